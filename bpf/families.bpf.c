@@ -1,0 +1,110 @@
+/*
+ * Events of the families beyond the scheduler's: interrupts, priorities, futexes, signals, SCHED_DEADLINE
+ * servers, timers, and what the traced programs log themselves. Loaded when one of them is wanted, and
+ * then only the programs of those.
+ *
+ * These programs run partly with interrupts on, so they stay away from the per-CPU staging area of
+ * ovnitrace.bpf.c: each event goes straight to this CPU's ring, whose reservation is safe against
+ * interrupts.
+ */
+#include "ktypes.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include <ovnitrace/capture.h>
+#include "kernel_diffs.h"
+#include "shared_maps.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* ---- what is on ------------------------------------------------------------------------------ */
+
+/* Families by number, a bit each. `families` is what programs look at, so that a family that is filtered
+ * costs the test of this one word; `chosen` is what FTrace_enable brings back. */
+#define FAMILY(code) (1u << ((code) & FTrace_family_mask))
+__u32 families = 0;
+__u32 chosen = 0;
+
+static __always_inline bool is_on(__u16 code)
+{
+	return families & FAMILY(code);
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* possible CPUs, set by the loader */
+	__type(key, __u32);
+	__type(value, struct family_count);
+} family_counts SEC(".maps");
+
+/* 6.10, fc7566ad0a82 "bpf: Introduce bpf_preempt_[disable,enable] kfuncs". */
+extern void bpf_preempt_disable(void) __ksym __weak;
+extern void bpf_preempt_enable(void) __ksym __weak;
+
+static __noinline int output(struct family_record *r)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct family_count *count = bpf_map_lookup_elem(&family_counts, &cpu);
+	__u64 used;
+
+	if (!r || !ring || !count)
+		return 0;
+	__sync_fetch_and_add(&count->events, 1);
+	used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	r->time = bpf_ktime_get_ns();
+	if (!bpf_ringbuf_output(ring, r, sizeof(*r),
+				used < wakeup_watermark && used + sizeof(*r) >= wakeup_watermark ?
+					BPF_RB_FORCE_WAKEUP :
+					BPF_RB_NO_WAKEUP))
+		return 0;
+	if (count->lost == count->told)
+		count->lost_since = r->time;
+	count->lost_until = r->time;
+	__sync_fetch_and_add(&count->lost, 1);
+	return 0;
+}
+
+/* Logs (code, par1, par2); where par1_tid or par2_tid is given, that parameter is its context.
+ * Preemption is off from the look at the clock to the ring, so that no switch comes in between and
+ * is written before what it followed. Where the kernel has no way to do that, tracepoints are
+ * safe anyway, and uprobes nearly always. */
+static __always_inline void log_full(__u16 code, __u16 par1, __u32 par2, __u32 par1_tid,
+				     __u32 par2_tid)
+{
+	struct family_record r = {
+		.code = code,
+		.par1 = par1,
+		.par2 = par2,
+		.par1_tid = par1_tid,
+		.par2_tid = par2_tid,
+	};
+
+	if (bpf_preempt_disable && bpf_preempt_enable) {
+		bpf_preempt_disable();
+		output(&r);
+		bpf_preempt_enable();
+	} else {
+		output(&r);
+	}
+}
+
+static __always_inline void log_thread(__u16 code, __u32 tid, __u32 par2)
+{
+	log_full(code, 0, par2, tid, 0);
+}
+
+/* Whether the running thread acts itself, and not an interrupt while it runs. Where it cannot be known,
+ * yes. */
+static __always_inline bool in_task(struct task_struct *current)
+{
+	enum ftrace_wakeup_context context = wakeup_context(current);
+
+	return context == FTRACE_WAKER_TASK || context == FTRACE_WAKER_UNKNOWN;
+}
+
+#include "families/interrupts.h"
+#include "families/signals.h"

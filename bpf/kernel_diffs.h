@@ -1,0 +1,110 @@
+/*
+ * What differs between kernels, one small function each. Presence is asked of the running kernel's
+ * BTF (CO-RE), never of its version, because distributions backport.
+ */
+#ifndef OVNITRACE_KERNEL_DIFFS_H
+#define OVNITRACE_KERNEL_DIFFS_H
+
+/* task_struct::__state was `state`, a long, before 5.14 (2f064a59a11f "sched: Change task_struct::state"). */
+struct task_struct___old_state {
+	volatile long state;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u32 task_state(struct task_struct *p)
+{
+	if (bpf_core_field_exists(p->__state))
+		return p->__state;
+	return (__u32)((struct task_struct___old_state *)p)->state;
+}
+
+/* The CPU moved from task_struct to thread_info in 5.16 where thread_info lies in the task
+ * (bcf9033e5449 "sched: move CPU field back into thread_info if THREAD_INFO_IN_TASK=y"). */
+struct thread_info___with_cpu {
+	__u32 cpu;
+} __attribute__((preserve_access_index));
+struct task_struct___info_cpu {
+	struct thread_info___with_cpu thread_info;
+} __attribute__((preserve_access_index));
+struct task_struct___own_cpu {
+	unsigned int cpu;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u32 task_cpu(struct task_struct *p)
+{
+	struct task_struct___info_cpu *with = (void *)p;
+
+	if (bpf_core_field_exists(with->thread_info.cpu))
+		return with->thread_info.cpu;
+	return ((struct task_struct___own_cpu *)p)->cpu;
+}
+
+/* Whether a thread that left its CPU runnable did so by sched_yield(). The tracepoint's `preempt` is
+ * not enough: it is set only where the kernel itself was preempted, and not where a thread lost its
+ * CPU on the way back to user space (exit_to_user_mode_loop() calls schedule()), as most do. */
+static __always_inline bool called_sched_yield(struct task_struct *p)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
+
+#if defined(__TARGET_ARCH_x86)
+	return regs->orig_ax == 24;
+#elif defined(__TARGET_ARCH_arm64)
+	return regs->syscallno == 124;
+#else
+	return false;
+#endif
+}
+
+/* The preemption count tells in which context we are. arm64 keeps it in the thread_info of the running
+ * task. x86 keeps it in a per-CPU variable: of its own until 6.1 and from 6.15 on, in pcpu_hot between
+ * (64701838bf05 "x86/percpu: Move preempt_count next to current_task"). Its symbol cannot be had where
+ * kallsyms lists no data (CONFIG_KALLSYMS_ALL off), but its place in the per-CPU section is in BTF, and
+ * so is that of the runqueues, and to this CPU's runqueue there is a way from every task. */
+const volatile __s64 preempt_count_distance = 0; /* from this CPU's runqueue; 0: not known */
+
+static __always_inline bool read_preempt_count(struct task_struct *current, __u32 *count)
+{
+#if defined(__TARGET_ARCH_arm64)
+	*count = current->thread_info.preempt_count;
+	return true;
+#else
+	char *rq;
+
+	if (!preempt_count_distance || !bpf_core_field_exists(current->se.cfs_rq->rq))
+		return false;
+	rq = (char *)current->se.cfs_rq->rq;
+	return !bpf_probe_read_kernel(count, sizeof(*count), rq + preempt_count_distance);
+#endif
+}
+
+/* For how long a thread that runs has had its CPU, ns, at its switch-out, where the kernel has just read
+ * the clock of the runqueue; 0 if it does not tell. sched_info is there with CONFIG_SCHED_INFO. */
+static __always_inline __u64 time_on_cpu(struct task_struct *p)
+{
+	__u64 clock;
+
+	if (!bpf_core_field_exists(p->sched_info.last_arrival) ||
+	    !bpf_core_field_exists(p->se.cfs_rq->rq))
+		return 0;
+	clock = p->se.cfs_rq->rq->clock;
+	return clock > p->sched_info.last_arrival ? clock - p->sched_info.last_arrival : 0;
+}
+
+/* include/linux/preempt.h */
+#define SOFTIRQ_SERVING 0x00000100
+#define HARDIRQ_MASK 0x000f0000
+#define NMI_MASK 0x00f00000
+
+static __always_inline enum ftrace_wakeup_context wakeup_context(struct task_struct *current)
+{
+	__u32 count;
+
+	if (!read_preempt_count(current, &count))
+		return FTRACE_WAKER_UNKNOWN;
+	if (!(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_SERVING)))
+		return FTRACE_WAKER_TASK;
+	if (count & NMI_MASK)
+		return FTRACE_WAKER_NMI;
+	return count & HARDIRQ_MASK ? FTRACE_WAKER_HARDIRQ : FTRACE_WAKER_SOFTIRQ;
+}
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * The few kernel types that the programs look into, with the few members that they read. CO-RE
+ * finds the real offsets in the running kernel's BTF when the programs are loaded, so neither order
+ * nor size here means anything.
+ */
+#ifndef OVNITRACE_KTYPES_H
+#define OVNITRACE_KTYPES_H
+
+#define __VMLINUX_H__ /* bpf_tracing.h: registers have the kernel's names */
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+enum { false = 0, true = 1 };
+
+/* include/uapi/linux/bpf.h */
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+enum { BPF_F_MMAPABLE = 1 << 10 };
+enum { BPF_ANY = 0 };
+enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
+enum { BPF_RB_AVAIL_DATA = 0 };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct rq {
+	__u64 clock; /* ns, what SCHED_DEADLINE's deadlines are on */
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+	__u64 sum_exec_runtime;
+};
+
+struct sched_info {
+	unsigned long pcount;
+	unsigned long long run_delay;
+	unsigned long long last_arrival;
+};
+
+struct thread_info {
+	int preempt_count; /* arm64 */
+	__u32 status;      /* x86 */
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1]; /* one a level of namespaces */
+};
+
+struct hrtimer {
+	void *function;
+};
+
+struct sched_dl_entity {
+	__u64 deadline; /* absolute, of the job under way */
+	unsigned int dl_throttled : 1;
+	unsigned int dl_yielded : 1;
+	struct hrtimer dl_timer; /* replenishes the budget */
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state; /* `state` before 5.14 */
+	unsigned int flags;
+	int on_cpu;
+	int on_rq;
+	int prio;
+	unsigned int policy;
+	struct sched_dl_entity dl;
+	int exit_code;
+	int pid;
+	int tgid;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	char comm[16];
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+};
+
+/* The user's registers at the entry into the kernel: the system call, if it was one, and its
+ * arguments, which are still there when it returns. */
+#if defined(__TARGET_ARCH_arm64)
+struct user_pt_regs {
+	__u64 regs[31];
+	__u64 sp, pc, pstate;
+};
+struct pt_regs {
+	__u64 regs[31];
+	__u64 orig_x0; /* regs[0] becomes the result */
+	int syscallno; /* -1 or below for an interrupt */
+};
+#else
+struct pt_regs {
+	unsigned long dx, si, di, ip;
+	unsigned long orig_ax; /* the system call; -1 or below for an interrupt */
+};
+#endif
+
+struct linux_binprm;
+struct kernel_siginfo;
+struct k_sigaction;
+struct irqaction;
+
+struct seq_file;
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	__u64 session_id;
+	__u64 seq_num;
+};
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+/* include/linux/sched.h */
+#define TASK_RUNNING 0x0000
+#define TASK_INTERRUPTIBLE 0x0001
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define __TASK_STOPPED 0x0004
+#define __TASK_TRACED 0x0008
+#define EXIT_DEAD 0x0010
+#define EXIT_ZOMBIE 0x0020
+#define TASK_PARKED 0x0040
+#define TASK_DEAD 0x0080
+#define TASK_NOLOAD 0x0400
+
+#endif

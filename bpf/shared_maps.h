@@ -1,0 +1,55 @@
+/*
+ * What the two BPF objects have in common: which threads are traced, and the rings. The loader makes
+ * the maps with the first object and gives them to the second (bpf_map__reuse_fd).
+ */
+#ifndef OVNITRACE_SHARED_MAPS_H
+#define OVNITRACE_SHARED_MAPS_H
+
+/* Parameters, set by the loader before loading. */
+const volatile bool trace_all = false;     /* every thread of the machine */
+const volatile __u64 wakeup_watermark = 0; /* bytes in a ring at which the reader is woken */
+
+/* What is known of a tid. Every creation writes the entry of the new tid, so nothing has to be
+ * cleaned up at an exit. An array and not task storage, because a lookup in it is inlined. */
+#define THREAD_TRACED (1u << 31)
+#define THREAD_FOLLOW (1u << 30) /* not traced, but its children are: the loader */
+#define THREAD_CONTEXT_SHIFT 24  /* enum ftrace_wakeup_context of the last waking, 3 bits */
+#define THREAD_WAKER_MASK FTRACE_TID_MASK
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	/* PID_MAX_LIMIT, and not pid_max: that may be raised while we trace, and since 6.14 each PID
+	 * namespace has its own, while our tids are those of the machine. */
+	__uint(max_entries, FTRACE_TID_MASK + 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} threads SEC(".maps");
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* set by the loader */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1); /* possible CPUs, set by the loader */
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+/* The entry of a tid: 0 if it is not traced. The idle task, tid 0, never is. */
+static __always_inline __u32 thread_entry(__u32 tid)
+{
+	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+
+	return entry ? *entry : 0;
+}
+
+static __always_inline bool is_traced(__u32 tid)
+{
+	if (trace_all)
+		return tid != 0;
+	return thread_entry(tid) & THREAD_TRACED;
+}
+
+#endif

@@ -1,0 +1,56 @@
+// ovnitrace compress: the chunk files of a trace, smaller, and back.
+#include "emulator/cli/commands.h"
+#include "emulator/compress/chunk_frame.h"
+#include "emulator/compress/compress_trace.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+namespace {
+
+struct Arguments {
+  std::vector<std::string> traces;
+  int level = 1;
+  bool decompress = false;
+};
+
+void compress_command(const Arguments &arguments) {
+  for (const std::string &trace : arguments.traces) {
+    const CompressResult result =
+        arguments.decompress ? decompress_trace(trace) : compress_trace(trace, arguments.level);
+    fmt::print("{}: {} files, {} bytes before, {} after\n", trace, result.files, result.bytes_before,
+               result.bytes_after);
+  }
+}
+
+} // namespace
+
+void add_compress(CLI::App &app) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App *command = app.add_subcommand("compress", "Make the chunk files of a trace smaller, or plain again");
+  command->add_option("TRACE", arguments->traces, "Trace directories")->required();
+  auto *level = command
+                    ->add_option("-l,--level", arguments->level,
+                                 "1 (default; fast) to 19 (small)")
+                    ->type_name("N")
+                    ->check(CLI::Range(kLeastLevel, kMostLevel).description(""));
+  command->add_flag("-d,--decompress", arguments->decompress, "Make them plain again")->excludes(level);
+  command->footer(R"(
+Each chunk becomes a zstd frame of its own: cpu0000.ftr becomes cpu0000.ftr.zst, which every command
+reads as it is, and `zstd -d` turns back. A file is replaced when its successor is on the disk.
+
+Examples:
+  ovnitrace compress app-20250101-120000
+  ovnitrace compress -d app-20250101-120000)");
+  command->callback([arguments] { compress_command(*arguments); });
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,104 @@
+// ovnitrace convert: a trace to Paraver.
+#include "emulator/convert/convert.h"
+#include "emulator/cli/commands.h"
+#include "emulator/cli/run_conversion.h"
+#include "emulator/cli/time_option.h"
+#include "emulator/cli/trace_inputs.h"
+#include "emulator/error.h"
+#include "emulator/input/trace_dir.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <memory>
+
+namespace ovnitrace {
+
+namespace {
+
+struct Arguments {
+  std::vector<std::string> inputs;
+  std::string from, to, clock_offsets;
+  ConvertOptions options;
+};
+
+/// Beside the chunks of a trace directory; what is not ours gets a directory of its own.
+std::string default_directory(const std::vector<std::string> &inputs) {
+  const std::string &first = inputs.front();
+  if (inputs.size() == 1 && is_trace_dir(first))
+    return first;
+  return first.substr(0, first.find_last_not_of('/') + 1) + ".prv.d";
+}
+
+void read_times(const Arguments &arguments, Cut &cut) {
+  for (auto [text, ns] : {std::pair{&arguments.from, &cut.from}, {&arguments.to, &cut.to}})
+    if (!text->empty() && !parse_time(*text, *ns))
+      throw Error("'" + *text +
+                      "' is no time: write 1.5s, 200ms, 30us or 100ns, counted from the "
+                      "start of the trace",
+                  kExitUsage);
+}
+
+void convert_command(Arguments arguments) {
+  ConvertOptions &options = arguments.options;
+  if (options.directory.empty())
+    options.directory = default_directory(arguments.inputs);
+  read_times(arguments, options.cut);
+
+  if (int status = run_conversion(trace_inputs(arguments.inputs, arguments.clock_offsets), options))
+    throw CLI::RuntimeError(status);
+}
+
+} // namespace
+
+void add_convert(CLI::App &app) {
+  auto arguments = std::make_shared<Arguments>();
+  ConvertOptions &options = arguments->options;
+  CLI::App *command = app.add_subcommand("convert", "Convert a trace to Paraver");
+  command->add_option("TRACE", arguments->inputs, "Trace directories, of which several become one timeline, or an FTrace file")
+      ->required();
+  command
+      ->add_option("-o,--output", options.directory,
+                   "Directory to write to; default: the trace directory itself, or TRACE.prv.d "
+                   "for a trace that ovnitrace did not write")
+      ->type_name("DIR");
+  command->add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
+  command->add_flag("--lint", options.lint,
+                    "List all impossible events and what is left on stacks; exit status 1 if there "
+                    "is any");
+  command->add_option("--model", options.model_files, "A model of your own (docs/models.md)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command->add_option("--from", arguments->from, "Begin here; it becomes time 0")
+      ->type_name("TIME");
+  command->add_option("--to", arguments->to, "End here")->type_name("TIME");
+  // One value an option, or a list with commas: the traces that follow are not swallowed.
+  const auto add_list = [&](const char *name, auto &list, const char *what) {
+    command->add_option(name, list, what)->delimiter(',')->allow_extra_args(false);
+  };
+  add_list("--pid", options.cut.pids, "Only threads of these processes");
+  add_list("--tid", options.cut.tids, "Only these threads");
+  add_list("--comm", options.cut.comms, "Only threads of these names; * and ? as in a shell");
+  add_list("--cpu", options.cut.cpus, "Only these CPUs in cpu.prv");
+  command
+      ->add_option("--clock-offsets", arguments->clock_offsets,
+                   "Offsets of the clocks of several hosts, a table as ovnisync writes it")
+      ->type_name("FILE");
+  command->footer(R"(
+Writes thread.prv and cpu.prv, with a .pcf and a .row each, and cfg/: open a .prv in Paraver, then
+a timeline of cfg/. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the trace; a
+bare number is in seconds. --pid, --tid, --comm and --cpu take lists, as --pid 12,34, and can, as
+--model, be given more than once.
+
+The exit status is 1 if a part of the trace is damaged; all the rest is converted.
+
+Examples:
+  ovnitrace convert app-20250101-120000
+  ovnitrace convert app-20250101-120000 -o /tmp/one --pid 4321 --from 1.5s --to 1.6s
+  ovnitrace convert --gzip --comm 'worker-*' -o /tmp/workers app-20250101-120000
+  ovnitrace convert --lint --model phases.json app-20250101-120000)");
+  command->callback([arguments] { convert_command(*arguments); });
+}
+
+} // namespace ovnitrace

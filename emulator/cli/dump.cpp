@@ -1,0 +1,51 @@
+// ovnitrace dump: the events of a trace as text.
+#include "emulator/cli/commands.h"
+#include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/warnings.h"
+#include "emulator/dump/dump_line.h"
+#include "emulator/error.h"
+#include "emulator/input/open.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <memory>
+
+namespace ovnitrace {
+
+namespace {
+
+void dump(const std::string &path) {
+  Warnings warnings;
+  const std::unique_ptr<EventSource> source = open_trace({{path}}, warnings);
+  const DumpLine line(source->catalog());
+  StdoutWriter out;
+  for (Event event; !out.gone() && source->next(event);)
+    out.commit(line.put(out.reserve(DumpLine::kMaxBytes), event));
+  out.flush();
+  warnings.finish();
+  if (warnings.damage() && !out.gone())
+    throw CLI::RuntimeError(kExitFailure);
+}
+
+} // namespace
+
+void add_dump(CLI::App &app) {
+  const auto path = std::make_shared<std::string>();
+  CLI::App *command = app.add_subcommand("dump", "Print the events of a trace, one a line");
+  command->add_option("TRACE", *path, "The directory of the trace, or an FTrace file")->required();
+  command->footer(R"(
+Columns, separated by spaces: seconds since the begin of the trace, number of the CPU, event,
+thread as 'comm (tid)', details as key=value. What is not known is '-'.
+docs/format.md says what each event means.
+
+The exit status is 1 if a part of the trace is damaged; all the rest is printed.
+
+Examples:
+  ovnitrace dump app-20250101-120000 | head
+  ovnitrace dump app-20250101-120000 | awk '$3 == "task_epilogue"')");
+  command->callback([path] { dump(*path); });
+}
+
+} // namespace ovnitrace

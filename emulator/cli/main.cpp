@@ -1,0 +1,19 @@
+// build/ovnitrace-emu: the commands that only read traces, built without libbpf.
+#include "emulator/cli/commands.h"
+#include "emulator/cli/run.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+int main(int argc, char **argv) {
+  CLI::App app("Reads traces of ovnitrace: all but the recording, for machines without libbpf", "ovnitrace-emu");
+  app.set_version_flag("--version", "ovnitrace-emu " OVNITRACE_VERSION);
+  app.require_subcommand(1);
+  ovnitrace::add_convert(app);
+  ovnitrace::add_info(app);
+  ovnitrace::add_dump(app);
+  ovnitrace::add_export(app);
+  ovnitrace::add_compress(app);
+  return ovnitrace::run_cli(app, argc, argv);
+}

@@ -1,0 +1,35 @@
+#include "emulator/cli/progress_bar.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <unistd.h>
+
+namespace ovnitrace {
+
+ProgressBar::ProgressBar() : shown_(isatty(STDERR_FILENO)) {}
+
+ProgressBar::~ProgressBar() {
+  if (drawn_)
+    std::fputs("\r\033[K", stderr);
+}
+
+void ProgressBar::update(const EventSource &source, uint64_t events) {
+  constexpr int kWidth = 30;
+  Clock::time_point now = Clock::now();
+  if (!shown_ || now < next_)
+    return;
+  next_ = now + std::chrono::milliseconds(100);
+  double seconds = std::chrono::duration<double>(now - start_).count();
+  uint64_t total = source.bytes_total();
+  double part = total ? double(source.bytes_done()) / double(total) : 1;
+  int full = int(part * kWidth);
+  std::string line =
+      fmt::format("\r[{:=<{}}{: <{}}] {:3.0f} %  {:.1f} M events  {:.2f} M/s\033[K", "", full, "",
+                  kWidth - full, part * 100, double(events) / 1e6, double(events) / seconds / 1e6);
+  std::fputs(line.c_str(), stderr);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,61 @@
+#include "emulator/cli/run.h"
+
+#include "emulator/error.h"
+
+#include <CLI/App.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+namespace ovnitrace {
+
+namespace {
+
+int fail(const char *message, int status) {
+  std::fprintf(stderr, "ovnitrace: %s\n", message);
+  return status;
+}
+
+/// The innermost subcommand that was named: its --help is the one to read.
+std::string command_of(const CLI::App &app) {
+  std::string name = app.get_name().empty() ? "ovnitrace" : app.get_name();
+  for (const CLI::App *sub : app.get_subcommands())
+    return name + " " + command_of(*sub);
+  return name;
+}
+
+/// An argument that no command takes, where a program could have been meant.
+bool is_stray(const CLI::ParseError &error, const CLI::App &app) {
+  const auto named = app.get_subcommands();
+  return dynamic_cast<const CLI::ExtrasError *>(&error) &&
+         (named.empty() || named.front()->get_name() == "record");
+}
+
+} // namespace
+
+int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexcept {
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::RuntimeError &error) {
+    return error.get_exit_code();
+  } catch (const CLI::ParseError &error) {
+    if (error.get_exit_code() == 0)
+      return app.exit(error); // --help and --version
+    std::string message = error.what();
+    if (stray_hint && is_stray(error, app))
+      message += std::string("; ") + stray_hint;
+    return fail((message + "\nTry '" + command_of(app) + " --help'.").c_str(),
+                kExitUsage);
+  } catch (const Error &error) {
+    return fail(error.what(), error.status());
+  } catch (const std::bad_alloc &) {
+    return fail("out of memory", kExitFailure);
+  } catch (const std::exception &error) {
+    return fail(error.what(), kExitFailure);
+  }
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,63 @@
+#include "emulator/cli/run_conversion.h"
+
+#include "emulator/cli/progress_bar.h"
+#include "emulator/cli/warnings.h"
+#include "emulator/error.h"
+#include "emulator/event_names.h"
+#include "emulator/ovni/model_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace ovnitrace {
+
+namespace {
+
+/// FTrace events by their names; those of ovni streams, of which there are many kinds, by model.
+void tell_untaken(const ConvertResult &result) {
+  constexpr size_t kMost = 8;
+  std::map<char, uint64_t> models;
+  std::string list;
+  size_t told = 0;
+  for (const auto &[kind, count] : result.untaken) {
+    if (kind > 0xff && kind != kNone) {
+      models[char(kind >> 16)] += count;
+    } else if (told++ < kMost) {
+      const auto name = kind == kNone ? "others" : event_name(kind);
+      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, name);
+    }
+  }
+  if (told)
+    fmt::print(stderr, "ovnitrace: events that no model takes: {}{}\n", list,
+               told > kMost ? ", …" : "");
+  for (const auto &[model, count] : models)
+    fmt::print(stderr, "ovnitrace: {}\n", ovni::not_converted(model, count));
+}
+
+} // namespace
+
+int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options) {
+  Warnings warnings(options.lint ? UINT64_MAX : kFaultsTold);
+  std::unique_ptr<EventSource> source = open_trace(inputs, warnings);
+
+  ConvertResult result;
+  {
+    ProgressBar bar;
+    if (bar.shown())
+      options.progress = [&](const EventSource &s, uint64_t events) { bar.update(s, events); };
+    result = convert(*source, options, warnings);
+  }
+  warnings.finish();
+  tell_untaken(result);
+  uint64_t told = options.lint ? result.faults : std::min(result.faults, kFaultsTold);
+  if (result.faults > told)
+    fmt::print(stderr, "ovnitrace: {} impossible events in all; --lint lists them\n",
+               result.faults);
+  bool damaged = warnings.damage() > told;
+  return damaged || (options.lint && result.faults) ? kExitFailure : 0;
+}
+
+} // namespace ovnitrace

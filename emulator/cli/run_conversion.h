@@ -1,0 +1,15 @@
+// One conversion as a person sees it: progress, warnings, and the exit status that tells how it went.
+#pragma once
+
+#include "emulator/convert/convert.h"
+#include "emulator/input/open.h"
+
+#include <vector>
+
+namespace ovnitrace {
+
+/// Converts `inputs` to one timeline in options.directory. Returns 0, or 1 if a part of the input is
+/// damaged (all the rest is converted) or, with lint, if anything in it is impossible. Throws Error.
+int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options);
+
+} // namespace ovnitrace

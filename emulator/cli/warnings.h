@@ -1,0 +1,28 @@
+// Tells a person what is wrong in an input.
+#pragma once
+
+#include "emulator/input/source.h"
+
+#include <cstdint>
+
+namespace ovnitrace {
+
+/// Prints the first diagnostics as warnings on stderr and counts all.
+class Warnings final : public DiagnosticSink {
+public:
+  /// Prints at most `limit` of them.
+  explicit Warnings(uint64_t limit = 10) : limit_(limit) {}
+  void report(const Diagnostic &diagnostic) override;
+
+  /// Says how many were not printed; to be called at the end.
+  void finish() const;
+  /// How many tell of something missing or doubtful.
+  uint64_t damage() const { return damage_; }
+
+private:
+  uint64_t limit_;
+  uint64_t told_ = 0;
+  uint64_t damage_ = 0;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,36 @@
+// A chunk as a zstd frame.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+struct ZSTD_CCtx_s;
+
+namespace ovnitrace {
+
+inline constexpr int kLeastLevel = 1, kMostLevel = 19;
+
+/// What a reader of frames needs at most, as 2^n bytes: no frame of ours refers further back.
+inline constexpr int kFrameWindowLog = 21;
+
+/// Compresses chunk by chunk. Each becomes a frame of its own, with its size and a checksum, so that each can
+/// be read alone and `zstd -d` gives back the plain file.
+class FrameCompressor {
+public:
+  /// `level`: kLeastLevel (fast) to kMostLevel (small).
+  explicit FrameCompressor(int level);
+
+  /// The frame of these bytes, valid until the next call. Throws Error if there is no memory.
+  std::span<const char> compress(const void *bytes, size_t size);
+
+private:
+  struct Free {
+    void operator()(ZSTD_CCtx_s *context) const;
+  };
+  std::unique_ptr<ZSTD_CCtx_s, Free> context_;
+  std::vector<char> frame_;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,178 @@
+#include "emulator/compress/compress_trace.h"
+
+#include "emulator/compress/chunk_frame.h"
+#include "emulator/compress/frame_reader.h"
+#include "emulator/error.h"
+#include "emulator/input/trace_dir.h"
+#include "emulator/unique_fd.h"
+
+#include <ovnitrace/ftrace_codes.h>
+#include <ovnitrace/ftrace_record.h>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostFrame = 4 << 20; ///< bytes of a chunk in one frame
+constexpr size_t kBlock = 256 << 10;
+
+[[noreturn]] void fail(const std::string &what, const std::string &why) {
+  throw Error(what + ": " + why + "; nothing of it was changed");
+}
+
+/// Puts a new file in place of another of the directory, whole or not at all.
+class Replacement {
+public:
+  Replacement(int directory, const std::string &from, const std::string &to)
+      : directory_(directory), from_(from), to_(to), temporary_("." + to + ".new"),
+        source_(openat(directory, from.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) {
+    struct stat status;
+    if (!source_ || fstat(source_.get(), &status) != 0)
+      fail("cannot read " + from, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+      fail("cannot read " + from, "not a regular file");
+    size_ = uint64_t(status.st_size);
+    unlinkat(directory, temporary_.c_str(), 0);
+    file_ = UniqueFd(openat(directory, temporary_.c_str(),
+                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file_)
+      fail("cannot write " + to, strerror(errno));
+    // Of the same user, if we may; its mode is no secret but a permission.
+    if (fchown(file_.get(), status.st_uid, status.st_gid) == 0)
+      fchmod(file_.get(), status.st_mode & 0777);
+  }
+  ~Replacement() {
+    if (!temporary_.empty())
+      unlinkat(directory_, temporary_.c_str(), 0);
+  }
+
+  int source() const { return source_.get(); }
+  uint64_t size() const { return size_; }
+  uint64_t written() const { return written_; }
+
+  void write(const char *bytes, size_t size) {
+    while (size > 0) {
+      const ssize_t n = ::write(file_.get(), bytes, size);
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n <= 0)
+        fail("cannot write " + to_, strerror(n < 0 ? errno : ENOSPC));
+      bytes += n;
+      size -= size_t(n);
+      written_ += uint64_t(n);
+    }
+  }
+
+  /// On disk before the other goes.
+  void commit() {
+    struct stat status;
+    if (fstat(source_.get(), &status) != 0 || uint64_t(status.st_size) != size_)
+      fail("cannot replace " + from_, "it is still being written");
+    if (fsync(file_.get()) != 0 ||
+        renameat(directory_, temporary_.c_str(), directory_, to_.c_str()) != 0)
+      fail("cannot write " + to_, strerror(errno));
+    temporary_.clear();
+    if (unlinkat(directory_, from_.c_str(), 0) != 0)
+      throw Error("cannot remove " + from_ + ": " + strerror(errno) + "; " + to_ + " is written");
+  }
+
+private:
+  const int directory_;
+  const std::string from_, to_;
+  std::string temporary_;
+  UniqueFd source_, file_;
+  uint64_t size_ = 0, written_ = 0;
+};
+
+/// Where the first chunk of these bytes ends because another begins; their size if none does.
+size_t chunk_end(const char *bytes, size_t size) {
+  const auto code = [bytes](size_t at) {
+    uint16_t code;
+    std::memcpy(&code, bytes + at, sizeof code);
+    return code;
+  };
+  for (size_t at = sizeof(ftrace_record); at + 2 * sizeof(ftrace_record) <= size; at += sizeof(ftrace_record))
+    if (code(at) == FTrace_EVT_cycles_per_msec && code(at + sizeof(ftrace_record)) == FTrace_EXT_format)
+      return at;
+  return size;
+}
+
+void compress_file(Replacement &file, FrameCompressor &compressor) {
+  std::vector<char> buffer(kMostFrame);
+  size_t held = 0;
+  for (uint64_t offset = 0; offset < file.size() || held > 0;) {
+    const size_t wanted = size_t(std::min<uint64_t>(buffer.size() - held, file.size() - offset));
+    const ssize_t got = wanted ? pread(file.source(), buffer.data() + held, wanted, off_t(offset)) : 0;
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0 || (got == 0 && wanted))
+      fail("cannot compress a chunk file", got < 0 ? strerror(errno) : "it became shorter");
+    held += size_t(got);
+    offset += uint64_t(got);
+    if (held < buffer.size() && offset < file.size())
+      continue;
+    const size_t chunk = chunk_end(buffer.data(), held);
+    const std::span<const char> frame = compressor.compress(buffer.data(), chunk);
+    file.write(frame.data(), frame.size());
+    std::memmove(buffer.data(), buffer.data() + chunk, held - chunk);
+    held -= chunk;
+  }
+}
+
+void decompress_file(Replacement &file) {
+  FrameReader frames(file.source(), file.size());
+  std::vector<char> buffer(kBlock);
+  size_t got;
+  do {
+    got = frames.read(buffer.data(), buffer.size());
+    if (const std::string fault = frames.take_fault(); !fault.empty())
+      fail("cannot decompress a chunk file", fault);
+    file.write(buffer.data(), got);
+  } while (got == buffer.size());
+}
+
+CompressResult replace_all(const std::string &path, bool compressed,
+                           const std::function<void(Replacement &)> &convert) {
+  const UniqueFd directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory)
+    throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
+  CompressResult result;
+  for (const std::string &name : chunk_files(path, compressed)) {
+    constexpr size_t kSuffix = 4; // .zst
+    const std::string to = compressed ? name.substr(0, name.size() - kSuffix) : name + ".zst";
+    try {
+      Replacement file(directory.get(), name, to);
+      convert(file);
+      file.commit();
+      result.files++;
+      result.bytes_before += file.size();
+      result.bytes_after += file.written();
+    } catch (const Error &error) {
+      throw Error(fmt::format("{}/{}: {}", path, name, error.what()));
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+CompressResult compress_trace(const std::string &directory, int level) {
+  FrameCompressor compressor(level);
+  return replace_all(directory, false, [&](Replacement &file) { compress_file(file, compressor); });
+}
+
+CompressResult decompress_trace(const std::string &directory) {
+  return replace_all(directory, true, decompress_file);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,114 @@
+#include "emulator/compress/frame_reader.h"
+
+#include "emulator/compress/chunk_frame.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kInputBytes = 128 << 10;
+/// A file of nothing but beginnings of frames shall not be tried at each of them.
+constexpr unsigned kMostFaults = 1000;
+constexpr std::string_view kMagic("\x28\xB5\x2F\xFD", 4);
+
+} // namespace
+
+void FrameReader::Free::operator()(ZSTD_DCtx_s *context) const {
+  ZSTD_freeDCtx(context);
+}
+
+FrameReader::FrameReader(int fd, uint64_t size)
+    : fd_(fd), size_(size), context_(ZSTD_createDCtx()), input_(kInputBytes) {
+  if (!context_ ||
+      ZSTD_isError(ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kFrameWindowLog)))
+    throw std::bad_alloc();
+}
+
+size_t FrameReader::read(char *to, size_t size) {
+  ZSTD_outBuffer out = {to, size, 0};
+  while (out.pos < out.size && fault_.empty()) {
+    if (searching_)
+      find_frame();
+    if (at_ == end_ && !refill()) {
+      if (std::exchange(inside_, false))
+        fail("the file was cut in the middle of a compressed chunk");
+      break;
+    }
+    ZSTD_inBuffer in = {input_.data(), end_, at_};
+    const size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
+    if (ZSTD_isError(result)) {
+      fail(fmt::format("a compressed chunk is damaged ({})", ZSTD_getErrorName(result)));
+      at_ += std::min<size_t>(1, end_ - at_);
+      searching_ = true;
+      break;
+    }
+    inside_ = result != 0;
+    at_ = in.pos;
+  }
+  return out.pos;
+}
+
+std::string FrameReader::take_fault() {
+  return std::exchange(fault_, {});
+}
+
+/// More of the file behind what is left. False: there is none.
+bool FrameReader::refill() {
+  std::memmove(input_.data(), input_.data() + at_, end_ - at_);
+  end_ -= at_;
+  at_ = 0;
+  const size_t wanted = size_t(std::min<uint64_t>(input_.size() - end_, size_ - offset_));
+  if (faults_ >= kMostFaults || wanted == 0)
+    return false;
+  ssize_t got;
+  do
+    got = pread(fd_, input_.data() + end_, wanted, off_t(offset_));
+  while (got < 0 && errno == EINTR);
+  if (got < 0)
+    fail(fmt::format("cannot read on: {}", strerror(errno)));
+  if (got <= 0) // an error, or a file that became shorter
+    return false;
+  end_ += size_t(got);
+  offset_ += uint64_t(got);
+  return true;
+}
+
+void FrameReader::fail(const std::string &why) {
+  ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
+  inside_ = false;
+  if (++faults_ == kMostFaults)
+    at_ = end_;
+  fault_ = fmt::format("{}, at byte {} of the compressed file{}", why, position(),
+                       faults_ == kMostFaults ? "; so much of it is that the rest is left out" : "");
+}
+
+/// Goes to where a frame may begin, or to the end.
+void FrameReader::find_frame() {
+  for (;;) {
+    const std::string_view left(input_.data() + at_, end_ - at_);
+    if (const size_t found = left.find(kMagic); found != left.npos) {
+      at_ += found;
+      searching_ = false;
+      return;
+    }
+    at_ = end_ - std::min(left.size(), kMagic.size() - 1);
+    if (!refill()) {
+      at_ = end_;
+      searching_ = false;
+      return;
+    }
+  }
+}
+
+} // namespace ovnitrace

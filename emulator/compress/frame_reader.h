@@ -1,0 +1,52 @@
+// Reads a file of zstd frames, whatever its bytes are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct ZSTD_DCtx_s;
+
+namespace ovnitrace {
+
+/// The bytes that the frames of a file hold, one frame behind another. Memory is bounded, whatever size
+/// a frame claims: a frame that refers further back than kFrameWindowLog allows is refused.
+/// A frame that is damaged is a fault; reading goes on at the next one.
+class FrameReader {
+public:
+  /// Borrows `fd`, a file of `size` bytes, and reads it with pread.
+  FrameReader(int fd, uint64_t size);
+
+  /// Up to `size` bytes; fewer only at a fault or, without one, at the end.
+  size_t read(char *to, size_t size);
+
+  /// What was wrong in the last read(), once; empty: nothing. What was read before it and what follows are not in one piece.
+  std::string take_fault();
+
+  /// Bytes of the file that were read.
+  uint64_t bytes_read() const { return offset_; }
+
+private:
+  struct Free {
+    void operator()(ZSTD_DCtx_s *context) const;
+  };
+  bool refill();
+  void fail(const std::string &why);
+  void find_frame();
+  uint64_t position() const { return offset_ - (end_ - at_); }
+
+  const int fd_;
+  const uint64_t size_;
+  std::unique_ptr<ZSTD_DCtx_s, Free> context_;
+  std::vector<char> input_;
+  size_t at_ = 0, end_ = 0; ///< what of input_ is not decoded yet
+  uint64_t offset_ = 0;     ///< of what is read next
+  bool inside_ = false;     ///< a frame has begun and not ended
+  bool searching_ = false;  ///< for the next frame, after a fault
+  unsigned faults_ = 0;
+  std::string fault_;
+};
+
+} // namespace ovnitrace

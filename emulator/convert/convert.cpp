@@ -1,0 +1,167 @@
+#include "emulator/convert/convert.h"
+
+#include "emulator/convert/labels.h"
+#include "emulator/convert/prv_rows.h"
+#include "emulator/core/replay.h"
+#include "emulator/error.h"
+#include "emulator/input/open.h"
+#include "emulator/models/json_model.h"
+#include "emulator/models/registry.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace ovnitrace {
+
+namespace {
+
+/// A user event that a user's own model takes means only what that model says.
+void give_events_to(const Model &owner, std::vector<Model> &models) {
+  auto user = std::find_if(models.begin(), models.end(),
+                           [](const Model &model) { return model.name == "user"; });
+  std::erase_if(user->events, [&](const EventDef &event) {
+    return std::any_of(owner.events.begin(), owner.events.end(),
+                       [&](const EventDef &owned) { return owned.kind == event.kind; });
+  });
+}
+
+std::vector<Model> load_models(const ConvertOptions &options) {
+  std::vector<Model> models = builtin_models();
+  for (const std::string &file : options.model_files) {
+    Model model = load_json_model(file, models);
+    give_events_to(model, models);
+    models.push_back(std::move(model));
+  }
+  return models;
+}
+
+void make_directory(const std::string &path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error)
+    throw Error("cannot make the directory " + path + ": " + error.message());
+}
+
+/// Only streams of instrumented programs have threads without a CPU, and ovni gives these a row.
+bool has_virtual_cpus(const Event *first) {
+  return first && first->kind > 0xff;
+}
+
+SystemOptions system_options(const Catalog &catalog, const Cut &cut, const Event *first) {
+  SystemOptions options;
+  options.virtual_cpus = has_virtual_cpus(first);
+  for (const ThreadInfo &thread : catalog.threads)
+    options.left_out.push_back(!cut.keeps(thread));
+  return options;
+}
+
+/// The replay and the two traces, and which instant is on its way.
+class Conversion {
+public:
+  Conversion(const Catalog &catalog, const ConvertOptions &options, const Event *first,
+             DiagnosticSink &sink)
+      : catalog_(catalog), options_(options), from_(options.cut.from),
+        replay_(catalog, load_models(options), system_options(catalog, options.cut, first), sink,
+                options.lint ? FaultLog::kUnlimited : kFaultsTold),
+        thread_layout_(thread_layout(replay_.system(), options.cut)),
+        cpu_layout_(cpu_layout(replay_.system(), options.cut)),
+        threads_(options.directory + "/thread.prv", thread_layout_, {options.gzip}),
+        cpus_(options.directory + "/cpu.prv", cpu_layout_, {options.gzip}) {}
+
+  /// False behind the end of the cut.
+  bool take(const Event &event) {
+    uint64_t time = event.time > catalog_.begin ? event.time - catalog_.begin : 0;
+    if (time != now_)
+      end_instant();
+    if (time > options_.cut.to)
+      return false;
+    now_ = time;
+    if (!started_ && now_ >= from_)
+      start();
+    replay_.handle(event);
+    return true;
+  }
+
+  void finish() {
+    end_instant();
+    if (!started_)
+      start();
+    uint64_t end = catalog_.end > catalog_.begin ? catalog_.end - catalog_.begin : 0;
+    end = std::max(std::min(end, options_.cut.to), now_);
+    end = end > from_ ? end - from_ : 0;
+    threads_.close(end);
+    cpus_.close(end);
+    write_beside("thread", TraceKind::thread, thread_layout_);
+    write_beside("cpu", TraceKind::cpu, cpu_layout_);
+  }
+
+  Replay &replay() { return replay_; }
+
+private:
+  /// What holds at the begin of the cut is shown from its time 0 on; what was punctual is over.
+  void start() {
+    started_ = true;
+    threads_.begin(kThreadStateType);
+    cpus_.begin(kRunningThreadsType);
+    replay_.emit(0, threads_, cpus_);
+  }
+
+  void end_instant() {
+    if (started_)
+      replay_.emit(now_ - from_, threads_, cpus_);
+    else
+      replay_.skip();
+  }
+
+  void write_beside(const std::string &name, TraceKind kind, const Layout &layout) {
+    std::string path = options_.directory + "/" + name;
+    write_pcf(path + ".pcf", make_pcf(replay_.system(), kind));
+    write_row(path + ".row", layout.names);
+    std::string cfg = options_.directory + "/cfg/" + name;
+    make_directory(cfg);
+    for (const NamedCfg &named : make_cfgs(replay_.system(), kind))
+      write_cfg(cfg + "/" + named.file, named.window);
+  }
+
+  const Catalog &catalog_;
+  const ConvertOptions &options_;
+  uint64_t from_;
+  Replay replay_;
+  Layout thread_layout_, cpu_layout_;
+  PrvRows threads_, cpus_;
+  uint64_t now_ = 0;
+  bool started_ = false;
+};
+
+} // namespace
+
+ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink) {
+  constexpr uint64_t kEventsPerProgress = 1 << 16;
+  if (options.cut.from > options.cut.to)
+    throw Error("the begin of the cut is behind its end", kExitUsage);
+  make_directory(options.directory);
+
+  Event event;
+  bool more = source.next(event);
+  Conversion conversion(source.catalog(), options, more ? &event : nullptr, sink);
+  ConvertResult result;
+  for (; more && conversion.take(event); more = source.next(event))
+    if (++result.events % kEventsPerProgress == 0 && options.progress)
+      options.progress(source, result.events);
+  if (options.lint)
+    conversion.replay().report_left(event);
+  conversion.finish();
+  result.faults = conversion.replay().faults().count();
+  result.untaken = conversion.replay().untaken();
+  return result;
+}
+
+ConvertResult convert_directory(const std::string &path, ConvertOptions options,
+                                DiagnosticSink &sink) {
+  if (options.directory.empty())
+    options.directory = path;
+  std::unique_ptr<EventSource> source = open_trace({{path, 0}}, sink);
+  return convert(*source, options, sink);
+}
+
+} // namespace ovnitrace

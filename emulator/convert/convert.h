@@ -1,0 +1,44 @@
+// Converts a trace to Paraver: replays it once and writes thread.prv and cpu.prv, with the .pcf and
+// .row of each and cfg/, a timeline for each channel.
+#pragma once
+
+#include "emulator/convert/cut.h"
+#include "emulator/input/source.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+struct ConvertOptions {
+  std::string directory;                ///< where the files go; it is made if it is missing
+  bool gzip = false;                    ///< thread.prv.gz and cpu.prv.gz
+  bool lint = false;                    ///< tell every fault, and what is left on stacks at the end
+  std::vector<std::string> model_files; ///< JSON models, besides those that are built in
+  Cut cut = {};
+  /// Called now and then with the source, to show how far it is.
+  std::function<void(const EventSource &, uint64_t events)> progress = {};
+};
+
+struct ConvertResult {
+  uint64_t events = 0;                  ///< replayed
+  uint64_t faults = 0;                  ///< impossible events, and with lint what is left on stacks
+  std::map<uint32_t, uint64_t> untaken; ///< how many of each kind no model takes
+};
+
+/// How many faults are told without lint.
+inline constexpr uint64_t kFaultsTold = 20;
+
+/// Memory depends on threads and CPUs only. Impossible events are told to `sink`, the thread is
+/// resynchronised to what the event implies, and conversion goes on. Throws Error; then no .prv is
+/// left at its final name.
+ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink);
+
+/// Opens the trace directory at `path` and converts it; without options.directory, into itself.
+ConvertResult convert_directory(const std::string &path, ConvertOptions options,
+                                DiagnosticSink &sink);
+
+} // namespace ovnitrace

@@ -1,0 +1,125 @@
+#include "emulator/convert/labels.h"
+
+#include "emulator/core/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace ovnitrace {
+
+namespace {
+
+using Labels = std::map<int64_t, std::string>;
+
+void given(const System &, const ChannelDef &def, Labels &labels) {
+  for (const ValueLabel &value : def.values)
+    labels[value.value] = value.label;
+}
+
+void threads(const System &system, const ChannelDef &, Labels &labels) {
+  const Catalog &catalog = system.catalog();
+  for (uint32_t t = 0; t < catalog.threads.size(); t++)
+    labels[catalog.threads[t].tid] = thread_name(catalog, t);
+}
+
+std::string process_name(const ThreadInfo &main) {
+  return main.name.empty() ? fmt::format("process {}", main.pid)
+                           : fmt::format("{} ({})", main.name, main.pid);
+}
+
+void processes(const System &system, const ChannelDef &, Labels &labels) {
+  for (const ThreadInfo &thread : system.catalog().threads)
+    labels.try_emplace(thread.pid, process_name(thread));
+}
+
+/// By the number that the ovni model gives to each process: from 1, in the order of the threads.
+void process_indices(const System &system, const ChannelDef &, Labels &labels) {
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> seen;
+  for (const ThreadInfo &thread : system.catalog().threads) {
+    int64_t index = int64_t(seen.size()) + 1;
+    if (seen.try_emplace({thread.node, thread.pid}, index).second)
+      labels[index] = process_name(thread);
+  }
+}
+
+void cpus(const System &system, const ChannelDef &, Labels &labels) {
+  bool one_node = system.catalog().nodes.size() <= 1;
+  labels[0] = "None";
+  for (uint32_t c = 0; c < system.catalog().cpus.size(); c++)
+    labels[(one_node ? system.cpus()[c].index : c) + int64_t(1)] = cpu_name(system, c);
+}
+
+/// By ChannelDef::Labels.
+constexpr void (*kLabels[])(const System &, const ChannelDef &,
+                            Labels &) = {given, threads, processes, process_indices, cpus};
+
+/// A channel that is in this trace, or nullptr.
+const ChannelDef *in_trace(const System &system, ChannelId id, TraceKind kind) {
+  const ChannelDef &def = system.channels().def(id);
+  const uint32_t type = kind == TraceKind::thread ? def.thread_type : def.cpu_type;
+  const uint32_t always = kind == TraceKind::thread ? kThreadStateType : kRunningThreadsType;
+  return type && (type == always || system.channels().used(id)) ? &def : nullptr;
+}
+
+bool is_copy(const ChannelDef &def, TraceKind kind) {
+  return kind == TraceKind::cpu && def.scope == Scope::thread;
+}
+
+PcfType type_of(const System &system, const ChannelDef &def, TraceKind kind) {
+  Labels labels;
+  kLabels[size_t(def.labels)](system, def, labels);
+  if (is_copy(def, kind)) {
+    labels.try_emplace(kStateBad, "Error: disabled in its thread");
+    labels.try_emplace(kStateTooManyThreads, "Error: more than one thread");
+  }
+  PcfType type;
+  type.type = kind == TraceKind::thread ? def.thread_type : def.cpu_type;
+  type.label = def.label;
+  for (auto &[value, label] : labels) {
+    auto color = std::find_if(def.colors.begin(), def.colors.end(),
+                              [v = value](const ValueColor &c) { return int64_t(c.value) == v; });
+    type.values.push_back({value, std::move(label), {}});
+    if (color != def.colors.end())
+      type.values.back().color = PcfColor{color->red, color->green, color->blue};
+  }
+  return type;
+}
+
+} // namespace
+
+Pcf make_pcf(const System &system, TraceKind kind) {
+  Pcf pcf;
+  for (ChannelId id = 0; id < system.channels().size(); id++)
+    if (const ChannelDef *def = in_trace(system, id, kind))
+      pcf.types.push_back(type_of(system, *def, kind));
+  std::sort(pcf.types.begin(), pcf.types.end(),
+            [](const PcfType &a, const PcfType &b) { return a.type < b.type; });
+  return pcf;
+}
+
+std::vector<NamedCfg> make_cfgs(const System &system, TraceKind kind) {
+  std::vector<NamedCfg> cfgs;
+  for (ChannelId id = 0; id < system.channels().size(); id++) {
+    const ChannelDef *def = in_trace(system, id, kind);
+    if (!def)
+      continue;
+    PcfType type = type_of(system, *def, kind);
+    NamedCfg cfg;
+    for (char c : def->name)
+      cfg.file += isalnum(static_cast<unsigned char>(c)) ? c : '-';
+    cfg.file += ".cfg";
+    cfg.window.name = (kind == TraceKind::thread ? "Thread: " : "CPU: ") + def->label;
+    cfg.window.type = type.type;
+    cfg.window.color = def->paint == Paint::gradient ? CfgColor::not_null_gradient : CfgColor::code;
+    for (PcfValue &value : type.values)
+      if (value.color)
+        cfg.window.values.push_back(std::move(value));
+    cfg.window.arrows = kind == TraceKind::thread;
+    cfgs.push_back(std::move(cfg));
+  }
+  return cfgs;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,29 @@
+// Which rows the two traces have, and what they are called.
+#pragma once
+
+#include "emulator/convert/cut.h"
+#include "emulator/core/system.h"
+#include "emulator/prv/prv_writer.h"
+#include "emulator/prv/row.h"
+
+#include <vector>
+
+namespace ovnitrace {
+
+/// The rows of one trace. Threads and CPUs are by their index in the System.
+struct Layout {
+  PrvHeader header;
+  std::vector<PrvRow> rows;
+  RowNames names;
+  std::vector<uint32_t> row_of;     ///< by thread (or CPU): its row, kNone if it is left out
+  std::vector<uint32_t> cpu_number; ///< by CPU: its number in the header, 0 if it has none
+};
+
+/// Threads by process, then thread, on real nodes and CPUs. Throws Error if the cut leaves none.
+Layout thread_layout(const System &system, const Cut &cut);
+
+/// CPUs by number, each a row of one task, as ovni writes them: "0:1:1(nrows:1)". The virtual CPU
+/// is last. Throws Error if the cut leaves none.
+Layout cpu_layout(const System &system, const Cut &cut);
+
+} // namespace ovnitrace

@@ -1,0 +1,193 @@
+#include "emulator/core/channel_bank.h"
+
+namespace ovnitrace {
+
+namespace {
+
+bool tracked(Track track, ThreadState state) {
+  return track == Track::none || state == ThreadState::Running ||
+         (track == Track::active && is_active(state));
+}
+
+const ThreadSet &followed(Track track, const Cpu &cpu) {
+  return track == Track::active ? cpu.active : cpu.running;
+}
+
+void set_bit(std::vector<uint64_t> &mask, uint32_t bit) {
+  if (mask.size() <= bit / 64)
+    mask.resize(bit / 64 + 1);
+  mask[bit / 64] |= uint64_t(1) << bit % 64;
+}
+
+} // namespace
+
+ChannelBank::ChannelBank(const std::vector<Thread> &threads, const std::vector<Cpu> &cpus)
+    : threads_(threads), cpus_(cpus), thread_dirty_(uint32_t(threads.size())),
+      cpu_dirty_(uint32_t(cpus.size())) {}
+
+ChannelId ChannelBank::declare(ChannelDef def) {
+  Column column{{},          {}, {}, def.scope, def.thread_track, def.cpu_track, def.thread_type,
+                def.cpu_type};
+  column.def = std::move(def);
+  columns_.push_back(std::move(column));
+  thread_dirty_.grow(size());
+  cpu_dirty_.grow(size());
+  return size() - 1;
+}
+
+const Channel &ChannelBank::at(ChannelId id, uint32_t row) const {
+  static const Channel untouched;
+  return used(id) ? columns_[id].rows[row] : untouched;
+}
+
+void ChannelBank::first_use(ChannelId id) {
+  Column &column = columns_[id];
+  size_t rows = column.scope == Scope::thread ? threads_.size() : cpus_.size();
+  column.rows.reserve(rows);
+  for (size_t row = 0; row < rows; row++)
+    column.rows.emplace_back(column.def.bad);
+  if (column.scope == Scope::cpu)
+    return;
+  for (uint32_t t = 0; t < rows; t++)
+    column.rows[t].enable(tracked(column.thread_track, threads_[t].state));
+  if (column.def.bad)
+    for (uint32_t t = 0; t < rows; t++)
+      thread_dirty_.mark(t, id);
+  if (column.thread_track != Track::none)
+    set_bit(column.thread_track == Track::active ? track_active_ : track_running_, id);
+  if (column.def.scheduling)
+    scheduling_.push_back(id);
+  if (column.cpu_track == Track::none)
+    return;
+  column.copies.assign(cpus_.size(), 0);
+  set_bit(column.cpu_track == Track::active ? copy_active_ : copy_running_, id);
+  for (uint32_t c = 0; c < cpus_.size(); c++)
+    cpu_dirty_.mark(c, id);
+}
+
+ChannelFault ChannelBank::push(ChannelId id, uint32_t row, int64_t value) {
+  ChannelFault fault = touch(id, row).push(value);
+  mark(id, row);
+  return fault;
+}
+
+ChannelFault ChannelBank::pop(ChannelId id, uint32_t row, int64_t expected) {
+  ChannelFault fault = touch(id, row).pop(expected);
+  mark(id, row);
+  return fault;
+}
+
+void ChannelBank::enable(ChannelId id, uint32_t row, bool on) {
+  touch(id, row).enable(on);
+  mark(id, row);
+}
+
+void ChannelBank::punctual(ChannelId id, uint32_t row, int64_t value) {
+  bool enabled = touch(id, row).enabled();
+  const Column &column = columns_[id];
+  if (column.scope == Scope::cpu) {
+    if (enabled)
+      punctual_.push_back({id, row, value, true});
+    return;
+  }
+  // The state that the thread has now counts, not the one of the last emission.
+  const Thread &thread = threads_[row];
+  if (column.thread_track == Track::none ? !enabled : !tracked(column.thread_track, thread.state))
+    return;
+  punctual_.push_back({id, row, value, false});
+  if (column.cpu_track != Track::none && thread.cpu != kNone &&
+      followed(column.cpu_track, cpus_[thread.cpu]).is_only(row))
+    punctual_.push_back({id, thread.cpu, value, true});
+}
+
+void ChannelBank::forget(uint32_t thread) {
+  for (ChannelId id : scheduling_)
+    set(id, thread, 0);
+}
+
+/// "If it has no threads running, will be disabled and emit a 0 state by default. Otherwise, it
+/// will emit the same value as the running thread. If the thread channel is disabled, it will emit
+/// a ST_BAD error state." (channels.md)
+int64_t ChannelBank::copied(const Column &column, uint32_t cpu) const {
+  const ThreadSet &set = followed(column.cpu_track, cpus_[cpu]);
+  if (set.count() == 0)
+    return 0;
+  if (set.count() > 1)
+    return kStateTooManyThreads;
+  const Channel &channel = column.rows[set.only()];
+  return channel.enabled() ? channel.value() : kStateBad;
+}
+
+void ChannelBank::emit(uint64_t time, RowSink &threads, RowSink &cpus) {
+  if (!punctual_.empty())
+    emit_punctual(time, threads, cpus);
+  emit_threads(time, threads);
+  emit_cpus(time, cpus);
+}
+
+void ChannelBank::emit_punctual(uint64_t time, RowSink &threads, RowSink &cpus) {
+  uint64_t before = time ? time - 1 : 0; // nothing is before the start of the trace
+  for (const Punctual &p : punctual_) {
+    Column &column = columns_[p.id];
+    bool is_copy = p.on_cpu && column.scope == Scope::thread;
+    uint32_t type = p.on_cpu ? column.cpu_type : column.thread_type;
+    if (type)
+      (p.on_cpu ? cpus : threads).event(before, p.row, type, p.value);
+    if (is_copy)
+      column.copies[p.row] = p.value;
+    else
+      column.rows[p.row].showed(p.value);
+    (p.on_cpu ? cpu_dirty_ : thread_dirty_).mark(p.row, p.id);
+  }
+  punctual_.clear();
+}
+
+void ChannelBank::emit_threads(uint64_t time, RowSink &sink) {
+  for (uint32_t row : thread_dirty_.rows()) {
+    const Thread &thread = threads_[row];
+    sink.set_cpu(row, thread.cpu);
+    thread_dirty_.take(row, [&](ChannelId id) {
+      Column &column = columns_[id];
+      Channel &channel = column.rows[row];
+      if (column.thread_track != Track::none)
+        channel.enable(tracked(column.thread_track, thread.state));
+      int64_t value;
+      if (channel.emit(value) && column.thread_type)
+        sink.event(time, row, column.thread_type, value);
+      if (column.cpu_track != Track::none && thread.cpu != kNone &&
+          followed(column.cpu_track, cpus_[thread.cpu]).is_only(row))
+        cpu_dirty_.mark(thread.cpu, id);
+    });
+  }
+  thread_dirty_.clear();
+}
+
+void ChannelBank::emit_cpus(uint64_t time, RowSink &sink) {
+  for (uint32_t row : cpu_dirty_.rows())
+    cpu_dirty_.take(row, [&](ChannelId id) {
+      Column &column = columns_[id];
+      int64_t value;
+      if (column.scope == Scope::cpu) {
+        if (!column.rows[row].emit(value))
+          return;
+      } else {
+        value = copied(column, row);
+        if (value == column.copies[row])
+          return;
+        column.copies[row] = value;
+      }
+      if (column.cpu_type)
+        sink.event(time, row, column.cpu_type, value);
+    });
+  cpu_dirty_.clear();
+}
+
+void ChannelBank::for_each_left(
+    const std::function<void(ChannelId, uint32_t, const std::vector<int64_t> &)> &f) const {
+  for (ChannelId id = 0; id < size(); id++)
+    for (uint32_t row = 0; row < columns_[id].rows.size(); row++)
+      if (columns_[id].rows[row].depth())
+        f(id, row, columns_[id].rows[row].stack());
+}
+
+} // namespace ovnitrace

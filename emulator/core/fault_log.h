@@ -1,0 +1,35 @@
+// What the replay finds impossible: told up to a limit, counted always.
+#pragma once
+
+#include "emulator/input/source.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ovnitrace {
+
+class FaultLog {
+public:
+  static constexpr uint64_t kUnlimited = UINT64_MAX;
+
+  /// Tells the first `limit` faults to `sink`, which, like `catalog`, must outlive it.
+  FaultLog(const Catalog &catalog, DiagnosticSink &sink, uint64_t limit)
+      : catalog_(catalog), sink_(sink), limit_(limit) {}
+
+  /// `what()` makes the message, only if it is told.
+  template <class F> void add(const Event &event, F &&what) {
+    if (count_++ < limit_)
+      tell(event, what());
+  }
+  uint64_t count() const { return count_; }
+
+private:
+  void tell(const Event &event, std::string what);
+
+  const Catalog &catalog_;
+  DiagnosticSink &sink_;
+  uint64_t limit_;
+  uint64_t count_ = 0;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,74 @@
+// What a model is: channels, and what each event does to them, in one table.
+#pragma once
+
+#include "emulator/core/fault_log.h"
+#include "emulator/core/system.h"
+#include "emulator/event.h"
+
+#include <any>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// A communication to be drawn from one thread to another, at the time of the event.
+struct Arrow {
+  uint32_t from = kNone, to = kNone; ///< threads
+  uint32_t tag = 0;
+};
+
+/// What the handlers of one model work with. Channels are numbered as the model declares them.
+struct ModelContext {
+  System &system;
+  FaultLog &faults;
+  std::vector<Arrow> &arrows;
+  ChannelId first = 0; ///< id of the model's channel 0
+  std::any state;      ///< the model's own, made by its `start`
+
+  void set(uint32_t channel, uint32_t row, int64_t value) {
+    system.channels().set(first + channel, row, value);
+  }
+  int64_t value(uint32_t channel, uint32_t row) const {
+    return system.channels().at(first + channel, row).value();
+  }
+  void punctual(uint32_t channel, uint32_t row, int64_t value) {
+    system.channels().punctual(first + channel, row, value);
+  }
+  /// These report what is wrong, with thread, channel, expected and found value.
+  void push(const Event &event, uint32_t channel, uint32_t thread, int64_t value) {
+    push_id(event, first + channel, thread, value);
+  }
+  void pop(const Event &event, uint32_t channel, uint32_t thread, int64_t value) {
+    pop_id(event, first + channel, thread, value);
+  }
+  void push_id(const Event &event, ChannelId id, uint32_t thread, int64_t value);
+  void pop_id(const Event &event, ChannelId id, uint32_t thread, int64_t value);
+};
+
+using EventHandler = void (*)(ModelContext &, const Event &);
+
+/// An event that a model takes. Several models may take one event: they see it in the order of the
+/// registry.
+struct EventDef {
+  uint32_t kind;            ///< FTrace code or mcv()
+  const char *name;         ///< "task_dispatch", "OHx"
+  EventHandler handle;      ///< nullptr: known, but without effect
+  const char *what;         ///< what it does, in one line
+  bool needs_thread = true; ///< skipped when the thread is not known, which its input has told
+};
+
+struct Model {
+  std::string name;
+  std::string about; ///< one line
+  std::vector<ChannelDef> channels = {};
+  std::vector<EventDef> events = {};
+  std::function<void(ModelContext &)> start = {}; ///< before the first event; may be empty
+};
+
+/// "name (tid)" or "thread tid": how messages call a thread.
+std::string thread_name(const Catalog &catalog, uint32_t thread);
+/// "CPU n", with its node where there are several; "no CPU" for kNone.
+std::string cpu_name(const System &system, uint32_t cpu);
+
+} // namespace ovnitrace

@@ -1,0 +1,69 @@
+#include "emulator/core/replay.h"
+
+#include <fmt/format.h>
+
+namespace ovnitrace {
+
+Replay::Replay(const Catalog &catalog, std::vector<Model> models, const SystemOptions &options,
+               DiagnosticSink &sink, uint64_t fault_limit)
+    : system_(catalog, options), faults_(catalog, sink, fault_limit), models_(std::move(models)) {
+  for (const Model &model : models_) {
+    ModelContext &context = contexts_.emplace_back(
+        ModelContext{system_, faults_, arrows_, system_.channels().size(), {}});
+    for (const ChannelDef &def : model.channels)
+      system_.channels().declare(def);
+    for (const EventDef &event : model.events) {
+      Takers &takers = event.kind < by_code_.size() ? by_code_[event.kind] : by_mcv_[event.kind];
+      takers.push_back({event.handle, &context, event.needs_thread});
+    }
+  }
+  // Only now, as a model may declare more channels when it starts, after those of all tables.
+  for (size_t m = 0; m < models_.size(); m++)
+    if (models_[m].start)
+      models_[m].start(contexts_[m]);
+}
+
+const Replay::Takers *Replay::takers_of(uint32_t kind) const {
+  if (kind < by_code_.size())
+    return by_code_[kind].empty() ? nullptr : &by_code_[kind];
+  auto at = by_mcv_.find(kind);
+  return at == by_mcv_.end() ? nullptr : &at->second;
+}
+
+void Replay::handle(const Event &event) {
+  const Takers *takers = takers_of(event.kind);
+  if (!takers) {
+    bool room = untaken_.size() < kMaxUntakenKinds || untaken_.count(event.kind);
+    untaken_[room ? event.kind : kNone]++;
+    return;
+  }
+  system_.begin_event();
+  for (const Taker &taker : *takers)
+    if (taker.handle && (event.thread != kNone || !taker.needs_thread))
+      taker.handle(*taker.context, event);
+}
+
+void Replay::emit(uint64_t time, RowSink &threads, RowSink &cpus) {
+  system_.channels().emit(time, threads, cpus);
+  for (const Arrow &arrow : arrows_)
+    threads.arrow(time, arrow.from, arrow.to, 1, arrow.tag);
+  arrows_.clear();
+}
+
+void Replay::skip() {
+  system_.channels().skip();
+  arrows_.clear();
+}
+
+void Replay::report_left(const Event &last) {
+  system_.channels().for_each_left(
+      [&](ChannelId id, uint32_t row, const std::vector<int64_t> &stack) {
+        faults_.add(last, [&] {
+          return fmt::format("channel '{}' of {} ends with {} state{} on its stack, {} on top",
+                             system_.channels().def(id).name, thread_name(system_.catalog(), row),
+                             stack.size(), stack.size() == 1 ? "" : "s", stack.back());
+        });
+      });
+}
+
+} // namespace ovnitrace

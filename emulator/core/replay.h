@@ -1,0 +1,57 @@
+// Replays events through the models: the pre and emit phases.
+#pragma once
+
+#include "emulator/core/model.h"
+
+#include <array>
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace ovnitrace {
+
+/// "In the pre phase, the emulator modifies the state of the emulator based on the new event"
+/// (channels.md): handle(). "In the emit phase" what has changed goes out: emit(), once all events
+/// of one instant are handled. The post phase ends an instant: arrows that it drew are gone.
+class Replay {
+public:
+  static constexpr size_t kMaxUntakenKinds = 1024;
+
+  /// `catalog` and `sink` must outlive it. Tells at most `fault_limit` faults to the sink.
+  Replay(const Catalog &catalog, std::vector<Model> models, const SystemOptions &options,
+         DiagnosticSink &sink, uint64_t fault_limit);
+
+  void handle(const Event &event);
+  /// Times are those of the traces: from their beginning.
+  void emit(uint64_t time, RowSink &threads, RowSink &cpus);
+  /// Instead of emit(): the instant is not shown, but what holds after it will be.
+  void skip();
+  /// Faults for all that is left on a stack; `last` tells where the trace ends.
+  void report_left(const Event &last);
+
+  System &system() { return system_; }
+  const FaultLog &faults() const { return faults_; }
+  /// Events that no model takes, by kind; all beyond kMaxUntakenKinds kinds are under kNone.
+  const std::map<uint32_t, uint64_t> &untaken() const { return untaken_; }
+
+private:
+  struct Taker {
+    EventHandler handle;
+    ModelContext *context;
+    bool needs_thread;
+  };
+  using Takers = std::vector<Taker>;
+  const Takers *takers_of(uint32_t kind) const;
+
+  System system_;
+  FaultLog faults_;
+  std::vector<Arrow> arrows_;
+  std::vector<Model> models_;
+  std::deque<ModelContext> contexts_;
+  std::array<Takers, 256> by_code_;             ///< FTrace
+  std::unordered_map<uint32_t, Takers> by_mcv_; ///< ovni streams
+  std::map<uint32_t, uint64_t> untaken_;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,132 @@
+#include "emulator/core/system.h"
+
+namespace ovnitrace {
+
+namespace {
+
+uint64_t key(uint32_t node, uint32_t number) {
+  return uint64_t(node) << 32 | number;
+}
+
+std::vector<Thread> make_threads(const Catalog &catalog, const std::vector<uint8_t> &left_out) {
+  std::vector<Thread> threads(catalog.threads.size());
+  for (size_t t = 0; t < threads.size(); t++) {
+    threads[t].node = catalog.threads[t].node;
+    threads[t].counted = left_out.empty() || !left_out[t];
+  }
+  return threads;
+}
+
+std::vector<Cpu> make_cpus(const Catalog &catalog, bool virtual_cpus) {
+  std::vector<Cpu> cpus;
+  for (const CpuInfo &info : catalog.cpus) {
+    cpus.emplace_back();
+    cpus.back().node = info.node;
+    cpus.back().index = info.index;
+  }
+  for (uint32_t node = 0; virtual_cpus && node < catalog.nodes.size(); node++) {
+    cpus.emplace_back();
+    cpus.back().node = node;
+    cpus.back().index = kNone;
+  }
+  return cpus;
+}
+
+} // namespace
+
+System::System(const Catalog &catalog, const SystemOptions &options)
+    : catalog_(catalog), threads_(make_threads(catalog, options.left_out)),
+      cpus_(make_cpus(catalog, options.virtual_cpus)), virtual_cpus_(options.virtual_cpus),
+      channels_(threads_, cpus_) {
+  for (uint32_t c = 0; c < catalog.cpus.size(); c++)
+    cpu_by_number_.emplace(key(cpus_[c].node, cpus_[c].index), c);
+  for (uint32_t t = 0; t < threads_.size(); t++)
+    thread_by_tid_.emplace(key(threads_[t].node, catalog.threads[t].tid), t);
+}
+
+uint32_t System::find_cpu(uint32_t node, uint32_t index) const {
+  auto at = cpu_by_number_.find(key(node, index));
+  return at == cpu_by_number_.end() ? kNone : at->second;
+}
+
+uint32_t System::virtual_cpu(uint32_t node) const {
+  return virtual_cpus_ && node < catalog_.nodes.size() ? uint32_t(catalog_.cpus.size()) + node
+                                                       : kNone;
+}
+
+uint32_t System::find_thread(uint32_t node, uint32_t tid) const {
+  auto [at, end] = thread_by_tid_.equal_range(key(node, tid));
+  uint32_t found = kNone;
+  for (; at != end; ++at) {
+    uint32_t t = at->second;
+    bool dead = threads_[t].state == ThreadState::Dead;
+    bool found_dead = found != kNone && threads_[found].state == ThreadState::Dead;
+    if (found == kNone || (found_dead && !dead) ||
+        (found_dead == dead && catalog_.threads[t].birth > catalog_.threads[found].birth))
+      found = t;
+  }
+  return found;
+}
+
+void System::leave(const Thread &thread, uint32_t index, bool running, bool active) {
+  if (!thread.counted || thread.cpu == kNone)
+    return;
+  Cpu &cpu = cpus_[thread.cpu];
+  if (running) {
+    cpu.running.remove(index);
+    channels_.running_set_changed(thread.cpu);
+  }
+  if (active) {
+    cpu.active.remove(index);
+    channels_.active_set_changed(thread.cpu);
+  }
+}
+
+void System::join(const Thread &thread, uint32_t index, bool running, bool active) {
+  if (!thread.counted || thread.cpu == kNone)
+    return;
+  Cpu &cpu = cpus_[thread.cpu];
+  if (running) {
+    cpu.running.add(index);
+    channels_.running_set_changed(thread.cpu);
+  }
+  if (active) {
+    cpu.active.add(index);
+    channels_.active_set_changed(thread.cpu);
+  }
+}
+
+void System::change(uint32_t index, ThreadState state, uint32_t cpu) {
+  Thread &thread = threads_[index];
+  bool ran = thread.state == ThreadState::Running, runs = state == ThreadState::Running;
+  bool was_active = is_active(thread.state), active = is_active(state);
+  bool moved = thread.cpu != cpu;
+  ThreadState from = thread.state;
+  uint32_t old_cpu = thread.cpu;
+
+  leave(thread, index, ran && (moved || !runs), was_active && (moved || !active));
+  thread.state = state;
+  thread.cpu = cpu;
+  join(thread, index, runs && (moved || !ran), active && (moved || !was_active));
+
+  if (ran != runs)
+    channels_.running_changed(index);
+  if (was_active != active)
+    channels_.active_changed(index);
+  if (from != state) {
+    transition_ = {index, from, state};
+    if (state == ThreadState::Unknown)
+      channels_.forget(index);
+  }
+  if (observer_ && (from != state || moved))
+    observer_->on_change(index, {from, state, old_cpu, cpu});
+}
+
+void System::set_blackout(uint32_t cpu, bool on) {
+  if (cpus_[cpu].blackout == on)
+    return;
+  cpus_[cpu].blackout = on;
+  blackouts_ += on ? 1 : -1;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,74 @@
+// The threads and CPUs of a trace, who is where, and their channels.
+#pragma once
+
+#include "emulator/core/channel_bank.h"
+#include "emulator/core/state_observer.h"
+#include "emulator/core/thread.h"
+#include "emulator/input/source.h"
+
+#include <unordered_map>
+#include <vector>
+
+namespace ovnitrace {
+
+struct SystemOptions {
+  bool virtual_cpus = false;     ///< each node has one more CPU, of the threads that have none
+  std::vector<uint8_t> left_out; ///< by thread; 1: no CPU shows it. Empty: all are shown
+};
+
+/// The change that an event made to a thread.
+struct Transition {
+  uint32_t thread = kNone; ///< kNone: there was none
+  ThreadState from = ThreadState::Unknown, to = ThreadState::Unknown;
+};
+
+class System {
+public:
+  /// `catalog` must outlive it.
+  System(const Catalog &catalog, const SystemOptions &options);
+  System(const System &) = delete;
+  System &operator=(const System &) = delete;
+
+  const Catalog &catalog() const { return catalog_; }
+  const std::vector<Thread> &threads() const { return threads_; }
+  /// Those of the catalog, by its index, then the virtual one of each node.
+  const std::vector<Cpu> &cpus() const { return cpus_; }
+  ChannelBank &channels() { return channels_; }
+  const ChannelBank &channels() const { return channels_; }
+
+  /// The CPU that has this number on a node; kNone if there is none.
+  uint32_t find_cpu(uint32_t node, uint32_t index) const;
+  /// The virtual CPU of a node, kNone where there are none.
+  uint32_t virtual_cpu(uint32_t node) const;
+  /// The thread that has this tid on a node now: of those that had it, the last one not dead.
+  uint32_t find_thread(uint32_t node, uint32_t tid) const;
+
+  /// Puts a thread into a state and on a CPU (kNone: on none), and tells the channels that track
+  /// it.
+  void change(uint32_t thread, ThreadState state, uint32_t cpu);
+  /// What change() made since the last begin_event().
+  const Transition &transition() const { return transition_; }
+  void begin_event() { transition_ = {}; }
+  /// Tells each later change to `observer`, which must live until the last one.
+  void observe(StateObserver *observer) { observer_ = observer; }
+
+  void set_blackout(uint32_t cpu, bool on);
+  bool any_blackout() const { return blackouts_ > 0; }
+
+private:
+  void leave(const Thread &thread, uint32_t index, bool running, bool active);
+  void join(const Thread &thread, uint32_t index, bool running, bool active);
+
+  const Catalog &catalog_;
+  std::vector<Thread> threads_;
+  std::vector<Cpu> cpus_;
+  bool virtual_cpus_;
+  std::unordered_map<uint64_t, uint32_t> cpu_by_number_;      ///< node << 32 | index
+  std::unordered_multimap<uint64_t, uint32_t> thread_by_tid_; ///< node << 32 | tid
+  uint32_t blackouts_ = 0;
+  Transition transition_;
+  StateObserver *observer_ = nullptr;
+  ChannelBank channels_; ///< after the vectors that it refers to
+};
+
+} // namespace ovnitrace

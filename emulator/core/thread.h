@@ -1,0 +1,27 @@
+// A thread and a CPU as the replay sees them.
+#pragma once
+
+#include "emulator/core/thread_set.h"
+#include "emulator/core/thread_state.h"
+#include "emulator/event.h"
+
+#include <cstdint>
+
+namespace ovnitrace {
+
+struct Thread {
+  ThreadState state = ThreadState::Unknown;
+  uint32_t cpu = kNone; ///< index into System's CPUs, which hold the virtual ones too
+  uint32_t node = 0;    ///< index into Catalog::nodes
+  bool counted = true;  ///< false: left out of the trace, so that no CPU shows it
+};
+
+struct Cpu {
+  ThreadSet running;
+  ThreadSet active;
+  uint32_t node = 0;
+  uint32_t index = 0;    ///< number on its node; kNone for the virtual CPU
+  bool blackout = false; ///< its events are being lost
+};
+
+} // namespace ovnitrace

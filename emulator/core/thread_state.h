@@ -1,0 +1,66 @@
+// The states of a thread and its legal transitions: one table.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace ovnitrace {
+
+/// By ovni's values, which are those of PRV type 4.
+enum class ThreadState : uint8_t { Unknown, Running, Paused, Dead, Cooling, Warming };
+inline constexpr uint32_t kThreadStates = 6;
+
+enum class ThreadAction : uint8_t { execute, pause, resume, cool, warm, end };
+inline constexpr uint32_t kThreadActions = 6;
+
+/// "Active = Running, Cooling, Warming" (reference of the ovni model).
+constexpr bool is_active(ThreadState s) {
+  return s == ThreadState::Running || s == ThreadState::Cooling || s == ThreadState::Warming;
+}
+
+inline constexpr uint8_t kIllegal = 0xff;
+
+namespace detail {
+inline constexpr uint8_t RUN = uint8_t(ThreadState::Running), PAU = uint8_t(ThreadState::Paused),
+                         DEA = uint8_t(ThreadState::Dead), COO = uint8_t(ThreadState::Cooling),
+                         WAR = uint8_t(ThreadState::Warming), ___ = kIllegal;
+} // namespace detail
+
+/// The state after an action. Ours, not ovni's: Cooling → Running (a preempted thread gets its CPU
+/// back) and Unknown → Warming (a new thread waits for its first CPU).
+inline constexpr std::array<std::array<uint8_t, kThreadActions>, kThreadStates> kTransitions = [] {
+  using namespace detail;
+  return std::array<std::array<uint8_t, kThreadActions>, kThreadStates>{{
+      //             execute pause resume cool warm end
+      /* Unknown */ {{RUN, ___, ___, ___, WAR, ___}},
+      /* Running */ {{___, PAU, ___, COO, ___, DEA}},
+      /* Paused  */ {{___, ___, RUN, ___, WAR, ___}},
+      /* Dead    */ {{RUN, ___, ___, ___, ___, ___}},
+      /* Cooling */ {{___, PAU, RUN, ___, ___, DEA}},
+      /* Warming */ {{___, ___, RUN, ___, ___, ___}},
+  }};
+}();
+
+/// What each action leads to where it is legal, and what an illegal one implies nonetheless.
+inline constexpr std::array<ThreadState, kThreadActions> kStateAfter = {
+    ThreadState::Running, ThreadState::Paused,  ThreadState::Running,
+    ThreadState::Cooling, ThreadState::Warming, ThreadState::Dead};
+
+constexpr bool is_legal(ThreadState from, ThreadAction action) {
+  return kTransitions[std::size_t(from)][std::size_t(action)] != kIllegal;
+}
+
+inline constexpr std::array<const char *, kThreadStates> kThreadStateNames = {
+    "Unknown", "Running", "Paused", "Dead", "Cooling", "Warming"};
+inline constexpr std::array<const char *, kThreadActions> kThreadActionNames = {
+    "execute", "pause", "resume", "cool", "warm", "end"};
+
+constexpr const char *name(ThreadState s) {
+  return kThreadStateNames[std::size_t(s)];
+}
+constexpr const char *name(ThreadAction a) {
+  return kThreadActionNames[std::size_t(a)];
+}
+
+} // namespace ovnitrace

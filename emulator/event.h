@@ -1,0 +1,31 @@
+// What the replay consumes: one event, with the thread and the CPU already resolved to dense
+// indices of the Catalog, whichever input it came from.
+#pragma once
+
+#include <cstdint>
+
+namespace ovnitrace {
+
+inline constexpr uint32_t kNone = UINT32_MAX; ///< no thread, no CPU
+
+/// The kind of an event of an ovni stream: its model, category and value letters. FTrace events
+/// have their code (0..255) as their kind, so the two never meet.
+constexpr uint32_t mcv(char model, char category, char value) {
+  return uint32_t(uint8_t(model)) << 16 | uint32_t(uint8_t(category)) << 8 | uint8_t(value);
+}
+
+struct Event {
+  uint64_t time = 0;       ///< ns on the clock of the trace, clock offset applied
+  uint32_t kind = 0;       ///< FTrace code (ovnitrace/ftrace_codes.h) or mcv()
+  uint32_t thread = kNone; ///< index into Catalog::threads
+  uint32_t cpu = kNone;    ///< index into Catalog::cpus: where it was logged
+  uint32_t peer = kNone; ///< index of the thread whose tid is in par2 (waker, next), if it is known
+  uint32_t par2 = 0;     ///< FTrace parameter 2
+  uint16_t par1 = 0;     ///< FTrace parameter 1, as in the file
+  uint16_t file = 0;     ///< index into Catalog::files, for messages
+  uint64_t offset = 0;   ///< byte offset of the record in that file
+  const uint8_t *payload = nullptr; ///< ovni streams: payload, valid until the next event
+  uint32_t payload_size = 0;        ///< bytes
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,246 @@
+#include "emulator/input/catalog.h"
+
+#include "emulator/error.h"
+#include "emulator/input/code_kind.h"
+#include "emulator/input/record_buffer.h"
+#include "emulator/input/thread_name.h"
+#include "emulator/input/tick_clock.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kBlockRecords = 16384;
+
+/// What a chunk says of the thread of a context.
+struct Identity {
+  uint32_t tid = 0;
+  uint32_t pid = 0;
+  uint32_t parent = 0;
+  uint64_t birth = 0;
+  uint64_t name_time = 0;
+  ThreadName name;
+  bool told = false;
+};
+
+/// What all chunks say of a thread.
+struct Draft {
+  uint32_t pid = 0;
+  uint32_t parent = 0;
+  uint64_t name_time = 0;
+  ThreadName name;
+};
+
+/// node, tid, birth
+using ThreadKey = std::tuple<uint32_t, uint32_t, uint64_t>;
+
+class Scan {
+public:
+  void file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk);
+  void finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const;
+
+private:
+  void control(const ftrace_record &record, uint8_t code, ChunkInput &chunk);
+  void event(const ftrace_record &record);
+  void begin_identity(uint16_t context, uint32_t tid);
+  void end_identity(Identity &identity);
+  void end_identities();
+  Identity *identity(uint16_t context);
+
+  std::map<ThreadKey, Draft> threads_;
+  std::set<std::pair<uint32_t, uint32_t>> cpus_; ///< node, number
+  uint64_t start_ = UINT64_MAX;                  ///< first trace_start
+  uint64_t first_ = UINT64_MAX;                  ///< first event
+  uint64_t last_ = 0;                            ///< last event
+
+  // Of the file that is looked through:
+  uint32_t node_ = 0;
+  TickClock clock_;
+  bool any_format_ = false;
+  bool any_chunk_ = false;
+  bool any_event_ = false;
+  std::optional<uint64_t> last_tsc_; ///< of the last event at this clock rate
+  std::vector<Identity> identities_; ///< by context
+  std::vector<uint16_t> used_;       ///< contexts of this chunk
+};
+
+void Scan::file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk) {
+  node_ = node_index;
+  clock_ = TickClock(node.clock_offset_ns);
+  any_format_ = any_chunk_ = any_event_ = false;
+  RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, chunk.compressed);
+  for (auto block = buffer.next_block(); !block.empty(); block = buffer.next_block()) {
+    const ftrace_record *last = nullptr;
+    for (const ftrace_record &record : block) {
+      const uint8_t code = code_of(record.code);
+      const CodeKind kind = kCodeKinds[code];
+      if (is_event(kind)) [[likely]] {
+        last = &record;
+        if (!any_event_ || code == FTrace_EVT_trace_start) [[unlikely]]
+          event(record);
+      } else if (kind == CodeKind::control) {
+        if (last)
+          last_tsc_ = ftrace_record_tsc(last);
+        control(record, code, chunk);
+      }
+    }
+    if (last)
+      last_tsc_ = ftrace_record_tsc(last);
+  }
+  end_identities();
+  if (last_tsc_)
+    last_ = std::max(last_, clock_.ns(*last_tsc_));
+  last_tsc_.reset();
+  cpus_.emplace(node_, chunk.cpu);
+}
+
+void Scan::event(const ftrace_record &record) {
+  const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
+  any_event_ = true;
+  first_ = std::min(first_, time);
+  if (code_of(record.code) == FTrace_EVT_trace_start)
+    start_ = std::min(start_, time);
+}
+
+void Scan::control(const ftrace_record &record, uint8_t code, ChunkInput &chunk) {
+  const uint64_t tsc = ftrace_record_tsc(&record);
+  switch (code) {
+  case FTrace_EVT_cycles_per_msec:
+    if (last_tsc_)
+      last_ = std::max(last_, clock_.ns(*last_tsc_));
+    last_tsc_.reset();
+    if (record.par2)
+      clock_.set_rate(record.par2);
+    return;
+  case FTrace_EXT_format:
+    end_identities();
+    if (!any_format_ && record.par1 > FTRACE_EXT_VERSION)
+      throw Error("cannot read " + chunk.name + ": its chunks are of version " +
+                  std::to_string(record.par1) + ", this ovnitrace knows " +
+                  std::to_string(FTRACE_EXT_VERSION) + ": use a newer ovnitrace");
+    any_format_ = true;
+    return;
+  case FTrace_EXT_chunk:
+    if (!any_chunk_)
+      chunk.cpu = record.par1;
+    any_chunk_ = true;
+    cpus_.emplace(node_, record.par1);
+    return;
+  case FTrace_EVT_id:
+    return begin_identity(record.par1, record.par2);
+  default:
+    break;
+  }
+  Identity *of = identity(record.par1);
+  if (!of)
+    return;
+  switch (code) {
+  case FTrace_EXT_process:
+    of->pid = record.par2;
+    of->birth = clock_.birth(tsc);
+    return;
+  case FTrace_EXT_parent:
+    of->parent = record.par2;
+    return;
+  case FTrace_EXT_name_0:
+    of->name_time = clock_.ns(tsc);
+    [[fallthrough]];
+  case FTrace_EXT_name_1:
+  case FTrace_EXT_name_2:
+  case FTrace_EXT_name_3:
+    of->name.set((code - FTrace_EXT_name_0) >> 4, record.par2);
+    return;
+  default:
+    return;
+  }
+}
+
+Identity *Scan::identity(uint16_t context) {
+  return context < identities_.size() && identities_[context].told ? &identities_[context]
+                                                                   : nullptr;
+}
+
+void Scan::begin_identity(uint16_t context, uint32_t tid) {
+  if (context == 0)
+    return; // no thread
+  if (identities_.size() <= context)
+    identities_.resize(std::max<size_t>(size_t(context) + 1, identities_.size() * 2));
+  Identity &of = identities_[context];
+  if (of.told)
+    end_identity(of);
+  else
+    used_.push_back(context);
+  of.told = true;
+  of.tid = tid;
+}
+
+void Scan::end_identity(Identity &of) {
+  Draft &draft = threads_[{node_, of.tid, of.birth}];
+  if (of.pid)
+    draft.pid = of.pid;
+  if (of.parent)
+    draft.parent = of.parent;
+  if (!of.name.empty() && of.name_time >= draft.name_time) {
+    draft.name = of.name;
+    draft.name_time = of.name_time;
+  }
+  of = {};
+}
+
+void Scan::end_identities() {
+  for (uint16_t context : used_)
+    end_identity(identities_[context]);
+  used_.clear();
+}
+
+void Scan::finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const {
+  std::set<std::pair<uint32_t, uint32_t>> cpus = cpus_;
+  for (uint32_t node = 0; node < nodes.size(); node++)
+    for (uint32_t cpu = 0; cpu < nodes[node].cpus; cpu++)
+      cpus.emplace(node, cpu);
+  for (auto [node, number] : cpus)
+    catalog.cpus.push_back({.index = number, .node = node});
+  for (const auto &[key, draft] : threads_) {
+    const auto &[node, tid, birth] = key;
+    catalog.threads.push_back({.tid = tid,
+                               .pid = draft.pid,
+                               .parent = draft.parent,
+                               .node = node,
+                               .birth = birth,
+                               .name = draft.name.text()});
+  }
+  const auto row = [](const ThreadInfo &t) {
+    return std::make_tuple(t.node, t.pid, t.tid != t.pid, t.birth, t.tid);
+  };
+  std::sort(catalog.threads.begin(), catalog.threads.end(),
+            [&](const ThreadInfo &a, const ThreadInfo &b) { return row(a) < row(b); });
+  catalog.begin = start_ != UINT64_MAX ? start_ : first_ != UINT64_MAX ? first_ : 0;
+  catalog.end = std::max(last_, catalog.begin);
+}
+
+} // namespace
+
+Catalog make_catalog(std::vector<NodeInput> &nodes) {
+  Catalog catalog;
+  Scan scan;
+  for (uint32_t i = 0; i < nodes.size(); i++) {
+    catalog.nodes.push_back({nodes[i].name});
+    for (ChunkInput &chunk : nodes[i].chunks) {
+      catalog.files.push_back(chunk.name);
+      scan.file(nodes[i], i, chunk);
+    }
+  }
+  if (catalog.files.size() > UINT16_MAX)
+    throw Error("cannot read " + std::to_string(catalog.files.size()) +
+                " chunk files at once: at most 65535");
+  scan.finish(nodes, catalog);
+  return catalog;
+}
+
+} // namespace ovnitrace

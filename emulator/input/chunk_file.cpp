@@ -1,0 +1,218 @@
+#include "emulator/input/chunk_file.h"
+
+#include "emulator/event_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Whether parameter 2 names another thread by its tid.
+constexpr bool names_peer(uint8_t code) {
+  return code == FTrace_EVT_task_activate || code == FTrace_EVT_task_epilogue ||
+         code == FTrace_EVT_task_sleep || code == FTrace_EVT_interrupt_start ||
+         code == FTrace_EVT_interrupt_end || code == FTrace_EVT_signal;
+}
+
+} // namespace
+
+ChunkFile::ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offset_ns,
+                     const NodeTables &tables, size_t block_records, DiagnosticSink &sink)
+    : input_(input), tables_(tables), sink_(sink),
+      buffer_(input.fd.get(), input.size, block_records, input.compressed), clock_(clock_offset_ns),
+      cpu_(tables.cpus.find(input.cpu)), file_(file) {}
+
+bool ChunkFile::next(Event &event) {
+  for (;;) {
+    if (position_ == block_end_ && !refill()) [[unlikely]]
+      return false;
+    const ftrace_record &record = *position_++;
+    uint8_t code = code_of(record.code);
+    const CodeKind kind = kCodeKinds[code];
+    if (!is_event(kind)) [[unlikely]] {
+      control(record, code);
+      continue;
+    }
+    uint32_t thread = kNone;
+    if (kind != CodeKind::plain_event) {
+      thread = thread_of(record.par1);
+      if (thread == kNone && kind == CodeKind::thread_event) [[unlikely]] {
+        tell_unbound(record, code);
+        continue;
+      }
+    } else if (code == FTrace_EVT_trace_stop) [[unlikely]] {
+      end_chunk(&record);
+      stopped_ = true;
+    }
+    if (code == FTrace_EVT_mutex_unlock_misprint)
+      code = FTrace_EVT_mutex_unlock;
+    const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
+    time_ = time >= time_ && time <= tables_.end ? time : checked_time(record);
+    const uint32_t peer_tid = names_peer(code) ? record.par2 & FTRACE_TID_MASK : 0;
+    event.time = time_;
+    event.kind = code;
+    event.thread = thread;
+    event.cpu = cpu_;
+    event.peer = peer_tid ? tables_.threads.latest(peer_tid, time_) : kNone;
+    event.par2 = record.par2;
+    event.par1 = record.par1;
+    event.file = file_;
+    event.offset = offset_of(&record);
+    event.payload = nullptr;
+    event.payload_size = 0;
+    return true;
+  }
+}
+
+bool ChunkFile::refill() {
+  const std::span<const ftrace_record> block = buffer_.next_block();
+  block_ = position_ = block.data();
+  block_end_ = block_ + block.size();
+  if (const std::string fault = buffer_.take_fault(); !fault.empty())
+    tell(buffer_.block_offset(), fault);
+  if (!block.empty())
+    return true;
+  finish();
+  return false;
+}
+
+/// At the end of the file: what is missing.
+void ChunkFile::finish() {
+  if (input_.size == 0)
+    tell(0, "the file is empty");
+  else if (buffer_.error())
+    tell(buffer_.block_offset(), fmt::format("cannot read on: {}", strerror(buffer_.error())));
+  else if (buffer_.tail())
+    tell(buffer_.block_offset(),
+         fmt::format("the file was cut: its last {} bytes are no whole record", buffer_.tail()));
+  else if (!stopped_)
+    tell(buffer_.block_offset(),
+         "the file ends without trace_stop: it was cut, or its tracer was killed");
+}
+
+uint64_t ChunkFile::offset_of(const ftrace_record *record) const {
+  return buffer_.block_offset() + uint64_t(record - block_) * sizeof(ftrace_record);
+}
+
+void ChunkFile::tell(uint64_t offset, std::string what) {
+  sink_.report({.file = input_.name, .offset = offset, .time = time_, .what = std::move(what)});
+}
+
+/// The time of an event whose own cannot be right.
+uint64_t ChunkFile::checked_time(const ftrace_record &record) {
+  const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
+  if (time < time_)
+    tell(offset_of(&record), fmt::format("the time goes back by {} ns", time_ - time));
+  else
+    tell(offset_of(&record),
+         fmt::format("the time is {} ns behind the end of the trace", time - tables_.end));
+  return time_;
+}
+
+uint32_t ChunkFile::thread_of(uint16_t context) const {
+  return context < bindings_.size() ? bindings_[context].thread : kNone;
+}
+
+void ChunkFile::tell_unbound(const ftrace_record &record, uint8_t code) {
+  tell(offset_of(&record), fmt::format("{} of context {}, which no id bound to a thread: dropped",
+                                       event_name(code), record.par1));
+}
+
+void ChunkFile::control(const ftrace_record &record, uint8_t code) {
+  switch (code) {
+  case FTrace_EVT_empty:
+    return;
+  case FTrace_EVT_cycles_per_msec:
+    rate_offset_ = offset_of(&record);
+    if (record.par2)
+      clock_.set_rate(record.par2);
+    else
+      tell(offset_of(&record), "cycles_per_msec is 0: left out");
+    return;
+  case FTrace_EXT_format:
+    return begin_chunk(record);
+  case FTrace_EXT_chunk:
+    return chunk_number(record);
+  case FTrace_EVT_numevents:
+    told_records_ = record.par2;
+    return;
+  case FTrace_EVT_id:
+    return bind(record);
+  case FTrace_EXT_process:
+    return bind_birth(record);
+  case FTrace_EVT_next_chunk:
+    return end_chunk(&record);
+  case FTrace_EXT_parent:
+  case FTrace_EXT_name_0:
+  case FTrace_EXT_name_1:
+  case FTrace_EXT_name_2:
+  case FTrace_EXT_name_3:
+    return; // the catalog knows
+  default:
+    tell(offset_of(&record), fmt::format("unknown code {:#06x}: left out", record.code));
+  }
+}
+
+/// EXT_format: a chunk begins, at the cycles_per_msec before it.
+void ChunkFile::begin_chunk(const ftrace_record &record) {
+  const uint64_t offset = offset_of(&record);
+  const bool after_rate = rate_offset_ + sizeof(ftrace_record) == offset;
+  if (!after_rate)
+    tell(offset, "a chunk begins without cycles_per_msec");
+  if (record.par1 > FTRACE_EXT_VERSION)
+    tell(offset, fmt::format("a chunk of version {}, which is newer than this ovnitrace knows",
+                             record.par1));
+  if (in_chunk_)
+    end_chunk(nullptr);
+  in_chunk_ = true;
+  stopped_ = false;
+  chunk_begin_ = after_rate ? rate_offset_ : offset;
+  told_records_ = 0;
+  bindings_.clear();
+}
+
+void ChunkFile::chunk_number(const ftrace_record &record) {
+  if (any_number_ && record.par2 != next_number_)
+    tell(offset_of(&record),
+         fmt::format("chunk {} stands where chunk {} should", record.par2, next_number_));
+  any_number_ = true; // a flight recorder's first chunk can have any
+  next_number_ = uint64_t(record.par2) + 1;
+  cpu_ = tables_.cpus.find(record.par1);
+}
+
+void ChunkFile::bind(const ftrace_record &record) {
+  const uint16_t context = record.par1;
+  if (context == 0)
+    return tell(offset_of(&record), "an id for context 0, which is no thread: left out");
+  if (bindings_.size() <= context)
+    bindings_.resize(std::max<size_t>(size_t(context) + 1, bindings_.size() * 2));
+  bindings_[context] = {record.par2, tables_.threads.find(record.par2, 0)};
+}
+
+void ChunkFile::bind_birth(const ftrace_record &record) {
+  if (record.par1 >= bindings_.size())
+    return; // its events are told
+  Binding &binding = bindings_[record.par1];
+  binding.thread = tables_.threads.find(binding.tid, clock_.birth(ftrace_record_tsc(&record)));
+}
+
+/// A chunk ended, with its last record or, where it has none, without.
+void ChunkFile::end_chunk(const ftrace_record *last) {
+  if (!in_chunk_)
+    return;
+  in_chunk_ = false;
+  if (!last) {
+    tell(chunk_begin_, "a chunk without its end");
+    return;
+  }
+  const uint64_t records = (offset_of(last + 1) - chunk_begin_) / sizeof(ftrace_record);
+  if (told_records_ && told_records_ != records)
+    tell(chunk_begin_, fmt::format("a chunk of {} records, of which its numevents says {}", records,
+                                   told_records_));
+}
+
+} // namespace ovnitrace

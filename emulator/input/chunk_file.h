@@ -1,0 +1,92 @@
+// Reads the events of one chunk file (docs/format.md), whatever its bytes are.
+#pragma once
+
+#include "emulator/input/code_kind.h"
+#include "emulator/input/cpu_table.h"
+#include "emulator/input/node_input.h"
+#include "emulator/input/record_buffer.h"
+#include "emulator/input/source.h"
+#include "emulator/input/thread_table.h"
+#include "emulator/input/tick_clock.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Where the threads, CPUs and times of a node's files belong.
+struct NodeTables {
+  NodeTables(const Catalog &catalog, uint32_t node)
+      : threads(catalog, node), cpus(catalog, node), end(catalog.end) {}
+
+  ThreadTable threads;
+  CpuTable cpus;
+  uint64_t end; ///< ns: no event is behind
+};
+
+/// The events of one file, in order, with thread, CPU and peer resolved. Memory is bounded. All
+/// that is wrong is told, and:
+///  - an event whose time goes back, or is behind the end of the trace, has the time of the one
+///    before;
+///  - an event about a context that no record bound to a thread is dropped;
+///  - what is no record of the format is skipped.
+class ChunkFile {
+public:
+  /// Borrows all of them. `file` is the index into Catalog::files.
+  ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offset_ns,
+            const NodeTables &tables, size_t block_records, DiagnosticSink &sink);
+
+  /// The next event; false at the end.
+  bool next(Event &event);
+
+  /// Bytes that were read so far.
+  uint64_t bytes_done() const {
+    return input_.compressed ? buffer_.file_offset() : offset_of(position_);
+  }
+
+private:
+  /// What a context means in this chunk.
+  struct Binding {
+    uint32_t tid = 0;
+    uint32_t thread = kNone;
+  };
+
+  bool refill();
+  void finish();
+  uint64_t checked_time(const ftrace_record &record);
+  uint32_t thread_of(uint16_t context) const;
+  void tell_unbound(const ftrace_record &record, uint8_t code);
+  void control(const ftrace_record &record, uint8_t code);
+  void begin_chunk(const ftrace_record &record);
+  void chunk_number(const ftrace_record &record);
+  void bind(const ftrace_record &record);
+  void bind_birth(const ftrace_record &record);
+  void end_chunk(const ftrace_record *last);
+  uint64_t offset_of(const ftrace_record *record) const;
+  void tell(uint64_t offset, std::string what);
+
+  const ChunkInput &input_;
+  const NodeTables &tables_;
+  DiagnosticSink &sink_;
+  RecordBuffer buffer_;
+  const ftrace_record *block_ = nullptr;
+  const ftrace_record *position_ = nullptr;
+  const ftrace_record *block_end_ = nullptr;
+  TickClock clock_;
+  uint64_t time_ = 0;             ///< of the last event
+  std::vector<Binding> bindings_; ///< by context
+  uint32_t cpu_;                  ///< index of the CPU of this chunk
+  uint16_t file_;
+  bool stopped_ = false; ///< trace_stop was read
+
+  // Of the chunk:
+  bool in_chunk_ = false;
+  uint64_t chunk_begin_ = 0;     ///< offset of its first record
+  uint64_t rate_offset_ = ~0ull; ///< of the last cycles_per_msec
+  uint32_t told_records_ = 0;    ///< by its numevents, 0 not told
+  bool any_number_ = false;      ///< a chunk told its number
+  uint64_t next_number_ = 0;     ///< of the chunk that should follow
+};
+
+} // namespace ovnitrace

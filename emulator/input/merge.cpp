@@ -1,0 +1,89 @@
+#include "emulator/input/merge.h"
+
+#include "emulator/input/catalog.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+/// All buffers together stay within some MiB, however many CPUs there are.
+constexpr size_t kBufferBytes = 8 << 20;
+constexpr size_t kMinBlockRecords = 512;
+constexpr size_t kMaxBlockRecords = 16384; // 256 KiB
+
+size_t block_records(size_t files) {
+  return std::clamp(kBufferBytes / sizeof(ftrace_record) / std::max<size_t>(files, 1),
+                    kMinBlockRecords, kMaxBlockRecords);
+}
+
+} // namespace
+
+MergedTrace::MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink)
+    : nodes_(std::move(nodes)), catalog_(make_catalog(nodes_)) {
+  tables_.reserve(nodes_.size()); // the files point at them
+  struct Place {
+    const ChunkInput *input;
+    uint32_t node;
+    uint16_t file;
+  };
+  std::vector<Place> places;
+  for (uint32_t node = 0; node < nodes_.size(); node++) {
+    tables_.emplace_back(catalog_, node);
+    for (const ChunkInput &chunk : nodes_[node].chunks) {
+      places.push_back({&chunk, node, uint16_t(places.size())});
+      bytes_total_ += chunk.size;
+    }
+  }
+  std::stable_sort(places.begin(), places.end(),
+                   [](const Place &a, const Place &b) { return a.input->cpu < b.input->cpu; });
+  for (const Place &place : places)
+    files_.push_back(
+        std::make_unique<ChunkFile>(*place.input, place.file, nodes_[place.node].clock_offset_ns,
+                                    tables_[place.node], block_records(places.size()), sink));
+  heads_.resize(files_.size());
+  losers_.resize(std::max<size_t>(files_.size(), 1), kDone);
+  if (!files_.empty())
+    winner_ = play(1);
+}
+
+MergedTrace::Key MergedTrace::advance(uint32_t rank) {
+  return files_[rank]->next(heads_[rank]) ? (Key(heads_[rank].time) << 32 | rank) : kDone;
+}
+
+MergedTrace::Key MergedTrace::play(uint32_t node) {
+  const uint32_t leaves = uint32_t(files_.size());
+  if (node >= leaves)
+    return advance(node - leaves);
+  const Key left = play(2 * node);
+  const Key right = play(2 * node + 1);
+  losers_[node] = std::max(left, right);
+  return std::min(left, right);
+}
+
+bool MergedTrace::next(Event &event) {
+  if (winner_ == kDone)
+    return false;
+  const uint32_t rank = uint32_t(winner_);
+  event = heads_[rank];
+  event.time = std::max(event.time, catalog_.begin);
+  Key key = advance(rank);
+  for (uint32_t node = (uint32_t(files_.size()) + rank) / 2; node; node /= 2) {
+    const Key loser = losers_[node];
+    losers_[node] = std::max(key, loser);
+    key = std::min(key, loser);
+  }
+  winner_ = key;
+  return true;
+}
+
+uint64_t MergedTrace::bytes_done() const {
+  uint64_t done = 0;
+  for (const std::unique_ptr<ChunkFile> &file : files_)
+    done += file->bytes_done();
+  return done;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,48 @@
+// The events of all files of all nodes, merged by time.
+#pragma once
+
+#include "emulator/input/chunk_file.h"
+#include "emulator/input/node_input.h"
+#include "emulator/input/source.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ovnitrace {
+
+/// An EventSource over opened chunk files. What was logged before trace_start (while a snapshot was
+/// taken) is merged by its own time, and then told as happening at the begin of the trace. Threads and CPUs of all nodes are learnt when it is made
+/// (it throws Error as make_catalog does); then events are read as they are asked for.
+class MergedTrace final : public EventSource {
+public:
+  /// `sink` must outlive it.
+  MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink);
+
+  const Catalog &catalog() const override { return catalog_; }
+  bool next(Event &event) override;
+  uint64_t bytes_done() const override;
+  uint64_t bytes_total() const override { return bytes_total_; }
+
+private:
+  /// Time in the high bits, the file's rank among those of equal time in the low 32, so that one
+  /// comparison orders two heads.
+  using Key = unsigned __int128;
+  static constexpr Key kDone = ~Key(0);
+
+  /// Reads the next event of a file into its head.
+  Key advance(uint32_t rank);
+  /// Plays all matches below a node for the first time; returns the winner.
+  Key play(uint32_t node);
+
+  std::vector<NodeInput> nodes_;
+  Catalog catalog_;
+  std::vector<NodeTables> tables_;                ///< by node
+  std::vector<std::unique_ptr<ChunkFile>> files_; ///< by rank: by CPU number, then file order
+  std::vector<Event> heads_;                      ///< the next event of each file
+  Key winner_ = kDone;                            ///< the least of all heads
+  std::vector<Key> losers_; ///< tournament tree: node n has its losing key, 2n and 2n + 1 below it
+  uint64_t bytes_total_ = 0;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,85 @@
+#include "emulator/input/open.h"
+
+#include "emulator/error.h"
+#include "emulator/input/merge.h"
+#include "emulator/input/trace_dir.h"
+#include "emulator/ovni/ovni_source.h"
+#include "emulator/ovni/stream_dir.h"
+#include "emulator/shark/shark_file.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+using Inputs = std::vector<TraceInput>;
+
+std::unique_ptr<EventSource> open_trace_dirs(const Inputs &inputs, DiagnosticSink &sink) {
+  std::vector<NodeInput> nodes;
+  for (const TraceInput &input : inputs)
+    nodes.push_back(
+        open_trace_dir(input.path, read_trace_info(input.path, sink), input.clock_offset_ns));
+  return std::make_unique<MergedTrace>(std::move(nodes), sink);
+}
+
+std::unique_ptr<EventSource> open_ovni_traces(const Inputs &inputs, DiagnosticSink &sink) {
+  if (inputs.size() > 1)
+    throw Error("cannot merge " + inputs[0].path + " with " + inputs[1].path +
+                    ": put the looms of both ovni traces into one directory, with a "
+                    "clock-offsets.txt, and name that",
+                kExitUsage);
+  return ovni::open_ovni_trace(inputs[0].path, "", sink);
+}
+
+std::unique_ptr<EventSource> open_plain_files(const Inputs &inputs, DiagnosticSink &sink) {
+  if (inputs.size() > 1)
+    throw Error("cannot merge " + inputs[0].path + " with " + inputs[1].path +
+                    ": nothing in a plain FTrace file tells how its clock compares with another's; "
+                    "convert them one by one",
+                kExitUsage);
+  return shark::open_shark_file(inputs[0].path, sink);
+}
+
+/// A kind of input: how it is known, and what opens one or several of it.
+struct InputKind {
+  bool (*matches)(const std::string &path);
+  std::unique_ptr<EventSource> (*open)(const Inputs &inputs, DiagnosticSink &sink);
+};
+
+constexpr InputKind kKinds[] = {
+    {is_trace_dir, open_trace_dirs},
+    {ovni::is_stream_dir, open_ovni_traces},
+    {shark::is_plain_file, open_plain_files},
+};
+
+const InputKind &kind_of(const std::string &path) {
+  for (const InputKind &kind : kKinds)
+    if (kind.matches(path))
+      return kind;
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0)
+    throw Error("cannot open the trace " + path + ": " + strerror(errno));
+  throw Error(path + " is no trace: name the directory that ovnitrace wrote, with the chunk files "
+                     "cpu0000.ftr, …, an ovni trace, with loom.*, or an FTrace file of S.Ha.R.K.");
+}
+
+} // namespace
+
+std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs,
+                                        DiagnosticSink &sink) {
+  if (inputs.empty())
+    throw Error("no trace was named", kExitUsage);
+  const InputKind &kind = kind_of(inputs.front().path);
+  for (const TraceInput &input : inputs)
+    if (&kind_of(input.path) != &kind)
+      throw Error("cannot merge " + inputs.front().path + " with " + input.path +
+                  ": they are of different kinds; convert them one by one");
+  return kind.open(inputs, sink);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,24 @@
+// Opens whatever can be converted: the kind of an input is found by looking at it.
+#pragma once
+
+#include "emulator/input/source.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// One input, as named on the command line.
+struct TraceInput {
+  std::string path;
+  int64_t clock_offset_ns = 0; ///< added to each of its times, to bring hosts to one clock
+};
+
+/// Opens one trace, or several of one kind as one: each trace directory becomes a node. Looks once
+/// through the whole input, to learn its threads. Throws Error where nothing can be read; what is
+/// only damaged is told to `sink`, which must outlive the source, and the rest is read.
+std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs,
+                                        DiagnosticSink &sink);
+
+} // namespace ovnitrace

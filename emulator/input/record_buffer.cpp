@@ -1,0 +1,64 @@
+#include "emulator/input/record_buffer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+namespace ovnitrace {
+
+static_assert(std::endian::native == std::endian::little, "records are read as they are");
+
+RecordBuffer::RecordBuffer(int fd, uint64_t size, size_t block_records, bool compressed)
+    : fd_(fd), size_(size),
+      capacity_(compressed ? block_records
+                           : size_t(std::clamp<uint64_t>(size / sizeof(ftrace_record), 1, block_records))),
+      records_(std::make_unique_for_overwrite<ftrace_record[]>(capacity_)) {
+  if (compressed)
+    frames_.emplace(fd, size);
+}
+
+std::span<const ftrace_record> RecordBuffer::next_block() {
+  char *to = reinterpret_cast<char *>(records_.get());
+  size_t whole = 0;
+  std::string fault;
+  do {
+    file_offset_ = frames_ ? frames_->bytes_read() : offset_;
+    const size_t got = read(to, capacity_ * sizeof(ftrace_record));
+    whole = got / sizeof(ftrace_record);
+    fault = frames_ ? frames_->take_fault() : std::string();
+    // At the end a plain file gives its tail again, a compressed one does not.
+    if (got || !frames_)
+      tail_ = fault.empty() ? unsigned(got % sizeof(ftrace_record)) : 0;
+    if (fault_.empty())
+      fault_ = fault;
+  } while (whole == 0 && !fault.empty()); // what was damaged is left out
+  block_offset_ = offset_;
+  offset_ += whole * sizeof(ftrace_record);
+  return {records_.get(), whole};
+}
+
+size_t RecordBuffer::read(char *to, size_t bytes) {
+  return frames_ ? frames_->read(to, bytes) : read_plain(to, bytes);
+}
+
+size_t RecordBuffer::read_plain(char *to, size_t bytes) {
+  const size_t wanted = size_t(std::min<uint64_t>(error_ ? 0 : size_ - std::min(size_, offset_), bytes));
+  size_t got = 0;
+  while (got < wanted) {
+    const ssize_t n = pread(fd_, to + got, wanted - got, off_t(offset_ + got));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      error_ = errno;
+    if (n <= 0) { // an error, or a file that became shorter
+      size_ = offset_ + got;
+      break;
+    }
+    got += size_t(n);
+  }
+  return got;
+}
+
+} // namespace ovnitrace

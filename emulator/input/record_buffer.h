@@ -1,0 +1,56 @@
+// Reads a file of FTrace records in blocks, so that memory does not depend on its size.
+#pragma once
+
+#include "emulator/compress/frame_reader.h"
+
+#include <ovnitrace/ftrace_record.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace ovnitrace {
+
+/// The whole records of a file, block by block, with pread: several may share one descriptor.
+class RecordBuffer {
+public:
+  /// Borrows `fd`, a file of `size` bytes; what is written behind them later is not read.
+  /// A block has at most `block_records` records. `compressed`: the file is of zstd frames.
+  RecordBuffer(int fd, uint64_t size, size_t block_records, bool compressed = false);
+
+  /// The next block, valid until the next call; empty at the end or after an error.
+  std::span<const ftrace_record> next_block();
+
+  /// Byte offset of the first record of the last block, in the plain file.
+  uint64_t block_offset() const { return block_offset_; }
+  /// At the end: bytes there that are no whole record.
+  unsigned tail() const { return tail_; }
+  /// errno of the read that failed, 0 if none did.
+  int error() const { return error_; }
+  /// A fault of a compressed file between the last block and the next, once; empty: none.
+  std::string take_fault() { return std::exchange(fault_, {}); }
+  /// Bytes of the file that were read for the blocks before the last: of a compressed one, fewer.
+  uint64_t file_offset() const { return file_offset_; }
+
+private:
+  size_t read(char *to, size_t bytes);
+  size_t read_plain(char *to, size_t bytes);
+
+  int fd_;
+  uint64_t size_;
+  uint64_t offset_ = 0; ///< of the next block
+  uint64_t block_offset_ = 0;
+  uint64_t file_offset_ = 0;
+  std::optional<FrameReader> frames_; ///< of a compressed file
+  unsigned tail_ = 0;
+  std::string fault_;
+  size_t capacity_;
+  std::unique_ptr<ftrace_record[]> records_;
+  int error_ = 0;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,90 @@
+// The two things that every input gives: a Catalog of what is in the trace, known before the first
+// event, and the events, merged by time.
+#pragma once
+
+#include "emulator/event.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ovnitrace {
+
+/// One thread: one row of thread.prv. A tid that the kernel used twice is two threads.
+struct ThreadInfo {
+  uint32_t tid = 0;    ///< as the kernel numbers it (initial PID namespace)
+  uint32_t pid = 0;    ///< its process (tgid)
+  uint32_t parent = 0; ///< tid of its creator, 0 unknown
+  uint32_t node = 0;   ///< index into Catalog::nodes
+  uint64_t birth = 0;  ///< ns, 0: before the capture or unknown
+  std::string name;    ///< last known comm, empty if never told
+};
+
+struct CpuInfo {
+  uint32_t index =
+      0; ///< number on its node; of a loom: its phyid (CPU payloads hold the same number)
+  uint32_t node = 0; ///< index into Catalog::nodes
+};
+
+/// One host: a trace directory, or a loom of an ovni trace.
+struct NodeInfo {
+  std::string name;
+};
+
+/// A user mark type of an ovni stream (its PRV type is 100 + type), as stream.json declares it.
+struct MarkType {
+  uint32_t type = 0;  ///< 0 to 99
+  bool stack = false; ///< OM[ and OM] push and pop it; otherwise OM= sets it
+  std::string title;
+  std::vector<std::pair<int64_t, std::string>> labels; ///< value and its label, by value
+};
+
+/// What a trace holds. Threads are in row order: by node, then process, then birth and tid, the
+/// main thread of a process first. CPUs are by node, then index.
+struct Catalog {
+  std::vector<NodeInfo> nodes;
+  std::vector<CpuInfo> cpus;
+  std::vector<ThreadInfo> threads;
+  std::vector<std::string> files; ///< for messages
+  std::vector<MarkType> marks;    ///< ovni streams only, by type
+  uint64_t begin = 0;             ///< ns: time 0 of the PRV
+  uint64_t end = 0;               ///< ns: end of the capture
+};
+
+/// Something wrong in the input, told but survived.
+struct Diagnostic {
+  std::string file;
+  uint64_t offset = 0; ///< bytes
+  uint64_t time = 0;   ///< ns, 0 where there is none
+  std::string what;
+  bool harmless = false; ///< nothing of the trace is missing or doubtful for it
+};
+
+/// Takes diagnostics as they are found; the caller counts, prints or collects them.
+class DiagnosticSink {
+public:
+  virtual ~DiagnosticSink() = default;
+  virtual void report(const Diagnostic &diagnostic) = 0;
+};
+
+/// Drops them.
+class NoDiagnostics final : public DiagnosticSink {
+public:
+  void report(const Diagnostic &) override {}
+};
+
+/// A trace opened for reading. Opening may look at the whole input once (to learn the threads);
+/// memory depends on threads, CPUs and files, never on the number of events.
+class EventSource {
+public:
+  virtual ~EventSource() = default;
+  virtual const Catalog &catalog() const = 0;
+  /// The next event by time (equal times: by CPU index, then file order). False at the end.
+  virtual bool next(Event &event) = 0;
+  /// Bytes read so far and in all, for a progress bar.
+  virtual uint64_t bytes_done() const = 0;
+  virtual uint64_t bytes_total() const = 0;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,133 @@
+#include "emulator/input/trace_dir.h"
+
+#include "emulator/error.h"
+
+#include <ovnitrace/ftrace_record.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace ovnitrace {
+
+namespace {
+
+struct CloseDir {
+  void operator()(DIR *dir) const { closedir(dir); }
+};
+
+constexpr std::string_view kCompressed = ".zst";
+/// Bytes of files in which there can be a record: it takes a compressed one more than one byte, too.
+constexpr uint64_t kSmallestFile = sizeof(ftrace_record);
+
+/// The CPU of a chunk file by its name, cpuNNNN.ftr or cpuNNNN.ftr.zst; nothing if it is another file.
+std::optional<uint16_t> cpu_of(std::string_view name) {
+  constexpr std::string_view prefix = "cpu", suffix = ".ftr";
+  constexpr size_t kMinDigits = 4;
+  if (name.ends_with(kCompressed))
+    name.remove_suffix(kCompressed.size());
+  if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
+      name.size() < prefix.size() + kMinDigits + suffix.size())
+    return std::nullopt;
+  name.remove_prefix(prefix.size());
+  name.remove_suffix(suffix.size());
+  uint16_t cpu = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), cpu);
+  if (error != std::errc() || end != name.data() + name.size())
+    return std::nullopt;
+  return cpu;
+}
+
+struct ChunkPath {
+  uint16_t cpu;
+  std::string name;
+  bool compressed() const { return name.ends_with(kCompressed); }
+};
+
+/// The chunk files of a directory by CPU; errno is set if it cannot be read.
+std::optional<std::vector<ChunkPath>> list_chunks(const std::string &path) {
+  const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
+  if (!dir)
+    return std::nullopt;
+  std::vector<ChunkPath> chunks;
+  while (const dirent *entry = readdir(dir.get()))
+    if (const std::optional<uint16_t> cpu = cpu_of(entry->d_name))
+      chunks.push_back({*cpu, entry->d_name});
+  std::sort(chunks.begin(), chunks.end(), [](const ChunkPath &a, const ChunkPath &b) {
+    return a.cpu != b.cpu ? a.cpu < b.cpu : a.name < b.name;
+  });
+  // Where both forms are there, the compression of the one was interrupted.
+  const auto has_plain = [](const ChunkPath &a, const ChunkPath &b) {
+    return b.name.size() == a.name.size() + kCompressed.size() && b.name.starts_with(a.name);
+  };
+  chunks.erase(std::unique(chunks.begin(), chunks.end(), has_plain), chunks.end());
+  return chunks;
+}
+
+ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
+  const auto fail = [&](const std::string &why) {
+    return Error("cannot read " + name + ": " + why);
+  };
+  // Nothing in a directory of someone else may make us wait: a FIFO is opened at once.
+  UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd && errno == EMFILE)
+    throw fail("too many open files; raise their number with 'ulimit -n'");
+  if (!fd)
+    throw fail(strerror(errno));
+  struct stat status;
+  if (fstat(fd.get(), &status) != 0)
+    throw fail(strerror(errno));
+  if (!S_ISREG(status.st_mode))
+    throw fail("not a regular file");
+  posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  return {.name = name, .fd = std::move(fd), .size = uint64_t(status.st_size), .compressed = chunk.compressed(), .cpu = chunk.cpu};
+}
+
+} // namespace
+
+bool is_trace_dir(const std::string &path) {
+  const auto chunks = list_chunks(path);
+  return chunks && (!chunks->empty() || access((path + "/trace.json").c_str(), F_OK) == 0);
+}
+
+std::vector<std::string> chunk_files(const std::string &path, bool compressed) {
+  const auto chunks = list_chunks(path);
+  if (!chunks)
+    throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
+  std::vector<std::string> names;
+  for (const ChunkPath &chunk : *chunks)
+    if (chunk.compressed() == compressed)
+      names.push_back(chunk.name);
+  return names;
+}
+
+NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns) {
+  const auto chunks = list_chunks(path);
+  if (!chunks)
+    throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
+  if (chunks->empty())
+    throw Error("no trace in " + path +
+                ": it has no chunk file (cpu0000.ftr, …); name the directory that ovnitrace wrote");
+  NodeInput node{.name = info.host.empty() ? path : info.host,
+                 .clock_offset_ns = clock_offset_ns,
+                 .cpus = info.cpus,
+                 .chunks = {}};
+  uint64_t bytes = 0;
+  for (const ChunkPath &chunk : *chunks) {
+    node.chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
+    bytes += node.chunks.back().size;
+  }
+  if (bytes < kSmallestFile)
+    throw Error("the trace " + path + " is empty: nothing was captured, or it was not written");
+  return node;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,41 @@
+// A trace directory (docs/format.md): its chunk files and what trace.json tells.
+#pragma once
+
+#include "emulator/input/node_input.h"
+#include "emulator/input/source.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// What trace.json tells of a capture. A text is empty and a number 0 where it does not.
+struct TraceInfo {
+  std::string host;
+  std::string kernel;
+  std::string machine;              ///< architecture
+  std::vector<std::string> command; ///< the program and its arguments
+  std::string tracer;               ///< version of ovnitrace
+  std::string ended;                ///< how the capture ended, in words
+  uint32_t cpus = 0;                ///< CPUs of the host
+  int64_t to_wall_ns = 0;           ///< what its clock lacks to CLOCK_REALTIME
+};
+
+/// Whether a path looks like a trace directory: it holds a chunk file or a trace.json.
+bool is_trace_dir(const std::string &path);
+
+/// The names of the chunk files of a directory, plain (cpuNNNN.ftr) or compressed (cpuNNNN.ftr.zst), by CPU.
+/// A compressed one of which the plain one is there too is left out: it is what an interrupted compression
+/// left. Throws Error if the directory cannot be read.
+std::vector<std::string> chunk_files(const std::string &path, bool compressed);
+
+/// Reads trace.json. That it is missing, or wrong, is only told to `sink`, as the chunks suffice;
+/// throws Error if it is of a newer version.
+TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink);
+
+/// Opens the chunk files of a trace directory, in the order of their CPUs. Throws Error where there
+/// is no such directory, no chunk file, nothing in any of them, or one cannot be opened.
+NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns);
+
+} // namespace ovnitrace

@@ -1,0 +1,91 @@
+// trace.json: read here only, as its parser is slow to compile.
+#include "emulator/error.h"
+#include "emulator/input/trace_dir.h"
+#include "emulator/small_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint64_t kVersion = 1;
+/// Beyond this it is no trace.json: it holds no events.
+constexpr size_t kMaxBytes = 64 << 20;
+constexpr uint32_t kMaxCpus = UINT16_MAX;
+/// Nothing that ovnitrace writes is nested deeper: a hostile file must not exhaust the stack.
+constexpr int kMaxDepth = 64;
+
+std::string text_of(const nlohmann::json &json, const char *key) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+uint64_t number_of(const nlohmann::json &json, const char *key) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
+}
+
+nlohmann::json object_of(const nlohmann::json &json, const char *key) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_object() ? *it : nlohmann::json::object();
+}
+
+/// A command line is a list of arguments.
+std::vector<std::string> texts_of(const nlohmann::json &json, const char *key) {
+  std::vector<std::string> texts;
+  const auto it = json.find(key);
+  if (it != json.end() && it->is_array())
+    for (const nlohmann::json &element : *it)
+      if (element.is_string())
+        texts.push_back(element.get<std::string>());
+  return texts;
+}
+
+} // namespace
+
+TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
+  const std::string name = path + "/trace.json";
+  const auto tell = [&](const std::string &what) {
+    sink.report(
+        {.file = name, .what = what + "; the chunks are read without it", .harmless = true});
+  };
+  std::string why;
+  const std::optional<std::string> text = read_small_file(name, kMaxBytes, why);
+  if (!text) {
+    tell(why);
+    return {};
+  }
+  bool too_deep = false;
+  const auto depth_guard = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json &) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return !too_deep;
+  };
+  const nlohmann::json json = nlohmann::json::parse(*text, depth_guard, false);
+  if (too_deep || !json.is_object()) {
+    tell(json.is_discarded() ? "it is no JSON, or was cut" : "it is no JSON object");
+    return {};
+  }
+  if (const uint64_t version = number_of(json, "version"); version > kVersion)
+    throw Error("cannot read the trace " + path + ": it is of version " + std::to_string(version) +
+                ", this ovnitrace knows " + std::to_string(kVersion) + ": use a newer ovnitrace");
+  TraceInfo info{.host = text_of(json, "host"),
+                 .kernel = text_of(json, "kernel"),
+                 .machine = text_of(json, "machine"),
+                 .command = texts_of(json, "command"),
+                 .tracer = text_of(json, "ovnitrace"),
+                 .ended = text_of(object_of(json, "ended"), "how")};
+  const nlohmann::json clock = object_of(json, "clock");
+  if (const auto it = clock.find("to_wall_ns"); it != clock.end() && it->is_number_integer())
+    info.to_wall_ns = it->get<int64_t>();
+  const uint64_t cpus = number_of(json, "cpus");
+  if (cpus > kMaxCpus)
+    tell("it tells of " + std::to_string(cpus) + " CPUs, which cannot be");
+  else
+    info.cpus = uint32_t(cpus);
+  return info;
+}
+
+} // namespace ovnitrace

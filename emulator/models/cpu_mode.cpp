@@ -1,0 +1,109 @@
+// What state a CPU is in, which families of events it does not log, and pointers that it logged.
+#include "emulator/models/registry.h"
+
+#include <fmt/format.h>
+#include <ovnitrace/ftrace_codes.h>
+
+namespace ovnitrace {
+
+namespace {
+
+enum : uint32_t { kMode, kInterruptsOff, kFilter, kPointer };
+constexpr int64_t kReal = 1, kProtected = 2;
+
+void to_real(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    ctx.set(kMode, event.cpu, kReal);
+}
+
+void to_protected(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    ctx.set(kMode, event.cpu, kProtected);
+}
+
+void cli(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    ctx.set(kInterruptsOff, event.cpu, 1);
+}
+
+void sti(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    ctx.set(kInterruptsOff, event.cpu, 0);
+}
+
+/// (status, -): with status 1 "all the events belonging to that family are not logged".
+void filter(ModelContext &ctx, const Event &event) {
+  if (event.cpu == kNone)
+    return;
+  const int64_t family = int64_t(1) << (event.kind & FTrace_family_mask);
+  const int64_t filtered = ctx.value(kFilter, event.cpu);
+  ctx.set(kFilter, event.cpu, event.par1 ? filtered | family : filtered & ~family);
+}
+
+void data_pointer(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    ctx.punctual(kPointer, event.cpu, event.par2);
+}
+
+std::vector<ValueLabel> one_family() {
+  static constexpr const char *names[] = {"trace_Events", "ipoint",   "task",  "interrupt",
+                                          "CPU",          "priority", "mutex", "signal",
+                                          "server",       "user",     "data",  "timer"};
+  std::vector<ValueLabel> labels;
+  for (const char *name : names)
+    labels.push_back({int64_t(1) << labels.size(), fmt::format("Only {}", name)});
+  return labels;
+}
+
+std::vector<EventDef> events() {
+  std::vector<EventDef> all = {
+      {FTrace_EVT_to_real_mode, "to_real_mode", to_real, "mode 1", false},
+      {FTrace_EVT_to_protected_mode, "to_protected_mode", to_protected, "mode 2", false},
+      {FTrace_EVT_CLI, "CLI", cli, "interrupts off 1", false},
+      {FTrace_EVT_STI, "STI", sti, "interrupts off 0", false},
+      {FTrace_EVT_data_pointer, "data_pointer", data_pointer, "punctual: parameter 2", false},
+  };
+  static constexpr const char *names[] = {"filter_trace_Events", "filter_ipoint", "filter_task",
+                                          "filter_interrupt",    "filter_CPU",    "filter_priority",
+                                          "filter_mutex",        "filter_signal", "filter_server",
+                                          "filter_user",         "filter_data",   "filter_timer"};
+  uint32_t code = FTrace_filter_trace_Events;
+  for (const char *name : names)
+    all.push_back({code++, name, filter, "sets its bit, or clears it with parameter 1 = 0", false});
+  return all;
+}
+
+} // namespace
+
+Model cpu_mode_model() {
+  return {
+      "CPU mode",
+      "modes and filters of CPUs",
+      {
+          {.name = "mode",
+           .label = "Mode of the CPU",
+           .cpu_type = 470,
+           .scope = Scope::cpu,
+           .values = {{kReal, "Real"}, {kProtected, "Protected"}}},
+          {.name = "interrupts off",
+           .label = "Interrupts are off",
+           .cpu_type = 471,
+           .scope = Scope::cpu,
+           .values = {{1, "Off"}}},
+          {.name = "filtered families",
+           .label = "Families of events that are not logged (bit n: family n)",
+           .cpu_type = 472,
+           .scope = Scope::cpu,
+           .values = one_family()},
+          {.name = "data pointer",
+           .label = "Pointer to data of the event before",
+           .cpu_type = 473,
+           .scope = Scope::cpu,
+           .paint = Paint::gradient},
+      },
+      events(),
+      {},
+  };
+}
+
+} // namespace ovnitrace

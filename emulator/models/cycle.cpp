@@ -1,0 +1,110 @@
+// Cycles of periodic tasks: which one a task is in, how long it took, and what went wrong in it.
+#include "emulator/models/registry.h"
+
+#include <fmt/format.h>
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+enum : uint32_t { kCycle, kResponse, kDeadlineMiss, kWcetViolation };
+
+/// Of each thread: the cycles that were seen, and since when the one under way is.
+struct Cycles {
+  int64_t count = 0;
+  uint64_t since = 0;
+  bool under_way = false;
+};
+
+Cycles &cycles(ModelContext &ctx, uint32_t thread) {
+  return (*std::any_cast<std::vector<Cycles>>(&ctx.state))[thread];
+}
+
+void start(ModelContext &ctx) {
+  ctx.state = std::vector<Cycles>(ctx.system.threads().size());
+}
+
+std::string who(const ModelContext &ctx, const Event &event) {
+  return thread_name(ctx.system.catalog(), event.thread);
+}
+
+void begin(ModelContext &ctx, const Event &event) {
+  Cycles &of = cycles(ctx, event.thread);
+  if (of.under_way)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} begins a cycle, but cycle {} has not ended", who(ctx, event),
+                         of.count);
+    });
+  of = {of.count + 1, event.time, true};
+  ctx.set(kCycle, event.thread, of.count);
+}
+
+/// The first cycle of a trace may have begun before it.
+void end(ModelContext &ctx, const Event &event) {
+  Cycles &of = cycles(ctx, event.thread);
+  if (of.under_way)
+    ctx.punctual(kResponse, event.thread, int64_t(std::max<uint64_t>(event.time - of.since, 1)));
+  else if (of.count)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} ends a cycle after cycle {}, but none has begun", who(ctx, event),
+                         of.count);
+    });
+  else
+    of.count = 1;
+  of.under_way = false;
+  ctx.set(kCycle, event.thread, 0);
+}
+
+template <uint32_t channel> void happens(ModelContext &ctx, const Event &event) {
+  ctx.punctual(channel, event.thread, 1);
+}
+
+} // namespace
+
+Model cycle_model() {
+  return {
+      "cycle",
+      "cycles of periodic tasks, missed deadlines and exceeded execution times",
+      {
+          {.name = "cycle",
+           .label = "Number of the cycle",
+           .thread_type = 460,
+           .cpu_type = 460,
+           .cpu_track = Track::running},
+          {.name = "response time",
+           .label = "Response time of the cycle that ends (ns)",
+           .thread_type = 461,
+           .paint = Paint::gradient},
+          {.name = "deadline miss",
+           .label = "Deadline miss",
+           .thread_type = 462,
+           .cpu_type = 462,
+           .cpu_track = Track::running,
+           .values = {{1, "Deadline miss"}}},
+          {.name = "WCET violation",
+           .label = "Worst-case execution time exceeded",
+           .thread_type = 463,
+           .cpu_type = 463,
+           .cpu_track = Track::running,
+           .values = {{1, "WCET violation"}}},
+      },
+      {
+          {FTrace_EVT_task_begin_cycle, "task_begin_cycle", begin, "the next number"},
+          {FTrace_EVT_task_end_cycle, "task_end_cycle", end,
+           "number 0; punctual: how long the cycle took"},
+          {FTrace_EVT_task_deadline_miss, "task_deadline_miss", happens<kDeadlineMiss>,
+           "punctual: 1"},
+          {FTrace_EVT_task_wcet_violation, "task_wcet_violation", happens<kWcetViolation>,
+           "punctual: 1"},
+          {FTrace_EVT_task_timer, "task_timer", nullptr,
+           "the next cycle is released; the events that it implies say so"},
+          {FTrace_EVT_task_disable, "task_disable", nullptr, "no more cycles; no effect"},
+      },
+      start,
+  };
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,143 @@
+// Interrupts: which one a CPU serves, and whom it interrupts.
+#include "emulator/models/registry.h"
+
+#include <fmt/format.h>
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+enum : uint32_t { kOnCpu, kOnThread, kCount };
+
+constexpr size_t kMostNested = 16; // more than any hardware nests; further ones are not shown
+
+/// An interrupt that is being served, and the thread whose time it takes (kNone: the idle task's).
+struct Served {
+  int64_t value;
+  uint32_t thread;
+};
+/// Of each CPU, those under way, the innermost last. An end without its start (it began before the
+/// capture, or was lost) is nothing wrong, so this is no stack of a channel.
+using Nested = std::vector<std::vector<Served>>;
+
+Nested &nested(ModelContext &ctx) {
+  return *std::any_cast<Nested>(&ctx.state);
+}
+
+void start(ModelContext &ctx) {
+  ctx.state = Nested(ctx.system.cpus().size());
+}
+
+void show(ModelContext &ctx, uint32_t cpu) {
+  const std::vector<Served> &served = nested(ctx)[cpu];
+  ctx.set(kOnCpu, cpu, served.empty() ? 0 : served.back().value);
+  if (!served.empty() && served.back().thread != kNone)
+    ctx.set(kOnThread, served.back().thread, served.back().value);
+}
+
+/// Takes off all from place `from` on.
+void leave(ModelContext &ctx, uint32_t cpu, size_t from) {
+  std::vector<Served> &served = nested(ctx)[cpu];
+  for (size_t n = from; n < served.size(); n++)
+    if (served[n].thread != kNone)
+      ctx.set(kOnThread, served[n].thread, 0);
+  served.resize(from);
+  show(ctx, cpu);
+}
+
+void interrupt_start(ModelContext &ctx, const Event &event) {
+  if (event.cpu == kNone)
+    return;
+  std::vector<Served> &served = nested(ctx)[event.cpu];
+  if (served.size() < kMostNested)
+    served.push_back({int64_t(event.par1) + 1, event.peer});
+  show(ctx, event.cpu);
+}
+
+void interrupt_end(ModelContext &ctx, const Event &event) {
+  if (event.cpu == kNone)
+    return;
+  std::vector<Served> &served = nested(ctx)[event.cpu];
+  for (size_t n = served.size(); n-- > 0;)
+    if (served[n].value == int64_t(event.par1) + 1)
+      return leave(ctx, event.cpu, n);
+}
+
+void interrupt_hit(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    ctx.punctual(kOnCpu, event.cpu, int64_t(event.par1) + 1);
+}
+
+void interrupt_count(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    ctx.set(kCount, event.cpu, event.par2 ? event.par2 : event.par1);
+}
+
+/// What ended while events were lost is not known.
+void blackout(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    leave(ctx, event.cpu, 0);
+}
+
+std::vector<ValueLabel> labels() {
+  std::vector<ValueLabel> all;
+  for (int irq = 0; irq < 256; irq++)
+    all.push_back({irq + 1, fmt::format("IRQ {}", irq)});
+  // arch/x86/include/asm/irq_vectors.h
+  const std::pair<int, const char *> vectors[] = {{0xec, "Timer of the CPU"},
+                                                  {0xf6, "IRQ work"},
+                                                  {0xfb, "Function call from a CPU"},
+                                                  {0xfc, "Function call from CPUs"},
+                                                  {0xfd, "Reschedule"}};
+  for (const auto &[vector, name] : vectors)
+    all.push_back({int64_t(FTRACE_INTERRUPT_VECTOR | vector) + 1, name});
+  // include/linux/interrupt.h, in its order
+  const char *const soft[] = {"high tasklets", "timer", "network send", "network receive", "block",
+                              "IRQ poll",      "tasklets", "scheduler", "hrtimer",         "RCU"};
+  for (size_t n = 0; n < std::size(soft); n++)
+    all.push_back({int64_t(FTRACE_INTERRUPT_SOFT | n) + 1, fmt::format("Soft: {}", soft[n])});
+  return all;
+}
+
+} // namespace
+
+Model interrupt_model() {
+  return {
+      "interrupt",
+      "what interrupts CPUs and threads",
+      {
+          {.name = "interrupt",
+           .label = "Interrupt that the CPU serves",
+           .cpu_type = 400,
+           .scope = Scope::cpu,
+           .values = labels()},
+          {.name = "interrupted by",
+           .label = "Interrupt that takes the thread's time",
+           .thread_type = 401,
+           .values = labels()},
+          {.name = "interrupts",
+           .label = "Interrupts since the last count",
+           .cpu_type = 402,
+           .scope = Scope::cpu,
+           .paint = Paint::gradient},
+      },
+      {
+          {FTrace_EVT_interrupt_start, "interrupt_start", interrupt_start,
+           "parameter 1 + 1 on the CPU, and on the thread whose tid is in parameter 2", false},
+          {FTrace_EVT_interrupt_end, "interrupt_end", interrupt_end,
+           "back to the interrupt that it had interrupted, or to 0", false},
+          {FTrace_EVT_interrupt_hit, "interrupt_hit", interrupt_hit,
+           "punctual: parameter 1 + 1 on the CPU", false},
+          {FTrace_EVT_interrupt_count, "interrupt_count", interrupt_count, "how many were counted",
+           false},
+          {FTrace_EVT_blackout_start, "blackout_start", blackout, "nothing is known to be served",
+           false},
+      },
+      start,
+  };
+}
+
+} // namespace ovnitrace

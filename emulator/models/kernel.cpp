@@ -1,0 +1,113 @@
+// Why a thread is off its CPU, who runs instead of it, and its priority.
+#include "emulator/models/registry.h"
+
+#include <fmt/format.h>
+#include <ovnitrace/ftrace_codes.h>
+
+namespace ovnitrace {
+
+namespace {
+
+enum : uint32_t { kReason, kNext, kPriority };
+
+/// PRV type 200: the reason of the record + 1, so that 0 is on a CPU or unknown.
+const std::vector<ValueLabel> kReasons = {
+    {FTRACE_OFFCPU_YIELDED + 1, "Yielded"},
+    {FTRACE_OFFCPU_PREEMPTED + 1, "Preempted"},
+    {FTRACE_OFFCPU_SLEEP + 1, "Sleeping"},
+    {FTRACE_OFFCPU_DISK + 1, "Uninterruptible sleep (disk)"},
+    {FTRACE_OFFCPU_STOPPED + 1, "Stopped by a signal"},
+    {FTRACE_OFFCPU_TRACED + 1, "Stopped by a debugger"},
+    {FTRACE_OFFCPU_PARKED + 1, "Parked"},
+    {FTRACE_OFFCPU_IDLE + 1, "Idle kernel thread"},
+};
+
+void off_cpu(ModelContext &ctx, const Event &event, int64_t reason, int64_t next) {
+  ThreadState state = ctx.system.threads()[event.thread].state;
+  bool known = state == ThreadState::Cooling || state == ThreadState::Paused;
+  ctx.set(kReason, event.thread, known ? reason + 1 : 0);
+  ctx.set(kNext, event.thread, known ? next : 0);
+}
+
+void switched_out(ModelContext &ctx, const Event &event) {
+  off_cpu(ctx, event, event.par2 >> FTRACE_REASON_SHIFT, event.par2 & FTRACE_TID_MASK);
+}
+
+void dispatched(ModelContext &ctx, const Event &event) {
+  ctx.set(kReason, event.thread, 0);
+  ctx.set(kNext, event.thread, 0);
+  // It is not if its CPU is losing events: then nothing is known of the thread.
+  bool running = ctx.system.threads()[event.thread].state == ThreadState::Running;
+  ctx.set(kPriority, event.thread, running ? event.par2 & FTRACE_PRIO_MASK : 0);
+}
+
+/// The reason is over once the thread is woken: from then on it waits for a CPU.
+void woken(ModelContext &ctx, const Event &event) {
+  if (ctx.system.transition().thread != event.thread)
+    return;
+  ctx.set(kReason, event.thread, 0);
+  ctx.set(kNext, event.thread, 0);
+}
+
+void ended(ModelContext &ctx, const Event &event) {
+  ctx.set(kReason, event.thread, 0);
+  ctx.set(kNext, event.thread, 0);
+  ctx.set(kPriority, event.thread, 0);
+}
+
+void snapshot(ModelContext &ctx, const Event &event) {
+  if (ctx.system.transition().thread == event.thread)
+    off_cpu(ctx, event, event.par2 >> FTRACE_REASON_SHIFT, 0);
+}
+
+std::vector<ValueLabel> priority_labels() {
+  std::vector<ValueLabel> labels = {{FTRACE_PRIO_BIAS - 1, "Deadline"}};
+  for (int priority = 0; priority < 99; priority++)
+    labels.push_back({priority + FTRACE_PRIO_BIAS, fmt::format("Real time {}", 99 - priority)});
+  for (int priority = 100; priority < 140; priority++)
+    labels.push_back({priority + FTRACE_PRIO_BIAS, fmt::format("Nice {}", priority - 120)});
+  return labels;
+}
+
+} // namespace
+
+Model kernel_model() {
+  return {
+      "kernel",
+      "why a thread is off its CPU, who runs instead, its priority",
+      {
+          {.name = "off-CPU reason",
+           .label = "Why the thread is off its CPU",
+           .thread_type = 200,
+           .scheduling = true,
+           .values = kReasons},
+          {.name = "runs instead",
+           .label = "TID that got the CPU instead",
+           .thread_type = 201,
+           .scheduling = true,
+           .labels = ChannelDef::Labels::threads},
+          {.name = "priority",
+           .label = "Kernel priority + 2 of the running thread",
+           .thread_type = 202,
+           .cpu_type = 202,
+           .thread_track = Track::running,
+           .cpu_track = Track::running,
+           .scheduling = true,
+           .values = priority_labels()},
+      },
+      {
+          {FTrace_EVT_task_dispatch, "task_dispatch", dispatched,
+           "no reason any more; the priority is told"},
+          {FTrace_EVT_task_epilogue, "task_epilogue", switched_out,
+           "preempted or yielded, by whom"},
+          {FTrace_EVT_task_sleep, "task_sleep", switched_out, "why it sleeps, who runs instead"},
+          {FTrace_EVT_task_end, "task_end", ended, "nothing to tell any more"},
+          {FTrace_EVT_task_activate, "task_activate", woken,
+           "the reason to be off the CPU is over"},
+          {FTrace_EXT_snapshot, "EXT_snapshot", snapshot, "the reason at the start of the capture"},
+      },
+      {},
+  };
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,97 @@
+// User marks of ovni streams: OM[, OM] and OM=.
+#include "emulator/models/payload.h"
+#include "emulator/models/registry.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint32_t kMarkTypes = 100; // ovni's own limit: PRV types 100 to 199
+
+struct MarkChannels {
+  std::vector<ChannelId> ids = std::vector<ChannelId>(kMarkTypes, kNone);
+};
+
+ChannelId declare(ModelContext &ctx, uint32_t type, ChannelDef def) {
+  def.thread_type = def.cpu_type = 100 + type;
+  def.name = fmt::format("mark {}", type);
+  // Seen while the thread is active, and on the CPU on which it is running, as in ovni.
+  def.thread_track = Track::active;
+  def.cpu_track = Track::running;
+  return ctx.system.channels().declare(std::move(def));
+}
+
+void start(ModelContext &ctx) {
+  MarkChannels marks;
+  for (const MarkType &mark : ctx.system.catalog().marks) {
+    if (mark.type >= kMarkTypes || marks.ids[mark.type] != kNone)
+      continue;
+    ChannelDef def;
+    def.label = mark.title;
+    for (const auto &[value, label] : mark.labels)
+      def.values.push_back({value, label});
+    marks.ids[mark.type] = declare(ctx, mark.type, std::move(def));
+  }
+  ctx.state = std::move(marks);
+}
+
+/// The channel and value of a mark event; kNone, and told, if it is none. A type that stream.json
+/// does not declare gets a channel without labels.
+ChannelId mark_channel(ModelContext &ctx, const Event &event, int64_t &value) {
+  int32_t type;
+  if (!read_payload(event, 0, value) || !read_payload(event, 8, type) || type < 0 ||
+      uint32_t(type) >= kMarkTypes || value == 0) {
+    ctx.faults.add(event, [&] {
+      return fmt::format("mark of {} without a value that is not 0 and a type from 0 to {}",
+                         thread_name(ctx.system.catalog(), event.thread), kMarkTypes - 1);
+    });
+    return kNone;
+  }
+  ChannelId &id = std::any_cast<MarkChannels>(&ctx.state)->ids[uint32_t(type)];
+  if (id == kNone) {
+    ChannelDef def;
+    def.label = fmt::format("Mark {}", type);
+    id = declare(ctx, uint32_t(type), std::move(def));
+  }
+  return id;
+}
+
+void push(ModelContext &ctx, const Event &event) {
+  int64_t value;
+  if (ChannelId id = mark_channel(ctx, event, value); id != kNone)
+    ctx.push_id(event, id, event.thread, value);
+}
+
+void pop(ModelContext &ctx, const Event &event) {
+  int64_t value;
+  if (ChannelId id = mark_channel(ctx, event, value); id != kNone)
+    ctx.pop_id(event, id, event.thread, value);
+}
+
+void set(ModelContext &ctx, const Event &event) {
+  int64_t value;
+  if (ChannelId id = mark_channel(ctx, event, value); id != kNone)
+    ctx.system.channels().set(id, event.thread, value);
+}
+
+} // namespace
+
+Model mark_model() {
+  return {
+      "mark",
+      "user marks in ovni streams",
+      {},
+      {
+          {mcv('O', 'M', '['), "OM[", push, "pushes a value to the channel of its type"},
+          {mcv('O', 'M', ']'), "OM]", pop, "pops that value"},
+          {mcv('O', 'M', '='), "OM=", set, "sets that channel"},
+      },
+      start,
+  };
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,174 @@
+// The scheduler's records: docs/format.md, "Events".
+#include "emulator/models/ovni/ovni.h"
+
+#include <fmt/format.h>
+#include <ovnitrace/ftrace_codes.h>
+
+namespace ovnitrace::ovni_model_parts {
+
+namespace {
+
+std::string who(const ModelContext &ctx, uint32_t thread) {
+  return thread_name(ctx.system.catalog(), thread);
+}
+
+/// Only one thread runs on a CPU: of another that should be running there too, nothing is known.
+void evict_others(ModelContext &ctx, const Event &event, uint32_t cpu) {
+  const Cpu &c = ctx.system.cpus()[cpu];
+  if (c.running.count() == 0 || c.running.is_only(event.thread))
+    return;
+  for (uint32_t t = 0; t < ctx.system.threads().size(); t++) {
+    const Thread &other = ctx.system.threads()[t];
+    if (t == event.thread || other.cpu != cpu || other.state != ThreadState::Running)
+      continue;
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} gets {}, on which {} still runs", who(ctx, event.thread),
+                         cpu_name(ctx.system, cpu), who(ctx, t));
+    });
+    put(ctx, t, ThreadState::Unknown, kNone);
+  }
+}
+
+void dispatch(ModelContext &ctx, const Event &event) {
+  const Thread &thread = ctx.system.threads()[event.thread];
+  ThreadAction action =
+      thread.state == ThreadState::Unknown ? ThreadAction::execute : ThreadAction::resume;
+  if (!is_legal(thread.state, action))
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} gets {}, but is {} on {}", who(ctx, event.thread),
+                         cpu_name(ctx.system, event.cpu), name(thread.state),
+                         cpu_name(ctx.system, thread.cpu));
+    });
+  if (event.cpu != kNone)
+    evict_others(ctx, event, event.cpu);
+  put(ctx, event.thread, ThreadState::Running, event.cpu);
+}
+
+/// Whatever leaves its CPU was running on it; of an Unknown thread it is now learned.
+void leave_cpu(ModelContext &ctx, const Event &event, ThreadAction action) {
+  const Thread &thread = ctx.system.threads()[event.thread];
+  bool ran_here = thread.state == ThreadState::Running && thread.cpu == event.cpu;
+  if (!ran_here && thread.state != ThreadState::Unknown)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} leaves {} (to {}), but is {} on {}", who(ctx, event.thread),
+                         cpu_name(ctx.system, event.cpu), name(action), name(thread.state),
+                         cpu_name(ctx.system, thread.cpu));
+    });
+  ThreadState after = kStateAfter[size_t(action)];
+  put(ctx, event.thread, after, after == ThreadState::Dead ? kNone : event.cpu);
+}
+
+void epilogue(ModelContext &ctx, const Event &event) {
+  leave_cpu(ctx, event, ThreadAction::cool);
+}
+void sleep(ModelContext &ctx, const Event &event) {
+  leave_cpu(ctx, event, ThreadAction::pause);
+}
+void end(ModelContext &ctx, const Event &event) {
+  leave_cpu(ctx, event, ThreadAction::end);
+}
+
+/// A wakeup of a thread that never left its CPU, or is woken already, is no transition.
+void activate(ModelContext &ctx, const Event &event) {
+  const Thread &thread = ctx.system.threads()[event.thread];
+  if (is_legal(thread.state, ThreadAction::warm))
+    put(ctx, event.thread, ThreadState::Warming, thread.cpu);
+}
+
+void migrate(ModelContext &ctx, const Event &event) {
+  const Thread &thread = ctx.system.threads()[event.thread];
+  uint32_t cpu = ctx.system.find_cpu(thread.node, event.par2);
+  if (cpu == kNone)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} is put on CPU {}, which is not in the trace", who(ctx, event.thread),
+                         event.par2);
+    });
+  if (thread.state == ThreadState::Running || thread.state == ThreadState::Dead) {
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} is put on CPU {}, but is {} on {}", who(ctx, event.thread), event.par2,
+                         name(thread.state), cpu_name(ctx.system, thread.cpu));
+    });
+    return;
+  }
+  put(ctx, event.thread, thread.state, cpu);
+}
+
+/// When a thread that is not the main one calls execve, it takes the main one's tid: the row of its
+/// old tid ends, and that of the main thread runs in its place.
+void exec(ModelContext &ctx, const Event &event) {
+  const Catalog &catalog = ctx.system.catalog();
+  const ThreadInfo &info = catalog.threads[event.thread];
+  if (event.par2 == 0 || event.par2 == info.tid)
+    return;
+  uint32_t old = ctx.system.find_thread(info.node, event.par2);
+  if (old != kNone && catalog.threads[old].pid == info.pid)
+    put(ctx, old, ThreadState::Dead, kNone);
+  put(ctx, event.thread, ThreadState::Running, event.cpu);
+}
+
+/// The real state of a thread at the start. Events of other CPUs may have told more by now.
+void snapshot(ModelContext &ctx, const Event &event) {
+  const Thread &thread = ctx.system.threads()[event.thread];
+  uint32_t state = event.par2 & FTRACE_SNAPSHOT_STATE_MASK;
+  if (state >= kThreadStates) {
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} is said to be in state {}, which does not exist",
+                         who(ctx, event.thread), state);
+    });
+    return;
+  }
+  uint32_t cpu = ctx.system.find_cpu(thread.node, event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff);
+  bool running = ThreadState(state) == ThreadState::Running;
+  bool taken = cpu != kNone && ctx.system.cpus()[cpu].running.count() > 0;
+  if (thread.state == ThreadState::Unknown && !(running && taken))
+    put(ctx, event.thread, ThreadState(state), cpu);
+}
+
+/// Whether transitions are lost, and not only what other families log.
+bool hides_states(const Event &event) {
+  return event.cpu != kNone && event.par1 != FTRACE_BLACKOUT_FAMILIES;
+}
+
+void blackout_start(ModelContext &ctx, const Event &event) {
+  if (!hides_states(event))
+    return;
+  ctx.system.set_blackout(event.cpu, true);
+  for (uint32_t t = 0; t < ctx.system.threads().size(); t++) {
+    const Thread &thread = ctx.system.threads()[t];
+    if (thread.state != ThreadState::Unknown || thread.cpu != kNone)
+      put(ctx, t, thread.state, thread.cpu);
+  }
+}
+
+void blackout_end(ModelContext &ctx, const Event &event) {
+  if (hides_states(event))
+    ctx.system.set_blackout(event.cpu, false);
+}
+
+} // namespace
+
+std::vector<EventDef> kernel_events() {
+  return {
+      {FTrace_EVT_task_create, "task_create", nullptr, "the thread is born; it stays Unknown"},
+      {FTrace_EVT_task_dispatch, "task_dispatch", dispatch,
+       "gets the CPU: Unknown, Paused, Warming or Cooling to Running"},
+      {FTrace_EVT_task_epilogue, "task_epilogue", epilogue,
+       "loses the CPU while runnable: Running to Cooling"},
+      {FTrace_EVT_task_sleep, "task_sleep", sleep, "leaves the CPU blocked: Running to Paused"},
+      {FTrace_EVT_task_end, "task_end", end, "leaves the CPU for ever: Running to Dead"},
+      {FTrace_EVT_task_activate, "task_activate", activate,
+       "is woken: Paused or Unknown to Warming; in any other state no transition"},
+      {FTrace_EXT_migrate, "EXT_migrate", migrate, "is put on another CPU; same state"},
+      {FTrace_EXT_exec, "EXT_exec", exec,
+       "execve; by a thread that is not the main one: it goes on in the main one's row"},
+      {FTrace_EXT_exit, "EXT_exit", nullptr, "begins to exit; no transition yet"},
+      {FTrace_EXT_snapshot, "EXT_snapshot", snapshot,
+       "state and CPU before the capture: Unknown to any"},
+      {FTrace_EVT_blackout_start, "blackout_start", blackout_start,
+       "events are being lost: threads not Running on another CPU become Unknown", false},
+      {FTrace_EVT_blackout_end, "blackout_end", blackout_end,
+       "no more events are lost: threads stay Unknown until their next event", false},
+  };
+}
+
+} // namespace ovnitrace::ovni_model_parts

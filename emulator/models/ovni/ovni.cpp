@@ -1,0 +1,120 @@
+#include "emulator/models/ovni/ovni.h"
+
+#include "emulator/models/registry.h"
+
+#include <map>
+
+namespace ovnitrace {
+
+namespace ovni_model_parts {
+
+namespace {
+
+/// PRV type 6: the number of the CPU + 1, 0 for none. With several nodes numbers would repeat, so
+/// there it is the position in the list of all CPUs + 1. The virtual CPU is told as none.
+int64_t cpu_value(const System &system, uint32_t cpu) {
+  if (cpu == kNone || system.cpus()[cpu].index == kNone)
+    return 0;
+  return system.catalog().nodes.size() > 1 ? int64_t(cpu) + 1
+                                           : int64_t(system.cpus()[cpu].index) + 1;
+}
+
+void count_running(ModelContext &ctx, uint32_t cpu) {
+  if (cpu != kNone)
+    ctx.set(kRunningThreads, cpu, ctx.system.cpus()[cpu].running.count());
+}
+
+} // namespace
+
+void put(ModelContext &ctx, uint32_t thread, ThreadState state, uint32_t cpu) {
+  System &system = ctx.system;
+  bool certain = state == ThreadState::Running && (cpu == kNone || !system.cpus()[cpu].blackout);
+  if (system.any_blackout() && !certain && state != ThreadState::Dead) {
+    state = ThreadState::Unknown;
+    cpu = kNone;
+  }
+  uint32_t old_cpu = system.threads()[thread].cpu;
+  system.change(thread, state, cpu);
+  ctx.set(kState, thread, int64_t(state));
+  if (cpu != old_cpu) {
+    ctx.set(kCpu, thread, cpu_value(system, cpu));
+    count_running(ctx, old_cpu);
+  }
+  count_running(ctx, cpu);
+}
+
+namespace {
+
+/// What is the same for the whole life of a thread.
+void start(ModelContext &ctx) {
+  const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> processes;
+  for (uint32_t t = 0; t < threads.size(); t++) {
+    auto process = processes.try_emplace({threads[t].node, threads[t].pid}, processes.size() + 1);
+    ctx.set(kProcess, t, process.first->second);
+    ctx.set(kPid, t, threads[t].pid);
+    ctx.set(kTid, t, threads[t].tid);
+  }
+}
+
+std::vector<ValueLabel> state_labels() {
+  std::vector<ValueLabel> labels;
+  for (uint32_t s = 0; s < kThreadStates; s++)
+    labels.push_back({s, kThreadStateNames[s]});
+  return labels;
+}
+
+std::vector<ChannelDef> channels() {
+  return {
+      {.name = "pid",
+       .label = "PID of the running thread",
+       .thread_type = 1,
+       .cpu_type = 1,
+       .thread_track = Track::running,
+       .cpu_track = Track::running,
+       .labels = ChannelDef::Labels::processes},
+      {.name = "tid",
+       .label = "TID of the running thread",
+       .thread_type = 2,
+       .cpu_type = 2,
+       .thread_track = Track::running,
+       .cpu_track = Track::running,
+       .labels = ChannelDef::Labels::threads},
+      {.name = "state", .label = "Thread state", .thread_type = 4, .values = state_labels()},
+      {.name = "cpu",
+       .label = "CPU of the thread",
+       .thread_type = 6,
+       .labels = ChannelDef::Labels::cpus},
+      {.name = "running threads",
+       .label = "Number of running threads",
+       .cpu_type = 3,
+       .scope = Scope::cpu,
+       .paint = Paint::gradient},
+      {.name = "process",
+       .label = "Process of the running thread",
+       .cpu_type = 5,
+       .thread_track = Track::running,
+       .cpu_track = Track::running,
+       .labels = ChannelDef::Labels::process_indices},
+      {.name = "flush",
+       .label = "Flushing the buffer of ovni",
+       .thread_type = 7,
+       .cpu_type = 7,
+       .cpu_track = Track::running,
+       .values = {{1, "Flushing"}}},
+  };
+}
+
+} // namespace
+
+} // namespace ovni_model_parts
+
+Model ovni_model() {
+  using namespace ovni_model_parts;
+  Model model{"ovni", "states of threads and CPUs", channels(), kernel_events(), start};
+  for (const EventDef &event : stream_events())
+    model.events.push_back(event);
+  return model;
+}
+
+} // namespace ovnitrace

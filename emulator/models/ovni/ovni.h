@@ -1,0 +1,22 @@
+// What the parts of the ovni model share: its channels and the one way to change a thread.
+#pragma once
+
+#include "emulator/core/model.h"
+
+#include <vector>
+
+namespace ovnitrace::ovni_model_parts {
+
+/// The model's channels, in the order of its table.
+enum OvniChannel : uint32_t { kPid, kTid, kState, kCpu, kRunningThreads, kProcess, kFlush };
+
+/// Puts a thread into a state and on a CPU and sets the channels of both. While events are being
+/// lost somewhere, a thread that is not Running on a CPU that loses none could have been woken or
+/// run there unseen: it becomes Unknown, unless it is dead.
+void put(ModelContext &ctx, uint32_t thread, ThreadState state, uint32_t cpu);
+
+/// Events of the kernel's scheduler (FTrace records) and of instrumented programs (ovni streams).
+std::vector<EventDef> kernel_events();
+std::vector<EventDef> stream_events();
+
+} // namespace ovnitrace::ovni_model_parts

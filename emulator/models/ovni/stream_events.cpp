@@ -1,0 +1,137 @@
+// The events of ovni's own model in its streams: OH*, OA*, OB*, OC*, OF*, OU*.
+#include "emulator/models/ovni/ovni.h"
+#include "emulator/models/payload.h"
+
+#include <fmt/format.h>
+
+namespace ovnitrace::ovni_model_parts {
+
+namespace {
+
+std::string who(const ModelContext &ctx, uint32_t thread) {
+  return thread_name(ctx.system.catalog(), thread);
+}
+
+std::string kind_text(uint32_t kind) {
+  return {char(kind >> 16), char(kind >> 8), char(kind)};
+}
+
+void act(ModelContext &ctx, const Event &event, ThreadAction action, uint32_t cpu) {
+  ThreadState from = ctx.system.threads()[event.thread].state;
+  if (!is_legal(from, action))
+    ctx.faults.add(event, [&] {
+      return fmt::format("{}: {} cannot {}: it is {}", kind_text(event.kind),
+                         who(ctx, event.thread), name(action), name(from));
+    });
+  put(ctx, event.thread, kStateAfter[size_t(action)], cpu);
+}
+
+/// The CPU in the payload: its number in the loom, -1 for the virtual one. False, and told, if the
+/// payload is too short or there is no such CPU.
+bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
+  int32_t index;
+  if (!read_payload(event, 0, index)) {
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} of {} has a payload of {} bytes, too short for a CPU",
+                         kind_text(event.kind), who(ctx, event.thread), event.payload_size);
+    });
+    return false;
+  }
+  uint32_t node = ctx.system.threads()[event.thread].node;
+  cpu = index == -1 ? ctx.system.virtual_cpu(node) : ctx.system.find_cpu(node, uint32_t(index));
+  if (cpu == kNone)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} of {} names CPU {}, which is not in the trace", kind_text(event.kind),
+                         who(ctx, event.thread), index);
+    });
+  return cpu != kNone;
+}
+
+void execute(ModelContext &ctx, const Event &event) {
+  uint32_t cpu;
+  if (!payload_cpu(ctx, event, cpu))
+    cpu = ctx.system.virtual_cpu(ctx.system.threads()[event.thread].node);
+  act(ctx, event, ThreadAction::execute, cpu);
+}
+
+/// Where a thread is that was never told to be anywhere: on the virtual CPU.
+uint32_t present_cpu(const ModelContext &ctx, uint32_t thread) {
+  const Thread &t = ctx.system.threads()[thread];
+  return t.cpu != kNone ? t.cpu : ctx.system.virtual_cpu(t.node);
+}
+
+template <ThreadAction action> void change(ModelContext &ctx, const Event &event) {
+  act(ctx, event, action, action == ThreadAction::end ? kNone : present_cpu(ctx, event.thread));
+}
+
+void affinity_set(ModelContext &ctx, const Event &event) {
+  const Thread &thread = ctx.system.threads()[event.thread];
+  uint32_t cpu;
+  if (!payload_cpu(ctx, event, cpu))
+    return;
+  if (!is_active(thread.state)) {
+    ctx.faults.add(event, [&] {
+      return fmt::format("OAs: {} cannot change its CPU: it is {}", who(ctx, event.thread),
+                         name(thread.state));
+    });
+    return;
+  }
+  put(ctx, event.thread, thread.state, cpu);
+}
+
+void affinity_remote(ModelContext &ctx, const Event &event) {
+  uint32_t cpu;
+  if (!payload_cpu(ctx, event, cpu))
+    return;
+  // Two processes of a loom may each have a thread of this tid: the input has looked who is meant.
+  uint32_t target = event.peer;
+  if (target == kNone) {
+    ctx.faults.add(event, [&] {
+      return fmt::format("OAr of {} names no thread of the trace", who(ctx, event.thread));
+    });
+    return;
+  }
+  const Thread &thread = ctx.system.threads()[target];
+  if (thread.state == ThreadState::Unknown || thread.state == ThreadState::Dead) {
+    ctx.faults.add(event, [&] {
+      return fmt::format("OAr: {} cannot be put on {}: it is {}", who(ctx, target),
+                         cpu_name(ctx.system, cpu), name(thread.state));
+    });
+    return;
+  }
+  put(ctx, target, thread.state, cpu);
+}
+
+void flush_begin(ModelContext &ctx, const Event &event) {
+  ctx.set(kFlush, event.thread, 1);
+}
+void flush_end(ModelContext &ctx, const Event &event) {
+  ctx.set(kFlush, event.thread, 0);
+}
+
+} // namespace
+
+std::vector<EventDef> stream_events() {
+  return {
+      {mcv('O', 'H', 'C'), "OHC", nullptr, "is about to create a thread; no transition"},
+      {mcv('O', 'H', 'x'), "OHx", execute, "execute: Unknown or Dead to Running on a CPU"},
+      {mcv('O', 'H', 'p'), "OHp", change<ThreadAction::pause>,
+       "pause: Running or Cooling to Paused"},
+      {mcv('O', 'H', 'r'), "OHr", change<ThreadAction::resume>,
+       "resume: Paused or Warming to Running"},
+      {mcv('O', 'H', 'c'), "OHc", change<ThreadAction::cool>, "cool: Running to Cooling"},
+      {mcv('O', 'H', 'w'), "OHw", change<ThreadAction::warm>, "warm: Paused to Warming"},
+      {mcv('O', 'H', 'e'), "OHe", change<ThreadAction::end>, "end: Running or Cooling to Dead"},
+      {mcv('O', 'A', 's'), "OAs", affinity_set, "affinity set: an active thread moves itself"},
+      {mcv('O', 'A', 'r'), "OAr", affinity_remote,
+       "affinity remote: a thread not Unknown or Dead is moved by another"},
+      {mcv('O', 'B', '.'), "OB.", nullptr, "burst, a measure of ovni's own cost; no effect"},
+      {mcv('O', 'C', 'n'), "OCn", nullptr, "an old event that ovni ignores too"},
+      {mcv('O', 'F', '['), "OF[", flush_begin, "begins to flush the buffer of ovni"},
+      {mcv('O', 'F', ']'), "OF]", flush_end, "has flushed it"},
+      {mcv('O', 'U', '['), "OU[", nullptr, "events out of order begin; no effect here"},
+      {mcv('O', 'U', ']'), "OU]", nullptr, "events out of order end; no effect here"},
+  };
+}
+
+} // namespace ovnitrace::ovni_model_parts

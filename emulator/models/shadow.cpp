@@ -1,0 +1,47 @@
+// What the scheduler of S.Ha.R.K. decided: which task runs in the place of which.
+#include "emulator/models/registry.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint32_t kFor = 0;
+
+/// (exec_shadow.context, exec.context): exec was chosen; if it is blocked, exec_shadow, which it
+/// waits for, runs in its place.
+void schedule(ModelContext &ctx, const Event &event) {
+  const uint32_t own = ctx.system.catalog().threads[event.thread].tid;
+  ctx.set(kFor, event.thread, event.par2 == own ? 0 : event.par2);
+}
+
+} // namespace
+
+Model shadow_model() {
+  return {
+      "shadow",
+      "tasks that run in the place of a blocked one",
+      {
+          {.name = "runs for",
+           .label = "Context of the task in whose place it runs",
+           .thread_type = 464,
+           .cpu_type = 464,
+           .thread_track = Track::running,
+           .cpu_track = Track::running,
+           .scheduling = true,
+           .labels = ChannelDef::Labels::threads},
+      },
+      {
+          {FTrace_EVT_task_schedule, "task_schedule", schedule,
+           "parameter 2, if that is not the thread itself"},
+          {FTrace_EVT_inheritance, "inheritance", schedule,
+           "parameter 2, if that is not the thread itself"},
+          {FTrace_EVT_context_switch, "context_switch", nullptr,
+           "the CPU goes to another task; the events that it implies say so", false},
+      },
+      {},
+  };
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,66 @@
+// Signals: sent to a thread, and taken by it.
+#include "emulator/models/registry.h"
+
+#include <fmt/format.h>
+#include <ovnitrace/ftrace_codes.h>
+
+#include <iterator>
+
+namespace ovnitrace {
+
+namespace {
+
+enum : uint32_t { kSent, kTaken };
+
+constexpr uint32_t kArrowTag = 1000; // + number of the signal; a wakeup's tag is its context
+
+void signal(ModelContext &ctx, const Event &event) {
+  uint32_t number = event.par2 >> FTRACE_SIGNAL_SHIFT;
+  if (!number)
+    return; // the manual gives signals no parameters
+  if (event.par2 & FTRACE_SIGNAL_DELIVERED)
+    return ctx.punctual(kTaken, event.thread, number);
+  ctx.punctual(kSent, event.thread, number);
+  if (event.peer != kNone && event.peer != event.thread)
+    ctx.arrows.push_back({event.peer, event.thread, kArrowTag + number});
+}
+
+/// Linux's numbers on x86-64 and arm64 (include/uapi/asm-generic/signal.h).
+std::vector<ValueLabel> labels() {
+  static const char *const names[] = {"HUP",  "INT",    "QUIT", "ILL",  "TRAP", "ABRT", "BUS",  "FPE",
+                                      "KILL", "USR1",   "SEGV", "USR2", "PIPE", "ALRM", "TERM", "STKFLT",
+                                      "CHLD", "CONT",   "STOP", "TSTP", "TTIN", "TTOU", "URG",  "XCPU",
+                                      "XFSZ", "VTALRM", "PROF", "WINCH", "IO",  "PWR",  "SYS"};
+  std::vector<ValueLabel> all;
+  for (size_t n = 0; n < std::size(names); n++)
+    all.push_back({int64_t(n) + 1, fmt::format("SIG{}", names[n])});
+  for (int number = 32; number <= 64; number++)
+    all.push_back({number, fmt::format("Real-time signal {}", number)});
+  return all;
+}
+
+} // namespace
+
+Model signal_model() {
+  return {
+      "signal",
+      "signals that threads are sent and take",
+      {
+          {.name = "signal sent",
+           .label = "Signal that is sent to the thread",
+           .thread_type = 410,
+           .values = labels()},
+          {.name = "signal taken",
+           .label = "Signal that the thread takes",
+           .thread_type = 411,
+           .values = labels()},
+      },
+      {
+          {FTrace_EVT_signal, "signal", signal,
+           "punctual: its number, sent or taken; an arrow from a sender that is a thread"},
+      },
+      {},
+  };
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,79 @@
+// What the traced program itself logs: user events, ipoints and sections.
+#include "emulator/models/registry.h"
+#include "emulator/models/user_thread.h"
+
+#include <fmt/format.h>
+#include <ovnitrace/ftrace_codes.h>
+
+#include <array>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint32_t kUserEvents = 15; // channels 0 to 14
+enum : uint32_t { kIpoint = kUserEvents, kSection };
+constexpr uint32_t kSectionBegin = 13, kSectionEnd = 14; // user events
+
+void user_event(ModelContext &ctx, const Event &event) {
+  uint32_t thread = user_thread(ctx, event);
+  if (thread == kNone)
+    return;
+  uint32_t number = event.kind >> 4;
+  ctx.set(number, thread, event.par2);
+  if (number == kSectionBegin)
+    ctx.push(event, kSection, thread, event.par2);
+  else if (number == kSectionEnd)
+    ctx.pop(event, kSection, thread, event.par2);
+}
+
+void ipoint(ModelContext &ctx, const Event &event) {
+  uint32_t thread = user_thread(ctx, event);
+  if (thread != kNone)
+    ctx.punctual(kIpoint, thread, int64_t(event.par1) + 1);
+}
+
+std::vector<ChannelDef> channels() {
+  std::vector<ChannelDef> all;
+  for (uint32_t n = 0; n < kUserEvents; n++)
+    all.push_back({.name = fmt::format("user event {}", n),
+                   .label = fmt::format("User event {}", n),
+                   .thread_type = 300 + n,
+                   .cpu_type = 300 + n,
+                   .cpu_track = Track::running});
+  all.push_back({.name = "ipoint",
+                 .label = "Ipoint number + 1",
+                 .thread_type = 315,
+                 .cpu_type = 315,
+                 .cpu_track = Track::running});
+  all.push_back({.name = "section",
+                 .label = "Section",
+                 .thread_type = 316,
+                 .cpu_type = 316,
+                 .cpu_track = Track::running});
+  return all;
+}
+
+std::vector<EventDef> events() {
+  static constexpr std::array<const char *, kUserEvents> names = {
+      "user_event_0",  "user_event_1",  "user_event_2",  "user_event_3",  "user_event_4",
+      "user_event_5",  "user_event_6",  "user_event_7",  "user_event_8",  "user_event_9",
+      "user_event_10", "user_event_11", "user_event_12", "user_event_13", "user_event_14"};
+  std::vector<EventDef> all;
+  for (uint32_t n = 0; n < kUserEvents; n++)
+    all.push_back({n << 4 | FTrace_EVT_user_event_0, names[n], user_event,
+                   n == kSectionBegin ? "sets its channel to parameter 2, and pushes it to section"
+                   : n == kSectionEnd ? "sets its channel to parameter 2, and pops it from section"
+                                      : "sets its channel to parameter 2",
+                   false});
+  all.push_back({FTrace_EVT_ipoint, "ipoint", ipoint, "punctual: parameter 1 + 1", false});
+  return all;
+}
+
+} // namespace
+
+Model user_model() {
+  return {"user", "what the program logs itself", channels(), events(), {}};
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,12 @@
+// Which thread a user event belongs to.
+#pragma once
+
+#include "emulator/core/model.h"
+
+namespace ovnitrace {
+
+/// Both parameters of a user event are free, so it names no thread: it is of the one that runs on
+/// the CPU where it was logged. kNone, and told, if none does.
+uint32_t user_thread(ModelContext &ctx, const Event &event);
+
+} // namespace ovnitrace

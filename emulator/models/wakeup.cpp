@@ -1,0 +1,94 @@
+// Who woke a thread, from where, and how long it then waited for a CPU.
+#include "emulator/models/registry.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+namespace ovnitrace {
+
+namespace {
+
+enum : uint32_t { kWaker, kContext, kLatency };
+
+/// When each thread was woken; kAwake while it waits for no CPU.
+using WokenAt = std::vector<uint64_t>;
+constexpr uint64_t kAwake = UINT64_MAX;
+
+WokenAt &woken_at(ModelContext &ctx) {
+  return *std::any_cast<WokenAt>(&ctx.state);
+}
+
+void start(ModelContext &ctx) {
+  ctx.state = WokenAt(ctx.system.threads().size(), kAwake);
+}
+
+void activate(ModelContext &ctx, const Event &event) {
+  const Transition &made = ctx.system.transition();
+  if (made.thread != event.thread || made.to != ThreadState::Warming)
+    return;
+  uint32_t context = event.par2 >> FTRACE_REASON_SHIFT;
+  ctx.set(kWaker, event.thread, event.par2 & FTRACE_TID_MASK);
+  ctx.set(kContext, event.thread, context + 1);
+  woken_at(ctx)[event.thread] = event.time;
+  bool by_thread = context == FTRACE_WAKER_TASK && event.peer != kNone;
+  if (by_thread && event.peer != event.thread)
+    ctx.arrows.push_back({event.peer, event.thread, context});
+}
+
+/// On a CPU, or off it again: who woke it is history.
+void over(ModelContext &ctx, const Event &event) {
+  ctx.set(kWaker, event.thread, 0);
+  ctx.set(kContext, event.thread, 0);
+  woken_at(ctx)[event.thread] = kAwake;
+}
+
+void dispatch(ModelContext &ctx, const Event &event) {
+  uint64_t since = woken_at(ctx)[event.thread];
+  bool waited = since != kAwake && ctx.system.transition().from == ThreadState::Warming;
+  ctx.set(kLatency, event.thread, waited ? int64_t(event.time - since) : 0);
+  over(ctx, event);
+}
+
+} // namespace
+
+Model wakeup_model() {
+  return {
+      "wakeup",
+      "who woke a thread, and how long it waited for a CPU",
+      {
+          {.name = "waker",
+           .label = "TID that woke the thread",
+           .thread_type = 220,
+           .scheduling = true,
+           .labels = ChannelDef::Labels::threads},
+          {.name = "waker context",
+           .label = "Context of the wakeup",
+           .thread_type = 221,
+           .scheduling = true,
+           .values = {{FTRACE_WAKER_TASK + 1, "Thread"},
+                      {FTRACE_WAKER_SOFTIRQ + 1, "Soft interrupt"},
+                      {FTRACE_WAKER_HARDIRQ + 1, "Hard interrupt"},
+                      {FTRACE_WAKER_NMI + 1, "NMI"},
+                      {FTRACE_WAKER_UNKNOWN + 1, "Unknown"}}},
+          {.name = "wakeup latency",
+           .label = "Latency of the last wakeup (ns)",
+           .thread_type = 222,
+           .cpu_type = 222,
+           .thread_track = Track::running,
+           .cpu_track = Track::running,
+           .scheduling = true,
+           .paint = Paint::gradient},
+      },
+      {
+          {FTrace_EVT_task_activate, "task_activate", activate,
+           "waker and its context, while Warming; an arrow from a waker that is a thread"},
+          {FTrace_EVT_task_dispatch, "task_dispatch", dispatch,
+           "latency since the wakeup, while Running"},
+          {FTrace_EVT_task_epilogue, "task_epilogue", over, "no waker"},
+          {FTrace_EVT_task_sleep, "task_sleep", over, "no waker"},
+          {FTrace_EVT_task_end, "task_end", over, "no waker"},
+      },
+      start,
+  };
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,71 @@
+#include "emulator/ovni/export_trace.h"
+
+#include "emulator/core/replay.h"
+#include "emulator/error.h"
+#include "emulator/models/registry.h"
+
+#include <vector>
+
+namespace ovnitrace::ovni {
+
+namespace {
+
+constexpr uint64_t kProgressEvery = 1u << 16; ///< events
+
+/// Which rows were emitted at all: what they are now, the System knows.
+class ChangedRows final : public RowSink {
+public:
+  void set_cpu(uint32_t, uint32_t) override {}
+  void event(uint64_t, uint32_t row, uint32_t, int64_t) override {
+    if (rows.empty() || rows.back() != row)
+      rows.push_back(row);
+  }
+  void arrow(uint64_t, uint32_t, uint32_t, uint64_t, uint32_t) override {}
+  std::vector<uint32_t> rows;
+};
+
+/// Brings the states that hold after an instant from the replay to the exporter.
+void settle(uint64_t time, Replay &replay, Exporter &exporter, ChangedRows &threads) {
+  ChangedRows cpus;
+  replay.emit(time, threads, cpus);
+  for (const uint32_t row : threads.rows) {
+    const Thread &thread = replay.system().threads()[row];
+    exporter.change(time, row, thread.state, thread.cpu);
+  }
+  threads.rows.clear();
+}
+
+} // namespace
+
+ExportResult
+export_trace(EventSource &source, const std::string &directory, DiagnosticSink &sink,
+             uint64_t faults_told,
+             const std::function<void(const EventSource &, uint64_t events)> &progress) {
+  StreamStore store(directory);
+  Exporter exporter(source.catalog(), store);
+  std::vector<Model> models;
+  models.push_back(ovni_model());
+  Replay replay(source.catalog(), std::move(models), {}, sink, faults_told);
+
+  ChangedRows threads;
+  uint64_t time = source.catalog().begin;
+  uint64_t events = 0;
+  for (Event event; source.next(event); ++events) {
+    if (event.time != time) {
+      settle(time, replay, exporter, threads);
+      time = event.time;
+    }
+    replay.handle(event);
+    if (progress && events % kProgressEvery == 0)
+      progress(source, events);
+  }
+  settle(time, replay, exporter, threads);
+  exporter.finish();
+  if (!exporter.streams())
+    throw Error("no thread of the trace has a state that an ovni trace could show: nothing to "
+                "export");
+  store.finish();
+  return {exporter.counts(), exporter.streams(), replay.faults().count()};
+}
+
+} // namespace ovnitrace::ovni

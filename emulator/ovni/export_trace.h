@@ -1,0 +1,28 @@
+// A capture as an ovni trace directory.
+#pragma once
+
+#include "emulator/input/source.h"
+#include "emulator/ovni/exporter.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace ovnitrace::ovni {
+
+struct ExportResult {
+  Exporter::Counts counts;
+  uint64_t streams = 0; ///< threads written
+  uint64_t faults = 0;  ///< impossible events, told to the sink
+};
+
+/// Replays `source` and writes the states and CPUs of its threads to the ovni trace directory
+/// `directory`, which must not exist. What is impossible is told to `sink`, as by convert(), at
+/// most `faults_told` of it. `progress` may be empty. Throws Error, also when no thread has a
+/// state; then nothing is left behind.
+ExportResult
+export_trace(EventSource &source, const std::string &directory, DiagnosticSink &sink,
+             uint64_t faults_told,
+             const std::function<void(const EventSource &, uint64_t events)> &progress);
+
+} // namespace ovnitrace::ovni

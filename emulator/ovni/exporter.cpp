@@ -1,0 +1,242 @@
+#include "emulator/ovni/exporter.h"
+
+#include "emulator/ovni/legal_path.h"
+#include "emulator/ovni/stream_format.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ovnitrace::ovni {
+
+namespace {
+
+constexpr uint32_t kTidGeneration = 1u << 22; ///< above every Linux tid (PID_MAX_LIMIT)
+constexpr size_t kLoomNameMost = 200;         ///< bytes of a file name
+
+/// A loom's name is part of a file name, and ovni refuses a slash in it.
+std::string loom_name(const std::string &node) {
+  std::string name = node.substr(0, kLoomNameMost);
+  for (char &c : name)
+    if (c == '/' || uint8_t(c) < 0x20 || c == 0x7f)
+      c = '_';
+  return name.empty() ? "host" : name;
+}
+
+template <typename... T> std::string_view pack(char (&buffer)[kPayloadMax], T... values) {
+  size_t size = 0;
+  ((std::memcpy(buffer + size, &values, sizeof values), size += sizeof values), ...);
+  return {buffer, size};
+}
+
+} // namespace
+
+Exporter::Exporter(const Catalog &catalog, StreamStore &store)
+    : catalog_(catalog), store_(store), threads_(catalog.threads.size()),
+      cpus_(catalog.cpus.size()) {
+  std::set<std::string> taken;
+  for (const NodeInfo &node : catalog.nodes) {
+    std::string name = loom_name(node.name);
+    while (!taken.insert(name).second)
+      name += "." + std::to_string(looms_.size());
+    looms_.push_back(std::move(name));
+  }
+  std::vector<int32_t> next(catalog.nodes.size());
+  for (size_t i = 0; i < cpus_.size(); ++i)
+    cpus_[i].index = next[catalog.cpus[i].node]++;
+}
+
+void Exporter::change(uint64_t time, uint32_t id, ThreadState state, uint32_t cpu) {
+  if (time != time_) {
+    settle();
+    time_ = time;
+  }
+  Thread &thread = threads_[id];
+  thread.target = {state, cpu};
+  if (!thread.pending && !thread.dropped) {
+    thread.pending = true;
+    pending_.push_back(id);
+  }
+}
+
+void Exporter::settle() {
+  for (const uint32_t id : pending_)
+    leave(id, threads_[id]);
+  for (const uint32_t id : pending_)
+    enter(id, threads_[id]);
+  pending_.clear();
+}
+
+/// Everything but taking a CPU to run on.
+void Exporter::leave(uint32_t id, Thread &thread) {
+  const Place from = thread.now, to = thread.target;
+  if (from.state == to.state && from.cpu == to.cpu && !thread.gap)
+    return;
+  if (thread.stream == kNone && to.state != ThreadState::Unknown)
+    begin_stream(id, thread);
+  const bool stays_unknown = to.state == ThreadState::Unknown && from.state == ThreadState::Dead;
+  if (thread.stream == kNone || stays_unknown)
+    return;
+  const uint64_t time = std::max(time_, thread.last);
+  const bool frees = from.state == ThreadState::Running && from.cpu != kNone;
+  if (to.state != ThreadState::Running)
+    walk(thread, legal_path(from.state, to.state), time);
+  else if (frees)
+    set_cpu(thread, kNone, time);
+  if (to.state == ThreadState::Unknown)
+    set_gap(thread, true, time);
+  if (frees) {
+    cpus_[from.cpu].running = kNone;
+    cpus_[from.cpu].free_since = time;
+    cpus_[from.cpu].was_used = true;
+  }
+}
+
+void Exporter::enter(uint32_t id, Thread &thread) {
+  thread.pending = false;
+  if (thread.target.state != ThreadState::Running || thread.stream == kNone ||
+      (thread.now.state == ThreadState::Running && thread.now.cpu == thread.target.cpu))
+    return;
+  uint64_t time = std::max(time_, thread.last);
+  if (thread.target.cpu != kNone) {
+    Cpu &cpu = cpus_[thread.target.cpu];
+    if (cpu.running != kNone) {
+      ++counts_.conflicts;
+      thread.target.cpu = kNone;
+    } else {
+      cpu.running = id;
+      if (cpu.was_used)
+        time = std::max(time, cpu.free_since + 1);
+    }
+  }
+  walk(thread, legal_path(thread.now.state, ThreadState::Running), time);
+}
+
+/// Logs the steps and goes where they lead.
+void Exporter::walk(Thread &thread, Path steps, uint64_t time) {
+  set_gap(thread, false, time);
+  for (const char step : steps)
+    if (step == kTakeCpu || step == kLeaveCpu)
+      set_cpu(thread, step == kTakeCpu ? thread.target.cpu : kNone, time);
+    else if (step == kStart || step == kExecute)
+      execute(thread, step == kStart ? thread.target.cpu : kNone, time);
+    else
+      transition(thread, step, time);
+  if (thread.now.state == ThreadState::Dead)
+    thread.now.cpu = kNone;
+}
+
+void Exporter::execute(Thread &thread, uint32_t cpu, uint64_t time) {
+  const uint32_t parent = catalog_.threads[size_t(&thread - threads_.data())].parent;
+  char buffer[kPayloadMax];
+  thread.now = {ThreadState::Running, cpu};
+  log(thread, "OHx", time,
+      pack(buffer, cpu_index(cpu), parent ? int32_t(parent) : int32_t(-1), uint64_t(0)));
+}
+
+void Exporter::transition(Thread &thread, char step, uint64_t time) {
+  constexpr std::string_view kLetters = "xprcwe"; // in the order of ThreadAction
+  const char letters[] = {'O', 'H', step, 0};
+  log(thread, letters, time);
+  thread.now.state = kStateAfter[kLetters.find(step)];
+}
+
+/// OAs is for active threads; a paused one moves itself by OAr, which ovni accepts from any thread.
+void Exporter::set_cpu(Thread &thread, uint32_t cpu, uint64_t time) {
+  if (thread.now.cpu == cpu)
+    return;
+  char buffer[kPayloadMax];
+  thread.now.cpu = cpu;
+  if (is_active(thread.now.state))
+    log(thread, "OAs", time, pack(buffer, cpu_index(cpu)));
+  else
+    log(thread, "OAr", time, pack(buffer, cpu_index(cpu), tid_of(thread)));
+}
+
+/// A time of which nothing is known is one in which ovni's "flushing" is on: like that, it is the
+/// tracer's own.
+void Exporter::set_gap(Thread &thread, bool gap, uint64_t time) {
+  if (thread.gap == gap)
+    return;
+  thread.gap = gap;
+  counts_.gaps += gap;
+  log(thread, gap ? "OF[" : "OF]", time);
+}
+
+void Exporter::begin_stream(uint32_t id, Thread &thread) {
+  const ThreadInfo &info = catalog_.threads[id];
+  const int32_t tid = free_tid(info);
+  if (!tid) {
+    thread.dropped = true;
+    ++counts_.unnamed;
+    return;
+  }
+  StreamOwner owner;
+  owner.loom = looms_[info.node];
+  owner.pid = int32_t(info.pid);
+  owner.tid = tid;
+  owner.name = info.name;
+  owner.parent = info.parent;
+  owner.birth = info.birth;
+  const auto [app, is_new] =
+      app_ids_.emplace(std::pair(info.node, info.pid), int32_t(app_ids_.size() + 1));
+  owner.app_id = app->second;
+  if (is_new)
+    for (const CpuInfo &cpu : catalog_.cpus)
+      if (cpu.node == info.node)
+        owner.cpus.push_back(cpu.index);
+  thread.stream = store_.add(std::move(owner));
+  tids_.push_back(tid);
+  ++streams_;
+  // ovni's emulator refuses streams whose first events are more than an hour apart, and its time 0
+  // is the first event of all: an empty sorting region, which it ignores, gives both.
+  log(thread, "OU[", catalog_.begin);
+  log(thread, "OU]", catalog_.begin);
+}
+
+/// The tid, or if a thread of the process had it before, that plus a multiple of 2^22; 0: none.
+int32_t Exporter::free_tid(const ThreadInfo &info) {
+  if (!info.tid || !info.pid || info.pid > uint32_t(INT32_MAX))
+    return 0;
+  for (uint64_t tid = info.tid; tid <= uint64_t(INT32_MAX); tid += kTidGeneration)
+    if (names_.emplace(info.node, info.pid, int32_t(tid)).second) {
+      counts_.renamed += tid != info.tid;
+      return int32_t(tid);
+    }
+  return 0;
+}
+
+int32_t Exporter::cpu_index(uint32_t cpu) const {
+  return cpu == kNone ? kVirtualCpu : cpus_[cpu].index;
+}
+
+void Exporter::log(Thread &thread, const char *letters, uint64_t time, std::string_view payload) {
+  char event[kEventHeaderSize + kPayloadMax];
+  event[0] = payload.empty() ? 0 : char(payload.size() - 1);
+  std::memcpy(event + 1, letters, 3);
+  std::memcpy(event + 4, &time, sizeof time);
+  std::memcpy(event + kEventHeaderSize, payload.data(), payload.size());
+  store_.append(thread.stream, {event, kEventHeaderSize + payload.size()});
+  thread.last = time;
+  latest_ = std::max(latest_, time);
+  ++counts_.events;
+}
+
+void Exporter::finish() {
+  settle();
+  const uint64_t end = std::max(catalog_.end, time_);
+  for (Thread &thread : threads_) {
+    if (thread.stream == kNone)
+      continue;
+    const uint64_t time = std::max(end, thread.last);
+    thread.target = {ThreadState::Dead, kNone};
+    walk(thread, legal_path(thread.now.state, ThreadState::Dead), time);
+  }
+  const auto any = std::find_if(threads_.begin(), threads_.end(),
+                                [](const Thread &thread) { return thread.stream != kNone; });
+  if (any != threads_.end() && latest_ < end) {
+    log(*any, "OU[", end);
+    log(*any, "OU]", end);
+  }
+}
+
+} // namespace ovnitrace::ovni

@@ -1,0 +1,326 @@
+#include "emulator/ovni/stream_dir.h"
+
+#include "emulator/error.h"
+#include "emulator/ovni/clock_offsets.h"
+#include "emulator/ovni/merged_meta.h"
+#include "emulator/small_file.h"
+#include "emulator/ovni/stream_meta.h"
+#include "emulator/ovni/stream_scan.h"
+#include "emulator/ovni/stream_walk.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <tuple>
+
+namespace ovnitrace::ovni {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kStreamsMax = 65535;       ///< rows that Paraver loads, and Event::file holds
+constexpr size_t kBuffersTotal = 16u << 20; ///< bytes, shared by the buffers of all streams
+constexpr size_t kBufferMost = 64u << 10;   ///< bytes of one
+constexpr uint64_t kClockGate = 3600ull * 1000 * 1000 * 1000; ///< ns, as ovni's emulator checks it
+
+struct Found {
+  StreamPlace place;
+  StreamMeta meta;
+};
+
+/// Everything that is needed while the parts are put together.
+class Builder {
+public:
+  Builder(const std::string &root, DiagnosticSink &sink) : root_(root), sink_(sink) {}
+
+  StreamDir build(const std::string &clock_offsets);
+
+private:
+  void tell(const std::string &file, const std::string &what, uint64_t offset = 0) {
+    sink_.report({file, offset, 0, what});
+  }
+  void find();
+  void add(StreamPlace place);
+  void order();
+  void make_threads();
+  void make_cpus();
+  void declare_cpu(const Found &found, uint32_t index, uint32_t phyid);
+  void make_marks(const Found &found);
+  ClockOffsets read_offsets(const std::string &file);
+  void make_streams(const ClockOffsets &offsets);
+  void scan(Stream &stream, const Found &found);
+  void check_clocks();
+
+  const std::string &root_;
+  DiagnosticSink &sink_;
+  std::vector<Found> found_;
+  std::vector<LoomCpus> looms_;
+  std::vector<uint64_t> starts_; ///< ns, of streams with events
+  StreamDir dir_;
+};
+
+std::string shown_file(const StreamPlace &place, const char *file) {
+  return (fs::path(place.shown) / file).lexically_normal().string();
+}
+
+void Builder::find() {
+  std::vector<std::string> unreadable;
+  auto places = find_streams(root_, unreadable);
+  for (const std::string &what : unreadable)
+    tell(root_, "cannot be read: " + what);
+  if (places.empty())
+    throw Error(root_ + ": holds no ovni stream (no loom.*/proc.*/thread.*/stream.json below it)");
+  if (places.size() > kStreamsMax)
+    throw Error(root_ + ": holds " + std::to_string(places.size()) + " streams, at most " +
+                std::to_string(kStreamsMax) + " can be shown: convert one loom or process of it");
+  for (StreamPlace &place : places)
+    add(std::move(place));
+  if (found_.empty())
+    throw Error(root_ + ": none of its streams belongs to a thread that can be told");
+}
+
+void Builder::add(StreamPlace place) {
+  const std::string json = shown_file(place, "stream.json");
+  std::vector<std::string> problems;
+  std::optional<StreamMeta> meta;
+  if (place.has_meta)
+    meta = read_stream_meta(place.path + "/stream.json", problems);
+  else
+    problems.push_back("is missing");
+  const bool from_place = !meta;
+  if (!meta)
+    meta.emplace();
+  if (!meta->is_thread) {
+    tell(json, "ovni.part is not \"thread\": the stream is left out");
+    return;
+  }
+
+  const PlaceIdentity identity = identity_of(place.path);
+  if (meta->loom.empty())
+    meta->loom = identity.loom;
+  if (!meta->pid)
+    meta->pid = identity.pid;
+  if (!meta->tid)
+    meta->tid = identity.tid;
+  const bool known = meta->pid && meta->tid && !meta->loom.empty();
+  if (from_place && known)
+    problems.back() += ": the thread is taken from the name of its directory";
+  for (const std::string &problem : problems)
+    tell(json, problem);
+  if (!known) {
+    tell(json, "the thread, its process or its loom is not known: the stream is left out");
+    return;
+  }
+  if (!place.has_events)
+    tell(shown_file(place, "stream.obs"), "is missing: the thread has no events");
+  found_.push_back({std::move(place), std::move(*meta)});
+}
+
+/// Looms by name, processes by pid, or both by MPI rank where every loom has ranks, as ovni's
+/// emulator orders its rows; in a process the main thread first, then by birth and tid.
+void Builder::order() {
+  std::map<std::string, int32_t> rank; // lowest of the loom
+  for (const Found &f : found_)
+    if (f.meta.rank) {
+      const auto [entry, is_new] = rank.emplace(f.meta.loom, *f.meta.rank);
+      entry->second = std::min(entry->second, *f.meta.rank);
+    }
+  const bool by_rank = std::all_of(found_.begin(), found_.end(),
+                                   [&](const Found &f) { return rank.contains(f.meta.loom); });
+  // A process tells its rank in one of its streams only.
+  std::map<std::pair<std::string, int32_t>, int32_t> process_rank;
+  for (const Found &f : found_)
+    if (f.meta.rank)
+      process_rank.emplace(std::pair(f.meta.loom, f.meta.pid), *f.meta.rank);
+
+  const auto key = [&](const Found &f) {
+    const StreamMeta &m = f.meta;
+    const auto own = process_rank.find({m.loom, m.pid});
+    return std::tuple(by_rank ? rank[m.loom] : 0, std::string_view(m.loom),
+                      own == process_rank.end() ? 0 : own->second, m.pid, m.tid != m.pid, m.birth,
+                      m.tid);
+  };
+  std::stable_sort(found_.begin(), found_.end(),
+                   [&](const Found &a, const Found &b) { return key(a) < key(b); });
+
+  const auto twice = [&](const Found &a, const Found &b) {
+    if (a.meta.loom != b.meta.loom || a.meta.pid != b.meta.pid || a.meta.tid != b.meta.tid)
+      return false;
+    tell(shown_file(b.place, "stream.json"),
+         "is of the same thread as " + shown_file(a.place, "stream.json") + ": left out");
+    return true;
+  };
+  found_.erase(std::unique(found_.begin(), found_.end(), twice), found_.end());
+}
+
+void Builder::make_threads() {
+  Catalog &catalog = dir_.catalog;
+  for (const Found &f : found_) {
+    if (catalog.nodes.empty() || catalog.nodes.back().name != f.meta.loom)
+      catalog.nodes.push_back({f.meta.loom});
+    ThreadInfo thread;
+    thread.tid = uint32_t(f.meta.tid);
+    thread.pid = uint32_t(f.meta.pid);
+    thread.parent = f.meta.parent;
+    thread.node = uint32_t(catalog.nodes.size() - 1);
+    thread.birth = f.meta.birth;
+    thread.name = f.meta.name;
+    catalog.threads.push_back(std::move(thread));
+  }
+  looms_.resize(catalog.nodes.size());
+  for (size_t i = 0; i < found_.size(); ++i) {
+    for (const auto &[index, phyid] : found_[i].meta.cpus)
+      declare_cpu(found_[i], index, phyid);
+    make_marks(found_[i]);
+  }
+  std::sort(catalog.marks.begin(), catalog.marks.end(),
+            [](const MarkType &a, const MarkType &b) { return a.type < b.type; });
+}
+
+void Builder::declare_cpu(const Found &found, uint32_t index, uint32_t phyid) {
+  const uint32_t node = dir_.catalog.threads[size_t(&found - found_.data())].node;
+  if (!looms_[node].declare(index, phyid))
+    tell(shown_file(found.place, "stream.json"),
+         "ovni.loom_cpus gives CPU " + std::to_string(phyid) + " the index " +
+             std::to_string(index) + ", which another thread contradicts: left out");
+}
+
+void Builder::make_marks(const Found &found) {
+  for (const MarkType &mark : found.meta.marks)
+    if (!merge_mark(dir_.catalog.marks, mark))
+      tell(shown_file(found.place, "stream.json"),
+           "ovni.mark." + std::to_string(mark.type) + " differs from that of another thread");
+}
+
+ClockOffsets Builder::read_offsets(const std::string &asked) {
+  constexpr size_t kTableMax = 4u << 20; // bytes
+  const std::string file = asked.empty() ? root_ + "/clock-offsets.txt" : asked;
+  std::error_code ignored;
+  if (asked.empty() && !fs::exists(file, ignored))
+    return {};
+  std::string error;
+  const auto text = read_small_file(file, kTableMax, error);
+  if (!text && !asked.empty())
+    throw Error(file + ": the clock offsets cannot be read: it " + error);
+  if (!text) {
+    tell(file, error);
+    return {};
+  }
+  std::vector<std::string> problems;
+  ClockOffsets offsets = parse_clock_offsets(*text, problems);
+  for (const auto &entry : offsets) {
+    const auto is_host = [&](const NodeInfo &node) {
+      return node.name.substr(0, node.name.find('.')) == entry.first;
+    };
+    if (std::none_of(dir_.catalog.nodes.begin(), dir_.catalog.nodes.end(), is_host))
+      problems.push_back("no loom is of the host " + entry.first);
+  }
+  for (const std::string &problem : problems)
+    tell(file, problem);
+  return offsets;
+}
+
+void Builder::make_streams(const ClockOffsets &offsets) {
+  const size_t buffer = std::min(kBufferMost, kBuffersTotal / found_.size());
+  for (size_t i = 0; i < found_.size(); ++i) {
+    const Found &f = found_[i];
+    dir_.catalog.files.push_back(shown_file(f.place, "stream.obs"));
+    if (!f.place.has_events)
+      continue;
+    Stream stream{StreamFile(f.place.path + "/stream.obs", buffer), uint32_t(i), uint16_t(i),
+                  clock_offset(offsets, f.meta.loom)};
+    scan(stream, f);
+  }
+}
+
+void Builder::scan(Stream &stream, const Found &found) {
+  const std::string &name = dir_.catalog.files[stream.name];
+  if (const std::string problem = stream.file.start(); !problem.empty()) {
+    tell(name, problem + ": the thread has no events");
+    return;
+  }
+  const StreamScan scan = scan_stream(stream.file);
+  if (!scan.problem.empty())
+    tell(name, scan.problem, scan.usable_end);
+  stream.file.set_end(scan.usable_end);
+  stream.file.release();
+  if (!scan.events)
+    return;
+
+  const LoomCpus &loom = looms_[dir_.catalog.threads[stream.thread].node];
+  for (const uint32_t cpu : scan.cpus)
+    if (!loom.has_index(cpu)) {
+      tell(name, "uses CPU index " + std::to_string(cpu) +
+                     ", which no ovni.loom_cpus declares: shown as CPU " + std::to_string(cpu));
+      declare_cpu(found, cpu, cpu);
+    }
+
+  Catalog &catalog = dir_.catalog;
+  const uint64_t first = shift_time(scan.first, stream.offset);
+  const uint64_t last = shift_time(scan.last, stream.offset);
+  catalog.begin = starts_.empty() ? first : std::min(catalog.begin, first);
+  catalog.end = std::max(catalog.end, last);
+  starts_.push_back(first);
+  dir_.bytes += scan.usable_end - kStreamHeaderSize;
+  dir_.streams.push_back(std::move(stream));
+}
+
+void Builder::make_cpus() {
+  Catalog &catalog = dir_.catalog;
+  dir_.cpu_indices.resize(looms_.size());
+  for (uint32_t node = 0; node < looms_.size(); ++node) {
+    for (const auto &[phyid, index] : looms_[node].index_of()) {
+      catalog.cpus.push_back({phyid, node});
+      CpuIndices &indices = dir_.cpu_indices[node];
+      if (indices.size() <= index)
+        indices.resize(index + 1, kNone);
+      indices[index] = phyid;
+    }
+    if (looms_[node].index_of().empty())
+      tell(catalog.nodes[node].name, "no stream of this loom declares a CPU");
+  }
+}
+
+/// Clocks that are not in step make a timeline of nothing but gaps: ovni refuses them.
+void Builder::check_clocks() {
+  const auto [low, high] = std::minmax_element(starts_.begin(), starts_.end());
+  if (!starts_.empty() && *high - *low > kClockGate)
+    tell(root_, "streams begin more than an hour apart: if their hosts' clocks differ, measure the "
+                "offsets with ovnisync and give the table");
+}
+
+StreamDir Builder::build(const std::string &clock_offsets) {
+  find();
+  order();
+  make_threads();
+  make_streams(read_offsets(clock_offsets));
+  make_cpus();
+  check_clocks();
+  return std::move(dir_);
+}
+
+} // namespace
+
+bool is_stream_dir(const std::string &path) {
+  std::error_code error;
+  for (fs::directory_iterator entry(path, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name == "stream.json")
+      return true;
+    const bool is_part =
+        name.starts_with("loom.") || name.starts_with("proc.") || name.starts_with("thread.");
+    std::error_code ignored;
+    if (is_part && entry->is_directory(ignored))
+      return true;
+  }
+  return false;
+}
+
+StreamDir open_stream_dir(const std::string &path, const std::string &clock_offsets,
+                          DiagnosticSink &sink) {
+  return Builder(path, sink).build(clock_offsets);
+}
+
+} // namespace ovnitrace::ovni

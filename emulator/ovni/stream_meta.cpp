@@ -1,0 +1,158 @@
+#include "emulator/ovni/stream_meta.h"
+
+#include "emulator/small_file.h"
+#include "emulator/ovni/stream_format.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace ovnitrace::ovni {
+
+namespace {
+
+using nlohmann::json;
+using Problems = std::vector<std::string>;
+
+constexpr size_t kFileMax = 16u << 20; ///< bytes: thousands of mark labels fit
+constexpr uint32_t kMarkTypes = 100;   ///< ovni: mark types are 0 to 99
+constexpr uint32_t kCpusMax = 65536;   ///< beyond any host: a wrong number must not cost memory
+
+const json *find(const json &object, const char *key) {
+  if (!object.is_object())
+    return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+/// A whole number within [low, high]; libovni writes its numbers through a double.
+std::optional<int64_t> whole(const json *value, int64_t low, int64_t high) {
+  if (!value || !value->is_number())
+    return std::nullopt;
+  if (value->is_number_unsigned() && value->get<uint64_t>() > uint64_t(INT64_MAX))
+    return std::nullopt;
+  int64_t number;
+  if (value->is_number_float()) {
+    const double real = value->get<double>();
+    if (!(real >= -9e15 && real <= 9e15) || real != double(int64_t(real)))
+      return std::nullopt;
+    number = int64_t(real);
+  } else {
+    number = value->get<int64_t>();
+  }
+  return number >= low && number <= high ? std::optional(number) : std::nullopt;
+}
+
+int32_t read_id(const json &ovni, const char *key, Problems &problems) {
+  const auto id = whole(find(ovni, key), 1, INT32_MAX);
+  if (!id)
+    problems.push_back(std::string("ovni.") + key + " is missing or no number from 1 on");
+  return int32_t(id.value_or(0));
+}
+
+void read_cpus(const json &ovni, StreamMeta &meta, Problems &problems) {
+  const json *list = find(ovni, "loom_cpus");
+  if (!list)
+    return; // ovni: not every thread tells them
+  if (!list->is_array() || list->empty()) {
+    problems.push_back("ovni.loom_cpus is no list of CPUs");
+    return;
+  }
+  for (const json &cpu : *list) {
+    const auto index = whole(find(cpu, "index"), 0, kCpusMax - 1);
+    const auto phyid = whole(find(cpu, "phyid"), 0, INT32_MAX);
+    if (index && phyid)
+      meta.cpus.emplace_back(uint32_t(*index), uint32_t(*phyid));
+    else
+      problems.push_back(
+          "ovni.loom_cpus has a CPU whose index or phyid is missing or out of range");
+  }
+}
+
+template <typename T> std::optional<T> number_key(const std::string &key) {
+  T number{};
+  const char *end = key.data() + key.size();
+  const auto [stop, error] = std::from_chars(key.data(), end, number);
+  return error == std::errc{} && stop == end && !key.empty() ? std::optional(number) : std::nullopt;
+}
+
+void read_mark(const std::string &key, const json &value, StreamMeta &meta, Problems &problems) {
+  const auto type = number_key<uint32_t>(key);
+  const json *title = find(value, "title");
+  const json *channel = find(value, "chan_type");
+  if (!type || *type >= kMarkTypes || !title || !title->is_string()) {
+    problems.push_back("ovni.mark has a type without a title or not from 0 to 99");
+    return;
+  }
+  MarkType mark{*type, channel && *channel == "stack", title->get<std::string>(), {}};
+  if (const json *labels = find(value, "labels"); labels && labels->is_object())
+    for (const auto &[number, label] : labels->items()) {
+      const auto marked = number_key<int64_t>(number);
+      if (marked && label.is_string())
+        mark.labels.emplace_back(*marked, label.get<std::string>());
+      else
+        problems.push_back("ovni.mark." + key + " has a label without a number or a text");
+    }
+  std::sort(mark.labels.begin(), mark.labels.end());
+  meta.marks.push_back(std::move(mark));
+}
+
+void read_own(const json &root, StreamMeta &meta) {
+  const json *own = find(root, "ovnitrace");
+  if (!own)
+    return;
+  if (const json *name = find(*own, "name"); name && name->is_string())
+    meta.name = name->get<std::string>().substr(0, 64);
+  meta.parent = uint32_t(whole(find(*own, "parent"), 0, INT32_MAX).value_or(0));
+  meta.birth = uint64_t(whole(find(*own, "birth"), 0, INT64_MAX).value_or(0));
+}
+
+} // namespace
+
+std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &problems) {
+  const json root = json::parse(text, nullptr, false, true);
+  if (!root.is_object()) {
+    problems.push_back("is no JSON object");
+    return std::nullopt;
+  }
+  if (whole(find(root, "version"), kMetadataVersion, kMetadataVersion) != kMetadataVersion)
+    problems.push_back("metadata version is not " + std::to_string(kMetadataVersion) +
+                       ": read as far as it is alike");
+
+  StreamMeta meta;
+  const json none = json::object();
+  const json *found = find(root, "ovni");
+  const json &ovni = found ? *found : none;
+  if (const json *part = find(ovni, "part"); part && part->is_string())
+    meta.is_thread = *part == "thread";
+  if (!meta.is_thread)
+    return meta;
+  meta.tid = read_id(ovni, "tid", problems);
+  meta.pid = read_id(ovni, "pid", problems);
+  if (const json *loom = find(ovni, "loom"); loom && loom->is_string())
+    meta.loom = loom->get<std::string>();
+  else
+    problems.push_back("ovni.loom is missing");
+  if (whole(find(ovni, "finished"), 1, 1) != 1)
+    problems.push_back("ovni.finished is not 1: the thread did not end its stream");
+  if (const auto rank = whole(find(ovni, "rank"), 0, INT32_MAX))
+    meta.rank = int32_t(*rank);
+  read_cpus(ovni, meta, problems);
+  if (const json *marks = find(ovni, "mark"); marks && marks->is_object())
+    for (const auto &[key, value] : marks->items())
+      read_mark(key, value, meta, problems);
+  read_own(root, meta);
+  return meta;
+}
+
+std::optional<StreamMeta> read_stream_meta(const std::string &path, Problems &problems) {
+  std::string error;
+  const auto text = read_small_file(path, kFileMax, error);
+  if (!text) {
+    problems.push_back(error);
+    return std::nullopt;
+  }
+  return parse_stream_meta(*text, problems);
+}
+
+} // namespace ovnitrace::ovni

@@ -1,0 +1,38 @@
+// What stream.json says about the stream beside it.
+#pragma once
+
+#include "emulator/input/source.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ovnitrace::ovni {
+
+/// Keys are ovni's trace specification, metadata version 3; name, parent and birth are ovnitrace's
+/// own ("ovnitrace": {…}), written by export so that a thread keeps its name.
+struct StreamMeta {
+  bool is_thread = true;       ///< "ovni.part" is "thread": other parts have no thread model
+  int32_t tid = 0;             ///< 1 to INT32_MAX; 0: the file does not tell
+  int32_t pid = 0;             ///< likewise
+  std::string loom;            ///< empty: the file does not tell
+  std::optional<int32_t> rank; ///< MPI rank of the process
+  std::vector<std::pair<uint32_t, uint32_t>> cpus; ///< (index, phyid) of the loom
+  std::vector<MarkType> marks;
+  std::string name;
+  uint32_t parent = 0;
+  uint64_t birth = 0;
+};
+
+/// Reads the file at `path` and adds to `problems` what is wrong with it, one sentence each. What
+/// can be used is returned even then; nothing if it is no JSON object at all.
+std::optional<StreamMeta> read_stream_meta(const std::string &path,
+                                           std::vector<std::string> &problems);
+
+/// The same from the text of the file.
+std::optional<StreamMeta> parse_stream_meta(const std::string &text,
+                                            std::vector<std::string> &problems);
+
+} // namespace ovnitrace::ovni

@@ -1,0 +1,36 @@
+// One pass over a stream before the replay: what times it spans and where it stops making sense.
+#pragma once
+
+#include "emulator/ovni/stream_file.h"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace ovnitrace::ovni {
+
+struct StreamScan {
+  uint64_t events = 0;
+  uint64_t first = 0;      ///< ns on the stream's own clock; 0 without events, as last
+  uint64_t last = 0;       ///< the latest time, wherever in the stream it stands
+  uint64_t usable_end = 0; ///< offset behind the last whole event
+  std::string problem;     ///< why there is more in the file than usable_end; empty if there is not
+  std::set<uint32_t> cpus; ///< CPU indices that its events name, at most kCpusKept
+};
+
+inline constexpr uint32_t kCpusKept = 1024; ///< a wrong number must not cost memory
+
+/// Reads the whole of a started `file`.
+StreamScan scan_stream(StreamFile &file);
+
+/// A time of a stream on the clock of the trace: `time` + `offset`, kept from 0 to kTimeLimit.
+uint64_t shift_time(uint64_t time, int64_t offset);
+
+/// The CPU index in the payload of an event that has one (OHx, OHC, OAs, OAr): its first i32.
+std::optional<int32_t> payload_cpu(const StreamEvent &event);
+
+/// The tid in the payload of OAr: its second i32.
+std::optional<int32_t> payload_tid(const StreamEvent &event);
+
+} // namespace ovnitrace::ovni

@@ -1,0 +1,119 @@
+#include "emulator/ovni/stream_store.h"
+
+#include "emulator/error.h"
+#include "emulator/ovni/stream_format.h"
+#include "emulator/ovni/stream_json.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+
+namespace ovnitrace::ovni {
+
+namespace {
+
+std::string stream_header() {
+  std::string header(kStreamMagic);
+  header.append(reinterpret_cast<const char *>(&kStreamVersion), sizeof kStreamVersion);
+  return header;
+}
+
+} // namespace
+
+StreamStore::StreamStore(std::string path) : path_(std::move(path)) {
+  while (path_.size() > 1 && path_.back() == '/')
+    path_.pop_back();
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::symlink_status(path_, ignored)) &&
+      !std::filesystem::is_empty(path_, ignored))
+    throw Error(path_ + " exists already; remove it or name another directory with -o");
+  std::string name = path_ + ".XXXXXX";
+  if (!mkdtemp(name.data()))
+    fail("make the directory", path_);
+  temporary_ = name;
+  chmod(name.c_str(), 0755);
+  root_ = UniqueFd(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!root_)
+    fail("open the directory", name);
+}
+
+StreamStore::~StreamStore() {
+  std::error_code ignored;
+  if (!temporary_.empty())
+    std::filesystem::remove_all(temporary_, ignored);
+}
+
+uint32_t StreamStore::add(StreamOwner owner) {
+  const std::string loom = "loom." + owner.loom;
+  const std::string process = loom + "/proc." + std::to_string(owner.pid);
+  const std::string place = process + "/thread." + std::to_string(owner.tid);
+  for (const std::string &directory : {loom, process, place})
+    make_directory(directory);
+  streams_.push_back({std::move(owner), place, stream_header(), false});
+  buffered_ += kStreamHeaderSize;
+  return uint32_t(streams_.size() - 1);
+}
+
+void StreamStore::append(uint32_t number, std::string_view bytes) {
+  Stream &stream = streams_[number];
+  stream.buffer += bytes;
+  buffered_ += bytes.size();
+  if (stream.buffer.size() >= kStreamMost)
+    flush(stream);
+  else if (buffered_ >= kBuffered)
+    flush_all();
+}
+
+void StreamStore::flush(Stream &stream) {
+  if (stream.buffer.empty())
+    return;
+  write(stream.place + "/stream.obs", stream.buffer, stream.on_disk ? O_APPEND : O_CREAT | O_EXCL);
+  stream.on_disk = true;
+  buffered_ -= stream.buffer.size();
+  std::string().swap(stream.buffer);
+}
+
+void StreamStore::flush_all() {
+  for (Stream &stream : streams_)
+    flush(stream);
+}
+
+void StreamStore::finish() {
+  flush_all();
+  for (const Stream &stream : streams_)
+    write(stream.place + "/stream.json", format_stream_json(stream.owner), O_CREAT | O_EXCL);
+  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+    fail("rename " + temporary_ + " to", path_);
+  temporary_.clear();
+}
+
+void StreamStore::write(const std::string &file, std::string_view bytes, int flags) {
+  const UniqueFd out(
+      openat(root_.get(), file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0644));
+  if (!out)
+    fail("open", file);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(out.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      fail("write", file);
+    bytes.remove_prefix(size_t(written));
+  }
+}
+
+void StreamStore::make_directory(const std::string &below) {
+  if (!directories_.insert(below).second)
+    return;
+  if (mkdirat(root_.get(), below.c_str(), 0755) != 0)
+    fail("make the directory", below);
+}
+
+void StreamStore::fail(const std::string &doing, const std::string &what) const {
+  throw Error("ovni trace " + path_ + ": cannot " + doing + " " + what + ": " +
+              std::strerror(errno));
+}
+
+} // namespace ovnitrace::ovni

@@ -1,0 +1,69 @@
+// Writes the files of an ovni trace directory.
+#pragma once
+
+#include "emulator/input/source.h"
+#include "emulator/unique_fd.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace ovnitrace::ovni {
+
+/// Who a stream is of, for its place and its stream.json.
+struct StreamOwner {
+  std::string loom;
+  int32_t pid = 0;
+  int32_t tid = 0;
+  int32_t app_id = 0; ///< from 1
+  std::string name;   ///< of the thread; kept under a key of ours
+  uint32_t parent = 0;
+  uint64_t birth = 0;
+  std::vector<uint32_t> cpus; ///< phyids of the loom, by index; empty: another stream tells them
+};
+
+/// Streams are collected in memory up to kBuffered bytes and appended to their files, each opened
+/// for that moment only: thousands of threads need neither thousands of descriptors nor more
+/// memory. All is written under a temporary name beside `path`; finish() gives it its own, and
+/// without finish() nothing is left behind. Every function throws Error.
+class StreamStore {
+public:
+  static constexpr size_t kBuffered = 16u << 20;   ///< bytes, all streams together
+  static constexpr size_t kStreamMost = 64u << 10; ///< bytes, one stream
+
+  /// `path` must not exist or be an empty directory.
+  explicit StreamStore(std::string path);
+  ~StreamStore();
+  StreamStore(const StreamStore &) = delete;
+  StreamStore &operator=(const StreamStore &) = delete;
+
+  /// Begins a stream. Its number, from 0.
+  uint32_t add(StreamOwner owner);
+  void append(uint32_t stream, std::string_view bytes);
+  /// Writes all that is left and every stream.json.
+  void finish();
+
+private:
+  struct Stream {
+    StreamOwner owner;
+    std::string place; ///< directory below the root
+    std::string buffer;
+    bool on_disk; ///< something of it was written
+  };
+  void flush(Stream &stream);
+  void flush_all();
+  void write(const std::string &file, std::string_view bytes, int flags);
+  void make_directory(const std::string &below);
+  [[noreturn]] void fail(const std::string &doing, const std::string &what) const;
+
+  std::string path_;
+  std::string temporary_; ///< empty: finished
+  UniqueFd root_;
+  std::vector<Stream> streams_;
+  std::unordered_set<std::string> directories_; ///< made, below the root
+  size_t buffered_ = 0;
+};
+
+} // namespace ovnitrace::ovni

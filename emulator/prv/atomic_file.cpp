@@ -1,0 +1,100 @@
+#include "emulator/prv/atomic_file.h"
+
+#include "emulator/error.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ovnitrace {
+
+namespace {
+
+bool is_special(const std::string &path) {
+  struct stat status;
+  return lstat(path.c_str(), &status) == 0 &&
+         (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode) || S_ISFIFO(status.st_mode));
+}
+
+std::string temporary_name(const std::string &path) {
+  size_t name = path.rfind('/') + 1; // npos + 1 is 0
+  return path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(getpid()) + ".tmp";
+}
+
+} // namespace
+
+AtomicFile::AtomicFile(const std::string &path) : path_(path) {
+  int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
+  std::string target = path_;
+  if (!is_special(path_)) {
+    target = temporary_ = temporary_name(path_);
+    unlink(target.c_str()); // left by a killed process that had our id
+    flags |= O_CREAT | O_EXCL;
+  }
+  fd_ = open(target.c_str(), flags, 0666);
+  if (fd_ < 0) {
+    temporary_.clear();
+    fail("create");
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0)
+    ::close(fd_);
+  if (!temporary_.empty())
+    unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      fail("write");
+    bytes.remove_prefix(size_t(written));
+  }
+}
+
+void AtomicFile::rewrite(uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = pwrite(fd_, bytes.data(), bytes.size(), off_t(offset));
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      fail("rewrite the header of");
+    bytes.remove_prefix(size_t(written));
+    offset += uint64_t(written);
+  }
+}
+
+void AtomicFile::commit() {
+  int fd = fd_;
+  fd_ = -1;
+  if (::close(fd) != 0) // network file systems tell a failed write only here
+    fail("write");
+  if (temporary_.empty())
+    return;
+  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+    fail("rename the finished file to");
+  temporary_.clear();
+}
+
+void AtomicFile::fail(const char *doing) const {
+  int error = errno;
+  std::string advice = error == ENOSPC || error == EDQUOT
+                           ? "free some space or choose another place with -o"
+                           : "choose another place with -o";
+  throw Error(std::string("cannot ") + doing + " " + path_ + ": " + strerror(error) + "; " +
+              advice);
+}
+
+void write_text_file(const std::string &path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,113 @@
+#include "emulator/prv/cfg.h"
+
+#include "emulator/prv/atomic_file.h"
+#include "emulator/prv/label.h"
+
+#include <cstdio>
+
+namespace ovnitrace {
+
+namespace {
+
+// How a pixel that many values fall into is drawn: a colour that is one of them for codes, the
+// largest for quantities, so that a short burst is seen.
+const struct {
+  const char *color_mode; ///< null: Paraver's default, code colours
+  const char *draw_mode;
+} kColors[] = {
+    /* code */ {nullptr, "draw_randnotzero"},
+    /* gradient */ {"window_in_gradient_mode", "draw_maximum"},
+    /* not_null_gradient */ {"window_in_null_gradient_mode", "draw_maximum"},
+};
+
+// The value of a thread is that of the last event of the type; levels above add, though these
+// windows are of the level of threads: a row of cpu.prv is a thread to Paraver, too.
+constexpr char kFunctions[] =
+    "window_selected_functions { 14, { {cpu, Active Thd}, {appl, Adding}, {task, Adding}, {thread, "
+    "Last Evt Val}, {node, Adding}, {system, Adding}, {workload, Adding}, {from_obj, All}, "
+    "{to_obj, "
+    "All}, {tag_msg, All}, {size_msg, All}, {bw_msg, All}, {evt_type, =}, {evt_value, All} } }\n"
+    "window_compose_functions { 9, { {compose_cpu, As Is}, {compose_appl, As Is}, {compose_task, "
+    "As "
+    "Is}, {compose_thread, As Is}, {compose_node, As Is}, {compose_system, As Is}, "
+    "{compose_workload, As Is}, {topcompose1, As Is}, {topcompose2, As Is} } }\n";
+
+std::string number(double value) {
+  char text[64];
+  snprintf(text, sizeof text, "%.6f", value);
+  return text;
+}
+
+const char *boolean(bool value) {
+  return value ? "true" : "false";
+}
+
+/// "{1:46,160,67},{2:…": colours of this window's own.
+std::string palette_text(const std::vector<PcfValue> &values) {
+  std::string text;
+  for (const PcfValue &value : values)
+    if (value.color)
+      text += (text.empty() ? "{" : ",{") + std::to_string(value.value) + ":" +
+              std::to_string(value.color->red) + "," + std::to_string(value.color->green) + "," +
+              std::to_string(value.color->blue) + "}";
+  return text;
+}
+
+} // namespace
+
+std::string cfg_text(const CfgWindow &window) {
+  std::string text;
+  auto line = [&text](const char *tag, const std::string &value) {
+    text += std::string(tag) + " " + value + "\n";
+  };
+  const auto &mode = kColors[size_t(window.color)];
+  std::string palette = palette_text(window.values);
+  bool scaled = window.minimum != 0 || window.maximum != 0;
+
+  text += "#ParaverCFG\n";
+  line("ConfigFile.Version:", "3.4");
+  line("ConfigFile.NumWindows:", "1");
+  text += "\n";
+  line("window_name", one_line_label(window.name, "Type " + std::to_string(window.type)));
+  line("window_type", "single");
+  line("window_id", "1");
+  line("window_position_x", "0");
+  line("window_position_y", "0");
+  line("window_width", "900");
+  line("window_height", "300");
+  line("window_comm_lines_enabled", boolean(window.arrows));
+  line("window_flags_enabled", "false");
+  line("window_noncolor_mode", "true");
+  if (mode.color_mode)
+    line("window_color_mode", mode.color_mode);
+  line("window_custom_color_enabled", boolean(!palette.empty()));
+  if (!palette.empty())
+    line("window_custom_color_palette", palette);
+  line("window_logical_filtered", "true");
+  line("window_physical_filtered", "false");
+  line("window_intracomms_enabled", "true");
+  line("window_intercomms_enabled", "true");
+  line("window_units", "Microseconds");
+  line("window_maximum_y", number(scaled ? window.maximum : 1));
+  line("window_minimum_y", number(window.minimum));
+  line("window_compute_y_max", boolean(!scaled));
+  line("window_level", "thread");
+  line("window_scale_relative", "1.000000000000");
+  line("window_end_time_relative", "1.000000000000");
+  line("window_object", "appl { 1, { All } }");
+  line("window_begin_time_relative", "0.000000000000");
+  line("window_open", "true");
+  line("window_drawmode", mode.draw_mode);
+  line("window_drawmode_rows", mode.draw_mode);
+  line("window_pixel_size", "1");
+  line("window_labels_to_draw", "1");
+  text += kFunctions;
+  line("window_filter_module", "evt_type 1 " + std::to_string(window.type));
+  return text;
+}
+
+void write_cfg(const std::string &path, const CfgWindow &window) {
+  write_text_file(path, cfg_text(window));
+}
+
+} // namespace ovnitrace

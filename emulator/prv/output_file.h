@@ -1,0 +1,46 @@
+// A large output file that is written by a thread of its own, so that whoever formats it never
+// waits for the disk or for the compressor unless they are slower.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace ovnitrace {
+
+/// A file that begins with a header of fixed size, which may be rewritten at close. Until close()
+/// it has a temporary name beside the final one; destroyed before that, it is removed. Memory is a
+/// few fixed buffers. A failed write is kept and thrown as Error by the next call.
+class OutputFile {
+public:
+  enum class Format { plain, gzip };
+
+  /// Replaces what is at `path`; a symbolic link there is replaced, not followed. A device or pipe
+  /// is written in place.
+  OutputFile(const std::string &path, std::string_view header, Format format);
+  ~OutputFile();
+  OutputFile(const OutputFile &) = delete;
+  OutputFile &operator=(const OutputFile &) = delete;
+
+  /// Where the next `size` bytes (at most 4096) go; then commit() tells where they ended.
+  char *reserve(size_t size) {
+    if (size_t(end_ - at_) < size)
+      next_buffer();
+    return at_;
+  }
+  void commit(char *end) { at_ = end; }
+
+  /// Writes everything, replaces the header with one of the same size and gives the file its name.
+  void close(std::string_view header);
+
+private:
+  class Worker;
+  void next_buffer();
+
+  char *at_ = nullptr;
+  char *end_ = nullptr;
+  std::unique_ptr<Worker> worker_;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,44 @@
+// The .pcf beside a .prv: what event types and values are called and which colours they have.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+struct PcfColor {
+  uint8_t red = 0, green = 0, blue = 0;
+};
+
+/// A colour for the n-th of many things without an order (threads, processes): bright, never black,
+/// and far from its neighbours'. Without one, Paraver takes entry n modulo the size of its palette,
+/// which may be the black of "none".
+PcfColor distinct_color(uint32_t n);
+
+/// One value of an event type. Paraver has one palette for all types of a trace; a value
+/// with a colour of its own has it in its channel's cfg (cfg.h).
+struct PcfValue {
+  int64_t value = 0;
+  std::string label;
+  std::optional<PcfColor> color;
+};
+
+struct PcfType {
+  uint32_t type = 0;
+  std::string label;
+  std::vector<PcfValue> values; ///< may be empty: numbers that need no names
+};
+
+struct Pcf {
+  std::vector<PcfType> types;
+};
+
+/// The text of the .pcf. Labels are made fit for one line; an empty one becomes its number.
+std::string pcf_text(const Pcf &pcf);
+
+/// Writes it to `path` ("thread.pcf" for "thread.prv"). Throws Error.
+void write_pcf(const std::string &path, const Pcf &pcf);
+
+} // namespace ovnitrace

@@ -1,0 +1,52 @@
+// Which task a context means: S.Ha.R.K. gives the context of a task that ended to another one.
+#pragma once
+
+#include "emulator/event.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ovnitrace::shark {
+
+/// What a record says of a context.
+enum class Mention : uint8_t {
+  names,   ///< id: the pid of the task that has the context
+  creates, ///< task_create: a task gets the context
+  ends,    ///< task_end: and gives it back
+  wakes,   ///< only a task that is alive can be activated or get the CPU
+  other
+};
+
+/// One task from the time it got its context until it ended. It is one thread of the trace.
+struct Task {
+  uint16_t context = 0;
+  bool named = false; ///< its pid was told, at any time of its life
+  bool ended = false;
+  bool cyclic = false; ///< has a task_end_cycle
+  uint32_t pid = 0;
+  uint64_t created = 0; ///< ticks of its task_create, 0: not seen
+};
+
+/// The tasks of a file, numbered in the order in which they are first mentioned. Records must come
+/// in order of time. An id may come late: it tells the pid of a task that was mentioned before. Two
+/// tables that are given the same records give the same numbers.
+class ContextTable {
+public:
+  /// S.Ha.R.K. runs some dozens of tasks; a file that claims more than this many gets no more.
+  static constexpr size_t kMaxTasks = 1 << 18;
+
+  /// The number of the task that `context` means now. kNone for 0, which is no context.
+  uint32_t task(uint16_t context, Mention mention, uint32_t pid, uint64_t ticks);
+
+  std::vector<Task> &tasks() { return tasks_; }
+  const std::vector<Task> &tasks() const { return tasks_; }
+
+private:
+  static bool is_another(const Task &task, Mention mention, uint32_t pid);
+
+  std::vector<uint32_t> current_; ///< by context
+  std::vector<Task> tasks_;
+};
+
+} // namespace ovnitrace::shark

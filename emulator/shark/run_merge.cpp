@@ -1,0 +1,115 @@
+#include "emulator/shark/run_merge.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <tuple>
+#include <utility>
+
+namespace ovnitrace::shark {
+
+namespace {
+
+constexpr size_t kBufferRecords = (8 << 20) / sizeof(ftrace_record);
+constexpr size_t kMinBlockRecords = 8;
+constexpr size_t kMaxBlockRecords = 16384; // 256 KiB
+
+} // namespace
+
+RunMerge::RunMerge(int fd, const RunIndex &index)
+    : fd_(fd), index_(index),
+      block_records_(std::clamp(kBufferRecords / std::max<size_t>(index.runs.size(), 1),
+                                kMinBlockRecords, kMaxBlockRecords)) {}
+
+/// Reads on in a run. False at its end, or where the file cannot be read any more.
+bool RunMerge::fill(OpenRun &run) {
+  const uint64_t left = (run.end - run.next_offset) / sizeof(ftrace_record);
+  run.buffer.resize(size_t(std::min<uint64_t>(left, block_records_)));
+  char *to = reinterpret_cast<char *>(run.buffer.data());
+  const size_t wanted = run.buffer.size() * sizeof(ftrace_record);
+  size_t got = 0;
+  while (got < wanted) {
+    const ssize_t n = pread(fd_, to + got, wanted - got, off_t(run.next_offset + got));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      break;
+    got += size_t(n);
+  }
+  run.filled = got / sizeof(ftrace_record);
+  run.at = 0;
+  run.next_offset += run.filled * sizeof(ftrace_record);
+  done_ += run.filled * sizeof(ftrace_record);
+  return run.filled > 0;
+}
+
+/// Loads the next record of a run; false when it has none.
+bool RunMerge::advance(OpenRun &run) {
+  for (;;) {
+    if (run.at == run.filled && !fill(run))
+      return false;
+    run.head = run.buffer[run.at++];
+    if (is_read(run.head)) {
+      run.offset = run.next_offset - (run.filled - run.at + 1) * sizeof(ftrace_record);
+      return true;
+    }
+  }
+}
+
+bool RunMerge::before(const OpenRun &a, const OpenRun &b) {
+  return std::make_tuple(ftrace_record_tsc(&a.head), a.rank) <
+         std::make_tuple(ftrace_record_tsc(&b.head), b.rank);
+}
+
+void RunMerge::sift_down() {
+  for (size_t at = 0;;) {
+    size_t least = at;
+    for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < heap_.size(); child++)
+      if (before(heap_[child], heap_[least]))
+        least = child;
+    if (least == at)
+      return;
+    std::swap(heap_[at], heap_[least]);
+    at = least;
+  }
+}
+
+void RunMerge::sift_up() {
+  for (size_t at = heap_.size() - 1; at && before(heap_[at], heap_[(at - 1) / 2]);
+       at = (at - 1) / 2)
+    std::swap(heap_[at], heap_[(at - 1) / 2]);
+}
+
+/// Opens all runs that begin before, or with, the earliest head.
+void RunMerge::open_due() {
+  while (next_run_ < index_.runs.size() &&
+         (heap_.empty() || index_.runs[next_run_].first <= ftrace_record_tsc(&heap_[0].head))) {
+    const Run &run = index_.runs[next_run_];
+    OpenRun opened{.rank = uint32_t(next_run_++), .next_offset = run.begin, .end = run.end};
+    if (!advance(opened))
+      continue;
+    heap_.push_back(std::move(opened));
+    sift_up();
+  }
+}
+
+bool RunMerge::next(Item &item) {
+  if (taken_) {
+    taken_ = false;
+    if (!advance(heap_[0])) {
+      std::swap(heap_[0], heap_.back());
+      heap_.pop_back();
+    }
+    if (!heap_.empty())
+      sift_down();
+  }
+  open_due();
+  if (heap_.empty())
+    return false;
+  item = {heap_[0].head, heap_[0].offset};
+  taken_ = true;
+  return true;
+}
+
+} // namespace ovnitrace::shark

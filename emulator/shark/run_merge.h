@@ -1,0 +1,59 @@
+// Reads the records of a S.Ha.R.K. file in order of time.
+#pragma once
+
+#include "emulator/shark/run_index.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ovnitrace::shark {
+
+/// Merges the runs of an index: those of equal time by the begin of their run, then in file order.
+/// A run is open, with a buffer, only while the merge is within its times; all buffers together
+/// stay within some MiB.
+class RunMerge {
+public:
+  /// Borrows both.
+  RunMerge(int fd, const RunIndex &index);
+
+  struct Item {
+    ftrace_record record;
+    uint64_t offset; ///< bytes
+  };
+  /// The next record that is_read(); false at the end. Ticks go back only where the index had no
+  /// room for more runs, or the file changed.
+  bool next(Item &item);
+
+  /// Bytes of the runs that were read so far.
+  uint64_t bytes_done() const { return done_; }
+
+private:
+  struct OpenRun {
+    uint32_t rank;        ///< among the runs of the index
+    uint64_t next_offset; ///< of what the buffer will hold next
+    uint64_t end;
+    uint64_t offset = 0; ///< of the head
+    std::vector<ftrace_record> buffer = {};
+    size_t at = 0; ///< of the record behind the head
+    size_t filled = 0;
+    ftrace_record head = {};
+  };
+
+  bool fill(OpenRun &run);
+  bool advance(OpenRun &run);
+  void open_due();
+  void sift_down();
+  void sift_up();
+  static bool before(const OpenRun &a, const OpenRun &b);
+
+  int fd_;
+  const RunIndex &index_;
+  size_t block_records_;
+  size_t next_run_ = 0;       ///< first run that is not open yet
+  std::vector<OpenRun> heap_; ///< the earliest head first
+  bool taken_ = false;        ///< the head of heap_[0] was given out
+  uint64_t done_ = 0;
+};
+
+} // namespace ovnitrace::shark

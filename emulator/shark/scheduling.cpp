@@ -1,0 +1,241 @@
+#include "emulator/shark/scheduling.h"
+
+#include <utility>
+
+namespace ovnitrace::shark {
+
+namespace {
+
+constexpr uint32_t because(uint32_t reason) {
+  return reason << FTRACE_REASON_SHIFT;
+}
+
+} // namespace
+
+Scheduling::Scheduling(const FileHabits &habits, std::vector<ThreadFacts> threads)
+    : habits_(habits) {
+  threads_.reserve(threads.size());
+  for (const ThreadFacts &facts : threads)
+    threads_.push_back({.facts = facts});
+}
+
+bool Scheduling::take(Event &event) {
+  if (taken_ == count_)
+    return false;
+  event = out_[taken_++];
+  return true;
+}
+
+void Scheduling::record(const Event &event, Meaning meaning) {
+  count_ = taken_ = 0;
+  now_ = event;
+  const bool known = event.thread != kNone;
+  switch (meaning) {
+  case Meaning::not_an_event:
+    return;
+  case Meaning::activate:
+    if (known) {
+      begin_cycle(event.thread);
+      const bool interrupt = interrupts_ > 0, by_task = !interrupt && habits_.interrupts;
+      activate(because(interrupt ? FTRACE_WAKER_HARDIRQ
+                       : by_task ? FTRACE_WAKER_TASK
+                                 : FTRACE_WAKER_UNKNOWN),
+               running_);
+    }
+    return;
+  case Meaning::dispatch:
+    return known ? dispatch() : void();
+  case Meaning::epilogue:
+  case Meaning::sleep:
+    if (!known)
+      return;
+    now_.par2 = because(meaning == Meaning::sleep ? FTRACE_OFFCPU_SLEEP : FTRACE_OFFCPU_PREEMPTED);
+    put(now_);
+    set_wait(event.thread, meaning == Meaning::sleep ? Wait::cycle : Wait::none);
+    return left(event.thread);
+  case Meaning::end:
+    if (!known)
+      return;
+    put(now_);
+    return left(event.thread);
+  case Meaning::interrupt_begin:
+  case Meaning::interrupt_end:
+    now_.peer = running_;
+    now_.par2 = running_ == kNone ? 0 : threads_[running_].facts.tid;
+    break;
+  case Meaning::blackout:
+    now_.par1 = 0;
+    break;
+  default:
+    break;
+  }
+  put(now_); // as it stands in the file, and what it implies behind it
+  switch (meaning) {
+  case Meaning::release:
+    return known ? release() : void();
+  case Meaning::begin_cycle:
+    if (known)
+      threads_[event.thread].in_cycle = true;
+    return;
+  case Meaning::end_cycle:
+    if (!known)
+      return;
+    if (!known_)
+      gets_cpu(event.thread); // only who runs can end its cycle
+    threads_[event.thread].in_cycle = false;
+    [[fallthrough]];
+  case Meaning::wait:
+    if (known && event.thread == running_)
+      about_to_ = meaning == Meaning::wait ? Wait::resource : Wait::cycle;
+    return;
+  case Meaning::schedule:
+    return schedule();
+  case Meaning::wakeup_end:
+    interrupts_ -= interrupts_ > 0;
+    return known ? gets_cpu(event.thread) : void();
+  case Meaning::gets_cpu:
+    interrupts_ = 0; // inside of one it would be told by the end of the timer's
+    return known ? gets_cpu(event.thread) : void();
+  case Meaning::interrupt_begin:
+    interrupts_++;
+    return;
+  case Meaning::interrupt_end:
+    interrupts_ -= interrupts_ > 0;
+    return;
+  case Meaning::blackout:
+    return forget();
+  case Meaning::filter:
+    return filter();
+  default:
+    return;
+  }
+}
+
+void Scheduling::put_implied(uint32_t code, uint32_t thread, uint32_t par2, uint32_t peer) {
+  Event event = now_;
+  event.kind = code;
+  event.par1 = 0;
+  event.thread = thread;
+  event.par2 = par2;
+  event.peer = peer;
+  put(event);
+}
+
+/// `par2` has the context of the wakeup; whoever had the CPU made it, or was interrupted by it.
+void Scheduling::activate(uint32_t par2, uint32_t peer) {
+  const uint32_t tid = peer == kNone ? 0 : threads_[peer].facts.tid;
+  set_wait(now_.thread, Wait::none);
+  put_implied(FTrace_EVT_task_activate, now_.thread, par2 | tid, peer);
+}
+
+/// The next cycle of a thread begins. One that waits for a mutex or a semaphore goes on waiting.
+void Scheduling::release() {
+  const State &state = threads_[now_.thread];
+  if (state.waits == Wait::resource && state.since == blackouts_)
+    return;
+  begin_cycle(now_.thread);
+  if (now_.thread != running_)
+    activate(because(FTRACE_WAKER_HARDIRQ), running_);
+  else if (about_to_ == Wait::cycle)
+    about_to_ = Wait::none; // the next cycle is there already
+}
+
+void Scheduling::dispatch() {
+  known_ = true;
+  if (now_.thread == running_ && std::exchange(implied_, false)) {
+    about_to_ = Wait::none;
+    return; // told already
+  }
+  if (running_ != kNone && running_ != now_.thread &&
+      (about_to_ != Wait::none || !habits_.leavings))
+    leaves_cpu(now_.thread);
+  begin_cycle(now_.thread);
+  now_.par2 = 0; // no priority
+  put(now_);
+  running_ = now_.thread;
+  set_wait(running_, Wait::none);
+  about_to_ = Wait::none;
+  implied_ = false;
+}
+
+/// (who gets the CPU, for whom): they differ when the second is blocked and the first, which it
+/// waits for, runs in its place.
+void Scheduling::schedule() {
+  if (now_.thread == kNone)
+    return;
+  if (now_.peer != kNone && now_.peer != now_.thread && now_.peer == running_)
+    about_to_ = Wait::resource;
+  else if (now_.thread == running_)
+    about_to_ = Wait::none;
+  if (!habits_.switches)
+    gets_cpu(now_.thread);
+}
+
+void Scheduling::gets_cpu(uint32_t thread) {
+  known_ = true;
+  if (thread == running_) {
+    about_to_ = Wait::none;
+    return;
+  }
+  if (running_ != kNone)
+    leaves_cpu(thread);
+  begin_cycle(thread);
+  put_implied(FTrace_EVT_task_dispatch, thread);
+  running_ = thread;
+  set_wait(thread, Wait::none);
+  about_to_ = Wait::none;
+  implied_ = true;
+}
+
+/// The running thread leaves the CPU, which goes to `next`.
+void Scheduling::leaves_cpu(uint32_t next) {
+  const bool blocked = about_to_ != Wait::none;
+  set_wait(running_, about_to_);
+  put_implied(blocked ? FTrace_EVT_task_sleep : FTrace_EVT_task_epilogue, running_,
+              because(blocked ? FTRACE_OFFCPU_SLEEP : FTRACE_OFFCPU_PREEMPTED) |
+                  threads_[next].facts.tid,
+              next);
+  left(running_);
+}
+
+void Scheduling::left(uint32_t thread) {
+  known_ = true;
+  if (thread != running_)
+    return;
+  running_ = kNone;
+  about_to_ = Wait::none;
+  implied_ = false;
+}
+
+/// Where the file does not tell begins of cycles, one begins with the first sign of life of a
+/// thread after the end of the one before.
+void Scheduling::begin_cycle(uint32_t thread) {
+  State &state = threads_[thread];
+  if (habits_.begin_cycles || !state.facts.cyclic || state.in_cycle)
+    return;
+  state.in_cycle = true;
+  put_implied(FTrace_EVT_task_begin_cycle, thread);
+}
+
+void Scheduling::set_wait(uint32_t thread, Wait wait) {
+  threads_[thread].waits = wait;
+  threads_[thread].since = blackouts_;
+}
+
+/// Without the events of tasks nothing is known of them: that is what a blackout is.
+void Scheduling::filter() {
+  if (now_.kind != FTrace_filter_task)
+    return;
+  put_implied(now_.par1 ? FTrace_EVT_blackout_start : FTrace_EVT_blackout_end, kNone);
+  forget();
+}
+
+void Scheduling::forget() {
+  running_ = kNone;
+  about_to_ = Wait::none;
+  implied_ = known_ = false;
+  interrupts_ = 0;
+  blackouts_++;
+}
+
+} // namespace ovnitrace::shark

@@ -1,0 +1,83 @@
+// Who has the CPU: from the records of S.Ha.R.K. to the scheduler's events of docs/format.md.
+#pragma once
+
+#include "emulator/event.h"
+#include "emulator/shark/record_rule.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ovnitrace::shark {
+
+/// What a file logs at all decides how its records are to be understood.
+struct FileHabits {
+  bool switches = false;     ///< task_dispatch or context_switch: then task_schedule only decides
+  bool leavings = false;     ///< task_epilogue or task_sleep: then a dispatch needs one before it
+  bool begin_cycles = false; ///< task_begin_cycle: then no other record begins a cycle
+  bool interrupts = false;   ///< interrupt_start or timer_wakeup_start
+};
+
+/// What Scheduling knows of a thread.
+struct ThreadFacts {
+  uint32_t tid = 0;
+  bool cyclic = false; ///< ends cycles
+};
+
+/// Takes each record of the file as an Event and gives it out again with the events that it
+/// implies. S.Ha.R.K. logs that the CPU went to a task, seldom that another one left it, and never
+/// why: so when the CPU goes to another task, the one that had it leaves it, blocked if it had
+/// said so before (task_end_cycle, mutex_wait, a task_schedule in which another runs for it),
+/// otherwise preempted.
+class Scheduling {
+public:
+  Scheduling(const FileHabits &habits, std::vector<ThreadFacts> threads);
+
+  /// The thread that has the CPU, kNone if it is not known.
+  uint32_t running() const { return running_; }
+
+  /// `event` has its thread resolved and, for a schedule, its peer: the thread for which it runs.
+  /// Replaces what take() gives.
+  void record(const Event &event, Meaning meaning);
+
+  /// The next of the events that the last record made; false when there is none.
+  bool take(Event &event);
+
+private:
+  enum class Wait : uint8_t { none, cycle, resource };
+  struct State {
+    ThreadFacts facts;
+    bool in_cycle = false;
+    Wait waits = Wait::none; ///< for what it left the CPU,
+    uint32_t since = 0;      ///< as known since this blackout
+  };
+
+  void put(const Event &event) { out_[count_++] = event; }
+  void put_implied(uint32_t code, uint32_t thread, uint32_t par2 = 0, uint32_t peer = kNone);
+  void activate(uint32_t par2, uint32_t peer);
+  void release();
+  void dispatch();
+  void schedule();
+  void gets_cpu(uint32_t thread);
+  void leaves_cpu(uint32_t next);
+  void left(uint32_t thread);
+  void begin_cycle(uint32_t thread);
+  void set_wait(uint32_t thread, Wait wait);
+  void filter();
+  void forget();
+
+  FileHabits habits_;
+  std::vector<State> threads_;
+  uint32_t running_ = kNone;
+  Wait about_to_ = Wait::none; ///< what the running thread is about to wait for
+  bool implied_ = false;       ///< that it runs was implied: its task_dispatch may follow
+  bool known_ = false;         ///< something told who has the CPU, since the last blackout
+  uint32_t interrupts_ = 0;    ///< nested ones under way
+  uint32_t blackouts_ = 0;     ///< seen so far
+  Event now_;                  ///< the record
+  std::array<Event, 8> out_;
+  size_t count_ = 0, taken_ = 0;
+};
+
+} // namespace ovnitrace::shark

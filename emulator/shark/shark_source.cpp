@@ -1,0 +1,170 @@
+#include "emulator/shark/shark_source.h"
+
+#include "emulator/event_names.h"
+#include "emulator/input/code_kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace ovnitrace::shark {
+
+namespace {
+
+/// The task that a record is about by its parameter 1, as `table` knows it then; and, as every
+/// mention counts, the one for which another runs (parameter 2 of a schedule) too.
+struct Mentioned {
+  uint32_t task = kNone;
+  uint32_t other = kNone;
+};
+
+Mentioned mention(ContextTable &table, const ftrace_record &record, uint8_t code) {
+  const RecordRule &rule = kRecordRules[code];
+  Mentioned mentioned;
+  if (rule.about != About::context && rule.about != About::any_context)
+    return mentioned;
+  const uint64_t ticks = ftrace_record_tsc(&record);
+  mentioned.task = table.task(record.par1, rule.mention, record.par2, ticks);
+  if (rule.meaning == Meaning::schedule && record.par2 <= UINT16_MAX)
+    mentioned.other = table.task(uint16_t(record.par2), Mention::other, 0, ticks);
+  return mentioned;
+}
+
+FileHabits habits_of(const RunIndex &index) {
+  const auto logs = [&](auto... codes) { return ((index.counts[codes] > 0) || ...); };
+  return {.switches = logs(FTrace_EVT_task_dispatch, FTrace_EVT_context_switch),
+          .leavings = logs(FTrace_EVT_task_epilogue, FTrace_EVT_task_sleep),
+          .begin_cycles = logs(FTrace_EVT_task_begin_cycle),
+          .interrupts = logs(FTrace_EVT_interrupt_start, FTrace_EVT_timer_wakeup_start)};
+}
+
+} // namespace
+
+SharkSource::SharkSource(SharkFile file, DiagnosticSink &sink)
+    : file_(std::move(file)), sink_(sink), merge_(file_.fd.get(), file_.index) {
+  catalog_.nodes.push_back({file_.name.substr(file_.name.find_last_of('/') + 1)});
+  catalog_.cpus.push_back({});
+  catalog_.files.push_back(file_.name);
+  set_clock();
+  scheduling_.emplace(habits_of(file_.index), learn_tasks());
+  const RunIndex &index = file_.index;
+  if (index.unknown)
+    tell(index.first_unknown,
+         fmt::format("{} record{} of unknown codes, of which this is the first ({:#06x}): left out",
+                     index.unknown, index.unknown == 1 ? "" : "s", index.first_unknown_code));
+  if (index.tail)
+    tell(index.read,
+         fmt::format("the file was cut: its last {} bytes are no whole record", index.tail));
+}
+
+void SharkSource::set_clock() {
+  const RunIndex &index = file_.index;
+  if (index.rate)
+    clock_.set_rate(index.rate);
+  else
+    tell(0, "nothing tells the rate of the clock (cycles_per_msec, or parameter 2 of trace_start): "
+            "times are shown as if its ticks were ns");
+  if (index.other_rate)
+    tell(index.other_rate_offset,
+         fmt::format("cycles_per_msec says {} ticks per ms, but {} before: the first one is used",
+                     index.other_rate, index.rate));
+  catalog_.end = clock_.ns(index.last - index.first);
+}
+
+/// Makes the threads of the catalog. Returns what Scheduling wants to know of them.
+std::vector<ThreadFacts> SharkSource::learn_tasks() {
+  ContextTable table;
+  RunMerge merge(file_.fd.get(), file_.index);
+  for (RunMerge::Item item; merge.next(item);) {
+    const uint8_t code = code_of(item.record.code);
+    const uint32_t task = mention(table, item.record, code).task;
+    if (task != kNone && code == FTrace_EVT_task_end_cycle)
+      table.tasks()[task].cyclic = true;
+  }
+  const std::vector<Task> &tasks = table.tasks();
+  if (tasks.size() == ContextTable::kMaxTasks)
+    tell(0,
+         fmt::format("the file has more than {} tasks: those behind are left out", tasks.size()));
+  contexts_ = !tasks.empty();
+  std::vector<uint32_t> order(tasks.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto pid = [&](uint32_t t) { return tasks[t].named ? tasks[t].pid : tasks[t].context; };
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::make_tuple(pid(a), tasks[a].created, a) <
+           std::make_tuple(pid(b), tasks[b].created, b);
+  });
+  std::vector<ThreadFacts> facts;
+  thread_of_task_.resize(tasks.size());
+  for (uint32_t t : order) {
+    const Task &task = tasks[t];
+    thread_of_task_[t] = uint32_t(catalog_.threads.size());
+    catalog_.threads.push_back(
+        {.tid = task.context,
+         .pid = pid(t),
+         .birth = task.created ? clock_.ns(task.created - file_.index.first) : 0,
+         .name = task.named ? fmt::format("task {}", task.pid) : "task ?"});
+    facts.push_back({.tid = task.context, .cyclic = task.cyclic});
+  }
+  if (!contexts_) { // what the program logged itself needs a row nonetheless
+    catalog_.threads.push_back({.name = "task ?"});
+    facts.emplace_back();
+  }
+  return facts;
+}
+
+uint32_t SharkSource::thread_of(uint32_t task) const {
+  return task < thread_of_task_.size() ? thread_of_task_[task] : kNone; // or the file changed
+}
+
+bool SharkSource::next(Event &event) {
+  while (!scheduling_->take(event)) {
+    RunMerge::Item item;
+    if (!merge_.next(item))
+      return false;
+    interpret(item);
+  }
+  return true;
+}
+
+void SharkSource::interpret(const RunMerge::Item &item) {
+  const ftrace_record &record = item.record;
+  const uint8_t code = code_of(record.code);
+  const Mentioned mentioned = mention(table_, record, code);
+  Event event;
+  event.time = time_of(item);
+  event.kind = code == FTrace_EVT_mutex_unlock_misprint ? uint32_t(FTrace_EVT_mutex_unlock) : code;
+  event.thread = thread_of(mentioned.task);
+  event.cpu = 0;
+  event.peer = thread_of(mentioned.other);
+  event.par1 = record.par1;
+  event.par2 = record.par2;
+  event.offset = item.offset;
+  const About about = kRecordRules[code].about;
+  const bool of_running = about == About::running || (about == About::any_context && !record.par1);
+  if (of_running)
+    event.thread = contexts_ ? scheduling_->running() : 0;
+  if (about == About::any_context && event.thread == kNone)
+    tell(item.offset, fmt::format("{} names no context, and it is not known which task runs: it is "
+                                  "shown of none",
+                                  event_name(code)));
+  scheduling_->record(event, kRecordRules[code].meaning);
+}
+
+/// Relative to the first event, so that nothing of the rate is lost to the age of the machine.
+uint64_t SharkSource::time_of(const RunMerge::Item &item) {
+  const uint64_t ticks = ftrace_record_tsc(&item.record);
+  const uint64_t time =
+      std::min(clock_.ns(ticks - std::min(ticks, file_.index.first)), catalog_.end);
+  if (time < time_ && !std::exchange(unordered_, true))
+    tell(item.offset, "the records are in no order: from here on some are shown too late");
+  return time_ = std::max(time_, time);
+}
+
+void SharkSource::tell(uint64_t offset, std::string what) {
+  sink_.report({.file = file_.name, .offset = offset, .time = time_, .what = std::move(what)});
+}
+
+} // namespace ovnitrace::shark

@@ -1,0 +1,57 @@
+// The events of a S.Ha.R.K. file.
+#pragma once
+
+#include "emulator/input/source.h"
+#include "emulator/input/tick_clock.h"
+#include "emulator/shark/context_table.h"
+#include "emulator/shark/run_index.h"
+#include "emulator/shark/run_merge.h"
+#include "emulator/shark/scheduling.h"
+#include "emulator/unique_fd.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ovnitrace::shark {
+
+/// A file that was looked through.
+struct SharkFile {
+  std::string name; ///< for messages
+  UniqueFd fd;
+  RunIndex index;
+};
+
+class SharkSource final : public EventSource {
+public:
+  /// Learns the tasks. `sink` must outlive it.
+  SharkSource(SharkFile file, DiagnosticSink &sink);
+
+  const Catalog &catalog() const override { return catalog_; }
+  bool next(Event &event) override;
+  uint64_t bytes_done() const override { return merge_.bytes_done(); }
+  uint64_t bytes_total() const override { return file_.index.read; }
+
+private:
+  std::vector<ThreadFacts> learn_tasks();
+  void set_clock();
+  void interpret(const RunMerge::Item &item);
+  uint32_t thread_of(uint32_t task) const;
+  uint64_t time_of(const RunMerge::Item &item);
+  void tell(uint64_t offset, std::string what);
+
+  SharkFile file_;
+  DiagnosticSink &sink_;
+  Catalog catalog_;
+  TickClock clock_;
+  std::vector<uint32_t> thread_of_task_;
+  bool contexts_ = true; ///< false: the file names none, so that all is about its one thread
+  ContextTable table_;
+  std::optional<Scheduling> scheduling_;
+  RunMerge merge_;
+  uint64_t time_ = 0;      ///< ns, of the last record
+  bool unordered_ = false; ///< that was told
+};
+
+} // namespace ovnitrace::shark

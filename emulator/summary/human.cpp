@@ -1,0 +1,35 @@
+#include "emulator/summary/human.h"
+
+#include <fmt/format.h>
+
+namespace ovnitrace {
+
+std::string human_duration(uint64_t ns) {
+  struct Unit {
+    uint64_t ns;
+    const char *name;
+  };
+  constexpr Unit units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+  if (ns == 0)
+    return "0";
+  for (const Unit &unit : units)
+    if (ns >= unit.ns) {
+      // Whole digits are exact; decimals are as many as make four digits.
+      const double value = double(ns) / double(unit.ns);
+      return fmt::format("{:.{}f} {}", value, value < 10 ? 3 : value < 100 ? 2 : 1, unit.name);
+    }
+  return fmt::format("{} ns", ns);
+}
+
+std::string human_count(uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (size_t at = digits.size(); at > 3; at -= 3)
+    digits.insert(at - 3, 1, ',');
+  return digits;
+}
+
+std::string human_percent(uint64_t part, uint64_t whole) {
+  return whole ? fmt::format("{:.1f} %", 100.0 * double(part) / double(whole)) : "-";
+}
+
+} // namespace ovnitrace

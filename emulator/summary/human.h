@@ -1,0 +1,18 @@
+// Numbers for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ovnitrace {
+
+/// A duration in the unit that suits it, with three to four digits: "1.234 s", "56.7 ms", "0".
+std::string human_duration(uint64_t ns);
+
+/// A count with its thousands apart: "1,234,567".
+std::string human_count(uint64_t count);
+
+/// A part of a whole as "12.3 %"; "-" of nothing.
+std::string human_percent(uint64_t part, uint64_t whole);
+
+} // namespace ovnitrace

@@ -1,0 +1,51 @@
+// Makes a Summary while a trace is replayed.
+#pragma once
+
+#include "emulator/core/state_observer.h"
+#include "emulator/input/source.h"
+#include "emulator/summary/summary.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Counts events, and adds up the states that the replay finds them to lead to.
+class Summarizer final : public StateObserver {
+public:
+  explicit Summarizer(const Catalog &catalog);
+
+  /// An event that the replay is about to handle.
+  void event(const Event &event);
+  void on_change(uint32_t thread, const StateChange &change) override;
+
+  /// All, up to the end of the trace. To be called once.
+  Summary finish();
+
+private:
+  void add_time(uint32_t thread);
+  void stop_running(uint32_t cpu);
+  void start_running(uint32_t cpu);
+
+  struct ThreadNow {
+    ThreadState state = ThreadState::Unknown;
+    uint64_t since = 0; ///< ns
+  };
+  struct CpuNow {
+    uint32_t running = 0;
+    uint64_t since = 0; ///< ns, of the first of those that are running
+  };
+
+  Summary summary_;
+  std::vector<ThreadNow> threads_;
+  std::vector<CpuNow> cpus_;
+  uint64_t end_; ///< ns
+  uint64_t now_; ///< ns
+  bool is_snapshot_ = false;
+};
+
+/// Replays a whole trace for its summary. What the replay finds impossible is not told: `convert`
+/// does that.
+Summary summarize(EventSource &source);
+
+} // namespace ovnitrace

@@ -1,0 +1,210 @@
+/*
+ * The event codes of FTrace, the trace format of the S.Ha.R.K. tracer, by the names of its manual
+ * ("S.Ha.R.K. User Manual, Volume V: The New Tracer", chapter 2), and ovnitrace's extensions on
+ * codes that the manual leaves free. docs/format.md explains each extension.
+ *
+ * The low nibble of a code is its family, the high nibble the event in it.
+ */
+#ifndef OVNITRACE_FTRACE_CODES_H
+#define OVNITRACE_FTRACE_CODES_H
+
+enum ftrace_code {
+	/* family 0: general trace events */
+	FTrace_EVT_empty = 0x00,          /* an unused slot: skipped by readers */
+	FTrace_EVT_cycles_per_msec = 0x10, /* (-, ticks of the clock per millisecond) */
+	FTrace_EVT_trace_start = 0x20,    /* (context, clk_per_msec) */
+	FTrace_EVT_trace_stop = 0x30,
+	FTrace_EVT_blackout_start = 0x40, /* events were lost from here ... */
+	FTrace_EVT_blackout_end = 0x50,   /* ... to here; par2: how many */
+	FTrace_EVT_id = 0x60,             /* (context, pid): binds a context; our pid is a Linux tid */
+	FTrace_EVT_numevents = 0x70,      /* par2: records of this chunk, this one included */
+
+	/* family 1: lightweight tracing */
+	FTrace_EVT_ipoint = 0x01, /* (number, -) */
+
+	/* family 2: tasks */
+	FTrace_EVT_task_create = 0x02,   /* (context, pid) */
+	FTrace_EVT_task_activate = 0x12, /* (context, -): woken; par2: ftrace_wakeup_* below */
+	FTrace_EVT_task_dispatch = 0x22, /* gets the CPU; par2: ftrace_dispatch_* below */
+	FTrace_EVT_task_epilogue = 0x32, /* loses the CPU while ready; par2: ftrace_offcpu_* */
+	FTrace_EVT_task_end = 0x42,      /* (context, pid): has left its CPU for the last time */
+	FTrace_EVT_task_begin_cycle = 0x52,
+	FTrace_EVT_task_end_cycle = 0x62, /* (context, level) */
+	FTrace_EVT_task_sleep = 0x72,     /* loses the CPU blocked; par2: ftrace_offcpu_* */
+	FTrace_EVT_task_schedule = 0x82,  /* (exec_shadow.context, exec.context) */
+	FTrace_EVT_task_timer = 0x92,     /* (context, level) */
+	FTrace_EVT_task_disable = 0xA2,
+	FTrace_EVT_task_deadline_miss = 0xB2,  /* (context, -) */
+	FTrace_EVT_task_wcet_violation = 0xC2, /* (context, -) */
+
+	/* family 3: interrupts */
+	FTrace_EVT_interrupt_start = 0x03, /* (int, -) */
+	FTrace_EVT_interrupt_end = 0x13,   /* (int, -) */
+	FTrace_EVT_interrupt_hit = 0x23,   /* the instant of an interrupt that has no end event */
+	FTrace_EVT_interrupt_count = 0x33, /* raised since the last interrupt_count */
+
+	/* family 4: CPU */
+	FTrace_EVT_to_real_mode = 0x04,
+	FTrace_EVT_to_protected_mode = 0x14,
+	FTrace_EVT_CLI = 0x24,
+	FTrace_EVT_STI = 0x34,
+
+	/* family 5: priority */
+	FTrace_EVT_set_priority = 0x05,
+	FTrace_EVT_context_switch = 0x15, /* (context, -) */
+	FTrace_EVT_inheritance = 0x25,    /* (exec_shadow.context, exec.context) */
+
+	/* family 6: mutexes */
+	FTrace_EVT_mutex_create = 0x06,
+	FTrace_EVT_mutex_lock = 0x16, /* (context, mutex) */
+	FTrace_EVT_mutex_inherit = 0x26,
+	FTrace_EVT_mutex_unlock = 0x36,         /* (context, mutex) */
+	FTrace_EVT_mutex_unlock_misprint = 0x43, /* as the manual prints it: read, never written */
+	FTrace_EVT_mutex_wait = 0x46,           /* (context, mutex) */
+	FTrace_EVT_mutex_post = 0x56,           /* (context, mutex) */
+
+	/* family 7: signals */
+	FTrace_EVT_signal = 0x07,
+
+	/* family 8: servers */
+	FTrace_EVT_server_create = 0x08, /* (-, server) */
+	FTrace_EVT_server_replenish = 0x18,
+	FTrace_EVT_server_exhaust = 0x28,
+	FTrace_EVT_server_reclaiming = 0x38,
+	FTrace_EVT_server_remove = 0x48,
+	FTrace_EVT_server_active = 0x58,
+	FTrace_EVT_server_using_rec = 0x68, /* (reclaiming, server) */
+
+	/* family 9: user events (free, free); number n is n << 4 | 9, 0 <= n <= 14 */
+	FTrace_EVT_user_event_0 = 0x09,
+	FTrace_EVT_user_event_1 = 0x19,
+	FTrace_EVT_user_event_2 = 0x29,
+	FTrace_EVT_user_event_3 = 0x39,
+	FTrace_EVT_user_event_4 = 0x49,
+	FTrace_EVT_user_event_5 = 0x59,
+	FTrace_EVT_user_event_6 = 0x69,
+	FTrace_EVT_user_event_7 = 0x79,
+	FTrace_EVT_user_event_8 = 0x89,
+	FTrace_EVT_user_event_9 = 0x99,
+	FTrace_EVT_user_event_10 = 0xA9,
+	FTrace_EVT_user_event_11 = 0xB9,
+	FTrace_EVT_user_event_12 = 0xC9,
+	FTrace_EVT_user_event_13 = 0xD9,
+	FTrace_EVT_user_event_14 = 0xE9,
+
+	/* family A: data */
+	FTrace_EVT_data_pointer = 0x1A, /* data of the previous event */
+
+	/* family B: timers */
+	FTrace_EVT_timer_post = 0x0B,
+	FTrace_EVT_timer_delete = 0x1B,
+	FTrace_EVT_timer_wakeup_start = 0x2B,
+	FTrace_EVT_timer_wakeup_end = 0x3B, /* (context, -) */
+
+	/* family C, free in the manual: ovnitrace's extensions about a thread */
+	FTrace_EXT_process = 0x0C, /* (context, tgid); the TSC is the birth of the thread, 0 unknown */
+	FTrace_EXT_name_0 = 0x1C,  /* (context, characters 0-3 of the comm, first in the low byte) */
+	FTrace_EXT_name_1 = 0x2C,  /* characters 4-7 */
+	FTrace_EXT_name_2 = 0x3C,  /* characters 8-11 */
+	FTrace_EXT_name_3 = 0x4C,  /* characters 12-15 */
+	FTrace_EXT_exec = 0x5C,    /* (context, tid that the thread had before) */
+	FTrace_EXT_exit = 0x6C,    /* (context, wait status): begins to exit */
+	FTrace_EXT_migrate = 0x7C, /* (context, CPU it was put on) */
+	FTrace_EXT_snapshot = 0x8C, /* (context, ftrace_snapshot_*): alive before the capture */
+	FTrace_EXT_parent = 0x9C,  /* (context, tid of the creator); the TSC is the birth */
+
+	/* family D, free in the manual: ovnitrace's extensions about a chunk */
+	FTrace_EXT_chunk = 0x0D,  /* (CPU, number of the chunk in its file, from 0) */
+	FTrace_EXT_format = 0x1D, /* (version of the extensions, -) */
+	FTrace_EXT_enable = 0x2D, /* (context, -): the program called FTrace_enable */
+	FTrace_EXT_disable = 0x3D, /* (context, -): it called FTrace_disable */
+
+	FTrace_EVT_next_chunk = 0xFF, /* the chunk ends here and goes on in the linked one */
+};
+
+/* Version of the extensions, parameter 1 of FTrace_EXT_format. A reader refuses a newer one. */
+#define FTRACE_EXT_VERSION 1
+
+/* A reader looks at these bits of a code: fast ipoints set bit 15. */
+#define FTRACE_CODE_MASK 0x00FF
+
+/* Filters: family n has the filter code 0xF0 | n. */
+#define FTrace_filter_trace_Events 0xF0
+#define FTrace_filter_ipoint 0xF1
+#define FTrace_filter_task 0xF2
+#define FTrace_filter_interrupt 0xF3
+#define FTrace_filter_CPU 0xF4
+#define FTrace_filter_priority 0xF5
+#define FTrace_filter_mutex 0xF6
+#define FTrace_filter_signal 0xF7
+#define FTrace_filter_server 0xF8
+#define FTrace_filter_user 0xF9
+#define FTrace_filter_data 0xFA
+#define FTrace_filter_timer 0xFB
+#define FTrace_family_mask 0x0F
+
+/* par2 of task_epilogue, task_sleep (offcpu) and task_activate (wakeup): a tid in the low 22 bits
+ * (a Linux tid is below 2^22, PID_MAX_LIMIT), a reason or context in the high byte. */
+#define FTRACE_TID_MASK 0x003fffffu
+#define FTRACE_REASON_SHIFT 24
+
+/* Why a thread left its CPU: high byte of par2 of task_epilogue and task_sleep; the tid is the one
+ * that runs instead (0: the idle task). Values are never renumbered. */
+enum ftrace_offcpu_reason {
+	FTRACE_OFFCPU_YIELDED = 0,   /* runnable, gave the CPU up */
+	FTRACE_OFFCPU_PREEMPTED = 1, /* runnable, robbed of it */
+	FTRACE_OFFCPU_SLEEP = 2,     /* S: interruptible sleep */
+	FTRACE_OFFCPU_DISK = 3,      /* D: uninterruptible sleep */
+	FTRACE_OFFCPU_STOPPED = 4,   /* T: by a signal */
+	FTRACE_OFFCPU_TRACED = 5,    /* t: by a debugger */
+	FTRACE_OFFCPU_DEAD = 6,      /* X, Z: never comes back (written as task_end) */
+	FTRACE_OFFCPU_PARKED = 7,    /* P: parked kernel thread */
+	FTRACE_OFFCPU_IDLE = 8,      /* I: idle kernel thread */
+};
+
+/* In which context a wakeup was made: high byte of par2 of task_activate; the tid is that of the
+ * waker, the thread that ran there (0: the idle task). Only a waker in task context woke by itself;
+ * otherwise an interrupt did while it ran. */
+enum ftrace_wakeup_context {
+	FTRACE_WAKER_TASK = 0,
+	FTRACE_WAKER_SOFTIRQ = 1,
+	FTRACE_WAKER_HARDIRQ = 2,
+	FTRACE_WAKER_NMI = 3,
+	FTRACE_WAKER_UNKNOWN = 4,
+};
+#define FTRACE_WAKEUP_NEW 0x00800000u /* bit 23 of par2: the first wakeup of a new thread */
+
+/* par2 of task_dispatch: 2 + the kernel's priority (-1 SCHED_DEADLINE, 0-98 real time, 100-139 nice
+ * -20..19) in the low byte; 0 when it is not known. */
+#define FTRACE_PRIO_MASK 0xffu
+#define FTRACE_PRIO_BIAS 2
+
+/* Parameter 1 of blackout_start and blackout_end: what was lost. */
+enum ftrace_blackout {
+	FTRACE_BLACKOUT_TRANSITIONS = 0, /* and maybe others, on this CPU */
+	FTRACE_BLACKOUT_SOMEWHERE = 1,   /* on the whole machine, it is not known on which CPU */
+	FTRACE_BLACKOUT_FAMILIES = 2,    /* no transitions, only events of other families */
+};
+
+/* Parameter 1 of interrupt_start and interrupt_end: an interrupt request has its number, the others
+ * these bits beside it. par2 is the tid of the thread that was interrupted (0: the idle task). */
+#define FTRACE_INTERRUPT_SOFT 0x8000u   /* softirq: its number in the low bits */
+#define FTRACE_INTERRUPT_VECTOR 0x4000u /* x86: a vector of the local APIC, timer and IPIs */
+
+/* par2 of signal; par1 is the context of the receiver. */
+#define FTRACE_SIGNAL_SHIFT 24          /* 8 bits: number of the signal */
+#define FTRACE_SIGNAL_DELIVERED 0x00800000u /* bit 23: the receiver takes it now; 0: it is being sent */
+#define FTRACE_SIGNAL_PROCESS 0x00400000u /* bit 22: sent to the whole process. Bits 0-21: the sender's
+					   * tid, 0: the kernel; not told on delivery */
+
+/* par2 of the events of mutexes: the low 32 bits of the futex's address, which has its two lowest
+ * bits 0. These are used on mutex_lock, the end of a wait. */
+#define FTRACE_FUTEX_PLAIN 1u   /* not a PI futex: the kernel does not know whether it is a lock */
+#define FTRACE_FUTEX_GAVE_UP 2u /* the wait failed: timeout, signal, or the value had changed */
+
+/* par2 of FTrace_EXT_snapshot: the thread state, by ovni's value, in the low byte, the reason of
+ * enum ftrace_offcpu_reason in the high byte where it is off its CPU, its CPU in bits 8-23. */
+#define FTRACE_SNAPSHOT_STATE_MASK 0xffu
+#define FTRACE_SNAPSHOT_CPU_SHIFT 8
+
+#endif

@@ -1,0 +1,85 @@
+#!/bin/bash
+# Installs what is missing to build ovnitrace (scripts/setup.sh build) or also to test it (no
+# argument). Debian 12 and its like, as root or with sudo. Where nothing is missing it calls neither
+# apt nor sudo. It needs no make, since it may be what installs it.
+set -eu
+
+# package                what for
+table() {
+  cat <<'TABLE'
+build make               runs the Makefile
+build g++                the command and the emulator, C++20
+build clang              the eBPF programs
+build bpftool            their skeletons
+build libbpf-dev         loads them
+build libelf-dev         libbpf reads its objects with it
+build zlib1g-dev         libbpf and .prv.gz
+build libzstd-dev        compressed chunks
+build libfmt-dev         text
+build libcli11-dev       the command line
+build nlohmann-json3-dev trace.json
+test  libgtest-dev       the tests
+test  libclang-rt-dev    clang's sanitizers and libFuzzer
+test  libcap2-bin        setcap: capturing with two capabilities
+test  linux-perf         a second tracer beside ours
+test  procps             pgrep
+TABLE
+}
+
+die() {
+  printf 'setup: %s\n' "$@" >&2
+  exit 1
+}
+
+wanted() {
+  case ${1:-all} in
+  build) table | awk '$1 == "build" { print $2 }' ;;
+  all) table | awk '{ print $2 }' ;;
+  *) echo "usage: scripts/setup.sh [build]" >&2 && exit 2 ;;
+  esac
+}
+
+missing() {
+  for package in $1; do
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || status=none
+    [ "$status" = installed ] || echo "$package"
+  done
+}
+
+packages=$(wanted "$@" | tr '\n' ' ')
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  die "this is no Debian-like system (no dpkg-query or apt-get): nothing was installed." \
+    "Install by hand what these Debian 12 packages hold, then run \`make\`, which needs no set-up:" \
+    "  $packages"
+fi
+
+packages=$(missing "$packages" | tr '\n' ' ')
+[ -n "$packages" ] || exit 0
+
+root=
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || die "missing packages, and neither root nor sudo to install them." \
+    "Run as root:" "  apt-get update && apt-get install --no-install-recommends $packages"
+  root=sudo
+fi
+
+apt() {
+  $root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3 \
+    -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 "$@"
+}
+
+echo "setup: installing $packages"
+# A third-party source that fails to update need not matter: the install tells.
+apt update || echo "setup: apt-get update failed; going on with the package lists that are there" >&2
+for pause in 5 15 0; do
+  # shellcheck disable=SC2086 # one argument a package
+  apt install --no-install-recommends $packages && break
+  [ "$pause" -ne 0 ] || die "apt-get could not install: $packages" \
+    "What it says above is why. Mend that, or install them by hand, and run this again."
+  echo "setup: trying again in $pause s" >&2
+  sleep "$pause"
+done
+
+left=$(missing "$packages" | tr '\n' ' ')
+[ -z "$left" ] || die "apt-get reported success, yet these are not installed: $left"
+echo "setup: done"

@@ -1,0 +1,77 @@
+#!/bin/bash
+# Runs every test that `make test` built and closes with one line: N passed, N failed, N skipped.
+# Exit status 1 if any failed or none ran.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+passed=0 failed=0 skipped=0
+skips=$(mktemp) || exit 1
+trap 'rm -f "$skips"' EXIT
+
+# Counts by each test's own closing line, so that what ran before a crash is counted too, and takes
+# a runner that died, or ran fewer tests than it announced, as one more failure.
+googletest() {
+  local name=$1 log=$1.log status announced ok bad skip
+  shift
+  echo "== $*"
+  "$@" --gtest_color=no 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+
+  count() { grep -cE "\[ *$1 *\] .*\([0-9]+ ms\)\$" "$log"; }
+  ok=$(count OK) bad=$(count FAILED) skip=$(count SKIPPED)
+  announced=$(sed -nE 's/^\[=+\] Running ([0-9]+) tests?.*/\1/p' "$log" | head -n 1)
+  if [ "$((ok + bad + skip))" -ne "${announced:-0}" ] ||
+    { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
+    echo "test: $name ended with status $status after $((ok + bad + skip)) of ${announced:-0} tests" >&2
+    bad=$((bad + 1))
+  fi
+  passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+
+  awk '/^\[ RUN / { reason = ""; inside = 0 }
+       / ms\)$/ && /\[  SKIPPED \]/ { sub(/.*\] /, ""); sub(/ \([0-9]+ ms\)$/, ""); print $0 ":" reason; inside = 0; next }
+       inside && NF { reason = reason " " $0 }
+       /: Skipped$/ { inside = 1 }' "$log" >>"$skips"
+}
+
+# Tracing needs root; without sudo the tests themselves say what they cannot do.
+root=
+if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && sudo true; then
+  root=sudo
+fi
+
+for runner in unit_tests e2e_tests; do
+  binary=build/tests/$runner
+  [ -x "$binary" ] || continue
+  case $runner in
+  e2e_tests) googletest "$binary" $root "$binary" ;;
+  *) googletest "$binary" "$binary" ;;
+  esac
+done
+
+# Each parser a while under libFuzzer, from its seeds if it has any: a smoke test, not the hunt
+# itself, which is build/tests/fuzz/NAME by hand for hours.
+for fuzzer in build/tests/fuzz/*; do
+  if [ ! -f "$fuzzer" ] || [ ! -x "$fuzzer" ]; then continue; fi
+  name=$(basename "$fuzzer")
+  corpus=build/fuzz-corpus/$name
+  mkdir -p "$corpus"
+  corpora=("$corpus")
+  [ ! -d "tests/fuzz/corpus/$name" ] || corpora+=("tests/fuzz/corpus/$name")
+  echo "== $fuzzer"
+  if "$fuzzer" -runs="${FUZZ_RUNS:-100000}" -max_total_time="${FUZZ_SECONDS:-10}" -verbosity=0 \
+    -seed=1 -print_final_stats=1 -artifact_prefix="$corpus-" "${corpora[@]}" >"$fuzzer.log" 2>&1; then
+    grep '^stat::' "$fuzzer.log"
+    passed=$((passed + 1))
+  else
+    cat "$fuzzer.log"
+    echo "test: $fuzzer found a fault: the input is $corpus-*" >&2
+    failed=$((failed + 1))
+  fi
+done
+
+if [ -s "$skips" ]; then
+  echo "Skipped:"
+  sed 's/^/  /' "$skips"
+fi
+echo "$passed passed, $failed failed, $skipped skipped" | tee build/tests/summary
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

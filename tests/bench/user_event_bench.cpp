@@ -1,0 +1,117 @@
+// What a user event costs the program that logs it: without a tracer (one nop), with the library
+// but tracing disabled, and into a chunk of its own; as ratios to an empty loop and to reading the
+// clock, which each event in a chunk must do once.
+//
+//   user_event_bench [calls in millions]
+
+#include <ovnitrace/ftrace.h>
+#include <ovnitrace/user_event.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int kRounds = 7;
+
+uint64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return uint64_t(time.tv_sec) * 1000000000 + uint64_t(time.tv_nsec);
+}
+
+/// ns a call.
+template <typename Call> double measure(unsigned calls, Call call) {
+  const uint64_t begin = now();
+  for (unsigned i = 0; i < calls; i++) {
+    call(i);
+    asm volatile("" ::: "memory");
+  }
+  return double(now() - begin) / calls;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void log_event(unsigned i) {
+  TRACER_LOGEVENT(FTrace_EVT_user_event_0, 1, i);
+}
+
+/// A selected chunk of 64 MiB, with tracing enabled; its number.
+int start(int mode) {
+  const int chunk =
+      FTrace_chunk_create(64 << 20, 4096, FTrace_flags(FTRACE_CHUNK_FLAG_FREE | mode));
+  const int errors[] = {chunk, FTrace_actual_chunk_select(chunk), FTrace_enable()};
+  for (int error : errors) {
+    if (error < 0) {
+      fprintf(stderr, "user_event_bench: a chunk of 64 MiB: %s\n", FTrace_strerror(error));
+      exit(1);
+    }
+  }
+  return chunk;
+}
+
+double with_chunk(int mode, unsigned calls) {
+  const int chunk = start(mode);
+  const double ns = measure(calls, log_event);
+  FTrace_disable();
+  FTrace_chunk_delete(chunk);
+  return ns;
+}
+
+/// All CPUs into one chunk: ns of a thread's time a call.
+double contended(unsigned calls) {
+  const int chunk = start(FTRACE_CHUNK_FLAG_CYC);
+  const unsigned count = std::max(2u, std::thread::hardware_concurrency());
+  std::vector<double> ns(count);
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < count; i++)
+    threads.emplace_back([&ns, i, calls] { ns[i] = measure(calls, log_event); });
+  for (std::thread &thread : threads)
+    thread.join();
+  FTrace_disable();
+  FTrace_chunk_delete(chunk);
+  return median(ns);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const unsigned calls = unsigned((argc > 1 ? atof(argv[1]) : 4) * 1e6);
+  const unsigned in_chunk = std::min(calls, (64u << 20) / 16);
+  struct {
+    const char *name;
+    std::vector<double> ns;
+  } rows[] = {{"empty loop", {}},
+              {"clock_gettime", {}},
+              {"user_event.h, no tracer", {}},
+              {"library, disabled", {}},
+              {"library, JTN chunk", {}},
+              {"library, CYC chunk", {}},
+              {"library, CYC, every CPU", {}}};
+  for (int round = 0; round < kRounds; round++) { // alternated, as machines are noisy
+    auto *row = rows;
+    row++->ns.push_back(measure(calls, [](unsigned) {}));
+    row++->ns.push_back(measure(calls, [](unsigned) { now(); }));
+    row++->ns.push_back(
+        measure(calls, [](unsigned i) { ovnitrace_event(FTrace_EVT_user_event_0, 1, i); }));
+    row++->ns.push_back(measure(calls, log_event));
+    row++->ns.push_back(with_chunk(FTRACE_CHUNK_FLAG_JTN, in_chunk));
+    row++->ns.push_back(with_chunk(FTRACE_CHUNK_FLAG_CYC, calls));
+    row++->ns.push_back(contended(calls / 4));
+  }
+  const double empty = median(rows[0].ns), clock = median(rows[1].ns);
+  printf("user event: median of %d rounds of %u calls\n", kRounds, calls);
+  for (const auto &row : rows) {
+    const double ns = median(row.ns);
+    printf("user event: %-24s %7.2f ns  %7.1f x empty loop  %6.2f x clock_gettime\n", row.name, ns,
+           ns / empty, ns / clock);
+  }
+  return 0;
+}

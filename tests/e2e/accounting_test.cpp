@@ -1,0 +1,233 @@
+// A capture agrees with the kernel's own accounting of every thread.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ovnitrace::test {
+
+namespace {
+
+/// Time that the hypervisor stole so far, on all CPUs, ns: the kernel leaves it out of a thread's
+/// run time (update_rq_clock_task()), no tracer can see it. USER_HZ is 100.
+uint64_t stolen_ns() {
+  std::istringstream stat(read_text("/proc/stat"));
+  std::string cpu;
+  uint64_t value[8] = {};
+  stat >> cpu;
+  for (uint64_t &one : value)
+    stat >> one;
+  return value[7] * 10'000'000;
+}
+
+/// What the trace says of a thread up to an instant.
+struct Account {
+  uint64_t run = 0, wait = 0, slices = 0, voluntary = 0, involuntary = 0;
+  uint64_t switches() const { return voluntary + involuntary; }
+};
+
+/// Adds up the events of a thread that the kernel would have by `until`. Written from the meaning
+/// of the events, without the emulator.
+Account account_until(const std::vector<DumpEvent> &events, uint64_t until) {
+  Account account;
+  uint64_t since = 0;
+  bool running = false, waiting = false;
+  for (const DumpEvent &event : events) {
+    if (event.time > until)
+      break;
+    const uint64_t passed = event.time - since;
+    if (event.takes_cpu()) {
+      account.wait += waiting ? passed : 0;
+      account.slices++;
+      running = true, waiting = false;
+    } else if (event.leaves_cpu()) {
+      account.run += running ? passed : 0;
+      (event.event == "task_epilogue" ? account.involuntary : account.voluntary)++;
+      running = false, waiting = event.event == "task_epilogue";
+    } else if (event.event == "task_activate" && !running && !waiting) {
+      waiting = true;
+    } else {
+      continue;
+    }
+    since = event.time;
+  }
+  account.run += running ? until - since : 0;
+  return account;
+}
+
+/// A line that sched_mix prints: what /proc told a thread of itself between two instants.
+struct Reading {
+  std::string role;
+  uint32_t tid = 0;
+  uint64_t exec = 0, delay = 0, slices = 0, voluntary = 0, involuntary = 0, before = 0, after = 0;
+};
+
+std::vector<Reading> readings_of(const std::string &text) {
+  std::vector<Reading> readings;
+  for (const std::string &line : lines_of(text)) {
+    if (!line.starts_with("thread "))
+      continue;
+    const size_t role = line.find("role=") + 5;
+    readings.push_back({line.substr(role, line.find(' ', role) - role),
+                        uint32_t(number_after(line, "tid=")), number_after(line, "exec="),
+                        number_after(line, "delay="), number_after(line, "slices="),
+                        number_after(line, " vol="), number_after(line, " invol="),
+                        number_after(line, "before="), number_after(line, "after=")});
+  }
+  return readings;
+}
+
+/// A capture of sched_mix, which meets the scheduler in every way.
+struct MixCapture {
+  std::vector<Reading> readings;
+  uint64_t stolen = 0;
+  TraceRecord told;
+  std::vector<DumpEvent> events;
+  std::map<uint32_t, std::vector<DumpEvent>> threads;
+};
+
+/// What the trace says of a thread just before and just after the kernel was asked.
+struct Bracket {
+  Account before, after;
+};
+
+Bracket bracket(const MixCapture &capture, const Reading &reading) {
+  const std::vector<DumpEvent> &events = capture.threads.at(reading.tid);
+  return {account_until(events, reading.before - capture.told.begin),
+          account_until(events, reading.after - capture.told.begin)};
+}
+
+void expect_between(const char *what, uint64_t low, uint64_t high, uint64_t value) {
+  EXPECT_LE(low, value) << what << ": the trace has more than the kernel";
+  EXPECT_GE(high, value) << what << ": the trace has less than the kernel";
+}
+
+/// Threads whose times the trace and the kernel disagree on, in words.
+class TimeCheck {
+public:
+  explicit TimeCheck(uint64_t stolen) : stolen_(stolen) {}
+
+  /// Each of 10 us for every switch, and 1 % of Running, 5 % of waiting.
+  void compare(const std::string &who, const Account &low, const Account &high, uint64_t run,
+               uint64_t wait) {
+    const uint64_t allowance = 10'000 * (high.switches() + 1) + stolen_;
+    compare_one(who + ": Running", low.run, high.run, run, run / 100 + allowance);
+    compare_one(who + ": Warming and Cooling", low.wait, high.wait, wait, wait / 20 + allowance);
+  }
+  const std::string &disagreements() const { return text_; }
+
+private:
+  void compare_one(const std::string &what, uint64_t low, uint64_t high, uint64_t kernel,
+                   uint64_t tolerance) {
+    if (kernel + tolerance < low || kernel > high + tolerance)
+      text_ += what + ": " + std::to_string(low) + " to " + std::to_string(high) +
+               " ns in the trace, " + std::to_string(kernel) + " ns in the kernel, tolerance " +
+               std::to_string(tolerance) + "\n";
+  }
+
+  uint64_t stolen_;
+  std::string text_;
+};
+
+TimeCheck check_times(const MixCapture &capture) {
+  TimeCheck check(capture.stolen);
+  for (const Reading &reading : capture.readings) {
+    const Bracket trace = bracket(capture, reading);
+    check.compare(reading.role, trace.before, trace.after, reading.exec, reading.delay);
+  }
+  for (const ThreadRecord &thread : capture.told.threads) {
+    const Account all = account_until(capture.threads.at(thread.tid), UINT64_MAX);
+    if (thread.account)
+      check.compare(thread.name + " at its death", all, all, thread.account->run_ns,
+                    thread.account->wait_ns);
+  }
+  return check;
+}
+
+} // namespace
+
+class Accounting : public CaptureTest {
+protected:
+  MixCapture capture() {
+    MixCapture capture;
+    const uint64_t stolen_before = stolen_ns();
+    capture.readings = readings_of(record({installed("sched_mix"), "1"}, {"-f"}).out);
+    capture.stolen = stolen_ns() - stolen_before;
+    capture.told = read_trace_json(trace());
+    EXPECT_EQ(capture.told.lost + capture.told.skipped_runs, 0u)
+        << "events were lost at the default sizes";
+    capture.events = dump(trace());
+    capture.threads = by_thread(capture.events);
+    EXPECT_GE(capture.readings.size(), 17u) << "14 roles, main twice, a child at least";
+    EXPECT_GE(capture.told.threads.size(), 16u);
+    return capture;
+  }
+};
+
+// sched_info_arrive() returns without counting when last_queued is 0, so the kernel's time slices may
+// be fewer than the times at which the thread got a CPU; its counts of switches are exact.
+constexpr const char *kUncounted = "the kernel counts no slice that did not happen";
+
+TEST_F(Accounting, CountsTheSwitchesThatEachThreadReadsOfItself) {
+  const MixCapture mix = capture();
+  for (const Reading &reading : mix.readings) {
+    SCOPED_TRACE(reading.role + " " + std::to_string(reading.tid));
+    const auto &[before, after] = bracket(mix, reading);
+    // A thread that runs has got its CPU once more than it has left it.
+    expect_between("dispatches", before.slices, after.slices,
+                   reading.voluntary + reading.involuntary + 1);
+    EXPECT_LE(reading.slices, after.slices) << kUncounted;
+    expect_between("voluntary", before.voluntary, after.voluntary, reading.voluntary);
+    expect_between("involuntary", before.involuntary, after.involuntary, reading.involuntary);
+  }
+}
+
+// The last switch included.
+TEST_F(Accounting, CountsTheSwitchesOfEachThreadToItsDeath) {
+  const MixCapture mix = capture();
+  for (const ThreadRecord &thread : mix.told.threads) {
+    SCOPED_TRACE(thread.name + " " + std::to_string(thread.tid));
+    ASSERT_TRUE(thread.account) << "no account of its death";
+    const Account all = account_until(mix.threads.at(thread.tid), UINT64_MAX);
+    EXPECT_EQ(all.slices, thread.account->voluntary + thread.account->involuntary);
+    EXPECT_LE(thread.account->slices, all.slices) << kUncounted;
+    EXPECT_EQ(all.voluntary, thread.account->voluntary);
+    EXPECT_EQ(all.involuntary, thread.account->involuntary);
+  }
+}
+
+// The hypervisor can take a CPU away between the kernel's reading of its clock and ours, in the
+// same switch, for longer than any tolerance; what a capture does wrong it does wrong every time.
+TEST_F(Accounting, AgreesOnRunningAndWaitingTime) {
+  std::string disagreements;
+  for (int attempt = 0; attempt < 5; attempt++) {
+    disagreements = check_times(capture()).disagreements();
+    if (disagreements.empty())
+      return;
+  }
+  ADD_FAILURE() << "in each of five captures; in the last:\n" << disagreements;
+}
+
+TEST_F(Accounting, CountsEachTransitionOnce) {
+  const MixCapture mix = capture();
+  EXPECT_EQ(count_transitions(mix.events), mix.told.events);
+}
+
+// A thread that only spins is robbed of its CPU, mostly on the way back to user space, where the
+// kernel does not call it a preemption; only sched_yield() yields. (The reading yields once.)
+TEST_F(Accounting, TellsPreemptionFromYield) {
+  const MixCapture mix = capture();
+  std::map<uint32_t, std::string> roles;
+  for (const Reading &reading : mix.readings)
+    roles[reading.tid] = reading.role;
+  std::map<std::string, std::map<std::string, int>> epilogues; // by role, by reason
+  for (const DumpEvent &event : mix.events)
+    if (event.event == "task_epilogue")
+      epilogues[roles[event.tid]][event.detail("reason")]++;
+  EXPECT_GT(epilogues["shared-spin"]["preempted"], 4);
+  EXPECT_LE(epilogues["shared-spin"]["yielded"], 2) << "two threads";
+  EXPECT_GT(epilogues["yielder"]["yielded"], 4);
+}
+
+} // namespace ovnitrace::test

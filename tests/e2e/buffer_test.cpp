@@ -1,0 +1,120 @@
+// --buffer: a flight recorder saved by a crash, by SIGUSR2 and by a trigger; a capture that stops when full.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/prv.h"
+#include "tests/e2e/support/trace.h"
+
+#include <csignal>
+
+namespace ovnitrace::test {
+
+class Buffer : public CaptureTest {
+protected:
+  /// Runs pingpong, then what follows.
+  std::vector<std::string> script(const std::string &trips, const std::string &then) const {
+    return {"sh", "-c", installed("pingpong") + " " + trips + " >/dev/null; " + then};
+  }
+  void expect_convertible(const std::string &trace) {
+    const Outcome outcome = run({.argv = {ovnitrace(), "convert", trace}});
+    EXPECT_EQ(outcome.status(), 0) << outcome.err;
+    expect_sound(read_prv(trace, "thread"), read_prv(trace, "cpu"));
+  }
+};
+
+// It ends with the last moments before the crash, and what came long before is gone.
+TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
+  record(script("30000", "exec " + installed("signal_death") + " 11"), {"--buffer", "cyc:256K"}, 128 + SIGSEGV);
+  const TraceRecord told = read_trace_json(trace());
+  EXPECT_EQ(told.how.find("killed by signal 11"), 0u) << told.how;
+  const std::vector<DumpEvent> events = dump(trace());
+  uint64_t bytes = 0;
+  for (const std::string &name : names_in(trace()))
+    if (name.ends_with(".ftr"))
+      bytes += read_text(trace() + "/" + name).size();
+  EXPECT_LE(bytes, 2 * (256u << 10) + 10'000) << "two CPUs";
+  EXPECT_GT(told.events, 2 * count_transitions(events)) << "most of it is forgotten";
+  EXPECT_EQ(told.lost, 0u) << "but nothing found no room";
+
+  const auto last_end = std::find_if(events.rbegin(), events.rend(),
+                                     [](const DumpEvent &event) { return event.event == "task_end"; });
+  ASSERT_NE(last_end, events.rend());
+  EXPECT_EQ(last_end->comm, "signal_death");
+  EXPECT_TRUE(std::any_of(last_end, events.rend(), [&](const DumpEvent &event) {
+    return event.event == "EXT_exit" && event.tid == last_end->tid;
+  }));
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(),
+                          [](const DumpEvent &event) { return event.event == "blackout_end"; }));
+  EXPECT_EQ(events.front().time, 0u);
+  expect_convertible(trace());
+}
+
+TEST_F(Buffer, IsSavedBySignalAndGoesOn) {
+  const std::string wait = "until [ -e " + path("go") + " ]; do sleep 0.02; done; ";
+  Process tracer(record_command(trace(), script("500", "echo >" + path("ready") + "; " + wait + "exit 3"),
+                                {"--buffer", "cyc:8M"}));
+  ASSERT_TRUE(eventually([&] { return exists(path("ready")); }, "the program runs"));
+  tracer.signal(SIGUSR2);
+  eventually([&] { return exists(trace() + ".1/trace.json"); }, "the first save");
+  tracer.signal(SIGUSR2);
+  eventually([&] { return exists(trace() + ".2/trace.json"); }, "the second save");
+  write_text(path("go"), "");
+  const Outcome outcome = tracer.wait();
+  EXPECT_EQ(outcome.status(), 3) << outcome.err;
+  EXPECT_NE(outcome.err.find("saved to " + trace() + ".1"), std::string::npos) << outcome.err;
+  const size_t first = dump(trace() + ".1").size(), second = dump(trace() + ".2").size();
+  EXPECT_GT(first, 500u);
+  EXPECT_GE(second, first);
+  EXPECT_GT(dump(trace()).size(), second);
+  expect_convertible(trace() + ".1");
+  expect_convertible(trace() + ".2");
+  expect_convertible(trace());
+}
+
+TEST_F(Buffer, IsSavedByATrigger) {
+  const std::string pingpong = installed("pingpong") + " 300 >/dev/null; ";
+  record({"taskset", "-c", "0", "sh", "-c", pingpong + pingpong + "sleep 3"},
+         {"--buffer", "cyc:8M", "--trigger", "EXT_exit"});
+  ASSERT_TRUE(exists(trace() + ".1/trace.json")) << "pingpong's end, a second after the second's begin at most";
+  const std::vector<DumpEvent> events = dump(trace() + ".1");
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(),
+                          [](const DumpEvent &event) { return event.event == "EXT_exit"; }));
+  EXPECT_TRUE(std::none_of(events.begin(), events.end(), [](const DumpEvent &event) {
+    return event.event == "EXT_exit" && event.comm == "sleep";
+  }));
+}
+
+TEST_F(Buffer, StopsWhenFullAndTheProgramGoesOn) {
+  const Outcome outcome = record(script("30000", "echo alive >" + path("alive") + "; exit 5"),
+                                 {"--buffer", "stop:128K"}, 5);
+  EXPECT_TRUE(exists(path("alive")));
+  EXPECT_NE(outcome.err.find("131072 bytes are recorded: tracing stopped; the program goes on untraced"),
+            std::string::npos)
+      << outcome.err;
+  const TraceRecord told = read_trace_json(trace());
+  EXPECT_EQ(told.how, "131072 bytes were recorded and tracing stopped; later the program exited with status 5");
+  EXPECT_GE(told.records, 131072u / 16);
+  EXPECT_EQ(told.records_dropped, 0u);
+  const std::vector<DumpEvent> events = dump(trace());
+  EXPECT_EQ(events.back().event, "trace_stop");
+  expect_convertible(trace());
+}
+
+TEST_F(Buffer, EndsACaptureOfTheMachineWhenFull) {
+  Process load({.argv = {installed("pingpong"), "1000000"}});
+  const Outcome outcome = record({}, {"-a", "--buffer", "stop:128K"});
+  EXPECT_EQ(read_trace_json(trace()).how, "131072 bytes were recorded and tracing stopped");
+  expect_convertible(trace());
+}
+
+TEST_F(Buffer, IsRefusedBeforeTheProgramRuns) {
+  for (const char *kind : {"cyc:0", "stop:0", "cyc:6K", "ring:1M", "cyc:99999999T", "cyc:8000000G"}) {
+    const Outcome outcome = run(record_command(trace(), {"touch", path("ran")}, {"--buffer", kind}));
+    const bool too_large = std::string(kind) == "cyc:8000000G";
+    EXPECT_EQ(outcome.status(), too_large ? 1 : 2) << kind << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find("--buffer"), std::string::npos) << outcome.err;
+    EXPECT_FALSE(exists(path("ran")) || exists(trace()));
+  }
+  EXPECT_EQ(run(record_command(trace(), {"true"}, {"--trigger", "task_deadline_miss"})).status(), 2);
+  EXPECT_EQ(run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "no_event"})).status(), 2);
+}
+
+} // namespace ovnitrace::test

@@ -1,0 +1,161 @@
+// Where a trace is written, and where it is not.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace ovnitrace::test {
+
+class Directory : public CaptureTest {
+protected:
+  Outcome refused(const std::vector<std::string> &options, const std::string &why) {
+    const Outcome outcome = record({"true"}, options, 1);
+    EXPECT_NE(outcome.err.find(why), std::string::npos) << outcome.err;
+    return outcome;
+  }
+};
+
+TEST_F(Directory, HasADefaultNameOfProgramAndTime) {
+  const Outcome outcome =
+      run({.argv = {ovnitrace(), "record", "--", "/bin/true"}, .cwd = directory()});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  const std::vector<std::string> names = names_in(directory());
+  ASSERT_EQ(names.size(), 1u);
+  EXPECT_TRUE(std::string(names[0]).starts_with("true-20")) << names[0];
+  EXPECT_EQ(names[0].size(), std::string("true-YYYYmmdd-HHMMSS").size());
+}
+
+TEST_F(Directory, HoldsAFilePerCpuAndTraceJson) {
+  record({"true"});
+  for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+    char name[32];
+    snprintf(name, sizeof name, "/cpu%04ld.ftr", cpu);
+    EXPECT_TRUE(exists(trace() + name)) << name;
+    EXPECT_EQ(fs::file_size(trace() + name) % 16, 0u);
+  }
+  EXPECT_TRUE(exists(trace() + "/trace.json"));
+}
+
+TEST_F(Directory, IsNotOverwritten) {
+  record({"true"});
+  const std::string before = read_text(trace() + "/trace.json");
+  refused({}, "-f");
+  EXPECT_EQ(read_text(trace() + "/trace.json"), before);
+}
+
+TEST_F(Directory, IsOverwrittenByForce) {
+  record({installed("sched_mix"), "0.2"});
+  write_text(trace() + "/notes.txt", "of the user");
+  record({"true"}, {"-f"});
+  const TraceRecord told = read_trace_json(trace());
+  EXPECT_EQ(told.threads.size(), 1u);
+  dump(trace());
+  EXPECT_EQ(read_text(trace() + "/notes.txt"), "of the user");
+}
+
+TEST_F(Directory, IsNotWhatIsNoTraceEvenByForce) {
+  mkdir(trace().c_str(), 0755);
+  write_text(trace() + "/precious", "data");
+  write_text(trace() + "/cpu0000.ftr", "data too");
+  refused({"-f"}, "not a trace");
+  EXPECT_EQ(read_text(trace() + "/precious"), "data");
+  EXPECT_EQ(read_text(trace() + "/cpu0000.ftr"), "data too");
+}
+
+TEST_F(Directory, IsAnEmptyOneByForce) {
+  mkdir(trace().c_str(), 0755);
+  refused({}, "exists");
+  record({"true"}, {"-f"});
+  EXPECT_TRUE(exists(trace() + "/trace.json"));
+}
+
+TEST_F(Directory, IsNotAFileThatExists) {
+  write_text(trace(), "a file");
+  refused({}, "exists");
+  refused({"-f"}, "trace");
+  EXPECT_EQ(read_text(trace()), "a file");
+}
+
+TEST_F(Directory, IsNotALink) {
+  mkdir(path("elsewhere").c_str(), 0755);
+  fs::create_symlink(path("elsewhere"), trace());
+  refused({}, "exists");
+  refused({"-f"}, "trace");
+  EXPECT_TRUE(names_in(path("elsewhere")).empty());
+}
+
+// A trace directory in which somebody planted links: what they point to is not touched.
+TEST_F(Directory, FollowsNoLinkInIt) {
+  record({"true"});
+  for (const char *name : {"cpu0000.ftr", "trace.json", ".trace.json.new", "thread.prv"}) {
+    write_text(path("victim"), "untouched");
+    fs::remove(trace() + "/" + name);
+    fs::create_symlink(path("victim"), trace() + "/" + name);
+    record({"true"}, {"-f"});
+    run({.argv = {ovnitrace(), "convert", trace()}});
+    EXPECT_EQ(read_text(path("victim")), "untouched") << name;
+    EXPECT_FALSE(fs::is_symlink(trace() + "/" + name)) << name;
+  }
+}
+
+TEST_F(Directory, NeedsAParent) {
+  const Outcome outcome = run(record_command(path("no/such/parent"), {"true"}));
+  EXPECT_EQ(outcome.status(), 1);
+  EXPECT_NE(outcome.err.find(path("no/such/parent")), std::string::npos) << outcome.err;
+  EXPECT_FALSE(exists(path("no")));
+}
+
+/// A file system of 256 kB for as long as it lives.
+class SmallDisk {
+public:
+  explicit SmallDisk(const std::string &path) : path_(path) {
+    mkdir(path.c_str(), 0755);
+    mounted_ = mount("ovnitrace-test", path.c_str(), "tmpfs", 0, "size=256k") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_)
+      umount2(path_.c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+
+private:
+  std::string path_;
+  bool mounted_;
+};
+
+TEST_F(Directory, ThatIsFullIsToldAndWhatWasCapturedStays) {
+  SmallDisk disk(path("disk"));
+  if (!disk.mounted())
+    GTEST_SKIP() << "cannot mount a small tmpfs here";
+  const std::string trace = path("disk/trace");
+  const std::vector<std::string> program = {installed("pingpong"), "20000"};
+  const Outcome outcome = run(record_command(trace, program, {"--chunk-size", "32K"}));
+  EXPECT_EQ(outcome.status(), 1) << "the program's status was 0, but the trace is not whole";
+  EXPECT_NE(outcome.err.find("No space left"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.out.find("roundtrips=20000"), std::string::npos) << "the program went on";
+  const Outcome dumped = run({.argv = {ovnitrace(), "dump", trace}});
+  EXPECT_NE(dumped.err.find("warning"), std::string::npos) << "it is not told that it was cut";
+  EXPECT_GT(parse_dump(dumped.out).size(), 5'000u);
+  EXPECT_EQ(run({.argv = {ovnitrace(), "convert", trace, "-o", path("prv")}}).status(),
+            dumped.status());
+  EXPECT_TRUE(exists(path("prv/thread.prv")));
+}
+
+TEST_F(Directory, ThatIsFullLeavesTheStatusOfAProgramThatFailed) {
+  SmallDisk disk(path("disk"));
+  if (!disk.mounted())
+    GTEST_SKIP() << "cannot mount a small tmpfs here";
+  const Outcome outcome =
+      run(record_command(path("disk/trace"), {"sh", "-c", installed("pingpong") + " 20000; exit 9"},
+                         {"--chunk-size", "32K"}));
+  EXPECT_EQ(outcome.status(), 9);
+  EXPECT_NE(outcome.err.find("No space left"), std::string::npos) << outcome.err;
+}
+
+} // namespace ovnitrace::test

@@ -1,0 +1,117 @@
+// The exit status tells how the program ended, as a shell's does, or what ovnitrace could not do.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <csignal>
+
+namespace ovnitrace::test {
+
+class ExitStatus : public CaptureTest {
+protected:
+  /// Of `ovnitrace record …` that must fail before anything is traced, and leave nothing behind.
+  Outcome refused(const std::vector<std::string> &arguments, int status) {
+    Command command{.argv = {ovnitrace(), "record"}, .cwd = directory()};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    const std::vector<std::string> before = names_in(directory());
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.status(), status) << outcome.err;
+    EXPECT_NE(outcome.err, "") << "says nothing";
+    EXPECT_EQ(names_in(directory()), before) << "leaves something behind";
+    return outcome;
+  }
+  static bool says(const Outcome &outcome, const std::string &text) {
+    return outcome.err.find(text) != std::string::npos;
+  }
+};
+
+TEST_F(ExitStatus, IsThePrograms) {
+  for (int status : {0, 1, 3, 127, 255}) {
+    const Outcome outcome =
+        record({installed("exit_status"), std::to_string(status)}, {"-f"}, status);
+    EXPECT_EQ(outcome.out, "") << "ovnitrace writes to the program's standard output";
+    const TraceRecord told = read_trace_json(trace());
+    EXPECT_EQ(told.exit_status, status);
+    EXPECT_EQ(told.how, "exited with status " + std::to_string(status));
+  }
+}
+
+TEST_F(ExitStatus, TellsASignalAsShellsDo) {
+  for (int signal : {SIGTERM, SIGKILL, SIGSEGV, SIGINT}) {
+    record({installed("signal_death"), std::to_string(signal)}, {"-f"}, 128 + signal);
+    EXPECT_TRUE(
+        read_trace_json(trace()).how.starts_with("killed by signal " + std::to_string(signal)));
+  }
+}
+
+TEST_F(ExitStatus, IsThatOfAProgramTracedAndConverted) {
+  for (const char *status : {"0", "7"})
+    EXPECT_EQ(run({.argv = {ovnitrace(), "-q", "-f", "-o", trace(), "--", installed("exit_status"),
+                            status}})
+                  .status(),
+              atoi(status));
+}
+
+TEST_F(ExitStatus, Is127ForACommandThatDoesNotExist) {
+  EXPECT_TRUE(says(refused({"--", "no-such-command-anywhere"}, 127), "no-such-command-anywhere"));
+  EXPECT_TRUE(says(refused({"--", "/no/such/path"}, 127), "/no/such/path"));
+}
+
+TEST_F(ExitStatus, Is126ForACommandThatCannotBeExecuted) {
+  write_text(path("plain"), "text");
+  EXPECT_TRUE(says(refused({"--", path("plain")}, 126), path("plain")));
+  EXPECT_TRUE(says(refused({"--", directory()}, 126), directory()));
+}
+
+TEST_F(ExitStatus, Is2ForWrongUsage) {
+  EXPECT_TRUE(says(refused({"--no-such-option", "--", "true"}, 2), "--no-such-option"));
+  EXPECT_TRUE(says(refused({}, 2), "nothing to trace"));
+  EXPECT_TRUE(says(refused({"--"}, 2), "nothing to trace"));
+  EXPECT_TRUE(says(refused({"--user", "no-such-user-here", "--", "true"}, 2), "no-such-user-here"));
+  EXPECT_TRUE(says(refused({"-p", "1", "--", "true"}, 2), "not both"));
+  refused({"-a", "-p", "1"}, 2);
+  refused({"-p", "nonsense"}, 2);
+  refused({"-d", "1", "--", "true"}, 2);
+  refused({"-m", "1K", "--", "true"}, 2);
+  refused({"-m", "7T", "--", "true"}, 2);
+  refused({"-m", "many", "--", "true"}, 2);
+  refused({"--chunk-size", "16", "--", "true"}, 2);
+  EXPECT_EQ(run({.argv = {ovnitrace(), "no-such-command"}}).status(), 2);
+}
+
+TEST_F(ExitStatus, Is1ForAProcessThatDoesNotExist) {
+  EXPECT_TRUE(says(refused({"-p", "4194303"}, 1), "4194303"));
+}
+
+TEST_F(ExitStatus, Is0ForHelpAndVersion) {
+  for (const char *command : {"record", "convert", "info", "dump"}) {
+    const Outcome outcome = run({.argv = {ovnitrace(), command, "--help"}});
+    EXPECT_EQ(outcome.status(), 0);
+    EXPECT_TRUE(outcome.out.find("Example") != std::string::npos) << command << ": no examples";
+  }
+  EXPECT_EQ(run({.argv = {ovnitrace(), "--help"}}).status(), 0);
+  EXPECT_TRUE(run({.argv = {ovnitrace(), "--version"}}).out.starts_with("ovnitrace "));
+}
+
+// An early signal must not be swallowed while ovnitrace makes itself ready: the program would run
+// for ever.
+TEST_F(ExitStatus, IsThatOfASignalThatComesEarly) {
+  for (int round = 0; round < 20; round++) {
+    Process tracer(record_command(trace(), {"sleep", "1000"}, {"-f", "-q"}));
+    usleep(useconds_t(round * 20'000));
+    tracer.signal(SIGTERM);
+    EXPECT_EQ(tracer.wait().status(), 128 + SIGTERM) << "sent after " << round * 20 << " ms";
+  }
+}
+
+// Without a program it ends the capture, or ovnitrace before it.
+TEST_F(ExitStatus, IsNotWaitedForEverAfterAnEarlySignal) {
+  for (int round = 0; round < 10; round++) {
+    Process tracer(record_command(trace(), {}, {"-f", "-q", "-a"}));
+    usleep(useconds_t(round * 20'000));
+    tracer.signal(SIGINT);
+    const int status = tracer.wait().status();
+    EXPECT_TRUE(status == 0 || status == 128 + SIGINT) << status;
+  }
+}
+
+} // namespace ovnitrace::test

@@ -1,0 +1,118 @@
+// Families beyond the scheduler's, in real captures.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/prv.h"
+#include "tests/e2e/support/trace.h"
+
+#include <algorithm>
+#include <csignal>
+
+namespace ovnitrace::test {
+
+namespace {
+
+size_t count(const std::vector<DumpEvent> &events, const std::string &name, const std::string &key = "",
+             const std::string &value = "") {
+  return size_t(std::count_if(events.begin(), events.end(), [&](const DumpEvent &event) {
+    return event.event == name && (key.empty() || event.detail(key) == value);
+  }));
+}
+
+std::vector<std::string> kinds(const std::vector<DumpEvent> &events) {
+  std::vector<std::string> all;
+  for (const DumpEvent &event : events)
+    if (std::find(all.begin(), all.end(), event.event) == all.end())
+      all.push_back(event.event);
+  return all;
+}
+
+bool is_scheduler(const std::string &event) {
+  return event.starts_with("task_") || event.starts_with("EXT_") || event.starts_with("trace_");
+}
+
+} // namespace
+
+class Families : public CaptureTest {};
+
+TEST_F(Families, AreOffUnlessAskedFor) {
+  record({installed("families")});
+  for (const std::string &kind : kinds(dump(trace())))
+    EXPECT_TRUE(is_scheduler(kind)) << kind;
+}
+
+TEST_F(Families, OnlyThoseThatAreAskedForHaveRecords) {
+  record({installed("families")}, {"--filter", "signal"});
+  const std::vector<DumpEvent> events = dump(trace());
+  EXPECT_GT(count(events, "signal"), 0u);
+  EXPECT_EQ(count(events, "task_dispatch") + count(events, "task_sleep") + count(events, "task_activate"), 0u);
+  EXPECT_EQ(count(events, "interrupt_start"), 0u);
+}
+
+TEST_F(Families, EachSignalIsSentAndTaken) {
+  record({installed("families")}, {"--filter", "+signal"});
+  const std::vector<DumpEvent> events = dump(trace());
+  std::vector<DumpEvent> sent, taken;
+  for (const DumpEvent &event : events)
+    if (event.event == "signal" && event.detail("signal") == std::to_string(SIGUSR1))
+      (event.detail("taken") == "1" ? taken : sent).push_back(event);
+  ASSERT_EQ(sent.size(), 20u);
+  ASSERT_EQ(taken.size(), 20u);
+  uint32_t main = 0;
+  for (const ThreadRecord &thread : read_trace_json(trace()).threads)
+    if (thread.tid == thread.pid)
+      main = thread.tid;
+  for (size_t n = 0; n < 20; n++) {
+    EXPECT_EQ(sent[n].detail("sender"), std::to_string(main));
+    EXPECT_NE(sent[n].tid, main);
+    EXPECT_EQ(taken[n].tid, sent[n].tid);
+    EXPECT_LT(sent[n].time, taken[n].time);
+    if (n > 0) {
+      EXPECT_LT(taken[n - 1].time, sent[n].time);
+    }
+  }
+  EXPECT_EQ(count(events, "signal", "signal", std::to_string(SIGALRM)), 2u);
+  EXPECT_EQ(count(events, "signal", "sender", "0"), 1u) << "the timer's comes from the kernel";
+}
+
+// "An interrupt hits a traced thread": the thread that its record names is the one that the scheduler's
+// events say runs on that CPU.
+TEST_F(Families, AnInterruptHitsTheThreadThatRunsThere) {
+  record({installed("families")}, {"--filter", "+irq"});
+  const std::vector<DumpEvent> events = dump(trace());
+  std::map<int, uint32_t> running;
+  std::map<int, int> depth;
+  size_t seen = 0;
+  for (const DumpEvent &event : events) {
+    if (event.takes_cpu())
+      running[event.cpu] = event.tid;
+    else if (event.leaves_cpu())
+      running[event.cpu] = 0;
+    bool starts = event.event == "interrupt_start", ends = event.event == "interrupt_end";
+    if (!starts && !ends)
+      continue;
+    seen++;
+    EXPECT_EQ(event.detail("interrupted"), std::to_string(running[event.cpu])) << "at " << event.time;
+    depth[event.cpu] += starts ? 1 : -1;
+    EXPECT_GE(depth[event.cpu], -1) << "one may have begun before the capture";
+    EXPECT_LE(depth[event.cpu], 4);
+  }
+  EXPECT_GT(seen, 10u) << "0.2 s of work without interrupts?";
+}
+
+TEST_F(Families, ShowInParaver) {
+  record({installed("families")}, {"--filter", "all"});
+  Command convert{.argv = {ovnitrace(), "convert", trace()}};
+  ASSERT_EQ(Process(convert).wait().status(), 0);
+  const Prv thread = read_prv(trace(), "thread"), cpu = read_prv(trace(), "cpu");
+  expect_sound(thread, cpu);
+  for (uint32_t type : {401, 410, 411})
+    EXPECT_TRUE(thread.types.contains(type)) << type;
+  EXPECT_TRUE(cpu.types.contains(400));
+}
+
+TEST_F(Families, ANameThatIsNoneIsRefusedBeforeAnythingRuns) {
+  const Outcome outcome = record({"touch", path("ran")}, {"--filter", "irqs"}, 2);
+  EXPECT_NE(outcome.err.find("signal"), std::string::npos) << "the families are told: " << outcome.err;
+  EXPECT_FALSE(exists(path("ran")));
+}
+
+} // namespace ovnitrace::test

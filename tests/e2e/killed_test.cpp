@@ -1,0 +1,81 @@
+// kill -9 of ovnitrace in mid-capture.
+#include "tests/e2e/support/bpf_programs.h"
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/prv.h"
+#include "tests/e2e/support/trace.h"
+
+#include <csignal>
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace ovnitrace::test {
+
+namespace {
+
+uint64_t chunk_bytes(const std::string &trace) {
+  uint64_t bytes = 0;
+  std::error_code gone;
+  for (const auto &entry : fs::directory_iterator(trace, gone))
+    if (entry.path().extension() == ".ftr")
+      bytes += fs::file_size(entry.path(), gone);
+  return bytes;
+}
+
+} // namespace
+
+class Killed : public CaptureTest {
+protected:
+  /// Captures a program that switches much and, once it may, writes to a file; kills ovnitrace when
+  /// enough chunks are on the disk.
+  void SetUp() override {
+    CaptureTest::SetUp();
+    if (IsSkipped())
+      return;
+    const std::string script = installed("pingpong") + " 2000 >/dev/null; until [ -e " +
+                               path("go") + " ]; do " + installed("pingpong") +
+                               " 2000 >/dev/null; done; echo alive >" + path("alive");
+    Process tracer(record_command(trace(), {"sh", "-c", script}, {"--chunk-size", "16K"}));
+    ASSERT_TRUE(eventually([&] { return chunk_bytes(trace()) > 200'000; }, "chunks on the disk"));
+    programs_ = bpf_programs_of(tracer.pid());
+    tracer.signal(SIGKILL);
+    EXPECT_EQ(tracer.wait().status(), 128 + SIGKILL);
+  }
+  std::set<uint32_t> programs_;
+};
+
+TEST_F(Killed, LetsTheProgramGoOn) {
+  EXPECT_FALSE(exists(path("alive")));
+  write_text(path("go"), "");
+  EXPECT_TRUE(eventually([&] { return exists(path("alive")); }, "the program ends its work"));
+}
+
+TEST_F(Killed, LeavesNoBpfProgramLoaded) {
+  write_text(path("go"), "");
+  ASSERT_GE(programs_.size(), 8u) << "the test did not see the programs";
+  for (uint32_t id : programs_)
+    eventually([&] { return !bpf_program_exists(id); }, "BPF program " + std::to_string(id));
+}
+
+// What was cut is told, and the exit status is 1, since a part of the trace is missing; all the
+// rest is there.
+TEST_F(Killed, LeavesATraceThatCanBeRead) {
+  write_text(path("go"), "");
+  const Outcome dumped = run({.argv = {ovnitrace(), "dump", trace()}});
+  EXPECT_LE(dumped.status(), 1);
+  EXPECT_NE(dumped.err.find("warning"), std::string::npos);
+  const std::vector<DumpEvent> events = parse_dump(dumped.out);
+  EXPECT_GT(events.size(), 5'000u) << "200 kB of records were on the disk";
+  const TraceRecord told = read_trace_json(trace());
+  EXPECT_EQ(told.end, 0u);
+
+  const Outcome converted = run({.argv = {ovnitrace(), "convert", trace()}});
+  EXPECT_LE(converted.status(), 1);
+  EXPECT_NE(converted.err.find("warning"), std::string::npos);
+  const Prv thread = read_prv(trace(), "thread"), cpu = read_prv(trace(), "cpu");
+  expect_sound(thread, cpu);
+  EXPECT_GT(thread.events.size(), 5'000u);
+  EXPECT_NE(thread.rows.at(1).find("pingpong"), std::string::npos) << thread.rows[1];
+}
+
+} // namespace ovnitrace::test

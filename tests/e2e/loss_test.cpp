@@ -1,0 +1,94 @@
+// Events that find no room: counted exactly, shown as a blackout where they were lost.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/prv.h"
+#include "tests/e2e/support/trace.h"
+
+#include <csignal>
+
+namespace ovnitrace::test {
+
+class Loss : public CaptureTest {
+protected:
+  /// The smallest rings, and ovnitrace stopped while the program switches some 100,000 times.
+  void SetUp() override {
+    CaptureTest::SetUp();
+    if (IsSkipped())
+      return;
+    const std::string pingpong = installed("pingpong");
+    const std::string script = pingpong + " 2000; echo >" + path("begun") + "; until [ -e " +
+                               path("stopped") + " ]; do sleep 0.01; done; " + pingpong +
+                               " --cpus 0 20000; echo >" + path("done") + "; until [ -e " +
+                               path("continued") + " ]; do sleep 0.01; done; " + pingpong + " 2000";
+    Process tracer(record_command(trace(), {"sh", "-c", script}, {"-m", "64K"}));
+    ASSERT_TRUE(eventually([&] { return exists(path("begun")); }, "the first part"));
+    tracer.signal(SIGSTOP);
+    write_text(path("stopped"), "");
+    ASSERT_TRUE(eventually([&] { return exists(path("done")); }, "the part that is not read"));
+    tracer.signal(SIGCONT);
+    write_text(path("continued"), "");
+    const Outcome outcome = tracer.wait();
+    ASSERT_EQ(outcome.status(), 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("lost"), std::string::npos) << "it is not told: " << outcome.err;
+    told_ = read_trace_json(trace());
+    events_ = dump(trace());
+  }
+  TraceRecord told_;
+  std::vector<DumpEvent> events_;
+};
+
+TEST_F(Loss, IsCountedExactly) {
+  EXPECT_GT(told_.lost, 10'000u);
+  uint64_t in_blackouts = 0;
+  for (const DumpEvent &event : events_)
+    if (event.event == "blackout_end")
+      in_blackouts += strtoull(event.detail("lost").c_str(), nullptr, 10);
+  EXPECT_EQ(in_blackouts, told_.lost);
+  EXPECT_EQ(count_transitions(events_) + told_.lost, told_.events);
+}
+
+TEST_F(Loss, IsABlackoutWithoutTransitionsOnItsCpu) {
+  std::map<int, uint64_t> since; // by CPU, of a blackout that lasts
+  size_t blackouts = 0;
+  for (const DumpEvent &event : events_) {
+    const bool dark = since.contains(event.cpu);
+    if (event.event == "blackout_start") {
+      EXPECT_FALSE(dark) << "a blackout in a blackout";
+      since[event.cpu] = event.time;
+      blackouts++;
+    } else if (event.event == "blackout_end") {
+      EXPECT_TRUE(dark) << "the end of no blackout";
+      EXPECT_GT(event.time, since[event.cpu]);
+      since.erase(event.cpu);
+    } else if (event.takes_cpu() || event.leaves_cpu()) {
+      EXPECT_FALSE(dark) << event.event << " at " << event.time;
+    }
+  }
+  EXPECT_GE(blackouts, 1u);
+  EXPECT_TRUE(since.empty()) << "a blackout that never ends";
+}
+
+TEST_F(Loss, IsShownAndNothingIsInvented) {
+  const Outcome outcome = run({.argv = {ovnitrace(), "convert", trace()}});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  const Prv thread = read_prv(trace(), "thread"), cpu = read_prv(trace(), "cpu");
+  expect_sound(thread, cpu);
+
+  uint64_t from = 0, to = 0; // the longest blackout
+  std::map<int, uint64_t> since;
+  for (const DumpEvent &event : events_)
+    if (event.event == "blackout_start")
+      since[event.cpu] = event.time;
+    else if (event.event == "blackout_end" && event.time - since[event.cpu] > to - from)
+      from = since[event.cpu], to = event.time;
+  ASSERT_GT(to, from);
+  const uint64_t middle = from + (to - from) / 2;
+  std::vector<int64_t> states(thread.rows.size(), 0);
+  for (const PrvEvent &event : thread.events)
+    if (event.type == kThreadState && event.time <= middle)
+      states[event.row] = event.value;
+  for (size_t row = 0; row < states.size(); row++)
+    EXPECT_TRUE(states[row] == kUnknown || states[row] == kRunning || states[row] == kDead)
+        << thread.rows[row] << " is in state " << states[row] << " while nothing is known";
+}
+
+} // namespace ovnitrace::test

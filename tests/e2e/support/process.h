@@ -1,0 +1,63 @@
+// Runs commands as a person in a terminal would, and sees what they print and how they end.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace ovnitrace::test {
+
+/// A command and what it is started with.
+struct Command {
+  std::vector<std::string> argv = {};
+  std::map<std::string, std::string> env = {}; ///< beside ours, which has no SUDO_* variables
+  std::string cwd = {};                        ///< empty: ours
+  std::string input = {};                      ///< on its standard input
+  std::function<void()> in_child = {};         ///< called in the child before execvp()
+};
+
+/// In a new process: default signals and no SUDO_*, as if root had logged in and started it,
+/// whoever runs the tests.
+void forget_who_runs_the_tests();
+
+/// How a command ended and what it printed.
+struct Outcome {
+  int wait_status = 0;
+  std::string out, err;
+  int status() const; ///< its exit status, or 128 + the signal that killed it, as shells have it
+};
+
+/// A command that is running. Killed by the destructor if it was not waited for.
+class Process {
+public:
+  explicit Process(const Command &command);
+  ~Process();
+  Process(const Process &) = delete;
+  Process &operator=(const Process &) = delete;
+
+  pid_t pid() const { return pid_; }
+  bool running() const; ///< has not ended
+  void signal(int number) const;
+  std::string out() const; ///< printed so far
+  std::string err() const;
+  /// Waits for the end. After two minutes it kills the command and fails the test.
+  Outcome wait();
+
+private:
+  pid_t pid_ = -1;
+  int out_ = -1, err_ = -1;
+};
+
+Outcome run(const Command &command);
+
+/// Waits until `condition` holds. After a minute it fails the test with `what` and returns false.
+bool eventually(const std::function<bool()> &condition, const std::string &what);
+
+/// The first number that follows `key` in `text`. Fails the test if there is none.
+uint64_t number_after(const std::string &text, const std::string &key);
+
+std::vector<std::string> lines_of(const std::string &text);
+
+} // namespace ovnitrace::test

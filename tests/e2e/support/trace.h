@@ -1,0 +1,60 @@
+// A capture as its own commands tell it: trace.json and `ovnitrace dump`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ovnitrace::test {
+
+/// The kernel's own figures of a thread that has ended.
+struct KernelAccount {
+  uint64_t run_ns = 0, wait_ns = 0, slices = 0, voluntary = 0, involuntary = 0;
+};
+
+struct ThreadRecord {
+  uint32_t tid = 0, pid = 0, parent = 0;
+  std::string name;
+  std::optional<KernelAccount> account;
+};
+
+/// trace.json
+struct TraceRecord {
+  uint64_t begin = 0, end = 0; ///< ns, CLOCK_MONOTONIC; end 0: not told
+  uint64_t events = 0, lost = 0, skipped_runs = 0, records = 0, records_dropped = 0;
+  std::string how, write_error;
+  int exit_status = 0;
+  std::vector<ThreadRecord> threads;
+
+  const ThreadRecord *thread(uint32_t tid) const; ///< null: none
+};
+TraceRecord read_trace_json(const std::string &trace);
+
+/// One line of `ovnitrace dump`.
+struct DumpEvent {
+  uint64_t time = 0; ///< ns from the begin of the trace
+  int cpu = -1;
+  std::string event;
+  std::string comm;
+  uint32_t tid = 0; ///< 0: about no thread
+  std::string details;
+
+  /// The value of `key=` in the details, empty if there is none.
+  std::string detail(const std::string &key) const;
+  bool takes_cpu() const { return event == "task_dispatch"; }
+  bool leaves_cpu() const {
+    return event == "task_epilogue" || event == "task_sleep" || event == "task_end";
+  }
+};
+
+/// Runs `ovnitrace dump` on a trace that must be sound.
+std::vector<DumpEvent> dump(const std::string &trace);
+std::vector<DumpEvent> parse_dump(const std::string &text);
+std::map<uint32_t, std::vector<DumpEvent>> by_thread(const std::vector<DumpEvent> &events);
+
+/// Kernel transitions among them: a switch between two traced threads is two events.
+uint64_t count_transitions(const std::vector<DumpEvent> &events);
+
+} // namespace ovnitrace::test

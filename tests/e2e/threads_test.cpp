@@ -1,0 +1,157 @@
+// Threads and processes: found from their first instant, named, and followed to their end.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/prv.h"
+#include "tests/e2e/support/trace.h"
+
+#include <csignal>
+#include <set>
+
+namespace ovnitrace::test {
+
+class Threads : public CaptureTest {
+protected:
+  /// What is known of every thread after it was born and died under the tracer.
+  void expect_whole_life(uint32_t tid, const std::string &name) {
+    SCOPED_TRACE(name + " " + std::to_string(tid));
+    const std::vector<DumpEvent> &events = threads_[tid];
+    const ThreadRecord *thread = told_.thread(tid);
+    ASSERT_TRUE(thread) << "not in trace.json";
+    ASSERT_GE(events.size(), 4u);
+    EXPECT_EQ(thread->name, name);
+    EXPECT_EQ(events.front().event, "task_create");
+    EXPECT_EQ(events.back().event, "task_end");
+    EXPECT_EQ(events.back().comm, name);
+    ASSERT_TRUE(thread->account);
+    uint64_t switches = 0, first_wakeups = 0;
+    for (const DumpEvent &event : events) {
+      switches += event.leaves_cpu();
+      first_wakeups += event.detail("new") == "1";
+    }
+    EXPECT_EQ(first_wakeups, 1u);
+    EXPECT_EQ(thread->account->voluntary + thread->account->involuntary, switches);
+  }
+  void read() {
+    told_ = read_trace_json(trace());
+    threads_ = by_thread(dump(trace()));
+  }
+  TraceRecord told_;
+  std::map<uint32_t, std::vector<DumpEvent>> threads_;
+};
+
+TEST_F(Threads, OfAMomentAreAllThere) {
+  const Outcome outcome = record({installed("many_threads"), "300", "16"});
+  read();
+  std::set<uint32_t> tids;
+  for (const std::string &line : lines_of(outcome.out))
+    if (line.starts_with("thread tid="))
+      tids.insert(uint32_t(number_after(line, "tid=")));
+  ASSERT_EQ(tids.size(), 300u);
+  for (uint32_t tid : tids)
+    expect_whole_life(tid, "many_threads");
+  EXPECT_EQ(told_.threads.size(), 301u);
+}
+
+TEST_F(Threads, OfChildrenAreFollowedAndNamedAfterWhatTheyExecute) {
+  const Outcome outcome = record({installed("forker"), "20"});
+  read();
+  size_t children = 0;
+  for (const std::string &line : lines_of(outcome.out))
+    if (line.starts_with("child pid=")) {
+      expect_whole_life(uint32_t(number_after(line, "pid=")), "true");
+      children++;
+    }
+  EXPECT_EQ(children, 20u);
+}
+
+TEST_F(Threads, OfGrandchildrenAreFollowed) {
+  record({"sh", "-c", "(sh -c '(sleep 0.01; true); true'; true); true"});
+  read();
+  std::set<std::string> names;
+  for (const ThreadRecord &thread : told_.threads)
+    names.insert(thread.name);
+  EXPECT_TRUE(names.contains("sleep"));
+  for (const ThreadRecord &thread : told_.threads)
+    expect_whole_life(thread.tid, thread.name);
+}
+
+// A thread that is not the main one executes a program: the kernel ends the others and gives it the
+// tid of the main thread.
+TEST_F(Threads, ThatExecuteTakeTheMainThreadsPlace) {
+  const Outcome outcome = record({installed("exec_thread")});
+  read();
+  const uint32_t pid = uint32_t(number_after(outcome.out, "before pid="));
+  const uint32_t before = uint32_t(number_after(outcome.out, " tid="));
+  ASSERT_NE(pid, before);
+  const std::vector<DumpEvent> &events = threads_[pid];
+  std::string from;
+  for (const DumpEvent &event : events)
+    if (event.event == "EXT_exec")
+      from = event.detail("from");
+  EXPECT_EQ(from, std::to_string(before));
+  EXPECT_EQ(events.back().event, "task_end");
+  EXPECT_EQ(told_.thread(pid)->name, "exe") << "of /proc/self/exe";
+  ASSERT_EQ(run({.argv = {ovnitrace(), "convert", trace()}}).status(), 0);
+  const Prv thread = read_prv(trace(), "thread"), cpu = read_prv(trace(), "cpu");
+  expect_sound(thread, cpu);
+  std::vector<int64_t> last(thread.rows.size(), -1);
+  for (const PrvEvent &event : thread.events)
+    if (event.type == kThreadState)
+      last[event.row] = event.value;
+  for (size_t row = 0; row < last.size(); row++)
+    EXPECT_EQ(last[row], kDead) << thread.rows[row];
+}
+
+TEST_F(Threads, AreNamedAsTheyNameThemselves) {
+  record({installed("sched_mix"), "0.1"});
+  read();
+  std::multiset<std::string> names;
+  for (const ThreadRecord &thread : told_.threads)
+    names.insert(thread.name);
+  for (const char *name : {"sched_mix", "futex-0", "futex-1", "pipe-0", "pipe-1", "migrator",
+                           "moved", "forker", "spinner"})
+    EXPECT_EQ(names.count(name), 1u) << name;
+  EXPECT_EQ(names.count("sleeper"), 2u);
+}
+
+// When the program ends, the capture does; what it left behind goes on, untraced.
+TEST_F(Threads, OfADaemonGoOnAfterTheCapture) {
+  const std::string script = "(sleep 0.2; until [ -e " + path("go") +
+                             " ]; do sleep 0.02; done; echo >" + path("alive") +
+                             ") >/dev/null 2>&1 & exit 4";
+  record({"sh", "-c", script}, {}, 4);
+  EXPECT_FALSE(exists(path("alive")));
+  read();
+  size_t ended = 0;
+  for (const auto &[tid, events] : threads_)
+    ended += events.back().event == "task_end";
+  EXPECT_GE(threads_.size(), 2u);
+  EXPECT_LT(ended, threads_.size()) << "the daemon is alive when the trace ends";
+  write_text(path("go"), "");
+  eventually([&] { return exists(path("alive")); }, "the daemon goes on");
+}
+
+// In a PID namespace of its own the program knows its threads by other numbers; the trace has those
+// of the kernel.
+TEST_F(Threads, OfAPidNamespaceAreTracedFromWithin) {
+  Command command = record_command(trace(), {installed("many_threads"), "10"});
+  command.argv.insert(command.argv.begin(), {"unshare", "--pid", "--fork"});
+  const Outcome outcome = run(command);
+  if (outcome.err.find("unshare") != std::string::npos && outcome.status() == 1)
+    GTEST_SKIP() << "no PID namespaces here: " << outcome.err;
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  read();
+  ASSERT_EQ(told_.threads.size(), 11u);
+  for (const ThreadRecord &thread : told_.threads)
+    expect_whole_life(thread.tid, "many_threads");
+}
+
+TEST_F(Threads, OfAPidNamespaceAreTracedFromOutside) {
+  record({"unshare", "--pid", "--fork", installed("many_threads"), "10"});
+  read();
+  size_t named = 0;
+  for (const ThreadRecord &thread : told_.threads)
+    named += thread.name == "many_threads";
+  EXPECT_EQ(named, 11u);
+}
+
+} // namespace ovnitrace::test

@@ -1,0 +1,61 @@
+// Any bytes as the chunk files of a host: catalog, merge and dump must survive them.
+#include "emulator/dump/dump_line.h"
+#include "emulator/error.h"
+#include "emulator/input/merge.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+
+namespace {
+
+using namespace ovnitrace;
+
+class Silent : public DiagnosticSink {
+public:
+  void report(const Diagnostic &) override {}
+};
+
+void require(bool truth) {
+  if (!truth)
+    std::abort();
+}
+
+ChunkInput chunk_of(const uint8_t *data, size_t size) {
+  UniqueFd fd(memfd_create("chunk", MFD_CLOEXEC));
+  require(write(fd.get(), data, size) == ssize_t(size));
+  return {.name = "chunk", .fd = std::move(fd), .size = size};
+}
+
+} // namespace
+
+/// The first byte says where the rest is divided into two files.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size < 1)
+    return 0;
+  const size_t first = (size - 1) * data[0] / 255;
+  NodeInput node{.name = "host", .chunks = {}};
+  node.chunks.push_back(chunk_of(data + 1, first));
+  node.chunks.push_back(chunk_of(data + 1 + first, size - 1 - first));
+  std::vector<NodeInput> nodes;
+  nodes.push_back(std::move(node));
+  Silent sink;
+  try {
+    MergedTrace trace(std::move(nodes), sink);
+    const Catalog &catalog = trace.catalog();
+    const DumpLine line(catalog);
+    char buffer[DumpLine::kMaxBytes];
+    uint64_t time = catalog.begin;
+    for (Event event; trace.next(event);) {
+      require(event.time >= time && event.time <= catalog.end);
+      time = event.time;
+      require(event.cpu < catalog.cpus.size());
+      require(event.thread == kNone || event.thread < catalog.threads.size());
+      require(event.peer == kNone || event.peer < catalog.threads.size());
+      require(line.put(buffer, event) < buffer + sizeof buffer);
+    }
+    require(trace.bytes_done() <= trace.bytes_total());
+  } catch (const Error &) { // of a newer version
+  }
+  return 0;
+}

@@ -1,0 +1,23 @@
+// many_threads [N, 1000] [AT_ONCE, 16]: N threads that live for a moment, at most AT_ONCE together.
+// Prints `thread tid=` for each, and `threads=N`.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+int main(int argc, char **argv) {
+  const size_t count = argc > 1 ? strtoul(argv[1], nullptr, 10) : 1000;
+  const size_t at_once = argc > 2 ? std::max(1ul, strtoul(argv[2], nullptr, 10)) : 16;
+  for (size_t done = 0; done < count;) {
+    std::vector<std::thread> batch;
+    for (; batch.size() < at_once && done < count; done++)
+      batch.emplace_back(
+          [] { dprintf(STDOUT_FILENO, "thread tid=%d\n", int(syscall(SYS_gettid))); });
+    for (auto &thread : batch)
+      thread.join();
+  }
+  printf("threads=%zu\n", count);
+}

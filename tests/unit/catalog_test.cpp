@@ -1,0 +1,152 @@
+// What is known of a trace before its first event: emulator/input/catalog and thread_table.
+#include "emulator/input/open.h"
+#include "emulator/input/thread_table.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingSink;
+using test::TempDir;
+using test::TraceBuilder;
+
+Catalog catalog_of(TraceBuilder &trace, const std::string &path) {
+  trace.write();
+  CollectingSink sink;
+  return open_trace({{path}}, sink)->catalog();
+}
+
+std::vector<std::string> names(const Catalog &catalog) {
+  std::vector<std::string> names;
+  for (const ThreadInfo &thread : catalog.threads)
+    names.push_back(thread.name);
+  return names;
+}
+
+TEST(Catalog, OrdersRowsByProcessThenMainThreadThenBirth) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0)
+      .at(100)
+      .start()
+      .id(1, 31, 30, "30/31", 900)
+      .id(2, 32, 30, "30/32", 800)
+      .id(3, 30, 30, "30/30", 850)
+      .id(4, 9, 9, "9/9", 2000);
+  trace.cpu(1).at(100).start().id(1, 33, 30, "30/33").id(2, 29, 30, "30/29").stop();
+  EXPECT_EQ(names(catalog_of(trace, dir.path())),
+            (std::vector<std::string>{"9/9", "30/30", "30/29", "30/33", "30/32", "30/31"}));
+}
+
+TEST(Catalog, TellsThreadsOfOneTidApartByTheirBirth) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().id(1, 7, 5, "first").dispatch(1).end(1, 7);
+  trace.cpu(0).at(200).id(2, 7, 5, "second", 190).dispatch(2).stop();
+  trace.cpu(1).at(100).start().at(300).id(1, 7, 5, "second", 190).activate(1).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  ASSERT_EQ(names(source->catalog()), (std::vector<std::string>{"first", "second"}));
+  std::vector<uint32_t> threads;
+  for (Event event; source->next(event);)
+    if (event.thread != kNone)
+      threads.push_back(event.thread);
+  EXPECT_EQ(threads, (std::vector<uint32_t>{0, 0, 1, 1}));
+  EXPECT_EQ(sink.damage(), 0u);
+}
+
+TEST(Catalog, KeepsTheNameThatWasToldLast) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(300).start().id(1, 7, 7, "a long late one").stop();
+  trace.cpu(1).at(100).start().id(1, 7, 7, "early").at(200).name(1, "a middle").stop();
+  EXPECT_EQ(names(catalog_of(trace, dir.path())), std::vector<std::string>{"a long late one"});
+  trace.cpu(1).at(400).name(1, "x\ny\x7f");
+  EXPECT_EQ(names(catalog_of(trace, dir.path())), std::vector<std::string>{"x?y?"});
+}
+
+TEST(Catalog, KnowsAThreadThatHasOnlyAnId) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(1).start().record(FTrace_EVT_id, 1, 77).dispatch(1).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  ASSERT_EQ(source->catalog().threads.size(), 1u);
+  EXPECT_EQ(source->catalog().threads[0].tid, 77u);
+  Event event;
+  ASSERT_TRUE(source->next(event) && source->next(event));
+  EXPECT_EQ(event.thread, 0u);
+}
+
+TEST(Catalog, BeginsAtTraceStartAndEndsAtTheLastEvent) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(500).start().id(1, 7, 7, "a").at(600).dispatch(1).at(700).stop();
+  trace.cpu(1).at(500).start().at(900).record(FTrace_EVT_ipoint);
+  const Catalog catalog = catalog_of(trace, dir.path());
+  EXPECT_EQ(catalog.begin, 500u);
+  EXPECT_EQ(catalog.end, 900u);
+}
+
+TEST(Catalog, WithoutTraceStartBeginsAtTheFirstEvent) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(500).record(FTrace_EVT_ipoint);
+  trace.cpu(1).at(400).record(FTrace_EVT_ipoint);
+  trace.cpu(2);
+  const Catalog catalog = catalog_of(trace, dir.path());
+  EXPECT_EQ(catalog.begin, 400u);
+  EXPECT_EQ(catalog.end, 500u);
+  EXPECT_EQ(catalog.cpus.size(), 3u);
+}
+
+TEST(Catalog, BelievesTheChunksAboutTheirCpu) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &records = trace.cpu(0).at(1).start().record(FTrace_EVT_ipoint).stop().records();
+  records[2].par1 = 5;
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  ASSERT_EQ(source->catalog().cpus.size(), 1u);
+  EXPECT_EQ(source->catalog().cpus[0].index, 5u);
+}
+
+TEST(ThreadTable, FindsEveryThreadOfItsNodeAndNoOther) {
+  Catalog catalog;
+  for (uint32_t i = 0; i < 3000; i++)
+    catalog.threads.push_back(
+        {.tid = i / 3 * 4096, .node = i % 7 == 0, .birth = i % 3 * 100, .name = ""});
+  for (uint32_t node : {0u, 1u}) {
+    const ThreadTable table(catalog, node);
+    for (uint32_t i = 0; i < 3000; i++) {
+      const ThreadInfo &thread = catalog.threads[i];
+      EXPECT_EQ(table.find(thread.tid, thread.birth), thread.node == node ? i : kNone);
+      EXPECT_EQ(table.find(thread.tid + 1, thread.birth), kNone);
+      EXPECT_EQ(table.find(thread.tid, thread.birth + 1), kNone);
+    }
+  }
+}
+
+TEST(ThreadTable, KnowsWhoHadATidWhen) {
+  Catalog catalog;
+  for (uint64_t birth : {100, 200, 300})
+    catalog.threads.push_back({.tid = 5, .birth = birth, .name = ""});
+  const ThreadTable table(catalog, 0);
+  EXPECT_EQ(table.latest(5, 0), 0u);
+  EXPECT_EQ(table.latest(5, 199), 0u);
+  EXPECT_EQ(table.latest(5, 200), 1u);
+  EXPECT_EQ(table.latest(5, UINT64_MAX), 2u);
+  EXPECT_EQ(table.latest(4, 100), kNone);
+  EXPECT_EQ(ThreadTable({}, 0).latest(0, 100), kNone);
+  EXPECT_EQ(ThreadTable({}, 0).find(0, 0), kNone);
+}
+
+} // namespace
+} // namespace ovnitrace

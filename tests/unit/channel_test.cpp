@@ -1,0 +1,259 @@
+// The sentences of the channels seed about states, stacks, enabling, dirty marks and punctual
+// events; each test is named after one.
+#include "emulator/core/channel_bank.h"
+#include "tests/unit/support/collecting_rows.h"
+
+#include <gtest/gtest.h>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingRows;
+using test::Timeline;
+
+class Channels : public ::testing::Test {
+protected:
+  Channels() : threads(2), cpus(1), bank(threads, cpus) {
+    plain = bank.declare({.name = "plain", .label = "Plain", .thread_type = 10});
+    other = bank.declare({.name = "other", .label = "Other", .thread_type = 11});
+    bad = bank.declare({.name = "bad", .label = "Bad", .thread_type = 12, .bad = 99});
+  }
+  void emit(uint64_t time) { bank.emit(time, out, cpu_out); }
+
+  std::vector<Thread> threads;
+  std::vector<Cpu> cpus;
+  ChannelBank bank;
+  CollectingRows out, cpu_out;
+  ChannelId plain, other, bad;
+};
+
+TEST_F(Channels, AFixedStateOverridesThePreviousState) {
+  bank.set(plain, 0, 3);
+  emit(1);
+  bank.set(plain, 0, 7);
+  emit(2);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 3}, {2, 7}}));
+}
+
+TEST_F(Channels, TheEmittedStateIsTheOneOnTheTopOfTheStack) {
+  uint64_t time = 0;
+  for (auto step : {+[](ChannelBank &b, ChannelId c) { b.push(c, 0, 1); },
+                    +[](ChannelBank &b, ChannelId c) { b.push(c, 0, 2); },
+                    +[](ChannelBank &b, ChannelId c) { b.pop(c, 0, 2); },
+                    +[](ChannelBank &b, ChannelId c) { b.pop(c, 0, 1); }}) {
+    step(bank, plain);
+    emit(++time);
+  }
+  // "The channel will emit the following sequence of states: 0, 1, 2, 1, 0": the first 0 is what
+  // every channel begins with, and is not emitted.
+  EXPECT_EQ(out.values(0, 10), (std::vector<int64_t>{1, 2, 1, 0}));
+}
+
+TEST_F(Channels, PopChecksThatTheStackContainsTheExpectedState) {
+  bank.push(plain, 0, 1);
+  ChannelFault fault = bank.pop(plain, 0, 2);
+  EXPECT_EQ(fault.kind, ChannelFault::wrong_value);
+  EXPECT_EQ(fault.expected, 2);
+  EXPECT_EQ(fault.found, 1);
+  EXPECT_EQ(bank.at(plain, 0).value(), 1) << "a value that is nowhere takes nothing off";
+}
+
+TEST_F(Channels, APopOfAnEmptyStackIsAFault) {
+  EXPECT_EQ(bank.pop(plain, 0, 1).kind, ChannelFault::empty_stack);
+  bank.push(plain, 0, 1);
+  EXPECT_FALSE(bank.pop(plain, 0, 1));
+  EXPECT_EQ(bank.pop(plain, 0, 1).kind, ChannelFault::empty_stack);
+}
+
+TEST_F(Channels, AWrongPopOfADeeperStateTakesAllAboveItToo) {
+  for (int64_t v : {1, 2, 3})
+    bank.push(plain, 0, v);
+  EXPECT_EQ(bank.pop(plain, 0, 2).kind, ChannelFault::wrong_value);
+  EXPECT_EQ(bank.at(plain, 0).value(), 1);
+  EXPECT_FALSE(bank.pop(plain, 0, 1));
+  EXPECT_EQ(bank.at(plain, 0).value(), 0);
+}
+
+TEST_F(Channels, AStackGoesBackToTheStateThatWasSetBeforeIt) {
+  bank.set(plain, 0, 5);
+  bank.push(plain, 0, 1);
+  bank.pop(plain, 0, 1);
+  EXPECT_EQ(bank.at(plain, 0).value(), 5);
+}
+
+TEST_F(Channels, SetOverridesTheTopOfAStack) {
+  bank.push(plain, 0, 1);
+  bank.push(plain, 0, 2);
+  bank.set(plain, 0, 9);
+  EXPECT_EQ(bank.at(plain, 0).stack(), (std::vector<int64_t>{1, 9}));
+  EXPECT_FALSE(bank.pop(plain, 0, 9));
+  EXPECT_EQ(bank.at(plain, 0).value(), 1);
+}
+
+TEST_F(Channels, AStackIsBoundedAndItsOverflowIsPoppedToo) {
+  for (size_t i = 1; i <= kMaxStackDepth; i++)
+    ASSERT_FALSE(bank.push(plain, 0, int64_t(i)));
+  EXPECT_EQ(bank.push(plain, 0, 1000).kind, ChannelFault::too_deep);
+  EXPECT_EQ(bank.at(plain, 0).value(), int64_t(kMaxStackDepth));
+  EXPECT_FALSE(bank.pop(plain, 0, 1000));
+  for (size_t i = kMaxStackDepth; i >= 1; i--)
+    ASSERT_FALSE(bank.pop(plain, 0, int64_t(i)));
+  EXPECT_EQ(bank.at(plain, 0).depth(), 0u);
+}
+
+TEST_F(Channels, WhatIsLeftOnStacksIsFound) {
+  bank.push(plain, 1, 4);
+  bank.push(other, 0, 5);
+  bank.pop(other, 0, 5);
+  std::vector<std::pair<ChannelId, uint32_t>> left;
+  bank.for_each_left([&](ChannelId id, uint32_t row, const std::vector<int64_t> &stack) {
+    left.push_back({id, row});
+    EXPECT_EQ(stack, (std::vector<int64_t>{4}));
+  });
+  EXPECT_EQ(left, (std::vector<std::pair<ChannelId, uint32_t>>{{plain, 1}}));
+}
+
+TEST_F(Channels, WhenDisabledItEmitsBadstWhichByDefaultIsZero) {
+  bank.set(plain, 0, 3);
+  emit(1);
+  bank.enable(plain, 0, false);
+  emit(2);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 3}, {2, 0}}));
+}
+
+TEST_F(Channels, WhenDisabledItEmitsItsOwnBadst) {
+  bank.set(bad, 0, 3);
+  emit(1);
+  bank.enable(bad, 0, false);
+  emit(2);
+  EXPECT_EQ(out.timeline(0, 12), (Timeline{{1, 3}, {2, 99}}));
+}
+
+TEST_F(Channels, WhenEnabledAgainItEmitsAgainTheStateA) {
+  bank.set(plain, 0, 3);
+  bank.enable(plain, 0, false);
+  emit(1);
+  bank.enable(plain, 0, true);
+  emit(2);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{2, 3}}));
+}
+
+TEST_F(Channels, AStateSetWhileDisabledIsKeptForWhenItIsEnabled) {
+  bank.enable(plain, 0, false);
+  bank.set(plain, 0, 8);
+  emit(1);
+  EXPECT_TRUE(out.timeline(0, 10).empty());
+  bank.enable(plain, 0, true);
+  emit(2);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{2, 8}}));
+}
+
+TEST_F(Channels, EmitCallsOnlyChannelsThatHaveBeenModified) {
+  bank.set(plain, 0, 1);
+  bank.set(other, 0, 1);
+  emit(1);
+  bank.set(other, 0, 2);
+  emit(2);
+  EXPECT_EQ(out.lines.size(), 3u);
+  EXPECT_EQ(out.timeline(0, 10).size(), 1u);
+  EXPECT_FALSE(bank.dirty());
+}
+
+TEST_F(Channels, AChannelEmitsOnceHoweverOftenItChanges) {
+  for (int64_t v : {1, 2, 3})
+    bank.set(plain, 0, v);
+  emit(1);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 3}}));
+}
+
+TEST_F(Channels, AChannelThatIsBackAtWhatItShowedEmitsNothing) {
+  bank.set(plain, 0, 1);
+  emit(1);
+  bank.set(plain, 0, 2);
+  bank.set(plain, 0, 1);
+  emit(2);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 1}}));
+}
+
+TEST_F(Channels, TheInitialZeroIsNotEmitted) {
+  bank.set(plain, 0, 0);
+  bank.enable(plain, 0, false);
+  emit(1);
+  EXPECT_TRUE(out.lines.empty());
+}
+
+TEST_F(Channels, APunctualEventIsAStateOf1NsBeforeTheRestoredOne) {
+  bank.set(plain, 0, 3);
+  emit(10);
+  bank.punctual(plain, 0, 42);
+  emit(100);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{10, 3}, {99, 42}, {100, 3}}));
+}
+
+TEST_F(Channels, APunctualEventGoesBackToAStateSetInTheSameInstant) {
+  bank.punctual(plain, 0, 42);
+  bank.set(plain, 0, 5);
+  emit(100);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{99, 42}, {100, 5}}));
+}
+
+TEST_F(Channels, PunctualEventsComeBeforeAllStatesOfTheirInstant) {
+  bank.set(other, 0, 1);
+  bank.punctual(plain, 1, 42);
+  emit(100);
+  std::vector<uint64_t> times;
+  for (const CollectingRows::Line &line : out.lines)
+    times.push_back(line.time);
+  EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
+}
+
+TEST_F(Channels, APunctualEventAtTheVeryBeginningDoesNotGoBelowZero) {
+  bank.punctual(plain, 0, 42);
+  emit(0);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{0, 42}, {0, 0}}));
+}
+
+TEST_F(Channels, APunctualEventOfADisabledChannelIsNotSeen) {
+  bank.enable(plain, 0, false);
+  bank.punctual(plain, 0, 42);
+  emit(100);
+  EXPECT_TRUE(out.lines.empty());
+}
+
+TEST_F(Channels, ASkippedInstantKeepsStatesAndForgetsPunctualEvents) {
+  bank.set(plain, 0, 3);
+  bank.punctual(other, 0, 42);
+  bank.skip();
+  emit(7);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{7, 3}}));
+  EXPECT_TRUE(out.timeline(0, 11).empty());
+}
+
+TEST_F(Channels, AChannelThatIsNeverUsedHasNoRows) {
+  EXPECT_FALSE(bank.used(plain));
+  bank.set(plain, 0, 1);
+  EXPECT_TRUE(bank.used(plain));
+  EXPECT_FALSE(bank.used(other));
+}
+
+TEST_F(Channels, MoreThan64ChannelsAreKeptApart) {
+  std::vector<ChannelId> ids;
+  for (uint32_t i = 0; i < 150; i++)
+    ids.push_back(bank.declare({.name = "c", .label = "C", .thread_type = 1000 + i}));
+  for (uint32_t i = 0; i < 150; i++)
+    bank.set(ids[i], i % 2, i + 1);
+  emit(1);
+  for (uint32_t i = 0; i < 150; i++)
+    EXPECT_EQ(out.timeline(i % 2, 1000 + i), (Timeline{{1, i + 1}}));
+}
+
+TEST_F(Channels, AChannelDeclaredWhileOthersAreDirtyLosesNone) {
+  bank.set(plain, 0, 1);
+  for (int i = 0; i < 100; i++)
+    bank.declare({.name = "c", .label = "C"});
+  emit(1);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 1}}));
+}
+
+} // namespace
+} // namespace ovnitrace

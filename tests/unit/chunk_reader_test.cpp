@@ -1,0 +1,262 @@
+// One chunk file, good and broken: emulator/input/chunk_file.
+#include "emulator/error.h"
+#include "emulator/input/merge.h"
+#include "emulator/input/open.h"
+#include "emulator/input/tick_clock.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+
+#include <random>
+#include <string_view>
+
+namespace ovnitrace {
+namespace {
+
+using test::ChunkBuilder;
+using test::CollectingSink;
+
+struct Result {
+  Catalog catalog;
+  std::vector<Event> events;
+  CollectingSink sink;
+
+  std::vector<uint32_t> kinds() const {
+    std::vector<uint32_t> kinds;
+    for (const Event &event : events)
+      kinds.push_back(event.kind);
+    return kinds;
+  }
+};
+
+/// Reads bytes as the one chunk file of a host.
+Result read_bytes(const void *bytes, size_t size, int64_t clock_offset_ns = 0) {
+  NodeInput node{.name = "host", .clock_offset_ns = clock_offset_ns, .chunks = {}};
+  UniqueFd fd(memfd_create("chunk", MFD_CLOEXEC));
+  EXPECT_EQ(write(fd.get(), bytes, size), ssize_t(size));
+  node.chunks.push_back({.name = "chunk", .fd = std::move(fd), .size = size});
+  std::vector<NodeInput> nodes;
+  nodes.push_back(std::move(node));
+  Result result;
+  MergedTrace trace(std::move(nodes), result.sink);
+  result.catalog = trace.catalog();
+  for (Event event; trace.next(event);)
+    result.events.push_back(event);
+  return result;
+}
+
+Result read_chunk(ChunkBuilder &chunk, int64_t clock_offset_ns = 0) {
+  const auto &records = chunk.records();
+  return read_bytes(records.data(), records.size() * sizeof(ftrace_record), clock_offset_ns);
+}
+
+ChunkBuilder started() {
+  ChunkBuilder chunk(0);
+  chunk.at(100).start();
+  return chunk;
+}
+
+TEST(ChunkReader, GivesEventsAndKeepsIdentitiesToItself) {
+  ChunkBuilder chunk(3);
+  chunk.at(100).start().id(1, 42, 40, "worker").parent(1, 40, 7).at(120).dispatch(1, 121);
+  chunk.at(130).record(0).sleep(1).name(1, "renamed").at(140).stop();
+  const Result result = read_chunk(chunk);
+  EXPECT_EQ(result.kinds(), (std::vector<uint32_t>{FTrace_EVT_trace_start, FTrace_EVT_task_dispatch,
+                                                   FTrace_EVT_task_sleep, FTrace_EVT_trace_stop}));
+  EXPECT_TRUE(result.sink.told.empty());
+  const Event &dispatch = result.events[1];
+  EXPECT_EQ(dispatch.time, 120u);
+  EXPECT_EQ(dispatch.thread, 0u);
+  EXPECT_EQ(dispatch.cpu, 0u);
+  EXPECT_EQ(dispatch.par1, 1u);
+  EXPECT_EQ(dispatch.par2, 121u);
+  EXPECT_EQ(dispatch.offset, 10u * 16);
+  ASSERT_EQ(result.catalog.threads.size(), 1u);
+  EXPECT_EQ(result.catalog.threads[0].name, "renamed");
+  EXPECT_EQ(result.catalog.threads[0].parent, 40u);
+  EXPECT_EQ(result.catalog.cpus.at(0).index, 3u);
+}
+
+TEST(ChunkReader, ForgetsContextsWhereAChunkBegins) {
+  ChunkBuilder chunk = started();
+  chunk.id(1, 10, 10, "a").dispatch(1).next_chunk().sleep(1).id(1, 20, 20, "b").dispatch(1).stop();
+  const Result result = read_chunk(chunk);
+  ASSERT_EQ(result.events.size(), 4u);
+  EXPECT_EQ(result.catalog.threads[result.events[1].thread].tid, 10u);
+  EXPECT_EQ(result.catalog.threads[result.events[2].thread].tid, 20u);
+  ASSERT_EQ(result.sink.told.size(), 1u);
+  EXPECT_EQ(result.sink.told[0].what,
+            "task_sleep of context 1, which no id bound to a thread: dropped");
+}
+
+TEST(ChunkReader, KeepsAnEventWhoseTimeGoesBackAtTheTimeBefore) {
+  ChunkBuilder chunk = started();
+  chunk.id(1, 10, 10, "a").at(200).dispatch(1).at(150).sleep(1).at(210).activate(1).at(300).stop();
+  const Result result = read_chunk(chunk);
+  ASSERT_EQ(result.events.size(), 5u);
+  EXPECT_EQ(result.events[2].time, 200u);
+  EXPECT_EQ(result.events[3].time, 210u);
+  ASSERT_EQ(result.sink.told.size(), 1u);
+  EXPECT_EQ(result.sink.told[0].what, "the time goes back by 50 ns");
+  EXPECT_EQ(result.sink.told[0].offset, 9u * 16);
+}
+
+TEST(ChunkReader, MovesWhatIsBeforeTraceStartToTheBegin) {
+  ChunkBuilder chunk(0);
+  chunk.at(50).id(1, 10, 10, "a").dispatch(1).at(100).start().at(200).sleep(1).stop();
+  const Result result = read_chunk(chunk);
+  ASSERT_EQ(result.events.size(), 4u);
+  EXPECT_EQ(result.events[0].kind, uint32_t(FTrace_EVT_task_dispatch));
+  EXPECT_EQ(result.events[0].time, 100u);
+  EXPECT_EQ(result.catalog.begin, 100u);
+  EXPECT_TRUE(result.sink.told.empty());
+}
+
+TEST(ChunkReader, DoesNotLetOneWildTimeDragAllLaterEventsAlong) {
+  ChunkBuilder chunk = started();
+  chunk.id(1, 10, 10, "a").at(200).dispatch(1).at(1ull << 60).sleep(1).at(210).activate(1);
+  chunk.at(300).stop();
+  const Result result = read_chunk(chunk);
+  ASSERT_EQ(result.events.size(), 5u);
+  EXPECT_EQ(result.events[2].time, 200u);
+  EXPECT_EQ(result.events[3].time, 210u);
+  EXPECT_EQ(result.catalog.end, 300u);
+  EXPECT_EQ(result.sink.count("behind the end of the trace"), 1u);
+}
+
+TEST(ChunkReader, TellsWhatDoesNotBelongAndReadsOn) {
+  struct Case {
+    const char *what;
+    void (*damage)(ChunkBuilder &chunk);
+  };
+  const Case cases[] = {
+      {"unknown code 0x00ee", [](ChunkBuilder &c) { c.record(0xee); }},
+      {"unknown code 0x0122", [](ChunkBuilder &c) { c.record(0x0122, 1); }},
+      {"task_dispatch of context 2, which no id", [](ChunkBuilder &c) { c.dispatch(2); }},
+      {"task_dispatch of context 0, which no id", [](ChunkBuilder &c) { c.dispatch(0); }},
+      {"task_sleep of context 65535, which no id", [](ChunkBuilder &c) { c.sleep(65535); }},
+      {"an id for context 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_id, 0, 5); }},
+      {"cycles_per_msec is 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_cycles_per_msec); }},
+      {"a chunk begins without cycles_per_msec",
+       [](ChunkBuilder &c) { c.record(FTrace_EVT_next_chunk).record(FTrace_EXT_format, 1); }},
+      {"chunk 7 stands where chunk 1 should",
+       [](ChunkBuilder &c) { c.record(FTrace_EXT_chunk, 0, 7); }},
+      {"of which its numevents says 5000",
+       [](ChunkBuilder &c) { c.record(FTrace_EVT_numevents, 0, 5000); }},
+  };
+  for (const Case &damaged : cases) {
+    ChunkBuilder chunk = started();
+    chunk.id(1, 10, 10, "a").dispatch(1);
+    damaged.damage(chunk);
+    chunk.id(1, 10, 10, "a").sleep(1).stop();
+    const Result result = read_chunk(chunk);
+    EXPECT_EQ(result.sink.count(damaged.what), 1u) << damaged.what;
+    EXPECT_EQ(result.kinds(),
+              (std::vector<uint32_t>{FTrace_EVT_trace_start, FTrace_EVT_task_dispatch,
+                                     FTrace_EVT_task_sleep, FTrace_EVT_trace_stop}))
+        << damaged.what;
+  }
+}
+
+TEST(ChunkReader, ReadsFastIpointsAndTheMisprintOfMutexUnlock) {
+  ChunkBuilder chunk = started();
+  chunk.record(0x8000 | FTrace_EVT_ipoint, 9, 1).record(0x43, 1, 5).stop();
+  const Result result = read_chunk(chunk);
+  EXPECT_EQ(result.kinds(),
+            (std::vector<uint32_t>{FTrace_EVT_trace_start, FTrace_EVT_ipoint,
+                                   FTrace_EVT_mutex_unlock, FTrace_EVT_trace_stop}));
+  EXPECT_EQ(result.events[1].par1, 9u);
+  EXPECT_TRUE(result.sink.told.empty());
+}
+
+TEST(ChunkReader, ConvertsTicksExactly) {
+  ChunkBuilder chunk(0);
+  chunk.records()[0].par2 = 3000000; // 3 ticks a ns
+  chunk.at(3000).start().id(1, 10, 10, "a", 4500).at(6001).dispatch(1).at(9000).stop();
+  const Result result = read_chunk(chunk, 100);
+  ASSERT_EQ(result.events.size(), 3u);
+  EXPECT_EQ(result.events[0].time, 1100u);
+  EXPECT_EQ(result.events[1].time, 2100u); // rounded down
+  EXPECT_EQ(result.catalog.threads[0].birth, 1600u);
+  EXPECT_EQ(result.catalog.begin, 1100u);
+  EXPECT_EQ(result.catalog.end, 3100u);
+  EXPECT_TRUE(result.sink.told.empty());
+}
+
+TEST(TickClock, NeverOverflows) {
+  TickClock clock;
+  EXPECT_EQ(clock.ns(123), 123u);
+  EXPECT_EQ(clock.ns(UINT64_MAX), uint64_t(INT64_MAX));
+  clock.set_rate(1);
+  EXPECT_EQ(clock.ns(1ull << 40), (1ull << 40) * 1000000);
+  EXPECT_EQ(clock.ns(UINT64_MAX), uint64_t(INT64_MAX));
+  clock.set_rate(UINT32_MAX);
+  EXPECT_EQ(clock.ns(UINT64_MAX), 4294967297000000u); // UINT64_MAX / UINT32_MAX = 2^32 + 1
+  TickClock behind(INT64_MIN);
+  EXPECT_EQ(behind.ns(5), 0u);
+  TickClock ahead(INT64_MAX);
+  EXPECT_EQ(ahead.ns(UINT64_MAX), uint64_t(INT64_MAX));
+}
+
+/// Two chunks with every kind of record that a reader must take care of.
+ChunkBuilder small_trace() {
+  ChunkBuilder chunk = started();
+  chunk.id(1, 10, 10, "a thread", 50).at(200).dispatch(1).at(250).sleep(1, 11).blackout_start();
+  chunk.at(300).next_chunk().blackout_end(3).id(2, 11, 10, "other").activate(2).stop();
+  return chunk;
+}
+
+TEST(ChunkReader, SalvagesAllWholeRecordsOfAFileCutAtEachByte) {
+  ChunkBuilder chunk = small_trace();
+  const auto records = chunk.records();
+  const auto *bytes = reinterpret_cast<const char *>(records.data());
+  const size_t size = records.size() * sizeof(ftrace_record);
+  const std::vector<uint32_t> all = read_bytes(bytes, size).kinds();
+  size_t events = 0; // of the whole records
+  for (size_t length = 0; length < size; length++) {
+    if (length && length % sizeof(ftrace_record) == 0)
+      events += is_event(kCodeKinds[records[length / sizeof(ftrace_record) - 1].code]);
+    const Result result = read_bytes(bytes, length);
+    ASSERT_EQ(result.kinds(), std::vector<uint32_t>(all.begin(), all.begin() + long(events)));
+    ASSERT_EQ(result.sink.damage(), 1u) << length;
+    ASSERT_EQ(result.sink.count("cut") + result.sink.count("empty"), 1u) << length;
+  }
+}
+
+TEST(ChunkReader, SurvivesAnyWrongBytes) {
+  std::mt19937 random(2);
+  ChunkBuilder chunk = small_trace();
+  const auto records = chunk.records();
+  for (int round = 0; round < 20000; round++) {
+    auto damaged = records;
+    auto *bytes = reinterpret_cast<unsigned char *>(damaged.data());
+    const size_t size = damaged.size() * sizeof(ftrace_record);
+    for (uint32_t flips = 1 + random() % 4; flips; flips--)
+      bytes[random() % size] ^= uint8_t(1 + random() % 255);
+    try {
+      const Result result = read_bytes(bytes, size - random() % 40);
+      ASSERT_LE(result.events.size(), records.size());
+      ASSERT_LE(result.catalog.threads.size(), 3u);
+      uint64_t time = result.catalog.begin;
+      for (const Event &event : result.events) {
+        ASSERT_GE(event.time, time);
+        ASSERT_LE(event.time, result.catalog.end);
+        time = event.time;
+        ASSERT_LT(event.cpu, result.catalog.cpus.size());
+        ASSERT_TRUE(event.thread == kNone || event.thread < result.catalog.threads.size());
+        ASSERT_TRUE(event.peer == kNone || event.peer < result.catalog.threads.size());
+        const bool needs = kCodeKinds[event.kind] == CodeKind::thread_event;
+        ASSERT_TRUE(!needs || event.thread != kNone);
+      }
+    } catch (const Error &error) { // only a newer version is refused
+      ASSERT_NE(std::string_view(error.what()).find("newer ovnitrace"), std::string_view::npos);
+    }
+  }
+}
+
+} // namespace
+} // namespace ovnitrace

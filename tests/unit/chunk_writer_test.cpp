@@ -1,0 +1,279 @@
+// Chunks as docs/format.md has them: each can be read alone, and nothing is lost between two.
+#include "user/chunk/chunk_writer.h"
+
+#include "emulator/input/open.h"
+#include "tests/unit/support/chunk_list.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <random>
+
+namespace ovnitrace::test {
+
+namespace {
+
+constexpr uint64_t kTraced = SCHED_A_TRACED | SCHED_B_TRACED;
+
+sched_record switched(uint64_t time, uint32_t reason, uint32_t prev, uint32_t next,
+                      uint64_t traced = kTraced) {
+  return {time, SCHED_WORD(SCHED_KIND_SWITCH, reason, 121, prev, next) | traced};
+}
+
+life_record life(uint64_t time, uint32_t kind, uint32_t tid, const char *comm, uint32_t arg = 0) {
+  life_record record = {};
+  record.time = time;
+  record.kind = kind;
+  record.tid = tid;
+  record.pid = tid / 10 * 10;
+  record.arg = arg;
+  std::memcpy(record.comm, comm, std::min<size_t>(std::strlen(comm), CAPTURE_COMM_LEN - 1));
+  return record;
+}
+
+/// A record without what is only so in its file.
+struct Plain {
+  uint16_t code;
+  uint32_t tid; ///< 0: about no thread
+  uint64_t time;
+  uint32_t par2;
+  bool operator==(const Plain &) const = default;
+};
+
+bool is_about_thread(uint16_t code) {
+  return (code & 0xf) == 2 || (code & 0xf) == 0xc;
+}
+
+/// Reads a chunk with nothing but itself; checks all that the format promises of one.
+std::vector<Plain> read_alone(const Chunk &chunk, uint32_t number, bool last) {
+  const std::vector<ftrace_record> &r = chunk.records;
+  EXPECT_GE(r.size(), 5u);
+  EXPECT_EQ(r[0].code, FTrace_EVT_cycles_per_msec);
+  EXPECT_EQ(r[0].par2, 1'000'000u);
+  EXPECT_EQ(r[1].code, FTrace_EXT_format);
+  EXPECT_EQ(r[1].par1, FTRACE_EXT_VERSION);
+  EXPECT_EQ(r[2].code, FTrace_EXT_chunk);
+  EXPECT_EQ(r[2].par1, chunk.cpu);
+  EXPECT_EQ(r[2].par2, number);
+  EXPECT_EQ(r[3].code, FTrace_EVT_numevents);
+  EXPECT_EQ(r[3].par2, r.size());
+  EXPECT_EQ(r.back().code, last ? FTrace_EVT_trace_stop : FTrace_EVT_next_chunk);
+  EXPECT_EQ(r.back().par2, last ? 0 : number + 1);
+
+  std::vector<Plain> events;
+  std::map<uint16_t, uint32_t> tids; // by context
+  uint64_t time = 0;
+  for (size_t n = 4; n + 1 < r.size(); n++) {
+    const bool birth = r[n].code == FTrace_EXT_process || r[n].code == FTrace_EXT_parent;
+    if (!birth) {
+      EXPECT_GE(ftrace_record_tsc(&r[n]), time) << "the time goes back";
+      time = ftrace_record_tsc(&r[n]);
+    }
+    if (r[n].code == FTrace_EVT_id) {
+      EXPECT_FALSE(tids.contains(r[n].par1)) << "a context is given twice";
+      EXPECT_NE(r[n].par1, 0) << "context 0 is no thread";
+      tids[r[n].par1] = r[n].par2;
+    } else if (is_about_thread(r[n].code)) {
+      EXPECT_TRUE(tids.contains(r[n].par1)) << "a context before its id";
+    }
+    if (r[n].code != FTrace_EVT_id && (r[n].code & 0xf) != 0xc)
+      events.push_back({r[n].code, is_about_thread(r[n].code) ? tids[r[n].par1] : 0,
+                        ftrace_record_tsc(&r[n]), r[n].par2});
+  }
+  return events;
+}
+
+std::vector<Plain> read_all(const ChunkList &list) {
+  std::vector<Plain> all;
+  for (uint32_t n = 0; n < list.chunks.size(); n++) {
+    const auto events = read_alone(list.chunks[n], n, n + 1 == list.chunks.size());
+    all.insert(all.end(), events.begin(), events.end());
+  }
+  EXPECT_FALSE(list.grew()) << "a chunk was too small for what one call wrote";
+  return all;
+}
+
+} // namespace
+
+TEST(ChunkWriter, TellsASwitchAsBothItsHalves) {
+  ThreadRegistry registry;
+  ChunkList list(256);
+  ChunkWriter writer(3, 100, registry, list);
+  writer.transition(switched(200, FTRACE_OFFCPU_PREEMPTED, 11, 12));
+  writer.transition(switched(300, FTRACE_OFFCPU_DISK, 12, 0, SCHED_A_TRACED));
+  writer.transition(switched(400, FTRACE_OFFCPU_SLEEP, 99, 11, SCHED_B_TRACED));
+  writer.transition(switched(500, FTRACE_OFFCPU_DEAD, 11, 99, SCHED_A_TRACED));
+  writer.finish(600);
+  const std::vector<Plain> expected = {
+      {FTrace_EVT_trace_start, 0, 100, 1'000'000},
+      {FTrace_EVT_task_epilogue, 11, 200, 12 | FTRACE_OFFCPU_PREEMPTED << FTRACE_REASON_SHIFT},
+      {FTrace_EVT_task_dispatch, 12, 200, 121},
+      {FTrace_EVT_task_sleep, 12, 300, 0 | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT},
+      {FTrace_EVT_task_dispatch, 11, 400, 121},
+      {FTrace_EVT_task_end, 11, 500, 11},
+  };
+  EXPECT_EQ(read_all(list), expected);
+  EXPECT_EQ(list.chunks[0].cpu, 3u);
+}
+
+TEST(ChunkWriter, TellsWakeupsAndMigrations) {
+  ThreadRegistry registry;
+  ChunkList list(256);
+  ChunkWriter writer(0, 1, registry, list);
+  writer.transition({10, SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, 21, 20)});
+  writer.transition({20, SCHED_WORD(SCHED_KIND_WAKEUP, FTRACE_WAKER_HARDIRQ, 0, 21, 20)});
+  writer.transition({30, SCHED_WORD(SCHED_KIND_MIGRATE, 0, 0, 21, 513)});
+  writer.finish(40);
+  const std::vector<Plain> events = read_all(list);
+  ASSERT_EQ(events.size(), 3u) << "a migration is of family C, which read_all() leaves out";
+  EXPECT_EQ(events[1].par2, 20u | FTRACE_WAKEUP_NEW);
+  EXPECT_EQ(events[2].par2, 20u | FTRACE_WAKER_HARDIRQ << FTRACE_REASON_SHIFT);
+  const auto &records = list.chunks[0].records;
+  EXPECT_EQ(records[records.size() - 2].code, FTrace_EXT_migrate);
+  EXPECT_EQ(records[records.size() - 2].par2, 513u);
+}
+
+// The largest tid (PID_MAX_LIMIT - 1) beside the smallest.
+TEST(ChunkWriter, KeepsAllBitsOfATid) {
+  ThreadRegistry registry;
+  ChunkList list(256);
+  ChunkWriter writer(0, 1, registry, list);
+  const uint32_t largest = FTRACE_TID_MASK;
+  writer.transition(switched(10, FTRACE_OFFCPU_IDLE, largest, 1));
+  writer.transition(switched(20, FTRACE_OFFCPU_PARKED, 1, largest));
+  writer.finish(30);
+  const std::vector<Plain> events = read_all(list);
+  EXPECT_EQ(events[1].tid, largest);
+  EXPECT_EQ(events[1].par2, 1u | FTRACE_OFFCPU_IDLE << FTRACE_REASON_SHIFT);
+  EXPECT_EQ(events[3].tid, 1u);
+  EXPECT_EQ(events[3].par2, largest | FTRACE_OFFCPU_PARKED << FTRACE_REASON_SHIFT);
+}
+
+// "before the first use of a context in this chunk its identity", and a tid that is used again is
+// another thread.
+TEST(ChunkWriter, NamesAThreadInEachChunkAndAnewWhenItsTidIsReused) {
+  ThreadRegistry registry;
+  ChunkList list(32);
+  ChunkWriter writer(0, 1, registry, list);
+  const life_record first = life(5, LIFE_NEW, 31, "first", 30);
+  registry.learn(first);
+  writer.life(first);
+  writer.transition(switched(10, FTRACE_OFFCPU_DEAD, 31, 0, SCHED_A_TRACED));
+  const life_record second = life(20, LIFE_NEW, 31, "second thread", 30);
+  registry.learn(second);
+  writer.life(second);
+  for (uint64_t time = 30; time < 60; time++)
+    writer.transition(switched(time, FTRACE_OFFCPU_YIELDED, 0, 31, SCHED_B_TRACED));
+  writer.finish(70);
+  read_all(list);
+  ASSERT_GE(list.chunks.size(), 2u);
+
+  std::vector<uint64_t> births;
+  for (const Chunk &chunk : list.chunks)
+    for (const ftrace_record &record : chunk.records)
+      if (record.code == FTrace_EXT_process)
+        births.push_back(ftrace_record_tsc(&record));
+  ASSERT_GE(births.size(), 3u);
+  EXPECT_EQ(births[0], 5u);
+  EXPECT_TRUE(std::all_of(births.begin() + 1, births.end(), [](uint64_t b) { return b == 20; }));
+}
+
+// A thread that logs its renaming late: at the time of the last record, never before it.
+TEST(ChunkWriter, NeverGoesBackInTime) {
+  ThreadRegistry registry;
+  ChunkList list(256);
+  ChunkWriter writer(0, 1, registry, list);
+  writer.transition(switched(100, FTRACE_OFFCPU_SLEEP, 11, 0, SCHED_A_TRACED));
+  writer.life(life(90, LIFE_RENAME, 11, "new name"));
+  writer.blackout_start(80, FTRACE_BLACKOUT_TRANSITIONS);
+  writer.blackout_end(70, 5, FTRACE_BLACKOUT_TRANSITIONS);
+  writer.finish(60);
+  const std::vector<Plain> events = read_all(list);
+  EXPECT_EQ(events.back(), (Plain{FTrace_EVT_blackout_end, 0, 100, 5}));
+}
+
+TEST(ChunkWriter, HandsOverAnOldChunkThatIsNotFull) {
+  ThreadRegistry registry;
+  ChunkList list(256);
+  ChunkWriter writer(0, 1, registry, list);
+  writer.pass_on(5'000'000'000); // nothing to hand over
+  writer.transition(switched(10, FTRACE_OFFCPU_SLEEP, 11, 0, SCHED_A_TRACED));
+  writer.pass_on(20);
+  EXPECT_EQ(list.chunks.size(), 0u) << "it is young";
+  writer.pass_on(5'000'000'000);
+  EXPECT_EQ(list.chunks.size(), 1u);
+  writer.finish(6'000'000'000);
+  EXPECT_EQ(read_all(list).size(), 2u);
+}
+
+// More threads than a chunk has contexts for: the chunk ends, whatever room it has.
+TEST(ChunkWriter, EndsAChunkWhenItsContextsRunOut) {
+  ThreadRegistry registry;
+  ChunkList list(1 << 20);
+  ChunkWriter writer(0, 1, registry, list);
+  constexpr uint32_t kThreads = 3 * ContextTable::kCapacity;
+  for (uint32_t n = 0; n < kThreads; n++)
+    writer.transition(switched(10 + n, FTRACE_OFFCPU_PREEMPTED, 1 + n, 2 + n));
+  writer.finish(100'000);
+  const std::vector<Plain> events = read_all(list);
+  EXPECT_GE(list.chunks.size(), 3u);
+  ASSERT_EQ(events.size(), 1 + 2 * kThreads);
+  for (uint32_t n = 0; n < kThreads; n++) {
+    ASSERT_EQ(events[1 + 2 * n].tid, 1 + n);
+    ASSERT_EQ(events[2 + 2 * n].tid, 2 + n);
+  }
+}
+
+// Random transitions through chunks of every small size come out whole, in order, by the reader of
+// the emulator too.
+TEST(ChunkWriter, LosesNothingAtAnyChunkSize) {
+  for (size_t records : {24u, 25u, 31u, 64u, 257u, 4096u}) {
+    SCOPED_TRACE(records);
+    std::mt19937 random{uint32_t(records)};
+    ThreadRegistry registry;
+    for (uint32_t tid = 100; tid < 400; tid++)
+      registry.learn(life(2, LIFE_NEW, tid, "fifteen letters", 99));
+    ChunkList list(records);
+    ChunkWriter writer(0, 1, registry, list);
+    std::vector<Plain> expected = {{FTrace_EVT_trace_start, 0, 1, 1'000'000}};
+    for (uint64_t time = 10; time < 5'000; time++) {
+      const uint32_t prev = 100 + random() % 300, next = 100 + random() % 300;
+      writer.transition(switched(time, FTRACE_OFFCPU_SLEEP, prev, next));
+      expected.push_back(
+          {FTrace_EVT_task_sleep, prev, time, next | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT});
+      expected.push_back({FTrace_EVT_task_dispatch, next, time, 121});
+    }
+    writer.finish(6'000);
+    EXPECT_EQ(read_all(list), expected);
+
+    TempDir dir;
+    std::ofstream json(dir / "trace.json");
+    json << R"({"format":"ovnitrace","version":1,"begin_ns":1,"end_ns":6000,"cpus":1})";
+    json.close();
+    std::ofstream file(dir / "cpu0000.ftr", std::ios::binary);
+    for (const Chunk &chunk : list.chunks)
+      file.write(reinterpret_cast<const char *>(chunk.records.data()),
+                 std::streamsize(chunk.records.size() * sizeof(ftrace_record)));
+    file.close();
+    CollectingSink sink;
+    const auto source = open_trace({{dir.path()}}, sink);
+    size_t at = 1; // the reader may tell trace_start or not
+    for (Event event; source->next(event);) {
+      if (event.thread == kNone)
+        continue;
+      ASSERT_LT(at, expected.size());
+      const ThreadInfo &thread = source->catalog().threads[event.thread];
+      ASSERT_EQ((Plain{uint16_t(event.kind), thread.tid, event.time, event.par2}), expected[at]);
+      ASSERT_EQ(thread.name, "fifteen letters");
+      at++;
+    }
+    EXPECT_EQ(at, expected.size());
+  }
+}
+
+} // namespace ovnitrace::test

@@ -1,0 +1,280 @@
+// Compressed chunks: written, read whatever their bytes are, and made from plain files: emulator/compress.
+#include "emulator/compress/chunk_frame.h"
+#include "emulator/compress/compress_trace.h"
+#include "emulator/compress/frame_reader.h"
+#include "emulator/error.h"
+#include "emulator/input/open.h"
+#include "emulator/unique_fd.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+#include <zstd.h>
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <random>
+
+namespace ovnitrace {
+namespace {
+
+using test::ChunkBuilder;
+using test::CollectingSink;
+using test::TempDir;
+using test::TraceBuilder;
+
+std::string contents(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_contents(const std::string &path, const std::string &bytes) {
+  TraceBuilder::write_file(path, bytes.data(), bytes.size());
+}
+
+/// Ten chunks of 400 events on CPU 3.
+std::string plain_chunks() {
+  ChunkBuilder chunk(3);
+  chunk.at(5).start();
+  for (int n = 0; n < 10; n++) {
+    chunk.id(1, 100, 100, "thread");
+    for (uint64_t k = 0; k < 400; k++)
+      chunk.at(uint64_t(n) * 100000 + 10 + k * 100 + k * 37 % 100).dispatch(1, uint32_t(k * 2654435761u >> 25));
+    if (n < 9)
+      chunk.next_chunk();
+  }
+  chunk.stop();
+  const auto &records = chunk.records();
+  return {reinterpret_cast<const char *>(records.data()), records.size() * sizeof(ftrace_record)};
+}
+
+struct Reading {
+  explicit Reading(const std::string &directory) {
+    std::unique_ptr<EventSource> source = open_trace({{directory, 0}}, sink);
+    catalog = source->catalog();
+    for (Event event; source->next(event);) {
+      EXPECT_GE(event.time, last) << "in order";
+      last = event.time;
+      events++;
+    }
+    done = source->bytes_done();
+    total = source->bytes_total();
+  }
+  CollectingSink sink;
+  Catalog catalog;
+  size_t events = 0;
+  uint64_t last = 0, done = 0, total = 0;
+};
+
+class Compress : public testing::Test {
+protected:
+  Compress() { write_contents(plain_, bytes_); }
+  TempDir dir_;
+  const std::string plain_ = dir_ / "cpu0003.ftr", packed_ = dir_ / "cpu0003.ftr.zst";
+  const std::string bytes_ = plain_chunks();
+};
+
+TEST_F(Compress, GivesTheSameEventsAndTheSameBytes) {
+  const Reading before(dir_.path());
+  ASSERT_EQ(before.events, 4002u);
+  chmod(plain_.c_str(), 0640);
+  for (int level : {kLeastLevel, 3, kMostLevel}) {
+    const CompressResult packed = compress_trace(dir_.path(), level);
+    EXPECT_EQ(packed.files, 1u);
+    EXPECT_EQ(packed.bytes_before, bytes_.size());
+    EXPECT_EQ(packed.bytes_after, contents(packed_).size());
+    EXPECT_LT(packed.bytes_after, bytes_.size() / 2);
+    EXPECT_FALSE(std::filesystem::exists(plain_));
+    struct stat status;
+    ASSERT_EQ(stat(packed_.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, 0640u);
+    const Reading after(dir_.path());
+    EXPECT_EQ(after.events, before.events);
+    EXPECT_EQ(after.catalog.end, before.catalog.end);
+    EXPECT_EQ(after.catalog.cpus.at(0).index, 3u);
+    EXPECT_EQ(after.sink.damage(), 0u);
+    EXPECT_EQ(after.done, after.total);
+    EXPECT_EQ(decompress_trace(dir_.path()).files, 1u);
+    EXPECT_EQ(contents(plain_), bytes_);
+    EXPECT_FALSE(std::filesystem::exists(packed_));
+  }
+  EXPECT_EQ(decompress_trace(dir_.path()).files, 0u) << "there is none any more";
+}
+
+// Independent frames, each with its size: what the standard tool needs and what makes chunks readable alone.
+TEST_F(Compress, MakesAFrameOfEachChunk) {
+  compress_trace(dir_.path(), 1);
+  const std::string packed = contents(packed_);
+  size_t at = 0, frames = 0;
+  std::string all;
+  while (at < packed.size()) {
+    const size_t size = ZSTD_findFrameCompressedSize(packed.data() + at, packed.size() - at);
+    ASSERT_FALSE(ZSTD_isError(size));
+    const unsigned long long content = ZSTD_getFrameContentSize(packed.data() + at, size);
+    ASSERT_LT(content, 1u << 20);
+    std::string chunk(content, 0);
+    ASSERT_EQ(ZSTD_decompress(chunk.data(), chunk.size(), packed.data() + at, size), content);
+    EXPECT_EQ(chunk[0], FTrace_EVT_cycles_per_msec);
+    all += chunk;
+    at += size;
+    frames++;
+  }
+  EXPECT_EQ(frames, 10u);
+  EXPECT_EQ(all, bytes_);
+}
+
+TEST_F(Compress, KeepsAnyBytesAsTheyAre) {
+  for (size_t size : {size_t(0), size_t(1), size_t(15), size_t(17), bytes_.size() - 5}) {
+    write_contents(plain_, bytes_.substr(0, size));
+    compress_trace(dir_.path(), 1);
+    decompress_trace(dir_.path());
+    EXPECT_EQ(contents(plain_), bytes_.substr(0, size));
+  }
+  std::string large(9 << 20, 0); // no chunk in it: frames of what one can hold
+  std::mt19937 random(1);
+  for (size_t at = 0; at < large.size(); at += 64)
+    large[at] = char(random());
+  write_contents(plain_, large);
+  compress_trace(dir_.path(), 1);
+  decompress_trace(dir_.path());
+  EXPECT_TRUE(contents(plain_) == large);
+}
+
+TEST_F(Compress, LeavesAFileThatItCannotReplace) {
+  const std::string planted = dir_ / "victim";
+  write_contents(planted, "untouched");
+  std::filesystem::create_symlink(planted, dir_ / "cpu0001.ftr");
+  EXPECT_THROW(compress_trace(dir_.path(), 1), Error) << "a link is not followed";
+  std::filesystem::remove(dir_ / "cpu0001.ftr");
+  EXPECT_EQ(contents(planted), "untouched");
+  EXPECT_EQ(contents(plain_), bytes_);
+
+  compress_trace(dir_.path(), 1);
+  std::string damaged = contents(packed_);
+  damaged[damaged.size() / 2] ^= 1;
+  write_contents(packed_, damaged);
+  EXPECT_THROW(decompress_trace(dir_.path()), Error);
+  EXPECT_EQ(contents(packed_), damaged);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 2) << "and nothing is left over";
+  EXPECT_THROW(compress_trace(dir_ / "none", 1), Error);
+}
+
+TEST_F(Compress, PrefersThePlainFileWhereBothAreThere) {
+  write_contents(packed_, "half of a compr");
+  const Reading reading(dir_.path());
+  EXPECT_EQ(reading.events, 4002u);
+  EXPECT_EQ(reading.sink.damage(), 0u);
+}
+
+// What a killed tracer leaves: the chunks before are all there.
+TEST_F(Compress, ReadsAFileThatWasCut) {
+  compress_trace(dir_.path(), 1);
+  const std::string packed = contents(packed_);
+  size_t last_events = 0;
+  for (size_t length = 1; length < packed.size(); length += 97) {
+    write_contents(packed_, packed.substr(0, length));
+    if (length < 16) {
+      EXPECT_THROW(Reading reading(dir_.path()), Error) << "nothing in it";
+      continue;
+    }
+    const Reading reading(dir_.path());
+    EXPECT_GE(reading.events, last_events);
+    EXPECT_GE(reading.sink.damage(), 1u);
+    last_events = reading.events;
+  }
+  EXPECT_GE(last_events, 9 * 400u);
+}
+
+TEST_F(Compress, GoesOnBehindADamagedChunk) {
+  compress_trace(dir_.path(), 1);
+  std::string packed = contents(packed_);
+  packed[packed.size() / 2] ^= 0x55;
+  write_contents(packed_, packed);
+  const Reading reading(dir_.path());
+  EXPECT_GE(reading.events, 8 * 400u);
+  EXPECT_LT(reading.events, 4002u);
+  EXPECT_EQ(reading.sink.count("a compressed chunk is damaged"), 1u);
+}
+
+TEST_F(Compress, SurvivesAnyWrongBytes) {
+  compress_trace(dir_.path(), 1);
+  const std::string packed = contents(packed_);
+  std::mt19937 random(3);
+  for (int round = 0; round < 2000; round++) {
+    std::string damaged = packed.substr(0, packed.size() - random() % 40);
+    for (uint32_t flips = 1 + random() % 8; flips; flips--)
+      damaged[random() % damaged.size()] = char(random());
+    write_contents(packed_, damaged);
+    try {
+      const Reading reading(dir_.path());
+      ASSERT_LE(reading.events, 8010u);
+    } catch (const Error &error) { // only a newer version is refused
+      ASSERT_NE(std::string_view(error.what()).find("newer ovnitrace"), std::string_view::npos) << error.what();
+    }
+  }
+}
+
+/// What a reader gives for bytes in a file.
+struct Frames {
+  explicit Frames(const std::string &bytes) {
+    const UniqueFd fd(memfd_create("frames", MFD_CLOEXEC));
+    EXPECT_EQ(write(fd.get(), bytes.data(), bytes.size()), ssize_t(bytes.size()));
+    FrameReader reader(fd.get(), bytes.size());
+    char part[100];
+    for (bool more = true; more;) {
+      const size_t got = reader.read(part, sizeof part);
+      out.append(part, got);
+      const std::string fault = reader.take_fault();
+      if (!fault.empty())
+        faults.push_back(fault);
+      more = got == sizeof part || !fault.empty();
+    }
+  }
+  std::string out;
+  std::vector<std::string> faults;
+};
+
+std::string frame_of(const std::string &bytes) {
+  FrameCompressor compressor(1);
+  const auto frame = compressor.compress(bytes.data(), bytes.size());
+  return {frame.begin(), frame.end()};
+}
+
+TEST(FrameReader, RefusesAFrameThatNeedsMuchMemory) {
+  // Header: magic, descriptor 0x00 (a window byte follows), window 2^41; then an empty last block.
+  const std::string hostile("\x28\xB5\x2F\xFD\x00\xF8\x01\x00\x00", 9);
+  // The same with a content size of 2^62 and no window: the window is as large.
+  const std::string larger("\x28\xB5\x2F\xFD\xE0\x00\x00\x00\x00\x00\x00\x00\x40\x01\x00\x00", 16);
+  for (const std::string &frame : {hostile, larger}) {
+    const Frames read(frame + frame_of("what follows"));
+    EXPECT_EQ(read.out, "what follows");
+    ASSERT_EQ(read.faults.size(), 1u);
+    EXPECT_NE(read.faults[0].find("memory"), std::string::npos) << read.faults[0];
+  }
+}
+
+TEST(FrameReader, GivesUpWhereAllIsDamage) {
+  std::string bytes;
+  for (int n = 0; n < 5000; n++)
+    bytes += std::string("\x28\xB5\x2F\xFD\xFF\xFF", 6);
+  const Frames read(bytes);
+  EXPECT_EQ(read.out, "");
+  EXPECT_LE(read.faults.size(), 1000u);
+  EXPECT_NE(read.faults.back().find("left out"), std::string::npos);
+}
+
+TEST(FrameReader, ReadsFramesOfOthersAndSkipsWhatIsNone) {
+  const std::string skippable("\x50\x2A\x4D\x18\x03\x00\x00\x00xyz", 11);
+  const Frames good(frame_of("one ") + skippable + frame_of("") + frame_of("two"));
+  EXPECT_EQ(good.out, "one two");
+  EXPECT_TRUE(good.faults.empty());
+  const Frames noise("no frame at all" + frame_of("one") + "noise" + std::string(300000, 'x') + frame_of("two"));
+  EXPECT_EQ(noise.out, "onetwo");
+  EXPECT_EQ(noise.faults.size(), 2u);
+  EXPECT_EQ(Frames("").faults.size(), 0u);
+}
+
+} // namespace
+} // namespace ovnitrace

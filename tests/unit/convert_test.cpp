@@ -1,0 +1,249 @@
+// From a trace directory to the files that Paraver loads.
+#include "emulator/convert/convert.h"
+
+#include "emulator/cli/trace_inputs.h"
+#include "emulator/error.h"
+#include "emulator/input/open.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingSink;
+using test::TempDir;
+using test::TraceBuilder;
+
+std::vector<std::string> lines_of(const std::string &path) {
+  std::ifstream in(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+std::string text_of(const std::string &path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// The (time, value) pairs that a row of a .prv has of one type.
+using Timeline = std::vector<std::pair<uint64_t, int64_t>>;
+Timeline timeline(const std::string &path, uint32_t thread, uint32_t type, uint32_t task = 1) {
+  Timeline found;
+  for (const std::string &line : lines_of(path)) {
+    std::vector<int64_t> fields;
+    std::stringstream in(line);
+    for (std::string field; line[0] == '2' && std::getline(in, field, ':');)
+      fields.push_back(std::stoll(field));
+    if (fields.size() < 8 || fields[3] != task || fields[4] != thread)
+      continue;
+    for (size_t i = 6; i + 1 < fields.size(); i += 2)
+      if (fields[i] == type)
+        found.push_back({uint64_t(fields[5]), fields[i + 1]});
+  }
+  return found;
+}
+
+class Convert : public ::testing::Test {
+protected:
+  Convert() : trace(dir.path()) {}
+
+  ConvertResult run(ConvertOptions options = {}) {
+    trace.write();
+    return convert_directory(dir.path(), options, sink);
+  }
+  std::string threads() const { return dir / "thread.prv"; }
+  std::string cpus() const { return dir / "cpu.prv"; }
+
+  TempDir dir;
+  TraceBuilder trace;
+  CollectingSink sink;
+};
+
+/// A waker and a woken thread on one CPU.
+class PingPong : public Convert {
+protected:
+  PingPong() {
+    trace.cpu(0)
+        .at(1000)
+        .start()
+        .id(1, 10, 10, "app")
+        .id(2, 11, 10, "worker")
+        .at(1100)
+        .dispatch(1, 121)
+        .at(1200)
+        .activate_new(2, 10)
+        .at(1300)
+        .epilogue(1, 11)
+        .dispatch(2, 121)
+        .at(1400)
+        .sleep(2, 10)
+        .dispatch(1, 121)
+        .at(1500)
+        .end(1, 10)
+        .at(1600)
+        .stop();
+  }
+};
+
+TEST_F(PingPong, StatesFollowTheTableOfTheDesign) {
+  ConvertResult result = run();
+  EXPECT_EQ(result.faults, 0u);
+  EXPECT_TRUE(result.untaken.empty());
+  EXPECT_TRUE(sink.told.empty() || sink.damage() == 0);
+  EXPECT_EQ(timeline(threads(), 1, 4), (Timeline{{0, 0}, {100, 1}, {300, 4}, {400, 1}, {500, 3}}));
+  EXPECT_EQ(timeline(threads(), 2, 4), (Timeline{{200, 5}, {300, 1}, {400, 2}}));
+}
+
+TEST_F(PingPong, TheCpuCopiesItsRunningThreadWithoutAGapAtASwitch) {
+  run();
+  EXPECT_EQ(timeline(cpus(), 1, 2), (Timeline{{100, 10}, {300, 11}, {400, 10}, {500, 0}}));
+  EXPECT_EQ(timeline(cpus(), 1, 1), (Timeline{{100, 10}, {500, 0}}));
+  EXPECT_EQ(timeline(cpus(), 1, 3), (Timeline{{0, 0}, {100, 1}, {500, 0}}));
+}
+
+TEST_F(PingPong, TheCpuOfAThreadIsItsIndexPlusOneAndNoneAtItsEnd) {
+  run();
+  EXPECT_EQ(timeline(threads(), 1, 6), (Timeline{{100, 1}, {500, 0}}));
+}
+
+TEST_F(PingPong, AWakeupIsAnArrowFromTheWakerToTheWoken) {
+  run();
+  std::vector<std::string> arrows;
+  for (const std::string &line : lines_of(threads()))
+    if (line[0] == '3')
+      arrows.push_back(line);
+  ASSERT_EQ(arrows.size(), 1u);
+  EXPECT_EQ(arrows[0], "3:1:1:1:1:200:200:0:1:1:2:200:200:1:0");
+}
+
+TEST_F(PingPong, TheWakerIsShownWhileWarmingAndTheLatencyWhileRunning) {
+  run();
+  EXPECT_EQ(timeline(threads(), 2, 220), (Timeline{{200, 10}, {300, 0}}));
+  EXPECT_EQ(timeline(threads(), 2, 221), (Timeline{{200, 1}, {300, 0}}));
+  EXPECT_EQ(timeline(threads(), 2, 222), (Timeline{{300, 100}, {400, 0}}));
+}
+
+TEST_F(PingPong, TheReasonTheNextThreadAndThePriorityAreShown) {
+  run();
+  EXPECT_EQ(timeline(threads(), 1, 200), (Timeline{{300, 2}, {400, 0}}));
+  EXPECT_EQ(timeline(threads(), 1, 201), (Timeline{{300, 11}, {400, 0}}));
+  EXPECT_EQ(timeline(threads(), 2, 200), (Timeline{{400, 3}}));
+  EXPECT_EQ(timeline(threads(), 1, 202), (Timeline{{100, 121}, {300, 0}, {400, 121}, {500, 0}}));
+  EXPECT_EQ(timeline(cpus(), 1, 202), (Timeline{{100, 121}, {500, 0}}));
+}
+
+TEST_F(PingPong, FilesBesideTheTraceNameRowsTypesAndValues) {
+  run();
+  EXPECT_NE(text_of(dir / "thread.row").find("app (10)\nworker (11)"), std::string::npos);
+  EXPECT_NE(text_of(dir / "cpu.row").find("CPU 0"), std::string::npos);
+  std::string pcf = text_of(dir / "thread.pcf");
+  EXPECT_NE(pcf.find("0    4    Thread state"), std::string::npos);
+  EXPECT_NE(pcf.find("5    Warming"), std::string::npos);
+  EXPECT_NE(text_of(dir / "cpu.pcf").find("app (10)"), std::string::npos);
+  EXPECT_FALSE(text_of(dir / "cfg/thread/state.cfg").empty());
+  EXPECT_FALSE(text_of(dir / "cfg/cpu/running-threads.cfg").empty());
+}
+
+TEST_F(PingPong, TheHeaderTellsTheEndOfTheCaptureAndTheObjects) {
+  run();
+  std::string header = lines_of(threads()).at(0);
+  EXPECT_NE(header.find("600_ns:1(1):1:1(2:1)"), std::string::npos) << header;
+  header = lines_of(cpus()).at(0);
+  EXPECT_NE(header.find("600_ns:0:1:1(1:1)"), std::string::npos) << header;
+}
+
+TEST_F(PingPong, ACutKeepsTheStatesThatHoldAtItsBegin) {
+  ConvertOptions options;
+  options.cut.from = 250;
+  options.cut.to = 420;
+  run(options);
+  EXPECT_EQ(timeline(threads(), 1, 4), (Timeline{{0, 1}, {50, 4}, {150, 1}}));
+  EXPECT_EQ(timeline(threads(), 2, 4), (Timeline{{0, 5}, {50, 1}, {150, 2}}));
+  EXPECT_EQ(timeline(threads(), 2, 220), (Timeline{{0, 10}, {50, 0}}));
+  EXPECT_EQ(timeline(cpus(), 1, 2), (Timeline{{0, 10}, {50, 11}, {150, 10}}));
+  EXPECT_NE(lines_of(threads()).at(0).find("170_ns"), std::string::npos);
+}
+
+TEST_F(PingPong, ACutByTidLeavesOneRowAndCpusThatShowOnlyThatThread) {
+  ConvertOptions options;
+  options.cut.tids = {11};
+  run(options);
+  EXPECT_EQ(timeline(threads(), 1, 4), (Timeline{{0, 0}, {200, 5}, {300, 1}, {400, 2}}));
+  EXPECT_EQ(timeline(cpus(), 1, 2), (Timeline{{300, 11}, {400, 0}}));
+}
+
+TEST_F(PingPong, ACutByNameTakesPatterns) {
+  ConvertOptions options;
+  options.cut.comms = {"work*"};
+  run(options);
+  EXPECT_NE(text_of(dir / "thread.row").find("LEVEL THREAD SIZE 1\nworker (11)"),
+            std::string::npos);
+}
+
+TEST_F(PingPong, ACutThatLeavesNothingIsAnError) {
+  ConvertOptions options;
+  options.cut.pids = {999};
+  EXPECT_THROW(run(options), Error);
+  options.cut.pids.clear();
+  options.cut.cpus = {7};
+  EXPECT_THROW(run(options), Error);
+}
+
+/// Two hosts with one thread each.
+class TwoHosts : public ::testing::Test {
+protected:
+  TwoHosts() {
+    for (const char *host : {"one", "two"}) {
+      std::filesystem::create_directory(dir / host);
+      TraceBuilder trace(dir / host);
+      trace.cpu(0).at(1000).start().id(1, 10, 10, host).dispatch(1).at(1100).sleep(1).stop();
+      trace.json(std::string(R"({"version": 1, "host": ")") + host + R"(.site"})").write();
+    }
+  }
+  void table(const std::string &lines) {
+    std::ofstream(dir / "offsets.txt") << "rank hostname offset_median offset_mean offset_std\n"
+                                       << lines;
+  }
+  std::vector<TraceInput> inputs() {
+    return trace_inputs({dir / "one", dir / "two"}, dir / "offsets.txt");
+  }
+  TempDir dir;
+  CollectingSink sink;
+};
+
+TEST_F(TwoHosts, BecomeTwoNodesOfOneTimelineOnOneClock) {
+  table("0 one 0 0 0\n1 two 50 50 1\n");
+  std::unique_ptr<EventSource> source = open_trace(inputs(), sink);
+  ConvertOptions options;
+  options.directory = dir / "out";
+  convert(*source, options, sink);
+  std::string prv = dir / "out/thread.prv";
+  EXPECT_NE(lines_of(prv).at(0).find(":2(1,1):1:2(1:1,1:2)"), std::string::npos)
+      << lines_of(prv).at(0);
+  EXPECT_EQ(timeline(prv, 1, 4, 1), (Timeline{{0, 1}, {100, 2}}));
+  EXPECT_EQ(timeline(prv, 1, 4, 2), (Timeline{{50, 1}, {150, 2}}));
+  EXPECT_EQ(timeline(prv, 1, 6, 2), (Timeline{{50, 2}})) << "the second of all CPUs";
+  EXPECT_EQ(timeline(dir / "out/cpu.prv", 2, 2), (Timeline{{50, 10}, {150, 0}}));
+}
+
+TEST_F(TwoHosts, NeedTheOffsetOfEachInATableThatIsRight) {
+  EXPECT_THROW(inputs(), Error) << "no table";
+  table("0 one 0 0 0\n");
+  EXPECT_THROW(inputs(), Error) << "no host two";
+  table("0 one zero 0 0\n1 two 0 0 0\n");
+  EXPECT_THROW(inputs(), Error);
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,237 @@
+// `ovnitrace dump`: names of events, lines, and the program around them.
+#include "emulator/cli/commands.h"
+#include "emulator/cli/run.h"
+#include "emulator/dump/dump_line.h"
+#include "emulator/event_names.h"
+#include "emulator/input/code_kind.h"
+#include "emulator/input/open.h"
+#include "emulator/unique_fd.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <regex>
+#include <set>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingSink;
+using test::TempDir;
+using test::TraceBuilder;
+
+TEST(EventNames, CoverEveryCodeOfTheHeader) {
+  std::ifstream header("include/ovnitrace/ftrace_codes.h");
+  ASSERT_TRUE(header) << "run from the root of the project";
+  const std::regex code(R"(FTrace_(EVT|EXT)_(\w+) = (0x[0-9A-F]+),)");
+  int codes = 0;
+  for (std::string line; std::getline(header, line);) {
+    std::smatch match;
+    if (!std::regex_search(line, match, code))
+      continue;
+    codes++;
+    const std::string name = match[1] == "EXT" ? "EXT_" + match[2].str() : match[2].str();
+    const uint32_t value = uint32_t(std::stoul(match[3], nullptr, 16));
+    EXPECT_EQ(event_name(value), name == "mutex_unlock_misprint" ? "mutex_unlock" : name);
+    EXPECT_NE(kCodeKinds[value], CodeKind::unknown) << name << ": how is it read?";
+  }
+  EXPECT_GE(codes, 80);
+}
+
+TEST(EventNames, AreUnknownExactlyWhereNoReaderKnowsTheCode) {
+  for (uint32_t code = 0; code < 256; code++)
+    EXPECT_EQ(event_name(code) == "unknown", kCodeKinds[code] == CodeKind::unknown) << code;
+  EXPECT_EQ(event_name(256), "unknown");
+}
+
+/// What dump prints of a trace.
+std::string lines_of(TraceBuilder &trace, const std::string &path) {
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{path}}, sink);
+  const DumpLine line(source->catalog());
+  std::string text;
+  char buffer[DumpLine::kMaxBytes];
+  for (Event event; source->next(event);)
+    text.append(buffer, line.put(buffer, event));
+  return text;
+}
+
+TEST(Dump, PrintsEveryDetailInStableColumns) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0)
+      .at(1000)
+      .start()
+      .id(1, 4321, 4321, "app")
+      .id(2, 4322, 4321, "a worker")
+      .snapshot(1, 2, 3, FTRACE_OFFCPU_DISK)
+      .at(2500)
+      .create(2, 4322)
+      .activate_new(2, 4321)
+      .activate(1, 4322, FTRACE_WAKER_SOFTIRQ)
+      .dispatch(2, 122)
+      .at(1000 + 12345678901)
+      .epilogue(2, 4321)
+      .dispatch(1, FTRACE_PRIO_BIAS - 1)
+      .sleep(1, 0, FTRACE_OFFCPU_DISK)
+      .migrate(2, 7)
+      .record(FTrace_EXT_exec, 2, 4300)
+      .record(FTrace_EXT_exit, 2, 256)
+      .end(2, 4322)
+      .blackout_start()
+      .blackout_end(17)
+      .record(FTrace_EVT_user_event_3, 5, 6)
+      .record(FTrace_EVT_mutex_unlock_misprint, 1, 99)
+      .stop();
+  EXPECT_EQ(lines_of(trace, dir.path()), 1 + R"(
+     0.000000000    0  trace_start          -
+     0.000000000    0  EXT_snapshot         app (4321)               state=paused cpu=3 reason=disk
+     0.000001500    0  task_create          a worker (4322)
+     0.000001500    0  task_activate        a worker (4322)          waker=4321 context=task new=1
+     0.000001500    0  task_activate        app (4321)               waker=4322 context=softirq
+     0.000001500    0  task_dispatch        a worker (4322)          priority=120
+    12.345678901    0  task_epilogue        a worker (4322)          next=4321 reason=preempted
+    12.345678901    0  task_dispatch        app (4321)               priority=-1
+    12.345678901    0  task_sleep           app (4321)               next=0 reason=disk
+    12.345678901    0  EXT_migrate          a worker (4322)          cpu=7
+    12.345678901    0  EXT_exec             a worker (4322)          from=4300
+    12.345678901    0  EXT_exit             a worker (4322)          status=256
+    12.345678901    0  task_end             a worker (4322)
+    12.345678901    0  blackout_start       -
+    12.345678901    0  blackout_end         -                        lost=17
+    12.345678901    0  user_event_3         -                        par1=5 par2=6
+    12.345678901    0  mutex_unlock         app (4321)               par2=99
+    12.345678901    0  trace_stop           -
+)");
+}
+
+TEST(Dump, FitsTheLargestValues) {
+  Catalog catalog;
+  catalog.threads.push_back({.tid = UINT32_MAX, .name = std::string(1000, 'x')});
+  catalog.cpus.push_back({.index = UINT16_MAX});
+  const DumpLine line(catalog);
+  char buffer[DumpLine::kMaxBytes];
+  for (uint32_t code = 0; code < 512; code++) {
+    const Event event{.time = INT64_MAX, .kind = code, .thread = 0, .cpu = 0, .par2 = UINT32_MAX};
+    const char *end = line.put(buffer, event);
+    EXPECT_LT(end, buffer + sizeof buffer);
+    EXPECT_EQ(end[-1], '\n');
+  }
+  const Event stream{.kind = mcv('O', 'H', 'x')};
+  EXPECT_EQ(std::string(buffer, line.put(buffer, stream)).find("  OHx "), 21u);
+}
+
+/// What a command line gives.
+struct Ran {
+  int status;
+  std::string out, err;
+};
+
+Ran run(std::vector<std::string> arguments) {
+  CLI::App app("", "ovnitrace");
+  app.require_subcommand(1);
+  add_info(app);
+  add_dump(app);
+  arguments.insert(arguments.begin(), "ovnitrace");
+  std::vector<char *> argv;
+  for (std::string &argument : arguments)
+    argv.push_back(argument.data());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int status = run_cli(app, int(argv.size()), argv.data());
+  std::string out = testing::internal::GetCapturedStdout();
+  return {status, std::move(out), testing::internal::GetCapturedStderr()};
+}
+
+/// While it lives, standard output is another file.
+class StdoutTo {
+public:
+  explicit StdoutTo(int fd) : saved_(dup(STDOUT_FILENO)) { dup2(fd, STDOUT_FILENO); }
+  ~StdoutTo() {
+    dup2(saved_, STDOUT_FILENO);
+    close(saved_);
+  }
+
+private:
+  int saved_;
+};
+
+TraceBuilder &whole_trace(TraceBuilder &trace) {
+  trace.json("{\"version\": 1}").cpu(0).at(5).start().id(1, 7, 7, "a").dispatch(1).stop();
+  return trace;
+}
+
+TEST(CommandLine, EndsWithTheRightStatus) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  whole_trace(trace).write();
+  for (const char *command : {"dump", "info"}) {
+    const Ran good = run({command, dir.path()});
+    EXPECT_EQ(good.status, 0);
+    EXPECT_NE(good.out.find("a (7)"), std::string::npos);
+    EXPECT_EQ(good.err, "");
+    const Ran help = run({command, "--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_NE(help.out.find("Examples:"), std::string::npos);
+    const Ran missing = run({command, dir / "none"});
+    EXPECT_EQ(missing.status, 1);
+    EXPECT_EQ(missing.err.find("ovnitrace: cannot open the trace"), 0u) << missing.err;
+    const Ran unknown = run({command, dir.path(), "--colour"});
+    EXPECT_EQ(unknown.status, 2);
+    EXPECT_NE(unknown.err.find("--colour"), std::string::npos);
+    EXPECT_EQ(run({command}).status, 2);
+  }
+  EXPECT_EQ(run({}).status, 2);
+}
+
+TEST(CommandLine, PrintsAllThatIsLeftOfADamagedTrace) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  const auto &records = whole_trace(trace).cpu(0).records();
+  trace.write();
+  TraceBuilder::write_file(trace.file(0), records.data(), (records.size() - 1) * 16 + 5);
+  const Ran cut = run({"dump", dir.path()});
+  EXPECT_EQ(cut.status, 1);
+  EXPECT_EQ(std::count(cut.out.begin(), cut.out.end(), '\n'), 2);
+  EXPECT_NE(cut.err.find("the file was cut"), std::string::npos) << cut.err;
+}
+
+TEST(CommandLine, TellsAFullDiskButNotAReaderThatWentAway) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  whole_trace(trace).write();
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  close(pipe_ends[0]); // as `| head` leaves it
+  const UniqueFd gone(pipe_ends[1]), full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  for (const char *command : {"dump", "info"}) {
+    CLI::App app("", "ovnitrace");
+    add_info(app);
+    add_dump(app);
+    std::string path = dir.path(), name = command, program = "ovnitrace";
+    char *argv[] = {program.data(), name.data(), path.data()};
+    {
+      StdoutTo to(gone.get());
+      EXPECT_EQ(run_cli(app, 3, argv), 0);
+    }
+    testing::internal::CaptureStderr();
+    {
+      StdoutTo to(full.get());
+      EXPECT_EQ(run_cli(app, 3, argv), 1);
+    }
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("No space left"), std::string::npos);
+  }
+}
+
+} // namespace
+} // namespace ovnitrace

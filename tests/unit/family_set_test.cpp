@@ -1,0 +1,60 @@
+// What --filter takes.
+#include "user/bpf/family_set.h"
+
+#include "emulator/error.h"
+
+#include <gtest/gtest.h>
+
+#include <ovnitrace/ftrace_codes.h>
+
+namespace ovnitrace {
+namespace {
+
+bool has(std::string_view list, uint32_t code) { return parse_families(list).has(code & FTrace_family_mask); }
+
+TEST(FamilySet, TheDefaultIsTheScheduler) {
+  EXPECT_TRUE(default_families().has(2));
+  for (uint32_t family : {1, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+    EXPECT_FALSE(default_families().has(family)) << family;
+}
+
+TEST(FamilySet, AListReplacesTheDefault) {
+  EXPECT_TRUE(has("irq", FTrace_EVT_interrupt_start));
+  EXPECT_FALSE(has("irq", FTrace_EVT_task_dispatch));
+  EXPECT_EQ(parse_families("sched"), default_families());
+}
+
+TEST(FamilySet, SignsChangeTheDefault) {
+  EXPECT_TRUE(has("+irq", FTrace_EVT_task_dispatch));
+  EXPECT_TRUE(has("+irq,+signal", FTrace_EVT_signal));
+  EXPECT_TRUE(has("+irq,signal", FTrace_EVT_signal));
+  EXPECT_FALSE(has("-sched,+irq", FTrace_EVT_task_dispatch));
+  EXPECT_FALSE(has("all,-irq", FTrace_EVT_interrupt_start));
+  EXPECT_TRUE(has("all,-irq", FTrace_EVT_signal));
+  EXPECT_EQ(parse_families("none").bits(), 0u);
+}
+
+TEST(FamilySet, NumbersAreThoseOfTheManual) {
+  EXPECT_EQ(parse_families("3"), parse_families("irq"));
+  EXPECT_EQ(parse_families("7"), parse_families("signal"));
+  EXPECT_EQ(parse_families("2"), default_families());
+}
+
+TEST(FamilySet, RefusesWhatIsNoFamily) {
+  for (const char *list : {"", "irqs", "mutex", "9", "irq,", ",irq", "+", "-", "4", "16", "99999999999", "0x3", "irq signal"})
+    try {
+      parse_families(list);
+      ADD_FAILURE() << list;
+    } catch (const Error &error) {
+      EXPECT_EQ(error.status(), kExitUsage) << list;
+    }
+}
+
+TEST(FamilySet, IsToldByTheNamesThatItTakes) {
+  EXPECT_EQ(to_string(default_families()), "sched");
+  EXPECT_EQ(to_string(FamilySet()), "none");
+  EXPECT_EQ(to_string(parse_families("all")), family_names());
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,197 @@
+// Chunks of libovnitrace: making, changing, linking and selecting them, and every wrong way to.
+#include "tests/unit/support/ftrace_rig.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <climits>
+#include <set>
+
+using namespace ovnitrace::test;
+
+namespace {
+
+constexpr int CYC = FTRACE_CHUNK_FLAG_CYC, JTN = FTRACE_CHUNK_FLAG_JTN,
+              STOP = FTRACE_CHUNK_FLAG_STOP, FULL = FTRACE_CHUNK_FLAG_FULL,
+              BUSY = FTRACE_CHUNK_FLAG_BUSY, NODEL = FTRACE_CHUNK_FLAG_NODEL,
+              COMPR = FTRACE_CHUNK_FLAG_COMPR;
+
+class FtraceChunk : public FtraceRig {};
+
+/// Runs it in a child, so that limits do not stay; true if it says so.
+template <typename Check> bool in_child(Check check) {
+  pid_t child = fork();
+  if (child == 0)
+    _exit(check() ? 0 : 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_F(FtraceChunk, FlagValuesAreTheOriginals) {
+  EXPECT_EQ(FTRACE_CHUNK_FLAG_FREE, 0x01);
+  EXPECT_EQ(FULL, 0x02);
+  EXPECT_EQ(CYC, 0x00);
+  EXPECT_EQ(JTN, 0x04);
+  EXPECT_EQ(STOP, 0x08);
+  EXPECT_EQ(BUSY, 0x10);
+  EXPECT_EQ(NODEL, 0x20);
+  EXPECT_EQ(COMPR, 0x40);
+}
+
+TEST_F(FtraceChunk, CreateNumbersFromZeroAndReusesNumbers) {
+  EXPECT_EQ(create(1, kFree), 0);
+  EXPECT_EQ(create(1, kFree), 1);
+  EXPECT_EQ(create(1, kFree), 2);
+  EXPECT_EQ(FTrace_chunk_delete(1), 0);
+  EXPECT_EQ(create(1, kFree), 1);
+}
+
+TEST_F(FtraceChunk, SizesTooSmall) {
+  for (int size : {0, -1, INT_MIN, 15}) {
+    EXPECT_EQ(FTrace_chunk_create(size, 48, kFree), FTRACE_E_SIZE) << size;
+    EXPECT_EQ(FTrace_chunk_create(16, size, kFree), FTRACE_E_SIZE) << size;
+  }
+  EXPECT_EQ(FTrace_chunk_create(16, 47, kFree), FTRACE_E_SIZE);
+  EXPECT_EQ(FTrace_chunk_create(16, 48, kFree), 0);
+}
+
+TEST_F(FtraceChunk, SizesBeyondMemory) {
+  EXPECT_TRUE(in_child([] {
+    rlimit limit{256 << 20, 256 << 20};
+    return setrlimit(RLIMIT_AS, &limit) == 0 &&
+           FTrace_chunk_create(INT_MAX, 48, kFree) == FTRACE_E_NOMEM &&
+           FTrace_chunk_create(16, INT_MAX, kFree) == FTRACE_E_NOMEM &&
+           FTrace_chunk_create(16, 48, kFree) == 0; // and the number was not lost
+  }));
+}
+
+TEST_F(FtraceChunk, NoMoreThan256) {
+  for (int i = 0; i < FTRACE_MAX_CHUNK; i++)
+    ASSERT_EQ(create(1, kFree), i);
+  EXPECT_EQ(create(1, kFree), FTRACE_E_TOO_MANY);
+}
+
+TEST_F(FtraceChunk, FlagsThatContradictEachOther) {
+  int chunk = create(1, kFree);
+  for (int wrong : {JTN | STOP, kFree | FULL, kFree | BUSY, kFree | COMPR, 0x80}) {
+    EXPECT_EQ(create(1, wrong), FTRACE_E_FLAGS) << wrong;
+    EXPECT_EQ(FTrace_set_chunk_flags(chunk, FTrace_flags(wrong)), FTRACE_E_FLAGS) << wrong;
+    EXPECT_EQ(FTrace_send_chunk(chunk, 0, FTrace_flags(wrong)), FTRACE_E_FLAGS) << wrong;
+  }
+  EXPECT_EQ(flags_of(chunk), kFree);
+}
+
+TEST_F(FtraceChunk, UnknownNumbers) {
+  int chunk = create(1, kFree);
+  FTrace_flags flags;
+  for (int number : {-1, 1, FTRACE_MAX_CHUNK, INT_MAX, INT_MIN}) {
+    EXPECT_EQ(FTrace_chunk_delete(number), FTRACE_E_UNKNOWN_CHUNK);
+    EXPECT_EQ(FTrace_set_chunk_flags(number, kFree), FTRACE_E_UNKNOWN_CHUNK);
+    EXPECT_EQ(FTrace_get_chunk_flags(number, &flags), FTRACE_E_UNKNOWN_CHUNK);
+    EXPECT_EQ(FTrace_actual_chunk_select(number), FTRACE_E_UNKNOWN_CHUNK);
+    EXPECT_EQ(FTrace_chunk_link(number, chunk), FTRACE_E_UNKNOWN_CHUNK);
+    EXPECT_EQ(FTrace_chunk_link(chunk, number), FTRACE_E_UNKNOWN_CHUNK);
+    EXPECT_EQ(FTrace_compress_chunk(number, 0), FTRACE_E_UNKNOWN_CHUNK);
+    EXPECT_EQ(FTrace_send_chunk(number, 0, 0), FTRACE_E_UNKNOWN_CHUNK);
+    EXPECT_EQ(FTrace_last_error(), FTRACE_E_UNKNOWN_CHUNK);
+  }
+  EXPECT_EQ(FTrace_get_chunk_flags(chunk, nullptr), FTRACE_E_ARGUMENT);
+}
+
+TEST_F(FtraceChunk, DeleteRefusesProtectedAndUsedOnes) {
+  int chunk = create(1, kFree | NODEL);
+  EXPECT_EQ(FTrace_chunk_delete(chunk), FTRACE_E_NODEL);
+  EXPECT_EQ(FTrace_actual_chunk_select(chunk), 0);
+  EXPECT_EQ(FTrace_enable(), 0);
+  EXPECT_EQ(FTrace_set_chunk_flags(chunk, 0), 0); // NODEL may change while it is used
+  EXPECT_EQ(FTrace_chunk_delete(chunk), FTRACE_E_BUSY);
+  FTrace_disable();
+  EXPECT_EQ(FTrace_chunk_delete(chunk), 0);
+  EXPECT_EQ(FTrace_enable(), FTRACE_E_NO_CHUNK);
+}
+
+TEST_F(FtraceChunk, FlagsOfAChunkInUseStay) {
+  int chunk = start(4, JTN);
+  EXPECT_EQ(FTrace_set_chunk_flags(chunk, CYC), FTRACE_E_BUSY);
+  EXPECT_EQ(FTrace_set_chunk_flags(chunk, kFree | JTN), FTRACE_E_BUSY);
+  EXPECT_EQ(FTrace_set_chunk_flags(chunk, FULL | JTN), FTRACE_E_BUSY);
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, kFree), FTRACE_E_BUSY);
+  EXPECT_EQ(FTrace_compress_chunk(chunk, 0), FTRACE_E_BUSY);
+  EXPECT_EQ(flags_of(chunk), JTN);
+}
+
+TEST_F(FtraceChunk, SelectTakesOnlyFreeOnes) {
+  int taken = create(1, JTN), full = create(1, FULL), chunk = create(1, kFree);
+  EXPECT_EQ(FTrace_actual_chunk_select(taken), FTRACE_E_NOT_FREE);
+  EXPECT_EQ(FTrace_actual_chunk_select(full), FTRACE_E_NOT_FREE);
+  EXPECT_EQ(FTrace_enable(), FTRACE_E_NO_CHUNK);
+  EXPECT_EQ(FTrace_actual_chunk_select(chunk), 0);
+  EXPECT_EQ(flags_of(chunk), 0);
+  EXPECT_EQ(FTrace_actual_chunk_select(chunk), FTRACE_E_NOT_FREE);
+  EXPECT_EQ(FTrace_set_chunk_flags(taken, kFree | JTN), 0);
+  EXPECT_EQ(FTrace_actual_chunk_select(taken), 0);
+}
+
+TEST_F(FtraceChunk, LinkTakesOnlyFreeOnes) {
+  int a = create(1, kFree | JTN), b = create(1, kFree | JTN), c = create(1, kFree);
+  EXPECT_EQ(FTrace_chunk_link(a, a), FTRACE_E_SELF);
+  EXPECT_EQ(FTrace_chunk_link(a, b), 0);
+  EXPECT_EQ(flags_of(b), JTN);
+  EXPECT_EQ(FTrace_chunk_link(c, b), FTRACE_E_NOT_FREE); // in use
+  EXPECT_EQ(FTrace_chunk_link(a, c), 0);                 // instead
+  EXPECT_EQ(flags_of(b), kFree | JTN);
+  EXPECT_EQ(flags_of(c), 0);
+  EXPECT_EQ(FTrace_actual_chunk_select(a), 0);
+  EXPECT_EQ(FTrace_chunk_link(b, a), FTRACE_E_NOT_FREE); // selected
+  EXPECT_EQ(FTrace_chunk_delete(c), 0);
+  EXPECT_EQ(status(a).next, -1);
+}
+
+TEST_F(FtraceChunk, ALinkedChunkKeepsWaitingWhenItsFlagsChange) {
+  int a = create(1, kFree | JTN), b = create(2, kFree | JTN);
+  ASSERT_EQ(FTrace_chunk_link(a, b), 0);
+  EXPECT_EQ(FTrace_set_chunk_flags(b, JTN | NODEL), 0);
+  EXPECT_EQ(FTrace_actual_chunk_select(a), 0);
+  EXPECT_EQ(FTrace_enable(), 0);
+  log(1), log(2);
+  FTrace_disable();
+  EXPECT_EQ(said_in(b), std::vector{user(2)});
+}
+
+TEST_F(FtraceChunk, GetFirst) {
+  EXPECT_EQ(FTrace_get_first_chunk(kFree), FTRACE_E_NOT_FOUND);
+  int jtn = create(1, JTN), cyc = create(1, kFree), stop = create(1, kFree | STOP | NODEL);
+  EXPECT_EQ(FTrace_get_first_chunk(kFree), cyc);
+  EXPECT_EQ(FTrace_get_first_chunk(CYC), cyc);
+  EXPECT_EQ(FTrace_get_first_chunk(JTN), jtn);
+  EXPECT_EQ(FTrace_get_first_chunk(kFree | STOP), stop);
+  EXPECT_EQ(FTrace_get_first_chunk(NODEL), stop);
+  EXPECT_EQ(FTrace_get_first_chunk(kFree | JTN), FTRACE_E_NOT_FOUND);
+}
+
+TEST_F(FtraceChunk, Table) {
+  int a = create(3, kFree | JTN, 5 * kEvent), b = create(1, kFree);
+  FTrace_chunk_link(a, b);
+  FTrace_Chunk_Ptr *table = FTrace_get_chunk_table();
+  EXPECT_EQ(table[2], nullptr);
+  EXPECT_EQ(table[FTRACE_MAX_CHUNK - 1], nullptr);
+  EXPECT_EQ(table[a]->id, FTRACE_CHUNK_ID);
+  EXPECT_EQ(table[b]->number, 1u);
+  EXPECT_EQ(table[a]->flags, kFree | JTN);
+  EXPECT_EQ(table[a]->size, 48u);
+  EXPECT_EQ(table[a]->emergency_size, 80u);
+  EXPECT_EQ(table[a]->next, b);
+  EXPECT_EQ(table[b]->next, -1);
+}
+
+TEST_F(FtraceChunk, EveryErrorHasWordsOfItsOwn) {
+  std::set<std::string> texts;
+  for (int error = FTRACE_E_NOT_COMPRESSED; error <= 0; error++)
+    EXPECT_TRUE(texts.insert(FTrace_strerror(error)).second) << FTrace_strerror(error);
+  for (int unknown : {1, INT_MAX, INT_MIN, FTRACE_E_NOT_COMPRESSED - 1})
+    EXPECT_STREQ(FTrace_strerror(unknown), "an unknown error of the tracer");
+}
+
+} // namespace

@@ -1,0 +1,403 @@
+// Logging with libovnitrace: what each kind of chunk does when it is full, filters, every code.
+#include "tests/unit/support/ftrace_rig.h"
+
+using namespace ovnitrace::test;
+
+namespace {
+
+constexpr int CYC = FTRACE_CHUNK_FLAG_CYC, JTN = FTRACE_CHUNK_FLAG_JTN,
+              STOP = FTRACE_CHUNK_FLAG_STOP, FULL = FTRACE_CHUNK_FLAG_FULL;
+
+class FtraceLog : public FtraceRig {};
+
+using Saids = std::vector<Said>;
+
+TEST_F(FtraceLog, NothingBeforeEnableAndAfterDisable) {
+  int chunk = create(4, kFree);
+  ASSERT_EQ(FTrace_actual_chunk_select(chunk), 0);
+  log(1);
+  FTrace_enable();
+  log(2);
+  FTrace_disable();
+  log(3);
+  EXPECT_EQ(said_in(chunk), Saids{user(2)});
+}
+
+TEST_F(FtraceLog, CyclicOverwritesTheOldest) {
+  int chunk = start(3, CYC);
+  for (unsigned i = 1; i <= 7; i++)
+    log(i);
+  EXPECT_EQ(flags_of(chunk), 0); // never full
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), (Saids{user(7), user(5), user(6)})); // memory order
+  EXPECT_EQ(status(chunk).events, 3u);
+  EXPECT_EQ(status(chunk).lost, 0u);
+}
+
+TEST_F(FtraceLog, JumpLosesNothingAndUsesTheLastSlot) {
+  int a = create(3, kFree | JTN), b = create(2, kFree | JTN), c = create(2, kFree | CYC);
+  FTrace_chunk_link(a, b);
+  FTrace_chunk_link(b, c);
+  FTrace_actual_chunk_select(a);
+  FTrace_enable();
+  for (unsigned i = 1; i <= 3; i++)
+    log(i);
+  EXPECT_EQ(flags_of(a), JTN | FULL);
+  EXPECT_EQ(flags_of(b), JTN);
+  for (unsigned i = 4; i <= 8; i++)
+    log(i);
+  FTrace_disable();
+  EXPECT_EQ(said_in(a), (Saids{user(1), user(2), user(3)}));
+  EXPECT_EQ(said_in(b), (Saids{user(4), user(5)}));
+  EXPECT_EQ(said_in(c), (Saids{user(8), user(7)}));
+}
+
+TEST_F(FtraceLog, NextChunkEndsAChunkWithRoom) {
+  int a = create(9, kFree | CYC), b = create(9, kFree | JTN);
+  FTrace_chunk_link(a, b);
+  FTrace_actual_chunk_select(a);
+  FTrace_enable();
+  log(1);
+  TRACER_LOGEVENT(FTrace_EVT_next_chunk, 5, 6);
+  EXPECT_EQ(flags_of(a), CYC | FULL);
+  log(2);
+  FTrace_disable();
+  EXPECT_EQ(said_in(a), (Saids{user(1), {0xFF, 5, 6}}));
+  EXPECT_EQ(said_in(b), Saids{user(2)});
+}
+
+TEST_F(FtraceLog, NextChunkOfAFullOneGoesToTheEmergencyArea) {
+  int a = create(1, kFree | JTN), b = create(9, kFree | JTN);
+  FTrace_chunk_link(a, b);
+  FTrace_actual_chunk_select(a);
+  FTrace_enable();
+  log(1);
+  TRACER_LOGEVENT(FTrace_EVT_next_chunk, 0, 0);
+  log(2);
+  FTrace_disable();
+  EXPECT_EQ(said_in(a), (Saids{user(1), {0xFF, 0, 0}}));
+  EXPECT_EQ(status(a).emergency_events, 1u);
+  EXPECT_EQ(said_in(b), Saids{user(2)});
+}
+
+TEST_F(FtraceLog, NextChunkWithNoneLinkedChangesNothing) {
+  int chunk = start(4, JTN);
+  TRACER_LOGEVENT(FTrace_EVT_next_chunk, 0, 0);
+  log(1);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), (Saids{{0xFF, 0, 0}, user(1)}));
+}
+
+TEST_F(FtraceLog, StopStopsAndSaysSo) {
+  int chunk = start(2, STOP);
+  log(1), log(2);
+  EXPECT_EQ(flags_of(chunk), STOP | FULL);
+  log(3), log(4);
+  EXPECT_EQ(FTrace_enable(), FTRACE_E_FULL);
+  log(5);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), (Saids{user(1), user(2), {FTrace_EVT_trace_stop, 0, 0}}));
+  EXPECT_EQ(status(chunk).emergency_events, 1u);
+  EXPECT_EQ(status(chunk).lost, 1u);
+  EXPECT_EQ(FTrace_set_chunk_flags(chunk, kFree | STOP), 0);
+  EXPECT_EQ(FTrace_enable(), 0);
+  log(6);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), Saids{user(6)});
+}
+
+TEST_F(FtraceLog, AStopChunkDoesNotJumpWhenFull) {
+  int a = create(1, kFree | STOP), b = create(1, kFree);
+  FTrace_chunk_link(a, b);
+  FTrace_actual_chunk_select(a);
+  FTrace_enable();
+  log(1), log(2);
+  EXPECT_EQ(status(b).events, 0u);
+}
+
+TEST_F(FtraceLog, NowhereToJumpIsABlackout) {
+  int a = start(2, JTN);
+  for (unsigned i = 1; i <= 5; i++)
+    log(i);
+  EXPECT_EQ(status(a).lost, 3u);
+  int b = create(2, kFree | JTN);
+  ASSERT_EQ(FTrace_chunk_link(a, b), 0);
+  log(6);
+  FTrace_disable();
+  EXPECT_EQ(
+      said_in(a),
+      (Saids{
+          user(1), user(2), {FTrace_EVT_blackout_start, 0, 0}, {FTrace_EVT_blackout_end, 0, 3}}));
+  EXPECT_EQ(said_in(b), Saids{user(6)});
+}
+
+TEST_F(FtraceLog, ABlackoutEndsWhenTheChunkIsSavedOrLeft) {
+  const Saids expected{user(1), {FTrace_EVT_blackout_start, 0, 0}, {FTrace_EVT_blackout_end, 0, 2}};
+  int saved = start(1, JTN);
+  log(1), log(2), log(3);
+  FTrace_disable();
+  EXPECT_EQ(said_in(saved), expected);
+  EXPECT_EQ(said_in(saved), expected); // once
+  EXPECT_EQ(FTrace_enable(), FTRACE_E_FULL);
+
+  int left = start(1, JTN);
+  log(1), log(2), log(3);
+  int other = create(1, kFree);
+  ASSERT_EQ(FTrace_actual_chunk_select(other), 0);
+  log(4);
+  FTrace_disable();
+  EXPECT_EQ(said_in(left), expected);
+  EXPECT_EQ(said_in(other), Saids{user(4)});
+}
+
+TEST_F(FtraceLog, WhatSaysThatTheTraceEndsFindsRoom) {
+  int chunk = start(1, JTN, 3 * kEvent);
+  log(1);
+  TRACER_LOGEVENT(FTrace_EVT_trace_stop, 0, 7);
+  TRACER_LOGEVENT(FTrace_EVT_trace_stop, 0, 8); // two slots are the library's own
+  log(2);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), (Saids{user(1),
+                                   {FTrace_EVT_trace_stop, 0, 7},
+                                   {FTrace_EVT_blackout_start, 0, 0},
+                                   {FTrace_EVT_blackout_end, 0, 1}}));
+}
+
+TEST_F(FtraceLog, ARingOfChunksGoesOnWhileTheyAreFreedInTime) {
+  int a = start(2, JTN), b = create(2, kFree | JTN);
+  ASSERT_EQ(FTrace_chunk_link(a, b), 0);
+  std::string path = dir_ / "ring.dat";
+  ASSERT_EQ(FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr), 0);
+  Saids expected;
+  for (unsigned i = 0; i < 40; i++) {
+    log(i);
+    expected.push_back(user(i));
+    if (i >= 2 && i % 2 == 0) { // the other one has just been left
+      int full = i / 2 % 2 ? a : b;
+      ASSERT_EQ(FTrace_send_chunk(full, 0, FTrace_flags(kFree | JTN)), 0);
+      ASSERT_EQ(i == 2 ? FTrace_chunk_link(b, a) : 0, 0);
+    }
+  }
+  FTrace_disable();
+  ASSERT_EQ(FTrace_send_chunk(b, 0, FTrace_flags(kFree | JTN)), 0);
+  auto records = read_records(path);
+  ASSERT_EQ(records.at(0).code, FTrace_EVT_cycles_per_msec);
+  records.erase(records.begin());
+  EXPECT_EQ(said(records), expected);
+}
+
+TEST_F(FtraceLog, ARingNobodyFreesIsABlackoutAndNoEndlessLoop) {
+  int a = start(1, JTN), b = create(1, kFree | JTN);
+  ASSERT_EQ(FTrace_chunk_link(a, b), 0);
+  FTrace_disable();
+  ASSERT_EQ(FTrace_set_chunk_flags(a, kFree | JTN), 0);
+  ASSERT_EQ(FTrace_chunk_link(b, a), 0);
+  ASSERT_EQ(FTrace_enable(), 0);
+  log(1), log(2), log(3), log(4);
+  FTrace_disable();
+  EXPECT_EQ(said_in(a), Saids{user(1)});
+  EXPECT_EQ(said_in(b),
+            (Saids{user(2), {FTrace_EVT_blackout_start, 0, 0}, {FTrace_EVT_blackout_end, 0, 2}}));
+}
+
+TEST_F(FtraceLog, EnableGoesOnInAChunkThatWasSentAndFreed) {
+  int chunk = start(2, CYC);
+  log(1);
+  FTrace_disable();
+  std::string path = dir_ / "a.dat";
+  FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr);
+  ASSERT_EQ(FTrace_send_chunk(chunk, 0, CYC), 0); // not freed: goes on behind it
+  EXPECT_EQ(FTrace_enable(), 0);
+  log(2);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), (Saids{user(1), user(2)}));
+  ASSERT_EQ(FTrace_set_chunk_flags(chunk, kFree), 0);
+  EXPECT_EQ(flags_of(chunk), kFree);
+  EXPECT_EQ(FTrace_enable(), 0);
+  EXPECT_EQ(flags_of(chunk), 0);
+  log(3);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), Saids{user(3)});
+}
+
+TEST_F(FtraceLog, EmptyIsNoEvent) {
+  int chunk = start(2, JTN);
+  TRACER_LOGEVENT(FTrace_EVT_empty, 1, 2);
+  FTrace_disable();
+  EXPECT_EQ(status(chunk).events, 0u);
+}
+
+TEST_F(FtraceLog, FastIpointsHaveBit15) {
+  int chunk = start(2, JTN);
+  FAST_TRACER_LOGEVENT(FTrace_EVT_ipoint, 1000, 0);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), (Saids{{0x8001, 1000, 0}}));
+}
+
+TEST_F(FtraceLog, TheRecordsTimeIsMonotonicNanoseconds) {
+  EXPECT_EQ(FTrace_clk_per_msec(), 1000000u);
+  int chunk = start(100, JTN);
+  timespec before, after;
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  for (unsigned i = 0; i < 100; i++)
+    log(i);
+  clock_gettime(CLOCK_MONOTONIC, &after);
+  FTrace_disable();
+  auto ns = [](const timespec &t) { return uint64_t(t.tv_sec) * 1000000000 + uint64_t(t.tv_nsec); };
+  uint64_t time = ns(before);
+  for (const ftrace_record &record : records_of(chunk)) {
+    EXPECT_LE(time, ftrace_record_tsc(&record));
+    time = ftrace_record_tsc(&record);
+  }
+  EXPECT_LE(time, ns(after));
+}
+
+struct Filter {
+  unsigned code;
+  const char *name;
+  unsigned event; ///< one of its family
+};
+
+constexpr Filter kFilters[] = {
+#define FILTER(name, code, event) {name, #name, event},
+    FILTER(FTrace_filter_trace_Events, 0xF0, FTrace_EVT_id)
+        FILTER(FTrace_filter_ipoint, 0xF1, FTrace_EVT_ipoint) FILTER(FTrace_filter_task, 0xF2,
+                                                                     FTrace_EVT_task_wcet_violation)
+            FILTER(FTrace_filter_interrupt, 0xF3, FTrace_EVT_interrupt_hit)
+                FILTER(FTrace_filter_CPU, 0xF4, FTrace_EVT_CLI) FILTER(FTrace_filter_priority, 0xF5,
+                                                                       FTrace_EVT_inheritance)
+                    FILTER(FTrace_filter_mutex, 0xF6, FTrace_EVT_set_mutex_unlock)
+                        FILTER(FTrace_filter_signal, 0xF7, FTrace_EVT_signal)
+                            FILTER(FTrace_filter_server, 0xF8, FTrace_EVT_server_exhaust)
+                                FILTER(FTrace_filter_user, 0xF9, FTrace_EVT_user_event_14)
+                                    FILTER(FTrace_filter_data, 0xFA, FTrace_EVT_data_pointer)
+                                        FILTER(FTrace_filter_timer, 0xFB, FTrace_EVT_timer_delete)
+#undef FILTER
+};
+
+TEST_F(FtraceLog, EachFilterKeepsItsFamilyOutAndNoOther) {
+  unsigned expected = 0xF0;
+  for (const Filter &filter : kFilters) {
+    EXPECT_EQ(filter.code, expected++) << filter.name;
+    EXPECT_EQ(filter.event & FTrace_family_mask, filter.code & FTrace_family_mask) << filter.name;
+    int chunk = start(64, JTN);
+    Saids wanted{{filter.code, 1, 0}};
+    FTrace_set_filter(FTrace_BYTE(filter.code), 1);
+    for (const Filter &other : kFilters) {
+      TRACER_LOGEVENT(FTrace_WORD(other.event), 3, 4);
+      FAST_TRACER_LOGEVENT(other.event, 5, 6);
+      if (&other != &filter) {
+        wanted.push_back({other.event, 3, 4});
+        wanted.push_back({other.event | 0x8000, 5, 6});
+      }
+    }
+    // Filter codes and next_chunk are of no family.
+    TRACER_LOGEVENT(FTrace_WORD(filter.code), 7, 8);
+    TRACER_LOGEVENT(FTrace_EVT_next_chunk, 0, 0);
+    FTrace_set_filter(FTrace_BYTE(filter.code), 0);
+    TRACER_LOGEVENT(FTrace_WORD(filter.event), 9, 9);
+    wanted.insert(wanted.end(), {{filter.code, 7, 8},
+                                 {FTrace_EVT_next_chunk, 0, 0},
+                                 {filter.code, 0, 0},
+                                 {filter.event, 9, 9}});
+    FTrace_disable();
+    EXPECT_EQ(said_in(chunk), wanted) << filter.name;
+    FTrace_chunk_delete(chunk);
+  }
+}
+
+TEST_F(FtraceLog, WrongFiltersAreTold) {
+  int chunk = start(4, JTN);
+  for (unsigned family : {0x00, 0x0B, 0x19, 0xEF, 0xFC, 0xFF}) {
+    FTrace_set_filter(FTrace_BYTE(family), 1);
+    EXPECT_EQ(FTrace_last_error(), FTRACE_E_FILTER) << family;
+  }
+  FTrace_set_filter(FTrace_filter_user, 2);
+  EXPECT_EQ(FTrace_last_error(), FTRACE_E_FILTER);
+  log(1);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), Saids{user(1)});
+}
+
+struct Code {
+  unsigned value;
+  const char *name;
+  unsigned manual; ///< as its tables print it
+};
+
+// Every name of the manual's tables, as they spell it.
+constexpr Code kCodes[] = {
+#define CODE(name, value) {name, #name, value},
+    CODE(FTrace_EVT_cycles_per_msec, 0x10) CODE(FTrace_EVT_trace_start,
+                                                0x20) CODE(FTrace_EVT_trace_stop, 0x30)
+        CODE(FTrace_EVT_blackout_start, 0x40) CODE(FTrace_EVT_blackout_end, 0x50) CODE(
+            FTrace_EVT_id, 0x60) CODE(FTrace_EVT_numevents, 0x70) CODE(FTrace_EVT_ipoint, 0x01)
+            CODE(FTrace_EVT_task_create, 0x02) CODE(FTrace_EVT_task_activate, 0x12) CODE(
+                FTrace_EVT_task_dispatch, 0x22) CODE(FTrace_EVT_task_epilogue, 0x32)
+                CODE(FTrace_EVT_task_end, 0x42) CODE(FTrace_EVT_task_begin_cycle, 0x52) CODE(
+                    FTrace_EVT_task_end_cycle, 0x62) CODE(FTrace_EVT_task_sleep,
+                                                          0x72) CODE(FTrace_EVT_task_schedule, 0x82)
+                    CODE(FTrace_EVT_task_timer, 0x92) CODE(FTrace_EVT_task_disable, 0xA2) CODE(
+                        FTrace_EVT_task_deadline_miss,
+                        0xB2) CODE(FTrace_EVT_task_wcet_violation,
+                                   0xC2) CODE(FTrace_EVT_interrupt_start,
+                                              0x03) CODE(FTrace_EVT_interrupt_end, 0x13)
+                        CODE(FTrace_EVT_interrupt_hit, 0x23) CODE(FTrace_EVT_interrupt_count, 0x33)
+                            CODE(FTrace_EVT_to_real_mode, 0x04)
+                                CODE(FTrace_EVT_to_protected_mode, 0x14) CODE(FTrace_EVT_CLI, 0x24)
+                                    CODE(FTrace_EVT_STI, 0x34) CODE(FTrace_EVT_set_priority, 0x05)
+                                        CODE(FTrace_EVT_context_switch,
+                                             0x15) CODE(FTrace_EVT_inheritance, 0x25)
+                                            CODE(FTrace_EVT_set_mutex_create, 0x06)
+                                                CODE(FTrace_EVT_set_mutex_lock, 0x16)
+                                                    CODE(FTrace_EVT_set_mutex_inherit, 0x26)
+                                                        CODE(FTrace_EVT_set_mutex_unlock,
+                                                             0x36) // printed as 0x43, a misprint
+    CODE(FTrace_EVT_set_mutex_wait, 0x46) CODE(FTrace_EVT_set_mutex_post, 0x56)
+        CODE(FTrace_EVT_signal, 0x07) CODE(FTrace_EVT_server_create, 0x08) CODE(
+            FTrace_EVT_server_replenish, 0x18) CODE(FTrace_EVT_server_exhaust, 0x28)
+            CODE(FTrace_EVT_server_reclaiming, 0x38) CODE(FTrace_EVT_server_remove, 0x48) CODE(
+                FTrace_EVT_server_active, 0x58) CODE(FTrace_EVT_server_using_rec, 0x68)
+                CODE(FTrace_EVT_user_event_0, 0x09) CODE(FTrace_EVT_user_event_1, 0x19) CODE(
+                    FTrace_EVT_user_event_2, 0x29) CODE(FTrace_EVT_user_event_3,
+                                                        0x39) CODE(FTrace_EVT_user_event_4, 0x49)
+                    CODE(FTrace_EVT_user_event_5, 0x59) CODE(FTrace_EVT_user_event_6, 0x69)
+                        CODE(FTrace_EVT_user_event_7, 0x79) CODE(FTrace_EVT_user_event_8, 0x89)
+                            CODE(FTrace_EVT_user_event_9, 0x99) CODE(FTrace_EVT_user_event_10, 0xA9)
+                                CODE(FTrace_EVT_user_event_11,
+                                     0xB9) CODE(FTrace_EVT_user_event_12, 0xC9)
+                                    CODE(FTrace_EVT_user_event_13, 0xD9)
+                                        CODE(FTrace_EVT_user_event_14, 0xE9)
+                                            CODE(FTrace_EVT_timer_post, 0x0B)
+                                                CODE(FTrace_EVT_timer_delete, 0x1B)
+                                                    CODE(FTrace_EVT_timer_wakeup_start, 0x2B)
+                                                        CODE(FTrace_EVT_timer_wakeup_end, 0x3B)
+                                                            CODE(FTrace_EVT_data_pointer, 0x1A)
+                                                                CODE(FTrace_EVT_next_chunk, 0xFF)
+#undef CODE
+};
+
+TEST_F(FtraceLog, EveryCodeOfTheManualByItsName) {
+  EXPECT_EQ(FTrace_EVT_empty, 0x00);
+  int chunk = start(100, JTN);
+  Saids wanted;
+  for (const Code &code : kCodes) {
+    EXPECT_EQ(code.value, code.manual) << code.name;
+    TRACER_LOGEVENT(FTrace_WORD(code.value), FTrace_WORD(code.value + 0x1200), ~code.value);
+    wanted.push_back({code.manual, code.manual + 0x1200, ~code.manual});
+  }
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), wanted);
+}
+
+TEST_F(FtraceLog, FromFortran) {
+  int chunk = create(4, kFree);
+  FTrace_actual_chunk_select(chunk);
+  EXPECT_EQ(ftrace_enable_(), 0);
+  const int type = FTrace_EVT_user_event_3, par1 = 65535, par2 = -2;
+  tracer_logevent_(&type, &par1, &par2);
+  EXPECT_EQ(ftrace_disable_(), 0);
+  EXPECT_EQ(said_in(chunk), (Saids{{0x39, 65535, 0xfffffffe}}));
+}
+
+} // namespace

@@ -1,0 +1,266 @@
+// Saving chunks of libovnitrace: the disk writer, datagrams, compression, and what goes wrong.
+#include "tests/unit/support/ftrace_rig.h"
+
+#include <arpa/inet.h>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace ovnitrace::test;
+
+namespace {
+
+constexpr int CYC = FTRACE_CHUNK_FLAG_CYC, JTN = FTRACE_CHUNK_FLAG_JTN,
+              FULL = FTRACE_CHUNK_FLAG_FULL, NODEL = FTRACE_CHUNK_FLAG_NODEL,
+              COMPR = FTRACE_CHUNK_FLAG_COMPR;
+
+const Said kClock{FTrace_EVT_cycles_per_msec, 0, 1000000};
+
+using Saids = std::vector<Said>;
+
+class FtraceSave : public FtraceRig {
+protected:
+  /// A chunk with events 1 to `count`, and tracing disabled.
+  static int filled(int events, unsigned count, int mode = JTN) {
+    int chunk = start(events, mode);
+    for (unsigned i = 1; i <= count; i++)
+      log(i);
+    FTrace_disable();
+    return chunk;
+  }
+  std::string writer(const std::string &name) {
+    std::string path = dir_ / name;
+    EXPECT_EQ(FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr), 0);
+    return path;
+  }
+};
+
+TEST_F(FtraceSave, ChunkAfterChunkInTheOrderOfSending) {
+  int a = filled(2, 2), b = filled(2, 1);
+  std::string path = writer("t.dat");
+  EXPECT_FALSE(std::filesystem::exists(path)); // not before a chunk is sent
+  EXPECT_EQ(FTrace_send_chunk(b, 0, kFree), 0);
+  EXPECT_EQ(said(read_records(path)), (Saids{kClock, user(1)})); // at once
+  EXPECT_EQ(FTrace_send_chunk(a, 0, kFree), 0);
+  EXPECT_EQ(said(read_records(path)), (Saids{kClock, user(1), user(1), user(2)}));
+  EXPECT_EQ(FTrace_send_chunk(a, 0, kFree), 0); // empty now
+  EXPECT_EQ(read_records(path).size(), 4u);
+}
+
+TEST_F(FtraceSave, TheClockIsToldOnceAndAtTheTimeOfTheFirstEvent) {
+  int chunk = filled(2, 3, CYC);
+  std::string path = writer("t.dat");
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, CYC), 0);
+  auto records = read_records(path);
+  ASSERT_EQ(said(records), (Saids{kClock, user(3), user(2)}));
+  EXPECT_EQ(ftrace_record_tsc(&records[0]), ftrace_record_tsc(&records[2]));
+
+  chunk = start(4, JTN);
+  TRACER_LOGEVENT(FTrace_EVT_cycles_per_msec, 0, FTrace_clk_per_msec());
+  log(1);
+  FTrace_disable();
+  path = writer("told.dat");
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, CYC), 0);
+  EXPECT_EQ(said(read_records(path)), (Saids{kClock, user(1)}));
+}
+
+TEST_F(FtraceSave, AnInitializedWriterEmptiesTheFileOnce) {
+  int a = filled(2, 2);
+  std::string path = dir_ / "t.dat";
+  std::ofstream(path) << "what was there before, and is longer than a few records of 16 bytes each";
+  writer("t.dat");
+  EXPECT_GT(std::filesystem::file_size(path), 60u);
+  EXPECT_EQ(FTrace_send_chunk(a, 0, JTN), 0);
+  EXPECT_EQ(FTrace_send_chunk(a, 0, JTN), 0);
+  EXPECT_EQ(read_records(path).size(), 5u);
+}
+
+TEST_F(FtraceSave, ASymbolicLinkIsNotFollowed) {
+  int chunk = filled(2, 2);
+  std::string target = dir_ / "target", link = writer("link.dat");
+  std::ofstream(target) << "mine";
+  ASSERT_EQ(symlink(target.c_str(), link.c_str()), 0);
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, kFree), FTRACE_E_OPEN);
+  EXPECT_EQ(std::filesystem::file_size(target), 4u);
+  EXPECT_EQ(status(chunk).events, 2u); // nothing lost
+}
+
+TEST_F(FtraceSave, WrongNames) {
+  char empty[] = "";
+  std::string endless(5000, 'x');
+  EXPECT_EQ(FTrace_init_disk_writer(nullptr, 0, nullptr, nullptr), FTRACE_E_ARGUMENT);
+  EXPECT_EQ(FTrace_init_disk_writer(empty, 0, nullptr, nullptr), FTRACE_E_ARGUMENT);
+  EXPECT_EQ(FTrace_init_disk_writer(endless.data(), 0, nullptr, nullptr), FTRACE_E_ARGUMENT);
+  int chunk = filled(2, 2);
+  writer("no/such/directory.dat");
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, kFree), FTRACE_E_OPEN);
+  EXPECT_EQ(status(chunk).events, 2u);
+}
+
+TEST_F(FtraceSave, AFullDiskLosesNothingAndLeavesWholeChunks) {
+  int small = filled(10, 10), large = filled(10000, 10000);
+  std::string path = writer("t.dat");
+  ASSERT_EQ(FTrace_send_chunk(small, 0, kFree | JTN), 0);
+  const auto before = said(read_records(path));
+
+  rlimit limit, tight{20000, RLIM_INFINITY};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  tight.rlim_max = limit.rlim_max;
+  auto handler = signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const int error = FTrace_send_chunk(large, 0, kFree | JTN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  signal(SIGXFSZ, handler);
+
+  EXPECT_EQ(error, FTRACE_E_DISK_FULL);
+  EXPECT_EQ(said(read_records(path)), before);
+  EXPECT_EQ(flags_of(large), JTN | FULL);
+  EXPECT_EQ(FTrace_send_chunk(large, 0, kFree | JTN), 0); // room again
+  EXPECT_EQ(read_records(path).size(), before.size() + 10000);
+}
+
+TEST_F(FtraceSave, DevFullIsAFullDisk) {
+  int chunk = filled(10, 10);
+  char full[] = "/dev/full";
+  ASSERT_EQ(FTrace_init_disk_writer(full, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, kFree), FTRACE_E_DISK_FULL);
+  EXPECT_EQ(status(chunk).events, 10u);
+}
+
+TEST_F(FtraceSave, DiskWriterOfNoChunk) {
+  writer("t.dat");
+  FTrace_disk_writer(nullptr);
+  EXPECT_EQ(FTrace_last_error(), FTRACE_E_UNKNOWN_CHUNK);
+  FTrace_Chunk forged{};
+  FTrace_disk_writer(&forged);
+  EXPECT_EQ(FTrace_last_error(), FTRACE_E_UNKNOWN_CHUNK);
+  forged.id = FTRACE_CHUNK_ID;
+  forged.number = 7;
+  FTrace_disk_writer(&forged);
+  EXPECT_EQ(FTrace_last_error(), FTRACE_E_UNKNOWN_CHUNK);
+}
+
+TEST_F(FtraceSave, ACompressedChunkIsSmallerAndSavedTheSame) {
+  int chunk = filled(1000, 1004);
+  const auto plain = records_of(chunk);
+  const FTrace_DWORD size = status(chunk).size;
+  ASSERT_EQ(FTrace_compress_chunk(chunk, JTN | NODEL), 0);
+  EXPECT_EQ(flags_of(chunk), COMPR | JTN | NODEL | FULL);
+  EXPECT_LT(status(chunk).size, size / 2);
+  EXPECT_EQ(status(chunk).events, 1000u);
+  EXPECT_EQ(status(chunk).emergency_events, 2u);
+  EXPECT_EQ(said(records_of(chunk)), said(plain));
+  EXPECT_EQ(FTrace_compress_chunk(chunk, JTN | COMPR), 0); // it is
+  EXPECT_EQ(FTrace_actual_chunk_select(chunk), FTRACE_E_NOT_FREE);
+  EXPECT_EQ(FTrace_enable(), FTRACE_E_FULL);
+
+  std::string path = writer("t.dat");
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, kFree | JTN), 0);
+  EXPECT_EQ(read_records(path).size(), 1003u);
+  EXPECT_EQ(flags_of(chunk), kFree | JTN); // with memory again
+  EXPECT_EQ(status(chunk).size, size);
+  EXPECT_EQ(FTrace_enable(), 0);
+  log(1);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), Saids{user(1)});
+}
+
+TEST_F(FtraceSave, CompressDoesNotThrowAway) {
+  int chunk = filled(2, 2), empty = create(1, kFree);
+  EXPECT_EQ(FTrace_compress_chunk(chunk, kFree), FTRACE_E_FLAGS);
+  EXPECT_EQ(said_in(chunk), (Saids{user(1), user(2)}));
+  EXPECT_EQ(FTrace_compress_chunk(empty, 0), 0);
+  EXPECT_EQ(said_in(empty), Saids{});
+}
+
+class FtraceUdp : public FtraceSave {
+protected:
+  FtraceUdp() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    int room = 4 << 20;
+    EXPECT_EQ(setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room), 0);
+    EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr *>(&address), size), 0);
+    EXPECT_EQ(getsockname(socket_, reinterpret_cast<sockaddr *>(&address), &size), 0);
+    target_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    EXPECT_EQ(FTrace_OSD_init_udp(1, local_.data(), target_.data()), 0);
+  }
+  ~FtraceUdp() override { close(socket_); }
+
+  std::string receive() {
+    char bytes[2000];
+    ssize_t size = recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT);
+    return size < 0 ? "" : std::string(bytes, size_t(size));
+  }
+
+  int socket_ = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  std::string local_ = "127.0.0.1", target_;
+};
+
+uint32_t word(const std::string &bytes, size_t at) {
+  uint32_t value;
+  memcpy(&value, bytes.data() + at, 4);
+  return value;
+}
+
+TEST_F(FtraceUdp, DatagramsOfTheOriginalsFormat) {
+  int chunk = filled(200, 130);
+  ASSERT_EQ(FTrace_send_chunk(chunk, 0, kFree), 0);
+  chunk = filled(200, 3);
+  ASSERT_EQ(FTrace_send_chunk(chunk, 0, kFree), 0);
+  Saids received;
+  const uint32_t counts[] = {60, 60, 11, 4}; // each chunk tells its clock
+  for (uint32_t number = 1; number <= 4; number++) {
+    const std::string datagram = receive();
+    ASSERT_GE(datagram.size(), 24u) << number;
+    EXPECT_EQ(datagram.substr(0, 12), std::string("TRACER-V1.0\0", 12));
+    EXPECT_EQ(word(datagram, 12), number);
+    EXPECT_EQ(word(datagram, 16), counts[number - 1]);
+    EXPECT_EQ(word(datagram, 20), datagram.size());
+    EXPECT_EQ(datagram.size(), 24 + 16 * counts[number - 1]);
+    for (size_t at = 24; at < datagram.size(); at += 16) {
+      ftrace_record record;
+      memcpy(&record, datagram.data() + at, sizeof record);
+      received.push_back(said(record));
+    }
+  }
+  EXPECT_EQ(receive(), "");
+  Saids expected{kClock};
+  for (unsigned i = 1; i <= 130; i++)
+    expected.push_back(user(i));
+  expected.insert(expected.end(), {kClock, user(1), user(2), user(3)});
+  EXPECT_EQ(received, expected);
+}
+
+TEST_F(FtraceUdp, NobodyListens) {
+  close(socket_);
+  socket_ = -1;
+  int chunk = filled(1000, 1000);
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, kFree), FTRACE_E_NETWORK);
+  EXPECT_EQ(status(chunk).events, 1000u);
+}
+
+TEST_F(FtraceUdp, WrongAddresses) {
+  auto init = [](int flag, const char *local, const char *target) {
+    return FTrace_OSD_init_udp(flag, const_cast<char *>(local), const_cast<char *>(target));
+  };
+  EXPECT_EQ(init(0, nullptr, nullptr), FTRACE_E_ARGUMENT);
+  EXPECT_EQ(init(1, nullptr, "127.0.0.1"), FTRACE_E_ARGUMENT);
+  for (const char *wrong : {"", "localhost", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:99999",
+                            "[127.0.0.1", "[::1]x", "256.1.1.1"})
+    EXPECT_EQ(init(0, nullptr, wrong), FTRACE_E_ADDRESS) << wrong;
+  EXPECT_EQ(init(1, "192.0.2.1", "127.0.0.1"), FTRACE_E_ADDRESS); // not one of this machine
+  EXPECT_EQ(init(1, local_.data(), std::string(1000, '1').c_str()), FTRACE_E_ADDRESS);
+  // The sender that was there stays.
+  int chunk = filled(2, 1);
+  ASSERT_EQ(FTrace_send_chunk(chunk, 0, kFree), 0);
+  EXPECT_EQ(receive().size(), 24u + 2 * 16);
+}
+
+} // namespace

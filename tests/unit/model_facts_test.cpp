@@ -1,0 +1,173 @@
+// The models kernel, wakeup and user.
+#include "tests/unit/support/replay_rig.h"
+
+#include <gtest/gtest.h>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingRows;
+using test::ReplayRig;
+using test::Timeline;
+
+constexpr uint32_t off(uint32_t reason, uint32_t tid) {
+  return tid | reason << FTRACE_REASON_SHIFT;
+}
+constexpr uint32_t by(uint32_t context, uint32_t tid) {
+  return tid | context << FTRACE_REASON_SHIFT;
+}
+
+TEST(KernelModel, TellsEveryReasonPlusOneUntilTheThreadIsDispatched) {
+  for (uint32_t reason : {FTRACE_OFFCPU_YIELDED, FTRACE_OFFCPU_PREEMPTED}) {
+    ReplayRig rig;
+    rig.at(1).dispatch(0).at(2).epilogue(0, 0, off(reason, 101)).at(3).dispatch(0).flush();
+    EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{2, reason + 1}, {3, 0}}));
+    EXPECT_EQ(rig.threads.timeline(0, 201), (Timeline{{2, 101}, {3, 0}}));
+  }
+}
+
+TEST(KernelModel, TellsWhyAThreadSleepsUntilItIsWoken) {
+  for (uint32_t reason : {FTRACE_OFFCPU_SLEEP, FTRACE_OFFCPU_DISK, FTRACE_OFFCPU_STOPPED,
+                          FTRACE_OFFCPU_TRACED, FTRACE_OFFCPU_PARKED, FTRACE_OFFCPU_IDLE}) {
+    ReplayRig rig;
+    rig.at(1).dispatch(0).at(2).sleep(0, 0, off(reason, 0)).at(3).activate(0).flush();
+    EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{2, reason + 1}, {3, 0}}));
+  }
+}
+
+TEST(KernelModel, KeepsTheReasonOfAPreemptedThreadThatIsWokenForNothing) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).at(2).epilogue(0, 0, off(FTRACE_OFFCPU_PREEMPTED, 101));
+  rig.at(3).activate(0).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{2, 2}}));
+}
+
+TEST(KernelModel, TheSnapshotTellsTheReasonToo) {
+  ReplayRig rig;
+  rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, off(FTRACE_OFFCPU_DISK, 2)).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{1, FTRACE_OFFCPU_DISK + 1}}));
+}
+
+TEST(KernelModel, ThePriorityIsThatOfTheRunningThread) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0, 0, 121).at(2).sleep(0).dispatch(1, 0, 100).at(3).sleep(1).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 202), (Timeline{{1, 121}, {2, 0}}));
+  EXPECT_EQ(rig.cpus.timeline(0, 202), (Timeline{{1, 121}, {2, 100}, {3, 0}}));
+}
+
+TEST(WakeupModel, TheLatencyIsFromTheWakeupToTheCpu) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).at(2).sleep(0).at(100).activate(0).at(175).dispatch(0).at(200).sleep(0);
+  rig.flush();
+  EXPECT_EQ(rig.threads.timeline(0, 222), (Timeline{{175, 75}, {200, 0}}));
+  EXPECT_EQ(rig.cpus.timeline(0, 222), (Timeline{{175, 75}, {200, 0}}));
+}
+
+TEST(WakeupModel, AResumedThreadThatWasNotWokenHasNoLatency) {
+  ReplayRig rig;
+  rig.at(1).activate(0).at(5).dispatch(0).at(6).epilogue(0).at(9).dispatch(0).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 222), (Timeline{{5, 4}, {6, 0}}));
+}
+
+TEST(WakeupModel, OnlyAKnownThreadInTaskContextDrawsAnArrow) {
+  ReplayRig rig(3);
+  rig.at(1).dispatch(0);
+  rig.at(2).activate(1, 0, by(FTRACE_WAKER_TASK, 100), 0).flush();
+  EXPECT_EQ(rig.threads.arrows, (std::vector<CollectingRows::Drawn>{{2, 0, 1, 0}}));
+  rig.at(3).activate(2, 0, by(FTRACE_WAKER_HARDIRQ, 100), 0).flush();
+  EXPECT_EQ(rig.threads.arrows.size(), 1u) << "an interrupt woke it";
+  EXPECT_EQ(rig.threads.values(2, 221), (std::vector<int64_t>{FTRACE_WAKER_HARDIRQ + 1}));
+  ReplayRig unknown;
+  unknown.at(2).activate(1, 0, by(FTRACE_WAKER_TASK, 4711), kNone).flush();
+  EXPECT_TRUE(unknown.threads.arrows.empty());
+  EXPECT_EQ(unknown.threads.values(1, 220), (std::vector<int64_t>{4711}));
+}
+
+TEST(WakeupModel, AWakeupThatIsNoTransitionTellsNothing) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).dispatch(1, 1);
+  rig.at(2).activate(1, 0, by(FTRACE_WAKER_TASK, 100), 0).flush();
+  EXPECT_TRUE(rig.threads.arrows.empty());
+  EXPECT_TRUE(rig.threads.timeline(1, 220).empty());
+}
+
+TEST(UserModel, EachUserEventSetsItsChannelToParameter2) {
+  for (uint32_t n = 0; n < 15; n++) {
+    ReplayRig rig;
+    rig.at(1).dispatch(0);
+    if (n == 14)
+      rig.at(2).user(13, 0, 7);
+    rig.at(3).user(n, 0, 7).flush();
+    EXPECT_EQ(rig.threads.timeline(0, 300 + n), (Timeline{{3, 7}})) << n;
+    EXPECT_EQ(rig.cpus.timeline(0, 300 + n), (Timeline{{3, 7}})) << n;
+    EXPECT_EQ(rig.faults(), 0u);
+  }
+}
+
+TEST(UserModel, SectionsArePushedByEvent13AndPoppedByEvent14) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).at(2).user(13, 0, 5).at(3).user(13, 0, 6).at(4).user(14, 0, 6).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 316), (Timeline{{2, 5}, {3, 6}, {4, 5}}));
+  rig.at(5).user(14, 0, 8);
+  EXPECT_EQ(rig.last_fault(), "cannot pop from channel 'section' of t0 (100): expected 8, found 5");
+  rig.at(6).user(14, 0, 5).at(7).user(14, 0, 5);
+  EXPECT_EQ(rig.last_fault(),
+            "cannot pop 5 from channel 'section' of t0 (100): its stack is empty");
+  EXPECT_EQ(rig.sink.told.back().time, 7u);
+}
+
+TEST(UserModel, AnIpointIsPunctual) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).at(50).ftrace(FTrace_EVT_ipoint, kNone, 0, 0, kNone, 4).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 315), (Timeline{{49, 5}, {50, 0}}));
+}
+
+TEST(UserModel, AnEventBelongsToTheThreadThatRunsWhereItWasLogged) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0, 0).dispatch(1, 1);
+  rig.at(2).ftrace(FTrace_EVT_user_event_0, kNone, 1, 9).flush();
+  EXPECT_EQ(rig.threads.timeline(1, 300), (Timeline{{2, 9}}));
+  rig.at(3).sleep(1, 1).at(4).ftrace(FTrace_EVT_user_event_0, kNone, 1, 9);
+  EXPECT_EQ(rig.faults(), 1u) << "nobody runs there";
+}
+
+TEST(Replay, WhatIsLeftOnAStackIsReportedAtTheEnd) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).at(2).user(13, 0, 5).flush();
+  rig.replay.report_left({});
+  EXPECT_EQ(rig.last_fault(),
+            "channel 'section' of t0 (100) ends with 1 state on its stack, 5 on top");
+}
+
+TEST(Replay, EventsThatNoModelTakesAreCounted) {
+  ReplayRig rig;
+  rig.at(1).ovni("VTx", 0).ovni("VTx", 0).ftrace(FTrace_EVT_mutex_lock, 0);
+  EXPECT_EQ(rig.replay.untaken(),
+            (std::map<uint32_t, uint64_t>{{mcv('V', 'T', 'x'), 2}, {FTrace_EVT_mutex_lock, 1}}));
+}
+
+TEST(Replay, KindsThatNoModelTakesDoNotFillTheMemory) {
+  ReplayRig rig;
+  for (uint32_t n = 0; n < 100000; n++) {
+    char name[] = {char(1 + n / 10000), char(1 + n / 100 % 100), char(1 + n % 100), 0};
+    rig.ovni(name, 0);
+  }
+  EXPECT_LE(rig.replay.untaken().size(), Replay::kMaxUntakenKinds + 1);
+}
+
+TEST(Replay, TellsFaultsUpToItsLimitAndCountsAll) {
+  ReplayRig rig;
+  test::CollectingSink sink;
+  Replay limited(rig.replay.system().catalog(), builtin_models(), {}, sink, 20);
+  Event event;
+  event.kind = FTrace_EVT_task_sleep;
+  event.thread = 0;
+  event.cpu = 0;
+  for (int i = 0; i < 100; i++)
+    limited.handle(event);
+  EXPECT_EQ(limited.faults().count(), 99u) << "the first is learned";
+  EXPECT_EQ(sink.told.size(), 20u);
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,124 @@
+// The models of interrupts and signals.
+#include "tests/unit/support/replay_rig.h"
+
+#include <gtest/gtest.h>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingRows;
+using test::ReplayRig;
+using test::Timeline;
+
+constexpr uint16_t kSoftTimer = FTRACE_INTERRUPT_SOFT | 1;
+
+class InterruptModel : public ::testing::Test {
+protected:
+  ReplayRig &start(uint64_t time, uint16_t number, uint32_t thread, uint32_t cpu = 0) {
+    return rig.at(time).ftrace(FTrace_EVT_interrupt_start, kNone, cpu, 0, thread, number);
+  }
+  ReplayRig &end(uint64_t time, uint16_t number, uint32_t thread, uint32_t cpu = 0) {
+    return rig.at(time).ftrace(FTrace_EVT_interrupt_end, kNone, cpu, 0, thread, number);
+  }
+  ReplayRig rig;
+};
+
+TEST_F(InterruptModel, IsShownOnTheCpuAndOnTheThreadThatItHits) {
+  rig.at(1).dispatch(0);
+  start(10, 9, 0);
+  end(20, 9, 0).flush();
+  EXPECT_EQ(rig.cpus.timeline(0, 400), (Timeline{{10, 10}, {20, 0}}));
+  EXPECT_EQ(rig.threads.timeline(0, 401), (Timeline{{10, 10}, {20, 0}}));
+  EXPECT_EQ(rig.threads.timeline(1, 401), (Timeline{}));
+  EXPECT_EQ(rig.cpus.timeline(1, 400), (Timeline{}));
+}
+
+TEST_F(InterruptModel, TheInnermostIsShownAndThenTheOneBefore) {
+  rig.at(1).dispatch(0);
+  start(10, kSoftTimer, 0);
+  start(12, 9, 0);
+  end(14, 9, 0);
+  end(20, kSoftTimer, 0).flush();
+  Timeline expected = {{10, kSoftTimer + 1}, {12, 10}, {14, kSoftTimer + 1}, {20, 0}};
+  EXPECT_EQ(rig.cpus.timeline(0, 400), expected);
+  EXPECT_EQ(rig.threads.timeline(0, 401), expected);
+}
+
+TEST_F(InterruptModel, AnEndWithoutItsStartIsNothing) {
+  start(5, 9, kNone);
+  end(6, 8, kNone);
+  end(7, 9, kNone);
+  end(8, 9, kNone).flush();
+  EXPECT_EQ(rig.cpus.timeline(0, 400), (Timeline{{5, 10}, {7, 0}}));
+  EXPECT_EQ(rig.faults(), 0u);
+}
+
+TEST_F(InterruptModel, AnEndTakesThoseWithItWhoseEndIsMissing) {
+  start(5, kSoftTimer, 0);
+  start(6, 9, 0);
+  end(7, kSoftTimer, 0).flush();
+  EXPECT_EQ(rig.cpus.timeline(0, 400), (Timeline{{5, kSoftTimer + 1}, {6, 10}, {7, 0}}));
+  EXPECT_EQ(rig.threads.timeline(0, 401), (Timeline{{5, kSoftTimer + 1}, {6, 10}, {7, 0}}));
+}
+
+TEST_F(InterruptModel, NothingIsServedAfterABlackoutBegan) {
+  start(5, 9, 0);
+  rig.at(6).ftrace(FTrace_EVT_blackout_start, kNone).flush();
+  EXPECT_EQ(rig.cpus.timeline(0, 400), (Timeline{{5, 10}, {6, 0}}));
+  EXPECT_EQ(rig.threads.timeline(0, 401), (Timeline{{5, 10}, {6, 0}}));
+}
+
+TEST_F(InterruptModel, HitsArePunctualAndCountsAreKept) {
+  rig.at(5).ftrace(FTrace_EVT_interrupt_hit, kNone, 0, 0, kNone, 3).flush();
+  rig.at(9).ftrace(FTrace_EVT_interrupt_count, kNone, 0, 17).flush();
+  EXPECT_EQ(rig.cpus.timeline(0, 400), (Timeline{{4, 4}, {5, 0}}));
+  EXPECT_EQ(rig.cpus.timeline(0, 402), (Timeline{{9, 17}}));
+}
+
+TEST_F(InterruptModel, NestsNoDeeperThanAnyMachine) {
+  for (uint16_t n = 0; n < 1000; n++)
+    start(5 + n, n, 0);
+  end(2000, 0, 0).flush();
+  EXPECT_EQ(rig.cpus.timeline(0, 400).back(), (std::pair<uint64_t, int64_t>{2000, 0}));
+}
+
+TEST(SignalModel, IsPunctualWhenSentAndWhenTaken) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EVT_signal, 1, 0, 10u << FTRACE_SIGNAL_SHIFT | 100, 0).flush();
+  rig.at(8).ftrace(FTrace_EVT_signal, 1, 1, 10u << FTRACE_SIGNAL_SHIFT | FTRACE_SIGNAL_DELIVERED);
+  rig.flush();
+  EXPECT_EQ(rig.threads.timeline(1, 410), (Timeline{{4, 10}, {5, 0}}));
+  EXPECT_EQ(rig.threads.timeline(1, 411), (Timeline{{7, 10}, {8, 0}}));
+  ASSERT_EQ(rig.threads.arrows.size(), 1u);
+  EXPECT_EQ(rig.threads.arrows[0].from, 0u);
+  EXPECT_EQ(rig.threads.arrows[0].to, 1u);
+}
+
+TEST(SignalModel, OneFromTheKernelOrToOneselfHasNoArrow) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EVT_signal, 1, 0, 14u << FTRACE_SIGNAL_SHIFT).flush();
+  rig.at(8).ftrace(FTrace_EVT_signal, 1, 0, 10u << FTRACE_SIGNAL_SHIFT | 101, 1).flush();
+  EXPECT_EQ(rig.threads.arrows.size(), 0u);
+  EXPECT_EQ(rig.threads.timeline(1, 410).size(), 4u);
+}
+
+TEST(SignalModel, WithoutParametersItIsNotShown) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EVT_signal, 1).flush();
+  EXPECT_EQ(rig.threads.timeline(1, 410), (Timeline{}));
+  EXPECT_EQ(rig.faults(), 0u);
+}
+
+TEST(FamilyBlackout, HidesNoStates) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0);
+  rig.at(5).ftrace(FTrace_EVT_blackout_start, kNone, 0, 0, kNone, FTRACE_BLACKOUT_FAMILIES);
+  EXPECT_EQ(rig.state(0), ThreadState::Running);
+  rig.at(9).ftrace(FTrace_EVT_blackout_end, kNone, 0, 3, kNone, FTRACE_BLACKOUT_FAMILIES).flush();
+  EXPECT_EQ(rig.cpus.timeline(0, 12), (Timeline{{5, 1}, {9, 0}}));
+  EXPECT_EQ(rig.cpus.timeline(0, 10), (Timeline{}));
+  EXPECT_EQ(rig.cpus.timeline(0, 11), (Timeline{{8, 3}, {9, 0}}));
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,188 @@
+#include "emulator/prv/output_file.h"
+
+#include "emulator/error.h"
+#include "emulator/prv/atomic_file.h"
+#include "tests/unit/support/temp_dir.h"
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+namespace ovnitrace {
+namespace {
+
+using Format = OutputFile::Format;
+
+std::string text_of(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::string gunzip(const std::string &path) {
+  gzFile file = gzopen(path.c_str(), "rb");
+  std::string text;
+  char buffer[4096];
+  for (int size; (size = gzread(file, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, size_t(size));
+  EXPECT_EQ(gzclose(file), Z_OK) << path;
+  return text;
+}
+
+/// Appends `size` bytes that tell where they are.
+std::string fill(OutputFile &file, size_t size) {
+  std::string all;
+  while (all.size() < size) {
+    std::string part = std::to_string(all.size()) + "\n";
+    char *at = file.reserve(64);
+    memcpy(at, part.data(), part.size());
+    file.commit(at + part.size());
+    all += part;
+  }
+  return all;
+}
+
+TEST(OutputFile, KeepsTheOrderOverManyBuffersAndRewritesTheHeader) {
+  test::TempDir dir;
+  for (size_t size : {size_t(0), size_t(1), size_t(256 * 1024), size_t(5000000)}) {
+    OutputFile file(dir / "f", "head 000\n", Format::plain);
+    std::string body = fill(file, size);
+    file.close("head 123\n");
+    ASSERT_TRUE(text_of(dir / "f") == "head 123\n" + body) << size;
+  }
+}
+
+TEST(OutputFile, GzipHoldsTheSameWithTheHeaderRewritten) {
+  test::TempDir dir;
+  std::string header(200000, 'x'); // more than one stored block of deflate
+  for (size_t size : {size_t(0), size_t(1), size_t(3000000)}) {
+    OutputFile file(dir / "f.gz", header, Format::gzip);
+    std::string body = fill(file, size);
+    std::string other(header.size(), 'y');
+    file.close(other);
+    ASSERT_TRUE(gunzip(dir / "f.gz") == other + body) << size;
+  }
+}
+
+TEST(OutputFile, RefusesAHeaderOfAnotherSize) {
+  test::TempDir dir;
+  OutputFile file(dir / "f", "head\n", Format::plain);
+  EXPECT_THROW(file.close("longer head\n"), Error);
+  EXPECT_FALSE(std::filesystem::exists(dir / "f"));
+}
+
+TEST(OutputFile, ReplacesOnlyAtCloseAndLeavesNothingElse) {
+  test::TempDir dir;
+  std::ofstream(dir / "f") << "old";
+  {
+    OutputFile file(dir / "f", "new\n", Format::plain);
+    fill(file, 2000000);
+    EXPECT_EQ(text_of(dir / "f"), "old");
+  } // aborted
+  EXPECT_EQ(text_of(dir / "f"), "old");
+  OutputFile file(dir / "f", "new\n", Format::plain);
+  file.close("NEW\n");
+  EXPECT_EQ(text_of(dir / "f"), "NEW\n");
+  auto entries = std::filesystem::directory_iterator(dir.path());
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
+}
+
+TEST(OutputFile, ReplacesASymbolicLinkInsteadOfFollowingIt) {
+  test::TempDir dir;
+  std::ofstream(dir / "precious") << "keep";
+  std::filesystem::create_symlink(dir / "precious", dir / "f");
+  OutputFile file(dir / "f", "new\n", Format::plain);
+  file.close("new\n");
+  EXPECT_EQ(text_of(dir / "precious"), "keep");
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(dir / "f")));
+}
+
+TEST(OutputFile, TellsAFullDiskAtTheNextCallOrAtClose) {
+  if (access("/dev/full", W_OK) != 0)
+    GTEST_SKIP() << "no /dev/full here";
+  auto expect_full = [](auto &&work) {
+    try {
+      work();
+      FAIL() << "nothing was thrown";
+    } catch (const Error &error) {
+      std::string what = error.what();
+      EXPECT_NE(what.find("/dev/full"), std::string::npos) << what;
+      EXPECT_NE(what.find(strerror(ENOSPC)), std::string::npos) << what;
+      EXPECT_NE(what.find("free some space"), std::string::npos) << what;
+    }
+  };
+  expect_full([] { OutputFile("/dev/full", "head\n", Format::plain); });
+  for (Format format : {Format::plain, Format::gzip})
+    expect_full([format] { OutputFile("/dev/full", "head\n", format); });
+}
+
+/// The header fits, what comes later does not: the size of files is limited.
+class OutputFileLimitTest : public testing::TestWithParam<Format> {
+protected:
+  OutputFileLimitTest() {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = {100000, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    handler_ = signal(SIGXFSZ, SIG_IGN);
+  }
+  ~OutputFileLimitTest() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    signal(SIGXFSZ, handler_);
+  }
+
+  rlimit before_;
+  sighandler_t handler_;
+  test::TempDir dir;
+};
+
+TEST_P(OutputFileLimitTest, KeepsTheErrorOfTheThreadForTheNextCall) {
+  {
+    OutputFile file(dir / "f", "head\n", GetParam());
+    EXPECT_THROW(fill(file, 50000000), Error);
+    EXPECT_THROW(fill(file, 50000000), Error); // and again: it does not hang
+    EXPECT_THROW(file.close("head\n"), Error);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
+TEST_P(OutputFileLimitTest, KeepsTheErrorOfTheLastBufferForClose) {
+  {
+    std::string header(99900, 'h');
+    OutputFile file(dir / "f", header, GetParam());
+    fill(file, 1000); // fits into a buffer, not into the file
+    EXPECT_THROW(file.close(header), Error);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, OutputFileLimitTest,
+                         testing::Values(Format::plain, Format::gzip));
+
+TEST(AtomicFile, SaysWhatItTriedAndOnWhat) {
+  test::TempDir dir;
+  try {
+    write_text_file(dir / "missing/f", "text");
+    FAIL() << "nothing was thrown";
+  } catch (const Error &error) {
+    std::string what = error.what();
+    EXPECT_NE(what.find("cannot create " + (dir / "missing/f")), std::string::npos) << what;
+    EXPECT_NE(what.find(strerror(ENOENT)), std::string::npos) << what;
+  }
+}
+
+TEST(AtomicFile, WorksOnANameWithoutADirectory) {
+  test::TempDir dir;
+  std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(dir.path());
+  write_text_file("f", "text");
+  std::filesystem::current_path(before);
+  EXPECT_EQ(text_of(dir / "f"), "text");
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,381 @@
+// Writing ovni traces: "writes a capture as an ovni trace that the real ovniemu accepts, events of
+// one instant ordered so that no order is illegal". StrictReader below is ovniemu's rules, written
+// anew: which event is legal in which state, and no two running threads on a physical CPU in any
+// order of the events of one instant.
+#include "emulator/error.h"
+#include "emulator/ovni/exporter.h"
+#include "emulator/ovni/ovni_source.h"
+#include "tests/unit/support/ovni_streams.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include <sys/resource.h>
+
+namespace ovnitrace::test {
+namespace {
+
+using ovni::Exporter;
+using ovni::StreamStore;
+using enum ThreadState;
+
+struct Span {
+  uint64_t from, to; ///< both ends included
+  uint32_t thread;
+};
+
+/// What an ovni trace says, and everything in it that ovniemu would refuse.
+struct StrictReader {
+  struct State {
+    char state = 'u'; // unknown, running, paused, dead, cooling, warming by their first letters
+    int32_t cpu = -2;
+    uint64_t since = 0;
+  };
+  std::vector<std::string> refused;
+  std::vector<std::map<uint64_t, std::pair<char, int32_t>>> timeline; // after each instant
+  std::map<std::pair<uint32_t, int32_t>, std::vector<Span>> spans;    // by (node, CPU)
+  Catalog catalog;
+
+  explicit StrictReader(const std::string &path) {
+    CollectingSink sink;
+    auto source = ovni::open_ovni_trace(path, "", sink);
+    for (const Diagnostic &d : sink.told)
+      refused.push_back(d.file + ": " + d.what);
+    catalog = source->catalog();
+    threads.resize(catalog.threads.size());
+    timeline.resize(threads.size());
+    for (Event event; source->next(event);)
+      take(event);
+    for (uint32_t i = 0; i < threads.size(); ++i)
+      if (threads[i].state != 'd')
+        refused.push_back("thread " + std::to_string(i) + " is not dead");
+    for (auto &[cpu, list] : spans) {
+      std::sort(list.begin(), list.end(),
+                [](const Span &a, const Span &b) { return a.from < b.from; });
+      for (size_t i = 1; i < list.size(); ++i)
+        if (list[i - 1].to >= list[i].from && list[i - 1].thread != list[i].thread)
+          refused.push_back("two threads on CPU " + std::to_string(cpu.second) + " at " +
+                            std::to_string(list[i].from));
+    }
+  }
+
+  void take(const Event &event) {
+    State &now = threads[event.thread];
+    const auto i32 = [&](size_t at) {
+      int32_t value = -99;
+      if (at + 4 <= event.payload_size)
+        std::memcpy(&value, event.payload + at, 4);
+      return value;
+    };
+    const std::string mcv{char(event.kind >> 16), char(event.kind >> 8), char(event.kind)};
+    static const std::map<std::string, std::pair<std::string, char>> rules{
+        {"OHx", {"ud", 'r'}}, {"OHp", {"rc", 'p'}}, {"OHr", {"pw", 'r'}},
+        {"OHc", {"r", 'c'}},  {"OHw", {"p", 'w'}},  {"OHe", {"rc", 'd'}}};
+    State next = now;
+    std::string allowed = "udrpcw";
+    if (const auto rule = rules.find(mcv); rule != rules.end()) {
+      allowed = rule->second.first;
+      next.state = rule->second.second;
+      if (mcv == "OHx")
+        next.cpu = i32(0);
+      else if (mcv == "OHe")
+        next.cpu = -2;
+    } else if (mcv == "OAs") {
+      allowed = "rcw";
+      next.cpu = i32(0);
+    } else if (mcv == "OAr") {
+      allowed = "rpcw";
+      next.cpu = i32(0);
+      if (event.peer != event.thread)
+        refused.push_back("OAr of another thread");
+      if (next.cpu == now.cpu)
+        refused.push_back("OAr to the same CPU");
+    } else if (mcv[1] != 'U' && mcv[1] != 'F') {
+      refused.push_back("event " + mcv);
+    }
+    if (allowed.find(now.state) == allowed.npos)
+      refused.push_back(mcv + " of thread " + std::to_string(event.thread) + " in state " +
+                        now.state);
+    if (now.state == 'r' && now.cpu >= 0 && (next.state != 'r' || next.cpu != now.cpu))
+      spans[{catalog.threads[event.thread].node, now.cpu}].push_back(
+          {now.since, event.time, event.thread});
+    if (next.state == 'r' && (now.state != 'r' || next.cpu != now.cpu))
+      next.since = event.time;
+    now = next;
+    timeline[event.thread][event.time] = {now.state, now.cpu};
+  }
+
+  char state_at(uint32_t thread, uint64_t time) const {
+    const auto after = timeline[thread].upper_bound(time);
+    return after == timeline[thread].begin() ? 'u' : std::prev(after)->second.first;
+  }
+  int32_t cpu_at(uint32_t thread, uint64_t time) const {
+    const auto after = timeline[thread].upper_bound(time);
+    return after == timeline[thread].begin() ? -2 : std::prev(after)->second.second;
+  }
+
+  std::vector<State> threads;
+};
+
+Catalog make_catalog(uint32_t threads, uint32_t cpus, uint64_t end) {
+  Catalog catalog;
+  catalog.nodes.push_back({"node"});
+  for (uint32_t i = 0; i < cpus; ++i)
+    catalog.cpus.push_back({i, 0});
+  for (uint32_t i = 0; i < threads; ++i) {
+    ThreadInfo thread;
+    thread.tid = 100 + i;
+    thread.pid = 100 + i / 4 * 4;
+    thread.name = "t" + std::to_string(i);
+    catalog.threads.push_back(thread);
+  }
+  catalog.begin = 10;
+  catalog.end = end;
+  return catalog;
+}
+
+struct Change {
+  uint64_t time;
+  uint32_t thread;
+  ThreadState state;
+  uint32_t cpu;
+};
+
+/// Writes `changes` as an ovni trace and reads it with the strict reader.
+StrictReader exported(const TempDir &dir, const Catalog &catalog,
+                      const std::vector<Change> &changes, Exporter::Counts *counts = nullptr) {
+  StreamStore store(dir / "out");
+  Exporter exporter(catalog, store);
+  for (const Change &change : changes)
+    exporter.change(change.time, change.thread, change.state, change.cpu);
+  exporter.finish();
+  store.finish();
+  if (counts)
+    *counts = exporter.counts();
+  return StrictReader(dir / "out");
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(OvniExport, SwitchAtOneInstantIsOneNanosecondApart) {
+  TempDir dir;
+  const Catalog catalog = make_catalog(2, 1, 100);
+  const StrictReader ovni =
+      exported(dir, catalog, {{20, 0, Running, 0}, {50, 1, Running, 0}, {50, 0, Cooling, 0}});
+  EXPECT_EQ(ovni.refused, Texts{});
+  EXPECT_EQ(ovni.state_at(0, 49), 'r');
+  EXPECT_EQ(ovni.state_at(0, 50), 'c');
+  EXPECT_EQ(ovni.state_at(1, 50), 'u');
+  EXPECT_EQ(ovni.state_at(1, 51), 'r');
+  EXPECT_EQ(ovni.catalog.begin, 10u);
+  EXPECT_EQ(ovni.catalog.end, 100u);
+}
+
+TEST(OvniExport, CoolingToRunningPassesPausedForNoTime) {
+  TempDir dir;
+  const StrictReader ovni =
+      exported(dir, make_catalog(1, 2, 100),
+               {{20, 0, Running, 0}, {30, 0, Cooling, 0}, {40, 0, Running, 1}});
+  EXPECT_EQ(ovni.refused, Texts{});
+  EXPECT_EQ(ovni.state_at(0, 39), 'c');
+  EXPECT_EQ(ovni.state_at(0, 40), 'r');
+  EXPECT_EQ(ovni.cpu_at(0, 39), 0);
+  EXPECT_EQ(ovni.cpu_at(0, 40), 1);
+}
+
+TEST(OvniExport, FirstStateMayBeAny) {
+  for (const ThreadState first : {Running, Paused, Cooling, Warming}) {
+    TempDir dir;
+    const StrictReader ovni =
+        exported(dir, make_catalog(2, 2, 100), {{10, 1, Running, 1}, {20, 0, first, 0}});
+    EXPECT_EQ(ovni.refused, Texts{}) << name(first);
+    EXPECT_EQ(ovni.state_at(0, 20), "urpdcw"[size_t(first)]) << name(first);
+    EXPECT_EQ(ovni.cpu_at(0, 20), 0) << name(first);
+  }
+}
+
+TEST(OvniExport, ThreadsThatLiveAtTheEndDieThere) {
+  TempDir dir;
+  const StrictReader ovni =
+      exported(dir, make_catalog(4, 4, 500),
+               {{10, 0, Running, 0}, {10, 1, Paused, 0}, {10, 2, Cooling, 0}, {10, 3, Warming, 0}});
+  EXPECT_EQ(ovni.refused, Texts{});
+  for (uint32_t thread = 0; thread < 4; ++thread) {
+    EXPECT_EQ(ovni.state_at(thread, 499), "rpcw"[thread]);
+    EXPECT_EQ(ovni.state_at(thread, 500), 'd');
+  }
+}
+
+TEST(OvniExport, UnknownIsDeadAndFlushing) {
+  TempDir dir;
+  Exporter::Counts counts;
+  const StrictReader ovni = exported(dir, make_catalog(1, 2, 100),
+                                     {{20, 0, Running, 0},
+                                      {30, 0, Unknown, kNone},
+                                      {40, 0, Unknown, 1},
+                                      {50, 0, Paused, 1},
+                                      {60, 0, Dead, kNone}},
+                                     &counts);
+  EXPECT_EQ(ovni.refused, Texts{});
+  EXPECT_EQ(counts.gaps, 1u);
+  EXPECT_EQ(ovni.state_at(0, 30), 'd');
+  EXPECT_EQ(ovni.state_at(0, 50), 'p');
+  const std::string events = read_whole(dir / "out/loom.node/proc.100/thread.100/stream.obs");
+  EXPECT_NE(events.find("OF[" + bytes_of(uint64_t(30))), events.npos);
+  EXPECT_NE(events.find("OF]" + bytes_of(uint64_t(50))), events.npos);
+}
+
+TEST(OvniExport, SecondRunningThreadOfACpuGoesToTheVirtualOne) {
+  TempDir dir;
+  Exporter::Counts counts;
+  const StrictReader ovni =
+      exported(dir, make_catalog(2, 1, 100), {{20, 0, Running, 0}, {30, 1, Running, 0}}, &counts);
+  EXPECT_EQ(ovni.refused, Texts{});
+  EXPECT_EQ(counts.conflicts, 1u);
+  EXPECT_EQ(ovni.cpu_at(1, 30), -1);
+}
+
+TEST(OvniExport, IdleTaskIsLeftOutAndATidUsedTwiceIsTwoThreads) {
+  TempDir dir;
+  Catalog catalog = make_catalog(4, 2, 100);
+  catalog.threads[0].tid = catalog.threads[0].pid = 0;
+  catalog.threads[2].tid = catalog.threads[1].tid;
+  catalog.threads[2].birth = 30;
+  Exporter::Counts counts;
+  const StrictReader ovni = exported(dir, catalog,
+                                     {{10, 0, Running, 0},
+                                      {20, 1, Running, 0},
+                                      {30, 1, Dead, kNone},
+                                      {40, 2, Running, 1},
+                                      {50, 0, Paused, 0}},
+                                     &counts);
+  EXPECT_EQ(ovni.refused, Texts{});
+  EXPECT_EQ(counts.unnamed, 1u);
+  EXPECT_EQ(counts.renamed, 1u);
+  ASSERT_EQ(ovni.catalog.threads.size(), 2u); // the one without events is left out
+  EXPECT_EQ(ovni.catalog.threads[0].tid, 101u);
+  EXPECT_EQ(ovni.catalog.threads[1].tid, 101u + (1u << 22));
+  EXPECT_EQ(ovni.catalog.threads[1].birth, 30u);
+  EXPECT_EQ(ovni.catalog.threads[1].name, "t2");
+}
+
+TEST(OvniExport, NodesBecomeLooms) {
+  TempDir dir;
+  Catalog catalog = make_catalog(2, 2, 100);
+  catalog.nodes = {{"a/b"}, {"a/b"}};
+  catalog.cpus[1] = {7, 1};
+  catalog.threads[1].node = 1;
+  catalog.threads[1].name = "\xff\"\n";
+  const StrictReader ovni = exported(dir, catalog, {{10, 0, Running, 0}, {10, 1, Running, 1}});
+  EXPECT_EQ(ovni.refused, Texts{});
+  ASSERT_EQ(ovni.catalog.nodes.size(), 2u);
+  EXPECT_EQ(ovni.catalog.nodes[0].name, "a_b");
+  EXPECT_EQ(ovni.cpu_at(1, 50), 7);
+}
+
+// Any schedule at all: random states on random CPUs at times of which many are equal.
+TEST(OvniExport, RandomSchedulesAreLegalAndKeepTheirStates) {
+  constexpr uint32_t kThreads = 12, kCpus = 4;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    const Catalog catalog = make_catalog(kThreads, kCpus, 100000);
+    std::vector<Change> changes;
+    std::vector<uint32_t> running(kCpus, kNone);
+    std::vector<uint32_t> on(kThreads, kNone);
+    uint64_t time = 10;
+    for (int i = 0; i < 400; ++i) {
+      time += random() % 3 ? random() % 2 * 7 : 0;
+      const uint32_t thread = random() % kThreads;
+      ThreadState state = ThreadState(random() % kThreadStates);
+      uint32_t cpu = state == Dead || state == Unknown ? kNone : random() % kCpus;
+      if (on[thread] != kNone)
+        running[on[thread]] = kNone;
+      on[thread] = kNone;
+      if (state == Running && running[cpu] != kNone)
+        state = Warming;
+      if (state == Running)
+        running[on[thread] = cpu] = thread;
+      changes.push_back({time, thread, state, cpu});
+    }
+    TempDir dir;
+    Exporter::Counts counts;
+    const StrictReader ovni = exported(dir, catalog, changes, &counts);
+    ASSERT_EQ(ovni.refused, Texts{}) << seed;
+    EXPECT_EQ(counts.conflicts, 0u) << seed;
+
+    std::map<uint32_t, uint32_t> row; // of a tid
+    for (uint32_t i = 0; i < ovni.catalog.threads.size(); ++i)
+      row[ovni.catalog.threads[i].tid] = i;
+    std::map<std::pair<uint32_t, uint64_t>, Change> last; // of each thread at each instant
+    for (const Change &change : changes)
+      last.insert_or_assign({change.thread, change.time}, change);
+    for (const auto &[key, change] : last) {
+      const auto found = row.find(catalog.threads[change.thread].tid);
+      if (found == row.end())
+        continue; // never known
+      // A thread that takes a CPU does so up to 1 ns late.
+      const uint64_t settled = change.time + (change.state == Running);
+      const char expected = "drpdcw"[size_t(change.state)];
+      const char seen = ovni.state_at(found->second, settled);
+      if (change.state == Unknown) {
+        EXPECT_TRUE(seen == 'd' || seen == 'u') << seed;
+      } else {
+        EXPECT_EQ(seen, expected) << seed << " at " << change.time;
+      }
+      if (change.cpu != kNone) {
+        EXPECT_EQ(ovni.cpu_at(found->second, settled), int32_t(change.cpu)) << seed;
+      }
+    }
+  }
+}
+
+TEST(OvniExport, ThousandsOfThreadsNeedFewDescriptors) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 24;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  {
+    TempDir dir;
+    constexpr uint32_t kThreads = 500;
+    std::vector<Change> changes;
+    for (uint32_t round = 0; round < 4; ++round)
+      for (uint32_t i = 0; i < kThreads; ++i)
+        changes.push_back({100 + round, i, round % 2 ? Paused : Warming, i % 4});
+    const StrictReader ovni = exported(dir, make_catalog(kThreads, 4, 1000), changes);
+    EXPECT_EQ(ovni.refused, Texts{});
+    EXPECT_EQ(ovni.catalog.threads.size(), kThreads);
+  }
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST(OvniExport, BuffersAreWrittenWhenTheyAreFull) {
+  TempDir dir;
+  std::vector<Change> changes;
+  for (uint64_t i = 0; i < 20000; ++i)
+    changes.push_back({100 + i, uint32_t(i % 2), i / 2 % 2 ? Paused : Running, uint32_t(i % 2)});
+  const StrictReader ovni = exported(dir, make_catalog(2, 2, 50000), changes);
+  EXPECT_EQ(ovni.refused, Texts{});
+  EXPECT_GT(std::filesystem::file_size(dir / "out/loom.node/proc.100/thread.100/stream.obs"),
+            StreamStore::kStreamMost);
+}
+
+TEST(OvniExport, NeverOverwritesAndLeavesNothingBehind) {
+  TempDir dir;
+  write_file(dir / "out/precious", "x");
+  EXPECT_THROW(StreamStore(dir / "out"), Error);
+  EXPECT_THROW(StreamStore(dir / "none/out"), Error);
+  {
+    StreamStore store(dir / "new");
+    store.add({"n", 1, 1, 1, "", 0, 0, {0}});
+  }
+  EXPECT_EQ(read_whole(dir / "out/precious"), "x");
+  const auto entries = std::filesystem::directory_iterator(dir.path());
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
+}
+
+} // namespace
+} // namespace ovnitrace::test

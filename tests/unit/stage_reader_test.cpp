@@ -1,0 +1,210 @@
+// Reading a staging area while it is filled, against the producer of bpf/ovnitrace.bpf.c step by step.
+#include "user/record/stage_reader.h"
+
+#include "user/record/family_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace ovnitrace {
+namespace {
+
+/// What the BPF programs do, stopped wherever a test wants.
+class Producer {
+public:
+  void stage() {
+    begin_stage();
+    if (next_ == CAPTURE_BATCH)
+      flush(true);
+    end_stage();
+  }
+  void begin_stage() {
+    uint32_t n = area.count & (CAPTURE_BATCH - 1);
+    area.batch.records[n] = {++time, time};
+    next_ = n + 1;
+  }
+  void flush(bool room) {
+    area.events += CAPTURE_BATCH;
+    if (room) {
+      ring.push_back(area.batch);
+      area.batch.lost = 0;
+    } else {
+      area.batch.lost += CAPTURE_BATCH;
+    }
+  }
+  void end_stage() { area.count = next_ % CAPTURE_BATCH; }
+  bool full() const { return next_ == CAPTURE_BATCH; }
+
+  cpu_stage area = {};
+  std::vector<sched_batch> ring;
+  uint64_t time = 0;
+
+private:
+  uint32_t next_ = 0;
+};
+
+/// What the recorder does with it.
+class Reader {
+public:
+  bool look(Producer &producer) {
+    for (const sched_batch &batch : producer.ring)
+      take(batch, CAPTURE_BATCH);
+    producer.ring.clear();
+    return stage.look(producer.area, [&](const sched_record &record) { seen.push_back(record.time); });
+  }
+  void take(const sched_batch &batch, uint32_t count) {
+    uint32_t taken = stage.next_batch(batch);
+    if (batch.lost)
+      lost += batch.lost - taken, taken = 0;
+    for (uint32_t n = taken; n < count; n++)
+      seen.push_back(batch.records[n].time);
+  }
+  void finish(Producer &producer) {
+    look(producer);
+    take(producer.area.batch, producer.area.count);
+  }
+
+  StageReader stage;
+  std::vector<uint64_t> seen;
+  uint64_t lost = 0;
+};
+
+std::vector<uint64_t> up_to(uint64_t last) {
+  std::vector<uint64_t> all;
+  for (uint64_t time = 1; time <= last; time++)
+    all.push_back(time);
+  return all;
+}
+
+TEST(StageReader, TakesAtTheSecondLookWhatWasThereAtTheFirst) {
+  Producer producer;
+  Reader reader;
+  for (int n = 0; n < 5; n++)
+    producer.stage();
+  EXPECT_FALSE(reader.look(producer));
+  EXPECT_TRUE(reader.seen.empty());
+  producer.stage();
+  EXPECT_TRUE(reader.look(producer));
+  EXPECT_EQ(reader.seen, up_to(5));
+  EXPECT_TRUE(reader.look(producer));
+  EXPECT_EQ(reader.seen, up_to(6));
+}
+
+TEST(StageReader, ABatchBringsOnlyTheRest) {
+  Producer producer;
+  Reader reader;
+  for (int n = 0; n < 20; n++)
+    producer.stage();
+  reader.look(producer), reader.look(producer);
+  for (int n = 0; n < 20; n++)
+    producer.stage();
+  EXPECT_TRUE(reader.look(producer)) << "all of this batch is younger than the last look";
+  EXPECT_EQ(reader.seen, up_to(32));
+  reader.finish(producer);
+  EXPECT_EQ(reader.seen, up_to(40));
+}
+
+TEST(StageReader, IsNotComplete_WhileABatchIsInTheRing) {
+  Producer producer;
+  Reader reader;
+  for (int n = 0; n < 3; n++)
+    producer.stage();
+  reader.look(producer), reader.look(producer);
+  for (int n = 0; n < 32; n++)
+    producer.stage();
+  std::vector<sched_batch> late;
+  late.swap(producer.ring);
+  EXPECT_FALSE(reader.look(producer)) << "the batch came after the reader looked into the ring";
+  late.swap(producer.ring);
+  reader.look(producer);
+  reader.finish(producer);
+  EXPECT_EQ(reader.seen, up_to(35));
+}
+
+TEST(StageReader, AnAreaThatIsBeingHandedOverIsNotTakenForANewOne) {
+  Producer producer;
+  Reader reader;
+  for (int n = 0; n < 31; n++)
+    producer.stage();
+  reader.look(producer), reader.look(producer);
+  producer.begin_stage();
+  ASSERT_TRUE(producer.full());
+  producer.flush(true); // counted, in the ring, and count is 31 still
+  EXPECT_FALSE(reader.look(producer));
+  EXPECT_FALSE(reader.look(producer));
+  producer.end_stage();
+  reader.finish(producer);
+  EXPECT_EQ(reader.seen, up_to(32));
+}
+
+TEST(StageReader, WhatWasTakenOfALostBatchIsNotLost) {
+  Producer producer;
+  Reader reader;
+  for (int n = 0; n < 10; n++)
+    producer.stage();
+  reader.look(producer), reader.look(producer);
+  for (int n = 10; n < 31; n++)
+    producer.stage();
+  producer.begin_stage(), producer.flush(false), producer.end_stage();
+  EXPECT_FALSE(reader.look(producer));
+  for (int n = 0; n < 32; n++)
+    producer.stage();
+  reader.finish(producer);
+  EXPECT_EQ(reader.lost, 22u);
+  ASSERT_EQ(reader.seen.size(), 10u + 32);
+  EXPECT_EQ(reader.seen[9], 10u);
+  EXPECT_EQ(reader.seen[10], 33u);
+}
+
+TEST(StageReader, TakesEachRecordOnceInOrder_WhateverTheTurns) {
+  for (uint32_t seed = 1; seed <= 200; seed++) {
+    std::mt19937 random(seed);
+    Producer producer;
+    Reader reader;
+    for (int turn = 0; turn < 500; turn++) {
+      if (random() % 3 == 0) {
+        uint64_t before = producer.time;
+        reader.look(producer);
+        bool complete = reader.look(producer);
+        if (complete) {
+          ASSERT_EQ(reader.seen.size(), before) << "complete, but something of before is missing";
+        }
+      } else {
+        producer.begin_stage();
+        if (random() % 4 == 0)
+          reader.look(producer);
+        if (producer.full()) {
+          producer.flush(true);
+          if (random() % 2)
+            reader.look(producer);
+        }
+        producer.end_stage();
+      }
+    }
+    reader.finish(producer);
+    ASSERT_EQ(reader.seen, up_to(producer.time)) << "seed " << seed;
+  }
+}
+
+TEST(FamilyQueue, GivesBackByTime) {
+  FamilyQueue queue;
+  std::mt19937 random(7);
+  uint64_t expected = 0, pushed = 0;
+  for (int round = 0; round < 2000; round++) {
+    uint64_t a = ++pushed, b = ++pushed, c = ++pushed; // an interrupt overtook: c, a, b
+    for (uint64_t time : {c, a, b})
+      queue.push({.time = time, .code = 0, .par1 = 0, .par2 = 0, .par1_tid = 0, .par2_tid = 0});
+    for (uint32_t n = random() % 5; n-- > 0 && !queue.empty();) {
+      EXPECT_EQ(queue.first_time(), expected + 1);
+      ASSERT_EQ(queue.pop().time, ++expected);
+    }
+  }
+  while (!queue.empty())
+    ASSERT_EQ(queue.pop().time, ++expected);
+  EXPECT_EQ(expected, pushed);
+}
+
+} // namespace
+} // namespace ovnitrace

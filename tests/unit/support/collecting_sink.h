@@ -1,0 +1,31 @@
+// Keeps what was told.
+#pragma once
+
+#include "emulator/input/source.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ovnitrace::test {
+
+class CollectingSink : public DiagnosticSink {
+public:
+  void report(const Diagnostic &diagnostic) override { told.push_back(diagnostic); }
+
+  /// How many of them have a text in their message.
+  size_t count(const std::string &text) const {
+    return size_t(std::count_if(told.begin(), told.end(), [&](const Diagnostic &diagnostic) {
+      return diagnostic.what.find(text) != std::string::npos;
+    }));
+  }
+
+  /// How many tell of something missing or doubtful.
+  size_t damage() const {
+    return size_t(
+        std::count_if(told.begin(), told.end(), [](const Diagnostic &d) { return !d.harmless; }));
+  }
+
+  std::vector<Diagnostic> told;
+};
+
+} // namespace ovnitrace::test

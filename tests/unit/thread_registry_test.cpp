@@ -1,0 +1,71 @@
+#include "user/chunk/thread_registry.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace ovnitrace::test {
+
+namespace {
+
+life_record life(uint64_t time, uint32_t kind, const char *comm, uint32_t pid, uint32_t arg = 0) {
+  life_record record = {};
+  record.time = time;
+  record.kind = kind;
+  record.tid = 7;
+  record.pid = pid;
+  record.arg = arg;
+  std::strncpy(record.comm, comm, CAPTURE_COMM_LEN - 1);
+  return record;
+}
+
+} // namespace
+
+TEST(ThreadRegistry, KnowsNothingAtFirst) {
+  ThreadRegistry registry;
+  EXPECT_EQ(registry.find(7, 100), nullptr);
+}
+
+TEST(ThreadRegistry, FollowsALife) {
+  ThreadRegistry registry;
+  registry.learn(life(10, LIFE_NEW, "parent", 5, 3));
+  registry.learn(life(20, LIFE_EXEC, "program", 7, 7));
+  registry.learn(life(30, LIFE_RENAME, "worker", 7));
+  const ThreadIdentity *thread = registry.find(7, 100);
+  ASSERT_NE(thread, nullptr);
+  EXPECT_STREQ(thread->comm.data(), "worker");
+  EXPECT_EQ(thread->pid, 7u);
+  EXPECT_EQ(thread->parent, 3u);
+  EXPECT_EQ(thread->birth, 10u);
+  EXPECT_FALSE(thread->account);
+
+  life_record death = life(40, LIFE_DEAD, "worker", 7);
+  death.account.voluntary = 12;
+  registry.learn(death);
+  ASSERT_TRUE(thread->account);
+  EXPECT_EQ(thread->account->voluntary, 12u);
+}
+
+TEST(ThreadRegistry, TakesAReusedTidForAnotherThread) {
+  ThreadRegistry registry;
+  EXPECT_FALSE(registry.learn(life(10, LIFE_NEW, "old", 7, 3)));
+  EXPECT_FALSE(registry.learn(life(20, LIFE_DEAD, "old", 7)));
+  EXPECT_TRUE(registry.learn(life(30, LIFE_NEW, "new", 9, 4)));
+  EXPECT_STREQ(registry.find(7, 29)->comm.data(), "old");
+  EXPECT_EQ(registry.until(7, 29), 30u);
+  EXPECT_EQ(registry.until(7, 30), UINT64_MAX);
+  const ThreadIdentity *thread = registry.find(7, 100);
+  EXPECT_EQ(thread->birth, 30u);
+  EXPECT_EQ(thread->pid, 9u);
+  EXPECT_EQ(thread->parent, 4u);
+  EXPECT_FALSE(thread->account) << "of the old thread";
+}
+
+TEST(ThreadRegistry, HasNoBirthOfWhatWasAliveBefore) {
+  ThreadRegistry registry;
+  registry.learn(life(10, LIFE_SNAPSHOT, "daemon", 7));
+  EXPECT_EQ(registry.find(7, 100)->birth, 0u);
+  EXPECT_EQ(registry.find(7, 100)->parent, 0u);
+}
+
+} // namespace ovnitrace::test

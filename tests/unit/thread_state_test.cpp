@@ -1,0 +1,55 @@
+// Every pair of a state and an action, against the table of the reference, written down again.
+#include "emulator/core/thread_state.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace ovnitrace {
+namespace {
+
+using enum ThreadState;
+using enum ThreadAction;
+
+TEST(ThreadStates, HaveTheValuesOfTheReference) {
+  EXPECT_EQ(int(Unknown), 0);
+  EXPECT_EQ(int(Running), 1);
+  EXPECT_EQ(int(Paused), 2);
+  EXPECT_EQ(int(Dead), 3);
+  EXPECT_EQ(int(Cooling), 4);
+  EXPECT_EQ(int(Warming), 5);
+}
+
+TEST(ThreadStates, ActiveIsRunningCoolingAndWarming) {
+  std::set<ThreadState> active;
+  for (ThreadState s : {Unknown, Running, Paused, Dead, Cooling, Warming})
+    if (is_active(s))
+      active.insert(s);
+  EXPECT_EQ(active, (std::set<ThreadState>{Running, Cooling, Warming}));
+}
+
+TEST(ThreadStates, EveryPairOfStateAndActionIsAsTheReferenceSays) {
+  // "accepted from" and "to" of the reference, then our two extensions.
+  const std::map<std::pair<ThreadState, ThreadAction>, ThreadState> legal = {
+      {{Unknown, execute}, Running}, {{Dead, execute}, Running},   {{Running, pause}, Paused},
+      {{Cooling, pause}, Paused},    {{Paused, resume}, Running},  {{Warming, resume}, Running},
+      {{Running, cool}, Cooling},    {{Paused, warm}, Warming},    {{Running, end}, Dead},
+      {{Cooling, end}, Dead},        {{Cooling, resume}, Running}, {{Unknown, warm}, Warming},
+  };
+  int pairs = 0;
+  for (ThreadState s : {Unknown, Running, Paused, Dead, Cooling, Warming})
+    for (ThreadAction a : {execute, pause, resume, cool, warm, end}) {
+      auto at = legal.find({s, a});
+      EXPECT_EQ(is_legal(s, a), at != legal.end()) << name(s) << " " << name(a);
+      if (at != legal.end()) {
+        EXPECT_EQ(kTransitions[size_t(s)][size_t(a)], uint8_t(at->second));
+        EXPECT_EQ(kStateAfter[size_t(a)], at->second);
+      }
+      pairs++;
+    }
+  EXPECT_EQ(pairs, 36);
+}
+
+} // namespace
+} // namespace ovnitrace

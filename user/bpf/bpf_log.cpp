@@ -1,0 +1,56 @@
+#include "user/bpf/bpf_log.h"
+
+#include "emulator/error.h"
+#include "user/bpf/preflight.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMaxLog = 16 << 10;
+
+std::string &text() {
+  static std::string log;
+  return log;
+}
+
+int collect(libbpf_print_level level, const char *format, va_list arguments) {
+  if (level == LIBBPF_DEBUG || text().size() > kMaxLog)
+    return 0;
+  char line[4096];
+  vsnprintf(line, sizeof(line), format, arguments);
+  text() += line;
+  return 0;
+}
+
+} // namespace
+
+void collect_bpf_log() {
+  libbpf_set_print(collect);
+  text().clear();
+}
+
+void fail_bpf(const std::string &what, int error) {
+  throw Error(explain_bpf_failure(what, error < 0 ? -error : error, text()));
+}
+
+uint64_t skipped_runs_of(bpf_object *object) {
+  uint64_t skipped = 0;
+  bpf_program *program = nullptr;
+  bpf_object__for_each_program(program, object) {
+    int fd = bpf_program__fd(program);
+    bpf_prog_info info = {};
+    uint32_t size = sizeof(info);
+    if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+      skipped += info.recursion_misses;
+  }
+  return skipped;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,166 @@
+#include "user/bpf/capture.h"
+
+#include "user/bpf/bpf_log.h"
+#include "user/bpf/preflight.h"
+#include "user/record/clock.h"
+
+#include "ovnitrace.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+#include <linux/membarrier.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+
+namespace ovnitrace {
+
+namespace {
+
+/// Whether a CPU is there, on line or off, and could not only be plugged in some day: firmware of virtual
+/// machines often promises hundreds of the latter, and a ring for each would be gigabytes.
+bool is_plugged_in(uint32_t cpu) {
+  return access(fmt::format("/sys/devices/system/cpu/cpu{}", cpu).c_str(), F_OK) == 0;
+}
+
+} // namespace
+
+struct Capture::Skeleton {
+  ovnitrace_bpf *object = nullptr;
+  ~Skeleton() { ovnitrace_bpf__destroy(object); }
+};
+
+Capture::Capture(const CaptureParameters &parameters)
+    : skeleton_(std::make_unique<Skeleton>()), ring_bytes_(parameters.ring_bytes),
+      trace_all_(parameters.trace_all) {
+  check_can_capture();
+  collect_bpf_log();
+  int cpus = libbpf_num_possible_cpus();
+  if (cpus < 0)
+    fail_bpf("count the CPUs", cpus);
+  cpus_ = uint32_t(cpus);
+
+  ovnitrace_bpf *o = skeleton_->object = ovnitrace_bpf__open();
+  if (!o)
+    fail_bpf("open the BPF object", errno);
+  o->rodata->trace_all = parameters.trace_all;
+  o->rodata->preempt_count_distance = preempt_count_distance();
+  o->rodata->snapshot_pid = parameters.snapshot_pid;
+  o->rodata->wakeup_watermark = wakeup_watermark();
+  bpf_map__set_max_entries(o->maps.stages, cpus_);
+  bpf_map__set_max_entries(o->maps.rings, cpus_);
+  bool modern = sched_switch_has_prev_state(), transitions = parameters.transitions;
+  bpf_program__set_autoload(o->progs.on_switch, transitions && modern);
+  bpf_program__set_autoload(o->progs.on_switch_3_arguments, transitions && !modern);
+  for (bpf_program *program :
+       {o->progs.on_waking, o->progs.on_wakeup, o->progs.on_wakeup_new, o->progs.on_migrate})
+    bpf_program__set_autoload(program, transitions);
+  bpf_program__set_autoload(o->progs.snapshot, parameters.trace_all || parameters.snapshot_pid);
+  bpf_program__set_autoattach(o->progs.snapshot, false);
+
+  if (int error = ovnitrace_bpf__load(o))
+    fail_bpf("load the BPF programs", error);
+  create_rings();
+  map_stages();
+}
+
+Capture::~Capture() {
+  if (stages_)
+    munmap(const_cast<cpu_stage *>(stages_), stages_bytes_);
+  for (int fd : ring_fds_)
+    if (fd >= 0)
+      close(fd);
+}
+
+void Capture::create_rings() {
+  int rings = bpf_map__fd(skeleton_->object->maps.rings);
+  ring_fds_.assign(cpus_, -1);
+  for (uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    if (!is_plugged_in(cpu))
+      continue;
+    int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ovnitrace_ring", 0, 0, uint32_t(ring_bytes_), nullptr);
+    if (fd < 0)
+      fail_bpf(fmt::format("create a ring buffer of {} bytes for CPU {}", ring_bytes_, cpu), errno);
+    ring_fds_[cpu] = fd;
+    if (bpf_map_update_elem(rings, &cpu, &fd, BPF_ANY) != 0)
+      fail_bpf(fmt::format("install the ring buffer of CPU {}", cpu), errno);
+  }
+}
+
+void Capture::map_stages() {
+  size_t page = size_t(sysconf(_SC_PAGESIZE));
+  stages_bytes_ = (cpus_ * sizeof(cpu_stage) + page - 1) / page * page;
+  void *memory = mmap(nullptr, stages_bytes_, PROT_READ, MAP_SHARED,
+                      bpf_map__fd(skeleton_->object->maps.stages), 0);
+  if (memory == MAP_FAILED)
+    fail_bpf("map the staging areas", errno);
+  stages_ = static_cast<const volatile cpu_stage *>(memory);
+}
+
+void Capture::attach() {
+  collect_bpf_log();
+  if (int error = ovnitrace_bpf__attach(skeleton_->object))
+    fail_bpf("attach the BPF programs to the scheduler's tracepoints", error);
+}
+
+void Capture::detach() {
+  ovnitrace_bpf__detach(skeleton_->object);
+  // A program may still be running on another CPU: programs run inside RCU read sections, and this
+  // waits for a grace period (Documentation: membarrier(2), MEMBARRIER_CMD_GLOBAL).
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
+    usleep(100'000);
+}
+
+void Capture::follow_children_of_caller(bool follow) {
+  follow_request request = {follow};
+  bpf_test_run_opts options = {};
+  options.sz = sizeof(options);
+  options.ctx_in = &request;
+  options.ctx_size_in = sizeof(request);
+  int fd = bpf_program__fd(skeleton_->object->progs.follow_caller);
+  if (int error = bpf_prog_test_run_opts(fd, &options))
+    fail_bpf("mark the traced program", error);
+}
+
+void Capture::expect_complete() {
+  __atomic_store_n(&skeleton_->object->data->complete_since, monotonic_ns(), __ATOMIC_RELEASE);
+}
+
+void Capture::snapshot() {
+  bpf_link *link = bpf_program__attach_iter(skeleton_->object->progs.snapshot, nullptr);
+  if (!link)
+    fail_bpf("attach the task iterator", errno);
+  int fd = bpf_iter_create(bpf_link__fd(link));
+  int error = errno;
+  char ignored[64];
+  ssize_t got = fd < 0 ? -1 : 0;
+  while (fd >= 0 && (got = read(fd, ignored, sizeof(ignored))) > 0)
+    ;
+  if (fd >= 0) {
+    error = errno;
+    close(fd);
+  }
+  bpf_link__destroy(link);
+  if (got < 0)
+    fail_bpf("take the snapshot of the threads that are alive", error);
+}
+
+int Capture::life_fd() const { return bpf_map__fd(skeleton_->object->maps.life); }
+
+int Capture::threads_map() const { return bpf_map__fd(skeleton_->object->maps.threads); }
+
+int Capture::rings_map() const { return bpf_map__fd(skeleton_->object->maps.rings); }
+
+size_t Capture::life_bytes() const { return CAPTURE_LIFE_BYTES; }
+
+uint64_t Capture::life_lost() const {
+  return static_cast<const volatile ovnitrace_bpf::ovnitrace_bpf__bss *>(skeleton_->object->bss)->life_lost;
+}
+
+uint64_t Capture::skipped_runs() const {
+  return skipped_runs_of(skeleton_->object->obj);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,75 @@
+// The BPF side of a capture, loaded and attached: rings, staging areas and counters.
+#pragma once
+
+#include <ovnitrace/capture.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ovnitrace {
+
+struct CaptureParameters {
+  bool trace_all = false;          ///< every thread of the machine
+  bool transitions = true;         ///< false: the scheduler's family is filtered
+  uint32_t snapshot_pid = 0;       ///< trace this process, alive already; 0: none
+  size_t ring_bytes = 8u << 20;    ///< per CPU, a power of two and whole pages
+};
+
+/// Loads the programs and creates the maps; the destructor detaches and frees everything. The kernel
+/// does the same when the process dies, however it dies: nothing is pinned.
+class Capture {
+public:
+  /// Needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN. Throws Error saying what is missing.
+  explicit Capture(const CaptureParameters &parameters);
+  ~Capture();
+  Capture(const Capture &) = delete;
+  Capture &operator=(const Capture &) = delete;
+
+  /// From here on, transitions are logged.
+  void attach();
+  /// After it returns no program of ours is running on any CPU.
+  void detach();
+
+  /// Whether children that the calling thread creates from now on are traced.
+  void follow_children_of_caller(bool follow);
+  /// Tells that from now on the state of every traced thread is known: one that leaves its CPU and was
+  /// not seen to take it has taken it unseen, and the time comes from the kernel's account of it.
+  void expect_complete();
+  /// Puts a LIFE_SNAPSHOT of each thread that is alive into the life ring.
+  void snapshot();
+
+  uint32_t cpus() const { return cpus_; } ///< possible CPUs
+  size_t ring_bytes() const { return ring_bytes_; }
+  /// -1: the CPU was not there; what happens on it if it is plugged in later is counted as lost.
+  int ring_fd(uint32_t cpu) const { return ring_fds_[cpu]; }
+  int life_fd() const;
+  bool trace_all() const { return trace_all_; }
+  /// Bytes in a ring at which its reader is woken.
+  uint64_t wakeup_watermark() const { return ring_bytes_ / 8; }
+  int threads_map() const; ///< descriptor of bpf/shared_maps.h's `threads`
+  int rings_map() const;   ///< of `rings`
+  size_t life_bytes() const;
+  /// What CPU `cpu` has staged; being written until detach().
+  const volatile cpu_stage &stage(uint32_t cpu) const { return stages_[cpu]; }
+  uint64_t life_lost() const; ///< life events that found no room
+  /// Runs of our programs that the kernel skipped because one was running on that CPU already, on all
+  /// CPUs together, from the kernel's own counters (bpf_prog_info::recursion_misses).
+  uint64_t skipped_runs() const;
+
+private:
+  struct Skeleton;
+  void create_rings();
+  void map_stages();
+
+  std::unique_ptr<Skeleton> skeleton_;
+  uint32_t cpus_ = 0;
+  size_t ring_bytes_ = 0;
+  bool trace_all_ = false;
+  std::vector<int> ring_fds_;
+  const volatile cpu_stage *stages_ = nullptr;
+  size_t stages_bytes_ = 0;
+};
+
+} // namespace ovnitrace

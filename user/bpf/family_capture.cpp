@@ -1,0 +1,107 @@
+#include "user/bpf/family_capture.h"
+
+#include "user/bpf/bpf_log.h"
+#include "user/bpf/preflight.h"
+
+#include "families.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Which families a program is for, by the beginning of the names of its events.
+struct Owner {
+  std::string_view event;
+  uint32_t families; ///< a bit each
+};
+constexpr Owner kOwners[] = {
+    {"irq_", 1 << 3},       {"softirq_", 1 << 3},  {"local_timer_", 1 << 3},
+    {"reschedule_", 1 << 3}, {"call_function_", 1 << 3}, {"signal_", 1 << 7},
+};
+
+uint32_t families_of(std::string_view event) {
+  for (const Owner &owner : kOwners)
+    if (event.starts_with(owner.event))
+      return owner.families;
+  return 0;
+}
+
+} // namespace
+
+struct FamilyCapture::Skeleton {
+  families_bpf *object = nullptr;
+  ~Skeleton() { families_bpf__destroy(object); }
+};
+
+FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families)
+    : skeleton_(std::make_unique<Skeleton>()), families_(families),
+      cpus_(capture.cpus()) {
+  collect_bpf_log();
+  families_bpf *o = skeleton_->object = families_bpf__open();
+  if (!o)
+    fail_bpf("open the BPF object of the families", errno);
+  o->rodata->trace_all = capture.trace_all();
+  o->rodata->wakeup_watermark = capture.wakeup_watermark();
+  o->rodata->preempt_count_distance = preempt_count_distance();
+  o->bss->families = o->bss->chosen = families_.bits();
+  bpf_map__set_max_entries(o->maps.family_counts, cpus_);
+  int error = bpf_map__reuse_fd(o->maps.threads, capture.threads_map());
+  if (!error)
+    error = bpf_map__reuse_fd(o->maps.rings, capture.rings_map());
+  if (error)
+    fail_bpf("share the maps of the scheduler's programs", error);
+  choose_programs();
+  if ((error = families_bpf__load(o)))
+    fail_bpf("load the BPF programs of the families " + to_string(families_), error);
+  map_counts();
+}
+
+FamilyCapture::~FamilyCapture() {
+  if (counts_)
+    munmap(const_cast<family_count *>(counts_), counts_bytes_);
+}
+
+/// Those of the families that are chosen, where the kernel has what they attach to.
+void FamilyCapture::choose_programs() {
+  KernelTypes types;
+  bpf_program *program = nullptr;
+  bpf_object__for_each_program(program, skeleton_->object->obj) {
+    std::string_view section = bpf_program__section_name(program);
+    std::string event(section.substr(section.find('/') + 1));
+    bool wanted = families_of(event) & families_.bits();
+    bool there = wanted && types.has_tracepoint(event);
+    if (wanted && !there)
+      absent_.push_back(event);
+    bpf_program__set_autoload(program, there);
+  }
+}
+
+void FamilyCapture::map_counts() {
+  size_t page = size_t(sysconf(_SC_PAGESIZE));
+  counts_bytes_ = (cpus_ * sizeof(family_count) + page - 1) / page * page;
+  void *memory = mmap(nullptr, counts_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
+                      bpf_map__fd(skeleton_->object->maps.family_counts), 0);
+  if (memory == MAP_FAILED)
+    fail_bpf("map the counts of the families", errno);
+  counts_ = static_cast<volatile family_count *>(memory);
+}
+
+void FamilyCapture::attach() {
+  collect_bpf_log();
+  if (int error = families_bpf__attach(skeleton_->object))
+    fail_bpf("attach the BPF programs of the families " + to_string(families_), error);
+}
+
+void FamilyCapture::detach() { families_bpf__detach(skeleton_->object); }
+
+uint64_t FamilyCapture::skipped_runs() const { return skipped_runs_of(skeleton_->object->obj); }
+
+} // namespace ovnitrace

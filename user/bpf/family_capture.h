@@ -1,0 +1,50 @@
+// The second BPF object: events of the families beyond the scheduler's.
+#pragma once
+
+#include "user/bpf/capture.h"
+#include "user/bpf/family_set.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Loads the programs of the families that are chosen, and of those only. Their events go into the rings
+/// of a Capture. Of a family the kernel may lack tracepoints: absent() tells them; the rest works.
+class FamilyCapture {
+public:
+  /// `capture` outlives it. Throws Error if the kernel refuses the programs.
+  FamilyCapture(const Capture &capture, FamilySet families);
+  ~FamilyCapture();
+  FamilyCapture(const FamilyCapture &) = delete;
+  FamilyCapture &operator=(const FamilyCapture &) = delete;
+
+  /// From here on, events are logged.
+  void attach();
+  /// No program is started any more; Capture::detach(), to be called after it, waits for those that run.
+  void detach();
+
+  FamilySet families() const { return families_; }
+  /// Tracepoints and functions that this kernel does not have, such as "local_timer_entry".
+  const std::vector<std::string> &absent() const { return absent_; }
+
+  /// What CPU `cpu` has logged so far; being written until detach().
+  volatile family_count &count(uint32_t cpu) { return counts_[cpu]; }
+  /// As Capture::skipped_runs(), of these programs.
+  uint64_t skipped_runs() const;
+
+private:
+  struct Skeleton;
+  void choose_programs();
+  void map_counts();
+
+  std::unique_ptr<Skeleton> skeleton_;
+  FamilySet families_;
+  std::vector<std::string> absent_;
+  uint32_t cpus_ = 0;
+  volatile family_count *counts_ = nullptr;
+  size_t counts_bytes_ = 0;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,41 @@
+// Which families of events are captured, as --filter chooses them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ovnitrace {
+
+/// A set of FTrace families, by their numbers in the manual (the low nibble of a code).
+class FamilySet {
+public:
+  constexpr FamilySet() = default;
+  constexpr explicit FamilySet(uint32_t bits) : bits_(bits) {}
+
+  constexpr bool has(uint32_t family) const { return bits_ >> family & 1; }
+  constexpr uint32_t bits() const { return bits_; }
+  constexpr FamilySet operator&(FamilySet other) const { return FamilySet(bits_ & other.bits_); }
+
+  bool operator==(const FamilySet &) const = default;
+
+private:
+  uint32_t bits_ = 0;
+};
+
+/// The scheduler's transitions.
+FamilySet default_families();
+/// Those whose events come from tracepoints of the second BPF object: all but the scheduler's.
+FamilySet families_of_tracepoints();
+
+/// Reads a list like `sched,irq`, `+signal`, `all,-irq`, `none`. Items are names or numbers of
+/// families. If the first begins with a sign, the list changes the default; otherwise it starts from
+/// nothing. Throws Error with status 2 on a name that is none.
+FamilySet parse_families(std::string_view list);
+
+/// The names, for the help: "sched, irq, …".
+std::string family_names();
+/// The names of those in a set, "none" if it is empty.
+std::string to_string(FamilySet set);
+
+} // namespace ovnitrace

@@ -1,0 +1,70 @@
+#include "user/chunk/buffer_kind.h"
+
+#include "emulator/error.h"
+
+#include <fmt/core.h>
+
+#include <cctype>
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <string_view>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr std::string_view kUnits = "KMGT";
+
+/// MemAvailable of /proc/meminfo; all there can be if it does not tell.
+uint64_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  uint64_t kib = 0;
+  for (std::string rest; file >> key >> kib && std::getline(file, rest);)
+    if (key == "MemAvailable:")
+      return kib << 10;
+  return std::numeric_limits<uint64_t>::max();
+}
+
+} // namespace
+
+uint64_t parse_size(const std::string &option, const std::string &text) {
+  uint64_t number = 0;
+  const char *end = text.data() + text.size();
+  auto [at, error] = std::from_chars(text.data(), end, number);
+  std::string_view unit(at, size_t(end - at));
+  size_t power = unit.empty() ? 0 : kUnits.find(char(std::toupper(static_cast<unsigned char>(unit[0])))) + 1;
+  if (error != std::errc() || unit.size() > 1 || (!unit.empty() && power == 0))
+    throw Error(fmt::format("{}: {} is no size; give one like 512K, 64M or 2G", option, text), kExitUsage);
+  if (number > std::numeric_limits<uint64_t>::max() >> 10 * power)
+    throw Error(fmt::format("{}: {} is more than any machine has", option, text), kExitUsage);
+  return number << 10 * power;
+}
+
+BufferKind parse_buffer_kind(const std::string &text) {
+  size_t colon = text.find(':');
+  std::string kind = text.substr(0, colon);
+  if (kind == "jtn" && colon == std::string::npos)
+    return {};
+  if ((kind != "cyc" && kind != "stop") || colon == std::string::npos)
+    throw Error(fmt::format("--buffer {}: give jtn (all to disk), cyc:SIZE (a flight recorder of the last SIZE "
+                            "of each CPU) or stop:SIZE (tracing stops when SIZE is recorded)",
+                            text),
+                kExitUsage);
+  uint64_t bytes = parse_size("--buffer", text.substr(colon + 1));
+  if (bytes == 0)
+    throw Error(fmt::format("--buffer {}: a buffer of no size keeps nothing", text), kExitUsage);
+  return {kind == "cyc" ? BufferKind::kCyc : BufferKind::kStop, bytes};
+}
+
+void require_memory(const BufferKind &buffer, uint32_t cpus) {
+  uint64_t available = available_memory();
+  if (buffer.kind != BufferKind::kCyc || buffer.bytes <= available / cpus)
+    return;
+  throw Error(fmt::format("--buffer cyc: {} MiB for each of {} CPUs are more than the {} MiB of memory that are "
+                          "available; give at most {} MiB",
+                          buffer.bytes >> 20, cpus, available >> 20, (available / cpus) >> 20));
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,45 @@
+// Chunks to an output, by a thread of its own.
+#pragma once
+
+#include "user/chunk/chunk_output.h"
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Linked chunks (JTN): a fixed number of them goes round between the CPUs that fill them and the output
+/// that empties them. What the output does not take is counted.
+class ChunkQueue final : public ChunkStore {
+public:
+  /// `output` outlives it. Memory: `chunks` × `chunk_records` × 16 bytes.
+  ChunkQueue(ChunkOutput &output, size_t chunks, size_t chunk_records);
+  ~ChunkQueue() override;
+
+  Chunk *borrow(uint32_t cpu) override;
+  void give(Chunk *chunk) override;
+  /// Writes what was given and ends the thread.
+  void close() override;
+  std::string error() const override { return output_.error(); }
+  uint64_t records_dropped() const override { return records_dropped_; }
+
+private:
+  void run();
+
+  ChunkOutput &output_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::mutex mutex_;
+  std::condition_variable given_, returned_;
+  std::deque<Chunk *> full_;
+  std::vector<Chunk *> free_;
+  bool closing_ = false;
+  uint64_t records_dropped_ = 0;
+  std::thread thread_;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,190 @@
+#include "user/chunk/chunk_writer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kNumeventsAt = 3; ///< which record of a chunk is numevents
+/// Records that one call can need at most: two identities of 7, two events,
+/// trace_start and the end of the chunk.
+constexpr size_t kMostPerCall = 2 * 7 + 2 + 1 + 1;
+constexpr uint64_t kMostAge = 1'000'000'000; ///< ns
+
+uint32_t tid_a(uint64_t word) { return word >> SCHED_A_SHIFT & FTRACE_TID_MASK; }
+uint32_t tid_b(uint64_t word) { return word >> SCHED_B_SHIFT & FTRACE_TID_MASK; }
+uint32_t reason(uint64_t word) { return word >> SCHED_REASON_SHIFT & 0xf; }
+uint32_t with_reason(uint32_t tid, uint64_t word) { return tid | reason(word) << FTRACE_REASON_SHIFT; }
+
+uint16_t offcpu_code(uint32_t reason) {
+  if (reason == FTRACE_OFFCPU_DEAD)
+    return FTrace_EVT_task_end;
+  return reason <= FTRACE_OFFCPU_PREEMPTED ? FTrace_EVT_task_epilogue : FTrace_EVT_task_sleep;
+}
+
+} // namespace
+
+const ChunkWriter::Handler ChunkWriter::kHandlers[16] = {
+    &ChunkWriter::on_nothing, &ChunkWriter::on_switch,  &ChunkWriter::on_wakeup,  &ChunkWriter::on_wakeup,
+    &ChunkWriter::on_migrate, &ChunkWriter::on_exec,    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
+    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
+    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
+};
+
+ChunkWriter::ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry, ChunkSink &sink)
+    : cpu_(cpu), begin_(begin), registry_(registry), sink_(sink) {}
+
+void ChunkWriter::transition(const sched_record &record) {
+  make_room(record.time);
+  (this->*kHandlers[record.word & 0xf])(record);
+}
+
+void ChunkWriter::on_switch(const sched_record &record) {
+  uint64_t word = record.word;
+  if (word & SCHED_A_TRACED) {
+    uint32_t tid = tid_a(word);
+    uint16_t code = offcpu_code(reason(word));
+    put(code, context_of(tid, record.time), record.time,
+        code == FTrace_EVT_task_end ? tid : with_reason(tid_b(word), word));
+  }
+  if (word & SCHED_B_TRACED)
+    put(FTrace_EVT_task_dispatch, context_of(tid_b(word), record.time), record.time,
+        word >> SCHED_PRIO_SHIFT & FTRACE_PRIO_MASK);
+}
+
+void ChunkWriter::on_wakeup(const sched_record &record) {
+  uint64_t word = record.word;
+  bool first = (word & 0xf) == SCHED_KIND_WAKEUP_NEW;
+  put(FTrace_EVT_task_activate, context_of(tid_a(word), record.time), record.time,
+      with_reason(tid_b(word), word) | (first ? FTRACE_WAKEUP_NEW : 0));
+}
+
+void ChunkWriter::on_migrate(const sched_record &record) {
+  put(FTrace_EXT_migrate, context_of(tid_a(record.word), record.time), record.time, tid_b(record.word));
+}
+
+void ChunkWriter::on_exec(const sched_record &record) {
+  put(FTrace_EXT_exec, context_of(tid_a(record.word), record.time), record.time, tid_b(record.word));
+}
+
+void ChunkWriter::life(const life_record &record) {
+  uint64_t time = std::max<uint64_t>(record.time, last_time_);
+  make_room(time);
+  if (record.kind == LIFE_NEW)
+    introduce(record.tid, time); // never the context of an earlier thread with that tid
+  uint16_t context = context_of(record.tid, time);
+  switch (record.kind) {
+  case LIFE_NEW:
+    return put(FTrace_EVT_task_create, context, time, record.tid);
+  case LIFE_EXEC:
+    return put(FTrace_EXT_exec, context, time, record.arg);
+  case LIFE_EXIT:
+    return put(FTrace_EXT_exit, context, time, record.arg);
+  case LIFE_SNAPSHOT:
+    return put(FTrace_EXT_snapshot, context, time, record.arg);
+  case LIFE_RENAME:
+    return put_names(context, time, record.comm);
+  }
+}
+
+void ChunkWriter::family(const family_record &record) {
+  uint64_t time = std::max<uint64_t>(record.time, last_time_);
+  make_room(time);
+  uint16_t par1 = record.par1_tid ? context_of(record.par1_tid, time) : record.par1;
+  uint32_t par2 = record.par2_tid ? context_of(record.par2_tid, time) : record.par2;
+  put(record.code, par1, time, par2);
+}
+
+void ChunkWriter::blackout_start(uint64_t time, ftrace_blackout what) {
+  time = std::max(time, last_time_);
+  make_room(time);
+  put(FTrace_EVT_blackout_start, what, time, 0);
+}
+
+void ChunkWriter::blackout_end(uint64_t time, uint64_t lost, ftrace_blackout what) {
+  time = std::max(time, last_time_);
+  make_room(time);
+  put(FTrace_EVT_blackout_end, what, time, uint32_t(std::min<uint64_t>(lost, UINT32_MAX)));
+}
+
+void ChunkWriter::pass_on(uint64_t now) {
+  if (chunk_ && now > chunk_begin_ + kMostAge)
+    end_chunk(FTrace_EVT_next_chunk, last_time_);
+}
+
+void ChunkWriter::finish(uint64_t time) {
+  time = std::max(time, last_time_);
+  make_room(time);
+  end_chunk(FTrace_EVT_trace_stop, time);
+}
+
+void ChunkWriter::begin_chunk(uint64_t time) {
+  chunk_ = sink_.borrow(cpu_);
+  chunk_begin_ = time;
+  contexts_.clear();
+  put(FTrace_EVT_cycles_per_msec, 0, time, 1'000'000);
+  put(FTrace_EXT_format, FTRACE_EXT_VERSION, time, 0);
+  put(FTrace_EXT_chunk, uint16_t(cpu_), time, chunk_number_);
+  put(FTrace_EVT_numevents, 0, time, 0); // filled in by end_chunk()
+  chunk_number_++;
+}
+
+void ChunkWriter::end_chunk(uint16_t last_code, uint64_t time) {
+  put(last_code, 0, time, last_code == FTrace_EVT_next_chunk ? chunk_number_ : 0);
+  chunk_->records[kNumeventsAt].par2 = uint32_t(chunk_->records.size());
+  records_ += chunk_->records.size();
+  sink_.give(chunk_);
+  chunk_ = nullptr;
+}
+
+/// Room for whatever one call at `time` can write, in records and in contexts.
+void ChunkWriter::make_room(uint64_t time) {
+  if (chunk_ && (chunk_->records.capacity() - chunk_->records.size() < kMostPerCall ||
+                 contexts_.remaining() < 2))
+    end_chunk(FTrace_EVT_next_chunk, last_time_);
+  if (!chunk_)
+    begin_chunk(time);
+  if (!started_ && time >= begin_) {
+    put(FTrace_EVT_trace_start, 0, begin_, 1'000'000);
+    started_ = true;
+  }
+}
+
+void ChunkWriter::put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2) {
+  // The capacity was checked by make_room(), so this never allocates.
+  ftrace_record &record = chunk_->records.emplace_back();
+  ftrace_record_set(&record, code, par1, time, par2);
+  if (code != FTrace_EXT_process && code != FTrace_EXT_parent)
+    last_time_ = time;
+}
+
+uint16_t ChunkWriter::context_of(uint32_t tid, uint64_t time) {
+  uint16_t context = contexts_.find(tid, time);
+  return context ? context : introduce(tid, time);
+}
+
+uint16_t ChunkWriter::introduce(uint32_t tid, uint64_t time) {
+  uint16_t context = contexts_.assign(tid, registry_.until(tid, time));
+  put(FTrace_EVT_id, context, time, tid);
+  if (const ThreadIdentity *thread = registry_.find(tid, time)) {
+    put(FTrace_EXT_process, context, thread->birth, thread->pid);
+    if (thread->parent)
+      put(FTrace_EXT_parent, context, thread->birth, thread->parent);
+    put_names(context, time, thread->comm.data());
+  }
+  return context;
+}
+
+void ChunkWriter::put_names(uint16_t context, uint64_t time, const char *comm) {
+  constexpr uint16_t kCodes[] = {FTrace_EXT_name_0, FTrace_EXT_name_1, FTrace_EXT_name_2,
+                                 FTrace_EXT_name_3};
+  for (size_t part = 0; part == 0 || (part < 4 && comm[4 * part]); part++) { // the empty name too is one
+    uint32_t characters;
+    std::memcpy(&characters, comm + 4 * part, 4);
+    put(kCodes[part], context, time, characters);
+  }
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,70 @@
+// Turns the transitions of one CPU into chunks of FTrace records, each readable alone.
+#pragma once
+
+#include "user/chunk/chunk_sink.h"
+#include "user/chunk/context_table.h"
+#include "user/chunk/thread_registry.h"
+
+#include <ovnitrace/capture.h>
+
+#include <cstdint>
+
+namespace ovnitrace {
+
+/// Writes the format of docs/format.md. Transitions come in time order. What comes a hair late is written at
+/// the time of the last record: a thread that logs its creation, renaming or end does so with interrupts on,
+/// and one between the look at the clock and the message may have been logged and written already.
+class ChunkWriter {
+public:
+  /// `sink` and `registry` outlive it. `begin` is the start of the
+  /// capture, ns; what was logged before it (while a snapshot was taken) stands before trace_start.
+  ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry, ChunkSink &sink);
+
+  void transition(const sched_record &record);
+  void life(const life_record &record);
+  void family(const family_record &record);
+
+  void blackout_start(uint64_t time, ftrace_blackout what);
+  void blackout_end(uint64_t time, uint64_t lost, ftrace_blackout what);
+  /// Hands over a chunk that was begun a second before `now`, full or not, so that a tracer that is killed
+  /// has lost no more.
+  void pass_on(uint64_t now);
+  /// The tid came to another thread at `time`, which must be introduced anew.
+  void expire(uint32_t tid, uint64_t time) { contexts_.expire(tid, time); }
+  /// Ends the last chunk with trace_stop and hands it over. Nothing may follow.
+  void finish(uint64_t time);
+
+  uint64_t last_time() const { return last_time_; } ///< of the last record
+  uint64_t records() const { return records_; }     ///< written so far, identities included
+
+private:
+  using Handler = void (ChunkWriter::*)(const sched_record &);
+  static const Handler kHandlers[16];
+  void on_nothing(const sched_record &) {}
+  void on_switch(const sched_record &record);
+  void on_wakeup(const sched_record &record);
+  void on_migrate(const sched_record &record);
+  void on_exec(const sched_record &record);
+
+  void begin_chunk(uint64_t time);
+  void end_chunk(uint16_t last_code, uint64_t time);
+  void make_room(uint64_t time);
+  void put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2);
+  void put_names(uint16_t context, uint64_t time, const char *comm);
+  uint16_t context_of(uint32_t tid, uint64_t time);
+  uint16_t introduce(uint32_t tid, uint64_t time);
+
+  const uint32_t cpu_;
+  const uint64_t begin_;
+  const ThreadRegistry &registry_;
+  ChunkSink &sink_;
+  Chunk *chunk_ = nullptr;
+  ContextTable contexts_;
+  uint32_t chunk_number_ = 0;
+  uint64_t chunk_begin_ = 0; ///< ns
+  uint64_t last_time_ = 0;
+  bool started_ = false; ///< trace_start is written
+  uint64_t records_ = 0;
+};
+
+} // namespace ovnitrace

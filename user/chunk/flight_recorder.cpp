@@ -1,0 +1,142 @@
+#include "user/chunk/flight_recorder.h"
+
+#include "emulator/input/code_kind.h"
+#include "user/chunk/small_chunk.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kChunkAt = 2; ///< which record of a chunk is EXT_chunk
+
+constexpr uint64_t kOverhead = 128; ///< bytes that a kept chunk takes beside its records
+
+uint64_t bytes_of(const Chunk &chunk) { return chunk.records.size() * sizeof(ftrace_record) + kOverhead; }
+uint64_t begin_of(const Chunk &chunk) { return ftrace_record_tsc(&chunk.records.front()); }
+uint64_t end_of(const Chunk &chunk) { return ftrace_record_tsc(&chunk.records.back()); }
+uint32_t number_of(const Chunk &chunk) { return chunk.records[kChunkAt].par2; }
+
+/// Without its trace_start: time 0 of the trace is its first event then.
+Chunk without_start(const Chunk &chunk) {
+  Chunk copy = chunk;
+  for (ftrace_record &record : copy.records)
+    if (record.code == FTrace_EVT_trace_start)
+      record.code = FTrace_EVT_empty;
+  return copy;
+}
+
+uint64_t events_in(const Chunk &chunk) {
+  return uint64_t(std::count_if(chunk.records.begin(), chunk.records.end(), [](const ftrace_record &record) {
+    return is_event(kCodeKinds[code_of(record.code)]);
+  }));
+}
+
+/// The blackout from `first` to the oldest chunk that is kept.
+Chunk gap_before(const Chunk &oldest, uint64_t first, uint64_t events) {
+  return small_chunk(oldest.cpu, number_of(oldest) - 1,
+                     {{first, FTrace_EVT_blackout_start},
+                      {begin_of(oldest), FTrace_EVT_blackout_end, 0,
+                       uint32_t(std::min<uint64_t>(events, UINT32_MAX))}});
+}
+
+Chunk end_chunk(const Chunk &newest, uint64_t end) {
+  return small_chunk(newest.cpu, number_of(newest) + 1, {{std::max(end, end_of(newest)), FTrace_EVT_trace_stop}});
+}
+
+} // namespace
+
+FlightRecorder::FlightRecorder(ChunkOutput &output, uint32_t cpus, uint64_t bytes_per_cpu,
+                               size_t chunk_records)
+    : output_(output), bytes_per_cpu_(bytes_per_cpu), chunk_records_(chunk_records), filling_(cpus),
+      histories_(cpus) {}
+
+void FlightRecorder::set_trigger(uint16_t code, std::function<void()> triggered) {
+  trigger_ = code;
+  triggered_ = std::move(triggered);
+}
+
+Chunk *FlightRecorder::borrow(uint32_t cpu) {
+  Chunk &chunk = filling_[cpu];
+  chunk.records.reserve(chunk_records_);
+  chunk.cpu = cpu;
+  chunk.records.clear();
+  return &chunk;
+}
+
+/// Keeps a copy of the size that is needed: a chunk that was handed over early takes no more.
+void FlightRecorder::give(Chunk *chunk) {
+  uint64_t bytes = bytes_of(*chunk);
+  {
+    std::lock_guard lock(mutex_);
+    History &history = histories_[chunk->cpu];
+    while (!history.chunks.empty() && history.bytes + bytes > bytes_per_cpu_)
+      forget_oldest(history);
+    for (bool kept = false; !kept;) {
+      try {
+        history.chunks.push_back(std::make_shared<const Chunk>(*chunk));
+        history.bytes += bytes;
+        kept = true;
+      } catch (const std::bad_alloc &) { // no memory: the newest matter more than the oldest
+        if (history.chunks.empty()) {
+          records_dropped_ += chunk->records.size();
+          break;
+        }
+        forget_oldest(history);
+      }
+    }
+  }
+  if (trigger_ && std::any_of(chunk->records.begin(), chunk->records.end(),
+                              [this](const ftrace_record &record) { return record.code == trigger_; }))
+    triggered_();
+}
+
+void FlightRecorder::forget_oldest(History &history) {
+  history.events_forgotten += events_in(*history.chunks.front());
+  history.forgot = true;
+  history.bytes -= bytes_of(*history.chunks.front());
+  history.chunks.pop_front();
+}
+
+uint64_t FlightRecorder::save(ChunkOutput &output, uint64_t end) { return write(output, end); }
+
+void FlightRecorder::close() {
+  if (!std::exchange(closed_, true))
+    records_dropped_ += write(output_, std::nullopt);
+}
+
+/// Chunks are shared with those who write them, so that recording never waits for a save.
+uint64_t FlightRecorder::write(ChunkOutput &output, std::optional<uint64_t> end) {
+  std::vector<History> histories;
+  {
+    std::lock_guard lock(mutex_);
+    histories = histories_;
+  }
+  uint64_t first = UINT64_MAX, missing = 0;
+  bool forgot = false;
+  for (const History &history : histories) {
+    forgot |= history.forgot;
+    if (!history.chunks.empty())
+      first = std::min(first, begin_of(*history.chunks.front()));
+  }
+  for (History &history : histories) {
+    if (history.chunks.empty())
+      continue;
+    if (history.forgot)
+      missing += output.write(gap_before(*history.chunks.front(), first, history.events_forgotten));
+    else if (forgot)
+      history.chunks.front() = std::make_shared<const Chunk>(without_start(*history.chunks.front()));
+    const Chunk last = end_chunk(*history.chunks.back(), end.value_or(0));
+    for (; !history.chunks.empty(); history.chunks.pop_front())
+      missing += output.write(*history.chunks.front());
+    if (end)
+      missing += output.write(last);
+  }
+  output.finish();
+  return missing;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,65 @@
+// The last of each CPU's chunks, in memory.
+#pragma once
+
+#include "user/chunk/chunk_output.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Cyclic chunks (CYC): keeps the last chunks of each CPU, as many as their bytes allow, and forgets the
+/// oldest. Nothing of it waits for a disk. What is kept is a trace of its own. Where something is forgotten, it
+/// begins with the first event that any CPU has kept: trace_start is left out, and a blackout goes from there
+/// to the first that this CPU has kept, with the number of events forgotten.
+class FlightRecorder final : public ChunkStore {
+public:
+  /// `output` outlives it and takes what is kept at close(). Memory: `bytes_per_cpu` for each CPU that has
+  /// events, and a chunk that it fills; while a save goes on, what it has not written yet.
+  FlightRecorder(ChunkOutput &output, uint32_t cpus, uint64_t bytes_per_cpu, size_t chunk_records);
+
+  /// `triggered` is called, on the thread that gives, once for each chunk with an event of this code.
+  /// Before the first chunk is borrowed.
+  void set_trigger(uint16_t code, std::function<void()> triggered);
+
+  Chunk *borrow(uint32_t cpu) override;
+  void give(Chunk *chunk) override;
+
+  /// Writes what is kept now, ended by trace_stop at `end` (ns), while recording goes on. How many
+  /// records `output` did not take.
+  uint64_t save(ChunkOutput &output, uint64_t end);
+
+  void close() override;
+  std::string error() const override { return output_.error(); }
+  uint64_t records_dropped() const override { return records_dropped_; }
+
+private:
+  /// Of one CPU.
+  struct History {
+    std::deque<std::shared_ptr<const Chunk>> chunks; ///< oldest first
+    uint64_t bytes = 0;
+    uint64_t events_forgotten = 0;
+    bool forgot = false;
+  };
+  void forget_oldest(History &history);
+  uint64_t write(ChunkOutput &output, std::optional<uint64_t> end);
+
+  ChunkOutput &output_;
+  const uint64_t bytes_per_cpu_;
+  const size_t chunk_records_;
+  std::vector<Chunk> filling_; ///< by CPU
+  std::mutex mutex_;
+  std::vector<History> histories_; ///< by CPU
+  uint16_t trigger_ = 0;           ///< code, 0: none
+  std::function<void()> triggered_;
+  uint64_t records_dropped_ = 0;
+  bool closed_ = false;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,23 @@
+// Chunks that say what is missing around others.
+#pragma once
+
+#include "user/chunk/chunk_sink.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ovnitrace {
+
+/// An event for a small chunk; its time is in order.
+struct SmallEvent {
+  uint64_t time; ///< ns
+  uint16_t code;
+  uint16_t par1 = 0;
+  uint32_t par2 = 0;
+};
+
+/// A chunk of these events, at least one, with the header of docs/format.md. It ends with next_chunk unless the last
+/// event is trace_stop.
+Chunk small_chunk(uint32_t cpu, uint32_t number, const std::vector<SmallEvent> &events);
+
+} // namespace ovnitrace

@@ -1,0 +1,203 @@
+#include "user/cli/record_cli.h"
+
+#include "emulator/cli/run_conversion.h"
+#include "emulator/compress/chunk_frame.h"
+#include "emulator/error.h"
+#include "emulator/event_names.h"
+#include "emulator/input/code_kind.h"
+#include "user/launch/signals.h"
+#include "user/record/record.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint64_t kSmallestRing = 64 << 10, kLargestRing = 1u << 30;   // bytes
+constexpr uint64_t kSmallestChunk = 4 << 10, kLargestChunk = 256u << 20; // bytes
+constexpr uint64_t kDefaultChunk = 1 << 20;                              // bytes
+constexpr uint64_t kMostSpareChunks = 1 << 16;
+constexpr double kLongestDuration = 366 * 86400; // seconds
+
+/// What the options say that is made into something else when all of them are known.
+struct RecordArguments {
+  RecordOptions options;
+  std::string buffer = "jtn";
+  std::string trigger; ///< name of an event
+};
+
+/// A check without its own words in the help, where the type's name says enough.
+CLI::Validator unnamed(CLI::Validator check) { return check.description(""); }
+
+void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
+  app.add_option("-b,--buffer", arguments.buffer,
+                 "jtn: everything to disk (default); cyc:SIZE: a flight recorder, the last SIZE of each CPU in "
+                 "memory, saved at the end and on SIGUSR2; stop:SIZE: tracing stops when SIZE is recorded")
+      ->type_name("KIND");
+  app.add_option("--trigger", arguments.trigger,
+                 "With --buffer cyc: save also when such an event is recorded, as task_deadline_miss")
+      ->type_name("EVENT");
+  app.add_option("--chunk-size", arguments.options.chunk_bytes,
+                 "Bytes of a chunk in the trace (default 1M, or a 16th of the buffer if that is less)")
+      ->type_name("SIZE")
+      ->transform(unnamed(CLI::AsSizeValue(false)));
+  app.add_option("--chunks", arguments.options.spare_chunks,
+                 "Chunks on their way to the disk, beside the one that each CPU fills (default 16)")
+      ->type_name("N")
+      ->check(unnamed(CLI::Range(uint64_t(1), kMostSpareChunks)));
+}
+
+void add_compress_option(CLI::App &app, RecordOptions &options) {
+  app.add_flag("--compress{1}", options.compress_level,
+               "Write compressed chunks (zstd), at a level of 1 (default; fast) to 19 (small); 0: plain")
+      ->type_name("[=LEVEL]");
+}
+
+void add_record_options(CLI::App &app, RecordArguments &arguments) {
+  RecordOptions &options = arguments.options;
+  app.add_option("-o,--output", options.directory,
+                 "Trace directory (default: NAME-YYYYmmdd-HHMMSS after the program's name)")
+      ->type_name("DIR");
+  app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
+  auto *all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
+  app.add_option("-p,--pid", options.pid, "Trace a process that is running, with its future children")
+      ->type_name("PID")
+      ->check(unnamed(CLI::PositiveNumber))
+      ->excludes(all);
+  app.add_option("-d,--duration", options.duration, "With -a or -p: stop after so many seconds")
+      ->type_name("SECONDS")
+      ->check(unnamed(CLI::PositiveNumber));
+  app.add_option("-u,--user", options.user, "Run the program as this user (default: who called sudo)")
+      ->type_name("NAME");
+  app.add_option_function<std::string>(
+         "--filter", [&options](const std::string &list) { options.families = parse_families(list); },
+         "Families of events to capture: names or the manual's numbers, as irq,signal; +irq adds to the "
+         "default, all,-irq takes from all. Families: " + family_names() + " (default sched)")
+      ->type_name("LIST");
+  app.add_option("-m,--ring-size", options.ring_bytes,
+                 "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default 8M)")
+      ->type_name("SIZE")
+      ->transform(unnamed(CLI::AsSizeValue(false)));
+  add_buffer_options(app, arguments);
+  add_compress_option(app, options);
+  app.add_flag("-q,--quiet", options.quiet, "No summary on stderr");
+}
+
+void require_range(const char *option, uint64_t value, uint64_t least, uint64_t most) {
+  if (value < least || value > most)
+    throw Error(fmt::format("{}: {} bytes are out of range; give {} KiB to {} MiB", option, value,
+                            least >> 10, most >> 20),
+                kExitUsage);
+}
+
+/// Says what is wrong with the choice of what to trace.
+void check_target(const RecordOptions &options) {
+  bool attaches = options.all || options.pid;
+  if (options.command.empty() && !attaches)
+    throw Error("nothing to trace: give a program after --, as in `sudo ovnitrace -- ./app`, a process with "
+                "-p PID, or -a for the whole machine. `ovnitrace --help` tells more",
+                kExitUsage);
+  if (!options.command.empty() && options.pid)
+    throw Error("either a program after -- or -p PID, not both", kExitUsage);
+  if (!(options.duration >= 0 && options.duration <= kLongestDuration))
+    throw Error("--duration: give a number of seconds up to a year", kExitUsage);
+  if (options.duration > 0 && !options.command.empty())
+    throw Error("--duration goes with -a or -p; to limit a program, trace `timeout SECONDS PROGRAM`",
+                kExitUsage);
+}
+
+uint16_t event_code(const std::string &name) {
+  for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
+    if (event_name(code) == name && is_event(kCodeKinds[code]))
+      return code;
+  throw Error(fmt::format("--trigger {}: there is no such event; docs/models.md lists them", name), kExitUsage);
+}
+
+/// Chunks small enough that a buffer has several.
+uint64_t default_chunk(const BufferKind &buffer) {
+  return buffer.kind == BufferKind::kJtn ? kDefaultChunk
+                                         : std::clamp(buffer.bytes / 16, kSmallestChunk, kDefaultChunk);
+}
+
+void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
+  options.buffer = parse_buffer_kind(arguments.buffer);
+  if (options.chunk_bytes == 0)
+    options.chunk_bytes = default_chunk(options.buffer);
+  require_range("--chunk-size", options.chunk_bytes, kSmallestChunk, kLargestChunk);
+  if (options.buffer.kind == BufferKind::kCyc && options.buffer.bytes < 2 * options.chunk_bytes)
+    throw Error(fmt::format("--buffer {}: too small for two chunks of {} bytes (--chunk-size)", arguments.buffer,
+                            options.chunk_bytes),
+                kExitUsage);
+  if (arguments.trigger.empty())
+    return;
+  if (options.buffer.kind != BufferKind::kCyc)
+    throw Error("--trigger goes with --buffer cyc:SIZE", kExitUsage);
+  options.trigger = event_code(arguments.trigger);
+}
+
+RecordOptions checked(const RecordArguments &arguments) {
+  RecordOptions options = arguments.options;
+  check_target(options);
+  set_buffer(arguments, options);
+  require_range("--ring-size", options.ring_bytes, kSmallestRing, kLargestRing);
+  options.compress_level = std::max(options.compress_level, 0); // a flag that is 0 comes as -1
+  if (options.compress_level > kMostLevel)
+    throw Error(fmt::format("--compress={}: give a level of 1 to {}, or 0 for plain files", options.compress_level,
+                            kMostLevel),
+                kExitUsage);
+  options.ring_bytes = std::bit_ceil(options.ring_bytes);
+  return options;
+}
+
+/// The trace is on disk whatever happens here. Its exit status: 0, or 1 told on stderr.
+int convert_recording(const std::string &directory, bool quiet) {
+  end_on_signals();
+  try {
+    ConvertOptions options;
+    options.directory = directory;
+    int status = run_conversion({{directory, 0}}, options);
+    if (!quiet)
+      fmt::print(stderr, "ovnitrace: open {0}/thread.prv or {0}/cpu.prv in Paraver, then a timeline of "
+                         "{0}/cfg\n", directory);
+    return status;
+  } catch (const Error &error) {
+    fmt::print(stderr, "ovnitrace: {}\novnitrace: the trace is recorded; try `ovnitrace convert {}`\n",
+               error.what(), directory);
+    return error.status();
+  }
+}
+
+} // namespace
+
+void add_trace(CLI::App &app, const std::vector<std::string> &command) {
+  auto arguments = std::make_shared<RecordArguments>();
+  arguments->options.command = command;
+  add_record_options(app, *arguments);
+  app.callback([&app, arguments] {
+    if (!app.get_subcommands().empty())
+      return;
+    RecordResult result = record(checked(*arguments));
+    int converted = convert_recording(result.directory, arguments->options.quiet);
+    throw CLI::RuntimeError(result.exit_status ? result.exit_status : converted);
+  });
+}
+
+void add_record(CLI::App &app, const std::vector<std::string> &command) {
+  auto arguments = std::make_shared<RecordArguments>();
+  arguments->options.command = command;
+  CLI::App *record_app = app.add_subcommand("record", "Record only; convert later, anywhere, without root");
+  add_record_options(*record_app, *arguments);
+  record_app->footer("Examples:\n"
+                     "  sudo ovnitrace record -- ./app        then: ovnitrace convert app-…\n"
+                     "  sudo ovnitrace record -a -d 10 -o dir  the whole machine for ten seconds");
+  record_app->callback([arguments] { throw CLI::RuntimeError(record(checked(*arguments)).exit_status); });
+}
+
+} // namespace ovnitrace

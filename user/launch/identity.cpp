@@ -1,0 +1,133 @@
+#include "user/launch/identity.h"
+
+#include "emulator/error.h"
+
+#include <fmt/core.h>
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+namespace ovnitrace {
+
+namespace {
+
+std::optional<uint32_t> number(const char *text) {
+  uint32_t value = 0;
+  if (!text)
+    return {};
+  const char *end = text + std::strlen(text);
+  auto [at, error] = std::from_chars(text, end, value);
+  if (error != std::errc() || at != end || at == text)
+    return {};
+  return value;
+}
+
+std::vector<gid_t> groups_of(const char *name, gid_t gid) {
+  std::vector<gid_t> groups(64);
+  int count = int(groups.size());
+  while (getgrouplist(name, gid, groups.data(), &count) < 0) {
+    if (count > 65536) // NGROUPS_MAX
+      throw Error(fmt::format("user {} is in too many groups", name));
+    groups.resize(size_t(count));
+  }
+  groups.resize(size_t(count));
+  return groups;
+}
+
+Identity from_database(const passwd &user, std::optional<gid_t> gid) {
+  Identity identity;
+  identity.uid = user.pw_uid;
+  identity.gid = gid.value_or(user.pw_gid);
+  identity.groups = groups_of(user.pw_name, identity.gid);
+  identity.name = user.pw_name;
+  identity.home = user.pw_dir;
+  return identity;
+}
+
+Identity from_ids(uid_t uid, gid_t gid) {
+  if (const passwd *user = getpwuid(uid))
+    return from_database(*user, gid);
+  Identity identity;
+  identity.uid = uid;
+  identity.gid = gid;
+  identity.groups = {gid};
+  return identity;
+}
+
+Identity named(const std::string &user) {
+  if (const passwd *found = getpwnam(user.c_str()))
+    return from_database(*found, {});
+  if (auto uid = number(user.c_str()))
+    if (const passwd *found = getpwuid(*uid))
+      return from_database(*found, {});
+  throw Error(fmt::format("--user {}: there is no such user on this machine", user), kExitUsage);
+}
+
+/// Never root by mistake: what is there and is no id is an error. -1 would mean "unchanged" to setresuid().
+uint32_t sudo_id(const char *variable) {
+  const char *text = std::getenv(variable);
+  auto id = number(text);
+  if (!id || *id == UINT32_MAX)
+    throw Error(fmt::format("{}={}: not an id; the environment variables SUDO_UID and SUDO_GID say as whom the "
+                            "program runs: let sudo set both, unset them, or give --user NAME",
+                            variable, text ? text : ""));
+  return *id;
+}
+
+} // namespace
+
+Identity choose_identity(const std::string &user) {
+  Identity identity;
+  if (!user.empty())
+    identity = named(user);
+  else if (geteuid() == 0 && std::getenv("SUDO_UID"))
+    identity = from_ids(sudo_id("SUDO_UID"), sudo_id("SUDO_GID"));
+  else
+    identity.uid = geteuid(), identity.gid = getegid();
+  identity.change = identity.uid != geteuid();
+  if (identity.change && geteuid() != 0)
+    throw Error(fmt::format("--user {}: only root can run a program as another user; use sudo", user));
+  return identity;
+}
+
+void become(const Identity &identity) {
+  if (!identity.change || (getuid() == identity.uid && geteuid() == identity.uid))
+    return;
+  if (setgroups(identity.groups.size(), identity.groups.data()) != 0 ||
+      setresgid(identity.gid, identity.gid, identity.gid) != 0 ||
+      setresuid(identity.uid, identity.uid, identity.uid) != 0)
+    throw Error(fmt::format("cannot become user {}: {}", identity.uid, std::strerror(errno)));
+}
+
+EffectiveIdentity::EffectiveIdentity(const Identity &identity)
+    : changed_(identity.change), uid_(geteuid()), gid_(getegid()), groups_(NGROUPS_MAX) {
+  if (!changed_)
+    return;
+  int count = getgroups(int(groups_.size()), groups_.data());
+  groups_.resize(count > 0 ? size_t(count) : 0);
+  if (setgroups(identity.groups.size(), identity.groups.data()) != 0 || setegid(identity.gid) != 0 ||
+      seteuid(identity.uid) != 0)
+    throw Error(fmt::format("cannot act as user {}: {}", identity.uid, std::strerror(errno)));
+}
+
+EffectiveIdentity::~EffectiveIdentity() {
+  if (changed_ && (seteuid(uid_) != 0 || setegid(gid_) != 0 || setgroups(groups_.size(), groups_.data()) != 0))
+    std::abort(); // neither one nor the other: nothing safe is left to do
+}
+
+void set_environment(const Identity &identity) {
+  if (!identity.change || identity.name.empty())
+    return;
+  setenv("HOME", identity.home.c_str(), 1);
+  setenv("USER", identity.name.c_str(), 1);
+  setenv("LOGNAME", identity.name.c_str(), 1);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,134 @@
+#include "user/launch/program.h"
+
+#include "emulator/error.h"
+#include "user/launch/file_limit.h"
+#include "user/launch/signals.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace ovnitrace {
+
+namespace {
+
+/// execvp() reports ENOENT also when the interpreter of a script or the loader is missing.
+std::string explain_exec(const std::string &command, int error) {
+  std::string advice;
+  if (error == ENOENT && command.find('/') == std::string::npos)
+    advice = "; it is not in PATH (sudo resets PATH: give the path of the program)";
+  else if (error == ENOENT)
+    advice = "; is the path right, and the interpreter that its first line names there?";
+  else if (error == EACCES)
+    advice = "; is it executable by the user who runs it?";
+  else if (error == ENOEXEC)
+    advice = "; is it a program for this machine? A script needs a first line like #!/bin/sh";
+  return fmt::format("cannot run {}: {}{}", command, std::strerror(error), advice);
+}
+
+} // namespace
+
+int ProgramEnd::exit_status() const {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+std::string ProgramEnd::text() const {
+  if (!WIFSIGNALED(wait_status))
+    return fmt::format("exited with status {}", WEXITSTATUS(wait_status));
+  int signal = WTERMSIG(wait_status);
+  return fmt::format("killed by signal {} ({}){}", signal, strsignal(signal),
+                     WCOREDUMP(wait_status) ? ", core dumped" : "");
+}
+
+Program::Program(const std::vector<std::string> &argv, const Identity &identity) : command_(argv.at(0)) {
+  int gate[2], failure[2];
+  // A socket and no pipe, because writing to it when the child is gone can be told not to signal.
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0)
+    throw Error(fmt::format("cannot start {}: {}", command_, std::strerror(errno)));
+  if (pipe2(failure, O_CLOEXEC) != 0) {
+    close(gate[0]), close(gate[1]);
+    throw Error(fmt::format("cannot start {}: {}", command_, std::strerror(errno)));
+  }
+  pid_ = fork();
+  if (pid_ == 0) {
+    close(gate[1]), close(failure[0]);
+    run_child(argv, identity, gate[0], failure[1]);
+  }
+  int error = errno;
+  close(gate[0]), close(failure[1]);
+  gate_ = gate[1], failure_ = failure[0];
+  if (pid_ < 0) {
+    close(gate_), close(failure_);
+    throw Error(fmt::format("cannot start {}: fork: {}", command_, std::strerror(error)));
+  }
+}
+
+Program::~Program() {
+  if (gate_ >= 0)
+    close(gate_); // the child ends by itself, also one that we may not kill because it is root still
+  if (!opened_) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  close(failure_);
+}
+
+void Program::run_child(const std::vector<std::string> &argv, const Identity &identity, int gate,
+                        int failure) {
+  int error = 0;
+  try {
+    restore_signals();
+    restore_file_limit();
+    become(identity);
+    set_environment(identity);
+    char go;
+    if (read(gate, &go, 1) != 1)
+      _exit(kExitFailure); // ovnitrace is gone
+    std::vector<char *> arguments;
+    for (const std::string &argument : argv)
+      arguments.push_back(const_cast<char *>(argument.c_str()));
+    arguments.push_back(nullptr);
+    execvp(arguments[0], arguments.data());
+    error = errno;
+  } catch (const Error &) {
+    error = EPERM;
+  }
+  if (write(failure, &error, sizeof(error)) != sizeof(error))
+    _exit(kExitFailure);
+  _exit(127);
+}
+
+void Program::open_gate() {
+  forwarder_.emplace(pid_);
+  if (int signal = held_signal())
+    throw Error(fmt::format("stopped by signal {} before {} was started", signal, command_), 128 + signal);
+  char go = 1;
+  int error = 0;
+  // A child that was killed at the gate is no error of ours: wait() tells how it ended.
+  if (send(gate_, &go, 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
+    error = errno;
+  close(gate_);
+  gate_ = -1;
+  while (!error && read(failure_, &error, sizeof(error)) < 0 && errno == EINTR)
+    ;
+  if (error)
+    throw Error(explain_exec(command_, error), error == ENOENT ? 127 : 126);
+  opened_ = true;
+}
+
+ProgramEnd Program::wait() {
+  ProgramEnd end;
+  while (waitpid(pid_, &end.wait_status, 0) < 0)
+    if (errno != EINTR)
+      throw Error(fmt::format("cannot wait for {}: {}", command_, std::strerror(errno)));
+  forwarder_.reset();
+  return end;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,58 @@
+// The traced program: started behind a gate, waited for, its end told.
+#pragma once
+
+#include "user/launch/identity.h"
+#include "user/launch/signals.h"
+
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace ovnitrace {
+
+/// How a program ended.
+struct ProgramEnd {
+  int wait_status = 0;
+  /// The exit status that tells it, as shells do: its own, or 128 + the signal.
+  int exit_status() const;
+  /// "exited with status 1", "killed by signal 11 (Segmentation fault), core dumped".
+  std::string text() const;
+};
+
+/// Forks at once; the child waits at a gate and calls execvp() when it is opened, so that tracing can
+/// be made ready in between. It gets the terminal, the standard streams, the signal mask and the
+/// signal dispositions that we were started with.
+class Program {
+public:
+  /// `argv` is not empty. Throws Error if it cannot fork.
+  Program(const std::vector<std::string> &argv, const Identity &identity);
+  /// Kills the child if the gate was never opened.
+  ~Program();
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+
+  pid_t pid() const { return pid_; }
+
+  /// Lets the child execute the program. Throws Error if it cannot: status 127 if there is no such
+  /// command, 126 if it cannot be executed, as shells have it, 128 + the signal if one was held before.
+  /// From here to the end INT and QUIT from the terminal are the program's business (it gets them
+  /// itself), and INT, QUIT, TERM and HUP that somebody sends to us are passed on to it.
+  void open_gate();
+
+  /// Waits for the end.
+  ProgramEnd wait();
+
+private:
+  [[noreturn]] void run_child(const std::vector<std::string> &argv, const Identity &identity, int gate,
+                              int failure);
+
+  pid_t pid_ = -1;
+  int gate_ = -1;    ///< written to: opens
+  int failure_ = -1; ///< read from: errno of a failed exec, or end of file
+  std::optional<SignalForwarder> forwarder_;
+  std::string command_;
+  bool opened_ = false;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,183 @@
+#include "user/lib/chunk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+struct ovt_chunk ovt_chunks[FTRACE_MAX_CHUNK];
+pthread_mutex_t ovt_lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct ovt_chunk *ovt_chunk_find(int number)
+{
+	if (number < 0 || number >= FTRACE_MAX_CHUNK || !ovt_chunks[number].exists)
+		return NULL;
+	return &ovt_chunks[number];
+}
+
+int ovt_chunk_number(const struct ovt_chunk *chunk)
+{
+	return (int)(chunk - ovt_chunks);
+}
+
+/* What the machine can give without paging, or SIZE_MAX where it does not tell. Linux promises more
+ * than it has: a chunk that nothing backs would kill the program while it logs. */
+static size_t memory_available(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	if (!file)
+		return SIZE_MAX;
+	char line[128];
+	unsigned long long kib = 0;
+	bool found = false;
+	while (!found && fgets(line, sizeof line, file))
+		found = sscanf(line, "MemAvailable: %llu kB", &kib) == 1;
+	fclose(file);
+	return found ? (size_t)kib * 1024 : SIZE_MAX;
+}
+
+int ovt_chunk_allocate(struct ovt_chunk *chunk)
+{
+	size_t normal = chunk->normal.slots, emergency = chunk->emergency.slots;
+	size_t size = (normal + emergency) * sizeof(struct ftrace_record) +
+		      normal * sizeof(atomic_flag);
+	if (size > memory_available())
+		return FTRACE_E_NOMEM;
+	/* Populated, so that logging never waits for a page. */
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (memory == MAP_FAILED)
+		return FTRACE_E_NOMEM;
+	chunk->memory = memory;
+	chunk->memory_size = size;
+	chunk->normal.records = chunk->memory;
+	chunk->emergency.records = chunk->memory + normal;
+	/* Zeroed memory is a clear flag, as ATOMIC_FLAG_INIT is with GCC and Clang. */
+	chunk->normal.in_use = (atomic_flag *)(chunk->memory + normal + emergency);
+	return 0;
+}
+
+void ovt_chunk_free_memory(struct ovt_chunk *chunk)
+{
+	if (chunk->memory)
+		munmap(chunk->memory, chunk->memory_size);
+	chunk->memory = NULL;
+	chunk->memory_size = 0;
+	free(chunk->compressed);
+	chunk->compressed = NULL;
+	chunk->compressed_size = 0;
+}
+
+static bool wait_for_pins(struct ovt_chunk *chunk)
+{
+	enum { PATIENCE = 1000, PAUSE_NS = 1000000 };
+	for (int waited = 0; atomic_load(&chunk->pins); waited++) {
+		if (waited == PATIENCE)
+			return false;
+		nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+	}
+	return true;
+}
+
+void ovt_chunk_end_blackout(struct ovt_chunk *chunk)
+{
+	uint64_t lost = atomic_fetch_or(&chunk->lost, LOST_OVER);
+	if (!lost || (lost & LOST_OVER) || ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_STOP)
+		return;
+	struct ovt_event end = {FTrace_EVT_blackout_end, 0,
+				lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost};
+	while (ovt_area_put(&chunk->emergency, &end, 0, 0) == OVT_AGAIN) {
+	}
+}
+
+bool ovt_chunk_claim(struct ovt_chunk *chunk, struct ovt_claim *claim)
+{
+	claim->normal = ovt_area_close(&chunk->normal);
+	claim->emergency = 0;
+	if (ovt_area_settle(&chunk->normal) && wait_for_pins(chunk)) {
+		ovt_chunk_end_blackout(chunk);
+		claim->emergency = ovt_area_close(&chunk->emergency);
+		if (ovt_area_settle(&chunk->emergency))
+			return true;
+	}
+	ovt_chunk_unclaim(chunk, claim);
+	return false;
+}
+
+void ovt_chunk_unclaim(struct ovt_chunk *chunk, const struct ovt_claim *claim)
+{
+	atomic_fetch_or(&chunk->emergency.head, claim->emergency);
+	atomic_fetch_or(&chunk->normal.head, claim->normal);
+}
+
+static bool is_linked_to(int number)
+{
+	for (int i = 0; i < FTRACE_MAX_CHUNK; i++)
+		if (ovt_chunks[i].exists && atomic_load(&ovt_chunks[i].next) == number)
+			return true;
+	return false;
+}
+
+FTrace_flags ovt_chunk_flags(struct ovt_chunk *chunk)
+{
+	FTrace_flags flags = atomic_load(&chunk->settings);
+	uint64_t head = atomic_load(&chunk->normal.head);
+	bool cyclic = (flags & FTRACE_CHUNK_MODE_MASK) == FTRACE_CHUNK_FLAG_CYC;
+	if ((head & AREA_READY) && !is_linked_to(ovt_chunk_number(chunk)))
+		flags |= FTRACE_CHUNK_FLAG_FREE;
+	if ((head & AREA_MARKED_FULL) || (!cyclic && (head & AREA_COUNT) >= chunk->normal.slots))
+		flags |= FTRACE_CHUNK_FLAG_FULL;
+	return flags;
+}
+
+int ovt_flags_check(FTrace_flags flags, bool compressed)
+{
+	const FTrace_flags free_and_full = FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_FULL;
+	bool wrong = (flags & 0x80) || (flags & FTRACE_CHUNK_FLAG_BUSY) ||
+		     (flags & FTRACE_CHUNK_MODE_MASK) == FTRACE_CHUNK_MODE_MASK ||
+		     (flags & free_and_full) == free_and_full ||
+		     ((flags & FTRACE_CHUNK_FLAG_COMPR) && !compressed);
+	return wrong ? FTRACE_E_FLAGS : 0;
+}
+
+/* Empties a claimed chunk. */
+static int make_free(struct ovt_chunk *chunk)
+{
+	if (chunk->compressed) {
+		int error = ovt_chunk_allocate(chunk);
+		if (error)
+			return error;
+		free(chunk->compressed);
+		chunk->compressed = NULL;
+		chunk->compressed_size = 0;
+	}
+	atomic_store(&chunk->lost, 0);
+	ovt_area_reset(&chunk->emergency, AREA_OPEN);
+	ovt_area_reset(&chunk->normal, AREA_READY);
+	return 0;
+}
+
+int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struct ovt_claim *claim)
+{
+	struct ovt_claim kept = {0, 0};
+	if (flags & FTRACE_CHUNK_FLAG_FREE) {
+		int error = make_free(chunk);
+		if (error)
+			return error;
+	} else if (flags & FTRACE_CHUNK_FLAG_FULL) {
+		atomic_fetch_or(&chunk->normal.head, AREA_MARKED_FULL);
+	} else if (!chunk->compressed) {
+		/* Not FREE takes it out of the chunks to be chosen from, but not out of a link. */
+		bool waits = is_linked_to(ovt_chunk_number(chunk));
+		kept.normal = claim->normal & (waits ? AREA_OPEN | AREA_READY : AREA_OPEN);
+		kept.emergency = claim->emergency;
+		atomic_fetch_and(&chunk->normal.head, ~AREA_MARKED_FULL);
+	}
+	FTrace_flags settings = flags & (FTRACE_CHUNK_MODE_MASK | FTRACE_CHUNK_FLAG_NODEL);
+	if (chunk->compressed)
+		settings |= FTRACE_CHUNK_FLAG_COMPR;
+	atomic_store(&chunk->settings, settings);
+	ovt_chunk_unclaim(chunk, &kept);
+	return FTRACE_OK;
+}

@@ -1,0 +1,77 @@
+/*
+ * The chunks of this process: a table that is never freed, so that a thread that comes late with an
+ * old number finds a closed chunk and not another's memory.
+ *
+ * Logging threads touch the areas, `lost`, `next`, `pins` and `settings`, without a lock. All else,
+ * and every change of a chunk's life, is done under ovt_lock by one controlling thread at a time.
+ */
+#ifndef OVT_CHUNK_H
+#define OVT_CHUNK_H
+
+#include "user/lib/area.h"
+
+#include <ovnitrace/ftrace.h>
+
+#include <pthread.h>
+
+#define LOST_OVER (1ull << 63) /* what comes now is not lost any more: look where to go */
+
+struct ovt_chunk {
+	struct ovt_area normal;
+	struct ovt_area emergency;
+	_Atomic uint64_t lost;  /* events that found no room; LOST_OVER */
+	_Atomic uint32_t pins;  /* threads that are deciding what to do since it is full */
+	_Atomic int next;       /* the chunk to go on in, or -1 */
+	_Atomic uint8_t settings; /* mode, NODEL, BUSY, COMPR; FREE and FULL are the areas' */
+
+	bool exists;
+	struct ftrace_record *memory; /* both areas and the flags; null when compressed */
+	size_t memory_size;
+	void *compressed; /* malloc'd; null when not */
+	size_t compressed_size;
+};
+
+extern struct ovt_chunk ovt_chunks[FTRACE_MAX_CHUNK];
+extern pthread_mutex_t ovt_lock;
+
+/* The chunk of that number, or null. */
+struct ovt_chunk *ovt_chunk_find(int number);
+int ovt_chunk_number(const struct ovt_chunk *chunk);
+
+static inline unsigned ovt_chunk_mode(struct ovt_chunk *chunk)
+{
+	return atomic_load_explicit(&chunk->settings, memory_order_relaxed) &
+	       FTRACE_CHUNK_MODE_MASK;
+}
+
+/* Takes the memory of both areas, which must be free of it. FTRACE_E_NOMEM. */
+int ovt_chunk_allocate(struct ovt_chunk *chunk);
+void ovt_chunk_free_memory(struct ovt_chunk *chunk);
+
+/* What a chunk was when it was taken from all logging. */
+struct ovt_claim {
+	uint64_t normal, emergency;
+};
+
+/* Takes it from all logging, and waits for those who are at it: what it holds stays as it is. False
+ * if one of them does not come to an end; then nothing has changed. */
+bool ovt_chunk_claim(struct ovt_chunk *chunk, struct ovt_claim *claim);
+/* Gives it back as it was. */
+void ovt_chunk_unclaim(struct ovt_chunk *chunk, const struct ovt_claim *claim);
+
+/* Ends the loss of events, if there was any, with a blackout_end. */
+void ovt_chunk_end_blackout(struct ovt_chunk *chunk);
+
+/* Flags as they are now. */
+FTrace_flags ovt_chunk_flags(struct ovt_chunk *chunk);
+/* Whether a chunk may be given these flags by a program: FTRACE_E_FLAGS. */
+int ovt_flags_check(FTrace_flags flags, bool compressed);
+/* Gives a claimed chunk these flags, and back to logging where they leave it as it was. With FREE it
+ * is emptied: FTRACE_E_NOMEM, and nothing has changed. */
+int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags,
+			const struct ovt_claim *claim);
+
+/* Keeps `result` for FTrace_last_error, and returns it. */
+int ovt_result(int result);
+
+#endif

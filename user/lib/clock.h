@@ -1,0 +1,17 @@
+/* The clock of all events: CLOCK_MONOTONIC in ns, which the kernel's side of ovnitrace has too. */
+#ifndef OVT_CLOCK_H
+#define OVT_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define OVT_CLK_PER_MSEC 1000000u
+
+static inline uint64_t ovt_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#endif

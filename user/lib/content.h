@@ -1,0 +1,30 @@
+/* What a claimed chunk holds, as it is saved: records in memory order, the emergency area last. */
+#ifndef OVT_CONTENT_H
+#define OVT_CONTENT_H
+
+#include "user/lib/chunk.h"
+
+struct ovt_content {
+	const struct ftrace_record *part[2]; /* normal, emergency */
+	uint32_t count[2];
+	bool tells_clock;  /* has cycles_per_msec, or trace_start with a rate */
+	uint64_t earliest; /* time of the first event */
+	void *buffer;      /* of its own, or null */
+};
+
+/* FTRACE_E_NOMEM, FTRACE_E_NOT_COMPRESSED. The chunk must outlive it. */
+int ovt_content_open(struct ovt_content *content, const struct ovt_chunk *chunk);
+void ovt_content_close(struct ovt_content *content);
+
+static inline bool ovt_content_empty(const struct ovt_content *content)
+{
+	return content->count[0] + (uint64_t)content->count[1] == 0;
+}
+
+/* The record that tells the rate of the clock, for what does not. */
+struct ftrace_record ovt_content_clock(const struct ovt_content *content);
+
+/* Replaces the chunk's memory by a compressed form. FTRACE_E_NOMEM, FTRACE_E_NOT_COMPRESSED. */
+int ovt_content_compress(struct ovt_chunk *chunk);
+
+#endif

@@ -1,0 +1,18 @@
+/* Where chunks are sent to. Both are called by one thread at a time, under the sender's lock. */
+#ifndef OVT_SENDER_H
+#define OVT_SENDER_H
+
+#include "user/lib/content.h"
+
+typedef int ovt_send(const struct ovt_content *content);
+
+ovt_send ovt_disk_send, ovt_udp_send;
+
+/* Makes `send` the one that FTrace_send_chunk uses, if `prepare` succeeds with its argument. */
+int ovt_sender_set(ovt_send *send, int (*prepare)(void *argument), void *argument);
+
+/* Hands what the chunk holds to `send` (null: the one that is set), then gives the chunk
+ * *new_flags, or what it had if null. */
+int ovt_sender_hand_over(int number, ovt_send *send, const FTrace_flags *new_flags);
+
+#endif

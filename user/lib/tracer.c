@@ -1,0 +1,247 @@
+#include "user/lib/tracer.h"
+
+#include "user/lib/clock.h"
+
+#include <ovnitrace/usdt.h>
+
+/* Who takes events. */
+enum { TO_TRACER = 1, TO_CHUNK = 2 };
+
+static _Atomic unsigned destinations;
+static _Atomic uint32_t filtered; /* a bit per family */
+
+/* The selected chunk: its number + 1 in the low half, 0 none; in the high half a counter, so that a
+ * thread that comes late does not take a chunk selected again for the same one. */
+static _Atomic uint64_t selected;
+#define SELECTED_TURN (1ull << 32)
+
+static int number_of(uint64_t selection)
+{
+	return (int)(uint32_t)selection - 1;
+}
+
+static uint64_t selection_after(uint64_t selection, int number)
+{
+	return ((selection & ~(SELECTED_TURN - 1)) + SELECTED_TURN) | (uint32_t)(number + 1);
+}
+
+int ovt_tracer_select(int number)
+{
+	uint64_t before = atomic_load(&selected);
+	while (!atomic_compare_exchange_weak(&selected, &before, selection_after(before, number))) {
+	}
+	return number_of(before);
+}
+
+void ovt_tracer_forget(int number)
+{
+	uint64_t now = atomic_load(&selected);
+	if (number_of(now) == number)
+		atomic_compare_exchange_strong(&selected, &now, selection_after(now, -1));
+}
+
+bool ovt_tracer_uses(const struct ovt_chunk *chunk)
+{
+	return (atomic_load(&destinations) & TO_CHUNK) &&
+	       number_of(atomic_load(&selected)) == ovt_chunk_number(chunk) &&
+	       (atomic_load(&chunk->normal.head) & AREA_OPEN);
+}
+
+static bool successor_is_ready(struct ovt_chunk *chunk)
+{
+	int next = atomic_load(&chunk->next);
+	return next >= 0 && (atomic_load(&ovt_chunks[next].normal.head) & AREA_READY);
+}
+
+/* Goes on in the linked chunk, together with all threads that want to: false if there is none that
+ * can be used. `chunk`, of the selection `from`, is pinned. */
+static bool jump(struct ovt_chunk *chunk, uint64_t from)
+{
+	int next = atomic_load(&chunk->next);
+	if (next < 0)
+		return false;
+	struct ovt_area *area = &ovt_chunks[next].normal;
+	bool opened = ovt_area_open(area);
+	/* Where it is open already, and empty, another thread is about to select it: what is to be
+	 * done is the same, and must not wait for that thread. */
+	if (!opened && (atomic_load(&area->head) & (AREA_OPEN | AREA_COUNT)) != AREA_OPEN)
+		return atomic_load(&selected) != from;
+	if (atomic_compare_exchange_strong(&selected, &from, selection_after(from, next)))
+		ovt_chunk_end_blackout(chunk);
+	else if (opened && number_of(from) != next)
+		ovt_area_unopen(area);
+	return true;
+}
+
+static bool is_next_chunk(const struct ovt_event *event)
+{
+	return (event->code & FTRACE_CODE_MASK) == FTrace_EVT_next_chunk;
+}
+
+/* Events that say themselves that something is missing or over. */
+static bool is_about_the_trace(uint16_t code)
+{
+	code &= FTRACE_CODE_MASK;
+	return code == FTrace_EVT_next_chunk || code == FTrace_EVT_trace_stop ||
+	       code == FTrace_EVT_blackout_start || code == FTrace_EVT_blackout_end;
+}
+
+static void put_emergency(struct ovt_chunk *chunk, const struct ovt_event *event, uint32_t spare)
+{
+	while (ovt_area_put(&chunk->emergency, event, 0, spare) == OVT_AGAIN) {
+	}
+}
+
+/* Counts a lost event; at the first one says so. False if it need not be lost after all. */
+static bool lose(struct ovt_chunk *chunk, uint64_t from, uint16_t says)
+{
+	uint64_t lost = atomic_load(&chunk->lost);
+	do {
+		if (lost & LOST_OVER)
+			return atomic_load(&selected) == from;
+	} while (!atomic_compare_exchange_weak(&chunk->lost, &lost, lost + 1));
+	if (lost == 0)
+		put_emergency(chunk, &(struct ovt_event){says, 0, 0}, 0);
+	return true;
+}
+
+/* What happens to an event for which the selected, pinned chunk has no room or is closed. True if
+ * that is all; false if it is to be tried again, where things stand now. */
+static bool log_without_room(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event,
+			     bool closed)
+{
+	enum { KEPT = 2 }; /* slots of the emergency area that only the library uses */
+	bool stops = ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_STOP;
+	if (is_next_chunk(event) && !closed && successor_is_ready(chunk)) {
+		put_emergency(chunk, event, KEPT);
+		jump(chunk, from);
+		return true;
+	}
+	if ((!stops || closed) && jump(chunk, from))
+		return false;
+	if (is_about_the_trace(event->code))
+		put_emergency(chunk, event, KEPT);
+	else if (!lose(chunk, from, stops ? FTrace_EVT_trace_stop : FTrace_EVT_blackout_start))
+		return false;
+	if (stops)
+		atomic_fetch_and(&destinations, ~(unsigned)TO_CHUNK);
+	return true;
+}
+
+static enum ovt_put put_normal(struct ovt_chunk *chunk, const struct ovt_event *event,
+			       bool *jumps)
+{
+	unsigned how = ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_CYC ? OVT_CYCLIC : 0;
+	*jumps = is_next_chunk(event) && successor_is_ready(chunk);
+	return ovt_area_put(&chunk->normal, event, how | (*jumps ? OVT_LAST : 0), 0);
+}
+
+/* The same for a pinned chunk, where it matters that it is not emptied meanwhile. */
+static bool log_pinned(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event)
+{
+	bool jumps;
+	if (atomic_load(&selected) != from)
+		return false;
+	enum ovt_put result = put_normal(chunk, event, &jumps);
+	if (result == OVT_AGAIN)
+		return false;
+	if (result != OVT_PUT)
+		return log_without_room(chunk, from, event, result == OVT_CLOSED);
+	if (jumps)
+		jump(chunk, from);
+	return true;
+}
+
+/* One try to log an event; true if it was the last one. */
+static bool try_to_log(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event)
+{
+	if (!is_next_chunk(event)) {
+		bool jumps;
+		enum ovt_put result = put_normal(chunk, event, &jumps);
+		if (result == OVT_PUT || result == OVT_AGAIN)
+			return result == OVT_PUT;
+	}
+	atomic_fetch_add(&chunk->pins, 1);
+	bool done = log_pinned(chunk, from, event);
+	atomic_fetch_sub(&chunk->pins, 1);
+	return done;
+}
+
+static void log_into_chunk(const struct ovt_event *event)
+{
+	while (atomic_load_explicit(&destinations, memory_order_relaxed) & TO_CHUNK) {
+		uint64_t from = atomic_load_explicit(&selected, memory_order_acquire);
+		if (number_of(from) < 0 ||
+		    try_to_log(&ovt_chunks[number_of(from)], from, event))
+			return;
+	}
+}
+
+void TRACER_LOGEVENT(FTrace_WORD type, FTrace_WORD par1, FTrace_DWORD par2)
+{
+	unsigned to = atomic_load_explicit(&destinations, memory_order_relaxed);
+	uint16_t code = type & FTRACE_CODE_MASK;
+	/* The codes of the filters themselves, and next_chunk, are never filtered. */
+	bool kept = code >= FTrace_filter_trace_Events ||
+		    !(atomic_load_explicit(&filtered, memory_order_relaxed) >>
+			      (code & FTrace_family_mask) & 1);
+	if (!to || !kept || code == FTrace_EVT_empty)
+		return;
+	OVNITRACE_USDT3("ovnitrace", "event", type, par1, par2);
+	if (to & TO_CHUNK)
+		log_into_chunk(&(struct ovt_event){type, par1, par2});
+}
+
+void FTrace_set_filter(FTrace_BYTE family, int status)
+{
+	if (family < FTrace_filter_trace_Events || family > FTrace_filter_timer ||
+	    (status != 0 && status != 1)) {
+		ovt_result(FTRACE_E_FILTER);
+		return;
+	}
+	uint32_t bit = 1u << (family & FTrace_family_mask);
+	if (status)
+		atomic_fetch_or(&filtered, bit);
+	else
+		atomic_fetch_and(&filtered, ~bit);
+	TRACER_LOGEVENT(family, (FTrace_WORD)status, 0);
+	ovt_result(FTRACE_OK);
+}
+
+/* Whether the next event will find a place. */
+static bool can_go_on(struct ovt_chunk *chunk)
+{
+	unsigned mode = ovt_chunk_mode(chunk);
+	uint64_t head = atomic_load(&chunk->normal.head);
+	bool open = head & AREA_OPEN;
+	bool room = mode == FTRACE_CHUNK_FLAG_CYC || (head & AREA_COUNT) < chunk->normal.slots;
+	if (open && room)
+		return true;
+	return (!open || mode == FTRACE_CHUNK_FLAG_JTN) && successor_is_ready(chunk);
+}
+
+int FTrace_enable(void)
+{
+	OVNITRACE_USDT0("ovnitrace", "enable");
+	atomic_fetch_or(&destinations, TO_TRACER);
+	int number = number_of(atomic_load(&selected));
+	if (number < 0)
+		return FTRACE_E_NO_CHUNK;
+	/* The selected chunk may have been sent, and be free again. */
+	if (!ovt_area_open(&ovt_chunks[number].normal) && !can_go_on(&ovt_chunks[number]))
+		return FTRACE_E_FULL;
+	atomic_fetch_or(&destinations, TO_CHUNK);
+	return FTRACE_OK;
+}
+
+int FTrace_disable(void)
+{
+	OVNITRACE_USDT0("ovnitrace", "disable");
+	atomic_store(&destinations, 0);
+	return FTRACE_OK;
+}
+
+unsigned int FTrace_clk_per_msec(void)
+{
+	return OVT_CLK_PER_MSEC;
+}

@@ -1,0 +1,16 @@
+/* What is selected, enabled and filtered, and the logging of an event. */
+#ifndef OVT_TRACER_H
+#define OVT_TRACER_H
+
+#include "user/lib/chunk.h"
+
+/* Makes a chunk the selected one. Under ovt_lock. Returns the one before, or -1. */
+int ovt_tracer_select(int number);
+
+/* If this chunk is the selected one, none is any more. Under ovt_lock. */
+void ovt_tracer_forget(int number);
+
+/* Whether events may be logged into this chunk just now. */
+bool ovt_tracer_uses(const struct ovt_chunk *chunk);
+
+#endif

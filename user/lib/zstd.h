@@ -1,0 +1,14 @@
+/* zstd, where the library was built with it (OVT_ZSTD); without, all fails. */
+#ifndef OVT_ZSTD_H
+#define OVT_ZSTD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A malloc'd block of *compressed_size bytes; null if it failed. */
+void *ovt_zstd_compress(const void *plain, size_t size, size_t *compressed_size);
+
+/* True if it expanded to exactly `size` bytes. */
+bool ovt_zstd_expand(void *plain, size_t size, const void *compressed, size_t compressed_size);
+
+#endif

@@ -1,0 +1,62 @@
+// The ovnitrace command.
+#include "emulator/cli/commands.h"
+#include "emulator/cli/run.h"
+#include "user/cli/record_cli.h"
+#include "user/launch/standard_streams.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// The traced program and its arguments: all that follows the first `--`, which is taken away with
+/// them, so that its options never mix with ours.
+std::vector<std::string> take_command(int &argc, char **argv) {
+  for (int n = 1; n < argc; n++) {
+    if (std::strcmp(argv[n], "--") != 0)
+      continue;
+    std::vector<std::string> command(argv + n + 1, argv + argc);
+    argc = n;
+    return command;
+  }
+  return {};
+}
+
+constexpr const char *kFooter =
+    "Examples:\n"
+    "  sudo ovnitrace -- ./app --its-options     trace a program, then: wxparaver app-…/thread.prv\n"
+    "  sudo ovnitrace -o run1 -- mpirun -n 4 ./app\n"
+    "  sudo ovnitrace -a -d 5                    the whole machine for five seconds\n"
+    "  sudo ovnitrace -a -- ./app                the whole machine while the program runs\n"
+    "  sudo ovnitrace -p 1234                    a process that is running, until Ctrl-C\n"
+    "  ovnitrace info run1                       who ran, waited, was preempted, and how long\n"
+    "\n"
+    "The program runs as the user who called sudo, and its exit status is ovnitrace's (128 + the signal\n"
+    "if one killed it; 127 not found, 126 cannot be executed). Failures of ovnitrace: 1; usage: 2.";
+
+} // namespace
+
+int main(int argc, char **argv) {
+  ovnitrace::open_standard_streams();
+  std::vector<std::string> command = take_command(argc, argv);
+  CLI::App app("What the Linux scheduler did to your threads, as a Paraver timeline.\n"
+               "Records every transition of every thread of a program with eBPF, then converts.\n"
+               "The program to trace follows --: ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]",
+               "ovnitrace");
+  app.set_version_flag("--version", "ovnitrace " OVNITRACE_VERSION);
+  app.footer(kFooter);
+  app.require_subcommand(0, 1);
+  ovnitrace::add_trace(app, command);
+  ovnitrace::add_record(app, command);
+  ovnitrace::add_convert(app);
+  ovnitrace::add_info(app);
+  ovnitrace::add_dump(app);
+  ovnitrace::add_export(app);
+  ovnitrace::add_compress(app);
+  return ovnitrace::run_cli(app, argc, argv, "the program to trace follows --, as in `ovnitrace -- ./app`");
+}

@@ -1,0 +1,24 @@
+// The clock of a capture.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace ovnitrace {
+
+inline uint64_t clock_ns(clockid_t id) {
+  timespec now;
+  clock_gettime(id, &now);
+  return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
+}
+
+/// ns on CLOCK_MONOTONIC: what bpf_ktime_get_ns() reads.
+inline uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+
+/// What to add to the capture's clock to get wall time (CLOCK_REALTIME), ns.
+inline int64_t offset_to_wall_ns() {
+  uint64_t before = monotonic_ns(), wall = clock_ns(CLOCK_REALTIME), after = monotonic_ns();
+  return int64_t(wall - (before + (after - before) / 2));
+}
+
+} // namespace ovnitrace

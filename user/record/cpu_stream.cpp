@@ -1,0 +1,143 @@
+#include "user/record/cpu_stream.h"
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Events of families that may wait for a staging area that cannot be read, because a batch of it was lost
+/// and no later one came. Beyond it they are written, and what was staged gets their time.
+constexpr size_t kMostWaiting = 1 << 20;
+
+bool is_before(const sched_record &a, const sched_record &b) { return a.time < b.time; }
+
+} // namespace
+
+bool CpuStream::drain() {
+  return !ring_ || ring_->drain(until_, [&](const void *message, size_t bytes) {
+    if (bytes == sizeof(sched_batch))
+      take_batch(*static_cast<const sched_batch *>(message), CAPTURE_BATCH);
+    else if (bytes == sizeof(family_record))
+      take_family(*static_cast<const family_record *>(message));
+  });
+}
+
+void CpuStream::settle(const volatile cpu_stage &stage, uint64_t settled) {
+  if (stage_.look(stage, [&](const sched_record &record) { take_transition(record); }))
+    write_until(settled);
+  else if (families_.size() > kMostWaiting)
+    write_until(UINT64_MAX);
+}
+
+void CpuStream::take_stage(const cpu_stage &stage) {
+  take_batch(stage.batch, stage.count);
+  write_until(UINT64_MAX);
+}
+
+void CpuStream::take_family(const family_record &record) {
+  if (record.time > end_) {
+    late_.family_events++;
+    return;
+  }
+  families_.push(record);
+  first_ = std::min<uint64_t>(first_, record.time);
+}
+
+void CpuStream::take_batch(const sched_batch &batch, uint32_t count) {
+  uint32_t taken = stage_.next_batch(batch);
+  if (batch.lost) {
+    take_loss(batch, count, taken);
+    taken = 0;
+  }
+  const sched_record *records = batch.records;
+  sched_batch sorted;
+  if (!std::is_sorted(records + taken, records + count, is_before)) {
+    std::copy_n(records, count, sorted.records);
+    std::stable_sort(sorted.records + taken, sorted.records + count, is_before);
+    records = sorted.records;
+  }
+  for (uint32_t n = taken; n < count; n++)
+    take_transition(records[n]);
+}
+
+/// The blackout before a batch: to the first transition that is known again, its first, or to the end.
+/// `rescued`: of the lost ones, the first so many were read in the staging area.
+void CpuStream::take_loss(const sched_batch &batch, uint32_t count, uint32_t rescued) {
+  uint64_t end = end_;
+  if (batch.lost_since > end) {
+    late_.events += batch.lost;
+    late_.lost += batch.lost;
+    return;
+  }
+  late_.lost += rescued;
+  write_until(batch.lost_since);
+  writer_.blackout_start(batch.lost_since, FTRACE_BLACKOUT_TRANSITIONS);
+  if (count)
+    end = std::clamp<uint64_t>(batch.records[0].time, batch.lost_since, end);
+  write_until(end);
+  writer_.blackout_end(end, batch.lost - rescued, FTRACE_BLACKOUT_TRANSITIONS);
+}
+
+void CpuStream::take_transition(const sched_record &record) {
+  if (record.time > end_) {
+    late_.events++;
+    return;
+  }
+  sched_record in_order = record;
+  in_order.time = std::max<uint64_t>(record.time, writer_.last_time());
+  if (first_ <= in_order.time)
+    write_until(in_order.time);
+  writer_.transition(in_order);
+}
+
+/// Writes what has waited for a time up to `time`.
+void CpuStream::write_until(uint64_t time) {
+  while (first_ <= time && first_ != UINT64_MAX) {
+    bool rare = !waiting_.empty() && waiting_.front().time == first_;
+    if (rare) {
+      write(waiting_.front());
+      waiting_.pop_front();
+    } else {
+      writer_.family(families_.pop());
+    }
+    find_first();
+  }
+}
+
+void CpuStream::write(const Waiting &waiting) {
+  switch (waiting.kind) {
+  case Waiting::kLife:
+    return writer_.life(waiting.life);
+  case Waiting::kBlackoutStart:
+    return writer_.blackout_start(waiting.time, waiting.what);
+  case Waiting::kBlackoutEnd:
+    return writer_.blackout_end(waiting.time, waiting.lost, waiting.what);
+  }
+}
+
+void CpuStream::find_first() {
+  first_ = waiting_.empty() ? UINT64_MAX : waiting_.front().time;
+  if (!families_.empty())
+    first_ = std::min(first_, families_.first_time());
+}
+
+void CpuStream::add_blackout(uint64_t start, uint64_t end, uint64_t lost, ftrace_blackout what) {
+  uint64_t last = end_;
+  if (what == FTRACE_BLACKOUT_FAMILIES && start > last) {
+    late_.family_events += lost;
+    late_.family_lost += lost;
+    return;
+  }
+  add({Waiting::kBlackoutStart, start, 0, what, {}});
+  add({Waiting::kBlackoutEnd, std::min(end, last), lost, what, {}});
+}
+
+void CpuStream::add(const Waiting &waiting) {
+  auto later = std::upper_bound(waiting_.begin(), waiting_.end(), waiting.time,
+                                [](uint64_t time, const Waiting &other) { return time < other.time; });
+  waiting_.insert(later, waiting);
+  first_ = std::min(first_, waiting.time);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,84 @@
+// All that comes from one CPU, put in order of time and into its chunks.
+#pragma once
+
+#include "user/chunk/chunk_writer.h"
+#include "user/record/cpu_count.h"
+#include "user/record/family_queue.h"
+#include "user/record/stage_reader.h"
+#include "user/ring/ring_buffer.h"
+
+#include <ovnitrace/capture.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+namespace ovnitrace {
+
+/// Transitions come in order, up to 31 of them late because they are staged. What else there is waits for
+/// those before it: life events, blackouts, events of other families.
+class CpuStream {
+public:
+  /// `end`, ns, outlives it: what was logged later is left out.
+  CpuStream(ChunkWriter &&writer, const std::atomic<uint64_t> &end) : writer_(std::move(writer)), end_(end) {}
+
+  /// Of a CPU that was there at the beginning. `fd` stays the caller's.
+  void set_ring(int fd, size_t bytes) { ring_.emplace(fd, bytes); }
+
+  /// Where the producer is now: drain() goes up to there.
+  void note_position() { until_ = ring_ ? ring_->produced() : 0; }
+  /// False if a message is still being written: it and those behind it are for the next look.
+  bool drain();
+
+  /// With families: takes what is staged, and writes all that is older than `settled` (ns), before which
+  /// nothing can come any more.
+  void settle(const volatile cpu_stage &stage, uint64_t settled);
+
+  void add_life(const life_record &life) { add({Waiting::kLife, life.time, 0, {}, life}); }
+  void add_blackout(uint64_t start, uint64_t end, uint64_t lost, ftrace_blackout what);
+
+  /// After detach: what is left in the staging area, then all that waits.
+  void take_stage(const cpu_stage &stage);
+  /// As ChunkWriter has them.
+  void expire(uint32_t tid, uint64_t time) { writer_.expire(tid, time); }
+  void pass_on(uint64_t now) { writer_.pass_on(now); }
+  /// Ends the file.
+  void finish() { writer_.finish(end_); }
+
+  const ChunkWriter &writer() const { return writer_; }
+  /// What is to be left out of the kernel's counts: logged after the end, or not lost after all, because it
+  /// was read in the staging area.
+  const CpuCount &late() const { return late_; }
+
+private:
+  /// Something rare that waits for its turn in time.
+  struct Waiting {
+    enum Kind { kLife, kBlackoutStart, kBlackoutEnd } kind;
+    uint64_t time;
+    uint64_t lost;
+    ftrace_blackout what;
+    life_record life;
+  };
+
+  void add(const Waiting &waiting);
+  void take_family(const family_record &record);
+  void take_batch(const sched_batch &batch, uint32_t count);
+  void take_loss(const sched_batch &batch, uint32_t count, uint32_t rescued);
+  void take_transition(const sched_record &record);
+  void write_until(uint64_t time);
+  void write(const Waiting &waiting);
+  void find_first();
+
+  std::optional<RingBuffer> ring_;
+  ChunkWriter writer_;
+  const std::atomic<uint64_t> &end_;
+  StageReader stage_;
+  std::deque<Waiting> waiting_;   ///< by time
+  FamilyQueue families_;
+  uint64_t first_ = UINT64_MAX;   ///< time of the first that waits, in either
+  uint64_t until_ = 0;            ///< position of the producer, for the look under way
+  CpuCount late_;
+};
+
+} // namespace ovnitrace

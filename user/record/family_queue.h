@@ -1,0 +1,46 @@
+// Events of the other families that wait for the transitions before them.
+#pragma once
+
+#include <ovnitrace/capture.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace ovnitrace {
+
+/// By time. A CPU sends them in order but for the few that an interrupt overtook, so one is put at the
+/// end, or a few places before it. Nothing is allocated once it has its greatest size.
+class FamilyQueue {
+public:
+  bool empty() const { return first_ == records_.size(); }
+  size_t size() const { return records_.size() - first_; }
+  uint64_t first_time() const { return records_[first_].time; } ///< not of an empty one
+
+  void push(const family_record &record) {
+    records_.push_back(record);
+    for (size_t at = records_.size() - 1; at > first_ && records_[at - 1].time > records_[at].time; at--)
+      std::swap(records_[at - 1], records_[at]);
+  }
+
+  family_record pop() {
+    family_record record = records_[first_++];
+    if (empty() || (first_ >= kLeastToMove && first_ > size()))
+      close_gap();
+    return record;
+  }
+
+private:
+  static constexpr size_t kLeastToMove = 4096; // so that a record is moved once at most, and rarely alone
+
+  void close_gap() {
+    records_.erase(records_.begin(), records_.begin() + std::ptrdiff_t(first_));
+    first_ = 0;
+  }
+
+  std::vector<family_record> records_;
+  size_t first_ = 0; ///< those before it are gone
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,48 @@
+#include "user/record/host.h"
+
+#include <fmt/core.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace ovnitrace {
+
+namespace {
+
+std::string cpu_folder(uint32_t cpu) { return fmt::format("/sys/devices/system/cpu/cpu{}", cpu); }
+
+int read_int(const std::string &path) {
+  int value = -1;
+  std::ifstream(path) >> value;
+  return value;
+}
+
+/// The folder of a CPU holds a link nodeN to its NUMA node.
+int numa_node(uint32_t cpu) {
+  std::error_code ignored;
+  for (const auto &entry : std::filesystem::directory_iterator(cpu_folder(cpu), ignored)) {
+    std::string name = entry.path().filename();
+    if (name.starts_with("node") && name.size() > 4 && isdigit(name[4]))
+      return std::stoi(name.substr(4));
+  }
+  return -1;
+}
+
+} // namespace
+
+bool cpu_is_present(uint32_t cpu) { return access((cpu_folder(cpu) + "/topology").c_str(), F_OK) == 0; }
+
+Host describe_host(uint32_t possible_cpus) {
+  utsname names = {};
+  uname(&names);
+  Host host = {names.nodename, names.release, names.machine, {}};
+  for (uint32_t cpu = 0; cpu < possible_cpus; cpu++)
+    if (cpu_is_present(cpu))
+      host.cpus.push_back({cpu, read_int(cpu_folder(cpu) + "/topology/physical_package_id"),
+                           read_int(cpu_folder(cpu) + "/topology/core_id"), numa_node(cpu)});
+  return host;
+}
+
+} // namespace ovnitrace

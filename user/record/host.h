@@ -1,0 +1,27 @@
+// What machine this is, for trace.json.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+struct CpuTopology {
+  uint32_t cpu = 0;
+  int package = -1; ///< -1: not told
+  int core = -1;
+  int node = -1; ///< NUMA node
+};
+
+struct Host {
+  std::string name, kernel, machine;
+  std::vector<CpuTopology> cpus; ///< those that are present
+};
+
+/// Whether the CPU exists, and not only could be plugged in.
+bool cpu_is_present(uint32_t cpu);
+
+Host describe_host(uint32_t possible_cpus);
+
+} // namespace ovnitrace

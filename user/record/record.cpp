@@ -1,0 +1,338 @@
+#include "user/record/record.h"
+
+#include "emulator/error.h"
+#include "user/bpf/capture.h"
+#include "user/chunk/chunk_files.h"
+#include "user/chunk/chunk_queue.h"
+#include "user/chunk/flight_recorder.h"
+#include "user/chunk/recording_limit.h"
+#include "user/launch/file_limit.h"
+#include "user/launch/identity.h"
+#include "user/launch/process_watch.h"
+#include "user/launch/program.h"
+#include "user/launch/signals.h"
+#include "user/record/capture_requests.h"
+#include "user/record/clock.h"
+#include "user/record/recorder.h"
+#include "user/record/trace_directory.h"
+#include "user/record/trace_json.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace ovnitrace {
+
+namespace {
+
+CaptureParameters capture_parameters(const RecordOptions &options) {
+  return {.trace_all = options.all,
+          .transitions = options.families.has(FTrace_EVT_task_dispatch & FTrace_family_mask),
+          .snapshot_pid = options.pid,
+          .ring_bytes = options.ring_bytes};
+}
+
+/// Without a program signals end the capture, and they may come while it is being made ready.
+std::optional<StopSignals> stop_signals(const RecordOptions &options) {
+  if (!options.command.empty())
+    return std::nullopt;
+  return std::optional<StopSignals>(std::in_place);
+}
+
+/// A summary that cannot be printed is no failure of the capture.
+template <typename... Arguments> void print(fmt::format_string<Arguments...> format, Arguments &&...arguments) {
+  std::fputs(fmt::format(format, std::forward<Arguments>(arguments)...).c_str(), stderr);
+}
+
+/// Waits for the end of a process that is not our child; a signal ends the wait too.
+std::string wait_for_process(const ProcessWatch &process, double duration, StopSignals &signals) {
+  constexpr double kStep = 0.1; // seconds between looks at the process while waiting for a signal
+  for (double waited = 0; duration <= 0 || waited < duration; waited += kStep) {
+    if (process.ended())
+      return "the process ended";
+    if (signals.wait(kStep))
+      return "stopped by a signal";
+  }
+  return "the time was over";
+}
+
+/// The course of one capture. Members are destroyed in the reverse order.
+class Session {
+public:
+  explicit Session(const RecordOptions &options);
+  RecordResult run();
+
+private:
+  void start();
+  void start_families();
+  void start_program();
+  void prepare_description(const ThreadRegistry *threads);
+  void make_store();
+  void wait();
+  void save();
+  void stop_when_full();
+  void end_capture();
+  void stop();
+  void tell() const;
+
+  const RecordOptions &options_;
+  Identity identity_;
+  HoldSaveSignal hold_save_signal_;
+  std::optional<StopSignals> signals_;  ///< without a program
+  std::optional<ProcessWatch> process_; ///< with options.pid
+  Capture capture_;
+  std::optional<FamilyCapture> families_; ///< with options.families beyond the scheduler's
+  std::optional<Program> program_;
+  std::optional<TraceDirectory> directory_;
+  std::unique_ptr<ChunkOutput> output_;
+  std::unique_ptr<ChunkStore> store_;
+  FlightRecorder *flight_ = nullptr;    ///< store_, if it is one
+  std::optional<RecordingLimit> limit_; ///< in front of store_
+  std::optional<Recorder> recorder_;
+  TraceDescription trace_;
+  std::mutex ending_; ///< a save or the end, not both
+  bool ended_ = false;
+  bool full_ = false; ///< ended because so much was recorded
+  unsigned saves_ = 0;
+  std::optional<CaptureRequests> requests_; ///< of a flight recorder or a limit
+};
+
+Session::Session(const RecordOptions &options)
+    : options_(options), identity_(choose_identity(options.user)), signals_(stop_signals(options)),
+      capture_(capture_parameters(options)) {
+  if (options.pid)
+    process_.emplace(options.pid);
+  trace_.host = describe_host(capture_.cpus());
+  trace_.possible_cpus = capture_.cpus();
+  trace_.command = options.command;
+  trace_.attached_pid = options.pid;
+  trace_.user = identity_.name;
+  trace_.families = options.families;
+  trace_.ring_bytes = options.ring_bytes;
+  trace_.chunk_bytes = options.chunk_bytes;
+  trace_.buffer = options.buffer;
+  trace_.compress_level = options.compress_level;
+  require_memory(options.buffer, uint32_t(trace_.host.cpus.size()));
+}
+
+RecordResult Session::run() {
+  start();
+  wait();
+  stop();
+  if (!options_.quiet)
+    tell();
+  return {directory_->path(), trace_.exit_status};
+}
+
+/// Files are made by the user they will belong to; the service threads get their priority while we
+/// are root; then we are root no longer, and only then they begin to work. A trace that is to be
+/// overwritten is removed last, when the new one can be written and the program runs.
+void Session::start() {
+  {
+    EffectiveIdentity as_user(identity_);
+    if (options_.directory.empty())
+      directory_.emplace(default_trace_name(options_.command), IfExists::next_name);
+    else
+      directory_.emplace(options_.directory, options_.force ? IfExists::overwrite : IfExists::refuse);
+  }
+  try {
+    trace_.begin = monotonic_ns();
+    trace_.offset_to_wall = offset_to_wall_ns();
+    capture_.attach();
+    start_families();
+    if (options_.all || options_.pid) {
+      capture_.snapshot();
+      trace_.begin = monotonic_ns();
+    }
+    capture_.expect_complete();
+    if (!options_.command.empty())
+      start_program();
+    make_store();
+    recorder_.emplace(capture_, families_ ? &*families_ : nullptr,
+                      limit_ ? static_cast<ChunkSink &>(*limit_) : *store_, trace_.begin);
+    become(identity_);
+    prepare_description(nullptr);
+    trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (program_)
+      program_->open_gate();
+    directory_->clear();
+    directory_->put_in_place("trace.json");
+    if (options_.buffer.kind != BufferKind::kJtn)
+      requests_.emplace([this] { save(); }, [this] { stop_when_full(); });
+    recorder_->start();
+  } catch (...) {
+    recorder_.reset();
+    store_.reset();
+    become(identity_); // what is removed is removed by its owner
+    directory_->discard();
+    throw;
+  }
+}
+
+void Session::prepare_description(const ThreadRegistry *threads) {
+  directory_->prepare_file("trace.json", [&](const Put &put) { write_json(trace_, threads, put); });
+}
+
+/// What the kernel lacks for a family is told, and the rest of it captured.
+void Session::start_families() {
+  FamilySet wanted = options_.families & families_of_tracepoints();
+  if (!wanted.bits())
+    return;
+  families_.emplace(capture_, wanted);
+  for (const std::string &name : families_->absent())
+    print("ovnitrace: this kernel has no {}: its events are not captured\n", name);
+  families_->attach();
+}
+
+/// The child is traced from its first instant, still behind its gate.
+void Session::start_program() {
+  capture_.follow_children_of_caller(true);
+  program_.emplace(options_.command, identity_);
+  capture_.follow_children_of_caller(false);
+}
+
+void Session::make_store() {
+  const size_t chunk_records = options_.chunk_bytes / sizeof(ftrace_record);
+  output_ = std::make_unique<ChunkFiles>(directory_->fd(), capture_.cpus(), options_.compress_level);
+  if (options_.buffer.kind == BufferKind::kCyc) {
+    auto flight = std::make_unique<FlightRecorder>(*output_, capture_.cpus(), options_.buffer.bytes, chunk_records);
+    flight_ = flight.get();
+    if (options_.trigger)
+      flight_->set_trigger(options_.trigger, [this] { requests_->ask(CaptureRequests::kSave); });
+    store_ = std::move(flight);
+    return;
+  }
+  store_ = std::make_unique<ChunkQueue>(*output_, capture_.cpus() + options_.spare_chunks, chunk_records);
+  if (options_.buffer.kind == BufferKind::kStop)
+    limit_.emplace(*store_, options_.buffer.bytes, [this] { requests_->ask(CaptureRequests::kStop); });
+}
+
+void Session::wait() {
+  if (program_) {
+    ProgramEnd end = program_->wait();
+    trace_.how = end.text();
+    trace_.exit_status = end.exit_status();
+  } else if (options_.pid) {
+    trace_.how = wait_for_process(*process_, options_.duration, *signals_);
+  } else {
+    trace_.how = signals_->wait(options_.duration) ? "stopped by a signal" : "the time was over";
+  }
+}
+
+/// What a flight recorder holds now, as a trace of its own beside the one that is written at the end.
+void Session::save() {
+  std::lock_guard lock(ending_);
+  if (ended_ || !flight_)
+    return;
+  std::string path;
+  try {
+    do
+      path = fmt::format("{}.{}", directory_->path(), ++saves_);
+    while (!options_.force && access(path.c_str(), F_OK) == 0);
+    TraceDirectory directory(path, options_.force ? IfExists::overwrite : IfExists::refuse);
+    directory.clear();
+    recorder_->flush();
+    TraceDescription saved = trace_;
+    saved.how = "saved while the capture went on";
+    directory.prepare_file("trace.json", [&](const Put &put) { write_json(saved, nullptr, put); });
+    ChunkFiles files(directory.fd(), capture_.cpus(), options_.compress_level);
+    if (flight_->save(files, monotonic_ns()))
+      throw Error(files.error());
+    directory.put_in_place("trace.json");
+    if (!options_.quiet)
+      print("ovnitrace: saved to {}; recording goes on\n", path);
+  } catch (const std::exception &error) {
+    print("ovnitrace: error: cannot save to {}: {}\n", path, error.what());
+  }
+}
+
+/// The program goes on untraced; without one there is nothing to wait for.
+void Session::stop_when_full() {
+  std::lock_guard lock(ending_);
+  if (ended_)
+    return;
+  end_capture();
+  full_ = true;
+  if (!options_.quiet)
+    print("ovnitrace: {} bytes are recorded: tracing stopped{}\n", options_.buffer.bytes,
+          program_ ? "; the program goes on untraced" : "");
+  if (!program_)
+    kill(getpid(), SIGTERM);
+}
+
+void Session::end_capture() {
+  ended_ = true;
+  trace_.end = monotonic_ns();
+  recorder_->end_at(trace_.end);
+  if (families_)
+    families_->detach();
+  capture_.detach();
+  trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - trace_.tracer_cpu;
+  recorder_->finish();
+  store_->close();
+}
+
+void Session::stop() {
+  {
+    std::lock_guard lock(ending_);
+    if (!ended_)
+      end_capture();
+  }
+  requests_.reset();
+  if (full_ && signals_)
+    signals_->wait(1e-9); // ours, if it came when the wait was over
+  if (full_)
+    trace_.how = fmt::format("{} bytes were recorded and tracing stopped{}", options_.buffer.bytes,
+                             program_ ? "; later the program " + trace_.how : "");
+  trace_.finished = true;
+  trace_.counts = recorder_->counts();
+  trace_.life_lost = capture_.life_lost();
+  trace_.skipped_runs = recorder_->skipped_runs();
+  trace_.records = recorder_->records();
+  trace_.records_dropped = store_->records_dropped();
+  trace_.write_error = store_->error();
+  try {
+    prepare_description(&recorder_->threads());
+    directory_->put_in_place("trace.json");
+  } catch (const Error &error) {
+    if (trace_.write_error.empty())
+      trace_.write_error = error.what();
+  }
+  if (!trace_.write_error.empty() && trace_.exit_status == 0)
+    trace_.exit_status = kExitFailure;
+}
+
+void Session::tell() const {
+  uint64_t events = 0, lost = 0;
+  for (const CpuCount &count : trace_.counts) {
+    events += count.events + count.family_events;
+    lost += count.lost + count.family_lost;
+  }
+  if (program_ && trace_.exit_status > 128)
+    print("ovnitrace: {} {}\n", options_.command[0], trace_.how);
+  print("ovnitrace: {} events of {} threads on {} CPUs in {:.3f} s, {} lost; written to {}\n",
+             events, recorder_->threads().all().size(), trace_.host.cpus.size(),
+             double(trace_.end - trace_.begin) / 1e9, lost, directory_->path());
+  if (lost || trace_.skipped_runs || trace_.life_lost)
+    print("ovnitrace: warning: lost {} events (shown as blackouts; try --ring-size), {} skipped "
+               "by the kernel, {} creations and renamings\n",
+               lost, trace_.skipped_runs, trace_.life_lost);
+  if (!trace_.write_error.empty())
+    print("ovnitrace: error: {} ({} records not written)\n", trace_.write_error,
+               trace_.records_dropped);
+}
+
+} // namespace
+
+RecordResult record(const RecordOptions &options) {
+  hold_signals();
+  raise_file_limit(uint32_t(sysconf(_SC_NPROCESSORS_CONF)));
+  return Session(options).run();
+}
+
+} // namespace ovnitrace

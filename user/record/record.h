@@ -1,0 +1,40 @@
+// One capture, from loading the programs to the finished trace directory.
+#pragma once
+
+#include "user/bpf/family_set.h"
+#include "user/chunk/buffer_kind.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+struct RecordOptions {
+  std::vector<std::string> command; ///< the program to trace; empty with `all` or `pid`
+  bool all = false;                 ///< the whole machine
+  uint32_t pid = 0;                 ///< a process that is alive, 0: none
+  double duration = 0;              ///< seconds, 0: until the end of the program or a signal
+  std::string directory;            ///< empty: default_trace_name()
+  bool force = false;
+  bool quiet = false;               ///< no summary on stderr
+  std::string user;                 ///< run the program as; empty: the user who called sudo
+  FamilySet families = default_families();
+  uint64_t ring_bytes = 8u << 20;   ///< per CPU
+  BufferKind buffer;
+  uint64_t chunk_bytes = 0;         ///< 0: to be chosen
+  uint64_t spare_chunks = 16;       ///< on their way to the disk, beside the one that each CPU fills
+  int compress_level = 0;           ///< of zstd; 0: plain files
+  uint16_t trigger = 0;             ///< with a flight recorder: saves when an event of this code comes; 0: none
+};
+
+struct RecordResult {
+  std::string directory;
+  int exit_status = 0; ///< of the program; 1 if it was 0 but the trace could not be written whole
+};
+
+/// Needs to be called by the main thread before any other is created. When it returns, the process
+/// is the user of the trace, no longer root. Throws Error.
+RecordResult record(const RecordOptions &options);
+
+} // namespace ovnitrace

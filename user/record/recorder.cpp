@@ -1,0 +1,184 @@
+#include "user/record/recorder.h"
+
+#include "emulator/error.h"
+#include "user/record/clock.h"
+#include "user/record/host.h"
+#include "user/record/service_thread.h"
+
+#include <fmt/core.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr int kLookMs = 100; ///< how long an event may stay unread on a quiet machine
+constexpr int kMostTries = 100, kTryUs = 20;
+
+void watch(int epoll, int fd) {
+  epoll_event event = {};
+  event.events = EPOLLIN | EPOLLET; // woken by the watermark, not because something is there
+  event.data.fd = fd;
+  if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+    throw Error(fmt::format("cannot watch a ring buffer: {}", std::strerror(errno)));
+}
+
+} // namespace
+
+Recorder::Recorder(Capture &capture, FamilyCapture *families, ChunkSink &sink, uint64_t begin)
+    : capture_(capture), families_(families), life_(capture.life_fd(), capture.life_bytes()),
+      counts_(capture.cpus()), skipped_checked_(begin), epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      stop_event_(eventfd(0, EFD_CLOEXEC)), flush_event_(eventfd(0, EFD_CLOEXEC)) {
+  cpus_.reserve(capture.cpus());
+  for (uint32_t cpu = 0; cpu < capture.cpus(); cpu++) {
+    cpus_.emplace_back(ChunkWriter(cpu, begin, registry_, sink), end_);
+    if (capture.ring_fd(cpu) < 0)
+      continue;
+    cpus_[cpu].set_ring(capture.ring_fd(cpu), capture.ring_bytes());
+    watch(epoll_, capture.ring_fd(cpu));
+  }
+  watch(epoll_, capture.life_fd());
+  watch(epoll_, stop_event_);
+  watch(epoll_, flush_event_);
+  std::latch raised(1);
+  thread_ = std::thread([&] {
+    enter_service_thread();
+    raised.count_down();
+    started_.wait();
+    run();
+  });
+  raised.wait();
+}
+
+Recorder::~Recorder() {
+  if (thread_.joinable()) { // not finished: something failed, maybe before start()
+    eventfd_write(stop_event_, 1);
+    if (!started_.try_wait())
+      started_.count_down();
+    thread_.join();
+  }
+  close(epoll_);
+  close(stop_event_);
+  close(flush_event_);
+}
+
+void Recorder::flush() {
+  const uint64_t ticket = ++flushes_wanted_;
+  eventfd_write(flush_event_, 1);
+  for (uint64_t done = flushes_done_; done < ticket; done = flushes_done_)
+    flushes_done_.wait(done);
+}
+
+void Recorder::finish() {
+  eventfd_write(stop_event_, 1);
+  thread_.join();
+  look();
+  for (uint32_t n = 0; n < cpus_.size(); n++) {
+    const cpu_stage stage = const_cast<const cpu_stage &>(capture_.stage(n));
+    cpus_[n].take_stage(stage);
+    if (cpus_[n].writer().last_time() || cpu_is_present(n))
+      cpus_[n].finish();
+    const CpuCount &late = cpus_[n].late();
+    counts_[n].events = stage.events + stage.count - late.events;
+    counts_[n].lost = stage.lost_total - late.lost;
+    if (families_) {
+      counts_[n].family_events = families_->count(n).events - late.family_events;
+      counts_[n].family_lost = families_->count(n).lost - late.family_lost;
+    }
+  }
+}
+
+uint64_t Recorder::records() const {
+  uint64_t all = 0;
+  for (const CpuStream &cpu : cpus_)
+    all += cpu.writer().records();
+  return all;
+}
+
+void Recorder::run() {
+  for (;;) {
+    epoll_event event;
+    int ready = epoll_wait(epoll_, &event, 1, kLookMs);
+    if (ready > 0 && event.data.fd == stop_event_)
+      return;
+    uint64_t wanted = flushes_wanted_;
+    look();
+    for (CpuStream &cpu : cpus_)
+      cpu.pass_on(wanted == flushes_done_ ? monotonic_ns() : UINT64_MAX);
+    if (wanted == flushes_done_)
+      continue;
+    flushes_done_ = wanted;
+    flushes_done_.notify_all();
+  }
+}
+
+void Recorder::look() {
+  uint64_t last_look = skipped_checked_;
+  for (CpuStream &cpu : cpus_)
+    cpu.note_position();
+  notice_skipped_runs();
+  notice_lost_families();
+  read_life();
+  for (uint32_t n = 0; n < cpus_.size(); n++)
+    if (cpus_[n].drain() && families_)
+      cpus_[n].settle(capture_.stage(n), last_look);
+}
+
+void Recorder::read_life() {
+  uint64_t until = life_.produced();
+  auto take = [this](const void *message, size_t bytes) {
+    if (bytes == sizeof(life_record))
+      take_life(*static_cast<const life_record *>(message));
+  };
+  // Another CPU may be interrupted while it writes a message; those behind it may be of threads whose
+  // transitions come next. It has preemption disabled: it will be done soon.
+  for (int tries = 0; !life_.drain(until, take) && tries < kMostTries; tries++)
+    usleep(kTryUs);
+}
+
+void Recorder::take_life(const life_record &record) {
+  if (record.time > end_)
+    return;
+  if (registry_.learn(record))
+    for (CpuStream &cpu : cpus_)
+      cpu.expire(record.tid, record.time);
+  if (record.cpu < cpus_.size())
+    cpus_[record.cpu].add_life(record);
+}
+
+uint64_t Recorder::skipped_runs_now() const {
+  return capture_.skipped_runs() + (families_ ? families_->skipped_runs() : 0);
+}
+
+/// Runs that the kernel skipped since the last look: on which CPU is not known, so all of them are in
+/// the dark for that time. Everything that was written so far is older than the last look, because a
+/// look notes the producers' positions before it comes here.
+void Recorder::notice_skipped_runs() {
+  uint64_t now = std::min<uint64_t>(monotonic_ns(), end_), skipped = skipped_runs_now();
+  if (skipped > skipped_runs_) {
+    for (CpuStream &cpu : cpus_)
+      cpu.add_blackout(skipped_checked_, now, skipped - skipped_runs_, FTRACE_BLACKOUT_SOMEWHERE);
+    skipped_runs_ = skipped;
+  }
+  skipped_checked_ = now;
+}
+
+/// Events of families that found no room since the last look.
+void Recorder::notice_lost_families() {
+  for (uint32_t n = 0; families_ && n < cpus_.size(); n++) {
+    volatile family_count &count = families_->count(n);
+    uint64_t lost = count.lost, told = count.told;
+    if (lost == told)
+      continue;
+    cpus_[n].add_blackout(count.lost_since, count.lost_until, lost - told, FTRACE_BLACKOUT_FAMILIES);
+    count.told = lost;
+  }
+}
+
+} // namespace ovnitrace

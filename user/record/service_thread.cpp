@@ -1,0 +1,19 @@
+#include "user/record/service_thread.h"
+
+#include <csignal>
+#include <sched.h>
+#include <sys/resource.h>
+
+namespace ovnitrace {
+
+void enter_service_thread() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  sched_param parameters = {};
+  parameters.sched_priority = sched_get_priority_min(SCHED_FIFO);
+  if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) != 0)
+    setpriority(PRIO_PROCESS, 0, -20);
+}
+
+} // namespace ovnitrace

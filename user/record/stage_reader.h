@@ -1,0 +1,59 @@
+// Reads a CPU's staging area while the CPU fills it.
+#pragma once
+
+#include <ovnitrace/capture.h>
+
+#include <cstdint>
+
+namespace ovnitrace {
+
+/// Without it, what other families log could wait for long: a CPU that switches rarely keeps up to 31 old
+/// transitions to itself, and what is younger than they must not be written before them.
+///
+/// Counts batches, to know which of the staged records a batch brings again. A batch is one full area, also
+/// if it was lost. Which records are there is asked twice, one look of the reader apart, and what
+/// both answers have is taken: so nobody has to rely on the order in which another CPU's stores are seen.
+class StageReader {
+public:
+  /// Calls `take(const sched_record &)` for records that were staged at the last look already and were not
+  /// taken yet. Whether all that was logged before the last look is taken now; if not, the next look of a
+  /// quiet CPU will tell so.
+  template <typename Take> bool look(const volatile cpu_stage &stage, Take take) {
+    uint32_t count = stage.count;
+    uint64_t batches = stage.events / CAPTURE_BATCH;
+    bool settled = batches == batches_ && !stage.batch.lost && count < CAPTURE_BATCH && !(count && is_last_batch(stage));
+    bool complete = settled && (seen_batches_ < batches || seen_settled_);
+    uint32_t safe = settled && seen_settled_ && seen_batches_ == batches ? seen_ : 0;
+    for (; taken_ < safe; taken_++)
+      take(sched_record{stage.batch.records[taken_].time, stage.batch.records[taken_].word});
+    seen_ = count;
+    seen_settled_ = settled;
+    seen_batches_ = batches;
+    return complete;
+  }
+
+  /// A batch was read. How many of its first records were taken before, or, if batches before it were lost,
+  /// how many of those.
+  uint32_t next_batch(const sched_batch &batch) {
+    uint32_t taken = taken_;
+    taken_ = 0;
+    batches_ += batch.lost / CAPTURE_BATCH + 1;
+    last_first_ = batch.records[0].time;
+    return taken;
+  }
+
+private:
+  /// Just when an area is full its batch is counted, and the area looks filled by the next still.
+  bool is_last_batch(const volatile cpu_stage &stage) const {
+    return stage.batch.records[0].time == last_first_;
+  }
+
+  uint64_t batches_ = 0;      ///< that were read or are known to be lost
+  uint64_t last_first_ = 0;   ///< ns: time of the first record of the last batch
+  uint32_t taken_ = 0;        ///< records of the area as it is being filled now
+  uint32_t seen_ = 0;         ///< staged at the last look
+  bool seen_settled_ = false; ///< whether that is to be relied upon
+  uint64_t seen_batches_ = 0; ///< at the last look
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,178 @@
+#include "user/record/trace_directory.h"
+
+#include "emulator/error.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace ovnitrace {
+
+namespace {
+
+bool ends_with_any(const std::string &name, std::initializer_list<const char *> endings) {
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](const char *ending) { return name.ends_with(ending); });
+}
+
+/// Names that we write: chunks, trace.json, and what a conversion leaves beside them.
+bool is_ours(const std::string &name) {
+  return name == "trace.json" || (name.starts_with("cpu") && ends_with_any(name, {".ftr", ".ftr.zst"})) ||
+         ((name.starts_with("thread.") || name.starts_with("cpu.")) &&
+          ends_with_any(name, {".prv", ".prv.gz", ".pcf", ".row"}));
+}
+
+std::vector<std::string> names_in(int directory) {
+  std::vector<std::string> names;
+  int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *stream = fd < 0 ? nullptr : fdopendir(fd);
+  if (!stream)
+    throw Error(fmt::format("cannot list a directory: {}", std::strerror(errno)));
+  while (const dirent *entry = readdir(stream))
+    if (std::strcmp(entry->d_name, ".") && std::strcmp(entry->d_name, ".."))
+      names.push_back(entry->d_name);
+  closedir(stream);
+  return names;
+}
+
+/// The views in cfg/, cfg/thread/ and cfg/cpu/, and the folders that are empty then.
+void remove_views(int parent, const std::string &folder) {
+  int fd = openat(parent, folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  for (const std::string &name : names_in(fd)) {
+    if (name.ends_with(".cfg"))
+      unlinkat(fd, name.c_str(), 0);
+    else if (name == "thread" || name == "cpu")
+      remove_views(fd, name);
+  }
+  close(fd);
+  unlinkat(parent, folder.c_str(), AT_REMOVEDIR);
+}
+
+void remove_trace(int directory) {
+  for (const std::string &name : names_in(directory))
+    if (is_ours(name))
+      unlinkat(directory, name.c_str(), 0);
+  remove_views(directory, "cfg");
+}
+
+std::string temporary_name(const std::string &name) { return "." + name + ".new"; }
+
+constexpr size_t kWriteSize = 64 << 10;
+
+/// 0, or the error.
+int write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    ssize_t written = write(file, text.data(), text.size());
+    if (written >= 0)
+      text.remove_prefix(size_t(written));
+    else if (errno != EINTR)
+      return errno;
+  }
+  return 0;
+}
+
+bool may_replace(int directory) {
+  std::vector<std::string> names = names_in(directory);
+  return names.empty() || std::find(names.begin(), names.end(), "trace.json") != names.end();
+}
+
+} // namespace
+
+TraceDirectory::TraceDirectory(const std::string &wanted, IfExists exists) : path_(wanted) {
+  constexpr int kMostNames = 1000;
+  made_ = mkdir(path_.c_str(), 0755) == 0;
+  for (int n = 2; !made_ && errno == EEXIST && exists == IfExists::next_name && n < kMostNames; n++) {
+    path_ = fmt::format("{}-{}", wanted, n);
+    made_ = mkdir(path_.c_str(), 0755) == 0;
+  }
+  const std::string &path = path_;
+  if (!made_ && errno != EEXIST)
+    throw Error(fmt::format("cannot make the trace directory {}: {}; choose another place with -o", path,
+                            std::strerror(errno)));
+  if (!made_ && exists != IfExists::overwrite)
+    throw Error(fmt::format("{} exists already; choose another with -o, or let it be overwritten with -f",
+                            path));
+  fd_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd_ < 0)
+    throw Error(fmt::format("cannot open the trace directory {}: {}", path, std::strerror(errno)));
+  try {
+    if (!may_replace(fd_)) // also one that somebody put in place of the one that we made
+      throw Error(fmt::format("{} is not a trace directory: it is not overwritten; choose another with -o",
+                              path));
+  } catch (...) {
+    close(fd_);
+    throw;
+  }
+}
+
+TraceDirectory::~TraceDirectory() { close(fd_); }
+
+void TraceDirectory::clear() {
+  remove_trace(fd_);
+  cleared_ = true;
+}
+
+void TraceDirectory::prepare_file(const std::string &name, const std::function<void(const Put &)> &produce) {
+  std::string temporary = temporary_name(name);
+  unlinkat(fd_, temporary.c_str(), 0);
+  int file = openat(fd_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (file < 0)
+    fail(name, errno);
+  std::string waiting;
+  int error = 0;
+  produce([&](std::string_view text) {
+    waiting += text;
+    if (waiting.size() < kWriteSize)
+      return;
+    if (!error)
+      error = write_all(file, waiting);
+    waiting.clear();
+  });
+  if (!error)
+    error = write_all(file, waiting);
+  if (close(file) != 0 && !error)
+    error = errno;
+  if (error)
+    fail(name, error);
+}
+
+void TraceDirectory::put_in_place(const std::string &name) {
+  if (renameat(fd_, temporary_name(name).c_str(), fd_, name.c_str()) != 0)
+    fail(name, errno);
+}
+
+void TraceDirectory::fail(const std::string &name, int error) {
+  unlinkat(fd_, temporary_name(name).c_str(), 0);
+  throw Error(fmt::format("cannot write {}/{}: {}", path_, name, std::strerror(error)));
+}
+
+void TraceDirectory::discard() noexcept {
+  try {
+    unlinkat(fd_, temporary_name("trace.json").c_str(), 0);
+    if (made_ || cleared_)
+      remove_trace(fd_);
+    if (made_)
+      rmdir(path_.c_str());
+  } catch (const std::exception &) {
+    // nothing to be done, and nothing that matters: the capture never began
+  }
+}
+
+std::string default_trace_name(const std::vector<std::string> &argv) {
+  std::string name = argv.empty() ? "system" : argv[0].substr(argv[0].rfind('/') + 1);
+  time_t now = time(nullptr);
+  char stamp[32];
+  strftime(stamp, sizeof(stamp), "-%Y%m%d-%H%M%S", localtime(&now));
+  return name + stamp;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,54 @@
+// The directory that a capture is written to.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ovnitrace {
+
+using Put = std::function<void(std::string_view)>;
+
+/// What to do where the directory is there already.
+enum class IfExists {
+  refuse,
+  overwrite, ///< if it is empty or holds a trace
+  next_name, ///< take `path`-2, `path`-3, …: two captures that begin in one second
+};
+
+/// A new trace directory, opened. Files in it are reached through its descriptor only, so that nobody
+/// can swap it for another while it is written.
+class TraceDirectory {
+public:
+  /// Makes `path`. Throws Error.
+  TraceDirectory(const std::string &path, IfExists exists);
+  ~TraceDirectory();
+  TraceDirectory(const TraceDirectory &) = delete;
+  TraceDirectory &operator=(const TraceDirectory &) = delete;
+
+  int fd() const { return fd_; }
+  const std::string &path() const { return path_; }
+
+  /// Removes the files of the trace that was there; anything else is left alone. Throws Error.
+  void clear();
+  /// Writes a file under another name; `produce` is given where its text goes, piece by piece. Throws Error.
+  void prepare_file(const std::string &name, const std::function<void(const Put &)> &produce);
+  /// Gives a prepared file its name, in place of what had it. Throws Error.
+  void put_in_place(const std::string &name);
+  /// Removes what is new, and the directory if we made it: the capture never began.
+  void discard() noexcept;
+
+private:
+  [[noreturn]] void fail(const std::string &name, int error);
+
+  std::string path_;
+  int fd_ = -1;
+  bool made_ = false;    ///< the directory is ours
+  bool cleared_ = false; ///< what is in it is ours
+};
+
+/// NAME-YYYYmmdd-HHMMSS, NAME from the program's file name, or "system".
+std::string default_trace_name(const std::vector<std::string> &argv);
+
+} // namespace ovnitrace

@@ -1,0 +1,176 @@
+#include "user/record/trace_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ovnitrace {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kVersion = 1; // of the trace directory; readers refuse a newer one
+
+std::string text(const std::array<char, CAPTURE_COMM_LEN> &comm) {
+  return std::string(comm.data(), strnlen(comm.data(), comm.size()));
+}
+
+Json topology(const Host &host) {
+  Json list = Json::array();
+  for (const CpuTopology &cpu : host.cpus)
+    list.push_back({{"cpu", cpu.cpu}, {"package", cpu.package}, {"core", cpu.core}, {"node", cpu.node}});
+  return list;
+}
+
+Json counts_of(const TraceDescription &trace) {
+  Json list = Json::array();
+  for (const CpuTopology &cpu : trace.host.cpus)
+    list.push_back({{"cpu", cpu.cpu},
+                    {"events", trace.counts[cpu.cpu].events},
+                    {"lost", trace.counts[cpu.cpu].lost},
+                    {"family_events", trace.counts[cpu.cpu].family_events},
+                    {"family_lost", trace.counts[cpu.cpu].family_lost}});
+  return list;
+}
+
+Json account_of(const life_account &account) {
+  return {{"run_ns", account.run_ns},
+          {"wait_ns", account.wait_ns},
+          {"slices", account.slices},
+          {"voluntary_switches", account.voluntary},
+          {"involuntary_switches", account.involuntary}};
+}
+
+/// By process and tid, so that two runs of the same thing can be compared as text.
+std::vector<const ThreadIdentity *> in_order(const ThreadRegistry &registry) {
+  std::vector<const ThreadIdentity *> threads;
+  for (const auto &[tid, thread] : registry.all())
+    threads.push_back(&thread);
+  std::sort(threads.begin(), threads.end(), [](const ThreadIdentity *a, const ThreadIdentity *b) {
+    return std::pair(a->pid, a->tid) < std::pair(b->pid, b->tid);
+  });
+  return threads;
+}
+
+Json thread_of(const ThreadIdentity &thread) {
+  Json json = {{"tid", thread.tid}, {"pid", thread.pid}, {"name", text(thread.comm)}};
+  if (thread.parent)
+    json["parent"] = thread.parent;
+  if (thread.birth)
+    json["birth_ns"] = thread.birth;
+  if (thread.account)
+    json["kernel_account"] = account_of(*thread.account);
+  return json;
+}
+
+/// Names are bytes that programs chose: what is not UTF-8 is replaced.
+std::string dump(const Json &json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The elements of a JSON array, one a line.
+class Array {
+public:
+  Array(const char *name, const Put &put) : put_(put) {
+    put_(",\n \"");
+    put_(name);
+    put_("\": [");
+  }
+  ~Array() { put_("\n ]"); }
+  void add(const Json &element) {
+    put_(first_ ? "\n  " : ",\n  ");
+    put_(dump(element, -1));
+    first_ = false;
+  }
+
+private:
+  const Put &put_;
+  bool first_ = true;
+};
+
+/// One element at a time: a capture of a machine can have seen millions of threads.
+void put_threads(const ThreadRegistry &registry, const Put &put) {
+  const std::vector<const ThreadIdentity *> threads = in_order(registry);
+  {
+    Array processes("processes", put);
+    for (size_t from = 0, to; from < threads.size(); from = to) {
+      const ThreadIdentity *main = threads[from];
+      for (to = from; to < threads.size() && threads[to]->pid == threads[from]->pid; to++)
+        if (threads[to]->tid == threads[to]->pid)
+          main = threads[to];
+      processes.add({{"pid", main->pid}, {"name", text(main->comm)}});
+    }
+  }
+  Array list("threads", put);
+  for (const ThreadIdentity *thread : threads)
+    list.add(thread_of(*thread));
+}
+
+std::string buffer_of(const BufferKind &buffer) {
+  const char *const kNames[] = {"jtn", "cyc", "stop"};
+  std::string text = kNames[buffer.kind];
+  return buffer.kind == BufferKind::kJtn ? text : text + ":" + std::to_string(buffer.bytes);
+}
+
+Json ending_of(const TraceDescription &trace) {
+  if (!trace.finished)
+    return {{"how", trace.how.empty() ? "still being captured, or the tracer was killed" : trace.how}};
+  Json ending = {{"how", trace.how}, {"exit_status", trace.exit_status}};
+  if (!trace.write_error.empty())
+    ending["write_error"] = trace.write_error;
+  return ending;
+}
+
+} // namespace
+
+void write_json(const TraceDescription &trace, const ThreadRegistry *threads, const Put &put) {
+  Json json = {
+      {"format", "ovnitrace"},
+      {"version", kVersion},
+      {"ovnitrace", OVNITRACE_VERSION},
+      {"host", trace.host.name},
+      {"kernel", trace.host.kernel},
+      {"machine", trace.host.machine},
+      {"cpus", trace.host.cpus.empty() ? 0 : trace.host.cpus.back().cpu + 1},
+      {"topology", topology(trace.host)},
+      {"clock", {{"id", "CLOCK_MONOTONIC"}, {"to_wall_ns", trace.offset_to_wall}}},
+      {"command", trace.command},
+      {"user", trace.user},
+      {"options",
+       {{"ring_bytes", trace.ring_bytes},
+        {"chunk_bytes", trace.chunk_bytes},
+        {"buffer", buffer_of(trace.buffer)},
+        {"compress_level", trace.compress_level},
+        {"families", to_string(trace.families)}}},
+      {"begin_ns", trace.begin},
+  };
+  if (trace.attached_pid)
+    json["attached_pid"] = trace.attached_pid;
+  json["ended"] = ending_of(trace);
+  if (trace.finished) {
+    uint64_t events = 0, lost = 0;
+    for (const CpuCount &count : trace.counts) {
+      events += count.events + count.family_events;
+      lost += count.lost + count.family_lost;
+    }
+    json["end_ns"] = trace.end;
+    json["events"] = events;
+    json["lost"] = lost;
+    json["life_events_lost"] = trace.life_lost;
+    json["skipped_runs"] = trace.skipped_runs;
+    json["tracer_cpu_ns"] = trace.tracer_cpu;
+    json["records"] = trace.records;
+    json["records_dropped"] = trace.records_dropped;
+    json["per_cpu"] = counts_of(trace);
+  }
+  std::string head = dump(json, 1);
+  head.resize(head.rfind('\n')); // without the closing brace
+  put(head);
+  if (threads)
+    put_threads(*threads, put);
+  put("\n}\n");
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,46 @@
+// trace.json: what a capture was, for people and for other programs.
+#pragma once
+
+#include "user/chunk/buffer_kind.h"
+#include "user/chunk/thread_registry.h"
+#include "user/record/host.h"
+#include "user/record/recorder.h"
+#include "user/record/trace_directory.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Everything that trace.json tells. The second part is known at the end only.
+struct TraceDescription {
+  Host host;
+  uint32_t possible_cpus = 0;
+  std::vector<std::string> command; ///< empty: the whole machine, or a process that was alive
+  uint32_t attached_pid = 0;        ///< 0: none
+  std::string user;
+  FamilySet families;
+  uint64_t ring_bytes = 0, chunk_bytes = 0;
+  BufferKind buffer;
+  int compress_level = 0; ///< 0: plain files
+  uint64_t begin = 0;         ///< ns, CLOCK_MONOTONIC
+  int64_t offset_to_wall = 0; ///< ns to add to get CLOCK_REALTIME
+
+  bool finished = false;
+  uint64_t end = 0;  ///< ns
+  std::string how;   ///< how it ended, in words; before, what is being done
+  int exit_status = 0;
+  std::vector<CpuCount> counts; ///< by CPU
+  uint64_t life_lost = 0;
+  uint64_t skipped_runs = 0;
+  uint64_t records = 0;
+  uint64_t tracer_cpu = 0; ///< ns of CPU time that capturing took in this process
+  uint64_t records_dropped = 0; ///< not written, because the disk failed
+  std::string write_error;
+};
+
+/// The text of trace.json, in pieces. `threads` may be null before the end.
+void write_json(const TraceDescription &trace, const ThreadRegistry *threads, const Put &put);
+
+} // namespace ovnitrace
