@@ -148,11 +148,13 @@ TEST_F(FtraceThread, ChunksAreSentAndFreedWhileOthersAreFilled) {
   EXPECT_EQ(seen.size() + lost, size_t(kThreads) * kEach);
 }
 
-std::atomic<unsigned> g_signals;
+std::atomic<unsigned> g_signals, g_nesting;
 
 void log_in_handler(int) {
+  g_nesting++;
   const unsigned number = g_signals++;
   TRACER_LOGEVENT(FTrace_EVT_user_event_2, 0, number);
+  g_nesting--;
 }
 
 TEST_F(FtraceThread, SignalHandlersLogInTheMiddleOfLogging) {
@@ -163,7 +165,7 @@ TEST_F(FtraceThread, SignalHandlersLogInTheMiddleOfLogging) {
   for (int i = 0; i + 1 < kChunks; i++)
     ASSERT_EQ(FTrace_chunk_link(i, i + 1), 0);
   FTrace_actual_chunk_select(0);
-  g_signals = 0;
+  g_signals = g_nesting = 0;
   struct sigaction action {
   }, before;
   action.sa_handler = log_in_handler;
@@ -174,8 +176,13 @@ TEST_F(FtraceThread, SignalHandlersLogInTheMiddleOfLogging) {
   std::atomic<bool> over{false};
   const pthread_t self = pthread_self();
   std::thread shooter([&] {
-    while (!over)
-      pthread_kill(self, SIGPROF);
+    // One more only when the last has begun, and few in one another: the stack holds no more.
+    constexpr unsigned kDeepest = 16;
+    for (unsigned sent = 0; !over;)
+      if (g_signals == sent && g_nesting < kDeepest) {
+        sent++;
+        pthread_kill(self, SIGPROF);
+      }
   });
   while (g_signals == 0)
     std::this_thread::yield();
