@@ -22,29 +22,51 @@ protected:
 
 // It ends with the last moments before the crash, and what came long before is gone.
 TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
-  record(script("30000", "exec " + installed("signal_death") + " 11"), {"--buffer", "cyc:256K"}, 128 + SIGSEGV);
+  constexpr uint64_t kRounds = 1000; // a millisecond at least, each
+  record({installed("crash"), std::to_string(kRounds)}, {"--buffer", "cyc:32K"}, 128 + SIGSEGV);
   const TraceRecord told = read_trace_json(trace());
   EXPECT_EQ(told.how.find("killed by signal 11"), 0u) << told.how;
+  EXPECT_EQ(told.threads.size(), 6u);
   const std::vector<DumpEvent> events = dump(trace());
   uint64_t bytes = 0;
   for (const std::string &name : names_in(trace()))
     if (name.ends_with(".ftr"))
       bytes += read_text(trace() + "/" + name).size();
-  EXPECT_LE(bytes, 2 * (256u << 10) + 10'000) << "two CPUs";
+  EXPECT_LE(bytes, 2 * (32u << 10) + 10'000) << "two CPUs";
   EXPECT_GT(told.events, 2 * count_transitions(events)) << "most of it is forgotten";
   EXPECT_EQ(told.lost, 0u) << "but nothing found no room";
 
-  const auto last_end = std::find_if(events.rbegin(), events.rend(),
-                                     [](const DumpEvent &event) { return event.event == "task_end"; });
-  ASSERT_NE(last_end, events.rend());
-  EXPECT_EQ(last_end->comm, "signal_death");
-  EXPECT_TRUE(std::any_of(last_end, events.rend(), [&](const DumpEvent &event) {
-    return event.event == "EXT_exit" && event.tid == last_end->tid;
-  }));
+  // Time 0 is the first event that is kept, long after the beginning.
+  EXPECT_EQ(events.front().time, 0u);
+  EXPECT_GT(told.end - told.begin, kRounds * 1'000'000);
+  EXPECT_LT(events.back().time, told.end - told.begin);
+  EXPECT_TRUE(std::none_of(events.begin(), events.end(),
+                           [](const DumpEvent &event) { return event.event == "trace_start"; }));
   EXPECT_TRUE(std::any_of(events.begin(), events.end(),
                           [](const DumpEvent &event) { return event.event == "blackout_end"; }));
-  EXPECT_EQ(events.front().time, 0u);
+
+  // The last is the death of all of them, of the signal: after it nothing but the end of the trace.
+  const auto last = std::find_if(events.rbegin(), events.rend(),
+                                 [](const DumpEvent &event) { return event.event != "trace_stop"; });
+  ASSERT_NE(last, events.rend());
+  EXPECT_EQ(last->event, "task_end");
+  for (const ThreadRecord &thread : told.threads) {
+    const std::vector<DumpEvent> own = by_thread(events)[thread.tid];
+    ASSERT_GE(own.size(), 2u) << thread.name;
+    EXPECT_EQ(own.back().event, "task_end") << thread.name;
+    const auto exit = std::find_if(own.begin(), own.end(),
+                                   [](const DumpEvent &event) { return event.event == "EXT_exit"; });
+    ASSERT_NE(exit, own.end()) << thread.name;
+    EXPECT_EQ(exit->detail("status"), std::to_string(SIGSEGV)) << thread.name;
+  }
   expect_convertible(trace());
+  const Prv timeline = read_prv(trace(), "thread");
+  std::map<size_t, int64_t> state;
+  for (const PrvEvent &event : timeline.events)
+    if (event.type == kThreadState)
+      state[event.row] = event.value;
+  for (size_t row = 0; row < timeline.rows.size(); row++)
+    EXPECT_EQ(state[row], kDead) << timeline.rows[row];
 }
 
 TEST_F(Buffer, IsSavedBySignalAndGoesOn) {
