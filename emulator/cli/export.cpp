@@ -1,6 +1,7 @@
 // ovnitrace export: a trace to the format of another tool.
 #include "emulator/cli/commands.h"
 #include "emulator/cli/progress_bar.h"
+#include "emulator/cli/tell.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/convert/convert.h"
 #include "emulator/error.h"
@@ -32,7 +33,7 @@ struct Arguments {
 void tell_differences(const ovni::ExportResult &result) {
   const auto tell = [](uint64_t count, const char *what) {
     if (count)
-      fmt::print(stderr, "ovnitrace: {} {} (docs/ovni.md)\n", count, what);
+      ovnitrace::tell("{} {} (docs/ovni.md)", count, what);
   };
   tell(result.counts.unnamed, "threads left out: ovni has no tid or pid 0");
   tell(result.counts.renamed, "threads got another tid: theirs was used twice");

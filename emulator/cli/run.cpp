@@ -1,10 +1,10 @@
 #include "emulator/cli/run.h"
 
+#include "emulator/cli/tell.h"
 #include "emulator/error.h"
 
 #include <CLI/App.hpp>
 
-#include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
@@ -13,8 +13,8 @@ namespace ovnitrace {
 
 namespace {
 
-int fail(const char *message, int status) {
-  std::fprintf(stderr, "ovnitrace: %s\n", message);
+int fail(const std::string &message, int status) {
+  say(message);
   return status;
 }
 
@@ -37,6 +37,7 @@ bool is_stray(const CLI::ParseError &error, const CLI::App &app) {
 
 int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexcept {
   try {
+    set_program_name(app.get_name());
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::RuntimeError &error) {
@@ -47,8 +48,7 @@ int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexce
     std::string message = error.what();
     if (stray_hint && is_stray(error, app))
       message += std::string("; ") + stray_hint;
-    return fail((message + "\nTry '" + command_of(app) + " --help'.").c_str(),
-                kExitUsage);
+    return fail(message + "\nTry '" + command_of(app) + " --help'.", kExitUsage);
   } catch (const Error &error) {
     return fail(error.what(), error.status());
   } catch (const std::bad_alloc &) {

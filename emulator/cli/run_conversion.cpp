@@ -1,6 +1,7 @@
 #include "emulator/cli/run_conversion.h"
 
 #include "emulator/cli/progress_bar.h"
+#include "emulator/cli/tell.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/error.h"
 #include "emulator/event_names.h"
@@ -31,10 +32,9 @@ void tell_untaken(const ConvertResult &result) {
     }
   }
   if (told)
-    fmt::print(stderr, "ovnitrace: events that no model takes: {}{}\n", list,
-               told > kMost ? ", …" : "");
+    tell("events that no model takes: {}{}", list, told > kMost ? ", …" : "");
   for (const auto &[model, count] : models)
-    fmt::print(stderr, "ovnitrace: {}\n", ovni::not_converted(model, count));
+    say(ovni::not_converted(model, count));
 }
 
 } // namespace
@@ -54,8 +54,7 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
   tell_untaken(result);
   uint64_t told = options.lint ? result.faults : std::min(result.faults, kFaultsTold);
   if (result.faults > told)
-    fmt::print(stderr, "ovnitrace: {} impossible events in all; --lint lists them\n",
-               result.faults);
+    tell("{} impossible events in all; --lint lists them", result.faults);
   bool damaged = warnings.damage() > told;
   return damaged || (options.lint && result.faults) ? kExitFailure : 0;
 }

@@ -1,7 +1,6 @@
 #include "emulator/cli/warnings.h"
 
-#include <cinttypes>
-#include <cstdio>
+#include "emulator/cli/tell.h"
 
 namespace ovnitrace {
 
@@ -10,16 +9,14 @@ void Warnings::report(const Diagnostic &diagnostic) {
   if (told_++ >= limit_)
     return;
   if (diagnostic.harmless)
-    std::fprintf(stderr, "ovnitrace: warning: %s: %s\n", diagnostic.file.c_str(),
-                 diagnostic.what.c_str());
+    tell("warning: {}: {}", diagnostic.file, diagnostic.what);
   else
-    std::fprintf(stderr, "ovnitrace: warning: %s, byte %" PRIu64 ": %s\n", diagnostic.file.c_str(),
-                 diagnostic.offset, diagnostic.what.c_str());
+    tell("warning: {}, byte {}: {}", diagnostic.file, diagnostic.offset, diagnostic.what);
 }
 
 void Warnings::finish() const {
   if (told_ > limit_)
-    std::fprintf(stderr, "ovnitrace: warning: and %" PRIu64 " more like these\n", told_ - limit_);
+    tell("warning: and {} more like these", told_ - limit_);
 }
 
 } // namespace ovnitrace

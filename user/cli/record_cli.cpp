@@ -1,6 +1,7 @@
 #include "user/cli/record_cli.h"
 
 #include "emulator/cli/run_conversion.h"
+#include "emulator/cli/tell.h"
 #include "emulator/compress/chunk_frame.h"
 #include "emulator/error.h"
 #include "emulator/event_names.h"
@@ -164,12 +165,11 @@ int convert_recording(const std::string &directory, bool quiet) {
     options.directory = directory;
     int status = run_conversion({{directory, 0}}, options);
     if (!quiet)
-      fmt::print(stderr, "ovnitrace: open {0}/thread.prv or {0}/cpu.prv in Paraver, then a timeline of "
-                         "{0}/cfg\n", directory);
+      tell("open {0}/thread.prv or {0}/cpu.prv in Paraver, then a timeline of {0}/cfg", directory);
     return status;
   } catch (const Error &error) {
-    fmt::print(stderr, "ovnitrace: {}\novnitrace: the trace is recorded; try `ovnitrace convert {}`\n",
-               error.what(), directory);
+    say(error.what());
+    tell("the trace is recorded; try `ovnitrace convert {}`", directory);
     return error.status();
   }
 }
