@@ -13,7 +13,6 @@
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.SECONDARY:
 MAKEFLAGS += --no-builtin-rules
 
 B := build
@@ -152,7 +151,7 @@ demo test bench:
 
 HEADERS := ftrace.h ftrace_codes.h ftrace_record.h user_event.h usdt.h
 install: $(B)/ovnitrace lib
-	install -D -m 755 $(B)/ovnitrace $(DESTDIR)$(PREFIX)/bin/ovnitrace
+	install -D -s -m 755 $(B)/ovnitrace $(DESTDIR)$(PREFIX)/bin/ovnitrace
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/ovnitrace
 	install -m 644 $(HEADERS:%=include/ovnitrace/%) $(DESTDIR)$(PREFIX)/include/ovnitrace
 	install -m 644 $(B)/libovnitrace.a $(B)/$(SO) $(DESTDIR)$(PREFIX)/lib
