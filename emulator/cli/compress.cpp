@@ -2,6 +2,7 @@
 #include "emulator/cli/commands.h"
 #include "emulator/compress/chunk_frame.h"
 #include "emulator/compress/compress_trace.h"
+#include "emulator/summary/human.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -26,8 +27,8 @@ void compress_command(const Arguments &arguments) {
   for (const std::string &trace : arguments.traces) {
     const CompressResult result =
         arguments.decompress ? decompress_trace(trace) : compress_trace(trace, arguments.level);
-    fmt::print("{}: {} files, {} bytes before, {} after\n", trace, result.files, result.bytes_before,
-               result.bytes_after);
+    fmt::print("{}: {}, {} bytes before, {} after\n", trace, human_count(result.files, "file", "files"),
+               result.bytes_before, result.bytes_after);
   }
 }
 

@@ -20,6 +20,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> inputs;
   std::string from, to, clock_offsets;
+  bool quiet = false;
   ConvertOptions options;
 };
 
@@ -46,7 +47,7 @@ void convert_command(Arguments arguments) {
     options.directory = default_directory(arguments.inputs);
   read_times(arguments, options.cut);
 
-  if (int status = run_conversion(trace_inputs(arguments.inputs, arguments.clock_offsets), options))
+  if (int status = run_conversion(trace_inputs(arguments.inputs, arguments.clock_offsets), options, arguments.quiet))
     throw CLI::RuntimeError(status);
 }
 
@@ -85,6 +86,7 @@ void add_convert(CLI::App &app) {
       ->add_option("--clock-offsets", arguments->clock_offsets,
                    "Offsets of the clocks of several hosts, a table as ovnisync writes it")
       ->type_name("FILE");
+  command->add_flag("-q,--quiet", arguments->quiet, "Say nothing of what was written");
   command->footer(R"(
 Writes thread.prv and cpu.prv, with a .pcf and a .row each, and cfg/: open a .prv in Paraver, then
 a timeline of cfg/. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the trace; a

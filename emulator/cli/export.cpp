@@ -8,6 +8,7 @@
 #include "emulator/input/open.h"
 #include "emulator/ovni/export_trace.h"
 #include "emulator/ovni/stream_dir.h"
+#include "emulator/summary/human.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -65,7 +66,8 @@ void export_command(const Arguments &arguments) {
   }
   warnings.finish();
   tell_differences(result);
-  fmt::print("{}: {} events of {} threads\n", directory, result.counts.events, result.streams);
+  fmt::print("{}: {} of {}\n", directory, human_count(result.counts.events, "event", "events"),
+             human_count(result.streams, "thread", "threads"));
   if (warnings.damage() > std::min(result.faults, kFaultsTold))
     throw CLI::RuntimeError(kExitFailure);
 }

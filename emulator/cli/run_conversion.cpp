@@ -6,10 +6,12 @@
 #include "emulator/error.h"
 #include "emulator/event_names.h"
 #include "emulator/ovni/model_names.h"
+#include "emulator/summary/human.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 
@@ -37,9 +39,17 @@ void tell_untaken(const ConvertResult &result) {
     say(ovni::not_converted(model, count));
 }
 
+void tell_written(const ConvertOptions &options, const ConvertResult &result, std::chrono::duration<double> took) {
+  const char *suffix = options.gzip ? ".gz" : "";
+  tell("{}: thread.prv{} ({}), cpu.prv{} ({}) and cfg/: {} in {}; converted in {:.1f} s", options.directory, suffix,
+       human_count(result.thread_rows, "row", "rows"), suffix, human_count(result.cpu_rows, "row", "rows"),
+       human_count(result.events, "event", "events"), human_duration(result.length), took.count());
+}
+
 } // namespace
 
-int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options) {
+int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options, bool quiet) {
+  const auto begin = std::chrono::steady_clock::now();
   Warnings warnings(options.lint ? UINT64_MAX : kFaultsTold);
   std::unique_ptr<EventSource> source = open_trace(inputs, warnings);
 
@@ -51,6 +61,8 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
     result = convert(*source, options, warnings);
   }
   warnings.finish();
+  if (!quiet)
+    tell_written(options, result, std::chrono::steady_clock::now() - begin);
   tell_untaken(result);
   uint64_t told = options.lint ? result.faults : std::min(result.faults, kFaultsTold);
   if (result.faults > told)

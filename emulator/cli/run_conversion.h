@@ -8,8 +8,8 @@
 
 namespace ovnitrace {
 
-/// Converts `inputs` to one timeline in options.directory. Returns 0, or 1 if a part of the input is
+/// Converts `inputs` to one timeline in options.directory; unless `quiet`, says what it wrote. Returns 0, or 1 if a part of the input is
 /// damaged (all the rest is converted) or, with lint, if anything in it is impossible. Throws Error.
-int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options);
+int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options, bool quiet);
 
 } // namespace ovnitrace

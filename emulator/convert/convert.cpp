@@ -7,6 +7,7 @@
 #include "emulator/input/open.h"
 #include "emulator/models/json_model.h"
 #include "emulator/models/registry.h"
+#include "emulator/summary/human.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -40,6 +41,17 @@ void make_directory(const std::string &path) {
   std::filesystem::create_directories(path, error);
   if (error)
     throw Error("cannot make the directory " + path + ": " + error.message());
+}
+
+/// A cut that cannot leave anything is a mistake of who asked for it.
+void check_times(const Cut &cut, const Catalog &catalog) {
+  if (cut.from > cut.to)
+    throw Error("the begin of the cut is behind its end", kExitUsage);
+  uint64_t length = catalog.end > catalog.begin ? catalog.end - catalog.begin : 0;
+  if (cut.from > length)
+    throw Error("the begin of the cut, " + human_duration(cut.from) + ", is behind the end of the trace, which lasts " +
+                    human_duration(length),
+                kExitUsage);
 }
 
 /// Only streams of instrumented programs have threads without a CPU, and ovni gives these a row.
@@ -82,7 +94,7 @@ public:
     return true;
   }
 
-  void finish() {
+  void finish(ConvertResult &result) {
     end_instant();
     if (!started_)
       start();
@@ -93,6 +105,11 @@ public:
     cpus_.close(end);
     write_beside("thread", TraceKind::thread, thread_layout_);
     write_beside("cpu", TraceKind::cpu, cpu_layout_);
+    result.length = end;
+    result.thread_rows = thread_layout_.rows.size();
+    result.cpu_rows = cpu_layout_.rows.size();
+    result.faults = replay_.faults().count();
+    result.untaken = replay_.untaken();
   }
 
   Replay &replay() { return replay_; }
@@ -137,8 +154,7 @@ private:
 
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink) {
   constexpr uint64_t kEventsPerProgress = 1 << 16;
-  if (options.cut.from > options.cut.to)
-    throw Error("the begin of the cut is behind its end", kExitUsage);
+  check_times(options.cut, source.catalog());
   make_directory(options.directory);
 
   Event event;
@@ -150,9 +166,7 @@ ConvertResult convert(EventSource &source, const ConvertOptions &options, Diagno
       options.progress(source, result.events);
   if (options.lint)
     conversion.replay().report_left(event);
-  conversion.finish();
-  result.faults = conversion.replay().faults().count();
-  result.untaken = conversion.replay().untaken();
+  conversion.finish(result);
   return result;
 }
 

@@ -27,6 +27,8 @@ struct ConvertResult {
   uint64_t events = 0;                  ///< replayed
   uint64_t faults = 0;                  ///< impossible events, and with lint what is left on stacks
   std::map<uint32_t, uint64_t> untaken; ///< how many of each kind no model takes
+  uint64_t length = 0;                  ///< ns that the timelines last
+  size_t thread_rows = 0, cpu_rows = 0; ///< of thread.prv and cpu.prv
 };
 
 /// How many faults are told without lint.

@@ -28,6 +28,10 @@ std::string human_count(uint64_t count) {
   return digits;
 }
 
+std::string human_count(uint64_t count, const char *one, const char *many) {
+  return human_count(count) + ' ' + (count == 1 ? one : many);
+}
+
 std::string human_percent(uint64_t part, uint64_t whole) {
   return whole ? fmt::format("{:.1f} %", 100.0 * double(part) / double(whole)) : "-";
 }

@@ -12,6 +12,9 @@ std::string human_duration(uint64_t ns);
 /// A count with its thousands apart: "1,234,567".
 std::string human_count(uint64_t count);
 
+/// A count with what is counted: "1 thread", "1,234 threads".
+std::string human_count(uint64_t count, const char *one, const char *many);
+
 /// A part of a whole as "12.3 %"; "-" of nothing.
 std::string human_percent(uint64_t part, uint64_t whole);
 

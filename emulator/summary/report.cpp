@@ -58,16 +58,12 @@ size_t processes_of(const Catalog &catalog) {
   return processes.size();
 }
 
-std::string count_of(uint64_t count, const char *thing, const char *things) {
-  return human_count(count) + ' ' + (count == 1 ? thing : things);
-}
-
 std::string head(const ReportInput &input) {
   const TraceInfo &info = input.info;
   const Catalog &catalog = input.catalog;
   std::string host = info.host;
   for (const std::string &part : {info.kernel.empty() ? "" : "Linux " + info.kernel, info.machine,
-                                  count_of(catalog.cpus.size(), "CPU", "CPUs")})
+                                  human_count(catalog.cpus.size(), "CPU", "CPUs")})
     if (!part.empty())
       host += (host.empty() ? "" : ", ") + part;
   const std::pair<const char *, std::string> lines[] = {
@@ -78,10 +74,10 @@ std::string head(const ReportInput &input) {
       {"ended", info.ended},
       {"tracer", info.tracer.empty() ? "" : "ovnitrace " + info.tracer},
       {"contents",
-       fmt::format("{}, {}, {}", count_of(processes_of(catalog), "process", "processes"),
-                   count_of(catalog.threads.size(), "thread", "threads"),
-                   count_of(input.summary.events, "event", "events"))},
-      {"lost", count_of(input.summary.lost, "event", "events")},
+       fmt::format("{}, {}, {}", human_count(processes_of(catalog), "process", "processes"),
+                   human_count(catalog.threads.size(), "thread", "threads"),
+                   human_count(input.summary.events, "event", "events"))},
+      {"lost", human_count(input.summary.lost, "event", "events")},
   };
   std::string text;
   for (const auto &[key, value] : lines)

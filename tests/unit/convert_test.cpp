@@ -198,6 +198,14 @@ TEST_F(PingPong, ACutThatLeavesNothingIsAnError) {
   options.cut.pids.clear();
   options.cut.cpus = {7};
   EXPECT_THROW(run(options), Error);
+  options.cut.cpus.clear();
+  options.cut.from = 1'000'000'000'000; // behind the end
+  try {
+    run(options);
+    ADD_FAILURE() << "an empty trace and no error";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), kExitUsage) << error.what();
+  }
 }
 
 /// Two hosts with one thread each.

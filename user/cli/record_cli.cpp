@@ -163,7 +163,7 @@ int convert_recording(const std::string &directory, bool quiet) {
   try {
     ConvertOptions options;
     options.directory = directory;
-    int status = run_conversion({{directory, 0}}, options);
+    int status = run_conversion({{directory, 0}}, options, true);
     if (!quiet)
       tell("open {0}/thread.prv or {0}/cpu.prv in Paraver, then a timeline of {0}/cfg", directory);
     return status;
