@@ -31,6 +31,15 @@ TEST_F(Directory, HasADefaultNameOfProgramAndTime) {
   EXPECT_EQ(names[0].size(), std::string("true-YYYYmmdd-HHMMSS").size());
 }
 
+TEST_F(Directory, HasADefaultNameOfTheProcessThatIsAttachedTo) {
+  Process attached({.argv = {installed("crash"), "1000000"}});
+  const Outcome outcome = run({.argv = {ovnitrace(), "record", "-p", std::to_string(attached.pid()), "-d", "0.1"},
+                               .cwd = directory()});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  ASSERT_EQ(names_in(directory()).size(), 1u);
+  EXPECT_TRUE(names_in(directory())[0].starts_with("crash-20")) << names_in(directory())[0];
+}
+
 TEST_F(Directory, HoldsAFilePerCpuAndTraceJson) {
   record({"true"});
   for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {

@@ -7,15 +7,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 namespace ovnitrace {
+
+namespace {
+
+std::string file_name_of(uint32_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/comm", pid));
+  std::string name;
+  std::getline(file, name);
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name.empty() || name.front() == '.' || name.front() == '-' ? fmt::format("pid{}", pid) : name;
+}
+
+} // namespace
 
 ProcessWatch::ProcessWatch(uint32_t pid) : fd_(int(syscall(SYS_pidfd_open, pid, 0))) {
   if (fd_ < 0)
     throw Error(fmt::format("cannot trace process {}: {}; -p takes the id of a process, as ps shows it", pid,
                             std::strerror(errno)));
+  name_ = file_name_of(pid);
 }
 
 ProcessWatch::~ProcessWatch() { close(fd_); }

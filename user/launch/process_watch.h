@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace ovnitrace {
 
@@ -14,9 +15,11 @@ public:
   ProcessWatch &operator=(const ProcessWatch &) = delete;
 
   bool ended() const;
+  const std::string &name() const { return name_; } ///< its comm when the watch began, fit for a file name
 
 private:
   int fd_;
+  std::string name_;
 };
 
 } // namespace ovnitrace

@@ -1,6 +1,7 @@
 #include "user/record/record.h"
 
 #include "emulator/error.h"
+#include "emulator/summary/human.h"
 #include "user/bpf/capture.h"
 #include "user/chunk/chunk_files.h"
 #include "user/chunk/chunk_queue.h"
@@ -69,6 +70,7 @@ public:
 
 private:
   void start();
+  std::string traced_name() const;
   void start_families();
   void start_program();
   void prepare_description(const ThreadRegistry *threads);
@@ -129,6 +131,12 @@ RecordResult Session::run() {
   return {directory_->path(), trace_.exit_status};
 }
 
+std::string Session::traced_name() const {
+  if (!options_.command.empty())
+    return options_.command[0];
+  return process_ ? process_->name() : "system";
+}
+
 /// Files are made by the user they will belong to; the service threads get their priority while we
 /// are root; then we are root no longer, and only then they begin to work. A trace that is to be
 /// overwritten is removed last, when the new one can be written and the program runs.
@@ -136,7 +144,7 @@ void Session::start() {
   {
     EffectiveIdentity as_user(identity_);
     if (options_.directory.empty())
-      directory_.emplace(default_trace_name(options_.command), IfExists::next_name);
+      directory_.emplace(default_trace_name(traced_name()), IfExists::next_name);
     else
       directory_.emplace(options_.directory, options_.force ? IfExists::overwrite : IfExists::refuse);
   }
@@ -315,9 +323,10 @@ void Session::tell() const {
   }
   if (program_ && trace_.exit_status > 128)
     print("ovnitrace: {} {}\n", options_.command[0], trace_.how);
-  print("ovnitrace: {} events of {} threads on {} CPUs in {:.3f} s, {} lost; written to {}\n",
-             events, recorder_->threads().all().size(), trace_.host.cpus.size(),
-             double(trace_.end - trace_.begin) / 1e9, lost, directory_->path());
+  print("ovnitrace: {} of {} on {} in {}, {} lost; written to {}\n", human_count(events, "event", "events"),
+        human_count(recorder_->threads().all().size(), "thread", "threads"),
+        human_count(trace_.host.cpus.size(), "CPU", "CPUs"), human_duration(trace_.end - trace_.begin), lost,
+        directory_->path());
   if (lost || trace_.skipped_runs || trace_.life_lost)
     print("ovnitrace: warning: lost {} events (shown as blackouts; try --ring-size), {} skipped "
                "by the kernel, {} creations and renamings\n",

@@ -167,8 +167,8 @@ void TraceDirectory::discard() noexcept {
   }
 }
 
-std::string default_trace_name(const std::vector<std::string> &argv) {
-  std::string name = argv.empty() ? "system" : argv[0].substr(argv[0].rfind('/') + 1);
+std::string default_trace_name(const std::string &program) {
+  std::string name = program.substr(program.rfind('/') + 1);
   time_t now = time(nullptr);
   char stamp[32];
   strftime(stamp, sizeof(stamp), "-%Y%m%d-%H%M%S", localtime(&now));

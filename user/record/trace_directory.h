@@ -48,7 +48,7 @@ private:
   bool cleared_ = false; ///< what is in it is ours
 };
 
-/// NAME-YYYYmmdd-HHMMSS, NAME from the program's file name, or "system".
-std::string default_trace_name(const std::vector<std::string> &argv);
+/// NAME-YYYYmmdd-HHMMSS, NAME the last part of `program`, which may be a path.
+std::string default_trace_name(const std::string &program);
 
 } // namespace ovnitrace
