@@ -22,8 +22,8 @@ protected:
 
 // It ends with the last moments before the crash, and what came long before is gone.
 TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
-  constexpr uint64_t kRounds = 1000; // a millisecond at least, each
-  record({installed("crash"), std::to_string(kRounds)}, {"--buffer", "cyc:32K"}, 128 + SIGSEGV);
+  constexpr uint64_t kRounds = 500; // a millisecond at least, each
+  record({installed("crash"), std::to_string(kRounds)}, {"--buffer", "cyc:16K"}, 128 + SIGSEGV);
   const TraceRecord told = read_trace_json(trace());
   EXPECT_EQ(told.how.find("killed by signal 11"), 0u) << told.how;
   EXPECT_EQ(told.threads.size(), 6u);
@@ -32,7 +32,7 @@ TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
   for (const std::string &name : names_in(trace()))
     if (name.ends_with(".ftr"))
       bytes += read_text(trace() + "/" + name).size();
-  EXPECT_LE(bytes, 2 * (32u << 10) + 10'000) << "two CPUs";
+  EXPECT_LE(bytes, 2 * (16u << 10) + 10'000) << "two CPUs";
   EXPECT_GT(told.events, 2 * count_transitions(events)) << "most of it is forgotten";
   EXPECT_EQ(told.lost, 0u) << "but nothing found no room";
 
@@ -135,6 +135,15 @@ TEST_F(Buffer, IsRefusedBeforeTheProgramRuns) {
     EXPECT_NE(outcome.err.find("--buffer"), std::string::npos) << outcome.err;
     EXPECT_FALSE(exists(path("ran")) || exists(trace()));
   }
+  for (const char *size : {"0", "12Q", "", "-1", "15", "4000000T"})
+    for (const char *option : {"--ring-size", "--chunk-size", "--chunks"}) {
+      if (std::string(option) == "--chunks" && std::string(size) == "15")
+        continue; // chunks are counted
+      const Outcome outcome = run(record_command(trace(), {"touch", path("ran")}, {option, size}));
+      EXPECT_EQ(outcome.status(), 2) << option << ' ' << size << ": " << outcome.err;
+      EXPECT_NE(outcome.err.find(option), std::string::npos) << outcome.err;
+      EXPECT_FALSE(exists(path("ran")) || exists(trace()));
+    }
   EXPECT_EQ(run(record_command(trace(), {"true"}, {"--trigger", "task_deadline_miss"})).status(), 2);
   EXPECT_EQ(run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "no_event"})).status(), 2);
 }

@@ -37,6 +37,17 @@ struct RecordArguments {
 /// A check without its own words in the help, where the type's name says enough.
 CLI::Validator unnamed(CLI::Validator check) { return check.description(""); }
 
+/// `names`: the long one last. The range of what is given is checked when all options are known.
+void add_size(CLI::App &app, const std::string &names, uint64_t &bytes, const char *what) {
+  const auto read = [&bytes, option = names.substr(names.find("--"))](const std::string &text) {
+    bytes = parse_size(option, text);
+    if (bytes == 0)
+      throw Error(option + ": a size of 0 keeps nothing", kExitUsage);
+  };
+  app.add_option_function<std::string>(names, read, what)
+      ->type_name("SIZE");
+}
+
 void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
   app.add_option("-b,--buffer", arguments.buffer,
                  "jtn: everything to disk (default); cyc:SIZE: a flight recorder, the last SIZE of each CPU in "
@@ -45,10 +56,8 @@ void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
   app.add_option("--trigger", arguments.trigger,
                  "With --buffer cyc: save also when such an event is recorded, as task_deadline_miss")
       ->type_name("EVENT");
-  app.add_option("--chunk-size", arguments.options.chunk_bytes,
-                 "Bytes of a chunk in the trace (default 1M, or a 16th of the buffer if that is less)")
-      ->type_name("SIZE")
-      ->transform(unnamed(CLI::AsSizeValue(false)));
+  add_size(app, "--chunk-size", arguments.options.chunk_bytes,
+           "Bytes of a chunk in the trace (default 1M, or a 16th of the buffer if that is less)");
   app.add_option("--chunks", arguments.options.spare_chunks,
                  "Chunks on their way to the disk, beside the one that each CPU fills (default 16)")
       ->type_name("N")
@@ -64,7 +73,7 @@ void add_compress_option(CLI::App &app, RecordOptions &options) {
 void add_record_options(CLI::App &app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
   app.add_option("-o,--output", options.directory,
-                 "Trace directory (default: NAME-YYYYmmdd-HHMMSS after the program's name)")
+                 "Trace directory (default: NAME-YYYYmmdd-HHMMSS after the program's or process's name; system-… for -a)")
       ->type_name("DIR");
   app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
   auto *all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
@@ -82,10 +91,8 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
          "Families of events to capture: names or the manual's numbers, as irq,signal; +irq adds to the "
          "default, all,-irq takes from all. Families: " + family_names() + " (default sched)")
       ->type_name("LIST");
-  app.add_option("-m,--ring-size", options.ring_bytes,
-                 "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default 8M)")
-      ->type_name("SIZE")
-      ->transform(unnamed(CLI::AsSizeValue(false)));
+  add_size(app, "-m,--ring-size", options.ring_bytes,
+           "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default 8M)");
   add_buffer_options(app, arguments);
   add_compress_option(app, options);
   app.add_flag("-q,--quiet", options.quiet, "No summary on stderr");
