@@ -10,6 +10,7 @@ protected:
   void convert() {
     const Outcome outcome = run({.argv = {ovnitrace(), "convert", trace()}});
     ASSERT_EQ(outcome.status(), 0) << outcome.err;
+    EXPECT_EQ(lines_of(outcome.err).size(), 1u) << "what was written: " << outcome.err;
     thread_ = read_prv(trace(), "thread");
     cpu_ = read_prv(trace(), "cpu");
   }
@@ -36,7 +37,7 @@ TEST_F(Timeline, HasNothingImpossible) {
   for (std::vector<std::string> program : programs) {
     program[0] = installed(program[0]);
     record(program, {"-f"});
-    const Outcome outcome = run({.argv = {ovnitrace(), "convert", "--lint", trace()}});
+    const Outcome outcome = run({.argv = {ovnitrace(), "convert", "-q", "--lint", trace()}});
     EXPECT_EQ(outcome.status(), 0) << program[0] << ":\n" << outcome.err;
     EXPECT_EQ(outcome.err, "") << program[0];
   }
