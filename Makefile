@@ -31,7 +31,7 @@ CFLAGS += -std=gnu11 $(OPT) $(WARN) -fstack-protector-strong
 CXXFLAGS += -std=c++20 $(OPT) $(WARN) -fstack-protector-strong
 LDFLAGS += -Wl,--as-needed
 EMULATOR_LIBS := -lfmt -lz -lzstd -lpthread
-USER_LIBS := -lbpf -lelf $(EMULATOR_LIBS)
+USER_LIBS := -lbpf -lelf -lnettle $(EMULATOR_LIBS)
 
 BPF_ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/ -e s/ppc64le/powerpc/)
 BPF_CFLAGS := -g -O2 $(WARN) -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf

@@ -1,6 +1,7 @@
 // The ovnitrace command.
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
+#include "user/cli/collect_cli.h"
 #include "user/cli/record_cli.h"
 #include "user/launch/standard_streams.h"
 
@@ -53,6 +54,7 @@ int main(int argc, char **argv) {
   app.require_subcommand(0, 1);
   ovnitrace::add_trace(app, command);
   ovnitrace::add_record(app, command);
+  ovnitrace::add_collect(app);
   ovnitrace::add_convert(app);
   ovnitrace::add_info(app);
   ovnitrace::add_dump(app);

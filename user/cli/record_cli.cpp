@@ -7,6 +7,7 @@
 #include "emulator/event_names.h"
 #include "emulator/input/code_kind.h"
 #include "user/launch/signals.h"
+#include "user/net/endpoint.h"
 #include "user/record/record.h"
 
 #include <CLI/App.hpp>
@@ -70,6 +71,15 @@ void add_compress_option(CLI::App &app, RecordOptions &options) {
       ->type_name("[=LEVEL]");
 }
 
+void add_send_options(CLI::App &app, RecordOptions &options) {
+  app.add_option("--send", options.send,
+                 "Send the trace to `ovnitrace collect` there instead of writing it here: tcp://HOST[:PORT], with nothing "
+                 "lost")
+      ->type_name("URL");
+  app.add_option("--key", options.key_file, "With --send tcp://…: file with the secret that the collector has too")
+      ->type_name("FILE");
+}
+
 void add_record_options(CLI::App &app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
   app.add_option("-o,--output", options.directory,
@@ -95,6 +105,7 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
            "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default 8M)");
   add_buffer_options(app, arguments);
   add_compress_option(app, options);
+  add_send_options(app, options);
   app.add_flag("-q,--quiet", options.quiet, "No summary on stderr");
 }
 
@@ -119,6 +130,20 @@ void check_target(const RecordOptions &options) {
   if (options.duration > 0 && !options.command.empty())
     throw Error("--duration goes with -a or -p; to limit a program, trace `timeout SECONDS PROGRAM`",
                 kExitUsage);
+}
+
+void check_send(const RecordOptions &options) {
+  if (options.send.empty() && !options.key_file.empty())
+    throw Error("--key goes with --send tcp://HOST:PORT", kExitUsage);
+  if (options.send.empty())
+    return;
+  if (!options.directory.empty() || options.force)
+    throw Error("either --send or -o DIR (-f), not both: what is sent is written by the collector", kExitUsage);
+  const Endpoint collector = parse_endpoint("--send", options.send);
+  if (collector.transport != Endpoint::kTcp)
+    throw Error(fmt::format("--send {}: only tcp:// is known", options.send), kExitUsage);
+  if (collector.port == 0)
+    throw Error(fmt::format("--send {}: nobody listens on port 0", options.send), kExitUsage);
 }
 
 uint16_t event_code(const std::string &name) {
@@ -153,6 +178,7 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
 RecordOptions checked(const RecordArguments &arguments) {
   RecordOptions options = arguments.options;
   check_target(options);
+  check_send(options);
   set_buffer(arguments, options);
   require_range("--ring-size", options.ring_bytes, kSmallestRing, kLargestRing);
   options.compress_level = std::max(options.compress_level, 0); // a flag that is 0 comes as -1
@@ -191,6 +217,8 @@ void add_trace(CLI::App &app, const std::vector<std::string> &command) {
     if (!app.get_subcommands().empty())
       return;
     RecordResult result = record(checked(*arguments));
+    if (!arguments->options.send.empty())
+      throw CLI::RuntimeError(result.exit_status);
     int converted = convert_recording(result.directory, arguments->options.quiet);
     throw CLI::RuntimeError(result.exit_status ? result.exit_status : converted);
   });

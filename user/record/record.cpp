@@ -3,9 +3,9 @@
 #include "emulator/error.h"
 #include "emulator/summary/human.h"
 #include "user/bpf/capture.h"
-#include "user/chunk/chunk_files.h"
 #include "user/chunk/chunk_queue.h"
 #include "user/chunk/flight_recorder.h"
+#include "user/chunk/lossy_queue.h"
 #include "user/chunk/recording_limit.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/identity.h"
@@ -14,8 +14,8 @@
 #include "user/launch/signals.h"
 #include "user/record/capture_requests.h"
 #include "user/record/clock.h"
+#include "user/record/make_target.h"
 #include "user/record/recorder.h"
-#include "user/record/trace_directory.h"
 #include "user/record/trace_json.h"
 
 #include <fmt/core.h>
@@ -73,7 +73,7 @@ private:
   std::string traced_name() const;
   void start_families();
   void start_program();
-  void prepare_description(const ThreadRegistry *threads);
+  TraceTarget::Description description(const ThreadRegistry *threads) const;
   void make_store();
   void wait();
   void save();
@@ -90,8 +90,7 @@ private:
   Capture capture_;
   std::optional<FamilyCapture> families_; ///< with options.families beyond the scheduler's
   std::optional<Program> program_;
-  std::optional<TraceDirectory> directory_;
-  std::unique_ptr<ChunkOutput> output_;
+  std::unique_ptr<TraceTarget> target_;
   std::unique_ptr<ChunkStore> store_;
   FlightRecorder *flight_ = nullptr;    ///< store_, if it is one
   std::optional<RecordingLimit> limit_; ///< in front of store_
@@ -128,7 +127,7 @@ RecordResult Session::run() {
   stop();
   if (!options_.quiet)
     tell();
-  return {directory_->path(), trace_.exit_status};
+  return {target_->place(), trace_.exit_status};
 }
 
 std::string Session::traced_name() const {
@@ -137,16 +136,13 @@ std::string Session::traced_name() const {
   return process_ ? process_->name() : "system";
 }
 
-/// Files are made by the user they will belong to; the service threads get their priority while we
+/// Files are made, and connections, by the user they will belong to; the service threads get their priority while we
 /// are root; then we are root no longer, and only then they begin to work. A trace that is to be
 /// overwritten is removed last, when the new one can be written and the program runs.
 void Session::start() {
   {
     EffectiveIdentity as_user(identity_);
-    if (options_.directory.empty())
-      directory_.emplace(default_trace_name(traced_name()), IfExists::next_name);
-    else
-      directory_.emplace(options_.directory, options_.force ? IfExists::overwrite : IfExists::refuse);
+    target_ = make_target(options_, traced_name(), capture_.cpus());
   }
   try {
     trace_.begin = monotonic_ns();
@@ -164,12 +160,11 @@ void Session::start() {
     recorder_.emplace(capture_, families_ ? &*families_ : nullptr,
                       limit_ ? static_cast<ChunkSink &>(*limit_) : *store_, trace_.begin);
     become(identity_);
-    prepare_description(nullptr);
+    target_->prepare(description(nullptr));
     trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (program_)
       program_->open_gate();
-    directory_->clear();
-    directory_->put_in_place("trace.json");
+    target_->begin();
     if (options_.buffer.kind != BufferKind::kJtn)
       requests_.emplace([this] { save(); }, [this] { stop_when_full(); });
     recorder_->start();
@@ -177,13 +172,13 @@ void Session::start() {
     recorder_.reset();
     store_.reset();
     become(identity_); // what is removed is removed by its owner
-    directory_->discard();
+    target_->discard();
     throw;
   }
 }
 
-void Session::prepare_description(const ThreadRegistry *threads) {
-  directory_->prepare_file("trace.json", [&](const Put &put) { write_json(trace_, threads, put); });
+TraceTarget::Description Session::description(const ThreadRegistry *threads) const {
+  return [this, threads](const Put &put) { write_json(trace_, threads, put); };
 }
 
 /// What the kernel lacks for a family is told, and the rest of it captured.
@@ -206,16 +201,19 @@ void Session::start_program() {
 
 void Session::make_store() {
   const size_t chunk_records = options_.chunk_bytes / sizeof(ftrace_record);
-  output_ = std::make_unique<ChunkFiles>(directory_->fd(), capture_.cpus(), options_.compress_level);
+  ChunkOutput &output = target_->output();
   if (options_.buffer.kind == BufferKind::kCyc) {
-    auto flight = std::make_unique<FlightRecorder>(*output_, capture_.cpus(), options_.buffer.bytes, chunk_records);
+    auto flight = std::make_unique<FlightRecorder>(output, capture_.cpus(), options_.buffer.bytes, chunk_records);
     flight_ = flight.get();
     if (options_.trigger)
       flight_->set_trigger(options_.trigger, [this] { requests_->ask(CaptureRequests::kSave); });
     store_ = std::move(flight);
     return;
   }
-  store_ = std::make_unique<ChunkQueue>(*output_, capture_.cpus() + options_.spare_chunks, chunk_records);
+  if (target_->may_stall())
+    store_ = std::make_unique<LossyQueue>(output, capture_.cpus(), options_.spare_chunks, chunk_records);
+  else
+    store_ = std::make_unique<ChunkQueue>(output, capture_.cpus() + options_.spare_chunks, chunk_records);
   if (options_.buffer.kind == BufferKind::kStop)
     limit_.emplace(*store_, options_.buffer.bytes, [this] { requests_->ask(CaptureRequests::kStop); });
 }
@@ -237,25 +235,21 @@ void Session::save() {
   std::lock_guard lock(ending_);
   if (ended_ || !flight_)
     return;
-  std::string path;
+  std::string place = "a trace of its own";
   try {
-    do
-      path = fmt::format("{}.{}", directory_->path(), ++saves_);
-    while (!options_.force && access(path.c_str(), F_OK) == 0);
-    TraceDirectory directory(path, options_.force ? IfExists::overwrite : IfExists::refuse);
-    directory.clear();
+    const std::unique_ptr<TraceTarget> target = make_save_target(options_, traced_name(), capture_.cpus(), *target_, saves_);
+    place = target->place();
     recorder_->flush();
     TraceDescription saved = trace_;
     saved.how = "saved while the capture went on";
-    directory.prepare_file("trace.json", [&](const Put &put) { write_json(saved, nullptr, put); });
-    ChunkFiles files(directory.fd(), capture_.cpus(), options_.compress_level);
-    if (flight_->save(files, monotonic_ns()))
-      throw Error(files.error());
-    directory.put_in_place("trace.json");
+    target->begin();
+    if (flight_->save(target->output(), monotonic_ns()))
+      throw Error(target->output().error());
+    target->end([&](const Put &put) { write_json(saved, nullptr, put); });
     if (!options_.quiet)
-      print("ovnitrace: saved to {}; recording goes on\n", path);
+      print("ovnitrace: saved to {}; recording goes on\n", place);
   } catch (const std::exception &error) {
-    print("ovnitrace: error: cannot save to {}: {}\n", path, error.what());
+    print("ovnitrace: error: cannot save to {}: {}\n", place, error.what());
   }
 }
 
@@ -305,8 +299,7 @@ void Session::stop() {
   trace_.records_dropped = store_->records_dropped();
   trace_.write_error = store_->error();
   try {
-    prepare_description(&recorder_->threads());
-    directory_->put_in_place("trace.json");
+    target_->end(description(&recorder_->threads()));
   } catch (const Error &error) {
     if (trace_.write_error.empty())
       trace_.write_error = error.what();
@@ -326,7 +319,7 @@ void Session::tell() const {
   print("ovnitrace: {} of {} on {} in {}, {} lost; written to {}\n", human_count(events, "event", "events"),
         human_count(recorder_->threads().all().size(), "thread", "threads"),
         human_count(trace_.host.cpus.size(), "CPU", "CPUs"), human_duration(trace_.end - trace_.begin), lost,
-        directory_->path());
+        target_->place());
   if (lost || trace_.skipped_runs || trace_.life_lost)
     print("ovnitrace: warning: lost {} events (shown as blackouts; try --ring-size), {} skipped "
                "by the kernel, {} creations and renamings\n",

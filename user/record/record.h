@@ -17,6 +17,8 @@ struct RecordOptions {
   double duration = 0;              ///< seconds, 0: until the end of the program or a signal
   std::string directory;            ///< empty: default_trace_name()
   bool force = false;
+  std::string send;                 ///< to a collector, tcp://HOST:PORT or udp://HOST:PORT; empty: to `directory`
+  std::string key_file;             ///< with `send`: the secret shared with the collector; empty: none
   bool quiet = false;               ///< no summary on stderr
   std::string user;                 ///< run the program as; empty: the user who called sudo
   FamilySet families = default_families();
@@ -29,7 +31,7 @@ struct RecordOptions {
 };
 
 struct RecordResult {
-  std::string directory;
+  std::string directory; ///< or, sent to a collector, in words where
   int exit_status = 0; ///< of the program; 1 if it was 0 but the trace could not be written whole
 };
 

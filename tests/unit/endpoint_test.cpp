@@ -1,0 +1,40 @@
+// Where a trace is sent to: user/net/endpoint.
+#include "emulator/error.h"
+#include "user/net/endpoint.h"
+
+#include <gtest/gtest.h>
+
+namespace ovnitrace {
+namespace {
+
+TEST(Endpoint, IsATransportAHostAndAPort) {
+  const Endpoint tcp = parse_endpoint("--send", "tcp://example.org:1234");
+  EXPECT_EQ(tcp.transport, Endpoint::kTcp);
+  EXPECT_EQ(tcp.host, "example.org");
+  EXPECT_EQ(tcp.port, 1234);
+  const Endpoint udp = parse_endpoint("--send", "udp://[::1]:0");
+  EXPECT_EQ(udp.transport, Endpoint::kUdp);
+  EXPECT_EQ(udp.host, "::1");
+  EXPECT_EQ(udp.port, 0);
+  EXPECT_EQ(udp.text(), "udp://[::1]:0");
+  EXPECT_EQ(parse_endpoint("--send", "tcp://localhost").port, 20000) << "the manual's";
+  EXPECT_EQ(parse_endpoint("--send", "tcp://[::1]").port, 20000);
+}
+
+TEST(Endpoint, RefusesEverythingElse) {
+  for (const char *text :
+       {"", "tcp://", "localhost:1", "http://localhost", "tcp://:1", "tcp://host:", "tcp://host:1x", "tcp://host:65536",
+        "tcp://host:-1", "tcp://::1:5", "tcp://[::1", "tcp://[::1]5", "tcp://[]:5"}) {
+    try {
+      parse_endpoint("--send", text);
+      ADD_FAILURE() << text;
+    } catch (const Error &error) {
+      EXPECT_EQ(error.status(), kExitUsage);
+      EXPECT_EQ(std::string(error.what()).find("--send "), 0u);
+    }
+  }
+  EXPECT_THROW(parse_endpoint("--send", "tcp://" + std::string(300, 'a')), Error);
+}
+
+} // namespace
+} // namespace ovnitrace

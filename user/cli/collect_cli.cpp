@@ -1,0 +1,72 @@
+#include "user/cli/collect_cli.h"
+
+#include "emulator/error.h"
+#include "user/net/collector.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr const char *kLoopback = "tcp://127.0.0.1";
+
+struct Arguments {
+  std::vector<std::string> listen = {kLoopback};
+  CollectOptions options;
+};
+
+int run(const Arguments &arguments) {
+  CollectOptions options = arguments.options;
+  for (const std::string &text : arguments.listen)
+    options.listen.push_back(parse_endpoint("--listen", has_transport(text) ? text : "tcp://" + text));
+  for (const Endpoint &endpoint : options.listen)
+    if (endpoint.transport != Endpoint::kTcp)
+      throw Error("--listen " + endpoint.text() + ": only tcp:// is known", kExitUsage);
+  return collect(options);
+}
+
+} // namespace
+
+void add_collect(CLI::App &app) {
+  const auto arguments = std::make_shared<Arguments>();
+  CollectOptions &options = arguments->options;
+  CLI::App *command = app.add_subcommand("collect", "Receive traces that other machines --send, without root");
+  command
+      ->add_option("-l,--listen", arguments->listen,
+                   "Where: tcp://ADDRESS:PORT; tcp where none is said, port 20000, any free one for 0; may be repeated "
+                   "(default tcp://127.0.0.1:20000, which only this machine reaches)")
+      ->type_name("ADDRESS");
+  command->add_option("-o,--output", options.directory, "Directory in which each trace gets its own (default: here)")
+      ->type_name("DIR");
+  command
+      ->add_option("-k,--key", options.key_file,
+                   "File with a secret (16 bytes or more, readable by its owner only) that a sender must have too")
+      ->type_name("FILE");
+  command->add_option("--max-size", options.trace_bytes, "Bytes that one trace may have (default: no limit)")
+      ->type_name("SIZE")
+      ->transform(CLI::AsSizeValue(false).description(""));
+  command->add_option("--max-senders", options.senders, "Senders at once (default 64)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 10'000u).description(""));
+  command->add_flag("-q,--quiet", options.quiet, "Tell of errors only");
+  command->footer("Collects until Ctrl-C. Exit status 1 if some trace did not come whole.\n\n"
+                  "Examples:\n"
+                  "  ovnitrace collect -o traces\n"
+                  "  sudo ovnitrace --send tcp://127.0.0.1 -- ./app            on the same machine\n"
+                  "  (umask 077; head -c 32 /dev/urandom | base64 > secret)    a key for both machines\n"
+                  "  ovnitrace collect --listen tcp://192.0.2.1:20000 --key secret -o traces\n"
+                  "  sudo ovnitrace --send tcp://192.0.2.1 --key secret -- ./app");
+  command->callback([arguments] {
+    if (const int status = run(*arguments))
+      throw CLI::RuntimeError(status);
+  });
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,96 @@
+#include "user/net/collector.h"
+
+#include "emulator/error.h"
+#include "user/net/collected_trace.h"
+#include "user/net/secret.h"
+#include "user/net/tcp_server.h"
+#include "user/record/clock.h"
+
+#include <fmt/core.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr int kLookMs = 500; ///< between looks at what should have come
+
+/// A descriptor that can be read when a signal asks us to stop.
+UniqueFd stop_signals() {
+  sigset_t stops;
+  sigemptyset(&stops);
+  for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP})
+    sigaddset(&stops, signal);
+  sigprocmask(SIG_BLOCK, &stops, nullptr);
+  signal(SIGXFSZ, SIG_IGN); // a file size limit is an error of write(2)
+  return UniqueFd(signalfd(-1, &stops, SFD_CLOEXEC));
+}
+
+void tell(const std::string &line) {
+  std::fputs(fmt::format("ovnitrace: {}\n", line).c_str(), stderr);
+}
+
+void make_directory(const std::string &path) {
+  if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
+    throw Error(fmt::format("cannot make the directory {}: {}; choose another with -o", path, std::strerror(errno)));
+}
+
+bool is_loopback(const std::string &address) {
+  return address.find("//127.") != address.npos || address.find("//[::1]") != address.npos;
+}
+
+std::unique_ptr<Server> make_server(const CollectOptions &options, const Endpoint &endpoint, const std::string &key) {
+  const MakeTraceSink make_sink = [&options](const std::string &name) {
+    return std::make_unique<CollectedTrace>(options.directory, name, options.trace_bytes);
+  };
+  const Tell say = [&options](const std::string &line) {
+    if (!options.quiet || line.find("error: ") != line.npos)
+      tell(line);
+  };
+  return std::make_unique<TcpServer>(endpoint, key, options.senders, make_sink, say);
+}
+
+} // namespace
+
+int collect(const CollectOptions &options) {
+  const UniqueFd stop = stop_signals();
+  const std::string key = options.key_file.empty() ? "" : read_key(options.key_file);
+  make_directory(options.directory);
+  std::vector<std::unique_ptr<Server>> servers;
+  for (const Endpoint &endpoint : options.listen) {
+    servers.push_back(make_server(options, endpoint, key));
+    const std::string address = servers.back()->address();
+    tell("listening on " + address);
+    if (key.empty() && !is_loopback(address))
+      tell("warning: whoever reaches " + address + " can write traces here; give --key FILE");
+  }
+  std::vector<pollfd> polls;
+  for (;;) {
+    polls.assign(1, {stop.get(), POLLIN, 0});
+    std::vector<size_t> begins;
+    for (const auto &server : servers) {
+      begins.push_back(polls.size());
+      server->add(polls);
+    }
+    begins.push_back(polls.size());
+    if (poll(polls.data(), polls.size(), kLookMs) < 0)
+      continue; // EINTR; or no memory for a moment
+    if (polls[0].revents)
+      break;
+    for (size_t n = 0; n < servers.size(); n++)
+      servers[n]->handle({polls.data() + begins[n], begins[n + 1] - begins[n]}, monotonic_ns());
+  }
+  for (const auto &server : servers)
+    server->finish();
+  return std::any_of(servers.begin(), servers.end(), [](const auto &server) { return server->incomplete(); });
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,45 @@
+// Where a trace is sent to, or listened for.
+#pragma once
+
+#include "emulator/unique_fd.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+struct addrinfo;
+struct sockaddr;
+
+namespace ovnitrace {
+
+inline constexpr uint16_t kDefaultPort = 20000; ///< of the S.Ha.R.K. tracer's receiver
+
+/// tcp://HOST:PORT or udp://HOST:PORT.
+struct Endpoint {
+  enum Transport { kTcp, kUdp } transport = kTcp;
+  std::string host;
+  uint16_t port = kDefaultPort;
+
+  std::string text() const; ///< with scheme
+};
+
+/// "tcp://HOST[:PORT]" or "udp://…"; an IPv6 address in brackets. Throws Error with kExitUsage; `option` is
+/// named in it.
+Endpoint parse_endpoint(const std::string &option, const std::string &text);
+
+/// Whether `text` says tcp:// or udp://.
+bool has_transport(const std::string &text);
+
+/// Calls `try_one` with each address of the endpoint until it gives a socket. It returns none with errno set.
+/// Throws Error: "cannot WHAT tcp://…: why".
+UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
+                     const std::function<UniqueFd(const addrinfo &)> &try_one);
+
+/// ADDRESS:PORT, numeric.
+std::string address_text(const sockaddr *address, unsigned size);
+
+/// Those of the other side and of ours; empty if there is none.
+std::string peer_text(int socket);
+std::string local_text(int socket);
+
+} // namespace ovnitrace

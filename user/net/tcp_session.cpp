@@ -1,0 +1,117 @@
+#include "user/net/tcp_session.h"
+
+#include "emulator/error.h"
+
+#include <ovnitrace/ftrace_record.h>
+
+#include <fmt/core.h>
+
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint32_t kMostCpus = 8192; ///< more than any Linux has
+
+} // namespace
+
+TcpSession::TcpSession(const std::string &key, MakeTraceSink make_sink)
+    : handshake_(key), make_sink_(std::move(make_sink)) {
+  output_ = writer_.write(MessageType::greeting, handshake_.greeting());
+}
+
+void TcpSession::receive(std::string_view bytes) {
+  if (ended_)
+    return;
+  try {
+    parser_.feed(bytes);
+    while (const std::optional<Message> message = ended_ ? std::nullopt : parser_.next())
+      handle(*message);
+  } catch (const Error &error) {
+    refuse(error.what());
+  } catch (const std::bad_alloc &) {
+    refuse("out of memory");
+  }
+}
+
+void TcpSession::disconnect() {
+  give_up(sink_ ? "the sender went away before the end; what had come is readable"
+                : "it went away before it said who it is");
+}
+
+void TcpSession::refuse(const std::string &why) {
+  if (!ended_)
+    output_ += writer_.write(MessageType::refuse, why);
+  give_up(why);
+}
+
+void TcpSession::give_up(const std::string &why) {
+  if (ended_)
+    return;
+  ended_ = true;
+  error_ = why;
+  if (sink_ && sink_->bytes() == 0)
+    sink_->discard();
+}
+
+void TcpSession::handle(const Message &message) {
+  if (!sink_ && message.type != MessageType::identify)
+    throw Error("a sender says first who it is");
+  switch (message.type) {
+  case MessageType::identify:
+    return introduce(message.payload);
+  case MessageType::description:
+    return sink_->describe(message.payload);
+  case MessageType::description_end:
+    return sink_->end_description();
+  case MessageType::records:
+  case MessageType::compressed:
+    return append(message);
+  case MessageType::end:
+    return end(message.payload);
+  case MessageType::refuse:
+    throw Error("the sender gave up: " + printable(message.payload));
+  default:
+    throw Error(fmt::format("a message of type {} is not for a collector", uint32_t(message.type)));
+  }
+}
+
+void TcpSession::introduce(std::string_view identify) {
+  if (sink_)
+    throw Error("a second introduction");
+  const std::string name = handshake_.check(identify);
+  sink_ = make_sink_(name);
+  output_ += writer_.write(MessageType::accept, handshake_.accept(sink_->path()));
+  parser_.allow_large();
+  if (handshake_.keyed()) {
+    parser_.set_key(handshake_.keys().to_collector);
+    writer_.set_key(handshake_.keys().to_sender);
+  }
+}
+
+void TcpSession::append(const Message &message) {
+  if (message.payload.size() <= 4)
+    throw Error("a message of chunks without any");
+  const uint32_t cpu = get_u32(message.payload, 0);
+  const std::string_view bytes = message.payload.substr(4);
+  const bool compressed = message.type == MessageType::compressed;
+  if (cpu >= kMostCpus)
+    throw Error(fmt::format("there is no CPU {}", cpu));
+  if (!compressed && bytes.size() % sizeof(ftrace_record))
+    throw Error(fmt::format("{} bytes are no whole records", bytes.size()));
+  sink_->append(uint16_t(cpu), compressed, bytes);
+}
+
+void TcpSession::end(std::string_view payload) {
+  if (payload.size() != 8 || get_u64(payload, 0) != sink_->bytes())
+    throw Error(fmt::format("{} bytes of chunks came, not as many as the sender says", sink_->bytes()));
+  std::string written;
+  put_u64(written, sink_->bytes());
+  output_ += writer_.write(MessageType::done, written);
+  complete_ = ended_ = true;
+}
+
+} // namespace ovnitrace

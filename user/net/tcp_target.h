@@ -1,0 +1,39 @@
+// A capture to a collector, over TCP.
+#pragma once
+
+#include "emulator/compress/chunk_frame.h"
+#include "user/net/tcp_link.h"
+#include "user/record/trace_target.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ovnitrace {
+
+/// The collector's files become what ChunkFiles would have written here.
+class TcpTarget final : public TraceTarget, private ChunkOutput {
+public:
+  /// Connects. `key`: empty without one; `level`: of zstd, 0 for plain files. Throws Error.
+  TcpTarget(const Endpoint &collector, const std::string &key, const std::string &name, int level);
+
+  ChunkOutput &output() override { return *this; }
+  void prepare(const Description &description) override;
+  void begin() override {}
+  void end(const Description &description) override;
+  void discard() noexcept override;
+  std::string place() const override;
+  bool may_stall() const override { return true; }
+
+private:
+  size_t write(const Chunk &chunk) override;
+  void finish() override {}
+  std::string error() const override { return error_; }
+
+  TcpLink link_;
+  std::optional<FrameCompressor> compressor_;
+  uint64_t bytes_ = 0; ///< of chunks, sent
+  std::string error_;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,45 @@
+#include "user/record/make_target.h"
+
+#include "user/net/tcp_target.h"
+#include "user/record/directory_target.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace ovnitrace {
+
+namespace {
+
+std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std::string &name) {
+  const Endpoint collector = parse_endpoint("--send", options.send);
+  const std::string key = options.key_file.empty() ? "" : read_key(options.key_file);
+  return std::make_unique<TcpTarget>(collector, key, name, options.compress_level);
+}
+
+} // namespace
+
+std::unique_ptr<TraceTarget> make_target(const RecordOptions &options, const std::string &traced, uint32_t cpus) {
+  if (!options.send.empty())
+    return make_sender(options, default_trace_name(traced));
+  if (options.directory.empty())
+    return std::make_unique<DirectoryTarget>(default_trace_name(traced), IfExists::next_name, cpus,
+                                             options.compress_level);
+  return std::make_unique<DirectoryTarget>(options.directory, options.force ? IfExists::overwrite : IfExists::refuse,
+                                           cpus, options.compress_level);
+}
+
+std::unique_ptr<TraceTarget> make_save_target(const RecordOptions &options, const std::string &traced, uint32_t cpus,
+                                              const TraceTarget &whole, unsigned &saves) {
+  if (!options.send.empty())
+    return make_sender(options, fmt::format("{}.{}", default_trace_name(traced), ++saves));
+  std::string path;
+  do
+    path = fmt::format("{}.{}", whole.place(), ++saves);
+  while (!options.force && access(path.c_str(), F_OK) == 0);
+  return std::make_unique<DirectoryTarget>(path, options.force ? IfExists::overwrite : IfExists::refuse, cpus,
+                                           options.compress_level);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,35 @@
+// Where a capture goes: a directory, or a collector.
+#pragma once
+
+#include "user/chunk/chunk_output.h"
+#include "user/record/trace_directory.h"
+
+#include <functional>
+#include <string>
+
+namespace ovnitrace {
+
+/// Takes the chunks of one capture and its trace.json. For one thread at a time.
+class TraceTarget {
+public:
+  /// Writes a trace.json.
+  using Description = std::function<void(const Put &)>;
+
+  virtual ~TraceTarget() = default;
+  virtual ChunkOutput &output() = 0;
+  /// Does all that can fail before the program runs; what was there before stays. Left out, there is no trace.json
+  /// before the end. Throws Error.
+  virtual void prepare(const Description &description) = 0;
+  /// The program runs: chunks may come. Throws Error.
+  virtual void begin() = 0;
+  /// The last chunk was given, and this is what trace.json says in the end. Throws Error.
+  virtual void end(const Description &description) = 0;
+  /// The capture never began.
+  virtual void discard() noexcept = 0;
+  /// For messages, and for a conversion if it is a directory.
+  virtual std::string place() const = 0;
+  /// Whether chunks may have to wait for long.
+  virtual bool may_stall() const = 0;
+};
+
+} // namespace ovnitrace
