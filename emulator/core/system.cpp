@@ -36,7 +36,7 @@ std::vector<Cpu> make_cpus(const Catalog &catalog, bool virtual_cpus) {
 
 System::System(const Catalog &catalog, const SystemOptions &options)
     : catalog_(catalog), threads_(make_threads(catalog, options.left_out)),
-      cpus_(make_cpus(catalog, options.virtual_cpus)), virtual_cpus_(options.virtual_cpus),
+      cpus_(make_cpus(catalog, options.virtual_cpus)), known_(threads_.size()), virtual_cpus_(options.virtual_cpus),
       channels_(threads_, cpus_) {
   for (uint32_t c = 0; c < catalog.cpus.size(); c++)
     cpu_by_number_.emplace(key(cpus_[c].node, cpus_[c].index), c);
@@ -107,6 +107,7 @@ void System::change(uint32_t index, ThreadState state, uint32_t cpu) {
   leave(thread, index, ran && (moved || !runs), was_active && (moved || !active));
   thread.state = state;
   thread.cpu = cpu;
+  known_.put(index, (state != ThreadState::Unknown && state != ThreadState::Dead) || cpu != kNone);
   join(thread, index, runs && (moved || !ran), active && (moved || !was_active));
 
   if (ran != runs)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "emulator/core/channel_bank.h"
+#include "emulator/core/index_set.h"
 #include "emulator/core/state_observer.h"
 #include "emulator/core/thread.h"
 #include "emulator/input/source.h"
@@ -52,6 +53,9 @@ public:
   /// Tells each later change to `observer`, which must live until the last one.
   void observe(StateObserver *observer) { observer_ = observer; }
 
+  /// The threads of which something is known that may not last: neither Unknown nor Dead, or on a CPU.
+  const IndexSet &known() const { return known_; }
+
   void set_blackout(uint32_t cpu, bool on);
   bool any_blackout() const { return blackouts_ > 0; }
 
@@ -62,6 +66,7 @@ private:
   const Catalog &catalog_;
   std::vector<Thread> threads_;
   std::vector<Cpu> cpus_;
+  IndexSet known_;
   bool virtual_cpus_;
   std::unordered_map<uint64_t, uint32_t> cpu_by_number_;      ///< node << 32 | index
   std::unordered_multimap<uint64_t, uint32_t> thread_by_tid_; ///< node << 32 | tid

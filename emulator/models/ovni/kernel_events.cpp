@@ -17,16 +17,20 @@ void evict_others(ModelContext &ctx, const Event &event, uint32_t cpu) {
   const Cpu &c = ctx.system.cpus()[cpu];
   if (c.running.count() == 0 || c.running.is_only(event.thread))
     return;
-  for (uint32_t t = 0; t < ctx.system.threads().size(); t++) {
+  const auto evict = [&](uint32_t t) {
     const Thread &other = ctx.system.threads()[t];
     if (t == event.thread || other.cpu != cpu || other.state != ThreadState::Running)
-      continue;
+      return;
     ctx.faults.add(event, [&] {
       return fmt::format("{} gets {}, on which {} still runs", who(ctx, event.thread),
                          cpu_name(ctx.system, cpu), who(ctx, t));
     });
     put(ctx, t, ThreadState::Unknown, kNone);
-  }
+  };
+  if (c.running.count() == 1)
+    evict(c.running.only());
+  else
+    ctx.system.known().for_each(evict);
 }
 
 void dispatch(ModelContext &ctx, const Event &event) {
@@ -133,11 +137,10 @@ void blackout_start(ModelContext &ctx, const Event &event) {
   if (!hides_states(event))
     return;
   ctx.system.set_blackout(event.cpu, true);
-  for (uint32_t t = 0; t < ctx.system.threads().size(); t++) {
+  ctx.system.known().for_each([&](uint32_t t) {
     const Thread &thread = ctx.system.threads()[t];
-    if (thread.state != ThreadState::Unknown || thread.cpu != kNone)
-      put(ctx, t, thread.state, thread.cpu);
-  }
+    put(ctx, t, thread.state, thread.cpu);
+  });
 }
 
 void blackout_end(ModelContext &ctx, const Event &event) {

@@ -1,0 +1,43 @@
+// A set of small numbers that is walked in the time of what is in it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Some of the numbers 0 … size - 1; adding, removing and asking take no search and no memory.
+class IndexSet {
+public:
+  explicit IndexSet(size_t size) : place_(size, kNowhere) { members_.reserve(size); }
+
+  bool has(uint32_t index) const { return place_[index] != kNowhere; }
+  size_t size() const { return members_.size(); }
+
+  void put(uint32_t index, bool in) {
+    if (in == has(index))
+      return;
+    if (in) {
+      place_[index] = uint32_t(members_.size());
+      members_.push_back(index);
+      return;
+    }
+    members_[place_[index]] = members_.back();
+    place_[members_.back()] = place_[index];
+    place_[index] = kNowhere;
+    members_.pop_back();
+  }
+
+  /// Calls `f` for each member. It may remove that one, and no other.
+  template <class F> void for_each(F &&f) const {
+    for (size_t n = members_.size(); n-- > 0;)
+      f(members_[n]);
+  }
+
+private:
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+  std::vector<uint32_t> place_; ///< by number: where it is in members_
+  std::vector<uint32_t> members_;
+};
+
+} // namespace ovnitrace
