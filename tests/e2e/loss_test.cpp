@@ -7,19 +7,16 @@
 
 namespace ovnitrace::test {
 
-class Loss : public CaptureTest {
+/// A capture that is not read for a while.
+class Unread : public CaptureTest {
 protected:
-  /// The smallest rings, and ovnitrace stopped while the program switches some 100,000 times.
-  void SetUp() override {
-    CaptureTest::SetUp();
-    if (IsSkipped())
-      return;
+  /// Runs pingpong, then `meanwhile` while ovnitrace is stopped, then pingpong.
+  void capture(const std::string &meanwhile, const std::vector<std::string> &options) {
     const std::string pingpong = installed("pingpong");
     const std::string script = pingpong + " 2000; echo >" + path("begun") + "; until [ -e " +
-                               path("stopped") + " ]; do sleep 0.01; done; " + pingpong +
-                               " --cpus 0 20000; echo >" + path("done") + "; until [ -e " +
-                               path("continued") + " ]; do sleep 0.01; done; " + pingpong + " 2000";
-    Process tracer(record_command(trace(), {"sh", "-c", script}, {"-m", "64K"}));
+                               path("stopped") + " ]; do sleep 0.01; done; " + meanwhile + "; echo >" + path("done") +
+                               "; until [ -e " + path("continued") + " ]; do sleep 0.01; done; " + pingpong + " 2000";
+    Process tracer(record_command(trace(), {"sh", "-c", script}, options));
     ASSERT_TRUE(eventually([&] { return exists(path("begun")); }, "the first part"));
     tracer.signal(SIGSTOP);
     write_text(path("stopped"), "");
@@ -34,6 +31,34 @@ protected:
   }
   TraceRecord told_;
   std::vector<DumpEvent> events_;
+};
+
+// Without the creation of a thread, what it does later is told wrong: all is dark when some are lost.
+TEST_F(Unread, LosesCreationsAndShowsIt) {
+  capture(installed("many_threads") + " 20000", {"-m", "64M"});
+  if (IsSkipped())
+    return;
+  ASSERT_GT(told_.life_lost, 0u);
+  std::map<int, uint64_t> lost; // by CPU
+  for (const DumpEvent &event : events_)
+    if (event.event == "blackout_end")
+      lost[event.cpu] += strtoull(event.detail("lost").c_str(), nullptr, 10);
+  ASSERT_FALSE(lost.empty());
+  for (const auto &[cpu, count] : lost)
+    EXPECT_EQ(count, told_.life_lost + told_.skipped_runs) << "on CPU " << cpu;
+  const Outcome outcome = run({.argv = {ovnitrace(), "convert", trace()}});
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  expect_sound(read_prv(trace(), "thread"), read_prv(trace(), "cpu"));
+}
+
+/// The smallest rings, and ovnitrace stopped while the program switches some 100,000 times.
+class Loss : public Unread {
+protected:
+  void SetUp() override {
+    CaptureTest::SetUp();
+    if (!IsSkipped())
+      capture(installed("pingpong") + " --cpus 0 20000", {"-m", "64K"});
+  }
 };
 
 TEST_F(Loss, IsCountedExactly) {

@@ -293,7 +293,7 @@ void Session::stop() {
                              program_ ? "; later the program " + trace_.how : "");
   trace_.finished = true;
   trace_.counts = recorder_->counts();
-  trace_.life_lost = capture_.life_lost();
+  trace_.life_lost = recorder_->life_lost();
   trace_.skipped_runs = recorder_->skipped_runs();
   trace_.records = recorder_->records();
   trace_.records_dropped = store_->records_dropped();

@@ -33,7 +33,7 @@ void watch(int epoll, int fd) {
 
 Recorder::Recorder(Capture &capture, FamilyCapture *families, ChunkSink &sink, uint64_t begin)
     : capture_(capture), families_(families), life_(capture.life_fd(), capture.life_bytes()),
-      counts_(capture.cpus()), skipped_checked_(begin), epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      counts_(capture.cpus()), somewhere_checked_(begin), epoll_(epoll_create1(EPOLL_CLOEXEC)),
       stop_event_(eventfd(0, EFD_CLOEXEC)), flush_event_(eventfd(0, EFD_CLOEXEC)) {
   cpus_.reserve(capture.cpus());
   for (uint32_t cpu = 0; cpu < capture.cpus(); cpu++) {
@@ -119,10 +119,10 @@ void Recorder::run() {
 }
 
 void Recorder::look() {
-  uint64_t last_look = skipped_checked_;
+  uint64_t last_look = somewhere_checked_;
   for (CpuStream &cpu : cpus_)
     cpu.note_position();
-  notice_skipped_runs();
+  notice_losses_somewhere();
   notice_lost_families();
   read_life();
   for (uint32_t n = 0; n < cpus_.size(); n++)
@@ -156,17 +156,20 @@ uint64_t Recorder::skipped_runs_now() const {
   return capture_.skipped_runs() + (families_ ? families_->skipped_runs() : 0);
 }
 
-/// Runs that the kernel skipped since the last look: on which CPU is not known, so all of them are in
-/// the dark for that time. Everything that was written so far is older than the last look, because a
+/// Runs that the kernel skipped, and creations, renamings and exits that found no room, since the last look:
+/// on which CPU is not known, and whose later transitions are told wrong without them is not either, so all CPUs
+/// are in the dark for that time. Everything that was written so far is older than the last look, because a
 /// look notes the producers' positions before it comes here.
-void Recorder::notice_skipped_runs() {
-  uint64_t now = std::min<uint64_t>(monotonic_ns(), end_), skipped = skipped_runs_now();
-  if (skipped > skipped_runs_) {
+void Recorder::notice_losses_somewhere() {
+  uint64_t now = std::min<uint64_t>(monotonic_ns(), end_);
+  uint64_t skipped = skipped_runs_now(), life_lost = capture_.life_lost();
+  uint64_t lost = skipped - skipped_runs_ + life_lost - life_lost_;
+  if (lost)
     for (CpuStream &cpu : cpus_)
-      cpu.add_blackout(skipped_checked_, now, skipped - skipped_runs_, FTRACE_BLACKOUT_SOMEWHERE);
-    skipped_runs_ = skipped;
-  }
-  skipped_checked_ = now;
+      cpu.add_blackout(somewhere_checked_, now, lost, FTRACE_BLACKOUT_SOMEWHERE);
+  skipped_runs_ = skipped;
+  life_lost_ = life_lost;
+  somewhere_checked_ = now;
 }
 
 /// Events of families that found no room since the last look.

@@ -43,6 +43,7 @@ public:
   const ThreadRegistry &threads() const { return registry_; }
   const std::vector<CpuCount> &counts() const { return counts_; }
   uint64_t skipped_runs() const { return skipped_runs_; }
+  uint64_t life_lost() const { return life_lost_; }
   uint64_t records() const; ///< written to chunks
 
 private:
@@ -50,7 +51,7 @@ private:
   void look();
   void read_life();
   void take_life(const life_record &record);
-  void notice_skipped_runs();
+  void notice_losses_somewhere();
   uint64_t skipped_runs_now() const;
   void notice_lost_families();
 
@@ -61,7 +62,8 @@ private:
   std::vector<CpuStream> cpus_;
   std::vector<CpuCount> counts_;
   uint64_t skipped_runs_ = 0;
-  uint64_t skipped_checked_ = 0; ///< ns: when skipped_runs_ was read last, which begins each look
+  uint64_t life_lost_ = 0;
+  uint64_t somewhere_checked_ = 0; ///< ns: when both were read last, which begins each look
   std::atomic<uint64_t> end_{UINT64_MAX}; ///< ns
   int epoll_ = -1;
   int stop_event_ = -1;
