@@ -14,8 +14,9 @@
 #define OVNITRACE_USDT_H
 
 #if defined(__x86_64__)
-/* Five bytes long, which kernels from 6.18 on replace by a call rather than by a trap. */
-#define OVNITRACE_USDT_NOP ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
+/* Not the nop of five bytes, which Linux 6.18 replaces by a call rather than by a trap: the call leads to a page
+ * that a forked child does not have, and the child dies of it. */
+#define OVNITRACE_USDT_NOP "nop"
 #define OVNITRACE_USDT_OPERAND(name) "4@%k[" #name "]"
 #define OVNITRACE_USDT_VALUE(x) ((unsigned int)(x))
 #elif defined(__aarch64__)
