@@ -1,4 +1,4 @@
-// What the capture itself says: where events were lost, and how many.
+// What the capture itself says: where events were lost, how many, and what programs do to it.
 #include "emulator/models/registry.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -7,7 +7,8 @@ namespace ovnitrace {
 
 namespace {
 
-enum : uint32_t { kBlackout, kLost, kFamilies };
+enum : uint32_t { kBlackout, kLost, kFamilies, kProgram };
+constexpr int64_t kEnabled = 1, kDisabled = 2; // of kProgram
 
 uint32_t channel_of(const Event &event) {
   return event.par1 == FTRACE_BLACKOUT_FAMILIES ? kFamilies : kBlackout;
@@ -26,12 +27,40 @@ void blackout_end(ModelContext &ctx, const Event &event) {
     ctx.punctual(kLost, event.cpu, event.par2);
 }
 
+bool of_same_process(const ThreadInfo &a, const ThreadInfo &b) {
+  return a.node == b.node && a.pid == b.pid;
+}
+
+/// On every thread of the process: they are rows side by side.
+void set_program(ModelContext &ctx, uint32_t thread, int64_t value) {
+  const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
+  uint32_t first = thread;
+  while (first > 0 && of_same_process(threads[first - 1], threads[thread]))
+    first--;
+  for (uint32_t n = first; n < threads.size() && of_same_process(threads[n], threads[thread]); n++)
+    ctx.set(kProgram, n, value);
+}
+
+void enabled(ModelContext &ctx, const Event &event) { set_program(ctx, event.thread, kEnabled); }
+
+void disabled(ModelContext &ctx, const Event &event) { set_program(ctx, event.thread, kDisabled); }
+
+/// Another program has said nothing yet.
+void executed(ModelContext &ctx, const Event &event) { set_program(ctx, event.thread, 0); }
+
+/// Nor has a process that gets the number of one that is gone.
+void created(ModelContext &ctx, const Event &event) {
+  const ThreadInfo &thread = ctx.system.catalog().threads[event.thread];
+  if (thread.tid == thread.pid)
+    set_program(ctx, event.thread, 0);
+}
+
 } // namespace
 
 Model capture_model() {
   return {
       "capture",
-      "where events were lost",
+      "where events were lost, and what programs do to it",
       {
           {.name = "blackout",
            .label = "Events are being lost",
@@ -48,6 +77,12 @@ Model capture_model() {
            .cpu_type = 12,
            .scope = Scope::cpu,
            .values = {{1, "Blackout"}}},
+          {.name = "program's tracing",
+           .label = "What the program said last of its own events",
+           .thread_type = 13,
+           .cpu_type = 13,
+           .cpu_track = Track::running,
+           .values = {{kEnabled, "Enabled"}, {kDisabled, "Disabled"}}},
       },
       {
           {FTrace_EVT_trace_start, "trace_start", nullptr, "the capture begins; no effect", false},
@@ -56,6 +91,11 @@ Model capture_model() {
            false},
           {FTrace_EVT_blackout_end, "blackout_end", blackout_end,
            "blackout becomes 0; lost events: a punctual event with how many", false},
+          {FTrace_EXT_enable, "EXT_enable", enabled, "1 on the threads of the process"},
+          {FTrace_EXT_disable, "EXT_disable", disabled, "2 on the threads of the process"},
+          {FTrace_EXT_exec, "EXT_exec", executed, "0 on the threads of the process"},
+          {FTrace_EVT_task_create, "task_create", created,
+           "0 on the threads of a process that begins"},
       },
       {},
   };

@@ -31,13 +31,19 @@ void sti(ModelContext &ctx, const Event &event) {
     ctx.set(kInterruptsOff, event.cpu, 0);
 }
 
-/// (status, -): with status 1 "all the events belonging to that family are not logged".
+/// (status, -): with status 1 "all the events belonging to that family are not logged". It stands on the
+/// CPU of the program that asked for it, and holds on all of them.
 void filter(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
   const int64_t family = int64_t(1) << (event.kind & FTrace_family_mask);
-  const int64_t filtered = ctx.value(kFilter, event.cpu);
-  ctx.set(kFilter, event.cpu, event.par1 ? filtered | family : filtered & ~family);
+  const std::vector<Cpu> &cpus = ctx.system.cpus();
+  for (uint32_t cpu = 0; cpu < cpus.size(); cpu++) {
+    if (cpus[cpu].node != cpus[event.cpu].node)
+      continue;
+    const int64_t filtered = ctx.value(kFilter, cpu);
+    ctx.set(kFilter, cpu, event.par1 ? filtered | family : filtered & ~family);
+  }
 }
 
 void data_pointer(ModelContext &ctx, const Event &event) {
@@ -69,7 +75,7 @@ std::vector<EventDef> events() {
                                           "filter_user",         "filter_data",   "filter_timer"};
   uint32_t code = FTrace_filter_trace_Events;
   for (const char *name : names)
-    all.push_back({code++, name, filter, "sets its bit, or clears it with parameter 1 = 0", false});
+    all.push_back({code++, name, filter, "sets its bit on every CPU, or clears it with parameter 1 = 0", false});
   return all;
 }
 

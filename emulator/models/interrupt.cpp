@@ -82,6 +82,16 @@ void blackout(ModelContext &ctx, const Event &event) {
     leave(ctx, event.cpu, 0);
 }
 
+/// Nor what ends while they are not logged, on any CPU.
+void filtered(ModelContext &ctx, const Event &event) {
+  if (event.cpu == kNone || !event.par1)
+    return;
+  const std::vector<Cpu> &cpus = ctx.system.cpus();
+  for (uint32_t cpu = 0; cpu < cpus.size(); cpu++)
+    if (cpus[cpu].node == cpus[event.cpu].node)
+      leave(ctx, cpu, 0);
+}
+
 std::vector<ValueLabel> labels() {
   std::vector<ValueLabel> all;
   for (int irq = 0; irq < 256; irq++)
@@ -135,6 +145,8 @@ Model interrupt_model() {
            false},
           {FTrace_EVT_blackout_start, "blackout_start", blackout, "nothing is known to be served",
            false},
+          {FTrace_filter_interrupt, "filter_interrupt", filtered,
+           "with parameter 1 = 1 nothing is known to be served", false},
       },
       start,
   };
