@@ -20,7 +20,8 @@ char LICENSE[] SEC("license") = "GPL";
 /* ---- what is on ------------------------------------------------------------------------------ */
 
 /* Families by number, a bit each. `families` is what programs look at, so that a family that is filtered
- * costs the test of this one word; `chosen` is what FTrace_enable brings back. */
+ * costs the test of this one word; `chosen` are those that a program's FTrace_set_filter may filter and
+ * bring back. */
 #define FAMILY(code) (1u << ((code) & FTrace_family_mask))
 __u32 families = 0;
 __u32 chosen = 0;
@@ -108,3 +109,4 @@ static __always_inline bool in_task(struct task_struct *current)
 
 #include "families/interrupts.h"
 #include "families/signals.h"
+#include "families/user_events.h"

@@ -100,6 +100,8 @@ struct task_struct {
 	struct sched_info sched_info;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
+	__u64 start_time;
+	__u64 self_exec_id; /* one more after each execve */
 	struct pid *thread_pid;
 };
 

@@ -98,6 +98,26 @@ struct family_count {
 	__u64 pad[3];
 };
 
+/* ---- probes of user events ---------------------------------------------------------------------- */
+
+enum user_probe_kind {
+	USER_PROBE_EVENT = 0,   /* has three arguments */
+	USER_PROBE_ENABLE = 1,
+	USER_PROBE_DISABLE = 2,
+};
+
+/* Where an argument of a probe is. */
+struct user_argument {
+	__u32 in_register; /* 0: it is a constant */
+	__u32 value;       /* the constant, or where the register is saved, in bytes in struct pt_regs */
+};
+
+/* One place in a program where a probe is. */
+struct user_probe {
+	__u32 kind; /* enum user_probe_kind */
+	struct user_argument arguments[3];
+};
+
 /* ---- life events ------------------------------------------------------------------------------ */
 
 enum life_kind {

@@ -23,6 +23,7 @@
 #undef TRACER_LOGEVENT
 #undef FTrace_enable
 #undef FTrace_disable
+#undef FTrace_set_filter
 
 #ifdef __cplusplus
 extern "C" {

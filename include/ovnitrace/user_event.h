@@ -12,7 +12,7 @@
  *   disable  ()
  *
  * A program that wants chunks of its own too includes <ovnitrace/ftrace.h> and links libovnitrace:
- * it has the same three names as functions, which fire the same probes.
+ * it has the same four names as functions, which fire the same probes.
  */
 #ifndef OVNITRACE_USER_EVENT_H
 #define OVNITRACE_USER_EVENT_H
@@ -43,6 +43,13 @@ OVNITRACE_INLINE int ovnitrace_disable(void)
 	return 0;
 }
 
+/* family: one of FTrace_filter_*. With status 1 its events are not captured any more, with 0 they are
+ * again: of all traced processes, and only of families that ovnitrace's --filter has chosen. */
+OVNITRACE_INLINE void ovnitrace_set_filter(uint8_t family, int status)
+{
+	OVNITRACE_USDT3("ovnitrace", "event", family, status, 0);
+}
+
 /* A section of the thread, of a number that is not 0: sections nest, and appear in the trace as a
  * stack (PRV type 316), pushed by user event 13 and popped by user event 14. */
 OVNITRACE_INLINE void ovnitrace_section_begin(uint32_t section)
@@ -59,6 +66,7 @@ OVNITRACE_INLINE void ovnitrace_section_end(uint32_t section)
 #define TRACER_LOGEVENT(type, par1, par2) ovnitrace_event(type, par1, par2)
 #define FTrace_enable() ovnitrace_enable()
 #define FTrace_disable() ovnitrace_disable()
+#define FTrace_set_filter(family, status) ovnitrace_set_filter(family, status)
 #endif
 
 #ifdef __cplusplus

@@ -12,16 +12,22 @@ namespace {
 
 bool has(std::string_view list, uint32_t code) { return parse_families(list).has(code & FTrace_family_mask); }
 
-TEST(FamilySet, TheDefaultIsTheScheduler) {
-  EXPECT_TRUE(default_families().has(2));
-  for (uint32_t family : {1, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+TEST(FamilySet, TheDefaultIsTheSchedulerAndWhatProgramsLog) {
+  for (uint32_t code : {FTrace_EVT_task_dispatch, FTrace_EVT_ipoint, FTrace_EVT_user_event_14, FTrace_EVT_data_pointer})
+    EXPECT_TRUE(default_families().has(code & FTrace_family_mask)) << code;
+  for (uint32_t family : {0, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15})
     EXPECT_FALSE(default_families().has(family)) << family;
+}
+
+TEST(FamilySet, WhatProgramsLogNeedsNoTracepoint) {
+  EXPECT_EQ((families_of_tracepoints() & default_families()).bits(), 0u);
+  EXPECT_EQ(families_of_programs(), parse_families("user"));
 }
 
 TEST(FamilySet, AListReplacesTheDefault) {
   EXPECT_TRUE(has("irq", FTrace_EVT_interrupt_start));
   EXPECT_FALSE(has("irq", FTrace_EVT_task_dispatch));
-  EXPECT_EQ(parse_families("sched"), default_families());
+  EXPECT_EQ(parse_families("sched,user"), default_families());
 }
 
 TEST(FamilySet, SignsChangeTheDefault) {
@@ -37,11 +43,13 @@ TEST(FamilySet, SignsChangeTheDefault) {
 TEST(FamilySet, NumbersAreThoseOfTheManual) {
   EXPECT_EQ(parse_families("3"), parse_families("irq"));
   EXPECT_EQ(parse_families("7"), parse_families("signal"));
-  EXPECT_EQ(parse_families("2"), default_families());
+  EXPECT_EQ(parse_families("2"), parse_families("sched"));
+  for (const char *number : {"1", "9", "10"})
+    EXPECT_EQ(parse_families(number), parse_families("user")) << number;
 }
 
 TEST(FamilySet, RefusesWhatIsNoFamily) {
-  for (const char *list : {"", "irqs", "mutex", "9", "irq,", ",irq", "+", "-", "4", "16", "99999999999", "0x3", "irq signal"})
+  for (const char *list : {"", "irqs", "mutex", "irq,", ",irq", "+", "-", "4", "16", "99999999999", "0x3", "irq signal"})
     try {
       parse_families(list);
       ADD_FAILURE() << list;
@@ -51,7 +59,7 @@ TEST(FamilySet, RefusesWhatIsNoFamily) {
 }
 
 TEST(FamilySet, IsToldByTheNamesThatItTakes) {
-  EXPECT_EQ(to_string(default_families()), "sched");
+  EXPECT_EQ(to_string(default_families()), "sched, user");
   EXPECT_EQ(to_string(FamilySet()), "none");
   EXPECT_EQ(to_string(parse_families("all")), family_names());
 }

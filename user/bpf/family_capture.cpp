@@ -10,8 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -41,8 +43,8 @@ struct FamilyCapture::Skeleton {
   ~Skeleton() { families_bpf__destroy(object); }
 };
 
-FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families)
-    : skeleton_(std::make_unique<Skeleton>()), families_(families),
+FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families, std::vector<ProbedFile> probes)
+    : skeleton_(std::make_unique<Skeleton>()), families_(families), probes_(std::move(probes)),
       cpus_(capture.cpus()) {
   collect_bpf_log();
   families_bpf *o = skeleton_->object = families_bpf__open();
@@ -59,8 +61,10 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families)
   if (error)
     fail_bpf("share the maps of the scheduler's programs", error);
   choose_programs();
+  choose_probes();
   if ((error = families_bpf__load(o)))
     fail_bpf("load the BPF programs of the families " + to_string(families_), error);
+  fill_probes();
   map_counts();
 }
 
@@ -84,6 +88,29 @@ void FamilyCapture::choose_programs() {
   }
 }
 
+/// The program of the probes, only where there are any.
+void FamilyCapture::choose_probes() {
+  size_t count = 0;
+  for (const ProbedFile &file : probes_)
+    count += file.probes.size();
+  bpf_program__set_autoload(skeleton_->object->progs.on_user_probe, count > 0);
+  bpf_map__set_max_entries(skeleton_->object->maps.user_probes, uint32_t(std::max<size_t>(count, 1)));
+  if (count > 0)
+    links_.prepare(skeleton_->object->progs.on_user_probe);
+}
+
+/// By their numbers, which are the cookies of ProbeLinks.
+void FamilyCapture::fill_probes() {
+  uint32_t number = 0;
+  const int map = bpf_map__fd(skeleton_->object->maps.user_probes);
+  for (const ProbedFile &file : probes_)
+    for (const Probe &probe : file.probes) {
+      if (bpf_map_update_elem(map, &number, &probe.what, BPF_ANY) != 0)
+        fail_bpf("tell the BPF program of a probe", errno);
+      number++;
+    }
+}
+
 void FamilyCapture::map_counts() {
   size_t page = size_t(sysconf(_SC_PAGESIZE));
   counts_bytes_ = (cpus_ * sizeof(family_count) + page - 1) / page * page;
@@ -98,9 +125,18 @@ void FamilyCapture::attach() {
   collect_bpf_log();
   if (int error = families_bpf__attach(skeleton_->object))
     fail_bpf("attach the BPF programs of the families " + to_string(families_), error);
+  refused_ = links_.attach(probes_);
+  probes_.clear(); // with their descriptors
 }
 
-void FamilyCapture::detach() { families_bpf__detach(skeleton_->object); }
+void FamilyCapture::detach() {
+  links_.detach();
+  families_bpf__detach(skeleton_->object);
+}
+
+uint64_t FamilyCapture::user_refused() const {
+  return static_cast<const volatile families_bpf::families_bpf__bss *>(skeleton_->object->bss)->user_refused;
+}
 
 uint64_t FamilyCapture::skipped_runs() const { return skipped_runs_of(skeleton_->object->obj); }
 

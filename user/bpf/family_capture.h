@@ -3,6 +3,7 @@
 
 #include "user/bpf/capture.h"
 #include "user/bpf/family_set.h"
+#include "user/bpf/probe_links.h"
 
 #include <memory>
 #include <string>
@@ -14,8 +15,9 @@ namespace ovnitrace {
 /// of a Capture. Of a family the kernel may lack tracepoints: absent() tells them; the rest works.
 class FamilyCapture {
 public:
-  /// `capture` outlives it. Throws Error if the kernel refuses the programs.
-  FamilyCapture(const Capture &capture, FamilySet families);
+  /// `capture` outlives it. `probes` are those of the program's own events. Throws Error if the kernel
+  /// refuses the programs.
+  FamilyCapture(const Capture &capture, FamilySet families, std::vector<ProbedFile> probes);
   ~FamilyCapture();
   FamilyCapture(const FamilyCapture &) = delete;
   FamilyCapture &operator=(const FamilyCapture &) = delete;
@@ -28,20 +30,28 @@ public:
   FamilySet families() const { return families_; }
   /// Tracepoints and functions that this kernel does not have, such as "local_timer_entry".
   const std::vector<std::string> &absent() const { return absent_; }
+  /// After attach(): which probes could not be attached, and why, in words.
+  const std::vector<std::string> &refused() const { return refused_; }
 
   /// What CPU `cpu` has logged so far; being written until detach().
   volatile family_count &count(uint32_t cpu) { return counts_[cpu]; }
   /// As Capture::skipped_runs(), of these programs.
   uint64_t skipped_runs() const;
+  /// Events that a program logged with codes that are not for programs.
+  uint64_t user_refused() const;
 
 private:
   struct Skeleton;
   void choose_programs();
+  void choose_probes();
+  void fill_probes();
   void map_counts();
 
   std::unique_ptr<Skeleton> skeleton_;
   FamilySet families_;
-  std::vector<std::string> absent_;
+  std::vector<ProbedFile> probes_;
+  ProbeLinks links_; ///< before the skeleton they go
+  std::vector<std::string> absent_, refused_;
   uint32_t cpus_ = 0;
   volatile family_count *counts_ = nullptr;
   size_t counts_bytes_ = 0;

@@ -22,6 +22,7 @@ constexpr Name kNames[] = {
     {"sched", "task", 1 << 2},
     {"irq", "interrupt", 1 << 3},
     {"signal", "signals", 1 << 7},
+    {"user", "ipoint", 1 << 9 | 1 << 1 | 1 << 10}, // what programs log themselves: user events, ipoints, data
 };
 
 constexpr uint32_t everything() {
@@ -50,9 +51,11 @@ std::optional<uint32_t> find(std::string_view word) {
 
 } // namespace
 
-FamilySet default_families() { return FamilySet(*find("sched")); }
+FamilySet default_families() { return FamilySet(*find("sched") | *find("user")); }
 
 FamilySet families_of_tracepoints() { return FamilySet(everything() & ~default_families().bits()); }
+
+FamilySet families_of_programs() { return FamilySet(*find("user")); }
 
 FamilySet parse_families(std::string_view list) {
   bool changes = !list.empty() && (list[0] == '+' || list[0] == '-');

@@ -16,6 +16,7 @@ public:
   constexpr bool has(uint32_t family) const { return bits_ >> family & 1; }
   constexpr uint32_t bits() const { return bits_; }
   constexpr FamilySet operator&(FamilySet other) const { return FamilySet(bits_ & other.bits_); }
+  constexpr FamilySet operator|(FamilySet other) const { return FamilySet(bits_ | other.bits_); }
 
   bool operator==(const FamilySet &) const = default;
 
@@ -23,10 +24,12 @@ private:
   uint32_t bits_ = 0;
 };
 
-/// The scheduler's transitions.
+/// The scheduler's transitions, and what the traced programs log themselves.
 FamilySet default_families();
-/// Those whose events come from tracepoints of the second BPF object: all but the scheduler's.
+/// Those whose events come from tracepoints of the second BPF object.
 FamilySet families_of_tracepoints();
+/// Those whose events come from probes in the traced programs.
+FamilySet families_of_programs();
 
 /// Reads a list like `sched,irq`, `+signal`, `all,-irq`, `none`. Items are names or numbers of
 /// families. If the first begins with a sign, the list changes the default; otherwise it starts from

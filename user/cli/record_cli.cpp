@@ -99,8 +99,13 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
   app.add_option_function<std::string>(
          "--filter", [&options](const std::string &list) { options.families = parse_families(list); },
          "Families of events to capture: names or the manual's numbers, as irq,signal; +irq adds to the "
-         "default, all,-irq takes from all. Families: " + family_names() + " (default sched)")
+         "default, all,-irq takes from all. Families: " + family_names() + " (default sched,user)")
       ->type_name("LIST");
+  app.add_option("--probe", options.probe_files,
+                 "A program or library whose user events are wanted, beside the program and what it is linked with; "
+                 "may be given again (docs/user-events.md)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   add_size(app, "-m,--ring-size", options.ring_bytes,
            "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default 8M)");
   add_buffer_options(app, arguments);

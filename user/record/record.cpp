@@ -12,6 +12,7 @@
 #include "user/launch/process_watch.h"
 #include "user/launch/program.h"
 #include "user/launch/signals.h"
+#include "user/probe/find_probes.h"
 #include "user/record/capture_requests.h"
 #include "user/record/clock.h"
 #include "user/record/make_target.h"
@@ -72,6 +73,7 @@ private:
   void start();
   std::string traced_name() const;
   void start_families();
+  std::vector<ProbedFile> find_user_probes();
   void start_program();
   TraceTarget::Description description(const ThreadRegistry *threads) const;
   void make_store();
@@ -184,12 +186,29 @@ TraceTarget::Description Session::description(const ThreadRegistry *threads) con
 /// What the kernel lacks for a family is told, and the rest of it captured.
 void Session::start_families() {
   FamilySet wanted = options_.families & families_of_tracepoints();
+  std::vector<ProbedFile> probes = find_user_probes();
+  if (!probes.empty())
+    wanted = wanted | (options_.families & families_of_programs());
   if (!wanted.bits())
     return;
-  families_.emplace(capture_, wanted);
+  families_.emplace(capture_, wanted, std::move(probes));
   for (const std::string &name : families_->absent())
     print("ovnitrace: this kernel has no {}: its events are not captured\n", name);
   families_->attach();
+  for (const std::string &why : families_->refused())
+    print("ovnitrace: {}\n", why);
+}
+
+/// Files of a program are opened with the rights of who will run it; those of a process that runs already
+/// with ours, as it need not be his.
+std::vector<ProbedFile> Session::find_user_probes() {
+  if (!(options_.families & families_of_programs()).bits())
+    return {};
+  const ProbeSearch search = {.command = options_.command, .pid = options_.pid, .files = options_.probe_files};
+  if (options_.pid)
+    return find_probes(search);
+  EffectiveIdentity as_user(identity_);
+  return find_probes(search);
 }
 
 /// The child is traced from its first instant, still behind its gate.
@@ -295,6 +314,7 @@ void Session::stop() {
   trace_.counts = recorder_->counts();
   trace_.life_lost = recorder_->life_lost();
   trace_.skipped_runs = recorder_->skipped_runs();
+  trace_.user_refused = families_ ? families_->user_refused() : 0;
   trace_.records = recorder_->records();
   trace_.records_dropped = store_->records_dropped();
   trace_.write_error = store_->error();
@@ -324,6 +344,9 @@ void Session::tell() const {
     print("ovnitrace: warning: lost {} events (shown as blackouts; try --ring-size), {} skipped "
                "by the kernel, {} creations and renamings\n",
                lost, trace_.skipped_runs, trace_.life_lost);
+  if (trace_.user_refused)
+    print("ovnitrace: {} events that the program logged are not for programs, and left out "
+          "(docs/user-events.md)\n", trace_.user_refused);
   if (!trace_.write_error.empty())
     print("ovnitrace: error: {} ({} records not written)\n", trace_.write_error,
                trace_.records_dropped);

@@ -22,6 +22,7 @@ struct RecordOptions {
   bool quiet = false;               ///< no summary on stderr
   std::string user;                 ///< run the program as; empty: the user who called sudo
   FamilySet families = default_families();
+  std::vector<std::string> probe_files; ///< where probes of user events are, beside where they are looked for
   uint64_t ring_bytes = 8u << 20;   ///< per CPU
   BufferKind buffer;
   uint64_t chunk_bytes = 0;         ///< 0: to be chosen

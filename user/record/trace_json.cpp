@@ -160,6 +160,7 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
     json["lost"] = lost;
     json["life_events_lost"] = trace.life_lost;
     json["skipped_runs"] = trace.skipped_runs;
+    json["user_events_refused"] = trace.user_refused;
     json["tracer_cpu_ns"] = trace.tracer_cpu;
     json["records"] = trace.records;
     json["records_dropped"] = trace.records_dropped;

@@ -34,6 +34,7 @@ struct TraceDescription {
   std::vector<CpuCount> counts; ///< by CPU
   uint64_t life_lost = 0;
   uint64_t skipped_runs = 0;
+  uint64_t user_refused = 0; ///< events that the program logged and may not
   uint64_t records = 0;
   uint64_t tracer_cpu = 0; ///< ns of CPU time that capturing took in this process
   uint64_t records_dropped = 0; ///< not written, because the disk failed

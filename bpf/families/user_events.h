@@ -1,0 +1,161 @@
+/*
+ * Families 1, 9 and A: what the traced programs log themselves, through the probes of
+ * <ovnitrace/user_event.h>; and what FTrace_enable, FTrace_disable and FTrace_set_filter do to a capture.
+ *
+ * Everything that comes from the program is checked: it may log its own events and nothing else, or it
+ * could forge what the scheduler did, or records that describe the file.
+ */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, __u32);
+	__type(value, struct user_probe);
+} user_probes SEC(".maps");
+
+__u64 user_refused = 0; /* events of codes that a program may not log */
+
+/* ---- enabled and disabled processes ------------------------------------------------------------ */
+
+/* Which run of a program a tgid stands for: a tid comes to other processes, and a process to other programs. */
+struct program_run {
+	__u64 start;
+	__u64 exec;
+};
+
+/* Processes that called FTrace_disable last; enabled is what a program begins with. When too many are
+ * disabled the one that logged longest ago is forgotten, and enabled again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct program_run);
+} disabled SEC(".maps");
+__u32 any_disabled = 0; /* a process was, once: before, nobody looks into the map */
+
+static __always_inline struct program_run run_of(struct task_struct *p)
+{
+	struct program_run run = {};
+
+	run.start = p->group_leader->start_time;
+	if (bpf_core_field_exists(p->group_leader->self_exec_id))
+		run.exec = p->group_leader->self_exec_id;
+	return run;
+}
+
+static __always_inline bool is_disabled(struct task_struct *current)
+{
+	__u32 pid = current->tgid;
+	struct program_run *since, run;
+
+	if (!any_disabled)
+		return false;
+	since = bpf_map_lookup_elem(&disabled, &pid);
+	if (!since)
+		return false;
+	run = run_of(current);
+	return since->start == run.start && since->exec == run.exec;
+}
+
+static __always_inline void enable(struct task_struct *current, bool on)
+{
+	__u32 pid = current->tgid;
+	struct program_run run;
+
+	if (on) {
+		bpf_map_delete_elem(&disabled, &pid);
+		return;
+	}
+	run = run_of(current);
+	bpf_map_update_elem(&disabled, &pid, &run, BPF_ANY);
+	any_disabled = 1;
+}
+
+/* ---- what a program may log -------------------------------------------------------------------- */
+
+#define FAST_IPOINT 0x8000 /* bit of a code */
+
+static __always_inline bool is_own_event(__u16 code)
+{
+	__u16 family = code & FTrace_family_mask;
+
+	return (family == FTrace_EVT_user_event_0 && code <= FTrace_EVT_user_event_14) ||
+	       code == FTrace_EVT_ipoint || code == FTrace_EVT_data_pointer;
+}
+
+/* FTrace_set_filter(code, status). It changes nothing for the scheduler's family, nor for those that
+ * the user of ovnitrace has not chosen, and then it is not told either. */
+static __always_inline bool set_filter(__u16 code, __u16 status)
+{
+	__u32 family = FAMILY(code);
+
+	if (code < FTrace_filter_trace_Events || code > FTrace_filter_timer || status > 1 ||
+	    !(chosen & family))
+		return false;
+	if (status)
+		__sync_fetch_and_and(&families, ~family);
+	else
+		__sync_fetch_and_or(&families, family);
+	return true;
+}
+
+/* ---- the probes -------------------------------------------------------------------------------- */
+
+static __always_inline __u32 argument(struct pt_regs *ctx, const struct user_argument *what)
+{
+	__u64 value = 0;
+
+	if (!what->in_register)
+		return what->value;
+	/* The place is not known to the verifier: so it is read as memory of the kernel is. */
+	bpf_probe_read_kernel(&value, sizeof(value), (char *)ctx + (what->value & 0x1ff));
+	return (__u32)value;
+}
+
+static __always_inline void log_own(struct pt_regs *ctx, struct user_probe *probe,
+				    struct task_struct *current)
+{
+	__u32 type = argument(ctx, &probe->arguments[0]);
+	__u32 par1 = argument(ctx, &probe->arguments[1]);
+	__u32 par2 = argument(ctx, &probe->arguments[2]);
+	__u16 code = type & FTRACE_CODE_MASK;
+
+	if (type & ~(FAST_IPOINT | FTRACE_CODE_MASK) || par1 > 0xffff)
+		code = FTrace_EVT_empty;
+	if (is_own_event(code)) {
+		if (is_on(code) && !is_disabled(current))
+			log_full(code, par1, par2, 0, 0);
+	} else if (set_filter(code, par1)) {
+		log_full(code, par1, par2, 0, 0);
+	} else {
+		__sync_fetch_and_add(&user_refused, 1);
+	}
+}
+
+/* A nop of the program, with the number of its probe as cookie. */
+SEC("uprobe")
+int on_user_probe(struct pt_regs *ctx)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	__u32 number = bpf_get_attach_cookie(ctx);
+	struct user_probe *probe = bpf_map_lookup_elem(&user_probes, &number);
+
+	if (!probe || !is_traced(current->pid))
+		return 0;
+	switch (probe->kind) {
+	case USER_PROBE_EVENT:
+		log_own(ctx, probe, current);
+		break;
+	case USER_PROBE_ENABLE:
+		enable(current, true);
+		if (chosen & FAMILY(FTrace_EVT_user_event_0))
+			log_thread(FTrace_EXT_enable, current->pid, 0);
+		break;
+	case USER_PROBE_DISABLE:
+		enable(current, false);
+		if (chosen & FAMILY(FTrace_EVT_user_event_0))
+			log_thread(FTrace_EXT_disable, current->pid, 0);
+		break;
+	}
+	return 0;
+}

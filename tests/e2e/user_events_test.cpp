@@ -1,0 +1,234 @@
+// What a traced program logs itself: every event is in the trace, once, at its time, on its CPU and in the
+// time of the thread that logged it; and nothing that is not the program's to log.
+#include "tests/e2e/support/bpf_programs.h"
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/logged.h"
+#include "tests/e2e/support/prv.h"
+#include "tests/e2e/support/trace.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ovnitrace::test {
+
+namespace {
+
+std::vector<DumpEvent> only(const std::vector<DumpEvent> &events, const std::string &name) {
+  std::vector<DumpEvent> some;
+  std::copy_if(events.begin(), events.end(), std::back_inserter(some),
+               [&](const DumpEvent &event) { return event.event == name; });
+  return some;
+}
+
+std::vector<std::string> par2_of(const std::vector<DumpEvent> &events) {
+  std::vector<std::string> all;
+  for (const DumpEvent &event : events)
+    all.push_back(event.detail("par2"));
+  return all;
+}
+
+} // namespace
+
+class UserEvents : public CaptureTest {
+protected:
+  /// Runs it, and holds what it says that it logged against the trace.
+  void expect_all_there(const std::vector<std::string> &program, size_t least,
+                        const std::vector<std::string> &options = {}) {
+    const Outcome outcome = record(program, options);
+    const std::vector<LoggedEvent> logged = read_logged(outcome.out);
+    EXPECT_GE(logged.size(), least);
+    expect_in_trace(logged, trace());
+  }
+};
+
+TEST_F(UserEvents, EachIsThereAtItsTimeInTheTimeOfItsThread) {
+  expect_all_there({installed("user_events"), "7"}, 1000);
+}
+
+TEST_F(UserEvents, OfChildProcessesToo) {
+  expect_all_there({installed("user_events"), "fork", "100"}, 3000);
+}
+
+TEST_F(UserEvents, OfTheWholeMachineToo) {
+  expect_all_there({installed("user_events"), "7"}, 1000, {"-a"});
+}
+
+TEST_F(UserEvents, OfAnotherUserToo) {
+  ASSERT_EQ(chown(directory().c_str(), nobody_uid(), nobody_gid()), 0);
+  expect_all_there({installed("user_events"), "7"}, 1000, {"--user", "nobody"});
+}
+
+TEST_F(UserEvents, AreFoundHoweverTheProgramIsNamed) {
+  const std::string program = installed("user_events");
+  const size_t slash = program.rfind('/');
+  for (const std::vector<std::string> &command :
+       {std::vector<std::string>{"env", program, "7"},
+        {"sh", "-c", "true; exec '" + program + "' 7"},
+        {"env", "PATH=" + program.substr(0, slash), program.substr(slash + 1), "7"}}) {
+    SCOPED_TRACE(command[0]);
+    Command run_it = record_command(trace(), command, {"-f"});
+    run_it.env["PATH"] = program.substr(0, slash) + ":" + getenv("PATH");
+    const Outcome outcome = run(run_it);
+    EXPECT_EQ(outcome.status(), 0) << outcome.err;
+    expect_in_trace(read_logged(outcome.out), trace());
+  }
+}
+
+TEST_F(UserEvents, OfAFileThatIsNamedWithProbe) {
+  write_text(path("script"), "#!/bin/sh\nexec " + installed("user_events") + " 7\n");
+  ASSERT_EQ(chmod(path("script").c_str(), 0755), 0);
+  expect_all_there({path("script")}, 1000, {"--probe", installed("user_events")});
+}
+
+TEST_F(UserEvents, AProbeFileWithoutProbesIsRefusedBeforeAnythingRuns) {
+  write_text(path("text"), "no program");
+  for (const std::string &file : {path("text"), path("none"), directory(), ovnitrace() + "\n"}) {
+    const Outcome outcome = record({"touch", path("ran")}, {"--probe", file}, 1);
+    EXPECT_NE(outcome.err.find("--probe " + file), std::string::npos) << outcome.err;
+    EXPECT_FALSE(exists(path("ran")));
+    EXPECT_FALSE(exists(trace()));
+  }
+}
+
+TEST_F(UserEvents, EveryNumberShowsInParaver) {
+  record({installed("user_events"), "7"});
+  const Outcome outcome = run({.argv = {ovnitrace(), "convert", trace()}});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  const Prv thread = read_prv(trace(), "thread"), cpu = read_prv(trace(), "cpu");
+  expect_sound(thread, cpu);
+  for (const Prv *prv : {&thread, &cpu}) {
+    std::set<uint32_t> seen;
+    for (const PrvEvent &event : prv->events)
+      seen.insert(event.type);
+    for (uint32_t type = 300; type <= 316; type++)
+      EXPECT_TRUE(seen.contains(type)) << type;
+  }
+}
+
+TEST_F(UserEvents, ADisabledProcessIsSilent) {
+  const Outcome outcome = record({installed("user_events"), "switch", "7"});
+  expect_in_trace(read_logged(outcome.out), trace());
+  const std::vector<DumpEvent> events = dump(trace());
+  EXPECT_EQ(par2_of(only(events, "user_event_1")), (std::vector<std::string>{"1", "4", "5"}));
+  const auto disabled = only(events, "EXT_disable"), enabled = only(events, "EXT_enable");
+  ASSERT_EQ(disabled.size(), 1u);
+  ASSERT_EQ(enabled.size(), 1u);
+  EXPECT_EQ(disabled[0].tid, enabled[0].tid);
+  EXPECT_EQ(disabled[0].comm, "user_events");
+  ASSERT_EQ(run({.argv = {ovnitrace(), "convert", trace()}}).status(), 0);
+  std::vector<int64_t> shown;
+  for (const PrvEvent &event : read_prv(trace(), "thread").events)
+    if (event.type == 13)
+      shown.push_back(event.value);
+  EXPECT_NE(std::find(shown.begin(), shown.end(), 1), shown.end());
+  EXPECT_NE(std::find(shown.begin(), shown.end(), 2), shown.end());
+}
+
+TEST_F(UserEvents, AProgramThatIsExecutedBeginsEnabled) {
+  const std::string program = installed("user_events");
+  const Outcome outcome = record({"sh", "-c", program + " disable && exec " + program + " 7"});
+  expect_in_trace(read_logged(outcome.out), trace());
+}
+
+TEST_F(UserEvents, NothingElseCanBeForged) {
+  const Outcome outcome = record({installed("user_events"), "codes"});
+  std::multiset<std::string> seen, expected = {"ipoint", "ipoint", "data_pointer"};
+  for (int n = 0; n <= 14; n++)
+    expected.insert("user_event_" + std::to_string(n));
+  for (const DumpEvent &event : dump(trace()))
+    if (event.detail("par1").starts_with("424"))
+      seen.insert(event.event);
+  EXPECT_EQ(seen, expected);
+  EXPECT_NE(outcome.err.find("are not for programs"), std::string::npos) << outcome.err;
+  EXPECT_GT(number_after(read_text(trace() + "/trace.json"), "\"user_events_refused\":"), 200u);
+  EXPECT_EQ(run({.argv = {ovnitrace(), "convert", "--lint", trace()}}).status(), 0);
+}
+
+TEST_F(UserEvents, AProgramCanFilterAFamilyForATime) {
+  record({installed("user_events"), "filter", "0xf3", "1", "0xf3", "0", "0xf9", "1", "0xf9", "0"},
+         {"--filter", "+irq"});
+  int filtered = 0, interrupts[2] = {0, 0};
+  std::vector<std::string> told;
+  const std::vector<DumpEvent> events = dump(trace());
+  for (const DumpEvent &event : events) {
+    if (event.event.starts_with("filter_")) {
+      told.push_back(event.event + " " + event.detail("par1"));
+      if (event.event == "filter_interrupt")
+        filtered = event.detail("par1") == "1";
+    }
+    interrupts[filtered] += event.event == "interrupt_start" || event.event == "interrupt_end";
+  }
+  EXPECT_EQ(told, (std::vector<std::string>{"filter_interrupt 1", "filter_interrupt 0", "filter_user 1",
+                                            "filter_user 0"}));
+  EXPECT_GT(interrupts[0], 0);
+  EXPECT_EQ(interrupts[1], 0);
+  EXPECT_EQ(par2_of(only(events, "user_event_2")), (std::vector<std::string>{"0", "1", "3"}));
+}
+
+TEST_F(UserEvents, AProgramCannotFilterTheSchedulerNorAddAFamily) {
+  record({installed("user_events"), "filter", "0xf2", "1", "0xf3", "0", "0xf7", "1", "0xf0", "1", "0xf9", "7"});
+  const std::vector<DumpEvent> events = dump(trace());
+  for (const DumpEvent &event : events) {
+    EXPECT_FALSE(event.event.starts_with("filter_")) << event.event;
+    EXPECT_FALSE(event.event.starts_with("interrupt_")) << event.event;
+  }
+  EXPECT_EQ(only(events, "user_event_2").size(), 5u);
+  const auto last = only(events, "user_event_2").back();
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(), [&](const DumpEvent &event) {
+    return event.leaves_cpu() && event.time > last.time;
+  })) << "the scheduler is captured to the end";
+}
+
+TEST_F(UserEvents, AreLeftOutWhereTheFilterSaysSo) {
+  const Outcome outcome = record({installed("user_events"), "7"}, {"--filter", "sched"});
+  ASSERT_FALSE(read_logged(outcome.out).empty());
+  for (const DumpEvent &event : dump(trace()))
+    EXPECT_TRUE(event.detail("par1").empty()) << event.event;
+}
+
+TEST_F(UserEvents, OfAProcessThatIsNotTracedAreNotThere) {
+  Process other({.argv = {installed("user_events"), "until", path("end")}});
+  const Outcome outcome = record({installed("user_events"), "7"});
+  EXPECT_TRUE(other.running());
+  write_text(path("end"), "");
+  EXPECT_GT(number_after(other.wait().out, "logged "), 0u);
+  expect_in_trace(read_logged(outcome.out), trace());
+  for (const DumpEvent &event : dump(trace()))
+    EXPECT_NE(event.detail("par1"), "777");
+}
+
+TEST_F(UserEvents, OfAProcessThatRunsAlready) {
+  Process program({.argv = {installed("user_events"), "until", path("end")}});
+  Process tracer(record_command(trace(), {}, {"-p", std::to_string(program.pid())}));
+  ASSERT_TRUE(eventually([&] { return exists(trace() + "/trace.json"); }, "the capture begins"));
+  usleep(300'000);
+  tracer.signal(SIGINT);
+  const Outcome outcome = tracer.wait();
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  write_text(path("end"), "");
+  program.wait();
+  const std::vector<DumpEvent> events = only(dump(trace()), "user_event_0");
+  ASSERT_GT(events.size(), 1u);
+  for (size_t n = 1; n < events.size(); n++) // none lost
+    EXPECT_EQ(std::stoul(events[n].detail("par2")), std::stoul(events[n - 1].detail("par2")) + 1);
+}
+
+TEST_F(UserEvents, CostNothingWhereAProgramHasNone) {
+  std::set<size_t> programs;
+  for (const std::string families : {"sched", "sched,user"}) {
+    const std::string where = path(families);
+    Process tracer(record_command(where, {"sleep", "1000"}, {"--filter", families}));
+    ASSERT_TRUE(eventually([&] { return exists(where + "/trace.json"); }, "the capture begins"));
+    programs.insert(bpf_programs_of(tracer.pid()).size());
+    tracer.signal(SIGTERM);
+    tracer.wait();
+  }
+  EXPECT_EQ(programs.size(), 1u) << "the second BPF object is not loaded";
+}
+
+} // namespace ovnitrace::test

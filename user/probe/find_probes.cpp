@@ -1,0 +1,162 @@
+#include "user/probe/find_probes.h"
+
+#include "emulator/error.h"
+#include "emulator/small_file.h"
+#include "user/probe/command_words.h"
+#include "user/probe/elf_file.h"
+#include "user/probe/mapped_files.h"
+#include "user/probe/regular_file.h"
+#include "user/probe/search_path.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostFiles = 4096;
+constexpr size_t kMostCacheBytes = 64 << 20;
+
+std::string environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+LibraryCache read_cache() {
+  std::string error;
+  return LibraryCache(read_small_file("/etc/ld.so.cache", kMostCacheBytes, error).value_or(""));
+}
+
+class Finder {
+public:
+  Finder() : libraries_(read_cache()) { libraries_.add(environment("LD_LIBRARY_PATH"), "."); }
+  void look_at_file(const std::string &path);
+  void look_at_command(const std::vector<std::string> &command);
+  void look_at_process(uint32_t pid);
+  std::vector<ProbedFile> take() { return std::move(found_); }
+
+private:
+  enum class Looked { kNo, kEarlier, kHasNone, kHasProbes };
+  Looked look(const std::string &path, UniqueFd fd);
+  void look_at_needed();
+  std::vector<std::string> places_of(const std::string &program) const;
+
+  SearchPath libraries_;
+  std::set<std::pair<dev_t, ino_t>> seen_;
+  std::set<std::string> asked_;      ///< names of libraries
+  std::vector<std::string> needed_;  ///< of them, those to be looked for
+  size_t probes_ = 0;
+  std::vector<ProbedFile> found_;
+};
+
+std::string directory_of(const std::string &path) {
+  char *real = realpath(path.c_str(), nullptr);
+  std::string directory = real ? real : path;
+  std::free(real);
+  const size_t slash = directory.rfind('/');
+  return slash == directory.npos ? "." : directory.substr(0, slash);
+}
+
+Finder::Looked Finder::look(const std::string &path, UniqueFd fd) {
+  struct stat status;
+  if (!fd || fstat(fd.get(), &status) != 0)
+    return Looked::kNo;
+  if (!seen_.insert({status.st_dev, status.st_ino}).second || seen_.size() > kMostFiles)
+    return Looked::kEarlier;
+  std::optional<ElfFile> file = read_elf_file(fd.get());
+  if (!file)
+    return Looked::kHasNone;
+  for (const std::string &list : file->rpaths)
+    libraries_.add(list, directory_of(path));
+  for (const std::string &name : file->needed)
+    if (asked_.insert(name).second)
+      needed_.push_back(name);
+  if (file->probes.empty() && !file->not_understood)
+    return Looked::kHasNone;
+  const size_t room = kMostProbes - probes_;
+  if (file->probes.size() > room) {
+    file->not_understood += file->probes.size() - room;
+    file->probes.resize(room);
+  }
+  probes_ += file->probes.size();
+  found_.push_back({path, std::move(fd), std::move(file->probes), file->not_understood});
+  return Looked::kHasProbes;
+}
+
+void Finder::look_at_needed() {
+  for (size_t n = 0; n < needed_.size() && seen_.size() < kMostFiles; n++)
+    for (const std::string &path : libraries_.candidates(std::string(needed_[n])))
+      look(path, open_regular(path));
+  needed_.clear();
+}
+
+/// As execvp() finds it, and in the current directory, where launchers look too.
+std::vector<std::string> Finder::places_of(const std::string &program) const {
+  if (program.find('/') != program.npos)
+    return {program};
+  std::vector<std::string> places;
+  const std::string path = environment("PATH");
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find(':', at), path.size());
+    const std::string directory = path.substr(at, end - at);
+    places.push_back((directory.empty() ? "." : directory) + "/" + program);
+    at = end + 1;
+  }
+  places.push_back("./" + program);
+  return places;
+}
+
+void Finder::look_at_command(const std::vector<std::string> &command) {
+  const CommandWords words = command_words(command);
+  for (const std::string &list : words.library_paths)
+    libraries_.add(list, ".");
+  for (const std::string &program : words.programs)
+    for (const std::string &path : places_of(program))
+      look(path, open_regular(path));
+  for (const auto &libraries : {words.preloads, preloads_of(environment("LD_PRELOAD"))})
+    needed_.insert(needed_.end(), libraries.begin(), libraries.end());
+  look_at_needed();
+}
+
+void Finder::look_at_process(uint32_t pid) {
+  for (MappedFile &file : mapped_files(pid))
+    look(file.path, std::move(file.fd));
+  needed_.clear(); // what it needs is mapped
+}
+
+void Finder::look_at_file(const std::string &path) {
+  UniqueFd fd = open_regular(path);
+  const int error = errno;
+  if (!fd && path.find('/') == path.npos)
+    for (const std::string &place : libraries_.candidates(path))
+      if ((fd = open_regular(place)))
+        break;
+  if (!fd)
+    throw Error(fmt::format("--probe {}: cannot read it: {}", path, std::strerror(error)));
+  if (look(path, std::move(fd)) == Looked::kHasNone)
+    throw Error(fmt::format("--probe {}: it has no probes of ovnitrace; is it the program or library that was "
+                            "built with ovnitrace/user_event.h or libovnitrace.a, for this kind of machine?",
+                            path));
+}
+
+} // namespace
+
+std::vector<ProbedFile> find_probes(const ProbeSearch &search) {
+  Finder finder;
+  for (const std::string &path : search.files)
+    finder.look_at_file(path);
+  if (!search.command.empty())
+    finder.look_at_command(search.command);
+  if (search.pid)
+    finder.look_at_process(search.pid);
+  return finder.take();
+}
+
+} // namespace ovnitrace

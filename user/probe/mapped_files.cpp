@@ -1,0 +1,55 @@
+#include "user/probe/mapped_files.h"
+
+#include "user/probe/regular_file.h"
+
+#include <fmt/core.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostFiles = 4096, kMostLines = 1 << 18; // vm.max_map_count is 65530 by default
+
+/// A line of /proc/PID/maps: proc_pid_maps(5).
+struct Mapping {
+  std::string range, rights, offset, device, inode, path;
+};
+
+Mapping parse(const std::string &line) {
+  Mapping mapping;
+  std::istringstream words(line);
+  words >> mapping.range >> mapping.rights >> mapping.offset >> mapping.device >> mapping.inode >> std::ws;
+  std::getline(words, mapping.path);
+  return mapping;
+}
+
+/// Through the mapping itself; where we may not, by its name.
+UniqueFd open_mapped(uint32_t pid, const Mapping &mapping) {
+  if (UniqueFd fd = open_regular(fmt::format("/proc/{}/map_files/{}", pid, mapping.range)))
+    return fd;
+  return open_regular(fmt::format("/proc/{}/root{}", pid, mapping.path));
+}
+
+} // namespace
+
+std::vector<MappedFile> mapped_files(uint32_t pid) {
+  std::vector<MappedFile> files;
+  std::set<std::string> seen;
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  std::string line;
+  for (size_t n = 0; n < kMostLines && files.size() < kMostFiles && std::getline(maps, line); n++) {
+    const Mapping mapping = parse(line);
+    if (mapping.rights.find('x') == std::string::npos || !mapping.path.starts_with('/') ||
+        !seen.insert(mapping.device + " " + mapping.inode).second)
+      continue;
+    if (UniqueFd fd = open_mapped(pid, mapping))
+      files.push_back({mapping.path, std::move(fd)});
+  }
+  return files;
+}
+
+} // namespace ovnitrace

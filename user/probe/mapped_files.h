@@ -1,0 +1,21 @@
+// The code that a process has loaded.
+#pragma once
+
+#include "emulator/unique_fd.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+struct MappedFile {
+  std::string path; ///< as the process sees it
+  UniqueFd fd;
+};
+
+/// The files that a process has mapped to execute, each once; none if it may not be looked at. The files
+/// that it really has, also where they were replaced since, or are in another mount namespace.
+std::vector<MappedFile> mapped_files(uint32_t pid);
+
+} // namespace ovnitrace
