@@ -124,9 +124,9 @@ static __always_inline void log_own(struct pt_regs *ctx, struct user_probe *prob
 		code = FTrace_EVT_empty;
 	if (is_own_event(code)) {
 		if (is_on(code) && !is_disabled(current))
-			log_full(code, par1, par2, 0, 0);
+			log_full(code, par1, par2, FAMILY_OWN | current->pid, 0);
 	} else if (set_filter(code, par1)) {
-		log_full(code, par1, par2, 0, 0);
+		log_full(code, par1, par2, FAMILY_OWN | current->pid, 0);
 	} else {
 		__sync_fetch_and_add(&user_refused, 1);
 	}

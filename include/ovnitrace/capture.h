@@ -84,9 +84,12 @@ struct family_record {
 	__u16 code; /* enum ftrace_code */
 	__u16 par1;
 	__u32 par2;
-	__u32 par1_tid; /* not 0: parameter 1 is the context of this thread */
+	__u32 par1_tid; /* not 0: parameter 1 is the context of this thread; with FAMILY_OWN, parameter 1
+			 * is as it is, and this thread logged the event itself and runs on this CPU */
 	__u32 par2_tid; /* not 0: parameter 2 is the context of this thread */
 };
+
+#define FAMILY_OWN (1u << 31) /* a tid has 22 bits */
 
 /* What one CPU logged of all families, in memory that the loader maps. A cache line. */
 struct family_count {

@@ -121,6 +121,43 @@ TEST(ChunkWriter, TellsASwitchAsBothItsHalves) {
   EXPECT_EQ(list.chunks[0].cpu, 3u);
 }
 
+// The kernel did not show how 12 got the CPU, and the time that is found out for it later is a hair late.
+TEST(ChunkWriter, AThreadThatLogsSomethingHasTheCpu) {
+  ThreadRegistry registry;
+  ChunkList list(256);
+  ChunkWriter writer(0, 100, registry, list);
+  auto own = [&](uint64_t time, uint32_t tid) {
+    writer.family({time, FTrace_EVT_user_event_0, 0, 7, FAMILY_OWN | tid, 0});
+  };
+  own(150, 11); // nothing is known of the CPU yet
+  writer.transition(switched(200, FTRACE_OFFCPU_SLEEP, 11, 99, SCHED_A_TRACED));
+  own(300, 12);
+  writer.transition(switched(301, 0, 0, 12, SCHED_B_TRACED));
+  own(302, 12);
+  writer.transition(switched(400, FTRACE_OFFCPU_SLEEP, 12, 0, SCHED_A_TRACED));
+  own(350, 12); // late: it is not said to run again
+  writer.transition(switched(500, 0, 0, 12, SCHED_B_TRACED));
+  writer.blackout_start(600, FTRACE_BLACKOUT_TRANSITIONS);
+  own(650, 13);
+  writer.transition(switched(700, 0, 0, 12, SCHED_B_TRACED));
+  writer.finish(800);
+  const std::vector<Plain> expected = {
+      {FTrace_EVT_trace_start, 0, 100, 1'000'000},
+      {FTrace_EVT_user_event_0, 0, 150, 7},
+      {FTrace_EVT_task_sleep, 11, 200, 99 | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT},
+      {FTrace_EVT_task_dispatch, 12, 300, 0},
+      {FTrace_EVT_user_event_0, 0, 300, 7},
+      {FTrace_EVT_user_event_0, 0, 302, 7},
+      {FTrace_EVT_task_sleep, 12, 400, 0 | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT},
+      {FTrace_EVT_user_event_0, 0, 400, 7},
+      {FTrace_EVT_task_dispatch, 12, 500, 121},
+      {FTrace_EVT_blackout_start, 0, 600, 0},
+      {FTrace_EVT_user_event_0, 0, 650, 7},
+      {FTrace_EVT_task_dispatch, 12, 700, 121},
+  };
+  EXPECT_EQ(read_all(list), expected);
+}
+
 TEST(ChunkWriter, TellsWakeupsAndMigrations) {
   ThreadRegistry registry;
   ChunkList list(256);

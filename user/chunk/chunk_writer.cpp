@@ -49,9 +49,23 @@ void ChunkWriter::on_switch(const sched_record &record) {
     put(code, context_of(tid, record.time), record.time,
         code == FTrace_EVT_task_end ? tid : with_reason(tid_b(word), word));
   }
-  if (word & SCHED_B_TRACED)
-    put(FTrace_EVT_task_dispatch, context_of(tid_b(word), record.time), record.time,
+  const uint32_t next = word & SCHED_B_TRACED ? tid_b(word) : 0;
+  const bool told = told_early_ && !(word & SCHED_A_TRACED) && running_ == next;
+  if (next && !told)
+    put(FTrace_EVT_task_dispatch, context_of(next, record.time), record.time,
         word >> SCHED_PRIO_SHIFT & FTRACE_PRIO_MASK);
+  running_ = next;
+  told_early_ = false;
+}
+
+/// A switch that the kernel did not show is found out when the thread leaves its CPU, and its time then, from
+/// another clock, can be a hair late: a thread that logs something has the CPU already.
+void ChunkWriter::expect_running(uint32_t tid, uint64_t time) {
+  if (running_ != 0u)
+    return;
+  put(FTrace_EVT_task_dispatch, context_of(tid, time), time, 0);
+  running_ = tid;
+  told_early_ = true;
 }
 
 void ChunkWriter::on_wakeup(const sched_record &record) {
@@ -92,7 +106,11 @@ void ChunkWriter::life(const life_record &record) {
 void ChunkWriter::family(const family_record &record) {
   uint64_t time = std::max<uint64_t>(record.time, last_time_);
   make_room(time);
-  uint16_t par1 = record.par1_tid ? context_of(record.par1_tid, time) : record.par1;
+  uint16_t par1 = record.par1;
+  if (record.par1_tid & FAMILY_OWN && record.time >= last_time_)
+    expect_running(record.par1_tid & FTRACE_TID_MASK, time);
+  else if (record.par1_tid && !(record.par1_tid & FAMILY_OWN))
+    par1 = context_of(record.par1_tid, time);
   uint32_t par2 = record.par2_tid ? context_of(record.par2_tid, time) : record.par2;
   put(record.code, par1, time, par2);
 }
@@ -101,6 +119,8 @@ void ChunkWriter::blackout_start(uint64_t time, ftrace_blackout what) {
   time = std::max(time, last_time_);
   make_room(time);
   put(FTrace_EVT_blackout_start, what, time, 0);
+  if (what != FTRACE_BLACKOUT_FAMILIES)
+    running_.reset();
 }
 
 void ChunkWriter::blackout_end(uint64_t time, uint64_t lost, ftrace_blackout what) {

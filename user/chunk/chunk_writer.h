@@ -8,6 +8,7 @@
 #include <ovnitrace/capture.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace ovnitrace {
 
@@ -53,6 +54,7 @@ private:
   void put_names(uint16_t context, uint64_t time, const char *comm);
   uint16_t context_of(uint32_t tid, uint64_t time);
   uint16_t introduce(uint32_t tid, uint64_t time);
+  void expect_running(uint32_t tid, uint64_t time);
 
   const uint32_t cpu_;
   const uint64_t begin_;
@@ -63,6 +65,9 @@ private:
   uint32_t chunk_number_ = 0;
   uint64_t chunk_begin_ = 0; ///< ns
   uint64_t last_time_ = 0;
+  /// The traced thread that has the CPU, 0: another; not known before the first switch.
+  std::optional<uint32_t> running_;
+  bool told_early_ = false; ///< that it runs: by expect_running()
   bool started_ = false; ///< trace_start is written
   uint64_t records_ = 0;
 };
