@@ -1,5 +1,7 @@
 #include "tests/e2e/support/e2e.h"
 
+#include "tests/e2e/support/strays.h"
+
 #include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -113,6 +115,7 @@ std::vector<std::string> names_in(const std::string &directory) {
 
 CaptureTest::CaptureTest() : directory_(make_directory("ovnitrace-test-XXXXXX")) {}
 CaptureTest::~CaptureTest() {
+  kill_strays();
   remove_all(directory_);
 }
 

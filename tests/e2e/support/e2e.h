@@ -32,7 +32,7 @@ std::string read_text(const std::string &path);
 void write_text(const std::string &path, const std::string &text);
 std::vector<std::string> names_in(const std::string &directory);
 
-/// A test that captures. Skipped, with the reason, where we are not root.
+/// A test that captures; no program that it has started outlives it. Skipped, with the reason, where we are not root.
 class CaptureTest : public testing::Test {
 protected:
   CaptureTest();

@@ -1,5 +1,7 @@
 #include "tests/e2e/support/process.h"
 
+#include "tests/e2e/support/strays.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -79,6 +81,7 @@ Process::Process(const Command &command)
     : out_(output_file("stdout")), err_(output_file("stderr")) {
   const int in = memory_file("stdin", command.input);
   fflush(nullptr);
+  mark_as_ours();
   pid_ = fork();
   if (pid_ == 0)
     become_command(command, in, out_, err_);
