@@ -44,8 +44,11 @@ USER_SRC := $(filter-out user/main.cpp,$(call find,user,*.cpp))
 LIB_SRC := $(call find,user/lib,*.c)
 UNIT_SRC := $(call find,tests/unit,*.cpp) $(call find,tests/unit,*.c)
 E2E_SRC := $(call find,tests/e2e,*.cpp)
-PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp))
+LINKED := $(patsubst tests/linked/%.cpp,$(B)/tests/programs/%,$(call find,tests/linked,*.cpp))
+PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp)) \
+  $(LINKED:%=%_static) $(LINKED:%=%_shared)
 BENCHES := $(patsubst tests/bench/%.cpp,$(B)/tests/bench/%,$(call find,tests/bench,*.cpp))
+FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp)
 FUZZERS := $(patsubst tests/fuzz/%.cpp,$(B)/tests/fuzz/%,$(call find,tests/fuzz,*.cpp))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(call find,bpf,*.bpf.c))
 
@@ -71,7 +74,7 @@ $(B)/ovnitrace-emu: $(call objects,emulator/cli/main.cpp) $(B)/libemulator.a
 	@$(CXX) $(LDFLAGS) -o $@ $^ $(EMULATOR_LIBS)
 
 $(B)/libemulator.a: $(call objects,$(EMULATOR_SRC))
-$(B)/fuzz/libemulator.a: $(patsubst %,$(B)/fuzz/%.o,$(EMULATOR_SRC))
+$(B)/fuzz/libemulator.a: $(patsubst %,$(B)/fuzz/%.o,$(FUZZED))
 $(B)/libovnitrace.a: $(call objects,$(LIB_SRC))
 $(B)/libemulator.a $(B)/fuzz/libemulator.a $(B)/libovnitrace.a:
 	@echo "  AR       $@"
@@ -93,6 +96,17 @@ $(B)/tests/programs/%: tests/programs/%.cpp
 	@mkdir -p $(@D)
 	@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< -lpthread
 
+# Those that use libovnitrace, in both its forms; the shared one is found beside the program.
+$(B)/tests/programs/%_static: tests/linked/%.cpp $(B)/libovnitrace.a
+	@echo "  PROGRAM  $@"
+	@mkdir -p $(@D)
+	@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libovnitrace.a $(LIB_LIBS)
+
+$(B)/tests/programs/%_shared: tests/linked/%.cpp $(B)/$(SO)
+	@echo "  PROGRAM  $@"
+	@mkdir -p $(@D)
+	@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/$(SO) -Wl,-rpath,'$$ORIGIN' -lpthread
+
 $(B)/tests/bench/%: tests/bench/%.cpp $(B)/libemulator.a $(B)/libovnitrace.a
 	@echo "  BENCH    $@"
 	@mkdir -p $(@D)
@@ -104,7 +118,7 @@ FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -g -fsanitize=address,undefined
 $(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.cpp.o $(B)/fuzz/libemulator.a
 	@echo "  FUZZER   $@"
 	@mkdir -p $(@D)
-	@$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ $(EMULATOR_LIBS)
+	@$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ -lelf $(EMULATOR_LIBS)
 
 $(B)/fuzz/%.cpp.o: %.cpp
 	@echo "  FUZZ-CXX $<"

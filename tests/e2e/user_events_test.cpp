@@ -85,6 +85,30 @@ TEST_F(UserEvents, OfAFileThatIsNamedWithProbe) {
   expect_all_there({path("script")}, 1000, {"--probe", installed("user_events")});
 }
 
+TEST_F(UserEvents, OfAProgramWithTheLibraryInIt) {
+  expect_all_there({installed("library_events_static"), "7"}, 101);
+}
+
+TEST_F(UserEvents, OfAProgramThatIsLinkedWithTheLibrary) {
+  installed("libovnitrace.so.0");
+  expect_all_there({installed("library_events_shared"), "7"}, 101);
+}
+
+TEST_F(UserEvents, OfAProgramThatOpensTheLibrary) {
+  const std::string library = installed("libovnitrace.so.0"), other = path("other.so");
+  write_text(other, read_text(library));
+  expect_all_there({installed("library_events_shared"), "7", "loaded", other}, 101, {"--probe", other});
+}
+
+TEST_F(UserEvents, OfALibraryThatIsFoundWhereTheDynamicLoaderIsTold) {
+  write_text(path("libovnitrace.so.0"), read_text(installed("libovnitrace.so.0")));
+  write_text(path("program"), read_text(installed("library_events_shared")));
+  ASSERT_EQ(chmod(path("program").c_str(), 0755), 0);
+  ASSERT_EQ(mkdir(path("elsewhere").c_str(), 0755), 0);
+  ASSERT_EQ(rename(path("program").c_str(), path("elsewhere/program").c_str()), 0);
+  expect_all_there({"env", "LD_LIBRARY_PATH=" + directory(), path("elsewhere/program"), "7"}, 101);
+}
+
 TEST_F(UserEvents, AProbeFileWithoutProbesIsRefusedBeforeAnythingRuns) {
   write_text(path("text"), "no program");
   for (const std::string &file : {path("text"), path("none"), directory(), ovnitrace() + "\n"}) {

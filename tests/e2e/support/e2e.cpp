@@ -54,7 +54,7 @@ std::string installed(const std::string &name) {
   const std::string copy = installation.directory + "/" + name;
   if (!fs::exists(copy)) {
     const fs::path tests = fs::read_symlink("/proc/self/exe").parent_path();
-    const bool command = name == "ovnitrace";
+    const bool command = name == "ovnitrace" || name.starts_with("libovnitrace");
     fs::copy_file(command ? tests.parent_path() / name : tests / "programs" / name, copy);
     chmod(copy.c_str(), 0755);
   }

@@ -11,8 +11,8 @@
 
 namespace ovnitrace::test {
 
-/// A copy of build/ovnitrace, or of a program of build/tests/programs, that every user can execute,
-/// wherever the build lies.
+/// A copy of build/ovnitrace or the library beside it, or of a program of build/tests/programs, that every user
+/// can execute, wherever the build lies.
 std::string installed(const std::string &name);
 inline std::string ovnitrace() {
   return installed("ovnitrace");

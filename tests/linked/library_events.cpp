@@ -1,0 +1,57 @@
+// Logs through libovnitrace and says what it logged, as tests/programs/user_events.cpp does:
+//
+//   library_events MARK [loaded LIBRARY]   MARK in parameter 1; loaded: through a library that it opens by dlopen
+#include <ovnitrace/ftrace.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <dlfcn.h>
+#include <sched.h>
+#include <unistd.h>
+
+namespace {
+
+uint64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return uint64_t(time.tv_sec) * 1'000'000'000 + uint64_t(time.tv_nsec);
+}
+
+decltype(&TRACER_LOGEVENT) log_event = TRACER_LOGEVENT;
+decltype(&FTrace_enable) enable = FTrace_enable;
+decltype(&FTrace_disable) disable = FTrace_disable;
+
+void add(unsigned code, unsigned par1, unsigned par2) {
+  const uint64_t before = now();
+  log_event(uint16_t(code), uint16_t(par1), par2);
+  const uint64_t after = now();
+  printf("logged tid=%d code=%u par1=%u par2=%u before=%llu after=%llu cpu=-1\n", gettid(), code, par1, par2,
+         (unsigned long long)before, (unsigned long long)after);
+}
+
+template <typename Function> void load(void *library, const char *name, Function &function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const unsigned mark = argc > 1 ? unsigned(atoi(argv[1])) : 1;
+  if (argc > 3) {
+    void *library = dlopen(argv[3], RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      return 1;
+    load(library, "TRACER_LOGEVENT", log_event);
+    load(library, "FTrace_enable", enable);
+    load(library, "FTrace_disable", disable);
+  }
+  log_event(FTrace_EVT_user_event_0, uint16_t(mark), 1000); // not enabled yet
+  enable();
+  for (unsigned n = 0; n < 100; n++)
+    add(FTrace_EVT_user_event_0 | n % 13 << 4, mark, n);
+  disable();
+  log_event(FTrace_EVT_user_event_0, uint16_t(mark), 1001);
+  enable();
+  add(FTrace_EVT_ipoint, mark, 100);
+}

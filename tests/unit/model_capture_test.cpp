@@ -1,0 +1,54 @@
+// What programs do to a capture: the model capture's type 13, and filters.
+#include "tests/unit/support/replay_rig.h"
+
+#include <gtest/gtest.h>
+
+namespace ovnitrace {
+namespace {
+
+using test::ReplayRig;
+using test::Timeline;
+
+TEST(CaptureModel, AProcessThatIsDisabledShowsSoOnAllItsThreads) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0);
+  rig.at(5).ftrace(FTrace_EXT_disable, 0).at(9).ftrace(FTrace_EXT_enable, 1).flush();
+  const Timeline expected = {{5, 2}, {9, 1}};
+  EXPECT_EQ(rig.threads.timeline(0, 13), expected);
+  EXPECT_EQ(rig.threads.timeline(1, 13), expected);
+  EXPECT_EQ(rig.cpus.timeline(0, 13), expected) << "a thread of it runs there";
+  EXPECT_EQ(rig.cpus.timeline(1, 13), (Timeline{}));
+}
+
+TEST(CaptureModel, AnotherProgramHasSaidNothing) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EXT_disable, 0).at(6).ftrace(FTrace_EXT_exec, 0).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 13), (Timeline{{5, 2}, {6, 0}}));
+}
+
+TEST(CaptureModel, NorHasAnotherProcessOfTheSameNumber) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EXT_disable, 1).at(6).ftrace(FTrace_EVT_task_create, 1).flush();
+  EXPECT_EQ(rig.threads.timeline(1, 13), (Timeline{{5, 2}})) << "only one thread more";
+  rig.at(7).ftrace(FTrace_EVT_task_create, 0).flush();
+  EXPECT_EQ(rig.threads.timeline(1, 13), (Timeline{{5, 2}, {7, 0}}));
+}
+
+TEST(CpuModeModel, AFilterHoldsOnEveryCpu) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_filter_signal, kNone, 1, 0, kNone, 1);
+  rig.at(6).ftrace(FTrace_filter_signal, kNone, 0, 0, kNone, 0).flush();
+  for (uint32_t cpu : {0, 1})
+    EXPECT_EQ(rig.cpus.timeline(cpu, 472), (Timeline{{5, 1 << 7}, {6, 0}})) << cpu;
+}
+
+TEST(FilterModel, NoInterruptIsServedOnAnyCpuWhileInterruptsAreFiltered) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EVT_interrupt_start, kNone, 1, 0, 0, 9);
+  rig.at(6).ftrace(FTrace_filter_interrupt, kNone, 0, 0, kNone, 1).flush();
+  EXPECT_EQ(rig.cpus.timeline(1, 400), (Timeline{{5, 10}, {6, 0}}));
+  EXPECT_EQ(rig.threads.timeline(0, 401), (Timeline{{5, 10}, {6, 0}}));
+}
+
+} // namespace
+} // namespace ovnitrace
