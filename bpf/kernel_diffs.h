@@ -89,6 +89,11 @@ static __always_inline __u64 time_on_cpu(struct task_struct *p)
 	return clock > p->sched_info.last_arrival ? clock - p->sched_info.last_arrival : 0;
 }
 
+/* With PREEMPT_RT the softirq being served is counted in the task and not in the preemption count. */
+struct task_struct___rt {
+	int softirq_disable_cnt;
+} __attribute__((preserve_access_index));
+
 /* include/linux/preempt.h */
 #define SOFTIRQ_SERVING 0x00000100
 #define HARDIRQ_MASK 0x000f0000
@@ -96,10 +101,13 @@ static __always_inline __u64 time_on_cpu(struct task_struct *p)
 
 static __always_inline enum ftrace_wakeup_context wakeup_context(struct task_struct *current)
 {
+	struct task_struct___rt *rt = (void *)current;
 	__u32 count;
 
 	if (!read_preempt_count(current, &count))
 		return FTRACE_WAKER_UNKNOWN;
+	if (bpf_core_field_exists(rt->softirq_disable_cnt))
+		count |= rt->softirq_disable_cnt & SOFTIRQ_SERVING;
 	if (!(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_SERVING)))
 		return FTRACE_WAKER_TASK;
 	if (count & NMI_MASK)

@@ -44,6 +44,8 @@ struct {
 } life SEC(".maps");
 
 __u64 life_lost = 0; /* life events that found no room */
+__u32 program_pid = 0; /* the process that the loader started */
+__u32 program_threads = 0; /* its threads that have not left their CPU for ever */
 __u64 complete_since = -1ULL; /* ns: from here on the state of every traced thread is known; set by the loader */
 
 /* ---- staging --------------------------------------------------------------------------------- */
@@ -151,6 +153,8 @@ static __noinline int log_death(struct task_struct *p, __u32 tid)
 	r.account.voluntary = p->nvcsw;
 	r.account.involuntary = p->nivcsw;
 	life_send(&r);
+	if ((__u32)p->tgid == program_pid)
+		__sync_fetch_and_add(&program_threads, -1);
 	return 0;
 }
 
@@ -162,14 +166,19 @@ int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
 	struct task_struct *parent = bpf_get_current_task_btf();
 	__u32 tid = child->pid;
 	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+	__u32 creator = thread_entry(parent->pid);
 	struct life_record r;
 
-	if (!trace_all && !(thread_entry(parent->pid) & (THREAD_TRACED | THREAD_FOLLOW))) {
+	if (creator & THREAD_FOLLOW)
+		program_pid = child->tgid;
+	if (!trace_all && !(creator & (THREAD_TRACED | THREAD_FOLLOW))) {
 		if (entry && *entry)
 			*entry = 0; /* the tid was a traced thread's once */
 		return 0;
 	}
 	set_traced(tid);
+	if ((__u32)child->tgid == program_pid)
+		__sync_fetch_and_add(&program_threads, 1);
 	life_fill(&r, LIFE_NEW, child, parent->pid);
 	life_send(&r);
 	return 0;

@@ -12,8 +12,8 @@
 #include <linux/membarrier.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
-
 
 namespace ovnitrace {
 
@@ -30,11 +30,12 @@ bool is_plugged_in(uint32_t cpu) {
 struct Capture::Skeleton {
   ovnitrace_bpf *object = nullptr;
   ~Skeleton() { ovnitrace_bpf__destroy(object); }
+  const volatile ovnitrace_bpf::ovnitrace_bpf__bss &counters() const { return *object->bss; }
 };
 
 Capture::Capture(const CaptureParameters &parameters)
     : skeleton_(std::make_unique<Skeleton>()), ring_bytes_(parameters.ring_bytes),
-      trace_all_(parameters.trace_all) {
+      trace_all_(parameters.trace_all), transitions_(parameters.transitions) {
   check_can_capture();
   collect_bpf_log();
   int cpus = libbpf_num_possible_cpus();
@@ -51,12 +52,12 @@ Capture::Capture(const CaptureParameters &parameters)
   o->rodata->wakeup_watermark = wakeup_watermark();
   bpf_map__set_max_entries(o->maps.stages, cpus_);
   bpf_map__set_max_entries(o->maps.rings, cpus_);
-  bool modern = sched_switch_has_prev_state(), transitions = parameters.transitions;
-  bpf_program__set_autoload(o->progs.on_switch, transitions && modern);
-  bpf_program__set_autoload(o->progs.on_switch_3_arguments, transitions && !modern);
+  bool modern = sched_switch_has_prev_state();
+  bpf_program__set_autoload(o->progs.on_switch, transitions_ && modern);
+  bpf_program__set_autoload(o->progs.on_switch_3_arguments, transitions_ && !modern);
   for (bpf_program *program :
        {o->progs.on_waking, o->progs.on_wakeup, o->progs.on_wakeup_new, o->progs.on_migrate})
-    bpf_program__set_autoload(program, transitions);
+    bpf_program__set_autoload(program, transitions_);
   bpf_program__set_autoload(o->progs.snapshot, parameters.trace_all || parameters.snapshot_pid);
   bpf_program__set_autoattach(o->progs.snapshot, false);
 
@@ -155,8 +156,13 @@ int Capture::rings_map() const { return bpf_map__fd(skeleton_->object->maps.ring
 
 size_t Capture::life_bytes() const { return CAPTURE_LIFE_BYTES; }
 
-uint64_t Capture::life_lost() const {
-  return static_cast<const volatile ovnitrace_bpf::ovnitrace_bpf__bss *>(skeleton_->object->bss)->life_lost;
+uint64_t Capture::life_lost() const { return skeleton_->counters().life_lost; }
+
+void Capture::await_last_switch() const {
+  constexpr timespec kPause = {0, 100'000}; // ns
+  constexpr int kPatience = 10'000;         // pauses
+  for (int pause = 0; transitions_ && pause < kPatience && skeleton_->counters().program_threads; pause++)
+    nanosleep(&kPause, nullptr);
 }
 
 uint64_t Capture::skipped_runs() const {

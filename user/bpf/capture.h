@@ -51,6 +51,10 @@ public:
   int threads_map() const; ///< descriptor of bpf/shared_maps.h's `threads`
   int rings_map() const;   ///< of `rings`
   size_t life_bytes() const;
+  /// Waits until the last thread of the program that this process started has left its CPU for ever: who
+  /// waits for a process is told of its end some instructions earlier. Not longer than a second: the
+  /// kernel may have hidden that switch.
+  void await_last_switch() const;
   /// What CPU `cpu` has staged; being written until detach().
   const volatile cpu_stage &stage(uint32_t cpu) const { return stages_[cpu]; }
   uint64_t life_lost() const; ///< life events that found no room
@@ -67,6 +71,7 @@ private:
   uint32_t cpus_ = 0;
   size_t ring_bytes_ = 0;
   bool trace_all_ = false;
+  bool transitions_ = false;
   std::vector<int> ring_fds_;
   const volatile cpu_stage *stages_ = nullptr;
   size_t stages_bytes_ = 0;

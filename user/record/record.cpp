@@ -240,6 +240,7 @@ void Session::make_store() {
 void Session::wait() {
   if (program_) {
     ProgramEnd end = program_->wait();
+    capture_.await_last_switch();
     trace_.how = end.text();
     trace_.exit_status = end.exit_status();
   } else if (options_.pid) {
