@@ -85,18 +85,21 @@ static __always_inline bool is_own_event(__u16 code)
 
 /* FTrace_set_filter(code, status). It changes nothing for the scheduler's family, nor for those that
  * the user of ovnitrace has not chosen, and then it is not told either. */
-static __always_inline bool set_filter(__u16 code, __u16 status)
+static __always_inline bool is_filter(__u16 code, __u32 status)
 {
-	__u32 family = FAMILY(code);
+	return code >= FTrace_filter_trace_Events && code <= FTrace_filter_timer && status <= 1 &&
+	       (chosen & FAMILY(code));
+}
 
-	if (code < FTrace_filter_trace_Events || code > FTrace_filter_timer || status > 1 ||
-	    !(chosen & family))
-		return false;
+/* Told when it holds already, or still: no event of the family comes between two that say that it is
+ * filtered. */
+static __always_inline void set_filter(__u16 code, __u16 status, __u32 par2, __u32 tid)
+{
 	if (status)
-		__sync_fetch_and_and(&families, ~family);
-	else
-		__sync_fetch_and_or(&families, family);
-	return true;
+		__sync_fetch_and_and(&families, ~FAMILY(code));
+	log_full(code, status, par2, FAMILY_OWN | tid, 0);
+	if (!status)
+		__sync_fetch_and_or(&families, FAMILY(code));
 }
 
 /* ---- the probes -------------------------------------------------------------------------------- */
@@ -125,8 +128,8 @@ static __always_inline void log_own(struct pt_regs *ctx, struct user_probe *prob
 	if (is_own_event(code)) {
 		if (is_on(code) && !is_disabled(current))
 			log_full(code, par1, par2, FAMILY_OWN | current->pid, 0);
-	} else if (set_filter(code, par1)) {
-		log_full(code, par1, par2, FAMILY_OWN | current->pid, 0);
+	} else if (is_filter(code, par1)) {
+		set_filter(code, par1, par2, current->pid);
 	} else {
 		__sync_fetch_and_add(&user_refused, 1);
 	}
@@ -148,13 +151,11 @@ int on_user_probe(struct pt_regs *ctx)
 		break;
 	case USER_PROBE_ENABLE:
 		enable(current, true);
-		if (chosen & FAMILY(FTrace_EVT_user_event_0))
-			log_thread(FTrace_EXT_enable, current->pid, 0);
+		log_thread(FTrace_EXT_enable, current->pid, 0);
 		break;
 	case USER_PROBE_DISABLE:
 		enable(current, false);
-		if (chosen & FAMILY(FTrace_EVT_user_event_0))
-			log_thread(FTrace_EXT_disable, current->pid, 0);
+		log_thread(FTrace_EXT_disable, current->pid, 0);
 		break;
 	}
 	return 0;

@@ -187,6 +187,8 @@ TraceTarget::Description Session::description(const ThreadRegistry *threads) con
 void Session::start_families() {
   FamilySet wanted = options_.families & families_of_tracepoints();
   std::vector<ProbedFile> probes = find_user_probes();
+  if (!probes.empty() && !capture_parameters(options_).transitions)
+    print("ovnitrace: user events without the scheduler's (--filter sched,user): their threads are not known\n");
   if (!probes.empty())
     wanted = wanted | (options_.families & families_of_programs());
   if (!wanted.bits())
