@@ -25,6 +25,10 @@ constexpr std::array<std::string_view, 9> kReasons = {
     "yielded", "preempted", "sleep", "disk", "stopped", "traced", "dead", "parked", "idle"};
 constexpr std::array<std::string_view, 5> kContexts = {"task", "softirq", "hardirq", "nmi",
                                                        "unknown"};
+constexpr std::array<std::string_view, 8> kPolicies = {"other", "fifo", "rr",       "batch",
+                                                       "4",     "idle", "deadline", "ext"};
+constexpr std::array<std::string_view, 5> kTimers = {"other", "sleep", "itimer", "posix",
+                                                     "timerfd"};
 constexpr std::array<std::string_view, 6> kStates = {"unknown", "running", "paused",
                                                      "dead",    "cooling", "warming"};
 
@@ -175,6 +179,49 @@ char *DumpLine::put_details(char *at, const Event &event) const {
     if (event.par2 & FTRACE_SIGNAL_DELIVERED)
       return put_number(at, "taken", 1);
     return put_number(at, "sender", event.par2 & FTRACE_TID_MASK);
+  case FTrace_EVT_set_priority:
+    if (event.par2 >> FTRACE_POLICY_SHIFT == 0)
+      break;
+    at = put_priority(at, int(event.par2 & FTRACE_PRIO_MASK) - FTRACE_PRIO_BIAS);
+    return put_name(at, "policy", kPolicies, (event.par2 >> FTRACE_POLICY_SHIFT) - 1);
+  case FTrace_EVT_mutex_lock:
+    if (const uint32_t mutex = event.par2 & ~(FTRACE_FUTEX_PLAIN | FTRACE_FUTEX_GAVE_UP))
+      at = put_number(at, "mutex", mutex); // not told of a wait of S.Ha.R.K.
+    if (event.par2 & FTRACE_FUTEX_GAVE_UP)
+      return put_number(at, "gave_up", 1);
+    return event.par2 & FTRACE_FUTEX_PLAIN ? put_number(at, "waited", 1) : at;
+  case FTrace_EVT_mutex_wait:
+  case FTrace_EVT_mutex_post:
+  case FTrace_EVT_mutex_unlock:
+    return put_number(at, "mutex", event.par2);
+  case FTrace_EVT_timer_post:
+  case FTrace_EVT_timer_delete:
+  case FTrace_EVT_timer_wakeup_start:
+  case FTrace_EVT_timer_wakeup_end:
+    if (!event.par2)
+      break; // the manual gives them none
+    at = put_name(at, "timer", kTimers, event.par2 & FTRACE_TIMER_KIND_MASK);
+    if (event.kind == FTrace_EVT_timer_post)
+      return put_number(at, "in_us", event.par2 >> FTRACE_TIMER_SHIFT);
+    if (event.kind == FTrace_EVT_timer_wakeup_start)
+      return put_number(at, "late_ns", event.par2 >> FTRACE_TIMER_SHIFT);
+    return at;
+  case FTrace_EVT_task_deadline_miss:
+    return event.par2 ? put_number(at, "late_ns", event.par2) : at;
+  case FTrace_EVT_server_exhaust:
+    if (event.thread == kNone)
+      break;
+    return put_number(at, event.par2 & FTRACE_SERVER_YIELDED ? "yielded_ns" : "overrun_ns",
+                      event.par2 & ~FTRACE_SERVER_YIELDED);
+  case FTrace_EVT_server_create:
+  case FTrace_EVT_server_active:
+    if (event.thread == kNone)
+      break;
+    return put_number(at, "budget_ns", event.par2);
+  case FTrace_EVT_inheritance:
+    if (event.peer < catalog_.threads.size())
+      return put_number(at, "for", catalog_.threads[event.peer].tid);
+    break;
   case FTrace_EVT_task_create:
   case FTrace_EVT_task_end: // their tid is that of the thread
   case FTrace_EVT_trace_start:

@@ -57,7 +57,9 @@ bool ChunkFile::next(Event &event) {
     event.kind = code;
     event.thread = thread;
     event.cpu = cpu_;
-    event.peer = peer_tid ? tables_.threads.latest(peer_tid, time_) : kNone;
+    event.peer = peer_tid                         ? tables_.threads.latest(peer_tid, time_)
+                 : code == FTrace_EVT_inheritance ? thread_of(uint16_t(record.par2))
+                                                  : kNone;
     event.par2 = record.par2;
     event.par1 = record.par1;
     event.file = file_;

@@ -46,8 +46,9 @@ constexpr std::array<CodeKind, 256> make_code_kinds() {
         FTrace_EVT_mutex_create, FTrace_EVT_mutex_lock, FTrace_EVT_mutex_inherit,
         FTrace_EVT_mutex_unlock, FTrace_EVT_mutex_unlock_misprint, FTrace_EVT_mutex_wait,
         FTrace_EVT_mutex_post, FTrace_EVT_signal, FTrace_EVT_timer_post, FTrace_EVT_timer_delete,
-        FTrace_EVT_timer_wakeup_start, FTrace_EVT_timer_wakeup_end, FTrace_EXT_enable,
-        FTrace_EXT_disable})
+        FTrace_EVT_timer_wakeup_start, FTrace_EVT_timer_wakeup_end, FTrace_EVT_server_create,
+        FTrace_EVT_server_replenish, FTrace_EVT_server_exhaust, FTrace_EVT_server_reclaiming,
+        FTrace_EVT_server_remove, FTrace_EVT_server_active, FTrace_EXT_enable, FTrace_EXT_disable})
     kinds[std::size_t(code)] = CodeKind::maybe_thread;
   for (int code : {FTrace_EVT_trace_start,
                    FTrace_EVT_trace_stop,
@@ -62,12 +63,6 @@ constexpr std::array<CodeKind, 256> make_code_kinds() {
                    FTrace_EVT_to_protected_mode,
                    FTrace_EVT_CLI,
                    FTrace_EVT_STI,
-                   FTrace_EVT_server_create,
-                   FTrace_EVT_server_replenish,
-                   FTrace_EVT_server_exhaust,
-                   FTrace_EVT_server_reclaiming,
-                   FTrace_EVT_server_remove,
-                   FTrace_EVT_server_active,
                    FTrace_EVT_server_using_rec,
                    FTrace_EVT_data_pointer})
     kinds[std::size_t(code)] = CodeKind::plain_event;

@@ -1,7 +1,7 @@
 // Why a thread is off its CPU, who runs instead of it, and its priority.
+#include "emulator/models/priority_labels.h"
 #include "emulator/models/registry.h"
 
-#include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
 namespace ovnitrace {
@@ -60,13 +60,10 @@ void snapshot(ModelContext &ctx, const Event &event) {
     off_cpu(ctx, event, event.par2 >> FTRACE_REASON_SHIFT, 0);
 }
 
-std::vector<ValueLabel> priority_labels() {
-  std::vector<ValueLabel> labels = {{FTRACE_PRIO_BIAS - 1, "Deadline"}};
-  for (int priority = 0; priority < 99; priority++)
-    labels.push_back({priority + FTRACE_PRIO_BIAS, fmt::format("Real time {}", 99 - priority)});
-  for (int priority = 100; priority < 140; priority++)
-    labels.push_back({priority + FTRACE_PRIO_BIAS, fmt::format("Nice {}", priority - 120)});
-  return labels;
+/// The manual's event has no parameters: then the next dispatch tells.
+void priority_set(ModelContext &ctx, const Event &event) {
+  if (event.par2 >> FTRACE_POLICY_SHIFT)
+    ctx.set(kPriority, event.thread, event.par2 & FTRACE_PRIO_MASK);
 }
 
 } // namespace
@@ -105,6 +102,7 @@ Model kernel_model() {
           {FTrace_EVT_task_activate, "task_activate", woken,
            "the reason to be off the CPU is over"},
           {FTrace_EXT_snapshot, "EXT_snapshot", snapshot, "the reason at the start of the capture"},
+          {FTrace_EVT_set_priority, "set_priority", priority_set, "the priority, if it is told"},
       },
       {},
   };

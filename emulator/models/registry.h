@@ -23,5 +23,9 @@ Model shadow_model();         ///< tasks that run in the place of a blocked one;
 Model cpu_mode_model();       ///< modes and filters of CPUs; 470 to 479
 Model interrupt_model();      ///< interrupts of CPUs and threads; 400 to 409
 Model signal_model();         ///< signals sent and taken; 410 to 419
+Model priority_model();       ///< changes of priorities and policies; 420 to 429
+Model mutex_model();          ///< waits for mutexes, and what is done with them; 430 to 439
+Model timer_model();          ///< timers of threads; 440 to 449
+Model server_model();         ///< budgets of deadline servers; 450 to 459
 
 } // namespace ovnitrace

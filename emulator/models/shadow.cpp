@@ -10,10 +10,10 @@ namespace {
 constexpr uint32_t kFor = 0;
 
 /// (exec_shadow.context, exec.context): exec was chosen; if it is blocked, exec_shadow, which it
-/// waits for, runs in its place.
+/// waits for, runs in its place. On Linux, which has priorities: it runs with that of exec.
 void schedule(ModelContext &ctx, const Event &event) {
-  const uint32_t own = ctx.system.catalog().threads[event.thread].tid;
-  ctx.set(kFor, event.thread, event.par2 == own ? 0 : event.par2);
+  const bool other = event.peer != kNone && event.peer != event.thread;
+  ctx.set(kFor, event.thread, other ? ctx.system.catalog().threads[event.peer].tid : 0);
 }
 
 } // namespace
@@ -21,10 +21,10 @@ void schedule(ModelContext &ctx, const Event &event) {
 Model shadow_model() {
   return {
       "shadow",
-      "tasks that run in the place of a blocked one",
+      "threads that run in the place of a blocked one",
       {
           {.name = "runs for",
-           .label = "Context of the task in whose place it runs",
+           .label = "TID of the thread in whose place it runs",
            .thread_type = 464,
            .cpu_type = 464,
            .thread_track = Track::running,
@@ -34,9 +34,9 @@ Model shadow_model() {
       },
       {
           {FTrace_EVT_task_schedule, "task_schedule", schedule,
-           "parameter 2, if that is not the thread itself"},
+           "the thread of the context in parameter 2, if that is another"},
           {FTrace_EVT_inheritance, "inheritance", schedule,
-           "parameter 2, if that is not the thread itself"},
+           "the thread of the context in parameter 2, if that is another"},
           {FTrace_EVT_context_switch, "context_switch", nullptr,
            "the CPU goes to another task; the events that it implies say so", false},
       },

@@ -60,6 +60,8 @@ void Scheduling::record(const Event &event, Meaning meaning) {
     return left(event.thread);
   case Meaning::interrupt_begin:
   case Meaning::interrupt_end:
+    if (event.kind == FTrace_EVT_timer_wakeup_start)
+      break;
     now_.peer = running_;
     now_.par2 = running_ == kNone ? 0 : threads_[running_].facts.tid;
     break;
@@ -85,6 +87,8 @@ void Scheduling::record(const Event &event, Meaning meaning) {
     threads_[event.thread].in_cycle = false;
     [[fallthrough]];
   case Meaning::wait:
+    if (known && meaning == Meaning::wait)
+      threads_[event.thread].in_wait = true;
     if (known && event.thread == running_)
       about_to_ = meaning == Meaning::wait ? Wait::resource : Wait::cycle;
     return;
@@ -152,6 +156,7 @@ void Scheduling::dispatch() {
   begin_cycle(now_.thread);
   now_.par2 = 0; // no priority
   put(now_);
+  ends_wait(now_.thread);
   running_ = now_.thread;
   set_wait(running_, Wait::none);
   about_to_ = Wait::none;
@@ -175,12 +180,13 @@ void Scheduling::gets_cpu(uint32_t thread) {
   known_ = true;
   if (thread == running_) {
     about_to_ = Wait::none;
-    return;
+    return ends_wait(thread);
   }
   if (running_ != kNone)
     leaves_cpu(thread);
   begin_cycle(thread);
   put_implied(FTrace_EVT_task_dispatch, thread);
+  ends_wait(thread);
   running_ = thread;
   set_wait(thread, Wait::none);
   about_to_ = Wait::none;
@@ -220,6 +226,13 @@ void Scheduling::begin_cycle(uint32_t thread) {
 void Scheduling::set_wait(uint32_t thread, Wait wait) {
   threads_[thread].waits = wait;
   threads_[thread].since = blackouts_;
+}
+
+/// Who gets the CPU waits no more, as S.Ha.R.K. lets a task that waits for a mutex run by its
+/// owner.
+void Scheduling::ends_wait(uint32_t thread) {
+  if (std::exchange(threads_[thread].in_wait, false))
+    put_implied(FTrace_EVT_mutex_lock, thread, FTRACE_FUTEX_PLAIN);
 }
 
 /// Without the events of tasks nothing is known of them: that is what a blackout is.

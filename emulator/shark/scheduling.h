@@ -51,6 +51,7 @@ private:
     bool in_cycle = false;
     Wait waits = Wait::none; ///< for what it left the CPU,
     uint32_t since = 0;      ///< as known since this blackout
+    bool in_wait = false;    ///< a mutex_wait was told, and not its end
   };
 
   void put(const Event &event) { out_[count_++] = event; }
@@ -64,6 +65,7 @@ private:
   void left(uint32_t thread);
   void begin_cycle(uint32_t thread);
   void set_wait(uint32_t thread, Wait wait);
+  void ends_wait(uint32_t thread);
   void filter();
   void forget();
 

@@ -179,6 +179,11 @@ enum ftrace_wakeup_context {
 #define FTRACE_PRIO_MASK 0xffu
 #define FTRACE_PRIO_BIAS 2
 
+/* par2 of set_priority: the priority as in task_dispatch, and above it 1 + the policy (SCHED_OTHER 0,
+ * SCHED_FIFO 1, …, of <linux/sched.h>). par2 of inheritance: the context of the thread that it runs
+ * for; its own: for no other any more. */
+#define FTRACE_POLICY_SHIFT 8
+
 /* Parameter 1 of blackout_start and blackout_end: what was lost. */
 enum ftrace_blackout {
 	FTRACE_BLACKOUT_TRANSITIONS = 0, /* and maybe others, on this CPU */
@@ -201,6 +206,22 @@ enum ftrace_blackout {
  * bits 0. These are used on mutex_lock, the end of a wait. */
 #define FTRACE_FUTEX_PLAIN 1u   /* not a PI futex: the kernel does not know whether it is a lock */
 #define FTRACE_FUTEX_GAVE_UP 2u /* the wait failed: timeout, signal, or the value had changed */
+
+/* par2 of server_exhaust: by how many ns more than its budget the thread ran; with this bit, it gave the
+ * rest of it back (sched_yield), so many ns. */
+#define FTRACE_SERVER_YIELDED 0x80000000u
+
+/* par2 of the events of timers: which kind in the low bits, above it of timer_post in how many us it is to
+ * expire, of timer_wakeup_start by how many ns it is late; at most 2^28 - 1. Values are never renumbered. */
+enum ftrace_timer_kind {
+	FTRACE_TIMER_OTHER = 0,
+	FTRACE_TIMER_SLEEP = 1,   /* a sleep, or the timeout of another wait */
+	FTRACE_TIMER_ITIMER = 2,  /* setitimer(ITIMER_REAL), alarm */
+	FTRACE_TIMER_POSIX = 3,   /* timer_settime */
+	FTRACE_TIMER_TIMERFD = 4, /* timerfd_settime */
+};
+#define FTRACE_TIMER_KIND_MASK 0xfu
+#define FTRACE_TIMER_SHIFT 4
 
 /* par2 of FTrace_EXT_snapshot: the thread state, by ovni's value, in the low byte, the reason of
  * enum ftrace_offcpu_reason in the high byte where it is off its CPU, its CPU in bits 8-23. */

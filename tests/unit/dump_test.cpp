@@ -110,7 +110,7 @@ TEST(Dump, PrintsEveryDetailInStableColumns) {
     12.345678901    0  blackout_start       -
     12.345678901    0  blackout_end         -                        lost=17
     12.345678901    0  user_event_3         -                        par1=5 par2=6
-    12.345678901    0  mutex_unlock         app (4321)               par2=99
+    12.345678901    0  mutex_unlock         app (4321)               mutex=99
     12.345678901    0  trace_stop           -
 )");
 }

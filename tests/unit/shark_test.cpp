@@ -357,6 +357,44 @@ TEST_F(Shark, ASemaphoreBlocks) {
   EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "11 2"}));
 }
 
+TEST_F(Shark, AWaitForASemaphoreIsOverWhenTheTaskGetsTheCpu) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
+  file.at(10).record(FTrace_EVT_mutex_wait, 1, 0).at(11).context_switch(2);
+  file.at(20).record(FTrace_EVT_mutex_post, 2, 0).at(30).context_switch(1);
+  EXPECT_EQ(timeline("thread.prv", 1, 430), (Texts{"10 1", "30 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 432), (Texts{"29 1", "30 0"}));
+  EXPECT_EQ(timeline("thread.prv", 2, 431), (Texts{"19 4", "20 0"}));
+}
+
+TEST_F(Shark, AWaitThatDoesNotBlockIsOverAtOnce) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  file.at(10).record(FTrace_EVT_mutex_wait, 1, 3).at(11).context_switch(1);
+  EXPECT_EQ(timeline("thread.prv", 1, 430), (Texts{"10 4", "11 0"}));
+}
+
+TEST_F(Shark, MutexesTimersAndPrioritiesAreShown) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  file.at(10).record(FTrace_EVT_mutex_lock, 1, 0x1000);
+  file.at(20).record(FTrace_EVT_mutex_unlock, 1, 0x1000);
+  file.at(30).record(FTrace_EVT_timer_post, 0, 77); // not used, says the manual
+  file.at(40).record(FTrace_EVT_timer_wakeup_start).at(45).record(FTrace_EVT_timer_wakeup_end, 1);
+  file.at(50).record(FTrace_EVT_set_priority, 1, 777);
+  EXPECT_EQ(timeline("thread.prv", 1, 431), (Texts{"9 2", "10 0", "19 3", "20 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 432), (Texts{"9 4097", "10 0", "19 4097", "20 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 440), (Texts{"29 1", "30 0"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 444), (Texts{"40 1", "45 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 420), (Texts{"49 255", "50 0"}));
+}
+
+TEST_F(Shark, ServersHaveNumbersAndNoTask) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  file.at(10).record(FTrace_EVT_server_exhaust, 0, 7).at(20);
+  file.record(FTrace_EVT_server_using_rec, 1, 8);
+  EXPECT_EQ(timeline("cpu.prv", 1, 453), (Texts{"9 3", "10 0", "19 7", "20 0"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 454), (Texts{"9 8", "10 0", "19 9", "20 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 450), (Texts{}));
+}
+
 TEST_F(Shark, ATimerInterruptTellsWhoRunsAfterIt) {
   file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
   file.at(10).record(FTrace_EVT_timer_wakeup_start).at(11).record(FTrace_EVT_task_timer, 2, 0);

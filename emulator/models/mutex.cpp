@@ -1,0 +1,93 @@
+// Mutexes and semaphores: which one a thread waits for, and what it does with them.
+#include "emulator/models/registry.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+namespace ovnitrace {
+
+namespace {
+
+enum : uint32_t { kWaits, kEvent, kMutex };
+
+enum : int64_t { kCreates = 1, kLocks, kUnlocks, kPosts, kInherits, kWaitOver, kGivesUp };
+
+/// + 1, because semaphores of S.Ha.R.K. count from 0, as the low half of an address can be 0.
+int64_t number(uint32_t mutex) {
+  return int64_t(mutex) + 1;
+}
+
+void does(ModelContext &ctx, const Event &event, int64_t what, int64_t mutex) {
+  ctx.punctual(kEvent, event.thread, what);
+  ctx.punctual(kMutex, event.thread, mutex);
+}
+
+template <int64_t what> void does(ModelContext &ctx, const Event &event) {
+  does(ctx, event, what, number(event.par2));
+}
+
+void wait(ModelContext &ctx, const Event &event) {
+  ctx.set(kWaits, event.thread, number(event.par2));
+}
+
+/// It has the mutex, or ends a wait otherwise. Which wait is known better than the event tells it,
+/// which S.Ha.R.K. does not log.
+void lock(ModelContext &ctx, const Event &event) {
+  int64_t mutex = ctx.value(kWaits, event.thread);
+  if (!mutex)
+    mutex = number(event.par2 & ~(FTRACE_FUTEX_GAVE_UP | FTRACE_FUTEX_PLAIN));
+  const int64_t what = event.par2 & FTRACE_FUTEX_GAVE_UP ? kGivesUp
+                       : event.par2 & FTRACE_FUTEX_PLAIN ? kWaitOver
+                                                         : kLocks;
+  does(ctx, event, what, mutex);
+  ctx.set(kWaits, event.thread, 0);
+}
+
+void end(ModelContext &ctx, const Event &event) {
+  ctx.set(kWaits, event.thread, 0);
+}
+
+/// Which waits ended while events were lost is not known.
+void blackout(ModelContext &ctx, const Event &) {
+  for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++)
+    ctx.set(kWaits, thread, 0);
+}
+
+} // namespace
+
+Model mutex_model() {
+  return {
+      "mutex",
+      "which mutex a thread waits for, and what it does with mutexes",
+      {
+          {.name = "waits for mutex",
+           .label = "Mutex that the thread waits for, + 1",
+           .thread_type = 430},
+          {.name = "mutex event",
+           .label = "What the thread does with a mutex",
+           .thread_type = 431,
+           .values = {{kCreates, "Creates"},
+                      {kLocks, "Locks"},
+                      {kUnlocks, "Unlocks"},
+                      {kPosts, "Posts"},
+                      {kInherits, "Inherits"},
+                      {kWaitOver, "Has waited"},
+                      {kGivesUp, "Gives up"}}},
+          {.name = "mutex", .label = "Mutex with which it does that, + 1", .thread_type = 432},
+      },
+      {
+          {FTrace_EVT_mutex_create, "mutex_create", does<kCreates>, "punctual: creates"},
+          {FTrace_EVT_mutex_wait, "mutex_wait", wait, "waits for parameter 2 + 1"},
+          {FTrace_EVT_mutex_lock, "mutex_lock", lock,
+           "waits for 0; punctual: locks, has waited, or gives up"},
+          {FTrace_EVT_mutex_unlock, "mutex_unlock", does<kUnlocks>, "punctual: unlocks"},
+          {FTrace_EVT_mutex_post, "mutex_post", does<kPosts>, "punctual: posts"},
+          {FTrace_EVT_mutex_inherit, "mutex_inherit", does<kInherits>, "punctual: inherits"},
+          {FTrace_EVT_task_end, "task_end", end, "waits for 0"},
+          {FTrace_EVT_blackout_start, "blackout_start", blackout, "no thread is known to wait",
+           false},
+      },
+      {},
+  };
+}
+
+} // namespace ovnitrace

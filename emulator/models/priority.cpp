@@ -1,0 +1,60 @@
+// Changes of a thread's priority and policy.
+#include "emulator/models/priority_labels.h"
+#include "emulator/models/registry.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+namespace ovnitrace {
+
+namespace {
+
+enum : uint32_t { kSet, kPolicy };
+
+constexpr int64_t kNotTold = 255; // in the manual the event has no parameters
+
+void set_priority(ModelContext &ctx, const Event &event) {
+  const uint32_t policy = event.par2 >> FTRACE_POLICY_SHIFT;
+  if (!policy)
+    return ctx.punctual(kSet, event.thread, kNotTold);
+  ctx.punctual(kSet, event.thread, event.par2 & FTRACE_PRIO_MASK);
+  ctx.set(kPolicy, event.thread, policy);
+}
+
+std::vector<ValueLabel> labels() {
+  std::vector<ValueLabel> all = priority_labels();
+  all.push_back({kNotTold, "Not told"});
+  return all;
+}
+
+} // namespace
+
+Model priority_model() {
+  return {
+      "priority",
+      "changes of the priority and the policy of threads",
+      {
+          {.name = "priority set",
+           .label = "Priority + 2 that the thread is given",
+           .thread_type = 420,
+           .values = labels()},
+          // include/uapi/linux/sched.h
+          {.name = "policy",
+           .label = "Scheduling policy since it was changed",
+           .thread_type = 421,
+           .values = {{1, "Other"},
+                      {2, "FIFO"},
+                      {3, "Round robin"},
+                      {4, "Batch"},
+                      {6, "Idle"},
+                      {7, "Deadline"},
+                      {8, "Extensible"}}},
+      },
+      {
+          {FTrace_EVT_set_priority, "set_priority", set_priority,
+           "punctual: the new priority + 2, 255 if it is not told; the policy + 1"},
+      },
+      {},
+  };
+}
+
+} // namespace ovnitrace

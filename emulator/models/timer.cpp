@@ -1,0 +1,85 @@
+// Timers: who arms them, when they fire, and how late.
+#include "emulator/models/registry.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+namespace ovnitrace {
+
+namespace {
+
+enum : uint32_t { kArmed, kCancelled, kFires, kLate, kHandler };
+
+int64_t kind(const Event &event) {
+  return int64_t(event.par2 & FTRACE_TIMER_KIND_MASK) + 1;
+}
+
+template <uint32_t channel> void happens(ModelContext &ctx, const Event &event) {
+  ctx.punctual(channel, event.thread, kind(event));
+}
+
+/// In the manual it has no context.
+void wakeup_start(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    ctx.set(kHandler, event.cpu, kind(event));
+  if (event.thread == kNone)
+    return;
+  ctx.punctual(kFires, event.thread, kind(event));
+  if (const uint32_t late = event.par2 >> FTRACE_TIMER_SHIFT)
+    ctx.punctual(kLate, event.thread, late);
+}
+
+void wakeup_end(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    ctx.set(kHandler, event.cpu, 0);
+}
+
+const std::vector<ValueLabel> kKinds = {{FTRACE_TIMER_OTHER + 1, "Timer"},
+                                        {FTRACE_TIMER_SLEEP + 1, "Sleep or timeout"},
+                                        {FTRACE_TIMER_ITIMER + 1, "Interval timer"},
+                                        {FTRACE_TIMER_POSIX + 1, "POSIX timer"},
+                                        {FTRACE_TIMER_TIMERFD + 1, "Timer of a descriptor"}};
+
+} // namespace
+
+Model timer_model() {
+  return {
+      "timer",
+      "timers of threads",
+      {
+          {.name = "timer armed",
+           .label = "Timer that the thread arms",
+           .thread_type = 440,
+           .values = kKinds},
+          {.name = "timer cancelled",
+           .label = "Timer that the thread cancels",
+           .thread_type = 441,
+           .values = kKinds},
+          {.name = "timer fires",
+           .label = "Timer of the thread that expires",
+           .thread_type = 442,
+           .values = kKinds},
+          {.name = "timer late",
+           .label = "By how much it is late (ns)",
+           .thread_type = 443,
+           .paint = Paint::gradient},
+          {.name = "timer handler",
+           .label = "Timer that the CPU handles",
+           .cpu_type = 444,
+           .scope = Scope::cpu,
+           .values = kKinds},
+      },
+      {
+          {FTrace_EVT_timer_post, "timer_post", happens<kArmed>, "punctual: armed"},
+          {FTrace_EVT_timer_delete, "timer_delete", happens<kCancelled>, "punctual: cancelled"},
+          {FTrace_EVT_timer_wakeup_start, "timer_wakeup_start", wakeup_start,
+           "the CPU handles it; punctual: fires, and how late", false},
+          {FTrace_EVT_timer_wakeup_end, "timer_wakeup_end", wakeup_end, "the CPU has handled it",
+           false},
+          {FTrace_EVT_blackout_start, "blackout_start", wakeup_end,
+           "nothing is known to be handled", false},
+      },
+      {},
+  };
+}
+
+} // namespace ovnitrace
