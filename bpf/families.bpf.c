@@ -108,5 +108,14 @@ static __always_inline bool in_task(struct task_struct *current)
 }
 
 #include "families/interrupts.h"
+#include "families/mutexes.h"
+#include "families/priorities.h"
+#include "families/servers.h"
 #include "families/signals.h"
+#include "families/timers.h"
 #include "families/user_events.h"
+/* tracepoints of several families: */
+#include "families/hrtimers.h"
+#include "families/scheduling_calls.h"
+#include "families/switches.h"
+#include "families/syscalls.h"

@@ -54,6 +54,17 @@ static __always_inline bool called_sched_yield(struct task_struct *p)
 #endif
 }
 
+/* A system call of 32-bit programs on a 64-bit x86 kernel: other numbers, arguments in other registers.
+ * arch/x86/include/asm/thread_info.h: TS_COMPAT. */
+static __always_inline bool in_compat_syscall(struct task_struct *current)
+{
+#if defined(__TARGET_ARCH_x86)
+	return current->thread_info.status & 2;
+#else
+	return false;
+#endif
+}
+
 /* The preemption count tells in which context we are. arm64 keeps it in the thread_info of the running
  * task. x86 keeps it in a per-CPU variable: of its own until 6.1 and from 6.15 on, in pcpu_hot between
  * (64701838bf05 "x86/percpu: Move preempt_count next to current_task"). Its symbol cannot be had where

@@ -29,8 +29,10 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
-enum { BPF_F_MMAPABLE = 1 << 10 };
+enum { BPF_F_NO_PREALLOC = 1 << 0, BPF_F_MMAPABLE = 1 << 10 };
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_ANY = 0 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 enum { BPF_RB_AVAIL_DATA = 0 };
@@ -70,14 +72,27 @@ struct pid {
 	struct upid numbers[1]; /* one a level of namespaces */
 };
 
+struct timerqueue_node {
+	__s64 expires; /* ns, on the clock of the base */
+};
+
+struct hrtimer_clock_base {
+	__s64 offset; /* ns: how much it is ahead of CLOCK_MONOTONIC */
+};
+
 struct hrtimer {
+	struct timerqueue_node node;
 	void *function;
+	struct hrtimer_clock_base *base;
 };
 
 struct sched_dl_entity {
-	__u64 deadline; /* absolute, of the job under way */
+	__u64 dl_runtime; /* ns: the budget of a period */
+	__s64 runtime;	  /* ns: left of it; below 0: ran longer */
+	__u64 deadline;	  /* absolute, of the job under way, on the clock of the runqueue */
 	unsigned int dl_throttled : 1;
 	unsigned int dl_yielded : 1;
+	unsigned int dl_server : 1; /* no thread, but the budget of a whole class of threads */
 	struct hrtimer dl_timer; /* replenishes the budget */
 };
 
@@ -88,6 +103,7 @@ struct task_struct {
 	int on_cpu;
 	int on_rq;
 	int prio;
+	int normal_prio; /* without what it inherits */
 	unsigned int policy;
 	struct sched_dl_entity dl;
 	int exit_code;
@@ -119,10 +135,15 @@ struct pt_regs {
 };
 #else
 struct pt_regs {
-	unsigned long dx, si, di, ip;
+	unsigned long bx, cx, dx, si, di, ip;
 	unsigned long orig_ax; /* the system call; -1 or below for an interrupt */
 };
 #endif
+
+/* An iterator's state, on the stack of a program (kernel/bpf/task_iter.c). */
+struct bpf_iter_task {
+	__u64 __opaque[3];
+} __attribute__((aligned(8)));
 
 struct linux_binprm;
 struct kernel_siginfo;

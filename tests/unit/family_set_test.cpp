@@ -42,14 +42,18 @@ TEST(FamilySet, SignsChangeTheDefault) {
 
 TEST(FamilySet, NumbersAreThoseOfTheManual) {
   EXPECT_EQ(parse_families("3"), parse_families("irq"));
+  EXPECT_EQ(parse_families("5"), parse_families("prio"));
+  EXPECT_EQ(parse_families("6"), parse_families("mutex"));
   EXPECT_EQ(parse_families("7"), parse_families("signal"));
+  EXPECT_EQ(parse_families("8"), parse_families("server"));
+  EXPECT_EQ(parse_families("11"), parse_families("timer"));
   EXPECT_EQ(parse_families("2"), parse_families("sched"));
   for (const char *number : {"1", "9", "10"})
     EXPECT_EQ(parse_families(number), parse_families("user")) << number;
 }
 
 TEST(FamilySet, RefusesWhatIsNoFamily) {
-  for (const char *list : {"", "irqs", "mutex", "irq,", ",irq", "+", "-", "4", "16", "99999999999", "0x3", "irq signal"})
+  for (const char *list : {"", "irqs", "mutexes", "irq,", ",irq", "+", "-", "4", "16", "99999999999", "0x3", "irq signal"})
     try {
       parse_families(list);
       ADD_FAILURE() << list;

@@ -27,6 +27,13 @@ struct Owner {
 constexpr Owner kOwners[] = {
     {"irq_", 1 << 3},       {"softirq_", 1 << 3},  {"local_timer_", 1 << 3},
     {"reschedule_", 1 << 3}, {"call_function_", 1 << 3}, {"signal_", 1 << 7},
+    {"sched_pi_setprio", 1 << 5},
+    {"sched_switch", 1 << 5 | 1 << 8},
+    {"sys_enter", 1 << 6},
+    {"sys_exit", 1 << 5 | 1 << 6 | 1 << 8},
+    {"hrtimer_start", 1 << 8 | 1 << 11},
+    {"hrtimer_expire_entry", 1 << 8 | 1 << 11},
+    {"hrtimer_", 1 << 11},
 };
 
 uint32_t families_of(std::string_view event) {

@@ -13,7 +13,7 @@ namespace {
 
 struct Name {
   std::string_view name;
-  std::string_view manual; ///< the manual's name for its first family
+  std::string_view other; ///< another for the same
   uint32_t families;       ///< a bit each
 };
 
@@ -21,8 +21,12 @@ struct Name {
 constexpr Name kNames[] = {
     {"sched", "task", 1 << 2},
     {"irq", "interrupt", 1 << 3},
+    {"prio", "priority", 1 << 5},
+    {"mutex", "futex", 1 << 6},
     {"signal", "signals", 1 << 7},
+    {"server", "deadline", 1 << 8},
     {"user", "ipoint", 1 << 9 | 1 << 1 | 1 << 10}, // what programs log themselves: user events, ipoints, data
+    {"timer", "timers", 1 << 11},
 };
 
 constexpr uint32_t everything() {
@@ -38,7 +42,7 @@ std::optional<uint32_t> find(std::string_view word) {
   if (word == "none")
     return 0;
   for (const Name &name : kNames)
-    if (word == name.name || word == name.manual)
+    if (word == name.name || word == name.other)
       return name.families;
   uint32_t number = 0;
   auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);

@@ -1,0 +1,32 @@
+/*
+ * Tracepoints of high-resolution timers, which the families of timers and of servers want.
+ */
+SEC("tp_btf/hrtimer_start")
+int BPF_PROG(on_hrtimer_start, struct hrtimer *timer)
+{
+	struct task_struct *throttled = replenished_by(timer);
+
+	if (throttled) {
+		if (is_on(FTrace_EVT_server_exhaust))
+			server_is_throttled(throttled);
+	} else if (is_on(FTrace_EVT_timer_post)) {
+		timer_is_armed(bpf_get_current_task_btf(), timer);
+	}
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_hrtimer_expire_entry, struct hrtimer *timer, __s64 *now)
+{
+	struct task_struct *throttled = replenished_by(timer);
+	__s64 time;
+
+	if (throttled) {
+		if (is_on(FTrace_EVT_server_replenish))
+			server_is_replenished(throttled);
+	} else if (is_on(FTrace_EVT_timer_wakeup_start) &&
+		   !bpf_probe_read_kernel(&time, sizeof(time), now)) {
+		timer_expires(timer, time);
+	}
+	return 0;
+}

@@ -1,0 +1,16 @@
+/*
+ * What families want to know of the threads at a switch.
+ */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_family_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	if (is_on(FTrace_EVT_set_priority)) {
+		look_at_priority(prev);
+		look_at_priority(next);
+	}
+	if (is_on(FTrace_EVT_server_active)) {
+		server_leaves_cpu(prev, preempt);
+		server_gets_cpu(next);
+	}
+	return 0;
+}

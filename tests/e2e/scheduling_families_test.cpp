@@ -1,0 +1,226 @@
+// Priorities, mutexes, timers and servers in real captures, compared with what the programs know.
+#include "tests/e2e/support/bpf_programs.h"
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <algorithm>
+
+namespace ovnitrace::test {
+
+namespace {
+
+using Events = std::vector<DumpEvent>;
+
+/// Those of some kinds, of one thread unless `tid` is 0.
+Events only(const Events &events, const std::vector<std::string> &names, uint32_t tid = 0) {
+  Events found;
+  for (const DumpEvent &event : events)
+    if (std::find(names.begin(), names.end(), event.event) != names.end() && (!tid || event.tid == tid))
+      found.push_back(event);
+  return found;
+}
+
+size_t count(const Events &events, const std::string &name, const std::string &key = "",
+             const std::string &value = "", uint32_t tid = 0) {
+  const Events found = only(events, {name}, tid);
+  return size_t(std::count_if(found.begin(), found.end(), [&](const DumpEvent &event) {
+    return key.empty() || event.detail(key) == value;
+  }));
+}
+
+/// "priority policy" of each set_priority.
+std::vector<std::string> priorities(const Events &events, uint32_t tid) {
+  std::vector<std::string> all;
+  for (const DumpEvent &event : only(events, {"set_priority"}, tid))
+    all.push_back(event.detail("priority") + " " + event.detail("policy"));
+  return all;
+}
+
+using Texts = std::vector<std::string>;
+
+} // namespace
+
+class SchedulingFamilies : public CaptureTest {
+protected:
+  /// Records with one more family; `out` is what the program printed.
+  Events capture(const std::string &family, const std::vector<std::string> &program, std::string &out) {
+    const Outcome outcome = record(program, {"-f", "--filter", "+" + family});
+    out = outcome.out;
+    return dump(trace());
+  }
+  /// Whether the kernel lets a program that says so with status 2 be what it wants.
+  bool allowed(const std::vector<std::string> &program) { return run({.argv = program}).status() == 0; }
+};
+
+TEST_F(SchedulingFamilies, APriorityChangesForEachCauseOnceAndForWhomItWasChanged) {
+  std::string out;
+  const Events events = capture("prio", {installed("priorities")}, out);
+  const uint32_t main = uint32_t(number_after(out, "main")), other = uint32_t(number_after(out, "other"));
+  EXPECT_EQ(priorities(events, main), (Texts{"123 other", "129 other"}));
+  EXPECT_EQ(priorities(events, other), (Texts{"127 other", "127 batch", "129 batch"}));
+  EXPECT_EQ(only(events, {"inheritance"}).size(), 0u);
+}
+
+// The last priority that was told is what the thread is dispatched with.
+TEST_F(SchedulingFamilies, ThePriorityIsTheOneOfTheNextDispatch) {
+  std::string out;
+  const Events events = capture("prio", {installed("priorities")}, out);
+  std::map<uint32_t, std::string> told;
+  size_t compared = 0;
+  for (const DumpEvent &event : events)
+    if (event.event == "set_priority")
+      told[event.tid] = event.detail("priority");
+    else if (event.takes_cpu() && told.contains(event.tid)) {
+      EXPECT_EQ(event.detail("priority"), told[event.tid]) << event.tid << " at " << event.time;
+      compared++;
+    }
+  EXPECT_GE(compared, 1u) << "the other thread is woken at the end";
+}
+
+TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromWhoWaits) {
+  if (!allowed({installed("priorities"), "pi"}))
+    GTEST_SKIP() << "SCHED_FIFO is not allowed here";
+  std::string out;
+  const Events events = capture("prio", {installed("priorities"), "pi"}, out);
+  const uint32_t low = uint32_t(number_after(out, "low")), high = uint32_t(number_after(out, "high"));
+  const Events inheritance = only(events, {"inheritance"});
+  ASSERT_EQ(inheritance.size(), 2u);
+  EXPECT_EQ(inheritance[0].tid, low);
+  EXPECT_EQ(inheritance[0].detail("for"), std::to_string(high));
+  EXPECT_EQ(inheritance[1].tid, low);
+  EXPECT_EQ(inheritance[1].detail("for"), std::to_string(low));
+  // The kernel counts real time priorities downwards: 99 - 10, then 99 - 20, then 99 - 10.
+  EXPECT_EQ(priorities(events, low), (Texts{"89 fifo", "79 fifo", "89 fifo"}));
+  EXPECT_EQ(priorities(events, high), (Texts{"79 fifo"}));
+}
+
+TEST_F(SchedulingFamilies, FutexesAgreeWithWhatTheProgramDid) {
+  std::string out;
+  const Events events = capture("mutex", {installed("futexes")}, out);
+  const std::string ball = std::to_string(number_after(out, "ball"));
+  for (const char *player : {"player0", "player1"}) {
+    const std::string line = out.substr(out.find(player));
+    const uint32_t tid = uint32_t(number_after(line, "tid"));
+    const uint64_t waits = number_after(line, "waits"), refused = number_after(line, "refused");
+    EXPECT_EQ(count(events, "mutex_wait", "mutex", ball, tid), waits + refused) << player;
+    uint64_t ended = 0, failed = 0;
+    for (const DumpEvent &event : only(events, {"mutex_lock"}, tid))
+      if (event.detail("mutex") == ball)
+        (event.detail("waited") == "1" ? ended : failed)++;
+    EXPECT_EQ(ended, waits) << player;
+    EXPECT_EQ(failed, refused) << player;
+    EXPECT_EQ(count(events, "mutex_post", "mutex", ball, tid), number_after(line, "posts")) << player;
+  }
+  const std::string nobody = std::to_string(number_after(out, "nobody"));
+  const Events gave_up = only(events, {"mutex_lock"}, uint32_t(number_after(out, "main")));
+  EXPECT_EQ(size_t(std::count_if(gave_up.begin(), gave_up.end(),
+                                 [&](const DumpEvent &event) {
+                                   return event.detail("mutex") == nobody && event.detail("gave_up") == "1";
+                                 })),
+            number_after(out, "timeouts") + number_after(out, "changed"));
+}
+
+TEST_F(SchedulingFamilies, APiMutexIsPassedOnByTheKernel) {
+  std::string out;
+  const Events events = capture("mutex", {installed("futexes")}, out);
+  const std::string mutex = std::to_string(number_after(out, " mutex"));
+  const uint32_t main = uint32_t(number_after(out, "main")), waiter = uint32_t(number_after(out, "waiter"));
+  std::vector<std::string> story;
+  for (const DumpEvent &event : only(events, {"mutex_wait", "mutex_lock", "mutex_unlock"}))
+    if (event.detail("mutex") == mutex) {
+      EXPECT_EQ(event.detail("waited") + event.detail("gave_up"), "") << "a PI mutex is known to be locked";
+      story.push_back(event.event + (event.tid == main ? " main" : event.tid == waiter ? " waiter" : " ?"));
+    }
+  ASSERT_GE(story.size(), 3u);
+  story.resize(3); // the kernel lets the new owner ask it again for the unlock
+  EXPECT_EQ(story, (Texts{"mutex_wait waiter", "mutex_unlock main", "mutex_lock waiter"}));
+}
+
+TEST_F(SchedulingFamilies, EachTimerThatIsArmedExpiresOrIsCancelled) {
+  std::string out;
+  const Events events = capture("timer", {installed("timers")}, out);
+  for (const char *kind : {"sleep", "itimer", "posix", "timerfd"}) {
+    const size_t posted = count(events, "timer_post", "timer", kind);
+    const size_t fired = count(events, "timer_wakeup_start", "timer", kind);
+    EXPECT_EQ(posted, fired + count(events, "timer_delete", "timer", kind)) << kind;
+    EXPECT_EQ(fired, count(events, "timer_wakeup_end", "timer", kind)) << kind;
+  }
+  EXPECT_EQ(count(events, "timer_post", "timer", "sleep"), number_after(out, "sleeps"));
+  EXPECT_EQ(count(events, "timer_wakeup_start", "timer", "sleep"), number_after(out, "sleeps"));
+  EXPECT_EQ(count(events, "timer_post", "timer", "timerfd"), 1 + number_after(out, "reads"));
+  EXPECT_EQ(count(events, "timer_post", "timer", "posix"), 2u);
+  EXPECT_EQ(count(events, "timer_wakeup_start", "timer", "posix"), 0u);
+  EXPECT_EQ(count(events, "timer_wakeup_start", "timer", "itimer"), 1u);
+}
+
+TEST_F(SchedulingFamilies, ADeadlineThreadThatMeetsItsDeadlinesHasNoOverrun) {
+  if (!allowed({installed("deadline"), "meet"}))
+    GTEST_SKIP() << "SCHED_DEADLINE is not allowed here";
+  std::string out;
+  Events events;
+  for (int attempt = 0; attempt == 0 || (attempt < 5 && number_after(out, "late")); attempt++)
+    events = capture("server", {installed("deadline"), "meet"}, out);
+  if (number_after(out, "late"))
+    GTEST_SKIP() << "this machine stands still for longer than a deadline";
+  const uint64_t jobs = number_after(out, "jobs");
+  const Events exhausted = only(events, {"server_exhaust"});
+  EXPECT_EQ(exhausted.size(), jobs);
+  for (const DumpEvent &event : exhausted)
+    EXPECT_NE(event.detail("yielded_ns"), "") << event.details;
+  EXPECT_EQ(count(events, "server_replenish"), jobs);
+  EXPECT_EQ(count(events, "task_deadline_miss"), 0u);
+  EXPECT_EQ(count(events, "server_create"), 1u);
+  EXPECT_EQ(count(events, "server_create", "budget_ns", "12000000"), 1u);
+  EXPECT_EQ(count(events, "server_remove"), 1u);
+}
+
+TEST_F(SchedulingFamilies, ADeadlineThreadThatOverrunsIsThrottledAndMissesItsDeadline) {
+  if (!allowed({installed("deadline"), "overrun"}))
+    GTEST_SKIP() << "SCHED_DEADLINE is not allowed here";
+  std::string out;
+  const Events events = capture("server", {installed("deadline"), "overrun"}, out);
+  const uint64_t overruns = number_after(out, "overruns"); // as the kernel told the program
+  EXPECT_GT(overruns, 0u);
+  EXPECT_EQ(count(events, "server_exhaust"), overruns);
+  EXPECT_EQ(count(events, "server_replenish"), overruns);
+  EXPECT_EQ(count(events, "task_deadline_miss"), 1u) << "one job";
+  Texts story;
+  for (const DumpEvent &event : only(events, {"server_exhaust", "server_replenish"})) {
+    EXPECT_EQ(event.detail("yielded_ns"), "");
+    story.push_back(event.event);
+  }
+  for (size_t n = 0; n < story.size(); n++)
+    EXPECT_EQ(story[n], n % 2 ? "server_replenish" : "server_exhaust");
+}
+
+// "A family that is filtered out" is not even loaded.
+TEST_F(SchedulingFamilies, OnlyTheProgramsOfAFamilyAreLoaded) {
+  const auto programs = [&](const std::string &filter) {
+    const std::string name = path(filter);
+    Process tracer(record_command(name, {"sh", "-c", "echo >" + name + ".on; until [ -e " + name + ".off ]; do sleep 0.01; done"},
+                                  {"--filter", filter}));
+    eventually([&] { return exists(name + ".on"); }, "the program runs");
+    const size_t loaded = bpf_programs_of(tracer.pid()).size();
+    write_text(name + ".off", "");
+    EXPECT_EQ(tracer.wait().status(), 0);
+    return loaded;
+  };
+  const size_t scheduler = programs("sched");
+  EXPECT_GT(scheduler, 0u);
+  EXPECT_EQ(programs("sched,prio"), scheduler + 3);   // sched_pi_setprio, sched_switch, sys_exit
+  EXPECT_EQ(programs("sched,mutex"), scheduler + 2);  // sys_enter, sys_exit
+  EXPECT_EQ(programs("sched,timer"), scheduler + 4);  // hrtimer_start, _cancel, _expire_entry, _expire_exit
+  EXPECT_EQ(programs("sched,server"), scheduler + 4); // sched_switch, sys_exit, hrtimer_start, _expire_entry
+  EXPECT_EQ(programs("sched,signal"), scheduler + 2);
+}
+
+TEST_F(SchedulingFamilies, AreNotThereUnlessAskedFor) {
+  std::string out;
+  const Events events = capture("irq", {installed("futexes")}, out);
+  for (const DumpEvent &event : events)
+    EXPECT_TRUE(event.event.find("mutex") == std::string::npos && event.event.find("timer_") == std::string::npos &&
+                event.event.find("server_") == std::string::npos && event.event != "set_priority")
+        << event.event;
+}
+
+} // namespace ovnitrace::test

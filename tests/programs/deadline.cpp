@@ -1,0 +1,67 @@
+// Jobs of a SCHED_DEADLINE thread. "meet": each uses a tenth of its budget and yields. "overrun": one that needs more
+// than its budget. Says how many jobs, how many of them ended too late, and how often the kernel told it of an overrun. Ends with 2 where
+// SCHED_DEADLINE is not allowed.
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace {
+
+constexpr uint64_t kBudget = 12'000'000, kPeriod = 120'000'000; // ns; a budget is longer than a tick
+constexpr int kJobs = 5;
+
+struct Attributes { // struct sched_attr of <linux/sched/types.h>
+  uint32_t size = sizeof(Attributes);
+  uint32_t policy = 6; // SCHED_DEADLINE
+  uint64_t flags = 0;
+  int32_t nice = 0;
+  uint32_t priority = 0;
+  uint64_t runtime = kBudget, deadline = kPeriod, period = kPeriod;
+};
+
+constexpr uint64_t kTellOverrun = 0x04; // SCHED_FLAG_DL_OVERRUN: SIGXCPU
+
+volatile sig_atomic_t overruns = 0;
+
+uint64_t read_clock(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_nsec);
+}
+uint64_t cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+uint64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
+
+void burn(uint64_t ns) {
+  const uint64_t end = cpu_ns() + ns;
+  while (cpu_ns() < end)
+    ;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  int late = 0;
+  const bool overrun = argc > 1 && strcmp(argv[1], "overrun") == 0;
+  signal(SIGXCPU, [](int) { overruns = overruns + 1; });
+  Attributes attributes;
+  attributes.flags = kTellOverrun;
+  if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0)
+    return 2;
+  if (overrun)
+    burn(2 * kBudget + kBudget * 9 / 10);
+  else
+    for (int n = 0; n < kJobs; n++) {
+      const uint64_t begin = now_ns();
+      burn(kBudget / 10);
+      late += now_ns() - begin > kPeriod / 2; // a machine that stood still
+      sched_yield();
+    }
+  attributes = {.policy = 0, .runtime = 0, .deadline = 0, .period = 0};
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
+  printf("jobs %d late %d overruns %d\n", kJobs, late, int(overruns));
+}
