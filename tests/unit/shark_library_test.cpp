@@ -3,6 +3,7 @@
 #include "emulator/input/open.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/ftrace_rig.h"
+#include "tests/unit/support/manual_codes.h"
 #include "tests/unit/support/manual_example.h"
 
 #include <thread>
@@ -58,6 +59,26 @@ TEST_F(SharkLibrary, TheManualsExampleGoesToParaver) {
   const std::string text{std::istreambuf_iterator<char>(prv), {}};
   EXPECT_NE(text.find(":462:1"), std::string::npos) << "the deadline miss";
   EXPECT_NE(text.find(":315:6001"), std::string::npos) << "the ipoint";
+}
+
+// What each means is in the tests of its model; here none is unknown to all of them.
+TEST_F(SharkLibrary, EveryCodeOfTheManualIsTakenByAModel) {
+  std::string path = dir_ / "trace.dat";
+  const int chunk = create(int(std::size(kManualCodes)), kFree | FTRACE_CHUNK_FLAG_STOP);
+  ASSERT_EQ(FTrace_actual_chunk_select(chunk), 0);
+  FTrace_enable();
+  for (const ManualCode &code : kManualCodes)
+    TRACER_LOGEVENT(FTrace_WORD(code.value), 17, FTrace_clk_per_msec());
+  FTrace_disable();
+  FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr);
+  ASSERT_EQ(FTrace_send_chunk(chunk, 0, kFree), 0);
+  ASSERT_EQ(read_records(path).size(), std::size(kManualCodes));
+
+  ConvertOptions options;
+  options.directory = dir_ / "prv";
+  const ConvertResult result = convert_directory(path, options, sink_);
+  for (const ManualCode &code : kManualCodes)
+    EXPECT_FALSE(result.untaken.contains(code.manual)) << code.name;
 }
 
 TEST_F(SharkLibrary, ACyclicChunkThatWasFullSeveralTimes) {
