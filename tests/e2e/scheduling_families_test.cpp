@@ -1,6 +1,7 @@
 // Priorities, mutexes, timers and servers in real captures, compared with what the programs know.
 #include "tests/e2e/support/bpf_programs.h"
 #include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
 
 #include <algorithm>
@@ -191,6 +192,29 @@ TEST_F(SchedulingFamilies, ADeadlineThreadThatOverrunsIsThrottledAndMissesItsDea
   }
   for (size_t n = 0; n < story.size(); n++)
     EXPECT_EQ(story[n], n % 2 ? "server_replenish" : "server_exhaust");
+}
+
+TEST_F(SchedulingFamilies, ShowInParaver) {
+  const std::string script = installed("priorities") + "; " + installed("futexes") + "; " + installed("timers") + "; " +
+                             installed("deadline") + " overrun; true";
+  std::string out;
+  const Events events = capture("prio,mutex,timer,server", {"sh", "-c", script}, out);
+  ASSERT_EQ(run({.argv = {ovnitrace(), "convert", trace()}}).status(), 0);
+  const Prv thread = read_prv(trace(), "thread"), cpu = read_prv(trace(), "cpu");
+  expect_sound(thread, cpu);
+  for (uint32_t type : {420, 421, 430, 431, 432, 440, 441, 442, 443})
+    EXPECT_TRUE(thread.types.contains(type)) << type;
+  EXPECT_TRUE(cpu.types.contains(444));
+  const bool deadline = count(events, "server_create") > 0; // where it is allowed
+  for (uint32_t type : {450, 452, 462})
+    EXPECT_EQ(thread.types.contains(type), deadline) << type;
+  // One event of a row is one punctual value.
+  const auto shown = [&](uint32_t type) {
+    return size_t(std::count_if(thread.events.begin(), thread.events.end(),
+                                [&](const PrvEvent &event) { return event.type == type && event.value; }));
+  };
+  EXPECT_EQ(shown(420), count(events, "set_priority"));
+  EXPECT_EQ(shown(440), count(events, "timer_post"));
 }
 
 // "A family that is filtered out" is not even loaded.
