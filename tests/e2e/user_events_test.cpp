@@ -119,6 +119,11 @@ TEST_F(UserEvents, AProbeFileWithoutProbesIsRefusedBeforeAnythingRuns) {
   }
 }
 
+TEST_F(UserEvents, AProbeFileWithoutTheFamilyIsWrongUsage) {
+  record({"touch", path("ran")}, {"--probe", installed("user_events"), "--filter", "sched"}, 2);
+  EXPECT_FALSE(exists(path("ran")));
+}
+
 TEST_F(UserEvents, EveryNumberShowsInParaver) {
   record({installed("user_events"), "7"});
   const Outcome outcome = run({.argv = {ovnitrace(), "convert", trace()}});

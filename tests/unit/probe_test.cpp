@@ -206,6 +206,15 @@ TEST(RegularFile, NothingElseIsOpened) {
     EXPECT_FALSE(open_regular(path)) << path;
 }
 
+TEST(RegularFile, AProgramIsOneThatSomebodyMayExecute) {
+  test::TempDir dir;
+  std::ofstream(dir / "file") << "text";
+  EXPECT_TRUE(open_regular(dir / "file"));
+  EXPECT_FALSE(open_program(dir / "file"));
+  ASSERT_EQ(chmod((dir / "file").c_str(), 0744), 0);
+  EXPECT_TRUE(open_program(dir / "file"));
+}
+
 TEST(MappedFiles, AreThoseThatThisProcessExecutes) {
   const auto files = mapped_files(uint32_t(getpid()));
   const std::string self = fs::read_symlink("/proc/self/exe");

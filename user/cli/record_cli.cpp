@@ -183,6 +183,8 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
 RecordOptions checked(const RecordArguments &arguments) {
   RecordOptions options = arguments.options;
   check_target(options);
+  if (!options.probe_files.empty() && !(options.families & families_of_programs()).bits())
+    throw Error("--probe is for user events, which --filter leaves out: add +user to it", kExitUsage);
   check_send(options);
   set_buffer(arguments, options);
   require_range("--ring-size", options.ring_bytes, kSmallestRing, kLargestRing);

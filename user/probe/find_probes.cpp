@@ -119,7 +119,7 @@ void Finder::look_at_command(const std::vector<std::string> &command) {
     libraries_.add(list, ".");
   for (const std::string &program : words.programs)
     for (const std::string &path : places_of(program))
-      look(path, open_regular(path));
+      look(path, open_program(path));
   for (const auto &libraries : {words.preloads, preloads_of(environment("LD_PRELOAD"))})
     needed_.insert(needed_.end(), libraries.begin(), libraries.end());
   look_at_needed();

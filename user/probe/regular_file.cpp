@@ -8,7 +8,10 @@
 
 namespace ovnitrace {
 
-UniqueFd open_regular(const std::string &path) {
+namespace {
+
+/// Where any of `rights` is needed, if there are any.
+UniqueFd open_with(const std::string &path, mode_t rights) {
   UniqueFd place(open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat status;
   if (!place || fstat(place.get(), &status) != 0)
@@ -17,7 +20,17 @@ UniqueFd open_regular(const std::string &path) {
     errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
     return UniqueFd();
   }
+  if (rights && !(status.st_mode & rights)) {
+    errno = EACCES;
+    return UniqueFd();
+  }
   return UniqueFd(open(fmt::format("/proc/self/fd/{}", place.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 }
+
+} // namespace
+
+UniqueFd open_regular(const std::string &path) { return open_with(path, 0); }
+
+UniqueFd open_program(const std::string &path) { return open_with(path, S_IXUSR | S_IXGRP | S_IXOTH); }
 
 } // namespace ovnitrace

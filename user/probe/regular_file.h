@@ -11,4 +11,7 @@ namespace ovnitrace {
 /// open it does nothing to it, also if it is a device or a pipe.
 UniqueFd open_regular(const std::string &path);
 
+/// The same, if somebody may execute it: what a command line names is mostly no business of ours.
+UniqueFd open_program(const std::string &path);
+
 } // namespace ovnitrace
