@@ -3,6 +3,7 @@
 #   make           builds build/ovnitrace
 #   make demo      installs what is missing, builds, traces a sample program
 #   make test      installs what is missing, builds, runs every test
+#   make test-kernels  runs a part of them on other kernels, in QEMU (not part of `make test`)
 #   make bench     measures capture and conversion, as ratios within one run
 #   make emulator  builds only build/ovnitrace-emu: convert, info, dump; no libbpf needed
 #   make lib       builds only build/libovnitrace.a and .so: the FTrace primitives for programs
@@ -57,7 +58,7 @@ SO := libovnitrace.so.0
 ZSTD := $(shell echo '\#include <zstd.h>' | $(CC) -E -xc - >/dev/null 2>&1 && echo -lzstd)
 LIB_LIBS := $(ZSTD) -lpthread
 
-.PHONY: all lib emulator test-programs fuzzers benches demo test bench install clean
+.PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean
 all: $(B)/ovnitrace lib
 lib: $(B)/libovnitrace.a $(B)/$(SO)
 emulator: $(B)/ovnitrace-emu
@@ -162,6 +163,11 @@ demo test bench:
 	@scripts/setup.sh $(SETUP)
 	@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all $(NEEDS)
 	@scripts/$@.sh
+
+test-kernels:
+	@scripts/setup.sh kernels
+	@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all test-programs
+	@tests/kernels/run.sh
 
 HEADERS := ftrace.h ftrace_codes.h ftrace_record.h user_event.h usdt.h
 install: $(B)/ovnitrace lib

@@ -1,29 +1,32 @@
 #!/bin/bash
-# Installs what is missing to build ovnitrace (scripts/setup.sh build) or also to test it (no
-# argument). Debian 12 and its like, as root or with sudo. Where nothing is missing it calls neither
+# Installs what is missing to build ovnitrace (scripts/setup.sh build), also to test it (no argument), or
+# also to test it on other kernels (scripts/setup.sh kernels). Debian 12 and its like, as root or with sudo. Where nothing is missing it calls neither
 # apt nor sudo. It needs no make, since it may be what installs it.
 set -eu
 
-# package                what for
+# for   package          what for
 table() {
   cat <<'TABLE'
-build make               runs the Makefile
-build g++                the command and the emulator, C++20
-build clang              the eBPF programs
-build bpftool            their skeletons
-build libbpf-dev         loads them
-build libelf-dev         libbpf reads its objects with it
-build zlib1g-dev         libbpf and .prv.gz
-build libzstd-dev        compressed chunks
-build nettle-dev         HMAC for senders and collectors that share a key
-build libfmt-dev         text
-build libcli11-dev       the command line
-build nlohmann-json3-dev trace.json
-test  libgtest-dev       the tests
-test  libclang-rt-dev    clang's sanitizers and libFuzzer
-test  libcap2-bin        setcap: capturing with two capabilities
-test  linux-perf         a second tracer beside ours
-test  procps             pgrep
+build   make               runs the Makefile
+build   g++                the command and the emulator, C++20
+build   clang              the eBPF programs
+build   bpftool            their skeletons
+build   libbpf-dev         loads them
+build   libelf-dev         libbpf reads its objects with it
+build   zlib1g-dev         libbpf and .prv.gz
+build   libzstd-dev        compressed chunks
+build   nettle-dev         HMAC for senders and collectors that share a key
+build   libfmt-dev         text
+build   libcli11-dev       the command line
+build   nlohmann-json3-dev trace.json
+test    libgtest-dev       the tests
+test    libclang-rt-dev    clang's sanitizers and libFuzzer
+test    libcap2-bin        setcap: capturing with two capabilities
+test    linux-perf         a second tracer beside ours
+test    procps             pgrep
+kernels qemu-system-x86    boots other kernels
+kernels busybox-static     all that runs there beside the tests
+kernels cpio               packs it
 TABLE
 }
 
@@ -35,8 +38,9 @@ die() {
 wanted() {
   case ${1:-all} in
   build) table | awk '$1 == "build" { print $2 }' ;;
-  all) table | awk '{ print $2 }' ;;
-  *) echo "usage: scripts/setup.sh [build]" >&2 && exit 2 ;;
+  all) table | awk '$1 != "kernels" { print $2 }' ;;
+  kernels) table | awk '{ print $2 }' ;;
+  *) echo "usage: scripts/setup.sh [build|kernels]" >&2 && exit 2 ;;
   esac
 }
 

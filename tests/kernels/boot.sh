@@ -1,0 +1,59 @@
+#!/bin/bash
+# boot.sh KERNEL COMMAND [ARGUMENTS]: boots build/kernels/KERNEL in QEMU, without any help of the
+# processor, runs the command there as root in a copy of this checkout's build, and ends with its status.
+# What it prints comes through a serial line of its own; the kernel's messages are in
+# build/kernels/KERNEL/console.log.
+set -eu
+cd "$(dirname "$0")/../.."
+dir=build/kernels/$1
+shift
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+chmod 755 "$root"
+mkdir -p "$root"/{bin,sbin,proc,sys,dev,tmp,etc,root,lib64,usr,w/build/tests/programs}
+
+cp /bin/busybox "$root/bin"
+for applet in $(/bin/busybox --list); do ln -s busybox "$root/bin/$applet" 2>/dev/null || :; done
+# What busybox does otherwise than the tests want it.
+for tool in bash env taskset unshare pgrep setcap; do
+  path=$(PATH=$PATH:/usr/sbin:/sbin command -v "$tool") && rm -f "$root/bin/$tool" && cp -L "$path" "$root/bin"
+done
+cp build/ovnitrace build/tests/e2e_tests "$root/w/build/"
+mv "$root/w/build/e2e_tests" "$root/w/build/tests"
+strip "$root/w/build/ovnitrace" "$root/w/build/tests/e2e_tests"
+cp $(find build/tests/programs -type f -executable) "$root/w/build/tests/programs"
+cp -L build/libovnitrace.so.0 "$root/w/build"
+
+libraries() {
+  find "$root/bin" "$root/w" -type f -exec ldd {} + 2>/dev/null | grep -o '/[^ ]*[^ :]' | grep -v "^$root" | sort -u
+}
+for library in $(libraries); do
+  mkdir -p "$root${library%/*}" && cp -L "$library" "$root$library"
+done
+cp /etc/passwd /etc/group "$root/etc"
+
+cat >"$root/init" <<'INIT'
+#!/bin/sh
+mount -t proc none /proc; mount -t sysfs none /sys; mount -t devtmpfs none /dev
+mkdir -p /dev/shm /dev/pts; mount -t devpts none /dev/pts; mount -t tmpfs none /dev/shm; mount -t tmpfs none /tmp; chmod 1777 /tmp
+ip link set lo up
+export PATH=/bin:/sbin HOME=/root CI=true
+cd /w
+exec </dev/null >/dev/ttyS1 2>&1
+stty -F /dev/ttyS1 raw
+sh /command
+echo "guest: status $?"
+poweroff -f
+INIT
+chmod +x "$root/init"
+printf '%q ' "$@" >"$root/command"
+
+# In a file and not through a pipe: busybox's find and cpio would do as well, and gzip saves nothing here.
+(cd "$root" && find . | cpio --quiet -o -H newc -R 0:0) >"$dir/initrd"
+timeout "${GUEST_SECONDS:-900}" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 2G -no-reboot \
+  -display none -monitor none -serial "file:$dir/console.log" -serial stdio -kernel "$dir/vmlinuz" \
+  -initrd "$dir/initrd" -append "console=ttyS0 panic=-1" </dev/null |
+  tee "$dir/output.log"
+status=$(sed -n 's/^guest: status //p' "$dir/output.log" | tail -n 1)
+exit "${status:-99}" # 99: the guest died, or its time was over
