@@ -5,6 +5,8 @@
 #include "tests/e2e/support/trace.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <sys/utsname.h>
 
 namespace ovnitrace::test {
 
@@ -39,6 +41,15 @@ std::vector<std::string> priorities(const Events &events, uint32_t tid) {
 
 using Texts = std::vector<std::string>;
 
+/// docs/capture.md: "before Linux 6.7 also one for another thread".
+bool sees_changes_of_others() {
+  utsname system = {};
+  int major = 0, minor = 0;
+  uname(&system);
+  EXPECT_EQ(sscanf(system.release, "%d.%d", &major, &minor), 2) << system.release;
+  return major > 6 || (major == 6 && minor >= 7);
+}
+
 } // namespace
 
 class SchedulingFamilies : public CaptureTest {
@@ -58,7 +69,11 @@ TEST_F(SchedulingFamilies, APriorityChangesForEachCauseOnceAndForWhomItWasChange
   const Events events = capture("prio", {installed("priorities")}, out);
   const uint32_t main = uint32_t(number_after(out, "main")), other = uint32_t(number_after(out, "other"));
   EXPECT_EQ(priorities(events, main), (Texts{"123 other", "129 other"}));
-  EXPECT_EQ(priorities(events, other), (Texts{"127 other", "127 batch", "129 batch"}));
+  if (sees_changes_of_others()) {
+    EXPECT_EQ(priorities(events, other), (Texts{"127 other", "127 batch", "129 batch"}));
+  } else { // when it is woken for the last time
+    EXPECT_EQ(priorities(events, other), (Texts{"129 batch"}));
+  }
   EXPECT_EQ(only(events, {"inheritance"}).size(), 0u);
 }
 
