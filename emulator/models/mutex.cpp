@@ -52,6 +52,12 @@ void blackout(ModelContext &ctx, const Event &) {
     ctx.set(kWaits, thread, 0);
 }
 
+/// Nor which end while they are not logged.
+void filtered(ModelContext &ctx, const Event &event) {
+  if (event.par1)
+    blackout(ctx, event);
+}
+
 } // namespace
 
 Model mutex_model() {
@@ -85,6 +91,8 @@ Model mutex_model() {
           {FTrace_EVT_task_end, "task_end", end, "waits for 0"},
           {FTrace_EVT_blackout_start, "blackout_start", blackout, "no thread is known to wait",
            false},
+          {FTrace_filter_mutex, "filter_mutex", filtered,
+           "with parameter 1 = 1 no thread is known to wait", false},
       },
       {},
   };

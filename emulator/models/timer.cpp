@@ -39,6 +39,13 @@ const std::vector<ValueLabel> kKinds = {{FTRACE_TIMER_OTHER + 1, "Timer"},
                                         {FTRACE_TIMER_POSIX + 1, "POSIX timer"},
                                         {FTRACE_TIMER_TIMERFD + 1, "Timer of a descriptor"}};
 
+/// Which handlers end while they are not logged is not known, on any CPU.
+void filtered(ModelContext &ctx, const Event &event) {
+  const std::vector<Cpu> &cpus = ctx.system.cpus();
+  for (uint32_t cpu = 0; event.par1 && cpu < cpus.size(); cpu++)
+    ctx.set(kHandler, cpu, 0);
+}
+
 } // namespace
 
 Model timer_model() {
@@ -77,6 +84,8 @@ Model timer_model() {
            false},
           {FTrace_EVT_blackout_start, "blackout_start", wakeup_end,
            "nothing is known to be handled", false},
+          {FTrace_filter_timer, "filter_timer", filtered,
+           "with parameter 1 = 1 nothing is known to be handled", false},
       },
       {},
   };

@@ -50,5 +50,33 @@ TEST(FilterModel, NoInterruptIsServedOnAnyCpuWhileInterruptsAreFiltered) {
   EXPECT_EQ(rig.threads.timeline(0, 401), (Timeline{{5, 10}, {6, 0}}));
 }
 
+TEST(FilterModel, NoThreadIsKnownToWaitForAMutex) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EVT_mutex_wait, 0, 0, 64);
+  rig.at(6).ftrace(FTrace_filter_mutex, kNone, 1, 0, kNone, 1).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 430), (Timeline{{5, 65}, {6, 0}}));
+}
+
+TEST(FilterModel, NoTimerIsKnownToBeHandled) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EVT_timer_wakeup_start, kNone, 1);
+  rig.at(6).ftrace(FTrace_filter_timer, kNone, 0, 0, kNone, 1).flush();
+  const Timeline shown = rig.cpus.timeline(1, 444);
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_EQ(shown[0].first, 5u);
+  EXPECT_EQ(shown[1], (Timeline::value_type{6, 0}));
+}
+
+TEST(FilterModel, NoBudgetIsKnown) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).at(5).ftrace(FTrace_EVT_server_active, 0, 0, 1000);
+  rig.at(6).ftrace(FTrace_filter_server, kNone, 1, 0, kNone, 1).flush();
+  for (uint32_t type : {450, 451}) {
+    const Timeline shown = rig.threads.timeline(0, type);
+    ASSERT_FALSE(shown.empty()) << type;
+    EXPECT_EQ(shown.back(), (Timeline::value_type{6, 0})) << type;
+  }
+}
+
 } // namespace
 } // namespace ovnitrace
