@@ -61,9 +61,19 @@ void Summarizer::event(const Event &event) {
     if (uint64_t *counter = counter_of(summary_.threads[event.thread], event))
       ++*counter;
   } else if (event.kind == FTrace_EVT_blackout_end) {
+    lose(event);
+  }
+}
+
+/// What was lost on the whole machine stands in the file of every CPU.
+void Summarizer::lose(const Event &event) {
+  if (event.cpu >= cpus_.size()) {
     summary_.lost += event.par2;
-    if (event.cpu < summary_.cpus.size())
-      summary_.cpus[event.cpu].lost += event.par2;
+  } else if (event.par1 == FTRACE_BLACKOUT_SOMEWHERE) {
+    cpus_[event.cpu].lost_somewhere += event.par2;
+  } else {
+    summary_.lost += event.par2;
+    summary_.cpus[event.cpu].lost += event.par2;
   }
 }
 
@@ -106,6 +116,10 @@ void Summarizer::stop_running(uint32_t cpu) {
 
 Summary Summarizer::finish() {
   now_ = std::max(now_, end_);
+  uint64_t somewhere = 0;
+  for (const CpuNow &cpu : cpus_)
+    somewhere = std::max(somewhere, cpu.lost_somewhere);
+  summary_.lost += somewhere;
   for (uint32_t i = 0; i < threads_.size(); i++)
     add_time(i);
   for (size_t i = 0; i < cpus_.size(); i++)

@@ -23,6 +23,7 @@ public:
   Summary finish();
 
 private:
+  void lose(const Event &event);
   void add_time(uint32_t thread);
   void stop_running(uint32_t cpu);
   void start_running(uint32_t cpu);
@@ -34,6 +35,7 @@ private:
   struct CpuNow {
     uint32_t running = 0;
     uint64_t since = 0; ///< ns, of the first of those that are running
+    uint64_t lost_somewhere = 0; ///< events, as its file tells
   };
 
   Summary summary_;

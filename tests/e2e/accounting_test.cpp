@@ -211,7 +211,8 @@ TEST_F(Accounting, AgreesOnRunningAndWaitingTime) {
 
 TEST_F(Accounting, CountsEachTransitionOnce) {
   const MixCapture mix = capture();
-  EXPECT_EQ(count_transitions(mix.events), mix.told.events);
+  EXPECT_EQ(count_transitions(mix.events), mix.told.logged);
+  EXPECT_EQ(mix.events.size(), mix.told.events);
 }
 
 // A thread that only spins is robbed of its CPU, mostly on the way back to user space, where the

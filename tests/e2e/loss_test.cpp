@@ -68,7 +68,8 @@ TEST_F(Loss, IsCountedExactly) {
     if (event.event == "blackout_end")
       in_blackouts += strtoull(event.detail("lost").c_str(), nullptr, 10);
   EXPECT_EQ(in_blackouts, told_.lost);
-  EXPECT_EQ(count_transitions(events_) + told_.lost, told_.events);
+  EXPECT_EQ(count_transitions(events_) + told_.lost, told_.logged);
+  EXPECT_EQ(events_.size(), told_.events);
 }
 
 TEST_F(Loss, IsABlackoutWithoutTransitionsOnItsCpu) {

@@ -72,7 +72,7 @@ TEST_F(SendTcp, GivesWhatALocalTraceIs) {
   const TraceRecord told = read_trace_json(trace);
   EXPECT_GT(told.end, told.begin);
   EXPECT_FALSE(told.threads.empty());
-  EXPECT_EQ(count_transitions(dump(trace)), told.events);
+  EXPECT_EQ(count_transitions(dump(trace)), told.logged);
   for (const std::string &name : names_in(trace))
     EXPECT_TRUE(name == "trace.json" || name.ends_with(".ftr")) << name;
   expect_convertible(trace);

@@ -1,5 +1,7 @@
 #include "user/chunk/chunk_writer.h"
 
+#include "emulator/input/code_kind.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -176,6 +178,7 @@ void ChunkWriter::put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2
   // The capacity was checked by make_room(), so this never allocates.
   ftrace_record &record = chunk_->records.emplace_back();
   ftrace_record_set(&record, code, par1, time, par2);
+  events_ += is_event(kCodeKinds[code & FTRACE_CODE_MASK]);
   if (code != FTrace_EXT_process && code != FTrace_EXT_parent)
     last_time_ = time;
 }

@@ -37,6 +37,7 @@ public:
 
   uint64_t last_time() const { return last_time_; } ///< of the last record
   uint64_t records() const { return records_; }     ///< written so far, identities included
+  uint64_t events() const { return events_; }       ///< of them, events as readers of the trace count them
 
 private:
   using Handler = void (ChunkWriter::*)(const sched_record &);
@@ -70,6 +71,7 @@ private:
   bool told_early_ = false; ///< that it runs: by expect_running()
   bool started_ = false; ///< trace_start is written
   uint64_t records_ = 0;
+  uint64_t events_ = 0;
 };
 
 } // namespace ovnitrace

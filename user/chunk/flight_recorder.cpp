@@ -101,6 +101,14 @@ void FlightRecorder::forget_oldest(History &history) {
   history.chunks.pop_front();
 }
 
+uint64_t FlightRecorder::events_forgotten() {
+  std::lock_guard lock(mutex_);
+  uint64_t all = 0;
+  for (const History &history : histories_)
+    all += history.events_forgotten;
+  return all;
+}
+
 uint64_t FlightRecorder::save(ChunkOutput &output, uint64_t end) { return write(output, end); }
 
 void FlightRecorder::close() {

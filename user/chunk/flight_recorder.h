@@ -38,6 +38,7 @@ public:
   void close() override;
   std::string error() const override { return output_.error(); }
   uint64_t records_dropped() const override { return records_dropped_; }
+  uint64_t events_forgotten();
 
 private:
   /// Of one CPU.

@@ -319,6 +319,8 @@ void Session::stop() {
   trace_.skipped_runs = recorder_->skipped_runs();
   trace_.user_refused = families_ ? families_->user_refused() : 0;
   trace_.records = recorder_->records();
+  trace_.events = recorder_->events();
+  trace_.forgotten = flight_ ? flight_->events_forgotten() : 0;
   trace_.records_dropped = store_->records_dropped();
   trace_.write_error = store_->error();
   try {
@@ -332,17 +334,17 @@ void Session::stop() {
 }
 
 void Session::tell() const {
-  uint64_t events = 0, lost = 0;
-  for (const CpuCount &count : trace_.counts) {
-    events += count.events + count.family_events;
+  uint64_t lost = 0;
+  for (const CpuCount &count : trace_.counts)
     lost += count.lost + count.family_lost;
-  }
   if (program_ && trace_.exit_status > 128)
     print("ovnitrace: {} {}\n", options_.command[0], trace_.how);
-  print("ovnitrace: {} of {} on {} in {}, {} lost; written to {}\n", human_count(events, "event", "events"),
+  print("ovnitrace: {} of {} on {} in {}, {} lost; written to {}\n", human_count(trace_.events, "event", "events"),
         human_count(recorder_->threads().all().size(), "thread", "threads"),
         human_count(trace_.host.cpus.size(), "CPU", "CPUs"), human_duration(trace_.end - trace_.begin), lost,
         target_->place());
+  if (trace_.forgotten)
+    print("ovnitrace: {} of them forgotten: older than what the flight recorder keeps\n", human_count(trace_.forgotten));
   if (lost || trace_.skipped_runs || trace_.life_lost)
     print("ovnitrace: warning: lost {} events (shown as blackouts; try --ring-size), {} skipped "
                "by the kernel, {} creations and renamings\n",

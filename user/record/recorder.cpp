@@ -101,6 +101,13 @@ uint64_t Recorder::records() const {
   return all;
 }
 
+uint64_t Recorder::events() const {
+  uint64_t all = 0;
+  for (const CpuStream &cpu : cpus_)
+    all += cpu.writer().events();
+  return all;
+}
+
 void Recorder::run() {
   for (;;) {
     epoll_event event;

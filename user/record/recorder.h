@@ -45,6 +45,7 @@ public:
   uint64_t skipped_runs() const { return skipped_runs_; }
   uint64_t life_lost() const { return life_lost_; }
   uint64_t records() const; ///< written to chunks
+  uint64_t events() const;  ///< of them, events as `info` and `dump` count them
 
 private:
   void run();

@@ -28,7 +28,7 @@ Json counts_of(const TraceDescription &trace) {
   Json list = Json::array();
   for (const CpuTopology &cpu : trace.host.cpus)
     list.push_back({{"cpu", cpu.cpu},
-                    {"events", trace.counts[cpu.cpu].events},
+                    {"transitions", trace.counts[cpu.cpu].events},
                     {"lost", trace.counts[cpu.cpu].lost},
                     {"family_events", trace.counts[cpu.cpu].family_events},
                     {"family_lost", trace.counts[cpu.cpu].family_lost}});
@@ -150,13 +150,15 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
     json["attached_pid"] = trace.attached_pid;
   json["ended"] = ending_of(trace);
   if (trace.finished) {
-    uint64_t events = 0, lost = 0;
+    uint64_t logged = 0, lost = 0;
     for (const CpuCount &count : trace.counts) {
-      events += count.events + count.family_events;
+      logged += count.events + count.family_events;
       lost += count.lost + count.family_lost;
     }
     json["end_ns"] = trace.end;
-    json["events"] = events;
+    json["events"] = trace.events;
+    json["forgotten"] = trace.forgotten;
+    json["logged_by_kernel"] = logged;
     json["lost"] = lost;
     json["life_events_lost"] = trace.life_lost;
     json["skipped_runs"] = trace.skipped_runs;

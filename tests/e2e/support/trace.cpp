@@ -66,6 +66,8 @@ TraceRecord read_trace_json(const std::string &trace) {
   record.begin = json.at("begin_ns");
   record.end = json.value("end_ns", uint64_t(0));
   record.events = json.value("events", uint64_t(0));
+  record.logged = json.value("logged_by_kernel", uint64_t(0));
+  record.forgotten = json.value("forgotten", uint64_t(0));
   record.life_lost = json.value("life_events_lost", uint64_t(0));
   record.lost = json.value("lost", uint64_t(0));
   record.skipped_runs = json.value("skipped_runs", uint64_t(0));
