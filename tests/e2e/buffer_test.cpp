@@ -4,6 +4,7 @@
 #include "tests/e2e/support/trace.h"
 
 #include <csignal>
+#include <sys/resource.h>
 
 namespace ovnitrace::test {
 
@@ -126,6 +127,16 @@ TEST_F(Buffer, StopsWhenFullAndTheProgramGoesOn) {
   const std::vector<DumpEvent> events = dump(trace());
   EXPECT_EQ(events.back().event, "trace_stop");
   expect_convertible(trace());
+}
+
+// Its last switch will not be seen any more, so nobody waits for it, which would be some thousand short sleeps.
+TEST_F(Buffer, DoesNotWaitForTheEndOfAProgramThatIsNotTracedAnyMore) {
+  rusage before, after;
+  getrusage(RUSAGE_CHILDREN, &before);
+  const Outcome outcome = record({"sh", "-c", installed("user_events") + " 7; sleep 2"}, {"--buffer", "stop:8K"});
+  getrusage(RUSAGE_CHILDREN, &after);
+  EXPECT_NE(outcome.err.find("the program goes on untraced"), std::string::npos) << outcome.err;
+  EXPECT_LT(after.ru_nvcsw - before.ru_nvcsw, 3000);
 }
 
 TEST_F(Buffer, EndsACaptureOfTheMachineWhenFull) {

@@ -104,9 +104,11 @@ void Capture::attach() {
   collect_bpf_log();
   if (int error = ovnitrace_bpf__attach(skeleton_->object))
     fail_bpf("attach the BPF programs to the scheduler's tracepoints", error);
+  switches_seen_ = transitions_;
 }
 
 void Capture::detach() {
+  switches_seen_ = false;
   ovnitrace_bpf__detach(skeleton_->object);
   // A program may still be running on another CPU: programs run inside RCU read sections, and this
   // waits for a grace period (Documentation: membarrier(2), MEMBARRIER_CMD_GLOBAL).
@@ -159,9 +161,10 @@ size_t Capture::life_bytes() const { return CAPTURE_LIFE_BYTES; }
 uint64_t Capture::life_lost() const { return skeleton_->counters().life_lost; }
 
 void Capture::await_last_switch() const {
-  constexpr timespec kPause = {0, 100'000}; // ns
-  constexpr int kPatience = 10'000;         // pauses
-  for (int pause = 0; transitions_ && pause < kPatience && skeleton_->counters().program_threads; pause++)
+  constexpr timespec kPause = {0, 100'000};      // ns
+  constexpr uint64_t kPatience = 1'000'000'000; // ns
+  const uint64_t latest = monotonic_ns() + kPatience;
+  while (switches_seen_ && skeleton_->counters().program_threads && monotonic_ns() < latest)
     nanosleep(&kPause, nullptr);
 }
 

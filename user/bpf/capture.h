@@ -3,6 +3,7 @@
 
 #include <ovnitrace/capture.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,7 +54,8 @@ public:
   size_t life_bytes() const;
   /// Waits until the last thread of the program that this process started has left its CPU for ever: who
   /// waits for a process is told of its end some instructions earlier. Not longer than a second: the
-  /// kernel may have hidden that switch.
+  /// kernel may have hidden that switch. Not at all where no switch is seen, nor after detach(), which another
+  /// thread may call meanwhile.
   void await_last_switch() const;
   /// What CPU `cpu` has staged; being written until detach().
   const volatile cpu_stage &stage(uint32_t cpu) const { return stages_[cpu]; }
@@ -72,6 +74,7 @@ private:
   size_t ring_bytes_ = 0;
   bool trace_all_ = false;
   bool transitions_ = false;
+  std::atomic<bool> switches_seen_ = false;
   std::vector<int> ring_fds_;
   const volatile cpu_stage *stages_ = nullptr;
   size_t stages_bytes_ = 0;
