@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <elf.h>
 #include <filesystem>
@@ -189,6 +190,16 @@ TEST(SearchPath, IsBounded) {
   EXPECT_LE(path.candidates("liba.so").size(), 4096u);
 }
 
+TEST(SearchPath, HoldsNothingThatIsTooLongForAPath) {
+  SearchPath path{LibraryCache("")};
+  std::string list;
+  for (int n = 0; n < 500; n++)
+    list += "$ORIGIN";
+  path.add(list, "/" + std::string(4000, 'd'));
+  for (const std::string &place : path.candidates("liba.so"))
+    EXPECT_LT(place.size(), size_t(2 * PATH_MAX));
+}
+
 TEST(CommandWords, AreTheArgumentsAndTheWordsInThem) {
   const CommandWords words =
       command_words({"env", "LD_LIBRARY_PATH=/a:/b", "LD_PRELOAD=/x.so y.so", "sh", "-c", "cd /tmp; exec './app' >out"});
@@ -229,20 +240,76 @@ TEST(FindProbes, FollowsRpathToALibraryThatAProgramNeeds) {
   const std::string build = "gcc -o " + dir / "app" + " " + dir / "app.c" + " " + dir / "libovnitrace.so.0" +
                             " -Wl,-rpath,'$ORIGIN'";
   ASSERT_EQ(std::system(build.c_str()), 0) << build;
-  const auto found = find_probes({.command = {"env", dir / "app"}});
+  const auto [found, cut_short] = find_probes({.command = {"env", dir / "app"}});
+  EXPECT_FALSE(cut_short);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(fs::path(found[0].path).filename(), "libovnitrace.so.0");
   EXPECT_GE(found[0].probes.size(), 3u);
 }
 
+/// A library that needs others and says where they are.
+std::string library_that_needs(const std::vector<std::string> &needed, const std::vector<std::string> &rpaths) {
+  std::string strings(1, '\0'), entries;
+  const auto add = [&](int64_t tag, const std::string &text) {
+    const Elf64_Dyn entry = {tag, {strings.size()}};
+    entries.append(reinterpret_cast<const char *>(&entry), sizeof(entry));
+    strings += text + '\0';
+  };
+  for (const std::string &name : needed)
+    add(DT_NEEDED, name);
+  for (const std::string &list : rpaths)
+    add(DT_RPATH, list);
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes_of(library()).data(), sizeof(header));
+  Elf64_Phdr segment = {};
+  Elf64_Shdr sections[3] = {};
+  sections[1].sh_type = SHT_DYNAMIC;
+  sections[1].sh_offset = sizeof(header) + sizeof(segment) + sizeof(sections);
+  sections[1].sh_size = entries.size();
+  sections[1].sh_entsize = sizeof(Elf64_Dyn);
+  sections[1].sh_link = 2;
+  sections[2].sh_type = SHT_STRTAB;
+  sections[2].sh_offset = sections[1].sh_offset + entries.size();
+  sections[2].sh_size = strings.size();
+  header.e_phoff = sizeof(header);
+  header.e_phnum = 1;
+  header.e_shoff = sizeof(header) + sizeof(segment);
+  header.e_shnum = 3;
+  header.e_shstrndx = 0;
+  std::string file(reinterpret_cast<const char *>(&header), sizeof(header));
+  file.append(reinterpret_cast<const char *>(&segment), sizeof(segment));
+  file.append(reinterpret_cast<const char *>(sections), sizeof(sections));
+  return file + entries + strings;
+}
+
+// Each of a thousand libraries needs a thousand more: to look for them at all places would take hours.
+TEST(FindProbes, EndsAlsoWhereEveryLibraryNeedsAThousandMore) {
+  test::TempDir dir;
+  std::vector<std::string> libraries;
+  for (int n = 0; n < 1000; n++) {
+    std::vector<std::string> names;
+    for (int m = 0; m < 1000; m++)
+      names.push_back(std::to_string(n) + "-" + std::to_string(m));
+    libraries.push_back("lib" + std::to_string(n));
+    std::ofstream(dir / libraries.back(), std::ios::binary) << library_that_needs(names, {});
+  }
+  libraries.push_back("libovnitrace.so.0");
+  fs::copy_file(library(), dir / "libovnitrace.so.0");
+  std::ofstream(dir / "app", std::ios::binary) << library_that_needs(libraries, {"$ORIGIN", "/a", "/b"});
+  ASSERT_EQ(chmod((dir / "app").c_str(), 0755), 0);
+  const auto [found, cut_short] = find_probes({.command = {dir / "app"}});
+  EXPECT_EQ(found.size(), 1u) << "what is nearest is found";
+  EXPECT_TRUE(cut_short);
+}
+
 TEST(FindProbes, FindsNoneWhereThereAreNone) {
-  EXPECT_TRUE(find_probes({.command = {"sh", "-c", "ls /; no-such-program 7"}}).empty());
-  EXPECT_TRUE(find_probes({}).empty());
+  EXPECT_TRUE(find_probes({.command = {"sh", "-c", "ls /; no-such-program 7"}}).files.empty());
+  EXPECT_TRUE(find_probes({}).files.empty());
 }
 
 TEST(FindProbes, AFileThatWasNamedMustHaveSome) {
-  EXPECT_EQ(find_probes({.files = {library()}}).size(), 1u);
-  EXPECT_EQ(find_probes({.files = {library(), library()}}).size(), 1u) << "once";
+  EXPECT_EQ(find_probes({.files = {library()}}).files.size(), 1u);
+  EXPECT_EQ(find_probes({.files = {library(), library()}}).files.size(), 1u) << "once";
   for (const char *file : {"/bin/sh", "/etc/passwd", "/", "/no/such/file", ""})
     EXPECT_THROW(find_probes({.files = {file}}), Error) << file;
 }

@@ -176,6 +176,7 @@ void Reader::read_dynamic(Elf_Scn *section, const GElf_Shdr &header) {
 
 ElfFile Reader::read() {
   for (Elf_Scn *section = nullptr; (section = elf_nextscn(elf_, section));) {
+    file_.bytes_read += sizeof(Elf64_Shdr);
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header))
       continue;
@@ -184,6 +185,7 @@ ElfFile Reader::read() {
     else if (header.sh_type == SHT_DYNAMIC)
       read_dynamic(section, header);
   }
+  file_.bytes_read += kMostSectionBytes - bytes_left_;
   std::vector<Probe> &probes = file_.probes;
   auto by_offset = [](const Probe &a, const Probe &b) { return a.offset < b.offset; };
   auto same = [](const Probe &a, const Probe &b) { return a.offset == b.offset; };

@@ -3,6 +3,7 @@
 
 #include "user/probe/probe.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ struct ElfFile {
   size_t not_understood = 0;        ///< probes of ours that are no use: other arguments, not on a nop
   std::vector<std::string> needed;  ///< DT_NEEDED
   std::vector<std::string> rpaths;  ///< DT_RPATH and DT_RUNPATH, as they stand there
+  uint64_t bytes_read = 0;          ///< of the file, about
 };
 
 /// Reads a program or shared library of this machine's kind; nothing if the file is anything else. The file

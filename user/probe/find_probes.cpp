@@ -22,6 +22,9 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kMostFiles = 4096;
+constexpr size_t kMostPlaces = 1 << 20;         // where files could be: some seconds
+constexpr size_t kMostNames = 1 << 14;          // of libraries
+constexpr uint64_t kMostFileBytes = 1ull << 30; // of all files together
 constexpr size_t kMostCacheBytes = 64 << 20;
 
 std::string environment(const char *name) {
@@ -40,12 +43,14 @@ public:
   void look_at_file(const std::string &path);
   void look_at_command(const std::vector<std::string> &command);
   void look_at_process(uint32_t pid);
-  std::vector<ProbedFile> take() { return std::move(found_); }
+  FoundProbes take() { return std::move(found_); }
 
 private:
   enum class Looked { kNo, kEarlier, kHasNone, kHasProbes };
   Looked look(const std::string &path, UniqueFd fd);
+  void look_at_place(const std::string &path, UniqueFd (*open)(const std::string &));
   void look_at_needed();
+  bool may_go_on();
   std::vector<std::string> places_of(const std::string &program) const;
 
   SearchPath libraries_;
@@ -53,7 +58,9 @@ private:
   std::set<std::string> asked_;      ///< names of libraries
   std::vector<std::string> needed_;  ///< of them, those to be looked for
   size_t probes_ = 0;
-  std::vector<ProbedFile> found_;
+  size_t places_ = 0;
+  uint64_t bytes_ = 0;
+  FoundProbes found_;
 };
 
 std::string directory_of(const std::string &path) {
@@ -68,15 +75,18 @@ Finder::Looked Finder::look(const std::string &path, UniqueFd fd) {
   struct stat status;
   if (!fd || fstat(fd.get(), &status) != 0)
     return Looked::kNo;
-  if (!seen_.insert({status.st_dev, status.st_ino}).second || seen_.size() > kMostFiles)
+  if (!seen_.insert({status.st_dev, status.st_ino}).second)
     return Looked::kEarlier;
   std::optional<ElfFile> file = read_elf_file(fd.get());
   if (!file)
     return Looked::kHasNone;
+  bytes_ += file->bytes_read;
   for (const std::string &list : file->rpaths)
     libraries_.add(list, directory_of(path));
   for (const std::string &name : file->needed)
-    if (asked_.insert(name).second)
+    if (asked_.size() == kMostNames)
+      found_.cut_short = true;
+    else if (asked_.insert(name).second)
       needed_.push_back(name);
   if (file->probes.empty() && !file->not_understood)
     return Looked::kHasNone;
@@ -86,14 +96,27 @@ Finder::Looked Finder::look(const std::string &path, UniqueFd fd) {
     file->probes.resize(room);
   }
   probes_ += file->probes.size();
-  found_.push_back({path, std::move(fd), std::move(file->probes), file->not_understood});
+  found_.files.push_back({path, std::move(fd), std::move(file->probes), file->not_understood});
   return Looked::kHasProbes;
 }
 
+bool Finder::may_go_on() {
+  const bool more = places_ < kMostPlaces && seen_.size() < kMostFiles && bytes_ < kMostFileBytes;
+  found_.cut_short |= !more;
+  return more;
+}
+
+void Finder::look_at_place(const std::string &path, UniqueFd (*open)(const std::string &)) {
+  if (may_go_on()) {
+    places_++;
+    look(path, open(path));
+  }
+}
+
 void Finder::look_at_needed() {
-  for (size_t n = 0; n < needed_.size() && seen_.size() < kMostFiles; n++)
+  for (size_t n = 0; n < needed_.size() && may_go_on(); n++)
     for (const std::string &path : libraries_.candidates(std::string(needed_[n])))
-      look(path, open_regular(path));
+      look_at_place(path, open_regular);
   needed_.clear();
 }
 
@@ -119,7 +142,7 @@ void Finder::look_at_command(const std::vector<std::string> &command) {
     libraries_.add(list, ".");
   for (const std::string &program : words.programs)
     for (const std::string &path : places_of(program))
-      look(path, open_program(path));
+      look_at_place(path, open_program);
   for (const auto &libraries : {words.preloads, preloads_of(environment("LD_PRELOAD"))})
     needed_.insert(needed_.end(), libraries.begin(), libraries.end());
   look_at_needed();
@@ -127,7 +150,8 @@ void Finder::look_at_command(const std::vector<std::string> &command) {
 
 void Finder::look_at_process(uint32_t pid) {
   for (MappedFile &file : mapped_files(pid))
-    look(file.path, std::move(file.fd));
+    if (may_go_on())
+      look(file.path, std::move(file.fd));
   needed_.clear(); // what it needs is mapped
 }
 
@@ -148,7 +172,7 @@ void Finder::look_at_file(const std::string &path) {
 
 } // namespace
 
-std::vector<ProbedFile> find_probes(const ProbeSearch &search) {
+FoundProbes find_probes(const ProbeSearch &search) {
   Finder finder;
   for (const std::string &path : search.files)
     finder.look_at_file(path);

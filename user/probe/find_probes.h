@@ -24,10 +24,16 @@ struct ProbeSearch {
   std::vector<std::string> files = {};   ///< paths, or names of libraries, to be looked at in any case (--probe)
 };
 
+struct FoundProbes {
+  std::vector<ProbedFile> files;
+  bool cut_short = false; ///< there was too much to look at: some files may be missing
+};
+
 /// The program, the programs that its arguments name, and the libraries that these need, where the dynamic
 /// loader could find them in our environment; or the files that the process has mapped to execute. Opens
-/// files with the rights that the calling thread has. Throws Error if one of `files` cannot be read or has
-/// no probes; whatever else cannot be read has none.
-std::vector<ProbedFile> find_probes(const ProbeSearch &search);
+/// files with the rights that the calling thread has. These files may be made to keep us busy for ever: there is
+/// a limit to what is looked at. Throws Error if one of `files` cannot be read or has no probes; whatever else
+/// cannot be read has none.
+FoundProbes find_probes(const ProbeSearch &search);
 
 } // namespace ovnitrace

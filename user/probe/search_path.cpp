@@ -1,6 +1,7 @@
 #include "user/probe/search_path.h"
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 
 namespace ovnitrace {
@@ -22,10 +23,10 @@ constexpr const char *kKinds[] = {""};
 /// What $LIB is differs between distributions.
 std::vector<std::string> lib_names() { return {std::string("lib/") + kTriplet, "lib64", "lib"}; }
 
-/// Replaces $NAME and ${NAME}.
+/// Replaces $NAME and ${NAME}, until it is too long for a path anyway.
 std::string replaced(std::string text, const std::string &name, const std::string &by) {
   for (const std::string &spelling : {"${" + name + "}", "$" + name})
-    for (size_t at = 0; (at = text.find(spelling, at)) != text.npos; at += by.size())
+    for (size_t at = 0; text.size() < PATH_MAX && (at = text.find(spelling, at)) != text.npos; at += by.size())
       text.replace(at, spelling.size(), by);
   return text;
 }
@@ -39,7 +40,7 @@ SearchPath::SearchPath(LibraryCache cache) : cache_(std::move(cache)) {
 }
 
 void SearchPath::add_directory(const std::string &directory) {
-  if (directories_.size() < kMostDirectories &&
+  if (directories_.size() < kMostDirectories && directory.size() < PATH_MAX &&
       std::find(directories_.begin(), directories_.end(), directory) == directories_.end())
     directories_.push_back(directory);
 }

@@ -207,10 +207,17 @@ std::vector<ProbedFile> Session::find_user_probes() {
   if (!(options_.families & families_of_programs()).bits())
     return {};
   const ProbeSearch search = {.command = options_.command, .pid = options_.pid, .files = options_.probe_files};
-  if (options_.pid)
-    return find_probes(search);
-  EffectiveIdentity as_user(identity_);
-  return find_probes(search);
+  FoundProbes found;
+  {
+    std::optional<EffectiveIdentity> as_user;
+    if (!options_.pid)
+      as_user.emplace(identity_);
+    found = find_probes(search);
+  }
+  if (found.cut_short)
+    print("ovnitrace: the program names too many files to look for probes in all of them: name those that log user "
+          "events with --probe\n");
+  return std::move(found.files);
 }
 
 /// The child is traced from its first instant, still behind its gate.
