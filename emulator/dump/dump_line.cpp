@@ -168,7 +168,7 @@ char *DumpLine::put_details(char *at, const Event &event) const {
     at = put_number(at, "cpu", event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff);
     return high ? put_name(at, "reason", kReasons, high) : at;
   case FTrace_EVT_blackout_end:
-    return put_number(at, "lost", event.par2);
+    return put_number(at, event.par1 == FTRACE_BLACKOUT_FORGOTTEN ? "forgotten" : "lost", event.par2);
   case FTrace_EVT_interrupt_start:
   case FTrace_EVT_interrupt_end:
     return put_number(put_interrupt(at, event.par1), "interrupted", event.par2 & FTRACE_TID_MASK);

@@ -23,7 +23,7 @@ void blackout_end(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
   ctx.set(channel_of(event), event.cpu, 0);
-  if (event.par2)
+  if (event.par2 && event.par1 != FTRACE_BLACKOUT_FORGOTTEN)
     ctx.punctual(kLost, event.cpu, event.par2);
 }
 

@@ -66,6 +66,7 @@ std::string json_report(const ReportInput &input) {
       {"duration_ns", catalog.end - catalog.begin},
       {"events", summary.events},
       {"lost", summary.lost},
+      {"forgotten", summary.forgotten},
       {"nodes", std::move(nodes)},
       {"threads", std::move(threads)},
       {"cpus", std::move(cpus)},

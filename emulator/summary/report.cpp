@@ -78,6 +78,9 @@ std::string head(const ReportInput &input) {
                    human_count(catalog.threads.size(), "thread", "threads"),
                    human_count(input.summary.events, "event", "events"))},
       {"lost", human_count(input.summary.lost, "event", "events")},
+      {"forgotten", input.summary.forgotten ? human_count(input.summary.forgotten, "event", "events") +
+                                                  ", older than what the flight recorder keeps"
+                                            : ""},
   };
   std::string text;
   for (const auto &[key, value] : lines)

@@ -67,7 +67,9 @@ void Summarizer::event(const Event &event) {
 
 /// What was lost on the whole machine stands in the file of every CPU.
 void Summarizer::lose(const Event &event) {
-  if (event.cpu >= cpus_.size()) {
+  if (event.par1 == FTRACE_BLACKOUT_FORGOTTEN) {
+    summary_.forgotten += event.par2;
+  } else if (event.cpu >= cpus_.size()) {
     summary_.lost += event.par2;
   } else if (event.par1 == FTRACE_BLACKOUT_SOMEWHERE) {
     cpus_[event.cpu].lost_somewhere += event.par2;

@@ -37,7 +37,8 @@ struct Summary {
   std::vector<ThreadSummary> threads; ///< by index in the Catalog
   std::vector<CpuSummary> cpus;       ///< by index in the Catalog
   uint64_t events = 0;
-  uint64_t lost = 0; ///< events that were lost on all CPUs
+  uint64_t lost = 0;      ///< events that were lost on all CPUs
+  uint64_t forgotten = 0; ///< by a flight recorder
 };
 
 } // namespace ovnitrace

@@ -189,6 +189,7 @@ enum ftrace_blackout {
 	FTRACE_BLACKOUT_TRANSITIONS = 0, /* and maybe others, on this CPU */
 	FTRACE_BLACKOUT_SOMEWHERE = 1,   /* on the whole machine, it is not known on which CPU */
 	FTRACE_BLACKOUT_FAMILIES = 2,    /* no transitions, only events of other families */
+	FTRACE_BLACKOUT_FORGOTTEN = 3,   /* all on this CPU, by a flight recorder: older than what it keeps */
 };
 
 /* Parameter 1 of interrupt_start and interrupt_end: an interrupt request has its number, the others

@@ -173,18 +173,21 @@ TEST(Summary, KnowsNothingOfABlackout) {
   EXPECT_EQ(summed.summary.cpus[1].lost, 0u);
 }
 
-// Its count stands in the file of every CPU.
-TEST(Summary, CountsALossSomewhereOnce) {
+// Its count stands in the file of every CPU; and what a flight recorder let go was not lost.
+TEST(Summary, CountsALossSomewhereOnceAndTheForgottenApart) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   for (uint32_t cpu : {0, 1}) {
-    trace.cpu(cpu).at(0).start().at(200).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_SOMEWHERE);
+    trace.cpu(cpu).at(0).start().record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FORGOTTEN);
+    trace.cpu(cpu).at(100).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FORGOTTEN, 1000);
+    trace.cpu(cpu).at(200).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_SOMEWHERE);
     trace.cpu(cpu).at(300).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_SOMEWHERE, 17);
   }
   trace.cpu(0).at(400).blackout_start().at(500).blackout_end(5).at(1000).stop();
   trace.cpu(1).at(1000).stop();
   const Summed summed = sum_up(trace, dir.path());
   EXPECT_EQ(summed.summary.lost, 17u + 5);
+  EXPECT_EQ(summed.summary.forgotten, 2000u);
   EXPECT_EQ(summed.summary.cpus[0].lost, 5u);
   EXPECT_EQ(summed.summary.cpus[1].lost, 0u);
 }

@@ -38,8 +38,8 @@ uint64_t events_in(const Chunk &chunk) {
 /// The blackout from `first` to the oldest chunk that is kept.
 Chunk gap_before(const Chunk &oldest, uint64_t first, uint64_t events) {
   return small_chunk(oldest.cpu, number_of(oldest) - 1,
-                     {{first, FTrace_EVT_blackout_start},
-                      {begin_of(oldest), FTrace_EVT_blackout_end, 0,
+                     {{first, FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FORGOTTEN},
+                      {begin_of(oldest), FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FORGOTTEN,
                        uint32_t(std::min<uint64_t>(events, UINT32_MAX))}});
 }
 
