@@ -76,8 +76,9 @@ $(B)/ovnitrace-emu: $(call objects,emulator/cli/main.cpp) $(B)/libemulator.a
 
 $(B)/libemulator.a: $(call objects,$(EMULATOR_SRC))
 $(B)/fuzz/libemulator.a: $(patsubst %,$(B)/fuzz/%.o,$(FUZZED))
+$(B)/fuzz/libnet.a: $(patsubst %,$(B)/fuzz/%.o,$(call find,user/net,*.cpp) user/chunk/small_chunk.cpp)
 $(B)/libovnitrace.a: $(call objects,$(LIB_SRC))
-$(B)/libemulator.a $(B)/fuzz/libemulator.a $(B)/libovnitrace.a:
+$(B)/libemulator.a $(B)/fuzz/libemulator.a $(B)/fuzz/libnet.a $(B)/libovnitrace.a:
 	@echo "  AR       $@"
 	@rm -f $@ && $(AR) qcs $@ $^
 
@@ -116,10 +117,10 @@ $(B)/tests/bench/%: tests/bench/%.cpp $(B)/libemulator.a $(B)/libovnitrace.a
 # Every parser under libFuzzer, with the emulator compiled once more for it. An archive, of which each
 # links what it uses: the command line does not link with this instrumentation, and is not used.
 FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
-$(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.cpp.o $(B)/fuzz/libemulator.a
+$(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.cpp.o $(B)/fuzz/libnet.a $(B)/fuzz/libemulator.a
 	@echo "  FUZZER   $@"
 	@mkdir -p $(@D)
-	@$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ -lelf $(EMULATOR_LIBS)
+	@$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ -lelf -lnettle $(EMULATOR_LIBS)
 
 $(B)/fuzz/%.cpp.o: %.cpp
 	@echo "  FUZZ-CXX $<"

@@ -32,7 +32,8 @@ constexpr std::array<CodeKind, 256> make_code_kinds() {
   for (int code :
        {FTrace_EVT_cycles_per_msec, FTrace_EVT_id, FTrace_EVT_numevents, FTrace_EXT_process,
         FTrace_EXT_parent, FTrace_EXT_name_0, FTrace_EXT_name_1, FTrace_EXT_name_2,
-        FTrace_EXT_name_3, FTrace_EXT_chunk, FTrace_EXT_format, FTrace_EVT_next_chunk})
+        FTrace_EXT_name_3, FTrace_EXT_chunk, FTrace_EXT_format, FTrace_EXT_session,
+        FTrace_EXT_part, FTrace_EXT_text, FTrace_EVT_next_chunk})
     kinds[std::size_t(code)] = CodeKind::control;
   for (int code : {FTrace_EVT_task_create, FTrace_EVT_task_activate, FTrace_EVT_task_dispatch,
                    FTrace_EVT_task_epilogue, FTrace_EVT_task_end, FTrace_EVT_task_begin_cycle,

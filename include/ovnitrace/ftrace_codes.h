@@ -118,6 +118,10 @@ enum ftrace_code {
 	FTrace_EXT_format = 0x1D, /* (version of the extensions, -) */
 	FTrace_EXT_enable = 0x2D, /* (context, -): the program called FTrace_enable */
 	FTrace_EXT_disable = 0x3D, /* (context, -): it called FTrace_disable */
+	/* only in datagrams (docs/network.md), in no file: */
+	FTrace_EXT_session = 0xAD, /* (kind of datagram, -); the TSC is the number of the session */
+	FTrace_EXT_part = 0xBD,    /* (CPU, chunk); the TSC is the events that were sent before */
+	FTrace_EXT_text = 0xCD,    /* 14 characters in place of the other fields */
 
 	FTrace_EVT_next_chunk = 0xFF, /* the chunk ends here and goes on in the linked one */
 };

@@ -7,6 +7,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,9 +27,11 @@ int run(const Arguments &arguments) {
   CollectOptions options = arguments.options;
   for (const std::string &text : arguments.listen)
     options.listen.push_back(parse_endpoint("--listen", has_transport(text) ? text : "tcp://" + text));
-  for (const Endpoint &endpoint : options.listen)
-    if (endpoint.transport != Endpoint::kTcp)
-      throw Error("--listen " + endpoint.text() + ": only tcp:// is known", kExitUsage);
+  const bool all_udp = std::all_of(options.listen.begin(), options.listen.end(), [](const Endpoint &endpoint) {
+    return endpoint.transport == Endpoint::kUdp;
+  });
+  if (all_udp && !options.key_file.empty())
+    throw Error("--key goes with tcp://: datagrams prove nothing", kExitUsage);
   return collect(options);
 }
 
@@ -40,7 +43,7 @@ void add_collect(CLI::App &app) {
   CLI::App *command = app.add_subcommand("collect", "Receive traces that other machines --send, without root");
   command
       ->add_option("-l,--listen", arguments->listen,
-                   "Where: tcp://ADDRESS:PORT; tcp where none is said, port 20000, any free one for 0; may be repeated "
+                   "Where: tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp where none is said, port 20000, any free one for 0; may be repeated "
                    "(default tcp://127.0.0.1:20000, which only this machine reaches)")
       ->type_name("ADDRESS");
   command->add_option("-o,--output", options.directory, "Directory in which each trace gets its own (default: here)")

@@ -25,6 +25,8 @@ namespace {
 constexpr uint64_t kSmallestRing = 64 << 10, kLargestRing = 1u << 30;   // bytes
 constexpr uint64_t kSmallestChunk = 4 << 10, kLargestChunk = 256u << 20; // bytes
 constexpr uint64_t kDefaultChunk = 1 << 20;                              // bytes
+constexpr uint64_t kDatagramChunk = 32 << 10;                           // bytes
+constexpr uint64_t kDefaultSpareChunks = 16, kDatagramSpareChunks = 512;
 constexpr uint64_t kMostSpareChunks = 1 << 16;
 constexpr double kLongestDuration = 366 * 86400; // seconds
 
@@ -60,7 +62,8 @@ void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "Bytes of a chunk in the trace (default 1M, or a 16th of the buffer if that is less)");
   app.add_option("--chunks", arguments.options.spare_chunks,
-                 "Chunks on their way to the disk, beside the one that each CPU fills (default 16)")
+                 "Chunks on their way to the disk or the network, beside the one that each CPU fills (default 16; with "
+                 "--send udp://… 512, which are smaller)")
       ->type_name("N")
       ->check(unnamed(CLI::Range(uint64_t(1), kMostSpareChunks)));
 }
@@ -73,8 +76,8 @@ void add_compress_option(CLI::App &app, RecordOptions &options) {
 
 void add_send_options(CLI::App &app, RecordOptions &options) {
   app.add_option("--send", options.send,
-                 "Send the trace to `ovnitrace collect` there instead of writing it here: tcp://HOST[:PORT], with nothing "
-                 "lost")
+                 "Send the trace to `ovnitrace collect` there instead of writing it here: tcp://HOST[:PORT], where "
+                 "nothing is lost, or udp://HOST[:PORT], the tracer's datagrams, where what is lost is told")
       ->type_name("URL");
   app.add_option("--key", options.key_file, "With --send tcp://…: file with the secret that the collector has too")
       ->type_name("FILE");
@@ -145,8 +148,11 @@ void check_send(const RecordOptions &options) {
   if (!options.directory.empty() || options.force)
     throw Error("either --send or -o DIR (-f), not both: what is sent is written by the collector", kExitUsage);
   const Endpoint collector = parse_endpoint("--send", options.send);
-  if (collector.transport != Endpoint::kTcp)
-    throw Error(fmt::format("--send {}: only tcp:// is known", options.send), kExitUsage);
+  if (collector.transport == Endpoint::kUdp && !options.key_file.empty())
+    throw Error("--key goes with tcp://: datagrams prove nothing", kExitUsage);
+  if (collector.transport == Endpoint::kUdp && options.compress_level > 0)
+    throw Error("--compress goes with tcp://: datagrams hold plain records; `ovnitrace compress` does it there",
+                kExitUsage);
   if (collector.port == 0)
     throw Error(fmt::format("--send {}: nobody listens on port 0", options.send), kExitUsage);
 }
@@ -158,16 +164,19 @@ uint16_t event_code(const std::string &name) {
   throw Error(fmt::format("--trigger {}: there is no such event; docs/models.md lists them", name), kExitUsage);
 }
 
-/// Chunks small enough that a buffer has several.
-uint64_t default_chunk(const BufferKind &buffer) {
-  return buffer.kind == BufferKind::kJtn ? kDefaultChunk
-                                         : std::clamp(buffer.bytes / 16, kSmallestChunk, kDefaultChunk);
+/// Chunks small enough that a buffer has several, and that a lost datagram spoils little.
+uint64_t default_chunk(const BufferKind &buffer, bool datagrams) {
+  const uint64_t most = datagrams ? kDatagramChunk : kDefaultChunk;
+  return buffer.kind == BufferKind::kJtn ? most : std::clamp(buffer.bytes / 16, kSmallestChunk, most);
 }
 
 void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
   options.buffer = parse_buffer_kind(arguments.buffer);
+  const bool datagrams = options.send.starts_with("udp:");
   if (options.chunk_bytes == 0)
-    options.chunk_bytes = default_chunk(options.buffer);
+    options.chunk_bytes = default_chunk(options.buffer, datagrams);
+  if (options.spare_chunks == 0)
+    options.spare_chunks = datagrams ? kDatagramSpareChunks : kDefaultSpareChunks;
   require_range("--chunk-size", options.chunk_bytes, kSmallestChunk, kLargestChunk);
   if (options.buffer.kind == BufferKind::kCyc && options.buffer.bytes < 2 * options.chunk_bytes)
     throw Error(fmt::format("--buffer {}: too small for two chunks of {} bytes (--chunk-size)", arguments.buffer,

@@ -25,7 +25,9 @@ constexpr char kUnfinished[] = ".trace.json.new"; // as TraceDirectory::put_in_p
 CollectedTrace::CollectedTrace(const std::string &directory, const std::string &name, uint64_t most_bytes)
     : directory_(directory + "/" + name, IfExists::next_name), most_bytes_(most_bytes) {}
 
-std::string CollectedTrace::file_name(FileKey key) { return ChunkFiles::file_name(key.first, key.second); }
+std::string CollectedTrace::file_name(FileKey key) {
+  return key.first == kPlainFile ? "trace.dat" : ChunkFiles::file_name(key.first, key.second);
+}
 
 CollectedTrace::File &CollectedTrace::opened(FileKey key) {
   const auto [at, fresh] = files_.try_emplace(key);

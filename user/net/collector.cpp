@@ -4,6 +4,7 @@
 #include "user/net/collected_trace.h"
 #include "user/net/secret.h"
 #include "user/net/tcp_server.h"
+#include "user/net/udp_server.h"
 #include "user/record/clock.h"
 
 #include <fmt/core.h>
@@ -55,6 +56,8 @@ std::unique_ptr<Server> make_server(const CollectOptions &options, const Endpoin
     if (!options.quiet || line.find("error: ") != line.npos)
       tell(line);
   };
+  if (endpoint.transport == Endpoint::kUdp)
+    return std::make_unique<UdpServer>(endpoint, options.senders, make_sink, say);
   return std::make_unique<TcpServer>(endpoint, key, options.senders, make_sink, say);
 }
 
@@ -69,8 +72,8 @@ int collect(const CollectOptions &options) {
     servers.push_back(make_server(options, endpoint, key));
     const std::string address = servers.back()->address();
     tell("listening on " + address);
-    if (key.empty() && !is_loopback(address))
-      tell("warning: whoever reaches " + address + " can write traces here; give --key FILE");
+    if ((key.empty() || endpoint.transport == Endpoint::kUdp) && !is_loopback(address))
+      tell("warning: whoever reaches " + address + " can write traces here; tcp:// with --key FILE prevents it");
   }
   std::vector<pollfd> polls;
   for (;;) {

@@ -11,6 +11,9 @@ namespace ovnitrace {
 
 class TraceSink {
 public:
+  /// In place of a CPU: the one file of a sender that is not ovnitrace.
+  static constexpr uint16_t kPlainFile = 0xFFFF;
+
   virtual ~TraceSink() = default;
   /// Appends to the file of a CPU. Throws Error: then nothing more is taken, and what was taken stays readable.
   virtual void append(uint16_t cpu, bool compressed, std::string_view bytes) = 0;

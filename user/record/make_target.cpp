@@ -1,6 +1,7 @@
 #include "user/record/make_target.h"
 
 #include "user/net/tcp_target.h"
+#include "user/net/udp_target.h"
 #include "user/record/directory_target.h"
 
 #include <fmt/core.h>
@@ -12,8 +13,10 @@ namespace ovnitrace {
 
 namespace {
 
-std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std::string &name) {
+std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std::string &name, uint32_t cpus) {
   const Endpoint collector = parse_endpoint("--send", options.send);
+  if (collector.transport == Endpoint::kUdp)
+    return std::make_unique<UdpTarget>(collector, name, cpus);
   const std::string key = options.key_file.empty() ? "" : read_key(options.key_file);
   return std::make_unique<TcpTarget>(collector, key, name, options.compress_level);
 }
@@ -22,7 +25,7 @@ std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std
 
 std::unique_ptr<TraceTarget> make_target(const RecordOptions &options, const std::string &traced, uint32_t cpus) {
   if (!options.send.empty())
-    return make_sender(options, default_trace_name(traced));
+    return make_sender(options, default_trace_name(traced), cpus);
   if (options.directory.empty())
     return std::make_unique<DirectoryTarget>(default_trace_name(traced), IfExists::next_name, cpus,
                                              options.compress_level);
@@ -33,7 +36,7 @@ std::unique_ptr<TraceTarget> make_target(const RecordOptions &options, const std
 std::unique_ptr<TraceTarget> make_save_target(const RecordOptions &options, const std::string &traced, uint32_t cpus,
                                               const TraceTarget &whole, unsigned &saves) {
   if (!options.send.empty())
-    return make_sender(options, fmt::format("{}.{}", default_trace_name(traced), ++saves));
+    return make_sender(options, fmt::format("{}.{}", default_trace_name(traced), ++saves), cpus);
   std::string path;
   do
     path = fmt::format("{}.{}", whole.place(), ++saves);

@@ -26,7 +26,7 @@ struct RecordOptions {
   uint64_t ring_bytes = 8u << 20;   ///< per CPU
   BufferKind buffer;
   uint64_t chunk_bytes = 0;         ///< 0: to be chosen
-  uint64_t spare_chunks = 16;       ///< on their way to the disk, beside the one that each CPU fills
+  uint64_t spare_chunks = 0;        ///< on their way to the disk, beside the one that each CPU fills; 0: to be chosen
   int compress_level = 0;           ///< of zstd; 0: plain files
   uint16_t trigger = 0;             ///< with a flight recorder: saves when an event of this code comes; 0: none
 };

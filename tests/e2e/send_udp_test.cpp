@@ -1,0 +1,159 @@
+// --send udp:// to `ovnitrace collect`, over the loopback, with real captures and a bad network.
+#include "tests/e2e/support/collector.h"
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/lossy_relay.h"
+#include "tests/e2e/support/prv.h"
+#include "tests/e2e/support/trace.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+
+namespace ovnitrace::test {
+
+class SendUdp : public CaptureTest {
+protected:
+  Command send_command(const std::string &url, const std::vector<std::string> &program) const {
+    Command command;
+    command.argv = {ovnitrace(), "record", "--ring-size", "64M", "--send", url, "--"};
+    command.argv.insert(command.argv.end(), program.begin(), program.end());
+    return command;
+  }
+  static nlohmann::json collected(const std::string &trace) {
+    return nlohmann::json::parse(read_text(trace + "/trace.json")).at("collected");
+  }
+  /// Events in the files, those that their blackouts count included, told apart.
+  struct Events {
+    uint64_t there = 0, lost = 0;
+  };
+  static Events events_in(const std::string &trace) {
+    Events events;
+    for (const auto &[name, records] : records_in(trace))
+      for (const ftrace_record &record : records) {
+        // All that sched_switch and its like make; no record that describes.
+        const bool thread = (record.code & 0xf) == 2 || record.code == FTrace_EXT_exec ||
+                            record.code == FTrace_EXT_exit || record.code == FTrace_EXT_migrate ||
+                            record.code == FTrace_EXT_snapshot;
+        events.there += thread;
+        if (record.code == FTrace_EVT_blackout_end && record.par1 != FTRACE_BLACKOUT_SOMEWHERE)
+          events.lost += record.par2;
+      }
+    return events;
+  }
+  void expect_convertible(const std::string &trace) {
+    const Outcome outcome = run({.argv = {ovnitrace(), "convert", trace}});
+    EXPECT_EQ(outcome.status(), 0) << outcome.err;
+    EXPECT_EQ(outcome.err.find("warning"), std::string::npos) << outcome.err;
+    expect_sound(read_prv(trace, "thread"), read_prv(trace, "cpu"));
+  }
+  static bool told(CollectorProcess &collector, const std::string &what, unsigned times = 1) {
+    return eventually(
+        [&] {
+          unsigned found = 0;
+          const std::string said = collector.process().err();
+          for (size_t at = said.find(what); at != said.npos; at = said.find(what, at + 1))
+            found++;
+          return found >= times;
+        },
+        what);
+  }
+};
+
+// Everything that was sent is in the files or in a blackout; and every datagram came or is told as lost.
+TEST_F(SendUdp, AccountsForAMillionEvents) {
+  CollectorProcess collector("udp", path("collected"));
+  const Outcome sent = run(send_command(collector.url(), {installed("pingpong"), "400000"}));
+  EXPECT_LE(sent.status(), 1) << sent.err; // 1: the sender itself had to leave something out, and counted it
+  told(collector, " reordered, ");
+  collector.stop();
+  const std::string trace = collector.traces().at(0);
+  const nlohmann::json json = collected(trace);
+  EXPECT_EQ(json["end_came"], true);
+  const Events events = events_in(trace);
+  EXPECT_EQ(events.there + events.lost, json["events"].get<uint64_t>());
+  EXPECT_GE(events.lost, json["events_lost"].get<uint64_t>());
+  EXPECT_GT(json["events"].get<uint64_t>(), 1'000'000u);
+  EXPECT_EQ(json["events_lost"].get<uint64_t>() == 0, json["lost"].get<uint64_t>() == 0);
+  expect_convertible(trace);
+}
+
+TEST_F(SendUdp, CountsExactlyWhatABadNetworkLoses) {
+  CollectorProcess collector("udp", path("collected"));
+  LossyRelay relay(collector.url());
+  // Few enough datagrams that all of them have room where they wait.
+  std::vector<std::unique_ptr<Process>> senders;
+  for (int n = 0; n < 2; n++)
+    senders.push_back(std::make_unique<Process>(send_command(relay.url(), {installed("pingpong"), "10000"})));
+  for (auto &sender : senders) {
+    const Outcome outcome = sender->wait();
+    EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  }
+  relay.stop();
+  told(collector, " reordered, ", 2);
+  EXPECT_EQ(collector.stop().status(), 1) << "they are not whole";
+  ASSERT_EQ(collector.traces().size(), 2u);
+  uint64_t lost = 0, repeated = 0, reordered = 0;
+  for (const std::string &trace : collector.traces()) {
+    const nlohmann::json json = collected(trace);
+    lost += json["lost"].get<uint64_t>();
+    repeated += json["repeated"].get<uint64_t>();
+    reordered += json["reordered"].get<uint64_t>();
+    EXPECT_EQ(json["late"], 0);
+    EXPECT_GT(json["events_lost"].get<uint64_t>(), 0u);
+    const Events events = events_in(trace);
+    EXPECT_EQ(events.there + events.lost, json["events"].get<uint64_t>());
+    EXPECT_EQ(events.lost, json["events_lost"].get<uint64_t>());
+    expect_convertible(trace);
+  }
+  EXPECT_GT(relay.dropped(), 10u);
+  EXPECT_EQ(lost, relay.dropped());
+  EXPECT_EQ(repeated, relay.repeated());
+  EXPECT_GT(reordered, 10u);
+}
+
+TEST_F(SendUdp, GivesWhatALocalTraceIs) {
+  CollectorProcess collector("udp", path("collected"));
+  const Outcome sent = run(send_command(collector.url(), {installed("sched_mix")}));
+  ASSERT_EQ(sent.status(), 0) << sent.err;
+  told(collector, "is complete");
+  EXPECT_EQ(collector.stop().status(), 0);
+  const std::string trace = collector.traces().at(0);
+  const TraceRecord record = read_trace_json(trace);
+  EXPECT_EQ(record.how, "exited with status 0");
+  EXPECT_EQ(count_records(trace), record.records);
+  EXPECT_EQ(count_transitions(dump(trace)), record.logged);
+  expect_convertible(trace);
+}
+
+TEST_F(SendUdp, LeavesAReadableTraceOfASenderThatIsKilled) {
+  CollectorProcess collector("udp", path("collected"));
+  const std::string loop = "until [ -e " + path("go") + " ]; do " + installed("pingpong") + " 2000 >/dev/null; done";
+  Process sender(send_command(collector.url(), {"sh", "-c", loop}));
+  eventually([&] { return collector.traces().size() == 1 && count_records(collector.traces()[0]) > 10'000; },
+             "records at the collector");
+  sender.signal(SIGKILL);
+  sender.wait();
+  write_text(path("go"), "");
+  EXPECT_EQ(collector.stop().status(), 1);
+  const std::string trace = collector.traces().at(0);
+  EXPECT_EQ(collected(trace)["end_came"], false);
+  const Outcome dumped = run({.argv = {ovnitrace(), "dump", trace}});
+  EXPECT_GT(parse_dump(dumped.out).size(), 5'000u);
+}
+
+TEST_F(SendUdp, SaysInTheEndThatNobodyListened) {
+  std::string url;
+  {
+    CollectorProcess collector("udp", path("collected"));
+    url = collector.url();
+    collector.stop();
+  }
+  const Outcome outcome = run(send_command(url, {"touch", path("ran")}));
+  EXPECT_EQ(outcome.status(), 1);
+  EXPECT_TRUE(exists(path("ran")));
+  EXPECT_NE(outcome.err.find("did not reach " + url + ": Connection refused"), std::string::npos) << outcome.err;
+}
+
+} // namespace ovnitrace::test

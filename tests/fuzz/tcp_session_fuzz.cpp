@@ -1,0 +1,38 @@
+// Any bytes from a sender's TCP connection, cut anywhere: before and after it said who it is.
+#include "tests/unit/support/memory_sink.h"
+#include "user/net/tcp_session.h"
+
+#include <cstdlib>
+
+namespace {
+
+void require(bool truth) {
+  if (!truth)
+    std::abort();
+}
+
+} // namespace
+
+/// The first byte: bit 0, whether a good introduction goes before; the rest, how the bytes are cut.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  using namespace ovnitrace;
+  if (size < 1)
+    return 0;
+  test::MemoryStore store;
+  TcpSession session("", store.maker());
+  if (data[0] & 1)
+    session.receive(MessageWriter().write(MessageType::identify, std::string(64, '\0'), "name"));
+  const size_t step = 1 + (data[0] >> 1);
+  const std::string_view bytes(reinterpret_cast<const char *>(data + 1), size - 1);
+  for (size_t at = 0; at < bytes.size(); at += step)
+    session.receive(bytes.substr(at, step));
+  session.disconnect();
+  require(session.ended());
+  require(store.traces.size() <= 1);
+  for (const auto &[name, trace] : store.traces) {
+    require(safe_name(name) == name);
+    for (const auto &[key, file] : trace.files)
+      require(key.second || file.size() % 16 == 0);
+  }
+  return 0;
+}

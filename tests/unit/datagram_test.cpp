@@ -1,0 +1,123 @@
+// Datagrams of the tracer's format, and their order: user/net/datagram, user/net/reorder_window.
+#include "user/net/datagram.h"
+#include "user/net/reorder_window.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace ovnitrace {
+namespace {
+
+Datagram datagram_of(uint32_t number, uint32_t count) {
+  Datagram datagram{.number = number, .count = count, .records = {}};
+  for (uint32_t n = 0; n < count; n++)
+    ftrace_record_set(&datagram.records[n], FTrace_EVT_ipoint, uint16_t(n), number, n);
+  return datagram;
+}
+
+std::string why_not(std::string_view bytes) {
+  const char *why = nullptr;
+  return parse_datagram(bytes, why) ? "" : why;
+}
+
+// The manual's: a header of 24 bytes, then records.
+TEST(Datagram, HasTheTracersHeader) {
+  const std::string bytes = write_datagram(datagram_of(0x01020304, 2));
+  ASSERT_EQ(bytes.size(), 24u + 2 * 16);
+  EXPECT_EQ(bytes.substr(0, 12), std::string("TRACER-V1.0\0", 12));
+  EXPECT_EQ(bytes.substr(12, 12), std::string("\4\3\2\1\2\0\0\0\70\0\0\0", 12));
+  const char *why = nullptr;
+  const auto back = parse_datagram(bytes, why);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->number, 0x01020304u);
+  EXPECT_EQ(write_datagram(*back), bytes);
+  EXPECT_LT(write_datagram(datagram_of(1, kMostRecords)).size(), 1000u);
+}
+
+TEST(Datagram, IsRefusedIfAnythingInItLies) {
+  const std::string good = write_datagram(datagram_of(7, 3));
+  EXPECT_EQ(why_not(good), "");
+  EXPECT_EQ(why_not(write_datagram(datagram_of(7, 0))), "");
+  EXPECT_EQ(why_not(""), "shorter than its header");
+  EXPECT_EQ(why_not(good.substr(0, 23)), "shorter than its header");
+  EXPECT_EQ(why_not(good.substr(0, good.size() - 1)), "of another length than it says");
+  EXPECT_EQ(why_not(good + "x"), "of another length than it says");
+  const auto changed = [&](size_t at, uint32_t value) {
+    std::string bytes = good;
+    memcpy(bytes.data() + at, &value, 4);
+    return why_not(bytes);
+  };
+  EXPECT_EQ(changed(0, 0), "not of the tracer");
+  EXPECT_EQ(changed(8, 0), "not of the tracer");
+  EXPECT_EQ(changed(12, 0), "without a number");
+  for (uint32_t count : {0u, 2u, 4u, 61u, 0x10000003u, UINT32_MAX})
+    EXPECT_EQ(changed(16, count), "of another number of events than it says") << count;
+  for (uint32_t size : {0u, 24u, 73u, UINT32_MAX})
+    EXPECT_EQ(changed(20, size), "of another length than it says") << size;
+  std::string long_one = write_datagram(datagram_of(7, 60));
+  const uint32_t count = 61, size = 24 + 61 * 16;
+  memcpy(long_one.data() + 16, &count, 4);
+  memcpy(long_one.data() + 20, &size, 4);
+  EXPECT_EQ(why_not(long_one + std::string(16, 0)), "of another number of events than it says");
+}
+
+TEST(Datagram, HoldsText) {
+  const std::string text = "fourteen bytes and some more";
+  const ftrace_record records[] = {text_record(text.substr(0, 14)), text_record(text.substr(14, 14)),
+                                   text_record(text.substr(28))};
+  EXPECT_EQ(text_of(records, text.size()), text);
+  EXPECT_EQ(text_of(records, 5), "fourt");
+  EXPECT_EQ(text_of({}, 5), "");
+}
+
+class Window : public testing::Test {
+protected:
+  using Verdict = ReorderWindow::Verdict;
+  Verdict put(uint32_t number) { return window_.put(datagram_of(number, 0)); }
+  std::vector<uint32_t> got_;
+  ReorderWindow window_{[this](const Datagram &datagram) { got_.push_back(datagram.number); }, 4};
+};
+
+TEST_F(Window, PutsInOrderAndKnowsRepetitions) {
+  EXPECT_EQ(put(2), Verdict::taken);
+  EXPECT_EQ(put(1), Verdict::reordered);
+  EXPECT_EQ(put(1), Verdict::repeated);
+  EXPECT_EQ(put(4), Verdict::taken);
+  EXPECT_EQ(put(4), Verdict::repeated);
+  EXPECT_EQ(got_, (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(put(3), Verdict::reordered);
+  EXPECT_EQ(got_, (std::vector<uint32_t>{1, 2, 3, 4}));
+  EXPECT_EQ(window_.lost(), 0u);
+  EXPECT_TRUE(window_.empty());
+}
+
+TEST_F(Window, GivesUpWhatIsTooLate) {
+  for (uint32_t number : {3, 4, 5, 6})
+    put(number);
+  EXPECT_TRUE(got_.empty());
+  put(7);
+  EXPECT_EQ(got_, (std::vector<uint32_t>{3, 4, 5, 6, 7}));
+  EXPECT_EQ(window_.lost(), 2u);
+  EXPECT_EQ(put(2), Verdict::late);
+  EXPECT_EQ(put(2), Verdict::repeated);
+  EXPECT_EQ(put(3), Verdict::repeated);
+  put(9);
+  window_.flush();
+  EXPECT_EQ(got_.back(), 9u);
+  EXPECT_EQ(window_.lost(), 3u);
+}
+
+TEST_F(Window, IsNotBroughtOutOfItsMemoryByALie) {
+  put(1);
+  put(4'000'000'000);
+  window_.flush();
+  EXPECT_EQ(window_.lost(), 3'999'999'998u);
+  EXPECT_EQ(put(2), Verdict::repeated) << "long forgotten";
+  EXPECT_EQ(put(3'999'999'999), Verdict::late);
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,219 @@
+#include "user/net/chunk_assembler.h"
+
+#include "user/chunk/event_count.h"
+#include "user/chunk/small_chunk.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kHeader = 4, kNumeventsAt = 3; ///< records of a chunk's header, and which is numevents
+
+std::string_view bytes_of(const ftrace_record *records, size_t count) {
+  return {reinterpret_cast<const char *>(records), count * sizeof(ftrace_record)};
+}
+
+bool begins_chunk(std::span<const ftrace_record> records) {
+  return records.size() >= kHeader && records[0].code == FTrace_EVT_cycles_per_msec &&
+         records[1].code == FTrace_EXT_format && records[2].code == FTrace_EXT_chunk &&
+         records[kNumeventsAt].code == FTrace_EVT_numevents;
+}
+
+/// Of the first record whose TSC is one; `otherwise` if there is none.
+uint64_t time_of_first(std::span<const ftrace_record> records, uint64_t otherwise) {
+  for (const ftrace_record &record : records)
+    if (record.code != FTrace_EXT_process && record.code != FTrace_EXT_parent)
+      return ftrace_record_tsc(&record);
+  return otherwise;
+}
+
+uint32_t saturated(uint64_t number) { return uint32_t(std::min<uint64_t>(number, UINT32_MAX)); }
+
+} // namespace
+
+bool ChunkAssembler::take(uint32_t chunk, uint64_t events_before, std::span<const ftrace_record> records,
+                          uint64_t first_time, uint64_t datagrams_lost) {
+  if (events_before < events_)
+    return false;
+  const uint64_t missing = events_before - events_;
+  const bool goes_on = open_ && chunk == chunk_;
+  const uint64_t time = std::max(last_time_, time_of_first(records, last_time_));
+  if (missing)
+    lose(missing, any_ ? last_time_ : std::min(first_time, time));
+  events_ = events_before;
+  damaged_ |= datagrams_lost != std::exchange(datagrams_lost_, datagrams_lost) || missing;
+  if (!goes_on)
+    begin_chunk(chunk, records, time);
+  for (const ftrace_record &one : records)
+    record(one);
+  flush();
+  return true;
+}
+
+/// Takes the header away from `records` if it is there; makes one if it is lost.
+void ChunkAssembler::begin_chunk(uint32_t chunk, std::span<const ftrace_record> &records, uint64_t time) {
+  if (!any_)
+    number_ = pending_ && chunk ? chunk - 1 : chunk; // a flight recorder's first can have any
+  tell_loss_between(time, false);
+  if (open_) {
+    ftrace_record next;
+    ftrace_record_set(&next, FTrace_EVT_next_chunk, 0, last_time_, number_);
+    end_chunk(next);
+  }
+  damaged_ = !begins_chunk(records);
+  contexts_.reset();
+  chunk_ = chunk;
+  chunk_begin_ = size_;
+  told_records_ = 0;
+  open_ = any_ = true;
+  stopped_ = false;
+  if (damaged_) {
+    put(FTrace_EVT_cycles_per_msec, 0, time, 1'000'000);
+    put(FTrace_EXT_format, FTRACE_EXT_VERSION, time, 0);
+    put(FTrace_EXT_chunk, cpu_, time, number_++);
+    put(FTrace_EVT_numevents, 0, time, 0);
+    return;
+  }
+  put(records[0]);
+  put(records[1]);
+  put(FTrace_EXT_chunk, cpu_, ftrace_record_tsc(&records[2]), number_++);
+  put(records[kNumeventsAt]);
+  told_records_ = records[kNumeventsAt].par2;
+  records = records.subspan(kHeader);
+}
+
+void ChunkAssembler::record(const ftrace_record &record) {
+  const uint8_t code = code_of(record.code);
+  const CodeKind kind = kCodeKinds[code];
+  const uint64_t events = events_of(record);
+  if (!open_) // behind its own end: no sender of ours does so
+    return;
+  if (code == FTrace_EVT_next_chunk || code == FTrace_EVT_trace_stop) {
+    last_time_ = std::max(last_time_, ftrace_record_tsc(&record));
+    tell_loss(last_time_);
+    return end_chunk(record);
+  }
+  if (code == FTrace_EVT_id && record.par1 < kMostContexts)
+    contexts_.set(record.par1);
+  events_ += events;
+  if (damaged_ && !knows_thread(record)) {
+    if (is_event(kind))
+      lose(events, last_time_);
+    return;
+  }
+  if (is_event(kind)) {
+    last_time_ = std::max(last_time_, ftrace_record_tsc(&record));
+    tell_loss(last_time_);
+  }
+  put(record);
+}
+
+/// Whether what the record is about is known; true if it is about no thread.
+bool ChunkAssembler::knows_thread(const ftrace_record &record) const {
+  const uint8_t code = code_of(record.code);
+  const CodeKind kind = kCodeKinds[code];
+  const bool identity = kind == CodeKind::control && code != FTrace_EVT_id && (code & FTrace_family_mask) == 0xC;
+  if (kind != CodeKind::thread_event && kind != CodeKind::maybe_thread && !identity)
+    return true;
+  if (kind == CodeKind::maybe_thread && record.par1 == 0)
+    return true;
+  return record.par1 < kMostContexts && contexts_[record.par1];
+}
+
+void ChunkAssembler::lose(uint64_t events, uint64_t since) {
+  if (!pending_)
+    pending_since_ = since;
+  pending_ += events;
+  events_lost_ += events;
+}
+
+/// A blackout in the open chunk, until `time`.
+void ChunkAssembler::tell_loss(uint64_t time) {
+  if (!pending_)
+    return;
+  put(FTrace_EVT_blackout_start, 0, std::min(pending_since_, time), 0);
+  put(FTrace_EVT_blackout_end, 0, time, saturated(std::exchange(pending_, 0)));
+}
+
+/// The same in the open chunk, or in one of its own; and the end of the trace there.
+void ChunkAssembler::tell_loss_between(uint64_t time, bool stop) {
+  if (open_) {
+    tell_loss(time);
+    last_time_ = std::max(last_time_, time);
+    if (stop) {
+      ftrace_record last;
+      ftrace_record_set(&last, FTrace_EVT_trace_stop, 0, time, 0);
+      end_chunk(last);
+    }
+    return;
+  }
+  std::vector<SmallEvent> events;
+  if (pending_) {
+    events.push_back({std::min(pending_since_, time), FTrace_EVT_blackout_start});
+    events.push_back({time, FTrace_EVT_blackout_end, 0, saturated(std::exchange(pending_, 0))});
+  }
+  if (stop)
+    events.push_back({time, FTrace_EVT_trace_stop});
+  if (events.empty())
+    return;
+  for (const ftrace_record &one : small_chunk(cpu_, number_++, events).records)
+    put(one);
+  last_time_ = time;
+  any_ = true;
+  stopped_ = stop;
+}
+
+/// Writes its last record; its numevents is corrected if it is not true any more.
+void ChunkAssembler::end_chunk(const ftrace_record &last) {
+  if (last.code == FTrace_EVT_next_chunk)
+    put(last.code, last.par1, ftrace_record_tsc(&last), number_);
+  else
+    put(last);
+  stopped_ = last.code == FTrace_EVT_trace_stop;
+  open_ = false;
+  const uint32_t records = uint32_t((size_ - chunk_begin_) / sizeof(ftrace_record));
+  if (records == told_records_)
+    return;
+  flush();
+  sink_.overwrite(cpu_, chunk_begin_ + kNumeventsAt * sizeof(ftrace_record) + offsetof(ftrace_record, par2),
+                  {reinterpret_cast<const char *>(&records), sizeof records});
+}
+
+void ChunkAssembler::end(uint64_t events, uint64_t time, uint64_t first_time) {
+  if (events > events_)
+    lose(events - events_, any_ ? last_time_ : std::min(first_time, time));
+  events_ = std::max(events_, events);
+  if (stopped_ && !pending_)
+    return;
+  tell_loss_between(std::max(last_time_, time), true);
+  flush();
+}
+
+void ChunkAssembler::cut() {
+  if (open_)
+    tell_loss(last_time_);
+  flush();
+}
+
+void ChunkAssembler::put(const ftrace_record &record) {
+  out_ += bytes_of(&record, 1);
+  size_ += sizeof record;
+}
+
+void ChunkAssembler::put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2) {
+  ftrace_record record;
+  ftrace_record_set(&record, code, par1, time, par2);
+  put(record);
+}
+
+void ChunkAssembler::flush() {
+  if (!out_.empty())
+    sink_.append(cpu_, false, out_);
+  out_.clear();
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,51 @@
+// Datagrams of the S.Ha.R.K. tracer's format, and what ovnitrace puts into them: docs/network.md.
+#pragma once
+
+#include <ovnitrace/ftrace_record.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ovnitrace {
+
+inline constexpr size_t kDatagramHeader = 24; ///< "TRACER-V1.0", number, events, size
+inline constexpr size_t kMostRecords = 60;    ///< in a datagram
+inline constexpr size_t kMostDatagram = kDatagramHeader + kMostRecords * sizeof(ftrace_record);
+
+struct Datagram {
+  uint32_t number = 0; ///< from 1
+  uint32_t count = 0;
+  std::array<ftrace_record, kMostRecords> records;
+
+  std::span<const ftrace_record> all() const { return {records.data(), count}; }
+};
+
+/// Nothing, and why, if the bytes are none: every field must agree with their number.
+std::optional<Datagram> parse_datagram(std::string_view bytes, const char *&why);
+
+/// The bytes of a datagram.
+std::string write_datagram(const Datagram &datagram);
+
+/// Parameter 1 of FTrace_EXT_session, the first record of a datagram of ovnitrace: what follows.
+enum class DatagramKind : uint16_t {
+  chunk = 0,       ///< EXT_part, then records of one chunk
+  name = 1,        ///< EXT_text: what the sender calls the trace
+  description = 2, ///< EXT_part (0, offset; TSC: size of the whole), then EXT_text: a piece of trace.json
+  end = 3,         ///< trace_stop, then an EXT_part for each CPU: how many events were sent in all
+};
+
+inline constexpr size_t kTextInRecord = 14;
+/// Characters that a datagram of kind description holds.
+inline constexpr size_t kTextInDatagram = (kMostRecords - 2) * kTextInRecord;
+inline constexpr size_t kMostDescription = 4 << 20; ///< bytes of a trace.json in datagrams
+
+ftrace_record text_record(std::string_view text); ///< of at most kTextInRecord characters
+/// The characters of such records, at most `most`.
+std::string text_of(std::span<const ftrace_record> records, size_t most);
+
+} // namespace ovnitrace

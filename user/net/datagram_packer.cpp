@@ -1,0 +1,103 @@
+#include "user/net/datagram_packer.h"
+
+#include "user/chunk/event_count.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kLongestName = 100;
+
+ftrace_record make(uint16_t code, uint16_t par1, uint64_t tsc, uint32_t par2) {
+  ftrace_record record;
+  ftrace_record_set(&record, code, par1, tsc, par2);
+  return record;
+}
+
+/// Whether a record goes on with what the one before began to tell of a thread.
+bool continues_identity(const ftrace_record &record) {
+  return record.code == FTrace_EXT_process || record.code == FTrace_EXT_parent || record.code == FTrace_EXT_name_0 ||
+         record.code == FTrace_EXT_name_1 || record.code == FTrace_EXT_name_2 || record.code == FTrace_EXT_name_3;
+}
+
+} // namespace
+
+DatagramPacker::DatagramPacker(uint64_t session, uint32_t cpus, Send send)
+    : session_(session), send_(std::move(send)), cpus_(cpus) {}
+
+void DatagramPacker::begin(DatagramKind kind, uint32_t par2) {
+  datagram_.count = 0;
+  add(make(FTrace_EXT_session, uint16_t(kind), session_, par2));
+}
+
+void DatagramPacker::flush() {
+  datagram_.number++;
+  send_(datagram_);
+}
+
+void DatagramPacker::name(std::string_view name) {
+  name = name.substr(0, kLongestName);
+  begin(DatagramKind::name, uint32_t(name.size()));
+  for (; !name.empty(); name.remove_prefix(std::min(name.size(), kTextInRecord)))
+    add(text_record(name.substr(0, kTextInRecord)));
+  flush();
+}
+
+void DatagramPacker::describe(std::string_view text) {
+  for (size_t offset = 0; offset < text.size(); offset += kTextInDatagram) {
+    std::string_view piece = text.substr(offset, kTextInDatagram);
+    begin(DatagramKind::description, uint32_t(piece.size()));
+    add(make(FTrace_EXT_part, 0, text.size(), uint32_t(offset)));
+    for (; !piece.empty(); piece.remove_prefix(std::min(piece.size(), kTextInRecord)))
+      add(text_record(piece.substr(0, kTextInRecord)));
+    flush();
+  }
+}
+
+void DatagramPacker::chunk(const Chunk &chunk) {
+  constexpr size_t kChunkAt = 2; // which record of a chunk is EXT_chunk
+  Cpu &cpu = cpus_[chunk.cpu];
+  cpu.any = true;
+  const std::span<const ftrace_record> records = chunk.records;
+  for (size_t at = 0; at < records.size();) {
+    begin(DatagramKind::chunk, 0);
+    add(make(FTrace_EXT_part, uint16_t(chunk.cpu), cpu.events, records[kChunkAt].par2));
+    while (at < records.size()) {
+      size_t after = at + 1; // a group that stays together: at most 7 records
+      while (after < records.size() && after < at + 7 && continues_identity(records[after]))
+        after++;
+      if (datagram_.count + (after - at) > kMostRecords)
+        break;
+      for (; at < after; at++) {
+        add(records[at]);
+        cpu.events += events_of(records[at]);
+      }
+    }
+    flush();
+  }
+}
+
+void DatagramPacker::end(uint64_t time) {
+  constexpr size_t kOverhead = 2; // EXT_session, trace_stop
+  const auto start = [&] {
+    begin(DatagramKind::end, 0);
+    add(make(FTrace_EVT_trace_stop, 0, time, 0));
+  };
+  start();
+  for (size_t cpu = 0; cpu < cpus_.size(); cpu++) {
+    if (!cpus_[cpu].any)
+      continue;
+    if (datagram_.count == kMostRecords) {
+      flush();
+      start();
+    }
+    add(make(FTrace_EXT_part, uint16_t(cpu), cpus_[cpu].events, 0));
+  }
+  if (datagram_.count > kOverhead)
+    flush();
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,43 @@
+// A capture as datagrams.
+#pragma once
+
+#include "user/chunk/chunk_sink.h"
+#include "user/net/datagram.h"
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Makes datagrams that tell by themselves where their records belong, so that whatever is lost, the number of the
+/// events in it is known to whoever gets a later one. Never mixes chunks in one, nor splits what introduces a thread.
+class DatagramPacker {
+public:
+  using Send = std::function<void(const Datagram &)>;
+  /// `session`: a number that no other session has.
+  DatagramPacker(uint64_t session, uint32_t cpus, Send send);
+
+  void name(std::string_view name); ///< at most 100 characters count
+  void describe(std::string_view text);
+  void chunk(const Chunk &chunk);
+  /// The capture ended at `time` (ns).
+  void end(uint64_t time);
+
+private:
+  void begin(DatagramKind kind, uint32_t par2);
+  void add(const ftrace_record &record) { datagram_.records[datagram_.count++] = record; }
+  void flush();
+
+  struct Cpu {
+    uint64_t events = 0; ///< sent so far
+    bool any = false;
+  };
+  const uint64_t session_;
+  const Send send_;
+  std::vector<Cpu> cpus_;
+  Datagram datagram_;
+};
+
+} // namespace ovnitrace

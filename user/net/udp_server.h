@@ -1,0 +1,54 @@
+// The senders of a collector that come by UDP.
+#pragma once
+
+#include "emulator/unique_fd.h"
+#include "user/net/endpoint.h"
+#include "user/net/server.h"
+#include "user/net/udp_session.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace ovnitrace {
+
+class UdpServer final : public Server {
+public:
+  /// Listens. `make_sink` and `tell` are called on the thread of the caller of handle(). Throws Error.
+  UdpServer(const Endpoint &endpoint, unsigned most_senders, MakeTraceSink make_sink, Tell tell);
+
+  std::string address() const override { return "udp://" + local_text(socket_.get()); }
+  void add(std::vector<pollfd> &polls) override { polls.push_back({socket_.get(), POLLIN, 0}); }
+  void handle(std::span<const pollfd> polls, uint64_t now) override;
+  void finish() override;
+  bool incomplete() const override { return incomplete_; }
+
+private:
+  /// A sender's address, and the number of its session (0: it has none).
+  using Key = std::pair<std::string, uint64_t>;
+  struct Sender {
+    Sender(const std::string &from, const MakeTraceSink &make_sink) : session(from, make_sink) {}
+    UdpSession session;
+    uint64_t last = 0; ///< ns: when something came
+    std::string first; ///< its datagram 1, to tell a new session of a sender without numbers from a repetition
+    bool told = false;
+  };
+  void take(const std::string &from, std::string_view bytes, uint64_t now);
+  Sender *sender_of(const Key &key, const Datagram &datagram, std::string_view bytes);
+  void look(uint64_t now);
+  void end(std::map<Key, Sender>::iterator at);
+  void wrong(const std::string &from, const std::string &why);
+
+  const UniqueFd socket_;
+  const unsigned most_senders_;
+  const MakeTraceSink make_sink_;
+  const Tell tell_;
+  std::map<Key, Sender> senders_;
+  std::deque<Key> ended_; ///< the last of them: what still comes is theirs
+  uint64_t wrong_ = 0;    ///< datagrams that are none, or of no session
+  bool incomplete_ = false;
+};
+
+} // namespace ovnitrace

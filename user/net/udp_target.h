@@ -1,0 +1,44 @@
+// A capture to a collector, over UDP.
+#pragma once
+
+#include "emulator/unique_fd.h"
+#include "user/net/datagram_packer.h"
+#include "user/net/endpoint.h"
+#include "user/record/trace_target.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ovnitrace {
+
+/// Sends without knowing what arrives: each datagram tells what was sent before it, so the collector knows what is missing.
+class UdpTarget final : public TraceTarget, private ChunkOutput {
+public:
+  /// Throws Error.
+  UdpTarget(const Endpoint &collector, const std::string &name, uint32_t cpus);
+
+  ChunkOutput &output() override { return *this; }
+  void prepare(const Description &description) override;
+  void begin() override {}
+  void end(const Description &description) override;
+  void discard() noexcept override {}
+  std::string place() const override { return endpoint_.text(); }
+  bool may_stall() const override { return true; }
+
+private:
+  size_t write(const Chunk &chunk) override;
+  void finish() override {}
+  std::string error() const override { return error_; }
+  void send(const Datagram &datagram);
+  void describe(const Description &description, int times);
+
+  const Endpoint endpoint_;
+  const UniqueFd socket_;
+  DatagramPacker packer_;
+  uint64_t last_time_ = 0; ///< ns, of the last record sent
+  uint64_t unsent_ = 0;    ///< datagrams
+  unsigned burst_ = 0;
+  std::string error_;
+};
+
+} // namespace ovnitrace
