@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <csignal>
 #include <set>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,6 +84,26 @@ TEST_F(UserEvents, OfAFileThatIsNamedWithProbe) {
   write_text(path("script"), "#!/bin/sh\nexec " + installed("user_events") + " 7\n");
   ASSERT_EQ(chmod(path("script").c_str(), 0755), 0);
   expect_all_there({path("script")}, 1000, {"--probe", installed("user_events")});
+}
+
+TEST_F(UserEvents, OfMoreFilesThanMayBeOpen) {
+  std::string script = ":", last;
+  for (int n = 0; n < 50; n++) {
+    last = path("program" + std::to_string(n));
+    write_text(last, read_text(installed("user_events")));
+    ASSERT_EQ(chmod(last.c_str(), 0755), 0);
+    script += " " + last;
+  }
+  Command command = record_command(trace(), {"sh", "-c", script + "; exec " + last + " 7"});
+  command.in_child = [] {
+    const rlimit few = {48, 1000}; // not every root may raise the second
+    setrlimit(RLIMIT_NOFILE, &few);
+  };
+  const Outcome outcome = run(command);
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  const std::vector<LoggedEvent> logged = read_logged(outcome.out);
+  EXPECT_GE(logged.size(), 1000u);
+  expect_in_trace(logged, trace());
 }
 
 TEST_F(UserEvents, OfAProgramWithTheLibraryInIt) {

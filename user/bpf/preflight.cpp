@@ -138,7 +138,8 @@ std::string explain_bpf_failure(const std::string &what, int error, const std::s
     advice = "; try smaller rings (--ring-size)";
     break;
   case EMFILE:
-    advice = "; raise the limit of open files (ulimit -n): a capture needs about 64 and two for each CPU";
+    advice = "; raise the limit of open files (ulimit -n): a capture needs about 64, two for each CPU, "
+             "and two for each file with probes";
     break;
   case EINVAL:
   case ENOSYS:

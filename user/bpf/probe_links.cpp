@@ -1,6 +1,7 @@
 #include "user/bpf/probe_links.h"
 
 #include "user/bpf/preflight.h"
+#include "user/launch/file_limit.h"
 
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
@@ -72,6 +73,11 @@ int ProbeLinks::attach_each(const ProbedFile &file, size_t first) {
 }
 
 std::vector<std::string> ProbeLinks::attach(const std::vector<ProbedFile> &files) {
+  constexpr size_t kFilesOfAProbe = 2; // event and link
+  size_t needed = files.size();
+  for (const ProbedFile &file : files)
+    needed += at_once_ ? 0 : file.probes.size() * kFilesOfAProbe;
+  raise_file_limit(needed);
   std::vector<std::string> refused;
   size_t first = 0;
   for (const ProbedFile &file : files) {

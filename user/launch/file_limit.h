@@ -1,13 +1,13 @@
 // How many files we may have open.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 
 namespace ovnitrace {
 
-/// Raises the limit, where it may, to what a capture on `cpus` CPUs needs: a ring and a chunk file each.
-/// The usual limit of 1024 is too low for a machine of 512 CPUs.
-void raise_file_limit(uint32_t cpus);
+/// Raises the limit, where it may, by `files`: the usual one of 1024 is too low for a machine of 512 CPUs, and
+/// for a program of 500 probes where each needs two (before Linux 6.6).
+void raise_file_limit(size_t files);
 
 /// In the forked child: the limit that ovnitrace was started with.
 void restore_file_limit();

@@ -21,7 +21,6 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kMostFiles = 4096;
 constexpr size_t kMostPlaces = 1 << 20;         // where files could be: some seconds
 constexpr size_t kMostNames = 1 << 14;          // of libraries
 constexpr uint64_t kMostFileBytes = 1ull << 30; // of all files together
@@ -101,7 +100,7 @@ Finder::Looked Finder::look(const std::string &path, UniqueFd fd) {
 }
 
 bool Finder::may_go_on() {
-  const bool more = places_ < kMostPlaces && seen_.size() < kMostFiles && bytes_ < kMostFileBytes;
+  const bool more = places_ < kMostPlaces && seen_.size() < kMostProbedFiles && bytes_ < kMostFileBytes;
   found_.cut_short |= !more;
   return more;
 }

@@ -1,5 +1,6 @@
 #include "user/probe/mapped_files.h"
 
+#include "user/probe/probe.h"
 #include "user/probe/regular_file.h"
 
 #include <fmt/core.h>
@@ -12,7 +13,7 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kMostFiles = 4096, kMostLines = 1 << 18; // vm.max_map_count is 65530 by default
+constexpr size_t kMostLines = 1 << 18; // vm.max_map_count is 65530 by default
 
 /// A line of /proc/PID/maps: proc_pid_maps(5).
 struct Mapping {
@@ -41,7 +42,7 @@ std::vector<MappedFile> mapped_files(uint32_t pid) {
   std::set<std::string> seen;
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   std::string line;
-  for (size_t n = 0; n < kMostLines && files.size() < kMostFiles && std::getline(maps, line); n++) {
+  for (size_t n = 0; n < kMostLines && files.size() < kMostProbedFiles && std::getline(maps, line); n++) {
     const Mapping mapping = parse(line);
     if (mapping.rights.find('x') == std::string::npos || !mapping.path.starts_with('/') ||
         !seen.insert(mapping.device + " " + mapping.inode).second)

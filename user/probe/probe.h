@@ -14,6 +14,7 @@ struct Probe {
   user_probe what = {}; ///< for the BPF program
 };
 
-constexpr size_t kMostProbes = 1 << 16; ///< in all files of a capture together
+constexpr size_t kMostProbes = 1 << 16;    ///< in all files of a capture together
+constexpr size_t kMostProbedFiles = 4096; ///< all open at once
 
 } // namespace ovnitrace

@@ -206,6 +206,7 @@ void Session::start_families() {
 std::vector<ProbedFile> Session::find_user_probes() {
   if (!(options_.families & families_of_programs()).bits())
     return {};
+  raise_file_limit(kMostProbedFiles);
   const ProbeSearch search = {.command = options_.command, .pid = options_.pid, .files = options_.probe_files};
   FoundProbes found;
   {
@@ -368,7 +369,8 @@ void Session::tell() const {
 
 RecordResult record(const RecordOptions &options) {
   hold_signals();
-  raise_file_limit(uint32_t(sysconf(_SC_NPROCESSORS_CONF)));
+  constexpr size_t kFilesOfACpu = 2, kOthers = 64; // ring, chunk file; programs, links, maps, standard streams
+  raise_file_limit(size_t(sysconf(_SC_NPROCESSORS_CONF)) * kFilesOfACpu + kOthers);
   return Session(options).run();
 }
 
