@@ -165,6 +165,10 @@ TEST_F(Buffer, IsRefusedBeforeTheProgramRuns) {
     }
   EXPECT_EQ(run(record_command(trace(), {"true"}, {"--trigger", "task_deadline_miss"})).status(), 2);
   EXPECT_EQ(run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "no_event"})).status(), 2);
+  const Outcome never = run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "task_deadline_miss"}));
+  EXPECT_EQ(never.status(), 2);
+  EXPECT_NE(never.err.find("--filter +server"), std::string::npos) << never.err;
+  EXPECT_EQ(run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "CLI"})).status(), 2);
 }
 
 } // namespace ovnitrace::test

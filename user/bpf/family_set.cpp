@@ -3,6 +3,7 @@
 #include "emulator/error.h"
 
 #include <fmt/core.h>
+#include <ovnitrace/ftrace_codes.h>
 
 #include <charconv>
 #include <optional>
@@ -60,6 +61,12 @@ FamilySet default_families() { return FamilySet(*find("sched") | *find("user"));
 FamilySet families_of_tracepoints() { return FamilySet(everything() & ~default_families().bits()); }
 
 FamilySet families_of_programs() { return FamilySet(*find("user")); }
+
+uint32_t capturing_family(uint16_t code) {
+  if (code == FTrace_EVT_task_deadline_miss)
+    return FTrace_filter_server & FTrace_family_mask;
+  return code & FTrace_family_mask;
+}
 
 FamilySet parse_families(std::string_view list) {
   bool changes = !list.empty() && (list[0] == '+' || list[0] == '-');

@@ -31,6 +31,9 @@ FamilySet families_of_tracepoints();
 /// Those whose events come from probes in the traced programs.
 FamilySet families_of_programs();
 
+/// The family by which an event is captured: its code's, but for a deadline that is missed.
+uint32_t capturing_family(uint16_t code);
+
 /// Reads a list like `sched,irq`, `+signal`, `all,-irq`, `none`. Items are names or numbers of
 /// families. If the first begins with a sign, the list changes the default; otherwise it starts from
 /// nothing. Throws Error with status 2 on a name that is none.

@@ -40,6 +40,17 @@ struct RecordArguments {
 /// A check without its own words in the help, where the type's name says enough.
 CLI::Validator unnamed(CLI::Validator check) { return check.description(""); }
 
+/// CLI11's own check tells the range in 300 digits.
+CLI::Validator above_zero() {
+  return CLI::Validator(
+      [](const std::string &text) {
+        double number = 0;
+        return CLI::detail::lexical_cast(text, number) && number > 0 ? std::string()
+                                                                    : fmt::format("give a number above 0, not {}", text);
+      },
+      "");
+}
+
 /// `names`: the long one last. The range of what is given is checked when all options are known.
 void add_size(CLI::App &app, const std::string &names, uint64_t &bytes, const char *what) {
   const auto read = [&bytes, option = names.substr(names.find("--"))](const std::string &text) {
@@ -57,7 +68,7 @@ void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
                  "memory, saved at the end and on SIGUSR2; stop:SIZE: tracing stops when SIZE is recorded")
       ->type_name("KIND");
   app.add_option("--trigger", arguments.trigger,
-                 "With --buffer cyc: save also when such an event is recorded, as task_deadline_miss")
+                 "With --buffer cyc: save also when such an event is recorded, as task_deadline_miss (with --filter +server)")
       ->type_name("EVENT");
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "Bytes of a chunk in the trace (default 1M, or a 16th of the buffer if that is less)");
@@ -92,11 +103,11 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
   auto *all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
   app.add_option("-p,--pid", options.pid, "Trace a process that is running, with its future children")
       ->type_name("PID")
-      ->check(unnamed(CLI::PositiveNumber))
+      ->check(above_zero())
       ->excludes(all);
   app.add_option("-d,--duration", options.duration, "With -a or -p: stop after so many seconds")
       ->type_name("SECONDS")
-      ->check(unnamed(CLI::PositiveNumber));
+      ->check(above_zero());
   app.add_option("-u,--user", options.user, "Run the program as this user (default: who called sudo)")
       ->type_name("NAME");
   app.add_option_function<std::string>(
@@ -164,6 +175,17 @@ uint16_t event_code(const std::string &name) {
   throw Error(fmt::format("--trigger {}: there is no such event; docs/models.md lists them", name), kExitUsage);
 }
 
+/// Of a family that is not captured no event would ever come.
+void require_captured(const std::string &name, uint16_t code, FamilySet families) {
+  const uint32_t family = capturing_family(code);
+  if (family == 0 || family > (FTrace_filter_timer & FTrace_family_mask) || families.has(family))
+    return;
+  const std::string missing = to_string(FamilySet(1u << family));
+  throw Error(missing == "none" ? fmt::format("--trigger {}: such events are in files of S.Ha.R.K. only", name)
+                                : fmt::format("--trigger {}: its family is not captured: add --filter +{}", name, missing),
+              kExitUsage);
+}
+
 /// Chunks small enough that a buffer has several, and that a lost datagram spoils little.
 uint64_t default_chunk(const BufferKind &buffer, bool datagrams) {
   const uint64_t most = datagrams ? kDatagramChunk : kDefaultChunk;
@@ -187,6 +209,7 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
   if (options.buffer.kind != BufferKind::kCyc)
     throw Error("--trigger goes with --buffer cyc:SIZE", kExitUsage);
   options.trigger = event_code(arguments.trigger);
+  require_captured(arguments.trigger, options.trigger, options.families);
 }
 
 RecordOptions checked(const RecordArguments &arguments) {

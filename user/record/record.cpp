@@ -147,14 +147,12 @@ void Session::start() {
     target_ = make_target(options_, traced_name(), capture_.cpus());
   }
   try {
-    trace_.begin = monotonic_ns();
-    trace_.offset_to_wall = offset_to_wall_ns();
     capture_.attach();
     start_families();
-    if (options_.all || options_.pid) {
+    if (options_.all || options_.pid)
       capture_.snapshot();
-      trace_.begin = monotonic_ns();
-    }
+    trace_.begin = monotonic_ns();
+    trace_.offset_to_wall = offset_to_wall_ns();
     capture_.expect_complete();
     if (!options_.command.empty())
       start_program();
@@ -277,7 +275,7 @@ void Session::save() {
       throw Error(target->output().error());
     target->end([&](const Put &put) { write_json(saved, nullptr, put); });
     if (!options_.quiet)
-      print("ovnitrace: saved to {}; recording goes on\n", place);
+      print("ovnitrace: saved to {} (see it with ovnitrace convert); recording goes on\n", place);
   } catch (const std::exception &error) {
     print("ovnitrace: error: cannot save to {}: {}\n", place, error.what());
   }
@@ -358,8 +356,8 @@ void Session::tell() const {
                "by the kernel, {} creations and renamings\n",
                lost, trace_.skipped_runs, trace_.life_lost);
   if (trace_.user_refused)
-    print("ovnitrace: {} events that the program logged are not for programs, and left out "
-          "(docs/user-events.md)\n", trace_.user_refused);
+    print("ovnitrace: {} that the program logged left out: not for programs (docs/user-events.md)\n",
+          human_count(trace_.user_refused, "event", "events"));
   if (!trace_.write_error.empty())
     print("ovnitrace: error: {} ({} records not written)\n", trace_.write_error,
                trace_.records_dropped);
