@@ -37,6 +37,13 @@ ChannelFault Channel::pop(int64_t expected) {
                            : ChannelFault{ChannelFault::wrong_value, expected, found};
 }
 
+void Channel::forget_stack() {
+  if (!depth())
+    return;
+  value_ = stack_->values.front();
+  stack_.reset();
+}
+
 std::vector<int64_t> Channel::stack() const {
   if (!depth())
     return {};

@@ -39,6 +39,8 @@ public:
   /// Takes the top off, which must be `expected`. If it is not but lies deeper, all above it goes
   /// too (their pops are missing); if it is nowhere, nothing is taken.
   ChannelFault pop(int64_t expected);
+  /// Back to the state below the first push, as what was pushed is not known any more.
+  void forget_stack();
 
   void enable() { enabled_ = true; }
   void disable() { enabled_ = false; } ///< the value is kept

@@ -67,14 +67,29 @@ void ChannelBank::first_use(ChannelId id) {
 
 ChannelFault ChannelBank::push(ChannelId id, uint32_t row, int64_t value) {
   ChannelFault fault = touch(id, row).push(value);
+  columns_[id].stacked = true;
   mark(id, row);
   return fault;
 }
 
 ChannelFault ChannelBank::pop(ChannelId id, uint32_t row, int64_t expected) {
-  ChannelFault fault = touch(id, row).pop(expected);
+  Channel &channel = touch(id, row);
+  const size_t depth = channel.depth();
+  ChannelFault fault = channel.pop(expected);
   mark(id, row);
+  if (lost_ && channel.depth() == depth)
+    return {}; // it was nowhere
   return fault;
+}
+
+void ChannelBank::forget_stacks() {
+  lost_ = true;
+  for (ChannelId id = 0; id < size(); id++)
+    for (uint32_t row = 0; columns_[id].stacked && row < columns_[id].rows.size(); row++)
+      if (columns_[id].rows[row].depth()) {
+        columns_[id].rows[row].forget_stack();
+        mark(id, row);
+      }
 }
 
 void ChannelBank::enable(ChannelId id, uint32_t row, bool on) {

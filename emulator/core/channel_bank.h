@@ -62,6 +62,10 @@ public:
   /// Nothing is known of the thread any more: channels about its scheduling become 0.
   void forget(uint32_t thread);
 
+  /// Events were lost: what is on the stacks is not known any more, and from now on to pop what is not there
+  /// is no fault.
+  void forget_stacks();
+
   /// Whether there is anything to emit.
   bool dirty() const { return !thread_dirty_.empty() || !cpu_dirty_.empty() || !punctual_.empty(); }
   /// The emit phase: what has changed goes to the traces, at `time`.
@@ -81,6 +85,7 @@ private:
     Scope scope;
     Track thread_track, cpu_track;
     uint32_t thread_type, cpu_type;
+    bool stacked = false; ///< something was pushed, once
   };
   struct Punctual {
     ChannelId id;
@@ -112,6 +117,7 @@ private:
   std::vector<uint64_t> track_running_, track_active_, copy_running_, copy_active_;
   std::vector<ChannelId> scheduling_; ///< the used ones that forget() clears
   std::vector<Punctual> punctual_;
+  bool lost_ = false; ///< pushes may have been lost
 };
 
 } // namespace ovnitrace

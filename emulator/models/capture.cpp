@@ -14,12 +14,15 @@ uint32_t channel_of(const Event &event) {
   return event.par1 == FTRACE_BLACKOUT_FAMILIES ? kFamilies : kBlackout;
 }
 
+/// What began before may have ended meanwhile, and what began meanwhile too.
 void blackout_start(ModelContext &ctx, const Event &event) {
+  ctx.system.channels().forget_stacks();
   if (event.cpu != kNone)
     ctx.set(channel_of(event), event.cpu, 1);
 }
 
 void blackout_end(ModelContext &ctx, const Event &event) {
+  ctx.system.channels().forget_stacks();
   if (event.cpu == kNone)
     return;
   ctx.set(channel_of(event), event.cpu, 0);
@@ -87,10 +90,10 @@ Model capture_model() {
       {
           {FTrace_EVT_trace_start, "trace_start", nullptr, "the capture begins; no effect", false},
           {FTrace_EVT_trace_stop, "trace_stop", nullptr, "the capture ends; no effect", false},
-          {FTrace_EVT_blackout_start, "blackout_start", blackout_start, "blackout becomes 1",
-           false},
+          {FTrace_EVT_blackout_start, "blackout_start", blackout_start, 
+           "blackout becomes 1; nothing is known to be on any stack", false},
           {FTrace_EVT_blackout_end, "blackout_end", blackout_end,
-           "blackout becomes 0; lost events: a punctual event with how many", false},
+           "blackout becomes 0; lost events: a punctual event with how many; stacks as above", false},
           {FTrace_EXT_enable, "EXT_enable", enabled, "1 on the threads of the process"},
           {FTrace_EXT_disable, "EXT_disable", disabled, "2 on the threads of the process"},
           {FTrace_EXT_exec, "EXT_exec", executed, "0 on the threads of the process"},

@@ -145,6 +145,8 @@ Model interrupt_model() {
            false},
           {FTrace_EVT_blackout_start, "blackout_start", blackout, "nothing is known to be served",
            false},
+          {FTrace_EVT_blackout_end, "blackout_end", blackout, "nothing is known to be served",
+           false},
           {FTrace_filter_interrupt, "filter_interrupt", filtered,
            "with parameter 1 = 1 nothing is known to be served", false},
       },

@@ -91,6 +91,7 @@ Model mutex_model() {
           {FTrace_EVT_task_end, "task_end", end, "waits for 0"},
           {FTrace_EVT_blackout_start, "blackout_start", blackout, "no thread is known to wait",
            false},
+          {FTrace_EVT_blackout_end, "blackout_end", blackout, "no thread is known to wait", false},
           {FTrace_filter_mutex, "filter_mutex", filtered,
            "with parameter 1 = 1 no thread is known to wait", false},
       },

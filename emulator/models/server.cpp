@@ -129,6 +129,7 @@ Model server_model() {
           {FTrace_EVT_server_using_rec, "server_using_rec", using_reclaimed,
            "of S.Ha.R.K. only, shown on the CPU as all of its servers", false},
           {FTrace_EVT_blackout_start, "blackout_start", blackout, "no budget is known", false},
+          {FTrace_EVT_blackout_end, "blackout_end", blackout, "no budget is known", false},
           {FTrace_filter_server, "filter_server", filtered,
            "with parameter 1 = 1 no budget is known", false},
       },

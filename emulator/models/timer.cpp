@@ -84,6 +84,8 @@ Model timer_model() {
            false},
           {FTrace_EVT_blackout_start, "blackout_start", wakeup_end,
            "nothing is known to be handled", false},
+          {FTrace_EVT_blackout_end, "blackout_end", wakeup_end, "nothing is known to be handled",
+           false},
           {FTrace_filter_timer, "filter_timer", filtered,
            "with parameter 1 = 1 nothing is known to be handled", false},
       },

@@ -116,6 +116,21 @@ TEST(UserModel, SectionsArePushedByEvent13AndPoppedByEvent14) {
   EXPECT_EQ(rig.sink.told.back().time, 7u);
 }
 
+TEST(UserModel, NoSectionIsKnownAfterALossOnAnyCpu) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).at(2).user(13, 0, 5).at(3).user(13, 0, 6);
+  rig.at(4).ftrace(FTrace_EVT_blackout_start, kNone, 1, 0, kNone, FTRACE_BLACKOUT_FAMILIES);
+  rig.at(5).user(13, 0, 7);
+  rig.at(6).ftrace(FTrace_EVT_blackout_end, kNone, 1, 2, kNone, FTRACE_BLACKOUT_FAMILIES);
+  rig.at(7).user(14, 0, 6).at(8).user(13, 0, 8).at(9).user(14, 0, 5).at(10).user(14, 0, 8).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 316),
+            (Timeline{{2, 5}, {3, 6}, {4, 0}, {5, 7}, {6, 0}, {8, 8}, {10, 0}}));
+  rig.replay.report_left({});
+  EXPECT_EQ(rig.faults(), 0u) << "the ends of sections 6 and 5 are no fault";
+  rig.at(11).user(13, 0, 1).at(12).user(13, 0, 2).at(13).user(14, 0, 1).flush();
+  EXPECT_EQ(rig.faults(), 1u) << "section 2 has no end";
+}
+
 TEST(UserModel, AnIpointIsPunctual) {
   ReplayRig rig;
   rig.at(1).dispatch(0).at(50).ftrace(FTrace_EVT_ipoint, kNone, 0, 0, kNone, 4).flush();

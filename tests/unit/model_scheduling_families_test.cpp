@@ -79,6 +79,15 @@ TEST(MutexModel, NobodyIsKnownToWaitAfterABlackoutBeganOrAnEnd) {
   EXPECT_EQ(rig.threads.timeline(1, 430), (Timeline{{10, 65}, {30, 0}}));
 }
 
+// Of a wait that began while events were lost on another CPU the end may be among these.
+TEST(MutexModel, NobodyIsKnownToWaitWhenABlackoutEnds) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EVT_blackout_start, kNone, 0, 0, kNone, FTRACE_BLACKOUT_FAMILIES);
+  rig.at(20).ftrace(FTrace_EVT_mutex_wait, 0, 1, 64);
+  rig.at(30).ftrace(FTrace_EVT_blackout_end, kNone, 0, 1, kNone, FTRACE_BLACKOUT_FAMILIES).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 430), (Timeline{{20, 65}, {30, 0}}));
+}
+
 constexpr uint32_t timer(uint32_t kind, uint32_t much = 0) {
   return kind | much << FTRACE_TIMER_SHIFT;
 }
@@ -104,6 +113,14 @@ TEST(TimerModel, ABlackoutEndsWhatIsHandledOnItsCpu) {
   rig.at(30).ftrace(FTrace_EVT_blackout_start, kNone, 0).flush();
   EXPECT_EQ(rig.cpus.timeline(0, 444), (Timeline{{20, 5}, {30, 0}}));
   EXPECT_EQ(rig.cpus.timeline(1, 444), (Timeline{{20, 5}}));
+}
+
+TEST(TimerModel, WhatBeganInABlackoutIsNotKnownAfterIt) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EVT_blackout_start, kNone, 0, 0, kNone, FTRACE_BLACKOUT_FAMILIES);
+  rig.at(20).ftrace(FTrace_EVT_timer_wakeup_start, 0, 0, timer(FTRACE_TIMER_TIMERFD));
+  rig.at(30).ftrace(FTrace_EVT_blackout_end, kNone, 0, 1, kNone, FTRACE_BLACKOUT_FAMILIES).flush();
+  EXPECT_EQ(rig.cpus.timeline(0, 444), (Timeline{{20, 5}, {30, 0}}));
 }
 
 TEST(ServerModel, FollowsTheBudget) {
@@ -137,6 +154,15 @@ TEST(ServerModel, NoBudgetIsKnownAfterABlackoutBegan) {
   rig.flush();
   EXPECT_EQ(rig.threads.timeline(0, 450), (Timeline{{5, 1}, {10, 0}}));
   EXPECT_EQ(rig.threads.timeline(0, 451), (Timeline{{5, 5000}, {10, 0}}));
+}
+
+TEST(ServerModel, NoBudgetIsKnownWhenABlackoutEnds) {
+  ReplayRig rig;
+  rig.at(5).dispatch(0);
+  rig.at(10).ftrace(FTrace_EVT_blackout_start, kNone, 1, 0, kNone, FTRACE_BLACKOUT_FAMILIES);
+  rig.at(20).ftrace(FTrace_EVT_server_active, 0, 0, 5000);
+  rig.at(30).ftrace(FTrace_EVT_blackout_end, kNone, 1, 1, kNone, FTRACE_BLACKOUT_FAMILIES).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 450), (Timeline{{20, 1}, {30, 0}}));
 }
 
 } // namespace

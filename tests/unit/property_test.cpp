@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -66,16 +67,18 @@ public:
         at_[t] = step.cpu;
     } else if (w == "blackout_start") {
       blind_.insert(step.cpu);
+      lose();
     } else if (w == "blackout_end") {
       blind_.erase(step.cpu);
+      lose();
     } else if (w == "user") {
       user_[t] = step.value;
     } else if (w == "push") {
       sections_[t].push_back(step.value);
     } else if (w == "pop") {
       std::vector<int> &stack = sections_[t];
-      if (stack.empty() || stack.back() != step.value)
-        faults++;
+      const bool there = std::count(stack.begin(), stack.end(), step.value);
+      faults += there ? stack.back() != step.value : !lost_;
       for (size_t i = stack.size(); i-- > 0;)
         if (stack[i] == step.value) {
           stack.resize(i);
@@ -149,6 +152,10 @@ public:
 private:
   bool runs_on(int t, int cpu) const { return state_[t] == "Running" && at_[t] == cpu; }
   int section(int t) { return sections_[t].empty() ? 0 : sections_[t].back(); }
+  void lose() {
+    sections_.clear();
+    lost_ = true;
+  }
   void put(int t, const std::string &state, int cpu) {
     state_[t] = state;
     at_[t] = cpu;
@@ -169,6 +176,7 @@ private:
   std::set<int> blind_;
   std::map<int, int> priority_, user_;
   std::map<int, std::vector<int>> sections_;
+  bool lost_ = false; ///< a push may have been
 };
 
 /// Which events a schedule is drawn from.
