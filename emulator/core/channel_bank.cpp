@@ -83,7 +83,7 @@ ChannelFault ChannelBank::pop(ChannelId id, uint32_t row, int64_t expected) {
 }
 
 void ChannelBank::forget_stacks() {
-  lost_ = true;
+  miss_pushes();
   for (ChannelId id = 0; id < size(); id++)
     for (uint32_t row = 0; columns_[id].stacked && row < columns_[id].rows.size(); row++)
       if (columns_[id].rows[row].depth()) {

@@ -62,8 +62,9 @@ public:
   /// Nothing is known of the thread any more: channels about its scheduling become 0.
   void forget(uint32_t thread);
 
-  /// Events were lost: what is on the stacks is not known any more, and from now on to pop what is not there
-  /// is no fault.
+  /// Pushes may have been missed: from now on to pop what is not there is no fault.
+  void miss_pushes() { lost_ = true; }
+  /// Events were lost: pushes may have been, and what is on the stacks is not known any more.
   void forget_stacks();
 
   /// Whether there is anything to emit.

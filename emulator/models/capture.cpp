@@ -30,6 +30,9 @@ void blackout_end(ModelContext &ctx, const Event &event) {
     ctx.punctual(kLost, event.cpu, event.par2);
 }
 
+/// What it pushed before the capture was not seen.
+void snapshot(ModelContext &ctx, const Event &) { ctx.system.channels().miss_pushes(); }
+
 bool of_same_process(const ThreadInfo &a, const ThreadInfo &b) {
   return a.node == b.node && a.pid == b.pid;
 }
@@ -94,6 +97,7 @@ Model capture_model() {
            "blackout becomes 1; nothing is known to be on any stack", false},
           {FTrace_EVT_blackout_end, "blackout_end", blackout_end,
            "blackout becomes 0; lost events: a punctual event with how many; stacks as above", false},
+          {FTrace_EXT_snapshot, "EXT_snapshot", snapshot, "what the thread pushed before is not known"},
           {FTrace_EXT_enable, "EXT_enable", enabled, "1 on the threads of the process"},
           {FTrace_EXT_disable, "EXT_disable", disabled, "2 on the threads of the process"},
           {FTrace_EXT_exec, "EXT_exec", executed, "0 on the threads of the process"},

@@ -131,6 +131,13 @@ TEST(UserModel, NoSectionIsKnownAfterALossOnAnyCpu) {
   EXPECT_EQ(rig.faults(), 1u) << "section 2 has no end";
 }
 
+TEST(UserModel, ASectionMayHaveBegunBeforeTheCapture) {
+  ReplayRig rig;
+  rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, 1).at(2).user(14, 0, 5).at(3).user(13, 0, 6).at(4).user(14, 0, 6).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 316), (Timeline{{3, 6}, {4, 0}}));
+  EXPECT_EQ(rig.faults(), 0u);
+}
+
 TEST(UserModel, AnIpointIsPunctual) {
   ReplayRig rig;
   rig.at(1).dispatch(0).at(50).ftrace(FTrace_EVT_ipoint, kNone, 0, 0, kNone, 4).flush();
