@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 
 namespace ovnitrace {
 
 /// Passes datagrams on in the order of their numbers, each once. One that is missing is waited for until `depth` later
-/// ones have come, or flush(). Memory: depth + 1 datagrams and the last 4096 numbers that were given up.
+/// ones have come, or flush(). Memory: depth + 1 datagrams and the last 1024 gaps that were given up; what a datagram costs does
+/// not depend on the size of a gap, as anybody can send any number.
 class ReorderWindow {
 public:
   enum class Verdict {
@@ -27,7 +27,7 @@ public:
   Verdict put(const Datagram &datagram) {
     const uint32_t number = datagram.number;
     if (number < next_)
-      return given_up_.erase(number) ? Verdict::late : Verdict::repeated;
+      return take_back(number) ? Verdict::late : Verdict::repeated;
     const bool overtaken = !waiting_.empty() && number < waiting_.rbegin()->first;
     if (!waiting_.emplace(number, datagram).second)
       return Verdict::repeated;
@@ -44,30 +44,46 @@ public:
 
   bool empty() const { return waiting_.empty(); } ///< nothing waits
   uint64_t lost() const { return lost_; } ///< that were given up, late ones too
-  uint32_t next() const { return next_; }         ///< number of the one that should come
 
 private:
-  static constexpr size_t kMostGivenUp = 4096;
+  static constexpr size_t kMostGaps = 1024;
 
   void deliver_first() {
     const auto first = waiting_.extract(waiting_.begin());
     const uint32_t number = first.key();
     lost_ += number - next_;
-    for (uint32_t missing = number - next_ > kMostGivenUp ? number - uint32_t(kMostGivenUp) : next_; missing != number;
-         missing++)
-      given_up_.insert(missing);
-    while (given_up_.size() > kMostGivenUp)
-      given_up_.erase(given_up_.begin());
-    next_ = number + 1;
+    if (number != next_)
+      give_up(next_, number);
+    next_ = uint64_t(number) + 1; // behind the last number comes none
     deliver_(first.mapped());
+  }
+
+  void give_up(uint64_t begin, uint64_t end) {
+    given_up_.emplace(begin, end);
+    if (given_up_.size() > kMostGaps)
+      given_up_.erase(given_up_.begin());
+  }
+
+  /// Whether it was given up. What is left of its gap is one gap or two.
+  bool take_back(uint64_t number) {
+    auto at = given_up_.upper_bound(number);
+    if (at == given_up_.begin() || number >= (--at)->second)
+      return false;
+    const auto [begin, end] = *at;
+    given_up_.erase(at);
+    if (begin != number)
+      give_up(begin, number);
+    if (number + 1 != end)
+      give_up(number + 1, end);
+    return true;
   }
 
   const Deliver deliver_;
   const size_t depth_;
-  uint32_t next_ = 1;
+  uint64_t next_ = 1;
   uint64_t lost_ = 0;
   std::map<uint32_t, Datagram> waiting_;
-  std::set<uint32_t> given_up_;
+  std::map<uint64_t, uint64_t> given_up_; ///< numbers from, and up to but without
 };
 
 } // namespace ovnitrace
