@@ -279,6 +279,22 @@ TEST_F(UdpSessionTest, SaysWhatItDoesNotKnowOfASenderThatNeverEnds) {
   EXPECT_EQ(nlohmann::json::parse(store_.traces["app-1"].description)["collected"]["end_came"], false);
 }
 
+// Finding a key among others costs as many steps as there are: a collector would be busy for minutes.
+TEST(CollectedDescription, IsNoObjectOfCountlessKeys) {
+  const auto object = [](unsigned keys) {
+    std::string text = "{\"inner\": [{\"a\": 1}, {";
+    for (unsigned n = 0; n < keys; n++)
+      text += (n ? ",\"" : "\"") + std::to_string(n) + "\":0";
+    return text + "}, {\"b\": 2}], \"told\": true}";
+  };
+  const auto told = [](const std::string &text) {
+    return nlohmann::json::parse(collected_description(text, "1.2.3.4:5", {}, true)).contains("told");
+  };
+  EXPECT_TRUE(told(object(256)));
+  EXPECT_FALSE(told(object(257)));
+  EXPECT_FALSE(told(object(400'000)));
+}
+
 TEST_F(UdpSessionTest, SurvivesDatagramsThatLie) {
   UdpSession session("here", store_.maker());
   Datagram datagram{.number = 1, .count = 3, .records = {}};

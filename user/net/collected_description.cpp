@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
+
 namespace ovnitrace {
 
 using Json = nlohmann::ordered_json;
@@ -10,18 +12,24 @@ namespace {
 
 constexpr int kVersion = 1;   // of the trace directory
 constexpr int kMaxDepth = 64; // deeper is nothing that ovnitrace writes
+constexpr unsigned kMaxKeys = 256; // of one object: finding each takes as long as there are others
 
-/// A stranger's text as an object; null if it is none.
+/// A stranger's text as an object; null if it is none, or not like what ovnitrace writes.
 Json parse(const std::string &text) {
-  bool too_deep = false;
+  bool strange = false;
+  std::array<unsigned, kMaxDepth + 2> keys = {}; // of the object that is open at each depth
   const Json json = Json::parse(
       text,
-      [&](int depth, Json::parse_event_t, Json &) {
-        too_deep = too_deep || depth > kMaxDepth;
-        return !too_deep;
+      [&](int depth, Json::parse_event_t event, Json &) {
+        strange = strange || depth > kMaxDepth;
+        if (!strange && event == Json::parse_event_t::object_start)
+          keys[size_t(depth) + 1] = 0; // its keys are one deeper
+        if (!strange && event == Json::parse_event_t::key)
+          strange = ++keys[size_t(depth)] > kMaxKeys;
+        return !strange;
       },
       false);
-  return json.is_object() && !too_deep ? json : Json();
+  return json.is_object() && !strange ? json : Json();
 }
 
 } // namespace
