@@ -234,7 +234,26 @@ TEST_F(SendTcp, EndsATraceThatIsTooLarge) {
   const Outcome outcome = run(send_command(collector.url(), {installed("pingpong"), "50000"}));
   EXPECT_EQ(outcome.status(), 1);
   EXPECT_NE(outcome.err.find("the limit of 204800 bytes for one trace is reached"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("lost; not all of it written to " + collector.url()), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("; written to"), std::string::npos) << outcome.err;
   EXPECT_EQ(collector.stop().status(), 1);
+}
+
+// A program's own failure is worth more than ours.
+TEST_F(SendTcp, TellsOfACollectorThatWasStoppedAndEndsAsTheProgram) {
+  for (const auto &[status, told] : {std::pair{0, 1}, {7, 7}}) {
+    CollectorProcess collector("tcp", collected());
+    const std::string go = path("go" + std::to_string(status)), begun = path("begun" + std::to_string(status));
+    Process sender(send_command(collector.url(), {"sh", "-c", "echo >" + begun + "; until [ -e " + go +
+                                                                  " ]; do sleep 0.02; done; exit " + std::to_string(status)}));
+    eventually([&] { return exists(begun); }, "the program runs");
+    collector.stop();
+    write_text(go, "");
+    const Outcome outcome = sender.wait();
+    EXPECT_EQ(outcome.status(), told) << outcome.err;
+    EXPECT_NE(outcome.err.find("not all of it written to " + collector.url()), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("the collector was stopped"), std::string::npos) << outcome.err;
+  }
 }
 
 // As nobody, and on this machine only unless told otherwise: in a network of its own, where port 20000 is free.

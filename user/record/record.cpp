@@ -345,10 +345,10 @@ void Session::tell() const {
     lost += count.lost + count.family_lost;
   if (program_ && trace_.exit_status > 128)
     print("ovnitrace: {} {}\n", options_.command[0], trace_.how);
-  print("ovnitrace: {} of {} on {} in {}, {} lost; written to {}\n", human_count(trace_.events, "event", "events"),
+  print("ovnitrace: {} of {} on {} in {}, {} lost; {} {}\n", human_count(trace_.events, "event", "events"),
         human_count(recorder_->threads().all().size(), "thread", "threads"),
         human_count(trace_.host.cpus.size(), "CPU", "CPUs"), human_duration(trace_.end - trace_.begin), lost,
-        target_->place());
+        trace_.write_error.empty() ? "written to" : "not all of it written to", target_->place());
   if (trace_.forgotten)
     print("ovnitrace: {} of them forgotten: older than what the flight recorder keeps\n", human_count(trace_.forgotten));
   if (lost || trace_.skipped_runs || trace_.life_lost)
