@@ -15,15 +15,15 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr unsigned kMostOpen = 64;        ///< files of one trace; with more CPUs they are opened again and again
 constexpr uint64_t kMostDescription = 64 << 20; ///< bytes: what a reader takes
 constexpr char kDescription[] = "trace.json";
 constexpr char kUnfinished[] = ".trace.json.new"; // as TraceDirectory::put_in_place() has it
 
 } // namespace
 
-CollectedTrace::CollectedTrace(const std::string &directory, const std::string &name, uint64_t most_bytes)
-    : directory_(directory + "/" + name, IfExists::next_name), most_bytes_(most_bytes) {}
+CollectedTrace::CollectedTrace(const std::string &directory, const std::string &name, uint64_t most_bytes,
+                               unsigned most_open)
+    : directory_(directory + "/" + name, IfExists::next_name), most_bytes_(most_bytes), most_open_(most_open) {}
 
 std::string CollectedTrace::file_name(FileKey key) {
   return key.first == kPlainFile ? "trace.dat" : ChunkFiles::file_name(key.first, key.second);
@@ -34,7 +34,7 @@ CollectedTrace::File &CollectedTrace::opened(FileKey key) {
   File &file = at->second;
   if (file.fd)
     return file;
-  if (open_files_ >= kMostOpen) {
+  if (open_files_ >= most_open_) {
     for (auto &[other, its] : files_)
       its.fd = UniqueFd();
     open_files_ = 0;

@@ -81,7 +81,6 @@ void DatagramPacker::chunk(const Chunk &chunk) {
 }
 
 void DatagramPacker::end(uint64_t time) {
-  constexpr size_t kOverhead = 2; // EXT_session, trace_stop
   const auto start = [&] {
     begin(DatagramKind::end, 0);
     add(make(FTrace_EVT_trace_stop, 0, time, 0));
@@ -96,8 +95,7 @@ void DatagramPacker::end(uint64_t time) {
     }
     add(make(FTrace_EXT_part, uint16_t(cpu), cpus_[cpu].events, 0));
   }
-  if (datagram_.count > kOverhead)
-    flush();
+  flush();
 }
 
 } // namespace ovnitrace

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000; // ns
 constexpr uint64_t kIntroductionTime = 10 * kSecond, kClosingTime = 5 * kSecond;
-constexpr unsigned kMostUnknown = 64; ///< connections that have not said who they are: a new one takes the oldest's place
+constexpr unsigned kMostIdle = 64; ///< connections that have not said who they are, or have ended: a new one takes the oldest's place
 constexpr size_t kReadSize = 256 << 10;
 
 UniqueFd listen_on(const addrinfo &address) {
@@ -73,9 +73,11 @@ void TcpServer::accept_all(uint64_t now) {
 }
 
 void TcpServer::add_connection(UniqueFd fd, uint64_t now) {
-  const auto unknown = [](const Connection &connection) { return !connection.session.introduced(); };
-  if (unsigned(std::count_if(connections_.begin(), connections_.end(), unknown)) >= kMostUnknown)
-    connections_.erase(std::find_if(connections_.begin(), connections_.end(), unknown));
+  const auto idle = [](const Connection &connection) {
+    return !connection.session.introduced() || connection.session.ended();
+  };
+  if (unsigned(std::count_if(connections_.begin(), connections_.end(), idle)) >= kMostIdle)
+    connections_.erase(std::find_if(connections_.begin(), connections_.end(), idle));
   keep_alive(fd.get());
   const std::string peer = peer_text(fd.get());
   const MakeTraceSink make_sink = [this](const std::string &name) {

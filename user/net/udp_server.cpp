@@ -17,6 +17,7 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint64_t kSettleTime = 1'000'000'000; ///< ns without a datagram: what is missing will not come
+constexpr uint64_t kIdleTime = 60'000'000'000;  ///< ns without a datagram: another may have its place
 constexpr int kReceiveBuffer = 8 << 20;         ///< bytes that wait in the kernel while we write
 constexpr unsigned kMostAtOnce = 4096;          ///< datagrams before others have their turn
 constexpr size_t kMostEnded = 256;
@@ -64,7 +65,7 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
   if (!datagram)
     return wrong(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
   const Key key(from, session_of(*datagram));
-  Sender *sender = sender_of(key, *datagram, bytes);
+  Sender *sender = sender_of(key, *datagram, bytes, now);
   if (!sender)
     return;
   sender->last = now;
@@ -77,13 +78,13 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
   } catch (const Error &error) {
     tell_(fmt::format("{}: error: {}", from, error.what()));
     incomplete_ = true;
-    ended_.push_back(key);
-    senders_.erase(key);
+    forget(senders_.find(key));
   }
 }
 
 /// Of this datagram; null if it is of none that is served.
-UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram, std::string_view bytes) {
+UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram, std::string_view bytes,
+                                       uint64_t now) {
   auto at = senders_.find(key);
   const bool has_numbers = key.second != 0;
   if (at != senders_.end() && !has_numbers && datagram.number == 1 && at->second.first != bytes) {
@@ -92,9 +93,10 @@ UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram
   }
   if (at != senders_.end())
     return &at->second;
-  if (has_numbers && std::find(ended_.begin(), ended_.end(), key) != ended_.end())
+  // What still comes of a trace that ended; one of a sender without numbers goes on only with its datagram 1.
+  if ((has_numbers || datagram.number != 1) && std::find(ended_.begin(), ended_.end(), key) != ended_.end())
     return nullptr;
-  if (senders_.size() >= most_senders_) {
+  if (senders_.size() >= most_senders_ && !make_room(now)) {
     wrong(key.first, fmt::format("{} senders are being served, no more are allowed (--max-senders)", most_senders_));
     return nullptr;
   }
@@ -102,6 +104,28 @@ UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram
   if (datagram.number == 1)
     at->second.first = bytes;
   return &at->second;
+}
+
+/// Ends the sender of which nothing came for longest, if that is long. Nobody else would end one that went away without a word.
+bool UdpServer::make_room(uint64_t now) {
+  const auto oldest = std::min_element(senders_.begin(), senders_.end(), [](const auto &one, const auto &other) {
+    return one.second.last < other.second.last;
+  });
+  if (oldest == senders_.end() || now - oldest->second.last < kIdleTime)
+    return false;
+  tell_(fmt::format("{}: error: nothing came of it for {} s, another sender gets its place", oldest->first.first,
+                    (now - oldest->second.last) / 1'000'000'000));
+  incomplete_ = true;
+  end(oldest);
+  return true;
+}
+
+/// Nothing more is taken of it.
+void UdpServer::forget(std::map<Key, Sender>::iterator at) {
+  ended_.push_back(at->first);
+  if (ended_.size() > kMostEnded)
+    ended_.pop_front();
+  senders_.erase(at);
 }
 
 /// Sessions of which nothing came for a moment.
@@ -129,20 +153,20 @@ void UdpServer::end(std::map<Key, Sender>::iterator at) {
     session.finish();
     const UdpCounts counts = session.counts();
     const std::string what = session.sink() ? session.sink()->path() : from;
+    const bool whole = session.whole();
     const std::string figures =
         fmt::format("{} datagrams, {} lost, {} repeated, {} reordered, {} late, {} wrong; {} events lost", counts.taken,
                     counts.lost, counts.repeated, counts.reordered, counts.late, counts.wrong, counts.events_lost);
-    incomplete_ |= !session.whole();
-    tell_(session.whole() ? fmt::format("{} is complete: {}", what, figures)
-                          : fmt::format("{}: error: not whole: {}", what, figures));
+    incomplete_ |= !whole;
+    if (session.empty())
+      tell_(fmt::format("{}: {}no record came, nothing is kept: {}", what, whole ? "" : "error: ", figures));
+    else
+      tell_(fmt::format("{}{}: {}", what, whole ? " is complete" : ": error: not whole", figures));
   } catch (const Error &error) {
     tell_(fmt::format("{}: error: {}", from, error.what()));
     incomplete_ = true;
   }
-  ended_.push_back(at->first);
-  if (ended_.size() > kMostEnded)
-    ended_.pop_front();
-  senders_.erase(at);
+  forget(at);
 }
 
 void UdpServer::wrong(const std::string &from, const std::string &why) {

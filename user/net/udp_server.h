@@ -36,9 +36,11 @@ private:
     bool told = false;
   };
   void take(const std::string &from, std::string_view bytes, uint64_t now);
-  Sender *sender_of(const Key &key, const Datagram &datagram, std::string_view bytes);
+  Sender *sender_of(const Key &key, const Datagram &datagram, std::string_view bytes, uint64_t now);
   void look(uint64_t now);
   void end(std::map<Key, Sender>::iterator at);
+  bool make_room(uint64_t now);
+  void forget(std::map<Key, Sender>::iterator at);
   void wrong(const std::string &from, const std::string &why);
 
   const UniqueFd socket_;

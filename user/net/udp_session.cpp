@@ -170,7 +170,9 @@ void UdpSession::finish() {
   window_.flush();
   for (auto &[number, cpu] : cpus_)
     cpu.cut();
-  if (sink_ && ours_)
+  if (sink_ && sink_->bytes() == 0)
+    sink_->discard();
+  else if (sink_ && ours_)
     write_description();
 }
 

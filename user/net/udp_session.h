@@ -34,12 +34,13 @@ public:
   void take(const Datagram &datagram);
   /// Nothing came for a while: what is missing will not come.
   void settle();
-  /// Nothing more is taken. Throws Error.
+  /// Nothing more is taken; a trace without any record is removed. Throws Error.
   void finish();
 
   bool closing() const { return closing_; } ///< the sender said that it has ended
   UdpCounts counts() const;
   bool whole() const; ///< the sender ended, and nothing is missing
+  bool empty() const { return !sink_ || sink_->bytes() == 0; } ///< no record came
   const TraceSink *sink() const { return sink_.get(); } ///< null: not made yet
 
 private:

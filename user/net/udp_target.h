@@ -21,8 +21,8 @@ public:
   void prepare(const Description &description) override;
   void begin() override {}
   void end(const Description &description) override;
-  void discard() noexcept override {}
-  std::string place() const override { return endpoint_.text(); }
+  void discard() noexcept override;
+  std::string place() const override { return endpoint_.text() + " (which tells what came)"; }
   bool may_stall() const override { return true; }
 
 private:

@@ -1,0 +1,118 @@
+// Senders over UDP that a collector serves at once, over the loopback: user/net/udp_server. Time is what the test says.
+#include "tests/unit/support/memory_sink.h"
+#include "user/net/datagram_packer.h"
+#include "user/net/udp_server.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <gtest/gtest.h>
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+namespace ovnitrace {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000; // ns
+
+Endpoint loopback(uint16_t port) { return {.transport = Endpoint::kUdp, .host = "127.0.0.1", .port = port}; }
+
+class UdpServerTest : public testing::Test {
+protected:
+  UdpServerTest() {
+    const std::string address = server_.address();
+    const auto port = uint16_t(std::stoi(address.substr(address.rfind(':') + 1)));
+    socket_ = open_socket(loopback(port), "send to", [](const addrinfo &to) {
+      UniqueFd fd(socket(to.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+      EXPECT_EQ(connect(fd.get(), to.ai_addr, to.ai_addrlen), 0);
+      return fd;
+    });
+  }
+
+  void send(const Datagram &datagram) {
+    const std::string bytes = write_datagram(datagram);
+    ASSERT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), 0), ssize_t(bytes.size()));
+    std::vector<pollfd> polls;
+    server_.add(polls);
+    ASSERT_EQ(poll(polls.data(), polls.size(), 10'000), 1);
+    server_.handle(polls, now_);
+  }
+  DatagramPacker packer(uint64_t session) {
+    return DatagramPacker(session, 1, [this](const Datagram &datagram) { send(datagram); });
+  }
+  void plain(uint32_t number, uint32_t par2) {
+    Datagram datagram{.number = number, .count = 1, .records = {}};
+    ftrace_record_set(&datagram.records[0], FTrace_EVT_ipoint, 0, 1, par2);
+    send(datagram);
+  }
+  void pass(uint64_t time) {
+    now_ += time;
+    const pollfd nothing = {};
+    server_.handle({&nothing, 1}, now_);
+  }
+  bool told(const std::string &what) const {
+    return std::any_of(told_.begin(), told_.end(), [&](const auto &line) { return line.find(what) != line.npos; });
+  }
+
+  test::MemoryStore store_;
+  std::vector<std::string> told_;
+  unsigned made_ = 0;
+  UdpServer server_{loopback(0), 2,
+                    [this](const std::string &name) {
+                      made_++;
+                      return store_.maker()(name);
+                    },
+                    [this](const std::string &line) { told_.push_back(line); }};
+  UniqueFd socket_;
+  uint64_t now_ = 1000 * kSecond;
+};
+
+TEST_F(UdpServerTest, GivesThePlaceOfWhoIsQuietForLongestToAnother) {
+  DatagramPacker first = packer(11), second = packer(12), third = packer(13);
+  first.name("first");
+  pass(30 * kSecond);
+  second.name("second");
+  pass(29 * kSecond);
+  third.name("third");
+  EXPECT_TRUE(told("2 senders are being served"));
+  EXPECT_FALSE(store_.traces.count("third")) << "the first may only think";
+  pass(2 * kSecond);
+  third.name("third");
+  pass(2 * kSecond);
+  EXPECT_TRUE(told("another sender gets its place"));
+  EXPECT_TRUE(store_.traces.at("first").discarded) << "it holds nothing";
+  EXPECT_FALSE(store_.traces.at("second").discarded);
+  EXPECT_TRUE(store_.traces.count("third"));
+  EXPECT_TRUE(server_.incomplete());
+  first.name("first");
+  pass(2 * kSecond);
+  EXPECT_EQ(made_, 3u) << "it has ended";
+}
+
+TEST_F(UdpServerTest, KeepsNothingOfACaptureThatNeverBegan) {
+  DatagramPacker sender = packer(11);
+  sender.name("never");
+  sender.describe("{}");
+  sender.end(0);
+  pass(2 * kSecond);
+  EXPECT_TRUE(store_.traces.at("never").discarded);
+  EXPECT_TRUE(told("memory/never: no record came, nothing is kept"));
+  EXPECT_FALSE(server_.incomplete());
+}
+
+// Otherwise each datagram after a failure would make a directory.
+TEST_F(UdpServerTest, MakesNoOtherTraceForTheRestOfOneThatFailed) {
+  store_.room = 40;
+  for (uint32_t number = 1; number < 50; number++)
+    plain(number, 5);
+  EXPECT_EQ(made_, 1u);
+  EXPECT_TRUE(told("error: no room"));
+  EXPECT_TRUE(server_.incomplete());
+  plain(1, 6); // it began anew
+  EXPECT_EQ(made_, 2u);
+}
+
+} // namespace
+} // namespace ovnitrace
