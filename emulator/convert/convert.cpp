@@ -36,11 +36,13 @@ std::vector<Model> load_models(const ConvertOptions &options) {
   return models;
 }
 
-void make_directory(const std::string &path) {
+/// Returns its path.
+const std::string &make_directory(const std::string &path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error)
     throw Error("cannot make the directory " + path + ": " + error.message());
+  return path;
 }
 
 /// A cut that cannot leave anything is a mistake of who asked for it.
@@ -77,7 +79,7 @@ public:
                 options.lint ? FaultLog::kUnlimited : kFaultsTold),
         thread_layout_(thread_layout(replay_.system(), options.cut)),
         cpu_layout_(cpu_layout(replay_.system(), options.cut)),
-        threads_(options.directory + "/thread.prv", thread_layout_, {options.gzip}),
+        threads_(make_directory(options.directory) + "/thread.prv", thread_layout_, {options.gzip}),
         cpus_(options.directory + "/cpu.prv", cpu_layout_, {options.gzip}) {}
 
   /// False behind the end of the cut.
@@ -90,6 +92,7 @@ public:
     now_ = time;
     if (!started_ && now_ >= from_)
       start();
+    events_ += started_ && is_shown(event);
     replay_.handle(event);
     return true;
   }
@@ -105,6 +108,7 @@ public:
     cpus_.close(end);
     write_beside("thread", TraceKind::thread, thread_layout_);
     write_beside("cpu", TraceKind::cpu, cpu_layout_);
+    result.events = events_;
     result.length = end;
     result.thread_rows = thread_layout_.rows.size();
     result.cpu_rows = cpu_layout_.rows.size();
@@ -130,6 +134,13 @@ private:
       replay_.skip();
   }
 
+  /// Whether its thread or, where it has none, its CPU is in the cut.
+  bool is_shown(const Event &event) const {
+    if (event.thread != kNone)
+      return thread_layout_.row_of[event.thread] != kNone;
+    return event.cpu == kNone || cpu_layout_.row_of[event.cpu] != kNone;
+  }
+
   void write_beside(const std::string &name, TraceKind kind, const Layout &layout) {
     std::string path = options_.directory + "/" + name;
     write_pcf(path + ".pcf", make_pcf(replay_.system(), kind));
@@ -147,6 +158,7 @@ private:
   Layout thread_layout_, cpu_layout_;
   PrvRows threads_, cpus_;
   uint64_t now_ = 0;
+  uint64_t events_ = 0; ///< that are shown
   bool started_ = false;
 };
 
@@ -155,17 +167,17 @@ private:
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink) {
   constexpr uint64_t kEventsPerProgress = 1 << 16;
   check_times(options.cut, source.catalog());
-  make_directory(options.directory);
 
   Event event;
   bool more = source.next(event);
   Conversion conversion(source.catalog(), options, more ? &event : nullptr, sink);
-  ConvertResult result;
+  uint64_t read = 0;
   for (; more && conversion.take(event); more = source.next(event))
-    if (++result.events % kEventsPerProgress == 0 && options.progress)
-      options.progress(source, result.events);
+    if (++read % kEventsPerProgress == 0 && options.progress)
+      options.progress(source, read);
   if (options.lint)
     conversion.replay().report_left(event);
+  ConvertResult result;
   conversion.finish(result);
   return result;
 }

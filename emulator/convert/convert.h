@@ -24,7 +24,7 @@ struct ConvertOptions {
 };
 
 struct ConvertResult {
-  uint64_t events = 0;                  ///< replayed
+  uint64_t events = 0;                  ///< in the cut; those without a thread count for their CPU
   uint64_t faults = 0;                  ///< impossible events, and with lint what is left on stacks
   std::map<uint32_t, uint64_t> untaken; ///< how many of each kind no model takes
   uint64_t length = 0;                  ///< ns that the timelines last

@@ -175,6 +175,17 @@ TEST_F(PingPong, ACutKeepsTheStatesThatHoldAtItsBegin) {
   EXPECT_NE(lines_of(threads()).at(0).find("170_ns"), std::string::npos);
 }
 
+TEST_F(PingPong, TheEventsOfACutAreCounted) {
+  EXPECT_EQ(run().events, 9u);
+  ConvertOptions time;
+  time.cut.from = 250; // two switches of two events each
+  time.cut.to = 420;
+  EXPECT_EQ(run(time).events, 4u);
+  ConvertOptions thread;
+  thread.cut.tids = {11}; // woken, runs, sleeps; and the CPU's begin and end
+  EXPECT_EQ(run(thread).events, 5u);
+}
+
 TEST_F(PingPong, ACutByTidLeavesOneRowAndCpusThatShowOnlyThatThread) {
   ConvertOptions options;
   options.cut.tids = {11};
@@ -193,6 +204,7 @@ TEST_F(PingPong, ACutByNameTakesPatterns) {
 
 TEST_F(PingPong, ACutThatLeavesNothingIsAnError) {
   ConvertOptions options;
+  options.directory = dir / "nothing";
   options.cut.pids = {999};
   EXPECT_THROW(run(options), Error);
   options.cut.pids.clear();
@@ -206,6 +218,7 @@ TEST_F(PingPong, ACutThatLeavesNothingIsAnError) {
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), kExitUsage) << error.what();
   }
+  EXPECT_FALSE(std::filesystem::exists(options.directory));
 }
 
 /// Two hosts with one thread each.
