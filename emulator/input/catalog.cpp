@@ -77,6 +77,7 @@ void Scan::file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk) {
   RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, chunk.compressed);
   for (auto block = buffer.next_block(); !block.empty(); block = buffer.next_block()) {
     const ftrace_record *last = nullptr;
+    chunk.records += block.size();
     for (const ftrace_record &record : block) {
       const uint8_t code = code_of(record.code);
       const CodeKind kind = kCodeKinds[code];

@@ -4,6 +4,7 @@
 #include "emulator/unique_fd.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,13 +17,16 @@ struct ChunkInput {
   uint64_t size = 0; ///< bytes, when it was opened: what is written later is not read
   bool compressed = false; ///< of zstd frames (emulator/compress)
   uint16_t cpu = 0;  ///< as its name says, until its first chunk says otherwise
+  uint64_t records = 0; ///< that are in it, once it was looked through
 };
 
 /// One host.
 struct NodeInput {
   std::string name;
+  std::string path = {}; ///< of its directory, for messages
   int64_t clock_offset_ns = 0; ///< added to each of its times
   uint32_t cpus = 0;           ///< CPUs that it has at least, 0 unknown
+  std::map<uint16_t, uint64_t> written = {}; ///< by CPU: records that its file had in the end, where that is known
   std::vector<ChunkInput> chunks;
 };
 

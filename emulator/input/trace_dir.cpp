@@ -117,8 +117,10 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
     throw Error("no trace in " + path +
                 ": it has no chunk file (cpu0000.ftr, …); name the directory that ovnitrace wrote");
   NodeInput node{.name = info.host.empty() ? path : info.host,
+                 .path = path,
                  .clock_offset_ns = clock_offset_ns,
                  .cpus = info.cpus,
+                 .written = info.written,
                  .chunks = {}};
   uint64_t bytes = 0;
   for (const ChunkPath &chunk : *chunks) {

@@ -5,6 +5,7 @@
 #include "emulator/input/source.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct TraceInfo {
   std::string ended;                ///< how the capture ended, in words
   uint32_t cpus = 0;                ///< CPUs of the host
   int64_t to_wall_ns = 0;           ///< what its clock lacks to CLOCK_REALTIME
+  std::map<uint16_t, uint64_t> written; ///< by CPU: records in its file; none where the capture did not end
 };
 
 /// Whether a path looks like a trace directory: it holds a chunk file or a trace.json.

@@ -44,6 +44,21 @@ std::vector<std::string> texts_of(const nlohmann::json &json, const char *key) {
   return texts;
 }
 
+/// How many records the file of each CPU had in the end.
+std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
+  std::map<uint16_t, uint64_t> written;
+  const auto it = json.find("written");
+  if (it == json.end() || !it->is_array())
+    return written;
+  for (const nlohmann::json &element : *it) {
+    const bool told = element.is_object() && element.contains("cpu") && element.contains("records");
+    const uint64_t cpu = number_of(element, "cpu");
+    if (told && cpu < kMaxCpus)
+      written[uint16_t(cpu)] = number_of(element, "records");
+  }
+  return written;
+}
+
 } // namespace
 
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
@@ -76,7 +91,8 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .machine = text_of(json, "machine"),
                  .command = texts_of(json, "command"),
                  .tracer = text_of(json, "ovnitrace"),
-                 .ended = text_of(object_of(json, "ended"), "how")};
+                 .ended = text_of(object_of(json, "ended"), "how"),
+                 .written = written_of(json)};
   const nlohmann::json clock = object_of(json, "clock");
   if (const auto it = clock.find("to_wall_ns"); it != clock.end() && it->is_number_integer())
     info.to_wall_ns = it->get<int64_t>();

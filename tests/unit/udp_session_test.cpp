@@ -87,6 +87,10 @@ struct Capture {
 const std::string kDescription = "{\"format\": \"ovnitrace\", \"version\": 1, \"host\": \"there\", \"long\": \"" +
                                  std::string(3000, 'x') + "\"}";
 
+/// What it counts is not looked at.
+const std::string kLastDescription = kDescription.substr(0, kDescription.size() - 1) +
+                                     ", \"written\": [{\"cpu\": 0, \"records\": 1}]}";
+
 std::vector<Datagram> pack(const Capture &capture, uint64_t session = 5) {
   std::vector<Datagram> sent;
   DatagramPacker packer(session, 8, [&](const Datagram &datagram) { sent.push_back(datagram); });
@@ -95,7 +99,7 @@ std::vector<Datagram> pack(const Capture &capture, uint64_t session = 5) {
   packer.describe(kDescription);
   for (const Chunk &chunk : capture.chunks)
     packer.chunk(chunk);
-  packer.describe(kDescription);
+  packer.describe(kLastDescription);
   packer.end(capture.time);
   return sent;
 }
@@ -157,6 +161,7 @@ TEST_F(UdpSessionTest, GivesTheSameFilesIfNothingIsLost) {
     EXPECT_TRUE(session.whole());
     const auto json = nlohmann::json::parse(trace.description);
     EXPECT_EQ(json["host"], "there");
+    EXPECT_TRUE(json.contains("written"));
     EXPECT_EQ(json["collected"]["lost"], 0);
     EXPECT_EQ(json["collected"]["end_came"], true);
   }
@@ -223,6 +228,8 @@ TEST_F(UdpSessionTest, HasEveryEventOnceOrCountsIt) {
     }
     lost = counts.events_lost;
     EXPECT_LE(seen.size(), capture.tag);
+    EXPECT_EQ(nlohmann::json::parse(trace.description).contains("written"), network.dropped == 0)
+        << "files of which something is missing are not as the sender wrote them";
     if (network.dropped == 0)
       EXPECT_EQ(lost, 0u);
     else

@@ -44,6 +44,8 @@ std::string collected_description(const std::string &description, const std::str
             {"ended",
              {{"how", closed ? "not known: the sender's own description did not come"
                              : "the sender has not said that it ended"}}}};
+  if (counts.lost || counts.wrong || counts.events_lost)
+    json.erase("written"); // what the sender wrote; the blackouts in the files tell what of it is missing
   json["collected"] = {{"from", from},
                        {"datagrams", counts.taken},
                        {"lost", counts.lost},

@@ -4,6 +4,7 @@
 #include "emulator/summary/human.h"
 #include "user/bpf/capture.h"
 #include "user/chunk/chunk_queue.h"
+#include "user/chunk/counted_output.h"
 #include "user/chunk/flight_recorder.h"
 #include "user/chunk/lossy_queue.h"
 #include "user/chunk/recording_limit.h"
@@ -93,6 +94,7 @@ private:
   std::optional<FamilyCapture> families_; ///< with options.families beyond the scheduler's
   std::optional<Program> program_;
   std::unique_ptr<TraceTarget> target_;
+  std::optional<CountedOutput> output_; ///< of target_
   std::unique_ptr<ChunkStore> store_;
   FlightRecorder *flight_ = nullptr;    ///< store_, if it is one
   std::optional<RecordingLimit> limit_; ///< in front of store_
@@ -228,7 +230,7 @@ void Session::start_program() {
 
 void Session::make_store() {
   const size_t chunk_records = options_.chunk_bytes / sizeof(ftrace_record);
-  ChunkOutput &output = target_->output();
+  ChunkOutput &output = output_.emplace(target_->output(), capture_.cpus());
   if (options_.buffer.kind == BufferKind::kCyc) {
     auto flight = std::make_unique<FlightRecorder>(output, capture_.cpus(), options_.buffer.bytes, chunk_records);
     flight_ = flight.get();
@@ -271,8 +273,10 @@ void Session::save() {
     TraceDescription saved = trace_;
     saved.how = "saved while the capture went on";
     target->begin();
-    if (flight_->save(target->output(), monotonic_ns()))
-      throw Error(target->output().error());
+    CountedOutput output(target->output(), capture_.cpus());
+    if (flight_->save(output, monotonic_ns()))
+      throw Error(output.error());
+    saved.written = output.records();
     target->end([&](const Put &put) { write_json(saved, nullptr, put); });
     if (!options_.quiet)
       print("ovnitrace: saved to {} (see it with ovnitrace convert); recording goes on\n", place);
@@ -325,6 +329,7 @@ void Session::stop() {
   trace_.skipped_runs = recorder_->skipped_runs();
   trace_.user_refused = families_ ? families_->user_refused() : 0;
   trace_.records = recorder_->records();
+  trace_.written = output_->records();
   trace_.events = recorder_->events();
   trace_.forgotten = flight_ ? flight_->events_forgotten() : 0;
   trace_.records_dropped = store_->records_dropped();

@@ -35,6 +35,15 @@ Json counts_of(const TraceDescription &trace) {
   return list;
 }
 
+/// Of the CPUs that have a file.
+Json written_of(const TraceDescription &trace) {
+  Json list = Json::array();
+  for (size_t cpu = 0; cpu < trace.written.size(); cpu++)
+    if (trace.written[cpu])
+      list.push_back({{"cpu", cpu}, {"records", trace.written[cpu]}});
+  return list;
+}
+
 Json account_of(const life_account &account) {
   return {{"run_ns", account.run_ns},
           {"wait_ns", account.wait_ns},
@@ -168,6 +177,8 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
     json["records_dropped"] = trace.records_dropped;
     json["per_cpu"] = counts_of(trace);
   }
+  if (!trace.written.empty())
+    json["written"] = written_of(trace);
   std::string head = dump(json, 1);
   head.resize(head.rfind('\n')); // without the closing brace
   put(head);

@@ -36,6 +36,7 @@ struct TraceDescription {
   uint64_t skipped_runs = 0;
   uint64_t user_refused = 0; ///< events that the program logged and may not
   uint64_t records = 0;
+  std::vector<uint64_t> written; ///< records in the file of each CPU; empty: not known yet
   uint64_t events = 0;    ///< recorded, as `info` and `dump` count them
   uint64_t forgotten = 0; ///< of them, by a flight recorder
   uint64_t tracer_cpu = 0; ///< ns of CPU time that capturing took in this process

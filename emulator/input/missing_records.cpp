@@ -1,0 +1,52 @@
+#include "emulator/input/missing_records.h"
+
+#include "emulator/input/record_buffer.h"
+#include "emulator/input/trace_dir.h"
+#include "emulator/summary/human.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kBlockRecords = 16384;
+
+/// The size of a plain file tells; a compressed one must be read.
+uint64_t count_records(const ChunkInput &chunk) {
+  if (!chunk.compressed)
+    return chunk.size / sizeof(ftrace_record);
+  RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, true);
+  uint64_t records = 0;
+  for (auto block = buffer.next_block(); !block.empty(); block = buffer.next_block())
+    records += block.size();
+  return records;
+}
+
+} // namespace
+
+void tell_missing_records(const NodeInput &node, DiagnosticSink &sink) {
+  for (const auto &[cpu, written] : node.written) {
+    const auto chunk = std::find_if(node.chunks.begin(), node.chunks.end(),
+                                    [cpu = cpu](const ChunkInput &input) { return input.cpu == cpu; });
+    if (chunk == node.chunks.end() && written)
+      sink.report({.file = fmt::format("{}/cpu{:04}.ftr", node.path, cpu),
+                   .what = "the file is missing, with " + human_count(written, "record", "records")});
+    else if (chunk != node.chunks.end() && chunk->records < written)
+      sink.report({.file = chunk->name,
+                   .offset = chunk->records * sizeof(ftrace_record),
+                   .what = fmt::format("{} of its {} are missing", human_count(written - chunk->records),
+                                       human_count(written, "record", "records"))});
+  }
+}
+
+void tell_missing_records(const std::string &directory, DiagnosticSink &sink) {
+  NodeInput node = open_trace_dir(directory, read_trace_info(directory, sink), 0);
+  for (ChunkInput &chunk : node.chunks)
+    chunk.records = count_records(chunk);
+  tell_missing_records(node, sink);
+}
+
+} // namespace ovnitrace

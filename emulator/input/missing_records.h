@@ -1,0 +1,18 @@
+// What trace.json counts and the chunk files do not have.
+#pragma once
+
+#include "emulator/input/node_input.h"
+#include "emulator/input/source.h"
+
+#include <string>
+
+namespace ovnitrace {
+
+/// Tells of each file that is missing, or has fewer records than the tracer wrote to it. Nothing is known of what
+/// a tracer wrote that was killed. The records of all chunks must have been counted.
+void tell_missing_records(const NodeInput &node, DiagnosticSink &sink);
+
+/// The same of a trace directory; counts the records itself. Throws Error as open_trace_dir() does.
+void tell_missing_records(const std::string &directory, DiagnosticSink &sink);
+
+} // namespace ovnitrace
