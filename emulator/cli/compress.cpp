@@ -1,7 +1,10 @@
 // ovnitrace compress: the chunk files of a trace, smaller, and back.
 #include "emulator/cli/commands.h"
+#include "emulator/cli/warnings.h"
 #include "emulator/compress/chunk_frame.h"
 #include "emulator/compress/compress_trace.h"
+#include "emulator/error.h"
+#include "emulator/input/missing_records.h"
 #include "emulator/summary/human.h"
 
 #include <CLI/App.hpp>
@@ -23,13 +26,26 @@ struct Arguments {
   bool decompress = false;
 };
 
+void tell_done(const std::string &trace, const CompressResult &result, bool decompress) {
+  if (result.files)
+    fmt::print("{}: {}, {} bytes before, {} after\n", trace, human_count(result.files, "file", "files"),
+               result.bytes_before, result.bytes_after);
+  if (result.left)
+    fmt::print("{}: {} {} already: nothing to do{}\n", trace, human_count(result.left, "file", "files"),
+               decompress ? "plain" : "compressed", decompress ? "" : "; for another level, decompress first (-d)");
+}
+
 void compress_command(const Arguments &arguments) {
+  Warnings warnings;
   for (const std::string &trace : arguments.traces) {
     const CompressResult result =
         arguments.decompress ? decompress_trace(trace) : compress_trace(trace, arguments.level);
-    fmt::print("{}: {}, {} bytes before, {} after\n", trace, human_count(result.files, "file", "files"),
-               result.bytes_before, result.bytes_after);
+    tell_done(trace, result, arguments.decompress);
+    tell_missing_records(trace, warnings);
   }
+  warnings.finish();
+  if (warnings.damage())
+    throw CLI::RuntimeError(kExitFailure);
 }
 
 } // namespace
@@ -47,6 +63,8 @@ void add_compress(CLI::App &app) {
   command->footer(R"(
 Each chunk becomes a zstd frame of its own: cpu0000.ftr becomes cpu0000.ftr.zst, which every command
 reads as it is, and `zstd -d` turns back. A file is replaced when its successor is on the disk.
+
+The exit status is 1 if a part of the trace is missing; all the rest is compressed.
 
 Examples:
   ovnitrace compress app-20250101-120000

@@ -146,8 +146,12 @@ CompressResult replace_all(const std::string &path, bool compressed,
   const UniqueFd directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory)
     throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
+  const std::vector<std::string> names = chunk_files(path, compressed);
   CompressResult result;
-  for (const std::string &name : chunk_files(path, compressed)) {
+  result.left = unsigned(chunk_files(path, !compressed).size());
+  if (names.empty() && result.left == 0)
+    throw Error(path + " is no trace: name the directory that ovnitrace wrote, with the chunk files cpu0000.ftr, …");
+  for (const std::string &name : names) {
     constexpr size_t kSuffix = 4; // .zst
     const std::string to = compressed ? name.substr(0, name.size() - kSuffix) : name + ".zst";
     try {

@@ -103,6 +103,24 @@ TEST_F(Compress, GivesTheSameEventsAndTheSameBytes) {
   EXPECT_EQ(decompress_trace(dir_.path()).files, 0u) << "there is none any more";
 }
 
+TEST_F(Compress, TellsWhatIsAsItShallBeAlready) {
+  EXPECT_EQ(decompress_trace(dir_.path()).left, 1u);
+  EXPECT_EQ(compress_trace(dir_.path(), 1).left, 0u);
+  const std::string packed = contents(packed_);
+  write_contents(dir_ / "cpu0004.ftr", bytes_);
+  const CompressResult again = compress_trace(dir_.path(), kMostLevel);
+  EXPECT_EQ(again.files, 1u);
+  EXPECT_EQ(again.left, 1u);
+  EXPECT_EQ(contents(packed_), packed);
+}
+
+TEST_F(Compress, RefusesADirectoryThatIsNoTrace) {
+  std::filesystem::remove(plain_);
+  write_contents(dir_ / "notes.txt", "no chunk");
+  EXPECT_THROW(compress_trace(dir_.path(), 1), Error);
+  EXPECT_THROW(decompress_trace(dir_.path()), Error);
+}
+
 // Independent frames, each with its size: what the standard tool needs and what makes chunks readable alone.
 TEST_F(Compress, MakesAFrameOfEachChunk) {
   compress_trace(dir_.path(), 1);
