@@ -10,6 +10,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -237,6 +238,21 @@ TEST_F(SendTcp, EndsATraceThatIsTooLarge) {
   EXPECT_NE(outcome.err.find("lost; not all of it written to " + collector.url()), std::string::npos) << outcome.err;
   EXPECT_EQ(outcome.err.find("; written to"), std::string::npos) << outcome.err;
   EXPECT_EQ(collector.stop().status(), 1);
+}
+
+// What of a message found room is kept, even if that was the first.
+TEST_F(SendTcp, KeepsWhatAFullDiskTook) {
+  CollectorProcess collector("tcp", collected(), {}, [] {
+    const rlimit limit = {100'000, 100'000}; // of each file; there as on a full disk a write ends early, then fails
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  const Outcome outcome = run(send_command(collector.url(), {installed("pingpong"), "20000"}));
+  EXPECT_EQ(outcome.status(), 1);
+  EXPECT_NE(outcome.err.find("what had been written before stays readable"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("0 records not written"), std::string::npos) << outcome.err;
+  EXPECT_EQ(collector.stop().status(), 1);
+  ASSERT_EQ(collector.traces().size(), 1u);
+  EXPECT_GE(count_records(collector.traces()[0]), 100'000 / sizeof(ftrace_record));
 }
 
 // A program's own failure is worth more than ours.

@@ -64,7 +64,7 @@ void CollectedTrace::overwrite(uint16_t cpu, uint64_t offset, std::string_view b
     write(opened(key), offset, bytes, file_name(key));
 }
 
-/// After a failure the file is cut back to whole records.
+/// After a failure the file is cut back to whole records; they count as taken.
 void CollectedTrace::write(const File &file, uint64_t offset, std::string_view bytes, const std::string &name) {
   while (!bytes.empty()) {
     const ssize_t written = pwrite(file.fd.get(), bytes.data(), bytes.size(), off_t(offset));
@@ -72,8 +72,11 @@ void CollectedTrace::write(const File &file, uint64_t offset, std::string_view b
       continue;
     if (written <= 0) {
       const int error = written < 0 ? errno : ENOSPC;
-      if (offset > file.size && ftruncate(file.fd.get(), off_t(offset & ~uint64_t(sizeof(ftrace_record) - 1))) != 0)
+      const uint64_t whole = offset & ~uint64_t(sizeof(ftrace_record) - 1);
+      if (offset > file.size && ftruncate(file.fd.get(), off_t(whole)) != 0)
         fail(name, errno);
+      if (whole > file.size)
+        bytes_ += whole - file.size;
       fail(name, error);
     }
     bytes.remove_prefix(size_t(written));
