@@ -364,8 +364,8 @@ void Session::tell() const {
     print("ovnitrace: {} that the program logged left out: not for programs (docs/user-events.md)\n",
           human_count(trace_.user_refused, "event", "events"));
   if (!trace_.write_error.empty())
-    print("ovnitrace: error: {} ({} records not written)\n", trace_.write_error,
-               trace_.records_dropped);
+    print("ovnitrace: error: {}{}\n", trace_.write_error,
+          trace_.records_dropped ? fmt::format(" ({} records not written)", trace_.records_dropped) : "");
 }
 
 } // namespace
