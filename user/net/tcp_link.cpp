@@ -2,6 +2,7 @@
 
 #include "emulator/error.h"
 #include "user/net/handshake.h"
+#include "user/record/clock.h"
 
 #include <fmt/core.h>
 #include <netdb.h>
@@ -16,7 +17,7 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr int kPatienceMs = 60'000; ///< without a byte moving
+constexpr uint64_t kMillisecond = 1'000'000; // ns
 constexpr int kConnectMs = 10'000;
 
 /// The socket, connected; none with errno set.
@@ -47,8 +48,8 @@ UniqueFd connect_to(const addrinfo &address) {
 
 } // namespace
 
-TcpLink::TcpLink(const Endpoint &endpoint, const std::string &key, const std::string &name)
-    : endpoint_(endpoint), fd_(open_socket(endpoint, "send to", connect_to)) {
+TcpLink::TcpLink(const Endpoint &endpoint, const std::string &key, const std::string &name, uint64_t patience)
+    : endpoint_(endpoint), patience_(patience), fd_(open_socket(endpoint, "send to", connect_to)) {
   const int on = 1;
   setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   introduce(key, name);
@@ -74,6 +75,7 @@ void TcpLink::introduce(const std::string &key, const std::string &name) {
 
 void TcpLink::send(MessageType type, std::string_view payload, std::string_view more) {
   std::string_view bytes = writer_.write(type, payload, more);
+  since_ = monotonic_ns();
   while (!bytes.empty()) {
     wait(POLLIN | POLLOUT);
     const ssize_t sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -82,11 +84,14 @@ void TcpLink::send(MessageType type, std::string_view payload, std::string_view 
       check_input(); // it may have said more
       fail(why);
     }
+    if (sent > 0)
+      since_ = monotonic_ns();
     bytes.remove_prefix(sent > 0 ? size_t(sent) : 0);
   }
 }
 
 std::string TcpLink::receive(MessageType type) {
+  since_ = monotonic_ns();
   for (;;) {
     try {
       if (const std::optional<Message> message = parser_.next()) {
@@ -103,17 +108,19 @@ std::string TcpLink::receive(MessageType type) {
   }
 }
 
-/// Until the socket is ready for one of them; input is taken in at once.
+/// Until the socket is ready for one of them; input is taken in at once. That something is said does not prolong it: a
+/// collector could keep us for ever so.
 void TcpLink::wait(short events) {
   if (!fd_)
     throw Error(fmt::format("the connection to {} is closed", endpoint_.text()));
   pollfd ready = {fd_.get(), events, 0};
   int count;
-  do
-    count = poll(&ready, 1, kPatienceMs);
-  while (count < 0 && errno == EINTR);
+  do {
+    const uint64_t waited = monotonic_ns() - since_;
+    count = waited > patience_ ? 0 : poll(&ready, 1, int((patience_ - waited) / kMillisecond) + 1);
+  } while (count < 0 && errno == EINTR);
   if (count == 0)
-    fail(fmt::format("it took and said nothing for {} s", kPatienceMs / 1000));
+    fail(fmt::format("it took and said nothing of use for {} s", patience_ / 1000 / kMillisecond));
   if (!(ready.revents & (POLLIN | POLLHUP | POLLERR)))
     return;
   if (events & POLLOUT)

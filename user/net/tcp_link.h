@@ -5,6 +5,7 @@
 #include "user/net/endpoint.h"
 #include "user/net/message.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,11 @@ namespace ovnitrace {
 /// up when nothing moves for a minute. For one thread at a time. A call that throws Error closes it.
 class TcpLink {
 public:
-  /// Connects and introduces the trace `name`. `key`: empty without one. Throws Error.
-  TcpLink(const Endpoint &endpoint, const std::string &key, const std::string &name);
+  static constexpr uint64_t kPatience = 60'000'000'000; ///< ns
+
+  /// Connects and introduces the trace `name`. `key`: empty without one. `patience`: ns in which the collector must take
+  /// something, or say all of what is waited for. Throws Error.
+  TcpLink(const Endpoint &endpoint, const std::string &key, const std::string &name, uint64_t patience = kPatience);
 
   /// Throws Error, with the collector's own words if it refused.
   void send(MessageType type, std::string_view payload, std::string_view more = {});
@@ -35,6 +39,8 @@ private:
   [[noreturn]] void fail(const std::string &why);
 
   const Endpoint endpoint_;
+  const uint64_t patience_; ///< ns
+  uint64_t since_ = 0;      ///< ns: when it last took something, or when the waiting for a message began
   UniqueFd fd_;
   MessageWriter writer_;
   MessageParser parser_;
