@@ -163,7 +163,7 @@ TEST_F(IdentityTest, InheritsWhatItWouldInheritUntraced) {
   command.env = {{"A_VARIABLE", "its value"}, {"PATH", "/usr/bin:/bin"}};
   command.in_child = [&] {
     umask(027);
-    if (nice(5) != 5)
+    if (setpriority(PRIO_PROCESS, 0, 5) != 0)
       _exit(203);
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGUSR1, SIG_IGN);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,7 +48,6 @@ std::string content_of(int fd) {
 }
 
 [[noreturn]] void become_command(const Command &command, int in, int out, int err) {
-  forget_who_runs_the_tests();
   dup2(in, STDIN_FILENO), dup2(out, STDOUT_FILENO), dup2(err, STDERR_FILENO);
   for (const auto &[name, value] : command.env)
     setenv(name.c_str(), value.c_str(), 1);
@@ -69,6 +69,7 @@ std::string content_of(int fd) {
 void forget_who_runs_the_tests() {
   for (int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE})
     ::signal(number, SIG_DFL); // a shell that starts us in the background ignores some
+  setpriority(PRIO_PROCESS, 0, 0);
   for (const char *name : {"SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND"})
     unsetenv(name);
 }
@@ -82,6 +83,7 @@ Process::Process(const Command &command)
   const int in = memory_file("stdin", command.input);
   fflush(nullptr);
   mark_as_ours();
+  forget_who_runs_the_tests(); // here: a signal may reach the child before its first instruction
   pid_ = fork();
   if (pid_ == 0)
     become_command(command, in, out_, err_);

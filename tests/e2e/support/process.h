@@ -18,8 +18,8 @@ struct Command {
   std::function<void()> in_child = {};         ///< called in the child before execvp()
 };
 
-/// In a new process: default signals and no SUDO_*, as if root had logged in and started it,
-/// whoever runs the tests.
+/// Default signals, nice 0 and no SUDO_* for this process and its children, as if root had logged in and
+/// started it, whoever runs the tests.
 void forget_who_runs_the_tests();
 
 /// How a command ended and what it printed.
