@@ -112,7 +112,10 @@ $(B)/tests/programs/%_shared: tests/linked/%.cpp $(B)/$(SO)
 $(B)/tests/bench/%: tests/bench/%.cpp $(B)/libemulator.a $(B)/libovnitrace.a
 	@echo "  BENCH    $@"
 	@mkdir -p $(@D)
-	@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libemulator.a $(B)/libovnitrace.a $(EMULATOR_LIBS) $(LIB_LIBS)
+	@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(USER_LIBS) $(LIB_LIBS)
+
+$(B)/tests/bench/capture_bench: $(call objects,user/record/service_thread.cpp user/ring/ring_buffer.cpp) \
+  $(B)/tests/bench/bare_ring.skel.h
 
 # Every parser under libFuzzer, with the emulator compiled once more for it. An archive, of which each
 # links what it uses: the command line does not link with this instrumentation, and is not used.
@@ -127,14 +130,16 @@ $(B)/fuzz/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
 	@$(FUZZ_CXX) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
 
+COMPILE_BPF = echo "  BPF      $@"; mkdir -p $(@D); $(CLANG) $(BPF_CFLAGS) -c $< -o $@
 $(B)/%.bpf.o: bpf/%.bpf.c $(call find,bpf,*.h) $(call find,include,*.h)
-	@echo "  BPF      $@"
-	@mkdir -p $(@D)
-	@$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	@$(COMPILE_BPF)
+
+$(B)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf/ktypes.h
+	@$(COMPILE_BPF)
 
 $(B)/%.skel.h: $(B)/%.bpf.o
 	@echo "  GEN-SKEL $@"
-	@$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf > $@
+	@$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
 
 $(call objects,user/main.cpp $(USER_SRC)): | $(SKELETONS)
 $(B)/obj/%.cpp.o: %.cpp

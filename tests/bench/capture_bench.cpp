@@ -1,9 +1,11 @@
-// What capturing costs: ns added to a context switch, beside an empty-program floor and the peers that
-// are installed. Needs root.
+// What capturing costs: ns added to a context switch, beside an empty-program floor, bare rings and the
+// peers that are installed. Needs root.
 //
 // Loads: A, a pipe ping-pong on one CPU; B, one on each CPU at once. Each round runs the load plain and
 // then under each tracer, in turn, so that the drift of a shared machine falls on all alike; the figure
 // is the median over the rounds of (traced - plain) / switches of the same round.
+#include "tests/bench/bare_ring.h"
+
 #include <fmt/core.h>
 #include <linux/bpf.h>
 #include <nlohmann/json.hpp>
@@ -125,6 +127,19 @@ uint64_t bytes_in(const fs::path &path) {
   return sum;
 }
 
+Sample run_bare_ring(const fs::path &file, const Load &load) {
+  BareRing tracer(file);
+  Sample sample;
+  sample.added = ns_per_switch(output_of(load.command));
+  tracer.stop();
+  double switches = double(kTrips) * kSwitchesPerTrip * load.copies;
+  sample.bytes = double(fs::file_size(file)) / switches;
+  sample.reader = double(tracer.reader_cpu_ns()) / switches;
+  sample.lost = double(tracer.lost());
+  fs::remove(file);
+  return sample;
+}
+
 Sample run_ovnitrace(const std::string &options, const fs::path &scratch, const Load &load) {
   fs::path trace = scratch / "ovnitrace";
   Sample sample;
@@ -157,6 +172,7 @@ std::vector<Tracer> tracers(const fs::path &scratch, EmptyPrograms &empty) {
          empty.detach();
          return sample;
        }},
+      {"bare rings", [=](const Load &load) { return run_bare_ring(scratch / "bare", load); }},
       {"ovnitrace -- PROGRAM", [=](const Load &load) { return run_ovnitrace("", scratch, load); }},
   };
   fs::path perf = scratch / "perf.data", trace_cmd = scratch / "trace.dat";
