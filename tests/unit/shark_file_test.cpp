@@ -1,0 +1,307 @@
+// Plain FTrace files of S.Ha.R.K., emulator/shark and docs/shark.md: their records, order and clock, and what is wrong with them.
+#include "emulator/dump/dump_line.h"
+#include "emulator/shark/run_index.h"
+#include "tests/unit/support/shark_rig.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <random>
+
+namespace ovnitrace::test {
+namespace {
+
+// ---- order ----
+
+TEST_F(Shark, ACyclicChunkIsOrderedByTime) {
+  file.rate(kNsRate).id(40, 1);
+  for (uint32_t i = 1; i <= 100; i++)
+    file.at(i).record(FTrace_EVT_user_event_0, 0, i);
+  file.rotate(70).empty().empty();
+  const ReadBack back = read();
+  ASSERT_EQ(back.events.size(), 100u);
+  for (uint32_t i = 0; i < 100; i++) {
+    EXPECT_EQ(back.events[i].par2, i + 1);
+    EXPECT_EQ(back.events[i].time, i + 1);
+  }
+  EXPECT_EQ(back.sink.told.size(), 0u);
+}
+
+TEST_F(Shark, ChunksOneBehindAnotherInAnyOrder) {
+  SharkBuilder whole;
+  for (uint32_t i = 1; i <= 300; i++)
+    whole.at(i).record(FTrace_EVT_ipoint, uint16_t(i));
+  const auto &records = whole.records();
+  file.rate(kNsRate);
+  for (auto [from, to] : {std::pair{250, 300}, {200, 250}, {100, 200}, {0, 100}})
+    file.records().insert(file.records().end(), records.begin() + from, records.begin() + to);
+  const ReadBack back = read();
+  ASSERT_EQ(back.events.size(), 300u);
+  for (uint32_t i = 0; i < 300; i++)
+    EXPECT_EQ(back.events[i].par1, i + 1);
+}
+
+TEST_F(Shark, EqualsAStableSortOfRandomRuns) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 30; round++) {
+    file = {};
+    struct Planned {
+      uint64_t time;
+      uint32_t number;
+    };
+    std::vector<std::vector<Planned>> runs(1 + random() % 40);
+    uint32_t number = 0;
+    uint64_t begin = 1'000'000;
+    file.at(2'000'000).rate(kNsRate); // a run of its own
+    for (auto &run : runs) {
+      begin -= 1 + random() % 20; // each run begins before the one in front of it ends
+      uint64_t time = begin;
+      for (size_t n = 2 + random() % 300; n > 0; n--) {
+        time += 20 + random() % 3;
+        run.push_back({time, number});
+        file.at(time).record(FTrace_EVT_user_event_1, 0, number++);
+        if (random() % 20 == 0)
+          file.empty();
+      }
+    }
+    std::vector<Planned> planned;
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const auto &a, const auto &b) { return a[0].time < b[0].time; });
+    for (const auto &run : runs)
+      planned.insert(planned.end(), run.begin(), run.end());
+    std::stable_sort(planned.begin(), planned.end(),
+                     [](const Planned &a, const Planned &b) { return a.time < b.time; });
+    const ReadBack back = read();
+    ASSERT_EQ(back.events.size(), planned.size());
+    for (size_t i = 0; i < planned.size(); i++) {
+      ASSERT_EQ(back.events[i].par2, planned[i].number) << i;
+      ASSERT_EQ(back.events[i].time, planned[i].time - planned[0].time);
+    }
+  }
+}
+
+TEST_F(Shark, TooManyRunsAreToldAndStillRead) {
+  file.at(0).rate(kNsRate);
+  const size_t records = 2 * shark::RunIndex::kMaxRuns + 1000;
+  for (size_t i = 0; i < records; i++)
+    file.at(records - i).record(FTrace_EVT_ipoint);
+  const ReadBack back = read();
+  EXPECT_EQ(back.events.size(), records);
+  EXPECT_EQ(back.sink.count("in no order"), 1u);
+  EXPECT_TRUE(std::is_sorted(back.events.begin(), back.events.end(),
+                             [](const Event &a, const Event &b) { return a.time < b.time; }));
+}
+
+// ---- the clock ----
+
+TEST_F(Shark, TimesAreExactAtAnyRate) {
+  for (uint32_t rate : {1u, 7u, 999983u, kNsRate, 2399999u, 4294967295u}) {
+    for (uint64_t first : {uint64_t(0), uint64_t(0xfffffffe), uint64_t(1) << 40}) {
+      const uint64_t last = first + 123456789012ull;
+      file = {};
+      file.at(first).record(FTrace_EVT_ipoint).at(last).record(FTrace_EVT_ipoint).rate(rate);
+      const ReadBack back = read();
+      ASSERT_EQ(back.events.size(), 2u);
+      const auto exact = static_cast<unsigned __int128>(last - first) * 1000000 / rate;
+      EXPECT_EQ(back.events[0].time, 0u);
+      EXPECT_EQ(back.events[1].time, uint64_t(exact)) << rate;
+      EXPECT_EQ(back.catalog.end, uint64_t(exact));
+    }
+  }
+}
+
+TEST_F(Shark, TheHighHalfOfTheTimeComesFirst) {
+  file.rate(kNsRate).at(0x123456789abcull).record(FTrace_EVT_ipoint);
+  EXPECT_EQ(file.records()[1].tsc_high, 0x1234u);
+  EXPECT_EQ(file.records()[1].tsc_low, 0x56789abcu);
+  EXPECT_EQ(read().events[0].time, 0x123456789abcull);
+}
+
+TEST_F(Shark, TheRateIsThatOfTraceStartWhereNoOtherIsTold) {
+  file.at(0).record(FTrace_EVT_ipoint).at(5000).record(FTrace_EVT_trace_start, 40, 2000000);
+  ReadBack back = read();
+  EXPECT_EQ(back.catalog.end, 2500u);
+  EXPECT_EQ(back.sink.damage(), 0u);
+  file.at(5000).rate(5000000);
+  EXPECT_EQ(read().catalog.end, 1000u) << "cycles_per_msec is what the manual gives for it";
+}
+
+TEST_F(Shark, AnUnknownRateIsTold) {
+  file.at(100).record(FTrace_EVT_trace_start, 40, 0).at(300).record(FTrace_EVT_ipoint);
+  const ReadBack back = read();
+  EXPECT_EQ(back.sink.count("rate of the clock"), 1u);
+  EXPECT_EQ(back.catalog.end, 200u);
+}
+
+TEST_F(Shark, ASecondRateIsTold) {
+  file.at(0).rate(1000000).at(1000).rate(2000000).at(2000).rate(2000000);
+  const ReadBack back = read();
+  EXPECT_EQ(back.sink.count("2000000 ticks per ms, but 1000000 before"), 1u);
+  EXPECT_EQ(back.catalog.end, 2000u);
+}
+
+// ---- records ----
+
+TEST_F(Shark, MutexUnlockAsTheManualPrintsIt) {
+  file.at(0).rate(kNsRate).id(1, 1).at(1).record(0x43, 1, 99).at(2).record(0x36, 1, 99);
+  EXPECT_EQ(read().text(), (Texts{"mutex_unlock@1/1", "mutex_unlock@2/1"}));
+}
+
+TEST_F(Shark, FastIpointsHaveBit15) {
+  file.at(0).rate(kNsRate).context_switch(1).at(5).record(0x8000 | FTrace_EVT_ipoint, 1000);
+  file.at(9).record(FTrace_EVT_ipoint, 2000);
+  EXPECT_EQ(timeline("thread.prv", 1, 315), (Texts{"4 1001", "5 0", "8 2001", "9 0"}));
+}
+
+TEST_F(Shark, DumpShowsBothParametersOfWhatTheProgramLogged) {
+  file.at(0).rate(kNsRate).id(1, 7).context_switch(1).at(5).record(FTrace_EVT_ipoint, 6000, 9);
+  const ReadBack back = read();
+  char line[DumpLine::kMaxBytes];
+  const char *const end = DumpLine(back.catalog).put(line, back.events.back());
+  const std::string text(line, size_t(end - line));
+  EXPECT_NE(text.find("ipoint               task 7 (1)"), std::string::npos) << text;
+  EXPECT_NE(text.find(" par1=6000 par2=9\n"), std::string::npos) << text;
+}
+
+TEST_F(Shark, EveryFilterCodeIsAnEvent) {
+  file.at(0).rate(kNsRate).id(1, 1);
+  for (uint16_t family = 0; family <= 11; family++)
+    file.at(10u + family).record(uint16_t(0xF0 + family), 1);
+  EXPECT_EQ(timeline("cpu.prv", 1, 472).back(), "21 4095");
+}
+
+TEST_F(Shark, ModesOfTheCpu) {
+  file.at(0).rate(kNsRate).id(1, 1).at(1).record(FTrace_EVT_CLI).at(2).record(FTrace_EVT_STI);
+  file.at(3).record(FTrace_EVT_to_real_mode).at(4).record(FTrace_EVT_to_protected_mode);
+  file.at(5).record(FTrace_EVT_data_pointer, 0, 0x1234).at(6).record(FTrace_EVT_next_chunk);
+  EXPECT_EQ(timeline("cpu.prv", 1, 471), (Texts{"1 1", "2 0"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 470), (Texts{"3 1", "4 2"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 473), (Texts{"4 4660", "5 0"}));
+  EXPECT_TRUE(result.untaken.empty());
+}
+
+/// Every code of the manual: it is an event, or it describes the file.
+TEST_F(Shark, EveryCodeOfTheManual) {
+  const std::vector<uint16_t> about_the_file = {0x10, 0x60, 0x70, 0xFF};
+  std::vector<uint16_t> codes = {0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x01, 0x03, 0x13, 0x23,
+                                 0x33, 0x04, 0x14, 0x24, 0x34, 0x05, 0x15, 0x25, 0x06, 0x16, 0x26,
+                                 0x43, 0x46, 0x56, 0x07, 0x1A, 0xFF, 0x0B, 0x1B, 0x2B, 0x3B};
+  for (uint16_t high = 0; high <= 0xC; high++)
+    codes.push_back(uint16_t(high << 4 | 2));
+  for (uint16_t high = 0; high <= 6; high++)
+    codes.push_back(uint16_t(high << 4 | 8));
+  for (uint16_t high = 0; high <= 14; high++)
+    codes.push_back(uint16_t(high << 4 | 9));
+  for (uint16_t code : codes) {
+    SCOPED_TRACE(event_name(code));
+    file = {};
+    file.at(0)
+        .record(FTrace_EVT_trace_start, 1, kNsRate)
+        .id(1, 1)
+        .id(2, 2)
+        .at(10)
+        .record(code, 2, 2);
+    const ReadBack back = read();
+    EXPECT_EQ(back.sink.count("unknown"), 0u);
+    const bool event = std::any_of(back.events.begin(), back.events.end(),
+                                   [](const Event &e) { return e.time == 10; });
+    EXPECT_EQ(event, std::count(about_the_file.begin(), about_the_file.end(), code) == 0);
+  }
+}
+
+/// The file of the manual's "Example of Tracer usage", with something done at its two places.
+TEST_F(Shark, TheExampleOfTheManual) {
+  const uint64_t boot = 5'000'000'000'000;
+  file.at(boot).record(FTrace_filter_timer, 1).at(boot + 100);
+  file.record(FTrace_EVT_trace_start, 17, 2400000).id(17, 1).id(18, 2).id(65535, 4);
+  file.at(boot + 24000).record(FTrace_EVT_task_activate, 18).at(boot + 24024).context_switch(18);
+  file.at(boot + 48000).record(FTrace_filter_timer, 0).record(FTrace_EVT_next_chunk);
+  file.at(boot + 50400).record(FTrace_EVT_ipoint, 6000);
+  file.at(boot + 72000).record(FTrace_EVT_trace_stop);
+  const ReadBack back = read();
+  EXPECT_EQ(back.rows(), (Texts{"task 1 (17) pid 1", "task 2 (18) pid 2", "task 4 (65535) pid 4"}));
+  EXPECT_TRUE(back.sink.told.empty());
+  EXPECT_EQ(timeline("thread.prv", 2, 315), (Texts{"20999 6001", "21000 0"}));
+  EXPECT_EQ(timeline("thread.prv", 2, 4), (Texts{"10000 5", "10010 1"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 472), (Texts{"0 2048", "20000 0"}));
+  EXPECT_EQ(result.faults, 0u);
+  EXPECT_TRUE(result.untaken.empty());
+}
+
+TEST_F(Shark, AChunkFileOfATraceDirectoryIsReadAsThat) {
+  test::TraceBuilder trace(dir.path());
+  trace.cpu(3).at(100).start().id(1, 4321, 4321, "app").dispatch(1).at(200).sleep(1).next_chunk();
+  trace.cpu(3).id(1, 4322, 4321, "other").at(300).dispatch(1).stop();
+  trace.write();
+  ReadBack back;
+  read_file(trace.file(3), back);
+  EXPECT_EQ(back.rows(), (Texts{"app (4321) pid 4321", "other (4322) pid 4321"}));
+  EXPECT_EQ(back.catalog.cpus[0].index, 3u);
+  EXPECT_TRUE(back.sink.told.empty());
+}
+
+TEST_F(Shark, ExtensionsOutsideOfChunksAreUnknownCodes) {
+  file.at(0).rate(kNsRate).id(1, 1).record(FTrace_EXT_exit, 1, 5);
+  EXPECT_EQ(read().sink.count("1 record of unknown codes"), 1u);
+}
+
+// ---- damage ----
+
+TEST_F(Shark, ATruncatedFileIsReadToItsLastWholeRecord) {
+  file.at(0).rate(kNsRate).at(1).record(FTrace_EVT_ipoint).at(2).record(FTrace_EVT_ipoint);
+  const ReadBack back = read(5);
+  EXPECT_EQ(back.events.size(), 1u);
+  EXPECT_EQ(back.sink.count("its last 11 bytes"), 1u);
+}
+
+TEST_F(Shark, UnknownCodesAreCountedAndTold) {
+  file.at(0).rate(kNsRate).at(1).record(FTrace_EVT_ipoint).record(FTrace_EVT_ipoint);
+  file.record(0xEE).record(0x4001);
+  const ReadBack back = read();
+  EXPECT_EQ(back.events.size(), 2u);
+  EXPECT_EQ(back.sink.count("2 records of unknown codes, of which this is the first (0x00ee)"), 1u);
+}
+
+TEST_F(Shark, WhatIsNoFTraceFileIsRefused) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 10000; i++)
+    file.at(random()).record(uint16_t(random()), uint16_t(random()), uint32_t(random()));
+  EXPECT_NE(error().find("a code that FTrace does not have"), std::string::npos);
+  file = {};
+  EXPECT_NE(error().find("it has no event"), std::string::npos);
+  file.empty().empty();
+  EXPECT_NE(error().find("it has no event"), std::string::npos);
+}
+
+TEST_F(Shark, TwoFilesAreNotMerged) {
+  file.at(0).rate(kNsRate);
+  file.write(path);
+  CollectingSink sink;
+  EXPECT_THROW(open_trace({{path}, {path}}, sink), Error);
+}
+
+/// Records of real codes in any order, with few contexts, are converted whatever they say.
+TEST_F(Shark, NoiseOfRealCodesIsConverted) {
+  std::vector<uint16_t> codes;
+  for (uint16_t code = 0; code < 256; code++)
+    if (event_name(code) != "unknown")
+      codes.push_back(code);
+  std::mt19937 random(7);
+  for (int round = 0; round < 8; round++) {
+    file = {};
+    for (int i = 0; i < 2000; i++)
+      file.at(random() % 4000)
+          .record(codes[random() % codes.size()], uint16_t(random() % 6),
+                  random() % 3 ? random() % 6 : uint32_t(random()));
+    const ReadBack back = read();
+    uint64_t time = 0;
+    for (const Event &event : back.events) {
+      ASSERT_GE(event.time, time);
+      ASSERT_LE(event.time, back.catalog.end);
+      time = event.time;
+      ASSERT_TRUE(event.thread == kNone || event.thread < back.catalog.threads.size());
+    }
+    convert_to("thread.prv");
+  }
+}
+
+} // namespace
+} // namespace ovnitrace::test

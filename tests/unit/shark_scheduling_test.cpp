@@ -1,0 +1,234 @@
+// What S.Ha.R.K.'s tasks do, from plain FTrace files: emulator/shark/scheduling.h and docs/shark.md.
+#include "tests/unit/support/shark_rig.h"
+
+namespace ovnitrace::test {
+namespace {
+
+// ---- tasks ----
+
+TEST_F(Shark, AnIdMayComeLateOrNever) {
+  file.at(0).rate(kNsRate).context_switch(40).at(10).context_switch(48).at(20).id(40, 3);
+  const ReadBack back = read();
+  EXPECT_EQ(back.rows(), (Texts{"task 3 (40) pid 3", "task ? (48) pid 48"}));
+  EXPECT_EQ(back.text(kStates),
+            (Texts{"task_dispatch@0/40", "task_epilogue@10/40", "task_dispatch@10/48"}));
+}
+
+TEST_F(Shark, AContextGoesToAnotherTask) {
+  file.at(0).rate(kNsRate).record(FTrace_EVT_task_create, 40, 3);
+  file.at(10).context_switch(40).at(20).record(FTrace_EVT_task_end, 40, 3);
+  file.at(30).record(FTrace_EVT_task_create, 40, 3).at(40).context_switch(40);
+  file.at(50).record(FTrace_EVT_task_create, 40, 5).at(60).id(40, 5);
+  const ReadBack back = read();
+  EXPECT_EQ(back.rows(), (Texts{"task 3 (40) pid 3", "task 3 (40) pid 3", "task 5 (40) pid 5"}));
+  EXPECT_EQ(back.catalog.threads[1].birth, 30u);
+}
+
+TEST_F(Shark, TheIdOfATaskThatHasItAlreadyIsTheSameTask) {
+  file.at(0).rate(kNsRate).id(40, 3).id(40, 3).record(FTrace_EVT_task_create, 40, 3);
+  file.at(5).record(FTrace_EVT_task_end, 40, 3).at(6).record(FTrace_EVT_task_deadline_miss, 40);
+  EXPECT_EQ(read().rows(), (Texts{"task 3 (40) pid 3"}));
+}
+
+TEST_F(Shark, AFileThatNamesNoContextHasOneRow) {
+  file.at(0).rate(kNsRate).record(FTrace_EVT_ipoint, 7).at(9).record(FTrace_EVT_user_event_2, 0, 5);
+  EXPECT_EQ(timeline("thread.prv", 1, 302), (Texts{"9 5"}));
+  EXPECT_EQ(result.faults, 0u);
+}
+
+// ---- scheduling ----
+
+TEST_F(Shark, TheCpuGoesFromTaskToTask) {
+  file.at(0).record(FTrace_EVT_trace_start, 40, kNsRate).id(40, 1).id(48, 2);
+  file.at(10).record(FTrace_EVT_task_activate, 48);
+  file.at(20).record(FTrace_EVT_task_schedule, 48, 48).at(25).context_switch(48);
+  file.at(30).record(FTrace_EVT_task_end_cycle, 48, 2);
+  file.at(31).record(FTrace_EVT_task_schedule, 40, 40).at(35).context_switch(40);
+  const ReadBack back = read();
+  EXPECT_EQ(back.text(kStates),
+            (Texts{"task_dispatch@0/40", "task_activate@10/48", "task_epilogue@25/40",
+                   "task_dispatch@25/48", "task_sleep@35/48", "task_dispatch@35/40"}));
+  EXPECT_EQ(timeline("thread.prv", 2, 4), (Texts{"10 5", "25 1", "35 2"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "25 4", "35 1"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 2), (Texts{"0 40", "25 48", "35 40"}));
+  EXPECT_EQ(timeline("thread.prv", 2, 222), (Texts{"25 15", "35 0"})) << "wakeup latency";
+  EXPECT_EQ(timeline("thread.prv", 1, 201), (Texts{"25 48", "35 0"})) << "runs instead";
+  EXPECT_EQ(result.faults, 0u);
+}
+
+TEST_F(Shark, TheExplicitEventsOfTheManual) {
+  file.at(0).rate(kNsRate).id(1, 10).id(2, 11);
+  file.at(10).record(FTrace_EVT_task_dispatch, 1);
+  file.at(20).record(FTrace_EVT_task_epilogue); // no context: who runs
+  file.at(20).record(FTrace_EVT_task_dispatch, 2);
+  file.at(30).record(FTrace_EVT_task_sleep);
+  file.at(30).record(FTrace_EVT_task_dispatch, 1);
+  file.at(35).record(FTrace_EVT_task_activate, 2);
+  file.at(40).record(FTrace_EVT_task_end, 1, 10);
+  file.at(41).record(FTrace_EVT_task_dispatch, 2).at(50).record(FTrace_EVT_trace_stop);
+  EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 0", "10 1", "20 4", "30 1", "40 3"}));
+  EXPECT_EQ(timeline("thread.prv", 2, 4), (Texts{"20 1", "30 2", "35 5", "41 1"}));
+  EXPECT_EQ(result.faults, 0u);
+}
+
+TEST_F(Shark, ADispatchAfterTheSwitchThatImpliedItIsTheSame) {
+  file.at(0).rate(kNsRate).context_switch(1);
+  file.at(10).record(FTrace_EVT_task_epilogue, 1).at(11).record(FTrace_EVT_task_schedule, 2, 2);
+  file.at(12).context_switch(2).at(13).record(FTrace_EVT_task_dispatch);
+  EXPECT_EQ(timeline("thread.prv", 2, 4), (Texts{"12 1"}));
+  EXPECT_EQ(result.faults, 0u);
+}
+
+TEST_F(Shark, TaskScheduleIsTheSwitchWhereNothingElseTellsIt) {
+  file.at(0).rate(kNsRate).record(FTrace_EVT_task_schedule, 1, 1);
+  file.at(10).record(FTrace_EVT_task_schedule, 2, 2);
+  EXPECT_EQ(read().text(kStates),
+            (Texts{"task_dispatch@0/1", "task_epilogue@10/1", "task_dispatch@10/2"}));
+}
+
+TEST_F(Shark, ABlockedTaskIsPausedWhileItsShadowRuns) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
+  file.at(10).record(FTrace_EVT_task_schedule, 2, 1).context_switch(2); // 2 runs for 1
+  file.at(20).record(FTrace_EVT_task_timer, 1, 0);                      // no reason to go on
+  file.at(30).record(FTrace_EVT_task_schedule, 1, 1).context_switch(1);
+  EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "10 2", "30 1"}));
+  EXPECT_EQ(timeline("thread.prv", 2, 464), (Texts{"10 1", "30 0"}));
+}
+
+TEST_F(Shark, ASemaphoreBlocks) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
+  file.at(10).record(FTrace_EVT_mutex_wait, 1, 99).at(11).context_switch(2);
+  EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "11 2"}));
+}
+
+TEST_F(Shark, AWaitForASemaphoreIsOverWhenTheTaskGetsTheCpu) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
+  file.at(10).record(FTrace_EVT_mutex_wait, 1, 0).at(11).context_switch(2);
+  file.at(20).record(FTrace_EVT_mutex_post, 2, 0).at(30).context_switch(1);
+  EXPECT_EQ(timeline("thread.prv", 1, 430), (Texts{"10 1", "30 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 432), (Texts{"29 1", "30 0"}));
+  EXPECT_EQ(timeline("thread.prv", 2, 431), (Texts{"19 4", "20 0"}));
+}
+
+TEST_F(Shark, AWaitThatDoesNotBlockIsOverAtOnce) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  file.at(10).record(FTrace_EVT_mutex_wait, 1, 3).at(11).context_switch(1);
+  EXPECT_EQ(timeline("thread.prv", 1, 430), (Texts{"10 4", "11 0"}));
+}
+
+TEST_F(Shark, MutexesTimersAndPrioritiesAreShown) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  file.at(10).record(FTrace_EVT_mutex_lock, 1, 0x1000);
+  file.at(20).record(FTrace_EVT_mutex_unlock, 1, 0x1000);
+  file.at(30).record(FTrace_EVT_timer_post, 0, 77); // not used, says the manual
+  file.at(40).record(FTrace_EVT_timer_wakeup_start).at(45).record(FTrace_EVT_timer_wakeup_end, 1);
+  file.at(50).record(FTrace_EVT_set_priority, 1, 777);
+  EXPECT_EQ(timeline("thread.prv", 1, 431), (Texts{"9 2", "10 0", "19 3", "20 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 432), (Texts{"9 4097", "10 0", "19 4097", "20 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 440), (Texts{"29 1", "30 0"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 444), (Texts{"40 1", "45 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 420), (Texts{"49 255", "50 0"}));
+}
+
+TEST_F(Shark, ServersHaveNumbersAndNoTask) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  file.at(10).record(FTrace_EVT_server_exhaust, 0, 7).at(20);
+  file.record(FTrace_EVT_server_using_rec, 1, 8);
+  EXPECT_EQ(timeline("cpu.prv", 1, 453), (Texts{"9 3", "10 0", "19 7", "20 0"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 454), (Texts{"9 8", "10 0", "19 9", "20 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 450), (Texts{}));
+}
+
+TEST_F(Shark, ATimerInterruptTellsWhoRunsAfterIt) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
+  file.at(10).record(FTrace_EVT_timer_wakeup_start).at(11).record(FTrace_EVT_task_timer, 2, 0);
+  file.at(12).record(FTrace_EVT_timer_wakeup_end, 2);
+  file.at(20).record(FTrace_EVT_task_activate, 1);
+  const ReadBack back = read();
+  EXPECT_EQ(back.text(kStates),
+            (Texts{"task_dispatch@0/1", "task_activate@11/2", "task_epilogue@12/1",
+                   "task_dispatch@12/2", "task_activate@20/1"}));
+  std::vector<uint32_t> contexts;
+  for (const Event &event : back.events)
+    if (event.kind == FTrace_EVT_task_activate)
+      contexts.push_back(event.par2);
+  EXPECT_EQ(contexts, (std::vector<uint32_t>{FTRACE_WAKER_HARDIRQ << FTRACE_REASON_SHIFT | 1,
+                                             FTRACE_WAKER_TASK << FTRACE_REASON_SHIFT | 2}));
+}
+
+TEST_F(Shark, WhereNoInterruptIsLoggedItIsNotKnownWhoWoke) {
+  file.at(0).rate(kNsRate).context_switch(1).at(1).record(FTrace_EVT_task_activate, 2);
+  for (const Event &event : read().events) {
+    if (event.kind == FTrace_EVT_task_activate) {
+      EXPECT_EQ(event.par2 >> FTRACE_REASON_SHIFT, uint32_t(FTRACE_WAKER_UNKNOWN));
+    }
+  }
+}
+
+TEST_F(Shark, ImpossibleOrdersAreFaultsAndTheRestIsRight) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).record(FTrace_EVT_task_dispatch, 1);
+  file.at(10).record(FTrace_EVT_task_dispatch, 2); // 1 has not left
+  file.at(20).record(FTrace_EVT_task_sleep, 1);    // nor does it run
+  file.at(30).record(FTrace_EVT_task_epilogue, 2).record(FTrace_EVT_task_dispatch, 1);
+  EXPECT_EQ(timeline("thread.prv", 2, 4), (Texts{"10 1", "30 4"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "10 0", "20 2", "30 1"}));
+  EXPECT_EQ(result.faults, 1u) << "of an Unknown thread it is learned that it leaves";
+}
+
+TEST_F(Shark, WithTheFamilyTaskFilteredNothingIsKnown) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  file.at(10).record(FTrace_filter_task, 1).at(20).record(FTrace_filter_task, 0);
+  file.at(30).context_switch(1);
+  EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "10 0", "30 1"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 10), (Texts{"10 1", "20 0"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 472), (Texts{"10 4", "20 0"}));
+  EXPECT_EQ(result.faults, 0u);
+}
+
+TEST_F(Shark, AnEventOfNobodyIsTold) {
+  file.at(0).rate(kNsRate).id(1, 1).record(FTrace_EVT_task_epilogue);
+  const ReadBack back = read();
+  EXPECT_EQ(back.sink.count("task_epilogue names no context"), 1u);
+  EXPECT_TRUE(back.text(kStates).empty());
+}
+
+// ---- cycles ----
+
+TEST_F(Shark, CyclesBeginWithTheFirstSignOfLifeWhereOnlyEndsAreLogged) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
+  file.at(10).record(FTrace_EVT_task_timer, 2).at(12).context_switch(2);
+  file.at(20).record(FTrace_EVT_task_end_cycle, 2).at(22).context_switch(1);
+  file.at(30).record(FTrace_EVT_task_timer, 2).at(32).context_switch(2);
+  file.at(45).record(FTrace_EVT_task_end_cycle, 2);
+  EXPECT_EQ(timeline("thread.prv", 2, 460), (Texts{"10 1", "20 0", "30 2", "45 0"}));
+  EXPECT_EQ(timeline("thread.prv", 2, 461), (Texts{"19 10", "20 0", "44 15", "45 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 460), Texts{}) << "which has none";
+  EXPECT_EQ(result.faults, 0u);
+}
+
+TEST_F(Shark, CyclesBeginWhereTheFileSaysSo) {
+  file.at(0).rate(kNsRate).id(2, 2).context_switch(2);
+  file.at(10).record(FTrace_EVT_task_begin_cycle).at(20).record(FTrace_EVT_task_end_cycle, 2);
+  file.at(30).record(FTrace_EVT_task_begin_cycle, 2).at(35).record(FTrace_EVT_task_begin_cycle, 2);
+  EXPECT_EQ(timeline("thread.prv", 1, 460), (Texts{"10 1", "20 0", "30 2", "35 3"}));
+  EXPECT_EQ(result.faults, 1u) << "the second cycle did not end";
+}
+
+TEST_F(Shark, ACycleThatFollowsAtOnceKeepsTheCpu) {
+  file.at(0).rate(kNsRate).id(2, 2).context_switch(2).at(10).record(FTrace_EVT_task_timer, 2);
+  file.at(20).record(FTrace_EVT_task_end_cycle, 2);
+  file.at(21).record(FTrace_EVT_task_schedule, 2, 2).context_switch(2).at(22).context_switch(3);
+  EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "22 4"}));
+}
+
+TEST_F(Shark, DeadlineMissesAndWcetViolationsArePunctual) {
+  file.at(0).rate(kNsRate).id(2, 2).context_switch(2);
+  file.at(10).record(FTrace_EVT_task_deadline_miss, 2);
+  file.at(20).record(FTrace_EVT_task_wcet_violation, 2).at(30).record(FTrace_EVT_trace_stop);
+  EXPECT_EQ(timeline("thread.prv", 1, 462), (Texts{"9 1", "10 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 463), (Texts{"19 1", "20 0"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 462), (Texts{"9 1", "10 0"}));
+}
+
+} // namespace
+} // namespace ovnitrace::test
