@@ -1,0 +1,145 @@
+/*
+ * The lives of threads: creation, exec, renaming and exit, and with them which threads are traced. These run
+ * with interrupts on, so they go to a ring of their own.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, CAPTURE_LIFE_BYTES);
+} life SEC(".maps");
+
+__u64 life_lost = 0; /* life events that found no room */
+__u32 program_pid = 0; /* the process that the loader started */
+__u32 program_threads = 0; /* its threads that have not left their CPU for ever */
+
+static __always_inline void set_traced(__u32 tid)
+{
+	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+
+	if (entry)
+		*entry = THREAD_TRACED | FTRACE_WAKER_UNKNOWN << THREAD_CONTEXT_SHIFT;
+}
+
+/* Whether the caller's children are traced from now on. Run in the loader, and not told a tid by it,
+ * because in a PID namespace the loader does not know its own. */
+SEC("syscall")
+int follow_caller(struct follow_request *request)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+
+	if (entry)
+		*entry = request->follow ? THREAD_FOLLOW : 0;
+	return 0;
+}
+
+static __always_inline void life_fill(struct life_record *r, __u32 kind, struct task_struct *p,
+				      __u32 arg)
+{
+	__builtin_memset(r, 0, sizeof(*r));
+	r->time = bpf_ktime_get_ns();
+	r->kind = kind;
+	r->cpu = bpf_get_smp_processor_id();
+	r->tid = p->pid;
+	r->pid = p->tgid;
+	r->arg = arg;
+	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), p->comm); /* old kernels leave bytes behind its end */
+}
+
+static __always_inline void life_send(struct life_record *r)
+{
+	__u64 used = bpf_ringbuf_query(&life, BPF_RB_AVAIL_DATA);
+
+	/* The reader is woken at each step of 64 KiB above a quarter, and not at one watermark: several CPUs
+	 * send at once, and none of them may see a crossing. */
+	if (bpf_ringbuf_output(&life, r, sizeof(*r),
+			       used >= CAPTURE_LIFE_BYTES / 4 &&
+					       used >> 16 != (used + sizeof(*r)) >> 16 ?
+				       BPF_RB_FORCE_WAKEUP :
+				       BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&life_lost, 1);
+}
+
+/* The last switch: the kernel's accounting of the thread is final now, its own update for this
+ * switch (put_prev_task()) included. */
+static __noinline int log_death(struct task_struct *p, __u32 tid)
+{
+	struct life_record r;
+
+	life_fill(&r, LIFE_DEAD, p, 0);
+	r.tid = tid;
+	r.account.run_ns = p->se.sum_exec_runtime;
+	r.account.wait_ns = p->sched_info.run_delay;
+	r.account.slices = p->sched_info.pcount;
+	r.account.voluntary = p->nvcsw;
+	r.account.involuntary = p->nivcsw;
+	life_send(&r);
+	if ((__u32)p->tgid == program_pid)
+		__sync_fetch_and_add(&program_threads, -1);
+	return 0;
+}
+
+/* task_newtask and not sched_process_fork: that one is not raised for the threads that io_uring and
+ * vhost create (create_io_thread()), and this one is, just as early: before the child can run. */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+	__u32 tid = child->pid;
+	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+	__u32 creator = thread_entry(parent->pid);
+	struct life_record r;
+
+	if (creator & THREAD_FOLLOW)
+		program_pid = child->tgid;
+	if (!trace_all && !(creator & (THREAD_TRACED | THREAD_FOLLOW))) {
+		if (entry && *entry)
+			*entry = 0; /* the tid was a traced thread's once */
+		return 0;
+	}
+	set_traced(tid);
+	if ((__u32)child->tgid == program_pid)
+		__sync_fetch_and_add(&program_threads, 1);
+	life_fill(&r, LIFE_NEW, child, parent->pid);
+	life_send(&r);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *p, int old_tid, struct linux_binprm *bprm)
+{
+	struct life_record r;
+
+	if (!is_traced(p->pid) && !is_traced(old_tid))
+		return 0;
+	if (p->pid != old_tid)
+		set_traced(p->pid);
+	life_fill(&r, LIFE_EXEC, p, old_tid);
+	life_send(&r);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
+{
+	struct life_record r;
+
+	if (!is_traced(p->pid))
+		return 0;
+	life_fill(&r, LIFE_RENAME, p, 0);
+	__builtin_memset(r.comm, 0, sizeof(r.comm));
+	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), comm);
+	life_send(&r);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *p)
+{
+	struct life_record r;
+
+	if (!is_traced(p->pid))
+		return 0;
+	life_fill(&r, LIFE_EXIT, p, p->exit_code);
+	life_send(&r);
+	return 0;
+}

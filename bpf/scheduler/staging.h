@@ -1,0 +1,68 @@
+/*
+ * Each CPU stages its transitions in memory of its own: one message of CAPTURE_BATCH of them at a time goes
+ * to its ring buffer, because room in a ring is what costs most.
+ *
+ * Why the staging area needs no lock: sched_switch, sched_wakeup, sched_wakeup_new and
+ * sched_migrate_task run with interrupts off (under the runqueue lock or p->pi_lock), so a CPU has a
+ * single producer. The one exception is try_to_wake_up() of the running thread itself, which holds
+ * only preemption off: that is no transition, and those programs return before they touch anything.
+ * An interrupt in those few instructions can make the kernel skip a run of the same program
+ * (bpf_prog::stats::misses); the loader reads that counter and tells it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* possible CPUs, set by the loader */
+	__type(key, __u32);
+	__type(value, struct cpu_stage);
+} stages SEC(".maps");
+
+/* Hands a full batch to this CPU's ring. The reader is woken once, when the watermark is crossed.
+ * A batch that finds no room is lost as a whole, and told with the next that does. */
+static __noinline int flush(struct cpu_stage *s, __u32 cpu)
+{
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	__u64 used;
+
+	if (!s)
+		return 0;
+	s->events += CAPTURE_BATCH;
+	if (ring) {
+		used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+		if (!bpf_ringbuf_output(ring, &s->batch, sizeof(s->batch),
+					used < wakeup_watermark &&
+							used + sizeof(s->batch) >= wakeup_watermark ?
+						BPF_RB_FORCE_WAKEUP :
+						BPF_RB_NO_WAKEUP)) {
+			s->batch.lost = 0;
+			return 0;
+		}
+	}
+	if (!s->batch.lost)
+		s->batch.lost_since = s->batch.records[0].time;
+	s->batch.lost += CAPTURE_BATCH;
+	s->lost_total += CAPTURE_BATCH;
+	return 0;
+}
+
+static __always_inline void stage_at(struct cpu_stage *s, __u32 cpu, __u64 time, __u64 word)
+{
+	__u32 n = s->count & (CAPTURE_BATCH - 1);
+
+	s->batch.records[n].time = time;
+	s->batch.records[n].word = word;
+	if (++n == CAPTURE_BATCH) {
+		flush(s, cpu);
+		n = 0;
+	}
+	s->count = n;
+}
+
+static __always_inline void stage(__u64 word)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_stage *s = bpf_map_lookup_elem(&stages, &cpu);
+
+	if (s)
+		stage_at(s, cpu, bpf_ktime_get_ns(), word);
+}

@@ -1,0 +1,171 @@
+/*
+ * What the scheduler does to traced threads: switch, wakeup, migration. A thread that is not traced costs
+ * a test, one that is a clock read and two stores.
+ */
+__u64 complete_since = -1ULL; /* ns: from here on the state of every traced thread is known; set by the loader */
+
+/* Why a thread that blocked did; __state as include/linux/sched.h has it. Compound states (killable
+ * and idle sleeps) are told by the bits that ps tells them by. */
+static __always_inline __u32 blocked_reason(__u32 state)
+{
+	if (state & (TASK_DEAD | EXIT_DEAD | EXIT_ZOMBIE))
+		return FTRACE_OFFCPU_DEAD;
+	if (state & TASK_INTERRUPTIBLE)
+		return FTRACE_OFFCPU_SLEEP;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return state & TASK_NOLOAD ? FTRACE_OFFCPU_IDLE : FTRACE_OFFCPU_DISK;
+	if (state & __TASK_STOPPED)
+		return FTRACE_OFFCPU_STOPPED;
+	if (state & __TASK_TRACED)
+		return FTRACE_OFFCPU_TRACED;
+	if (state & TASK_PARKED)
+		return FTRACE_OFFCPU_PARKED;
+	return FTRACE_OFFCPU_DISK; /* frozen, waiting for a lock of PREEMPT_RT, …: off the CPU in the kernel */
+}
+
+/* A thread leaves its CPU that was not seen to take it: the kernel did not run us at that switch. (Some
+ * kernels show no event of certain threads, among them the switch from such a thread to ours.) The
+ * kernel's own account tells since when it has had the CPU. Returns the tid under which it took it. */
+static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, struct task_struct *p, __u64 now)
+{
+	__u64 since = now - time_on_cpu(p);
+
+	if (s->running && s->running_task == (__u64)p)
+		return s->running; /* the same run: an execve has changed its tid */
+	if (since == now || since < complete_since)
+		return p->pid;
+	if (!s->running && since < s->switched)
+		since = s->switched; /* the two clocks are not read at the same instant */
+	stage_at(s, cpu, since, SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(p->prio + FTRACE_PRIO_BIAS), 0,
+					p->pid) |
+					SCHED_B_TRACED);
+	return p->pid;
+}
+
+static __always_inline int log_switch(bool preempt, struct task_struct *prev,
+				      struct task_struct *next, __u32 prev_state)
+{
+	__u32 prev_tid = prev->pid, next_tid = next->pid, reason, taken_as = prev_tid;
+	bool prev_traced = is_traced(prev_tid), next_traced = is_traced(next_tid);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_stage *s;
+	__u64 word, now;
+
+	if (!prev_traced && !next_traced)
+		return 0;
+	s = bpf_map_lookup_elem(&stages, &cpu);
+	if (!s)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (prev_traced && s->running != prev_tid)
+		taken_as = log_unseen_dispatch(s, cpu, prev, now);
+	/* Before 6.15 a pending signal that kept it on the runqueue left the old state in the argument;
+	 * its own state is running again. */
+	if (preempt || !prev_state || !task_state(prev))
+		reason = !preempt && prev_traced && called_sched_yield(prev) ?
+				 FTRACE_OFFCPU_YIELDED :
+				 FTRACE_OFFCPU_PREEMPTED;
+	else
+		reason = blocked_reason(prev_state);
+
+	/* An execve by a thread that is not the main one swaps their tids (exchange_tids()), long before
+	 * sched_process_exec is raised, and maybe before the main thread has left its CPU for ever. */
+	if (taken_as != prev_tid) {
+		if (prev_tid != (__u32)prev->tgid)
+			prev_tid = taken_as; /* was the main thread */
+		else if (reason != FTRACE_OFFCPU_DEAD)
+			stage_at(s, cpu, now, SCHED_WORD(SCHED_KIND_EXEC, 0, 0, prev_tid, taken_as) |
+						      SCHED_A_TRACED);
+	}
+	word = SCHED_WORD(SCHED_KIND_SWITCH, reason, (__u8)(next->prio + FTRACE_PRIO_BIAS),
+			  prev_tid, next_tid);
+	if (prev_traced)
+		word |= SCHED_A_TRACED;
+	if (next_traced)
+		word |= SCHED_B_TRACED;
+	stage_at(s, cpu, now, word);
+	s->running = next_traced ? next_tid : 0;
+	s->running_task = (__u64)next;
+	s->switched = now;
+	if (reason == FTRACE_OFFCPU_DEAD && prev_traced)
+		log_death(prev, prev_tid);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	return log_switch(preempt, prev, next, prev_state);
+}
+
+/* Before 5.18 (fa2c3254d7cf "sched/tracing: Don't re-read p->state when emitting sched_switch
+ * event") the tracepoint has no prev_state. The loader loads the one that fits. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch_3_arguments, bool preempt, struct task_struct *prev,
+	     struct task_struct *next)
+{
+	return log_switch(preempt, prev, next, task_state(prev));
+}
+
+/* In the waker: only remembers who it is. The transition is taken from sched_wakeup, on the
+ * runqueue's side, which follows the switch-out of the woken thread. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *p)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	__u32 tid = p->pid;
+	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+
+	if (p == waker || !entry || (!trace_all && !(*entry & THREAD_TRACED)))
+		return 0;
+	*entry = THREAD_TRACED | wakeup_context(waker) << THREAD_CONTEXT_SHIFT |
+		 (waker->pid & THREAD_WAKER_MASK);
+	return 0;
+}
+
+static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
+{
+	__u32 tid = p->pid, entry = thread_entry(tid);
+
+	if (!(entry & THREAD_TRACED)) {
+		if (!trace_all)
+			return 0;
+		entry = FTRACE_WAKER_UNKNOWN << THREAD_CONTEXT_SHIFT; /* no sched_waking of it was seen */
+	}
+	stage(SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
+			 entry & THREAD_WAKER_MASK) | SCHED_A_TRACED);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *p)
+{
+	if (p == bpf_get_current_task_btf())
+		return 0; /* it never left its CPU */
+	return log_wakeup(SCHED_KIND_WAKEUP, p);
+}
+
+/* The creator is the waker: sched_waking is not raised for a new thread. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *p)
+{
+	__u32 tid = p->pid;
+
+	if (!is_traced(tid))
+		return 0;
+	stage(SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, tid,
+			 bpf_get_current_task_btf()->pid) | SCHED_A_TRACED);
+	return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate, struct task_struct *p, int dest_cpu)
+{
+	__u32 tid = p->pid;
+
+	if (!is_traced(tid))
+		return 0;
+	stage(SCHED_WORD(SCHED_KIND_MIGRATE, 0, 0, tid, dest_cpu) | SCHED_A_TRACED);
+	return 0;
+}
