@@ -4,37 +4,54 @@
  * may be other causes, whenever it gets or leaves a CPU. Inheritance has a tracepoint.
  */
 
-/* par2 of set_priority as it was told last; 0: not known yet. */
+/* What was told last of the thread that has a tid: par2 of set_priority in the low 16 bits, above it the
+ * creation of that thread, because tids come to other threads; 0: nothing yet. An array, because nothing
+ * may be allocated under the lock of a runqueue. */
+#define PRIORITY_WORD_BITS 16
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, __u32);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* all tids, set by the loader where the family is chosen */
+	__type(key, __u32);
+	__type(value, __u64);
 } priorities SEC(".maps");
 
-static __always_inline __u32 priority_word(int prio, unsigned int policy)
+static __always_inline __u64 *told_priority(struct task_struct *p)
 {
-	return (__u8)(prio + FTRACE_PRIO_BIAS) | (policy + 1) << FTRACE_POLICY_SHIFT;
+	__u32 tid = p->pid;
+
+	return is_traced(tid) ? bpf_map_lookup_elem(&priorities, &tid) : (void *)0;
 }
 
-/* Tells `word` if it is not what was told last. Two CPUs may look at one thread at once. */
-static __always_inline void tell_priority(struct task_struct *p, __u32 word)
+static __always_inline __u64 priority_of(struct task_struct *p, int prio)
 {
-	__u32 *last, before;
-
-	if (!is_traced(p->pid))
-		return;
-	last = bpf_task_storage_get(&priorities, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!last || *last == word)
-		return;
-	before = __sync_lock_test_and_set(last, word);
-	if (before && before != word)
-		log_thread(FTrace_EVT_set_priority, p->pid, word);
+	return (__u8)(prio + FTRACE_PRIO_BIAS) | (p->policy + 1) << FTRACE_POLICY_SHIFT |
+	       p->start_time << PRIORITY_WORD_BITS;
 }
 
+/* The first of a thread is only learned. */
+static __always_inline void tell_priority(struct task_struct *p, __u64 before, __u64 now)
+{
+	if (before != now && before >> PRIORITY_WORD_BITS == now >> PRIORITY_WORD_BITS)
+		log_thread(FTrace_EVT_set_priority, p->pid, now & ((1u << PRIORITY_WORD_BITS) - 1));
+}
+
+/* Two CPUs may look at one thread at once: who finds that the other was faster looks again, so that
+ * nothing is told that was read before what has been told. */
 static __always_inline void look_at_priority(struct task_struct *p)
 {
-	tell_priority(p, priority_word(p->prio, p->policy));
+	__u64 *told = told_priority(p), before, now;
+
+	for (int tries = 0; told && tries < 4; tries++) {
+		before = *(volatile __u64 *)told;
+		barrier();
+		now = priority_of(p, p->prio);
+		if (before == now)
+			return;
+		if (__sync_val_compare_and_swap(told, before, now) == before) {
+			tell_priority(p, before, now);
+			return;
+		}
+	}
 }
 
 /* rt_mutex_setprio(): a thread of SCHED_DEADLINE inherits from another the earlier deadline. */
@@ -52,6 +69,7 @@ int BPF_PROG(on_sched_pi_setprio, struct task_struct *p)
 {
 	__u32 tid = p->pid, waiter_tid;
 	struct task_struct *waiter;
+	__u64 *told, now;
 	int prio;
 
 	if (!is_on(FTrace_EVT_inheritance) || !is_traced(tid))
@@ -66,6 +84,10 @@ int BPF_PROG(on_sched_pi_setprio, struct task_struct *p)
 		prio = p->normal_prio;
 	}
 	log_full(FTrace_EVT_inheritance, 0, 0, tid, waiter_tid);
-	tell_priority(p, priority_word(prio, p->policy));
+	told = told_priority(p);
+	if (told) {
+		now = priority_of(p, prio);
+		tell_priority(p, __sync_lock_test_and_set(told, now), now);
+	}
 	return 0;
 }

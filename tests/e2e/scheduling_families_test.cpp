@@ -4,6 +4,8 @@
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
 
+#include <ovnitrace/ftrace_codes.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <sys/utsname.h>
@@ -61,7 +63,7 @@ protected:
     return dump(trace());
   }
   /// Whether the kernel lets a program that says so with status 2 be what it wants.
-  bool allowed(const std::vector<std::string> &program) { return run({.argv = program}).status() == 0; }
+  bool allowed(const std::vector<std::string> &program) { return run({.argv = program}).status() != 2; }
 };
 
 TEST_F(SchedulingFamilies, APriorityChangesForEachCauseOnceAndForWhomItWasChanged) {
@@ -108,6 +110,19 @@ TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromWhoWaits) {
   // The kernel counts real time priorities downwards: 99 - 10, then 99 - 20, then 99 - 10.
   EXPECT_EQ(priorities(events, low), (Texts{"89 fifo", "79 fifo", "89 fifo"}));
   EXPECT_EQ(priorities(events, high), (Texts{"79 fifo"}));
+}
+
+// What is known of a tid is of the thread that had it before, and is no change of the one that has it now.
+TEST_F(SchedulingFamilies, AThreadInheritsNothingFromWhoHadItsTid) {
+  if (!allowed({installed("tid_reuse")}))
+    GTEST_SKIP() << "a process may not choose the tids of its children here";
+  std::string out;
+  const Events events = capture("prio", {installed("tid_reuse")}, out);
+  const uint32_t tid = uint32_t(number_after(out, "tid"));
+  if (count(events, "task_create", "", "", tid) == 0)
+    GTEST_SKIP() << "in a PID namespace: the kernel's own tids cannot be chosen";
+  EXPECT_EQ(count(events, "task_create", "", "", tid), 2u);
+  EXPECT_EQ(priorities(events, tid), (Texts{"125 other", "127 other"}));
 }
 
 TEST_F(SchedulingFamilies, FutexesAgreeWithWhatTheProgramDid) {
@@ -232,25 +247,36 @@ TEST_F(SchedulingFamilies, ShowInParaver) {
   EXPECT_EQ(shown(440), count(events, "timer_post"));
 }
 
-// "A family that is filtered out" is not even loaded.
-TEST_F(SchedulingFamilies, OnlyTheProgramsOfAFamilyAreLoaded) {
-  const auto programs = [&](const std::string &filter) {
+// "A family that is filtered out" is not even loaded, and what it must remember of threads takes no memory.
+TEST_F(SchedulingFamilies, OnlyThePartsOfAFamilyAreLoaded) {
+  struct Loaded {
+    size_t programs = 0, tables = 0; // tables of all tids
+  };
+  const auto load = [&](const std::string &filter) {
     const std::string name = path(filter);
     Process tracer(record_command(name, {"sh", "-c", "echo >" + name + ".on; until [ -e " + name + ".off ]; do sleep 0.01; done"},
                                   {"--filter", filter}));
     eventually([&] { return exists(name + ".on"); }, "the program runs");
-    const size_t loaded = bpf_programs_of(tracer.pid()).size();
+    Loaded loaded = {bpf_programs_of(tracer.pid()).size()};
+    for (const auto &[id, entries] : bpf_arrays_of(tracer.pid()))
+      loaded.tables += entries > FTRACE_TID_MASK;
     write_text(name + ".off", "");
     EXPECT_EQ(tracer.wait().status(), 0);
     return loaded;
   };
-  const size_t scheduler = programs("sched");
-  EXPECT_GT(scheduler, 0u);
-  EXPECT_EQ(programs("sched,prio"), scheduler + 3);   // sched_pi_setprio, sched_switch, sys_exit
-  EXPECT_EQ(programs("sched,mutex"), scheduler + 2);  // sys_enter, sys_exit
-  EXPECT_EQ(programs("sched,timer"), scheduler + 4);  // hrtimer_start, _cancel, _expire_entry, _expire_exit
-  EXPECT_EQ(programs("sched,server"), scheduler + 4); // sched_switch, sys_exit, hrtimer_start, _expire_entry
-  EXPECT_EQ(programs("sched,signal"), scheduler + 2);
+  const auto [programs, tables] = load("sched");
+  EXPECT_GT(programs, 0u);
+  EXPECT_EQ(tables, 1u);
+  const auto expect_more = [&, programs = programs, tables = tables](const std::string &family, size_t of_it, size_t tables_of_it) {
+    const Loaded loaded = load("sched," + family);
+    EXPECT_EQ(loaded.programs, programs + of_it) << family;
+    EXPECT_EQ(loaded.tables, tables + tables_of_it) << family;
+  };
+  expect_more("prio", 3, 1);   // sched_pi_setprio, sched_switch, sys_exit
+  expect_more("mutex", 2, 0);  // sys_enter, sys_exit
+  expect_more("timer", 4, 0);  // hrtimer_start, _cancel, _expire_entry, _expire_exit
+  expect_more("server", 4, 0); // sched_switch, sys_exit, hrtimer_start, _expire_entry
+  expect_more("signal", 2, 0);
 }
 
 TEST_F(SchedulingFamilies, AreNotThereUnlessAskedFor) {

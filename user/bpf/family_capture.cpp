@@ -61,7 +61,7 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families, std::ve
   o->rodata->wakeup_watermark = capture.wakeup_watermark();
   o->rodata->preempt_count_distance = preempt_count_distance();
   o->bss->families = o->bss->chosen = families_.bits();
-  bpf_map__set_max_entries(o->maps.family_counts, cpus_);
+  size_maps();
   int error = bpf_map__reuse_fd(o->maps.threads, capture.threads_map());
   if (!error)
     error = bpf_map__reuse_fd(o->maps.rings, capture.rings_map());
@@ -78,6 +78,14 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families, std::ve
 FamilyCapture::~FamilyCapture() {
   if (counts_)
     munmap(const_cast<family_count *>(counts_), counts_bytes_);
+}
+
+/// Arrays of all tids only where they are used.
+void FamilyCapture::size_maps() {
+  families_bpf *o = skeleton_->object;
+  bpf_map__set_max_entries(o->maps.family_counts, cpus_);
+  if (families_.has(FTrace_EVT_set_priority & FTrace_family_mask))
+    bpf_map__set_max_entries(o->maps.priorities, FTRACE_TID_MASK + 1);
 }
 
 /// Those of the families that are chosen, where the kernel has what they attach to.

@@ -42,6 +42,7 @@ public:
 
 private:
   struct Skeleton;
+  void size_maps();
   void choose_programs();
   void choose_probes();
   void fill_probes();

@@ -1,0 +1,54 @@
+// A child gives itself nice 5 and ends; the next one gets its tid, sleeps, and gives itself nice 7. Prints that tid.
+// Ends with status 2 where tids cannot be chosen.
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <linux/sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+/// Forks, with the tid `wanted` unless that is 0; as fork() returns.
+pid_t fork_as(pid_t wanted) {
+  clone_args arguments = {};
+  arguments.exit_signal = SIGCHLD;
+  if (wanted) {
+    arguments.set_tid = reinterpret_cast<uintptr_t>(&wanted);
+    arguments.set_tid_size = 1;
+  }
+  return pid_t(syscall(SYS_clone3, &arguments, sizeof arguments));
+}
+
+[[noreturn]] void sleep_and_be_nice(int nice) {
+  usleep(1000);
+  setpriority(PRIO_PROCESS, 0, nice);
+  _exit(0);
+}
+
+} // namespace
+
+int main() {
+  constexpr int kMostTries = 100;
+  for (int tries = 0; tries < kMostTries; tries++) {
+    const pid_t first = fork_as(0);
+    if (first == 0)
+      sleep_and_be_nice(5);
+    if (first < 0 || waitpid(first, nullptr, 0) != first)
+      return 1;
+    const pid_t second = fork_as(first);
+    if (second == 0)
+      sleep_and_be_nice(7);
+    if (second > 0) {
+      waitpid(second, nullptr, 0);
+      printf("tid %d\n", second);
+      return 0;
+    }
+    if (errno != EEXIST) // that would be another process's by now
+      return 2;
+  }
+  return 1;
+}
