@@ -10,6 +10,7 @@
 enum { SCHED_DEADLINE = 6 };
 
 struct server {
+	__u64 start;	/* of the thread: its tid may have been another's */
 	__u64 deadline; /* of the job, on the clock of the runqueue */
 	__u64 seen;	/* the kernel's at the last look: it moves when the budget is replenished */
 	bool job;	/* is under way */
@@ -40,16 +41,22 @@ static __always_inline struct server *look_at_server(struct task_struct *p)
 	if (!is_traced(tid))
 		return 0;
 	server = bpf_map_lookup_elem(&servers, &tid);
+	if (server && server->start != p->start_time) {
+		bpf_map_delete_elem(&servers, &tid);
+		server = 0;
+	}
+	/* Two CPUs may look at one thread at once: one of them creates or deletes, and tells it. */
 	if (p->policy == SCHED_DEADLINE && !server) {
+		created.start = p->start_time;
 		created.seen = created.deadline = p->dl.deadline;
 		created.job = p->on_cpu;
-		bpf_map_update_elem(&servers, &tid, &created, BPF_ANY);
-		log_thread(FTrace_EVT_server_create, tid, clamp(p->dl.dl_runtime, ~0u));
+		if (!bpf_map_update_elem(&servers, &tid, &created, BPF_NOEXIST))
+			log_thread(FTrace_EVT_server_create, tid, clamp(p->dl.dl_runtime, ~0u));
 		return bpf_map_lookup_elem(&servers, &tid);
 	}
 	if (p->policy != SCHED_DEADLINE && server) {
-		bpf_map_delete_elem(&servers, &tid);
-		log_thread(FTrace_EVT_server_remove, tid, 0);
+		if (!bpf_map_delete_elem(&servers, &tid))
+			log_thread(FTrace_EVT_server_remove, tid, 0);
 		return 0;
 	}
 	return server;
@@ -90,8 +97,8 @@ static __always_inline void server_leaves_cpu(struct task_struct *p, bool preemp
 	look_for_miss(server, p);
 	look_for_replenishment(server, p);
 	if (state & TASK_DEAD) {
-		bpf_map_delete_elem(&servers, &tid);
-		log_thread(FTrace_EVT_server_remove, tid, 0);
+		if (!bpf_map_delete_elem(&servers, &tid))
+			log_thread(FTrace_EVT_server_remove, tid, 0);
 	} else if (state || called_sched_yield(p)) {
 		server->job = false;
 	}
