@@ -80,12 +80,16 @@ FamilyCapture::~FamilyCapture() {
     munmap(const_cast<family_count *>(counts_), counts_bytes_);
 }
 
-/// Arrays of all tids only where they are used.
+/// Arrays of all tids only where they are used. Of an LRU map each CPU takes up to kSpare entries for itself
+/// alone (kernel/bpf/bpf_lru_list.c, LOCAL_FREE_TARGET), by which it would forget some long before it is full.
 void FamilyCapture::size_maps() {
+  constexpr uint32_t kSpare = 128;
   families_bpf *o = skeleton_->object;
   bpf_map__set_max_entries(o->maps.family_counts, cpus_);
   if (families_.has(FTrace_EVT_set_priority & FTrace_family_mask))
     bpf_map__set_max_entries(o->maps.priorities, FTRACE_TID_MASK + 1);
+  for (bpf_map *map : {o->maps.servers, o->maps.armed_timers, o->maps.disabled})
+    bpf_map__set_max_entries(map, bpf_map__max_entries(map) + kSpare * cpus_);
 }
 
 /// Those of the families that are chosen, where the kernel has what they attach to.
