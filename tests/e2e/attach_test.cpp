@@ -132,6 +132,24 @@ TEST_F(Attach, EndsAfterItsDuration) {
   expect_convertible();
 }
 
+// SIGCONT interrupts a wait, also where it is not handled; the time goes on.
+TEST_F(Attach, EndsAfterItsDurationHoweverOftenItIsStopped) {
+  Process program({.argv = {"sleep", "1000"}});
+  Command command = attach_command(program.pid());
+  command.argv.insert(command.argv.end(), {"-d", "1"});
+  Process tracer(command);
+  wait_for_capture();
+  bool stopped = false;
+  EXPECT_TRUE(eventually(
+      [&] {
+        stopped = !stopped;
+        tracer.signal(stopped ? SIGSTOP : SIGCONT);
+        return !tracer.running();
+      },
+      "the end of the duration"));
+  EXPECT_EQ(tracer.wait().status(), 0);
+}
+
 TEST_F(Attach, ToTheMachineFindsEveryThread) {
   Process spinner({.argv = {installed("sched_mix"), "600"}});
   ASSERT_TRUE(eventually([&] { return tasks_of(std::to_string(spinner.pid())).size() == 15; },

@@ -1,5 +1,7 @@
 #include "user/launch/signals.h"
 
+#include "user/record/clock.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -83,10 +85,12 @@ StopSignals::StopSignals() {
 
 StopSignals::~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
+/// A stop and SIGCONT interrupt the call too: the limit is a point in time.
 bool StopSignals::wait(double seconds) {
-  uint64_t nanoseconds = uint64_t(seconds * 1e9);
-  timespec limit = {time_t(nanoseconds / 1'000'000'000), long(nanoseconds % 1'000'000'000)};
+  const uint64_t until = monotonic_ns() + uint64_t(seconds * 1e9);
   for (;;) {
+    const uint64_t now = monotonic_ns(), left = now < until ? until - now : 0;
+    const timespec limit = {time_t(left / 1'000'000'000), long(left % 1'000'000'000)};
     int got = seconds > 0 ? sigtimedwait(&stops_, nullptr, &limit) : sigwaitinfo(&stops_, nullptr);
     if (got > 0 || errno != EINTR)
       return got > 0;

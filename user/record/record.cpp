@@ -23,6 +23,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -55,10 +56,11 @@ template <typename... Arguments> void print(fmt::format_string<Arguments...> for
 /// Waits for the end of a process that is not our child; a signal ends the wait too.
 std::string wait_for_process(const ProcessWatch &process, double duration, StopSignals &signals) {
   constexpr double kStep = 0.1; // seconds between looks at the process while waiting for a signal
-  for (double waited = 0; duration <= 0 || waited < duration; waited += kStep) {
+  const uint64_t until = monotonic_ns() + uint64_t(duration * 1e9);
+  for (uint64_t now; now = monotonic_ns(), duration <= 0 || now < until;) {
     if (process.ended())
       return "the process ended";
-    if (signals.wait(kStep))
+    if (signals.wait(duration > 0 ? std::min(kStep, double(until - now) * 1e-9) : kStep))
       return "stopped by a signal";
   }
   return "the time was over";
