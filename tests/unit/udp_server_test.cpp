@@ -102,6 +102,37 @@ TEST_F(UdpServerTest, KeepsNothingOfACaptureThatNeverBegan) {
   EXPECT_FALSE(server_.incomplete());
 }
 
+// Of a sender without numbers the first may be overtaken as any other.
+class UdpServerOrderTest : public UdpServerTest, public testing::WithParamInterface<std::vector<uint32_t>> {};
+
+TEST_P(UdpServerOrderTest, IsMended) {
+  for (const uint32_t number : GetParam())
+    plain(number, number);
+  server_.finish();
+  ASSERT_EQ(made_, 1u);
+  const std::string &bytes = store_.traces.begin()->second.files.at({TraceSink::kPlainFile, false});
+  const uint32_t most = *std::max_element(GetParam().begin(), GetParam().end());
+  ASSERT_EQ(bytes.size(), most * sizeof(ftrace_record));
+  for (uint32_t number = 1; number <= most; number++)
+    EXPECT_EQ(reinterpret_cast<const ftrace_record *>(bytes.data())[number - 1].par2, number);
+  EXPECT_TRUE(told("is complete")) << told_.back();
+  EXPECT_FALSE(server_.incomplete());
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, UdpServerOrderTest,
+                         testing::Values(std::vector<uint32_t>{2, 1, 3}, std::vector<uint32_t>{5, 4, 3, 2, 1},
+                                         std::vector<uint32_t>{2, 1, 1, 3, 1}));
+
+// One that is given up may as well be of another trace.
+TEST_F(UdpServerTest, BeginsAnotherTraceWithAFirstDatagramThatIsGivenUp) {
+  plain(2, 2);
+  pass(2 * kSecond);
+  plain(1, 1);
+  EXPECT_TRUE(told("not whole: 1 datagrams, 1 lost"));
+  server_.finish();
+  EXPECT_EQ(made_, 2u);
+}
+
 // Otherwise each datagram after a failure would make a directory.
 TEST_F(UdpServerTest, MakesNoOtherTraceForTheRestOfOneThatFailed) {
   store_.room = 40;

@@ -87,9 +87,14 @@ UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram
                                        uint64_t now) {
   auto at = senders_.find(key);
   const bool has_numbers = key.second != 0;
-  if (at != senders_.end() && !has_numbers && datagram.number == 1 && at->second.first != bytes) {
-    end(at);
-    at = senders_.end();
+  if (at != senders_.end() && !has_numbers && datagram.number == 1) {
+    Sender &sender = at->second;
+    if (sender.first.empty() && !sender.session.begun()) // later ones overtook it
+      sender.first = bytes;
+    if (sender.first != bytes) {
+      end(at);
+      at = senders_.end();
+    }
   }
   if (at != senders_.end())
     return &at->second;

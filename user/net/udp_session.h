@@ -37,6 +37,7 @@ public:
   /// Nothing more is taken; a trace without any record is removed. Throws Error.
   void finish();
 
+  bool begun() const { return counts_.taken != 0; } ///< a datagram was passed on: those before it are given up
   bool closing() const { return closing_; } ///< the sender said that it has ended
   UdpCounts counts() const;
   bool whole() const; ///< the sender ended, and nothing is missing
