@@ -78,6 +78,23 @@ TEST_F(ExitStatus, Is2ForWrongUsage) {
   EXPECT_EQ(run({.argv = {ovnitrace(), "no-such-command"}}).status(), 2);
 }
 
+// An option that has no effect would be a surprise: a disk full in place of a recording that stops.
+TEST_F(ExitStatus, Is2ForWhatHasNoEffectWhereItStands) {
+  for (const std::vector<std::string> &arguments : {std::vector<std::string>{"-b", "stop:1M", "record", "--", "true"},
+                                                    {"--send", "tcp://127.0.0.1:1", "record", "--", "true"},
+                                                    {"-q", "record", "-o", trace(), "--", "true"},
+                                                    {"-o", trace(), "convert", directory()},
+                                                    {"info", directory(), "--", "true"},
+                                                    {"convert", "--", directory()}}) {
+    Command command{.argv = {ovnitrace()}, .cwd = directory()};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.status(), 2) << arguments[0] << ": " << outcome.err;
+    EXPECT_TRUE(names_in(directory()).empty()) << arguments[0];
+  }
+  EXPECT_TRUE(says(run({.argv = {ovnitrace(), "--output", trace(), "record"}}), "`ovnitrace record --output …`"));
+}
+
 TEST_F(ExitStatus, Is1ForAProcessThatDoesNotExist) {
   EXPECT_TRUE(says(refused({"-p", "4194303"}, 1), "4194303"));
 }

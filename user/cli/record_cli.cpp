@@ -246,12 +246,28 @@ int convert_recording(const std::string &directory, bool quiet) {
   }
 }
 
+/// What belongs to another command than it was given to would have no effect.
+void check_places(const CLI::App &app, const std::vector<std::string> &command) {
+  const auto named = app.get_subcommands();
+  if (named.empty())
+    return;
+  const std::string &name = named.front()->get_name();
+  const auto given = app.get_options([](const CLI::Option *option) { return option->count() > 0; });
+  if (!given.empty())
+    throw Error(fmt::format("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
+                            given.front()->get_name(), name),
+                kExitUsage);
+  if (!command.empty() && name != "record")
+    throw Error(fmt::format("`{}` runs no program, and here is one after --: {}", name, command.front()), kExitUsage);
+}
+
 } // namespace
 
 void add_trace(CLI::App &app, const std::vector<std::string> &command) {
   auto arguments = std::make_shared<RecordArguments>();
   arguments->options.command = command;
   add_record_options(app, *arguments);
+  app.parse_complete_callback([&app, command] { check_places(app, command); });
   app.callback([&app, arguments] {
     if (!app.get_subcommands().empty())
       return;
