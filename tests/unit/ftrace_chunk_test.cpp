@@ -160,6 +160,43 @@ TEST_F(FtraceChunk, ALinkedChunkKeepsWaitingWhenItsFlagsChange) {
   EXPECT_EQ(said_in(b), std::vector{user(2)});
 }
 
+TEST_F(FtraceChunk, WithoutFullASelectedChunkTakesEventsAgain) {
+  int chunk = start(3, STOP);
+  log(1);
+  FTrace_disable();
+  EXPECT_EQ(FTrace_set_chunk_flags(chunk, FULL | STOP), 0);
+  EXPECT_EQ(FTrace_enable(), FTRACE_E_FULL);
+  log(2);
+  EXPECT_EQ(flags_of(chunk), FULL | STOP);
+  EXPECT_EQ(FTrace_set_chunk_flags(chunk, STOP), 0);
+  EXPECT_EQ(flags_of(chunk), STOP);
+  EXPECT_EQ(FTrace_enable(), 0);
+  for (unsigned i = 3; i < 7; i++)
+    log(i);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk),
+            (std::vector<Said>{user(1), user(3), user(4), {FTrace_EVT_trace_stop, 0, 0}}));
+}
+
+TEST_F(FtraceChunk, WithoutFullAChunkIsWhatItWasBefore) {
+  int a = create(1, kFree | JTN), linked = create(2, kFree | JTN), left = start(2, JTN);
+  log(1);
+  FTrace_disable();
+  ASSERT_EQ(FTrace_chunk_link(a, linked), 0);
+  ASSERT_EQ(FTrace_actual_chunk_select(a), 0);
+  for (int chunk : {linked, left}) {
+    EXPECT_EQ(FTrace_set_chunk_flags(chunk, FULL | JTN), 0);
+    EXPECT_EQ(FTrace_set_chunk_flags(chunk, JTN), 0);
+    EXPECT_EQ(flags_of(chunk), JTN);
+  }
+  EXPECT_EQ(FTrace_actual_chunk_select(left), FTRACE_E_NOT_FREE);
+  EXPECT_EQ(FTrace_enable(), 0);
+  log(2), log(3), log(4);
+  FTrace_disable();
+  EXPECT_EQ(said_in(linked), (std::vector{user(3), user(4)}));
+  EXPECT_EQ(said_in(left), std::vector{user(1)});
+}
+
 TEST_F(FtraceChunk, GetFirst) {
   EXPECT_EQ(FTrace_get_first_chunk(kFree), FTRACE_E_NOT_FOUND);
   int jtn = create(1, JTN), cyc = create(1, kFree), stop = create(1, kFree | STOP | NODEL);

@@ -132,6 +132,31 @@ TEST_F(FtraceLog, NowhereToJumpIsABlackout) {
   EXPECT_EQ(said_in(b), Saids{user(6)});
 }
 
+TEST_F(FtraceLog, WhatIsLostAfterAChunkWasSavedOrChangedIsAnotherBlackout) {
+  const Said begin{FTrace_EVT_blackout_start, 0, 0};
+  int chunk = start(2, JTN, 6 * kEvent);
+  log(1);
+  FTrace_disable();
+  EXPECT_EQ(FTrace_set_chunk_flags(chunk, JTN | FTRACE_CHUNK_FLAG_NODEL), 0);
+  EXPECT_EQ(FTrace_enable(), 0);
+  log(2), log(3), log(4);
+  FTrace_disable();
+  Saids expected{user(1), user(2), begin, {FTrace_EVT_blackout_end, 0, 2}};
+  EXPECT_EQ(said_in(chunk), expected);
+  EXPECT_EQ(said_in(chunk), expected);
+  EXPECT_EQ(status(chunk).lost, 2u);
+
+  int next = create(1, kFree | JTN);
+  ASSERT_EQ(FTrace_chunk_link(chunk, next), 0);
+  EXPECT_EQ(FTrace_enable(), 0);
+  ASSERT_EQ(FTrace_set_chunk_flags(next, FULL | JTN), 0); // taken away again
+  log(5), log(6), log(7);
+  FTrace_disable();
+  expected.insert(expected.end(), {begin, {FTrace_EVT_blackout_end, 0, 3}});
+  EXPECT_EQ(said_in(chunk), expected);
+  EXPECT_EQ(status(chunk).lost, 5u);
+}
+
 TEST_F(FtraceLog, ABlackoutEndsWhenTheChunkIsSavedOrLeft) {
   const Saids expected{user(1), {FTrace_EVT_blackout_start, 0, 0}, {FTrace_EVT_blackout_end, 0, 2}};
   int saved = start(1, JTN);

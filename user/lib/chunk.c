@@ -1,5 +1,7 @@
 #include "user/lib/chunk.h"
 
+#include "user/lib/tracer.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +85,10 @@ static bool wait_for_pins(struct ovt_chunk *chunk)
 void ovt_chunk_end_blackout(struct ovt_chunk *chunk)
 {
 	uint64_t lost = atomic_fetch_or(&chunk->lost, LOST_OVER);
-	if (!lost || (lost & LOST_OVER) || ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_STOP)
+	if ((lost & LOST_OVER) || ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_STOP)
+		return;
+	lost -= atomic_load(&chunk->told);
+	if (!lost)
 		return;
 	struct ovt_event end = {FTrace_EVT_blackout_end, 0,
 				lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost};
@@ -107,6 +112,12 @@ bool ovt_chunk_claim(struct ovt_chunk *chunk, struct ovt_claim *claim)
 
 void ovt_chunk_unclaim(struct ovt_chunk *chunk, const struct ovt_claim *claim)
 {
+	/* What is lost from here on is another blackout. */
+	uint64_t lost = atomic_load(&chunk->lost);
+	if (lost & LOST_OVER) {
+		atomic_store(&chunk->told, lost & ~LOST_OVER);
+		atomic_store(&chunk->lost, lost & ~LOST_OVER);
+	}
 	atomic_fetch_or(&chunk->emergency.head, claim->emergency);
 	atomic_fetch_or(&chunk->normal.head, claim->normal);
 }
@@ -153,9 +164,24 @@ static int make_free(struct ovt_chunk *chunk)
 		chunk->compressed_size = 0;
 	}
 	atomic_store(&chunk->lost, 0);
+	atomic_store(&chunk->told, 0);
 	ovt_area_reset(&chunk->emergency, AREA_OPEN);
 	ovt_area_reset(&chunk->normal, AREA_READY);
 	return 0;
+}
+
+/* What a chunk is given back to that is neither made FREE nor FULL. */
+static uint64_t normal_after(struct ovt_chunk *chunk, const struct ovt_claim *claim)
+{
+	uint64_t head = atomic_load(&chunk->normal.head);
+	uint64_t state = claim->normal;
+	/* FULL has closed it: as it would be now without. */
+	if ((head & AREA_MARKED_FULL) && ovt_tracer_selects(chunk))
+		state = AREA_OPEN;
+	else if ((head & AREA_MARKED_FULL) && !(head & AREA_COUNT))
+		state = AREA_READY;
+	/* Not FREE takes it out of the chunks to be chosen from, but not out of a link. */
+	return is_linked_to(ovt_chunk_number(chunk)) ? state : state & AREA_OPEN;
 }
 
 int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struct ovt_claim *claim)
@@ -168,10 +194,8 @@ int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struc
 	} else if (flags & FTRACE_CHUNK_FLAG_FULL) {
 		atomic_fetch_or(&chunk->normal.head, AREA_MARKED_FULL);
 	} else if (!chunk->compressed) {
-		/* Not FREE takes it out of the chunks to be chosen from, but not out of a link. */
-		bool waits = is_linked_to(ovt_chunk_number(chunk));
-		kept.normal = claim->normal & (waits ? AREA_OPEN | AREA_READY : AREA_OPEN);
-		kept.emergency = claim->emergency;
+		kept.normal = normal_after(chunk, claim);
+		kept.emergency = AREA_OPEN;
 		atomic_fetch_and(&chunk->normal.head, ~AREA_MARKED_FULL);
 	}
 	FTrace_flags settings = flags & (FTRACE_CHUNK_MODE_MASK | FTRACE_CHUNK_FLAG_NODEL);

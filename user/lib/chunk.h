@@ -20,6 +20,7 @@ struct ovt_chunk {
 	struct ovt_area normal;
 	struct ovt_area emergency;
 	_Atomic uint64_t lost;  /* events that found no room; LOST_OVER */
+	_Atomic uint64_t told;  /* of these, how many the blackouts that are over tell */
 	_Atomic uint32_t pins;  /* threads that are deciding what to do since it is full */
 	_Atomic int next;       /* the chunk to go on in, or -1 */
 	_Atomic uint8_t settings; /* mode, NODEL, BUSY, COMPR; FREE and FULL are the areas' */

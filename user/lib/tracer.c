@@ -40,10 +40,14 @@ void ovt_tracer_forget(int number)
 		atomic_compare_exchange_strong(&selected, &now, selection_after(now, -1));
 }
 
+bool ovt_tracer_selects(const struct ovt_chunk *chunk)
+{
+	return number_of(atomic_load(&selected)) == ovt_chunk_number(chunk);
+}
+
 bool ovt_tracer_uses(const struct ovt_chunk *chunk)
 {
-	return (atomic_load(&destinations) & TO_CHUNK) &&
-	       number_of(atomic_load(&selected)) == ovt_chunk_number(chunk) &&
+	return (atomic_load(&destinations) & TO_CHUNK) && ovt_tracer_selects(chunk) &&
 	       (atomic_load(&chunk->normal.head) & AREA_OPEN);
 }
 
@@ -92,7 +96,7 @@ static void put_emergency(struct ovt_chunk *chunk, const struct ovt_event *event
 	}
 }
 
-/* Counts a lost event; at the first one says so. False if it need not be lost after all. */
+/* Counts a lost event; at the first one of a blackout says so. False if it need not be lost after all. */
 static bool lose(struct ovt_chunk *chunk, uint64_t from, uint16_t says)
 {
 	uint64_t lost = atomic_load(&chunk->lost);
@@ -100,7 +104,7 @@ static bool lose(struct ovt_chunk *chunk, uint64_t from, uint16_t says)
 		if (lost & LOST_OVER)
 			return atomic_load(&selected) == from;
 	} while (!atomic_compare_exchange_weak(&chunk->lost, &lost, lost + 1));
-	if (lost == 0)
+	if (lost == atomic_load(&chunk->told))
 		put_emergency(chunk, &(struct ovt_event){says, 0, 0}, 0);
 	return true;
 }

@@ -10,6 +10,8 @@ int ovt_tracer_select(int number);
 /* If this chunk is the selected one, none is any more. Under ovt_lock. */
 void ovt_tracer_forget(int number);
 
+bool ovt_tracer_selects(const struct ovt_chunk *chunk);
+
 /* Whether events may be logged into this chunk just now. */
 bool ovt_tracer_uses(const struct ovt_chunk *chunk);
 
