@@ -38,7 +38,9 @@ constexpr const char *kFooter =
     "  ovnitrace info run1                       who ran, waited, was preempted, and how long\n"
     "\n"
     "The program runs as the user who called sudo, and its exit status is ovnitrace's (128 + the signal\n"
-    "if one killed it; 127 not found, 126 cannot be executed). Failures of ovnitrace: 1; usage: 2.";
+    "if one killed it; 127 not found, 126 cannot be executed). Failures of ovnitrace: 1; usage: 2.\n"
+    "HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 sent to ovnitrace are passed on to the program; without\n"
+    "one they end the capture. With --buffer cyc, USR2 saves it instead.";
 
 } // namespace
 

@@ -1,4 +1,4 @@
-// Signals: from the terminal the program gets them itself, others are passed on to it.
+// Signals: those sent to the terminal's or another process group the program gets itself, others are passed on to it.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
@@ -26,7 +26,8 @@ protected:
 
 TEST_F(Signals, SentToOvnitraceArePassedOn) {
   for (const auto &[number, name] :
-       {std::pair{SIGTERM, "TERM"}, {SIGINT, "INT"}, {SIGHUP, "HUP"}, {SIGQUIT, "QUIT"}}) {
+       {std::pair{SIGTERM, "TERM"}, {SIGINT, "INT"}, {SIGHUP, "HUP"}, {SIGQUIT, "QUIT"}, {SIGALRM, "ALRM"},
+        {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}}) {
     for (const char *file : {"got", "ready", "end"})
       unlink(path(file).c_str());
     Process tracer(record_command(trace(), {"sh", "-c", counting(name)}, {"-f"}));
@@ -37,6 +38,73 @@ TEST_F(Signals, SentToOvnitraceArePassedOn) {
     EXPECT_EQ(tracer.wait().status(), 6);
     EXPECT_EQ(got(), 1u);
   }
+}
+
+// ovnitrace is stopped meanwhile, so that it cannot pass it on before the program has taken it, which would be one.
+TEST_F(Signals, SentToTheGroupReachTheProgramOnce) {
+  Command command = record_command(trace(), {installed("take_signals")});
+  command.in_child = [] { setpgid(0, 0); };
+  Process tracer(command);
+  ASSERT_TRUE(eventually([&] { return tracer.out() == "ready\n"; }, "the program runs"));
+  tracer.signal(SIGSTOP);
+  kill(-tracer.pid(), SIGUSR1);
+  const std::string once = "ready\n" + std::to_string(SIGUSR1) + "\n";
+  EXPECT_TRUE(eventually([&] { return tracer.out() == once; }, "the program gets SIGUSR1"));
+  tracer.signal(SIGTERM);
+  tracer.signal(SIGCONT);
+  const Outcome outcome = tracer.wait();
+  EXPECT_EQ(outcome.status(), 6) << outcome.err;
+  EXPECT_EQ(outcome.out, once + std::to_string(SIGTERM) + "\n");
+}
+
+TEST_F(Signals, OfTheProgramToOvnitraceAreNotPassedBack) {
+  Process tracer(record_command(trace(), {"sh", "-c", "kill -USR1 $PPID; trap 'exit 6' TERM; echo >" + path("ready") +
+                                                          "; while :; do sleep 0.02; done"}));
+  wait_for("ready");
+  tracer.signal(SIGTERM);
+  EXPECT_EQ(tracer.wait().status(), 6);
+}
+
+// As nohup starts it.
+TEST_F(Signals, ThatWereIgnoredDoNotEndACaptureOfTheMachine) {
+  Command command = record_command(trace(), {}, {"-a", "-d", "1"});
+  command.in_child = [] { ::signal(SIGHUP, SIG_IGN); };
+  Process tracer(command);
+  ASSERT_TRUE(eventually([&] { return exists(trace() + "/trace.json"); }, "the capture begins"));
+  tracer.signal(SIGHUP);
+  EXPECT_EQ(tracer.wait().status(), 0);
+  EXPECT_EQ(read_trace_json(trace()).how, "the time was over");
+}
+
+TEST_F(Signals, EndACaptureOfTheMachineInOrder) {
+  for (int number : {SIGTERM, SIGALRM, SIGUSR1, SIGUSR2}) {
+    const std::string trace = path(std::to_string(number));
+    Process tracer(record_command(trace, {}, {"-a"}));
+    ASSERT_TRUE(eventually([&] { return exists(trace + "/trace.json"); }, "the capture begins"));
+    tracer.signal(number);
+    EXPECT_EQ(tracer.wait().status(), 0) << number;
+    EXPECT_EQ(read_trace_json(trace).how, "stopped by a signal");
+  }
+}
+
+/// Standard error is a pipe that nobody reads.
+void break_stderr() {
+  int ends[2];
+  if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) < 0)
+    _exit(202);
+  close(ends[0]), close(ends[1]);
+}
+
+TEST_F(Signals, OfABrokenPipeDoNotEndOvnitrace) {
+  Command command{.argv = {ovnitrace(), "-o", trace(), "--", "sh", "-c", "exit 5"}, .in_child = break_stderr};
+  EXPECT_EQ(run(command).status(), 5);
+  EXPECT_TRUE(exists(trace() + "/thread.prv"));
+}
+
+TEST_F(Signals, OfABrokenPipeEndTheProgram) {
+  Command command = record_command(trace(), {"sh", "-c", "echo text >&2; exit 5"});
+  command.in_child = break_stderr;
+  EXPECT_EQ(run(command).status(), 128 + SIGPIPE);
 }
 
 TEST_F(Signals, ThatKillTheProgramEndTheCapture) {
@@ -69,7 +137,21 @@ public:
       _exit(201);
     }
   }
-  ~Terminal() { close(master_); }
+  ~Terminal() {
+    if (master_ >= 0)
+      close(master_);
+  }
+  /// Waits for the end of the command then. Its wait status.
+  int hang_up() {
+    close(master_);
+    master_ = -1;
+    int status = 0;
+    if (!eventually([&] { return waitpid(pid_, &status, WNOHANG) == pid_; }, "the command ends")) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, &status, 0);
+    }
+    return status;
+  }
   void type(char key) { EXPECT_EQ(write(master_, &key, 1), 1); }
   /// Reads what is printed until the command ends. Its wait status.
   int wait() {
@@ -112,6 +194,17 @@ TEST_F(Signals, OfTheTerminalEndAProgramAndItsTraceIsFinished) {
   EXPECT_TRUE(WIFEXITED(status)) << "ovnitrace itself is not killed";
   EXPECT_EQ(WEXITSTATUS(status), 128 + SIGINT) << terminal.printed();
   EXPECT_EQ(read_trace_json(trace()).exit_status, 128 + SIGINT);
+}
+
+// The kernel tells only the leader of the session, which is ovnitrace here.
+TEST_F(Signals, OfAHangUpReachesTheProgram) {
+  Terminal terminal(
+      record_command(trace(), {"sh", "-c", "echo >" + path("ready") + "; exec sleep 1000"}).argv);
+  wait_for("ready");
+  const int status = terminal.hang_up();
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGHUP);
+  EXPECT_EQ(read_trace_json(trace()).exit_status, 128 + SIGHUP);
 }
 
 // The program has the terminal: it reads from it, and it is its controlling one.

@@ -15,6 +15,7 @@ public:
   ProcessWatch &operator=(const ProcessWatch &) = delete;
 
   bool ended() const;
+  int file() const { return fd_; } ///< can be read (poll(2)) when it has ended
   const std::string &name() const { return name_; } ///< its comm when the watch began, fit for a file name
 
 private:

@@ -124,10 +124,12 @@ void Program::open_gate() {
 
 ProgramEnd Program::wait() {
   ProgramEnd end;
-  while (waitpid(pid_, &end.wait_status, 0) < 0)
+  siginfo_t info;
+  while (waitid(P_PID, id_t(pid_), &info, WEXITED | WNOWAIT) < 0)
     if (errno != EINTR)
       throw Error(fmt::format("cannot wait for {}: {}", command_, std::strerror(errno)));
-  forwarder_.reset();
+  forwarder_.reset(); // before its pid can be another's
+  waitpid(pid_, &end.wait_status, 0);
   return end;
 }
 

@@ -37,7 +37,7 @@ public:
   /// Lets the child execute the program. Throws Error if it cannot: status 127 if there is no such
   /// command, 126 if it cannot be executed, as shells have it, 128 + the signal if one was held before.
   /// From here to the end INT and QUIT from the terminal are the program's business (it gets them
-  /// itself), and INT, QUIT, TERM and HUP that somebody sends to us are passed on to it.
+  /// itself), and what is sent to us alone is passed on to it (SignalForwarder).
   void open_gate();
 
   /// Waits for the end.

@@ -1,42 +1,67 @@
 #include "user/launch/signals.h"
 
+#include "emulator/error.h"
 #include "user/record/clock.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <cstdint>
+#include <cstring>
 #include <ctime>
+#include <iterator>
 
 namespace ovnitrace {
 
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+/// What a person or a script sends to a program, that would end one which does not expect it.
+constexpr int kSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2};
 constexpr size_t kCount = sizeof(kSignals) / sizeof(*kSignals);
 
+/// Dispositions that are ours while we trace.
+struct Disposition {
+  int signal;
+  void (*ours)(int);
+  struct sigaction original;
+};
+Disposition dispositions[] = {{SIGCHLD, SIG_DFL, {}}, {SIGXFSZ, SIG_IGN, {}}, {SIGPIPE, SIG_IGN, {}}};
+
 struct sigaction original[kCount];
-struct sigaction original_child, original_file_size;
 sigset_t original_mask;
 std::atomic<pid_t> program{0};
+std::atomic<const GroupWitness *> witness{nullptr};
 std::atomic<int> held{0};
 
-/// A signal of the terminal has reached the program too: only others are passed on.
-void forward(int signal, siginfo_t *info, void *) {
-  int saved = errno;
-  pid_t to = program.load();
-  if (to <= 0)
-    held = signal;
-  else if (info->si_code <= 0) // SI_USER, SI_QUEUE, SI_TKILL
-    kill(to, signal);
-  errno = saved;
+/// timeout(1) signals us first, and then our group: what comes within a moment is one signal.
+void wait_for_the_same(int signal) {
+  constexpr int kMomentMs = 50;
+  poll(nullptr, 0, kMomentMs);
+  sigset_t same;
+  sigemptyset(&same);
+  sigaddset(&same, signal);
+  const timespec at_once = {};
+  sigtimedwait(&same, nullptr, &at_once);
 }
 
-/// Sets `signal` to a disposition without a handler.
-void dispose(int signal, void (*disposition)(int), struct sigaction *before) {
-  struct sigaction action = {};
-  action.sa_handler = disposition;
-  sigaction(signal, &action, before);
+/// The program is in our process group: what was sent to the group it has already. What it sends to its parent is not
+/// meant for itself.
+void forward(int signal, siginfo_t *info, void *) {
+  const int saved = errno;
+  const pid_t to = program.load();
+  if (to <= 0) {
+    held = signal;
+  } else {
+    wait_for_the_same(signal);
+    const bool of_program = info->si_code <= 0 && info->si_pid == to; // SI_USER and the like
+    if (!witness.load()->got(signal) && !of_program)
+      kill(to, signal);
+  }
+  errno = saved;
 }
 
 } // namespace
@@ -47,18 +72,23 @@ void hold_signals() {
     struct sigaction action = {};
     action.sa_sigaction = forward;
     action.sa_flags = SA_SIGINFO;
+    for (int signal : kSignals)
+      sigaddset(&action.sa_mask, signal); // one at a time
     sigaction(kSignals[n], &action, &original[n]);
     if (original[n].sa_handler == SIG_IGN) // nohup and the like: stays ignored
       sigaction(kSignals[n], &original[n], nullptr);
   }
-  dispose(SIGCHLD, SIG_DFL, &original_child);
-  dispose(SIGXFSZ, SIG_IGN, &original_file_size);
+  for (Disposition &its : dispositions) {
+    struct sigaction action = {};
+    action.sa_handler = its.ours;
+    sigaction(its.signal, &action, &its.original);
+  }
 }
 
 void restore_signals() {
   end_on_signals();
-  sigaction(SIGCHLD, &original_child, nullptr);
-  sigaction(SIGXFSZ, &original_file_size, nullptr);
+  for (const Disposition &its : dispositions)
+    sigaction(its.signal, &its.original, nullptr);
   sigprocmask(SIG_SETMASK, &original_mask, nullptr);
   if (int signal = held)
     raise(signal);
@@ -71,14 +101,25 @@ void end_on_signals() {
     sigaction(kSignals[n], &original[n], nullptr);
 }
 
-SignalForwarder::SignalForwarder(pid_t pid) { program = pid; }
+SignalForwarder::SignalForwarder(pid_t pid) {
+  witness = &witness_;
+  program = pid;
+}
+
 SignalForwarder::~SignalForwarder() { program = 0; }
 
-StopSignals::StopSignals() {
-  sigemptyset(&stops_);
-  for (int signal : kSignals)
-    sigaddset(&stops_, signal);
-  pthread_sigmask(SIG_BLOCK, &stops_, &before_);
+StopSignals::StopSignals(int but) {
+  sigset_t stops;
+  sigemptyset(&stops);
+  for (size_t n = 0; n < kCount; n++)
+    if (kSignals[n] != SIGHUP || original[n].sa_handler != SIG_IGN) // nohup
+      sigaddset(&stops, kSignals[n]);
+  if (but)
+    sigdelset(&stops, but);
+  pthread_sigmask(SIG_BLOCK, &stops, &before_);
+  file_ = UniqueFd(signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!file_)
+    throw Error(fmt::format("cannot wait for signals: {}", std::strerror(errno)));
   if (int signal = held)
     raise(signal); // it came between hold_signals() and here: it waits for wait() too
 }
@@ -86,14 +127,16 @@ StopSignals::StopSignals() {
 StopSignals::~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 /// A stop and SIGCONT interrupt the call too: the limit is a point in time.
-bool StopSignals::wait(double seconds) {
-  const uint64_t until = monotonic_ns() + uint64_t(seconds * 1e9);
+bool StopSignals::wait(double seconds, int other) {
+  const uint64_t limit = monotonic_ns() + uint64_t(seconds * 1e9);
   for (;;) {
-    const uint64_t now = monotonic_ns(), left = now < until ? until - now : 0;
-    const timespec limit = {time_t(left / 1'000'000'000), long(left % 1'000'000'000)};
-    int got = seconds > 0 ? sigtimedwait(&stops_, nullptr, &limit) : sigwaitinfo(&stops_, nullptr);
-    if (got > 0 || errno != EINTR)
-      return got > 0;
+    const uint64_t now = monotonic_ns(), left = limit > now ? limit - now : 0;
+    const timespec time = {time_t(left / 1'000'000'000), long(left % 1'000'000'000)};
+    pollfd files[] = {{file_.get(), POLLIN, 0}, {other, POLLIN, 0}};
+    const int ready = ppoll(files, std::size(files), seconds > 0 ? &time : nullptr, nullptr);
+    signalfd_siginfo taken;
+    if (ready >= 0)
+      return read(file_.get(), &taken, sizeof taken) > 0;
   }
 }
 

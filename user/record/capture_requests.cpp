@@ -1,38 +1,59 @@
 #include "user/record/capture_requests.h"
 
-#include <pthread.h>
+#include "emulator/error.h"
 
+#include <fmt/core.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace ovnitrace {
 
 namespace {
 
-sigset_t save_signal() {
+sigset_t save_signals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGUSR2);
   return set;
 }
 
-} // namespace
-
-HoldSaveSignal::HoldSaveSignal() {
-  const sigset_t set = save_signal();
-  pthread_sigmask(SIG_BLOCK, &set, &before_);
+UniqueFd opened(int fd) {
+  if (fd < 0)
+    throw Error(fmt::format("cannot wait for requests: {}", std::strerror(errno)));
+  return UniqueFd(fd);
 }
 
-HoldSaveSignal::~HoldSaveSignal() {
-  // One that came too late has nothing to save and shall not end us now.
-  const sigset_t set = save_signal();
-  const timespec at_once = {};
-  while (sigtimedwait(&set, nullptr, &at_once) > 0)
+/// Whether something was there. A read that waits for nothing: both kinds of files give 8 bytes or more.
+bool take(int fd) {
+  signalfd_siginfo what;
+  return read(fd, &what, sizeof what) > 0;
+}
+
+} // namespace
+
+SaveSignal::SaveSignal() {
+  const sigset_t set = save_signals();
+  pthread_sigmask(SIG_BLOCK, &set, &before_);
+  file_ = opened(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+SaveSignal::~SaveSignal() {
+  while (take(file_.get())) // one that came too late has nothing to save and shall not end us now
     ;
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-CaptureRequests::CaptureRequests(std::function<void()> save, std::function<void()> stop)
-    : save_(std::move(save)), stop_(std::move(stop)) {
+CaptureRequests::CaptureRequests(int save_signal, std::function<void()> save, std::function<void()> stop)
+    : save_signal_(save_signal), event_(opened(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))), save_(std::move(save)),
+      stop_(std::move(stop)) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -43,20 +64,21 @@ CaptureRequests::~CaptureRequests() {
 
 void CaptureRequests::wake(unsigned request) {
   wanted_ |= request;
-  pthread_kill(thread_.native_handle(), SIGUSR2);
+  eventfd_write(event_.get(), 1);
 }
 
 void CaptureRequests::run() {
   sigset_t all;
-  sigfillset(&all); // the others are the main thread's
+  sigfillset(&all); // they are the main thread's
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  const sigset_t set = save_signal();
   for (;;) {
-    siginfo_t info = {};
-    if (sigwaitinfo(&set, &info) < 0)
+    pollfd files[] = {{event_.get(), POLLIN, 0}, {save_signal_, POLLIN, 0}};
+    if (poll(files, std::size(files), -1) < 0)
       continue;
-    const bool from_us = info.si_code == SI_TKILL;
-    const unsigned wanted = wanted_.exchange(0) | (from_us ? 0u : unsigned(kSave));
+    take(event_.get());
+    unsigned wanted = wanted_.exchange(0);
+    if (save_signal_ >= 0 && take(save_signal_))
+      wanted |= kSave;
     if (wanted & kSave)
       save_();
     if (wanted & kStop)

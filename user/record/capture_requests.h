@@ -1,6 +1,8 @@
 // What is asked of a capture while the main thread waits for the program.
 #pragma once
 
+#include "emulator/unique_fd.h"
+
 #include <atomic>
 #include <csignal>
 #include <functional>
@@ -8,25 +10,29 @@
 
 namespace ovnitrace {
 
-/// Keeps SIGUSR2 from ending this process while it lives. Before any thread is created, on the main thread.
-class HoldSaveSignal {
+/// While it lives, SIGUSR2 does not end this process but can be read. Before any thread is created, on the main thread.
+class SaveSignal {
 public:
-  HoldSaveSignal();
-  ~HoldSaveSignal();
-  HoldSaveSignal(const HoldSaveSignal &) = delete;
-  HoldSaveSignal &operator=(const HoldSaveSignal &) = delete;
+  /// Throws Error.
+  SaveSignal();
+  ~SaveSignal();
+  SaveSignal(const SaveSignal &) = delete;
+  SaveSignal &operator=(const SaveSignal &) = delete;
+
+  int file() const { return file_.get(); } ///< of signalfd(2)
 
 private:
   sigset_t before_;
+  UniqueFd file_;
 };
 
-/// A thread that does what SIGUSR2, or another thread, asks for. Needs HoldSaveSignal.
+/// A thread that does what SIGUSR2, or another thread, asks for.
 class CaptureRequests {
 public:
   enum Request : unsigned { kSave = 1, kStop = 2 };
 
-  /// `save` and `stop` are called on its thread, one at a time.
-  CaptureRequests(std::function<void()> save, std::function<void()> stop);
+  /// `save` and `stop` are called on its thread, one at a time. `save_signal`: of a SaveSignal, -1: none. Throws Error.
+  CaptureRequests(int save_signal, std::function<void()> save, std::function<void()> stop);
   /// Does what was asked for, then ends.
   ~CaptureRequests();
   CaptureRequests(const CaptureRequests &) = delete;
@@ -40,6 +46,8 @@ private:
   void run();
   void wake(unsigned request);
 
+  const int save_signal_;
+  UniqueFd event_;
   std::function<void()> save_, stop_;
   std::atomic<unsigned> wanted_{0};
   std::thread thread_;

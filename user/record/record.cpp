@@ -23,7 +23,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -41,11 +40,17 @@ CaptureParameters capture_parameters(const RecordOptions &options) {
           .ring_bytes = options.ring_bytes};
 }
 
+std::optional<SaveSignal> save_signal(const RecordOptions &options) {
+  if (options.buffer.kind != BufferKind::kCyc)
+    return std::nullopt;
+  return std::optional<SaveSignal>(std::in_place);
+}
+
 /// Without a program signals end the capture, and they may come while it is being made ready.
 std::optional<StopSignals> stop_signals(const RecordOptions &options) {
   if (!options.command.empty())
     return std::nullopt;
-  return std::optional<StopSignals>(std::in_place);
+  return std::optional<StopSignals>(std::in_place, options.buffer.kind == BufferKind::kCyc ? SIGUSR2 : 0);
 }
 
 /// A summary that cannot be printed is no failure of the capture.
@@ -55,15 +60,9 @@ template <typename... Arguments> void print(fmt::format_string<Arguments...> for
 
 /// Waits for the end of a process that is not our child; a signal ends the wait too.
 std::string wait_for_process(const ProcessWatch &process, double duration, StopSignals &signals) {
-  constexpr double kStep = 0.1; // seconds between looks at the process while waiting for a signal
-  const uint64_t until = monotonic_ns() + uint64_t(duration * 1e9);
-  for (uint64_t now; now = monotonic_ns(), duration <= 0 || now < until;) {
-    if (process.ended())
-      return "the process ended";
-    if (signals.wait(duration > 0 ? std::min(kStep, double(until - now) * 1e-9) : kStep))
-      return "stopped by a signal";
-  }
-  return "the time was over";
+  if (signals.wait(duration, process.file()))
+    return "stopped by a signal";
+  return process.ended() ? "the process ended" : "the time was over";
 }
 
 /// The course of one capture. Members are destroyed in the reverse order.
@@ -89,7 +88,7 @@ private:
 
   const RecordOptions &options_;
   Identity identity_;
-  HoldSaveSignal hold_save_signal_;
+  std::optional<SaveSignal> save_signal_; ///< of a flight recorder
   std::optional<StopSignals> signals_;  ///< without a program
   std::optional<ProcessWatch> process_; ///< with options.pid
   Capture capture_;
@@ -110,8 +109,8 @@ private:
 };
 
 Session::Session(const RecordOptions &options)
-    : options_(options), identity_(choose_identity(options.user)), signals_(stop_signals(options)),
-      capture_(capture_parameters(options)) {
+    : options_(options), identity_(choose_identity(options.user)), save_signal_(save_signal(options)),
+      signals_(stop_signals(options)), capture_(capture_parameters(options)) {
   if (options.pid)
     process_.emplace(options.pid);
   trace_.host = describe_host(capture_.cpus());
@@ -170,7 +169,7 @@ void Session::start() {
       program_->open_gate();
     target_->begin();
     if (options_.buffer.kind != BufferKind::kJtn)
-      requests_.emplace([this] { save(); }, [this] { stop_when_full(); });
+      requests_.emplace(save_signal_ ? save_signal_->file() : -1, [this] { save(); }, [this] { stop_when_full(); });
     recorder_->start();
   } catch (...) {
     recorder_.reset();
@@ -265,7 +264,7 @@ void Session::wait() {
 /// What a flight recorder holds now, as a trace of its own beside the one that is written at the end.
 void Session::save() {
   std::lock_guard lock(ending_);
-  if (ended_ || !flight_)
+  if (ended_)
     return;
   std::string place = "a trace of its own";
   try {

@@ -1,0 +1,47 @@
+#include "user/launch/signals.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+namespace ovnitrace {
+namespace {
+
+TEST(StopSignals, AreTaken) {
+  StopSignals signals(0);
+  for (int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2}) {
+    raise(signal);
+    EXPECT_TRUE(signals.wait(0)) << signal;
+  }
+  EXPECT_FALSE(signals.wait(1e-9));
+}
+
+TEST(StopSignals, LeaveOneOut) {
+  sigset_t save, before;
+  sigemptyset(&save);
+  sigaddset(&save, SIGUSR2);
+  sigprocmask(SIG_BLOCK, &save, &before);
+  {
+    StopSignals signals(SIGUSR2);
+    raise(SIGUSR2);
+    EXPECT_FALSE(signals.wait(1e-9));
+  }
+  int got = 0;
+  sigwait(&save, &got);
+  EXPECT_EQ(got, SIGUSR2);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+TEST(StopSignals, AreNotWaitedForWhenAFileCanBeRead) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(write(ends[1], "x", 1), 1);
+  StopSignals signals(0);
+  EXPECT_FALSE(signals.wait(0, ends[0]));
+  raise(SIGTERM);
+  EXPECT_TRUE(signals.wait(0, ends[0])) << "both";
+  close(ends[0]), close(ends[1]);
+}
+
+} // namespace
+} // namespace ovnitrace
