@@ -8,6 +8,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
 namespace ovnitrace {
 
@@ -16,6 +17,15 @@ namespace {
 int fail(const std::string &message, int status) {
   say(message);
   return status;
+}
+
+/// CLI11 takes `--compress=` for `--compress`, and `--output= TRACE` for `--output TRACE`.
+void refuse_empty_values(int argc, char **argv) {
+  for (int n = 1; n < argc; n++) {
+    const std::string_view argument = argv[n];
+    if (argument.starts_with("--") && argument.find('=') + 1 == argument.size())
+      throw Error(std::string(argument) + ": there is nothing after the =", kExitUsage);
+  }
 }
 
 /// The innermost subcommand that was named: its --help is the one to read.
@@ -38,6 +48,7 @@ bool is_stray(const CLI::ParseError &error, const CLI::App &app) {
 int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexcept {
   try {
     set_program_name(app.get_name());
+    refuse_empty_values(argc, argv);
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::RuntimeError &error) {

@@ -78,6 +78,22 @@ TEST_F(ExitStatus, Is2ForWrongUsage) {
   EXPECT_EQ(run({.argv = {ovnitrace(), "no-such-command"}}).status(), 2);
 }
 
+TEST_F(ExitStatus, Is2ForWhatIsNoNumber) {
+  for (const std::string value : {"", "-1", "1x", "x", " 1", "0x1", "20000000", "99999999999999999999"})
+    for (const std::string option : {"--compress", "--chunks"})
+      EXPECT_TRUE(says(refused({option + "=" + value, "--", "true"}, 2), option)) << option << "=" << value;
+  for (const std::string value : {"0", "-18446744073709551615", "0x1", "1x", "99999999999999999999"})
+    EXPECT_TRUE(says(refused({"-p", value}, 2), "--pid")) << value;
+  for (const std::string value : {"0", "nan", "inf", "1x", "-1"})
+    EXPECT_TRUE(says(refused({"-a", "-d", value}, 2), "--duration")) << value;
+  for (const std::string option : {"--max-size", "--max-senders"})
+    for (const std::string value : {"", "0", "-1", "1x", "0x1", "99999999999999999999"}) {
+      const Outcome outcome = run({.argv = {ovnitrace(), "collect", "-l", "127.0.0.1:0", option + "=" + value}});
+      EXPECT_EQ(outcome.status(), 2) << option << "=" << value;
+      EXPECT_TRUE(says(outcome, option)) << outcome.err;
+    }
+}
+
 // An option that has no effect would be a surprise: a disk full in place of a recording that stops.
 TEST_F(ExitStatus, Is2ForWhatHasNoEffectWhereItStands) {
   for (const std::vector<std::string> &arguments : {std::vector<std::string>{"-b", "stop:1M", "record", "--", "true"},

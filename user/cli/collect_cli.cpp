@@ -1,6 +1,7 @@
 #include "user/cli/collect_cli.h"
 
 #include "emulator/error.h"
+#include "user/cli/number_option.h"
 #include "user/net/collector.h"
 
 #include <CLI/App.hpp>
@@ -52,12 +53,8 @@ void add_collect(CLI::App &app) {
       ->add_option("-k,--key", options.key_file,
                    "File with a secret (16 bytes or more, readable by its owner only) that a sender must have too")
       ->type_name("FILE");
-  command->add_option("--max-size", options.trace_bytes, "Bytes that one trace may have (default: no limit)")
-      ->type_name("SIZE")
-      ->transform(CLI::AsSizeValue(false).description(""));
-  command->add_option("--max-senders", options.senders, "Senders at once (default 64)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 10'000u).description(""));
+  add_size(*command, "--max-size", options.trace_bytes, "Bytes that one trace may have (default: no limit)");
+  add_number(*command, "--max-senders", options.senders, 1, 10'000, "Senders at once (default 64)");
   command->add_flag("-q,--quiet", options.quiet, "Tell of errors only");
   command->footer("Collects until Ctrl-C. Exit status 1 if some trace did not come whole.\n\n"
                   "Examples:\n"

@@ -6,6 +6,7 @@
 #include "emulator/error.h"
 #include "emulator/event_names.h"
 #include "emulator/input/code_kind.h"
+#include "user/cli/number_option.h"
 #include "user/launch/signals.h"
 #include "user/net/endpoint.h"
 #include "user/record/record.h"
@@ -34,11 +35,9 @@ constexpr double kLongestDuration = 366 * 86400; // seconds
 struct RecordArguments {
   RecordOptions options;
   std::string buffer = "jtn";
-  std::string trigger; ///< name of an event
+  std::string trigger;        ///< name of an event
+  std::string compress = "0"; ///< level
 };
-
-/// A check without its own words in the help, where the type's name says enough.
-CLI::Validator unnamed(CLI::Validator check) { return check.description(""); }
 
 /// CLI11's own check tells the range in 300 digits.
 CLI::Validator above_zero() {
@@ -51,17 +50,6 @@ CLI::Validator above_zero() {
       "");
 }
 
-/// `names`: the long one last. The range of what is given is checked when all options are known.
-void add_size(CLI::App &app, const std::string &names, uint64_t &bytes, const char *what) {
-  const auto read = [&bytes, option = names.substr(names.find("--"))](const std::string &text) {
-    bytes = parse_size(option, text);
-    if (bytes == 0)
-      throw Error(option + ": a size of 0 keeps nothing", kExitUsage);
-  };
-  app.add_option_function<std::string>(names, read, what)
-      ->type_name("SIZE");
-}
-
 void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
   app.add_option("-b,--buffer", arguments.buffer,
                  "jtn: everything to disk (default); cyc:SIZE: a flight recorder, the last SIZE of each CPU in "
@@ -72,16 +60,13 @@ void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
       ->type_name("EVENT");
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "Bytes of a chunk in the trace (default 1M, or a 16th of the buffer if that is less)");
-  app.add_option("--chunks", arguments.options.spare_chunks,
-                 "Chunks on their way to the disk or the network, beside the one that each CPU fills (default 16; with "
-                 "--send udp://… 512, which are smaller)")
-      ->type_name("N")
-      ->check(unnamed(CLI::Range(uint64_t(1), kMostSpareChunks)));
+  add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
+             "Chunks on their way to the disk or the network, beside the one that each CPU fills (default 16; with "
+             "--send udp://… 512, which are smaller)");
 }
 
-void add_compress_option(CLI::App &app, RecordOptions &options) {
-  app.add_flag("--compress{1}", options.compress_level,
-               "Write compressed chunks (zstd), at a level of 1 (default; fast) to 19 (small); 0: plain")
+void add_compress_option(CLI::App &app, std::string &level) {
+  app.add_flag("--compress{1}", level, "Write compressed chunks (zstd), at a level of 1 (default; fast) to 19 (small); 0: plain")
       ->type_name("[=LEVEL]");
 }
 
@@ -101,9 +86,8 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
       ->type_name("DIR");
   app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
   auto *all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
-  app.add_option("-p,--pid", options.pid, "Trace a process that is running, with its future children")
+  add_number(app, "-p,--pid", options.pid, 1, INT32_MAX, "Trace a process that is running, with its future children")
       ->type_name("PID")
-      ->check(above_zero())
       ->excludes(all);
   app.add_option("-d,--duration", options.duration, "With -a or -p: stop after so many seconds")
       ->type_name("SECONDS")
@@ -123,7 +107,7 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
   add_size(app, "-m,--ring-size", options.ring_bytes,
            "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default 8M)");
   add_buffer_options(app, arguments);
-  add_compress_option(app, options);
+  add_compress_option(app, arguments.compress);
   add_send_options(app, options);
   app.add_flag("-q,--quiet", options.quiet, "No summary on stderr");
 }
@@ -214,17 +198,13 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
 
 RecordOptions checked(const RecordArguments &arguments) {
   RecordOptions options = arguments.options;
+  options.compress_level = int(parse_number("--compress", arguments.compress, 0, kMostLevel));
   check_target(options);
   if (!options.probe_files.empty() && !(options.families & families_of_programs()).bits())
     throw Error("--probe is for user events, which --filter leaves out: add +user to it", kExitUsage);
   check_send(options);
   set_buffer(arguments, options);
   require_range("--ring-size", options.ring_bytes, kSmallestRing, kLargestRing);
-  options.compress_level = std::max(options.compress_level, 0); // a flag that is 0 comes as -1
-  if (options.compress_level > kMostLevel)
-    throw Error(fmt::format("--compress={}: give a level of 1 to {}, or 0 for plain files", options.compress_level,
-                            kMostLevel),
-                kExitUsage);
   options.ring_bytes = std::bit_ceil(options.ring_bytes);
   return options;
 }

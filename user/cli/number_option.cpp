@@ -1,0 +1,34 @@
+#include "user/cli/number_option.h"
+
+#include "emulator/error.h"
+#include "user/chunk/buffer_kind.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+namespace ovnitrace {
+
+std::string long_name(const std::string &names) { return names.substr(names.find("--")); }
+
+uint64_t parse_number(const std::string &option, const std::string &text, uint64_t least, uint64_t most) {
+  uint64_t number = 0;
+  const char *end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || at != end || number < least || number > most)
+    throw Error(fmt::format("{}: give a whole number from {} to {}, not {}", option, least, most,
+                            text.empty() ? "nothing" : text),
+                kExitUsage);
+  return number;
+}
+
+CLI::Option *add_size(CLI::App &app, const std::string &names, uint64_t &bytes, const std::string &what) {
+  const auto read = [&bytes, option = long_name(names)](const std::string &text) {
+    bytes = parse_size(option, text);
+    if (bytes == 0)
+      throw Error(option + ": a size of 0 keeps nothing", kExitUsage);
+  };
+  return app.add_option_function<std::string>(names, read, what)->type_name("SIZE");
+}
+
+} // namespace ovnitrace

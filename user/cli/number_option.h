@@ -1,0 +1,30 @@
+// Options that are numbers, read strictly: decimal digits and nothing else, where CLI11 takes 010 for 8 and 1x for 1.
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace ovnitrace {
+
+/// The long name of "-p,--pid".
+std::string long_name(const std::string &names);
+
+/// The whole number in `text`. Throws Error (kExitUsage) about `option`.
+uint64_t parse_number(const std::string &option, const std::string &text, uint64_t least, uint64_t most);
+
+/// `names`: the long one last.
+template <typename Number>
+CLI::Option *add_number(CLI::App &app, const std::string &names, Number &number, uint64_t least, uint64_t most,
+                        const std::string &what) {
+  const auto read = [&number, option = long_name(names), least, most](const std::string &text) {
+    number = Number(parse_number(option, text, least, most));
+  };
+  return app.add_option_function<std::string>(names, read, what)->type_name("N");
+}
+
+/// A size above 0 as 512K, 64M or 2G, in bytes. `names`: the long one last.
+CLI::Option *add_size(CLI::App &app, const std::string &names, uint64_t &bytes, const std::string &what);
+
+} // namespace ovnitrace
