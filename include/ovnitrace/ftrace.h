@@ -112,8 +112,10 @@ FTRACE_API int FTrace_chunk_link(int chunk_A, int chunk_B);
 /* The lowest numbered chunk that has all these flags; 0 (CYC): that is cyclic. */
 FTRACE_API int FTrace_get_first_chunk(FTrace_flags flags);
 
-/* FTRACE_MAX_CHUNK pointers, by number, null where there is no chunk. They stay the library's, and
- * what they point to is the status at the time of this call. */
+/* FTRACE_MAX_CHUNK pointers, by number, null where there is no chunk, to the status at the time of
+ * this call. The table is the calling thread's own and stays the library's: the thread's next call
+ * writes it anew, and it is gone when the thread ends. Null if there is no memory for it
+ * (FTrace_last_error). */
 FTRACE_API FTrace_Chunk_Ptr *FTrace_get_chunk_table(void);
 
 /* Compresses the chunk's events with zstd and gives the memory of its areas back. It can be sent as

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <set>
+#include <span>
 #include <thread>
 
 using namespace ovnitrace::test;
@@ -86,6 +87,40 @@ TEST_F(FtraceThread, ACyclicChunkKeepsTheLastOnesWhole) {
   ASSERT_EQ(records.size(), size_t(kSlots));
   for (const ftrace_record &record : records)
     EXPECT_EQ(record.par1, record.par2 >> 28);
+}
+
+TEST_F(FtraceThread, EachHasAChunkTableOfItsOwn) {
+  int chunk = start(9, JTN);
+  FTrace_Chunk_Ptr *mine = FTrace_get_chunk_table();
+  log(1);
+  FTrace_Chunk_Ptr *others = nullptr;
+  std::thread([&] {
+    others = FTrace_get_chunk_table();
+    EXPECT_EQ(others[chunk]->events, 1u);
+  }).join();
+  EXPECT_NE(mine, others);
+  EXPECT_EQ(mine[chunk]->events, 0u); // as it was when this thread asked
+  EXPECT_EQ(FTrace_get_chunk_table(), mine);
+  EXPECT_EQ(mine[chunk]->events, 1u);
+}
+
+TEST_F(FtraceThread, StatusesAreReadWhileChunksChange) {
+  std::atomic<bool> over{false};
+  std::thread reader([&] {
+    while (!over)
+      for (FTrace_Chunk_Ptr chunk : std::span(FTrace_get_chunk_table(), FTRACE_MAX_CHUNK))
+        EXPECT_TRUE(!chunk || chunk->number == 0);
+  });
+  for (int i = 0; i < 200; i++) {
+    int chunk = start(9, JTN);
+    log(1);
+    FTrace_disable();
+    EXPECT_EQ(FTrace_compress_chunk(chunk, JTN), 0);
+    EXPECT_EQ(FTrace_set_chunk_flags(chunk, kFree | JTN), 0);
+    EXPECT_EQ(FTrace_chunk_delete(chunk), 0);
+  }
+  over = true;
+  reader.join();
 }
 
 TEST_F(FtraceThread, ABlackoutCountsEveryLostEvent) {

@@ -71,6 +71,13 @@ void ovt_chunk_free_memory(struct ovt_chunk *chunk)
 	chunk->compressed_size = 0;
 }
 
+void ovt_chunk_set_compressed(struct ovt_chunk *chunk, void *compressed, size_t size)
+{
+	ovt_chunk_free_memory(chunk);
+	chunk->compressed = compressed;
+	chunk->compressed_size = size;
+}
+
 static bool wait_for_pins(struct ovt_chunk *chunk)
 {
 	enum { PATIENCE = 1000, PAUSE_NS = 1000000 };

@@ -48,6 +48,8 @@ static inline unsigned ovt_chunk_mode(struct ovt_chunk *chunk)
 /* Takes the memory of both areas, which must be free of it. FTRACE_E_NOMEM. */
 int ovt_chunk_allocate(struct ovt_chunk *chunk);
 void ovt_chunk_free_memory(struct ovt_chunk *chunk);
+/* Replaces the memory of a claimed chunk by its compressed form, which is malloc'd. */
+void ovt_chunk_set_compressed(struct ovt_chunk *chunk, void *compressed, size_t size);
 
 /* What a chunk was when it was taken from all logging. */
 struct ovt_claim {

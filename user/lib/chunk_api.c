@@ -2,8 +2,6 @@
 #include "user/lib/chunk.h"
 #include "user/lib/tracer.h"
 
-#include <stdlib.h>
-
 enum { EVENT_SIZE = sizeof(struct ftrace_record) };
 
 static int find_unused(void)
@@ -188,36 +186,4 @@ int FTrace_get_first_chunk(FTrace_flags flags)
 			found = i;
 	pthread_mutex_unlock(&ovt_lock);
 	return ovt_result(found);
-}
-
-static void describe(struct ovt_chunk *chunk, struct FTrace_Chunk *status)
-{
-	uint64_t lost = atomic_load(&chunk->lost) & ~LOST_OVER;
-	*status = (struct FTrace_Chunk){
-	    .id = FTRACE_CHUNK_ID,
-	    .number = (FTrace_DWORD)ovt_chunk_number(chunk),
-	    .flags = ovt_chunk_flags(chunk),
-	    .size = chunk->compressed ? (FTrace_DWORD)chunk->compressed_size
-				      : chunk->normal.slots * EVENT_SIZE,
-	    .emergency_size = chunk->emergency.slots * EVENT_SIZE,
-	    .events = ovt_area_count(&chunk->normal),
-	    .emergency_events = ovt_area_count(&chunk->emergency),
-	    .lost = lost > UINT32_MAX ? UINT32_MAX : (FTrace_DWORD)lost,
-	    .next = atomic_load(&chunk->next),
-	};
-}
-
-FTrace_Chunk_Ptr *FTrace_get_chunk_table(void)
-{
-	static struct FTrace_Chunk statuses[FTRACE_MAX_CHUNK];
-	static FTrace_Chunk_Ptr table[FTRACE_MAX_CHUNK];
-	pthread_mutex_lock(&ovt_lock);
-	for (int i = 0; i < FTRACE_MAX_CHUNK; i++) {
-		table[i] = ovt_chunks[i].exists ? &statuses[i] : NULL;
-		if (table[i])
-			describe(&ovt_chunks[i], table[i]);
-	}
-	pthread_mutex_unlock(&ovt_lock);
-	ovt_result(FTRACE_OK);
-	return table;
 }

@@ -73,8 +73,9 @@ struct ftrace_record ovt_content_clock(const struct ovt_content *content)
 	return record;
 }
 
-int ovt_content_compress(struct ovt_chunk *chunk)
+int ovt_content_compress(const struct ovt_chunk *chunk, void **compressed, size_t *size)
 {
+	*compressed = NULL;
 	if (chunk->compressed)
 		return FTRACE_OK;
 	size_t normal = ovt_area_count(&chunk->normal) * (size_t)RECORD;
@@ -84,13 +85,7 @@ int ovt_content_compress(struct ovt_chunk *chunk)
 		return FTRACE_E_NOMEM;
 	memcpy(plain, chunk->normal.records, normal);
 	memcpy(plain + normal, chunk->emergency.records, emergency);
-	size_t size = 0;
-	void *compressed = ovt_zstd_compress(plain, normal + emergency, &size);
+	*compressed = ovt_zstd_compress(plain, normal + emergency, size);
 	free(plain);
-	if (!compressed)
-		return FTRACE_E_NOT_COMPRESSED;
-	ovt_chunk_free_memory(chunk);
-	chunk->compressed = compressed;
-	chunk->compressed_size = size;
-	return FTRACE_OK;
+	return *compressed ? FTRACE_OK : FTRACE_E_NOT_COMPRESSED;
 }

@@ -24,7 +24,8 @@ static inline bool ovt_content_empty(const struct ovt_content *content)
 /* The record that tells the rate of the clock, for what does not. */
 struct ftrace_record ovt_content_clock(const struct ovt_content *content);
 
-/* Replaces the chunk's memory by a compressed form. FTRACE_E_NOMEM, FTRACE_E_NOT_COMPRESSED. */
-int ovt_content_compress(struct ovt_chunk *chunk);
+/* The compressed form of what the chunk holds, malloc'd, of *size bytes; null for one that is
+ * compressed already. FTRACE_E_NOMEM, FTRACE_E_NOT_COMPRESSED. */
+int ovt_content_compress(const struct ovt_chunk *chunk, void **compressed, size_t *size);
 
 #endif
