@@ -10,7 +10,7 @@ bool tracked(Track track, ThreadState state) {
 }
 
 const ThreadSet &followed(Track track, const Cpu &cpu) {
-  return track == Track::active ? cpu.active : cpu.running;
+  return track == Track::active ? cpu.shown_active : cpu.shown_running;
 }
 
 void set_bit(std::vector<uint64_t> &mask, uint32_t bit) {

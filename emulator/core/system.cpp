@@ -12,7 +12,7 @@ std::vector<Thread> make_threads(const Catalog &catalog, const std::vector<uint8
   std::vector<Thread> threads(catalog.threads.size());
   for (size_t t = 0; t < threads.size(); t++) {
     threads[t].node = catalog.threads[t].node;
-    threads[t].counted = left_out.empty() || !left_out[t];
+    threads[t].shown = left_out.empty() || !left_out[t];
   }
   return threads;
 }
@@ -69,29 +69,37 @@ uint32_t System::find_thread(uint32_t node, uint32_t tid) const {
 }
 
 void System::leave(const Thread &thread, uint32_t index, bool running, bool active) {
-  if (!thread.counted || thread.cpu == kNone)
+  if (thread.cpu == kNone)
     return;
   Cpu &cpu = cpus_[thread.cpu];
-  if (running) {
+  if (running)
     cpu.running.remove(index);
+  if (!thread.shown)
+    return;
+  if (running) {
+    cpu.shown_running.remove(index);
     channels_.running_set_changed(thread.cpu);
   }
   if (active) {
-    cpu.active.remove(index);
+    cpu.shown_active.remove(index);
     channels_.active_set_changed(thread.cpu);
   }
 }
 
 void System::join(const Thread &thread, uint32_t index, bool running, bool active) {
-  if (!thread.counted || thread.cpu == kNone)
+  if (thread.cpu == kNone)
     return;
   Cpu &cpu = cpus_[thread.cpu];
-  if (running) {
+  if (running)
     cpu.running.add(index);
+  if (!thread.shown)
+    return;
+  if (running) {
+    cpu.shown_running.add(index);
     channels_.running_set_changed(thread.cpu);
   }
   if (active) {
-    cpu.active.add(index);
+    cpu.shown_active.add(index);
     channels_.active_set_changed(thread.cpu);
   }
 }

@@ -13,12 +13,12 @@ struct Thread {
   ThreadState state = ThreadState::Unknown;
   uint32_t cpu = kNone; ///< index into System's CPUs, which hold the virtual ones too
   uint32_t node = 0;    ///< index into Catalog::nodes
-  bool counted = true;  ///< false: left out of the trace, so that no CPU shows it
+  bool shown = true;    ///< false: left out of the trace, so that no CPU shows it
 };
 
 struct Cpu {
-  ThreadSet running;
-  ThreadSet active;
+  ThreadSet running; ///< all that run on it, shown or not: what events are judged by
+  ThreadSet shown_running, shown_active; ///< what its channels follow
   uint32_t node = 0;
   uint32_t index = 0;    ///< number on its node; kNone for the virtual CPU
   bool blackout = false; ///< its events are being lost

@@ -194,6 +194,36 @@ TEST_F(PingPong, ACutByTidLeavesOneRowAndCpusThatShowOnlyThatThread) {
   EXPECT_EQ(timeline(cpus(), 1, 2), (Timeline{{300, 11}, {400, 0}}));
 }
 
+TEST_F(PingPong, ACutByTidReplaysTheThreadsThatItLeavesOut) {
+  trace.cpu(1)
+      .at(1000)
+      .start()
+      .id(1, 12, 12, "snapped")
+      .id(2, 13, 13, "left out")
+      .at(1450)
+      .dispatch(2)
+      .at(1460)
+      .snapshot(1, 1, 1) // cannot run where 13 does
+      .at(1470)
+      .snapshot(1, 2, 1)
+      .at(1475)
+      .record(FTrace_EVT_user_event_0, 0, 7) // of 13
+      .at(1480)
+      .dispatch(1) // while 13 still runs there
+      .at(1600)
+      .stop();
+  const uint64_t faults = run().faults;
+  const Timeline whole = timeline(threads(), 1, 4, 2);
+  EXPECT_EQ(whole, (Timeline{{470, 2}, {480, 1}}));
+  EXPECT_EQ(faults, 1u) << "13 still runs";
+  ConvertOptions options;
+  options.cut.tids = {12};
+  EXPECT_EQ(run(options).faults, faults);
+  EXPECT_EQ(timeline(threads(), 1, 4), (Timeline{{0, 0}, {470, 2}, {480, 1}}));
+  EXPECT_EQ(timeline(cpus(), 1, 3), (Timeline{{0, 0}}));
+  EXPECT_EQ(timeline(cpus(), 2, 3), (Timeline{{480, 1}}));
+}
+
 TEST_F(PingPong, ACutByNameTakesPatterns) {
   ConvertOptions options;
   options.cut.comms = {"work*"};

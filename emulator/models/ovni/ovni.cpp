@@ -21,7 +21,7 @@ int64_t cpu_value(const System &system, uint32_t cpu) {
 
 void count_running(ModelContext &ctx, uint32_t cpu) {
   if (cpu != kNone)
-    ctx.set(kRunningThreads, cpu, ctx.system.cpus()[cpu].running.count());
+    ctx.set(kRunningThreads, cpu, ctx.system.cpus()[cpu].shown_running.count());
 }
 
 } // namespace
