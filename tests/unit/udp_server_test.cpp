@@ -31,8 +31,8 @@ protected:
     });
   }
 
-  void send(const Datagram &datagram) {
-    const std::string bytes = write_datagram(datagram);
+  void send(const Datagram &datagram) { send(write_datagram(datagram)); }
+  void send(const std::string &bytes) {
     ASSERT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), 0), ssize_t(bytes.size()));
     std::vector<pollfd> polls;
     server_.add(polls);
@@ -131,6 +131,21 @@ TEST_F(UdpServerTest, BeginsAnotherTraceWithAFirstDatagramThatIsGivenUp) {
   EXPECT_TRUE(told("not whole: 1 datagrams, 1 lost"));
   server_.finish();
   EXPECT_EQ(made_, 2u);
+}
+
+// It may hide a loss at the end, or be another's: neither complete nor damaged.
+TEST_F(UdpServerTest, CallsNoTraceCompleteFromWhoseAddressSomethingWrongCame) {
+  send("TRACER-V1.0"); // before there is a trace
+  plain(1, 1);
+  send("TRACER-V1.0");
+  plain(2, 2);
+  send("");
+  server_.finish();
+  EXPECT_TRUE(told("error: nothing is known to be missing, but what is wrong came from its address: 2 datagrams, 0 lost, "
+                   "0 repeated, 0 reordered, 0 late, 2 wrong"))
+      << told_.back();
+  EXPECT_FALSE(told("is complete"));
+  EXPECT_TRUE(server_.incomplete());
 }
 
 // Otherwise each datagram after a failure would make a directory.

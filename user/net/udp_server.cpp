@@ -62,8 +62,11 @@ void UdpServer::handle(std::span<const pollfd> polls, uint64_t now) {
 void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t now) {
   const char *why = nullptr;
   const std::optional<Datagram> datagram = parse_datagram(bytes, why);
-  if (!datagram)
+  if (!datagram) {
+    for (auto at = senders_.lower_bound({from, 0}); at != senders_.end() && at->first.first == from; ++at)
+      at->second.session.count_stray();
     return wrong(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
+  }
   const Key key(from, session_of(*datagram));
   Sender *sender = sender_of(key, *datagram, bytes, now);
   if (!sender)
@@ -163,10 +166,14 @@ void UdpServer::end(std::map<Key, Sender>::iterator at) {
         fmt::format("{} datagrams, {} lost, {} repeated, {} reordered, {} late, {} wrong; {} events lost", counts.taken,
                     counts.lost, counts.repeated, counts.reordered, counts.late, counts.wrong, counts.events_lost);
     incomplete_ |= !whole;
+    // What is none of its datagrams is perhaps not of this sender, but then who can tell?
+    const char *verdict = !whole         ? ": error: not whole"
+                          : counts.wrong ? ": error: nothing is known to be missing, but what is wrong came from its address"
+                                         : " is complete";
     if (session.empty())
       tell_(fmt::format("{}: {}no record came, nothing is kept: {}", what, whole ? "" : "error: ", figures));
     else
-      tell_(fmt::format("{}{}: {}", what, whole ? " is complete" : ": error: not whole", figures));
+      tell_(fmt::format("{}{}: {}", what, verdict, figures));
   } catch (const Error &error) {
     tell_(fmt::format("{}: error: {}", from, error.what()));
     incomplete_ = true;

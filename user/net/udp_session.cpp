@@ -46,6 +46,7 @@ void UdpSession::settle() { window_.flush(); }
 UdpCounts UdpSession::counts() const {
   UdpCounts counts = counts_;
   counts.lost = window_.lost();
+  counts.wrong += strays_;
   for (const auto &[number, cpu] : cpus_) {
     counts.events += cpu.events();
     counts.events_lost += cpu.events_lost();
@@ -55,7 +56,7 @@ UdpCounts UdpSession::counts() const {
 
 bool UdpSession::whole() const {
   const UdpCounts counts = this->counts();
-  return (closing_ || !ours_) && !counts.lost && !counts.wrong && !counts.events_lost;
+  return (closing_ || !ours_) && !counts.lost && !counts_.wrong && !counts.events_lost;
 }
 
 void UdpSession::deliver(const Datagram &datagram) {

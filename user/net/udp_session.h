@@ -16,7 +16,8 @@ namespace ovnitrace {
 
 /// What came of one sender. Datagrams, but for the last.
 struct UdpCounts {
-  uint64_t taken = 0, lost = 0, reordered = 0, repeated = 0, late = 0, wrong = 0;
+  uint64_t taken = 0, lost = 0, reordered = 0, repeated = 0, late = 0;
+  uint64_t wrong = 0;       ///< thrown away: what they say cannot be
   uint64_t events = 0;      ///< of ovnitrace: that were sent, as far as is known
   uint64_t events_lost = 0; ///< of them, are blackouts now
 };
@@ -32,6 +33,8 @@ public:
 
   /// Throws Error when the sink fails: then the session is at its end.
   void take(const Datagram &datagram);
+  /// Something came from its address that is no datagram of the format: nothing of the trace, as far as is known.
+  void count_stray() { strays_++; }
   /// Nothing came for a while: what is missing will not come.
   void settle();
   /// Nothing more is taken; a trace without any record is removed. Throws Error.
@@ -60,6 +63,7 @@ private:
   std::unique_ptr<TraceSink> sink_;
   std::map<uint16_t, ChunkAssembler> cpus_;
   UdpCounts counts_;
+  uint64_t strays_ = 0; ///< wrong ones that are not in counts_
   uint64_t first_time_ = UINT64_MAX; ///< ns, the oldest that is known
   std::optional<uint64_t> plain_last_; ///< time of the last record of a plain file
   uint64_t plain_lost_ = 0;          ///< datagrams lost when it was written
