@@ -84,7 +84,8 @@ typedef struct FTrace_Chunk *FTrace_Chunk_Ptr;
 #define FTRACE_CHUNK_ID 0xFFAAFFBBu
 
 /* Creates a chunk of normal_size bytes, at least one event of 16 bytes, and an emergency area of
- * emergency_size bytes, at least three. All of it is taken from memory at once. Returns its number.
+ * emergency_size bytes, at least three. All of it is taken from memory at once, if the machine and
+ * the memory cgroups of the process have that much. Returns its number.
  *
  * The emergency area takes what says that something is missing or over when the normal area is full
  * and there is no linked chunk to go on in: trace_stop for a STOP chunk; for a JTN one

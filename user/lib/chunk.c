@@ -1,10 +1,9 @@
 #include "user/lib/chunk.h"
 
+#include "user/lib/memory.h"
 #include "user/lib/tracer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -23,28 +22,12 @@ int ovt_chunk_number(const struct ovt_chunk *chunk)
 	return (int)(chunk - ovt_chunks);
 }
 
-/* What the machine can give without paging, or SIZE_MAX where it does not tell. Linux promises more
- * than it has: a chunk that nothing backs would kill the program while it logs. */
-static size_t memory_available(void)
-{
-	FILE *file = fopen("/proc/meminfo", "re");
-	if (!file)
-		return SIZE_MAX;
-	char line[128];
-	unsigned long long kib = 0;
-	bool found = false;
-	while (!found && fgets(line, sizeof line, file))
-		found = sscanf(line, "MemAvailable: %llu kB", &kib) == 1;
-	fclose(file);
-	return found ? (size_t)kib * 1024 : SIZE_MAX;
-}
-
 int ovt_chunk_allocate(struct ovt_chunk *chunk)
 {
 	size_t normal = chunk->normal.slots, emergency = chunk->emergency.slots;
 	size_t size = (normal + emergency) * sizeof(struct ftrace_record) +
 		      normal * sizeof(atomic_flag);
-	if (size > memory_available())
+	if (size > ovt_memory_available())
 		return FTRACE_E_NOMEM;
 	/* Populated, so that logging never waits for a page. */
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
