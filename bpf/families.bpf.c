@@ -12,6 +12,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include <ovnitrace/capture.h>
+#include "kfuncs.h"
 #include "kernel_diffs.h"
 #include "shared_maps.h"
 
@@ -40,10 +41,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct family_count);
 } family_counts SEC(".maps");
-
-/* 6.10, fc7566ad0a82 "bpf: Introduce bpf_preempt_[disable,enable] kfuncs". */
-extern void bpf_preempt_disable(void) __ksym __weak;
-extern void bpf_preempt_enable(void) __ksym __weak;
 
 static __noinline int output(struct family_record *r)
 {
@@ -84,10 +81,10 @@ static __always_inline void log_full(__u16 code, __u16 par1, __u32 par2, __u32 p
 		.par2_tid = par2_tid,
 	};
 
-	if (bpf_preempt_disable && bpf_preempt_enable) {
-		bpf_preempt_disable();
+	if (has_kfunc(KFUNC_PREEMPT_DISABLE)) {
+		kfunc_preempt_disable();
 		output(&r);
-		bpf_preempt_enable();
+		kfunc_preempt_enable();
 	} else {
 		output(&r);
 	}

@@ -72,9 +72,8 @@ static __always_inline bool in_compat_syscall(struct task_struct *current)
  * so is that of the runqueues, and to this CPU's runqueue there is a way from every task. */
 const volatile __s64 preempt_count_distance = 0; /* from this CPU's runqueue; 0: not known */
 
-/* A plain load that may fault, and not a call of a helper: that costs four times as much. Since 6.2
- * (a35b9af4ec2c "bpf: Add a kfunc for generic type cast"). Any struct that begins with a word does. */
-extern void *bpf_rdonly_cast(void *address, __u32 btf_id) __ksym __weak;
+/* Read by a plain load that may fault, where a pointer to it can be had, and not by a helper: that costs
+ * four times as much. Any struct that begins with a word does. */
 struct seqcount {
 	unsigned int sequence;
 } __attribute__((preserve_access_index));
@@ -90,9 +89,9 @@ static __always_inline bool read_preempt_count(struct task_struct *current, __u3
 	if (!preempt_count_distance || !bpf_core_field_exists(current->se.cfs_rq->rq))
 		return false;
 	rq = (char *)current->se.cfs_rq->rq;
-	if (bpf_rdonly_cast) {
-		struct seqcount *word = bpf_rdonly_cast(rq + preempt_count_distance,
-							bpf_core_type_id_kernel(struct seqcount));
+	if (has_kfunc(KFUNC_RDONLY_CAST)) {
+		struct seqcount *word = kfunc_rdonly_cast(rq + preempt_count_distance,
+							  bpf_core_type_id_kernel(struct seqcount));
 
 		*count = word->sequence;
 		return true;

@@ -7,6 +7,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include <ovnitrace/capture.h>
+#include "kfuncs.h"
 #include "kernel_diffs.h"
 #include "shared_maps.h"
 

@@ -158,4 +158,18 @@ struct follow_request {
 	__u32 follow; /* 1: the children that this thread creates from now on are traced */
 };
 
+/* ---- functions of the kernel ------------------------------------------------------------------- */
+
+/* The calls of bpf/kfuncs.h, and what the loader knows them by. */
+enum kfunc {
+	KFUNC_RDONLY_CAST,
+	KFUNC_ITER_TASK_NEW,
+	KFUNC_ITER_TASK_NEXT,
+	KFUNC_ITER_TASK_DESTROY,
+	KFUNC_PREEMPT_DISABLE,
+	KFUNC_PREEMPT_ENABLE,
+	KFUNCS, /* how many */
+};
+#define KFUNC_CALL 0x70000000 /* helper numbers begin at 1 */
+
 #endif

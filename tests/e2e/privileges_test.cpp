@@ -49,11 +49,13 @@ TEST_F(Privileges, OfTwoCapabilitiesSuffice) {
     GTEST_SKIP() << "setcap (libcap2-bin) is missing or the file system has no capabilities";
   mkdir(path("place").c_str(), 0755);
   ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
-  const Outcome outcome = run({.argv = {command, "record", "-o", path("place/trace"), "--",
-                                        installed("many_threads"), "10"},
-                               .in_child = become_nobody});
-  ASSERT_EQ(outcome.status(), 0) << outcome.err;
-  EXPECT_EQ(read_trace_json(path("place/trace")).threads.size(), 11u);
+  for (const char *families : {"sched", "all"}) {
+    const Outcome outcome = run({.argv = {command, "record", "-f", "-o", path("place/trace"), "--filter", families,
+                                          "--", installed("many_threads"), "10"},
+                                 .in_child = become_nobody});
+    ASSERT_EQ(outcome.status(), 0) << outcome.err;
+    EXPECT_EQ(read_trace_json(path("place/trace")).threads.size(), 11u);
+  }
 }
 
 // The program must not get the capabilities that ovnitrace has by its file.

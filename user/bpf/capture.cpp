@@ -1,6 +1,7 @@
 #include "user/bpf/capture.h"
 
 #include "user/bpf/bpf_log.h"
+#include "user/bpf/kfuncs.h"
 #include "user/bpf/preflight.h"
 #include "user/record/clock.h"
 
@@ -48,6 +49,7 @@ Capture::Capture(const CaptureParameters &parameters)
     fail_bpf("open the BPF object", errno);
   o->rodata->trace_all = parameters.trace_all;
   o->rodata->preempt_count_distance = preempt_count_distance();
+  o->rodata->kfuncs = use_kfuncs(o->obj);
   o->rodata->snapshot_pid = parameters.snapshot_pid;
   o->rodata->wakeup_watermark = wakeup_watermark();
   bpf_map__set_max_entries(o->maps.stages, cpus_);

@@ -1,6 +1,7 @@
 #include "user/bpf/family_capture.h"
 
 #include "user/bpf/bpf_log.h"
+#include "user/bpf/kfuncs.h"
 #include "user/bpf/preflight.h"
 
 #include "families.skel.h"
@@ -60,6 +61,7 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families, std::ve
   o->rodata->trace_all = capture.trace_all();
   o->rodata->wakeup_watermark = capture.wakeup_watermark();
   o->rodata->preempt_count_distance = preempt_count_distance();
+  o->rodata->kfuncs = use_kfuncs(o->obj);
   o->bss->families = o->bss->chosen = families_.bits();
   size_maps();
   int error = bpf_map__reuse_fd(o->maps.threads, capture.threads_map());

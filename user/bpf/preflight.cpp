@@ -109,8 +109,8 @@ bool KernelTypes::has_tracepoint(const std::string &name) const {
   return btf__find_by_name_kind(types_, ("btf_trace_" + name).c_str(), BTF_KIND_TYPEDEF) > 0;
 }
 
-bool KernelTypes::has_function(const std::string &name) const {
-  return btf__find_by_name_kind(types_, name.c_str(), BTF_KIND_FUNC) > 0;
+int32_t KernelTypes::function_id(const std::string &name) const {
+  return std::max(btf__find_by_name_kind(types_, name.c_str(), BTF_KIND_FUNC), 0);
 }
 
 int64_t preempt_count_distance() {

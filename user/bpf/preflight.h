@@ -28,7 +28,9 @@ public:
   KernelTypes &operator=(const KernelTypes &) = delete;
 
   bool has_tracepoint(const std::string &name) const;
-  bool has_function(const std::string &name) const;
+  bool has_function(const std::string &name) const { return function_id(name) != 0; }
+  /// The id of its type, for calls from BPF programs; 0: there is none.
+  int32_t function_id(const std::string &name) const;
 
 private:
   btf *types_;
