@@ -37,6 +37,7 @@ void nice_values() {
   sched_param none = {};
   sched_setscheduler(sleeper_tid, SCHED_BATCH, &none); // only the policy
   setpriority(PRIO_PGRP, 0, 9);                      // both
+  usleep(1000);                                      // and gets a CPU anew with it
   printf("main %d other %d\n", my_tid(), sleeper_tid.load());
   sem_post(&over);
   pthread_join(thread, nullptr);
