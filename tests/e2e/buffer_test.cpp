@@ -113,6 +113,16 @@ TEST_F(Buffer, IsSavedByATrigger) {
   }));
 }
 
+TEST_F(Buffer, IsSavedByAFrequentTriggerSoOftenAtMost) {
+  const std::string pingpong = installed("pingpong") + " 3000 >/dev/null; ";
+  const std::string wait = "until [ -e " + trace() + ".2/trace.json ]; do " + pingpong + "done; ";
+  const Outcome outcome = record({"sh", "-c", wait + pingpong + "sleep 2; " + pingpong},
+                                 {"--buffer", "cyc:64K", "--trigger", "task_dispatch", "--max-saves", "2"});
+  EXPECT_NE(outcome.err.find("--trigger saves no more: 2 times"), std::string::npos) << outcome.err;
+  expect_convertible(trace() + ".2");
+  EXPECT_FALSE(exists(trace() + ".3")) << outcome.err;
+}
+
 TEST_F(Buffer, StopsWhenFullAndTheProgramGoesOn) {
   const Outcome outcome = record(script("30000", "echo alive >" + path("alive") + "; exit 5"),
                                  {"--buffer", "stop:128K"}, 5);
@@ -164,6 +174,7 @@ TEST_F(Buffer, IsRefusedBeforeTheProgramRuns) {
       EXPECT_FALSE(exists(path("ran")) || exists(trace()));
     }
   EXPECT_EQ(run(record_command(trace(), {"true"}, {"--trigger", "task_deadline_miss"})).status(), 2);
+  EXPECT_EQ(run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--max-saves", "3"})).status(), 2);
   EXPECT_EQ(run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "no_event"})).status(), 2);
   const Outcome never = run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "task_deadline_miss"}));
   EXPECT_EQ(never.status(), 2);

@@ -119,17 +119,39 @@ TEST(FlightRecorder, SavesWhileItGoesOn) {
   EXPECT_EQ(at_end.count(0, FTrace_EVT_task_dispatch), 300u);
 }
 
-TEST(FlightRecorder, CallsForEachChunkWithTheTrigger) {
+// One save holds all that came before it, and a frequent event must not fill the disk.
+TEST(FlightRecorder, CallsOnceForASaveAndSoOftenAtMost) {
   CollectingOutput output;
   FlightRecorder recorder(output, 1, kBytes, kRecords);
   int called = 0;
-  recorder.set_trigger(FTrace_EVT_task_deadline_miss, [&] { called++; });
-  give(recorder, event_chunk(0, 0, 1000, 100));
+  recorder.set_trigger(FTrace_EVT_task_deadline_miss, 3, [&] { called++; });
+  uint32_t number = 0;
+  const auto miss = [&] {
+    Chunk missed = event_chunk(0, number, 1000 * (number + 1), 2);
+    missed.records[missed.records.size() - 2].code = FTrace_EVT_task_deadline_miss;
+    give(recorder, missed);
+    number++;
+  };
+  give(recorder, event_chunk(0, number++, 1000, 100));
   EXPECT_EQ(called, 0);
-  Chunk missed = event_chunk(0, 1, 2000, 2);
-  missed.records[missed.records.size() - 2].code = FTrace_EVT_task_deadline_miss;
-  give(recorder, missed);
+  miss();
   EXPECT_EQ(called, 1);
+  miss();
+  EXPECT_EQ(called, 1) << "the save that was called for holds it";
+  CollectingOutput saved;
+  recorder.save(saved, 9000);
+  EXPECT_EQ(saved.count(0, FTrace_EVT_task_deadline_miss), 2u);
+  EXPECT_EQ(called, 1);
+  miss();
+  EXPECT_EQ(called, 2);
+  EXPECT_FALSE(recorder.triggers_spent());
+  recorder.rearm(); // the save failed
+  miss();
+  EXPECT_EQ(called, 3);
+  EXPECT_TRUE(recorder.triggers_spent());
+  recorder.save(saved, 9000);
+  miss();
+  EXPECT_EQ(called, 3);
 }
 
 TEST(FlightRecorder, CountsWhatCannotBeWritten) {

@@ -54,8 +54,9 @@ FlightRecorder::FlightRecorder(ChunkOutput &output, uint32_t cpus, uint64_t byte
     : output_(output), bytes_per_cpu_(bytes_per_cpu), chunk_records_(chunk_records), filling_(cpus),
       histories_(cpus) {}
 
-void FlightRecorder::set_trigger(uint16_t code, std::function<void()> triggered) {
+void FlightRecorder::set_trigger(uint16_t code, uint64_t most, std::function<void()> triggered) {
   trigger_ = code;
+  triggers_left_ = most;
   triggered_ = std::move(triggered);
 }
 
@@ -89,9 +90,19 @@ void FlightRecorder::give(Chunk *chunk) {
       }
     }
   }
-  if (trigger_ && std::any_of(chunk->records.begin(), chunk->records.end(),
-                              [this](const ftrace_record &record) { return record.code == trigger_; }))
-    triggered_();
+  look_for_trigger(*chunk);
+}
+
+/// After the chunk is kept, as the save that it calls for shall hold it.
+void FlightRecorder::look_for_trigger(const Chunk &chunk) {
+  if (triggers_left_ == 0 || trigger_waits_)
+    return;
+  if (std::none_of(chunk.records.begin(), chunk.records.end(),
+                   [this](const ftrace_record &record) { return record.code == trigger_; }))
+    return;
+  trigger_waits_ = true;
+  triggers_left_--;
+  triggered_();
 }
 
 void FlightRecorder::forget_oldest(History &history) {
@@ -109,7 +120,10 @@ uint64_t FlightRecorder::events_forgotten() {
   return all;
 }
 
-uint64_t FlightRecorder::save(ChunkOutput &output, uint64_t end) { return write(output, end); }
+uint64_t FlightRecorder::save(ChunkOutput &output, uint64_t end) {
+  rearm(); // before: what comes while it is copied may be in it or not
+  return write(output, end);
+}
 
 void FlightRecorder::close() {
   if (!std::exchange(closed_, true))

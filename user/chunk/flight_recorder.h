@@ -3,6 +3,7 @@
 
 #include "user/chunk/chunk_output.h"
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -24,9 +25,12 @@ public:
   /// events, and a chunk that it fills; while a save goes on, what it has not written yet.
   FlightRecorder(ChunkOutput &output, uint32_t cpus, uint64_t bytes_per_cpu, size_t chunk_records);
 
-  /// `triggered` is called, on the thread that gives, once for each chunk with an event of this code.
-  /// Before the first chunk is borrowed.
-  void set_trigger(uint16_t code, std::function<void()> triggered);
+  /// `triggered` is called, on the thread that gives, when a chunk has an event of this code: once until a save
+  /// holds it or rearm(), and `most` times in all. Before the first chunk is borrowed.
+  void set_trigger(uint16_t code, uint64_t most, std::function<void()> triggered);
+  /// There will be no save of what triggered: the next may call for one.
+  void rearm() { trigger_waits_ = false; }
+  bool triggers_spent() const { return triggers_left_ == 0; } ///< was called so often
 
   Chunk *borrow(uint32_t cpu) override;
   void give(Chunk *chunk) override;
@@ -49,6 +53,7 @@ private:
     bool forgot = false;
   };
   void forget_oldest(History &history);
+  void look_for_trigger(const Chunk &chunk);
   uint64_t write(ChunkOutput &output, std::optional<uint64_t> end);
 
   ChunkOutput &output_;
@@ -59,6 +64,8 @@ private:
   std::vector<History> histories_; ///< by CPU
   uint16_t trigger_ = 0;           ///< code, 0: none
   std::function<void()> triggered_;
+  std::atomic<bool> trigger_waits_{false}; ///< for a save
+  std::atomic<uint64_t> triggers_left_{0};
   uint64_t records_dropped_ = 0;
   bool closed_ = false;
 };

@@ -29,6 +29,7 @@ constexpr uint64_t kDefaultChunk = 1 << 20;                              // byte
 constexpr uint64_t kDatagramChunk = 32 << 10;                           // bytes
 constexpr uint64_t kDefaultSpareChunks = 16, kDatagramSpareChunks = 512;
 constexpr uint64_t kMostSpareChunks = 1 << 16;
+constexpr uint64_t kDefaultTriggerSaves = 10, kMostTriggerSaves = 1'000'000;
 constexpr double kLongestDuration = 366 * 86400; // seconds
 
 /// What the options say that is made into something else when all of them are known.
@@ -58,6 +59,8 @@ void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
   app.add_option("--trigger", arguments.trigger,
                  "With --buffer cyc: save also when such an event is recorded, as task_deadline_miss (with --filter +server)")
       ->type_name("EVENT");
+  add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
+             "With --trigger: how often it saves, at most (default 10)");
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "Bytes of a chunk in the trace (default 1M, or a 16th of the buffer if that is less)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
@@ -188,8 +191,12 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
     throw Error(fmt::format("--buffer {}: too small for two chunks of {} bytes (--chunk-size)", arguments.buffer,
                             options.chunk_bytes),
                 kExitUsage);
+  if (arguments.trigger.empty() && options.trigger_saves)
+    throw Error("--max-saves goes with --trigger EVENT", kExitUsage);
   if (arguments.trigger.empty())
     return;
+  if (options.trigger_saves == 0)
+    options.trigger_saves = kDefaultTriggerSaves;
   if (options.buffer.kind != BufferKind::kCyc)
     throw Error("--trigger goes with --buffer cyc:SIZE", kExitUsage);
   options.trigger = event_code(arguments.trigger);

@@ -28,6 +28,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -105,6 +106,7 @@ private:
   bool ended_ = false;
   bool full_ = false; ///< ended because so much was recorded
   unsigned saves_ = 0;
+  bool told_triggers_spent_ = false;
   std::optional<CaptureRequests> requests_; ///< of a flight recorder or a limit
 };
 
@@ -236,7 +238,7 @@ void Session::make_store() {
     auto flight = std::make_unique<FlightRecorder>(output, capture_.cpus(), options_.buffer.bytes, chunk_records);
     flight_ = flight.get();
     if (options_.trigger)
-      flight_->set_trigger(options_.trigger, [this] { requests_->ask(CaptureRequests::kSave); });
+      flight_->set_trigger(options_.trigger, options_.trigger_saves, [this] { requests_->ask(CaptureRequests::kSave); });
     store_ = std::move(flight);
     return;
   }
@@ -282,8 +284,12 @@ void Session::save() {
     if (!options_.quiet)
       print("ovnitrace: saved to {} (see it with ovnitrace convert); recording goes on\n", place);
   } catch (const std::exception &error) {
+    flight_->rearm();
     print("ovnitrace: error: cannot save to {}: {}\n", place, error.what());
   }
+  if (options_.trigger && flight_->triggers_spent() && !std::exchange(told_triggers_spent_, true))
+    print("ovnitrace: --trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does\n",
+          options_.trigger_saves);
 }
 
 /// The program goes on untraced; without one there is nothing to wait for.

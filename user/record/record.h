@@ -29,6 +29,7 @@ struct RecordOptions {
   uint64_t spare_chunks = 0;        ///< on their way to the disk, beside the one that each CPU fills; 0: to be chosen
   int compress_level = 0;           ///< of zstd; 0: plain files
   uint16_t trigger = 0;             ///< with a flight recorder: saves when an event of this code comes; 0: none
+  uint64_t trigger_saves = 0;       ///< how often, at most
 };
 
 struct RecordResult {
