@@ -5,7 +5,10 @@
 
 #include <CLI/App.hpp>
 
+#include <cerrno>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 #include <string_view>
@@ -43,6 +46,14 @@ bool is_stray(const CLI::ParseError &error, const CLI::App &app) {
          (named.empty() || named.front()->get_name() == "record");
 }
 
+/// What --help and --version ask for.
+int print_help(const CLI::App &app, const CLI::ParseError &error) {
+  const int status = app.exit(error);
+  if (!std::cout.flush())
+    return fail(std::string("cannot write to standard output: ") + std::strerror(errno), kExitFailure);
+  return status;
+}
+
 } // namespace
 
 int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexcept {
@@ -55,7 +66,7 @@ int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexce
     return error.get_exit_code();
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
-      return app.exit(error); // --help and --version
+      return print_help(app, error);
     std::string message = error.what();
     if (stray_hint && is_stray(error, app))
       message += std::string("; ") + stray_hint;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 namespace fs = std::filesystem;
@@ -113,6 +114,42 @@ TEST_F(Directory, FollowsNoLinkInIt) {
   }
 }
 
+TEST_F(Directory, IsNotOverwrittenWhileAnotherWritesThere) {
+  Process first(record_command(trace(), {"sh", "-c", "until [ -e " + path("go") + " ]; do sleep 0.02; done"}));
+  ASSERT_TRUE(eventually([&] { return exists(trace() + "/trace.json"); }, "the capture begins"));
+  refused({"-f"}, "another ovnitrace");
+  write_text(path("go"), "");
+  EXPECT_EQ(first.wait().status(), 0);
+  EXPECT_EQ(read_trace_json(trace()).how, "exited with status 0");
+  EXPECT_FALSE(dump(trace()).empty());
+  record({"true"}, {"-f"});
+}
+
+TEST_F(Directory, IsFreeWhenItsTracerWasKilled) {
+  Process first(record_command(trace(), {"sleep", "1000"}));
+  ASSERT_TRUE(eventually([&] { return exists(trace() + "/trace.json"); }, "the capture begins"));
+  first.signal(SIGKILL);
+  first.wait();
+  record({"true"}, {"-f"});
+  for (const std::string &name : names_in(trace()))
+    EXPECT_FALSE(name.starts_with(".")) << name << " is left over";
+}
+
+TEST_F(Directory, ThatTheProgramRemovedIsToldToBeGone) {
+  const std::string remove = "until [ -e " + trace() + "/trace.json ]; do sleep 0.02; done; rm -r " + trace();
+  const Outcome outcome = run({.argv = {ovnitrace(), "-o", trace(), "--", "sh", "-c", remove}});
+  EXPECT_EQ(outcome.status(), 1);
+  EXPECT_NE(outcome.err.find(trace() + " is gone"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("is recorded"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Directory, ThatMayNotBeMadeIsToldWithTheUser) {
+  mkdir(path("closed").c_str(), 0700);
+  const Outcome outcome = run(record_command(path("closed/trace"), {"true"}, {"--user", "nobody"}));
+  EXPECT_EQ(outcome.status(), 1);
+  EXPECT_NE(outcome.err.find("user nobody"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Directory, NeedsAParent) {
   const Outcome outcome = run(record_command(path("no/such/parent"), {"true"}));
   EXPECT_EQ(outcome.status(), 1);
@@ -154,6 +191,22 @@ TEST_F(Directory, ThatIsFullIsToldAndWhatWasCapturedStays) {
   EXPECT_EQ(run({.argv = {ovnitrace(), "convert", trace, "-o", path("prv")}}).status(),
             dumped.status());
   EXPECT_TRUE(exists(path("prv/thread.prv")));
+}
+
+// What is known at the end is in trace.json; the list of its threads, for which there is no room, is not.
+TEST_F(Directory, ThatIsFullHasTheEndInItsTraceJson) {
+  SmallDisk disk(path("disk"));
+  if (!disk.mounted())
+    GTEST_SKIP() << "cannot mount a small tmpfs here";
+  const std::string trace = path("disk/trace");
+  const std::string work = installed("pingpong") + " 20000; " + installed("many_threads") + " 2000; exit 9";
+  const Outcome outcome = run(record_command(trace, {"sh", "-c", work}, {"--chunk-size", "32K"}));
+  EXPECT_EQ(outcome.status(), 9);
+  const TraceRecord told = read_trace_json(trace);
+  EXPECT_TRUE(told.how.starts_with("exited with status 9; the trace is not whole: ")) << told.how;
+  EXPECT_GT(told.records_dropped, 10'000u);
+  EXPECT_TRUE(told.threads.empty()) << "the test did not fill the disk";
+  EXPECT_FALSE(exists(trace + "/.trace.json.new"));
 }
 
 TEST_F(Directory, ThatIsFullLeavesTheStatusOfAProgramThatFailed) {

@@ -125,6 +125,14 @@ TEST_F(ExitStatus, Is0ForHelpAndVersion) {
   EXPECT_TRUE(run({.argv = {ovnitrace(), "--version"}}).out.starts_with("ovnitrace "));
 }
 
+TEST_F(ExitStatus, Is1ForHelpThatCannotBeWritten) {
+  for (const char *option : {"--help", "--version"}) {
+    const Outcome outcome = run({.argv = {"sh", "-c", ovnitrace() + " " + option + " >/dev/full"}});
+    EXPECT_EQ(outcome.status(), 1);
+    EXPECT_TRUE(says(outcome, "standard output")) << outcome.err;
+  }
+}
+
 // An early signal must not be swallowed while ovnitrace makes itself ready: the program would run
 // for ever.
 TEST_F(ExitStatus, IsThatOfASignalThatComesEarly) {

@@ -15,6 +15,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -219,6 +220,10 @@ RecordOptions checked(const RecordArguments &arguments) {
 /// The trace is on disk whatever happens here. Its exit status: 0, or 1 told on stderr.
 int convert_recording(const std::string &directory, bool quiet) {
   end_on_signals();
+  if (access(directory.c_str(), F_OK) != 0) {
+    say(fmt::format("there is nothing to convert: {} is gone, somebody has removed it", directory));
+    return kExitFailure;
+  }
   try {
     ConvertOptions options;
     options.directory = directory;

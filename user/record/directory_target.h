@@ -13,32 +13,42 @@ class DirectoryTarget final : public TraceTarget {
 public:
   /// `level`: of zstd, 0 for plain files. Throws Error.
   DirectoryTarget(const std::string &path, IfExists exists, uint32_t cpus, int level)
-      : directory_(path, exists), files_(directory_.fd(), cpus, level) {}
+      : directory_(path, exists), files_(directory_.fd(), cpus, level), cpus_(cpus) {}
 
   ChunkOutput &output() override { return files_; }
   void prepare(const Description &description) override {
-    directory_.prepare_file(kName, description);
-    prepared_ = true;
+    directory_.prepare_file(kName, [&](const Put &put) {
+      description([&](std::string_view text) {
+        first_bytes_ += text.size();
+        put(text);
+      });
+    });
   }
-  /// A trace that is to be overwritten is removed now, when the new one can be written and the program runs.
+  /// A trace that is to be overwritten is removed now, when the new one can be written and the program runs. What is
+  /// known at the end shall find room even if the chunks fill the disk.
   void begin() override {
     directory_.clear();
-    if (prepared_)
-      directory_.put_in_place(kName);
+    if (!first_bytes_)
+      return;
+    directory_.put_in_place(kName);
+    directory_.reserve(kName, first_bytes_ + kBytesKnownLater + cpus_ * kBytesOfACpu);
   }
   void end(const Description &description) override {
     directory_.prepare_file(kName, description);
     directory_.put_in_place(kName);
   }
+  void end_briefly(const Description &description) override { end(description); }
   void discard() noexcept override { directory_.discard(); }
   std::string place() const override { return directory_.path(); }
   bool may_stall() const override { return false; }
 
 private:
   static constexpr char kName[] = "trace.json";
+  static constexpr size_t kBytesKnownLater = 16 << 10, kBytesOfACpu = 512; ///< without the list of threads
   TraceDirectory directory_;
   ChunkFiles files_;
-  bool prepared_ = false;
+  const uint32_t cpus_;
+  size_t first_bytes_ = 0; ///< of the trace.json that was prepared, 0: none
 };
 
 } // namespace ovnitrace

@@ -85,6 +85,7 @@ private:
   void stop_when_full();
   void end_capture();
   void stop();
+  void end_target();
   void tell() const;
 
   const RecordOptions &options_;
@@ -341,14 +342,23 @@ void Session::stop() {
   trace_.forgotten = flight_ ? flight_->events_forgotten() : 0;
   trace_.records_dropped = store_->records_dropped();
   trace_.write_error = store_->error();
+  end_target();
+  if (!trace_.write_error.empty() && trace_.exit_status == 0)
+    trace_.exit_status = kExitFailure;
+}
+
+void Session::end_target() {
   try {
     target_->end(description(&recorder_->threads()));
   } catch (const Error &error) {
     if (trace_.write_error.empty())
       trace_.write_error = error.what();
+    try {
+      target_->end_briefly(description(nullptr));
+    } catch (const Error &) {
+      // the first one says why
+    }
   }
-  if (!trace_.write_error.empty() && trace_.exit_status == 0)
-    trace_.exit_status = kExitFailure;
 }
 
 void Session::tell() const {

@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <pwd.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +70,15 @@ std::string temporary_name(const std::string &name) { return "." + name + ".new"
 
 constexpr size_t kWriteSize = 64 << 10;
 
+/// Files are of the user who called sudo, who may have fewer rights than root.
+std::string reason(int error) {
+  const std::string text = std::strerror(error);
+  if (error != EACCES && error != EPERM)
+    return text;
+  const passwd *user = getpwuid(geteuid());
+  return fmt::format("{} for user {}", text, user ? user->pw_name : std::to_string(geteuid()));
+}
+
 /// 0, or the error.
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
@@ -97,14 +108,15 @@ TraceDirectory::TraceDirectory(const std::string &wanted, IfExists exists) : pat
   const std::string &path = path_;
   if (!made_ && errno != EEXIST)
     throw Error(fmt::format("cannot make the trace directory {}: {}; choose another place with -o", path,
-                            std::strerror(errno)));
+                            reason(errno)));
   if (!made_ && exists != IfExists::overwrite)
     throw Error(fmt::format("{} exists already; choose another with -o, or let it be overwritten with -f",
                             path));
   fd_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd_ < 0)
-    throw Error(fmt::format("cannot open the trace directory {}: {}", path, std::strerror(errno)));
+    throw Error(fmt::format("cannot open the trace directory {}: {}", path, reason(errno)));
   try {
+    take_lock();
     if (!may_replace(fd_)) // also one that somebody put in place of the one that we made
       throw Error(fmt::format("{} is not a trace directory: it is not overwritten; choose another with -o",
                               path));
@@ -114,18 +126,43 @@ TraceDirectory::TraceDirectory(const std::string &wanted, IfExists exists) : pat
   }
 }
 
-TraceDirectory::~TraceDirectory() { close(fd_); }
+TraceDirectory::~TraceDirectory() {
+  if (reserved_ >= 0) {
+    unlinkat(fd_, temporary_name(reserved_name_).c_str(), 0);
+    close(reserved_);
+  }
+  close(fd_);
+}
+
+/// A file system without locks has none to wait for.
+void TraceDirectory::take_lock() {
+  if (flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw Error(fmt::format("{} is being written by another ovnitrace; wait for its end, or choose another with -o",
+                            path_));
+}
 
 void TraceDirectory::clear() {
   remove_trace(fd_);
   cleared_ = true;
 }
 
-void TraceDirectory::prepare_file(const std::string &name, const std::function<void(const Put &)> &produce) {
-  std::string temporary = temporary_name(name);
+int TraceDirectory::new_file(const std::string &name) {
+  const std::string temporary = temporary_name(name);
   unlinkat(fd_, temporary.c_str(), 0);
-  int file = openat(fd_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-  if (file < 0)
+  return openat(fd_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+}
+
+void TraceDirectory::reserve(const std::string &name, size_t bytes) noexcept {
+  reserved_ = new_file(name);
+  reserved_name_ = name;
+  if (reserved_ >= 0)
+    posix_fallocate(reserved_, 0, off_t(bytes)); // what it cannot do now, it could not do later
+}
+
+void TraceDirectory::prepare_file(const std::string &name, const std::function<void(const Put &)> &produce) {
+  const bool has_room = reserved_ >= 0 && reserved_name_ == name;
+  const int file = has_room ? reserved_ : new_file(name);
+  if (file < 0 || lseek(file, 0, SEEK_SET) < 0)
     fail(name, errno);
   std::string waiting;
   int error = 0;
@@ -139,6 +176,11 @@ void TraceDirectory::prepare_file(const std::string &name, const std::function<v
   });
   if (!error)
     error = write_all(file, waiting);
+  if (has_room && !error && ftruncate(file, lseek(file, 0, SEEK_CUR)) != 0)
+    error = errno;
+  if (has_room && error)
+    throw Error(failure(name, error));
+  reserved_ = has_room ? -1 : reserved_;
   if (close(file) != 0 && !error)
     error = errno;
   if (error)
@@ -150,9 +192,13 @@ void TraceDirectory::put_in_place(const std::string &name) {
     fail(name, errno);
 }
 
+std::string TraceDirectory::failure(const std::string &name, int error) const {
+  return fmt::format("cannot write {}/{}: {}", path_, name, reason(error));
+}
+
 void TraceDirectory::fail(const std::string &name, int error) {
   unlinkat(fd_, temporary_name(name).c_str(), 0);
-  throw Error(fmt::format("cannot write {}/{}: {}", path_, name, std::strerror(error)));
+  throw Error(failure(name, error));
 }
 
 void TraceDirectory::discard() noexcept {

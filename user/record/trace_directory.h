@@ -18,7 +18,8 @@ enum class IfExists {
 };
 
 /// A new trace directory, opened. Files in it are reached through its descriptor only, so that nobody
-/// can swap it for another while it is written.
+/// can swap it for another while it is written; and it is locked (flock(2)), so that no other capture overwrites it
+/// meanwhile. The kernel unlocks it, however we end.
 class TraceDirectory {
 public:
   /// Makes `path`. Throws Error.
@@ -32,7 +33,10 @@ public:
 
   /// Removes the files of the trace that was there; anything else is left alone. Throws Error.
   void clear();
-  /// Writes a file under another name; `produce` is given where its text goes, piece by piece. Throws Error.
+  /// Keeps room on the disk, as far as there is some, for `bytes` of the next file of that name.
+  void reserve(const std::string &name, size_t bytes) noexcept;
+  /// Writes a file under another name; `produce` is given where its text goes, piece by piece. Throws Error; what was
+  /// reserved is kept then, for a shorter text.
   void prepare_file(const std::string &name, const std::function<void(const Put &)> &produce);
   /// Gives a prepared file its name, in place of what had it. Throws Error.
   void put_in_place(const std::string &name);
@@ -41,9 +45,14 @@ public:
 
 private:
   [[noreturn]] void fail(const std::string &name, int error);
+  void take_lock();
+  int new_file(const std::string &name);
+  std::string failure(const std::string &name, int error) const;
 
   std::string path_;
   int fd_ = -1;
+  int reserved_ = -1; ///< a file under the other name of reserved_name_
+  std::string reserved_name_;
   bool made_ = false;    ///< the directory is ours
   bool cleared_ = false; ///< what is in it is ours
 };

@@ -126,7 +126,10 @@ std::string buffer_of(const BufferKind &buffer) {
 Json ending_of(const TraceDescription &trace) {
   if (!trace.finished)
     return {{"how", trace.how.empty() ? "still being captured, or the tracer was killed" : trace.how}};
-  Json ending = {{"how", trace.how}, {"exit_status", trace.exit_status}};
+  std::string how = trace.how;
+  if (!trace.write_error.empty())
+    how += "; the trace is not whole: " + std::to_string(trace.records_dropped) + " records were not written";
+  Json ending = {{"how", how}, {"exit_status", trace.exit_status}};
   if (!trace.write_error.empty())
     ending["write_error"] = trace.write_error;
   return ending;

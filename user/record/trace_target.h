@@ -24,6 +24,8 @@ public:
   virtual void begin() = 0;
   /// The last chunk was given, and this is what trace.json says in the end. Throws Error.
   virtual void end(const Description &description) = 0;
+  /// That failed: a trace.json of what matters most, where there may be room for that at least. Throws Error.
+  virtual void end_briefly(const Description &) {}
   /// The capture never began.
   virtual void discard() noexcept = 0;
   /// For messages, and for a conversion if it is a directory.
