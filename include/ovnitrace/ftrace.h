@@ -76,7 +76,8 @@ struct FTrace_Chunk {
 	FTrace_DWORD emergency_size; /* bytes */
 	FTrace_DWORD events;         /* events in the normal area */
 	FTrace_DWORD emergency_events;
-	FTrace_DWORD lost; /* events that came when it was full and had nowhere to jump */
+	FTrace_DWORD lost; /* events that came when it was full and had nowhere to jump, or, to a
+			    * CYC chunk, while threads that were interrupted held all its slots */
 	int next;          /* the chunk that it is linked to, or -1 */
 };
 typedef struct FTrace_Chunk *FTrace_Chunk_Ptr;

@@ -46,7 +46,7 @@ enum ovt_put ovt_area_put(struct ovt_area *area, const struct ovt_event *event, 
 		area->records[at] = record;
 	atomic_fetch_add_explicit(&area->written, 1, memory_order_release);
 	/* The last one has closed the area, whether or not it found its slot in use. */
-	return done || (how & OVT_LAST) ? OVT_PUT : OVT_AGAIN;
+	return done || (how & OVT_LAST) ? OVT_PUT : OVT_HELD;
 }
 
 bool ovt_area_open(struct ovt_area *area)

@@ -135,9 +135,15 @@ static bool log_without_room(struct ovt_chunk *chunk, uint64_t from, const struc
 static enum ovt_put put_normal(struct ovt_chunk *chunk, const struct ovt_event *event,
 			       bool *jumps)
 {
+	/* Who holds a slot is done with it in some ns, or else this thread has interrupted him. Each
+	 * try is for the next slot, but there may be one only. */
+	enum { TRIES = 1000 };
 	unsigned how = ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_CYC ? OVT_CYCLIC : 0;
 	*jumps = is_next_chunk(event) && successor_is_ready(chunk);
-	return ovt_area_put(&chunk->normal, event, how | (*jumps ? OVT_LAST : 0), 0);
+	enum ovt_put result = OVT_HELD;
+	for (int i = 0; i < TRIES && result == OVT_HELD; i++)
+		result = ovt_area_put(&chunk->normal, event, how | (*jumps ? OVT_LAST : 0), 0);
+	return result;
 }
 
 /* The same for a pinned chunk, where it matters that it is not emptied meanwhile. */
@@ -149,6 +155,8 @@ static bool log_pinned(struct ovt_chunk *chunk, uint64_t from, const struct ovt_
 	enum ovt_put result = put_normal(chunk, event, &jumps);
 	if (result == OVT_AGAIN)
 		return false;
+	if (result == OVT_HELD)
+		return lose(chunk, from, FTrace_EVT_blackout_start);
 	if (result != OVT_PUT)
 		return log_without_room(chunk, from, event, result == OVT_CLOSED);
 	if (jumps)
