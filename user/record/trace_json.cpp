@@ -128,7 +128,9 @@ Json ending_of(const TraceDescription &trace) {
     return {{"how", trace.how.empty() ? "still being captured, or the tracer was killed" : trace.how}};
   std::string how = trace.how;
   if (!trace.write_error.empty())
-    how += "; the trace is not whole: " + std::to_string(trace.records_dropped) + " records were not written";
+    how += "; the trace is not whole";
+  if (!trace.write_error.empty() && trace.records_dropped)
+    how += ": " + std::to_string(trace.records_dropped) + " records were not written";
   Json ending = {{"how", how}, {"exit_status", trace.exit_status}};
   if (!trace.write_error.empty())
     ending["write_error"] = trace.write_error;

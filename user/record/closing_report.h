@@ -1,0 +1,14 @@
+// What ovnitrace says when a capture is over.
+#pragma once
+
+#include "user/record/trace_json.h"
+
+#include <cstddef>
+#include <string>
+
+namespace ovnitrace {
+
+/// On standard error: how much was captured of how many `threads`, where it is (`place`), and what is missing.
+void tell_end(const TraceDescription &trace, size_t threads, const std::string &place);
+
+} // namespace ovnitrace

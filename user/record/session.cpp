@@ -1,0 +1,157 @@
+#include "user/record/session.h"
+
+#include "emulator/error.h"
+#include "user/record/clock.h"
+#include "user/record/closing_report.h"
+#include "user/record/make_target.h"
+#include "user/record/print.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Waits for the end of a process that is not our child; a signal ends the wait too.
+std::string wait_for_process(const ProcessWatch &process, double duration, StopSignals &signals) {
+  if (signals.wait(duration, process.file()))
+    return "stopped by a signal";
+  return process.ended() ? "the process ended" : "the time was over";
+}
+
+} // namespace
+
+RecordResult Session::run() {
+  start();
+  wait();
+  stop();
+  if (!options_.quiet)
+    tell_end(trace_, recorder_->threads().all().size(), target_->place());
+  return {target_->place(), trace_.exit_status};
+}
+
+std::string Session::traced_name() const {
+  if (!options_.command.empty())
+    return options_.command[0];
+  return process_ ? process_->name() : "system";
+}
+
+TraceTarget::Description Session::description(const ThreadRegistry *threads) const {
+  return [this, threads](const Put &put) { write_json(trace_, threads, put); };
+}
+
+void Session::wait() {
+  if (program_) {
+    ProgramEnd end = program_->wait();
+    capture_.await_last_switch();
+    trace_.how = end.text();
+    trace_.exit_status = end.exit_status();
+  } else if (options_.pid) {
+    trace_.how = wait_for_process(*process_, options_.duration, *signals_);
+  } else {
+    trace_.how = signals_->wait(options_.duration) ? "stopped by a signal" : "the time was over";
+  }
+}
+
+/// What a flight recorder holds now, as a trace of its own beside the one that is written at the end.
+void Session::save() {
+  std::lock_guard lock(ending_);
+  if (ended_)
+    return;
+  std::string place = "a trace of its own";
+  try {
+    const std::unique_ptr<TraceTarget> target = make_save_target(options_, traced_name(), capture_.cpus(), *target_, saves_);
+    place = target->place();
+    recorder_->flush();
+    TraceDescription saved = trace_;
+    saved.how = "saved while the capture went on";
+    target->begin();
+    CountedOutput output(target->output(), capture_.cpus());
+    if (flight_->save(output, monotonic_ns()))
+      throw Error(output.error());
+    saved.written = output.records();
+    target->end([&](const Put &put) { write_json(saved, nullptr, put); });
+    if (!options_.quiet)
+      print("ovnitrace: saved to {} (see it with ovnitrace convert); recording goes on\n", place);
+  } catch (const std::exception &error) {
+    flight_->rearm();
+    print("ovnitrace: error: cannot save to {}: {}\n", place, error.what());
+  }
+  if (options_.trigger && flight_->triggers_spent() && !std::exchange(told_triggers_spent_, true))
+    print("ovnitrace: --trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does\n",
+          options_.trigger_saves);
+}
+
+/// The program goes on untraced; without one there is nothing to wait for.
+void Session::stop_when_full() {
+  std::lock_guard lock(ending_);
+  if (ended_)
+    return;
+  end_capture();
+  full_ = true;
+  if (!options_.quiet)
+    print("ovnitrace: {} bytes are recorded: tracing stopped{}\n", options_.buffer.bytes,
+          program_ ? "; the program goes on untraced" : "");
+  if (!program_)
+    kill(getpid(), SIGTERM);
+}
+
+void Session::end_capture() {
+  ended_ = true;
+  trace_.end = monotonic_ns();
+  recorder_->end_at(trace_.end);
+  if (families_)
+    families_->detach();
+  capture_.detach();
+  trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - trace_.tracer_cpu;
+  recorder_->finish();
+  store_->close();
+}
+
+void Session::stop() {
+  {
+    std::lock_guard lock(ending_);
+    if (!ended_)
+      end_capture();
+  }
+  requests_.reset();
+  if (full_ && signals_)
+    signals_->wait(1e-9); // ours, if it came when the wait was over
+  if (full_)
+    trace_.how = fmt::format("{} bytes were recorded and tracing stopped{}", options_.buffer.bytes,
+                             program_ ? "; later the program " + trace_.how : "");
+  trace_.finished = true;
+  trace_.counts = recorder_->counts();
+  trace_.life_lost = recorder_->life_lost();
+  trace_.skipped_runs = recorder_->skipped_runs();
+  trace_.user_refused = families_ ? families_->user_refused() : 0;
+  trace_.records = recorder_->records();
+  trace_.written = output_->records();
+  trace_.events = recorder_->events();
+  trace_.forgotten = flight_ ? flight_->events_forgotten() : 0;
+  trace_.records_dropped = store_->records_dropped();
+  trace_.write_error = store_->error();
+  end_target();
+  if (!trace_.write_error.empty() && trace_.exit_status == 0)
+    trace_.exit_status = kExitFailure;
+}
+
+void Session::end_target() {
+  try {
+    target_->end(description(&recorder_->threads()));
+  } catch (const Error &error) {
+    if (trace_.write_error.empty())
+      trace_.write_error = error.what();
+    try {
+      target_->end_briefly(description(nullptr));
+    } catch (const Error &) {
+      // the first one says why
+    }
+  }
+}
+
+} // namespace ovnitrace
