@@ -196,6 +196,16 @@ TEST_F(Signals, OfTheTerminalEndAProgramAndItsTraceIsFinished) {
   EXPECT_EQ(read_trace_json(trace()).exit_status, 128 + SIGINT);
 }
 
+// timeout(1) makes a process group of its own, which has not the terminal.
+TEST_F(Signals, OfTheTerminalReachAProgramThatLeftTheGroup) {
+  Terminal terminal(record_command(trace(), {"timeout", "1000", "sh", "-c", counting("INT")}).argv);
+  wait_for("ready");
+  terminal.type(3);
+  eventually([&] { return got() >= 1; }, "the program gets SIGINT");
+  write_text(path("end"), "");
+  EXPECT_EQ(WEXITSTATUS(terminal.wait()), 6) << terminal.printed();
+}
+
 // The kernel tells only the leader of the session, which is ovnitrace here.
 TEST_F(Signals, OfAHangUpReachesTheProgram) {
   Terminal terminal(

@@ -48,8 +48,8 @@ void wait_for_the_same(int signal) {
   sigtimedwait(&same, nullptr, &at_once);
 }
 
-/// The program is in our process group: what was sent to the group it has already. What it sends to its parent is not
-/// meant for itself.
+/// The program begins in our process group: what was sent to the group it has already, unless it left it, as timeout(1)
+/// does. What it sends to its parent is not meant for itself.
 void forward(int signal, siginfo_t *info, void *) {
   const int saved = errno;
   const pid_t to = program.load();
@@ -58,7 +58,8 @@ void forward(int signal, siginfo_t *info, void *) {
   } else {
     wait_for_the_same(signal);
     const bool of_program = info->si_code <= 0 && info->si_pid == to; // SI_USER and the like
-    if (!witness.load()->got(signal) && !of_program)
+    const bool has_it = witness.load()->got(signal) && getpgid(to) == getpgrp();
+    if (!has_it && !of_program)
       kill(to, signal);
   }
   errno = saved;

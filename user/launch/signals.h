@@ -24,8 +24,8 @@ int held_signal();
 /// From now on they have the effect on us that they had before hold_signals().
 void end_on_signals();
 
-/// While it lives, they are passed on to `pid`, which is in our process group, unless it has them already because they
-/// were sent to the group (by a terminal, kill(0) or kill(-group)), or sent them itself.
+/// While it lives, they are passed on to `pid`, unless it has them already because it is in our process group and they
+/// were sent to that (by a terminal, kill(0) or kill(-group)), or sent them itself.
 class SignalForwarder {
 public:
   explicit SignalForwarder(pid_t pid);
