@@ -158,6 +158,10 @@ TEST_F(TcpSessionTest, EndsAtWhatASenderMustNotSay) {
     EXPECT_FALSE(store.traces["app"].discarded);
     return session.error();
   };
+  const auto describe = [](Sender &s) {
+    s.send(MessageType::description, "{}");
+    s.send(MessageType::description_end, "");
+  };
   const auto has = [](const std::string &text, const char *what) {
     EXPECT_NE(text.find(what), std::string::npos) << text;
   };
@@ -165,8 +169,11 @@ TEST_F(TcpSessionTest, EndsAtWhatASenderMustNotSay) {
   has(error_after([&](Sender &s) { s.send_records(0, record_ + "x"); }), "no whole records");
   has(error_after([&](Sender &s) { s.send_records(0, ""); }), "without any");
   has(error_after([&](Sender &s) { s.send(MessageType::records, "abc"); }), "without any");
-  has(error_after([&](Sender &s) { s.send_end(17); }), "not as many as the sender says");
-  has(error_after([&](Sender &s) { s.send(MessageType::end, "x"); }), "not as many");
+  has(error_after([&](Sender &s) { describe(s), s.send_end(17); }), "not as many as the sender says");
+  has(error_after([&](Sender &s) { describe(s), s.send(MessageType::end, "x"); }), "not as many");
+  has(error_after([&](Sender &s) { s.send_end(16); }), "without its trace.json");
+  has(error_after([&](Sender &s) { describe(s), s.send(MessageType::description, "{"), s.send_end(16); }),
+      "without its trace.json");
   has(error_after([&](Sender &s) { s.send(MessageType::identify, s.identify()); }), "second introduction");
   has(error_after([&](Sender &s) { s.send(MessageType::done, ""); }), "not for a collector");
   has(error_after([&](Sender &s) { s.send(MessageType::refuse, "no \x1b[31mdisk"); }), "gave up: no ?[31mdisk");

@@ -94,7 +94,7 @@ TEST_F(UdpServerTest, GivesThePlaceOfWhoIsQuietForLongestToAnother) {
 TEST_F(UdpServerTest, KeepsNothingOfACaptureThatNeverBegan) {
   DatagramPacker sender = packer(11);
   sender.name("never");
-  sender.describe("{}");
+  sender.describe("{\"format\": \"ovnitrace\"}");
   sender.end(0);
   pass(2 * kSecond);
   EXPECT_TRUE(store_.traces.at("never").discarded);

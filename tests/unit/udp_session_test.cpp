@@ -289,7 +289,7 @@ TEST_F(UdpSessionTest, SaysWhatItDoesNotKnowOfASenderThatNeverEnds) {
 // Finding a key among others costs as many steps as there are: a collector would be busy for minutes.
 TEST(CollectedDescription, IsNoObjectOfCountlessKeys) {
   const auto object = [](unsigned keys) {
-    std::string text = "{\"inner\": [{\"a\": 1}, {";
+    std::string text = "{\"format\": \"ovnitrace\", \"inner\": [{\"a\": 1}, {";
     for (unsigned n = 0; n < keys; n++)
       text += (n ? ",\"" : "\"") + std::to_string(n) + "\":0";
     return text + "}, {\"b\": 2}], \"told\": true}";
@@ -321,6 +321,17 @@ TEST_F(UdpSessionTest, SurvivesDatagramsThatLie) {
   EXPECT_EQ(session.counts().wrong, 4u);
   session.finish();
   EXPECT_EQ(store_.traces.size(), 1u);
+}
+
+TEST_F(UdpSessionTest, CountsADescriptionThatIsNone) {
+  for (const char *text : {"{\"format\": \"ovnitrace\"", "[1]", "{\"format\": \"other\"}"}) {
+    UdpSession session("here", store_.maker());
+    DatagramPacker packer(5, 1, [&](const Datagram &datagram) { send(session, datagram); });
+    packer.describe(text);
+    session.finish();
+    EXPECT_EQ(session.counts().wrong, 1u) << text;
+    EXPECT_FALSE(session.whole());
+  }
 }
 
 // libovnitrace and S.Ha.R.K. send records and nothing about them.

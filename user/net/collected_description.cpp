@@ -29,10 +29,12 @@ Json parse(const std::string &text) {
         return !strange;
       },
       false);
-  return json.is_object() && !strange ? json : Json();
+  return json.is_object() && !strange && json.value("format", Json()) == "ovnitrace" ? json : Json();
 }
 
 } // namespace
+
+bool is_description(const std::string &text) { return !parse(text).is_null(); }
 
 std::string collected_description(const std::string &description, const std::string &from, const UdpCounts &counts,
                                   bool closed) {

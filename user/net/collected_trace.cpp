@@ -2,6 +2,7 @@
 
 #include "emulator/error.h"
 #include "user/chunk/chunk_files.h"
+#include "user/net/description_check.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -88,7 +89,7 @@ void CollectedTrace::describe(std::string_view text) {
   if (!description_file_) {
     unlinkat(directory_.fd(), kUnfinished, 0);
     description_file_ = UniqueFd(
-        openat(directory_.fd(), kUnfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+        openat(directory_.fd(), kUnfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!description_file_)
       fail(kDescription, errno);
   }
@@ -109,7 +110,12 @@ void CollectedTrace::describe(std::string_view text) {
 void CollectedTrace::end_description() {
   if (!description_file_)
     throw Error("an empty trace.json");
+  const std::string why = why_no_description(description_file_.get());
   description_file_ = UniqueFd();
+  if (!why.empty()) {
+    unlinkat(directory_.fd(), kUnfinished, 0);
+    throw Error(fmt::format("what came as trace.json is none: {}", why));
+  }
   directory_.put_in_place(kDescription);
 }
 

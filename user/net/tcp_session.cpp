@@ -64,9 +64,12 @@ void TcpSession::handle(const Message &message) {
   case MessageType::identify:
     return introduce(message.payload);
   case MessageType::description:
+    described_ = false;
     return sink_->describe(message.payload);
   case MessageType::description_end:
-    return sink_->end_description();
+    sink_->end_description();
+    described_ = true;
+    return;
   case MessageType::records:
   case MessageType::compressed:
     return append(message);
@@ -106,6 +109,8 @@ void TcpSession::append(const Message &message) {
 }
 
 void TcpSession::end(std::string_view payload) {
+  if (!described_)
+    throw Error("the sender ended without its trace.json");
   if (payload.size() != 8 || get_u64(payload, 0) != sink_->bytes())
     throw Error(fmt::format("{} bytes of chunks came, not as many as the sender says", sink_->bytes()));
   std::string written;

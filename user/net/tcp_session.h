@@ -43,6 +43,7 @@ private:
   MessageParser parser_;
   std::unique_ptr<TraceSink> sink_;
   std::string output_, error_;
+  bool described_ = false; ///< by a trace.json that came whole
   bool ended_ = false, complete_ = false;
 };
 

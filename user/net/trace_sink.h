@@ -21,7 +21,7 @@ public:
   virtual void overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) = 0;
   /// A piece of trace.json. Throws Error.
   virtual void describe(std::string_view text) = 0;
-  /// These pieces are a trace.json, in place of the one that was there. Throws Error.
+  /// These pieces are a trace.json, in place of the one that was there. Throws Error, also if they are none.
   virtual void end_description() = 0;
   /// Removes what is there: nothing was captured.
   virtual void discard() noexcept = 0;

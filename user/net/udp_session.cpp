@@ -118,6 +118,10 @@ void UdpSession::describe(std::span<const ftrace_record> records, uint32_t size)
   text_ += text_of(records.subspan(1), std::min<size_t>(size, whole - offset));
   if (text_.size() != whole)
     return;
+  if (!is_description(text_)) {
+    counts_.wrong++;
+    return;
+  }
   description_ = std::exchange(text_, {});
   if (!closing_)
     write_description();

@@ -72,6 +72,9 @@ private:
   bool ours_ = false, closing_ = false, finished_ = false;
 };
 
+/// Whether it is a trace.json of ovnitrace.
+bool is_description(const std::string &text);
+
 /// trace.json of a trace that came by UDP: the sender's, if it came, with what the collector has to add.
 std::string collected_description(const std::string &description, const std::string &from, const UdpCounts &counts,
                                   bool closed);
