@@ -7,6 +7,7 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <csignal>
+#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -63,6 +64,21 @@ TEST_F(SendTcp, LosesNoneOfAMillionEvents) {
   const Outcome dumped = run({.argv = {ovnitrace(), "dump", trace}});
   EXPECT_EQ(dumped.status(), 0) << dumped.err;
   EXPECT_GT(std::count(dumped.out.begin(), dumped.out.end(), '\n'), 1'000'000);
+}
+
+TEST_F(SendTcp, GoesOnWhenNobodyReadsWhatTheCollectorSays) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  Process collector({.argv = {ovnitrace(), "collect", "--listen", "tcp://127.0.0.1:0", "-o", collected()},
+                     .in_child = [&] { dup2(ends[1], STDERR_FILENO); }});
+  close(ends[1]);
+  char said[256] = {};
+  EXPECT_GT(read(ends[0], said, sizeof said - 1), 0);
+  close(ends[0]);
+  const std::string first = lines_of(said).at(0);
+  EXPECT_EQ(run(send_command(first.substr(first.find("tcp://")), {"true"})).status(), 0);
+  collector.signal(SIGINT);
+  EXPECT_EQ(collector.wait().status(), 0);
 }
 
 TEST_F(SendTcp, GivesWhatALocalTraceIs) {

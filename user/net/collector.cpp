@@ -34,6 +34,7 @@ UniqueFd stop_signals() {
     sigaddset(&stops, signal);
   sigprocmask(SIG_BLOCK, &stops, nullptr);
   signal(SIGXFSZ, SIG_IGN); // a file size limit is an error of write(2)
+  signal(SIGPIPE, SIG_IGN); // what nobody reads on stderr is not worth the traces
   return UniqueFd(signalfd(-1, &stops, SFD_CLOEXEC));
 }
 
