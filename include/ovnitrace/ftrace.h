@@ -9,7 +9,8 @@
  *
  * A function that returns int returns 0 or a chunk number, or a negative FTRACE_E_*, for which
  * FTrace_strerror has words. TRACER_LOGEVENT, FTrace_enable and FTrace_disable are lock-free and
- * async-signal-safe; the others are thread-safe, and no signal handler may call them.
+ * async-signal-safe; the others are thread-safe, and no signal handler may call them. A forked child
+ * has a copy of the chunks; fork waits for threads that are in one of the others.
  */
 #ifndef OVNITRACE_FTRACE_H
 #define OVNITRACE_FTRACE_H

@@ -73,9 +73,10 @@ bool FtraceInterrupted::interrupt(int slots, int mode, unsigned instructions) {
     waitpid(pid, &status, 0);
   }
   const bool in_time = !shared_->logged;
-  for (long signal = SIGUSR1; WIFSTOPPED(status); signal = 0) {
+  for (long signal = SIGUSR1; WIFSTOPPED(status);) {
     ptrace(PTRACE_CONT, pid, nullptr, signal);
     waitpid(pid, &status, 0);
+    signal = WIFSTOPPED(status) && WSTOPSIG(status) != SIGSTOP ? WSTOPSIG(status) : 0;
   }
   EXPECT_TRUE(WIFEXITED(status)) << "killed by " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 0);

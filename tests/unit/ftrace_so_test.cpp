@@ -6,6 +6,8 @@
 
 #include <dlfcn.h>
 #include <filesystem>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace {
 
@@ -17,9 +19,11 @@ protected:
     library_ = dlopen((here.parent_path() / "libovnitrace.so.0").c_str(), RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(library_, nullptr) << dlerror();
   }
-  ~FtraceSo() override {
+  ~FtraceSo() override { unload(); }
+  void unload() {
     if (library_)
       dlclose(library_);
+    library_ = nullptr;
   }
   template <typename Function> Function *get(const char *name, Function *) {
     return reinterpret_cast<Function *>(dlsym(library_, name));
@@ -68,6 +72,19 @@ TEST_F(FtraceSo, WithNothingSetUpEachSaysWhatIsMissing) {
   GET(FTrace_disk_writer)(GET(FTrace_get_chunk_table)()[0]);
   EXPECT_EQ(GET(FTrace_last_error)(), FTRACE_E_NO_SENDER);
   EXPECT_EQ(GET(FTrace_chunk_delete)(0), 0);
+}
+
+TEST_F(FtraceSo, AProgramForksAfterItWasUnloaded) {
+  for (int i = 0; i < 2; i++) {
+    const pid_t child = fork();
+    if (child == 0)
+      _exit(0);
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    if (i == 0)
+      unload();
+  }
 }
 
 } // namespace

@@ -68,6 +68,10 @@ uint64_t ovt_area_close(struct ovt_area *area);
  * a thread must have been stopped in the middle. */
 bool ovt_area_settle(struct ovt_area *area);
 
+/* In a forked child: gives up the slots that threads were writing which it does not have. They stay
+ * empty, or a cyclic area's as they are. Returns how many they were. */
+uint64_t ovt_area_forked(struct ovt_area *area, bool cyclic);
+
 /* Empties it, and makes it ready or open or neither by `state`; it must be closed and settled. */
 void ovt_area_reset(struct ovt_area *area, uint64_t state);
 

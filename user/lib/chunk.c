@@ -1,5 +1,6 @@
 #include "user/lib/chunk.h"
 
+#include "user/lib/clock.h"
 #include "user/lib/memory.h"
 #include "user/lib/tracer.h"
 
@@ -8,7 +9,6 @@
 #include <time.h>
 
 struct ovt_chunk ovt_chunks[FTRACE_MAX_CHUNK];
-pthread_mutex_t ovt_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct ovt_chunk *ovt_chunk_find(int number)
 {
@@ -49,6 +49,8 @@ void ovt_chunk_free_memory(struct ovt_chunk *chunk)
 		munmap(chunk->memory, chunk->memory_size);
 	chunk->memory = NULL;
 	chunk->memory_size = 0;
+	chunk->normal.records = chunk->emergency.records = NULL;
+	chunk->normal.in_use = NULL;
 	free(chunk->compressed);
 	chunk->compressed = NULL;
 	chunk->compressed_size = 0;
@@ -86,6 +88,50 @@ void ovt_chunk_end_blackout(struct ovt_chunk *chunk)
 	}
 }
 
+/* Counts what was told already to be lost. */
+static void count_told(struct ovt_chunk *chunk, uint64_t lost)
+{
+	atomic_fetch_add(&chunk->told, lost);
+	atomic_fetch_add(&chunk->lost, lost);
+}
+
+void ovt_chunk_forked(struct ovt_chunk *chunk)
+{
+	bool cyclic = ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_CYC;
+	uint64_t cut = ovt_area_forked(&chunk->normal, cyclic);
+	ovt_area_forked(&chunk->emergency, false);
+	atomic_store(&chunk->pins, 0);
+	chunk->forked = ovt_now();
+	if (atomic_load(&chunk->settings) & FTRACE_CHUNK_FLAG_BUSY) {
+		atomic_fetch_and(&chunk->settings, (FTrace_flags)~FTRACE_CHUNK_FLAG_BUSY);
+		ovt_chunk_unclaim(chunk, &chunk->claim);
+	}
+	/* A cyclic one's slots do not show, once it goes round, which they were. */
+	if (!cut || !cyclic)
+		return;
+	const struct ovt_event start = {FTrace_EVT_blackout_start, 0, 0},
+			       end = {FTrace_EVT_blackout_end, 0, (uint32_t)cut};
+	ovt_area_put(&chunk->emergency, &start, 0, 0);
+	ovt_area_put(&chunk->emergency, &end, 0, 0);
+	count_told(chunk, cut);
+}
+
+/* Says in the place of each event that a fork has cut off that it is lost. The chunk is claimed. */
+static void tell_cut_off(struct ovt_chunk *chunk)
+{
+	bool cyclic = ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_CYC;
+	uint64_t time = chunk->forked;
+	for (uint32_t i = cyclic || !time ? 0 : ovt_area_count(&chunk->normal); i-- > 0;) {
+		struct ftrace_record *record = &chunk->normal.records[i];
+		if (record->code == FTrace_EVT_empty) {
+			ftrace_record_set(record, FTrace_EVT_blackout_end, 0, time, 1);
+			count_told(chunk, 1);
+		}
+		time = ftrace_record_tsc(record);
+	}
+	chunk->forked = 0;
+}
+
 bool ovt_chunk_claim(struct ovt_chunk *chunk, struct ovt_claim *claim)
 {
 	claim->normal = ovt_area_close(&chunk->normal);
@@ -93,8 +139,10 @@ bool ovt_chunk_claim(struct ovt_chunk *chunk, struct ovt_claim *claim)
 	if (ovt_area_settle(&chunk->normal) && wait_for_pins(chunk)) {
 		ovt_chunk_end_blackout(chunk);
 		claim->emergency = ovt_area_close(&chunk->emergency);
-		if (ovt_area_settle(&chunk->emergency))
+		if (ovt_area_settle(&chunk->emergency)) {
+			tell_cut_off(chunk);
 			return true;
+		}
 	}
 	ovt_chunk_unclaim(chunk, claim);
 	return false;

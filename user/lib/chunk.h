@@ -9,12 +9,16 @@
 #define OVT_CHUNK_H
 
 #include "user/lib/area.h"
+#include "user/lib/life.h"
 
 #include <ovnitrace/ftrace.h>
 
-#include <pthread.h>
-
 #define LOST_OVER (1ull << 63) /* what comes now is not lost any more: look where to go */
+
+/* What a chunk was when it was taken from all logging. */
+struct ovt_claim {
+	uint64_t normal, emergency;
+};
 
 struct ovt_chunk {
 	struct ovt_area normal;
@@ -26,6 +30,8 @@ struct ovt_chunk {
 	_Atomic uint8_t settings; /* mode, NODEL, BUSY, COMPR; FREE and FULL are the areas' */
 
 	bool exists;
+	struct ovt_claim claim; /* while BUSY */
+	uint64_t forked;        /* when the process was forked that has it since; 0: never, or settled */
 	struct ftrace_record *memory; /* both areas and the flags; null when compressed */
 	size_t memory_size;
 	void *compressed; /* malloc'd; null when not */
@@ -33,7 +39,6 @@ struct ovt_chunk {
 };
 
 extern struct ovt_chunk ovt_chunks[FTRACE_MAX_CHUNK];
-extern pthread_mutex_t ovt_lock;
 
 /* The chunk of that number, or null. */
 struct ovt_chunk *ovt_chunk_find(int number);
@@ -51,16 +56,14 @@ void ovt_chunk_free_memory(struct ovt_chunk *chunk);
 /* Replaces the memory of a claimed chunk by its compressed form, which is malloc'd. */
 void ovt_chunk_set_compressed(struct ovt_chunk *chunk, void *compressed, size_t size);
 
-/* What a chunk was when it was taken from all logging. */
-struct ovt_claim {
-	uint64_t normal, emergency;
-};
-
 /* Takes it from all logging, and waits for those who are at it: what it holds stays as it is. False
  * if one of them does not come to an end; then nothing has changed. */
 bool ovt_chunk_claim(struct ovt_chunk *chunk, struct ovt_claim *claim);
 /* Gives it back as it was. */
 void ovt_chunk_unclaim(struct ovt_chunk *chunk, const struct ovt_claim *claim);
+
+/* In a forked child: ends what threads were at that it does not have. */
+void ovt_chunk_forked(struct ovt_chunk *chunk);
 
 /* Ends the loss of events, if there was any, with a blackout_end. */
 void ovt_chunk_end_blackout(struct ovt_chunk *chunk);

@@ -31,6 +31,7 @@ static int create(int normal_size, int emergency_size, FTrace_flags flags)
 		return error;
 	atomic_store(&chunk->lost, 0);
 	atomic_store(&chunk->told, 0);
+	chunk->forked = 0;
 	atomic_store(&chunk->next, -1);
 	ovt_area_reset(&chunk->normal, 0);
 	ovt_area_reset(&chunk->emergency, 0);

@@ -23,6 +23,8 @@ static void look_through(struct ovt_content *content)
 		for (uint32_t i = 0; i < content->count[part]; i++) {
 			const struct ftrace_record *record = &content->part[part][i];
 			uint64_t time = ftrace_record_tsc(record);
+			if (record->code == FTrace_EVT_empty)
+				continue;
 			if (time < content->earliest)
 				content->earliest = time;
 			content->tells_clock |= tells_clock(record);

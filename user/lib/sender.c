@@ -2,21 +2,20 @@
 #include "user/lib/sender.h"
 #include "user/lib/tracer.h"
 
-static pthread_mutex_t sender_lock = PTHREAD_MUTEX_INITIALIZER;
 static ovt_send *sender;
 
 int ovt_sender_set(ovt_send *send, int (*prepare)(void *argument), void *argument)
 {
-	pthread_mutex_lock(&sender_lock);
+	pthread_mutex_lock(&ovt_sender_lock);
 	int error = prepare(argument);
 	if (!error)
 		sender = send;
-	pthread_mutex_unlock(&sender_lock);
+	pthread_mutex_unlock(&ovt_sender_lock);
 	return error;
 }
 
 /* Marks a chunk busy and takes it from all logging. */
-static int begin(struct ovt_chunk *chunk, const FTrace_flags *new_flags, struct ovt_claim *claim)
+static int begin(struct ovt_chunk *chunk, const FTrace_flags *new_flags)
 {
 	if (!chunk)
 		return FTRACE_E_UNKNOWN_CHUNK;
@@ -25,28 +24,27 @@ static int begin(struct ovt_chunk *chunk, const FTrace_flags *new_flags, struct 
 	int error = new_flags ? ovt_flags_check(*new_flags, chunk->compressed != NULL) : FTRACE_OK;
 	if (error)
 		return error;
-	if (ovt_tracer_uses(chunk) || !ovt_chunk_claim(chunk, claim))
+	if (ovt_tracer_uses(chunk) || !ovt_chunk_claim(chunk, &chunk->claim))
 		return FTRACE_E_BUSY;
 	atomic_fetch_or(&chunk->settings, FTRACE_CHUNK_FLAG_BUSY);
 	return FTRACE_OK;
 }
 
 /* Under ovt_lock, as begin(). */
-static int end(struct ovt_chunk *chunk, const FTrace_flags *new_flags,
-	       const struct ovt_claim *claim, int error)
+static int end(struct ovt_chunk *chunk, const FTrace_flags *new_flags, int error)
 {
 	atomic_fetch_and(&chunk->settings, (FTrace_flags)~FTRACE_CHUNK_FLAG_BUSY);
 	if (!error && new_flags)
-		error = ovt_chunk_set_flags(chunk, *new_flags, claim);
+		error = ovt_chunk_set_flags(chunk, *new_flags, &chunk->claim);
 	if (error || !new_flags)
-		ovt_chunk_unclaim(chunk, claim);
+		ovt_chunk_unclaim(chunk, &chunk->claim);
 	return error;
 }
 
 static int send_content(const struct ovt_chunk *chunk, ovt_send *send)
 {
 	struct ovt_content content;
-	pthread_mutex_lock(&sender_lock);
+	pthread_mutex_lock(&ovt_sender_lock);
 	if (!send)
 		send = sender;
 	int error = send ? ovt_content_open(&content, chunk) : FTRACE_E_NO_SENDER;
@@ -54,21 +52,20 @@ static int send_content(const struct ovt_chunk *chunk, ovt_send *send)
 		error = send(&content);
 		ovt_content_close(&content);
 	}
-	pthread_mutex_unlock(&sender_lock);
+	pthread_mutex_unlock(&ovt_sender_lock);
 	return error;
 }
 
 int ovt_sender_hand_over(int number, ovt_send *send, const FTrace_flags *new_flags)
 {
-	struct ovt_claim claim;
 	pthread_mutex_lock(&ovt_lock);
 	struct ovt_chunk *chunk = ovt_chunk_find(number);
-	int error = begin(chunk, new_flags, &claim);
+	int error = begin(chunk, new_flags);
 	if (!error) {
 		pthread_mutex_unlock(&ovt_lock);
 		error = send_content(chunk, send);
 		pthread_mutex_lock(&ovt_lock);
-		error = end(chunk, new_flags, &claim, error);
+		error = end(chunk, new_flags, error);
 	}
 	pthread_mutex_unlock(&ovt_lock);
 	return error;
@@ -82,13 +79,12 @@ int FTrace_send_chunk(int number, int osd_flags, FTrace_flags new_flags)
 
 int FTrace_compress_chunk(int number, FTrace_flags new_flags)
 {
-	struct ovt_claim claim;
 	FTrace_flags flags = new_flags & ~FTRACE_CHUNK_FLAG_COMPR;
 	if (flags & FTRACE_CHUNK_FLAG_FREE) /* would throw away what it is to keep */
 		return ovt_result(FTRACE_E_FLAGS);
 	pthread_mutex_lock(&ovt_lock);
 	struct ovt_chunk *chunk = ovt_chunk_find(number);
-	int error = begin(chunk, &flags, &claim);
+	int error = begin(chunk, &flags);
 	if (!error) {
 		void *compressed;
 		size_t size;
@@ -97,7 +93,7 @@ int FTrace_compress_chunk(int number, FTrace_flags new_flags)
 		pthread_mutex_lock(&ovt_lock);
 		if (!error && compressed)
 			ovt_chunk_set_compressed(chunk, compressed, size);
-		error = end(chunk, &flags, &claim, error);
+		error = end(chunk, &flags, error);
 	}
 	pthread_mutex_unlock(&ovt_lock);
 	return ovt_result(error);

@@ -173,9 +173,11 @@ static bool try_to_log(struct ovt_chunk *chunk, uint64_t from, const struct ovt_
 		if (result == OVT_PUT || result == OVT_AGAIN)
 			return result == OVT_PUT;
 	}
+	unsigned forks = atomic_load_explicit(&ovt_forks, memory_order_relaxed);
 	atomic_fetch_add(&chunk->pins, 1);
 	bool done = log_pinned(chunk, from, event);
-	atomic_fetch_sub(&chunk->pins, 1);
+	if (forks == atomic_load_explicit(&ovt_forks, memory_order_relaxed))
+		atomic_fetch_sub(&chunk->pins, 1);
 	return done;
 }
 

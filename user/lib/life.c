@@ -1,0 +1,34 @@
+#include "user/lib/life.h"
+
+#include "user/lib/chunk.h"
+
+pthread_mutex_t ovt_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t ovt_sender_lock = PTHREAD_MUTEX_INITIALIZER;
+_Atomic unsigned ovt_forks;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&ovt_sender_lock);
+	pthread_mutex_lock(&ovt_lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&ovt_lock);
+	pthread_mutex_unlock(&ovt_sender_lock);
+}
+
+static void in_child(void)
+{
+	atomic_fetch_add(&ovt_forks, 1);
+	for (int i = 0; i < FTRACE_MAX_CHUNK; i++)
+		if (ovt_chunks[i].exists)
+			ovt_chunk_forked(&ovt_chunks[i]);
+	after_fork();
+}
+
+/* glibc forgets the handlers of a shared library when it is unloaded. */
+__attribute__((constructor)) static void load(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
