@@ -6,7 +6,10 @@
 
 #include <dlfcn.h>
 #include <filesystem>
+#include <fstream>
+#include <future>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -14,7 +17,8 @@ namespace {
 /// The library beside this program, with a state of its own.
 class FtraceSo : public testing::Test {
 protected:
-  FtraceSo() {
+  FtraceSo() { load(); }
+  void load() {
     auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     library_ = dlopen((here.parent_path() / "libovnitrace.so.0").c_str(), RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(library_, nullptr) << dlerror();
@@ -72,6 +76,73 @@ TEST_F(FtraceSo, WithNothingSetUpEachSaysWhatIsMissing) {
   GET(FTrace_disk_writer)(GET(FTrace_get_chunk_table)()[0]);
   EXPECT_EQ(GET(FTrace_last_error)(), FTRACE_E_NO_SENDER);
   EXPECT_EQ(GET(FTrace_chunk_delete)(0), 0);
+}
+
+size_t open_files() {
+  using Directory = std::filesystem::directory_iterator;
+  return size_t(std::distance(Directory("/proc/self/fd"), Directory()));
+}
+
+/// Bytes of address space.
+size_t mapped() {
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * size_t(getpagesize());
+}
+
+TEST_F(FtraceSo, UnloadedItLeavesNothingBehind) {
+  constexpr int kSize = 8 << 20, kTimes = 20;
+  ovnitrace::test::TempDir dir;
+  std::string path = dir / "t.dat";
+  char local[] = "127.0.0.1";
+  const size_t files = open_files(), bytes = mapped();
+  for (int i = 0; i < kTimes; i++) {
+    ASSERT_EQ(GET(FTrace_chunk_create)(kSize, 48, FTRACE_CHUNK_FLAG_FREE), 0);
+    ASSERT_EQ(GET(FTrace_OSD_init_udp)(0, nullptr, local), 0);
+    ASSERT_EQ(GET(FTrace_init_disk_writer)(path.data(), 0, nullptr, nullptr), 0);
+    ASSERT_EQ(GET(FTrace_send_chunk)(0, 0, 0), 0);
+    std::thread([&] { EXPECT_NE(GET(FTrace_get_chunk_table)(), nullptr); }).join();
+    EXPECT_NE(GET(FTrace_get_chunk_table)(), nullptr);
+    unload();
+    load();
+  }
+  EXPECT_EQ(open_files(), files);
+  EXPECT_LT(mapped(), bytes + kTimes * size_t(kSize) / 2);
+}
+
+TEST_F(FtraceSo, AThreadThatEndsAfterItWasUnloaded) {
+  std::promise<void> unloaded, called;
+  std::thread thread([&] {
+    EXPECT_NE(GET(FTrace_get_chunk_table)(), nullptr);
+    called.set_value();
+    unloaded.get_future().wait();
+  });
+  called.get_future().wait();
+  unload();
+  unloaded.set_value();
+  thread.join();
+}
+
+TEST_F(FtraceSo, AThreadLogsWhileTheProgramExits) {
+  const pid_t child = fork();
+  if (child == 0) {
+    auto *log = GET(TRACER_LOGEVENT);
+    GET(FTrace_chunk_create)(1 << 20, 48, FTRACE_CHUNK_FLAG_FREE);
+    GET(FTrace_actual_chunk_select)(0);
+    GET(FTrace_enable)();
+    std::promise<void> logs;
+    std::thread([&] {
+      log(FTrace_EVT_user_event_0, 0, 0);
+      logs.set_value();
+      for (;;)
+        log(FTrace_EVT_user_event_0, 0, 0);
+    }).detach();
+    logs.get_future().wait();
+    exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(FtraceSo, AProgramForksAfterItWasUnloaded) {

@@ -243,3 +243,9 @@ int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struc
 	ovt_chunk_unclaim(chunk, &kept);
 	return FTRACE_OK;
 }
+
+__attribute__((destructor)) static void unload(void)
+{
+	for (int i = 0; i < FTRACE_MAX_CHUNK && ovt_unloading(); i++)
+		ovt_chunk_free_memory(&ovt_chunks[i]);
+}

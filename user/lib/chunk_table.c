@@ -81,3 +81,14 @@ FTrace_Chunk_Ptr *FTrace_get_chunk_table(void)
 	ovt_result(table ? FTRACE_OK : FTRACE_E_NOMEM);
 	return table ? table->pointers : NULL;
 }
+
+__attribute__((destructor)) static void unload(void)
+{
+	if (!is_own || !ovt_unloading())
+		return;
+	pthread_key_delete(own); /* no thread that ends later calls drop() */
+	for (struct table *next, *table = tables; table; table = next) {
+		next = table->next;
+		free(table);
+	}
+}

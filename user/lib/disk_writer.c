@@ -101,3 +101,9 @@ void FTrace_disk_writer(FTrace_Chunk_Ptr c)
 	ovt_result(known ? ovt_sender_hand_over((int)c->number, ovt_disk_send, NULL)
 			 : FTRACE_E_UNKNOWN_CHUNK);
 }
+
+__attribute__((destructor)) static void unload(void)
+{
+	if (file.fd >= 0 && ovt_unloading())
+		close(file.fd);
+}

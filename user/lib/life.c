@@ -2,6 +2,8 @@
 
 #include "user/lib/chunk.h"
 
+#include <stdlib.h>
+
 pthread_mutex_t ovt_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t ovt_sender_lock = PTHREAD_MUTEX_INITIALIZER;
 _Atomic unsigned ovt_forks;
@@ -27,8 +29,22 @@ static void in_child(void)
 	after_fork();
 }
 
-/* glibc forgets the handlers of a shared library when it is unloaded. */
+static bool told_of_exit, exits;
+
+/* Called at exit before all destructors, and when the library is unloaded after its own. */
+static void at_exit(void)
+{
+	exits = true;
+}
+
+bool ovt_unloading(void)
+{
+	return told_of_exit && !exits;
+}
+
+/* The C library forgets the handlers of a shared library when it is unloaded. */
 __attribute__((constructor)) static void load(void)
 {
 	pthread_atfork(before_fork, after_fork, in_child);
+	told_of_exit = atexit(at_exit) == 0;
 }

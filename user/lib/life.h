@@ -1,9 +1,10 @@
-/* What happens to the library as a whole: its process forks. */
+/* What happens to the library as a whole: its process forks, it is unloaded. */
 #ifndef OVT_LIFE_H
 #define OVT_LIFE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 /* No thread is in the midst of what they guard when the process forks. The sender's comes first,
  * where both are taken. */
@@ -13,5 +14,9 @@ extern pthread_mutex_t ovt_sender_lock; /* where they are sent to */
 /* Another number in a forked child: what was begun under the parent's number, in the parent, is
  * accounted for in the child without being ended. */
 extern _Atomic unsigned ovt_forks;
+
+/* For destructors: whether the library is unloaded from a process that goes on, which must get back
+ * what was taken from it. At exit all stays, as other threads and destructors may still log. */
+bool ovt_unloading(void);
 
 #endif

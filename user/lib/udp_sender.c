@@ -151,3 +151,9 @@ int ovt_udp_send(const struct ovt_content *content)
 			error = add(&datagram, &content->part[part][i]);
 	return error ? error : flush(&datagram);
 }
+
+__attribute__((destructor)) static void unload(void)
+{
+	if (network.fd >= 0 && ovt_unloading())
+		close(network.fd);
+}
