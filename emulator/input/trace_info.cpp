@@ -1,6 +1,8 @@
 // trace.json: read here only, as its parser is slow to compile.
 #include "emulator/error.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/json_text.h"
+#include "emulator/printable.h"
 #include "emulator/small_file.h"
 
 #include <nlohmann/json.hpp>
@@ -15,12 +17,12 @@ constexpr uint64_t kVersion = 1;
 /// Beyond this it is no trace.json: it holds no events.
 constexpr size_t kMaxBytes = 64 << 20;
 constexpr uint32_t kMaxCpus = UINT16_MAX;
-/// Nothing that ovnitrace writes is nested deeper: a hostile file must not exhaust the stack.
-constexpr int kMaxDepth = 64;
+/// Of some ten for each thread.
+constexpr size_t kMaxValues = 4 << 20;
 
 std::string text_of(const nlohmann::json &json, const char *key) {
   const auto it = json.find(key);
-  return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
+  return it != json.end() && it->is_string() ? printable(it->get<std::string>()) : std::string();
 }
 
 uint64_t number_of(const nlohmann::json &json, const char *key) {
@@ -73,14 +75,9 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
     tell(why);
     return {};
   }
-  bool too_deep = false;
-  const auto depth_guard = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json &) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
-  };
-  const nlohmann::json json = nlohmann::json::parse(*text, depth_guard, false);
-  if (too_deep || !json.is_object()) {
-    tell(json.is_discarded() ? "it is no JSON, or was cut" : "it is no JSON object");
+  nlohmann::json json;
+  if (!parse_json(*text, kMaxValues, json, why) || !json.is_object()) {
+    tell("it " + (why.empty() ? "is no JSON object" : why));
     return {};
   }
   if (const uint64_t version = number_of(json, "version"); version > kVersion)

@@ -2,7 +2,9 @@
 
 #include "emulator/error.h"
 #include "emulator/event_names.h"
+#include "emulator/json_text.h"
 #include "emulator/models/user_thread.h"
+#include "emulator/printable.h"
 #include "emulator/unique_fd.h"
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@
 #include <fcntl.h>
 #include <limits>
 #include <optional>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +28,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxBytes = 1 << 20;
+constexpr size_t kMaxValues = 1 << 19;
 constexpr size_t kMaxChannels = 256;
 constexpr size_t kMaxRules = 4096;
 constexpr uint32_t kUserEvents = 15;
@@ -87,7 +91,7 @@ public:
       : value_(value), file_(file), path_(std::move(path)) {}
 
   [[noreturn]] void fail(const std::string &why) const {
-    throw Error(fmt::format("model {}: {}: {}", file_, path_.empty() ? "/" : path_, why));
+    throw Error(printable(fmt::format("model {}: {}: {}", file_, path_.empty() ? "/" : path_, why)));
   }
 
   /// The member `key`; absent members are given out as null.
@@ -118,7 +122,13 @@ public:
   std::string text() const {
     if (!value_.is_string() || value_.get_ref<const std::string &>().empty())
       fail("must be a text that is not empty");
-    return value_.get<std::string>();
+    return printable(value_.get<std::string>());
+  }
+  /// The same of what must not be empty.
+  size_t some(size_t max) const {
+    if (array(max) == 0)
+      fail("must not be empty");
+    return value_.size();
   }
   bool is_text() const { return value_.is_string(); }
   int64_t number(int64_t min, int64_t max) const {
@@ -176,9 +186,13 @@ ChannelDef parse_channel(const Place &place) {
   def.cpu_type = def.cpu_track == Track::none ? 0 : def.thread_type;
   if (!place["paint"].absent())
     def.paint = Paint(place["paint"].one_of(kPaints));
+  std::set<int64_t> labelled;
   if (!place["values"].absent())
-    for (size_t i = 0, n = place["values"].array(kMaxBytes); i < n; i++)
+    for (size_t i = 0, n = place["values"].array(kMaxBytes); i < n; i++) {
       parse_value(place["values"].item(i), def);
+      if (!labelled.insert(def.values.back().value).second)
+        place["values"].item(i)["value"].fail("has a label already");
+    }
   return def;
 }
 
@@ -216,7 +230,7 @@ Rule parse_rule(const Place &place, const Model &model) {
 
 void parse_rules(const Place &place, Model &model) {
   Rules rules;
-  for (size_t i = 0, n = place.array(kMaxRules); i < n; i++) {
+  for (size_t i = 0, n = place.some(kMaxRules); i < n; i++) {
     Place entry = place.item(i);
     entry.object({"event", "par1", "action", "channel", "value"});
     uint32_t number = uint32_t(entry["event"].number(0, kUserEvents - 1));
@@ -261,11 +275,8 @@ std::string read_file(const std::string &path) {
 Model parse_json_model(const std::string &text, const std::string &path,
                        const std::vector<Model> &others) {
   json root;
-  try {
-    root = json::parse(text);
-  } catch (const json::exception &error) {
-    throw Error(fmt::format("model {}: no valid JSON: {}", path, error.what()));
-  }
+  if (std::string why; !parse_json(text, kMaxValues, root, why))
+    throw Error(fmt::format("model {}: {}", path, why));
   Place top(root, path, "");
   top.object({"name", "about", "channels", "events"});
   Model model;
@@ -273,7 +284,7 @@ Model parse_json_model(const std::string &text, const std::string &path,
   if (!top["about"].absent())
     model.about = top["about"].text();
   Place channels = top["channels"];
-  for (size_t i = 0, n = channels.array(kMaxChannels); i < n; i++) {
+  for (size_t i = 0, n = channels.some(kMaxChannels); i < n; i++) {
     ChannelDef def = parse_channel(channels.item(i));
     for (const ChannelDef &before : model.channels)
       if (before.name == def.name)

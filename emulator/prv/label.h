@@ -6,8 +6,7 @@
 
 namespace ovnitrace {
 
-/// `text` as one line of printable UTF-8: a thread may be called anything, line ends, escape
-/// sequences and half a character included. Blanks are trimmed, for Paraver splits lines there;
+/// `text` as one line that can be printed. Blanks are trimmed, for Paraver splits lines there;
 /// `fallback` is taken for what is empty then, as Paraver drops an entry without a label.
 std::string one_line_label(std::string_view text, std::string_view fallback);
 

@@ -69,7 +69,7 @@ std::string with(const std::string &part, const std::string &other) {
 
 TEST(JsonModel, SaysWhereItIsWrongAndWhy) {
   const std::pair<std::string, const char *> cases[] = {
-      {"", "model m.json: no valid JSON"},
+      {"", "model m.json: is no JSON: "},
       {"[1, 2]", "model m.json: /: must be an object"},
       {"{}", "model m.json: /name: must be a text"},
       {with("\"about\"", "\"abuot\""), "/: unknown member \"abuot\"; known are name"},
@@ -92,10 +92,19 @@ TEST(JsonModel, SaysWhereItIsWrongAndWhy) {
        "/events/3/value: \"par3\" is none of par1, par2"},
       {with("\"value\": 42", "\"value\": 99999999999999999999"),
        "/events/3/value: must be a whole"},
-      {std::string(100000, '['), "no valid JSON"},
+      {std::string(100000, '['), "model m.json: is nested deeper than 64 levels"},
       {"{\"name\": \"m\", \"channels\": {}, \"events\": []}", "/channels: must be an array"},
       {"{\"name\": \"m\", \"channels\": [1], \"events\": []}", "/channels/0: must be an object"},
-      {"{\"name\": \"m\", \"channels\": []}", "/events: must be an array"},
+      {"{\"name\": \"m\", \"channels\": [], \"events\": []}", "/channels: must not be empty"},
+      {"{\"name\": \"m\", \"channels\": [{\"name\": \"c\", \"type\": 1000}]}",
+       "/events: must be an array"},
+      {"{\"name\": \"m\", \"channels\": [{\"name\": \"c\", \"type\": 1000}], \"events\": []}",
+       "/events: must not be empty"},
+      {"{\"name\": \"m\", \"name\": \"n\"}", "has the member \"name\" twice"},
+      {"{\"name\": \"m\", \"channels\": [{\"name\": \"c\", \"type\": 1000, \"values\": "
+       "[{\"value\": 1, \"label\": \"a\"}, {\"value\": 1, \"label\": \"b\"}]}], \"events\": []}",
+       "/channels/0/values/1/value: has a label already"},
+      {with("\"channel\": \"hit\"", "\"channel\": \"h\\u001b[2J\""), "no channel \"h?[2J\""},
   };
   for (const auto &[text, message] : cases)
     EXPECT_NE(refusal(text).find(message), std::string::npos)

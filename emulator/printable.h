@@ -1,0 +1,13 @@
+// Names that programs and strangers chose, made fit for terminals and line-based files.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ovnitrace {
+
+/// `text` as printable UTF-8 in one line: a thread or a host may be called anything, line ends,
+/// escape sequences and half a character included. Each such byte becomes '?', a tab a blank.
+std::string printable(std::string_view text);
+
+} // namespace ovnitrace
