@@ -7,6 +7,7 @@
 namespace ovnitrace {
 
 inline constexpr uint32_t kNone = UINT32_MAX; ///< no thread, no CPU
+inline constexpr uint16_t kNoFile = UINT16_MAX; ///< as Event::file: of the trace as a whole
 
 /// The kind of an event of an ovni stream: its model, category and value letters. FTrace events
 /// have their code (0..255) as their kind, so the two never meet.

@@ -8,7 +8,9 @@ void Warnings::report(const Diagnostic &diagnostic) {
   damage_ += !diagnostic.harmless;
   if (told_++ >= limit_)
     return;
-  if (diagnostic.harmless)
+  if (diagnostic.file.empty())
+    tell("warning: {}", diagnostic.what);
+  else if (diagnostic.harmless)
     tell("warning: {}: {}", diagnostic.file, diagnostic.what);
   else
     tell("warning: {}, byte {}: {}", diagnostic.file, diagnostic.offset, diagnostic.what);

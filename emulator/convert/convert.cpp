@@ -56,14 +56,9 @@ void check_times(const Cut &cut, const Catalog &catalog) {
                 kExitUsage);
 }
 
-/// Only streams of instrumented programs have threads without a CPU, and ovni gives these a row.
-bool has_virtual_cpus(const Event *first) {
-  return first && first->kind > 0xff;
-}
-
-SystemOptions system_options(const Catalog &catalog, const Cut &cut, const Event *first) {
+SystemOptions system_options(const Catalog &catalog, const Cut &cut) {
   SystemOptions options;
-  options.virtual_cpus = has_virtual_cpus(first);
+  options.virtual_cpus = catalog.ovni;
   for (const ThreadInfo &thread : catalog.threads)
     options.left_out.push_back(!cut.keeps(thread));
   return options;
@@ -72,10 +67,9 @@ SystemOptions system_options(const Catalog &catalog, const Cut &cut, const Event
 /// The replay and the two traces, and which instant is on its way.
 class Conversion {
 public:
-  Conversion(const Catalog &catalog, const ConvertOptions &options, const Event *first,
-             DiagnosticSink &sink)
+  Conversion(const Catalog &catalog, const ConvertOptions &options, DiagnosticSink &sink)
       : catalog_(catalog), options_(options), from_(options.cut.from),
-        replay_(catalog, load_models(options), system_options(catalog, options.cut, first), sink,
+        replay_(catalog, load_models(options), system_options(catalog, options.cut), sink,
                 options.lint ? FaultLog::kUnlimited : kFaultsTold),
         thread_layout_(thread_layout(replay_.system(), options.cut)),
         cpu_layout_(cpu_layout(replay_.system(), options.cut)),
@@ -170,13 +164,13 @@ ConvertResult convert(EventSource &source, const ConvertOptions &options, Diagno
 
   Event event;
   bool more = source.next(event);
-  Conversion conversion(source.catalog(), options, more ? &event : nullptr, sink);
+  Conversion conversion(source.catalog(), options, sink);
   uint64_t read = 0;
   for (; more && conversion.take(event); more = source.next(event))
     if (++read % kEventsPerProgress == 0 && options.progress)
       options.progress(source, read);
-  if (options.lint)
-    conversion.replay().report_left(event);
+  if (options.lint && !more) // what is open where a cut ends may yet be closed
+    conversion.replay().report_end(source.catalog().end);
   ConvertResult result;
   conversion.finish(result);
   return result;

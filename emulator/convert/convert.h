@@ -16,7 +16,7 @@ namespace ovnitrace {
 struct ConvertOptions {
   std::string directory;                ///< where the files go; it is made if it is missing
   bool gzip = false;                    ///< thread.prv.gz and cpu.prv.gz
-  bool lint = false;                    ///< tell every fault, and what is left on stacks at the end
+  bool lint = false;                    ///< tell every fault, and what must not be at the end of the trace
   std::vector<std::string> model_files; ///< JSON models, besides those that are built in
   Cut cut = {};
   /// Called now and then with the source, to show how far it is.
@@ -25,7 +25,7 @@ struct ConvertOptions {
 
 struct ConvertResult {
   uint64_t events = 0;                  ///< in the cut; those without a thread count for their CPU
-  uint64_t faults = 0;                  ///< impossible events, and with lint what is left on stacks
+  uint64_t faults = 0;                  ///< impossible events, and with lint those of the end
   std::map<uint32_t, uint64_t> untaken; ///< how many of each kind no model takes
   uint64_t length = 0;                  ///< ns that the timelines last
   size_t thread_rows = 0, cpu_rows = 0; ///< of thread.prv and cpu.prv

@@ -84,7 +84,9 @@ Layout cpu_layout(const System &system, const Cut &cut) {
     layout.names.threads.push_back(cpu_name(system, c));
   }
   if (layout.rows.empty())
-    throw Error("no CPU of the trace is in the cut: see those that it has with 'ovnitrace info'");
+    throw Error(system.cpus().empty()
+                    ? "the trace has no CPUs: nothing was captured, or it is missing"
+                    : "no CPU of the trace is in the cut: see those that it has with 'ovnitrace info'");
   layout.header.tasks.push_back(std::move(task));
   return layout;
 }

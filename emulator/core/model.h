@@ -51,7 +51,7 @@ using EventHandler = void (*)(ModelContext &, const Event &);
 /// An event that a model takes. Several models may take one event: they see it in the order of the
 /// registry.
 struct EventDef {
-  uint32_t kind;            ///< FTrace code or mcv()
+  uint32_t kind;            ///< FTrace code or mcv(); with a value of 0 all others of its category
   const char *name;         ///< "task_dispatch", "OHx"
   EventHandler handle;      ///< nullptr: known, but without effect
   const char *what;         ///< what it does, in one line
@@ -64,8 +64,12 @@ struct Model {
   std::vector<ChannelDef> channels = {};
   std::vector<EventDef> events = {};
   std::function<void(ModelContext &)> start = {}; ///< before the first event; may be empty
+  /// Tells faults of a trace that was replayed whole, at an event of no file; may be empty.
+  std::function<void(ModelContext &, const Event &)> check_end = {};
 };
 
+/// The three letters of an mcv().
+std::string mcv_text(uint32_t kind);
 /// "name (tid)" or "thread tid": how messages call a thread.
 std::string thread_name(const Catalog &catalog, uint32_t thread);
 /// "CPU n", with its node where there are several; "no CPU" for kNone.

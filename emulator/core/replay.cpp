@@ -15,6 +15,8 @@ Replay::Replay(const Catalog &catalog, std::vector<Model> models, const SystemOp
     for (const EventDef &event : model.events) {
       Takers &takers = event.kind < by_code_.size() ? by_code_[event.kind] : by_mcv_[event.kind];
       takers.push_back({event.handle, &context, event.needs_thread});
+      if (event.kind > 0xff)
+        known_letters_[event.kind >> 16 & 0xff] = true;
     }
   }
   // Only now, as a model may declare more channels when it starts, after those of all tables.
@@ -27,16 +29,25 @@ const Replay::Takers *Replay::takers_of(uint32_t kind) const {
   if (kind < by_code_.size())
     return by_code_[kind].empty() ? nullptr : &by_code_[kind];
   auto at = by_mcv_.find(kind);
+  if (at == by_mcv_.end())
+    at = by_mcv_.find(kind & ~0xffu);
   return at == by_mcv_.end() ? nullptr : &at->second;
+}
+
+void Replay::not_taken(const Event &event) {
+  bool room = untaken_.size() < kMaxUntakenKinds || untaken_.count(event.kind);
+  untaken_[room ? event.kind : kNone]++;
+  if (event.kind > 0xff && known_letters_[event.kind >> 16 & 0xff])
+    faults_.add(event, [&] {
+      return fmt::format("{} of {}: its model has no such event", mcv_text(event.kind),
+                         thread_name(system_.catalog(), event.thread));
+    });
 }
 
 void Replay::handle(const Event &event) {
   const Takers *takers = takers_of(event.kind);
-  if (!takers) {
-    bool room = untaken_.size() < kMaxUntakenKinds || untaken_.count(event.kind);
-    untaken_[room ? event.kind : kNone]++;
-    return;
-  }
+  if (!takers)
+    return not_taken(event);
   system_.begin_event();
   for (const Taker &taker : *takers)
     if (taker.handle && (event.thread != kNone || !taker.needs_thread))
@@ -55,15 +66,21 @@ void Replay::skip() {
   arrows_.clear();
 }
 
-void Replay::report_left(const Event &last) {
+void Replay::report_end(uint64_t time) {
+  Event end;
+  end.time = time;
+  end.file = kNoFile;
   system_.channels().for_each_left(
       [&](ChannelId id, uint32_t row, const std::vector<int64_t> &stack) {
-        faults_.add(last, [&] {
+        faults_.add(end, [&] {
           return fmt::format("channel '{}' of {} ends with {} state{} on its stack, {} on top",
                              system_.channels().def(id).name, thread_name(system_.catalog(), row),
                              stack.size(), stack.size() == 1 ? "" : "s", stack.back());
         });
       });
+  for (size_t m = 0; m < models_.size(); m++)
+    if (models_[m].check_end)
+      models_[m].check_end(contexts_[m], end);
 }
 
 } // namespace ovnitrace

@@ -27,8 +27,8 @@ public:
   void emit(uint64_t time, RowSink &threads, RowSink &cpus);
   /// Instead of emit(): the instant is not shown, but what holds after it will be.
   void skip();
-  /// Faults for all that is left on a stack; `last` tells where the trace ends.
-  void report_left(const Event &last);
+  /// Faults for what must not be at the end of a trace: states on stacks, and what models say.
+  void report_end(uint64_t time);
 
   System &system() { return system_; }
   const FaultLog &faults() const { return faults_; }
@@ -43,6 +43,7 @@ private:
   };
   using Takers = std::vector<Taker>;
   const Takers *takers_of(uint32_t kind) const;
+  void not_taken(const Event &event);
 
   System system_;
   FaultLog faults_;
@@ -51,6 +52,7 @@ private:
   std::deque<ModelContext> contexts_;
   std::array<Takers, 256> by_code_;             ///< FTrace
   std::unordered_map<uint32_t, Takers> by_mcv_; ///< ovni streams
+  std::array<bool, 256> known_letters_ = {};    ///< models of ovni of which all events are known
   std::map<uint32_t, uint64_t> untaken_;
 };
 

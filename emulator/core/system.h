@@ -53,6 +53,9 @@ public:
   /// Tells each later change to `observer`, which must live until the last one.
   void observe(StateObserver *observer) { observer_ = observer; }
 
+  /// What KCO and KCI of an ovni stream say; no transition.
+  void set_out_of_cpu(uint32_t thread, bool on) { threads_[thread].out_of_cpu = on; }
+
   /// The threads of which something is known that may not last: neither Unknown nor Dead, or on a CPU.
   const IndexSet &known() const { return known_; }
 

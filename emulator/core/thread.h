@@ -14,6 +14,7 @@ struct Thread {
   uint32_t cpu = kNone; ///< index into System's CPUs, which hold the virtual ones too
   uint32_t node = 0;    ///< index into Catalog::nodes
   bool shown = true;    ///< false: left out of the trace, so that no CPU shows it
+  bool out_of_cpu = false; ///< ovni streams: between KCO and KCI
 };
 
 struct Cpu {

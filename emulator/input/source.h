@@ -48,6 +48,7 @@ struct Catalog {
   std::vector<ThreadInfo> threads;
   std::vector<std::string> files; ///< for messages
   std::vector<MarkType> marks;    ///< ovni streams only, by type
+  bool ovni = false; ///< streams of instrumented programs: each thread ends in them, and may run on no CPU
   uint64_t begin = 0;             ///< ns: time 0 of the PRV
   uint64_t end = 0;               ///< ns: end of the capture
 };

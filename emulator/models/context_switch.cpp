@@ -1,6 +1,8 @@
 // The kernel model of ovni streams: context switches as perf told them to the instrumented program.
 #include "emulator/models/registry.h"
 
+#include <fmt/format.h>
+
 namespace ovnitrace {
 
 namespace {
@@ -9,10 +11,19 @@ constexpr uint32_t kContextSwitch = 0;
 constexpr int64_t kOutOfCpu = 3; // ST_CSOUT of ovni
 
 void out(ModelContext &ctx, const Event &event) {
+  if (ctx.system.threads()[event.thread].out_of_cpu) {
+    ctx.faults.add(event, [&] {
+      return fmt::format("KCO: {} is out of the CPU already",
+                         thread_name(ctx.system.catalog(), event.thread));
+    });
+    return;
+  }
+  ctx.system.set_out_of_cpu(event.thread, true);
   ctx.push(event, kContextSwitch, event.thread, kOutOfCpu);
 }
 
 void in(ModelContext &ctx, const Event &event) {
+  ctx.system.set_out_of_cpu(event.thread, false);
   ctx.pop(event, kContextSwitch, event.thread, kOutOfCpu);
 }
 

@@ -1,4 +1,5 @@
 // User marks of ovni streams: OM[, OM] and OM=.
+#include "emulator/models/on_cpu.h"
 #include "emulator/models/payload.h"
 #include "emulator/models/registry.h"
 
@@ -12,9 +13,15 @@ namespace {
 
 constexpr uint32_t kMarkTypes = 100; // ovni's own limit: PRV types 100 to 199
 
-struct MarkChannels {
-  std::vector<ChannelId> ids = std::vector<ChannelId>(kMarkTypes, kNone);
+enum class MarkKind : uint8_t { undeclared, single, stack };
+
+struct MarkChannel {
+  ChannelId id = kNone;
+  MarkKind kind = MarkKind::undeclared;
 };
+constexpr const char *kMarkKinds[] = {"no stream.json declares", "is single, no stack",
+                                      "is a stack"};
+using MarkChannels = std::vector<MarkChannel>; ///< by type
 
 ChannelId declare(ModelContext &ctx, uint32_t type, ChannelDef def) {
   def.thread_type = def.cpu_type = 100 + type;
@@ -26,22 +33,24 @@ ChannelId declare(ModelContext &ctx, uint32_t type, ChannelDef def) {
 }
 
 void start(ModelContext &ctx) {
-  MarkChannels marks;
+  MarkChannels marks(kMarkTypes);
   for (const MarkType &mark : ctx.system.catalog().marks) {
-    if (mark.type >= kMarkTypes || marks.ids[mark.type] != kNone)
+    if (mark.type >= kMarkTypes || marks[mark.type].id != kNone)
       continue;
     ChannelDef def;
     def.label = mark.title;
     for (const auto &[value, label] : mark.labels)
       def.values.push_back({value, label});
-    marks.ids[mark.type] = declare(ctx, mark.type, std::move(def));
+    marks[mark.type] = {declare(ctx, mark.type, std::move(def)),
+                        mark.stack ? MarkKind::stack : MarkKind::single};
   }
   ctx.state = std::move(marks);
 }
 
-/// The channel and value of a mark event; kNone, and told, if it is none. A type that stream.json
-/// does not declare gets a channel without labels.
-ChannelId mark_channel(ModelContext &ctx, const Event &event, int64_t &value) {
+/// The channel and value of a mark event; kNone, and told, if it is none. Told, and done, is what
+/// is not meant for the channel as stream.json declares it: `kind` says what is. A type that none
+/// declares gets a channel without labels.
+ChannelId mark_channel(ModelContext &ctx, const Event &event, MarkKind kind, int64_t &value) {
   int32_t type;
   if (!read_payload(event, 0, value) || !read_payload(event, 8, type) || type < 0 ||
       uint32_t(type) >= kMarkTypes || value == 0) {
@@ -51,30 +60,36 @@ ChannelId mark_channel(ModelContext &ctx, const Event &event, int64_t &value) {
     });
     return kNone;
   }
-  ChannelId &id = std::any_cast<MarkChannels>(&ctx.state)->ids[uint32_t(type)];
-  if (id == kNone) {
+  MarkChannel &mark = (*std::any_cast<MarkChannels>(&ctx.state))[uint32_t(type)];
+  if (mark.kind != kind)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} of {} on mark {}, which {}", mcv_text(event.kind),
+                         thread_name(ctx.system.catalog(), event.thread), type,
+                         kMarkKinds[size_t(mark.kind)]);
+    });
+  if (mark.id == kNone) {
     ChannelDef def;
     def.label = fmt::format("Mark {}", type);
-    id = declare(ctx, uint32_t(type), std::move(def));
+    mark.id = declare(ctx, uint32_t(type), std::move(def));
   }
-  return id;
+  return mark.id;
 }
 
 void push(ModelContext &ctx, const Event &event) {
   int64_t value;
-  if (ChannelId id = mark_channel(ctx, event, value); id != kNone)
+  if (ChannelId id = mark_channel(ctx, event, MarkKind::stack, value); id != kNone)
     ctx.push_id(event, id, event.thread, value);
 }
 
 void pop(ModelContext &ctx, const Event &event) {
   int64_t value;
-  if (ChannelId id = mark_channel(ctx, event, value); id != kNone)
+  if (ChannelId id = mark_channel(ctx, event, MarkKind::stack, value); id != kNone)
     ctx.pop_id(event, id, event.thread, value);
 }
 
 void set(ModelContext &ctx, const Event &event) {
   int64_t value;
-  if (ChannelId id = mark_channel(ctx, event, value); id != kNone)
+  if (ChannelId id = mark_channel(ctx, event, MarkKind::single, value); id != kNone)
     ctx.system.channels().set(id, event.thread, value);
 }
 
@@ -86,9 +101,9 @@ Model mark_model() {
       "user marks in ovni streams",
       {},
       {
-          {mcv('O', 'M', '['), "OM[", push, "pushes a value to the channel of its type"},
-          {mcv('O', 'M', ']'), "OM]", pop, "pops that value"},
-          {mcv('O', 'M', '='), "OM=", set, "sets that channel"},
+          {mcv('O', 'M', '['), "OM[", on_cpu<push>, "pushes a value to the channel of its type"},
+          {mcv('O', 'M', ']'), "OM]", on_cpu<pop>, "pops that value"},
+          {mcv('O', 'M', '='), "OM=", on_cpu<set>, "sets that channel"},
       },
       start,
   };

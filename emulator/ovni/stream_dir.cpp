@@ -3,10 +3,11 @@
 #include "emulator/error.h"
 #include "emulator/ovni/clock_offsets.h"
 #include "emulator/ovni/merged_meta.h"
-#include "emulator/small_file.h"
 #include "emulator/ovni/stream_meta.h"
 #include "emulator/ovni/stream_scan.h"
 #include "emulator/ovni/stream_walk.h"
+#include "emulator/printable.h"
+#include "emulator/small_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -38,7 +39,7 @@ public:
 
 private:
   void tell(const std::string &file, const std::string &what, uint64_t offset = 0) {
-    sink_.report({file, offset, 0, what});
+    sink_.report({file, offset, 0, printable(what)});
   }
   void find();
   void add(StreamPlace place);
@@ -61,7 +62,7 @@ private:
 };
 
 std::string shown_file(const StreamPlace &place, const char *file) {
-  return (fs::path(place.shown) / file).lexically_normal().string();
+  return printable((fs::path(place.shown) / file).lexically_normal().string());
 }
 
 void Builder::find() {
@@ -98,7 +99,7 @@ void Builder::add(StreamPlace place) {
 
   const PlaceIdentity identity = identity_of(place.path);
   if (meta->loom.empty())
-    meta->loom = identity.loom;
+    meta->loom = printable(identity.loom);
   if (!meta->pid)
     meta->pid = identity.pid;
   if (!meta->tid)
@@ -156,6 +157,7 @@ void Builder::order() {
 
 void Builder::make_threads() {
   Catalog &catalog = dir_.catalog;
+  catalog.ovni = true;
   for (const Found &f : found_) {
     if (catalog.nodes.empty() || catalog.nodes.back().name != f.meta.loom)
       catalog.nodes.push_back({f.meta.loom});

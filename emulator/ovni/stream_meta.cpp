@@ -1,7 +1,9 @@
 #include "emulator/ovni/stream_meta.h"
 
 #include "emulator/small_file.h"
+#include "emulator/json_text.h"
 #include "emulator/ovni/stream_format.h"
+#include "emulator/printable.h"
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +17,7 @@ using nlohmann::json;
 using Problems = std::vector<std::string>;
 
 constexpr size_t kFileMax = 16u << 20; ///< bytes: thousands of mark labels fit
+constexpr size_t kValuesMax = 1u << 19;
 constexpr uint32_t kMarkTypes = 100;   ///< ovni: mark types are 0 to 99
 constexpr uint32_t kCpusMax = 65536;   ///< beyond any host: a wrong number must not cost memory
 
@@ -23,6 +26,11 @@ const json *find(const json &object, const char *key) {
     return nullptr;
   const auto found = object.find(key);
   return found == object.end() ? nullptr : &*found;
+}
+
+/// Texts go to terminals and files as they are here.
+std::string read_text(const json &text) {
+  return printable(text.get<std::string>());
 }
 
 /// A whole number within [low, high]; libovni writes its numbers through a double.
@@ -76,6 +84,21 @@ template <typename T> std::optional<T> number_key(const std::string &key) {
   return error == std::errc{} && stop == end && !key.empty() ? std::optional(number) : std::nullopt;
 }
 
+/// The major and the minor number of "1.2.3".
+std::optional<std::pair<unsigned, unsigned>> version_of(std::string_view text) {
+  unsigned numbers[3];
+  const char *at = text.data(), *end = at + text.size();
+  for (unsigned &number : numbers) {
+    if (&number != numbers && (at == end || *at++ != '.'))
+      return std::nullopt;
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error != std::errc{})
+      return std::nullopt;
+    at = stop;
+  }
+  return at == end ? std::optional(std::pair(numbers[0], numbers[1])) : std::nullopt;
+}
+
 void read_mark(const std::string &key, const json &value, StreamMeta &meta, Problems &problems) {
   const auto type = number_key<uint32_t>(key);
   const json *title = find(value, "title");
@@ -84,17 +107,37 @@ void read_mark(const std::string &key, const json &value, StreamMeta &meta, Prob
     problems.push_back("ovni.mark has a type without a title or not from 0 to 99");
     return;
   }
-  MarkType mark{*type, channel && *channel == "stack", title->get<std::string>(), {}};
+  MarkType mark{*type, channel && *channel == "stack", read_text(*title), {}};
   if (const json *labels = find(value, "labels"); labels && labels->is_object())
     for (const auto &[number, label] : labels->items()) {
       const auto marked = number_key<int64_t>(number);
       if (marked && label.is_string())
-        mark.labels.emplace_back(*marked, label.get<std::string>());
+        mark.labels.emplace_back(*marked, read_text(label));
       else
-        problems.push_back("ovni.mark." + key + " has a label without a number or a text");
+        problems.push_back("ovni.mark." + std::to_string(*type) + " has a label without a number or a text");
     }
   std::sort(mark.labels.begin(), mark.labels.end());
   meta.marks.push_back(std::move(mark));
+}
+
+/// Of the models that are converted: "the major version must be equal, and the minor one not above
+/// what the emulator has" is ovni's rule.
+void read_require(const json &ovni, Problems &problems) {
+  const json *require = find(ovni, "require");
+  if (!require || !require->is_object()) {
+    problems.push_back("ovni.require is missing");
+    return;
+  }
+  for (const auto &[model, have] : {std::pair{"ovni", kModelVersion}, {"kernel", kKernelModelVersion}}) {
+    const json *value = find(*require, model);
+    if (!value)
+      continue;
+    const std::string want = value->is_string() ? read_text(*value) : "no text";
+    const auto version = version_of(want), ours = version_of(have);
+    if (!version || version->first != ours->first || version->second > ours->second)
+      problems.push_back(std::string("ovni.require asks for version ") + want.substr(0, 64) + " of the model " +
+                         model + ", not " + std::string(have) + ": read as far as it is alike");
+  }
 }
 
 void read_own(const json &root, StreamMeta &meta) {
@@ -102,7 +145,7 @@ void read_own(const json &root, StreamMeta &meta) {
   if (!own)
     return;
   if (const json *name = find(*own, "name"); name && name->is_string())
-    meta.name = name->get<std::string>().substr(0, 64);
+    meta.name = printable(name->get<std::string>().substr(0, 64));
   meta.parent = uint32_t(whole(find(*own, "parent"), 0, INT32_MAX).value_or(0));
   meta.birth = uint64_t(whole(find(*own, "birth"), 0, INT64_MAX).value_or(0));
 }
@@ -110,9 +153,10 @@ void read_own(const json &root, StreamMeta &meta) {
 } // namespace
 
 std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &problems) {
-  const json root = json::parse(text, nullptr, false, true);
-  if (!root.is_object()) {
-    problems.push_back("is no JSON object");
+  json root;
+  std::string why;
+  if (!parse_json(text, kValuesMax, root, why) || !root.is_object()) {
+    problems.push_back(why.empty() ? "is no JSON object" : why);
     return std::nullopt;
   }
   if (whole(find(root, "version"), kMetadataVersion, kMetadataVersion) != kMetadataVersion)
@@ -130,13 +174,14 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
   meta.tid = read_id(ovni, "tid", problems);
   meta.pid = read_id(ovni, "pid", problems);
   if (const json *loom = find(ovni, "loom"); loom && loom->is_string())
-    meta.loom = loom->get<std::string>();
+    meta.loom = read_text(*loom);
   else
     problems.push_back("ovni.loom is missing");
   if (whole(find(ovni, "finished"), 1, 1) != 1)
     problems.push_back("ovni.finished is not 1: the thread did not end its stream");
   if (const auto rank = whole(find(ovni, "rank"), 0, INT32_MAX))
     meta.rank = int32_t(*rank);
+  read_require(ovni, problems);
   read_cpus(ovni, meta, problems);
   if (const json *marks = find(ovni, "mark"); marks && marks->is_object())
     for (const auto &[key, value] : marks->items())

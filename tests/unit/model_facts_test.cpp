@@ -125,7 +125,7 @@ TEST(UserModel, NoSectionIsKnownAfterALossOnAnyCpu) {
   rig.at(7).user(14, 0, 6).at(8).user(13, 0, 8).at(9).user(14, 0, 5).at(10).user(14, 0, 8).flush();
   EXPECT_EQ(rig.threads.timeline(0, 316),
             (Timeline{{2, 5}, {3, 6}, {4, 0}, {5, 7}, {6, 0}, {8, 8}, {10, 0}}));
-  rig.replay.report_left({});
+  rig.replay.report_end(0);
   EXPECT_EQ(rig.faults(), 0u) << "the ends of sections 6 and 5 are no fault";
   rig.at(11).user(13, 0, 1).at(12).user(13, 0, 2).at(13).user(14, 0, 1).flush();
   EXPECT_EQ(rig.faults(), 1u) << "section 2 has no end";
@@ -156,7 +156,7 @@ TEST(UserModel, AnEventBelongsToTheThreadThatRunsWhereItWasLogged) {
 TEST(Replay, WhatIsLeftOnAStackIsReportedAtTheEnd) {
   ReplayRig rig;
   rig.at(1).dispatch(0).at(2).user(13, 0, 5).flush();
-  rig.replay.report_left({});
+  rig.replay.report_end(0);
   EXPECT_EQ(rig.last_fault(),
             "channel 'section' of t0 (100) ends with 1 state on its stack, 5 on top");
 }

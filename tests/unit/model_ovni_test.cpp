@@ -160,6 +160,25 @@ TEST(KernelEvents, ExecByAnotherThreadGoesOnInTheRowOfTheMainOne) {
   EXPECT_EQ(rig.cpus.timeline(1, 2), (Timeline{{3, 101}, {4, 100}}));
 }
 
+TEST(KernelEvents, ExecByAThreadThatTheProcessDoesNotHaveIsTold) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0, 0).at(2).ftrace(FTrace_EXT_exec, 0, 0, 999);
+  EXPECT_EQ(rig.last_fault(),
+            "t0 (100) goes on with execve of thread 999, which its process does not have");
+  ReplayRig begun; // what came before is forgotten
+  begun.at(1).ftrace(FTrace_EXT_exec, 0, 0, 999);
+  EXPECT_EQ(begun.faults(), 0u);
+  EXPECT_EQ(begun.state(0), Running);
+}
+
+TEST(KernelEvents, ExecWhereAnotherStillRunsMakesThatOneUnknown) {
+  ReplayRig rig(3);
+  rig.at(1).dispatch(1, 0).at(2).dispatch(2, 1).at(3).ftrace(FTrace_EXT_exec, 0, 1, 101);
+  EXPECT_EQ(rig.last_fault(), "t0 (100) gets CPU 1, on which t2 (102) still runs");
+  EXPECT_EQ(rig.state(2), Unknown);
+  EXPECT_EQ(rig.state(0), Running);
+}
+
 TEST(Snapshot, GivesAnyStateToAnUnknownThread) {
   for (ThreadState s : {Unknown, Running, Paused, Dead, Cooling, Warming}) {
     ReplayRig rig;
@@ -188,6 +207,16 @@ TEST(Snapshot, OfAStateThatDoesNotExistIsTold) {
   rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, 6);
   EXPECT_EQ(rig.faults(), 1u);
   EXPECT_EQ(rig.state(0), Unknown);
+}
+
+TEST(Snapshot, OfARunnableThreadOnACpuThatIsNotInTheTraceIsTold) {
+  for (ThreadState s : {Running, Cooling, Warming, Paused}) {
+    ReplayRig rig;
+    rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, snapshot(s, 500));
+    EXPECT_EQ(rig.faults(), s == Paused ? 0u : 1u) << "a CPU that is offline may be its last one";
+    EXPECT_EQ(rig.state(0), s);
+    EXPECT_EQ(rig.cpu(0), kNone);
+  }
 }
 
 class Blackout : public ::testing::Test {

@@ -107,6 +107,13 @@ void exec(ModelContext &ctx, const Event &event) {
   uint32_t old = ctx.system.find_thread(info.node, event.par2);
   if (old != kNone && catalog.threads[old].pid == info.pid)
     put(ctx, old, ThreadState::Dead, kNone);
+  else if (ctx.system.threads()[event.thread].state != ThreadState::Unknown) // else its begin was not seen
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} goes on with execve of thread {}, which its process does not have",
+                         who(ctx, event.thread), event.par2);
+    });
+  if (event.cpu != kNone)
+    evict_others(ctx, event, event.cpu);
   put(ctx, event.thread, ThreadState::Running, event.cpu);
 }
 
@@ -122,6 +129,12 @@ void snapshot(ModelContext &ctx, const Event &event) {
     return;
   }
   uint32_t cpu = ctx.system.find_cpu(thread.node, event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff);
+  if (cpu == kNone && is_active(ThreadState(state))) // one that sleeps may have left a CPU that is offline now
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} is said to be {} on CPU {}, which is not in the trace",
+                         who(ctx, event.thread), name(ThreadState(state)),
+                         event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff);
+    });
   bool running = ThreadState(state) == ThreadState::Running;
   bool taken = cpu != kNone && ctx.system.cpus()[cpu].running.count() > 0;
   if (thread.state == ThreadState::Unknown && !(running && taken))

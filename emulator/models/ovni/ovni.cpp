@@ -2,6 +2,8 @@
 
 #include "emulator/models/registry.h"
 
+#include <fmt/format.h>
+
 #include <map>
 
 namespace ovnitrace {
@@ -54,6 +56,19 @@ void start(ModelContext &ctx) {
     ctx.set(kProcess, t, process.first->second);
     ctx.set(kPid, t, threads[t].pid);
     ctx.set(kTid, t, threads[t].tid);
+  }
+}
+
+/// ovni wants each thread to end; one that a capture saw may live on.
+void check_end(ModelContext &ctx, const Event &end) {
+  const Catalog &catalog = ctx.system.catalog();
+  for (uint32_t t = 0; catalog.ovni && t < catalog.threads.size(); t++) {
+    ThreadState state = ctx.system.threads()[t].state;
+    if (state != ThreadState::Dead)
+      ctx.faults.add(end, [&] {
+        return fmt::format("{} is {} at the end of the trace, not Dead", thread_name(catalog, t),
+                           name(state));
+      });
   }
 }
 
@@ -111,7 +126,8 @@ std::vector<ChannelDef> channels() {
 
 Model ovni_model() {
   using namespace ovni_model_parts;
-  Model model{"ovni", "states of threads and CPUs", channels(), kernel_events(), start};
+  Model model{"ovni", "states of threads and CPUs", channels(), kernel_events(), start,
+              check_end};
   for (const EventDef &event : stream_events())
     model.events.push_back(event);
   return model;

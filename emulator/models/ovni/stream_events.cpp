@@ -1,5 +1,6 @@
 // The events of ovni's own model in its streams: OH*, OA*, OB*, OC*, OF*, OU*.
 #include "emulator/models/ovni/ovni.h"
+#include "emulator/models/on_cpu.h"
 #include "emulator/models/payload.h"
 
 #include <fmt/format.h>
@@ -12,15 +13,11 @@ std::string who(const ModelContext &ctx, uint32_t thread) {
   return thread_name(ctx.system.catalog(), thread);
 }
 
-std::string kind_text(uint32_t kind) {
-  return {char(kind >> 16), char(kind >> 8), char(kind)};
-}
-
 void act(ModelContext &ctx, const Event &event, ThreadAction action, uint32_t cpu) {
   ThreadState from = ctx.system.threads()[event.thread].state;
   if (!is_legal(from, action))
     ctx.faults.add(event, [&] {
-      return fmt::format("{}: {} cannot {}: it is {}", kind_text(event.kind),
+      return fmt::format("{}: {} cannot {}: it is {}", mcv_text(event.kind),
                          who(ctx, event.thread), name(action), name(from));
     });
   put(ctx, event.thread, kStateAfter[size_t(action)], cpu);
@@ -33,7 +30,7 @@ bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
   if (!read_payload(event, 0, index)) {
     ctx.faults.add(event, [&] {
       return fmt::format("{} of {} has a payload of {} bytes, too short for a CPU",
-                         kind_text(event.kind), who(ctx, event.thread), event.payload_size);
+                         mcv_text(event.kind), who(ctx, event.thread), event.payload_size);
     });
     return false;
   }
@@ -41,7 +38,7 @@ bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
   cpu = index == -1 ? ctx.system.virtual_cpu(node) : ctx.system.find_cpu(node, uint32_t(index));
   if (cpu == kNone)
     ctx.faults.add(event, [&] {
-      return fmt::format("{} of {} names CPU {}, which is not in the trace", kind_text(event.kind),
+      return fmt::format("{} of {} names CPU {}, which is not in the trace", mcv_text(event.kind),
                          who(ctx, event.thread), index);
     });
   return cpu != kNone;
@@ -102,35 +99,36 @@ void affinity_remote(ModelContext &ctx, const Event &event) {
   put(ctx, target, thread.state, cpu);
 }
 
-void flush_begin(ModelContext &ctx, const Event &event) {
-  ctx.set(kFlush, event.thread, 1);
-}
-void flush_end(ModelContext &ctx, const Event &event) {
-  ctx.set(kFlush, event.thread, 0);
+template <int64_t begins> void flush(ModelContext &ctx, const Event &event) {
+  if (ctx.value(kFlush, event.thread) == begins)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{}: {} {}", mcv_text(event.kind),
+                         who(ctx, event.thread), begins ? "is flushing already" : "does not flush");
+    });
+  ctx.set(kFlush, event.thread, begins);
 }
 
 } // namespace
 
 std::vector<EventDef> stream_events() {
   return {
-      {mcv('O', 'H', 'C'), "OHC", nullptr, "is about to create a thread; no transition"},
-      {mcv('O', 'H', 'x'), "OHx", execute, "execute: Unknown or Dead to Running on a CPU"},
-      {mcv('O', 'H', 'p'), "OHp", change<ThreadAction::pause>,
+      {mcv('O', 'H', 'C'), "OHC", on_cpu<>, "is about to create a thread; no transition"},
+      {mcv('O', 'H', 'x'), "OHx", on_cpu<execute>, "execute: Unknown or Dead to Running on a CPU"},
+      {mcv('O', 'H', 'p'), "OHp", on_cpu<change<ThreadAction::pause>>,
        "pause: Running or Cooling to Paused"},
-      {mcv('O', 'H', 'r'), "OHr", change<ThreadAction::resume>,
+      {mcv('O', 'H', 'r'), "OHr", on_cpu<change<ThreadAction::resume>>,
        "resume: Paused or Warming to Running"},
-      {mcv('O', 'H', 'c'), "OHc", change<ThreadAction::cool>, "cool: Running to Cooling"},
-      {mcv('O', 'H', 'w'), "OHw", change<ThreadAction::warm>, "warm: Paused to Warming"},
-      {mcv('O', 'H', 'e'), "OHe", change<ThreadAction::end>, "end: Running or Cooling to Dead"},
-      {mcv('O', 'A', 's'), "OAs", affinity_set, "affinity set: an active thread moves itself"},
-      {mcv('O', 'A', 'r'), "OAr", affinity_remote,
+      {mcv('O', 'H', 'c'), "OHc", on_cpu<change<ThreadAction::cool>>, "cool: Running to Cooling"},
+      {mcv('O', 'H', 'w'), "OHw", on_cpu<change<ThreadAction::warm>>, "warm: Paused to Warming"},
+      {mcv('O', 'H', 'e'), "OHe", on_cpu<change<ThreadAction::end>>, "end: Running or Cooling to Dead"},
+      {mcv('O', 'A', 's'), "OAs", on_cpu<affinity_set>, "affinity set: an active thread moves itself"},
+      {mcv('O', 'A', 'r'), "OAr", on_cpu<affinity_remote>,
        "affinity remote: a thread not Unknown or Dead is moved by another"},
-      {mcv('O', 'B', '.'), "OB.", nullptr, "burst, a measure of ovni's own cost; no effect"},
-      {mcv('O', 'C', 'n'), "OCn", nullptr, "an old event that ovni ignores too"},
-      {mcv('O', 'F', '['), "OF[", flush_begin, "begins to flush the buffer of ovni"},
-      {mcv('O', 'F', ']'), "OF]", flush_end, "has flushed it"},
-      {mcv('O', 'U', '['), "OU[", nullptr, "events out of order begin; no effect here"},
-      {mcv('O', 'U', ']'), "OU]", nullptr, "events out of order end; no effect here"},
+      {mcv('O', 'B', 0), "OB*", on_cpu<>, "burst, a measure of ovni's own cost; no effect"},
+      {mcv('O', 'C', 'n'), "OCn", on_cpu<>, "an old event that ovni ignores too"},
+      {mcv('O', 'F', '['), "OF[", on_cpu<flush<1>>, "begins to flush the buffer of ovni"},
+      {mcv('O', 'F', ']'), "OF]", on_cpu<flush<0>>, "has flushed it"},
+      {mcv('O', 'U', 0), "OU*", on_cpu<>, "events out of order begin or end; no effect here"},
   };
 }
 

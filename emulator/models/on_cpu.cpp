@@ -1,0 +1,14 @@
+#include "emulator/models/on_cpu.h"
+
+#include <fmt/format.h>
+
+namespace ovnitrace {
+
+void tell_out_of_cpu(ModelContext &ctx, const Event &event) {
+  ctx.faults.add(event, [&] {
+    return fmt::format("{} of {}, which is out of its CPU since KCO", mcv_text(event.kind),
+                       thread_name(ctx.system.catalog(), event.thread));
+  });
+}
+
+} // namespace ovnitrace

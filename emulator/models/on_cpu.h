@@ -1,0 +1,19 @@
+// Events that a thread can log only while it is on its CPU: all of ovni's own model.
+#pragma once
+
+#include "emulator/core/model.h"
+
+namespace ovnitrace {
+
+/// Tells that the thread of the event is out of its CPU.
+void tell_out_of_cpu(ModelContext &ctx, const Event &event);
+
+/// Calls the handler, if there is one; told if the thread is between KCO and KCI.
+template <EventHandler handle = nullptr> void on_cpu(ModelContext &ctx, const Event &event) {
+  if (ctx.system.threads()[event.thread].out_of_cpu)
+    tell_out_of_cpu(ctx, event);
+  if constexpr (handle != nullptr)
+    handle(ctx, event);
+}
+
+} // namespace ovnitrace
