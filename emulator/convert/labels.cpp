@@ -18,10 +18,29 @@ void given(const System &, const ChannelDef &def, Labels &labels) {
     labels[value.value] = value.label;
 }
 
+/// The names that one value may stand for: two hosts may share a tid, and a kernel uses one again.
+using Names = std::map<int64_t, std::vector<std::string>>;
+constexpr size_t kNamesMost = 4; ///< in one label
+
+void add_name(Names &names, int64_t value, std::string name) {
+  std::vector<std::string> &all = names[value];
+  if (all.size() > kNamesMost || std::find(all.begin(), all.end(), name) != all.end())
+    return;
+  all.push_back(all.size() == kNamesMost ? "…" : std::move(name));
+}
+
+/// "alpha (100) | beta (100)".
+void put_names(const Names &names, Labels &labels) {
+  for (const auto &[value, all] : names)
+    labels[value] = fmt::format("{}", fmt::join(all, " | "));
+}
+
 void threads(const System &system, const ChannelDef &, Labels &labels) {
   const Catalog &catalog = system.catalog();
+  Names names;
   for (uint32_t t = 0; t < catalog.threads.size(); t++)
-    labels[catalog.threads[t].tid] = thread_name(catalog, t);
+    add_name(names, catalog.threads[t].tid, thread_name(catalog, t));
+  put_names(names, labels);
 }
 
 std::string process_name(const ThreadInfo &main) {
@@ -29,19 +48,34 @@ std::string process_name(const ThreadInfo &main) {
                            : fmt::format("{} ({})", main.name, main.pid);
 }
 
-void processes(const System &system, const ChannelDef &, Labels &labels) {
-  for (const ThreadInfo &thread : system.catalog().threads)
-    labels.try_emplace(thread.pid, process_name(thread));
+/// Calls `f(main thread, number of the process)` for each process that had a pid. The number is the
+/// one that the ovni model gives: from 1, in the order of the threads, by node and pid.
+template <class F> void for_each_process(const Catalog &catalog, F &&f) {
+  int64_t number = 0;
+  const ThreadInfo *before = nullptr;
+  for (const ThreadInfo &thread : catalog.threads) {
+    bool first = !before || thread.node != before->node || thread.pid != before->pid;
+    number += first;
+    if (first || thread.tid == thread.pid)
+      f(thread, number);
+    before = &thread;
+  }
 }
 
-/// By the number that the ovni model gives to each process: from 1, in the order of the threads.
+void processes(const System &system, const ChannelDef &, Labels &labels) {
+  Names names;
+  for_each_process(system.catalog(), [&](const ThreadInfo &main, int64_t) {
+    add_name(names, main.pid, process_name(main));
+  });
+  put_names(names, labels);
+}
+
 void process_indices(const System &system, const ChannelDef &, Labels &labels) {
-  std::map<std::pair<uint32_t, uint32_t>, int64_t> seen;
-  for (const ThreadInfo &thread : system.catalog().threads) {
-    int64_t index = int64_t(seen.size()) + 1;
-    if (seen.try_emplace({thread.node, thread.pid}, index).second)
-      labels[index] = process_name(thread);
-  }
+  Names names;
+  for_each_process(system.catalog(), [&](const ThreadInfo &main, int64_t number) {
+    add_name(names, number, process_name(main));
+  });
+  put_names(names, labels);
 }
 
 void cpus(const System &system, const ChannelDef &, Labels &labels) {

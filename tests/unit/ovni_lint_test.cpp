@@ -135,5 +135,30 @@ TEST_F(OvniLint, NamesCannotSpeakToATerminal) {
         << d.file << ": " << d.what;
 }
 
+TEST_F(OvniLint, ATidOfTwoHostsIsLabelledWithBothNames) {
+  for (int host = 0; host < 6; host++) {
+    const std::string loom = "h" + std::to_string(host);
+    std::string json = stream_json(loom, 100, 100);
+    json.insert(json.size() - 1, R"(, "ovnitrace": {"name": ")" +
+                                     std::string(host ? "beta" + loom.substr(1) : "alpha") + "\"}");
+    write_file(dir / (stream_place(loom, 100, 100) + "/stream.json"), json);
+    write_file(dir / (stream_place(loom, 100, 100) + "/stream.obs"),
+               stream_header() + execute(1, 0) + event("OHe", 2));
+    if (host == 1) {
+      lint_written();
+      const std::string pcf = read_whole(dir / "out/cpu.pcf");
+      const std::string both = "100    alpha (100) | beta1 (100)\n";
+      const size_t at = pcf.find(both);
+      ASSERT_NE(at, std::string::npos) << pcf;
+      EXPECT_NE(pcf.find(both, at + 1), std::string::npos) << "PID and TID";
+      EXPECT_NE(pcf.find("1    alpha (100)\n"), std::string::npos) << "each process has its number";
+    }
+  }
+  lint_written();
+  EXPECT_NE(read_whole(dir / "out/cpu.pcf")
+                .find("alpha (100) | beta1 (100) | beta2 (100) | beta3 (100) | …\n"),
+            std::string::npos);
+}
+
 } // namespace
 } // namespace ovnitrace::test
