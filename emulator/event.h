@@ -27,6 +27,13 @@ struct Event {
   uint64_t offset = 0;   ///< byte offset of the record in that file
   const uint8_t *payload = nullptr; ///< ovni streams: payload, valid until the next event
   uint32_t payload_size = 0;        ///< bytes
+  bool by_manual = false; ///< of a plain FTrace file: nothing that docs/format.md adds to what the
+                          ///< manual says of parameters holds of these
 };
+
+/// Parameter 2 where the manual has none, or other bits for it than captures: 0 if it is the manual's.
+constexpr uint32_t added_par2(const Event &event) {
+  return event.by_manual ? 0 : event.par2;
+}
 
 } // namespace ovnitrace

@@ -146,6 +146,7 @@ char *DumpLine::put_peer(char *at, const Event &event) const {
 
 char *DumpLine::put_details(char *at, const Event &event) const {
   const uint32_t high = event.par2 >> FTRACE_REASON_SHIFT;
+  const uint32_t added = added_par2(event);
   switch (event.kind) {
   case FTrace_EVT_task_dispatch: {
     const uint32_t priority = event.par2 & FTRACE_PRIO_MASK;
@@ -173,23 +174,25 @@ char *DumpLine::put_details(char *at, const Event &event) const {
   case FTrace_EVT_interrupt_end:
     return put_number(put_interrupt(at, event.par1), "interrupted", event.par2 & FTRACE_TID_MASK);
   case FTrace_EVT_signal:
-    if (!high)
+    if (!(added >> FTRACE_SIGNAL_SHIFT))
       break;
     at = put_number(at, "signal", high);
     if (event.par2 & FTRACE_SIGNAL_DELIVERED)
       return put_number(at, "taken", 1);
     return put_number(at, "sender", event.par2 & FTRACE_TID_MASK);
   case FTrace_EVT_set_priority:
-    if (event.par2 >> FTRACE_POLICY_SHIFT == 0)
+    if (added >> FTRACE_POLICY_SHIFT == 0)
       break;
     at = put_priority(at, int(event.par2 & FTRACE_PRIO_MASK) - FTRACE_PRIO_BIAS);
     return put_name(at, "policy", kPolicies, (event.par2 >> FTRACE_POLICY_SHIFT) - 1);
-  case FTrace_EVT_mutex_lock:
-    if (const uint32_t mutex = event.par2 & ~(FTRACE_FUTEX_PLAIN | FTRACE_FUTEX_GAVE_UP))
+  case FTrace_EVT_mutex_lock: {
+    const uint32_t how = added & (FTRACE_FUTEX_PLAIN | FTRACE_FUTEX_GAVE_UP);
+    if (const uint32_t mutex = event.par2 & ~how; mutex || !how)
       at = put_number(at, "mutex", mutex); // not told of a wait of S.Ha.R.K.
-    if (event.par2 & FTRACE_FUTEX_GAVE_UP)
+    if (how & FTRACE_FUTEX_GAVE_UP)
       return put_number(at, "gave_up", 1);
-    return event.par2 & FTRACE_FUTEX_PLAIN ? put_number(at, "waited", 1) : at;
+    return how & FTRACE_FUTEX_PLAIN ? put_number(at, "waited", 1) : at;
+  }
   case FTrace_EVT_mutex_wait:
   case FTrace_EVT_mutex_post:
   case FTrace_EVT_mutex_unlock:
@@ -198,7 +201,7 @@ char *DumpLine::put_details(char *at, const Event &event) const {
   case FTrace_EVT_timer_delete:
   case FTrace_EVT_timer_wakeup_start:
   case FTrace_EVT_timer_wakeup_end:
-    if (!event.par2)
+    if (!added)
       break; // the manual gives them none
     at = put_name(at, "timer", kTimers, event.par2 & FTRACE_TIMER_KIND_MASK);
     if (event.kind == FTrace_EVT_timer_post)
@@ -207,7 +210,7 @@ char *DumpLine::put_details(char *at, const Event &event) const {
       return put_number(at, "late_ns", event.par2 >> FTRACE_TIMER_SHIFT);
     return at;
   case FTrace_EVT_task_deadline_miss:
-    return event.par2 ? put_number(at, "late_ns", event.par2) : at;
+    return added ? put_number(at, "late_ns", added) : at;
   case FTrace_EVT_server_exhaust:
     if (event.thread == kNone)
       break;

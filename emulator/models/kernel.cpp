@@ -62,7 +62,7 @@ void snapshot(ModelContext &ctx, const Event &event) {
 
 /// The manual's event has no parameters: then the next dispatch tells.
 void priority_set(ModelContext &ctx, const Event &event) {
-  if (event.par2 >> FTRACE_POLICY_SHIFT)
+  if (added_par2(event) >> FTRACE_POLICY_SHIFT)
     ctx.set(kPriority, event.thread, event.par2 & FTRACE_PRIO_MASK);
 }
 

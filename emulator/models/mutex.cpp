@@ -25,6 +25,11 @@ template <int64_t what> void does(ModelContext &ctx, const Event &event) {
   does(ctx, event, what, number(event.par2));
 }
 
+/// In the manual these have no parameters: with which mutex is not known.
+template <int64_t what> void does_to_some(ModelContext &ctx, const Event &event) {
+  ctx.punctual(kEvent, event.thread, what);
+}
+
 void wait(ModelContext &ctx, const Event &event) {
   ctx.set(kWaits, event.thread, number(event.par2));
 }
@@ -32,13 +37,12 @@ void wait(ModelContext &ctx, const Event &event) {
 /// It has the mutex, or ends a wait otherwise. Which wait is known better than the event tells it,
 /// which S.Ha.R.K. does not log.
 void lock(ModelContext &ctx, const Event &event) {
-  int64_t mutex = ctx.value(kWaits, event.thread);
-  if (!mutex)
-    mutex = number(event.par2 & ~(FTRACE_FUTEX_GAVE_UP | FTRACE_FUTEX_PLAIN));
-  const int64_t what = event.par2 & FTRACE_FUTEX_GAVE_UP ? kGivesUp
-                       : event.par2 & FTRACE_FUTEX_PLAIN ? kWaitOver
-                                                         : kLocks;
-  does(ctx, event, what, mutex);
+  const uint32_t how = added_par2(event) & (FTRACE_FUTEX_GAVE_UP | FTRACE_FUTEX_PLAIN);
+  const int64_t waited = ctx.value(kWaits, event.thread);
+  const int64_t what = how & FTRACE_FUTEX_GAVE_UP ? kGivesUp
+                       : how & FTRACE_FUTEX_PLAIN ? kWaitOver
+                                                  : kLocks;
+  does(ctx, event, what, how && waited ? waited : number(event.par2 & ~how));
   ctx.set(kWaits, event.thread, 0);
 }
 
@@ -81,13 +85,13 @@ Model mutex_model() {
           {.name = "mutex", .label = "Mutex with which it does that, + 1", .thread_type = 432},
       },
       {
-          {FTrace_EVT_mutex_create, "mutex_create", does<kCreates>, "punctual: creates"},
+          {FTrace_EVT_mutex_create, "mutex_create", does_to_some<kCreates>, "punctual: creates"},
           {FTrace_EVT_mutex_wait, "mutex_wait", wait, "waits for parameter 2 + 1"},
           {FTrace_EVT_mutex_lock, "mutex_lock", lock,
            "waits for 0; punctual: locks, has waited, or gives up"},
           {FTrace_EVT_mutex_unlock, "mutex_unlock", does<kUnlocks>, "punctual: unlocks"},
           {FTrace_EVT_mutex_post, "mutex_post", does<kPosts>, "punctual: posts"},
-          {FTrace_EVT_mutex_inherit, "mutex_inherit", does<kInherits>, "punctual: inherits"},
+          {FTrace_EVT_mutex_inherit, "mutex_inherit", does_to_some<kInherits>, "punctual: inherits"},
           {FTrace_EVT_task_end, "task_end", end, "waits for 0"},
           {FTrace_EVT_blackout_start, "blackout_start", blackout, "no thread is known to wait",
            false},

@@ -13,7 +13,7 @@ enum : uint32_t { kSet, kPolicy };
 constexpr int64_t kNotTold = 255; // in the manual the event has no parameters
 
 void set_priority(ModelContext &ctx, const Event &event) {
-  const uint32_t policy = event.par2 >> FTRACE_POLICY_SHIFT;
+  const uint32_t policy = added_par2(event) >> FTRACE_POLICY_SHIFT;
   if (!policy)
     return ctx.punctual(kSet, event.thread, kNotTold);
   ctx.punctual(kSet, event.thread, event.par2 & FTRACE_PRIO_MASK);

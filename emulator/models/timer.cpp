@@ -10,7 +10,7 @@ namespace {
 enum : uint32_t { kArmed, kCancelled, kFires, kLate, kHandler };
 
 int64_t kind(const Event &event) {
-  return int64_t(event.par2 & FTRACE_TIMER_KIND_MASK) + 1;
+  return int64_t(added_par2(event) & FTRACE_TIMER_KIND_MASK) + 1;
 }
 
 template <uint32_t channel> void happens(ModelContext &ctx, const Event &event) {
@@ -24,7 +24,7 @@ void wakeup_start(ModelContext &ctx, const Event &event) {
   if (event.thread == kNone)
     return;
   ctx.punctual(kFires, event.thread, kind(event));
-  if (const uint32_t late = event.par2 >> FTRACE_TIMER_SHIFT)
+  if (const uint32_t late = added_par2(event) >> FTRACE_TIMER_SHIFT)
     ctx.punctual(kLate, event.thread, late);
 }
 

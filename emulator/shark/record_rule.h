@@ -33,6 +33,7 @@ enum class Meaning : uint8_t {
   begin_cycle,
   end_cycle,
   wait,     ///< is about to block
+  lock,     ///< has, or asks for, a mutex: a wait that was told before is over
   schedule, ///< the scheduler decided: (who gets the CPU, for whom)
   gets_cpu, ///< parameter 1 has the CPU from now on
   interrupt_begin,
@@ -90,7 +91,7 @@ constexpr std::array<RecordRule, 256> make_rules() {
   set(FTrace_EVT_inheritance, About::context, Meaning::schedule, Mention::wakes);
 
   set(FTrace_EVT_mutex_create, About::any_context);
-  set(FTrace_EVT_mutex_lock, About::any_context);
+  set(FTrace_EVT_mutex_lock, About::any_context, Meaning::lock);
   set(FTrace_EVT_mutex_inherit, About::any_context);
   set(FTrace_EVT_mutex_unlock, About::any_context);
   set(FTrace_EVT_mutex_unlock_misprint, About::any_context);

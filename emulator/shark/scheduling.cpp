@@ -49,14 +49,15 @@ void Scheduling::record(const Event &event, Meaning meaning) {
   case Meaning::sleep:
     if (!known)
       return;
-    now_.par2 = because(meaning == Meaning::sleep ? FTRACE_OFFCPU_SLEEP : FTRACE_OFFCPU_PREEMPTED);
-    put(now_);
+    put_as_captured(
+        because(meaning == Meaning::sleep ? FTRACE_OFFCPU_SLEEP : FTRACE_OFFCPU_PREEMPTED));
     set_wait(event.thread, meaning == Meaning::sleep ? Wait::cycle : Wait::none);
     return left(event.thread);
   case Meaning::end:
     if (!known)
       return;
     put(now_);
+    threads_[event.thread].in_wait = kNone;
     return left(event.thread);
   case Meaning::interrupt_begin:
   case Meaning::interrupt_end:
@@ -64,9 +65,11 @@ void Scheduling::record(const Event &event, Meaning meaning) {
       break;
     now_.peer = running_;
     now_.par2 = running_ == kNone ? 0 : threads_[running_].facts.tid;
+    now_.by_manual = false;
     break;
   case Meaning::blackout:
-    now_.par1 = 0;
+    now_.par1 = FTRACE_BLACKOUT_TRANSITIONS;
+    now_.by_manual = false;
     break;
   default:
     break;
@@ -88,9 +91,15 @@ void Scheduling::record(const Event &event, Meaning meaning) {
     [[fallthrough]];
   case Meaning::wait:
     if (known && meaning == Meaning::wait)
-      threads_[event.thread].in_wait = true;
+      threads_[event.thread].in_wait = waits_forgotten_;
     if (known && event.thread == running_)
       about_to_ = meaning == Meaning::wait ? Wait::resource : Wait::cycle;
+    return;
+  case Meaning::lock:
+    if (known)
+      threads_[event.thread].in_wait = kNone;
+    if (known && event.thread == running_ && about_to_ == Wait::resource)
+      about_to_ = Wait::none;
     return;
   case Meaning::schedule:
     return schedule();
@@ -122,7 +131,14 @@ void Scheduling::put_implied(uint32_t code, uint32_t thread, uint32_t par2, uint
   event.thread = thread;
   event.par2 = par2;
   event.peer = peer;
+  event.by_manual = false;
   put(event);
+}
+
+void Scheduling::put_as_captured(uint32_t par2) {
+  now_.par2 = par2;
+  now_.by_manual = false;
+  put(now_);
 }
 
 /// `par2` has the context of the wakeup; whoever had the CPU made it, or was interrupted by it.
@@ -154,8 +170,7 @@ void Scheduling::dispatch() {
       (about_to_ != Wait::none || !habits_.leavings))
     leaves_cpu(now_.thread);
   begin_cycle(now_.thread);
-  now_.par2 = 0; // no priority
-  put(now_);
+  put_as_captured(0); // no priority
   ends_wait(now_.thread);
   running_ = now_.thread;
   set_wait(running_, Wait::none);
@@ -231,12 +246,15 @@ void Scheduling::set_wait(uint32_t thread, Wait wait) {
 /// Who gets the CPU waits no more, as S.Ha.R.K. lets a task that waits for a mutex run by its
 /// owner.
 void Scheduling::ends_wait(uint32_t thread) {
-  if (std::exchange(threads_[thread].in_wait, false))
+  if (std::exchange(threads_[thread].in_wait, kNone) == waits_forgotten_)
     put_implied(FTrace_EVT_mutex_lock, thread, FTRACE_FUTEX_PLAIN);
 }
 
-/// Without the events of tasks nothing is known of them: that is what a blackout is.
+/// Without the events of tasks nothing is known of them: that is what a blackout is. Without those of
+/// mutexes it is not known which waits end.
 void Scheduling::filter() {
+  if (now_.kind == FTrace_filter_mutex && now_.par1)
+    waits_forgotten_++;
   if (now_.kind != FTrace_filter_task)
     return;
   put_implied(now_.par1 ? FTrace_EVT_blackout_start : FTrace_EVT_blackout_end, kNone);
@@ -249,6 +267,7 @@ void Scheduling::forget() {
   implied_ = known_ = false;
   interrupts_ = 0;
   blackouts_++;
+  waits_forgotten_++;
 }
 
 } // namespace ovnitrace::shark

@@ -51,10 +51,12 @@ private:
     bool in_cycle = false;
     Wait waits = Wait::none; ///< for what it left the CPU,
     uint32_t since = 0;      ///< as known since this blackout
-    bool in_wait = false;    ///< a mutex_wait was told, and not its end
+    uint32_t in_wait = kNone; ///< waits_forgotten_ at a mutex_wait whose end was not told
   };
 
   void put(const Event &event) { out_[count_++] = event; }
+  /// The record itself, with what docs/format.md has in its parameter 2.
+  void put_as_captured(uint32_t par2);
   void put_implied(uint32_t code, uint32_t thread, uint32_t par2 = 0, uint32_t peer = kNone);
   void activate(uint32_t par2, uint32_t peer);
   void release();
@@ -77,6 +79,7 @@ private:
   bool known_ = false;         ///< something told who has the CPU, since the last blackout
   uint32_t interrupts_ = 0;    ///< nested ones under way
   uint32_t blackouts_ = 0;     ///< seen so far
+  uint32_t waits_forgotten_ = 0; ///< times that waits may have ended unseen
   Event now_;                  ///< the record
   std::array<Event, 8> out_;
   size_t count_ = 0, taken_ = 0;

@@ -33,12 +33,6 @@ Mentioned mention(ContextTable &table, const ftrace_record &record, uint8_t code
   return mentioned;
 }
 
-/// Events whose parameter 2 the manual does not use, but ovnitrace does in its own files.
-constexpr bool has_no_par2(uint8_t code) {
-  return code == FTrace_EVT_set_priority ||
-         (code & FTrace_family_mask) == (FTrace_EVT_timer_post & FTrace_family_mask);
-}
-
 FileHabits habits_of(const RunIndex &index) {
   const auto logs = [&](auto... codes) { return ((index.counts[codes] > 0) || ...); };
   return {.switches = logs(FTrace_EVT_task_dispatch, FTrace_EVT_context_switch),
@@ -146,17 +140,19 @@ void SharkSource::interpret(const RunMerge::Item &item) {
   event.cpu = 0;
   event.peer = thread_of(mentioned.other);
   event.par1 = record.par1;
-  event.par2 = has_no_par2(code) ? 0 : record.par2;
+  event.par2 = record.par2;
   event.offset = item.offset;
-  const About about = kRecordRules[code].about;
-  const bool of_running = about == About::running || (about == About::any_context && !record.par1);
+  event.by_manual = true;
+  const RecordRule &rule = kRecordRules[code];
+  const bool of_running =
+      rule.about == About::running || (rule.about == About::any_context && !record.par1);
   if (of_running)
     event.thread = contexts_ ? scheduling_->running() : 0;
-  if (about == About::any_context && event.thread == kNone)
+  if (rule.about == About::any_context && event.thread == kNone)
     tell(item.offset, fmt::format("{} names no context, and it is not known which task runs: it is "
                                   "shown of none",
                                   event_name(code)));
-  scheduling_->record(event, kRecordRules[code].meaning);
+  scheduling_->record(event, rule.meaning);
 }
 
 /// Relative to the first event, so that nothing of the rate is lost to the age of the machine.

@@ -70,6 +70,27 @@ TEST(MutexModel, TellsHowAWaitEnds) {
   EXPECT_EQ(rig.threads.timeline(0, 430), (Timeline{{10, 65}, {20, 0}, {30, 65}, {40, 0}}));
 }
 
+TEST(MutexModel, InTheManualEveryNumberIsAMutexThatIsLocked) {
+  ReplayRig rig;
+  for (uint32_t mutex = 0; mutex < 9; mutex++)
+    rig.at(10 * mutex + 10).manual(FTrace_EVT_mutex_lock, 0, mutex).flush();
+  Timeline does, mutexes;
+  for (int mutex = 0; mutex < 9; mutex++)
+    for (Timeline *timeline : {&does, &mutexes}) {
+      timeline->push_back({10 * mutex + 9, timeline == &does ? 2 : mutex + 1});
+      timeline->push_back({10 * mutex + 10, 0});
+    }
+  EXPECT_EQ(rig.threads.timeline(0, 431), does);
+  EXPECT_EQ(rig.threads.timeline(0, 432), mutexes);
+}
+
+TEST(MutexModel, WhichIsCreatedOrInheritedIsNotKnown) {
+  ReplayRig rig;
+  rig.at(10).manual(FTrace_EVT_mutex_create, 0).at(20).manual(FTrace_EVT_mutex_inherit, 0).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 431), (Timeline{{9, 1}, {10, 0}, {19, 5}, {20, 0}}));
+  EXPECT_EQ(rig.threads.timeline(0, 432), (Timeline{}));
+}
+
 TEST(MutexModel, NobodyIsKnownToWaitAfterABlackoutBeganOrAnEnd) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EVT_mutex_wait, 0, 0, 64).ftrace(FTrace_EVT_mutex_wait, 1, 1, 64);

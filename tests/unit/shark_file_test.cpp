@@ -161,6 +161,27 @@ TEST_F(Shark, DumpShowsBothParametersOfWhatTheProgramLogged) {
   EXPECT_NE(text.find(" par1=6000 par2=9\n"), std::string::npos) << text;
 }
 
+/// What captures have in parameter 2 is none of the manual's business: dump shows the number that is there.
+TEST_F(Shark, DumpReadsNothingIntoParametersThatTheManualDoesNotHave) {
+  file.at(0).rate(kNsRate).id(1, 7).context_switch(1).at(5);
+  for (uint32_t mutex : {0u, 1u, 5u})
+    file.record(FTrace_EVT_mutex_lock, 1, mutex);
+  file.record(FTrace_EVT_signal, 1, 0x0a000001).record(FTrace_EVT_set_priority, 1, 0x17a);
+  file.record(FTrace_EVT_timer_post, 0, 0x21).record(FTrace_EVT_task_deadline_miss, 1, 77);
+  const ReadBack back = read();
+  std::vector<std::string> details;
+  for (const Event &event : back.events) {
+    char line[DumpLine::kMaxBytes];
+    const std::string text(line, DumpLine(back.catalog).put(line, event));
+    if (event.time == 5)
+      details.push_back(text.substr(text.find("(1)") + 3));
+  }
+  for (std::string &text : details)
+    text.erase(0, text.find_first_not_of(' '));
+  EXPECT_EQ(details, (Texts{"mutex=0\n", "mutex=1\n", "mutex=5\n", "par2=167772161\n",
+                            "par2=378\n", "par2=33\n", "\n"}));
+}
+
 TEST_F(Shark, EveryFilterCodeIsAnEvent) {
   file.at(0).rate(kNsRate).id(1, 1);
   for (uint16_t family = 0; family <= 11; family++)

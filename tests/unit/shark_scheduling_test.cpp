@@ -130,6 +130,42 @@ TEST_F(Shark, MutexesTimersAndPrioritiesAreShown) {
   EXPECT_EQ(timeline("thread.prv", 1, 420), (Texts{"49 255", "50 0"}));
 }
 
+TEST_F(Shark, EveryNumberOfAMutexIsShown) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  Texts does, mutexes;
+  for (int mutex = 0; mutex < 9; mutex++) {
+    const int time = 10 * mutex + 10;
+    file.at(uint64_t(time)).record(FTrace_EVT_mutex_lock, 1, uint32_t(mutex));
+    does.push_back(fmt::format("{} 2", time - 1));
+    mutexes.push_back(fmt::format("{} {}", time - 1, mutex + 1));
+    for (Texts *texts : {&does, &mutexes})
+      texts->push_back(fmt::format("{} 0", time));
+  }
+  EXPECT_EQ(timeline("thread.prv", 1, 431), does);
+  EXPECT_EQ(timeline("thread.prv", 1, 432), mutexes);
+}
+
+TEST_F(Shark, WhoHasTheMutexHasWaited) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  file.at(10).record(FTrace_EVT_mutex_wait, 1, 3).at(11).record(FTrace_EVT_mutex_lock, 1, 3);
+  file.at(20).context_switch(2).at(30).context_switch(1);
+  EXPECT_EQ(timeline("thread.prv", 1, 430), (Texts{"10 4", "11 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 431), (Texts{"10 2", "11 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "20 4", "30 1"})) << "it was preempted";
+}
+
+TEST_F(Shark, OfAWaitThatMayHaveEndedUnseenNoEndIsShown) {
+  for (uint16_t hides : {FTrace_filter_mutex, FTrace_filter_task}) {
+    file = {};
+    file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+    file.at(10).record(FTrace_EVT_mutex_wait, 1, 3).at(20).record(hides, 1).at(30);
+    file.record(hides, 0).at(40).context_switch(1).at(50).record(FTrace_EVT_trace_stop);
+    EXPECT_EQ(timeline("thread.prv", 1, 430), (Texts{"10 4", "20 0"}));
+    EXPECT_EQ(timeline("thread.prv", 1, 431), Texts{});
+    EXPECT_EQ(timeline("thread.prv", 1, 432), Texts{});
+  }
+}
+
 TEST_F(Shark, ServersHaveNumbersAndNoTask) {
   file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
   file.at(10).record(FTrace_EVT_server_exhaust, 0, 7).at(20);

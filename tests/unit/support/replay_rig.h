@@ -44,6 +44,18 @@ public:
     replay.handle(event);
     return *this;
   }
+  /// A record of a plain FTrace file, in the words of the manual.
+  ReplayRig &manual(uint32_t code, uint32_t thread, uint32_t par2 = 0) {
+    Event event;
+    event.time = now_;
+    event.kind = code;
+    event.thread = thread;
+    event.cpu = 0;
+    event.par2 = par2;
+    event.by_manual = true;
+    replay.handle(event);
+    return *this;
+  }
   ReplayRig &dispatch(uint32_t thread, uint32_t cpu = 0, uint32_t par2 = 0) {
     return ftrace(FTrace_EVT_task_dispatch, thread, cpu, par2);
   }
