@@ -162,9 +162,11 @@ void Scheduling::release() {
 
 void Scheduling::dispatch() {
   known_ = true;
-  if (now_.thread == running_ && std::exchange(implied_, false)) {
+  chosen_ = kNone;
+  // Told already; or it goes on, as what leaves the CPU for a moment is not logged.
+  if (now_.thread == running_ && (std::exchange(implied_, false) || !habits_.leavings)) {
     about_to_ = Wait::none;
-    return; // told already
+    return ends_wait(running_);
   }
   if (running_ != kNone && running_ != now_.thread &&
       (about_to_ != Wait::none || !habits_.leavings))
@@ -181,6 +183,7 @@ void Scheduling::dispatch() {
 /// (who gets the CPU, for whom): they differ when the second is blocked and the first, which it
 /// waits for, runs in its place.
 void Scheduling::schedule() {
+  chosen_ = now_.thread;
   if (now_.thread == kNone)
     return;
   if (now_.peer != kNone && now_.peer != now_.thread && now_.peer == running_)
@@ -193,6 +196,7 @@ void Scheduling::schedule() {
 
 void Scheduling::gets_cpu(uint32_t thread) {
   known_ = true;
+  chosen_ = kNone;
   if (thread == running_) {
     about_to_ = Wait::none;
     return ends_wait(thread);
@@ -262,7 +266,7 @@ void Scheduling::filter() {
 }
 
 void Scheduling::forget() {
-  running_ = kNone;
+  running_ = chosen_ = kNone;
   about_to_ = Wait::none;
   implied_ = known_ = false;
   interrupts_ = 0;

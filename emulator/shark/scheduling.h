@@ -37,6 +37,10 @@ public:
   /// The thread that has the CPU, kNone if it is not known.
   uint32_t running() const { return running_; }
 
+  /// The thread that a task_dispatch without a context is about: the one that was chosen since the
+  /// last one got the CPU, or else the running one.
+  uint32_t dispatched() const { return chosen_ == kNone ? running_ : chosen_; }
+
   /// `event` has its thread resolved and, for a schedule, its peer: the thread for which it runs.
   /// Replaces what take() gives.
   void record(const Event &event, Meaning meaning);
@@ -74,6 +78,7 @@ private:
   FileHabits habits_;
   std::vector<State> threads_;
   uint32_t running_ = kNone;
+  uint32_t chosen_ = kNone;    ///< by a task_schedule, and has not got the CPU yet
   Wait about_to_ = Wait::none; ///< what the running thread is about to wait for
   bool implied_ = false;       ///< that it runs was implied: its task_dispatch may follow
   bool known_ = false;         ///< something told who has the CPU, since the last blackout

@@ -147,7 +147,9 @@ void SharkSource::interpret(const RunMerge::Item &item) {
   const bool of_running =
       rule.about == About::running || (rule.about == About::any_context && !record.par1);
   if (of_running)
-    event.thread = contexts_ ? scheduling_->running() : 0;
+    event.thread = !contexts_                          ? 0
+                   : rule.meaning == Meaning::dispatch ? scheduling_->dispatched()
+                                                       : scheduling_->running();
   if (rule.about == About::any_context && event.thread == kNone)
     tell(item.offset, fmt::format("{} names no context, and it is not known which task runs: it is "
                                   "shown of none",

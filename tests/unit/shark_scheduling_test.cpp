@@ -86,6 +86,41 @@ TEST_F(Shark, TaskScheduleIsTheSwitchWhereNothingElseTellsIt) {
             (Texts{"task_dispatch@0/1", "task_epilogue@10/1", "task_dispatch@10/2"}));
 }
 
+/// As the manual's table has them: task_dispatch, task_epilogue and task_sleep without parameters.
+TEST_F(Shark, ADispatchWithoutAContextIsOfTheTaskThatWasChosen) {
+  file.at(0).record(FTrace_EVT_trace_start, 1, kNsRate).id(1, 10).id(2, 20);
+  file.at(10).record(FTrace_EVT_task_activate, 2).at(14).record(FTrace_EVT_task_epilogue);
+  file.at(15).record(FTrace_EVT_task_schedule, 2, 2).at(16).record(FTrace_EVT_task_dispatch);
+  file.at(30).record(FTrace_EVT_task_sleep);
+  file.at(31).record(FTrace_EVT_task_schedule, 1, 1).at(32).record(FTrace_EVT_task_dispatch);
+  file.at(40).record(FTrace_EVT_task_epilogue);
+  file.at(41).record(FTrace_EVT_task_schedule, 1, 1).at(42).record(FTrace_EVT_task_dispatch);
+  file.at(50).record(FTrace_EVT_trace_stop);
+  EXPECT_TRUE(read().sink.told.empty());
+  EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "14 4", "32 1", "40 4", "42 1"}));
+  EXPECT_EQ(timeline("thread.prv", 2, 4), (Texts{"10 5", "16 1", "30 2"}));
+  EXPECT_EQ(result.faults, 0u);
+}
+
+TEST_F(Shark, WhereNothingElseIsLoggedThoseTwoTellWhoRuns) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2);
+  for (uint16_t task : {1, 2, 2, 1}) {
+    file.record(FTrace_EVT_task_schedule, task, task).record(FTrace_EVT_task_dispatch);
+    file.at(file.ticks() + 10);
+  }
+  EXPECT_EQ(timeline("cpu.prv", 1, 2), (Texts{"0 1", "10 2", "30 1"}));
+  EXPECT_EQ(result.faults, 0u) << "one that goes on is chosen again";
+}
+
+TEST_F(Shark, AChosenTaskIsForgottenInABlackout) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).record(FTrace_EVT_task_schedule, 2, 2);
+  file.at(5).record(FTrace_EVT_blackout_start).record(FTrace_EVT_blackout_end);
+  file.at(9).record(FTrace_EVT_task_dispatch);
+  const ReadBack back = read();
+  EXPECT_EQ(back.sink.count("task_dispatch names no context"), 1u);
+  EXPECT_EQ(back.text(kStates), Texts{});
+}
+
 TEST_F(Shark, ABlockedTaskIsPausedWhileItsShadowRuns) {
   file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
   file.at(10).record(FTrace_EVT_task_schedule, 2, 1).context_switch(2); // 2 runs for 1

@@ -23,6 +23,7 @@ public:
     ticks_ = ticks;
     return *this;
   }
+  uint64_t ticks() const { return ticks_; }
   SharkBuilder &record(uint16_t code, uint16_t par1 = 0, uint32_t par2 = 0) {
     records_.emplace_back();
     ftrace_record_set(&records_.back(), code, par1, ticks_, par2);
