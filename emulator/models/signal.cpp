@@ -10,14 +10,16 @@ namespace ovnitrace {
 
 namespace {
 
-enum : uint32_t { kSent, kTaken };
+enum : uint32_t { kSent, kTaken, kUntold };
 
 constexpr uint32_t kArrowTag = 1000; // + number of the signal; a wakeup's tag is its context
 
 void signal(ModelContext &ctx, const Event &event) {
+  if (event.by_manual) // which gives it no parameters
+    return ctx.punctual(kUntold, event.thread, 1);
   uint32_t number = event.par2 >> FTRACE_SIGNAL_SHIFT;
   if (!number)
-    return; // the manual gives signals no parameters
+    return;
   if (event.par2 & FTRACE_SIGNAL_DELIVERED)
     return ctx.punctual(kTaken, event.thread, number);
   ctx.punctual(kSent, event.thread, number);
@@ -54,10 +56,15 @@ Model signal_model() {
            .label = "Signal that the thread takes",
            .thread_type = 411,
            .values = labels()},
+          {.name = "signal",
+           .label = "Signal of S.Ha.R.K.",
+           .thread_type = 412,
+           .values = {{1, "Signal"}}},
       },
       {
           {FTrace_EVT_signal, "signal", signal,
-           "punctual: its number, sent or taken; an arrow from a sender that is a thread"},
+           "punctual: its number, sent or taken, or of S.Ha.R.K. 1; an arrow from a sender that is a "
+           "thread"},
       },
       {},
   };

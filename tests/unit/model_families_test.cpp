@@ -109,6 +109,16 @@ TEST(SignalModel, WithoutParametersItIsNotShown) {
   EXPECT_EQ(rig.faults(), 0u);
 }
 
+TEST(SignalModel, OfSharkItIsShownWithoutANumber) {
+  ReplayRig rig;
+  rig.at(5).manual(FTrace_EVT_signal, 1).flush();
+  rig.at(9).manual(FTrace_EVT_signal, 1, 10u << FTRACE_SIGNAL_SHIFT | 100).flush();
+  EXPECT_EQ(rig.threads.timeline(1, 412), (Timeline{{4, 1}, {5, 0}, {8, 1}, {9, 0}}));
+  EXPECT_EQ(rig.threads.timeline(1, 410), (Timeline{}));
+  EXPECT_EQ(rig.threads.timeline(1, 411), (Timeline{}));
+  EXPECT_EQ(rig.threads.arrows.size(), 0u);
+}
+
 TEST(FamilyBlackout, HidesNoStates) {
   ReplayRig rig;
   rig.at(1).dispatch(0);

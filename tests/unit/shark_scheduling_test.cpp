@@ -201,6 +201,15 @@ TEST_F(Shark, OfAWaitThatMayHaveEndedUnseenNoEndIsShown) {
   }
 }
 
+TEST_F(Shark, SignalsAreShown) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
+  file.at(10).record(FTrace_EVT_signal).at(20).record(FTrace_EVT_signal, 2, 0x0a000001);
+  EXPECT_EQ(timeline("thread.prv", 1, 412), (Texts{"9 1", "10 0"})) << "of who runs";
+  EXPECT_EQ(timeline("thread.prv", 2, 412), (Texts{"19 1", "20 0"}));
+  for (int type : {410, 411})
+    EXPECT_EQ(timeline("thread.prv", 2, type), Texts{});
+}
+
 TEST_F(Shark, ServersHaveNumbersAndNoTask) {
   file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
   file.at(10).record(FTrace_EVT_server_exhaust, 0, 7).at(20);
