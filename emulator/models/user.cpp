@@ -21,6 +21,8 @@ void user_event(ModelContext &ctx, const Event &event) {
     return;
   uint32_t number = event.kind >> 4;
   ctx.set(number, thread, event.par2);
+  if (event.by_manual)
+    return; // which leaves all of them free: sections are those of user_event.h
   if (number == kSectionBegin)
     ctx.push(event, kSection, thread, event.par2);
   else if (number == kSectionEnd)
@@ -62,8 +64,10 @@ std::vector<EventDef> events() {
   std::vector<EventDef> all;
   for (uint32_t n = 0; n < kUserEvents; n++)
     all.push_back({n << 4 | FTrace_EVT_user_event_0, names[n], user_event,
-                   n == kSectionBegin ? "sets its channel to parameter 2, and pushes it to section"
-                   : n == kSectionEnd ? "sets its channel to parameter 2, and pops it from section"
+                   n == kSectionBegin
+                       ? "sets its channel to parameter 2; in a capture, pushes it to section"
+                   : n == kSectionEnd
+                       ? "sets its channel to parameter 2; in a capture, pops it from section"
                                       : "sets its channel to parameter 2",
                    false});
   all.push_back({FTrace_EVT_ipoint, "ipoint", ipoint, "punctual: parameter 1 + 1", false});

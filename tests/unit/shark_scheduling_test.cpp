@@ -210,6 +210,16 @@ TEST_F(Shark, SignalsAreShown) {
     EXPECT_EQ(timeline("thread.prv", 2, type), Texts{});
 }
 
+TEST_F(Shark, AllUserEventsAreFree) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  for (uint16_t number = 0; number <= 14; number++)
+    file.at(10u + number).record(uint16_t(number << 4 | FTrace_EVT_user_event_0), 1, 7);
+  for (int number = 0; number <= 14; number++)
+    EXPECT_EQ(timeline("thread.prv", 1, 300 + number), Texts{fmt::format("{} 7", 10 + number)});
+  EXPECT_EQ(timeline("thread.prv", 1, 316), Texts{});
+  EXPECT_EQ(result.faults, 0u);
+}
+
 TEST_F(Shark, ServersHaveNumbersAndNoTask) {
   file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
   file.at(10).record(FTrace_EVT_server_exhaust, 0, 7).at(20);
