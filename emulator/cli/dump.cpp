@@ -2,6 +2,7 @@
 #include "emulator/cli/commands.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/warnings.h"
+#include "emulator/dump/callers.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/error.h"
 #include "emulator/input/open.h"
@@ -21,8 +22,11 @@ void dump(const std::string &path) {
   const std::unique_ptr<EventSource> source = open_trace({{path}}, warnings);
   const DumpLine line(source->catalog());
   StdoutWriter out;
-  for (Event event; !out.gone() && source->next(event);)
+  Callers callers(source->catalog());
+  for (Event event; !out.gone() && source->next(event);) {
+    callers.find(event);
     out.commit(line.put(out.reserve(DumpLine::kMaxBytes), event));
+  }
   out.flush();
   warnings.finish();
   if (warnings.damage() && !out.gone())
@@ -37,7 +41,8 @@ void add_dump(CLI::App &app) {
   command->add_option("TRACE", *path, "The directory of the trace, or an FTrace file")->required();
   command->footer(R"(
 Columns, separated by spaces: seconds since the begin of the trace, number of the CPU, event,
-thread as 'comm (tid)', details as key=value. What is not known is '-'.
+thread as 'comm (tid)', details as key=value. What is not known is '-'. The
+thread of what a program logs itself is the one that runs on that CPU.
 docs/format.md says what each event means.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is printed.

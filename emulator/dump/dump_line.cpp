@@ -1,6 +1,7 @@
 #include "emulator/dump/dump_line.h"
 
 #include "emulator/event_names.h"
+#include "emulator/input/code_kind.h"
 #include "emulator/prv/number_format.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -86,8 +87,8 @@ char *put_event(char *at, uint32_t kind) {
 
 /// Whether parameter 1 says something else than which thread it is.
 constexpr bool has_own_par1(const Event &event) {
-  const uint32_t family = event.kind <= UINT8_MAX ? event.kind & FTrace_family_mask : 0;
-  return event.thread == kNone || family == FTrace_EVT_ipoint || family == FTrace_EVT_user_event_0;
+  return event.thread == kNone ||
+         (event.kind < kCodeKinds.size() && kCodeKinds[event.kind] == CodeKind::plain_event);
 }
 
 /// "irq=3", "softirq=1" or "vector=236".

@@ -4,17 +4,22 @@
 
 namespace ovnitrace {
 
+uint32_t running_thread(const System &system, uint32_t cpu) {
+  if (cpu == kNone || system.cpus()[cpu].running.count() != 1)
+    return kNone;
+  return system.cpus()[cpu].running.only();
+}
+
 uint32_t user_thread(ModelContext &ctx, const Event &event) {
   if (event.thread != kNone)
     return event.thread;
-  if (event.cpu != kNone && ctx.system.cpus()[event.cpu].running.count() == 1)
-    return ctx.system.cpus()[event.cpu].running.only();
-  if (!ctx.system.any_blackout())
+  const uint32_t running = running_thread(ctx.system, event.cpu);
+  if (running == kNone && !ctx.system.any_blackout())
     ctx.faults.add(event, [&] {
       return fmt::format("user event on {}, where no known thread runs",
                          cpu_name(ctx.system, event.cpu));
     });
-  return kNone;
+  return running;
 }
 
 } // namespace ovnitrace

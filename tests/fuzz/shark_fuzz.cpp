@@ -1,6 +1,7 @@
 // Any bytes as a plain FTrace file of S.Ha.R.K.: index, merge, tasks, dump and all models must
 // survive them.
 #include "emulator/core/replay.h"
+#include "emulator/dump/callers.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/models/registry.h"
 #include "emulator/shark/shark_source.h"
@@ -51,6 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   shark::SharkSource source(file_of(data, size), sink);
   const Catalog &catalog = source.catalog();
   const DumpLine line(catalog);
+  Callers callers(catalog);
   Replay replay(catalog, builtin_models(), {}, sink, 0);
   CheckingRows threads, cpus;
   char buffer[DumpLine::kMaxBytes];
@@ -66,8 +68,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(event.cpu == 0 && event.offset < size);
     require(event.thread == kNone || event.thread < catalog.threads.size());
     require(event.peer == kNone || event.peer < catalog.threads.size());
-    require(line.put(buffer, event) < buffer + sizeof buffer);
     replay.handle(event);
+    callers.find(event);
+    require(line.put(buffer, event) < buffer + sizeof buffer);
   }
   require(source.bytes_done() <= source.bytes_total());
   return 0;

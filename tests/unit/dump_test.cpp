@@ -1,6 +1,7 @@
 // `ovnitrace dump`: names of events, lines, and the program around them.
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
+#include "emulator/dump/callers.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/event_names.h"
 #include "emulator/input/code_kind.h"
@@ -59,10 +60,13 @@ std::string lines_of(TraceBuilder &trace, const std::string &path) {
   CollectingSink sink;
   const auto source = open_trace({{path}}, sink);
   const DumpLine line(source->catalog());
+  Callers callers(source->catalog());
   std::string text;
   char buffer[DumpLine::kMaxBytes];
-  for (Event event; source->next(event);)
+  for (Event event; source->next(event);) {
+    callers.find(event);
     text.append(buffer, line.put(buffer, event));
+  }
   return text;
 }
 
@@ -113,6 +117,33 @@ TEST(Dump, PrintsEveryDetailInStableColumns) {
     12.345678901    0  mutex_unlock         app (4321)               mutex=99
     12.345678901    0  trace_stop           -
 )");
+}
+
+TEST(Dump, WhatAProgramLogsIsOfTheThreadThatRunsThere) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0);
+  cpu.at(1000).start().id(1, 11, 10, "a").id(2, 12, 10, "b");
+  cpu.record(FTrace_EVT_ipoint, 1, 0).snapshot(1, 1, 0).record(FTrace_EVT_ipoint, 2, 0);
+  cpu.at(2000).sleep(1).dispatch(2).record(FTrace_EVT_user_event_14, 3, 4);
+  cpu.record(FTrace_EVT_data_pointer, 1, 5).record(FTrace_filter_user, 1, 0);
+  cpu.record(FTrace_EVT_interrupt_hit, 1, 0);
+  cpu.at(3000).sleep(2).record(FTrace_EVT_user_event_0, 1, 6).dispatch(2);
+  cpu.at(4000).blackout_start().record(FTrace_EVT_ipoint, 7, 0).blackout_end(1).stop();
+  trace.cpu(1).at(1000).start().at(2500).record(FTrace_EVT_ipoint, 8, 0).stop();
+  const std::string text = lines_of(trace, dir.path());
+  for (const char *line : {
+           "0  ipoint               -                        par1=1 par2=0\n",
+           "0  ipoint               a (11)                   par1=2 par2=0\n",
+           "0  user_event_14        b (12)                   par1=3 par2=4\n",
+           "0  data_pointer         b (12)                   par1=1 par2=5\n",
+           "0  filter_user          b (12)                   par1=1 par2=0\n",
+           "0  interrupt_hit        -                        par1=1 par2=0\n",
+           "0  user_event_0         -                        par1=1 par2=6\n",
+           "0  ipoint               -                        par1=7 par2=0\n",
+           "1  ipoint               -                        par1=8 par2=0\n",
+       })
+    EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
 }
 
 TEST(Dump, FitsTheLargestValues) {

@@ -81,6 +81,7 @@ void expect_in_trace(const std::vector<LoggedEvent> &logged, const std::string &
     EXPECT_LE(event.before, time);
     EXPECT_LE(time, event.after);
     EXPECT_EQ(seen.running, event.tid) << "who runs there";
+    EXPECT_EQ(seen.event.tid, event.tid) << "whose it is, says dump";
     if (event.cpu >= 0) {
       EXPECT_EQ(seen.event.cpu, event.cpu);
     }
