@@ -246,6 +246,12 @@ int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struc
 
 __attribute__((destructor)) static void unload(void)
 {
-	for (int i = 0; i < FTRACE_MAX_CHUNK && ovt_unloading(); i++)
-		ovt_chunk_free_memory(&ovt_chunks[i]);
+	if (!ovt_unloading())
+		return;
+	/* It may be exit all the same, where the first chunk was made before main(). */
+	FTrace_disable();
+	struct ovt_claim claim;
+	for (int i = 0; i < FTRACE_MAX_CHUNK; i++)
+		if (ovt_chunks[i].exists && ovt_chunk_claim(&ovt_chunks[i], &claim))
+			ovt_chunk_free_memory(&ovt_chunks[i]);
 }

@@ -26,6 +26,7 @@ static int create(int normal_size, int emergency_size, FTrace_flags flags)
 	struct ovt_chunk *chunk = &ovt_chunks[number];
 	atomic_store(&chunk->normal.slots, (uint32_t)(normal_size / EVENT_SIZE));
 	atomic_store(&chunk->emergency.slots, (uint32_t)(emergency_size / EVENT_SIZE));
+	ovt_watch_exit();
 	error = ovt_chunk_allocate(chunk);
 	if (error)
 		return error;

@@ -33,6 +33,7 @@ static void drop(void *table)
 /* The calling thread's table; null if there is no memory for it. */
 static struct table *own_table(void)
 {
+	ovt_watch_exit();
 	if (!is_own && pthread_key_create(&own, drop) != 0)
 		return NULL;
 	is_own = true;

@@ -37,6 +37,12 @@ static void at_exit(void)
 	exits = true;
 }
 
+void ovt_watch_exit(void)
+{
+	if (!told_of_exit)
+		told_of_exit = atexit(at_exit) == 0;
+}
+
 bool ovt_unloading(void)
 {
 	return told_of_exit && !exits;
@@ -46,5 +52,4 @@ bool ovt_unloading(void)
 __attribute__((constructor)) static void load(void)
 {
 	pthread_atfork(before_fork, after_fork, in_child);
-	told_of_exit = atexit(at_exit) == 0;
 }

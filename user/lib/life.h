@@ -19,4 +19,8 @@ extern _Atomic unsigned ovt_forks;
  * what was taken from it. At exit all stays, as other threads and destructors may still log. */
 bool ovt_unloading(void);
 
+/* To be called, under ovt_lock, before there is anything to give back, and not when the library is
+ * loaded: what a program's libraries register before main() is called at exit after destructors. */
+void ovt_watch_exit(void);
+
 #endif

@@ -7,6 +7,9 @@ static ovt_send *sender;
 int ovt_sender_set(ovt_send *send, int (*prepare)(void *argument), void *argument)
 {
 	pthread_mutex_lock(&ovt_sender_lock);
+	pthread_mutex_lock(&ovt_lock);
+	ovt_watch_exit();
+	pthread_mutex_unlock(&ovt_lock);
 	int error = prepare(argument);
 	if (!error)
 		sender = send;
