@@ -1,6 +1,6 @@
 #include "emulator/json_text.h"
 
-#include "emulator/printable.h"
+#include "emulator/printable_line.h"
 
 #include <nlohmann/json.hpp>
 
@@ -32,10 +32,10 @@ public:
 
   bool key(string_t &name) override {
     return open_.back().insert(name).second ||
-           fail("has the member \"" + printable(name) + "\" twice");
+           fail("has the member \"" + printable_line(name) + "\" twice");
   }
   bool parse_error(size_t, const std::string &, const json::exception &error) override {
-    return fail("is no JSON: " + printable(error.what()));
+    return fail("is no JSON: " + printable_line(error.what()));
   }
 
 private:

@@ -2,7 +2,7 @@
 #include "emulator/error.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/json_text.h"
-#include "emulator/printable.h"
+#include "emulator/printable_line.h"
 #include "emulator/small_file.h"
 
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ constexpr size_t kMaxValues = 4 << 20;
 
 std::string text_of(const nlohmann::json &json, const char *key) {
   const auto it = json.find(key);
-  return it != json.end() && it->is_string() ? printable(it->get<std::string>()) : std::string();
+  return it != json.end() && it->is_string() ? printable_line(it->get<std::string>()) : std::string();
 }
 
 uint64_t number_of(const nlohmann::json &json, const char *key) {

@@ -4,7 +4,7 @@
 #include "emulator/event_names.h"
 #include "emulator/json_text.h"
 #include "emulator/models/user_thread.h"
-#include "emulator/printable.h"
+#include "emulator/printable_line.h"
 #include "emulator/unique_fd.h"
 
 #include <fmt/format.h>
@@ -91,7 +91,7 @@ public:
       : value_(value), file_(file), path_(std::move(path)) {}
 
   [[noreturn]] void fail(const std::string &why) const {
-    throw Error(printable(fmt::format("model {}: {}: {}", file_, path_.empty() ? "/" : path_, why)));
+    throw Error(printable_line(fmt::format("model {}: {}: {}", file_, path_.empty() ? "/" : path_, why)));
   }
 
   /// The member `key`; absent members are given out as null.
@@ -122,7 +122,7 @@ public:
   std::string text() const {
     if (!value_.is_string() || value_.get_ref<const std::string &>().empty())
       fail("must be a text that is not empty");
-    return printable(value_.get<std::string>());
+    return printable_line(value_.get<std::string>());
   }
   /// The same of what must not be empty.
   size_t some(size_t max) const {

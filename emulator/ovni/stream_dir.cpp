@@ -6,7 +6,7 @@
 #include "emulator/ovni/stream_meta.h"
 #include "emulator/ovni/stream_scan.h"
 #include "emulator/ovni/stream_walk.h"
-#include "emulator/printable.h"
+#include "emulator/printable_line.h"
 #include "emulator/small_file.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ public:
 
 private:
   void tell(const std::string &file, const std::string &what, uint64_t offset = 0) {
-    sink_.report({file, offset, 0, printable(what)});
+    sink_.report({file, offset, 0, printable_line(what)});
   }
   void find();
   void add(StreamPlace place);
@@ -62,7 +62,7 @@ private:
 };
 
 std::string shown_file(const StreamPlace &place, const char *file) {
-  return printable((fs::path(place.shown) / file).lexically_normal().string());
+  return printable_line((fs::path(place.shown) / file).lexically_normal().string());
 }
 
 void Builder::find() {
@@ -99,7 +99,7 @@ void Builder::add(StreamPlace place) {
 
   const PlaceIdentity identity = identity_of(place.path);
   if (meta->loom.empty())
-    meta->loom = printable(identity.loom);
+    meta->loom = printable_line(identity.loom);
   if (!meta->pid)
     meta->pid = identity.pid;
   if (!meta->tid)

@@ -3,7 +3,7 @@
 #include "emulator/small_file.h"
 #include "emulator/json_text.h"
 #include "emulator/ovni/stream_format.h"
-#include "emulator/printable.h"
+#include "emulator/printable_line.h"
 
 #include <algorithm>
 #include <charconv>
@@ -30,7 +30,7 @@ const json *find(const json &object, const char *key) {
 
 /// Texts go to terminals and files as they are here.
 std::string read_text(const json &text) {
-  return printable(text.get<std::string>());
+  return printable_line(text.get<std::string>());
 }
 
 /// A whole number within [low, high]; libovni writes its numbers through a double.
@@ -145,7 +145,7 @@ void read_own(const json &root, StreamMeta &meta) {
   if (!own)
     return;
   if (const json *name = find(*own, "name"); name && name->is_string())
-    meta.name = printable(name->get<std::string>().substr(0, 64));
+    meta.name = printable_line(name->get<std::string>().substr(0, 64));
   meta.parent = uint32_t(whole(find(*own, "parent"), 0, INT32_MAX).value_or(0));
   meta.birth = uint64_t(whole(find(*own, "birth"), 0, INT64_MAX).value_or(0));
 }

@@ -1,11 +1,11 @@
 #include "emulator/prv/label.h"
 
-#include "emulator/printable.h"
+#include "emulator/printable_line.h"
 
 namespace ovnitrace {
 
 std::string one_line_label(std::string_view text, std::string_view fallback) {
-  std::string label = printable(text);
+  std::string label = printable_line(text);
   size_t begin = label.find_first_not_of(' ');
   if (begin == std::string::npos)
     return std::string(fallback);

@@ -8,6 +8,6 @@ namespace ovnitrace {
 
 /// `text` as printable UTF-8 in one line: a thread or a host may be called anything, line ends,
 /// escape sequences and half a character included. Each such byte becomes '?', a tab a blank.
-std::string printable(std::string_view text);
+std::string printable_line(std::string_view text);
 
 } // namespace ovnitrace

@@ -1,4 +1,4 @@
-#include "emulator/printable.h"
+#include "emulator/printable_line.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@ size_t utf8_size(std::string_view text) {
 
 } // namespace
 
-std::string printable(std::string_view text) {
+std::string printable_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {
     size_t size = utf8_size(text);
