@@ -2,6 +2,8 @@
 // indices of the Catalog, whichever input it came from.
 #pragma once
 
+#include <ovnitrace/ftrace_codes.h>
+
 #include <cstdint>
 
 namespace ovnitrace {
@@ -34,6 +36,17 @@ struct Event {
 /// Parameter 2 where the manual has none, or other bits for it than captures: 0 if it is the manual's.
 constexpr uint32_t added_par2(const Event &event) {
   return event.by_manual ? 0 : event.par2;
+}
+
+/// Whether it was captured. What a reader adds where records are missing is none of the events that are counted.
+constexpr bool was_captured(const Event &event) {
+  return (event.kind != FTrace_EVT_blackout_start && event.kind != FTrace_EVT_blackout_end) ||
+         event.par1 != FTRACE_BLACKOUT_MISSING;
+}
+
+/// Whether it is of a blackout that hides transitions, and not only events of other families.
+constexpr bool hides_states(const Event &event) {
+  return event.cpu != kNone && event.par1 != FTRACE_BLACKOUT_FAMILIES;
 }
 
 } // namespace ovnitrace

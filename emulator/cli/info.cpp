@@ -53,7 +53,8 @@ Threads are listed by the time that they were Running. Of each: its time in each
 its CPU (PREEMPTED and YIELDED while runnable, VOLUNTARY to wait or to end), how often it was woken
 and put on another CPU, and how long it waited from woken to Running. UNKNOWN is what was not seen:
 before its first event, and after events were lost. Of each CPU: the time in which a thread of the
-trace ran on it. The % of a thread is of its own life during the capture, that of a CPU of the whole
+trace ran on it, and that in which its events were lost or are missing. How many were LOST is not known where
+records are missing. The % of a thread is of its own life during the capture, that of a CPU of the whole
 capture. Of LATENCY, p50 and p99 are within 1/64 (1.6 %) of the true value; max is exact.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is summed up.

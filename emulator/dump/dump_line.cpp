@@ -170,6 +170,8 @@ char *DumpLine::put_details(char *at, const Event &event) const {
     at = put_number(at, "cpu", event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff);
     return high ? put_name(at, "reason", kReasons, high) : at;
   case FTrace_EVT_blackout_end:
+    if (event.par1 == FTRACE_BLACKOUT_MISSING)
+      return put_text(at, " records=missing");
     return put_number(at, event.par1 == FTRACE_BLACKOUT_FORGOTTEN ? "forgotten" : "lost", event.par2);
   case FTrace_EVT_interrupt_start:
   case FTrace_EVT_interrupt_end:
@@ -230,8 +232,9 @@ char *DumpLine::put_details(char *at, const Event &event) const {
   case FTrace_EVT_task_end: // their tid is that of the thread
   case FTrace_EVT_trace_start:
   case FTrace_EVT_trace_stop:
-  case FTrace_EVT_blackout_start:
     return at;
+  case FTrace_EVT_blackout_start:
+    return event.par1 == FTRACE_BLACKOUT_MISSING ? put_text(at, " records=missing") : at;
   }
   at = has_own_par1(event) ? put_number(at, "par1", event.par1) : at;
   return put_number(at, "par2", event.par2);

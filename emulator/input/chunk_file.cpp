@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -27,6 +28,39 @@ ChunkFile::ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offse
       cpu_(tables.cpus.find(input.cpu)), file_(file) {}
 
 bool ChunkFile::next(Event &event) {
+  if (ended_ || !waiting_.empty()) [[unlikely]] {
+    if (waiting_.empty())
+      return false;
+    event = waiting_.back();
+    waiting_.pop_back();
+    return true;
+  }
+  const uint64_t since = time_;
+  const bool more = read(event);
+  if (more && any_event_ && !gap_) [[likely]]
+    return true;
+  return next_beside_gap(event, since, more);
+}
+
+/// At the first event, a gap and the end of the file: `event` is the next one if there is one.
+bool ChunkFile::next_beside_gap(Event &event, uint64_t since, bool more) {
+  const uint64_t begin = any_event_ ? since : tables_.begin;
+  any_event_ = true;
+  const bool gap = more ? std::exchange(gap_, false) : !stopped_ && begin < tables_.end;
+  ended_ = !more;
+  if (!gap)
+    return more;
+  if (more)
+    waiting_ = {event, blackout(FTrace_EVT_blackout_end, event.time)};
+  event = blackout(FTrace_EVT_blackout_start, more ? std::min(begin, event.time) : begin);
+  return true;
+}
+
+Event ChunkFile::blackout(uint32_t kind, uint64_t time) const {
+  return {.time = time, .kind = kind, .cpu = cpu_, .par1 = FTRACE_BLACKOUT_MISSING, .file = file_};
+}
+
+bool ChunkFile::read(Event &event) {
   for (;;) {
     if (position_ == block_end_ && !refill()) [[unlikely]]
       return false;
@@ -75,7 +109,7 @@ bool ChunkFile::refill() {
   block_ = position_ = block.data();
   block_end_ = block_ + block.size();
   if (const std::string fault = buffer_.take_fault(); !fault.empty())
-    tell(buffer_.block_offset(), fault);
+    tell_gap(buffer_.block_offset(), fault);
   if (!block.empty())
     return true;
   finish();
@@ -84,6 +118,8 @@ bool ChunkFile::refill() {
 
 /// At the end of the file: what is missing.
 void ChunkFile::finish() {
+  if (input_.missing)
+    return; // told already
   if (input_.size == 0)
     tell(0, "the file is empty");
   else if (buffer_.error())
@@ -104,6 +140,11 @@ void ChunkFile::tell(uint64_t offset, std::string what) {
   sink_.report({.file = input_.name, .offset = offset, .time = time_, .what = std::move(what)});
 }
 
+void ChunkFile::tell_gap(uint64_t offset, std::string what) {
+  gap_ = true;
+  tell(offset, std::move(what));
+}
+
 /// The time of an event whose own cannot be right.
 uint64_t ChunkFile::checked_time(const ftrace_record &record) {
   const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
@@ -120,7 +161,7 @@ uint32_t ChunkFile::thread_of(uint16_t context) const {
 }
 
 void ChunkFile::tell_unbound(const ftrace_record &record, uint8_t code) {
-  tell(offset_of(&record), fmt::format("{} of context {}, which no id bound to a thread: dropped",
+  tell_gap(offset_of(&record), fmt::format("{} of context {}, which no id bound to a thread: dropped",
                                        event_name(code), record.par1));
 }
 
@@ -159,7 +200,7 @@ void ChunkFile::control(const ftrace_record &record, uint8_t code) {
   case FTrace_EXT_text:
     return; // of a datagram whose records somebody put into a file as they came
   default:
-    tell(offset_of(&record), fmt::format("unknown code {:#06x}: left out", record.code));
+    tell_gap(offset_of(&record), fmt::format("unknown code {:#06x}: left out", record.code));
   }
 }
 
@@ -183,9 +224,12 @@ void ChunkFile::begin_chunk(const ftrace_record &record) {
 
 void ChunkFile::chunk_number(const ftrace_record &record) {
   if (any_number_ && record.par2 != next_number_)
-    tell(offset_of(&record),
-         fmt::format("chunk {} stands where chunk {} should", record.par2, next_number_));
-  any_number_ = true; // a flight recorder's first chunk can have any
+    tell_gap(offset_of(&record),
+             fmt::format("chunk {} stands where chunk {} should", record.par2, next_number_));
+  // A flight recorder's first chunk can have any, if all that was written is there.
+  if (!any_number_ && record.par2 && input_.records < input_.written)
+    gap_ = true;
+  any_number_ = true;
   next_number_ = uint64_t(record.par2) + 1;
   cpu_ = tables_.cpus.find(record.par1);
 }
@@ -212,12 +256,12 @@ void ChunkFile::end_chunk(const ftrace_record *last) {
     return;
   in_chunk_ = false;
   if (!last) {
-    tell(chunk_begin_, "a chunk without its end");
+    tell_gap(chunk_begin_, "a chunk without its end");
     return;
   }
   const uint64_t records = (offset_of(last + 1) - chunk_begin_) / sizeof(ftrace_record);
   if (told_records_ && told_records_ != records)
-    tell(chunk_begin_, fmt::format("a chunk of {} records, of which its numevents says {}", records,
+    tell_gap(chunk_begin_, fmt::format("a chunk of {} records, of which its numevents says {}", records,
                                    told_records_));
 }
 

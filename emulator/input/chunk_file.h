@@ -18,11 +18,12 @@ namespace ovnitrace {
 /// Where the threads, CPUs and times of a node's files belong.
 struct NodeTables {
   NodeTables(const Catalog &catalog, uint32_t node)
-      : threads(catalog, node), cpus(catalog, node), end(catalog.end) {}
+      : threads(catalog, node), cpus(catalog, node), begin(catalog.begin), end(catalog.end) {}
 
   ThreadTable threads;
   CpuTable cpus;
-  uint64_t end; ///< ns: no event is behind
+  uint64_t begin; ///< ns
+  uint64_t end;   ///< ns: no event is behind
 };
 
 /// The events of one file, in order, with thread, CPU and peer resolved. Memory is bounded. All
@@ -30,7 +31,9 @@ struct NodeTables {
 ///  - an event whose time goes back, or is behind the end of the trace, has the time of the one
 ///    before;
 ///  - an event about a context that no record bound to a thread is dropped;
-///  - what is no record of the format is skipped.
+///  - what is no record of the format is skipped;
+///  - where records are missing there is a blackout (FTRACE_BLACKOUT_MISSING), from the event before to the one behind,
+///    or to the end of the trace if the file does not end with trace_stop.
 class ChunkFile {
 public:
   /// Borrows all of them. `file` is the index into Catalog::files.
@@ -52,6 +55,9 @@ private:
     uint32_t thread = kNone;
   };
 
+  bool read(Event &event);
+  bool next_beside_gap(Event &event, uint64_t since, bool more);
+  Event blackout(uint32_t kind, uint64_t time) const;
   bool refill();
   void finish();
   uint64_t checked_time(const ftrace_record &record);
@@ -65,6 +71,8 @@ private:
   void end_chunk(const ftrace_record *last);
   uint64_t offset_of(const ftrace_record *record) const;
   void tell(uint64_t offset, std::string what);
+  /// The same where events are missing.
+  void tell_gap(uint64_t offset, std::string what);
 
   const ChunkInput &input_;
   const NodeTables &tables_;
@@ -79,6 +87,10 @@ private:
   uint32_t cpu_;                  ///< index of the CPU of this chunk
   uint16_t file_;
   bool stopped_ = false; ///< trace_stop was read
+  bool any_event_ = false;
+  bool gap_ = false;           ///< events are missing behind the last
+  bool ended_ = false;         ///< the file was read
+  std::vector<Event> waiting_; ///< behind the begin of a gap, the next one last
 
   // Of the chunk:
   bool in_chunk_ = false;

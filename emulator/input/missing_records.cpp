@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace ovnitrace {
 
 namespace {
@@ -28,17 +26,16 @@ uint64_t count_records(const ChunkInput &chunk) {
 } // namespace
 
 void tell_missing_records(const NodeInput &node, DiagnosticSink &sink) {
-  for (const auto &[cpu, written] : node.written) {
-    const auto chunk = std::find_if(node.chunks.begin(), node.chunks.end(),
-                                    [cpu = cpu](const ChunkInput &input) { return input.cpu == cpu; });
-    if (chunk == node.chunks.end() && written)
-      sink.report({.file = fmt::format("{}/cpu{:04}.ftr", node.path, cpu),
-                   .what = "the file is missing, with " + human_count(written, "record", "records")});
-    else if (chunk != node.chunks.end() && chunk->records < written)
-      sink.report({.file = chunk->name,
-                   .offset = chunk->records * sizeof(ftrace_record),
-                   .what = fmt::format("{} of its {} are missing", human_count(written - chunk->records),
-                                       human_count(written, "record", "records"))});
+  for (const ChunkInput &chunk : node.chunks) {
+    if (chunk.missing)
+      sink.report({.file = chunk.name,
+                   .what = chunk.written ? "the file is missing, with " + human_count(chunk.written, "record", "records")
+                                         : "the file is missing, or was not begun; what was in it is not known"});
+    else if (chunk.records < chunk.written)
+      sink.report({.file = chunk.name,
+                   .offset = chunk.records * sizeof(ftrace_record),
+                   .what = fmt::format("{} of its {} are missing", human_count(chunk.written - chunk.records),
+                                       human_count(chunk.written, "record", "records"))});
   }
 }
 

@@ -4,7 +4,6 @@
 #include "emulator/unique_fd.h"
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -13,11 +12,13 @@ namespace ovnitrace {
 /// One chunk file.
 struct ChunkInput {
   std::string name;  ///< for messages
-  UniqueFd fd;       ///< a regular file
+  UniqueFd fd;       ///< a regular file; of a missing one none
   uint64_t size = 0; ///< bytes, when it was opened: what is written later is not read
   bool compressed = false; ///< of zstd frames (emulator/compress)
   uint16_t cpu = 0;  ///< as its name says, until its first chunk says otherwise
   uint64_t records = 0; ///< that are in it, once it was looked through
+  uint64_t written = 0; ///< records that it had in the end, 0 not known
+  bool missing = false; ///< there is no such file, and it is not known that its CPU had nothing to tell
 };
 
 /// One host.
@@ -26,7 +27,6 @@ struct NodeInput {
   std::string path = {}; ///< of its directory, for messages
   int64_t clock_offset_ns = 0; ///< added to each of its times
   uint32_t cpus = 0;           ///< CPUs that it has at least, 0 unknown
-  std::map<uint16_t, uint64_t> written = {}; ///< by CPU: records that its file had in the end, where that is known
   std::vector<ChunkInput> chunks;
 };
 

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 
 namespace ovnitrace {
@@ -93,6 +95,43 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
 
 } // namespace
 
+namespace {
+
+/// The CPUs that had something to tell, or of which it is not known that they had nothing.
+std::set<uint16_t> expected_cpus(const TraceInfo &info) {
+  std::set<uint16_t> cpus(info.topology.begin(), info.topology.end());
+  for (uint32_t cpu = 0; info.topology.empty() && cpu < info.cpus; cpu++)
+    cpus.insert(uint16_t(cpu));
+  if (!info.written.empty())
+    cpus.clear();
+  for (const auto &[cpu, records] : info.written)
+    if (records)
+      cpus.insert(cpu);
+  return cpus;
+}
+
+void add_missing(const TraceInfo &info, NodeInput &node) {
+  std::set<uint16_t> missing = expected_cpus(info);
+  for (ChunkInput &chunk : node.chunks) {
+    missing.erase(chunk.cpu);
+    if (const auto written = info.written.find(chunk.cpu); written != info.written.end())
+      chunk.written = written->second;
+  }
+  for (const uint16_t cpu : missing) {
+    ChunkInput chunk;
+    chunk.name = fmt::format("{}/cpu{:04}.ftr", node.path, cpu);
+    chunk.cpu = cpu;
+    if (const auto written = info.written.find(cpu); written != info.written.end())
+      chunk.written = written->second;
+    chunk.missing = true;
+    node.chunks.push_back(std::move(chunk));
+  }
+  std::stable_sort(node.chunks.begin(), node.chunks.end(),
+                   [](const ChunkInput &a, const ChunkInput &b) { return a.cpu < b.cpu; });
+}
+
+} // namespace
+
 bool is_trace_dir(const std::string &path) {
   const auto chunks = list_chunks(path);
   return chunks && (!chunks->empty() || access((path + "/trace.json").c_str(), F_OK) == 0);
@@ -120,7 +159,6 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .path = path,
                  .clock_offset_ns = clock_offset_ns,
                  .cpus = info.cpus,
-                 .written = info.written,
                  .chunks = {}};
   uint64_t bytes = 0;
   for (const ChunkPath &chunk : *chunks) {
@@ -129,6 +167,7 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
   }
   if (bytes < kSmallestFile)
     throw Error("the trace " + path + " is empty: nothing was captured, or it was not written");
+  add_missing(info, node);
   return node;
 }
 

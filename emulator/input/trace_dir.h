@@ -19,7 +19,8 @@ struct TraceInfo {
   std::vector<std::string> command; ///< the program and its arguments
   std::string tracer;               ///< version of ovnitrace
   std::string ended;                ///< how the capture ended, in words
-  uint32_t cpus = 0;                ///< CPUs of the host
+  uint32_t cpus = 0;                ///< CPUs of the host: one more than the highest number
+  std::vector<uint16_t> topology;   ///< numbers of those that were there; empty: not told
   int64_t to_wall_ns = 0;           ///< what its clock lacks to CLOCK_REALTIME
   std::map<uint16_t, uint64_t> written; ///< by CPU: records in its file; none where the capture did not end
 };
@@ -36,7 +37,7 @@ std::vector<std::string> chunk_files(const std::string &path, bool compressed);
 /// throws Error if it is of a newer version.
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink);
 
-/// Opens the chunk files of a trace directory, in the order of their CPUs. Throws Error where there
+/// Opens the chunk files of a trace directory, in the order of their CPUs, those that are missing among them. Throws Error where there
 /// is no such directory, no chunk file, nothing in any of them, or one cannot be opened.
 NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns);
 

@@ -46,6 +46,18 @@ std::vector<std::string> texts_of(const nlohmann::json &json, const char *key) {
   return texts;
 }
 
+/// The numbers of the CPUs.
+std::vector<uint16_t> topology_of(const nlohmann::json &json) {
+  std::vector<uint16_t> cpus;
+  const auto it = json.find("topology");
+  if (it == json.end() || !it->is_array())
+    return cpus;
+  for (const nlohmann::json &element : *it)
+    if (element.is_object() && element.contains("cpu") && number_of(element, "cpu") < kMaxCpus)
+      cpus.push_back(uint16_t(number_of(element, "cpu")));
+  return cpus;
+}
+
 /// How many records the file of each CPU had in the end.
 std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
   std::map<uint16_t, uint64_t> written;
@@ -89,6 +101,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .command = texts_of(json, "command"),
                  .tracer = text_of(json, "ovnitrace"),
                  .ended = text_of(object_of(json, "ended"), "how"),
+                 .topology = topology_of(json),
                  .written = written_of(json)};
   const nlohmann::json clock = object_of(json, "clock");
   if (const auto it = clock.find("to_wall_ns"); it != clock.end() && it->is_number_integer())

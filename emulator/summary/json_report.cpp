@@ -10,6 +10,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Null where it is not known how many.
+Json lost_json(uint64_t lost, bool more) { return more ? Json() : Json(lost); }
+
 Json thread_json(const ThreadInfo &thread, const ThreadSummary &summary) {
   const auto time = [&](ThreadState state) { return summary.time[size_t(state)]; };
   return {
@@ -53,7 +56,8 @@ std::string json_report(const ReportInput &input) {
                     {"node", catalog.cpus[i].node},
                     {"busy_ns", summary.cpus[i].busy},
                     {"switches", summary.cpus[i].switches},
-                    {"lost", summary.cpus[i].lost}});
+                    {"unknown_ns", summary.cpus[i].unknown},
+                    {"lost", lost_json(summary.cpus[i].lost, summary.cpus[i].lost_more)}});
   const Json report = {
       {"trace", path},
       {"host", info.host},
@@ -65,7 +69,7 @@ std::string json_report(const ReportInput &input) {
       {"begin_ns", catalog.begin},
       {"duration_ns", catalog.end - catalog.begin},
       {"events", summary.events},
-      {"lost", summary.lost},
+      {"lost", lost_json(summary.lost, summary.lost_more)},
       {"forgotten", summary.forgotten},
       {"nodes", std::move(nodes)},
       {"threads", std::move(threads)},

@@ -58,6 +58,11 @@ size_t processes_of(const Catalog &catalog) {
   return processes.size();
 }
 
+/// How many events were lost, as far as it is known.
+std::string lost_text(uint64_t lost, bool more, const std::string &counted) {
+  return !more ? counted : lost ? "not known, at least " + counted : "not known";
+}
+
 std::string head(const ReportInput &input) {
   const TraceInfo &info = input.info;
   const Catalog &catalog = input.catalog;
@@ -77,7 +82,8 @@ std::string head(const ReportInput &input) {
        fmt::format("{}, {}, {}", human_count(processes_of(catalog), "process", "processes"),
                    human_count(catalog.threads.size(), "thread", "threads"),
                    human_count(input.summary.events, "event", "events"))},
-      {"lost", human_count(input.summary.lost, "event", "events")},
+      {"lost", lost_text(input.summary.lost, input.summary.lost_more,
+                         human_count(input.summary.lost, "event", "events"))},
       {"forgotten", input.summary.forgotten ? human_count(input.summary.forgotten, "event", "events") +
                                                   ", older than what the flight recorder keeps"
                                             : ""},
@@ -126,7 +132,7 @@ std::string counts_table(const ReportInput &input) {
 
 std::string cpus_table(const ReportInput &input) {
   const Catalog &catalog = input.catalog;
-  Table table({"CPU", "BUSY", "%", "SWITCHES", "LOST"});
+  Table table({"CPU", "BUSY", "%", "UNKNOWN", "%", "SWITCHES", "LOST"});
   for (size_t i = 0; i < catalog.cpus.size(); i++) {
     const CpuInfo &cpu = catalog.cpus[i];
     const CpuSummary &summary = input.summary.cpus[i];
@@ -134,8 +140,9 @@ std::string cpus_table(const ReportInput &input) {
     if (catalog.nodes.size() > 1)
       name = catalog.nodes[cpu.node].name + " " + name;
     table.add({name, human_duration(summary.busy),
-               human_percent(summary.busy, catalog.end - catalog.begin),
-               human_count(summary.switches), human_count(summary.lost)});
+               human_percent(summary.busy, catalog.end - catalog.begin), human_duration(summary.unknown),
+               human_percent(summary.unknown, catalog.end - catalog.begin), human_count(summary.switches),
+               lost_text(summary.lost, summary.lost_more, human_count(summary.lost))});
   }
   return table.text();
 }

@@ -56,13 +56,35 @@ Summarizer::Summarizer(const Catalog &catalog)
 void Summarizer::event(const Event &event) {
   now_ = event.time;
   is_snapshot_ = event.kind == FTrace_EXT_snapshot;
-  summary_.events++;
+  summary_.events += was_captured(event);
   if (event.thread != kNone) {
     if (uint64_t *counter = counter_of(summary_.threads[event.thread], event))
       ++*counter;
+  } else if (event.kind == FTrace_EVT_blackout_start) {
+    begin_blackout(event);
   } else if (event.kind == FTrace_EVT_blackout_end) {
     lose(event);
+    if (hides_states(event))
+      end_blackout(event.cpu);
   }
+}
+
+void Summarizer::begin_blackout(const Event &event) {
+  if (!was_captured(event))
+    summary_.lost_more = true;
+  if (event.cpu >= cpus_.size())
+    return;
+  if (!was_captured(event))
+    summary_.cpus[event.cpu].lost_more = true;
+  if (hides_states(event) && cpus_[event.cpu].dark_since == kLight)
+    cpus_[event.cpu].dark_since = now_;
+}
+
+void Summarizer::end_blackout(uint32_t cpu) {
+  if (cpu >= cpus_.size() || cpus_[cpu].dark_since == kLight)
+    return;
+  summary_.cpus[cpu].unknown += now_ - cpus_[cpu].dark_since;
+  cpus_[cpu].dark_since = kLight;
 }
 
 /// What was lost on the whole machine stands in the file of every CPU.
@@ -124,9 +146,11 @@ Summary Summarizer::finish() {
   summary_.lost += somewhere;
   for (uint32_t i = 0; i < threads_.size(); i++)
     add_time(i);
-  for (size_t i = 0; i < cpus_.size(); i++)
+  for (uint32_t i = 0; i < cpus_.size(); i++) {
     if (cpus_[i].running)
       summary_.cpus[i].busy += now_ - cpus_[i].since;
+    end_blackout(i);
+  }
   return std::move(summary_);
 }
 

@@ -23,10 +23,14 @@ public:
   Summary finish();
 
 private:
+  void begin_blackout(const Event &event);
+  void end_blackout(uint32_t cpu);
   void lose(const Event &event);
   void add_time(uint32_t thread);
   void stop_running(uint32_t cpu);
   void start_running(uint32_t cpu);
+
+  static constexpr uint64_t kLight = UINT64_MAX; ///< not in a blackout
 
   struct ThreadNow {
     ThreadState state = ThreadState::Unknown;
@@ -36,6 +40,7 @@ private:
     uint32_t running = 0;
     uint64_t since = 0; ///< ns, of the first of those that are running
     uint64_t lost_somewhere = 0; ///< events, as its file tells
+    uint64_t dark_since = kLight; ///< ns
   };
 
   Summary summary_;

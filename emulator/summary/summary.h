@@ -31,6 +31,8 @@ struct CpuSummary {
   uint64_t busy = 0;     ///< ns in which a thread of the trace was Running on it
   uint64_t switches = 0; ///< times that a thread of the trace got it
   uint64_t lost = 0;     ///< events that were lost on it
+  uint64_t unknown = 0;  ///< ns of its blackouts
+  bool lost_more = false; ///< records are missing: it is not known how many events beside
 };
 
 struct Summary {
@@ -39,6 +41,7 @@ struct Summary {
   uint64_t events = 0;
   uint64_t lost = 0;      ///< events that were lost on all CPUs
   uint64_t forgotten = 0; ///< by a flight recorder
+  bool lost_more = false; ///< records are missing: it is not known how many events beside
 };
 
 } // namespace ovnitrace

@@ -194,6 +194,7 @@ enum ftrace_blackout {
 	FTRACE_BLACKOUT_SOMEWHERE = 1,   /* on the whole machine, it is not known on which CPU */
 	FTRACE_BLACKOUT_FAMILIES = 2,    /* no transitions, only events of other families */
 	FTRACE_BLACKOUT_FORGOTTEN = 3,   /* all on this CPU, by a flight recorder: older than what it keeps */
+	FTRACE_BLACKOUT_MISSING = 4,     /* in no file: a reader says so where records of this CPU are missing */
 };
 
 /* Parameter 1 of interrupt_start and interrupt_end: an interrupt request has its number, the others

@@ -56,6 +56,10 @@ TEST_F(MissingFile, IsNamedByEachCommandAndAFailure) {
     }
   }
   EXPECT_TRUE(exists(trace() + "/thread.prv")) << "the rest is converted";
+  if (files.size() > 1) {
+    EXPECT_NE(run({.argv = {ovnitrace(), "info", "--json", trace()}}).out.find("\"lost\": null"), std::string::npos);
+    EXPECT_NE(read_text(trace() + "/cpu.prv").find(":10:1"), std::string::npos) << "a blackout";
+  }
 }
 
 TEST_F(MissingFile, IsNoneInWhatAFlightRecorderKeeps) {

@@ -93,10 +93,11 @@ TEST_F(MissingRecords, AreToldOfCompressedFilesToo) {
   }
 }
 
-TEST_F(MissingRecords, NothingIsSaidWhereTheCaptureDidNotEnd) {
+TEST_F(MissingRecords, AFileThatIsMissingIsNamedAlsoWhereTheCaptureDidNotEnd) {
   trace_.json(R"({"format": "ovnitrace", "version": 1, "cpus": 2})").write();
-  std::filesystem::remove(trace_.file(1));
   EXPECT_EQ(open().told.size(), 0u);
+  std::filesystem::remove(trace_.file(1));
+  EXPECT_EQ(open().count("the file is missing, or was not begun; what was in it is not known"), 1u);
 }
 
 TEST_F(MissingRecords, ATraceWithoutThreadsNeedNotHaveCapturedNothing) {

@@ -141,11 +141,6 @@ void snapshot(ModelContext &ctx, const Event &event) {
     put(ctx, event.thread, ThreadState(state), cpu);
 }
 
-/// Whether transitions are lost, and not only what other families log.
-bool hides_states(const Event &event) {
-  return event.cpu != kNone && event.par1 != FTRACE_BLACKOUT_FAMILIES;
-}
-
 void blackout_start(ModelContext &ctx, const Event &event) {
   if (!hides_states(event))
     return;

@@ -32,7 +32,8 @@ DumpEvent parse_line(const std::string &line) {
   EXPECT_EQ(sscanf(line.c_str(), " %llu.%9llu %15s %63s %n", &seconds, &fraction, cpu, name, &used),
             4)
       << "not a line of dump: " << line;
-  event.time = seconds * 1'000'000'000 + fraction;
+  const bool before = line[line.find_first_not_of(' ')] == '-';
+  event.time = before ? 0 : seconds * 1'000'000'000 + fraction;
   event.cpu = cpu[0] == '-' ? -1 : atoi(cpu);
   event.event = name;
   // `comm (tid)`: a comm may hold spaces and brackets, details never do.
