@@ -18,7 +18,7 @@ constexpr uint32_t mcv(char model, char category, char value) {
 }
 
 struct Event {
-  uint64_t time = 0;       ///< ns on the clock of the trace, clock offset applied
+  uint64_t time = 0;       ///< ns on the clock of the trace, clock offset applied; may be before Catalog::begin
   uint32_t kind = 0;       ///< FTrace code (ovnitrace/ftrace_codes.h) or mcv()
   uint32_t thread = kNone; ///< index into Catalog::threads
   uint32_t cpu = kNone;    ///< index into Catalog::cpus: where it was logged

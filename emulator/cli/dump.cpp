@@ -40,9 +40,9 @@ void add_dump(CLI::App &app) {
   CLI::App *command = app.add_subcommand("dump", "Print the events of a trace, one a line");
   command->add_option("TRACE", *path, "The directory of the trace, or an FTrace file")->required();
   command->footer(R"(
-Columns, separated by spaces: seconds since the begin of the trace, number of the CPU, event,
-thread as 'comm (tid)', details as key=value. What is not known is '-'. The
-thread of what a program logs itself is the one that runs on that CPU.
+Columns, separated by spaces: seconds since the begin of the trace (negative of what happened before it
+and made the states at its begin), number of the CPU, event, thread as 'comm (tid)', details as key=value.
+What is not known is '-'. The thread of what a program logs itself is the one that runs on that CPU.
 docs/format.md says what each event means.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is printed.

@@ -79,6 +79,10 @@ public:
   /// False behind the end of the cut.
   bool take(const Event &event) {
     uint64_t time = event.time > catalog_.begin ? event.time - catalog_.begin : 0;
+    if (event.time >= catalog_.begin && !begun_) {
+      begun_ = true;
+      replay_.skip(); // what led to the states at the begin did not happen then
+    }
     if (time != now_)
       end_instant();
     if (time > options_.cut.to)
@@ -153,7 +157,8 @@ private:
   PrvRows threads_, cpus_;
   uint64_t now_ = 0;
   uint64_t events_ = 0; ///< that are shown
-  bool started_ = false;
+  bool begun_ = false;   ///< an event at or behind the begin of the trace came
+  bool started_ = false; ///< the begin of the cut is reached
 };
 
 } // namespace

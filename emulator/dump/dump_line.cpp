@@ -51,8 +51,16 @@ char *put_right(char *at, uint64_t number, size_t width) {
   return put_decimal(at, number);
 }
 
-char *put_seconds(char *at, uint64_t ns) {
-  at = put_right(at, ns / kNsPerSecond, kTimeWidth - 10);
+/// Since the begin; what is before it has a minus.
+char *put_seconds(char *at, uint64_t time, uint64_t begin) {
+  const uint64_t ns = time < begin ? begin - time : time - begin;
+  const uint64_t whole = ns / kNsPerSecond;
+  const bool minus = time < begin;
+  for (size_t i = decimal_digits(whole) + minus; i < kTimeWidth - 10; i++)
+    *at++ = ' ';
+  if (minus)
+    *at++ = '-';
+  at = put_decimal(at, whole);
   *at++ = '.';
   const uint64_t fraction = ns % kNsPerSecond;
   for (uint32_t i = decimal_digits(fraction); i < 9; i++)
@@ -123,7 +131,7 @@ DumpLine::DumpLine(const Catalog &catalog) : catalog_(catalog) {
 }
 
 char *DumpLine::put(char *at, const Event &event) const {
-  at = put_seconds(at, event.time - std::min(event.time, catalog_.begin));
+  at = put_seconds(at, event.time, catalog_.begin);
   *at++ = ' ';
   if (event.cpu < catalog_.cpus.size())
     at = put_right(at, catalog_.cpus[event.cpu].index, kCpuWidth);

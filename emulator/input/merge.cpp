@@ -70,7 +70,6 @@ bool MergedTrace::next(Event &event) {
     return false;
   const uint32_t rank = uint32_t(winner_);
   event = heads_[rank];
-  event.time = std::max(event.time, catalog_.begin);
   Key key = advance(rank);
   for (uint32_t node = (uint32_t(files_.size()) + rank) / 2; node; node /= 2) {
     const Key loser = losers_[node];

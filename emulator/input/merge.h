@@ -12,7 +12,7 @@
 namespace ovnitrace {
 
 /// An EventSource over opened chunk files. What was logged before trace_start (while a snapshot was
-/// taken) is merged by its own time, and then told as happening at the begin of the trace. Threads and CPUs of all nodes are learnt when it is made
+/// taken) comes with its own time, which is before the begin. Threads and CPUs of all nodes are learnt when it is made
 /// (it throws Error as make_catalog does); then events are read as they are asked for.
 class MergedTrace final : public EventSource {
 public:

@@ -81,7 +81,8 @@ class EventSource {
 public:
   virtual ~EventSource() = default;
   virtual const Catalog &catalog() const = 0;
-  /// The next event by time (equal times: by CPU index, then file order). False at the end.
+  /// The next event by time (equal times: by CPU index, then file order). False at the end. What is before
+  /// Catalog::begin only makes the state in which threads are then.
   virtual bool next(Event &event) = 0;
   /// Bytes read so far and in all, for a progress bar.
   virtual uint64_t bytes_done() const = 0;

@@ -51,7 +51,7 @@ export_trace(EventSource &source, const std::string &directory, DiagnosticSink &
   uint64_t time = source.catalog().begin;
   uint64_t events = 0;
   for (Event event; source.next(event); ++events) {
-    if (event.time != time) {
+    if (event.time > time) {
       settle(time, replay, exporter, threads);
       time = event.time;
     }

@@ -45,7 +45,7 @@ uint64_t ThreadSummary::alive() const {
 }
 
 Summarizer::Summarizer(const Catalog &catalog)
-    : threads_(catalog.threads.size()), cpus_(catalog.cpus.size()), end_(catalog.end),
+    : threads_(catalog.threads.size()), cpus_(catalog.cpus.size()), begin_(catalog.begin), end_(catalog.end),
       now_(catalog.begin) {
   summary_.threads.resize(catalog.threads.size());
   summary_.cpus.resize(catalog.cpus.size());
@@ -54,10 +54,11 @@ Summarizer::Summarizer(const Catalog &catalog)
 }
 
 void Summarizer::event(const Event &event) {
-  now_ = event.time;
+  now_ = std::max(event.time, begin_);
+  shown_ = event.time >= begin_;
   is_snapshot_ = event.kind == FTrace_EXT_snapshot;
   summary_.events += was_captured(event);
-  if (event.thread != kNone) {
+  if (event.thread != kNone && shown_) {
     if (uint64_t *counter = counter_of(summary_.threads[event.thread], event))
       ++*counter;
   } else if (event.kind == FTrace_EVT_blackout_start) {
@@ -111,11 +112,12 @@ void Summarizer::on_change(uint32_t thread, const StateChange &change) {
   const uint64_t since = threads_[thread].since;
   add_time(thread);
   threads_[thread].state = change.to;
-  if (change.to == ThreadState::Warming)
-    summary_.threads[thread].wakeups++;
-  if (change.to == ThreadState::Running && change.from == ThreadState::Warming)
+  const bool happened = shown_ && !is_snapshot_;
+  if (change.to == ThreadState::Running && threads_[thread].woken)
     summary_.threads[thread].latency.add(now_ - since);
-  if (change.to == ThreadState::Running && !is_snapshot_ && change.cpu < summary_.cpus.size())
+  threads_[thread].woken = change.to == ThreadState::Warming && happened;
+  summary_.threads[thread].wakeups += threads_[thread].woken;
+  if (change.to == ThreadState::Running && happened && change.cpu < summary_.cpus.size())
     summary_.cpus[change.cpu].switches++;
 }
 

@@ -35,6 +35,7 @@ private:
   struct ThreadNow {
     ThreadState state = ThreadState::Unknown;
     uint64_t since = 0; ///< ns
+    bool woken = false; ///< Warming, and it was seen since when
   };
   struct CpuNow {
     uint32_t running = 0;
@@ -46,8 +47,9 @@ private:
   Summary summary_;
   std::vector<ThreadNow> threads_;
   std::vector<CpuNow> cpus_;
-  uint64_t end_; ///< ns
+  uint64_t begin_, end_; ///< ns
   uint64_t now_; ///< ns
+  bool shown_ = true; ///< the event is not before the begin
   bool is_snapshot_ = false;
 };
 

@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const Catalog &catalog = trace.catalog();
     const DumpLine line(catalog);
     char buffer[DumpLine::kMaxBytes];
-    uint64_t time = catalog.begin;
+    uint64_t time = 0;
     for (Event event; trace.next(event);) {
       require(event.time >= time && event.time <= catalog.end);
       time = event.time;
