@@ -1,6 +1,7 @@
 #include "emulator/convert/labels.h"
 
 #include "emulator/core/model.h"
+#include "emulator/core/process_number.h"
 
 #include <fmt/format.h>
 
@@ -49,15 +50,15 @@ std::string process_name(const ThreadInfo &main) {
 }
 
 /// Calls `f(main thread, number of the process)` for each process that had a pid. The number is the
-/// one that the ovni model gives: from 1, in the order of the threads, by node and pid.
+/// one that the ovni model gives: in the order of the threads, by node and pid.
 template <class F> void for_each_process(const Catalog &catalog, F &&f) {
-  int64_t number = 0;
+  size_t count = 0;
   const ThreadInfo *before = nullptr;
   for (const ThreadInfo &thread : catalog.threads) {
     bool first = !before || thread.node != before->node || thread.pid != before->pid;
-    number += first;
+    count += first;
     if (first || thread.tid == thread.pid)
-      f(thread, number);
+      f(thread, process_number(count - 1));
     before = &thread;
   }
 }

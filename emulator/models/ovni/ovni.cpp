@@ -1,5 +1,6 @@
 #include "emulator/models/ovni/ovni.h"
 
+#include "emulator/core/process_number.h"
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>
@@ -52,7 +53,7 @@ void start(ModelContext &ctx) {
   const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
   std::map<std::pair<uint32_t, uint32_t>, int64_t> processes;
   for (uint32_t t = 0; t < threads.size(); t++) {
-    auto process = processes.try_emplace({threads[t].node, threads[t].pid}, processes.size() + 1);
+    auto process = processes.try_emplace({threads[t].node, threads[t].pid}, process_number(processes.size()));
     ctx.set(kProcess, t, process.first->second);
     ctx.set(kPid, t, threads[t].pid);
     ctx.set(kTid, t, threads[t].tid);
