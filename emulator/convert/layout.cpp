@@ -39,6 +39,7 @@ void place_cpus(const System &system, Layout &layout) {
 Layout thread_layout(const System &system, const Cut &cut) {
   const std::vector<ThreadInfo> &threads = system.catalog().threads;
   Layout layout;
+  layout.header.date = system.catalog().date;
   place_cpus(system, layout);
   layout.row_of.assign(threads.size(), kNone);
   uint32_t task_pid = 0, task_node = kNone; // of the last task that was made
@@ -72,6 +73,7 @@ Layout thread_layout(const System &system, const Cut &cut) {
 
 Layout cpu_layout(const System &system, const Cut &cut) {
   Layout layout;
+  layout.header.date = system.catalog().date;
   layout.row_of.assign(system.cpus().size(), kNone);
   layout.cpu_number.assign(system.cpus().size(), 0);
   PrvTask task;

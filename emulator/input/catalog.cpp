@@ -37,6 +37,18 @@ struct Draft {
   ThreadName name;
 };
 
+/// When the trace begins, by the first host that knows; 0 if none does, or it is no date.
+int64_t date_of(const std::vector<NodeInput> &nodes, uint64_t begin) {
+  constexpr int64_t kNsPerSecond = 1000000000, kYear10000 = 253402300800;
+  for (const NodeInput &node : nodes) {
+    const __int128 seconds =
+        (__int128(begin) - node.clock_offset_ns + node.to_wall_ns) / kNsPerSecond;
+    if (node.to_wall_ns && seconds > 0 && seconds < kYear10000)
+      return int64_t(seconds);
+  }
+  return 0;
+}
+
 /// node, tid, birth
 using ThreadKey = std::tuple<uint32_t, uint32_t, uint64_t>;
 
@@ -223,6 +235,7 @@ void Scan::finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const {
             [&](const ThreadInfo &a, const ThreadInfo &b) { return row(a) < row(b); });
   catalog.begin = start_ != UINT64_MAX ? start_ : first_ != UINT64_MAX ? first_ : 0;
   catalog.end = std::max(last_, catalog.begin);
+  catalog.date = date_of(nodes, catalog.begin);
 }
 
 } // namespace

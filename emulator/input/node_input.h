@@ -27,6 +27,7 @@ struct NodeInput {
   std::string path = {}; ///< of its directory, for messages
   int64_t clock_offset_ns = 0; ///< added to each of its times
   uint32_t cpus = 0;           ///< CPUs that it has at least, 0 unknown
+  int64_t to_wall_ns = 0;      ///< what its clock lacks to CLOCK_REALTIME, 0 unknown
   std::vector<ChunkInput> chunks;
 };
 

@@ -51,6 +51,7 @@ struct Catalog {
   bool ovni = false; ///< streams of instrumented programs: each thread ends in them, and may run on no CPU
   uint64_t begin = 0;             ///< ns: time 0 of the PRV
   uint64_t end = 0;               ///< ns: end of the capture
+  int64_t date = 0;               ///< seconds since 1970, when it began; 0 not known
 };
 
 /// Something wrong in the input, told but survived.

@@ -159,6 +159,7 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .path = path,
                  .clock_offset_ns = clock_offset_ns,
                  .cpus = info.cpus,
+                 .to_wall_ns = info.to_wall_ns,
                  .chunks = {}};
   uint64_t bytes = 0;
   for (const ChunkPath &chunk : *chunks) {

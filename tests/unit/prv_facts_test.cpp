@@ -1,0 +1,96 @@
+// What a converted trace says of itself: its date, and the numbers of its processes.
+#include "emulator/convert/convert.h"
+#include "emulator/core/process_number.h"
+#include "emulator/input/open.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <fstream>
+#include <set>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingSink;
+using test::TempDir;
+using test::TraceBuilder;
+
+std::string text_of(const std::string &path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+constexpr uint64_t kBegin = 5'000'000'000'000; // ns since the host was started
+
+void write_trace(const std::string &path, const std::string &clock) {
+  TraceBuilder trace(path);
+  trace.cpu(0).at(kBegin).start().id(1, 7, 7, "app").dispatch(1).at(kBegin + 1000).stop();
+  trace.json(R"({"format": "ovnitrace", "version": 1)" + clock + "}").write();
+}
+
+TEST(PrvDate, IsThatOfTheCapture) {
+  TempDir dir;
+  write_trace(dir.path(), R"(, "clock": {"to_wall_ns": 994995000000000000})");
+  CollectingSink sink;
+  convert_directory(dir.path(), {}, sink);
+  const time_t date = 995'000'000; // in July 2001
+  char expected[64];
+  strftime(expected, sizeof expected, "#Paraver (%d/%m/%y at %H:%M):", localtime(&date));
+  for (const char *name : {"thread.prv", "cpu.prv"})
+    EXPECT_EQ(text_of(dir / name).find(expected), 0u) << text_of(dir / name);
+}
+
+TEST(PrvDate, IsThatOfTheCaptureOnAClockWithAnOffset) {
+  TempDir dir;
+  write_trace(dir.path(), R"(, "clock": {"to_wall_ns": 994995000000000000})");
+  CollectingSink sink;
+  EXPECT_EQ(open_trace({{dir.path(), -4'000'000'000'000}}, sink)->catalog().date, 995'000'000);
+}
+
+TEST(PrvDate, IsNotKnownOrNone) {
+  for (const char *clock : {"", R"(, "clock": {"to_wall_ns": 0})", R"(, "clock": {"to_wall_ns": -9223372036854775808})",
+                            R"(, "clock": {"to_wall_ns": -5000000000001})"}) {
+    TempDir dir;
+    write_trace(dir.path(), clock);
+    CollectingSink sink;
+    EXPECT_EQ(open_trace({{dir.path()}}, sink)->catalog().date, 0) << clock;
+  }
+}
+
+TEST(ProcessNumber, IsNoErrorOfACpu) {
+  std::set<int64_t> seen;
+  int64_t last = 0;
+  for (size_t i = 0; i < 2000; i++) {
+    const int64_t number = process_number(i);
+    EXPECT_GT(number, last);
+    EXPECT_NE(number, kStateBad);
+    EXPECT_NE(number, kStateTooManyThreads);
+    last = number;
+  }
+  EXPECT_EQ(last, 2002) << "no other is left out";
+}
+
+TEST(ProcessNumber, IsLabelledAsItIsShown) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &chunk = trace.cpu(0).at(100).start();
+  for (uint16_t n = 1; n <= 800; n++)
+    chunk.id(n, 1000u + n, 1000u + n, "p" + std::to_string(n));
+  chunk.at(200).dispatch(666).at(300).sleep(666).at(400).dispatch(800).at(500).stop();
+  trace.write();
+  CollectingSink sink;
+  convert_directory(dir.path(), {}, sink);
+  const std::string prv = text_of(dir / "cpu.prv"), pcf = text_of(dir / "cpu.pcf");
+  EXPECT_NE(prv.find(":5:667"), std::string::npos);
+  EXPECT_EQ(prv.find(":5:666"), std::string::npos);
+  EXPECT_NE(prv.find(":5:802"), std::string::npos);
+  for (const char *label : {"\n667    p666 (1666)", "\n802    p800 (1800)", "\n666    Error: disabled", "\n777    Error: more"})
+    EXPECT_NE(pcf.find(label), std::string::npos) << label;
+}
+
+} // namespace
+} // namespace ovnitrace
