@@ -92,7 +92,13 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
     tell("it " + (why.empty() ? "is no JSON object" : why));
     return {};
   }
-  if (const uint64_t version = number_of(json, "version"); version > kVersion)
+  const uint64_t version = number_of(json, "version");
+  const bool other = json.contains("format") && text_of(json, "format") != "ovnitrace";
+  if (other || version == 0) {
+    tell(other ? "its format is not \"ovnitrace\"" : "it tells no version");
+    return {};
+  }
+  if (version > kVersion)
     throw Error("cannot read the trace " + path + ": it is of version " + std::to_string(version) +
                 ", this ovnitrace knows " + std::to_string(kVersion) + ": use a newer ovnitrace");
   TraceInfo info{.host = text_of(json, "host"),

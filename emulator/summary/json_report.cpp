@@ -15,6 +15,7 @@ Json lost_json(uint64_t lost, bool more) { return more ? Json() : Json(lost); }
 
 Json thread_json(const ThreadInfo &thread, const ThreadSummary &summary) {
   const auto time = [&](ThreadState state) { return summary.time[size_t(state)]; };
+  const auto latency = [&](uint64_t ns) { return summary.latency.count() ? Json(ns) : Json(); };
   return {
       {"tid", thread.tid},
       {"pid", thread.pid},
@@ -36,9 +37,9 @@ Json thread_json(const ThreadInfo &thread, const ThreadSummary &summary) {
       {"migrations", summary.migrations},
       {"wakeup_latency_ns",
        {{"count", summary.latency.count()},
-        {"p50", summary.latency.percentile(50)},
-        {"p99", summary.latency.percentile(99)},
-        {"max", summary.latency.max()}}},
+        {"p50", latency(summary.latency.percentile(50))},
+        {"p99", latency(summary.latency.percentile(99))},
+        {"max", latency(summary.latency.max())}}},
   };
 }
 

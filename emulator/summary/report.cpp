@@ -1,5 +1,6 @@
 #include "emulator/summary/report.h"
 
+#include "emulator/core/model.h"
 #include "emulator/summary/human.h"
 #include "emulator/summary/table.h"
 
@@ -95,13 +96,15 @@ std::string head(const ReportInput &input) {
   return text;
 }
 
+std::string pid_text(uint32_t pid) { return pid ? std::to_string(pid) : "-"; }
+
 std::string times_table(const ReportInput &input) {
   Table table({"THREAD", "PID", "RUNNING", "%", "COOLING", "%", "WARMING", "%", "PAUSED", "%",
                "UNKNOWN", "%"});
   for (uint32_t index : by_running_time(input.summary)) {
     const ThreadInfo &thread = input.catalog.threads[index];
     const ThreadSummary &summary = input.summary.threads[index];
-    Table::Row row{fmt::format("{} ({})", thread.name, thread.tid), std::to_string(thread.pid)};
+    Table::Row row{thread_name(input.catalog, index), pid_text(thread.pid)};
     for (ThreadState state : {ThreadState::Running, ThreadState::Cooling, ThreadState::Warming,
                               ThreadState::Paused, ThreadState::Unknown}) {
       const uint64_t time = summary.time[size_t(state)];
@@ -117,11 +120,10 @@ std::string counts_table(const ReportInput &input) {
   Table table({"THREAD", "SWITCHES", "PREEMPTED", "YIELDED", "VOLUNTARY", "WAKEUPS", "MIGRATIONS",
                "LATENCY p50", "p99", "max"});
   for (uint32_t index : by_running_time(input.summary)) {
-    const ThreadInfo &thread = input.catalog.threads[index];
     const ThreadSummary &summary = input.summary.threads[index];
     const LatencyHistogram &latency = summary.latency;
     const auto shown = [&](uint64_t ns) { return latency.count() ? human_duration(ns) : "-"; };
-    table.add({fmt::format("{} ({})", thread.name, thread.tid), human_count(summary.switches()),
+    table.add({thread_name(input.catalog, index), human_count(summary.switches()),
                human_count(summary.preempted), human_count(summary.yielded),
                human_count(summary.voluntary), human_count(summary.wakeups),
                human_count(summary.migrations), shown(latency.percentile(50)),

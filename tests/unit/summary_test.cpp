@@ -255,7 +255,7 @@ TEST(Summary, AddsUpToTheWholeTraceForAnySchedule) {
 TEST(Report, SaysTheSameAsTextAndAsJson) {
   TempDir dir;
   TraceBuilder trace(dir.path());
-  trace.json(R"({"version": 1, "host": "h", "kernel": "6.1", "machine": "x86_64", "cpus": 2,
+  trace.json(R"({"version": 1, "host": "h", "kernel": "6.1", "machine": "x86_64", "cpus": 2, "written": [{"cpu": 0, "records": 1}],
                  "command": ["./a b", "-n", "it's"], "ended": {"how": "exited with status 3"}})");
   trace.cpu(0).at(1000).start().id(1, 7, 7, "bad\xff").id(2, 8, 7, "busy").dispatch(2);
   trace.cpu(0).at(501000).stop();
@@ -271,8 +271,8 @@ TEST(Report, SaysTheSameAsTextAndAsJson) {
        {"host      h, Linux 6.1, x86_64, 2 CPUs\n", "command   './a b' -n 'it'\\''s'\n",
         "captured  for 500.0 us\n", "ended     exited with status 3\n",
         "contents  1 process, 2 threads, 3 events\n", "lost      0 events\n",
-        "\nbusy (8)    7  500.0 us  100.0 % ", "\nCPU 0  500.0 us  100.0 %         1     0\n",
-        "\nCPU 1         0    0.0 %         0     0\n"})
+        "\nbusy (8)    7  500.0 us  100.0 % ", "\nCPU 0  500.0 us  100.0 %        0  0.0 %         1     0\n",
+        "\nCPU 1         0    0.0 %        0  0.0 %         0     0\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
 
   const nlohmann::json json = nlohmann::json::parse(json_report(input));
@@ -286,6 +286,38 @@ TEST(Report, SaysTheSameAsTextAndAsJson) {
   EXPECT_EQ(json["threads"][0]["time_ns"]["running"], 500000);
   EXPECT_EQ(json["threads"][1]["time_ns"]["unknown"], 500000);
   EXPECT_EQ(json["cpus"][0]["busy_ns"], 500000);
+}
+
+TEST(Report, TellsWhatIsNotKnownAsNotKnown) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(1000).start().record(FTrace_EVT_id, 1, 75).dispatch(1).at(2000).sleep(1);
+  trace.cpu(0).at(3000).id(2, 8, 8, "woken").activate(2).at(3500).dispatch(2).at(4000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const ReportInput input{dir.path(), TraceInfo(), source->catalog(), summed.summary};
+  const std::string text = text_report(input);
+  EXPECT_NE(text.find("\nthread 75    -  "), std::string::npos) << text;
+  EXPECT_EQ(text.find(" (75)"), std::string::npos) << text;
+  const nlohmann::json json = nlohmann::json::parse(json_report(input));
+  for (const auto &thread : json["threads"]) {
+    const bool woken = thread["tid"] == 8;
+    EXPECT_EQ(thread["wakeup_latency_ns"]["count"], woken ? 1 : 0);
+    for (const char *key : {"p50", "p99", "max"})
+      EXPECT_EQ(thread["wakeup_latency_ns"][key], woken ? nlohmann::json(500) : nlohmann::json()) << key;
+  }
+}
+
+// What a snapshot finds waiting was woken before: since when is not known.
+TEST(Summary, ASnapshotIsNoWakeup) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(1000).start().id(1, 10, 10, "waits").snapshot(1, 5, 0).at(1200).dispatch(1).at(2000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  EXPECT_EQ(summed.thread(10).wakeups, 0u);
+  EXPECT_EQ(summed.thread(10).latency.count(), 0u);
+  EXPECT_EQ(time_in(summed.thread(10), ThreadState::Warming), 200u);
 }
 
 } // namespace
