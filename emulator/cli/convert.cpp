@@ -24,12 +24,14 @@ struct Arguments {
   ConvertOptions options;
 };
 
-/// Beside the chunks of a trace directory; what is not ours gets a directory of its own.
-std::string default_directory(const std::vector<std::string> &inputs) {
+/// Beside the chunks of a trace directory; what is not ours gets a directory of its own, which nobody has named.
+void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &options) {
   const std::string &first = inputs.front();
+  options.directory = first;
   if (inputs.size() == 1 && is_trace_dir(first))
-    return first;
-  return first.substr(0, first.find_last_not_of('/') + 1) + ".prv.d";
+    return;
+  options.directory = first.substr(0, first.find_last_not_of('/') + 1) + ".prv.d";
+  options.link = OutputDirectory::Link::refuse;
 }
 
 void read_times(const Arguments &arguments, Cut &cut) {
@@ -44,7 +46,7 @@ void read_times(const Arguments &arguments, Cut &cut) {
 void convert_command(Arguments arguments) {
   ConvertOptions &options = arguments.options;
   if (options.directory.empty())
-    options.directory = default_directory(arguments.inputs);
+    choose_directory(arguments.inputs, options);
   read_times(arguments, options.cut);
 
   if (int status = run_conversion(trace_inputs(arguments.inputs, arguments.clock_offsets), options, arguments.quiet))

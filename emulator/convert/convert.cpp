@@ -10,7 +10,6 @@
 #include "emulator/summary/human.h"
 
 #include <algorithm>
-#include <filesystem>
 
 namespace ovnitrace {
 
@@ -34,15 +33,6 @@ std::vector<Model> load_models(const ConvertOptions &options) {
     models.push_back(std::move(model));
   }
   return models;
-}
-
-/// Returns its path.
-const std::string &make_directory(const std::string &path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error)
-    throw Error("cannot make the directory " + path + ": " + error.message());
-  return path;
 }
 
 /// A cut that cannot leave anything is a mistake of who asked for it.
@@ -73,8 +63,8 @@ public:
                 options.lint ? FaultLog::kUnlimited : kFaultsTold),
         thread_layout_(thread_layout(replay_.system(), options.cut)),
         cpu_layout_(cpu_layout(replay_.system(), options.cut)),
-        threads_(make_directory(options.directory) + "/thread.prv", thread_layout_, {options.gzip}),
-        cpus_(options.directory + "/cpu.prv", cpu_layout_, {options.gzip}) {}
+        directory_(options.directory, options.link), threads_(directory_.file("thread.prv"), thread_layout_, {options.gzip}),
+        cpus_(directory_.file("cpu.prv"), cpu_layout_, {options.gzip}) {}
 
   /// False behind the end of the cut.
   bool take(const Event &event) {
@@ -140,13 +130,11 @@ private:
   }
 
   void write_beside(const std::string &name, TraceKind kind, const Layout &layout) {
-    std::string path = options_.directory + "/" + name;
-    write_pcf(path + ".pcf", make_pcf(replay_.system(), kind));
-    write_row(path + ".row", layout.names);
-    std::string cfg = options_.directory + "/cfg/" + name;
-    make_directory(cfg);
+    write_pcf(directory_.file(name + ".pcf"), make_pcf(replay_.system(), kind));
+    write_row(directory_.file(name + ".row"), layout.names);
+    const OutputDirectory cfg = directory_.below("cfg").below(name);
     for (const NamedCfg &named : make_cfgs(replay_.system(), kind))
-      write_cfg(cfg + "/" + named.file, named.window);
+      write_cfg(cfg.file(named.file), named.window);
   }
 
   const Catalog &catalog_;
@@ -154,6 +142,7 @@ private:
   uint64_t from_;
   Replay replay_;
   Layout thread_layout_, cpu_layout_;
+  OutputDirectory directory_;
   PrvRows threads_, cpus_;
   uint64_t now_ = 0;
   uint64_t events_ = 0; ///< that are shown

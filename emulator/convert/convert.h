@@ -4,6 +4,7 @@
 
 #include "emulator/convert/cut.h"
 #include "emulator/input/source.h"
+#include "emulator/prv/output_place.h"
 
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,7 @@ namespace ovnitrace {
 
 struct ConvertOptions {
   std::string directory;                ///< where the files go; it is made if it is missing
+  OutputDirectory::Link link = OutputDirectory::Link::follow; ///< whether it may be a link. Nothing in it is followed
   bool gzip = false;                    ///< thread.prv.gz and cpu.prv.gz
   bool lint = false;                    ///< tell every fault, and what must not be at the end of the trace
   std::vector<std::string> model_files; ///< JSON models, besides those that are built in

@@ -9,8 +9,8 @@ namespace ovnitrace {
 /// The writer of a trace with the rows of a layout; what has no row there is dropped.
 class PrvRows final : public RowSink {
 public:
-  PrvRows(const std::string &path, const Layout &layout, PrvOptions options)
-      : layout_(layout), writer_(path, layout.header, layout.rows, options) {}
+  PrvRows(const OutputPlace &place, const Layout &layout, PrvOptions options)
+      : layout_(layout), writer_(place, layout.header, layout.rows, options) {}
 
   /// Paraver loads no trace without a record: says that the first row has nothing of `type` yet.
   void begin(uint32_t type) { writer_.event(0, 0, type, 0); }

@@ -33,10 +33,13 @@ StreamStore::StreamStore(std::string path) : path_(std::move(path)) {
   if (!mkdtemp(name.data()))
     fail("make the directory", path_);
   temporary_ = name;
-  chmod(name.c_str(), 0755);
   root_ = UniqueFd(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!root_)
+  struct stat status;
+  if (!root_ || fstat(root_.get(), &status) != 0)
     fail("open the directory", name);
+  errno = EPERM; // the owner of the directory around it has put another in its place
+  if (status.st_uid != geteuid() || fchmod(root_.get(), 0755) != 0)
+    fail("use the directory", name);
 }
 
 StreamStore::~StreamStore() {

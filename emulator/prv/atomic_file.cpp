@@ -7,15 +7,16 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ovnitrace {
 
 namespace {
 
-bool is_special(const std::string &path) {
+bool is_device(const OutputPlace &place) {
   struct stat status;
-  return lstat(path.c_str(), &status) == 0 &&
-         (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode) || S_ISFIFO(status.st_mode));
+  return fstatat(place.directory, place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode));
 }
 
 std::string temporary_name(const std::string &path) {
@@ -25,15 +26,15 @@ std::string temporary_name(const std::string &path) {
 
 } // namespace
 
-AtomicFile::AtomicFile(const std::string &path) : path_(path) {
-  int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
-  std::string target = path_;
-  if (!is_special(path_)) {
-    target = temporary_ = temporary_name(path_);
-    unlink(target.c_str()); // left by a killed process that had our id
+AtomicFile::AtomicFile(OutputPlace place) : place_(std::move(place)) {
+  int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
+  std::string target = place_.name;
+  if (!is_device(place_)) {
+    target = temporary_ = temporary_name(place_.name);
+    unlinkat(place_.directory, target.c_str(), 0); // left by a killed process that had our id
     flags |= O_CREAT | O_EXCL;
   }
-  fd_ = open(target.c_str(), flags, 0666);
+  fd_ = openat(place_.directory, target.c_str(), flags, 0666);
   if (fd_ < 0) {
     temporary_.clear();
     fail("create");
@@ -44,7 +45,7 @@ AtomicFile::~AtomicFile() {
   if (fd_ >= 0)
     ::close(fd_);
   if (!temporary_.empty())
-    unlink(temporary_.c_str());
+    unlinkat(place_.directory, temporary_.c_str(), 0);
 }
 
 void AtomicFile::write(std::string_view bytes) {
@@ -77,7 +78,7 @@ void AtomicFile::commit() {
     fail("write");
   if (temporary_.empty())
     return;
-  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+  if (renameat(place_.directory, temporary_.c_str(), place_.directory, place_.name.c_str()) != 0)
     fail("rename the finished file to");
   temporary_.clear();
 }
@@ -87,12 +88,12 @@ void AtomicFile::fail(const char *doing) const {
   std::string advice = error == ENOSPC || error == EDQUOT
                            ? "free some space or choose another place with -o"
                            : "choose another place with -o";
-  throw Error(std::string("cannot ") + doing + " " + path_ + ": " + strerror(error) + "; " +
+  throw Error(std::string("cannot ") + doing + " " + place_.path + ": " + strerror(error) + "; " +
               advice);
 }
 
-void write_text_file(const std::string &path, std::string_view text) {
-  AtomicFile file(path);
+void write_text_file(const OutputPlace &place, std::string_view text) {
+  AtomicFile file(place);
   file.write(text);
   file.commit();
 }

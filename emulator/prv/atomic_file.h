@@ -1,6 +1,8 @@
 // A file that is there whole or not at all.
 #pragma once
 
+#include "emulator/prv/output_place.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,11 +11,11 @@ namespace ovnitrace {
 
 /// A file written under a temporary name beside its own and renamed by commit(). Destroyed before
 /// that, it is removed, so that an aborted conversion never leaves half a trace under a final name.
-/// What was at the path is replaced; a symbolic link there is replaced, not followed. A device or
-/// pipe is written in place. Every function throws Error.
+/// What was at the path is replaced; a symbolic link or a pipe there is replaced, not followed or written to. A device
+/// is written in place: nobody but root can have put it there. Every function throws Error.
 class AtomicFile {
 public:
-  explicit AtomicFile(const std::string &path);
+  explicit AtomicFile(OutputPlace place);
   ~AtomicFile();
   AtomicFile(const AtomicFile &) = delete;
   AtomicFile &operator=(const AtomicFile &) = delete;
@@ -26,12 +28,12 @@ public:
 private:
   [[noreturn]] void fail(const char *doing) const;
 
-  std::string path_;
-  std::string temporary_; ///< empty: written in place, or committed
+  OutputPlace place_;
+  std::string temporary_; ///< name; empty: written in place, or committed
   int fd_ = -1;
 };
 
 /// Writes a small file at once.
-void write_text_file(const std::string &path, std::string_view text);
+void write_text_file(const OutputPlace &place, std::string_view text);
 
 } // namespace ovnitrace

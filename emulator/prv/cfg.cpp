@@ -106,8 +106,8 @@ std::string cfg_text(const CfgWindow &window) {
   return text;
 }
 
-void write_cfg(const std::string &path, const CfgWindow &window) {
-  write_text_file(path, cfg_text(window));
+void write_cfg(const OutputPlace &place, const CfgWindow &window) {
+  write_text_file(place, cfg_text(window));
 }
 
 } // namespace ovnitrace

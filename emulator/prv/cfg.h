@@ -29,6 +29,6 @@ struct CfgWindow {
 std::string cfg_text(const CfgWindow &window);
 
 /// Writes it to `path`. Throws Error.
-void write_cfg(const std::string &path, const CfgWindow &window);
+void write_cfg(const OutputPlace &place, const CfgWindow &window);
 
 } // namespace ovnitrace

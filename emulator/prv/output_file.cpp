@@ -78,7 +78,7 @@ std::string header_member(std::string_view header) {
 /// The buffers and the thread that writes them, in the order in which they were filled.
 class OutputFile::Worker {
 public:
-  Worker(const std::string &path, std::string_view header, Format format) : file_(path) {
+  Worker(const OutputPlace &place, std::string_view header, Format format) : file_(place) {
     header_size_ = header.size();
     if (format == Format::gzip) {
       file_.write(header_member(header));
@@ -182,8 +182,8 @@ private:
   std::thread thread_;
 };
 
-OutputFile::OutputFile(const std::string &path, std::string_view header, Format format)
-    : worker_(std::make_unique<Worker>(path, header, format)) {
+OutputFile::OutputFile(const OutputPlace &place, std::string_view header, Format format)
+    : worker_(std::make_unique<Worker>(place, header, format)) {
   at_ = worker_->begin();
   end_ = at_ + kBufferSize;
 }

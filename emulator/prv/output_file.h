@@ -2,6 +2,8 @@
 // waits for the disk or for the compressor unless they are slower.
 #pragma once
 
+#include "emulator/prv/output_place.h"
+
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -16,9 +18,8 @@ class OutputFile {
 public:
   enum class Format { plain, gzip };
 
-  /// Replaces what is at `path`; a symbolic link there is replaced, not followed. A device or pipe
-  /// is written in place.
-  OutputFile(const std::string &path, std::string_view header, Format format);
+  /// Replaces what is at `place`, as AtomicFile does.
+  OutputFile(const OutputPlace &place, std::string_view header, Format format);
   ~OutputFile();
   OutputFile(const OutputFile &) = delete;
   OutputFile &operator=(const OutputFile &) = delete;

@@ -93,8 +93,8 @@ std::string pcf_text(const Pcf &pcf) {
   return text;
 }
 
-void write_pcf(const std::string &path, const Pcf &pcf) {
-  write_text_file(path, pcf_text(pcf));
+void write_pcf(const OutputPlace &place, const Pcf &pcf) {
+  write_text_file(place, pcf_text(pcf));
 }
 
 } // namespace ovnitrace

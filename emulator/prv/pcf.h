@@ -1,6 +1,8 @@
 // The .pcf beside a .prv: what event types and values are called and which colours they have.
 #pragma once
 
+#include "emulator/prv/output_place.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,6 +41,6 @@ struct Pcf {
 std::string pcf_text(const Pcf &pcf);
 
 /// Writes it to `path` ("thread.pcf" for "thread.prv"). Throws Error.
-void write_pcf(const std::string &path, const Pcf &pcf);
+void write_pcf(const OutputPlace &place, const Pcf &pcf);
 
 } // namespace ovnitrace

@@ -78,10 +78,10 @@ std::string header_text(const std::string &date, uint64_t end, const std::string
 
 } // namespace
 
-PrvWriter::PrvWriter(const std::string &path, const PrvHeader &header, std::vector<PrvRow> rows,
+PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header, std::vector<PrvRow> rows,
                      PrvOptions options)
     : date_(date_text(header.date)), objects_((check_objects(header), objects_text(header))),
-      file_(options.gzip ? path + ".gz" : path, header_text(date_, header.end, objects_),
+      file_(options.gzip ? place + ".gz" : place, header_text(date_, header.end, objects_),
             options.gzip ? OutputFile::Format::gzip : OutputFile::Format::plain) {
   cpu_node_.push_back(kNil);
   for (size_t node = 0; node < header.cpus_per_node.size(); node++)

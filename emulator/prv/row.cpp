@@ -29,8 +29,8 @@ std::string row_text(const RowNames &names) {
   return text;
 }
 
-void write_row(const std::string &path, const RowNames &names) {
-  write_text_file(path, row_text(names));
+void write_row(const OutputPlace &place, const RowNames &names) {
+  write_text_file(place, row_text(names));
 }
 
 } // namespace ovnitrace

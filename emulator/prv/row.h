@@ -1,6 +1,8 @@
 // The .row beside a .prv: the names of the rows.
 #pragma once
 
+#include "emulator/prv/output_place.h"
+
 #include <string>
 #include <vector>
 
@@ -16,6 +18,6 @@ struct RowNames {
 std::string row_text(const RowNames &names);
 
 /// Writes it to `path` ("thread.row" for "thread.prv"). Throws Error.
-void write_row(const std::string &path, const RowNames &names);
+void write_row(const OutputPlace &place, const RowNames &names);
 
 } // namespace ovnitrace
