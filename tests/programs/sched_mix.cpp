@@ -86,10 +86,10 @@ void shared_spinner() {
 
 void yielder() {
   pin(0, cpu_b);
-  while (time_left()) {
+  do {
     spin_us(50);
     sched_yield();
-  }
+  } while (time_left());
 }
 
 /// A ball that two threads pass to and fro by raw futex calls: it holds whose turn it is, or
@@ -152,7 +152,7 @@ void moved() {
 }
 
 void forker() {
-  for (int i = 0; time_left(); i++) {
+  for (int i = 0; i == 0 || time_left(); i++) {
     const pid_t pid = fork();
     if (pid == 0) {
       pthread_setname_np(pthread_self(), "child");
