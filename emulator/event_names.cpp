@@ -92,6 +92,7 @@ constexpr CodeName kNames[] = {
     {FTrace_EXT_migrate, "EXT_migrate"},
     {FTrace_EXT_snapshot, "EXT_snapshot"},
     {FTrace_EXT_parent, "EXT_parent"},
+    {FTrace_EXT_state, "EXT_state"},
     {FTrace_EXT_chunk, "EXT_chunk"},
     {FTrace_EXT_format, "EXT_format"},
     {FTrace_EXT_session, "EXT_session"},

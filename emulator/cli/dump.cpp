@@ -25,7 +25,8 @@ void dump(const std::string &path) {
   Callers callers(source->catalog());
   for (Event event; !out.gone() && source->next(event);) {
     callers.find(event);
-    out.commit(line.put(out.reserve(DumpLine::kMaxBytes), event));
+    if (has_happened(event))
+      out.commit(line.put(out.reserve(DumpLine::kMaxBytes), event));
   }
   out.flush();
   warnings.finish();

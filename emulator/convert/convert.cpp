@@ -80,7 +80,7 @@ public:
     now_ = time;
     if (!started_ && now_ >= from_)
       start();
-    events_ += started_ && was_captured(event) && is_shown(event);
+    events_ += started_ && was_captured(event) && has_happened(event) && is_shown(event);
     replay_.handle(event);
     return true;
   }

@@ -131,11 +131,22 @@ void System::change(uint32_t index, ThreadState state, uint32_t cpu) {
     observer_->on_change(index, {from, state, old_cpu, cpu});
 }
 
-void System::set_blackout(uint32_t cpu, bool on) {
-  if (cpus_[cpu].blackout == on)
-    return;
-  cpus_[cpu].blackout = on;
-  blackouts_ += on ? 1 : -1;
+void System::set_blackout(uint32_t cpu, Blackout blackout) {
+  const auto count = [this, cpu](uint32_t one) {
+    if (cpus_[cpu].blackout != Blackout::none)
+      (cpus_[cpu].blackout == Blackout::lost ? lost_ : forgotten_) += one;
+  };
+  count(uint32_t(-1));
+  cpus_[cpu].blackout = blackout;
+  count(1);
+}
+
+bool System::may_have_left(uint32_t thread, ThreadState state, uint32_t cpu) const {
+  if (!any_blackout() || state == ThreadState::Dead)
+    return false;
+  if (state == ThreadState::Running && (cpu == kNone || cpus_[cpu].blackout == Blackout::none))
+    return false;
+  return lost_ || !threads_[thread].whole;
 }
 
 } // namespace ovnitrace

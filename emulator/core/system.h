@@ -59,8 +59,12 @@ public:
   /// The threads of which something is known that may not last: neither Unknown nor Dead, or on a CPU.
   const IndexSet &known() const { return known_; }
 
-  void set_blackout(uint32_t cpu, bool on);
-  bool any_blackout() const { return blackouts_ > 0; }
+  void set_blackout(uint32_t cpu, Blackout blackout);
+  bool any_blackout() const { return lost_ || forgotten_; }
+  /// From now on none of its events is among those that were forgotten.
+  void set_whole(uint32_t thread) { threads_[thread].whole = true; }
+  /// Whether events that are missing could have taken a thread out of this state, unseen.
+  bool may_have_left(uint32_t thread, ThreadState state, uint32_t cpu) const;
 
 private:
   void leave(const Thread &thread, uint32_t index, bool running, bool active);
@@ -73,7 +77,7 @@ private:
   bool virtual_cpus_;
   std::unordered_map<uint64_t, uint32_t> cpu_by_number_;      ///< node << 32 | index
   std::unordered_multimap<uint64_t, uint32_t> thread_by_tid_; ///< node << 32 | tid
-  uint32_t blackouts_ = 0;
+  uint32_t lost_ = 0, forgotten_ = 0; ///< CPUs in such a blackout
   Transition transition_;
   StateObserver *observer_ = nullptr;
   ChannelBank channels_; ///< after the vectors that it refers to

@@ -15,14 +15,18 @@ struct Thread {
   uint32_t node = 0;    ///< index into Catalog::nodes
   bool shown = true;    ///< false: left out of the trace, so that no CPU shows it
   bool out_of_cpu = false; ///< ovni streams: between KCO and KCI
+  bool whole = false;   ///< nothing of it that is still to come was forgotten
 };
+
+/// Why events of a CPU are missing.
+enum class Blackout : uint8_t { none, lost, forgotten };
 
 struct Cpu {
   ThreadSet running; ///< all that run on it, shown or not: what events are judged by
   ThreadSet shown_running, shown_active; ///< what its channels follow
   uint32_t node = 0;
   uint32_t index = 0;    ///< number on its node; kNone for the virtual CPU
-  bool blackout = false; ///< its events are being lost
+  Blackout blackout = Blackout::none;
 };
 
 } // namespace ovnitrace

@@ -67,14 +67,14 @@ bool ChunkFile::read(Event &event) {
     const ftrace_record &record = *position_++;
     uint8_t code = code_of(record.code);
     const CodeKind kind = kCodeKinds[code];
-    if (!is_event(kind)) [[unlikely]] {
+    if (!is_event(kind) && kind != CodeKind::thread_state) [[unlikely]] {
       control(record, code);
       continue;
     }
     uint32_t thread = kNone;
     if (kind != CodeKind::plain_event) {
       thread = thread_of(record.par1);
-      if (thread == kNone && kind == CodeKind::thread_event) [[unlikely]] {
+      if (thread == kNone && kind != CodeKind::maybe_thread) [[unlikely]] {
         tell_unbound(record, code);
         continue;
       }

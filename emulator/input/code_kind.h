@@ -14,6 +14,7 @@ enum class CodeKind : uint8_t {
   thread_event, ///< parameter 1 is the context of the thread it is about
   maybe_thread, ///< an event whose parameter 1 may be a context (the manual does not say)
   plain_event,  ///< an event of the CPU; parameter 1 is no context
+  thread_state, ///< no event: tells the state that the thread of the context is in
   control,      ///< describes the chunk or a thread
   empty,        ///< an unused slot
   unknown,      ///< no code of ours
@@ -35,6 +36,7 @@ constexpr std::array<CodeKind, 256> make_code_kinds() {
         FTrace_EXT_name_3, FTrace_EXT_chunk, FTrace_EXT_format, FTrace_EXT_session,
         FTrace_EXT_part, FTrace_EXT_text, FTrace_EVT_next_chunk})
     kinds[std::size_t(code)] = CodeKind::control;
+  kinds[FTrace_EXT_state] = CodeKind::thread_state;
   for (int code : {FTrace_EVT_task_create, FTrace_EVT_task_activate, FTrace_EVT_task_dispatch,
                    FTrace_EVT_task_epilogue, FTrace_EVT_task_end, FTrace_EVT_task_begin_cycle,
                    FTrace_EVT_task_end_cycle, FTrace_EVT_task_sleep, FTrace_EVT_task_schedule,

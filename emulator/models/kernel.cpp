@@ -102,6 +102,7 @@ Model kernel_model() {
           {FTrace_EVT_task_activate, "task_activate", woken,
            "the reason to be off the CPU is over"},
           {FTrace_EXT_snapshot, "EXT_snapshot", snapshot, "the reason at the start of the capture"},
+          {FTrace_EXT_state, "EXT_state", snapshot, "the reason at the begin of what is kept"},
           {FTrace_EVT_set_priority, "set_priority", priority_set, "the priority, if it is told"},
       },
       {},

@@ -56,8 +56,8 @@ Summarizer::Summarizer(const Catalog &catalog)
 void Summarizer::event(const Event &event) {
   now_ = std::max(event.time, begin_);
   shown_ = event.time >= begin_;
-  is_snapshot_ = event.kind == FTrace_EXT_snapshot;
-  summary_.events += was_captured(event);
+  is_told_ = event.kind == FTrace_EXT_snapshot || !has_happened(event);
+  summary_.events += was_captured(event) && has_happened(event);
   if (event.thread != kNone && shown_) {
     if (uint64_t *counter = counter_of(summary_.threads[event.thread], event))
       ++*counter;
@@ -112,7 +112,7 @@ void Summarizer::on_change(uint32_t thread, const StateChange &change) {
   const uint64_t since = threads_[thread].since;
   add_time(thread);
   threads_[thread].state = change.to;
-  const bool happened = shown_ && !is_snapshot_;
+  const bool happened = shown_ && !is_told_;
   if (change.to == ThreadState::Running && threads_[thread].woken)
     summary_.threads[thread].latency.add(now_ - since);
   threads_[thread].woken = change.to == ThreadState::Warming && happened;

@@ -50,7 +50,7 @@ private:
   uint64_t begin_, end_; ///< ns
   uint64_t now_; ///< ns
   bool shown_ = true; ///< the event is not before the begin
-  bool is_snapshot_ = false;
+  bool is_told_ = false; ///< the event only tells a state
 };
 
 /// Replays a whole trace for its summary. What the replay finds impossible is not told: `convert`

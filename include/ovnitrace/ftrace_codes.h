@@ -112,6 +112,7 @@ enum ftrace_code {
 	FTrace_EXT_migrate = 0x7C, /* (context, CPU it was put on) */
 	FTrace_EXT_snapshot = 0x8C, /* (context, ftrace_snapshot_*): alive before the capture */
 	FTrace_EXT_parent = 0x9C,  /* (context, tid of the creator); the TSC is the birth */
+	FTrace_EXT_state = 0xAC,   /* (context, as EXT_snapshot): its state, for who lacks what is before */
 
 	/* family D, free in the manual: ovnitrace's extensions about a chunk */
 	FTrace_EXT_chunk = 0x0D,  /* (CPU, number of the chunk in its file, from 0) */
@@ -229,9 +230,10 @@ enum ftrace_timer_kind {
 #define FTRACE_TIMER_KIND_MASK 0xfu
 #define FTRACE_TIMER_SHIFT 4
 
-/* par2 of FTrace_EXT_snapshot: the thread state, by ovni's value, in the low byte, the reason of
- * enum ftrace_offcpu_reason in the high byte where it is off its CPU, its CPU in bits 8-23. */
+/* par2 of FTrace_EXT_snapshot and FTrace_EXT_state: the thread state, by ovni's value, in the low byte, the reason of
+ * enum ftrace_offcpu_reason in the high byte where it is off its CPU, its CPU in bits 8-23 (0xffff: not known). */
 #define FTRACE_SNAPSHOT_STATE_MASK 0xffu
 #define FTRACE_SNAPSHOT_CPU_SHIFT 8
+#define FTRACE_SNAPSHOT_NO_CPU 0xffffu
 
 #endif

@@ -81,6 +81,19 @@ TEST(ChunkReader, GivesEventsAndKeepsIdentitiesToItself) {
   EXPECT_EQ(result.catalog.cpus.at(0).index, 3u);
 }
 
+TEST(ChunkReader, GivesAStateWhichIsNoEvent) {
+  ChunkBuilder chunk(3);
+  chunk.at(100).start().id(1, 42, 40, "worker").record(FTrace_EXT_state, 1, 5).at(140).stop();
+  const Result result = read_chunk(chunk);
+  ASSERT_EQ(result.events.size(), 3u);
+  EXPECT_EQ(result.events[1].kind, uint32_t(FTrace_EXT_state));
+  EXPECT_EQ(result.events[1].thread, 0u);
+  EXPECT_EQ(result.events[1].par2, 5u);
+  EXPECT_FALSE(has_happened(result.events[1]));
+  EXPECT_TRUE(has_happened(result.events[2]));
+  EXPECT_TRUE(result.sink.told.empty());
+}
+
 TEST(ChunkReader, ForgetsContextsWhereAChunkBegins) {
   ChunkBuilder chunk = started();
   chunk.id(1, 10, 10, "a").dispatch(1).next_chunk().sleep(1).id(1, 20, 20, "b").dispatch(1).stop();
@@ -143,6 +156,7 @@ TEST(ChunkReader, TellsWhatDoesNotBelongAndReadsOn) {
       {"task_dispatch of context 2, which no id", [](ChunkBuilder &c) { c.dispatch(2); }},
       {"task_dispatch of context 0, which no id", [](ChunkBuilder &c) { c.dispatch(0); }},
       {"task_sleep of context 65535, which no id", [](ChunkBuilder &c) { c.sleep(65535); }},
+      {"EXT_state of context 2, which no id", [](ChunkBuilder &c) { c.record(FTrace_EXT_state, 2, 1); }},
       {"an id for context 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_id, 0, 5); }, false},
       {"cycles_per_msec is 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_cycles_per_msec); }, false},
       {"a chunk begins without cycles_per_msec",

@@ -48,6 +48,12 @@ TEST(KernelModel, TheSnapshotTellsTheReasonToo) {
   EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{1, FTRACE_OFFCPU_DISK + 1}}));
 }
 
+TEST(KernelModel, AStateThatIsToldHasItsReason) {
+  ReplayRig rig;
+  rig.at(1).ftrace(FTrace_EXT_state, 0, 0, off(FTRACE_OFFCPU_DISK, 2)).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{1, FTRACE_OFFCPU_DISK + 1}}));
+}
+
 TEST(KernelModel, ThePriorityIsThatOfTheRunningThread) {
   ReplayRig rig;
   rig.at(1).dispatch(0, 0, 121).at(2).sleep(0).dispatch(1, 0, 100).at(3).sleep(1).flush();

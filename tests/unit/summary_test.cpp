@@ -150,6 +150,23 @@ TEST(Summary, AddsUpStatesSwitchesAndLatencies) {
   EXPECT_EQ(by_running_time(summed.summary), (std::vector<uint32_t>{0, 1}));
 }
 
+// Since when is not known, and nothing has happened.
+TEST(Summary, CountsNothingForAStateThatIsOnlyTold) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(1000).start().id(1, 10, 10, "runs").record(FTrace_EXT_state, 1, 1);
+  trace.cpu(0).id(2, 11, 10, "was woken").record(FTrace_EXT_state, 2, 5);
+  trace.cpu(0).at(1500).sleep(1, 11).dispatch(2).at(2000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  EXPECT_EQ(summed.summary.events, 4u);
+  EXPECT_EQ(summed.summary.cpus[0].switches, 1u);
+  EXPECT_EQ(summed.summary.cpus[0].busy, 1000u);
+  EXPECT_EQ(time_in(summed.thread(10), ThreadState::Running), 500u);
+  EXPECT_EQ(time_in(summed.thread(11), ThreadState::Warming), 500u);
+  EXPECT_EQ(summed.thread(11).wakeups, 0u);
+  EXPECT_EQ(summed.thread(11).latency.count(), 0u);
+}
+
 TEST(Summary, KnowsNothingOfABlackout) {
   TempDir dir;
   TraceBuilder trace(dir.path());

@@ -128,12 +128,13 @@ void snapshot(ModelContext &ctx, const Event &event) {
     });
     return;
   }
-  uint32_t cpu = ctx.system.find_cpu(thread.node, event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff);
-  if (cpu == kNone && is_active(ThreadState(state))) // one that sleeps may have left a CPU that is offline now
+  const uint32_t number = event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff;
+  uint32_t cpu = ctx.system.find_cpu(thread.node, number);
+  const bool known = number != FTRACE_SNAPSHOT_NO_CPU;
+  if (cpu == kNone && known && is_active(ThreadState(state))) // one that sleeps may have left a CPU that is offline now
     ctx.faults.add(event, [&] {
       return fmt::format("{} is said to be {} on CPU {}, which is not in the trace",
-                         who(ctx, event.thread), name(ThreadState(state)),
-                         event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff);
+                         who(ctx, event.thread), name(ThreadState(state)), number);
     });
   bool running = ThreadState(state) == ThreadState::Running;
   bool taken = cpu != kNone && ctx.system.cpus()[cpu].running.count() > 0;
@@ -141,10 +142,19 @@ void snapshot(ModelContext &ctx, const Event &event) {
     put(ctx, event.thread, ThreadState(state), cpu);
 }
 
+/// Told to who lacks the events before. In the blackout of what is forgotten: all events of this
+/// thread are kept from here on.
+void state(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone && ctx.system.cpus()[event.cpu].blackout == Blackout::forgotten)
+    ctx.system.set_whole(event.thread);
+  snapshot(ctx, event);
+}
+
 void blackout_start(ModelContext &ctx, const Event &event) {
   if (!hides_states(event))
     return;
-  ctx.system.set_blackout(event.cpu, true);
+  const bool forgotten = event.par1 == FTRACE_BLACKOUT_FORGOTTEN;
+  ctx.system.set_blackout(event.cpu, forgotten ? Blackout::forgotten : Blackout::lost);
   ctx.system.known().for_each([&](uint32_t t) {
     const Thread &thread = ctx.system.threads()[t];
     put(ctx, t, thread.state, thread.cpu);
@@ -153,7 +163,7 @@ void blackout_start(ModelContext &ctx, const Event &event) {
 
 void blackout_end(ModelContext &ctx, const Event &event) {
   if (hides_states(event))
-    ctx.system.set_blackout(event.cpu, false);
+    ctx.system.set_blackout(event.cpu, Blackout::none);
 }
 
 } // namespace
@@ -175,6 +185,8 @@ std::vector<EventDef> kernel_events() {
       {FTrace_EXT_exit, "EXT_exit", nullptr, "begins to exit; no transition yet"},
       {FTrace_EXT_snapshot, "EXT_snapshot", snapshot,
        "state and CPU before the capture: Unknown to any"},
+      {FTrace_EXT_state, "EXT_state", state,
+       "state and CPU at the begin of a chunk, or of what is kept: Unknown to any"},
       {FTrace_EVT_blackout_start, "blackout_start", blackout_start,
        "events are being lost: threads not Running on another CPU become Unknown", false},
       {FTrace_EVT_blackout_end, "blackout_end", blackout_end,

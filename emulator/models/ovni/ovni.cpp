@@ -31,8 +31,7 @@ void count_running(ModelContext &ctx, uint32_t cpu) {
 
 void put(ModelContext &ctx, uint32_t thread, ThreadState state, uint32_t cpu) {
   System &system = ctx.system;
-  bool certain = state == ThreadState::Running && (cpu == kNone || !system.cpus()[cpu].blackout);
-  if (system.any_blackout() && !certain && state != ThreadState::Dead) {
+  if (system.may_have_left(thread, state, cpu)) {
     state = ThreadState::Unknown;
     cpu = kNone;
   }

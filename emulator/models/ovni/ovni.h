@@ -12,7 +12,8 @@ enum OvniChannel : uint32_t { kPid, kTid, kState, kCpu, kRunningThreads, kProces
 
 /// Puts a thread into a state and on a CPU and sets the channels of both. While events are being
 /// lost somewhere, a thread that is not Running on a CPU that loses none could have been woken or
-/// run there unseen: it becomes Unknown, unless it is dead.
+/// run there unseen: it becomes Unknown, unless it is dead, or events are missing only
+/// because a flight recorder has forgotten them, and none of this thread is among them.
 void put(ModelContext &ctx, uint32_t thread, ThreadState state, uint32_t cpu);
 
 /// Events of the kernel's scheduler (FTrace records) and of instrumented programs (ovni streams).
