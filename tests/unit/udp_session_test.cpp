@@ -61,6 +61,9 @@ struct Capture {
       case 3:
         builder.blackout_start().at(++time).blackout_end(1 + below(random, 50));
         break;
+      case 4:
+        builder.record(FTrace_EXT_state, context, 1);
+        break;
       default:
         builder.record(FTrace_EXT_migrate, context, ++tag);
       }

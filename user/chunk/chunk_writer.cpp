@@ -1,5 +1,6 @@
 #include "user/chunk/chunk_writer.h"
 
+#include "emulator/core/thread_state.h"
 #include "emulator/input/code_kind.h"
 
 #include <algorithm>
@@ -60,6 +61,12 @@ void ChunkWriter::on_switch(const sched_record &record) {
   told_early_ = false;
 }
 
+/// A thread that is not the main one takes the main one's tid over.
+void ChunkWriter::take_over(uint32_t tid, uint32_t before) {
+  if (running_ == before)
+    running_ = tid;
+}
+
 /// A switch that the kernel did not show is found out when the thread leaves its CPU, and its time then, from
 /// another clock, can be a hair late: a thread that logs something has the CPU already.
 void ChunkWriter::expect_running(uint32_t tid, uint64_t time) {
@@ -83,6 +90,7 @@ void ChunkWriter::on_migrate(const sched_record &record) {
 
 void ChunkWriter::on_exec(const sched_record &record) {
   put(FTrace_EXT_exec, context_of(tid_a(record.word), record.time), record.time, tid_b(record.word));
+  take_over(tid_a(record.word), tid_b(record.word));
 }
 
 void ChunkWriter::life(const life_record &record) {
@@ -95,6 +103,7 @@ void ChunkWriter::life(const life_record &record) {
   case LIFE_NEW:
     return put(FTrace_EVT_task_create, context, time, record.tid);
   case LIFE_EXEC:
+    take_over(record.tid, record.arg);
     return put(FTrace_EXT_exec, context, time, record.arg);
   case LIFE_EXIT:
     return put(FTrace_EXT_exit, context, time, record.arg);
@@ -129,6 +138,8 @@ void ChunkWriter::blackout_end(uint64_t time, uint64_t lost, ftrace_blackout wha
   time = std::max(time, last_time_);
   make_room(time);
   put(FTrace_EVT_blackout_end, what, time, uint32_t(std::min<uint64_t>(lost, UINT32_MAX)));
+  if (what != FTRACE_BLACKOUT_FAMILIES)
+    running_.reset(); // what was seen meanwhile may be over
 }
 
 void ChunkWriter::pass_on(uint64_t now) {
@@ -166,12 +177,16 @@ void ChunkWriter::make_room(uint64_t time) {
   if (chunk_ && (chunk_->records.capacity() - chunk_->records.size() < kMostPerCall ||
                  contexts_.remaining() < 2))
     end_chunk(FTrace_EVT_next_chunk, last_time_);
-  if (!chunk_)
+  const bool begins = !chunk_;
+  if (begins)
     begin_chunk(time);
   if (!started_ && time >= begin_) {
     put(FTrace_EVT_trace_start, 0, begin_, 1'000'000);
     started_ = true;
   }
+  if (begins && running_.value_or(0))
+    put(FTrace_EXT_state, context_of(*running_, time), time,
+        uint32_t(ThreadState::Running) | cpu_ << FTRACE_SNAPSHOT_CPU_SHIFT);
 }
 
 void ChunkWriter::put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2) {

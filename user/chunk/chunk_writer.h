@@ -12,7 +12,8 @@
 
 namespace ovnitrace {
 
-/// Writes the format of docs/format.md. Transitions come in time order. What comes a hair late is written at
+/// Writes the format of docs/format.md. Each chunk begins with who has the CPU, if that is known and traced, for
+/// who does not have the chunks before. Transitions come in time order. What comes a hair late is written at
 /// the time of the last record: a thread that logs its creation, renaming or end does so with interrupts on,
 /// and one between the look at the clock and the message may have been logged and written already.
 class ChunkWriter {
@@ -47,6 +48,7 @@ private:
   void on_wakeup(const sched_record &record);
   void on_migrate(const sched_record &record);
   void on_exec(const sched_record &record);
+  void take_over(uint32_t tid, uint32_t before);
 
   void begin_chunk(uint64_t time);
   void end_chunk(uint16_t last_code, uint64_t time);

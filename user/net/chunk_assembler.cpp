@@ -105,7 +105,7 @@ void ChunkAssembler::record(const ftrace_record &record) {
       lose(events, last_time_);
     return;
   }
-  if (is_event(kind)) {
+  if (is_event(kind) || kind == CodeKind::thread_state) { // a state holds after what is lost before it
     last_time_ = std::max(last_time_, ftrace_record_tsc(&record));
     tell_loss(last_time_);
   }
@@ -117,7 +117,7 @@ bool ChunkAssembler::knows_thread(const ftrace_record &record) const {
   const uint8_t code = code_of(record.code);
   const CodeKind kind = kCodeKinds[code];
   const bool identity = kind == CodeKind::control && code != FTrace_EVT_id && (code & FTrace_family_mask) == 0xC;
-  if (kind != CodeKind::thread_event && kind != CodeKind::maybe_thread && !identity)
+  if (kind != CodeKind::thread_event && kind != CodeKind::thread_state && kind != CodeKind::maybe_thread && !identity)
     return true;
   if (kind == CodeKind::maybe_thread && record.par1 == 0)
     return true;
