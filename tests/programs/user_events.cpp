@@ -7,9 +7,11 @@
 //   user_events disable       only disables itself
 //   user_events codes         every code that there is, and some that are none
 //   user_events filter CODE STATUS …   sets filters, each after working for a while, and logs event 2
+//   user_events spin COUNT    a thread logs that many events without a pause, and another is blocked all the time
 //   user_events until FILE    logs event 0 with a growing number until there is a FILE, then tells the number
 #include <ovnitrace/user_event.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -166,6 +168,41 @@ void run_filters(int count, char **arguments) {
   work();
 }
 
+bool sleeps(pid_t tid) {
+  char line[128] = {};
+  FILE *file = fopen(("/proc/self/task/" + std::to_string(tid) + "/stat").c_str(), "r");
+  if (!file)
+    return false;
+  const bool any = fgets(line, sizeof(line), file);
+  fclose(file);
+  const char *after_name = any ? strrchr(line, ')') : nullptr;
+  return after_name && after_name[2] == 'S';
+}
+
+void run_spinning(unsigned count) {
+  int pipe_ends[2];
+  if (pipe(pipe_ends) != 0)
+    exit(1);
+  std::atomic<pid_t> blocked_tid = 0;
+  std::thread blocked([&] {
+    blocked_tid = gettid();
+    char byte;
+    if (read(pipe_ends[0], &byte, 1) != 1)
+      exit(1);
+  });
+  while (!blocked_tid || !sleeps(blocked_tid))
+    usleep(1000);
+  std::thread spinning([&] {
+    for (unsigned n = 1; n <= count; n++)
+      TRACER_LOGEVENT(FTrace_EVT_user_event_0, 777, n);
+    printf("spinning %d blocked %d\n", gettid(), blocked_tid.load());
+  });
+  spinning.join();
+  if (write(pipe_ends[1], "", 1) != 1)
+    exit(1);
+  blocked.join();
+}
+
 void run_until(const char *file) {
   unsigned n = 0;
   for (; access(file, F_OK) != 0; usleep(1000))
@@ -187,6 +224,8 @@ int main(int argc, char **argv) {
     run_codes();
   else if (what == "filter")
     run_filters(argc - 2, argv + 2);
+  else if (what == "spin" && argc > 2)
+    run_spinning(unsigned(atoi(argv[2])));
   else if (what == "until" && argc > 2)
     run_until(argv[2]);
   else

@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <utility>
+
 namespace ovnitrace {
 namespace {
 
@@ -73,7 +76,7 @@ TEST(FlightRecorder, KeepsTheLastChunksOfEachCpu) {
   EXPECT_EQ(output.count(0, FTrace_EVT_trace_start) + output.count(1, FTrace_EVT_trace_start), 0u);
   const Event *dark = reading.first(FTrace_EVT_blackout_start), *light = reading.first(FTrace_EVT_blackout_end);
   ASSERT_TRUE(dark && light);
-  EXPECT_EQ(reading.catalog.begin, dark->time) << "time 0 is the first event that is there";
+  EXPECT_EQ(reading.catalog.begin, dark->time) << "time 0 is just before the first event that is there";
   const size_t kept = output.count(0, FTrace_EVT_task_dispatch);
   EXPECT_EQ(light->par2, 50 * 200 + 10 - kept + 1) << "all that were forgotten, trace_start among them";
   EXPECT_EQ(output.count(1, FTrace_EVT_task_dispatch), 20u);
@@ -91,11 +94,84 @@ TEST(FlightRecorder, IsDarkWhereOnlyAnotherCpuRemembers) {
   const Reading reading(output);
   const Event *dark = reading.first(FTrace_EVT_blackout_start), *light = reading.first(FTrace_EVT_blackout_end);
   ASSERT_TRUE(dark && light);
-  EXPECT_EQ(dark->time, 500u);
+  EXPECT_EQ(dark->time, 499u) << "before the first event that is there";
   EXPECT_GT(light->time, 30000u);
-  EXPECT_EQ(reading.catalog.begin, 500u);
+  EXPECT_EQ(reading.catalog.begin, 499u);
   EXPECT_EQ(reading.catalog.end, 99000u);
   EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.told.at(0).what;
+}
+
+/// The begin of chunk `number` of a CPU.
+test::ChunkBuilder begun(uint16_t cpu, uint32_t number, uint64_t time) {
+  test::ChunkBuilder builder(cpu);
+  builder.records().clear();
+  builder.at(time).record(FTrace_EVT_cycles_per_msec, 0, 1000000).record(FTrace_EXT_format, FTRACE_EXT_VERSION);
+  return builder.record(FTrace_EXT_chunk, cpu, number).record(FTrace_EVT_numevents);
+}
+
+void give_ended(FlightRecorder &recorder, uint16_t cpu, uint32_t number, test::ChunkBuilder builder) {
+  give(recorder, {cpu, builder.record(FTrace_EVT_next_chunk, 0, number + 1).records()});
+}
+
+constexpr uint64_t kOneChunk = 1; ///< bytes: the newest chunk of each CPU is kept
+
+// Also where the first event that is kept changes one, on a CPU that a reader hears first.
+TEST(FlightRecorder, TellsTheLastStatesThatItForgotBeforeAllThatIsKept) {
+  CollectingOutput output;
+  FlightRecorder recorder(output, 2, kOneChunk, kRecords);
+  test::ChunkBuilder forgotten = begun(1, 0, 10).id(1, 7, 5, "sleeper", 3).parent(1, 5, 3).dispatch(1);
+  forgotten.at(20).sleep(1, 0, FTRACE_OFFCPU_DISK).id(2, 9, 5, "gone").at(30).dispatch(2).at(40).end(2);
+  give_ended(recorder, 1, 0, forgotten);
+  give_ended(recorder, 0, 0, begun(0, 0, 15).id(1, 8, 5, "spinner").dispatch(1).at(50).name(1, "renamed"));
+  give_ended(recorder, 1, 1, begun(1, 1, 200).id(1, 6, 5, "other").dispatch(1));
+  give_ended(recorder, 0, 1, begun(0, 1, 100).id(1, 7, 5, "sleeper", 3).activate(1));
+  recorder.save(output, 300);
+  const Reading reading(output);
+  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.told.at(0).what;
+  std::map<std::string, std::pair<uint64_t, uint32_t>> told; // by name: time, parameter 2
+  bool woken = false;
+  for (const Event &event : reading.events) {
+    woken |= event.kind == FTrace_EVT_task_activate;
+    if (has_happened(event))
+      continue;
+    EXPECT_FALSE(woken) << "too late";
+    told[reading.catalog.threads[event.thread].name] = {event.time, event.par2};
+  }
+  const uint32_t paused = 2 | 1 << FTRACE_SNAPSHOT_CPU_SHIFT | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT;
+  const uint32_t whole = FTRACE_SNAPSHOT_NO_CPU << FTRACE_SNAPSHOT_CPU_SHIFT; // nothing of it was forgotten
+  EXPECT_EQ(told, (std::map<std::string, std::pair<uint64_t, uint32_t>>{
+                      {"sleeper", {99, paused}}, {"renamed", {99, 1}}, {"other", {99, whole}}}));
+  EXPECT_EQ(reading.catalog.threads.size(), 3u) << "not the one that is dead";
+  for (const ThreadInfo &thread : reading.catalog.threads)
+    if (thread.name == "sleeper") {
+      EXPECT_EQ(thread.birth, 3u);
+      EXPECT_EQ(thread.parent, 5u);
+    }
+}
+
+// A blackout that began in what is forgotten and goes on in what is kept; what it hides is not told.
+TEST(FlightRecorder, BeginsWithinABlackoutIfThereWasOne) {
+  CollectingOutput output;
+  FlightRecorder recorder(output, 2, kOneChunk, kRecords);
+  test::ChunkBuilder forgotten = begun(0, 0, 10).id(1, 7, 5, "sleeper").dispatch(1).at(20).sleep(1);
+  give_ended(recorder, 0, 0, forgotten.id(2, 8, 5, "runs").dispatch(2).at(30).blackout_start());
+  give_ended(recorder, 1, 0, begun(1, 0, 10).id(1, 9, 5, "runs on").dispatch(1));
+  test::ChunkBuilder kept = begun(0, 1, 100).id(1, 7, 5, "sleeper").activate(1);
+  give_ended(recorder, 0, 1, kept.at(120).blackout_end(3).at(130).dispatch(1));
+  give_ended(recorder, 1, 1, begun(1, 1, 110).id(1, 9, 5, "runs on").sleep(1));
+  recorder.save(output, 300);
+  const Reading reading(output);
+  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.told.at(0).what;
+  std::vector<std::pair<uint64_t, uint16_t>> started; // on CPU 0: time and kind
+  for (const Event &event : reading.events) {
+    if (event.kind == FTrace_EVT_blackout_start && event.cpu == 0)
+      started.push_back({event.time, event.par1});
+    if (!has_happened(event)) {
+      EXPECT_EQ(reading.catalog.threads[event.thread].name, "runs on") << "where nothing is lost";
+    }
+  }
+  EXPECT_EQ(started, (std::vector<std::pair<uint64_t, uint16_t>>{{99, FTRACE_BLACKOUT_FORGOTTEN},
+                                                                 {100, FTRACE_BLACKOUT_TRANSITIONS}}));
 }
 
 TEST(FlightRecorder, SavesWhileItGoesOn) {

@@ -35,12 +35,16 @@ uint64_t events_in(const Chunk &chunk) {
   }));
 }
 
-/// The blackout from `first` to the oldest chunk that is kept.
-Chunk gap_before(const Chunk &oldest, uint64_t first, uint64_t events) {
-  return small_chunk(oldest.cpu, number_of(oldest) - 1,
-                     {{first, FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FORGOTTEN},
-                      {begin_of(oldest), FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FORGOTTEN,
-                       uint32_t(std::min<uint64_t>(events, UINT32_MAX))}});
+/// The blackout from `begin` to the oldest chunk that is kept, and the `states` in it.
+Chunk gap_before(const Chunk &oldest, uint64_t begin, uint64_t forgotten, const std::vector<SmallEvent> &states,
+                 const std::vector<ftrace_blackout> &unfinished) {
+  std::vector<SmallEvent> events = {{begin, FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FORGOTTEN}};
+  events.insert(events.end(), states.begin(), states.end());
+  events.push_back({begin_of(oldest), FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FORGOTTEN,
+                    uint32_t(std::min<uint64_t>(forgotten, UINT32_MAX))});
+  for (ftrace_blackout what : unfinished)
+    events.push_back({begin_of(oldest), FTrace_EVT_blackout_start, what});
+  return small_chunk(oldest.cpu, number_of(oldest) - 1, events);
 }
 
 Chunk end_chunk(const Chunk &newest, uint64_t end) {
@@ -52,7 +56,7 @@ Chunk end_chunk(const Chunk &newest, uint64_t end) {
 FlightRecorder::FlightRecorder(ChunkOutput &output, uint32_t cpus, uint64_t bytes_per_cpu,
                                size_t chunk_records)
     : output_(output), bytes_per_cpu_(bytes_per_cpu), chunk_records_(chunk_records), filling_(cpus),
-      histories_(cpus) {}
+      histories_(cpus), states_(cpus) {}
 
 void FlightRecorder::set_trigger(uint16_t code, uint64_t most, std::function<void()> triggered) {
   trigger_ = code;
@@ -107,6 +111,7 @@ void FlightRecorder::look_for_trigger(const Chunk &chunk) {
 
 void FlightRecorder::forget_oldest(History &history) {
   history.events_forgotten += events_in(*history.chunks.front());
+  states_.fold(*history.chunks.front());
   history.forgot = true;
   history.bytes -= bytes_of(*history.chunks.front());
   history.chunks.pop_front();
@@ -130,13 +135,19 @@ void FlightRecorder::close() {
     records_dropped_ += write(output_, std::nullopt);
 }
 
+ForgottenStates::Chunks FlightRecorder::kept_in(const std::vector<History> &histories) {
+  ForgottenStates::Chunks kept;
+  for (const History &history : histories)
+    kept.insert(kept.end(), history.chunks.begin(), history.chunks.end());
+  return kept;
+}
+
 /// Chunks are shared with those who write them, so that recording never waits for a save.
 uint64_t FlightRecorder::write(ChunkOutput &output, std::optional<uint64_t> end) {
-  std::vector<History> histories;
-  {
-    std::lock_guard lock(mutex_);
-    histories = histories_;
-  }
+  std::unique_lock lock(mutex_);
+  std::vector<History> histories = histories_;
+  const ForgottenStates states = states_;
+  lock.unlock();
   uint64_t first = UINT64_MAX, missing = 0;
   bool forgot = false;
   for (const History &history : histories) {
@@ -144,11 +155,17 @@ uint64_t FlightRecorder::write(ChunkOutput &output, std::optional<uint64_t> end)
     if (!history.chunks.empty())
       first = std::min(first, begin_of(*history.chunks.front()));
   }
-  for (History &history : histories) {
+  const uint64_t begin = first - std::min<uint64_t>(first, 1); // so that states come before all that is kept
+  ForgottenStates::Told told;
+  if (forgot)
+    told = states.tell(begin, kept_in(histories));
+  for (size_t cpu = 0; cpu < histories.size(); cpu++) {
+    History &history = histories[cpu];
     if (history.chunks.empty())
       continue;
     if (history.forgot)
-      missing += output.write(gap_before(*history.chunks.front(), first, history.events_forgotten));
+      missing += output.write(
+          gap_before(*history.chunks.front(), begin, history.events_forgotten, told.states[cpu], told.unfinished[cpu]));
     else if (forgot)
       history.chunks.front() = std::make_shared<const Chunk>(without_start(*history.chunks.front()));
     const Chunk last = end_chunk(*history.chunks.back(), end.value_or(0));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "user/chunk/chunk_output.h"
+#include "user/chunk/forgotten_states.h"
 
 #include <atomic>
 #include <cstdint>
@@ -17,12 +18,12 @@ namespace ovnitrace {
 
 /// Cyclic chunks (CYC): keeps the last chunks of each CPU, as many as their bytes allow, and forgets the
 /// oldest. Nothing of it waits for a disk. What is kept is a trace of its own. Where something is forgotten, it
-/// begins with the first event that any CPU has kept: trace_start is left out, and a blackout goes from there
-/// to the first that this CPU has kept, with the number of events forgotten.
+/// begins 1 ns before the first event that any CPU has kept: trace_start is left out, and a blackout goes from there
+/// to the first that this CPU has kept, with the number of events forgotten, and in it the states of threads.
 class FlightRecorder final : public ChunkStore {
 public:
   /// `output` outlives it and takes what is kept at close(). Memory: `bytes_per_cpu` for each CPU that has
-  /// events, and a chunk that it fills; while a save goes on, what it has not written yet.
+  /// events, a chunk that it fills, and ForgottenStates; while a save goes on, what it has not written yet.
   FlightRecorder(ChunkOutput &output, uint32_t cpus, uint64_t bytes_per_cpu, size_t chunk_records);
 
   /// `triggered` is called, on the thread that gives, when a chunk has an event of this code: once until a save
@@ -53,6 +54,7 @@ private:
     bool forgot = false;
   };
   void forget_oldest(History &history);
+  static ForgottenStates::Chunks kept_in(const std::vector<History> &histories);
   void look_for_trigger(const Chunk &chunk);
   uint64_t write(ChunkOutput &output, std::optional<uint64_t> end);
 
@@ -62,6 +64,7 @@ private:
   std::vector<Chunk> filling_; ///< by CPU
   std::mutex mutex_;
   std::vector<History> histories_; ///< by CPU
+  ForgottenStates states_;
   uint16_t trigger_ = 0;           ///< code, 0: none
   std::function<void()> triggered_;
   std::atomic<bool> trigger_waits_{false}; ///< for a save

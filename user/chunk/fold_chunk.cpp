@@ -1,0 +1,152 @@
+#include "user/chunk/fold_chunk.h"
+
+#include "emulator/input/code_kind.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace ovnitrace {
+
+const std::array<ForgottenStates::Fold::Handler, 256> ForgottenStates::Fold::kHandlers = [] {
+  std::array<Handler, 256> all{};
+  all[FTrace_EVT_id] = &Fold::on_id;
+  all[FTrace_EXT_process] = &Fold::on_process;
+  all[FTrace_EXT_parent] = &Fold::on_parent;
+  for (int code : {FTrace_EXT_name_0, FTrace_EXT_name_1, FTrace_EXT_name_2, FTrace_EXT_name_3})
+    all[size_t(code)] = &Fold::on_name;
+  all[FTrace_EVT_task_create] = &Fold::on_placed<ThreadState::Unknown>;
+  all[FTrace_EVT_task_dispatch] = &Fold::on_placed<ThreadState::Running>;
+  all[FTrace_EVT_task_epilogue] = &Fold::on_placed<ThreadState::Cooling>;
+  all[FTrace_EVT_task_sleep] = &Fold::on_placed<ThreadState::Paused>;
+  all[FTrace_EVT_task_end] = &Fold::on_placed<ThreadState::Dead>;
+  all[FTrace_EVT_task_activate] = &Fold::on_woken;
+  all[FTrace_EXT_migrate] = &Fold::on_moved;
+  all[FTrace_EXT_snapshot] = &Fold::on_snapshot;
+  all[FTrace_EXT_exec] = &Fold::on_exec;
+  all[FTrace_EVT_blackout_start] = &Fold::on_blackout_start;
+  all[FTrace_EVT_blackout_end] = &Fold::on_blackout_end;
+  return all;
+}();
+
+ForgottenStates::Fold::Fold(ForgottenStates &to, const Chunk &chunk) : to_(to), cpu_(uint16_t(chunk.cpu)) {
+  to_.cpus_[cpu_].forgot = true;
+  for (const ftrace_record &record : chunk.records)
+    if (const Handler handler = kHandlers[code_of(record.code)])
+      (this->*handler)(record);
+}
+
+void ForgottenStates::Fold::on_id(const ftrace_record &record) {
+  bound_tid_ = record.par2;
+  bind(record.par1, record.par2, 0);
+}
+
+void ForgottenStates::Fold::on_process(const ftrace_record &record) {
+  bind(record.par1, bound_tid_, ftrace_record_tsc(&record));
+  if (Thread *thread = thread_of(record))
+    thread->pid = record.par2;
+}
+
+/// A tid that is used again is another thread, and nothing of the one before is remembered.
+void ForgottenStates::Fold::bind(uint16_t context, uint32_t tid, uint64_t birth) {
+  try {
+    if (contexts_.size() <= context)
+      contexts_.resize(size_t(context) + 1);
+    contexts_[context] = nullptr;
+    Thread &thread = to_.threads_[tid];
+    if (birth < thread.birth)
+      return;
+    if (birth > thread.birth)
+      thread = {};
+    thread.tid = tid;
+    thread.birth = birth;
+    contexts_[context] = &thread;
+  } catch (const std::bad_alloc &) {
+    to_.blind_ = true;
+  }
+}
+
+ForgottenStates::Thread *ForgottenStates::Fold::thread_of(const ftrace_record &record) const {
+  return record.par1 < contexts_.size() ? contexts_[record.par1] : nullptr;
+}
+
+void ForgottenStates::Fold::on_parent(const ftrace_record &record) {
+  if (Thread *thread = thread_of(record))
+    thread->parent = record.par2;
+}
+
+/// Its parts follow one another, the first begins it anew.
+void ForgottenStates::Fold::on_name(const ftrace_record &record) {
+  Thread *thread = thread_of(record);
+  const size_t part = size_t(record.code - FTrace_EXT_name_0) >> 4;
+  if (part == 0) {
+    const uint64_t time = ftrace_record_tsc(&record);
+    named_ = thread && time >= thread->name_time ? thread : nullptr;
+    if (!named_)
+      return;
+    thread->name = {};
+    thread->name_time = time;
+  }
+  if (thread && thread == named_)
+    std::memcpy(thread->name.data() + 4 * part, &record.par2, sizeof record.par2);
+}
+
+ForgottenStates::Moment ForgottenStates::Fold::moment(const ftrace_record &record) {
+  return {ftrace_record_tsc(&record), uint64_t(cpu_) << kPlaceShift | ++to_.folded_};
+}
+
+template <ThreadState state> void ForgottenStates::Fold::on_placed(const ftrace_record &record) {
+  constexpr bool off_cpu = state == ThreadState::Cooling || state == ThreadState::Paused;
+  if (Thread *thread = thread_of(record))
+    thread->place(moment(record), state, state == ThreadState::Unknown ? FTRACE_SNAPSHOT_NO_CPU : cpu_,
+                  off_cpu ? record.par2 >> FTRACE_REASON_SHIFT : 0);
+}
+
+void ForgottenStates::Fold::on_woken(const ftrace_record &record) {
+  if (Thread *thread = thread_of(record))
+    thread->woken = std::max(thread->woken, moment(record));
+}
+
+void ForgottenStates::Fold::on_moved(const ftrace_record &record) {
+  Thread *thread = thread_of(record);
+  const Moment at = moment(record);
+  if (!thread || at < thread->moved)
+    return;
+  thread->moved = at;
+  thread->moved_to = uint16_t(record.par2);
+}
+
+/// Any event tells more, an older one too.
+void ForgottenStates::Fold::on_snapshot(const ftrace_record &record) {
+  Thread *thread = thread_of(record);
+  const uint32_t state = record.par2 & FTRACE_SNAPSHOT_STATE_MASK;
+  if (!thread || thread->placed != Moment{} || state >= kThreadStates)
+    return;
+  thread->place(moment(record), ThreadState(state), uint16_t(record.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT),
+                record.par2 >> FTRACE_REASON_SHIFT);
+  thread->snapshot = true;
+}
+
+/// A thread that is not the main one goes on as the main one.
+void ForgottenStates::Fold::on_exec(const ftrace_record &record) {
+  Thread *thread = thread_of(record);
+  if (!thread || record.par2 == thread->tid)
+    return;
+  const Moment at = moment(record);
+  thread->place(at, ThreadState::Running, cpu_, 0);
+  const auto before = to_.threads_.find(record.par2);
+  if (before != to_.threads_.end() && before->second.pid == thread->pid)
+    before->second.place(at, ThreadState::Dead, cpu_, 0);
+}
+
+void ForgottenStates::Fold::on_blackout_start(const ftrace_record &record) {
+  to_.cpus_[cpu_].blackouts |= uint8_t(1 << record.par1);
+}
+
+void ForgottenStates::Fold::on_blackout_end(const ftrace_record &record) {
+  to_.cpus_[cpu_].blackouts &= uint8_t(~(1 << record.par1));
+  if (record.par1 != FTRACE_BLACKOUT_FAMILIES)
+    to_.cpus_[cpu_].dark_until = ftrace_record_tsc(&record);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,39 @@
+// One chunk on its way into ForgottenStates.
+#pragma once
+
+#include "user/chunk/forgotten_states.h"
+
+namespace ovnitrace {
+
+/// Goes through the records of one chunk; contexts are local to it.
+class ForgottenStates::Fold {
+public:
+  Fold(ForgottenStates &to, const Chunk &chunk);
+
+private:
+  using Handler = void (Fold::*)(const ftrace_record &);
+  static const std::array<Handler, 256> kHandlers; ///< by code; null: tells nothing of a state
+  void on_id(const ftrace_record &record);
+  void on_process(const ftrace_record &record);
+  void on_parent(const ftrace_record &record);
+  void on_name(const ftrace_record &record);
+  template <ThreadState state> void on_placed(const ftrace_record &record);
+  void on_woken(const ftrace_record &record);
+  void on_moved(const ftrace_record &record);
+  void on_snapshot(const ftrace_record &record);
+  void on_exec(const ftrace_record &record);
+  void on_blackout_start(const ftrace_record &record);
+  void on_blackout_end(const ftrace_record &record);
+
+  Thread *thread_of(const ftrace_record &record) const;
+  void bind(uint16_t context, uint32_t tid, uint64_t birth);
+  Moment moment(const ftrace_record &record);
+
+  ForgottenStates &to_;
+  const uint16_t cpu_;
+  uint32_t bound_tid_ = 0;         ///< of the last id
+  const Thread *named_ = nullptr;  ///< whose name its parts belong to
+  std::vector<Thread *> contexts_; ///< null: of a thread that is not the latest
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,95 @@
+// What the chunks that were forgotten said last of each thread.
+#pragma once
+
+#include "emulator/core/thread_state.h"
+#include "user/chunk/small_chunk.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Keeps, of all that a flight recorder lets go, the last state of each thread, so that what it keeps begins with the
+/// threads' real states. Memory: some 200 bytes for each tid that was seen in it. A copy stands for itself.
+class ForgottenStates {
+public:
+  using Chunks = std::vector<std::shared_ptr<const Chunk>>;
+
+  explicit ForgottenStates(uint32_t cpus) : cpus_(cpus) {}
+
+  /// A chunk is let go; those of one CPU come in their order.
+  void fold(const Chunk &chunk);
+
+  /// What is to stand, by CPU, in place of what it has forgotten.
+  struct Told {
+    /// In order of time: identities, and an EXT_state at the time from which on all events of the thread are kept. Not of
+    /// a thread that has ended, nor of one of which something may have been lost since its last event.
+    std::vector<std::vector<SmallEvent>> states;
+    std::vector<std::vector<ftrace_blackout>> unfinished; ///< blackouts that have not ended
+  };
+  /// `begin`, ns, is older than all events that are `kept`. Something was forgotten.
+  Told tell(uint64_t begin, const Chunks &kept) const;
+
+private:
+  class Fold;
+  static constexpr unsigned kPlaceShift = 48;
+
+  /// When something happened, in the order in which a reader merges: by time, by CPU, as in the file. {}: never.
+  struct Moment {
+    uint64_t time = 0;  ///< ns
+    uint64_t place = 0; ///< CPU << kPlaceShift | position among all that were folded
+    auto operator<=>(const Moment &) const = default;
+    uint32_t cpu() const { return uint32_t(place >> kPlaceShift); }
+  };
+  /// As its last event of each kind tells, wherever that was logged.
+  struct Thread {
+    uint32_t tid = 0, pid = 0, parent = 0;
+    uint16_t cpu = FTRACE_SNAPSHOT_NO_CPU; ///< since `placed`
+    uint16_t moved_to = 0;
+    uint64_t birth = 0, name_time = 0; ///< ns
+    std::array<char, 16> name{};
+    Moment placed; ///< put into a state: created, got or left a CPU
+    Moment woken, moved;
+    ThreadState state = ThreadState::Unknown; ///< since `placed`
+    uint8_t reason = 0;
+    bool snapshot = false; ///< `placed` is only what a snapshot said
+
+    Moment newest() const { return std::max({placed, woken, moved}); }
+    /// Unless a later event has told already.
+    void place(const Moment &at, ThreadState to, uint16_t on, uint32_t why);
+    /// All of it at `time`, but for its birth.
+    void introduce(std::vector<SmallEvent> &to, uint64_t time, uint16_t context) const;
+  };
+  struct Cpu {
+    uint8_t blackouts = 0;   ///< that have not ended yet, a bit for each ftrace_blackout
+    uint64_t dark_until = 0; ///< ns: end of the last in which transitions were lost
+    bool forgot = false;
+  };
+  struct Last {
+    Moment at;
+    ThreadState state = ThreadState::Unknown;
+    uint16_t cpu = FTRACE_SNAPSHOT_NO_CPU;
+    uint8_t reason = 0;
+  };
+
+  /// Whether no transition of this CPU, of any CPU, was lost since then.
+  bool is_lit(uint32_t cpu, const Moment &since) const;
+  bool is_known(const Moment &since) const;
+  std::optional<Last> last_of(const Thread &thread, uint64_t begin) const;
+  std::vector<Thread> never_forgotten(const Chunks &kept) const;
+
+  std::vector<Cpu> cpus_;
+  std::unordered_map<uint32_t, Thread> threads_; ///< by tid, the latest that had it
+  bool blind_ = false;                           ///< there was no memory for a thread: nothing is known
+  uint64_t folded_ = 0;                          ///< events
+};
+
+} // namespace ovnitrace
