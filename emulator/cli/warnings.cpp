@@ -4,6 +4,16 @@
 
 namespace ovnitrace {
 
+namespace {
+
+/// As `ovnitrace dump` has it, and --from takes it.
+std::string at(std::optional<uint64_t> time) {
+  constexpr uint64_t kNsPerSecond = 1'000'000'000;
+  return time ? fmt::format(", at {}.{:09}s", *time / kNsPerSecond, *time % kNsPerSecond) : "";
+}
+
+} // namespace
+
 void Warnings::report(const Diagnostic &diagnostic) {
   damage_ += !diagnostic.harmless;
   if (told_++ >= limit_)
@@ -13,7 +23,7 @@ void Warnings::report(const Diagnostic &diagnostic) {
   else if (diagnostic.harmless)
     tell("warning: {}: {}", diagnostic.file, diagnostic.what);
   else
-    tell("warning: {}, byte {}: {}", diagnostic.file, diagnostic.offset, diagnostic.what);
+    tell("warning: {}, byte {}{}: {}", diagnostic.file, diagnostic.offset, at(diagnostic.time), diagnostic.what);
 }
 
 void Warnings::finish() const {

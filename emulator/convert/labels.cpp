@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
+#include <set>
+#include <string_view>
 
 namespace ovnitrace {
 
@@ -122,6 +125,17 @@ PcfType type_of(const System &system, const ChannelDef &def, TraceKind kind) {
   return type;
 }
 
+/// After the channel; where that is taken, with its PRV type, which no other has.
+std::string cfg_file_name(const ChannelDef &def, uint32_t type, std::set<std::string> &taken) {
+  constexpr size_t kLongest = 100; // bytes, so that every file system takes it
+  std::string name;
+  for (char c : std::string_view(def.name).substr(0, kLongest))
+    name += isalnum(static_cast<unsigned char>(c)) ? c : '-';
+  if (!taken.insert(name).second)
+    name += fmt::format("-{}", type);
+  return name + ".cfg";
+}
+
 } // namespace
 
 Pcf make_pcf(const System &system, TraceKind kind) {
@@ -136,15 +150,14 @@ Pcf make_pcf(const System &system, TraceKind kind) {
 
 std::vector<NamedCfg> make_cfgs(const System &system, TraceKind kind) {
   std::vector<NamedCfg> cfgs;
+  std::set<std::string> taken;
   for (ChannelId id = 0; id < system.channels().size(); id++) {
     const ChannelDef *def = in_trace(system, id, kind);
     if (!def)
       continue;
     PcfType type = type_of(system, *def, kind);
     NamedCfg cfg;
-    for (char c : def->name)
-      cfg.file += isalnum(static_cast<unsigned char>(c)) ? c : '-';
-    cfg.file += ".cfg";
+    cfg.file = cfg_file_name(*def, type.type, taken);
     cfg.window.name = (kind == TraceKind::thread ? "Thread: " : "CPU: ") + def->label;
     cfg.window.type = type.type;
     cfg.window.color = def->paint == Paint::gradient ? CfgColor::not_null_gradient : CfgColor::code;

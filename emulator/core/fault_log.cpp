@@ -1,5 +1,6 @@
 #include "emulator/core/fault_log.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ovnitrace {
@@ -9,7 +10,7 @@ void FaultLog::tell(const Event &event, std::string what) {
   if (event.file < catalog_.files.size())
     diagnostic.file = catalog_.files[event.file];
   diagnostic.offset = event.offset;
-  diagnostic.time = event.time;
+  diagnostic.time = event.time - std::min(event.time, catalog_.begin);
   diagnostic.what = std::move(what);
   sink_.report(diagnostic);
 }

@@ -137,7 +137,7 @@ uint64_t ChunkFile::offset_of(const ftrace_record *record) const {
 }
 
 void ChunkFile::tell(uint64_t offset, std::string what) {
-  sink_.report({.file = input_.name, .offset = offset, .time = time_, .what = std::move(what)});
+  sink_.report({.file = input_.name, .offset = offset, .what = std::move(what)});
 }
 
 void ChunkFile::tell_gap(uint64_t offset, std::string what) {

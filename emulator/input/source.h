@@ -5,6 +5,7 @@
 #include "emulator/event.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,7 +59,7 @@ struct Catalog {
 struct Diagnostic {
   std::string file;
   uint64_t offset = 0; ///< bytes
-  uint64_t time = 0;   ///< ns, 0 where there is none
+  std::optional<uint64_t> time = {}; ///< ns from the begin of the trace, of an event that cannot be
   std::string what;
   bool harmless = false; ///< nothing of the trace is missing or doubtful for it
 };

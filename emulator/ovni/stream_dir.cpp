@@ -39,7 +39,7 @@ public:
 
 private:
   void tell(const std::string &file, const std::string &what, uint64_t offset = 0) {
-    sink_.report({file, offset, 0, printable_line(what)});
+    sink_.report({file, offset, {}, printable_line(what)});
   }
   void find();
   void add(StreamPlace place);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <unistd.h>
 
 namespace ovnitrace {
 
@@ -21,11 +22,12 @@ constexpr size_t kEventRoom = 128;
 /// Room for a communication: 15 numbers and their colons.
 constexpr size_t kArrowRoom = 15 * (kMaxDigits + 1);
 
-void check_count(const char *what, uint64_t count) {
+/// `part`: the options that leave some of them out.
+void check_count(const char *what, uint64_t count, const char *part) {
   if (count > kMaxObjects)
     throw Error("cannot write a Paraver trace of " + std::to_string(count) + " " + what +
                 ": Paraver loads at most " + std::to_string(kMaxObjects) +
-                "; convert a part of it with --pid, --comm or --cpu");
+                "; convert a part of it with " + part);
 }
 
 /// "2(4,4):1:2(1:1,3:2)": the machine and the one application.
@@ -57,8 +59,8 @@ void check_objects(const PrvHeader &header) {
   if (threads == 0)
     throw Error("cannot write a Paraver trace without rows: there is no thread in the trace, or "
                 "the filters leave none");
-  check_count("CPUs", cpus);
-  check_count("threads", threads); // and so tasks: each has a thread
+  check_count("CPUs", cpus, "--cpu");
+  check_count("threads", threads, "--pid, --tid or --comm"); // and so tasks: each has a thread
 }
 
 std::string date_text(int64_t date) {
@@ -81,6 +83,7 @@ std::string header_text(const std::string &date, uint64_t end, const std::string
 PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header, std::vector<PrvRow> rows,
                      PrvOptions options)
     : date_(date_text(header.date)), objects_((check_objects(header), objects_text(header))),
+      other_form_(options.gzip ? place : place + ".gz"),
       file_(options.gzip ? place + ".gz" : place, header_text(date_, header.end, objects_),
             options.gzip ? OutputFile::Format::gzip : OutputFile::Format::plain) {
   cpu_node_.push_back(kNil);
@@ -266,6 +269,7 @@ void PrvWriter::close(uint64_t end) {
   if (empty_)
     put_empty_body(end);
   file_.close(header_text(date_, end, objects_));
+  unlinkat(other_form_.directory, other_form_.name.c_str(), 0);
 }
 
 } // namespace ovnitrace

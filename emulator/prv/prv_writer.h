@@ -66,7 +66,8 @@ public:
              uint32_t tag);
 
   /// Writes what is held, puts the length of the trace into the header (`end`, ns, or the last
-  /// time written if that is later) and gives the file its name.
+  /// time written if that is later) and gives the file its name. What an earlier conversion left in the
+  /// other form, compressed or not, is removed: the .row and .pcf beside it are not of it any more.
   void close(uint64_t end);
 
 private:
@@ -123,6 +124,7 @@ private:
   std::array<Instant, 2> instants_;
   uint32_t now_ = 0; ///< which of instants_ is the later one
   std::array<TypeText, 256> types_;
+  OutputPlace other_form_;  ///< where the file would be with the other compression
   OutputFile file_;
 };
 

@@ -168,7 +168,7 @@ uint64_t SharkSource::time_of(const RunMerge::Item &item) {
 }
 
 void SharkSource::tell(uint64_t offset, std::string what) {
-  sink_.report({.file = file_.name, .offset = offset, .time = time_, .what = std::move(what)});
+  sink_.report({.file = file_.name, .offset = offset, .what = std::move(what)});
 }
 
 } // namespace ovnitrace::shark

@@ -8,10 +8,12 @@
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 namespace ovnitrace {
@@ -175,6 +177,26 @@ TEST_F(PingPong, ACutKeepsTheStatesThatHoldAtItsBegin) {
   EXPECT_NE(lines_of(threads()).at(0).find("170_ns"), std::string::npos);
 }
 
+TEST_F(PingPong, ACutHasItsLastInstant) {
+  ConvertOptions options;
+  options.cut.to = 400;
+  run(options);
+  EXPECT_EQ(timeline(threads(), 2, 4), (Timeline{{200, 5}, {300, 1}, {400, 2}}));
+  EXPECT_NE(lines_of(threads()).at(0).find("400_ns"), std::string::npos);
+}
+
+TEST_F(PingPong, WhatWasPunctualBeforeACutIsNotInIt) {
+  for (uint64_t from : {200, 201}) {
+    ConvertOptions options;
+    options.cut.from = from;
+    run(options);
+    size_t arrows = 0;
+    for (const std::string &line : lines_of(threads()))
+      arrows += line[0] == '3';
+    EXPECT_EQ(arrows, from == 200 ? 1u : 0u) << from;
+  }
+}
+
 TEST_F(PingPong, TheEventsOfACutAreCounted) {
   EXPECT_EQ(run().events, 9u);
   ConvertOptions time;
@@ -249,6 +271,34 @@ TEST_F(PingPong, ACutThatLeavesNothingIsAnError) {
     EXPECT_EQ(error.status(), kExitUsage) << error.what();
   }
   EXPECT_FALSE(std::filesystem::exists(options.directory));
+}
+
+TEST_F(Convert, EachChannelHasAViewOfItsOwn) {
+  const std::string longest(300, 'x');
+  const std::vector<std::string> names = {"state", "phase 1", "phase-1", longest + "1", longest + "2"};
+  std::string channels, events;
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 10, 10, "app").dispatch(1);
+  for (size_t i = 0; i < names.size(); i++) {
+    const char *comma = i ? ", " : "";
+    channels += fmt::format(R"({}{{"name": "{}", "type": {}}})", comma, names[i], 1000 + i);
+    events += fmt::format(R"({}{{"event": {}, "action": "set", "channel": "{}", "value": "par2"}})", comma, i, names[i]);
+    cpu.at(1100 + i).record(uint16_t(FTrace_EVT_user_event_0 + (i << 4)), 0, 1);
+  }
+  cpu.at(1200).sleep(1).stop();
+  std::ofstream(dir / "model.json") << fmt::format(R"({{"name": "mine", "channels": [{}], "events": [{}]}})", channels, events);
+  ConvertOptions options;
+  options.model_files = {dir / "model.json"};
+  run(options);
+  std::set<int> types;
+  for (const auto &file : std::filesystem::directory_iterator(dir / "cfg/thread")) {
+    const std::string text = text_of(file.path());
+    const std::string tag = "window_filter_module evt_type 1 ";
+    const size_t at = text.find(tag);
+    ASSERT_NE(at, std::string::npos) << text;
+    EXPECT_TRUE(types.insert(std::stoi(text.substr(at + tag.size()))).second) << file.path();
+  }
+  for (int type : {4, 1000, 1001, 1002, 1003, 1004})
+    EXPECT_EQ(types.count(type), 1u) << type;
 }
 
 /// Two hosts with one thread each.

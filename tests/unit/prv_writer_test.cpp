@@ -239,7 +239,7 @@ TEST(PrvWriter, MoreObjectsThanParaverLoadsAreRefusedWithAdvice) {
       FAIL() << "was written";
     } catch (const Error &error) {
       EXPECT_NE(std::string(error.what()).find("65536"), std::string::npos);
-      EXPECT_NE(std::string(error.what()).find("--pid, --comm or --cpu"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find(cpus > 65535 ? "--cpu" : "--pid, --tid or --comm"), std::string::npos);
     }
 }
 
@@ -277,15 +277,24 @@ std::string gunzip(const std::string &path) {
 TEST(PrvWriter, GzipHoldsTheSameTraceWithTheLengthToldAtClose) {
   test::TempDir dir;
   for (bool gzip : {false, true}) {
-    PrvWriter writer(dir / "t.prv", two_nodes(), kFourRows, {gzip});
+    PrvWriter writer(dir / (gzip ? "u.prv" : "t.prv"), two_nodes(), kFourRows, {gzip});
     for (uint64_t time = 0; time < 100000; time++)
       writer.event(time, uint32_t(time % 4), 4, int64_t(time * time));
     writer.close(123456);
   }
   std::ifstream plain(dir / "t.prv");
   std::string text(std::istreambuf_iterator<char>(plain), {});
-  EXPECT_EQ(gunzip(dir / "t.prv.gz"), text);
-  EXPECT_LT(std::filesystem::file_size(dir / "t.prv.gz"), text.size() / 2);
+  EXPECT_EQ(gunzip(dir / "u.prv.gz"), text);
+  EXPECT_LT(std::filesystem::file_size(dir / "u.prv.gz"), text.size() / 2);
+}
+
+TEST(PrvWriter, TheFormThatIsNotWrittenDoesNotStayFromBefore) {
+  test::TempDir dir;
+  for (bool gzip : {false, true, false}) {
+    PrvWriter(dir / "t.prv", two_nodes(), kFourRows, {gzip}).close(1);
+    EXPECT_EQ(std::filesystem::exists(dir / "t.prv"), !gzip);
+    EXPECT_EQ(std::filesystem::exists(dir / "t.prv.gz"), gzip);
+  }
 }
 
 /// What a trace must say, computed in another way: every (time, row) has its types in the order of

@@ -1,0 +1,70 @@
+// What a conversion tells a person, and its exit status.
+#include "emulator/cli/run_conversion.h"
+#include "emulator/cli/trace_inputs.h"
+#include "emulator/error.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace ovnitrace::test {
+namespace {
+
+class RunConversion : public testing::Test {
+protected:
+  /// What it says.
+  std::string run(bool lint) {
+    ConvertOptions options;
+    options.directory = dir / "out";
+    options.lint = lint;
+    testing::internal::CaptureStderr();
+    status = run_conversion({{dir.path()}}, options, true);
+    return testing::internal::GetCapturedStderr();
+  }
+  /// A thread that is on two CPUs at once: `times` times.
+  void impossible(int times) {
+    trace.json(R"({"version": 1})");
+    trace.cpu(0).at(1000).start().id(1, 10, 10, "app").dispatch(1).at(9000).stop();
+    auto &other = trace.cpu(1).at(1000).start().id(1, 10, 10, "app");
+    for (int i = 0; i < times; i++)
+      other.at(uint64_t(2000 + i)).sleep(1);
+    other.at(9000).stop();
+    trace.write();
+  }
+  TempDir dir;
+  TraceBuilder trace{dir.path()};
+  int status = -1;
+};
+
+TEST_F(RunConversion, AnImpossibleEventIsToldWithItsFilePlaceTimeThreadAndReason) {
+  impossible(1);
+  const std::string told = run(false);
+  EXPECT_EQ(status, 0) << told;
+  EXPECT_NE(told.find("cpu0001.ftr, byte "), std::string::npos) << told;
+  EXPECT_NE(told.find(", at 0.000001000s: app (10) leaves CPU 1 (to pause), but is "), std::string::npos) << told;
+}
+
+TEST_F(RunConversion, LintFailsForAnImpossibleEventAndListsAll) {
+  const int many = int(kFaultsTold) + 5;
+  impossible(many);
+  std::string told = run(true);
+  EXPECT_EQ(status, kExitFailure) << told;
+  size_t lines = 0;
+  for (size_t at = 0; (at = told.find("app (10) leaves CPU 1", at)) != std::string::npos; at++)
+    lines++;
+  EXPECT_EQ(lines, size_t(many));
+  told = run(false);
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(told.find(std::to_string(many) + " impossible events in all"), std::string::npos) << told;
+}
+
+TEST_F(RunConversion, LintOfATraceWithoutFaultsSucceeds) {
+  trace.json(R"({"version": 1})");
+  trace.cpu(0).at(1000).start().id(1, 10, 10, "app").dispatch(1).at(9000).sleep(1).stop();
+  trace.write();
+  EXPECT_EQ(run(true), "");
+  EXPECT_EQ(status, 0);
+}
+
+} // namespace
+} // namespace ovnitrace::test
