@@ -29,11 +29,34 @@ const std::array<ForgottenStates::Fold::Handler, 256> ForgottenStates::Fold::kHa
   return all;
 }();
 
-ForgottenStates::Fold::Fold(ForgottenStates &to, const Chunk &chunk) : to_(to), cpu_(uint16_t(chunk.cpu)) {
+const std::array<ForgottenStates::Fold::Kind, 256> ForgottenStates::Fold::kKinds = [] {
+  std::array<Kind, 256> all{};
+  for (size_t code = 0; code < all.size(); code++)
+    all[code] = kHandlers[code] ? kAtOnce : kNothing;
+  for (int code : {FTrace_EVT_task_dispatch, FTrace_EVT_task_epilogue, FTrace_EVT_task_sleep, FTrace_EVT_task_end})
+    all[size_t(code)] = kPlaced;
+  all[FTrace_EVT_task_activate] = kWoken;
+  all[FTrace_EXT_migrate] = kMoved;
+  return all;
+}();
+
+ForgottenStates::Fold::Fold(ForgottenStates &to, const Chunk &chunk)
+    : to_(to), chunk_(chunk), cpu_(uint16_t(chunk.cpu)) {
   to_.cpus_[cpu_].forgot = true;
-  for (const ftrace_record &record : chunk.records)
-    if (const Handler handler = kHandlers[code_of(record.code)])
-      (this->*handler)(record);
+  const std::vector<ftrace_record> &records = chunk.records;
+  const auto handle = [this](const ftrace_record &record) { (this->*kHandlers[code_of(record.code)])(record); };
+  for (uint32_t n = 0; n < records.size(); n++) {
+    const Kind kind = kKinds[code_of(records[n].code)];
+    if (kind == kAtOnce)
+      handle(records[n]);
+    else if (kind && records[n].par1 < last_.size())
+      last_[records[n].par1][kind] = n;
+  }
+  for (const auto &of_context : last_)
+    for (const Kind kind : {kPlaced, kWoken, kMoved})
+      if (of_context[kind])
+        handle(records[of_context[kind]]);
+  to_.folded_ += records.size();
 }
 
 void ForgottenStates::Fold::on_id(const ftrace_record &record) {
@@ -50,8 +73,10 @@ void ForgottenStates::Fold::on_process(const ftrace_record &record) {
 /// A tid that is used again is another thread, and nothing of the one before is remembered.
 void ForgottenStates::Fold::bind(uint16_t context, uint32_t tid, uint64_t birth) {
   try {
-    if (contexts_.size() <= context)
+    if (contexts_.size() <= context) {
       contexts_.resize(size_t(context) + 1);
+      last_.resize(contexts_.size());
+    }
     contexts_[context] = nullptr;
     Thread &thread = to_.threads_[tid];
     if (birth < thread.birth)
@@ -92,7 +117,7 @@ void ForgottenStates::Fold::on_name(const ftrace_record &record) {
 }
 
 ForgottenStates::Moment ForgottenStates::Fold::moment(const ftrace_record &record) {
-  return {ftrace_record_tsc(&record), uint64_t(cpu_) << kPlaceShift | ++to_.folded_};
+  return {ftrace_record_tsc(&record), uint64_t(cpu_) << kPlaceShift | (to_.folded_ + uint64_t(&record - chunk_.records.data()))};
 }
 
 template <ThreadState state> void ForgottenStates::Fold::on_placed(const ftrace_record &record) {

@@ -5,7 +5,8 @@
 
 namespace ovnitrace {
 
-/// Goes through the records of one chunk; contexts are local to it.
+/// Goes through the records of one chunk; contexts are local to it. Of the frequent events it only remembers where the last
+/// of each kind and context is, and looks at those in the end: what a record costs is a store.
 class ForgottenStates::Fold {
 public:
   Fold(ForgottenStates &to, const Chunk &chunk);
@@ -13,6 +14,8 @@ public:
 private:
   using Handler = void (Fold::*)(const ftrace_record &);
   static const std::array<Handler, 256> kHandlers; ///< by code; null: tells nothing of a state
+  enum Kind : uint8_t { kNothing, kPlaced, kWoken, kMoved, kAtOnce };
+  static const std::array<Kind, 256> kKinds; ///< by code
   void on_id(const ftrace_record &record);
   void on_process(const ftrace_record &record);
   void on_parent(const ftrace_record &record);
@@ -30,10 +33,12 @@ private:
   Moment moment(const ftrace_record &record);
 
   ForgottenStates &to_;
+  const Chunk &chunk_;
   const uint16_t cpu_;
   uint32_t bound_tid_ = 0;         ///< of the last id
   const Thread *named_ = nullptr;  ///< whose name its parts belong to
   std::vector<Thread *> contexts_; ///< null: of a thread that is not the latest
+  std::vector<std::array<uint32_t, kAtOnce>> last_; ///< by context and kind: which record, 0: none
 };
 
 } // namespace ovnitrace

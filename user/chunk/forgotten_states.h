@@ -89,7 +89,7 @@ private:
   std::vector<Cpu> cpus_;
   std::unordered_map<uint32_t, Thread> threads_; ///< by tid, the latest that had it
   bool blind_ = false;                           ///< there was no memory for a thread: nothing is known
-  uint64_t folded_ = 0;                          ///< events
+  uint64_t folded_ = 0;                          ///< records
 };
 
 } // namespace ovnitrace
