@@ -47,17 +47,12 @@ static __noinline int output(struct family_record *r)
 	__u32 cpu = bpf_get_smp_processor_id();
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct family_count *count = bpf_map_lookup_elem(&family_counts, &cpu);
-	__u64 used;
 
 	if (!r || !ring || !count)
 		return 0;
 	__sync_fetch_and_add(&count->events, 1);
-	used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	r->time = bpf_ktime_get_ns();
-	if (!bpf_ringbuf_output(ring, r, sizeof(*r),
-				used < wakeup_watermark && used + sizeof(*r) >= wakeup_watermark ?
-					BPF_RB_FORCE_WAKEUP :
-					BPF_RB_NO_WAKEUP))
+	if (!send_to_ring(ring, r, sizeof(*r)))
 		return 0;
 	if (count->lost == count->told)
 		count->lost_since = r->time;

@@ -37,6 +37,18 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
+/* Copies `data` into a CPU's ring; 0, or less where it finds no room. The reader is woken once, when the
+ * watermark is crossed. */
+static __always_inline long send_to_ring(void *ring, void *data, __u64 size)
+{
+	__u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+
+	return bpf_ringbuf_output(ring, data, size,
+				  used < wakeup_watermark && used + size >= wakeup_watermark ?
+					  BPF_RB_FORCE_WAKEUP :
+					  BPF_RB_NO_WAKEUP);
+}
+
 /* The entry of a tid: 0 if it is not traced. The idle task, tid 0, never is. */
 static __always_inline __u32 thread_entry(__u32 tid)
 {

@@ -17,26 +17,17 @@ struct {
 	__type(value, struct cpu_stage);
 } stages SEC(".maps");
 
-/* Hands a full batch to this CPU's ring. The reader is woken once, when the watermark is crossed.
- * A batch that finds no room is lost as a whole, and told with the next that does. */
+/* Hands a full batch to this CPU's ring. A batch that finds no room is lost as a whole, and told with the next that does. */
 static __noinline int flush(struct cpu_stage *s, __u32 cpu)
 {
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
-	__u64 used;
 
 	if (!s)
 		return 0;
 	s->events += CAPTURE_BATCH;
-	if (ring) {
-		used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
-		if (!bpf_ringbuf_output(ring, &s->batch, sizeof(s->batch),
-					used < wakeup_watermark &&
-							used + sizeof(s->batch) >= wakeup_watermark ?
-						BPF_RB_FORCE_WAKEUP :
-						BPF_RB_NO_WAKEUP)) {
-			s->batch.lost = 0;
-			return 0;
-		}
+	if (ring && !send_to_ring(ring, &s->batch, sizeof(s->batch))) {
+		s->batch.lost = 0;
+		return 0;
 	}
 	if (!s->batch.lost)
 		s->batch.lost_since = s->batch.records[0].time;
