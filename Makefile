@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # ovnitrace: what the Linux scheduler did to your threads, on a Paraver timeline.
 #
 #   make           builds build/ovnitrace

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events of the families beyond the scheduler's: interrupts, priorities, futexes, signals, SCHED_DEADLINE
- * servers, timers, and what the traced programs log themselves. Loaded when one of them is wanted, and
- * then only the programs of those.
+ * Events of the families beyond the scheduler's: interrupts, priorities, futexes, signals,
+ * SCHED_DEADLINE servers, timers, and what the traced programs log themselves. Loaded when one of
+ * them is wanted, and then only the programs of those.
  *
  * These programs run partly with interrupts on, so they stay away from the per-CPU staging area of
  * ovnitrace.bpf.c: each event goes straight to this CPU's ring, whose reservation is safe against
@@ -20,10 +21,10 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* ---- what is on ------------------------------------------------------------------------------ */
 
-/* Families by number, a bit each. `families` is what programs look at, so that a family that is filtered
- * costs the test of this one word; `chosen` are those that a program's FTrace_set_filter may filter and
- * bring back. */
-#define FAMILY(code) (1u << ((code) & FTrace_family_mask))
+/* Families by number, a bit each. `families` is what programs look at, so that a family that is
+ * filtered costs the test of this one word; `chosen` are those that a program's FTrace_set_filter
+ * may filter and bring back. */
+#define FAMILY(code) (1u << ((code)&FTrace_family_mask))
 __u32 families = 0;
 __u32 chosen = 0;
 
@@ -90,8 +91,8 @@ static __always_inline void log_thread(__u16 code, __u32 tid, __u32 par2)
 	log_full(code, 0, par2, tid, 0);
 }
 
-/* Whether the running thread acts itself, and not an interrupt while it runs. Where it cannot be known,
- * yes. */
+/* Whether the running thread acts itself, and not an interrupt while it runs. Where it cannot be
+ * known, yes. */
 static __always_inline bool in_task(struct task_struct *current)
 {
 	enum ftrace_wakeup_context context = wakeup_context(current);
@@ -99,15 +100,15 @@ static __always_inline bool in_task(struct task_struct *current)
 	return context == FTRACE_WAKER_TASK || context == FTRACE_WAKER_UNKNOWN;
 }
 
-#include "families/interrupts.h"
-#include "families/mutexes.h"
-#include "families/priorities.h"
-#include "families/servers.h"
-#include "families/signals.h"
-#include "families/timers.h"
-#include "families/user_events.h"
+#include "families/interrupts.bpf.h"
+#include "families/mutexes.bpf.h"
+#include "families/priorities.bpf.h"
+#include "families/servers.bpf.h"
+#include "families/signals.bpf.h"
+#include "families/timers.bpf.h"
+#include "families/user_events.bpf.h"
 /* tracepoints of several families: */
-#include "families/hrtimers.h"
-#include "families/scheduling_calls.h"
-#include "families/switches.h"
-#include "families/syscalls.h"
+#include "families/hrtimers.bpf.h"
+#include "families/scheduling_calls.bpf.h"
+#include "families/switches.bpf.h"
+#include "families/syscalls.bpf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What differs between kernels, one small function each. Presence is asked of the running kernel's
  * BTF (CO-RE), never of its version, because distributions backport.
@@ -5,7 +6,8 @@
 #ifndef OVNITRACE_KERNEL_DIFFS_H
 #define OVNITRACE_KERNEL_DIFFS_H
 
-/* task_struct::__state was `state`, a long, before 5.14 (2f064a59a11f "sched: Change task_struct::state"). */
+/* task_struct::__state was `state`, a long, before 5.14 (2f064a59a11f "sched: Change
+ * task_struct::state"). */
 struct task_struct___old_state {
 	volatile long state;
 } __attribute__((preserve_access_index));
@@ -38,9 +40,9 @@ static __always_inline __u32 task_cpu(struct task_struct *p)
 	return ((struct task_struct___own_cpu *)p)->cpu;
 }
 
-/* Whether a thread that left its CPU runnable did so by sched_yield(). The tracepoint's `preempt` is
- * not enough: it is set only where the kernel itself was preempted, and not where a thread lost its
- * CPU on the way back to user space (exit_to_user_mode_loop() calls schedule()), as most do. */
+/* Whether a thread that left its CPU runnable did so by sched_yield(). The tracepoint's `preempt`
+ * is not enough: it is set only where the kernel itself was preempted, and not where a thread lost
+ * its CPU on the way back to user space (exit_to_user_mode_loop() calls schedule()), as most do. */
 static __always_inline bool called_sched_yield(struct task_struct *p)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
@@ -54,8 +56,8 @@ static __always_inline bool called_sched_yield(struct task_struct *p)
 #endif
 }
 
-/* A system call of 32-bit programs on a 64-bit x86 kernel: other numbers, arguments in other registers.
- * arch/x86/include/asm/thread_info.h: TS_COMPAT. */
+/* A system call of 32-bit programs on a 64-bit x86 kernel: other numbers, arguments in other
+ * registers. arch/x86/include/asm/thread_info.h: TS_COMPAT. */
 static __always_inline bool in_compat_syscall(struct task_struct *current)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -65,15 +67,16 @@ static __always_inline bool in_compat_syscall(struct task_struct *current)
 #endif
 }
 
-/* The preemption count tells in which context we are. arm64 keeps it in the thread_info of the running
- * task. x86 keeps it in a per-CPU variable: of its own until 6.1 and from 6.15 on, in pcpu_hot between
- * (64701838bf05 "x86/percpu: Move preempt_count next to current_task"). Its symbol cannot be had where
- * kallsyms lists no data (CONFIG_KALLSYMS_ALL off), but its place in the per-CPU section is in BTF, and
- * so is that of the runqueues, and to this CPU's runqueue there is a way from every task. */
+/* The preemption count tells in which context we are. arm64 keeps it in the thread_info of the
+ * running task. x86 keeps it in a per-CPU variable: of its own until 6.1 and from 6.15 on, in
+ * pcpu_hot between (64701838bf05 "x86/percpu: Move preempt_count next to current_task"). Its symbol
+ * cannot be had where kallsyms lists no data (CONFIG_KALLSYMS_ALL off), but its place in the
+ * per-CPU section is in BTF, and so is that of the runqueues, and to this CPU's runqueue there is a
+ * way from every task. */
 const volatile __s64 preempt_count_distance = 0; /* from this CPU's runqueue; 0: not known */
 
-/* Read by a plain load that may fault, where a pointer to it can be had, and not by a helper: that costs
- * four times as much. Any struct that begins with a word does. */
+/* Read by a plain load that may fault, where a pointer to it can be had, and not by a helper: that
+ * costs four times as much. Any struct that begins with a word does. */
 struct seqcount {
 	unsigned int sequence;
 } __attribute__((preserve_access_index));
@@ -100,8 +103,9 @@ static __always_inline bool read_preempt_count(struct task_struct *current, __u3
 #endif
 }
 
-/* For how long a thread that runs has had its CPU, ns, at its switch-out, where the kernel has just read
- * the clock of the runqueue; 0 if it does not tell. sched_info is there with CONFIG_SCHED_INFO. */
+/* For how long a thread that runs has had its CPU, ns, at its switch-out, where the kernel has just
+ * read the clock of the runqueue; 0 if it does not tell. sched_info is there with
+ * CONFIG_SCHED_INFO. */
 static __always_inline __u64 time_on_cpu(struct task_struct *p)
 {
 	__u64 clock;
@@ -113,15 +117,16 @@ static __always_inline __u64 time_on_cpu(struct task_struct *p)
 	return clock > p->sched_info.last_arrival ? clock - p->sched_info.last_arrival : 0;
 }
 
-/* With PREEMPT_RT the softirq being served is counted in the task and not in the preemption count. */
+/* With PREEMPT_RT the softirq being served is counted in the task and not in the preemption count.
+ */
 struct task_struct___rt {
 	int softirq_disable_cnt;
 } __attribute__((preserve_access_index));
 
 /* include/linux/preempt.h */
 #define SOFTIRQ_SERVING 0x00000100
-#define HARDIRQ_MASK 0x000f0000
-#define NMI_MASK 0x00f00000
+#define HARDIRQ_MASK	0x000f0000
+#define NMI_MASK	0x00f00000
 
 static __always_inline enum ftrace_wakeup_context wakeup_context(struct task_struct *current)
 {

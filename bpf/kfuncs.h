@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions of the kernel that not every kernel has (kfuncs). Not declared `__ksym __weak`: where there is none
- * of a name, libbpf wants to read the types of all modules before it believes so, and for that CAP_BPF is
- * not enough. A call of them looks like that of a helper whose number no helper has, and must not be reached
- * unless has_kfunc() says so: then the loader has made a call of the kfunc of it (user/bpf/kfuncs.h). It sees
- * programs with what is inlined into them, and no functions that they call.
+ * Functions of the kernel that not every kernel has (kfuncs). Not declared `__ksym __weak`: where
+ * there is none of a name, libbpf wants to read the types of all modules before it believes so, and
+ * for that CAP_BPF is not enough. A call of them looks like that of a helper whose number no helper
+ * has, and must not be reached unless has_kfunc() says so: then the loader has made a call of the
+ * kfunc of it (user/bpf/kfuncs.h). It sees programs with what is inlined into them, and no
+ * functions that they call.
  */
 #ifndef OVNITRACE_KFUNCS_H
 #define OVNITRACE_KFUNCS_H
@@ -16,14 +18,14 @@ static __always_inline bool has_kfunc(enum kfunc which)
 }
 
 /* 6.2, a35b9af4ec2c "bpf: Add a kfunc for generic type cast". */
-static void *(*const kfunc_rdonly_cast)(void *address, __u32 btf_id) =
-	(void *)(KFUNC_CALL + KFUNC_RDONLY_CAST);
+static void *(*const kfunc_rdonly_cast)(void *address,
+					__u32 btf_id) = (void *)(KFUNC_CALL + KFUNC_RDONLY_CAST);
 
 /* 6.7, c68a78ffe2cb "bpf: Introduce task open coded iterator kfuncs". */
 enum { BPF_TASK_ITER_ALL_THREADS = 1 };
 static int (*const kfunc_iter_task_new)(struct bpf_iter_task *it, struct task_struct *task,
-					unsigned int flags) =
-	(void *)(KFUNC_CALL + KFUNC_ITER_TASK_NEW);
+					unsigned int flags) = (void *)(KFUNC_CALL +
+								       KFUNC_ITER_TASK_NEW);
 static struct task_struct *(*const kfunc_iter_task_next)(struct bpf_iter_task *it) =
 	(void *)(KFUNC_CALL + KFUNC_ITER_TASK_NEXT);
 static void (*const kfunc_iter_task_destroy)(struct bpf_iter_task *it) =

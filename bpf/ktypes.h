@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The few kernel types that the programs look into, with the few members that they read. CO-RE
  * finds the real offsets in the running kernel's BTF when the programs are loaded, so neither order
@@ -57,7 +58,7 @@ struct sched_info {
 
 struct thread_info {
 	int preempt_count; /* arm64 */
-	__u32 status;      /* x86 */
+	__u32 status;	   /* x86 */
 };
 
 struct upid {
@@ -90,7 +91,7 @@ struct sched_dl_entity {
 	unsigned int dl_throttled : 1;
 	unsigned int dl_yielded : 1;
 	unsigned int dl_server : 1; /* no thread, but the budget of a whole class of threads */
-	struct hrtimer dl_timer; /* replenishes the budget */
+	struct hrtimer dl_timer;    /* replenishes the budget */
 };
 
 struct task_struct {
@@ -161,15 +162,15 @@ struct bpf_iter__task {
 #pragma clang attribute pop
 
 /* include/linux/sched.h */
-#define TASK_RUNNING 0x0000
-#define TASK_INTERRUPTIBLE 0x0001
+#define TASK_RUNNING	     0x0000
+#define TASK_INTERRUPTIBLE   0x0001
 #define TASK_UNINTERRUPTIBLE 0x0002
-#define __TASK_STOPPED 0x0004
-#define __TASK_TRACED 0x0008
-#define EXIT_DEAD 0x0010
-#define EXIT_ZOMBIE 0x0020
-#define TASK_PARKED 0x0040
-#define TASK_DEAD 0x0080
-#define TASK_NOLOAD 0x0400
+#define __TASK_STOPPED	     0x0004
+#define __TASK_TRACED	     0x0008
+#define EXIT_DEAD	     0x0010
+#define EXIT_ZOMBIE	     0x0020
+#define TASK_PARKED	     0x0040
+#define TASK_DEAD	     0x0080
+#define TASK_NOLOAD	     0x0400
 
 #endif

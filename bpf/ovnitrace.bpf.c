@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Captures every scheduling transition of the traced threads: the programs that are always loaded.
  * Those of the other families are in families.bpf.c.
@@ -13,7 +14,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-#include "scheduler/staging.h"
-#include "scheduler/lives.h"
-#include "scheduler/transitions.h"
-#include "scheduler/snapshot.h"
+#include "scheduler/staging.bpf.h"
+#include "scheduler/lives.bpf.h"
+#include "scheduler/transitions.bpf.h"
+#include "scheduler/snapshot.bpf.h"

@@ -1,25 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the two BPF objects have in common: which threads are traced, and the rings. The loader makes
- * the maps with the first object and gives them to the second (bpf_map__reuse_fd).
+ * What the two BPF objects have in common: which threads are traced, and the rings. The loader
+ * makes the maps with the first object and gives them to the second (bpf_map__reuse_fd).
  */
 #ifndef OVNITRACE_SHARED_MAPS_H
 #define OVNITRACE_SHARED_MAPS_H
 
 /* Parameters, set by the loader before loading. */
-const volatile bool trace_all = false;     /* every thread of the machine */
+const volatile bool trace_all = false;	   /* every thread of the machine */
 const volatile __u64 wakeup_watermark = 0; /* bytes in a ring at which the reader is woken */
 
 /* What is known of a tid. Every creation writes the entry of the new tid, so nothing has to be
  * cleaned up at an exit. An array and not task storage, because a lookup in it is inlined. */
-#define THREAD_TRACED (1u << 31)
-#define THREAD_FOLLOW (1u << 30) /* not traced, but its children are: the loader */
-#define THREAD_CONTEXT_SHIFT 24  /* enum ftrace_wakeup_context of the last waking, 3 bits */
-#define THREAD_WAKER_MASK FTRACE_TID_MASK
+#define THREAD_TRACED	     (1u << 31)
+#define THREAD_FOLLOW	     (1u << 30) /* not traced, but its children are: the loader */
+#define THREAD_CONTEXT_SHIFT 24		/* enum ftrace_wakeup_context of the last waking, 3 bits */
+#define THREAD_WAKER_MASK    FTRACE_TID_MASK
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	/* PID_MAX_LIMIT, and not pid_max: that may be raised while we trace, and since 6.14 each PID
-	 * namespace has its own, while our tids are those of the machine. */
+	/* PID_MAX_LIMIT, and not pid_max: that may be raised while we trace, and since 6.14 each
+	 * PID namespace has its own, while our tids are those of the machine. */
 	__uint(max_entries, FTRACE_TID_MASK + 1);
 	__type(key, __u32);
 	__type(value, __u32);
@@ -37,16 +38,16 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
-/* Copies `data` into a CPU's ring; 0, or less where it finds no room. The reader is woken once, when the
- * watermark is crossed. */
+/* Copies `data` into a CPU's ring; 0, or less where it finds no room. The reader is woken once,
+ * when the watermark is crossed. */
 static __always_inline long send_to_ring(void *ring, void *data, __u64 size)
 {
 	__u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 
 	return bpf_ringbuf_output(ring, data, size,
-				  used < wakeup_watermark && used + size >= wakeup_watermark ?
-					  BPF_RB_FORCE_WAKEUP :
-					  BPF_RB_NO_WAKEUP);
+				  used < wakeup_watermark && used + size >= wakeup_watermark
+					  ? BPF_RB_FORCE_WAKEUP
+					  : BPF_RB_NO_WAKEUP);
 }
 
 /* The entry of a tid: 0 if it is not traced. The idle task, tid 0, never is. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What the replay consumes: one event, with the thread and the CPU already resolved to dense
 // indices of the Catalog, whichever input it came from.
 #pragma once
@@ -8,7 +9,7 @@
 
 namespace ovnitrace {
 
-inline constexpr uint32_t kNone = UINT32_MAX; ///< no thread, no CPU
+inline constexpr uint32_t kNone = UINT32_MAX;   ///< no thread, no CPU
 inline constexpr uint16_t kNoFile = UINT16_MAX; ///< as Event::file: of the trace as a whole
 
 /// The kind of an event of an ovni stream: its model, category and value letters. FTrace events
@@ -18,7 +19,8 @@ constexpr uint32_t mcv(char model, char category, char value) {
 }
 
 struct Event {
-  uint64_t time = 0;       ///< ns on the clock of the trace, clock offset applied; may be before Catalog::begin
+  uint64_t time =
+      0; ///< ns on the clock of the trace, clock offset applied; may be before Catalog::begin
   uint32_t kind = 0;       ///< FTrace code (ovnitrace/ftrace_codes.h) or mcv()
   uint32_t thread = kNone; ///< index into Catalog::threads
   uint32_t cpu = kNone;    ///< index into Catalog::cpus: where it was logged
@@ -33,12 +35,14 @@ struct Event {
                           ///< manual says of parameters holds of these
 };
 
-/// Parameter 2 where the manual has none, or other bits for it than captures: 0 if it is the manual's.
+/// Parameter 2 where the manual has none, or other bits for it than captures: 0 if it is the
+/// manual's.
 constexpr uint32_t added_par2(const Event &event) {
   return event.by_manual ? 0 : event.par2;
 }
 
-/// Whether it was captured. What a reader adds where records are missing is none of the events that are counted.
+/// Whether it was captured. What a reader adds where records are missing is none of the events that
+/// are counted.
 constexpr bool was_captured(const Event &event) {
   return (event.kind != FTrace_EVT_blackout_start && event.kind != FTrace_EVT_blackout_end) ||
          event.par1 != FTRACE_BLACKOUT_MISSING;

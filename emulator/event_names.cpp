@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/event_names.h"
 
 #include <ovnitrace/ftrace_codes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The names of events, as the manual of FTrace and docs/format.md write them.
 #pragma once
 

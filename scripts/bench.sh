@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Runs every benchmark that `make bench` built, one after the other, since each wants the machine for
 # itself. Exit status 1 if any failed.
 set -u

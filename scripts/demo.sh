@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Traces the sample program and says what was seen. `make demo` builds what this needs.
 set -eu
 cd "$(dirname "$0")/.."

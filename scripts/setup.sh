@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Installs what is missing to build ovnitrace (scripts/setup.sh build), also to test it (no argument), or
 # also to test it on other kernels (scripts/setup.sh kernels). Debian 12 and its like, as root or with sudo. Where nothing is missing it calls neither
 # apt nor sudo. It needs no make, since it may be what installs it.

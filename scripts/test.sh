@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Runs every test that `make test` built and closes with one line: N passed, N failed, N skipped.
 # Exit status 1 if any failed or none ran.
 set -u

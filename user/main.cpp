@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The ovnitrace command.
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
@@ -30,16 +31,20 @@ std::vector<std::string> take_command(int &argc, char **argv) {
 
 constexpr const char *kFooter =
     "Examples:\n"
-    "  sudo ovnitrace -- ./app --its-options     trace a program, then: wxparaver app-…/thread.prv\n"
+    "  sudo ovnitrace -- ./app --its-options     trace a program, then: wxparaver "
+    "app-…/thread.prv\n"
     "  sudo ovnitrace -o run1 -- mpirun -n 4 ./app\n"
     "  sudo ovnitrace -a -d 5                    the whole machine for five seconds\n"
     "  sudo ovnitrace -a -- ./app                the whole machine while the program runs\n"
     "  sudo ovnitrace -p 1234                    a process that is running, until Ctrl-C\n"
     "  ovnitrace info run1                       who ran, waited, was preempted, and how long\n"
     "\n"
-    "The program runs as the user who called sudo, and its exit status is ovnitrace's (128 + the signal\n"
-    "if one killed it; 127 not found, 126 cannot be executed). Failures of ovnitrace: 1; usage: 2.\n"
-    "HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 sent to ovnitrace are passed on to the program; without\n"
+    "The program runs as the user who called sudo, and its exit status is ovnitrace's (128 + the "
+    "signal\n"
+    "if one killed it; 127 not found, 126 cannot be executed). Failures of ovnitrace: 1; usage: "
+    "2.\n"
+    "HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 sent to ovnitrace are passed on to the program; "
+    "without\n"
     "one they end the capture. With --buffer cyc, USR2 saves it instead.";
 
 } // namespace
@@ -62,5 +67,6 @@ int main(int argc, char **argv) {
   ovnitrace::add_dump(app);
   ovnitrace::add_export(app);
   ovnitrace::add_compress(app);
-  return ovnitrace::run_cli(app, argc, argv, "the program to trace follows --, as in `ovnitrace -- ./app`");
+  return ovnitrace::run_cli(app, argc, argv,
+                            "the program to trace follows --, as in `ovnitrace -- ./app`");
 }

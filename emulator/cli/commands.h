@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The commands that need neither root nor libbpf. Each function adds one subcommand, with its
 // options, help and examples, to a program; its work is done when the command line is parsed.
 #pragma once
@@ -8,10 +9,10 @@ class App;
 
 namespace ovnitrace {
 
-void add_convert(CLI::App &app); ///< a trace to Paraver
-void add_info(CLI::App &app);    ///< what a trace is, with a summary of its threads and CPUs
-void add_dump(CLI::App &app);    ///< its events as text, one a line
+void add_convert(CLI::App &app);  ///< a trace to Paraver
+void add_info(CLI::App &app);     ///< what a trace is, with a summary of its threads and CPUs
+void add_dump(CLI::App &app);     ///< its events as text, one a line
 void add_compress(CLI::App &app); ///< its chunk files made smaller, and back
-void add_export(CLI::App &app);  ///< a trace to the format of another tool
+void add_export(CLI::App &app);   ///< a trace to the format of another tool
 
 } // namespace ovnitrace

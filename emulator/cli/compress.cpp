@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // ovnitrace compress: the chunk files of a trace, smaller, and back.
+#include "emulator/base/error.h"
+#include "emulator/base/human.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/compress/chunk_frame.h"
 #include "emulator/compress/compress_trace.h"
-#include "emulator/error.h"
 #include "emulator/input/missing_records.h"
-#include "emulator/summary/human.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -28,11 +29,12 @@ struct Arguments {
 
 void tell_done(const std::string &trace, const CompressResult &result, bool decompress) {
   if (result.files)
-    fmt::print("{}: {}, {} bytes before, {} after\n", trace, human_count(result.files, "file", "files"),
-               result.bytes_before, result.bytes_after);
+    fmt::print("{}: {}, {} bytes before, {} after\n", trace,
+               human_count(result.files, "file", "files"), result.bytes_before, result.bytes_after);
   if (result.left)
-    fmt::print("{}: {} {} already: nothing to do{}\n", trace, human_count(result.left, "file", "files"),
-               decompress ? "plain" : "compressed", decompress ? "" : "; for another level, decompress first (-d)");
+    fmt::print("{}: {} {} already: nothing to do{}\n", trace,
+               human_count(result.left, "file", "files"), decompress ? "plain" : "compressed",
+               decompress ? "" : "; for another level, decompress first (-d)");
 }
 
 void compress_command(const Arguments &arguments) {
@@ -52,14 +54,15 @@ void compress_command(const Arguments &arguments) {
 
 void add_compress(CLI::App &app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *command = app.add_subcommand("compress", "Make the chunk files of a trace smaller, or plain again");
+  CLI::App *command =
+      app.add_subcommand("compress", "Make the chunk files of a trace smaller, or plain again");
   command->add_option("TRACE", arguments->traces, "Trace directories")->required();
-  auto *level = command
-                    ->add_option("-l,--level", arguments->level,
-                                 "1 (default; fast) to 19 (small)")
-                    ->type_name("N")
-                    ->check(CLI::Range(kLeastLevel, kMostLevel).description(""));
-  command->add_flag("-d,--decompress", arguments->decompress, "Make them plain again")->excludes(level);
+  auto *level =
+      command->add_option("-l,--level", arguments->level, "1 (default; fast) to 19 (small)")
+          ->type_name("N")
+          ->check(CLI::Range(kLeastLevel, kMostLevel).description(""));
+  command->add_flag("-d,--decompress", arguments->decompress, "Make them plain again")
+      ->excludes(level);
   command->footer(R"(
 Each chunk becomes a zstd frame of its own: cpu0000.ftr becomes cpu0000.ftr.zst, which every command
 reads as it is, and `zstd -d` turns back. A file is replaced when its successor is on the disk.

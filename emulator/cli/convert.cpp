@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // ovnitrace convert: a trace to Paraver.
 #include "emulator/convert/convert.h"
+#include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/cli/trace_inputs.h"
-#include "emulator/error.h"
 #include "emulator/input/trace_dir.h"
 
 #include <CLI/App.hpp>
@@ -24,7 +25,8 @@ struct Arguments {
   ConvertOptions options;
 };
 
-/// Beside the chunks of a trace directory; what is not ours gets a directory of its own, which nobody has named.
+/// Beside the chunks of a trace directory; what is not ours gets a directory of its own, which
+/// nobody has named.
 void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &options) {
   const std::string &first = inputs.front();
   options.directory = first;
@@ -49,7 +51,8 @@ void convert_command(Arguments arguments) {
     choose_directory(arguments.inputs, options);
   read_times(arguments, options.cut);
 
-  if (int status = run_conversion(trace_inputs(arguments.inputs, arguments.clock_offsets), options, arguments.quiet))
+  if (int status = run_conversion(trace_inputs(arguments.inputs, arguments.clock_offsets), options,
+                                  arguments.quiet))
     throw CLI::RuntimeError(status);
 }
 
@@ -59,7 +62,9 @@ void add_convert(CLI::App &app) {
   auto arguments = std::make_shared<Arguments>();
   ConvertOptions &options = arguments->options;
   CLI::App *command = app.add_subcommand("convert", "Convert a trace to Paraver");
-  command->add_option("TRACE", arguments->inputs, "Trace directories, of which several become one timeline, or an FTrace file")
+  command
+      ->add_option("TRACE", arguments->inputs,
+                   "Trace directories, of which several become one timeline, or an FTrace file")
       ->required();
   command
       ->add_option("-o,--output", options.directory,

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // ovnitrace dump: the events of a trace as text.
+#include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/dump/callers.h"
 #include "emulator/dump/dump_line.h"
-#include "emulator/error.h"
 #include "emulator/input/open.h"
 
 #include <CLI/App.hpp>

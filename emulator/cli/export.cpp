@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // ovnitrace export: a trace to the format of another tool.
+#include "emulator/base/error.h"
+#include "emulator/base/human.h"
+#include "emulator/base/messages.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/progress_bar.h"
-#include "emulator/cli/tell.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/convert/convert.h"
-#include "emulator/error.h"
 #include "emulator/input/open.h"
 #include "emulator/ovni/export_trace.h"
 #include "emulator/ovni/stream_dir.h"
-#include "emulator/summary/human.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -31,15 +32,16 @@ struct Arguments {
 };
 
 /// What the trace has and ovni's does not.
-void tell_differences(const ovni::ExportResult &result) {
-  const auto tell = [](uint64_t count, const char *what) {
+void print_differences(const ovni::ExportResult &result) {
+  const auto print_count = [](uint64_t count, const char *what) {
     if (count)
-      ovnitrace::tell("{} {} (docs/ovni.md)", count, what);
+      print("{} {} (docs/ovni.md)", count, what);
   };
-  tell(result.counts.unnamed, "threads left out: ovni has no tid or pid 0");
-  tell(result.counts.renamed, "threads got another tid: theirs was used twice");
-  tell(result.counts.conflicts, "times a second thread ran on a CPU: shown on the virtual CPU");
-  tell(result.counts.gaps, "times a thread became unknown: shown as dead and flushing");
+  print_count(result.counts.unnamed, "threads left out: ovni has no tid or pid 0");
+  print_count(result.counts.renamed, "threads got another tid: theirs was used twice");
+  print_count(result.counts.conflicts,
+              "times a second thread ran on a CPU: shown on the virtual CPU");
+  print_count(result.counts.gaps, "times a thread became unknown: shown as dead and flushing");
 }
 
 void export_command(const Arguments &arguments) {
@@ -65,8 +67,8 @@ void export_command(const Arguments &arguments) {
     result = ovni::export_trace(*source, directory, warnings, kFaultsTold, progress);
   }
   warnings.finish();
-  tell_differences(result);
-  fmt::print("{}: {} of {}\n", directory, human_count(result.counts.events, "event", "events"),
+  print_differences(result);
+  fmt::print("{}: {} of {}", directory, human_count(result.counts.events, "event", "events"),
              human_count(result.streams, "thread", "threads"));
   if (warnings.damage() > std::min(result.faults, kFaultsTold))
     throw CLI::RuntimeError(kExitFailure);

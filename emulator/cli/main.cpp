@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // build/ovnitrace-emu: the commands that only read traces, built without libbpf.
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
@@ -7,7 +8,8 @@
 #include <CLI/Formatter.hpp>
 
 int main(int argc, char **argv) {
-  CLI::App app("Reads traces of ovnitrace: all but the recording, for machines without libbpf", "ovnitrace-emu");
+  CLI::App app("Reads traces of ovnitrace: all but the recording, for machines without libbpf",
+               "ovnitrace-emu");
   app.set_version_flag("--version", "ovnitrace-emu " OVNITRACE_VERSION);
   app.require_subcommand(1);
   ovnitrace::add_convert(app);

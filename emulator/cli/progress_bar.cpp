@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/progress_bar.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // How far a long conversion is, on a terminal only.
 #pragma once
 

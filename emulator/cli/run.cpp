@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/run.h"
 
-#include "emulator/cli/tell.h"
-#include "emulator/error.h"
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 
 #include <CLI/App.hpp>
 
@@ -18,7 +19,7 @@ namespace ovnitrace {
 namespace {
 
 int fail(const std::string &message, int status) {
-  say(message);
+  print_text(message);
   return status;
 }
 
@@ -50,7 +51,8 @@ bool is_stray(const CLI::ParseError &error, const CLI::App &app) {
 int print_help(const CLI::App &app, const CLI::ParseError &error) {
   const int status = app.exit(error);
   if (!std::cout.flush())
-    return fail(std::string("cannot write to standard output: ") + std::strerror(errno), kExitFailure);
+    return fail(std::string("cannot write to standard output: ") + std::strerror(errno),
+                kExitFailure);
   return status;
 }
 

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/run_conversion.h"
 
+#include "emulator/base/error.h"
+#include "emulator/base/human.h"
+#include "emulator/base/messages.h"
 #include "emulator/cli/progress_bar.h"
-#include "emulator/cli/tell.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/error.h"
 #include "emulator/event_names.h"
 #include "emulator/ovni/model_names.h"
-#include "emulator/summary/human.h"
 
 #include <fmt/format.h>
 
@@ -34,16 +35,18 @@ void tell_untaken(const ConvertResult &result) {
     }
   }
   if (told)
-    tell("events that no model takes: {}{}", list, told > kMost ? ", …" : "");
+    print("events that no model takes: {}{}", list, told > kMost ? ", …" : "");
   for (const auto &[model, count] : models)
-    say(ovni::not_converted(model, count));
+    print_text(ovni::not_converted(model, count));
 }
 
-void tell_written(const ConvertOptions &options, const ConvertResult &result, std::chrono::duration<double> took) {
+void tell_written(const ConvertOptions &options, const ConvertResult &result,
+                  std::chrono::duration<double> took) {
   const char *suffix = options.gzip ? ".gz" : "";
-  tell("{}: thread.prv{} ({}), cpu.prv{} ({}) and cfg/: {} in {}; converted in {:.1f} s", options.directory, suffix,
-       human_count(result.thread_rows, "row", "rows"), suffix, human_count(result.cpu_rows, "row", "rows"),
-       human_count(result.events, "event", "events"), human_duration(result.length), took.count());
+  print("{}: thread.prv{} ({}), cpu.prv{} ({}) and cfg/: {} in {}; converted in {:.1f} s",
+        options.directory, suffix, human_count(result.thread_rows, "row", "rows"), suffix,
+        human_count(result.cpu_rows, "row", "rows"), human_count(result.events, "event", "events"),
+        human_duration(result.length), took.count());
 }
 
 } // namespace
@@ -66,7 +69,7 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
   tell_untaken(result);
   uint64_t told = options.lint ? result.faults : std::min(result.faults, kFaultsTold);
   if (result.faults > told)
-    tell("{} impossible events in all; --lint lists them", result.faults);
+    print("{} impossible events in all; --lint lists them", result.faults);
   bool damaged = warnings.damage() > told;
   return damaged || (options.lint && result.faults) ? kExitFailure : 0;
 }

@@ -1,4 +1,6 @@
-// One conversion as a person sees it: progress, warnings, and the exit status that tells how it went.
+// SPDX-License-Identifier: BSD-2-Clause
+// One conversion as a person sees it: progress, warnings, and the exit status that tells how it
+// went.
 #pragma once
 
 #include "emulator/convert/convert.h"
@@ -8,8 +10,9 @@
 
 namespace ovnitrace {
 
-/// Converts `inputs` to one timeline in options.directory; unless `quiet`, says what it wrote. Returns 0, or 1 if a part of the input is
-/// damaged (all the rest is converted) or, with lint, if anything in it is impossible. Throws Error.
+/// Converts `inputs` to one timeline in options.directory; unless `quiet`, says what it wrote.
+/// Returns 0, or 1 if a part of the input is damaged (all the rest is converted) or, with lint, if
+/// anything in it is impossible. Throws Error.
 int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options, bool quiet);
 
 } // namespace ovnitrace

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/stdout_writer.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/time_option.h"
 
 #include <charconv>

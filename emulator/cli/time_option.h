@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A time as a person writes it on a command line.
 #pragma once
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/trace_inputs.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
+#include "emulator/base/small_file.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/ovni/clock_offsets.h"
-#include "emulator/small_file.h"
 
 namespace ovnitrace {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The inputs of a command line, with the offsets of their clocks.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/warnings.h"
 
-#include "emulator/cli/tell.h"
+#include "emulator/base/messages.h"
 
 namespace ovnitrace {
 
@@ -19,16 +20,17 @@ void Warnings::report(const Diagnostic &diagnostic) {
   if (told_++ >= limit_)
     return;
   if (diagnostic.file.empty())
-    tell("warning: {}", diagnostic.what);
+    print("warning: {}", diagnostic.what);
   else if (diagnostic.harmless)
-    tell("warning: {}: {}", diagnostic.file, diagnostic.what);
+    print("warning: {}: {}", diagnostic.file, diagnostic.what);
   else
-    tell("warning: {}, byte {}{}: {}", diagnostic.file, diagnostic.offset, at(diagnostic.time), diagnostic.what);
+    print("warning: {}, byte {}{}: {}", diagnostic.file, diagnostic.offset, at(diagnostic.time),
+          diagnostic.what);
 }
 
 void Warnings::finish() const {
   if (told_ > limit_)
-    tell("warning: and {} more like these", told_ - limit_);
+    print("warning: and {} more like these", told_ - limit_);
 }
 
 } // namespace ovnitrace

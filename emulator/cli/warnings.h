@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Tells a person what is wrong in an input.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/compress/chunk_frame.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <zstd.h>
 
@@ -17,10 +18,12 @@ void FrameCompressor::Free::operator()(ZSTD_CCtx_s *context) const {
 FrameCompressor::FrameCompressor(int level) : context_(ZSTD_createCCtx()) {
   if (!context_)
     throw std::bad_alloc();
-  const std::pair<ZSTD_cParameter, int> parameters[] = {
-      {ZSTD_c_compressionLevel, level}, {ZSTD_c_windowLog, kFrameWindowLog}, {ZSTD_c_checksumFlag, 1}};
+  const std::pair<ZSTD_cParameter, int> parameters[] = {{ZSTD_c_compressionLevel, level},
+                                                        {ZSTD_c_windowLog, kFrameWindowLog},
+                                                        {ZSTD_c_checksumFlag, 1}};
   for (const auto &[parameter, value] : parameters)
-    if (const size_t result = ZSTD_CCtx_setParameter(context_.get(), parameter, value); ZSTD_isError(result))
+    if (const size_t result = ZSTD_CCtx_setParameter(context_.get(), parameter, value);
+        ZSTD_isError(result))
       throw Error(std::string("cannot set up zstd: ") + ZSTD_getErrorName(result));
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A chunk as a zstd frame.
 #pragma once
 
@@ -15,8 +16,8 @@ inline constexpr int kLeastLevel = 1, kMostLevel = 19;
 /// What a reader of frames needs at most, as 2^n bytes: no frame of ours refers further back.
 inline constexpr int kFrameWindowLog = 21;
 
-/// Compresses chunk by chunk. Each becomes a frame of its own, with its size and a checksum, so that each can
-/// be read alone and `zstd -d` gives back the plain file.
+/// Compresses chunk by chunk. Each becomes a frame of its own, with its size and a checksum, so
+/// that each can be read alone and `zstd -d` gives back the plain file.
 class FrameCompressor {
 public:
   /// `level`: kLeastLevel (fast) to kMostLevel (small).

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/compress/compress_trace.h"
 
+#include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
 #include "emulator/compress/chunk_frame.h"
 #include "emulator/compress/frame_reader.h"
-#include "emulator/error.h"
 #include "emulator/input/trace_dir.h"
-#include "emulator/unique_fd.h"
 
 #include <ovnitrace/ftrace_codes.h>
 #include <ovnitrace/ftrace_record.h>
@@ -101,8 +102,10 @@ size_t chunk_end(const char *bytes, size_t size) {
     std::memcpy(&code, bytes + at, sizeof code);
     return code;
   };
-  for (size_t at = sizeof(ftrace_record); at + 2 * sizeof(ftrace_record) <= size; at += sizeof(ftrace_record))
-    if (code(at) == FTrace_EVT_cycles_per_msec && code(at + sizeof(ftrace_record)) == FTrace_EXT_format)
+  for (size_t at = sizeof(ftrace_record); at + 2 * sizeof(ftrace_record) <= size;
+       at += sizeof(ftrace_record))
+    if (code(at) == FTrace_EVT_cycles_per_msec &&
+        code(at + sizeof(ftrace_record)) == FTrace_EXT_format)
       return at;
   return size;
 }
@@ -112,7 +115,8 @@ void compress_file(Replacement &file, FrameCompressor &compressor) {
   size_t held = 0;
   for (uint64_t offset = 0; offset < file.size() || held > 0;) {
     const size_t wanted = size_t(std::min<uint64_t>(buffer.size() - held, file.size() - offset));
-    const ssize_t got = wanted ? pread(file.source(), buffer.data() + held, wanted, off_t(offset)) : 0;
+    const ssize_t got =
+        wanted ? pread(file.source(), buffer.data() + held, wanted, off_t(offset)) : 0;
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0 || (got == 0 && wanted))
@@ -150,7 +154,8 @@ CompressResult replace_all(const std::string &path, bool compressed,
   CompressResult result;
   result.left = unsigned(chunk_files(path, !compressed).size());
   if (names.empty() && result.left == 0)
-    throw Error(path + " is no trace: name the directory that ovnitrace wrote, with the chunk files cpu0000.ftr, …");
+    throw Error(path + " is no trace: name the directory that ovnitrace wrote, with the chunk "
+                       "files cpu0000.ftr, …");
   for (const std::string &name : names) {
     constexpr size_t kSuffix = 4; // .zst
     const std::string to = compressed ? name.substr(0, name.size() - kSuffix) : name + ".zst";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Compresses the chunk files of a trace directory, and brings them back.
 #pragma once
 
@@ -12,9 +13,9 @@ struct CompressResult {
   uint64_t bytes_before = 0, bytes_after = 0;
 };
 
-/// Makes cpuNNNN.ftr.zst of each cpuNNNN.ftr, a frame a chunk, at `level`. File by file: at every moment each is
-/// there whole in one form, and what was done stays done. Throws Error at the first that fails; that one is
-/// left as it was, and if the directory has no chunk file.
+/// Makes cpuNNNN.ftr.zst of each cpuNNNN.ftr, a frame a chunk, at `level`. File by file: at every
+/// moment each is there whole in one form, and what was done stays done. Throws Error at the first
+/// that fails; that one is left as it was, and if the directory has no chunk file.
 CompressResult compress_trace(const std::string &directory, int level);
 
 /// The reverse. A damaged file is an Error and is left as it is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/compress/frame_reader.h"
 
 #include "emulator/compress/chunk_frame.h"
@@ -89,8 +90,9 @@ void FrameReader::fail(const std::string &why) {
   inside_ = false;
   if (++faults_ == kMostFaults)
     at_ = end_;
-  fault_ = fmt::format("{}, at byte {} of the compressed file{}", why, position(),
-                       faults_ == kMostFaults ? "; so much of it is that the rest is left out" : "");
+  fault_ =
+      fmt::format("{}, at byte {} of the compressed file{}", why, position(),
+                  faults_ == kMostFaults ? "; so much of it is that the rest is left out" : "");
 }
 
 /// Goes to where a frame may begin, or to the end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Reads a file of zstd frames, whatever its bytes are.
 #pragma once
 
@@ -11,9 +12,9 @@ struct ZSTD_DCtx_s;
 
 namespace ovnitrace {
 
-/// The bytes that the frames of a file hold, one frame behind another. Memory is bounded, whatever size
-/// a frame claims: a frame that refers further back than kFrameWindowLog allows is refused.
-/// A frame that is damaged is a fault; reading goes on at the next one.
+/// The bytes that the frames of a file hold, one frame behind another. Memory is bounded, whatever
+/// size a frame claims: a frame that refers further back than kFrameWindowLog allows is refused. A
+/// frame that is damaged is a fault; reading goes on at the next one.
 class FrameReader {
 public:
   /// Borrows `fd`, a file of `size` bytes, and reads it with pread.
@@ -22,7 +23,8 @@ public:
   /// Up to `size` bytes; fewer only at a fault or, without one, at the end.
   size_t read(char *to, size_t size);
 
-  /// What was wrong in the last read(), once; empty: nothing. What was read before it and what follows are not in one piece.
+  /// What was wrong in the last read(), once; empty: nothing. What was read before it and what
+  /// follows are not in one piece.
   std::string take_fault();
 
   /// Bytes of the file that were read.

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/convert/convert.h"
 
+#include "emulator/base/error.h"
+#include "emulator/base/human.h"
 #include "emulator/convert/labels.h"
 #include "emulator/convert/prv_rows.h"
 #include "emulator/core/replay.h"
-#include "emulator/error.h"
 #include "emulator/input/open.h"
 #include "emulator/models/json_model.h"
 #include "emulator/models/registry.h"
-#include "emulator/summary/human.h"
 
 #include <algorithm>
 
@@ -41,8 +42,8 @@ void check_times(const Cut &cut, const Catalog &catalog) {
     throw Error("the begin of the cut is behind its end", kExitUsage);
   uint64_t length = catalog.end > catalog.begin ? catalog.end - catalog.begin : 0;
   if (cut.from > length)
-    throw Error("the begin of the cut, " + human_duration(cut.from) + ", is behind the end of the trace, which lasts " +
-                    human_duration(length),
+    throw Error("the begin of the cut, " + human_duration(cut.from) +
+                    ", is behind the end of the trace, which lasts " + human_duration(length),
                 kExitUsage);
 }
 
@@ -63,7 +64,8 @@ public:
                 options.lint ? FaultLog::kUnlimited : kFaultsTold),
         thread_layout_(thread_layout(replay_.system(), options.cut)),
         cpu_layout_(cpu_layout(replay_.system(), options.cut)),
-        directory_(options.directory, options.link), threads_(directory_.file("thread.prv"), thread_layout_, {options.gzip}),
+        directory_(options.directory, options.link),
+        threads_(directory_.file("thread.prv"), thread_layout_, {options.gzip}),
         cpus_(directory_.file("cpu.prv"), cpu_layout_, {options.gzip}) {}
 
   /// False behind the end of the cut.
@@ -145,7 +147,7 @@ private:
   OutputDirectory directory_;
   PrvRows threads_, cpus_;
   uint64_t now_ = 0;
-  uint64_t events_ = 0; ///< that are shown
+  uint64_t events_ = 0;  ///< that are shown
   bool begun_ = false;   ///< an event at or behind the begin of the trace came
   bool started_ = false; ///< the begin of the cut is reached
 };

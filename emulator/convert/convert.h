@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Converts a trace to Paraver: replays it once and writes thread.prv and cpu.prv, with the .pcf and
 // .row of each and cfg/, a timeline for each channel.
 #pragma once
@@ -15,10 +16,11 @@
 namespace ovnitrace {
 
 struct ConvertOptions {
-  std::string directory;                ///< where the files go; it is made if it is missing
-  OutputDirectory::Link link = OutputDirectory::Link::follow; ///< whether it may be a link. Nothing in it is followed
-  bool gzip = false;                    ///< thread.prv.gz and cpu.prv.gz
-  bool lint = false;                    ///< tell every fault, and what must not be at the end of the trace
+  std::string directory; ///< where the files go; it is made if it is missing
+  OutputDirectory::Link link =
+      OutputDirectory::Link::follow; ///< whether it may be a link. Nothing in it is followed
+  bool gzip = false;                 ///< thread.prv.gz and cpu.prv.gz
+  bool lint = false; ///< tell every fault, and what must not be at the end of the trace
   std::vector<std::string> model_files; ///< JSON models, besides those that are built in
   Cut cut = {};
   /// Called now and then with the source, to show how far it is.

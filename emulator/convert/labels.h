@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What the channels are called in Paraver: .pcf and .cfg files.
 #pragma once
 
@@ -13,8 +14,8 @@ namespace ovnitrace {
 
 enum class TraceKind { thread, cpu };
 
-/// Types of the ovni model that each trace has even when nothing happens in it, since Paraver wants a
-/// body that is not empty.
+/// Types of the ovni model that each trace has even when nothing happens in it, since Paraver wants
+/// a body that is not empty.
 inline constexpr uint32_t kThreadStateType = 4, kRunningThreadsType = 3;
 
 /// Every type that the trace has, with labels of its values.

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/convert/layout.h"
 
+#include "emulator/base/error.h"
 #include "emulator/core/model.h"
-#include "emulator/error.h"
 
 #include <fmt/format.h>
 
@@ -86,9 +87,10 @@ Layout cpu_layout(const System &system, const Cut &cut) {
     layout.names.threads.push_back(cpu_name(system, c));
   }
   if (layout.rows.empty())
-    throw Error(system.cpus().empty()
-                    ? "the trace has no CPUs: nothing was captured, or it is missing"
-                    : "no CPU of the trace is in the cut: see those that it has with 'ovnitrace info'");
+    throw Error(
+        system.cpus().empty()
+            ? "the trace has no CPUs: nothing was captured, or it is missing"
+            : "no CPU of the trace is in the cut: see those that it has with 'ovnitrace info'");
   layout.header.tasks.push_back(std::move(task));
   return layout;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Which rows the two traces have, and what they are called.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Emitted channels, to the lines of a .prv.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A channel: an integer that stands for a state, and is what Paraver's timeline shows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/core/channel_bank.h"
 
 namespace ovnitrace {

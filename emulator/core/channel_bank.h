@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // All channels of all threads and CPUs, what they show at any time, and their emission.
 #pragma once
 

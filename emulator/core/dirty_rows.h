@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The dirty marks of the channels: a bit for each channel of each row, and a list of the rows that
 // have any.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/core/fault_log.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 
 namespace ovnitrace {
 
-void FaultLog::tell(const Event &event, std::string what) {
+void FaultLog::warn(const Event &event, std::string what) {
   Diagnostic diagnostic;
   if (event.file < catalog_.files.size())
     diagnostic.file = catalog_.files[event.file];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What the replay finds impossible: told up to a limit, counted always.
 #pragma once
 
@@ -19,12 +20,12 @@ public:
   /// `what()` makes the message, only if it is told.
   template <class F> void add(const Event &event, F &&what) {
     if (count_++ < limit_)
-      tell(event, what());
+      warn(event, what());
   }
   uint64_t count() const { return count_; }
 
 private:
-  void tell(const Event &event, std::string what);
+  void warn(const Event &event, std::string what);
 
   const Catalog &catalog_;
   DiagnosticSink &sink_;

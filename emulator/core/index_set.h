@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A set of small numbers that is walked in the time of what is in it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/core/model.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What a model is: channels, and what each event does to them, in one table.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Numbers of processes as channels show them.
 #pragma once
 
@@ -8,7 +9,8 @@
 
 namespace ovnitrace {
 
-/// Of the process at `index`, in the order of the rows: 1, 2, …, without the two that a CPU shows for an error.
+/// Of the process at `index`, in the order of the rows: 1, 2, …, without the two that a CPU shows
+/// for an error.
 constexpr int64_t process_number(size_t index) {
   int64_t number = int64_t(index) + 1;
   for (const int64_t error : {kStateBad, kStateTooManyThreads})

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Replays events through the models: the pre and emit phases.
 #pragma once
 

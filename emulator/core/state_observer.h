@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Who wants to know what the replay does to threads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/core/system.h"
 
 namespace ovnitrace {
@@ -36,8 +37,8 @@ std::vector<Cpu> make_cpus(const Catalog &catalog, bool virtual_cpus) {
 
 System::System(const Catalog &catalog, const SystemOptions &options)
     : catalog_(catalog), threads_(make_threads(catalog, options.left_out)),
-      cpus_(make_cpus(catalog, options.virtual_cpus)), known_(threads_.size()), virtual_cpus_(options.virtual_cpus),
-      channels_(threads_, cpus_) {
+      cpus_(make_cpus(catalog, options.virtual_cpus)), known_(threads_.size()),
+      virtual_cpus_(options.virtual_cpus), channels_(threads_, cpus_) {
   for (uint32_t c = 0; c < catalog.cpus.size(); c++)
     cpu_by_number_.emplace(key(cpus_[c].node, cpus_[c].index), c);
   for (uint32_t t = 0; t < threads_.size(); t++)

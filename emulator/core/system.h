@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The threads and CPUs of a trace, who is where, and their channels.
 #pragma once
 
@@ -56,7 +57,8 @@ public:
   /// What KCO and KCI of an ovni stream say; no transition.
   void set_out_of_cpu(uint32_t thread, bool on) { threads_[thread].out_of_cpu = on; }
 
-  /// The threads of which something is known that may not last: neither Unknown nor Dead, or on a CPU.
+  /// The threads of which something is known that may not last: neither Unknown nor Dead, or on a
+  /// CPU.
   const IndexSet &known() const { return known_; }
 
   void set_blackout(uint32_t cpu, Blackout blackout);
@@ -77,7 +79,7 @@ private:
   bool virtual_cpus_;
   std::unordered_map<uint64_t, uint32_t> cpu_by_number_;      ///< node << 32 | index
   std::unordered_multimap<uint64_t, uint32_t> thread_by_tid_; ///< node << 32 | tid
-  uint32_t lost_ = 0, forgotten_ = 0; ///< CPUs in such a blackout
+  uint32_t lost_ = 0, forgotten_ = 0;                         ///< CPUs in such a blackout
   Transition transition_;
   StateObserver *observer_ = nullptr;
   ChannelBank channels_; ///< after the vectors that it refers to

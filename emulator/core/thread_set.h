@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A set of threads of which only the size matters and, while it has one, which one.
 #pragma once
 

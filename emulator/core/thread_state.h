@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The states of a thread and its legal transitions: one table.
 #pragma once
 

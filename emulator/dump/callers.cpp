@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/dump/callers.h"
 
 #include "emulator/models/registry.h"

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/dump/dump_line.h"
 
+#include "emulator/base/number_text.h"
 #include "emulator/event_names.h"
 #include "emulator/input/code_kind.h"
-#include "emulator/prv/number_format.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -180,7 +181,8 @@ char *DumpLine::put_details(char *at, const Event &event) const {
   case FTrace_EVT_blackout_end:
     if (event.par1 == FTRACE_BLACKOUT_MISSING)
       return put_text(at, " records=missing");
-    return put_number(at, event.par1 == FTRACE_BLACKOUT_FORGOTTEN ? "forgotten" : "lost", event.par2);
+    return put_number(at, event.par1 == FTRACE_BLACKOUT_FORGOTTEN ? "forgotten" : "lost",
+                      event.par2);
   case FTrace_EVT_interrupt_start:
   case FTrace_EVT_interrupt_end:
     return put_number(put_interrupt(at, event.par1), "interrupted", event.par2 & FTRACE_TID_MASK);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // One event as a line of text.
 #pragma once
 

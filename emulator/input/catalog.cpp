@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/catalog.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "emulator/input/code_kind.h"
 #include "emulator/input/record_buffer.h"
 #include "emulator/input/thread_name.h"

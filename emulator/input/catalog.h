@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Learns what is in a trace before its first event is read.
 #pragma once
 
@@ -12,8 +13,9 @@ namespace ovnitrace {
 ///  - threads, by node, tid and birth, with the last name that they were told to have,
 ///  - CPUs: those that chunks name and those that the node is said to have,
 ///  - begin: the first trace_start, or else the first event; end: the last trace_stop or event.
-/// Corrects the CPU of each file to what its first chunk says, and counts its records. Throws Error if a file has chunks of
-/// a newer version. Says nothing about damage: the reader of the events does.
+/// Corrects the CPU of each file to what its first chunk says, and counts its records. Throws Error
+/// if a file has chunks of a newer version. Says nothing about damage: the reader of the events
+/// does.
 Catalog make_catalog(std::vector<NodeInput> &nodes);
 
 } // namespace ovnitrace

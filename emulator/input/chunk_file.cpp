@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/chunk_file.h"
 
 #include "emulator/event_names.h"
@@ -121,14 +122,14 @@ void ChunkFile::finish() {
   if (input_.missing)
     return; // told already
   if (input_.size == 0)
-    tell(0, "the file is empty");
+    warn(0, "the file is empty");
   else if (buffer_.error())
-    tell(buffer_.block_offset(), fmt::format("cannot read on: {}", strerror(buffer_.error())));
+    warn(buffer_.block_offset(), fmt::format("cannot read on: {}", strerror(buffer_.error())));
   else if (buffer_.tail())
-    tell(buffer_.block_offset(),
+    warn(buffer_.block_offset(),
          fmt::format("the file was cut: its last {} bytes are no whole record", buffer_.tail()));
   else if (!stopped_)
-    tell(buffer_.block_offset(),
+    warn(buffer_.block_offset(),
          "the file ends without trace_stop: it was cut, or its tracer was killed");
 }
 
@@ -136,22 +137,22 @@ uint64_t ChunkFile::offset_of(const ftrace_record *record) const {
   return buffer_.block_offset() + uint64_t(record - block_) * sizeof(ftrace_record);
 }
 
-void ChunkFile::tell(uint64_t offset, std::string what) {
+void ChunkFile::warn(uint64_t offset, std::string what) {
   sink_.report({.file = input_.name, .offset = offset, .what = std::move(what)});
 }
 
 void ChunkFile::tell_gap(uint64_t offset, std::string what) {
   gap_ = true;
-  tell(offset, std::move(what));
+  warn(offset, std::move(what));
 }
 
 /// The time of an event whose own cannot be right.
 uint64_t ChunkFile::checked_time(const ftrace_record &record) {
   const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
   if (time < time_)
-    tell(offset_of(&record), fmt::format("the time goes back by {} ns", time_ - time));
+    warn(offset_of(&record), fmt::format("the time goes back by {} ns", time_ - time));
   else
-    tell(offset_of(&record),
+    warn(offset_of(&record),
          fmt::format("the time is {} ns behind the end of the trace", time - tables_.end));
   return time_;
 }
@@ -161,8 +162,9 @@ uint32_t ChunkFile::thread_of(uint16_t context) const {
 }
 
 void ChunkFile::tell_unbound(const ftrace_record &record, uint8_t code) {
-  tell_gap(offset_of(&record), fmt::format("{} of context {}, which no id bound to a thread: dropped",
-                                       event_name(code), record.par1));
+  tell_gap(offset_of(&record),
+           fmt::format("{} of context {}, which no id bound to a thread: dropped", event_name(code),
+                       record.par1));
 }
 
 void ChunkFile::control(const ftrace_record &record, uint8_t code) {
@@ -174,7 +176,7 @@ void ChunkFile::control(const ftrace_record &record, uint8_t code) {
     if (record.par2)
       clock_.set_rate(record.par2);
     else
-      tell(offset_of(&record), "cycles_per_msec is 0: left out");
+      warn(offset_of(&record), "cycles_per_msec is 0: left out");
     return;
   case FTrace_EXT_format:
     return begin_chunk(record);
@@ -209,9 +211,9 @@ void ChunkFile::begin_chunk(const ftrace_record &record) {
   const uint64_t offset = offset_of(&record);
   const bool after_rate = rate_offset_ + sizeof(ftrace_record) == offset;
   if (!after_rate)
-    tell(offset, "a chunk begins without cycles_per_msec");
+    warn(offset, "a chunk begins without cycles_per_msec");
   if (record.par1 > FTRACE_EXT_VERSION)
-    tell(offset, fmt::format("a chunk of version {}, which is newer than this ovnitrace knows",
+    warn(offset, fmt::format("a chunk of version {}, which is newer than this ovnitrace knows",
                              record.par1));
   if (in_chunk_)
     end_chunk(nullptr);
@@ -237,7 +239,7 @@ void ChunkFile::chunk_number(const ftrace_record &record) {
 void ChunkFile::bind(const ftrace_record &record) {
   const uint16_t context = record.par1;
   if (context == 0)
-    return tell(offset_of(&record), "an id for context 0, which is no thread: left out");
+    return warn(offset_of(&record), "an id for context 0, which is no thread: left out");
   if (bindings_.size() <= context)
     bindings_.resize(std::max<size_t>(size_t(context) + 1, bindings_.size() * 2));
   bindings_[context] = {record.par2, tables_.threads.find(record.par2, 0)};
@@ -261,8 +263,8 @@ void ChunkFile::end_chunk(const ftrace_record *last) {
   }
   const uint64_t records = (offset_of(last + 1) - chunk_begin_) / sizeof(ftrace_record);
   if (told_records_ && told_records_ != records)
-    tell_gap(chunk_begin_, fmt::format("a chunk of {} records, of which its numevents says {}", records,
-                                   told_records_));
+    tell_gap(chunk_begin_, fmt::format("a chunk of {} records, of which its numevents says {}",
+                                       records, told_records_));
 }
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Reads the events of one chunk file (docs/format.md), whatever its bytes are.
 #pragma once
 
@@ -32,7 +33,8 @@ struct NodeTables {
 ///    before;
 ///  - an event about a context that no record bound to a thread is dropped;
 ///  - what is no record of the format is skipped;
-///  - where records are missing there is a blackout (FTRACE_BLACKOUT_MISSING), from the event before to the one behind,
+///  - where records are missing there is a blackout (FTRACE_BLACKOUT_MISSING), from the event
+///  before to the one behind,
 ///    or to the end of the trace if the file does not end with trace_stop.
 class ChunkFile {
 public:
@@ -70,7 +72,7 @@ private:
   void bind_birth(const ftrace_record &record);
   void end_chunk(const ftrace_record *last);
   uint64_t offset_of(const ftrace_record *record) const;
-  void tell(uint64_t offset, std::string what);
+  void warn(uint64_t offset, std::string what);
   /// The same where events are missing.
   void tell_gap(uint64_t offset, std::string what);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // How a reader treats each FTrace code.
 #pragma once
 
@@ -30,11 +31,10 @@ constexpr std::array<CodeKind, 256> make_code_kinds() {
   std::array<CodeKind, 256> kinds{};
   kinds.fill(CodeKind::unknown);
   kinds[FTrace_EVT_empty] = CodeKind::empty;
-  for (int code :
-       {FTrace_EVT_cycles_per_msec, FTrace_EVT_id, FTrace_EVT_numevents, FTrace_EXT_process,
-        FTrace_EXT_parent, FTrace_EXT_name_0, FTrace_EXT_name_1, FTrace_EXT_name_2,
-        FTrace_EXT_name_3, FTrace_EXT_chunk, FTrace_EXT_format, FTrace_EXT_session,
-        FTrace_EXT_part, FTrace_EXT_text, FTrace_EVT_next_chunk})
+  for (int code : {FTrace_EVT_cycles_per_msec, FTrace_EVT_id, FTrace_EVT_numevents,
+                   FTrace_EXT_process, FTrace_EXT_parent, FTrace_EXT_name_0, FTrace_EXT_name_1,
+                   FTrace_EXT_name_2, FTrace_EXT_name_3, FTrace_EXT_chunk, FTrace_EXT_format,
+                   FTrace_EXT_session, FTrace_EXT_part, FTrace_EXT_text, FTrace_EVT_next_chunk})
     kinds[std::size_t(code)] = CodeKind::control;
   kinds[FTrace_EXT_state] = CodeKind::thread_state;
   for (int code : {FTrace_EVT_task_create, FTrace_EVT_task_activate, FTrace_EVT_task_dispatch,
@@ -44,30 +44,35 @@ constexpr std::array<CodeKind, 256> make_code_kinds() {
                    FTrace_EVT_task_wcet_violation, FTrace_EXT_exec, FTrace_EXT_exit,
                    FTrace_EXT_migrate, FTrace_EXT_snapshot})
     kinds[std::size_t(code)] = CodeKind::thread_event;
-  for (int code :
-       {FTrace_EVT_set_priority, FTrace_EVT_context_switch, FTrace_EVT_inheritance,
-        FTrace_EVT_mutex_create, FTrace_EVT_mutex_lock, FTrace_EVT_mutex_inherit,
-        FTrace_EVT_mutex_unlock, FTrace_EVT_mutex_unlock_misprint, FTrace_EVT_mutex_wait,
-        FTrace_EVT_mutex_post, FTrace_EVT_signal, FTrace_EVT_timer_post, FTrace_EVT_timer_delete,
-        FTrace_EVT_timer_wakeup_start, FTrace_EVT_timer_wakeup_end, FTrace_EVT_server_create,
-        FTrace_EVT_server_replenish, FTrace_EVT_server_exhaust, FTrace_EVT_server_reclaiming,
-        FTrace_EVT_server_remove, FTrace_EVT_server_active, FTrace_EXT_enable, FTrace_EXT_disable})
+  for (int code : {FTrace_EVT_set_priority,
+                   FTrace_EVT_context_switch,
+                   FTrace_EVT_inheritance,
+                   FTrace_EVT_mutex_create,
+                   FTrace_EVT_mutex_lock,
+                   FTrace_EVT_mutex_inherit,
+                   FTrace_EVT_mutex_unlock,
+                   FTrace_EVT_mutex_unlock_misprint,
+                   FTrace_EVT_mutex_wait,
+                   FTrace_EVT_mutex_post,
+                   FTrace_EVT_signal,
+                   FTrace_EVT_timer_post,
+                   FTrace_EVT_timer_delete,
+                   FTrace_EVT_timer_wakeup_start,
+                   FTrace_EVT_timer_wakeup_end,
+                   FTrace_EVT_server_create,
+                   FTrace_EVT_server_replenish,
+                   FTrace_EVT_server_exhaust,
+                   FTrace_EVT_server_reclaiming,
+                   FTrace_EVT_server_remove,
+                   FTrace_EVT_server_active,
+                   FTrace_EXT_enable,
+                   FTrace_EXT_disable})
     kinds[std::size_t(code)] = CodeKind::maybe_thread;
-  for (int code : {FTrace_EVT_trace_start,
-                   FTrace_EVT_trace_stop,
-                   FTrace_EVT_blackout_start,
-                   FTrace_EVT_blackout_end,
-                   FTrace_EVT_ipoint,
-                   FTrace_EVT_interrupt_start,
-                   FTrace_EVT_interrupt_end,
-                   FTrace_EVT_interrupt_hit,
-                   FTrace_EVT_interrupt_count,
-                   FTrace_EVT_to_real_mode,
-                   FTrace_EVT_to_protected_mode,
-                   FTrace_EVT_CLI,
-                   FTrace_EVT_STI,
-                   FTrace_EVT_server_using_rec,
-                   FTrace_EVT_data_pointer})
+  for (int code : {FTrace_EVT_trace_start, FTrace_EVT_trace_stop, FTrace_EVT_blackout_start,
+                   FTrace_EVT_blackout_end, FTrace_EVT_ipoint, FTrace_EVT_interrupt_start,
+                   FTrace_EVT_interrupt_end, FTrace_EVT_interrupt_hit, FTrace_EVT_interrupt_count,
+                   FTrace_EVT_to_real_mode, FTrace_EVT_to_protected_mode, FTrace_EVT_CLI,
+                   FTrace_EVT_STI, FTrace_EVT_server_using_rec, FTrace_EVT_data_pointer})
     kinds[std::size_t(code)] = CodeKind::plain_event;
   for (int n = 0; n <= 14; n++)
     kinds[std::size_t(n << 4 | FTrace_EVT_user_event_0)] = CodeKind::plain_event;

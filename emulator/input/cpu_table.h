@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Finds the CPUs of a node by their number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/merge.h"
 
 #include "emulator/input/catalog.h"

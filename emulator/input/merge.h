@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The events of all files of all nodes, merged by time.
 #pragma once
 
@@ -12,8 +13,9 @@
 namespace ovnitrace {
 
 /// An EventSource over opened chunk files. What was logged before trace_start (while a snapshot was
-/// taken) comes with its own time, which is before the begin. Threads and CPUs of all nodes are learnt when it is made
-/// (it throws Error as make_catalog does); then events are read as they are asked for.
+/// taken) comes with its own time, which is before the begin. Threads and CPUs of all nodes are
+/// learnt when it is made (it throws Error as make_catalog does); then events are read as they are
+/// asked for.
 class MergedTrace final : public EventSource {
 public:
   /// `sink` must outlive it.

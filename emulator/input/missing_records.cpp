@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/missing_records.h"
 
+#include "emulator/base/human.h"
 #include "emulator/input/record_buffer.h"
 #include "emulator/input/trace_dir.h"
-#include "emulator/summary/human.h"
 
 #include <fmt/format.h>
 
@@ -28,13 +29,17 @@ uint64_t count_records(const ChunkInput &chunk) {
 void tell_missing_records(const NodeInput &node, DiagnosticSink &sink) {
   for (const ChunkInput &chunk : node.chunks) {
     if (chunk.missing)
-      sink.report({.file = chunk.name,
-                   .what = chunk.written ? "the file is missing, with " + human_count(chunk.written, "record", "records")
-                                         : "the file is missing, or was not begun; what was in it is not known"});
+      sink.report(
+          {.file = chunk.name,
+           .what =
+               chunk.written
+                   ? "the file is missing, with " + human_count(chunk.written, "record", "records")
+                   : "the file is missing, or was not begun; what was in it is not known"});
     else if (chunk.records < chunk.written)
       sink.report({.file = chunk.name,
                    .offset = chunk.records * sizeof(ftrace_record),
-                   .what = fmt::format("{} of its {} are missing", human_count(chunk.written - chunk.records),
+                   .what = fmt::format("{} of its {} are missing",
+                                       human_count(chunk.written - chunk.records),
                                        human_count(chunk.written, "record", "records"))});
   }
 }

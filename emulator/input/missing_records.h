@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What trace.json counts and the chunk files do not have.
 #pragma once
 
@@ -8,8 +9,8 @@
 
 namespace ovnitrace {
 
-/// Tells of each file that is missing, or has fewer records than the tracer wrote to it. How many a tracer wrote that
-/// was killed is not known. The records of all chunks must have been counted.
+/// Tells of each file that is missing, or has fewer records than the tracer wrote to it. How many a
+/// tracer wrote that was killed is not known. The records of all chunks must have been counted.
 void tell_missing_records(const NodeInput &node, DiagnosticSink &sink);
 
 /// The same of a trace directory; counts the records itself. Throws Error as open_trace_dir() does.

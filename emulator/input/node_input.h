@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The opened files of one host: what the catalog is made from and what the merge reads.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 
 #include <cstdint>
 #include <string>
@@ -11,20 +12,21 @@ namespace ovnitrace {
 
 /// One chunk file.
 struct ChunkInput {
-  std::string name;  ///< for messages
-  UniqueFd fd;       ///< a regular file; of a missing one none
-  uint64_t size = 0; ///< bytes, when it was opened: what is written later is not read
+  std::string name;        ///< for messages
+  UniqueFd fd;             ///< a regular file; of a missing one none
+  uint64_t size = 0;       ///< bytes, when it was opened: what is written later is not read
   bool compressed = false; ///< of zstd frames (emulator/compress)
-  uint16_t cpu = 0;  ///< as its name says, until its first chunk says otherwise
-  uint64_t records = 0; ///< that are in it, once it was looked through
-  uint64_t written = 0; ///< records that it had in the end, 0 not known
-  bool missing = false; ///< there is no such file, and it is not known that its CPU had nothing to tell
+  uint16_t cpu = 0;        ///< as its name says, until its first chunk says otherwise
+  uint64_t records = 0;    ///< that are in it, once it was looked through
+  uint64_t written = 0;    ///< records that it had in the end, 0 not known
+  bool missing =
+      false; ///< there is no such file, and it is not known that its CPU had nothing to tell
 };
 
 /// One host.
 struct NodeInput {
   std::string name;
-  std::string path = {}; ///< of its directory, for messages
+  std::string path = {};       ///< of its directory, for messages
   int64_t clock_offset_ns = 0; ///< added to each of its times
   uint32_t cpus = 0;           ///< CPUs that it has at least, 0 unknown
   int64_t to_wall_ns = 0;      ///< what its clock lacks to CLOCK_REALTIME, 0 unknown

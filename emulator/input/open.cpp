@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/open.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "emulator/input/merge.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/ovni/ovni_source.h"

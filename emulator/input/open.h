@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Opens whatever can be converted: the kind of an input is found by looking at it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/record_buffer.h"
 
 #include <unistd.h>
@@ -12,8 +13,9 @@ static_assert(std::endian::native == std::endian::little, "records are read as t
 
 RecordBuffer::RecordBuffer(int fd, uint64_t size, size_t block_records, bool compressed)
     : fd_(fd), size_(size),
-      capacity_(compressed ? block_records
-                           : size_t(std::clamp<uint64_t>(size / sizeof(ftrace_record), 1, block_records))),
+      capacity_(compressed
+                    ? block_records
+                    : size_t(std::clamp<uint64_t>(size / sizeof(ftrace_record), 1, block_records))),
       records_(std::make_unique_for_overwrite<ftrace_record[]>(capacity_)) {
   if (compressed)
     frames_.emplace(fd, size);
@@ -44,7 +46,8 @@ size_t RecordBuffer::read(char *to, size_t bytes) {
 }
 
 size_t RecordBuffer::read_plain(char *to, size_t bytes) {
-  const size_t wanted = size_t(std::min<uint64_t>(error_ ? 0 : size_ - std::min(size_, offset_), bytes));
+  const size_t wanted =
+      size_t(std::min<uint64_t>(error_ ? 0 : size_ - std::min(size_, offset_), bytes));
   size_t got = 0;
   while (got < wanted) {
     const ssize_t n = pread(fd_, to + got, wanted - got, off_t(offset_ + got));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Reads a file of FTrace records in blocks, so that memory does not depend on its size.
 #pragma once
 

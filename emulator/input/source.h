@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The two things that every input gives: a Catalog of what is in the trace, known before the first
 // event, and the events, merged by time.
 #pragma once
@@ -49,16 +50,17 @@ struct Catalog {
   std::vector<ThreadInfo> threads;
   std::vector<std::string> files; ///< for messages
   std::vector<MarkType> marks;    ///< ovni streams only, by type
-  bool ovni = false; ///< streams of instrumented programs: each thread ends in them, and may run on no CPU
-  uint64_t begin = 0;             ///< ns: time 0 of the PRV
-  uint64_t end = 0;               ///< ns: end of the capture
-  int64_t date = 0;               ///< seconds since 1970, when it began; 0 not known
+  bool ovni =
+      false; ///< streams of instrumented programs: each thread ends in them, and may run on no CPU
+  uint64_t begin = 0; ///< ns: time 0 of the PRV
+  uint64_t end = 0;   ///< ns: end of the capture
+  int64_t date = 0;   ///< seconds since 1970, when it began; 0 not known
 };
 
 /// Something wrong in the input, told but survived.
 struct Diagnostic {
   std::string file;
-  uint64_t offset = 0; ///< bytes
+  uint64_t offset = 0;               ///< bytes
   std::optional<uint64_t> time = {}; ///< ns from the begin of the trace, of an event that cannot be
   std::string what;
   bool harmless = false; ///< nothing of the trace is missing or doubtful for it
@@ -83,8 +85,8 @@ class EventSource {
 public:
   virtual ~EventSource() = default;
   virtual const Catalog &catalog() const = 0;
-  /// The next event by time (equal times: by CPU index, then file order). False at the end. What is before
-  /// Catalog::begin only makes the state in which threads are then.
+  /// The next event by time (equal times: by CPU index, then file order). False at the end. What is
+  /// before Catalog::begin only makes the state in which threads are then.
   virtual bool next(Event &event) = 0;
   /// Bytes read so far and in all, for a progress bar.
   virtual uint64_t bytes_done() const = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The name of a thread, as EXT_name records tell it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Finds the threads of a node by what its chunks say of them.
 #pragma once
 

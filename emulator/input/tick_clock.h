@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // From the ticks of a chunk to ns on the clock of the trace.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/trace_dir.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -27,10 +28,12 @@ struct CloseDir {
 };
 
 constexpr std::string_view kCompressed = ".zst";
-/// Bytes of files in which there can be a record: it takes a compressed one more than one byte, too.
+/// Bytes of files in which there can be a record: it takes a compressed one more than one byte,
+/// too.
 constexpr uint64_t kSmallestFile = sizeof(ftrace_record);
 
-/// The CPU of a chunk file by its name, cpuNNNN.ftr or cpuNNNN.ftr.zst; nothing if it is another file.
+/// The CPU of a chunk file by its name, cpuNNNN.ftr or cpuNNNN.ftr.zst; nothing if it is another
+/// file.
 std::optional<uint16_t> cpu_of(std::string_view name) {
   constexpr std::string_view prefix = "cpu", suffix = ".ftr";
   constexpr size_t kMinDigits = 4;
@@ -90,7 +93,11 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
   if (!S_ISREG(status.st_mode))
     throw fail("not a regular file");
   posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
-  return {.name = name, .fd = std::move(fd), .size = uint64_t(status.st_size), .compressed = chunk.compressed(), .cpu = chunk.cpu};
+  return {.name = name,
+          .fd = std::move(fd),
+          .size = uint64_t(status.st_size),
+          .compressed = chunk.compressed(),
+          .cpu = chunk.cpu};
 }
 
 } // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A trace directory (docs/format.md): its chunk files and what trace.json tells.
 #pragma once
 
@@ -22,23 +23,25 @@ struct TraceInfo {
   uint32_t cpus = 0;                ///< CPUs of the host: one more than the highest number
   std::vector<uint16_t> topology;   ///< numbers of those that were there; empty: not told
   int64_t to_wall_ns = 0;           ///< what its clock lacks to CLOCK_REALTIME
-  std::map<uint16_t, uint64_t> written; ///< by CPU: records in its file; none where the capture did not end
+  std::map<uint16_t, uint64_t>
+      written; ///< by CPU: records in its file; none where the capture did not end
 };
 
 /// Whether a path looks like a trace directory: it holds a chunk file or a trace.json.
 bool is_trace_dir(const std::string &path);
 
-/// The names of the chunk files of a directory, plain (cpuNNNN.ftr) or compressed (cpuNNNN.ftr.zst), by CPU.
-/// A compressed one of which the plain one is there too is left out: it is what an interrupted compression
-/// left. Throws Error if the directory cannot be read.
+/// The names of the chunk files of a directory, plain (cpuNNNN.ftr) or compressed
+/// (cpuNNNN.ftr.zst), by CPU. A compressed one of which the plain one is there too is left out: it
+/// is what an interrupted compression left. Throws Error if the directory cannot be read.
 std::vector<std::string> chunk_files(const std::string &path, bool compressed);
 
 /// Reads trace.json. That it is missing, or wrong, is only told to `sink`, as the chunks suffice;
 /// throws Error if it is of a newer version.
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink);
 
-/// Opens the chunk files of a trace directory, in the order of their CPUs, those that are missing among them. Throws Error where there
-/// is no such directory, no chunk file, nothing in any of them, or one cannot be opened.
+/// Opens the chunk files of a trace directory, in the order of their CPUs, those that are missing
+/// among them. Throws Error where there is no such directory, no chunk file, nothing in any of
+/// them, or one cannot be opened.
 NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns);
 
 } // namespace ovnitrace

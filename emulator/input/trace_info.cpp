@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // trace.json: read here only, as its parser is slow to compile.
-#include "emulator/error.h"
+#include "emulator/base/error.h"
+#include "emulator/base/json_text.h"
+#include "emulator/base/printable.h"
+#include "emulator/base/small_file.h"
 #include "emulator/input/trace_dir.h"
-#include "emulator/json_text.h"
-#include "emulator/printable_line.h"
-#include "emulator/small_file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -22,7 +23,8 @@ constexpr size_t kMaxValues = 4 << 20;
 
 std::string text_of(const nlohmann::json &json, const char *key) {
   const auto it = json.find(key);
-  return it != json.end() && it->is_string() ? printable_line(it->get<std::string>()) : std::string();
+  return it != json.end() && it->is_string() ? printable_line(it->get<std::string>())
+                                             : std::string();
 }
 
 uint64_t number_of(const nlohmann::json &json, const char *key) {
@@ -84,18 +86,18 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
   std::string why;
   const std::optional<std::string> text = read_small_file(name, kMaxBytes, why);
   if (!text) {
-    tell(why);
+    warn(why);
     return {};
   }
   nlohmann::json json;
   if (!parse_json(*text, kMaxValues, json, why) || !json.is_object()) {
-    tell("it " + (why.empty() ? "is no JSON object" : why));
+    warn("it " + (why.empty() ? "is no JSON object" : why));
     return {};
   }
   const uint64_t version = number_of(json, "version");
   const bool other = json.contains("format") && text_of(json, "format") != "ovnitrace";
   if (other || version == 0) {
-    tell(other ? "its format is not \"ovnitrace\"" : "it tells no version");
+    warn(other ? "its format is not \"ovnitrace\"" : "it tells no version");
     return {};
   }
   if (version > kVersion)
@@ -114,7 +116,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
     info.to_wall_ns = it->get<int64_t>();
   const uint64_t cpus = number_of(json, "cpus");
   if (cpus > kMaxCpus)
-    tell("it tells of " + std::to_string(cpus) + " CPUs, which cannot be");
+    warn("it tells of " + std::to_string(cpus) + " CPUs, which cannot be");
   else
     info.cpus = uint32_t(cpus);
   return info;

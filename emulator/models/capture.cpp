@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What the capture itself says: where events were lost, how many, and what programs do to it.
 #include "emulator/models/registry.h"
 
@@ -31,7 +32,9 @@ void blackout_end(ModelContext &ctx, const Event &event) {
 }
 
 /// What it pushed before the capture was not seen.
-void snapshot(ModelContext &ctx, const Event &) { ctx.system.channels().miss_pushes(); }
+void snapshot(ModelContext &ctx, const Event &) {
+  ctx.system.channels().miss_pushes();
+}
 
 bool of_same_process(const ThreadInfo &a, const ThreadInfo &b) {
   return a.node == b.node && a.pid == b.pid;
@@ -47,12 +50,18 @@ void set_program(ModelContext &ctx, uint32_t thread, int64_t value) {
     ctx.set(kProgram, n, value);
 }
 
-void enabled(ModelContext &ctx, const Event &event) { set_program(ctx, event.thread, kEnabled); }
+void enabled(ModelContext &ctx, const Event &event) {
+  set_program(ctx, event.thread, kEnabled);
+}
 
-void disabled(ModelContext &ctx, const Event &event) { set_program(ctx, event.thread, kDisabled); }
+void disabled(ModelContext &ctx, const Event &event) {
+  set_program(ctx, event.thread, kDisabled);
+}
 
 /// Another program has said nothing yet.
-void executed(ModelContext &ctx, const Event &event) { set_program(ctx, event.thread, 0); }
+void executed(ModelContext &ctx, const Event &event) {
+  set_program(ctx, event.thread, 0);
+}
 
 /// Nor has a process that gets the number of one that is gone.
 void created(ModelContext &ctx, const Event &event) {
@@ -93,11 +102,13 @@ Model capture_model() {
       {
           {FTrace_EVT_trace_start, "trace_start", nullptr, "the capture begins; no effect", false},
           {FTrace_EVT_trace_stop, "trace_stop", nullptr, "the capture ends; no effect", false},
-          {FTrace_EVT_blackout_start, "blackout_start", blackout_start, 
+          {FTrace_EVT_blackout_start, "blackout_start", blackout_start,
            "blackout becomes 1; nothing is known to be on any stack", false},
           {FTrace_EVT_blackout_end, "blackout_end", blackout_end,
-           "blackout becomes 0; lost events: a punctual event with how many; stacks as above", false},
-          {FTrace_EXT_snapshot, "EXT_snapshot", snapshot, "what the thread pushed before is not known"},
+           "blackout becomes 0; lost events: a punctual event with how many; stacks as above",
+           false},
+          {FTrace_EXT_snapshot, "EXT_snapshot", snapshot,
+           "what the thread pushed before is not known"},
           {FTrace_EXT_enable, "EXT_enable", enabled, "1 on the threads of the process"},
           {FTrace_EXT_disable, "EXT_disable", disabled, "2 on the threads of the process"},
           {FTrace_EXT_exec, "EXT_exec", executed, "0 on the threads of the process"},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The kernel model of ovni streams: context switches as perf told them to the instrumented program.
 #include "emulator/models/registry.h"
 

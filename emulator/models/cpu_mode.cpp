@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What state a CPU is in, which families of events it does not log, and pointers that it logged.
 #include "emulator/models/registry.h"
 
@@ -31,8 +32,8 @@ void sti(ModelContext &ctx, const Event &event) {
     ctx.set(kInterruptsOff, event.cpu, 0);
 }
 
-/// (status, -): with status 1 "all the events belonging to that family are not logged". It stands on the
-/// CPU of the program that asked for it, and holds on all of them.
+/// (status, -): with status 1 "all the events belonging to that family are not logged". It stands
+/// on the CPU of the program that asked for it, and holds on all of them.
 void filter(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
@@ -75,7 +76,8 @@ std::vector<EventDef> events() {
                                           "filter_user",         "filter_data",   "filter_timer"};
   uint32_t code = FTrace_filter_trace_Events;
   for (const char *name : names)
-    all.push_back({code++, name, filter, "sets its bit on every CPU, or clears it with parameter 1 = 0", false});
+    all.push_back({code++, name, filter,
+                   "sets its bit on every CPU, or clears it with parameter 1 = 0", false});
   return all;
 }
 

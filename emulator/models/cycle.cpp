@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Cycles of periodic tasks: which one a task is in, how long it took, and what went wrong in it.
 #include "emulator/models/registry.h"
 

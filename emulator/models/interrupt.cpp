@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Interrupts: which one a CPU serves, and whom it interrupts.
 #include "emulator/models/registry.h"
 
@@ -105,8 +106,9 @@ std::vector<ValueLabel> labels() {
   for (const auto &[vector, name] : vectors)
     all.push_back({int64_t(FTRACE_INTERRUPT_VECTOR | vector) + 1, name});
   // include/linux/interrupt.h, in its order
-  const char *const soft[] = {"high tasklets", "timer", "network send", "network receive", "block",
-                              "IRQ poll",      "tasklets", "scheduler", "hrtimer",         "RCU"};
+  const char *const soft[] = {"high tasklets", "timer",    "network send", "network receive",
+                              "block",         "IRQ poll", "tasklets",     "scheduler",
+                              "hrtimer",       "RCU"};
   for (size_t n = 0; n < std::size(soft); n++)
     all.push_back({int64_t(FTRACE_INTERRUPT_SOFT | n) + 1, fmt::format("Soft: {}", soft[n])});
   return all;

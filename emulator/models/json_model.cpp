@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/models/json_model.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
+#include "emulator/base/json_text.h"
+#include "emulator/base/printable.h"
+#include "emulator/base/unique_fd.h"
 #include "emulator/event_names.h"
-#include "emulator/json_text.h"
 #include "emulator/models/user_thread.h"
-#include "emulator/printable_line.h"
-#include "emulator/unique_fd.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -91,7 +92,8 @@ public:
       : value_(value), file_(file), path_(std::move(path)) {}
 
   [[noreturn]] void fail(const std::string &why) const {
-    throw Error(printable_line(fmt::format("model {}: {}: {}", file_, path_.empty() ? "/" : path_, why)));
+    throw Error(
+        printable_line(fmt::format("model {}: {}: {}", file_, path_.empty() ? "/" : path_, why)));
   }
 
   /// The member `key`; absent members are given out as null.

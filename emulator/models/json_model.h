@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Models that users write: a JSON file that maps user events to channels (docs/models.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Why a thread is off its CPU, who runs instead of it, and its priority.
 #include "emulator/models/priority_labels.h"
 #include "emulator/models/registry.h"

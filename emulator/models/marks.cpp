@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // User marks of ovni streams: OM[, OM] and OM=.
 #include "emulator/models/on_cpu.h"
 #include "emulator/models/payload.h"

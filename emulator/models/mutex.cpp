@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Mutexes and semaphores: which one a thread waits for, and what it does with them.
 #include "emulator/models/registry.h"
 
@@ -91,7 +92,8 @@ Model mutex_model() {
            "waits for 0; punctual: locks, has waited, or gives up"},
           {FTrace_EVT_mutex_unlock, "mutex_unlock", does<kUnlocks>, "punctual: unlocks"},
           {FTrace_EVT_mutex_post, "mutex_post", does<kPosts>, "punctual: posts"},
-          {FTrace_EVT_mutex_inherit, "mutex_inherit", does_to_some<kInherits>, "punctual: inherits"},
+          {FTrace_EVT_mutex_inherit, "mutex_inherit", does_to_some<kInherits>,
+           "punctual: inherits"},
           {FTrace_EVT_task_end, "task_end", end, "waits for 0"},
           {FTrace_EVT_blackout_start, "blackout_start", blackout, "no thread is known to wait",
            false},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/models/on_cpu.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Events that a thread can log only while it is on its CPU: all of ovni's own model.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Reads numbers out of the payload of an ovni event, never beyond its end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Changes of a thread's priority and policy.
 #include "emulator/models/priority_labels.h"
 #include "emulator/models/registry.h"

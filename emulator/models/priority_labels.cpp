@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/models/priority_labels.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The models that are built in. A model is one table; to add one, write its function and name it in
 // registry.cpp.
 #pragma once

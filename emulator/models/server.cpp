@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Servers: budgets of SCHED_DEADLINE threads, and the servers of S.Ha.R.K.
 #include "emulator/models/registry.h"
 

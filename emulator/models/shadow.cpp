@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What the scheduler of S.Ha.R.K. decided: which task runs in the place of which.
 #include "emulator/models/registry.h"
 

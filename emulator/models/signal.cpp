@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Signals: sent to a thread, and taken by it.
 #include "emulator/models/registry.h"
 
@@ -29,10 +30,10 @@ void signal(ModelContext &ctx, const Event &event) {
 
 /// Linux's numbers on x86-64 and arm64 (include/uapi/asm-generic/signal.h).
 std::vector<ValueLabel> labels() {
-  static const char *const names[] = {"HUP",  "INT",    "QUIT", "ILL",  "TRAP", "ABRT", "BUS",  "FPE",
-                                      "KILL", "USR1",   "SEGV", "USR2", "PIPE", "ALRM", "TERM", "STKFLT",
-                                      "CHLD", "CONT",   "STOP", "TSTP", "TTIN", "TTOU", "URG",  "XCPU",
-                                      "XFSZ", "VTALRM", "PROF", "WINCH", "IO",  "PWR",  "SYS"};
+  static const char *const names[] = {
+      "HUP",  "INT",  "QUIT", "ILL",    "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1", "SEGV",
+      "USR2", "PIPE", "ALRM", "TERM",   "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN", "TTOU",
+      "URG",  "XCPU", "XFSZ", "VTALRM", "PROF",   "WINCH", "IO",   "PWR",  "SYS"};
   std::vector<ValueLabel> all;
   for (size_t n = 0; n < std::size(names); n++)
     all.push_back({int64_t(n) + 1, fmt::format("SIG{}", names[n])});
@@ -63,7 +64,8 @@ Model signal_model() {
       },
       {
           {FTrace_EVT_signal, "signal", signal,
-           "punctual: its number, sent or taken, or of S.Ha.R.K. 1; an arrow from a sender that is a "
+           "punctual: its number, sent or taken, or of S.Ha.R.K. 1; an arrow from a sender that is "
+           "a "
            "thread"},
       },
       {},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Timers: who arms them, when they fire, and how late.
 #include "emulator/models/registry.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What the traced program itself logs: user events, ipoints and sections.
 #include "emulator/models/registry.h"
 #include "emulator/models/user_thread.h"
@@ -63,13 +64,12 @@ std::vector<EventDef> events() {
       "user_event_10", "user_event_11", "user_event_12", "user_event_13", "user_event_14"};
   std::vector<EventDef> all;
   for (uint32_t n = 0; n < kUserEvents; n++)
-    all.push_back({n << 4 | FTrace_EVT_user_event_0, names[n], user_event,
-                   n == kSectionBegin
-                       ? "sets its channel to parameter 2; in a capture, pushes it to section"
-                   : n == kSectionEnd
-                       ? "sets its channel to parameter 2; in a capture, pops it from section"
-                                      : "sets its channel to parameter 2",
-                   false});
+    all.push_back(
+        {n << 4 | FTrace_EVT_user_event_0, names[n], user_event,
+         n == kSectionBegin ? "sets its channel to parameter 2; in a capture, pushes it to section"
+         : n == kSectionEnd ? "sets its channel to parameter 2; in a capture, pops it from section"
+                            : "sets its channel to parameter 2",
+         false});
   all.push_back({FTrace_EVT_ipoint, "ipoint", ipoint, "punctual: parameter 1 + 1", false});
   return all;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/models/user_thread.h"
 
 #include <fmt/format.h>

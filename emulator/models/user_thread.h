@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Which thread a user event belongs to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Who woke a thread, from where, and how long it then waited for a CPU.
 #include "emulator/models/registry.h"
 

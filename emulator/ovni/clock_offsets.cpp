@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/clock_offsets.h"
 
 #include <sstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // clock-offsets.txt: how far the clocks of the hosts of a trace are apart, as ovnisync measures it.
 #pragma once
 

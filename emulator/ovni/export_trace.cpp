@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/export_trace.h"
 
+#include "emulator/base/error.h"
 #include "emulator/core/replay.h"
-#include "emulator/error.h"
 #include "emulator/models/registry.h"
 
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A capture as an ovni trace directory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/exporter.h"
 
 #include "emulator/ovni/legal_path.h"

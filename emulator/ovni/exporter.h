@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Thread states over time as the streams of an ovni trace that ovni's own emulator accepts.
 #pragma once
 

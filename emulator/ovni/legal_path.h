@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // How a thread gets from one state to another by the transitions that ovni's emulator accepts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What several streams of a trace say about the same things, put together.
 #pragma once
 

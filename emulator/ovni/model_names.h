@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The models whose events an ovni stream may hold.
 #pragma once
 

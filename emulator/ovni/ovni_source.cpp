@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/ovni_source.h"
 
 #include "emulator/ovni/stream_dir.h"
@@ -75,7 +76,9 @@ bool OvniSource::advance(Cursor &cursor) {
   const auto status = cursor.stream.file.read(cursor.event);
   if (status != StreamFile::Status::event) {
     if (status != StreamFile::Status::end)
-      sink_.report({catalog_.files[cursor.stream.name], from, {},
+      sink_.report({catalog_.files[cursor.stream.name],
+                    from,
+                    {},
                     "the stream changed while it was read: its rest is left out"});
     cursor.stream.file.release();
     return false;
@@ -92,7 +95,9 @@ bool OvniSource::advance(Cursor &cursor) {
 /// ovni: times never go back within a stream, but for regions that ovnisort has yet to sort.
 void OvniSource::check_time(Cursor &cursor, uint64_t time) {
   if (time < cursor.time) {
-    sink_.report({catalog_.files[cursor.stream.name], cursor.event.offset, {},
+    sink_.report({catalog_.files[cursor.stream.name],
+                  cursor.event.offset,
+                  {},
                   "the time goes back by " + std::to_string(cursor.time - time) + " ns" +
                       (cursor.unordered ? " in an unordered region: run ovnisort first" : "")});
     return;
@@ -153,7 +158,9 @@ void OvniSource::rewrite_payload(Event &event, const Cursor &cursor, int32_t cpu
   else if (cpu >= 0 && size_t(cpu) < indices.size() && indices[size_t(cpu)] != kNone)
     phyid = int32_t(indices[size_t(cpu)]);
   else
-    sink_.report({catalog_.files[event.file], event.offset, {},
+    sink_.report({catalog_.files[event.file],
+                  event.offset,
+                  {},
                   "names CPU index " + std::to_string(cpu) + ", which its loom does not have"});
   std::memcpy(payload_, event.payload, event.payload_size);
   std::memcpy(payload_, &phyid, sizeof phyid);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // An ovni trace directory as an EventSource.
 #pragma once
 

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_dir.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
+#include "emulator/base/printable.h"
+#include "emulator/base/small_file.h"
 #include "emulator/ovni/clock_offsets.h"
 #include "emulator/ovni/merged_meta.h"
 #include "emulator/ovni/stream_meta.h"
 #include "emulator/ovni/stream_scan.h"
 #include "emulator/ovni/stream_walk.h"
-#include "emulator/printable_line.h"
-#include "emulator/small_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -38,7 +39,7 @@ public:
   StreamDir build(const std::string &clock_offsets);
 
 private:
-  void tell(const std::string &file, const std::string &what, uint64_t offset = 0) {
+  void warn(const std::string &file, const std::string &what, uint64_t offset = 0) {
     sink_.report({file, offset, {}, printable_line(what)});
   }
   void find();
@@ -69,7 +70,7 @@ void Builder::find() {
   std::vector<std::string> unreadable;
   auto places = find_streams(root_, unreadable);
   for (const std::string &what : unreadable)
-    tell(root_, "cannot be read: " + what);
+    warn(root_, "cannot be read: " + what);
   if (places.empty())
     throw Error(root_ + ": holds no ovni stream (no loom.*/proc.*/thread.*/stream.json below it)");
   if (places.size() > kStreamsMax)
@@ -93,7 +94,7 @@ void Builder::add(StreamPlace place) {
   if (!meta)
     meta.emplace();
   if (!meta->is_thread) {
-    tell(json, "ovni.part is not \"thread\": the stream is left out");
+    warn(json, "ovni.part is not \"thread\": the stream is left out");
     return;
   }
 
@@ -108,13 +109,13 @@ void Builder::add(StreamPlace place) {
   if (from_place && known)
     problems.back() += ": the thread is taken from the name of its directory";
   for (const std::string &problem : problems)
-    tell(json, problem);
+    warn(json, problem);
   if (!known) {
-    tell(json, "the thread, its process or its loom is not known: the stream is left out");
+    warn(json, "the thread, its process or its loom is not known: the stream is left out");
     return;
   }
   if (!place.has_events)
-    tell(shown_file(place, "stream.obs"), "is missing: the thread has no events");
+    warn(shown_file(place, "stream.obs"), "is missing: the thread has no events");
   found_.push_back({std::move(place), std::move(*meta)});
 }
 
@@ -148,7 +149,7 @@ void Builder::order() {
   const auto twice = [&](const Found &a, const Found &b) {
     if (a.meta.loom != b.meta.loom || a.meta.pid != b.meta.pid || a.meta.tid != b.meta.tid)
       return false;
-    tell(shown_file(b.place, "stream.json"),
+    warn(shown_file(b.place, "stream.json"),
          "is of the same thread as " + shown_file(a.place, "stream.json") + ": left out");
     return true;
   };
@@ -183,7 +184,7 @@ void Builder::make_threads() {
 void Builder::declare_cpu(const Found &found, uint32_t index, uint32_t phyid) {
   const uint32_t node = dir_.catalog.threads[size_t(&found - found_.data())].node;
   if (!looms_[node].declare(index, phyid))
-    tell(shown_file(found.place, "stream.json"),
+    warn(shown_file(found.place, "stream.json"),
          "ovni.loom_cpus gives CPU " + std::to_string(phyid) + " the index " +
              std::to_string(index) + ", which another thread contradicts: left out");
 }
@@ -191,7 +192,7 @@ void Builder::declare_cpu(const Found &found, uint32_t index, uint32_t phyid) {
 void Builder::make_marks(const Found &found) {
   for (const MarkType &mark : found.meta.marks)
     if (!merge_mark(dir_.catalog.marks, mark))
-      tell(shown_file(found.place, "stream.json"),
+      warn(shown_file(found.place, "stream.json"),
            "ovni.mark." + std::to_string(mark.type) + " differs from that of another thread");
 }
 
@@ -206,7 +207,7 @@ ClockOffsets Builder::read_offsets(const std::string &asked) {
   if (!text && !asked.empty())
     throw Error(file + ": the clock offsets cannot be read: it " + error);
   if (!text) {
-    tell(file, error);
+    warn(file, error);
     return {};
   }
   std::vector<std::string> problems;
@@ -219,7 +220,7 @@ ClockOffsets Builder::read_offsets(const std::string &asked) {
       problems.push_back("no loom is of the host " + entry.first);
   }
   for (const std::string &problem : problems)
-    tell(file, problem);
+    warn(file, problem);
   return offsets;
 }
 
@@ -239,12 +240,12 @@ void Builder::make_streams(const ClockOffsets &offsets) {
 void Builder::scan(Stream &stream, const Found &found) {
   const std::string &name = dir_.catalog.files[stream.name];
   if (const std::string problem = stream.file.start(); !problem.empty()) {
-    tell(name, problem + ": the thread has no events");
+    warn(name, problem + ": the thread has no events");
     return;
   }
   const StreamScan scan = scan_stream(stream.file);
   if (!scan.problem.empty())
-    tell(name, scan.problem, scan.usable_end);
+    warn(name, scan.problem, scan.usable_end);
   stream.file.set_end(scan.usable_end);
   stream.file.release();
   if (!scan.events)
@@ -253,7 +254,7 @@ void Builder::scan(Stream &stream, const Found &found) {
   const LoomCpus &loom = looms_[dir_.catalog.threads[stream.thread].node];
   for (const uint32_t cpu : scan.cpus)
     if (!loom.has_index(cpu)) {
-      tell(name, "uses CPU index " + std::to_string(cpu) +
+      warn(name, "uses CPU index " + std::to_string(cpu) +
                      ", which no ovni.loom_cpus declares: shown as CPU " + std::to_string(cpu));
       declare_cpu(found, cpu, cpu);
     }
@@ -280,7 +281,7 @@ void Builder::make_cpus() {
       indices[index] = phyid;
     }
     if (looms_[node].index_of().empty())
-      tell(catalog.nodes[node].name, "no stream of this loom declares a CPU");
+      warn(catalog.nodes[node].name, "no stream of this loom declares a CPU");
   }
 }
 
@@ -288,7 +289,7 @@ void Builder::make_cpus() {
 void Builder::check_clocks() {
   const auto [low, high] = std::minmax_element(starts_.begin(), starts_.end());
   if (!starts_.empty() && *high - *low > kClockGate)
-    tell(root_, "streams begin more than an hour apart: if their hosts' clocks differ, measure the "
+    warn(root_, "streams begin more than an hour apart: if their hosts' clocks differ, measure the "
                 "offsets with ovnisync and give the table");
 }
 

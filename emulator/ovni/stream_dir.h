@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The streams of an ovni trace directory and what they say about looms, CPUs and threads.
 #pragma once
 

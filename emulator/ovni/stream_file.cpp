@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_file.h"
 
+#include "emulator/base/unique_fd.h"
 #include "emulator/event.h"
-#include "emulator/unique_fd.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // One stream.obs read from its beginning to its end through a buffer of fixed size.
 #pragma once
 

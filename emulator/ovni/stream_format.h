@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The layout of stream.obs, the binary stream of an ovni thread (ovni's trace specification, stream
 // version 1): a header of 8 bytes, then events without padding. Everything is in the byte order of
 // the host that wrote it.

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_meta.h"
 
-#include "emulator/small_file.h"
-#include "emulator/json_text.h"
+#include "emulator/base/json_text.h"
+#include "emulator/base/printable.h"
+#include "emulator/base/small_file.h"
 #include "emulator/ovni/stream_format.h"
-#include "emulator/printable_line.h"
 
 #include <algorithm>
 #include <charconv>
@@ -18,8 +19,8 @@ using Problems = std::vector<std::string>;
 
 constexpr size_t kFileMax = 16u << 20; ///< bytes: thousands of mark labels fit
 constexpr size_t kValuesMax = 1u << 19;
-constexpr uint32_t kMarkTypes = 100;   ///< ovni: mark types are 0 to 99
-constexpr uint32_t kCpusMax = 65536;   ///< beyond any host: a wrong number must not cost memory
+constexpr uint32_t kMarkTypes = 100; ///< ovni: mark types are 0 to 99
+constexpr uint32_t kCpusMax = 65536; ///< beyond any host: a wrong number must not cost memory
 
 const json *find(const json &object, const char *key) {
   if (!object.is_object())
@@ -114,7 +115,8 @@ void read_mark(const std::string &key, const json &value, StreamMeta &meta, Prob
       if (marked && label.is_string())
         mark.labels.emplace_back(*marked, read_text(label));
       else
-        problems.push_back("ovni.mark." + std::to_string(*type) + " has a label without a number or a text");
+        problems.push_back("ovni.mark." + std::to_string(*type) +
+                           " has a label without a number or a text");
     }
   std::sort(mark.labels.begin(), mark.labels.end());
   meta.marks.push_back(std::move(mark));
@@ -128,15 +130,17 @@ void read_require(const json &ovni, Problems &problems) {
     problems.push_back("ovni.require is missing");
     return;
   }
-  for (const auto &[model, have] : {std::pair{"ovni", kModelVersion}, {"kernel", kKernelModelVersion}}) {
+  for (const auto &[model, have] :
+       {std::pair{"ovni", kModelVersion}, {"kernel", kKernelModelVersion}}) {
     const json *value = find(*require, model);
     if (!value)
       continue;
     const std::string want = value->is_string() ? read_text(*value) : "no text";
     const auto version = version_of(want), ours = version_of(have);
     if (!version || version->first != ours->first || version->second > ours->second)
-      problems.push_back(std::string("ovni.require asks for version ") + want.substr(0, 64) + " of the model " +
-                         model + ", not " + std::string(have) + ": read as far as it is alike");
+      problems.push_back(std::string("ovni.require asks for version ") + want.substr(0, 64) +
+                         " of the model " + model + ", not " + std::string(have) +
+                         ": read as far as it is alike");
   }
 }
 

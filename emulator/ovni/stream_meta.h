@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What stream.json says about the stream beside it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // One pass over a stream before the replay: what times it spans and where it stops making sense.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_store.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "emulator/ovni/stream_format.h"
 #include "emulator/ovni/stream_json.h"
 

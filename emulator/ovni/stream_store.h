@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Writes the files of an ovni trace directory.
 #pragma once
 
+#include "emulator/base/unique_fd.h"
 #include "emulator/input/source.h"
-#include "emulator/unique_fd.h"
 
 #include <cstdint>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_walk.h"
 
 #include <algorithm>

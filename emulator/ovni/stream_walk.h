@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Where in a directory tree the streams of an ovni trace are.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/atomic_file.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <cerrno>
 #include <cstring>

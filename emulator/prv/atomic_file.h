@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A file that is there whole or not at all.
 #pragma once
 
@@ -11,8 +12,9 @@ namespace ovnitrace {
 
 /// A file written under a temporary name beside its own and renamed by commit(). Destroyed before
 /// that, it is removed, so that an aborted conversion never leaves half a trace under a final name.
-/// What was at the path is replaced; a symbolic link or a pipe there is replaced, not followed or written to. A device
-/// is written in place: nobody but root can have put it there. Every function throws Error.
+/// What was at the path is replaced; a symbolic link or a pipe there is replaced, not followed or
+/// written to. A device is written in place: nobody but root can have put it there. Every function
+/// throws Error.
 class AtomicFile {
 public:
   explicit AtomicFile(OutputPlace place);

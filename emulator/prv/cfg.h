@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Paraver configuration files: one timeline each, ready to be opened on a trace.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/label.h"
 
-#include "emulator/printable_line.h"
+#include "emulator/base/printable.h"
 
 namespace ovnitrace {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Names that come from traced programs, made fit for Paraver's line-based files.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/output_place.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <sys/stat.h>
 
@@ -15,11 +16,14 @@ namespace {
 UniqueFd open_directory(int parent, const std::string &name, const std::string &path, int flags) {
   UniqueFd fd(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags));
   struct stat status;
-  if (!fd && fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode))
+  if (!fd && fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISLNK(status.st_mode))
     throw Error("cannot write to the directory " + path +
-                ": it is a symbolic link, which is not followed; remove it or choose another place with -o");
+                ": it is a symbolic link, which is not followed; remove it or choose another place "
+                "with -o");
   if (!fd)
-    throw Error("cannot open the directory " + path + ": " + strerror(errno) + "; choose another place with -o");
+    throw Error("cannot open the directory " + path + ": " + strerror(errno) +
+                "; choose another place with -o");
   return fd;
 }
 

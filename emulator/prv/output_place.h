@@ -1,7 +1,9 @@
-// Where output files go: a directory that is held open, so that nobody can put another in its place.
+// SPDX-License-Identifier: BSD-2-Clause
+// Where output files go: a directory that is held open, so that nobody can put another in its
+// place.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 
 #include <fcntl.h>
 
@@ -17,19 +19,23 @@ struct OutputPlace {
   OutputPlace(int directory_fd, std::string name, std::string path)
       : directory(directory_fd), name(std::move(name)), path(std::move(path)) {}
 
-  OutputPlace operator+(const char *suffix) const { return {directory, name + suffix, path + suffix}; }
+  OutputPlace operator+(const char *suffix) const {
+    return {directory, name + suffix, path + suffix};
+  }
 
   int directory = AT_FDCWD; ///< borrowed
   std::string name;
   std::string path;
 };
 
-/// A directory for output, made if it is missing. Whoever owns it may have planted links in it: none is followed.
+/// A directory for output, made if it is missing. Whoever owns it may have planted links in it:
+/// none is followed.
 class OutputDirectory {
 public:
   enum class Link { follow, refuse };
 
-  /// `link`: whether the directory itself may be a symbolic link, because the caller has named it. Throws Error.
+  /// `link`: whether the directory itself may be a symbolic link, because the caller has named it.
+  /// Throws Error.
   OutputDirectory(std::string path, Link link);
   /// A directory in this one. Throws Error if there is something else of this name, such as a link.
   OutputDirectory below(const std::string &name) const;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The .pcf beside a .prv: what event types and values are called and which colours they have.
 #pragma once
 

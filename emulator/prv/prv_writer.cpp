@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/prv_writer.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <algorithm>
 #include <cstring>

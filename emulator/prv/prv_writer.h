@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Writes one Paraver trace (.prv): events and communications, in time order.
 #pragma once
 
-#include "emulator/prv/number_format.h"
+#include "emulator/base/number_text.h"
 #include "emulator/prv/output_file.h"
 
 #include <array>
@@ -66,8 +67,9 @@ public:
              uint32_t tag);
 
   /// Writes what is held, puts the length of the trace into the header (`end`, ns, or the last
-  /// time written if that is later) and gives the file its name. What an earlier conversion left in the
-  /// other form, compressed or not, is removed: the .row and .pcf beside it are not of it any more.
+  /// time written if that is later) and gives the file its name. What an earlier conversion left in
+  /// the other form, compressed or not, is removed: the .row and .pcf beside it are not of it any
+  /// more.
   void close(uint64_t end);
 
 private:
@@ -124,7 +126,7 @@ private:
   std::array<Instant, 2> instants_;
   uint32_t now_ = 0; ///< which of instants_ is the later one
   std::array<TypeText, 256> types_;
-  OutputPlace other_form_;  ///< where the file would be with the other compression
+  OutputPlace other_form_; ///< where the file would be with the other compression
   OutputFile file_;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/row.h"
 
 #include "emulator/prv/atomic_file.h"

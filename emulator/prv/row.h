@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The .row beside a .prv: the names of the rows.
 #pragma once
 

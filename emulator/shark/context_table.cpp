@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/shark/context_table.h"
 
 namespace ovnitrace::shark {

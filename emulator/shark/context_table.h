@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Which task a context means: S.Ha.R.K. gives the context of a task that ended to another one.
 #pragma once
 

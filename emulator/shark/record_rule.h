@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What each code of a S.Ha.R.K. file is about: one table (docs/shark.md lists it).
 #pragma once
 
@@ -16,8 +17,8 @@ enum class About : uint8_t {
   nobody,
   running,    ///< the task that has the CPU: parameter 1 is no context
   context,    ///< the task of the context in parameter 1
-  any_context ///< that one; if parameter 1 is 0, as the manual leaves it, the task that has the CPU,
-              ///< or that gets it now
+  any_context ///< that one; if parameter 1 is 0, as the manual leaves it, the task that has the
+              ///< CPU, or that gets it now
 };
 
 /// What it means for who has the CPU. Where it is not `nothing`, Scheduling adds the events of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/shark/run_index.h"
 
 #include "emulator/input/code_kind.h"

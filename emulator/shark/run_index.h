@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What one look through a S.Ha.R.K. file tells: where its events are in order, and its clock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/shark/run_merge.h"
 
 #include <unistd.h>

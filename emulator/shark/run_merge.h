@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Reads the records of a S.Ha.R.K. file in order of time.
 #pragma once
 

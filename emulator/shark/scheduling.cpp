@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/shark/scheduling.h"
 
 #include <utility>
@@ -254,8 +255,8 @@ void Scheduling::ends_wait(uint32_t thread) {
     put_implied(FTrace_EVT_mutex_lock, thread, FTRACE_FUTEX_PLAIN);
 }
 
-/// Without the events of tasks nothing is known of them: that is what a blackout is. Without those of
-/// mutexes it is not known which waits end.
+/// Without the events of tasks nothing is known of them: that is what a blackout is. Without those
+/// of mutexes it is not known which waits end.
 void Scheduling::filter() {
   if (now_.kind == FTrace_filter_mutex && now_.par1)
     waits_forgotten_++;

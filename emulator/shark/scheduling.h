@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Who has the CPU: from the records of S.Ha.R.K. to the scheduler's events of docs/format.md.
 #pragma once
 
@@ -53,8 +54,8 @@ private:
   struct State {
     ThreadFacts facts;
     bool in_cycle = false;
-    Wait waits = Wait::none; ///< for what it left the CPU,
-    uint32_t since = 0;      ///< as known since this blackout
+    Wait waits = Wait::none;  ///< for what it left the CPU,
+    uint32_t since = 0;       ///< as known since this blackout
     uint32_t in_wait = kNone; ///< waits_forgotten_ at a mutex_wait whose end was not told
   };
 
@@ -78,14 +79,14 @@ private:
   FileHabits habits_;
   std::vector<State> threads_;
   uint32_t running_ = kNone;
-  uint32_t chosen_ = kNone;    ///< by a task_schedule, and has not got the CPU yet
-  Wait about_to_ = Wait::none; ///< what the running thread is about to wait for
-  bool implied_ = false;       ///< that it runs was implied: its task_dispatch may follow
-  bool known_ = false;         ///< something told who has the CPU, since the last blackout
-  uint32_t interrupts_ = 0;    ///< nested ones under way
-  uint32_t blackouts_ = 0;     ///< seen so far
+  uint32_t chosen_ = kNone;      ///< by a task_schedule, and has not got the CPU yet
+  Wait about_to_ = Wait::none;   ///< what the running thread is about to wait for
+  bool implied_ = false;         ///< that it runs was implied: its task_dispatch may follow
+  bool known_ = false;           ///< something told who has the CPU, since the last blackout
+  uint32_t interrupts_ = 0;      ///< nested ones under way
+  uint32_t blackouts_ = 0;       ///< seen so far
   uint32_t waits_forgotten_ = 0; ///< times that waits may have ended unseen
-  Event now_;                  ///< the record
+  Event now_;                    ///< the record
   std::array<Event, 8> out_;
   size_t count_ = 0, taken_ = 0;
 };

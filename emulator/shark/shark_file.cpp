@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/shark/shark_file.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "emulator/input/merge.h"
 #include "emulator/shark/shark_source.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A plain FTrace file of S.Ha.R.K.: one CPU, any clock, no framing (docs/shark.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/shark/shark_source.h"
 
 #include "emulator/event_names.h"
@@ -52,11 +53,11 @@ SharkSource::SharkSource(SharkFile file, DiagnosticSink &sink)
   scheduling_.emplace(habits_of(file_.index), learn_tasks());
   const RunIndex &index = file_.index;
   if (index.unknown)
-    tell(index.first_unknown,
+    warn(index.first_unknown,
          fmt::format("{} record{} of unknown codes, of which this is the first ({:#06x}): left out",
                      index.unknown, index.unknown == 1 ? "" : "s", index.first_unknown_code));
   if (index.tail)
-    tell(index.read,
+    warn(index.read,
          fmt::format("the file was cut: its last {} bytes are no whole record", index.tail));
 }
 
@@ -65,10 +66,10 @@ void SharkSource::set_clock() {
   if (index.rate)
     clock_.set_rate(index.rate);
   else
-    tell(0, "nothing tells the rate of the clock (cycles_per_msec, or parameter 2 of trace_start): "
+    warn(0, "nothing tells the rate of the clock (cycles_per_msec, or parameter 2 of trace_start): "
             "times are shown as if its ticks were ns");
   if (index.other_rate)
-    tell(index.other_rate_offset,
+    warn(index.other_rate_offset,
          fmt::format("cycles_per_msec says {} ticks per ms, but {} before: the first one is used",
                      index.other_rate, index.rate));
   catalog_.end = clock_.ns(index.last - index.first);
@@ -86,7 +87,7 @@ std::vector<ThreadFacts> SharkSource::learn_tasks() {
   }
   const std::vector<Task> &tasks = table.tasks();
   if (tasks.size() == ContextTable::kMaxTasks)
-    tell(0,
+    warn(0,
          fmt::format("the file has more than {} tasks: those behind are left out", tasks.size()));
   contexts_ = !tasks.empty();
   std::vector<uint32_t> order(tasks.size());
@@ -151,7 +152,7 @@ void SharkSource::interpret(const RunMerge::Item &item) {
                    : rule.meaning == Meaning::dispatch ? scheduling_->dispatched()
                                                        : scheduling_->running();
   if (rule.about == About::any_context && event.thread == kNone)
-    tell(item.offset, fmt::format("{} names no context, and it is not known which task runs: it is "
+    warn(item.offset, fmt::format("{} names no context, and it is not known which task runs: it is "
                                   "shown of none",
                                   event_name(code)));
   scheduling_->record(event, rule.meaning);
@@ -163,11 +164,11 @@ uint64_t SharkSource::time_of(const RunMerge::Item &item) {
   const uint64_t time =
       std::min(clock_.ns(ticks - std::min(ticks, file_.index.first)), catalog_.end);
   if (time < time_ && !std::exchange(unordered_, true))
-    tell(item.offset, "the records are in no order: from here on some are shown too late");
+    warn(item.offset, "the records are in no order: from here on some are shown too late");
   return time_ = std::max(time_, time);
 }
 
-void SharkSource::tell(uint64_t offset, std::string what) {
+void SharkSource::warn(uint64_t offset, std::string what) {
   sink_.report({.file = file_.name, .offset = offset, .what = std::move(what)});
 }
 

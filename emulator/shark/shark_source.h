@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The events of a S.Ha.R.K. file.
 #pragma once
 
+#include "emulator/base/unique_fd.h"
 #include "emulator/input/source.h"
 #include "emulator/input/tick_clock.h"
 #include "emulator/shark/context_table.h"
 #include "emulator/shark/run_index.h"
 #include "emulator/shark/run_merge.h"
 #include "emulator/shark/scheduling.h"
-#include "emulator/unique_fd.h"
 
 #include <cstdint>
 #include <optional>
@@ -39,7 +40,7 @@ private:
   void interpret(const RunMerge::Item &item);
   uint32_t thread_of(uint32_t task) const;
   uint64_t time_of(const RunMerge::Item &item);
-  void tell(uint64_t offset, std::string what);
+  void warn(uint64_t offset, std::string what);
 
   SharkFile file_;
   DiagnosticSink &sink_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/summary/report.h"
 
 #include <nlohmann/json.hpp>
@@ -11,7 +12,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Null where it is not known how many.
-Json lost_json(uint64_t lost, bool more) { return more ? Json() : Json(lost); }
+Json lost_json(uint64_t lost, bool more) {
+  return more ? Json() : Json(lost);
+}
 
 Json thread_json(const ThreadInfo &thread, const ThreadSummary &summary) {
   const auto time = [&](ThreadState state) { return summary.time[size_t(state)]; };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/summary/latency_histogram.h"
 
 #include <algorithm>

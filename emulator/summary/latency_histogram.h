@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Durations of which percentiles are asked, in bounded memory.
 #pragma once
 

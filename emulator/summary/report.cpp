@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/summary/report.h"
 
+#include "emulator/base/human.h"
 #include "emulator/core/model.h"
-#include "emulator/summary/human.h"
 #include "emulator/summary/table.h"
 
 #include <fmt/format.h>
@@ -85,9 +86,10 @@ std::string head(const ReportInput &input) {
                    human_count(input.summary.events, "event", "events"))},
       {"lost", lost_text(input.summary.lost, input.summary.lost_more,
                          human_count(input.summary.lost, "event", "events"))},
-      {"forgotten", input.summary.forgotten ? human_count(input.summary.forgotten, "event", "events") +
-                                                  ", older than what the flight recorder keeps"
-                                            : ""},
+      {"forgotten", input.summary.forgotten
+                        ? human_count(input.summary.forgotten, "event", "events") +
+                              ", older than what the flight recorder keeps"
+                        : ""},
   };
   std::string text;
   for (const auto &[key, value] : lines)
@@ -96,7 +98,9 @@ std::string head(const ReportInput &input) {
   return text;
 }
 
-std::string pid_text(uint32_t pid) { return pid ? std::to_string(pid) : "-"; }
+std::string pid_text(uint32_t pid) {
+  return pid ? std::to_string(pid) : "-";
+}
 
 std::string times_table(const ReportInput &input) {
   Table table({"THREAD", "PID", "RUNNING", "%", "COOLING", "%", "WARMING", "%", "PAUSED", "%",
@@ -141,10 +145,11 @@ std::string cpus_table(const ReportInput &input) {
     std::string name = fmt::format("CPU {}", cpu.index);
     if (catalog.nodes.size() > 1)
       name = catalog.nodes[cpu.node].name + " " + name;
-    table.add({name, human_duration(summary.busy),
-               human_percent(summary.busy, catalog.end - catalog.begin), human_duration(summary.unknown),
-               human_percent(summary.unknown, catalog.end - catalog.begin), human_count(summary.switches),
-               lost_text(summary.lost, summary.lost_more, human_count(summary.lost))});
+    table.add(
+        {name, human_duration(summary.busy),
+         human_percent(summary.busy, catalog.end - catalog.begin), human_duration(summary.unknown),
+         human_percent(summary.unknown, catalog.end - catalog.begin), human_count(summary.switches),
+         lost_text(summary.lost, summary.lost_more, human_count(summary.lost))});
   }
   return table.text();
 }

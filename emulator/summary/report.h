@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What `ovnitrace info` tells of a trace, as text and as JSON.
 #pragma once
 

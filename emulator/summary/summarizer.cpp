@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/summary/summarizer.h"
 
 #include "emulator/core/replay.h"
@@ -45,8 +46,8 @@ uint64_t ThreadSummary::alive() const {
 }
 
 Summarizer::Summarizer(const Catalog &catalog)
-    : threads_(catalog.threads.size()), cpus_(catalog.cpus.size()), begin_(catalog.begin), end_(catalog.end),
-      now_(catalog.begin) {
+    : threads_(catalog.threads.size()), cpus_(catalog.cpus.size()), begin_(catalog.begin),
+      end_(catalog.end), now_(catalog.begin) {
   summary_.threads.resize(catalog.threads.size());
   summary_.cpus.resize(catalog.cpus.size());
   for (size_t i = 0; i < threads_.size(); i++)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Makes a Summary while a trace is replayed.
 #pragma once
 
@@ -39,8 +40,8 @@ private:
   };
   struct CpuNow {
     uint32_t running = 0;
-    uint64_t since = 0; ///< ns, of the first of those that are running
-    uint64_t lost_somewhere = 0; ///< events, as its file tells
+    uint64_t since = 0;           ///< ns, of the first of those that are running
+    uint64_t lost_somewhere = 0;  ///< events, as its file tells
     uint64_t dark_since = kLight; ///< ns
   };
 
@@ -48,8 +49,8 @@ private:
   std::vector<ThreadNow> threads_;
   std::vector<CpuNow> cpus_;
   uint64_t begin_, end_; ///< ns
-  uint64_t now_; ///< ns
-  bool shown_ = true; ///< the event is not before the begin
+  uint64_t now_;         ///< ns
+  bool shown_ = true;    ///< the event is not before the begin
   bool is_told_ = false; ///< the event only tells a state
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What each thread and each CPU did, in numbers.
 #pragma once
 
@@ -28,10 +29,10 @@ struct ThreadSummary {
 };
 
 struct CpuSummary {
-  uint64_t busy = 0;     ///< ns in which a thread of the trace was Running on it
-  uint64_t switches = 0; ///< times that a thread of the trace got it
-  uint64_t lost = 0;     ///< events that were lost on it
-  uint64_t unknown = 0;  ///< ns of its blackouts
+  uint64_t busy = 0;      ///< ns in which a thread of the trace was Running on it
+  uint64_t switches = 0;  ///< times that a thread of the trace got it
+  uint64_t lost = 0;      ///< events that were lost on it
+  uint64_t unknown = 0;   ///< ns of its blackouts
   bool lost_more = false; ///< records are missing: it is not known how many events beside
 };
 

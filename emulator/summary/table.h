@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A table of text with aligned columns.
 #pragma once
 

@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the BPF programs hand to the loader: three kinds of messages.
  *
  * - Scheduling transitions, 16 bytes each, staged per CPU and passed on in batches of
  *   CAPTURE_BATCH through that CPU's own ring buffer, so that the price of a reservation is paid
  *   once a batch.
- * - Life events (creation, exec, renaming, exit, death), rare and larger, through one ring buffer of
- *   their own: they are logged with interrupts on, so they may not touch the staging area.
- * - Events of the other families (interrupts, signals, the program's own, …), 24 bytes each, straight
- *   through the CPU's ring: they too are logged with interrupts on. The reader tells them from
- *   batches by their size.
+ * - Life events (creation, exec, renaming, exit, death), rare and larger, through one ring buffer
+ * of their own: they are logged with interrupts on, so they may not touch the staging area.
+ * - Events of the other families (interrupts, signals, the program's own, …), 24 bytes each,
+ * straight through the CPU's ring: they too are logged with interrupts on. The reader tells them
+ * from batches by their size.
  *
  * Both sides are the same machine: native byte order. Values are never renumbered.
  */
@@ -21,21 +22,21 @@
 #include <linux/types.h>
 #endif
 
-#define CAPTURE_BATCH 32 /* transitions in one message: 2^n */
-#define CAPTURE_COMM_LEN 16
+#define CAPTURE_BATCH	   32 /* transitions in one message: 2^n */
+#define CAPTURE_COMM_LEN   16
 #define CAPTURE_LIFE_BYTES (4u << 20) /* ring of life events: room for 37,000 */
 
 /* ---- scheduling transitions ------------------------------------------------------------------ */
 
 enum sched_kind {
-	SCHED_KIND_NONE = 0, /* an empty slot */
-	SCHED_KIND_SWITCH = 1,  /* a: prev tid, b: next tid, reason: why prev left, prio: of next. One that
-				 * was found out later, when b left its CPU, has no a, and its time is
-				 * before those of records that are staged already */
-	SCHED_KIND_WAKEUP = 2,  /* a: woken tid, b: waker tid, reason: enum ftrace_wakeup_context */
+	SCHED_KIND_NONE = 0,   /* an empty slot */
+	SCHED_KIND_SWITCH = 1, /* a: prev tid, b: next tid, reason: why prev left, prio: of next.
+				* One that was found out later, when b left its CPU, has no a, and
+				* its time is before those of records that are staged already */
+	SCHED_KIND_WAKEUP = 2, /* a: woken tid, b: waker tid, reason: enum ftrace_wakeup_context */
 	SCHED_KIND_WAKEUP_NEW = 3, /* the same, first wakeup of a new thread */
-	SCHED_KIND_MIGRATE = 4, /* a: tid, b: the CPU it was put on */
-	SCHED_KIND_EXEC = 5,    /* a: tid, b: the tid that it had before; LIFE_EXEC comes later */
+	SCHED_KIND_MIGRATE = 4,	   /* a: tid, b: the CPU it was put on */
+	SCHED_KIND_EXEC = 5, /* a: tid, b: the tid that it had before; LIFE_EXEC comes later */
 };
 
 /* One transition. All of a switch fits in 60 bits, since a tid has 22 (PID_MAX_LIMIT). */
@@ -44,13 +45,13 @@ struct sched_record {
 	__u64 word; /* SCHED_*_SHIFT below */
 };
 
-#define SCHED_KIND_SHIFT 0    /* 4 bits, enum sched_kind */
-#define SCHED_REASON_SHIFT 4  /* 4 bits */
-#define SCHED_PRIO_SHIFT 8    /* 8 bits: FTRACE_PRIO_BIAS + kernel priority */
-#define SCHED_A_SHIFT 16      /* 22 bits */
-#define SCHED_B_SHIFT 38      /* 22 bits */
-#define SCHED_A_TRACED (1ULL << 60) /* a passes the filter */
-#define SCHED_B_TRACED (1ULL << 61) /* b passes the filter */
+#define SCHED_KIND_SHIFT   0		/* 4 bits, enum sched_kind */
+#define SCHED_REASON_SHIFT 4		/* 4 bits */
+#define SCHED_PRIO_SHIFT   8		/* 8 bits: FTRACE_PRIO_BIAS + kernel priority */
+#define SCHED_A_SHIFT	   16		/* 22 bits */
+#define SCHED_B_SHIFT	   38		/* 22 bits */
+#define SCHED_A_TRACED	   (1ULL << 60) /* a passes the filter */
+#define SCHED_B_TRACED	   (1ULL << 61) /* b passes the filter */
 
 #define SCHED_WORD(kind, reason, prio, a, b)                                                       \
 	((__u64)(kind) << SCHED_KIND_SHIFT | (__u64)(reason) << SCHED_REASON_SHIFT |               \
@@ -60,23 +61,24 @@ struct sched_record {
 /* A CPU's staging area and, up to and with `records`, the message in its ring. The loader maps it,
  * to read what is left in it when the programs are detached. A multiple of a cache line. */
 struct sched_batch {
-	__u64 lost;       /* events lost on this CPU just before the first record */
+	__u64 lost;	  /* events lost on this CPU just before the first record */
 	__u64 lost_since; /* ns: time of the first lost one */
 	struct sched_record records[CAPTURE_BATCH];
 };
 
 struct cpu_stage {
 	struct sched_batch batch;
-	__u32 count;        /* records staged */
-	__u32 running;      /* the traced thread that was seen to take this CPU last, 0: another */
-	__u64 switched;     /* ns: when that was */
-	__u64 events;       /* transitions logged on this CPU, lost ones included */
+	__u32 count;	    /* records staged */
+	__u32 running;	    /* the traced thread that was seen to take this CPU last, 0: another */
+	__u64 switched;	    /* ns: when that was */
+	__u64 events;	    /* transitions logged on this CPU, lost ones included */
 	__u64 lost_total;   /* of them lost */
 	__u64 running_task; /* address of its task_struct: its tid can change while it runs */
 	__u64 pad;
 };
 
-/* ---- events of the other families -------------------------------------------------------------- */
+/* ---- events of the other families --------------------------------------------------------------
+ */
 
 /* One FTrace record to be, but for contexts, which only the loader knows. */
 struct family_record {
@@ -84,8 +86,9 @@ struct family_record {
 	__u16 code; /* enum ftrace_code */
 	__u16 par1;
 	__u32 par2;
-	__u32 par1_tid; /* not 0: parameter 1 is the context of this thread; with FAMILY_OWN, parameter 1
-			 * is as it is, and this thread logged the event itself and runs on this CPU */
+	__u32 par1_tid; /* not 0: parameter 1 is the context of this thread; with FAMILY_OWN,
+			 * parameter 1 is as it is, and this thread logged the event itself and runs
+			 * on this CPU */
 	__u32 par2_tid; /* not 0: parameter 2 is the context of this thread */
 };
 
@@ -93,18 +96,19 @@ struct family_record {
 
 /* What one CPU logged of all families, in memory that the loader maps. A cache line. */
 struct family_count {
-	__u64 events;     /* logged, lost ones included */
-	__u64 lost;       /* of them found no room in the ring */
+	__u64 events;	  /* logged, lost ones included */
+	__u64 lost;	  /* of them found no room in the ring */
 	__u64 lost_since; /* ns: the first that the loader has not told yet */
 	__u64 lost_until; /* ns: the last */
-	__u64 told;       /* what the loader has told of `lost`: written by it */
+	__u64 told;	  /* what the loader has told of `lost`: written by it */
 	__u64 pad[3];
 };
 
-/* ---- probes of user events ---------------------------------------------------------------------- */
+/* ---- probes of user events ----------------------------------------------------------------------
+ */
 
 enum user_probe_kind {
-	USER_PROBE_EVENT = 0,   /* has three arguments */
+	USER_PROBE_EVENT = 0, /* has three arguments */
 	USER_PROBE_ENABLE = 1,
 	USER_PROBE_DISABLE = 2,
 };
@@ -112,7 +116,7 @@ enum user_probe_kind {
 /* Where an argument of a probe is. */
 struct user_argument {
 	__u32 in_register; /* 0: it is a constant */
-	__u32 value;       /* the constant, or where the register is saved, in bytes in struct pt_regs */
+	__u32 value; /* the constant, or where the register is saved, in bytes in struct pt_regs */
 };
 
 /* One place in a program where a probe is. */
@@ -121,23 +125,24 @@ struct user_probe {
 	struct user_argument arguments[3];
 };
 
-/* ---- life events ------------------------------------------------------------------------------ */
+/* ---- life events ------------------------------------------------------------------------------
+ */
 
 enum life_kind {
-	LIFE_NEW = 1,    /* a thread was created: arg = creator's tid */
-	LIFE_EXEC = 2,   /* execve: arg = the tid that the thread had before */
-	LIFE_RENAME = 3, /* its comm changed */
-	LIFE_EXIT = 4,   /* begins to exit: arg = wait status */
-	LIFE_DEAD = 5,   /* has left its CPU for ever: account is final */
+	LIFE_NEW = 1,	   /* a thread was created: arg = creator's tid */
+	LIFE_EXEC = 2,	   /* execve: arg = the tid that the thread had before */
+	LIFE_RENAME = 3,   /* its comm changed */
+	LIFE_EXIT = 4,	   /* begins to exit: arg = wait status */
+	LIFE_DEAD = 5,	   /* has left its CPU for ever: account is final */
 	LIFE_SNAPSHOT = 6, /* was alive before the capture: arg = par2 of FTrace_EXT_snapshot */
 };
 
 /* The kernel's own accounting of a thread, from its task_struct. */
 struct life_account {
-	__u64 run_ns;    /* se.sum_exec_runtime */
-	__u64 wait_ns;   /* sched_info.run_delay */
-	__u64 slices;    /* sched_info.pcount: times it got a CPU */
-	__u64 voluntary; /* nvcsw */
+	__u64 run_ns;	   /* se.sum_exec_runtime */
+	__u64 wait_ns;	   /* sched_info.run_delay */
+	__u64 slices;	   /* sched_info.pcount: times it got a CPU */
+	__u64 voluntary;   /* nvcsw */
 	__u64 involuntary; /* nivcsw */
 };
 
@@ -146,7 +151,7 @@ struct life_record {
 	__u32 kind; /* enum life_kind */
 	__u32 cpu;  /* where it was logged */
 	__u32 tid;
-	__u32 pid;  /* process (tgid) */
+	__u32 pid; /* process (tgid) */
 	__u32 arg;
 	__u32 pad;
 	char comm[CAPTURE_COMM_LEN];
@@ -158,7 +163,8 @@ struct follow_request {
 	__u32 follow; /* 1: the children that this thread creates from now on are traced */
 };
 
-/* ---- functions of the kernel ------------------------------------------------------------------- */
+/* ---- functions of the kernel -------------------------------------------------------------------
+ */
 
 /* The calls of bpf/kfuncs.h, and what the loader knows them by. */
 enum kfunc {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The primitives of the S.Ha.R.K. tracer ("S.Ha.R.K. User Manual, Volume V: The New Tracer") on
  * Linux, by the names and signatures of its manual, so that a S.Ha.R.K. program's tracing calls
@@ -9,8 +10,8 @@
  *
  * A function that returns int returns 0 or a chunk number, or a negative FTRACE_E_*, for which
  * FTrace_strerror has words. TRACER_LOGEVENT, FTrace_enable and FTrace_disable are lock-free and
- * async-signal-safe; the others are thread-safe, and no signal handler may call them. A forked child
- * has a copy of the chunks; fork waits for threads that are in one of the others.
+ * async-signal-safe; the others are thread-safe, and no signal handler may call them. A forked
+ * child has a copy of the chunks; fork waits for threads that are in one of the others.
  */
 #ifndef OVNITRACE_FTRACE_H
 #define OVNITRACE_FTRACE_H
@@ -45,41 +46,42 @@ typedef FTrace_DWORD DWORD;
 
 /* The spelling of the manual, beside that of the original's source. The manual prints the code of
  * mutex_unlock as 0x43, whose family is that of interrupts: it is a misprint for 0x36. */
-#define FTrace_EVT_set_mutex_create FTrace_EVT_mutex_create
-#define FTrace_EVT_set_mutex_lock FTrace_EVT_mutex_lock
+#define FTrace_EVT_set_mutex_create  FTrace_EVT_mutex_create
+#define FTrace_EVT_set_mutex_lock    FTrace_EVT_mutex_lock
 #define FTrace_EVT_set_mutex_inherit FTrace_EVT_mutex_inherit
-#define FTrace_EVT_set_mutex_unlock FTrace_EVT_mutex_unlock
-#define FTrace_EVT_set_mutex_wait FTrace_EVT_mutex_wait
-#define FTrace_EVT_set_mutex_post FTrace_EVT_mutex_post
+#define FTrace_EVT_set_mutex_unlock  FTrace_EVT_mutex_unlock
+#define FTrace_EVT_set_mutex_wait    FTrace_EVT_mutex_wait
+#define FTrace_EVT_set_mutex_post    FTrace_EVT_mutex_post
 
-/* ---- chunks ----------------------------------------------------------------------------------- */
+/* ---- chunks -----------------------------------------------------------------------------------
+ */
 
 #define FTRACE_MAX_CHUNK 256 /* chunks are numbered from 0 */
 
 typedef FTrace_BYTE FTrace_flags;
 
-#define FTRACE_CHUNK_FLAG_FREE 0x01  /* empty, and may be selected or linked to */
-#define FTRACE_CHUNK_FLAG_FULL 0x02  /* takes no more events */
-#define FTRACE_CHUNK_FLAG_CYC 0x00   /* when full, goes on at its own beginning */
-#define FTRACE_CHUNK_FLAG_JTN 0x04   /* when full, goes on in the linked chunk */
-#define FTRACE_CHUNK_FLAG_STOP 0x08  /* when full, tracing stops */
-#define FTRACE_CHUNK_FLAG_BUSY 0x10  /* is being sent or compressed: the library's own */
+#define FTRACE_CHUNK_FLAG_FREE	0x01 /* empty, and may be selected or linked to */
+#define FTRACE_CHUNK_FLAG_FULL	0x02 /* takes no more events */
+#define FTRACE_CHUNK_FLAG_CYC	0x00 /* when full, goes on at its own beginning */
+#define FTRACE_CHUNK_FLAG_JTN	0x04 /* when full, goes on in the linked chunk */
+#define FTRACE_CHUNK_FLAG_STOP	0x08 /* when full, tracing stops */
+#define FTRACE_CHUNK_FLAG_BUSY	0x10 /* is being sent or compressed: the library's own */
 #define FTRACE_CHUNK_FLAG_NODEL 0x20 /* may not be deleted */
 #define FTRACE_CHUNK_FLAG_COMPR 0x40 /* is compressed: the library's own */
-#define FTRACE_CHUNK_MODE_MASK 0x0C
+#define FTRACE_CHUNK_MODE_MASK	0x0C
 
 /* What a chunk's status is; see FTrace_get_chunk_table. */
 struct FTrace_Chunk {
 	FTrace_DWORD id;     /* FTRACE_CHUNK_ID */
 	FTrace_DWORD number; /* its number */
 	FTrace_flags flags;
-	FTrace_DWORD size;           /* bytes of the normal area, or of its compressed form */
+	FTrace_DWORD size;	     /* bytes of the normal area, or of its compressed form */
 	FTrace_DWORD emergency_size; /* bytes */
-	FTrace_DWORD events;         /* events in the normal area */
+	FTrace_DWORD events;	     /* events in the normal area */
 	FTrace_DWORD emergency_events;
 	FTrace_DWORD lost; /* events that came when it was full and had nowhere to jump, or, to a
 			    * CYC chunk, while threads that were interrupted held all its slots */
-	int next;          /* the chunk that it is linked to, or -1 */
+	int next;	   /* the chunk that it is linked to, or -1 */
 };
 typedef struct FTrace_Chunk *FTrace_Chunk_Ptr;
 
@@ -125,7 +127,8 @@ FTRACE_API FTrace_Chunk_Ptr *FTrace_get_chunk_table(void);
  * ever. new_flags as in FTrace_set_chunk_flags, without FREE. */
 FTRACE_API int FTrace_compress_chunk(int number, FTrace_flags new_flags);
 
-/* ---- logging ---------------------------------------------------------------------------------- */
+/* ---- logging ----------------------------------------------------------------------------------
+ */
 
 /* FTRACE_E_NO_CHUNK, FTRACE_E_FULL. Even then a tracer outside takes the events. */
 FTRACE_API int FTrace_enable(void);
@@ -146,7 +149,8 @@ FTRACE_API void TRACER_LOGEVENT(FTrace_WORD type, FTrace_WORD par1, FTrace_DWORD
 /* Ticks of the time per millisecond: for cycles_per_msec and trace_start. */
 FTRACE_API unsigned int FTrace_clk_per_msec(void);
 
-/* ---- saving ----------------------------------------------------------------------------------- */
+/* ---- saving -----------------------------------------------------------------------------------
+ */
 
 /* Hands the chunk's events to the sender that FTrace_init_disk_writer or FTrace_OSD_init_udp made,
  * in memory order, the emergency area last, and then gives it new_flags; with FREE it is emptied.
@@ -156,7 +160,8 @@ FTRACE_API int FTrace_send_chunk(int number, int osd_flags, FTrace_flags new_fla
 /* Chunks are written to the file fname: consecutive records of 16 bytes, chunk after chunk in the
  * order in which they are sent, on disk when FTrace_send_chunk returns. The first one creates the
  * file, or empties it; a symbolic link is not followed. A chunk that tells no clock rate is
- * preceded by a cycles_per_msec record unless the file has one. flag, l_ip and t_ip are not used. */
+ * preceded by a cycles_per_msec record unless the file has one. flag, l_ip and t_ip are not used.
+ */
 FTRACE_API int FTrace_init_disk_writer(char *fname, int flag, char *l_ip, char *t_ip);
 
 /* Writes the chunk's events to that file, whatever the sender is. FTrace_last_error tells. */
@@ -167,30 +172,31 @@ FTRACE_API void FTrace_disk_writer(FTrace_Chunk_Ptr c);
  * the address l_ip; otherwise from any, and l_ip may be null. */
 FTRACE_API int FTrace_OSD_init_udp(int flag, char *l_ip, char *t_ip);
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors -----------------------------------------------------------------------------------
+ */
 
 enum FTrace_error {
 	FTRACE_OK = 0,
-	FTRACE_E_SIZE = -1,           /* a size is too small */
-	FTRACE_E_NOMEM = -2,          /* beyond memory */
-	FTRACE_E_TOO_MANY = -3,       /* FTRACE_MAX_CHUNK chunks exist */
-	FTRACE_E_FLAGS = -4,          /* flags that contradict each other or are the library's own */
-	FTRACE_E_UNKNOWN_CHUNK = -5,  /* no chunk of this number */
-	FTRACE_E_NODEL = -6,          /* protected from deletion */
-	FTRACE_E_BUSY = -7,           /* being sent, compressed or logged to */
-	FTRACE_E_NOT_FREE = -8,       /* in use */
-	FTRACE_E_SELF = -9,           /* a link to itself */
-	FTRACE_E_NO_CHUNK = -10,      /* none is selected */
-	FTRACE_E_FULL = -11,          /* full, with nowhere to go on */
-	FTRACE_E_NOT_FOUND = -12,     /* no chunk has these flags */
-	FTRACE_E_ARGUMENT = -13,      /* a null pointer, an empty or too long name */
-	FTRACE_E_FILTER = -14,        /* not a filter code, or a status other than 0 and 1 */
-	FTRACE_E_NO_SENDER = -15,     /* neither disk writer nor network was initialized */
-	FTRACE_E_ADDRESS = -16,       /* not an address, or none of this machine */
-	FTRACE_E_OPEN = -17,          /* the file cannot be created */
-	FTRACE_E_DISK_FULL = -18,     /* no space, or a quota or limit reached */
-	FTRACE_E_IO = -19,            /* writing failed otherwise */
-	FTRACE_E_NETWORK = -20,       /* sending failed, or nobody listens */
+	FTRACE_E_SIZE = -1,	     /* a size is too small */
+	FTRACE_E_NOMEM = -2,	     /* beyond memory */
+	FTRACE_E_TOO_MANY = -3,	     /* FTRACE_MAX_CHUNK chunks exist */
+	FTRACE_E_FLAGS = -4,	     /* flags that contradict each other or are the library's own */
+	FTRACE_E_UNKNOWN_CHUNK = -5, /* no chunk of this number */
+	FTRACE_E_NODEL = -6,	     /* protected from deletion */
+	FTRACE_E_BUSY = -7,	     /* being sent, compressed or logged to */
+	FTRACE_E_NOT_FREE = -8,	     /* in use */
+	FTRACE_E_SELF = -9,	     /* a link to itself */
+	FTRACE_E_NO_CHUNK = -10,     /* none is selected */
+	FTRACE_E_FULL = -11,	     /* full, with nowhere to go on */
+	FTRACE_E_NOT_FOUND = -12,    /* no chunk has these flags */
+	FTRACE_E_ARGUMENT = -13,     /* a null pointer, an empty or too long name */
+	FTRACE_E_FILTER = -14,	     /* not a filter code, or a status other than 0 and 1 */
+	FTRACE_E_NO_SENDER = -15,    /* neither disk writer nor network was initialized */
+	FTRACE_E_ADDRESS = -16,	     /* not an address, or none of this machine */
+	FTRACE_E_OPEN = -17,	     /* the file cannot be created */
+	FTRACE_E_DISK_FULL = -18,    /* no space, or a quota or limit reached */
+	FTRACE_E_IO = -19,	     /* writing failed otherwise */
+	FTRACE_E_NETWORK = -20,	     /* sending failed, or nobody listens */
 	FTRACE_E_NOT_COMPRESSED = -21, /* built without zstd, or it failed */
 };
 
@@ -201,9 +207,11 @@ FTRACE_API const char *FTrace_strerror(int error);
  * that return nothing. */
 FTRACE_API int FTrace_last_error(void);
 
-/* ---- Fortran ---------------------------------------------------------------------------------- */
+/* ---- Fortran ----------------------------------------------------------------------------------
+ */
 
-/* call tracer_logevent(type, par1, par2), with default integers; par2's bits are taken as they are. */
+/* call tracer_logevent(type, par1, par2), with default integers; par2's bits are taken as they are.
+ */
 FTRACE_API void tracer_logevent_(const int *type, const int *par1, const int *par2);
 FTRACE_API int ftrace_enable_(void);
 FTRACE_API int ftrace_disable_(void);

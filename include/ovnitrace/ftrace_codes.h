@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The event codes of FTrace, the trace format of the S.Ha.R.K. tracer, by the names of its manual
  * ("S.Ha.R.K. User Manual, Volume V: The New Tracer", chapter 2), and ovnitrace's extensions on
@@ -10,29 +11,29 @@
 
 enum ftrace_code {
 	/* family 0: general trace events */
-	FTrace_EVT_empty = 0x00,          /* an unused slot: skipped by readers */
+	FTrace_EVT_empty = 0x00,	   /* an unused slot: skipped by readers */
 	FTrace_EVT_cycles_per_msec = 0x10, /* (-, ticks of the clock per millisecond) */
-	FTrace_EVT_trace_start = 0x20,    /* (context, clk_per_msec) */
+	FTrace_EVT_trace_start = 0x20,	   /* (context, clk_per_msec) */
 	FTrace_EVT_trace_stop = 0x30,
 	FTrace_EVT_blackout_start = 0x40, /* events were lost from here ... */
-	FTrace_EVT_blackout_end = 0x50,   /* ... to here; par2: how many */
-	FTrace_EVT_id = 0x60,             /* (context, pid): binds a context; our pid is a Linux tid */
-	FTrace_EVT_numevents = 0x70,      /* par2: records of this chunk, this one included */
+	FTrace_EVT_blackout_end = 0x50,	  /* ... to here; par2: how many */
+	FTrace_EVT_id = 0x60,	     /* (context, pid): binds a context; our pid is a Linux tid */
+	FTrace_EVT_numevents = 0x70, /* par2: records of this chunk, this one included */
 
 	/* family 1: lightweight tracing */
 	FTrace_EVT_ipoint = 0x01, /* (number, -) */
 
 	/* family 2: tasks */
-	FTrace_EVT_task_create = 0x02,   /* (context, pid) */
+	FTrace_EVT_task_create = 0x02,	 /* (context, pid) */
 	FTrace_EVT_task_activate = 0x12, /* (context, -): woken; par2: ftrace_wakeup_* below */
 	FTrace_EVT_task_dispatch = 0x22, /* gets the CPU; par2: ftrace_dispatch_* below */
 	FTrace_EVT_task_epilogue = 0x32, /* loses the CPU while ready; par2: ftrace_offcpu_* */
-	FTrace_EVT_task_end = 0x42,      /* (context, pid): has left its CPU for the last time */
+	FTrace_EVT_task_end = 0x42,	 /* (context, pid): has left its CPU for the last time */
 	FTrace_EVT_task_begin_cycle = 0x52,
 	FTrace_EVT_task_end_cycle = 0x62, /* (context, level) */
-	FTrace_EVT_task_sleep = 0x72,     /* loses the CPU blocked; par2: ftrace_offcpu_* */
+	FTrace_EVT_task_sleep = 0x72,	  /* loses the CPU blocked; par2: ftrace_offcpu_* */
 	FTrace_EVT_task_schedule = 0x82,  /* (exec_shadow.context, exec.context) */
-	FTrace_EVT_task_timer = 0x92,     /* (context, level) */
+	FTrace_EVT_task_timer = 0x92,	  /* (context, level) */
 	FTrace_EVT_task_disable = 0xA2,
 	FTrace_EVT_task_deadline_miss = 0xB2,  /* (context, -) */
 	FTrace_EVT_task_wcet_violation = 0xC2, /* (context, -) */
@@ -52,16 +53,16 @@ enum ftrace_code {
 	/* family 5: priority */
 	FTrace_EVT_set_priority = 0x05,
 	FTrace_EVT_context_switch = 0x15, /* (context, -) */
-	FTrace_EVT_inheritance = 0x25,    /* (exec_shadow.context, exec.context) */
+	FTrace_EVT_inheritance = 0x25,	  /* (exec_shadow.context, exec.context) */
 
 	/* family 6: mutexes */
 	FTrace_EVT_mutex_create = 0x06,
 	FTrace_EVT_mutex_lock = 0x16, /* (context, mutex) */
 	FTrace_EVT_mutex_inherit = 0x26,
-	FTrace_EVT_mutex_unlock = 0x36,         /* (context, mutex) */
+	FTrace_EVT_mutex_unlock = 0x36,		 /* (context, mutex) */
 	FTrace_EVT_mutex_unlock_misprint = 0x43, /* as the manual prints it: read, never written */
-	FTrace_EVT_mutex_wait = 0x46,           /* (context, mutex) */
-	FTrace_EVT_mutex_post = 0x56,           /* (context, mutex) */
+	FTrace_EVT_mutex_wait = 0x46,		 /* (context, mutex) */
+	FTrace_EVT_mutex_post = 0x56,		 /* (context, mutex) */
 
 	/* family 7: signals */
 	FTrace_EVT_signal = 0x07,
@@ -102,27 +103,29 @@ enum ftrace_code {
 	FTrace_EVT_timer_wakeup_end = 0x3B, /* (context, -) */
 
 	/* family C, free in the manual: ovnitrace's extensions about a thread */
-	FTrace_EXT_process = 0x0C, /* (context, tgid); the TSC is the birth of the thread, 0 unknown */
-	FTrace_EXT_name_0 = 0x1C,  /* (context, characters 0-3 of the comm, first in the low byte) */
-	FTrace_EXT_name_1 = 0x2C,  /* characters 4-7 */
-	FTrace_EXT_name_2 = 0x3C,  /* characters 8-11 */
-	FTrace_EXT_name_3 = 0x4C,  /* characters 12-15 */
-	FTrace_EXT_exec = 0x5C,    /* (context, tid that the thread had before) */
-	FTrace_EXT_exit = 0x6C,    /* (context, wait status): begins to exit */
-	FTrace_EXT_migrate = 0x7C, /* (context, CPU it was put on) */
+	FTrace_EXT_process =
+		0x0C, /* (context, tgid); the TSC is the birth of the thread, 0 unknown */
+	FTrace_EXT_name_0 = 0x1C, /* (context, characters 0-3 of the comm, first in the low byte) */
+	FTrace_EXT_name_1 = 0x2C, /* characters 4-7 */
+	FTrace_EXT_name_2 = 0x3C, /* characters 8-11 */
+	FTrace_EXT_name_3 = 0x4C, /* characters 12-15 */
+	FTrace_EXT_exec = 0x5C,	  /* (context, tid that the thread had before) */
+	FTrace_EXT_exit = 0x6C,	  /* (context, wait status): begins to exit */
+	FTrace_EXT_migrate = 0x7C,  /* (context, CPU it was put on) */
 	FTrace_EXT_snapshot = 0x8C, /* (context, ftrace_snapshot_*): alive before the capture */
-	FTrace_EXT_parent = 0x9C,  /* (context, tid of the creator); the TSC is the birth */
-	FTrace_EXT_state = 0xAC,   /* (context, as EXT_snapshot): its state, for who lacks what is before */
+	FTrace_EXT_parent = 0x9C,   /* (context, tid of the creator); the TSC is the birth */
+	FTrace_EXT_state =
+		0xAC, /* (context, as EXT_snapshot): its state, for who lacks what is before */
 
 	/* family D, free in the manual: ovnitrace's extensions about a chunk */
-	FTrace_EXT_chunk = 0x0D,  /* (CPU, number of the chunk in its file, from 0) */
-	FTrace_EXT_format = 0x1D, /* (version of the extensions, -) */
-	FTrace_EXT_enable = 0x2D, /* (context, -): the program called FTrace_enable */
+	FTrace_EXT_chunk = 0x0D,   /* (CPU, number of the chunk in its file, from 0) */
+	FTrace_EXT_format = 0x1D,  /* (version of the extensions, -) */
+	FTrace_EXT_enable = 0x2D,  /* (context, -): the program called FTrace_enable */
 	FTrace_EXT_disable = 0x3D, /* (context, -): it called FTrace_disable */
 	/* only in datagrams (docs/network.md), in no file: */
 	FTrace_EXT_session = 0xAD, /* (kind of datagram, -); the TSC is the number of the session */
-	FTrace_EXT_part = 0xBD,    /* (CPU, chunk); the TSC is the events that were sent before */
-	FTrace_EXT_text = 0xCD,    /* 14 characters in place of the other fields */
+	FTrace_EXT_part = 0xBD,	   /* (CPU, chunk); the TSC is the events that were sent before */
+	FTrace_EXT_text = 0xCD,	   /* 14 characters in place of the other fields */
 
 	FTrace_EVT_next_chunk = 0xFF, /* the chunk ends here and goes on in the linked one */
 };
@@ -135,22 +138,22 @@ enum ftrace_code {
 
 /* Filters: family n has the filter code 0xF0 | n. */
 #define FTrace_filter_trace_Events 0xF0
-#define FTrace_filter_ipoint 0xF1
-#define FTrace_filter_task 0xF2
-#define FTrace_filter_interrupt 0xF3
-#define FTrace_filter_CPU 0xF4
-#define FTrace_filter_priority 0xF5
-#define FTrace_filter_mutex 0xF6
-#define FTrace_filter_signal 0xF7
-#define FTrace_filter_server 0xF8
-#define FTrace_filter_user 0xF9
-#define FTrace_filter_data 0xFA
-#define FTrace_filter_timer 0xFB
-#define FTrace_family_mask 0x0F
+#define FTrace_filter_ipoint	   0xF1
+#define FTrace_filter_task	   0xF2
+#define FTrace_filter_interrupt	   0xF3
+#define FTrace_filter_CPU	   0xF4
+#define FTrace_filter_priority	   0xF5
+#define FTrace_filter_mutex	   0xF6
+#define FTrace_filter_signal	   0xF7
+#define FTrace_filter_server	   0xF8
+#define FTrace_filter_user	   0xF9
+#define FTrace_filter_data	   0xFA
+#define FTrace_filter_timer	   0xFB
+#define FTrace_family_mask	   0x0F
 
 /* par2 of task_epilogue, task_sleep (offcpu) and task_activate (wakeup): a tid in the low 22 bits
  * (a Linux tid is below 2^22, PID_MAX_LIMIT), a reason or context in the high byte. */
-#define FTRACE_TID_MASK 0x003fffffu
+#define FTRACE_TID_MASK	    0x003fffffu
 #define FTRACE_REASON_SHIFT 24
 
 /* Why a thread left its CPU: high byte of par2 of task_epilogue and task_sleep; the tid is the one
@@ -159,12 +162,12 @@ enum ftrace_offcpu_reason {
 	FTRACE_OFFCPU_YIELDED = 0,   /* runnable, gave the CPU up */
 	FTRACE_OFFCPU_PREEMPTED = 1, /* runnable, robbed of it */
 	FTRACE_OFFCPU_SLEEP = 2,     /* S: interruptible sleep */
-	FTRACE_OFFCPU_DISK = 3,      /* D: uninterruptible sleep */
+	FTRACE_OFFCPU_DISK = 3,	     /* D: uninterruptible sleep */
 	FTRACE_OFFCPU_STOPPED = 4,   /* T: by a signal */
 	FTRACE_OFFCPU_TRACED = 5,    /* t: by a debugger */
-	FTRACE_OFFCPU_DEAD = 6,      /* X, Z: never comes back (written as task_end) */
+	FTRACE_OFFCPU_DEAD = 6,	     /* X, Z: never comes back (written as task_end) */
 	FTRACE_OFFCPU_PARKED = 7,    /* P: parked kernel thread */
-	FTRACE_OFFCPU_IDLE = 8,      /* I: idle kernel thread */
+	FTRACE_OFFCPU_IDLE = 8,	     /* I: idle kernel thread */
 };
 
 /* In which context a wakeup was made: high byte of par2 of task_activate; the tid is that of the
@@ -184,56 +187,62 @@ enum ftrace_wakeup_context {
 #define FTRACE_PRIO_MASK 0xffu
 #define FTRACE_PRIO_BIAS 2
 
-/* par2 of set_priority: the priority as in task_dispatch, and above it 1 + the policy (SCHED_OTHER 0,
- * SCHED_FIFO 1, …, of <linux/sched.h>). par2 of inheritance: the context of the thread that it runs
- * for; its own: for no other any more. */
+/* par2 of set_priority: the priority as in task_dispatch, and above it 1 + the policy (SCHED_OTHER
+ * 0, SCHED_FIFO 1, …, of <linux/sched.h>). par2 of inheritance: the context of the thread that it
+ * runs for; its own: for no other any more. */
 #define FTRACE_POLICY_SHIFT 8
 
 /* Parameter 1 of blackout_start and blackout_end: what was lost. */
 enum ftrace_blackout {
 	FTRACE_BLACKOUT_TRANSITIONS = 0, /* and maybe others, on this CPU */
-	FTRACE_BLACKOUT_SOMEWHERE = 1,   /* on the whole machine, it is not known on which CPU */
-	FTRACE_BLACKOUT_FAMILIES = 2,    /* no transitions, only events of other families */
-	FTRACE_BLACKOUT_FORGOTTEN = 3,   /* all on this CPU, by a flight recorder: older than what it keeps */
-	FTRACE_BLACKOUT_MISSING = 4,     /* in no file: a reader says so where records of this CPU are missing */
+	FTRACE_BLACKOUT_SOMEWHERE = 1,	 /* on the whole machine, it is not known on which CPU */
+	FTRACE_BLACKOUT_FAMILIES = 2,	 /* no transitions, only events of other families */
+	FTRACE_BLACKOUT_FORGOTTEN =
+		3, /* all on this CPU, by a flight recorder: older than what it keeps */
+	FTRACE_BLACKOUT_MISSING =
+		4, /* in no file: a reader says so where records of this CPU are missing */
 };
 
 /* Parameter 1 of interrupt_start and interrupt_end: an interrupt request has its number, the others
  * these bits beside it. par2 is the tid of the thread that was interrupted (0: the idle task). */
-#define FTRACE_INTERRUPT_SOFT 0x8000u   /* softirq: its number in the low bits */
+#define FTRACE_INTERRUPT_SOFT	0x8000u /* softirq: its number in the low bits */
 #define FTRACE_INTERRUPT_VECTOR 0x4000u /* x86: a vector of the local APIC, timer and IPIs */
 
 /* par2 of signal; par1 is the context of the receiver. */
-#define FTRACE_SIGNAL_SHIFT 24          /* 8 bits: number of the signal */
-#define FTRACE_SIGNAL_DELIVERED 0x00800000u /* bit 23: the receiver takes it now; 0: it is being sent */
-#define FTRACE_SIGNAL_PROCESS 0x00400000u /* bit 22: sent to the whole process. Bits 0-21: the sender's
-					   * tid, 0: the kernel; not told on delivery */
+#define FTRACE_SIGNAL_SHIFT 24 /* 8 bits: number of the signal */
+#define FTRACE_SIGNAL_DELIVERED                                                                    \
+	0x00800000u /* bit 23: the receiver takes it now; 0: it is being sent */
+#define FTRACE_SIGNAL_PROCESS                                                                      \
+	0x00400000u /* bit 22: sent to the whole process. Bits 0-21: the sender's                  \
+		     * tid, 0: the kernel; not told on delivery */
 
 /* par2 of the events of mutexes: the low 32 bits of the futex's address, which has its two lowest
  * bits 0. These are used on mutex_lock, the end of a wait. */
-#define FTRACE_FUTEX_PLAIN 1u   /* not a PI futex: the kernel does not know whether it is a lock */
+#define FTRACE_FUTEX_PLAIN   1u /* not a PI futex: the kernel does not know whether it is a lock */
 #define FTRACE_FUTEX_GAVE_UP 2u /* the wait failed: timeout, signal, or the value had changed */
 
-/* par2 of server_exhaust: by how many ns more than its budget the thread ran; with this bit, it gave the
- * rest of it back (sched_yield), so many ns. */
+/* par2 of server_exhaust: by how many ns more than its budget the thread ran; with this bit, it
+ * gave the rest of it back (sched_yield), so many ns. */
 #define FTRACE_SERVER_YIELDED 0x80000000u
 
-/* par2 of the events of timers: which kind in the low bits, above it of timer_post in how many us it is to
- * expire, of timer_wakeup_start by how many ns it is late; at most 2^28 - 1. Values are never renumbered. */
+/* par2 of the events of timers: which kind in the low bits, above it of timer_post in how many us
+ * it is to expire, of timer_wakeup_start by how many ns it is late; at most 2^28 - 1. Values are
+ * never renumbered. */
 enum ftrace_timer_kind {
 	FTRACE_TIMER_OTHER = 0,
-	FTRACE_TIMER_SLEEP = 1,   /* a sleep, or the timeout of another wait */
+	FTRACE_TIMER_SLEEP = 1,	  /* a sleep, or the timeout of another wait */
 	FTRACE_TIMER_ITIMER = 2,  /* setitimer(ITIMER_REAL), alarm */
-	FTRACE_TIMER_POSIX = 3,   /* timer_settime */
+	FTRACE_TIMER_POSIX = 3,	  /* timer_settime */
 	FTRACE_TIMER_TIMERFD = 4, /* timerfd_settime */
 };
 #define FTRACE_TIMER_KIND_MASK 0xfu
-#define FTRACE_TIMER_SHIFT 4
+#define FTRACE_TIMER_SHIFT     4
 
-/* par2 of FTrace_EXT_snapshot and FTrace_EXT_state: the thread state, by ovni's value, in the low byte, the reason of
- * enum ftrace_offcpu_reason in the high byte where it is off its CPU, its CPU in bits 8-23 (0xffff: not known). */
+/* par2 of FTrace_EXT_snapshot and FTrace_EXT_state: the thread state, by ovni's value, in the low
+ * byte, the reason of enum ftrace_offcpu_reason in the high byte where it is off its CPU, its CPU
+ * in bits 8-23 (0xffff: not known). */
 #define FTRACE_SNAPSHOT_STATE_MASK 0xffu
-#define FTRACE_SNAPSHOT_CPU_SHIFT 8
-#define FTRACE_SNAPSHOT_NO_CPU 0xffffu
+#define FTRACE_SNAPSHOT_CPU_SHIFT  8
+#define FTRACE_SNAPSHOT_NO_CPU	   0xffffu
 
 #endif

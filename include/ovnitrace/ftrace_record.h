@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The event record of FTrace: 16 bytes, little-endian (manual, chapter "Tracer output").
  * A chunk, and a file, is nothing but such records.
@@ -8,11 +9,11 @@
 #include <stdint.h>
 
 struct ftrace_record {
-	uint16_t code;     /* enum ftrace_code; bit 15 marks a fast ipoint */
-	uint16_t par1;     /* parameter 1, mostly a context number */
+	uint16_t code;	   /* enum ftrace_code; bit 15 marks a fast ipoint */
+	uint16_t par1;	   /* parameter 1, mostly a context number */
 	uint32_t tsc_high; /* the high half of the time comes first, */
 	uint32_t tsc_low;  /* so that one 64-bit load would be wrong */
-	uint32_t par2;     /* parameter 2 */
+	uint32_t par2;	   /* parameter 2 */
 };
 
 static inline uint64_t ftrace_record_tsc(const struct ftrace_record *r)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * USDT probes without systemtap's headers: a probe is one nop in the code and a note in the section
  * .note.stapsdt of the ELF file that says where it is and where its arguments are. A tracer finds
@@ -14,16 +15,16 @@
 #define OVNITRACE_USDT_H
 
 #if defined(__x86_64__)
-/* Not the nop of five bytes, which Linux 6.18 replaces by a call rather than by a trap: the call leads to a page
- * that a forked child does not have, and the child dies of it. */
-#define OVNITRACE_USDT_NOP "nop"
+/* Not the nop of five bytes, which Linux 6.18 replaces by a call rather than by a trap: the call
+ * leads to a page that a forked child does not have, and the child dies of it. */
+#define OVNITRACE_USDT_NOP	     "nop"
 #define OVNITRACE_USDT_OPERAND(name) "4@%k[" #name "]"
-#define OVNITRACE_USDT_VALUE(x) ((unsigned int)(x))
+#define OVNITRACE_USDT_VALUE(x)	     ((unsigned int)(x))
 #elif defined(__aarch64__)
-#define OVNITRACE_USDT_NOP "nop"
+#define OVNITRACE_USDT_NOP	     "nop"
 #define OVNITRACE_USDT_OPERAND(name) "4@%[" #name "]"
 /* 64 bits wide, so that the register is spelled x0, the only spelling that libbpf knows. */
-#define OVNITRACE_USDT_VALUE(x) ((unsigned long)(unsigned int)(x))
+#define OVNITRACE_USDT_VALUE(x)	     ((unsigned long)(unsigned int)(x))
 #endif
 
 #ifdef OVNITRACE_USDT_NOP
@@ -31,26 +32,26 @@
 /* Only constants and registers ("nr"): not every reader understands every memory operand. */
 #define OVNITRACE_USDT_ASM(provider, name, arguments)                                              \
 	"990:	" OVNITRACE_USDT_NOP "\n"                                                          \
-	"	.pushsection .note.stapsdt,\"?\",\"note\"\n"                                       \
-	"	.balign 4\n"                                                                       \
-	"	.4byte 992f-991f, 994f-993f, 3\n"                                                  \
-	"991:	.asciz \"stapsdt\"\n"                                                              \
-	"992:	.balign 4\n"                                                                       \
-	"993:	.8byte 990b\n"                                                                     \
-	"	.8byte _.stapsdt.base\n"                                                           \
-	"	.8byte 0\n"                                                                        \
+	"	.pushsection .note.stapsdt,\"?\",\"note\"\n"                                             \
+	"	.balign 4\n"                                                                             \
+	"	.4byte 992f-991f, 994f-993f, 3\n"                                                        \
+	"991:	.asciz \"stapsdt\"\n"                                                                \
+	"992:	.balign 4\n"                                                                         \
+	"993:	.8byte 990b\n"                                                                       \
+	"	.8byte _.stapsdt.base\n"                                                                 \
+	"	.8byte 0\n"                                                                              \
 	"	.asciz \"" provider "\"\n"                                                         \
 	"	.asciz \"" name "\"\n"                                                             \
 	"	.asciz \"" arguments "\"\n"                                                        \
-	"994:	.balign 4\n"                                                                       \
-	"	.popsection\n"                                                                     \
-	"	.ifndef _.stapsdt.base\n"                                                          \
-	"	.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"             \
-	"	.weak _.stapsdt.base\n"                                                            \
-	"	.hidden _.stapsdt.base\n"                                                          \
+	"994:	.balign 4\n"                                                                         \
+	"	.popsection\n"                                                                           \
+	"	.ifndef _.stapsdt.base\n"                                                                \
+	"	.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"                   \
+	"	.weak _.stapsdt.base\n"                                                                  \
+	"	.hidden _.stapsdt.base\n"                                                                \
 	"_.stapsdt.base: .space 1\n"                                                               \
-	"	.size _.stapsdt.base, 1\n"                                                         \
-	"	.popsection\n"                                                                     \
+	"	.size _.stapsdt.base, 1\n"                                                               \
+	"	.popsection\n"                                                                           \
 	"	.endif\n"
 
 /* Fires PROVIDER:NAME without arguments. */
@@ -60,16 +61,16 @@
 /* Fires PROVIDER:NAME with three arguments, each an unsigned number of 32 bits. */
 #define OVNITRACE_USDT3(provider, name, x, y, z)                                                   \
 	__asm__ __volatile__(                                                                      \
-	    OVNITRACE_USDT_ASM(provider, name,                                                     \
-			       OVNITRACE_USDT_OPERAND(arg1) " " OVNITRACE_USDT_OPERAND(            \
-				   arg2) " " OVNITRACE_USDT_OPERAND(arg3))                         \
-	    :                                                                                      \
-	    : [arg1] "nr"(OVNITRACE_USDT_VALUE(x)), [arg2] "nr"(OVNITRACE_USDT_VALUE(y)),          \
-	      [arg3] "nr"(OVNITRACE_USDT_VALUE(z)))
+		OVNITRACE_USDT_ASM(provider, name,                                                 \
+				   OVNITRACE_USDT_OPERAND(arg1) " " OVNITRACE_USDT_OPERAND(        \
+					   arg2) " " OVNITRACE_USDT_OPERAND(arg3))                 \
+		:                                                                                  \
+		: [arg1] "nr"(OVNITRACE_USDT_VALUE(x)), [arg2] "nr"(OVNITRACE_USDT_VALUE(y)),      \
+		  [arg3] "nr"(OVNITRACE_USDT_VALUE(z)))
 
 #else
 
-#define OVNITRACE_USDT0(provider, name) ((void)0)
+#define OVNITRACE_USDT0(provider, name)		 ((void)0)
 #define OVNITRACE_USDT3(provider, name, x, y, z) ((void)(x), (void)(y), (void)(z))
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * User events of a program that runs under ovnitrace: they land in the trace among the scheduler's
  * events, with the calling thread and CPU. Header only, C and C++: without a tracer each costs one
@@ -43,8 +44,8 @@ OVNITRACE_INLINE int ovnitrace_disable(void)
 	return 0;
 }
 
-/* family: one of FTrace_filter_*. With status 1 its events are not captured any more, with 0 they are
- * again: of all traced processes, and only of families that ovnitrace's --filter has chosen. */
+/* family: one of FTrace_filter_*. With status 1 its events are not captured any more, with 0 they
+ * are again: of all traced processes, and only of families that ovnitrace's --filter has chosen. */
 OVNITRACE_INLINE void ovnitrace_set_filter(uint8_t family, int status)
 {
 	OVNITRACE_USDT3("ovnitrace", "event", family, status, 0);
@@ -64,24 +65,32 @@ OVNITRACE_INLINE void ovnitrace_section_end(uint32_t section)
 
 #ifndef OVNITRACE_FTRACE_H
 #define TRACER_LOGEVENT(type, par1, par2) ovnitrace_event(type, par1, par2)
-#define FTrace_enable() ovnitrace_enable()
-#define FTrace_disable() ovnitrace_disable()
+#define FTrace_enable()			  ovnitrace_enable()
+#define FTrace_disable()		  ovnitrace_disable()
 #define FTrace_set_filter(family, status) ovnitrace_set_filter(family, status)
 #endif
 
 #ifdef __cplusplus
-namespace ovnitrace {
+namespace ovnitrace
+{
 
 /// A section that lasts as long as this object: `ovnitrace::Section section(3);`
-class Section {
-public:
-  explicit Section(uint32_t section) : section_(section) { ovnitrace_section_begin(section_); }
-  ~Section() { ovnitrace_section_end(section_); }
-  Section(const Section &) = delete;
-  Section &operator=(const Section &) = delete;
+class Section
+{
+      public:
+	explicit Section(uint32_t section) : section_(section)
+	{
+		ovnitrace_section_begin(section_);
+	}
+	~Section()
+	{
+		ovnitrace_section_end(section_);
+	}
+	Section(const Section &) = delete;
+	Section &operator=(const Section &) = delete;
 
-private:
-  uint32_t section_;
+      private:
+	uint32_t section_;
 };
 
 } // namespace ovnitrace

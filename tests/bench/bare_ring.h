@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A tracer with nothing but rings (bare_ring.bpf.c), read by a thread with real-time priority that
 // writes the records to a file as they are: what BPF ring buffers cost at the least.
 #pragma once
@@ -72,7 +73,9 @@ private:
       last = stopping_;
       poll(polled_.data(), polled_.size(), last ? 0 : 100);
       for (ovnitrace::RingBuffer &ring : rings_)
-        ring.drain(ring.produced(), [&](const void *record, size_t bytes) { fwrite_unlocked(record, bytes, 1, file_); });
+        ring.drain(ring.produced(), [&](const void *record, size_t bytes) {
+          fwrite_unlocked(record, bytes, 1, file_);
+        });
     }
     timespec used;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);

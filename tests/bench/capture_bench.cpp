@@ -1,9 +1,10 @@
-// What capturing costs: ns added to a context switch, beside an empty-program floor, bare rings and the
-// peers that are installed. Needs root.
+// SPDX-License-Identifier: BSD-2-Clause
+// What capturing costs: ns added to a context switch, beside an empty-program floor, bare rings and
+// the peers that are installed. Needs root.
 //
-// Loads: A, a pipe ping-pong on one CPU; B, one on each CPU at once. Each round runs the load plain and
-// then under each tracer, in turn, so that the drift of a shared machine falls on all alike; the figure
-// is the median over the rounds of (traced - plain) / switches of the same round.
+// Loads: A, a pipe ping-pong on one CPU; B, one on each CPU at once. Each round runs the load plain
+// and then under each tracer, in turn, so that the drift of a shared machine falls on all alike;
+// the figure is the median over the rounds of (traced - plain) / switches of the same round.
 #include "tests/bench/bare_ring.h"
 
 #include <fmt/core.h>
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kTrips = 150'000;       // 300,000 switches: about a second
+constexpr int kTrips = 150'000; // 300,000 switches: about a second
 constexpr int kSwitchesPerTrip = 2;
 
 /// Runs a shell command and returns what it printed.
@@ -58,8 +59,9 @@ std::vector<Load> loads(const std::string &pingpong) {
           {"B: every CPU", fmt::format("sh -c '{} wait'", all), int(cpus)}};
 }
 
-/// CPU time per switch in ns, the mean of the copies of the load. CPU time and not wall time, because
-/// other load on a shared machine disturbs it less; on a machine of one's own they are the same here.
+/// CPU time per switch in ns, the mean of the copies of the load. CPU time and not wall time,
+/// because other load on a shared machine disturbs it less; on a machine of one's own they are the
+/// same here.
 double ns_per_switch(const std::string &printed) {
   const std::string key = " cpu_ns_per_roundtrip=";
   double sum = 0;
@@ -69,12 +71,14 @@ double ns_per_switch(const std::string &printed) {
   return found ? sum / found / kSwitchesPerTrip : 0;
 }
 
-// ---- the floor: programs that do nothing, on the same three tracepoints --------------------------
+// ---- the floor: programs that do nothing, on the same three tracepoints
+// --------------------------
 
 class EmptyPrograms {
 public:
   void attach() {
-    const bpf_insn nothing[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0}, {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
+    const bpf_insn nothing[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0},
+                                {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
     bpf_attr load = {};
     load.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
     load.insns = reinterpret_cast<uint64_t>(nothing);
@@ -106,8 +110,8 @@ private:
 // ---- tracers ------------------------------------------------------------------------------------
 
 struct Sample {
-  double added = 0;  // ns per switch
-  double bytes = -1; // per switch
+  double added = 0;   // ns per switch
+  double bytes = -1;  // per switch
   double reader = -1; // CPU ns per switch of the tracer's own process
   double lost = -1;
 };
@@ -143,8 +147,8 @@ Sample run_bare_ring(const fs::path &file, const Load &load) {
 Sample run_ovnitrace(const std::string &options, const fs::path &scratch, const Load &load) {
   fs::path trace = scratch / "ovnitrace";
   Sample sample;
-  sample.added = ns_per_switch(
-      output_of(fmt::format("build/ovnitrace record -q -f {} -o {} -- {}", options, trace.string(), load.command)));
+  sample.added = ns_per_switch(output_of(fmt::format("build/ovnitrace record -q -f {} -o {} -- {}",
+                                                     options, trace.string(), load.command)));
   nlohmann::json json = nlohmann::json::parse(std::ifstream(trace / "trace.json"));
   double switches = double(kTrips) * kSwitchesPerTrip * load.copies;
   sample.bytes = double(bytes_in(trace)) / switches;
@@ -183,7 +187,8 @@ std::vector<Tracer> tracers(const fs::path &scratch, EmptyPrograms &empty) {
   if (installed("trace-cmd"))
     list.push_back({"trace-cmd record", [=](const Load &load) {
                       return run_peer("trace-cmd record -q -e sched_switch -e sched_waking -o " +
-                                          trace_cmd.string(), trace_cmd, load);
+                                          trace_cmd.string(),
+                                      trace_cmd, load);
                     }});
   return list;
 }
@@ -193,7 +198,9 @@ double median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-std::string cell(double value) { return value < 0 ? "-" : fmt::format("{:.0f}", value); }
+std::string cell(double value) {
+  return value < 0 ? "-" : fmt::format("{:.0f}", value);
+}
 
 void measure(const Load &load, const std::vector<Tracer> &list, int rounds) {
   std::vector<double> plain;
@@ -208,9 +215,10 @@ void measure(const Load &load, const std::vector<Tracer> &list, int rounds) {
       samples[n].push_back(sample);
     }
   }
-  fmt::print("{}: plain {:.0f} ns per switch (median of {} rounds)\n", load.name, median(plain), rounds);
-  fmt::print("  {:<24} {:>14} {:>8} {:>13} {:>13} {:>8}\n", "", "added ns/sw", "ratio", "bytes/switch",
-             "tracer ns/sw", "lost");
+  fmt::print("{}: plain {:.0f} ns per switch (median of {} rounds)\n", load.name, median(plain),
+             rounds);
+  fmt::print("  {:<24} {:>14} {:>8} {:>13} {:>13} {:>8}\n", "", "added ns/sw", "ratio",
+             "bytes/switch", "tracer ns/sw", "lost");
   for (size_t n = 0; n < list.size(); n++) {
     if (samples[n].empty()) {
       fmt::print("  {:<24} does not run here\n", list[n].name);
@@ -224,8 +232,8 @@ void measure(const Load &load, const std::vector<Tracer> &list, int rounds) {
     };
     double added = column(&Sample::added);
     fmt::print("  {:<24} {:>14.0f} {:>8.3f} {:>13} {:>13} {:>8}\n", list[n].name, added,
-               1 + added / median(plain), cell(column(&Sample::bytes)), cell(column(&Sample::reader)),
-               cell(column(&Sample::lost)));
+               1 + added / median(plain), cell(column(&Sample::bytes)),
+               cell(column(&Sample::reader)), cell(column(&Sample::lost)));
   }
 }
 

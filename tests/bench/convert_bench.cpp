@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // How fast, and in how much memory, a trace is converted: generated traces of 1, 3 and 10 million
 // scheduler events of 64 threads on 8 CPUs, to both .prv files with arrows. Events a second, both
 // of wall time and of the CPU time of the converting thread (which other load on the machine
 // disturbs less), peak memory, and the ratio to the floor: copying the files that were written.
 //
 //   convert_bench [directory [millions of events ...]]
+#include "emulator/base/error.h"
 #include "emulator/convert/convert.h"
-#include "emulator/error.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // How fast PrvWriter formats: lines a second, ns a line, and the ratio to the floor, which is to
 // copy the same bytes through a buffer and write() them in the same run.
 //

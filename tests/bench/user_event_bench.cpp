@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What a user event costs the program that logs it: without a tracer (one nop), with the library
 // but tracing disabled, and into a chunk of its own; as ratios to an empty loop and to reading the
-// clock, which each event in a chunk must do once. Then, as root, under a real capture, as a ratio to
-// the least system call, which is what a way into the kernel costs at least; and where the process has
-// disabled its events, which is the trap into the kernel alone.
+// clock, which each event in a chunk must do once. Then, as root, under a real capture, as a ratio
+// to the least system call, which is what a way into the kernel costs at least; and where the
+// process has disabled its events, which is the trap into the kernel alone.
 //
 //   user_event_bench [calls in millions]
 
@@ -89,14 +90,15 @@ double contended(unsigned calls) {
 
 constexpr unsigned kTracedCalls = 200'000; // all of them fit into a ring
 
-/// Run by ovnitrace. CPU time, as other load on the machine disturbs it less. The first round, when the kernel
-/// makes the pages of the probes, does not count.
+/// Run by ovnitrace. CPU time, as other load on the machine disturbs it less. The first round, when
+/// the kernel makes the pages of the probes, does not count.
 int run_traced() {
   constexpr unsigned kCalls = kTracedCalls / kRounds;
   auto log = [](unsigned i) { ovnitrace_event(FTrace_EVT_user_event_0, 1, i); };
   std::vector<double> call, event, silent;
   for (int round = 0; round <= kRounds; round++) {
-    call.push_back(measure(kCalls, [](unsigned) { syscall(SYS_getpid); }, CLOCK_THREAD_CPUTIME_ID));
+    call.push_back(measure(
+        kCalls, [](unsigned) { syscall(SYS_getpid); }, CLOCK_THREAD_CPUTIME_ID));
     event.push_back(measure(kCalls, log, CLOCK_THREAD_CPUTIME_ID));
     ovnitrace_disable();
     silent.push_back(measure(kCalls, log, CLOCK_THREAD_CPUTIME_ID));
@@ -124,7 +126,8 @@ int capture() {
   if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 || !mkdtemp(trace))
     return 1;
   const std::string path = self, build = path.substr(0, path.rfind("/tests/bench/"));
-  const std::string command = "'" + build + "/ovnitrace' record -o " + trace + "/trace -- '" + path + "' traced";
+  const std::string command =
+      "'" + build + "/ovnitrace' record -o " + trace + "/trace -- '" + path + "' traced";
   fflush(stdout);
   const int status = system(command.c_str());
   const std::string clean = std::string("rm -rf ") + trace;

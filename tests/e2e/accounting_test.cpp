@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A capture agrees with the kernel's own accounting of every thread.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
@@ -165,8 +166,8 @@ protected:
   }
 };
 
-// sched_info_arrive() returns without counting when last_queued is 0, so the kernel's time slices may
-// be fewer than the times at which the thread got a CPU; its counts of switches are exact.
+// sched_info_arrive() returns without counting when last_queued is 0, so the kernel's time slices
+// may be fewer than the times at which the thread got a CPU; its counts of switches are exact.
 constexpr const char *kUncounted = "the kernel counts no slice that did not happen";
 
 TEST_F(Accounting, CountsTheSwitchesThatEachThreadReadsOfItself) {

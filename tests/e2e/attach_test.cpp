@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A process that is running already, and the whole machine.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"

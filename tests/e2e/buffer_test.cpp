@@ -1,4 +1,6 @@
-// --buffer: a flight recorder saved by a crash, by SIGUSR2 and by a trigger; a capture that stops when full.
+// SPDX-License-Identifier: BSD-2-Clause
+// --buffer: a flight recorder saved by a crash, by SIGUSR2 and by a trigger; a capture that stops
+// when full.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
@@ -35,10 +37,12 @@ TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
       bytes += read_text(trace() + "/" + name).size();
   EXPECT_LE(bytes, 2 * (16u << 10) + 10'000) << "two CPUs";
   EXPECT_GT(told.forgotten, told.events / 2) << "most of it is forgotten";
-  // In place of what is forgotten there is a blackout; a CPU that forgot nothing is without its trace_start.
-  const size_t blackouts = size_t(std::count_if(events.begin(), events.end(), [](const DumpEvent &event) {
-    return event.event.starts_with("blackout_");
-  }));
+  // In place of what is forgotten there is a blackout; a CPU that forgot nothing is without its
+  // trace_start.
+  const size_t blackouts =
+      size_t(std::count_if(events.begin(), events.end(), [](const DumpEvent &event) {
+        return event.event.starts_with("blackout_");
+      }));
   uint64_t files = 0;
   for (const std::string &name : names_in(trace()))
     files += name.ends_with(".ftr");
@@ -55,16 +59,17 @@ TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
                           [](const DumpEvent &event) { return event.event == "blackout_end"; }));
 
   // The last is the death of all of them, of the signal: after it nothing but the end of the trace.
-  const auto last = std::find_if(events.rbegin(), events.rend(),
-                                 [](const DumpEvent &event) { return event.event != "trace_stop"; });
+  const auto last = std::find_if(events.rbegin(), events.rend(), [](const DumpEvent &event) {
+    return event.event != "trace_stop";
+  });
   ASSERT_NE(last, events.rend());
   EXPECT_EQ(last->event, "task_end");
   for (const ThreadRecord &thread : told.threads) {
     const std::vector<DumpEvent> own = by_thread(events)[thread.tid];
     ASSERT_GE(own.size(), 2u) << thread.name;
     EXPECT_EQ(own.back().event, "task_end") << thread.name;
-    const auto exit = std::find_if(own.begin(), own.end(),
-                                   [](const DumpEvent &event) { return event.event == "EXT_exit"; });
+    const auto exit = std::find_if(
+        own.begin(), own.end(), [](const DumpEvent &event) { return event.event == "EXT_exit"; });
     ASSERT_NE(exit, own.end()) << thread.name;
     EXPECT_EQ(exit->detail("status"), std::to_string(SIGSEGV)) << thread.name;
   }
@@ -80,7 +85,8 @@ TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
 
 TEST_F(Buffer, IsSavedBySignalAndGoesOn) {
   const std::string wait = "until [ -e " + path("go") + " ]; do sleep 0.02; done; ";
-  Process tracer(record_command(trace(), script("500", "echo >" + path("ready") + "; " + wait + "exit 3"),
+  Process tracer(record_command(trace(),
+                                script("500", "echo >" + path("ready") + "; " + wait + "exit 3"),
                                 {"--buffer", "cyc:8M"}));
   ASSERT_TRUE(eventually([&] { return exists(path("ready")); }, "the program runs"));
   tracer.signal(SIGUSR2);
@@ -104,7 +110,8 @@ TEST_F(Buffer, IsSavedByATrigger) {
   const std::string pingpong = installed("pingpong") + " 300 >/dev/null; ";
   record({"taskset", "-c", "0", "sh", "-c", pingpong + pingpong + "sleep 3"},
          {"--buffer", "cyc:8M", "--trigger", "EXT_exit"});
-  ASSERT_TRUE(exists(trace() + ".1/trace.json")) << "pingpong's end, a second after the second's begin at most";
+  ASSERT_TRUE(exists(trace() + ".1/trace.json"))
+      << "pingpong's end, a second after the second's begin at most";
   const std::vector<DumpEvent> events = dump(trace() + ".1");
   EXPECT_TRUE(std::any_of(events.begin(), events.end(),
                           [](const DumpEvent &event) { return event.event == "EXT_exit"; }));
@@ -116,8 +123,9 @@ TEST_F(Buffer, IsSavedByATrigger) {
 TEST_F(Buffer, IsSavedByAFrequentTriggerSoOftenAtMost) {
   const std::string pingpong = installed("pingpong") + " 3000 >/dev/null; ";
   const std::string wait = "until [ -e " + trace() + ".2/trace.json ]; do " + pingpong + "done; ";
-  const Outcome outcome = record({"sh", "-c", wait + pingpong + "sleep 2; " + pingpong},
-                                 {"--buffer", "cyc:64K", "--trigger", "task_dispatch", "--max-saves", "2"});
+  const Outcome outcome =
+      record({"sh", "-c", wait + pingpong + "sleep 2; " + pingpong},
+             {"--buffer", "cyc:64K", "--trigger", "task_dispatch", "--max-saves", "2"});
   EXPECT_NE(outcome.err.find("--trigger saves no more: 2 times"), std::string::npos) << outcome.err;
   expect_convertible(trace() + ".2");
   EXPECT_FALSE(exists(trace() + ".3")) << outcome.err;
@@ -127,11 +135,14 @@ TEST_F(Buffer, StopsWhenFullAndTheProgramGoesOn) {
   const Outcome outcome = record(script("30000", "echo alive >" + path("alive") + "; exit 5"),
                                  {"--buffer", "stop:128K"}, 5);
   EXPECT_TRUE(exists(path("alive")));
-  EXPECT_NE(outcome.err.find("131072 bytes are recorded: tracing stopped; the program goes on untraced"),
-            std::string::npos)
+  EXPECT_NE(
+      outcome.err.find("131072 bytes are recorded: tracing stopped; the program goes on untraced"),
+      std::string::npos)
       << outcome.err;
   const TraceRecord told = read_trace_json(trace());
-  EXPECT_EQ(told.how, "131072 bytes were recorded and tracing stopped; later the program exited with status 5");
+  EXPECT_EQ(
+      told.how,
+      "131072 bytes were recorded and tracing stopped; later the program exited with status 5");
   EXPECT_GE(told.records, 131072u / 16);
   EXPECT_EQ(told.records_dropped, 0u);
   const std::vector<DumpEvent> events = dump(trace());
@@ -139,11 +150,13 @@ TEST_F(Buffer, StopsWhenFullAndTheProgramGoesOn) {
   expect_convertible(trace());
 }
 
-// Its last switch will not be seen any more, so nobody waits for it, which would be some thousand short sleeps.
+// Its last switch will not be seen any more, so nobody waits for it, which would be some thousand
+// short sleeps.
 TEST_F(Buffer, DoesNotWaitForTheEndOfAProgramThatIsNotTracedAnyMore) {
   rusage before, after;
   getrusage(RUSAGE_CHILDREN, &before);
-  const Outcome outcome = record({"sh", "-c", installed("user_events") + " 7; sleep 2"}, {"--buffer", "stop:8K"});
+  const Outcome outcome =
+      record({"sh", "-c", installed("user_events") + " 7; sleep 2"}, {"--buffer", "stop:8K"});
   getrusage(RUSAGE_CHILDREN, &after);
   EXPECT_NE(outcome.err.find("the program goes on untraced"), std::string::npos) << outcome.err;
   EXPECT_LT(after.ru_nvcsw - before.ru_nvcsw, 3000);
@@ -157,8 +170,10 @@ TEST_F(Buffer, EndsACaptureOfTheMachineWhenFull) {
 }
 
 TEST_F(Buffer, IsRefusedBeforeTheProgramRuns) {
-  for (const char *kind : {"cyc:0", "stop:0", "cyc:6K", "ring:1M", "cyc:99999999T", "cyc:8000000G"}) {
-    const Outcome outcome = run(record_command(trace(), {"touch", path("ran")}, {"--buffer", kind}));
+  for (const char *kind :
+       {"cyc:0", "stop:0", "cyc:6K", "ring:1M", "cyc:99999999T", "cyc:8000000G"}) {
+    const Outcome outcome =
+        run(record_command(trace(), {"touch", path("ran")}, {"--buffer", kind}));
     const bool too_large = std::string(kind) == "cyc:8000000G";
     EXPECT_EQ(outcome.status(), too_large ? 1 : 2) << kind << ": " << outcome.err;
     EXPECT_NE(outcome.err.find("--buffer"), std::string::npos) << outcome.err;
@@ -173,13 +188,21 @@ TEST_F(Buffer, IsRefusedBeforeTheProgramRuns) {
       EXPECT_NE(outcome.err.find(option), std::string::npos) << outcome.err;
       EXPECT_FALSE(exists(path("ran")) || exists(trace()));
     }
-  EXPECT_EQ(run(record_command(trace(), {"true"}, {"--trigger", "task_deadline_miss"})).status(), 2);
-  EXPECT_EQ(run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--max-saves", "3"})).status(), 2);
-  EXPECT_EQ(run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "no_event"})).status(), 2);
-  const Outcome never = run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "task_deadline_miss"}));
+  EXPECT_EQ(run(record_command(trace(), {"true"}, {"--trigger", "task_deadline_miss"})).status(),
+            2);
+  EXPECT_EQ(
+      run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--max-saves", "3"})).status(),
+      2);
+  EXPECT_EQ(run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "no_event"}))
+                .status(),
+            2);
+  const Outcome never = run(
+      record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "task_deadline_miss"}));
   EXPECT_EQ(never.status(), 2);
   EXPECT_NE(never.err.find("--filter +server"), std::string::npos) << never.err;
-  EXPECT_EQ(run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "CLI"})).status(), 2);
+  EXPECT_EQ(
+      run(record_command(trace(), {"true"}, {"--buffer", "cyc:1M", "--trigger", "CLI"})).status(),
+      2);
 }
 
 } // namespace ovnitrace::test

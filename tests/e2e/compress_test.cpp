@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // --compress: a capture whose files are compressed is the same trace.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"
@@ -10,8 +11,10 @@ class Compressed : public CaptureTest {};
 TEST_F(Compressed, CapturesAreReadAsTheyAreAndMadePlain) {
   record({installed("pingpong"), "3000"}, {"--compress", "--chunk-size", "16K"});
   const std::vector<std::string> names = names_in(trace());
-  EXPECT_TRUE(std::any_of(names.begin(), names.end(), [](const std::string &n) { return n.ends_with(".ftr.zst"); }));
-  EXPECT_TRUE(std::none_of(names.begin(), names.end(), [](const std::string &n) { return n.ends_with(".ftr"); }));
+  EXPECT_TRUE(std::any_of(names.begin(), names.end(),
+                          [](const std::string &n) { return n.ends_with(".ftr.zst"); }));
+  EXPECT_TRUE(std::none_of(names.begin(), names.end(),
+                           [](const std::string &n) { return n.ends_with(".ftr"); }));
   const std::string compressed = run({.argv = {ovnitrace(), "dump", trace()}}).out;
   EXPECT_GT(lines_of(compressed).size(), 5'000u);
   const Outcome converted = run({.argv = {ovnitrace(), "convert", trace()}});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Where a trace is written, and where it is not.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
@@ -34,8 +35,9 @@ TEST_F(Directory, HasADefaultNameOfProgramAndTime) {
 
 TEST_F(Directory, HasADefaultNameOfTheProcessThatIsAttachedTo) {
   Process attached({.argv = {installed("crash"), "1000000"}});
-  const Outcome outcome = run({.argv = {ovnitrace(), "record", "-p", std::to_string(attached.pid()), "-d", "0.1"},
-                               .cwd = directory()});
+  const Outcome outcome =
+      run({.argv = {ovnitrace(), "record", "-p", std::to_string(attached.pid()), "-d", "0.1"},
+           .cwd = directory()});
   ASSERT_EQ(outcome.status(), 0) << outcome.err;
   ASSERT_EQ(names_in(directory()).size(), 1u);
   EXPECT_TRUE(names_in(directory())[0].starts_with("crash-20")) << names_in(directory())[0];
@@ -115,7 +117,8 @@ TEST_F(Directory, FollowsNoLinkInIt) {
 }
 
 TEST_F(Directory, IsNotOverwrittenWhileAnotherWritesThere) {
-  Process first(record_command(trace(), {"sh", "-c", "until [ -e " + path("go") + " ]; do sleep 0.02; done"}));
+  Process first(record_command(
+      trace(), {"sh", "-c", "until [ -e " + path("go") + " ]; do sleep 0.02; done"}));
   ASSERT_TRUE(eventually([&] { return exists(trace() + "/trace.json"); }, "the capture begins"));
   refused({"-f"}, "another ovnitrace");
   write_text(path("go"), "");
@@ -136,7 +139,8 @@ TEST_F(Directory, IsFreeWhenItsTracerWasKilled) {
 }
 
 TEST_F(Directory, ThatTheProgramRemovedIsToldToBeGone) {
-  const std::string remove = "until [ -e " + trace() + "/trace.json ]; do sleep 0.02; done; rm -r " + trace();
+  const std::string remove =
+      "until [ -e " + trace() + "/trace.json ]; do sleep 0.02; done; rm -r " + trace();
   const Outcome outcome = run({.argv = {ovnitrace(), "-o", trace(), "--", "sh", "-c", remove}});
   EXPECT_EQ(outcome.status(), 1);
   EXPECT_NE(outcome.err.find(trace() + " is gone"), std::string::npos) << outcome.err;
@@ -193,13 +197,15 @@ TEST_F(Directory, ThatIsFullIsToldAndWhatWasCapturedStays) {
   EXPECT_TRUE(exists(path("prv/thread.prv")));
 }
 
-// What is known at the end is in trace.json; the list of its threads, for which there is no room, is not.
+// What is known at the end is in trace.json; the list of its threads, for which there is no room,
+// is not.
 TEST_F(Directory, ThatIsFullHasTheEndInItsTraceJson) {
   SmallDisk disk(path("disk"));
   if (!disk.mounted())
     GTEST_SKIP() << "cannot mount a small tmpfs here";
   const std::string trace = path("disk/trace");
-  const std::string work = installed("pingpong") + " 20000; " + installed("many_threads") + " 2000; exit 9";
+  const std::string work =
+      installed("pingpong") + " 20000; " + installed("many_threads") + " 2000; exit 9";
   const Outcome outcome = run(record_command(trace, {"sh", "-c", work}, {"--chunk-size", "32K"}));
   EXPECT_EQ(outcome.status(), 9);
   const TraceRecord told = read_trace_json(trace);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The exit status tells how the program ended, as a shell's does, or what ovnitrace could not do.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
@@ -79,16 +80,20 @@ TEST_F(ExitStatus, Is2ForWrongUsage) {
 }
 
 TEST_F(ExitStatus, Is2ForWhatIsNoNumber) {
-  for (const std::string value : {"", "-1", "1x", "x", " 1", "0x1", "20000000", "99999999999999999999"})
+  for (const std::string value :
+       {"", "-1", "1x", "x", " 1", "0x1", "20000000", "99999999999999999999"})
     for (const std::string option : {"--compress", "--chunks"})
-      EXPECT_TRUE(says(refused({option + "=" + value, "--", "true"}, 2), option)) << option << "=" << value;
-  for (const std::string value : {"0", "-18446744073709551615", "0x1", "1x", "99999999999999999999"})
+      EXPECT_TRUE(says(refused({option + "=" + value, "--", "true"}, 2), option))
+          << option << "=" << value;
+  for (const std::string value :
+       {"0", "-18446744073709551615", "0x1", "1x", "99999999999999999999"})
     EXPECT_TRUE(says(refused({"-p", value}, 2), "--pid")) << value;
   for (const std::string value : {"0", "nan", "inf", "1x", "-1"})
     EXPECT_TRUE(says(refused({"-a", "-d", value}, 2), "--duration")) << value;
   for (const std::string option : {"--max-size", "--max-senders"})
     for (const std::string value : {"", "0", "-1", "1x", "0x1", "99999999999999999999"}) {
-      const Outcome outcome = run({.argv = {ovnitrace(), "collect", "-l", "127.0.0.1:0", option + "=" + value}});
+      const Outcome outcome =
+          run({.argv = {ovnitrace(), "collect", "-l", "127.0.0.1:0", option + "=" + value}});
       EXPECT_EQ(outcome.status(), 2) << option << "=" << value;
       EXPECT_TRUE(says(outcome, option)) << outcome.err;
     }
@@ -96,19 +101,21 @@ TEST_F(ExitStatus, Is2ForWhatIsNoNumber) {
 
 // An option that has no effect would be a surprise: a disk full in place of a recording that stops.
 TEST_F(ExitStatus, Is2ForWhatHasNoEffectWhereItStands) {
-  for (const std::vector<std::string> &arguments : {std::vector<std::string>{"-b", "stop:1M", "record", "--", "true"},
-                                                    {"--send", "tcp://127.0.0.1:1", "record", "--", "true"},
-                                                    {"-q", "record", "-o", trace(), "--", "true"},
-                                                    {"-o", trace(), "convert", directory()},
-                                                    {"info", directory(), "--", "true"},
-                                                    {"convert", "--", directory()}}) {
+  for (const std::vector<std::string> &arguments :
+       {std::vector<std::string>{"-b", "stop:1M", "record", "--", "true"},
+        {"--send", "tcp://127.0.0.1:1", "record", "--", "true"},
+        {"-q", "record", "-o", trace(), "--", "true"},
+        {"-o", trace(), "convert", directory()},
+        {"info", directory(), "--", "true"},
+        {"convert", "--", directory()}}) {
     Command command{.argv = {ovnitrace()}, .cwd = directory()};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.status(), 2) << arguments[0] << ": " << outcome.err;
     EXPECT_TRUE(names_in(directory()).empty()) << arguments[0];
   }
-  EXPECT_TRUE(says(run({.argv = {ovnitrace(), "--output", trace(), "record"}}), "`ovnitrace record --output …`"));
+  EXPECT_TRUE(says(run({.argv = {ovnitrace(), "--output", trace(), "record"}}),
+                   "`ovnitrace record --output …`"));
 }
 
 TEST_F(ExitStatus, Is1ForAProcessThatDoesNotExist) {

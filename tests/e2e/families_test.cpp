@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Families beyond the scheduler's, in real captures.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"
@@ -10,8 +11,8 @@ namespace ovnitrace::test {
 
 namespace {
 
-size_t count(const std::vector<DumpEvent> &events, const std::string &name, const std::string &key = "",
-             const std::string &value = "") {
+size_t count(const std::vector<DumpEvent> &events, const std::string &name,
+             const std::string &key = "", const std::string &value = "") {
   return size_t(std::count_if(events.begin(), events.end(), [&](const DumpEvent &event) {
     return event.event == name && (key.empty() || event.detail(key) == value);
   }));
@@ -43,7 +44,9 @@ TEST_F(Families, OnlyThoseThatAreAskedForHaveRecords) {
   record({installed("families")}, {"--filter", "signal"});
   const std::vector<DumpEvent> events = dump(trace());
   EXPECT_GT(count(events, "signal"), 0u);
-  EXPECT_EQ(count(events, "task_dispatch") + count(events, "task_sleep") + count(events, "task_activate"), 0u);
+  EXPECT_EQ(count(events, "task_dispatch") + count(events, "task_sleep") +
+                count(events, "task_activate"),
+            0u);
   EXPECT_EQ(count(events, "interrupt_start"), 0u);
 }
 
@@ -73,8 +76,8 @@ TEST_F(Families, EachSignalIsSentAndTaken) {
   EXPECT_EQ(count(events, "signal", "sender", "0"), 1u) << "the timer's comes from the kernel";
 }
 
-// "An interrupt hits a traced thread": the thread that its record names is the one that the scheduler's
-// events say runs on that CPU.
+// "An interrupt hits a traced thread": the thread that its record names is the one that the
+// scheduler's events say runs on that CPU.
 TEST_F(Families, AnInterruptHitsTheThreadThatRunsThere) {
   record({installed("families")}, {"--filter", "+irq"});
   const std::vector<DumpEvent> events = dump(trace());
@@ -90,7 +93,8 @@ TEST_F(Families, AnInterruptHitsTheThreadThatRunsThere) {
     if (!starts && !ends)
       continue;
     seen++;
-    EXPECT_EQ(event.detail("interrupted"), std::to_string(running[event.cpu])) << "at " << event.time;
+    EXPECT_EQ(event.detail("interrupted"), std::to_string(running[event.cpu]))
+        << "at " << event.time;
     depth[event.cpu] += starts ? 1 : -1;
     EXPECT_GE(depth[event.cpu], -1) << "one may have begun before the capture";
     EXPECT_LE(depth[event.cpu], 4);
@@ -111,7 +115,8 @@ TEST_F(Families, ShowInParaver) {
 
 TEST_F(Families, ANameThatIsNoneIsRefusedBeforeAnythingRuns) {
   const Outcome outcome = record({"touch", path("ran")}, {"--filter", "irqs"}, 2);
-  EXPECT_NE(outcome.err.find("signal"), std::string::npos) << "the families are told: " << outcome.err;
+  EXPECT_NE(outcome.err.find("signal"), std::string::npos)
+      << "the families are told: " << outcome.err;
   EXPECT_FALSE(exists(path("ran")));
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The traced program is what it would be without ovnitrace: whose it is, and all that it inherits.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // kill -9 of ovnitrace in mid-capture.
 #include "tests/e2e/support/bpf_programs.h"
 #include "tests/e2e/support/e2e.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Events that find no room: counted exactly, shown as a blackout where they were lost.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"
@@ -14,8 +15,9 @@ protected:
   void capture(const std::string &meanwhile, const std::vector<std::string> &options) {
     const std::string pingpong = installed("pingpong");
     const std::string script = pingpong + " 2000; echo >" + path("begun") + "; until [ -e " +
-                               path("stopped") + " ]; do sleep 0.01; done; " + meanwhile + "; echo >" + path("done") +
-                               "; until [ -e " + path("continued") + " ]; do sleep 0.01; done; " + pingpong + " 2000";
+                               path("stopped") + " ]; do sleep 0.01; done; " + meanwhile +
+                               "; echo >" + path("done") + "; until [ -e " + path("continued") +
+                               " ]; do sleep 0.01; done; " + pingpong + " 2000";
     Process tracer(record_command(trace(), {"sh", "-c", script}, options));
     ASSERT_TRUE(eventually([&] { return exists(path("begun")); }, "the first part"));
     tracer.signal(SIGSTOP);
@@ -33,7 +35,8 @@ protected:
   std::vector<DumpEvent> events_;
 };
 
-// Without the creation of a thread, what it does later is told wrong: all is dark when some are lost.
+// Without the creation of a thread, what it does later is told wrong: all is dark when some are
+// lost.
 TEST_F(Unread, LosesCreationsAndShowsIt) {
   capture(installed("many_threads") + " 20000", {"-m", "64M"});
   if (IsSkipped())

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A file of a trace that is gone is noticed by every command that reads the trace.
 #include "tests/e2e/support/e2e.h"
 
@@ -22,7 +23,8 @@ protected:
       char name[32];
       std::snprintf(name, sizeof name, "/cpu%04u.ftr", file.at("cpu").get<unsigned>());
       files.push_back(trace + name);
-      EXPECT_EQ(fs::file_size(files.back()), file.at("records").get<uint64_t>() * kRecordBytes) << name;
+      EXPECT_EQ(fs::file_size(files.back()), file.at("records").get<uint64_t>() * kRecordBytes)
+          << name;
     }
     return files;
   }
@@ -39,25 +41,34 @@ TEST_F(MissingFile, IsNamedByEachCommandAndAFailure) {
   expect_whole(trace());
   const auto size = [](const std::string &file) { return fs::file_size(file); };
   std::iter_swap(files.begin(), std::ranges::max_element(files, {}, size)); // the program ran there
-  fs::resize_file(files.front(), fs::file_size(files.front()) - kRecordBytes); // one must be left for a trace
+  fs::resize_file(files.front(),
+                  fs::file_size(files.front()) - kRecordBytes); // one must be left for a trace
   if (files.size() > 1)
     fs::remove(files.back());
-  for (const std::vector<std::string> &command : std::vector<std::vector<std::string>>{
-           {"convert"}, {"info"}, {"dump"}, {"export", "--to", "ovni"}, {"compress"}, {"compress", "-d"}}) {
+  for (const std::vector<std::string> &command :
+       std::vector<std::vector<std::string>>{{"convert"},
+                                             {"info"},
+                                             {"dump"},
+                                             {"export", "--to", "ovni"},
+                                             {"compress"},
+                                             {"compress", "-d"}}) {
     std::vector<std::string> argv = {ovnitrace()};
     argv.insert(argv.end(), command.begin(), command.end());
     argv.push_back(trace());
     const Outcome outcome = run({.argv = argv});
     EXPECT_EQ(outcome.status(), 1) << command[0] << ": " << outcome.err;
-    EXPECT_NE(outcome.err.find("1 of its "), std::string::npos) << command[0] << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find("1 of its "), std::string::npos)
+        << command[0] << ": " << outcome.err;
     if (files.size() > 1) {
-      EXPECT_NE(outcome.err.find(files.back() + ", byte 0: the file is missing, with "), std::string::npos)
+      EXPECT_NE(outcome.err.find(files.back() + ", byte 0: the file is missing, with "),
+                std::string::npos)
           << command[0] << ": " << outcome.err;
     }
   }
   EXPECT_TRUE(exists(trace() + "/thread.prv")) << "the rest is converted";
   if (files.size() > 1) {
-    EXPECT_NE(run({.argv = {ovnitrace(), "info", "--json", trace()}}).out.find("\"lost\": null"), std::string::npos);
+    EXPECT_NE(run({.argv = {ovnitrace(), "info", "--json", trace()}}).out.find("\"lost\": null"),
+              std::string::npos);
     EXPECT_NE(read_text(trace() + "/cpu.prv").find(":10:1"), std::string::npos) << "a blackout";
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // perf at the same moment sees the same switches, at the same times and in the same order.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"

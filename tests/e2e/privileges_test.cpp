@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Who may capture, and that reading a trace needs nothing.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
@@ -50,9 +51,10 @@ TEST_F(Privileges, OfTwoCapabilitiesSuffice) {
   mkdir(path("place").c_str(), 0755);
   ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
   for (const char *families : {"sched", "all"}) {
-    const Outcome outcome = run({.argv = {command, "record", "-f", "-o", path("place/trace"), "--filter", families,
-                                          "--", installed("many_threads"), "10"},
-                                 .in_child = become_nobody});
+    const Outcome outcome =
+        run({.argv = {command, "record", "-f", "-o", path("place/trace"), "--filter", families,
+                      "--", installed("many_threads"), "10"},
+             .in_child = become_nobody});
     ASSERT_EQ(outcome.status(), 0) << outcome.err;
     EXPECT_EQ(read_trace_json(path("place/trace")).threads.size(), 11u);
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Priorities, mutexes, timers and servers in real captures, compared with what the programs know.
 #include "tests/e2e/support/bpf_programs.h"
 #include "tests/e2e/support/e2e.h"
@@ -21,7 +22,8 @@ using Events = std::vector<DumpEvent>;
 Events only(const Events &events, const std::vector<std::string> &names, uint32_t tid = 0) {
   Events found;
   for (const DumpEvent &event : events)
-    if (std::find(names.begin(), names.end(), event.event) != names.end() && (!tid || event.tid == tid))
+    if (std::find(names.begin(), names.end(), event.event) != names.end() &&
+        (!tid || event.tid == tid))
       found.push_back(event);
   return found;
 }
@@ -42,7 +44,8 @@ std::vector<std::string> priorities(const Events &events, uint32_t tid) {
   return all;
 }
 
-/// The same without those that follow from an inheritance: with PREEMPT_RT the kernel's own locks lend priorities.
+/// The same without those that follow from an inheritance: with PREEMPT_RT the kernel's own locks
+/// lend priorities.
 std::vector<std::string> priorities_set(const Events &events, uint32_t tid) {
   Events set;
   bool lent = false;
@@ -76,19 +79,23 @@ bool sees_changes_of_others() {
 class SchedulingFamilies : public CaptureTest {
 protected:
   /// Records with one more family; `out` is what the program printed.
-  Events capture(const std::string &family, const std::vector<std::string> &program, std::string &out) {
+  Events capture(const std::string &family, const std::vector<std::string> &program,
+                 std::string &out) {
     const Outcome outcome = record(program, {"-f", "--filter", "+" + family});
     out = outcome.out;
     return dump(trace());
   }
   /// Whether the kernel lets a program that says so with status 2 be what it wants.
-  bool allowed(const std::vector<std::string> &program) { return run({.argv = program}).status() != 2; }
+  bool allowed(const std::vector<std::string> &program) {
+    return run({.argv = program}).status() != 2;
+  }
 };
 
 TEST_F(SchedulingFamilies, APriorityChangesForEachCauseOnceAndForWhomItWasChanged) {
   std::string out;
   const Events events = capture("prio", {installed("priorities")}, out);
-  const uint32_t main = uint32_t(number_after(out, "main")), other = uint32_t(number_after(out, "other"));
+  const uint32_t main = uint32_t(number_after(out, "main")),
+                 other = uint32_t(number_after(out, "other"));
   EXPECT_EQ(priorities_set(events, main), (Texts{"123 other", "129 other"}));
   if (sees_changes_of_others()) {
     EXPECT_EQ(priorities_set(events, other), (Texts{"127 other", "127 batch", "129 batch"}));
@@ -119,7 +126,8 @@ TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromWhoWaits) {
     GTEST_SKIP() << "SCHED_FIFO is not allowed here";
   std::string out;
   const Events events = capture("prio", {installed("priorities"), "pi"}, out);
-  const uint32_t low = uint32_t(number_after(out, "low")), high = uint32_t(number_after(out, "high"));
+  const uint32_t low = uint32_t(number_after(out, "low")),
+                 high = uint32_t(number_after(out, "high"));
   const Events inheritance = only(events, {"inheritance"});
   ASSERT_EQ(inheritance.size(), 2u);
   EXPECT_EQ(inheritance[0].tid, low);
@@ -131,7 +139,8 @@ TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromWhoWaits) {
   EXPECT_EQ(priorities(events, high), (Texts{"79 fifo"}));
 }
 
-// What is known of a tid is of the thread that had it before, and is no change of the one that has it now.
+// What is known of a tid is of the thread that had it before, and is no change of the one that has
+// it now.
 TEST_F(SchedulingFamilies, AThreadInheritsNothingFromWhoHadItsTid) {
   if (!allowed({installed("tid_reuse")}))
     GTEST_SKIP() << "a process may not choose the tids of its children here";
@@ -159,13 +168,15 @@ TEST_F(SchedulingFamilies, FutexesAgreeWithWhatTheProgramDid) {
         (event.detail("waited") == "1" ? ended : failed)++;
     EXPECT_EQ(ended, waits) << player;
     EXPECT_EQ(failed, refused) << player;
-    EXPECT_EQ(count(events, "mutex_post", "mutex", ball, tid), number_after(line, "posts")) << player;
+    EXPECT_EQ(count(events, "mutex_post", "mutex", ball, tid), number_after(line, "posts"))
+        << player;
   }
   const std::string nobody = std::to_string(number_after(out, "nobody"));
   const Events gave_up = only(events, {"mutex_lock"}, uint32_t(number_after(out, "main")));
   EXPECT_EQ(size_t(std::count_if(gave_up.begin(), gave_up.end(),
                                  [&](const DumpEvent &event) {
-                                   return event.detail("mutex") == nobody && event.detail("gave_up") == "1";
+                                   return event.detail("mutex") == nobody &&
+                                          event.detail("gave_up") == "1";
                                  })),
             number_after(out, "timeouts") + number_after(out, "changed"));
 }
@@ -174,12 +185,16 @@ TEST_F(SchedulingFamilies, APiMutexIsPassedOnByTheKernel) {
   std::string out;
   const Events events = capture("mutex", {installed("futexes")}, out);
   const std::string mutex = std::to_string(number_after(out, " mutex"));
-  const uint32_t main = uint32_t(number_after(out, "main")), waiter = uint32_t(number_after(out, "waiter"));
+  const uint32_t main = uint32_t(number_after(out, "main")),
+                 waiter = uint32_t(number_after(out, "waiter"));
   std::vector<std::string> story;
   for (const DumpEvent &event : only(events, {"mutex_wait", "mutex_lock", "mutex_unlock"}))
     if (event.detail("mutex") == mutex) {
-      EXPECT_EQ(event.detail("waited") + event.detail("gave_up"), "") << "a PI mutex is known to be locked";
-      story.push_back(event.event + (event.tid == main ? " main" : event.tid == waiter ? " waiter" : " ?"));
+      EXPECT_EQ(event.detail("waited") + event.detail("gave_up"), "")
+          << "a PI mutex is known to be locked";
+      story.push_back(event.event + (event.tid == main     ? " main"
+                                     : event.tid == waiter ? " waiter"
+                                                           : " ?"));
     }
   ASSERT_GE(story.size(), 3u);
   story.resize(3); // the kernel lets the new owner ask it again for the unlock
@@ -208,7 +223,9 @@ TEST_F(SchedulingFamilies, ADeadlineThreadThatMeetsItsDeadlinesHasNoOverrun) {
     GTEST_SKIP() << "SCHED_DEADLINE is not allowed here";
   std::string out;
   Events events;
-  const auto stood_still = [&] { return number_after(out, "late") || number_after(out, "overruns"); };
+  const auto stood_still = [&] {
+    return number_after(out, "late") || number_after(out, "overruns");
+  };
   for (int attempt = 0; attempt == 0 || (attempt < 5 && stood_still()); attempt++)
     events = capture("server", {installed("deadline"), "meet"}, out);
   if (stood_still())
@@ -230,8 +247,10 @@ TEST_F(SchedulingFamilies, ADeadlineThreadThatOverrunsIsThrottledAndMissesItsDea
     GTEST_SKIP() << "SCHED_DEADLINE is not allowed here";
   std::string out;
   Events events;
-  uint64_t overruns = 0; // as the kernel told the program: less, where the signal of the one before was still pending
-  for (int attempt = 0; attempt == 0 || (attempt < 5 && count(events, "server_exhaust") > overruns); attempt++) {
+  uint64_t overruns = 0; // as the kernel told the program: less, where the signal of the one before
+                         // was still pending
+  for (int attempt = 0; attempt == 0 || (attempt < 5 && count(events, "server_exhaust") > overruns);
+       attempt++) {
     events = capture("server", {installed("deadline"), "overrun"}, out);
     overruns = number_after(out, "overruns");
   }
@@ -249,8 +268,8 @@ TEST_F(SchedulingFamilies, ADeadlineThreadThatOverrunsIsThrottledAndMissesItsDea
 }
 
 TEST_F(SchedulingFamilies, ShowInParaver) {
-  const std::string script = installed("priorities") + "; " + installed("futexes") + "; " + installed("timers") + "; " +
-                             installed("deadline") + " overrun; true";
+  const std::string script = installed("priorities") + "; " + installed("futexes") + "; " +
+                             installed("timers") + "; " + installed("deadline") + " overrun; true";
   std::string out;
   const Events events = capture("prio,mutex,timer,server", {"sh", "-c", script}, out);
   ASSERT_EQ(run({.argv = {ovnitrace(), "convert", trace()}}).status(), 0);
@@ -264,22 +283,26 @@ TEST_F(SchedulingFamilies, ShowInParaver) {
     EXPECT_EQ(thread.types.contains(type), deadline) << type;
   // One event of a row is one punctual value.
   const auto shown = [&](uint32_t type) {
-    return size_t(std::count_if(thread.events.begin(), thread.events.end(),
-                                [&](const PrvEvent &event) { return event.type == type && event.value; }));
+    return size_t(
+        std::count_if(thread.events.begin(), thread.events.end(),
+                      [&](const PrvEvent &event) { return event.type == type && event.value; }));
   };
   EXPECT_EQ(shown(420), count(events, "set_priority"));
   EXPECT_EQ(shown(440), count(events, "timer_post"));
 }
 
-// "A family that is filtered out" is not even loaded, and what it must remember of threads takes no memory.
+// "A family that is filtered out" is not even loaded, and what it must remember of threads takes no
+// memory.
 TEST_F(SchedulingFamilies, OnlyThePartsOfAFamilyAreLoaded) {
   struct Loaded {
     size_t programs = 0, tables = 0; // tables of all tids
   };
   const auto load = [&](const std::string &filter) {
     const std::string name = path(filter);
-    Process tracer(record_command(name, {"sh", "-c", "echo >" + name + ".on; until [ -e " + name + ".off ]; do sleep 0.01; done"},
-                                  {"--filter", filter}));
+    Process tracer(record_command(
+        name,
+        {"sh", "-c", "echo >" + name + ".on; until [ -e " + name + ".off ]; do sleep 0.01; done"},
+        {"--filter", filter}));
     eventually([&] { return exists(name + ".on"); }, "the program runs");
     Loaded loaded = {bpf_programs_of(tracer.pid()).size()};
     for (const auto &[id, entries] : bpf_arrays_of(tracer.pid()))
@@ -291,7 +314,8 @@ TEST_F(SchedulingFamilies, OnlyThePartsOfAFamilyAreLoaded) {
   const auto [programs, tables] = load("sched");
   EXPECT_GT(programs, 0u);
   EXPECT_EQ(tables, 1u);
-  const auto expect_more = [&, programs = programs, tables = tables](const std::string &family, size_t of_it, size_t tables_of_it) {
+  const auto expect_more = [&, programs = programs, tables = tables](
+                               const std::string &family, size_t of_it, size_t tables_of_it) {
     const Loaded loaded = load("sched," + family);
     EXPECT_EQ(loaded.programs, programs + of_it) << family;
     EXPECT_EQ(loaded.tables, tables + tables_of_it) << family;
@@ -307,7 +331,8 @@ TEST_F(SchedulingFamilies, AreNotThereUnlessAskedFor) {
   std::string out;
   const Events events = capture("irq", {installed("futexes")}, out);
   for (const DumpEvent &event : events)
-    EXPECT_TRUE(event.event.find("mutex") == std::string::npos && event.event.find("timer_") == std::string::npos &&
+    EXPECT_TRUE(event.event.find("mutex") == std::string::npos &&
+                event.event.find("timer_") == std::string::npos &&
                 event.event.find("server_") == std::string::npos && event.event != "set_priority")
         << event.event;
 }

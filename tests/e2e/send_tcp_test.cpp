@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // --send tcp:// to `ovnitrace collect`, over the loopback, with real captures.
 #include "tests/e2e/support/collector.h"
 #include "tests/e2e/support/e2e.h"
@@ -49,7 +50,9 @@ TEST_F(SendTcp, LosesNoneOfAMillionEvents) {
   const Outcome sent = run(send_command(collector.url(), {installed("pingpong"), "400000"},
                                         {"--ring-size", "64M", "--chunks", "256"}));
   ASSERT_EQ(sent.status(), 0) << sent.err;
-  EXPECT_NE(sent.err.find("written to " + collector.url() + " as " + collected()), std::string::npos) << sent.err;
+  EXPECT_NE(sent.err.find("written to " + collector.url() + " as " + collected()),
+            std::string::npos)
+      << sent.err;
   const Outcome stopped = collector.stop();
   EXPECT_EQ(stopped.status(), 0) << stopped.err;
   EXPECT_NE(stopped.err.find("is complete"), std::string::npos) << stopped.err;
@@ -69,8 +72,9 @@ TEST_F(SendTcp, LosesNoneOfAMillionEvents) {
 TEST_F(SendTcp, GoesOnWhenNobodyReadsWhatTheCollectorSays) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  Process collector({.argv = {ovnitrace(), "collect", "--listen", "tcp://127.0.0.1:0", "-o", collected()},
-                     .in_child = [&] { dup2(ends[1], STDERR_FILENO); }});
+  Process collector(
+      {.argv = {ovnitrace(), "collect", "--listen", "tcp://127.0.0.1:0", "-o", collected()},
+       .in_child = [&] { dup2(ends[1], STDERR_FILENO); }});
   close(ends[1]);
   char said[256] = {};
   EXPECT_GT(read(ends[0], said, sizeof said - 1), 0);
@@ -97,7 +101,8 @@ TEST_F(SendTcp, GivesWhatALocalTraceIs) {
 
 TEST_F(SendTcp, SendsCompressedChunksAsTheyAre) {
   CollectorProcess collector("tcp", collected());
-  const Outcome sent = run(send_command(collector.url(), {installed("pingpong"), "20000"}, {"--compress"}));
+  const Outcome sent =
+      run(send_command(collector.url(), {installed("pingpong"), "20000"}, {"--compress"}));
   ASSERT_EQ(sent.status(), 0) << sent.err;
   const std::string trace = collector.traces().at(0);
   EXPECT_TRUE(exists(trace + "/cpu0000.ftr.zst"));
@@ -111,8 +116,8 @@ TEST_F(SendTcp, TakesSeveralSendersAtOnceAndTheirKey) {
   CollectorProcess collector("tcp", collected(), {"--key", key});
   std::vector<std::unique_ptr<Process>> senders;
   for (int n = 0; n < 3; n++)
-    senders.push_back(std::make_unique<Process>(
-        send_command(collector.url(), {installed("pingpong"), "20000"}, {"--key", key, "--chunks", "256"})));
+    senders.push_back(std::make_unique<Process>(send_command(
+        collector.url(), {installed("pingpong"), "20000"}, {"--key", key, "--chunks", "256"})));
   for (auto &sender : senders) {
     const Outcome outcome = sender->wait();
     EXPECT_EQ(outcome.status(), 0) << outcome.err;
@@ -128,7 +133,8 @@ TEST_F(SendTcp, TakesSeveralSendersAtOnceAndTheirKey) {
 }
 
 TEST_F(SendTcp, RefusesAWrongKeyBeforeTheProgramRuns) {
-  const std::string key = write_key("key", "0123456789abcdef0123"), other = write_key("other", "0123456789abcdef0124"),
+  const std::string key = write_key("key", "0123456789abcdef0123"),
+                    other = write_key("other", "0123456789abcdef0124"),
                     open = write_key("open", "0123456789abcdef0123", 0644);
   CollectorProcess keyed("tcp", collected(), {"--key", key});
   CollectorProcess plain("tcp", path("plain"));
@@ -144,7 +150,9 @@ TEST_F(SendTcp, RefusesAWrongKeyBeforeTheProgramRuns) {
   EXPECT_NE(refusal(keyed.url(), {"--key", open}).find("others may read"), std::string::npos);
   EXPECT_FALSE(exists(path("ran")));
   EXPECT_TRUE(keyed.traces().empty() && plain.traces().empty());
-  EXPECT_EQ(run({.argv = {ovnitrace(), "collect", "--listen", "127.0.0.1:0", "--key", open}}).status(), 1);
+  EXPECT_EQ(
+      run({.argv = {ovnitrace(), "collect", "--listen", "127.0.0.1:0", "--key", open}}).status(),
+      1);
 }
 
 // Files are read and connections made as the user who called sudo.
@@ -152,7 +160,8 @@ TEST_F(SendTcp, ReadsTheKeyAsTheUser) {
   const std::string key = write_key("key", "0123456789abcdef0123");
   CollectorProcess collector("tcp", collected(), {"--key", key});
   Command command = send_command(collector.url(), {"true"}, {"--key", key});
-  command.env = {{"SUDO_UID", std::to_string(nobody_uid())}, {"SUDO_GID", std::to_string(nobody_gid())}};
+  command.env = {{"SUDO_UID", std::to_string(nobody_uid())},
+                 {"SUDO_GID", std::to_string(nobody_gid())}};
   EXPECT_NE(run(command).err.find("Permission denied"), std::string::npos);
   ASSERT_EQ(chown(key.c_str(), nobody_uid(), nobody_gid()), 0);
   const Outcome outcome = run(command);
@@ -168,7 +177,8 @@ TEST_F(SendTcp, FailsBeforeTheProgramRunsIfNobodyCollects) {
   }
   const Outcome outcome = run(send_command(url, {"touch", path("ran")}));
   EXPECT_EQ(outcome.status(), 1);
-  EXPECT_NE(outcome.err.find("cannot send to " + url + ": Connection refused"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("cannot send to " + url + ": Connection refused"), std::string::npos)
+      << outcome.err;
   EXPECT_FALSE(exists(path("ran")));
   EXPECT_EQ(run(send_command("127.0.0.1:1", {"true"})).status(), 2);
   EXPECT_EQ(run(send_command("tcp://127.0.0.1:1", {"true"}, {"-o", trace()})).status(), 2);
@@ -177,14 +187,19 @@ TEST_F(SendTcp, FailsBeforeTheProgramRunsIfNobodyCollects) {
 
 TEST_F(SendTcp, LeavesAReadableTraceOfASenderThatIsKilled) {
   CollectorProcess collector("tcp", collected());
-  const std::string loop = "until [ -e " + path("go") + " ]; do " + installed("pingpong") + " 2000 >/dev/null; done";
+  const std::string loop =
+      "until [ -e " + path("go") + " ]; do " + installed("pingpong") + " 2000 >/dev/null; done";
   Process sender(send_command(collector.url(), {"sh", "-c", loop}, {"--chunk-size", "16K"}));
-  eventually([&] { return collector.traces().size() == 1 && count_records(collector.traces()[0]) > 10'000; },
-             "records at the collector");
+  eventually(
+      [&] {
+        return collector.traces().size() == 1 && count_records(collector.traces()[0]) > 10'000;
+      },
+      "records at the collector");
   sender.signal(SIGKILL);
   sender.wait();
   write_text(path("go"), "");
-  eventually([&] { return collector.process().err().find("went away") != std::string::npos; }, "it is noticed");
+  eventually([&] { return collector.process().err().find("went away") != std::string::npos; },
+             "it is noticed");
   EXPECT_EQ(collector.stop().status(), 1);
   const std::string trace = collector.traces().at(0);
   EXPECT_EQ(read_trace_json(trace).how, "still being captured, or the tracer was killed");
@@ -196,37 +211,45 @@ TEST_F(SendTcp, LeavesAReadableTraceOfASenderThatIsKilled) {
 TEST_F(SendTcp, TellsInTheEndThatTheCollectorWasKilled) {
   CollectorProcess collector("tcp", collected());
   const std::string loop = "until [ -e " + path("go") + " ]; do " + installed("pingpong") +
-                           " 2000 >/dev/null; done; " + installed("pingpong") + " 20000 >/dev/null; echo >" + path("done");
+                           " 2000 >/dev/null; done; " + installed("pingpong") +
+                           " 20000 >/dev/null; echo >" + path("done");
   Process sender(send_command(collector.url(), {"sh", "-c", loop}, {"--chunk-size", "16K"}));
-  eventually([&] { return collector.traces().size() == 1 && count_records(collector.traces()[0]) > 10'000; },
-             "records at the collector");
+  eventually(
+      [&] {
+        return collector.traces().size() == 1 && count_records(collector.traces()[0]) > 10'000;
+      },
+      "records at the collector");
   collector.process().signal(SIGKILL);
   collector.process().wait();
   write_text(path("go"), "");
   const Outcome outcome = sender.wait();
   EXPECT_EQ(outcome.status(), 1);
   EXPECT_TRUE(exists(path("done")));
-  EXPECT_NE(outcome.err.find("error: cannot send to " + collector.url()), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("error: cannot send to " + collector.url()), std::string::npos)
+      << outcome.err;
   const Outcome dumped = run({.argv = {ovnitrace(), "dump", collector.traces().at(0)}});
   EXPECT_GT(parse_dump(dumped.out).size(), 5'000u);
 }
 
-// A collector that takes nothing for a while: what does not fit into the sender's memory is a blackout, and every record is
-// either there or counted.
+// A collector that takes nothing for a while: what does not fit into the sender's memory is a
+// blackout, and every record is either there or counted.
 TEST_F(SendTcp, NeverWaitsForTheCollector) {
   CollectorProcess collector("tcp", collected());
-  const std::string script = "echo >" + path("begun") + "; until [ -e " + path("go") + " ]; do sleep 0.02; done; " +
-                             installed("pingpong") + " 250000 >/dev/null; echo >" + path("done");
+  const std::string script = "echo >" + path("begun") + "; until [ -e " + path("go") +
+                             " ]; do sleep 0.02; done; " + installed("pingpong") +
+                             " 250000 >/dev/null; echo >" + path("done");
   Process sender(send_command(collector.url(), {"sh", "-c", script},
                               {"--chunk-size", "16K", "--chunks", "4", "--ring-size", "64M"}));
   eventually([&] { return exists(path("begun")); }, "the program runs");
   collector.process().signal(SIGSTOP);
   write_text(path("go"), "");
-  eventually([&] { return exists(path("done")); }, "the program ends though nobody takes its trace");
+  eventually([&] { return exists(path("done")); },
+             "the program ends though nobody takes its trace");
   collector.process().signal(SIGCONT);
   const Outcome outcome = sender.wait();
   EXPECT_EQ(outcome.status(), 1);
-  EXPECT_NE(outcome.err.find("events are missing, shown as blackouts"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("events are missing, shown as blackouts"), std::string::npos)
+      << outcome.err;
   EXPECT_EQ(collector.stop().status(), 0);
   const std::string trace = collector.traces().at(0);
   const TraceRecord told = read_trace_json(trace);
@@ -236,7 +259,8 @@ TEST_F(SendTcp, NeverWaitsForTheCollector) {
     for (size_t n = 0; n < file.size(); n++) {
       records++;
       // A chunk of its own: header, blackout, next_chunk or trace_stop.
-      if (file[n].code == FTrace_EVT_numevents && n + 1 < file.size() && file[n + 1].code == FTrace_EVT_blackout_start) {
+      if (file[n].code == FTrace_EVT_numevents && n + 1 < file.size() &&
+          file[n + 1].code == FTrace_EVT_blackout_start) {
         gaps += file[n].par2;
         lost += file[n + 2].par2;
       }
@@ -250,8 +274,12 @@ TEST_F(SendTcp, EndsATraceThatIsTooLarge) {
   CollectorProcess collector("tcp", collected(), {"--max-size", "200K"});
   const Outcome outcome = run(send_command(collector.url(), {installed("pingpong"), "50000"}));
   EXPECT_EQ(outcome.status(), 1);
-  EXPECT_NE(outcome.err.find("the limit of 204800 bytes for one trace is reached"), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("lost; not all of it written to " + collector.url()), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("the limit of 204800 bytes for one trace is reached"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("lost; not all of it written to " + collector.url()),
+            std::string::npos)
+      << outcome.err;
   EXPECT_EQ(outcome.err.find("; written to"), std::string::npos) << outcome.err;
   EXPECT_EQ(collector.stop().status(), 1);
 }
@@ -259,12 +287,14 @@ TEST_F(SendTcp, EndsATraceThatIsTooLarge) {
 // What of a message found room is kept, even if that was the first.
 TEST_F(SendTcp, KeepsWhatAFullDiskTook) {
   CollectorProcess collector("tcp", collected(), {}, [] {
-    const rlimit limit = {100'000, 100'000}; // of each file; there as on a full disk a write ends early, then fails
+    const rlimit limit = {
+        100'000, 100'000}; // of each file; there as on a full disk a write ends early, then fails
     setrlimit(RLIMIT_FSIZE, &limit);
   });
   const Outcome outcome = run(send_command(collector.url(), {installed("pingpong"), "20000"}));
   EXPECT_EQ(outcome.status(), 1);
-  EXPECT_NE(outcome.err.find("what had been written before stays readable"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("what had been written before stays readable"), std::string::npos)
+      << outcome.err;
   EXPECT_EQ(outcome.err.find("(0 records not written"), std::string::npos) << outcome.err;
   EXPECT_EQ(collector.stop().status(), 1);
   ASSERT_EQ(collector.traces().size(), 1u);
@@ -275,20 +305,25 @@ TEST_F(SendTcp, KeepsWhatAFullDiskTook) {
 TEST_F(SendTcp, TellsOfACollectorThatWasStoppedAndEndsAsTheProgram) {
   for (const auto &[status, told] : {std::pair{0, 1}, {7, 7}}) {
     CollectorProcess collector("tcp", collected());
-    const std::string go = path("go" + std::to_string(status)), begun = path("begun" + std::to_string(status));
-    Process sender(send_command(collector.url(), {"sh", "-c", "echo >" + begun + "; until [ -e " + go +
-                                                                  " ]; do sleep 0.02; done; exit " + std::to_string(status)}));
+    const std::string go = path("go" + std::to_string(status)),
+                      begun = path("begun" + std::to_string(status));
+    Process sender(send_command(collector.url(),
+                                {"sh", "-c",
+                                 "echo >" + begun + "; until [ -e " + go +
+                                     " ]; do sleep 0.02; done; exit " + std::to_string(status)}));
     eventually([&] { return exists(begun); }, "the program runs");
     collector.stop();
     write_text(go, "");
     const Outcome outcome = sender.wait();
     EXPECT_EQ(outcome.status(), told) << outcome.err;
-    EXPECT_NE(outcome.err.find("not all of it written to " + collector.url()), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("not all of it written to " + collector.url()), std::string::npos)
+        << outcome.err;
     EXPECT_NE(outcome.err.find("the collector was stopped"), std::string::npos) << outcome.err;
   }
 }
 
-// As nobody, and on this machine only unless told otherwise: in a network of its own, where port 20000 is free.
+// As nobody, and on this machine only unless told otherwise: in a network of its own, where port
+// 20000 is free.
 TEST_F(SendTcp, ListensOnTheLoopbackWithoutRoot) {
   ASSERT_EQ(chown(directory().c_str(), nobody_uid(), nobody_gid()), 0);
   Process collector({.argv = {ovnitrace(), "collect"}, .cwd = directory(), .in_child = [] {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // --send udp:// to `ovnitrace collect`, over the loopback, with real captures and a bad network.
 #include "tests/e2e/support/collector.h"
 #include "tests/e2e/support/e2e.h"
@@ -62,11 +63,13 @@ protected:
   }
 };
 
-// Everything that was sent is in the files or in a blackout; and every datagram came or is told as lost.
+// Everything that was sent is in the files or in a blackout; and every datagram came or is told as
+// lost.
 TEST_F(SendUdp, AccountsForAMillionEvents) {
   CollectorProcess collector("udp", path("collected"));
   const Outcome sent = run(send_command(collector.url(), {installed("pingpong"), "400000"}));
-  EXPECT_LE(sent.status(), 1) << sent.err; // 1: the sender itself had to leave something out, and counted it
+  EXPECT_LE(sent.status(), 1)
+      << sent.err; // 1: the sender itself had to leave something out, and counted it
   told(collector, " reordered, ");
   collector.stop();
   const std::string trace = collector.traces().at(0);
@@ -86,7 +89,8 @@ TEST_F(SendUdp, CountsExactlyWhatABadNetworkLoses) {
   // Few enough datagrams that all of them have room where they wait.
   std::vector<std::unique_ptr<Process>> senders;
   for (int n = 0; n < 2; n++)
-    senders.push_back(std::make_unique<Process>(send_command(relay.url(), {installed("pingpong"), "10000"})));
+    senders.push_back(
+        std::make_unique<Process>(send_command(relay.url(), {installed("pingpong"), "10000"})));
   for (auto &sender : senders) {
     const Outcome outcome = sender->wait();
     EXPECT_EQ(outcome.status(), 0) << outcome.err;
@@ -130,10 +134,14 @@ TEST_F(SendUdp, GivesWhatALocalTraceIs) {
 
 TEST_F(SendUdp, LeavesAReadableTraceOfASenderThatIsKilled) {
   CollectorProcess collector("udp", path("collected"));
-  const std::string loop = "until [ -e " + path("go") + " ]; do " + installed("pingpong") + " 2000 >/dev/null; done";
+  const std::string loop =
+      "until [ -e " + path("go") + " ]; do " + installed("pingpong") + " 2000 >/dev/null; done";
   Process sender(send_command(collector.url(), {"sh", "-c", loop}));
-  eventually([&] { return collector.traces().size() == 1 && count_records(collector.traces()[0]) > 10'000; },
-             "records at the collector");
+  eventually(
+      [&] {
+        return collector.traces().size() == 1 && count_records(collector.traces()[0]) > 10'000;
+      },
+      "records at the collector");
   sender.signal(SIGKILL);
   sender.wait();
   write_text(path("go"), "");
@@ -154,7 +162,8 @@ TEST_F(SendUdp, SaysInTheEndThatNobodyListened) {
   const Outcome outcome = run(send_command(url, {"touch", path("ran")}));
   EXPECT_EQ(outcome.status(), 1);
   EXPECT_TRUE(exists(path("ran")));
-  EXPECT_NE(outcome.err.find("did not reach " + url + ": Connection refused"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("did not reach " + url + ": Connection refused"), std::string::npos)
+      << outcome.err;
 }
 
 // The network sender of libovnitrace itself; what it logged is what is converted.
@@ -163,9 +172,13 @@ TEST_F(SendUdp, TakesWhatTheLibrarySends) {
   const std::string address = collector.url().substr(std::string("udp://").size());
   const Outcome sent = run({.argv = {installed("library_sender_static"), address, "300"}});
   ASSERT_EQ(sent.status(), 0) << sent.out << sent.err;
-  eventually([&] { return !collector.traces().empty() && exists(collector.traces()[0] + "/trace.dat") &&
-                          read_text(collector.traces()[0] + "/trace.dat").size() >= 300 * sizeof(ftrace_record); },
-             "the records");
+  eventually(
+      [&] {
+        return !collector.traces().empty() && exists(collector.traces()[0] + "/trace.dat") &&
+               read_text(collector.traces()[0] + "/trace.dat").size() >=
+                   300 * sizeof(ftrace_record);
+      },
+      "the records");
   const Outcome stopped = collector.stop();
   EXPECT_EQ(stopped.status(), 0) << stopped.err;
   EXPECT_NE(stopped.err.find(" is complete: "), std::string::npos) << stopped.err;

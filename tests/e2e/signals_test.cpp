@@ -1,4 +1,6 @@
-// Signals: those sent to the terminal's or another process group the program gets itself, others are passed on to it.
+// SPDX-License-Identifier: BSD-2-Clause
+// Signals: those sent to the terminal's or another process group the program gets itself, others
+// are passed on to it.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
@@ -25,9 +27,13 @@ protected:
 };
 
 TEST_F(Signals, SentToOvnitraceArePassedOn) {
-  for (const auto &[number, name] :
-       {std::pair{SIGTERM, "TERM"}, {SIGINT, "INT"}, {SIGHUP, "HUP"}, {SIGQUIT, "QUIT"}, {SIGALRM, "ALRM"},
-        {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}}) {
+  for (const auto &[number, name] : {std::pair{SIGTERM, "TERM"},
+                                     {SIGINT, "INT"},
+                                     {SIGHUP, "HUP"},
+                                     {SIGQUIT, "QUIT"},
+                                     {SIGALRM, "ALRM"},
+                                     {SIGUSR1, "USR1"},
+                                     {SIGUSR2, "USR2"}}) {
     for (const char *file : {"got", "ready", "end"})
       unlink(path(file).c_str());
     Process tracer(record_command(trace(), {"sh", "-c", counting(name)}, {"-f"}));
@@ -40,7 +46,8 @@ TEST_F(Signals, SentToOvnitraceArePassedOn) {
   }
 }
 
-// ovnitrace is stopped meanwhile, so that it cannot pass it on before the program has taken it, which would be one.
+// ovnitrace is stopped meanwhile, so that it cannot pass it on before the program has taken it,
+// which would be one.
 TEST_F(Signals, SentToTheGroupReachTheProgramOnce) {
   Command command = record_command(trace(), {installed("take_signals")});
   command.in_child = [] { setpgid(0, 0); };
@@ -58,8 +65,9 @@ TEST_F(Signals, SentToTheGroupReachTheProgramOnce) {
 }
 
 TEST_F(Signals, OfTheProgramToOvnitraceAreNotPassedBack) {
-  Process tracer(record_command(trace(), {"sh", "-c", "kill -USR1 $PPID; trap 'exit 6' TERM; echo >" + path("ready") +
-                                                          "; while :; do sleep 0.02; done"}));
+  Process tracer(record_command(trace(), {"sh", "-c",
+                                          "kill -USR1 $PPID; trap 'exit 6' TERM; echo >" +
+                                              path("ready") + "; while :; do sleep 0.02; done"}));
   wait_for("ready");
   tracer.signal(SIGTERM);
   EXPECT_EQ(tracer.wait().status(), 6);
@@ -96,7 +104,8 @@ void break_stderr() {
 }
 
 TEST_F(Signals, OfABrokenPipeDoNotEndOvnitrace) {
-  Command command{.argv = {ovnitrace(), "-o", trace(), "--", "sh", "-c", "exit 5"}, .in_child = break_stderr};
+  Command command{.argv = {ovnitrace(), "-o", trace(), "--", "sh", "-c", "exit 5"},
+                  .in_child = break_stderr};
   EXPECT_EQ(run(command).status(), 5);
   EXPECT_TRUE(exists(trace() + "/thread.prv"));
 }

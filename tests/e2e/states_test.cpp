@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What a chunk tells of the threads' states to who lacks the chunks before it.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"
@@ -61,13 +62,15 @@ TEST_F(States, ChangeNothingWhereNothingIsMissing) {
   EXPECT_EQ(read_trace_json(trace()).events, events.size());
 }
 
-// A flight recorder that has kept nothing but a thread's own events knows whose they are, and that another thread is
-// blocked, which has logged nothing since the begin.
+// A flight recorder that has kept nothing but a thread's own events knows whose they are, and that
+// another thread is blocked, which has logged nothing since the begin.
 TEST_F(States, AreKnownOfThreadsWhoseLastSwitchIsForgotten) {
   constexpr unsigned kEvents = 20'000;
-  const Outcome outcome = record({installed("user_events"), "spin", std::to_string(kEvents)}, {"--buffer", "cyc:16K"});
+  const Outcome outcome =
+      record({installed("user_events"), "spin", std::to_string(kEvents)}, {"--buffer", "cyc:16K"});
   unsigned spinning = 0, blocked = 0;
-  ASSERT_EQ(std::sscanf(outcome.out.c_str(), "spinning %u blocked %u", &spinning, &blocked), 2) << outcome.out;
+  ASSERT_EQ(std::sscanf(outcome.out.c_str(), "spinning %u blocked %u", &spinning, &blocked), 2)
+      << outcome.out;
   ASSERT_EQ(read_trace_json(trace()).lost, 0u);
   std::vector<DumpEvent> own = dump(trace());
   std::erase_if(own, [](const DumpEvent &event) { return event.event != "user_event_0"; });
@@ -78,9 +81,10 @@ TEST_F(States, AreKnownOfThreadsWhoseLastSwitchIsForgotten) {
   const Prv threads = read_prv(trace(), "thread"), cpus = read_prv(trace(), "cpu");
   expect_sound(threads, cpus);
   const auto row_of = [&](unsigned tid) {
-    const auto row = std::find_if(threads.rows.begin(), threads.rows.end(), [&](const std::string &name) {
-      return name.ends_with("(" + std::to_string(tid) + ")");
-    });
+    const auto row =
+        std::find_if(threads.rows.begin(), threads.rows.end(), [&](const std::string &name) {
+          return name.ends_with("(" + std::to_string(tid) + ")");
+        });
     return size_t(row - threads.rows.begin());
   };
   const size_t spinner = row_of(spinning), sleeper = row_of(blocked);
@@ -94,7 +98,8 @@ TEST_F(States, AreKnownOfThreadsWhoseLastSwitchIsForgotten) {
         continue; // of one instant only the last is shown
       EXPECT_EQ(value_of(instant.threads[spinner], kThreadState), kRunning) << instant.time;
       EXPECT_EQ(value_of(instant.threads[sleeper], kThreadState), kPaused) << instant.time;
-      EXPECT_EQ(value_of(instant.threads[spinner], kUserEvent0), std::stoll(own[next].detail("par2")));
+      EXPECT_EQ(value_of(instant.threads[spinner], kUserEvent0),
+                std::stoll(own[next].detail("par2")));
     }
   });
   EXPECT_EQ(next, own.size());

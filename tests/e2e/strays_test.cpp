@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What these tests stand on: no program outlives its test.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/strays.h"
@@ -15,7 +16,8 @@ TEST(Strays, AreKilledWithWhateverTheyStarted) {
   kill_strays();
   // Gone, or dead and not yet reaped by who adopted it.
   const std::string environ = "/proc/" + pid + "/environ";
-  EXPECT_TRUE(!exists(environ) || read_text("/proc/" + pid + "/stat").find(") Z ") != std::string::npos);
+  EXPECT_TRUE(!exists(environ) ||
+              read_text("/proc/" + pid + "/stat").find(") Z ") != std::string::npos);
 }
 
 } // namespace ovnitrace::test

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Threads and processes: found from their first instant, named, and followed to their end.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"

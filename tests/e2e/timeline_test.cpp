@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What a conversion of a real capture must be at every instant.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"

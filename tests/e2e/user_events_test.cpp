@@ -1,5 +1,6 @@
-// What a traced program logs itself: every event is in the trace, once, at its time, on its CPU and in the
-// time of the thread that logged it; and nothing that is not the program's to log.
+// SPDX-License-Identifier: BSD-2-Clause
+// What a traced program logs itself: every event is in the trace, once, at its time, on its CPU and
+// in the time of the thread that logged it; and nothing that is not the program's to log.
 #include "tests/e2e/support/bpf_programs.h"
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/logged.h"
@@ -118,7 +119,8 @@ TEST_F(UserEvents, OfAProgramThatIsLinkedWithTheLibrary) {
 TEST_F(UserEvents, OfAProgramThatOpensTheLibrary) {
   const std::string library = installed("libovnitrace.so.0"), other = path("other.so");
   write_text(other, read_text(library));
-  expect_all_there({installed("library_events_shared"), "7", "loaded", other}, 101, {"--probe", other});
+  expect_all_there({installed("library_events_shared"), "7", "loaded", other}, 101,
+                   {"--probe", other});
 }
 
 TEST_F(UserEvents, OfALibraryThatIsFoundWhereTheDynamicLoaderIsTold) {
@@ -213,15 +215,16 @@ TEST_F(UserEvents, AProgramCanFilterAFamilyForATime) {
     }
     interrupts[filtered] += event.event == "interrupt_start" || event.event == "interrupt_end";
   }
-  EXPECT_EQ(told, (std::vector<std::string>{"filter_interrupt 1", "filter_interrupt 0", "filter_user 1",
-                                            "filter_user 0"}));
+  EXPECT_EQ(told, (std::vector<std::string>{"filter_interrupt 1", "filter_interrupt 0",
+                                            "filter_user 1", "filter_user 0"}));
   EXPECT_GT(interrupts[0], 0);
   EXPECT_EQ(interrupts[1], 0);
   EXPECT_EQ(par2_of(only(events, "user_event_2")), (std::vector<std::string>{"0", "1", "3"}));
 }
 
 TEST_F(UserEvents, AProgramCannotFilterTheSchedulerNorAddAFamily) {
-  record({installed("user_events"), "filter", "0xf2", "1", "0xf3", "0", "0xf7", "1", "0xf0", "1", "0xf9", "7"});
+  record({installed("user_events"), "filter", "0xf2", "1", "0xf3", "0", "0xf7", "1", "0xf0", "1",
+          "0xf9", "7"});
   const std::vector<DumpEvent> events = dump(trace());
   for (const DumpEvent &event : events) {
     EXPECT_FALSE(event.event.starts_with("filter_")) << event.event;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Who woke a thread, and in which context, in real captures.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"

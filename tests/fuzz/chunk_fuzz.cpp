@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Any bytes as the chunk files of a host: catalog, merge and dump must survive them.
+#include "emulator/base/error.h"
 #include "emulator/dump/dump_line.h"
-#include "emulator/error.h"
 #include "emulator/input/merge.h"
 
 #include <sys/mman.h>

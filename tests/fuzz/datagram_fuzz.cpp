@@ -1,4 +1,6 @@
-// Any bytes as datagrams: the parser with each piece as it is, then a session with its records under a good header.
+// SPDX-License-Identifier: BSD-2-Clause
+// Any bytes as datagrams: the parser with each piece as it is, then a session with its records
+// under a good header.
 #include "tests/unit/support/memory_sink.h"
 #include "user/chunk/event_count.h"
 #include "user/net/udp_session.h"
@@ -23,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   UdpSession session("from", store.maker());
   uint32_t number = 0;
   while (size >= 2) {
-    const uint32_t count = std::min<uint32_t>(data[0] % (kMostRecords + 1), uint32_t((size - 2) / sizeof(ftrace_record)));
+    const uint32_t count = std::min<uint32_t>(data[0] % (kMostRecords + 1),
+                                              uint32_t((size - 2) / sizeof(ftrace_record)));
     const char *why = nullptr;
     if (const auto parsed = parse_datagram({reinterpret_cast<const char *>(data), size}, why))
       require(parsed->count <= kMostRecords && write_datagram(*parsed).size() == size);

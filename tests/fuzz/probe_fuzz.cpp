@@ -1,5 +1,7 @@
-// read_elf_file with any bytes as a program, and with a small good program some bytes of which are changed, whose
-// notes, dynamic entries and strings are any bytes; LibraryCache and parse_arguments with the same bytes.
+// SPDX-License-Identifier: BSD-2-Clause
+// read_elf_file with any bytes as a program, and with a small good program some bytes of which are
+// changed, whose notes, dynamic entries and strings are any bytes; LibraryCache and parse_arguments
+// with the same bytes.
 #include "user/probe/arguments.h"
 #include "user/probe/elf_file.h"
 #include "user/probe/library_cache.h"
@@ -25,7 +27,8 @@ size_t read(const std::string &bytes) {
     abort();
   const auto file = read_elf_file(fd);
   for (size_t n = 0; file && n < file->probes.size(); n++)
-    if (file->probes[n].offset >= bytes.size() || (n && file->probes[n].offset <= file->probes[n - 1].offset) ||
+    if (file->probes[n].offset >= bytes.size() ||
+        (n && file->probes[n].offset <= file->probes[n - 1].offset) ||
         file->probes[n].what.kind > USER_PROBE_DISABLE)
       abort();
   return file ? file->probes.size() : 0;
@@ -42,9 +45,11 @@ struct Head {
 
 std::string good_note(uint64_t address) {
 #if defined(__aarch64__)
-  static constexpr char kText[] = "ovnitrace\0event\0" "4@9 4@x8 4@7";
+  static constexpr char kText[] = "ovnitrace\0event\0"
+                                  "4@9 4@x8 4@7";
 #else
-  static constexpr char kText[] = "ovnitrace\0event\0" "4@$9 4@%edi 4@$7";
+  static constexpr char kText[] = "ovnitrace\0event\0"
+                                  "4@$9 4@%edi 4@$7";
 #endif
   const std::string_view text(kText, sizeof(kText)); // with its end
   std::string note(4 * 3, '\0');
@@ -73,13 +78,22 @@ std::string program(std::string_view changes, std::string_view bytes) {
 #endif
   head.file.e_version = EV_CURRENT;
   head.file.e_ehsize = sizeof(Elf64_Ehdr);
-  head.file.e_phoff = offsetof(Head, segment), head.file.e_phentsize = sizeof(Elf64_Phdr), head.file.e_phnum = 1;
+  head.file.e_phoff = offsetof(Head, segment), head.file.e_phentsize = sizeof(Elf64_Phdr),
+  head.file.e_phnum = 1;
   head.file.e_shoff = offsetof(Head, sections), head.file.e_shentsize = sizeof(Elf64_Shdr);
   head.file.e_shnum = kSections;
   head.segment.p_type = PT_LOAD, head.segment.p_flags = PF_R | PF_X;
   head.segment.p_filesz = head.segment.p_memsz = sizeof(Head);
-  head.sections[kNotes] = {.sh_name = 0, .sh_type = SHT_NOTE, .sh_flags = 0, .sh_addr = 0, .sh_offset = sizeof(Head),
-                           .sh_size = notes.size(), .sh_link = 0, .sh_info = 0, .sh_addralign = 4, .sh_entsize = 0};
+  head.sections[kNotes] = {.sh_name = 0,
+                           .sh_type = SHT_NOTE,
+                           .sh_flags = 0,
+                           .sh_addr = 0,
+                           .sh_offset = sizeof(Head),
+                           .sh_size = notes.size(),
+                           .sh_link = 0,
+                           .sh_info = 0,
+                           .sh_addralign = 4,
+                           .sh_entsize = 0};
   head.sections[kDynamic] = head.sections[kStrings] = head.sections[kNotes];
   head.sections[kDynamic].sh_type = SHT_DYNAMIC, head.sections[kDynamic].sh_link = kStrings;
   head.sections[kDynamic].sh_entsize = sizeof(Elf64_Dyn), head.sections[kDynamic].sh_addralign = 8;

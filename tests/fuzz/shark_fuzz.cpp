@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Any bytes as a plain FTrace file of S.Ha.R.K.: index, merge, tasks, dump and all models must
 // survive them.
 #include "emulator/core/replay.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Any bytes from a sender's TCP connection, cut anywhere: before and after it said who it is.
 #include "tests/unit/support/memory_sink.h"
 #include "user/net/tcp_session.h"

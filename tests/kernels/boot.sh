@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # boot.sh KERNEL COMMAND [ARGUMENTS]: boots build/kernels/KERNEL in QEMU, without any help of the
 # processor, runs the command there as root in a copy of this checkout's build, and ends with its status.
 # What it prints comes through a serial line of its own; the kernel's messages are in

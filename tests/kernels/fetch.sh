@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Gets the kernels that end-to-end tests are run on beside the machine's own: build/kernels/NAME/vmlinuz,
 # taken out of Debian's packages, which are not installed. Prints a line for each: NAME, and `ready` or why
 # it is not.

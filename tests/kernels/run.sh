@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Runs a part of the end-to-end tests, of what depends on the kernel, on each kernel of fetch.sh; `make
 # test-kernels` builds what this needs. No times are tested: under emulation the two clocks that those tests
 # compare run apart. Exit status 1 if a test failed on any, or a kernel could not be had.

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Logs through libovnitrace and says what it logged, as tests/programs/user_events.cpp does:
 //
-//   library_events MARK [loaded LIBRARY]   MARK in parameter 1; loaded: through a library that it opens by dlopen
+//   library_events MARK [loaded LIBRARY]   MARK in parameter 1; loaded: through a library that it
+//   opens by dlopen
 #include <ovnitrace/ftrace.h>
 
 #include <cstdio>
@@ -26,8 +28,8 @@ void add(unsigned code, unsigned par1, unsigned par2) {
   const uint64_t before = now();
   log_event(uint16_t(code), uint16_t(par1), par2);
   const uint64_t after = now();
-  printf("logged tid=%d code=%u par1=%u par2=%u before=%llu after=%llu cpu=-1\n", gettid(), code, par1, par2,
-         (unsigned long long)before, (unsigned long long)after);
+  printf("logged tid=%d code=%u par1=%u par2=%u before=%llu after=%llu cpu=-1\n", gettid(), code,
+         par1, par2, (unsigned long long)before, (unsigned long long)after);
 }
 
 template <typename Function> void load(void *library, const char *name, Function &function) {

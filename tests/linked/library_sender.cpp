@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Sends what it logs with libovnitrace's own network sender:
 //
 //   library_sender ADDRESS:PORT EVENTS   user events 1, numbered in parameter 2
@@ -25,7 +26,8 @@ int main(int argc, char **argv) {
   constexpr int kChunkEvents = 128;
   unsigned logged = 0;
   for (bool first = true; logged < events; first = false) {
-    const int chunk = check(FTrace_chunk_create(kChunkEvents * 16, 4 * 16, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_STOP),
+    const int chunk = check(FTrace_chunk_create(kChunkEvents * 16, 4 * 16,
+                                                FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_STOP),
                             "FTrace_chunk_create");
     check(FTrace_actual_chunk_select(chunk), "FTrace_actual_chunk_select");
     check(FTrace_enable(), "FTrace_enable");

@@ -1,6 +1,7 @@
-// crash [ROUNDS, 15000]: every millisecond, ROUNDS times, main wakes its four workers for a little work;
-// then worker-3 writes through a null pointer while another thread has slept all the time. Dies by SIGSEGV,
-// without a core file. What a flight recorder is for.
+// SPDX-License-Identifier: BSD-2-Clause
+// crash [ROUNDS, 15000]: every millisecond, ROUNDS times, main wakes its four workers for a little
+// work; then worker-3 writes through a null pointer while another thread has slept all the time.
+// Dies by SIGSEGV, without a core file. What a flight recorder is for.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -15,7 +16,9 @@ namespace {
 
 constexpr int kWorkers = 4;
 
-void name_self(const std::string &name) { pthread_setname_np(pthread_self(), name.c_str()); }
+void name_self(const std::string &name) {
+  pthread_setname_np(pthread_self(), name.c_str());
+}
 
 void work(unsigned amount) {
   for (unsigned n = 0; n < amount; n++)

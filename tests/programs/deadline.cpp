@@ -1,6 +1,7 @@
-// Jobs of a SCHED_DEADLINE thread. "meet": each uses a tenth of its budget and yields. "overrun": one that needs more
-// than its budget. Says how many jobs, how many of them ended too late, and how often the kernel told it of an overrun. Ends with 2 where
-// SCHED_DEADLINE is not allowed.
+// SPDX-License-Identifier: BSD-2-Clause
+// Jobs of a SCHED_DEADLINE thread. "meet": each uses a tenth of its budget and yields. "overrun":
+// one that needs more than its budget. Says how many jobs, how many of them ended too late, and how
+// often the kernel told it of an overrun. Ends with 2 where SCHED_DEADLINE is not allowed.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -12,7 +13,8 @@
 
 namespace {
 
-constexpr uint64_t kBudget = 12'000'000, kPeriod = 120'000'000; // ns; a budget is longer than a tick
+constexpr uint64_t kBudget = 12'000'000,
+                   kPeriod = 120'000'000; // ns; a budget is longer than a tick
 constexpr int kJobs = 5;
 
 struct Attributes { // struct sched_attr of <linux/sched/types.h>
@@ -33,8 +35,12 @@ uint64_t read_clock(clockid_t clock) {
   clock_gettime(clock, &t);
   return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_nsec);
 }
-uint64_t cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
-uint64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
+uint64_t cpu_ns() {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+uint64_t now_ns() {
+  return read_clock(CLOCK_MONOTONIC);
+}
 
 void burn(uint64_t ns) {
   const uint64_t end = cpu_ns() + ns;

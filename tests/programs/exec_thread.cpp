@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A thread other than main calls execve: the kernel ends all others and gives it the tid of the
 // main thread. Prints `before pid= tid=` (the calling thread) and, from the new program, `after
 // pid= tid=`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // exit_status N: exits with status N.
 #include <cstdlib>
 

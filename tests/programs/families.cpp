@@ -1,4 +1,6 @@
-// Makes each family of events happen, as often as it says: signals between its threads and from a timer.
+// SPDX-License-Identifier: BSD-2-Clause
+// Makes each family of events happen, as often as it says: signals between its threads and from a
+// timer.
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -13,7 +15,9 @@ constexpr int kSignals = 20;
 
 std::atomic<int> taken{0};
 
-void on_signal(int) { taken++; }
+void on_signal(int) {
+  taken++;
+}
 
 void *receive(void *) {
   while (taken < kSignals)

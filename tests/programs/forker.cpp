@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // forker [N, 100]: forks N times, each child executes /bin/true, one after the other.
 // Prints `child pid= status=` for each, and `forks=N`.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Does known things with futexes and says what: addresses in decimal, their low 32 bits.
 #include <atomic>
 #include <cerrno>
@@ -13,21 +14,23 @@ namespace {
 
 constexpr int kHandovers = 10, kTimeouts = 3, kChanged = 4;
 
-alignas(64) uint32_t ball = 0;      // whose turn it is: 0 or 1
-alignas(64) uint32_t nobody = 0;    // is never posted
+alignas(64) uint32_t ball = 0;   // whose turn it is: 0 or 1
+alignas(64) uint32_t nobody = 0; // is never posted
 pthread_mutex_t mutex;
 
 long futex(uint32_t *word, int operation, uint32_t value, const timespec *timeout = nullptr) {
   return syscall(SYS_futex, word, operation, value, timeout, nullptr, 0);
 }
 
-pid_t my_tid() { return pid_t(syscall(SYS_gettid)); }
+pid_t my_tid() {
+  return pid_t(syscall(SYS_gettid));
+}
 
 struct Player {
   uint32_t number;
   pid_t tid;
-  unsigned waits;    ///< that ended because of a post
-  unsigned refused;  ///< the value had changed already
+  unsigned waits;   ///< that ended because of a post
+  unsigned refused; ///< the value had changed already
   unsigned posts;
 };
 
@@ -84,7 +87,9 @@ void pi() {
   pthread_join(thread, nullptr);
 }
 
-uint32_t low(const void *address) { return uint32_t(reinterpret_cast<uintptr_t>(address)); }
+uint32_t low(const void *address) {
+  return uint32_t(reinterpret_cast<uintptr_t>(address));
+}
 
 } // namespace
 
@@ -99,7 +104,8 @@ int main() {
   pi();
   printf("ball %u nobody %u mutex %u\n", low(&ball), low(&nobody), low(&mutex));
   for (const Player &player : players)
-    printf("player%u tid %d waits %u refused %u posts %u\n", player.number, player.tid, player.waits, player.refused,
-           player.posts);
-  printf("main %d timeouts %d changed %d waiter %d\n", my_tid(), kTimeouts, kChanged, waiter.load());
+    printf("player%u tid %d waits %u refused %u posts %u\n", player.number, player.tid,
+           player.waits, player.refused, player.posts);
+  printf("main %d timeouts %d changed %d waiter %d\n", my_tid(), kTimeouts, kChanged,
+         waiter.load());
 }

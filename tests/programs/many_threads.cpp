@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // many_threads [N, 1000] [AT_ONCE, 16]: N threads that live for a moment, at most AT_ONCE together.
 // Prints `thread tid=` for each, and `threads=N`.
 #include <algorithm>

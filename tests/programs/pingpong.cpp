@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // pingpong [--threads] [--cpus A[,B]] [N, 100000]: a byte goes to and fro over two pipes N times,
 // between two processes or threads, both pinned to CPU A or one to A and one to B. The load of
 // `perf bench sched pipe`: two context switches a round trip, and nothing else. Prints
@@ -30,7 +31,9 @@ uint64_t now_ns() {
 uint64_t cpu_ns(int who) {
   rusage usage;
   getrusage(who, &usage);
-  const auto ns = [](const timeval &t) { return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_usec) * 1000; };
+  const auto ns = [](const timeval &t) {
+    return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_usec) * 1000;
+  };
   return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 

@@ -1,5 +1,6 @@
-// Changes priorities in every way that a program can, and says what it did. With "pi": two SCHED_FIFO threads at one
-// mutex with priority inheritance.
+// SPDX-License-Identifier: BSD-2-Clause
+// Changes priorities in every way that a program can, and says what it did. With "pi": two
+// SCHED_FIFO threads at one mutex with priority inheritance.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -12,7 +13,9 @@
 
 namespace {
 
-pid_t my_tid() { return pid_t(syscall(SYS_gettid)); }
+pid_t my_tid() {
+  return pid_t(syscall(SYS_gettid));
+}
 
 std::atomic<pid_t> sleeper_tid{0};
 sem_t over;
@@ -30,14 +33,14 @@ void nice_values() {
   pthread_create(&thread, nullptr, sleeper, nullptr);
   while (!sleeper_tid)
     usleep(1000);
-  setpgid(0, 0); // a group is changed below: not that of who runs this
-  setpriority(PRIO_PROCESS, 0, 3);                   // its own
-  setpriority(PRIO_PROCESS, 0, 3);                   // no change
-  setpriority(PRIO_PROCESS, id_t(sleeper_tid), 7);   // another thread's
+  setpgid(0, 0);                   // a group is changed below: not that of who runs this
+  setpriority(PRIO_PROCESS, 0, 3); // its own
+  setpriority(PRIO_PROCESS, 0, 3); // no change
+  setpriority(PRIO_PROCESS, id_t(sleeper_tid), 7); // another thread's
   sched_param none = {};
   sched_setscheduler(sleeper_tid, SCHED_BATCH, &none); // only the policy
-  setpriority(PRIO_PGRP, 0, 9);                      // both
-  usleep(1000);                                      // and gets a CPU anew with it
+  setpriority(PRIO_PGRP, 0, 9);                        // both
+  usleep(1000);                                        // and gets a CPU anew with it
   printf("main %d other %d\n", my_tid(), sleeper_tid.load());
   sem_post(&over);
   pthread_join(thread, nullptr);

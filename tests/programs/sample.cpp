@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What `make demo` traces: about a second of a little of everything that a scheduler does, with
 // named threads, so that the timeline shows it. Main feeds four workers over a queue; a spinner, a
 // sleeper, a ping-pong pair over pipes and a forked child live beside them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // sched_mix [SECONDS, 1]: threads that meet the scheduler in every way: sleep, spin, share a CPU,
 // yield, wake each other over futexes and pipes, migrate between two CPUs and fork. Each ends with
 // what the kernel accounted to it, to be compared with the trace:

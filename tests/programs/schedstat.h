@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The kernel's own accounting of the calling thread, bracketed by the clock.
 #pragma once
 

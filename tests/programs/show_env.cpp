@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Prints, one key=value a line, what a program inherits and a launcher may spoil, so that a test
 // can compare it traced and untraced.
 #include <algorithm>

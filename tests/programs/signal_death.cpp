@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // signal_death SIGNAL: dies by that signal, whatever disposition and mask it inherited, without a
 // core file. SIGSEGV and such are sent, not provoked.
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Says which signals it gets, a line each, until it gets SIGTERM; then it exits with status 6.
 #include <csignal>
 #include <cstdio>

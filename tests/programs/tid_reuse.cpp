@@ -1,5 +1,6 @@
-// A child gives itself nice 5 and ends; the next one gets its tid, sleeps, and gives itself nice 7. Prints that tid.
-// Ends with status 2 where tids cannot be chosen.
+// SPDX-License-Identifier: BSD-2-Clause
+// A child gives itself nice 5 and ends; the next one gets its tid, sleeps, and gives itself nice 7.
+// Prints that tid. Ends with status 2 where tids cannot be chosen.
 #include <cerrno>
 #include <csignal>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Arms timers of each kind, and says how many.
 #include <cerrno>
 #include <csignal>

@@ -1,14 +1,18 @@
-// Logs user events and says what it logged: a line an event, with the clock read just before and after it.
+// SPDX-License-Identifier: BSD-2-Clause
+// Logs user events and says what it logged: a line an event, with the clock read just before and
+// after it.
 //
-//   user_events MARK          threads that are pinned, migrate and sleep; each logs events of every number,
+//   user_events MARK          threads that are pinned, migrate and sleep; each logs events of every
+//   number,
 //                             ipoints, data pointers and sections, with MARK in parameter 1
 //   user_events fork MARK     the same in three child processes, one after the other
 //   user_events switch MARK   disables and enables itself in between
 //   user_events disable       only disables itself
 //   user_events codes         every code that there is, and some that are none
-//   user_events filter CODE STATUS …   sets filters, each after working for a while, and logs event 2
-//   user_events spin COUNT    a thread logs that many events without a pause, and another is blocked all the time
-//   user_events until FILE    logs event 0 with a growing number until there is a FILE, then tells the number
+//   user_events filter CODE STATUS …   sets filters, each after working for a while, and logs event
+//   2 user_events spin COUNT    a thread logs that many events without a pause, and another is
+//   blocked all the time user_events until FILE    logs event 0 with a growing number until there
+//   is a FILE, then tells the number
 #include <ovnitrace/user_event.h>
 
 #include <atomic>
@@ -55,9 +59,10 @@ public:
     std::string text;
     char line[128];
     for (const Logged &event : all_) {
-      snprintf(line, sizeof(line), "logged tid=%d code=%u par1=%u par2=%u before=%llu after=%llu cpu=%d\n", gettid(),
-               event.code, event.par1, event.par2, (unsigned long long)event.before, (unsigned long long)event.after,
-               event.cpu);
+      snprintf(line, sizeof(line),
+               "logged tid=%d code=%u par1=%u par2=%u before=%llu after=%llu cpu=%d\n", gettid(),
+               event.code, event.par1, event.par2, (unsigned long long)event.before,
+               (unsigned long long)event.after, event.cpu);
       text += line;
     }
     fputs(text.c_str(), stdout); // at once: threads print too

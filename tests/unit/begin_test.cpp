@@ -1,4 +1,6 @@
-// Events that were captured before the begin of the trace: they make the states at its begin, and nothing else.
+// SPDX-License-Identifier: BSD-2-Clause
+// Events that were captured before the begin of the trace: they make the states at its begin, and
+// nothing else.
 #include "emulator/convert/convert.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/input/open.h"
@@ -18,12 +20,17 @@ using test::CollectingSink;
 using test::TempDir;
 using test::TraceBuilder;
 
-/// While the snapshot is taken, 10 runs, wakes 11 and 12 on CPU 1, and logs a signal; 12 gets CPU 1. The trace begins
-/// at 1000. At 1500 11 gets CPU 1.
+/// While the snapshot is taken, 10 runs, wakes 11 and 12 on CPU 1, and logs a signal; 12 gets
+/// CPU 1. The trace begins at 1000. At 1500 11 gets CPU 1.
 class Begin : public ::testing::Test {
 protected:
   Begin() : trace_(dir_.path()) {
-    trace_.cpu(0).at(900).id(1, 10, 10, "app").dispatch(1).id(2, 11, 10, "woken").id(3, 12, 10, "runs");
+    trace_.cpu(0)
+        .at(900)
+        .id(1, 10, 10, "app")
+        .dispatch(1)
+        .id(2, 11, 10, "woken")
+        .id(3, 12, 10, "runs");
     trace_.cpu(0).sleep(2).sleep(3).at(950).activate(2, 10).activate(3, 10);
     trace_.cpu(0).record(FTrace_EVT_signal, 2, 10 | 9u << FTRACE_SIGNAL_SHIFT);
     trace_.cpu(0).at(1000).start().at(2000).stop();
@@ -47,7 +54,9 @@ protected:
 TEST_F(Begin, HasTheStatesToWhichTheyLead) {
   const auto source = open_trace({{dir_.path()}}, sink_);
   const Summary summary = summarize(*source);
-  const auto in = [&](size_t thread, ThreadState state) { return summary.threads[thread].time[size_t(state)]; };
+  const auto in = [&](size_t thread, ThreadState state) {
+    return summary.threads[thread].time[size_t(state)];
+  };
   EXPECT_EQ(in(0, ThreadState::Running), 1000u);
   EXPECT_EQ(in(1, ThreadState::Warming), 500u);
   EXPECT_EQ(in(1, ThreadState::Running), 500u);

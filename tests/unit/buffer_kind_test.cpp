@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // --buffer: the kinds of chunks, their sizes, and when tracing stops: user/chunk.
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "tests/unit/support/chunks.h"
 #include "user/chunk/buffer_kind.h"
 #include "user/chunk/chunk_queue.h"
@@ -20,9 +21,10 @@ TEST(BufferKind, IsReadFromText) {
 }
 
 TEST(BufferKind, RefusesWhatIsNone) {
-  for (const char *text : {"", "jtn:1M", "cyc", "cyc:", "cyc:0", "cyc:0K", "stop:0", "cyc:-1", "cyc:1X", "cyc:1MB",
-                           "cyc: 1M", "CYC:1M", "cyc:1M:2", "cyc:99999999999999999999", "cyc:18014398509481984K",
-                           "stop:16777216T"}) {
+  for (const char *text :
+       {"", "jtn:1M", "cyc", "cyc:", "cyc:0", "cyc:0K", "stop:0", "cyc:-1", "cyc:1X", "cyc:1MB",
+        "cyc: 1M", "CYC:1M", "cyc:1M:2", "cyc:99999999999999999999", "cyc:18014398509481984K",
+        "stop:16777216T"}) {
     try {
       parse_buffer_kind(text);
       ADD_FAILURE() << text;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What is known of a trace before its first event: emulator/input/catalog and thread_table.
 #include "emulator/input/open.h"
 #include "emulator/input/thread_table.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/cfg.h"
 
 #include "tests/unit/support/temp_dir.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The sentences of the channels seed about states, stacks, enabling, dirty marks and punctual
 // events; each test is named after one.
 #include "emulator/core/channel_bank.h"

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Chunks to files: what is there after a failure can be read: user/chunk/chunk_files.
+#include "emulator/base/unique_fd.h"
+#include "emulator/compress/compress_trace.h"
 #include "tests/unit/support/chunks.h"
 #include "tests/unit/support/temp_dir.h"
-#include "emulator/compress/compress_trace.h"
-#include "emulator/unique_fd.h"
 #include "user/chunk/chunk_files.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,9 @@ class ChunkFilesTest : public testing::Test {
 protected:
   test::TempDir dir_;
   UniqueFd fd_{open(dir_.path().c_str(), O_RDONLY | O_DIRECTORY)};
-  uint64_t size_of(uint32_t cpu) { return std::filesystem::file_size(dir_ / ChunkFiles::file_name(cpu)); }
+  uint64_t size_of(uint32_t cpu) {
+    return std::filesystem::file_size(dir_ / ChunkFiles::file_name(cpu));
+  }
 };
 
 TEST_F(ChunkFilesTest, MakesAFileForEachCpuThatHasChunks) {
@@ -62,7 +65,8 @@ TEST_F(ChunkFilesTest, KeepsWholeCompressedChunksWhenTheDiskIsFull) {
   files.finish();
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, handler);
-  EXPECT_NE(files.error().find("cpu0000.ftr.zst: File too large"), std::string::npos) << files.error();
+  EXPECT_NE(files.error().find("cpu0000.ftr.zst: File too large"), std::string::npos)
+      << files.error();
   decompress_trace(dir_.path());
   EXPECT_GT(size_of(0), 0u);
   EXPECT_EQ(size_of(0) / 16 + missing, given);
@@ -94,7 +98,8 @@ TEST_F(ChunkFilesTest, KeepsWholeRecordsWhenTheDiskIsFull) {
   EXPECT_EQ(size_of(0), 1000u / 16 * 16);
   EXPECT_EQ(size_of(0) / 16 + missing, 2 * chunk.records.size());
   EXPECT_EQ(after, other.records.size()) << "nothing is written behind what is missing";
-  EXPECT_NE(files.error().find("cannot write cpu0000.ftr: File too large"), std::string::npos) << files.error();
+  EXPECT_NE(files.error().find("cannot write cpu0000.ftr: File too large"), std::string::npos)
+      << files.error();
 }
 
 } // namespace

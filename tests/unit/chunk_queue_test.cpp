@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_files.h"
 #include "user/chunk/chunk_queue.h"
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // One chunk file, good and broken: emulator/input/chunk_file.
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "emulator/input/merge.h"
 #include "emulator/input/open.h"
 #include "emulator/input/tick_clock.h"
@@ -99,8 +100,9 @@ TEST(ChunkReader, ForgetsContextsWhereAChunkBegins) {
   chunk.id(1, 10, 10, "a").dispatch(1).next_chunk().sleep(1).id(1, 20, 20, "b").dispatch(1).stop();
   const Result result = read_chunk(chunk);
   ASSERT_EQ(result.kinds(),
-            (std::vector<uint32_t>{FTrace_EVT_trace_start, FTrace_EVT_task_dispatch, FTrace_EVT_blackout_start,
-                                   FTrace_EVT_blackout_end, FTrace_EVT_task_dispatch, FTrace_EVT_trace_stop}));
+            (std::vector<uint32_t>{FTrace_EVT_trace_start, FTrace_EVT_task_dispatch,
+                                   FTrace_EVT_blackout_start, FTrace_EVT_blackout_end,
+                                   FTrace_EVT_task_dispatch, FTrace_EVT_trace_stop}));
   EXPECT_EQ(result.catalog.threads[result.events[1].thread].tid, 10u);
   EXPECT_EQ(result.catalog.threads[result.events[4].thread].tid, 20u);
   ASSERT_EQ(result.sink.told.size(), 1u);
@@ -156,9 +158,11 @@ TEST(ChunkReader, TellsWhatDoesNotBelongAndReadsOn) {
       {"task_dispatch of context 2, which no id", [](ChunkBuilder &c) { c.dispatch(2); }},
       {"task_dispatch of context 0, which no id", [](ChunkBuilder &c) { c.dispatch(0); }},
       {"task_sleep of context 65535, which no id", [](ChunkBuilder &c) { c.sleep(65535); }},
-      {"EXT_state of context 2, which no id", [](ChunkBuilder &c) { c.record(FTrace_EXT_state, 2, 1); }},
+      {"EXT_state of context 2, which no id",
+       [](ChunkBuilder &c) { c.record(FTrace_EXT_state, 2, 1); }},
       {"an id for context 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_id, 0, 5); }, false},
-      {"cycles_per_msec is 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_cycles_per_msec); }, false},
+      {"cycles_per_msec is 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_cycles_per_msec); },
+       false},
       {"a chunk begins without cycles_per_msec",
        [](ChunkBuilder &c) { c.record(FTrace_EVT_next_chunk).record(FTrace_EXT_format, 1); }},
       {"chunk 7 stands where chunk 1 should",
@@ -176,7 +180,8 @@ TEST(ChunkReader, TellsWhatDoesNotBelongAndReadsOn) {
     std::vector<uint32_t> kinds = {FTrace_EVT_trace_start, FTrace_EVT_task_dispatch,
                                    FTrace_EVT_task_sleep, FTrace_EVT_trace_stop};
     if (damaged.gap)
-      kinds.insert(kinds.begin() + damaged.before, {FTrace_EVT_blackout_start, FTrace_EVT_blackout_end});
+      kinds.insert(kinds.begin() + damaged.before,
+                   {FTrace_EVT_blackout_start, FTrace_EVT_blackout_end});
     EXPECT_EQ(result.kinds(), kinds) << damaged.what;
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Chunks as docs/format.md has them: each can be read alone, and nothing is lost between two.
 #include "user/chunk/chunk_writer.h"
 
@@ -122,7 +123,8 @@ TEST(ChunkWriter, TellsASwitchAsBothItsHalves) {
   EXPECT_EQ(list.chunks[0].cpu, 3u);
 }
 
-// The kernel did not show how 12 got the CPU, and the time that is found out for it later is a hair late.
+// The kernel did not show how 12 got the CPU, and the time that is found out for it later is a hair
+// late.
 TEST(ChunkWriter, AThreadThatLogsSomethingHasTheCpu) {
   ThreadRegistry registry;
   ChunkList list(256);
@@ -269,7 +271,7 @@ TEST(ChunkWriter, BeginsAChunkWithWhoHasTheCpu) {
   ThreadRegistry registry;
   ChunkList list(256);
   ChunkWriter writer(2, 1, registry, list);
-  constexpr uint64_t kAll = UINT64_MAX; // whatever its age
+  constexpr uint64_t kAll = UINT64_MAX;  // whatever its age
   const auto next = [&](uint64_t time) { // ends a chunk, and has another begin
     writer.pass_on(kAll);
     writer.transition({time, SCHED_WORD(SCHED_KIND_WAKEUP, 0, 0, 50, 0)});

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What a collector takes for a trace.json: user/net/collected_trace, user/net/description_check.
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/net/collected_trace.h"
 

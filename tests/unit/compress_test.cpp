@@ -1,10 +1,12 @@
-// Compressed chunks: written, read whatever their bytes are, and made from plain files: emulator/compress.
+// SPDX-License-Identifier: BSD-2-Clause
+// Compressed chunks: written, read whatever their bytes are, and made from plain files:
+// emulator/compress.
+#include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
 #include "emulator/compress/chunk_frame.h"
 #include "emulator/compress/compress_trace.h"
 #include "emulator/compress/frame_reader.h"
-#include "emulator/error.h"
 #include "emulator/input/open.h"
-#include "emulator/unique_fd.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -41,7 +43,8 @@ std::string plain_chunks() {
   for (int n = 0; n < 10; n++) {
     chunk.id(1, 100, 100, "thread");
     for (uint64_t k = 0; k < 400; k++)
-      chunk.at(uint64_t(n) * 100000 + 10 + k * 100 + k * 37 % 100).dispatch(1, uint32_t(k * 2654435761u >> 25));
+      chunk.at(uint64_t(n) * 100000 + 10 + k * 100 + k * 37 % 100)
+          .dispatch(1, uint32_t(k * 2654435761u >> 25));
     if (n < 9)
       chunk.next_chunk();
   }
@@ -121,7 +124,8 @@ TEST_F(Compress, RefusesADirectoryThatIsNoTrace) {
   EXPECT_THROW(decompress_trace(dir_.path()), Error);
 }
 
-// Independent frames, each with its size: what the standard tool needs and what makes chunks readable alone.
+// Independent frames, each with its size: what the standard tool needs and what makes chunks
+// readable alone.
 TEST_F(Compress, MakesAFrameOfEachChunk) {
   compress_trace(dir_.path(), 1);
   const std::string packed = contents(packed_);
@@ -175,7 +179,8 @@ TEST_F(Compress, LeavesAFileThatItCannotReplace) {
   write_contents(packed_, damaged);
   EXPECT_THROW(decompress_trace(dir_.path()), Error);
   EXPECT_EQ(contents(packed_), damaged);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 2) << "and nothing is left over";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 2)
+      << "and nothing is left over";
   EXPECT_THROW(compress_trace(dir_ / "none", 1), Error);
 }
 
@@ -229,7 +234,8 @@ TEST_F(Compress, SurvivesAnyWrongBytes) {
       const Reading reading(dir_.path());
       ASSERT_LE(reading.events, 8010u);
     } catch (const Error &error) { // only a newer version is refused
-      ASSERT_NE(std::string_view(error.what()).find("newer ovnitrace"), std::string_view::npos) << error.what();
+      ASSERT_NE(std::string_view(error.what()).find("newer ovnitrace"), std::string_view::npos)
+          << error.what();
     }
   }
 }
@@ -288,7 +294,8 @@ TEST(FrameReader, ReadsFramesOfOthersAndSkipsWhatIsNone) {
   const Frames good(frame_of("one ") + skippable + frame_of("") + frame_of("two"));
   EXPECT_EQ(good.out, "one two");
   EXPECT_TRUE(good.faults.empty());
-  const Frames noise("no frame at all" + frame_of("one") + "noise" + std::string(300000, 'x') + frame_of("two"));
+  const Frames noise("no frame at all" + frame_of("one") + "noise" + std::string(300000, 'x') +
+                     frame_of("two"));
   EXPECT_EQ(noise.out, "onetwo");
   EXPECT_EQ(noise.faults.size(), 2u);
   EXPECT_EQ(Frames("").faults.size(), 0u);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/context_table.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // From a trace directory to the files that Paraver loads.
 #include "emulator/convert/convert.h"
 
+#include "emulator/base/error.h"
 #include "emulator/cli/trace_inputs.h"
-#include "emulator/error.h"
 #include "emulator/input/open.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
@@ -275,17 +276,20 @@ TEST_F(PingPong, ACutThatLeavesNothingIsAnError) {
 
 TEST_F(Convert, EachChannelHasAViewOfItsOwn) {
   const std::string longest(300, 'x');
-  const std::vector<std::string> names = {"state", "phase 1", "phase-1", longest + "1", longest + "2"};
+  const std::vector<std::string> names = {"state", "phase 1", "phase-1", longest + "1",
+                                          longest + "2"};
   std::string channels, events;
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 10, 10, "app").dispatch(1);
   for (size_t i = 0; i < names.size(); i++) {
     const char *comma = i ? ", " : "";
     channels += fmt::format(R"({}{{"name": "{}", "type": {}}})", comma, names[i], 1000 + i);
-    events += fmt::format(R"({}{{"event": {}, "action": "set", "channel": "{}", "value": "par2"}})", comma, i, names[i]);
+    events += fmt::format(R"({}{{"event": {}, "action": "set", "channel": "{}", "value": "par2"}})",
+                          comma, i, names[i]);
     cpu.at(1100 + i).record(uint16_t(FTrace_EVT_user_event_0 + (i << 4)), 0, 1);
   }
   cpu.at(1200).sleep(1).stop();
-  std::ofstream(dir / "model.json") << fmt::format(R"({{"name": "mine", "channels": [{}], "events": [{}]}})", channels, events);
+  std::ofstream(dir / "model.json")
+      << fmt::format(R"({{"name": "mine", "channels": [{}], "events": [{}]}})", channels, events);
   ConvertOptions options;
   options.model_files = {dir / "model.json"};
   run(options);

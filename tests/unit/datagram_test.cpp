@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Datagrams of the tracer's format, and their order: user/net/datagram, user/net/reorder_window.
 #include "user/net/datagram.h"
 #include "user/net/reorder_window.h"
@@ -66,8 +67,8 @@ TEST(Datagram, IsRefusedIfAnythingInItLies) {
 
 TEST(Datagram, HoldsText) {
   const std::string text = "fourteen bytes and some more";
-  const ftrace_record records[] = {text_record(text.substr(0, 14)), text_record(text.substr(14, 14)),
-                                   text_record(text.substr(28))};
+  const ftrace_record records[] = {text_record(text.substr(0, 14)),
+                                   text_record(text.substr(14, 14)), text_record(text.substr(28))};
   EXPECT_EQ(text_of(records, text.size()), text);
   EXPECT_EQ(text_of(records, 5), "fourt");
   EXPECT_EQ(text_of({}, 5), "");

@@ -1,5 +1,6 @@
-// The programs in docs/user-events.md and docs/ftrace-library.md: those in C and C++ compile and run, those in
-// other languages use names that the library has.
+// SPDX-License-Identifier: BSD-2-Clause
+// The programs in docs/user-events.md and docs/ftrace-library.md: those in C and C++ compile and
+// run, those in other languages use names that the library has.
 #include "tests/unit/support/temp_dir.h"
 
 #include <dlfcn.h>
@@ -35,7 +36,9 @@ std::vector<Example> examples_of(const std::string &name) {
   return all;
 }
 
-fs::path build() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path(); }
+fs::path build() {
+  return fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+}
 
 void expect_runs(const Example &example) {
   TempDir dir;
@@ -43,9 +46,10 @@ void expect_runs(const Example &example) {
   const std::string source = dir / (cpp ? "app.cpp" : "app.c");
   std::ofstream(source) << example.text;
   const std::string include = fs::absolute(fs::path(__FILE__).parent_path() / "../../include");
-  const std::string compile = std::string(cpp ? "g++" : "gcc") + " -Wall -Wextra -Werror -I'" + include + "' -o '" +
-                              dir / "app" + "' '" + source + "' -L'" + build().string() + "' -lovnitrace -Wl,-rpath,'" +
-                              build().string() + "'";
+  const std::string compile = std::string(cpp ? "g++" : "gcc") + " -Wall -Wextra -Werror -I'" +
+                              include + "' -o '" + dir / "app" + "' '" + source + "' -L'" +
+                              build().string() + "' -lovnitrace -Wl,-rpath,'" + build().string() +
+                              "'";
   ASSERT_EQ(std::system(compile.c_str()), 0) << compile << "\n" << example.text;
   const std::string run = "cd '" + dir.path() + "' && ./app";
   EXPECT_EQ(std::system(run.c_str()), 0) << example.text;
@@ -54,7 +58,8 @@ void expect_runs(const Example &example) {
 void expect_names(const Example &example, void *library) {
   const std::regex name(R"re(name="(\w+)"|ftrace\.(\w+)\()re");
   size_t found = 0;
-  for (std::sregex_iterator at(example.text.begin(), example.text.end(), name), end; at != end; ++at, found++) {
+  for (std::sregex_iterator at(example.text.begin(), example.text.end(), name), end; at != end;
+       ++at, found++) {
     const std::string symbol = (*at)[1].matched ? (*at)[1] : (*at)[2];
     EXPECT_NE(dlsym(library, symbol.c_str()), nullptr) << symbol;
   }

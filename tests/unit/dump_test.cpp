@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace dump`: names of events, lines, and the program around them.
+#include "emulator/base/unique_fd.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
 #include "emulator/dump/callers.h"
@@ -6,7 +8,6 @@
 #include "emulator/event_names.h"
 #include "emulator/input/code_kind.h"
 #include "emulator/input/open.h"
-#include "emulator/unique_fd.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

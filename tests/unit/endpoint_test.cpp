@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Where a trace is sent to: user/net/endpoint.
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/net/endpoint.h"
 
 #include <gtest/gtest.h>
@@ -22,9 +23,9 @@ TEST(Endpoint, IsATransportAHostAndAPort) {
 }
 
 TEST(Endpoint, RefusesEverythingElse) {
-  for (const char *text :
-       {"", "tcp://", "localhost:1", "http://localhost", "tcp://:1", "tcp://host:", "tcp://host:1x", "tcp://host:65536",
-        "tcp://host:-1", "tcp://::1:5", "tcp://[::1", "tcp://[::1]5", "tcp://[]:5"}) {
+  for (const char *text : {"", "tcp://", "localhost:1", "http://localhost", "tcp://:1",
+                           "tcp://host:", "tcp://host:1x", "tcp://host:65536", "tcp://host:-1",
+                           "tcp://::1:5", "tcp://[::1", "tcp://[::1]5", "tcp://[]:5"}) {
     try {
       parse_endpoint("--send", text);
       ADD_FAILURE() << text;

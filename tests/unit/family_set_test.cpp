@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What --filter takes.
 #include "user/bpf/family_set.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +11,13 @@
 namespace ovnitrace {
 namespace {
 
-bool has(std::string_view list, uint32_t code) { return parse_families(list).has(code & FTrace_family_mask); }
+bool has(std::string_view list, uint32_t code) {
+  return parse_families(list).has(code & FTrace_family_mask);
+}
 
 TEST(FamilySet, TheDefaultIsTheSchedulerAndWhatProgramsLog) {
-  for (uint32_t code : {FTrace_EVT_task_dispatch, FTrace_EVT_ipoint, FTrace_EVT_user_event_14, FTrace_EVT_data_pointer})
+  for (uint32_t code : {FTrace_EVT_task_dispatch, FTrace_EVT_ipoint, FTrace_EVT_user_event_14,
+                        FTrace_EVT_data_pointer})
     EXPECT_TRUE(default_families().has(code & FTrace_family_mask)) << code;
   for (uint32_t family : {0, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15})
     EXPECT_FALSE(default_families().has(family)) << family;
@@ -53,7 +57,8 @@ TEST(FamilySet, NumbersAreThoseOfTheManual) {
 }
 
 TEST(FamilySet, RefusesWhatIsNoFamily) {
-  for (const char *list : {"", "irqs", "mutexes", "irq,", ",irq", "+", "-", "4", "16", "99999999999", "0x3", "irq signal"})
+  for (const char *list : {"", "irqs", "mutexes", "irq,", ",irq", "+", "-", "4", "16",
+                           "99999999999", "0x3", "irq signal"})
     try {
       parse_families(list);
       ADD_FAILURE() << list;

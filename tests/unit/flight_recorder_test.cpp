@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The flight recorder keeps the last chunks of each CPU, and what it keeps is a trace: user/chunk.
 #include "emulator/input/open.h"
 #include "tests/unit/support/chunks.h"
@@ -68,17 +69,21 @@ TEST(FlightRecorder, KeepsTheLastChunksOfEachCpu) {
   give(recorder, event_chunk(0, 50, 51000, 10, FTrace_EVT_trace_stop));
   give(recorder, event_chunk(1, 0, 47500, 20, FTrace_EVT_trace_stop));
   recorder.close();
-  EXPECT_LE(output.files[0].size() * sizeof(ftrace_record), kBytes + kRecords * sizeof(ftrace_record));
+  EXPECT_LE(output.files[0].size() * sizeof(ftrace_record),
+            kBytes + kRecords * sizeof(ftrace_record));
   EXPECT_GE(output.files[0].size() * sizeof(ftrace_record), kBytes * 8 / 10);
 
   const Reading reading(output);
   EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.told.at(0).what;
   EXPECT_EQ(output.count(0, FTrace_EVT_trace_start) + output.count(1, FTrace_EVT_trace_start), 0u);
-  const Event *dark = reading.first(FTrace_EVT_blackout_start), *light = reading.first(FTrace_EVT_blackout_end);
+  const Event *dark = reading.first(FTrace_EVT_blackout_start),
+              *light = reading.first(FTrace_EVT_blackout_end);
   ASSERT_TRUE(dark && light);
-  EXPECT_EQ(reading.catalog.begin, dark->time) << "time 0 is just before the first event that is there";
+  EXPECT_EQ(reading.catalog.begin, dark->time)
+      << "time 0 is just before the first event that is there";
   const size_t kept = output.count(0, FTrace_EVT_task_dispatch);
-  EXPECT_EQ(light->par2, 50 * 200 + 10 - kept + 1) << "all that were forgotten, trace_start among them";
+  EXPECT_EQ(light->par2, 50 * 200 + 10 - kept + 1)
+      << "all that were forgotten, trace_start among them";
   EXPECT_EQ(output.count(1, FTrace_EVT_task_dispatch), 20u);
   EXPECT_EQ(output.count(1, FTrace_EVT_blackout_start), 0u);
 }
@@ -92,7 +97,8 @@ TEST(FlightRecorder, IsDarkWhereOnlyAnotherCpuRemembers) {
     give(recorder, event_chunk(0, number, 1000 * (number + 1), 200));
   recorder.save(output, 99000);
   const Reading reading(output);
-  const Event *dark = reading.first(FTrace_EVT_blackout_start), *light = reading.first(FTrace_EVT_blackout_end);
+  const Event *dark = reading.first(FTrace_EVT_blackout_start),
+              *light = reading.first(FTrace_EVT_blackout_end);
   ASSERT_TRUE(dark && light);
   EXPECT_EQ(dark->time, 499u) << "before the first event that is there";
   EXPECT_GT(light->time, 30000u);
@@ -105,11 +111,14 @@ TEST(FlightRecorder, IsDarkWhereOnlyAnotherCpuRemembers) {
 test::ChunkBuilder begun(uint16_t cpu, uint32_t number, uint64_t time) {
   test::ChunkBuilder builder(cpu);
   builder.records().clear();
-  builder.at(time).record(FTrace_EVT_cycles_per_msec, 0, 1000000).record(FTrace_EXT_format, FTRACE_EXT_VERSION);
+  builder.at(time)
+      .record(FTrace_EVT_cycles_per_msec, 0, 1000000)
+      .record(FTrace_EXT_format, FTRACE_EXT_VERSION);
   return builder.record(FTrace_EXT_chunk, cpu, number).record(FTrace_EVT_numevents);
 }
 
-void give_ended(FlightRecorder &recorder, uint16_t cpu, uint32_t number, test::ChunkBuilder builder) {
+void give_ended(FlightRecorder &recorder, uint16_t cpu, uint32_t number,
+                test::ChunkBuilder builder) {
   give(recorder, {cpu, builder.record(FTrace_EVT_next_chunk, 0, number + 1).records()});
 }
 
@@ -119,10 +128,18 @@ constexpr uint64_t kOneChunk = 1; ///< bytes: the newest chunk of each CPU is ke
 TEST(FlightRecorder, TellsTheLastStatesThatItForgotBeforeAllThatIsKept) {
   CollectingOutput output;
   FlightRecorder recorder(output, 2, kOneChunk, kRecords);
-  test::ChunkBuilder forgotten = begun(1, 0, 10).id(1, 7, 5, "sleeper", 3).parent(1, 5, 3).dispatch(1);
-  forgotten.at(20).sleep(1, 0, FTRACE_OFFCPU_DISK).id(2, 9, 5, "gone").at(30).dispatch(2).at(40).end(2);
+  test::ChunkBuilder forgotten =
+      begun(1, 0, 10).id(1, 7, 5, "sleeper", 3).parent(1, 5, 3).dispatch(1);
+  forgotten.at(20)
+      .sleep(1, 0, FTRACE_OFFCPU_DISK)
+      .id(2, 9, 5, "gone")
+      .at(30)
+      .dispatch(2)
+      .at(40)
+      .end(2);
   give_ended(recorder, 1, 0, forgotten);
-  give_ended(recorder, 0, 0, begun(0, 0, 15).id(1, 8, 5, "spinner").dispatch(1).at(50).name(1, "renamed"));
+  give_ended(recorder, 0, 0,
+             begun(0, 0, 15).id(1, 8, 5, "spinner").dispatch(1).at(50).name(1, "renamed"));
   give_ended(recorder, 1, 1, begun(1, 1, 200).id(1, 6, 5, "other").dispatch(1));
   give_ended(recorder, 0, 1, begun(0, 1, 100).id(1, 7, 5, "sleeper", 3).activate(1));
   recorder.save(output, 300);
@@ -137,8 +154,10 @@ TEST(FlightRecorder, TellsTheLastStatesThatItForgotBeforeAllThatIsKept) {
     EXPECT_FALSE(woken) << "too late";
     told[reading.catalog.threads[event.thread].name] = {event.time, event.par2};
   }
-  const uint32_t paused = 2 | 1 << FTRACE_SNAPSHOT_CPU_SHIFT | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT;
-  const uint32_t whole = FTRACE_SNAPSHOT_NO_CPU << FTRACE_SNAPSHOT_CPU_SHIFT; // nothing of it was forgotten
+  const uint32_t paused =
+      2 | 1 << FTRACE_SNAPSHOT_CPU_SHIFT | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT;
+  const uint32_t whole = FTRACE_SNAPSHOT_NO_CPU
+                         << FTRACE_SNAPSHOT_CPU_SHIFT; // nothing of it was forgotten
   EXPECT_EQ(told, (std::map<std::string, std::pair<uint64_t, uint32_t>>{
                       {"sleeper", {99, paused}}, {"renamed", {99, 1}}, {"other", {99, whole}}}));
   EXPECT_EQ(reading.catalog.threads.size(), 3u) << "not the one that is dead";
@@ -149,7 +168,8 @@ TEST(FlightRecorder, TellsTheLastStatesThatItForgotBeforeAllThatIsKept) {
     }
 }
 
-// A blackout that began in what is forgotten and goes on in what is kept; what it hides is not told.
+// A blackout that began in what is forgotten and goes on in what is kept; what it hides is not
+// told.
 TEST(FlightRecorder, BeginsWithinABlackoutIfThereWasOne) {
   CollectingOutput output;
   FlightRecorder recorder(output, 2, kOneChunk, kRecords);
@@ -170,8 +190,8 @@ TEST(FlightRecorder, BeginsWithinABlackoutIfThereWasOne) {
       EXPECT_EQ(reading.catalog.threads[event.thread].name, "runs on") << "where nothing is lost";
     }
   }
-  EXPECT_EQ(started, (std::vector<std::pair<uint64_t, uint16_t>>{{99, FTRACE_BLACKOUT_FORGOTTEN},
-                                                                 {100, FTRACE_BLACKOUT_TRANSITIONS}}));
+  EXPECT_EQ(started, (std::vector<std::pair<uint64_t, uint16_t>>{
+                         {99, FTRACE_BLACKOUT_FORGOTTEN}, {100, FTRACE_BLACKOUT_TRANSITIONS}}));
 }
 
 TEST(FlightRecorder, SavesWhileItGoesOn) {

@@ -1,5 +1,6 @@
-// What a flight recorder has kept shows the threads' real states, not Unknown: hundreds of random schedules, recorded by
-// the real writers and read by the real reader, against what was simulated.
+// SPDX-License-Identifier: BSD-2-Clause
+// What a flight recorder has kept shows the threads' real states, not Unknown: hundreds of random
+// schedules, recorded by the real writers and read by the real reader, against what was simulated.
 #include "emulator/core/replay.h"
 #include "emulator/input/open.h"
 #include "emulator/models/registry.h"
@@ -32,7 +33,7 @@ struct Place {
   uint32_t cpu = kNone; ///< only compared where the thread is Running
   bool operator==(const Place &) const = default;
 };
-using History = std::map<uint64_t, Place>; ///< by time
+using History = std::map<uint64_t, Place>;      ///< by time
 using ThreadId = std::pair<uint32_t, uint64_t>; ///< tid, birth
 
 Place at(const History &history, uint64_t time) {
@@ -44,7 +45,8 @@ Place at(const History &history, uint64_t time) {
 class Machine {
 public:
   Machine(uint32_t seed, uint32_t cpus, bool losing)
-      : random_(seed), losing_(losing), running_(cpus), recorder_(output, cpus, 4096 + below(4096), kChunkRecords) {
+      : random_(seed), losing_(losing), running_(cpus),
+        recorder_(output, cpus, 4096 + below(4096), kChunkRecords) {
     for (uint32_t cpu = 0; cpu < cpus; cpu++) {
       writers_.push_back(std::make_unique<ChunkWriter>(cpu, 1, registry_, recorder_));
       dark_.push_back(false);
@@ -99,7 +101,8 @@ private:
   void create(uint32_t cpu) {
     static constexpr uint32_t kTids = 30; // they are used again
     uint32_t tid = 100 + below(kTids);
-    while (std::any_of(threads_.begin(), threads_.end(), [&](const Thread &t) { return t.tid == tid; }))
+    while (std::any_of(threads_.begin(), threads_.end(),
+                       [&](const Thread &t) { return t.tid == tid; }))
       tid = tid == 100 + kTids ? 100 : tid + 1;
     if (threads_.size() > kTids / 2)
       return;
@@ -133,7 +136,8 @@ private:
 
   void switch_to_another(uint32_t cpu, bool early) {
     const auto find = [&](uint32_t tid) {
-      return std::find_if(threads_.begin(), threads_.end(), [&](const Thread &t) { return t.tid == tid; });
+      return std::find_if(threads_.begin(), threads_.end(),
+                          [&](const Thread &t) { return t.tid == tid; });
     };
     const uint32_t prev = running_[cpu];
     if (prev && find(prev)->lazy && !early && cpu != 0)
@@ -152,18 +156,19 @@ private:
       log(where, {time_, SCHED_WORD(SCHED_KIND_MIGRATE, 0, 0, next, cpu)});
       time_++;
     }
-    static constexpr std::pair<uint32_t, ThreadState> kEnds[] = {{FTRACE_OFFCPU_PREEMPTED, ThreadState::Cooling},
-                                                                 {FTRACE_OFFCPU_SLEEP, ThreadState::Paused},
-                                                                 {FTRACE_OFFCPU_DISK, ThreadState::Paused},
-                                                                 {FTRACE_OFFCPU_DEAD, ThreadState::Dead}};
+    static constexpr std::pair<uint32_t, ThreadState> kEnds[] = {
+        {FTRACE_OFFCPU_PREEMPTED, ThreadState::Cooling},
+        {FTRACE_OFFCPU_SLEEP, ThreadState::Paused},
+        {FTRACE_OFFCPU_DISK, ThreadState::Paused},
+        {FTRACE_OFFCPU_DEAD, ThreadState::Dead}};
     const uint32_t choice = below(40);
     const auto [reason, after] = kEnds[choice == 0 ? 3 : choice % 3];
     if (prev)
       put(*find(prev), after, cpu, cpu);
     if (next)
       put(*find(next), ThreadState::Running, cpu, cpu);
-    log(cpu, {time_, SCHED_WORD(SCHED_KIND_SWITCH, reason, 121, prev, next) | (prev ? SCHED_A_TRACED : 0) |
-                         (next ? SCHED_B_TRACED : 0)});
+    log(cpu, {time_, SCHED_WORD(SCHED_KIND_SWITCH, reason, 121, prev, next) |
+                         (prev ? SCHED_A_TRACED : 0) | (next ? SCHED_B_TRACED : 0)});
     running_[cpu] = next;
     if (prev && after == ThreadState::Dead)
       threads_.erase(find(prev));
@@ -224,7 +229,8 @@ struct Reading : StateObserver {
   }
   void on_change(uint32_t thread, const StateChange &change) override {
     const bool runs = change.to == ThreadState::Running;
-    shown[{catalog.threads[thread].tid, catalog.threads[thread].birth}][now] = {change.to, runs ? change.cpu : kNone};
+    shown[{catalog.threads[thread].tid, catalog.threads[thread].birth}][now] = {
+        change.to, runs ? change.cpu : kNone};
   }
 
   test::CollectingSink sink;
@@ -234,8 +240,9 @@ struct Reading : StateObserver {
   uint64_t now = 0, faults = 0;
 };
 
-/// From when on the state of a thread must be shown, if nothing was lost: from its last event that was forgotten, and from the
-/// begin at the earliest. If that one does not tell a state by itself and others may be kept that are older, from its next.
+/// From when on the state of a thread must be shown, if nothing was lost: from its last event that
+/// was forgotten, and from the begin at the earliest. If that one does not tell a state by itself
+/// and others may be kept that are older, from its next.
 uint64_t known_from(const Machine &machine, const Reading &reading, const ThreadId &id) {
   uint64_t from = reading.catalog.begin;
   bool partly = false;
@@ -286,11 +293,12 @@ void check(uint32_t seed, bool losing, Met &met) {
       const uint64_t when = std::max(time, begin);
       const Place real = at(truth, when), seen = at(shown, when);
       if (seen.state != ThreadState::Unknown) {
-        ASSERT_EQ(seen, real) << "thread " << id.first << " at " << when << " is shown " << text(seen) << ", but was "
-                              << text(real);
+        ASSERT_EQ(seen, real) << "thread " << id.first << " at " << when << " is shown "
+                              << text(seen) << ", but was " << text(real);
       } else if (when >= from && real.state != ThreadState::Dead) {
-        ASSERT_EQ(real.state, ThreadState::Unknown) << "thread " << id.first << " is not known at " << when
-                                                    << ", but nothing of it was forgotten since " << from;
+        ASSERT_EQ(real.state, ThreadState::Unknown)
+            << "thread " << id.first << " is not known at " << when
+            << ", but nothing of it was forgotten since " << from;
       }
       met.known_at_begin += when == begin && seen.state != ThreadState::Unknown;
       met.known_in_the_dark += when > begin && when < dark && seen.state != ThreadState::Unknown;

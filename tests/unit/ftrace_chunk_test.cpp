@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Chunks of libovnitrace: making, changing, linking and selecting them, and every wrong way to.
 #include "tests/unit/support/ftrace_rig.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A process that forks while threads log and change chunks: the child's copy can be used.
 #include "tests/unit/support/ftrace_rig.h"
 

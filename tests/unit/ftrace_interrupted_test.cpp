@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A signal at each instruction of TRACER_LOGEVENT, whose handler logs too: it must come to an end.
 #include "tests/unit/support/ftrace_rig.h"
 

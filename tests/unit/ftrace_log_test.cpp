@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Logging with libovnitrace: what each kind of chunk does when it is full, filters, every code.
 #include "tests/unit/support/ftrace_rig.h"
 #include "tests/unit/support/manual_codes.h"

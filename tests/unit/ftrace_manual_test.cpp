@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The manual's example: its file is exactly what the manual says.
 #include "tests/unit/support/ftrace_rig.h"
 #include "tests/unit/support/manual_example.h"

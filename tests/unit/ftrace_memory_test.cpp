@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A chunk beyond the limit of a memory cgroup: what the library reads of it, and a real one.
 #include "tests/unit/support/ftrace_rig.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Random programs of libovnitrace's calls, against a model of what a chunk is: a list.
 #include "tests/unit/support/ftrace_rig.h"
 

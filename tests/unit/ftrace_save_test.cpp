@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Saving chunks of libovnitrace: the disk writer, datagrams, compression, and what goes wrong.
 #include "tests/unit/support/ftrace_rig.h"
 

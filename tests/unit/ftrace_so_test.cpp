@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The shared library: every primitive by its name, nothing else, and what holds in a fresh process.
 #include "tests/unit/support/temp_dir.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Logging from many threads and from signal handlers at once: no event lost, doubled or torn.
 #include "tests/unit/support/ftrace_rig.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Records that a file should have and has not: what is shown where they are missing.
 #include "emulator/convert/convert.h"
 #include "emulator/core/replay.h"
@@ -36,8 +37,8 @@ std::string dump_of(EventSource &source) {
   return text;
 }
 
-/// Thread 7 runs on CPU 0 from 100 to 200, is woken there at 300, and runs on CPU 1 from 310 to the end, 500. Thread 8 runs on
-/// CPU 1 until 250 and sleeps then.
+/// Thread 7 runs on CPU 0 from 100 to 200, is woken there at 300, and runs on CPU 1 from 310 to the
+/// end, 500. Thread 8 runs on CPU 1 until 250 and sleeps then.
 class Gap : public ::testing::Test {
 protected:
   Gap() : trace_(dir_.path()) {
@@ -47,8 +48,10 @@ protected:
     trace_.cpu(1).at(310).id(2, 7, 7, "app").dispatch(2).at(500).stop();
     for (uint16_t cpu : {0, 1})
       count_[cpu] = trace_.cpu(cpu).records().size();
-    trace_.json(R"({"format": "ovnitrace", "version": 1, "cpus": 2, "written": [{"cpu": 0, "records": )" +
-                std::to_string(count_[0]) + R"(}, {"cpu": 1, "records": )" + std::to_string(count_[1]) + "}]}");
+    trace_.json(
+        R"({"format": "ovnitrace", "version": 1, "cpus": 2, "written": [{"cpu": 0, "records": )" +
+        std::to_string(count_[0]) + R"(}, {"cpu": 1, "records": )" + std::to_string(count_[1]) +
+        "}]}");
     trace_.write();
   }
   /// As a tracer that was killed leaves it.
@@ -80,9 +83,7 @@ protected:
   static uint64_t in(const Summary &summary, size_t thread, ThreadState state) {
     return summary.threads[thread].time[size_t(state)];
   }
-  std::string dump() {
-    return dump_of(*open_trace({{dir_.path()}}, sink_));
-  }
+  std::string dump() { return dump_of(*open_trace({{dir_.path()}}, sink_)); }
 
   TempDir dir_;
   TraceBuilder trace_;
@@ -122,16 +123,18 @@ TEST_F(Gap, AMissingFileIsABlackoutFromBeginToEnd) {
 }
 
 TEST_F(Gap, ACpuThatHadNothingToTellIsDark) {
-  const std::string json = R"({"format": "ovnitrace", "version": 1, "cpus": 4, "written": [{"cpu": 0, "records": )" +
-                           std::to_string(count_[0]) + R"(}, {"cpu": 1, "records": )" + std::to_string(count_[1]) +
-                           R"(}, {"cpu": 2, "records": 0}]})";
+  const std::string json =
+      R"({"format": "ovnitrace", "version": 1, "cpus": 4, "written": [{"cpu": 0, "records": )" +
+      std::to_string(count_[0]) + R"(}, {"cpu": 1, "records": )" + std::to_string(count_[1]) +
+      R"(}, {"cpu": 2, "records": 0}]})";
   TraceBuilder::write_file(dir_ / "trace.json", json.data(), json.size());
   EXPECT_FALSE(summary().lost_more);
   EXPECT_EQ(sink_.told.size(), 0u);
 }
 
 TEST_F(Gap, ACpuThatWasNotThereIsNotMissed) {
-  const std::string json = R"({"format": "ovnitrace", "version": 1, "cpus": 9, "topology": [{"cpu": 0}, {"cpu": 1}, 3, {}]})";
+  const std::string json =
+      R"({"format": "ovnitrace", "version": 1, "cpus": 9, "topology": [{"cpu": 0}, {"cpu": 1}, 3, {}]})";
   TraceBuilder::write_file(dir_ / "trace.json", json.data(), json.size());
   EXPECT_FALSE(summary().lost_more);
 }
@@ -148,8 +151,10 @@ TEST_F(Gap, ACutFileIsABlackoutFromItsLastEventToTheEnd) {
     EXPECT_EQ(in(rest, 0, ThreadState::Warming), 0u);
     EXPECT_EQ(in(rest, 0, ThreadState::Unknown), 10u);
     EXPECT_EQ(in(rest, 0, ThreadState::Running), 290u);
-    EXPECT_NE(dump().find("0.000000200    0  blackout_start       -                        records=missing\n"),
-              std::string::npos)
+    EXPECT_NE(
+        dump().find(
+            "0.000000200    0  blackout_start       -                        records=missing\n"),
+        std::string::npos)
         << dump();
   }
 }
@@ -164,7 +169,9 @@ TEST_F(Gap, ASkippedChunkIsABlackoutBetweenItsNeighbours) {
   EXPECT_EQ(sink_.count("chunk 2 stands where chunk 1 should"), 1u);
   const std::string text = dump();
   EXPECT_NE(text.find("blackout_start"), std::string::npos);
-  EXPECT_NE(text.find("blackout_end         -                        records=missing\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("blackout_end         -                        records=missing\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST_F(Gap, AMissingBeginIsABlackoutUntilTheFirstEvent) {
@@ -222,7 +229,9 @@ public:
     for (auto &[thread, states] : by_index_)
       by_tid[catalog.threads[thread].tid] = std::move(states);
   }
-  void on_change(uint32_t thread, const StateChange &change) override { by_index_[thread][now_] = change.to; }
+  void on_change(uint32_t thread, const StateChange &change) override {
+    by_index_[thread][now_] = change.to;
+  }
 
   ThreadState at(uint32_t tid, uint64_t time) const {
     const auto states = by_tid.find(tid);
@@ -270,7 +279,8 @@ private:
     if (at_[thread] >= 0) {
       runs_[at_[thread]] = false;
       at_[thread] = random_() % 2 ? kBlocked : kOff;
-      at_[thread] == kBlocked ? chunk.sleep(uint16_t(thread + 1)) : chunk.epilogue(uint16_t(thread + 1));
+      at_[thread] == kBlocked ? chunk.sleep(uint16_t(thread + 1))
+                              : chunk.epilogue(uint16_t(thread + 1));
     } else if (at_[thread] == kBlocked) {
       chunk.activate(uint16_t(thread + 1));
       at_[thread] = kOff;
@@ -289,7 +299,8 @@ private:
 };
 
 /// Takes something away from a file, as a full disk, a kill or a bad sector does.
-void damage(std::mt19937 &random, const std::string &file, const std::vector<ftrace_record> &records) {
+void damage(std::mt19937 &random, const std::string &file,
+            const std::vector<ftrace_record> &records) {
   std::vector<ftrace_record> left = records;
   const size_t at = random() % left.size();
   switch (random() % 4) {
@@ -306,7 +317,8 @@ void damage(std::mt19937 &random, const std::string &file, const std::vector<ftr
         begins.push_back(i);
     if (begins.size() < 3)
       return;
-    const size_t from = 1 + random() % (begins.size() - 2), to = from + 1 + random() % (begins.size() - from - 1);
+    const size_t from = 1 + random() % (begins.size() - 2),
+                 to = from + 1 + random() % (begins.size() - from - 1);
     left.erase(left.begin() + long(begins[from]), left.begin() + long(begins[to]));
     break;
   }
@@ -334,8 +346,8 @@ TEST(Gaps, NoStateIsInvented) {
         const ThreadState shown = found.at(tid, time);
         (shown == ThreadState::Unknown ? unknown : known)++;
         ASSERT_TRUE(shown == ThreadState::Unknown || shown == truth.at(tid, time))
-            << "round " << round << ", " << tid << " at " << time << ": " << name(shown) << ", but it was "
-            << name(truth.at(tid, time));
+            << "round " << round << ", " << tid << " at " << time << ": " << name(shown)
+            << ", but it was " << name(truth.at(tid, time));
       }
   }
   EXPECT_GT(known, unknown / 4) << "and not all is given up";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/launch/group_witness.h"
 
 #include <gtest/gtest.h>

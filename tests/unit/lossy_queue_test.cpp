@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Chunks to an output that stalls: user/chunk/lossy_queue.
 #include "tests/unit/support/chunks.h"
 #include "user/chunk/event_count.h"
@@ -96,14 +97,16 @@ TEST(LossyQueue, DropsAndCountsWhenTheOutputStalls) {
 TEST(LossyQueue, NumbersChunksAnewAfterAGap) {
   StallingOutput output;
   LossyQueue queue(output, 1, 1, kRecords);
-  test::give(queue, test::event_chunk(0, 7, 100, 5)); // a flight recorder's first can have any number
+  test::give(queue,
+             test::event_chunk(0, 7, 100, 5)); // a flight recorder's first can have any number
   output.reached.wait();
   for (uint32_t n = 8; n < 11; n++)
     test::give(queue, test::event_chunk(0, n, 100 * n, 5));
   output.go.count_down();
   // The queue takes chunks again when the first is written: given until one is.
   uint32_t number = 11;
-  for (uint64_t dropped = queue.records_dropped(), before = dropped + 1; before != dropped; number++) {
+  for (uint64_t dropped = queue.records_dropped(), before = dropped + 1; before != dropped;
+       number++) {
     before = dropped;
     test::give(queue, test::event_chunk(0, number, 100 * number, 5));
     dropped = queue.records_dropped();

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The merge of all files by time: emulator/input/merge.
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "emulator/input/open.h"
 #include "emulator/input/trace_dir.h"
 #include "tests/unit/support/collecting_sink.h"
@@ -174,13 +175,15 @@ TEST(Open, RefusesANewerTraceJsonAndSurvivesABadOne) {
   EXPECT_THROW(open_with("{\"version\": 2}"), Error);
   EXPECT_EQ(open_with("{\"version\": 1}").second, 0u);
   const Catalog good = open_with(R"({"format": "ovnitrace", "version": 1, "host": "h", "cpus": 4,
-                                      "written": [{"cpu": 0, "records": 6}]})").first;
+                                      "written": [{"cpu": 0, "records": 6}]})")
+                           .first;
   EXPECT_EQ(good.cpus.size(), 4u);
   EXPECT_EQ(good.nodes.front().name, "h");
   for (const char *bad : {"{\"version\": 1", "[]", "7", "\xff\xfe", "{\"cpus\": 4000000000}", "{"})
     EXPECT_EQ(open_with(bad).second, 1u) << bad;
-  for (const char *other : {"{}", "{\"host\": \"h\"}", "{\"version\": 0}", "{\"version\": \"1\"}",
-                            "{\"format\": \"x\", \"version\": 1}", "{\"format\": 7, \"version\": 9}"}) {
+  for (const char *other :
+       {"{}", "{\"host\": \"h\"}", "{\"version\": 0}", "{\"version\": \"1\"}",
+        "{\"format\": \"x\", \"version\": 1}", "{\"format\": 7, \"version\": 9}"}) {
     const auto opened = open_with(other);
     EXPECT_EQ(opened.second, 1u) << other;
     EXPECT_NE(opened.first.nodes.front().name, "h") << "what is not of our format says nothing";

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Messages in a stream of bytes: user/net/message.
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/net/message.h"
 
 #include <gtest/gtest.h>

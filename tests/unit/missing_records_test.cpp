@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Files that are missing, or shorter than trace.json says: emulator/input/missing_records.
+#include "emulator/base/error.h"
 #include "emulator/compress/compress_trace.h"
 #include "emulator/convert/convert.h"
-#include "emulator/error.h"
 #include "emulator/input/missing_records.h"
 #include "emulator/input/open.h"
 #include "tests/unit/support/collecting_sink.h"
@@ -25,12 +26,23 @@ using test::TraceBuilder;
 class MissingRecords : public testing::Test {
 protected:
   MissingRecords() : trace_(dir_.path()) {
-    trace_.cpu(0).at(100).start().id(1, 7, 7, "app").dispatch(1).next_chunk().id(1, 7, 7, "app").at(200).end(1).stop();
+    trace_.cpu(0)
+        .at(100)
+        .start()
+        .id(1, 7, 7, "app")
+        .dispatch(1)
+        .next_chunk()
+        .id(1, 7, 7, "app")
+        .at(200)
+        .end(1)
+        .stop();
     trace_.cpu(1).at(100).start().at(150).next_chunk().at(200).stop();
     count_[0] = trace_.cpu(0).records().size();
     count_[1] = trace_.cpu(1).records().size();
-    trace_.json(R"({"format": "ovnitrace", "version": 1, "cpus": 2, "written": [{"cpu": 0, "records": )" +
-                std::to_string(count_[0]) + R"(}, {"cpu": 1, "records": )" + std::to_string(count_[1]) + "}, 5, {}]}");
+    trace_.json(
+        R"({"format": "ovnitrace", "version": 1, "cpus": 2, "written": [{"cpu": 0, "records": )" +
+        std::to_string(count_[0]) + R"(}, {"cpu": 1, "records": )" + std::to_string(count_[1]) +
+        "}, 5, {}]}");
     trace_.write();
   }
   /// What reading tells, all of it at opening.
@@ -63,7 +75,8 @@ TEST_F(MissingRecords, AFileThatIsMissingIsNamed) {
   ASSERT_EQ(sink.told.size(), 1u);
   EXPECT_EQ(sink.damage(), 1u);
   EXPECT_EQ(sink.told[0].file, trace_.file(1));
-  EXPECT_EQ(sink.told[0].what, "the file is missing, with " + std::to_string(count_[1]) + " records");
+  EXPECT_EQ(sink.told[0].what,
+            "the file is missing, with " + std::to_string(count_[1]) + " records");
 }
 
 // As a copy that ended too early leaves it: each chunk that is there is sound.
@@ -109,7 +122,8 @@ TEST_F(MissingRecords, ATraceWithoutThreadsNeedNotHaveCapturedNothing) {
     convert_directory(dir_.path(), options, sink);
     FAIL() << "there is no thread";
   } catch (const Error &error) {
-    EXPECT_EQ(std::string(error.what()), "the trace has no threads: nothing was captured, or it is missing");
+    EXPECT_EQ(std::string(error.what()),
+              "the trace has no threads: nothing was captured, or it is missing");
   }
   EXPECT_EQ(sink.count("the file is missing"), 1u);
   EXPECT_FALSE(std::filesystem::exists(dir_ / "prv"));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What programs do to a capture: the model capture's type 13, and filters.
 #include "tests/unit/support/replay_rig.h"
 

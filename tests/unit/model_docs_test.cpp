@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // docs/models.md lists every model, channel and event, in the words of the tables in the code.
 #include "emulator/models/registry.h"
 

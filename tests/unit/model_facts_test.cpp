@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The models kernel, wakeup and user.
 #include "tests/unit/support/replay_rig.h"
 
@@ -139,7 +140,15 @@ TEST(UserModel, NoSectionIsKnownAfterALossOnAnyCpu) {
 
 TEST(UserModel, ASectionMayHaveBegunBeforeTheCapture) {
   ReplayRig rig;
-  rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, 1).at(2).user(14, 0, 5).at(3).user(13, 0, 6).at(4).user(14, 0, 6).flush();
+  rig.at(1)
+      .ftrace(FTrace_EXT_snapshot, 0, 0, 1)
+      .at(2)
+      .user(14, 0, 5)
+      .at(3)
+      .user(13, 0, 6)
+      .at(4)
+      .user(14, 0, 6)
+      .flush();
   EXPECT_EQ(rig.threads.timeline(0, 316), (Timeline{{3, 6}, {4, 0}}));
   EXPECT_EQ(rig.faults(), 0u);
 }

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Models of users, good ones and bad ones.
 #include "emulator/models/json_model.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "tests/unit/support/replay_rig.h"
 #include "tests/unit/support/temp_dir.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The ovni model: transitions by scheduler records and by ovni streams, resynchronisation after
 // what is impossible, blackouts, exec, snapshots.
 #include "tests/unit/support/replay_rig.h"
@@ -240,7 +241,9 @@ TEST(State, MayBeKnownWithoutTheCpu) {
 /// CPU 0 has forgotten what CPU 1 still knows.
 class Forgotten : public ::testing::Test {
 protected:
-  void start() { rig.ftrace(FTrace_EVT_blackout_start, kNone, 0, 0, kNone, FTRACE_BLACKOUT_FORGOTTEN); }
+  void start() {
+    rig.ftrace(FTrace_EVT_blackout_start, kNone, 0, 0, kNone, FTRACE_BLACKOUT_FORGOTTEN);
+  }
   void end() { rig.ftrace(FTrace_EVT_blackout_end, kNone, 0, 9, kNone, FTRACE_BLACKOUT_FORGOTTEN); }
   ReplayRig rig{3, 2};
 };
@@ -248,7 +251,7 @@ protected:
 TEST_F(Forgotten, EventsDoNotHideAThreadOfWhichNoneIsAmongThem) {
   rig.at(1);
   start();
-  rig.ftrace(FTrace_EXT_state, 0, 0, snapshot(Paused, 1)); // thread 0 is paused
+  rig.ftrace(FTrace_EXT_state, 0, 0, snapshot(Paused, 1));  // thread 0 is paused
   rig.ftrace(FTrace_EXT_state, 1, 0, snapshot(Running, 0)); // thread 1 runs where all is forgotten
   rig.at(5).activate(0, 1).dispatch(2, 1).at(6).sleep(2, 1).dispatch(0, 1).at(7).epilogue(0, 1);
   rig.at(8);
@@ -256,14 +259,16 @@ TEST_F(Forgotten, EventsDoNotHideAThreadOfWhichNoneIsAmongThem) {
   rig.at(9).sleep(1, 0).flush();
   EXPECT_EQ(rig.threads.timeline(0, 4), (Timeline{{1, 2}, {5, 5}, {6, 1}, {7, 4}}));
   EXPECT_EQ(rig.threads.timeline(1, 4), (Timeline{{1, 1}, {9, 2}}));
-  EXPECT_EQ(rig.threads.timeline(2, 4), (Timeline{{5, 1}, {6, 0}})) << "it may have been woken unseen";
+  EXPECT_EQ(rig.threads.timeline(2, 4), (Timeline{{5, 1}, {6, 0}}))
+      << "it may have been woken unseen";
   EXPECT_EQ(rig.faults(), 0u);
 }
 
 TEST_F(Forgotten, EventsAreOverWhereItsStateIsTold) {
   rig.at(1);
   start();
-  rig.at(2).dispatch(0, 1).at(3).sleep(0, 1).at(4).ftrace(FTrace_EXT_state, 0, 0, snapshot(Unknown, 0));
+  rig.at(2).dispatch(0, 1).at(3).sleep(0, 1).at(4).ftrace(FTrace_EXT_state, 0, 0,
+                                                          snapshot(Unknown, 0));
   rig.at(5).activate(0, 1).flush();
   EXPECT_EQ(rig.threads.timeline(0, 4), (Timeline{{2, 1}, {3, 0}, {5, 5}}));
 }
@@ -272,8 +277,13 @@ TEST_F(Forgotten, AndLostEventsAreNotTheSame) {
   rig.at(1);
   start();
   rig.ftrace(FTrace_EXT_state, 0, 0, snapshot(Paused, 0));
-  rig.at(2).ftrace(FTrace_EVT_blackout_start, kNone, 1).at(3).ftrace(FTrace_EVT_blackout_end, kNone, 1).at(4);
-  rig.ftrace(FTrace_EXT_state, 1, 1, snapshot(Paused, 0)); // of a chunk, on a CPU that has forgotten nothing
+  rig.at(2)
+      .ftrace(FTrace_EVT_blackout_start, kNone, 1)
+      .at(3)
+      .ftrace(FTrace_EVT_blackout_end, kNone, 1)
+      .at(4);
+  rig.ftrace(FTrace_EXT_state, 1, 1,
+             snapshot(Paused, 0)); // of a chunk, on a CPU that has forgotten nothing
   rig.at(5).activate(0, 1).flush();
   EXPECT_EQ(rig.threads.timeline(0, 4), (Timeline{{1, 2}, {2, 0}, {5, 5}}));
   EXPECT_EQ(rig.state(1), Unknown);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The models of priorities, mutexes, timers and servers.
 #include "tests/unit/support/replay_rig.h"
 

@@ -1,4 +1,5 @@
-#include "emulator/prv/number_format.h"
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/number_text.h"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What somebody has planted where a conversion writes.
+#include "emulator/base/error.h"
 #include "emulator/convert/convert.h"
-#include "emulator/error.h"
 #include "emulator/prv/atomic_file.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
@@ -28,19 +29,23 @@ protected:
     trace.cpu(0).at(100).start().id(1, 7, 7, "app").dispatch(1).at(200).stop();
     trace.write();
   }
-  void convert(OutputDirectory::Link link = OutputDirectory::Link::follow, const std::string &to = "") {
+  void convert(OutputDirectory::Link link = OutputDirectory::Link::follow,
+               const std::string &to = "") {
     ConvertOptions options;
     options.directory = to.empty() ? dir_.path() : to;
     options.link = link;
     convert_directory(dir_.path(), options, sink_);
   }
-  void expect_refused(const std::string &path, OutputDirectory::Link link = OutputDirectory::Link::follow,
+  void expect_refused(const std::string &path,
+                      OutputDirectory::Link link = OutputDirectory::Link::follow,
                       const std::string &to = "") {
     try {
       convert(link, to);
       FAIL() << path << " was followed";
     } catch (const Error &error) {
-      EXPECT_EQ(std::string(error.what()).find("cannot write to the directory " + path + ": it is a symbolic link"), 0u)
+      EXPECT_EQ(std::string(error.what())
+                    .find("cannot write to the directory " + path + ": it is a symbolic link"),
+                0u)
           << error.what();
     }
     EXPECT_TRUE(fs::is_empty(elsewhere_.path()));
@@ -95,7 +100,9 @@ TEST_F(Planted, AFileInPlaceOfAFolderIsTold) {
     convert();
     FAIL() << "it is no folder";
   } catch (const Error &error) {
-    EXPECT_EQ(std::string(error.what()).find("cannot open the directory " + (dir_ / "cfg") + ": Not a directory"), 0u)
+    EXPECT_EQ(std::string(error.what())
+                  .find("cannot open the directory " + (dir_ / "cfg") + ": Not a directory"),
+              0u)
         << error.what();
   }
 }

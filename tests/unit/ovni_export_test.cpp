@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Writing ovni traces: "writes a capture as an ovni trace that the real ovniemu accepts, events of
 // one instant ordered so that no order is illegal". StrictReader below is ovniemu's rules, written
 // anew: which event is legal in which state, and no two running threads on a physical CPU in any
 // order of the events of one instant.
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "emulator/ovni/exporter.h"
 #include "emulator/ovni/ovni_source.h"
 #include "tests/unit/support/ovni_streams.h"

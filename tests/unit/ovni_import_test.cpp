@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Reading ovni trace directories: issue "every channel semantic", point 6, and its bad input: "an
 // ovni directory with a missing file: told, and what is readable is converted".
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "emulator/ovni/model_names.h"
 #include "emulator/ovni/ovni_source.h"
 #include "emulator/ovni/stream_dir.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What ovniemu 1.14 refuses of a stream is told and counted, and its conversion goes on.
 #include "emulator/convert/convert.h"
 #include "emulator/input/open.h"
@@ -12,12 +13,15 @@ namespace {
 
 constexpr const char *kMarks =
     R"(, "mark": {"3": {"title": "st", "chan_type": "stack"}, "7": {"title": "si", "chan_type": "single"}})";
-constexpr const char *kCpus = R"(, "loom_cpus": [{"index": 0, "phyid": 0}, {"index": 1, "phyid": 1}])";
+constexpr const char *kCpus =
+    R"(, "loom_cpus": [{"index": 0, "phyid": 0}, {"index": 1, "phyid": 1}])";
 
 std::string mark(const char *mcv, uint64_t time, int64_t value, int32_t type) {
   return stream_event(mcv, time, bytes_of(value) + bytes_of(type));
 }
-std::string event(const char *mcv, uint64_t time) { return stream_event(mcv, time); }
+std::string event(const char *mcv, uint64_t time) {
+  return stream_event(mcv, time);
+}
 
 struct OvniLint : ::testing::Test {
   ConvertResult lint(const std::string &events, Cut cut = {}, bool lint = true,
@@ -57,15 +61,18 @@ TEST_F(OvniLint, TellsWhatTheReferenceRefuses) {
     const char *told;
     uint64_t faults = 1;
   } cases[] = {
-      {mark("OM[", 3, 1, 7) + mark("OM]", 4, 1, 7), "OM[ of thread 10 on mark 7, which is single, no stack", 2},
+      {mark("OM[", 3, 1, 7) + mark("OM]", 4, 1, 7),
+       "OM[ of thread 10 on mark 7, which is single, no stack", 2},
       {mark("OM=", 3, 1, 3), "OM= of thread 10 on mark 3, which is a stack"},
       {mark("OM=", 3, 1, 9), "OM= of thread 10 on mark 9, which no stream.json declares"},
       {event("OF]", 3), "OF]: thread 10 does not flush"},
       {event("OF[", 3) + event("OF[", 4) + event("OF]", 5), "OF[: thread 10 is flushing already"},
-      {event("KCO", 3) + event("KCO", 4) + event("KCI", 5), "KCO: thread 10 is out of the CPU already"},
+      {event("KCO", 3) + event("KCO", 4) + event("KCI", 5),
+       "KCO: thread 10 is out of the CPU already"},
       {event("KCO", 3) + event("OHp", 4) + event("OHr", 5) + event("KCI", 6),
        "OHp of thread 10, which is out of its CPU since KCO", 2},
-      {event("KCO", 3) + event("OB.", 4) + event("KCI", 5), "OB. of thread 10, which is out of its CPU"},
+      {event("KCO", 3) + event("OB.", 4) + event("KCI", 5),
+       "OB. of thread 10, which is out of its CPU"},
       {event("OHz", 3), "OHz of thread 10: its model has no such event"},
       {event("OAz", 3), "OAz of thread 10: its model has no such event"},
       {event("OZa", 3), "OZa of thread 10: its model has no such event"},
@@ -73,8 +80,10 @@ TEST_F(OvniLint, TellsWhatTheReferenceRefuses) {
   };
   for (const auto &c : cases)
     for (bool strict : {true, false}) {
-      EXPECT_EQ(lint(execute(1, 0) + c.events + event("OHe", 9), {}, strict).faults, c.faults) << c.told;
-      EXPECT_TRUE(told(sink, c.told)) << c.told << "\n" << (sink.told.empty() ? "" : sink.told[0].what);
+      EXPECT_EQ(lint(execute(1, 0) + c.events + event("OHe", 9), {}, strict).faults, c.faults)
+          << c.told;
+      EXPECT_TRUE(told(sink, c.told)) << c.told << "\n"
+                                      << (sink.told.empty() ? "" : sink.told[0].what);
     }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // "Round trip capture → ovni stream → convert gives the same thread states": a random schedule as
 // the kernel logs it is exported and both it and its ovni trace are replayed.
 #include "emulator/core/replay.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/pcf.h"
 
 #include "emulator/prv/label.h"

@@ -1,5 +1,7 @@
-// Where probes of user events are found: notes, arguments, libraries, command lines; and files that lie.
-#include "emulator/error.h"
+// SPDX-License-Identifier: BSD-2-Clause
+// Where probes of user events are found: notes, arguments, libraries, command lines; and files that
+// lie.
+#include "emulator/base/error.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/probe/arguments.h"
 #include "user/probe/command_words.h"
@@ -59,9 +61,10 @@ TEST(ProbeArguments, AreRegistersAndConstants) {
 TEST(ProbeArguments, RefuseEverythingElseAndLeaveWhatWasThere) {
   user_argument found[3] = {{7, 7}, {7, 7}, {7, 7}};
   for (const char *text :
-       {"", "4@%edi", "4@%edi 4@$1", "4@%edi 4@$1 4@$2 4@$3", "4@%edi 4@$1 4@$2 ", " 4@%edi 4@$1 4@$2",
-        "8@%rdi 4@$1 4@$2", "4@%rdi 4@$1 4@$2", "4@%edi  4@$1 4@$2", "4@-4(%rbp) 4@$1 4@$2", "4@$ 4@$1 4@$2",
-        "4@$1x 4@$1 4@$2", "4@$4294967296 4@$1 4@$2", "4@$-2147483649 4@$1 4@$2", "4@% 4@$1 4@$2", "4@$1 4@$1 4@edi",
+       {"", "4@%edi", "4@%edi 4@$1", "4@%edi 4@$1 4@$2 4@$3", "4@%edi 4@$1 4@$2 ",
+        " 4@%edi 4@$1 4@$2", "8@%rdi 4@$1 4@$2", "4@%rdi 4@$1 4@$2", "4@%edi  4@$1 4@$2",
+        "4@-4(%rbp) 4@$1 4@$2", "4@$ 4@$1 4@$2", "4@$1x 4@$1 4@$2", "4@$4294967296 4@$1 4@$2",
+        "4@$-2147483649 4@$1 4@$2", "4@% 4@$1 4@$2", "4@$1 4@$1 4@edi",
         "4@$99999999999999999999999 4@$1 4@$1", "-4@%edi 4@$1 4@$1"})
     EXPECT_FALSE(parse_arguments(text, found)) << text;
   EXPECT_EQ(found[0].value, 7u);
@@ -90,7 +93,8 @@ TEST(ElfFile, OtherFilesAreNone) {
   EXPECT_FALSE(read_bytes("#!/bin/sh\n"));
   EXPECT_FALSE(read_bytes(std::string(4096, '\0')));
   const std::string good = bytes_of(library());
-  for (size_t at : {size_t(EI_CLASS), size_t(EI_DATA), offsetof(Elf64_Ehdr, e_machine), offsetof(Elf64_Ehdr, e_type)}) {
+  for (size_t at : {size_t(EI_CLASS), size_t(EI_DATA), offsetof(Elf64_Ehdr, e_machine),
+                    offsetof(Elf64_Ehdr, e_type)}) {
     std::string other = good;
     other[at] = char(0x77);
     EXPECT_FALSE(read_bytes(other)) << at;
@@ -119,13 +123,15 @@ TEST(ElfFile, SurvivesLies) {
   const std::string good = bytes_of(library());
   Elf64_Ehdr header;
   std::memcpy(&header, good.data(), sizeof(header));
-  std::vector<std::pair<size_t, size_t>> places = {{0, sizeof(header)}}; // and all section and program headers
+  std::vector<std::pair<size_t, size_t>> places = {
+      {0, sizeof(header)}}; // and all section and program headers
   places.push_back({header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr)});
   places.push_back({header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr)});
   test::TempDir dir;
   for (const auto &[begin, size] : places)
     for (size_t at = begin; at < begin + size; at += 4)
-      for (const char *lie : {"\xff\xff\xff\xff", "\x00\x00\x00\x80", "\x00\x00\x00\x00", "\x01\x00\x00\x00"}) {
+      for (const char *lie :
+           {"\xff\xff\xff\xff", "\x00\x00\x00\x80", "\x00\x00\x00\x00", "\x01\x00\x00\x00"}) {
         std::string bad = good;
         bad.replace(at, 4, lie, 4);
         const auto file = read_bytes(bad);
@@ -152,7 +158,8 @@ std::string cache_of(const std::vector<std::pair<std::string, std::string>> &lib
 }
 
 TEST(LibraryCache, FindsEveryPathOfAName) {
-  const LibraryCache cache(cache_of({{"liba.so.1", "/x/liba.so.1"}, {"libb.so", "/y/libb.so"}, {"liba.so.1", "/z/liba.so.1"}}));
+  const LibraryCache cache(cache_of(
+      {{"liba.so.1", "/x/liba.so.1"}, {"libb.so", "/y/libb.so"}, {"liba.so.1", "/z/liba.so.1"}}));
   EXPECT_EQ(cache.find("liba.so.1"), (std::vector<std::string>{"/x/liba.so.1", "/z/liba.so.1"}));
   EXPECT_EQ(cache.find("libb.so"), (std::vector<std::string>{"/y/libb.so"}));
   EXPECT_TRUE(cache.find("libc.so").empty());
@@ -170,15 +177,16 @@ TEST(LibraryCache, ThatIsDamagedIsEmptyThere) {
     bad[at] = char(0xff);
     LibraryCache(bad).find("liba.so");
   }
-  EXPECT_TRUE(LibraryCache(cache_of({{"liba.so", "x/liba.so"}})).find("liba.so").empty()) << "a relative path";
+  EXPECT_TRUE(LibraryCache(cache_of({{"liba.so", "x/liba.so"}})).find("liba.so").empty())
+      << "a relative path";
 }
 
 TEST(SearchPath, HasTheListsAndTheDirectoriesOfEveryLoader) {
   SearchPath path(LibraryCache(cache_of({{"liba.so", "/cached/liba.so"}})));
   path.add("/one:$ORIGIN/../two;${ORIGIN}/three:/$LIB/x", "/prog/bin");
   const auto places = path.candidates("liba.so");
-  for (const char *place : {"/cached/liba.so", "/one/liba.so", "/prog/bin/../two/liba.so", "/prog/bin/three/liba.so",
-                            "/lib64/x/liba.so", "/usr/lib/liba.so"})
+  for (const char *place : {"/cached/liba.so", "/one/liba.so", "/prog/bin/../two/liba.so",
+                            "/prog/bin/three/liba.so", "/lib64/x/liba.so", "/usr/lib/liba.so"})
     EXPECT_NE(std::find(places.begin(), places.end(), place), places.end()) << place;
   EXPECT_EQ(path.candidates("./dir/liba.so"), (std::vector<std::string>{"./dir/liba.so"}));
 }
@@ -201,10 +209,11 @@ TEST(SearchPath, HoldsNothingThatIsTooLongForAPath) {
 }
 
 TEST(CommandWords, AreTheArgumentsAndTheWordsInThem) {
-  const CommandWords words =
-      command_words({"env", "LD_LIBRARY_PATH=/a:/b", "LD_PRELOAD=/x.so y.so", "sh", "-c", "cd /tmp; exec './app' >out"});
+  const CommandWords words = command_words({"env", "LD_LIBRARY_PATH=/a:/b", "LD_PRELOAD=/x.so y.so",
+                                            "sh", "-c", "cd /tmp; exec './app' >out"});
   for (const char *word : {"env", "sh", "-c", "cd", "/tmp", "exec", "./app", "out"})
-    EXPECT_NE(std::find(words.programs.begin(), words.programs.end(), word), words.programs.end()) << word;
+    EXPECT_NE(std::find(words.programs.begin(), words.programs.end(), word), words.programs.end())
+        << word;
   EXPECT_EQ(words.library_paths, (std::vector<std::string>{"/a:/b"}));
   EXPECT_EQ(words.preloads, (std::vector<std::string>{"/x.so", "y.so"}));
 }
@@ -213,7 +222,8 @@ TEST(RegularFile, NothingElseIsOpened) {
   test::TempDir dir;
   ASSERT_EQ(mkfifo((dir / "fifo").c_str(), 0600), 0);
   fs::create_symlink("fifo", dir / "link");
-  for (const std::string &path : {dir / "fifo", dir / "link", dir.path(), std::string("/dev/null"), dir / "none"})
+  for (const std::string &path :
+       {dir / "fifo", dir / "link", dir.path(), std::string("/dev/null"), dir / "none"})
     EXPECT_FALSE(open_regular(path)) << path;
 }
 
@@ -229,16 +239,19 @@ TEST(RegularFile, AProgramIsOneThatSomebodyMayExecute) {
 TEST(MappedFiles, AreThoseThatThisProcessExecutes) {
   const auto files = mapped_files(uint32_t(getpid()));
   const std::string self = fs::read_symlink("/proc/self/exe");
-  EXPECT_EQ(std::count_if(files.begin(), files.end(), [&](const MappedFile &file) { return file.path == self; }), 1);
+  EXPECT_EQ(std::count_if(files.begin(), files.end(),
+                          [&](const MappedFile &file) { return file.path == self; }),
+            1);
   EXPECT_TRUE(mapped_files(UINT32_MAX).empty());
 }
 
 TEST(FindProbes, FollowsRpathToALibraryThatAProgramNeeds) {
   test::TempDir dir;
   fs::copy_file(library(), dir / "libovnitrace.so.0");
-  std::ofstream(dir / "app.c") << "int FTrace_disable(void); int main(void) { return FTrace_disable(); }\n";
-  const std::string build = "gcc -o " + dir / "app" + " " + dir / "app.c" + " " + dir / "libovnitrace.so.0" +
-                            " -Wl,-rpath,'$ORIGIN'";
+  std::ofstream(dir / "app.c")
+      << "int FTrace_disable(void); int main(void) { return FTrace_disable(); }\n";
+  const std::string build = "gcc -o " + dir / "app" + " " + dir / "app.c" + " " +
+                            dir / "libovnitrace.so.0" + " -Wl,-rpath,'$ORIGIN'";
   ASSERT_EQ(std::system(build.c_str()), 0) << build;
   const auto [found, cut_short] = find_probes({.command = {"env", dir / "app"}});
   EXPECT_FALSE(cut_short);
@@ -248,7 +261,8 @@ TEST(FindProbes, FollowsRpathToALibraryThatAProgramNeeds) {
 }
 
 /// A library that needs others and says where they are.
-std::string library_that_needs(const std::vector<std::string> &needed, const std::vector<std::string> &rpaths) {
+std::string library_that_needs(const std::vector<std::string> &needed,
+                               const std::vector<std::string> &rpaths) {
   std::string strings(1, '\0'), entries;
   const auto add = [&](int64_t tag, const std::string &text) {
     const Elf64_Dyn entry = {tag, {strings.size()}};
@@ -282,7 +296,8 @@ std::string library_that_needs(const std::vector<std::string> &needed, const std
   return file + entries + strings;
 }
 
-// Each of a thousand libraries needs a thousand more: to look for them at all places would take hours.
+// Each of a thousand libraries needs a thousand more: to look for them at all places would take
+// hours.
 TEST(FindProbes, EndsAlsoWhereEveryLibraryNeedsAThousandMore) {
   test::TempDir dir;
   std::vector<std::string> libraries;
@@ -295,7 +310,8 @@ TEST(FindProbes, EndsAlsoWhereEveryLibraryNeedsAThousandMore) {
   }
   libraries.push_back("libovnitrace.so.0");
   fs::copy_file(library(), dir / "libovnitrace.so.0");
-  std::ofstream(dir / "app", std::ios::binary) << library_that_needs(libraries, {"$ORIGIN", "/a", "/b"});
+  std::ofstream(dir / "app", std::ios::binary)
+      << library_that_needs(libraries, {"$ORIGIN", "/a", "/b"});
   ASSERT_EQ(chmod((dir / "app").c_str(), 0755), 0);
   const auto [found, cut_short] = find_probes({.command = {dir / "app"}});
   EXPECT_EQ(found.size(), 1u) << "what is nearest is found";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // How a program ended, as shells tell it.
 #include "user/launch/program.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Thousands of random schedules through the emulator, against a small model of it that is written
 // another way: it keeps the list of all events, and for each instant computes from the first event
 // on, with names for states and plain lists of threads, what every channel shows.

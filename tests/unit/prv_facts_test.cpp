@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What a converted trace says of itself: its date, and the numbers of its processes.
 #include "emulator/convert/convert.h"
 #include "emulator/core/process_number.h"
@@ -52,8 +53,9 @@ TEST(PrvDate, IsThatOfTheCaptureOnAClockWithAnOffset) {
 }
 
 TEST(PrvDate, IsNotKnownOrNone) {
-  for (const char *clock : {"", R"(, "clock": {"to_wall_ns": 0})", R"(, "clock": {"to_wall_ns": -9223372036854775808})",
-                            R"(, "clock": {"to_wall_ns": -5000000000001})"}) {
+  for (const char *clock :
+       {"", R"(, "clock": {"to_wall_ns": 0})", R"(, "clock": {"to_wall_ns": -9223372036854775808})",
+        R"(, "clock": {"to_wall_ns": -5000000000001})"}) {
     TempDir dir;
     write_trace(dir.path(), clock);
     CollectingSink sink;
@@ -88,7 +90,8 @@ TEST(ProcessNumber, IsLabelledAsItIsShown) {
   EXPECT_NE(prv.find(":5:667"), std::string::npos);
   EXPECT_EQ(prv.find(":5:666"), std::string::npos);
   EXPECT_NE(prv.find(":5:802"), std::string::npos);
-  for (const char *label : {"\n667    p666 (1666)", "\n802    p800 (1800)", "\n666    Error: disabled", "\n777    Error: more"})
+  for (const char *label : {"\n667    p666 (1666)", "\n802    p800 (1800)",
+                            "\n666    Error: disabled", "\n777    Error: more"})
     EXPECT_NE(pcf.find(label), std::string::npos) << label;
 }
 

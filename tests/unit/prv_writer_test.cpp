@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/prv_writer.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <algorithm>
@@ -239,7 +240,8 @@ TEST(PrvWriter, MoreObjectsThanParaverLoadsAreRefusedWithAdvice) {
       FAIL() << "was written";
     } catch (const Error &error) {
       EXPECT_NE(std::string(error.what()).find("65536"), std::string::npos);
-      EXPECT_NE(std::string(error.what()).find(cpus > 65535 ? "--cpu" : "--pid, --tid or --comm"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find(cpus > 65535 ? "--cpu" : "--pid, --tid or --comm"),
+                std::string::npos);
     }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The layout of kernel/bpf/ringbuf.c, in a file in memory instead of a map.
 #include "user/ring/ring_buffer.h"
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What a conversion tells a person, and its exit status.
+#include "emulator/base/error.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/trace_inputs.h"
-#include "emulator/error.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -41,7 +42,9 @@ TEST_F(RunConversion, AnImpossibleEventIsToldWithItsFilePlaceTimeThreadAndReason
   const std::string told = run(false);
   EXPECT_EQ(status, 0) << told;
   EXPECT_NE(told.find("cpu0001.ftr, byte "), std::string::npos) << told;
-  EXPECT_NE(told.find(", at 0.000001000s: app (10) leaves CPU 1 (to pause), but is "), std::string::npos) << told;
+  EXPECT_NE(told.find(", at 0.000001000s: app (10) leaves CPU 1 (to pause), but is "),
+            std::string::npos)
+      << told;
 }
 
 TEST_F(RunConversion, LintFailsForAnImpossibleEventAndListsAll) {
@@ -55,7 +58,8 @@ TEST_F(RunConversion, LintFailsForAnImpossibleEventAndListsAll) {
   EXPECT_EQ(lines, size_t(many));
   told = run(false);
   EXPECT_EQ(status, 0);
-  EXPECT_NE(told.find(std::to_string(many) + " impossible events in all"), std::string::npos) << told;
+  EXPECT_NE(told.find(std::to_string(many) + " impossible events in all"), std::string::npos)
+      << told;
 }
 
 TEST_F(RunConversion, LintOfATraceWithoutFaultsSucceeds) {

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The shared secret: user/net/secret.
+#include "emulator/base/error.h"
 #include "tests/unit/support/temp_dir.h"
-#include "emulator/error.h"
 #include "user/net/secret.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +65,9 @@ TEST_F(KeyFile, IsReadWithoutItsNewline) {
 
 TEST_F(KeyFile, IsRefusedIfOthersMayReadIt) {
   for (mode_t mode : {0640, 0604, 0620, 0602, 0610, 0644})
-    EXPECT_NE(refusal(write("0123456789abcdef", mode)).find("others may read or write it"), std::string::npos) << mode;
+    EXPECT_NE(refusal(write("0123456789abcdef", mode)).find("others may read or write it"),
+              std::string::npos)
+        << mode;
 }
 
 TEST_F(KeyFile, IsRefusedIfItIsNone) {

@@ -1,4 +1,6 @@
-// Plain FTrace files of S.Ha.R.K., emulator/shark and docs/shark.md: their records, order and clock, and what is wrong with them.
+// SPDX-License-Identifier: BSD-2-Clause
+// Plain FTrace files of S.Ha.R.K., emulator/shark and docs/shark.md: their records, order and
+// clock, and what is wrong with them.
 #include "emulator/dump/dump_line.h"
 #include "emulator/shark/run_index.h"
 #include "tests/unit/support/shark_rig.h"
@@ -161,7 +163,8 @@ TEST_F(Shark, DumpShowsBothParametersOfWhatTheProgramLogged) {
   EXPECT_NE(text.find(" par1=6000 par2=9\n"), std::string::npos) << text;
 }
 
-/// What captures have in parameter 2 is none of the manual's business: dump shows the number that is there.
+/// What captures have in parameter 2 is none of the manual's business: dump shows the number that
+/// is there.
 TEST_F(Shark, DumpReadsNothingIntoParametersThatTheManualDoesNotHave) {
   file.at(0).rate(kNsRate).id(1, 7).context_switch(1).at(5);
   for (uint32_t mutex : {0u, 1u, 5u})
@@ -178,8 +181,8 @@ TEST_F(Shark, DumpReadsNothingIntoParametersThatTheManualDoesNotHave) {
   }
   for (std::string &text : details)
     text.erase(0, text.find_first_not_of(' '));
-  EXPECT_EQ(details, (Texts{"mutex=0\n", "mutex=1\n", "mutex=5\n", "par2=167772161\n",
-                            "par2=378\n", "par2=33\n", "\n"}));
+  EXPECT_EQ(details, (Texts{"mutex=0\n", "mutex=1\n", "mutex=5\n", "par2=167772161\n", "par2=378\n",
+                            "par2=33\n", "\n"}));
 }
 
 TEST_F(Shark, EveryFilterCodeIsAnEvent) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Files that libovnitrace writes, converted: the manual's example, and a cyclic chunk.
 #include "emulator/convert/convert.h"
 #include "emulator/input/open.h"

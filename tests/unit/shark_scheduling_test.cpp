@@ -1,4 +1,6 @@
-// What S.Ha.R.K.'s tasks do, from plain FTrace files: emulator/shark/scheduling.h and docs/shark.md.
+// SPDX-License-Identifier: BSD-2-Clause
+// What S.Ha.R.K.'s tasks do, from plain FTrace files: emulator/shark/scheduling.h and
+// docs/shark.md.
 #include "tests/unit/support/shark_rig.h"
 
 namespace ovnitrace::test {

@@ -1,4 +1,6 @@
-// Reading a staging area while it is filled, against the producer of bpf/ovnitrace.bpf.c step by step.
+// SPDX-License-Identifier: BSD-2-Clause
+// Reading a staging area while it is filled, against the producer of bpf/ovnitrace.bpf.c step by
+// step.
 #include "user/record/stage_reader.h"
 
 #include "user/record/family_queue.h"
@@ -52,7 +54,8 @@ public:
     for (const sched_batch &batch : producer.ring)
       take(batch, CAPTURE_BATCH);
     producer.ring.clear();
-    return stage.look(producer.area, [&](const sched_record &record) { seen.push_back(record.time); });
+    return stage.look(producer.area,
+                      [&](const sched_record &record) { seen.push_back(record.time); });
   }
   void take(const sched_batch &batch, uint32_t count) {
     uint32_t taken = stage.next_batch(batch);

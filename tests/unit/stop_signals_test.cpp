@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/launch/signals.h"
 
 #include <gtest/gtest.h>

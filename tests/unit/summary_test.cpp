@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace info`: what is added up, and how it is told.
+#include "emulator/base/human.h"
 #include "emulator/input/open.h"
-#include "emulator/summary/human.h"
 #include "emulator/summary/report.h"
 #include "emulator/summary/summarizer.h"
 #include "emulator/summary/table.h"
@@ -272,7 +273,8 @@ TEST(Summary, AddsUpToTheWholeTraceForAnySchedule) {
 TEST(Report, SaysTheSameAsTextAndAsJson) {
   TempDir dir;
   TraceBuilder trace(dir.path());
-  trace.json(R"({"version": 1, "host": "h", "kernel": "6.1", "machine": "x86_64", "cpus": 2, "written": [{"cpu": 0, "records": 1}],
+  trace.json(
+      R"({"version": 1, "host": "h", "kernel": "6.1", "machine": "x86_64", "cpus": 2, "written": [{"cpu": 0, "records": 1}],
                  "command": ["./a b", "-n", "it's"], "ended": {"how": "exited with status 3"}})");
   trace.cpu(0).at(1000).start().id(1, 7, 7, "bad\xff").id(2, 8, 7, "busy").dispatch(2);
   trace.cpu(0).at(501000).stop();
@@ -288,7 +290,8 @@ TEST(Report, SaysTheSameAsTextAndAsJson) {
        {"host      h, Linux 6.1, x86_64, 2 CPUs\n", "command   './a b' -n 'it'\\''s'\n",
         "captured  for 500.0 us\n", "ended     exited with status 3\n",
         "contents  1 process, 2 threads, 3 events\n", "lost      0 events\n",
-        "\nbusy (8)    7  500.0 us  100.0 % ", "\nCPU 0  500.0 us  100.0 %        0  0.0 %         1     0\n",
+        "\nbusy (8)    7  500.0 us  100.0 % ",
+        "\nCPU 0  500.0 us  100.0 %        0  0.0 %         1     0\n",
         "\nCPU 1         0    0.0 %        0  0.0 %         0     0\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
 
@@ -322,7 +325,8 @@ TEST(Report, TellsWhatIsNotKnownAsNotKnown) {
     const bool woken = thread["tid"] == 8;
     EXPECT_EQ(thread["wakeup_latency_ns"]["count"], woken ? 1 : 0);
     for (const char *key : {"p50", "p99", "max"})
-      EXPECT_EQ(thread["wakeup_latency_ns"][key], woken ? nlohmann::json(500) : nlohmann::json()) << key;
+      EXPECT_EQ(thread["wakeup_latency_ns"][key], woken ? nlohmann::json(500) : nlohmann::json())
+          << key;
   }
 }
 
@@ -330,7 +334,15 @@ TEST(Report, TellsWhatIsNotKnownAsNotKnown) {
 TEST(Summary, ASnapshotIsNoWakeup) {
   TempDir dir;
   TraceBuilder trace(dir.path());
-  trace.cpu(0).at(1000).start().id(1, 10, 10, "waits").snapshot(1, 5, 0).at(1200).dispatch(1).at(2000).stop();
+  trace.cpu(0)
+      .at(1000)
+      .start()
+      .id(1, 10, 10, "waits")
+      .snapshot(1, 5, 0)
+      .at(1200)
+      .dispatch(1)
+      .at(2000)
+      .stop();
   const Summed summed = sum_up(trace, dir.path());
   EXPECT_EQ(summed.thread(10).wakeups, 0u);
   EXPECT_EQ(summed.thread(10).latency.count(), 0u);

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The sender's end of a connection, and collectors that are none: user/net/tcp_link.
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/net/tcp_link.h"
 
 #include <gtest/gtest.h>
@@ -17,12 +18,13 @@ namespace {
 // It never ends to say who it is, byte by byte: as long as the sender would listen.
 TEST(TcpLink, IsNotKeptByACollectorThatGoesOnTalking) {
   const UniqueFd listening =
-      open_socket({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0}, "listen on", [](const addrinfo &at) {
-        UniqueFd fd(socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-        EXPECT_EQ(bind(fd.get(), at.ai_addr, at.ai_addrlen), 0);
-        EXPECT_EQ(listen(fd.get(), 1), 0);
-        return fd;
-      });
+      open_socket({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0}, "listen on",
+                  [](const addrinfo &at) {
+                    UniqueFd fd(socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+                    EXPECT_EQ(bind(fd.get(), at.ai_addr, at.ai_addrlen), 0);
+                    EXPECT_EQ(listen(fd.get(), 1), 0);
+                    return fd;
+                  });
   const std::string address = local_text(listening.get());
   const auto port = uint16_t(std::stoi(address.substr(address.rfind(':') + 1)));
   std::atomic<bool> refused = false;
@@ -39,7 +41,8 @@ TEST(TcpLink, IsNotKeptByACollectorThatGoesOnTalking) {
   });
   std::string why;
   try {
-    TcpLink link({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = port}, "", "app", 100'000'000);
+    TcpLink link({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = port}, "", "app",
+                 100'000'000);
   } catch (const Error &error) {
     why = error.what();
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A sender at a collector, without sockets: user/net/tcp_session, user/net/handshake.
 #include "tests/unit/support/memory_sink.h"
 #include "user/net/tcp_session.h"
@@ -26,8 +27,11 @@ public:
       parser_.set_key(handshake_.keys().to_sender);
     }
   }
-  void send(MessageType type, std::string_view payload) { session_.receive(writer_.write(type, payload)); }
-  void send_records(uint32_t cpu, const std::string &bytes, MessageType type = MessageType::records) {
+  void send(MessageType type, std::string_view payload) {
+    session_.receive(writer_.write(type, payload));
+  }
+  void send_records(uint32_t cpu, const std::string &bytes,
+                    MessageType type = MessageType::records) {
     std::string payload;
     put_u32(payload, cpu);
     send(type, payload + bytes);
@@ -98,7 +102,8 @@ TEST_F(TcpSessionTest, HasNoPlainTextFallBack) {
   TcpSession keyed(kKey, store_.maker()), plain("", store_.maker());
   Sender without(keyed, ""), with(plain, kKey);
   EXPECT_THROW(without.introduce("app"), Error);
-  EXPECT_THROW(with.introduce("app"), Error) << "a sender with a key does not go to a collector without";
+  EXPECT_THROW(with.introduce("app"), Error)
+      << "a sender with a key does not go to a collector without";
   // One that does not care what the greeting wants.
   keyed.receive(MessageWriter().write(MessageType::identify, std::string(64, '\0'), "app"));
   EXPECT_NE(keyed.error().find("wrong key"), std::string::npos);
@@ -169,14 +174,18 @@ TEST_F(TcpSessionTest, EndsAtWhatASenderMustNotSay) {
   has(error_after([&](Sender &s) { s.send_records(0, record_ + "x"); }), "no whole records");
   has(error_after([&](Sender &s) { s.send_records(0, ""); }), "without any");
   has(error_after([&](Sender &s) { s.send(MessageType::records, "abc"); }), "without any");
-  has(error_after([&](Sender &s) { describe(s), s.send_end(17); }), "not as many as the sender says");
+  has(error_after([&](Sender &s) { describe(s), s.send_end(17); }),
+      "not as many as the sender says");
   has(error_after([&](Sender &s) { describe(s), s.send(MessageType::end, "x"); }), "not as many");
   has(error_after([&](Sender &s) { s.send_end(16); }), "without its trace.json");
-  has(error_after([&](Sender &s) { describe(s), s.send(MessageType::description, "{"), s.send_end(16); }),
+  has(error_after(
+          [&](Sender &s) { describe(s), s.send(MessageType::description, "{"), s.send_end(16); }),
       "without its trace.json");
-  has(error_after([&](Sender &s) { s.send(MessageType::identify, s.identify()); }), "second introduction");
+  has(error_after([&](Sender &s) { s.send(MessageType::identify, s.identify()); }),
+      "second introduction");
   has(error_after([&](Sender &s) { s.send(MessageType::done, ""); }), "not for a collector");
-  has(error_after([&](Sender &s) { s.send(MessageType::refuse, "no \x1b[31mdisk"); }), "gave up: no ?[31mdisk");
+  has(error_after([&](Sender &s) { s.send(MessageType::refuse, "no \x1b[31mdisk"); }),
+      "gave up: no ?[31mdisk");
 }
 
 TEST_F(TcpSessionTest, WantsAnIntroductionFirst) {

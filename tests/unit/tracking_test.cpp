@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The sentences of the channels seed about tracking; each test is named after one.
 #include "emulator/core/system.h"
 #include "tests/unit/support/collecting_rows.h"

@@ -1,4 +1,6 @@
-// Senders over UDP that a collector serves at once, over the loopback: user/net/udp_server. Time is what the test says.
+// SPDX-License-Identifier: BSD-2-Clause
+// Senders over UDP that a collector serves at once, over the loopback: user/net/udp_server. Time is
+// what the test says.
 #include "tests/unit/support/memory_sink.h"
 #include "user/net/datagram_packer.h"
 #include "user/net/udp_server.h"
@@ -17,7 +19,9 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000; // ns
 
-Endpoint loopback(uint16_t port) { return {.transport = Endpoint::kUdp, .host = "127.0.0.1", .port = port}; }
+Endpoint loopback(uint16_t port) {
+  return {.transport = Endpoint::kUdp, .host = "127.0.0.1", .port = port};
+}
 
 class UdpServerTest : public testing::Test {
 protected:
@@ -53,7 +57,8 @@ protected:
     server_.handle({&nothing, 1}, now_);
   }
   bool told(const std::string &what) const {
-    return std::any_of(told_.begin(), told_.end(), [&](const auto &line) { return line.find(what) != line.npos; });
+    return std::any_of(told_.begin(), told_.end(),
+                       [&](const auto &line) { return line.find(what) != line.npos; });
   }
 
   test::MemoryStore store_;
@@ -103,7 +108,8 @@ TEST_F(UdpServerTest, KeepsNothingOfACaptureThatNeverBegan) {
 }
 
 // Of a sender without numbers the first may be overtaken as any other.
-class UdpServerOrderTest : public UdpServerTest, public testing::WithParamInterface<std::vector<uint32_t>> {};
+class UdpServerOrderTest : public UdpServerTest,
+                           public testing::WithParamInterface<std::vector<uint32_t>> {};
 
 TEST_P(UdpServerOrderTest, IsMended) {
   for (const uint32_t number : GetParam())
@@ -120,7 +126,8 @@ TEST_P(UdpServerOrderTest, IsMended) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, UdpServerOrderTest,
-                         testing::Values(std::vector<uint32_t>{2, 1, 3}, std::vector<uint32_t>{5, 4, 3, 2, 1},
+                         testing::Values(std::vector<uint32_t>{2, 1, 3},
+                                         std::vector<uint32_t>{5, 4, 3, 2, 1},
                                          std::vector<uint32_t>{2, 1, 1, 3, 1}));
 
 // One that is given up may as well be of another trace.
@@ -141,7 +148,8 @@ TEST_F(UdpServerTest, CallsNoTraceCompleteFromWhoseAddressSomethingWrongCame) {
   plain(2, 2);
   send("");
   server_.finish();
-  EXPECT_TRUE(told("error: nothing is known to be missing, but what is wrong came from its address: 2 datagrams, 0 lost, "
+  EXPECT_TRUE(told("error: nothing is known to be missing, but what is wrong came from its "
+                   "address: 2 datagrams, 0 lost, "
                    "0 repeated, 0 reordered, 0 late, 2 wrong"))
       << told_.back();
   EXPECT_FALSE(told("is complete"));

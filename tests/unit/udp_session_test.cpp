@@ -1,11 +1,13 @@
-// A capture through datagrams of which some are lost, repeated, out of order: every event is in the trace once, or counted
-// in a blackout: user/net/datagram_packer, user/net/udp_session, user/net/chunk_assembler.
+// SPDX-License-Identifier: BSD-2-Clause
+// A capture through datagrams of which some are lost, repeated, out of order: every event is in the
+// trace once, or counted in a blackout: user/net/datagram_packer, user/net/udp_session,
+// user/net/chunk_assembler.
+#include "emulator/input/merge.h"
+#include "emulator/input/trace_dir.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/memory_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
-#include "emulator/input/merge.h"
-#include "emulator/input/trace_dir.h"
 #include "user/chunk/event_count.h"
 #include "user/net/datagram_packer.h"
 #include "user/net/udp_session.h"
@@ -22,9 +24,12 @@ namespace {
 
 using Random = std::mt19937;
 
-unsigned below(Random &random, unsigned limit) { return unsigned(random() % limit); }
+unsigned below(Random &random, unsigned limit) {
+  return unsigned(random() % limit);
+}
 
-/// A capture of some CPUs: chunks in the order in which they were full. Events are numbered in parameter 2.
+/// A capture of some CPUs: chunks in the order in which they were full. Events are numbered in
+/// parameter 2.
 struct Capture {
   explicit Capture(Random &random, uint16_t cpus = 3, unsigned chunks = 12) {
     for (unsigned n = 0; n < chunks; n++)
@@ -38,7 +43,9 @@ struct Capture {
     builder.records().clear();
     uint32_t &number = numbers[cpu];
     builder.at(time).record(FTrace_EVT_cycles_per_msec, 0, 1'000'000);
-    builder.record(FTrace_EXT_format, FTRACE_EXT_VERSION).record(FTrace_EXT_chunk, cpu, number).record(FTrace_EVT_numevents);
+    builder.record(FTrace_EXT_format, FTRACE_EXT_VERSION)
+        .record(FTrace_EXT_chunk, cpu, number)
+        .record(FTrace_EVT_numevents);
     if (number++ == 0)
       builder.record(FTrace_EVT_trace_start, 0, 1'000'000);
     const unsigned threads = 1 + below(random, 30);
@@ -47,7 +54,8 @@ struct Capture {
       builder.at(time += 1 + below(random, 5));
       const uint16_t context = uint16_t(1 + below(random, threads));
       if (known.insert(context).second)
-        builder.id(context, 100 + context, 100, "thread " + std::to_string(context), 1).parent(context, 99, 1);
+        builder.id(context, 100 + context, 100, "thread " + std::to_string(context), 1)
+            .parent(context, 99, 1);
       switch (below(random, 12)) {
       case 0:
         builder.name(context, "another name");
@@ -76,8 +84,9 @@ struct Capture {
   std::map<std::pair<uint16_t, bool>, std::string> files() const {
     std::map<std::pair<uint16_t, bool>, std::string> files;
     for (const Chunk &chunk : chunks)
-      files[{uint16_t(chunk.cpu), false}].append(reinterpret_cast<const char *>(chunk.records.data()),
-                                                 chunk.records.size() * sizeof(ftrace_record));
+      files[{uint16_t(chunk.cpu), false}].append(
+          reinterpret_cast<const char *>(chunk.records.data()),
+          chunk.records.size() * sizeof(ftrace_record));
     return files;
   }
 
@@ -87,8 +96,9 @@ struct Capture {
   uint32_t tag = 0;
 };
 
-const std::string kDescription = "{\"format\": \"ovnitrace\", \"version\": 1, \"host\": \"there\", \"long\": \"" +
-                                 std::string(3000, 'x') + "\"}";
+const std::string kDescription =
+    "{\"format\": \"ovnitrace\", \"version\": 1, \"host\": \"there\", \"long\": \"" +
+    std::string(3000, 'x') + "\"}";
 
 /// What it counts is not looked at.
 const std::string kLastDescription = kDescription.substr(0, kDescription.size() - 1) +
@@ -114,7 +124,8 @@ std::vector<ftrace_record> records_of(const std::string &file) {
 }
 
 /// CPU → events that its records stand for.
-std::map<uint16_t, uint64_t> events_in(const std::map<std::pair<uint16_t, bool>, std::string> &files) {
+std::map<uint16_t, uint64_t>
+events_in(const std::map<std::pair<uint16_t, bool>, std::string> &files) {
   std::map<uint16_t, uint64_t> events;
   for (const auto &[key, file] : files)
     for (const ftrace_record &record : records_of(file))
@@ -123,14 +134,16 @@ std::map<uint16_t, uint64_t> events_in(const std::map<std::pair<uint16_t, bool>,
 }
 
 bool is_tagged(const ftrace_record &record) {
-  return record.code == FTrace_EXT_migrate || record.code == FTrace_EVT_signal || record.code == FTrace_EVT_interrupt_hit;
+  return record.code == FTrace_EXT_migrate || record.code == FTrace_EVT_signal ||
+         record.code == FTrace_EVT_interrupt_hit;
 }
 
 /// Reads the files as every command does, and expects nothing to be said.
 void expect_readable(const test::MemoryTrace &trace) {
   test::TempDir directory;
   for (const auto &[key, file] : trace.files)
-    test::TraceBuilder::write_file(directory / ("cpu000" + std::to_string(key.first) + ".ftr"), file.data(), file.size());
+    test::TraceBuilder::write_file(directory / ("cpu000" + std::to_string(key.first) + ".ftr"),
+                                   file.data(), file.size());
   test::CollectingSink told;
   std::vector<NodeInput> nodes;
   nodes.push_back(open_trace_dir(directory.path(), {}, 0));
@@ -186,7 +199,8 @@ struct Network {
       for (size_t copy = 0; copy < copies; copy++)
         queue.emplace_back(n + (below(random, 100) < bad ? below(random, 20) : 0), sent[n]);
     }
-    std::stable_sort(queue.begin(), queue.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+    std::stable_sort(queue.begin(), queue.end(),
+                     [](const auto &a, const auto &b) { return a.first < b.first; });
     for (auto &[when, datagram] : queue)
       arrived.push_back(datagram);
   }
@@ -259,9 +273,10 @@ TEST_F(UdpSessionTest, CountsEventsOfAThreadWhoseIntroductionIsLost) {
   packer.chunk({0, builder.records()});
   packer.end(500);
   const auto introduces = [](const Datagram &datagram) {
-    return std::any_of(datagram.all().begin(), datagram.all().end(), [](const ftrace_record &record) {
-      return record.code == FTrace_EVT_id && record.par1 == 2;
-    });
+    return std::any_of(datagram.all().begin(), datagram.all().end(),
+                       [](const ftrace_record &record) {
+                         return record.code == FTrace_EVT_id && record.par1 == 2;
+                       });
   };
   ASSERT_EQ(std::erase_if(sent, introduces), 1);
   UdpSession session("here", store_.maker());
@@ -286,10 +301,12 @@ TEST_F(UdpSessionTest, SaysWhatItDoesNotKnowOfASenderThatNeverEnds) {
     send(session, datagram);
   session.finish();
   EXPECT_FALSE(session.whole());
-  EXPECT_EQ(nlohmann::json::parse(store_.traces["app-1"].description)["collected"]["end_came"], false);
+  EXPECT_EQ(nlohmann::json::parse(store_.traces["app-1"].description)["collected"]["end_came"],
+            false);
 }
 
-// Finding a key among others costs as many steps as there are: a collector would be busy for minutes.
+// Finding a key among others costs as many steps as there are: a collector would be busy for
+// minutes.
 TEST(CollectedDescription, IsNoObjectOfCountlessKeys) {
   const auto object = [](unsigned keys) {
     std::string text = "{\"format\": \"ovnitrace\", \"inner\": [{\"a\": 1}, {";
@@ -298,7 +315,8 @@ TEST(CollectedDescription, IsNoObjectOfCountlessKeys) {
     return text + "}, {\"b\": 2}], \"told\": true}";
   };
   const auto told = [](const std::string &text) {
-    return nlohmann::json::parse(collected_description(text, "1.2.3.4:5", {}, true)).contains("told");
+    return nlohmann::json::parse(collected_description(text, "1.2.3.4:5", {}, true))
+        .contains("told");
   };
   EXPECT_TRUE(told(object(256)));
   EXPECT_FALSE(told(object(257)));
@@ -316,10 +334,10 @@ TEST_F(UdpSessionTest, SurvivesDatagramsThatLie) {
     datagram.number++;
   };
   say(0, FTrace_EXT_part, 0, 1000);
-  say(0, FTrace_EXT_part, 0, 10);     // fewer than before
-  say(0, FTrace_EXT_part, 4096, 0);   // no such CPU
-  say(0, FTrace_EXT_migrate, 0, 0);   // no part
-  say(99, FTrace_EXT_part, 0, 0);     // no such kind
+  say(0, FTrace_EXT_part, 0, 10);      // fewer than before
+  say(0, FTrace_EXT_part, 4096, 0);    // no such CPU
+  say(0, FTrace_EXT_migrate, 0, 0);    // no part
+  say(99, FTrace_EXT_part, 0, 0);      // no such kind
   say(2, FTrace_EXT_part, 0, 1 << 30); // a description of a gigabyte
   EXPECT_EQ(session.counts().wrong, 4u);
   session.finish();
@@ -354,7 +372,8 @@ TEST_F(UdpSessionTest, WritesAPlainFileOfAnotherSender) {
   const test::MemoryTrace &trace = store_.traces.begin()->second;
   EXPECT_EQ(trace.name, "10.0.0.1_20000");
   EXPECT_EQ(trace.description, "") << "a plain file is no trace directory";
-  const std::vector<ftrace_record> records = records_of(trace.files.at({TraceSink::kPlainFile, false}));
+  const std::vector<ftrace_record> records =
+      records_of(trace.files.at({TraceSink::kPlainFile, false}));
   ASSERT_EQ(records.size(), 4u * 60 + 2);
   EXPECT_EQ(records[120].code, FTrace_EVT_blackout_start);
   EXPECT_EQ(ftrace_record_tsc(&records[120]), 259u);

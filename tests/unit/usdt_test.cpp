@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The probes of user events: the notes that a tracer finds in this very program, as ELF has them.
 #include <ovnitrace/user_event.h>
 

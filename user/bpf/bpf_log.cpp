@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/bpf_log.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/bpf/preflight.h"
 
 #include <bpf/bpf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What libbpf and the kernel's verifier say, kept for the message of an Error.
 #pragma once
 

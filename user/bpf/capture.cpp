@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/capture.h"
 
+#include "emulator/base/clock.h"
 #include "user/bpf/bpf_log.h"
 #include "user/bpf/kfuncs.h"
 #include "user/bpf/preflight.h"
-#include "user/record/clock.h"
 
 #include "ovnitrace.skel.h"
 
@@ -20,8 +21,8 @@ namespace ovnitrace {
 
 namespace {
 
-/// Whether a CPU is there, on line or off, and could not only be plugged in some day: firmware of virtual
-/// machines often promises hundreds of the latter, and a ring for each would be gigabytes.
+/// Whether a CPU is there, on line or off, and could not only be plugged in some day: firmware of
+/// virtual machines often promises hundreds of the latter, and a ring for each would be gigabytes.
 bool is_plugged_in(uint32_t cpu) {
   return access(fmt::format("/sys/devices/system/cpu/cpu{}", cpu).c_str(), F_OK) == 0;
 }
@@ -83,7 +84,8 @@ void Capture::create_rings() {
   for (uint32_t cpu = 0; cpu < cpus_; cpu++) {
     if (!is_plugged_in(cpu))
       continue;
-    int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ovnitrace_ring", 0, 0, uint32_t(ring_bytes_), nullptr);
+    int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ovnitrace_ring", 0, 0, uint32_t(ring_bytes_),
+                            nullptr);
     if (fd < 0)
       fail_bpf(fmt::format("create a ring buffer of {} bytes for CPU {}", ring_bytes_, cpu), errno);
     ring_fds_[cpu] = fd;
@@ -152,18 +154,28 @@ void Capture::snapshot() {
     fail_bpf("take the snapshot of the threads that are alive", error);
 }
 
-int Capture::life_fd() const { return bpf_map__fd(skeleton_->object->maps.life); }
+int Capture::life_fd() const {
+  return bpf_map__fd(skeleton_->object->maps.life);
+}
 
-int Capture::threads_map() const { return bpf_map__fd(skeleton_->object->maps.threads); }
+int Capture::threads_map() const {
+  return bpf_map__fd(skeleton_->object->maps.threads);
+}
 
-int Capture::rings_map() const { return bpf_map__fd(skeleton_->object->maps.rings); }
+int Capture::rings_map() const {
+  return bpf_map__fd(skeleton_->object->maps.rings);
+}
 
-size_t Capture::life_bytes() const { return CAPTURE_LIFE_BYTES; }
+size_t Capture::life_bytes() const {
+  return CAPTURE_LIFE_BYTES;
+}
 
-uint64_t Capture::life_lost() const { return skeleton_->counters().life_lost; }
+uint64_t Capture::life_lost() const {
+  return skeleton_->counters().life_lost;
+}
 
 void Capture::await_last_switch() const {
-  constexpr timespec kPause = {0, 100'000};      // ns
+  constexpr timespec kPause = {0, 100'000};     // ns
   constexpr uint64_t kPatience = 1'000'000'000; // ns
   const uint64_t latest = monotonic_ns() + kPatience;
   while (switches_seen_ && skeleton_->counters().program_threads && monotonic_ns() < latest)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The BPF side of a capture, loaded and attached: rings, staging areas and counters.
 #pragma once
 
@@ -12,14 +13,14 @@
 namespace ovnitrace {
 
 struct CaptureParameters {
-  bool trace_all = false;          ///< every thread of the machine
-  bool transitions = true;         ///< false: the scheduler's family is filtered
-  uint32_t snapshot_pid = 0;       ///< trace this process, alive already; 0: none
-  size_t ring_bytes = 8u << 20;    ///< per CPU, a power of two and whole pages
+  bool trace_all = false;       ///< every thread of the machine
+  bool transitions = true;      ///< false: the scheduler's family is filtered
+  uint32_t snapshot_pid = 0;    ///< trace this process, alive already; 0: none
+  size_t ring_bytes = 8u << 20; ///< per CPU, a power of two and whole pages
 };
 
-/// Loads the programs and creates the maps; the destructor detaches and frees everything. The kernel
-/// does the same when the process dies, however it dies: nothing is pinned.
+/// Loads the programs and creates the maps; the destructor detaches and frees everything. The
+/// kernel does the same when the process dies, however it dies: nothing is pinned.
 class Capture {
 public:
   /// Needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN. Throws Error saying what is missing.
@@ -35,8 +36,9 @@ public:
 
   /// Whether children that the calling thread creates from now on are traced.
   void follow_children_of_caller(bool follow);
-  /// Tells that from now on the state of every traced thread is known: one that leaves its CPU and was
-  /// not seen to take it has taken it unseen, and the time comes from the kernel's account of it.
+  /// Tells that from now on the state of every traced thread is known: one that leaves its CPU and
+  /// was not seen to take it has taken it unseen, and the time comes from the kernel's account of
+  /// it.
   void expect_complete();
   /// Puts a LIFE_SNAPSHOT of each thread that is alive into the life ring.
   void snapshot();
@@ -52,16 +54,16 @@ public:
   int threads_map() const; ///< descriptor of bpf/shared_maps.h's `threads`
   int rings_map() const;   ///< of `rings`
   size_t life_bytes() const;
-  /// Waits until the last thread of the program that this process started has left its CPU for ever: who
-  /// waits for a process is told of its end some instructions earlier. Not longer than a second: the
-  /// kernel may have hidden that switch. Not at all where no switch is seen, nor after detach(), which another
-  /// thread may call meanwhile.
+  /// Waits until the last thread of the program that this process started has left its CPU for
+  /// ever: who waits for a process is told of its end some instructions earlier. Not longer than a
+  /// second: the kernel may have hidden that switch. Not at all where no switch is seen, nor after
+  /// detach(), which another thread may call meanwhile.
   void await_last_switch() const;
   /// What CPU `cpu` has staged; being written until detach().
   const volatile cpu_stage &stage(uint32_t cpu) const { return stages_[cpu]; }
   uint64_t life_lost() const; ///< life events that found no room
-  /// Runs of our programs that the kernel skipped because one was running on that CPU already, on all
-  /// CPUs together, from the kernel's own counters (bpf_prog_info::recursion_misses).
+  /// Runs of our programs that the kernel skipped because one was running on that CPU already, on
+  /// all CPUs together, from the kernel's own counters (bpf_prog_info::recursion_misses).
   uint64_t skipped_runs() const;
 
 private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/family_capture.h"
 
 #include "user/bpf/bpf_log.h"
@@ -26,8 +27,12 @@ struct Owner {
   uint32_t families; ///< a bit each
 };
 constexpr Owner kOwners[] = {
-    {"irq_", 1 << 3},       {"softirq_", 1 << 3},  {"local_timer_", 1 << 3},
-    {"reschedule_", 1 << 3}, {"call_function_", 1 << 3}, {"signal_", 1 << 7},
+    {"irq_", 1 << 3},
+    {"softirq_", 1 << 3},
+    {"local_timer_", 1 << 3},
+    {"reschedule_", 1 << 3},
+    {"call_function_", 1 << 3},
+    {"signal_", 1 << 7},
     {"sched_pi_setprio", 1 << 5},
     {"sched_switch", 1 << 5 | 1 << 8},
     {"sys_enter", 1 << 6},
@@ -51,7 +56,8 @@ struct FamilyCapture::Skeleton {
   ~Skeleton() { families_bpf__destroy(object); }
 };
 
-FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families, std::vector<ProbedFile> probes)
+FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
+                             std::vector<ProbedFile> probes)
     : skeleton_(std::make_unique<Skeleton>()), families_(families), probes_(std::move(probes)),
       cpus_(capture.cpus()) {
   collect_bpf_log();
@@ -82,8 +88,9 @@ FamilyCapture::~FamilyCapture() {
     munmap(const_cast<family_count *>(counts_), counts_bytes_);
 }
 
-/// Arrays of all tids only where they are used. Of an LRU map each CPU takes up to kSpare entries for itself
-/// alone (kernel/bpf/bpf_lru_list.c, LOCAL_FREE_TARGET), by which it would forget some long before it is full.
+/// Arrays of all tids only where they are used. Of an LRU map each CPU takes up to kSpare entries
+/// for itself alone (kernel/bpf/bpf_lru_list.c, LOCAL_FREE_TARGET), by which it would forget some
+/// long before it is full.
 void FamilyCapture::size_maps() {
   constexpr uint32_t kSpare = 128;
   families_bpf *o = skeleton_->object;
@@ -115,7 +122,8 @@ void FamilyCapture::choose_probes() {
   for (const ProbedFile &file : probes_)
     count += file.probes.size();
   bpf_program__set_autoload(skeleton_->object->progs.on_user_probe, count > 0);
-  bpf_map__set_max_entries(skeleton_->object->maps.user_probes, uint32_t(std::max<size_t>(count, 1)));
+  bpf_map__set_max_entries(skeleton_->object->maps.user_probes,
+                           uint32_t(std::max<size_t>(count, 1)));
   if (count > 0)
     links_.prepare(skeleton_->object->progs.on_user_probe);
 }
@@ -156,9 +164,12 @@ void FamilyCapture::detach() {
 }
 
 uint64_t FamilyCapture::user_refused() const {
-  return static_cast<const volatile families_bpf::families_bpf__bss *>(skeleton_->object->bss)->user_refused;
+  return static_cast<const volatile families_bpf::families_bpf__bss *>(skeleton_->object->bss)
+      ->user_refused;
 }
 
-uint64_t FamilyCapture::skipped_runs() const { return skipped_runs_of(skeleton_->object->obj); }
+uint64_t FamilyCapture::skipped_runs() const {
+  return skipped_runs_of(skeleton_->object->obj);
+}
 
 } // namespace ovnitrace

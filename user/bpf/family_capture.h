@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The second BPF object: events of the families beyond the scheduler's.
 #pragma once
 
@@ -11,12 +12,13 @@
 
 namespace ovnitrace {
 
-/// Loads the programs of the families that are chosen, and of those only. Their events go into the rings
-/// of a Capture. Of a family the kernel may lack tracepoints: absent() tells them; the rest works.
+/// Loads the programs of the families that are chosen, and of those only. Their events go into the
+/// rings of a Capture. Of a family the kernel may lack tracepoints: absent() tells them; the rest
+/// works.
 class FamilyCapture {
 public:
-  /// `capture` outlives it. `probes` are those of the program's own events. Throws Error if the kernel
-  /// refuses the programs.
+  /// `capture` outlives it. `probes` are those of the program's own events. Throws Error if the
+  /// kernel refuses the programs.
   FamilyCapture(const Capture &capture, FamilySet families, std::vector<ProbedFile> probes);
   ~FamilyCapture();
   FamilyCapture(const FamilyCapture &) = delete;
@@ -24,7 +26,8 @@ public:
 
   /// From here on, events are logged.
   void attach();
-  /// No program is started any more; Capture::detach(), to be called after it, waits for those that run.
+  /// No program is started any more; Capture::detach(), to be called after it, waits for those that
+  /// run.
   void detach();
 
   FamilySet families() const { return families_; }

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/family_set.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 #include <ovnitrace/ftrace_codes.h>
@@ -15,7 +16,7 @@ namespace {
 struct Name {
   std::string_view name;
   std::string_view other; ///< another for the same
-  uint32_t families;       ///< a bit each
+  uint32_t families;      ///< a bit each
 };
 
 /// Those that can be captured, in the order of the manual's numbers.
@@ -26,7 +27,8 @@ constexpr Name kNames[] = {
     {"mutex", "futex", 1 << 6},
     {"signal", "signals", 1 << 7},
     {"server", "deadline", 1 << 8},
-    {"user", "ipoint", 1 << 9 | 1 << 1 | 1 << 10}, // what programs log themselves: user events, ipoints, data
+    {"user", "ipoint",
+     1 << 9 | 1 << 1 | 1 << 10}, // what programs log themselves: user events, ipoints, data
     {"timer", "timers", 1 << 11},
 };
 
@@ -56,11 +58,17 @@ std::optional<uint32_t> find(std::string_view word) {
 
 } // namespace
 
-FamilySet default_families() { return FamilySet(*find("sched") | *find("user")); }
+FamilySet default_families() {
+  return FamilySet(*find("sched") | *find("user"));
+}
 
-FamilySet families_of_tracepoints() { return FamilySet(everything() & ~default_families().bits()); }
+FamilySet families_of_tracepoints() {
+  return FamilySet(everything() & ~default_families().bits());
+}
 
-FamilySet families_of_programs() { return FamilySet(*find("user")); }
+FamilySet families_of_programs() {
+  return FamilySet(*find("user"));
+}
 
 uint32_t capturing_family(uint16_t code) {
   if (code == FTrace_EVT_task_deadline_miss)
@@ -80,15 +88,18 @@ FamilySet parse_families(std::string_view list) {
       word.remove_prefix(1);
     std::optional<uint32_t> families = find(word);
     if (!families)
-      throw Error(fmt::format("--filter: there is no family '{}'; families are {}, and all and none", word,
-                              family_names()),
-                  kExitUsage);
+      throw Error(
+          fmt::format("--filter: there is no family '{}'; families are {}, and all and none", word,
+                      family_names()),
+          kExitUsage);
     bits = less ? bits & ~*families : bits | *families;
   }
   return FamilySet(bits);
 }
 
-std::string family_names() { return to_string(FamilySet(everything())); }
+std::string family_names() {
+  return to_string(FamilySet(everything()));
+}
 
 std::string to_string(FamilySet set) {
   std::string names;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Which families of events are captured, as --filter chooses them.
 #pragma once
 
@@ -35,8 +36,8 @@ FamilySet families_of_programs();
 uint32_t capturing_family(uint16_t code);
 
 /// Reads a list like `sched,irq`, `+signal`, `all,-irq`, `none`. Items are names or numbers of
-/// families. If the first begins with a sign, the list changes the default; otherwise it starts from
-/// nothing. Throws Error with status 2 on a name that is none.
+/// families. If the first begins with a sign, the list changes the default; otherwise it starts
+/// from nothing. Throws Error with status 2 on a name that is none.
 FamilySet parse_families(std::string_view list);
 
 /// The names, for the help: "sched, irq, …".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/kfuncs.h"
 
 #include "user/bpf/bpf_log.h"
@@ -30,8 +31,9 @@ std::vector<int32_t> ids_of_kfuncs() {
 /// Which of the kfuncs a program calls there; -1: none.
 int kfunc_called(const bpf_insn &instruction) {
   const bool call = instruction.code == (BPF_JMP | BPF_CALL) && instruction.src_reg == 0;
-  return call && instruction.imm >= KFUNC_CALL && instruction.imm < KFUNC_CALL + KFUNCS ? instruction.imm - KFUNC_CALL
-                                                                                      : -1;
+  return call && instruction.imm >= KFUNC_CALL && instruction.imm < KFUNC_CALL + KFUNCS
+             ? instruction.imm - KFUNC_CALL
+             : -1;
 }
 
 } // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Functions of the kernel that BPF programs call where it has them.
 #pragma once
 
@@ -7,9 +8,9 @@ struct bpf_object;
 
 namespace ovnitrace {
 
-/// Before an object is loaded: lets the calls of its programs that bpf/kfuncs.h describes be what they stand for.
-/// Returns which there are, a bit each of enum kfunc, for the object's `kfuncs`. Throws Error if the kernel's types
-/// cannot be read.
+/// Before an object is loaded: lets the calls of its programs that bpf/kfuncs.h describes be what
+/// they stand for. Returns which there are, a bit each of enum kfunc, for the object's `kfuncs`.
+/// Throws Error if the kernel's types cannot be read.
 uint32_t use_kfuncs(bpf_object *object);
 
 } // namespace ovnitrace

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/preflight.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <bpf/btf.h>
 #include <fmt/core.h>
@@ -58,7 +59,8 @@ std::optional<int64_t> per_cpu_offset(const btf *types, const char *variable) {
   return {};
 }
 
-/// Where a member lies in a struct, also in its anonymous members (pcpu_hot has a union of a struct).
+/// Where a member lies in a struct, also in its anonymous members (pcpu_hot has a union of a
+/// struct).
 std::optional<int64_t> member_offset(const btf *types, uint32_t id, const char *member) {
   const btf_type *type = btf__type_by_id(types, id);
   if (!type || !btf_is_composite(type))
@@ -80,14 +82,16 @@ std::optional<int64_t> member_offset(const btf *types, uint32_t id, const char *
 
 void check_can_capture() {
   if (!may_load_programs())
-    throw Error("capturing needs root, or the capabilities CAP_BPF and CAP_PERFMON: run it with sudo, "
-                "or once `sudo setcap cap_bpf,cap_perfmon+ep` on the ovnitrace binary. Converting a "
-                "trace (ovnitrace convert) needs neither");
+    throw Error(
+        "capturing needs root, or the capabilities CAP_BPF and CAP_PERFMON: run it with sudo, "
+        "or once `sudo setcap cap_bpf,cap_perfmon+ep` on the ovnitrace binary. Converting a "
+        "trace (ovnitrace convert) needs neither");
   if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
-    throw Error(fmt::format("cannot read /sys/kernel/btf/vmlinux: {}. The kernel must be built with "
-                            "CONFIG_DEBUG_INFO_BTF=y (the kernels of Debian 11, Ubuntu 20.10, RHEL 8 and "
-                            "later are)",
-                            std::strerror(errno)));
+    throw Error(
+        fmt::format("cannot read /sys/kernel/btf/vmlinux: {}. The kernel must be built with "
+                    "CONFIG_DEBUG_INFO_BTF=y (the kernels of Debian 11, Ubuntu 20.10, RHEL 8 and "
+                    "later are)",
+                    std::strerror(errno)));
 }
 
 bool sched_switch_has_prev_state() {
@@ -96,14 +100,17 @@ bool sched_switch_has_prev_state() {
   int id = btf__find_by_name_kind(vmlinux.get(), "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
   if (id <= 0)
     return false;
-  const btf_type *pointer = btf__type_by_id(vmlinux.get(), btf__type_by_id(vmlinux.get(), id)->type);
+  const btf_type *pointer =
+      btf__type_by_id(vmlinux.get(), btf__type_by_id(vmlinux.get(), id)->type);
   const btf_type *proto = btf__type_by_id(vmlinux.get(), pointer->type);
   return btf_is_func_proto(proto) && btf_vlen(proto) >= 5;
 }
 
 KernelTypes::KernelTypes() : types_(load_vmlinux().release()) {}
 
-KernelTypes::~KernelTypes() { btf__free(types_); }
+KernelTypes::~KernelTypes() {
+  btf__free(types_);
+}
 
 bool KernelTypes::has_tracepoint(const std::string &name) const {
   return btf__find_by_name_kind(types_, ("btf_trace_" + name).c_str(), BTF_KIND_TYPEDEF) > 0;
@@ -131,15 +138,17 @@ std::string explain_bpf_failure(const std::string &what, int error, const std::s
   switch (error) {
   case EPERM:
   case EACCES:
-    advice = "; it needs root, or CAP_BPF and CAP_PERFMON (a container must be given them, and kernel "
-             "lockdown must not be in confidentiality mode)";
+    advice =
+        "; it needs root, or CAP_BPF and CAP_PERFMON (a container must be given them, and kernel "
+        "lockdown must not be in confidentiality mode)";
     break;
   case ENOMEM:
     advice = "; try smaller rings (--ring-size)";
     break;
   case EMFILE:
-    advice = "; raise the limit of open files (ulimit -n): a capture needs about 64, two for each CPU, "
-             "and two for each file with probes";
+    advice =
+        "; raise the limit of open files (ulimit -n): a capture needs about 64, two for each CPU, "
+        "and two for each file with probes";
     break;
   case EINVAL:
   case ENOSYS:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Why a kernel or a caller cannot capture, told before libbpf would tell it less clearly.
 #pragma once
 
@@ -11,15 +12,16 @@ namespace ovnitrace {
 /// Throws Error if the caller lacks the capabilities or the kernel lacks BTF.
 void check_can_capture();
 
-/// How far behind a CPU's runqueue its preemption count lies, in bytes, from the kernel's BTF; 0 if that
-/// does not tell (bpf/kernel_diffs.h says what for).
+/// How far behind a CPU's runqueue its preemption count lies, in bytes, from the kernel's BTF; 0 if
+/// that does not tell (bpf/kernel_diffs.h says what for).
 int64_t preempt_count_distance();
 
 /// Whether the sched_switch tracepoint of this kernel has the prev_state argument (5.18 and later),
 /// asked of its BTF. Throws Error if it cannot be read.
 bool sched_switch_has_prev_state();
 
-/// What the running kernel has, asked of its BTF. The constructor throws Error if it cannot be read.
+/// What the running kernel has, asked of its BTF. The constructor throws Error if it cannot be
+/// read.
 class KernelTypes {
 public:
   KernelTypes();

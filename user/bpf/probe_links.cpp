@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/probe_links.h"
 
 #include "user/bpf/preflight.h"
@@ -15,8 +16,8 @@ namespace ovnitrace {
 
 namespace {
 
-// include/uapi/linux/bpf.h of Linux 6.6, 89ae89f53d20 "bpf: Add multi uprobe link", which neither Debian 12's
-// headers nor its libbpf know.
+// include/uapi/linux/bpf.h of Linux 6.6, 89ae89f53d20 "bpf: Add multi uprobe link", which neither
+// Debian 12's headers nor its libbpf know.
 constexpr int kTraceUprobeMulti = 48;
 struct LinkUprobeMulti {
   uint32_t program, target;
@@ -25,7 +26,9 @@ struct LinkUprobeMulti {
   uint32_t count, multi_flags, pid, pad;
 };
 
-std::string path_of(const ProbedFile &file) { return fmt::format("/proc/self/fd/{}", file.fd.get()); }
+std::string path_of(const ProbedFile &file) {
+  return fmt::format("/proc/self/fd/{}", file.fd.get());
+}
 
 } // namespace
 
@@ -36,7 +39,8 @@ void ProbeLinks::prepare(bpf_program *program) {
     bpf_program__set_expected_attach_type(program, bpf_attach_type(kTraceUprobeMulti));
 }
 
-/// 0 or an errno. To be preferred: taking it away costs one wait for the whole machine, and not one a probe.
+/// 0 or an errno. To be preferred: taking it away costs one wait for the whole machine, and not one
+/// a probe.
 int ProbeLinks::attach_all(const ProbedFile &file, size_t first) {
   const std::string path = path_of(file);
   std::vector<uint64_t> offsets, cookies;
@@ -64,7 +68,8 @@ int ProbeLinks::attach_each(const ProbedFile &file, size_t first) {
     bpf_uprobe_opts options = {};
     options.sz = sizeof(options);
     options.bpf_cookie = first++;
-    bpf_link *link = bpf_program__attach_uprobe_opts(program_, -1, path.c_str(), probe.offset, &options);
+    bpf_link *link =
+        bpf_program__attach_uprobe_opts(program_, -1, path.c_str(), probe.offset, &options);
     if (!link)
       return errno;
     links_.push_back(link);
@@ -86,13 +91,15 @@ std::vector<std::string> ProbeLinks::attach(const std::vector<ProbedFile> &files
       error = at_once_ ? attach_all(file, first) : attach_each(file, first);
     first += file.probes.size();
     if (error)
-      refused.push_back(fmt::format("the kernel refuses probes in {}: {}; events that it logs are not captured "
-                                    "(they need Linux 5.15 with CONFIG_UPROBES)",
-                                    file.path, std::strerror(error)));
+      refused.push_back(
+          fmt::format("the kernel refuses probes in {}: {}; events that it logs are not captured "
+                      "(they need Linux 5.15 with CONFIG_UPROBES)",
+                      file.path, std::strerror(error)));
     else if (file.not_understood)
-      refused.push_back(fmt::format("{} of the probes in {} are unlike those of ovnitrace/usdt.h: their events are "
-                                    "not captured",
-                                    file.not_understood, file.path));
+      refused.push_back(fmt::format(
+          "{} of the probes in {} are unlike those of ovnitrace/usdt.h: their events are "
+          "not captured",
+          file.not_understood, file.path));
   }
   return refused;
 }

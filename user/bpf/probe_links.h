@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Puts a BPF program on the probes of files.
 #pragma once
 
@@ -12,8 +13,8 @@ struct bpf_program;
 
 namespace ovnitrace {
 
-/// The links of one BPF program that runs at every probe, with the number of the probe as its cookie: they
-/// are counted from 0 in the order of the files.
+/// The links of one BPF program that runs at every probe, with the number of the probe as its
+/// cookie: they are counted from 0 in the order of the files.
 class ProbeLinks {
 public:
   ProbeLinks() = default;
@@ -23,8 +24,8 @@ public:
 
   /// To be called before `program` is loaded: how it will be attached is part of it.
   void prepare(bpf_program *program);
-  /// The files are those that were read, whatever has their names now. Returns what the kernel refused, one
-  /// message a file; the others are attached.
+  /// The files are those that were read, whatever has their names now. Returns what the kernel
+  /// refused, one message a file; the others are attached.
   std::vector<std::string> attach(const std::vector<ProbedFile> &files);
   /// The program is started no more when it returns.
   void detach();

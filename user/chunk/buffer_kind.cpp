@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/buffer_kind.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 
@@ -34,9 +35,11 @@ uint64_t parse_size(const std::string &option, const std::string &text) {
   const char *end = text.data() + text.size();
   auto [at, error] = std::from_chars(text.data(), end, number);
   std::string_view unit(at, size_t(end - at));
-  size_t power = unit.empty() ? 0 : kUnits.find(char(std::toupper(static_cast<unsigned char>(unit[0])))) + 1;
+  size_t power =
+      unit.empty() ? 0 : kUnits.find(char(std::toupper(static_cast<unsigned char>(unit[0])))) + 1;
   if (error != std::errc() || unit.size() > 1 || (!unit.empty() && power == 0))
-    throw Error(fmt::format("{}: {} is no size; give one like 512K, 64M or 2G", option, text), kExitUsage);
+    throw Error(fmt::format("{}: {} is no size; give one like 512K, 64M or 2G", option, text),
+                kExitUsage);
   if (number > std::numeric_limits<uint64_t>::max() >> 10 * power)
     throw Error(fmt::format("{}: {} is more than any machine has", option, text), kExitUsage);
   return number << 10 * power;
@@ -48,10 +51,12 @@ BufferKind parse_buffer_kind(const std::string &text) {
   if (kind == "jtn" && colon == std::string::npos)
     return {};
   if ((kind != "cyc" && kind != "stop") || colon == std::string::npos)
-    throw Error(fmt::format("--buffer {}: give jtn (all to disk), cyc:SIZE (a flight recorder of the last SIZE "
-                            "of each CPU) or stop:SIZE (tracing stops when SIZE is recorded)",
-                            text),
-                kExitUsage);
+    throw Error(
+        fmt::format(
+            "--buffer {}: give jtn (all to disk), cyc:SIZE (a flight recorder of the last SIZE "
+            "of each CPU) or stop:SIZE (tracing stops when SIZE is recorded)",
+            text),
+        kExitUsage);
   uint64_t bytes = parse_size("--buffer", text.substr(colon + 1));
   if (bytes == 0)
     throw Error(fmt::format("--buffer {}: a buffer of no size keeps nothing", text), kExitUsage);
@@ -62,9 +67,10 @@ void require_memory(const BufferKind &buffer, uint32_t cpus) {
   uint64_t available = available_memory();
   if (buffer.kind != BufferKind::kCyc || buffer.bytes <= available / cpus)
     return;
-  throw Error(fmt::format("--buffer cyc: {} MiB for each of {} CPUs are more than the {} MiB of memory that are "
-                          "available; give at most {} MiB",
-                          buffer.bytes >> 20, cpus, available >> 20, (available / cpus) >> 20));
+  throw Error(fmt::format(
+      "--buffer cyc: {} MiB for each of {} CPUs are more than the {} MiB of memory that are "
+      "available; give at most {} MiB",
+      buffer.bytes >> 20, cpus, available >> 20, (available / cpus) >> 20));
 }
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What happens to the chunks of a capture: the kinds of the S.Ha.R.K. tracer.
 #pragma once
 
@@ -19,7 +20,8 @@ struct BufferKind {
 /// Throws Error with kExitUsage.
 BufferKind parse_buffer_kind(const std::string &text);
 
-/// Bytes of 512, 64K, 16M, 2G or 1T, in powers of 1024. Throws Error with kExitUsage; `option` is named in it.
+/// Bytes of 512, 64K, 16M, 2G or 1T, in powers of 1024. Throws Error with kExitUsage; `option` is
+/// named in it.
 uint64_t parse_size(const std::string &option, const std::string &text);
 
 /// Throws Error if a flight recorder of so many CPUs cannot fit into this machine's memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_files.h"
 
 #include <fcntl.h>
@@ -10,12 +11,15 @@
 
 namespace ovnitrace {
 
-ChunkFiles::ChunkFiles(int directory_fd, uint32_t cpus, int level) : directory_fd_(directory_fd), files_(cpus) {
+ChunkFiles::ChunkFiles(int directory_fd, uint32_t cpus, int level)
+    : directory_fd_(directory_fd), files_(cpus) {
   if (level)
     compressor_.emplace(level);
 }
 
-ChunkFiles::~ChunkFiles() { finish(); }
+ChunkFiles::~ChunkFiles() {
+  finish();
+}
 
 std::string ChunkFiles::file_name(uint32_t cpu, bool compressed) {
   return fmt::format("cpu{:04}.ftr{}", cpu, compressed ? ".zst" : "");
@@ -52,7 +56,8 @@ size_t ChunkFiles::write_compressed(const Chunk &chunk) {
   File &file = files_[chunk.cpu];
   const uint64_t before = file.size;
   try {
-    if (append(chunk.cpu, compressor_->compress(chunk.records.data(), chunk.records.size() * sizeof(ftrace_record))))
+    if (append(chunk.cpu, compressor_->compress(chunk.records.data(),
+                                                chunk.records.size() * sizeof(ftrace_record))))
       return 0;
   } catch (const std::exception &error) {
     error_ = error.what();

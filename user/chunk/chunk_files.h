@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Chunks to the files of a trace directory.
 #pragma once
 
@@ -12,9 +13,9 @@
 
 namespace ovnitrace {
 
-/// Appends each CPU's chunks to `cpuNNNN.ftr`, or compressed to `cpuNNNN.ftr.zst`. Files are made when their
-/// first chunk comes. After a failed write (a full disk) the file is cut back to whole records, a compressed one
-/// to whole chunks.
+/// Appends each CPU's chunks to `cpuNNNN.ftr`, or compressed to `cpuNNNN.ftr.zst`. Files are made
+/// when their first chunk comes. After a failed write (a full disk) the file is cut back to whole
+/// records, a compressed one to whole chunks.
 class ChunkFiles final : public ChunkOutput {
 public:
   /// `directory_fd` stays the caller's. `level`: of zstd, 0 for plain files.

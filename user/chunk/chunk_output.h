@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Where chunks stay: files, or another machine.
 #pragma once
 
@@ -8,8 +9,8 @@
 
 namespace ovnitrace {
 
-/// Takes the chunks of a capture one by one, those of a CPU in their order. For one thread at a time.
-/// After the first failure it takes nothing more; what it took before stays readable.
+/// Takes the chunks of a capture one by one, those of a CPU in their order. For one thread at a
+/// time. After the first failure it takes nothing more; what it took before stays readable.
 class ChunkOutput {
 public:
   virtual ~ChunkOutput() = default;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_queue.h"
 
 #include "user/record/service_thread.h"
@@ -13,7 +14,9 @@ ChunkQueue::ChunkQueue(ChunkOutput &output, size_t chunks, size_t chunk_records)
   thread_ = std::thread([this] { run(); });
 }
 
-ChunkQueue::~ChunkQueue() { close(); }
+ChunkQueue::~ChunkQueue() {
+  close();
+}
 
 Chunk *ChunkQueue::borrow(uint32_t cpu) {
   std::unique_lock lock(mutex_);

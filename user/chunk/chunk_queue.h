@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Chunks to an output, by a thread of its own.
 #pragma once
 
@@ -13,8 +14,8 @@
 
 namespace ovnitrace {
 
-/// Linked chunks (JTN): a fixed number of them goes round between the CPUs that fill them and the output
-/// that empties them. What the output does not take is counted.
+/// Linked chunks (JTN): a fixed number of them goes round between the CPUs that fill them and the
+/// output that empties them. What the output does not take is counted.
 class ChunkQueue final : public ChunkStore {
 public:
   /// `output` outlives it. Memory: `chunks` × `chunk_records` × 16 bytes.

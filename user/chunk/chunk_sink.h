@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Where full chunks go.
 #pragma once
 
@@ -15,8 +16,8 @@ struct Chunk {
   std::vector<ftrace_record> records; ///< capacity is reserved once and never grows
 };
 
-/// Lends empty chunks and takes full ones. Bounds the memory of a capture: when every chunk is lent,
-/// borrow() waits, the rings fill, and what finds no room there is counted as lost.
+/// Lends empty chunks and takes full ones. Bounds the memory of a capture: when every chunk is
+/// lent, borrow() waits, the rings fill, and what finds no room there is counted as lost.
 class ChunkSink {
 public:
   virtual ~ChunkSink() = default;
@@ -30,7 +31,7 @@ public:
   /// Brings all that was given to where it stays. Nothing may follow.
   virtual void close() = 0;
   // After close():
-  virtual std::string error() const = 0;           ///< why something is missing; empty: nothing is
+  virtual std::string error() const = 0;        ///< why something is missing; empty: nothing is
   virtual uint64_t records_dropped() const = 0; ///< that were given and could not be kept
 };
 

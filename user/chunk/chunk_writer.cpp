@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_writer.h"
 
 #include "emulator/core/thread_state.h"
@@ -16,10 +17,18 @@ constexpr size_t kNumeventsAt = 3; ///< which record of a chunk is numevents
 constexpr size_t kMostPerCall = 2 * 7 + 2 + 1 + 1;
 constexpr uint64_t kMostAge = 1'000'000'000; ///< ns
 
-uint32_t tid_a(uint64_t word) { return word >> SCHED_A_SHIFT & FTRACE_TID_MASK; }
-uint32_t tid_b(uint64_t word) { return word >> SCHED_B_SHIFT & FTRACE_TID_MASK; }
-uint32_t reason(uint64_t word) { return word >> SCHED_REASON_SHIFT & 0xf; }
-uint32_t with_reason(uint32_t tid, uint64_t word) { return tid | reason(word) << FTRACE_REASON_SHIFT; }
+uint32_t tid_a(uint64_t word) {
+  return word >> SCHED_A_SHIFT & FTRACE_TID_MASK;
+}
+uint32_t tid_b(uint64_t word) {
+  return word >> SCHED_B_SHIFT & FTRACE_TID_MASK;
+}
+uint32_t reason(uint64_t word) {
+  return word >> SCHED_REASON_SHIFT & 0xf;
+}
+uint32_t with_reason(uint32_t tid, uint64_t word) {
+  return tid | reason(word) << FTRACE_REASON_SHIFT;
+}
 
 uint16_t offcpu_code(uint32_t reason) {
   if (reason == FTRACE_OFFCPU_DEAD)
@@ -30,13 +39,16 @@ uint16_t offcpu_code(uint32_t reason) {
 } // namespace
 
 const ChunkWriter::Handler ChunkWriter::kHandlers[16] = {
-    &ChunkWriter::on_nothing, &ChunkWriter::on_switch,  &ChunkWriter::on_wakeup,  &ChunkWriter::on_wakeup,
-    &ChunkWriter::on_migrate, &ChunkWriter::on_exec,    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
-    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
-    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
+    &ChunkWriter::on_nothing, &ChunkWriter::on_switch,  &ChunkWriter::on_wakeup,
+    &ChunkWriter::on_wakeup,  &ChunkWriter::on_migrate, &ChunkWriter::on_exec,
+    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
+    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
+    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
+    &ChunkWriter::on_nothing,
 };
 
-ChunkWriter::ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry, ChunkSink &sink)
+ChunkWriter::ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry,
+                         ChunkSink &sink)
     : cpu_(cpu), begin_(begin), registry_(registry), sink_(sink) {}
 
 void ChunkWriter::transition(const sched_record &record) {
@@ -67,8 +79,8 @@ void ChunkWriter::take_over(uint32_t tid, uint32_t before) {
     running_ = tid;
 }
 
-/// A switch that the kernel did not show is found out when the thread leaves its CPU, and its time then, from
-/// another clock, can be a hair late: a thread that logs something has the CPU already.
+/// A switch that the kernel did not show is found out when the thread leaves its CPU, and its time
+/// then, from another clock, can be a hair late: a thread that logs something has the CPU already.
 void ChunkWriter::expect_running(uint32_t tid, uint64_t time) {
   if (running_ != 0u)
     return;
@@ -85,11 +97,13 @@ void ChunkWriter::on_wakeup(const sched_record &record) {
 }
 
 void ChunkWriter::on_migrate(const sched_record &record) {
-  put(FTrace_EXT_migrate, context_of(tid_a(record.word), record.time), record.time, tid_b(record.word));
+  put(FTrace_EXT_migrate, context_of(tid_a(record.word), record.time), record.time,
+      tid_b(record.word));
 }
 
 void ChunkWriter::on_exec(const sched_record &record) {
-  put(FTrace_EXT_exec, context_of(tid_a(record.word), record.time), record.time, tid_b(record.word));
+  put(FTrace_EXT_exec, context_of(tid_a(record.word), record.time), record.time,
+      tid_b(record.word));
   take_over(tid_a(record.word), tid_b(record.word));
 }
 
@@ -218,7 +232,8 @@ uint16_t ChunkWriter::introduce(uint32_t tid, uint64_t time) {
 void ChunkWriter::put_names(uint16_t context, uint64_t time, const char *comm) {
   constexpr uint16_t kCodes[] = {FTrace_EXT_name_0, FTrace_EXT_name_1, FTrace_EXT_name_2,
                                  FTrace_EXT_name_3};
-  for (size_t part = 0; part == 0 || (part < 4 && comm[4 * part]); part++) { // the empty name too is one
+  for (size_t part = 0; part == 0 || (part < 4 && comm[4 * part]);
+       part++) { // the empty name too is one
     uint32_t characters;
     std::memcpy(&characters, comm + 4 * part, 4);
     put(kCodes[part], context, time, characters);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Turns the transitions of one CPU into chunks of FTrace records, each readable alone.
 #pragma once
 
@@ -12,10 +13,11 @@
 
 namespace ovnitrace {
 
-/// Writes the format of docs/format.md. Each chunk begins with who has the CPU, if that is known and traced, for
-/// who does not have the chunks before. Transitions come in time order. What comes a hair late is written at
-/// the time of the last record: a thread that logs its creation, renaming or end does so with interrupts on,
-/// and one between the look at the clock and the message may have been logged and written already.
+/// Writes the format of docs/format.md. Each chunk begins with who has the CPU, if that is known
+/// and traced, for who does not have the chunks before. Transitions come in time order. What comes
+/// a hair late is written at the time of the last record: a thread that logs its creation, renaming
+/// or end does so with interrupts on, and one between the look at the clock and the message may
+/// have been logged and written already.
 class ChunkWriter {
 public:
   /// `sink` and `registry` outlive it. `begin` is the start of the
@@ -28,8 +30,8 @@ public:
 
   void blackout_start(uint64_t time, ftrace_blackout what);
   void blackout_end(uint64_t time, uint64_t lost, ftrace_blackout what);
-  /// Hands over a chunk that was begun a second before `now`, full or not, so that a tracer that is killed
-  /// has lost no more.
+  /// Hands over a chunk that was begun a second before `now`, full or not, so that a tracer that is
+  /// killed has lost no more.
   void pass_on(uint64_t now);
   /// The tid came to another thread at `time`, which must be introduced anew.
   void expire(uint32_t tid, uint64_t time) { contexts_.expire(tid, time); }
@@ -38,7 +40,9 @@ public:
 
   uint64_t last_time() const { return last_time_; } ///< of the last record
   uint64_t records() const { return records_; }     ///< written so far, identities included
-  uint64_t events() const { return events_; }       ///< of them, events as readers of the trace count them
+  uint64_t events() const {
+    return events_;
+  } ///< of them, events as readers of the trace count them
 
 private:
   using Handler = void (ChunkWriter::*)(const sched_record &);
@@ -71,7 +75,7 @@ private:
   /// The traced thread that has the CPU, 0: another; not known before the first switch.
   std::optional<uint32_t> running_;
   bool told_early_ = false; ///< that it runs: by expect_running()
-  bool started_ = false; ///< trace_start is written
+  bool started_ = false;    ///< trace_start is written
   uint64_t records_ = 0;
   uint64_t events_ = 0;
 };

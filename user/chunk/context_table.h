@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The contexts of one chunk: the 16-bit numbers by which its records name threads.
 #pragma once
 
@@ -7,7 +8,8 @@
 namespace ovnitrace {
 
 /// tid → context, for one chunk at a time. A fixed open-addressing table, so that a look-up costs a
-/// multiplication and mostly one cache line, and nothing is allocated. Emptied by counting an epoch.
+/// multiplication and mostly one cache line, and nothing is allocated. Emptied by counting an
+/// epoch.
 class ContextTable {
 public:
   static constexpr uint32_t kCapacity = 4096; ///< contexts in a chunk: when full, the chunk ends
@@ -32,8 +34,8 @@ public:
 
   uint32_t remaining() const { return kCapacity - used_; } ///< contexts left to assign
 
-  /// Gives `tid` a new context, also if it has one: a new thread may have an old tid. It holds for times before `until` (ns). Only while
-  /// something remains.
+  /// Gives `tid` a new context, also if it has one: a new thread may have an old tid. It holds for
+  /// times before `until` (ns). Only while something remains.
   uint16_t assign(uint32_t tid, uint64_t until = UINT64_MAX) {
     uint32_t at = hash(tid);
     while (slots_[at].epoch == epoch_ && slots_[at].tid != tid)
@@ -51,7 +53,9 @@ public:
 
 private:
   static constexpr uint32_t kSlots = 2 * kCapacity;
-  static uint32_t hash(uint32_t tid) { return tid * 2654435761u >> 19; } // 2^32 / golden ratio; 13 bits
+  static uint32_t hash(uint32_t tid) {
+    return tid * 2654435761u >> 19;
+  } // 2^32 / golden ratio; 13 bits
 
   struct Slot {
     uint64_t until = 0; ///< ns: when the tid comes to another thread

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // How many records became part of each CPU's file.
 #pragma once
 
@@ -8,8 +9,8 @@
 
 namespace ovnitrace {
 
-/// Passes chunks on and counts, by CPU, the records that the output took: trace.json tells them, so that a reader
-/// knows when a file, or a part of one, is missing.
+/// Passes chunks on and counts, by CPU, the records that the output took: trace.json tells them, so
+/// that a reader knows when a file, or a part of one, is missing.
 class CountedOutput final : public ChunkOutput {
 public:
   /// `output` outlives it.

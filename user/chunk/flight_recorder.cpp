@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/flight_recorder.h"
 
 #include "emulator/input/code_kind.h"
@@ -15,10 +16,18 @@ constexpr size_t kChunkAt = 2; ///< which record of a chunk is EXT_chunk
 
 constexpr uint64_t kOverhead = 128; ///< bytes that a kept chunk takes beside its records
 
-uint64_t bytes_of(const Chunk &chunk) { return chunk.records.size() * sizeof(ftrace_record) + kOverhead; }
-uint64_t begin_of(const Chunk &chunk) { return ftrace_record_tsc(&chunk.records.front()); }
-uint64_t end_of(const Chunk &chunk) { return ftrace_record_tsc(&chunk.records.back()); }
-uint32_t number_of(const Chunk &chunk) { return chunk.records[kChunkAt].par2; }
+uint64_t bytes_of(const Chunk &chunk) {
+  return chunk.records.size() * sizeof(ftrace_record) + kOverhead;
+}
+uint64_t begin_of(const Chunk &chunk) {
+  return ftrace_record_tsc(&chunk.records.front());
+}
+uint64_t end_of(const Chunk &chunk) {
+  return ftrace_record_tsc(&chunk.records.back());
+}
+uint32_t number_of(const Chunk &chunk) {
+  return chunk.records[kChunkAt].par2;
+}
 
 /// Without its trace_start: time 0 of the trace is its first event then.
 Chunk without_start(const Chunk &chunk) {
@@ -30,13 +39,15 @@ Chunk without_start(const Chunk &chunk) {
 }
 
 uint64_t events_in(const Chunk &chunk) {
-  return uint64_t(std::count_if(chunk.records.begin(), chunk.records.end(), [](const ftrace_record &record) {
-    return is_event(kCodeKinds[code_of(record.code)]);
-  }));
+  return uint64_t(
+      std::count_if(chunk.records.begin(), chunk.records.end(), [](const ftrace_record &record) {
+        return is_event(kCodeKinds[code_of(record.code)]);
+      }));
 }
 
 /// The blackout from `begin` to the oldest chunk that is kept, and the `states` in it.
-Chunk gap_before(const Chunk &oldest, uint64_t begin, uint64_t forgotten, const std::vector<SmallEvent> &states,
+Chunk gap_before(const Chunk &oldest, uint64_t begin, uint64_t forgotten,
+                 const std::vector<SmallEvent> &states,
                  const std::vector<ftrace_blackout> &unfinished) {
   std::vector<SmallEvent> events = {{begin, FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FORGOTTEN}};
   events.insert(events.end(), states.begin(), states.end());
@@ -48,7 +59,8 @@ Chunk gap_before(const Chunk &oldest, uint64_t begin, uint64_t forgotten, const 
 }
 
 Chunk end_chunk(const Chunk &newest, uint64_t end) {
-  return small_chunk(newest.cpu, number_of(newest) + 1, {{std::max(end, end_of(newest)), FTrace_EVT_trace_stop}});
+  return small_chunk(newest.cpu, number_of(newest) + 1,
+                     {{std::max(end, end_of(newest)), FTrace_EVT_trace_stop}});
 }
 
 } // namespace
@@ -155,7 +167,8 @@ uint64_t FlightRecorder::write(ChunkOutput &output, std::optional<uint64_t> end)
     if (!history.chunks.empty())
       first = std::min(first, begin_of(*history.chunks.front()));
   }
-  const uint64_t begin = first - std::min<uint64_t>(first, 1); // so that states come before all that is kept
+  const uint64_t begin =
+      first - std::min<uint64_t>(first, 1); // so that states come before all that is kept
   ForgottenStates::Told told;
   if (forgot)
     told = states.tell(begin, kept_in(histories));
@@ -164,10 +177,11 @@ uint64_t FlightRecorder::write(ChunkOutput &output, std::optional<uint64_t> end)
     if (history.chunks.empty())
       continue;
     if (history.forgot)
-      missing += output.write(
-          gap_before(*history.chunks.front(), begin, history.events_forgotten, told.states[cpu], told.unfinished[cpu]));
+      missing += output.write(gap_before(*history.chunks.front(), begin, history.events_forgotten,
+                                         told.states[cpu], told.unfinished[cpu]));
     else if (forgot)
-      history.chunks.front() = std::make_shared<const Chunk>(without_start(*history.chunks.front()));
+      history.chunks.front() =
+          std::make_shared<const Chunk>(without_start(*history.chunks.front()));
     const Chunk last = end_chunk(*history.chunks.back(), end.value_or(0));
     for (; !history.chunks.empty(); history.chunks.pop_front())
       missing += output.write(*history.chunks.front());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The last of each CPU's chunks, in memory.
 #pragma once
 
@@ -16,18 +17,20 @@
 
 namespace ovnitrace {
 
-/// Cyclic chunks (CYC): keeps the last chunks of each CPU, as many as their bytes allow, and forgets the
-/// oldest. Nothing of it waits for a disk. What is kept is a trace of its own. Where something is forgotten, it
-/// begins 1 ns before the first event that any CPU has kept: trace_start is left out, and a blackout goes from there
-/// to the first that this CPU has kept, with the number of events forgotten, and in it the states of threads.
+/// Cyclic chunks (CYC): keeps the last chunks of each CPU, as many as their bytes allow, and
+/// forgets the oldest. Nothing of it waits for a disk. What is kept is a trace of its own. Where
+/// something is forgotten, it begins 1 ns before the first event that any CPU has kept: trace_start
+/// is left out, and a blackout goes from there to the first that this CPU has kept, with the number
+/// of events forgotten, and in it the states of threads.
 class FlightRecorder final : public ChunkStore {
 public:
-  /// `output` outlives it and takes what is kept at close(). Memory: `bytes_per_cpu` for each CPU that has
-  /// events, a chunk that it fills, and ForgottenStates; while a save goes on, what it has not written yet.
+  /// `output` outlives it and takes what is kept at close(). Memory: `bytes_per_cpu` for each CPU
+  /// that has events, a chunk that it fills, and ForgottenStates; while a save goes on, what it has
+  /// not written yet.
   FlightRecorder(ChunkOutput &output, uint32_t cpus, uint64_t bytes_per_cpu, size_t chunk_records);
 
-  /// `triggered` is called, on the thread that gives, when a chunk has an event of this code: once until a save
-  /// holds it or rearm(), and `most` times in all. Before the first chunk is borrowed.
+  /// `triggered` is called, on the thread that gives, when a chunk has an event of this code: once
+  /// until a save holds it or rearm(), and `most` times in all. Before the first chunk is borrowed.
   void set_trigger(uint16_t code, uint64_t most, std::function<void()> triggered);
   /// There will be no save of what triggered: the next may call for one.
   void rearm() { trigger_waits_ = false; }
@@ -65,7 +68,7 @@ private:
   std::mutex mutex_;
   std::vector<History> histories_; ///< by CPU
   ForgottenStates states_;
-  uint16_t trigger_ = 0;           ///< code, 0: none
+  uint16_t trigger_ = 0; ///< code, 0: none
   std::function<void()> triggered_;
   std::atomic<bool> trigger_waits_{false}; ///< for a save
   std::atomic<uint64_t> triggers_left_{0};

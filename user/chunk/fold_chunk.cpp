@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/fold_chunk.h"
 
 #include "emulator/input/code_kind.h"
@@ -33,7 +34,8 @@ const std::array<ForgottenStates::Fold::Kind, 256> ForgottenStates::Fold::kKinds
   std::array<Kind, 256> all{};
   for (size_t code = 0; code < all.size(); code++)
     all[code] = kHandlers[code] ? kAtOnce : kNothing;
-  for (int code : {FTrace_EVT_task_dispatch, FTrace_EVT_task_epilogue, FTrace_EVT_task_sleep, FTrace_EVT_task_end})
+  for (int code : {FTrace_EVT_task_dispatch, FTrace_EVT_task_epilogue, FTrace_EVT_task_sleep,
+                   FTrace_EVT_task_end})
     all[size_t(code)] = kPlaced;
   all[FTrace_EVT_task_activate] = kWoken;
   all[FTrace_EXT_migrate] = kMoved;
@@ -44,7 +46,9 @@ ForgottenStates::Fold::Fold(ForgottenStates &to, const Chunk &chunk)
     : to_(to), chunk_(chunk), cpu_(uint16_t(chunk.cpu)) {
   to_.cpus_[cpu_].forgot = true;
   const std::vector<ftrace_record> &records = chunk.records;
-  const auto handle = [this](const ftrace_record &record) { (this->*kHandlers[code_of(record.code)])(record); };
+  const auto handle = [this](const ftrace_record &record) {
+    (this->*kHandlers[code_of(record.code)])(record);
+  };
   for (uint32_t n = 0; n < records.size(); n++) {
     const Kind kind = kKinds[code_of(records[n].code)];
     if (kind == kAtOnce)
@@ -117,13 +121,16 @@ void ForgottenStates::Fold::on_name(const ftrace_record &record) {
 }
 
 ForgottenStates::Moment ForgottenStates::Fold::moment(const ftrace_record &record) {
-  return {ftrace_record_tsc(&record), uint64_t(cpu_) << kPlaceShift | (to_.folded_ + uint64_t(&record - chunk_.records.data()))};
+  return {ftrace_record_tsc(&record),
+          uint64_t(cpu_) << kPlaceShift |
+              (to_.folded_ + uint64_t(&record - chunk_.records.data()))};
 }
 
 template <ThreadState state> void ForgottenStates::Fold::on_placed(const ftrace_record &record) {
   constexpr bool off_cpu = state == ThreadState::Cooling || state == ThreadState::Paused;
   if (Thread *thread = thread_of(record))
-    thread->place(moment(record), state, state == ThreadState::Unknown ? FTRACE_SNAPSHOT_NO_CPU : cpu_,
+    thread->place(moment(record), state,
+                  state == ThreadState::Unknown ? FTRACE_SNAPSHOT_NO_CPU : cpu_,
                   off_cpu ? record.par2 >> FTRACE_REASON_SHIFT : 0);
 }
 
@@ -147,7 +154,8 @@ void ForgottenStates::Fold::on_snapshot(const ftrace_record &record) {
   const uint32_t state = record.par2 & FTRACE_SNAPSHOT_STATE_MASK;
   if (!thread || thread->placed != Moment{} || state >= kThreadStates)
     return;
-  thread->place(moment(record), ThreadState(state), uint16_t(record.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT),
+  thread->place(moment(record), ThreadState(state),
+                uint16_t(record.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT),
                 record.par2 >> FTRACE_REASON_SHIFT);
   thread->snapshot = true;
 }

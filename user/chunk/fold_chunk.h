@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // One chunk on its way into ForgottenStates.
 #pragma once
 
@@ -5,8 +6,9 @@
 
 namespace ovnitrace {
 
-/// Goes through the records of one chunk; contexts are local to it. Of the frequent events it only remembers where the last
-/// of each kind and context is, and looks at those in the end: what a record costs is a store.
+/// Goes through the records of one chunk; contexts are local to it. Of the frequent events it only
+/// remembers where the last of each kind and context is, and looks at those in the end: what a
+/// record costs is a store.
 class ForgottenStates::Fold {
 public:
   Fold(ForgottenStates &to, const Chunk &chunk);
@@ -35,9 +37,9 @@ private:
   ForgottenStates &to_;
   const Chunk &chunk_;
   const uint16_t cpu_;
-  uint32_t bound_tid_ = 0;         ///< of the last id
-  const Thread *named_ = nullptr;  ///< whose name its parts belong to
-  std::vector<Thread *> contexts_; ///< null: of a thread that is not the latest
+  uint32_t bound_tid_ = 0;                          ///< of the last id
+  const Thread *named_ = nullptr;                   ///< whose name its parts belong to
+  std::vector<Thread *> contexts_;                  ///< null: of a thread that is not the latest
   std::vector<std::array<uint32_t, kAtOnce>> last_; ///< by context and kind: which record, 0: none
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/forgotten_states.h"
 
 #include "user/chunk/fold_chunk.h"
@@ -11,11 +12,14 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint8_t kTransitionsLost = 1 << FTRACE_BLACKOUT_TRANSITIONS | 1 << FTRACE_BLACKOUT_SOMEWHERE;
+constexpr uint8_t kTransitionsLost =
+    1 << FTRACE_BLACKOUT_TRANSITIONS | 1 << FTRACE_BLACKOUT_SOMEWHERE;
 
 } // namespace
 
-void ForgottenStates::fold(const Chunk &chunk) { Fold(*this, chunk); }
+void ForgottenStates::fold(const Chunk &chunk) {
+  Fold(*this, chunk);
+}
 
 void ForgottenStates::Thread::place(const Moment &at, ThreadState to, uint16_t on, uint32_t why) {
   if (!snapshot && at < placed)
@@ -27,7 +31,8 @@ void ForgottenStates::Thread::place(const Moment &at, ThreadState to, uint16_t o
   snapshot = false;
 }
 
-void ForgottenStates::Thread::introduce(std::vector<SmallEvent> &to, uint64_t time, uint16_t context) const {
+void ForgottenStates::Thread::introduce(std::vector<SmallEvent> &to, uint64_t time,
+                                        uint16_t context) const {
   to.push_back({time, FTrace_EVT_id, context, tid});
   if (pid)
     to.push_back({birth, FTrace_EXT_process, context, pid});
@@ -55,11 +60,13 @@ bool ForgottenStates::is_known(const Moment &since) const {
   return true;
 }
 
-std::optional<ForgottenStates::Last> ForgottenStates::last_of(const Thread &thread, uint64_t begin) const {
+std::optional<ForgottenStates::Last> ForgottenStates::last_of(const Thread &thread,
+                                                              uint64_t begin) const {
   const bool runs = thread.state == ThreadState::Running && thread.cpu < cpus_.size();
   const bool placed = runs ? is_lit(thread.cpu, thread.placed) : is_known(thread.placed);
   const Moment newest = thread.newest();
-  if (newest == Moment{} || thread.state == ThreadState::Dead || !(newest == thread.placed ? placed : is_known(newest)))
+  if (newest == Moment{} || thread.state == ThreadState::Dead ||
+      !(newest == thread.placed ? placed : is_known(newest)))
     return std::nullopt;
   Last last{.at = newest};
   if (newest.time > begin && newest != thread.placed)
@@ -90,8 +97,9 @@ std::vector<ForgottenStates::Thread> ForgottenStates::never_forgotten(const Chun
       thread.pid = process.par2;
       thread.birth = ftrace_record_tsc(&process);
       const auto forgotten = threads_.find(thread.tid);
-      const bool none = forgotten == threads_.end() || forgotten->second.birth < thread.birth ||
-                        (forgotten->second.birth == thread.birth && forgotten->second.newest() == Moment{});
+      const bool none =
+          forgotten == threads_.end() || forgotten->second.birth < thread.birth ||
+          (forgotten->second.birth == thread.birth && forgotten->second.newest() == Moment{});
       if (none && found.emplace(thread.tid, thread.birth).second)
         threads.push_back(thread);
     }
@@ -121,7 +129,8 @@ ForgottenStates::Told ForgottenStates::tell(uint64_t begin, const Chunks &kept) 
     if (const std::optional<Last> last = last_of(thread, begin))
       add(thread, *last);
   const std::vector<Thread> others = never_forgotten(kept);
-  const auto any = std::find_if(cpus_.begin(), cpus_.end(), [](const Cpu &cpu) { return cpu.forgot; });
+  const auto any =
+      std::find_if(cpus_.begin(), cpus_.end(), [](const Cpu &cpu) { return cpu.forgot; });
   const Moment from_begin = {begin, uint64_t(any - cpus_.begin()) << kPlaceShift};
   if (is_known(from_begin))
     for (const Thread &thread : others)
@@ -137,7 +146,8 @@ ForgottenStates::Told ForgottenStates::tell(uint64_t begin, const Chunks &kept) 
         told.states[cpu].push_back({time, FTrace_EXT_state, context, *state});
       else
         thread->introduce(told.states[cpu], time, context);
-    for (ftrace_blackout what : {FTRACE_BLACKOUT_TRANSITIONS, FTRACE_BLACKOUT_SOMEWHERE, FTRACE_BLACKOUT_FAMILIES})
+    for (ftrace_blackout what :
+         {FTRACE_BLACKOUT_TRANSITIONS, FTRACE_BLACKOUT_SOMEWHERE, FTRACE_BLACKOUT_FAMILIES})
       if (cpus_[cpu].blackouts >> what & 1)
         told.unfinished[cpu].push_back(what);
   }

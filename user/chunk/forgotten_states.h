@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What the chunks that were forgotten said last of each thread.
 #pragma once
 
@@ -17,8 +18,9 @@
 
 namespace ovnitrace {
 
-/// Keeps, of all that a flight recorder lets go, the last state of each thread, so that what it keeps begins with the
-/// threads' real states. Memory: some 200 bytes for each tid that was seen in it. A copy stands for itself.
+/// Keeps, of all that a flight recorder lets go, the last state of each thread, so that what it
+/// keeps begins with the threads' real states. Memory: some 200 bytes for each tid that was seen in
+/// it. A copy stands for itself.
 class ForgottenStates {
 public:
   using Chunks = std::vector<std::shared_ptr<const Chunk>>;
@@ -30,8 +32,9 @@ public:
 
   /// What is to stand, by CPU, in place of what it has forgotten.
   struct Told {
-    /// In order of time: identities, and an EXT_state at the time from which on all events of the thread are kept. Not of
-    /// a thread that has ended, nor of one of which something may have been lost since its last event.
+    /// In order of time: identities, and an EXT_state at the time from which on all events of the
+    /// thread are kept. Not of a thread that has ended, nor of one of which something may have been
+    /// lost since its last event.
     std::vector<std::vector<SmallEvent>> states;
     std::vector<std::vector<ftrace_blackout>> unfinished; ///< blackouts that have not ended
   };
@@ -42,7 +45,8 @@ private:
   class Fold;
   static constexpr unsigned kPlaceShift = 48;
 
-  /// When something happened, in the order in which a reader merges: by time, by CPU, as in the file. {}: never.
+  /// When something happened, in the order in which a reader merges: by time, by CPU, as in the
+  /// file. {}: never.
   struct Moment {
     uint64_t time = 0;  ///< ns
     uint64_t place = 0; ///< CPU << kPlaceShift | position among all that were folded
@@ -88,8 +92,8 @@ private:
 
   std::vector<Cpu> cpus_;
   std::unordered_map<uint32_t, Thread> threads_; ///< by tid, the latest that had it
-  bool blind_ = false;                           ///< there was no memory for a thread: nothing is known
-  uint64_t folded_ = 0;                          ///< records
+  bool blind_ = false;  ///< there was no memory for a thread: nothing is known
+  uint64_t folded_ = 0; ///< records
 };
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/lossy_queue.h"
 
 #include "user/chunk/event_count.h"
@@ -27,7 +28,9 @@ LossyQueue::LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_
   thread_ = std::thread([this] { run(); });
 }
 
-LossyQueue::~LossyQueue() { close(); }
+LossyQueue::~LossyQueue() {
+  close();
+}
 
 /// At most `cpus` are lent and `waiting` under way, so there is one.
 Chunk *LossyQueue::borrow(uint32_t cpu) {
@@ -134,7 +137,8 @@ uint64_t LossyQueue::records_dropped() const {
 std::string LossyQueue::error() const {
   if (const std::string error = output_.error(); !error.empty() || !events_in_gaps_)
     return error;
-  return fmt::format("what takes the chunks was too slow: {} events are missing, shown as blackouts; try more --chunks",
+  return fmt::format("what takes the chunks was too slow: {} events are missing, shown as "
+                     "blackouts; try more --chunks",
                      events_in_gaps_);
 }
 

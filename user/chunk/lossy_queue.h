@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Chunks to an output that may stall, by a thread of its own.
 #pragma once
 
@@ -14,13 +15,14 @@
 
 namespace ovnitrace {
 
-/// Linked chunks (JTN) as ChunkQueue has them, but those who fill chunks never wait: a chunk that finds
-/// `waiting` others before it is dropped. In the place of what was dropped on a CPU comes, as soon as there is
-/// room, a blackout with the number of its events; later chunks of that CPU are numbered anew, so that numbers
-/// still follow one another.
+/// Linked chunks (JTN) as ChunkQueue has them, but those who fill chunks never wait: a chunk that
+/// finds `waiting` others before it is dropped. In the place of what was dropped on a CPU comes, as
+/// soon as there is room, a blackout with the number of its events; later chunks of that CPU are
+/// numbered anew, so that numbers still follow one another.
 class LossyQueue final : public ChunkStore {
 public:
-  /// `output` outlives it. `cpus`: how many fill chunks at once. Memory: (cpus + waiting) × chunk_records × 16 bytes.
+  /// `output` outlives it. `cpus`: how many fill chunks at once. Memory: (cpus + waiting) ×
+  /// chunk_records × 16 bytes.
   LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_t chunk_records);
   ~LossyQueue() override;
 

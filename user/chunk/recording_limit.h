@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Tells when so much is recorded.
 #pragma once
 
@@ -9,9 +10,10 @@
 
 namespace ovnitrace {
 
-/// A chunk that stops tracing when it is full (STOP), of any number of linked ones: passes everything on to
-/// another sink, and calls `full` once when `bytes` were given. What is given after that, until the tracing
-/// has stopped, is passed on too: nothing that was captured is thrown away.
+/// A chunk that stops tracing when it is full (STOP), of any number of linked ones: passes
+/// everything on to another sink, and calls `full` once when `bytes` were given. What is given
+/// after that, until the tracing has stopped, is passed on too: nothing that was captured is thrown
+/// away.
 class RecordingLimit final : public ChunkSink {
 public:
   /// `sink` outlives it. `full` is called on the thread that gives.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/small_chunk.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -8,7 +9,8 @@ Chunk small_chunk(uint32_t cpu, uint32_t number, const std::vector<SmallEvent> &
   Chunk chunk;
   chunk.cpu = cpu;
   auto put = [&](const SmallEvent &event) {
-    ftrace_record_set(&chunk.records.emplace_back(), event.code, event.par1, event.time, event.par2);
+    ftrace_record_set(&chunk.records.emplace_back(), event.code, event.par1, event.time,
+                      event.par2);
   };
   uint64_t begin = events.front().time, end = events.back().time;
   bool stops = events.back().code == FTrace_EVT_trace_stop;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Chunks that say what is missing around others.
 #pragma once
 
@@ -16,8 +17,8 @@ struct SmallEvent {
   uint32_t par2 = 0;
 };
 
-/// A chunk of these events, at least one, with the header of docs/format.md. It ends with next_chunk unless the last
-/// event is trace_stop.
+/// A chunk of these events, at least one, with the header of docs/format.md. It ends with
+/// next_chunk unless the last event is trace_stop.
 Chunk small_chunk(uint32_t cpu, uint32_t number, const std::vector<SmallEvent> &events);
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Who the traced threads are, from their life events.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/cli/collect_cli.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/cli/number_option.h"
 #include "user/net/collector.h"
 
@@ -27,10 +28,11 @@ struct Arguments {
 int run(const Arguments &arguments) {
   CollectOptions options = arguments.options;
   for (const std::string &text : arguments.listen)
-    options.listen.push_back(parse_endpoint("--listen", has_transport(text) ? text : "tcp://" + text));
-  const bool all_udp = std::all_of(options.listen.begin(), options.listen.end(), [](const Endpoint &endpoint) {
-    return endpoint.transport == Endpoint::kUdp;
-  });
+    options.listen.push_back(
+        parse_endpoint("--listen", has_transport(text) ? text : "tcp://" + text));
+  const bool all_udp =
+      std::all_of(options.listen.begin(), options.listen.end(),
+                  [](const Endpoint &endpoint) { return endpoint.transport == Endpoint::kUdp; });
   if (all_udp && !options.key_file.empty())
     throw Error("--key goes with tcp://: datagrams prove nothing", kExitUsage);
   return collect(options);
@@ -41,28 +43,35 @@ int run(const Arguments &arguments) {
 void add_collect(CLI::App &app) {
   const auto arguments = std::make_shared<Arguments>();
   CollectOptions &options = arguments->options;
-  CLI::App *command = app.add_subcommand("collect", "Receive traces that other machines --send, without root");
+  CLI::App *command =
+      app.add_subcommand("collect", "Receive traces that other machines --send, without root");
   command
       ->add_option("-l,--listen", arguments->listen,
-                   "Where: tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp where none is said, port 20000, any free one for 0; may be repeated "
+                   "Where: tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp where none is said, port "
+                   "20000, any free one for 0; may be repeated "
                    "(default tcp://127.0.0.1:20000, which only this machine reaches)")
       ->type_name("ADDRESS");
-  command->add_option("-o,--output", options.directory, "Directory in which each trace gets its own (default: here)")
+  command
+      ->add_option("-o,--output", options.directory,
+                   "Directory in which each trace gets its own (default: here)")
       ->type_name("DIR");
   command
       ->add_option("-k,--key", options.key_file,
-                   "File with a secret (16 bytes or more, readable by its owner only) that a sender must have too")
+                   "File with a secret (16 bytes or more, readable by its owner only) that a "
+                   "sender must have too")
       ->type_name("FILE");
-  add_size(*command, "--max-size", options.trace_bytes, "Bytes that one trace may have (default: no limit)");
+  add_size(*command, "--max-size", options.trace_bytes,
+           "Bytes that one trace may have (default: no limit)");
   add_number(*command, "--max-senders", options.senders, 1, 10'000, "Senders at once (default 64)");
   command->add_flag("-q,--quiet", options.quiet, "Tell of errors only");
-  command->footer("Collects until Ctrl-C. Exit status 1 if some trace did not come whole.\n\n"
-                  "Examples:\n"
-                  "  ovnitrace collect -o traces\n"
-                  "  sudo ovnitrace --send tcp://127.0.0.1 -- ./app            on the same machine\n"
-                  "  (umask 077; head -c 32 /dev/urandom | base64 > secret)    a key for both machines\n"
-                  "  ovnitrace collect --listen tcp://192.0.2.1:20000 --key secret -o traces\n"
-                  "  sudo ovnitrace --send tcp://192.0.2.1 --key secret -- ./app");
+  command->footer(
+      "Collects until Ctrl-C. Exit status 1 if some trace did not come whole.\n\n"
+      "Examples:\n"
+      "  ovnitrace collect -o traces\n"
+      "  sudo ovnitrace --send tcp://127.0.0.1 -- ./app            on the same machine\n"
+      "  (umask 077; head -c 32 /dev/urandom | base64 > secret)    a key for both machines\n"
+      "  ovnitrace collect --listen tcp://192.0.2.1:20000 --key secret -o traces\n"
+      "  sudo ovnitrace --send tcp://192.0.2.1 --key secret -- ./app");
   command->callback([arguments] {
     if (const int status = run(*arguments))
       throw CLI::RuntimeError(status);

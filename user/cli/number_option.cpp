@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/cli/number_option.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/chunk/buffer_kind.h"
 
 #include <fmt/core.h>
@@ -9,9 +10,12 @@
 
 namespace ovnitrace {
 
-std::string long_name(const std::string &names) { return names.substr(names.find("--")); }
+std::string long_name(const std::string &names) {
+  return names.substr(names.find("--"));
+}
 
-uint64_t parse_number(const std::string &option, const std::string &text, uint64_t least, uint64_t most) {
+uint64_t parse_number(const std::string &option, const std::string &text, uint64_t least,
+                      uint64_t most) {
   uint64_t number = 0;
   const char *end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, number);
@@ -22,7 +26,8 @@ uint64_t parse_number(const std::string &option, const std::string &text, uint64
   return number;
 }
 
-CLI::Option *add_size(CLI::App &app, const std::string &names, uint64_t &bytes, const std::string &what) {
+CLI::Option *add_size(CLI::App &app, const std::string &names, uint64_t &bytes,
+                      const std::string &what) {
   const auto read = [&bytes, option = long_name(names)](const std::string &text) {
     bytes = parse_size(option, text);
     if (bytes == 0)

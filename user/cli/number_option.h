@@ -1,4 +1,6 @@
-// Options that are numbers, read strictly: decimal digits and nothing else, where CLI11 takes 010 for 8 and 1x for 1.
+// SPDX-License-Identifier: BSD-2-Clause
+// Options that are numbers, read strictly: decimal digits and nothing else, where CLI11 takes 010
+// for 8 and 1x for 1.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -12,12 +14,13 @@ namespace ovnitrace {
 std::string long_name(const std::string &names);
 
 /// The whole number in `text`. Throws Error (kExitUsage) about `option`.
-uint64_t parse_number(const std::string &option, const std::string &text, uint64_t least, uint64_t most);
+uint64_t parse_number(const std::string &option, const std::string &text, uint64_t least,
+                      uint64_t most);
 
 /// `names`: the long one last.
 template <typename Number>
-CLI::Option *add_number(CLI::App &app, const std::string &names, Number &number, uint64_t least, uint64_t most,
-                        const std::string &what) {
+CLI::Option *add_number(CLI::App &app, const std::string &names, Number &number, uint64_t least,
+                        uint64_t most, const std::string &what) {
   const auto read = [&number, option = long_name(names), least, most](const std::string &text) {
     number = Number(parse_number(option, text, least, most));
   };
@@ -25,6 +28,7 @@ CLI::Option *add_number(CLI::App &app, const std::string &names, Number &number,
 }
 
 /// A size above 0 as 512K, 64M or 2G, in bytes. `names`: the long one last.
-CLI::Option *add_size(CLI::App &app, const std::string &names, uint64_t &bytes, const std::string &what);
+CLI::Option *add_size(CLI::App &app, const std::string &names, uint64_t &bytes,
+                      const std::string &what);
 
 } // namespace ovnitrace

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/cli/record_cli.h"
 
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "emulator/cli/run_conversion.h"
-#include "emulator/cli/tell.h"
 #include "emulator/compress/chunk_frame.h"
-#include "emulator/error.h"
 #include "emulator/event_names.h"
 #include "emulator/input/code_kind.h"
 #include "user/cli/number_option.h"
@@ -24,10 +25,10 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint64_t kSmallestRing = 64 << 10, kLargestRing = 1u << 30;   // bytes
+constexpr uint64_t kSmallestRing = 64 << 10, kLargestRing = 1u << 30;    // bytes
 constexpr uint64_t kSmallestChunk = 4 << 10, kLargestChunk = 256u << 20; // bytes
 constexpr uint64_t kDefaultChunk = 1 << 20;                              // bytes
-constexpr uint64_t kDatagramChunk = 32 << 10;                           // bytes
+constexpr uint64_t kDatagramChunk = 32 << 10;                            // bytes
 constexpr uint64_t kDefaultSpareChunks = 16, kDatagramSpareChunks = 512;
 constexpr uint64_t kMostSpareChunks = 1 << 16;
 constexpr uint64_t kDefaultTriggerSaves = 10, kMostTriggerSaves = 1'000'000;
@@ -46,65 +47,82 @@ CLI::Validator above_zero() {
   return CLI::Validator(
       [](const std::string &text) {
         double number = 0;
-        return CLI::detail::lexical_cast(text, number) && number > 0 ? std::string()
-                                                                    : fmt::format("give a number above 0, not {}", text);
+        return CLI::detail::lexical_cast(text, number) && number > 0
+                   ? std::string()
+                   : fmt::format("give a number above 0, not {}", text);
       },
       "");
 }
 
 void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
-  app.add_option("-b,--buffer", arguments.buffer,
-                 "jtn: everything to disk (default); cyc:SIZE: a flight recorder, the last SIZE of each CPU in "
-                 "memory, saved at the end and on SIGUSR2; stop:SIZE: tracing stops when SIZE is recorded")
+  app.add_option(
+         "-b,--buffer", arguments.buffer,
+         "jtn: everything to disk (default); cyc:SIZE: a flight recorder, the last SIZE of each "
+         "CPU in "
+         "memory, saved at the end and on SIGUSR2; stop:SIZE: tracing stops when SIZE is recorded")
       ->type_name("KIND");
   app.add_option("--trigger", arguments.trigger,
-                 "With --buffer cyc: save also when such an event is recorded, as task_deadline_miss (with --filter +server)")
+                 "With --buffer cyc: save also when such an event is recorded, as "
+                 "task_deadline_miss (with --filter +server)")
       ->type_name("EVENT");
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
              "With --trigger: how often it saves, at most (default 10)");
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "Bytes of a chunk in the trace (default 1M, or a 16th of the buffer if that is less)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
-             "Chunks on their way to the disk or the network, beside the one that each CPU fills (default 16; with "
+             "Chunks on their way to the disk or the network, beside the one that each CPU fills "
+             "(default 16; with "
              "--send udp://… 512, which are smaller)");
 }
 
 void add_compress_option(CLI::App &app, std::string &level) {
-  app.add_flag("--compress{1}", level, "Write compressed chunks (zstd), at a level of 1 (default; fast) to 19 (small); 0: plain")
+  app.add_flag(
+         "--compress{1}", level,
+         "Write compressed chunks (zstd), at a level of 1 (default; fast) to 19 (small); 0: plain")
       ->type_name("[=LEVEL]");
 }
 
 void add_send_options(CLI::App &app, RecordOptions &options) {
   app.add_option("--send", options.send,
-                 "Send the trace to `ovnitrace collect` there instead of writing it here: tcp://HOST[:PORT], where "
-                 "nothing is lost, or udp://HOST[:PORT], the tracer's datagrams, where what is lost is told")
+                 "Send the trace to `ovnitrace collect` there instead of writing it here: "
+                 "tcp://HOST[:PORT], where "
+                 "nothing is lost, or udp://HOST[:PORT], the tracer's datagrams, where what is "
+                 "lost is told")
       ->type_name("URL");
-  app.add_option("--key", options.key_file, "With --send tcp://…: file with the secret that the collector has too")
+  app.add_option("--key", options.key_file,
+                 "With --send tcp://…: file with the secret that the collector has too")
       ->type_name("FILE");
 }
 
 void add_record_options(CLI::App &app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
   app.add_option("-o,--output", options.directory,
-                 "Trace directory (default: NAME-YYYYmmdd-HHMMSS after the program's or process's name; system-… for -a)")
+                 "Trace directory (default: NAME-YYYYmmdd-HHMMSS after the program's or process's "
+                 "name; system-… for -a)")
       ->type_name("DIR");
   app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
   auto *all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
-  add_number(app, "-p,--pid", options.pid, 1, INT32_MAX, "Trace a process that is running, with its future children")
+  add_number(app, "-p,--pid", options.pid, 1, INT32_MAX,
+             "Trace a process that is running, with its future children")
       ->type_name("PID")
       ->excludes(all);
   app.add_option("-d,--duration", options.duration, "With -a or -p: stop after so many seconds")
       ->type_name("SECONDS")
       ->check(above_zero());
-  app.add_option("-u,--user", options.user, "Run the program as this user (default: who called sudo)")
+  app.add_option("-u,--user", options.user,
+                 "Run the program as this user (default: who called sudo)")
       ->type_name("NAME");
   app.add_option_function<std::string>(
-         "--filter", [&options](const std::string &list) { options.families = parse_families(list); },
-         "Families of events to capture: names or the manual's numbers, as irq,signal; +irq adds to the "
-         "default, all,-irq takes from all. Families: " + family_names() + " (default sched,user)")
+         "--filter",
+         [&options](const std::string &list) { options.families = parse_families(list); },
+         "Families of events to capture: names or the manual's numbers, as irq,signal; +irq adds "
+         "to the "
+         "default, all,-irq takes from all. Families: " +
+             family_names() + " (default sched,user)")
       ->type_name("LIST");
   app.add_option("--probe", options.probe_files,
-                 "A program or library whose user events are wanted, beside the program and what it is linked with; "
+                 "A program or library whose user events are wanted, beside the program and what "
+                 "it is linked with; "
                  "may be given again (docs/user-events.md)")
       ->type_name("FILE")
       ->allow_extra_args(false);
@@ -127,7 +145,8 @@ void require_range(const char *option, uint64_t value, uint64_t least, uint64_t 
 void check_target(const RecordOptions &options) {
   bool attaches = options.all || options.pid;
   if (options.command.empty() && !attaches)
-    throw Error("nothing to trace: give a program after --, as in `sudo ovnitrace -- ./app`, a process with "
+    throw Error("nothing to trace: give a program after --, as in `sudo ovnitrace -- ./app`, a "
+                "process with "
                 "-p PID, or -a for the whole machine. `ovnitrace --help` tells more",
                 kExitUsage);
   if (!options.command.empty() && options.pid)
@@ -135,8 +154,9 @@ void check_target(const RecordOptions &options) {
   if (!(options.duration >= 0 && options.duration <= kLongestDuration))
     throw Error("--duration: give a number of seconds up to a year", kExitUsage);
   if (options.duration > 0 && !options.command.empty())
-    throw Error("--duration goes with -a or -p; to limit a program, trace `timeout SECONDS PROGRAM`",
-                kExitUsage);
+    throw Error(
+        "--duration goes with -a or -p; to limit a program, trace `timeout SECONDS PROGRAM`",
+        kExitUsage);
 }
 
 void check_send(const RecordOptions &options) {
@@ -145,12 +165,14 @@ void check_send(const RecordOptions &options) {
   if (options.send.empty())
     return;
   if (!options.directory.empty() || options.force)
-    throw Error("either --send or -o DIR (-f), not both: what is sent is written by the collector", kExitUsage);
+    throw Error("either --send or -o DIR (-f), not both: what is sent is written by the collector",
+                kExitUsage);
   const Endpoint collector = parse_endpoint("--send", options.send);
   if (collector.transport == Endpoint::kUdp && !options.key_file.empty())
     throw Error("--key goes with tcp://: datagrams prove nothing", kExitUsage);
   if (collector.transport == Endpoint::kUdp && options.compress_level > 0)
-    throw Error("--compress goes with tcp://: datagrams hold plain records; `ovnitrace compress` does it there",
+    throw Error("--compress goes with tcp://: datagrams hold plain records; `ovnitrace compress` "
+                "does it there",
                 kExitUsage);
   if (collector.port == 0)
     throw Error(fmt::format("--send {}: nobody listens on port 0", options.send), kExitUsage);
@@ -160,7 +182,8 @@ uint16_t event_code(const std::string &name) {
   for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
     if (event_name(code) == name && is_event(kCodeKinds[code]))
       return code;
-  throw Error(fmt::format("--trigger {}: there is no such event; docs/models.md lists them", name), kExitUsage);
+  throw Error(fmt::format("--trigger {}: there is no such event; docs/models.md lists them", name),
+              kExitUsage);
 }
 
 /// Of a family that is not captured no event would ever come.
@@ -169,15 +192,18 @@ void require_captured(const std::string &name, uint16_t code, FamilySet families
   if (family == 0 || family > (FTrace_filter_timer & FTrace_family_mask) || families.has(family))
     return;
   const std::string missing = to_string(FamilySet(1u << family));
-  throw Error(missing == "none" ? fmt::format("--trigger {}: such events are in files of S.Ha.R.K. only", name)
-                                : fmt::format("--trigger {}: its family is not captured: add --filter +{}", name, missing),
+  throw Error(missing == "none"
+                  ? fmt::format("--trigger {}: such events are in files of S.Ha.R.K. only", name)
+                  : fmt::format("--trigger {}: its family is not captured: add --filter +{}", name,
+                                missing),
               kExitUsage);
 }
 
 /// Chunks small enough that a buffer has several, and that a lost datagram spoils little.
 uint64_t default_chunk(const BufferKind &buffer, bool datagrams) {
   const uint64_t most = datagrams ? kDatagramChunk : kDefaultChunk;
-  return buffer.kind == BufferKind::kJtn ? most : std::clamp(buffer.bytes / 16, kSmallestChunk, most);
+  return buffer.kind == BufferKind::kJtn ? most
+                                         : std::clamp(buffer.bytes / 16, kSmallestChunk, most);
 }
 
 void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
@@ -189,8 +215,8 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
     options.spare_chunks = datagrams ? kDatagramSpareChunks : kDefaultSpareChunks;
   require_range("--chunk-size", options.chunk_bytes, kSmallestChunk, kLargestChunk);
   if (options.buffer.kind == BufferKind::kCyc && options.buffer.bytes < 2 * options.chunk_bytes)
-    throw Error(fmt::format("--buffer {}: too small for two chunks of {} bytes (--chunk-size)", arguments.buffer,
-                            options.chunk_bytes),
+    throw Error(fmt::format("--buffer {}: too small for two chunks of {} bytes (--chunk-size)",
+                            arguments.buffer, options.chunk_bytes),
                 kExitUsage);
   if (arguments.trigger.empty() && options.trigger_saves)
     throw Error("--max-saves goes with --trigger EVENT", kExitUsage);
@@ -209,7 +235,8 @@ RecordOptions checked(const RecordArguments &arguments) {
   options.compress_level = int(parse_number("--compress", arguments.compress, 0, kMostLevel));
   check_target(options);
   if (!options.probe_files.empty() && !(options.families & families_of_programs()).bits())
-    throw Error("--probe is for user events, which --filter leaves out: add +user to it", kExitUsage);
+    throw Error("--probe is for user events, which --filter leaves out: add +user to it",
+                kExitUsage);
   check_send(options);
   set_buffer(arguments, options);
   require_range("--ring-size", options.ring_bytes, kSmallestRing, kLargestRing);
@@ -221,7 +248,8 @@ RecordOptions checked(const RecordArguments &arguments) {
 int convert_recording(const std::string &directory, bool quiet) {
   end_on_signals();
   if (access(directory.c_str(), F_OK) != 0) {
-    say(fmt::format("there is nothing to convert: {} is gone, somebody has removed it", directory));
+    print_text(
+        fmt::format("there is nothing to convert: {} is gone, somebody has removed it", directory));
     return kExitFailure;
   }
   try {
@@ -229,11 +257,11 @@ int convert_recording(const std::string &directory, bool quiet) {
     options.directory = directory;
     int status = run_conversion({{directory, 0}}, options, true);
     if (!quiet)
-      tell("open {0}/thread.prv or {0}/cpu.prv in Paraver, then a timeline of {0}/cfg", directory);
+      print("open {0}/thread.prv or {0}/cpu.prv in Paraver, then a timeline of {0}/cfg", directory);
     return status;
   } catch (const Error &error) {
-    say(error.what());
-    tell("the trace is recorded; try `ovnitrace convert {}`", directory);
+    print_text(error.what());
+    print("the trace is recorded; try `ovnitrace convert {}`", directory);
     return error.status();
   }
 }
@@ -246,11 +274,14 @@ void check_places(const CLI::App &app, const std::vector<std::string> &command) 
   const std::string &name = named.front()->get_name();
   const auto given = app.get_options([](const CLI::Option *option) { return option->count() > 0; });
   if (!given.empty())
-    throw Error(fmt::format("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
-                            given.front()->get_name(), name),
-                kExitUsage);
+    throw Error(
+        fmt::format("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
+                    given.front()->get_name(), name),
+        kExitUsage);
   if (!command.empty() && name != "record")
-    throw Error(fmt::format("`{}` runs no program, and here is one after --: {}", name, command.front()), kExitUsage);
+    throw Error(
+        fmt::format("`{}` runs no program, and here is one after --: {}", name, command.front()),
+        kExitUsage);
 }
 
 } // namespace
@@ -274,12 +305,14 @@ void add_trace(CLI::App &app, const std::vector<std::string> &command) {
 void add_record(CLI::App &app, const std::vector<std::string> &command) {
   auto arguments = std::make_shared<RecordArguments>();
   arguments->options.command = command;
-  CLI::App *record_app = app.add_subcommand("record", "Record only; convert later, anywhere, without root");
+  CLI::App *record_app =
+      app.add_subcommand("record", "Record only; convert later, anywhere, without root");
   add_record_options(*record_app, *arguments);
   record_app->footer("Examples:\n"
                      "  sudo ovnitrace record -- ./app        then: ovnitrace convert app-…\n"
                      "  sudo ovnitrace record -a -d 10 -o dir  the whole machine for ten seconds");
-  record_app->callback([arguments] { throw CLI::RuntimeError(record(checked(*arguments)).exit_status); });
+  record_app->callback(
+      [arguments] { throw CLI::RuntimeError(record(checked(*arguments)).exit_status); });
 }
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The commands that capture.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/launch/file_limit.h"
 
 #include <algorithm>

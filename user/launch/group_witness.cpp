@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/launch/group_witness.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 #include <poll.h>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/launch/identity.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 #include <grp.h>
@@ -8,8 +9,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <charconv>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -70,14 +71,16 @@ Identity named(const std::string &user) {
   throw Error(fmt::format("--user {}: there is no such user on this machine", user), kExitUsage);
 }
 
-/// Never root by mistake: what is there and is no id is an error. -1 would mean "unchanged" to setresuid().
+/// Never root by mistake: what is there and is no id is an error. -1 would mean "unchanged" to
+/// setresuid().
 uint32_t sudo_id(const char *variable) {
   const char *text = std::getenv(variable);
   auto id = number(text);
   if (!id || *id == UINT32_MAX)
-    throw Error(fmt::format("{}={}: not an id; the environment variables SUDO_UID and SUDO_GID say as whom the "
-                            "program runs: let sudo set both, unset them, or give --user NAME",
-                            variable, text ? text : ""));
+    throw Error(fmt::format(
+        "{}={}: not an id; the environment variables SUDO_UID and SUDO_GID say as whom the "
+        "program runs: let sudo set both, unset them, or give --user NAME",
+        variable, text ? text : ""));
   return *id;
 }
 
@@ -93,7 +96,8 @@ Identity choose_identity(const std::string &user) {
     identity.uid = geteuid(), identity.gid = getegid();
   identity.change = identity.uid != geteuid();
   if (identity.change && geteuid() != 0)
-    throw Error(fmt::format("--user {}: only root can run a program as another user; use sudo", user));
+    throw Error(
+        fmt::format("--user {}: only root can run a program as another user; use sudo", user));
   return identity;
 }
 
@@ -112,13 +116,14 @@ EffectiveIdentity::EffectiveIdentity(const Identity &identity)
     return;
   int count = getgroups(int(groups_.size()), groups_.data());
   groups_.resize(count > 0 ? size_t(count) : 0);
-  if (setgroups(identity.groups.size(), identity.groups.data()) != 0 || setegid(identity.gid) != 0 ||
-      seteuid(identity.uid) != 0)
+  if (setgroups(identity.groups.size(), identity.groups.data()) != 0 ||
+      setegid(identity.gid) != 0 || seteuid(identity.uid) != 0)
     throw Error(fmt::format("cannot act as user {}: {}", identity.uid, std::strerror(errno)));
 }
 
 EffectiveIdentity::~EffectiveIdentity() {
-  if (changed_ && (seteuid(uid_) != 0 || setegid(gid_) != 0 || setgroups(groups_.size(), groups_.data()) != 0))
+  if (changed_ &&
+      (seteuid(uid_) != 0 || setegid(gid_) != 0 || setgroups(groups_.size(), groups_.data()) != 0))
     std::abort(); // neither one nor the other: nothing safe is left to do
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // As whom the traced program runs and our files are written.
 #pragma once
 
@@ -16,8 +17,8 @@ struct Identity {
   bool change = false; ///< differs from who we are
 };
 
-/// `user` if it is not empty (a name or a number); else the user who called sudo (SUDO_UID, SUDO_GID);
-/// else who we are. Throws Error if there is no such user or we may not become it.
+/// `user` if it is not empty (a name or a number); else the user who called sudo (SUDO_UID,
+/// SUDO_GID); else who we are. Throws Error if there is no such user or we may not become it.
 Identity choose_identity(const std::string &user);
 
 /// Makes the whole process that identity for ever, if it is not yet. Throws Error.

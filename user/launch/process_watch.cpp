@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/launch/process_watch.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -21,19 +22,23 @@ std::string file_name_of(uint32_t pid) {
   std::string name;
   std::getline(file, name);
   std::replace(name.begin(), name.end(), '/', '_');
-  return name.empty() || name.front() == '.' || name.front() == '-' ? fmt::format("pid{}", pid) : name;
+  return name.empty() || name.front() == '.' || name.front() == '-' ? fmt::format("pid{}", pid)
+                                                                    : name;
 }
 
 } // namespace
 
 ProcessWatch::ProcessWatch(uint32_t pid) : fd_(int(syscall(SYS_pidfd_open, pid, 0))) {
   if (fd_ < 0)
-    throw Error(fmt::format("cannot trace process {}: {}; -p takes the id of a process, as ps shows it", pid,
-                            std::strerror(errno)));
+    throw Error(
+        fmt::format("cannot trace process {}: {}; -p takes the id of a process, as ps shows it",
+                    pid, std::strerror(errno)));
   name_ = file_name_of(pid);
 }
 
-ProcessWatch::~ProcessWatch() { close(fd_); }
+ProcessWatch::~ProcessWatch() {
+  close(fd_);
+}
 
 bool ProcessWatch::ended() const {
   pollfd process = {fd_, POLLIN, 0};

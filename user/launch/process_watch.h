@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A process that is not our child, watched until it ends.
 #pragma once
 
@@ -8,7 +9,8 @@ namespace ovnitrace {
 
 class ProcessWatch {
 public:
-  /// Throws Error if there is no such process. A later process with the same pid is never taken for it.
+  /// Throws Error if there is no such process. A later process with the same pid is never taken for
+  /// it.
   explicit ProcessWatch(uint32_t pid);
   ~ProcessWatch();
   ProcessWatch(const ProcessWatch &) = delete;
@@ -16,7 +18,9 @@ public:
 
   bool ended() const;
   int file() const { return fd_; } ///< can be read (poll(2)) when it has ended
-  const std::string &name() const { return name_; } ///< its comm when the watch began, fit for a file name
+  const std::string &name() const {
+    return name_;
+  } ///< its comm when the watch began, fit for a file name
 
 private:
   int fd_;

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/launch/program.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
 
@@ -46,7 +47,8 @@ std::string ProgramEnd::text() const {
                      WCOREDUMP(wait_status) ? ", core dumped" : "");
 }
 
-Program::Program(const std::vector<std::string> &argv, const Identity &identity) : command_(argv.at(0)) {
+Program::Program(const std::vector<std::string> &argv, const Identity &identity)
+    : command_(argv.at(0)) {
   int gate[2], failure[2];
   // A socket and no pipe, because writing to it when the child is gone can be told not to signal.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0)
@@ -71,7 +73,8 @@ Program::Program(const std::vector<std::string> &argv, const Identity &identity)
 
 Program::~Program() {
   if (gate_ >= 0)
-    close(gate_); // the child ends by itself, also one that we may not kill because it is root still
+    close(
+        gate_); // the child ends by itself, also one that we may not kill because it is root still
   if (!opened_) {
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
@@ -107,7 +110,8 @@ void Program::run_child(const std::vector<std::string> &argv, const Identity &id
 void Program::open_gate() {
   forwarder_.emplace(pid_);
   if (int signal = held_signal())
-    throw Error(fmt::format("stopped by signal {} before {} was started", signal, command_), 128 + signal);
+    throw Error(fmt::format("stopped by signal {} before {} was started", signal, command_),
+                128 + signal);
   char go = 1;
   int error = 0;
   // A child that was killed at the gate is no error of ours: wait() tells how it ended.

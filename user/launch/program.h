@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The traced program: started behind a gate, waited for, its end told.
 #pragma once
 
@@ -20,9 +21,9 @@ struct ProgramEnd {
   std::string text() const;
 };
 
-/// Forks at once; the child waits at a gate and calls execvp() when it is opened, so that tracing can
-/// be made ready in between. It gets the terminal, the standard streams, the signal mask and the
-/// signal dispositions that we were started with.
+/// Forks at once; the child waits at a gate and calls execvp() when it is opened, so that tracing
+/// can be made ready in between. It gets the terminal, the standard streams, the signal mask and
+/// the signal dispositions that we were started with.
 class Program {
 public:
   /// `argv` is not empty. Throws Error if it cannot fork.
@@ -35,17 +36,17 @@ public:
   pid_t pid() const { return pid_; }
 
   /// Lets the child execute the program. Throws Error if it cannot: status 127 if there is no such
-  /// command, 126 if it cannot be executed, as shells have it, 128 + the signal if one was held before.
-  /// From here to the end INT and QUIT from the terminal are the program's business (it gets them
-  /// itself), and what is sent to us alone is passed on to it (SignalForwarder).
+  /// command, 126 if it cannot be executed, as shells have it, 128 + the signal if one was held
+  /// before. From here to the end INT and QUIT from the terminal are the program's business (it
+  /// gets them itself), and what is sent to us alone is passed on to it (SignalForwarder).
   void open_gate();
 
   /// Waits for the end.
   ProgramEnd wait();
 
 private:
-  [[noreturn]] void run_child(const std::vector<std::string> &argv, const Identity &identity, int gate,
-                              int failure);
+  [[noreturn]] void run_child(const std::vector<std::string> &argv, const Identity &identity,
+                              int gate, int failure);
 
   pid_t pid_ = -1;
   int gate_ = -1;    ///< written to: opens

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/launch/signals.h"
 
-#include "emulator/error.h"
-#include "user/record/clock.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -29,7 +30,8 @@ struct Disposition {
   void (*ours)(int);
   struct sigaction original;
 };
-Disposition dispositions[] = {{SIGCHLD, SIG_DFL, {}}, {SIGXFSZ, SIG_IGN, {}}, {SIGPIPE, SIG_IGN, {}}};
+Disposition dispositions[] = {
+    {SIGCHLD, SIG_DFL, {}}, {SIGXFSZ, SIG_IGN, {}}, {SIGPIPE, SIG_IGN, {}}};
 
 struct sigaction original[kCount];
 sigset_t original_mask;
@@ -48,8 +50,8 @@ void wait_for_the_same(int signal) {
   sigtimedwait(&same, nullptr, &at_once);
 }
 
-/// The program begins in our process group: what was sent to the group it has already, unless it left it, as timeout(1)
-/// does. What it sends to its parent is not meant for itself.
+/// The program begins in our process group: what was sent to the group it has already, unless it
+/// left it, as timeout(1) does. What it sends to its parent is not meant for itself.
 void forward(int signal, siginfo_t *info, void *) {
   const int saved = errno;
   const pid_t to = program.load();
@@ -95,7 +97,9 @@ void restore_signals() {
     raise(signal);
 }
 
-int held_signal() { return held; }
+int held_signal() {
+  return held;
+}
 
 void end_on_signals() {
   for (size_t n = 0; n < kCount; n++)
@@ -107,7 +111,9 @@ SignalForwarder::SignalForwarder(pid_t pid) {
   program = pid;
 }
 
-SignalForwarder::~SignalForwarder() { program = 0; }
+SignalForwarder::~SignalForwarder() {
+  program = 0;
+}
 
 StopSignals::StopSignals(int but) {
   sigset_t stops;
@@ -125,7 +131,9 @@ StopSignals::StopSignals(int but) {
     raise(signal); // it came between hold_signals() and here: it waits for wait() too
 }
 
-StopSignals::~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+StopSignals::~StopSignals() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 /// A stop and SIGCONT interrupt the call too: the limit is a point in time.
 bool StopSignals::wait(double seconds, int other) {

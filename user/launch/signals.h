@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Signals between the terminal, ovnitrace and the traced program.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 #include "user/launch/group_witness.h"
 
 #include <csignal>
@@ -9,13 +10,14 @@
 
 namespace ovnitrace {
 
-/// From now on HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 do not end us, unless end_on_signals() says so; a file size
-/// limit, and a pipe that nobody reads, are errors of write(2) and no signals; a child can be waited for, whoever ignored
-/// SIGCHLD before us. The state that we were started with is remembered for the traced program.
+/// From now on HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 do not end us, unless end_on_signals()
+/// says so; a file size limit, and a pipe that nobody reads, are errors of write(2) and no signals;
+/// a child can be waited for, whoever ignored SIGCHLD before us. The state that we were started
+/// with is remembered for the traced program.
 void hold_signals();
 
-/// In the forked child: the signal mask and dispositions that ovnitrace was started with. A held signal
-/// that was sent to the child before has its usual effect now.
+/// In the forked child: the signal mask and dispositions that ovnitrace was started with. A held
+/// signal that was sent to the child before has its usual effect now.
 void restore_signals();
 
 /// One of them that came while there was nobody to pass it on to; 0: none.
@@ -24,8 +26,9 @@ int held_signal();
 /// From now on they have the effect on us that they had before hold_signals().
 void end_on_signals();
 
-/// While it lives, they are passed on to `pid`, unless it has them already because it is in our process group and they
-/// were sent to that (by a terminal, kill(0) or kill(-group)), or sent them itself.
+/// While it lives, they are passed on to `pid`, unless it has them already because it is in our
+/// process group and they were sent to that (by a terminal, kill(0) or kill(-group)), or sent them
+/// itself.
 class SignalForwarder {
 public:
   explicit SignalForwarder(pid_t pid);
@@ -37,8 +40,8 @@ private:
   GroupWitness witness_;
 };
 
-/// While it lives, they wait to be taken by wait(); but HUP is ignored if it was before us. To be made before any
-/// thread is created, on the main thread.
+/// While it lives, they wait to be taken by wait(); but HUP is ignored if it was before us. To be
+/// made before any thread is created, on the main thread.
 class StopSignals {
 public:
   /// `but`: one that means something else, 0: none. Throws Error.
@@ -46,8 +49,8 @@ public:
   ~StopSignals();
   StopSignals(const StopSignals &) = delete;
   StopSignals &operator=(const StopSignals &) = delete;
-  /// Waits until one has come, the file `other` (-1: none) can be read, or `seconds` have passed (0: no limit). Whether
-  /// one has come; it is taken.
+  /// Waits until one has come, the file `other` (-1: none) can be read, or `seconds` have passed
+  /// (0: no limit). Whether one has come; it is taken.
   bool wait(double seconds, int other = -1);
 
 private:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "user/lib/area.h"
 
 #include "user/lib/clock.h"
@@ -47,8 +48,8 @@ enum ovt_put ovt_area_put(struct ovt_area *area, const struct ovt_event *event, 
 	uint64_t next = head + 1;
 	if (how & OVT_LAST)
 		next = (next & ~AREA_OPEN) | AREA_MARKED_FULL;
-	if (!atomic_compare_exchange_strong_explicit(&area->head, &head, next,
-						     memory_order_acq_rel, memory_order_relaxed))
+	if (!atomic_compare_exchange_strong_explicit(&area->head, &head, next, memory_order_acq_rel,
+						     memory_order_relaxed))
 		return OVT_AGAIN;
 
 	/* From here to `written` the area's memory stays, for who closes it waits. */
@@ -77,7 +78,8 @@ void ovt_area_unopen(struct ovt_area *area)
 {
 	uint64_t head = atomic_load(&area->head);
 	if ((head & AREA_OPEN) && !(head & AREA_COUNT))
-		atomic_compare_exchange_strong(&area->head, &head, (head & ~AREA_OPEN) | AREA_READY);
+		atomic_compare_exchange_strong(&area->head, &head,
+					       (head & ~AREA_OPEN) | AREA_READY);
 }
 
 uint64_t ovt_area_close(struct ovt_area *area)
@@ -121,8 +123,7 @@ void ovt_area_reset(struct ovt_area *area, uint64_t state)
 		area->records[i].code = FTrace_EVT_empty;
 	uint64_t head = atomic_load(&area->head);
 	atomic_store(&area->written, 0);
-	atomic_store(&area->head,
-		     ((head & ~(AREA_GENERATION - 1)) + AREA_GENERATION) | state);
+	atomic_store(&area->head, ((head & ~(AREA_GENERATION - 1)) + AREA_GENERATION) | state);
 }
 
 uint32_t ovt_area_count(const struct ovt_area *area)

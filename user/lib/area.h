@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An area of a chunk: an array of records into which any thread and any signal handler may log at
  * any time, without a lock, while one controlling thread at a time opens and closes it.
@@ -18,17 +19,17 @@
 #include <stdint.h>
 
 /* The head. At a million events a second its count lasts half a year. */
-#define AREA_COUNT ((1ull << 44) - 1) /* records reserved since it was emptied */
-#define AREA_OPEN (1ull << 44)        /* takes records */
-#define AREA_READY (1ull << 45)       /* empty, and may be opened */
-#define AREA_MARKED_FULL (1ull << 46) /* takes no more, though there may be room */
-#define AREA_GENERATION (1ull << 47)  /* counts on from here whenever it is emptied */
+#define AREA_COUNT	 ((1ull << 44) - 1) /* records reserved since it was emptied */
+#define AREA_OPEN	 (1ull << 44)	    /* takes records */
+#define AREA_READY	 (1ull << 45)	    /* empty, and may be opened */
+#define AREA_MARKED_FULL (1ull << 46)	    /* takes no more, though there may be room */
+#define AREA_GENERATION	 (1ull << 47)	    /* counts on from here whenever it is emptied */
 
 struct ovt_area {
 	_Alignas(64) _Atomic uint64_t head;
 	_Alignas(64) _Atomic uint64_t written; /* of the count, how many are done */
-	struct ftrace_record *records;         /* null while there is no memory */
-	atomic_flag *in_use;                   /* a flag per slot, where it may be cyclic; or null */
+	struct ftrace_record *records;	       /* null while there is no memory */
+	atomic_flag *in_use; /* a flag per slot, where it may be cyclic; or null */
 	_Atomic uint32_t slots;
 };
 
@@ -48,7 +49,7 @@ struct ovt_event {
 
 enum ovt_how {
 	OVT_CYCLIC = 1, /* there is always room: over the oldest */
-	OVT_LAST = 2,   /* closes the area and marks it full at once */
+	OVT_LAST = 2,	/* closes the area and marks it full at once */
 };
 
 /* Logs an event where more than `spare` slots are left. `how`: ovt_how, or-ed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "user/lib/chunk.h"
 
 #include "user/lib/clock.h"
@@ -25,8 +26,8 @@ int ovt_chunk_number(const struct ovt_chunk *chunk)
 int ovt_chunk_allocate(struct ovt_chunk *chunk)
 {
 	size_t normal = chunk->normal.slots, emergency = chunk->emergency.slots;
-	size_t size = (normal + emergency) * sizeof(struct ftrace_record) +
-		      normal * sizeof(atomic_flag);
+	size_t size =
+		(normal + emergency) * sizeof(struct ftrace_record) + normal * sizeof(atomic_flag);
 	if (size > ovt_memory_available())
 		return FTRACE_E_NOMEM;
 	/* Populated, so that logging never waits for a page. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The chunks of this process: a table that is never freed, so that a thread that comes late with an
  * old number finds a closed chunk and not another's memory.
@@ -23,15 +24,15 @@ struct ovt_claim {
 struct ovt_chunk {
 	struct ovt_area normal;
 	struct ovt_area emergency;
-	_Atomic uint64_t lost;  /* events that found no room; LOST_OVER */
-	_Atomic uint64_t told;  /* of these, how many the blackouts that are over tell */
-	_Atomic uint32_t pins;  /* threads that are deciding what to do since it is full */
-	_Atomic int next;       /* the chunk to go on in, or -1 */
+	_Atomic uint64_t lost;	  /* events that found no room; LOST_OVER */
+	_Atomic uint64_t told;	  /* of these, how many the blackouts that are over tell */
+	_Atomic uint32_t pins;	  /* threads that are deciding what to do since it is full */
+	_Atomic int next;	  /* the chunk to go on in, or -1 */
 	_Atomic uint8_t settings; /* mode, NODEL, BUSY, COMPR; FREE and FULL are the areas' */
 
 	bool exists;
 	struct ovt_claim claim; /* while BUSY */
-	uint64_t forked;        /* when the process was forked that has it since; 0: never, or settled */
+	uint64_t forked; /* when the process was forked that has it since; 0: never, or settled */
 	struct ftrace_record *memory; /* both areas and the flags; null when compressed */
 	size_t memory_size;
 	void *compressed; /* malloc'd; null when not */
@@ -72,10 +73,9 @@ void ovt_chunk_end_blackout(struct ovt_chunk *chunk);
 FTrace_flags ovt_chunk_flags(struct ovt_chunk *chunk);
 /* Whether a chunk may be given these flags by a program: FTRACE_E_FLAGS. */
 int ovt_flags_check(FTrace_flags flags, bool compressed);
-/* Gives a claimed chunk these flags, and back to logging where they leave it as it was. With FREE it
- * is emptied: FTRACE_E_NOMEM, and nothing has changed. */
-int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags,
-			const struct ovt_claim *claim);
+/* Gives a claimed chunk these flags, and back to logging where they leave it as it was. With FREE
+ * it is emptied: FTRACE_E_NOMEM, and nothing has changed. */
+int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struct ovt_claim *claim);
 
 /* Keeps `result` for FTrace_last_error, and returns it. */
 int ovt_result(int result);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The primitives that make, change, link and select chunks. */
 #include "user/lib/chunk.h"
 #include "user/lib/tracer.h"
@@ -57,7 +58,7 @@ static int usable(const struct ovt_chunk *chunk)
 	return atomic_load(&chunk->settings) & FTRACE_CHUNK_FLAG_BUSY ? FTRACE_E_BUSY : FTRACE_OK;
 }
 
-static int delete(struct ovt_chunk *chunk)
+static int delete (struct ovt_chunk *chunk)
 {
 	int error = usable(chunk);
 	if (error)
@@ -80,7 +81,7 @@ static int delete(struct ovt_chunk *chunk)
 int FTrace_chunk_delete(int number)
 {
 	pthread_mutex_lock(&ovt_lock);
-	int result = delete(ovt_chunk_find(number));
+	int result = delete (ovt_chunk_find(number));
 	pthread_mutex_unlock(&ovt_lock);
 	return ovt_result(result);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* FTrace_get_chunk_table: a table for each thread that asks, so that no other one writes in it. It
  * is not thread-local memory, which would take its size from the stack of every thread. */
 #include "user/lib/chunk.h"
@@ -56,16 +57,16 @@ static void describe(struct ovt_chunk *chunk, struct FTrace_Chunk *status)
 {
 	uint64_t lost = atomic_load(&chunk->lost) & ~LOST_OVER;
 	*status = (struct FTrace_Chunk){
-	    .id = FTRACE_CHUNK_ID,
-	    .number = (FTrace_DWORD)ovt_chunk_number(chunk),
-	    .flags = ovt_chunk_flags(chunk),
-	    .size = chunk->compressed ? (FTrace_DWORD)chunk->compressed_size
-				      : chunk->normal.slots * RECORD,
-	    .emergency_size = chunk->emergency.slots * RECORD,
-	    .events = ovt_area_count(&chunk->normal),
-	    .emergency_events = ovt_area_count(&chunk->emergency),
-	    .lost = lost > UINT32_MAX ? UINT32_MAX : (FTrace_DWORD)lost,
-	    .next = atomic_load(&chunk->next),
+		.id = FTRACE_CHUNK_ID,
+		.number = (FTrace_DWORD)ovt_chunk_number(chunk),
+		.flags = ovt_chunk_flags(chunk),
+		.size = chunk->compressed ? (FTrace_DWORD)chunk->compressed_size
+					  : chunk->normal.slots * RECORD,
+		.emergency_size = chunk->emergency.slots * RECORD,
+		.events = ovt_area_count(&chunk->normal),
+		.emergency_events = ovt_area_count(&chunk->emergency),
+		.lost = lost > UINT32_MAX ? UINT32_MAX : (FTrace_DWORD)lost,
+		.next = atomic_load(&chunk->next),
 	};
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The clock of all events: CLOCK_MONOTONIC in ns, which the kernel's side of ovnitrace has too. */
 #ifndef OVT_CLOCK_H
 #define OVT_CLOCK_H

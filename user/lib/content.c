@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "user/lib/content.h"
 
 #include "user/lib/clock.h"
@@ -52,8 +53,8 @@ static int decompress(struct ovt_content *content, const struct ovt_chunk *chunk
 int ovt_content_open(struct ovt_content *content, const struct ovt_chunk *chunk)
 {
 	*content = (struct ovt_content){
-	    .part = {chunk->normal.records, chunk->emergency.records},
-	    .count = {ovt_area_count(&chunk->normal), ovt_area_count(&chunk->emergency)},
+		.part = {chunk->normal.records, chunk->emergency.records},
+		.count = {ovt_area_count(&chunk->normal), ovt_area_count(&chunk->emergency)},
 	};
 	int error = chunk->compressed ? decompress(content, chunk) : FTRACE_OK;
 	if (!error)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a claimed chunk holds, as it is saved: records in memory order, the emergency area last. */
 #ifndef OVT_CONTENT_H
 #define OVT_CONTENT_H
@@ -9,7 +10,7 @@ struct ovt_content {
 	uint32_t count[2];
 	bool tells_clock;  /* has cycles_per_msec, or trace_start with a rate */
 	uint64_t earliest; /* time of the first event */
-	void *buffer;      /* of its own, or null */
+	void *buffer;	   /* of its own, or null */
 };
 
 /* FTRACE_E_NOMEM, FTRACE_E_NOT_COMPRESSED. The chunk must outlive it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The disk writer: chunk after chunk into one file, written at once rather than at exit, so that a
  * program that dies later has lost nothing. */
 #include "user/lib/sender.h"
@@ -12,7 +13,7 @@
 
 static struct {
 	char name[PATH_MAX]; /* empty: not initialized */
-	int fd;              /* -1: not yet created */
+	int fd;		     /* -1: not yet created */
 	bool clock_told;
 } file = {.fd = -1};
 
@@ -83,9 +84,9 @@ int ovt_disk_send(const struct ovt_content *content)
 	bool tell_clock = !file.clock_told && !content->tells_clock;
 	struct ftrace_record clock = ovt_content_clock(content);
 	struct iovec parts[] = {
-	    {&clock, tell_clock ? sizeof clock : 0},
-	    {(void *)content->part[0], content->count[0] * sizeof(struct ftrace_record)},
-	    {(void *)content->part[1], content->count[1] * sizeof(struct ftrace_record)},
+		{&clock, tell_clock ? sizeof clock : 0},
+		{(void *)content->part[0], content->count[0] * sizeof(struct ftrace_record)},
+		{(void *)content->part[1], content->count[1] * sizeof(struct ftrace_record)},
 	};
 	error = write_all(parts, 3);
 	if (!error)

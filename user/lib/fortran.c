@@ -1,4 +1,6 @@
-/* What Fortran calls, by its usual convention: lower case, an underscore, arguments by reference. */
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What Fortran calls, by its usual convention: lower case, an underscore, arguments by reference.
+ */
 #include <ovnitrace/ftrace.h>
 
 void tracer_logevent_(const int *type, const int *par1, const int *par2)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "user/lib/life.h"
 
 #include "user/lib/chunk.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What happens to the library as a whole: its process forks, it is unloaded. */
 #ifndef OVT_LIFE_H
 #define OVT_LIFE_H
@@ -8,7 +9,7 @@
 
 /* No thread is in the midst of what they guard when the process forks. The sender's comes first,
  * where both are taken. */
-extern pthread_mutex_t ovt_lock;        /* chunks (user/lib/chunk.h) */
+extern pthread_mutex_t ovt_lock;	/* chunks (user/lib/chunk.h) */
 extern pthread_mutex_t ovt_sender_lock; /* where they are sent to */
 
 /* Another number in a forked child: what was begun under the parent's number, in the parent, is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "user/lib/memory.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How much memory there is. Linux promises more than it has: a chunk that nothing backs would kill
  * the program. */
 #ifndef OVT_MEMORY_H

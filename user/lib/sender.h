@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Where chunks are sent to. Both are called by one thread at a time, under the sender's lock. */
 #ifndef OVT_SENDER_H
 #define OVT_SENDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "user/lib/tracer.h"
 
 #include "user/lib/clock.h"
@@ -96,7 +97,8 @@ static void put_emergency(struct ovt_chunk *chunk, const struct ovt_event *event
 	}
 }
 
-/* Counts a lost event; at the first one of a blackout says so. False if it need not be lost after all. */
+/* Counts a lost event; at the first one of a blackout says so. False if it need not be lost after
+ * all. */
 static bool lose(struct ovt_chunk *chunk, uint64_t from, uint16_t says)
 {
 	uint64_t lost = atomic_load(&chunk->lost);
@@ -132,11 +134,10 @@ static bool log_without_room(struct ovt_chunk *chunk, uint64_t from, const struc
 	return true;
 }
 
-static enum ovt_put put_normal(struct ovt_chunk *chunk, const struct ovt_event *event,
-			       bool *jumps)
+static enum ovt_put put_normal(struct ovt_chunk *chunk, const struct ovt_event *event, bool *jumps)
 {
-	/* Who holds a slot is done with it in some ns, or else this thread has interrupted him. Each
-	 * try is for the next slot, but there may be one only. */
+	/* Who holds a slot is done with it in some ns, or else this thread has interrupted him.
+	 * Each try is for the next slot, but there may be one only. */
 	enum { TRIES = 1000 };
 	unsigned how = ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_CYC ? OVT_CYCLIC : 0;
 	*jumps = is_next_chunk(event) && successor_is_ready(chunk);
@@ -185,8 +186,7 @@ static void log_into_chunk(const struct ovt_event *event)
 {
 	while (atomic_load_explicit(&destinations, memory_order_relaxed) & TO_CHUNK) {
 		uint64_t from = atomic_load_explicit(&selected, memory_order_acquire);
-		if (number_of(from) < 0 ||
-		    try_to_log(&ovt_chunks[number_of(from)], from, event))
+		if (number_of(from) < 0 || try_to_log(&ovt_chunks[number_of(from)], from, event))
 			return;
 	}
 }
@@ -198,7 +198,8 @@ void TRACER_LOGEVENT(FTrace_WORD type, FTrace_WORD par1, FTrace_DWORD par2)
 	/* The codes of the filters themselves, and next_chunk, are never filtered. */
 	bool kept = code >= FTrace_filter_trace_Events ||
 		    !(atomic_load_explicit(&filtered, memory_order_relaxed) >>
-			      (code & FTrace_family_mask) & 1);
+			      (code & FTrace_family_mask) &
+		      1);
 	if (!to || !kept || code == FTrace_EVT_empty)
 		return;
 	OVNITRACE_USDT3("ovnitrace", "event", type, par1, par2);

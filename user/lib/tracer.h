@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What is selected, enabled and filtered, and the logging of an event. */
 #ifndef OVT_TRACER_H
 #define OVT_TRACER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The network sender: datagrams of the original's format, a header of 24 bytes and at most 60
  * records. All numbers are little-endian. */
 #include "user/lib/sender.h"
@@ -15,7 +16,7 @@ enum { HEADER = 24, RECORDS = 60, RECORD = sizeof(struct ftrace_record) };
 static const char default_port[] = "20000";
 
 static struct {
-	int fd; /* -1: not initialized */
+	int fd;		 /* -1: not initialized */
 	uint32_t number; /* of the last datagram */
 } network = {.fd = -1};
 

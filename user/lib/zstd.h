@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* zstd, where the library was built with it (OVT_ZSTD); without, all fails. */
 #ifndef OVT_ZSTD_H
 #define OVT_ZSTD_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/chunk_assembler.h"
 
 #include "user/chunk/event_count.h"
@@ -11,7 +12,8 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kHeader = 4, kNumeventsAt = 3; ///< records of a chunk's header, and which is numevents
+constexpr size_t kHeader = 4,
+                 kNumeventsAt = 3; ///< records of a chunk's header, and which is numevents
 
 std::string_view bytes_of(const ftrace_record *records, size_t count) {
   return {reinterpret_cast<const char *>(records), count * sizeof(ftrace_record)};
@@ -31,12 +33,15 @@ uint64_t time_of_first(std::span<const ftrace_record> records, uint64_t otherwis
   return otherwise;
 }
 
-uint32_t saturated(uint64_t number) { return uint32_t(std::min<uint64_t>(number, UINT32_MAX)); }
+uint32_t saturated(uint64_t number) {
+  return uint32_t(std::min<uint64_t>(number, UINT32_MAX));
+}
 
 } // namespace
 
-bool ChunkAssembler::take(uint32_t chunk, uint64_t events_before, std::span<const ftrace_record> records,
-                          uint64_t first_time, uint64_t datagrams_lost) {
+bool ChunkAssembler::take(uint32_t chunk, uint64_t events_before,
+                          std::span<const ftrace_record> records, uint64_t first_time,
+                          uint64_t datagrams_lost) {
   if (events_before < events_)
     return false;
   const uint64_t missing = events_before - events_;
@@ -55,7 +60,8 @@ bool ChunkAssembler::take(uint32_t chunk, uint64_t events_before, std::span<cons
 }
 
 /// Takes the header away from `records` if it is there; makes one if it is lost.
-void ChunkAssembler::begin_chunk(uint32_t chunk, std::span<const ftrace_record> &records, uint64_t time) {
+void ChunkAssembler::begin_chunk(uint32_t chunk, std::span<const ftrace_record> &records,
+                                 uint64_t time) {
   if (!any_)
     number_ = pending_ && chunk ? chunk - 1 : chunk; // a flight recorder's first can have any
   tell_loss_between(time, false);
@@ -105,7 +111,8 @@ void ChunkAssembler::record(const ftrace_record &record) {
       lose(events, last_time_);
     return;
   }
-  if (is_event(kind) || kind == CodeKind::thread_state) { // a state holds after what is lost before it
+  if (is_event(kind) ||
+      kind == CodeKind::thread_state) { // a state holds after what is lost before it
     last_time_ = std::max(last_time_, ftrace_record_tsc(&record));
     tell_loss(last_time_);
   }
@@ -116,8 +123,10 @@ void ChunkAssembler::record(const ftrace_record &record) {
 bool ChunkAssembler::knows_thread(const ftrace_record &record) const {
   const uint8_t code = code_of(record.code);
   const CodeKind kind = kCodeKinds[code];
-  const bool identity = kind == CodeKind::control && code != FTrace_EVT_id && (code & FTrace_family_mask) == 0xC;
-  if (kind != CodeKind::thread_event && kind != CodeKind::thread_state && kind != CodeKind::maybe_thread && !identity)
+  const bool identity =
+      kind == CodeKind::control && code != FTrace_EVT_id && (code & FTrace_family_mask) == 0xC;
+  if (kind != CodeKind::thread_event && kind != CodeKind::thread_state &&
+      kind != CodeKind::maybe_thread && !identity)
     return true;
   if (kind == CodeKind::maybe_thread && record.par1 == 0)
     return true;
@@ -179,8 +188,9 @@ void ChunkAssembler::end_chunk(const ftrace_record &last) {
   if (records == told_records_)
     return;
   flush();
-  sink_.overwrite(cpu_, chunk_begin_ + kNumeventsAt * sizeof(ftrace_record) + offsetof(ftrace_record, par2),
-                  {reinterpret_cast<const char *>(&records), sizeof records});
+  sink_.overwrite(
+      cpu_, chunk_begin_ + kNumeventsAt * sizeof(ftrace_record) + offsetof(ftrace_record, par2),
+      {reinterpret_cast<const char *>(&records), sizeof records});
 }
 
 void ChunkAssembler::end(uint64_t events, uint64_t time, uint64_t first_time) {

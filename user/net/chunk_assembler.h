@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The chunks of one CPU, out of datagrams of which some are missing.
 #pragma once
 
@@ -12,19 +13,21 @@
 
 namespace ovnitrace {
 
-/// Writes a chunk file as docs/format.md has it. Where nothing is missing it is byte for byte what the sender's own would be.
-/// What is missing becomes a blackout, from the last event before to the next one after, with the number of its events. So
-/// does an event that came, of a thread whose introduction did not.
+/// Writes a chunk file as docs/format.md has it. Where nothing is missing it is byte for byte what
+/// the sender's own would be. What is missing becomes a blackout, from the last event before to the
+/// next one after, with the number of its events. So does an event that came, of a thread whose
+/// introduction did not.
 class ChunkAssembler {
 public:
   /// `sink` outlives it.
   ChunkAssembler(uint16_t cpu, TraceSink &sink) : cpu_(cpu), sink_(sink) {}
 
-  /// Records of a chunk of this number, in their order. `events_before`: events of this CPU that were sent before them.
-  /// `first_time`: ns, no event of the trace is older as far as is known. `datagrams_lost`: of all CPUs, so far. False,
-  /// and nothing is done, if they tell what cannot be. Throws what the sink throws.
-  bool take(uint32_t chunk, uint64_t events_before, std::span<const ftrace_record> records, uint64_t first_time,
-            uint64_t datagrams_lost);
+  /// Records of a chunk of this number, in their order. `events_before`: events of this CPU that
+  /// were sent before them. `first_time`: ns, no event of the trace is older as far as is known.
+  /// `datagrams_lost`: of all CPUs, so far. False, and nothing is done, if they tell what cannot
+  /// be. Throws what the sink throws.
+  bool take(uint32_t chunk, uint64_t events_before, std::span<const ftrace_record> records,
+            uint64_t first_time, uint64_t datagrams_lost);
   /// The capture ended at `time` (ns), with so many events of this CPU.
   void end(uint64_t events, uint64_t time, uint64_t first_time);
   /// Nothing more comes, and it is not known what was sent.
@@ -49,22 +52,22 @@ private:
 
   const uint16_t cpu_;
   TraceSink &sink_;
-  std::string out_;          ///< not given to the sink yet
-  uint64_t size_ = 0;        ///< bytes of the file, out_ included
-  uint32_t number_ = 0;      ///< of the next chunk in the file
-  bool any_ = false;         ///< something is in the file
-  bool open_ = false;        ///< a chunk is
-  bool stopped_ = false;     ///< trace_stop is written
-  bool damaged_ = false;     ///< something of the chunk may be missing
-  uint64_t datagrams_lost_ = 0; ///< when it took the last
-  uint32_t chunk_ = 0;       ///< number of the last chunk, as the sender has it
-  uint64_t chunk_begin_ = 0; ///< byte in the file
-  uint32_t told_records_ = 0; ///< by its numevents
+  std::string out_;                     ///< not given to the sink yet
+  uint64_t size_ = 0;                   ///< bytes of the file, out_ included
+  uint32_t number_ = 0;                 ///< of the next chunk in the file
+  bool any_ = false;                    ///< something is in the file
+  bool open_ = false;                   ///< a chunk is
+  bool stopped_ = false;                ///< trace_stop is written
+  bool damaged_ = false;                ///< something of the chunk may be missing
+  uint64_t datagrams_lost_ = 0;         ///< when it took the last
+  uint32_t chunk_ = 0;                  ///< number of the last chunk, as the sender has it
+  uint64_t chunk_begin_ = 0;            ///< byte in the file
+  uint32_t told_records_ = 0;           ///< by its numevents
   std::bitset<kMostContexts> contexts_; ///< that the chunk bound to a thread
-  uint64_t events_ = 0;      ///< of the sender's, until now: in the file or lost
-  uint64_t last_time_ = 0;   ///< ns
-  uint64_t pending_ = 0;     ///< events lost since the last that is in the file
-  uint64_t pending_since_ = 0; ///< ns
+  uint64_t events_ = 0;                 ///< of the sender's, until now: in the file or lost
+  uint64_t last_time_ = 0;              ///< ns
+  uint64_t pending_ = 0;                ///< events lost since the last that is in the file
+  uint64_t pending_since_ = 0;          ///< ns
   uint64_t events_lost_ = 0;
 };
 

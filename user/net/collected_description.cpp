@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/udp_session.h"
 
 #include <nlohmann/json.hpp>
@@ -10,8 +11,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kVersion = 1;   // of the trace directory
-constexpr int kMaxDepth = 64; // deeper is nothing that ovnitrace writes
+constexpr int kVersion = 1;        // of the trace directory
+constexpr int kMaxDepth = 64;      // deeper is nothing that ovnitrace writes
 constexpr unsigned kMaxKeys = 256; // of one object: finding each takes as long as there are others
 
 /// A stranger's text as an object; null if it is none, or not like what ovnitrace writes.
@@ -29,15 +30,18 @@ Json parse(const std::string &text) {
         return !strange;
       },
       false);
-  return json.is_object() && !strange && json.value("format", Json()) == "ovnitrace" ? json : Json();
+  return json.is_object() && !strange && json.value("format", Json()) == "ovnitrace" ? json
+                                                                                     : Json();
 }
 
 } // namespace
 
-bool is_description(const std::string &text) { return !parse(text).is_null(); }
+bool is_description(const std::string &text) {
+  return !parse(text).is_null();
+}
 
-std::string collected_description(const std::string &description, const std::string &from, const UdpCounts &counts,
-                                  bool closed) {
+std::string collected_description(const std::string &description, const std::string &from,
+                                  const UdpCounts &counts, bool closed) {
   Json json = parse(description);
   if (json.is_null())
     json = {{"format", "ovnitrace"},
@@ -47,7 +51,8 @@ std::string collected_description(const std::string &description, const std::str
              {{"how", closed ? "not known: the sender's own description did not come"
                              : "the sender has not said that it ended"}}}};
   if (counts.lost || counts.wrong || counts.events_lost)
-    json.erase("written"); // what the sender wrote; the blackouts in the files tell what of it is missing
+    json.erase(
+        "written"); // what the sender wrote; the blackouts in the files tell what of it is missing
   json["collected"] = {{"from", from},
                        {"datagrams", counts.taken},
                        {"lost", counts.lost},

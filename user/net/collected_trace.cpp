@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/collected_trace.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/chunk/chunk_files.h"
 #include "user/net/description_check.h"
 
@@ -22,9 +23,10 @@ constexpr char kUnfinished[] = ".trace.json.new"; // as TraceDirectory::put_in_p
 
 } // namespace
 
-CollectedTrace::CollectedTrace(const std::string &directory, const std::string &name, uint64_t most_bytes,
-                               unsigned most_open)
-    : directory_(directory + "/" + name, IfExists::next_name), most_bytes_(most_bytes), most_open_(most_open) {}
+CollectedTrace::CollectedTrace(const std::string &directory, const std::string &name,
+                               uint64_t most_bytes, unsigned most_open)
+    : directory_(directory + "/" + name, IfExists::next_name), most_bytes_(most_bytes),
+      most_open_(most_open) {}
 
 std::string CollectedTrace::file_name(FileKey key) {
   return key.first == kPlainFile ? "trace.dat" : ChunkFiles::file_name(key.first, key.second);
@@ -40,8 +42,9 @@ CollectedTrace::File &CollectedTrace::opened(FileKey key) {
       its.fd = UniqueFd();
     open_files_ = 0;
   }
-  file.fd = UniqueFd(openat(directory_.fd(), file_name(key).c_str(),
-                            O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (fresh ? O_CREAT | O_EXCL : 0), 0644));
+  file.fd =
+      UniqueFd(openat(directory_.fd(), file_name(key).c_str(),
+                      O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (fresh ? O_CREAT | O_EXCL : 0), 0644));
   if (!file.fd)
     fail(file_name(key), errno);
   open_files_++;
@@ -66,7 +69,8 @@ void CollectedTrace::overwrite(uint16_t cpu, uint64_t offset, std::string_view b
 }
 
 /// After a failure the file is cut back to whole records; they count as taken.
-void CollectedTrace::write(const File &file, uint64_t offset, std::string_view bytes, const std::string &name) {
+void CollectedTrace::write(const File &file, uint64_t offset, std::string_view bytes,
+                           const std::string &name) {
   while (!bytes.empty()) {
     const ssize_t written = pwrite(file.fd.get(), bytes.data(), bytes.size(), off_t(offset));
     if (written < 0 && errno == EINTR)
@@ -88,8 +92,8 @@ void CollectedTrace::write(const File &file, uint64_t offset, std::string_view b
 void CollectedTrace::describe(std::string_view text) {
   if (!description_file_) {
     unlinkat(directory_.fd(), kUnfinished, 0);
-    description_file_ = UniqueFd(
-        openat(directory_.fd(), kUnfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+    description_file_ = UniqueFd(openat(directory_.fd(), kUnfinished,
+                                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!description_file_)
       fail(kDescription, errno);
   }
@@ -123,15 +127,16 @@ void CollectedTrace::count(uint64_t bytes) {
   if (!most_bytes_ || bytes_ + description_ + bytes <= most_bytes_)
     return;
   failed_ = true;
-  throw Error(fmt::format("{}: the limit of {} bytes for one trace is reached (--max-size); what was written before "
-                          "stays readable",
-                          path(), most_bytes_));
+  throw Error(fmt::format(
+      "{}: the limit of {} bytes for one trace is reached (--max-size); what was written before "
+      "stays readable",
+      path(), most_bytes_));
 }
 
 void CollectedTrace::fail(const std::string &name, int error) {
   failed_ = true;
-  throw Error(fmt::format("cannot write {}/{}: {}; what had been written before stays readable", path(), name,
-                          std::strerror(error)));
+  throw Error(fmt::format("cannot write {}/{}: {}; what had been written before stays readable",
+                          path(), name, std::strerror(error)));
 }
 
 } // namespace ovnitrace

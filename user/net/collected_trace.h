@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A trace directory that a collector fills.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 #include "user/net/trace_sink.h"
 #include "user/record/trace_directory.h"
 
@@ -14,9 +15,10 @@ namespace ovnitrace {
 /// DIR/NAME, or DIR/NAME-2, … where that is there already.
 class CollectedTrace final : public TraceSink {
 public:
-  /// `most_bytes`: of all its files; 0: no limit. `most_open`: files at once; those of more CPUs are opened again and
-  /// again. Throws Error.
-  CollectedTrace(const std::string &directory, const std::string &name, uint64_t most_bytes, unsigned most_open);
+  /// `most_bytes`: of all its files; 0: no limit. `most_open`: files at once; those of more CPUs
+  /// are opened again and again. Throws Error.
+  CollectedTrace(const std::string &directory, const std::string &name, uint64_t most_bytes,
+                 unsigned most_open);
 
   void append(uint16_t cpu, bool compressed, std::string_view bytes) override;
   void overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) override;
@@ -41,8 +43,8 @@ private:
   TraceDirectory directory_;
   const uint64_t most_bytes_;
   const unsigned most_open_;
-  uint64_t bytes_ = 0;           ///< of chunks
-  uint64_t description_ = 0;     ///< bytes of trace.json so far, of all that came
+  uint64_t bytes_ = 0;       ///< of chunks
+  uint64_t description_ = 0; ///< bytes of trace.json so far, of all that came
   UniqueFd description_file_;
   std::map<FileKey, File> files_;
   unsigned open_files_ = 0;

@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/collector.h"
 
-#include "emulator/error.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "user/launch/file_limit.h"
 #include "user/net/collected_trace.h"
 #include "user/net/secret.h"
 #include "user/net/tcp_server.h"
 #include "user/net/udp_server.h"
-#include "user/record/clock.h"
 
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -38,40 +40,40 @@ UniqueFd stop_signals() {
   return UniqueFd(signalfd(-1, &stops, SFD_CLOEXEC));
 }
 
-void tell(const std::string &line) {
-  std::fputs(fmt::format("ovnitrace: {}\n", line).c_str(), stderr);
-}
-
 void make_directory(const std::string &path) {
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
-    throw Error(fmt::format("cannot make the directory {}: {}; choose another with -o", path, std::strerror(errno)));
+    throw Error(fmt::format("cannot make the directory {}: {}; choose another with -o", path,
+                            std::strerror(errno)));
 }
 
 bool is_loopback(const std::string &address) {
   return address.find("//127.") != address.npos || address.find("//[::1]") != address.npos;
 }
 
-/// How many chunk files each trace may have open, that none of all `traces` finds no descriptor free. It raises the
-/// system's limit, as far as it may.
+/// How many chunk files each trace may have open, that none of all `traces` finds no descriptor
+/// free. It raises the system's limit, as far as it may.
 unsigned open_files(size_t traces) {
-  constexpr size_t kMost = 64, kOthers = 4; // directory, trace.json, connection, a connection that has ended
+  constexpr size_t kMost = 64,
+                   kOthers = 4; // directory, trace.json, connection, a connection that has ended
   constexpr size_t kOurs = 256; // listening, connections that have not said who they are, and room
   raise_file_limit(traces * (kMost + kOthers) + kOurs);
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
-  const size_t each = limit.rlim_cur > kOurs ? (limit.rlim_cur - kOurs) / std::max<size_t>(traces, 1) : 0;
+  const size_t each =
+      limit.rlim_cur > kOurs ? (limit.rlim_cur - kOurs) / std::max<size_t>(traces, 1) : 0;
   return unsigned(each > kOthers ? std::min(each - kOthers, kMost) : 1);
 }
 
-std::unique_ptr<Server> make_server(const CollectOptions &options, const Endpoint &endpoint, const std::string &key,
-                                    unsigned most_open) {
+std::unique_ptr<Server> make_server(const CollectOptions &options, const Endpoint &endpoint,
+                                    const std::string &key, unsigned most_open) {
   const MakeTraceSink make_sink = [&options, most_open](const std::string &name) {
-    return std::make_unique<CollectedTrace>(options.directory, name, options.trace_bytes, most_open);
+    return std::make_unique<CollectedTrace>(options.directory, name, options.trace_bytes,
+                                            most_open);
   };
   const Tell say = [&options](const std::string &line) {
     if (!options.quiet || line.find("error: ") != line.npos)
-      tell(line);
+      print_text(line);
   };
   if (endpoint.transport == Endpoint::kUdp)
     return std::make_unique<UdpServer>(endpoint, options.senders, make_sink, say);
@@ -90,9 +92,10 @@ int collect(const CollectOptions &options) {
   for (const Endpoint &endpoint : options.listen) {
     servers.push_back(make_server(options, endpoint, key, most_open));
     const std::string address = servers.back()->address();
-    tell("listening on " + address);
+    print_text("listening on " + address);
     if ((key.empty() || endpoint.transport == Endpoint::kUdp) && !is_loopback(address))
-      tell("warning: whoever reaches " + address + " can write traces here; tcp:// with --key FILE prevents it");
+      print_text("warning: whoever reaches " + address +
+                 " can write traces here; tcp:// with --key FILE prevents it");
   }
   std::vector<pollfd> polls;
   for (;;) {
@@ -112,7 +115,8 @@ int collect(const CollectOptions &options) {
   }
   for (const auto &server : servers)
     server->finish();
-  return std::any_of(servers.begin(), servers.end(), [](const auto &server) { return server->incomplete(); });
+  return std::any_of(servers.begin(), servers.end(),
+                     [](const auto &server) { return server->incomplete(); });
 }
 
 } // namespace ovnitrace

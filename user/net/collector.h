@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // ovnitrace collect: receives the traces of other machines.
 #pragma once
 
@@ -18,8 +19,8 @@ struct CollectOptions {
   bool quiet = false;          ///< tells of errors only
 };
 
-/// Collects until INT, QUIT, TERM or HUP. Tells on stderr where it listens and of each trace. The exit status: 0, or 1 if
-/// some trace is not whole. Throws Error.
+/// Collects until INT, QUIT, TERM or HUP. Tells on stderr where it listens and of each trace. The
+/// exit status: 0, or 1 if some trace is not whole. Throws Error.
 int collect(const CollectOptions &options);
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/datagram.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -35,13 +36,15 @@ std::optional<Datagram> parse_datagram(std::string_view bytes, const char *&why)
   if (header.size != bytes.size())
     return std::nullopt;
   why = "of another number of events than it says";
-  if (header.events > kMostRecords || kDatagramHeader + header.events * sizeof(ftrace_record) != bytes.size())
+  if (header.events > kMostRecords ||
+      kDatagramHeader + header.events * sizeof(ftrace_record) != bytes.size())
     return std::nullopt;
   why = "without a number";
   if (header.number == 0)
     return std::nullopt;
   Datagram datagram{.number = header.number, .count = header.events, .records = {}};
-  std::memcpy(datagram.records.data(), bytes.data() + kDatagramHeader, header.events * sizeof(ftrace_record));
+  std::memcpy(datagram.records.data(), bytes.data() + kDatagramHeader,
+              header.events * sizeof(ftrace_record));
   return datagram;
 }
 

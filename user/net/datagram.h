@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Datagrams of the S.Ha.R.K. tracer's format, and what ovnitrace puts into them: docs/network.md.
 #pragma once
 
@@ -33,10 +34,11 @@ std::string write_datagram(const Datagram &datagram);
 
 /// Parameter 1 of FTrace_EXT_session, the first record of a datagram of ovnitrace: what follows.
 enum class DatagramKind : uint16_t {
-  chunk = 0,       ///< EXT_part, then records of one chunk
-  name = 1,        ///< EXT_text: what the sender calls the trace
-  description = 2, ///< EXT_part (0, offset; TSC: size of the whole), then EXT_text: a piece of trace.json
-  end = 3,         ///< trace_stop, then an EXT_part for each CPU: how many events were sent in all
+  chunk = 0, ///< EXT_part, then records of one chunk
+  name = 1,  ///< EXT_text: what the sender calls the trace
+  description =
+      2,   ///< EXT_part (0, offset; TSC: size of the whole), then EXT_text: a piece of trace.json
+  end = 3, ///< trace_stop, then an EXT_part for each CPU: how many events were sent in all
 };
 
 inline constexpr size_t kTextInRecord = 14;

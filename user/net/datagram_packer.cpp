@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/datagram_packer.h"
 
 #include "user/chunk/event_count.h"
@@ -19,8 +20,9 @@ ftrace_record make(uint16_t code, uint16_t par1, uint64_t tsc, uint32_t par2) {
 
 /// Whether a record goes on with what the one before began to tell of a thread.
 bool continues_identity(const ftrace_record &record) {
-  return record.code == FTrace_EXT_process || record.code == FTrace_EXT_parent || record.code == FTrace_EXT_name_0 ||
-         record.code == FTrace_EXT_name_1 || record.code == FTrace_EXT_name_2 || record.code == FTrace_EXT_name_3;
+  return record.code == FTrace_EXT_process || record.code == FTrace_EXT_parent ||
+         record.code == FTrace_EXT_name_0 || record.code == FTrace_EXT_name_1 ||
+         record.code == FTrace_EXT_name_2 || record.code == FTrace_EXT_name_3;
 }
 
 } // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A capture as datagrams.
 #pragma once
 
@@ -11,8 +12,9 @@
 
 namespace ovnitrace {
 
-/// Makes datagrams that tell by themselves where their records belong, so that whatever is lost, the number of the
-/// events in it is known to whoever gets a later one. Never mixes chunks in one, nor splits what introduces a thread.
+/// Makes datagrams that tell by themselves where their records belong, so that whatever is lost,
+/// the number of the events in it is known to whoever gets a later one. Never mixes chunks in one,
+/// nor splits what introduces a thread.
 class DatagramPacker {
 public:
   using Send = std::function<void(const Datagram &)>;

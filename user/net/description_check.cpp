@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/description_check.h"
 
 #include <nlohmann/json.hpp>

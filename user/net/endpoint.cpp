@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/endpoint.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 #include <netdb.h>
@@ -19,7 +20,8 @@ namespace {
 constexpr std::string_view kSchemes[] = {"tcp://", "udp://"}; // by Transport
 constexpr size_t kLongestHost = 255;
 
-[[noreturn]] void refuse(const std::string &option, const std::string &text, const std::string &why) {
+[[noreturn]] void refuse(const std::string &option, const std::string &text,
+                         const std::string &why) {
   throw Error(fmt::format("{} {}: {}; give tcp://HOST:PORT or udp://HOST:PORT", option, text, why),
               kExitUsage);
 }
@@ -93,7 +95,8 @@ UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
 
 std::string address_text(const sockaddr *address, unsigned size) {
   char host[NI_MAXHOST], port[NI_MAXSERV];
-  if (getnameinfo(address, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV))
+  if (getnameinfo(address, size, host, sizeof host, port, sizeof port,
+                  NI_NUMERICHOST | NI_NUMERICSERV))
     return {};
   const bool v6 = address->sa_family == AF_INET6;
   return fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", port);
@@ -111,7 +114,11 @@ std::string name_of(int socket, int (*get)(int, sockaddr *, socklen_t *) noexcep
 
 } // namespace
 
-std::string peer_text(int socket) { return name_of(socket, getpeername); }
-std::string local_text(int socket) { return name_of(socket, getsockname); }
+std::string peer_text(int socket) {
+  return name_of(socket, getpeername);
+}
+std::string local_text(int socket) {
+  return name_of(socket, getsockname);
+}
 
 } // namespace ovnitrace

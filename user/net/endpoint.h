@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Where a trace is sent to, or listened for.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 
 #include <cstdint>
 #include <functional>
@@ -23,15 +24,15 @@ struct Endpoint {
   std::string text() const; ///< with scheme
 };
 
-/// "tcp://HOST[:PORT]" or "udp://…"; an IPv6 address in brackets. Throws Error with kExitUsage; `option` is
-/// named in it.
+/// "tcp://HOST[:PORT]" or "udp://…"; an IPv6 address in brackets. Throws Error with kExitUsage;
+/// `option` is named in it.
 Endpoint parse_endpoint(const std::string &option, const std::string &text);
 
 /// Whether `text` says tcp:// or udp://.
 bool has_transport(const std::string &text);
 
-/// Calls `try_one` with each address of the endpoint until it gives a socket. It returns none with errno set.
-/// Throws Error: "cannot WHAT tcp://…: why".
+/// Calls `try_one` with each address of the endpoint until it gives a socket. It returns none with
+/// errno set. Throws Error: "cannot WHAT tcp://…: why".
 UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
                      const std::function<UniqueFd(const addrinfo &)> &try_one);
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/handshake.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/net/message.h"
 
 #include <fmt/core.h>
@@ -34,7 +35,8 @@ SessionKeys Transcript::keys() const {
   return {sign("ovnitrace 1: to the collector", {}), sign("ovnitrace 1: to the sender", {})};
 }
 
-CollectorHandshake::CollectorHandshake(const std::string &key) : transcript_(key), greeting_(kMagic) {
+CollectorHandshake::CollectorHandshake(const std::string &key)
+    : transcript_(key), greeting_(kMagic) {
   put_u32(greeting_, kVersion);
   put_u32(greeting_, key.empty() ? 0 : kWantsKey);
   greeting_ += bytes_of(random_digest());
@@ -45,7 +47,8 @@ std::string CollectorHandshake::check(std::string_view identify) {
   if (identify.size() < kNameAt)
     throw Error("the sender's introduction is too short");
   transcript_.set(greeting_, identify.substr(0, sizeof(Digest)), identify.substr(kNameAt));
-  if (keyed() && !equal(transcript_.sender_proof(), identify.substr(sizeof(Digest), sizeof(Digest))))
+  if (keyed() &&
+      !equal(transcript_.sender_proof(), identify.substr(sizeof(Digest), sizeof(Digest))))
     throw Error("wrong key: the sender does not have the collector's (--key)");
   return safe_name(identify.substr(kNameAt));
 }
@@ -59,11 +62,13 @@ std::string SenderHandshake::identify(std::string_view greeting, std::string_vie
   if (greeting.size() != kGreetingSize || !greeting.starts_with(kMagic))
     throw Error("it is no collector of ovnitrace");
   if (const uint32_t version = get_u32(greeting, kMagic.size()); version != kVersion)
-    throw Error(fmt::format("it speaks version {} of the protocol, this ovnitrace version {}", version, kVersion));
+    throw Error(fmt::format("it speaks version {} of the protocol, this ovnitrace version {}",
+                            version, kVersion));
   const bool wants_key = get_u32(greeting, kMagic.size() + 4) & kWantsKey;
   if (wants_key != keyed())
     throw Error(wants_key ? "it takes only senders with its key: give it with --key FILE"
-                          : "it has no key, so it cannot prove who it is; nothing was sent to it. Start it with the "
+                          : "it has no key, so it cannot prove who it is; nothing was sent to it. "
+                            "Start it with the "
                             "same --key FILE");
   const Digest nonce = random_digest();
   transcript_.set(greeting, bytes_of(nonce), name);
@@ -85,8 +90,8 @@ std::string safe_name(std::string_view name) {
   std::replace_if(
       safe.begin(), safe.end(),
       [](char c) {
-        return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-                 c == '_' || c == '-' || c == '+');
+        return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                 c == '.' || c == '_' || c == '-' || c == '+');
       },
       '_');
   if (safe.empty())

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // How a sender and a collector make sure of each other: docs/network.md.
 #pragma once
 
@@ -13,8 +14,8 @@ struct SessionKeys {
   Digest to_collector, to_sender;
 };
 
-/// What one connection proves with. Each side gives a nonce that it never used before, so nothing that was
-/// heard on another connection proves anything here, and the key itself is never sent.
+/// What one connection proves with. Each side gives a nonce that it never used before, so nothing
+/// that was heard on another connection proves anything here, and the key itself is never sent.
 class Transcript {
 public:
   /// `key` may be empty: nothing is proved then.
@@ -23,7 +24,9 @@ public:
   bool keyed() const { return !key_.empty(); }
   void set(std::string_view greeting, std::string_view nonce, std::string_view name);
   Digest sender_proof() const { return sign("ovnitrace 1: sender", {}); }
-  Digest collector_proof(std::string_view directory) const { return sign("ovnitrace 1: collector", directory); }
+  Digest collector_proof(std::string_view directory) const {
+    return sign("ovnitrace 1: collector", directory);
+  }
   SessionKeys keys() const;
 
 private:
@@ -53,7 +56,8 @@ public:
   explicit SenderHandshake(const std::string &key) : transcript_(key) {}
   /// The payload of identify. Throws Error if this greeting is not to be answered.
   std::string identify(std::string_view greeting, std::string_view name);
-  /// The directory of the trace, from the payload of accept. Throws Error if the collector has not the key.
+  /// The directory of the trace, from the payload of accept. Throws Error if the collector has not
+  /// the key.
   std::string check(std::string_view accept) const;
   bool keyed() const { return transcript_.keyed(); }
   SessionKeys keys() const { return transcript_.keys(); }
@@ -62,10 +66,12 @@ private:
   Transcript transcript_;
 };
 
-/// A name for a directory out of anything: letters, digits and . _ - + only, no leading dot, 1 to 100 of them.
+/// A name for a directory out of anything: letters, digits and . _ - + only, no leading dot, 1 to
+/// 100 of them.
 std::string safe_name(std::string_view name);
 
-/// For a terminal: what a stranger said, in plain ASCII without control characters, at most 300 bytes.
+/// For a terminal: what a stranger said, in plain ASCII without control characters, at most 300
+/// bytes.
 std::string printable(std::string_view text);
 
 } // namespace ovnitrace

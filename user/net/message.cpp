@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/message.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 
@@ -29,12 +30,21 @@ template <typename Number> Number get(std::string_view from, size_t at) {
 
 } // namespace
 
-void put_u32(std::string &to, uint32_t number) { put(to, number); }
-void put_u64(std::string &to, uint64_t number) { put(to, number); }
-uint32_t get_u32(std::string_view from, size_t at) { return get<uint32_t>(from, at); }
-uint64_t get_u64(std::string_view from, size_t at) { return get<uint64_t>(from, at); }
+void put_u32(std::string &to, uint32_t number) {
+  put(to, number);
+}
+void put_u64(std::string &to, uint64_t number) {
+  put(to, number);
+}
+uint32_t get_u32(std::string_view from, size_t at) {
+  return get<uint32_t>(from, at);
+}
+uint64_t get_u64(std::string_view from, size_t at) {
+  return get<uint64_t>(from, at);
+}
 
-std::string_view MessageWriter::write(MessageType type, std::string_view payload, std::string_view more) {
+std::string_view MessageWriter::write(MessageType type, std::string_view payload,
+                                      std::string_view more) {
   bytes_.clear();
   put_u32(bytes_, uint32_t(type));
   put_u32(bytes_, uint32_t(payload.size() + more.size()));
@@ -60,10 +70,12 @@ std::optional<Message> MessageParser::next() {
     throw Error(fmt::format("what came is no message of ovnitrace (type {})", type));
   if (size > most_)
     throw Error(fmt::format("a message claims {} bytes, at most {} are allowed", size, most_));
-  const size_t signed_size = kMessageHeader + size, whole = signed_size + (key_ ? sizeof(Digest) : 0);
+  const size_t signed_size = kMessageHeader + size,
+               whole = signed_size + (key_ ? sizeof(Digest) : 0);
   if (left.size() < whole)
     return std::nullopt;
-  if (key_ && !equal(digest_of(*key_, number_++, left.substr(0, signed_size)), left.substr(signed_size, sizeof(Digest))))
+  if (key_ && !equal(digest_of(*key_, number_++, left.substr(0, signed_size)),
+                     left.substr(signed_size, sizeof(Digest))))
     throw Error("a message was changed on its way, repeated, or not made with the key");
   at_ += whole;
   return Message{MessageType(type), left.substr(kMessageHeader, size)};

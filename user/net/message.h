@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The messages of a TCP connection between a sender and a collector: docs/network.md.
 #pragma once
 
@@ -28,8 +29,9 @@ struct Message {
   std::string_view payload; ///< valid until the next call of the parser
 };
 
-inline constexpr size_t kMessageHeader = 8; ///< type and size of the payload, u32 each, little-endian
-inline constexpr size_t kMostPiece = 1 << 20;         ///< bytes of a file in one message
+inline constexpr size_t kMessageHeader =
+    8; ///< type and size of the payload, u32 each, little-endian
+inline constexpr size_t kMostPiece = 1 << 20;          ///< bytes of a file in one message
 inline constexpr size_t kMostPayload = kMostPiece + 4; ///< with the CPU before it
 inline constexpr size_t kMostEarlyPayload = 1024;      ///< until both know each other
 
@@ -46,7 +48,8 @@ private:
   std::string bytes_;
 };
 
-/// Takes messages out of a stream of bytes. Memory: what has come of one message, at most its greatest size.
+/// Takes messages out of a stream of bytes. Memory: what has come of one message, at most its
+/// greatest size.
 class MessageParser {
 public:
   /// All that follows must be made with this key.
@@ -56,7 +59,8 @@ public:
 
   /// Adds bytes that have come. Take all messages out before adding more.
   void feed(std::string_view bytes);
-  /// The next message that is whole, if any. Throws Error at what is none, or is not made with the key.
+  /// The next message that is whole, if any. Throws Error at what is none, or is not made with the
+  /// key.
   std::optional<Message> next();
 
 private:

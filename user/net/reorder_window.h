@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Datagrams in the order in which they were sent.
 #pragma once
 
@@ -9,9 +10,10 @@
 
 namespace ovnitrace {
 
-/// Passes datagrams on in the order of their numbers, each once. One that is missing is waited for until `depth` later
-/// ones have come, or flush(). Memory: depth + 1 datagrams and the last 1024 gaps that were given up; what a datagram costs does
-/// not depend on the size of a gap, as anybody can send any number.
+/// Passes datagrams on in the order of their numbers, each once. One that is missing is waited for
+/// until `depth` later ones have come, or flush(). Memory: depth + 1 datagrams and the last 1024
+/// gaps that were given up; what a datagram costs does not depend on the size of a gap, as anybody
+/// can send any number.
 class ReorderWindow {
 public:
   enum class Verdict {
@@ -22,7 +24,8 @@ public:
   };
   using Deliver = std::function<void(const Datagram &)>;
 
-  explicit ReorderWindow(Deliver deliver, size_t depth = 128) : deliver_(std::move(deliver)), depth_(depth) {}
+  explicit ReorderWindow(Deliver deliver, size_t depth = 128)
+      : deliver_(std::move(deliver)), depth_(depth) {}
 
   Verdict put(const Datagram &datagram) {
     const uint32_t number = datagram.number;
@@ -43,7 +46,7 @@ public:
   }
 
   bool empty() const { return waiting_.empty(); } ///< nothing waits
-  uint64_t lost() const { return lost_; } ///< that were given up, late ones too
+  uint64_t lost() const { return lost_; }         ///< that were given up, late ones too
 
 private:
   static constexpr size_t kMostGaps = 1024;

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/secret.h"
 
-#include "emulator/error.h"
-#include "emulator/unique_fd.h"
+#include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -19,7 +20,9 @@ namespace {
 
 constexpr size_t kShortestKey = 16, kLongestKey = 4096; // bytes
 
-const uint8_t *octets(std::string_view text) { return reinterpret_cast<const uint8_t *>(text.data()); }
+const uint8_t *octets(std::string_view text) {
+  return reinterpret_cast<const uint8_t *>(text.data());
+}
 
 } // namespace
 
@@ -39,13 +42,16 @@ bool equal(const Digest &digest, std::string_view bytes) {
 
 Digest random_digest() {
   Digest digest;
-  if (getrandom(digest.data(), digest.size(), 0) != ssize_t(digest.size())) // so few bytes come at once or not
+  if (getrandom(digest.data(), digest.size(), 0) !=
+      ssize_t(digest.size())) // so few bytes come at once or not
     throw Error(fmt::format("cannot get random numbers from the kernel: {}", std::strerror(errno)));
   return digest;
 }
 
 std::string read_key(const std::string &path) {
-  const auto fail = [&](const std::string &why) { return Error(fmt::format("--key {}: {}", path, why)); };
+  const auto fail = [&](const std::string &why) {
+    return Error(fmt::format("--key {}: {}", path, why));
+  };
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status;
   if (!file || fstat(file.get(), &status) != 0)
@@ -53,9 +59,10 @@ std::string read_key(const std::string &path) {
   if (!S_ISREG(status.st_mode))
     throw fail("is no regular file");
   if (status.st_mode & (S_IRWXG | S_IRWXO))
-    throw fail(fmt::format("others may read or write it (mode {:04o}): chmod 600 it, and make a new key if somebody "
-                           "may have",
-                           status.st_mode & 07777));
+    throw fail(fmt::format(
+        "others may read or write it (mode {:04o}): chmod 600 it, and make a new key if somebody "
+        "may have",
+        status.st_mode & 07777));
   std::string key(kLongestKey + 1, '\0');
   const ssize_t got = read(file.get(), key.data(), key.size());
   if (got < 0)
@@ -64,8 +71,9 @@ std::string read_key(const std::string &path) {
   if (key.ends_with('\n'))
     key.pop_back();
   if (key.size() < kShortestKey || key.size() > kLongestKey)
-    throw fail(fmt::format("holds {} bytes; a key has {} to {}: head -c 32 /dev/urandom | base64 > FILE", key.size(),
-                           kShortestKey, kLongestKey));
+    throw fail(
+        fmt::format("holds {} bytes; a key has {} to {}: head -c 32 /dev/urandom | base64 > FILE",
+                    key.size(), kShortestKey, kLongestKey));
   return key;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The secret that a sender and a collector share.
 #pragma once
 
@@ -25,8 +26,8 @@ bool equal(const Digest &digest, std::string_view bytes);
 /// From the kernel, for a nonce. Throws Error.
 Digest random_digest();
 
-/// The content of a key file, a newline at its end left out. Throws Error if others than its owner may read
-/// it, or if it is no regular file of 16 to 4096 bytes.
+/// The content of a key file, a newline at its end left out. Throws Error if others than its owner
+/// may read it, or if it is no regular file of 16 to 4096 bytes.
 std::string read_key(const std::string &path);
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What listens at a collector.
 #pragma once
 

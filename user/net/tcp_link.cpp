@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/tcp_link.h"
 
-#include "emulator/error.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
 #include "user/net/handshake.h"
-#include "user/record/clock.h"
 
 #include <fmt/core.h>
 #include <netdb.h>
@@ -48,7 +49,8 @@ UniqueFd connect_to(const addrinfo &address) {
 
 } // namespace
 
-TcpLink::TcpLink(const Endpoint &endpoint, const std::string &key, const std::string &name, uint64_t patience)
+TcpLink::TcpLink(const Endpoint &endpoint, const std::string &key, const std::string &name,
+                 uint64_t patience)
     : endpoint_(endpoint), patience_(patience), fd_(open_socket(endpoint, "send to", connect_to)) {
   const int on = 1;
   setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -98,8 +100,8 @@ std::string TcpLink::receive(MessageType type) {
         check_refusal(*message);
         if (message->type == type)
           return std::string(message->payload);
-        throw Error(fmt::format("it sent a message of type {} where one of type {} belongs", uint32_t(message->type),
-                                uint32_t(type)));
+        throw Error(fmt::format("it sent a message of type {} where one of type {} belongs",
+                                uint32_t(message->type), uint32_t(type)));
       }
     } catch (const Error &error) {
       fail(error.what());
@@ -108,8 +110,8 @@ std::string TcpLink::receive(MessageType type) {
   }
 }
 
-/// Until the socket is ready for one of them; input is taken in at once. That something is said does not prolong it: a
-/// collector could keep us for ever so.
+/// Until the socket is ready for one of them; input is taken in at once. That something is said
+/// does not prolong it: a collector could keep us for ever so.
 void TcpLink::wait(short events) {
   if (!fd_)
     throw Error(fmt::format("the connection to {} is closed", endpoint_.text()));

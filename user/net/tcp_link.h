@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The sender's end of a TCP connection to a collector.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 #include "user/net/endpoint.h"
 #include "user/net/message.h"
 
@@ -11,15 +12,17 @@
 
 namespace ovnitrace {
 
-/// Connected, and the collector has accepted the trace. Every call waits while the collector is slow and gives
-/// up when nothing moves for a minute. For one thread at a time. A call that throws Error closes it.
+/// Connected, and the collector has accepted the trace. Every call waits while the collector is
+/// slow and gives up when nothing moves for a minute. For one thread at a time. A call that throws
+/// Error closes it.
 class TcpLink {
 public:
   static constexpr uint64_t kPatience = 60'000'000'000; ///< ns
 
-  /// Connects and introduces the trace `name`. `key`: empty without one. `patience`: ns in which the collector must take
-  /// something, or say all of what is waited for. Throws Error.
-  TcpLink(const Endpoint &endpoint, const std::string &key, const std::string &name, uint64_t patience = kPatience);
+  /// Connects and introduces the trace `name`. `key`: empty without one. `patience`: ns in which
+  /// the collector must take something, or say all of what is waited for. Throws Error.
+  TcpLink(const Endpoint &endpoint, const std::string &key, const std::string &name,
+          uint64_t patience = kPatience);
 
   /// Throws Error, with the collector's own words if it refused.
   void send(MessageType type, std::string_view payload, std::string_view more = {});
@@ -40,7 +43,7 @@ private:
 
   const Endpoint endpoint_;
   const uint64_t patience_; ///< ns
-  uint64_t since_ = 0;      ///< ns: when it last took something, or when the waiting for a message began
+  uint64_t since_ = 0; ///< ns: when it last took something, or when the waiting for a message began
   UniqueFd fd_;
   MessageWriter writer_;
   MessageParser parser_;

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/tcp_server.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 #include <netdb.h>
@@ -18,14 +19,16 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000; // ns
 constexpr uint64_t kIntroductionTime = 10 * kSecond, kClosingTime = 5 * kSecond;
-constexpr unsigned kMostIdle = 64; ///< connections that have not said who they are, or have ended: a new one takes the oldest's place
+constexpr unsigned kMostIdle = 64; ///< connections that have not said who they are, or have ended:
+                                   ///< a new one takes the oldest's place
 constexpr size_t kReadSize = 256 << 10;
 
 UniqueFd listen_on(const addrinfo &address) {
   UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
   if (fd && (setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-             bind(fd.get(), address.ai_addr, address.ai_addrlen) != 0 || listen(fd.get(), SOMAXCONN) != 0))
+             bind(fd.get(), address.ai_addr, address.ai_addrlen) != 0 ||
+             listen(fd.get(), SOMAXCONN) != 0))
     return UniqueFd();
   return fd;
 }
@@ -41,16 +44,17 @@ void keep_alive(int fd) {
 
 } // namespace
 
-TcpServer::TcpServer(const Endpoint &endpoint, const std::string &key, unsigned most_senders, MakeTraceSink make_sink,
-                     Tell tell)
-    : socket_(open_socket(endpoint, "listen on", listen_on)), key_(key), most_senders_(most_senders),
-      make_sink_(std::move(make_sink)), tell_(std::move(tell)), buffer_(kReadSize, '\0') {}
+TcpServer::TcpServer(const Endpoint &endpoint, const std::string &key, unsigned most_senders,
+                     MakeTraceSink make_sink, Tell tell)
+    : socket_(open_socket(endpoint, "listen on", listen_on)), key_(key),
+      most_senders_(most_senders), make_sink_(std::move(make_sink)), tell_(std::move(tell)),
+      buffer_(kReadSize, '\0') {}
 
 void TcpServer::add(std::vector<pollfd> &polls) {
   polls.push_back({socket_.get(), POLLIN, 0});
   for (Connection &connection : connections_)
-    polls.push_back(
-        {connection.fd.get(), short(POLLIN | (connection.session.output().empty() ? 0 : POLLOUT)), 0});
+    polls.push_back({connection.fd.get(),
+                     short(POLLIN | (connection.session.output().empty() ? 0 : POLLOUT)), 0});
 }
 
 void TcpServer::handle(std::span<const pollfd> polls, uint64_t now) {
@@ -82,11 +86,13 @@ void TcpServer::add_connection(UniqueFd fd, uint64_t now) {
   const std::string peer = peer_text(fd.get());
   const MakeTraceSink make_sink = [this](const std::string &name) {
     if (introduced() >= most_senders_)
-      throw Error(fmt::format("{} senders are being served, no more are allowed (--max-senders)", most_senders_));
+      throw Error(fmt::format("{} senders are being served, no more are allowed (--max-senders)",
+                              most_senders_));
     return make_sink_(name);
   };
   try {
-    connections_.push_back({std::move(fd), peer, TcpSession(key_, make_sink), now + kIntroductionTime});
+    connections_.push_back(
+        {std::move(fd), peer, TcpSession(key_, make_sink), now + kIntroductionTime});
     write(connections_.back());
   } catch (const Error &error) {
     tell_(fmt::format("{}: {}", peer, error.what()));
@@ -94,9 +100,10 @@ void TcpServer::add_connection(UniqueFd fd, uint64_t now) {
 }
 
 unsigned TcpServer::introduced() const {
-  return unsigned(std::count_if(connections_.begin(), connections_.end(), [](const Connection &connection) {
-    return connection.session.introduced() && !connection.session.ended();
-  }));
+  return unsigned(
+      std::count_if(connections_.begin(), connections_.end(), [](const Connection &connection) {
+        return connection.session.introduced() && !connection.session.ended();
+      }));
 }
 
 void TcpServer::handle(Connection &connection, short events, uint64_t now) {
@@ -121,8 +128,8 @@ void TcpServer::read(Connection &connection) {
     lose(connection);
 }
 
-/// What is to be said; then, after the end, that nothing follows. The connection stays until the other side closes it
-/// too, lest it loses what was said last.
+/// What is to be said; then, after the end, that nothing follows. The connection stays until the
+/// other side closes it too, lest it loses what was said last.
 void TcpServer::write(Connection &connection) {
   std::string &output = connection.session.output();
   while (!connection.gone && !output.empty()) {
@@ -154,8 +161,9 @@ void TcpServer::tell_about(Connection &connection, uint64_t now) {
     connection.deadline = now + kClosingTime;
     incomplete_ |= session.introduced() && !session.complete();
     const std::string what = session.introduced() ? session.sink()->path() : connection.peer;
-    tell_(session.complete() ? fmt::format("{} is complete: {} bytes", what, session.sink()->bytes())
-                             : fmt::format("{}: error: {}", what, session.error()));
+    tell_(session.complete()
+              ? fmt::format("{} is complete: {} bytes", what, session.sink()->bytes())
+              : fmt::format("{}: error: {}", what, session.error()));
   }
 }
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The senders of a collector that come by TCP.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 #include "user/net/endpoint.h"
 #include "user/net/server.h"
 #include "user/net/tcp_session.h"
@@ -14,8 +15,10 @@ namespace ovnitrace {
 
 class TcpServer final : public Server {
 public:
-  /// Listens. `make_sink` and `tell` are called on the thread of the caller of handle(). Throws Error.
-  TcpServer(const Endpoint &endpoint, const std::string &key, unsigned most_senders, MakeTraceSink make_sink, Tell tell);
+  /// Listens. `make_sink` and `tell` are called on the thread of the caller of handle(). Throws
+  /// Error.
+  TcpServer(const Endpoint &endpoint, const std::string &key, unsigned most_senders,
+            MakeTraceSink make_sink, Tell tell);
 
   std::string address() const override { return "tcp://" + local_text(socket_.get()); }
   void add(std::vector<pollfd> &polls) override;

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/tcp_session.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -112,7 +113,8 @@ void TcpSession::end(std::string_view payload) {
   if (!described_)
     throw Error("the sender ended without its trace.json");
   if (payload.size() != 8 || get_u64(payload, 0) != sink_->bytes())
-    throw Error(fmt::format("{} bytes of chunks came, not as many as the sender says", sink_->bytes()));
+    throw Error(
+        fmt::format("{} bytes of chunks came, not as many as the sender says", sink_->bytes()));
   std::string written;
   put_u64(written, sink_->bytes());
   output_ += writer_.write(MessageType::done, written);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // One sender at a collector, over TCP.
 #pragma once
 
@@ -11,8 +12,9 @@
 
 namespace ovnitrace {
 
-/// Takes the bytes that come on a connection and gives those that are to go out; knows no socket. Whatever comes, it
-/// ends in ended(), with error() where something was wrong; what was taken until then is a readable trace.
+/// Takes the bytes that come on a connection and gives those that are to go out; knows no socket.
+/// Whatever comes, it ends in ended(), with error() where something was wrong; what was taken until
+/// then is a readable trace.
 class TcpSession {
 public:
   TcpSession(const std::string &key, MakeTraceSink make_sink);
@@ -24,7 +26,7 @@ public:
   void refuse(const std::string &why);
 
   std::string &output() { return output_; } ///< to be taken away as it is sent
-  bool ended() const { return ended_; }     ///< nothing more is read; the connection is to be closed
+  bool ended() const { return ended_; } ///< nothing more is read; the connection is to be closed
   bool introduced() const { return bool(sink_); }
   bool complete() const { return complete_; } ///< all of it came and is written
   const std::string &error() const { return error_; }

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/tcp_target.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +9,8 @@
 
 namespace ovnitrace {
 
-TcpTarget::TcpTarget(const Endpoint &collector, const std::string &key, const std::string &name, int level)
+TcpTarget::TcpTarget(const Endpoint &collector, const std::string &key, const std::string &name,
+                     int level)
     : link_(collector, key, name) {
   if (level)
     compressor_.emplace(level);
@@ -19,7 +21,8 @@ void TcpTarget::prepare(const Description &description) {
   const auto send_whole = [&](size_t least) {
     if (waiting.size() < least)
       return;
-    for (std::string_view left = waiting; !left.empty(); left.remove_prefix(std::min(left.size(), kMostPiece)))
+    for (std::string_view left = waiting; !left.empty();
+         left.remove_prefix(std::min(left.size(), kMostPiece)))
       link_.send(MessageType::description, left.substr(0, kMostPiece));
     waiting.clear();
   };
@@ -75,6 +78,8 @@ void TcpTarget::discard() noexcept {
   }
 }
 
-std::string TcpTarget::place() const { return fmt::format("{} as {}", link_.collector(), link_.directory()); }
+std::string TcpTarget::place() const {
+  return fmt::format("{} as {}", link_.collector(), link_.directory());
+}
 
 } // namespace ovnitrace

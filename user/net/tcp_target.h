@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A capture to a collector, over TCP.
 #pragma once
 

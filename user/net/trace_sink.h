@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Where a collector puts the trace of one sender.
 #pragma once
 
@@ -15,13 +16,15 @@ public:
   static constexpr uint16_t kPlainFile = 0xFFFF;
 
   virtual ~TraceSink() = default;
-  /// Appends to the file of a CPU. Throws Error: then nothing more is taken, and what was taken stays readable.
+  /// Appends to the file of a CPU. Throws Error: then nothing more is taken, and what was taken
+  /// stays readable.
   virtual void append(uint16_t cpu, bool compressed, std::string_view bytes) = 0;
   /// Writes over what was appended to a plain file before. Throws Error.
   virtual void overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) = 0;
   /// A piece of trace.json. Throws Error.
   virtual void describe(std::string_view text) = 0;
-  /// These pieces are a trace.json, in place of the one that was there. Throws Error, also if they are none.
+  /// These pieces are a trace.json, in place of the one that was there. Throws Error, also if they
+  /// are none.
   virtual void end_description() = 0;
   /// Removes what is there: nothing was captured.
   virtual void discard() noexcept = 0;

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/udp_server.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -16,10 +17,12 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint64_t kSettleTime = 1'000'000'000; ///< ns without a datagram: what is missing will not come
-constexpr uint64_t kIdleTime = 60'000'000'000;  ///< ns without a datagram: another may have its place
-constexpr int kReceiveBuffer = 8 << 20;         ///< bytes that wait in the kernel while we write
-constexpr unsigned kMostAtOnce = 4096;          ///< datagrams before others have their turn
+constexpr uint64_t kSettleTime =
+    1'000'000'000; ///< ns without a datagram: what is missing will not come
+constexpr uint64_t kIdleTime =
+    60'000'000'000;                     ///< ns without a datagram: another may have its place
+constexpr int kReceiveBuffer = 8 << 20; ///< bytes that wait in the kernel while we write
+constexpr unsigned kMostAtOnce = 4096;  ///< datagrams before others have their turn
 constexpr size_t kMostEnded = 256;
 constexpr uint64_t kMostWrongTold = 10;
 
@@ -28,7 +31,8 @@ UniqueFd bind_to(const addrinfo &address) {
   if (fd && bind(fd.get(), address.ai_addr, address.ai_addrlen) != 0)
     return UniqueFd();
   // As much as the system allows, or, with the capability, as much as we want.
-  if (fd && setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer) != 0)
+  if (fd &&
+      setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer) != 0)
     setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof kReceiveBuffer);
   return fd;
 }
@@ -40,7 +44,8 @@ uint64_t session_of(const Datagram &datagram) {
 
 } // namespace
 
-UdpServer::UdpServer(const Endpoint &endpoint, unsigned most_senders, MakeTraceSink make_sink, Tell tell)
+UdpServer::UdpServer(const Endpoint &endpoint, unsigned most_senders, MakeTraceSink make_sink,
+                     Tell tell)
     : socket_(open_socket(endpoint, "listen on", bind_to)), most_senders_(most_senders),
       make_sink_(std::move(make_sink)), tell_(std::move(tell)) {}
 
@@ -49,12 +54,13 @@ void UdpServer::handle(std::span<const pollfd> polls, uint64_t now) {
   for (unsigned n = 0; polls[0].revents && n < kMostAtOnce; n++) {
     sockaddr_storage address = {};
     socklen_t size = sizeof address;
-    const ssize_t got =
-        recvfrom(socket_.get(), bytes, sizeof bytes, 0, reinterpret_cast<sockaddr *>(&address), &size);
+    const ssize_t got = recvfrom(socket_.get(), bytes, sizeof bytes, 0,
+                                 reinterpret_cast<sockaddr *>(&address), &size);
     if (got < 0 && errno != EINTR)
       break;
     if (got >= 0)
-      take(address_text(reinterpret_cast<const sockaddr *>(&address), size), {bytes, size_t(got)}, now);
+      take(address_text(reinterpret_cast<const sockaddr *>(&address), size), {bytes, size_t(got)},
+           now);
   }
   look(now);
 }
@@ -63,7 +69,8 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
   const char *why = nullptr;
   const std::optional<Datagram> datagram = parse_datagram(bytes, why);
   if (!datagram) {
-    for (auto at = senders_.lower_bound({from, 0}); at != senders_.end() && at->first.first == from; ++at)
+    for (auto at = senders_.lower_bound({from, 0}); at != senders_.end() && at->first.first == from;
+         ++at)
       at->second.session.count_stray();
     return wrong(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
   }
@@ -86,8 +93,8 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
 }
 
 /// Of this datagram; null if it is of none that is served.
-UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram, std::string_view bytes,
-                                       uint64_t now) {
+UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram,
+                                        std::string_view bytes, uint64_t now) {
   auto at = senders_.find(key);
   const bool has_numbers = key.second != 0;
   if (at != senders_.end() && !has_numbers && datagram.number == 1) {
@@ -101,11 +108,14 @@ UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram
   }
   if (at != senders_.end())
     return &at->second;
-  // What still comes of a trace that ended; one of a sender without numbers goes on only with its datagram 1.
-  if ((has_numbers || datagram.number != 1) && std::find(ended_.begin(), ended_.end(), key) != ended_.end())
+  // What still comes of a trace that ended; one of a sender without numbers goes on only with its
+  // datagram 1.
+  if ((has_numbers || datagram.number != 1) &&
+      std::find(ended_.begin(), ended_.end(), key) != ended_.end())
     return nullptr;
   if (senders_.size() >= most_senders_ && !make_room(now)) {
-    wrong(key.first, fmt::format("{} senders are being served, no more are allowed (--max-senders)", most_senders_));
+    wrong(key.first, fmt::format("{} senders are being served, no more are allowed (--max-senders)",
+                                 most_senders_));
     return nullptr;
   }
   at = senders_.try_emplace(key, key.first, make_sink_).first;
@@ -114,15 +124,17 @@ UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram
   return &at->second;
 }
 
-/// Ends the sender of which nothing came for longest, if that is long. Nobody else would end one that went away without a word.
+/// Ends the sender of which nothing came for longest, if that is long. Nobody else would end one
+/// that went away without a word.
 bool UdpServer::make_room(uint64_t now) {
-  const auto oldest = std::min_element(senders_.begin(), senders_.end(), [](const auto &one, const auto &other) {
-    return one.second.last < other.second.last;
-  });
+  const auto oldest =
+      std::min_element(senders_.begin(), senders_.end(), [](const auto &one, const auto &other) {
+        return one.second.last < other.second.last;
+      });
   if (oldest == senders_.end() || now - oldest->second.last < kIdleTime)
     return false;
-  tell_(fmt::format("{}: error: nothing came of it for {} s, another sender gets its place", oldest->first.first,
-                    (now - oldest->second.last) / 1'000'000'000));
+  tell_(fmt::format("{}: error: nothing came of it for {} s, another sender gets its place",
+                    oldest->first.first, (now - oldest->second.last) / 1'000'000'000));
   incomplete_ = true;
   end(oldest);
   return true;
@@ -162,16 +174,20 @@ void UdpServer::end(std::map<Key, Sender>::iterator at) {
     const UdpCounts counts = session.counts();
     const std::string what = session.sink() ? session.sink()->path() : from;
     const bool whole = session.whole();
-    const std::string figures =
-        fmt::format("{} datagrams, {} lost, {} repeated, {} reordered, {} late, {} wrong; {} events lost", counts.taken,
-                    counts.lost, counts.repeated, counts.reordered, counts.late, counts.wrong, counts.events_lost);
+    const std::string figures = fmt::format(
+        "{} datagrams, {} lost, {} repeated, {} reordered, {} late, {} wrong; {} events lost",
+        counts.taken, counts.lost, counts.repeated, counts.reordered, counts.late, counts.wrong,
+        counts.events_lost);
     incomplete_ |= !whole;
     // What is none of its datagrams is perhaps not of this sender, but then who can tell?
-    const char *verdict = !whole         ? ": error: not whole"
-                          : counts.wrong ? ": error: nothing is known to be missing, but what is wrong came from its address"
-                                         : " is complete";
+    const char *verdict =
+        !whole ? ": error: not whole"
+        : counts.wrong
+            ? ": error: nothing is known to be missing, but what is wrong came from its address"
+            : " is complete";
     if (session.empty())
-      tell_(fmt::format("{}: {}no record came, nothing is kept: {}", what, whole ? "" : "error: ", figures));
+      tell_(fmt::format("{}: {}no record came, nothing is kept: {}", what,
+                        whole ? "" : "error: ", figures));
     else
       tell_(fmt::format("{}{}: {}", what, verdict, figures));
   } catch (const Error &error) {
@@ -184,7 +200,8 @@ void UdpServer::end(std::map<Key, Sender>::iterator at) {
 void UdpServer::wrong(const std::string &from, const std::string &why) {
   incomplete_ = true;
   if (++wrong_ <= kMostWrongTold)
-    tell_(fmt::format("{}: error: {}{}", from, why, wrong_ == kMostWrongTold ? "; more of this is only counted" : ""));
+    tell_(fmt::format("{}: error: {}{}", from, why,
+                      wrong_ == kMostWrongTold ? "; more of this is only counted" : ""));
 }
 
 void UdpServer::finish() {

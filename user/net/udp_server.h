@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The senders of a collector that come by UDP.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 #include "user/net/endpoint.h"
 #include "user/net/server.h"
 #include "user/net/udp_session.h"
@@ -16,7 +17,8 @@ namespace ovnitrace {
 
 class UdpServer final : public Server {
 public:
-  /// Listens. `make_sink` and `tell` are called on the thread of the caller of handle(). Throws Error.
+  /// Listens. `make_sink` and `tell` are called on the thread of the caller of handle(). Throws
+  /// Error.
   UdpServer(const Endpoint &endpoint, unsigned most_senders, MakeTraceSink make_sink, Tell tell);
 
   std::string address() const override { return "udp://" + local_text(socket_.get()); }
@@ -32,7 +34,8 @@ private:
     Sender(const std::string &from, const MakeTraceSink &make_sink) : session(from, make_sink) {}
     UdpSession session;
     uint64_t last = 0; ///< ns: when something came
-    std::string first; ///< its datagram 1, to tell a new session of a sender without numbers from a repetition
+    std::string first; ///< its datagram 1, to tell a new session of a sender without numbers from a
+                       ///< repetition
     bool told = false;
   };
   void take(const std::string &from, std::string_view bytes, uint64_t now);

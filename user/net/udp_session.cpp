@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/udp_session.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/net/handshake.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -41,7 +42,9 @@ void UdpSession::take(const Datagram &datagram) {
   }
 }
 
-void UdpSession::settle() { window_.flush(); }
+void UdpSession::settle() {
+  window_.flush();
+}
 
 UdpCounts UdpSession::counts() const {
   UdpCounts counts = counts_;
@@ -88,7 +91,9 @@ void UdpSession::make_sink(const std::string &name) {
     write_description();
 }
 
-ChunkAssembler &UdpSession::cpu(uint16_t number) { return cpus_.try_emplace(number, number, *sink_).first->second; }
+ChunkAssembler &UdpSession::cpu(uint16_t number) {
+  return cpus_.try_emplace(number, number, *sink_).first->second;
+}
 
 void UdpSession::chunk(std::span<const ftrace_record> records) {
   if (records.size() < 2 || records[0].code != FTrace_EXT_part || records[0].par1 >= kMostCpus) {
@@ -99,7 +104,8 @@ void UdpSession::chunk(std::span<const ftrace_record> records) {
   for (const ftrace_record &record : records.subspan(1))
     if (record.code != FTrace_EXT_process && record.code != FTrace_EXT_parent)
       first_time_ = std::min(first_time_, ftrace_record_tsc(&record));
-  if (!cpu(part.par1).take(part.par2, ftrace_record_tsc(&part), records.subspan(1), first_time_, window_.lost()))
+  if (!cpu(part.par1).take(part.par2, ftrace_record_tsc(&part), records.subspan(1), first_time_,
+                           window_.lost()))
     counts_.wrong++;
 }
 
@@ -150,7 +156,8 @@ void UdpSession::plain(const Datagram &datagram) {
     bytes.append(reinterpret_cast<const char *>(&record), sizeof record);
   };
   if (plain_lost_ != window_.lost()) {
-    const uint64_t time = ftrace_record_tsc(&datagram.records[0]), last = plain_last_.value_or(time);
+    const uint64_t time = ftrace_record_tsc(&datagram.records[0]),
+                   last = plain_last_.value_or(time);
     ftrace_record blackout[2];
     ftrace_record_set(&blackout[0], FTrace_EVT_blackout_start, 0, std::min(last, time), 0);
     ftrace_record_set(&blackout[1], FTrace_EVT_blackout_end, 0, std::max(last, time), 0);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // One sender at a collector, over UDP.
 #pragma once
 
@@ -22,8 +23,9 @@ struct UdpCounts {
   uint64_t events_lost = 0; ///< of them, are blackouts now
 };
 
-/// Makes a trace of datagrams; knows no socket. Those of ovnitrace become a trace directory, those of any other sender of the
-/// tracer's format (libovnitrace, S.Ha.R.K.) a plain FTrace file with blackouts.
+/// Makes a trace of datagrams; knows no socket. Those of ovnitrace become a trace directory, those
+/// of any other sender of the tracer's format (libovnitrace, S.Ha.R.K.) a plain FTrace file with
+/// blackouts.
 class UdpSession {
 public:
   /// `from`: the sender, for people. The sink is made when the first datagram is passed on.
@@ -33,19 +35,22 @@ public:
 
   /// Throws Error when the sink fails: then the session is at its end.
   void take(const Datagram &datagram);
-  /// Something came from its address that is no datagram of the format: nothing of the trace, as far as is known.
+  /// Something came from its address that is no datagram of the format: nothing of the trace, as
+  /// far as is known.
   void count_stray() { strays_++; }
   /// Nothing came for a while: what is missing will not come.
   void settle();
   /// Nothing more is taken; a trace without any record is removed. Throws Error.
   void finish();
 
-  bool begun() const { return counts_.taken != 0; } ///< a datagram was passed on: those before it are given up
+  bool begun() const {
+    return counts_.taken != 0;
+  } ///< a datagram was passed on: those before it are given up
   bool closing() const { return closing_; } ///< the sender said that it has ended
   UdpCounts counts() const;
   bool whole() const; ///< the sender ended, and nothing is missing
   bool empty() const { return !sink_ || sink_->bytes() == 0; } ///< no record came
-  const TraceSink *sink() const { return sink_.get(); } ///< null: not made yet
+  const TraceSink *sink() const { return sink_.get(); }        ///< null: not made yet
 
 private:
   void deliver(const Datagram &datagram);
@@ -63,20 +68,21 @@ private:
   std::unique_ptr<TraceSink> sink_;
   std::map<uint16_t, ChunkAssembler> cpus_;
   UdpCounts counts_;
-  uint64_t strays_ = 0; ///< wrong ones that are not in counts_
-  uint64_t first_time_ = UINT64_MAX; ///< ns, the oldest that is known
+  uint64_t strays_ = 0;                ///< wrong ones that are not in counts_
+  uint64_t first_time_ = UINT64_MAX;   ///< ns, the oldest that is known
   std::optional<uint64_t> plain_last_; ///< time of the last record of a plain file
-  uint64_t plain_lost_ = 0;          ///< datagrams lost when it was written
-  std::string text_, description_;   ///< as far as it has come; whole
-  uint64_t text_size_ = 0;           ///< that text_ shall have
+  uint64_t plain_lost_ = 0;            ///< datagrams lost when it was written
+  std::string text_, description_;     ///< as far as it has come; whole
+  uint64_t text_size_ = 0;             ///< that text_ shall have
   bool ours_ = false, closing_ = false, finished_ = false;
 };
 
 /// Whether it is a trace.json of ovnitrace.
 bool is_description(const std::string &text);
 
-/// trace.json of a trace that came by UDP: the sender's, if it came, with what the collector has to add.
-std::string collected_description(const std::string &description, const std::string &from, const UdpCounts &counts,
-                                  bool closed);
+/// trace.json of a trace that came by UDP: the sender's, if it came, with what the collector has to
+/// add.
+std::string collected_description(const std::string &description, const std::string &from,
+                                  const UdpCounts &counts, bool closed);
 
 } // namespace ovnitrace

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/udp_target.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/net/secret.h"
 
 #include <fmt/core.h>
@@ -17,8 +18,8 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr unsigned kBurst = 32;                  ///< datagrams, then a pause, lest the collector be overrun
-constexpr timespec kPause = {0, 1'000'000};      // ns
+constexpr unsigned kBurst = 32; ///< datagrams, then a pause, lest the collector be overrun
+constexpr timespec kPause = {0, 1'000'000};                 // ns
 constexpr int kNames = 3, kEnds = 3, kLastDescriptions = 2; // any datagram may be lost
 
 UniqueFd connect_to(const addrinfo &address) {
@@ -45,13 +46,16 @@ UdpTarget::UdpTarget(const Endpoint &collector, const std::string &name, uint32_
     packer_.name(name);
 }
 
-/// An error may be that of a datagram before: nobody listened there. It is told once, so the next try sends this one.
+/// An error may be that of a datagram before: nobody listened there. It is told once, so the next
+/// try sends this one.
 void UdpTarget::send(const Datagram &datagram) {
   constexpr int kTries = 2;
   const std::string bytes = write_datagram(datagram);
-  for (int n = 0; n < kTries && ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0; n++) {
+  for (int n = 0; n < kTries && ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0;
+       n++) {
     unsent_++;
-    error_ = fmt::format("{} datagrams at least did not reach {}: {}", unsent_, endpoint_.text(), std::strerror(errno));
+    error_ = fmt::format("{} datagrams at least did not reach {}: {}", unsent_, endpoint_.text(),
+                         std::strerror(errno));
   }
   if (++burst_ % kBurst == 0)
     nanosleep(&kPause, nullptr);
@@ -67,7 +71,9 @@ void UdpTarget::describe(const Description &description, int times) {
     packer_.describe(text);
 }
 
-void UdpTarget::prepare(const Description &description) { describe(description, 1); }
+void UdpTarget::prepare(const Description &description) {
+  describe(description, 1);
+}
 
 size_t UdpTarget::write(const Chunk &chunk) {
   packer_.chunk(chunk);

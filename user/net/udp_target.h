@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A capture to a collector, over UDP.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 #include "user/net/datagram_packer.h"
 #include "user/net/endpoint.h"
 #include "user/record/trace_target.h"
@@ -11,7 +12,8 @@
 
 namespace ovnitrace {
 
-/// Sends without knowing what arrives: each datagram tells what was sent before it, so the collector knows what is missing.
+/// Sends without knowing what arrives: each datagram tells what was sent before it, so the
+/// collector knows what is missing.
 class UdpTarget final : public TraceTarget, private ChunkOutput {
 public:
   /// Throws Error.

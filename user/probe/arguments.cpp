@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/arguments.h"
 
 #include <asm/ptrace.h>
@@ -25,7 +26,8 @@ std::optional<int64_t> number(std::string_view text) {
 /// A constant is printed with its sign as the compiler sees it.
 std::optional<user_argument> constant(std::string_view text) {
   std::optional<int64_t> value = number(text);
-  if (!value || *value < std::numeric_limits<int32_t>::min() || *value > std::numeric_limits<uint32_t>::max())
+  if (!value || *value < std::numeric_limits<int32_t>::min() ||
+      *value > std::numeric_limits<uint32_t>::max())
     return {};
   return user_argument{0, uint32_t(*value)};
 }
@@ -37,12 +39,14 @@ struct Register {
   size_t place;
 };
 constexpr Register kRegisters[] = {
-    {"eax", offsetof(pt_regs, rax)},  {"ebx", offsetof(pt_regs, rbx)},  {"ecx", offsetof(pt_regs, rcx)},
-    {"edx", offsetof(pt_regs, rdx)},  {"esi", offsetof(pt_regs, rsi)},  {"edi", offsetof(pt_regs, rdi)},
-    {"ebp", offsetof(pt_regs, rbp)},  {"esp", offsetof(pt_regs, rsp)},  {"r8d", offsetof(pt_regs, r8)},
-    {"r9d", offsetof(pt_regs, r9)},   {"r10d", offsetof(pt_regs, r10)}, {"r11d", offsetof(pt_regs, r11)},
-    {"r12d", offsetof(pt_regs, r12)}, {"r13d", offsetof(pt_regs, r13)}, {"r14d", offsetof(pt_regs, r14)},
-    {"r15d", offsetof(pt_regs, r15)},
+    {"eax", offsetof(pt_regs, rax)},  {"ebx", offsetof(pt_regs, rbx)},
+    {"ecx", offsetof(pt_regs, rcx)},  {"edx", offsetof(pt_regs, rdx)},
+    {"esi", offsetof(pt_regs, rsi)},  {"edi", offsetof(pt_regs, rdi)},
+    {"ebp", offsetof(pt_regs, rbp)},  {"esp", offsetof(pt_regs, rsp)},
+    {"r8d", offsetof(pt_regs, r8)},   {"r9d", offsetof(pt_regs, r9)},
+    {"r10d", offsetof(pt_regs, r10)}, {"r11d", offsetof(pt_regs, r11)},
+    {"r12d", offsetof(pt_regs, r12)}, {"r13d", offsetof(pt_regs, r13)},
+    {"r14d", offsetof(pt_regs, r14)}, {"r15d", offsetof(pt_regs, r15)},
 };
 
 std::optional<user_argument> operand(std::string_view text) {
@@ -69,7 +73,9 @@ std::optional<user_argument> operand(std::string_view text) {
 
 #else
 
-std::optional<user_argument> operand(std::string_view) { return {}; }
+std::optional<user_argument> operand(std::string_view) {
+  return {};
+}
 
 #endif
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/command_words.h"
 
 #include <algorithm>
@@ -43,7 +44,9 @@ void take(const std::string &word, CommandWords &words) {
 
 } // namespace
 
-std::vector<std::string> preloads_of(const std::string &value) { return split(value, " :"); }
+std::vector<std::string> preloads_of(const std::string &value) {
+  return split(value, " :");
+}
 
 CommandWords command_words(const std::vector<std::string> &command) {
   CommandWords words;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/elf_file.h"
 
 #include "user/probe/arguments.h"
@@ -16,11 +17,12 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kMostSections = 0xff00;         // SHN_LORESERVE: no more without the extension, which no program needs
+constexpr size_t kMostSections =
+    0xff00; // SHN_LORESERVE: no more without the extension, which no program needs
 constexpr size_t kMostSegments = 1024;
 constexpr uint64_t kMostSectionBytes = 64 << 20; // of those that we look into, together
 constexpr size_t kMostNeeded = 1024;
-constexpr size_t kMostText = 4096;               // a path, or a string of a note
+constexpr size_t kMostText = 4096; // a path, or a string of a note
 
 #if defined(__x86_64__)
 constexpr GElf_Half kMachine = EM_X86_64;
@@ -44,10 +46,11 @@ bool is_program(int fd) {
   constexpr int kNativeData = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
   if (pread(fd, &header, sizeof(header), 0) != ssize_t(sizeof(header)))
     return false;
-  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-         header.e_ident[EI_DATA] == kNativeData && header.e_machine == kMachine &&
-         (header.e_type == ET_EXEC || header.e_type == ET_DYN) && header.e_shnum > 0 &&
-         header.e_shnum < kMostSections && header.e_phnum > 0 && header.e_phnum <= kMostSegments;
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == kNativeData &&
+         header.e_machine == kMachine && (header.e_type == ET_EXEC || header.e_type == ET_DYN) &&
+         header.e_shnum > 0 && header.e_shnum < kMostSections && header.e_phnum > 0 &&
+         header.e_phnum <= kMostSegments;
 }
 
 class Reader {
@@ -87,20 +90,22 @@ std::optional<uint64_t> Reader::code_offset(uint64_t address) {
     return {};
   for (size_t n = 0; n < std::min(count, kMostSegments); n++) {
     GElf_Phdr segment;
-    if (gelf_getphdr(elf_, int(n), &segment) && segment.p_type == PT_LOAD && (segment.p_flags & PF_X) &&
-        address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz &&
+    if (gelf_getphdr(elf_, int(n), &segment) && segment.p_type == PT_LOAD &&
+        (segment.p_flags & PF_X) && address >= segment.p_vaddr &&
+        address - segment.p_vaddr < segment.p_filesz &&
         segment.p_offset <= INT64_MAX - (address - segment.p_vaddr))
       return segment.p_offset + (address - segment.p_vaddr);
   }
   return {};
 }
 
-/// The kernel puts a probe wherever it is told to: anywhere but on a nop it could break the program, and on
-/// a longer nop than usdt.h's too.
+/// The kernel puts a probe wherever it is told to: anywhere but on a nop it could break the
+/// program, and on a longer nop than usdt.h's too.
 bool Reader::is_nop(uint64_t offset) {
   char bytes[8];
   const ssize_t got = pread(fd_, bytes, sizeof(bytes), off_t(offset));
-  return !kNop.empty() && got >= ssize_t(kNop.size()) && std::string_view(bytes, size_t(got)).starts_with(kNop);
+  return !kNop.empty() && got >= ssize_t(kNop.size()) &&
+         std::string_view(bytes, size_t(got)).starts_with(kNop);
 }
 
 /// Takes a string and its end off the front; nothing if it has no end.
@@ -165,7 +170,8 @@ void Reader::read_dynamic(Elf_Scn *section, const GElf_Shdr &header) {
   GElf_Dyn entry;
   for (int n = 0; gelf_getdyn(data, n, &entry) && entry.d_tag != DT_NULL; n++) {
     const bool needed = entry.d_tag == DT_NEEDED;
-    if ((!needed && entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH) || entry.d_un.d_val >= all.size())
+    if ((!needed && entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH) ||
+        entry.d_un.d_val >= all.size())
       continue;
     std::string_view rest = all.substr(entry.d_un.d_val);
     std::vector<std::string> &list = needed ? file_.needed : file_.rpaths;
@@ -199,7 +205,8 @@ ElfFile Reader::read() {
 std::optional<ElfFile> read_elf_file(int fd) {
   if (!is_program(fd) || elf_version(EV_CURRENT) == EV_NONE)
     return {};
-  ElfHandle elf(elf_begin(fd, ELF_C_READ, nullptr)); // read and not mapped: the file may shrink under us
+  ElfHandle elf(
+      elf_begin(fd, ELF_C_READ, nullptr)); // read and not mapped: the file may shrink under us
   if (!elf || elf_kind(elf.get()) != ELF_K_ELF)
     return {};
   return Reader(fd, elf.get()).read();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What a program or library says of itself: its probes, the libraries that it needs.
 #pragma once
 
@@ -11,16 +12,16 @@
 namespace ovnitrace {
 
 struct ElfFile {
-  std::vector<Probe> probes;        ///< by offset, each offset once
-  size_t not_understood = 0;        ///< probes of ours that are no use: other arguments, not on a nop
-  std::vector<std::string> needed;  ///< DT_NEEDED
-  std::vector<std::string> rpaths;  ///< DT_RPATH and DT_RUNPATH, as they stand there
-  uint64_t bytes_read = 0;          ///< of the file, about
+  std::vector<Probe> probes; ///< by offset, each offset once
+  size_t not_understood = 0; ///< probes of ours that are no use: other arguments, not on a nop
+  std::vector<std::string> needed; ///< DT_NEEDED
+  std::vector<std::string> rpaths; ///< DT_RPATH and DT_RUNPATH, as they stand there
+  uint64_t bytes_read = 0;         ///< of the file, about
 };
 
-/// Reads a program or shared library of this machine's kind; nothing if the file is anything else. The file
-/// is its owner's, who may have made it to harm us: all that it says is checked, and memory is bounded.
-/// `fd` is a regular file and stays the caller's.
+/// Reads a program or shared library of this machine's kind; nothing if the file is anything else.
+/// The file is its owner's, who may have made it to harm us: all that it says is checked, and
+/// memory is bounded. `fd` is a regular file and stays the caller's.
 std::optional<ElfFile> read_elf_file(int fd);
 
 } // namespace ovnitrace

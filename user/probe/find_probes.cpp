@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/find_probes.h"
 
-#include "emulator/error.h"
-#include "emulator/small_file.h"
+#include "emulator/base/error.h"
+#include "emulator/base/small_file.h"
 #include "user/probe/command_words.h"
 #include "user/probe/elf_file.h"
 #include "user/probe/mapped_files.h"
@@ -54,8 +55,8 @@ private:
 
   SearchPath libraries_;
   std::set<std::pair<dev_t, ino_t>> seen_;
-  std::set<std::string> asked_;      ///< names of libraries
-  std::vector<std::string> needed_;  ///< of them, those to be looked for
+  std::set<std::string> asked_;     ///< names of libraries
+  std::vector<std::string> needed_; ///< of them, those to be looked for
   size_t probes_ = 0;
   size_t places_ = 0;
   uint64_t bytes_ = 0;
@@ -100,7 +101,8 @@ Finder::Looked Finder::look(const std::string &path, UniqueFd fd) {
 }
 
 bool Finder::may_go_on() {
-  const bool more = places_ < kMostPlaces && seen_.size() < kMostProbedFiles && bytes_ < kMostFileBytes;
+  const bool more =
+      places_ < kMostPlaces && seen_.size() < kMostProbedFiles && bytes_ < kMostFileBytes;
   found_.cut_short |= !more;
   return more;
 }
@@ -164,9 +166,10 @@ void Finder::look_at_file(const std::string &path) {
   if (!fd)
     throw Error(fmt::format("--probe {}: cannot read it: {}", path, std::strerror(error)));
   if (look(path, std::move(fd)) == Looked::kHasNone)
-    throw Error(fmt::format("--probe {}: it has no probes of ovnitrace; is it the program or library that was "
-                            "built with ovnitrace/user_event.h or libovnitrace.a, for this kind of machine?",
-                            path));
+    throw Error(fmt::format(
+        "--probe {}: it has no probes of ovnitrace; is it the program or library that was "
+        "built with ovnitrace/user_event.h or libovnitrace.a, for this kind of machine?",
+        path));
 }
 
 } // namespace

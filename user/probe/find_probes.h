@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Finds the files whose probes are to be watched.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 #include "user/probe/probe.h"
 
 #include <string>
@@ -21,7 +22,8 @@ struct ProbedFile {
 struct ProbeSearch {
   std::vector<std::string> command = {}; ///< as it will be given to execvp(); may be empty
   uint32_t pid = 0;                      ///< a process that runs already, 0: none
-  std::vector<std::string> files = {};   ///< paths, or names of libraries, to be looked at in any case (--probe)
+  std::vector<std::string> files =
+      {}; ///< paths, or names of libraries, to be looked at in any case (--probe)
 };
 
 struct FoundProbes {
@@ -29,11 +31,11 @@ struct FoundProbes {
   bool cut_short = false; ///< there was too much to look at: some files may be missing
 };
 
-/// The program, the programs that its arguments name, and the libraries that these need, where the dynamic
-/// loader could find them in our environment; or the files that the process has mapped to execute. Opens
-/// files with the rights that the calling thread has. These files may be made to keep us busy for ever: there is
-/// a limit to what is looked at. Throws Error if one of `files` cannot be read or has no probes; whatever else
-/// cannot be read has none.
+/// The program, the programs that its arguments name, and the libraries that these need, where the
+/// dynamic loader could find them in our environment; or the files that the process has mapped to
+/// execute. Opens files with the rights that the calling thread has. These files may be made to
+/// keep us busy for ever: there is a limit to what is looked at. Throws Error if one of `files`
+/// cannot be read or has no probes; whatever else cannot be read has none.
 FoundProbes find_probes(const ProbeSearch &search);
 
 } // namespace ovnitrace

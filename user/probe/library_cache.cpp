@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/library_cache.h"
 
 #include <cstdint>

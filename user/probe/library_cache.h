@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The cache of the dynamic loader: where ldconfig found each library.
 #pragma once
 
@@ -10,7 +11,8 @@ namespace ovnitrace {
 /// The contents of an ld.so.cache of glibc's format "1.1".
 class LibraryCache {
 public:
-  /// What cannot be read, or is of another format, is an empty cache: the default directories remain.
+  /// What cannot be read, or is of another format, is an empty cache: the default directories
+  /// remain.
   explicit LibraryCache(std::string bytes) : bytes_(std::move(bytes)) {}
 
   /// Every path of the library of that name, for any kind of processor.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/mapped_files.h"
 
 #include "user/probe/probe.h"
@@ -23,7 +24,8 @@ struct Mapping {
 Mapping parse(const std::string &line) {
   Mapping mapping;
   std::istringstream words(line);
-  words >> mapping.range >> mapping.rights >> mapping.offset >> mapping.device >> mapping.inode >> std::ws;
+  words >> mapping.range >> mapping.rights >> mapping.offset >> mapping.device >> mapping.inode >>
+      std::ws;
   std::getline(words, mapping.path);
   return mapping;
 }
@@ -42,7 +44,8 @@ std::vector<MappedFile> mapped_files(uint32_t pid) {
   std::set<std::string> seen;
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   std::string line;
-  for (size_t n = 0; n < kMostLines && files.size() < kMostProbedFiles && std::getline(maps, line); n++) {
+  for (size_t n = 0; n < kMostLines && files.size() < kMostProbedFiles && std::getline(maps, line);
+       n++) {
     const Mapping mapping = parse(line);
     if (mapping.rights.find('x') == std::string::npos || !mapping.path.starts_with('/') ||
         !seen.insert(mapping.device + " " + mapping.inode).second)

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The code that a process has loaded.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 
 #include <cstdint>
 #include <string>
@@ -14,8 +15,9 @@ struct MappedFile {
   UniqueFd fd;
 };
 
-/// The files that a process has mapped to execute, each once; none if it may not be looked at. The files
-/// that it really has, also where they were replaced since, or are in another mount namespace.
+/// The files that a process has mapped to execute, each once; none if it may not be looked at. The
+/// files that it really has, also where they were replaced since, or are in another mount
+/// namespace.
 std::vector<MappedFile> mapped_files(uint32_t pid);
 
 } // namespace ovnitrace

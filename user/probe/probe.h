@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A probe of user events (include/ovnitrace/user_event.h) in a file.
 #pragma once
 
@@ -14,7 +15,7 @@ struct Probe {
   user_probe what = {}; ///< for the BPF program
 };
 
-constexpr size_t kMostProbes = 1 << 16;    ///< in all files of a capture together
+constexpr size_t kMostProbes = 1 << 16;   ///< in all files of a capture together
 constexpr size_t kMostProbedFiles = 4096; ///< all open at once
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/regular_file.h"
 
 #include <fcntl.h>
@@ -24,13 +25,18 @@ UniqueFd open_with(const std::string &path, mode_t rights) {
     errno = EACCES;
     return UniqueFd();
   }
-  return UniqueFd(open(fmt::format("/proc/self/fd/{}", place.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  return UniqueFd(open(fmt::format("/proc/self/fd/{}", place.get()).c_str(),
+                       O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 }
 
 } // namespace
 
-UniqueFd open_regular(const std::string &path) { return open_with(path, 0); }
+UniqueFd open_regular(const std::string &path) {
+  return open_with(path, 0);
+}
 
-UniqueFd open_program(const std::string &path) { return open_with(path, S_IXUSR | S_IXGRP | S_IXOTH); }
+UniqueFd open_program(const std::string &path) {
+  return open_with(path, S_IXUSR | S_IXGRP | S_IXOTH);
+}
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/search_path.h"
 
 #include <algorithm>
@@ -21,12 +22,15 @@ constexpr const char *kKinds[] = {""};
 #endif
 
 /// What $LIB is differs between distributions.
-std::vector<std::string> lib_names() { return {std::string("lib/") + kTriplet, "lib64", "lib"}; }
+std::vector<std::string> lib_names() {
+  return {std::string("lib/") + kTriplet, "lib64", "lib"};
+}
 
 /// Replaces $NAME and ${NAME}, until it is too long for a path anyway.
 std::string replaced(std::string text, const std::string &name, const std::string &by) {
   for (const std::string &spelling : {"${" + name + "}", "$" + name})
-    for (size_t at = 0; text.size() < PATH_MAX && (at = text.find(spelling, at)) != text.npos; at += by.size())
+    for (size_t at = 0; text.size() < PATH_MAX && (at = text.find(spelling, at)) != text.npos;
+         at += by.size())
       text.replace(at, spelling.size(), by);
   return text;
 }

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/capture_requests.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -31,7 +32,8 @@ UniqueFd opened(int fd) {
   return UniqueFd(fd);
 }
 
-/// Whether something was there. A read that waits for nothing: both kinds of files give 8 bytes or more.
+/// Whether something was there. A read that waits for nothing: both kinds of files give 8 bytes or
+/// more.
 bool take(int fd) {
   signalfd_siginfo what;
   return read(fd, &what, sizeof what) > 0;
@@ -51,9 +53,10 @@ SaveSignal::~SaveSignal() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-CaptureRequests::CaptureRequests(int save_signal, std::function<void()> save, std::function<void()> stop)
-    : save_signal_(save_signal), event_(opened(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))), save_(std::move(save)),
-      stop_(std::move(stop)) {
+CaptureRequests::CaptureRequests(int save_signal, std::function<void()> save,
+                                 std::function<void()> stop)
+    : save_signal_(save_signal), event_(opened(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))),
+      save_(std::move(save)), stop_(std::move(stop)) {
   thread_ = std::thread([this] { run(); });
 }
 

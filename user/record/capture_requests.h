@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What is asked of a capture while the main thread waits for the program.
 #pragma once
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 
 #include <atomic>
 #include <csignal>
@@ -10,7 +11,8 @@
 
 namespace ovnitrace {
 
-/// While it lives, SIGUSR2 does not end this process but can be read. Before any thread is created, on the main thread.
+/// While it lives, SIGUSR2 does not end this process but can be read. Before any thread is created,
+/// on the main thread.
 class SaveSignal {
 public:
   /// Throws Error.
@@ -31,7 +33,8 @@ class CaptureRequests {
 public:
   enum Request : unsigned { kSave = 1, kStop = 2 };
 
-  /// `save` and `stop` are called on its thread, one at a time. `save_signal`: of a SaveSignal, -1: none. Throws Error.
+  /// `save` and `stop` are called on its thread, one at a time. `save_signal`: of a SaveSignal, -1:
+  /// none. Throws Error.
   CaptureRequests(int save_signal, std::function<void()> save, std::function<void()> stop);
   /// Does what was asked for, then ends.
   ~CaptureRequests();

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/closing_report.h"
 
-#include "emulator/summary/human.h"
-#include "user/record/print.h"
+#include "emulator/base/human.h"
+#include "emulator/base/messages.h"
 
 namespace ovnitrace {
 
@@ -10,23 +11,25 @@ void tell_end(const TraceDescription &trace, size_t threads, const std::string &
   for (const CpuCount &count : trace.counts)
     lost += count.lost + count.family_lost;
   if (!trace.command.empty() && trace.exit_status > 128)
-    print("ovnitrace: {} {}\n", trace.command[0], trace.how);
-  print("ovnitrace: {} of {} on {} in {}, {} lost; {} {}\n", human_count(trace.events, "event", "events"),
+    print("{} {}", trace.command[0], trace.how);
+  print("{} of {} on {} in {}, {} lost; {} {}", human_count(trace.events, "event", "events"),
         human_count(threads, "thread", "threads"),
-        human_count(trace.host.cpus.size(), "CPU", "CPUs"), human_duration(trace.end - trace.begin), lost,
-        trace.write_error.empty() ? "written to" : "not all of it written to", place);
+        human_count(trace.host.cpus.size(), "CPU", "CPUs"), human_duration(trace.end - trace.begin),
+        lost, trace.write_error.empty() ? "written to" : "not all of it written to", place);
   if (trace.forgotten)
-    print("ovnitrace: {} of them forgotten: older than what the flight recorder keeps\n", human_count(trace.forgotten));
+    print("{} of them forgotten: older than what the flight recorder keeps",
+          human_count(trace.forgotten));
   if (lost || trace.skipped_runs || trace.life_lost)
-    print("ovnitrace: warning: lost {} events (shown as blackouts; try --ring-size), {} skipped "
-               "by the kernel, {} creations and renamings\n",
-               lost, trace.skipped_runs, trace.life_lost);
+    print("warning: lost {} events (shown as blackouts; try --ring-size), {} skipped "
+          "by the kernel, {} creations and renamings",
+          lost, trace.skipped_runs, trace.life_lost);
   if (trace.user_refused)
-    print("ovnitrace: {} that the program logged left out: not for programs (docs/user-events.md)\n",
+    print("{} that the program logged left out: not for programs (docs/user-events.md)",
           human_count(trace.user_refused, "event", "events"));
   if (!trace.write_error.empty())
-    print("ovnitrace: error: {}{}\n", trace.write_error,
-          trace.records_dropped ? fmt::format(" ({} records not written)", trace.records_dropped) : "");
+    print("error: {}{}", trace.write_error,
+          trace.records_dropped ? fmt::format(" ({} records not written)", trace.records_dropped)
+                                : "");
 }
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What ovnitrace says when a capture is over.
 #pragma once
 
@@ -8,7 +9,8 @@
 
 namespace ovnitrace {
 
-/// On standard error: how much was captured of how many `threads`, where it is (`place`), and what is missing.
+/// On standard error: how much was captured of how many `threads`, where it is (`place`), and what
+/// is missing.
 void tell_end(const TraceDescription &trace, size_t threads, const std::string &place);
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/cpu_stream.h"
 
 #include <algorithm>
@@ -6,11 +7,13 @@ namespace ovnitrace {
 
 namespace {
 
-/// Events of families that may wait for a staging area that cannot be read, because a batch of it was lost
-/// and no later one came. Beyond it they are written, and what was staged gets their time.
+/// Events of families that may wait for a staging area that cannot be read, because a batch of it
+/// was lost and no later one came. Beyond it they are written, and what was staged gets their time.
 constexpr size_t kMostWaiting = 1 << 20;
 
-bool is_before(const sched_record &a, const sched_record &b) { return a.time < b.time; }
+bool is_before(const sched_record &a, const sched_record &b) {
+  return a.time < b.time;
+}
 
 } // namespace
 
@@ -61,8 +64,8 @@ void CpuStream::take_batch(const sched_batch &batch, uint32_t count) {
     take_transition(records[n]);
 }
 
-/// The blackout before a batch: to the first transition that is known again, its first, or to the end.
-/// `rescued`: of the lost ones, the first so many were read in the staging area.
+/// The blackout before a batch: to the first transition that is known again, its first, or to the
+/// end. `rescued`: of the lost ones, the first so many were read in the staging area.
 void CpuStream::take_loss(const sched_batch &batch, uint32_t count, uint32_t rescued) {
   uint64_t end = end_;
   if (batch.lost_since > end) {
@@ -134,8 +137,9 @@ void CpuStream::add_blackout(uint64_t start, uint64_t end, uint64_t lost, ftrace
 }
 
 void CpuStream::add(const Waiting &waiting) {
-  auto later = std::upper_bound(waiting_.begin(), waiting_.end(), waiting.time,
-                                [](uint64_t time, const Waiting &other) { return time < other.time; });
+  auto later =
+      std::upper_bound(waiting_.begin(), waiting_.end(), waiting.time,
+                       [](uint64_t time, const Waiting &other) { return time < other.time; });
   waiting_.insert(later, waiting);
   first_ = std::min(first_, waiting.time);
 }

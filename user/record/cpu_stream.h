@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // All that comes from one CPU, put in order of time and into its chunks.
 #pragma once
 
@@ -16,12 +17,13 @@
 
 namespace ovnitrace {
 
-/// Transitions come in order, up to 31 of them late because they are staged. What else there is waits for
-/// those before it: life events, blackouts, events of other families.
+/// Transitions come in order, up to 31 of them late because they are staged. What else there is
+/// waits for those before it: life events, blackouts, events of other families.
 class CpuStream {
 public:
   /// `end`, ns, outlives it: what was logged later is left out.
-  CpuStream(ChunkWriter &&writer, const std::atomic<uint64_t> &end) : writer_(std::move(writer)), end_(end) {}
+  CpuStream(ChunkWriter &&writer, const std::atomic<uint64_t> &end)
+      : writer_(std::move(writer)), end_(end) {}
 
   /// Of a CPU that was there at the beginning. `fd` stays the caller's.
   void set_ring(int fd, size_t bytes) { ring_.emplace(fd, bytes); }
@@ -31,8 +33,8 @@ public:
   /// False if a message is still being written: it and those behind it are for the next look.
   bool drain();
 
-  /// With families: takes what is staged, and writes all that is older than `settled` (ns), before which
-  /// nothing can come any more.
+  /// With families: takes what is staged, and writes all that is older than `settled` (ns), before
+  /// which nothing can come any more.
   void settle(const volatile cpu_stage &stage, uint64_t settled);
 
   void add_life(const life_record &life) { add({Waiting::kLife, life.time, 0, {}, life}); }
@@ -47,8 +49,8 @@ public:
   void finish() { writer_.finish(end_); }
 
   const ChunkWriter &writer() const { return writer_; }
-  /// What is to be left out of the kernel's counts: logged after the end, or not lost after all, because it
-  /// was read in the staging area.
+  /// What is to be left out of the kernel's counts: logged after the end, or not lost after all,
+  /// because it was read in the staging area.
   const CpuCount &late() const { return late_; }
 
 private:
@@ -74,10 +76,10 @@ private:
   ChunkWriter writer_;
   const std::atomic<uint64_t> &end_;
   StageReader stage_;
-  std::deque<Waiting> waiting_;   ///< by time
+  std::deque<Waiting> waiting_; ///< by time
   FamilyQueue families_;
-  uint64_t first_ = UINT64_MAX;   ///< time of the first that waits, in either
-  uint64_t until_ = 0;            ///< position of the producer, for the look under way
+  uint64_t first_ = UINT64_MAX; ///< time of the first that waits, in either
+  uint64_t until_ = 0;          ///< position of the producer, for the look under way
   CpuCount late_;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A capture to a trace directory on this machine.
 #pragma once
 
@@ -24,8 +25,8 @@ public:
       });
     });
   }
-  /// A trace that is to be overwritten is removed now, when the new one can be written and the program runs. What is
-  /// known at the end shall find room even if the chunks fill the disk.
+  /// A trace that is to be overwritten is removed now, when the new one can be written and the
+  /// program runs. What is known at the end shall find room even if the chunks fill the disk.
   void begin() override {
     directory_.clear();
     if (!first_bytes_)
@@ -44,7 +45,8 @@ public:
 
 private:
   static constexpr char kName[] = "trace.json";
-  static constexpr size_t kBytesKnownLater = 16 << 10, kBytesOfACpu = 512; ///< without the list of threads
+  static constexpr size_t kBytesKnownLater = 16 << 10,
+                          kBytesOfACpu = 512; ///< without the list of threads
   TraceDirectory directory_;
   ChunkFiles files_;
   const uint32_t cpus_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Events of the other families that wait for the transitions before them.
 #pragma once
 
@@ -10,8 +11,8 @@
 
 namespace ovnitrace {
 
-/// By time. A CPU sends them in order but for the few that an interrupt overtook, so one is put at the
-/// end, or a few places before it. Nothing is allocated once it has its greatest size.
+/// By time. A CPU sends them in order but for the few that an interrupt overtook, so one is put at
+/// the end, or a few places before it. Nothing is allocated once it has its greatest size.
 class FamilyQueue {
 public:
   bool empty() const { return first_ == records_.size(); }
@@ -20,7 +21,8 @@ public:
 
   void push(const family_record &record) {
     records_.push_back(record);
-    for (size_t at = records_.size() - 1; at > first_ && records_[at - 1].time > records_[at].time; at--)
+    for (size_t at = records_.size() - 1; at > first_ && records_[at - 1].time > records_[at].time;
+         at--)
       std::swap(records_[at - 1], records_[at]);
   }
 
@@ -32,7 +34,8 @@ public:
   }
 
 private:
-  static constexpr size_t kLeastToMove = 4096; // so that a record is moved once at most, and rarely alone
+  static constexpr size_t kLeastToMove =
+      4096; // so that a record is moved once at most, and rarely alone
 
   void close_gap() {
     records_.erase(records_.begin(), records_.begin() + std::ptrdiff_t(first_));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/host.h"
 
 #include <fmt/core.h>
@@ -11,7 +12,9 @@ namespace ovnitrace {
 
 namespace {
 
-std::string cpu_folder(uint32_t cpu) { return fmt::format("/sys/devices/system/cpu/cpu{}", cpu); }
+std::string cpu_folder(uint32_t cpu) {
+  return fmt::format("/sys/devices/system/cpu/cpu{}", cpu);
+}
 
 int read_int(const std::string &path) {
   int value = -1;
@@ -32,7 +35,9 @@ int numa_node(uint32_t cpu) {
 
 } // namespace
 
-bool cpu_is_present(uint32_t cpu) { return access((cpu_folder(cpu) + "/topology").c_str(), F_OK) == 0; }
+bool cpu_is_present(uint32_t cpu) {
+  return access((cpu_folder(cpu) + "/topology").c_str(), F_OK) == 0;
+}
 
 Host describe_host(uint32_t possible_cpus) {
   utsname names = {};

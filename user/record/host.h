@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What machine this is, for trace.json.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/make_target.h"
 
 #include "user/net/tcp_target.h"
@@ -13,7 +14,8 @@ namespace ovnitrace {
 
 namespace {
 
-std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std::string &name, uint32_t cpus) {
+std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std::string &name,
+                                         uint32_t cpus) {
   const Endpoint collector = parse_endpoint("--send", options.send);
   if (collector.transport == Endpoint::kUdp)
     return std::make_unique<UdpTarget>(collector, name, cpus);
@@ -23,17 +25,20 @@ std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std
 
 } // namespace
 
-std::unique_ptr<TraceTarget> make_target(const RecordOptions &options, const std::string &traced, uint32_t cpus) {
+std::unique_ptr<TraceTarget> make_target(const RecordOptions &options, const std::string &traced,
+                                         uint32_t cpus) {
   if (!options.send.empty())
     return make_sender(options, default_trace_name(traced), cpus);
   if (options.directory.empty())
     return std::make_unique<DirectoryTarget>(default_trace_name(traced), IfExists::next_name, cpus,
                                              options.compress_level);
-  return std::make_unique<DirectoryTarget>(options.directory, options.force ? IfExists::overwrite : IfExists::refuse,
+  return std::make_unique<DirectoryTarget>(options.directory,
+                                           options.force ? IfExists::overwrite : IfExists::refuse,
                                            cpus, options.compress_level);
 }
 
-std::unique_ptr<TraceTarget> make_save_target(const RecordOptions &options, const std::string &traced, uint32_t cpus,
+std::unique_ptr<TraceTarget> make_save_target(const RecordOptions &options,
+                                              const std::string &traced, uint32_t cpus,
                                               const TraceTarget &whole, unsigned &saves) {
   if (!options.send.empty())
     return make_sender(options, fmt::format("{}.{}", default_trace_name(traced), ++saves), cpus);
@@ -41,8 +46,8 @@ std::unique_ptr<TraceTarget> make_save_target(const RecordOptions &options, cons
   do
     path = fmt::format("{}.{}", whole.place(), ++saves);
   while (!options.force && access(path.c_str(), F_OK) == 0);
-  return std::make_unique<DirectoryTarget>(path, options.force ? IfExists::overwrite : IfExists::refuse, cpus,
-                                           options.compress_level);
+  return std::make_unique<DirectoryTarget>(
+      path, options.force ? IfExists::overwrite : IfExists::refuse, cpus, options.compress_level);
 }
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // One capture, from loading the programs to the finished trace directory.
 #pragma once
 
@@ -17,24 +18,26 @@ struct RecordOptions {
   double duration = 0;              ///< seconds, 0: until the end of the program or a signal
   std::string directory;            ///< empty: default_trace_name()
   bool force = false;
-  std::string send;                 ///< to a collector, tcp://HOST:PORT or udp://HOST:PORT; empty: to `directory`
-  std::string key_file;             ///< with `send`: the secret shared with the collector; empty: none
-  bool quiet = false;               ///< no summary on stderr
-  std::string user;                 ///< run the program as; empty: the user who called sudo
+  std::string send; ///< to a collector, tcp://HOST:PORT or udp://HOST:PORT; empty: to `directory`
+  std::string key_file; ///< with `send`: the secret shared with the collector; empty: none
+  bool quiet = false;   ///< no summary on stderr
+  std::string user;     ///< run the program as; empty: the user who called sudo
   FamilySet families = default_families();
-  std::vector<std::string> probe_files; ///< where probes of user events are, beside where they are looked for
-  uint64_t ring_bytes = 8u << 20;   ///< per CPU
+  std::vector<std::string>
+      probe_files; ///< where probes of user events are, beside where they are looked for
+  uint64_t ring_bytes = 8u << 20; ///< per CPU
   BufferKind buffer;
-  uint64_t chunk_bytes = 0;         ///< 0: to be chosen
-  uint64_t spare_chunks = 0;        ///< on their way to the disk, beside the one that each CPU fills; 0: to be chosen
-  int compress_level = 0;           ///< of zstd; 0: plain files
-  uint16_t trigger = 0;             ///< with a flight recorder: saves when an event of this code comes; 0: none
-  uint64_t trigger_saves = 0;       ///< how often, at most
+  uint64_t chunk_bytes = 0; ///< 0: to be chosen
+  uint64_t spare_chunks =
+      0; ///< on their way to the disk, beside the one that each CPU fills; 0: to be chosen
+  int compress_level = 0; ///< of zstd; 0: plain files
+  uint16_t trigger = 0; ///< with a flight recorder: saves when an event of this code comes; 0: none
+  uint64_t trigger_saves = 0; ///< how often, at most
 };
 
 struct RecordResult {
   std::string directory; ///< or, sent to a collector, in words where
-  int exit_status = 0; ///< of the program; 1 if it was 0 but the trace could not be written whole
+  int exit_status = 0;   ///< of the program; 1 if it was 0 but the trace could not be written whole
 };
 
 /// Needs to be called by the main thread before any other is created. When it returns, the process

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/recorder.h"
 
-#include "emulator/error.h"
-#include "user/record/clock.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
 #include "user/record/host.h"
 #include "user/record/service_thread.h"
 
@@ -143,8 +144,8 @@ void Recorder::read_life() {
     if (bytes == sizeof(life_record))
       take_life(*static_cast<const life_record *>(message));
   };
-  // Another CPU may be interrupted while it writes a message; those behind it may be of threads whose
-  // transitions come next. It has preemption disabled: it will be done soon.
+  // Another CPU may be interrupted while it writes a message; those behind it may be of threads
+  // whose transitions come next. It has preemption disabled: it will be done soon.
   for (int tries = 0; !life_.drain(until, take) && tries < kMostTries; tries++)
     usleep(kTryUs);
 }
@@ -163,10 +164,10 @@ uint64_t Recorder::skipped_runs_now() const {
   return capture_.skipped_runs() + (families_ ? families_->skipped_runs() : 0);
 }
 
-/// Runs that the kernel skipped, and creations, renamings and exits that found no room, since the last look:
-/// on which CPU is not known, and whose later transitions are told wrong without them is not either, so all CPUs
-/// are in the dark for that time. Everything that was written so far is older than the last look, because a
-/// look notes the producers' positions before it comes here.
+/// Runs that the kernel skipped, and creations, renamings and exits that found no room, since the
+/// last look: on which CPU is not known, and whose later transitions are told wrong without them is
+/// not either, so all CPUs are in the dark for that time. Everything that was written so far is
+/// older than the last look, because a look notes the producers' positions before it comes here.
 void Recorder::notice_losses_somewhere() {
   uint64_t now = std::min<uint64_t>(monotonic_ns(), end_);
   uint64_t skipped = skipped_runs_now(), life_lost = capture_.life_lost();
@@ -186,7 +187,8 @@ void Recorder::notice_lost_families() {
     uint64_t lost = count.lost, told = count.told;
     if (lost == told)
       continue;
-    cpus_[n].add_blackout(count.lost_since, count.lost_until, lost - told, FTRACE_BLACKOUT_FAMILIES);
+    cpus_[n].add_blackout(count.lost_since, count.lost_until, lost - told,
+                          FTRACE_BLACKOUT_FAMILIES);
     count.told = lost;
   }
 }

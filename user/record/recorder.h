@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Drains the rings of a capture into chunks.
 #pragma once
 
@@ -13,28 +14,29 @@
 
 namespace ovnitrace {
 
-/// The reader: one thread that sleeps until a ring crosses its watermark (or a tenth of a second has
-/// passed), then empties all of them.
+/// The reader: one thread that sleeps until a ring crosses its watermark (or a tenth of a second
+/// has passed), then empties all of them.
 ///
-/// Order of one look, and why: first where the producers are, then the life ring, then the CPUs' rings
-/// up to there. A thread's creation is in the life ring before its first transition can be in any
-/// other, so each transition meets a thread that is known already.
+/// Order of one look, and why: first where the producers are, then the life ring, then the CPUs'
+/// rings up to there. A thread's creation is in the life ring before its first transition can be in
+/// any other, so each transition meets a thread that is known already.
 class Recorder {
 public:
-  /// `capture`, `families` (null if there is none) and `sink` outlive it. `begin`: ns. The thread takes
-  /// its raised priority at once, while the process still may, and waits for start().
+  /// `capture`, `families` (null if there is none) and `sink` outlive it. `begin`: ns. The thread
+  /// takes its raised priority at once, while the process still may, and waits for start().
   Recorder(Capture &capture, FamilyCapture *families, ChunkSink &sink, uint64_t begin);
   ~Recorder();
 
   /// Now chunks may be made: the process is the user whom the files shall belong to.
   void start() { started_.count_down(); }
 
-  /// Hands all that was read to the sink, full chunks or not, and returns when that is done. Between start()
-  /// and finish(), by another thread than the sink's.
+  /// Hands all that was read to the sink, full chunks or not, and returns when that is done.
+  /// Between start() and finish(), by another thread than the sink's.
   void flush();
 
-  /// Before Capture::detach(), which takes one program after the other away: what is logged after `end` (ns)
-  /// is left out, because without all of them it would be told wrong, a tid that is used again for instance.
+  /// Before Capture::detach(), which takes one program after the other away: what is logged after
+  /// `end` (ns) is left out, because without all of them it would be told wrong, a tid that is used
+  /// again for instance.
   void end_at(uint64_t end) { end_ = end; }
   /// After Capture::detach(): reads what is left in rings and staging areas and ends every file.
   void finish();
@@ -64,7 +66,7 @@ private:
   std::vector<CpuCount> counts_;
   uint64_t skipped_runs_ = 0;
   uint64_t life_lost_ = 0;
-  uint64_t somewhere_checked_ = 0; ///< ns: when both were read last, which begins each look
+  uint64_t somewhere_checked_ = 0;        ///< ns: when both were read last, which begins each look
   std::atomic<uint64_t> end_{UINT64_MAX}; ///< ns
   int epoll_ = -1;
   int stop_event_ = -1;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/service_thread.h"
 
 #include <csignal>

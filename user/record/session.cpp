@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/session.h"
 
-#include "emulator/error.h"
-#include "user/record/clock.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "user/record/closing_report.h"
 #include "user/record/make_target.h"
-#include "user/record/print.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -57,14 +58,16 @@ void Session::wait() {
   }
 }
 
-/// What a flight recorder holds now, as a trace of its own beside the one that is written at the end.
+/// What a flight recorder holds now, as a trace of its own beside the one that is written at the
+/// end.
 void Session::save() {
   std::lock_guard lock(ending_);
   if (ended_)
     return;
   std::string place = "a trace of its own";
   try {
-    const std::unique_ptr<TraceTarget> target = make_save_target(options_, traced_name(), capture_.cpus(), *target_, saves_);
+    const std::unique_ptr<TraceTarget> target =
+        make_save_target(options_, traced_name(), capture_.cpus(), *target_, saves_);
     place = target->place();
     recorder_->flush();
     TraceDescription saved = trace_;
@@ -76,13 +79,13 @@ void Session::save() {
     saved.written = output.records();
     target->end([&](const Put &put) { write_json(saved, nullptr, put); });
     if (!options_.quiet)
-      print("ovnitrace: saved to {} (see it with ovnitrace convert); recording goes on\n", place);
+      print("saved to {} (see it with ovnitrace convert); recording goes on", place);
   } catch (const std::exception &error) {
     flight_->rearm();
-    print("ovnitrace: error: cannot save to {}: {}\n", place, error.what());
+    print("error: cannot save to {}: {}", place, error.what());
   }
   if (options_.trigger && flight_->triggers_spent() && !std::exchange(told_triggers_spent_, true))
-    print("ovnitrace: --trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does\n",
+    print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
           options_.trigger_saves);
 }
 
@@ -94,7 +97,7 @@ void Session::stop_when_full() {
   end_capture();
   full_ = true;
   if (!options_.quiet)
-    print("ovnitrace: {} bytes are recorded: tracing stopped{}\n", options_.buffer.bytes,
+    print("{} bytes are recorded: tracing stopped{}", options_.buffer.bytes,
           program_ ? "; the program goes on untraced" : "");
   if (!program_)
     kill(getpid(), SIGTERM);

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/session.h"
 
-#include "emulator/error.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "user/chunk/chunk_queue.h"
 #include "user/chunk/lossy_queue.h"
 #include "user/launch/file_limit.h"
-#include "user/record/clock.h"
 #include "user/record/make_target.h"
-#include "user/record/print.h"
 
 #include <csignal>
 
@@ -31,14 +32,16 @@ std::optional<SaveSignal> save_signal(const RecordOptions &options) {
 std::optional<StopSignals> stop_signals(const RecordOptions &options) {
   if (!options.command.empty())
     return std::nullopt;
-  return std::optional<StopSignals>(std::in_place, options.buffer.kind == BufferKind::kCyc ? SIGUSR2 : 0);
+  return std::optional<StopSignals>(std::in_place,
+                                    options.buffer.kind == BufferKind::kCyc ? SIGUSR2 : 0);
 }
 
 } // namespace
 
 Session::Session(const RecordOptions &options)
-    : options_(options), identity_(choose_identity(options.user)), save_signal_(save_signal(options)),
-      signals_(stop_signals(options)), capture_(capture_parameters(options)) {
+    : options_(options), identity_(choose_identity(options.user)),
+      save_signal_(save_signal(options)), signals_(stop_signals(options)),
+      capture_(capture_parameters(options)) {
   if (options.pid)
     process_.emplace(options.pid);
   trace_.host = describe_host(capture_.cpus());
@@ -54,9 +57,10 @@ Session::Session(const RecordOptions &options)
   require_memory(options.buffer, uint32_t(trace_.host.cpus.size()));
 }
 
-/// Files are made, and connections, by the user they will belong to; the service threads get their priority while we
-/// are root; then we are root no longer, and only then they begin to work. A trace that is to be
-/// overwritten is removed last, when the new one can be written and the program runs.
+/// Files are made, and connections, by the user they will belong to; the service threads get their
+/// priority while we are root; then we are root no longer, and only then they begin to work. A
+/// trace that is to be overwritten is removed last, when the new one can be written and the program
+/// runs.
 void Session::start() {
   {
     EffectiveIdentity as_user(identity_);
@@ -82,7 +86,9 @@ void Session::start() {
       program_->open_gate();
     target_->begin();
     if (options_.buffer.kind != BufferKind::kJtn)
-      requests_.emplace(save_signal_ ? save_signal_->file() : -1, [this] { save(); }, [this] { stop_when_full(); });
+      requests_.emplace(
+          save_signal_ ? save_signal_->file() : -1, [this] { save(); },
+          [this] { stop_when_full(); });
     recorder_->start();
   } catch (...) {
     recorder_.reset();
@@ -98,26 +104,27 @@ void Session::start_families() {
   FamilySet wanted = options_.families & families_of_tracepoints();
   std::vector<ProbedFile> probes = find_user_probes();
   if (!probes.empty() && !capture_parameters(options_).transitions)
-    print("ovnitrace: user events without the scheduler's (--filter sched,user): their threads are not known\n");
+    print("user events without the scheduler's (--filter sched,user): their threads are not known");
   if (!probes.empty())
     wanted = wanted | (options_.families & families_of_programs());
   if (!wanted.bits())
     return;
   families_.emplace(capture_, wanted, std::move(probes));
   for (const std::string &name : families_->absent())
-    print("ovnitrace: this kernel has no {}: its events are not captured\n", name);
+    print("this kernel has no {}: its events are not captured", name);
   families_->attach();
   for (const std::string &why : families_->refused())
-    print("ovnitrace: {}\n", why);
+    print("{}", why);
 }
 
-/// Files of a program are opened with the rights of who will run it; those of a process that runs already
-/// with ours, as it need not be his.
+/// Files of a program are opened with the rights of who will run it; those of a process that runs
+/// already with ours, as it need not be his.
 std::vector<ProbedFile> Session::find_user_probes() {
   if (!(options_.families & families_of_programs()).bits())
     return {};
   raise_file_limit(kMostProbedFiles);
-  const ProbeSearch search = {.command = options_.command, .pid = options_.pid, .files = options_.probe_files};
+  const ProbeSearch search = {
+      .command = options_.command, .pid = options_.pid, .files = options_.probe_files};
   FoundProbes found;
   {
     std::optional<EffectiveIdentity> as_user;
@@ -126,8 +133,9 @@ std::vector<ProbedFile> Session::find_user_probes() {
     found = find_probes(search);
   }
   if (found.cut_short)
-    print("ovnitrace: the program names too many files to look for probes in all of them: name those that log user "
-          "events with --probe\n");
+    print("the program names too many files to look for probes in all of them: name those that log "
+          "user "
+          "events with --probe");
   return std::move(found.files);
 }
 
@@ -142,19 +150,24 @@ void Session::make_store() {
   const size_t chunk_records = options_.chunk_bytes / sizeof(ftrace_record);
   ChunkOutput &output = output_.emplace(target_->output(), capture_.cpus());
   if (options_.buffer.kind == BufferKind::kCyc) {
-    auto flight = std::make_unique<FlightRecorder>(output, capture_.cpus(), options_.buffer.bytes, chunk_records);
+    auto flight = std::make_unique<FlightRecorder>(output, capture_.cpus(), options_.buffer.bytes,
+                                                   chunk_records);
     flight_ = flight.get();
     if (options_.trigger)
-      flight_->set_trigger(options_.trigger, options_.trigger_saves, [this] { requests_->ask(CaptureRequests::kSave); });
+      flight_->set_trigger(options_.trigger, options_.trigger_saves,
+                           [this] { requests_->ask(CaptureRequests::kSave); });
     store_ = std::move(flight);
     return;
   }
   if (target_->may_stall())
-    store_ = std::make_unique<LossyQueue>(output, capture_.cpus(), options_.spare_chunks, chunk_records);
+    store_ =
+        std::make_unique<LossyQueue>(output, capture_.cpus(), options_.spare_chunks, chunk_records);
   else
-    store_ = std::make_unique<ChunkQueue>(output, capture_.cpus() + options_.spare_chunks, chunk_records);
+    store_ = std::make_unique<ChunkQueue>(output, capture_.cpus() + options_.spare_chunks,
+                                          chunk_records);
   if (options_.buffer.kind == BufferKind::kStop)
-    limit_.emplace(*store_, options_.buffer.bytes, [this] { requests_->ask(CaptureRequests::kStop); });
+    limit_.emplace(*store_, options_.buffer.bytes,
+                   [this] { requests_->ask(CaptureRequests::kStop); });
 }
 
 } // namespace ovnitrace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Reads a CPU's staging area while the CPU fills it.
 #pragma once
 
@@ -7,21 +8,23 @@
 
 namespace ovnitrace {
 
-/// Without it, what other families log could wait for long: a CPU that switches rarely keeps up to 31 old
-/// transitions to itself, and what is younger than they must not be written before them.
+/// Without it, what other families log could wait for long: a CPU that switches rarely keeps up to
+/// 31 old transitions to itself, and what is younger than they must not be written before them.
 ///
-/// Counts batches, to know which of the staged records a batch brings again. A batch is one full area, also
-/// if it was lost. Which records are there is asked twice, one look of the reader apart, and what
-/// both answers have is taken: so nobody has to rely on the order in which another CPU's stores are seen.
+/// Counts batches, to know which of the staged records a batch brings again. A batch is one full
+/// area, also if it was lost. Which records are there is asked twice, one look of the reader apart,
+/// and what both answers have is taken: so nobody has to rely on the order in which another CPU's
+/// stores are seen.
 class StageReader {
 public:
-  /// Calls `take(const sched_record &)` for records that were staged at the last look already and were not
-  /// taken yet. Whether all that was logged before the last look is taken now; if not, the next look of a
-  /// quiet CPU will tell so.
+  /// Calls `take(const sched_record &)` for records that were staged at the last look already and
+  /// were not taken yet. Whether all that was logged before the last look is taken now; if not, the
+  /// next look of a quiet CPU will tell so.
   template <typename Take> bool look(const volatile cpu_stage &stage, Take take) {
     uint32_t count = stage.count;
     uint64_t batches = stage.events / CAPTURE_BATCH;
-    bool settled = batches == batches_ && !stage.batch.lost && count < CAPTURE_BATCH && !(count && is_last_batch(stage));
+    bool settled = batches == batches_ && !stage.batch.lost && count < CAPTURE_BATCH &&
+                   !(count && is_last_batch(stage));
     bool complete = settled && (seen_batches_ < batches || seen_settled_);
     uint32_t safe = settled && seen_settled_ && seen_batches_ == batches ? seen_ : 0;
     for (; taken_ < safe; taken_++)
@@ -32,8 +35,8 @@ public:
     return complete;
   }
 
-  /// A batch was read. How many of its first records were taken before, or, if batches before it were lost,
-  /// how many of those.
+  /// A batch was read. How many of its first records were taken before, or, if batches before it
+  /// were lost, how many of those.
   uint32_t next_batch(const sched_batch &batch) {
     uint32_t taken = taken_;
     taken_ = 0;

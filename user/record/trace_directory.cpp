@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/trace_directory.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -26,7 +27,8 @@ bool ends_with_any(const std::string &name, std::initializer_list<const char *> 
 
 /// Names that we write: chunks, trace.json, and what a conversion leaves beside them.
 bool is_ours(const std::string &name) {
-  return name == "trace.json" || (name.starts_with("cpu") && ends_with_any(name, {".ftr", ".ftr.zst"})) ||
+  return name == "trace.json" ||
+         (name.starts_with("cpu") && ends_with_any(name, {".ftr", ".ftr.zst"})) ||
          ((name.starts_with("thread.") || name.starts_with("cpu.")) &&
           ends_with_any(name, {".prv", ".prv.gz", ".pcf", ".row"}));
 }
@@ -66,7 +68,9 @@ void remove_trace(int directory) {
   remove_views(directory, "cfg");
 }
 
-std::string temporary_name(const std::string &name) { return "." + name + ".new"; }
+std::string temporary_name(const std::string &name) {
+  return "." + name + ".new";
+}
 
 constexpr size_t kWriteSize = 64 << 10;
 
@@ -101,25 +105,26 @@ bool may_replace(int directory) {
 TraceDirectory::TraceDirectory(const std::string &wanted, IfExists exists) : path_(wanted) {
   constexpr int kMostNames = 1000;
   made_ = mkdir(path_.c_str(), 0755) == 0;
-  for (int n = 2; !made_ && errno == EEXIST && exists == IfExists::next_name && n < kMostNames; n++) {
+  for (int n = 2; !made_ && errno == EEXIST && exists == IfExists::next_name && n < kMostNames;
+       n++) {
     path_ = fmt::format("{}-{}", wanted, n);
     made_ = mkdir(path_.c_str(), 0755) == 0;
   }
   const std::string &path = path_;
   if (!made_ && errno != EEXIST)
-    throw Error(fmt::format("cannot make the trace directory {}: {}; choose another place with -o", path,
-                            reason(errno)));
+    throw Error(fmt::format("cannot make the trace directory {}: {}; choose another place with -o",
+                            path, reason(errno)));
   if (!made_ && exists != IfExists::overwrite)
-    throw Error(fmt::format("{} exists already; choose another with -o, or let it be overwritten with -f",
-                            path));
+    throw Error(fmt::format(
+        "{} exists already; choose another with -o, or let it be overwritten with -f", path));
   fd_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd_ < 0)
     throw Error(fmt::format("cannot open the trace directory {}: {}", path, reason(errno)));
   try {
     take_lock();
     if (!may_replace(fd_)) // also one that somebody put in place of the one that we made
-      throw Error(fmt::format("{} is not a trace directory: it is not overwritten; choose another with -o",
-                              path));
+      throw Error(fmt::format(
+          "{} is not a trace directory: it is not overwritten; choose another with -o", path));
   } catch (...) {
     close(fd_);
     throw;
@@ -137,8 +142,9 @@ TraceDirectory::~TraceDirectory() {
 /// A file system without locks has none to wait for.
 void TraceDirectory::take_lock() {
   if (flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    throw Error(fmt::format("{} is being written by another ovnitrace; wait for its end, or choose another with -o",
-                            path_));
+    throw Error(fmt::format(
+        "{} is being written by another ovnitrace; wait for its end, or choose another with -o",
+        path_));
 }
 
 void TraceDirectory::clear() {
@@ -159,7 +165,8 @@ void TraceDirectory::reserve(const std::string &name, size_t bytes) noexcept {
     posix_fallocate(reserved_, 0, off_t(bytes)); // what it cannot do now, it could not do later
 }
 
-void TraceDirectory::prepare_file(const std::string &name, const std::function<void(const Put &)> &produce) {
+void TraceDirectory::prepare_file(const std::string &name,
+                                  const std::function<void(const Put &)> &produce) {
   const bool has_room = reserved_ >= 0 && reserved_name_ == name;
   const int file = has_room ? reserved_ : new_file(name);
   if (file < 0 || lseek(file, 0, SEEK_SET) < 0)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The directory that a capture is written to.
 #pragma once
 
@@ -17,9 +18,9 @@ enum class IfExists {
   next_name, ///< take `path`-2, `path`-3, …: two captures that begin in one second
 };
 
-/// A new trace directory, opened. Files in it are reached through its descriptor only, so that nobody
-/// can swap it for another while it is written; and it is locked (flock(2)), so that no other capture overwrites it
-/// meanwhile. The kernel unlocks it, however we end.
+/// A new trace directory, opened. Files in it are reached through its descriptor only, so that
+/// nobody can swap it for another while it is written; and it is locked (flock(2)), so that no
+/// other capture overwrites it meanwhile. The kernel unlocks it, however we end.
 class TraceDirectory {
 public:
   /// Makes `path`. Throws Error.
@@ -35,8 +36,8 @@ public:
   void clear();
   /// Keeps room on the disk, as far as there is some, for `bytes` of the next file of that name.
   void reserve(const std::string &name, size_t bytes) noexcept;
-  /// Writes a file under another name; `produce` is given where its text goes, piece by piece. Throws Error; what was
-  /// reserved is kept then, for a shorter text.
+  /// Writes a file under another name; `produce` is given where its text goes, piece by piece.
+  /// Throws Error; what was reserved is kept then, for a shorter text.
   void prepare_file(const std::string &name, const std::function<void(const Put &)> &produce);
   /// Gives a prepared file its name, in place of what had it. Throws Error.
   void put_in_place(const std::string &name);

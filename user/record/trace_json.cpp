@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/trace_json.h"
 
 #include <nlohmann/json.hpp>
@@ -20,7 +21,8 @@ std::string text(const std::array<char, CAPTURE_COMM_LEN> &comm) {
 Json topology(const Host &host) {
   Json list = Json::array();
   for (const CpuTopology &cpu : host.cpus)
-    list.push_back({{"cpu", cpu.cpu}, {"package", cpu.package}, {"core", cpu.core}, {"node", cpu.node}});
+    list.push_back(
+        {{"cpu", cpu.cpu}, {"package", cpu.package}, {"core", cpu.core}, {"node", cpu.node}});
   return list;
 }
 
@@ -125,7 +127,8 @@ std::string buffer_of(const BufferKind &buffer) {
 
 Json ending_of(const TraceDescription &trace) {
   if (!trace.finished)
-    return {{"how", trace.how.empty() ? "still being captured, or the tracer was killed" : trace.how}};
+    return {
+        {"how", trace.how.empty() ? "still being captured, or the tracer was killed" : trace.how}};
   std::string how = trace.how;
   if (!trace.write_error.empty())
     how += "; the trace is not whole";

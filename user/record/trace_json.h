@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // trace.json: what a capture was, for people and for other programs.
 #pragma once
 
@@ -23,13 +24,13 @@ struct TraceDescription {
   FamilySet families;
   uint64_t ring_bytes = 0, chunk_bytes = 0;
   BufferKind buffer;
-  int compress_level = 0; ///< 0: plain files
+  int compress_level = 0;     ///< 0: plain files
   uint64_t begin = 0;         ///< ns, CLOCK_MONOTONIC
   int64_t offset_to_wall = 0; ///< ns to add to get CLOCK_REALTIME
 
   bool finished = false;
-  uint64_t end = 0;  ///< ns
-  std::string how;   ///< how it ended, in words; before, what is being done
+  uint64_t end = 0; ///< ns
+  std::string how;  ///< how it ended, in words; before, what is being done
   int exit_status = 0;
   std::vector<CpuCount> counts; ///< by CPU
   uint64_t life_lost = 0;
@@ -37,10 +38,10 @@ struct TraceDescription {
   uint64_t user_refused = 0; ///< events that the program logged and may not
   uint64_t records = 0;
   std::vector<uint64_t> written; ///< records in the file of each CPU; empty: not known yet
-  uint64_t events = 0;    ///< recorded, as `info` and `dump` count them
-  uint64_t forgotten = 0; ///< of them, by a flight recorder
-  uint64_t tracer_cpu = 0; ///< ns of CPU time that capturing took in this process
-  uint64_t records_dropped = 0; ///< not written, because the disk failed
+  uint64_t events = 0;           ///< recorded, as `info` and `dump` count them
+  uint64_t forgotten = 0;        ///< of them, by a flight recorder
+  uint64_t tracer_cpu = 0;       ///< ns of CPU time that capturing took in this process
+  uint64_t records_dropped = 0;  ///< not written, because the disk failed
   std::string write_error;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Where a capture goes: a directory, or a collector.
 #pragma once
 
@@ -17,14 +18,15 @@ public:
 
   virtual ~TraceTarget() = default;
   virtual ChunkOutput &output() = 0;
-  /// Does all that can fail before the program runs; what was there before stays. Left out, there is no trace.json
-  /// before the end. Throws Error.
+  /// Does all that can fail before the program runs; what was there before stays. Left out, there
+  /// is no trace.json before the end. Throws Error.
   virtual void prepare(const Description &description) = 0;
   /// The program runs: chunks may come. Throws Error.
   virtual void begin() = 0;
   /// The last chunk was given, and this is what trace.json says in the end. Throws Error.
   virtual void end(const Description &description) = 0;
-  /// That failed: a trace.json of what matters most, where there may be room for that at least. Throws Error.
+  /// That failed: a trace.json of what matters most, where there may be room for that at least.
+  /// Throws Error.
   virtual void end_briefly(const Description &) {}
   /// The capture never began.
   virtual void discard() noexcept = 0;

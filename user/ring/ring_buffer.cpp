@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "user/ring/ring_buffer.h"
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 
 #include <fmt/core.h>
 #include <sys/mman.h>
@@ -12,7 +13,8 @@
 
 namespace ovnitrace {
 
-RingBuffer::RingBuffer(int fd, size_t bytes) : mask_(bytes - 1), page_(size_t(sysconf(_SC_PAGESIZE))) {
+RingBuffer::RingBuffer(int fd, size_t bytes)
+    : mask_(bytes - 1), page_(size_t(sysconf(_SC_PAGESIZE))) {
   void *consumer = mmap(nullptr, page_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (consumer == MAP_FAILED)
     throw Error(fmt::format("cannot map a ring buffer: {}", std::strerror(errno)));
@@ -20,7 +22,8 @@ RingBuffer::RingBuffer(int fd, size_t bytes) : mask_(bytes - 1), page_(size_t(sy
   if (producer == MAP_FAILED) {
     int error = errno;
     munmap(consumer, page_);
-    throw Error(fmt::format("cannot map a ring buffer of {} bytes: {}", bytes, std::strerror(error)));
+    throw Error(
+        fmt::format("cannot map a ring buffer of {} bytes: {}", bytes, std::strerror(error)));
   }
   consumer_ = static_cast<uint64_t *>(consumer);
   producer_ = static_cast<const uint64_t *>(producer);
@@ -28,8 +31,8 @@ RingBuffer::RingBuffer(int fd, size_t bytes) : mask_(bytes - 1), page_(size_t(sy
 }
 
 RingBuffer::RingBuffer(RingBuffer &&other) noexcept
-    : consumer_(std::exchange(other.consumer_, nullptr)), producer_(other.producer_), data_(other.data_),
-      mask_(other.mask_), page_(other.page_) {}
+    : consumer_(std::exchange(other.consumer_, nullptr)), producer_(other.producer_),
+      data_(other.data_), mask_(other.mask_), page_(other.page_) {}
 
 RingBuffer::~RingBuffer() {
   if (!consumer_)

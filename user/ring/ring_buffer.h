@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The reading side of one BPF ring buffer.
 #pragma once
 
@@ -10,8 +11,8 @@ namespace ovnitrace {
 
 /// Maps a BPF_MAP_TYPE_RINGBUF. Layout, from kernel/bpf/ringbuf.c: a page with the consumer's
 /// position (ours to write), a page with the producer's, then the data twice in a row, so that a
-/// message that wraps is contiguous. A message is a header of 8 bytes, whose first word is its length
-/// and two flag bits, then the payload, padded to 8.
+/// message that wraps is contiguous. A message is a header of 8 bytes, whose first word is its
+/// length and two flag bits, then the payload, padded to 8.
 class RingBuffer {
 public:
   /// `fd` stays the caller's. Throws Error.
@@ -25,13 +26,16 @@ public:
   uint64_t produced() const { return __atomic_load_n(producer_, __ATOMIC_ACQUIRE); }
 
   /// Calls `take(const void *message, size_t bytes)` for each message up to position `until`, and
-  /// gives the space back in steps. Stops at a message that is still being written, and is false then.
+  /// gives the space back in steps. Stops at a message that is still being written, and is false
+  /// then.
   template <typename Take> bool drain(uint64_t until, Take take) {
-    constexpr uint64_t kGiveBack = 256 << 10; // bytes: not an atomic store to a shared line each message
+    constexpr uint64_t kGiveBack =
+        256 << 10; // bytes: not an atomic store to a shared line each message
     uint64_t position = *consumer_, given = position;
     while (position < until) {
       const char *header = data_ + (position & mask_);
-      uint32_t length = __atomic_load_n(reinterpret_cast<const uint32_t *>(header), __ATOMIC_ACQUIRE);
+      uint32_t length =
+          __atomic_load_n(reinterpret_cast<const uint32_t *>(header), __ATOMIC_ACQUIRE);
       if (length & BPF_RINGBUF_BUSY_BIT)
         break;
       size_t bytes = length & ~BPF_RINGBUF_DISCARD_BIT;

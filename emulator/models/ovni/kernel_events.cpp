@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The scheduler's records: docs/format.md, "Events".
 #include "emulator/models/ovni/ovni.h"
 
@@ -107,7 +108,8 @@ void exec(ModelContext &ctx, const Event &event) {
   uint32_t old = ctx.system.find_thread(info.node, event.par2);
   if (old != kNone && catalog.threads[old].pid == info.pid)
     put(ctx, old, ThreadState::Dead, kNone);
-  else if (ctx.system.threads()[event.thread].state != ThreadState::Unknown) // else its begin was not seen
+  else if (ctx.system.threads()[event.thread].state !=
+           ThreadState::Unknown) // else its begin was not seen
     ctx.faults.add(event, [&] {
       return fmt::format("{} goes on with execve of thread {}, which its process does not have",
                          who(ctx, event.thread), event.par2);
@@ -131,7 +133,8 @@ void snapshot(ModelContext &ctx, const Event &event) {
   const uint32_t number = event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff;
   uint32_t cpu = ctx.system.find_cpu(thread.node, number);
   const bool known = number != FTRACE_SNAPSHOT_NO_CPU;
-  if (cpu == kNone && known && is_active(ThreadState(state))) // one that sleeps may have left a CPU that is offline now
+  if (cpu == kNone && known &&
+      is_active(ThreadState(state))) // one that sleeps may have left a CPU that is offline now
     ctx.faults.add(event, [&] {
       return fmt::format("{} is said to be {} on CPU {}, which is not in the trace",
                          who(ctx, event.thread), name(ThreadState(state)), number);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/models/ovni/ovni.h"
 
 #include "emulator/core/process_number.h"
@@ -52,7 +53,8 @@ void start(ModelContext &ctx) {
   const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
   std::map<std::pair<uint32_t, uint32_t>, int64_t> processes;
   for (uint32_t t = 0; t < threads.size(); t++) {
-    auto process = processes.try_emplace({threads[t].node, threads[t].pid}, process_number(processes.size()));
+    auto process =
+        processes.try_emplace({threads[t].node, threads[t].pid}, process_number(processes.size()));
     ctx.set(kProcess, t, process.first->second);
     ctx.set(kPid, t, threads[t].pid);
     ctx.set(kTid, t, threads[t].tid);
@@ -126,8 +128,7 @@ std::vector<ChannelDef> channels() {
 
 Model ovni_model() {
   using namespace ovni_model_parts;
-  Model model{"ovni", "states of threads and CPUs", channels(), kernel_events(), start,
-              check_end};
+  Model model{"ovni", "states of threads and CPUs", channels(), kernel_events(), start, check_end};
   for (const EventDef &event : stream_events())
     model.events.push_back(event);
   return model;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What the parts of the ovni model share: its channels and the one way to change a thread.
 #pragma once
 

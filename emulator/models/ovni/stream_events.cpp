@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The events of ovni's own model in its streams: OH*, OA*, OB*, OC*, OF*, OU*.
-#include "emulator/models/ovni/ovni.h"
 #include "emulator/models/on_cpu.h"
+#include "emulator/models/ovni/ovni.h"
 #include "emulator/models/payload.h"
 
 #include <fmt/format.h>
@@ -17,8 +18,8 @@ void act(ModelContext &ctx, const Event &event, ThreadAction action, uint32_t cp
   ThreadState from = ctx.system.threads()[event.thread].state;
   if (!is_legal(from, action))
     ctx.faults.add(event, [&] {
-      return fmt::format("{}: {} cannot {}: it is {}", mcv_text(event.kind),
-                         who(ctx, event.thread), name(action), name(from));
+      return fmt::format("{}: {} cannot {}: it is {}", mcv_text(event.kind), who(ctx, event.thread),
+                         name(action), name(from));
     });
   put(ctx, event.thread, kStateAfter[size_t(action)], cpu);
 }
@@ -102,8 +103,8 @@ void affinity_remote(ModelContext &ctx, const Event &event) {
 template <int64_t begins> void flush(ModelContext &ctx, const Event &event) {
   if (ctx.value(kFlush, event.thread) == begins)
     ctx.faults.add(event, [&] {
-      return fmt::format("{}: {} {}", mcv_text(event.kind),
-                         who(ctx, event.thread), begins ? "is flushing already" : "does not flush");
+      return fmt::format("{}: {} {}", mcv_text(event.kind), who(ctx, event.thread),
+                         begins ? "is flushing already" : "does not flush");
     });
   ctx.set(kFlush, event.thread, begins);
 }
@@ -120,8 +121,10 @@ std::vector<EventDef> stream_events() {
        "resume: Paused or Warming to Running"},
       {mcv('O', 'H', 'c'), "OHc", on_cpu<change<ThreadAction::cool>>, "cool: Running to Cooling"},
       {mcv('O', 'H', 'w'), "OHw", on_cpu<change<ThreadAction::warm>>, "warm: Paused to Warming"},
-      {mcv('O', 'H', 'e'), "OHe", on_cpu<change<ThreadAction::end>>, "end: Running or Cooling to Dead"},
-      {mcv('O', 'A', 's'), "OAs", on_cpu<affinity_set>, "affinity set: an active thread moves itself"},
+      {mcv('O', 'H', 'e'), "OHe", on_cpu<change<ThreadAction::end>>,
+       "end: Running or Cooling to Dead"},
+      {mcv('O', 'A', 's'), "OAs", on_cpu<affinity_set>,
+       "affinity set: an active thread moves itself"},
       {mcv('O', 'A', 'r'), "OAr", on_cpu<affinity_remote>,
        "affinity remote: a thread not Unknown or Dead is moved by another"},
       {mcv('O', 'B', 0), "OB*", on_cpu<>, "burst, a measure of ovni's own cost; no effect"},

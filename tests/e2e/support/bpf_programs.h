@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Which BPF programs and arrays a process holds, and whether the kernel still has them.
 #pragma once
 

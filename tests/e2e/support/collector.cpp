@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "tests/e2e/support/collector.h"
 
 #include "tests/e2e/support/e2e.h"
@@ -8,15 +9,18 @@
 namespace ovnitrace::test {
 
 CollectorProcess::CollectorProcess(const std::string &transport, const std::string &directory,
-                                   const std::vector<std::string> &options, std::function<void()> in_child)
+                                   const std::vector<std::string> &options,
+                                   std::function<void()> in_child)
     : directory_(directory) {
   Command command;
-  command.argv = {ovnitrace(), "collect", "--listen", transport + "://127.0.0.1:0", "-o", directory};
+  command.argv = {ovnitrace(), "collect", "--listen", transport + "://127.0.0.1:0",
+                  "-o",        directory};
   command.argv.insert(command.argv.end(), options.begin(), options.end());
   command.in_child = std::move(in_child);
   process_.emplace(command);
   const std::string said = "listening on ";
-  eventually([&] { return process_->err().find('\n') != std::string::npos; }, "the collector listens");
+  eventually([&] { return process_->err().find('\n') != std::string::npos; },
+             "the collector listens");
   const std::string first = lines_of(process_->err()).at(0);
   EXPECT_NE(first.find(said + transport), std::string::npos) << first;
   url_ = first.substr(first.find(said) + said.size());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace collect` while a test sends to it.
 #pragma once
 
@@ -17,7 +18,8 @@ class CollectorProcess {
 public:
   /// Listens on a free port of the loopback and writes into `directory`.
   CollectorProcess(const std::string &transport, const std::string &directory,
-                   const std::vector<std::string> &options = {}, std::function<void()> in_child = {});
+                   const std::vector<std::string> &options = {},
+                   std::function<void()> in_child = {});
 
   const std::string &url() const { return url_; } ///< for --send
   Process &process() { return *process_; }

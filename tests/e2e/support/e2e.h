@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // What the end-to-end tests stand on: the command as it was built, the programs to trace, a
 // directory for each test.
 #pragma once
@@ -11,8 +12,8 @@
 
 namespace ovnitrace::test {
 
-/// A copy of build/ovnitrace or the library beside it, or of a program of build/tests/programs, that every user
-/// can execute, wherever the build lies.
+/// A copy of build/ovnitrace or the library beside it, or of a program of build/tests/programs,
+/// that every user can execute, wherever the build lies.
 std::string installed(const std::string &name);
 inline std::string ovnitrace() {
   return installed("ovnitrace");
@@ -32,7 +33,8 @@ std::string read_text(const std::string &path);
 void write_text(const std::string &path, const std::string &text);
 std::vector<std::string> names_in(const std::string &directory);
 
-/// A test that captures; no program that it has started outlives it. Skipped, with the reason, where we are not root.
+/// A test that captures; no program that it has started outlives it. Skipped, with the reason,
+/// where we are not root.
 class CaptureTest : public testing::Test {
 protected:
   CaptureTest();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "tests/e2e/support/logged.h"
 
 #include "emulator/event_names.h"

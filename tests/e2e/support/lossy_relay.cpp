@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "tests/e2e/support/lossy_relay.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -39,8 +40,8 @@ bool tells_end(const std::string &datagram) {
 } // namespace
 
 LossyRelay::LossyRelay(const std::string &collector)
-    : in_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)), out_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)),
-      stop_(eventfd(0, EFD_CLOEXEC)) {
+    : in_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)),
+      out_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)), stop_(eventfd(0, EFD_CLOEXEC)) {
   const sockaddr_in to = loopback(uint16_t(std::stoi(collector.substr(collector.rfind(':') + 1))));
   sockaddr_in here = loopback(0);
   socklen_t size = sizeof here;
@@ -70,7 +71,9 @@ void LossyRelay::stop() {
 void LossyRelay::run() {
   std::mt19937 random(4);
   std::vector<std::pair<int, std::string>> held; // for how many more
-  const auto pass = [this](const std::string &bytes) { (void)!send(out_, bytes.data(), bytes.size(), 0); };
+  const auto pass = [this](const std::string &bytes) {
+    (void)!send(out_, bytes.data(), bytes.size(), 0);
+  };
   for (;;) {
     pollfd wanted[] = {{in_, POLLIN, 0}, {stop_, POLLIN, 0}};
     poll(wanted, 2, -1);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A bad network between a sender and a collector.
 #pragma once
 
@@ -7,8 +8,8 @@
 
 namespace ovnitrace::test {
 
-/// Passes datagrams of ovnitrace on, but drops some, repeats some and holds some back for a few others. What tells the end of
-/// a session always comes, and last.
+/// Passes datagrams of ovnitrace on, but drops some, repeats some and holds some back for a few
+/// others. What tells the end of a session always comes, and last.
 class LossyRelay {
 public:
   explicit LossyRelay(const std::string &collector); ///< udp://127.0.0.1:PORT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Runs commands as a person in a terminal would, and sees what they print and how they end.
 #pragma once
 
@@ -18,8 +19,8 @@ struct Command {
   std::function<void()> in_child = {};         ///< called in the child before execvp()
 };
 
-/// Default signals, nice 0 and no SUDO_* for this process and its children, as if root had logged in and
-/// started it, whoever runs the tests.
+/// Default signals, nice 0 and no SUDO_* for this process and its children, as if root had logged
+/// in and started it, whoever runs the tests.
 void forget_who_runs_the_tests();
 
 /// How a command ended and what it printed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Paraver files, read as Paraver does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "tests/e2e/support/strays.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,9 @@ std::vector<pid_t> marked() {
 
 } // namespace
 
-void mark_as_ours() { setenv(kMark, value().c_str(), 1); }
+void mark_as_ours() {
+  setenv(kMark, value().c_str(), 1);
+}
 
 void kill_strays() {
   constexpr int kMostTries = 500;

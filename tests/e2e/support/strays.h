@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Programs that a test has started and that outlive who started them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include "tests/e2e/support/trace.h"
 
 #include "tests/e2e/support/e2e.h"

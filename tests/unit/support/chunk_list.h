@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A sink that keeps every chunk, for tests of what writes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Chunks as a capture writes them, and a place where they go.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // For tests of libovnitrace: leaves no chunk, filter or enabled tracing behind, and reads what a
 // chunk holds through the disk writer.
 #pragma once

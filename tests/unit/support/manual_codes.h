@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Every event code of the manual's tables, by its name as they spell it.
 #pragma once
 
@@ -13,7 +14,8 @@ struct ManualCode {
 
 // clang-format off: a line for each
 inline constexpr ManualCode kManualCodes[] = {
-#define CODE(name, value) {name, #name, value}
+#define CODE(name, value)                                                                          \
+  { name, #name, value }
     CODE(FTrace_EVT_cycles_per_msec, 0x10),
     CODE(FTrace_EVT_trace_start, 0x20),
     CODE(FTrace_EVT_trace_stop, 0x30),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * "S.Ha.R.K. User Manual, Volume V: The New Tracer", chapter "Example of Tracer usage", word for
  * word, with the line for the disk that it names in place of that for the network. What the kernel
@@ -10,17 +11,14 @@
 #include <stddef.h>
 
 typedef int SYS_FLAGS __attribute__((unused));
-static const struct {
-	unsigned context;
-} proc_table[10] = {{0}, {17}, {18}, {0}, {65535}};
+static const struct { unsigned context; } proc_table[10] = {{0}, {17}, {18}, {0}, {65535}};
 static const int exec_shadow = 1;
 #define clk_per_msec FTrace_clk_per_msec()
 
-void manual_example(char *trace_dat, void (*first)(void), void (*second)(void))
-{
-	int i;
+void manual_example(char *trace_dat, void (*first)(void), void (*second)(void)) {
+  int i;
 
-	/* clang-format off */
+  /* clang-format off */
 /* Declarations */
 int a,b,c;
 SYS_FLAGS f;
@@ -69,5 +67,5 @@ FTrace_init_disk_writer(trace_dat, 0, NULL, NULL);
 /* Save the chunk. */
 FTrace_send_chunk(a, 0, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_CYC);
 FTrace_send_chunk(b, 0, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN);
-	/* clang-format on */
+  /* clang-format on */
 }

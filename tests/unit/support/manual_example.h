@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 /* The example of the tracer's manual, as a C program has it. */
 #ifndef MANUAL_EXAMPLE_H
 #define MANUAL_EXAMPLE_H

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A trace that a collector fills, in memory.
 #pragma once
 
-#include "emulator/error.h"
+#include "emulator/base/error.h"
 #include "user/net/trace_sink.h"
 
 #include <map>

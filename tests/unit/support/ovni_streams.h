@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Makes ovni trace directories for tests: streams as libovni writes them, and any byte of them
 // wrong.
 #pragma once

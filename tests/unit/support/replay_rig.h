@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A replay with as many threads and CPUs as a test needs, fed event by event.
 #pragma once
 

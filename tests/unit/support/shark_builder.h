@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Builds plain FTrace files by hand, record by record, as S.Ha.R.K. saves them:
 //
 //   SharkBuilder file;

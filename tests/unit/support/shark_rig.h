@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Reads and converts what SharkBuilder writes.
 #pragma once
 
+#include "emulator/base/error.h"
 #include "emulator/convert/convert.h"
-#include "emulator/error.h"
 #include "emulator/event_names.h"
 #include "emulator/input/open.h"
 #include "tests/unit/support/collecting_sink.h"
@@ -124,7 +125,7 @@ protected:
 
 using Texts = std::vector<std::string>;
 inline const std::vector<uint32_t> kStates = {FTrace_EVT_task_dispatch, FTrace_EVT_task_epilogue,
-                                       FTrace_EVT_task_sleep, FTrace_EVT_task_activate,
-                                       FTrace_EVT_task_end};
+                                              FTrace_EVT_task_sleep, FTrace_EVT_task_activate,
+                                              FTrace_EVT_task_end};
 
 } // namespace ovnitrace::test

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A directory of a test, gone with all it holds when the test ends.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Builds trace directories by hand, as docs/format.md says, good ones and broken ones:
 //
 //   TraceBuilder trace(dir.path());

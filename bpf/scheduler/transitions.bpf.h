@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the scheduler does to traced threads: switch, wakeup, migration. A thread that is not traced costs
- * a test, one that is a clock read and two stores.
+ * What the scheduler does to traced threads: switch, wakeup, migration. A thread that is not traced
+ * costs a test, one that is a clock read and two stores.
  */
-__u64 complete_since = -1ULL; /* ns: from here on the state of every traced thread is known; set by the loader */
+__u64 complete_since =
+	-1ULL; /* ns: from here on the state of every traced thread is known; set by the loader */
 
 /* Why a thread that blocked did; __state as include/linux/sched.h has it. Compound states (killable
  * and idle sleeps) are told by the bits that ps tells them by. */
@@ -20,13 +22,16 @@ static __always_inline __u32 blocked_reason(__u32 state)
 		return FTRACE_OFFCPU_TRACED;
 	if (state & TASK_PARKED)
 		return FTRACE_OFFCPU_PARKED;
-	return FTRACE_OFFCPU_DISK; /* frozen, waiting for a lock of PREEMPT_RT, …: off the CPU in the kernel */
+	return FTRACE_OFFCPU_DISK; /* frozen, waiting for a lock of PREEMPT_RT, …: off the CPU in
+				      the kernel */
 }
 
-/* A thread leaves its CPU that was not seen to take it: the kernel did not run us at that switch. (Some
- * kernels show no event of certain threads, among them the switch from such a thread to ours.) The
- * kernel's own account tells since when it has had the CPU. Returns the tid under which it took it. */
-static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, struct task_struct *p, __u64 now)
+/* A thread leaves its CPU that was not seen to take it: the kernel did not run us at that switch.
+ * (Some kernels show no event of certain threads, among them the switch from such a thread to
+ * ours.) The kernel's own account tells since when it has had the CPU. Returns the tid under which
+ * it took it. */
+static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, struct task_struct *p,
+					    __u64 now)
 {
 	__u64 since = now - time_on_cpu(p);
 
@@ -36,9 +41,9 @@ static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, stru
 		return p->pid;
 	if (!s->running && since < s->switched)
 		since = s->switched; /* the two clocks are not read at the same instant */
-	stage_at(s, cpu, since, SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(p->prio + FTRACE_PRIO_BIAS), 0,
-					p->pid) |
-					SCHED_B_TRACED);
+	stage_at(s, cpu, since,
+		 SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(p->prio + FTRACE_PRIO_BIAS), 0, p->pid) |
+			 SCHED_B_TRACED);
 	return p->pid;
 }
 
@@ -59,23 +64,25 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 	now = bpf_ktime_get_ns();
 	if (prev_traced && s->running != prev_tid)
 		taken_as = log_unseen_dispatch(s, cpu, prev, now);
-	/* Before 6.15 a pending signal that kept it on the runqueue left the old state in the argument;
-	 * its own state is running again. */
+	/* Before 6.15 a pending signal that kept it on the runqueue left the old state in the
+	 * argument; its own state is running again. */
 	if (preempt || !prev_state || !task_state(prev))
-		reason = !preempt && prev_traced && called_sched_yield(prev) ?
-				 FTRACE_OFFCPU_YIELDED :
-				 FTRACE_OFFCPU_PREEMPTED;
+		reason = !preempt && prev_traced && called_sched_yield(prev)
+				 ? FTRACE_OFFCPU_YIELDED
+				 : FTRACE_OFFCPU_PREEMPTED;
 	else
 		reason = blocked_reason(prev_state);
 
-	/* An execve by a thread that is not the main one swaps their tids (exchange_tids()), long before
-	 * sched_process_exec is raised, and maybe before the main thread has left its CPU for ever. */
+	/* An execve by a thread that is not the main one swaps their tids (exchange_tids()), long
+	 * before sched_process_exec is raised, and maybe before the main thread has left its CPU
+	 * for ever. */
 	if (taken_as != prev_tid) {
 		if (prev_tid != (__u32)prev->tgid)
 			prev_tid = taken_as; /* was the main thread */
 		else if (reason != FTRACE_OFFCPU_DEAD)
-			stage_at(s, cpu, now, SCHED_WORD(SCHED_KIND_EXEC, 0, 0, prev_tid, taken_as) |
-						      SCHED_A_TRACED);
+			stage_at(s, cpu, now,
+				 SCHED_WORD(SCHED_KIND_EXEC, 0, 0, prev_tid, taken_as) |
+					 SCHED_A_TRACED);
 	}
 	word = SCHED_WORD(SCHED_KIND_SWITCH, reason, (__u8)(next->prio + FTRACE_PRIO_BIAS),
 			  prev_tid, next_tid);
@@ -131,10 +138,12 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 	if (!(entry & THREAD_TRACED)) {
 		if (!trace_all)
 			return 0;
-		entry = FTRACE_WAKER_UNKNOWN << THREAD_CONTEXT_SHIFT; /* no sched_waking of it was seen */
+		entry = FTRACE_WAKER_UNKNOWN
+			<< THREAD_CONTEXT_SHIFT; /* no sched_waking of it was seen */
 	}
 	stage(SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
-			 entry & THREAD_WAKER_MASK) | SCHED_A_TRACED);
+			 entry & THREAD_WAKER_MASK) |
+	      SCHED_A_TRACED);
 	return 0;
 }
 
@@ -155,7 +164,8 @@ int BPF_PROG(on_wakeup_new, struct task_struct *p)
 	if (!is_traced(tid))
 		return 0;
 	stage(SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, tid,
-			 bpf_get_current_task_btf()->pid) | SCHED_A_TRACED);
+			 bpf_get_current_task_btf()->pid) |
+	      SCHED_A_TRACED);
 	return 0;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // A small text file read whole, with a bound.
 #pragma once
 

@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The state of the threads that are alive before the capture.
  */
-const volatile __u32 snapshot_pid = 0; /* only of this process, 0: all; set by the loader before loading */
+const volatile __u32 snapshot_pid =
+	0; /* only of this process, 0: all; set by the loader before loading */
 
-/* The process id of a thread as the loader knows it: ids are counted anew in each PID namespace. The
- * iterator visits the threads of the loader's namespace and of those in it, so that level is there. */
+/* The process id of a thread as the loader knows it: ids are counted anew in each PID namespace.
+ * The iterator visits the threads of the loader's namespace and of those in it, so that level is
+ * there. */
 static __always_inline __u32 pid_for_loader(struct task_struct *p)
 {
 	struct task_struct *loader = bpf_get_current_task_btf();

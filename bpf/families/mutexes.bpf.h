@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 6: what traced threads do with mutexes and semaphores where the kernel is asked for it: futexes. A
- * mutex that is free is locked and unlocked without the kernel. A call is told when it begins, so that a cause
- * stands before what it leads to; of a wait also how it ends.
+ * Family 6: what traced threads do with mutexes and semaphores where the kernel is asked for it:
+ * futexes. A mutex that is free is locked and unlocked without the kernel. A call is told when it
+ * begins, so that a cause stands before what it leads to; of a wait also how it ends.
  */
 
 /* include/uapi/linux/futex.h */
@@ -66,7 +67,8 @@ static __always_inline void futex_begins(__u32 tid, enum futex_action action, __
 		log_thread(FTrace_EVT_mutex_post, tid, futex);
 }
 
-static __always_inline void futex_ends(__u32 tid, enum futex_action action, __u32 futex, long result)
+static __always_inline void futex_ends(__u32 tid, enum futex_action action, __u32 futex,
+				       long result)
 {
 	__u32 flags = result < 0 ? FTRACE_FUTEX_GAVE_UP : 0;
 

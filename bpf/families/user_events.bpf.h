@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Families 1, 9 and A: what the traced programs log themselves, through the probes of
- * <ovnitrace/user_event.h>; and what FTrace_enable, FTrace_disable and FTrace_set_filter do to a capture.
+ * <ovnitrace/user_event.h>; and what FTrace_enable, FTrace_disable and FTrace_set_filter do to a
+ * capture.
  *
- * Everything that comes from the program is checked: it may log its own events and nothing else, or it
- * could forge what the scheduler did, or records that describe the file.
+ * Everything that comes from the program is checked: it may log its own events and nothing else, or
+ * it could forge what the scheduler did, or records that describe the file.
  */
 
 struct {
@@ -15,16 +17,18 @@ struct {
 
 __u64 user_refused = 0; /* events of codes that a program may not log */
 
-/* ---- enabled and disabled processes ------------------------------------------------------------ */
+/* ---- enabled and disabled processes ------------------------------------------------------------
+ */
 
-/* Which run of a program a tgid stands for: a tid comes to other processes, and a process to other programs. */
+/* Which run of a program a tgid stands for: a tid comes to other processes, and a process to other
+ * programs. */
 struct program_run {
 	__u64 start;
 	__u64 exec;
 };
 
-/* Processes that called FTrace_disable last; enabled is what a program begins with. When too many are
- * disabled the one that logged longest ago is forgotten, and enabled again. */
+/* Processes that called FTrace_disable last; enabled is what a program begins with. When too many
+ * are disabled the one that logged longest ago is forgotten, and enabled again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -71,7 +75,8 @@ static __always_inline void enable(struct task_struct *current, bool on)
 	any_disabled = 1;
 }
 
-/* ---- what a program may log -------------------------------------------------------------------- */
+/* ---- what a program may log --------------------------------------------------------------------
+ */
 
 #define FAST_IPOINT 0x8000 /* bit of a code */
 
@@ -83,16 +88,16 @@ static __always_inline bool is_own_event(__u16 code)
 	       code == FTrace_EVT_ipoint || code == FTrace_EVT_data_pointer;
 }
 
-/* FTrace_set_filter(code, status). It changes nothing for the scheduler's family, nor for those that
- * the user of ovnitrace has not chosen, and then it is not told either. */
+/* FTrace_set_filter(code, status). It changes nothing for the scheduler's family, nor for those
+ * that the user of ovnitrace has not chosen, and then it is not told either. */
 static __always_inline bool is_filter(__u16 code, __u32 status)
 {
 	return code >= FTrace_filter_trace_Events && code <= FTrace_filter_timer && status <= 1 &&
 	       (chosen & FAMILY(code));
 }
 
-/* Told when it holds already, or still: no event of the family comes between two that say that it is
- * filtered. */
+/* Told when it holds already, or still: no event of the family comes between two that say that it
+ * is filtered. */
 static __always_inline void set_filter(__u16 code, __u16 status, __u32 par2, __u32 tid)
 {
 	if (status)
@@ -102,7 +107,8 @@ static __always_inline void set_filter(__u16 code, __u16 status, __u32 par2, __u
 		__sync_fetch_and_or(&families, FAMILY(code));
 }
 
-/* ---- the probes -------------------------------------------------------------------------------- */
+/* ---- the probes --------------------------------------------------------------------------------
+ */
 
 static __always_inline __u32 argument(struct pt_regs *ctx, const struct user_argument *what)
 {

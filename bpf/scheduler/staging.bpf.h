@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each CPU stages its transitions in memory of its own: one message of CAPTURE_BATCH of them at a time goes
- * to its ring buffer, because room in a ring is what costs most.
+ * Each CPU stages its transitions in memory of its own: one message of CAPTURE_BATCH of them at a
+ * time goes to its ring buffer, because room in a ring is what costs most.
  *
  * Why the staging area needs no lock: sched_switch, sched_wakeup, sched_wakeup_new and
- * sched_migrate_task run with interrupts off (under the runqueue lock or p->pi_lock), so a CPU has a
- * single producer. The one exception is try_to_wake_up() of the running thread itself, which holds
- * only preemption off: that is no transition, and those programs return before they touch anything.
- * An interrupt in those few instructions can make the kernel skip a run of the same program
- * (bpf_prog::stats::misses); the loader reads that counter and tells it.
+ * sched_migrate_task run with interrupts off (under the runqueue lock or p->pi_lock), so a CPU has
+ * a single producer. The one exception is try_to_wake_up() of the running thread itself, which
+ * holds only preemption off: that is no transition, and those programs return before they touch
+ * anything. An interrupt in those few instructions can make the kernel skip a run of the same
+ * program (bpf_prog::stats::misses); the loader reads that counter and tells it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -17,7 +18,8 @@ struct {
 	__type(value, struct cpu_stage);
 } stages SEC(".maps");
 
-/* Hands a full batch to this CPU's ring. A batch that finds no room is lost as a whole, and told with the next that does. */
+/* Hands a full batch to this CPU's ring. A batch that finds no room is lost as a whole, and told
+ * with the next that does. */
 static __noinline int flush(struct cpu_stage *s, __u32 cpu)
 {
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);

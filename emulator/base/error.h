@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The one exception type: a message for people and the exit status that goes with it.
 #pragma once
 

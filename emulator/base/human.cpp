@@ -1,4 +1,5 @@
-#include "emulator/summary/human.h"
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/human.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * System calls that families are about. Their tracepoints are raised for every call of every thread, so
- * the number is looked at first.
+ * System calls that families are about. Their tracepoints are raised for every call of every
+ * thread, so the number is looked at first.
  */
 
 /* What the calls are to the families. */
@@ -26,8 +27,9 @@ static const __u8 calls[MAX_CALL] = {
 	[314] = CALL_SCHED_SET,	  [202] = CALL_FUTEX,	  FUTEX2_CALLS,
 };
 static const __u8 compat_calls[MAX_CALL] = {
-	[34] = CALL_SET_OWN_NICE, [97] = CALL_SETPRIORITY, [154] = CALL_SCHED_SET,
-	[156] = CALL_SCHED_SET,	  [351] = CALL_SCHED_SET,  [240] = CALL_FUTEX,
+	[34] = CALL_SET_OWN_NICE, [97] = CALL_SETPRIORITY,
+	[154] = CALL_SCHED_SET,	  [156] = CALL_SCHED_SET,
+	[351] = CALL_SCHED_SET,	  [240] = CALL_FUTEX,
 	[422] = CALL_FUTEX,	  FUTEX2_CALLS,
 };
 #else
@@ -120,9 +122,9 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 		return 0;
 	}
 	if (!result)
-		scheduling_was_set(current, call == CALL_SET_OWN_NICE || /* or for the thread 0: */
-						    (!(__u32)first &&
-						     (call == CALL_SCHED_SET ||
-						      !second_argument(regs, compat))));
+		scheduling_was_set(current,
+				   call == CALL_SET_OWN_NICE || /* or for the thread 0: */
+					   (!(__u32)first && (call == CALL_SCHED_SET ||
+							      !second_argument(regs, compat))));
 	return 0;
 }

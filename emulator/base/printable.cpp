@@ -1,4 +1,5 @@
-#include "emulator/printable_line.h"
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/printable.h"
 
 #include <cstddef>
 #include <cstdint>

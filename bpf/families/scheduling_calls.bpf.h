@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ends of the system calls that change priorities and policies, for the families that these concern.
+ * The ends of the system calls that change priorities and policies, for the families that these
+ * concern.
  */
 
 static __always_inline void look_at_scheduling(struct task_struct *p)
@@ -10,8 +12,8 @@ static __always_inline void look_at_scheduling(struct task_struct *p)
 		look_at_server(p);
 }
 
-/* One has succeeded. If it was not for the caller's `own` thread, it was for a thread, a group or a user by an id of
- * the caller's namespace: all threads are looked at. */
+/* One has succeeded. If it was not for the caller's `own` thread, it was for a thread, a group or a
+ * user by an id of the caller's namespace: all threads are looked at. */
 static __always_inline void scheduling_was_set(struct task_struct *current, bool own)
 {
 	struct bpf_iter_task it;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family B: timers that traced threads arm: high-resolution timers, which all sleeps, timeouts and timers that
- * a program can ask for with a clock end in.
+ * Family B: timers that traced threads arm: high-resolution timers, which all sleeps, timeouts and
+ * timers that a program can ask for with a clock end in.
  */
 
 /* Which thread armed a timer. Of those that are forgotten, the wakeups are not told. */
@@ -8,7 +9,7 @@
 struct armed_timer {
 	__u64 function; /* another timer may come to lie at the same address */
 	__u32 tid;
-	__u16 kind; /* enum ftrace_timer_kind */
+	__u16 kind;    /* enum ftrace_timer_kind */
 	__u16 expires; /* its timer_wakeup_start has been told */
 };
 struct {

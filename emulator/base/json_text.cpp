@@ -1,6 +1,7 @@
-#include "emulator/json_text.h"
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/json_text.h"
 
-#include "emulator/printable_line.h"
+#include "emulator/base/printable.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // The clock of a capture.
 #pragma once
 
@@ -13,7 +14,9 @@ inline uint64_t clock_ns(clockid_t id) {
 }
 
 /// ns on CLOCK_MONOTONIC: what bpf_ktime_get_ns() reads.
-inline uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+inline uint64_t monotonic_ns() {
+  return clock_ns(CLOCK_MONOTONIC);
+}
 
 /// What to add to the capture's clock to get wall time (CLOCK_REALTIME), ns.
 inline int64_t offset_to_wall_ns() {

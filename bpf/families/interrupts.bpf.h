@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 3: interrupts that hit a traced thread; with trace_all also those that hit the idle task. What
- * interrupts a thread is what it loses time to; what wakes it stands in its wakeup.
+ * Family 3: interrupts that hit a traced thread; with trace_all also those that hit the idle task.
+ * What interrupts a thread is what it loses time to; what wakes it stands in its wakeup.
  */
 static __always_inline int log_interrupt(__u16 code, __u16 number)
 {
@@ -39,13 +40,14 @@ int BPF_PROG(on_softirq_exit, unsigned int number)
 	return log_interrupt(FTrace_EVT_interrupt_end, FTRACE_INTERRUPT_SOFT | number);
 }
 
-/* On x86 the timer and the interrupts from other CPUs are no interrupt requests: they come through the
- * local APIC, each kind with tracepoints of its own. */
+/* On x86 the timer and the interrupts from other CPUs are no interrupt requests: they come through
+ * the local APIC, each kind with tracepoints of its own. */
 #define APIC_VECTOR(kind)                                                                          \
 	SEC("tp_btf/" #kind "_entry")                                                              \
 	int BPF_PROG(on_##kind##_entry, int vector)                                                \
 	{                                                                                          \
-		return log_interrupt(FTrace_EVT_interrupt_start, FTRACE_INTERRUPT_VECTOR | vector); \
+		return log_interrupt(FTrace_EVT_interrupt_start,                                   \
+				     FTRACE_INTERRUPT_VECTOR | vector);                            \
 	}                                                                                          \
 	SEC("tp_btf/" #kind "_exit")                                                               \
 	int BPF_PROG(on_##kind##_exit, int vector)                                                 \

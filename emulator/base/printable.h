@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Names that programs and strangers chose, made fit for terminals and line-based files.
 #pragma once
 

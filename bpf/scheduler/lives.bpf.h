@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The lives of threads: creation, exec, renaming and exit, and with them which threads are traced. These run
- * with interrupts on, so they go to a ring of their own.
+ * The lives of threads: creation, exec, renaming and exit, and with them which threads are traced.
+ * These run with interrupts on, so they go to a ring of their own.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, CAPTURE_LIFE_BYTES);
 } life SEC(".maps");
 
-__u64 life_lost = 0; /* life events that found no room */
-__u32 program_pid = 0; /* the process that the loader started */
+__u64 life_lost = 0;	   /* life events that found no room */
+__u32 program_pid = 0;	   /* the process that the loader started */
 __u32 program_threads = 0; /* its threads that have not left their CPU for ever */
 
 static __always_inline void set_traced(__u32 tid)
@@ -19,8 +20,8 @@ static __always_inline void set_traced(__u32 tid)
 		*entry = THREAD_TRACED | FTRACE_WAKER_UNKNOWN << THREAD_CONTEXT_SHIFT;
 }
 
-/* Whether the caller's children are traced from now on. Run in the loader, and not told a tid by it,
- * because in a PID namespace the loader does not know its own. */
+/* Whether the caller's children are traced from now on. Run in the loader, and not told a tid by
+ * it, because in a PID namespace the loader does not know its own. */
 SEC("syscall")
 int follow_caller(struct follow_request *request)
 {
@@ -42,20 +43,21 @@ static __always_inline void life_fill(struct life_record *r, __u32 kind, struct 
 	r->tid = p->pid;
 	r->pid = p->tgid;
 	r->arg = arg;
-	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), p->comm); /* old kernels leave bytes behind its end */
+	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm),
+				  p->comm); /* old kernels leave bytes behind its end */
 }
 
 static __always_inline void life_send(struct life_record *r)
 {
 	__u64 used = bpf_ringbuf_query(&life, BPF_RB_AVAIL_DATA);
 
-	/* The reader is woken at each step of 64 KiB above a quarter, and not at one watermark: several CPUs
-	 * send at once, and none of them may see a crossing. */
+	/* The reader is woken at each step of 64 KiB above a quarter, and not at one watermark:
+	 * several CPUs send at once, and none of them may see a crossing. */
 	if (bpf_ringbuf_output(&life, r, sizeof(*r),
 			       used >= CAPTURE_LIFE_BYTES / 4 &&
-					       used >> 16 != (used + sizeof(*r)) >> 16 ?
-				       BPF_RB_FORCE_WAKEUP :
-				       BPF_RB_NO_WAKEUP))
+					       used >> 16 != (used + sizeof(*r)) >> 16
+				       ? BPF_RB_FORCE_WAKEUP
+				       : BPF_RB_NO_WAKEUP))
 		__sync_fetch_and_add(&life_lost, 1);
 }
 

@@ -1,6 +1,7 @@
-#include "emulator/small_file.h"
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/small_file.h"
 
-#include "emulator/unique_fd.h"
+#include "emulator/base/unique_fd.h"
 
 #include <cerrno>
 #include <cstring>

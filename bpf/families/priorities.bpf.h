@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 5: the priority or the policy of a traced thread changes. No tracepoint tells what the system
- * calls for it do, so each thread is compared with what it was: at the end of those calls, and, as there
- * may be other causes, whenever it gets or leaves a CPU. Inheritance has a tracepoint.
+ * Family 5: the priority or the policy of a traced thread changes. No tracepoint tells what the
+ * system calls for it do, so each thread is compared with what it was: at the end of those calls,
+ * and, as there may be other causes, whenever it gets or leaves a CPU. Inheritance has a
+ * tracepoint.
  */
 
-/* What was told last of the thread that has a tid: par2 of set_priority in the low 16 bits, above it the
- * creation of that thread, because tids come to other threads; 0: nothing yet. An array, because nothing
- * may be allocated under the lock of a runqueue. */
+/* What was told last of the thread that has a tid: par2 of set_priority in the low 16 bits, above
+ * it the creation of that thread, because tids come to other threads; 0: nothing yet. An array,
+ * because nothing may be allocated under the lock of a runqueue. */
 #define PRIORITY_WORD_BITS 16
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -62,8 +64,8 @@ static __always_inline bool inherits(struct task_struct *p, struct task_struct *
 	return (__s64)(BPF_CORE_READ(waiter, dl.deadline) - p->dl.deadline) < 0;
 }
 
-/* The thread that has the highest priority of those that wait for a lock of `p` has changed, NULL: none waits any more. Raised when the
- * priority of `p` is about to change. */
+/* The thread that has the highest priority of those that wait for a lock of `p` has changed, NULL:
+ * none waits any more. Raised when the priority of `p` is about to change. */
 SEC("tp_btf/sched_pi_setprio")
 int BPF_PROG(on_sched_pi_setprio, struct task_struct *p)
 {
@@ -74,8 +76,8 @@ int BPF_PROG(on_sched_pi_setprio, struct task_struct *p)
 
 	if (!is_on(FTrace_EVT_inheritance) || !is_traced(tid))
 		return 0;
-	/* The second argument, as a number: before 6.13 the verifier believes that it is never NULL, and
-	 * takes a test for it out. Of NULL, the tid reads as 0. */
+	/* The second argument, as a number: before 6.13 the verifier believes that it is never
+	 * NULL, and takes a test for it out. Of NULL, the tid reads as 0. */
 	bpf_probe_read_kernel(&waiter, sizeof(waiter), ctx + 1);
 	waiter_tid = BPF_CORE_READ(waiter, pid);
 	prio = waiter_tid ? BPF_CORE_READ(waiter, prio) : p->normal_prio;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Tracepoints of high-resolution timers, which the families of timers and of servers want.
  */

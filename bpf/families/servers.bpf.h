@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 8: threads of SCHED_DEADLINE. Each is a server of its own: it has a budget in each period, is throttled
- * when that is exhausted, and replenished by a timer. Their missed deadlines are told with this family.
+ * Family 8: threads of SCHED_DEADLINE. Each is a server of its own: it has a budget in each period,
+ * is throttled when that is exhausted, and replenished by a timer. Their missed deadlines are told
+ * with this family.
  *
- * A job is what such a thread does from when it gets a CPU, after it had blocked or yielded (or from when it becomes
- * such a thread), until it blocks or yields again; its deadline is the one that the kernel had given it at that time. It is missed if the job is not
- * over then; that is looked at whenever the thread gets or leaves a CPU, and told once a job.
+ * A job is what such a thread does from when it gets a CPU, after it had blocked or yielded (or
+ * from when it becomes such a thread), until it blocks or yields again; its deadline is the one
+ * that the kernel had given it at that time. It is missed if the job is not over then; that is
+ * looked at whenever the thread gets or leaves a CPU, and told once a job.
  */
 
 enum { SCHED_DEADLINE = 6 };
@@ -75,8 +78,8 @@ static __always_inline void look_for_miss(struct server *server, struct task_str
 	log_thread(FTrace_EVT_task_deadline_miss, p->pid, clamp(late, ~0u));
 }
 
-/* A budget that is exhausted when the next period has begun already is replenished at once, without the timer. All
- * that can be seen of it is the deadline that moved in a job. */
+/* A budget that is exhausted when the next period has begun already is replenished at once, without
+ * the timer. All that can be seen of it is the deadline that moved in a job. */
 static __always_inline void look_for_replenishment(struct server *server, struct task_struct *p)
 {
 	if (server->job && server->seen != p->dl.deadline && !server->replenished) {
@@ -120,8 +123,8 @@ static __always_inline void server_gets_cpu(struct task_struct *p)
 	log_thread(FTrace_EVT_server_active, p->pid, clamp(p->dl.runtime, ~0u));
 }
 
-/* The thread whose budget this timer replenishes; NULL if it is another timer. Every thread has one, so what it does
- * when it expires can be seen in the current one's. */
+/* The thread whose budget this timer replenishes; NULL if it is another timer. Every thread has
+ * one, so what it does when it expires can be seen in the current one's. */
 static __always_inline struct task_struct *replenished_by(struct hrtimer *timer)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -138,7 +141,8 @@ static __always_inline struct task_struct *replenished_by(struct hrtimer *timer)
 /* No budget is left, or it was given back: the timer is set to the next period. */
 static __always_inline void server_is_throttled(struct task_struct *p)
 {
-	struct sched_dl_entity *dl = (void *)((char *)p + bpf_core_field_offset(struct task_struct, dl));
+	struct sched_dl_entity *dl =
+		(void *)((char *)p + bpf_core_field_offset(struct task_struct, dl));
 	__u32 tid = BPF_CORE_READ(p, pid);
 	__s64 left = BPF_CORE_READ(dl, runtime);
 
@@ -146,8 +150,7 @@ static __always_inline void server_is_throttled(struct task_struct *p)
 		return;
 	if (BPF_CORE_READ_BITFIELD_PROBED(dl, dl_throttled) &&
 	    !BPF_CORE_READ_BITFIELD_PROBED(dl, dl_yielded))
-		log_thread(FTrace_EVT_server_exhaust, tid,
-			   clamp(-left, FTRACE_SERVER_YIELDED - 1));
+		log_thread(FTrace_EVT_server_exhaust, tid, clamp(-left, FTRACE_SERVER_YIELDED - 1));
 	else
 		log_thread(FTrace_EVT_server_exhaust, tid,
 			   FTRACE_SERVER_YIELDED | clamp(left, FTRACE_SERVER_YIELDED - 1));
@@ -155,7 +158,8 @@ static __always_inline void server_is_throttled(struct task_struct *p)
 
 static __always_inline void server_is_replenished(struct task_struct *p)
 {
-	struct sched_dl_entity *dl = (void *)((char *)p + bpf_core_field_offset(struct task_struct, dl));
+	struct sched_dl_entity *dl =
+		(void *)((char *)p + bpf_core_field_offset(struct task_struct, dl));
 	__u32 tid = BPF_CORE_READ(p, pid);
 	struct server *server;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Family 7: signals that are sent to a traced thread or process, and those that it takes.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Integers to decimal digits, for the millions of lines of a trace: no printf, no locale, two
 // digits a step.
 #pragma once

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Messages for people, on standard error: the one place that writes there.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+namespace ovnitrace {
+
+/// The name that stands before each message. "ovnitrace" before it is set.
+void set_program_name(const std::string &name);
+
+/// Writes "PROGRAM: text" and a newline. A stderr that is closed or full is no failure of what is
+/// being done: never throws for it.
+void print_text(const std::string &text) noexcept;
+
+template <typename... Arguments>
+void print(fmt::format_string<Arguments...> format, Arguments &&...arguments) {
+  print_text(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+} // namespace ovnitrace
