@@ -79,7 +79,7 @@ std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
 
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
   const std::string name = path + "/trace.json";
-  const auto tell = [&](const std::string &what) {
+  const auto warn = [&](const std::string &what) {
     sink.report(
         {.file = name, .what = what + "; the chunks are read without it", .harmless = true});
   };
