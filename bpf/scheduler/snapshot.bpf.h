@@ -2,6 +2,8 @@
 /*
  * The state of the threads that are alive before the capture.
  */
+#include <ovnitrace/thread_state.h>
+
 const volatile __u32 snapshot_pid =
 	0; /* only of this process, 0: all; set by the loader before loading */
 
@@ -28,7 +30,7 @@ SEC("iter/task")
 int snapshot(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
-	__u32 state, value = 2, reason = 0; /* ovni's Paused */
+	__u32 state, value = OVNI_THREAD_PAUSED, reason = 0;
 	struct life_record r;
 
 	if (!p || !p->pid || (snapshot_pid && pid_for_loader(p) != snapshot_pid))
@@ -37,9 +39,9 @@ int snapshot(struct bpf_iter__task *ctx)
 		set_traced(p->pid);
 	state = task_state(p);
 	if (p->on_cpu)
-		value = 1; /* Running */
+		value = OVNI_THREAD_RUNNING;
 	else if (!state)
-		value = 5; /* Warming: runnable; whether it was woken or preempted is past */
+		value = OVNI_THREAD_WARMING; /* whether it was woken or preempted is past */
 	else
 		reason = blocked_reason(state);
 	life_fill(&r, LIFE_SNAPSHOT, p,

@@ -2,6 +2,8 @@
 // The states of a thread and its legal transitions: one table.
 #pragma once
 
+#include <ovnitrace/thread_state.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +11,15 @@
 namespace ovnitrace {
 
 /// By ovni's values, which are those of PRV type 4.
-enum class ThreadState : uint8_t { Unknown, Running, Paused, Dead, Cooling, Warming };
-inline constexpr uint32_t kThreadStates = 6;
+enum class ThreadState : uint8_t {
+  Unknown = OVNI_THREAD_UNKNOWN,
+  Running = OVNI_THREAD_RUNNING,
+  Paused = OVNI_THREAD_PAUSED,
+  Dead = OVNI_THREAD_DEAD,
+  Cooling = OVNI_THREAD_COOLING,
+  Warming = OVNI_THREAD_WARMING,
+};
+inline constexpr uint32_t kThreadStates = OVNI_THREAD_STATES;
 
 enum class ThreadAction : uint8_t { execute, pause, resume, cool, warm, end };
 inline constexpr uint32_t kThreadActions = 6;
