@@ -9,6 +9,8 @@ namespace ovnitrace {
 
 inline constexpr int kExitFailure = 1; ///< it was tried and failed
 inline constexpr int kExitUsage = 2;   ///< it was asked for wrongly
+/// It was done, but events of the trace are missing: lost, dropped, or not written.
+inline constexpr int kExitIncomplete = 3;
 
 /// Says what was tried, on what, why it failed and what to do.
 class Error : public std::runtime_error {
