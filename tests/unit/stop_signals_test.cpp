@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/launch/signals.h"
 
+#include "emulator/base/error.h"
+
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -31,6 +33,21 @@ TEST(StopSignals, LeaveOneOut) {
   sigwait(&save, &got);
   EXPECT_EQ(got, SIGUSR2);
   sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+// So that what takes long before a capture can be given up.
+TEST(StopSignals, AreSeenBeforeTheyAreTaken) {
+  StopSignals signals(0);
+  EXPECT_NO_THROW(end_if_signalled());
+  raise(SIGTERM);
+  try {
+    end_if_signalled();
+    ADD_FAILURE() << "SIGTERM is not seen";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), 128 + SIGTERM);
+  }
+  EXPECT_TRUE(signals.wait(0));
+  EXPECT_NO_THROW(end_if_signalled());
 }
 
 TEST(StopSignals, AreNotWaitedForWhenAFileCanBeRead) {

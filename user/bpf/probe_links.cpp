@@ -3,6 +3,7 @@
 
 #include "user/bpf/preflight.h"
 #include "user/launch/file_limit.h"
+#include "user/launch/signals.h"
 
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
@@ -86,6 +87,7 @@ std::vector<std::string> ProbeLinks::attach(const std::vector<ProbedFile> &files
   std::vector<std::string> refused;
   size_t first = 0;
   for (const ProbedFile &file : files) {
+    end_if_signalled(); // where each probe has a link of its own this takes seconds
     int error = 0;
     if (!file.probes.empty())
       error = at_once_ ? attach_all(file, first) : attach_each(file, first);

@@ -109,9 +109,7 @@ void Program::run_child(const std::vector<std::string> &argv, const Identity &id
 
 void Program::open_gate() {
   forwarder_.emplace(pid_);
-  if (int signal = held_signal())
-    throw Error(fmt::format("stopped by signal {} before {} was started", signal, command_),
-                128 + signal);
+  end_if_signalled();
   char go = 1;
   int error = 0;
   // A child that was killed at the gate is no error of ours: wait() tells how it ended.

@@ -37,8 +37,7 @@ public:
 
   /// Lets the child execute the program. Throws Error if it cannot: status 127 if there is no such
   /// command, 126 if it cannot be executed, as shells have it, 128 + the signal if one was held
-  /// before. From here to the end INT and QUIT from the terminal are the program's business (it
-  /// gets them itself), and what is sent to us alone is passed on to it (SignalForwarder).
+  /// before. From here to the end signals are the program's business (SignalForwarder).
   void open_gate();
 
   /// Waits for the end.

@@ -36,33 +36,27 @@ Disposition dispositions[] = {
 struct sigaction original[kCount];
 sigset_t original_mask;
 std::atomic<pid_t> program{0};
-std::atomic<const GroupWitness *> witness{nullptr};
 std::atomic<int> held{0};
+std::atomic<int> left_before_end{-1}; ///< signals that do not end us; -1: none does
+sigset_t not_taken;                   ///< those that a StopSignals waits for
 
-/// timeout(1) signals us first, and then our group: what comes within a moment is one signal.
-void wait_for_the_same(int signal) {
-  constexpr int kMomentMs = 50;
-  poll(nullptr, 0, kMomentMs);
-  sigset_t same;
-  sigemptyset(&same);
-  sigaddset(&same, signal);
-  const timespec at_once = {};
-  sigtimedwait(&same, nullptr, &at_once);
+bool has_it(pid_t its, int signal, const siginfo_t &info) {
+  const bool of_a_process = info.si_code <= 0; // SI_USER and the like
+  const bool typed = !of_a_process && (signal == SIGINT || signal == SIGQUIT);
+  return of_a_process ? info.si_pid == its : typed && getpgid(its) == getpgrp();
 }
 
-/// The program begins in our process group: what was sent to the group it has already, unless it
-/// left it, as timeout(1) does. What it sends to its parent is not meant for itself.
-void forward(int signal, siginfo_t *info, void *) {
+void take(int signal, siginfo_t *info, void *) {
   const int saved = errno;
   const pid_t to = program.load();
-  if (to <= 0) {
-    held = signal;
-  } else {
-    wait_for_the_same(signal);
-    const bool of_program = info->si_code <= 0 && info->si_pid == to; // SI_USER and the like
-    const bool has_it = witness.load()->got(signal) && getpgid(to) == getpgrp();
-    if (!has_it && !of_program)
+  if (to > 0) {
+    if (!has_it(to, signal, *info))
       kill(to, signal);
+  } else if (left_before_end.load() < 0) {
+    held = signal;
+  } else if (left_before_end.fetch_sub(1) == 0) {
+    end_on_signals();
+    raise(signal);
   }
   errno = saved;
 }
@@ -73,7 +67,7 @@ void hold_signals() {
   sigprocmask(SIG_SETMASK, nullptr, &original_mask);
   for (size_t n = 0; n < kCount; n++) {
     struct sigaction action = {};
-    action.sa_sigaction = forward;
+    action.sa_sigaction = take;
     action.sa_flags = SA_SIGINFO;
     for (int signal : kSignals)
       sigaddset(&action.sa_mask, signal); // one at a time
@@ -98,7 +92,22 @@ void restore_signals() {
 }
 
 int held_signal() {
+  sigset_t waiting;
+  sigpending(&waiting);
+  for (int signal : kSignals)
+    if (sigismember(&not_taken, signal) == 1 && sigismember(&waiting, signal) == 1)
+      return signal;
   return held;
+}
+
+void end_if_signalled() {
+  if (int signal = held_signal())
+    throw Error(fmt::format("stopped by signal {} before the capture started", signal),
+                128 + signal);
+}
+
+void end_on_second_signal() {
+  left_before_end = 1;
 }
 
 void end_on_signals() {
@@ -107,7 +116,6 @@ void end_on_signals() {
 }
 
 SignalForwarder::SignalForwarder(pid_t pid) {
-  witness = &witness_;
   program = pid;
 }
 
@@ -124,6 +132,7 @@ StopSignals::StopSignals(int but) {
   if (but)
     sigdelset(&stops, but);
   pthread_sigmask(SIG_BLOCK, &stops, &before_);
+  not_taken = stops;
   file_ = UniqueFd(signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!file_)
     throw Error(fmt::format("cannot wait for signals: {}", std::strerror(errno)));
@@ -132,6 +141,7 @@ StopSignals::StopSignals(int but) {
 }
 
 StopSignals::~StopSignals() {
+  sigemptyset(&not_taken);
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
-#include "user/launch/group_witness.h"
-
 #include <csignal>
 #include <sys/types.h>
 
@@ -20,24 +18,31 @@ void hold_signals();
 /// signal that was sent to the child before has its usual effect now.
 void restore_signals();
 
-/// One of them that came while there was nobody to pass it on to; 0: none.
+/// One of them that came while there was nobody to forward it to, or that a StopSignals has not
+/// taken yet; 0: none.
 int held_signal();
+
+/// Throws Error, with status 128 + the signal, if there is such a signal: what was going to be
+/// traced has not started. For what takes a while before a capture.
+void end_if_signalled();
+
+/// The capture is over and is being finished: the second signal from now on ends us at once. The
+/// first one does not, because timeout(1) sends each signal twice, and it may be the same that
+/// ended the capture.
+void end_on_second_signal();
 
 /// From now on they have the effect on us that they had before hold_signals().
 void end_on_signals();
 
-/// While it lives, they are passed on to `pid`, unless it has them already because it is in our
-/// process group and they were sent to that (by a terminal, kill(0) or kill(-group)), or sent them
-/// itself.
+/// While it lives, they are forwarded to `pid` by sudo's rule: what a process sends to us, unless
+/// that is `pid` itself; and what the kernel sends, unless a key was typed (INT, QUIT) and `pid` is
+/// in our process group, which the terminal signals as a whole. One at a time.
 class SignalForwarder {
 public:
   explicit SignalForwarder(pid_t pid);
   ~SignalForwarder();
   SignalForwarder(const SignalForwarder &) = delete;
   SignalForwarder &operator=(const SignalForwarder &) = delete;
-
-private:
-  GroupWitness witness_;
 };
 
 /// While it lives, they wait to be taken by wait(); but HUP is ignored if it was before us. To be

@@ -116,14 +116,14 @@ void Session::end_capture() {
 }
 
 void Session::stop() {
+  end_on_second_signal();
+  signals_.reset(); // they are not waited for any more
   {
     std::lock_guard lock(ending_);
     if (!ended_)
       end_capture();
   }
   requests_.reset();
-  if (full_ && signals_)
-    signals_->wait(1e-9); // ours, if it came when the wait was over
   if (full_)
     trace_.how = fmt::format("{} bytes were recorded and tracing stopped{}", options_.buffer.bytes,
                              program_ ? "; later the program " + trace_.how : "");

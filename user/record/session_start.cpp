@@ -68,7 +68,9 @@ void Session::start() {
   }
   try {
     capture_.attach();
+    end_if_signalled();
     start_families();
+    end_if_signalled();
     if (options_.all || options_.pid)
       capture_.snapshot();
     trace_.begin = monotonic_ns();
@@ -103,6 +105,7 @@ void Session::start() {
 void Session::start_families() {
   FamilySet wanted = options_.families & families_of_tracepoints();
   std::vector<ProbedFile> probes = find_user_probes();
+  end_if_signalled();
   if (!probes.empty() && !capture_parameters(options_).transitions)
     print("user events without the scheduler's (--filter sched,user): their threads are not known");
   if (!probes.empty())
