@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/messages.h"
 
+#include "emulator/base/printable.h"
+
 #include <cstdio>
+#include <new>
+#include <string_view>
 
 namespace ovnitrace {
 
@@ -16,7 +20,19 @@ void set_program_name(const std::string &name) {
 }
 
 void print_text(const std::string &text) noexcept {
-  std::fprintf(stderr, "%s: %s\n", g_program_name.c_str(), text.c_str());
+  try {
+    std::string lines;
+    for (std::string_view rest = text;;) {
+      const size_t end = rest.find('\n');
+      lines += printable_line(rest.substr(0, end)) + '\n';
+      if (end == rest.npos)
+        break;
+      rest.remove_prefix(end + 1);
+    }
+    std::fprintf(stderr, "%s: %s", g_program_name.c_str(), lines.c_str());
+  } catch (const std::bad_alloc &) {
+    std::fputs("ovnitrace: out of memory\n", stderr);
+  }
 }
 
 } // namespace ovnitrace

@@ -12,7 +12,8 @@ namespace ovnitrace {
 /// The name that stands before each message. "ovnitrace" before it is set.
 void set_program_name(const std::string &name);
 
-/// Writes "PROGRAM: text" and a newline. A stderr that is closed or full is no failure of what is
+/// Writes "PROGRAM: text" and a newline. Names in it may be anybody's: what a terminal would obey
+/// instead of showing it becomes '?' (printable_line()), but for line ends. A stderr that is closed or full is no failure of what is
 /// being done: never throws for it.
 void print_text(const std::string &text) noexcept;
 

@@ -2,6 +2,8 @@
 // The name of a thread, as EXT_name records tell it.
 #pragma once
 
+#include "emulator/base/printable.h"
+
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -22,11 +24,7 @@ public:
 
   /// As a thread may name itself anything, what is not printable becomes '?'.
   std::string text() const {
-    std::string text(characters_.data(), strnlen(characters_.data(), characters_.size()));
-    for (char &c : text)
-      if (uint8_t(c) < 0x20 || c == 0x7f)
-        c = '?';
-    return text;
+    return printable_line({characters_.data(), strnlen(characters_.data(), characters_.size())});
   }
 
 private:

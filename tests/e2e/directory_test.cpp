@@ -43,6 +43,24 @@ TEST_F(Directory, HasADefaultNameOfTheProcessThatIsAttachedTo) {
   EXPECT_TRUE(names_in(directory())[0].starts_with("crash-20")) << names_in(directory())[0];
 }
 
+// Whatever it calls itself: an escape sequence, a C1 control character, a path.
+TEST_F(Directory, HasNoControlCharacterOfAForeignName) {
+  Process attached({.argv = {"sh", "-c",
+                             "printf '\\033[2J\\302\\233/..' >/proc/$$/comm; echo ready; "
+                             "while :; do sleep 1; done"}});
+  ASSERT_TRUE(eventually([&] { return attached.out() == "ready\n"; }, "it runs"));
+  const Outcome outcome =
+      run({.argv = {ovnitrace(), "record", "-p", std::to_string(attached.pid()), "-d", "0.1"},
+           .cwd = directory()});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  const std::vector<std::string> names = names_in(directory());
+  ASSERT_EQ(names.size(), 1u);
+  EXPECT_TRUE(names[0].starts_with("_[2J__")) << names[0];
+  for (const std::string &text : {names[0], outcome.err})
+    for (const char c : text)
+      EXPECT_TRUE(c == '\n' || (c >= ' ' && c < 0x7f)) << text;
+}
+
 TEST_F(Directory, HoldsAFilePerCpuAndTraceJson) {
   record({"true"});
   for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
@@ -149,7 +167,10 @@ TEST_F(Directory, ThatTheProgramRemovedIsToldToBeGone) {
 
 TEST_F(Directory, ThatMayNotBeMadeIsToldWithTheUser) {
   mkdir(path("closed").c_str(), 0700);
-  const Outcome outcome = run(record_command(path("closed/trace"), {"true"}, {"--user", "nobody"}));
+  Command command = record_command(path("closed/trace"), {"true"});
+  command.env = {{"SUDO_UID", std::to_string(nobody_uid())},
+                 {"SUDO_GID", std::to_string(nobody_gid())}};
+  const Outcome outcome = run(command);
   EXPECT_EQ(outcome.status(), 1);
   EXPECT_NE(outcome.err.find("user nobody"), std::string::npos) << outcome.err;
 }

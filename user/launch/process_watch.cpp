@@ -2,6 +2,7 @@
 #include "user/launch/process_watch.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/printable.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -21,7 +22,9 @@ std::string file_name_of(uint32_t pid) {
   std::ifstream file(fmt::format("/proc/{}/comm", pid));
   std::string name;
   std::getline(file, name);
-  std::replace(name.begin(), name.end(), '/', '_');
+  name = printable_line(name);
+  for (const char unfit : {'/', '?', ' '})
+    std::replace(name.begin(), name.end(), unfit, '_');
   return name.empty() || name.front() == '.' || name.front() == '-' ? fmt::format("pid{}", pid)
                                                                     : name;
 }
