@@ -9,6 +9,7 @@ struct {
 } life SEC(".maps");
 
 __u64 life_lost = 0;	   /* life events that found no room */
+__u32 followed = 0;	   /* a thread whose children are traced: the loader; 0: none */
 __u32 program_pid = 0;	   /* the process that the loader started */
 __u32 program_threads = 0; /* its threads that have not left their CPU for ever */
 
@@ -25,11 +26,7 @@ static __always_inline void set_traced(__u32 tid)
 SEC("syscall")
 int follow_caller(struct follow_request *request)
 {
-	__u32 tid = bpf_get_current_pid_tgid();
-	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
-
-	if (entry)
-		*entry = request->follow ? THREAD_FOLLOW : 0;
+	followed = request->follow ? (__u32)bpf_get_current_pid_tgid() : 0;
 	return 0;
 }
 
@@ -88,12 +85,12 @@ int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
 	struct task_struct *parent = bpf_get_current_task_btf();
 	__u32 tid = child->pid;
 	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
-	__u32 creator = thread_entry(parent->pid);
+	__u32 creator = parent->pid;
 	struct life_record r;
 
-	if (creator & THREAD_FOLLOW)
+	if (creator && creator == followed)
 		program_pid = child->tgid;
-	if (!trace_all && !(creator & (THREAD_TRACED | THREAD_FOLLOW))) {
+	else if (!trace_all && !is_traced(creator)) {
 		if (entry && *entry)
 			*entry = 0; /* the tid was a traced thread's once */
 		return 0;
