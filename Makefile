@@ -31,7 +31,7 @@ WARN := -Wall -Wextra -Werror
 CPPFLAGS += -I. -Iinclude -I$(B) -DOVNITRACE_VERSION='"$(VERSION)"' -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 CFLAGS += -std=gnu11 $(OPT) $(WARN) -fstack-protector-strong
 CXXFLAGS += -std=c++20 $(OPT) $(WARN) -fstack-protector-strong
-LDFLAGS += -Wl,--as-needed
+LDFLAGS += -Wl,--as-needed -Wl,-z,now
 EMULATOR_LIBS := -lfmt -lz -lzstd -lpthread
 USER_LIBS := -lbpf -lelf -lnettle $(EMULATOR_LIBS)
 
@@ -187,6 +187,10 @@ install: $(B)/ovnitrace lib
 	  'Description: FTrace primitives, and user events in the traces of ovnitrace' \
 	  'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lovnitrace' \
 	  'Libs.private: $(LIB_LIBS)' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/ovnitrace.pc
+	@PATH=$$PATH:/usr/sbin:/sbin; [ -n "$(DESTDIR)" ] || { ldconfig 2>/dev/null; ldconfig -p | \
+	  grep -qF ' $(PREFIX)/lib/$(SO)'; } || echo "The dynamic loader does not look into" \
+	  "$(PREFIX)/lib: link programs with -Wl,-rpath,$(PREFIX)/lib, or run them with" \
+	  "LD_LIBRARY_PATH=$(PREFIX)/lib"
 
 clean:
 	rm -rf $(B)

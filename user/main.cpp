@@ -45,7 +45,14 @@ constexpr const char *kFooter =
     "2.\n"
     "HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 sent to ovnitrace are forwarded to the program; "
     "without\n"
-    "one they end the capture. With --buffer cyc, USR2 saves it instead.";
+    "one they end the capture. With --buffer cyc, USR2 saves it instead.\n"
+    "\n"
+    "sudo resets the environment: PATH, OMP_NUM_THREADS, LD_LIBRARY_PATH, virtual environments. To "
+    "keep it:\n"
+    "  sudo -E ovnitrace -- ./app                what the rules of sudo let through\n"
+    "  sudo env \"PATH=$PATH\" ovnitrace -- app\n"
+    "  sudo ovnitrace -- env OMP_NUM_THREADS=1 \"LD_LIBRARY_PATH=$LD_LIBRARY_PATH\" ./app\n"
+    "or give ovnitrace file capabilities, and run it without sudo (README).";
 
 } // namespace
 

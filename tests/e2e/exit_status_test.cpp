@@ -57,6 +57,16 @@ TEST_F(ExitStatus, Is127ForACommandThatDoesNotExist) {
   EXPECT_TRUE(says(refused({"--", "/no/such/path"}, 127), "/no/such/path"));
 }
 
+TEST_F(ExitStatus, Is127WithAWayOutWhereSudoHasResetThePath) {
+  Command command{.argv = {ovnitrace(), "record", "--", "no-such-command-anywhere"},
+                  .env = {{"SUDO_UID", "0"}, {"SUDO_GID", "0"}},
+                  .cwd = directory()};
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.status(), 127);
+  EXPECT_TRUE(says(outcome, "sudo env \"PATH=$PATH\" ovnitrace -- no-such-command-anywhere"))
+      << outcome.err;
+}
+
 TEST_F(ExitStatus, Is126ForACommandThatCannotBeExecuted) {
   write_text(path("plain"), "text");
   EXPECT_TRUE(says(refused({"--", path("plain")}, 126), path("plain")));
