@@ -11,12 +11,13 @@
 namespace ovnitrace {
 
 std::optional<std::string> read_small_file(const std::string &path, size_t limit,
-                                           std::string &error) {
+                                           std::string &error, Links links) {
   // O_NONBLOCK: a FIFO under this name must not hang the reader.
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const int no_links = links == Links::refuse ? O_NOFOLLOW : 0;
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | no_links));
   struct stat st;
   if (!file || fstat(file.get(), &st) != 0) {
-    error = std::string("cannot be opened: ") + std::strerror(errno);
+    error = "cannot be opened: " + open_failure(errno);
     return std::nullopt;
   }
   if (!S_ISREG(st.st_mode) || uint64_t(st.st_size) > limit) {
@@ -35,6 +36,10 @@ std::optional<std::string> read_small_file(const std::string &path, size_t limit
   }
   text.resize(filled);
   return text;
+}
+
+std::string open_failure(int error) {
+  return error == ELOOP ? "it is a symbolic link, which is not followed" : std::strerror(error);
 }
 
 } // namespace ovnitrace

@@ -8,9 +8,16 @@
 
 namespace ovnitrace {
 
+/// Whether the last part of a path may be a symbolic link. It may where a person named the file,
+/// but not in a trace directory, which anybody may have made.
+enum class Links { follow, refuse };
+
 /// The contents of the regular file at `path`; nothing, and why in `error`, if it cannot be read or
 /// has more than `limit` bytes.
 std::optional<std::string> read_small_file(const std::string &path, size_t limit,
-                                           std::string &error);
+                                           std::string &error, Links links = Links::follow);
+
+/// Why a file cannot be opened, from errno. Says that a link is not followed, where it is one.
+std::string open_failure(int error);
 
 } // namespace ovnitrace

@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/cli/commands.h"
+#include "emulator/cli/run.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/compress/chunk_frame.h"
 #include "emulator/compress/compress_trace.h"
@@ -55,7 +56,7 @@ void compress_command(const Arguments &arguments) {
 void add_compress(CLI::App &app) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App *command =
-      app.add_subcommand("compress", "Make the chunk files of a trace smaller, or plain again");
+      add_unprivileged(app, "compress", "Make the chunk files of a trace smaller, or plain again");
   command->add_option("TRACE", arguments->traces, "Trace directories")->required();
   auto *level =
       command->add_option("-l,--level", arguments->level, "1 (default; fast) to 19 (small)")

@@ -3,6 +3,7 @@
 #include "emulator/convert/convert.h"
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
+#include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/cli/trace_inputs.h"
@@ -61,7 +62,7 @@ void convert_command(Arguments arguments) {
 void add_convert(CLI::App &app) {
   auto arguments = std::make_shared<Arguments>();
   ConvertOptions &options = arguments->options;
-  CLI::App *command = app.add_subcommand("convert", "Convert a trace to Paraver");
+  CLI::App *command = add_unprivileged(app, "convert", "Convert a trace to Paraver");
   command
       ->add_option("TRACE", arguments->inputs,
                    "Trace directories, of which several become one timeline, or an FTrace file")

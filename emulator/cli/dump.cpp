@@ -2,6 +2,7 @@
 // ovnitrace dump: the events of a trace as text.
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
+#include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/dump/callers.h"
@@ -39,7 +40,7 @@ void dump(const std::string &path) {
 
 void add_dump(CLI::App &app) {
   const auto path = std::make_shared<std::string>();
-  CLI::App *command = app.add_subcommand("dump", "Print the events of a trace, one a line");
+  CLI::App *command = add_unprivileged(app, "dump", "Print the events of a trace, one a line");
   command->add_option("TRACE", *path, "The directory of the trace, or an FTrace file")->required();
   command->footer(R"(
 Columns, separated by spaces: seconds since the begin of the trace (negative of what happened before it

@@ -5,6 +5,7 @@
 #include "emulator/base/messages.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/progress_bar.h"
+#include "emulator/cli/run.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/convert/convert.h"
 #include "emulator/input/open.h"
@@ -78,7 +79,8 @@ void export_command(const Arguments &arguments) {
 
 void add_export(CLI::App &app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *command = app.add_subcommand("export", "Write a trace in the format of another tool");
+  CLI::App *command =
+      add_unprivileged(app, "export", "Write a trace in the format of another tool");
   command->add_option("--to", arguments->format, "The format: ovni")
       ->required()
       ->check(CLI::IsMember({"ovni"}));

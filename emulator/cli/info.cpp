@@ -2,6 +2,7 @@
 // ovnitrace info: what a trace is and what its threads and CPUs did.
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
+#include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/open.h"
@@ -46,7 +47,7 @@ void info(const Arguments &arguments) {
 
 void add_info(CLI::App &app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *command = app.add_subcommand("info", "Tell what a trace is and sum up its threads");
+  CLI::App *command = add_unprivileged(app, "info", "Tell what a trace is and sum up its threads");
   command->add_option("TRACE", arguments->path, "The directory of the trace, or an FTrace file")
       ->required();
   command->add_flag("--json", arguments->json, "Print it for programs, times in ns");

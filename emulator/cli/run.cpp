@@ -2,6 +2,7 @@
 #include "emulator/cli/run.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
 
 #include <CLI/App.hpp>
@@ -80,6 +81,12 @@ int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexce
   } catch (const std::exception &error) {
     return fail(error.what(), kExitFailure);
   }
+}
+
+CLI::App *add_unprivileged(CLI::App &app, const std::string &name, const std::string &description) {
+  CLI::App *command = app.add_subcommand(name, description);
+  command->preparse_callback([](size_t) { drop_privileges(); });
+  return command;
 }
 
 } // namespace ovnitrace

@@ -2,6 +2,8 @@
 // Runs a command line: the one place where errors become messages and exit statuses.
 #pragma once
 
+#include <string>
+
 namespace CLI {
 class App;
 }
@@ -14,5 +16,9 @@ namespace ovnitrace {
 /// has told its failure itself ends with `throw CLI::RuntimeError(status)`. Throws nothing. The
 /// hint is told where an argument that nothing takes could have been meant as a program.
 int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint = nullptr) noexcept;
+
+/// Adds a subcommand that needs no privilege: before anything else it becomes the user who called
+/// sudo, and drops every capability.
+CLI::App *add_unprivileged(CLI::App &app, const std::string &name, const std::string &description);
 
 } // namespace ovnitrace

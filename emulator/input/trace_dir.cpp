@@ -2,6 +2,7 @@
 #include "emulator/input/trace_dir.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/small_file.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -82,11 +83,11 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
     return Error("cannot read " + name + ": " + why);
   };
   // Nothing in a directory of someone else may make us wait: a FIFO is opened at once.
-  UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
   if (!fd && errno == EMFILE)
     throw fail("too many open files; raise their number with 'ulimit -n'");
   if (!fd)
-    throw fail(strerror(errno));
+    throw fail(open_failure(errno));
   struct stat status;
   if (fstat(fd.get(), &status) != 0)
     throw fail(strerror(errno));

@@ -84,7 +84,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
         {.file = name, .what = what + "; the chunks are read without it", .harmless = true});
   };
   std::string why;
-  const std::optional<std::string> text = read_small_file(name, kMaxBytes, why);
+  const std::optional<std::string> text = read_small_file(name, kMaxBytes, why, Links::refuse);
   if (!text) {
     warn(why);
     return {};

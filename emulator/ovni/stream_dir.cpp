@@ -203,7 +203,8 @@ ClockOffsets Builder::read_offsets(const std::string &asked) {
   if (asked.empty() && !fs::exists(file, ignored))
     return {};
   std::string error;
-  const auto text = read_small_file(file, kTableMax, error);
+  const auto text =
+      read_small_file(file, kTableMax, error, asked.empty() ? Links::refuse : Links::follow);
   if (!text && !asked.empty())
     throw Error(file + ": the clock offsets cannot be read: it " + error);
   if (!text) {

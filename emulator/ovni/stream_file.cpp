@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_file.h"
 
+#include "emulator/base/small_file.h"
 #include "emulator/base/unique_fd.h"
 #include "emulator/event.h"
 
@@ -39,7 +40,7 @@ std::string StreamFile::start() {
   {
     const UniqueFd file = open_stream(path_);
     if (!file || fstat(file.get(), &st) != 0)
-      return std::string("cannot open the stream: ") + std::strerror(errno);
+      return "cannot open the stream: " + open_failure(errno);
     if (!S_ISREG(st.st_mode))
       return "is no regular file";
   }

@@ -196,7 +196,7 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
 
 std::optional<StreamMeta> read_stream_meta(const std::string &path, Problems &problems) {
   std::string error;
-  const auto text = read_small_file(path, kFileMax, error);
+  const auto text = read_small_file(path, kFileMax, error, Links::refuse);
   if (!text) {
     problems.push_back(error);
     return std::nullopt;

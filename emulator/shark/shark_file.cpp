@@ -2,6 +2,7 @@
 #include "emulator/shark/shark_file.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/small_file.h"
 #include "emulator/input/merge.h"
 #include "emulator/shark/shark_source.h"
 
@@ -37,10 +38,10 @@ std::unique_ptr<EventSource> open_shark_file(const std::string &path, Diagnostic
     return Error("cannot read " + path + " as an FTrace file: " + why);
   };
   SharkFile file{.name = path, .fd = UniqueFd(), .index = {}};
-  file.fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  file.fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
   struct stat status;
   if (!file.fd || fstat(file.fd.get(), &status) != 0)
-    throw fail(strerror(errno));
+    throw fail(open_failure(errno));
   file.index = make_run_index(file.fd.get(), uint64_t(status.st_size));
   const RunIndex &index = file.index;
   if (index.error)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The traced program is what it would be without ovnitrace: whose it is, and all that it inherits.
 #include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/terminal.h"
 #include "tests/e2e/support/trace.h"
 
 #include <fcntl.h>
@@ -9,8 +10,10 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 
@@ -135,6 +138,7 @@ TEST_F(IdentityTest, IsNobodysWhenWhoCalledSudoIsGarbage) {
 }
 
 TEST_F(IdentityTest, IsTheUserOfTheOption) {
+  ASSERT_EQ(chown(place_.c_str(), 54321, 54321), 0);
   for (const std::string &name : {std::string("nobody"), std::to_string(user_.pw_uid)}) {
     Command command =
         record_command(place_ + "/trace", {installed("show_env")}, {"-f", "--user", name});
@@ -143,13 +147,70 @@ TEST_F(IdentityTest, IsTheUserOfTheOption) {
     ASSERT_EQ(outcome.status(), 0) << outcome.err;
     EXPECT_EQ(line_of(outcome.out, "uid="), thrice(user_.pw_uid));
     EXPECT_EQ(line_of(outcome.out, "groups="), groups_of(user_));
-    expect_owned(place_ + "/trace", user_.pw_uid, user_.pw_gid);
+    EXPECT_EQ(line_of(outcome.out, "CapPrm="), "0000000000000000");
   }
+}
+
+// It is neither root's, whom the caller could not remove it from, nor must the program's user be
+// able to write into the caller's directory.
+TEST_F(IdentityTest, OfTheProgramIsNotThatOfTheTrace) {
+  ASSERT_EQ(chown(place_.c_str(), 54321, 54321), 0);
+  for (const std::string name : {"root", "nobody"}) {
+    Command command{.argv = {ovnitrace(), "-f", "-o", place_ + "/trace", "--user", name, "--",
+                             installed("show_env")}};
+    command.env = {{"SUDO_UID", "54321"}, {"SUDO_GID", "54321"}};
+    const Outcome outcome = run(command);
+    ASSERT_EQ(outcome.status(), 0) << name << ": " << outcome.err;
+    EXPECT_EQ(line_of(outcome.out, "uid="), thrice(getpwnam(name.c_str())->pw_uid));
+    EXPECT_TRUE(exists(place_ + "/trace/cfg"));
+    expect_owned(place_ + "/trace", 54321, 54321);
+  }
+}
+
+TEST_F(IdentityTest, OfTheProgramMayBeAnotherAndItStillGetsSignals) {
+  ASSERT_EQ(chown(place_.c_str(), 54321, 54321), 0);
+  for (const std::string name : {"root", "nobody"}) {
+    Command command =
+        record_command(place_ + "/trace", {installed("take_signals")}, {"-f", "--user", name});
+    command.env = {{"SUDO_UID", "54321"}, {"SUDO_GID", "54321"}};
+    Process tracer(command);
+    ASSERT_TRUE(eventually([&] { return tracer.out() == "ready\n"; }, "the program runs"))
+        << tracer.err();
+    tracer.signal(SIGTERM);
+    eventually([&] { return !tracer.running(); }, "SIGTERM is forwarded");
+    run({.argv = {"pkill", "-KILL", "-P", std::to_string(tracer.pid())}}); // if it was not
+    EXPECT_EQ(tracer.wait().status(), 6) << name;
+  }
+}
+
+// What root's shell reads from the terminal it would run.
+TEST_F(IdentityTest, OfAnotherUserCannotTypeIntoTheTerminal) {
+  const std::vector<std::string> program = {installed("type_into_terminal")};
+  Terminal same(record_command(trace(), program).argv);
+  EXPECT_EQ(WEXITSTATUS(same.wait()), 0) << same.printed();
+  EXPECT_EQ(same.printed().find("TIOCSTI=1\r"), std::string::npos) << same.printed();
+  EXPECT_NE(same.printed().find("TIOCSTI="), std::string::npos) << same.printed();
+
+  Terminal other(record_command(trace(), program, {"-f", "--user", "nobody"}).argv);
+  EXPECT_EQ(WEXITSTATUS(other.wait()), 0) << other.printed();
+  const std::string denied =
+      std::to_string(EPERM) + "\r"; // a terminal ends lines by two characters
+  for (const std::string request : {"TIOCSTI", "TIOCLINUX", "TIOCSTI-high"})
+    EXPECT_NE(other.printed().find(request + "=" + denied), std::string::npos) << other.printed();
+#if defined(__x86_64__)
+  EXPECT_NE(other.printed().find("TIOCSTI-x32=" + denied), std::string::npos) << other.printed();
+  const bool has_32_bit_calls = same.printed().find("TIOCSTI-32=-1") == std::string::npos;
+  const std::string answer = has_32_bit_calls ? denied : "-1\r";
+  EXPECT_NE(other.printed().find("TIOCSTI-32=" + answer), std::string::npos) << other.printed();
+#endif
+  EXPECT_NE(other.printed().find("TIOCGWINSZ=0\r"), std::string::npos) << other.printed();
 }
 
 // Files are made with the rights of the user, not of root.
 TEST_F(IdentityTest, MayNotWriteWhereTheUserMayNot) {
-  Command command = record_command(path("trace"), {"true"}, {"--user", "nobody"});
+  Command command = record_command(path("trace"), {"true"});
+  command.env = {{"SUDO_UID", std::to_string(user_.pw_uid)},
+                 {"SUDO_GID", std::to_string(user_.pw_gid)}};
   const Outcome outcome = run(command);
   EXPECT_EQ(outcome.status(), 1);
   EXPECT_NE(outcome.err.find("Permission denied"), std::string::npos) << outcome.err;

@@ -1,14 +1,58 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Who may capture, and that reading a trace needs nothing.
+#include "tests/e2e/support/collector.h"
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
 namespace ovnitrace::test {
 
-class Privileges : public CaptureTest {};
+class Privileges : public CaptureTest {
+protected:
+  /// A copy of the command that has them by its file; empty where that cannot be.
+  std::string with_capabilities(const std::string &capabilities) const {
+    const std::string command = path("ovnitrace");
+    if (run({.argv = {"cp", ovnitrace(), command}}).status() != 0 ||
+        run({.argv = {"setcap", capabilities + "+ep", command},
+             .env = {{"PATH", "/usr/sbin:/sbin:/usr/bin:/bin"}}})
+                .status() != 0)
+      return "";
+    return command;
+  }
+  void record_for_root() {
+    record({"true"});
+    for (const std::string &name : names_in(trace()))
+      chmod((trace() + "/" + name).c_str(), 0600);
+  }
+  /// Of each command that only reads, on that trace.
+  void expect_refused(const std::string &command, const Command &caller) {
+    const std::vector<std::vector<std::string>> commands = {
+        {"info", trace()},
+        {"dump", trace()},
+        {"convert", trace(), "-o", path("out")},
+        {"export", "--to", "ovni", trace(), "-o", path("out")},
+        {"compress", trace()}};
+    for (const auto &arguments : commands) {
+      Command reader = caller;
+      reader.argv = {command};
+      reader.argv.insert(reader.argv.end(), arguments.begin(), arguments.end());
+      const Outcome outcome = run(reader);
+      EXPECT_EQ(outcome.status(), 1) << arguments[0];
+      EXPECT_NE(outcome.err.find("Permission denied"), std::string::npos)
+          << arguments[0] << ": " << outcome.err;
+      EXPECT_EQ(outcome.out, "") << arguments[0];
+      EXPECT_FALSE(exists(path("out"))) << arguments[0];
+    }
+  }
+  static constexpr const char *kNoSetcap =
+      "setcap (libcap2-bin) is missing or the file system has no capabilities";
+};
 
 TEST_F(Privileges, AreAskedForClearly) {
   for (const char *command : {"record", ""}) {
@@ -42,12 +86,9 @@ TEST_F(Privileges, AreNotNeededToRead) {
 
 // `setcap cap_bpf,cap_perfmon+ep ovnitrace`, as its message advises: no root at all.
 TEST_F(Privileges, OfTwoCapabilitiesSuffice) {
-  const std::string command = path("ovnitrace");
-  ASSERT_EQ(run({.argv = {"cp", ovnitrace(), command}}).status(), 0);
-  const Outcome given = run({.argv = {"setcap", "cap_bpf,cap_perfmon+ep", command},
-                             .env = {{"PATH", "/usr/sbin:/sbin:/usr/bin:/bin"}}});
-  if (given.status() != 0)
-    GTEST_SKIP() << "setcap (libcap2-bin) is missing or the file system has no capabilities";
+  const std::string command = with_capabilities("cap_bpf,cap_perfmon");
+  if (command.empty())
+    GTEST_SKIP() << kNoSetcap;
   mkdir(path("place").c_str(), 0755);
   ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
   for (const char *families : {"sched", "all"}) {
@@ -62,12 +103,9 @@ TEST_F(Privileges, OfTwoCapabilitiesSuffice) {
 
 // The program must not get the capabilities that ovnitrace has by its file.
 TEST_F(Privileges, AreNotInheritedByTheProgram) {
-  const std::string command = path("ovnitrace");
-  ASSERT_EQ(run({.argv = {"cp", ovnitrace(), command}}).status(), 0);
-  if (run({.argv = {"setcap", "cap_bpf,cap_perfmon+ep", command},
-           .env = {{"PATH", "/usr/sbin:/sbin:/usr/bin:/bin"}}})
-          .status() != 0)
-    GTEST_SKIP() << "setcap (libcap2-bin) is missing or the file system has no capabilities";
+  const std::string command = with_capabilities("cap_bpf,cap_perfmon");
+  if (command.empty())
+    GTEST_SKIP() << kNoSetcap;
   mkdir(path("place").c_str(), 0755);
   ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
   const Outcome outcome = run(
@@ -75,6 +113,71 @@ TEST_F(Privileges, AreNotInheritedByTheProgram) {
        .in_child = become_nobody});
   ASSERT_EQ(outcome.status(), 0) << outcome.err;
   EXPECT_NE(outcome.out.find("CapEff=0000000000000000"), std::string::npos) << outcome.out;
+}
+
+// Neither by its own threads, once the program runs.
+TEST_F(Privileges, OfTheFileAreDroppedBeforeTheProgramRuns) {
+  const std::string command = with_capabilities("cap_bpf,cap_perfmon,cap_sys_nice");
+  if (command.empty())
+    GTEST_SKIP() << kNoSetcap;
+  mkdir(path("place").c_str(), 0755);
+  ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
+  const Outcome outcome = run({.argv = {command, "record", "-q", "-o", path("place/trace"), "--",
+                                        "sh", "-c", "sleep 0.3; cat /proc/$PPID/task/*/status"},
+                               .in_child = become_nobody});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  size_t threads = 0;
+  for (const std::string &line : lines_of(outcome.out))
+    if (line.starts_with("CapPrm:")) {
+      threads++;
+      EXPECT_EQ(line, "CapPrm:\t0000000000000000");
+    }
+  EXPECT_GE(threads, 3u) << "main thread, reader, writer";
+}
+
+TEST_F(Privileges, AreNotUsedToReadUnderSudo) {
+  record_for_root();
+  expect_refused(ovnitrace(), {.env = {{"SUDO_UID", std::to_string(nobody_uid())},
+                                       {"SUDO_GID", std::to_string(nobody_gid())}}});
+}
+
+TEST_F(Privileges, OfTheFileAreNotUsedToRead) {
+  record_for_root();
+  const std::string command = with_capabilities("cap_dac_override,cap_dac_read_search");
+  if (command.empty())
+    GTEST_SKIP() << kNoSetcap;
+  expect_refused(command, {.in_child = become_nobody});
+}
+
+TEST_F(Privileges, AreNotUsedToCollectUnderSudo) {
+  mkdir(path("place").c_str(), 0755);
+  ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
+  CollectorProcess collector("tcp", path("place"), {}, [] {
+    setenv("SUDO_UID", std::to_string(nobody_uid()).c_str(), 1);
+    setenv("SUDO_GID", std::to_string(nobody_gid()).c_str(), 1);
+  });
+  const std::string status =
+      read_text("/proc/" + std::to_string(collector.process().pid()) + "/status");
+  const std::string uid = "\t" + std::to_string(nobody_uid());
+  EXPECT_NE(status.find("\nUid:" + uid + uid + uid), std::string::npos) << status;
+  EXPECT_NE(status.find("\nCapPrm:\t0000000000000000"), std::string::npos) << status;
+}
+
+// Somebody else's trace directory must not make root read another file.
+TEST_F(Privileges, DoNotFollowLinksInATrace) {
+  record({"true"});
+  fs::rename(trace() + "/cpu0000.ftr", path("elsewhere"));
+  fs::create_symlink(path("elsewhere"), trace() + "/cpu0000.ftr");
+  const Outcome chunk = run({.argv = {ovnitrace(), "dump", trace()}});
+  EXPECT_EQ(chunk.status(), 1);
+  EXPECT_NE(chunk.err.find("symbolic link"), std::string::npos) << chunk.err;
+
+  fs::remove(trace() + "/cpu0000.ftr");
+  fs::rename(path("elsewhere"), trace() + "/cpu0000.ftr");
+  fs::rename(trace() + "/trace.json", path("description"));
+  fs::create_symlink(path("description"), trace() + "/trace.json");
+  const Outcome description = run({.argv = {ovnitrace(), "info", trace()}});
+  EXPECT_NE(description.err.find("symbolic link"), std::string::npos) << description.err;
 }
 
 } // namespace ovnitrace::test

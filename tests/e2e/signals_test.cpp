@@ -3,11 +3,10 @@
 // what a process sends to ovnitrace is forwarded to it.
 #include "tests/e2e/support/collector.h"
 #include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/terminal.h"
 #include "tests/e2e/support/trace.h"
 
-#include <pty.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -173,54 +172,6 @@ TEST_F(Signals, ThatKillTheProgramEndTheCapture) {
   EXPECT_EQ(read_trace_json(trace()).exit_status, 128 + SIGTERM);
   EXPECT_EQ(dump(trace()).empty(), false);
 }
-
-/// A command on a terminal of its own.
-class Terminal {
-public:
-  explicit Terminal(const std::vector<std::string> &argv) {
-    pid_ = forkpty(&master_, nullptr, nullptr, nullptr);
-    if (pid_ == 0) {
-      forget_who_runs_the_tests();
-      std::vector<char *> arguments;
-      for (const std::string &argument : argv)
-        arguments.push_back(const_cast<char *>(argument.c_str()));
-      arguments.push_back(nullptr);
-      execv(arguments[0], arguments.data());
-      _exit(201);
-    }
-  }
-  ~Terminal() {
-    if (master_ >= 0)
-      close(master_);
-  }
-  /// Waits for the end of the command then. Its wait status.
-  int hang_up() {
-    close(master_);
-    master_ = -1;
-    int status = 0;
-    if (!eventually([&] { return waitpid(pid_, &status, WNOHANG) == pid_; }, "the command ends")) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, &status, 0);
-    }
-    return status;
-  }
-  void type(char key) { EXPECT_EQ(write(master_, &key, 1), 1); }
-  /// Reads what is printed until the command ends. Its wait status.
-  int wait() {
-    char part[4096];
-    for (ssize_t got; (got = read(master_, part, sizeof part)) > 0;)
-      printed_.append(part, size_t(got));
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    return status;
-  }
-  const std::string &printed() const { return printed_; }
-
-private:
-  pid_t pid_ = -1;
-  int master_ = -1;
-  std::string printed_;
-};
 
 TEST_F(Signals, OfTheTerminalReachTheProgramOnce) {
   for (const char *name : {"got", "ready", "end"})

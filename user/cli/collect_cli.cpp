@@ -2,6 +2,7 @@
 #include "user/cli/collect_cli.h"
 
 #include "emulator/base/error.h"
+#include "emulator/cli/run.h"
 #include "user/cli/number_option.h"
 #include "user/net/collector.h"
 
@@ -44,7 +45,7 @@ void add_collect(CLI::App &app) {
   const auto arguments = std::make_shared<Arguments>();
   CollectOptions &options = arguments->options;
   CLI::App *command =
-      app.add_subcommand("collect", "Receive traces that other machines --send, without root");
+      add_unprivileged(app, "collect", "Receive traces that other machines --send, without root");
   command
       ->add_option("-l,--listen", arguments->listen,
                    "Where: tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp where none is said, port "

@@ -2,6 +2,7 @@
 #include "user/cli/record_cli.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/compress/chunk_frame.h"
@@ -253,6 +254,7 @@ int convert_recording(const std::string &directory, bool quiet) {
     return kExitFailure;
   }
   try {
+    drop_privileges();
     ConvertOptions options;
     options.directory = directory;
     int status = run_conversion({{directory, 0}}, options, true);

@@ -2,8 +2,10 @@
 #include "user/launch/program.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
+#include "user/launch/terminal_filter.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -13,6 +15,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 namespace ovnitrace {
@@ -23,7 +26,10 @@ namespace {
 std::string explain_exec(const std::string &command, int error) {
   std::string advice;
   if (error == ENOENT && command.find('/') == std::string::npos)
-    advice = "; it is not in PATH (sudo resets PATH: give the path of the program)";
+    advice = std::getenv("SUDO_UID") ? "; it is not in the PATH that sudo sets. To keep yours: "
+                                       "sudo env \"PATH=$PATH\" ovnitrace -- " +
+                                           command + "; or give the path of the program"
+                                     : "; it is not in PATH";
   else if (error == ENOENT)
     advice = "; is the path right, and the interpreter that its first line names there?";
   else if (error == EACCES)
@@ -88,6 +94,8 @@ void Program::run_child(const std::vector<std::string> &argv, const Identity &id
   try {
     restore_signals();
     restore_file_limit();
+    if (identity.change)
+      protect_terminal();
     become(identity);
     set_environment(identity);
     char go;
@@ -99,7 +107,8 @@ void Program::run_child(const std::vector<std::string> &argv, const Identity &id
     arguments.push_back(nullptr);
     execvp(arguments[0], arguments.data());
     error = errno;
-  } catch (const Error &) {
+  } catch (const Error &why) {
+    print_text(why.what());
     error = EPERM;
   }
   if (write(failure, &error, sizeof(error)) != sizeof(error))

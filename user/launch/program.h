@@ -2,7 +2,7 @@
 // The traced program: started behind a gate, waited for, its end told.
 #pragma once
 
-#include "user/launch/identity.h"
+#include "emulator/base/identity.h"
 #include "user/launch/signals.h"
 
 #include <optional>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/service_thread.h"
 
+#include "emulator/base/identity.h"
+
 #include <csignal>
 #include <sched.h>
 #include <sys/resource.h>
@@ -15,6 +17,7 @@ void enter_service_thread() {
   parameters.sched_priority = sched_get_priority_min(SCHED_FIFO);
   if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) != 0)
     setpriority(PRIO_PROCESS, 0, -20);
+  drop_capabilities();
 }
 
 } // namespace ovnitrace

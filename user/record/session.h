@@ -2,12 +2,12 @@
 // The course of one capture.
 #pragma once
 
+#include "emulator/base/identity.h"
 #include "user/bpf/capture.h"
 #include "user/bpf/family_capture.h"
 #include "user/chunk/counted_output.h"
 #include "user/chunk/flight_recorder.h"
 #include "user/chunk/recording_limit.h"
-#include "user/launch/identity.h"
 #include "user/launch/process_watch.h"
 #include "user/launch/program.h"
 #include "user/launch/signals.h"
@@ -50,7 +50,8 @@ private:
   void end_target();
 
   const RecordOptions &options_;
-  Identity identity_;
+  const Identity owner_;                  ///< of the trace: who called sudo, or who we are
+  const Identity runs_as_;                ///< the program
   std::optional<SaveSignal> save_signal_; ///< of a flight recorder
   std::optional<StopSignals> signals_;    ///< without a program
   std::optional<ProcessWatch> process_;   ///< with options.pid

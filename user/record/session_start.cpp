@@ -39,7 +39,8 @@ std::optional<StopSignals> stop_signals(const RecordOptions &options) {
 } // namespace
 
 Session::Session(const RecordOptions &options)
-    : options_(options), identity_(choose_identity(options.user)),
+    : options_(options), owner_(calling_user()),
+      runs_as_(options.user.empty() ? owner_ : user_named(options.user)),
       save_signal_(save_signal(options)), signals_(stop_signals(options)),
       capture_(capture_parameters(options)) {
   if (options.pid)
@@ -48,7 +49,7 @@ Session::Session(const RecordOptions &options)
   trace_.possible_cpus = capture_.cpus();
   trace_.command = options.command;
   trace_.attached_pid = options.pid;
-  trace_.user = identity_.name;
+  trace_.user = runs_as_.name;
   trace_.families = options.families;
   trace_.ring_bytes = options.ring_bytes;
   trace_.chunk_bytes = options.chunk_bytes;
@@ -63,7 +64,7 @@ Session::Session(const RecordOptions &options)
 /// runs.
 void Session::start() {
   {
-    EffectiveIdentity as_user(identity_);
+    EffectiveIdentity as_owner(owner_);
     target_ = make_target(options_, traced_name(), capture_.cpus());
   }
   try {
@@ -81,7 +82,7 @@ void Session::start() {
     make_store();
     recorder_.emplace(capture_, families_ ? &*families_ : nullptr,
                       limit_ ? static_cast<ChunkSink &>(*limit_) : *store_, trace_.begin);
-    become(identity_);
+    become(owner_, runs_as_.uid != owner_.uid); // to signal the program
     target_->prepare(description(nullptr));
     trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (program_)
@@ -95,7 +96,7 @@ void Session::start() {
   } catch (...) {
     recorder_.reset();
     store_.reset();
-    become(identity_); // what is removed is removed by its owner
+    become(owner_); // what is removed is removed by its owner
     target_->discard();
     throw;
   }
@@ -132,7 +133,7 @@ std::vector<ProbedFile> Session::find_user_probes() {
   {
     std::optional<EffectiveIdentity> as_user;
     if (!options_.pid)
-      as_user.emplace(identity_);
+      as_user.emplace(runs_as_);
     found = find_probes(search);
   }
   if (found.cut_short)
@@ -145,7 +146,7 @@ std::vector<ProbedFile> Session::find_user_probes() {
 /// The child is traced from its first instant, still behind its gate.
 void Session::start_program() {
   capture_.follow_children_of_caller(true);
-  program_.emplace(options_.command, identity_);
+  program_.emplace(options_.command, runs_as_);
   capture_.follow_children_of_caller(false);
 }
 

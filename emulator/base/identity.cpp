@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/launch/identity.h"
+#include "emulator/base/identity.h"
 
 #include "emulator/base/error.h"
 
 #include <fmt/core.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -62,15 +65,6 @@ Identity from_ids(uid_t uid, gid_t gid) {
   return identity;
 }
 
-Identity named(const std::string &user) {
-  if (const passwd *found = getpwnam(user.c_str()))
-    return from_database(*found, {});
-  if (auto uid = number(user.c_str()))
-    if (const passwd *found = getpwuid(*uid))
-      return from_database(*found, {});
-  throw Error(fmt::format("--user {}: there is no such user on this machine", user), kExitUsage);
-}
-
 /// Never root by mistake: what is there and is no id is an error. -1 would mean "unchanged" to
 /// setresuid().
 uint32_t sudo_id(const char *variable) {
@@ -84,30 +78,60 @@ uint32_t sudo_id(const char *variable) {
   return *id;
 }
 
+/// Of the calling thread: permitted and effective are `capabilities`, nothing is inheritable, and
+/// so nothing is ambient.
+void set_capabilities(uint32_t capabilities) {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  data[0].permitted = data[0].effective = capabilities;
+  if (syscall(SYS_capset, &header, data) != 0)
+    throw Error(fmt::format("cannot drop capabilities: {}", std::strerror(errno)));
+}
+
 } // namespace
 
-Identity choose_identity(const std::string &user) {
+Identity calling_user() {
   Identity identity;
-  if (!user.empty())
-    identity = named(user);
-  else if (geteuid() == 0 && std::getenv("SUDO_UID"))
+  if (geteuid() == 0 && std::getenv("SUDO_UID"))
     identity = from_ids(sudo_id("SUDO_UID"), sudo_id("SUDO_GID"));
   else
     identity.uid = geteuid(), identity.gid = getegid();
   identity.change = identity.uid != geteuid();
-  if (identity.change && geteuid() != 0)
-    throw Error(
-        fmt::format("--user {}: only root can run a program as another user; use sudo", user));
   return identity;
 }
 
-void become(const Identity &identity) {
+Identity user_named(const std::string &name) {
+  const passwd *user = getpwnam(name.c_str());
+  if (const auto uid = number(name.c_str()); !user && uid)
+    user = getpwuid(*uid);
+  if (!user)
+    throw Error(fmt::format("--user {}: there is no such user on this machine", name), kExitUsage);
+  Identity identity = from_database(*user, {});
+  identity.change = identity.uid != geteuid();
+  if (identity.change && geteuid() != 0)
+    throw Error(
+        fmt::format("--user {}: only root can run a program as another user; use sudo", name));
+  return identity;
+}
+
+void become(const Identity &identity, bool may_signal) {
   if (!identity.change || (getuid() == identity.uid && geteuid() == identity.uid))
-    return;
-  if (setgroups(identity.groups.size(), identity.groups.data()) != 0 ||
+    return drop_capabilities();
+  if (prctl(PR_SET_KEEPCAPS, may_signal) != 0 ||
+      setgroups(identity.groups.size(), identity.groups.data()) != 0 ||
       setresgid(identity.gid, identity.gid, identity.gid) != 0 ||
       setresuid(identity.uid, identity.uid, identity.uid) != 0)
     throw Error(fmt::format("cannot become user {}: {}", identity.uid, std::strerror(errno)));
+  set_capabilities(may_signal ? 1u << CAP_KILL : 0);
+}
+
+void drop_capabilities() {
+  if (geteuid() != 0)
+    set_capabilities(0);
+}
+
+void drop_privileges() {
+  become(calling_user());
 }
 
 EffectiveIdentity::EffectiveIdentity(const Identity &identity)
