@@ -6,7 +6,7 @@
 #include "emulator/base/messages.h"
 #include "emulator/cli/progress_bar.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/event_names.h"
+#include "emulator/format/event_names.h"
 #include "emulator/ovni/model_names.h"
 
 #include <fmt/format.h>

@@ -36,10 +36,6 @@ void ModelContext::pop_id(const Event &event, ChannelId id, uint32_t thread, int
     faults.add(event, [&] { return describe(*this, id, thread, "cannot pop", fault); });
 }
 
-std::string mcv_text(uint32_t kind) {
-  return {char(kind >> 16), char(kind >> 8), char(kind)};
-}
-
 std::string thread_name(const Catalog &catalog, uint32_t thread) {
   if (thread >= catalog.threads.size())
     return "no thread";

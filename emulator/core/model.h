@@ -4,7 +4,7 @@
 
 #include "emulator/core/fault_log.h"
 #include "emulator/core/system.h"
-#include "emulator/event.h"
+#include "emulator/format/event.h"
 
 #include <any>
 #include <functional>
@@ -53,9 +53,8 @@ using EventHandler = void (*)(ModelContext &, const Event &);
 /// registry.
 struct EventDef {
   uint32_t kind;            ///< FTrace code or mcv(); with a value of 0 all others of its category
-  const char *name;         ///< "task_dispatch", "OHx"
   EventHandler handle;      ///< nullptr: known, but without effect
-  const char *what;         ///< what it does, in one line
+  std::string what;         ///< what it does, in one line
   bool needs_thread = true; ///< skipped when the thread is not known, which its input has told
 };
 
@@ -69,8 +68,6 @@ struct Model {
   std::function<void(ModelContext &, const Event &)> check_end = {};
 };
 
-/// The three letters of an mcv().
-std::string mcv_text(uint32_t kind);
 /// "name (tid)" or "thread tid": how messages call a thread.
 std::string thread_name(const Catalog &catalog, uint32_t thread);
 /// "CPU n", with its node where there are several; "no CPU" for kNone.

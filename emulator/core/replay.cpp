@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/core/replay.h"
+#include "emulator/format/event_names.h"
 
 #include <fmt/format.h>
 
@@ -40,7 +41,7 @@ void Replay::not_taken(const Event &event) {
   untaken_[room ? event.kind : kNone]++;
   if (event.kind > 0xff && known_letters_[event.kind >> 16 & 0xff])
     faults_.add(event, [&] {
-      return fmt::format("{} of {}: its model has no such event", mcv_text(event.kind),
+      return fmt::format("{} of {}: its model has no such event", kind_name(event.kind),
                          thread_name(system_.catalog(), event.thread));
     });
 }

@@ -2,7 +2,7 @@
 // Who wants to know what the replay does to threads.
 #pragma once
 
-#include "emulator/core/thread_state.h"
+#include "emulator/format/thread_state.h"
 
 #include <cstdint>
 

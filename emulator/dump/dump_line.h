@@ -15,8 +15,8 @@ namespace ovnitrace {
 ///   2. number of the CPU, - if there is none
 ///   3. name of the event, as docs/format.md and the manual of FTrace write it
 ///   4. thread: `comm (tid)`, - if there is none
-///   5. details, each `key=value`: next, waker (a tid), reason, context, priority, cpu, state, …;
-///      par1 and par2 in decimal where the format does not say what they are
+///   5. details, each `key=value` (Details): numbers in decimal, addresses in hexadecimal, what
+///      has a name by its name
 class DumpLine {
 public:
   /// Borrows the catalog.
@@ -29,7 +29,6 @@ public:
   char *put(char *at, const Event &event) const;
 
 private:
-  char *put_peer(char *at, const Event &event) const;
   char *put_details(char *at, const Event &event) const;
 
   const Catalog &catalog_;

@@ -2,7 +2,7 @@
 #include "emulator/input/catalog.h"
 
 #include "emulator/base/error.h"
-#include "emulator/input/code_kind.h"
+#include "emulator/format/code_kind.h"
 #include "emulator/input/record_buffer.h"
 #include "emulator/input/thread_name.h"
 #include "emulator/input/tick_clock.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/chunk_file.h"
 
-#include "emulator/event_names.h"
+#include "emulator/format/event_names.h"
 
 #include <fmt/format.h>
 
@@ -10,17 +10,6 @@
 #include <utility>
 
 namespace ovnitrace {
-
-namespace {
-
-/// Whether parameter 2 names another thread by its tid.
-constexpr bool names_peer(uint8_t code) {
-  return code == FTrace_EVT_task_activate || code == FTrace_EVT_task_epilogue ||
-         code == FTrace_EVT_task_sleep || code == FTrace_EVT_interrupt_start ||
-         code == FTrace_EVT_interrupt_end || code == FTrace_EVT_signal;
-}
-
-} // namespace
 
 ChunkFile::ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offset_ns,
                      const NodeTables &tables, size_t block_records, DiagnosticSink &sink)
@@ -87,14 +76,15 @@ bool ChunkFile::read(Event &event) {
       code = FTrace_EVT_mutex_unlock;
     const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
     time_ = time >= time_ && time <= tables_.end ? time : checked_time(record);
-    const uint32_t peer_tid = names_peer(code) ? record.par2 & FTRACE_TID_MASK : 0;
+    const PeerKind peer = kPeerKinds[code];
+    const uint32_t peer_tid = peer == PeerKind::tid ? record.par2 & FTRACE_TID_MASK : 0;
     event.time = time_;
     event.kind = code;
     event.thread = thread;
     event.cpu = cpu_;
-    event.peer = peer_tid                         ? tables_.threads.latest(peer_tid, time_)
-                 : code == FTrace_EVT_inheritance ? thread_of(uint16_t(record.par2))
-                                                  : kNone;
+    event.peer = peer_tid                    ? tables_.threads.latest(peer_tid, time_)
+                 : peer == PeerKind::context ? thread_of(uint16_t(record.par2))
+                                             : kNone;
     event.par2 = record.par2;
     event.par1 = record.par1;
     event.file = file_;

@@ -2,7 +2,7 @@
 // Reads the events of one chunk file (docs/format.md), whatever its bytes are.
 #pragma once
 
-#include "emulator/input/code_kind.h"
+#include "emulator/format/code_kind.h"
 #include "emulator/input/cpu_table.h"
 #include "emulator/input/node_input.h"
 #include "emulator/input/record_buffer.h"

@@ -3,7 +3,7 @@
 // event, and the events, merged by time.
 #pragma once
 
-#include "emulator/event.h"
+#include "emulator/format/event.h"
 
 #include <cstdint>
 #include <optional>

@@ -43,8 +43,8 @@ Model context_switch_model() {
            .values = {{kOutOfCpu, "Context switch: Out of the CPU"}}},
       },
       {
-          {mcv('K', 'C', 'O'), "KCO", out, "out of the CPU: pushes 3"},
-          {mcv('K', 'C', 'I'), "KCI", in, "back on the CPU: pops 3"},
+          {mcv('K', 'C', 'O'), out, "out of the CPU: pushes 3"},
+          {mcv('K', 'C', 'I'), in, "back on the CPU: pops 3"},
       },
       {},
   };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What state a CPU is in, which families of events it does not log, and pointers that it logged.
+#include "emulator/format/families.h"
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>
@@ -53,30 +54,22 @@ void data_pointer(ModelContext &ctx, const Event &event) {
 }
 
 std::vector<ValueLabel> one_family() {
-  static constexpr const char *names[] = {"trace_Events", "ipoint",   "task",  "interrupt",
-                                          "CPU",          "priority", "mutex", "signal",
-                                          "server",       "user",     "data",  "timer"};
   std::vector<ValueLabel> labels;
-  for (const char *name : names)
-    labels.push_back({int64_t(1) << labels.size(), fmt::format("Only {}", name)});
+  for (const FamilyInfo &family : kFamilies)
+    labels.push_back({int64_t(1) << family.number, fmt::format("Only {}", family.name)});
   return labels;
 }
 
 std::vector<EventDef> events() {
   std::vector<EventDef> all = {
-      {FTrace_EVT_to_real_mode, "to_real_mode", to_real, "mode 1", false},
-      {FTrace_EVT_to_protected_mode, "to_protected_mode", to_protected, "mode 2", false},
-      {FTrace_EVT_CLI, "CLI", cli, "interrupts off 1", false},
-      {FTrace_EVT_STI, "STI", sti, "interrupts off 0", false},
-      {FTrace_EVT_data_pointer, "data_pointer", data_pointer, "punctual: parameter 2", false},
+      {FTrace_EVT_to_real_mode, to_real, "mode 1", false},
+      {FTrace_EVT_to_protected_mode, to_protected, "mode 2", false},
+      {FTrace_EVT_CLI, cli, "interrupts off 1", false},
+      {FTrace_EVT_STI, sti, "interrupts off 0", false},
+      {FTrace_EVT_data_pointer, data_pointer, "punctual: parameter 2", false},
   };
-  static constexpr const char *names[] = {"filter_trace_Events", "filter_ipoint", "filter_task",
-                                          "filter_interrupt",    "filter_CPU",    "filter_priority",
-                                          "filter_mutex",        "filter_signal", "filter_server",
-                                          "filter_user",         "filter_data",   "filter_timer"};
-  uint32_t code = FTrace_filter_trace_Events;
-  for (const char *name : names)
-    all.push_back({code++, name, filter,
+  for (const FamilyInfo &family : kFamilies)
+    all.push_back({uint32_t(FTrace_filter_trace_Events | family.number), filter,
                    "sets its bit on every CPU, or clears it with parameter 1 = 0", false});
   return all;
 }

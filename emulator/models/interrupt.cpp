@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Interrupts: which one a CPU serves, and whom it interrupts.
+#include "emulator/format/value_names.h"
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>
@@ -97,20 +98,10 @@ std::vector<ValueLabel> labels() {
   std::vector<ValueLabel> all;
   for (int irq = 0; irq < 256; irq++)
     all.push_back({irq + 1, fmt::format("IRQ {}", irq)});
-  // arch/x86/include/asm/irq_vectors.h
-  const std::pair<int, const char *> vectors[] = {{0xec, "Timer of the CPU"},
-                                                  {0xf6, "IRQ work"},
-                                                  {0xfb, "Function call from a CPU"},
-                                                  {0xfc, "Function call from CPUs"},
-                                                  {0xfd, "Reschedule"}};
-  for (const auto &[vector, name] : vectors)
-    all.push_back({int64_t(FTRACE_INTERRUPT_VECTOR | vector) + 1, name});
-  // include/linux/interrupt.h, in its order
-  const char *const soft[] = {"high tasklets", "timer",    "network send", "network receive",
-                              "block",         "IRQ poll", "tasklets",     "scheduler",
-                              "hrtimer",       "RCU"};
-  for (size_t n = 0; n < std::size(soft); n++)
-    all.push_back({int64_t(FTRACE_INTERRUPT_SOFT | n) + 1, fmt::format("Soft: {}", soft[n])});
+  for (const ValueName &vector : kVectorNames)
+    all.push_back({int64_t(FTRACE_INTERRUPT_VECTOR | vector.value) + 1, std::string(vector.label)});
+  for (const ValueName &soft : kSoftirqNames)
+    all.push_back({int64_t(FTRACE_INTERRUPT_SOFT | soft.value) + 1, std::string(soft.label)});
   return all;
 }
 
@@ -137,20 +128,16 @@ Model interrupt_model() {
            .paint = Paint::gradient},
       },
       {
-          {FTrace_EVT_interrupt_start, "interrupt_start", interrupt_start,
+          {FTrace_EVT_interrupt_start, interrupt_start,
            "parameter 1 + 1 on the CPU, and on the thread whose tid is in parameter 2", false},
-          {FTrace_EVT_interrupt_end, "interrupt_end", interrupt_end,
+          {FTrace_EVT_interrupt_end, interrupt_end,
            "back to the interrupt that it had interrupted, or to 0", false},
-          {FTrace_EVT_interrupt_hit, "interrupt_hit", interrupt_hit,
-           "punctual: parameter 1 + 1 on the CPU", false},
-          {FTrace_EVT_interrupt_count, "interrupt_count", interrupt_count, "how many were counted",
+          {FTrace_EVT_interrupt_hit, interrupt_hit, "punctual: parameter 1 + 1 on the CPU", false},
+          {FTrace_EVT_interrupt_count, interrupt_count, "how many were counted", false},
+          {FTrace_EVT_blackout_start, blackout, "nothing is known to be served", false},
+          {FTrace_EVT_blackout_end, blackout, "nothing is known to be served", false},
+          {FTrace_filter_interrupt, filtered, "with parameter 1 = 1 nothing is known to be served",
            false},
-          {FTrace_EVT_blackout_start, "blackout_start", blackout, "nothing is known to be served",
-           false},
-          {FTrace_EVT_blackout_end, "blackout_end", blackout, "nothing is known to be served",
-           false},
-          {FTrace_filter_interrupt, "filter_interrupt", filtered,
-           "with parameter 1 = 1 nothing is known to be served", false},
       },
       start,
   };

@@ -5,7 +5,6 @@
 #include "emulator/base/json_text.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/unique_fd.h"
-#include "emulator/event_names.h"
 #include "emulator/models/user_thread.h"
 
 #include <fmt/format.h>
@@ -238,8 +237,7 @@ void parse_rules(const Place &place, Model &model) {
     uint32_t number = uint32_t(entry["event"].number(0, kUserEvents - 1));
     if (rules[number].empty()) {
       uint32_t code = number << 4 | FTrace_EVT_user_event_0;
-      model.events.push_back(
-          {code, event_name(code).data(), user_event, "as the model's file says", false});
+      model.events.push_back({code, user_event, "as the model's file says", false});
     }
     rules[number].push_back(parse_rule(entry, model));
   }

@@ -2,6 +2,7 @@
 // Why a thread is off its CPU, who runs instead of it, and its priority.
 #include "emulator/models/priority_labels.h"
 #include "emulator/models/registry.h"
+#include "emulator/models/value_labels.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -12,16 +13,13 @@ namespace {
 enum : uint32_t { kReason, kNext, kPriority };
 
 /// PRV type 200: the reason of the record + 1, so that 0 is on a CPU or unknown.
-const std::vector<ValueLabel> kReasons = {
-    {FTRACE_OFFCPU_YIELDED + 1, "Yielded"},
-    {FTRACE_OFFCPU_PREEMPTED + 1, "Preempted"},
-    {FTRACE_OFFCPU_SLEEP + 1, "Sleeping"},
-    {FTRACE_OFFCPU_DISK + 1, "Uninterruptible sleep (disk)"},
-    {FTRACE_OFFCPU_STOPPED + 1, "Stopped by a signal"},
-    {FTRACE_OFFCPU_TRACED + 1, "Stopped by a debugger"},
-    {FTRACE_OFFCPU_PARKED + 1, "Parked"},
-    {FTRACE_OFFCPU_IDLE + 1, "Idle kernel thread"},
-};
+std::vector<ValueLabel> reasons() {
+  std::vector<ValueLabel> labels = value_labels(kReasonNames, 1);
+  std::erase_if(labels, [](const ValueLabel &label) {
+    return label.value == FTRACE_OFFCPU_DEAD + 1; // written as task_end
+  });
+  return labels;
+}
 
 void off_cpu(ModelContext &ctx, const Event &event, int64_t reason, int64_t next) {
   ThreadState state = ctx.system.threads()[event.thread].state;
@@ -78,7 +76,7 @@ Model kernel_model() {
            .label = "Why the thread is off its CPU",
            .thread_type = 200,
            .scheduling = true,
-           .values = kReasons},
+           .values = reasons()},
           {.name = "runs instead",
            .label = "TID that got the CPU instead",
            .thread_type = 201,
@@ -94,17 +92,14 @@ Model kernel_model() {
            .values = priority_labels()},
       },
       {
-          {FTrace_EVT_task_dispatch, "task_dispatch", dispatched,
-           "no reason any more; the priority is told"},
-          {FTrace_EVT_task_epilogue, "task_epilogue", switched_out,
-           "preempted or yielded, by whom"},
-          {FTrace_EVT_task_sleep, "task_sleep", switched_out, "why it sleeps, who runs instead"},
-          {FTrace_EVT_task_end, "task_end", ended, "nothing to tell any more"},
-          {FTrace_EVT_task_activate, "task_activate", woken,
-           "the reason to be off the CPU is over"},
-          {FTrace_EXT_snapshot, "EXT_snapshot", snapshot, "the reason at the start of the capture"},
-          {FTrace_EXT_state, "EXT_state", snapshot, "the reason at the begin of what is kept"},
-          {FTrace_EVT_set_priority, "set_priority", priority_set, "the priority, if it is told"},
+          {FTrace_EVT_task_dispatch, dispatched, "no reason any more; the priority is told"},
+          {FTrace_EVT_task_epilogue, switched_out, "preempted or yielded, by whom"},
+          {FTrace_EVT_task_sleep, switched_out, "why it sleeps, who runs instead"},
+          {FTrace_EVT_task_end, ended, "nothing to tell any more"},
+          {FTrace_EVT_task_activate, woken, "the reason to be off the CPU is over"},
+          {FTrace_EXT_snapshot, snapshot, "the reason at the start of the capture"},
+          {FTrace_EXT_state, snapshot, "the reason at the begin of what is kept"},
+          {FTrace_EVT_set_priority, priority_set, "the priority, if it is told"},
       },
       {},
   };

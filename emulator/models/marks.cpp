@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // User marks of ovni streams: OM[, OM] and OM=.
+#include "emulator/format/event_names.h"
 #include "emulator/models/on_cpu.h"
 #include "emulator/models/payload.h"
 #include "emulator/models/registry.h"
@@ -64,7 +65,7 @@ ChannelId mark_channel(ModelContext &ctx, const Event &event, MarkKind kind, int
   MarkChannel &mark = (*std::any_cast<MarkChannels>(&ctx.state))[uint32_t(type)];
   if (mark.kind != kind)
     ctx.faults.add(event, [&] {
-      return fmt::format("{} of {} on mark {}, which {}", mcv_text(event.kind),
+      return fmt::format("{} of {} on mark {}, which {}", kind_name(event.kind),
                          thread_name(ctx.system.catalog(), event.thread), type,
                          kMarkKinds[size_t(mark.kind)]);
     });
@@ -102,9 +103,9 @@ Model mark_model() {
       "user marks in ovni streams",
       {},
       {
-          {mcv('O', 'M', '['), "OM[", on_cpu<push>, "pushes a value to the channel of its type"},
-          {mcv('O', 'M', ']'), "OM]", on_cpu<pop>, "pops that value"},
-          {mcv('O', 'M', '='), "OM=", on_cpu<set>, "sets that channel"},
+          {mcv('O', 'M', '['), on_cpu<push>, "pushes a value to the channel of its type"},
+          {mcv('O', 'M', ']'), on_cpu<pop>, "pops that value"},
+          {mcv('O', 'M', '='), on_cpu<set>, "sets that channel"},
       },
       start,
   };

@@ -2,7 +2,7 @@
 // Reads numbers out of the payload of an ovni event, never beyond its end.
 #pragma once
 
-#include "emulator/event.h"
+#include "emulator/format/event.h"
 
 #include <cstring>
 

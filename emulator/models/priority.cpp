@@ -2,6 +2,7 @@
 // Changes of a thread's priority and policy.
 #include "emulator/models/priority_labels.h"
 #include "emulator/models/registry.h"
+#include "emulator/models/value_labels.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -38,20 +39,13 @@ Model priority_model() {
            .label = "Priority + 2 that the thread is given",
            .thread_type = 420,
            .values = labels()},
-          // include/uapi/linux/sched.h
           {.name = "policy",
            .label = "Scheduling policy since it was changed",
            .thread_type = 421,
-           .values = {{1, "Other"},
-                      {2, "FIFO"},
-                      {3, "Round robin"},
-                      {4, "Batch"},
-                      {6, "Idle"},
-                      {7, "Deadline"},
-                      {8, "Extensible"}}},
+           .values = value_labels(kPolicyNames, 1)},
       },
       {
-          {FTrace_EVT_set_priority, "set_priority", set_priority,
+          {FTrace_EVT_set_priority, set_priority,
            "punctual: the new priority + 2, 255 if it is not told; the policy + 1"},
       },
       {},

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Signals: sent to a thread, and taken by it.
 #include "emulator/models/registry.h"
+#include "emulator/models/value_labels.h"
 
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
-
-#include <iterator>
 
 namespace ovnitrace {
 
@@ -28,15 +27,8 @@ void signal(ModelContext &ctx, const Event &event) {
     ctx.arrows.push_back({event.peer, event.thread, kArrowTag + number});
 }
 
-/// Linux's numbers on x86-64 and arm64 (include/uapi/asm-generic/signal.h).
 std::vector<ValueLabel> labels() {
-  static const char *const names[] = {
-      "HUP",  "INT",  "QUIT", "ILL",    "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1", "SEGV",
-      "USR2", "PIPE", "ALRM", "TERM",   "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN", "TTOU",
-      "URG",  "XCPU", "XFSZ", "VTALRM", "PROF",   "WINCH", "IO",   "PWR",  "SYS"};
-  std::vector<ValueLabel> all;
-  for (size_t n = 0; n < std::size(names); n++)
-    all.push_back({int64_t(n) + 1, fmt::format("SIG{}", names[n])});
+  std::vector<ValueLabel> all = value_labels(kSignalNames);
   for (int number = 32; number <= 64; number++)
     all.push_back({number, fmt::format("Real-time signal {}", number)});
   return all;
@@ -63,7 +55,7 @@ Model signal_model() {
            .values = {{1, "Signal"}}},
       },
       {
-          {FTrace_EVT_signal, "signal", signal,
+          {FTrace_EVT_signal, signal,
            "punctual: its number, sent or taken, or of S.Ha.R.K. 1; an arrow from a sender that is "
            "a "
            "thread"},

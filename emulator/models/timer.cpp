@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Timers: who arms them, when they fire, and how late.
 #include "emulator/models/registry.h"
+#include "emulator/models/value_labels.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -34,11 +35,7 @@ void wakeup_end(ModelContext &ctx, const Event &event) {
     ctx.set(kHandler, event.cpu, 0);
 }
 
-const std::vector<ValueLabel> kKinds = {{FTRACE_TIMER_OTHER + 1, "Timer"},
-                                        {FTRACE_TIMER_SLEEP + 1, "Sleep or timeout"},
-                                        {FTRACE_TIMER_ITIMER + 1, "Interval timer"},
-                                        {FTRACE_TIMER_POSIX + 1, "POSIX timer"},
-                                        {FTRACE_TIMER_TIMERFD + 1, "Timer of a descriptor"}};
+const std::vector<ValueLabel> kKinds = value_labels(kTimerNames, 1);
 
 /// Which handlers end while they are not logged is not known, on any CPU.
 void filtered(ModelContext &ctx, const Event &event) {
@@ -77,18 +74,15 @@ Model timer_model() {
            .values = kKinds},
       },
       {
-          {FTrace_EVT_timer_post, "timer_post", happens<kArmed>, "punctual: armed"},
-          {FTrace_EVT_timer_delete, "timer_delete", happens<kCancelled>, "punctual: cancelled"},
-          {FTrace_EVT_timer_wakeup_start, "timer_wakeup_start", wakeup_start,
+          {FTrace_EVT_timer_post, happens<kArmed>, "punctual: armed"},
+          {FTrace_EVT_timer_delete, happens<kCancelled>, "punctual: cancelled"},
+          {FTrace_EVT_timer_wakeup_start, wakeup_start,
            "the CPU handles it; punctual: fires, and how late", false},
-          {FTrace_EVT_timer_wakeup_end, "timer_wakeup_end", wakeup_end, "the CPU has handled it",
+          {FTrace_EVT_timer_wakeup_end, wakeup_end, "the CPU has handled it", false},
+          {FTrace_EVT_blackout_start, wakeup_end, "nothing is known to be handled", false},
+          {FTrace_EVT_blackout_end, wakeup_end, "nothing is known to be handled", false},
+          {FTrace_filter_timer, filtered, "with parameter 1 = 1 nothing is known to be handled",
            false},
-          {FTrace_EVT_blackout_start, "blackout_start", wakeup_end,
-           "nothing is known to be handled", false},
-          {FTrace_EVT_blackout_end, "blackout_end", wakeup_end, "nothing is known to be handled",
-           false},
-          {FTrace_filter_timer, "filter_timer", filtered,
-           "with parameter 1 = 1 nothing is known to be handled", false},
       },
       {},
   };

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
-#include <array>
-
 namespace ovnitrace {
 
 namespace {
@@ -58,19 +56,15 @@ std::vector<ChannelDef> channels() {
 }
 
 std::vector<EventDef> events() {
-  static constexpr std::array<const char *, kUserEvents> names = {
-      "user_event_0",  "user_event_1",  "user_event_2",  "user_event_3",  "user_event_4",
-      "user_event_5",  "user_event_6",  "user_event_7",  "user_event_8",  "user_event_9",
-      "user_event_10", "user_event_11", "user_event_12", "user_event_13", "user_event_14"};
   std::vector<EventDef> all;
   for (uint32_t n = 0; n < kUserEvents; n++)
     all.push_back(
-        {n << 4 | FTrace_EVT_user_event_0, names[n], user_event,
+        {n << 4 | FTrace_EVT_user_event_0, user_event,
          n == kSectionBegin ? "sets its channel to parameter 2; in a capture, pushes it to section"
          : n == kSectionEnd ? "sets its channel to parameter 2; in a capture, pops it from section"
                             : "sets its channel to parameter 2",
          false});
-  all.push_back({FTrace_EVT_ipoint, "ipoint", ipoint, "punctual: parameter 1 + 1", false});
+  all.push_back({FTrace_EVT_ipoint, ipoint, "punctual: parameter 1 + 1", false});
   return all;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Who woke a thread, from where, and how long it then waited for a CPU.
 #include "emulator/models/registry.h"
+#include "emulator/models/value_labels.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -65,11 +66,7 @@ Model wakeup_model() {
            .label = "Context of the wakeup",
            .thread_type = 221,
            .scheduling = true,
-           .values = {{FTRACE_WAKER_TASK + 1, "Thread"},
-                      {FTRACE_WAKER_SOFTIRQ + 1, "Soft interrupt"},
-                      {FTRACE_WAKER_HARDIRQ + 1, "Hard interrupt"},
-                      {FTRACE_WAKER_NMI + 1, "NMI"},
-                      {FTRACE_WAKER_UNKNOWN + 1, "Unknown"}}},
+           .values = value_labels(kWakerContextNames, 1)},
           {.name = "wakeup latency",
            .label = "Latency of the last wakeup (ns)",
            .thread_type = 222,
@@ -80,13 +77,12 @@ Model wakeup_model() {
            .paint = Paint::gradient},
       },
       {
-          {FTrace_EVT_task_activate, "task_activate", activate,
+          {FTrace_EVT_task_activate, activate,
            "waker and its context, while Warming; an arrow from a waker that is a thread"},
-          {FTrace_EVT_task_dispatch, "task_dispatch", dispatch,
-           "latency since the wakeup, while Running"},
-          {FTrace_EVT_task_epilogue, "task_epilogue", over, "no waker"},
-          {FTrace_EVT_task_sleep, "task_sleep", over, "no waker"},
-          {FTrace_EVT_task_end, "task_end", over, "no waker"},
+          {FTrace_EVT_task_dispatch, dispatch, "latency since the wakeup, while Running"},
+          {FTrace_EVT_task_epilogue, over, "no waker"},
+          {FTrace_EVT_task_sleep, over, "no waker"},
+          {FTrace_EVT_task_end, over, "no waker"},
       },
       start,
   };

@@ -2,7 +2,7 @@
 // How a thread gets from one state to another by the transitions that ovni's emulator accepts.
 #pragma once
 
-#include "emulator/core/thread_state.h"
+#include "emulator/format/thread_state.h"
 
 #include <array>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "emulator/base/small_file.h"
 #include "emulator/base/unique_fd.h"
-#include "emulator/event.h"
+#include "emulator/format/event.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_scan.h"
 
-#include "emulator/event.h"
+#include "emulator/format/event.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,22 +2,14 @@
 // Which task a context means: S.Ha.R.K. gives the context of a task that ended to another one.
 #pragma once
 
-#include "emulator/event.h"
+#include "emulator/format/event.h"
+#include "emulator/format/shark_rule.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace ovnitrace::shark {
-
-/// What a record says of a context.
-enum class Mention : uint8_t {
-  names,   ///< id: the pid of the task that has the context
-  creates, ///< task_create: a task gets the context
-  ends,    ///< task_end: and gives it back
-  wakes,   ///< only a task that is alive can be activated or get the CPU
-  other
-};
 
 /// One task from the time it got its context until it ended. It is one thread of the trace.
 struct Task {

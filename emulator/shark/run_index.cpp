@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/shark/run_index.h"
 
-#include "emulator/input/code_kind.h"
+#include "emulator/format/code_kind.h"
 #include "emulator/input/record_buffer.h"
 
 #include <algorithm>

@@ -129,6 +129,7 @@ void Scheduling::put_implied(uint32_t code, uint32_t thread, uint32_t par2, uint
   Event event = now_;
   event.kind = code;
   event.par1 = 0;
+  event.in_plain_file = false;
   event.thread = thread;
   event.par2 = par2;
   event.peer = peer;
@@ -146,7 +147,12 @@ void Scheduling::put_as_captured(uint32_t par2) {
 void Scheduling::activate(uint32_t par2, uint32_t peer) {
   const uint32_t tid = peer == kNone ? 0 : threads_[peer].facts.tid;
   set_wait(now_.thread, Wait::none);
-  put_implied(FTrace_EVT_task_activate, now_.thread, par2 | tid, peer);
+  if (now_.kind == FTrace_EVT_task_activate) {
+    now_.peer = peer;
+    put_as_captured(par2 | tid);
+  } else {
+    put_implied(FTrace_EVT_task_activate, now_.thread, par2 | tid, peer);
+  }
 }
 
 /// The next cycle of a thread begins. One that waits for a mutex or a semaphore goes on waiting.

@@ -2,8 +2,8 @@
 // Who has the CPU: from the records of S.Ha.R.K. to the scheduler's events of docs/format.md.
 #pragma once
 
-#include "emulator/event.h"
-#include "emulator/shark/record_rule.h"
+#include "emulator/format/event.h"
+#include "emulator/format/shark_rule.h"
 
 #include <array>
 #include <cstddef>

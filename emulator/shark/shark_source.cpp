@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/shark/shark_source.h"
 
-#include "emulator/event_names.h"
-#include "emulator/input/code_kind.h"
+#include "emulator/format/code_kind.h"
+#include "emulator/format/event_names.h"
 
 #include <fmt/format.h>
 
@@ -14,6 +14,9 @@
 namespace ovnitrace::shark {
 
 namespace {
+
+constexpr std::array<RecordRule, 256> kRecordRules =
+    ovnitrace::detail::by_code(RecordRule(), [](const CodeInfo &info) { return info.shark; });
 
 /// The task that a record is about by its parameter 1, as `table` knows it then; and, as every
 /// mention counts, the one for which another runs (parameter 2 of a schedule) too.
@@ -141,9 +144,9 @@ void SharkSource::interpret(const RunMerge::Item &item) {
   event.cpu = 0;
   event.peer = thread_of(mentioned.other);
   event.par1 = record.par1;
-  event.par2 = record.par2;
+  event.par2 = event.file_par2 = record.par2;
   event.offset = item.offset;
-  event.by_manual = true;
+  event.in_plain_file = event.by_manual = true;
   const RecordRule &rule = kRecordRules[code];
   const bool of_running =
       rule.about == About::running || (rule.about == About::any_context && !record.par1);

@@ -2,7 +2,7 @@
 // What each thread and each CPU did, in numbers.
 #pragma once
 
-#include "emulator/core/thread_state.h"
+#include "emulator/format/thread_state.h"
 #include "emulator/summary/latency_histogram.h"
 
 #include <array>

@@ -5,6 +5,7 @@
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
 
+#include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
@@ -156,7 +157,7 @@ TEST_F(SchedulingFamilies, AThreadInheritsNothingFromWhoHadItsTid) {
 TEST_F(SchedulingFamilies, FutexesAgreeWithWhatTheProgramDid) {
   std::string out;
   const Events events = capture("mutex", {installed("futexes")}, out);
-  const std::string ball = std::to_string(number_after(out, "ball"));
+  const std::string ball = fmt::format("{:#x}", uint32_t(number_after(out, "ball")));
   for (const char *player : {"player0", "player1"}) {
     const std::string line = out.substr(out.find(player));
     const uint32_t tid = uint32_t(number_after(line, "tid"));
@@ -171,7 +172,7 @@ TEST_F(SchedulingFamilies, FutexesAgreeWithWhatTheProgramDid) {
     EXPECT_EQ(count(events, "mutex_post", "mutex", ball, tid), number_after(line, "posts"))
         << player;
   }
-  const std::string nobody = std::to_string(number_after(out, "nobody"));
+  const std::string nobody = fmt::format("{:#x}", uint32_t(number_after(out, "nobody")));
   const Events gave_up = only(events, {"mutex_lock"}, uint32_t(number_after(out, "main")));
   EXPECT_EQ(size_t(std::count_if(gave_up.begin(), gave_up.end(),
                                  [&](const DumpEvent &event) {
@@ -184,7 +185,7 @@ TEST_F(SchedulingFamilies, FutexesAgreeWithWhatTheProgramDid) {
 TEST_F(SchedulingFamilies, APiMutexIsPassedOnByTheKernel) {
   std::string out;
   const Events events = capture("mutex", {installed("futexes")}, out);
-  const std::string mutex = std::to_string(number_after(out, " mutex"));
+  const std::string mutex = fmt::format("{:#x}", uint32_t(number_after(out, " mutex")));
   const uint32_t main = uint32_t(number_after(out, "main")),
                  waiter = uint32_t(number_after(out, "waiter"));
   std::vector<std::string> story;

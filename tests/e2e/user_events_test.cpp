@@ -209,9 +209,9 @@ TEST_F(UserEvents, AProgramCanFilterAFamilyForATime) {
   const std::vector<DumpEvent> events = dump(trace());
   for (const DumpEvent &event : events) {
     if (event.event.starts_with("filter_")) {
-      told.push_back(event.event + " " + event.detail("par1"));
+      told.push_back(event.event + " " + event.detail("status"));
       if (event.event == "filter_interrupt")
-        filtered = event.detail("par1") == "1";
+        filtered = event.detail("status") == "1";
     }
     interrupts[filtered] += event.event == "interrupt_start" || event.event == "interrupt_end";
   }

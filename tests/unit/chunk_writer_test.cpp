@@ -2,7 +2,7 @@
 // Chunks as docs/format.md has them: each can be read alone, and nothing is lost between two.
 #include "user/chunk/chunk_writer.h"
 
-#include "emulator/core/thread_state.h"
+#include "emulator/format/thread_state.h"
 #include "emulator/input/open.h"
 #include "tests/unit/support/chunk_list.h"
 #include "tests/unit/support/collecting_sink.h"

@@ -5,8 +5,8 @@
 #include "emulator/cli/run.h"
 #include "emulator/dump/callers.h"
 #include "emulator/dump/dump_line.h"
-#include "emulator/event_names.h"
-#include "emulator/input/code_kind.h"
+#include "emulator/format/code_kind.h"
+#include "emulator/format/event_names.h"
 #include "emulator/input/open.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
@@ -23,6 +23,7 @@
 #include <fstream>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace ovnitrace {
 namespace {
@@ -115,9 +116,73 @@ TEST(Dump, PrintsEveryDetailInStableColumns) {
     12.345678901    0  blackout_start       -
     12.345678901    0  blackout_end         -                        lost=17
     12.345678901    0  user_event_3         -                        par1=5 par2=6
-    12.345678901    0  mutex_unlock         app (4321)               mutex=99
+    12.345678901    0  mutex_unlock         app (4321)               mutex=0x63
     12.345678901    0  trace_stop           -
 )");
+}
+
+/// Numbers as their bits stand in docs/format.md, written out here by hand.
+TEST(Dump, PrintsAddressesInHexadecimalAndNumbersByTheirNames) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0)
+      .at(1000)
+      .start()
+      .id(1, 11, 10, "a")
+      .record(FTrace_EVT_interrupt_start, 17, 11)
+      .record(FTrace_EVT_interrupt_start, 0x8003, 11)
+      .record(FTrace_EVT_interrupt_end, 0x800a, 11)
+      .record(FTrace_EVT_interrupt_start, 0x40ec, 0)
+      .record(FTrace_EVT_interrupt_end, 0x40ed, 0)
+      .record(FTrace_EVT_signal, 1, 0x0a00000b)
+      .record(FTrace_EVT_signal, 1, 0x0a40000b)
+      .record(FTrace_EVT_signal, 1, 0x22800000)
+      .record(FTrace_EVT_mutex_wait, 1, 0xdeadbee0)
+      .record(FTrace_EVT_mutex_lock, 1, 0xdeadbee1)
+      .record(FTrace_EVT_mutex_lock, 1, 0xdeadbee3)
+      .record(FTrace_EVT_set_priority, 1, 0x27a)
+      .record(FTrace_EVT_set_priority, 1, 0x701)
+      .record(FTrace_EVT_timer_post, 1, 0x52)
+      .record(FTrace_EVT_timer_wakeup_start, 1, 0x79)
+      .record(FTrace_EVT_server_exhaust, 1, 0x80000007)
+      .record(FTrace_EVT_server_exhaust, 1, 8)
+      .record(FTrace_EVT_server_replenish, 1, 0)
+      .record(FTrace_EVT_user_event_13, 0, 4)
+      .record(FTrace_EVT_data_pointer, 0, 0xfffffff0)
+      .record(FTrace_EVT_blackout_start, 3, 0)
+      .record(FTrace_EVT_blackout_end, 3, 9)
+      .snapshot(1, 1, 0xffff)
+      .stop();
+  std::vector<std::string> details;
+  std::istringstream text(lines_of(trace, dir.path()));
+  constexpr size_t kDetails = 68;
+  for (std::string line; std::getline(text, line);)
+    details.push_back(line.size() > kDetails ? line.substr(kDetails) : "");
+  EXPECT_EQ(details, (std::vector<std::string>{"",
+                                               "irq=17 interrupted=11",
+                                               "softirq=NET_RX interrupted=11",
+                                               "softirq=10 interrupted=11",
+                                               "vector=timer interrupted=0",
+                                               "vector=237 interrupted=0",
+                                               "signal=USR1 sender=11",
+                                               "signal=USR1 to_process=1 sender=11",
+                                               "signal=34 taken=1",
+                                               "mutex=0xdeadbee0",
+                                               "mutex=0xdeadbee0 waited=1",
+                                               "mutex=0xdeadbee0 gave_up=1",
+                                               "priority=120 policy=fifo",
+                                               "priority=-1 policy=deadline",
+                                               "timer=itimer in_us=5",
+                                               "timer=9 late_ns=7",
+                                               "yielded_ns=7",
+                                               "overrun_ns=8",
+                                               "",
+                                               "section_begin=4",
+                                               "pointer=0xfffffff0",
+                                               "what=forgotten",
+                                               "what=forgotten lost=9",
+                                               "state=running",
+                                               ""}));
 }
 
 TEST(Dump, WhatAProgramLogsIsOfTheThreadThatRunsThere) {
@@ -136,9 +201,9 @@ TEST(Dump, WhatAProgramLogsIsOfTheThreadThatRunsThere) {
   for (const char *line : {
            "0  ipoint               -                        par1=1 par2=0\n",
            "0  ipoint               a (11)                   par1=2 par2=0\n",
-           "0  user_event_14        b (12)                   par1=3 par2=4\n",
-           "0  data_pointer         b (12)                   par1=1 par2=5\n",
-           "0  filter_user          b (12)                   par1=1 par2=0\n",
+           "0  user_event_14        b (12)                   par1=3 section_end=4\n",
+           "0  data_pointer         b (12)                   par1=1 pointer=0x5\n",
+           "0  filter_user          b (12)                   status=1\n",
            "0  interrupt_hit        -                        par1=1 par2=0\n",
            "0  user_event_0         -                        par1=1 par2=6\n",
            "0  ipoint               -                        par1=7 par2=0\n",

@@ -153,7 +153,7 @@ TEST_F(Gap, ACutFileIsABlackoutFromItsLastEventToTheEnd) {
     EXPECT_EQ(in(rest, 0, ThreadState::Running), 290u);
     EXPECT_NE(
         dump().find(
-            "0.000000200    0  blackout_start       -                        records=missing\n"),
+            "0.000000200    0  blackout_start       -                        what=missing\n"),
         std::string::npos)
         << dump();
   }
@@ -169,7 +169,7 @@ TEST_F(Gap, ASkippedChunkIsABlackoutBetweenItsNeighbours) {
   EXPECT_EQ(sink_.count("chunk 2 stands where chunk 1 should"), 1u);
   const std::string text = dump();
   EXPECT_NE(text.find("blackout_start"), std::string::npos);
-  EXPECT_NE(text.find("blackout_end         -                        records=missing\n"),
+  EXPECT_NE(text.find("blackout_end         -                        what=missing\n"),
             std::string::npos)
       << text;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // docs/models.md lists every model, channel and event, in the words of the tables in the code.
+#include "emulator/format/event_names.h"
 #include "emulator/models/registry.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ std::string channel_line(const ChannelDef &def) {
 }
 
 std::string event_line(const EventDef &event) {
-  return fmt::format("| `{}` | {} |", event.name, event.what);
+  return fmt::format("| `{}` | {} |", kind_name(event.kind), event.what);
 }
 
 TEST(ModelDocs, ListEveryModelChannelAndEvent) {

@@ -3,6 +3,7 @@
 // clock, and what is wrong with them.
 #include "emulator/dump/dump_line.h"
 #include "emulator/shark/run_index.h"
+#include "tests/unit/support/manual_codes.h"
 #include "tests/unit/support/shark_rig.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -160,7 +161,7 @@ TEST_F(Shark, DumpShowsBothParametersOfWhatTheProgramLogged) {
   const char *const end = DumpLine(back.catalog).put(line, back.events.back());
   const std::string text(line, size_t(end - line));
   EXPECT_NE(text.find("ipoint               task 7 (1)"), std::string::npos) << text;
-  EXPECT_NE(text.find(" par1=6000 par2=9\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(" number=6000 par2=9\n"), std::string::npos) << text;
 }
 
 /// What captures have in parameter 2 is none of the manual's business: dump shows the number that
@@ -182,7 +183,31 @@ TEST_F(Shark, DumpReadsNothingIntoParametersThatTheManualDoesNotHave) {
   for (std::string &text : details)
     text.erase(0, text.find_first_not_of(' '));
   EXPECT_EQ(details, (Texts{"mutex=0\n", "mutex=1\n", "mutex=5\n", "par2=167772161\n", "par2=378\n",
-                            "par2=33\n", "\n"}));
+                            "par1=0 par2=33\n", "par2=77\n"}));
+}
+
+/// Whatever the record means, dump prints what is in the file, also where models see another
+/// parameter 2.
+TEST_F(Shark, DumpPrintsBothParametersOfEveryCode) {
+  const std::vector<uint16_t> about_the_file = {0x10, 0x60, 0x70, 0xFF};
+  for (const ManualCode &code : kManualCodes) {
+    SCOPED_TRACE(code.name);
+    if (std::count(about_the_file.begin(), about_the_file.end(), code.manual))
+      continue;
+    file = {};
+    file.at(0).rate(kNsRate).id(1, 7).id(2, 8).context_switch(2);
+    file.at(5).record(uint16_t(code.manual), 1, 12345);
+    const ReadBack back = read();
+    std::string text;
+    for (const Event &event : back.events) {
+      char line[DumpLine::kMaxBytes];
+      if (event.time == 5 && event.kind == code.manual)
+        text.assign(line, DumpLine(back.catalog).put(line, event));
+    }
+    EXPECT_NE(text.find("=12345\n"), std::string::npos) << text;
+    EXPECT_TRUE(text.find("=1 ") != std::string::npos || text.find("(1)") != std::string::npos)
+        << text;
+  }
 }
 
 TEST_F(Shark, EveryFilterCodeIsAnEvent) {

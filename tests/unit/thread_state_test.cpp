@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Every pair of a state and an action, against the table of the reference, written down again.
-#include "emulator/core/thread_state.h"
+#include "emulator/format/thread_state.h"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,10 @@
 #include "user/bpf/family_set.h"
 
 #include "emulator/base/error.h"
+#include "emulator/format/code_table.h"
+#include "emulator/format/families.h"
 
 #include <fmt/core.h>
-#include <ovnitrace/ftrace_codes.h>
 
 #include <charconv>
 #include <optional>
@@ -13,29 +14,20 @@ namespace ovnitrace {
 
 namespace {
 
-struct Name {
-  std::string_view name;
-  std::string_view other; ///< another for the same
-  uint32_t families;      ///< a bit each
-};
-
-/// Those that can be captured, in the order of the manual's numbers.
-constexpr Name kNames[] = {
-    {"sched", "task", 1 << 2},
-    {"irq", "interrupt", 1 << 3},
-    {"prio", "priority", 1 << 5},
-    {"mutex", "futex", 1 << 6},
-    {"signal", "signals", 1 << 7},
-    {"server", "deadline", 1 << 8},
-    {"user", "ipoint",
-     1 << 9 | 1 << 1 | 1 << 10}, // what programs log themselves: user events, ipoints, data
-    {"timer", "timers", 1 << 11},
-};
-
-constexpr uint32_t everything() {
+/// Those that are chosen by one option; 0 if none is.
+uint32_t chosen_by(std::string_view option) {
   uint32_t bits = 0;
-  for (const Name &name : kNames)
-    bits |= name.families;
+  for (const FamilyInfo &family : kFamilies)
+    if (!option.empty() && family.option == option)
+      bits |= FTRACE_FAMILY_BIT(family.number);
+  return bits;
+}
+
+/// Those that can be captured.
+uint32_t everything() {
+  uint32_t bits = 0;
+  for (const FamilyInfo &family : kFamilies)
+    bits |= chosen_by(family.option);
   return bits;
 }
 
@@ -44,22 +36,22 @@ std::optional<uint32_t> find(std::string_view word) {
     return everything();
   if (word == "none")
     return 0;
-  for (const Name &name : kNames)
-    if (word == name.name || word == name.other)
-      return name.families;
-  uint32_t number = 0;
-  auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error == std::errc() && end == word.data() + word.size())
-    for (const Name &name : kNames)
-      if (number < 16 && name.families >> number & 1)
-        return name.families;
+  uint32_t number = FTRACE_FAMILIES;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  const bool is_number = error == std::errc() && end == word.data() + word.size();
+  for (const FamilyInfo &family : kFamilies)
+    if (!family.option.empty() &&
+        (is_number ? number == family.number
+                   : !word.empty() &&
+                         (word == family.option || word == family.name || word == family.other)))
+      return chosen_by(family.option);
   return {};
 }
 
 } // namespace
 
 FamilySet default_families() {
-  return FamilySet(*find("sched") | *find("user"));
+  return FamilySet(chosen_by("sched") | chosen_by("user"));
 }
 
 FamilySet families_of_tracepoints() {
@@ -67,12 +59,13 @@ FamilySet families_of_tracepoints() {
 }
 
 FamilySet families_of_programs() {
-  return FamilySet(*find("user"));
+  return FamilySet(chosen_by("user"));
 }
 
 uint32_t capturing_family(uint16_t code) {
-  if (code == FTrace_EVT_task_deadline_miss)
-    return FTrace_filter_server & FTrace_family_mask;
+  for (const CodeInfo &info : kCodes)
+    if (info.code == code)
+      return uint32_t(info.captured_by);
   return code & FTrace_family_mask;
 }
 
@@ -103,9 +96,12 @@ std::string family_names() {
 
 std::string to_string(FamilySet set) {
   std::string names;
-  for (const Name &name : kNames)
-    if (set.bits() & name.families)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", name.name);
+  for (const FamilyInfo &family : kFamilies) {
+    const uint32_t later = ~0u << family.number << 1;
+    if (set.has(family.number) && !(set.bits() & chosen_by(family.option) & later) &&
+        !family.option.empty()) // of an option that chooses several, at the last
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", family.option);
+  }
   return names.empty() ? "none" : names;
 }
 

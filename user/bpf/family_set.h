@@ -2,6 +2,8 @@
 // Which families of events are captured, as --filter chooses them.
 #pragma once
 
+#include <ovnitrace/ftrace_family.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>

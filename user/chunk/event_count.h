@@ -2,7 +2,7 @@
 // How many events records stand for.
 #pragma once
 
-#include "emulator/input/code_kind.h"
+#include "emulator/format/code_kind.h"
 
 #include <ovnitrace/ftrace_record.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/flight_recorder.h"
 
-#include "emulator/input/code_kind.h"
+#include "emulator/format/code_kind.h"
 #include "user/chunk/small_chunk.h"
 
 #include <algorithm>

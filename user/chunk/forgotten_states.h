@@ -2,7 +2,7 @@
 // What the chunks that were forgotten said last of each thread.
 #pragma once
 
-#include "emulator/core/thread_state.h"
+#include "emulator/format/thread_state.h"
 #include "user/chunk/small_chunk.h"
 
 #include <ovnitrace/ftrace_codes.h>

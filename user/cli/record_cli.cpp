@@ -6,8 +6,8 @@
 #include "emulator/base/messages.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/compress/chunk_frame.h"
-#include "emulator/event_names.h"
-#include "emulator/input/code_kind.h"
+#include "emulator/format/code_kind.h"
+#include "emulator/format/event_names.h"
 #include "user/cli/number_option.h"
 #include "user/launch/signals.h"
 #include "user/net/endpoint.h"
@@ -190,7 +190,7 @@ uint16_t event_code(const std::string &name) {
 /// Of a family that is not captured no event would ever come.
 void require_captured(const std::string &name, uint16_t code, FamilySet families) {
   const uint32_t family = capturing_family(code);
-  if (family == 0 || family > (FTrace_filter_timer & FTrace_family_mask) || families.has(family))
+  if (family == FTRACE_FAMILY_TRACE || family >= FTRACE_FAMILIES || families.has(family))
     return;
   const std::string missing = to_string(FamilySet(1u << family));
   throw Error(missing == "none"

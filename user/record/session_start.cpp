@@ -17,7 +17,7 @@ namespace {
 
 CaptureParameters capture_parameters(const RecordOptions &options) {
   return {.trace_all = options.all,
-          .transitions = options.families.has(FTrace_EVT_task_dispatch & FTrace_family_mask),
+          .transitions = options.families.has(FTRACE_FAMILY_TASK),
           .snapshot_pid = options.pid,
           .ring_bytes = options.ring_bytes};
 }

@@ -3,6 +3,7 @@
 
 #include "emulator/core/process_number.h"
 #include "emulator/models/registry.h"
+#include "emulator/models/value_labels.h"
 
 #include <fmt/format.h>
 
@@ -74,13 +75,6 @@ void check_end(ModelContext &ctx, const Event &end) {
   }
 }
 
-std::vector<ValueLabel> state_labels() {
-  std::vector<ValueLabel> labels;
-  for (uint32_t s = 0; s < kThreadStates; s++)
-    labels.push_back({s, kThreadStateNames[s]});
-  return labels;
-}
-
 std::vector<ChannelDef> channels() {
   return {
       {.name = "pid",
@@ -97,7 +91,10 @@ std::vector<ChannelDef> channels() {
        .thread_track = Track::running,
        .cpu_track = Track::running,
        .labels = ChannelDef::Labels::threads},
-      {.name = "state", .label = "Thread state", .thread_type = 4, .values = state_labels()},
+      {.name = "state",
+       .label = "Thread state",
+       .thread_type = 4,
+       .values = value_labels(kStateNames)},
       {.name = "cpu",
        .label = "CPU of the thread",
        .thread_type = 6,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The events of ovni's own model in its streams: OH*, OA*, OB*, OC*, OF*, OU*.
+#include "emulator/format/event_names.h"
 #include "emulator/models/on_cpu.h"
 #include "emulator/models/ovni/ovni.h"
 #include "emulator/models/payload.h"
@@ -18,8 +19,8 @@ void act(ModelContext &ctx, const Event &event, ThreadAction action, uint32_t cp
   ThreadState from = ctx.system.threads()[event.thread].state;
   if (!is_legal(from, action))
     ctx.faults.add(event, [&] {
-      return fmt::format("{}: {} cannot {}: it is {}", mcv_text(event.kind), who(ctx, event.thread),
-                         name(action), name(from));
+      return fmt::format("{}: {} cannot {}: it is {}", kind_name(event.kind),
+                         who(ctx, event.thread), name(action), name(from));
     });
   put(ctx, event.thread, kStateAfter[size_t(action)], cpu);
 }
@@ -31,7 +32,7 @@ bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
   if (!read_payload(event, 0, index)) {
     ctx.faults.add(event, [&] {
       return fmt::format("{} of {} has a payload of {} bytes, too short for a CPU",
-                         mcv_text(event.kind), who(ctx, event.thread), event.payload_size);
+                         kind_name(event.kind), who(ctx, event.thread), event.payload_size);
     });
     return false;
   }
@@ -39,7 +40,7 @@ bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
   cpu = index == -1 ? ctx.system.virtual_cpu(node) : ctx.system.find_cpu(node, uint32_t(index));
   if (cpu == kNone)
     ctx.faults.add(event, [&] {
-      return fmt::format("{} of {} names CPU {}, which is not in the trace", mcv_text(event.kind),
+      return fmt::format("{} of {} names CPU {}, which is not in the trace", kind_name(event.kind),
                          who(ctx, event.thread), index);
     });
   return cpu != kNone;
@@ -103,7 +104,7 @@ void affinity_remote(ModelContext &ctx, const Event &event) {
 template <int64_t begins> void flush(ModelContext &ctx, const Event &event) {
   if (ctx.value(kFlush, event.thread) == begins)
     ctx.faults.add(event, [&] {
-      return fmt::format("{}: {} {}", mcv_text(event.kind), who(ctx, event.thread),
+      return fmt::format("{}: {} {}", kind_name(event.kind), who(ctx, event.thread),
                          begins ? "is flushing already" : "does not flush");
     });
   ctx.set(kFlush, event.thread, begins);
@@ -113,25 +114,23 @@ template <int64_t begins> void flush(ModelContext &ctx, const Event &event) {
 
 std::vector<EventDef> stream_events() {
   return {
-      {mcv('O', 'H', 'C'), "OHC", on_cpu<>, "is about to create a thread; no transition"},
-      {mcv('O', 'H', 'x'), "OHx", on_cpu<execute>, "execute: Unknown or Dead to Running on a CPU"},
-      {mcv('O', 'H', 'p'), "OHp", on_cpu<change<ThreadAction::pause>>,
+      {mcv('O', 'H', 'C'), on_cpu<>, "is about to create a thread; no transition"},
+      {mcv('O', 'H', 'x'), on_cpu<execute>, "execute: Unknown or Dead to Running on a CPU"},
+      {mcv('O', 'H', 'p'), on_cpu<change<ThreadAction::pause>>,
        "pause: Running or Cooling to Paused"},
-      {mcv('O', 'H', 'r'), "OHr", on_cpu<change<ThreadAction::resume>>,
+      {mcv('O', 'H', 'r'), on_cpu<change<ThreadAction::resume>>,
        "resume: Paused or Warming to Running"},
-      {mcv('O', 'H', 'c'), "OHc", on_cpu<change<ThreadAction::cool>>, "cool: Running to Cooling"},
-      {mcv('O', 'H', 'w'), "OHw", on_cpu<change<ThreadAction::warm>>, "warm: Paused to Warming"},
-      {mcv('O', 'H', 'e'), "OHe", on_cpu<change<ThreadAction::end>>,
-       "end: Running or Cooling to Dead"},
-      {mcv('O', 'A', 's'), "OAs", on_cpu<affinity_set>,
-       "affinity set: an active thread moves itself"},
-      {mcv('O', 'A', 'r'), "OAr", on_cpu<affinity_remote>,
+      {mcv('O', 'H', 'c'), on_cpu<change<ThreadAction::cool>>, "cool: Running to Cooling"},
+      {mcv('O', 'H', 'w'), on_cpu<change<ThreadAction::warm>>, "warm: Paused to Warming"},
+      {mcv('O', 'H', 'e'), on_cpu<change<ThreadAction::end>>, "end: Running or Cooling to Dead"},
+      {mcv('O', 'A', 's'), on_cpu<affinity_set>, "affinity set: an active thread moves itself"},
+      {mcv('O', 'A', 'r'), on_cpu<affinity_remote>,
        "affinity remote: a thread not Unknown or Dead is moved by another"},
-      {mcv('O', 'B', 0), "OB*", on_cpu<>, "burst, a measure of ovni's own cost; no effect"},
-      {mcv('O', 'C', 'n'), "OCn", on_cpu<>, "an old event that ovni ignores too"},
-      {mcv('O', 'F', '['), "OF[", on_cpu<flush<1>>, "begins to flush the buffer of ovni"},
-      {mcv('O', 'F', ']'), "OF]", on_cpu<flush<0>>, "has flushed it"},
-      {mcv('O', 'U', 0), "OU*", on_cpu<>, "events out of order begin or end; no effect here"},
+      {mcv('O', 'B', 0), on_cpu<>, "burst, a measure of ovni's own cost; no effect"},
+      {mcv('O', 'C', 'n'), on_cpu<>, "an old event that ovni ignores too"},
+      {mcv('O', 'F', '['), on_cpu<flush<1>>, "begins to flush the buffer of ovni"},
+      {mcv('O', 'F', ']'), on_cpu<flush<0>>, "has flushed it"},
+      {mcv('O', 'U', 0), on_cpu<>, "events out of order begin or end; no effect here"},
   };
 }
 

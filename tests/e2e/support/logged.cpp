@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/e2e/support/logged.h"
 
-#include "emulator/event_names.h"
+#include "emulator/format/event_names.h"
 #include "tests/e2e/support/process.h"
 #include "tests/e2e/support/trace.h"
 
@@ -29,6 +29,12 @@ bool is_section(const DumpEvent &event) {
   return event.event == "user_event_13" || event.event == "user_event_14";
 }
 
+/// In decimal, as the program prints it; dump prints a pointer in hexadecimal.
+std::string par2_of(const DumpEvent &event) {
+  const std::string text = event.detail(event.event == "data_pointer" ? "pointer" : "par2");
+  return std::to_string(strtoul(text.c_str(), nullptr, 0));
+}
+
 std::map<Key, std::vector<Seen>> own_events(const std::vector<DumpEvent> &events) {
   std::map<Key, std::vector<Seen>> own;
   std::map<int, uint32_t> running;
@@ -38,7 +44,7 @@ std::map<Key, std::vector<Seen>> own_events(const std::vector<DumpEvent> &events
     else if (event.leaves_cpu())
       running[event.cpu] = 0;
     else if (is_own(event.event) && !is_section(event))
-      own[{event.detail("par1"), event.detail("par2")}].push_back({event, running[event.cpu]});
+      own[{event.detail("par1"), par2_of(event)}].push_back({event, running[event.cpu]});
   }
   return own;
 }

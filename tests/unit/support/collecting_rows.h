@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/core/row_sink.h"
-#include "emulator/event.h"
+#include "emulator/format/event.h"
 
 #include <cstdint>
 #include <map>

@@ -4,7 +4,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/convert/convert.h"
-#include "emulator/event_names.h"
+#include "emulator/format/event_names.h"
 #include "emulator/input/open.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/shark_builder.h"

@@ -2,6 +2,8 @@
 // The states of a thread and its legal transitions: one table.
 #pragma once
 
+#include "emulator/format/value_names.h"
+
 #include <ovnitrace/thread_state.h>
 
 #include <array>
@@ -61,13 +63,18 @@ constexpr bool is_legal(ThreadState from, ThreadAction action) {
   return kTransitions[std::size_t(from)][std::size_t(action)] != kIllegal;
 }
 
-inline constexpr std::array<const char *, kThreadStates> kThreadStateNames = {
-    "Unknown", "Running", "Paused", "Dead", "Cooling", "Warming"};
+/// Of these, what ovni's own emulator accepts in its streams: the extensions are for captures.
+constexpr bool is_legal_in_ovni(ThreadState from, ThreadAction action) {
+  const bool extension = (from == ThreadState::Cooling && action == ThreadAction::resume) ||
+                         (from == ThreadState::Unknown && action == ThreadAction::warm);
+  return is_legal(from, action) && !extension;
+}
+
 inline constexpr std::array<const char *, kThreadActions> kThreadActionNames = {
     "execute", "pause", "resume", "cool", "warm", "end"};
 
 constexpr const char *name(ThreadState s) {
-  return kThreadStateNames[std::size_t(s)];
+  return kStateNames[std::size_t(s)].label.data();
 }
 constexpr const char *name(ThreadAction a) {
   return kThreadActionNames[std::size_t(a)];

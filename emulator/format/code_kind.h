@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How a reader treats each FTrace code.
+#pragma once
+
+#include "emulator/format/code_table.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace ovnitrace {
+
+/// What a record is to a reader. The events come first, so that one comparison finds them.
+enum class CodeKind : uint8_t {
+  thread_event, ///< parameter 1 is the context of the thread it is about
+  maybe_thread, ///< an event whose parameter 1 may be a context (the manual does not say)
+  plain_event,  ///< an event of the CPU; parameter 1 is no context
+  thread_state, ///< no event: the state that the thread of the context is in
+  control,      ///< describes the chunk or a thread
+  empty,        ///< an unused slot
+  unknown,      ///< no code of ours
+};
+
+constexpr bool is_event(CodeKind kind) {
+  return kind <= CodeKind::plain_event;
+}
+
+/// How parameter 2 names a second thread.
+enum class PeerKind : uint8_t { none, tid, context };
+
+namespace detail {
+
+constexpr CodeKind kind_of(const CodeInfo &info) {
+  switch (info.record) {
+  case Record::empty:
+    return CodeKind::empty;
+  case Record::control:
+    return CodeKind::control;
+  case Record::state:
+    return CodeKind::thread_state;
+  default:
+    return info.par1 == Par1::context         ? CodeKind::thread_event
+           : info.par1 == Par1::maybe_context ? CodeKind::maybe_thread
+                                              : CodeKind::plain_event;
+  }
+}
+
+constexpr PeerKind peer_of(const CodeInfo &info) {
+  for (const Field &field : info.par2_fields)
+    if (field.unit == Unit::peer || field.unit == Unit::peer_context)
+      return field.unit == Unit::peer ? PeerKind::tid : PeerKind::context;
+  return PeerKind::none;
+}
+
+/// One value of each code's row; `missing` where there is none.
+template <class T, class Of> constexpr std::array<T, 256> by_code(T missing, Of of) {
+  std::array<T, 256> all{};
+  all.fill(missing);
+  for (const CodeInfo &info : kCodes)
+    all[std::size_t(info.code)] = of(info);
+  return all;
+}
+
+} // namespace detail
+
+inline constexpr std::array<CodeKind, 256> kCodeKinds =
+    detail::by_code(CodeKind::unknown, detail::kind_of);
+inline constexpr std::array<PeerKind, 256> kPeerKinds =
+    detail::by_code(PeerKind::none, detail::peer_of);
+
+/// The code of a record as the manual numbers it: the flag of fast ipoints (bit 15) is taken off.
+/// Bits that no code has make it 0xE0, which is unknown.
+constexpr uint8_t code_of(uint16_t raw) {
+  constexpr uint16_t kFastIpoint = 0x8000;
+  return (raw & ~(kFastIpoint | FTRACE_CODE_MASK)) ? 0xE0 : uint8_t(raw & FTRACE_CODE_MASK);
+}
+
+} // namespace ovnitrace

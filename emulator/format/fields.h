@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The named bits of the parameters of events.
+#pragma once
+
+#include "emulator/format/value_names.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace ovnitrace {
+
+/// What the number of a field is.
+enum class Unit : uint8_t {
+  number,
+  address,      ///< low 32 bits of it; keeps its place, and is printed in hexadecimal
+  tid,          ///< of a thread
+  peer,         ///< tid of the second thread, 0: none
+  peer_context, ///< context of the second thread
+  cpu,          ///< number of a CPU; all ones: not known
+  ns,
+  us,
+  priority, ///< the kernel's: -1 SCHED_DEADLINE, 0-98 real time, 100-139 nice
+  flag,     ///< 0 or 1
+};
+
+/// When `dump` prints a field.
+enum class Show : uint8_t { always, if_set, never };
+
+/// Some bits of a parameter, with their name.
+struct Field {
+  std::string_view name;
+  Unit unit = Unit::number;
+  uint32_t mask = UINT32_MAX;
+  ValueNames names = {};
+  Show show = Show::always;
+  uint32_t bias = 0;   ///< the value is the bits less this; bits of 0 are then not known
+  uint32_t when = 0;   ///< there only where one of these bits of the parameter is set
+  uint32_t unless = 0; ///< not there where one of these is
+
+  constexpr bool is_in(uint32_t parameter) const {
+    return (!when || (parameter & when)) && !(parameter & unless);
+  }
+  constexpr uint32_t bits(uint32_t parameter) const {
+    return unit == Unit::address ? parameter & mask : (parameter & mask) >> std::countr_zero(mask);
+  }
+};
+using Fields = std::span<const Field>;
+
+namespace fields {
+
+using enum Show;
+
+inline constexpr Field kTid[] = {{.name = "tid", .unit = Unit::tid, .show = never}};
+inline constexpr Field kDispatch[] = {{.name = "priority",
+                                       .unit = Unit::priority,
+                                       .mask = FTRACE_PRIO_MASK,
+                                       .bias = FTRACE_PRIO_BIAS}};
+inline constexpr Field kOffCpu[] = {
+    {.name = "next", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
+    {.name = "reason", .mask = 0xffu << FTRACE_REASON_SHIFT, .names = kReasonNames}};
+inline constexpr Field kActivate[] = {
+    {.name = "waker", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
+    {.name = "context", .mask = 0xffu << FTRACE_REASON_SHIFT, .names = kWakerContextNames},
+    {.name = "new", .unit = Unit::flag, .mask = FTRACE_WAKEUP_NEW, .show = if_set}};
+inline constexpr Field kCpu[] = {{.name = "cpu", .unit = Unit::cpu}};
+inline constexpr Field kExec[] = {{.name = "from", .unit = Unit::tid}};
+inline constexpr Field kExit[] = {{.name = "status"}};
+inline constexpr Field kSnapshot[] = {
+    {.name = "state", .mask = FTRACE_SNAPSHOT_STATE_MASK, .names = kStateNames},
+    {.name = "cpu", .unit = Unit::cpu, .mask = 0xffffu << FTRACE_SNAPSHOT_CPU_SHIFT},
+    {.name = "reason",
+     .mask = 0xffu << FTRACE_REASON_SHIFT,
+     .names = kReasonNames,
+     .show = if_set}};
+inline constexpr Field kBlackout[] = {{.name = "what", .names = kBlackoutNames, .show = if_set}};
+inline constexpr Field kLost[] = {{.name = "lost", .show = if_set}};
+inline constexpr Field kInterrupt[] = {
+    {.name = "softirq", .mask = 0x7fff, .names = kSoftirqNames, .when = FTRACE_INTERRUPT_SOFT},
+    {.name = "vector",
+     .mask = 0x3fff,
+     .names = kVectorNames,
+     .when = FTRACE_INTERRUPT_VECTOR,
+     .unless = FTRACE_INTERRUPT_SOFT},
+    {.name = "irq", .mask = 0x3fff, .unless = FTRACE_INTERRUPT_SOFT | FTRACE_INTERRUPT_VECTOR}};
+inline constexpr Field kInterrupted[] = {
+    {.name = "interrupted", .unit = Unit::peer, .mask = FTRACE_TID_MASK}};
+inline constexpr Field kPriority[] = {
+    {.name = "priority",
+     .unit = Unit::priority,
+     .mask = FTRACE_PRIO_MASK,
+     .bias = FTRACE_PRIO_BIAS},
+    {.name = "policy", .mask = 0xffu << FTRACE_POLICY_SHIFT, .names = kPolicyNames, .bias = 1}};
+inline constexpr Field kInheritance[] = {{.name = "for", .unit = Unit::peer_context}};
+inline constexpr Field kMutex[] = {{.name = "mutex", .unit = Unit::address}};
+inline constexpr Field kLock[] = {
+    {.name = "mutex",
+     .unit = Unit::address,
+     .mask = ~(FTRACE_FUTEX_PLAIN | FTRACE_FUTEX_GAVE_UP),
+     .show = if_set},
+    {.name = "waited",
+     .unit = Unit::flag,
+     .mask = FTRACE_FUTEX_PLAIN,
+     .show = if_set,
+     .unless = FTRACE_FUTEX_GAVE_UP},
+    {.name = "gave_up", .unit = Unit::flag, .mask = FTRACE_FUTEX_GAVE_UP, .show = if_set}};
+inline constexpr Field kSignal[] = {
+    {.name = "signal", .mask = 0xffu << FTRACE_SIGNAL_SHIFT, .names = kSignalNames},
+    {.name = "taken", .unit = Unit::flag, .mask = FTRACE_SIGNAL_DELIVERED, .show = if_set},
+    {.name = "to_process", .unit = Unit::flag, .mask = FTRACE_SIGNAL_PROCESS, .show = if_set},
+    {.name = "sender",
+     .unit = Unit::peer,
+     .mask = FTRACE_TID_MASK,
+     .unless = FTRACE_SIGNAL_DELIVERED}};
+inline constexpr Field kTimerPost[] = {
+    {.name = "timer", .mask = FTRACE_TIMER_KIND_MASK, .names = kTimerNames},
+    {.name = "in_us", .unit = Unit::us, .mask = ~FTRACE_TIMER_KIND_MASK}};
+inline constexpr Field kTimer[] = {
+    {.name = "timer", .mask = FTRACE_TIMER_KIND_MASK, .names = kTimerNames}};
+inline constexpr Field kTimerFires[] = {
+    {.name = "timer", .mask = FTRACE_TIMER_KIND_MASK, .names = kTimerNames},
+    {.name = "late_ns", .unit = Unit::ns, .mask = ~FTRACE_TIMER_KIND_MASK}};
+inline constexpr Field kLate[] = {{.name = "late_ns", .unit = Unit::ns}};
+inline constexpr Field kBudget[] = {{.name = "budget_ns", .unit = Unit::ns}};
+inline constexpr Field kExhaust[] = {{.name = "yielded_ns",
+                                      .unit = Unit::ns,
+                                      .mask = ~FTRACE_SERVER_YIELDED,
+                                      .when = FTRACE_SERVER_YIELDED},
+                                     {.name = "overrun_ns",
+                                      .unit = Unit::ns,
+                                      .mask = ~FTRACE_SERVER_YIELDED,
+                                      .unless = FTRACE_SERVER_YIELDED}};
+inline constexpr Field kFree1[] = {{.name = "par1"}};
+inline constexpr Field kFree2[] = {{.name = "par2"}};
+inline constexpr Field kSectionPar1[] = {{.name = "par1", .show = if_set}};
+inline constexpr Field kSectionBegin[] = {{.name = "section_begin"}};
+inline constexpr Field kSectionEnd[] = {{.name = "section_end"}};
+inline constexpr Field kPointer[] = {{.name = "pointer", .unit = Unit::address}};
+inline constexpr Field kStatus[] = {{.name = "status"}};
+inline constexpr Field kReclaiming[] = {{.name = "reclaiming"}};
+inline constexpr Field kRate[] = {{.name = "ticks_per_ms"}};
+inline constexpr Field kRecords[] = {{.name = "records"}};
+inline constexpr Field kParent[] = {{.name = "parent", .unit = Unit::tid}};
+inline constexpr Field kPid[] = {{.name = "pid"}};
+inline constexpr Field kCharacters[] = {{.name = "characters"}};
+inline constexpr Field kVersion[] = {{.name = "version"}};
+inline constexpr Field kChunk[] = {{.name = "chunk"}};
+inline constexpr Field kDatagram[] = {{.name = "kind"}};
+inline constexpr Field kText[] = {{.name = "text"}};
+
+} // namespace fields
+
+} // namespace ovnitrace
