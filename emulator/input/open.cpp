@@ -38,12 +38,10 @@ std::unique_ptr<EventSource> open_ovni_traces(const Inputs &inputs, DiagnosticSi
 }
 
 std::unique_ptr<EventSource> open_plain_files(const Inputs &inputs, DiagnosticSink &sink) {
-  if (inputs.size() > 1)
-    throw Error("cannot merge " + inputs[0].path + " with " + inputs[1].path +
-                    ": nothing in a plain FTrace file tells how its clock compares with another's; "
-                    "convert them one by one",
-                kExitUsage);
-  return shark::open_shark_file(inputs[0].path, sink);
+  std::vector<std::string> paths;
+  for (const TraceInput &input : inputs)
+    paths.push_back(input.path);
+  return shark::open_shark_files(paths, sink);
 }
 
 /// A kind of input: how it is known, and what opens one or several of it.

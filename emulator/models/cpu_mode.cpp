@@ -10,7 +10,7 @@ namespace ovnitrace {
 
 namespace {
 
-enum : uint32_t { kMode, kInterruptsOff, kFilter, kPointer };
+enum : uint32_t { kMode, kInterruptsOff, kFilter, kPointer, kPointerPar1 };
 constexpr int64_t kReal = 1, kProtected = 2;
 
 void to_real(ModelContext &ctx, const Event &event) {
@@ -49,8 +49,10 @@ void filter(ModelContext &ctx, const Event &event) {
 }
 
 void data_pointer(ModelContext &ctx, const Event &event) {
-  if (event.cpu != kNone)
-    ctx.punctual(kPointer, event.cpu, event.par2);
+  if (event.cpu == kNone)
+    return;
+  ctx.punctual(kPointer, event.cpu, event.par2);
+  ctx.punctual(kPointerPar1, event.cpu, int64_t(event.par1) + 1);
 }
 
 std::vector<ValueLabel> one_family() {
@@ -66,7 +68,7 @@ std::vector<EventDef> events() {
       {FTrace_EVT_to_protected_mode, to_protected, "mode 2", false},
       {FTrace_EVT_CLI, cli, "interrupts off 1", false},
       {FTrace_EVT_STI, sti, "interrupts off 0", false},
-      {FTrace_EVT_data_pointer, data_pointer, "punctual: parameter 2", false},
+      {FTrace_EVT_data_pointer, data_pointer, "punctual: parameter 2, and parameter 1 + 1", false},
   };
   for (const FamilyInfo &family : kFamilies)
     all.push_back({uint32_t(FTrace_filter_trace_Events | family.number), filter,
@@ -101,6 +103,10 @@ Model cpu_mode_model() {
            .cpu_type = 473,
            .scope = Scope::cpu,
            .paint = Paint::gradient},
+          {.name = "data pointer's parameter 1",
+           .label = "Parameter 1 of the data pointer, + 1",
+           .cpu_type = 474,
+           .scope = Scope::cpu},
       },
       events(),
       {},

@@ -11,7 +11,7 @@ namespace ovnitrace {
 
 namespace {
 
-enum : uint32_t { kCycle, kResponse, kDeadlineMiss, kWcetViolation };
+enum : uint32_t { kCycle, kResponse, kDeadlineMiss, kWcetViolation, kEndLevel, kTimerLevel };
 
 /// Of each thread: the cycles that were seen, and since when the one under way is.
 struct Cycles {
@@ -57,6 +57,11 @@ void end(ModelContext &ctx, const Event &event) {
     of.count = 1;
   of.under_way = false;
   ctx.set(kCycle, event.thread, 0);
+  ctx.punctual(kEndLevel, event.thread, int64_t(event.par2) + 1);
+}
+
+void timer(ModelContext &ctx, const Event &event) {
+  ctx.punctual(kTimerLevel, event.thread, int64_t(event.par2) + 1);
 }
 
 template <uint32_t channel> void happens(ModelContext &ctx, const Event &event) {
@@ -91,14 +96,19 @@ Model cycle_model() {
            .cpu_type = 463,
            .cpu_track = Track::running,
            .values = {{1, "WCET violation"}}},
+          {.name = "level", .label = "Level of the cycle that ends, + 1", .thread_type = 465},
+          {.name = "timer level",
+           .label = "Level of the timer that releases a cycle, + 1",
+           .thread_type = 466},
       },
       {
           {FTrace_EVT_task_begin_cycle, begin, "the next number"},
-          {FTrace_EVT_task_end_cycle, end, "number 0; punctual: how long the cycle took"},
+          {FTrace_EVT_task_end_cycle, end,
+           "number 0; punctual: how long the cycle took, and its level (parameter 2) + 1"},
           {FTrace_EVT_task_deadline_miss, happens<kDeadlineMiss>, "punctual: 1"},
           {FTrace_EVT_task_wcet_violation, happens<kWcetViolation>, "punctual: 1"},
-          {FTrace_EVT_task_timer, nullptr,
-           "the next cycle is released; the events that it implies say so"},
+          {FTrace_EVT_task_timer, timer,
+           "punctual: its level (parameter 2) + 1; that a cycle is released, implied events say"},
           {FTrace_EVT_task_disable, nullptr, "no more cycles; no effect"},
       },
       start,

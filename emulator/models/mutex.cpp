@@ -47,14 +47,21 @@ void lock(ModelContext &ctx, const Event &event) {
   ctx.set(kWaits, event.thread, 0);
 }
 
+/// A loss or a filter on one host says nothing of another.
+bool of_its_node(const ModelContext &ctx, const Event &event, uint32_t thread) {
+  return event.cpu == kNone ||
+         ctx.system.threads()[thread].node == ctx.system.cpus()[event.cpu].node;
+}
+
 void end(ModelContext &ctx, const Event &event) {
   ctx.set(kWaits, event.thread, 0);
 }
 
 /// Which waits ended while events were lost is not known.
-void blackout(ModelContext &ctx, const Event &) {
+void blackout(ModelContext &ctx, const Event &event) {
   for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++)
-    ctx.set(kWaits, thread, 0);
+    if (of_its_node(ctx, event, thread))
+      ctx.set(kWaits, thread, 0);
 }
 
 /// Nor which end while they are not logged.

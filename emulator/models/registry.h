@@ -18,8 +18,8 @@ Model context_switch_model(); ///< KCO and KCI of ovni streams; 45
 Model mark_model();           ///< user marks of ovni streams; 100 to 199
 Model kernel_model();         ///< why a thread is off its CPU, and its priority; 200 to 219
 Model wakeup_model();         ///< who woke a thread, and how long it waited; 220 to 239
-Model user_model();           ///< user events, ipoints and sections; 300 to 319
-Model cycle_model();          ///< cycles, deadline misses, WCET violations; 460 to 463
+Model user_model();           ///< user events, ipoints and sections; 300 to 334
+Model cycle_model();          ///< cycles, deadline misses, WCET violations; 460 to 463, 465, 466
 Model shadow_model();         ///< tasks that run in the place of a blocked one; 464
 Model cpu_mode_model();       ///< modes and filters of CPUs; 470 to 479
 Model interrupt_model();      ///< interrupts of CPUs and threads; 400 to 409

@@ -10,7 +10,7 @@ namespace ovnitrace {
 
 namespace {
 
-enum : uint32_t { kState, kBudget, kOverrun, kEvent, kServer };
+enum : uint32_t { kState, kBudget, kOverrun, kEvent, kServer, kReclaimed };
 
 enum : int64_t { kHasBudget = 1, kExhausted, kNextPeriod, kReclaiming };
 
@@ -56,12 +56,16 @@ void remove(ModelContext &ctx, const Event &event) {
 
 /// Always (reclaiming, server).
 void using_reclaimed(ModelContext &ctx, const Event &event) {
-  is_thread(ctx, event);
+  if (!is_thread(ctx, event) && event.cpu != kNone)
+    ctx.punctual(kReclaimed, event.cpu, int64_t(event.par1) + 1);
 }
 
 /// What became of budgets while events were lost is not known.
-void blackout(ModelContext &ctx, const Event &) {
+void blackout(ModelContext &ctx, const Event &event) {
   for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++) {
+    if (event.cpu != kNone &&
+        ctx.system.threads()[thread].node != ctx.system.cpus()[event.cpu].node)
+      continue; // a loss or a filter on one host says nothing of another
     ctx.set(kState, thread, 0);
     ctx.set(kBudget, thread, 0);
   }
@@ -115,6 +119,10 @@ Model server_model() {
            .label = "Server of S.Ha.R.K. to which it happens, + 1",
            .cpu_type = 454,
            .scope = Scope::cpu},
+          {.name = "reclaiming",
+           .label = "Parameter reclaiming of server_using_rec, + 1",
+           .cpu_type = 455,
+           .scope = Scope::cpu},
       },
       {
           {FTrace_EVT_server_create, becomes<kHasBudget>, "has budget", false},
@@ -125,7 +133,8 @@ Model server_model() {
           {FTrace_EVT_server_reclaiming, becomes<kReclaiming>, "reclaiming", false},
           {FTrace_EVT_server_remove, remove, "no server any more", false},
           {FTrace_EVT_server_using_rec, using_reclaimed,
-           "of S.Ha.R.K. only, shown on the CPU as all of its servers", false},
+           "of S.Ha.R.K. only, shown on the CPU as all of its servers; punctual: reclaiming + 1",
+           false},
           {FTrace_EVT_blackout_start, blackout, "no budget is known", false},
           {FTrace_EVT_blackout_end, blackout, "no budget is known", false},
           {FTrace_filter_server, filtered, "with parameter 1 = 1 no budget is known", false},

@@ -37,11 +37,12 @@ void wakeup_end(ModelContext &ctx, const Event &event) {
 
 const std::vector<ValueLabel> kKinds = value_labels(kTimerNames, 1);
 
-/// Which handlers end while they are not logged is not known, on any CPU.
+/// Which handlers end while they are not logged is not known, on any CPU of the host.
 void filtered(ModelContext &ctx, const Event &event) {
   const std::vector<Cpu> &cpus = ctx.system.cpus();
   for (uint32_t cpu = 0; event.par1 && cpu < cpus.size(); cpu++)
-    ctx.set(kHandler, cpu, 0);
+    if (event.cpu == kNone || cpus[cpu].node == cpus[event.cpu].node)
+      ctx.set(kHandler, cpu, 0);
 }
 
 } // namespace

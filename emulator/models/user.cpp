@@ -10,9 +10,9 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint32_t kUserEvents = 15; // channels 0 to 14
-enum : uint32_t { kIpoint = kUserEvents, kSection };
-constexpr uint32_t kSectionBegin = 13, kSectionEnd = 14; // user events
+constexpr uint32_t kUserEvents = 15;                             // channels 0 to 14
+enum : uint32_t { kIpoint = kUserEvents, kSection, kFirstPar1 }; // then parameters 1
+constexpr uint32_t kSectionBegin = 13, kSectionEnd = 14;         // user events
 
 void user_event(ModelContext &ctx, const Event &event) {
   uint32_t thread = user_thread(ctx, event);
@@ -20,6 +20,8 @@ void user_event(ModelContext &ctx, const Event &event) {
     return;
   uint32_t number = event.kind >> 4;
   ctx.set(number, thread, event.par2);
+  if (event.par1 || ctx.value(kFirstPar1 + number, thread)) // most programs use none
+    ctx.set(kFirstPar1 + number, thread, event.par1);
   if (event.by_manual)
     return; // which leaves all of them free: sections are those of user_event.h
   if (number == kSectionBegin)
@@ -52,6 +54,12 @@ std::vector<ChannelDef> channels() {
                  .thread_type = 316,
                  .cpu_type = 316,
                  .cpu_track = Track::running});
+  for (uint32_t n = 0; n < kUserEvents; n++)
+    all.push_back({.name = fmt::format("user event {}, parameter 1", n),
+                   .label = fmt::format("Parameter 1 of user event {}", n),
+                   .thread_type = 320 + n,
+                   .cpu_type = 320 + n,
+                   .cpu_track = Track::running});
   return all;
 }
 
@@ -60,9 +68,11 @@ std::vector<EventDef> events() {
   for (uint32_t n = 0; n < kUserEvents; n++)
     all.push_back(
         {n << 4 | FTrace_EVT_user_event_0, user_event,
-         n == kSectionBegin ? "sets its channel to parameter 2; in a capture, pushes it to section"
-         : n == kSectionEnd ? "sets its channel to parameter 2; in a capture, pops it from section"
-                            : "sets its channel to parameter 2",
+         n == kSectionBegin
+             ? "sets its channels to parameters 2 and 1; in a capture, pushes it to section"
+         : n == kSectionEnd
+             ? "sets its channels to parameters 2 and 1; in a capture, pops it from section"
+             : "sets its channels to parameters 2 and 1",
          false});
   all.push_back({FTrace_EVT_ipoint, ipoint, "punctual: parameter 1 + 1", false});
   return all;

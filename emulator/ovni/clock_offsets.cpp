@@ -27,6 +27,8 @@ ClockOffsets parse_clock_offsets(const std::string &text, std::vector<std::strin
     else if (!offsets.emplace(host, int64_t(median)).second)
       problems.push_back(where + " tells the offset of " + host + " again");
   }
+  if (offsets.empty() && problems.empty())
+    problems.push_back("it has no offset");
   return offsets;
 }
 

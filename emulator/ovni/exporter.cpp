@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/exporter.h"
 
+#include "emulator/base/error.h"
 #include "emulator/ovni/legal_path.h"
 #include "emulator/ovni/stream_format.h"
 
@@ -12,6 +13,7 @@ namespace ovnitrace::ovni {
 namespace {
 
 constexpr uint32_t kTidGeneration = 1u << 22; ///< above every Linux tid (PID_MAX_LIMIT)
+constexpr int32_t kCpusMost = 8192;           ///< of a host (NR_CPUS)
 constexpr size_t kLoomNameMost = 200;         ///< bytes of a file name
 
 /// A loom's name is part of a file name, and ovni refuses a slash in it.
@@ -44,6 +46,11 @@ Exporter::Exporter(const Catalog &catalog, StreamStore &store)
   std::vector<int32_t> next(catalog.nodes.size());
   for (size_t i = 0; i < cpus_.size(); ++i)
     cpus_[i].index = next[catalog.cpus[i].node]++;
+  for (size_t node = 0; node < next.size(); ++node)
+    if (next[node] > kCpusMost)
+      throw Error("cannot export " + looms_[node] + ": its trace names " +
+                  std::to_string(next[node]) + " CPUs, Linux has at most " +
+                  std::to_string(kCpusMost));
 }
 
 void Exporter::change(uint64_t time, uint32_t id, ThreadState state, uint32_t cpu) {
@@ -178,10 +185,9 @@ void Exporter::begin_stream(uint32_t id, Thread &thread) {
   owner.name = info.name;
   owner.parent = info.parent;
   owner.birth = info.birth;
-  const auto [app, is_new] =
-      app_ids_.emplace(std::pair(info.node, info.pid), int32_t(app_ids_.size() + 1));
-  owner.app_id = app->second;
-  if (is_new)
+  const auto app = app_ids_.emplace(std::pair(info.node, info.pid), int32_t(app_ids_.size() + 1));
+  owner.app_id = app.first->second;
+  if (looms_with_cpus_.insert(info.node).second)
     for (const CpuInfo &cpu : catalog_.cpus)
       if (cpu.node == info.node)
         owner.cpus.push_back(cpu.index);
@@ -215,7 +221,7 @@ void Exporter::log(Thread &thread, const char *letters, uint64_t time, std::stri
   event[0] = payload.empty() ? 0 : char(payload.size() - 1);
   std::memcpy(event + 1, letters, 3);
   std::memcpy(event + 4, &time, sizeof time);
-  std::memcpy(event + kEventHeaderSize, payload.data(), payload.size());
+  std::copy(payload.begin(), payload.end(), event + kEventHeaderSize);
   store_.append(thread.stream, {event, kEventHeaderSize + payload.size()});
   thread.last = time;
   latest_ = std::max(latest_, time);

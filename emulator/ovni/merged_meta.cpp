@@ -25,10 +25,14 @@ bool merge_mark(std::vector<MarkType> &marks, const MarkType &mark) {
   labels.insert(labels.end(), mark.labels.begin(), mark.labels.end());
   std::stable_sort(labels.begin(), labels.end(),
                    [](const auto &a, const auto &b) { return a.first < b.first; });
+  bool alike = true;
   labels.erase(std::unique(labels.begin(), labels.end(),
-                           [](const auto &a, const auto &b) { return a.first == b.first; }),
+                           [&](const auto &a, const auto &b) {
+                             alike &= a.first != b.first || a.second == b.second;
+                             return a.first == b.first;
+                           }),
                labels.end());
-  return known->title == mark.title && known->stack == mark.stack;
+  return alike && known->title == mark.title && known->stack == mark.stack;
 }
 
 } // namespace ovnitrace::ovni

@@ -24,7 +24,7 @@ private:
 };
 
 /// Adds a mark type, or its labels if `marks` has the type already; the first label of a value
-/// holds. False if title or kind of channel differ from before.
+/// holds. False if title, kind of channel or a label differ from before.
 bool merge_mark(std::vector<MarkType> &marks, const MarkType &mark);
 
 } // namespace ovnitrace::ovni

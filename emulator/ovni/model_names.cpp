@@ -25,12 +25,25 @@ constexpr std::array<Model, 8> kModels{{{'6', "nanos6"},
 
 } // namespace
 
+char model_letter(std::string_view name) {
+  for (const Model &known : kModels)
+    if (known.name == name)
+      return known.letter;
+  return 0;
+}
+
+std::string_view model_name(char letter) {
+  for (const Model &known : kModels)
+    if (known.letter == letter)
+      return known.name;
+  return {};
+}
+
 std::string not_converted(char model, uint64_t count) {
   std::string text = std::to_string(count) + (count == 1 ? " event" : " events") + " of model ";
   text += model;
-  for (const Model &known : kModels)
-    if (known.letter == model)
-      text += " (" + std::string(known.name) + ")";
+  if (const std::string_view name = model_name(model); !name.empty())
+    text += " (" + std::string(name) + ")";
   return text + (count == 1 ? " is not converted" : " are not converted");
 }
 

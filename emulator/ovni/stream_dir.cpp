@@ -6,6 +6,7 @@
 #include "emulator/base/small_file.h"
 #include "emulator/ovni/clock_offsets.h"
 #include "emulator/ovni/merged_meta.h"
+#include "emulator/ovni/model_names.h"
 #include "emulator/ovni/stream_meta.h"
 #include "emulator/ovni/stream_scan.h"
 #include "emulator/ovni/stream_walk.h"
@@ -46,6 +47,8 @@ private:
   void add(StreamPlace place);
   void order();
   void make_threads();
+  void check_processes();
+  void check_models(const StreamScan &scan, const std::string &name);
   void make_cpus();
   void declare_cpu(const Found &found, uint32_t index, uint32_t phyid);
   void make_marks(const Found &found);
@@ -156,6 +159,59 @@ void Builder::order() {
   found_.erase(std::unique(found_.begin(), found_.end(), twice), found_.end());
 }
 
+/// What the streams of one process say of it must agree; ranks are of all processes of a loom, or
+/// of none.
+void Builder::check_processes() {
+  struct Process {
+    std::optional<int32_t> app_id, rank, nranks;
+    const Found *first = nullptr;
+  };
+  std::map<std::string, std::map<int32_t, Process>> looms;
+  const auto agree = [&](const Found &found, const char *key, auto &known, const auto &value) {
+    if (value && known && *known != *value)
+      warn(shown_file(found.place, "stream.json"),
+           std::string("ovni.") + key + " differs from that of another thread of the process");
+    else if (value)
+      known = value;
+  };
+  for (const Found &f : found_) {
+    Process &process = looms[f.meta.loom][f.meta.pid];
+    process.first = process.first ? process.first : &f;
+    agree(f, "app_id", process.app_id, f.meta.app_id);
+    agree(f, "rank", process.rank, f.meta.rank);
+    agree(f, "nranks", process.nranks, f.meta.nranks);
+  }
+  for (const auto &[loom, processes] : looms) {
+    const bool ranks = std::any_of(processes.begin(), processes.end(),
+                                   [](const auto &p) { return p.second.rank.has_value(); });
+    for (const auto &[pid, process] : processes) {
+      const std::string json = shown_file(process.first->place, "stream.json");
+      if (!process.app_id)
+        warn(json, "no stream of the process has an ovni.app_id");
+      if (ranks && !process.rank)
+        warn(json, "the process has no ovni.rank, but others of its loom have one");
+    }
+  }
+}
+
+/// ovni takes the events of a model if any thread of the trace requires it.
+void Builder::check_models(const StreamScan &scan, const std::string &name) {
+  for (const auto &[letter, offset] : scan.models) {
+    const std::string_view model = model_name(letter);
+    const bool required = std::any_of(found_.begin(), found_.end(), [&](const Found &f) {
+      return f.meta.models.contains(letter);
+    });
+    if (model.empty())
+      warn(name, std::string("has events of the model ") + letter + ", which ovni does not have",
+           offset);
+    else if (!required)
+      warn(name,
+           "has events of the model " + std::string(model) +
+               ", which no ovni.require of the trace names",
+           offset);
+  }
+}
+
 void Builder::make_threads() {
   Catalog &catalog = dir_.catalog;
   catalog.ovni = true;
@@ -193,7 +249,8 @@ void Builder::make_marks(const Found &found) {
   for (const MarkType &mark : found.meta.marks)
     if (!merge_mark(dir_.catalog.marks, mark))
       warn(shown_file(found.place, "stream.json"),
-           "ovni.mark." + std::to_string(mark.type) + " differs from that of another thread");
+           "ovni.mark." + std::to_string(mark.type) +
+               " differs from that of another thread, in its title, its kind or a label");
 }
 
 ClockOffsets Builder::read_offsets(const std::string &asked) {
@@ -251,6 +308,7 @@ void Builder::scan(Stream &stream, const Found &found) {
   stream.file.release();
   if (!scan.events)
     return;
+  check_models(scan, name);
 
   const LoomCpus &loom = looms_[dir_.catalog.threads[stream.thread].node];
   for (const uint32_t cpu : scan.cpus)
@@ -281,6 +339,8 @@ void Builder::make_cpus() {
         indices.resize(index + 1, kNone);
       indices[index] = phyid;
     }
+    if (dir_.cpu_indices[node].size() > looms_[node].index_of().size())
+      warn(catalog.nodes[node].name, "the indices of its CPUs have gaps");
     if (looms_[node].index_of().empty())
       warn(catalog.nodes[node].name, "no stream of this loom declares a CPU");
   }
@@ -297,6 +357,7 @@ void Builder::check_clocks() {
 StreamDir Builder::build(const std::string &clock_offsets) {
   find();
   order();
+  check_processes();
   make_threads();
   make_streams(read_offsets(clock_offsets));
   make_cpus();

@@ -4,6 +4,7 @@
 #include "emulator/base/json_text.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/small_file.h"
+#include "emulator/ovni/model_names.h"
 #include "emulator/ovni/stream_format.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ using Problems = std::vector<std::string>;
 constexpr size_t kFileMax = 16u << 20; ///< bytes: thousands of mark labels fit
 constexpr size_t kValuesMax = 1u << 19;
 constexpr uint32_t kMarkTypes = 100; ///< ovni: mark types are 0 to 99
+constexpr size_t kLabelMost = 511;   ///< bytes of a title or label that ovni takes
 constexpr uint32_t kCpusMax = 65536; ///< beyond any host: a wrong number must not cost memory
 
 const json *find(const json &object, const char *key) {
@@ -108,10 +110,19 @@ void read_mark(const std::string &key, const json &value, StreamMeta &meta, Prob
     problems.push_back("ovni.mark has a type without a title or not from 0 to 99");
     return;
   }
+  const auto problem = [&](const char *what) {
+    problems.push_back("ovni.mark." + std::to_string(*type) + what);
+  };
+  if (!channel || (*channel != "stack" && *channel != "single"))
+    problem(" has a chan_type that is neither single nor stack");
+  if (title->get_ref<const std::string &>().size() > kLabelMost)
+    problem(" has a title of more than 511 bytes");
   MarkType mark{*type, channel && *channel == "stack", read_text(*title), {}};
   if (const json *labels = find(value, "labels"); labels && labels->is_object())
     for (const auto &[number, label] : labels->items()) {
       const auto marked = number_key<int64_t>(number);
+      if (label.is_string() && label.get_ref<const std::string &>().size() > kLabelMost)
+        problem(" has a label of more than 511 bytes");
       if (marked && label.is_string())
         mark.labels.emplace_back(*marked, read_text(label));
       else
@@ -124,12 +135,15 @@ void read_mark(const std::string &key, const json &value, StreamMeta &meta, Prob
 
 /// Of the models that are converted: "the major version must be equal, and the minor one not above
 /// what the emulator has" is ovni's rule.
-void read_require(const json &ovni, Problems &problems) {
+void read_require(const json &ovni, StreamMeta &meta, Problems &problems) {
   const json *require = find(ovni, "require");
   if (!require || !require->is_object()) {
     problems.push_back("ovni.require is missing");
     return;
   }
+  for (const auto &[name, version] : require->items())
+    if (const char letter = model_letter(name))
+      meta.models.insert(letter);
   for (const auto &[model, have] :
        {std::pair{"ovni", kModelVersion}, {"kernel", kKernelModelVersion}}) {
     const json *value = find(*require, model);
@@ -173,6 +187,8 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
   const json &ovni = found ? *found : none;
   if (const json *part = find(ovni, "part"); part && part->is_string())
     meta.is_thread = *part == "thread";
+  else
+    problems.push_back("ovni.part is missing: read as that of a thread");
   if (!meta.is_thread)
     return meta;
   meta.tid = read_id(ovni, "tid", problems);
@@ -185,7 +201,22 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
     problems.push_back("ovni.finished is not 1: the thread did not end its stream");
   if (const auto rank = whole(find(ovni, "rank"), 0, INT32_MAX))
     meta.rank = int32_t(*rank);
-  read_require(ovni, problems);
+  else if (find(ovni, "rank"))
+    problems.push_back("ovni.rank is no number from 0 on");
+  if (meta.rank) {
+    meta.nranks = int32_t(whole(find(ovni, "nranks"), 1, INT32_MAX).value_or(0));
+    if (!*meta.nranks)
+      problems.push_back("ovni.nranks is missing or no number from 1 on");
+    else if (*meta.rank >= *meta.nranks)
+      problems.push_back("ovni.rank is " + std::to_string(*meta.rank) + " of " +
+                         std::to_string(*meta.nranks) + " ranks");
+  }
+  if (const json *app = find(ovni, "app_id")) {
+    meta.app_id = int32_t(whole(app, 1, INT32_MAX).value_or(0));
+    if (!*meta.app_id)
+      problems.push_back("ovni.app_id is no number from 1 on");
+  }
+  read_require(ovni, meta, problems);
   read_cpus(ovni, meta, problems);
   if (const json *marks = find(ovni, "mark"); marks && marks->is_object())
     for (const auto &[key, value] : marks->items())

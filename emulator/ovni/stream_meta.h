@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +16,14 @@ namespace ovnitrace::ovni {
 /// Keys are ovni's trace specification, metadata version 3; name, parent and birth are ovnitrace's
 /// own ("ovnitrace": {…}), written by export so that a thread keeps its name.
 struct StreamMeta {
-  bool is_thread = true;       ///< "ovni.part" is "thread": other parts have no thread model
-  int32_t tid = 0;             ///< 1 to INT32_MAX; 0: the file does not tell
-  int32_t pid = 0;             ///< likewise
-  std::string loom;            ///< empty: the file does not tell
-  std::optional<int32_t> rank; ///< MPI rank of the process
+  bool is_thread = true;         ///< "ovni.part" is "thread": other parts have no thread model
+  int32_t tid = 0;               ///< 1 to INT32_MAX; 0: the file does not tell
+  int32_t pid = 0;               ///< likewise
+  std::string loom;              ///< empty: the file does not tell
+  std::optional<int32_t> rank;   ///< MPI rank of the process
+  std::optional<int32_t> nranks; ///< and of how many, where there is a rank
+  std::optional<int32_t> app_id; ///< of the process
+  std::set<char> models;         ///< letters of the models that it requires
   std::vector<std::pair<uint32_t, uint32_t>> cpus; ///< (index, phyid) of the loom
   std::vector<MarkType> marks;
   std::string name;

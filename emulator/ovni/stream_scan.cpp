@@ -47,12 +47,17 @@ StreamScan scan_stream(StreamFile &file) {
   StreamScan scan;
   StreamEvent event;
   StreamFile::Status status;
+  char letter = 0; // of the event before
   scan.usable_end = file.position();
   while ((status = file.read(event)) == StreamFile::Status::event) {
     if (scan.events++ == 0)
       scan.first = event.time;
     scan.last = std::max(scan.last, event.time);
     scan.usable_end = file.position();
+    if (char(event.mcv >> 16) != letter) {
+      letter = char(event.mcv >> 16);
+      scan.models.emplace(letter, event.offset);
+    }
     if (const auto cpu = payload_cpu(event); cpu && *cpu >= 0 && uint32_t(*cpu) < kCpusKept)
       scan.cpus.insert(uint32_t(*cpu));
   }

@@ -5,6 +5,7 @@
 #include "emulator/ovni/stream_file.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,7 +18,8 @@ struct StreamScan {
   uint64_t last = 0;       ///< the latest time, wherever in the stream it stands
   uint64_t usable_end = 0; ///< offset behind the last whole event
   std::string problem;     ///< why there is more in the file than usable_end; empty if there is not
-  std::set<uint32_t> cpus; ///< CPU indices that its events name, at most kCpusKept
+  std::map<char, uint64_t> models; ///< letters of the models of its events: offset of the first
+  std::set<uint32_t> cpus;         ///< CPU indices that its events name, at most kCpusKept
 };
 
 inline constexpr uint32_t kCpusKept = 1024; ///< a wrong number must not cost memory

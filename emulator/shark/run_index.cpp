@@ -86,6 +86,34 @@ bool is_read(const ftrace_record &record) {
   return kCodeKinds[code] < CodeKind::empty && family != kExtensions && family != kMoreExtensions;
 }
 
+RunIndex join(const std::vector<const RunIndex *> &files) {
+  RunIndex all;
+  bool told = false; // by a cycles_per_msec
+  for (uint32_t file = 0; file < files.size(); file++) {
+    const RunIndex &one = *files[file];
+    for (const Run &run : one.runs) {
+      all.runs.push_back(run);
+      all.runs.back().file = file;
+    }
+    for (size_t code = 0; code < all.counts.size(); code++)
+      all.counts[code] += one.counts[code];
+    all.first = all.records == 0 ? one.first
+                : one.records    ? std::min(all.first, one.first)
+                                 : all.first;
+    all.last = std::max(all.last, one.last);
+    all.records += one.records;
+    all.unknown += one.unknown;
+    all.read += one.read;
+    const bool tells = one.rate && one.counts[FTrace_EVT_cycles_per_msec];
+    if (all.rate == 0 || (tells && !told))
+      all.rate = one.rate;
+    told |= tells;
+  }
+  std::stable_sort(all.runs.begin(), all.runs.end(),
+                   [](const Run &a, const Run &b) { return a.first < b.first; });
+  return all;
+}
+
 RunIndex make_run_index(int fd, uint64_t size) {
   RunIndex index;
   Scan scan(index);

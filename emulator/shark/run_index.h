@@ -17,6 +17,7 @@ struct Run {
   uint64_t begin = 0; ///< byte offset of its first record
   uint64_t end = 0;   ///< and behind its last one
   uint64_t first = 0; ///< ticks of its first record
+  uint32_t file = 0;  ///< in which of several files it is
 };
 
 /// Memory depends on the number of runs, never on that of events.
@@ -46,6 +47,10 @@ struct RunIndex {
 /// cycles_per_msec, or else of the first trace_start, which S.Ha.R.K. logs as
 /// (context, clk_per_msec); it counts wherever in the file it stands.
 RunIndex make_run_index(int fd, uint64_t size);
+
+/// What several files of one tracer say together, whose ticks are those of one clock; the runs
+/// know their file. The rate is the first that a cycles_per_msec of them gives, or else the first.
+RunIndex join(const std::vector<const RunIndex *> &files);
 
 /// Whether a record is read at all: its code is the manual's, and not that of an empty slot.
 bool is_read(const ftrace_record &record);

@@ -18,8 +18,8 @@ constexpr size_t kMaxBlockRecords = 16384; // 256 KiB
 
 } // namespace
 
-RunMerge::RunMerge(int fd, const RunIndex &index)
-    : fd_(fd), index_(index),
+RunMerge::RunMerge(std::vector<int> files, const RunIndex &index)
+    : files_(std::move(files)), index_(index),
       block_records_(std::clamp(kBufferRecords / std::max<size_t>(index.runs.size(), 1),
                                 kMinBlockRecords, kMaxBlockRecords)) {}
 
@@ -31,7 +31,7 @@ bool RunMerge::fill(OpenRun &run) {
   const size_t wanted = run.buffer.size() * sizeof(ftrace_record);
   size_t got = 0;
   while (got < wanted) {
-    const ssize_t n = pread(fd_, to + got, wanted - got, off_t(run.next_offset + got));
+    const ssize_t n = pread(files_[run.file], to + got, wanted - got, off_t(run.next_offset + got));
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0)
@@ -87,7 +87,8 @@ void RunMerge::open_due() {
   while (next_run_ < index_.runs.size() &&
          (heap_.empty() || index_.runs[next_run_].first <= ftrace_record_tsc(&heap_[0].head))) {
     const Run &run = index_.runs[next_run_];
-    OpenRun opened{.rank = uint32_t(next_run_++), .next_offset = run.begin, .end = run.end};
+    OpenRun opened{
+        .rank = uint32_t(next_run_++), .next_offset = run.begin, .end = run.end, .file = run.file};
     if (!advance(opened))
       continue;
     heap_.push_back(std::move(opened));
@@ -108,7 +109,7 @@ bool RunMerge::next(Item &item) {
   open_due();
   if (heap_.empty())
     return false;
-  item = {heap_[0].head, heap_[0].offset};
+  item = {heap_[0].head, heap_[0].offset, heap_[0].file};
   taken_ = true;
   return true;
 }

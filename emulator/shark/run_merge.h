@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the records of a S.Ha.R.K. file in order of time.
+// Reads the records of S.Ha.R.K. files in order of time.
 #pragma once
 
 #include "emulator/shark/run_index.h"
@@ -15,12 +15,13 @@ namespace ovnitrace::shark {
 /// stay within some MiB.
 class RunMerge {
 public:
-  /// Borrows both.
-  RunMerge(int fd, const RunIndex &index);
+  /// Borrows the index, and the descriptors of its files.
+  RunMerge(std::vector<int> files, const RunIndex &index);
 
   struct Item {
     ftrace_record record;
     uint64_t offset; ///< bytes
+    uint32_t file;
   };
   /// The next record that is_read(); false at the end. Ticks go back only where the index had no
   /// room for more runs, or the file changed.
@@ -34,6 +35,7 @@ private:
     uint32_t rank;        ///< among the runs of the index
     uint64_t next_offset; ///< of what the buffer will hold next
     uint64_t end;
+    uint32_t file;
     uint64_t offset = 0; ///< of the head
     std::vector<ftrace_record> buffer = {};
     size_t at = 0; ///< of the record behind the head
@@ -48,7 +50,7 @@ private:
   void sift_up();
   static bool before(const OpenRun &a, const OpenRun &b);
 
-  int fd_;
+  std::vector<int> files_;
   const RunIndex &index_;
   size_t block_records_;
   size_t next_run_ = 0;       ///< first run that is not open yet

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <utility>
 
 namespace ovnitrace::shark {
@@ -33,28 +34,47 @@ bool is_plain_file(const std::string &path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-std::unique_ptr<EventSource> open_shark_file(const std::string &path, DiagnosticSink &sink) {
-  const auto fail = [&](const std::string &why) {
-    return Error("cannot read " + path + " as an FTrace file: " + why);
-  };
-  SharkFile file{.name = path, .fd = UniqueFd(), .index = {}};
-  file.fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
-  struct stat status;
-  if (!file.fd || fstat(file.fd.get(), &status) != 0)
-    throw fail(open_failure(errno));
-  file.index = make_run_index(file.fd.get(), uint64_t(status.st_size));
-  const RunIndex &index = file.index;
-  if (index.error)
-    throw fail(strerror(index.error));
-  if (index.has_chunks)
-    return open_chunk_file(std::move(file), uint64_t(status.st_size), sink);
-  if (index.unknown > index.records)
-    throw fail("" + std::to_string(index.unknown) + " of its " +
-               std::to_string(index.unknown + index.records) +
-               " records have a code that FTrace does not have");
-  if (index.records == 0)
-    throw fail("it has no event: nothing was logged, or its chunks were not sent");
-  return std::make_unique<SharkSource>(std::move(file), sink);
+std::unique_ptr<EventSource> open_shark_files(const std::vector<std::string> &paths,
+                                              DiagnosticSink &sink) {
+  if (paths.size() > UINT16_MAX)
+    throw Error("cannot read " + std::to_string(paths.size()) + " FTrace files at once: at most " +
+                    std::to_string(UINT16_MAX),
+                kExitUsage);
+  std::vector<SharkFile> files;
+  std::set<std::pair<dev_t, ino_t>> known;
+  uint64_t records = 0;
+  for (const std::string &path : paths) {
+    const auto fail = [&](const std::string &why) {
+      return Error("cannot read " + path + " as an FTrace file: " + why);
+    };
+    SharkFile file{.name = path, .fd = UniqueFd(), .index = {}};
+    file.fd =
+        UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
+    struct stat status;
+    if (!file.fd || fstat(file.fd.get(), &status) != 0)
+      throw fail(open_failure(errno));
+    if (!known.emplace(status.st_dev, status.st_ino).second)
+      throw fail("it was named before");
+    file.index = make_run_index(file.fd.get(), uint64_t(status.st_size));
+    const RunIndex &index = file.index;
+    if (index.error)
+      throw fail(strerror(index.error));
+    if (index.has_chunks && paths.size() == 1)
+      return open_chunk_file(std::move(file), uint64_t(status.st_size), sink);
+    if (index.has_chunks)
+      throw fail("it is of a trace directory; name that, or the file alone");
+    if (index.unknown > index.records)
+      throw fail(std::to_string(index.unknown) + " of its " +
+                 std::to_string(index.unknown + index.records) +
+                 " records have a code that FTrace does not have");
+    records += index.records;
+    files.push_back(std::move(file));
+  }
+  if (records == 0)
+    throw Error("cannot read " + paths.front() +
+                " as an FTrace file: it has no event: nothing was logged, or its chunks were not "
+                "sent");
+  return std::make_unique<SharkSource>(std::move(files), sink);
 }
 
 } // namespace ovnitrace::shark

@@ -6,19 +6,22 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ovnitrace::shark {
 
 /// Whether `path` is a regular file: a plain FTrace file has nothing that it could be known by but
-/// the codes of its records, which open_shark_file() looks at.
+/// the codes of its records, which open_shark_files() looks at.
 bool is_plain_file(const std::string &path);
 
-/// A chunk file of a trace directory is read as that. Any other is looked through twice: for its
-/// order and clock, and, in that order, for its tasks. Memory depends on the number of runs
-/// (RunIndex) and of tasks. Events come in order of time; what a record implies (Scheduling) comes
-/// behind it, with its place in the file. Throws Error if the file cannot be read, has no event, or
-/// is mostly of codes that FTrace does not have. What is only damaged is told to `sink`, which must
-/// outlive the source.
-std::unique_ptr<EventSource> open_shark_file(const std::string &path, DiagnosticSink &sink);
+/// One file, or several of one tracer, which writes one a chunk: together one trace, on one clock.
+/// A chunk file of a trace directory, named alone, is read as that. Any other is looked through
+/// twice: for its order and clock, and, in that order, for its tasks. Memory depends on the number
+/// of runs (RunIndex) and of tasks. Events come in order of time; what a record implies
+/// (Scheduling) comes after it, with its place in its file. Throws Error if a file cannot be read
+/// or was named twice, is mostly of codes that FTrace does not have, or if there is no event at
+/// all. What is only damaged is reported to `sink`, which must outlive the source.
+std::unique_ptr<EventSource> open_shark_files(const std::vector<std::string> &paths,
+                                              DiagnosticSink &sink);
 
 } // namespace ovnitrace::shark

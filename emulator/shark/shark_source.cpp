@@ -47,41 +47,67 @@ FileHabits habits_of(const RunIndex &index) {
 
 } // namespace
 
-SharkSource::SharkSource(SharkFile file, DiagnosticSink &sink)
-    : file_(std::move(file)), sink_(sink), merge_(file_.fd.get(), file_.index) {
-  catalog_.nodes.push_back({file_.name.substr(file_.name.find_last_of('/') + 1)});
+SharkSource::SharkSource(std::vector<SharkFile> files, DiagnosticSink &sink)
+    : files_(std::move(files)), index_([this] {
+        std::vector<const RunIndex *> all;
+        for (const SharkFile &file : files_)
+          all.push_back(&file.index);
+        return join(all);
+      }()),
+      sink_(sink), merge_(descriptors(), index_) {
+  const std::string &name = files_.front().name;
+  catalog_.nodes.push_back({name.substr(name.find_last_of('/') + 1)});
   catalog_.cpus.push_back({});
-  catalog_.files.push_back(file_.name);
+  for (const SharkFile &file : files_)
+    catalog_.files.push_back(file.name);
   set_clock();
-  scheduling_.emplace(habits_of(file_.index), learn_tasks());
-  const RunIndex &index = file_.index;
-  if (index.unknown)
-    warn(index.first_unknown,
-         fmt::format("{} record{} of unknown codes, of which this is the first ({:#06x}): left out",
-                     index.unknown, index.unknown == 1 ? "" : "s", index.first_unknown_code));
-  if (index.tail)
-    warn(index.read,
-         fmt::format("the file was cut: its last {} bytes are no whole record", index.tail));
+  scheduling_.emplace(habits_of(index_), learn_tasks());
+  report_damage();
+}
+
+std::vector<int> SharkSource::descriptors() const {
+  std::vector<int> all;
+  for (const SharkFile &file : files_)
+    all.push_back(file.fd.get());
+  return all;
+}
+
+void SharkSource::report_damage() {
+  for (uint32_t n = 0; n < files_.size(); n++) {
+    const RunIndex &index = files_[n].index;
+    if (index.unknown)
+      warn(n, index.first_unknown,
+           fmt::format(
+               "{} record{} of unknown codes, of which this is the first ({:#06x}): left out",
+               index.unknown, index.unknown == 1 ? "" : "s", index.first_unknown_code));
+    if (index.tail)
+      warn(n, index.read,
+           fmt::format("the file was cut: its last {} bytes are no whole record", index.tail));
+  }
 }
 
 void SharkSource::set_clock() {
-  const RunIndex &index = file_.index;
-  if (index.rate)
-    clock_.set_rate(index.rate);
+  if (index_.rate)
+    clock_.set_rate(index_.rate);
   else
-    warn(0, "nothing tells the rate of the clock (cycles_per_msec, or parameter 2 of trace_start): "
-            "times are shown as if its ticks were ns");
-  if (index.other_rate)
-    warn(index.other_rate_offset,
-         fmt::format("cycles_per_msec says {} ticks per ms, but {} before: the first one is used",
-                     index.other_rate, index.rate));
-  catalog_.end = clock_.ns(index.last - index.first);
+    warn(0, 0,
+         "nothing tells the rate of the clock (cycles_per_msec, or parameter 2 of trace_start): "
+         "times are shown as if its ticks were ns");
+  for (uint32_t n = 0; n < files_.size(); n++) {
+    const RunIndex &index = files_[n].index;
+    const bool other = index.rate && index.rate != index_.rate;
+    if (other || index.other_rate)
+      warn(n, other ? 0 : index.other_rate_offset,
+           fmt::format("cycles_per_msec says {} ticks per ms, but {} before: the first one is used",
+                       other ? index.rate : index.other_rate, index_.rate));
+  }
+  catalog_.end = clock_.ns(index_.last - index_.first);
 }
 
 /// Makes the threads of the catalog. Returns what Scheduling wants to know of them.
 std::vector<ThreadFacts> SharkSource::learn_tasks() {
   ContextTable table;
-  RunMerge merge(file_.fd.get(), file_.index);
+  RunMerge merge(descriptors(), index_);
   for (RunMerge::Item item; merge.next(item);) {
     const uint8_t code = code_of(item.record.code);
     const uint32_t task = mention(table, item.record, code).task;
@@ -90,8 +116,8 @@ std::vector<ThreadFacts> SharkSource::learn_tasks() {
   }
   const std::vector<Task> &tasks = table.tasks();
   if (tasks.size() == ContextTable::kMaxTasks)
-    warn(0,
-         fmt::format("the file has more than {} tasks: those behind are left out", tasks.size()));
+    warn(0, 0,
+         fmt::format("the trace has more than {} tasks: those behind are left out", tasks.size()));
   contexts_ = !tasks.empty();
   std::vector<uint32_t> order(tasks.size());
   std::iota(order.begin(), order.end(), 0);
@@ -105,11 +131,10 @@ std::vector<ThreadFacts> SharkSource::learn_tasks() {
   for (uint32_t t : order) {
     const Task &task = tasks[t];
     thread_of_task_[t] = uint32_t(catalog_.threads.size());
-    catalog_.threads.push_back(
-        {.tid = task.context,
-         .pid = pid(t),
-         .birth = task.created ? clock_.ns(task.created - file_.index.first) : 0,
-         .name = task.named ? fmt::format("task {}", task.pid) : "task ?"});
+    catalog_.threads.push_back({.tid = task.context,
+                                .pid = pid(t),
+                                .birth = task.created ? clock_.ns(task.created - index_.first) : 0,
+                                .name = task.named ? fmt::format("task {}", task.pid) : "task ?"});
     facts.push_back({.tid = task.context, .cyclic = task.cyclic});
   }
   if (!contexts_) { // what the program logged itself needs a row nonetheless
@@ -146,6 +171,7 @@ void SharkSource::interpret(const RunMerge::Item &item) {
   event.par1 = record.par1;
   event.par2 = event.file_par2 = record.par2;
   event.offset = item.offset;
+  event.file = uint16_t(item.file);
   event.in_plain_file = event.by_manual = true;
   const RecordRule &rule = kRecordRules[code];
   const bool of_running =
@@ -155,24 +181,25 @@ void SharkSource::interpret(const RunMerge::Item &item) {
                    : rule.meaning == Meaning::dispatch ? scheduling_->dispatched()
                                                        : scheduling_->running();
   if (rule.about == About::any_context && event.thread == kNone)
-    warn(item.offset, fmt::format("{} names no context, and it is not known which task runs: it is "
-                                  "shown of none",
-                                  event_name(code)));
+    warn(item.file, item.offset,
+         fmt::format("{} names no context, and it is not known which task runs: it is "
+                     "shown of none",
+                     event_name(code)));
   scheduling_->record(event, rule.meaning);
 }
 
 /// Relative to the first event, so that nothing of the rate is lost to the age of the machine.
 uint64_t SharkSource::time_of(const RunMerge::Item &item) {
   const uint64_t ticks = ftrace_record_tsc(&item.record);
-  const uint64_t time =
-      std::min(clock_.ns(ticks - std::min(ticks, file_.index.first)), catalog_.end);
+  const uint64_t time = std::min(clock_.ns(ticks - std::min(ticks, index_.first)), catalog_.end);
   if (time < time_ && !std::exchange(unordered_, true))
-    warn(item.offset, "the records are in no order: from here on some are shown too late");
+    warn(item.file, item.offset,
+         "the records are in no order: from here on some are shown too late");
   return time_ = std::max(time_, time);
 }
 
-void SharkSource::warn(uint64_t offset, std::string what) {
-  sink_.report({.file = file_.name, .offset = offset, .what = std::move(what)});
+void SharkSource::warn(uint32_t file, uint64_t offset, std::string what) {
+  sink_.report({.file = files_[file].name, .offset = offset, .what = std::move(what)});
 }
 
 } // namespace ovnitrace::shark

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The events of a S.Ha.R.K. file.
+// The events of one S.Ha.R.K. trace: a file, or several of one tracer.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -26,23 +26,26 @@ struct SharkFile {
 
 class SharkSource final : public EventSource {
 public:
-  /// Learns the tasks. `sink` must outlive it.
-  SharkSource(SharkFile file, DiagnosticSink &sink);
+  /// Of one tracer, at least one. Learns the tasks. `sink` must outlive it.
+  SharkSource(std::vector<SharkFile> files, DiagnosticSink &sink);
 
   const Catalog &catalog() const override { return catalog_; }
   bool next(Event &event) override;
   uint64_t bytes_done() const override { return merge_.bytes_done(); }
-  uint64_t bytes_total() const override { return file_.index.read; }
+  uint64_t bytes_total() const override { return index_.read; }
 
 private:
   std::vector<ThreadFacts> learn_tasks();
   void set_clock();
+  void report_damage();
+  std::vector<int> descriptors() const;
   void interpret(const RunMerge::Item &item);
   uint32_t thread_of(uint32_t task) const;
   uint64_t time_of(const RunMerge::Item &item);
-  void warn(uint64_t offset, std::string what);
+  void warn(uint32_t file, uint64_t offset, std::string what);
 
-  SharkFile file_;
+  std::vector<SharkFile> files_;
+  RunIndex index_; ///< of all of them
   DiagnosticSink &sink_;
   Catalog catalog_;
   TickClock clock_;

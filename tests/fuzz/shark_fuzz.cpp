@@ -50,7 +50,12 @@ shark::SharkFile file_of(const uint8_t *data, size_t size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   NoDiagnostics sink;
-  shark::SharkSource source(file_of(data, size), sink);
+  std::vector<shark::SharkFile> files;
+  const size_t first = size % 2 ? size / 32 * 16 : size; // of two files of one tracer, or of one
+  files.push_back(file_of(data, first));
+  if (first < size)
+    files.push_back(file_of(data + first, size - first));
+  shark::SharkSource source(std::move(files), sink);
   const Catalog &catalog = source.catalog();
   const DumpLine line(catalog);
   Callers callers(catalog);

@@ -175,6 +175,35 @@ TEST(OvniExport, SwitchAtOneInstantIsOneNanosecondApart) {
   EXPECT_EQ(ovni.catalog.end, 100u);
 }
 
+TEST(OvniExport, TheEndOfTheCaptureIsMarkedWhereAllThreadsHaveEndedBefore) {
+  TempDir dir;
+  const StrictReader ovni =
+      exported(dir, make_catalog(1, 1, 100), {{20, 0, Running, 0}, {40, 0, Dead, kNone}});
+  EXPECT_EQ(ovni.refused, Texts{});
+  EXPECT_EQ(ovni.state_at(0, 40), 'd');
+  EXPECT_EQ(ovni.catalog.end, 100u);
+}
+
+/// Once a host, not once a process: else a trace of many processes that names many CPUs is a bomb.
+TEST(OvniExport, CpusAreListedOnceAHost) {
+  TempDir dir;
+  exported(dir, make_catalog(12, 3, 100),
+           {{20, 0, Running, 0}, {20, 4, Running, 1}, {20, 8, Running, 2}});
+  size_t lists = 0;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(dir / "out"))
+    if (entry.path().filename() == "stream.json")
+      lists += read_whole(entry.path().string()).find("loom_cpus") != std::string::npos;
+  EXPECT_EQ(lists, 1u);
+}
+
+TEST(OvniExport, MoreCpusThanAHostCanHaveAreRefused) {
+  TempDir dir;
+  StreamStore store(dir / "out");
+  const Catalog most = make_catalog(1, 8192, 100), more = make_catalog(1, 8193, 100);
+  EXPECT_NO_THROW(Exporter(most, store));
+  EXPECT_THROW(Exporter(more, store), Error);
+}
+
 TEST(OvniExport, CoolingToRunningPassesPausedForNoTime) {
   TempDir dir;
   const StrictReader ovni =

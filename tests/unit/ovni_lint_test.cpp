@@ -15,6 +15,7 @@ constexpr const char *kMarks =
     R"(, "mark": {"3": {"title": "st", "chan_type": "stack"}, "7": {"title": "si", "chan_type": "single"}})";
 constexpr const char *kCpus =
     R"(, "loom_cpus": [{"index": 0, "phyid": 0}, {"index": 1, "phyid": 1}])";
+constexpr const char *kKernel = R"({"ovni": "1.1.0", "kernel": "1.0.0"})";
 
 std::string mark(const char *mcv, uint64_t time, int64_t value, int32_t type) {
   return stream_event(mcv, time, bytes_of(value) + bytes_of(type));
@@ -27,7 +28,10 @@ struct OvniLint : ::testing::Test {
   ConvertResult lint(const std::string &events, Cut cut = {}, bool lint = true,
                      const std::string &more = std::string(kCpus) + kMarks) {
     const std::string place = dir / stream_place("n", 10, 10);
-    write_file(place + "/stream.json", stream_json("n", 10, 10, more));
+    std::string json = stream_json("n", 10, 10, more);
+    const std::string require = R"({"ovni": "1.1.0"})";
+    json.replace(json.find(require), require.size(), kKernel);
+    write_file(place + "/stream.json", json);
     write_file(place + "/stream.obs", stream_header() + events);
     return lint_written(cut, lint);
   }

@@ -89,20 +89,20 @@ public:
       static const std::map<std::string, std::pair<std::string, std::set<std::string>>> kOvni = {
           {"OHx", {"Running", {"Unknown", "Dead"}}},
           {"OHp", {"Paused", {"Running", "Cooling"}}},
-          {"OHr", {"Running", {"Paused", "Warming", "Cooling"}}},
+          {"OHr", {"Running", {"Paused", "Warming"}}},
           {"OHc", {"Cooling", {"Running"}}},
-          {"OHw", {"Warming", {"Paused", "Unknown"}}},
+          {"OHw", {"Warming", {"Paused"}}},
           {"OHe", {"Dead", {"Running", "Cooling"}}}};
       if (w == "OAs") {
         if (kActive.count(state_[t]))
-          at_[t] = step.cpu;
+          faults += place(step, state_[t], step.cpu);
         else
           faults++;
       } else {
         const auto &[after, from] = kOvni.at(w);
         faults += !from.count(state_[t]);
         int where = w == "OHx" ? step.cpu : at_[t] >= 0 ? at_[t] : cpus_;
-        put(t, after, after == "Dead" ? -1 : where);
+        faults += place(step, after, after == "Dead" ? -1 : where);
       }
     }
     forget_what_may_have_changed();
@@ -157,6 +157,25 @@ private:
     sections_.clear();
     lost_ = true;
   }
+  /// As put(); a fault where another thread runs on that physical CPU, or has left it by an event
+  /// of ovni at this very time.
+  int place(const Step &step, const std::string &state, int cpu) {
+    const int t = step.thread, before = state_[t] == "Running" ? at_[t] : -1;
+    put(t, state, cpu);
+    forget_what_may_have_changed();
+    const int now = state_[t] == "Running" ? at_[t] : -1;
+    if (now == before)
+      return 0;
+    if (before >= 0)
+      left_[before] = {step.time, t};
+    if (now < 0 || now == cpus_)
+      return 0;
+    for (int other = 0; other < int(state_.size()); other++)
+      if (other != t && runs_on(other, now))
+        return 1;
+    const auto left = left_.find(now);
+    return left != left_.end() && left->second.first == step.time && left->second.second != t;
+  }
   void put(int t, const std::string &state, int cpu) {
     state_[t] = state;
     at_[t] = cpu;
@@ -175,6 +194,7 @@ private:
   std::vector<int> at_;
   int cpus_;
   std::set<int> blind_;
+  std::map<int, std::pair<uint64_t, int>> left_; ///< of each CPU: when, and by whom
   std::map<int, int> priority_, user_;
   std::map<int, std::vector<int>> sections_;
   bool lost_ = false; ///< a push may have been
@@ -262,6 +282,8 @@ void feed(ReplayRig &rig, const Step &s, int cpus) {
     rig.user(0, t, v);
   else if (s.what == "push" || s.what == "pop")
     rig.user(s.what == "push" ? 13 : 14, t, v);
+  else if (s.what == "OAs")
+    rig.ovni(s.what.c_str(), t, {s.cpu == cpus ? -1 : s.cpu});
   else
     rig.ovni(s.what.c_str(), t, {s.cpu == cpus ? -1 : s.cpu, 0, 0, 0});
 }

@@ -186,6 +186,19 @@ TEST_F(Shark, DumpReadsNothingIntoParametersThatTheManualDoesNotHave) {
                             "par1=0 par2=33\n", "par2=77\n"}));
 }
 
+TEST_F(Shark, EveryParameterOfTheManualReachesParaver) {
+  file.at(0).rate(kNsRate).id(1, 7).context_switch(1);
+  file.at(10).record(FTrace_EVT_task_end_cycle, 1, 3).record(FTrace_EVT_task_timer, 1, 0);
+  file.at(20).record(FTrace_EVT_user_event_3, 8, 9).record(FTrace_EVT_data_pointer, 5, 6);
+  file.at(30).record(FTrace_EVT_user_event_3, 0, 9).record(FTrace_EVT_server_using_rec, 0, 2);
+  EXPECT_EQ(timeline("thread.prv", 1, 465), (Texts{"9 4", "10 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 466), (Texts{"9 1", "10 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 303), (Texts{"20 9"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 323), (Texts{"20 8", "30 0"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 474), (Texts{"19 6", "20 0"}));
+  EXPECT_EQ(timeline("cpu.prv", 1, 455), (Texts{"29 1", "30 0"}));
+}
+
 /// Whatever the record means, dump prints what is in the file, also where models see another
 /// parameter 2.
 TEST_F(Shark, DumpPrintsBothParametersOfEveryCode) {
@@ -320,8 +333,57 @@ TEST_F(Shark, WhatIsNoFTraceFileIsRefused) {
   EXPECT_NE(error().find("it has no event"), std::string::npos);
 }
 
-TEST_F(Shark, TwoFilesAreNotMerged) {
-  file.at(0).rate(kNsRate);
+/// The writer of S.Ha.R.K. makes a file a chunk: only one has the rate, and a task can be named in
+/// another than it runs in.
+TEST_F(Shark, SeveralFilesOfOneTracerAreOneTrace) {
+  const std::string first = dir / "0t.dat", second = dir / "1t.dat";
+  const auto write = [&](const std::string &to, auto fill) {
+    file = {};
+    fill();
+    file.write(to);
+  };
+  write(first, [&] { file.at(6000).context_switch(2).at(8000).record(FTrace_EVT_ipoint, 5, 0); });
+  write(second, [&] {
+    file.at(2000).rate(2 * kNsRate).id(1, 11).id(2, 12).context_switch(1);
+    file.at(7000).record(FTrace_EVT_ipoint, 4, 0);
+  });
+  ReadBack back;
+  const auto source = open_trace({{first}, {second}}, back.sink);
+  back.catalog = source->catalog();
+  for (Event event; source->next(event);)
+    back.events.push_back(event);
+  EXPECT_EQ(back.rows(), (Texts{"task 11 (1) pid 11", "task 12 (2) pid 12"}));
+  EXPECT_EQ(
+      back.text({FTrace_EVT_context_switch, FTrace_EVT_ipoint}),
+      (Texts{"context_switch@0/1", "context_switch@2000/2", "ipoint@2500/2", "ipoint@3000/2"}));
+  EXPECT_EQ(back.catalog.files, (Texts{first, second}));
+  EXPECT_EQ(back.events.front().file, 1u);
+  EXPECT_EQ(back.events.back().file, 0u);
+  EXPECT_EQ(back.events.back().offset, 16u);
+  EXPECT_TRUE(back.sink.told.empty());
+  EXPECT_EQ(source->bytes_done(), source->bytes_total());
+}
+
+/// One without events, or with another rate, spoils nothing and is reported by its name.
+TEST_F(Shark, AFileOfSeveralThatDoesNotFitIsReported) {
+  const std::string first = dir / "0t.dat", second = dir / "1t.dat", third = dir / "2t.dat";
+  file.at(0).rate(kNsRate).context_switch(1).at(10).context_switch(2);
+  file.write(first);
+  file = {};
+  file.at(5).rate(kNsRate + 1).record(FTrace_EVT_ipoint, 4, 0);
+  file.write(second);
+  file = {};
+  file.write(third);
+  ReadBack back;
+  const auto source = open_trace({{first}, {second}, {third}}, back.sink);
+  ASSERT_EQ(back.sink.told.size(), 1u);
+  EXPECT_EQ(back.sink.told[0].file, second);
+  EXPECT_NE(back.sink.told[0].what.find("1000001 ticks per ms, but 1000000 before"),
+            std::string::npos);
+}
+
+TEST_F(Shark, OneFileTwiceIsRefused) {
+  file.at(0).rate(kNsRate).context_switch(1);
   file.write(path);
   CollectingSink sink;
   EXPECT_THROW(open_trace({{path}, {path}}, sink), Error);

@@ -123,6 +123,21 @@ TEST_F(Shark, AChosenTaskIsForgottenInABlackout) {
   EXPECT_EQ(back.text(kStates), Texts{});
 }
 
+/// Until a blackout it waits on; in one the wait may have ended.
+TEST_F(Shark, ATimerWakesATaskWhoseWaitMayHaveEndedInABlackout) {
+  for (const bool blackout : {false, true}) {
+    file = {};
+    file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
+    file.at(10).record(FTrace_EVT_mutex_wait, 1, 7).context_switch(2);
+    if (blackout)
+      file.at(20).record(FTrace_EVT_blackout_start).record(FTrace_EVT_blackout_end);
+    file.at(30).record(FTrace_EVT_task_timer, 1, 0);
+    const ReadBack back = read();
+    EXPECT_EQ(back.text({FTrace_EVT_task_activate}),
+              blackout ? Texts{"task_activate@30/1"} : Texts{});
+  }
+}
+
 TEST_F(Shark, ABlockedTaskIsPausedWhileItsShadowRuns) {
   file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
   file.at(10).record(FTrace_EVT_task_schedule, 2, 1).context_switch(2); // 2 runs for 1

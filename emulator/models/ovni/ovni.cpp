@@ -52,6 +52,9 @@ namespace {
 /// What is the same for the whole life of a thread.
 void start(ModelContext &ctx) {
   const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
+  ctx.state = std::vector<Freed>(ctx.system.cpus().size());
+  if (ctx.system.catalog().ovni && !threads.empty())
+    ctx.set(kFlush, 0, 0); // a CPU with several running threads shows it from the start
   std::map<std::pair<uint32_t, uint32_t>, int64_t> processes;
   for (uint32_t t = 0; t < threads.size(); t++) {
     auto process =

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <any>
+#include <vector>
+
 namespace ovnitrace::ovni_model_parts {
 
 namespace {
@@ -15,14 +18,54 @@ std::string who(const ModelContext &ctx, uint32_t thread) {
   return thread_name(ctx.system.catalog(), thread);
 }
 
+/// put(), and what it does to physical CPUs: on each at most one thread runs. ovni has no order
+/// of events of one time in two streams, so a CPU can be handed over only at a later time.
+void place(ModelContext &ctx, const Event &event, uint32_t thread, ThreadState state,
+           uint32_t cpu) {
+  std::vector<Freed> &freed = *std::any_cast<std::vector<Freed>>(&ctx.state);
+  const Thread before = ctx.system.threads()[thread];
+  put(ctx, thread, state, cpu);
+  const Thread &now = ctx.system.threads()[thread];
+  const bool ran = before.state == ThreadState::Running && before.cpu != kNone;
+  const bool runs = now.state == ThreadState::Running && now.cpu != kNone;
+  if (ran && runs && now.cpu == before.cpu)
+    return;
+  if (ran)
+    freed[before.cpu] = {event.time, thread};
+  if (!runs || ctx.system.cpus()[cpu].index == kNone) // the virtual one has room for all
+    return;
+  const bool shared = ctx.system.cpus()[cpu].running.count() > 1;
+  const Freed &last = freed[cpu];
+  if (shared)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{}: {} runs on {}, on which another thread runs", kind_name(event.kind),
+                         who(ctx, thread), cpu_name(ctx.system, cpu));
+    });
+  else if (last.thread != kNone && last.thread != thread && last.time == event.time)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{}: {} gets {} at the time at which {} leaves it: their order is open",
+                         kind_name(event.kind), who(ctx, thread), cpu_name(ctx.system, cpu),
+                         who(ctx, last.thread));
+    });
+}
+
+/// ovni wants the payload of these to be of this size.
+void check_payload(ModelContext &ctx, const Event &event, uint32_t bytes) {
+  if (event.payload_size != bytes)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} of {} has a payload of {} bytes, not {}", kind_name(event.kind),
+                         who(ctx, event.thread), event.payload_size, bytes);
+    });
+}
+
 void act(ModelContext &ctx, const Event &event, ThreadAction action, uint32_t cpu) {
   ThreadState from = ctx.system.threads()[event.thread].state;
-  if (!is_legal(from, action))
+  if (!is_legal_in_ovni(from, action))
     ctx.faults.add(event, [&] {
       return fmt::format("{}: {} cannot {}: it is {}", kind_name(event.kind),
                          who(ctx, event.thread), name(action), name(from));
     });
-  put(ctx, event.thread, kStateAfter[size_t(action)], cpu);
+  place(ctx, event, event.thread, kStateAfter[size_t(action)], cpu);
 }
 
 /// The CPU in the payload: its number in the loom, -1 for the virtual one. False, and told, if the
@@ -68,6 +111,7 @@ void affinity_set(ModelContext &ctx, const Event &event) {
   uint32_t cpu;
   if (!payload_cpu(ctx, event, cpu))
     return;
+  check_payload(ctx, event, 4);
   if (!is_active(thread.state)) {
     ctx.faults.add(event, [&] {
       return fmt::format("OAs: {} cannot change its CPU: it is {}", who(ctx, event.thread),
@@ -75,7 +119,7 @@ void affinity_set(ModelContext &ctx, const Event &event) {
     });
     return;
   }
-  put(ctx, event.thread, thread.state, cpu);
+  place(ctx, event, event.thread, thread.state, cpu);
 }
 
 void affinity_remote(ModelContext &ctx, const Event &event) {
@@ -90,6 +134,7 @@ void affinity_remote(ModelContext &ctx, const Event &event) {
     });
     return;
   }
+  check_payload(ctx, event, 8);
   const Thread &thread = ctx.system.threads()[target];
   if (thread.state == ThreadState::Unknown || thread.state == ThreadState::Dead) {
     ctx.faults.add(event, [&] {
@@ -98,7 +143,12 @@ void affinity_remote(ModelContext &ctx, const Event &event) {
     });
     return;
   }
-  put(ctx, target, thread.state, cpu);
+  if (thread.cpu == cpu)
+    ctx.faults.add(event, [&] {
+      return fmt::format("OAr: {} is put on {}, where it is already", who(ctx, target),
+                         cpu_name(ctx.system, cpu));
+    });
+  place(ctx, event, target, thread.state, cpu);
 }
 
 template <int64_t begins> void flush(ModelContext &ctx, const Event &event) {

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Models at their edges: two hosts, filters that are switched off, values of 0, labels as literals.
+#include "emulator/core/replay.h"
+#include "emulator/models/registry.h"
+#include "tests/unit/support/collecting_rows.h"
+#include "tests/unit/support/collecting_sink.h"
+
+#include <gtest/gtest.h>
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingRows;
+using test::CollectingSink;
+using test::Timeline;
+
+/// Two hosts with two CPUs and two threads each: threads 0 and 1 on the first, 2 and 3 on the
+/// second. Processes and threads have the same numbers on both: process 10 with its thread 10, and
+/// process 20 with thread 20.
+struct ModelEdges : ::testing::Test {
+  ModelEdges() : catalog(two_hosts()), replay(catalog, builtin_models(), {}, sink, 100) {}
+
+  static Catalog two_hosts() {
+    Catalog catalog;
+    catalog.nodes = {{"one"}, {"two"}};
+    catalog.files = {"cpu0000.ftr"};
+    for (uint32_t node : {0, 1})
+      for (uint32_t n : {0, 1}) {
+        catalog.cpus.push_back({n, node});
+        catalog.threads.push_back({.tid = 10 + 10 * n, .pid = 10 + 10 * n, .node = node});
+      }
+    return catalog;
+  }
+  ModelEdges &at(uint64_t time, uint32_t code, uint32_t thread, uint32_t cpu, uint32_t par2 = 0,
+                 uint16_t par1 = 0, uint32_t peer = kNone) {
+    if (time != now)
+      replay.emit(now, threads, cpus);
+    now = time;
+    replay.handle({.time = time,
+                   .kind = code,
+                   .thread = thread,
+                   .cpu = cpu,
+                   .peer = peer,
+                   .par2 = par2,
+                   .par1 = par1});
+    return *this;
+  }
+  void flush() { replay.emit(now, threads, cpus); }
+  ThreadState state(uint32_t thread) { return replay.system().threads()[thread].state; }
+
+  CollectingSink sink;
+  CollectingRows threads, cpus;
+  Catalog catalog;
+  Replay replay;
+  uint64_t now = 0;
+};
+
+TEST_F(ModelEdges, ProcessesOfTwoHostsWithOneNumberAreTwo) {
+  at(1, FTrace_EVT_task_dispatch, 0, 0).at(2, FTrace_EVT_task_dispatch, 2, 2).flush();
+  EXPECT_EQ(cpus.values(0, 5), (std::vector<int64_t>{1}));
+  EXPECT_EQ(cpus.values(2, 5), (std::vector<int64_t>{3}));
+}
+
+TEST_F(ModelEdges, AProgramSpeaksForItsOwnProcessOnItsHostOnly) {
+  at(1, FTrace_EXT_enable, 0, 0).flush();
+  EXPECT_EQ(threads.values(0, 13), (std::vector<int64_t>{1}));
+  for (uint32_t other : {1, 2, 3})
+    EXPECT_TRUE(threads.timeline(other, 13).empty()) << other;
+}
+
+TEST_F(ModelEdges, AFilterOfOneHostHidesNothingOfTheOther) {
+  for (uint32_t cpu : {0, 1, 2}) {
+    at(1, FTrace_EVT_interrupt_start, kNone, cpu, 0, 5);
+    at(1, FTrace_EVT_timer_wakeup_start, kNone, cpu, 1);
+  }
+  for (uint32_t thread : {0, 2}) {
+    at(2, FTrace_EVT_mutex_wait, thread, thread, 0x1000);
+    at(2, FTrace_EVT_server_active, thread, thread, 77);
+  }
+  for (uint32_t code :
+       {FTrace_filter_interrupt, FTrace_filter_timer, FTrace_filter_mutex, FTrace_filter_server})
+    at(5, code, kNone, 0, 0, 1);
+  flush();
+  for (uint32_t cpu : {0, 1, 2}) {
+    EXPECT_EQ(cpus.values(cpu, 400).back(), cpu < 2 ? 0 : 6) << cpu;
+    EXPECT_EQ(cpus.values(cpu, 444).back(), cpu < 2 ? 0 : 2) << cpu;
+  }
+  EXPECT_EQ(threads.values(0, 430).back(), 0);
+  EXPECT_EQ(threads.values(2, 430).back(), 0x1001);
+  EXPECT_EQ(threads.values(0, 450).back(), 0);
+  EXPECT_EQ(threads.values(2, 450).back(), 1);
+}
+
+TEST_F(ModelEdges, AFilterThatIsSwitchedOffHidesNothing) {
+  at(1, FTrace_EVT_interrupt_start, kNone, 0, 0, 5);
+  at(1, FTrace_EVT_timer_wakeup_start, kNone, 0, 1);
+  at(1, FTrace_EVT_mutex_wait, 0, 0, 0x1000).at(1, FTrace_EVT_server_active, 0, 0, 77);
+  for (uint32_t code :
+       {FTrace_filter_interrupt, FTrace_filter_timer, FTrace_filter_mutex, FTrace_filter_server})
+    at(5, code, kNone, 0, 0, 0);
+  flush();
+  EXPECT_EQ(cpus.timeline(0, 400), (Timeline{{1, 6}}));
+  EXPECT_EQ(cpus.timeline(0, 444), (Timeline{{1, 2}}));
+  EXPECT_EQ(threads.timeline(0, 430), (Timeline{{1, 0x1001}}));
+  EXPECT_EQ(threads.timeline(0, 450), (Timeline{{1, 1}}));
+}
+
+TEST_F(ModelEdges, ExecEndsNoThreadOfAnotherProcess) {
+  at(1, FTrace_EVT_task_dispatch, 1, 1).at(2, FTrace_EVT_task_dispatch, 0, 0);
+  at(3, FTrace_EXT_exec, 0, 0, 20);
+  EXPECT_EQ(state(1), ThreadState::Running);
+  EXPECT_EQ(replay.faults().count(), 1u);
+}
+
+TEST_F(ModelEdges, AThreadThatWakesItselfDrawsNoArrow) {
+  at(1, FTrace_EVT_task_sleep, 0, 0).at(2, FTrace_EVT_task_activate, 0, 0, 10, 0, 0).flush();
+  EXPECT_EQ(threads.values(0, 220), (std::vector<int64_t>{10}));
+  EXPECT_TRUE(threads.arrows.empty());
+}
+
+TEST_F(ModelEdges, AWakeupBeforeABlackoutHasNoLatency) {
+  at(1, FTrace_EVT_task_sleep, 0, 0).at(2, FTrace_EVT_task_activate, 0, 0, 20, 0, 1);
+  at(5, FTrace_EVT_blackout_start, kNone, 0).at(9, FTrace_EVT_blackout_end, kNone, 0, 3);
+  at(20, FTrace_EVT_task_dispatch, 0, 0).flush();
+  for (int64_t latency : threads.values(0, 222))
+    EXPECT_EQ(latency, 0);
+}
+
+TEST_F(ModelEdges, WhatAFlightRecorderHasForgottenIsNotLost) {
+  at(5, FTrace_EVT_blackout_start, kNone, 0, 0, FTRACE_BLACKOUT_FORGOTTEN);
+  at(9, FTrace_EVT_blackout_end, kNone, 0, 1000, FTRACE_BLACKOUT_FORGOTTEN).flush();
+  EXPECT_EQ(cpus.timeline(0, 10), (Timeline{{5, 1}, {9, 0}}));
+  EXPECT_TRUE(cpus.timeline(0, 11).empty());
+}
+
+TEST_F(ModelEdges, TheEndOfAWaitThatWasNotSeenNamesItsMutex) {
+  at(5, FTrace_EVT_mutex_lock, 0, 0, 0x1000 | FTRACE_FUTEX_PLAIN).flush();
+  EXPECT_EQ(threads.timeline(0, 432), (Timeline{{4, 0x1001}, {5, 0}}));
+}
+
+TEST_F(ModelEdges, ATimerThatIsNotLateShowsNoLateness) {
+  at(5, FTrace_EVT_timer_wakeup_start, 0, 0, FTRACE_TIMER_SLEEP).flush();
+  EXPECT_EQ(threads.timeline(0, 442), (Timeline{{4, 2}, {5, 0}}));
+  EXPECT_TRUE(threads.timeline(0, 443).empty());
+}
+
+TEST_F(ModelEdges, AnOverrunOf0IsVisible) {
+  at(5, FTrace_EVT_server_exhaust, 0, 0, 0).flush();
+  EXPECT_EQ(threads.timeline(0, 452), (Timeline{{4, 1}, {5, 0}}));
+}
+
+TEST_F(ModelEdges, NoBudgetIsLeftOfAServerThatIsGone) {
+  at(1, FTrace_EVT_task_dispatch, 0, 0).at(5, FTrace_EVT_server_active, 0, 0, 77);
+  at(6, FTrace_EVT_server_remove, 0, 0).flush();
+  EXPECT_EQ(threads.timeline(0, 450), (Timeline{{5, 1}, {6, 0}}));
+  EXPECT_EQ(threads.timeline(0, 451), (Timeline{{5, 77}, {6, 0}}));
+}
+
+/// What Paraver shows of a value, by hand.
+TEST(ModelLabels, AreThese) {
+  const struct {
+    uint32_t type;
+    int64_t value;
+    const char *label;
+  } labels[] = {
+      {4, 0, "Unknown"},
+      {4, 3, "Dead"},
+      {4, 4, "Cooling"},
+      {200, 1, "Yielded"},
+      {200, 2, "Preempted"},
+      {200, 9, "Idle kernel thread"},
+      {221, 1, "Thread"},
+      {221, 5, "Unknown"},
+      {400, 1, "IRQ 0"},
+      {400, 0x40ed, "Timer of the CPU"},
+      {400, 0x40f7, "IRQ work"},
+      {400, 0x40fc, "Function call from a CPU"},
+      {400, 0x40fd, "Function call from CPUs"},
+      {400, 0x40fe, "Reschedule"},
+      {400, 0x8001, "Soft: high tasklets"},
+      {400, 0x800a, "Soft: RCU"},
+      {401, 0x8004, "Soft: network receive"},
+      {410, 9, "SIGKILL"},
+      {411, 31, "SIGSYS"},
+      {411, 34, "Real-time signal 34"},
+      {421, 2, "FIFO"},
+      {421, 7, "Deadline"},
+      {440, 2, "Sleep or timeout"},
+      {444, 5, "Timer of a descriptor"},
+      {472, 8, "Only interrupt"},
+  };
+  const std::vector<Model> models = builtin_models();
+  for (const auto &expected : labels) {
+    std::string found = "none";
+    for (const Model &model : models)
+      for (const ChannelDef &def : model.channels)
+        for (const ValueLabel &label : def.values)
+          if ((def.thread_type == expected.type || def.cpu_type == expected.type) &&
+              label.value == expected.value)
+            found = label.label;
+    EXPECT_EQ(found, expected.label) << expected.type << " " << expected.value;
+  }
+}
+
+} // namespace
+} // namespace ovnitrace
