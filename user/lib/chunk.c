@@ -2,7 +2,6 @@
 #include "user/lib/chunk.h"
 
 #include "user/lib/clock.h"
-#include "user/lib/memory.h"
 #include "user/lib/tracer.h"
 
 #include <stdlib.h>
@@ -28,8 +27,6 @@ int ovt_chunk_allocate(struct ovt_chunk *chunk)
 	size_t normal = chunk->normal.slots, emergency = chunk->emergency.slots;
 	size_t size =
 		(normal + emergency) * sizeof(struct ftrace_record) + normal * sizeof(atomic_flag);
-	if (size > ovt_memory_available())
-		return FTRACE_E_NOMEM;
 	/* Populated, so that logging never waits for a page. */
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
