@@ -2,7 +2,7 @@
 /*
  * The primitives of the S.Ha.R.K. tracer ("S.Ha.R.K. User Manual, Volume V: The New Tracer") on
  * Linux, by the names and signatures of its manual, so that a S.Ha.R.K. program's tracing calls
- * compile and work. Link with libovnitrace (pkg-config ovnitrace). docs/ftrace-library.md tells
+ * compile and work. Link with libovnitrace (pkg-config ovnitrace). docs/ftrace-library.md lists
  * where this goes beyond the manual.
  *
  * In any program they log into its own chunks. In a program that runs under ovnitrace the events
@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-/* What <ovnitrace/user_event.h> defines for those who do without the library. */
+/* <ovnitrace/user_event.h> defines these for programs without the library. */
 #undef TRACER_LOGEVENT
 #undef FTrace_enable
 #undef FTrace_disable
@@ -60,11 +60,11 @@ typedef FTrace_DWORD DWORD;
 
 typedef FTrace_BYTE FTrace_flags;
 
-#define FTRACE_CHUNK_FLAG_FREE	0x01 /* empty, and may be selected or linked to */
+#define FTRACE_CHUNK_FLAG_FREE	0x01 /* empty, and may be selected, linked or jumped to */
 #define FTRACE_CHUNK_FLAG_FULL	0x02 /* takes no more events */
-#define FTRACE_CHUNK_FLAG_CYC	0x00 /* when full, goes on at its own beginning */
+#define FTRACE_CHUNK_FLAG_CYC	0x00 /* when full, overwrites its oldest events */
 #define FTRACE_CHUNK_FLAG_JTN	0x04 /* when full, goes on in the linked chunk */
-#define FTRACE_CHUNK_FLAG_STOP	0x08 /* when full, tracing stops */
+#define FTRACE_CHUNK_FLAG_STOP	0x08 /* when full, tracing stops until FTrace_enable */
 #define FTRACE_CHUNK_FLAG_BUSY	0x10 /* is being sent or compressed: the library's own */
 #define FTRACE_CHUNK_FLAG_NODEL 0x20 /* may not be deleted */
 #define FTRACE_CHUNK_FLAG_COMPR 0x40 /* is compressed: the library's own */
@@ -88,33 +88,35 @@ typedef struct FTrace_Chunk *FTrace_Chunk_Ptr;
 #define FTRACE_CHUNK_ID 0xFFAAFFBBu
 
 /* Creates a chunk of normal_size bytes, at least one event of 16 bytes, and an emergency area of
- * emergency_size bytes, at least three. All of it is taken from memory at once, if the machine and
- * the memory cgroups of the process have that much. Returns its number.
+ * emergency_size bytes, at least three. All of its memory is allocated at once, so that logging
+ * never waits for a page: FTRACE_E_NOMEM if the system refuses it. Returns its number.
  *
- * The emergency area takes what says that something is missing or over when the normal area is full
- * and there is no linked chunk to go on in: trace_stop for a STOP chunk; for a JTN one
- * blackout_start, and blackout_end with the number of events lost. Also trace_stop, next_chunk and
- * blackouts that the program logs itself then. */
+ * The emergency area takes the library's own records about a full chunk: trace_stop as soon as a
+ * STOP chunk is full; for a JTN chunk without a FREE chunk to jump to blackout_start, and
+ * blackout_end with the number of events lost. It also takes trace_stop, next_chunk and blackouts
+ * that the program logs itself into a full JTN chunk. */
 FTRACE_API int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_flags flags);
 
 /* FTRACE_E_NODEL, FTRACE_E_BUSY: also for the selected chunk as long as tracing is enabled. A chunk
  * that is linked to is unlinked. */
 FTRACE_API int FTrace_chunk_delete(int number);
 
-/* The mode, NODEL, FULL (takes it out of use) and FREE (empties it) may be set. */
+/* Sets the mode, NODEL, FULL (takes the chunk out of use) and FREE (empties it). Flags read as they
+ * were set until the chunk is used: to select it or to jump to it takes FREE away, and it is FULL
+ * when its last slot is taken (CYC: never). */
 FTRACE_API int FTrace_set_chunk_flags(int number, FTrace_flags flags);
 FTRACE_API int FTrace_get_chunk_flags(int number, FTrace_flags *flags);
 
-/* Events go to this chunk from now on, at once if tracing is enabled. It must be FREE, or empty and
- * not FREE merely because another is linked to it. */
+/* Events go to this chunk from now on, at once if tracing is enabled. It must be FREE. */
 FTRACE_API int FTrace_actual_chunk_select(int number);
 
-/* When chunk_A is full (JTN), or next_chunk is logged in it, events go on in chunk_B, which must be
- * FREE and is then taken. The link stays: a ring of chunks that are sent and FREE again in time
- * never ends. */
+/* When chunk_A is full (JTN), or next_chunk is logged in it, events go on in chunk_B. chunk_B must
+ * be FREE now, and at each jump. The link stays: a ring of chunks that are sent and FREE again in
+ * time never ends. Several chunks may be linked to one. */
 FTRACE_API int FTrace_chunk_link(int chunk_A, int chunk_B);
 
-/* The lowest numbered chunk that has all these flags; 0 (CYC): that is cyclic. */
+/* The lowest number of a chunk that has exactly this mode and all the other flags. CYC is 0, so
+ * flags without JTN and STOP ask for a cyclic chunk. FTRACE_E_NOT_FOUND. */
 FTRACE_API int FTrace_get_first_chunk(FTrace_flags flags);
 
 /* FTRACE_MAX_CHUNK pointers, by number, null where there is no chunk, to the status at the time of
@@ -135,7 +137,9 @@ FTRACE_API int FTrace_enable(void);
 FTRACE_API int FTrace_disable(void);
 
 /* family: one of FTrace_filter_*. With status 1 its events are not logged, with 0 they are. Logs
- * itself as the event (family, status, 0). What is wrong is told by FTrace_last_error. */
+ * itself as the event (family, status, 0). It holds also when it is called while tracing is
+ * disabled: then a tracer outside obeys it, and only the chunk has no event of it. For its errors
+ * see FTrace_last_error. */
 FTRACE_API void FTrace_set_filter(FTrace_BYTE family, int status);
 
 /* Logs an event, at the time CLOCK_MONOTONIC in ns, the clock of ovnitrace's own traces, where
@@ -159,12 +163,13 @@ FTRACE_API int FTrace_send_chunk(int number, int osd_flags, FTrace_flags new_fla
 
 /* Chunks are written to the file fname: consecutive records of 16 bytes, chunk after chunk in the
  * order in which they are sent, on disk when FTrace_send_chunk returns. The first one creates the
- * file, or empties it; a symbolic link is not followed. A chunk that tells no clock rate is
+ * file, or empties it; a symbolic link is not followed. A chunk without a clock rate is
  * preceded by a cycles_per_msec record unless the file has one. flag, l_ip and t_ip are not used.
  */
 FTRACE_API int FTrace_init_disk_writer(char *fname, int flag, char *l_ip, char *t_ip);
 
-/* Writes the chunk's events to that file, whatever the sender is. FTrace_last_error tells. */
+/* Writes the chunk's events to that file, whatever the sender is. For its errors see
+ * FTrace_last_error. */
 FTRACE_API void FTrace_disk_writer(FTrace_Chunk_Ptr c);
 
 /* Chunks are sent as datagrams (docs/ftrace-library.md) to t_ip, "ADDRESS", "ADDRESS:PORT" or
@@ -178,7 +183,7 @@ FTRACE_API int FTrace_OSD_init_udp(int flag, char *l_ip, char *t_ip);
 enum FTrace_error {
 	FTRACE_OK = 0,
 	FTRACE_E_SIZE = -1,	     /* a size is too small */
-	FTRACE_E_NOMEM = -2,	     /* beyond memory */
+	FTRACE_E_NOMEM = -2,	     /* the system gives no memory */
 	FTRACE_E_TOO_MANY = -3,	     /* FTRACE_MAX_CHUNK chunks exist */
 	FTRACE_E_FLAGS = -4,	     /* flags that contradict each other or are the library's own */
 	FTRACE_E_UNKNOWN_CHUNK = -5, /* no chunk of this number */

@@ -5,7 +5,7 @@
  * the note and puts a uprobe on the nop; without a tracer nothing happens.
  *
  * The note's layout is the one that systemtap defined and gdb, perf, bpftrace and libbpf read: type
- * 3, owner "stapsdt"; the addresses of the nop, of the section .stapsdt.base (to tell a prelinked
+ * 3, owner "stapsdt"; the addresses of the nop, of the section .stapsdt.base (to detect a prelinked
  * file) and of a semaphore (0: none); provider, name and arguments as strings. An argument is
  * SIZE@OPERAND, a register or a constant in the assembler's own spelling.
  *

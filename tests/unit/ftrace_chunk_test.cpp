@@ -139,26 +139,55 @@ TEST_F(FtraceChunk, LinkTakesOnlyFreeOnes) {
   int a = create(1, kFree | JTN), b = create(1, kFree | JTN), c = create(1, kFree);
   EXPECT_EQ(FTrace_chunk_link(a, a), FTRACE_E_SELF);
   EXPECT_EQ(FTrace_chunk_link(a, b), 0);
-  EXPECT_EQ(flags_of(b), JTN);
-  EXPECT_EQ(FTrace_chunk_link(c, b), FTRACE_E_NOT_FREE); // in use
-  EXPECT_EQ(FTrace_chunk_link(a, c), 0);                 // instead
-  EXPECT_EQ(flags_of(b), kFree | JTN);
-  EXPECT_EQ(flags_of(c), 0);
+  EXPECT_EQ(FTrace_chunk_link(a, c), 0); // instead
   EXPECT_EQ(FTrace_actual_chunk_select(a), 0);
   EXPECT_EQ(FTrace_chunk_link(b, a), FTRACE_E_NOT_FREE); // selected
   EXPECT_EQ(FTrace_chunk_delete(c), 0);
   EXPECT_EQ(status(a).next, -1);
 }
 
-TEST_F(FtraceChunk, ALinkedChunkKeepsWaitingWhenItsFlagsChange) {
+TEST_F(FtraceChunk, FlagsReadAsTheyWereSetAlsoOfALinkedChunk) {
+  int a = create(1, kFree | JTN), b = create(1, kFree);
+  ASSERT_EQ(FTrace_chunk_link(a, b), 0);
+  std::string path = dir_ / "b.dat";
+  ASSERT_EQ(FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr), 0);
+  for (int mode : {CYC, JTN, STOP})
+    for (int flags : {0, kFree, FULL, NODEL, kFree | NODEL, FULL | NODEL}) {
+      EXPECT_EQ(FTrace_set_chunk_flags(b, FTrace_flags(mode | flags)), 0);
+      EXPECT_EQ(flags_of(b), mode | flags);
+      EXPECT_EQ(FTrace_set_chunk_flags(b, 0), 0);
+      EXPECT_EQ(FTrace_send_chunk(b, 0, FTrace_flags(mode | flags)), 0);
+      EXPECT_EQ(flags_of(b), mode | flags);
+    }
+}
+
+TEST_F(FtraceChunk, OnlyAFreeChunkIsJumpedTo) {
   int a = create(1, kFree | JTN), b = create(2, kFree | JTN);
   ASSERT_EQ(FTrace_chunk_link(a, b), 0);
-  EXPECT_EQ(FTrace_set_chunk_flags(b, JTN | NODEL), 0);
+  EXPECT_EQ(FTrace_set_chunk_flags(b, JTN), 0);
   EXPECT_EQ(FTrace_actual_chunk_select(a), 0);
   EXPECT_EQ(FTrace_enable(), 0);
   log(1), log(2);
+  EXPECT_EQ(FTrace_set_chunk_flags(b, kFree | JTN | NODEL), 0);
+  log(3);
   FTrace_disable();
-  EXPECT_EQ(said_in(b), std::vector{user(2)});
+  EXPECT_EQ(status(a).lost, 1u);
+  EXPECT_EQ(said_in(b), std::vector{user(3)});
+}
+
+TEST_F(FtraceChunk, TwoMayBeLinkedToOne) {
+  int a = create(1, kFree | JTN), b = create(1, kFree | JTN), both = create(3, kFree);
+  EXPECT_EQ(FTrace_chunk_link(a, both), 0);
+  EXPECT_EQ(FTrace_chunk_link(b, both), 0);
+  for (int from : {a, b}) {
+    ASSERT_EQ(FTrace_set_chunk_flags(both, kFree), 0);
+    ASSERT_EQ(FTrace_actual_chunk_select(from), 0);
+    ASSERT_EQ(FTrace_enable(), 0);
+    log(1), log(unsigned(from + 2));
+    FTrace_disable();
+    EXPECT_EQ(said_in(from), std::vector{user(1)});
+    EXPECT_EQ(said_in(both), std::vector{user(unsigned(from + 2))});
+  }
 }
 
 TEST_F(FtraceChunk, WithoutFullASelectedChunkTakesEventsAgain) {
@@ -179,34 +208,53 @@ TEST_F(FtraceChunk, WithoutFullASelectedChunkTakesEventsAgain) {
             (std::vector<Said>{user(1), user(3), user(4), {FTrace_EVT_trace_stop, 0, 0}}));
 }
 
-TEST_F(FtraceChunk, WithoutFullAChunkIsWhatItWasBefore) {
-  int a = create(1, kFree | JTN), linked = create(2, kFree | JTN), left = start(2, JTN);
+TEST_F(FtraceChunk, WithoutFullAChunkThatIsNotSelectedIsNotFreeEither) {
+  int empty = create(2, kFree | JTN), left = start(2, JTN), selected = create(2, kFree);
   log(1);
   FTrace_disable();
-  ASSERT_EQ(FTrace_chunk_link(a, linked), 0);
-  ASSERT_EQ(FTrace_actual_chunk_select(a), 0);
-  for (int chunk : {linked, left}) {
+  ASSERT_EQ(FTrace_actual_chunk_select(selected), 0);
+  for (int chunk : {empty, left}) {
     EXPECT_EQ(FTrace_set_chunk_flags(chunk, FULL | JTN), 0);
     EXPECT_EQ(FTrace_set_chunk_flags(chunk, JTN), 0);
     EXPECT_EQ(flags_of(chunk), JTN);
+    EXPECT_EQ(FTrace_actual_chunk_select(chunk), FTRACE_E_NOT_FREE);
   }
-  EXPECT_EQ(FTrace_actual_chunk_select(left), FTRACE_E_NOT_FREE);
   EXPECT_EQ(FTrace_enable(), 0);
-  log(2), log(3), log(4);
+  log(2);
   FTrace_disable();
-  EXPECT_EQ(said_in(linked), (std::vector{user(3), user(4)}));
   EXPECT_EQ(said_in(left), std::vector{user(1)});
+  EXPECT_EQ(said_in(selected), std::vector{user(2)});
 }
 
 TEST_F(FtraceChunk, GetFirst) {
   EXPECT_EQ(FTrace_get_first_chunk(kFree), FTRACE_E_NOT_FOUND);
-  int jtn = create(1, JTN), cyc = create(1, kFree), stop = create(1, kFree | STOP | NODEL);
-  EXPECT_EQ(FTrace_get_first_chunk(kFree), cyc);
+  int jtn = create(1, JTN), free_jtn = create(1, kFree | JTN), cyc = create(1, kFree),
+      stop = create(1, kFree | STOP | NODEL), kept = create(1, NODEL);
+  EXPECT_EQ(FTrace_get_first_chunk(kFree | CYC), cyc);
   EXPECT_EQ(FTrace_get_first_chunk(CYC), cyc);
   EXPECT_EQ(FTrace_get_first_chunk(JTN), jtn);
+  EXPECT_EQ(FTrace_get_first_chunk(kFree | JTN), free_jtn);
   EXPECT_EQ(FTrace_get_first_chunk(kFree | STOP), stop);
-  EXPECT_EQ(FTrace_get_first_chunk(NODEL), stop);
+  EXPECT_EQ(FTrace_get_first_chunk(NODEL), kept);
+  EXPECT_EQ(FTrace_get_first_chunk(kFree | NODEL), FTRACE_E_NOT_FOUND);
+  EXPECT_EQ(FTrace_get_first_chunk(JTN | STOP), FTRACE_E_NOT_FOUND);
+  ASSERT_EQ(FTrace_chunk_delete(cyc), 0);
+  EXPECT_EQ(FTrace_get_first_chunk(kFree | CYC), FTRACE_E_NOT_FOUND);
+}
+
+TEST_F(FtraceChunk, GetFirstFindsALinkedChunkThatWasSentAndFreed) {
+  int a = create(1, kFree | JTN), b = create(1, kFree | JTN);
+  ASSERT_EQ(FTrace_chunk_link(a, b), 0);
+  ASSERT_EQ(FTrace_actual_chunk_select(a), 0);
+  ASSERT_EQ(FTrace_enable(), 0);
+  log(1), log(2);
+  FTrace_disable();
   EXPECT_EQ(FTrace_get_first_chunk(kFree | JTN), FTRACE_E_NOT_FOUND);
+  std::string path = dir_ / "b.dat";
+  ASSERT_EQ(FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr), 0);
+  ASSERT_EQ(FTrace_send_chunk(b, 0, kFree | JTN), 0);
+  EXPECT_EQ(flags_of(b), kFree | JTN);
+  EXPECT_EQ(FTrace_get_first_chunk(kFree | JTN), b);
 }
 
 TEST_F(FtraceChunk, Table) {

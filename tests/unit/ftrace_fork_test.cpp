@@ -80,7 +80,7 @@ void FtraceFork::fork_while_logging(int chunk, int mode, InChild in_child_do) {
   logger.join();
 }
 
-TEST_F(FtraceFork, EventsThatOthersHaveBegunAreToldToBeLost) {
+TEST_F(FtraceFork, EventsThatOtherThreadsHadStartedAreReportedAsLost) {
   int chunk = start(1 << 18, JTN);
   fork_while_logging(chunk, JTN, [&] {
     FTrace_disable();

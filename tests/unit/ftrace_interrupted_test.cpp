@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A signal at each instruction of TRACER_LOGEVENT, whose handler logs too: it must come to an end.
+// A signal at each instruction of TRACER_LOGEVENT, whose handler logs too, or forks: it must come
+// to an end, and what is saved then must be right.
 #include "tests/unit/support/ftrace_rig.h"
 
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <sys/mman.h>
@@ -12,6 +14,8 @@
 using namespace ovnitrace::test;
 
 namespace {
+
+constexpr unsigned kHangs = 60; ///< seconds; who hangs is killed then
 
 void log_in_handler(int) {
   TRACER_LOGEVENT(FTrace_EVT_user_event_1, 0, 2);
@@ -26,26 +30,62 @@ protected:
   }
   ~FtraceInterrupted() override { munmap(shared_, sizeof *shared_); }
 
-  /// Interrupts the first event of a chunk after so many instructions by that of a handler. What
-  /// the chunk holds is in shared_ then. False if it was logged before so many.
-  bool interrupt(int slots, int mode, unsigned instructions);
+  /// Logs event 0 and so on, `before` of them, into a new chunk, and interrupts the next one by the
+  /// handler after so many instructions. What the chunk holds is in shared_ then. False if the
+  /// event was logged before so many.
+  bool interrupt(int slots, int mode, unsigned instructions, unsigned before = 0,
+                 void (*handler)(int) = log_in_handler);
+
+  /// Saves the chunk, with the clock's record before, into shared_.
+  void save(int chunk);
+  static void fork_and_save(int);
 
   struct Shared {
     volatile bool logged;
     FTrace_Chunk status;
     ftrace_record records[8];
     size_t count;
+    std::vector<ftrace_record> saved() const { return {records, records + count}; }
   } * shared_;
 
 private:
-  [[noreturn]] void child(int slots, int mode);
+  [[noreturn]] void child(int slots, int mode, unsigned before, void (*handler)(int));
 };
 
-void FtraceInterrupted::child(int slots, int mode) {
-  constexpr unsigned kHangs = 60; // seconds; it is killed then rather than to go on for ever
-  signal(SIGUSR1, log_in_handler);
+FtraceInterrupted *g_test; ///< for handlers
+
+void FtraceInterrupted::save(int chunk) {
+  FTrace_disable();
+  shared_->status = status(chunk);
+  std::string path = dir_ / "saved.dat";
+  EXPECT_EQ(FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr), 0);
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, shared_->status.flags & FTRACE_CHUNK_MODE_MASK), 0);
+  const auto records = read_records(path);
+  EXPECT_LE(records.size(), std::size(shared_->records));
+  shared_->count = std::min(records.size(), std::size(shared_->records));
+  std::copy_n(records.begin(), shared_->count, shared_->records);
+}
+
+/// The only chunk is saved by a child, which has not got the interrupted function.
+void FtraceInterrupted::fork_and_save(int) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    alarm(kHangs);
+    g_test->save(0);
+    _exit(HasFailure());
+  }
+  int status = -1;
+  if (waitpid(pid, &status, 0) != pid || status != 0)
+    _exit(1);
+}
+
+void FtraceInterrupted::child(int slots, int mode, unsigned before, void (*handler)(int)) {
+  g_test = this;
+  signal(SIGUSR1, handler);
   alarm(kHangs);
   int chunk = start(slots, mode);
+  for (unsigned i = 0; i < before; i++)
+    log(i);
   timespec now; // lest the dynamic linker look for it in the midst of logging
   clock_gettime(CLOCK_MONOTONIC, &now);
   ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
@@ -53,20 +93,17 @@ void FtraceInterrupted::child(int slots, int mode) {
   log(1);
   shared_->logged = true;
   raise(SIGSTOP);
-  FTrace_disable();
-  shared_->status = status(chunk);
-  auto records = records_of(chunk);
-  shared_->count = records.size();
-  for (size_t i = 0; i < records.size() && i < std::size(shared_->records); i++)
-    shared_->records[i] = records[i];
+  if (handler == log_in_handler)
+    save(chunk);
   _exit(HasFailure());
 }
 
-bool FtraceInterrupted::interrupt(int slots, int mode, unsigned instructions) {
+bool FtraceInterrupted::interrupt(int slots, int mode, unsigned instructions, unsigned before,
+                                  void (*handler)(int)) {
   *shared_ = {};
   const pid_t pid = fork();
   if (pid == 0)
-    child(slots, mode);
+    child(slots, mode, before, handler);
   int status = 0;
   waitpid(pid, &status, 0);
   for (unsigned i = 0; i < instructions && WIFSTOPPED(status) && !shared_->logged; i++) {
@@ -85,14 +122,14 @@ bool FtraceInterrupted::interrupt(int slots, int mode, unsigned instructions) {
 }
 
 TEST_F(FtraceInterrupted, InTheOnlySlotOfACyclicChunk) {
-  const Said begin{FTrace_EVT_blackout_start, 0, 0}, end{FTrace_EVT_blackout_end, 0, 1};
+  const Said start{FTrace_EVT_blackout_start, 0, 0}, end{FTrace_EVT_blackout_end, 0, 1};
   const Said handlers{FTrace_EVT_user_event_1, 0, 2};
   size_t lost = 0, n = 0;
   for (; interrupt(1, FTRACE_CHUNK_FLAG_CYC, unsigned(n)) && !HasFailure(); n++) {
     SCOPED_TRACE(n);
-    std::vector<Said> in_chunk;
-    for (size_t i = 0; i < shared_->count; i++)
-      in_chunk.push_back(said(shared_->records[i]));
+    std::vector<Said> in_chunk = said(shared_->saved());
+    ASSERT_FALSE(in_chunk.empty());
+    in_chunk.erase(in_chunk.begin()); // the clock
     // One of both is there; that the other was overwritten is no loss.
     ASSERT_GE(in_chunk.size(), 1u);
     EXPECT_TRUE(in_chunk[0] == user(1) || in_chunk[0] == handlers);
@@ -102,7 +139,7 @@ TEST_F(FtraceInterrupted, InTheOnlySlotOfACyclicChunk) {
     }
     lost++;
     EXPECT_EQ(shared_->status.lost, 1u);
-    EXPECT_EQ(in_chunk, (std::vector{user(1), begin, end}));
+    EXPECT_EQ(in_chunk, (std::vector{user(1), start, end}));
   }
   EXPECT_GT(lost, 0u);
   EXPECT_GT(n, 50u);
@@ -113,11 +150,65 @@ TEST_F(FtraceInterrupted, NothingIsLostWhereThereIsRoom) {
     size_t n = 0;
     for (; interrupt(3, mode, unsigned(n)) && !HasFailure(); n += 3) {
       SCOPED_TRACE(n);
-      EXPECT_EQ(shared_->count, 2u);
+      EXPECT_EQ(shared_->count, 3u); // with the clock
       EXPECT_EQ(shared_->status.lost, 0u);
     }
     EXPECT_GT(n, 50u);
   }
+}
+
+TEST_F(FtraceInterrupted, AStopChunkStopsOnce) {
+  const Said handlers{FTrace_EVT_user_event_1, 0, 2}, stop{FTrace_EVT_trace_stop, 0, 0};
+  size_t n = 0;
+  for (; interrupt(1, FTRACE_CHUNK_FLAG_STOP, unsigned(n)) && !HasFailure(); n += 2) {
+    SCOPED_TRACE(n);
+    const std::vector<Said> saved = said(shared_->saved());
+    ASSERT_EQ(saved.size(), 3u); // with the clock
+    EXPECT_TRUE(saved[1] == user(1) || saved[1] == handlers);
+    EXPECT_EQ(saved[2], stop);
+  }
+  EXPECT_GT(n, 50u);
+}
+
+TEST_F(FtraceInterrupted, AForkedChildsClockStartsAtItsFirstEvent) {
+  // The slot that the child's copy of the event never fills is in a cyclic chunk still empty.
+  size_t n = 0, empty = 0;
+  for (; interrupt(3, FTRACE_CHUNK_FLAG_CYC, unsigned(n), 1, fork_and_save) && !HasFailure();
+       n += 3) {
+    SCOPED_TRACE(n);
+    const auto saved = shared_->saved();
+    ASSERT_GE(saved.size(), 2u);
+    EXPECT_EQ(said(saved[0]), (Said{FTrace_EVT_cycles_per_msec, 0, 1000000}));
+    EXPECT_EQ(said(saved[1]), user(0));
+    EXPECT_EQ(ftrace_record_tsc(&saved[0]), ftrace_record_tsc(&saved[1]));
+    empty += saved.size() > 2 && saved[2].code == FTrace_EVT_empty;
+  }
+  EXPECT_GT(n, 50u);
+  EXPECT_GT(empty, 0u);
+}
+
+TEST_F(FtraceInterrupted, AForkedChildsFullStopChunkHasStopped) {
+  const Said cut{FTrace_EVT_blackout_end, 0, 1}, stop{FTrace_EVT_trace_stop, 0, 0};
+  size_t n = 0, cuts = 0, full = 0;
+  for (; interrupt(2, FTRACE_CHUNK_FLAG_STOP, unsigned(n), 1, fork_and_save) && !HasFailure();
+       n += 3) {
+    SCOPED_TRACE(n);
+    std::vector<Said> saved = said(shared_->saved());
+    ASSERT_GE(saved.size(), 2u);
+    saved.erase(saved.begin()); // the clock
+    std::erase(saved, Said{});  // a slot of the emergency area that is not filled
+    if (shared_->status.events < 2) {
+      EXPECT_EQ(saved, std::vector{user(0)});
+      continue;
+    }
+    full++;
+    ASSERT_EQ(saved.size(), 3u);
+    cuts += saved[1] == cut;
+    EXPECT_TRUE(saved[1] == cut || saved[1] == user(1));
+    EXPECT_EQ(saved[2], stop);
+  }
+  EXPECT_GT(cuts, 0u);
+  EXPECT_GT(full, cuts);
 }
 
 } // namespace

@@ -45,7 +45,7 @@ TEST_F(FtraceLog, JumpLosesNothingAndUsesTheLastSlot) {
   for (unsigned i = 1; i <= 3; i++)
     log(i);
   EXPECT_EQ(flags_of(a), JTN | FULL);
-  EXPECT_EQ(flags_of(b), JTN);
+  EXPECT_EQ(flags_of(b), kFree | JTN); // nothing has come there yet
   for (unsigned i = 4; i <= 8; i++)
     log(i);
   FTrace_disable();
@@ -92,20 +92,50 @@ TEST_F(FtraceLog, NextChunkWithNoneLinkedChangesNothing) {
 
 TEST_F(FtraceLog, StopStopsAndSaysSo) {
   int chunk = start(2, STOP);
-  log(1), log(2);
+  log(1);
+  EXPECT_EQ(status(chunk).emergency_events, 0u);
+  log(2);
   EXPECT_EQ(flags_of(chunk), STOP | FULL);
+  EXPECT_EQ(status(chunk).emergency_events, 1u); // at once
   log(3), log(4);
+  TRACER_LOGEVENT(FTrace_EVT_trace_stop, 0, 7);
   EXPECT_EQ(FTrace_enable(), FTRACE_E_FULL);
   log(5);
   FTrace_disable();
   EXPECT_EQ(said_in(chunk), (Saids{user(1), user(2), {FTrace_EVT_trace_stop, 0, 0}}));
-  EXPECT_EQ(status(chunk).emergency_events, 1u);
-  EXPECT_EQ(status(chunk).lost, 1u);
+  EXPECT_EQ(status(chunk).lost, 0u); // tracing had ended
   EXPECT_EQ(FTrace_set_chunk_flags(chunk, kFree | STOP), 0);
   EXPECT_EQ(FTrace_enable(), 0);
   log(6);
   FTrace_disable();
   EXPECT_EQ(said_in(chunk), Saids{user(6)});
+  EXPECT_EQ(FTrace_enable(), 0);
+  log(7);
+  EXPECT_EQ(said_in(chunk), (Saids{user(6), user(7), {FTrace_EVT_trace_stop, 0, 0}}));
+}
+
+TEST_F(FtraceLog, AStoppedTraceGoesOnOnlyWhenEnabledAgain) {
+  start(1, STOP);
+  log(1);
+  int other = create(9, kFree);
+  ASSERT_EQ(FTrace_actual_chunk_select(other), 0);
+  log(2);
+  EXPECT_EQ(FTrace_enable(), 0);
+  log(3);
+  FTrace_disable();
+  EXPECT_EQ(said_in(other), Saids{user(3)});
+}
+
+TEST_F(FtraceLog, NextChunkInTheLastSlotOfAStopChunkGoesOn) {
+  int a = create(1, kFree | STOP), b = create(9, kFree | JTN);
+  FTrace_chunk_link(a, b);
+  FTrace_actual_chunk_select(a);
+  FTrace_enable();
+  TRACER_LOGEVENT(FTrace_EVT_next_chunk, 0, 0);
+  log(1);
+  FTrace_disable();
+  EXPECT_EQ(said_in(a), (Saids{{0xFF, 0, 0}}));
+  EXPECT_EQ(said_in(b), Saids{user(1)});
 }
 
 TEST_F(FtraceLog, AStopChunkDoesNotJumpWhenFull) {
@@ -114,7 +144,11 @@ TEST_F(FtraceLog, AStopChunkDoesNotJumpWhenFull) {
   FTrace_actual_chunk_select(a);
   FTrace_enable();
   log(1), log(2);
+  TRACER_LOGEVENT(FTrace_EVT_next_chunk, 0, 0);
+  log(3);
+  FTrace_disable();
   EXPECT_EQ(status(b).events, 0u);
+  EXPECT_EQ(said_in(a), (Saids{user(1), {FTrace_EVT_trace_stop, 0, 0}}));
 }
 
 TEST_F(FtraceLog, NowhereToJumpIsABlackout) {
@@ -134,7 +168,7 @@ TEST_F(FtraceLog, NowhereToJumpIsABlackout) {
 }
 
 TEST_F(FtraceLog, WhatIsLostAfterAChunkWasSavedOrChangedIsAnotherBlackout) {
-  const Said begin{FTrace_EVT_blackout_start, 0, 0};
+  const Said start_of{FTrace_EVT_blackout_start, 0, 0};
   int chunk = start(2, JTN, 6 * kEvent);
   log(1);
   FTrace_disable();
@@ -142,7 +176,7 @@ TEST_F(FtraceLog, WhatIsLostAfterAChunkWasSavedOrChangedIsAnotherBlackout) {
   EXPECT_EQ(FTrace_enable(), 0);
   log(2), log(3), log(4);
   FTrace_disable();
-  Saids expected{user(1), user(2), begin, {FTrace_EVT_blackout_end, 0, 2}};
+  Saids expected{user(1), user(2), start_of, {FTrace_EVT_blackout_end, 0, 2}};
   EXPECT_EQ(said_in(chunk), expected);
   EXPECT_EQ(said_in(chunk), expected);
   EXPECT_EQ(status(chunk).lost, 2u);
@@ -153,7 +187,7 @@ TEST_F(FtraceLog, WhatIsLostAfterAChunkWasSavedOrChangedIsAnotherBlackout) {
   ASSERT_EQ(FTrace_set_chunk_flags(next, FULL | JTN), 0); // taken away again
   log(5), log(6), log(7);
   FTrace_disable();
-  expected.insert(expected.end(), {begin, {FTrace_EVT_blackout_end, 0, 3}});
+  expected.insert(expected.end(), {start_of, {FTrace_EVT_blackout_end, 0, 3}});
   EXPECT_EQ(said_in(chunk), expected);
   EXPECT_EQ(status(chunk).lost, 5u);
 }
@@ -233,7 +267,7 @@ TEST_F(FtraceLog, EnableGoesOnInAChunkThatWasSentAndFreed) {
   FTrace_disable();
   std::string path = dir_ / "a.dat";
   FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr);
-  ASSERT_EQ(FTrace_send_chunk(chunk, 0, CYC), 0); // not freed: goes on behind it
+  ASSERT_EQ(FTrace_send_chunk(chunk, 0, CYC), 0); // not freed: goes on after what it holds
   EXPECT_EQ(FTrace_enable(), 0);
   log(2);
   FTrace_disable();
@@ -333,7 +367,24 @@ TEST_F(FtraceLog, EachFilterKeepsItsFamilyOutAndNoOther) {
   }
 }
 
-TEST_F(FtraceLog, WrongFiltersAreTold) {
+TEST_F(FtraceLog, AFilterThatIsSetWhileTracingIsDisabledHolds) {
+  int chunk = create(9, kFree);
+  FTrace_set_filter(FTrace_filter_ipoint, 1); // before FTrace_enable
+  FTrace_actual_chunk_select(chunk);
+  FTrace_enable();
+  TRACER_LOGEVENT(FTrace_EVT_ipoint, 1, 0);
+  log(1);
+  FTrace_disable();
+  FTrace_set_filter(FTrace_filter_ipoint, 0); // after FTrace_disable
+  FTrace_set_filter(FTrace_filter_user, 1);
+  FTrace_enable();
+  TRACER_LOGEVENT(FTrace_EVT_ipoint, 2, 0);
+  log(2);
+  FTrace_disable();
+  EXPECT_EQ(said_in(chunk), (Saids{user(1), {FTrace_EVT_ipoint, 2, 0}}));
+}
+
+TEST_F(FtraceLog, WrongFiltersAreReported) {
   int chunk = start(4, JTN);
   for (unsigned family : {0x00, 0x0B, 0x19, 0xEF, 0xFC, 0xFF}) {
     FTrace_set_filter(FTrace_BYTE(family), 1);

@@ -71,14 +71,14 @@ constexpr const char *kExpected[] = {
 
 TEST_F(FtraceManual, ExampleByteForByte) {
   std::string path = dir_ / "trace.dat";
-  const unsigned long long begin = now();
+  const unsigned long long start = now();
   manual_example(path.data(), first, second);
   const unsigned long long end = now();
 
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   ASSERT_EQ(bytes.size(), std::size(kExpected) * 16);
-  unsigned long long before = begin;
+  unsigned long long before = start;
   for (size_t i = 0; i < std::size(kExpected); i++) {
     const char *event = bytes.data() + i * 16;
     EXPECT_EQ(memcmp(event, kExpected[i], 4), 0) << "code or parameter 1 of event " << i;
@@ -93,8 +93,9 @@ TEST_F(FtraceManual, ExampleLeavesTheChunksAsItAskedFor) {
   std::string path = dir_ / "trace.dat";
   manual_example(path.data(), first, second);
   EXPECT_EQ(flags_of(0), FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_CYC);
-  EXPECT_EQ(flags_of(1), FTRACE_CHUNK_FLAG_JTN); // a is linked to it
-  EXPECT_EQ(flags_of(2), FTRACE_CHUNK_FLAG_CYC); // waits for b to jump
+  EXPECT_EQ(flags_of(1), FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN);
+  EXPECT_EQ(flags_of(2), FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_CYC);
+  EXPECT_EQ(FTrace_get_first_chunk(FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN), 1);
   EXPECT_EQ(status(0).next, 1);
   EXPECT_EQ(status(1).next, 2);
 }

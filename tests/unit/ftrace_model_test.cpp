@@ -35,7 +35,7 @@ struct ModelChunk {
   std::vector<Said> saved() const {
     auto all = events;
     all.insert(all.end(), emergency.begin(), emergency.end());
-    if (lost && mode == JTN)
+    if (lost)
       all.push_back({FTrace_EVT_blackout_end, 0, lost});
     return all;
   }
@@ -75,14 +75,13 @@ struct Model {
     }
     if (!chunk->full()) {
       chunk->put(event);
+      enabled = chunk->mode != STOP || !chunk->full();
+      if (!enabled)
+        chunk->emergency.push_back({FTrace_EVT_trace_stop, 0, 0});
     } else if (next_chunk) {
       chunk->emergency.push_back(event);
-      enabled = chunk->mode != STOP;
-    } else {
-      if (chunk->lost++ == 0)
-        chunk->emergency.push_back(
-            {chunk->mode == STOP ? FTrace_EVT_trace_stop : FTrace_EVT_blackout_start, 0, 0});
-      enabled = chunk->mode != STOP;
+    } else if (chunk->lost++ == 0) {
+      chunk->emergency.push_back({FTrace_EVT_blackout_start, 0, 0});
     }
   }
 };

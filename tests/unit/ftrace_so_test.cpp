@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The shared library: every primitive by its name, nothing else, and what holds in a fresh process.
+#include "tests/unit/support/probe_traps.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <optional>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -77,6 +79,61 @@ TEST_F(FtraceSo, WithNothingSetUpEachSaysWhatIsMissing) {
   GET(FTrace_disk_writer)(GET(FTrace_get_chunk_table)()[0]);
   EXPECT_EQ(GET(FTrace_last_error)(), FTRACE_E_NO_SENDER);
   EXPECT_EQ(GET(FTrace_chunk_delete)(0), 0);
+}
+
+/// Counts the probes that a tracer outside would see.
+class FtraceProbes : public FtraceSo {
+protected:
+  FtraceProbes() {
+    if (ovnitrace::test::ProbeTraps::kSupported)
+      traps_.emplace(library_, "ovnitrace");
+  }
+  ~FtraceProbes() override { traps_.reset(); }
+  void SetUp() override {
+    if (!traps_)
+      GTEST_SKIP() << "no traps on this machine";
+    for (const char *name : {"event", "enable", "disable"})
+      ASSERT_GT(traps_->places(name), 0u) << name;
+  }
+  unsigned events() const { return traps_->fired("event"); }
+
+  std::optional<ovnitrace::test::ProbeTraps> traps_;
+};
+
+TEST_F(FtraceProbes, EventsFireOneEachAndOnlyWhileTracingIsEnabled) {
+  auto *log = GET(TRACER_LOGEVENT);
+  log(FTrace_EVT_user_event_0, 0, 0);
+  EXPECT_EQ(events(), 0u);
+  GET(FTrace_enable)();
+  EXPECT_EQ(traps_->fired("enable"), 1u);
+  log(FTrace_EVT_user_event_0, 0, 1);
+  log(FTrace_EVT_ipoint, 1, 0);
+  EXPECT_EQ(events(), 2u);
+  GET(FTrace_disable)();
+  EXPECT_EQ(traps_->fired("disable"), 1u);
+  log(FTrace_EVT_user_event_0, 0, 2);
+  EXPECT_EQ(events(), 2u);
+  GET(FTrace_enable)();
+  log(FTrace_EVT_user_event_0, 0, 3);
+  EXPECT_EQ(events(), 3u);
+}
+
+TEST_F(FtraceProbes, FiltersFireAlsoWhileTracingIsDisabled) {
+  auto *filter = GET(FTrace_set_filter);
+  filter(FTrace_filter_interrupt, 1); // before FTrace_enable
+  EXPECT_EQ(events(), 1u);
+  GET(FTrace_enable)();
+  filter(FTrace_filter_interrupt, 0);
+  EXPECT_EQ(events(), 2u);
+  filter(FTrace_filter_user, 1);
+  GET(TRACER_LOGEVENT)(FTrace_EVT_user_event_0, 0, 0);
+  EXPECT_EQ(events(), 3u); // filtered
+  GET(FTrace_disable)();
+  filter(FTrace_filter_user, 0);
+  EXPECT_EQ(events(), 4u);
+  filter(FTrace_filter_user, 2);
+  filter(0x09, 1);
+  EXPECT_EQ(events(), 4u); // refused
 }
 
 size_t open_files() {

@@ -66,7 +66,7 @@ TEST_F(SharkLibrary, TheManualsExampleGoesToParaver) {
 // What each means is in the tests of its model; here none is unknown to all of them.
 TEST_F(SharkLibrary, EveryCodeOfTheManualIsTakenByAModel) {
   std::string path = dir_ / "trace.dat";
-  const int chunk = create(int(std::size(kManualCodes)), kFree | FTRACE_CHUNK_FLAG_STOP);
+  const int chunk = create(int(std::size(kManualCodes)), kFree | FTRACE_CHUNK_FLAG_JTN);
   ASSERT_EQ(FTrace_actual_chunk_select(chunk), 0);
   FTrace_enable();
   for (const ManualCode &code : kManualCodes)

@@ -52,7 +52,7 @@ enum ovt_put ovt_area_put(struct ovt_area *area, const struct ovt_event *event, 
 						     memory_order_relaxed))
 		return OVT_AGAIN;
 
-	/* From here to `written` the area's memory stays, for who closes it waits. */
+	/* From here until `written` is counted the memory stays: a thread that closes waits. */
 	struct ftrace_record record;
 	ftrace_record_set(&record, event->code, event->par1, now, event->par2);
 	bool done = true;
@@ -60,7 +60,8 @@ enum ovt_put ovt_area_put(struct ovt_area *area, const struct ovt_event *event, 
 		done = overwrite(area, at < slots ? at : at % slots, &record);
 	else
 		write_record(&area->records[at], &record);
-	/* A signal handler that has interrupted this one may have forked, and this be the child. */
+	/* A signal handler may have interrupted this and forked: then this may be the child, which
+	 * has settled the area already. */
 	if (forks == atomic_load_explicit(&ovt_forks, memory_order_relaxed))
 		atomic_fetch_add_explicit(&area->written, 1, memory_order_release);
 	/* The last one has closed the area, whether or not it found its slot in use. */
@@ -111,7 +112,7 @@ uint64_t ovt_area_forked(struct ovt_area *area, bool cyclic)
 		area->records[at].code = FTrace_EVT_empty;
 	const unsigned char *in_use = (const unsigned char *)area->in_use;
 	for (uint64_t slot = 0; cyclic && slot < area->slots; slot++)
-		if (in_use[slot]) /* lest pages be copied that need not */
+		if (in_use[slot]) /* writing copies the page */
 			atomic_flag_clear(&area->in_use[slot]);
 	atomic_store(&area->written, count);
 	return written < count ? count - written : 0;

@@ -38,7 +38,7 @@ enum ovt_put {
 	OVT_ROOM,   /* nothing done: no room */
 	OVT_CLOSED, /* nothing done: not open */
 	OVT_AGAIN,  /* nothing done: another thread was faster */
-	OVT_HELD,   /* nothing done: a thread that was suspended in its midst holds the slot */
+	OVT_HELD,   /* nothing done: a thread that was suspended while it wrote holds the slot */
 };
 
 /* What is to be logged; its time is read when it is put. */

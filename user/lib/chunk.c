@@ -2,7 +2,6 @@
 #include "user/lib/chunk.h"
 
 #include "user/lib/clock.h"
-#include "user/lib/tracer.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -75,9 +74,9 @@ static bool wait_for_pins(struct ovt_chunk *chunk)
 void ovt_chunk_end_blackout(struct ovt_chunk *chunk)
 {
 	uint64_t lost = atomic_fetch_or(&chunk->lost, LOST_OVER);
-	if ((lost & LOST_OVER) || ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_STOP)
+	if (lost & LOST_OVER)
 		return;
-	lost -= atomic_load(&chunk->told);
+	lost -= atomic_load(&chunk->reported);
 	if (!lost)
 		return;
 	struct ovt_event end = {FTrace_EVT_blackout_end, 0,
@@ -86,14 +85,33 @@ void ovt_chunk_end_blackout(struct ovt_chunk *chunk)
 	}
 }
 
-/* Counts what was told already to be lost. */
-static void count_told(struct ovt_chunk *chunk, uint64_t lost)
+void ovt_chunk_stop(struct ovt_chunk *chunk)
 {
-	atomic_fetch_add(&chunk->told, lost);
+	static const struct ovt_event stop = {FTrace_EVT_trace_stop, 0, 0};
+	if (atomic_exchange(&chunk->stopped, true))
+		return;
+	while (ovt_area_put(&chunk->emergency, &stop, 0, 0) == OVT_AGAIN) {
+	}
+}
+
+/* Counts lost events that the chunk's records report already. */
+static void count_reported(struct ovt_chunk *chunk, uint64_t lost)
+{
+	atomic_fetch_add(&chunk->reported, lost);
 	atomic_fetch_add(&chunk->lost, lost);
 }
 
-void ovt_chunk_forked(struct ovt_chunk *chunk)
+static bool has_trace_stop(const struct ovt_area *area)
+{
+	for (uint32_t i = 0; i < ovt_area_count(area); i++)
+		if ((area->records[i].code & FTRACE_CODE_MASK) == FTrace_EVT_trace_stop)
+			return true;
+	return false;
+}
+
+/* In a forked child, ends what other threads of the parent were doing: the child has not got them.
+ */
+static void settle_after_fork(struct ovt_chunk *chunk)
 {
 	bool cyclic = ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_CYC;
 	uint64_t cut = ovt_area_forked(&chunk->normal, cyclic);
@@ -104,18 +122,25 @@ void ovt_chunk_forked(struct ovt_chunk *chunk)
 		atomic_fetch_and(&chunk->settings, (FTrace_flags)~FTRACE_CHUNK_FLAG_BUSY);
 		ovt_chunk_unclaim(chunk, &chunk->claim);
 	}
-	/* A cyclic one's slots do not show, once it goes round, which they were. */
+	/* The thread that filled the chunk may not have come to log trace_stop. */
+	if (ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_STOP && ovt_chunk_is_full(chunk) &&
+	    !chunk->compressed && !has_trace_stop(&chunk->emergency)) {
+		atomic_store(&chunk->stopped, false);
+		ovt_chunk_stop(chunk);
+	}
+	/* In a cyclic chunk that goes on, nobody can see later which slots were cut off. */
 	if (!cut || !cyclic)
 		return;
 	const struct ovt_event start = {FTrace_EVT_blackout_start, 0, 0},
 			       end = {FTrace_EVT_blackout_end, 0, (uint32_t)cut};
 	ovt_area_put(&chunk->emergency, &start, 0, 0);
 	ovt_area_put(&chunk->emergency, &end, 0, 0);
-	count_told(chunk, cut);
+	count_reported(chunk, cut);
 }
 
-/* Says in the place of each event that a fork has cut off that it is lost. The chunk is claimed. */
-static void tell_cut_off(struct ovt_chunk *chunk)
+/* Puts a blackout_end of one event in the place of each event that a fork has cut off. The chunk is
+ * claimed. */
+static void mark_cut_off(struct ovt_chunk *chunk)
 {
 	bool cyclic = ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_CYC;
 	uint64_t time = chunk->forked;
@@ -123,7 +148,7 @@ static void tell_cut_off(struct ovt_chunk *chunk)
 		struct ftrace_record *record = &chunk->normal.records[i];
 		if (record->code == FTrace_EVT_empty) {
 			ftrace_record_set(record, FTrace_EVT_blackout_end, 0, time, 1);
-			count_told(chunk, 1);
+			count_reported(chunk, 1);
 		}
 		time = ftrace_record_tsc(record);
 	}
@@ -138,7 +163,7 @@ bool ovt_chunk_claim(struct ovt_chunk *chunk, struct ovt_claim *claim)
 		ovt_chunk_end_blackout(chunk);
 		claim->emergency = ovt_area_close(&chunk->emergency);
 		if (ovt_area_settle(&chunk->emergency)) {
-			tell_cut_off(chunk);
+			mark_cut_off(chunk);
 			return true;
 		}
 	}
@@ -148,22 +173,14 @@ bool ovt_chunk_claim(struct ovt_chunk *chunk, struct ovt_claim *claim)
 
 void ovt_chunk_unclaim(struct ovt_chunk *chunk, const struct ovt_claim *claim)
 {
-	/* What is lost from here on is another blackout. */
+	/* An event that is lost from here on starts another blackout. */
 	uint64_t lost = atomic_load(&chunk->lost);
 	if (lost & LOST_OVER) {
-		atomic_store(&chunk->told, lost & ~LOST_OVER);
+		atomic_store(&chunk->reported, lost & ~LOST_OVER);
 		atomic_store(&chunk->lost, lost & ~LOST_OVER);
 	}
 	atomic_fetch_or(&chunk->emergency.head, claim->emergency);
 	atomic_fetch_or(&chunk->normal.head, claim->normal);
-}
-
-static bool is_linked_to(int number)
-{
-	for (int i = 0; i < FTRACE_MAX_CHUNK; i++)
-		if (ovt_chunks[i].exists && atomic_load(&ovt_chunks[i].next) == number)
-			return true;
-	return false;
 }
 
 FTrace_flags ovt_chunk_flags(struct ovt_chunk *chunk)
@@ -171,9 +188,9 @@ FTrace_flags ovt_chunk_flags(struct ovt_chunk *chunk)
 	FTrace_flags flags = atomic_load(&chunk->settings);
 	uint64_t head = atomic_load(&chunk->normal.head);
 	bool cyclic = (flags & FTRACE_CHUNK_MODE_MASK) == FTRACE_CHUNK_FLAG_CYC;
-	if ((head & AREA_READY) && !is_linked_to(ovt_chunk_number(chunk)))
+	if (head & AREA_READY)
 		flags |= FTRACE_CHUNK_FLAG_FREE;
-	if ((head & AREA_MARKED_FULL) || (!cyclic && (head & AREA_COUNT) >= chunk->normal.slots))
+	if ((head & AREA_MARKED_FULL) || (!cyclic && ovt_chunk_is_full(chunk)))
 		flags |= FTRACE_CHUNK_FLAG_FULL;
 	return flags;
 }
@@ -200,27 +217,15 @@ static int make_free(struct ovt_chunk *chunk)
 		chunk->compressed_size = 0;
 	}
 	atomic_store(&chunk->lost, 0);
-	atomic_store(&chunk->told, 0);
+	atomic_store(&chunk->reported, 0);
+	atomic_store(&chunk->stopped, false);
 	ovt_area_reset(&chunk->emergency, AREA_OPEN);
 	ovt_area_reset(&chunk->normal, AREA_READY);
 	return 0;
 }
 
-/* What a chunk is given back to that is neither made FREE nor FULL. */
-static uint64_t normal_after(struct ovt_chunk *chunk, const struct ovt_claim *claim)
-{
-	uint64_t head = atomic_load(&chunk->normal.head);
-	uint64_t state = claim->normal;
-	/* FULL has closed it: as it would be now without. */
-	if ((head & AREA_MARKED_FULL) && ovt_tracer_selects(chunk))
-		state = AREA_OPEN;
-	else if ((head & AREA_MARKED_FULL) && !(head & AREA_COUNT))
-		state = AREA_READY;
-	/* Not FREE takes it out of the chunks to be chosen from, but not out of a link. */
-	return is_linked_to(ovt_chunk_number(chunk)) ? state : state & AREA_OPEN;
-}
-
-int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struct ovt_claim *claim)
+int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struct ovt_claim *claim,
+			bool selected)
 {
 	struct ovt_claim kept = {0, 0};
 	if (flags & FTRACE_CHUNK_FLAG_FREE) {
@@ -230,9 +235,10 @@ int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struc
 	} else if (flags & FTRACE_CHUNK_FLAG_FULL) {
 		atomic_fetch_or(&chunk->normal.head, AREA_MARKED_FULL);
 	} else if (!chunk->compressed) {
-		kept.normal = normal_after(chunk, claim);
+		uint64_t head = atomic_fetch_and(&chunk->normal.head, ~AREA_MARKED_FULL);
+		bool reopens = selected && (head & AREA_MARKED_FULL);
+		kept.normal = reopens ? AREA_OPEN : claim->normal & AREA_OPEN;
 		kept.emergency = AREA_OPEN;
-		atomic_fetch_and(&chunk->normal.head, ~AREA_MARKED_FULL);
 	}
 	FTrace_flags settings = flags & (FTRACE_CHUNK_MODE_MASK | FTRACE_CHUNK_FLAG_NODEL);
 	if (chunk->compressed)
@@ -242,14 +248,33 @@ int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struc
 	return FTRACE_OK;
 }
 
-__attribute__((destructor)) static void unload(void)
+/* ---- fork --------------------------------------------------------------------------------------
+ */
+
+/* No other thread changes or sends a chunk while the process forks. */
+static void before_fork(void)
 {
-	if (!ovt_unloading())
-		return;
-	/* It may be exit all the same, where the first chunk was made before main(). */
-	FTrace_disable();
-	struct ovt_claim claim;
+	pthread_mutex_lock(&ovt_sender_lock);
+	pthread_mutex_lock(&ovt_lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&ovt_lock);
+	pthread_mutex_unlock(&ovt_sender_lock);
+}
+
+static void in_child(void)
+{
+	atomic_fetch_add(&ovt_forks, 1);
 	for (int i = 0; i < FTRACE_MAX_CHUNK; i++)
-		if (ovt_chunks[i].exists && ovt_chunk_claim(&ovt_chunks[i], &claim))
-			ovt_chunk_free_memory(&ovt_chunks[i]);
+		if (ovt_chunks[i].exists)
+			settle_after_fork(&ovt_chunks[i]);
+	after_fork();
+}
+
+/* The C library drops these handlers when it unloads the library. */
+__attribute__((constructor)) static void load(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
 }

@@ -14,7 +14,7 @@
 
 #include <ovnitrace/ftrace.h>
 
-#define LOST_OVER (1ull << 63) /* what comes now is not lost any more: look where to go */
+#define LOST_OVER (1ull << 63) /* the blackout has ended: an event must look again where to go */
 
 /* What a chunk was when it was taken from all logging. */
 struct ovt_claim {
@@ -24,11 +24,12 @@ struct ovt_claim {
 struct ovt_chunk {
 	struct ovt_area normal;
 	struct ovt_area emergency;
-	_Atomic uint64_t lost;	  /* events that found no room; LOST_OVER */
-	_Atomic uint64_t told;	  /* of these, how many the blackouts that are over tell */
-	_Atomic uint32_t pins;	  /* threads that are deciding what to do since it is full */
-	_Atomic int next;	  /* the chunk to go on in, or -1 */
-	_Atomic uint8_t settings; /* mode, NODEL, BUSY, COMPR; FREE and FULL are the areas' */
+	_Atomic uint64_t lost;	   /* events that found no room; LOST_OVER */
+	_Atomic uint64_t reported; /* how many of these the blackouts that have ended report */
+	_Atomic bool stopped;	   /* STOP: trace_stop is logged */
+	_Atomic uint32_t pins;	   /* threads that are deciding what to do since it is full */
+	_Atomic int next;	   /* the chunk to go on in, or -1 */
+	_Atomic uint8_t settings;  /* mode, NODEL, BUSY, COMPR; FREE and FULL are the areas' */
 
 	bool exists;
 	struct ovt_claim claim; /* while BUSY */
@@ -57,25 +58,33 @@ void ovt_chunk_free_memory(struct ovt_chunk *chunk);
 /* Replaces the memory of a claimed chunk by its compressed form, which is malloc'd. */
 void ovt_chunk_set_compressed(struct ovt_chunk *chunk, void *compressed, size_t size);
 
-/* Takes it from all logging, and waits for those who are at it: what it holds stays as it is. False
- * if one of them does not come to an end; then nothing has changed. */
+/* Closes it to all logging and waits for threads that are logging: then what it holds stays as it
+ * is. False, with nothing changed, if one of them does not finish in about a second. */
 bool ovt_chunk_claim(struct ovt_chunk *chunk, struct ovt_claim *claim);
 /* Gives it back as it was. */
 void ovt_chunk_unclaim(struct ovt_chunk *chunk, const struct ovt_claim *claim);
 
-/* In a forked child: ends what threads were at that it does not have. */
-void ovt_chunk_forked(struct ovt_chunk *chunk);
-
 /* Ends the loss of events, if there was any, with a blackout_end. */
 void ovt_chunk_end_blackout(struct ovt_chunk *chunk);
+
+/* Logs trace_stop into a full STOP chunk: once, whoever calls it, until the chunk is emptied. */
+void ovt_chunk_stop(struct ovt_chunk *chunk);
+
+/* All slots of the normal area are taken. */
+static inline bool ovt_chunk_is_full(struct ovt_chunk *chunk)
+{
+	return (atomic_load(&chunk->normal.head) & AREA_COUNT) >= chunk->normal.slots;
+}
 
 /* Flags as they are now. */
 FTrace_flags ovt_chunk_flags(struct ovt_chunk *chunk);
 /* Whether a chunk may be given these flags by a program: FTRACE_E_FLAGS. */
 int ovt_flags_check(FTrace_flags flags, bool compressed);
-/* Gives a claimed chunk these flags, and back to logging where they leave it as it was. With FREE
- * it is emptied: FTRACE_E_NOMEM, and nothing has changed. */
-int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struct ovt_claim *claim);
+/* Gives a claimed chunk these flags. With FREE it is emptied: FTRACE_E_NOMEM, and nothing has
+ * changed. Otherwise, without FULL, it takes events again if it did when it was claimed, or if it
+ * is the selected chunk and was FULL only by its flag. */
+int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struct ovt_claim *claim,
+			bool selected);
 
 /* Keeps `result` for FTrace_last_error, and returns it. */
 int ovt_result(int result);

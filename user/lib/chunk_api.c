@@ -32,12 +32,13 @@ static int create(int normal_size, int emergency_size, FTrace_flags flags)
 	if (error)
 		return error;
 	atomic_store(&chunk->lost, 0);
-	atomic_store(&chunk->told, 0);
+	atomic_store(&chunk->reported, 0);
+	atomic_store(&chunk->stopped, false);
 	chunk->forked = 0;
 	atomic_store(&chunk->next, -1);
 	ovt_area_reset(&chunk->normal, 0);
 	ovt_area_reset(&chunk->emergency, 0);
-	ovt_chunk_set_flags(chunk, flags, &(struct ovt_claim){0, AREA_OPEN});
+	ovt_chunk_set_flags(chunk, flags, &(struct ovt_claim){0, AREA_OPEN}, false);
 	chunk->exists = true;
 	return number;
 }
@@ -94,7 +95,7 @@ static int set_flags(struct ovt_chunk *chunk, FTrace_flags flags)
 	if (error)
 		return error;
 	if (ovt_tracer_uses(chunk)) {
-		/* Only whether it may be deleted may change under the feet of who logs. */
+		/* While threads log into it only NODEL may change. */
 		if ((flags ^ ovt_chunk_flags(chunk)) & ~FTRACE_CHUNK_FLAG_NODEL)
 			return FTRACE_E_BUSY;
 		atomic_store(&chunk->settings,
@@ -104,7 +105,7 @@ static int set_flags(struct ovt_chunk *chunk, FTrace_flags flags)
 	struct ovt_claim claim;
 	if (!ovt_chunk_claim(chunk, &claim))
 		return FTRACE_E_BUSY;
-	error = ovt_chunk_set_flags(chunk, flags, &claim);
+	error = ovt_chunk_set_flags(chunk, flags, &claim, ovt_tracer_selects(chunk));
 	if (error)
 		ovt_chunk_unclaim(chunk, &claim);
 	return error;
@@ -174,10 +175,11 @@ int FTrace_chunk_link(int chunk_A, int chunk_B)
 	return ovt_result(result);
 }
 
+/* CYC has no bit of its own: so the mode must be the same, and of the others more may be set. */
 static bool has_flags(struct ovt_chunk *chunk, FTrace_flags wanted)
 {
 	FTrace_flags flags = ovt_chunk_flags(chunk);
-	return wanted ? (flags & wanted) == wanted : !(flags & FTRACE_CHUNK_MODE_MASK);
+	return !((flags ^ wanted) & FTRACE_CHUNK_MODE_MASK) && (flags & wanted) == wanted;
 }
 
 int FTrace_get_first_chunk(FTrace_flags flags)
@@ -189,4 +191,16 @@ int FTrace_get_first_chunk(FTrace_flags flags)
 			found = i;
 	pthread_mutex_unlock(&ovt_lock);
 	return ovt_result(found);
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+	if (!ovt_unloading())
+		return;
+	/* It may be exit all the same, where the first chunk was made before main(). */
+	FTrace_disable();
+	struct ovt_claim claim;
+	for (int i = 0; i < FTRACE_MAX_CHUNK; i++)
+		if (ovt_chunks[i].exists && ovt_chunk_claim(&ovt_chunks[i], &claim))
+			ovt_chunk_free_memory(&ovt_chunks[i]);
 }

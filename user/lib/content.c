@@ -9,7 +9,7 @@
 
 enum { RECORD = sizeof(struct ftrace_record) };
 
-static bool tells_clock(const struct ftrace_record *record)
+static bool gives_clock(const struct ftrace_record *record)
 {
 	uint16_t code = record->code & FTRACE_CODE_MASK;
 	return (code == FTrace_EVT_cycles_per_msec || code == FTrace_EVT_trace_start) &&
@@ -18,7 +18,7 @@ static bool tells_clock(const struct ftrace_record *record)
 
 static void look_through(struct ovt_content *content)
 {
-	content->tells_clock = false;
+	content->has_clock = false;
 	content->earliest = UINT64_MAX;
 	for (int part = 0; part < 2; part++) {
 		for (uint32_t i = 0; i < content->count[part]; i++) {
@@ -28,7 +28,7 @@ static void look_through(struct ovt_content *content)
 				continue;
 			if (time < content->earliest)
 				content->earliest = time;
-			content->tells_clock |= tells_clock(record);
+			content->has_clock |= gives_clock(record);
 		}
 	}
 }

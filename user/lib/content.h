@@ -8,7 +8,7 @@
 struct ovt_content {
 	const struct ftrace_record *part[2]; /* normal, emergency */
 	uint32_t count[2];
-	bool tells_clock;  /* has cycles_per_msec, or trace_start with a rate */
+	bool has_clock;	   /* has cycles_per_msec, or trace_start with a rate */
 	uint64_t earliest; /* time of the first event */
 	void *buffer;	   /* of its own, or null */
 };
@@ -22,7 +22,8 @@ static inline bool ovt_content_empty(const struct ovt_content *content)
 	return content->count[0] + (uint64_t)content->count[1] == 0;
 }
 
-/* The record that tells the rate of the clock, for what does not. */
+/* A record with the rate of the clock, for content that has none: at the time of its first event.
+ */
 struct ftrace_record ovt_content_clock(const struct ovt_content *content);
 
 /* The compressed form of what the chunk holds, malloc'd, of *size bytes; null for one that is

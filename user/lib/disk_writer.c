@@ -14,15 +14,17 @@
 static struct {
 	char name[PATH_MAX]; /* empty: not initialized */
 	int fd;		     /* -1: not yet created */
-	bool clock_told;
+	bool has_clock;
 } file = {.fd = -1};
+
+static ovt_send send_to_file;
 
 static int prepare(void *name)
 {
 	if (file.fd >= 0)
 		close(file.fd);
 	file.fd = -1;
-	file.clock_told = false;
+	file.has_clock = false;
 	strcpy(file.name, name);
 	return FTRACE_OK;
 }
@@ -32,7 +34,7 @@ int FTrace_init_disk_writer(char *fname, int flag, char *l_ip, char *t_ip)
 	(void)flag, (void)l_ip, (void)t_ip;
 	if (!fname || !*fname || strlen(fname) >= sizeof file.name)
 		return ovt_result(FTRACE_E_ARGUMENT);
-	return ovt_result(ovt_sender_set(ovt_disk_send, prepare, fname));
+	return ovt_result(ovt_sender_set(send_to_file, prepare, fname));
 }
 
 static int create(void)
@@ -74,23 +76,23 @@ static int write_all(struct iovec *part, int parts)
 	return FTRACE_OK;
 }
 
-int ovt_disk_send(const struct ovt_content *content)
+static int send_to_file(const struct ovt_content *content)
 {
 	int error = create();
 	if (error || ovt_content_empty(content))
 		return error;
 	struct stat before;
 	bool can_undo = fstat(file.fd, &before) == 0 && S_ISREG(before.st_mode);
-	bool tell_clock = !file.clock_told && !content->tells_clock;
+	bool needs_clock = !file.has_clock && !content->has_clock;
 	struct ftrace_record clock = ovt_content_clock(content);
 	struct iovec parts[] = {
-		{&clock, tell_clock ? sizeof clock : 0},
+		{&clock, needs_clock ? sizeof clock : 0},
 		{(void *)content->part[0], content->count[0] * sizeof(struct ftrace_record)},
 		{(void *)content->part[1], content->count[1] * sizeof(struct ftrace_record)},
 	};
 	error = write_all(parts, 3);
 	if (!error)
-		file.clock_told = true;
+		file.has_clock = true;
 	else if (can_undo && ftruncate(file.fd, before.st_size) != 0)
 		error = FTRACE_E_IO; /* the file ends in a part of the chunk */
 	return error;
@@ -99,7 +101,7 @@ int ovt_disk_send(const struct ovt_content *content)
 void FTrace_disk_writer(FTrace_Chunk_Ptr c)
 {
 	bool known = c && c->id == FTRACE_CHUNK_ID && c->number < FTRACE_MAX_CHUNK;
-	ovt_result(known ? ovt_sender_hand_over((int)c->number, ovt_disk_send, NULL)
+	ovt_result(known ? ovt_sender_hand_over((int)c->number, send_to_file, NULL)
 			 : FTRACE_E_UNKNOWN_CHUNK);
 }
 

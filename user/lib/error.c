@@ -20,7 +20,7 @@ static const char *const texts[] = {
 		"a chunk needs room for an event, 16 bytes, and for three in its emergency "
 		"area, 48 bytes: ask for more",
 	[-FTRACE_E_NOMEM] =
-		"there is not that much memory: make the chunk smaller, or delete others",
+		"the system gives no more memory: make the chunk smaller, or delete others",
 	[-FTRACE_E_TOO_MANY] =
 		"there are 256 chunks, which is the most: delete some, or make them larger",
 	[-FTRACE_E_FLAGS] =
@@ -49,13 +49,13 @@ static const char *const texts[] = {
 	[-FTRACE_E_ADDRESS] =
 		"not a numeric address, not one of this machine, or not to be reached",
 	[-FTRACE_E_OPEN] =
-		"the trace file cannot be created; errno tells why (ELOOP: it is a symbolic "
+		"the trace file cannot be created; errno has the reason (ELOOP: it is a symbolic "
 		"link, which is not followed)",
 	[-FTRACE_E_DISK_FULL] =
 		"no space is left for the chunk, or a limit reached: the chunk keeps its "
 		"events, so make room or name another file and send it again",
 	[-FTRACE_E_IO] =
-		"writing the trace file failed; errno tells why; the chunk keeps its events",
+		"writing the trace file failed; errno has the reason; the chunk keeps its events",
 	[-FTRACE_E_NETWORK] =
 		"sending a datagram failed, or nobody listens; the chunk keeps its events",
 	[-FTRACE_E_NOT_COMPRESSED] =

@@ -19,7 +19,7 @@ int ovt_sender_set(ovt_send *send, int (*prepare)(void *argument), void *argumen
 }
 
 /* Marks a chunk busy and takes it from all logging. */
-static int begin(struct ovt_chunk *chunk, const FTrace_flags *new_flags)
+static int take(struct ovt_chunk *chunk, const FTrace_flags *new_flags)
 {
 	if (!chunk)
 		return FTRACE_E_UNKNOWN_CHUNK;
@@ -34,12 +34,13 @@ static int begin(struct ovt_chunk *chunk, const FTrace_flags *new_flags)
 	return FTRACE_OK;
 }
 
-/* Under ovt_lock, as begin(). */
-static int end(struct ovt_chunk *chunk, const FTrace_flags *new_flags, int error)
+/* Under ovt_lock, as take(). */
+static int give_back(struct ovt_chunk *chunk, const FTrace_flags *new_flags, int error)
 {
 	atomic_fetch_and(&chunk->settings, (FTrace_flags)~FTRACE_CHUNK_FLAG_BUSY);
 	if (!error && new_flags)
-		error = ovt_chunk_set_flags(chunk, *new_flags, &chunk->claim);
+		error = ovt_chunk_set_flags(chunk, *new_flags, &chunk->claim,
+					    ovt_tracer_selects(chunk));
 	if (error || !new_flags)
 		ovt_chunk_unclaim(chunk, &chunk->claim);
 	return error;
@@ -64,12 +65,12 @@ int ovt_sender_hand_over(int number, ovt_send *send, const FTrace_flags *new_fla
 {
 	pthread_mutex_lock(&ovt_lock);
 	struct ovt_chunk *chunk = ovt_chunk_find(number);
-	int error = begin(chunk, new_flags);
+	int error = take(chunk, new_flags);
 	if (!error) {
 		pthread_mutex_unlock(&ovt_lock);
 		error = send_content(chunk, send);
 		pthread_mutex_lock(&ovt_lock);
-		error = end(chunk, new_flags, error);
+		error = give_back(chunk, new_flags, error);
 	}
 	pthread_mutex_unlock(&ovt_lock);
 	return error;
@@ -84,11 +85,11 @@ int FTrace_send_chunk(int number, int osd_flags, FTrace_flags new_flags)
 int FTrace_compress_chunk(int number, FTrace_flags new_flags)
 {
 	FTrace_flags flags = new_flags & ~FTRACE_CHUNK_FLAG_COMPR;
-	if (flags & FTRACE_CHUNK_FLAG_FREE) /* would throw away what it is to keep */
+	if (flags & FTRACE_CHUNK_FLAG_FREE) /* would empty the chunk */
 		return ovt_result(FTRACE_E_FLAGS);
 	pthread_mutex_lock(&ovt_lock);
 	struct ovt_chunk *chunk = ovt_chunk_find(number);
-	int error = begin(chunk, &flags);
+	int error = take(chunk, &flags);
 	if (!error) {
 		void *compressed;
 		size_t size;
@@ -97,7 +98,7 @@ int FTrace_compress_chunk(int number, FTrace_flags new_flags)
 		pthread_mutex_lock(&ovt_lock);
 		if (!error && compressed)
 			ovt_chunk_set_compressed(chunk, compressed, size);
-		error = end(chunk, &flags, error);
+		error = give_back(chunk, &flags, error);
 	}
 	pthread_mutex_unlock(&ovt_lock);
 	return ovt_result(error);

@@ -7,8 +7,6 @@
 
 typedef int ovt_send(const struct ovt_content *content);
 
-ovt_send ovt_disk_send, ovt_udp_send;
-
 /* Makes `send` the one that FTrace_send_chunk uses, if `prepare` succeeds with its argument. */
 int ovt_sender_set(ovt_send *send, int (*prepare)(void *argument), void *argument);
 

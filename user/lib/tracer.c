@@ -5,8 +5,9 @@
 
 #include <ovnitrace/usdt.h>
 
-/* Who takes events. */
-enum { TO_TRACER = 1, TO_CHUNK = 2 };
+/* Who takes events: the probe, the selected chunk. Above these bits a counter goes on whenever
+ * tracing into chunks starts, so that a thread that comes late ends no tracing but its own. */
+enum { TO_TRACER = 1, TO_CHUNK = 2, TRACING_TURN = 4 };
 
 static _Atomic unsigned destinations;
 static _Atomic uint32_t filtered; /* a bit per family */
@@ -97,40 +98,47 @@ static void put_emergency(struct ovt_chunk *chunk, const struct ovt_event *event
 	}
 }
 
-/* Counts a lost event; at the first one of a blackout says so. False if it need not be lost after
- * all. */
-static bool lose(struct ovt_chunk *chunk, uint64_t from, uint16_t says)
+/* Counts a lost event; the first one starts a blackout. False if it need not be lost after all. */
+static bool lose(struct ovt_chunk *chunk, uint64_t from)
 {
+	static const struct ovt_event start = {FTrace_EVT_blackout_start, 0, 0};
 	uint64_t lost = atomic_load(&chunk->lost);
 	do {
 		if (lost & LOST_OVER)
 			return atomic_load(&selected) == from;
 	} while (!atomic_compare_exchange_weak(&chunk->lost, &lost, lost + 1));
-	if (lost == atomic_load(&chunk->told))
-		put_emergency(chunk, &(struct ovt_event){says, 0, 0}, 0);
+	if (lost == atomic_load(&chunk->reported))
+		put_emergency(chunk, &start, 0);
 	return true;
+}
+
+/* Ends the tracing that has filled a STOP chunk; `to`: destinations as the event found them. */
+static void stop(struct ovt_chunk *chunk, unsigned to)
+{
+	ovt_chunk_stop(chunk);
+	atomic_compare_exchange_strong(&destinations, &to, to & ~(unsigned)TO_CHUNK);
 }
 
 /* What happens to an event for which the selected, pinned chunk has no room or is closed. True if
  * that is all; false if it is to be tried again, where things stand now. */
 static bool log_without_room(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event,
-			     bool closed)
+			     unsigned to, bool closed)
 {
 	enum { KEPT = 2 }; /* slots of the emergency area that only the library uses */
-	bool stops = ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_STOP;
+	if (ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_STOP && !closed) {
+		stop(chunk, to);
+		return true;
+	}
 	if (is_next_chunk(event) && !closed && successor_is_ready(chunk)) {
 		put_emergency(chunk, event, KEPT);
 		jump(chunk, from);
 		return true;
 	}
-	if ((!stops || closed) && jump(chunk, from))
+	if (jump(chunk, from))
 		return false;
-	if (is_about_the_trace(event->code))
-		put_emergency(chunk, event, KEPT);
-	else if (!lose(chunk, from, stops ? FTrace_EVT_trace_stop : FTrace_EVT_blackout_start))
-		return false;
-	if (stops)
-		atomic_fetch_and(&destinations, ~(unsigned)TO_CHUNK);
+	if (!is_about_the_trace(event->code))
+		return lose(chunk, from);
+	put_emergency(chunk, event, KEPT);
 	return true;
 }
 
@@ -148,7 +156,8 @@ static enum ovt_put put_normal(struct ovt_chunk *chunk, const struct ovt_event *
 }
 
 /* The same for a pinned chunk, where it matters that it is not emptied meanwhile. */
-static bool log_pinned(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event)
+static bool log_pinned(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event,
+		       unsigned to)
 {
 	bool jumps;
 	if (atomic_load(&selected) != from)
@@ -157,18 +166,21 @@ static bool log_pinned(struct ovt_chunk *chunk, uint64_t from, const struct ovt_
 	if (result == OVT_AGAIN)
 		return false;
 	if (result == OVT_HELD)
-		return lose(chunk, from, FTrace_EVT_blackout_start);
+		return lose(chunk, from);
 	if (result != OVT_PUT)
-		return log_without_room(chunk, from, event, result == OVT_CLOSED);
+		return log_without_room(chunk, from, event, to, result == OVT_CLOSED);
 	if (jumps)
 		jump(chunk, from);
+	else if (ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_STOP && ovt_chunk_is_full(chunk))
+		stop(chunk, to);
 	return true;
 }
 
 /* One try to log an event; true if it was the last one. */
-static bool try_to_log(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event)
+static bool try_to_log(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event,
+		       unsigned to)
 {
-	if (!is_next_chunk(event)) {
+	if (!is_next_chunk(event) && ovt_chunk_mode(chunk) != FTRACE_CHUNK_FLAG_STOP) {
 		bool jumps;
 		enum ovt_put result = put_normal(chunk, event, &jumps);
 		if (result == OVT_PUT || result == OVT_AGAIN)
@@ -176,7 +188,7 @@ static bool try_to_log(struct ovt_chunk *chunk, uint64_t from, const struct ovt_
 	}
 	unsigned forks = atomic_load_explicit(&ovt_forks, memory_order_relaxed);
 	atomic_fetch_add(&chunk->pins, 1);
-	bool done = log_pinned(chunk, from, event);
+	bool done = log_pinned(chunk, from, event, to);
 	if (forks == atomic_load_explicit(&ovt_forks, memory_order_relaxed))
 		atomic_fetch_sub(&chunk->pins, 1);
 	return done;
@@ -184,15 +196,24 @@ static bool try_to_log(struct ovt_chunk *chunk, uint64_t from, const struct ovt_
 
 static void log_into_chunk(const struct ovt_event *event)
 {
-	while (atomic_load_explicit(&destinations, memory_order_relaxed) & TO_CHUNK) {
+	for (;;) {
+		unsigned to = atomic_load_explicit(&destinations, memory_order_relaxed);
 		uint64_t from = atomic_load_explicit(&selected, memory_order_acquire);
-		if (number_of(from) < 0 || try_to_log(&ovt_chunks[number_of(from)], from, event))
+		int number = number_of(from);
+		if (!(to & TO_CHUNK) || number < 0 ||
+		    try_to_log(&ovt_chunks[number], from, event, to))
 			return;
 	}
 }
 
+static void fire_probe(const struct ovt_event *event)
+{
+	OVNITRACE_USDT3("ovnitrace", "event", event->code, event->par1, event->par2);
+}
+
 void TRACER_LOGEVENT(FTrace_WORD type, FTrace_WORD par1, FTrace_DWORD par2)
 {
+	const struct ovt_event event = {type, par1, par2};
 	unsigned to = atomic_load_explicit(&destinations, memory_order_relaxed);
 	uint16_t code = type & FTRACE_CODE_MASK;
 	/* The codes of the filters themselves, and next_chunk, are never filtered. */
@@ -200,11 +221,11 @@ void TRACER_LOGEVENT(FTrace_WORD type, FTrace_WORD par1, FTrace_DWORD par2)
 		    !(atomic_load_explicit(&filtered, memory_order_relaxed) >>
 			      (code & FTrace_family_mask) &
 		      1);
-	if (!to || !kept || code == FTrace_EVT_empty)
+	if (!(to & TO_TRACER) || !kept || code == FTrace_EVT_empty)
 		return;
-	OVNITRACE_USDT3("ovnitrace", "event", type, par1, par2);
+	fire_probe(&event);
 	if (to & TO_CHUNK)
-		log_into_chunk(&(struct ovt_event){type, par1, par2});
+		log_into_chunk(&event);
 }
 
 void FTrace_set_filter(FTrace_BYTE family, int status)
@@ -219,7 +240,10 @@ void FTrace_set_filter(FTrace_BYTE family, int status)
 		atomic_fetch_or(&filtered, bit);
 	else
 		atomic_fetch_and(&filtered, ~bit);
-	TRACER_LOGEVENT(family, (FTrace_WORD)status, 0);
+	/* A capture obeys a filter whether or not this process logs. */
+	const struct ovt_event event = {family, (uint16_t)status, 0};
+	fire_probe(&event);
+	log_into_chunk(&event);
 	ovt_result(FTRACE_OK);
 }
 
@@ -227,9 +251,8 @@ void FTrace_set_filter(FTrace_BYTE family, int status)
 static bool can_go_on(struct ovt_chunk *chunk)
 {
 	unsigned mode = ovt_chunk_mode(chunk);
-	uint64_t head = atomic_load(&chunk->normal.head);
-	bool open = head & AREA_OPEN;
-	bool room = mode == FTRACE_CHUNK_FLAG_CYC || (head & AREA_COUNT) < chunk->normal.slots;
+	bool open = atomic_load(&chunk->normal.head) & AREA_OPEN;
+	bool room = mode == FTRACE_CHUNK_FLAG_CYC || !ovt_chunk_is_full(chunk);
 	if (open && room)
 		return true;
 	return (!open || mode == FTRACE_CHUNK_FLAG_JTN) && successor_is_ready(chunk);
@@ -245,14 +268,18 @@ int FTrace_enable(void)
 	/* The selected chunk may have been sent, and be free again. */
 	if (!ovt_area_open(&ovt_chunks[number].normal) && !can_go_on(&ovt_chunks[number]))
 		return FTRACE_E_FULL;
-	atomic_fetch_or(&destinations, TO_CHUNK);
+	unsigned to = atomic_load(&destinations);
+	while (!(to & TO_CHUNK) &&
+	       !atomic_compare_exchange_weak(&destinations, &to,
+					     (to + TRACING_TURN) | TO_TRACER | TO_CHUNK)) {
+	}
 	return FTRACE_OK;
 }
 
 int FTrace_disable(void)
 {
 	OVNITRACE_USDT0("ovnitrace", "disable");
-	atomic_store(&destinations, 0);
+	atomic_fetch_and(&destinations, ~(unsigned)(TO_TRACER | TO_CHUNK));
 	return FTRACE_OK;
 }
 

@@ -80,6 +80,8 @@ static int connected_socket(const struct addrinfo *local, const struct addrinfo 
 	return fd;
 }
 
+static ovt_send send_datagrams;
+
 static int prepare(void *argument)
 {
 	const struct addresses *addresses = argument;
@@ -106,7 +108,7 @@ int FTrace_OSD_init_udp(int flag, char *l_ip, char *t_ip)
 	if (!t_ip || (flag && !l_ip))
 		return ovt_result(FTRACE_E_ARGUMENT);
 	struct addresses addresses = {flag, l_ip, t_ip};
-	return ovt_result(ovt_sender_set(ovt_udp_send, prepare, &addresses));
+	return ovt_result(ovt_sender_set(send_datagrams, prepare, &addresses));
 }
 
 /* A datagram that is being filled. */
@@ -117,7 +119,7 @@ struct datagram {
 
 static int flush(struct datagram *datagram)
 {
-	enum { BURST = 32, PAUSE_NS = 1000000 }; /* lest a receiver be overrun */
+	enum { BURST = 32, PAUSE_NS = 1000000 }; /* a receiver needs time */
 	if (!datagram->events)
 		return FTRACE_OK;
 	uint32_t size = HEADER + datagram->events * RECORD;
@@ -138,12 +140,12 @@ static int add(struct datagram *datagram, const struct ftrace_record *record)
 	return ++datagram->events == RECORDS ? flush(datagram) : FTRACE_OK;
 }
 
-int ovt_udp_send(const struct ovt_content *content)
+static int send_datagrams(const struct ovt_content *content)
 {
 	struct datagram datagram = {0};
 	int error = FTRACE_OK;
-	/* Any datagram may be lost, that of another chunk too: each chunk tells its clock. */
-	if (!content->tells_clock && !ovt_content_empty(content)) {
+	/* Any datagram may be lost, so each chunk has the rate of its clock. */
+	if (!content->has_clock && !ovt_content_empty(content)) {
 		struct ftrace_record clock = ovt_content_clock(content);
 		error = add(&datagram, &clock);
 	}

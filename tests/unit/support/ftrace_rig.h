@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For tests of libovnitrace: leaves no chunk, filter or enabled tracing behind, and reads what a
-// chunk holds through the disk writer.
+// For tests of libovnitrace: removes all chunks and filters and disables tracing after each test,
+// and reads what a chunk holds through the disk writer.
 #pragma once
 
 #include "tests/unit/support/temp_dir.h"
@@ -77,7 +77,7 @@ protected:
   }
   static const FTrace_Chunk &status(int chunk) { return *FTrace_get_chunk_table()[chunk]; }
 
-  /// All records of a chunk, without the one that tells the clock, and leaves it as it is.
+  /// All records of a chunk, without that of the clock. The chunk stays as it is.
   std::vector<ftrace_record> records_of(int chunk) {
     std::string path = dir_ / "chunk.dat";
     EXPECT_EQ(FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr), 0);
