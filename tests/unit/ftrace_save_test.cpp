@@ -5,7 +5,9 @@
 #include <arpa/inet.h>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <map>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,21 +25,67 @@ const Said kClock{FTrace_EVT_cycles_per_msec, 0, 1000000};
 
 using Saids = std::vector<Said>;
 
+uint64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return uint64_t(time.tv_sec) * 1'000'000'000 + uint64_t(time.tv_nsec);
+}
+
+/// An event, and between which times it was logged.
+struct Logged {
+  Said said;
+  uint64_t from, to;
+};
+using Events = std::vector<Logged>;
+
+Events operator+(Events events, const Events &others) {
+  events.insert(events.end(), others.begin(), others.end());
+  return events;
+}
+
+/// The record with the rate of the clock: at the time of an event, the first of its chunk.
+Events clock_at(const Logged &first) {
+  return {{kClock, first.from, first.to}};
+}
+
+void expect_saved(const std::vector<ftrace_record> &records, const Events &events) {
+  ASSERT_EQ(records.size(), events.size());
+  for (size_t i = 0; i < records.size(); i++) {
+    EXPECT_EQ(said(records[i]), events[i].said) << i;
+    EXPECT_GE(ftrace_record_tsc(&records[i]), events[i].from) << i;
+    EXPECT_LE(ftrace_record_tsc(&records[i]), events[i].to) << i;
+  }
+}
+
+/// With their times, to be compared.
+std::string bytes_of(const std::vector<ftrace_record> &records) {
+  return {reinterpret_cast<const char *>(records.data()), records.size() * sizeof records[0]};
+}
+
 class FtraceSave : public FtraceRig {
 protected:
   /// A chunk with events 1 to `count`, and tracing disabled.
-  static int filled(int events, unsigned count, int mode = JTN) {
+  int filled(int events, unsigned count, int mode = JTN) {
     int chunk = start(events, mode);
-    for (unsigned i = 1; i <= count; i++)
+    logged_[chunk].clear();
+    for (unsigned i = 1; i <= count; i++) {
+      const uint64_t before = now();
       log(i);
+      logged_[chunk].push_back({user(i), before, now()});
+    }
     FTrace_disable();
     return chunk;
   }
+  /// What filled() logged into the chunk.
+  const Events &events_of(int chunk) { return logged_.at(chunk); }
   std::string writer(const std::string &name) {
     std::string path = dir_ / name;
     EXPECT_EQ(FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr), 0);
     return path;
   }
+
+private:
+  std::map<int, Events> logged_;
 };
 
 TEST_F(FtraceSave, ChunkAfterChunkInTheOrderOfSending) {
@@ -45,26 +93,28 @@ TEST_F(FtraceSave, ChunkAfterChunkInTheOrderOfSending) {
   std::string path = writer("t.dat");
   EXPECT_FALSE(std::filesystem::exists(path)); // not before a chunk is sent
   EXPECT_EQ(FTrace_send_chunk(b, 0, kFree), 0);
-  EXPECT_EQ(said(read_records(path)), (Saids{kClock, user(1)})); // at once
+  const Events first = clock_at(events_of(b)[0]) + events_of(b);
+  expect_saved(read_records(path), first); // at once
   EXPECT_EQ(FTrace_send_chunk(a, 0, kFree), 0);
-  EXPECT_EQ(said(read_records(path)), (Saids{kClock, user(1), user(1), user(2)}));
+  expect_saved(read_records(path), first + events_of(a));
   EXPECT_EQ(FTrace_send_chunk(a, 0, kFree), 0); // empty now
   EXPECT_EQ(read_records(path).size(), 4u);
 }
 
-TEST_F(FtraceSave, TheClockIsToldOnceAndAtTheTimeOfTheFirstEvent) {
+TEST_F(FtraceSave, TheClockIsThereOnceAtTheTimeOfTheFirstEvent) {
   int chunk = filled(2, 3, CYC);
   std::string path = writer("t.dat");
   EXPECT_EQ(FTrace_send_chunk(chunk, 0, CYC), 0);
   auto records = read_records(path);
-  ASSERT_EQ(said(records), (Saids{kClock, user(3), user(2)}));
+  const Events logged = events_of(chunk); // the first one is overwritten
+  expect_saved(records, clock_at(logged[1]) + Events{logged[2], logged[1]});
   EXPECT_EQ(ftrace_record_tsc(&records[0]), ftrace_record_tsc(&records[2]));
 
   chunk = start(4, JTN);
   TRACER_LOGEVENT(FTrace_EVT_cycles_per_msec, 0, FTrace_clk_per_msec());
   log(1);
   FTrace_disable();
-  path = writer("told.dat");
+  path = writer("own.dat");
   EXPECT_EQ(FTrace_send_chunk(chunk, 0, CYC), 0);
   EXPECT_EQ(said(read_records(path)), (Saids{kClock, user(1)}));
 }
@@ -77,7 +127,7 @@ TEST_F(FtraceSave, AnInitializedWriterEmptiesTheFileOnce) {
   EXPECT_GT(std::filesystem::file_size(path), 60u);
   EXPECT_EQ(FTrace_send_chunk(a, 0, JTN), 0);
   EXPECT_EQ(FTrace_send_chunk(a, 0, JTN), 0);
-  EXPECT_EQ(read_records(path).size(), 5u);
+  expect_saved(read_records(path), clock_at(events_of(a)[0]) + events_of(a) + events_of(a));
 }
 
 TEST_F(FtraceSave, ASymbolicLinkIsNotFollowed) {
@@ -106,7 +156,7 @@ TEST_F(FtraceSave, AFullDiskLosesNothingAndLeavesWholeChunks) {
   int small = filled(10, 10), large = filled(10000, 10000);
   std::string path = writer("t.dat");
   ASSERT_EQ(FTrace_send_chunk(small, 0, kFree | JTN), 0);
-  const auto before = said(read_records(path));
+  const Events before = clock_at(events_of(small)[0]) + events_of(small);
 
   rlimit limit, tight{20000, RLIM_INFINITY};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -118,10 +168,10 @@ TEST_F(FtraceSave, AFullDiskLosesNothingAndLeavesWholeChunks) {
   signal(SIGXFSZ, handler);
 
   EXPECT_EQ(error, FTRACE_E_DISK_FULL);
-  EXPECT_EQ(said(read_records(path)), before);
+  expect_saved(read_records(path), before);
   EXPECT_EQ(flags_of(large), JTN | FULL);
   EXPECT_EQ(FTrace_send_chunk(large, 0, kFree | JTN), 0); // room again
-  EXPECT_EQ(read_records(path).size(), before.size() + 10000);
+  expect_saved(read_records(path), before + events_of(large));
 }
 
 TEST_F(FtraceSave, DevFullIsAFullDisk) {
@@ -154,14 +204,20 @@ TEST_F(FtraceSave, ACompressedChunkIsSmallerAndSavedTheSame) {
   EXPECT_LT(status(chunk).size, size / 2);
   EXPECT_EQ(status(chunk).events, 1000u);
   EXPECT_EQ(status(chunk).emergency_events, 2u);
-  EXPECT_EQ(said(records_of(chunk)), said(plain));
+  EXPECT_EQ(bytes_of(records_of(chunk)), bytes_of(plain));
   EXPECT_EQ(FTrace_compress_chunk(chunk, JTN | COMPR), 0); // it is
   EXPECT_EQ(FTrace_actual_chunk_select(chunk), FTRACE_E_NOT_FREE);
   EXPECT_EQ(FTrace_enable(), FTRACE_E_FULL);
 
   std::string path = writer("t.dat");
   EXPECT_EQ(FTrace_send_chunk(chunk, 0, kFree | JTN), 0);
-  EXPECT_EQ(read_records(path).size(), 1003u);
+  auto saved = read_records(path);
+  ASSERT_EQ(saved.size(), 1003u);
+  EXPECT_EQ(bytes_of({saved.begin() + 1, saved.end()}), bytes_of(plain));
+  saved.resize(1001); // without the blackout
+  Events logged = events_of(chunk);
+  logged.resize(1000);
+  expect_saved(saved, clock_at(logged[0]) + logged);
   EXPECT_EQ(flags_of(chunk), kFree | JTN); // with memory again
   EXPECT_EQ(status(chunk).size, size);
   EXPECT_EQ(FTrace_enable(), 0);
@@ -211,12 +267,12 @@ uint32_t word(const std::string &bytes, size_t at) {
 }
 
 TEST_F(FtraceUdp, DatagramsOfTheOriginalsFormat) {
-  int chunk = filled(200, 130);
-  ASSERT_EQ(FTrace_send_chunk(chunk, 0, kFree), 0);
-  chunk = filled(200, 3);
-  ASSERT_EQ(FTrace_send_chunk(chunk, 0, kFree), 0);
-  Saids received;
-  const uint32_t counts[] = {60, 60, 11, 4}; // each chunk tells its clock
+  int a = filled(200, 130);
+  ASSERT_EQ(FTrace_send_chunk(a, 0, kFree), 0);
+  int b = filled(200, 3);
+  ASSERT_EQ(FTrace_send_chunk(b, 0, kFree), 0);
+  std::vector<ftrace_record> received;
+  const uint32_t counts[] = {60, 60, 11, 4}; // each chunk has the rate of its clock
   for (uint32_t number = 1; number <= 4; number++) {
     const std::string datagram = receive();
     ASSERT_GE(datagram.size(), 24u) << number;
@@ -228,15 +284,12 @@ TEST_F(FtraceUdp, DatagramsOfTheOriginalsFormat) {
     for (size_t at = 24; at < datagram.size(); at += 16) {
       ftrace_record record;
       memcpy(&record, datagram.data() + at, sizeof record);
-      received.push_back(said(record));
+      received.push_back(record);
     }
   }
   EXPECT_EQ(receive(), "");
-  Saids expected{kClock};
-  for (unsigned i = 1; i <= 130; i++)
-    expected.push_back(user(i));
-  expected.insert(expected.end(), {kClock, user(1), user(2), user(3)});
-  EXPECT_EQ(received, expected);
+  expect_saved(received,
+               clock_at(events_of(a)[0]) + events_of(a) + clock_at(events_of(b)[0]) + events_of(b));
 }
 
 TEST_F(FtraceUdp, NobodyListens) {

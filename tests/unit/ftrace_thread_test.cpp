@@ -5,6 +5,7 @@
 #include <csignal>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 #include <span>
@@ -14,7 +15,8 @@ using namespace ovnitrace::test;
 
 namespace {
 
-constexpr int CYC = FTRACE_CHUNK_FLAG_CYC, JTN = FTRACE_CHUNK_FLAG_JTN;
+constexpr int CYC = FTRACE_CHUNK_FLAG_CYC, JTN = FTRACE_CHUNK_FLAG_JTN,
+              STOP = FTRACE_CHUNK_FLAG_STOP;
 constexpr unsigned kThreads = 4;
 
 class FtraceThread : public FtraceRig {};
@@ -32,19 +34,33 @@ template <typename Body> void in_threads(Body body) {
     thread.join();
 }
 
-/// Checks that no record is torn and that each thread's numbers go up; gives how many there are.
-size_t check(const std::vector<ftrace_record> &records) {
-  std::vector<int64_t> last(kThreads, -1);
+unsigned number_in(const ftrace_record &record) {
+  return record.par2 & 0x0fffffff;
+}
+
+/// The numbers of one thread's events, in the order in which they were logged: from `first` on,
+/// below `end`.
+struct Numbers {
+  unsigned first = 0, end = 0;
+  bool operator==(const Numbers &) const = default;
+};
+
+/// Checks that no record is torn and that each thread's numbers follow one another without a gap;
+/// gives them by thread.
+std::vector<Numbers> check(std::span<const ftrace_record> records) {
+  std::vector<Numbers> all(kThreads);
   for (const ftrace_record &record : records) {
     EXPECT_EQ(record.code, FTrace_EVT_user_event_1);
     EXPECT_EQ(record.par1, record.par2 >> 28);
     if (record.par1 >= kThreads)
       continue;
-    const int64_t number = record.par2 & 0x0fffffff;
-    EXPECT_GT(number, last[record.par1]);
-    last[record.par1] = number;
+    Numbers &numbers = all[record.par1];
+    if (numbers == Numbers{})
+      numbers.first = numbers.end = number_in(record);
+    EXPECT_EQ(number_in(record), numbers.end) << "of thread " << record.par1;
+    numbers.end = number_in(record) + 1;
   }
-  return records.size();
+  return all;
 }
 
 void check_times(const std::vector<ftrace_record> &records) {
@@ -72,22 +88,51 @@ TEST_F(FtraceThread, AcrossJumpsNothingIsLostAndTimesAreInOrder) {
     all.insert(all.end(), records.begin(), records.end());
     EXPECT_EQ(status(i).lost, 0u);
   }
-  EXPECT_EQ(check(all), size_t(kThreads) * kEach);
+  EXPECT_EQ(all.size(), size_t(kThreads) * kEach);
+  EXPECT_EQ(check(all), std::vector(kThreads, Numbers{0, kEach}));
   check_times(all);
 }
 
 TEST_F(FtraceThread, ACyclicChunkKeepsTheLastOnesWhole) {
   constexpr int kSlots = 8; // so that threads overtake each other by a turn
+  constexpr unsigned kEach = 20000;
   int chunk = start(kSlots, CYC);
   in_threads([](unsigned thread) {
-    for (unsigned i = 0; i < 20000; i++)
+    for (unsigned i = 0; i < kEach; i++)
       log_as(thread, i);
   });
   FTrace_disable();
   auto records = records_of(chunk);
   ASSERT_EQ(records.size(), size_t(kSlots));
-  for (const ftrace_record &record : records)
+  std::set<unsigned> seen;
+  for (const ftrace_record &record : records) {
     EXPECT_EQ(record.par1, record.par2 >> 28);
+    EXPECT_TRUE(seen.insert(record.par2).second);
+  }
+  // The newest event is some thread's last one. A thread that was suspended may hold one older
+  // slot.
+  std::sort(records.begin(), records.end(), [](const ftrace_record &a, const ftrace_record &b) {
+    return ftrace_record_tsc(&a) < ftrace_record_tsc(&b);
+  });
+  EXPECT_EQ(number_in(records.back()), kEach - 1);
+}
+
+TEST_F(FtraceThread, AStopChunkStopsOnceWhoeverFillsIt) {
+  constexpr unsigned kEach = 1000, kRoom = 2000;
+  for (int i = 0; i < 20; i++) {
+    int chunk = start(kRoom, STOP);
+    in_threads([](unsigned thread) {
+      for (unsigned n = 0; n < kEach; n++)
+        log_as(thread, n);
+    });
+    const auto records = records_of(chunk); // tracing has ended
+    ASSERT_EQ(records.size(), kRoom + 1);
+    EXPECT_EQ(said(records[kRoom]), (Said{FTrace_EVT_trace_stop, 0, 0}));
+    for (const Numbers &numbers : check(std::span(records).first(kRoom)))
+      EXPECT_EQ(numbers.first, 0u);
+    check_times(records);
+    EXPECT_EQ(FTrace_chunk_delete(chunk), 0);
+  }
 }
 
 TEST_F(FtraceThread, EachHasAChunkTableOfItsOwn) {
@@ -140,8 +185,16 @@ TEST_F(FtraceThread, ABlackoutCountsEveryLostEvent) {
   ASSERT_EQ(full.size(), kRoom + 2);
   EXPECT_EQ(full[kRoom].code, FTrace_EVT_blackout_start);
   EXPECT_EQ(full[kRoom + 1].code, FTrace_EVT_blackout_end);
-  const size_t logged = kRoom + check(records_of(next));
-  EXPECT_EQ(logged + full[kRoom + 1].par2, size_t(kThreads) * kEach);
+  const auto before = check(std::span(full).first(kRoom)), after = check(records_of(next));
+  unsigned lost = 0;
+  for (unsigned thread = 0; thread < kThreads; thread++) {
+    EXPECT_EQ(before[thread].first, 0u);
+    // A thread all of whose events after the jump found no place has none there.
+    const unsigned resumed = after[thread] == Numbers{} ? kEach : after[thread].first;
+    EXPECT_EQ(after[thread] == Numbers{} ? kEach : after[thread].end, kEach);
+    lost += resumed - before[thread].end;
+  }
+  EXPECT_EQ(full[kRoom + 1].par2, lost);
 }
 
 TEST_F(FtraceThread, ChunksAreSentAndFreedWhileOthersAreFilled) {
@@ -171,7 +224,6 @@ TEST_F(FtraceThread, ChunksAreSentAndFreedWhileOthersAreFilled) {
 
   // The sender may have been too slow: then blackouts say how much is missing.
   size_t lost = 0;
-  std::vector<ftrace_record> logged;
   std::set<std::pair<unsigned, unsigned>> seen;
   for (const ftrace_record &record : read_records(path)) {
     if (record.code == FTrace_EVT_blackout_end)
@@ -179,6 +231,8 @@ TEST_F(FtraceThread, ChunksAreSentAndFreedWhileOthersAreFilled) {
     if (record.code != FTrace_EVT_user_event_1)
       continue;
     EXPECT_EQ(record.par1, record.par2 >> 28);
+    EXPECT_LT(record.par1, kThreads);
+    EXPECT_LT(number_in(record), kEach);
     EXPECT_TRUE(seen.insert({record.par1, record.par2}).second);
   }
   EXPECT_EQ(seen.size() + lost, size_t(kThreads) * kEach);
@@ -247,6 +301,7 @@ TEST_F(FtraceThread, SignalHandlersLogInTheMiddleOfLogging) {
   }
   EXPECT_EQ(from_body, logged);
   EXPECT_EQ(from_handler.size(), g_signals);
+  EXPECT_EQ(*from_handler.rbegin(), g_signals - 1); // so they are all from 0 on
 }
 
 } // namespace
