@@ -222,6 +222,23 @@ TEST_F(UserEvents, AProgramCanFilterAFamilyForATime) {
   EXPECT_EQ(par2_of(only(events, "user_event_2")), (std::vector<std::string>{"0", "1", "3"}));
 }
 
+TEST_F(UserEvents, TheLibraryFiltersAFamilyAlsoWhileItsTracingIsDisabled) {
+  record({installed("library_events_static"), "filters"}, {"--filter", "+irq"});
+  bool filtered = false;
+  int interrupts[2] = {0, 0};
+  std::vector<std::string> filters;
+  for (const DumpEvent &event : dump(trace())) {
+    if (event.event == "filter_interrupt") {
+      filters.push_back(event.detail("par1"));
+      filtered = filters.back() == "1";
+    }
+    interrupts[filtered] += event.event == "interrupt_start" || event.event == "interrupt_end";
+  }
+  EXPECT_EQ(filters, (std::vector<std::string>{"1", "0"}));
+  EXPECT_GT(interrupts[false], 0);
+  EXPECT_EQ(interrupts[true], 0);
+}
+
 TEST_F(UserEvents, AProgramCannotFilterTheSchedulerNorAddAFamily) {
   record({installed("user_events"), "filter", "0xf2", "1", "0xf3", "0", "0xf7", "1", "0xf0", "1",
           "0xf9", "7"});

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Logs through libovnitrace and says what it logged, as tests/programs/user_events.cpp does:
+// Logs through libovnitrace and prints what it logged, as tests/programs/user_events.cpp does:
 //
 //   library_events MARK [loaded LIBRARY]   MARK in parameter 1; loaded: through a library that it
 //   opens by dlopen
+//   library_events filters   filters interrupts, and again not, always while tracing is disabled
 #include <ovnitrace/ftrace.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <dlfcn.h>
 #include <sched.h>
@@ -32,6 +34,23 @@ void add(unsigned code, unsigned par1, unsigned par2) {
          par1, par2, (unsigned long long)before, (unsigned long long)after);
 }
 
+/// Uses the CPU long enough that its timer interrupts it.
+void work() {
+  const clock_t end = clock() + CLOCKS_PER_SEC / 25;
+  while (clock() < end)
+    ;
+}
+
+int run_filters() {
+  FTrace_set_filter(FTrace_filter_interrupt, 1);
+  work();
+  enable();
+  disable();
+  FTrace_set_filter(FTrace_filter_interrupt, 0);
+  work();
+  return 0;
+}
+
 template <typename Function> void load(void *library, const char *name, Function &function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
 }
@@ -39,6 +58,8 @@ template <typename Function> void load(void *library, const char *name, Function
 } // namespace
 
 int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "filters") == 0)
+    return run_filters();
   const unsigned mark = argc > 1 ? unsigned(atoi(argv[1])) : 1;
   if (argc > 3) {
     void *library = dlopen(argv[3], RTLD_NOW | RTLD_LOCAL);

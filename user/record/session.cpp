@@ -48,7 +48,6 @@ TraceTarget::Description Session::description(const ThreadRegistry *threads) con
 void Session::wait() {
   if (program_) {
     ProgramEnd end = program_->wait();
-    drop_capabilities(); // CAP_KILL: there is nobody left to signal
     capture_.await_last_switch();
     trace_.how = end.text();
     trace_.exit_status = end.exit_status();

@@ -82,7 +82,7 @@ void Session::start() {
     make_store();
     recorder_.emplace(capture_, families_ ? &*families_ : nullptr,
                       limit_ ? static_cast<ChunkSink &>(*limit_) : *store_, trace_.begin);
-    become(owner_, program_ && runs_as_.uid != owner_.uid); // to signal the program
+    become(owner_, runs_as_.uid != owner_.uid); // to signal the program
     target_->prepare(description(nullptr));
     trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (program_)
