@@ -34,6 +34,14 @@ TEST(Endpoint, RefusesEverythingElse) {
       EXPECT_EQ(std::string(error.what()).find("--send "), 0u);
     }
   }
+  try {
+    parse_endpoint("--send", "http://localhost:1");
+    ADD_FAILURE();
+  } catch (const Error &error) {
+    EXPECT_EQ(std::string(error.what()),
+              "--send http://localhost:1: there is no http://, only tcp:// and udp://; give "
+              "tcp://HOST:PORT or udp://HOST:PORT");
+  }
   EXPECT_THROW(parse_endpoint("--send", "tcp://" + std::string(300, 'a')), Error);
 }
 

@@ -91,7 +91,8 @@ void add_send_options(CLI::App &app, RecordOptions &options) {
                  "lost is told")
       ->type_name("URL");
   app.add_option("--key", options.key_file,
-                 "With --send tcp://…: file with the secret that the collector has too")
+                 "With --send tcp://…: file with the secret that the collector has too; all is "
+                 "encrypted then (TLS 1.3)")
       ->type_name("FILE");
 }
 
@@ -209,7 +210,8 @@ uint64_t default_chunk(const BufferKind &buffer, bool datagrams) {
 
 void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
   options.buffer = parse_buffer_kind(arguments.buffer);
-  const bool datagrams = options.send.starts_with("udp:");
+  const bool datagrams =
+      !options.send.empty() && parse_endpoint("--send", options.send).transport == Endpoint::kUdp;
   if (options.chunk_bytes == 0)
     options.chunk_bytes = default_chunk(options.buffer, datagrams);
   if (options.spare_chunks == 0)

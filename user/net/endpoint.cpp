@@ -43,6 +43,9 @@ bool has_transport(const std::string &text) {
 
 Endpoint parse_endpoint(const std::string &option, const std::string &text) {
   Endpoint endpoint;
+  if (const size_t scheme = text.find("://"); !has_transport(text) && scheme != text.npos)
+    refuse(option, text,
+           fmt::format("there is no {}://, only tcp:// and udp://", text.substr(0, scheme)));
   if (!has_transport(text))
     refuse(option, text, "no transport is named");
   endpoint.transport = text.starts_with(kSchemes[Endpoint::kTcp]) ? Endpoint::kTcp : Endpoint::kUdp;
