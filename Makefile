@@ -33,7 +33,7 @@ CFLAGS += -std=gnu11 $(OPT) $(WARN) -fstack-protector-strong
 CXXFLAGS += -std=c++20 $(OPT) $(WARN) -fstack-protector-strong
 LDFLAGS += -Wl,--as-needed -Wl,-z,now
 EMULATOR_LIBS := -lfmt -lz -lzstd -lpthread
-USER_LIBS := -lbpf -lelf -lnettle $(EMULATOR_LIBS)
+USER_LIBS := -lbpf -lelf -lgnutls $(EMULATOR_LIBS)
 
 BPF_ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/ -e s/ppc64le/powerpc/)
 BPF_CFLAGS := -g -O2 $(WARN) -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf
@@ -124,7 +124,7 @@ FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -g -fsanitize=address,undefined
 $(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.cpp.o $(B)/fuzz/libnet.a $(B)/fuzz/libemulator.a
 	@echo "  FUZZER   $@"
 	@mkdir -p $(@D)
-	@$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ -lelf -lnettle $(EMULATOR_LIBS)
+	@$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ -lelf -lgnutls $(EMULATOR_LIBS)
 
 $(B)/fuzz/%.cpp.o: %.cpp
 	@echo "  FUZZ-CXX $<"

@@ -16,7 +16,7 @@ build   libbpf-dev         loads them
 build   libelf-dev         libbpf reads its objects with it
 build   zlib1g-dev         libbpf and .prv.gz
 build   libzstd-dev        compressed chunks
-build   nettle-dev         HMAC for senders and collectors that share a key
+build   libgnutls28-dev    TLS for senders and collectors that share a key
 build   libfmt-dev         text
 build   libcli11-dev       the command line
 build   nlohmann-json3-dev trace.json

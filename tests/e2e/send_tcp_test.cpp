@@ -200,7 +200,7 @@ TEST_F(SendTcp, LeavesAReadableTraceOfASenderThatIsKilled) {
   write_text(path("go"), "");
   eventually([&] { return collector.process().err().find("went away") != std::string::npos; },
              "it is noticed");
-  EXPECT_EQ(collector.stop().status(), 1);
+  EXPECT_EQ(collector.stop().status(), 3);
   const std::string trace = collector.traces().at(0);
   EXPECT_EQ(read_trace_json(trace).how, "still being captured, or the tracer was killed");
   const Outcome dumped = run({.argv = {ovnitrace(), "dump", trace}});
@@ -281,7 +281,7 @@ TEST_F(SendTcp, EndsATraceThatIsTooLarge) {
             std::string::npos)
       << outcome.err;
   EXPECT_EQ(outcome.err.find("; written to"), std::string::npos) << outcome.err;
-  EXPECT_EQ(collector.stop().status(), 1);
+  EXPECT_EQ(collector.stop().status(), 3);
 }
 
 // What of a message found room is kept, even if that was the first.
@@ -296,7 +296,7 @@ TEST_F(SendTcp, KeepsWhatAFullDiskTook) {
   EXPECT_NE(outcome.err.find("what had been written before stays readable"), std::string::npos)
       << outcome.err;
   EXPECT_EQ(outcome.err.find("(0 records not written"), std::string::npos) << outcome.err;
-  EXPECT_EQ(collector.stop().status(), 1);
+  EXPECT_EQ(collector.stop().status(), 3);
   ASSERT_EQ(collector.traces().size(), 1u);
   EXPECT_GE(count_records(collector.traces()[0]), 100'000 / sizeof(ftrace_record));
 }

@@ -13,30 +13,12 @@
 namespace ovnitrace {
 namespace {
 
-std::string hex(const Digest &digest) {
-  std::string text;
-  for (uint8_t byte : digest)
-    text += fmt::format("{:02x}", byte);
-  return text;
-}
-
-// RFC 4231, test cases 2 and 1.
-TEST(Hmac, IsThatOfTheStandard) {
-  EXPECT_EQ(hex(hmac("Jefe", {"what do ya want ", "for nothing?"})),
-            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
-  EXPECT_EQ(hex(hmac(std::string(20, '\x0b'), {"Hi There"})),
-            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
-}
-
-TEST(Hmac, IsComparedWhole) {
-  const Digest digest = hmac("key", {"text"});
-  std::string bytes(bytes_of(digest));
-  EXPECT_TRUE(equal(digest, bytes));
-  bytes[31] ^= 1;
-  EXPECT_FALSE(equal(digest, bytes));
-  EXPECT_FALSE(equal(digest, bytes.substr(0, 31)));
-  EXPECT_FALSE(equal(digest, ""));
-  EXPECT_NE(random_digest(), random_digest());
+// FIPS 180-2, B.1: what openssl(1) and gnutls-cli(1) would be given for that secret.
+TEST(PresharedKeyTest, IsTheDigestOfTheSecret) {
+  std::string hex;
+  for (uint8_t byte : preshared_key("abc"))
+    hex += fmt::format("{:02x}", byte);
+  EXPECT_EQ(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 class KeyFile : public testing::Test {
@@ -59,8 +41,9 @@ protected:
 };
 
 TEST_F(KeyFile, IsReadWithoutItsNewline) {
-  EXPECT_EQ(read_key(write("0123456789abcdef\n")), "0123456789abcdef");
-  EXPECT_EQ(read_key(write(std::string(4096, 'k'), 0400)), std::string(4096, 'k'));
+  EXPECT_EQ(read_key(write("0123456789abcdef\n")), preshared_key("0123456789abcdef"));
+  EXPECT_EQ(read_key(write("0123456789abcdef\n\n")), preshared_key("0123456789abcdef\n"));
+  EXPECT_EQ(read_key(write(std::string(4096, 'k'), 0400)), preshared_key(std::string(4096, 'k')));
 }
 
 TEST_F(KeyFile, IsRefusedIfOthersMayReadIt) {

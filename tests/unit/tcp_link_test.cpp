@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sender's end of a connection, and collectors that are none: user/net/tcp_link.
+#include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "user/net/tcp_link.h"
 
@@ -9,46 +10,164 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
 
 namespace ovnitrace {
 namespace {
 
+/// Takes one connection, on a thread of its own.
+class FakeCollector {
+public:
+  using Talk = std::function<void(int fd)>;
+  explicit FakeCollector(Talk talk)
+      : listening_(open_socket({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0},
+                               "listen on",
+                               [](const addrinfo &at) {
+                                 UniqueFd fd(socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+                                 EXPECT_EQ(bind(fd.get(), at.ai_addr, at.ai_addrlen), 0);
+                                 EXPECT_EQ(listen(fd.get(), 1), 0);
+                                 return fd;
+                               })),
+        thread_([this, talk = std::move(talk)] {
+          const UniqueFd fd(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+          talk(fd.get());
+        }) {}
+  ~FakeCollector() { thread_.join(); }
+  Endpoint endpoint() const { return parse_endpoint("", "tcp://" + local_text(listening_.get())); }
+
+  /// Whether it could say all of it.
+  static bool say(int fd, MessageType type, std::string_view payload) {
+    MessageWriter writer;
+    const std::string_view bytes = writer.write(type, payload);
+    return ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) == ssize_t(bytes.size());
+  }
+  static void wait_until_closed(int fd) {
+    char bytes[1000];
+    while (recv(fd, bytes, sizeof bytes, 0) > 0) {
+    }
+  }
+
+private:
+  const UniqueFd listening_;
+  std::thread thread_;
+};
+
+std::string error_of(const std::function<void()> &what) {
+  try {
+    what();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
 // It never ends to say who it is, byte by byte: as long as the sender would listen.
 TEST(TcpLink, IsNotKeptByACollectorThatGoesOnTalking) {
-  const UniqueFd listening =
-      open_socket({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0}, "listen on",
-                  [](const addrinfo &at) {
-                    UniqueFd fd(socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-                    EXPECT_EQ(bind(fd.get(), at.ai_addr, at.ai_addrlen), 0);
-                    EXPECT_EQ(listen(fd.get(), 1), 0);
-                    return fd;
-                  });
-  const std::string address = local_text(listening.get());
-  const auto port = uint16_t(std::stoi(address.substr(address.rfind(':') + 1)));
   std::atomic<bool> refused = false;
-  std::thread collector([&] {
-    const UniqueFd fd(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    const char header[8] = {1, 0, 0, 0, 0, 4, 0, 0}; // a greeting of 1024 bytes
-    send(fd.get(), header, sizeof header, MSG_NOSIGNAL);
-    const timespec pause = {0, 50'000'000};
-    for (int n = 0; n < 1000 && !refused; n++) { // less than it promised
-      if (send(fd.get(), "x", 1, MSG_NOSIGNAL) < 0)
-        refused = true;
-      nanosleep(&pause, nullptr);
-    }
-  });
   std::string why;
-  try {
-    TcpLink link({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = port}, "", "app",
-                 100'000'000);
-  } catch (const Error &error) {
-    why = error.what();
+  {
+    FakeCollector collector([&](int fd) {
+      const char header[8] = {2, 0, 0, 0, 0, 4, 0, 0}; // an accept of 1024 bytes
+      send(fd, header, sizeof header, MSG_NOSIGNAL);
+      const timespec pause = {0, 50'000'000};
+      for (int n = 0; n < 1000 && !refused; n++) { // less than it promised
+        if (send(fd, "x", 1, MSG_NOSIGNAL) < 0)
+          refused = true;
+        nanosleep(&pause, nullptr);
+      }
+    });
+    why = error_of([&] { TcpLink(collector.endpoint(), {}, "app", 100'000'000); });
   }
-  collector.join();
   EXPECT_TRUE(refused) << "it hung up while the other was talking";
   EXPECT_NE(why.find("it took and said nothing of use"), why.npos) << why;
+}
+
+// While a sender sends, a collector may refuse and nothing else: it cannot fill the sender's
+// memory.
+TEST(TcpLink, EndsAtMessagesThatHaveNoPlace) {
+  std::string why;
+  {
+    FakeCollector collector([&](int fd) {
+      FakeCollector::say(fd, MessageType::accept, "there");
+      while (FakeCollector::say(fd, MessageType::done, std::string(1000, 'x'))) {
+      }
+    });
+    TcpLink link(collector.endpoint(), {}, "app");
+    EXPECT_EQ(link.directory(), "there");
+    why = error_of([&] {
+      for (;;)
+        link.send(MessageType::records, std::string(100'000, 'r'));
+    });
+    EXPECT_FALSE(link.open());
+  }
+  EXPECT_NE(why.find("it sent a message of type 8, which has no place here"), why.npos) << why;
+}
+
+TEST(TcpLink, GivesTheCollectorsWordsForATerminal) {
+  for (const MessageType type : {MessageType::refuse, MessageType::accept}) {
+    std::string why;
+    {
+      FakeCollector collector([&](int fd) {
+        FakeCollector::say(fd, type,
+                           "\x1b[31mred\xc2\x9b"
+                           "1m\n");
+        FakeCollector::wait_until_closed(fd);
+      });
+      why = error_of([&] {
+        TcpLink link(collector.endpoint(), {}, "app");
+        EXPECT_EQ(link.directory(), "?[31mred??1m?");
+      });
+    }
+    if (type == MessageType::refuse)
+      EXPECT_NE(why.find("it says: ?[31mred??1m?"), why.npos) << why;
+    else
+      EXPECT_EQ(why, "");
+  }
+}
+
+// A collector that takes a little now and then is patience's friend, and not a deadline's.
+TEST(TcpLink, EndsByTheTimeThatIsSetWhileItSends) {
+  std::string why;
+  std::atomic<bool> ended = false;
+  {
+    FakeCollector collector([&](int fd) {
+      FakeCollector::say(fd, MessageType::accept, "there");
+      char bytes[2000];
+      const timespec pause = {0, 10'000'000};
+      while (!ended) {
+        recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        nanosleep(&pause, nullptr);
+      }
+    });
+    TcpLink link(collector.endpoint(), {}, "app");
+    std::thread second([&] {
+      const timespec pause = {0, 100'000'000};
+      nanosleep(&pause, nullptr);
+      link.end_by(monotonic_ns() + 100'000'000);
+    });
+    why = error_of([&] {
+      for (;;)
+        link.send(MessageType::records, std::string(1'000'000, 'r'));
+    });
+    ended = true;
+    second.join();
+  }
+  EXPECT_NE(why.find("the time to send the rest of it is over"), why.npos) << why;
+}
+
+TEST(TcpLink, EndsAtOnceWhenItMust) {
+  FakeCollector collector([&](int fd) {
+    FakeCollector::say(fd, MessageType::accept, "there");
+    FakeCollector::wait_until_closed(fd);
+  });
+  TcpLink link(collector.endpoint(), {}, "app");
+  link.end_by(0);
+  EXPECT_NE(error_of([&] { link.send(MessageType::records, "abcd"); }).find("is over"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { link.receive(MessageType::done); }).find("is closed"),
+            std::string::npos);
 }
 
 } // namespace

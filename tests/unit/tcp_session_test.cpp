@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A sender at a collector, without sockets: user/net/tcp_session, user/net/handshake.
+// A sender at a collector, without sockets: user/net/tcp_session.
 #include "tests/unit/support/memory_sink.h"
 #include "user/net/tcp_session.h"
 
@@ -8,24 +8,15 @@
 namespace ovnitrace {
 namespace {
 
-const std::string kKey = "0123456789abcdef", kOther = "fedcba9876543210";
-
 /// The sender's side, message by message.
 class Sender {
 public:
-  Sender(TcpSession &session, const std::string &key) : session_(session), handshake_(key) {}
+  explicit Sender(TcpSession &session) : session_(session) {}
 
   void introduce(const std::string &name) {
-    greeting_ = read(MessageType::greeting);
-    identify_ = handshake_.identify(greeting_, name);
-    send(MessageType::identify, identify_);
-    if (session_.ended())
-      return;
-    directory_ = handshake_.check(read(MessageType::accept));
-    if (handshake_.keyed()) {
-      writer_.set_key(handshake_.keys().to_collector);
-      parser_.set_key(handshake_.keys().to_sender);
-    }
+    send(MessageType::identify, write_identify(name));
+    if (!session_.ended())
+      directory_ = read(MessageType::accept);
   }
   void send(MessageType type, std::string_view payload) {
     session_.receive(writer_.write(type, payload));
@@ -36,9 +27,10 @@ public:
     put_u32(payload, cpu);
     send(type, payload + bytes);
   }
-  void send_end(uint64_t bytes) {
+  void send_end(uint64_t bytes, uint64_t missing = 0) {
     std::string payload;
     put_u64(payload, bytes);
+    put_u64(payload, missing);
     send(MessageType::end, payload);
   }
   /// The payload of the next message, which must be of this type.
@@ -48,15 +40,13 @@ public:
     EXPECT_TRUE(message && message->type == type) << (message ? uint32_t(message->type) : 0);
     return message ? std::string(message->payload) : "";
   }
-  const std::string &identify() const { return identify_; }
   const std::string &directory() const { return directory_; }
 
 private:
   TcpSession &session_;
-  SenderHandshake handshake_;
   MessageWriter writer_;
   MessageParser parser_;
-  std::string greeting_, identify_, directory_;
+  std::string directory_;
 };
 
 class TcpSessionTest : public testing::Test {
@@ -66,95 +56,51 @@ protected:
 };
 
 TEST_F(TcpSessionTest, TakesATrace) {
-  for (const std::string &key : {std::string(), kKey}) {
-    TcpSession session(key, store_.maker());
-    Sender sender(session, key);
-    sender.introduce("app-1");
-    EXPECT_EQ(sender.directory(), "memory/app-1");
-    sender.send(MessageType::description, "{\"a\":");
-    sender.send(MessageType::description, "1}");
-    sender.send(MessageType::description_end, "");
-    sender.send_records(0, record_);
-    sender.send_records(3, record_ + record_);
-    sender.send_records(0, record_);
-    sender.send_records(1, "any bytes", MessageType::compressed);
-    EXPECT_FALSE(session.complete());
-    sender.send_end(4 * 16 + 9);
-    EXPECT_TRUE(session.complete() && session.ended()) << session.error();
-    EXPECT_EQ(get_u64(sender.read(MessageType::done), 0), 4u * 16 + 9);
-    const test::MemoryTrace trace = std::exchange(store_.traces["app-1"], {});
-    EXPECT_EQ(trace.description, "{\"a\":1}");
-    EXPECT_EQ(trace.files.at({0, false}).size(), 32u);
-    EXPECT_EQ(trace.files.at({3, false}).size(), 32u);
-    EXPECT_EQ(trace.files.at({1, true}), "any bytes");
-  }
+  TcpSession session(store_.maker());
+  Sender sender(session);
+  sender.introduce("app-1");
+  EXPECT_EQ(sender.directory(), "memory/app-1");
+  sender.send(MessageType::description, "{\"a\":");
+  EXPECT_FALSE(session.described());
+  sender.send(MessageType::description, "1}");
+  sender.send(MessageType::description_end, "");
+  EXPECT_TRUE(session.described());
+  sender.send_records(0, record_);
+  sender.send_records(3, record_ + record_);
+  sender.send_records(0, record_);
+  sender.send_records(1, "any bytes", MessageType::compressed);
+  EXPECT_FALSE(session.complete());
+  sender.send_end(4 * 16 + 9);
+  EXPECT_TRUE(session.complete() && session.ended()) << session.error();
+  EXPECT_EQ(get_u64(sender.read(MessageType::done), 0), 4u * 16 + 9);
+  const test::MemoryTrace trace = std::exchange(store_.traces["app-1"], {});
+  EXPECT_EQ(trace.description, "{\"a\":1}");
+  EXPECT_EQ(trace.files.at({0, false}).size(), 32u);
+  EXPECT_EQ(trace.files.at({3, false}).size(), 32u);
+  EXPECT_EQ(trace.files.at({1, true}), "any bytes");
 }
 
-TEST_F(TcpSessionTest, RefusesAWrongKeyAndMakesNothing) {
-  TcpSession session(kKey, store_.maker());
-  Sender sender(session, kOther);
+// All that was sent came, but that is not all of the capture.
+TEST_F(TcpSessionTest, CallsNoTraceCompleteOfWhichTheSenderDroppedEvents) {
+  TcpSession session(store_.maker());
+  Sender sender(session);
   sender.introduce("app");
-  EXPECT_NE(sender.read(MessageType::refuse).find("wrong key"), std::string::npos);
-  EXPECT_TRUE(session.ended() && store_.traces.empty());
-}
-
-TEST_F(TcpSessionTest, HasNoPlainTextFallBack) {
-  TcpSession keyed(kKey, store_.maker()), plain("", store_.maker());
-  Sender without(keyed, ""), with(plain, kKey);
-  EXPECT_THROW(without.introduce("app"), Error);
-  EXPECT_THROW(with.introduce("app"), Error)
-      << "a sender with a key does not go to a collector without";
-  // One that does not care what the greeting wants.
-  keyed.receive(MessageWriter().write(MessageType::identify, std::string(64, '\0'), "app"));
-  EXPECT_NE(keyed.error().find("wrong key"), std::string::npos);
-  EXPECT_TRUE(store_.traces.empty());
-}
-
-// What was heard on one connection opens no other.
-TEST_F(TcpSessionTest, RefusesWhatWasSaidToAnother) {
-  TcpSession first(kKey, store_.maker()), second(kKey, store_.maker());
-  Sender sender(first, kKey);
-  sender.introduce("app");
-  second.receive(MessageWriter().write(MessageType::identify, sender.identify()));
-  EXPECT_NE(second.error().find("wrong key"), std::string::npos);
-  EXPECT_FALSE(second.introduced());
-}
-
-// Nor does the collector's proof prove the sender, nor is the name free to change.
-TEST_F(TcpSessionTest, BindsTheProofToWhoAndWhat) {
-  Transcript transcript(kKey);
-  transcript.set("greeting", "nonce", "name");
-  EXPECT_NE(transcript.sender_proof(), transcript.collector_proof(""));
-  EXPECT_NE(transcript.keys().to_collector, transcript.keys().to_sender);
-  EXPECT_NE(transcript.collector_proof("a"), transcript.collector_proof("b"));
-  const Digest before = transcript.sender_proof();
-  transcript.set("greeting", "nonce", "other");
-  EXPECT_NE(transcript.sender_proof(), before);
-
-  TcpSession session(kKey, store_.maker());
-  MessageParser parser;
-  parser.feed(session.output());
-  std::string identify = SenderHandshake(kKey).identify(parser.next()->payload, "app");
-  identify.back() = 'q';
-  session.receive(MessageWriter().write(MessageType::identify, identify));
-  EXPECT_NE(session.error().find("wrong key"), std::string::npos);
-}
-
-TEST_F(TcpSessionTest, SenderRefusesACollectorWithoutTheKey) {
-  CollectorHandshake liar(kOther);
-  SenderHandshake sender(kKey);
-  const std::string identify = sender.identify(liar.greeting(), "app");
-  EXPECT_THROW(liar.check(identify), Error);
-  EXPECT_THROW(sender.check(liar.accept("dir")), Error);
-  EXPECT_THROW(sender.check("short"), Error);
-  EXPECT_THROW(SenderHandshake("").identify("HTTP/1.1 400 Bad Request\r\n", "app"), Error);
+  sender.send(MessageType::description, "{}");
+  sender.send(MessageType::description_end, "");
+  sender.send_records(0, record_);
+  sender.send_end(16, 959'621);
+  EXPECT_EQ(get_u64(sender.read(MessageType::done), 0), 16u) << "as much as was sent is written";
+  EXPECT_TRUE(session.ended());
+  EXPECT_FALSE(session.complete());
+  EXPECT_NE(session.error().find("959621 events are missing"), std::string::npos)
+      << session.error();
 }
 
 TEST_F(TcpSessionTest, EndsAtWhatASenderMustNotSay) {
   const auto error_after = [&](const std::function<void(Sender &)> &say) {
     test::MemoryStore store;
-    TcpSession session("", store.maker());
-    Sender sender(session, "");
+    TcpSession session(store.maker());
+    Sender sender(session);
     sender.introduce("app");
     sender.send_records(0, record_);
     say(sender);
@@ -181,25 +127,33 @@ TEST_F(TcpSessionTest, EndsAtWhatASenderMustNotSay) {
   has(error_after(
           [&](Sender &s) { describe(s), s.send(MessageType::description, "{"), s.send_end(16); }),
       "without its trace.json");
-  has(error_after([&](Sender &s) { s.send(MessageType::identify, s.identify()); }),
+  has(error_after([&](Sender &s) { s.send(MessageType::identify, write_identify("app")); }),
       "second introduction");
   has(error_after([&](Sender &s) { s.send(MessageType::done, ""); }), "not for a collector");
   has(error_after([&](Sender &s) { s.send(MessageType::refuse, "no \x1b[31mdisk"); }),
       "gave up: no ?[31mdisk");
+  has(error_after([&](Sender &s) {
+        s.send(MessageType::refuse, "C1: \xc2\x9b"
+                                    "31m");
+      }),
+      "gave up: C1: ??31m");
+  const std::string long_text =
+      error_after([&](Sender &s) { s.send(MessageType::refuse, std::string(100'000, 'x')); });
+  EXPECT_LT(long_text.size(), 400u);
 }
 
 TEST_F(TcpSessionTest, WantsAnIntroductionFirst) {
-  TcpSession session("", store_.maker());
+  TcpSession session(store_.maker());
   session.receive(MessageWriter().write(MessageType::records, "1234", record_));
   EXPECT_NE(session.error().find("first who it is"), std::string::npos);
-  TcpSession silent("", store_.maker());
+  TcpSession silent(store_.maker());
   silent.disconnect();
   EXPECT_NE(silent.error().find("before it said"), std::string::npos);
 }
 
 TEST_F(TcpSessionTest, KeepsWhatCameOfASenderThatDies) {
-  TcpSession session("", store_.maker());
-  Sender sender(session, "");
+  TcpSession session(store_.maker());
+  Sender sender(session);
   sender.introduce("app");
   sender.send_records(0, record_);
   session.disconnect();
@@ -207,8 +161,8 @@ TEST_F(TcpSessionTest, KeepsWhatCameOfASenderThatDies) {
   EXPECT_EQ(store_.traces["app"].files.at({0, false}), record_);
   EXPECT_FALSE(store_.traces["app"].discarded);
 
-  TcpSession empty("", store_.maker());
-  Sender another(empty, "");
+  TcpSession empty(store_.maker());
+  Sender another(empty);
   another.introduce("nothing");
   empty.disconnect();
   EXPECT_TRUE(store_.traces["nothing"].discarded);
@@ -216,8 +170,8 @@ TEST_F(TcpSessionTest, KeepsWhatCameOfASenderThatDies) {
 
 TEST_F(TcpSessionTest, TellsTheSenderThatTheDiskIsFull) {
   store_.room = 16;
-  TcpSession session(kKey, store_.maker());
-  Sender sender(session, kKey);
+  TcpSession session(store_.maker());
+  Sender sender(session);
   sender.introduce("app");
   sender.send_records(0, record_);
   sender.send_records(0, record_);

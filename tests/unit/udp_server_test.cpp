@@ -100,7 +100,7 @@ TEST_F(UdpServerTest, KeepsNothingOfACaptureThatNeverBegan) {
   DatagramPacker sender = packer(11);
   sender.name("never");
   sender.describe("{\"format\": \"ovnitrace\"}");
-  sender.end(0);
+  sender.end(0, 0);
   pass(2 * kSecond);
   EXPECT_TRUE(store_.traces.at("never").discarded);
   EXPECT_TRUE(told("memory/never: no record came, nothing is kept"));

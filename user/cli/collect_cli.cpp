@@ -48,7 +48,7 @@ void add_collect(CLI::App &app) {
       add_unprivileged(app, "collect", "Receive traces that other machines --send, without root");
   command
       ->add_option("-l,--listen", arguments->listen,
-                   "Where: tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp where none is said, port "
+                   "Where: tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp where none is named, port "
                    "20000, any free one for 0; may be repeated "
                    "(default tcp://127.0.0.1:20000, which only this machine reaches)")
       ->type_name("ADDRESS");
@@ -59,14 +59,14 @@ void add_collect(CLI::App &app) {
   command
       ->add_option("-k,--key", options.key_file,
                    "File with a secret (16 bytes or more, readable by its owner only) that a "
-                   "sender must have too")
+                   "sender must have too: TLS 1.3")
       ->type_name("FILE");
   add_size(*command, "--max-size", options.trace_bytes,
            "Bytes that one trace may have (default: no limit)");
   add_number(*command, "--max-senders", options.senders, 1, 10'000, "Senders at once (default 64)");
-  command->add_flag("-q,--quiet", options.quiet, "Tell of errors only");
+  command->add_flag("-q,--quiet", options.quiet, "Print errors only");
   command->footer(
-      "Collects until Ctrl-C. Exit status 1 if some trace did not come whole.\n\n"
+      "Collects until Ctrl-C. Exit status 3 if some trace is not complete.\n\n"
       "Examples:\n"
       "  ovnitrace collect -o traces\n"
       "  sudo ovnitrace --send tcp://127.0.0.1 -- ./app            on the same machine\n"

@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/json_text.h"
 #include "user/net/udp_session.h"
 
 #include <nlohmann/json.hpp>
 
-#include <array>
-
 namespace ovnitrace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 namespace {
 
-constexpr int kVersion = 1;        // of the trace directory
-constexpr int kMaxDepth = 64;      // deeper is nothing that ovnitrace writes
-constexpr unsigned kMaxKeys = 256; // of one object: finding each takes as long as there are others
+constexpr int kVersion = 1; // of the trace directory
+constexpr size_t kMostValues = 1 << 20;
 
 /// A stranger's text as an object; null if it is none, or not like what ovnitrace writes.
 Json parse(const std::string &text) {
-  bool strange = false;
-  std::array<unsigned, kMaxDepth + 2> keys = {}; // of the object that is open at each depth
-  const Json json = Json::parse(
-      text,
-      [&](int depth, Json::parse_event_t event, Json &) {
-        strange = strange || depth > kMaxDepth;
-        if (!strange && event == Json::parse_event_t::object_start)
-          keys[size_t(depth) + 1] = 0; // its keys are one deeper
-        if (!strange && event == Json::parse_event_t::key)
-          strange = ++keys[size_t(depth)] > kMaxKeys;
-        return !strange;
-      },
-      false);
-  return json.is_object() && !strange && json.value("format", Json()) == "ovnitrace" ? json
-                                                                                     : Json();
+  Json json;
+  std::string why;
+  const bool is_ours = parse_json(text, kMostValues, json, why) && json.is_object() &&
+                       json.value("format", Json()) == "ovnitrace";
+  return is_ours ? json : Json();
 }
 
 } // namespace
@@ -62,6 +50,7 @@ std::string collected_description(const std::string &description, const std::str
                        {"wrong", counts.wrong},
                        {"events", counts.events},
                        {"events_lost", counts.events_lost},
+                       {"dropped", counts.dropped},
                        {"end_came", closed}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -66,7 +66,7 @@ unsigned open_files(size_t traces) {
 }
 
 std::unique_ptr<Server> make_server(const CollectOptions &options, const Endpoint &endpoint,
-                                    const std::string &key, unsigned most_open) {
+                                    const std::optional<PresharedKey> &key, unsigned most_open) {
   const MakeTraceSink make_sink = [&options, most_open](const std::string &name) {
     return std::make_unique<CollectedTrace>(options.directory, name, options.trace_bytes,
                                             most_open);
@@ -84,7 +84,9 @@ std::unique_ptr<Server> make_server(const CollectOptions &options, const Endpoin
 
 int collect(const CollectOptions &options) {
   const UniqueFd stop = stop_signals();
-  const std::string key = options.key_file.empty() ? "" : read_key(options.key_file);
+  std::optional<PresharedKey> key;
+  if (!options.key_file.empty())
+    key = read_key(options.key_file);
   make_directory(options.directory);
   std::vector<std::unique_ptr<Server>> servers;
   constexpr size_t kClosing = 64; // TCP: traces of connections that have ended
@@ -93,9 +95,10 @@ int collect(const CollectOptions &options) {
     servers.push_back(make_server(options, endpoint, key, most_open));
     const std::string address = servers.back()->address();
     print_text("listening on " + address);
-    if ((key.empty() || endpoint.transport == Endpoint::kUdp) && !is_loopback(address))
+    if ((!key || endpoint.transport == Endpoint::kUdp) && !is_loopback(address))
       print_text("warning: whoever reaches " + address +
-                 " can write traces here; tcp:// with --key FILE prevents it");
+                 " can write traces here, and whoever is on the way can read them; "
+                 "tcp:// with --key FILE prevents both");
   }
   std::vector<pollfd> polls;
   for (;;) {
@@ -115,8 +118,9 @@ int collect(const CollectOptions &options) {
   }
   for (const auto &server : servers)
     server->finish();
-  return std::any_of(servers.begin(), servers.end(),
-                     [](const auto &server) { return server->incomplete(); });
+  const bool incomplete = std::any_of(servers.begin(), servers.end(),
+                                      [](const auto &server) { return server->incomplete(); });
+  return incomplete ? kExitIncomplete : 0;
 }
 
 } // namespace ovnitrace

@@ -16,11 +16,11 @@ struct CollectOptions {
   std::string key_file;        ///< for TCP; empty: without a key
   uint64_t trace_bytes = 0;    ///< of one trace; 0: no limit
   unsigned senders = 64;       ///< at once, for each of `listen`
-  bool quiet = false;          ///< tells of errors only
+  bool quiet = false;          ///< prints errors only
 };
 
-/// Collects until INT, QUIT, TERM or HUP. Tells on stderr where it listens and of each trace. The
-/// exit status: 0, or 1 if some trace is not whole. Throws Error.
+/// Collects until INT, QUIT, TERM or HUP. Prints on stderr where it listens and what comes of each
+/// trace. The exit status: 0, or kExitIncomplete if some trace is not complete. Throws Error.
 int collect(const CollectOptions &options);
 
 } // namespace ovnitrace

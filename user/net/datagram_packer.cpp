@@ -82,10 +82,10 @@ void DatagramPacker::chunk(const Chunk &chunk) {
   }
 }
 
-void DatagramPacker::end(uint64_t time) {
+void DatagramPacker::end(uint64_t time, uint64_t missing) {
   const auto start = [&] {
     begin(DatagramKind::end, 0);
-    add(make(FTrace_EVT_trace_stop, 0, time, 0));
+    add(make(FTrace_EVT_trace_stop, 0, time, uint32_t(std::min<uint64_t>(missing, UINT32_MAX))));
   };
   start();
   for (size_t cpu = 0; cpu < cpus_.size(); cpu++) {

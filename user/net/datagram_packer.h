@@ -24,8 +24,8 @@ public:
   void name(std::string_view name); ///< at most 100 characters count
   void describe(std::string_view text);
   void chunk(const Chunk &chunk);
-  /// The capture ended at `time` (ns).
-  void end(uint64_t time);
+  /// The capture ended at `time` (ns). `missing`: events that are in no chunk, but blackouts.
+  void end(uint64_t time, uint64_t missing);
 
 private:
   void begin(DatagramKind kind, uint32_t par2);

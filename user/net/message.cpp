@@ -14,9 +14,9 @@ static_assert(std::endian::native == std::endian::little, "numbers are sent as t
 
 namespace {
 
-Digest digest_of(const Digest &key, uint64_t number, std::string_view message) {
-  return hmac(bytes_of(key), {{reinterpret_cast<const char *>(&number), sizeof number}, message});
-}
+constexpr std::string_view kMagic("ovnitrace-send\r\n", 16);
+constexpr uint32_t kVersion = 2;
+constexpr size_t kNameAt = kMagic.size() + 4;
 
 template <typename Number> void put(std::string &to, Number number) {
   to.append(reinterpret_cast<const char *>(&number), sizeof number);
@@ -43,6 +43,21 @@ uint64_t get_u64(std::string_view from, size_t at) {
   return get<uint64_t>(from, at);
 }
 
+std::string write_identify(std::string_view name) {
+  std::string payload(kMagic);
+  put_u32(payload, kVersion);
+  return payload.append(name);
+}
+
+std::string_view read_identify(std::string_view payload) {
+  if (payload.size() < kNameAt || !payload.starts_with(kMagic))
+    throw Error("it is no sender of ovnitrace");
+  if (const uint32_t version = get_u32(payload, kMagic.size()); version != kVersion)
+    throw Error(fmt::format("the sender speaks version {} of the protocol, the collector {}",
+                            version, kVersion));
+  return payload.substr(kNameAt);
+}
+
 std::string_view MessageWriter::write(MessageType type, std::string_view payload,
                                       std::string_view more) {
   bytes_.clear();
@@ -50,8 +65,6 @@ std::string_view MessageWriter::write(MessageType type, std::string_view payload
   put_u32(bytes_, uint32_t(payload.size() + more.size()));
   bytes_ += payload;
   bytes_ += more;
-  if (key_)
-    bytes_ += bytes_of(digest_of(*key_, number_++, bytes_));
   return bytes_;
 }
 
@@ -66,17 +79,13 @@ std::optional<Message> MessageParser::next() {
   if (left.size() < kMessageHeader)
     return std::nullopt;
   const uint32_t type = get_u32(left, 0), size = get_u32(left, 4);
-  if (type < uint32_t(MessageType::greeting) || type > uint32_t(MessageType::refuse))
+  if (type < uint32_t(MessageType::identify) || type > uint32_t(MessageType::refuse))
     throw Error(fmt::format("what came is no message of ovnitrace (type {})", type));
   if (size > most_)
     throw Error(fmt::format("a message claims {} bytes, at most {} are allowed", size, most_));
-  const size_t signed_size = kMessageHeader + size,
-               whole = signed_size + (key_ ? sizeof(Digest) : 0);
+  const size_t whole = kMessageHeader + size;
   if (left.size() < whole)
     return std::nullopt;
-  if (key_ && !equal(digest_of(*key_, number_++, left.substr(0, signed_size)),
-                     left.substr(signed_size, sizeof(Digest))))
-    throw Error("a message was changed on its way, repeated, or not made with the key");
   at_ += whole;
   return Message{MessageType(type), left.substr(kMessageHeader, size)};
 }

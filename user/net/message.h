@@ -2,8 +2,6 @@
 // The messages of a TCP connection between a sender and a collector: docs/network.md.
 #pragma once
 
-#include "user/net/secret.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,15 +10,14 @@
 namespace ovnitrace {
 
 enum class MessageType : uint32_t {
-  greeting = 1,    ///< collector: who it is, whether it wants a key, its nonce
-  identify,        ///< sender: its nonce, its proof, the name of the trace
-  accept,          ///< collector: its proof, the directory that it made
+  identify = 1,    ///< sender: the protocol, its version, the name of the trace
+  accept,          ///< collector: the directory that it made
   description,     ///< sender: a piece of trace.json
   description_end, ///< sender: that was all of it
   records,         ///< sender: CPU, then what comes next in its file
   compressed,      ///< the same, of a compressed file
-  end,             ///< sender: how many bytes of chunks it sent
-  done,            ///< collector: so many are written
+  end,             ///< sender: how many bytes of chunks it sent, how many events it had to drop
+  done,            ///< collector: so many bytes are written
   refuse,          ///< either: why it ends here
 };
 
@@ -33,18 +30,20 @@ inline constexpr size_t kMessageHeader =
     8; ///< type and size of the payload, u32 each, little-endian
 inline constexpr size_t kMostPiece = 1 << 20;          ///< bytes of a file in one message
 inline constexpr size_t kMostPayload = kMostPiece + 4; ///< with the CPU before it
-inline constexpr size_t kMostEarlyPayload = 1024;      ///< until both know each other
+inline constexpr size_t kMostEarlyPayload = 1024;      ///< until the sender is accepted
 
-/// Makes messages. With a key each is followed by its HMAC, which covers its place in the stream.
+/// The payload of identify.
+std::string write_identify(std::string_view name);
+/// The name in it, as it was sent. Throws Error if it is no identify of this version.
+std::string_view read_identify(std::string_view payload);
+
+/// Makes messages.
 class MessageWriter {
 public:
-  void set_key(const Digest &key) { key_ = key; }
   /// The bytes of a message, valid until the next call.
   std::string_view write(MessageType type, std::string_view payload, std::string_view more = {});
 
 private:
-  std::optional<Digest> key_;
-  uint64_t number_ = 0; ///< of messages since there is a key
   std::string bytes_;
 };
 
@@ -52,20 +51,15 @@ private:
 /// greatest size.
 class MessageParser {
 public:
-  /// All that follows must be made with this key.
-  void set_key(const Digest &key) { key_ = key; }
   /// The other side is known: messages may be large.
   void allow_large() { most_ = kMostPayload; }
 
   /// Adds bytes that have come. Take all messages out before adding more.
   void feed(std::string_view bytes);
-  /// The next message that is whole, if any. Throws Error at what is none, or is not made with the
-  /// key.
+  /// The next message that is whole, if any. Throws Error at what is none.
   std::optional<Message> next();
 
 private:
-  std::optional<Digest> key_;
-  uint64_t number_ = 0;
   size_t most_ = kMostEarlyPayload;
   std::string bytes_;
   size_t at_ = 0; ///< those before were taken

@@ -6,9 +6,8 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <nettle/hmac.h>
-#include <nettle/memops.h>
-#include <sys/random.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -18,37 +17,20 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kShortestKey = 16, kLongestKey = 4096; // bytes
-
-const uint8_t *octets(std::string_view text) {
-  return reinterpret_cast<const uint8_t *>(text.data());
-}
+constexpr size_t kShortestSecret = 16, kLongestSecret = 4096; // bytes
 
 } // namespace
 
-Digest hmac(std::string_view key, std::initializer_list<std::string_view> parts) {
-  hmac_sha256_ctx context;
-  hmac_sha256_set_key(&context, key.size(), octets(key));
-  for (std::string_view part : parts)
-    hmac_sha256_update(&context, part.size(), octets(part));
-  Digest digest;
-  hmac_sha256_digest(&context, digest.size(), digest.data());
-  return digest;
+PresharedKey preshared_key(std::string_view secret) {
+  PresharedKey key;
+  if (const int error =
+          gnutls_hash_fast(GNUTLS_DIG_SHA256, secret.data(), secret.size(), key.data());
+      error != 0)
+    throw Error(fmt::format("cannot make a key of the secret: {}", gnutls_strerror(error)));
+  return key;
 }
 
-bool equal(const Digest &digest, std::string_view bytes) {
-  return bytes.size() == digest.size() && memeql_sec(digest.data(), bytes.data(), digest.size());
-}
-
-Digest random_digest() {
-  Digest digest;
-  if (getrandom(digest.data(), digest.size(), 0) !=
-      ssize_t(digest.size())) // so few bytes come at once or not
-    throw Error(fmt::format("cannot get random numbers from the kernel: {}", std::strerror(errno)));
-  return digest;
-}
-
-std::string read_key(const std::string &path) {
+PresharedKey read_key(const std::string &path) {
   const auto fail = [&](const std::string &why) {
     return Error(fmt::format("--key {}: {}", path, why));
   };
@@ -63,18 +45,18 @@ std::string read_key(const std::string &path) {
         "others may read or write it (mode {:04o}): chmod 600 it, and make a new key if somebody "
         "may have",
         status.st_mode & 07777));
-  std::string key(kLongestKey + 1, '\0');
-  const ssize_t got = read(file.get(), key.data(), key.size());
+  std::string secret(kLongestSecret + 1, '\0');
+  const ssize_t got = read(file.get(), secret.data(), secret.size());
   if (got < 0)
     throw fail(fmt::format("cannot be read: {}", std::strerror(errno)));
-  key.resize(size_t(got));
-  if (key.ends_with('\n'))
-    key.pop_back();
-  if (key.size() < kShortestKey || key.size() > kLongestKey)
+  secret.resize(size_t(got));
+  if (secret.ends_with('\n'))
+    secret.pop_back();
+  if (secret.size() < kShortestSecret || secret.size() > kLongestSecret)
     throw fail(
         fmt::format("holds {} bytes; a key has {} to {}: head -c 32 /dev/urandom | base64 > FILE",
-                    key.size(), kShortestKey, kLongestKey));
-  return key;
+                    secret.size(), kShortestSecret, kLongestSecret));
+  return preshared_key(secret);
 }
 
 } // namespace ovnitrace

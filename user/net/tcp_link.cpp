@@ -3,14 +3,17 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
-#include "user/net/handshake.h"
+#include "emulator/base/printable.h"
 
 #include <fmt/core.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -20,6 +23,8 @@ namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000; // ns
 constexpr int kConnectMs = 10'000;
+constexpr unsigned kMostEmptyReads = 10'000; ///< TLS has records that are not for us
+constexpr size_t kLongestText = 300; ///< bytes of what the collector says, in a message of ours
 
 /// The socket, connected; none with errno set.
 UniqueFd connect_to(const addrinfo &address) {
@@ -49,46 +54,49 @@ UniqueFd connect_to(const addrinfo &address) {
 
 } // namespace
 
-TcpLink::TcpLink(const Endpoint &endpoint, const std::string &key, const std::string &name,
-                 uint64_t patience)
-    : endpoint_(endpoint), patience_(patience), fd_(open_socket(endpoint, "send to", connect_to)) {
+TcpLink::TcpLink(const Endpoint &endpoint, const std::optional<PresharedKey> &key,
+                 const std::string &name, uint64_t patience)
+    : endpoint_(endpoint), patience_(patience), changed_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      channel_(open_socket(endpoint, "send to", connect_to), Channel::Side::sender, key) {
+  if (!changed_)
+    fail(fmt::format("no eventfd: {}", std::strerror(errno)));
   const int on = 1;
-  setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  introduce(key, name);
+  setsockopt(channel_.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  introduce(name);
 }
 
-void TcpLink::introduce(const std::string &key, const std::string &name) {
-  SenderHandshake handshake(key);
-  const std::string greeting = receive(MessageType::greeting);
+void TcpLink::introduce(const std::string &name) {
+  since_ = monotonic_ns();
   try {
-    send(MessageType::identify, handshake.identify(greeting, name));
-    const std::string accept = receive(MessageType::accept);
-    directory_ = handshake.check(accept);
+    while (!channel_.handshake())
+      wait(channel_.waits_for());
   } catch (const Error &error) {
-    if (!fd_)
+    if (!open())
       throw;
     fail(error.what());
   }
-  if (handshake.keyed()) {
-    writer_.set_key(handshake.keys().to_collector);
-    parser_.set_key(handshake.keys().to_sender);
-  }
+  send(MessageType::identify, write_identify(name));
+  const std::string directory = receive(MessageType::accept);
+  directory_ = printable_line(std::string_view(directory).substr(0, kLongestText));
 }
 
 void TcpLink::send(MessageType type, std::string_view payload, std::string_view more) {
   std::string_view bytes = writer_.write(type, payload, more);
   since_ = monotonic_ns();
   while (!bytes.empty()) {
-    wait(POLLIN | POLLOUT);
-    const ssize_t sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-      const std::string why = std::strerror(errno);
+    if (wait(POLLIN | POLLOUT))
+      check_input();
+    size_t sent = 0;
+    try {
+      sent = channel_.send(bytes);
+    } catch (const Error &error) {
+      const std::string why = error.what();
       check_input(); // it may have said more
       fail(why);
     }
-    if (sent > 0)
+    if (sent)
       since_ = monotonic_ns();
-    bytes.remove_prefix(sent > 0 ? size_t(sent) : 0);
+    bytes.remove_prefix(sent);
   }
 }
 
@@ -106,47 +114,68 @@ std::string TcpLink::receive(MessageType type) {
     } catch (const Error &error) {
       fail(error.what());
     }
-    wait(POLLIN);
+    if (wait(POLLIN))
+      take_input();
   }
 }
 
-/// Until the socket is ready for one of them; input is taken in at once. That something is said
-/// does not prolong it: a collector could keep us for ever so.
-void TcpLink::wait(short events) {
-  if (!fd_)
+void TcpLink::end_by(uint64_t time) noexcept {
+  end_by_ = time;
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(changed_.get(), &one, sizeof one);
+}
+
+/// Until the socket is ready for one of them; whether there is input. That something is said does
+/// not prolong it: a collector could keep us for ever so.
+bool TcpLink::wait(short events) {
+  if (!open())
     throw Error(fmt::format("the connection to {} is closed", endpoint_.text()));
-  pollfd ready = {fd_.get(), events, 0};
-  int count;
-  do {
-    const uint64_t waited = monotonic_ns() - since_;
-    count = waited > patience_ ? 0 : poll(&ready, 1, int((patience_ - waited) / kMillisecond) + 1);
-  } while (count < 0 && errno == EINTR);
-  if (count == 0)
-    fail(fmt::format("it took and said nothing of use for {} s", patience_ / 1000 / kMillisecond));
-  if (!(ready.revents & (POLLIN | POLLHUP | POLLERR)))
-    return;
-  if (events & POLLOUT)
-    check_input();
-  else
-    take_input();
+  pollfd ready[] = {{channel_.fd(), events, 0}, {changed_.get(), POLLIN, 0}};
+  for (int count = 0; !ready[0].revents;) {
+    const uint64_t now = monotonic_ns(), end = end_by_, patient = since_ + patience_;
+    if (now >= end)
+      fail("the capture has ended, and the time to send the rest of it is over");
+    if (now >= patient)
+      fail(
+          fmt::format("it took and said nothing of use for {} s", patience_ / 1000 / kMillisecond));
+    if ((events & POLLIN) && channel_.has_input())
+      return true;
+    count = poll(ready, 2, int((std::min(end, patient) - now) / kMillisecond) + 1);
+    if (count < 0 && errno != EINTR)
+      fail(std::strerror(errno));
+    uint64_t times;
+    if (count > 0 && ready[1].revents) [[maybe_unused]]
+      const ssize_t got = read(changed_.get(), &times, sizeof times);
+  }
+  return ready[0].revents & (POLLIN | POLLHUP | POLLERR);
 }
 
 void TcpLink::take_input() {
   char part[4096];
-  const ssize_t got = recv(fd_.get(), part, sizeof part, 0);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR))
-    return;
-  if (got <= 0)
-    fail(got < 0 ? std::strerror(errno) : "it closed the connection");
-  parser_.feed({part, size_t(got)});
+  std::optional<size_t> got;
+  try {
+    got = channel_.receive(part);
+  } catch (const Error &error) {
+    fail(error.what());
+  }
+  if (got == 0u)
+    fail("it closed the connection");
+  if (got)
+    parser_.feed({part, *got});
+  else if (++empty_reads_ > kMostEmptyReads)
+    fail("it goes on sending what is no message");
 }
 
-/// While we send, it only speaks to refuse.
+/// While we send, it may only refuse. So what it says is bounded: one message that is not whole
+/// yet.
 void TcpLink::check_input() {
   take_input();
   try {
-    if (const std::optional<Message> message = parser_.next())
+    if (const std::optional<Message> message = parser_.next()) {
       check_refusal(*message);
+      throw Error(fmt::format("it sent a message of type {}, which has no place here",
+                              uint32_t(message->type)));
+    }
   } catch (const Error &error) {
     fail(error.what());
   }
@@ -154,11 +183,11 @@ void TcpLink::check_input() {
 
 void TcpLink::check_refusal(const Message &message) const {
   if (message.type == MessageType::refuse)
-    throw Error("it says: " + printable(message.payload));
+    throw Error("it says: " + printable_line(message.payload.substr(0, kLongestText)));
 }
 
 void TcpLink::fail(const std::string &why) {
-  fd_ = UniqueFd();
+  channel_.close();
   throw Error(fmt::format("cannot send to {}: {}", endpoint_.text(), why));
 }
 

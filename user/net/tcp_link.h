@@ -3,9 +3,11 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
+#include "user/net/channel.h"
 #include "user/net/endpoint.h"
 #include "user/net/message.h"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,29 +15,32 @@
 namespace ovnitrace {
 
 /// Connected, and the collector has accepted the trace. Every call waits while the collector is
-/// slow and gives up when nothing moves for a minute. For one thread at a time. A call that throws
-/// Error closes it.
+/// slow and gives up when nothing moves for a minute. For one thread at a time, but for end_by(). A
+/// call that throws Error closes it.
 class TcpLink {
 public:
   static constexpr uint64_t kPatience = 60'000'000'000; ///< ns
 
-  /// Connects and introduces the trace `name`. `key`: empty without one. `patience`: ns in which
-  /// the collector must take something, or say all of what is waited for. Throws Error.
-  TcpLink(const Endpoint &endpoint, const std::string &key, const std::string &name,
+  /// Connects and introduces the trace `name`. `patience`: ns in which the collector must take
+  /// something, or say all of what is waited for. Throws Error.
+  TcpLink(const Endpoint &endpoint, const std::optional<PresharedKey> &key, const std::string &name,
           uint64_t patience = kPatience);
 
   /// Throws Error, with the collector's own words if it refused.
   void send(MessageType type, std::string_view payload, std::string_view more = {});
   /// Waits for a message of this type; gives its payload. Throws Error.
   std::string receive(MessageType type);
+  /// At `time` (ns, CLOCK_MONOTONIC; 0: now) what is being done ends with an Error, however well it
+  /// goes. Any thread may call it meanwhile, and a signal handler.
+  void end_by(uint64_t time) noexcept;
 
-  bool open() const { return bool(fd_); }
+  bool open() const { return channel_.open(); }
   const std::string &directory() const { return directory_; } ///< as the collector names it
   std::string collector() const { return endpoint_.text(); }
 
 private:
-  void introduce(const std::string &key, const std::string &name);
-  void wait(short events);
+  void introduce(const std::string &name);
+  bool wait(short events);
   void take_input();
   void check_input();
   void check_refusal(const Message &message) const;
@@ -44,9 +49,12 @@ private:
   const Endpoint endpoint_;
   const uint64_t patience_; ///< ns
   uint64_t since_ = 0; ///< ns: when it last took something, or when the waiting for a message began
-  UniqueFd fd_;
+  std::atomic<uint64_t> end_by_ = UINT64_MAX; ///< ns
+  UniqueFd changed_;                          ///< an eventfd: end_by_ has a new value
+  Channel channel_;
   MessageWriter writer_;
   MessageParser parser_;
+  unsigned empty_reads_ = 0; ///< input that held nothing for us
   std::string directory_;
 };
 

@@ -18,9 +18,10 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000; // ns
-constexpr uint64_t kIntroductionTime = 10 * kSecond, kClosingTime = 5 * kSecond;
-constexpr unsigned kMostIdle = 64; ///< connections that have not said who they are, or have ended:
-                                   ///< a new one takes the oldest's place
+constexpr uint64_t kIntroductionTime = 10 * kSecond, kDescriptionTime = 60 * kSecond,
+                   kClosingTime = 5 * kSecond;
+constexpr uint64_t kEmptyTime = 60 * kSecond; ///< without a chunk, while others want the place
+constexpr unsigned kMostIdle = 64;            ///< connections not described yet, or ended
 constexpr size_t kReadSize = 256 << 10;
 
 UniqueFd listen_on(const addrinfo &address) {
@@ -44,104 +45,137 @@ void keep_alive(int fd) {
 
 } // namespace
 
-TcpServer::TcpServer(const Endpoint &endpoint, const std::string &key, unsigned most_senders,
-                     MakeTraceSink make_sink, Tell tell)
+TcpServer::TcpServer(const Endpoint &endpoint, const std::optional<PresharedKey> &key,
+                     unsigned most_senders, MakeTraceSink make_sink, Tell tell)
     : socket_(open_socket(endpoint, "listen on", listen_on)), key_(key),
       most_senders_(most_senders), make_sink_(std::move(make_sink)), tell_(std::move(tell)),
       buffer_(kReadSize, '\0') {}
 
 void TcpServer::add(std::vector<pollfd> &polls) {
   polls.push_back({socket_.get(), POLLIN, 0});
-  for (Connection &connection : connections_)
-    polls.push_back({connection.fd.get(),
-                     short(POLLIN | (connection.session.output().empty() ? 0 : POLLOUT)), 0});
+  for (const Connection &connection : connections_) {
+    const short writes = connection.session.output().empty() ? 0 : POLLOUT;
+    polls.push_back(
+        {connection.channel.fd(), short(POLLIN | connection.channel.waits_for() | writes), 0});
+  }
 }
 
 void TcpServer::handle(std::span<const pollfd> polls, uint64_t now) {
+  now_ = now;
   size_t n = 1;
   for (auto at = connections_.begin(); at != connections_.end(); n++) {
-    handle(*at, polls[n].revents, now);
-    at = at->fd ? std::next(at) : connections_.erase(at);
+    handle(*at, polls[n].revents);
+    at = at->channel.open() ? std::next(at) : connections_.erase(at);
   }
   if (polls[0].revents)
-    accept_all(now);
+    accept_all();
 }
 
-void TcpServer::accept_all(uint64_t now) {
+void TcpServer::accept_all() {
   for (;;) {
     UniqueFd fd(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) // none waits; or no descriptor is free: it waits
       return;
-    add_connection(std::move(fd), now);
+    add_connection(std::move(fd));
   }
 }
 
-void TcpServer::add_connection(UniqueFd fd, uint64_t now) {
+void TcpServer::add_connection(UniqueFd fd) {
   const auto idle = [](const Connection &connection) {
-    return !connection.session.introduced() || connection.session.ended();
+    return !connection.serving || connection.ended;
   };
-  if (unsigned(std::count_if(connections_.begin(), connections_.end(), idle)) >= kMostIdle)
-    connections_.erase(std::find_if(connections_.begin(), connections_.end(), idle));
+  if (std::count_if(connections_.begin(), connections_.end(), idle) >= kMostIdle) {
+    const auto oldest = std::find_if(connections_.begin(), connections_.end(), idle);
+    refuse(*oldest, "another connection needed its place");
+    connections_.erase(oldest);
+  }
   keep_alive(fd.get());
   const std::string peer = peer_text(fd.get());
   const MakeTraceSink make_sink = [this](const std::string &name) {
-    if (introduced() >= most_senders_)
-      throw Error(fmt::format("{} senders are being served, no more are allowed (--max-senders)",
-                              most_senders_));
+    if (is_full())
+      throw Error(full_text());
     return make_sink_(name);
   };
   try {
-    connections_.push_back(
-        {std::move(fd), peer, TcpSession(key_, make_sink), now + kIntroductionTime});
-    write(connections_.back());
+    connections_.push_back({.channel = Channel(std::move(fd), Channel::Side::collector, key_),
+                            .peer = peer,
+                            .session = TcpSession(make_sink),
+                            .deadline = now_ + kIntroductionTime});
   } catch (const Error &error) {
-    tell_(fmt::format("{}: {}", peer, error.what()));
+    tell_(fmt::format("{}: error: {}", peer, error.what()));
   }
 }
 
-unsigned TcpServer::introduced() const {
-  return unsigned(
-      std::count_if(connections_.begin(), connections_.end(), [](const Connection &connection) {
-        return connection.session.introduced() && !connection.session.ended();
-      }));
+/// Whether no sender more is served. Where one has sent no chunk for long it gives its place up.
+bool TcpServer::is_full() {
+  const auto serves = [](const Connection &one) { return one.serving && !one.ended; };
+  if (std::count_if(connections_.begin(), connections_.end(), serves) < most_senders_)
+    return false;
+  const auto empty = std::find_if(connections_.begin(), connections_.end(), [&](Connection &one) {
+    return serves(one) && one.session.sink()->bytes() == 0 && now_ - one.since > kEmptyTime;
+  });
+  if (empty == connections_.end())
+    return true;
+  refuse(*empty, fmt::format("no chunk came of it for {} s, another sender gets its place",
+                             (now_ - empty->since) / kSecond));
+  return false;
 }
 
-void TcpServer::handle(Connection &connection, short events, uint64_t now) {
-  if (events & (POLLIN | POLLHUP | POLLERR))
+std::string TcpServer::full_text() const {
+  return fmt::format("{} senders are being served, no more are allowed (--max-senders)",
+                     most_senders_);
+}
+
+void TcpServer::handle(Connection &connection, short events) {
+  if (events)
     read(connection);
-  if (connection.deadline && now > connection.deadline) {
+  if (connection.deadline && now_ > connection.deadline) {
     connection.gone |= connection.session.ended();
-    connection.session.refuse("it did not say who it is in time");
+    connection.session.refuse(connection.introduced ? "it did not describe its trace in time"
+                                                    : "it did not say who it is in time");
   }
   write(connection);
-  tell_about(connection, now);
+  follow(connection);
   if (connection.gone)
-    connection.fd = UniqueFd();
+    connection.channel.close();
 }
 
 /// What comes after the end of a session is thrown away.
 void TcpServer::read(Connection &connection) {
-  const ssize_t got = recv(connection.fd.get(), buffer_.data(), buffer_.size(), 0);
-  if (got > 0)
-    connection.session.receive({buffer_.data(), size_t(got)});
-  else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-    lose(connection);
+  try {
+    if (!connection.channel.handshake())
+      return;
+    for (size_t read = 0; read < kReadSize;) {
+      const std::optional<size_t> got = connection.channel.receive(buffer_);
+      if (!got)
+        return;
+      if (*got == 0)
+        return lose(connection);
+      connection.session.receive({buffer_.data(), *got});
+      read += *got;
+    }
+  } catch (const Error &error) {
+    connection.session.refuse(error.what());
+    connection.gone |= connection.channel.encrypts(); // no word of ours can reach it
+  }
 }
 
 /// What is to be said; then, after the end, that nothing follows. The connection stays until the
 /// other side closes it too, lest it loses what was said last.
 void TcpServer::write(Connection &connection) {
   std::string &output = connection.session.output();
-  while (!connection.gone && !output.empty()) {
-    const ssize_t sent = send(connection.fd.get(), output.data(), output.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EAGAIN)
-      return;
-    if (sent < 0 && errno != EINTR)
-      return lose(connection);
-    output.erase(0, sent > 0 ? size_t(sent) : 0);
+  try {
+    while (!connection.gone && !output.empty() && connection.channel.handshake()) {
+      const size_t sent = connection.channel.send(output);
+      if (!sent)
+        return;
+      output.erase(0, sent);
+    }
+  } catch (const Error &) {
+    return lose(connection);
   }
   if (!connection.gone && connection.session.ended())
-    shutdown(connection.fd.get(), SHUT_WR);
+    shutdown(connection.channel.fd(), SHUT_WR);
 }
 
 void TcpServer::lose(Connection &connection) {
@@ -149,16 +183,27 @@ void TcpServer::lose(Connection &connection) {
   connection.gone = true;
 }
 
-void TcpServer::tell_about(Connection &connection, uint64_t now) {
-  const TcpSession &session = connection.session;
-  if (session.introduced() && !connection.told_begin) {
-    connection.told_begin = true;
+void TcpServer::refuse(Connection &connection, const std::string &why) {
+  connection.session.refuse(why);
+  write(connection);
+  follow(connection);
+}
+
+/// Reports what it has come to, and gives it the time for its next step.
+void TcpServer::follow(Connection &connection) {
+  TcpSession &session = connection.session;
+  if (session.introduced() && !std::exchange(connection.introduced, true))
+    connection.deadline = now_ + kDescriptionTime;
+  if (session.described() && !session.ended() && !connection.serving) {
+    if (is_full()) // others came first
+      return refuse(connection, full_text());
+    connection.serving = true;
+    connection.since = now_;
     connection.deadline = 0;
     tell_(fmt::format("{} sends; written to {}", connection.peer, session.sink()->path()));
   }
-  if (session.ended() && !connection.told_end) {
-    connection.told_end = true;
-    connection.deadline = now + kClosingTime;
+  if (session.ended() && !std::exchange(connection.ended, true)) {
+    connection.deadline = now_ + kClosingTime;
     incomplete_ |= session.introduced() && !session.complete();
     const std::string what = session.introduced() ? session.sink()->path() : connection.peer;
     tell_(session.complete()
@@ -168,11 +213,8 @@ void TcpServer::tell_about(Connection &connection, uint64_t now) {
 }
 
 void TcpServer::finish() {
-  for (Connection &connection : connections_) {
-    connection.session.refuse("the collector was stopped");
-    write(connection);
-    tell_about(connection, 0);
-  }
+  for (Connection &connection : connections_)
+    refuse(connection, "the collector was stopped");
   connections_.clear();
 }
 

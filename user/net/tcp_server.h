@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
+#include "user/net/channel.h"
 #include "user/net/endpoint.h"
 #include "user/net/server.h"
 #include "user/net/tcp_session.h"
@@ -13,11 +14,15 @@
 
 namespace ovnitrace {
 
+/// A connection has a time for each step: to prove the key and to say who it is, to describe its
+/// trace, and, when its session has ended, to close. Those that are not described yet, or have
+/// ended, are few: a new one takes the place of the oldest. So whoever only connects keeps nobody
+/// out.
 class TcpServer final : public Server {
 public:
   /// Listens. `make_sink` and `tell` are called on the thread of the caller of handle(). Throws
   /// Error.
-  TcpServer(const Endpoint &endpoint, const std::string &key, unsigned most_senders,
+  TcpServer(const Endpoint &endpoint, const std::optional<PresharedKey> &key, unsigned most_senders,
             MakeTraceSink make_sink, Tell tell);
 
   std::string address() const override { return "tcp://" + local_text(socket_.get()); }
@@ -28,30 +33,33 @@ public:
 
 private:
   struct Connection {
-    UniqueFd fd;
+    Channel channel;
     std::string peer;
     TcpSession session;
-    uint64_t deadline = 0; ///< ns: until when it must be introduced, or closed; 0: none
-    bool told_begin = false;
-    bool told_end = false;
-    bool gone = false; ///< to be closed
+    uint64_t since = 0;    ///< ns: when it was described
+    uint64_t deadline = 0; ///< ns: until when its next step must be done; 0: none
+    bool introduced = false, serving = false, ended = false; ///< what was reported of it
+    bool gone = false;                                       ///< to be closed
   };
-  void accept_all(uint64_t now);
-  void add_connection(UniqueFd fd, uint64_t now);
-  void handle(Connection &connection, short events, uint64_t now);
+  void accept_all();
+  void add_connection(UniqueFd fd);
+  void handle(Connection &connection, short events);
   void read(Connection &connection);
   void write(Connection &connection);
   void lose(Connection &connection);
-  void tell_about(Connection &connection, uint64_t now);
-  unsigned introduced() const;
+  void refuse(Connection &connection, const std::string &why);
+  void follow(Connection &connection);
+  bool is_full();
+  std::string full_text() const;
 
   const UniqueFd socket_;
-  const std::string key_;
+  const std::optional<PresharedKey> key_;
   const unsigned most_senders_;
   const MakeTraceSink make_sink_;
   const Tell tell_;
   std::list<Connection> connections_;
   std::string buffer_;
+  uint64_t now_ = 0; ///< ns, of this handle()
   bool incomplete_ = false;
 };
 

@@ -2,6 +2,7 @@
 #include "user/net/tcp_session.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/printable.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -16,13 +17,11 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint32_t kMostCpus = 8192; ///< more than any Linux has
+constexpr size_t kLongestText = 300; ///< bytes of what the sender says, in a message of ours
 
 } // namespace
 
-TcpSession::TcpSession(const std::string &key, MakeTraceSink make_sink)
-    : handshake_(key), make_sink_(std::move(make_sink)) {
-  output_ = writer_.write(MessageType::greeting, handshake_.greeting());
-}
+TcpSession::TcpSession(MakeTraceSink make_sink) : make_sink_(std::move(make_sink)) {}
 
 void TcpSession::receive(std::string_view bytes) {
   if (ended_)
@@ -69,7 +68,7 @@ void TcpSession::handle(const Message &message) {
     return sink_->describe(message.payload);
   case MessageType::description_end:
     sink_->end_description();
-    described_ = true;
+    described_ = described_once_ = true;
     return;
   case MessageType::records:
   case MessageType::compressed:
@@ -77,7 +76,7 @@ void TcpSession::handle(const Message &message) {
   case MessageType::end:
     return end(message.payload);
   case MessageType::refuse:
-    throw Error("the sender gave up: " + printable(message.payload));
+    throw Error("the sender gave up: " + printable_line(message.payload.substr(0, kLongestText)));
   default:
     throw Error(fmt::format("a message of type {} is not for a collector", uint32_t(message.type)));
   }
@@ -86,14 +85,9 @@ void TcpSession::handle(const Message &message) {
 void TcpSession::introduce(std::string_view identify) {
   if (sink_)
     throw Error("a second introduction");
-  const std::string name = handshake_.check(identify);
-  sink_ = make_sink_(name);
-  output_ += writer_.write(MessageType::accept, handshake_.accept(sink_->path()));
+  sink_ = make_sink_(safe_name(read_identify(identify)));
+  output_ += writer_.write(MessageType::accept, sink_->path());
   parser_.allow_large();
-  if (handshake_.keyed()) {
-    parser_.set_key(handshake_.keys().to_collector);
-    writer_.set_key(handshake_.keys().to_sender);
-  }
 }
 
 void TcpSession::append(const Message &message) {
@@ -112,13 +106,18 @@ void TcpSession::append(const Message &message) {
 void TcpSession::end(std::string_view payload) {
   if (!described_)
     throw Error("the sender ended without its trace.json");
-  if (payload.size() != 8 || get_u64(payload, 0) != sink_->bytes())
+  if (payload.size() != 16 || get_u64(payload, 0) != sink_->bytes())
     throw Error(
         fmt::format("{} bytes of chunks came, not as many as the sender says", sink_->bytes()));
   std::string written;
   put_u64(written, sink_->bytes());
   output_ += writer_.write(MessageType::done, written);
-  complete_ = ended_ = true;
+  ended_ = true;
+  const uint64_t missing = get_u64(payload, 8);
+  complete_ = missing == 0;
+  if (missing)
+    error_ = fmt::format("{} events are missing, shown as blackouts: the sender had to drop them",
+                         missing);
 }
 
 } // namespace ovnitrace

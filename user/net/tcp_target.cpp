@@ -9,8 +9,8 @@
 
 namespace ovnitrace {
 
-TcpTarget::TcpTarget(const Endpoint &collector, const std::string &key, const std::string &name,
-                     int level)
+TcpTarget::TcpTarget(const Endpoint &collector, const std::optional<PresharedKey> &key,
+                     const std::string &name, int level)
     : link_(collector, key, name) {
   if (level)
     compressor_.emplace(level);
@@ -58,14 +58,15 @@ size_t TcpTarget::write(const Chunk &chunk) {
   }
 }
 
-void TcpTarget::end(const Description &description) {
+void TcpTarget::end(const Description &description, uint64_t missing) {
   if (!error_.empty())
     throw Error(error_);
   prepare(description);
-  std::string bytes;
-  put_u64(bytes, bytes_);
-  link_.send(MessageType::end, bytes);
-  if (link_.receive(MessageType::done) != bytes)
+  std::string sent, dropped;
+  put_u64(sent, bytes_);
+  put_u64(dropped, missing);
+  link_.send(MessageType::end, sent, dropped);
+  if (link_.receive(MessageType::done) != sent)
     throw Error(fmt::format("{} has not written all that was sent", link_.collector()));
 }
 

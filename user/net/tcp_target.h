@@ -15,13 +15,15 @@ namespace ovnitrace {
 /// The collector's files become what ChunkFiles would have written here.
 class TcpTarget final : public TraceTarget, private ChunkOutput {
 public:
-  /// Connects. `key`: empty without one; `level`: of zstd, 0 for plain files. Throws Error.
-  TcpTarget(const Endpoint &collector, const std::string &key, const std::string &name, int level);
+  /// Connects. `level`: of zstd, 0 for plain files. Throws Error.
+  TcpTarget(const Endpoint &collector, const std::optional<PresharedKey> &key,
+            const std::string &name, int level);
 
   ChunkOutput &output() override { return *this; }
   void prepare(const Description &description) override;
   void begin() override {}
-  void end(const Description &description) override;
+  void end(const Description &description, uint64_t missing) override;
+  void end_by(uint64_t time) noexcept override { link_.end_by(time); }
   void discard() noexcept override;
   std::string place() const override;
   bool may_stall() const override { return true; }

@@ -175,9 +175,10 @@ void UdpServer::end(std::map<Key, Sender>::iterator at) {
     const std::string what = session.sink() ? session.sink()->path() : from;
     const bool whole = session.whole();
     const std::string figures = fmt::format(
-        "{} datagrams, {} lost, {} repeated, {} reordered, {} late, {} wrong; {} events lost",
+        "{} datagrams, {} lost, {} repeated, {} reordered, {} late, {} wrong; {} events lost, "
+        "{} dropped by the sender",
         counts.taken, counts.lost, counts.repeated, counts.reordered, counts.late, counts.wrong,
-        counts.events_lost);
+        counts.events_lost, counts.dropped);
     incomplete_ |= !whole;
     // What is none of its datagrams is perhaps not of this sender, but then who can tell?
     const char *verdict =

@@ -2,7 +2,6 @@
 #include "user/net/udp_session.h"
 
 #include "emulator/base/error.h"
-#include "user/net/handshake.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -59,7 +58,8 @@ UdpCounts UdpSession::counts() const {
 
 bool UdpSession::whole() const {
   const UdpCounts counts = this->counts();
-  return (closing_ || !ours_) && !counts.lost && !counts_.wrong && !counts.events_lost;
+  return (closing_ || !ours_) && !counts.lost && !counts_.wrong && !counts.events_lost &&
+         !counts.dropped;
 }
 
 void UdpSession::deliver(const Datagram &datagram) {
@@ -137,6 +137,7 @@ void UdpSession::end(std::span<const ftrace_record> records) {
   if (records.empty() || records[0].code != FTrace_EVT_trace_stop)
     return;
   closing_ = true;
+  counts_.dropped = records[0].par2;
   const uint64_t time = ftrace_record_tsc(&records[0]);
   for (const ftrace_record &part : records.subspan(1))
     if (part.code == FTrace_EXT_part && part.par1 < kMostCpus)

@@ -21,6 +21,7 @@ struct UdpCounts {
   uint64_t wrong = 0;       ///< thrown away: what they say cannot be
   uint64_t events = 0;      ///< of ovnitrace: that were sent, as far as is known
   uint64_t events_lost = 0; ///< of them, are blackouts now
+  uint64_t dropped = 0;     ///< events that the sender could not send: blackouts of its own
 };
 
 /// Makes a trace of datagrams; knows no socket. Those of ovnitrace become a trace directory, those

@@ -2,10 +2,10 @@
 #include "user/net/udp_target.h"
 
 #include "emulator/base/error.h"
-#include "user/net/secret.h"
 
 #include <fmt/core.h>
 #include <netdb.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -29,11 +29,11 @@ UniqueFd connect_to(const addrinfo &address) {
   return fd;
 }
 
-/// Never 0, which is no session.
+/// Never 0, which is no session. Throws Error.
 uint64_t random_number() {
-  const Digest digest = random_digest();
   uint64_t number;
-  std::memcpy(&number, digest.data(), sizeof number);
+  if (getrandom(&number, sizeof number, 0) != ssize_t(sizeof number)) // so few come at once
+    throw Error(fmt::format("cannot get random numbers from the kernel: {}", std::strerror(errno)));
   return number | 1;
 }
 
@@ -81,10 +81,10 @@ size_t UdpTarget::write(const Chunk &chunk) {
   return 0; // the collector knows better
 }
 
-void UdpTarget::end(const Description &description) {
+void UdpTarget::end(const Description &description, uint64_t missing) {
   describe(description, kLastDescriptions);
   for (int n = 0; n < kEnds; n++)
-    packer_.end(last_time_);
+    packer_.end(last_time_, missing);
   if (!error_.empty())
     throw Error(error_);
 }
@@ -93,7 +93,7 @@ void UdpTarget::end(const Description &description) {
 void UdpTarget::discard() noexcept {
   try {
     for (int n = 0; n < kEnds; n++)
-      packer_.end(0);
+      packer_.end(0, 0);
   } catch (const std::exception &) {
     // it is told there that we never ended
   }

@@ -22,7 +22,7 @@ public:
   ChunkOutput &output() override { return *this; }
   void prepare(const Description &description) override;
   void begin() override {}
-  void end(const Description &description) override;
+  void end(const Description &description, uint64_t missing) override;
   void discard() noexcept override;
   std::string place() const override { return endpoint_.text() + " (which tells what came)"; }
   bool may_stall() const override { return true; }

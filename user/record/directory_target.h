@@ -34,11 +34,11 @@ public:
     directory_.put_in_place(kName);
     directory_.reserve(kName, first_bytes_ + kBytesKnownLater + cpus_ * kBytesOfACpu);
   }
-  void end(const Description &description) override {
+  void end(const Description &description, uint64_t) override {
     directory_.prepare_file(kName, description);
     directory_.put_in_place(kName);
   }
-  void end_briefly(const Description &description) override { end(description); }
+  void end_briefly(const Description &description) override { end(description, 0); }
   void discard() noexcept override { directory_.discard(); }
   std::string place() const override { return directory_.path(); }
   bool may_stall() const override { return false; }

@@ -19,7 +19,9 @@ std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std
   const Endpoint collector = parse_endpoint("--send", options.send);
   if (collector.transport == Endpoint::kUdp)
     return std::make_unique<UdpTarget>(collector, name, cpus);
-  const std::string key = options.key_file.empty() ? "" : read_key(options.key_file);
+  std::optional<PresharedKey> key;
+  if (!options.key_file.empty())
+    key = read_key(options.key_file);
   return std::make_unique<TcpTarget>(collector, key, name, options.compress_level);
 }
 

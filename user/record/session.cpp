@@ -58,6 +58,16 @@ void Session::wait() {
   }
 }
 
+/// ns in which a collector must take what waits for it: a minute, and a second for each MiB.
+uint64_t Session::sending_time() const {
+  constexpr uint64_t kSecond = 1'000'000'000, kLeast = 60 * kSecond;
+  const uint64_t waiting =
+      options_.buffer.kind == BufferKind::kJtn
+          ? (trace_.host.cpus.size() + options_.spare_chunks) * options_.chunk_bytes
+          : trace_.host.cpus.size() * options_.buffer.bytes;
+  return kLeast + (waiting >> 20) * kSecond;
+}
+
 /// What a flight recorder holds now, as a trace of its own beside the one that is written at the
 /// end.
 void Session::save() {
@@ -69,6 +79,7 @@ void Session::save() {
     const std::unique_ptr<TraceTarget> target =
         make_save_target(options_, traced_name(), capture_.cpus(), *target_, saves_);
     place = target->place();
+    target->end_by(monotonic_ns() + sending_time());
     recorder_->flush();
     TraceDescription saved = trace_;
     saved.how = "saved while the capture went on";
@@ -77,7 +88,7 @@ void Session::save() {
     if (flight_->save(output, monotonic_ns()))
       throw Error(output.error());
     saved.written = output.records();
-    target->end([&](const Put &put) { write_json(saved, nullptr, put); });
+    target->end([&](const Put &put) { write_json(saved, nullptr, put); }, 0);
     if (!options_.quiet)
       print("saved to {} (see it with ovnitrace convert); recording goes on", place);
   } catch (const std::exception &error) {
@@ -111,6 +122,7 @@ void Session::end_capture() {
     families_->detach();
   capture_.detach();
   trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - trace_.tracer_cpu;
+  target_->end_by(monotonic_ns() + sending_time());
   recorder_->finish();
   store_->close();
 }
@@ -144,8 +156,12 @@ void Session::stop() {
 }
 
 void Session::end_target() {
+  uint64_t lost = 0;
+  for (const CpuCount &count : trace_.counts)
+    lost += count.lost + count.family_lost;
+  target_->end_by(monotonic_ns() + sending_time());
   try {
-    target_->end(description(&recorder_->threads()));
+    target_->end(description(&recorder_->threads()), lost);
   } catch (const Error &error) {
     if (trace_.write_error.empty())
       trace_.write_error = error.what();

@@ -42,6 +42,7 @@ private:
   void start_program();
   void make_store();
   TraceTarget::Description description(const ThreadRegistry *threads) const;
+  uint64_t sending_time() const;
   void wait();
   void save();
   void stop_when_full();

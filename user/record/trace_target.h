@@ -5,6 +5,7 @@
 #include "user/chunk/chunk_output.h"
 #include "user/record/trace_directory.h"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -23,11 +24,15 @@ public:
   virtual void prepare(const Description &description) = 0;
   /// The program runs: chunks may come. Throws Error.
   virtual void begin() = 0;
-  /// The last chunk was given, and this is what trace.json says in the end. Throws Error.
-  virtual void end(const Description &description) = 0;
+  /// The last chunk was given, and this is what trace.json says in the end. `missing`: events of
+  /// the capture that are in no chunk, but blackouts. Throws Error.
+  virtual void end(const Description &description, uint64_t missing) = 0;
   /// That failed: a trace.json of what matters most, where there may be room for that at least.
   /// Throws Error.
   virtual void end_briefly(const Description &) {}
+  /// At `time` (ns, CLOCK_MONOTONIC; 0: now) what may wait for others gives up. Any thread may call
+  /// it while others are called, and a signal handler.
+  virtual void end_by(uint64_t) noexcept {}
   /// The capture never began.
   virtual void discard() noexcept = 0;
   /// For messages, and for a conversion if it is a directory.
