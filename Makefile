@@ -1,23 +1,36 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ovnitrace: what the Linux scheduler did to your threads, on a Paraver timeline.
 #
-#   make           builds build/ovnitrace
-#   make demo      installs what is missing, builds, traces a sample program
-#   make test      installs what is missing, builds, runs every test
-#   make test-kernels  runs a part of them on other kernels, in QEMU (not part of `make test`)
-#   make bench     measures capture and conversion, as ratios within one run
-#   make emulator  builds only build/ovnitrace-emu: convert, info, dump; no libbpf needed
-#   make lib       builds only build/libovnitrace.a and .so: the FTrace primitives for programs
-#   make install   PREFIX=/usr/local DESTDIR=
+# `make help` lists the targets. Sources are found by folder: a new file needs no change here.
 #
-# Sources are found by folder: a new file needs no change here.
+#   make                build build/ovnitrace and libovnitrace
+#   make demo           install what is missing, build, trace a sample program
+#   make test           install what is missing, build, run every test
+#   make check          run the unit tests: no root, under a minute once built; T='Name*' runs a part
+#   make e2e            run the captures end to end, as root; T='Name*' runs a part
+#   make fuzz           run each parser under libFuzzer; SECONDS=60 for each, T=name for one
+#   make test-kernels   run a part of the captures on other kernels, in QEMU
+#   make bench          measure capture and conversion, as ratios within one run
+#   make format         format the code with clang-format
+#   make lint           check the format, and the code with clang-tidy; T=path for a part
+#   make emulator       build only build/ovnitrace-emu (convert, info, dump): needs no libbpf
+#   make lib            build only libovnitrace: the FTrace primitives for programs
+#   make install        install under PREFIX=/usr/local, below DESTDIR=
+#   make clean          remove build/
+#
+#   V=1                 print the commands
+#   SANITIZE=address,undefined or SANITIZE=thread: build with these sanitizers, in a folder of its own
+#   OPT='-O0 -g'        compile with other flags; changed flags rebuild what they change
+
+comma := ,
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
 
-B := build
+B := build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
+Q := $(if $(V),,@)
 PREFIX ?= /usr/local
 VERSION := 0.1.0
 
@@ -32,11 +45,24 @@ CPPFLAGS += -I. -Iinclude -I$(B) -DOVNITRACE_VERSION='"$(VERSION)"' -D_GNU_SOURC
 CFLAGS += -std=gnu11 $(OPT) $(WARN) -fstack-protector-strong
 CXXFLAGS += -std=c++20 $(OPT) $(WARN) -fstack-protector-strong
 LDFLAGS += -Wl,--as-needed -Wl,-z,now
+ifdef SANITIZE
+CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
+CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=$(SANITIZE)
+endif
 EMULATOR_LIBS := -lfmt -lz -lzstd -lpthread
 USER_LIBS := -lbpf -lelf -lgnutls $(EMULATOR_LIBS)
 
 BPF_ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/ -e s/ppc64le/powerpc/)
 BPF_CFLAGS := -g -O2 $(WARN) -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf
+
+# Objects depend on this file, which changes when the flags do.
+FLAGS := $(CC) $(CXX) $(CLANG) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(BPF_CFLAGS)
+ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
+$(shell mkdir -p $(B))
+$(file >$(B)/flags.new,$(FLAGS))
+$(shell cmp -s $(B)/flags.new $(B)/flags || cp $(B)/flags.new $(B)/flags)
+endif
 
 find = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
 objects = $(patsubst %,$(B)/obj/%.o,$(1))
@@ -59,7 +85,8 @@ SO := libovnitrace.so.0
 ZSTD := $(shell echo '\#include <zstd.h>' | $(CC) -E -xc - >/dev/null 2>&1 && echo -lzstd)
 LIB_LIBS := $(ZSTD) -lpthread
 
-.PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean
+.PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean \
+  help check e2e fuzz format lint
 all: $(B)/ovnitrace lib
 lib: $(B)/libovnitrace.a $(B)/$(SO)
 emulator: $(B)/ovnitrace-emu
@@ -69,11 +96,11 @@ benches: $(BENCHES)
 
 $(B)/ovnitrace: $(call objects,user/main.cpp $(USER_SRC)) $(B)/libemulator.a
 	@echo "  LINK     $@"
-	@$(CXX) $(LDFLAGS) -o $@ $^ $(USER_LIBS)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(USER_LIBS)
 
 $(B)/ovnitrace-emu: $(call objects,emulator/cli/main.cpp) $(B)/libemulator.a
 	@echo "  LINK     $@"
-	@$(CXX) $(LDFLAGS) -o $@ $^ $(EMULATOR_LIBS)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(EMULATOR_LIBS)
 
 $(B)/libemulator.a: $(call objects,$(EMULATOR_SRC))
 $(B)/fuzz/libemulator.a: $(patsubst %,$(B)/fuzz/%.o,$(FUZZED))
@@ -81,39 +108,39 @@ $(B)/fuzz/libnet.a: $(patsubst %,$(B)/fuzz/%.o,$(call find,user/net,*.cpp) user/
 $(B)/libovnitrace.a: $(call objects,$(LIB_SRC))
 $(B)/libemulator.a $(B)/fuzz/libemulator.a $(B)/fuzz/libnet.a $(B)/libovnitrace.a:
 	@echo "  AR       $@"
-	@rm -f $@ && $(AR) qcs $@ $^
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(B)/tests/unit_tests: $(call objects,$(UNIT_SRC) $(USER_SRC)) $(B)/libemulator.a $(B)/libovnitrace.a | $(B)/$(SO)
 	@echo "  LINK     $@"
-	@mkdir -p $(@D)
-	@$(CXX) $(LDFLAGS) -o $@ $^ -lgtest_main -lgtest $(USER_LIBS) $(LIB_LIBS)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ -lgtest_main -lgtest $(USER_LIBS) $(LIB_LIBS)
 
 $(B)/tests/e2e_tests: $(call objects,$(E2E_SRC)) $(B)/libemulator.a
 	@echo "  LINK     $@"
-	@mkdir -p $(@D)
-	@$(CXX) $(LDFLAGS) -o $@ $^ -lgtest_main -lgtest $(EMULATOR_LIBS)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ -lgtest_main -lgtest $(EMULATOR_LIBS)
 
 # Programs that are traced: plain, without any library of ours.
 $(B)/tests/programs/%: tests/programs/%.cpp
 	@echo "  PROGRAM  $@"
-	@mkdir -p $(@D)
-	@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< -lpthread
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< -lpthread
 
 # Those that use libovnitrace, in both its forms; the shared one is found beside the program.
 $(B)/tests/programs/%_static: tests/linked/%.cpp $(B)/libovnitrace.a
 	@echo "  PROGRAM  $@"
-	@mkdir -p $(@D)
-	@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libovnitrace.a $(LIB_LIBS)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libovnitrace.a $(LIB_LIBS)
 
 $(B)/tests/programs/%_shared: tests/linked/%.cpp $(B)/$(SO)
 	@echo "  PROGRAM  $@"
-	@mkdir -p $(@D)
-	@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/$(SO) -Wl,-rpath,'$$ORIGIN' -lpthread
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/$(SO) -Wl,-rpath,'$$ORIGIN' -lpthread
 
 $(B)/tests/bench/%: tests/bench/%.cpp $(B)/libemulator.a $(B)/libovnitrace.a
 	@echo "  BENCH    $@"
-	@mkdir -p $(@D)
-	@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(USER_LIBS) $(LIB_LIBS)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(USER_LIBS) $(LIB_LIBS)
 
 $(B)/tests/bench/capture_bench: $(call objects,user/record/service_thread.cpp user/ring/ring_buffer.cpp) \
   $(B)/tests/bench/bare_ring.skel.h
@@ -123,41 +150,58 @@ $(B)/tests/bench/capture_bench: $(call objects,user/record/service_thread.cpp us
 FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
 $(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.cpp.o $(B)/fuzz/libnet.a $(B)/fuzz/libemulator.a
 	@echo "  FUZZER   $@"
-	@mkdir -p $(@D)
-	@$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ -lelf -lgnutls $(EMULATOR_LIBS)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ -lelf -lgnutls $(EMULATOR_LIBS)
 
 $(B)/fuzz/%.cpp.o: %.cpp
 	@echo "  FUZZ-CXX $<"
-	@mkdir -p $(@D)
-	@$(FUZZ_CXX) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CXX) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
 
 COMPILE_BPF = echo "  BPF      $@"; mkdir -p $(@D); $(CLANG) $(BPF_CFLAGS) -c $< -o $@
 $(B)/%.bpf.o: bpf/%.bpf.c $(call find,bpf,*.h) $(call find,include,*.h)
-	@$(COMPILE_BPF)
+	$(Q)$(COMPILE_BPF)
 
 $(B)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf/ktypes.h
-	@$(COMPILE_BPF)
+	$(Q)$(COMPILE_BPF)
 
 $(B)/%.skel.h: $(B)/%.bpf.o
 	@echo "  GEN-SKEL $@"
-	@$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
+
+# Headers that cost most to compile are compiled once: GoogleTest for the tests, CLI11 for the command line.
+$(B)/pch/%.h.gch: $(B)/flags
+	@echo "  PCH      $@"
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '%s\n' $(PCH_$*:%='#include <%>') > $(B)/pch/$*.h
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header -o $@ $(B)/pch/$*.h
+PCH_tests := gtest/gtest.h fmt/format.h filesystem fstream functional map memory optional set sstream string vector
+PCH_cli := CLI/App.hpp CLI/Config.hpp CLI/Formatter.hpp fmt/format.h memory string vector
+# GCC 12 warns about its own std::string there (its bug 105651).
+PCH_FLAGS := -Winvalid-pch -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+TEST_OBJECTS := $(call objects,$(filter %.cpp,$(UNIT_SRC) $(E2E_SRC)))
+CLI_OBJECTS := $(call objects,$(shell grep -lr '<CLI/' emulator user --include=*.cpp))
+$(TEST_OBJECTS): $(B)/pch/tests.h.gch
+$(TEST_OBJECTS): PCH = -include $(B)/pch/tests.h $(PCH_FLAGS)
+$(CLI_OBJECTS): $(B)/pch/cli.h.gch
+$(CLI_OBJECTS): PCH = -include $(B)/pch/cli.h $(PCH_FLAGS)
 
 $(call objects,user/main.cpp $(USER_SRC)): | $(SKELETONS)
-$(B)/obj/%.cpp.o: %.cpp
+$(B)/obj/%.cpp.o: %.cpp $(B)/flags
 	@echo "  CXX      $<"
-	@mkdir -p $(@D)
-	@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(PCH) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 $(call objects,$(LIB_SRC)): CFLAGS += -fPIC -fvisibility=hidden $(if $(ZSTD),-DOVT_ZSTD)
-$(B)/obj/%.c.o: %.c
+$(B)/obj/%.c.o: %.c $(B)/flags
 	@echo "  CC       $<"
-	@mkdir -p $(@D)
-	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/$(SO): $(call objects,$(LIB_SRC))
 	@echo "  LINK     $@"
-	@$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs -o $@ $^ $(LIB_LIBS)
-	@ln -sf $(SO) $(B)/libovnitrace.so
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs -o $@ $^ $(LIB_LIBS)
+	$(Q)ln -sf $(SO) $(B)/libovnitrace.so
 
 -include $(call find,$(B),*.d)
 
@@ -167,14 +211,34 @@ test: NEEDS = test-programs fuzzers
 bench: NEEDS = $(PROGRAMS) benches
 demo bench: SETUP = build
 demo test bench:
-	@scripts/setup.sh $(SETUP)
-	@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all $(NEEDS)
-	@scripts/$@.sh
+	$(Q)scripts/setup.sh $(SETUP)
+	$(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all $(NEEDS)
+	$(Q)scripts/$@.sh
+
+help:
+	@sed -n '/^# `make help`/,/^$$/s/^# \{0,1\}//p' Makefile
+
+check: $(B)/tests/unit_tests
+	$(Q)$< --gtest_brief=1 --gtest_filter='$(or $(T),*)'
+
+e2e: all test-programs
+	$(Q)$(B)/tests/e2e_tests --gtest_filter='$(or $(T),*)'
+
+SECONDS ?= 60
+fuzz: fuzzers
+	$(Q)FUZZ_SECONDS=$(SECONDS) FUZZ_RUNS=-1 scripts/test.sh fuzz $(T)
+
+CODE = $(shell git ls-files '*.c' '*.cpp' '*.h')
+format:
+	$(Q)clang-format -i $(CODE)
+
+lint: | $(SKELETONS)
+	$(Q)scripts/lint.sh $(T)
 
 test-kernels:
-	@scripts/setup.sh kernels
-	@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all test-programs
-	@tests/kernels/run.sh
+	$(Q)scripts/setup.sh kernels
+	$(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all test-programs
+	$(Q)tests/kernels/run.sh
 
 HEADERS := ftrace.h ftrace_codes.h ftrace_record.h user_event.h usdt.h
 install: $(B)/ovnitrace lib
@@ -187,7 +251,7 @@ install: $(B)/ovnitrace lib
 	  'Description: FTrace primitives, and user events in the traces of ovnitrace' \
 	  'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lovnitrace' \
 	  'Libs.private: $(LIB_LIBS)' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/ovnitrace.pc
-	@PATH=$$PATH:/usr/sbin:/sbin; [ -n "$(DESTDIR)" ] || { ldconfig 2>/dev/null; ldconfig -p | \
+	$(Q)PATH=$$PATH:/usr/sbin:/sbin; [ -n "$(DESTDIR)" ] || { ldconfig 2>/dev/null; ldconfig -p | \
 	  grep -qF ' $(PREFIX)/lib/$(SO)'; } || echo "The dynamic loader does not look into" \
 	  "$(PREFIX)/lib: link programs with -Wl,-rpath,$(PREFIX)/lib, or run them with" \
 	  "LD_LIBRARY_PATH=$(PREFIX)/lib"

@@ -25,6 +25,8 @@ test    libclang-rt-dev    clang's sanitizers and libFuzzer
 test    libcap2-bin        setcap: capturing with two capabilities
 test    linux-perf         a second tracer beside ours
 test    procps             pgrep
+test    clang-format        `make lint`
+test    clang-tidy          `make lint`
 kernels qemu-system-x86    boots other kernels
 kernels busybox-static     all that runs there beside the tests
 kernels cpio               packs it

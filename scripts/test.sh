@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs every test that `make test` built and closes with one line: N passed, N failed, N skipped.
-# Exit status 1 if any failed or none ran.
+# Runs every test that `make test` built and ends with one line: N passed, N failed, N skipped.
+# `test.sh fuzz [NAME]` runs only the fuzzers, or one of them. Exit status 1 if any failed or none ran.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -40,7 +40,9 @@ if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && sudo true; then
   root=sudo
 fi
 
-for runner in unit_tests e2e_tests; do
+runners="unit_tests e2e_tests"
+[ "${1:-}" != fuzz ] || runners=
+for runner in $runners; do
   binary=build/tests/$runner
   [ -x "$binary" ] || continue
   case $runner in
@@ -52,8 +54,9 @@ done
 # Each parser a while under libFuzzer, from its seeds if it has any: a smoke test, not the hunt
 # itself, which is build/tests/fuzz/NAME by hand for hours.
 for fuzzer in build/tests/fuzz/*; do
-  if [ ! -f "$fuzzer" ] || [ ! -x "$fuzzer" ]; then continue; fi
   name=$(basename "$fuzzer")
+  if [ ! -f "$fuzzer" ] || [ ! -x "$fuzzer" ]; then continue; fi
+  if [ -n "${2:-}" ] && [ "$name" != "$2" ]; then continue; fi
   corpus=build/fuzz-corpus/$name
   mkdir -p "$corpus"
   corpora=("$corpus")
