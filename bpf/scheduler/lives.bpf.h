@@ -117,16 +117,40 @@ int BPF_PROG(on_exec, struct task_struct *p, int old_tid, struct linux_binprm *b
 	return 0;
 }
 
+/* A thread that renames itself, however often, is recorded once: when it leaves its CPU, under the
+ * name that it has then. */
+static __noinline int log_own_rename(struct task_struct *p, __u32 tid)
+{
+	struct life_record r;
+
+	life_fill(&r, LIFE_RENAME, p, 0);
+	r.tid = tid;
+	life_send(&r);
+	return 0;
+}
+
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 {
 	struct life_record r;
+	char name[CAPTURE_COMM_LEN] = {};
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_stage *s;
 
 	if (!is_traced(p->pid))
 		return 0;
 	life_fill(&r, LIFE_RENAME, p, 0);
-	__builtin_memset(r.comm, 0, sizeof(r.comm));
-	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), comm);
+	bpf_probe_read_kernel_str(name, sizeof(name), comm);
+	if (((__u64 *)name)[0] == ((__u64 *)r.comm)[0] &&
+	    ((__u64 *)name)[1] == ((__u64 *)r.comm)[1])
+		return 0; /* the name that it has */
+	if (p == bpf_get_current_task_btf()) {
+		s = bpf_map_lookup_elem(&stages, &cpu);
+		if (s)
+			s->renamed = 1;
+		return 0;
+	}
+	__builtin_memcpy(r.comm, name, sizeof(name));
 	life_send(&r);
 	return 0;
 }

@@ -96,6 +96,9 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 	s->switched = now;
 	if (reason == FTRACE_OFFCPU_DEAD && prev_traced)
 		log_death(prev, prev_tid);
+	else if (s->renamed && prev_traced)
+		log_own_rename(prev, prev_tid);
+	s->renamed = 0;
 	return 0;
 }
 

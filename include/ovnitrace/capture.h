@@ -74,7 +74,7 @@ struct cpu_stage {
 	__u64 events;	    /* transitions logged on this CPU, lost ones included */
 	__u64 lost_total;   /* of them lost */
 	__u64 running_task; /* address of its task_struct: its tid can change while it runs */
-	__u64 pad;
+	__u64 renamed;	    /* 1: the thread that has this CPU has renamed itself */
 };
 
 /* ---- events of the other families --------------------------------------------------------------

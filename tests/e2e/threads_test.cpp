@@ -115,6 +115,17 @@ TEST_F(Threads, AreNamedAsTheyNameThemselves) {
 }
 
 // When the program ends, the capture does; what it left behind goes on, untraced.
+// However often it does, it is recorded when it leaves its CPU, and its last name is known.
+TEST_F(Threads, ThatRenameThemselvesAllTheTimeFloodNothing) {
+  record({installed("renames"), "300000"});
+  const TraceRecord told = read_trace_json(trace());
+  EXPECT_EQ(told.life_lost, 0u);
+  ASSERT_EQ(told.threads.size(), 1u);
+  EXPECT_EQ(told.threads[0].name, "last");
+  EXPECT_EQ(dump(trace()).back().event, "trace_stop");
+  EXPECT_LT(told.records, 100'000u) << "a name is two records";
+}
+
 TEST_F(Threads, OfADaemonGoOnAfterTheCapture) {
   const std::string script = "(sleep 0.2; until [ -e " + path("go") +
                              " ]; do sleep 0.02; done; echo >" + path("alive") +

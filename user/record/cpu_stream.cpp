@@ -7,9 +7,10 @@ namespace ovnitrace {
 
 namespace {
 
-/// Events of families that may wait for a staging area that cannot be read, because a batch of it
-/// was lost and no later one came. Beyond it they are written, and what was staged gets their time.
-constexpr size_t kMostWaiting = 1 << 20;
+/// Events of families, and life events and blackouts, that may wait for a staging area that cannot
+/// be read, because a batch of it was lost and no later one came. Beyond it they are written, and
+/// what was staged gets their time.
+constexpr size_t kMostFamiliesWaiting = 1 << 20, kMostWaiting = 1 << 16;
 
 bool is_before(const sched_record &a, const sched_record &b) {
   return a.time < b.time;
@@ -29,7 +30,7 @@ bool CpuStream::drain() {
 void CpuStream::settle(const volatile cpu_stage &stage, uint64_t settled) {
   if (stage_.look(stage, [&](const sched_record &record) { take_transition(record); }))
     write_until(settled);
-  else if (families_.size() > kMostWaiting)
+  else if (families_.size() > kMostFamiliesWaiting || waiting_.size() > kMostWaiting)
     write_until(UINT64_MAX);
 }
 

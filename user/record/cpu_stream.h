@@ -33,8 +33,8 @@ public:
   /// False if a message is still being written: it and those behind it are for the next look.
   bool drain();
 
-  /// With families: takes what is staged, and writes all that is older than `settled` (ns), before
-  /// which nothing can come any more.
+  /// Takes what is staged, and writes all that is older than `settled` (ns), before which nothing
+  /// can come any more: what waits on a CPU that hardly switches does not wait for long.
   void settle(const volatile cpu_stage &stage, uint64_t settled);
 
   void add_life(const life_record &life) { add({Waiting::kLife, life.time, 0, {}, life}); }

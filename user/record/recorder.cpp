@@ -134,7 +134,7 @@ void Recorder::look() {
   notice_lost_families();
   read_life();
   for (uint32_t n = 0; n < cpus_.size(); n++)
-    if (cpus_[n].drain() && families_)
+    if (cpus_[n].drain())
       cpus_[n].settle(capture_.stage(n), last_look);
 }
 
