@@ -12,6 +12,9 @@
 
 namespace ovnitrace {
 
+/// Beyond this it is no trace.json: it holds no events, and there are no more than 4 million tids.
+inline constexpr uint64_t kMaxDescriptionBytes = 2ull << 30;
+
 /// What trace.json tells of a capture. A text is empty and a number 0 where it does not.
 struct TraceInfo {
   std::string host;
@@ -23,8 +26,17 @@ struct TraceInfo {
   uint32_t cpus = 0;                ///< CPUs of the host: one more than the highest number
   std::vector<uint16_t> topology;   ///< numbers of those that were there; empty: not told
   int64_t to_wall_ns = 0;           ///< what its clock lacks to CLOCK_REALTIME
+  uint64_t begin_ns = 0; ///< when the timeline starts, if a file has not said it; 0: not told
+  uint64_t end_ns = 0;   ///< when the capture ended, by its clock; 0: not told
   std::map<uint16_t, uint64_t>
       written; ///< by CPU: records in its file; none where the capture did not end
+
+  /// What was captured on a CPU and could not be written.
+  struct Unwritten {
+    uint64_t records = 0, events = 0;
+  };
+  std::map<uint16_t, Unwritten> unwritten; ///< by CPU
+  bool write_failed = false;               ///< so a CPU without file need not have had nothing
 };
 
 /// Whether a path looks like a trace directory: it holds a chunk file or a trace.json.

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // trace.json: read here only, as its parser is slow to compile.
 #include "emulator/base/error.h"
-#include "emulator/base/json_text.h"
+#include "emulator/base/json_file.h"
 #include "emulator/base/printable.h"
-#include "emulator/base/small_file.h"
 #include "emulator/input/trace_dir.h"
 
 #include <nlohmann/json.hpp>
-
-#include <optional>
 
 namespace ovnitrace {
 
 namespace {
 
 constexpr uint64_t kVersion = 1;
-/// Beyond this it is no trace.json: it holds no events.
-constexpr size_t kMaxBytes = 64 << 20;
 constexpr uint32_t kMaxCpus = UINT16_MAX;
-/// Of some ten for each thread.
+/// Without those of the lists of threads and processes, which no reader of events needs.
 constexpr size_t kMaxValues = 4 << 20;
 
 std::string text_of(const nlohmann::json &json, const char *key) {
@@ -75,6 +70,26 @@ std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
   return written;
 }
 
+/// What each CPU captured and could not write.
+std::map<uint16_t, TraceInfo::Unwritten> unwritten_of(const nlohmann::json &json) {
+  std::map<uint16_t, TraceInfo::Unwritten> unwritten;
+  const auto it = json.find("not_written");
+  if (it == json.end() || !it->is_array())
+    return unwritten;
+  for (const nlohmann::json &element : *it)
+    if (element.is_object() && element.contains("cpu") && number_of(element, "cpu") < kMaxCpus)
+      unwritten[uint16_t(number_of(element, "cpu"))] = {number_of(element, "records"),
+                                                        number_of(element, "events")};
+  return unwritten;
+}
+
+/// A time of the trace's clock; 0 where there is none, or none that a clock can have.
+uint64_t time_of(const nlohmann::json &json, const char *key) {
+  constexpr uint64_t kLatest = uint64_t(1) << 62;
+  const uint64_t time = number_of(json, key);
+  return time < kLatest ? time : 0;
+}
+
 } // namespace
 
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
@@ -84,14 +99,14 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
         {.file = name, .what = what + "; the chunks are read without it", .harmless = true});
   };
   std::string why;
-  const std::optional<std::string> text = read_small_file(name, kMaxBytes, why, Links::refuse);
-  if (!text) {
+  nlohmann::json json;
+  if (!read_json_file(name, {kMaxDescriptionBytes, kMaxValues, {"processes", "threads"}}, json,
+                      why)) {
     warn(why);
     return {};
   }
-  nlohmann::json json;
-  if (!parse_json(*text, kMaxValues, json, why) || !json.is_object()) {
-    warn("it " + (why.empty() ? "is no JSON object" : why));
+  if (!json.is_object()) {
+    warn("it is no JSON object");
     return {};
   }
   const uint64_t version = number_of(json, "version");
@@ -110,7 +125,12 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .tracer = text_of(json, "ovnitrace"),
                  .ended = text_of(object_of(json, "ended"), "how"),
                  .topology = topology_of(json),
-                 .written = written_of(json)};
+                 .end_ns = time_of(json, "end_ns"),
+                 .written = written_of(json),
+                 .unwritten = unwritten_of(json),
+                 .write_failed = object_of(json, "ended").contains("write_error")};
+  if (info.write_failed && number_of(json, "forgotten") == 0)
+    info.begin_ns = time_of(json, "begin_ns");
   const nlohmann::json clock = object_of(json, "clock");
   if (const auto it = clock.find("to_wall_ns"); it != clock.end() && it->is_number_integer())
     info.to_wall_ns = it->get<int64_t>();

@@ -2,6 +2,7 @@
 #include "user/net/collected_trace.h"
 
 #include "emulator/base/error.h"
+#include "emulator/input/trace_dir.h"
 #include "user/chunk/chunk_files.h"
 
 #include <ovnitrace/ftrace_record.h>
@@ -16,7 +17,7 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint64_t kMostDescription = 64 << 20; ///< bytes: what a reader takes
+constexpr uint64_t kMostDescription = kMaxDescriptionBytes;
 constexpr char kDescription[] = "trace.json";
 constexpr char kUnfinished[] = ".trace.json.new"; // as TraceDirectory::put_in_place() has it
 
