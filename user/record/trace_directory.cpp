@@ -25,6 +25,10 @@ bool ends_with_any(const std::string &name, std::initializer_list<const char *> 
                      [&](const char *ending) { return name.ends_with(ending); });
 }
 
+std::string temporary_name(const std::string &name) {
+  return "." + name + ".new";
+}
+
 /// Names that we write: chunks, trace.json, and what a conversion leaves beside them.
 bool is_ours(const std::string &name) {
   return name == "trace.json" ||
@@ -68,10 +72,6 @@ void remove_trace(int directory) {
   remove_views(directory, "cfg");
 }
 
-std::string temporary_name(const std::string &name) {
-  return "." + name + ".new";
-}
-
 constexpr size_t kWriteSize = 64 << 10;
 
 /// Files are of the user who called sudo, who may have fewer rights than root.
@@ -95,9 +95,12 @@ int write_all(int file, std::string_view text) {
   return 0;
 }
 
+/// Whether it is empty or has a trace.json, which may be one that a tracer was killed over.
 bool may_replace(int directory) {
-  std::vector<std::string> names = names_in(directory);
-  return names.empty() || std::find(names.begin(), names.end(), "trace.json") != names.end();
+  const std::vector<std::string> names = names_in(directory);
+  return names.empty() || std::any_of(names.begin(), names.end(), [](const std::string &name) {
+           return name == "trace.json" || name == temporary_name("trace.json");
+         });
 }
 
 } // namespace
