@@ -3,14 +3,13 @@
 
 #include "user/record/service_thread.h"
 
+#include <new>
+#include <utility>
+
 namespace ovnitrace {
 
-ChunkQueue::ChunkQueue(ChunkOutput &output, size_t chunks, size_t chunk_records) : output_(output) {
-  for (size_t n = 0; n < chunks; n++) {
-    chunks_.push_back(std::make_unique<Chunk>());
-    chunks_.back()->records.reserve(chunk_records);
-    free_.push_back(chunks_.back().get());
-  }
+ChunkQueue::ChunkQueue(ChunkOutput &output, size_t chunks, size_t chunk_records)
+    : output_(output), most_chunks_(chunks), chunk_records_(chunk_records) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -20,6 +19,8 @@ ChunkQueue::~ChunkQueue() {
 
 Chunk *ChunkQueue::borrow(uint32_t cpu) {
   std::unique_lock lock(mutex_);
+  if (free_.empty() && chunks_.size() < most_chunks_)
+    add_chunk();
   returned_.wait(lock, [this] { return !free_.empty(); });
   Chunk *chunk = free_.back();
   free_.pop_back();
@@ -28,9 +29,23 @@ Chunk *ChunkQueue::borrow(uint32_t cpu) {
   return chunk;
 }
 
+/// Where there is no memory for more, those that are on their way must do; there must be some.
+void ChunkQueue::add_chunk() {
+  try {
+    auto chunk = std::make_unique<Chunk>();
+    chunk->records.reserve(chunk_records_);
+    chunks_.push_back(std::move(chunk));
+    free_.push_back(chunks_.back().get());
+  } catch (const std::bad_alloc &) {
+    if (under_way_ == 0)
+      throw;
+  }
+}
+
 void ChunkQueue::give(Chunk *chunk) {
   std::lock_guard lock(mutex_);
   full_.push_back(chunk);
+  under_way_++;
   given_.notify_one();
 }
 
@@ -59,6 +74,7 @@ void ChunkQueue::run() {
     records_dropped_ += output_.write(*chunk);
     lock.lock();
     free_.push_back(chunk);
+    under_way_--;
     returned_.notify_one();
   }
 }

@@ -18,7 +18,8 @@ namespace ovnitrace {
 /// output that empties them. What the output does not take is counted.
 class ChunkQueue final : public ChunkStore {
 public:
-  /// `output` outlives it. Memory: `chunks` × `chunk_records` × 16 bytes.
+  /// `output` outlives it. Memory: at most `chunks` × `chunk_records` × 16 bytes, taken when they
+  /// are needed.
   ChunkQueue(ChunkOutput &output, size_t chunks, size_t chunk_records);
   ~ChunkQueue() override;
 
@@ -30,14 +31,17 @@ public:
   uint64_t records_dropped() const override { return records_dropped_; }
 
 private:
+  void add_chunk();
   void run();
 
   ChunkOutput &output_;
+  const size_t most_chunks_, chunk_records_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::mutex mutex_;
   std::condition_variable given_, returned_;
   std::deque<Chunk *> full_;
   std::vector<Chunk *> free_;
+  size_t under_way_ = 0; ///< chunks in full_, and the one that is being written
   bool closing_ = false;
   uint64_t records_dropped_ = 0;
   std::thread thread_;
