@@ -43,6 +43,8 @@ constexpr const char *kFooter =
     "signal\n"
     "if one killed it; 127 not found, 126 cannot be executed). Failures of ovnitrace: 1; usage: "
     "2.\n"
+    "If events are missing in the trace, the last line says so, and without a program the exit "
+    "status is 3.\n"
     "HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 sent to ovnitrace are forwarded to the program; "
     "without\n"
     "one they end the capture. With --buffer cyc, USR2 saves it instead.\n"

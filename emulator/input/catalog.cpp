@@ -234,8 +234,16 @@ void Scan::finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const {
   };
   std::sort(catalog.threads.begin(), catalog.threads.end(),
             [&](const ThreadInfo &a, const ThreadInfo &b) { return row(a) < row(b); });
-  catalog.begin = start_ != UINT64_MAX ? start_ : first_ != UINT64_MAX ? first_ : 0;
-  catalog.end = std::max(last_, catalog.begin);
+  uint64_t start = start_, last = last_;
+  for (const NodeInput &node : nodes) { // a file that was cut has not all that was captured
+    const TickClock clock(node.clock_offset_ns);
+    if (node.begin_ns)
+      start = std::min(start, clock.ns(node.begin_ns));
+    if (node.end_ns)
+      last = std::max(last, clock.ns(node.end_ns));
+  }
+  catalog.begin = start != UINT64_MAX ? start : first_ != UINT64_MAX ? first_ : 0;
+  catalog.end = std::max(last, catalog.begin);
   catalog.date = date_of(nodes, catalog.begin);
 }
 

@@ -36,13 +36,22 @@ bool ChunkFile::next(Event &event) {
 bool ChunkFile::next_beside_gap(Event &event, uint64_t since, bool more) {
   const uint64_t begin = any_event_ ? since : tables_.begin;
   any_event_ = true;
-  const bool gap = more ? std::exchange(gap_, false) : !stopped_ && begin < tables_.end;
+  // Where a part of the file was there and is gone too, nobody knows how much is missing.
+  const bool counted = !more && input_.unwritten && input_.records >= input_.written;
+  const bool nothing_lost = counted && input_.unwritten_events == 0;
+  const bool gap =
+      more ? std::exchange(gap_, false) : !stopped_ && begin < tables_.end && !nothing_lost;
   ended_ = !more;
   if (!gap)
     return more;
   if (more)
     waiting_ = {event, blackout(FTrace_EVT_blackout_end, event.time)};
   event = blackout(FTrace_EVT_blackout_start, more ? std::min(begin, event.time) : begin);
+  if (counted) {
+    Event end = blackout(FTrace_EVT_blackout_end, tables_.end);
+    event.par2 = end.par2 = uint32_t(std::min<uint64_t>(input_.unwritten_events, UINT32_MAX));
+    waiting_ = {end};
+  }
   return true;
 }
 
@@ -109,8 +118,8 @@ bool ChunkFile::refill() {
 
 /// At the end of the file: what is missing.
 void ChunkFile::finish() {
-  if (input_.missing)
-    return; // told already
+  if (input_.missing || input_.unwritten)
+    return; // reported already
   if (input_.size == 0)
     warn(0, "the file is empty");
   else if (buffer_.error())

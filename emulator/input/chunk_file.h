@@ -34,8 +34,9 @@ struct NodeTables {
 ///  - an event about a context that no record bound to a thread is dropped;
 ///  - what is no record of the format is skipped;
 ///  - where records are missing there is a blackout (FTRACE_BLACKOUT_MISSING), from the event
-///  before to the one behind,
-///    or to the end of the trace if the file does not end with trace_stop.
+///    before to the next one, or to the end of the trace if the file does not end with trace_stop.
+///    If trace.json says how many events could not be written there, both ends of that blackout
+///    have their number as parameter 2.
 class ChunkFile {
 public:
   /// Borrows all of them. `file` is the index into Catalog::files.

@@ -28,14 +28,21 @@ uint64_t count_records(const ChunkInput &chunk) {
 
 void tell_missing_records(const NodeInput &node, DiagnosticSink &sink) {
   for (const ChunkInput &chunk : node.chunks) {
-    if (chunk.missing)
+    if (chunk.unwritten)
+      sink.report({.file = chunk.name,
+                   .offset = chunk.records * sizeof(ftrace_record),
+                   .what = fmt::format("{}{} that were captured could not be written, with {}",
+                                       chunk.missing ? "there is no such file: " : "",
+                                       human_count(chunk.unwritten, "record", "records"),
+                                       human_count(chunk.unwritten_events, "event", "events"))});
+    if (chunk.missing && (chunk.written || !chunk.unwritten))
       sink.report(
           {.file = chunk.name,
            .what =
                chunk.written
                    ? "the file is missing, with " + human_count(chunk.written, "record", "records")
                    : "the file is missing, or was not begun; what was in it is not known"});
-    else if (chunk.records < chunk.written)
+    else if (!chunk.missing && chunk.records < chunk.written)
       sink.report({.file = chunk.name,
                    .offset = chunk.records * sizeof(ftrace_record),
                    .what = fmt::format("{} of its {} are missing",

@@ -12,13 +12,15 @@ namespace ovnitrace {
 
 /// One chunk file.
 struct ChunkInput {
-  std::string name;        ///< for messages
-  UniqueFd fd;             ///< a regular file; of a missing one none
-  uint64_t size = 0;       ///< bytes, when it was opened: what is written later is not read
-  bool compressed = false; ///< of zstd frames (emulator/compress)
-  uint16_t cpu = 0;        ///< as its name says, until its first chunk says otherwise
-  uint64_t records = 0;    ///< that are in it, once it was looked through
-  uint64_t written = 0;    ///< records that it had in the end, 0 not known
+  std::string name;              ///< for messages
+  UniqueFd fd;                   ///< a regular file; of a missing one none
+  uint64_t size = 0;             ///< bytes, when it was opened: what is written later is not read
+  bool compressed = false;       ///< of zstd frames (emulator/compress)
+  uint16_t cpu = 0;              ///< as its name says, until its first chunk says otherwise
+  uint64_t records = 0;          ///< that are in it, once it was looked through
+  uint64_t written = 0;          ///< records that it had in the end, 0 not known
+  uint64_t unwritten = 0;        ///< records of its CPU that were captured and could not be written
+  uint64_t unwritten_events = 0; ///< that were lost with them
   bool missing =
       false; ///< there is no such file, and it is not known that its CPU had nothing to tell
 };
@@ -29,6 +31,8 @@ struct NodeInput {
   std::string path = {};       ///< of its directory, for messages
   int64_t clock_offset_ns = 0; ///< added to each of its times
   uint32_t cpus = 0;           ///< CPUs that it has at least, 0 unknown
+  uint64_t begin_ns = 0;       ///< when its capture began, by its clock, 0 unknown
+  uint64_t end_ns = 0;         ///< when it ended, 0 unknown
   int64_t to_wall_ns = 0;      ///< what its clock lacks to CLOCK_REALTIME, 0 unknown
   std::vector<ChunkInput> chunks;
 };

@@ -110,7 +110,7 @@ std::set<uint16_t> expected_cpus(const TraceInfo &info) {
   std::set<uint16_t> cpus(info.topology.begin(), info.topology.end());
   for (uint32_t cpu = 0; info.topology.empty() && cpu < info.cpus; cpu++)
     cpus.insert(uint16_t(cpu));
-  if (!info.written.empty())
+  if (!info.written.empty() && !info.write_failed)
     cpus.clear();
   for (const auto &[cpu, records] : info.written)
     if (records)
@@ -118,19 +118,26 @@ std::set<uint16_t> expected_cpus(const TraceInfo &info) {
   return cpus;
 }
 
+void add_counts(const TraceInfo &info, ChunkInput &chunk) {
+  if (const auto written = info.written.find(chunk.cpu); written != info.written.end())
+    chunk.written = written->second;
+  if (const auto not_in_it = info.unwritten.find(chunk.cpu); not_in_it != info.unwritten.end()) {
+    chunk.unwritten = not_in_it->second.records;
+    chunk.unwritten_events = not_in_it->second.events;
+  }
+}
+
 void add_missing(const TraceInfo &info, NodeInput &node) {
   std::set<uint16_t> missing = expected_cpus(info);
   for (ChunkInput &chunk : node.chunks) {
     missing.erase(chunk.cpu);
-    if (const auto written = info.written.find(chunk.cpu); written != info.written.end())
-      chunk.written = written->second;
+    add_counts(info, chunk);
   }
   for (const uint16_t cpu : missing) {
     ChunkInput chunk;
     chunk.name = fmt::format("{}/cpu{:04}.ftr", node.path, cpu);
     chunk.cpu = cpu;
-    if (const auto written = info.written.find(cpu); written != info.written.end())
-      chunk.written = written->second;
+    add_counts(info, chunk);
     chunk.missing = true;
     node.chunks.push_back(std::move(chunk));
   }
@@ -167,6 +174,8 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .path = path,
                  .clock_offset_ns = clock_offset_ns,
                  .cpus = info.cpus,
+                 .begin_ns = info.begin_ns,
+                 .end_ns = info.end_ns,
                  .to_wall_ns = info.to_wall_ns,
                  .chunks = {}};
   uint64_t bytes = 0;

@@ -72,11 +72,11 @@ void Summarizer::event(const Event &event) {
 }
 
 void Summarizer::begin_blackout(const Event &event) {
-  if (!was_captured(event))
-    summary_.lost_more = true;
+  const bool lost_more = event.par1 == FTRACE_BLACKOUT_MISSING && event.par2 == 0;
+  summary_.lost_more |= lost_more;
   if (event.cpu >= cpus_.size())
     return;
-  if (!was_captured(event))
+  if (lost_more)
     summary_.cpus[event.cpu].lost_more = true;
   if (hides_states(event) && cpus_[event.cpu].dark_since == kLight)
     cpus_[event.cpu].dark_since = now_;

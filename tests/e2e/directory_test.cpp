@@ -3,6 +3,7 @@
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
+#include <nlohmann/json.hpp>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -156,6 +157,16 @@ TEST_F(Directory, IsFreeWhenItsTracerWasKilled) {
     EXPECT_FALSE(name.starts_with(".")) << name << " is left over";
 }
 
+// Killed before it had a trace.json, as a third of all that are killed at once.
+TEST_F(Directory, IsOverwrittenByForceWhereOnlyAnUnfinishedTraceJsonIsLeft) {
+  mkdir(trace().c_str(), 0755);
+  write_text(trace() + "/.trace.json.new", "{\"format\"");
+  refused({}, "exists");
+  record({"true"}, {"-f"});
+  EXPECT_TRUE(exists(trace() + "/trace.json"));
+  EXPECT_FALSE(exists(trace() + "/.trace.json.new"));
+}
+
 TEST_F(Directory, ThatTheProgramRemovedIsToldToBeGone) {
   const std::string remove =
       "until [ -e " + trace() + "/trace.json ]; do sleep 0.02; done; rm -r " + trace();
@@ -182,12 +193,12 @@ TEST_F(Directory, NeedsAParent) {
   EXPECT_FALSE(exists(path("no")));
 }
 
-/// A file system of 256 kB for as long as it lives.
+/// A small file system for as long as it lives.
 class SmallDisk {
 public:
-  explicit SmallDisk(const std::string &path) : path_(path) {
+  explicit SmallDisk(const std::string &path, const std::string &size = "256k") : path_(path) {
     mkdir(path.c_str(), 0755);
-    mounted_ = mount("ovnitrace-test", path.c_str(), "tmpfs", 0, "size=256k") == 0;
+    mounted_ = mount("ovnitrace-test", path.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
   }
   ~SmallDisk() {
     if (mounted_)
@@ -234,6 +245,52 @@ TEST_F(Directory, ThatIsFullHasTheEndInItsTraceJson) {
   EXPECT_GT(told.records_dropped, 10'000u);
   EXPECT_TRUE(told.threads.empty()) << "the test did not fill the disk";
   EXPECT_FALSE(exists(trace + "/.trace.json.new"));
+}
+
+/// What `info --json` says is held against trace.json, for each kind of buffer.
+class FullDisk : public Directory, public testing::WithParamInterface<std::string> {};
+
+TEST_P(FullDisk, IsABlackoutWithTheCountOfWhatWasNotWritten) {
+  SmallDisk disk(path("disk"), "1000k");
+  if (!disk.mounted())
+    GTEST_SKIP() << "cannot mount a small tmpfs here";
+  const std::string trace = path("disk/trace");
+  const Outcome outcome =
+      run(record_command(trace, {installed("pingpong"), "100000"}, {"--buffer", GetParam()}));
+  EXPECT_EQ(outcome.status(), 1);
+  const std::vector<std::string> lines = lines_of(outcome.err);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_NE(lines.back().find("the trace is not complete: "), std::string::npos) << outcome.err;
+  EXPECT_NE(lines.back().find("No space left"), std::string::npos) << outcome.err;
+  const auto json = nlohmann::json::parse(read_text(trace + "/trace.json"));
+  uint64_t not_written = 0;
+  for (const auto &cpu : json.at("not_written"))
+    not_written += cpu.at("events").get<uint64_t>();
+  EXPECT_GT(not_written, 10'000u);
+  const Outcome told = run({.argv = {ovnitrace(), "info", "--json", trace}});
+  EXPECT_EQ(told.status(), 1) << "something is missing";
+  const auto info = nlohmann::json::parse(told.out);
+  EXPECT_EQ(info.at("lost"), not_written);
+  EXPECT_EQ(info.at("events"), json.at("events"));
+  if (GetParam() == "jtn")
+    EXPECT_EQ(info.at("duration_ns"),
+              json.at("end_ns").get<uint64_t>() - json.at("begin_ns").get<uint64_t>())
+        << "the whole capture";
+}
+INSTANTIATE_TEST_SUITE_P(Buffers, FullDisk, testing::Values("jtn", "stop:64M", "cyc:64M"),
+                         [](const auto &test) {
+                           return test.param.substr(0, test.param.find(':'));
+                         });
+
+TEST_F(Directory, ThatIsFullHasAStatusOfItsOwnWithoutAProgram) {
+  SmallDisk disk(path("disk"));
+  if (!disk.mounted())
+    GTEST_SKIP() << "cannot mount a small tmpfs here";
+  Process busy({.argv = {installed("pingpong"), "100000000"}});
+  const Outcome outcome =
+      run({.argv = {ovnitrace(), "record", "-p", std::to_string(busy.pid()), "-d", "1", "-o",
+                    path("disk/trace"), "--chunk-size", "32K"}});
+  EXPECT_EQ(outcome.status(), 3) << outcome.err;
 }
 
 TEST_F(Directory, ThatIsFullLeavesTheStatusOfAProgramThatFailed) {

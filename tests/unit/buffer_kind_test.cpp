@@ -4,9 +4,14 @@
 #include "tests/unit/support/chunks.h"
 #include "user/chunk/buffer_kind.h"
 #include "user/chunk/chunk_queue.h"
+#include "user/chunk/counted_output.h"
+#include "user/chunk/lossy_queue.h"
 #include "user/chunk/recording_limit.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 namespace ovnitrace {
 namespace {
@@ -66,6 +71,48 @@ TEST(ChunkQueue, CountsWhatItsOutputDoesNotTake) {
   queue.close();
   EXPECT_EQ(queue.records_dropped(), 3 * chunk.records.size());
   EXPECT_EQ(queue.error(), "no room");
+}
+
+TEST(CountedOutput, CountsWhatIsTakenAndWhatIsNotOfEachCpu) {
+  const Chunk first = test::event_chunk(0, 0, 1000, 100);
+  Chunk second = test::event_chunk(1, 0, 1000, 10);
+  const auto put = [&](uint16_t code, uint16_t par1, uint32_t par2) {
+    ftrace_record record;
+    ftrace_record_set(&record, code, par1, 2000, par2);
+    second.records.insert(second.records.end() - 1, record);
+  };
+  put(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_TRANSITIONS, 32);
+  put(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FORGOTTEN, 1000);
+  test::CollectingOutput output(first.records.size());
+  CountedOutput counted(output, 2);
+  EXPECT_EQ(counted.write(first), 0u);
+  EXPECT_EQ(counted.write(second), second.records.size());
+  EXPECT_EQ(counted.records(), (std::vector<uint64_t>{first.records.size(), 0}));
+  EXPECT_EQ(counted.losses()[0].records, 0u);
+  EXPECT_EQ(counted.losses()[1].records, second.records.size());
+  EXPECT_EQ(counted.losses()[1].counted, 13u);
+  EXPECT_EQ(counted.losses()[1].logged, 10u);
+  EXPECT_EQ(counted.losses()[1].lost, 42u) << "what was lost in the kernel before is in it";
+}
+
+// The documented maximum of --chunks: 64 GiB, if it were taken at once.
+TEST(ChunkQueue, TakesMemoryWhenItIsNeeded) {
+  const auto pages = [] {
+    uint64_t size = 0;
+    std::ifstream("/proc/self/statm") >> size;
+    return size;
+  };
+  constexpr size_t kMany = 1 << 16, kMebibyte = (1 << 20) / sizeof(ftrace_record);
+  test::CollectingOutput output;
+  const uint64_t before = pages();
+  {
+    ChunkQueue queue(output, kMany, kMebibyte);
+    LossyQueue lossy(output, 2, kMany, kMebibyte);
+    for (ChunkStore *store : {static_cast<ChunkStore *>(&queue), static_cast<ChunkStore *>(&lossy)})
+      for (uint32_t n = 0; n < 3; n++)
+        test::give(*store, test::event_chunk(0, n, 1000 * (n + 1), 100));
+    EXPECT_LT((pages() - before) * uint64_t(getpagesize()), uint64_t(1) << 30);
+  }
 }
 
 } // namespace

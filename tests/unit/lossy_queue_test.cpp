@@ -85,6 +85,13 @@ TEST(LossyQueue, DropsAndCountsWhenTheOutputStalls) {
   EXPECT_EQ(output.kept.count(1, FTrace_EVT_trace_stop), 1u) << "the end is told, if nothing else";
   EXPECT_NE(queue.error().find("events are missing, shown as blackouts"), std::string::npos);
   EXPECT_GT(queue.records_dropped(), 0u);
+  uint64_t blackouts = 0;
+  for (uint16_t cpu : {0, 1})
+    for (const ftrace_record &record : output.kept.files[cpu])
+      if (record.code == FTrace_EVT_blackout_end)
+        blackouts += record.par2;
+  EXPECT_EQ(queue.dropped().logged, blackouts);
+  EXPECT_EQ(queue.dropped().lost, blackouts);
 
   // Chunks 0, 1, and one for all that is missing.
   std::vector<uint32_t> numbers;

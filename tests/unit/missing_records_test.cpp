@@ -5,6 +5,7 @@
 #include "emulator/convert/convert.h"
 #include "emulator/input/missing_records.h"
 #include "emulator/input/open.h"
+#include "emulator/summary/summarizer.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -127,6 +128,72 @@ TEST_F(MissingRecords, ATraceWithoutThreadsNeedNotHaveCapturedNothing) {
   }
   EXPECT_EQ(sink.count("the file is missing"), 1u);
   EXPECT_FALSE(std::filesystem::exists(dir_ / "prv"));
+}
+
+/// A capture from 100 to 1000 ns, with a chunk of CPU 0 in its file and none of CPU 1, as a full
+/// disk leaves it.
+class NotWritten : public testing::Test {
+protected:
+  void write(const std::string &members) {
+    ChunkBuilder &chunk = trace_.cpu(0).at(100).start().id(1, 7, 7, "app").dispatch(1);
+    chunk.at(200).record(FTrace_EVT_next_chunk, 0, 1);
+    trace_.json(R"({"format": "ovnitrace", "version": 1, "cpus": 2, "begin_ns": 100,
+                    "topology": [{"cpu": 0}, {"cpu": 1}], "end_ns": 1000,
+                    "written": [{"cpu": 0, "records": )" +
+                std::to_string(chunk.records().size()) +
+                R"(}], "ended": {"write_error": "no space"})" + members + "}");
+    trace_.write();
+  }
+  Summary summary() {
+    CollectingSink sink;
+    const auto source = open_trace({{dir_.path(), 0}}, sink);
+    EXPECT_EQ(source->catalog().begin, 100u);
+    EXPECT_EQ(source->catalog().end, 1000u) << "not only what was written";
+    Summary all = summarize(*source);
+    damage_ = sink.damage();
+    return all;
+  }
+
+  TempDir dir_;
+  TraceBuilder trace_{dir_.path()};
+  size_t damage_ = 0;
+};
+
+TEST_F(NotWritten, IsDarkToTheEndOfTheCaptureWithItsCount) {
+  write(R"(, "not_written": [{"cpu": 0, "records": 90, "events": 40},
+                             {"cpu": 1, "records": 9, "events": 5}])");
+  const Summary of = summary();
+  EXPECT_EQ(damage_, 2u) << "both are reported, once";
+  EXPECT_EQ(of.lost, 45u);
+  EXPECT_FALSE(of.lost_more) << "it is known how many";
+  EXPECT_EQ(of.cpus[0].lost, 40u);
+  EXPECT_EQ(of.cpus[0].unknown, 900u);
+  EXPECT_EQ(of.cpus[1].lost, 5u);
+  EXPECT_EQ(of.cpus[1].unknown, 900u) << "a CPU of which nothing was written";
+  EXPECT_EQ(of.threads[0].alive(), 900u);
+  EXPECT_EQ(of.events, 2u) << "what a reader adds is no event of the trace";
+}
+
+TEST_F(NotWritten, IsNotDarkWhereTheCpuHadNothing) {
+  write(R"(, "not_written": [{"cpu": 1, "records": 6, "events": 0}])");
+  const Summary of = summary();
+  EXPECT_EQ(of.cpus[1].unknown, 0u);
+  EXPECT_FALSE(of.cpus[1].lost_more);
+}
+
+TEST_F(NotWritten, HasNoCountWhereTheFileWasCutLater) {
+  write(R"(, "not_written": [{"cpu": 0, "records": 90, "events": 40}])");
+  std::filesystem::resize_file(trace_.file(0), std::filesystem::file_size(trace_.file(0)) - 16);
+  EXPECT_TRUE(summary().cpus[0].lost_more);
+}
+
+// Of a trace that was written before trace.json counted what was not.
+TEST_F(NotWritten, IsDarkWithoutCountWhereNoneIsThere) {
+  write("");
+  const Summary of = summary();
+  EXPECT_TRUE(of.cpus[0].lost_more);
+  EXPECT_TRUE(of.cpus[1].lost_more);
+  EXPECT_EQ(of.cpus[1].unknown, 900u);
 }
 
 } // namespace

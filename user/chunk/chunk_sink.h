@@ -2,6 +2,8 @@
 // Where full chunks go.
 #pragma once
 
+#include "user/chunk/event_count.h"
+
 #include <ovnitrace/ftrace_record.h>
 
 #include <cstdint>
@@ -33,6 +35,8 @@ public:
   // After close():
   virtual std::string error() const = 0;        ///< why something is missing; empty: nothing is
   virtual uint64_t records_dropped() const = 0; ///< that were given and could not be kept
+  /// What was dropped before the output: blackouts stand in its place.
+  virtual EventLoss dropped() const { return {}; }
 };
 
 } // namespace ovnitrace

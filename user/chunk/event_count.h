@@ -7,6 +7,7 @@
 #include <ovnitrace/ftrace_record.h>
 
 #include <cstdint>
+#include <span>
 
 namespace ovnitrace {
 
@@ -19,5 +20,32 @@ inline uint64_t events_of(const ftrace_record &record) {
   const bool of_the_trace = (code & FTrace_family_mask) == 0;
   return is_event(kCodeKinds[code]) && !of_the_trace;
 }
+
+/// What is missing with records that are not in the trace.
+struct EventLoss {
+  uint64_t records = 0;
+  uint64_t counted = 0; ///< events as `info` and `dump` count them
+  uint64_t logged = 0;  ///< of them, those that the kernel or the program logged
+  uint64_t lost = 0;    ///< those, and what the blackouts among the records say was lost before
+
+  void add(std::span<const ftrace_record> missing) {
+    records += missing.size();
+    for (const ftrace_record &record : missing) {
+      const uint8_t code = code_of(record.code);
+      const bool is_blackout_end = code == FTrace_EVT_blackout_end;
+      const uint64_t events = events_of(record);
+      counted += is_event(kCodeKinds[code]);
+      logged += is_blackout_end ? 0 : events;
+      lost += is_blackout_end && record.par1 == FTRACE_BLACKOUT_FORGOTTEN ? 0 : events;
+    }
+  }
+  EventLoss &operator+=(const EventLoss &other) {
+    records += other.records;
+    counted += other.counted;
+    logged += other.logged;
+    lost += other.lost;
+    return *this;
+  }
+};
 
 } // namespace ovnitrace

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/lossy_queue.h"
 
-#include "user/chunk/event_count.h"
 #include "user/chunk/small_chunk.h"
 #include "user/record/service_thread.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace ovnitrace {
@@ -19,12 +19,10 @@ constexpr size_t kChunkAt = 2; ///< which record of a chunk is EXT_chunk
 } // namespace
 
 LossyQueue::LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_t chunk_records)
-    : output_(output), waiting_(waiting), gaps_(cpus), shifts_(cpus) {
-  for (size_t n = 0; n < cpus + waiting; n++) {
-    chunks_.push_back(std::make_unique<Chunk>());
-    chunks_.back()->records.reserve(chunk_records);
-    free_.push_back(chunks_.back().get());
-  }
+    : output_(output), waiting_(waiting), chunk_records_(chunk_records), gaps_(cpus),
+      shifts_(cpus) {
+  for (uint32_t cpu = 0; cpu < cpus; cpu++)
+    add_chunk();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -32,7 +30,27 @@ LossyQueue::~LossyQueue() {
   close();
 }
 
-/// At most `cpus` are lent and `waiting` under way, so there is one.
+void LossyQueue::add_chunk() {
+  auto chunk = std::make_unique<Chunk>();
+  chunk->records.reserve(chunk_records_);
+  chunks_.push_back(std::move(chunk));
+  free_.push_back(chunks_.back().get());
+}
+
+/// Whether one chunk more may be under way, and each CPU has one to fill all the same.
+bool LossyQueue::has_room() {
+  if (under_way_ >= waiting_)
+    return false;
+  try {
+    if (chunks_.size() < gaps_.size() + under_way_ + 1)
+      add_chunk();
+    return true;
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
+}
+
+/// give() has seen to it that there is one.
 Chunk *LossyQueue::borrow(uint32_t cpu) {
   std::lock_guard lock(mutex_);
   Chunk *chunk = free_.back();
@@ -44,7 +62,7 @@ Chunk *LossyQueue::borrow(uint32_t cpu) {
 
 void LossyQueue::give(Chunk *chunk) {
   std::lock_guard lock(mutex_);
-  if (under_way_ >= waiting_) {
+  if (!has_room()) {
     drop(*chunk);
     free_.push_back(chunk);
     return;
@@ -64,11 +82,10 @@ void LossyQueue::drop(const Chunk &chunk) {
   }
   gap.end = ftrace_record_tsc(&chunk.records.back());
   gap.last = chunk.records.back().code == FTrace_EVT_trace_stop;
-  for (const ftrace_record &record : chunk.records) {
-    gap.events += events_of(record);
-    events_in_gaps_ += events_of(record);
-  }
-  records_dropped_ += chunk.records.size();
+  EventLoss loss;
+  loss.add(chunk.records);
+  gap.events += loss.lost;
+  dropped_ += loss;
 }
 
 void LossyQueue::renumber(Chunk &chunk) const {
@@ -89,6 +106,7 @@ std::optional<Chunk> LossyQueue::take_gap(uint32_t cpu) {
       {gap.end, FTrace_EVT_blackout_end, 0, uint32_t(std::min<uint64_t>(gap.events, UINT32_MAX))}};
   if (gap.last)
     events.push_back({gap.end, FTrace_EVT_trace_stop});
+  dropped_.counted -= events.size(); // these are in the trace in their place
   return small_chunk(cpu, gap.number, events);
 }
 
@@ -121,7 +139,7 @@ void LossyQueue::run() {
       output_.write(*item.gap);
     const size_t missing = item.chunk ? output_.write(*item.chunk) : 0;
     lock.lock();
-    records_dropped_ += missing;
+    not_taken_ += missing;
     if (item.chunk) {
       free_.push_back(item.chunk);
       under_way_--;
@@ -131,15 +149,20 @@ void LossyQueue::run() {
 
 uint64_t LossyQueue::records_dropped() const {
   std::lock_guard lock(mutex_);
-  return records_dropped_;
+  return dropped_.records + not_taken_;
+}
+
+EventLoss LossyQueue::dropped() const {
+  std::lock_guard lock(mutex_);
+  return dropped_;
 }
 
 std::string LossyQueue::error() const {
-  if (const std::string error = output_.error(); !error.empty() || !events_in_gaps_)
+  if (const std::string error = output_.error(); !error.empty() || !dropped_.lost)
     return error;
   return fmt::format("what takes the chunks was too slow: {} events are missing, shown as "
                      "blackouts; try more --chunks",
-                     events_in_gaps_);
+                     dropped_.lost);
 }
 
 } // namespace ovnitrace

@@ -21,8 +21,8 @@ namespace ovnitrace {
 /// numbered anew, so that numbers still follow one another.
 class LossyQueue final : public ChunkStore {
 public:
-  /// `output` outlives it. `cpus`: how many fill chunks at once. Memory: (cpus + waiting) ×
-  /// chunk_records × 16 bytes.
+  /// `output` outlives it. `cpus`: how many fill chunks at once. Memory: at most
+  /// (cpus + waiting) × chunk_records × 16 bytes, taken when they are needed.
   LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_t chunk_records);
   ~LossyQueue() override;
 
@@ -31,6 +31,7 @@ public:
   void close() override;
   std::string error() const override;
   uint64_t records_dropped() const override;
+  EventLoss dropped() const override;
 
 private:
   /// What was dropped on a CPU since the last chunk that was not.
@@ -46,13 +47,15 @@ private:
     std::optional<Chunk> gap;
     Chunk *chunk = nullptr;
   };
+  void add_chunk();
+  bool has_room();
   void run();
   void drop(const Chunk &chunk);
   void renumber(Chunk &chunk) const;
   std::optional<Chunk> take_gap(uint32_t cpu);
 
   ChunkOutput &output_;
-  const size_t waiting_;
+  const size_t waiting_, chunk_records_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   mutable std::mutex mutex_;
   std::vector<Chunk *> free_;
@@ -62,8 +65,8 @@ private:
   std::vector<uint32_t> shifts_; ///< by CPU: how much its numbers are less than its chunks say
   std::condition_variable given_;
   bool closing_ = false;
-  uint64_t records_dropped_ = 0;
-  uint64_t events_in_gaps_ = 0;
+  uint64_t not_taken_ = 0; ///< records that the output did not take
+  EventLoss dropped_;
   std::thread thread_;
 };
 

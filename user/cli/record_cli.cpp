@@ -270,6 +270,13 @@ int convert_recording(const std::string &directory, bool quiet) {
   }
 }
 
+/// What is missing in the trace is said in the last line, with --quiet too.
+[[noreturn]] void end_recording(const RecordResult &result, int converted) {
+  if (!result.missing.empty())
+    print_text(result.missing);
+  throw CLI::RuntimeError(result.exit_status ? result.exit_status : converted);
+}
+
 /// What belongs to another command than it was given to would have no effect.
 void check_places(const CLI::App &app, const std::vector<std::string> &command) {
   const auto named = app.get_subcommands();
@@ -299,10 +306,10 @@ void add_trace(CLI::App &app, const std::vector<std::string> &command) {
     if (!app.get_subcommands().empty())
       return;
     RecordResult result = record(checked(*arguments));
-    if (!arguments->options.send.empty())
-      throw CLI::RuntimeError(result.exit_status);
-    int converted = convert_recording(result.directory, arguments->options.quiet);
-    throw CLI::RuntimeError(result.exit_status ? result.exit_status : converted);
+    int converted = 0;
+    if (arguments->options.send.empty())
+      converted = convert_recording(result.directory, arguments->options.quiet);
+    end_recording(result, converted);
   });
 }
 
@@ -315,8 +322,7 @@ void add_record(CLI::App &app, const std::vector<std::string> &command) {
   record_app->footer("Examples:\n"
                      "  sudo ovnitrace record -- ./app        then: ovnitrace convert app-…\n"
                      "  sudo ovnitrace record -a -d 10 -o dir  the whole machine for ten seconds");
-  record_app->callback(
-      [arguments] { throw CLI::RuntimeError(record(checked(*arguments)).exit_status); });
+  record_app->callback([arguments] { end_recording(record(checked(*arguments)), 0); });
 }
 
 } // namespace ovnitrace

@@ -4,32 +4,53 @@
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 
+#include <fmt/ranges.h>
+
+#include <vector>
+
 namespace ovnitrace {
 
 void tell_end(const TraceDescription &trace, size_t threads, const std::string &place) {
-  uint64_t lost = 0;
-  for (const CpuCount &count : trace.counts)
-    lost += count.lost + count.family_lost;
   if (!trace.command.empty() && trace.exit_status > 128)
     print("{} {}", trace.command[0], trace.how);
   print("{} of {} on {} in {}, {} lost; {} {}", human_count(trace.events, "event", "events"),
         human_count(threads, "thread", "threads"),
         human_count(trace.host.cpus.size(), "CPU", "CPUs"), human_duration(trace.end - trace.begin),
-        lost, trace.write_error.empty() ? "written to" : "not all of it written to", place);
+        events_lost(trace), trace.write_error.empty() ? "written to" : "not all of it written to",
+        place);
   if (trace.forgotten)
     print("{} of them forgotten: older than what the flight recorder keeps",
           human_count(trace.forgotten));
-  if (lost || trace.skipped_runs || trace.life_lost)
-    print("warning: lost {} events (shown as blackouts; try --ring-size), {} skipped "
-          "by the kernel, {} creations and renamings",
-          lost, trace.skipped_runs, trace.life_lost);
   if (trace.user_refused)
     print("{} that the program logged left out: not for programs (docs/user-events.md)",
           human_count(trace.user_refused, "event", "events"));
+}
+
+bool is_incomplete(const TraceDescription &trace) {
+  return events_lost(trace) || trace.skipped_runs || trace.life_lost || !trace.write_error.empty();
+}
+
+std::string what_is_missing(const TraceDescription &trace) {
+  if (!is_incomplete(trace))
+    return "";
+  uint64_t in_kernel = 0, not_written = 0;
+  for (const CpuCount &count : trace.counts)
+    in_kernel += count.lost + count.family_lost;
+  for (const EventLoss &loss : trace.not_written)
+    not_written += loss.logged;
+  std::vector<std::string> parts;
+  if (in_kernel)
+    parts.push_back(fmt::format("{} events found no room (try a larger --ring-size)", in_kernel));
+  if (trace.skipped_runs)
+    parts.push_back(fmt::format("{} were skipped by the kernel", trace.skipped_runs));
+  if (trace.life_lost)
+    parts.push_back(
+        fmt::format("{} creations, names and ends of threads found no room", trace.life_lost));
+  if (not_written)
+    parts.push_back(fmt::format("{} events could not be written", not_written));
   if (!trace.write_error.empty())
-    print("error: {}{}", trace.write_error,
-          trace.records_dropped ? fmt::format(" ({} records not written)", trace.records_dropped)
-                                : "");
+    parts.push_back(trace.write_error);
+  return fmt::format("warning: the trace is not complete: {}", fmt::join(parts, "; "));
 }
 
 } // namespace ovnitrace

@@ -13,4 +13,10 @@ namespace ovnitrace {
 /// is missing.
 void tell_end(const TraceDescription &trace, size_t threads, const std::string &place);
 
+/// Whether events are missing in the trace.
+bool is_incomplete(const TraceDescription &trace);
+
+/// What is missing and why, in one line; empty if nothing is.
+std::string what_is_missing(const TraceDescription &trace);
+
 } // namespace ovnitrace

@@ -29,9 +29,8 @@ public:
   /// program runs. What is known at the end shall find room even if the chunks fill the disk.
   void begin() override {
     directory_.clear();
-    if (!first_bytes_)
-      return;
-    directory_.put_in_place(kName);
+    if (first_bytes_)
+      directory_.put_in_place(kName);
     directory_.reserve(kName, first_bytes_ + kBytesKnownLater + cpus_ * kBytesOfACpu);
   }
   void end(const Description &description, uint64_t) override {
@@ -46,7 +45,7 @@ public:
 private:
   static constexpr char kName[] = "trace.json";
   static constexpr size_t kBytesKnownLater = 16 << 10,
-                          kBytesOfACpu = 512; ///< without the list of threads
+                          kBytesOfACpu = 640; ///< without the list of threads
   TraceDirectory directory_;
   ChunkFiles files_;
   const uint32_t cpus_;

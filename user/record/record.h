@@ -37,7 +37,10 @@ struct RecordOptions {
 
 struct RecordResult {
   std::string directory; ///< or, sent to a collector, in words where
-  int exit_status = 0;   ///< of the program; 1 if it was 0 but the trace could not be written whole
+  /// Of the program; kExitFailure if it was 0 but the trace could not be written whole. Without a
+  /// program kExitIncomplete if events are missing.
+  int exit_status = 0;
+  std::string missing; ///< what is missing in the trace, for the last line; empty: nothing
 };
 
 /// Needs to be called by the main thread before any other is created. When it returns, the process

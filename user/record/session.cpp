@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -32,7 +33,7 @@ RecordResult Session::run() {
   stop();
   if (!options_.quiet)
     tell_end(trace_, recorder_->threads().all().size(), target_->place());
-  return {target_->place(), trace_.exit_status};
+  return {target_->place(), trace_.exit_status, what_is_missing(trace_)};
 }
 
 std::string Session::traced_name() const {
@@ -46,16 +47,21 @@ TraceTarget::Description Session::description(const ThreadRegistry *threads) con
 }
 
 void Session::wait() {
+  std::string how;
+  int exit_status = 0;
   if (program_) {
     ProgramEnd end = program_->wait();
     capture_.await_last_switch();
-    trace_.how = end.text();
-    trace_.exit_status = end.exit_status();
+    how = end.text();
+    exit_status = end.exit_status();
   } else if (options_.pid) {
-    trace_.how = wait_for_process(*process_, options_.duration, *signals_);
+    how = wait_for_process(*process_, options_.duration, *signals_);
   } else {
-    trace_.how = signals_->wait(options_.duration) ? "stopped by a signal" : "the time was over";
+    how = signals_->wait(options_.duration) ? "stopped by a signal" : "the time was over";
   }
+  std::lock_guard lock(ending_); // a save copies the description
+  trace_.how = how;
+  trace_.exit_status = exit_status;
 }
 
 /// ns in which a collector must take what waits for it: a minute, and a second for each MiB.
@@ -82,13 +88,22 @@ void Session::save() {
     target->end_by(monotonic_ns() + sending_time());
     recorder_->flush();
     TraceDescription saved = trace_;
+    const auto describe = [&](const Put &put) { write_json(saved, nullptr, put); };
     saved.how = "saved while the capture went on";
     target->begin();
     CountedOutput output(target->output(), capture_.cpus());
-    if (flight_->save(output, monotonic_ns()))
-      throw Error(output.error());
+    saved.end = monotonic_ns();
+    const bool whole = flight_->save(output, saved.end) == 0;
     saved.written = output.records();
+<<<<<<< HEAD
     target->end([&](const Put &put) { write_json(saved, nullptr, put); }, 0);
+=======
+    saved.not_written = output.losses();
+    saved.write_error = output.error();
+    target->end(describe);
+    if (!whole)
+      throw Error(output.error());
+>>>>>>> 03a8b81 (record, input: what was not written is a blackout with its count, to the end of the capture)
     if (!options_.quiet)
       print("saved to {} (see it with ovnitrace convert); recording goes on", place);
   } catch (const std::exception &error) {
@@ -146,12 +161,18 @@ void Session::stop() {
   trace_.user_refused = families_ ? families_->user_refused() : 0;
   trace_.records = recorder_->records();
   trace_.written = output_->records();
-  trace_.events = recorder_->events();
+  trace_.not_written = output_->losses();
+  trace_.dropped = store_->dropped();
+  trace_.events = recorder_->events() - trace_.dropped.counted;
+  for (const EventLoss &loss : trace_.not_written)
+    trace_.events -= std::min(trace_.events, loss.counted);
   trace_.forgotten = flight_ ? flight_->events_forgotten() : 0;
   trace_.records_dropped = store_->records_dropped();
   trace_.write_error = store_->error();
   end_target();
-  if (!trace_.write_error.empty() && trace_.exit_status == 0)
+  if (!program_ && is_incomplete(trace_))
+    trace_.exit_status = kExitIncomplete;
+  else if (!trace_.write_error.empty() && trace_.exit_status == 0)
     trace_.exit_status = kExitFailure;
 }
 

@@ -46,6 +46,15 @@ Json written_of(const TraceDescription &trace) {
   return list;
 }
 
+/// What was captured and is in no file.
+Json not_written_of(const TraceDescription &trace) {
+  Json list = Json::array();
+  for (size_t cpu = 0; cpu < trace.not_written.size(); cpu++)
+    if (const EventLoss &loss = trace.not_written[cpu]; loss.records)
+      list.push_back({{"cpu", cpu}, {"records", loss.records}, {"events", loss.lost}});
+  return list;
+}
+
 Json account_of(const life_account &account) {
   return {{"run_ns", account.run_ns},
           {"wait_ns", account.wait_ns},
@@ -126,9 +135,13 @@ std::string buffer_of(const BufferKind &buffer) {
 }
 
 Json ending_of(const TraceDescription &trace) {
-  if (!trace.finished)
-    return {
+  if (!trace.finished) {
+    Json ending = {
         {"how", trace.how.empty() ? "still being captured, or the tracer was killed" : trace.how}};
+    if (!trace.write_error.empty())
+      ending["write_error"] = trace.write_error;
+    return ending;
+  }
   std::string how = trace.how;
   if (!trace.write_error.empty())
     how += "; the trace is not whole";
@@ -141,6 +154,15 @@ Json ending_of(const TraceDescription &trace) {
 }
 
 } // namespace
+
+uint64_t events_lost(const TraceDescription &trace) {
+  uint64_t lost = trace.dropped.logged;
+  for (const CpuCount &count : trace.counts)
+    lost += count.lost + count.family_lost;
+  for (const EventLoss &loss : trace.not_written)
+    lost += loss.logged;
+  return lost;
+}
 
 void write_json(const TraceDescription &trace, const ThreadRegistry *threads, const Put &put) {
   Json json = {
@@ -166,13 +188,14 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
   if (trace.attached_pid)
     json["attached_pid"] = trace.attached_pid;
   json["ended"] = ending_of(trace);
+  if (trace.end)
+    json["end_ns"] = trace.end;
   if (trace.finished) {
     uint64_t logged = 0, lost = 0;
     for (const CpuCount &count : trace.counts) {
       logged += count.events + count.family_events;
       lost += count.lost + count.family_lost;
     }
-    json["end_ns"] = trace.end;
     json["events"] = trace.events;
     json["forgotten"] = trace.forgotten;
     json["logged_by_kernel"] = logged;
@@ -187,6 +210,8 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
   }
   if (!trace.written.empty())
     json["written"] = written_of(trace);
+  if (const Json missing = not_written_of(trace); !missing.empty())
+    json["not_written"] = missing;
   std::string head = dump(json, 1);
   head.resize(head.rfind('\n')); // without the closing brace
   put(head);

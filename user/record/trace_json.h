@@ -37,13 +37,19 @@ struct TraceDescription {
   uint64_t skipped_runs = 0;
   uint64_t user_refused = 0; ///< events that the program logged and may not
   uint64_t records = 0;
-  std::vector<uint64_t> written; ///< records in the file of each CPU; empty: not known yet
-  uint64_t events = 0;           ///< recorded, as `info` and `dump` count them
-  uint64_t forgotten = 0;        ///< of them, by a flight recorder
-  uint64_t tracer_cpu = 0;       ///< ns of CPU time that capturing took in this process
-  uint64_t records_dropped = 0;  ///< not written, because the disk failed
+  std::vector<uint64_t> written;      ///< records in the file of each CPU; empty: not known yet
+  std::vector<EventLoss> not_written; ///< of each CPU: what its file lacks; empty: not known yet
+  EventLoss dropped;                  ///< blackouts stand in its place, as the output was too slow
+  uint64_t events = 0;                ///< in the trace, as `info` and `dump` count them
+  uint64_t forgotten = 0;             ///< of them, by a flight recorder
+  uint64_t tracer_cpu = 0;            ///< ns of CPU time that capturing took in this process
+  uint64_t records_dropped = 0;       ///< not written, because the disk failed
   std::string write_error;
 };
+
+/// All events that were lost, wherever, but for those that the kernel's skipped runs would have
+/// logged.
+uint64_t events_lost(const TraceDescription &trace);
 
 /// The text of trace.json, in pieces. `threads` may be null before the end.
 void write_json(const TraceDescription &trace, const ThreadRegistry *threads, const Put &put);
