@@ -95,15 +95,11 @@ void Session::save() {
     saved.end = monotonic_ns();
     const bool whole = flight_->save(output, saved.end) == 0;
     saved.written = output.records();
-<<<<<<< HEAD
-    target->end([&](const Put &put) { write_json(saved, nullptr, put); }, 0);
-=======
     saved.not_written = output.losses();
     saved.write_error = output.error();
-    target->end(describe);
+    target->end(describe, events_lost(saved));
     if (!whole)
       throw Error(output.error());
->>>>>>> 03a8b81 (record, input: what was not written is a blackout with its count, to the end of the capture)
     if (!options_.quiet)
       print("saved to {} (see it with ovnitrace convert); recording goes on", place);
   } catch (const std::exception &error) {
@@ -177,12 +173,9 @@ void Session::stop() {
 }
 
 void Session::end_target() {
-  uint64_t lost = 0;
-  for (const CpuCount &count : trace_.counts)
-    lost += count.lost + count.family_lost;
   target_->end_by(monotonic_ns() + sending_time());
   try {
-    target_->end(description(&recorder_->threads()), lost);
+    target_->end(description(&recorder_->threads()), events_lost(trace_));
   } catch (const Error &error) {
     if (trace_.write_error.empty())
       trace_.write_error = error.what();
