@@ -3,9 +3,9 @@
 #include "emulator/convert/convert.h"
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
+#include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
-#include "emulator/cli/time_option.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/input/trace_dir.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> inputs;
-  std::string from, to, clock_offsets;
+  std::string clock_offsets;
   bool quiet = false;
   ConvertOptions options;
 };
@@ -37,21 +37,10 @@ void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &op
   options.link = OutputDirectory::Link::refuse;
 }
 
-void read_times(const Arguments &arguments, Cut &cut) {
-  for (auto [text, ns] : {std::pair{&arguments.from, &cut.from}, {&arguments.to, &cut.to}})
-    if (!text->empty() && !parse_time(*text, *ns))
-      throw Error("'" + *text +
-                      "' is no time: write 1.5s, 200ms, 30us or 100ns, counted from the "
-                      "start of the trace",
-                  kExitUsage);
-}
-
 void convert_command(Arguments arguments) {
   ConvertOptions &options = arguments.options;
   if (options.directory.empty())
     choose_directory(arguments.inputs, options);
-  read_times(arguments, options.cut);
-
   if (int status = run_conversion(trace_inputs(arguments.inputs, arguments.clock_offsets), options,
                                   arguments.quiet))
     throw CLI::RuntimeError(status);
@@ -79,17 +68,8 @@ void add_convert(CLI::App &app) {
   command->add_option("--model", options.model_files, "A model of your own (docs/models.md)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_option("--from", arguments->from, "Begin here; it becomes time 0")
-      ->type_name("TIME");
-  command->add_option("--to", arguments->to, "End here")->type_name("TIME");
-  // One value an option, or a list with commas: the traces that follow are not swallowed.
-  const auto add_list = [&](const char *name, auto &list, const char *what) {
-    command->add_option(name, list, what)->delimiter(',')->allow_extra_args(false);
-  };
-  add_list("--pid", options.cut.pids, "Only threads of these processes");
-  add_list("--tid", options.cut.tids, "Only these threads");
-  add_list("--comm", options.cut.comms, "Only threads of these names; * and ? as in a shell");
-  add_list("--cpu", options.cut.cpus, "Only these CPUs in cpu.prv");
+  add_cut_options(*command, options.cut);
+  add_cut_list(*command, "--cpu", options.cut.cpus, "Only these CPUs in cpu.prv");
   command
       ->add_option("--clock-offsets", arguments->clock_offsets,
                    "Offsets of the clocks of several hosts, a table as ovnisync writes it")
@@ -98,8 +78,8 @@ void add_convert(CLI::App &app) {
   command->footer(R"(
 Writes thread.prv and cpu.prv, with a .pcf and a .row each, and cfg/: open a .prv in Paraver, then
 a timeline of cfg/. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the trace; a
-bare number is in seconds. --pid, --tid, --comm and --cpu take lists, as --pid 12,34, and can, as
---model, be given more than once.
+bare number is in seconds. What holds at --from is shown from time 0 on. --pid, --tid, --comm and
+--cpu take lists, as --pid 12,34, and can, as --model, be given more than once.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is converted.
 

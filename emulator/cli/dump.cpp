@@ -2,6 +2,7 @@
 // ovnitrace dump: the events of a trace as text.
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
+#include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/warnings.h"
@@ -9,26 +10,37 @@
 #include "emulator/dump/dump_line.h"
 #include "emulator/input/open.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include <memory>
 
 namespace ovnitrace {
 
 namespace {
 
-void dump(const std::string &path) {
+struct Arguments {
+  std::string path;
+  bool json = false;
+  Cut cut;
+};
+
+void dump(const Arguments &arguments) {
   Warnings warnings;
-  const std::unique_ptr<EventSource> source = open_trace({{path}}, warnings);
-  const DumpLine line(source->catalog());
+  const std::unique_ptr<EventSource> source = open_trace({{arguments.path}}, warnings);
+  const Catalog &catalog = source->catalog();
+  check_cut(arguments.cut, catalog);
+  const TimeRange range = range_of(arguments.cut, catalog);
+  const std::vector<uint8_t> kept = kept_threads(arguments.cut, catalog);
+  // What led to the states at the start of the trace is before it.
+  const uint64_t from = arguments.cut.from ? range.from : 0;
+  const DumpLine line(catalog);
   StdoutWriter out;
-  Callers callers(source->catalog());
-  for (Event event; !out.gone() && source->next(event);) {
+  Callers callers(catalog);
+  for (Event event; !out.gone() && source->next(event) && event.time <= range.to;) {
     callers.find(event);
-    if (has_happened(event))
-      out.commit(line.put(out.reserve(DumpLine::kMaxBytes), event));
+    const bool shown = event.time >= from && (event.thread == kNone || kept[event.thread]);
+    if (!shown || !has_happened(event))
+      continue;
+    char *const at = out.reserve(DumpLine::kMaxBytes);
+    out.commit(arguments.json ? line.put_json(at, event) : line.put(at, event));
   }
   out.flush();
   warnings.finish();
@@ -39,21 +51,30 @@ void dump(const std::string &path) {
 } // namespace
 
 void add_dump(CLI::App &app) {
-  const auto path = std::make_shared<std::string>();
+  const auto arguments = std::make_shared<Arguments>();
   CLI::App *command = add_unprivileged(app, "dump", "Print the events of a trace, one a line");
-  command->add_option("TRACE", *path, "The directory of the trace, or an FTrace file")->required();
+  command->add_option("TRACE", arguments->path, "The directory of the trace, or an FTrace file")
+      ->required();
+  add_cut_options(*command, arguments->cut);
+  command->add_flag("--json", arguments->json, "Print an object of JSON a line, times in ns");
   command->footer(R"(
-Columns, separated by spaces: seconds since the begin of the trace (negative of what happened before it
-and made the states at its begin), number of the CPU, event, thread as 'comm (tid)', details as key=value.
+Columns, separated by blanks: seconds since the start of the trace (negative of what happened before
+it and made the states at its start), number of the CPU, event, thread as 'comm(tid)', details as
+key=value. No column holds a blank: one in a name is printed as '_'; --json has the names as they are.
 What is not known is '-'. The thread of what a program logs itself is the one that runs on that CPU.
 docs/format.md says what each event means.
+
+A TIME is 1.5s, 200ms, 30us or 100ns from the start of the trace, or a number of seconds as in the first
+column. Events of a CPU, which are about no thread, are printed whatever the threads.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is printed.
 
 Examples:
   ovnitrace dump app-20250101-120000 | head
-  ovnitrace dump app-20250101-120000 | awk '$3 == "task_epilogue"')");
-  command->callback([path] { dump(*path); });
+  ovnitrace dump --from 1.5s --to 1.6s --comm 'worker-*' app-20250101-120000
+  ovnitrace dump app-20250101-120000 | awk '$3 == "task_epilogue"'
+  ovnitrace dump --json app-20250101-120000 | jq -c 'select(.event == "task_epilogue").details')");
+  command->callback([arguments] { dump(*arguments); });
 }
 
 } // namespace ovnitrace

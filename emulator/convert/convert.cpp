@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/convert/convert.h"
 
-#include "emulator/base/error.h"
-#include "emulator/base/human.h"
 #include "emulator/convert/labels.h"
 #include "emulator/convert/prv_rows.h"
 #include "emulator/core/replay.h"
@@ -34,17 +32,6 @@ std::vector<Model> load_models(const ConvertOptions &options) {
     models.push_back(std::move(model));
   }
   return models;
-}
-
-/// A cut that cannot leave anything is a mistake of who asked for it.
-void check_times(const Cut &cut, const Catalog &catalog) {
-  if (cut.from > cut.to)
-    throw Error("the begin of the cut is behind its end", kExitUsage);
-  uint64_t length = catalog.end > catalog.begin ? catalog.end - catalog.begin : 0;
-  if (cut.from > length)
-    throw Error("the begin of the cut, " + human_duration(cut.from) +
-                    ", is behind the end of the trace, which lasts " + human_duration(length),
-                kExitUsage);
 }
 
 SystemOptions system_options(const Catalog &catalog, const Cut &cut) {
@@ -156,7 +143,7 @@ private:
 
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink) {
   constexpr uint64_t kEventsPerProgress = 1 << 16;
-  check_times(options.cut, source.catalog());
+  check_cut(options.cut, source.catalog());
 
   Event event;
   bool more = source.next(event);

@@ -3,7 +3,7 @@
 // .row of each and cfg/, a timeline for each channel.
 #pragma once
 
-#include "emulator/convert/cut.h"
+#include "emulator/core/cut.h"
 #include "emulator/input/source.h"
 #include "emulator/prv/output_place.h"
 

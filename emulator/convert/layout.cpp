@@ -66,9 +66,7 @@ Layout thread_layout(const System &system, const Cut &cut) {
     layout.names.threads.push_back(thread_name(system.catalog(), t));
   }
   if (layout.rows.empty())
-    throw Error(threads.empty() ? "the trace has no threads: nothing was captured, or it is missing"
-                                : "no thread of the trace is in the cut: see the threads that it "
-                                  "has with 'ovnitrace info'");
+    throw Error("the trace has no threads: nothing was captured, or it is missing");
   return layout;
 }
 

@@ -2,7 +2,7 @@
 // Which rows the two traces have, and what they are called.
 #pragma once
 
-#include "emulator/convert/cut.h"
+#include "emulator/core/cut.h"
 #include "emulator/core/system.h"
 #include "emulator/prv/prv_writer.h"
 #include "emulator/prv/row.h"

@@ -5,7 +5,6 @@
 #include "emulator/format/details.h"
 #include "emulator/format/event_names.h"
 
-#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -17,7 +16,6 @@ constexpr size_t kTimeWidth = 16;
 constexpr size_t kCpuWidth = 4;
 constexpr size_t kNameWidth = 19;   // task_wcet_violation
 constexpr size_t kThreadWidth = 24; // 15 characters of comm and 7 digits, but for the rarest
-constexpr size_t kMaxComm = 64;     // of another input than ours it may be longer
 constexpr uint64_t kNsPerSecond = 1000000000;
 
 char *put_text(char *at, std::string_view text) {
@@ -25,9 +23,9 @@ char *put_text(char *at, std::string_view text) {
   return at + text.size();
 }
 
-char *put_left(char *at, std::string_view text, size_t width) {
-  at = put_text(at, text);
-  for (size_t i = text.size(); i < width; i++)
+/// Blanks behind what was written from `from` to `at`, up to `width`.
+char *pad(const char *from, char *at, size_t width) {
+  while (at < from + width)
     *at++ = ' ';
   return at;
 }
@@ -57,40 +55,29 @@ char *put_seconds(char *at, uint64_t time, uint64_t begin) {
 
 /// Of an event of an ovni stream its three letters.
 char *put_event(char *at, uint32_t kind) {
-  return kind <= UINT8_MAX ? put_left(at, event_name(kind), kNameWidth)
-                           : put_left(at, kind_name(kind), kNameWidth);
+  return kind <= UINT8_MAX ? put_text(at, event_name(kind)) : put_text(at, kind_name(kind));
 }
 
-/// "0x7f001200"
-char *put_address(char *at, uint32_t address) {
-  at = put_text(at, "0x");
-  int digits = 8;
-  while (digits > 1 && address >> (4 * digits - 4) == 0)
-    digits--;
-  while (digits-- > 0)
-    *at++ = "0123456789abcdef"[address >> (4 * digits) & 0xf];
-  return at;
-}
-
-char *put_value(char *at, const Detail &detail) {
-  if (!detail.text.empty())
-    return put_text(at, detail.text);
-  if (detail.unit == Unit::address)
-    return put_address(at, uint32_t(detail.value));
-  if (detail.value < 0)
-    *at++ = '-';
-  return put_decimal(at, detail.value < 0 ? 0 - uint64_t(detail.value) : uint64_t(detail.value));
+void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) {
+  for (const Detail &detail : Details(event)) {
+    if (!detail.text.empty())
+      out.word(detail.name, detail.text);
+    else if (detail.unit == Unit::address)
+      out.address(detail.name, uint32_t(detail.value));
+    else if (detail.unit == Unit::peer) // nobody sends a signal: the kernel does
+      out.thread(detail.name, event.peer, uint32_t(detail.value),
+                 event.kind == FTrace_EVT_signal ? "kernel" : "idle");
+    else if (detail.unit != Unit::peer_context)
+      out.number(detail.name, detail.value);
+    else if (event.peer <
+             catalog.threads.size()) // a context is of a chunk; readers want the thread
+      out.thread(detail.name, event.peer, catalog.threads[event.peer].tid);
+  }
 }
 
 } // namespace
 
-DumpLine::DumpLine(const Catalog &catalog) : catalog_(catalog) {
-  for (const ThreadInfo &thread : catalog.threads) {
-    std::string text = thread.name.substr(0, kMaxComm) + " (" + std::to_string(thread.tid) + ")";
-    text.resize(std::max(text.size(), kThreadWidth), ' ');
-    threads_.push_back(std::move(text));
-  }
-}
+DumpLine::DumpLine(const Catalog &catalog) : catalog_(catalog), threads_(catalog) {}
 
 char *DumpLine::put(char *at, const Event &event) const {
   at = put_seconds(at, event.time, catalog_.begin);
@@ -99,30 +86,37 @@ char *DumpLine::put(char *at, const Event &event) const {
     at = put_right(at, catalog_.cpus[event.cpu].index, kCpuWidth);
   else
     at = put_text(at, "   -");
-  at = put_event(put_text(at, "  "), event.kind);
   at = put_text(at, "  ");
-  at = event.thread < threads_.size() ? put_text(at, threads_[event.thread])
-                                      : put_left(at, "-", kThreadWidth);
-  at = put_details(at, event);
+  at = pad(at, put_event(at, event.kind), kNameWidth);
+  at = put_text(at, "  ");
+  const std::string_view thread = threads_.word(event.thread);
+  at = pad(at, put_text(at, thread.empty() ? "-" : thread), kThreadWidth);
+  DetailWriter details(at, DetailWriter::Style::text, threads_);
+  put_details(details, event, catalog_);
+  at = details.end();
   while (at[-1] == ' ')
     at--;
   *at++ = '\n';
   return at;
 }
 
-char *DumpLine::put_details(char *at, const Event &event) const {
-  for (Detail detail : Details(event)) {
-    if (detail.unit == Unit::peer_context) { // of a chunk; readers want the thread
-      if (event.peer >= catalog_.threads.size())
-        continue;
-      detail.value = catalog_.threads[event.peer].tid;
-    }
-    *at++ = ' ';
-    at = put_text(at, detail.name);
-    *at++ = '=';
-    at = put_value(at, detail);
+char *DumpLine::put_json(char *at, const Event &event) const {
+  at = put_text(at, "{\"time_ns\":");
+  at = put_decimal(at, int64_t(event.time - catalog_.begin));
+  at = put_text(at, ",\"cpu\":");
+  at = event.cpu < catalog_.cpus.size() ? put_decimal(at, catalog_.cpus[event.cpu].index)
+                                        : put_text(at, "null");
+  at = put_text(at, ",\"event\":\"");
+  at = put_text(put_event(at, event.kind), "\"");
+  if (event.thread < catalog_.threads.size()) {
+    at = put_decimal(put_text(at, ",\"tid\":"), catalog_.threads[event.thread].tid);
+    at = put_decimal(put_text(at, ",\"pid\":"), catalog_.threads[event.thread].pid);
+    at = put_text(put_text(at, ",\"name\":"), threads_.json_name(event.thread));
   }
-  return at;
+  at = put_text(at, ",\"details\":{");
+  DetailWriter details(at, DetailWriter::Style::json, threads_);
+  put_details(details, event, catalog_);
+  return put_text(details.end(), "}}\n");
 }
 
 } // namespace ovnitrace

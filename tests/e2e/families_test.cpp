@@ -64,7 +64,7 @@ TEST_F(Families, EachSignalIsSentAndTaken) {
     if (thread.tid == thread.pid)
       main = thread.tid;
   for (size_t n = 0; n < 20; n++) {
-    EXPECT_EQ(sent[n].detail("sender"), std::to_string(main));
+    EXPECT_EQ(tid_of(sent[n].detail("sender")), main);
     EXPECT_NE(sent[n].tid, main);
     EXPECT_EQ(taken[n].tid, sent[n].tid);
     EXPECT_LT(sent[n].time, taken[n].time);
@@ -73,7 +73,8 @@ TEST_F(Families, EachSignalIsSentAndTaken) {
     }
   }
   EXPECT_EQ(count(events, "signal", "signal", std::to_string(SIGALRM)), 2u);
-  EXPECT_EQ(count(events, "signal", "sender", "0"), 1u) << "the timer's comes from the kernel";
+  EXPECT_EQ(count(events, "signal", "sender", "kernel(0)"), 1u)
+      << "the timer's comes from the kernel";
 }
 
 // "An interrupt hits a traced thread": the thread that its record names is the one that the
@@ -93,8 +94,7 @@ TEST_F(Families, AnInterruptHitsTheThreadThatRunsThere) {
     if (!starts && !ends)
       continue;
     seen++;
-    EXPECT_EQ(event.detail("interrupted"), std::to_string(running[event.cpu]))
-        << "at " << event.time;
+    EXPECT_EQ(tid_of(event.detail("interrupted")), running[event.cpu]) << "at " << event.time;
     depth[event.cpu] += starts ? 1 : -1;
     EXPECT_GE(depth[event.cpu], -1) << "one may have begun before the capture";
     EXPECT_LE(depth[event.cpu], 4);

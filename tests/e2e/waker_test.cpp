@@ -19,7 +19,7 @@ TEST_F(Waker, IsTheThreadAtTheOtherEndOfAPipe) {
   for (const DumpEvent &event : events) {
     if (event.event != "task_activate" || event.detail("new") == "1")
       continue;
-    const uint32_t waker = uint32_t(atoi(event.detail("waker").c_str()));
+    const uint32_t waker = tid_of(event.detail("waker"));
     if (event.detail("context") != "task" || !threads.count(waker))
       continue; // of the disk, for a page of the program
     EXPECT_NE(waker, event.tid);

@@ -16,6 +16,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -101,22 +102,22 @@ TEST(Dump, PrintsEveryDetailInStableColumns) {
       .stop();
   EXPECT_EQ(lines_of(trace, dir.path()), 1 + R"(
      0.000000000    0  trace_start          -
-     0.000000000    0  EXT_snapshot         app (4321)               state=paused cpu=3 reason=disk
-     0.000001500    0  task_create          a worker (4322)
-     0.000001500    0  task_activate        a worker (4322)          waker=4321 context=task new=1
-     0.000001500    0  task_activate        app (4321)               waker=4322 context=softirq
-     0.000001500    0  task_dispatch        a worker (4322)          priority=120
-    12.345678901    0  task_epilogue        a worker (4322)          next=4321 reason=preempted
-    12.345678901    0  task_dispatch        app (4321)               priority=-1
-    12.345678901    0  task_sleep           app (4321)               next=0 reason=disk
-    12.345678901    0  EXT_migrate          a worker (4322)          cpu=7
-    12.345678901    0  EXT_exec             a worker (4322)          from=4300
-    12.345678901    0  EXT_exit             a worker (4322)          status=256
-    12.345678901    0  task_end             a worker (4322)
+     0.000000000    0  EXT_snapshot         app(4321)                state=paused cpu=3 reason=disk
+     0.000001500    0  task_create          a_worker(4322)
+     0.000001500    0  task_activate        a_worker(4322)           waker=app(4321) context=task new=1
+     0.000001500    0  task_activate        app(4321)                waker=a_worker(4322) context=softirq
+     0.000001500    0  task_dispatch        a_worker(4322)           priority=120
+    12.345678901    0  task_epilogue        a_worker(4322)           next=app(4321) reason=preempted
+    12.345678901    0  task_dispatch        app(4321)                priority=-1
+    12.345678901    0  task_sleep           app(4321)                next=idle(0) reason=disk
+    12.345678901    0  EXT_migrate          a_worker(4322)           cpu=7
+    12.345678901    0  EXT_exec             a_worker(4322)           from=4300
+    12.345678901    0  EXT_exit             a_worker(4322)           status=256
+    12.345678901    0  task_end             a_worker(4322)
     12.345678901    0  blackout_start       -
     12.345678901    0  blackout_end         -                        lost=17
     12.345678901    0  user_event_3         -                        par1=5 par2=6
-    12.345678901    0  mutex_unlock         app (4321)               mutex=0x63
+    12.345678901    0  mutex_unlock         app(4321)                mutex=0x63
     12.345678901    0  trace_stop           -
 )");
 }
@@ -159,13 +160,13 @@ TEST(Dump, PrintsAddressesInHexadecimalAndNumbersByTheirNames) {
   for (std::string line; std::getline(text, line);)
     details.push_back(line.size() > kDetails ? line.substr(kDetails) : "");
   EXPECT_EQ(details, (std::vector<std::string>{"",
-                                               "irq=17 interrupted=11",
-                                               "softirq=NET_RX interrupted=11",
-                                               "softirq=10 interrupted=11",
-                                               "vector=timer interrupted=0",
-                                               "vector=237 interrupted=0",
-                                               "signal=USR1 sender=11",
-                                               "signal=USR1 to_process=1 sender=11",
+                                               "irq=17 interrupted=a(11)",
+                                               "softirq=NET_RX interrupted=a(11)",
+                                               "softirq=10 interrupted=a(11)",
+                                               "vector=timer interrupted=idle(0)",
+                                               "vector=237 interrupted=idle(0)",
+                                               "signal=USR1 sender=a(11)",
+                                               "signal=USR1 to_process=1 sender=a(11)",
                                                "signal=34 taken=1",
                                                "mutex=0xdeadbee0",
                                                "mutex=0xdeadbee0 waited=1",
@@ -200,16 +201,77 @@ TEST(Dump, WhatAProgramLogsIsOfTheThreadThatRunsThere) {
   const std::string text = lines_of(trace, dir.path());
   for (const char *line : {
            "0  ipoint               -                        par1=1 par2=0\n",
-           "0  ipoint               a (11)                   par1=2 par2=0\n",
-           "0  user_event_14        b (12)                   par1=3 section_end=4\n",
-           "0  data_pointer         b (12)                   par1=1 pointer=0x5\n",
-           "0  filter_user          b (12)                   status=1\n",
+           "0  ipoint               a(11)                    par1=2 par2=0\n",
+           "0  user_event_14        b(12)                    par1=3 section_end=4\n",
+           "0  data_pointer         b(12)                    par1=1 pointer=0x5\n",
+           "0  filter_user          b(12)                    status=1\n",
            "0  interrupt_hit        -                        par1=1 par2=0\n",
            "0  user_event_0         -                        par1=1 par2=6\n",
            "0  ipoint               -                        par1=7 par2=0\n",
            "1  ipoint               -                        par1=8 par2=0\n",
        })
     EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
+}
+
+/// Blanks, brackets and signs of a name are its own: a line has as many columns as any other.
+TEST(Dump, ANameShiftsNoColumn) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0)
+      .at(0)
+      .start()
+      .id(1, 11, 11, "Web Content")
+      .id(2, 12, 12, "(a=b) c")
+      .id(3, 13, 13, "");
+  trace.cpu(0).at(5).epilogue(1, 12).epilogue(2, 11).epilogue(3, 99).stop();
+  std::istringstream lines(lines_of(trace, dir.path()));
+  std::vector<std::vector<std::string>> switches;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::vector<std::string> columns;
+    for (std::string word; words >> word;)
+      columns.push_back(word);
+    if (columns[2] == "task_epilogue")
+      switches.push_back(columns);
+  }
+  ASSERT_EQ(switches.size(), 3u);
+  for (const auto &columns : switches)
+    EXPECT_EQ(columns.size(), 6u);
+  EXPECT_EQ(switches[0][3] + " " + switches[0][4], "Web_Content(11) next=(a=b)_c(12)");
+  EXPECT_EQ(switches[1][3] + " " + switches[1][4], "(a=b)_c(12) next=Web_Content(11)");
+  EXPECT_EQ(switches[2][3] + " " + switches[2][4], "?(13) next=99"); // nothing knows the name
+}
+
+TEST(Dump, JsonHasOneObjectALineWithTheNamesAsTheyAre) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(1000).start().id(1, 11, 10, "a \"b\\").id(2, 12, 10, "");
+  trace.cpu(0).at(2000).epilogue(1, 12).activate(2, 11, FTRACE_WAKER_SOFTIRQ).sleep(2);
+  trace.cpu(0).migrate(1, 3).record(FTrace_EVT_mutex_wait, 1, 0xfffffffc).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const DumpLine line(source->catalog());
+  std::vector<nlohmann::json> objects;
+  char buffer[DumpLine::kMaxBytes];
+  for (Event event; source->next(event);) {
+    const std::string text(buffer, line.put_json(buffer, event));
+    EXPECT_EQ(text.find('\n'), text.size() - 1);
+    objects.push_back(nlohmann::json::parse(text));
+  }
+  using Json = nlohmann::json;
+  ASSERT_EQ(objects.size(), 7u);
+  EXPECT_EQ(objects[0], Json::parse(R"({"time_ns":0,"cpu":0,"event":"trace_start","details":{}})"));
+  EXPECT_EQ(objects[1],
+            Json::parse(R"({"time_ns":1000,"cpu":0,"event":"task_epilogue","tid":11,"pid":10,
+              "name":"a \"b\\","details":{"next":12,"next_name":null,"reason":"preempted"}})"));
+  EXPECT_EQ(objects[2]["name"], Json());
+  EXPECT_EQ(objects[2]["details"],
+            Json::parse(R"({"waker":11,"waker_name":"a \"b\\","context":"softirq"})"));
+  EXPECT_EQ(objects[3]["details"]["next_name"], "idle");
+  EXPECT_EQ(objects[4]["cpu"], 0); // where it was logged
+  EXPECT_EQ(objects[4]["details"]["cpu"], 3);
+  EXPECT_EQ(objects[5]["details"]["mutex"], 0xfffffffc);
 }
 
 TEST(Dump, FitsTheLargestValues) {
@@ -223,6 +285,9 @@ TEST(Dump, FitsTheLargestValues) {
     const char *end = line.put(buffer, event);
     EXPECT_LT(end, buffer + sizeof buffer);
     EXPECT_EQ(end[-1], '\n');
+    const char *json_end = line.put_json(buffer, event);
+    EXPECT_LT(json_end, buffer + sizeof buffer);
+    EXPECT_TRUE(nlohmann::json::accept(std::string_view(buffer, size_t(json_end - buffer))));
   }
   const Event stream{.kind = mcv('O', 'H', 'x')};
   EXPECT_EQ(std::string(buffer, line.put(buffer, stream)).find("  OHx "), 21u);
@@ -275,7 +340,7 @@ TEST(CommandLine, EndsWithTheRightStatus) {
   for (const char *command : {"dump", "info"}) {
     const Ran good = run({command, dir.path()});
     EXPECT_EQ(good.status, 0);
-    EXPECT_NE(good.out.find("a (7)"), std::string::npos);
+    EXPECT_NE(good.out.find(command == std::string("dump") ? "a(7)" : "a (7)"), std::string::npos);
     EXPECT_EQ(good.err, "");
     const Ran help = run({command, "--help"});
     EXPECT_EQ(help.status, 0);
@@ -289,6 +354,59 @@ TEST(CommandLine, EndsWithTheRightStatus) {
     EXPECT_EQ(run({command}).status, 2);
   }
   EXPECT_EQ(run({}).status, 2);
+}
+
+/// The third columns of what is printed.
+std::string events_of(std::vector<std::string> arguments) {
+  const Ran ran = run(std::move(arguments));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  std::istringstream lines(ran.out);
+  std::string all;
+  for (std::string line; std::getline(lines, line);) {
+    std::string time, cpu, event;
+    std::istringstream(line) >> time >> cpu >> event;
+    all += event + ' ';
+  }
+  return all;
+}
+
+TEST(CommandLine, DumpTakesTheCutOfConvert) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu =
+      trace.json("{\"version\": 1}").cpu(0).at(500).id(1, 11, 10, "one").id(2, 22, 20, "two");
+  cpu.snapshot(1, 1, 0).at(1000).start().at(1100).epilogue(1, 22).dispatch(2);
+  cpu.at(1200).sleep(2, 11).dispatch(1).at(1300).migrate(2, 0).end(1).at(1400).stop();
+  trace.write();
+  const std::string path = dir.path();
+  EXPECT_EQ(events_of({"dump", path}),
+            "EXT_snapshot trace_start task_epilogue task_dispatch task_sleep task_dispatch "
+            "EXT_migrate task_end trace_stop ");
+  EXPECT_EQ(events_of({"dump", "--from", "100ns", "--to", "200ns", path}),
+            "task_epilogue task_dispatch task_sleep task_dispatch ");
+  EXPECT_EQ(events_of({"dump", "--from=101ns", "--to=199ns", path}), "");
+  EXPECT_EQ(events_of({"dump", "--to", "0ns", path}), "EXT_snapshot trace_start ");
+  const char *const one =
+      "EXT_snapshot trace_start task_epilogue task_dispatch task_end trace_stop ";
+  EXPECT_EQ(events_of({"dump", "--pid", "10", path}), one);
+  EXPECT_EQ(events_of({"dump", "--tid", "11,33", path}), one);
+  EXPECT_EQ(events_of({"dump", "--comm", "o*", path}), one);
+}
+
+TEST(CommandLine, ACutThatCannotBeIsRefusedByItsOption) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  whole_trace(trace).write();
+  for (const char *command : {"dump"}) {
+    const Ran no_time = run({command, "--from", "3 parsecs", dir.path()});
+    EXPECT_EQ(no_time.status, 2);
+    EXPECT_NE(no_time.err.find("--from: '3 parsecs' is no time"), std::string::npos) << no_time.err;
+    EXPECT_EQ(run({command, "--from", "2s", "--to", "1s", dir.path()}).status, 2);
+    EXPECT_EQ(run({command, "--from", "2s", dir.path()}).status, 2); // it lasts 0 s
+    const Ran nobody = run({command, "--tid", "8", dir.path()});
+    EXPECT_EQ(nobody.status, 1);
+    EXPECT_NE(nobody.err.find("no thread of the trace is in the cut"), std::string::npos);
+  }
 }
 
 TEST(CommandLine, PrintsAllThatIsLeftOfADamagedTrace) {

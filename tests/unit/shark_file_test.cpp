@@ -160,7 +160,7 @@ TEST_F(Shark, DumpShowsBothParametersOfWhatTheProgramLogged) {
   char line[DumpLine::kMaxBytes];
   const char *const end = DumpLine(back.catalog).put(line, back.events.back());
   const std::string text(line, size_t(end - line));
-  EXPECT_NE(text.find("ipoint               task 7 (1)"), std::string::npos) << text;
+  EXPECT_NE(text.find("ipoint               task_7(1)"), std::string::npos) << text;
   EXPECT_NE(text.find(" number=6000 par2=9\n"), std::string::npos) << text;
 }
 

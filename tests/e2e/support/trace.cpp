@@ -28,28 +28,22 @@ ThreadRecord thread_of(const Json &json) {
 DumpEvent parse_line(const std::string &line) {
   DumpEvent event;
   unsigned long long seconds = 0, fraction = 0;
-  char cpu[16], name[64];
+  char cpu[16], name[64], thread[64];
   int used = 0;
-  EXPECT_EQ(sscanf(line.c_str(), " %llu.%9llu %15s %63s %n", &seconds, &fraction, cpu, name, &used),
-            4)
+  EXPECT_EQ(sscanf(line.c_str(), " %llu.%9llu %15s %63s %63s %n", &seconds, &fraction, cpu, name,
+                   thread, &used),
+            5)
       << "not a line of dump: " << line;
   const bool before = line[line.find_first_not_of(' ')] == '-';
   event.time = before ? 0 : seconds * 1'000'000'000 + fraction;
   event.cpu = cpu[0] == '-' ? -1 : atoi(cpu);
   event.event = name;
-  // `comm (tid)`: a comm may hold spaces and brackets, details never do.
-  std::string rest = line.substr(size_t(used));
-  const size_t open = rest.rfind(" (");
-  if (open != std::string::npos) {
-    const size_t close = rest.find(')', open);
-    event.comm = rest.substr(0, open);
-    event.tid = uint32_t(atoi(rest.c_str() + open + 2));
-    rest = rest.substr(close + 1);
-  } else if (rest.starts_with("-")) {
-    rest = rest.substr(1);
+  const std::string who = thread; // comm(tid), - for none
+  if (const size_t open = who.rfind('('); open != std::string::npos) {
+    event.comm = who.substr(0, open);
+    event.tid = tid_of(who);
   }
-  rest.erase(0, rest.find_first_not_of(' '));
-  event.details = rest;
+  event.details = line.substr(size_t(used));
   return event;
 }
 
@@ -89,6 +83,11 @@ std::string DumpEvent::detail(const std::string &key) const {
     if (word.starts_with(key + "="))
       return word.substr(key.size() + 1);
   return "";
+}
+
+uint32_t tid_of(const std::string &thread) {
+  const size_t open = thread.rfind('(');
+  return uint32_t(atoi(thread.c_str() + (open == std::string::npos ? 0 : open + 1)));
 }
 
 std::vector<DumpEvent> parse_dump(const std::string &text) {

@@ -39,7 +39,7 @@ struct DumpEvent {
   uint64_t time = 0; ///< ns from the begin of the trace, 0 also before it
   int cpu = -1;
   std::string event;
-  std::string comm;
+  std::string comm; ///< with '_' for a blank
   uint32_t tid = 0; ///< 0: about no thread
   std::string details;
 
@@ -50,6 +50,9 @@ struct DumpEvent {
     return event == "task_epilogue" || event == "task_sleep" || event == "task_end";
   }
 };
+
+/// The tid of a thread as dump writes it, `comm(tid)` or `tid`.
+uint32_t tid_of(const std::string &thread);
 
 /// Runs `ovnitrace dump` on a trace that must be sound.
 std::vector<DumpEvent> dump(const std::string &trace);

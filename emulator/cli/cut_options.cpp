@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/cli/cut_options.h"
+
+#include "emulator/cli/time_option.h"
+
+namespace ovnitrace {
+
+namespace {
+
+void add_time(CLI::App &command, const std::string &name, uint64_t &ns, const std::string &what) {
+  const auto set = [name, &ns](const std::string &text) {
+    if (!parse_time(text, ns))
+      throw CLI::ValidationError(name, "'" + text +
+                                           "' is no time: write 1.5s, 200ms, 30us or 100ns, "
+                                           "counted from the start of the trace");
+  };
+  command.add_option_function<std::string>(name, set, what)->type_name("TIME");
+}
+
+} // namespace
+
+void add_cut_options(CLI::App &command, Cut &cut) {
+  add_time(command, "--from", cut.from, "Show the trace from here on");
+  add_time(command, "--to", cut.to, "Show it up to here");
+  add_cut_list(command, "--pid", cut.pids, "Only threads of these processes");
+  add_cut_list(command, "--tid", cut.tids, "Only these threads");
+  add_cut_list(command, "--comm", cut.comms, "Only threads of these names; * and ? as in a shell");
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The options that choose a part of a trace, the same of every subcommand.
+#pragma once
+
+#include "emulator/core/cut.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <string>
+
+namespace ovnitrace {
+
+/// Adds an option that takes one value a time, or a list with commas: the traces that follow are
+/// not taken for values. `list` must live until the command line is parsed.
+template <class List>
+void add_cut_list(CLI::App &command, const std::string &name, List &list, const std::string &what) {
+  command.add_option(name, list, what)->delimiter(',')->allow_extra_args(false);
+}
+
+/// Adds --from, --to, --pid, --tid and --comm, which set `cut`; it must live until the command line
+/// is parsed. Whether the cut fits the trace, check_cut() says.
+void add_cut_options(CLI::App &command, Cut &cut);
+
+} // namespace ovnitrace

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/dump/detail_writer.h"
+
+#include "emulator/base/number_text.h"
+#include "emulator/base/printable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMaxComm = 64; // of another input than ours it may be longer
+
+/// As much of a name as fits, in one line.
+std::string short_name(const std::string &name) {
+  return printable_line(std::string_view(name).substr(0, kMaxComm));
+}
+
+std::string word_of(const ThreadInfo &thread) {
+  std::string word = short_name(thread.name);
+  std::replace(word.begin(), word.end(), ' ', '_');
+  return fmt::format("{}({})", word.empty() ? "?" : word, thread.tid);
+}
+
+std::string json_name_of(const ThreadInfo &thread) {
+  if (thread.name.empty())
+    return "null";
+  std::string text = "\"";
+  for (char c : short_name(thread.name)) // no control character is left in it
+    text += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+  return text + '"';
+}
+
+} // namespace
+
+ThreadTexts::ThreadTexts(const Catalog &catalog) {
+  for (const ThreadInfo &thread : catalog.threads) {
+    words_.push_back(word_of(thread));
+    json_names_.push_back(json_name_of(thread));
+  }
+}
+
+std::string_view ThreadTexts::word(uint32_t thread) const {
+  return thread < words_.size() ? std::string_view(words_[thread]) : std::string_view();
+}
+
+std::string_view ThreadTexts::json_name(uint32_t thread) const {
+  return thread < json_names_.size() ? std::string_view(json_names_[thread]) : "null";
+}
+
+void DetailWriter::put(std::string_view text) {
+  std::memcpy(at_, text.data(), text.size());
+  at_ += text.size();
+}
+
+void DetailWriter::start(std::string_view key, std::string_view suffix) {
+  put(style_ == Style::text ? " " : first_ ? "\"" : ",\"");
+  first_ = false;
+  put(key);
+  put(suffix);
+  put(style_ == Style::text ? "=" : "\":");
+}
+
+void DetailWriter::number(std::string_view key, int64_t value) {
+  start(key);
+  at_ = put_decimal(at_, value);
+}
+
+void DetailWriter::address(std::string_view key, uint64_t value) {
+  if (style_ == Style::json)
+    return number(key, int64_t(value));
+  start(key);
+  put("0x");
+  at_ = fmt::format_to(at_, "{:x}", value);
+}
+
+void DetailWriter::word(std::string_view key, std::string_view value) {
+  start(key);
+  if (style_ == Style::json)
+    put("\"");
+  put(value);
+  if (style_ == Style::json)
+    put("\"");
+}
+
+void DetailWriter::thread(std::string_view key, uint32_t thread, uint32_t tid,
+                          std::string_view zero) {
+  const std::string_view known = threads_.word(thread);
+  if (style_ == Style::json) {
+    number(key, tid);
+    start(key, "_name");
+    put(tid ? "" : "\"");
+    put(tid ? threads_.json_name(thread) : zero);
+    put(tid ? "" : "\"");
+  } else if (tid == 0) {
+    word(key, zero);
+    put("(0)");
+  } else if (!known.empty()) {
+    word(key, known);
+  } else {
+    number(key, tid);
+  }
+}
+
+} // namespace ovnitrace
