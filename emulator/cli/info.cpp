@@ -2,17 +2,15 @@
 // ovnitrace info: what a trace is and what its threads and CPUs did.
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
+#include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/open.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/summary/groups.h"
 #include "emulator/summary/report.h"
 #include "emulator/summary/summarizer.h"
-
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 #include <memory>
 
@@ -23,6 +21,8 @@ namespace {
 struct Arguments {
   std::string path;
   bool json = false;
+  Cut cut;
+  ReportOptions report{.top = 20};
 };
 
 void info(const Arguments &arguments) {
@@ -30,13 +30,14 @@ void info(const Arguments &arguments) {
   const std::unique_ptr<EventSource> source = open_trace({{arguments.path}}, warnings);
   TraceInfo about;
   if (is_trace_dir(arguments.path)) {
-    NoDiagnostics told_already; // by open_trace
-    about = read_trace_info(arguments.path, told_already);
+    NoDiagnostics reported_already; // by open_trace
+    about = read_trace_info(arguments.path, reported_already);
   }
-  const Summary summary = summarize(*source);
+  const Summary summary = summarize(*source, arguments.cut);
   const ReportInput input{arguments.path, about, source->catalog(), summary};
   StdoutWriter out;
-  out.write(arguments.json ? json_report(input) : text_report(input));
+  out.write(arguments.json ? json_report(input, arguments.report)
+                           : text_report(input, arguments.report));
   out.flush();
   warnings.finish();
   if (warnings.damage() && !out.gone())
@@ -47,23 +48,40 @@ void info(const Arguments &arguments) {
 
 void add_info(CLI::App &app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *command = add_unprivileged(app, "info", "Tell what a trace is and sum up its threads");
+  CLI::App *command = add_unprivileged(app, "info", "Print what a trace is and sum up its threads");
   command->add_option("TRACE", arguments->path, "The directory of the trace, or an FTrace file")
       ->required();
-  command->add_flag("--json", arguments->json, "Print it for programs, times in ns");
+  add_cut_options(*command, arguments->cut);
+  command
+      ->add_option("--sort", arguments->report.sort,
+                   "Sort threads, processes and names by this, the largest first; default: running")
+      ->type_name("COLUMN")
+      ->check(CLI::IsMember(sort_words()));
+  command
+      ->add_option("--top", arguments->report.top,
+                   "Print at most so many lines of a table and sum up the rest in one more; 0: "
+                   "all; default: 20")
+      ->type_name("N");
+  command->add_flag("--json", arguments->json, "Print all of it for programs, times in ns");
   command->footer(R"(
-Threads are listed by the time that they were Running. Of each: its time in each state, how it left
-its CPU (PREEMPTED and YIELDED while runnable, VOLUNTARY to wait or to end), how often it was woken
-and put on another CPU, and how long it waited from woken to Running. UNKNOWN is what was not seen:
-before its first event, and after events were lost. Of each CPU: the time in which a thread of the
-trace ran on it, and that in which its events were lost or are missing. How many were LOST is not known where
-records are missing. The % of a thread is of its own life during the capture, that of a CPU of the whole
-capture. Of LATENCY, p50 and p99 are within 1/64 (1.6 %) of the true value; max is exact.
+Of each thread: its time in each state, how it left its CPU (PREEMPTED and YIELDED while runnable,
+VOLUNTARY to wait or to end), how often it was woken and put on another CPU, and how long it waited
+from woken to running. UNKNOWN is what was not seen: before its first event, and after events were
+lost. Then the same times by process and by name, who got the CPU of whom, who woke whom, and, where
+they were recorded, waits for mutexes, interrupts and sections; one that a cut, a loss or a filter
+cut short is not counted. Of each CPU: the time in which a thread of the trace ran on it, and that in
+which its events were lost or are missing. How many were LOST is not known where records are missing.
+
+The % of a thread is of its own life in what is shown, that of a CPU of all that is shown. p50 and p99
+are within 1/64 (1.6 %) of the true value; MAX is exact, and AT says when it ended, in seconds from the
+start of the trace, as --from takes it. A TIME is 1.5s, 200ms, 30us or 100ns from there; a bare number
+is in seconds. --pid, --tid and --comm take lists, as --pid 12,34.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is summed up.
 
 Examples:
   ovnitrace info app-20250101-120000
+  ovnitrace info --sort latency --top 5 --from 1.5s --to 2s app-20250101-120000
   ovnitrace info --json app-20250101-120000 | jq '.threads[0].time_ns')");
   command->callback([arguments] { info(*arguments); });
 }

@@ -19,13 +19,17 @@ inline constexpr uint64_t kMaxDescriptionBytes = 2ull << 30;
 struct TraceInfo {
   std::string host;
   std::string kernel;
-  std::string machine;              ///< architecture
-  std::vector<std::string> command; ///< the program and its arguments
-  std::string tracer;               ///< version of ovnitrace
-  std::string ended;                ///< how the capture ended, in words
-  uint32_t cpus = 0;                ///< CPUs of the host: one more than the highest number
-  std::vector<uint16_t> topology;   ///< numbers of those that were there; empty: not told
-  int64_t to_wall_ns = 0;           ///< what its clock lacks to CLOCK_REALTIME
+  std::string machine;                 ///< architecture
+  std::vector<std::string> command;    ///< the program and its arguments
+  std::string tracer;                  ///< version of ovnitrace
+  std::string ended;                   ///< how the capture ended, in words
+  std::vector<uint32_t> attached_pids; ///< processes that were alive already
+  std::string families;                ///< of events that were asked for
+  std::string buffer;                  ///< kind of buffer, and its bytes where it has any
+  std::string user;                    ///< that the program was to run as
+  uint32_t cpus = 0;                   ///< CPUs of the host: one more than the highest number
+  std::vector<uint16_t> topology;      ///< numbers of those that were there; empty: not told
+  int64_t to_wall_ns = 0;              ///< what its clock lacks to CLOCK_REALTIME
   uint64_t begin_ns = 0; ///< when the timeline starts, if a file has not said it; 0: not told
   uint64_t end_ns = 0;   ///< when the capture ended, by its clock; 0: not told
   std::map<uint16_t, uint64_t>

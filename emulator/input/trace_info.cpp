@@ -55,6 +55,19 @@ std::vector<uint16_t> topology_of(const nlohmann::json &json) {
   return cpus;
 }
 
+/// A list, or the one of older traces.
+std::vector<uint32_t> attached_of(const nlohmann::json &json) {
+  std::vector<uint32_t> pids;
+  if (const auto it = json.find("attached_pids"); it != json.end() && it->is_array())
+    for (const nlohmann::json &pid : *it)
+      if (pid.is_number_unsigned() && pid.get<uint64_t>() <= UINT32_MAX)
+        pids.push_back(pid.get<uint32_t>());
+  const uint64_t one = number_of(json, "attached_pid");
+  if (pids.empty() && one > 0 && one <= UINT32_MAX)
+    pids.push_back(uint32_t(one));
+  return pids;
+}
+
 /// How many records the file of each CPU had in the end.
 std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
   std::map<uint16_t, uint64_t> written;
@@ -124,6 +137,10 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .command = texts_of(json, "command"),
                  .tracer = text_of(json, "ovnitrace"),
                  .ended = text_of(object_of(json, "ended"), "how"),
+                 .attached_pids = attached_of(json),
+                 .families = text_of(object_of(json, "options"), "families"),
+                 .buffer = text_of(object_of(json, "options"), "buffer"),
+                 .user = text_of(json, "user"),
                  .topology = topology_of(json),
                  .end_ns = time_of(json, "end_ns"),
                  .written = written_of(json),

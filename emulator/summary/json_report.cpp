@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/summary/groups.h"
 #include "emulator/summary/report.h"
 
 #include <nlohmann/json.hpp>
@@ -16,71 +17,171 @@ Json lost_json(uint64_t lost, bool more) {
   return more ? Json() : Json(lost);
 }
 
-Json thread_json(const ThreadInfo &thread, const ThreadSummary &summary) {
+Json time_json(const ThreadSummary &summary) {
   const auto time = [&](ThreadState state) { return summary.time[size_t(state)]; };
-  const auto latency = [&](uint64_t ns) { return summary.latency.count() ? Json(ns) : Json(); };
-  return {
-      {"tid", thread.tid},
-      {"pid", thread.pid},
-      {"parent", thread.parent},
-      {"node", thread.node},
-      {"birth_ns", thread.birth},
-      {"name", thread.name},
-      {"time_ns",
-       {{"running", time(ThreadState::Running)},
-        {"cooling", time(ThreadState::Cooling)},
-        {"warming", time(ThreadState::Warming)},
-        {"paused", time(ThreadState::Paused)},
-        {"unknown", time(ThreadState::Unknown)}}},
-      {"switches",
-       {{"preempted", summary.preempted},
-        {"yielded", summary.yielded},
-        {"voluntary", summary.voluntary}}},
-      {"wakeups", summary.wakeups},
-      {"migrations", summary.migrations},
-      {"wakeup_latency_ns",
-       {{"count", summary.latency.count()},
-        {"p50", latency(summary.latency.percentile(50))},
-        {"p99", latency(summary.latency.percentile(99))},
-        {"max", latency(summary.latency.max())}}},
-  };
+  return {{"running", time(ThreadState::Running)},
+          {"cooling", time(ThreadState::Cooling)},
+          {"warming", time(ThreadState::Warming)},
+          {"paused", time(ThreadState::Paused)},
+          {"unknown", time(ThreadState::Unknown)}};
 }
+
+class JsonReport {
+public:
+  JsonReport(const ReportInput &input, const ReportOptions &options)
+      : input_(input), info_(input.info), catalog_(input.catalog), summary_(input.summary),
+        options_(options) {}
+
+  Json all() const {
+    Json nodes = Json::array(), threads = Json::array();
+    for (const NodeInfo &node : catalog_.nodes)
+      nodes.push_back(node.name);
+    for (uint32_t index : sorted_threads(summary_, options_.sort))
+      threads.push_back(thread(index));
+    return {
+        {"trace", input_.path},
+        {"host", info_.host},
+        {"kernel", info_.kernel},
+        {"machine", info_.machine},
+        {"command", info_.command},
+        {"tracer", info_.tracer},
+        {"ended", info_.ended},
+        {"begin_ns", summary_.from},
+        {"duration_ns", summary_.to - summary_.from},
+        {"events", summary_.events},
+        {"lost", lost_json(summary_.lost, summary_.lost_more)},
+        {"forgotten", summary_.forgotten},
+        {"nodes", std::move(nodes)},
+        {"threads", std::move(threads)},
+        {"cpus", cpus()},
+        {"trace_begin_ns", catalog_.begin},
+        {"trace_duration_ns", catalog_.end - catalog_.begin},
+        {"attached_pids", info_.attached_pids},
+        {"families", info_.families},
+        {"buffer", info_.buffer},
+        {"user", info_.user},
+        {"processes", groups(by_process(catalog_, summary_, options_.sort), true)},
+        {"names", groups(by_name(catalog_, summary_, options_.sort), false)},
+        {"preemptions", pairs(summary_.preemptions)},
+        {"wakeups", pairs(summary_.wakeups)},
+        {"sections", sections()},
+    };
+  }
+
+private:
+  /// From the start of the trace; null where there is none.
+  Json at(uint64_t ns, bool known) const { return known ? Json(ns - catalog_.begin) : Json(); }
+
+  Json spans(const Spans &spans) const {
+    return {{"count", spans.count},
+            {"time_ns", spans.time},
+            {"max_ns", spans.count ? Json(spans.max) : Json()},
+            {"max_at_ns", at(spans.max_at, spans.count > 0)}};
+  }
+
+  Json thread(uint32_t index) const {
+    const ThreadInfo &thread = catalog_.threads[index];
+    const ThreadSummary &summary = summary_.threads[index];
+    const bool waited = summary.latency.count() > 0;
+    const auto latency = [&](uint64_t ns) { return waited ? Json(ns) : Json(); };
+    Json waits = spans(summary.mutex_waits);
+    waits["gave_up"] = summary.waits_given_up;
+    return {
+        {"tid", thread.tid},
+        {"pid", thread.pid},
+        {"parent", thread.parent},
+        {"node", thread.node},
+        {"birth_ns", thread.birth},
+        {"name", thread.name},
+        {"time_ns", time_json(summary)},
+        {"switches",
+         {{"preempted", summary.preempted},
+          {"yielded", summary.yielded},
+          {"voluntary", summary.voluntary}}},
+        {"wakeups", summary.wakeups},
+        {"migrations", summary.migrations},
+        {"wakeup_latency_ns",
+         {{"count", summary.latency.count()},
+          {"p50", latency(summary.latency.percentile(50))},
+          {"p99", latency(summary.latency.percentile(99))},
+          {"max", latency(summary.latency.max())},
+          {"max_at_ns", at(summary.latency_max_at, waited)}}},
+        {"mutex_waits", std::move(waits)},
+    };
+  }
+
+  Json cpus() const {
+    Json all = Json::array();
+    for (size_t i = 0; i < catalog_.cpus.size(); i++) {
+      const CpuSummary &cpu = summary_.cpus[i];
+      Json interrupts = Json::array();
+      for (const auto &[interrupt, of] : cpu.interrupt) {
+        interrupts.push_back({{"interrupt", interrupt}, {"name", interrupt_name(interrupt)}});
+        interrupts.back().update(spans(of));
+      }
+      all.push_back({{"cpu", catalog_.cpus[i].index},
+                     {"node", catalog_.cpus[i].node},
+                     {"busy_ns", cpu.busy},
+                     {"switches", cpu.switches},
+                     {"unknown_ns", cpu.unknown},
+                     {"lost", lost_json(cpu.lost, cpu.lost_more)},
+                     {"interrupts_ns", cpu.interrupts},
+                     {"interrupts", std::move(interrupts)}});
+    }
+    return all;
+  }
+
+  static Json groups(const std::vector<ThreadGroup> &groups, bool processes) {
+    Json all = Json::array();
+    for (const ThreadGroup &group : groups) {
+      Json one = Json::object();
+      if (processes)
+        one = {{"pid", group.pid}, {"node", group.node}};
+      one["name"] = group.name;
+      one["threads"] = group.threads;
+      one["time_ns"] = time_json(group.sum);
+      all.push_back(std::move(one));
+    }
+    return all;
+  }
+
+  /// tid 0 is the idle task; null is an interrupt, which no thread made.
+  Json pairs(const std::vector<PairCount> &pairs) const {
+    Json all = Json::array();
+    for (const PairCount &pair : pairs) {
+      const uint32_t tid = pair.peer == kNone ? pair.tid : catalog_.threads[pair.peer].tid;
+      const std::string name = peer_name(input_, pair);
+      all.push_back({{"tid", catalog_.threads[pair.thread].tid},
+                     {"node", catalog_.threads[pair.thread].node},
+                     {"by_tid", tid == kNone ? Json() : Json(tid)},
+                     {"by_name", name.empty() ? Json() : Json(name)},
+                     {"count", pair.count}});
+    }
+    return all;
+  }
+
+  Json sections() const {
+    Json all = Json::array();
+    for (const auto &[section, of] : summary_.sections) {
+      all.push_back({{"section", section}});
+      all.back().update(spans(of));
+    }
+    return all;
+  }
+
+  const ReportInput &input_;
+  const TraceInfo &info_;
+  const Catalog &catalog_;
+  const Summary &summary_;
+  const ReportOptions &options_;
+};
 
 } // namespace
 
-std::string json_report(const ReportInput &input) {
-  const auto &[path, info, catalog, summary] = input;
-  Json nodes = Json::array(), threads = Json::array(), cpus = Json::array();
-  for (const NodeInfo &node : catalog.nodes)
-    nodes.push_back(node.name);
-  for (uint32_t index : by_running_time(summary))
-    threads.push_back(thread_json(catalog.threads[index], summary.threads[index]));
-  for (size_t i = 0; i < catalog.cpus.size(); i++)
-    cpus.push_back({{"cpu", catalog.cpus[i].index},
-                    {"node", catalog.cpus[i].node},
-                    {"busy_ns", summary.cpus[i].busy},
-                    {"switches", summary.cpus[i].switches},
-                    {"unknown_ns", summary.cpus[i].unknown},
-                    {"lost", lost_json(summary.cpus[i].lost, summary.cpus[i].lost_more)}});
-  const Json report = {
-      {"trace", path},
-      {"host", info.host},
-      {"kernel", info.kernel},
-      {"machine", info.machine},
-      {"command", info.command},
-      {"tracer", info.tracer},
-      {"ended", info.ended},
-      {"begin_ns", catalog.begin},
-      {"duration_ns", catalog.end - catalog.begin},
-      {"events", summary.events},
-      {"lost", lost_json(summary.lost, summary.lost_more)},
-      {"forgotten", summary.forgotten},
-      {"nodes", std::move(nodes)},
-      {"threads", std::move(threads)},
-      {"cpus", std::move(cpus)},
-  };
+std::string json_report(const ReportInput &input, const ReportOptions &options) {
   // Names are bytes that programs chose: what is no UTF-8 is replaced.
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return JsonReport(input, options).all().dump(2, ' ', false, Json::error_handler_t::replace) +
+         '\n';
 }
 
 } // namespace ovnitrace

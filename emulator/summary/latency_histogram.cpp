@@ -38,6 +38,15 @@ void LatencyHistogram::add(uint64_t ns) {
   max_ = std::max(max_, ns);
 }
 
+void LatencyHistogram::add(const LatencyHistogram &other) {
+  if (buckets_.size() < other.buckets_.size())
+    buckets_.resize(other.buckets_.size());
+  for (size_t bucket = 0; bucket < other.buckets_.size(); bucket++)
+    buckets_[bucket] += std::min(other.buckets_[bucket], UINT32_MAX - buckets_[bucket]);
+  count_ += other.count_;
+  max_ = std::max(max_, other.max_);
+}
+
 uint64_t LatencyHistogram::percentile(double percent) const {
   const uint64_t rank = std::max<uint64_t>(1, uint64_t(std::ceil(double(count_) * percent / 100)));
   if (rank >= count_)

@@ -13,6 +13,8 @@ namespace ovnitrace {
 class LatencyHistogram {
 public:
   void add(uint64_t ns);
+  /// All that another one holds.
+  void add(const LatencyHistogram &other);
 
   uint64_t count() const { return count_; }
   uint64_t max() const { return max_; } ///< exact; 0 if there is none

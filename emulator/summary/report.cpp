@@ -2,14 +2,11 @@
 #include "emulator/summary/report.h"
 
 #include "emulator/base/human.h"
-#include "emulator/core/model.h"
-#include "emulator/summary/table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <ctime>
-#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -53,16 +50,54 @@ std::string wall_time(const ReportInput &input) {
   return std::string(text) + ", ";
 }
 
-size_t processes_of(const Catalog &catalog) {
+size_t threads_of(const ReportInput &input) {
+  return size_t(std::count(input.summary.shown.begin(), input.summary.shown.end(), 1));
+}
+
+size_t processes_of(const ReportInput &input) {
   std::set<std::pair<uint32_t, uint32_t>> processes;
-  for (const ThreadInfo &thread : catalog.threads)
-    processes.emplace(thread.node, thread.pid);
+  for (size_t t = 0; t < input.catalog.threads.size(); t++)
+    if (input.summary.shown[t])
+      processes.emplace(input.catalog.threads[t].node, input.catalog.threads[t].pid);
   return processes.size();
 }
 
-/// How many events were lost, as far as it is known.
-std::string lost_text(uint64_t lost, bool more, const std::string &counted) {
-  return !more ? counted : lost ? "not known, at least " + counted : "not known";
+/// What the capture was asked to record; empty where trace.json does not say.
+std::string asked(const TraceInfo &info) {
+  std::string text;
+  const auto add = [&](const char *what, const std::string &value) {
+    if (!value.empty())
+      text += (text.empty() ? "" : ", ") + std::string(what) + value;
+  };
+  add("families ", info.families);
+  add("buffer ", info.buffer);
+  add("as user ", info.user);
+  return text;
+}
+
+/// Which threads: those of a program, of processes that were alive, or of the whole machine.
+std::string target(const TraceInfo &info) {
+  if (info.attached_pids.empty())
+    return info.command.empty() && !info.tracer.empty() ? "the whole machine" : "";
+  std::string pids;
+  for (uint32_t pid : info.attached_pids)
+    pids += (pids.empty() ? "" : ", ") + std::to_string(pid);
+  return (info.attached_pids.size() > 1 ? "processes " : "process ") + pids;
+}
+
+/// What of the trace is summed up; empty: all.
+std::string shown(const ReportInput &input) {
+  const Summary &summary = input.summary;
+  const Catalog &catalog = input.catalog;
+  std::string text;
+  if (summary.from != catalog.begin || summary.to != catalog.end)
+    text = human_duration(summary.to - summary.from) + ", from " +
+           human_duration(summary.from - catalog.begin) + " on";
+  const size_t kept = threads_of(input);
+  if (kept != summary.shown.size())
+    text += (text.empty() ? "" : "; ") + human_count(kept) + " of " +
+            human_count(summary.shown.size(), "thread", "threads");
+  return text;
 }
 
 std::string head(const ReportInput &input) {
@@ -77,12 +112,15 @@ std::string head(const ReportInput &input) {
       {"trace", input.path},
       {"host", host},
       {"command", command_line(info.command)},
+      {"target", target(info)},
+      {"asked", asked(info)},
       {"captured", wall_time(input) + "for " + human_duration(catalog.end - catalog.begin)},
       {"ended", info.ended},
       {"tracer", info.tracer.empty() ? "" : "ovnitrace " + info.tracer},
+      {"shown", shown(input)},
       {"contents",
-       fmt::format("{}, {}, {}", human_count(processes_of(catalog), "process", "processes"),
-                   human_count(catalog.threads.size(), "thread", "threads"),
+       fmt::format("{}, {}, {}", human_count(processes_of(input), "process", "processes"),
+                   human_count(threads_of(input), "thread", "threads"),
                    human_count(input.summary.events, "event", "events"))},
       {"lost", lost_text(input.summary.lost, input.summary.lost_more,
                          human_count(input.summary.lost, "event", "events"))},
@@ -98,79 +136,21 @@ std::string head(const ReportInput &input) {
   return text;
 }
 
-std::string pid_text(uint32_t pid) {
-  return pid ? std::to_string(pid) : "-";
-}
-
-std::string times_table(const ReportInput &input) {
-  Table table({"THREAD", "PID", "RUNNING", "%", "COOLING", "%", "WARMING", "%", "PAUSED", "%",
-               "UNKNOWN", "%"});
-  for (uint32_t index : by_running_time(input.summary)) {
-    const ThreadInfo &thread = input.catalog.threads[index];
-    const ThreadSummary &summary = input.summary.threads[index];
-    Table::Row row{thread_name(input.catalog, index), pid_text(thread.pid)};
-    for (ThreadState state : {ThreadState::Running, ThreadState::Cooling, ThreadState::Warming,
-                              ThreadState::Paused, ThreadState::Unknown}) {
-      const uint64_t time = summary.time[size_t(state)];
-      row.push_back(human_duration(time));
-      row.push_back(human_percent(time, summary.alive()));
-    }
-    table.add(std::move(row));
-  }
-  return table.text();
-}
-
-std::string counts_table(const ReportInput &input) {
-  Table table({"THREAD", "SWITCHES", "PREEMPTED", "YIELDED", "VOLUNTARY", "WAKEUPS", "MIGRATIONS",
-               "LATENCY p50", "p99", "max"});
-  for (uint32_t index : by_running_time(input.summary)) {
-    const ThreadSummary &summary = input.summary.threads[index];
-    const LatencyHistogram &latency = summary.latency;
-    const auto shown = [&](uint64_t ns) { return latency.count() ? human_duration(ns) : "-"; };
-    table.add({thread_name(input.catalog, index), human_count(summary.switches()),
-               human_count(summary.preempted), human_count(summary.yielded),
-               human_count(summary.voluntary), human_count(summary.wakeups),
-               human_count(summary.migrations), shown(latency.percentile(50)),
-               shown(latency.percentile(99)), shown(latency.max())});
-  }
-  return table.text();
-}
-
-std::string cpus_table(const ReportInput &input) {
-  const Catalog &catalog = input.catalog;
-  Table table({"CPU", "BUSY", "%", "UNKNOWN", "%", "SWITCHES", "LOST"});
-  for (size_t i = 0; i < catalog.cpus.size(); i++) {
-    const CpuInfo &cpu = catalog.cpus[i];
-    const CpuSummary &summary = input.summary.cpus[i];
-    std::string name = fmt::format("CPU {}", cpu.index);
-    if (catalog.nodes.size() > 1)
-      name = catalog.nodes[cpu.node].name + " " + name;
-    table.add(
-        {name, human_duration(summary.busy),
-         human_percent(summary.busy, catalog.end - catalog.begin), human_duration(summary.unknown),
-         human_percent(summary.unknown, catalog.end - catalog.begin), human_count(summary.switches),
-         lost_text(summary.lost, summary.lost_more, human_count(summary.lost))});
-  }
-  return table.text();
-}
+/// One line each: what the columns of the tables of threads mean.
+constexpr const char *kStates = R"(
+RUNNING  on a CPU; the % is of its own life in what is shown
+COOLING  runnable, but it was robbed of its CPU or yielded it, and waits to get one back
+WARMING  woken, and waits for a CPU
+PAUSED   blocked: it waits for something else than a CPU
+UNKNOWN  not seen: before its first event, and after events were lost
+)";
 
 } // namespace
 
-std::vector<uint32_t> by_running_time(const Summary &summary) {
-  std::vector<uint32_t> order(summary.threads.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return summary.threads[a].running() > summary.threads[b].running();
-  });
-  return order;
-}
-
-std::string text_report(const ReportInput &input) {
-  std::string text = head(input);
+std::string text_report(const ReportInput &input, const ReportOptions &options) {
+  std::string text = head(input) + tables(input, options);
   if (!input.catalog.threads.empty())
-    text += '\n' + times_table(input) + '\n' + counts_table(input);
-  if (!input.catalog.cpus.empty())
-    text += '\n' + cpus_table(input);
+    text += kStates;
   return text;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `ovnitrace info` tells of a trace, as text and as JSON.
+// What `ovnitrace info` says of a trace, as text and as JSON.
 #pragma once
 
+#include "emulator/core/cut.h"
 #include "emulator/input/source.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/summary/summary.h"
 
+#include <cstddef>
 #include <string>
 
 namespace ovnitrace {
@@ -18,14 +20,29 @@ struct ReportInput {
   const Summary &summary;
 };
 
-/// For people: what the trace is, then a table of its threads, those that ran longest first, and
-/// one of its CPUs.
-std::string text_report(const ReportInput &input);
+struct ReportOptions {
+  std::string sort = "running"; ///< one of sort_words()
+  size_t top = 0;               ///< lines of a table at most, the rest is one more; 0: all
+};
 
-/// The same for programs: one object, times in ns. Keys are never renamed.
-std::string json_report(const ReportInput &input);
+/// For people: what the trace is, then its tables, none wider than 100 columns, then what the
+/// states mean.
+std::string text_report(const ReportInput &input, const ReportOptions &options = {});
 
-/// Indices of threads, those that were Running longest first, then by row.
-std::vector<uint32_t> by_running_time(const Summary &summary);
+/// For programs: one object, times in ns. Keys are never renamed. It has everything, whatever the
+/// top.
+std::string json_report(const ReportInput &input, const ReportOptions &options = {});
+
+/// The tables alone.
+std::string tables(const ReportInput &input, const ReportOptions &options);
+
+/// How many events were lost, as far as it is known; `counted` is the text of those that were.
+std::string lost_text(uint64_t lost, bool more, const std::string &counted);
+
+/// What parameter 1 of interrupt_start says: "IRQ 3", or the name of a vector or softirq.
+std::string interrupt_name(uint16_t par1);
+
+/// The name of who did something to a thread; empty if it is not known.
+std::string peer_name(const ReportInput &input, const PairCount &pair);
 
 } // namespace ovnitrace

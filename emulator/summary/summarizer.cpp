@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/summary/summarizer.h"
 
-#include "emulator/core/replay.h"
-#include "emulator/models/registry.h"
+#include "emulator/slices/slicer.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -13,162 +12,181 @@ namespace ovnitrace {
 
 namespace {
 
-/// What an event that took place adds one to.
-uint64_t *counter_of(ThreadSummary &thread, const Event &event) {
-  switch (event.kind) {
-  case FTrace_EVT_task_epilogue:
-    return event.par2 >> FTRACE_REASON_SHIFT == FTRACE_OFFCPU_YIELDED ? &thread.yielded
-                                                                      : &thread.preempted;
-  case FTrace_EVT_task_sleep:
-  case FTrace_EVT_task_end:
-  case mcv('O', 'H', 'p'):
-  case mcv('O', 'H', 'e'):
-    return &thread.voluntary;
-  case mcv('O', 'H', 'c'):
-    return &thread.preempted;
-  case FTrace_EXT_migrate:
-  case mcv('O', 'A', 's'):
-  case mcv('O', 'A', 'r'):
-    return &thread.migrations;
-  default:
-    return nullptr;
-  }
-}
+constexpr ThreadState kCounted[] = {ThreadState::Unknown, ThreadState::Running, ThreadState::Paused,
+                                    ThreadState::Cooling, ThreadState::Warming};
 
 } // namespace
 
+void Spans::add(uint64_t start, uint64_t end) {
+  const uint64_t length = end - start;
+  if (count++ == 0 || length > max) {
+    max = length;
+    max_at = end;
+  }
+  time += length;
+}
+
+void Spans::add(const Spans &other) {
+  if (other.count && (count == 0 || other.max > max)) {
+    max = other.max;
+    max_at = other.max_at;
+  }
+  count += other.count;
+  time += other.time;
+}
+
 uint64_t ThreadSummary::alive() const {
   uint64_t sum = 0;
-  for (ThreadState state : {ThreadState::Unknown, ThreadState::Running, ThreadState::Paused,
-                            ThreadState::Cooling, ThreadState::Warming})
+  for (ThreadState state : kCounted)
     sum += time[size_t(state)];
   return sum;
 }
 
-Summarizer::Summarizer(const Catalog &catalog)
-    : threads_(catalog.threads.size()), cpus_(catalog.cpus.size()), begin_(catalog.begin),
-      end_(catalog.end), now_(catalog.begin) {
+void ThreadSummary::add(const ThreadSummary &other) {
+  for (size_t state = 0; state < time.size(); state++)
+    time[state] += other.time[state];
+  preempted += other.preempted;
+  yielded += other.yielded;
+  voluntary += other.voluntary;
+  wakeups += other.wakeups;
+  migrations += other.migrations;
+  if (other.latency.count() && (!latency.count() || other.latency.max() > latency.max()))
+    latency_max_at = other.latency_max_at;
+  latency.add(other.latency);
+  mutex_waits.add(other.mutex_waits);
+  waits_given_up += other.waits_given_up;
+}
+
+Summarizer::Summarizer(const Catalog &catalog, const Cut &cut)
+    : lost_somewhere_(catalog.cpus.size()), preemptions_(catalog.threads.size()),
+      wakeups_(catalog.threads.size()),
+      families_(summary_, catalog.threads.size(), catalog.cpus.size()) {
+  const TimeRange range = range_of(cut, catalog);
+  summary_.from = range.from;
+  summary_.to = range.to;
   summary_.threads.resize(catalog.threads.size());
   summary_.cpus.resize(catalog.cpus.size());
-  for (size_t i = 0; i < threads_.size(); i++)
-    threads_[i].since = std::max(catalog.begin, catalog.threads[i].birth);
+  summary_.shown = kept_threads(cut, catalog);
 }
 
-void Summarizer::event(const Event &event) {
-  now_ = std::max(event.time, begin_);
-  shown_ = event.time >= begin_;
-  is_told_ = event.kind == FTrace_EXT_snapshot || !has_happened(event);
+void Summarizer::on_event(const Event &event, const System &system) {
   summary_.events += was_captured(event) && has_happened(event);
-  if (event.thread != kNone && shown_) {
-    if (uint64_t *counter = counter_of(summary_.threads[event.thread], event))
-      ++*counter;
-  } else if (event.kind == FTrace_EVT_blackout_start) {
-    begin_blackout(event);
-  } else if (event.kind == FTrace_EVT_blackout_end) {
+  if (event.kind == FTrace_EVT_blackout_end)
     lose(event);
-    if (hides_states(event))
-      end_blackout(event.cpu);
+  if (event.time < summary_.from)
+    return; // it only made the states at the start
+  switch (event.kind) {
+  case FTrace_EVT_task_epilogue:
+  case FTrace_EVT_task_sleep:
+  case FTrace_EVT_task_end:
+  case mcv('O', 'H', 'p'):
+  case mcv('O', 'H', 'e'):
+  case mcv('O', 'H', 'c'):
+  case FTrace_EXT_migrate:
+  case mcv('O', 'A', 's'):
+  case mcv('O', 'A', 'r'):
+    if (event.thread != kNone)
+      leave_cpu(event);
+    break;
+  case FTrace_EVT_blackout_start:
+    summary_.lost_more |= loses_uncounted(event);
+    break;
+  case FTrace_EVT_task_dispatch:
+  case FTrace_EVT_task_activate:
+    return; // none of the families'
   }
+  families_.event(event, system);
 }
 
-void Summarizer::begin_blackout(const Event &event) {
-  const bool lost_more = event.par1 == FTRACE_BLACKOUT_MISSING && event.par2 == 0;
-  summary_.lost_more |= lost_more;
-  if (event.cpu >= cpus_.size())
+/// Counted by events, and not by slices: in a blackout an event is seen, and the state is not.
+void Summarizer::leave_cpu(const Event &event) {
+  ThreadSummary &thread = summary_.threads[event.thread];
+  switch (event.kind) {
+  case FTrace_EVT_task_epilogue:
+    if (event.par2 >> FTRACE_REASON_SHIFT == FTRACE_OFFCPU_YIELDED) {
+      thread.yielded++;
+    } else {
+      thread.preempted++;
+      preemptions_.add(event.thread, {event.par2 & FTRACE_TID_MASK, event.peer});
+    }
     return;
-  if (lost_more)
-    summary_.cpus[event.cpu].lost_more = true;
-  if (hides_states(event) && cpus_[event.cpu].dark_since == kLight)
-    cpus_[event.cpu].dark_since = now_;
-}
-
-void Summarizer::end_blackout(uint32_t cpu) {
-  if (cpu >= cpus_.size() || cpus_[cpu].dark_since == kLight)
+  case mcv('O', 'H', 'c'):
+    thread.preempted++;
     return;
-  summary_.cpus[cpu].unknown += now_ - cpus_[cpu].dark_since;
-  cpus_[cpu].dark_since = kLight;
+  case FTrace_EXT_migrate:
+  case mcv('O', 'A', 's'):
+  case mcv('O', 'A', 'r'):
+    thread.migrations++;
+    return;
+  default:
+    thread.voluntary++;
+  }
 }
 
 /// What was lost on the whole machine stands in the file of every CPU.
 void Summarizer::lose(const Event &event) {
   if (event.par1 == FTRACE_BLACKOUT_FORGOTTEN) {
     summary_.forgotten += event.par2;
-  } else if (event.cpu >= cpus_.size()) {
+  } else if (event.cpu >= summary_.cpus.size()) {
     summary_.lost += event.par2;
   } else if (event.par1 == FTRACE_BLACKOUT_SOMEWHERE) {
-    cpus_[event.cpu].lost_somewhere += event.par2;
+    lost_somewhere_[event.cpu] += event.par2;
   } else {
     summary_.lost += event.par2;
     summary_.cpus[event.cpu].lost += event.par2;
   }
 }
 
-void Summarizer::on_change(uint32_t thread, const StateChange &change) {
-  if (change.from == ThreadState::Running)
-    stop_running(change.old_cpu);
-  if (change.to == ThreadState::Running)
-    start_running(change.cpu);
-  if (change.from == change.to)
-    return; // only moved
-  const uint64_t since = threads_[thread].since;
-  add_time(thread);
-  threads_[thread].state = change.to;
-  const bool happened = shown_ && !is_told_;
-  if (change.to == ThreadState::Running && threads_[thread].woken)
-    summary_.threads[thread].latency.add(now_ - since);
-  threads_[thread].woken = change.to == ThreadState::Warming && happened;
-  summary_.threads[thread].wakeups += threads_[thread].woken;
-  if (change.to == ThreadState::Running && happened && change.cpu < summary_.cpus.size())
-    summary_.cpus[change.cpu].switches++;
-}
-
-/// Ends the state that a thread was in.
-void Summarizer::add_time(uint32_t thread) {
-  ThreadNow &at = threads_[thread];
-  if (now_ > at.since) { // not before its birth
-    summary_.threads[thread].time[size_t(at.state)] += now_ - at.since;
-    at.since = now_;
+void Summarizer::on_slice(const Slice &slice) {
+  ThreadSummary &thread = summary_.threads[slice.thread];
+  thread.time[size_t(slice.state)] += slice.length();
+  if (slice.then == ThreadState::Unknown)
+    families_.forget(slice.thread);
+  if (slice.state == ThreadState::Running) {
+    if (slice.starts && slice.cpu < summary_.cpus.size())
+      summary_.cpus[slice.cpu].switches++;
+    return;
   }
+  if (slice.state != ThreadState::Warming || !slice.starts)
+    return;
+  thread.wakeups++;
+  if (slice.context == FTRACE_WAKER_TASK)
+    wakeups_.add(slice.thread, slice.waker);
+  else if (slice.context != kNotTold && slice.context != FTRACE_WAKER_UNKNOWN)
+    wakeups_.add_interrupt(slice.thread);
+  if (!slice.ends || slice.then != ThreadState::Running)
+    return;
+  if (!thread.latency.count() || slice.length() > thread.latency.max())
+    thread.latency_max_at = slice.end;
+  thread.latency.add(slice.length());
 }
 
-void Summarizer::start_running(uint32_t cpu) {
-  if (cpu < cpus_.size() && cpus_[cpu].running++ == 0)
-    cpus_[cpu].since = now_;
-}
-
-void Summarizer::stop_running(uint32_t cpu) {
-  if (cpu < cpus_.size() && --cpus_[cpu].running == 0)
-    summary_.cpus[cpu].busy += now_ - cpus_[cpu].since;
+void Summarizer::on_cpu(const CpuSpan &span) {
+  if (span.cpu >= summary_.cpus.size())
+    return; // of threads that are on no CPU of the machine
+  CpuSummary &cpu = summary_.cpus[span.cpu];
+  if (span.what == CpuSpan::What::busy) {
+    cpu.busy += span.end - span.start;
+    return;
+  }
+  cpu.unknown += span.end - span.start;
+  cpu.lost_more |= !span.counted;
+  summary_.lost_more |= !span.counted;
 }
 
 Summary Summarizer::finish() {
-  now_ = std::max(now_, end_);
-  uint64_t somewhere = 0;
-  for (const CpuNow &cpu : cpus_)
-    somewhere = std::max(somewhere, cpu.lost_somewhere);
-  summary_.lost += somewhere;
-  for (uint32_t i = 0; i < threads_.size(); i++)
-    add_time(i);
-  for (uint32_t i = 0; i < cpus_.size(); i++) {
-    if (cpus_[i].running)
-      summary_.cpus[i].busy += now_ - cpus_[i].since;
-    end_blackout(i);
-  }
+  summary_.lost += lost_somewhere_.empty()
+                       ? 0
+                       : *std::max_element(lost_somewhere_.begin(), lost_somewhere_.end());
+  summary_.preemptions = preemptions_.sorted();
+  summary_.wakeups = wakeups_.sorted();
   return std::move(summary_);
 }
 
-Summary summarize(EventSource &source) {
-  NoDiagnostics silent;
-  Summarizer summarizer(source.catalog());
-  std::vector<Model> models;
-  models.push_back(ovni_model());
-  Replay replay(source.catalog(), std::move(models), {}, silent, 0);
-  replay.system().observe(&summarizer);
-  for (Event event; source.next(event);) {
-    summarizer.event(event);
-    replay.handle(event);
-    replay.skip(); // nothing is written
-  }
+Summary summarize(EventSource &source, const Cut &cut) {
+  check_cut(cut, source.catalog());
+  Summarizer summarizer(source.catalog(), cut);
+  replay_slices(source, cut, summarizer);
   return summarizer.finish();
 }
 

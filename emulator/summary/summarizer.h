@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes a Summary while a trace is replayed.
+// Makes a Summary from the stream of slices.
 #pragma once
 
-#include "emulator/core/state_observer.h"
+#include "emulator/core/cut.h"
 #include "emulator/input/source.h"
+#include "emulator/slices/slice.h"
+#include "emulator/summary/family_times.h"
+#include "emulator/summary/pair_table.h"
 #include "emulator/summary/summary.h"
 
 #include <cstdint>
@@ -11,51 +14,30 @@
 
 namespace ovnitrace {
 
-/// Counts events, and adds up the states that the replay finds them to lead to.
-class Summarizer final : public StateObserver {
+/// Counts events, and adds up slices.
+class Summarizer final : public SliceSink {
 public:
-  explicit Summarizer(const Catalog &catalog);
+  Summarizer(const Catalog &catalog, const Cut &cut);
 
-  /// An event that the replay is about to handle.
-  void event(const Event &event);
-  void on_change(uint32_t thread, const StateChange &change) override;
+  void on_event(const Event &event, const System &system) override;
+  void on_slice(const Slice &slice) override;
+  void on_cpu(const CpuSpan &span) override;
 
-  /// All, up to the end of the trace. To be called once.
+  /// All. To be called once, after the last slice.
   Summary finish();
 
 private:
-  void begin_blackout(const Event &event);
-  void end_blackout(uint32_t cpu);
+  void leave_cpu(const Event &event);
   void lose(const Event &event);
-  void add_time(uint32_t thread);
-  void stop_running(uint32_t cpu);
-  void start_running(uint32_t cpu);
-
-  static constexpr uint64_t kLight = UINT64_MAX; ///< not in a blackout
-
-  struct ThreadNow {
-    ThreadState state = ThreadState::Unknown;
-    uint64_t since = 0; ///< ns
-    bool woken = false; ///< Warming, and it was seen since when
-  };
-  struct CpuNow {
-    uint32_t running = 0;
-    uint64_t since = 0;           ///< ns, of the first of those that are running
-    uint64_t lost_somewhere = 0;  ///< events, as its file tells
-    uint64_t dark_since = kLight; ///< ns
-  };
 
   Summary summary_;
-  std::vector<ThreadNow> threads_;
-  std::vector<CpuNow> cpus_;
-  uint64_t begin_, end_; ///< ns
-  uint64_t now_;         ///< ns
-  bool shown_ = true;    ///< the event is not before the begin
-  bool is_told_ = false; ///< the event only tells a state
+  std::vector<uint64_t> lost_somewhere_; ///< by CPU: events, as its file says
+  PairTable preemptions_, wakeups_;
+  FamilyTimes families_;
 };
 
-/// Replays a whole trace for its summary. What the replay finds impossible is not told: `convert`
-/// does that.
-Summary summarize(EventSource &source);
+/// Replays a trace for the summary of the part that the cut keeps. Throws Error for a cut that
+/// check_cut() refuses. What the replay finds impossible is not reported: `convert` does that.
+Summary summarize(EventSource &source, const Cut &cut = {});
 
 } // namespace ovnitrace

@@ -7,38 +7,72 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace ovnitrace {
 
+/// Times of one kind: how many, how long together, the longest and when that one ended.
+struct Spans {
+  uint64_t count = 0;
+  uint64_t time = 0;   ///< ns
+  uint64_t max = 0;    ///< ns
+  uint64_t max_at = 0; ///< ns on the clock of the trace; the first of several that are as long
+
+  void add(uint64_t start, uint64_t end);
+  void add(const Spans &other);
+};
+
 struct ThreadSummary {
-  /// ns in each state, by ThreadState. What is before its birth and behind its end is not counted.
+  /// ns in each state, by ThreadState. What is before its birth and after its end is not counted.
   std::array<uint64_t, kThreadStates> time{};
-  uint64_t preempted = 0;   ///< lost its CPU to another while runnable
-  uint64_t yielded = 0;     ///< gave its CPU up while runnable
-  uint64_t voluntary = 0;   ///< left its CPU to wait, or for ever
-  uint64_t wakeups = 0;     ///< became runnable
-  uint64_t migrations = 0;  ///< was put on another CPU
-  LatencyHistogram latency; ///< from woken to Running, ns
+  uint64_t preempted = 0;      ///< lost its CPU to another while runnable
+  uint64_t yielded = 0;        ///< gave its CPU up while runnable
+  uint64_t voluntary = 0;      ///< left its CPU to wait, or for ever
+  uint64_t wakeups = 0;        ///< became runnable
+  uint64_t migrations = 0;     ///< was put on another CPU
+  LatencyHistogram latency;    ///< from woken to Running, ns
+  uint64_t latency_max_at = 0; ///< ns on the clock of the trace, when the longest one ended
+  Spans mutex_waits;           ///< for futexes and mutexes, of which both ends were seen
+  uint64_t waits_given_up = 0; ///< of them
 
   uint64_t running() const { return time[size_t(ThreadState::Running)]; }
   /// ns that it was there, in whichever state.
   uint64_t alive() const;
   /// All times that it left its CPU. Linux counts the first two together as involuntary.
   uint64_t switches() const { return preempted + yielded + voluntary; }
+  /// Adds those of another thread.
+  void add(const ThreadSummary &other);
 };
 
 struct CpuSummary {
-  uint64_t busy = 0;      ///< ns in which a thread of the trace was Running on it
-  uint64_t switches = 0;  ///< times that a thread of the trace got it
-  uint64_t lost = 0;      ///< events that were lost on it
-  uint64_t unknown = 0;   ///< ns of its blackouts
-  bool lost_more = false; ///< records are missing: it is not known how many events beside
+  uint64_t busy = 0;       ///< ns in which a thread of the trace was Running on it
+  uint64_t switches = 0;   ///< times that a thread of the trace got it
+  uint64_t lost = 0;       ///< events that were lost on it
+  uint64_t unknown = 0;    ///< ns of its blackouts
+  bool lost_more = false;  ///< records are missing: it is not known how many events beside
+  uint64_t interrupts = 0; ///< ns in which it served interrupts of which both ends were seen
+  /// By parameter 1 of interrupt_start. Without the time of those that interrupted it.
+  std::map<uint16_t, Spans> interrupt = {};
+};
+
+/// How often `peer` did something to `thread`.
+struct PairCount {
+  uint32_t thread = 0; ///< by index in the Catalog
+  uint32_t peer = 0;   ///< by index in the Catalog, kNone: not traced, or an interrupt
+  uint32_t tid = 0;    ///< of the peer, 0: the idle task; kNone: an interrupt
+  uint64_t count = 0;
 };
 
 struct Summary {
   std::vector<ThreadSummary> threads; ///< by index in the Catalog
+  std::vector<uint8_t> shown;         ///< by index in the Catalog: whether the cut keeps it
   std::vector<CpuSummary> cpus;       ///< by index in the Catalog
+  std::vector<PairCount>
+      preemptions;                ///< who got the CPU of a thread that was preempted, most first
+  std::vector<PairCount> wakeups; ///< who woke a thread, most first
+  std::map<uint32_t, Spans> sections; ///< by number, of which both ends were seen
+  uint64_t from = 0, to = 0;          ///< ns on the clock of the trace: what is summed up
   uint64_t events = 0;
   uint64_t lost = 0;      ///< events that were lost on all CPUs
   uint64_t forgotten = 0; ///< by a flight recorder

@@ -25,8 +25,10 @@ std::string Table::text() const {
   for (const Row &row : rows_) {
     for (size_t i = 0; i < widths.size(); i++) {
       const std::string space(widths[i] - width_of(row[i]), ' ');
-      text += i == 0 ? row[i] + space : "  " + space + row[i];
+      text += i ? "  " : "";
+      text += i < left_ ? row[i] + space : space + row[i];
     }
+    text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
   }
   return text;

@@ -397,7 +397,7 @@ TEST(CommandLine, ACutThatCannotBeIsRefusedByItsOption) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   whole_trace(trace).write();
-  for (const char *command : {"dump"}) {
+  for (const char *command : {"dump", "info"}) {
     const Ran no_time = run({command, "--from", "3 parsecs", dir.path()});
     EXPECT_EQ(no_time.status, 2);
     EXPECT_NE(no_time.err.find("--from: '3 parsecs' is no time"), std::string::npos) << no_time.err;

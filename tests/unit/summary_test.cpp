@@ -2,6 +2,7 @@
 // `ovnitrace info`: what is added up, and how it is told.
 #include "emulator/base/human.h"
 #include "emulator/input/open.h"
+#include "emulator/summary/groups.h"
 #include "emulator/summary/report.h"
 #include "emulator/summary/summarizer.h"
 #include "emulator/summary/table.h"
@@ -13,7 +14,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <map>
 #include <random>
+#include <sstream>
 
 namespace ovnitrace {
 namespace {
@@ -60,6 +63,9 @@ TEST(Human, WritesDurationsCountsAndParts) {
   EXPECT_EQ(human_duration(0), "0");
   EXPECT_EQ(human_duration(999), "999 ns");
   EXPECT_EQ(human_duration(1000), "1.000 us");
+  EXPECT_EQ(human_duration(9999), "9.999 us");
+  EXPECT_EQ(human_duration(10000), "10.00 us"); // four digits from here on, too
+  EXPECT_EQ(human_duration(100000), "100.0 us");
   EXPECT_EQ(human_duration(56789), "56.79 us");
   EXPECT_EQ(human_duration(123456789), "123.5 ms");
   EXPECT_EQ(human_duration(1234000000), "1.234 s");
@@ -93,11 +99,11 @@ struct Summed {
   }
 };
 
-Summed sum_up(TraceBuilder &trace, const std::string &path) {
+Summed sum_up(TraceBuilder &trace, const std::string &path, const Cut &cut = {}) {
   trace.write();
   CollectingSink sink;
   const auto source = open_trace({{path}}, sink);
-  return {source->catalog(), summarize(*source)};
+  return {source->catalog(), summarize(*source, cut)};
 }
 
 uint64_t time_in(const ThreadSummary &thread, ThreadState state) {
@@ -148,7 +154,9 @@ TEST(Summary, AddsUpStatesSwitchesAndLatencies) {
   EXPECT_EQ(summed.summary.cpus[0].switches, 2u); // a snapshot is no switch
   EXPECT_EQ(summed.summary.cpus[1].busy, 750u);
   EXPECT_EQ(summed.summary.cpus[1].switches, 2u);
-  EXPECT_EQ(by_running_time(summed.summary), (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(sorted_threads(summed.summary, "running"), (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(sorted_threads(summed.summary, "cooling"), (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(sorted_threads(summed.summary, "latency"), (std::vector<uint32_t>{0, 1}));
 }
 
 // Since when is not known, and nothing has happened.
@@ -270,6 +278,205 @@ TEST(Summary, AddsUpToTheWholeTraceForAnySchedule) {
   }
 }
 
+// A blackout that starts within another goes on with it.
+TEST(Summary, ABlackoutWithinABlackoutIsOne) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(0).start().at(200).blackout_start().at(300).blackout_start();
+  trace.cpu(0).at(500).blackout_end(5).at(600).blackout_end(6).at(1000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  EXPECT_EQ(summed.summary.cpus[0].unknown, 300u);
+  EXPECT_EQ(summed.summary.lost, 11u);
+}
+
+TEST(Summary, OfACutIsWhatHappenedInIt) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 10, "a").id(2, 22, 20, "b").dispatch(1);
+  cpu.at(1100).epilogue(1, 22).dispatch(2).at(1200).sleep(2, 11).dispatch(1);
+  cpu.at(1300).activate(2, 11).at(1400).epilogue(1, 22).dispatch(2).at(2000).stop();
+  Cut cut;
+  cut.from = 100;
+  cut.to = 350;
+  const Summed middle = sum_up(trace, dir.path(), cut);
+  EXPECT_EQ(middle.summary.events, 5u); // the first and the last instant belong to it
+  EXPECT_EQ(middle.thread(11).preempted, 1u);
+  EXPECT_EQ(time_in(middle.thread(11), ThreadState::Cooling), 100u);
+  EXPECT_EQ(middle.thread(11).running(), 150u);
+  EXPECT_EQ(time_in(middle.thread(22), ThreadState::Warming), 50u);
+  EXPECT_EQ(middle.thread(22).wakeups, 1u);
+  EXPECT_EQ(middle.thread(22).latency.count(), 0u) << "its end is not in the cut";
+  EXPECT_EQ(middle.summary.cpus[0].busy, 250u);
+  EXPECT_EQ(middle.summary.cpus[0].switches, 2u);
+  cut = {};
+  cut.pids = {20};
+  const Summed one = sum_up(trace, dir.path(), cut);
+  EXPECT_EQ(sorted_threads(one.summary, "running"), (std::vector<uint32_t>{1}));
+  EXPECT_EQ(one.summary.cpus[0].busy, 700u);
+  EXPECT_EQ(one.thread(22).latency.count(), 1u);
+  EXPECT_EQ(one.thread(22).latency_max_at, 1400u);
+}
+
+using Pairs = std::vector<std::vector<int64_t>>;
+
+/// {tid, tid of the peer or -1 for an interrupt, count}
+Pairs pairs_of(const Summed &summed, const std::vector<PairCount> &pairs) {
+  Pairs all;
+  for (const PairCount &pair : pairs) {
+    const uint32_t tid = pair.peer == kNone ? pair.tid : summed.catalog.threads[pair.peer].tid;
+    all.push_back({summed.catalog.threads[pair.thread].tid, tid == kNone ? -1 : int64_t(tid),
+                   int64_t(pair.count)});
+  }
+  return all;
+}
+
+TEST(Summary, KnowsWhoPreemptedWhomAndWhoWokeWhom) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
+  for (int round = 1; round <= 3; round++) {
+    cpu.at(uint64_t(round) * 100).dispatch(1).epilogue(1, 22).dispatch(2).sleep(2, 11);
+    cpu.activate(2, round == 3 ? 99 : 11).dispatch(1).epilogue(1, 0, FTRACE_OFFCPU_YIELDED);
+  }
+  cpu.dispatch(2).sleep(2).activate(2, 11, FTRACE_WAKER_HARDIRQ).dispatch(2).sleep(2);
+  cpu.activate(2, 11, FTRACE_WAKER_SOFTIRQ).dispatch(2).epilogue(2, 77).at(1000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  EXPECT_EQ(pairs_of(summed, summed.summary.preemptions), (Pairs{{11, 22, 3}, {22, 77, 1}}));
+  EXPECT_EQ(pairs_of(summed, summed.summary.wakeups),
+            (Pairs{{22, 11, 2}, {22, -1, 2}, {22, 99, 1}}));
+}
+
+TEST(PairTable, CountsAsAPlainMapDoes) {
+  std::mt19937 random(5);
+  PairTable table(4);
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint64_t> plain;
+  for (int i = 0; i < 5000; i++) {
+    const uint32_t thread = random() % 4, peer = random() % 3;
+    const Peer who = random() % 2 ? Peer{peer + 1, peer} : Peer{peer, kNone};
+    table.add(thread, who);
+    plain[{thread, who.thread, who.thread == kNone ? who.tid : kNone}]++;
+  }
+  table.add(0, Peer{}); // nobody knows who
+  const std::vector<PairCount> pairs = table.sorted();
+  EXPECT_EQ(pairs.size(), plain.size());
+  for (size_t n = 0; n < pairs.size(); n++) {
+    const PairCount &pair = pairs[n];
+    EXPECT_EQ(pair.count, (plain[{pair.thread, pair.peer, pair.tid}]));
+    EXPECT_TRUE(n == 0 || pairs[n - 1].count >= pair.count);
+  }
+}
+
+TEST(Summary, AddsUpWhatTheFamiliesRecorded) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  constexpr uint16_t kSoft = FTRACE_INTERRUPT_SOFT | 1, kVector = FTRACE_INTERRUPT_VECTOR | 0xec;
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
+  const auto section = [&](uint64_t time, uint32_t code, uint32_t number) {
+    cpu.at(time).record(uint16_t(code), 0, number);
+  };
+  const auto interrupt = [&](uint64_t time, uint32_t code, uint16_t which) {
+    cpu.at(time).record(uint16_t(code), which, 11);
+  };
+  section(1010, FTrace_EVT_user_event_13, 7);
+  section(1020, FTrace_EVT_user_event_13, 8);
+  interrupt(1030, FTrace_EVT_interrupt_start, kSoft);
+  interrupt(1040, FTrace_EVT_interrupt_start, kVector);
+  interrupt(1045, FTrace_EVT_interrupt_end, kVector);
+  interrupt(1060, FTrace_EVT_interrupt_end, kSoft);
+  interrupt(1061, FTrace_EVT_interrupt_end, kSoft); // its start was not seen
+  section(1070, FTrace_EVT_user_event_14, 8);
+  section(1110, FTrace_EVT_user_event_14, 7);
+  cpu.at(1200).record(FTrace_EVT_mutex_wait, 1, 0x40).at(1230);
+  cpu.record(FTrace_EVT_mutex_lock, 1, 0x40 | FTRACE_FUTEX_PLAIN);
+  cpu.at(1300).record(FTrace_EVT_mutex_wait, 1, 0x40).at(1400);
+  cpu.record(FTrace_EVT_mutex_lock, 1, 0x40 | FTRACE_FUTEX_PLAIN | FTRACE_FUTEX_GAVE_UP);
+  cpu.at(1500).record(FTrace_EVT_mutex_wait, 1, 0x40).record(FTrace_filter_mutex, 1);
+  cpu.at(1600).record(FTrace_EVT_mutex_lock, 1, 0x40); // it may have waited twice
+  cpu.at(1700).record(FTrace_EVT_interrupt_start, kVector, 11).at(1710).blackout_start();
+  cpu.at(1720).blackout_end(1).record(FTrace_EVT_interrupt_end, kVector, 11).at(2000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  const Spans &waits = summed.thread(11).mutex_waits;
+  EXPECT_EQ(waits.count, 2u);
+  EXPECT_EQ(waits.time, 130u);
+  EXPECT_EQ(waits.max, 100u);
+  EXPECT_EQ(waits.max_at, 1400u);
+  EXPECT_EQ(summed.thread(11).waits_given_up, 1u);
+  ASSERT_EQ(summed.summary.sections.size(), 2u);
+  EXPECT_EQ(summed.summary.sections.at(7).time, 100u);
+  EXPECT_EQ(summed.summary.sections.at(8).time, 50u);
+  const auto &interrupts = summed.summary.cpus[0].interrupt;
+  ASSERT_EQ(interrupts.size(), 2u);
+  EXPECT_EQ(interrupts.at(kSoft).count, 1u);
+  EXPECT_EQ(interrupts.at(kSoft).time, 25u); // without the 5 of the one that interrupted it
+  EXPECT_EQ(interrupts.at(kVector).time, 5u);
+  EXPECT_EQ(summed.summary.cpus[0].interrupts, 30u);
+}
+
+class Busy : public ::testing::Test {
+protected:
+  /// Two hosts with one pid, and more threads than a table prints.
+  Busy() {
+    for (TempDir *dir : {&one_, &two_}) {
+      TraceBuilder trace(dir->path());
+      auto &cpu = trace.cpu(0).at(1000).start();
+      for (uint16_t i = 1; i <= 30; i++)
+        cpu.id(i, 4194000u + i, 4194001, "a long name 1234", i == 1 ? 0 : 1000);
+      for (uint16_t i = 1; i < 30; i++)
+        cpu.at(1000 + 100'000'000ull * i)
+            .dispatch(i)
+            .at(1000 + 100'000'000ull * (i + 1))
+            .epilogue(i, 4194000u + i + 1);
+      cpu.at(4'000'001'000).stop();
+      trace.write();
+    }
+    source_ = open_trace({{one_.path()}, {two_.path()}}, sink_);
+    summary_ = summarize(*source_);
+  }
+  std::string text(const ReportOptions &options) {
+    return text_report({one_.path(), info_, source_->catalog(), summary_}, options);
+  }
+
+  TempDir one_, two_;
+  CollectingSink sink_;
+  std::unique_ptr<EventSource> source_;
+  TraceInfo info_;
+  Summary summary_;
+};
+
+TEST_F(Busy, OnePidOnTwoHostsIsTwoProcesses) {
+  EXPECT_NE(text({}).find("contents  2 processes, 60 threads, "), std::string::npos) << text({});
+  EXPECT_EQ(by_process(source_->catalog(), summary_, "running").size(), 2u);
+}
+
+TEST_F(Busy, NoLineIsWiderThanAScreen) {
+  std::istringstream lines(text({}));
+  std::string path;
+  std::getline(lines, path);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST_F(Busy, TheTopIsSummedUpWithTheRest) {
+  const auto sums = [&](size_t top) {
+    std::istringstream lines(text({.sort = "running", .top = top}));
+    std::vector<std::string> running; // of the first table
+    bool in_table = false;
+    for (std::string line; std::getline(lines, line);) {
+      if (in_table && line.empty())
+        break;
+      if (in_table)
+        running.push_back(line);
+      in_table |= line.starts_with("THREAD");
+    }
+    return running;
+  };
+  EXPECT_EQ(sums(0).size(), 60u);
+  const std::vector<std::string> three = sums(3);
+  ASSERT_EQ(three.size(), 4u);
+  EXPECT_EQ(three[3].find("57 others  "), 0u) << three[3];
+  EXPECT_NE(three[3].find("  5.500 s  "), std::string::npos) << "58 ran 100 ms each: " << three[3];
+}
+
 TEST(Report, SaysTheSameAsTextAndAsJson) {
   TempDir dir;
   TraceBuilder trace(dir.path());
@@ -306,6 +513,54 @@ TEST(Report, SaysTheSameAsTextAndAsJson) {
   EXPECT_EQ(json["threads"][0]["time_ns"]["running"], 500000);
   EXPECT_EQ(json["threads"][1]["time_ns"]["unknown"], 500000);
   EXPECT_EQ(json["cpus"][0]["busy_ns"], 500000);
+}
+
+/// Each number under its own key: none is that of a neighbour.
+TEST(Report, JsonHasEachNumberUnderItsKey) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 10, "a").dispatch(1);
+  cpu.at(1010).epilogue(1, 5).dispatch(1).epilogue(1, 5).dispatch(1); // preempted twice
+  cpu.at(1030).epilogue(1, 5, FTRACE_OFFCPU_YIELDED).at(1035).dispatch(1);
+  for (int i = 0; i < 3; i++)
+    cpu.sleep(1)
+        .at(1100 + uint64_t(i) * 100)
+        .activate(1, 7)
+        .at(1140 + uint64_t(i) * 110)
+        .dispatch(1);
+  cpu.epilogue(1, 5, FTRACE_OFFCPU_YIELDED).migrate(1, 0).migrate(1, 0).migrate(1, 0).migrate(1, 0);
+  cpu.migrate(1, 0).at(2000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  TraceInfo info;
+  info.families = "sched,irq";
+  info.buffer = "cyc:4096";
+  info.user = "worker";
+  info.attached_pids = {10};
+  const std::string path = dir.path();
+  const ReportInput input{path, info, summed.catalog, summed.summary};
+  const nlohmann::json json = nlohmann::json::parse(json_report(input));
+  const nlohmann::json &thread = json["threads"][0];
+  EXPECT_EQ(thread["switches"],
+            nlohmann::json::parse(R"({"preempted": 2, "yielded": 2, "voluntary": 3})"));
+  EXPECT_EQ(thread["wakeups"], 3);
+  EXPECT_EQ(thread["migrations"], 5);
+  EXPECT_EQ(thread["time_ns"], nlohmann::json::parse(R"({"running": 30, "cooling": 645,
+            "warming": 150, "paused": 175, "unknown": 0})"));
+  EXPECT_EQ(thread["wakeup_latency_ns"]["max"], 60);
+  EXPECT_EQ(thread["wakeup_latency_ns"]["max_at_ns"], 360);
+  EXPECT_EQ(json["processes"][0]["pid"], 10);
+  EXPECT_EQ(json["processes"][0]["time_ns"], thread["time_ns"]);
+  EXPECT_EQ(
+      json["preemptions"][0],
+      nlohmann::json::parse(R"({"tid": 11, "node": 0, "by_tid": 5, "by_name": null, "count": 2})"));
+  EXPECT_EQ(json["wakeups"][0]["by_tid"], 7);
+  EXPECT_EQ(json["buffer"], "cyc:4096");
+  const std::string text = text_report(input);
+  for (const char *line :
+       {"target    process 10\n", "asked     families sched,irq, buffer cyc:4096, as user worker\n",
+        "\na (11)      3  50 ns  60 ns  60 ns  0.000000360\n", "\na (11)  thread 5          2\n",
+        "\nCOOLING  runnable"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
 }
 
 TEST(Report, TellsWhatIsNotKnownAsNotKnown) {

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/slices/slicer.h"
+
+#include "emulator/core/replay.h"
+#include "emulator/models/registry.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr bool takes_off_cpu(const Event &event) {
+  return event.kind == FTrace_EVT_task_epilogue || event.kind == FTrace_EVT_task_sleep;
+}
+
+/// Who is named in parameter 2.
+Peer peer_of(const Event &event) {
+  return {event.par2 & FTRACE_TID_MASK, event.peer};
+}
+
+/// How a thread left its CPU, as its own event says.
+void set_departure(Slice &slice, const Event &event) {
+  if (takes_off_cpu(event)) {
+    slice.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
+    slice.next = peer_of(event);
+  } else if (event.kind == FTrace_EVT_task_end) {
+    slice.reason = FTRACE_OFFCPU_DEAD; // parameter 2 is its own tid
+  } else if (event.kind == FTrace_EXT_snapshot && event.par2 >> FTRACE_REASON_SHIFT) {
+    slice.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
+  }
+}
+
+void set_waker(Slice &slice, const Event &event) {
+  if (event.kind != FTrace_EVT_task_activate)
+    return;
+  slice.context = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
+  slice.waker = peer_of(event);
+}
+
+} // namespace
+
+Slicer::Slicer(const System &system, const Cut &cut, SliceSink &sink)
+    : system_(system), sink_(sink), range_(range_of(cut, system.catalog())),
+      events_from_(cut.from ? range_.from : 0), kept_(kept_threads(cut, system.catalog())),
+      open_(system.threads().size()), cpus_(system.cpus().size()) {
+  const Catalog &catalog = system.catalog();
+  for (uint32_t t = 0; t < open_.size(); t++) {
+    open_[t].thread = t;
+    open_[t].start = std::max(catalog.begin, catalog.threads[t].birth);
+  }
+}
+
+bool Slicer::event(const Event &event) {
+  if (event.time > range_.to)
+    return false;
+  event_ = &event;
+  now_ = event.time;
+  if (now_ >= events_from_ && (event.thread == kNone || kept_[event.thread]))
+    sink_.on_event(event, system_);
+  if (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end)
+    blackout(event);
+  return true;
+}
+
+void Slicer::on_change(uint32_t thread, const StateChange &change) {
+  const bool ran = change.from == ThreadState::Running, runs = change.to == ThreadState::Running;
+  if (kept_[thread] && ran)
+    run(change.old_cpu, -1);
+  if (kept_[thread] && runs)
+    run(change.cpu, 1);
+  if (change.from == change.to && !runs)
+    return; // only moved
+  const bool own = event_->thread == thread;
+  const bool told = event_->kind == FTrace_EXT_snapshot || event_->kind == FTrace_EXT_state;
+  // Of others, only an execve knows: it ends the thread whose place the main one takes.
+  const bool seen = !told && (own || change.to != ThreadState::Unknown);
+  Slice &open = open_[thread];
+  if (own && ran)
+    set_departure(open, *event_);
+  if (own && change.from == ThreadState::Paused)
+    set_waker(open, *event_);
+  end_slice(open, now_, change.to, seen);
+  start_slice(open, now_, change.to, change.cpu, seen && change.to != ThreadState::Unknown);
+  if (own && (change.to == ThreadState::Cooling || change.to == ThreadState::Paused))
+    set_departure(open, *event_);
+  if (own && change.to == ThreadState::Warming)
+    set_waker(open, *event_);
+}
+
+/// Hands over as much of it as is in the range.
+void Slicer::end_slice(Slice &open, uint64_t time, ThreadState then, bool seen) {
+  if (!kept_[open.thread] || time < range_.from || open.start > range_.to || time < open.start)
+    return;
+  Slice slice = open;
+  slice.starts = open.starts && in_range(open.start);
+  slice.ends = seen && in_range(time);
+  slice.start = std::max(open.start, range_.from);
+  slice.end = std::min(time, range_.to);
+  slice.then = then;
+  const bool instant = slice.state != ThreadState::Unknown && (slice.starts || slice.ends);
+  if (slice.start < slice.end || instant)
+    sink_.on_slice(slice);
+}
+
+void Slicer::start_slice(Slice &open, uint64_t time, ThreadState state, uint32_t cpu, bool seen) {
+  const uint64_t start = std::max(time, open.start); // not before its birth
+  open = {.thread = open.thread, .cpu = cpu, .start = start, .state = state, .starts = seen};
+}
+
+/// One thread more, or fewer, runs on a CPU.
+void Slicer::run(uint32_t cpu, int more) {
+  if (cpu >= cpus_.size())
+    return;
+  OpenCpu &at = cpus_[cpu];
+  if (at.running == 0)
+    at.busy_since = now_;
+  at.running += uint32_t(more);
+  if (at.running == 0)
+    put_cpu(CpuSpan::What::busy, cpu, at.busy_since, true);
+}
+
+/// A second start within a blackout goes on with it; its first end is its end.
+void Slicer::blackout(const Event &event) {
+  if (!hides_states(event) || event.cpu >= cpus_.size())
+    return;
+  OpenCpu &at = cpus_[event.cpu];
+  if (event.kind == FTrace_EVT_blackout_start) {
+    if (!at.dark)
+      at = {at.running, at.busy_since, now_, true, true};
+    at.counted &= !loses_uncounted(event);
+  } else if (at.dark) {
+    at.dark = false;
+    put_cpu(CpuSpan::What::dark, event.cpu, at.dark_since, at.counted);
+  }
+}
+
+void Slicer::put_cpu(CpuSpan::What what, uint32_t cpu, uint64_t since, bool counted) {
+  const uint64_t start = std::max(since, range_.from), end = std::min(now_, range_.to);
+  if (start <= end)
+    sink_.on_cpu({.cpu = cpu, .start = start, .end = end, .what = what, .counted = counted});
+}
+
+void Slicer::finish() {
+  now_ = range_.to;
+  for (Slice &open : open_)
+    end_slice(open, now_, open.state, false);
+  for (uint32_t cpu = 0; cpu < cpus_.size(); cpu++) {
+    if (cpus_[cpu].running)
+      put_cpu(CpuSpan::What::busy, cpu, cpus_[cpu].busy_since, true);
+    if (cpus_[cpu].dark)
+      put_cpu(CpuSpan::What::dark, cpu, cpus_[cpu].dark_since, cpus_[cpu].counted);
+  }
+}
+
+void replay_slices(EventSource &source, const Cut &cut, SliceSink &sink) {
+  check_cut(cut, source.catalog());
+  NoDiagnostics silent;
+  std::vector<Model> models;
+  models.push_back(ovni_model());
+  Replay replay(source.catalog(), std::move(models), {}, silent, 0);
+  Slicer slicer(replay.system(), cut, sink);
+  replay.system().observe(&slicer);
+  for (Event event; source.next(event) && slicer.event(event);) {
+    replay.handle(event);
+    replay.skip(); // nothing is written
+  }
+  slicer.finish();
+}
+
+} // namespace ovnitrace

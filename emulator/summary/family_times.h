@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How long what the other families record lasted: waits for mutexes, interrupts, sections.
+#pragma once
+
+#include "emulator/core/system.h"
+#include "emulator/summary/summary.h"
+
+#include <vector>
+
+namespace ovnitrace {
+
+/// Adds up what it sees both ends of; what was under way when events were lost, or when their
+/// family was filtered out, is left out. Memory depends on threads, CPUs and what is nested.
+class FamilyTimes {
+public:
+  /// Borrows the summary, which it adds to.
+  FamilyTimes(Summary &summary, size_t threads, size_t cpus)
+      : summary_(summary), waits_since_(threads, kNot), sections_(threads), served_(cpus) {}
+
+  void event(const Event &event, const System &system);
+  /// Nothing is known of it any more.
+  void forget(uint32_t thread);
+
+private:
+  static constexpr uint64_t kNot = UINT64_MAX;
+  struct Section {
+    uint32_t number;
+    uint64_t since; ///< ns
+  };
+  struct Served {
+    uint16_t interrupt;
+    uint64_t since;  ///< ns
+    uint64_t nested; ///< ns of those that interrupted it
+  };
+
+  void end_wait(const Event &event);
+  void section(const Event &event, uint32_t thread);
+  void interrupt_start(const Event &event);
+  void interrupt_end(const Event &event);
+  void forget_waits();
+  void forget_interrupts();
+
+  Summary &summary_;
+  std::vector<uint64_t> waits_since_;          ///< by thread, ns
+  std::vector<std::vector<Section>> sections_; ///< by thread, the innermost last
+  std::vector<std::vector<Served>> served_;    ///< by CPU, the innermost last
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/summary/groups.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+template <ThreadState state> uint64_t time_in(const ThreadSummary &summary) {
+  return summary.time[size_t(state)];
+}
+
+constexpr struct {
+  const char *word;
+  uint64_t (*value)(const ThreadSummary &);
+} kWords[] = {
+    {"running", time_in<ThreadState::Running>},
+    {"cooling", time_in<ThreadState::Cooling>},
+    {"warming", time_in<ThreadState::Warming>},
+    {"paused", time_in<ThreadState::Paused>},
+    {"unknown", time_in<ThreadState::Unknown>},
+    {"switches", [](const ThreadSummary &summary) { return summary.switches(); }},
+    {"preempted", [](const ThreadSummary &summary) { return summary.preempted; }},
+    {"wakeups", [](const ThreadSummary &summary) { return summary.wakeups; }},
+    {"migrations", [](const ThreadSummary &summary) { return summary.migrations; }},
+    {"latency", [](const ThreadSummary &summary) { return summary.latency.max(); }},
+};
+
+auto value_of(const std::string &word) {
+  for (const auto &known : kWords)
+    if (word == known.word)
+      return known.value;
+  return kWords[0].value;
+}
+
+/// The threads that the cut keeps, by what `key_of` says of each; `start` makes a group of its
+/// first.
+template <class KeyOf, class Start>
+std::vector<ThreadGroup> group(const Catalog &catalog, const Summary &summary,
+                               const std::string &word, KeyOf key_of, Start start) {
+  std::map<decltype(key_of(catalog.threads[0])), size_t> places;
+  std::vector<ThreadGroup> groups;
+  for (size_t t = 0; t < catalog.threads.size(); t++) {
+    if (!summary.shown[t])
+      continue;
+    const auto [at, is_new] = places.try_emplace(key_of(catalog.threads[t]), groups.size());
+    if (is_new)
+      groups.push_back(start(t));
+    ThreadGroup &one = groups[at->second];
+    one.threads++;
+    one.sum.add(summary.threads[t]);
+  }
+  const auto value = value_of(word);
+  std::stable_sort(groups.begin(), groups.end(), [&](const ThreadGroup &a, const ThreadGroup &b) {
+    return value(a.sum) > value(b.sum);
+  });
+  return groups;
+}
+
+/// Of the main thread of its process, which need not be in the cut: it is the first of them.
+std::string process_name(const Catalog &catalog, size_t thread) {
+  const ThreadInfo &of = catalog.threads[thread];
+  while (thread > 0 && catalog.threads[thread - 1].node == of.node &&
+         catalog.threads[thread - 1].pid == of.pid)
+    thread--;
+  return catalog.threads[thread].name;
+}
+
+} // namespace
+
+std::vector<std::string> sort_words() {
+  std::vector<std::string> words;
+  for (const auto &known : kWords)
+    words.push_back(known.word);
+  return words;
+}
+
+std::vector<uint32_t> sorted_threads(const Summary &summary, const std::string &word) {
+  std::vector<uint32_t> order;
+  for (uint32_t t = 0; t < summary.threads.size(); t++)
+    if (summary.shown[t])
+      order.push_back(t);
+  const auto value = value_of(word);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return value(summary.threads[a]) > value(summary.threads[b]);
+  });
+  return order;
+}
+
+std::vector<ThreadGroup> by_process(const Catalog &catalog, const Summary &summary,
+                                    const std::string &word) {
+  return group(
+      catalog, summary, word,
+      [](const ThreadInfo &thread) { return std::pair(thread.node, thread.pid); },
+      [&](size_t t) {
+        const ThreadInfo &thread = catalog.threads[t];
+        return ThreadGroup{thread.node, thread.pid, process_name(catalog, t), 0, {}};
+      });
+}
+
+std::vector<ThreadGroup> by_name(const Catalog &catalog, const Summary &summary,
+                                 const std::string &word) {
+  return group(
+      catalog, summary, word, [](const ThreadInfo &thread) { return thread.name; },
+      [&](size_t t) {
+        return ThreadGroup{0, 0, catalog.threads[t].name, 0, {}};
+      });
+}
+
+} // namespace ovnitrace

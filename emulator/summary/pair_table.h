@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How often which thread did something to which other.
+#pragma once
+
+#include "emulator/slices/slice.h"
+#include "emulator/summary/summary.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Memory depends on the pairs that there are. A thread meets the same peer many times in a row:
+/// that costs one comparison.
+class PairTable {
+public:
+  explicit PairTable(size_t threads) : last_(threads) {}
+
+  /// A peer that is not known is none.
+  void add(uint32_t thread, Peer peer);
+  /// That no thread did, but an interrupt.
+  void add_interrupt(uint32_t thread) { count(thread, kInterrupt); }
+
+  /// All, most first, then by thread and peer.
+  std::vector<PairCount> sorted() const;
+
+private:
+  /// An index in the Catalog, or a tid with this bit; a tid is below 2^22.
+  static constexpr uint32_t kByTid = 1u << 31;
+  static constexpr uint32_t kInterrupt = kByTid | (kByTid - 1);
+  struct Last {
+    uint32_t peer = 0;
+    uint64_t count = 0;
+  };
+
+  void count(uint32_t thread, uint32_t peer) {
+    Last &last = last_[thread];
+    if (last.peer != peer) {
+      settle(thread);
+      last = {peer, 0};
+    }
+    last.count++;
+  }
+  void settle(uint32_t thread);
+
+  std::vector<Last> last_;                       ///< by thread: not yet in `pairs_`
+  std::unordered_map<uint64_t, uint64_t> pairs_; ///< thread << 32 | peer
+};
+
+} // namespace ovnitrace

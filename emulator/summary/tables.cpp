@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/human.h"
+#include "emulator/base/printable.h"
+#include "emulator/models/registry.h"
+#include "emulator/summary/groups.h"
+#include "emulator/summary/report.h"
+#include "emulator/summary/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMaxName = 16; // characters: what a name of Linux has at most
+
+/// As much of a name as a table has room for.
+std::string short_name(const std::string &name) {
+  std::string text = printable_line(name);
+  size_t bytes = 0, characters = 0;
+  for (; bytes < text.size(); bytes++)
+    if ((uint8_t(text[bytes]) & 0xc0) != 0x80 && characters++ == kMaxName)
+      break;
+  text.resize(bytes);
+  return text;
+}
+
+std::string name_and_number(const std::string &name, const char *otherwise, uint32_t number) {
+  return name.empty() ? fmt::format("{} {}", otherwise, number)
+                      : fmt::format("{} ({})", short_name(name), number);
+}
+
+std::string number_or_dash(uint32_t number) {
+  return number ? std::to_string(number) : "-";
+}
+
+/// Seconds from the start of the trace, as dump prints them and --from takes them.
+std::string at_text(uint64_t ns, const Catalog &catalog) {
+  const uint64_t since = ns - catalog.begin;
+  return fmt::format("{}.{:09}", since / 1000000000, since % 1000000000);
+}
+
+class Tables {
+public:
+  Tables(const ReportInput &input, const ReportOptions &options)
+      : input_(input), catalog_(input.catalog), summary_(input.summary), options_(options) {}
+
+  std::string text() {
+    const std::vector<Line> threads = thread_lines();
+    const std::vector<Line> processes = lines_of(by_process(catalog_, summary_, options_.sort));
+    const std::vector<Line> names = lines_of(by_name(catalog_, summary_, options_.sort));
+    if (!threads.empty()) {
+      put("", times("THREAD", "PID", threads));
+      put("", counts(threads));
+      put("How long threads waited from woken to running; AT is when the longest wait ended",
+          latencies(threads));
+    }
+    if (processes.size() > 1)
+      put("", times("PROCESS", "THREADS", processes));
+    if (names.size() > 1 && names.size() < threads.size())
+      put("", times("NAME", "THREADS", names));
+    put("Who got the CPU of a thread that was preempted",
+        pairs({"THREAD", "PREEMPTED BY", "TIMES"}, summary_.preemptions));
+    put("Who woke a thread; AN INTERRUPT: no thread did, as for a timer or a packet",
+        pairs({"THREAD", "WOKEN BY", "TIMES"}, summary_.wakeups));
+    put("Waits for mutexes and other futexes", mutex_waits(threads));
+    put("Interrupts on all CPUs, without the time of those that interrupted them", interrupts());
+    put("Sections of the program, with those within them", sections());
+    if (!catalog_.cpus.empty())
+      put("", cpus());
+    return std::move(text_);
+  }
+
+private:
+  /// Of a table of threads or of groups of threads.
+  struct Line {
+    std::string name, second;
+    ThreadSummary sum;
+    size_t of = 1; ///< threads, or groups
+  };
+
+  void put(const char *title, const Table &table) {
+    if (table.empty())
+      return;
+    text_ += '\n';
+    if (*title)
+      text_ += std::string(title) + ":\n";
+    text_ += table.text();
+  }
+
+  std::string others(size_t count) const {
+    return count == 1 ? "1 other" : human_count(count) + " others";
+  }
+  bool is_full(size_t lines) const { return options_.top && lines >= options_.top; }
+
+  std::vector<Line> thread_lines() const {
+    std::vector<Line> lines;
+    for (uint32_t t : sorted_threads(summary_, options_.sort))
+      lines.push_back(
+          {thread_text(t), number_or_dash(catalog_.threads[t].pid), summary_.threads[t]});
+    return lines;
+  }
+
+  std::vector<Line> lines_of(const std::vector<ThreadGroup> &groups) const {
+    std::vector<Line> lines;
+    for (const ThreadGroup &group : groups)
+      lines.push_back({group.pid            ? name_and_number(group.name, "process", group.pid)
+                       : group.name.empty() ? "-"
+                                            : short_name(group.name),
+                       human_count(group.threads), group.sum});
+    return lines;
+  }
+
+  std::string thread_text(uint32_t thread) const {
+    return name_and_number(catalog_.threads[thread].name, "thread", catalog_.threads[thread].tid);
+  }
+
+  /// Those that there is room for, and one for the rest.
+  template <class Put> void put_lines(const std::vector<Line> &lines, Put put_line) const {
+    Line rest{"", "", {}, 0};
+    for (size_t n = 0; n < lines.size(); n++) {
+      if (!is_full(n)) {
+        put_line(lines[n]);
+        continue;
+      }
+      rest.sum.add(lines[n].sum);
+      rest.of++;
+    }
+    if (!rest.of)
+      return;
+    rest.name = others(rest.of);
+    put_line(rest);
+  }
+
+  Table times(const char *what, const char *second, const std::vector<Line> &lines) const {
+    Table table({what, second, "RUNNING", "%", "COOLING", "WARMING", "PAUSED", "UNKNOWN"});
+    put_lines(lines, [&](const Line &line) {
+      Table::Row row{line.name, line.second};
+      for (ThreadState state : {ThreadState::Running, ThreadState::Cooling, ThreadState::Warming,
+                                ThreadState::Paused, ThreadState::Unknown}) {
+        row.push_back(human_duration(line.sum.time[size_t(state)]));
+        if (state == ThreadState::Running)
+          row.push_back(human_percent(line.sum.running(), line.sum.alive()));
+      }
+      table.add(std::move(row));
+    });
+    return table;
+  }
+
+  Table counts(const std::vector<Line> &lines) const {
+    Table table(
+        {"THREAD", "SWITCHES", "PREEMPTED", "YIELDED", "VOLUNTARY", "WAKEUPS", "MIGRATIONS"});
+    put_lines(lines, [&](const Line &line) {
+      const ThreadSummary &sum = line.sum;
+      table.add({line.name, human_count(sum.switches()), human_count(sum.preempted),
+                 human_count(sum.yielded), human_count(sum.voluntary), human_count(sum.wakeups),
+                 human_count(sum.migrations)});
+    });
+    return table;
+  }
+
+  Table latencies(const std::vector<Line> &lines) const {
+    Table table({"THREAD", "WAITS", "p50", "p99", "MAX", "AT"});
+    put_lines(lines, [&](const Line &line) {
+      const LatencyHistogram &latency = line.sum.latency;
+      if (!latency.count()) {
+        table.add({line.name, "0", "-", "-", "-", "-"});
+        return;
+      }
+      table.add({line.name, human_count(latency.count()), human_duration(latency.percentile(50)),
+                 human_duration(latency.percentile(99)), human_duration(latency.max()),
+                 at_text(line.sum.latency_max_at, catalog_)});
+    });
+    return table;
+  }
+
+  Table pairs(Table::Row head, const std::vector<PairCount> &all) const {
+    Table table(std::move(head), 2);
+    uint64_t rest = 0, lines = 0;
+    for (const PairCount &pair : all) {
+      if (is_full(lines)) {
+        rest += pair.count;
+        continue;
+      }
+      lines++;
+      table.add({thread_text(pair.thread), peer_text(pair), human_count(pair.count)});
+    }
+    if (rest)
+      table.add({others(all.size() - lines), "", human_count(rest)});
+    return table;
+  }
+
+  std::string peer_text(const PairCount &pair) const {
+    if (pair.peer == kNone && pair.tid == kNone)
+      return "AN INTERRUPT";
+    if (pair.peer == kNone && pair.tid == 0)
+      return "the idle task";
+    const uint32_t tid = pair.peer == kNone ? pair.tid : catalog_.threads[pair.peer].tid;
+    return name_and_number(peer_name(input_, pair), "thread", tid);
+  }
+
+  static Table::Row span_row(std::string name, const Spans &spans, const Catalog &catalog) {
+    return {std::move(name), human_count(spans.count), human_duration(spans.time),
+            human_duration(spans.max), at_text(spans.max_at, catalog)};
+  }
+
+  /// Of threads that waited.
+  Table mutex_waits(const std::vector<Line> &threads) const {
+    Table table({"THREAD", "WAITS", "TIME", "MAX", "AT", "GAVE UP"});
+    std::vector<Line> waited;
+    std::copy_if(threads.begin(), threads.end(), std::back_inserter(waited),
+                 [](const Line &line) { return line.sum.mutex_waits.count > 0; });
+    std::stable_sort(waited.begin(), waited.end(), [](const Line &a, const Line &b) {
+      return a.sum.mutex_waits.time > b.sum.mutex_waits.time;
+    });
+    put_lines(waited, [&](const Line &line) {
+      Table::Row row = span_row(line.name, line.sum.mutex_waits, catalog_);
+      row.push_back(human_count(line.sum.waits_given_up));
+      table.add(std::move(row));
+    });
+    return table;
+  }
+
+  /// Those that took longest first.
+  Table spans(const char *what, std::vector<std::pair<std::string, Spans>> all) const {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto &a, const auto &b) { return a.second.time > b.second.time; });
+    Table table({what, "TIMES", "TIME", "MAX", "AT"});
+    Spans rest;
+    for (size_t n = 0; n < all.size(); n++)
+      if (is_full(n))
+        rest.add(all[n].second);
+      else
+        table.add(span_row(all[n].first, all[n].second, catalog_));
+    if (rest.count)
+      table.add(span_row(others(all.size() - options_.top), rest, catalog_));
+    return table;
+  }
+
+  Table interrupts() const {
+    std::map<uint16_t, Spans> sums;
+    for (const CpuSummary &cpu : summary_.cpus)
+      for (const auto &[interrupt, of] : cpu.interrupt)
+        sums[interrupt].add(of);
+    std::vector<std::pair<std::string, Spans>> all;
+    for (const auto &[interrupt, of] : sums)
+      all.emplace_back(interrupt_name(interrupt), of);
+    return spans("INTERRUPT", std::move(all));
+  }
+
+  Table sections() const {
+    std::vector<std::pair<std::string, Spans>> all;
+    for (const auto &[section, of] : summary_.sections)
+      all.emplace_back(std::to_string(section), of);
+    return spans("SECTION", std::move(all));
+  }
+
+  Table cpus() const {
+    const bool interrupts = std::any_of(summary_.cpus.begin(), summary_.cpus.end(),
+                                        [](const CpuSummary &cpu) { return cpu.interrupts > 0; });
+    const uint64_t length = summary_.to - summary_.from;
+    Table::Row head{"CPU", "BUSY", "%", "UNKNOWN", "%", "SWITCHES", "LOST"};
+    if (interrupts)
+      head.push_back("INTERRUPTS");
+    Table table(std::move(head));
+    for (size_t i = 0; i < catalog_.cpus.size(); i++) {
+      const CpuSummary &cpu = summary_.cpus[i];
+      std::string name = fmt::format("CPU {}", catalog_.cpus[i].index);
+      if (catalog_.nodes.size() > 1)
+        name = short_name(catalog_.nodes[catalog_.cpus[i].node].name) + " " + name;
+      Table::Row row{std::move(name),
+                     human_duration(cpu.busy),
+                     human_percent(cpu.busy, length),
+                     human_duration(cpu.unknown),
+                     human_percent(cpu.unknown, length),
+                     human_count(cpu.switches),
+                     lost_text(cpu.lost, cpu.lost_more, human_count(cpu.lost))};
+      if (interrupts)
+        row.push_back(human_duration(cpu.interrupts));
+      table.add(std::move(row));
+    }
+    return table;
+  }
+
+  const ReportInput &input_;
+  const Catalog &catalog_;
+  const Summary &summary_;
+  const ReportOptions &options_;
+  std::string text_;
+};
+
+} // namespace
+
+std::string tables(const ReportInput &input, const ReportOptions &options) {
+  return Tables(input, options).text();
+}
+
+std::string lost_text(uint64_t lost, bool more, const std::string &counted) {
+  return !more ? counted : lost ? "not known, at least " + counted : "not known";
+}
+
+std::string interrupt_name(uint16_t par1) {
+  static const Model model = interrupt_model();
+  for (const ValueLabel &label : model.channels.front().values)
+    if (label.value == int64_t(par1) + 1)
+      return label.label;
+  return fmt::format("interrupt {:#x}", par1);
+}
+
+std::string peer_name(const ReportInput &input, const PairCount &pair) {
+  return pair.peer == kNone ? std::string() : input.catalog.threads[pair.peer].name;
+}
+
+} // namespace ovnitrace
