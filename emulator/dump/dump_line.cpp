@@ -5,6 +5,7 @@
 #include "emulator/format/details.h"
 #include "emulator/format/event_names.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -69,8 +70,7 @@ void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) 
                  event.kind == FTrace_EVT_signal ? "kernel" : "idle");
     else if (detail.unit != Unit::peer_context)
       out.number(detail.name, detail.value);
-    else if (event.peer <
-             catalog.threads.size()) // a context is of a chunk; readers want the thread
+    else if (event.peer < catalog.threads.size()) // readers want the thread, no context of a chunk
       out.thread(detail.name, event.peer, catalog.threads[event.peer].tid);
   }
 }
@@ -107,7 +107,11 @@ char *DumpLine::put_json(char *at, const Event &event) const {
   at = event.cpu < catalog_.cpus.size() ? put_decimal(at, catalog_.cpus[event.cpu].index)
                                         : put_text(at, "null");
   at = put_text(at, ",\"event\":\"");
-  at = put_text(put_event(at, event.kind), "\"");
+  char *const name = at;
+  at = put_event(at, event.kind);
+  std::replace_if(
+      name, at, [](char c) { return c == '"' || c == '\\'; }, '?'); // of a stranger
+  at = put_text(at, "\"");
   if (event.thread < catalog_.threads.size()) {
     at = put_decimal(put_text(at, ",\"tid\":"), catalog_.threads[event.thread].tid);
     at = put_decimal(put_text(at, ",\"pid\":"), catalog_.threads[event.thread].pid);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "emulator/core/system.h"
-#include "emulator/core/thread_state.h"
-#include "emulator/event.h"
+#include "emulator/format/event.h"
+#include "emulator/format/thread_state.h"
 
 #include <cstdint>
 
