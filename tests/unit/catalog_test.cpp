@@ -71,6 +71,37 @@ TEST(Catalog, KeepsTheNameThatWasToldLast) {
   EXPECT_EQ(names(catalog_of(trace, dir.path())), std::vector<std::string>{"x?y?"});
 }
 
+// A context that a tracer binds twice in one chunk: each thread keeps what was said of it.
+TEST(Catalog, KnowsBothThreadsOfAContextThatIsBoundTwice) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().id(1, 7, 5, "first").parent(1, 5).id(1, 8, 5, "second").stop();
+  const Catalog catalog = catalog_of(trace, dir.path());
+  ASSERT_EQ(names(catalog), (std::vector<std::string>{"first", "second"}));
+  EXPECT_EQ(catalog.threads[0].tid, 7u);
+  EXPECT_EQ(catalog.threads[0].parent, 5u);
+  EXPECT_EQ(catalog.threads[1].tid, 8u);
+  EXPECT_EQ(catalog.threads[1].parent, 0u);
+}
+
+TEST(Catalog, KeepsWhatALaterChunkOmits) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().id(1, 7, 6, "named").parent(1, 5).next_chunk();
+  trace.cpu(0).at(200).record(FTrace_EVT_id, 1, 7).stop();
+  const Catalog catalog = catalog_of(trace, dir.path());
+  ASSERT_EQ(names(catalog), std::vector<std::string>{"named"});
+  EXPECT_EQ(catalog.threads[0].pid, 6u);
+  EXPECT_EQ(catalog.threads[0].parent, 5u);
+}
+
+TEST(Catalog, OfTwoNamesToldAtOneTimeTheOneReadLastHolds) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().id(1, 7, 7, "before").next_chunk().id(1, 7, 7, "after").stop();
+  EXPECT_EQ(names(catalog_of(trace, dir.path())), std::vector<std::string>{"after"});
+}
+
 TEST(Catalog, KnowsAThreadThatHasOnlyAnId) {
   TempDir dir;
   TraceBuilder trace(dir.path());

@@ -256,5 +256,50 @@ TEST_F(Channels, AChannelDeclaredWhileOthersAreDirtyLosesNone) {
   EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 1}}));
 }
 
+// The state below the first push was never pushed: no pop takes it, and none fits it.
+TEST_F(Channels, APopOfTheStateBelowTheStackTakesNothing) {
+  bank.set(plain, 0, 5);
+  bank.push(plain, 0, 1);
+  const ChannelFault fault = bank.pop(plain, 0, 5);
+  EXPECT_EQ(fault.kind, ChannelFault::wrong_value);
+  EXPECT_EQ(fault.found, 1);
+  EXPECT_EQ(bank.at(plain, 0).value(), 1);
+  EXPECT_FALSE(bank.pop(plain, 0, 1));
+  EXPECT_EQ(bank.at(plain, 0).value(), 5);
+}
+
+TEST_F(Channels, AStackThatIsForgottenLeavesTheStateBelowIt) {
+  bank.set(plain, 0, 5);
+  bank.push(plain, 0, 1);
+  bank.push(plain, 0, 2);
+  bank.push(other, 1, 3);
+  emit(1);
+  bank.forget_stacks();
+  emit(2);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 2}, {2, 5}}));
+  EXPECT_EQ(out.timeline(1, 11), (Timeline{{1, 3}, {2, 0}}));
+  EXPECT_EQ(bank.at(plain, 0).depth(), 0u);
+  EXPECT_FALSE(bank.pop(plain, 0, 2)) << "its push is forgotten, which is no fault";
+}
+
+// At the instant at which the thread gets or leaves its CPU.
+TEST_F(Channels, APunctualEventIsSeenByTheStateThatTheThreadHasNow) {
+  const ChannelId tracked = bank.declare(
+      {.name = "tracked", .label = "Tracked", .thread_type = 13, .thread_track = Track::running});
+  bank.set(tracked, 0, 1);
+  emit(10);
+  EXPECT_TRUE(out.timeline(0, 13).empty()) << "it does not run";
+  threads[0].state = ThreadState::Running;
+  bank.running_changed(0);
+  bank.punctual(tracked, 0, 42);
+  emit(100);
+  EXPECT_EQ(out.timeline(0, 13), (Timeline{{99, 42}, {100, 1}}));
+  threads[0].state = ThreadState::Paused;
+  bank.running_changed(0);
+  bank.punctual(tracked, 0, 43);
+  emit(200);
+  EXPECT_EQ(out.timeline(0, 13), (Timeline{{99, 42}, {100, 1}, {200, 0}}));
+}
+
 } // namespace
 } // namespace ovnitrace

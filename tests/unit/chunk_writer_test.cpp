@@ -324,6 +324,24 @@ TEST(ChunkWriter, EndsAChunkWhenItsContextsRunOut) {
   }
 }
 
+// A switch that names two threads, while the chunk has a context left for one.
+TEST(ChunkWriter, EndsAChunkThatHasOneContextLeft) {
+  ThreadRegistry registry;
+  ChunkList list(1 << 20);
+  ChunkWriter writer(0, 1, registry, list);
+  writer.transition({5, SCHED_WORD(SCHED_KIND_WAKEUP, 0, 0, 1, 0)});
+  for (uint32_t n = 0; n < ContextTable::kCapacity / 2 + 10; n++)
+    writer.transition(switched(10 + n, FTRACE_OFFCPU_PREEMPTED, 2 + 2 * n, 3 + 2 * n));
+  writer.finish(100'000);
+  read_all(list);
+  ASSERT_EQ(list.chunks.size(), 2u);
+  for (const Chunk &chunk : list.chunks)
+    for (const ftrace_record &record : chunk.records)
+      if (record.code == FTrace_EVT_id) {
+        ASSERT_LE(record.par1, ContextTable::kCapacity);
+      }
+}
+
 // Random transitions through chunks of every small size come out whole, in order, by the reader of
 // the emulator too.
 TEST(ChunkWriter, LosesNothingAtAnyChunkSize) {

@@ -194,6 +194,79 @@ TEST(FlightRecorder, BeginsWithinABlackoutIfThereWasOne) {
                          {99, FTRACE_BLACKOUT_FORGOTTEN}, {100, FTRACE_BLACKOUT_TRANSITIONS}}));
 }
 
+/// What is told of threads in place of what was forgotten, by name: parameter 2 of EXT_state.
+std::map<std::string, uint32_t> told_states(const Reading &reading) {
+  std::map<std::string, uint32_t> told;
+  for (const Event &event : reading.events)
+    if (!has_happened(event))
+      told[reading.catalog.threads[event.thread].name] = event.par2;
+  return told;
+}
+
+/// Of a thread that was off its CPU.
+uint32_t state_word(ThreadState state, uint32_t cpu, uint32_t reason) {
+  return uint32_t(state) | cpu << FTRACE_SNAPSHOT_CPU_SHIFT | reason << FTRACE_REASON_SHIFT;
+}
+
+// What this CPU logged at the nanosecond at which its blackout ended comes after it; what another
+// CPU logged then may have been followed by something that was lost.
+TEST(FlightRecorder, TellsAStateOfTheInstantAtWhichABlackoutEnded) {
+  CollectingOutput output;
+  FlightRecorder recorder(output, 2, kOneChunk, kRecords);
+  test::ChunkBuilder forgotten = begun(0, 0, 10).id(1, 7, 5, "here").dispatch(1);
+  give_ended(recorder, 0, 0, forgotten.at(20).blackout_start().at(100).blackout_end(3).sleep(1));
+  give_ended(recorder, 1, 0, begun(1, 0, 10).id(1, 8, 5, "there").dispatch(1).at(100).sleep(1));
+  give_ended(recorder, 0, 1, begun(0, 1, 200).record(FTrace_EVT_ipoint));
+  give_ended(recorder, 1, 1, begun(1, 1, 200).record(FTrace_EVT_ipoint));
+  recorder.save(output, 300);
+  EXPECT_EQ(told_states(Reading(output)),
+            (std::map<std::string, uint32_t>{
+                {"here", state_word(ThreadState::Paused, 0, FTRACE_OFFCPU_SLEEP)}}));
+}
+
+// Interrupts may be lost while all transitions are there.
+TEST(FlightRecorder, TellsStatesFromBeforeABlackoutOfFamilies) {
+  CollectingOutput output;
+  FlightRecorder recorder(output, 1, kOneChunk, kRecords);
+  test::ChunkBuilder forgotten = begun(0, 0, 10).id(1, 7, 5, "sleeper").at(20).sleep(1);
+  forgotten.at(30).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FAMILIES);
+  give_ended(recorder, 0, 0,
+             forgotten.at(40).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FAMILIES, 2));
+  give_ended(recorder, 0, 1, begun(0, 1, 200).record(FTrace_EVT_ipoint));
+  recorder.save(output, 300);
+  EXPECT_EQ(told_states(Reading(output)),
+            (std::map<std::string, uint32_t>{
+                {"sleeper", state_word(ThreadState::Paused, 0, FTRACE_OFFCPU_SLEEP)}}));
+}
+
+TEST(FlightRecorder, TellsNoReasonOfAThreadThatWasWoken) {
+  CollectingOutput output;
+  FlightRecorder recorder(output, 1, kOneChunk, kRecords);
+  test::ChunkBuilder forgotten = begun(0, 0, 10).id(1, 7, 5, "woken").dispatch(1);
+  forgotten.at(20).sleep(1, 0, FTRACE_OFFCPU_DISK).at(30).activate(1);
+  give_ended(recorder, 0, 0, forgotten);
+  give_ended(recorder, 0, 1, begun(0, 1, 200).record(FTrace_EVT_ipoint));
+  recorder.save(output, 300);
+  EXPECT_EQ(told_states(Reading(output)),
+            (std::map<std::string, uint32_t>{{"woken", state_word(ThreadState::Warming, 0, 0)}}));
+}
+
+/// The fewest bytes at which all of so many equal chunks are kept.
+uint64_t least_bytes(uint32_t chunks) {
+  for (uint64_t bytes = 1;; bytes++) {
+    CollectingOutput output;
+    FlightRecorder recorder(output, 1, bytes, kRecords);
+    for (uint32_t number = 1; number <= chunks; number++)
+      give(recorder, event_chunk(0, number, 1000 * number, 1));
+    if (recorder.events_forgotten() == 0)
+      return bytes;
+  }
+}
+
+TEST(FlightRecorder, FillsItsBytesToTheLast) {
+  EXPECT_EQ(2 * least_bytes(3), 3 * least_bytes(2));
+}
+
 TEST(FlightRecorder, SavesWhileItGoesOn) {
   CollectingOutput at_end, first, second;
   FlightRecorder recorder(at_end, 1, kBytes, kRecords);

@@ -83,7 +83,15 @@ TEST_F(MissingRecords, AFileThatIsMissingIsNamed) {
 // As a copy that ended too early leaves it: each chunk that is there is sound.
 TEST_F(MissingRecords, AFileThatEndsBetweenTwoChunksIsShort) {
   drop_last_records(1, 5);
-  EXPECT_EQ(open().count("5 of its " + std::to_string(count_[1]) + " records are missing"), 1u);
+  const CollectingSink sink = open();
+  ASSERT_FALSE(sink.told.empty());
+  EXPECT_EQ(sink.told[0].what, "5 of its " + std::to_string(count_[1]) + " records are missing");
+  EXPECT_EQ(sink.told[0].offset, (count_[1] - 5) * sizeof(ftrace_record)) << "in bytes";
+}
+
+TEST_F(MissingRecords, OneRecordThatIsMissingIsSeen) {
+  drop_last_records(1, 1);
+  EXPECT_EQ(open().count("1 of its " + std::to_string(count_[1]) + " records are missing"), 1u);
 }
 
 TEST_F(MissingRecords, AFileWhoseFirstChunkIsMissingIsShort) {
@@ -92,6 +100,28 @@ TEST_F(MissingRecords, AFileWhoseFirstChunkIsMissingIsShort) {
   const auto &records = second.records();
   TraceBuilder::write_file(trace_.file(1), records.data(), records.size() * sizeof(ftrace_record));
   EXPECT_EQ(open().count(std::to_string(count_[1] - records.size()) + " of its "), 1u);
+}
+
+// The numbers of a flight recorder's chunks need not begin with 0: it has forgotten the others, and
+// says so itself. A gap is only where records are missing that were written.
+TEST_F(MissingRecords, AFirstChunkOfAnyNumberIsWholeIfAllThatWasWrittenIsThere) {
+  ChunkBuilder chunk(1);
+  chunk.at(150).record(FTrace_EVT_ipoint).at(200).stop().records()[2].par2 = 4;
+  const auto &records = chunk.records();
+  TraceBuilder::write_file(trace_.file(1), records.data(), records.size() * sizeof(ftrace_record));
+  for (uint64_t more : {0, 1}) {
+    const std::string json =
+        R"({"format": "ovnitrace", "version": 1, "written": [{"cpu": 1, "records": )" +
+        std::to_string(records.size() + more) + "}]}";
+    TraceBuilder::write_file(dir_ / "trace.json", json.data(), json.size());
+    CollectingSink sink;
+    const auto source = open_trace({{dir_.path(), 0}}, sink);
+    uint64_t gaps = 0;
+    for (Event event; source->next(event);)
+      gaps += event.kind == FTrace_EVT_blackout_start;
+    EXPECT_EQ(gaps, more);
+    EXPECT_EQ(sink.told.size(), more);
+  }
 }
 
 TEST_F(MissingRecords, AreToldOfCompressedFilesToo) {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who has a tid, what CPUs are called, and what becomes of faults: emulator/core beside channels.
+#include "emulator/core/replay.h"
+#include "tests/unit/support/collecting_sink.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingSink;
+
+constexpr uint32_t kTid = 7;
+
+/// One thread of the tid for each birth, on node 0.
+Catalog born(const std::vector<uint64_t> &births) {
+  Catalog catalog;
+  catalog.nodes = {{"a"}, {"b"}};
+  for (uint64_t birth : births)
+    catalog.threads.push_back({.tid = kTid, .birth = birth, .name = {}});
+  return catalog;
+}
+
+// In whatever order the catalog has them, and whichever of them have ended.
+TEST(System, FindsTheLatestThreadOfATidThatIsNotDead) {
+  std::vector<uint64_t> births = {100, 200, 300};
+  do {
+    const Catalog catalog = born(births);
+    for (unsigned dead = 0; dead < 8; dead++) {
+      System system(catalog, {});
+      uint32_t expected = kNone;
+      for (bool alive : {false, true})
+        for (uint64_t birth : {100, 200, 300}) {
+          const uint32_t thread =
+              uint32_t(std::find(births.begin(), births.end(), birth) - births.begin());
+          if (alive == !(dead >> thread & 1))
+            expected = thread;
+        }
+      for (uint32_t thread = 0; thread < 3; thread++)
+        if (dead >> thread & 1)
+          system.change(thread, ThreadState::Dead, kNone);
+      EXPECT_EQ(system.find_thread(0, kTid), expected) << births[0] << " first, dead: " << dead;
+      EXPECT_EQ(system.find_thread(1, kTid), kNone);
+      EXPECT_EQ(system.find_thread(0, kTid + 1), kNone);
+    }
+  } while (std::next_permutation(births.begin(), births.end()));
+}
+
+TEST(System, KeepsTheNumbersOfTwoNodesApart) {
+  Catalog catalog;
+  catalog.nodes = {{"a"}, {"b"}};
+  catalog.cpus = {{0, 0}, {1, 0}, {0, 1}};
+  for (uint32_t node : {0, 1})
+    catalog.threads.push_back({.tid = kTid, .node = node, .name = {}});
+  SystemOptions options;
+  options.virtual_cpus = true;
+  const System system(catalog, options);
+  EXPECT_EQ(system.find_thread(0, kTid), 0u);
+  EXPECT_EQ(system.find_thread(1, kTid), 1u);
+  EXPECT_EQ(system.find_cpu(0, 0), 0u);
+  EXPECT_EQ(system.find_cpu(0, 1), 1u);
+  EXPECT_EQ(system.find_cpu(1, 0), 2u);
+  EXPECT_EQ(system.find_cpu(1, 1), kNone);
+  EXPECT_EQ(system.virtual_cpu(0), 3u);
+  EXPECT_EQ(system.virtual_cpu(1), 4u);
+  EXPECT_EQ(system.virtual_cpu(2), kNone);
+  EXPECT_EQ(cpu_name(system, 1), "a CPU 1");
+  EXPECT_EQ(cpu_name(system, 2), "b CPU 0");
+  EXPECT_EQ(cpu_name(system, 4), "b virtual CPU");
+  EXPECT_EQ(cpu_name(system, kNone), "no CPU");
+}
+
+TEST(System, NamesNoNodeWhereThereIsOne) {
+  Catalog catalog;
+  catalog.nodes = {{"a"}};
+  catalog.cpus = {{3, 0}};
+  const System system(catalog, {});
+  EXPECT_EQ(cpu_name(system, 0), "CPU 3");
+  EXPECT_EQ(system.virtual_cpu(0), kNone);
+}
+
+TEST(System, NamesAThreadByItsTidWhereItHasNoName) {
+  Catalog catalog;
+  catalog.threads = {{.tid = 7, .name = "app"}, {.tid = 8, .name = {}}};
+  EXPECT_EQ(thread_name(catalog, 0), "app (7)");
+  EXPECT_EQ(thread_name(catalog, 1), "thread 8");
+  EXPECT_EQ(thread_name(catalog, 2), "no thread");
+}
+
+TEST(FaultLog, SaysWhereAndCountsBeyondItsLimit) {
+  Catalog catalog;
+  catalog.files = {"one", "two"};
+  catalog.begin = 100;
+  CollectingSink sink;
+  FaultLog faults(catalog, sink, 2);
+  Event event;
+  event.time = 130;
+  event.file = 1;
+  event.offset = 48;
+  faults.add(event, [] { return "impossible"; });
+  event.time = 99; // before the trace begins
+  event.file = kNoFile;
+  faults.add(event, [] { return "earlier"; });
+  faults.add(event, []() -> std::string {
+    ADD_FAILURE() << "its text is not wanted";
+    return {};
+  });
+  EXPECT_EQ(faults.count(), 3u);
+  ASSERT_EQ(sink.told.size(), 2u);
+  EXPECT_EQ(sink.told[0].file, "two");
+  EXPECT_EQ(sink.told[0].offset, 48u);
+  EXPECT_EQ(sink.told[0].time, 30u);
+  EXPECT_EQ(sink.told[0].what, "impossible");
+  EXPECT_EQ(sink.told[1].file, "");
+  EXPECT_EQ(sink.told[1].time, 0u);
+}
+
+TEST(Replay, CountsUntakenKindsUpToALimitAndTheRestTogether) {
+  const Catalog catalog;
+  CollectingSink sink;
+  Replay replay(catalog, {}, {}, sink, FaultLog::kUnlimited);
+  const auto handle = [&](uint32_t kind) {
+    Event event;
+    event.kind = kind;
+    replay.handle(event);
+  };
+  constexpr uint32_t kKinds = uint32_t(Replay::kMaxUntakenKinds);
+  for (uint32_t n = 0; n < kKinds + 3; n++)
+    handle(0x1000 + n);
+  handle(0x1000); // has its own place still
+  EXPECT_EQ(replay.untaken().size(), kKinds + 1);
+  EXPECT_EQ(replay.untaken().at(0x1000), 2u);
+  EXPECT_EQ(replay.untaken().at(0x1000 + kKinds - 1), 1u);
+  EXPECT_EQ(replay.untaken().at(kNone), 3u);
+}
+
+} // namespace
+} // namespace ovnitrace
