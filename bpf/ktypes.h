@@ -94,6 +94,13 @@ struct sched_dl_entity {
 	struct hrtimer dl_timer;    /* replenishes the budget */
 };
 
+typedef struct {
+	unsigned int val;
+} kuid_t;
+struct cred {
+	kuid_t uid;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* `state` before 5.14 */
@@ -117,6 +124,7 @@ struct task_struct {
 	__u64 start_time;
 	__u64 self_exec_id; /* one more after each execve */
 	struct pid *thread_pid;
+	const struct cred *cred;
 };
 
 /* The user's registers at the entry into the kernel: the system call, if it was one, and its

@@ -13,6 +13,8 @@ const volatile __u64 wakeup_watermark = 0; /* bytes in a ring at which the reade
 /* What is known of a tid. Every creation writes the entry of the new tid, so nothing has to be
  * cleaned up at an exit. An array and not task storage, because a lookup in it is inlined. */
 #define THREAD_TRACED	     (1u << 31)
+#define THREAD_NAMED	     (1u << 30) /* the loader has its present name */
+#define THREAD_PROGRAM	     (1u << 29) /* of the program that the loader started */
 #define THREAD_CONTEXT_SHIFT 24		/* enum ftrace_wakeup_context of the last waking, 3 bits */
 #define THREAD_WAKER_MASK    FTRACE_TID_MASK
 

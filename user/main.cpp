@@ -36,7 +36,7 @@ constexpr const char *kFooter =
     "  sudo ovnitrace -o run1 -- mpirun -n 4 ./app\n"
     "  sudo ovnitrace -a -d 5                    the whole machine for five seconds\n"
     "  sudo ovnitrace -a -- ./app                the whole machine while the program runs\n"
-    "  sudo ovnitrace -p 1234                    a process that is running, until Ctrl-C\n"
+    "  sudo ovnitrace -p 1234,5678               processes that run and their children, until Ctrl-C\n"
     "  ovnitrace info run1                       who ran, waited, was preempted, and how long\n"
     "\n"
     "The program runs as the user who called sudo, and its exit status is ovnitrace's (128 + the "

@@ -88,6 +88,16 @@ static __always_inline bool is_own_event(__u16 code)
 	       code == FTrace_EVT_ipoint || code == FTrace_EVT_data_pointer;
 }
 
+const volatile __u32 recorder_uid = 0; /* who records; set by the loader before loading */
+
+/* It acts on all that is captured: so nobody else may, as other users on a machine that is captured
+ * as a whole. Not bpf_get_current_uid_gid(), which counts in the user namespace of the caller. */
+static __always_inline bool may_filter(struct task_struct *current)
+{
+	return thread_entry(current->pid) & THREAD_PROGRAM ||
+	       BPF_CORE_READ(current, cred, uid.val) == recorder_uid;
+}
+
 /* FTrace_set_filter(code, status). It changes nothing for the scheduler's family, nor for those
  * that the user of ovnitrace has not chosen, and then it is not told either. */
 static __always_inline bool is_filter(__u16 code, __u32 status)
@@ -134,7 +144,7 @@ static __always_inline void log_own(struct pt_regs *ctx, struct user_probe *prob
 	if (is_own_event(code)) {
 		if (is_on(code) && !is_disabled(current))
 			log_full(code, par1, par2, FAMILY_OWN | current->pid, 0);
-	} else if (is_filter(code, par1)) {
+	} else if (is_filter(code, par1) && may_filter(current)) {
 		set_filter(code, par1, par2, current->pid);
 	} else {
 		__sync_fetch_and_add(&user_refused, 1);

@@ -8,17 +8,22 @@ struct {
 	__uint(max_entries, CAPTURE_LIFE_BYTES);
 } life SEC(".maps");
 
+const volatile bool only_targets = false; /* and not their children; set by the loader before
+					   * loading */
+
 __u64 life_lost = 0;	   /* life events that found no room */
 __u32 followed = 0;	   /* a thread whose children are traced: the loader; 0: none */
 __u32 program_pid = 0;	   /* the process that the loader started */
 __u32 program_threads = 0; /* its threads that have not left their CPU for ever */
 
-static __always_inline void set_traced(__u32 tid)
+/* `more`: THREAD_PROGRAM or 0 */
+static __always_inline void set_traced(__u32 tid, __u32 more)
 {
 	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
 
 	if (entry)
-		*entry = THREAD_TRACED | FTRACE_WAKER_UNKNOWN << THREAD_CONTEXT_SHIFT;
+		*entry = THREAD_TRACED | THREAD_NAMED | more |
+			 FTRACE_WAKER_UNKNOWN << THREAD_CONTEXT_SHIFT;
 }
 
 /* Whether the caller's children are traced from now on. Run in the loader, and not told a tid by
@@ -44,18 +49,46 @@ static __always_inline void life_fill(struct life_record *r, __u32 kind, struct 
 				  p->comm); /* old kernels leave bytes behind its end */
 }
 
-static __always_inline void life_send(struct life_record *r)
+/* Whether it found room. */
+static __always_inline bool life_try(struct life_record *r)
 {
 	__u64 used = bpf_ringbuf_query(&life, BPF_RB_AVAIL_DATA);
 
 	/* The reader is woken at each step of 64 KiB above a quarter, and not at one watermark:
 	 * several CPUs send at once, and none of them may see a crossing. */
-	if (bpf_ringbuf_output(&life, r, sizeof(*r),
-			       used >= CAPTURE_LIFE_BYTES / 4 &&
-					       used >> 16 != (used + sizeof(*r)) >> 16
-				       ? BPF_RB_FORCE_WAKEUP
-				       : BPF_RB_NO_WAKEUP))
+	return !bpf_ringbuf_output(&life, r, sizeof(*r),
+				   used >= CAPTURE_LIFE_BYTES / 4 &&
+						   used >> 16 != (used + sizeof(*r)) >> 16
+					   ? BPF_RB_FORCE_WAKEUP
+					   : BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void life_send(struct life_record *r)
+{
+	if (!life_try(r))
 		__sync_fetch_and_add(&life_lost, 1);
+}
+
+/* A name that finds no room is no loss: it is sent when the thread appears again. */
+static __noinline int send_name(struct task_struct *p)
+{
+	struct life_record r;
+	__u32 tid = p->pid;
+	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+
+	life_fill(&r, LIFE_NAME, p, trace_all);
+	if (entry && life_try(&r))
+		__sync_fetch_and_or(entry, THREAD_NAMED);
+	return 0;
+}
+
+/* Who appears beside a traced thread, as the next on its CPU or as its waker, has a name too. So
+ * has, with trace_all, a thread that the snapshot did not show. `entry`: of `p`. Sent once, and
+ * again after a renaming. */
+static __always_inline void name_once(struct task_struct *p, __u32 entry)
+{
+	if (!(entry & THREAD_NAMED) && p->pid)
+		send_name(p);
 }
 
 /* The last switch: the kernel's accounting of the thread is final now, its own update for this
@@ -86,16 +119,19 @@ int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
 	__u32 tid = child->pid;
 	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
 	__u32 creator = parent->pid;
+	bool of_program = thread_entry(creator) & THREAD_PROGRAM;
 	struct life_record r;
 
-	if (creator && creator == followed)
+	if (creator && creator == followed) {
 		program_pid = child->tgid;
-	else if (!trace_all && !is_traced(creator)) {
+		of_program = true;
+	} else if (!trace_all &&
+		   (!is_traced(creator) || (only_targets && child->tgid != parent->tgid))) {
 		if (entry && *entry)
 			*entry = 0; /* the tid was a traced thread's once */
 		return 0;
 	}
-	set_traced(tid);
+	set_traced(tid, of_program ? THREAD_PROGRAM : 0);
 	if ((__u32)child->tgid == program_pid)
 		__sync_fetch_and_add(&program_threads, 1);
 	life_fill(&r, LIFE_NEW, child, parent->pid);
@@ -111,7 +147,7 @@ int BPF_PROG(on_exec, struct task_struct *p, int old_tid, struct linux_binprm *b
 	if (!is_traced(p->pid) && !is_traced(old_tid))
 		return 0;
 	if (p->pid != old_tid)
-		set_traced(p->pid);
+		set_traced(p->pid, thread_entry(old_tid) & THREAD_PROGRAM);
 	life_fill(&r, LIFE_EXEC, p, old_tid);
 	life_send(&r);
 	return 0;
@@ -134,11 +170,16 @@ int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 {
 	struct life_record r;
 	char name[CAPTURE_COMM_LEN] = {};
-	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 cpu = bpf_get_smp_processor_id(), tid = p->pid;
 	struct cpu_stage *s;
 
-	if (!is_traced(p->pid))
+	if (!is_traced(tid)) {
+		__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+
+		if (entry && *entry & THREAD_NAMED)
+			__sync_fetch_and_and(entry, ~THREAD_NAMED);
 		return 0;
+	}
 	life_fill(&r, LIFE_RENAME, p, 0);
 	bpf_probe_read_kernel_str(name, sizeof(name), comm);
 	if (((__u64 *)name)[0] == ((__u64 *)r.comm)[0] &&

@@ -4,8 +4,12 @@
  */
 #include <ovnitrace/thread_state.h>
 
-const volatile __u32 snapshot_pid =
-	0; /* only of this process, 0: all; set by the loader before loading */
+/* Without trace_all: the processes whose threads are to be traced, as the loader counts pids. Set
+ * by the loader before loading. */
+const volatile __u32 target_pids[CAPTURE_TARGETS] = {};
+const volatile __u32 targets = 0;
+
+__u32 newly_traced = 0; /* by mark_targets(), set to 0 by the loader */
 
 /* The process id of a thread as the loader knows it: ids are counted anew in each PID namespace.
  * The iterator visits the threads of the loader's namespace and of those in it, so that level is
@@ -24,19 +28,56 @@ static __always_inline __u32 pid_for_loader(struct task_struct *p)
 	return number;
 }
 
-/* Threads that are alive already. The clock is read after the state: a transition before that
- * instant tells more than the snapshot, and one after it agrees with it. */
+static __always_inline bool is_target(struct task_struct *p)
+{
+	__u32 pid = pid_for_loader(p);
+
+	for (__u32 n = 0; n < CAPTURE_TARGETS && n < targets; n++)
+		if (target_pids[n] == pid)
+			return true;
+	return false;
+}
+
+/* Lets the threads of the targets be traced and, unless only_targets, those of their living
+ * descendants. The loader runs it until it finds none any more: a child may be visited before its
+ * parent, and threads are created meanwhile. */
+SEC("iter/task")
+int mark_targets(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+	__u32 tid, parent;
+
+	if (!p || !p->pid)
+		return 0;
+	tid = p->pid;
+	if (thread_entry(tid) & THREAD_TRACED)
+		return 0;
+	parent = BPF_CORE_READ(p, real_parent, pid);
+	if (is_target(p) || (!only_targets && thread_entry(parent) & THREAD_TRACED)) {
+		set_traced(tid, 0);
+		newly_traced++;
+	}
+	return 0;
+}
+
+/* Threads that are alive already, and traced since a while: the loader sees to it that no switch is
+ * under way that was not logged because its thread was not traced yet. The clock is read after the
+ * state: a transition before that instant tells more than the snapshot, and one after it agrees
+ * with it. */
 SEC("iter/task")
 int snapshot(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
-	__u32 state, value = OVNI_THREAD_PAUSED, reason = 0;
+	__u32 tid, state, value = OVNI_THREAD_PAUSED, reason = 0;
 	struct life_record r;
+	__u32 *entry;
 
-	if (!p || !p->pid || (snapshot_pid && pid_for_loader(p) != snapshot_pid))
+	if (!p || !is_traced(p->pid))
 		return 0;
-	if (snapshot_pid)
-		set_traced(p->pid);
+	tid = p->pid;
+	entry = bpf_map_lookup_elem(&threads, &tid);
+	if (entry)
+		__sync_fetch_and_or(entry, THREAD_NAMED);
 	state = task_state(p);
 	if (p->on_cpu)
 		value = OVNI_THREAD_RUNNING;

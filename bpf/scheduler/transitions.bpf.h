@@ -3,8 +3,7 @@
  * What the scheduler does to traced threads: switch, wakeup, migration. A thread that is not traced
  * costs a test, one that is a clock read and two stores.
  */
-__u64 complete_since =
-	-1ULL; /* ns: from here on the state of every traced thread is known; set by the loader */
+__u64 complete_since = -1ULL; /* ns: all programs are attached from here on; set by the loader */
 
 /* Why a thread that blocked did; __state as include/linux/sched.h has it. Compound states (killable
  * and idle sleeps) are told by the bits that ps tells them by. */
@@ -28,8 +27,8 @@ static __always_inline __u32 blocked_reason(__u32 state)
 
 /* A thread leaves its CPU that was not seen to take it: the kernel did not run us at that switch.
  * (Some kernels show no event of certain threads, among them the switch from such a thread to
- * ours.) The kernel's own account tells since when it has had the CPU. Returns the tid under which
- * it took it. */
+ * ours.) Or it was not traced yet at that switch. The kernel's own account tells since when it has
+ * had the CPU. Returns the tid under which it took it. */
 static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, struct task_struct *p,
 					    __u64 now)
 {
@@ -51,7 +50,9 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 				      struct task_struct *next, __u32 prev_state)
 {
 	__u32 prev_tid = prev->pid, next_tid = next->pid, reason, taken_as = prev_tid;
-	bool prev_traced = is_traced(prev_tid), next_traced = is_traced(next_tid);
+	__u32 next_entry = thread_entry(next_tid);
+	bool prev_traced = is_traced(prev_tid);
+	bool next_traced = trace_all ? next_tid != 0 : next_entry & THREAD_TRACED;
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_stage *s;
 	__u64 word, now;
@@ -90,6 +91,7 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 		word |= SCHED_A_TRACED;
 	if (next_traced)
 		word |= SCHED_B_TRACED;
+	name_once(next, next_entry);
 	stage_at(s, cpu, now, word);
 	s->running = next_traced ? next_tid : 0;
 	s->running_task = (__u64)next;
@@ -129,8 +131,9 @@ int BPF_PROG(on_waking, struct task_struct *p)
 
 	if (p == waker || !entry || (!trace_all && !(*entry & THREAD_TRACED)))
 		return 0;
-	*entry = THREAD_TRACED | wakeup_context(waker) << THREAD_CONTEXT_SHIFT |
-		 (waker->pid & THREAD_WAKER_MASK);
+	name_once(waker, thread_entry(waker->pid));
+	*entry = THREAD_TRACED | (*entry & (THREAD_NAMED | THREAD_PROGRAM)) |
+		 wakeup_context(waker) << THREAD_CONTEXT_SHIFT | (waker->pid & THREAD_WAKER_MASK);
 	return 0;
 }
 
@@ -144,6 +147,7 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 		entry = FTRACE_WAKER_UNKNOWN
 			<< THREAD_CONTEXT_SHIFT; /* no sched_waking of it was seen */
 	}
+	name_once(p, entry);
 	stage(SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
 			 entry & THREAD_WAKER_MASK) |
 	      SCHED_A_TRACED);
@@ -166,6 +170,7 @@ int BPF_PROG(on_wakeup_new, struct task_struct *p)
 
 	if (!is_traced(tid))
 		return 0;
+	name_once(bpf_get_current_task_btf(), thread_entry(bpf_get_current_task_btf()->pid));
 	stage(SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, tid,
 			 bpf_get_current_task_btf()->pid) |
 	      SCHED_A_TRACED);

@@ -48,6 +48,17 @@ bool is_stray(const CLI::ParseError &error, const CLI::App &app) {
          (named.empty() || named.front()->get_name() == "record");
 }
 
+/// CLI11's "Could not convert: --cpu = x" does not say what is wrong with which.
+std::string message_of(const CLI::ParseError &error) {
+  constexpr std::string_view kConvert = "Could not convert: ", kIs = " = ";
+  const std::string message = error.what();
+  const size_t is = message.find(kIs);
+  if (!message.starts_with(kConvert) || is == message.npos)
+    return message;
+  const std::string option = message.substr(kConvert.size(), is - kConvert.size());
+  return option + ": '" + message.substr(is + kIs.size()) + "' is not what it takes";
+}
+
 /// What --help and --version ask for.
 int print_help(const CLI::App &app, const CLI::ParseError &error) {
   const int status = app.exit(error);
@@ -70,7 +81,7 @@ int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexce
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
       return print_help(app, error);
-    std::string message = error.what();
+    std::string message = message_of(error);
     if (stray_hint && is_stray(error, app))
       message += std::string("; ") + stray_hint;
     return fail(message + "\nTry '" + command_of(app) + " --help'.", kExitUsage);

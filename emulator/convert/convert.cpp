@@ -89,6 +89,7 @@ public:
     result.length = end;
     result.thread_rows = thread_layout_.rows.size();
     result.cpu_rows = cpu_layout_.rows.size();
+    replay_.faults().report_unseen();
     result.faults = replay_.faults().count();
     result.untaken = replay_.untaken();
   }

@@ -5,6 +5,7 @@
 #include "emulator/input/source.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace ovnitrace {
@@ -24,6 +25,18 @@ public:
   }
   uint64_t count() const { return count_; }
 
+  /// A capture does not show that `thread` left its CPU: some kernels hide the switches of certain
+  /// threads. A known limit and no fault, unless all faults are wanted: counted, and reported in
+  /// one line by report_unseen().
+  template <class F> void add_unseen_switch(const Event &event, uint32_t thread, F &&what) {
+    if (limit_ == kUnlimited)
+      return add(event, what);
+    unseen_switches_++;
+    hidden_.insert(thread);
+  }
+  /// Once, at the end.
+  void report_unseen() const;
+
 private:
   void warn(const Event &event, std::string what);
 
@@ -31,6 +44,8 @@ private:
   DiagnosticSink &sink_;
   uint64_t limit_;
   uint64_t count_ = 0;
+  uint64_t unseen_switches_ = 0;
+  std::set<uint32_t> hidden_; ///< threads whose switches were not seen
 };
 
 } // namespace ovnitrace

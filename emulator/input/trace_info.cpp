@@ -7,6 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace ovnitrace {
 
 namespace {
@@ -103,7 +107,34 @@ uint64_t time_of(const nlohmann::json &json, const char *key) {
   return time < kLatest ? time : 0;
 }
 
+std::vector<PeerName> peers_of(const nlohmann::json &json) {
+  std::vector<PeerName> peers;
+  const auto it = json.find("peers");
+  if (it == json.end() || !it->is_array())
+    return peers;
+  for (const nlohmann::json &element : *it) {
+    const uint64_t tid = element.is_object() ? number_of(element, "tid") : 0;
+    const uint64_t pid = element.is_object() ? number_of(element, "pid") : 0;
+    if (tid > 0 && tid <= UINT32_MAX && pid <= UINT32_MAX)
+      peers.push_back(
+          {uint32_t(tid), uint32_t(pid), number_of(element, "since_ns"), text_of(element, "name")});
+  }
+  std::stable_sort(peers.begin(), peers.end(), [](const PeerName &a, const PeerName &b) {
+    return std::pair(a.tid, a.since_ns) < std::pair(b.tid, b.since_ns);
+  });
+  return peers;
+}
+
 } // namespace
+
+const PeerName *TraceInfo::peer(uint32_t tid, uint64_t time) const {
+  const auto later = std::upper_bound(
+      peers.begin(), peers.end(), std::pair(tid, time),
+      [](const auto &at, const PeerName &peer) { return at < std::pair(peer.tid, peer.since_ns); });
+  if (later != peers.begin() && std::prev(later)->tid == tid)
+    return &*std::prev(later);
+  return later != peers.end() && later->tid == tid ? &*later : nullptr;
+}
 
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
   const std::string name = path + "/trace.json";
@@ -145,7 +176,8 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .end_ns = time_of(json, "end_ns"),
                  .written = written_of(json),
                  .unwritten = unwritten_of(json),
-                 .write_failed = object_of(json, "ended").contains("write_error")};
+                 .write_failed = object_of(json, "ended").contains("write_error"),
+                 .peers = peers_of(json)};
   if (info.write_failed && number_of(json, "forgotten") == 0)
     info.begin_ns = time_of(json, "begin_ns");
   const nlohmann::json clock = object_of(json, "clock");

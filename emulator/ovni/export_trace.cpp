@@ -66,6 +66,7 @@ export_trace(EventSource &source, const std::string &directory, DiagnosticSink &
     throw Error("no thread of the trace has a state that an ovni trace could show: nothing to "
                 "export");
   store.finish();
+  replay.faults().report_unseen();
   return {exporter.counts(), exporter.streams(), replay.faults().count()};
 }
 

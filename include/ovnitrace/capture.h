@@ -24,6 +24,7 @@
 
 #define CAPTURE_BATCH	   32 /* transitions in one message: 2^n */
 #define CAPTURE_COMM_LEN   16
+#define CAPTURE_TARGETS	   64	      /* most processes that a capture can be attached to */
 #define CAPTURE_LIFE_BYTES (4u << 20) /* ring of life events: room for 37,000 */
 
 /* ---- scheduling transitions ------------------------------------------------------------------ */
@@ -135,6 +136,8 @@ enum life_kind {
 	LIFE_EXIT = 4,	   /* begins to exit: arg = wait status */
 	LIFE_DEAD = 5,	   /* has left its CPU for ever: account is final */
 	LIFE_SNAPSHOT = 6, /* was alive before the capture: arg = par2 of FTrace_EXT_snapshot */
+	LIFE_NAME = 7,	   /* the name of one that appears beside traced threads, or, arg = 1, of a
+			    * traced one that the snapshot did not show; no event of its own */
 };
 
 /* The kernel's own accounting of a thread, from its task_struct. */

@@ -4,8 +4,12 @@
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
 
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <set>
 
 namespace fs = std::filesystem;
@@ -122,6 +126,158 @@ TEST_F(Attach, FollowsChildrenThatComeLater) {
   expect_convertible();
 }
 
+// A master with workers, which has them already.
+TEST_F(Attach, TakesTheLivingDescendantsToo) {
+  Process program({.argv = {"sh", "-c",
+                            "sh -c 'while [ ! -e " + path("go") +
+                                " ]; do sleep 0.01; done; true' & echo $!; wait"}});
+  ASSERT_TRUE(eventually([&] { return program.out().ends_with("\n"); }, "the child runs"));
+  const auto child = uint32_t(std::stoul(lines_of(program.out()).at(0)));
+  Process alone(
+      record_command(path("alone"), {}, {"-p", std::to_string(program.pid()), "--no-children"}));
+  Process tracer(attach_command(program.pid()));
+  wait_for_capture();
+  ASSERT_TRUE(eventually([&] { return exists(path("alone") + "/trace.json"); }, "the other too"));
+  usleep(100'000);
+  write_text(path("go"), "");
+  EXPECT_EQ(tracer.wait().status(), 0);
+  EXPECT_EQ(alone.wait().status(), 0);
+  const TraceRecord with_children = read_trace_json(trace());
+  EXPECT_TRUE(with_children.thread(uint32_t(program.pid())));
+  EXPECT_TRUE(with_children.thread(child));
+  EXPECT_GT(with_children.threads.size(), 2u) << "and those that it starts meanwhile";
+  const TraceRecord without = read_trace_json(path("alone"));
+  ASSERT_EQ(without.threads.size(), 1u);
+  EXPECT_EQ(without.threads[0].tid, uint32_t(program.pid()));
+  expect_convertible();
+}
+
+TEST_F(Attach, TakesListsOfProcessesAndEndsWhenAllHaveEnded) {
+  Process first({.argv = {"sleep", "1000"}}), second({.argv = {"sleep", "1000"}}),
+      third({.argv = {"sleep", "1000"}}), other({.argv = {"sleep", "1000"}});
+  Process tracer(
+      record_command(trace(), {},
+                     {"-p", std::to_string(first.pid()) + "," + std::to_string(second.pid()), "-p",
+                      std::to_string(third.pid())}));
+  wait_for_capture();
+  third.signal(SIGKILL);
+  first.signal(SIGKILL);
+  usleep(50'000);
+  EXPECT_TRUE(tracer.running()) << "one is left";
+  second.signal(SIGKILL);
+  const Outcome outcome = tracer.wait();
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  const TraceRecord told = read_trace_json(trace());
+  EXPECT_EQ(told.how, "the processes ended");
+  for (const Process *process : {&first, &second, &third})
+    EXPECT_TRUE(told.thread(uint32_t(process->pid())));
+  EXPECT_FALSE(told.thread(uint32_t(other.pid())));
+  for (const char *wrong : {"0", "1,", "x", "1x", "4194304"}) {
+    const Outcome refused = run({.argv = {ovnitrace(), "-p", wrong}});
+    EXPECT_EQ(refused.status(), 2) << wrong;
+    EXPECT_NE(refused.err.find("--pid: give a whole number"), std::string::npos) << refused.err;
+  }
+}
+
+// The snapshot of a thread that is being switched must not be older than the first switch of it.
+TEST_F(Attach, ToProcessesThatSwitchAllTheTimeIsSound) {
+  Process program({.argv = {installed("pingpong"), "--threads", "100000000"}});
+  for (int n = 0; n < 20; n++) {
+    ASSERT_EQ(
+        run(record_command(trace(), {}, {"-f", "-p", std::to_string(program.pid()), "-d", "20ms"}))
+            .status(),
+        0);
+    const Outcome outcome = run({.argv = {ovnitrace(), "convert", "--lint", trace()}});
+    ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  }
+}
+
+TEST_F(Attach, SaysAtOnceWhatItDoesAndHowToStop) {
+  Process program({.argv = {"sleep", "1000"}});
+  Process tracer(attach_command(program.pid()));
+  const std::string expected = "tracing process " + std::to_string(program.pid()) +
+                               " (sleep) with children until it ends or "
+                               "Ctrl-C";
+  EXPECT_TRUE(eventually([&] { return tracer.err().find(expected) != std::string::npos; },
+                         "it says what it does: " + tracer.err()));
+  EXPECT_NE(tracer.err().find(trace()), std::string::npos) << tracer.err();
+  tracer.signal(SIGINT);
+  EXPECT_EQ(tracer.wait().status(), 0);
+}
+
+// Who wakes a traced thread, or is the next on its CPU, has a name without being traced.
+TEST_F(Attach, NamesThePeersOfTheTracedThreads) {
+  Process waker({.argv = {"sh", "-c",
+                          "exec 3<> " + path("pipe") + "; while :; do echo >&3; sleep 0.01; done"},
+                 .in_child = [this] { mkfifo(path("pipe").c_str(), 0666); }});
+  ASSERT_TRUE(eventually([&] { return exists(path("pipe")); }, "the pipe"));
+  Process reader({.argv = {"sh", "-c", "while read x; do :; done < " + path("pipe")}});
+  Command command = attach_command(reader.pid());
+  command.argv.insert(command.argv.end(), {"-d", "300ms"});
+  ASSERT_EQ(run(command).status(), 0);
+  const auto json = nlohmann::json::parse(read_text(trace() + "/trace.json"));
+  std::map<uint32_t, std::string> names;
+  for (const auto &peer : json.at("peers"))
+    names[peer.at("tid")] = peer.at("name");
+  EXPECT_EQ(names[uint32_t(waker.pid())], "sh");
+  EXPECT_FALSE(names.contains(uint32_t(reader.pid()))) << "it is traced, and no peer";
+  EXPECT_EQ(json.at("threads").size(), 1u) << "peers are no threads of the trace";
+  size_t peers = 0;
+  for (const DumpEvent &event : dump(trace()))
+    for (const char *who : {"next", "waker"}) {
+      const auto tid = uint32_t(atoi(event.detail(who).c_str()));
+      if (tid && tid != uint32_t(reader.pid()) && event.time > 0) {
+        EXPECT_TRUE(names.contains(tid)) << who << " " << tid;
+        peers++;
+      }
+    }
+  EXPECT_GT(peers, 0u);
+}
+
+// -d with a program limits the capture and not the program.
+TEST_F(Attach, ToAProgramEndsAfterItsDurationAndTheProgramGoesOn) {
+  const Outcome outcome =
+      record({"sh", "-c", "sleep 0.4; touch " + path("done") + "; exit 3"}, {"-d", "100ms"}, 3);
+  EXPECT_TRUE(exists(path("done")));
+  EXPECT_NE(outcome.err.find("the time was over: tracing stopped; the program goes on untraced"),
+            std::string::npos)
+      << outcome.err;
+  const TraceRecord told = read_trace_json(trace());
+  EXPECT_EQ(told.how,
+            "the time was over and tracing stopped; later the program exited with status 3");
+  EXPECT_EQ(told.exit_status, 3);
+  for (const ThreadRecord &thread : told.threads)
+    EXPECT_NE(thread.name, "touch") << "it ran later";
+  expect_convertible();
+}
+
+TEST_F(Attach, OptionsOfTimesSayWhatIsWrong) {
+  for (const char *wrong : {"0", "-1", "x", "5m", "1e30", "nan"}) {
+    const Outcome outcome = run({.argv = {ovnitrace(), "-a", "-d", wrong}});
+    EXPECT_EQ(outcome.status(), 2) << wrong;
+    EXPECT_NE(outcome.err.find("--duration: '" + std::string(wrong) + "' is no time"),
+              std::string::npos)
+        << outcome.err;
+  }
+}
+
+// The one-step command converts as it is told to.
+TEST_F(Attach, TheOneStepCommandTakesOptionsOfTheConversion) {
+  const Outcome outcome = run({.argv = {ovnitrace(), "-o", trace(), "--gzip", "--comm", "true*",
+                                        "--", "sh", "-c", "/bin/true; /bin/true; exit 4"}});
+  EXPECT_EQ(outcome.status(), 4) << outcome.err;
+  EXPECT_TRUE(exists(trace() + "/thread.prv.gz"));
+  EXPECT_FALSE(exists(trace() + "/thread.prv"));
+  const std::string rows = read_text(trace() + "/thread.row");
+  EXPECT_NE(rows.find("true ("), std::string::npos) << rows;
+  EXPECT_EQ(rows.find("sh ("), std::string::npos) << rows;
+  EXPECT_GT(read_trace_json(trace()).threads.size(), 2u) << "the trace has all of them";
+  const Outcome missing = run({.argv = {ovnitrace(), "-o", path("b"), "--model", path("none"), "--",
+                                        "touch", path("ran")}});
+  EXPECT_EQ(missing.status(), 2);
+  EXPECT_FALSE(exists(path("ran"))) << "known before the program runs";
+}
+
 TEST_F(Attach, EndsAfterItsDuration) {
   Process program({.argv = {"sleep", "1000"}});
   Command command = attach_command(program.pid());
@@ -156,8 +312,14 @@ TEST_F(Attach, ToTheMachineFindsEveryThread) {
   ASSERT_TRUE(eventually([&] { return tasks_of(std::to_string(spinner.pid())).size() == 15; },
                          "the threads of sched_mix"));
   const auto before = threads_of_machine();
-  const Outcome outcome = run(record_command(trace(), {}, {"-a", "-d", "0.5"}));
+  const Outcome outcome = run({.argv = {ovnitrace(), "-a", "-d", "0.5", "-o", trace()}});
   ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_EQ(outcome.err.find("still runs"), std::string::npos) << outcome.err;
+  const Outcome info = run({.argv = {ovnitrace(), "info", trace()}});
+  const std::string count = std::to_string(read_trace_json(trace()).threads.size());
+  EXPECT_NE(info.out.find(" " + count + " threads"), std::string::npos) << info.out;
+  EXPECT_NE(outcome.err.find(" of " + count + " threads"), std::string::npos) << outcome.err;
+  EXPECT_EQ(info.out.find("\nthread "), std::string::npos) << "one without a name\n" << info.out;
   const auto after = threads_of_machine();
 
   const TraceRecord told = read_trace_json(trace());

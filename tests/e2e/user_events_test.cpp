@@ -65,20 +65,19 @@ TEST_F(UserEvents, OfAnotherUserToo) {
   expect_all_there({installed("user_events"), "7"}, 1000, {"--user", "nobody"});
 }
 
-TEST_F(UserEvents, AreFoundHoweverTheProgramIsNamed) {
+TEST_F(UserEvents, AreFoundByTheNameOfTheProgramInThePath) {
   const std::string program = installed("user_events");
   const size_t slash = program.rfind('/');
-  for (const std::vector<std::string> &command :
-       {std::vector<std::string>{"env", program, "7"},
-        {"sh", "-c", "true; exec '" + program + "' 7"},
-        {"env", "PATH=" + program.substr(0, slash), program.substr(slash + 1), "7"}}) {
-    SCOPED_TRACE(command[0]);
-    Command run_it = record_command(trace(), command, {"-f"});
-    run_it.env["PATH"] = program.substr(0, slash) + ":" + getenv("PATH");
-    const Outcome outcome = run(run_it);
-    EXPECT_EQ(outcome.status(), 0) << outcome.err;
-    expect_in_trace(read_logged(outcome.out), trace());
-  }
+  Command run_it = record_command(trace(), {program.substr(slash + 1), "7"});
+  run_it.env["PATH"] = program.substr(0, slash) + ":" + getenv("PATH");
+  const Outcome outcome = run(run_it);
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  expect_in_trace(read_logged(outcome.out), trace());
+}
+
+TEST_F(UserEvents, OfAProgramThatAnotherStartsNeedItsName) {
+  const std::string program = installed("user_events");
+  expect_all_there({"sh", "-c", "true; exec '" + program + "' 7"}, 1000, {"--probe", program});
 }
 
 TEST_F(UserEvents, OfAFileThatIsNamedWithProbe) {
@@ -88,14 +87,15 @@ TEST_F(UserEvents, OfAFileThatIsNamedWithProbe) {
 }
 
 TEST_F(UserEvents, OfMoreFilesThanMayBeOpen) {
-  std::string script = ":", last;
+  std::vector<std::string> options;
+  std::string last;
   for (int n = 0; n < 50; n++) {
     last = path("program" + std::to_string(n));
     write_text(last, read_text(installed("user_events")));
     ASSERT_EQ(chmod(last.c_str(), 0755), 0);
-    script += " " + last;
+    options.insert(options.end(), {"--probe", last});
   }
-  Command command = record_command(trace(), {"sh", "-c", script + "; exec " + last + " 7"});
+  Command command = record_command(trace(), {last, "7"}, options);
   command.in_child = [] {
     const rlimit few = {48, 1000}; // not every root may raise the second
     setrlimit(RLIMIT_NOFILE, &few);
@@ -129,7 +129,13 @@ TEST_F(UserEvents, OfALibraryThatIsFoundWhereTheDynamicLoaderIsTold) {
   ASSERT_EQ(chmod(path("program").c_str(), 0755), 0);
   ASSERT_EQ(mkdir(path("elsewhere").c_str(), 0755), 0);
   ASSERT_EQ(rename(path("program").c_str(), path("elsewhere/program").c_str()), 0);
-  expect_all_there({"env", "LD_LIBRARY_PATH=" + directory(), path("elsewhere/program"), "7"}, 101);
+  Command command = record_command(trace(), {path("elsewhere/program"), "7"});
+  command.env["LD_LIBRARY_PATH"] = directory();
+  const Outcome outcome = run(command);
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  const std::vector<LoggedEvent> logged = read_logged(outcome.out);
+  EXPECT_GE(logged.size(), 101u);
+  expect_in_trace(logged, trace());
 }
 
 TEST_F(UserEvents, AProbeFileWithoutProbesIsRefusedBeforeAnythingRuns) {
@@ -183,7 +189,8 @@ TEST_F(UserEvents, ADisabledProcessIsSilent) {
 
 TEST_F(UserEvents, AProgramThatIsExecutedBeginsEnabled) {
   const std::string program = installed("user_events");
-  const Outcome outcome = record({"sh", "-c", program + " disable && exec " + program + " 7"});
+  const Outcome outcome =
+      record({"sh", "-c", program + " disable && exec " + program + " 7"}, {"--probe", program});
   expect_in_trace(read_logged(outcome.out), trace());
 }
 
@@ -239,6 +246,38 @@ TEST_F(UserEvents, TheLibraryFiltersAFamilyAlsoWhileItsTracingIsDisabled) {
   EXPECT_EQ(interrupts[true], 0);
 }
 
+// Whoever runs programs on the machine must not be able to hide what another user captures of it.
+TEST_F(UserEvents, OnlyTheOwnerOfACaptureAndItsProgramCanFilter) {
+  const std::string program = installed("user_events");
+  const std::string filter = program + " filter 0xf3 1";
+  const std::string as_nobody =
+      "setpriv --reuid=" + std::to_string(nobody_uid()) + " --clear-groups sh -c '" + filter + "'";
+  // The same, in a user namespace where nobody's number is root's.
+  const std::string as_false_root = "setpriv --reuid=" + std::to_string(nobody_uid()) +
+                                    " --clear-groups unshare -r sh -c '" + filter + "'";
+  const auto filters = [&] {
+    size_t count = 0;
+    for (const DumpEvent &event : dump(trace()))
+      count += event.event == "filter_interrupt";
+    return count;
+  };
+  const auto capture_beside = [&](const std::string &script) {
+    Process tracer(
+        record_command(trace(), {}, {"-f", "-a", "--filter", "+irq", "--probe", program}));
+    EXPECT_TRUE(eventually([&] { return tracer.err().find("tracing every") != std::string::npos; },
+                           "the capture starts"));
+    run({.argv = {"sh", "-c", script}});
+    tracer.signal(SIGINT);
+    EXPECT_EQ(tracer.wait().status(), 0);
+    return filters();
+  };
+  EXPECT_EQ(capture_beside(filter), 1u) << "root records, and root's programs may";
+  EXPECT_EQ(capture_beside(as_nobody), 0u);
+  EXPECT_EQ(capture_beside(as_false_root), 0u);
+  record({"sh", "-c", as_nobody}, {"-f", "-a", "--filter", "+irq", "--probe", program});
+  EXPECT_EQ(filters(), 1u) << "the program that was started here may, as whoever it runs";
+}
+
 TEST_F(UserEvents, AProgramCannotFilterTheSchedulerNorAddAFamily) {
   record({installed("user_events"), "filter", "0xf2", "1", "0xf3", "0", "0xf7", "1", "0xf0", "1",
           "0xf9", "7"});
@@ -270,6 +309,27 @@ TEST_F(UserEvents, OfAProcessThatIsNotTracedAreNotThere) {
   expect_in_trace(read_logged(outcome.out), trace());
   for (const DumpEvent &event : dump(trace()))
     EXPECT_NE(event.detail("par1"), "777");
+}
+
+// Each file takes its time at the start and at the end, in which no signal would be heard.
+TEST_F(UserEvents, OfAProcessWithManyProbedFilesOnlySomeAreWatched) {
+  std::string preload;
+  for (int n = 0; n < 20; n++) {
+    const std::string copy = path("lib" + std::to_string(n) + ".so");
+    write_text(copy, read_text(installed("libovnitrace.so.0")));
+    preload += copy + " ";
+  }
+  Process program({.argv = {"sleep", "1000"}, .env = {{"LD_PRELOAD", preload}}});
+  ASSERT_TRUE(eventually(
+      [&] {
+        return read_text("/proc/" + std::to_string(program.pid()) + "/maps").find("lib19.so") !=
+               std::string::npos;
+      },
+      "the libraries are mapped"));
+  const Outcome outcome =
+      run(record_command(trace(), {}, {"-p", std::to_string(program.pid()), "-d", "10ms"}));
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("4 files more with probes"), std::string::npos) << outcome.err;
 }
 
 TEST_F(UserEvents, OfAProcessThatRunsAlready) {

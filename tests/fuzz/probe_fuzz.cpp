@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // read_elf_file with any bytes as a program, and with a small good program some bytes of which are
-// changed, whose notes, dynamic entries and strings are any bytes; LibraryCache and parse_arguments
-// with the same bytes.
+// changed, whose notes and interpreter are any bytes; listed_libraries and parse_arguments with the
+// same bytes.
 #include "user/probe/arguments.h"
 #include "user/probe/elf_file.h"
-#include "user/probe/library_cache.h"
+#include "user/probe/needed_libraries.h"
 
 #include <elf.h>
 #include <sys/mman.h>
@@ -31,14 +31,16 @@ size_t read(const std::string &bytes) {
         (n && file->probes[n].offset <= file->probes[n - 1].offset) ||
         file->probes[n].what.kind > USER_PROBE_DISABLE)
       abort();
+  if (file && !file->interpreter.empty() && file->interpreter[0] != '/')
+    abort();
   return file ? file->probes.size() : 0;
 }
 
 constexpr size_t kCode = 64; // bytes of nops behind the headers
-enum { kNone, kNotes, kDynamic, kStrings, kSections };
+enum { kNone, kNotes, kSections };
 struct Head {
   Elf64_Ehdr file;
-  Elf64_Phdr segment;
+  Elf64_Phdr segments[2];
   Elf64_Shdr sections[kSections];
   char code[kCode];
 };
@@ -78,12 +80,15 @@ std::string program(std::string_view changes, std::string_view bytes) {
 #endif
   head.file.e_version = EV_CURRENT;
   head.file.e_ehsize = sizeof(Elf64_Ehdr);
-  head.file.e_phoff = offsetof(Head, segment), head.file.e_phentsize = sizeof(Elf64_Phdr),
-  head.file.e_phnum = 1;
+  head.file.e_phoff = offsetof(Head, segments), head.file.e_phentsize = sizeof(Elf64_Phdr),
+  head.file.e_phnum = 2;
   head.file.e_shoff = offsetof(Head, sections), head.file.e_shentsize = sizeof(Elf64_Shdr);
   head.file.e_shnum = kSections;
-  head.segment.p_type = PT_LOAD, head.segment.p_flags = PF_R | PF_X;
-  head.segment.p_filesz = head.segment.p_memsz = sizeof(Head);
+  head.segments[0].p_type = PT_LOAD, head.segments[0].p_flags = PF_R | PF_X;
+  head.segments[0].p_filesz = head.segments[0].p_memsz = sizeof(Head);
+  head.segments[1].p_type = PT_INTERP;
+  head.segments[1].p_offset = sizeof(Head) + notes.size() - bytes.size();
+  head.segments[1].p_filesz = bytes.size();
   head.sections[kNotes] = {.sh_name = 0,
                            .sh_type = SHT_NOTE,
                            .sh_flags = 0,
@@ -94,14 +99,8 @@ std::string program(std::string_view changes, std::string_view bytes) {
                            .sh_info = 0,
                            .sh_addralign = 4,
                            .sh_entsize = 0};
-  head.sections[kDynamic] = head.sections[kStrings] = head.sections[kNotes];
-  head.sections[kDynamic].sh_type = SHT_DYNAMIC, head.sections[kDynamic].sh_link = kStrings;
-  head.sections[kDynamic].sh_entsize = sizeof(Elf64_Dyn), head.sections[kDynamic].sh_addralign = 8;
-  head.sections[kStrings].sh_type = SHT_STRTAB;
-  head.sections[kStrings].sh_offset += notes.size(), head.sections[kStrings].sh_size = bytes.size();
-  head.sections[kDynamic].sh_offset += notes.size(), head.sections[kDynamic].sh_size = bytes.size();
   std::string image(reinterpret_cast<const char *>(&head), sizeof(head));
-  image.append(notes).append(bytes);
+  image.append(notes);
   for (; changes.size() >= 3; changes.remove_prefix(3)) {
     const size_t place = size_t(uint8_t(changes[0]) | uint8_t(changes[1]) << 8);
     image[place % image.size()] = changes[2];
@@ -120,7 +119,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const size_t changes = size ? data[0] % 24 : 0;
   if (size > changes)
     read(program(bytes.substr(1, changes), bytes.substr(changes)));
-  LibraryCache("glibc-ld.so.cache1.1" + std::string(bytes)).find("libc.so.6");
+  for (const std::string &path : listed_libraries(std::string(bytes)))
+    if (path[0] != '/')
+      abort();
   user_argument arguments[3];
   parse_arguments(bytes, arguments);
   return 0;

@@ -217,6 +217,31 @@ TEST_F(PingPong, ACutByTidLeavesOneRowAndCpusThatShowOnlyThatThread) {
   EXPECT_EQ(timeline(cpus(), 1, 2), (Timeline{{300, 11}, {400, 0}}));
 }
 
+// A kernel that hides the switches of some threads is a known limit: one line, and no fault.
+TEST_F(PingPong, SwitchesThatWereNotSeenAreReportedInOneLine) {
+  trace.cpu(1).at(1000).start().id(1, 12, 12, "hidden").id(2, 13, 13, "other");
+  for (uint64_t n = 0; n < 30; n++)
+    trace.cpu(1)
+        .at(1100 + 20 * n)
+        .dispatch(1)
+        .at(1110 + 20 * n)
+        .dispatch(2)
+        .at(1115 + 20 * n)
+        .sleep(2);
+  trace.cpu(1).at(1990).stop();
+  sink.told.clear();
+  EXPECT_EQ(run().faults, 0u);
+  EXPECT_EQ(sink.damage(), 0u);
+  EXPECT_EQ(sink.count("still runs"), 0u);
+  EXPECT_EQ(
+      sink.count("30 switches by which 1 thread left a CPU were not seen, as some kernels hide "
+                 "them: hidden (12)"),
+      1u);
+  ConvertOptions lint;
+  lint.lint = true;
+  EXPECT_EQ(run(lint).faults, 30u);
+}
+
 TEST_F(PingPong, ACutByTidReplaysTheThreadsThatItLeavesOut) {
   trace.cpu(1)
       .at(1000)
@@ -235,11 +260,14 @@ TEST_F(PingPong, ACutByTidReplaysTheThreadsThatItLeavesOut) {
       .dispatch(1) // while 13 still runs there
       .at(1600)
       .stop();
-  const uint64_t faults = run().faults;
+  ConvertOptions lint;
+  lint.lint = true;
+  const uint64_t faults = run(lint).faults;
   const Timeline whole = timeline(threads(), 1, 4, 2);
   EXPECT_EQ(whole, (Timeline{{470, 2}, {480, 1}}));
   EXPECT_EQ(faults, 1u) << "13 still runs";
   ConvertOptions options;
+  options.lint = true;
   options.cut.tids = {12};
   EXPECT_EQ(run(options).faults, faults);
   EXPECT_EQ(timeline(threads(), 1, 4), (Timeline{{0, 0}, {470, 2}, {480, 1}}));

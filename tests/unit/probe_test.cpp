@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where probes of user events are found: notes, arguments, libraries, command lines; and files that
-// lie.
+// Where probes of user events are found: notes, arguments, libraries; and files that lie.
 #include "emulator/base/error.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/probe/arguments.h"
-#include "user/probe/command_words.h"
 #include "user/probe/elf_file.h"
 #include "user/probe/find_probes.h"
 #include "user/probe/mapped_files.h"
+#include "user/probe/needed_libraries.h"
 #include "user/probe/regular_file.h"
-#include "user/probe/search_path.h"
 
 #include <gtest/gtest.h>
 
@@ -20,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,9 +82,18 @@ TEST(ElfFile, TellsTheProbesOfTheLibrary) {
   EXPECT_GE(kinds[USER_PROBE_EVENT], 1);
   EXPECT_EQ(kinds[USER_PROBE_ENABLE], 1);
   EXPECT_EQ(kinds[USER_PROBE_DISABLE], 1);
-  EXPECT_NE(std::find(file->needed.begin(), file->needed.end(), "libc.so.6"), file->needed.end());
   EXPECT_TRUE(std::is_sorted(file->probes.begin(), file->probes.end(),
                              [](const Probe &a, const Probe &b) { return a.offset < b.offset; }));
+}
+
+TEST(ElfFile, TellsTheDynamicLoaderOfAProgram) {
+  UniqueFd fd = open_regular("/proc/self/exe");
+  const auto file = read_elf_file(fd.get());
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(fs::exists(file->interpreter)) << file->interpreter;
+  std::string bytes = bytes_of("/proc/self/exe");
+  bytes[bytes.find(file->interpreter)] = 'x';
+  EXPECT_EQ(read_bytes(bytes)->interpreter, "") << "a relative path";
 }
 
 TEST(ElfFile, OtherFilesAreNone) {
@@ -141,81 +149,31 @@ TEST(ElfFile, SurvivesLies) {
       }
 }
 
-/// An ld.so.cache with these libraries.
-std::string cache_of(const std::vector<std::pair<std::string, std::string>> &libraries) {
-  std::string head = "glibc-ld.so.cache1.1", entries, strings;
-  const uint32_t count = uint32_t(libraries.size());
-  head.append(reinterpret_cast<const char *>(&count), 4).resize(48);
-  const uint32_t text = uint32_t(48 + 24 * libraries.size());
-  for (const auto &[name, path] : libraries) {
-    uint32_t entry[6] = {0x303, text + uint32_t(strings.size()), 0, 0, 0, 0};
-    strings += name + '\0';
-    entry[2] = text + uint32_t(strings.size());
-    strings += path + '\0';
-    entries.append(reinterpret_cast<const char *>(entry), sizeof(entry));
-  }
-  return head + entries + strings;
+TEST(NeededLibraries, AreThePathsThatALoaderLists) {
+  EXPECT_EQ(listed_libraries("\tlinux-vdso.so.1 (0x00007ffd0)\n"
+                             "\tliba.so => /a => b/li (0x1)ba.so (0x00007f1)\n"
+                             "\tlibnone.so => not found\n"
+                             "\trelative.so => x/relative.so (0x00007f1)\n"
+                             "\t/lib64/ld-linux-x86-64.so.2 (0x00007f2)\n"
+                             "\t/lib/cut"),
+            (std::vector<std::string>{"/a => b/li (0x1)ba.so", "/lib64/ld-linux-x86-64.so.2"}));
+  EXPECT_TRUE(listed_libraries("").empty());
+  EXPECT_TRUE(listed_libraries("\tstatically linked\n").empty());
 }
 
-TEST(LibraryCache, FindsEveryPathOfAName) {
-  const LibraryCache cache(cache_of(
-      {{"liba.so.1", "/x/liba.so.1"}, {"libb.so", "/y/libb.so"}, {"liba.so.1", "/z/liba.so.1"}}));
-  EXPECT_EQ(cache.find("liba.so.1"), (std::vector<std::string>{"/x/liba.so.1", "/z/liba.so.1"}));
-  EXPECT_EQ(cache.find("libb.so"), (std::vector<std::string>{"/y/libb.so"}));
-  EXPECT_TRUE(cache.find("libc.so").empty());
-  EXPECT_TRUE(cache.find("").empty());
+TEST(NeededLibraries, OfALoaderThatFailsAreNone) {
+  EXPECT_TRUE(needed_libraries("/bin/false", "/bin/sh", Identity()).empty());
+  EXPECT_TRUE(needed_libraries("/no/such/loader", "/bin/sh", Identity()).empty());
 }
 
-TEST(LibraryCache, ThatIsDamagedIsEmptyThere) {
-  const std::string good = cache_of({{"liba.so", "/x/liba.so"}});
-  EXPECT_TRUE(LibraryCache("").find("liba.so").empty());
-  EXPECT_TRUE(LibraryCache("ld.so-1.7.0" + good).find("liba.so").empty());
-  for (size_t length = 0; length < good.size(); length++)
-    EXPECT_TRUE(LibraryCache(good.substr(0, length)).find("liba.so").empty()) << length;
-  for (size_t at = 20; at < good.size(); at++) {
-    std::string bad = good;
-    bad[at] = char(0xff);
-    LibraryCache(bad).find("liba.so");
-  }
-  EXPECT_TRUE(LibraryCache(cache_of({{"liba.so", "x/liba.so"}})).find("liba.so").empty())
-      << "a relative path";
-}
-
-TEST(SearchPath, HasTheListsAndTheDirectoriesOfEveryLoader) {
-  SearchPath path(LibraryCache(cache_of({{"liba.so", "/cached/liba.so"}})));
-  path.add("/one:$ORIGIN/../two;${ORIGIN}/three:/$LIB/x", "/prog/bin");
-  const auto places = path.candidates("liba.so");
-  for (const char *place : {"/cached/liba.so", "/one/liba.so", "/prog/bin/../two/liba.so",
-                            "/prog/bin/three/liba.so", "/lib64/x/liba.so", "/usr/lib/liba.so"})
-    EXPECT_NE(std::find(places.begin(), places.end(), place), places.end()) << place;
-  EXPECT_EQ(path.candidates("./dir/liba.so"), (std::vector<std::string>{"./dir/liba.so"}));
-}
-
-TEST(SearchPath, IsBounded) {
-  SearchPath path{LibraryCache("")};
-  for (int n = 0; n < 5000; n++)
-    path.add("/d" + std::to_string(n), "/");
-  EXPECT_LE(path.candidates("liba.so").size(), 4096u);
-}
-
-TEST(SearchPath, HoldsNothingThatIsTooLongForAPath) {
-  SearchPath path{LibraryCache("")};
-  std::string list;
-  for (int n = 0; n < 500; n++)
-    list += "$ORIGIN";
-  path.add(list, "/" + std::string(4000, 'd'));
-  for (const std::string &place : path.candidates("liba.so"))
-    EXPECT_LT(place.size(), size_t(2 * PATH_MAX));
-}
-
-TEST(CommandWords, AreTheArgumentsAndTheWordsInThem) {
-  const CommandWords words = command_words({"env", "LD_LIBRARY_PATH=/a:/b", "LD_PRELOAD=/x.so y.so",
-                                            "sh", "-c", "cd /tmp; exec './app' >out"});
-  for (const char *word : {"env", "sh", "-c", "cd", "/tmp", "exec", "./app", "out"})
-    EXPECT_NE(std::find(words.programs.begin(), words.programs.end(), word), words.programs.end())
-        << word;
-  EXPECT_EQ(words.library_paths, (std::vector<std::string>{"/a:/b"}));
-  EXPECT_EQ(words.preloads, (std::vector<std::string>{"/x.so", "y.so"}));
+// A loader that writes for ever is stopped.
+TEST(NeededLibraries, OfALoaderThatNeverEndsAreBounded) {
+  test::TempDir dir;
+  std::ofstream(dir / "loader") << "#!/bin/sh\nwhile :; do echo ' => /x (0x1)'; done\n";
+  ASSERT_EQ(chmod((dir / "loader").c_str(), 0755), 0);
+  const auto libraries = needed_libraries(dir / "loader", "x", Identity());
+  EXPECT_GT(libraries.size(), 1000u);
+  EXPECT_EQ(libraries[0], "/x");
 }
 
 TEST(RegularFile, NothingElseIsOpened) {
@@ -253,73 +211,35 @@ TEST(FindProbes, FollowsRpathToALibraryThatAProgramNeeds) {
   const std::string build = "gcc -o " + dir / "app" + " " + dir / "app.c" + " " +
                             dir / "libovnitrace.so.0" + " -Wl,-rpath,'$ORIGIN'";
   ASSERT_EQ(std::system(build.c_str()), 0) << build;
-  const auto [found, cut_short] = find_probes({.command = {"env", dir / "app"}});
-  EXPECT_FALSE(cut_short);
+  const auto [found, left_out] = find_probes({.program = dir / "app"});
+  EXPECT_EQ(left_out, 0u);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(fs::path(found[0].path).filename(), "libovnitrace.so.0");
   EXPECT_GE(found[0].probes.size(), 3u);
+  EXPECT_EQ(find_probes({.program = dir / "app", .files = {library()}}).files.size(), 2u);
 }
 
-/// A library that needs others and says where they are.
-std::string library_that_needs(const std::vector<std::string> &needed,
-                               const std::vector<std::string> &rpaths) {
-  std::string strings(1, '\0'), entries;
-  const auto add = [&](int64_t tag, const std::string &text) {
-    const Elf64_Dyn entry = {tag, {strings.size()}};
-    entries.append(reinterpret_cast<const char *>(&entry), sizeof(entry));
-    strings += text + '\0';
-  };
-  for (const std::string &name : needed)
-    add(DT_NEEDED, name);
-  for (const std::string &list : rpaths)
-    add(DT_RPATH, list);
-  Elf64_Ehdr header;
-  std::memcpy(&header, bytes_of(library()).data(), sizeof(header));
-  Elf64_Phdr segment = {};
-  Elf64_Shdr sections[3] = {};
-  sections[1].sh_type = SHT_DYNAMIC;
-  sections[1].sh_offset = sizeof(header) + sizeof(segment) + sizeof(sections);
-  sections[1].sh_size = entries.size();
-  sections[1].sh_entsize = sizeof(Elf64_Dyn);
-  sections[1].sh_link = 2;
-  sections[2].sh_type = SHT_STRTAB;
-  sections[2].sh_offset = sections[1].sh_offset + entries.size();
-  sections[2].sh_size = strings.size();
-  header.e_phoff = sizeof(header);
-  header.e_phnum = 1;
-  header.e_shoff = sizeof(header) + sizeof(segment);
-  header.e_shnum = 3;
-  header.e_shstrndx = 0;
-  std::string file(reinterpret_cast<const char *>(&header), sizeof(header));
-  file.append(reinterpret_cast<const char *>(&segment), sizeof(segment));
-  file.append(reinterpret_cast<const char *>(sections), sizeof(sections));
-  return file + entries + strings;
-}
-
-// Each of a thousand libraries needs a thousand more: to look for them at all places would take
-// hours.
-TEST(FindProbes, EndsAlsoWhereEveryLibraryNeedsAThousandMore) {
+// Each costs time at the start and at the end: of those that are found, only some are watched.
+TEST(FindProbes, WatchesABoundedNumberOfFiles) {
   test::TempDir dir;
-  std::vector<std::string> libraries;
-  for (int n = 0; n < 1000; n++) {
-    std::vector<std::string> names;
-    for (int m = 0; m < 1000; m++)
-      names.push_back(std::to_string(n) + "-" + std::to_string(m));
-    libraries.push_back("lib" + std::to_string(n));
-    std::ofstream(dir / libraries.back(), std::ios::binary) << library_that_needs(names, {});
+  std::vector<std::string> copies;
+  for (size_t n = 0; n < kMostFoundFiles + 3; n++) {
+    copies.push_back(dir / ("lib" + std::to_string(n)));
+    fs::copy_file(library(), copies.back());
+    const UniqueFd fd = open_regular(copies.back());
+    ASSERT_NE(mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd.get(), 0), MAP_FAILED);
   }
-  libraries.push_back("libovnitrace.so.0");
-  fs::copy_file(library(), dir / "libovnitrace.so.0");
-  std::ofstream(dir / "app", std::ios::binary)
-      << library_that_needs(libraries, {"$ORIGIN", "/a", "/b"});
-  ASSERT_EQ(chmod((dir / "app").c_str(), 0755), 0);
-  const auto [found, cut_short] = find_probes({.command = {dir / "app"}});
-  EXPECT_EQ(found.size(), 1u) << "what is nearest is found";
-  EXPECT_TRUE(cut_short);
+  const auto self = uint32_t(getpid());
+  const FoundProbes found = find_probes({.pids = {self, self}});
+  EXPECT_EQ(found.files.size(), kMostFoundFiles);
+  EXPECT_GE(found.left_out, 3u);
+  const FoundProbes named = find_probes({.pids = {self}, .files = copies});
+  EXPECT_EQ(named.files.size(), copies.size()) << "those that are named all are";
 }
 
 TEST(FindProbes, FindsNoneWhereThereAreNone) {
-  EXPECT_TRUE(find_probes({.command = {"sh", "-c", "ls /; no-such-program 7"}}).files.empty());
+  EXPECT_TRUE(find_probes({.program = "sh"}).files.empty());
+  EXPECT_TRUE(find_probes({.program = "no-such-program"}).files.empty());
   EXPECT_TRUE(find_probes({}).files.empty());
 }
 

@@ -477,6 +477,28 @@ TEST_F(Busy, TheTopIsSummedUpWithTheRest) {
   EXPECT_NE(three[3].find("  5.500 s  "), std::string::npos) << "58 ran 100 ms each: " << three[3];
 }
 
+TEST(TraceInfo, NamesAPeerByItsTidAndTheTime) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.json(R"({"version": 1, "peers": [
+    {"tid": 9, "pid": 8, "name": "later", "since_ns": 200},
+    {"tid": 9, "pid": 8, "name": "first\u001b", "since_ns": 100},
+    {"tid": 10, "pid": 10, "name": "other", "since_ns": 50},
+    {"tid": 0, "name": "idle"}, {"tid": 5000000000, "name": "big"}, 7]})");
+  trace.write();
+  CollectingSink sink;
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  ASSERT_EQ(info.peers.size(), 3u);
+  ASSERT_TRUE(info.peer(9, 100));
+  EXPECT_EQ(info.peer(9, 0)->name, "first?") << "its first name, before it was seen too";
+  EXPECT_EQ(info.peer(9, 199)->name, "first?");
+  EXPECT_EQ(info.peer(9, 200)->name, "later");
+  EXPECT_EQ(info.peer(9, UINT64_MAX)->pid, 8u);
+  EXPECT_EQ(info.peer(10, 40)->name, "other");
+  EXPECT_FALSE(info.peer(8, 100));
+  EXPECT_FALSE(info.peer(11, 100));
+}
+
 TEST(Report, SaysTheSameAsTextAndAsJson) {
   TempDir dir;
   TraceBuilder trace(dir.path());

@@ -47,6 +47,52 @@ TEST(ThreadRegistry, FollowsALife) {
   EXPECT_EQ(thread->account->voluntary, 12u);
 }
 
+TEST(ThreadRegistry, CountsEachThreadOfATid) {
+  ThreadRegistry registry;
+  registry.learn(life(10, LIFE_NEW, "old", 7, 3));
+  registry.learn(life(20, LIFE_DEAD, "old", 7));
+  EXPECT_EQ(registry.count(), 1u);
+  registry.learn(life(30, LIFE_NEW, "new", 9, 4));
+  EXPECT_EQ(registry.count(), 2u);
+}
+
+TEST(ThreadRegistry, KeepsPeersApartFromTheThreadsThatAreTraced) {
+  ThreadRegistry registry;
+  EXPECT_FALSE(registry.learn(life(10, LIFE_NAME, "peer", 5)));
+  EXPECT_EQ(registry.find(7, 100), nullptr);
+  EXPECT_EQ(registry.count(), 0u);
+  registry.learn(life(20, LIFE_NAME, "peer", 5));
+  registry.learn(life(30, LIFE_NAME, "renamed", 5));
+  registry.learn(life(40, LIFE_NAME, "renamed", 6));
+  ASSERT_EQ(registry.peers().size(), 3u) << "the same name again is nothing new";
+  EXPECT_STREQ(registry.peers()[0].comm.data(), "peer");
+  EXPECT_EQ(registry.peers()[0].since, 10u);
+  EXPECT_EQ(registry.peers()[1].since, 30u);
+  EXPECT_EQ(registry.peers()[2].pid, 6u);
+}
+
+TEST(ThreadRegistry, NamesATracedThreadThatTheSnapshotDidNotShow) {
+  ThreadRegistry registry;
+  registry.learn(life(10, LIFE_NAME, "hidden", 5, 1));
+  const ThreadIdentity *thread = registry.find(7, 10);
+  ASSERT_NE(thread, nullptr);
+  EXPECT_STREQ(thread->comm.data(), "hidden");
+  EXPECT_EQ(thread->pid, 5u);
+  EXPECT_EQ(thread->birth, 0u);
+  EXPECT_TRUE(registry.peers().empty());
+}
+
+TEST(ThreadRegistry, CountsThePeersThatItLeavesOut) {
+  ThreadRegistry registry;
+  life_record peer = life(10, LIFE_NAME, "peer", 5);
+  for (uint32_t n = 0; n < ThreadRegistry::kMostPeers + 2; n++) {
+    peer.tid = 1 + n;
+    registry.learn(peer);
+  }
+  EXPECT_EQ(registry.peers().size(), ThreadRegistry::kMostPeers);
+  EXPECT_EQ(registry.peers_left_out(), 2u);
+}
+
 TEST(ThreadRegistry, TakesAReusedTidForAnotherThread) {
   ThreadRegistry registry;
   EXPECT_FALSE(registry.learn(life(10, LIFE_NEW, "old", 7, 3)));

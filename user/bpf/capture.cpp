@@ -2,6 +2,7 @@
 #include "user/bpf/capture.h"
 
 #include "emulator/base/clock.h"
+#include "emulator/base/unique_fd.h"
 #include "user/bpf/bpf_log.h"
 #include "user/bpf/kfuncs.h"
 #include "user/bpf/preflight.h"
@@ -17,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace ovnitrace {
 
 namespace {
@@ -25,6 +28,30 @@ namespace {
 /// virtual machines often promises hundreds of the latter, and a ring for each would be gigabytes.
 bool is_plugged_in(uint32_t cpu) {
   return access(fmt::format("/sys/devices/system/cpu/cpu{}", cpu).c_str(), F_OK) == 0;
+}
+
+/// Programs run inside RCU read sections, and so do switches: a grace period later each that was
+/// under way is over (membarrier(2), MEMBARRIER_CMD_GLOBAL).
+void await_running_programs() {
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
+    usleep(100'000);
+}
+
+/// Runs a program of an iterator over all tasks.
+void visit_tasks(bpf_program *program, const char *what) {
+  bpf_link *link = bpf_program__attach_iter(program, nullptr);
+  if (!link)
+    fail_bpf("attach the task iterator", errno);
+  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link)));
+  char ignored[64];
+  ssize_t got = -1;
+  if (iterator)
+    while ((got = read(iterator.get(), ignored, sizeof(ignored))) > 0)
+      ;
+  const int error = errno;
+  bpf_link__destroy(link);
+  if (got < 0)
+    fail_bpf(what, error);
 }
 
 } // namespace
@@ -51,7 +78,9 @@ Capture::Capture(const CaptureParameters &parameters)
   o->rodata->trace_all = parameters.trace_all;
   o->rodata->preempt_count_distance = preempt_count_distance();
   o->rodata->kfuncs = use_kfuncs(o->obj);
-  o->rodata->snapshot_pid = parameters.snapshot_pid;
+  o->rodata->only_targets = parameters.only_targets;
+  o->rodata->targets = uint32_t(std::min<size_t>(parameters.targets.size(), CAPTURE_TARGETS));
+  std::copy_n(parameters.targets.begin(), o->rodata->targets, o->rodata->target_pids);
   o->rodata->wakeup_watermark = wakeup_watermark();
   bpf_map__set_max_entries(o->maps.stages, cpus_);
   bpf_map__set_max_entries(o->maps.rings, cpus_);
@@ -61,8 +90,10 @@ Capture::Capture(const CaptureParameters &parameters)
   for (bpf_program *program :
        {o->progs.on_waking, o->progs.on_wakeup, o->progs.on_wakeup_new, o->progs.on_migrate})
     bpf_program__set_autoload(program, transitions_);
-  bpf_program__set_autoload(o->progs.snapshot, parameters.trace_all || parameters.snapshot_pid);
-  bpf_program__set_autoattach(o->progs.snapshot, false);
+  bpf_program__set_autoload(o->progs.mark_targets, o->rodata->targets > 0);
+  bpf_program__set_autoload(o->progs.snapshot, parameters.trace_all || o->rodata->targets > 0);
+  for (bpf_program *iterator : {o->progs.mark_targets, o->progs.snapshot})
+    bpf_program__set_autoattach(iterator, false);
 
   if (int error = ovnitrace_bpf__load(o))
     fail_bpf("load the BPF programs", error);
@@ -108,16 +139,14 @@ void Capture::attach() {
   collect_bpf_log();
   if (int error = ovnitrace_bpf__attach(skeleton_->object))
     fail_bpf("attach the BPF programs to the scheduler's tracepoints", error);
+  __atomic_store_n(&skeleton_->object->data->complete_since, monotonic_ns(), __ATOMIC_RELEASE);
   switches_seen_ = transitions_;
 }
 
 void Capture::detach() {
   switches_seen_ = false;
   ovnitrace_bpf__detach(skeleton_->object);
-  // A program may still be running on another CPU: programs run inside RCU read sections, and this
-  // waits for a grace period (Documentation: membarrier(2), MEMBARRIER_CMD_GLOBAL).
-  if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
-    usleep(100'000);
+  await_running_programs();
 }
 
 void Capture::follow_children_of_caller(bool follow) {
@@ -131,27 +160,25 @@ void Capture::follow_children_of_caller(bool follow) {
     fail_bpf("mark the traced program", error);
 }
 
-void Capture::expect_complete() {
-  __atomic_store_n(&skeleton_->object->data->complete_since, monotonic_ns(), __ATOMIC_RELEASE);
+/// A thread that is created by one that is not marked yet needs another visit.
+void Capture::mark_targets() {
+  constexpr int kMostVisits = 64; // of a process that creates processes faster than we look
+  auto &marked = skeleton_->object->bss->newly_traced;
+  for (int visit = 0; visit < kMostVisits; visit++) {
+    __atomic_store_n(&marked, 0, __ATOMIC_RELAXED);
+    visit_tasks(skeleton_->object->progs.mark_targets, "find the threads to trace");
+    if (__atomic_load_n(&marked, __ATOMIC_RELAXED) == 0)
+      break;
+  }
 }
 
+/// A switch that began when its thread was not traced was not logged. Without the wait, the
+/// snapshot could take the state from before it.
 void Capture::snapshot() {
-  bpf_link *link = bpf_program__attach_iter(skeleton_->object->progs.snapshot, nullptr);
-  if (!link)
-    fail_bpf("attach the task iterator", errno);
-  int fd = bpf_iter_create(bpf_link__fd(link));
-  int error = errno;
-  char ignored[64];
-  ssize_t got = fd < 0 ? -1 : 0;
-  while (fd >= 0 && (got = read(fd, ignored, sizeof(ignored))) > 0)
-    ;
-  if (fd >= 0) {
-    error = errno;
-    close(fd);
-  }
-  bpf_link__destroy(link);
-  if (got < 0)
-    fail_bpf("take the snapshot of the threads that are alive", error);
+  if (skeleton_->object->rodata->targets)
+    mark_targets();
+  await_running_programs();
+  visit_tasks(skeleton_->object->progs.snapshot, "take the snapshot of the threads that are alive");
 }
 
 int Capture::life_fd() const {

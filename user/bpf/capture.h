@@ -13,10 +13,11 @@
 namespace ovnitrace {
 
 struct CaptureParameters {
-  bool trace_all = false;       ///< every thread of the machine
-  bool transitions = true;      ///< false: the scheduler's family is filtered
-  uint32_t snapshot_pid = 0;    ///< trace this process, alive already; 0: none
-  size_t ring_bytes = 8u << 20; ///< per CPU, a power of two and whole pages
+  bool trace_all = false;             ///< every thread of the machine
+  bool transitions = true;            ///< false: the scheduler's family is filtered
+  std::vector<uint32_t> targets = {}; ///< processes that are alive already: at most CAPTURE_TARGETS
+  bool only_targets = false;          ///< and none of their children
+  size_t ring_bytes = 8u << 20;       ///< per CPU, a power of two and whole pages
 };
 
 /// Loads the programs and creates the maps; the destructor detaches and frees everything. The
@@ -36,11 +37,8 @@ public:
 
   /// Whether children that the calling thread creates from now on are traced.
   void follow_children_of_caller(bool follow);
-  /// Tells that from now on the state of every traced thread is known: one that leaves its CPU and
-  /// was not seen to take it has taken it unseen, and the time comes from the kernel's account of
-  /// it.
-  void expect_complete();
-  /// Puts a LIFE_SNAPSHOT of each thread that is alive into the life ring.
+  /// After attach(): lets the targets be traced and, unless only_targets, their living descendants;
+  /// then puts a LIFE_SNAPSHOT of each traced thread that is alive into the life ring.
   void snapshot();
 
   uint32_t cpus() const { return cpus_; } ///< possible CPUs
@@ -70,6 +68,7 @@ private:
   struct Skeleton;
   void create_rings();
   void map_stages();
+  void mark_targets();
 
   std::unique_ptr<Skeleton> skeleton_;
   uint32_t cpus_ = 0;

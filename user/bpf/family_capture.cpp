@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/family_capture.h"
 
+#include "emulator/base/error.h"
 #include "user/bpf/bpf_log.h"
 #include "user/bpf/kfuncs.h"
 #include "user/bpf/preflight.h"
@@ -9,6 +10,8 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fmt/core.h>
+#include <ovnitrace/ftrace_family.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,32 +24,53 @@ namespace ovnitrace {
 
 namespace {
 
-/// Which families a program is for, by the beginning of the names of its events.
+constexpr uint32_t kIrq = FTRACE_FAMILY_BIT(FTRACE_FAMILY_INTERRUPT),
+                   kPrio = FTRACE_FAMILY_BIT(FTRACE_FAMILY_PRIORITY),
+                   kMutex = FTRACE_FAMILY_BIT(FTRACE_FAMILY_MUTEX),
+                   kSignal = FTRACE_FAMILY_BIT(FTRACE_FAMILY_SIGNAL),
+                   kServer = FTRACE_FAMILY_BIT(FTRACE_FAMILY_SERVER),
+                   kTimer = FTRACE_FAMILY_BIT(FTRACE_FAMILY_TIMER);
+
+/// Which families a program is for, by the tracepoint that it is attached to.
 struct Owner {
-  std::string_view event;
+  std::string_view tracepoint;
   uint32_t families; ///< a bit each
 };
 constexpr Owner kOwners[] = {
-    {"irq_", 1 << 3},
-    {"softirq_", 1 << 3},
-    {"local_timer_", 1 << 3},
-    {"reschedule_", 1 << 3},
-    {"call_function_", 1 << 3},
-    {"signal_", 1 << 7},
-    {"sched_pi_setprio", 1 << 5},
-    {"sched_switch", 1 << 5 | 1 << 8},
-    {"sys_enter", 1 << 6},
-    {"sys_exit", 1 << 5 | 1 << 6 | 1 << 8},
-    {"hrtimer_start", 1 << 8 | 1 << 11},
-    {"hrtimer_expire_entry", 1 << 8 | 1 << 11},
-    {"hrtimer_", 1 << 11},
+    {"irq_handler_entry", kIrq},
+    {"irq_handler_exit", kIrq},
+    {"softirq_entry", kIrq},
+    {"softirq_exit", kIrq},
+    {"local_timer_entry", kIrq},
+    {"local_timer_exit", kIrq},
+    {"reschedule_entry", kIrq},
+    {"reschedule_exit", kIrq},
+    {"call_function_entry", kIrq},
+    {"call_function_exit", kIrq},
+    {"call_function_single_entry", kIrq},
+    {"call_function_single_exit", kIrq},
+    {"irq_work_entry", kIrq},
+    {"irq_work_exit", kIrq},
+    {"signal_generate", kSignal},
+    {"signal_deliver", kSignal},
+    {"sched_pi_setprio", kPrio},
+    {"sched_switch", kPrio | kServer},
+    {"sys_enter", kMutex},
+    {"sys_exit", kPrio | kMutex | kServer},
+    {"hrtimer_start", kServer | kTimer},
+    {"hrtimer_expire_entry", kServer | kTimer},
+    {"hrtimer_expire_exit", kTimer},
+    {"hrtimer_cancel", kTimer},
 };
 
-uint32_t families_of(std::string_view event) {
+/// A program that no family has would never be loaded, and nobody would know. Throws Error.
+uint32_t families_of(std::string_view tracepoint) {
   for (const Owner &owner : kOwners)
-    if (event.starts_with(owner.event))
+    if (tracepoint == owner.tracepoint)
       return owner.families;
-  return 0;
+  throw Error(fmt::format("the BPF program for the tracepoint {} belongs to no family: this "
+                          "ovnitrace is not built right",
+                          tracepoint));
 }
 
 } // namespace
@@ -57,7 +81,7 @@ struct FamilyCapture::Skeleton {
 };
 
 FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
-                             std::vector<ProbedFile> probes)
+                             std::vector<ProbedFile> probes, uint32_t recorder)
     : skeleton_(std::make_unique<Skeleton>()), families_(families), probes_(std::move(probes)),
       cpus_(capture.cpus()) {
   collect_bpf_log();
@@ -68,6 +92,7 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
   o->rodata->wakeup_watermark = capture.wakeup_watermark();
   o->rodata->preempt_count_distance = preempt_count_distance();
   o->rodata->kfuncs = use_kfuncs(o->obj);
+  o->rodata->recorder_uid = recorder;
   o->bss->families = o->bss->chosen = families_.bits();
   size_maps();
   int error = bpf_map__reuse_fd(o->maps.threads, capture.threads_map());
@@ -101,11 +126,14 @@ void FamilyCapture::size_maps() {
     bpf_map__set_max_entries(map, bpf_map__max_entries(map) + kSpare * cpus_);
 }
 
-/// Those of the families that are chosen, where the kernel has what they attach to.
+/// Those of the families that are chosen, where the kernel has what they attach to. The owner of
+/// each program is looked up whichever families are chosen.
 void FamilyCapture::choose_programs() {
   KernelTypes types;
   bpf_program *program = nullptr;
   bpf_object__for_each_program(program, skeleton_->object->obj) {
+    if (program == skeleton_->object->progs.on_user_probe)
+      continue; // choose_probes()
     std::string_view section = bpf_program__section_name(program);
     std::string event(section.substr(section.find('/') + 1));
     bool wanted = families_of(event) & families_.bits();

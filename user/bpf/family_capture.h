@@ -19,7 +19,10 @@ class FamilyCapture {
 public:
   /// `capture` outlives it. `probes` are those of the program's own events. Throws Error if the
   /// kernel refuses the programs.
-  FamilyCapture(const Capture &capture, FamilySet families, std::vector<ProbedFile> probes);
+  /// A program's FTrace_set_filter is obeyed from processes of the user `recorder` and of the
+  /// program that this process starts.
+  FamilyCapture(const Capture &capture, FamilySet families, std::vector<ProbedFile> probes,
+                uint32_t recorder);
   ~FamilyCapture();
   FamilyCapture(const FamilyCapture &) = delete;
   FamilyCapture &operator=(const FamilyCapture &) = delete;

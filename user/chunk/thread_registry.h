@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -21,13 +22,28 @@ struct ThreadIdentity {
   std::optional<life_account> account; ///< the kernel's own figures, once it is dead
 };
 
+/// One that is not traced, and appears beside traced ones: as the next on their CPU, or as who woke
+/// them.
+struct NamedPeer {
+  uint32_t tid = 0;
+  uint32_t pid = 0;   ///< process (tgid)
+  uint64_t since = 0; ///< ns: when it was first seen with this name
+  std::array<char, CAPTURE_COMM_LEN> comm{};
+};
+
 /// The latest thread of each tid and the one before it, of which some events may be unread when the
 /// creation of the next is read already.
 class ThreadRegistry {
 public:
+  static constexpr size_t kMostPeers = 1 << 16;
+
   /// Learns from a life event. Events of one thread come in their order. Whether a tid that an
   /// earlier thread had has come to another.
   bool learn(const life_record &record) {
+    if (record.kind == LIFE_NAME && !record.arg) {
+      learn_peer(record);
+      return false;
+    }
     auto [at, first] = threads_.try_emplace(record.tid);
     ThreadIdentity &thread = at->second;
     if (record.kind == LIFE_NEW) {
@@ -42,6 +58,7 @@ public:
     std::copy_n(record.comm, CAPTURE_COMM_LEN, thread.comm.begin());
     if (record.kind == LIFE_DEAD)
       thread.account = record.account;
+    reused_ += !first && record.kind == LIFE_NEW;
     return !first && record.kind == LIFE_NEW;
   }
 
@@ -61,10 +78,35 @@ public:
   }
 
   const std::unordered_map<uint32_t, ThreadIdentity> &all() const { return threads_; }
+  /// How many threads there were, also of tids that were used again.
+  size_t count() const { return threads_.size() + reused_; }
+  /// In the order in which they were named; a tid again when its name has changed. The first
+  /// kMostPeers.
+  const std::vector<NamedPeer> &peers() const { return peers_; }
+  uint64_t peers_left_out() const { return peers_left_out_; }
 
 private:
+  void learn_peer(const life_record &record) {
+    const auto latest = latest_peer_.find(record.tid);
+    if (latest != latest_peer_.end() && peers_[latest->second].pid == record.pid &&
+        std::equal(record.comm, record.comm + CAPTURE_COMM_LEN,
+                   peers_[latest->second].comm.begin()))
+      return;
+    if (peers_.size() == kMostPeers) {
+      peers_left_out_++;
+      return;
+    }
+    latest_peer_[record.tid] = peers_.size();
+    NamedPeer &peer = peers_.emplace_back(NamedPeer{record.tid, record.pid, record.time, {}});
+    std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
+  }
+
   std::unordered_map<uint32_t, ThreadIdentity> threads_;
   std::unordered_map<uint32_t, ThreadIdentity> earlier_; ///< of tids that were used again
+  size_t reused_ = 0;                                    ///< how often they were
+  std::vector<NamedPeer> peers_;
+  std::unordered_map<uint32_t, size_t> latest_peer_; ///< by tid: which of peers_
+  uint64_t peers_left_out_ = 0;
 };
 
 } // namespace ovnitrace

@@ -5,6 +5,7 @@
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/run_conversion.h"
+#include "emulator/cli/time_option.h"
 #include "emulator/compress/chunk_frame.h"
 #include "emulator/format/code_kind.h"
 #include "emulator/format/event_names.h"
@@ -17,10 +18,13 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <fmt/core.h>
+#include <ovnitrace/capture.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
+#include <cstring>
 
 namespace ovnitrace {
 
@@ -33,7 +37,7 @@ constexpr uint64_t kDatagramChunk = 32 << 10;                            // byte
 constexpr uint64_t kDefaultSpareChunks = 16, kDatagramSpareChunks = 512;
 constexpr uint64_t kMostSpareChunks = 1 << 16;
 constexpr uint64_t kDefaultTriggerSaves = 10, kMostTriggerSaves = 1'000'000;
-constexpr double kLongestDuration = 366 * 86400; // seconds
+constexpr uint64_t kLongestDuration = 366ull * 86400 * 1'000'000'000; // ns
 
 /// What the options say that is made into something else when all of them are known.
 struct RecordArguments {
@@ -43,16 +47,55 @@ struct RecordArguments {
   std::string compress = "0"; ///< level
 };
 
-/// CLI11's own check tells the range in 300 digits.
-CLI::Validator above_zero() {
-  return CLI::Validator(
-      [](const std::string &text) {
-        double number = 0;
-        return CLI::detail::lexical_cast(text, number) && number > 0
-                   ? std::string()
-                   : fmt::format("give a number above 0, not {}", text);
-      },
-      "");
+uint64_t parse_duration(const std::string &text) {
+  uint64_t ns = 0;
+  if (!parse_time(text, ns) || ns == 0 || ns > kLongestDuration)
+    throw Error(fmt::format("--duration: '{}' is no time above 0 and up to a year: write 10s, "
+                            "200ms, 30us or 100ns; a number alone is in seconds",
+                            text),
+                kExitUsage);
+  return ns;
+}
+
+/// A list as 12,34; each pid once.
+void add_pids(const std::string &text, std::vector<uint32_t> &pids) {
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    const auto pid =
+        uint32_t(parse_number("--pid", text.substr(at, comma - at), 1, FTRACE_TID_MASK));
+    at = comma + 1;
+    if (std::find(pids.begin(), pids.end(), pid) == pids.end())
+      pids.push_back(pid);
+  }
+  if (pids.size() > CAPTURE_TARGETS)
+    throw Error(fmt::format("--pid: {} processes are too many, {} is the most; with their parent "
+                            "alone its children are traced too",
+                            pids.size(), CAPTURE_TARGETS),
+                kExitUsage);
+}
+
+void add_target_options(CLI::App &app, RecordOptions &options) {
+  auto *all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
+  app.add_option_function<std::vector<std::string>>(
+         "-p,--pid",
+         [&options](const std::vector<std::string> &lists) {
+           for (const std::string &list : lists)
+             add_pids(list, options.pids);
+         },
+         "Trace a process that is running, with its children, those that it has and those to "
+         "come; a list as 12,34, and may be given again")
+      ->type_name("PID")
+      ->allow_extra_args(false)
+      ->excludes(all);
+  app.add_flag(
+      "--no-children", [&options](int64_t) { options.children = false; },
+      "With -p: the processes alone, without their children");
+  app.add_option_function<std::string>(
+         "-d,--duration",
+         [&options](const std::string &text) { options.duration = parse_duration(text); },
+         "Stop after this time, as 10s or 200ms; a number alone is in seconds. A program goes on "
+         "untraced")
+      ->type_name("TIME");
 }
 
 void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
@@ -103,14 +146,7 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
                  "name; system-… for -a)")
       ->type_name("DIR");
   app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
-  auto *all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
-  add_number(app, "-p,--pid", options.pid, 1, INT32_MAX,
-             "Trace a process that is running, with its future children")
-      ->type_name("PID")
-      ->excludes(all);
-  app.add_option("-d,--duration", options.duration, "With -a or -p: stop after so many seconds")
-      ->type_name("SECONDS")
-      ->check(above_zero());
+  add_target_options(app, options);
   app.add_option("-u,--user", options.user,
                  "Run the program as this user (default: who called sudo)")
       ->type_name("NAME");
@@ -123,9 +159,8 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
              family_names() + " (default sched,user)")
       ->type_name("LIST");
   app.add_option("--probe", options.probe_files,
-                 "A program or library whose user events are wanted, beside the program and what "
-                 "it is linked with; "
-                 "may be given again (docs/user-events.md)")
+                 "A program or library whose user events are wanted, beside the program and the "
+                 "libraries that it needs; may be given again (docs/user-events.md)")
       ->type_name("FILE")
       ->allow_extra_args(false);
   add_size(app, "-m,--ring-size", options.ring_bytes,
@@ -145,20 +180,16 @@ void require_range(const char *option, uint64_t value, uint64_t least, uint64_t 
 
 /// Says what is wrong with the choice of what to trace.
 void check_target(const RecordOptions &options) {
-  bool attaches = options.all || options.pid;
+  const bool attaches = options.all || !options.pids.empty();
   if (options.command.empty() && !attaches)
     throw Error("nothing to trace: give a program after --, as in `sudo ovnitrace -- ./app`, a "
                 "process with "
                 "-p PID, or -a for the whole machine. `ovnitrace --help` tells more",
                 kExitUsage);
-  if (!options.command.empty() && options.pid)
+  if (!options.command.empty() && !options.pids.empty())
     throw Error("either a program after -- or -p PID, not both", kExitUsage);
-  if (!(options.duration >= 0 && options.duration <= kLongestDuration))
-    throw Error("--duration: give a number of seconds up to a year", kExitUsage);
-  if (options.duration > 0 && !options.command.empty())
-    throw Error(
-        "--duration goes with -a or -p; to limit a program, trace `timeout SECONDS PROGRAM`",
-        kExitUsage);
+  if (!options.children && options.pids.empty())
+    throw Error("--no-children goes with -p PID", kExitUsage);
 }
 
 void check_send(const RecordOptions &options) {
@@ -247,8 +278,35 @@ RecordOptions checked(const RecordArguments &arguments) {
   return options;
 }
 
-/// The trace is on disk whatever happens here. Its exit status: 0, or 1 told on stderr.
-int convert_recording(const std::string &directory, bool quiet) {
+/// How the one-step command converts what it recorded; `ovnitrace convert` has more.
+void add_conversion_options(CLI::App &app, ConvertOptions &options) {
+  app.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
+  app.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_option("--comm", options.cut.comms,
+                 "Show only threads of these names in the timelines; * and ? as in a shell. The "
+                 "trace has all of them")
+      ->type_name("NAME")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+/// With --send nothing is converted here.
+void check_conversion(const RecordOptions &options, const ConvertOptions &conversion) {
+  const bool any =
+      conversion.gzip || !conversion.model_files.empty() || !conversion.cut.comms.empty();
+  if (any && !options.send.empty())
+    throw Error("--gzip, --model and --comm are for the conversion, and what --send sends is "
+                "converted where it is collected: `ovnitrace convert` takes them there",
+                kExitUsage);
+  for (const std::string &file : conversion.model_files)
+    if (access(file.c_str(), R_OK) != 0) // known before the program runs
+      throw Error(fmt::format("--model {}: {}", file, std::strerror(errno)), kExitUsage);
+}
+
+/// The trace is on disk whatever happens here. Its exit status: 0, or 1 reported on stderr.
+int convert_recording(const std::string &directory, ConvertOptions options, bool quiet) {
   end_on_signals();
   if (access(directory.c_str(), F_OK) != 0) {
     print_text(
@@ -257,7 +315,6 @@ int convert_recording(const std::string &directory, bool quiet) {
   }
   try {
     drop_privileges();
-    ConvertOptions options;
     options.directory = directory;
     int status = run_conversion({{directory, 0}}, options, true);
     if (!quiet)
@@ -299,16 +356,20 @@ void check_places(const CLI::App &app, const std::vector<std::string> &command) 
 
 void add_trace(CLI::App &app, const std::vector<std::string> &command) {
   auto arguments = std::make_shared<RecordArguments>();
+  auto conversion = std::make_shared<ConvertOptions>();
   arguments->options.command = command;
   add_record_options(app, *arguments);
+  add_conversion_options(app, *conversion);
   app.parse_complete_callback([&app, command] { check_places(app, command); });
-  app.callback([&app, arguments] {
+  app.callback([&app, arguments, conversion] {
     if (!app.get_subcommands().empty())
       return;
-    RecordResult result = record(checked(*arguments));
+    const RecordOptions options = checked(*arguments);
+    check_conversion(options, *conversion);
+    RecordResult result = record(options);
     int converted = 0;
-    if (arguments->options.send.empty())
-      converted = convert_recording(result.directory, arguments->options.quiet);
+    if (options.send.empty())
+      converted = convert_recording(result.directory, *conversion, options.quiet);
     end_recording(result, converted);
   });
 }

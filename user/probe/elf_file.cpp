@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -21,8 +22,7 @@ constexpr size_t kMostSections =
     0xff00; // SHN_LORESERVE: no more without the extension, which no program needs
 constexpr size_t kMostSegments = 1024;
 constexpr uint64_t kMostSectionBytes = 64 << 20; // of those that we look into, together
-constexpr size_t kMostNeeded = 1024;
-constexpr size_t kMostText = 4096; // a path, or a string of a note
+constexpr size_t kMostText = 4096;               // of a string of a note
 
 #if defined(__x86_64__)
 constexpr GElf_Half kMachine = EM_X86_64;
@@ -61,7 +61,7 @@ public:
 private:
   void read_notes(Elf_Scn *section);
   void read_note(std::string_view body);
-  void read_dynamic(Elf_Scn *section, const GElf_Shdr &header);
+  void read_interpreter();
   Elf_Data *data_of(Elf_Scn *section);
   std::optional<uint64_t> code_offset(uint64_t address);
   bool is_nop(uint64_t offset);
@@ -162,25 +162,26 @@ void Reader::read_notes(Elf_Scn *section) {
   }
 }
 
-void Reader::read_dynamic(Elf_Scn *section, const GElf_Shdr &header) {
-  Elf_Data *data = data_of(section), *strings = data_of(elf_getscn(elf_, header.sh_link));
-  if (!data || !strings)
+void Reader::read_interpreter() {
+  size_t count = 0;
+  if (elf_getphdrnum(elf_, &count) != 0)
     return;
-  const std::string_view all(static_cast<const char *>(strings->d_buf), strings->d_size);
-  GElf_Dyn entry;
-  for (int n = 0; gelf_getdyn(data, n, &entry) && entry.d_tag != DT_NULL; n++) {
-    const bool needed = entry.d_tag == DT_NEEDED;
-    if ((!needed && entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH) ||
-        entry.d_un.d_val >= all.size())
+  for (size_t n = 0; n < std::min(count, kMostSegments); n++) {
+    GElf_Phdr segment;
+    if (!gelf_getphdr(elf_, int(n), &segment) || segment.p_type != PT_INTERP)
       continue;
-    std::string_view rest = all.substr(entry.d_un.d_val);
-    std::vector<std::string> &list = needed ? file_.needed : file_.rpaths;
-    if (const auto text = take_text(rest); text && !text->empty() && list.size() < kMostNeeded)
-      list.emplace_back(*text);
+    char text[PATH_MAX];
+    const size_t size = std::min<uint64_t>(segment.p_filesz, sizeof(text));
+    const ssize_t got = pread(fd_, text, size, off_t(segment.p_offset));
+    const size_t length = got > 0 ? strnlen(text, size_t(got)) : 0;
+    if (length && length < size_t(got) && text[0] == '/')
+      file_.interpreter.assign(text, length);
+    return; // the kernel takes the first
   }
 }
 
 ElfFile Reader::read() {
+  read_interpreter();
   for (Elf_Scn *section = nullptr; (section = elf_nextscn(elf_, section));) {
     file_.bytes_read += sizeof(Elf64_Shdr);
     GElf_Shdr header;
@@ -188,8 +189,6 @@ ElfFile Reader::read() {
       continue;
     if (header.sh_type == SHT_NOTE)
       read_notes(section);
-    else if (header.sh_type == SHT_DYNAMIC)
-      read_dynamic(section, header);
   }
   file_.bytes_read += kMostSectionBytes - bytes_left_;
   std::vector<Probe> &probes = file_.probes;

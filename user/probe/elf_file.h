@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a program or library says of itself: its probes, the libraries that it needs.
+// What a program or library says of itself: its probes, and its dynamic loader.
 #pragma once
 
 #include "user/probe/probe.h"
@@ -14,9 +14,8 @@ namespace ovnitrace {
 struct ElfFile {
   std::vector<Probe> probes; ///< by offset, each offset once
   size_t not_understood = 0; ///< probes of ours that are no use: other arguments, not on a nop
-  std::vector<std::string> needed; ///< DT_NEEDED
-  std::vector<std::string> rpaths; ///< DT_RPATH and DT_RUNPATH, as they stand there
-  uint64_t bytes_read = 0;         ///< of the file, about
+  std::string interpreter;   ///< PT_INTERP, an absolute path; empty: none
+  uint64_t bytes_read = 0;   ///< of the file, about
 };
 
 /// Reads a program or shared library of this machine's kind; nothing if the file is anything else.

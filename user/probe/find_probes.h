@@ -2,6 +2,7 @@
 // Finds the files whose probes are to be watched.
 #pragma once
 
+#include "emulator/base/identity.h"
 #include "emulator/base/unique_fd.h"
 #include "user/probe/probe.h"
 
@@ -18,24 +19,27 @@ struct ProbedFile {
   size_t not_understood = 0; ///< probes of it that cannot be watched
 };
 
+/// Of the files that are found, and not named with --probe, so many are watched: each costs tens of
+/// milliseconds at the start and at the end.
+constexpr size_t kMostFoundFiles = 16;
+
 /// What is traced.
 struct ProbeSearch {
-  std::vector<std::string> command = {}; ///< as it will be given to execvp(); may be empty
-  uint32_t pid = 0;                      ///< a process that runs already, 0: none
-  std::vector<std::string> files =
-      {}; ///< paths, or names of libraries, to be looked at in any case (--probe)
+  std::string program = {};            ///< as it will be given to execvp(); may be empty
+  Identity identity = {};              ///< who will run it
+  std::vector<uint32_t> pids = {};     ///< processes that run already
+  std::vector<std::string> files = {}; ///< to be looked at in any case (--probe)
 };
 
 struct FoundProbes {
   std::vector<ProbedFile> files;
-  bool cut_short = false; ///< there was too much to look at: some files may be missing
+  size_t left_out = 0; ///< files with probes beyond kMostFoundFiles
 };
 
-/// The program, the programs that its arguments name, and the libraries that these need, where the
-/// dynamic loader could find them in our environment; or the files that the process has mapped to
-/// execute. Opens files with the rights that the calling thread has. These files may be made to
-/// keep us busy for ever: there is a limit to what is looked at. Throws Error if one of `files`
-/// cannot be read or has no probes; whatever else cannot be read has none.
+/// The program and the libraries that it needs, as its dynamic loader finds them; or the files that
+/// the processes have mapped to execute. Opens files with the rights that the calling thread has.
+/// There is a limit to what is looked at. Throws Error if one of `files` cannot be read or has no
+/// probes; whatever else cannot be read has none.
 FoundProbes find_probes(const ProbeSearch &search);
 
 } // namespace ovnitrace

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -54,8 +55,9 @@ SaveSignal::~SaveSignal() {
 }
 
 CaptureRequests::CaptureRequests(int save_signal, std::function<void()> save,
-                                 std::function<void()> stop)
+                                 std::function<void(Request)> stop)
     : save_signal_(save_signal), event_(opened(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))),
+      timer_(opened(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK))),
       save_(std::move(save)), stop_(std::move(stop)) {
   thread_ = std::thread([this] { run(); });
 }
@@ -63,6 +65,12 @@ CaptureRequests::CaptureRequests(int save_signal, std::function<void()> save,
 CaptureRequests::~CaptureRequests() {
   wake(kEnd);
   thread_.join();
+}
+
+void CaptureRequests::stop_in(uint64_t duration) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const itimerspec once = {{}, {time_t(duration / kSecond), long(duration % kSecond)}};
+  timerfd_settime(timer_.get(), 0, &once, nullptr);
 }
 
 void CaptureRequests::wake(unsigned request) {
@@ -75,7 +83,8 @@ void CaptureRequests::run() {
   sigfillset(&all); // they are the main thread's
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   for (;;) {
-    pollfd files[] = {{event_.get(), POLLIN, 0}, {save_signal_, POLLIN, 0}};
+    pollfd files[] = {
+        {event_.get(), POLLIN, 0}, {timer_.get(), POLLIN, 0}, {save_signal_, POLLIN, 0}};
     if (poll(files, std::size(files), -1) < 0)
       continue;
     take(event_.get());
@@ -84,8 +93,12 @@ void CaptureRequests::run() {
       wanted |= kSave;
     if (wanted & kSave)
       save_();
-    if (wanted & kStop)
-      stop_();
+    if (take(timer_.get()))
+      wanted |= kTimeOver;
+    if (wanted & kFull)
+      stop_(kFull);
+    if (wanted & kTimeOver)
+      stop_(kTimeOver);
     if (wanted & kEnd)
       return;
   }

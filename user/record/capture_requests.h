@@ -31,11 +31,13 @@ private:
 /// A thread that does what SIGUSR2, or another thread, asks for.
 class CaptureRequests {
 public:
-  enum Request : unsigned { kSave = 1, kStop = 2 };
+  enum Request : unsigned { kSave = 1, kFull = 2, kTimeOver = 4 };
 
   /// `save` and `stop` are called on its thread, one at a time. `save_signal`: of a SaveSignal, -1:
   /// none. Throws Error.
-  CaptureRequests(int save_signal, std::function<void()> save, std::function<void()> stop);
+  CaptureRequests(int save_signal, std::function<void()> save, std::function<void(Request)> stop);
+  /// kTimeOver is asked for in `duration` ns; to be called once, before any request.
+  void stop_in(uint64_t duration);
   /// Does what was asked for, then ends.
   ~CaptureRequests();
   CaptureRequests(const CaptureRequests &) = delete;
@@ -45,13 +47,15 @@ public:
   void ask(Request request) { wake(request); }
 
 private:
-  static constexpr unsigned kEnd = 4;
+  static constexpr unsigned kEnd = 8;
   void run();
   void wake(unsigned request);
 
   const int save_signal_;
   UniqueFd event_;
-  std::function<void()> save_, stop_;
+  UniqueFd timer_;
+  std::function<void()> save_;
+  std::function<void(Request)> stop_;
   std::atomic<unsigned> wanted_{0};
   std::thread thread_;
 };

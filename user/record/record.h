@@ -12,10 +12,11 @@
 namespace ovnitrace {
 
 struct RecordOptions {
-  std::vector<std::string> command; ///< the program to trace; empty with `all` or `pid`
+  std::vector<std::string> command; ///< the program to trace; may be empty with `all` or `pids`
   bool all = false;                 ///< the whole machine
-  uint32_t pid = 0;                 ///< a process that is alive, 0: none
-  double duration = 0;              ///< seconds, 0: until the end of the program or a signal
+  std::vector<uint32_t> pids;       ///< processes that are alive
+  bool children = true;             ///< of `pids`: with their living and future descendants
+  uint64_t duration = 0;            ///< ns, 0: until the end of the program or a signal
   std::string directory;            ///< empty: default_trace_name()
   bool force = false;
   std::string send; ///< to a collector, tcp://HOST:PORT or udp://HOST:PORT; empty: to `directory`

@@ -156,7 +156,7 @@ void Recorder::take_life(const life_record &record) {
   if (registry_.learn(record))
     for (CpuStream &cpu : cpus_)
       cpu.expire(record.tid, record.time);
-  if (record.cpu < cpus_.size())
+  if (record.kind != LIFE_NAME && record.cpu < cpus_.size())
     cpus_[record.cpu].add_life(record);
 }
 

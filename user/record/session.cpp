@@ -18,11 +18,21 @@ namespace ovnitrace {
 
 namespace {
 
-/// Waits for the end of a process that is not our child; a signal ends the wait too.
-std::string wait_for_process(const ProcessWatch &process, double duration, StopSignals &signals) {
-  if (signals.wait(duration, process.file()))
-    return "stopped by a signal";
-  return process.ended() ? "the process ended" : "the time was over";
+/// Waits for the end of processes that are not our children; a signal ends the wait too.
+/// `duration`: ns, 0: no limit.
+std::string wait_for_processes(const std::deque<ProcessWatch> &processes, uint64_t duration,
+                               StopSignals &signals) {
+  const uint64_t limit = monotonic_ns() + duration;
+  for (const ProcessWatch &process : processes) {
+    const uint64_t now = monotonic_ns();
+    if (duration && now >= limit)
+      return "the time was over";
+    if (signals.wait(duration ? double(limit - now) / 1e9 : 0, process.file()))
+      return "stopped by a signal";
+    if (!process.ended())
+      return "the time was over";
+  }
+  return processes.size() == 1 ? "the process ended" : "the processes ended";
 }
 
 } // namespace
@@ -32,14 +42,14 @@ RecordResult Session::run() {
   wait();
   stop();
   if (!options_.quiet)
-    tell_end(trace_, recorder_->threads().all().size(), target_->place());
+    tell_end(trace_, recorder_->threads().count(), target_->place());
   return {target_->place(), trace_.exit_status, what_is_missing(trace_)};
 }
 
 std::string Session::traced_name() const {
   if (!options_.command.empty())
     return options_.command[0];
-  return process_ ? process_->name() : "system";
+  return processes_.empty() ? "system" : processes_.front().name();
 }
 
 TraceTarget::Description Session::description(const ThreadRegistry *threads) const {
@@ -54,10 +64,11 @@ void Session::wait() {
     capture_.await_last_switch();
     how = end.text();
     exit_status = end.exit_status();
-  } else if (options_.pid) {
-    how = wait_for_process(*process_, options_.duration, *signals_);
+  } else if (!processes_.empty()) {
+    how = wait_for_processes(processes_, options_.duration, *signals_);
   } else {
-    how = signals_->wait(options_.duration) ? "stopped by a signal" : "the time was over";
+    how = signals_->wait(double(options_.duration) / 1e9) ? "stopped by a signal"
+                                                          : "the time was over";
   }
   std::lock_guard lock(ending_); // a save copies the description
   trace_.how = how;
@@ -112,14 +123,16 @@ void Session::save() {
 }
 
 /// The program goes on untraced; without one there is nothing to wait for.
-void Session::stop_when_full() {
+void Session::stop_early(CaptureRequests::Request why) {
   std::lock_guard lock(ending_);
   if (ended_)
     return;
   end_capture();
-  full_ = true;
+  stopped_early_ = why == CaptureRequests::kFull
+                       ? fmt::format("{} bytes were recorded", options_.buffer.bytes)
+                       : "the time was over";
   if (!options_.quiet)
-    print("{} bytes are recorded: tracing stopped{}", options_.buffer.bytes,
+    print("{}: tracing stopped{}", stopped_early_,
           program_ ? "; the program goes on untraced" : "");
   if (!program_)
     kill(getpid(), SIGTERM);
@@ -147,8 +160,8 @@ void Session::stop() {
       end_capture();
   }
   requests_.reset();
-  if (full_)
-    trace_.how = fmt::format("{} bytes were recorded and tracing stopped{}", options_.buffer.bytes,
+  if (!stopped_early_.empty())
+    trace_.how = fmt::format("{} and tracing stopped{}", stopped_early_,
                              program_ ? "; later the program " + trace_.how : "");
   trace_.finished = true;
   trace_.counts = recorder_->counts();

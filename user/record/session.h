@@ -18,6 +18,7 @@
 #include "user/record/trace_json.h"
 #include "user/record/trace_target.h"
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -37,6 +38,7 @@ public:
 private:
   void start();
   std::string traced_name() const;
+  void print_start() const;
   void start_families();
   std::vector<ProbedFile> find_user_probes();
   void start_program();
@@ -45,7 +47,7 @@ private:
   uint64_t sending_time() const;
   void wait();
   void save();
-  void stop_when_full();
+  void stop_early(CaptureRequests::Request why);
   void end_capture();
   void stop();
   void end_target();
@@ -55,7 +57,7 @@ private:
   const Identity runs_as_;                ///< the program
   std::optional<SaveSignal> save_signal_; ///< of a flight recorder
   std::optional<StopSignals> signals_;    ///< without a program
-  std::optional<ProcessWatch> process_;   ///< with options.pid
+  std::deque<ProcessWatch> processes_;    ///< options.pids
   Capture capture_;
   std::optional<FamilyCapture> families_; ///< with options.families beyond the scheduler's
   std::optional<Program> program_;
@@ -68,7 +70,7 @@ private:
   TraceDescription trace_;
   std::mutex ending_; ///< a save or the end, not both
   bool ended_ = false;
-  bool full_ = false; ///< ended because so much was recorded
+  std::string stopped_early_; ///< why tracing stopped while the program went on; empty: it did not
   unsigned saves_ = 0;
   bool told_triggers_spent_ = false;
   std::optional<CaptureRequests> requests_; ///< of a flight recorder or a limit

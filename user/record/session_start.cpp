@@ -3,11 +3,15 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "emulator/base/human.h"
 #include "emulator/base/messages.h"
+#include "emulator/base/printable.h"
 #include "user/chunk/chunk_queue.h"
 #include "user/chunk/lossy_queue.h"
 #include "user/launch/file_limit.h"
 #include "user/record/make_target.h"
+
+#include <fmt/core.h>
 
 #include <csignal>
 
@@ -18,7 +22,8 @@ namespace {
 CaptureParameters capture_parameters(const RecordOptions &options) {
   return {.trace_all = options.all,
           .transitions = options.families.has(FTRACE_FAMILY_TASK),
-          .snapshot_pid = options.pid,
+          .targets = options.pids,
+          .only_targets = !options.children,
           .ring_bytes = options.ring_bytes};
 }
 
@@ -43,12 +48,13 @@ Session::Session(const RecordOptions &options)
       runs_as_(options.user.empty() ? owner_ : user_named(options.user)),
       save_signal_(save_signal(options)), signals_(stop_signals(options)),
       capture_(capture_parameters(options)) {
-  if (options.pid)
-    process_.emplace(options.pid);
+  for (uint32_t pid : options.pids)
+    processes_.emplace_back(pid);
   trace_.host = describe_host(capture_.cpus());
   trace_.possible_cpus = capture_.cpus();
   trace_.command = options.command;
-  trace_.attached_pid = options.pid;
+  trace_.attached_pids = options.pids;
+  trace_.with_children = options.children;
   trace_.user = runs_as_.name;
   trace_.families = options.families;
   trace_.ring_bytes = options.ring_bytes;
@@ -72,11 +78,10 @@ void Session::start() {
     end_if_signalled();
     start_families();
     end_if_signalled();
-    if (options_.all || options_.pid)
+    if (options_.all || !options_.pids.empty())
       capture_.snapshot();
     trace_.begin = monotonic_ns();
     trace_.offset_to_wall = offset_to_wall_ns();
-    capture_.expect_complete();
     if (!options_.command.empty())
       start_program();
     make_store();
@@ -88,11 +93,16 @@ void Session::start() {
     if (program_)
       program_->open_gate();
     target_->begin();
-    if (options_.buffer.kind != BufferKind::kJtn)
+    const bool has_limit = program_ && options_.duration;
+    if (options_.buffer.kind != BufferKind::kJtn || has_limit)
       requests_.emplace(
           save_signal_ ? save_signal_->file() : -1, [this] { save(); },
-          [this] { stop_when_full(); });
+          [this](CaptureRequests::Request why) { stop_early(why); });
+    if (has_limit)
+      requests_->stop_in(options_.duration);
     recorder_->start();
+    if (!program_ && !options_.quiet)
+      print_start();
   } catch (...) {
     recorder_.reset();
     store_.reset();
@@ -100,6 +110,23 @@ void Session::start() {
     target_->discard();
     throw;
   }
+}
+
+/// Without a program nothing else is to be seen until the end.
+void Session::print_start() const {
+  std::string what = "every thread of the machine";
+  if (!processes_.empty()) {
+    what = processes_.size() == 1 ? "process" : "processes";
+    for (size_t n = 0; n < processes_.size(); n++)
+      what += fmt::format("{} {} ({})", n ? "," : "", options_.pids[n],
+                          printable_line(processes_[n].name()));
+    what += options_.children ? " with children" : " without children";
+  }
+  const std::string until =
+      options_.duration ? fmt::format("for {} or until Ctrl-C", human_duration(options_.duration))
+      : processes_.empty() ? "until Ctrl-C"
+                           : "until it ends or Ctrl-C";
+  print("tracing {} {}; the trace goes to {}", what, until, target_->place());
 }
 
 /// What the kernel lacks for a family is told, and the rest of it captured.
@@ -113,7 +140,7 @@ void Session::start_families() {
     wanted = wanted | (options_.families & families_of_programs());
   if (!wanted.bits())
     return;
-  families_.emplace(capture_, wanted, std::move(probes));
+  families_.emplace(capture_, wanted, std::move(probes), owner_.uid);
   for (const std::string &name : families_->absent())
     print("this kernel has no {}: its events are not captured", name);
   families_->attach();
@@ -127,19 +154,20 @@ std::vector<ProbedFile> Session::find_user_probes() {
   if (!(options_.families & families_of_programs()).bits())
     return {};
   raise_file_limit(kMostProbedFiles);
-  const ProbeSearch search = {
-      .command = options_.command, .pid = options_.pid, .files = options_.probe_files};
+  const ProbeSearch search = {.program = options_.command.empty() ? "" : options_.command[0],
+                              .identity = runs_as_,
+                              .pids = options_.pids,
+                              .files = options_.probe_files};
   FoundProbes found;
   {
     std::optional<EffectiveIdentity> as_user;
-    if (!options_.pid)
+    if (processes_.empty())
       as_user.emplace(runs_as_);
     found = find_probes(search);
   }
-  if (found.cut_short)
-    print("the program names too many files to look for probes in all of them: name those that log "
-          "user "
-          "events with --probe");
+  if (found.left_out)
+    print("{} more with probes of user events not watched: name those that you want with --probe",
+          human_count(found.left_out, "file", "files"));
   return std::move(found.files);
 }
 
@@ -171,7 +199,7 @@ void Session::make_store() {
                                           chunk_records);
   if (options_.buffer.kind == BufferKind::kStop)
     limit_.emplace(*store_, options_.buffer.bytes,
-                   [this] { requests_->ask(CaptureRequests::kStop); });
+                   [this] { requests_->ask(CaptureRequests::kFull); });
 }
 
 } // namespace ovnitrace

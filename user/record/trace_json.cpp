@@ -85,6 +85,11 @@ Json thread_of(const ThreadIdentity &thread) {
   return json;
 }
 
+Json peer_of(const NamedPeer &peer) {
+  return {
+      {"tid", peer.tid}, {"pid", peer.pid}, {"name", text(peer.comm)}, {"since_ns", peer.since}};
+}
+
 /// Names are bytes that programs chose: what is not UTF-8 is replaced.
 std::string dump(const Json &json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
@@ -123,9 +128,18 @@ void put_threads(const ThreadRegistry &registry, const Put &put) {
       processes.add({{"pid", main->pid}, {"name", text(main->comm)}});
     }
   }
-  Array list("threads", put);
-  for (const ThreadIdentity *thread : threads)
-    list.add(thread_of(*thread));
+  {
+    Array list("threads", put);
+    for (const ThreadIdentity *thread : threads)
+      list.add(thread_of(*thread));
+  }
+  {
+    Array list("peers", put);
+    for (const NamedPeer &peer : registry.peers())
+      list.add(peer_of(peer));
+  }
+  if (registry.peers_left_out())
+    put(",\n \"peers_left_out\": " + std::to_string(registry.peers_left_out()));
 }
 
 std::string buffer_of(const BufferKind &buffer) {
@@ -185,8 +199,11 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
         {"families", to_string(trace.families)}}},
       {"begin_ns", trace.begin},
   };
-  if (trace.attached_pid)
-    json["attached_pid"] = trace.attached_pid;
+  if (!trace.attached_pids.empty()) {
+    json["attached_pid"] = trace.attached_pids.front();
+    json["attached_pids"] = trace.attached_pids;
+    json["with_children"] = trace.with_children;
+  }
   json["ended"] = ending_of(trace);
   if (trace.end)
     json["end_ns"] = trace.end;

@@ -19,7 +19,8 @@ struct TraceDescription {
   Host host;
   uint32_t possible_cpus = 0;
   std::vector<std::string> command; ///< empty: the whole machine, or a process that was alive
-  uint32_t attached_pid = 0;        ///< 0: none
+  std::vector<uint32_t> attached_pids;
+  bool with_children = true; ///< of those
   std::string user;
   FamilySet families;
   uint64_t ring_bytes = 0, chunk_bytes = 0;

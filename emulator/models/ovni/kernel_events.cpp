@@ -22,7 +22,7 @@ void evict_others(ModelContext &ctx, const Event &event, uint32_t cpu) {
     const Thread &other = ctx.system.threads()[t];
     if (t == event.thread || other.cpu != cpu || other.state != ThreadState::Running)
       return;
-    ctx.faults.add(event, [&] {
+    ctx.faults.add_unseen_switch(event, t, [&] {
       return fmt::format("{} gets {}, on which {} still runs", who(ctx, event.thread),
                          cpu_name(ctx.system, cpu), who(ctx, t));
     });
@@ -38,12 +38,17 @@ void dispatch(ModelContext &ctx, const Event &event) {
   const Thread &thread = ctx.system.threads()[event.thread];
   ThreadAction action =
       thread.state == ThreadState::Unknown ? ThreadAction::execute : ThreadAction::resume;
-  if (!is_legal(thread.state, action))
-    ctx.faults.add(event, [&] {
+  if (!is_legal(thread.state, action)) {
+    const auto what = [&] {
       return fmt::format("{} gets {}, but is {} on {}", who(ctx, event.thread),
                          cpu_name(ctx.system, event.cpu), name(thread.state),
                          cpu_name(ctx.system, thread.cpu));
-    });
+    };
+    if (thread.state == ThreadState::Running)
+      ctx.faults.add_unseen_switch(event, event.thread, what);
+    else
+      ctx.faults.add(event, what);
+  }
   if (event.cpu != kNone)
     evict_others(ctx, event, event.cpu);
   put(ctx, event.thread, ThreadState::Running, event.cpu);
