@@ -272,10 +272,11 @@ TEST_P(FullDisk, IsABlackoutWithTheCountOfWhatWasNotWritten) {
   const auto info = nlohmann::json::parse(told.out);
   EXPECT_EQ(info.at("lost"), not_written);
   EXPECT_EQ(info.at("events"), json.at("events"));
-  if (GetParam() == "jtn")
+  if (GetParam() == "jtn") {
     EXPECT_EQ(info.at("duration_ns"),
               json.at("end_ns").get<uint64_t>() - json.at("begin_ns").get<uint64_t>())
         << "the whole capture";
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Buffers, FullDisk, testing::Values("jtn", "stop:64M", "cyc:64M"),
                          [](const auto &test) {
