@@ -79,8 +79,9 @@ TEST(FormatDocs, HaveARowOfEveryCodeAndNoOther) {
   ASSERT_TRUE(in) << "run from the root of the project";
   std::set<std::string> documented, known;
   for (std::string line; std::getline(in, line);)
-    if (line.starts_with("| 0x"))
+    if (line.starts_with("| 0x")) {
       EXPECT_TRUE(documented.insert(line).second) << "twice: " << line;
+    }
   for (const CodeInfo &info : kCodes)
     known.insert(row_of(info));
   for (const std::string &row : known)

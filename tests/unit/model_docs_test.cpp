@@ -79,7 +79,7 @@ TEST(ModelDocs, AnEventIsDocumentedWhereAReplayTakesIt) {
   Catalog catalog;
   catalog.nodes = {{"node"}};
   catalog.cpus.push_back({0, 0});
-  catalog.threads.push_back({.tid = 1, .pid = 1});
+  catalog.threads.push_back({.tid = 1, .pid = 1, .name = "a"});
   catalog.files = {"file"};
   test::CollectingSink sink;
   for (uint32_t code = 0; code < 256; code++) {

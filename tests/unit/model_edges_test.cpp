@@ -31,7 +31,8 @@ struct ModelEdges : ::testing::Test {
     for (uint32_t node : {0, 1})
       for (uint32_t n : {0, 1}) {
         catalog.cpus.push_back({n, node});
-        catalog.threads.push_back({.tid = 10 + 10 * n, .pid = 10 + 10 * n, .node = node});
+        catalog.threads.push_back(
+            {.tid = 10 + 10 * n, .pid = 10 + 10 * n, .node = node, .name = "t"});
       }
     return catalog;
   }
