@@ -161,6 +161,18 @@ TEST_P(OutputFileLimitTest, KeepsTheErrorOfTheLastBufferForClose) {
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
+/// What is written after a failure would lie behind a hole.
+TEST_P(OutputFileLimitTest, WritesNothingMoreAfterAFailureThatIsOver) {
+  {
+    OutputFile file(dir / "f", "head\n", GetParam());
+    EXPECT_THROW(fill(file, 50000000), Error);
+    setrlimit(RLIMIT_FSIZE, &before_); // from now on there is room
+    EXPECT_THROW(fill(file, 50000000), Error);
+    EXPECT_THROW(file.close("head\n"), Error);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, OutputFileLimitTest,
                          testing::Values(Format::plain, Format::gzip));
 
