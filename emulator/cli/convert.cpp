@@ -13,6 +13,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <filesystem>
 #include <memory>
 
 namespace ovnitrace {
@@ -26,14 +27,27 @@ struct Arguments {
   ConvertOptions options;
 };
 
-/// Beside the chunks of a trace directory; what is not ours gets a directory of its own, which
-/// nobody has named.
+/// The path without slashes at its end, so that a name can be made of it; "." and ".." have none.
+std::string nameable(const std::string &path) {
+  const std::string name = path.substr(0, path.find_last_not_of('/') + 1);
+  const std::filesystem::path last = std::filesystem::path(name).filename();
+  return last == "." || last == ".." ? std::filesystem::canonical(path).string() : name;
+}
+
+/// Beside the chunks of a trace directory; what is not ours, and a part of a trace, whose files
+/// would replace those of all of it, get a directory of their own, which nobody has named.
 void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &options) {
-  const std::string &first = inputs.front();
-  options.directory = first;
-  if (inputs.size() == 1 && is_trace_dir(first))
+  if (inputs.size() > 1)
+    throw Error("several traces become one timeline, which belongs beside none of them: name a "
+                "directory for it with -o DIR",
+                kExitUsage);
+  const std::string &trace = inputs.front();
+  const bool part = options.cut.cuts() || !options.cut.cpus.empty();
+  if (is_trace_dir(trace) && !part) {
+    options.directory = trace;
     return;
-  options.directory = first.substr(0, first.find_last_not_of('/') + 1) + ".prv.d";
+  }
+  options.directory = nameable(trace) + (part ? ".cut.d" : ".prv.d");
   options.link = OutputDirectory::Link::refuse;
 }
 
@@ -58,8 +72,9 @@ void add_convert(CLI::App &app) {
       ->required();
   command
       ->add_option("-o,--output", options.directory,
-                   "Directory to write to; default: the trace directory itself, or TRACE.prv.d "
-                   "for a trace that ovnitrace did not write")
+                   "Directory to write to; default: the trace directory itself, TRACE.prv.d for a "
+                   "trace that ovnitrace did not write, TRACE.cut.d for a part of one. Several "
+                   "traces need it")
       ->type_name("DIR");
   command->add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   command->add_flag("--lint", options.lint,
@@ -77,9 +92,10 @@ void add_convert(CLI::App &app) {
   command->add_flag("-q,--quiet", arguments->quiet, "Say nothing of what was written");
   command->footer(R"(
 Writes thread.prv and cpu.prv, with a .pcf and a .row each, and cfg/: open a .prv in Paraver, then
-a timeline of cfg/. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the trace; a
-bare number is in seconds. What holds at --from is shown from time 0 on. --pid, --tid, --comm and
---cpu take lists, as --pid 12,34, and can, as --model, be given more than once.
+a view of cfg/, which cfg/README lists. Views that an earlier conversion has left in cfg/ are
+removed; those that you saved stay. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the
+trace; a bare number is in seconds. What holds at --from is shown from time 0 on. --pid, --tid,
+--comm and --cpu take lists, as --pid 12,34, and can, as --model, be given more than once.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is converted.
 
