@@ -3,6 +3,7 @@
 
 #include "emulator/convert/labels.h"
 #include "emulator/convert/prv_rows.h"
+#include "emulator/convert/views.h"
 #include "emulator/core/replay.h"
 #include "emulator/input/open.h"
 #include "emulator/models/json_model.h"
@@ -42,6 +43,18 @@ SystemOptions system_options(const Catalog &catalog, const Cut &cut) {
   return options;
 }
 
+/// The PRV types that are painted by size.
+std::vector<uint32_t> gradients(const System &system, TraceKind kind) {
+  std::vector<uint32_t> types;
+  for (ChannelId id = 0; id < system.channels().size(); id++) {
+    const ChannelDef &def = system.channels().def(id);
+    const uint32_t type = kind == TraceKind::thread ? def.thread_type : def.cpu_type;
+    if (def.paint == Paint::gradient && type)
+      types.push_back(type);
+  }
+  return types;
+}
+
 /// The replay and the two traces, and which instant is on its way.
 class Conversion {
 public:
@@ -52,8 +65,10 @@ public:
         thread_layout_(thread_layout(replay_.system(), options.cut)),
         cpu_layout_(cpu_layout(replay_.system(), options.cut)),
         directory_(options.directory, options.link),
-        threads_(directory_.file("thread.prv"), thread_layout_, {options.gzip}),
-        cpus_(directory_.file("cpu.prv"), cpu_layout_, {options.gzip}) {}
+        threads_(directory_.file("thread.prv"), thread_layout_, {options.gzip},
+                 gradients(replay_.system(), TraceKind::thread)),
+        cpus_(directory_.file("cpu.prv"), cpu_layout_, {options.gzip},
+              gradients(replay_.system(), TraceKind::cpu)) {}
 
   /// False behind the end of the cut.
   bool take(const Event &event) {
@@ -81,10 +96,11 @@ public:
     uint64_t end = catalog_.end > catalog_.begin ? catalog_.end - catalog_.begin : 0;
     end = std::max(std::min(end, options_.cut.to), now_);
     end = end > from_ ? end - from_ : 0;
-    threads_.close(end);
-    cpus_.close(end);
+    const TraceShape threads = threads_.close(end), cpus = cpus_.close(end);
     write_beside("thread", TraceKind::thread, thread_layout_);
     write_beside("cpu", TraceKind::cpu, cpu_layout_);
+    write_views(directory_, make_views(replay_.system(), TraceKind::thread, threads),
+                make_views(replay_.system(), TraceKind::cpu, cpus));
     result.events = events_;
     result.length = end;
     result.thread_rows = thread_layout_.rows.size();
@@ -122,9 +138,8 @@ private:
   void write_beside(const std::string &name, TraceKind kind, const Layout &layout) {
     write_pcf(directory_.file(name + ".pcf"), make_pcf(replay_.system(), kind));
     write_row(directory_.file(name + ".row"), layout.names);
-    const OutputDirectory cfg = directory_.below("cfg").below(name);
-    for (const NamedCfg &named : make_cfgs(replay_.system(), kind))
-      write_cfg(cfg.file(named.file), named.window);
+    // That of an earlier conversion, which these do not belong to.
+    directory_.remove(name + (options_.gzip ? ".prv" : ".prv.gz"));
   }
 
   const Catalog &catalog_;

@@ -7,10 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
-#include <set>
-#include <string_view>
 
 namespace ovnitrace {
 
@@ -85,7 +82,6 @@ void process_indices(const System &system, const ChannelDef &, Labels &labels) {
 
 void cpus(const System &system, const ChannelDef &, Labels &labels) {
   bool one_node = system.catalog().nodes.size() <= 1;
-  labels[0] = "None";
   for (uint32_t c = 0; c < system.catalog().cpus.size(); c++)
     labels[(one_node ? system.cpus()[c].index : c) + int64_t(1)] = cpu_name(system, c);
 }
@@ -94,20 +90,47 @@ void cpus(const System &system, const ChannelDef &, Labels &labels) {
 constexpr void (*kLabels[])(const System &, const ChannelDef &,
                             Labels &) = {given, threads, processes, process_indices, cpus};
 
-/// A channel that is in this trace, or nullptr.
-const ChannelDef *in_trace(const System &system, ChannelId id, TraceKind kind) {
+bool is_copy(const ChannelDef &def, TraceKind kind) {
+  return kind == TraceKind::cpu && def.scope == Scope::thread;
+}
+
+/// On a CPU that shows its running thread there may be none.
+std::string label_of_none(const ChannelDef &def, TraceKind kind) {
+  if (!is_copy(def, kind))
+    return def.none;
+  return def.idle.empty() ? "Idle | " + def.none : def.idle;
+}
+
+/// Labelled values with colours of their own; more of them nobody tells apart.
+constexpr size_t kColoredMost = 4096;
+
+/// Colours by value: those that the channel declares, then those of the series in turn. None for 0,
+/// which is background, nor for the errors of copies.
+void put_colors(const ChannelDef &def, PcfType &type) {
+  size_t next = 0;
+  for (PcfValue &value : type.values) {
+    auto given = std::find_if(def.colors.begin(), def.colors.end(),
+                              [&](const ValueColor &color) { return color.value == value.value; });
+    if (given != def.colors.end())
+      value.color = given->color;
+    else if (value.value > 0 && value.value != kStateBad && value.value != kStateTooManyThreads &&
+             next < kColoredMost)
+      value.color = palette::series(next++);
+  }
+}
+
+} // namespace
+
+const ChannelDef *channel_in_trace(const System &system, ChannelId id, TraceKind kind) {
   const ChannelDef &def = system.channels().def(id);
   const uint32_t type = kind == TraceKind::thread ? def.thread_type : def.cpu_type;
   const uint32_t always = kind == TraceKind::thread ? kThreadStateType : kRunningThreadsType;
   return type && (type == always || system.channels().used(id)) ? &def : nullptr;
 }
 
-bool is_copy(const ChannelDef &def, TraceKind kind) {
-  return kind == TraceKind::cpu && def.scope == Scope::thread;
-}
-
-PcfType type_of(const System &system, const ChannelDef &def, TraceKind kind) {
+PcfType pcf_type(const System &system, const ChannelDef &def, TraceKind kind) {
   Labels labels;
+  labels[0] = label_of_none(def, kind);
   kLabels[size_t(def.labels)](system, def, labels);
   if (is_copy(def, kind)) {
     labels.try_emplace(kStateBad, "Error: disabled in its thread");
@@ -116,59 +139,20 @@ PcfType type_of(const System &system, const ChannelDef &def, TraceKind kind) {
   PcfType type;
   type.type = kind == TraceKind::thread ? def.thread_type : def.cpu_type;
   type.label = def.label;
-  for (auto &[value, label] : labels) {
-    auto color = std::find_if(def.colors.begin(), def.colors.end(),
-                              [v = value](const ValueColor &c) { return int64_t(c.value) == v; });
+  for (auto &[value, label] : labels)
     type.values.push_back({value, std::move(label), {}});
-    if (color != def.colors.end())
-      type.values.back().color = PcfColor{color->red, color->green, color->blue};
-  }
+  put_colors(def, type);
   return type;
 }
-
-/// After the channel; where that is taken, with its PRV type, which no other has.
-std::string cfg_file_name(const ChannelDef &def, uint32_t type, std::set<std::string> &taken) {
-  constexpr size_t kLongest = 100; // bytes, so that every file system takes it
-  std::string name;
-  for (char c : std::string_view(def.name).substr(0, kLongest))
-    name += isalnum(static_cast<unsigned char>(c)) ? c : '-';
-  if (!taken.insert(name).second)
-    name += fmt::format("-{}", type);
-  return name + ".cfg";
-}
-
-} // namespace
 
 Pcf make_pcf(const System &system, TraceKind kind) {
   Pcf pcf;
   for (ChannelId id = 0; id < system.channels().size(); id++)
-    if (const ChannelDef *def = in_trace(system, id, kind))
-      pcf.types.push_back(type_of(system, *def, kind));
+    if (const ChannelDef *def = channel_in_trace(system, id, kind))
+      pcf.types.push_back(pcf_type(system, *def, kind));
   std::sort(pcf.types.begin(), pcf.types.end(),
             [](const PcfType &a, const PcfType &b) { return a.type < b.type; });
   return pcf;
-}
-
-std::vector<NamedCfg> make_cfgs(const System &system, TraceKind kind) {
-  std::vector<NamedCfg> cfgs;
-  std::set<std::string> taken;
-  for (ChannelId id = 0; id < system.channels().size(); id++) {
-    const ChannelDef *def = in_trace(system, id, kind);
-    if (!def)
-      continue;
-    PcfType type = type_of(system, *def, kind);
-    NamedCfg cfg;
-    cfg.file = cfg_file_name(*def, type.type, taken);
-    cfg.window.name = (kind == TraceKind::thread ? "Thread: " : "CPU: ") + def->label;
-    cfg.window.type = type.type;
-    cfg.window.color = def->paint == Paint::gradient ? CfgColor::not_null_gradient : CfgColor::code;
-    for (PcfValue &value : type.values)
-      if (value.color)
-        cfg.window.values.push_back(std::move(value));
-    cfg.window.arrows = kind == TraceKind::thread;
-    cfgs.push_back(std::move(cfg));
-  }
-  return cfgs;
 }
 
 } // namespace ovnitrace

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the channels are called in Paraver: .pcf and .cfg files.
+// What the channels and their values are called in Paraver.
 #pragma once
 
 #include "emulator/core/system.h"
-#include "emulator/prv/cfg.h"
 #include "emulator/prv/pcf.h"
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 namespace ovnitrace {
 
@@ -21,11 +18,11 @@ inline constexpr uint32_t kThreadStateType = 4, kRunningThreadsType = 3;
 /// Every type that the trace has, with labels of its values.
 Pcf make_pcf(const System &system, TraceKind kind);
 
-/// A file name and the timeline of each type that the trace has.
-struct NamedCfg {
-  std::string file;
-  CfgWindow window;
-};
-std::vector<NamedCfg> make_cfgs(const System &system, TraceKind kind);
+/// One of them: labels of its values, that of 0 always among them, and the colours that they have
+/// in a timeline of the channel.
+PcfType pcf_type(const System &system, const ChannelDef &def, TraceKind kind);
+
+/// A channel that this trace shows, or nullptr.
+const ChannelDef *channel_in_trace(const System &system, ChannelId id, TraceKind kind);
 
 } // namespace ovnitrace

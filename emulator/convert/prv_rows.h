@@ -3,15 +3,24 @@
 #pragma once
 
 #include "emulator/convert/layout.h"
+#include "emulator/convert/views.h"
 #include "emulator/core/row_sink.h"
+
+#include <utility>
+#include <vector>
 
 namespace ovnitrace {
 
 /// The writer of a trace with the rows of a layout; what has no row there is dropped.
 class PrvRows final : public RowSink {
 public:
-  PrvRows(const OutputPlace &place, const Layout &layout, PrvOptions options)
-      : layout_(layout), writer_(place, layout.header, layout.rows, options) {}
+  /// The values of `gradients`, PRV types, are measured for their scales.
+  PrvRows(const OutputPlace &place, const Layout &layout, PrvOptions options,
+          const std::vector<uint32_t> &gradients)
+      : layout_(layout), writer_(place, layout.header, layout.rows, options) {
+    for (const uint32_t type : gradients)
+      scales_.push_back({type, {}});
+  }
 
   /// Paraver loads no trace without a record: says that the first row has nothing of `type` yet.
   void begin(uint32_t type) { writer_.event(0, 0, type, 0); }
@@ -21,19 +30,31 @@ public:
       writer_.set_cpu(at, cpu == kNone ? 0 : layout_.cpu_number[cpu]);
   }
   void event(uint64_t time, uint32_t row, uint32_t type, int64_t value) override {
-    if (uint32_t at = layout_.row_of[row]; at != kNone)
+    if (uint32_t at = layout_.row_of[row]; at != kNone) {
       writer_.event(time, at, type, value);
+      for (auto &[measured, scale] : scales_) // a handful
+        if (measured == type)
+          scale.add(value);
+    }
   }
   void arrow(uint64_t time, uint32_t from, uint32_t to, uint64_t size, uint32_t tag) override {
     uint32_t from_at = layout_.row_of[from], to_at = layout_.row_of[to];
-    if (from_at != kNone && to_at != kNone)
+    if (from_at != kNone && to_at != kNone) {
       writer_.arrow(time, from_at, to_at, time, size, tag);
+      arrows_ = true;
+    }
   }
-  void close(uint64_t end) { writer_.close(end); }
+  /// Ends the trace, which lasts `length` ns.
+  TraceShape close(uint64_t length) {
+    writer_.close(length);
+    return {length, arrows_, {scales_.begin(), scales_.end()}};
+  }
 
 private:
   const Layout &layout_;
   PrvWriter writer_;
+  std::vector<std::pair<uint32_t, RoundScale>> scales_; ///< by PRV type
+  bool arrows_ = false;                                 ///< there was one
 };
 
 } // namespace ovnitrace

@@ -2,6 +2,8 @@
 // What a model declares of a channel.
 #pragma once
 
+#include "emulator/base/palette.h"
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -31,24 +33,26 @@ struct ValueLabel {
 };
 
 struct ValueColor {
-  uint32_t value = 0;
-  uint8_t red = 0, green = 0, blue = 0;
+  int64_t value = 0;
+  Color color;
 };
 
 /// One channel, as declared. A PRV type of 0 is not written to that trace.
 struct ChannelDef {
-  std::string name;         ///< one or two words; also the name of its cfg
-  std::string label;        ///< of the PRV type
-  uint32_t thread_type = 0; ///< PRV type in thread.prv
-  uint32_t cpu_type = 0;    ///< PRV type in cpu.prv
+  std::string name;          ///< one or two words; also the name of its cfg
+  std::string label;         ///< of the PRV type
+  std::string none = "None"; ///< label of the value 0
+  std::string idle = {};     ///< that of a copy on a CPU; empty: "Idle | " and the label above
+  uint32_t thread_type = 0;  ///< PRV type in thread.prv
+  uint32_t cpu_type = 0;     ///< PRV type in cpu.prv
   Scope scope = Scope::thread;
   Track thread_track = Track::none;
   Track cpu_track = Track::none;
   bool scheduling = false; ///< a fact of the scheduler: 0 as soon as the thread's state is unknown
   Paint paint = Paint::code;
   std::vector<ValueLabel> values = {};
-  std::vector<ValueColor> colors = {};
-  int64_t bad = 0; ///< badst: what is shown while disabled
+  std::vector<ValueColor> colors = {}; ///< the others have those of palette::kSeries in turn
+  int64_t bad = 0;                     ///< badst: what is shown while disabled
   /// Labels that depend on the trace (names of threads and processes) are taken from here.
   enum class Labels : uint8_t {
     given,

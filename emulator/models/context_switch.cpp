@@ -37,6 +37,7 @@ Model context_switch_model() {
       {
           {.name = "context switch",
            .label = "Kernel context switch",
+           .none = "On the CPU",
            .thread_type = 45,
            .cpu_type = 45,
            .cpu_track = Track::running,

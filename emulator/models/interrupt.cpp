@@ -114,11 +114,13 @@ Model interrupt_model() {
       {
           {.name = "interrupt",
            .label = "Interrupt that the CPU serves",
+           .none = "No interrupt",
            .cpu_type = 400,
            .scope = Scope::cpu,
            .values = labels()},
           {.name = "interrupted by",
            .label = "Interrupt that takes the thread's time",
+           .none = "No interrupt",
            .thread_type = 401,
            .values = labels()},
           {.name = "interrupts",

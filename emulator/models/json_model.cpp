@@ -170,7 +170,7 @@ void parse_value(const Place &place, ChannelDef &def) {
   if (color.array(3) != 3 || value < 0)
     color.fail("must be [red, green, blue], for a value that is not negative");
   auto part = [&](size_t i) { return uint8_t(color.item(i).number(0, 255)); };
-  def.colors.push_back({uint32_t(value), part(0), part(1), part(2)});
+  def.colors.push_back({value, {part(0), part(1), part(2)}});
 }
 
 ChannelDef parse_channel(const Place &place) {

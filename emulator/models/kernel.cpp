@@ -21,6 +21,18 @@ std::vector<ValueLabel> reasons() {
   return labels;
 }
 
+/// Where a reason is what a thread state says too, it has that colour.
+const std::vector<ValueColor> kReasonColors = {
+    {FTRACE_OFFCPU_YIELDED + 1, palette::kSeries[3]},
+    {FTRACE_OFFCPU_PREEMPTED + 1, palette::kRobbed},
+    {FTRACE_OFFCPU_SLEEP + 1, palette::kBlocked},
+    {FTRACE_OFFCPU_DISK + 1, palette::kSeries[0]},
+    {FTRACE_OFFCPU_STOPPED + 1, palette::kSeries[7]},
+    {FTRACE_OFFCPU_TRACED + 1, palette::kSeries[8]},
+    {FTRACE_OFFCPU_PARKED + 1, palette::kSeries[6]},
+    {FTRACE_OFFCPU_IDLE + 1, palette::kGone},
+};
+
 void off_cpu(ModelContext &ctx, const Event &event, int64_t reason, int64_t next) {
   ThreadState state = ctx.system.threads()[event.thread].state;
   bool known = state == ThreadState::Cooling || state == ThreadState::Paused;
@@ -74,16 +86,21 @@ Model kernel_model() {
       {
           {.name = "off-CPU reason",
            .label = "Why the thread is off its CPU",
+           .none = "On a CPU, woken, or not known",
            .thread_type = 200,
            .scheduling = true,
-           .values = reasons()},
+           .values = reasons(),
+           .colors = kReasonColors},
           {.name = "runs instead",
            .label = "TID that got the CPU instead",
+           .none = "Nobody, or on a CPU",
            .thread_type = 201,
            .scheduling = true,
            .labels = ChannelDef::Labels::threads},
           {.name = "priority",
            .label = "Kernel priority + 2 of the running thread",
+           .none = "Not running, or not told",
+           .idle = "Idle, or not told",
            .thread_type = 202,
            .cpu_type = 202,
            .thread_track = Track::running,

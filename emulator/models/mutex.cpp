@@ -79,9 +79,11 @@ Model mutex_model() {
       {
           {.name = "waits for mutex",
            .label = "Mutex that the thread waits for, + 1",
+           .none = "No mutex",
            .thread_type = 430},
           {.name = "mutex event",
            .label = "What the thread does with a mutex",
+           .none = "Nothing",
            .thread_type = 431,
            .values = {{kCreates, "Creates"},
                       {kLocks, "Locks"},
@@ -90,7 +92,10 @@ Model mutex_model() {
                       {kInherits, "Inherits"},
                       {kWaitOver, "Has waited"},
                       {kGivesUp, "Gives up"}}},
-          {.name = "mutex", .label = "Mutex with which it does that, + 1", .thread_type = 432},
+          {.name = "mutex",
+           .label = "Mutex with which it does that, + 1",
+           .none = "No mutex",
+           .thread_type = 432},
       },
       {
           {FTrace_EVT_mutex_create, does_to_some<kCreates>, "punctual: creates"},

@@ -37,10 +37,12 @@ Model priority_model() {
       {
           {.name = "priority set",
            .label = "Priority + 2 that the thread is given",
+           .none = "No change",
            .thread_type = 420,
            .values = labels()},
           {.name = "policy",
            .label = "Scheduling policy since it was changed",
+           .none = "Not known",
            .thread_type = 421,
            .values = value_labels(kPolicyNames, 1)},
       },

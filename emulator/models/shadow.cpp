@@ -26,6 +26,7 @@ Model shadow_model() {
       {
           {.name = "runs for",
            .label = "TID of the thread in whose place it runs",
+           .none = "Nobody else",
            .thread_type = 464,
            .cpu_type = 464,
            .thread_track = Track::running,

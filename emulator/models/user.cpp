@@ -51,6 +51,7 @@ std::vector<ChannelDef> channels() {
                  .cpu_track = Track::running});
   all.push_back({.name = "section",
                  .label = "Section",
+                 .none = "No section",
                  .thread_type = 316,
                  .cpu_type = 316,
                  .cpu_track = Track::running});

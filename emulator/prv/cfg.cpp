@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/cfg.h"
 
-#include "emulator/prv/atomic_file.h"
 #include "emulator/prv/label.h"
 
+#include <array>
 #include <cstdio>
 
 namespace ovnitrace {
@@ -33,6 +33,10 @@ constexpr char kFunctions[] =
     "Is}, {compose_thread, As Is}, {compose_node, As Is}, {compose_system, As Is}, "
     "{compose_workload, As Is}, {topcompose1, As Is}, {topcompose2, As Is} } }\n";
 
+constexpr std::array<const char *, 4> kUnits = {"Nanoseconds", "Microseconds", "Milliseconds",
+                                                "Seconds"};
+constexpr std::array<const char *, 2> kStatistics = {"Time", "# Bursts"};
+
 std::string number(double value) {
   char text[64];
   snprintf(text, sizeof text, "%.6f", value);
@@ -54,21 +58,19 @@ std::string palette_text(const std::vector<PcfValue> &values) {
   return text;
 }
 
-} // namespace
-
-std::string cfg_text(const CfgWindow &window) {
-  std::string text;
-  auto line = [&text](const char *tag, const std::string &value) {
+/// Lines of a tag and its value.
+class Lines {
+public:
+  void operator()(const char *tag, const std::string &value) {
     text += std::string(tag) + " " + value + "\n";
-  };
-  const auto &mode = kColors[size_t(window.color)];
-  std::string palette = palette_text(window.values);
-  bool scaled = window.minimum != 0 || window.maximum != 0;
+  }
+  std::string text;
+};
 
-  text += "#ParaverCFG\n";
-  line("ConfigFile.Version:", "3.4");
-  line("ConfigFile.NumWindows:", "1");
-  text += "\n";
+void put_window(Lines &line, const CfgWindow &window, bool open) {
+  const auto &mode = kColors[size_t(window.color)];
+  const std::string palette = palette_text(window.values);
+  const bool scaled = window.minimum != 0 || window.maximum != 0;
   line("window_name", one_line_label(window.name, "Type " + std::to_string(window.type)));
   line("window_type", "single");
   line("window_id", "1");
@@ -79,8 +81,10 @@ std::string cfg_text(const CfgWindow &window) {
   line("window_comm_lines_enabled", boolean(window.arrows));
   line("window_flags_enabled", "false");
   line("window_noncolor_mode", "true");
-  if (mode.color_mode)
+  if (mode.color_mode) {
     line("window_color_mode", mode.color_mode);
+    line("window_gradient_function", "gradient_function_log");
+  }
   line("window_custom_color_enabled", boolean(!palette.empty()));
   if (!palette.empty())
     line("window_custom_color_palette", palette);
@@ -88,7 +92,7 @@ std::string cfg_text(const CfgWindow &window) {
   line("window_physical_filtered", "false");
   line("window_intracomms_enabled", "true");
   line("window_intercomms_enabled", "true");
-  line("window_units", "Microseconds");
+  line("window_units", kUnits[size_t(window.unit)]);
   line("window_maximum_y", number(scaled ? window.maximum : 1));
   line("window_minimum_y", number(window.minimum));
   line("window_compute_y_max", boolean(!scaled));
@@ -97,18 +101,73 @@ std::string cfg_text(const CfgWindow &window) {
   line("window_end_time_relative", "1.000000000000");
   line("window_object", "appl { 1, { All } }");
   line("window_begin_time_relative", "0.000000000000");
-  line("window_open", "true");
+  line("window_open", boolean(open));
   line("window_drawmode", mode.draw_mode);
   line("window_drawmode_rows", mode.draw_mode);
   line("window_pixel_size", "1");
   line("window_labels_to_draw", "1");
-  text += kFunctions;
+  line.text += kFunctions;
   line("window_filter_module", "evt_type 1 " + std::to_string(window.type));
-  return text;
 }
 
-void write_cfg(const OutputPlace &place, const CfgWindow &window) {
-  write_text_file(place, cfg_text(window));
+void put_histogram(Lines &line, const CfgHistogram &histogram) {
+  line.text += "\n< NEW ANALYZER2D >\n";
+  line("Analyzer2D.Name:", one_line_label(histogram.name, "Histogram"));
+  line("Analyzer2D.X:", "0");
+  line("Analyzer2D.Y:", "0");
+  line("Analyzer2D.Width:", "900");
+  line("Analyzer2D.Height:", "300");
+  line("Analyzer2D.ControlWindow:", "1");
+  line("Analyzer2D.DataWindow:", "1");
+  line("Analyzer2D.Accumulator:", "Semantic");
+  line("Analyzer2D.Statistic:", kStatistics[size_t(histogram.statistic)]);
+  line("Analyzer2D.CalculateAll:", "True");
+  line("Analyzer2D.HideCols:", "True");
+  line("Analyzer2D.HorizVert:", histogram.transposed ? "Vertical" : "Horizontal");
+  line("Analyzer2D.Color:", "True");
+  line("Analyzer2D.SemanticColor:", "True");
+  line("Analyzer2D.Zoom:", histogram.picture ? "Enabled" : "Disabled");
+  line("Analyzer2D.SortCols:", "False");
+  line("Analyzer2D.AnalysisLimits:", "Allwindow");
+  line("Analyzer2D.ComputeYScale:", "False");
+  line("Analyzer2D.Minimum:", number(histogram.minimum));
+  line("Analyzer2D.Maximum:", number(histogram.maximum));
+  line("Analyzer2D.Delta:", number(histogram.delta));
+  line("Analyzer2D.UseFixedDelta:", "True");
+  line("Analyzer2D.ComputeGradient:", "True");
+  line("Analyzer2D.Objects:", "All");
+  line("Analyzer2D.DrawModeObjects:", "draw_maximum");
+  line("Analyzer2D.DrawModeColumns:", "draw_maximum");
+  line("Analyzer2D.PixelSize:", "1");
+  line("Analyzer2D.ColorMode:", "window_in_null_gradient_mode");
+  line("Analyzer2D.ShowOnlyTotals:", "False");
+  line("Analyzer2D.ShortHeaderLabels:", "True");
+}
+
+} // namespace
+
+CfgUnit unit_for(uint64_t length_ns) {
+  constexpr uint64_t kMost = 100'000;
+  uint64_t most = kMost;
+  for (CfgUnit unit : {CfgUnit::nanoseconds, CfgUnit::microseconds, CfgUnit::milliseconds}) {
+    if (length_ns <= most)
+      return unit;
+    most *= 1000;
+  }
+  return CfgUnit::seconds;
+}
+
+std::string cfg_text(const CfgWindow &window, const CfgHistogram *histogram) {
+  Lines line;
+  line.text += "#ParaverCFG\n";
+  line("ConfigFile.Version:", "3.4");
+  line("ConfigFile.NumWindows:", "1");
+  line.text +=
+      "ConfigFile.BeginDescription\n" + std::string(kCfgMark) + "\nConfigFile.EndDescription\n\n";
+  put_window(line, window, !histogram);
+  if (histogram)
+    put_histogram(line, *histogram);
+  return std::move(line.text);
 }
 
 } // namespace ovnitrace

@@ -3,11 +3,14 @@
 
 #include "emulator/base/error.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 namespace ovnitrace {
 
@@ -42,6 +45,35 @@ OutputDirectory OutputDirectory::below(const std::string &name) const {
   if (mkdirat(fd_.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
     throw Error("cannot make the directory " + path + ": " + strerror(errno));
   return {path, open_directory(fd_.get(), name, path, O_NOFOLLOW)};
+}
+
+std::vector<std::string> OutputDirectory::names() const {
+  const int fd = openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); // the stream closes it
+  std::unique_ptr<DIR, int (*)(DIR *)> stream(fd < 0 ? nullptr : fdopendir(fd), closedir);
+  if (!stream)
+    throw Error("cannot list the directory " + path_ + ": " + strerror(errno));
+  std::vector<std::string> names;
+  while (const dirent *entry = readdir(stream.get()))
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+      names.push_back(entry->d_name);
+  return names;
+}
+
+std::string OutputDirectory::start_of(const std::string &name) const {
+  UniqueFd fd(openat(fd_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status;
+  if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return {};
+  std::string text(1024, '\0');
+  const ssize_t size = read(fd.get(), text.data(), text.size());
+  text.resize(size > 0 ? size_t(size) : 0);
+  return text;
+}
+
+void OutputDirectory::remove(const std::string &name) const {
+  if (unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT)
+    throw Error("cannot remove " + path_ + "/" + name +
+                ", which an earlier conversion has left: " + strerror(errno));
 }
 
 } // namespace ovnitrace

@@ -9,6 +9,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -42,6 +43,13 @@ public:
 
   /// Borrows the directory.
   OutputPlace file(const std::string &name) const { return {fd_.get(), name, path_ + "/" + name}; }
+
+  /// The names of what is in it. Throws Error.
+  std::vector<std::string> names() const;
+  /// The first KiB of a file; empty where it is no regular file or cannot be read.
+  std::string start_of(const std::string &name) const;
+  /// Removes a file, where there is one. Throws Error.
+  void remove(const std::string &name) const;
 
 private:
   OutputDirectory(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}

@@ -2,6 +2,7 @@
 // The .pcf beside a .prv: what event types and values are called and which colours they have.
 #pragma once
 
+#include "emulator/base/palette.h"
 #include "emulator/prv/output_place.h"
 
 #include <cstdint>
@@ -11,21 +12,12 @@
 
 namespace ovnitrace {
 
-struct PcfColor {
-  uint8_t red = 0, green = 0, blue = 0;
-};
-
-/// A colour for the n-th of many things without an order (threads, processes): bright, never black,
-/// and far from its neighbours'. Without one, Paraver takes entry n modulo the size of its palette,
-/// which may be the black of "none".
-PcfColor distinct_color(uint32_t n);
-
 /// One value of an event type. Paraver has one palette for all types of a trace; a value
 /// with a colour of its own has it in its channel's cfg (cfg.h).
 struct PcfValue {
   int64_t value = 0;
   std::string label;
-  std::optional<PcfColor> color;
+  std::optional<Color> color;
 };
 
 struct PcfType {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/cfg.h"
 
-#include "tests/unit/support/temp_dir.h"
-
 #include <algorithm>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <sstream>
@@ -17,7 +14,8 @@ std::map<std::string, std::string> tags_of(const CfgWindow &window) {
   std::map<std::string, std::string> tags;
   std::istringstream in(cfg_text(window));
   for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line[0] == '#')
+    if (line.empty() || line[0] == '#' || line.starts_with("ConfigFile.BeginDescription") ||
+        line.starts_with("ConfigFile.EndDescription"))
       continue;
     size_t space = line.find(' ');
     EXPECT_TRUE(tags.emplace(line.substr(0, space), line.substr(space + 1)).second) << line;
@@ -62,7 +60,7 @@ TEST(Cfg, ColourModesAreThoseThatParaverKnows) {
 
 TEST(Cfg, ValuesWithAColourAreTheWindowsPalette) {
   CfgWindow window;
-  window.values = {{1, "a", PcfColor{1, 2, 3}}, {2, "b", {}}, {777, "c", PcfColor{255, 0, 255}}};
+  window.values = {{1, "a", Color{1, 2, 3}}, {2, "b", {}}, {777, "c", Color{255, 0, 255}}};
   auto tags = tags_of(window);
   EXPECT_EQ(tags["window_custom_color_enabled"], "true");
   EXPECT_EQ(tags["window_custom_color_palette"], "{1:1,2,3},{777:255,0,255}");
@@ -100,12 +98,70 @@ TEST(Cfg, HostileNameStaysOnItsLine) {
   EXPECT_EQ(tags_of(window)["window_name"], "Type 6");
 }
 
-TEST(Cfg, IsWrittenAsItsText) {
-  test::TempDir dir;
+TEST(Cfg, TimesAreInTheUnitThatIsAskedFor) {
   CfgWindow window;
-  write_cfg(dir / "t.cfg", window);
-  std::ifstream file(dir / "t.cfg");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), cfg_text(window));
+  EXPECT_EQ(tags_of(window)["window_units"], "Microseconds");
+  window.unit = CfgUnit::nanoseconds;
+  EXPECT_EQ(tags_of(window)["window_units"], "Nanoseconds");
+  window.unit = CfgUnit::milliseconds;
+  EXPECT_EQ(tags_of(window)["window_units"], "Milliseconds");
+  window.unit = CfgUnit::seconds;
+  EXPECT_EQ(tags_of(window)["window_units"], "Seconds");
+}
+
+TEST(Cfg, TheUnitFitsTheLengthOfTheTrace) {
+  EXPECT_EQ(unit_for(0), CfgUnit::nanoseconds);
+  EXPECT_EQ(unit_for(100'000), CfgUnit::nanoseconds);
+  EXPECT_EQ(unit_for(100'001), CfgUnit::microseconds);
+  EXPECT_EQ(unit_for(100'000'000), CfgUnit::microseconds);
+  EXPECT_EQ(unit_for(100'000'001), CfgUnit::milliseconds);
+  EXPECT_EQ(unit_for(100'000'000'000), CfgUnit::milliseconds);
+  EXPECT_EQ(unit_for(100'000'000'001), CfgUnit::seconds);
+  EXPECT_EQ(unit_for(UINT64_MAX), CfgUnit::seconds);
+}
+
+TEST(Cfg, AGradientSpreadsItsSmallValues) {
+  CfgWindow window;
+  EXPECT_EQ(tags_of(window).count("window_gradient_function"), 0u);
+  window.color = CfgColor::not_null_gradient;
+  EXPECT_EQ(tags_of(window)["window_gradient_function"], "gradient_function_log");
+}
+
+TEST(Cfg, OfAHistogramOnlyThatIsShown) {
+  CfgWindow window;
+  window.type = 4;
+  EXPECT_EQ(tags_of(window)["window_open"], "true");
+  CfgHistogram histogram{
+      .name = "Thread: time\nin each state", .minimum = 0, .maximum = 5, .delta = 1};
+  std::string text = cfg_text(window, &histogram);
+  auto line = [&text](const std::string &tag) {
+    const size_t at = text.find("\n" + tag + " ");
+    return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+  };
+  EXPECT_NE(text.find("\n< NEW ANALYZER2D >\n"), std::string::npos);
+  EXPECT_LT(text.find("window_filter_module"), text.find("< NEW ANALYZER2D >"));
+  EXPECT_EQ(line("window_open"), "window_open false");
+  EXPECT_EQ(line("Analyzer2D.Name:"), "Analyzer2D.Name: Thread: time?in each state");
+  EXPECT_EQ(line("Analyzer2D.ControlWindow:"), "Analyzer2D.ControlWindow: 1");
+  EXPECT_EQ(line("Analyzer2D.DataWindow:"), "Analyzer2D.DataWindow: 1");
+  EXPECT_EQ(line("Analyzer2D.Statistic:"), "Analyzer2D.Statistic: Time");
+  EXPECT_EQ(line("Analyzer2D.Minimum:"), "Analyzer2D.Minimum: 0.000000");
+  EXPECT_EQ(line("Analyzer2D.Maximum:"), "Analyzer2D.Maximum: 5.000000");
+  EXPECT_EQ(line("Analyzer2D.Delta:"), "Analyzer2D.Delta: 1.000000");
+  EXPECT_EQ(line("Analyzer2D.HorizVert:"), "Analyzer2D.HorizVert: Horizontal");
+  EXPECT_EQ(line("Analyzer2D.Zoom:"), "Analyzer2D.Zoom: Disabled");
+  histogram.statistic = CfgHistogram::Statistic::bursts;
+  histogram.picture = histogram.transposed = true;
+  text = cfg_text(window, &histogram);
+  EXPECT_EQ(line("Analyzer2D.Statistic:"), "Analyzer2D.Statistic: # Bursts");
+  EXPECT_EQ(line("Analyzer2D.HorizVert:"), "Analyzer2D.HorizVert: Vertical");
+  EXPECT_EQ(line("Analyzer2D.Zoom:"), "Analyzer2D.Zoom: Enabled");
+}
+
+TEST(Cfg, SaysWhoWroteIt) {
+  EXPECT_NE(cfg_text({}).find("\nConfigFile.BeginDescription\nWritten by ovnitrace.\n"
+                              "ConfigFile.EndDescription\n"),
+            std::string::npos);
 }
 
 } // namespace

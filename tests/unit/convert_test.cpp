@@ -324,6 +324,8 @@ TEST_F(Convert, EachChannelHasAViewOfItsOwn) {
   std::set<int> types;
   for (const auto &file : std::filesystem::directory_iterator(dir / "cfg/thread")) {
     const std::string text = text_of(file.path());
+    if (text.find("< NEW ANALYZER2D >") != std::string::npos)
+      continue; // of a type that has a timeline too
     const std::string tag = "window_filter_module evt_type 1 ";
     const size_t at = text.find(tag);
     ASSERT_NE(at, std::string::npos) << text;

@@ -47,7 +47,7 @@ TEST(JsonModel, HasItsLabelsAndColours) {
   EXPECT_EQ(model.name, "phases");
   ASSERT_EQ(model.channels.size(), 3u);
   EXPECT_EQ(model.channels[0].values[1].label, "Solve");
-  EXPECT_EQ(model.channels[0].colors[0].blue, 3);
+  EXPECT_EQ(model.channels[0].colors[0].color.blue, 3);
 }
 
 /// The message with which a text is refused.

@@ -50,13 +50,13 @@ std::vector<std::string> names_in(int directory) {
   return names;
 }
 
-/// The views in cfg/, cfg/thread/ and cfg/cpu/, and the folders that are empty then.
+/// The views in cfg/, cfg/thread/ and cfg/cpu/, their list, and the folders that are empty then.
 void remove_views(int parent, const std::string &folder) {
   int fd = openat(parent, folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0)
     return;
   for (const std::string &name : names_in(fd)) {
-    if (name.ends_with(".cfg"))
+    if (name.ends_with(".cfg") || name == "README")
       unlinkat(fd, name.c_str(), 0);
     else if (name == "thread" || name == "cpu")
       remove_views(fd, name);

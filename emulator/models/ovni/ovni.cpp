@@ -78,10 +78,20 @@ void check_end(ModelContext &ctx, const Event &end) {
   }
 }
 
+std::vector<ValueColor> state_colors() {
+  static_assert(palette::kThreadStates.size() == kThreadStates);
+  std::vector<ValueColor> colors;
+  for (uint32_t s = 0; s < kThreadStates; s++)
+    colors.push_back({s, palette::kThreadStates[s]});
+  return colors;
+}
+
 std::vector<ChannelDef> channels() {
   return {
       {.name = "pid",
        .label = "PID of the running thread",
+       .none = "Not running",
+       .idle = "Idle",
        .thread_type = 1,
        .cpu_type = 1,
        .thread_track = Track::running,
@@ -89,6 +99,8 @@ std::vector<ChannelDef> channels() {
        .labels = ChannelDef::Labels::processes},
       {.name = "tid",
        .label = "TID of the running thread",
+       .none = "Not running",
+       .idle = "Idle",
        .thread_type = 2,
        .cpu_type = 2,
        .thread_track = Track::running,
@@ -97,24 +109,30 @@ std::vector<ChannelDef> channels() {
       {.name = "state",
        .label = "Thread state",
        .thread_type = 4,
-       .values = value_labels(kStateNames)},
+       .values = value_labels(kStateNames),
+       .colors = state_colors()},
       {.name = "cpu",
        .label = "CPU of the thread",
+       .none = "No CPU",
        .thread_type = 6,
        .labels = ChannelDef::Labels::cpus},
       {.name = "running threads",
        .label = "Number of running threads",
+       .none = "Idle",
        .cpu_type = 3,
        .scope = Scope::cpu,
        .paint = Paint::gradient},
       {.name = "process",
        .label = "Process of the running thread",
+       .none = "Not running",
+       .idle = "Idle",
        .cpu_type = 5,
        .thread_track = Track::running,
        .cpu_track = Track::running,
        .labels = ChannelDef::Labels::process_indices},
       {.name = "flush",
        .label = "Flushing the buffer of ovni",
+       .none = "Not flushing",
        .thread_type = 7,
        .cpu_type = 7,
        .cpu_track = Track::running,

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The colours of every output: one place, so that a state looks the same in Paraver, in pages and
+// in pictures. They are told apart by their lightness too, for those who see no colour, and are
+// meant for a black background.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace ovnitrace {
+
+struct Color {
+  uint8_t red = 0, green = 0, blue = 0;
+  bool operator==(const Color &) const = default;
+};
+
+namespace palette {
+
+inline constexpr Color kNothing{0, 0, 0};     ///< the background: nothing, or not known
+inline constexpr Color kRunning{0, 175, 125}; ///< has a CPU
+inline constexpr Color kBlocked{66, 74, 96};  ///< sleeps, waits for a lock or for I/O
+inline constexpr Color kGone{30, 30, 34};     ///< has ended: hardly more than the background
+inline constexpr Color kRobbed{205, 75, 0};   ///< runnable, but robbed of its CPU
+inline constexpr Color kWoken{170, 200, 255}; ///< woken, waits for a CPU
+inline constexpr Color kBad{255, 255, 255};   ///< ST_BAD: what no channel should show
+inline constexpr Color kAlarm{255, 0, 255};   ///< events lost, deadlines missed, impossible things
+
+/// By the value of the thread state: Unknown, Running, Paused, Dead, Cooling, Warming.
+inline constexpr std::array<Color, 6> kThreadStates = {kNothing, kRunning, kBlocked,
+                                                       kGone,    kRobbed,  kWoken};
+
+/// For values without a meaning that has a colour: the first are those that differ most.
+inline constexpr std::array<Color, 12> kSeries = {{{86, 180, 233},
+                                                   {216, 36, 0},
+                                                   {144, 108, 108},
+                                                   {255, 180, 144},
+                                                   {0, 108, 144},
+                                                   {255, 144, 0},
+                                                   {180, 180, 180},
+                                                   {144, 255, 108},
+                                                   {108, 36, 255},
+                                                   {108, 144, 72},
+                                                   {255, 0, 180},
+                                                   {180, 216, 255}}};
+
+/// The colour of the n-th of many things (processes, interrupts): those of kSeries in turn.
+constexpr Color series(size_t n) {
+  return kSeries[n % kSeries.size()];
+}
+
+} // namespace palette
+
+} // namespace ovnitrace
