@@ -13,8 +13,8 @@ namespace ovnitrace {
 void set_program_name(const std::string &name);
 
 /// Writes "PROGRAM: text" and a newline. Names in it may be anybody's: what a terminal would obey
-/// instead of showing it becomes '?' (printable_line()), but for line ends. A stderr that is closed or full is no failure of what is
-/// being done: never throws for it.
+/// instead of showing it becomes '?' (printable_line()), but for line ends. A stderr that is closed
+/// or full is no failure of what is being done: never throws for it.
 void print_text(const std::string &text) noexcept;
 
 template <typename... Arguments>

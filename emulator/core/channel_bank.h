@@ -35,6 +35,11 @@ public:
   /// The channel of a thread, or of a CPU where its scope is that.
   const Channel &at(ChannelId id, uint32_t row) const;
 
+  /// Shows a channel from now on, also while nothing has set it.
+  void use(ChannelId id) {
+    if (!used(id))
+      first_use(id);
+  }
   void set(ChannelId id, uint32_t row, int64_t value) {
     if (value == 0 && !used(id))
       return; // as every channel is 0 at first, this is no use of it

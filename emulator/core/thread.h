@@ -3,8 +3,8 @@
 #pragma once
 
 #include "emulator/core/thread_set.h"
-#include "emulator/format/thread_state.h"
 #include "emulator/format/event.h"
+#include "emulator/format/thread_state.h"
 
 #include <cstdint>
 

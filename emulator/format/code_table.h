@@ -85,7 +85,7 @@ inline constexpr CodeInfo kRows[] = {
     {FTrace_EVT_empty, "empty", empty, nothing, {}, {}, "", "", {}, "an unused slot, skipped"},
     {FTrace_EVT_cycles_per_msec, "cycles_per_msec", control, nothing, {}, kRate, "",
      "ticks_per_ms", {}, "rate of the clock; the first record of a chunk"},
-    {FTrace_EVT_trace_start, "trace_start", event, nothing, {}, {}, "context", "ticks_per_ms",
+    {FTrace_EVT_trace_start, "trace_start", event, nothing, {}, kTicksPerMs, "context", "ticks_per_ms",
      {About::context, Meaning::gets_cpu, Mention::wakes},
      "the capture starts; what is before it is the state at time 0"},
     {FTrace_EVT_trace_stop, "trace_stop", event, nothing, {}, {}, "", "", kNobody,
@@ -208,7 +208,7 @@ inline constexpr CodeInfo kRows[] = {
     {FTrace_EVT_user_event_14, "user_event_14", event, number, kSectionPar1, kSectionEnd, "",
      "", kRunning, "the same: the section ends"},
     // family A: data
-    {FTrace_EVT_data_pointer, "data_pointer", event, number, kFree1, kPointer, "", "", kRunning,
+    {FTrace_EVT_data_pointer, "data_pointer", event, number, kFree1IfSet, kPointer, "", "", kRunning,
      "data of the event before"},
     // family B: timers
     {FTrace_EVT_timer_post, "timer_post", event, maybe_context, {}, kTimerPost, "", "",

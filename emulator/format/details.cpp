@@ -16,10 +16,10 @@ Details::Details(const Event &event) {
   const CodeInfo *info = event.kind < kRowOf.size() ? kRowOf[event.kind] : nullptr;
   if (!info)
     return;
-  if (!event.by_manual)
-    add_captured(*info, event);
   if (event.in_plain_file)
     add_file(*info, event);
+  else
+    add_captured(*info, event);
 }
 
 void Details::add_captured(const CodeInfo &info, const Event &event) {
@@ -38,8 +38,8 @@ void Details::add_captured(const CodeInfo &info, const Event &event) {
 void Details::add_file(const CodeInfo &info, const Event &event) {
   const bool about_par1 =
       info.shark.about == shark::About::context || info.shark.about == shark::About::any_context;
-  if (!about_par1 || event.thread == kNone || !event.par1)
-    add({.name = info.manual1.empty() ? "par1" : info.manual1, .value = event.par1});
+  if (!about_par1 || event.thread == kNone || !event.file_par1)
+    add({.name = info.manual1.empty() ? "par1" : info.manual1, .value = event.file_par1});
   add({.name = info.manual2.empty() ? "par2" : info.manual2, .value = event.file_par2});
 }
 

@@ -32,6 +32,7 @@ struct Event {
   const uint8_t *payload = nullptr; ///< ovni streams: payload, valid until the next event
   uint32_t payload_size = 0;        ///< bytes
   uint32_t file_par2 = 0;           ///< of a plain FTrace file: parameter 2 as in the file
+  uint16_t file_par1 = 0;           ///< the same for parameter 1
   bool in_plain_file = false;       ///< a record of a plain FTrace file, and not what one implies
   bool by_manual = false; ///< of a plain FTrace file: nothing that docs/format.md adds to what the
                           ///< manual says of parameters holds of these

@@ -134,6 +134,8 @@ inline constexpr Field kExhaust[] = {{.name = "yielded_ns",
                                       .mask = ~FTRACE_SERVER_YIELDED,
                                       .unless = FTRACE_SERVER_YIELDED}};
 inline constexpr Field kFree1[] = {{.name = "par1"}};
+inline constexpr Field kFree1IfSet[] = {{.name = "par1", .show = if_set}};
+inline constexpr Field kTicksPerMs[] = {{.name = "ticks_per_ms", .show = never}};
 inline constexpr Field kFree2[] = {{.name = "par2"}};
 inline constexpr Field kSectionPar1[] = {{.name = "par1", .show = if_set}};
 inline constexpr Field kSectionBegin[] = {{.name = "section_begin"}};

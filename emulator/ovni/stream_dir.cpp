@@ -196,7 +196,8 @@ void Builder::check_processes() {
 
 /// ovni takes the events of a model if any thread of the trace requires it.
 void Builder::check_models(const StreamScan &scan, const std::string &name) {
-  for (const auto &[letter, offset] : scan.models) {
+  for (const auto &[model_letter, offset] : scan.models) {
+    const char letter = model_letter; // clang 14 captures no structured binding
     const std::string_view model = model_name(letter);
     const bool required = std::any_of(found_.begin(), found_.end(), [&](const Found &f) {
       return f.meta.models.contains(letter);

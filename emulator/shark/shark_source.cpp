@@ -168,7 +168,7 @@ void SharkSource::interpret(const RunMerge::Item &item) {
   event.thread = thread_of(mentioned.task);
   event.cpu = 0;
   event.peer = thread_of(mentioned.other);
-  event.par1 = record.par1;
+  event.par1 = event.file_par1 = record.par1;
   event.par2 = event.file_par2 = record.par2;
   event.offset = item.offset;
   event.file = uint16_t(item.file);

@@ -108,7 +108,11 @@ void Slicer::end_slice(Slice &open, uint64_t time, ThreadState then, bool seen) 
 
 void Slicer::start_slice(Slice &open, uint64_t time, ThreadState state, uint32_t cpu, bool seen) {
   const uint64_t start = std::max(time, open.start); // not before its birth
-  open = {.thread = open.thread, .cpu = cpu, .start = start, .state = state, .starts = seen};
+  open = {.thread = open.thread,
+          .cpu = cpu,
+          .start = start,
+          .state = state,
+          .starts = seen && time == start};
 }
 
 /// One thread more, or fewer, runs on a CPU.

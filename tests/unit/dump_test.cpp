@@ -156,7 +156,7 @@ TEST(Dump, PrintsAddressesInHexadecimalAndNumbersByTheirNames) {
       .stop();
   std::vector<std::string> details;
   std::istringstream text(lines_of(trace, dir.path()));
-  constexpr size_t kDetails = 68;
+  constexpr size_t kDetails = 69;
   for (std::string line; std::getline(text, line);)
     details.push_back(line.size() > kDetails ? line.substr(kDetails) : "");
   EXPECT_EQ(details, (std::vector<std::string>{"",

@@ -151,10 +151,9 @@ TEST_F(Gap, ACutFileIsABlackoutFromItsLastEventToTheEnd) {
     EXPECT_EQ(in(rest, 0, ThreadState::Warming), 0u);
     EXPECT_EQ(in(rest, 0, ThreadState::Unknown), 10u);
     EXPECT_EQ(in(rest, 0, ThreadState::Running), 290u);
-    EXPECT_NE(
-        dump().find(
-            "0.000000200    0  blackout_start       -                        what=missing\n"),
-        std::string::npos)
+    EXPECT_NE(dump().find(
+                  "0.000000200    0  blackout_start       -                        what=missing\n"),
+              std::string::npos)
         << dump();
   }
 }

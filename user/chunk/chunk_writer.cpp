@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_writer.h"
 
-#include "emulator/format/thread_state.h"
 #include "emulator/format/code_kind.h"
+#include "emulator/format/thread_state.h"
 
 #include <algorithm>
 #include <cstring>

@@ -54,7 +54,8 @@ void start(ModelContext &ctx) {
   const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
   ctx.state = std::vector<Freed>(ctx.system.cpus().size());
   if (ctx.system.catalog().ovni && !threads.empty())
-    ctx.set(kFlush, 0, 0); // a CPU with several running threads shows it from the start
+    ctx.system.channels().use(ctx.first +
+                              kFlush); // a CPU with several running threads shows it from the start
   std::map<std::pair<uint32_t, uint32_t>, int64_t> processes;
   for (uint32_t t = 0; t < threads.size(); t++) {
     auto process =
