@@ -162,7 +162,7 @@ void PrvWriter::flush(uint32_t which) {
   Instant &instant = instants_[which];
   if (instant.empty())
     return;
-  last_time_ = instant.time;
+  last_time_ = std::max(last_time_, instant.time);
   empty_ = false;
   std::array<char, 24> time;
   size_t time_size = size_t(put_decimal(time.data(), instant.time) - time.data());

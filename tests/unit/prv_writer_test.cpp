@@ -186,6 +186,14 @@ TEST_F(PrvWriterTest, ArrowsHaveBothObjectsAndTheirCpus) {
                    "3:2:1:1:1:10:10:6:1:2:1:15:15:4:99"}));
 }
 
+TEST_F(PrvWriterTest, TheTraceLastsUntilItsLatestArrowIsThere) {
+  writer->arrow(10, 0, 3, 5000, 0, 1);
+  writer->arrow(10, 0, 3, 20, 0, 1);
+  writer->event(30, 0, 4, 1);
+  writer->close(1000);
+  EXPECT_NE(lines_of(path)[0].find(":00000000000000005000_ns:"), std::string::npos);
+}
+
 TEST_F(PrvWriterTest, ExtremesFitIntoLinesThatCrossBuffers) {
   writer->set_cpu(0, 4);
   Lines expected;
