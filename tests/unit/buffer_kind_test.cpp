@@ -23,6 +23,7 @@ TEST(BufferKind, IsReadFromText) {
   EXPECT_EQ(parse_buffer_kind("stop:1g").kind, BufferKind::kStop);
   EXPECT_EQ(parse_buffer_kind("stop:1g").bytes, 1u << 30);
   EXPECT_EQ(parse_buffer_kind("stop:4096").bytes, 4096u);
+  EXPECT_EQ(parse_buffer_kind("stop:16777215T").bytes, 16777215ull << 40) << "the largest";
 }
 
 TEST(BufferKind, RefusesWhatIsNone) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is known of a trace before its first event: emulator/input/catalog and thread_table.
+#include "emulator/base/error.h"
 #include "emulator/input/open.h"
 #include "emulator/input/thread_table.h"
 #include "tests/unit/support/collecting_sink.h"
@@ -120,7 +121,7 @@ TEST(Catalog, BeginsAtTraceStartAndEndsAtTheLastEvent) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(500).start().id(1, 7, 7, "a").at(600).dispatch(1).at(700).stop();
-  trace.cpu(1).at(500).start().at(900).record(FTrace_EVT_ipoint);
+  trace.cpu(1).at(510).start().at(900).record(FTrace_EVT_ipoint);
   const Catalog catalog = catalog_of(trace, dir.path());
   EXPECT_EQ(catalog.begin, 500u);
   EXPECT_EQ(catalog.end, 900u);
@@ -132,10 +133,22 @@ TEST(Catalog, WithoutTraceStartBeginsAtTheFirstEvent) {
   trace.cpu(0).at(500).record(FTrace_EVT_ipoint);
   trace.cpu(1).at(400).record(FTrace_EVT_ipoint);
   trace.cpu(2);
+  trace.cpu(3).at(450).record(FTrace_EVT_ipoint);
   const Catalog catalog = catalog_of(trace, dir.path());
   EXPECT_EQ(catalog.begin, 400u);
   EXPECT_EQ(catalog.end, 500u);
-  EXPECT_EQ(catalog.cpus.size(), 3u);
+  EXPECT_EQ(catalog.cpus.size(), 4u);
+}
+
+TEST(Catalog, IsOfATraceThatHasRoomForOneRecord) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  const std::vector<ftrace_record> records = trace.cpu(0).records();
+  CollectingSink sink;
+  TraceBuilder::write_file(trace.file(0), records.data(), sizeof(ftrace_record));
+  EXPECT_EQ(open_trace({{dir.path()}}, sink)->catalog().cpus.size(), 1u);
+  TraceBuilder::write_file(trace.file(0), records.data(), sizeof(ftrace_record) - 1);
+  EXPECT_THROW(open_trace({{dir.path()}}, sink), Error) << "nothing can be in it";
 }
 
 TEST(Catalog, BelievesTheChunksAboutTheirCpu) {

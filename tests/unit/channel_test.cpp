@@ -282,6 +282,17 @@ TEST_F(Channels, AStackThatIsForgottenLeavesTheStateBelowIt) {
   EXPECT_FALSE(bank.pop(plain, 0, 2)) << "its push is forgotten, which is no fault";
 }
 
+// What may be missing is a push, of a value that is nowhere. One that lies deeper was pushed, and
+// it is the pops of those above it that are missing.
+TEST_F(Channels, WhereAPushMayBeMissingAWrongPopIsAFaultStill) {
+  bank.miss_pushes();
+  for (int64_t v : {1, 2, 3})
+    bank.push(plain, 0, v);
+  EXPECT_FALSE(bank.pop(plain, 0, 9));
+  EXPECT_EQ(bank.pop(plain, 0, 2).kind, ChannelFault::wrong_value);
+  EXPECT_EQ(bank.at(plain, 0).value(), 1);
+}
+
 // At the instant at which the thread gets or leaves its CPU.
 TEST_F(Channels, APunctualEventIsSeenByTheStateThatTheThreadHasNow) {
   const ChannelId tracked = bank.declare(

@@ -237,6 +237,20 @@ TEST(ChunkWriter, NeverGoesBackInTime) {
   EXPECT_EQ(events.back(), (Plain{FTrace_EVT_blackout_end, 0, 100, 5}));
 }
 
+// Its birth and its parent's number stand at the time of its birth, and what comes late after them
+// does not.
+TEST(ChunkWriter, NeverGoesBackInTimeBehindABirth) {
+  ThreadRegistry registry;
+  ChunkList list(256);
+  ChunkWriter writer(0, 1, registry, list);
+  registry.learn(life(5, LIFE_NEW, 31, "", 30));
+  writer.transition(switched(100, FTRACE_OFFCPU_SLEEP, 31, 0, SCHED_A_TRACED));
+  writer.family({90, FTrace_EVT_user_event_0, 0, 7, 0, 0});
+  writer.finish(110);
+  const std::vector<Plain> events = read_all(list);
+  EXPECT_EQ(events.back(), (Plain{FTrace_EVT_user_event_0, 0, 100, 7}));
+}
+
 TEST(ChunkWriter, HandsOverAnOldChunkThatIsNotFull) {
   ThreadRegistry registry;
   ChunkList list(256);

@@ -111,6 +111,16 @@ TEST_F(Window, GivesUpWhatIsTooLate) {
   EXPECT_EQ(window_.lost(), 3u);
 }
 
+TEST_F(Window, EachOfAGapIsLateOnce) {
+  put(1);
+  put(5);
+  window_.flush();
+  for (uint32_t number : {3, 4, 2}) {
+    EXPECT_EQ(put(number), Verdict::late) << number;
+    EXPECT_EQ(put(number), Verdict::repeated) << number;
+  }
+}
+
 TEST_F(Window, IsNotBroughtOutOfItsMemoryByALie) {
   put(1);
   put(4'000'000'000);

@@ -16,6 +16,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <gtest/gtest.h>
+
 #include <nlohmann/json.hpp>
 
 #include <fcntl.h>
@@ -71,6 +72,24 @@ std::string lines_of(TraceBuilder &trace, const std::string &path) {
     text.append(buffer, line.put(buffer, event));
   }
   return text;
+}
+
+// A filter has no thread of its own: who has the CPU has called it, whichever it is.
+TEST(Dump, NamesWhoSwitchedAFilter) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 42, 40, "app").dispatch(1);
+  for (uint16_t filter = FTrace_filter_trace_Events; filter <= FTrace_filter_timer; filter++)
+    cpu.at(2000).record(filter, 1);
+  cpu.at(3000).sleep(1).stop();
+  std::istringstream lines(lines_of(trace, dir.path()));
+  size_t filters = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("filter_") != std::string::npos) {
+      filters++;
+      EXPECT_NE(line.find("app"), std::string::npos) << line;
+    }
+  EXPECT_EQ(filters, size_t(FTrace_filter_timer - FTrace_filter_trace_Events + 1));
 }
 
 TEST(Dump, PrintsEveryDetailInStableColumns) {

@@ -42,6 +42,13 @@ TEST(FamilySet, SignsChangeTheDefault) {
   EXPECT_FALSE(has("all,-irq", FTrace_EVT_interrupt_start));
   EXPECT_TRUE(has("all,-irq", FTrace_EVT_signal));
   EXPECT_EQ(parse_families("none").bits(), 0u);
+  EXPECT_EQ(parse_families("-irq"), default_families()) << "it is not among them";
+}
+
+TEST(FamilySet, AnEventIsCapturedByItsOwnFamilyUnlessTheKernelShowsItElsewhere) {
+  EXPECT_EQ(capturing_family(FTrace_EVT_task_dispatch), 2u);
+  EXPECT_EQ(capturing_family(FTrace_EVT_task_deadline_miss), 8u);
+  EXPECT_EQ(capturing_family(0xee), 14u) << "a code that nobody knows";
 }
 
 TEST(FamilySet, NumbersAreThoseOfTheManual) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <latch>
+#include <semaphore>
 
 namespace ovnitrace {
 namespace {
@@ -130,6 +131,52 @@ TEST(LossyQueue, NumbersChunksAnewAfterAGap) {
   EXPECT_EQ(numbers, (std::vector<uint32_t>{7, 8, 9}));
   EXPECT_EQ(nexts, (std::vector<uint32_t>{8, 9, 10}));
   EXPECT_EQ(events_in(file), 5u * (number - 7));
+}
+
+/// Writes one chunk each time that it may.
+class SteppingOutput final : public ChunkOutput {
+public:
+  size_t write(const Chunk &chunk) override {
+    reached.release();
+    go.acquire();
+    return kept.write(chunk);
+  }
+  void finish() override {}
+  std::string error() const override { return ""; }
+
+  std::counting_semaphore<> reached{0}, go{0};
+  test::CollectingOutput kept;
+};
+
+TEST(LossyQueue, NumbersChunksAnewAfterEachGap) {
+  SteppingOutput output;
+  LossyQueue queue(output, 1, 1, kRecords);
+  uint32_t number = 0;
+  const auto give = [&] { // whether it was taken
+    const uint64_t dropped = queue.records_dropped();
+    test::give(queue, test::event_chunk(0, number, 100 * (number + 1), 5));
+    number++;
+    return queue.records_dropped() == dropped;
+  };
+  ASSERT_TRUE(give());
+  for (int gaps = 0; gaps < 2; gaps++) {
+    output.reached.acquire(); // a chunk is under way: the next ones find no room
+    for (int n = 0; n < 3; n++)
+      EXPECT_FALSE(give());
+    output.go.release();
+    while (!give())
+      ;
+    output.reached.acquire(); // what stands for the gap
+    output.go.release();
+  }
+  output.go.release(); // the last chunk
+  queue.close();
+  std::vector<uint32_t> numbers;
+  for (const ftrace_record &record : output.kept.files[0])
+    if (record.code == FTrace_EXT_chunk)
+      numbers.push_back(record.par2);
+  EXPECT_EQ(numbers, (std::vector<uint32_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(events_in(output.kept.files[0]), 5u * number);
 }
 
 TEST(LossyQueue, TellsTheFirstFailureOfTheOutput) {

@@ -83,5 +83,16 @@ TEST(Message, IdentifiesASenderOfThisVersion) {
   EXPECT_EQ(error(std::string(100, 'x')), "it is no sender of ovnitrace");
 }
 
+TEST(Message, IsTakenUpToItsGreatestSize) {
+  MessageWriter writer;
+  MessageParser parser;
+  EXPECT_EQ(
+      error_of(parser, writer.write(MessageType::identify, std::string(kMostEarlyPayload, 'x'))),
+      "");
+  EXPECT_NE(error_of(parser,
+                     writer.write(MessageType::identify, std::string(kMostEarlyPayload + 1, 'x'))),
+            "");
+}
+
 } // namespace
 } // namespace ovnitrace

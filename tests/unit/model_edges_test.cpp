@@ -161,6 +161,14 @@ TEST_F(ModelEdges, NoBudgetIsLeftOfAServerThatIsGone) {
   EXPECT_EQ(threads.timeline(0, 451), (Timeline{{5, 77}, {6, 0}}));
 }
 
+// Hardware nests no more; what a damaged trace nests deeper is not shown, and takes no memory.
+TEST_F(ModelEdges, InterruptsNestSixteenDeep) {
+  for (uint16_t irq = 1; irq <= 17; irq++)
+    at(10u + irq, FTrace_EVT_interrupt_start, kNone, 0, 0, irq);
+  flush();
+  EXPECT_EQ(cpus.timeline(0, 400).back(), (std::pair<uint64_t, int64_t>{26, 17}));
+}
+
 /// What Paraver shows of a value, by hand.
 TEST(ModelLabels, AreThese) {
   const struct {

@@ -120,6 +120,19 @@ TEST(SignalModel, OfSharkItIsShownWithoutANumber) {
   EXPECT_EQ(rig.threads.arrows.size(), 0u);
 }
 
+TEST(InterruptCount, IsInEitherParameter) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EVT_interrupt_count, kNone, 0, 0, kNone, 9);
+  rig.at(6).ftrace(FTrace_EVT_interrupt_count, kNone, 0, 7, kNone, 9).flush();
+  EXPECT_EQ(rig.cpus.timeline(0, 402), (Timeline{{5, 9}, {6, 7}}));
+}
+
+TEST(CycleModel, ACycleThatTookNoTimeIsShown) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EVT_task_begin_cycle, 0).ftrace(FTrace_EVT_task_end_cycle, 0).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 461), (Timeline{{4, 1}, {5, 0}}));
+}
+
 TEST(FamilyBlackout, HidesNoStates) {
   ReplayRig rig;
   rig.at(1).dispatch(0);

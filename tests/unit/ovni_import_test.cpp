@@ -162,6 +162,7 @@ TEST(OvniImport, OneBadStreamLeavesTheOthers) {
       {"stream.obs", stream_header(1u << 24) + execute(1, 0), "other byte order", true},
       {"stream.obs", "", "no room for the header", true},
       {"stream.obs", stream_header() + std::string(40, '\0'), "is no event", true},
+      {"stream.obs", stream_header() + stream_event("OHp", 1ull << 63), "is no event", true},
       {"stream.json", "{", "stream.json: is no JSON: ", true},
       {"stream.json", "[1]", "is no JSON object", true},
       {"stream.json", std::string(1 << 20, '['), "is nested deeper than 64 levels", true},

@@ -70,6 +70,17 @@ TEST(Pcf, HasEverySectionInOrder) {
   EXPECT_EQ(sections[5].second, (std::vector<std::string>{"0    6    CPU"}));
 }
 
+// As ovniemu writes them.
+TEST(Pcf, OptionsAreThese) {
+  const auto sections = sections_of(pcf_text({}));
+  EXPECT_EQ(sections[0].second,
+            (std::vector<std::string>{"LEVEL               THREAD", "UNITS               NANOSEC",
+                                      "LOOK_BACK           100", "SPEED               1",
+                                      "FLAG_ICONS          ENABLED", "NUM_OF_STATE_COLORS 1000",
+                                      "YMAX_SCALE          37"}));
+  EXPECT_EQ(sections[1].second, std::vector<std::string>{"THREAD_FUNC         State As Is"});
+}
+
 TEST(Pcf, ColoursAreThoseOfTheStatesThenOfTheSeriesThenOfTheErrors) {
   const std::vector<std::string> lines = sections_of(pcf_text({}))[3].second;
   ASSERT_EQ(lines.size(), 26u);

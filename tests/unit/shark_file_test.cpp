@@ -123,8 +123,19 @@ TEST_F(Shark, TheRateIsThatOfTraceStartWhereNoOtherIsTold) {
   ReadBack back = read();
   EXPECT_EQ(back.catalog.end, 2500u);
   EXPECT_EQ(back.sink.damage(), 0u);
+  file.record(FTrace_EVT_trace_start, 40, 4000000);
+  EXPECT_EQ(read().catalog.end, 2500u) << "the first one";
   file.at(5000).rate(5000000);
   EXPECT_EQ(read().catalog.end, 1000u) << "cycles_per_msec is what the manual gives for it";
+}
+
+TEST_F(Shark, AnEventKnowsItsPlaceInTheFile) {
+  file.at(100).record(FTrace_EVT_trace_start, 40, 1000000).at(300).record(FTrace_EVT_ipoint);
+  uint64_t place = 0;
+  for (const Event &event : read().events)
+    if (event.kind == FTrace_EVT_ipoint)
+      place = event.offset;
+  EXPECT_EQ(place, sizeof(ftrace_record));
 }
 
 TEST_F(Shark, AnUnknownRateIsTold) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace ovnitrace {
@@ -59,6 +60,28 @@ TEST(StopSignals, AreNotWaitedForWhenAFileCanBeRead) {
   raise(SIGTERM);
   EXPECT_TRUE(signals.wait(0, ends[0])) << "both";
   close(ends[0]), close(ends[1]);
+}
+
+// timeout(1) sends each signal twice: the first of the two must not end a capture that is finished.
+TEST(StopSignals, TheSecondOneEndsWhatIsBeingFinished) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    hold_signals();
+    end_on_second_signal();
+    raise(SIGTERM);
+    if (write(ends[1], "x", 1) == 1)
+      raise(SIGTERM);
+    _exit(0);
+  }
+  close(ends[1]);
+  char byte = 0;
+  EXPECT_EQ(read(ends[0], &byte, 1), 1) << "the first one ended it";
+  close(ends[0]);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
 }
 
 } // namespace

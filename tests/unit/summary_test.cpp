@@ -207,7 +207,7 @@ TEST(Summary, CountsALossSomewhereOnceAndTheForgottenApart) {
     trace.cpu(cpu).at(0).start().record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FORGOTTEN);
     trace.cpu(cpu).at(100).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FORGOTTEN, 1000);
     trace.cpu(cpu).at(200).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_SOMEWHERE);
-    trace.cpu(cpu).at(300).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_SOMEWHERE, 17);
+    trace.cpu(cpu).at(300).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_SOMEWHERE, 10 + 7 * cpu);
   }
   trace.cpu(0).at(400).blackout_start().at(500).blackout_end(5).at(1000).stop();
   trace.cpu(1).at(1000).stop();
@@ -605,6 +605,24 @@ TEST(Report, TellsWhatIsNotKnownAsNotKnown) {
       EXPECT_EQ(thread["wakeup_latency_ns"][key], woken ? nlohmann::json(500) : nlohmann::json())
           << key;
   }
+}
+
+TEST(Summary, JsonTellsTheMedianFromTheWorst) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 8, 8, "woken").sleep(1);
+  for (uint64_t wakeup = 0; wakeup < 3; wakeup++)
+    cpu.at(2000 + 1000 * wakeup).activate(1).at(2010 + 1100 * wakeup).dispatch(1).sleep(1);
+  cpu.at(9000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const nlohmann::json json = nlohmann::json::parse(
+      json_report({dir.path(), TraceInfo(), source->catalog(), summed.summary}));
+  const nlohmann::json &latency = json["threads"][0]["wakeup_latency_ns"];
+  EXPECT_LT(latency["p50"], latency["p99"]);
+  EXPECT_EQ(latency["p99"], latency["max"]);
+  EXPECT_EQ(latency["max"], 210);
 }
 
 // What a snapshot finds waiting was woken before: since when is not known.

@@ -99,6 +99,7 @@ TEST(ThreadRegistry, TakesAReusedTidForAnotherThread) {
   EXPECT_FALSE(registry.learn(life(20, LIFE_DEAD, "old", 7)));
   EXPECT_TRUE(registry.learn(life(30, LIFE_NEW, "new", 9, 4)));
   EXPECT_STREQ(registry.find(7, 29)->comm.data(), "old");
+  EXPECT_STREQ(registry.find(7, 30)->comm.data(), "new");
   EXPECT_EQ(registry.until(7, 29), 30u);
   EXPECT_EQ(registry.until(7, 30), UINT64_MAX);
   const ThreadIdentity *thread = registry.find(7, 100);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What options take and what warnings print: emulator/cli and user/cli.
+#include "emulator/base/error.h"
+#include "emulator/cli/time_option.h"
+#include "emulator/cli/warnings.h"
+#include "user/cli/number_option.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace ovnitrace {
+namespace {
+
+TEST(TimeOption, IsANumberAndAUnit) {
+  const std::pair<const char *, uint64_t> times[] = {
+      {"0", 0},           {"0ns", 0},     {"1", 1'000'000'000}, {"1.5s", 1'500'000'000},
+      {"2ms", 2'000'000}, {"0.001us", 1}, {"3us", 3'000},       {"7ns", 7},
+  };
+  for (const auto &[text, expected] : times) {
+    uint64_t ns = 99;
+    EXPECT_TRUE(parse_time(text, ns)) << text;
+    EXPECT_EQ(ns, expected) << text;
+  }
+  for (const char *text : {"", "-1", "1m", "1 s", "s", "nan", "1e10", "9000000000"}) {
+    uint64_t ns;
+    EXPECT_FALSE(parse_time(text, ns)) << text;
+  }
+}
+
+TEST(NumberOption, TakesItsLeastAndItsMost) {
+  EXPECT_EQ(parse_number("--top", "3", 3, 5), 3u);
+  EXPECT_EQ(parse_number("--top", "5", 3, 5), 5u);
+  for (const char *text : {"2", "6", "", "4x", "-4", " 4"})
+    EXPECT_THROW(parse_number("--top", text, 3, 5), Error) << text;
+  EXPECT_EQ(long_name("-t,--top"), "--top");
+}
+
+/// What they print, of so many.
+std::string printed(uint64_t limit, int count) {
+  testing::internal::CaptureStderr();
+  Warnings warnings(limit);
+  for (int i = 0; i < count; i++)
+    warnings.report({.file = "f", .offset = 16, .time = {}, .what = std::to_string(i)});
+  warnings.finish();
+  EXPECT_EQ(warnings.damage(), uint64_t(count));
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(Warnings, ArePrintedUpToALimitAndCounted) {
+  const std::string two = "ovnitrace: warning: f, byte 16: 0\novnitrace: warning: f, byte 16: 1\n";
+  EXPECT_EQ(printed(2, 2), two);
+  EXPECT_EQ(printed(2, 3), two + "ovnitrace: warning: and 1 more like these\n");
+}
+
+} // namespace
+} // namespace ovnitrace
