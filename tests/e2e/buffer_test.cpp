@@ -136,7 +136,7 @@ TEST_F(Buffer, StopsWhenFullAndTheProgramGoesOn) {
                                  {"--buffer", "stop:128K"}, 5);
   EXPECT_TRUE(exists(path("alive")));
   EXPECT_NE(
-      outcome.err.find("131072 bytes are recorded: tracing stopped; the program goes on untraced"),
+      outcome.err.find("131072 bytes were recorded: tracing stopped; the program goes on untraced"),
       std::string::npos)
       << outcome.err;
   const TraceRecord told = read_trace_json(trace());

@@ -81,7 +81,6 @@ TEST_F(ExitStatus, Is2ForWrongUsage) {
   EXPECT_TRUE(says(refused({"-p", "1", "--", "true"}, 2), "not both"));
   refused({"-a", "-p", "1"}, 2);
   refused({"-p", "nonsense"}, 2);
-  refused({"-d", "1", "--", "true"}, 2);
   refused({"-m", "1K", "--", "true"}, 2);
   refused({"-m", "7T", "--", "true"}, 2);
   refused({"-m", "many", "--", "true"}, 2);

@@ -132,9 +132,9 @@ TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromWhoWaits) {
   const Events inheritance = only(events, {"inheritance"});
   ASSERT_EQ(inheritance.size(), 2u);
   EXPECT_EQ(inheritance[0].tid, low);
-  EXPECT_EQ(inheritance[0].detail("for"), std::to_string(high));
+  EXPECT_EQ(tid_of(inheritance[0].detail("for")), high);
   EXPECT_EQ(inheritance[1].tid, low);
-  EXPECT_EQ(inheritance[1].detail("for"), std::to_string(low));
+  EXPECT_EQ(tid_of(inheritance[1].detail("for")), low);
   // The kernel counts real time priorities downwards: 99 - 10, then 99 - 20, then 99 - 10.
   EXPECT_EQ(priorities(events, low), (Texts{"89 fifo", "79 fifo", "89 fifo"}));
   EXPECT_EQ(priorities(events, high), (Texts{"79 fifo"}));

@@ -236,7 +236,7 @@ TEST_F(UserEvents, TheLibraryFiltersAFamilyAlsoWhileItsTracingIsDisabled) {
   std::vector<std::string> filters;
   for (const DumpEvent &event : dump(trace())) {
     if (event.event == "filter_interrupt") {
-      filters.push_back(event.detail("par1"));
+      filters.push_back(event.detail("status"));
       filtered = filters.back() == "1";
     }
     interrupts[filtered] += event.event == "interrupt_start" || event.event == "interrupt_end";
