@@ -42,6 +42,9 @@ void threads(const System &system, const ChannelDef &, Labels &labels) {
   Names names;
   for (uint32_t t = 0; t < catalog.threads.size(); t++)
     add_name(names, catalog.threads[t].tid, thread_name(catalog, t));
+  for (const NodeInfo &node : catalog.nodes)
+    for (const PeerName &peer : node.peers)
+      add_name(names, peer.tid, fmt::format("{} ({})", peer.name, peer.tid));
   put_names(names, labels);
 }
 

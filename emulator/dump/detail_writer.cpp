@@ -20,28 +20,54 @@ std::string short_name(const std::string &name) {
   return printable_line(std::string_view(name).substr(0, kMaxComm));
 }
 
-std::string word_of(const ThreadInfo &thread) {
-  std::string word = short_name(thread.name);
+std::string word_of(const std::string &name, uint32_t tid) {
+  std::string word = short_name(name);
   std::replace(word.begin(), word.end(), ' ', '_');
-  return fmt::format("{}({})", word.empty() ? "?" : word, thread.tid);
+  return fmt::format("{}({})", word.empty() ? "?" : word, tid);
 }
 
-std::string json_name_of(const ThreadInfo &thread) {
-  if (thread.name.empty())
+std::string json_name_of(const std::string &name) {
+  if (name.empty())
     return "null";
   std::string text = "\"";
-  for (char c : short_name(thread.name)) // no control character is left in it
+  for (char c : short_name(name)) // no control character is left in it
     text += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
   return text + '"';
 }
 
 } // namespace
 
-ThreadTexts::ThreadTexts(const Catalog &catalog) {
+ThreadTexts::ThreadTexts(const Catalog &catalog) : catalog_(catalog) {
   for (const ThreadInfo &thread : catalog.threads) {
-    words_.push_back(word_of(thread));
-    json_names_.push_back(json_name_of(thread));
+    words_.push_back(word_of(thread.name, thread.tid));
+    json_names_.push_back(json_name_of(thread.name));
   }
+  for (const NodeInfo &node : catalog.nodes) {
+    PeerTexts &texts = peers_.emplace_back();
+    for (const PeerName &peer : node.peers) {
+      texts.words.push_back(word_of(peer.name, peer.tid));
+      texts.json_names.push_back(json_name_of(peer.name));
+    }
+  }
+}
+
+std::string_view ThreadTexts::peer_text(const std::vector<std::string> PeerTexts::*texts,
+                                        uint32_t node, uint32_t tid, uint64_t time) const {
+  if (node >= peers_.size())
+    return {};
+  const std::vector<PeerName> &peers = catalog_.nodes[node].peers;
+  const PeerName *peer = find_peer(peers, tid, time);
+  return peer ? std::string_view((peers_[node].*texts)[size_t(peer - peers.data())])
+              : std::string_view();
+}
+
+std::string_view ThreadTexts::peer_word(uint32_t node, uint32_t tid, uint64_t time) const {
+  return peer_text(&PeerTexts::words, node, tid, time);
+}
+
+std::string_view ThreadTexts::peer_json_name(uint32_t node, uint32_t tid, uint64_t time) const {
+  const std::string_view name = peer_text(&PeerTexts::json_names, node, tid, time);
+  return name.empty() ? "null" : name;
 }
 
 std::string_view ThreadTexts::word(uint32_t thread) const {
@@ -89,12 +115,16 @@ void DetailWriter::word(std::string_view key, std::string_view value) {
 
 void DetailWriter::thread(std::string_view key, uint32_t thread, uint32_t tid,
                           std::string_view zero) {
-  const std::string_view known = threads_.word(thread);
+  std::string_view known = threads_.word(thread);
+  if (known.empty() && tid)
+    known = threads_.peer_word(node_, tid, time_);
   if (style_ == Style::json) {
     number(key, tid);
     start(key, "_name");
     put(tid ? "" : "\"");
-    put(tid ? threads_.json_name(thread) : zero);
+    put(!tid              ? zero
+        : thread == kNone ? threads_.peer_json_name(node_, tid, time_)
+                          : threads_.json_name(thread));
     put(tid ? "" : "\"");
   } else if (tid == 0) {
     word(key, zero);

@@ -24,9 +24,21 @@ public:
   std::string_view word(uint32_t thread) const;
   /// The name as a JSON string, `null` where it is not known.
   std::string_view json_name(uint32_t thread) const;
+  /// The same of a thread that is not traced, at a time on a node. Empty and `null` where it has no
+  /// name.
+  std::string_view peer_word(uint32_t node, uint32_t tid, uint64_t time) const;
+  std::string_view peer_json_name(uint32_t node, uint32_t tid, uint64_t time) const;
 
 private:
+  struct PeerTexts {
+    std::vector<std::string> words, json_names; ///< by index in NodeInfo::peers
+  };
+  std::string_view peer_text(const std::vector<std::string> PeerTexts::*texts, uint32_t node,
+                             uint32_t tid, uint64_t time) const;
+
+  const Catalog &catalog_;
   std::vector<std::string> words_, json_names_;
+  std::vector<PeerTexts> peers_; ///< by node
 };
 
 /// Writes ` key=value`, or the members `"key":value` of an object, at a place where there is room.
@@ -35,8 +47,9 @@ class DetailWriter {
 public:
   enum class Style : uint8_t { text, json };
 
-  DetailWriter(char *at, Style style, const ThreadTexts &threads)
-      : at_(at), style_(style), threads_(threads) {}
+  /// `node` and `time`: where and when the event was, for the names of threads.
+  DetailWriter(char *at, Style style, const ThreadTexts &threads, uint32_t node, uint64_t time)
+      : at_(at), style_(style), threads_(threads), node_(node), time_(time) {}
 
   void number(std::string_view key, int64_t value);
   /// An address, or a part of one: hexadecimal in text, a number in JSON.
@@ -64,6 +77,8 @@ private:
   bool first_ = true;
   Style style_;
   const ThreadTexts &threads_;
+  const uint32_t node_;
+  const uint64_t time_; ///< ns
 };
 
 } // namespace ovnitrace

@@ -79,6 +79,10 @@ void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) 
 
 DumpLine::DumpLine(const Catalog &catalog) : catalog_(catalog), threads_(catalog) {}
 
+uint32_t DumpLine::node_of(const Event &event) const {
+  return event.cpu < catalog_.cpus.size() ? catalog_.cpus[event.cpu].node : kNone;
+}
+
 char *DumpLine::put(char *at, const Event &event) const {
   at = put_seconds(at, event.time, catalog_.begin);
   *at++ = ' ';
@@ -91,7 +95,7 @@ char *DumpLine::put(char *at, const Event &event) const {
   at = put_text(at, "  ");
   const std::string_view thread = threads_.word(event.thread);
   at = pad(at, put_text(at, thread.empty() ? "-" : thread), kThreadWidth);
-  DetailWriter details(at, DetailWriter::Style::text, threads_);
+  DetailWriter details(at, DetailWriter::Style::text, threads_, node_of(event), event.time);
   put_details(details, event, catalog_);
   at = details.end();
   while (at[-1] == ' ')
@@ -118,7 +122,7 @@ char *DumpLine::put_json(char *at, const Event &event) const {
     at = put_text(put_text(at, ",\"name\":"), threads_.json_name(event.thread));
   }
   at = put_text(at, ",\"details\":{");
-  DetailWriter details(at, DetailWriter::Style::json, threads_);
+  DetailWriter details(at, DetailWriter::Style::json, threads_, node_of(event), event.time);
   put_details(details, event, catalog_);
   return put_text(details.end(), "}}\n");
 }

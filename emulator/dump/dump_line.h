@@ -31,6 +31,8 @@ public:
   char *put_json(char *at, const Event &event) const;
 
 private:
+  uint32_t node_of(const Event &event) const;
+
   const Catalog &catalog_;
   ThreadTexts threads_;
 };

@@ -253,7 +253,9 @@ Catalog make_catalog(std::vector<NodeInput> &nodes) {
   Catalog catalog;
   Scan scan;
   for (uint32_t i = 0; i < nodes.size(); i++) {
-    catalog.nodes.push_back({nodes[i].name});
+    catalog.nodes.push_back({nodes[i].name, nodes[i].peers});
+    for (PeerName &peer : catalog.nodes.back().peers)
+      peer.since_ns += uint64_t(nodes[i].clock_offset_ns);
     for (ChunkInput &chunk : nodes[i].chunks) {
       catalog.files.push_back(chunk.name);
       scan.file(nodes[i], i, chunk);

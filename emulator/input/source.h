@@ -29,9 +29,22 @@ struct CpuInfo {
   uint32_t node = 0; ///< index into Catalog::nodes
 };
 
+/// A name of a thread that is not traced: it ran next, or woke or held one that is.
+struct PeerName {
+  uint32_t tid = 0;
+  uint32_t pid = 0;      ///< process
+  uint64_t since_ns = 0; ///< when it was first seen with this name
+  std::string name;
+};
+
+/// The name that a thread has at `time`: the last that it was seen with until then, or its first.
+/// `peers`: by tid, then time. Null if it is none of them.
+const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time);
+
 /// One host: a trace directory, or a loom of an ovni trace.
 struct NodeInfo {
   std::string name;
+  std::vector<PeerName> peers = {}; ///< by tid, then time
 };
 
 /// A user mark type of an ovni stream (its PRV type is 100 + type), as stream.json declares it.

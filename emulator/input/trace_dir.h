@@ -15,15 +15,6 @@ namespace ovnitrace {
 /// Beyond this it is no trace.json: it holds no events, and there are no more than 4 million tids.
 inline constexpr uint64_t kMaxDescriptionBytes = 2ull << 30;
 
-/// A thread that was not traced and appears beside traced ones: as the next on their CPU, or as who
-/// woke them.
-struct PeerName {
-  uint32_t tid = 0;
-  uint32_t pid = 0;      ///< process
-  uint64_t since_ns = 0; ///< on the clock of the chunks: when it was first seen with this name
-  std::string name;
-};
-
 /// What trace.json tells of a capture. A text is empty and a number 0 where it does not.
 struct TraceInfo {
   std::string host;
@@ -51,10 +42,6 @@ struct TraceInfo {
   std::map<uint16_t, Unwritten> unwritten; ///< by CPU
   bool write_failed = false;               ///< so a CPU without file need not have had nothing
   std::vector<PeerName> peers;             ///< by tid, then by time
-
-  /// The name that a thread has at a time (ns, on the clock of the chunks): the last that it was
-  /// seen with until then, or its first. Null if it is no peer.
-  const PeerName *peer(uint32_t tid, uint64_t time) const;
 };
 
 /// Whether a path looks like a trace directory: it holds a chunk file or a trace.json.

@@ -127,7 +127,7 @@ std::vector<PeerName> peers_of(const nlohmann::json &json) {
 
 } // namespace
 
-const PeerName *TraceInfo::peer(uint32_t tid, uint64_t time) const {
+const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time) {
   const auto later = std::upper_bound(
       peers.begin(), peers.end(), std::pair(tid, time),
       [](const auto &at, const PeerName &peer) { return at < std::pair(peer.tid, peer.since_ns); });

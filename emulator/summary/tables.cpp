@@ -313,7 +313,12 @@ std::string interrupt_name(uint16_t par1) {
 }
 
 std::string peer_name(const ReportInput &input, const PairCount &pair) {
-  return pair.peer == kNone ? std::string() : input.catalog.threads[pair.peer].name;
+  const Catalog &catalog = input.catalog;
+  if (pair.peer != kNone)
+    return catalog.threads[pair.peer].name;
+  const PeerName *peer =
+      find_peer(catalog.nodes[catalog.threads[pair.thread].node].peers, pair.tid, catalog.end);
+  return peer ? peer->name : "";
 }
 
 } // namespace ovnitrace

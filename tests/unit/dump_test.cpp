@@ -141,6 +141,22 @@ TEST(Dump, PrintsEveryDetailInStableColumns) {
 )");
 }
 
+/// Who is not traced has the name that trace.json gives it at that time; without one, its tid.
+TEST(Dump, NamesPeersThatAreNotTraced) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(1000).start().id(1, 11, 10, "a").dispatch(1);
+  trace.cpu(0).at(1100).epilogue(1, 900).at(1200).dispatch(1);
+  trace.cpu(0).at(1300).epilogue(1, 900).at(1400).dispatch(1).at(1500).epilogue(1, 901).stop();
+  trace.json(R"({"version": 1, "format": "ovnitrace", "peers": [
+    {"tid": 900, "pid": 9, "name": "re dis", "since_ns": 1050},
+    {"tid": 900, "pid": 9, "name": "later", "since_ns": 1250}]})");
+  const std::string text = lines_of(trace, dir.path());
+  EXPECT_NE(text.find("next=re_dis(900)"), std::string::npos) << text;
+  EXPECT_NE(text.find("next=later(900)"), std::string::npos) << text;
+  EXPECT_NE(text.find("next=901 "), std::string::npos) << text;
+}
+
 /// Numbers as their bits stand in docs/format.md, written out here by hand.
 TEST(Dump, PrintsAddressesInHexadecimalAndNumbersByTheirNames) {
   TempDir dir;

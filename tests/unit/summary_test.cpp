@@ -489,14 +489,15 @@ TEST(TraceInfo, NamesAPeerByItsTidAndTheTime) {
   CollectingSink sink;
   const TraceInfo info = read_trace_info(dir.path(), sink);
   ASSERT_EQ(info.peers.size(), 3u);
-  ASSERT_TRUE(info.peer(9, 100));
-  EXPECT_EQ(info.peer(9, 0)->name, "first?") << "its first name, before it was seen too";
-  EXPECT_EQ(info.peer(9, 199)->name, "first?");
-  EXPECT_EQ(info.peer(9, 200)->name, "later");
-  EXPECT_EQ(info.peer(9, UINT64_MAX)->pid, 8u);
-  EXPECT_EQ(info.peer(10, 40)->name, "other");
-  EXPECT_FALSE(info.peer(8, 100));
-  EXPECT_FALSE(info.peer(11, 100));
+  ASSERT_TRUE(find_peer(info.peers, 9, 100));
+  EXPECT_EQ(find_peer(info.peers, 9, 0)->name, "first?")
+      << "its first name, before it was seen too";
+  EXPECT_EQ(find_peer(info.peers, 9, 199)->name, "first?");
+  EXPECT_EQ(find_peer(info.peers, 9, 200)->name, "later");
+  EXPECT_EQ(find_peer(info.peers, 9, UINT64_MAX)->pid, 8u);
+  EXPECT_EQ(find_peer(info.peers, 10, 40)->name, "other");
+  EXPECT_FALSE(find_peer(info.peers, 8, 100));
+  EXPECT_FALSE(find_peer(info.peers, 11, 100));
 }
 
 TEST(Report, SaysTheSameAsTextAndAsJson) {
