@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace ovnitrace {
 
@@ -79,8 +78,7 @@ std::string_view ThreadTexts::json_name(uint32_t thread) const {
 }
 
 void DetailWriter::put(std::string_view text) {
-  std::memcpy(at_, text.data(), text.size());
-  at_ += text.size();
+  at_ = std::copy(text.begin(), text.end(), at_);
 }
 
 void DetailWriter::start(std::string_view key, std::string_view suffix) {

@@ -225,9 +225,9 @@ TEST_F(Attach, NamesThePeersOfTheTracedThreads) {
   size_t peers = 0;
   for (const DumpEvent &event : dump(trace()))
     for (const char *who : {"next", "waker"}) {
-      const auto tid = uint32_t(atoi(event.detail(who).c_str()));
+      const uint32_t tid = tid_of(event.detail(who));
       if (tid && tid != uint32_t(reader.pid()) && event.time > 0) {
-        EXPECT_TRUE(names.contains(tid)) << who << " " << tid;
+        EXPECT_EQ(event.detail(who), names[tid] + "(" + std::to_string(tid) + ")") << who;
         peers++;
       }
     }
