@@ -179,6 +179,19 @@ TEST_F(Attach, TakesListsOfProcessesAndEndsWhenAllHaveEnded) {
   }
 }
 
+// The snapshot of a thread that is being switched must not be older than the first switch of it.
+TEST_F(Attach, ToProcessesThatSwitchAllTheTimeIsSound) {
+  Process program({.argv = {installed("pingpong"), "--threads", "100000000"}});
+  for (int n = 0; n < 20; n++) {
+    ASSERT_EQ(
+        run(record_command(trace(), {}, {"-f", "-p", std::to_string(program.pid()), "-d", "20ms"}))
+            .status(),
+        0);
+    const Outcome outcome = run({.argv = {ovnitrace(), "convert", "--lint", trace()}});
+    ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  }
+}
+
 TEST_F(Attach, SaysAtOnceWhatItDoesAndHowToStop) {
   Process program({.argv = {"sleep", "1000"}});
   Process tracer(attach_command(program.pid()));

@@ -95,6 +95,16 @@ TEST(StageReader, TakesAtTheSecondLookWhatWasThereAtTheFirst) {
   EXPECT_EQ(reader.seen, up_to(6));
 }
 
+TEST(StageReader, TheFirstLookIsNotComplete_AlsoAfterABatch) {
+  Producer producer;
+  Reader reader;
+  for (int n = 0; n < 40; n++)
+    producer.stage();
+  EXPECT_FALSE(reader.look(producer)) << "8 of the area may be older than the capture's start";
+  reader.look(producer);
+  EXPECT_EQ(reader.seen, up_to(40));
+}
+
 TEST(StageReader, ABatchBringsOnlyTheRest) {
   Producer producer;
   Reader reader;

@@ -25,13 +25,14 @@ public:
     uint64_t batches = stage.events / CAPTURE_BATCH;
     bool settled = batches == batches_ && !stage.batch.lost && count < CAPTURE_BATCH &&
                    !(count && is_last_batch(stage));
-    bool complete = settled && (seen_batches_ < batches || seen_settled_);
+    bool complete = looked_ && settled && (seen_batches_ < batches || seen_settled_);
     uint32_t safe = settled && seen_settled_ && seen_batches_ == batches ? seen_ : 0;
     for (; taken_ < safe; taken_++)
       take(sched_record{stage.batch.records[taken_].time, stage.batch.records[taken_].word});
     seen_ = count;
     seen_settled_ = settled;
     seen_batches_ = batches;
+    looked_ = true;
     return complete;
   }
 
@@ -57,6 +58,8 @@ private:
   uint32_t seen_ = 0;         ///< staged at the last look
   bool seen_settled_ = false; ///< whether that is to be relied upon
   uint64_t seen_batches_ = 0; ///< at the last look
+  /// The first look knows nothing of what was staged before the capture's start.
+  bool looked_ = false;
 };
 
 } // namespace ovnitrace
