@@ -5,10 +5,8 @@
 #include "emulator/base/unique_fd.h"
 #include "emulator/compress/chunk_frame.h"
 #include "emulator/compress/frame_reader.h"
+#include "emulator/format/chunk_header.h"
 #include "emulator/input/trace_dir.h"
-
-#include <ovnitrace/ftrace_codes.h>
-#include <ovnitrace/ftrace_record.h>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -104,8 +102,7 @@ size_t chunk_end(const char *bytes, size_t size) {
   };
   for (size_t at = sizeof(ftrace_record); at + 2 * sizeof(ftrace_record) <= size;
        at += sizeof(ftrace_record))
-    if (code(at) == FTrace_EVT_cycles_per_msec &&
-        code(at + sizeof(ftrace_record)) == FTrace_EXT_format)
+    if (ChunkHeader::starts(code(at), code(at + sizeof(ftrace_record))))
       return at;
   return size;
 }

@@ -3,8 +3,8 @@
 
 #include "emulator/base/error.h"
 #include "emulator/format/code_kind.h"
+#include "emulator/format/thread_identity.h"
 #include "emulator/input/record_buffer.h"
-#include "emulator/input/thread_name.h"
 #include "emulator/input/tick_clock.h"
 
 #include <algorithm>
@@ -18,25 +18,6 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kBlockRecords = 16384;
-
-/// What a chunk says of the thread of a context.
-struct Identity {
-  uint32_t tid = 0;
-  uint32_t pid = 0;
-  uint32_t parent = 0;
-  uint64_t birth = 0;
-  uint64_t name_time = 0;
-  ThreadName name;
-  bool told = false;
-};
-
-/// What all chunks say of a thread.
-struct Draft {
-  uint32_t pid = 0;
-  uint32_t parent = 0;
-  uint64_t name_time = 0;
-  ThreadName name;
-};
 
 /// When the trace begins, by the first host that knows; 0 if none does, or it is no date.
 int64_t date_of(const std::vector<NodeInput> &nodes, uint64_t begin) {
@@ -61,12 +42,11 @@ public:
 private:
   void control(const ftrace_record &record, uint8_t code, ChunkInput &chunk);
   void event(const ftrace_record &record);
-  void begin_identity(uint16_t context, uint32_t tid);
-  void end_identity(Identity &identity);
+  void begin_identity(const ftrace_record &id);
+  void end_identity(std::optional<ThreadIdentity> &identity);
   void end_identities();
-  Identity *identity(uint16_t context);
 
-  std::map<ThreadKey, Draft> threads_;
+  std::map<ThreadKey, ThreadIdentity> threads_;  ///< as all chunks say
   std::set<std::pair<uint32_t, uint32_t>> cpus_; ///< node, number
   uint64_t start_ = UINT64_MAX;                  ///< first trace_start
   uint64_t first_ = UINT64_MAX;                  ///< first event
@@ -78,9 +58,9 @@ private:
   bool any_format_ = false;
   bool any_chunk_ = false;
   bool any_event_ = false;
-  std::optional<uint64_t> last_tsc_; ///< of the last event at this clock rate
-  std::vector<Identity> identities_; ///< by context
-  std::vector<uint16_t> used_;       ///< contexts of this chunk
+  std::optional<uint64_t> last_tsc_;                      ///< of the last event at this clock rate
+  std::vector<std::optional<ThreadIdentity>> identities_; ///< by context, as this chunk says
+  std::vector<uint16_t> used_;                            ///< contexts of this chunk
 };
 
 void Scan::file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk) {
@@ -123,7 +103,6 @@ void Scan::event(const ftrace_record &record) {
 }
 
 void Scan::control(const ftrace_record &record, uint8_t code, ChunkInput &chunk) {
-  const uint64_t tsc = ftrace_record_tsc(&record);
   switch (code) {
   case FTrace_EVT_cycles_per_msec:
     if (last_tsc_)
@@ -147,64 +126,38 @@ void Scan::control(const ftrace_record &record, uint8_t code, ChunkInput &chunk)
     cpus_.emplace(node_, record.par1);
     return;
   case FTrace_EVT_id:
-    return begin_identity(record.par1, record.par2);
+    return begin_identity(record);
   default:
-    break;
-  }
-  Identity *of = identity(record.par1);
-  if (!of)
-    return;
-  switch (code) {
-  case FTrace_EXT_process:
-    of->pid = record.par2;
-    of->birth = clock_.birth(tsc);
-    return;
-  case FTrace_EXT_parent:
-    of->parent = record.par2;
-    return;
-  case FTrace_EXT_name_0:
-    of->name_time = clock_.ns(tsc);
-    [[fallthrough]];
-  case FTrace_EXT_name_1:
-  case FTrace_EXT_name_2:
-  case FTrace_EXT_name_3:
-    of->name.set((code - FTrace_EXT_name_0) >> 4, record.par2);
-    return;
-  default:
-    return;
+    if (record.par1 < identities_.size() && identities_[record.par1])
+      identities_[record.par1]->take(record, [this](uint64_t ticks) { return clock_.ns(ticks); });
   }
 }
 
-Identity *Scan::identity(uint16_t context) {
-  return context < identities_.size() && identities_[context].told ? &identities_[context]
-                                                                   : nullptr;
-}
-
-void Scan::begin_identity(uint16_t context, uint32_t tid) {
+void Scan::begin_identity(const ftrace_record &id) {
+  const uint16_t context = id.par1;
   if (context == 0)
     return; // no thread
   if (identities_.size() <= context)
     identities_.resize(std::max<size_t>(size_t(context) + 1, identities_.size() * 2));
-  Identity &of = identities_[context];
-  if (of.told)
+  std::optional<ThreadIdentity> &of = identities_[context];
+  if (of)
     end_identity(of);
   else
     used_.push_back(context);
-  of.told = true;
-  of.tid = tid;
+  of.emplace().take(id);
 }
 
-void Scan::end_identity(Identity &of) {
-  Draft &draft = threads_[{node_, of.tid, of.birth}];
-  if (of.pid)
-    draft.pid = of.pid;
-  if (of.parent)
-    draft.parent = of.parent;
-  if (!of.name.empty() && of.name_time >= draft.name_time) {
-    draft.name = of.name;
-    draft.name_time = of.name_time;
+void Scan::end_identity(std::optional<ThreadIdentity> &of) {
+  ThreadIdentity &thread = threads_[{node_, of->tid, of->birth}];
+  if (of->pid)
+    thread.pid = of->pid;
+  if (of->parent)
+    thread.parent = of->parent;
+  if (of->name && !of->name->empty() && of->name_time >= thread.name_time) {
+    thread.name = of->name;
+    thread.name_time = of->name_time;
   }
-  of = {};
+  of.reset();
 }
 
 void Scan::end_identities() {
@@ -220,14 +173,14 @@ void Scan::finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const {
       cpus.emplace(node, cpu);
   for (auto [node, number] : cpus)
     catalog.cpus.push_back({.index = number, .node = node});
-  for (const auto &[key, draft] : threads_) {
+  for (const auto &[key, thread] : threads_) {
     const auto &[node, tid, birth] = key;
     catalog.threads.push_back({.tid = tid,
-                               .pid = draft.pid,
-                               .parent = draft.parent,
+                               .pid = thread.pid,
+                               .parent = thread.parent,
                                .node = node,
                                .birth = birth,
-                               .name = draft.name.text()});
+                               .name = thread.name ? thread.name->text() : ""});
   }
   const auto row = [](const ThreadInfo &t) {
     return std::make_tuple(t.node, t.pid, t.tid != t.pid, t.birth, t.tid);

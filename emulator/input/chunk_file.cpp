@@ -2,6 +2,7 @@
 #include "emulator/input/chunk_file.h"
 
 #include "emulator/format/event_names.h"
+#include "emulator/format/thread_identity.h"
 
 #include <fmt/format.h>
 
@@ -248,7 +249,9 @@ void ChunkFile::bind_birth(const ftrace_record &record) {
   if (record.par1 >= bindings_.size())
     return; // its events are told
   Binding &binding = bindings_[record.par1];
-  binding.thread = tables_.threads.find(binding.tid, clock_.birth(ftrace_record_tsc(&record)));
+  ThreadIdentity process;
+  process.take(record, [this](uint64_t ticks) { return clock_.ns(ticks); });
+  binding.thread = tables_.threads.find(binding.tid, process.birth);
 }
 
 /// A chunk ended, with its last record or, where it has none, without.

@@ -24,9 +24,6 @@ public:
     return time < 0 ? 0 : time > __int128(kMax) ? kMax : uint64_t(time);
   }
 
-  /// The birth of a thread; 0, before the capture, stays 0.
-  uint64_t birth(uint64_t ticks) const { return ticks ? ns(ticks) : 0; }
-
 private:
   static constexpr uint32_t kNsPerMs = 1000000;
   static constexpr uint64_t kMax = INT64_MAX;

@@ -2,7 +2,7 @@
 // What strangers chose reaches no terminal as a command, and no file that they did not write.
 #include "emulator/base/messages.h"
 #include "emulator/base/small_file.h"
-#include "emulator/input/thread_name.h"
+#include "emulator/format/thread_identity.h"
 
 #include <gtest/gtest.h>
 

@@ -32,9 +32,9 @@ TEST(ThreadRegistry, FollowsALife) {
   registry.learn(life(10, LIFE_NEW, "parent", 5, 3));
   registry.learn(life(20, LIFE_EXEC, "program", 7, 7));
   registry.learn(life(30, LIFE_RENAME, "worker", 7));
-  const ThreadIdentity *thread = registry.find(7, 100);
+  const TracedThread *thread = registry.find(7, 100);
   ASSERT_NE(thread, nullptr);
-  EXPECT_STREQ(thread->comm.data(), "worker");
+  EXPECT_EQ(thread->name->raw(), "worker");
   EXPECT_EQ(thread->pid, 7u);
   EXPECT_EQ(thread->parent, 3u);
   EXPECT_EQ(thread->birth, 10u);
@@ -74,9 +74,9 @@ TEST(ThreadRegistry, KeepsPeersApartFromTheThreadsThatAreTraced) {
 TEST(ThreadRegistry, NamesATracedThreadThatTheSnapshotDidNotShow) {
   ThreadRegistry registry;
   registry.learn(life(10, LIFE_NAME, "hidden", 5, 1));
-  const ThreadIdentity *thread = registry.find(7, 10);
+  const TracedThread *thread = registry.find(7, 10);
   ASSERT_NE(thread, nullptr);
-  EXPECT_STREQ(thread->comm.data(), "hidden");
+  EXPECT_EQ(thread->name->raw(), "hidden");
   EXPECT_EQ(thread->pid, 5u);
   EXPECT_EQ(thread->birth, 0u);
   EXPECT_TRUE(registry.peers().empty());
@@ -98,11 +98,11 @@ TEST(ThreadRegistry, TakesAReusedTidForAnotherThread) {
   EXPECT_FALSE(registry.learn(life(10, LIFE_NEW, "old", 7, 3)));
   EXPECT_FALSE(registry.learn(life(20, LIFE_DEAD, "old", 7)));
   EXPECT_TRUE(registry.learn(life(30, LIFE_NEW, "new", 9, 4)));
-  EXPECT_STREQ(registry.find(7, 29)->comm.data(), "old");
-  EXPECT_STREQ(registry.find(7, 30)->comm.data(), "new");
+  EXPECT_EQ(registry.find(7, 29)->name->raw(), "old");
+  EXPECT_EQ(registry.find(7, 30)->name->raw(), "new");
   EXPECT_EQ(registry.until(7, 29), 30u);
   EXPECT_EQ(registry.until(7, 30), UINT64_MAX);
-  const ThreadIdentity *thread = registry.find(7, 100);
+  const TracedThread *thread = registry.find(7, 100);
   EXPECT_EQ(thread->birth, 30u);
   EXPECT_EQ(thread->pid, 9u);
   EXPECT_EQ(thread->parent, 4u);

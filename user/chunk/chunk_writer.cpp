@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_writer.h"
 
+#include "emulator/format/chunk_header.h"
 #include "emulator/format/code_kind.h"
 #include "emulator/format/thread_state.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kNumeventsAt = 3; ///< which record of a chunk is numevents
-/// Records that one call can need at most: two identities of 7, two events,
-/// trace_start and the end of the chunk.
-constexpr size_t kMostPerCall = 2 * 7 + 2 + 1 + 1;
+/// Records that one call can need at most: two identities, two events, trace_start and the end of
+/// the chunk.
+constexpr size_t kMostPerCall = 2 * ThreadIdentity::kMostRecords + 2 + 1 + 1;
 constexpr uint64_t kMostAge = 1'000'000'000; ///< ns
 
 uint32_t tid_a(uint64_t word) {
@@ -124,7 +123,7 @@ void ChunkWriter::life(const life_record &record) {
   case LIFE_SNAPSHOT:
     return put(FTrace_EXT_snapshot, context, time, record.arg);
   case LIFE_RENAME:
-    return put_names(context, time, record.comm);
+    return put_name(context, time, ThreadName(record.comm));
   }
 }
 
@@ -171,16 +170,15 @@ void ChunkWriter::begin_chunk(uint64_t time) {
   chunk_ = sink_.borrow(cpu_);
   chunk_begin_ = time;
   contexts_.clear();
-  put(FTrace_EVT_cycles_per_msec, 0, time, 1'000'000);
-  put(FTrace_EXT_format, FTRACE_EXT_VERSION, time, 0);
-  put(FTrace_EXT_chunk, uint16_t(cpu_), time, chunk_number_);
-  put(FTrace_EVT_numevents, 0, time, 0); // filled in by end_chunk()
-  chunk_number_++;
+  const ChunkHeader header = {uint16_t(cpu_), chunk_number_++, time};
+  for (const ftrace_record &record : header.encode()) // end_chunk() sets the number of records
+    chunk_->records.push_back(record);
+  last_time_ = time;
 }
 
 void ChunkWriter::end_chunk(uint16_t last_code, uint64_t time) {
   put(last_code, 0, time, last_code == FTrace_EVT_next_chunk ? chunk_number_ : 0);
-  chunk_->records[kNumeventsAt].par2 = uint32_t(chunk_->records.size());
+  ChunkHeader::set_records(chunk_->records, uint32_t(chunk_->records.size()));
   records_ += chunk_->records.size();
   sink_.give(chunk_);
   chunk_ = nullptr;
@@ -208,7 +206,7 @@ void ChunkWriter::put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2
   ftrace_record &record = chunk_->records.emplace_back();
   ftrace_record_set(&record, code, par1, time, par2);
   events_ += is_event(kCodeKinds[code & FTRACE_CODE_MASK]);
-  if (code != FTrace_EXT_process && code != FTrace_EXT_parent)
+  if (!ThreadIdentity::has_birth(uint8_t(code)))
     last_time_ = time;
 }
 
@@ -219,25 +217,17 @@ uint16_t ChunkWriter::context_of(uint32_t tid, uint64_t time) {
 
 uint16_t ChunkWriter::introduce(uint32_t tid, uint64_t time) {
   uint16_t context = contexts_.assign(tid, registry_.until(tid, time));
-  put(FTrace_EVT_id, context, time, tid);
-  if (const ThreadIdentity *thread = registry_.find(tid, time)) {
-    put(FTrace_EXT_process, context, thread->birth, thread->pid);
-    if (thread->parent)
-      put(FTrace_EXT_parent, context, thread->birth, thread->parent);
-    put_names(context, time, thread->comm.data());
-  }
+  const ThreadIdentity unknown = {.tid = tid};
+  const ThreadIdentity *thread = registry_.find(tid, time);
+  (thread ? *thread : unknown)
+      .encode(context, time, [this](uint16_t code, uint16_t par1, uint64_t at, uint32_t par2) {
+        put(code, par1, at, par2);
+      });
   return context;
 }
 
-void ChunkWriter::put_names(uint16_t context, uint64_t time, const char *comm) {
-  constexpr uint16_t kCodes[] = {FTrace_EXT_name_0, FTrace_EXT_name_1, FTrace_EXT_name_2,
-                                 FTrace_EXT_name_3};
-  for (size_t part = 0; part == 0 || (part < 4 && comm[4 * part]);
-       part++) { // the empty name too is one
-    uint32_t characters;
-    std::memcpy(&characters, comm + 4 * part, 4);
-    put(kCodes[part], context, time, characters);
-  }
+void ChunkWriter::put_name(uint16_t context, uint64_t time, const ThreadName &name) {
+  name.encode([&](uint16_t code, uint32_t four) { put(code, context, time, four); });
 }
 
 } // namespace ovnitrace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/flight_recorder.h"
 
+#include "emulator/format/chunk_header.h"
 #include "emulator/format/code_kind.h"
 #include "user/chunk/small_chunk.h"
 
@@ -11,8 +12,6 @@
 namespace ovnitrace {
 
 namespace {
-
-constexpr size_t kChunkAt = 2; ///< which record of a chunk is EXT_chunk
 
 constexpr uint64_t kOverhead = 128; ///< bytes that a kept chunk takes beside its records
 
@@ -26,7 +25,7 @@ uint64_t end_of(const Chunk &chunk) {
   return ftrace_record_tsc(&chunk.records.back());
 }
 uint32_t number_of(const Chunk &chunk) {
-  return chunk.records[kChunkAt].par2;
+  return ChunkHeader::decode(chunk.records).number;
 }
 
 /// Without its trace_start: time 0 of the trace is its first event then.

@@ -4,7 +4,6 @@
 #include "emulator/format/code_kind.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 namespace ovnitrace {
@@ -14,8 +13,8 @@ const std::array<ForgottenStates::Fold::Handler, 256> ForgottenStates::Fold::kHa
   all[FTrace_EVT_id] = &Fold::on_id;
   all[FTrace_EXT_process] = &Fold::on_process;
   all[FTrace_EXT_parent] = &Fold::on_parent;
-  for (int code : {FTrace_EXT_name_0, FTrace_EXT_name_1, FTrace_EXT_name_2, FTrace_EXT_name_3})
-    all[size_t(code)] = &Fold::on_name;
+  for (unsigned part = 0; part < ThreadName::kParts; part++)
+    all[ThreadName::code_of_part(part)] = &Fold::on_name;
   all[FTrace_EVT_task_create] = &Fold::on_placed<ThreadState::Unknown>;
   all[FTrace_EVT_task_dispatch] = &Fold::on_placed<ThreadState::Running>;
   all[FTrace_EVT_task_epilogue] = &Fold::on_placed<ThreadState::Cooling>;
@@ -64,31 +63,33 @@ ForgottenStates::Fold::Fold(ForgottenStates &to, const Chunk &chunk)
 }
 
 void ForgottenStates::Fold::on_id(const ftrace_record &record) {
-  bound_tid_ = record.par2;
-  bind(record.par1, record.par2, 0);
+  bound_ = {};
+  bound_.take(record);
+  bind(record.par1);
 }
 
 void ForgottenStates::Fold::on_process(const ftrace_record &record) {
-  bind(record.par1, bound_tid_, ftrace_record_tsc(&record));
+  bound_.take(record);
+  bind(record.par1);
   if (Thread *thread = thread_of(record))
-    thread->pid = record.par2;
+    thread->take(record);
 }
 
 /// A tid that is used again is another thread, and nothing of the one before is remembered.
-void ForgottenStates::Fold::bind(uint16_t context, uint32_t tid, uint64_t birth) {
+void ForgottenStates::Fold::bind(uint16_t context) {
   try {
     if (contexts_.size() <= context) {
       contexts_.resize(size_t(context) + 1);
       last_.resize(contexts_.size());
     }
     contexts_[context] = nullptr;
-    Thread &thread = to_.threads_[tid];
-    if (birth < thread.birth)
+    Thread &thread = to_.threads_[bound_.tid];
+    if (bound_.birth < thread.birth)
       return;
-    if (birth > thread.birth)
+    if (bound_.birth > thread.birth)
       thread = {};
-    thread.tid = tid;
-    thread.birth = birth;
+    thread.tid = bound_.tid;
+    thread.birth = bound_.birth;
     contexts_[context] = &thread;
   } catch (const std::bad_alloc &) {
     to_.blind_ = true;
@@ -101,23 +102,16 @@ ForgottenStates::Thread *ForgottenStates::Fold::thread_of(const ftrace_record &r
 
 void ForgottenStates::Fold::on_parent(const ftrace_record &record) {
   if (Thread *thread = thread_of(record))
-    thread->parent = record.par2;
+    thread->take(record);
 }
 
 /// Its parts follow one another, the first begins it anew.
 void ForgottenStates::Fold::on_name(const ftrace_record &record) {
   Thread *thread = thread_of(record);
-  const size_t part = size_t(record.code - FTrace_EXT_name_0) >> 4;
-  if (part == 0) {
-    const uint64_t time = ftrace_record_tsc(&record);
-    named_ = thread && time >= thread->name_time ? thread : nullptr;
-    if (!named_)
-      return;
-    thread->name = {};
-    thread->name_time = time;
-  }
+  if (ThreadName::part_of(code_of(record.code)) == 0)
+    named_ = thread && ftrace_record_tsc(&record) >= thread->name_time ? thread : nullptr;
   if (thread && thread == named_)
-    std::memcpy(thread->name.data() + 4 * part, &record.par2, sizeof record.par2);
+    thread->take(record);
 }
 
 ForgottenStates::Moment ForgottenStates::Fold::moment(const ftrace_record &record) {

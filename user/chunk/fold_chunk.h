@@ -31,13 +31,13 @@ private:
   void on_blackout_end(const ftrace_record &record);
 
   Thread *thread_of(const ftrace_record &record) const;
-  void bind(uint16_t context, uint32_t tid, uint64_t birth);
+  void bind(uint16_t context);
   Moment moment(const ftrace_record &record);
 
   ForgottenStates &to_;
   const Chunk &chunk_;
   const uint16_t cpu_;
-  uint32_t bound_tid_ = 0;                          ///< of the last id
+  ThreadIdentity bound_;                            ///< by the last id
   const Thread *named_ = nullptr;                   ///< whose name its parts belong to
   std::vector<Thread *> contexts_;                  ///< null: of a thread that is not the latest
   std::vector<std::array<uint32_t, kAtOnce>> last_; ///< by context and kind: which record, 0: none

@@ -4,7 +4,6 @@
 #include "user/chunk/fold_chunk.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 #include <utility>
 
@@ -29,22 +28,6 @@ void ForgottenStates::Thread::place(const Moment &at, ThreadState to, uint16_t o
   cpu = on;
   reason = uint8_t(why);
   snapshot = false;
-}
-
-void ForgottenStates::Thread::introduce(std::vector<SmallEvent> &to, uint64_t time,
-                                        uint16_t context) const {
-  to.push_back({time, FTrace_EVT_id, context, tid});
-  if (pid)
-    to.push_back({birth, FTrace_EXT_process, context, pid});
-  if (parent)
-    to.push_back({birth, FTrace_EXT_parent, context, parent});
-  if (!name_time)
-    return;
-  for (uint16_t part = 0; part == 0 || (part < 4 && name[4 * part]); part++) {
-    uint32_t characters;
-    std::memcpy(&characters, name.data() + 4 * part, sizeof characters);
-    to.push_back({time, uint16_t(FTrace_EXT_name_0 + (part << 4)), context, characters});
-  }
 }
 
 bool ForgottenStates::is_lit(uint32_t cpu, const Moment &since) const {
@@ -93,9 +76,8 @@ std::vector<ForgottenStates::Thread> ForgottenStates::never_forgotten(const Chun
       if (id.code != FTrace_EVT_id || process.code != FTrace_EXT_process)
         continue;
       Thread thread;
-      thread.tid = id.par2;
-      thread.pid = process.par2;
-      thread.birth = ftrace_record_tsc(&process);
+      thread.take(id);
+      thread.take(process);
       const auto forgotten = threads_.find(thread.tid);
       const bool none =
           forgotten == threads_.end() || forgotten->second.birth < thread.birth ||
@@ -145,7 +127,10 @@ ForgottenStates::Told ForgottenStates::tell(uint64_t begin, const Chunks &kept) 
       if (state)
         told.states[cpu].push_back({time, FTrace_EXT_state, context, *state});
       else
-        thread->introduce(told.states[cpu], time, context);
+        thread->encode(context, time,
+                       [&](uint16_t code, uint16_t par1, uint64_t at, uint32_t par2) {
+                         told.states[cpu].push_back({at, code, par1, par2});
+                       });
     for (ftrace_blackout what :
          {FTRACE_BLACKOUT_TRANSITIONS, FTRACE_BLACKOUT_SOMEWHERE, FTRACE_BLACKOUT_FAMILIES})
       if (cpus_[cpu].blackouts >> what & 1)

@@ -2,6 +2,7 @@
 // What the chunks that were forgotten said last of each thread.
 #pragma once
 
+#include "emulator/format/thread_identity.h"
 #include "emulator/format/thread_state.h"
 #include "user/chunk/small_chunk.h"
 
@@ -54,12 +55,9 @@ private:
     uint32_t cpu() const { return uint32_t(place >> kPlaceShift); }
   };
   /// As its last event of each kind tells, wherever that was logged.
-  struct Thread {
-    uint32_t tid = 0, pid = 0, parent = 0;
+  struct Thread : ThreadIdentity {
     uint16_t cpu = FTRACE_SNAPSHOT_NO_CPU; ///< since `placed`
     uint16_t moved_to = 0;
-    uint64_t birth = 0, name_time = 0; ///< ns
-    std::array<char, 16> name{};
     Moment placed; ///< put into a state: created, got or left a CPU
     Moment woken, moved;
     ThreadState state = ThreadState::Unknown; ///< since `placed`
@@ -69,8 +67,6 @@ private:
     Moment newest() const { return std::max({placed, woken, moved}); }
     /// Unless a later event has told already.
     void place(const Moment &at, ThreadState to, uint16_t on, uint32_t why);
-    /// All of it at `time`, but for its birth.
-    void introduce(std::vector<SmallEvent> &to, uint64_t time, uint16_t context) const;
   };
   struct Cpu {
     uint8_t blackouts = 0;   ///< that have not ended yet, a bit for each ftrace_blackout

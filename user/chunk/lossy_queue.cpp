@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/lossy_queue.h"
 
+#include "emulator/format/chunk_header.h"
 #include "user/chunk/small_chunk.h"
 #include "user/record/service_thread.h"
 
@@ -12,11 +13,7 @@
 
 namespace ovnitrace {
 
-namespace {
-
-constexpr size_t kChunkAt = 2; ///< which record of a chunk is EXT_chunk
-
-} // namespace
+namespace {} // namespace
 
 LossyQueue::LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_t chunk_records)
     : output_(output), waiting_(waiting), chunk_records_(chunk_records), gaps_(cpus),
@@ -78,7 +75,7 @@ void LossyQueue::drop(const Chunk &chunk) {
   Gap &gap = gaps_[chunk.cpu];
   if (gap.chunks++ == 0) {
     gap.begin = ftrace_record_tsc(&chunk.records.front());
-    gap.number = chunk.records[kChunkAt].par2 - shifts_[chunk.cpu];
+    gap.number = ChunkHeader::decode(chunk.records).number - shifts_[chunk.cpu];
   }
   gap.end = ftrace_record_tsc(&chunk.records.back());
   gap.last = chunk.records.back().code == FTrace_EVT_trace_stop;
@@ -90,7 +87,8 @@ void LossyQueue::drop(const Chunk &chunk) {
 
 void LossyQueue::renumber(Chunk &chunk) const {
   const uint32_t shift = shifts_[chunk.cpu];
-  chunk.records[kChunkAt].par2 -= shift;
+  const ChunkHeader header = ChunkHeader::decode(chunk.records);
+  ChunkHeader::set_place(chunk.records, header.cpu, header.number - shift);
   if (chunk.records.back().code == FTrace_EVT_next_chunk)
     chunk.records.back().par2 -= shift;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/small_chunk.h"
 
-#include <ovnitrace/ftrace_codes.h>
+#include "emulator/format/chunk_header.h"
 
 namespace ovnitrace {
 
@@ -14,10 +14,10 @@ Chunk small_chunk(uint32_t cpu, uint32_t number, const std::vector<SmallEvent> &
   };
   uint64_t begin = events.front().time, end = events.back().time;
   bool stops = events.back().code == FTrace_EVT_trace_stop;
-  put({begin, FTrace_EVT_cycles_per_msec, 0, 1'000'000});
-  put({begin, FTrace_EXT_format, FTRACE_EXT_VERSION});
-  put({begin, FTrace_EXT_chunk, uint16_t(cpu), number});
-  put({begin, FTrace_EVT_numevents, 0, uint32_t(4 + events.size() + !stops)});
+  const ChunkHeader header = {uint16_t(cpu), number, begin,
+                              uint32_t(ChunkHeader::kRecords + events.size() + !stops)};
+  for (const ftrace_record &record : header.encode())
+    chunk.records.push_back(record);
   for (const SmallEvent &event : events)
     put(event);
   if (!stops)

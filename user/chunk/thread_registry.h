@@ -2,6 +2,8 @@
 // Who the traced threads are, from their life events.
 #pragma once
 
+#include "emulator/format/thread_identity.h"
+
 #include <ovnitrace/capture.h>
 
 #include <algorithm>
@@ -13,12 +15,8 @@
 
 namespace ovnitrace {
 
-struct ThreadIdentity {
-  uint32_t tid = 0;
-  uint32_t pid = 0;    ///< process (tgid)
-  uint32_t parent = 0; ///< tid of its creator, 0 unknown
-  uint64_t birth = 0;  ///< ns, 0: alive before the capture
-  std::array<char, CAPTURE_COMM_LEN> comm{};
+/// A traced thread, which has a name.
+struct TracedThread : ThreadIdentity {
   std::optional<life_account> account; ///< the kernel's own figures, once it is dead
 };
 
@@ -45,7 +43,7 @@ public:
       return false;
     }
     auto [at, first] = threads_.try_emplace(record.tid);
-    ThreadIdentity &thread = at->second;
+    TracedThread &thread = at->second;
     if (record.kind == LIFE_NEW) {
       if (!first)
         earlier_[record.tid] = thread;
@@ -55,7 +53,7 @@ public:
     }
     thread.tid = record.tid;
     thread.pid = record.pid;
-    std::copy_n(record.comm, CAPTURE_COMM_LEN, thread.comm.begin());
+    thread.name.emplace(record.comm);
     if (record.kind == LIFE_DEAD)
       thread.account = record.account;
     reused_ += !first && record.kind == LIFE_NEW;
@@ -63,7 +61,7 @@ public:
   }
 
   /// Who has the tid at `time` (ns), or null if nothing was ever told of it.
-  const ThreadIdentity *find(uint32_t tid, uint64_t time) const {
+  const TracedThread *find(uint32_t tid, uint64_t time) const {
     auto found = threads_.find(tid);
     if (found == threads_.end() || time >= found->second.birth)
       return found == threads_.end() ? nullptr : &found->second;
@@ -77,7 +75,7 @@ public:
     return found != threads_.end() && time < found->second.birth ? found->second.birth : UINT64_MAX;
   }
 
-  const std::unordered_map<uint32_t, ThreadIdentity> &all() const { return threads_; }
+  const std::unordered_map<uint32_t, TracedThread> &all() const { return threads_; }
   /// How many threads there were, also of tids that were used again.
   size_t count() const { return threads_.size() + reused_; }
   /// In the order in which they were named; a tid again when its name has changed. The first
@@ -101,9 +99,9 @@ private:
     std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
   }
 
-  std::unordered_map<uint32_t, ThreadIdentity> threads_;
-  std::unordered_map<uint32_t, ThreadIdentity> earlier_; ///< of tids that were used again
-  size_t reused_ = 0;                                    ///< how often they were
+  std::unordered_map<uint32_t, TracedThread> threads_;
+  std::unordered_map<uint32_t, TracedThread> earlier_; ///< of tids that were used again
+  size_t reused_ = 0;                                  ///< how often they were
   std::vector<NamedPeer> peers_;
   std::unordered_map<uint32_t, size_t> latest_peer_; ///< by tid: which of peers_
   uint64_t peers_left_out_ = 0;

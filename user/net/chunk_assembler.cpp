@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/chunk_assembler.h"
 
+#include "emulator/format/chunk_header.h"
+#include "emulator/format/thread_identity.h"
 #include "user/chunk/event_count.h"
 #include "user/chunk/small_chunk.h"
 
@@ -12,23 +14,14 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kHeader = 4,
-                 kNumeventsAt = 3; ///< records of a chunk's header, and which is numevents
-
 std::string_view bytes_of(const ftrace_record *records, size_t count) {
   return {reinterpret_cast<const char *>(records), count * sizeof(ftrace_record)};
-}
-
-bool begins_chunk(std::span<const ftrace_record> records) {
-  return records.size() >= kHeader && records[0].code == FTrace_EVT_cycles_per_msec &&
-         records[1].code == FTrace_EXT_format && records[2].code == FTrace_EXT_chunk &&
-         records[kNumeventsAt].code == FTrace_EVT_numevents;
 }
 
 /// Of the first record whose TSC is one; `otherwise` if there is none.
 uint64_t time_of_first(std::span<const ftrace_record> records, uint64_t otherwise) {
   for (const ftrace_record &record : records)
-    if (record.code != FTrace_EXT_process && record.code != FTrace_EXT_parent)
+    if (!ThreadIdentity::has_birth(code_of(record.code)))
       return ftrace_record_tsc(&record);
   return otherwise;
 }
@@ -70,26 +63,21 @@ void ChunkAssembler::begin_chunk(uint32_t chunk, std::span<const ftrace_record> 
     ftrace_record_set(&next, FTrace_EVT_next_chunk, 0, last_time_, number_);
     end_chunk(next);
   }
-  damaged_ = !begins_chunk(records);
+  damaged_ = !ChunkHeader::starts(records);
   contexts_.reset();
   chunk_ = chunk;
   chunk_begin_ = size_;
-  told_records_ = 0;
   open_ = any_ = true;
   stopped_ = false;
-  if (damaged_) {
-    put(FTrace_EVT_cycles_per_msec, 0, time, 1'000'000);
-    put(FTrace_EXT_format, FTRACE_EXT_VERSION, time, 0);
-    put(FTrace_EXT_chunk, cpu_, time, number_++);
-    put(FTrace_EVT_numevents, 0, time, 0);
-    return;
+  auto header = ChunkHeader{.time = time}.encode();
+  if (!damaged_) {
+    std::copy_n(records.begin(), header.size(), header.begin());
+    records = records.subspan(header.size());
   }
-  put(records[0]);
-  put(records[1]);
-  put(FTrace_EXT_chunk, cpu_, ftrace_record_tsc(&records[2]), number_++);
-  put(records[kNumeventsAt]);
-  told_records_ = records[kNumeventsAt].par2;
-  records = records.subspan(kHeader);
+  ChunkHeader::set_place(header, cpu_, number_++);
+  told_records_ = ChunkHeader::decode(header).records;
+  for (const ftrace_record &one : header)
+    put(one);
 }
 
 void ChunkAssembler::record(const ftrace_record &record) {
@@ -188,9 +176,8 @@ void ChunkAssembler::end_chunk(const ftrace_record &last) {
   if (records == told_records_)
     return;
   flush();
-  sink_.overwrite(
-      cpu_, chunk_begin_ + kNumeventsAt * sizeof(ftrace_record) + offsetof(ftrace_record, par2),
-      {reinterpret_cast<const char *>(&records), sizeof records});
+  sink_.overwrite(cpu_, chunk_begin_ + ChunkHeader::kRecordsOffset,
+                  {reinterpret_cast<const char *>(&records), sizeof records});
 }
 
 void ChunkAssembler::end(uint64_t events, uint64_t time, uint64_t first_time) {

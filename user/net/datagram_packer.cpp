@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/datagram_packer.h"
 
+#include "emulator/format/chunk_header.h"
+#include "emulator/format/thread_identity.h"
 #include "user/chunk/event_count.h"
 
 #include <algorithm>
@@ -16,13 +18,6 @@ ftrace_record make(uint16_t code, uint16_t par1, uint64_t tsc, uint32_t par2) {
   ftrace_record record;
   ftrace_record_set(&record, code, par1, tsc, par2);
   return record;
-}
-
-/// Whether a record goes on with what the one before began to tell of a thread.
-bool continues_identity(const ftrace_record &record) {
-  return record.code == FTrace_EXT_process || record.code == FTrace_EXT_parent ||
-         record.code == FTrace_EXT_name_0 || record.code == FTrace_EXT_name_1 ||
-         record.code == FTrace_EXT_name_2 || record.code == FTrace_EXT_name_3;
 }
 
 } // namespace
@@ -60,16 +55,17 @@ void DatagramPacker::describe(std::string_view text) {
 }
 
 void DatagramPacker::chunk(const Chunk &chunk) {
-  constexpr size_t kChunkAt = 2; // which record of a chunk is EXT_chunk
   Cpu &cpu = cpus_[chunk.cpu];
   cpu.any = true;
   const std::span<const ftrace_record> records = chunk.records;
+  const uint32_t number = ChunkHeader::decode(records).number;
   for (size_t at = 0; at < records.size();) {
     begin(DatagramKind::chunk, 0);
-    add(make(FTrace_EXT_part, uint16_t(chunk.cpu), cpu.events, records[kChunkAt].par2));
+    add(make(FTrace_EXT_part, uint16_t(chunk.cpu), cpu.events, number));
     while (at < records.size()) {
-      size_t after = at + 1; // a group that stays together: at most 7 records
-      while (after < records.size() && after < at + 7 && continues_identity(records[after]))
+      size_t after = at + 1; // an identity stays together
+      while (after < records.size() && after < at + ThreadIdentity::kMostRecords &&
+             ThreadIdentity::continues(code_of(records[after].code)))
         after++;
       if (datagram_.count + (after - at) > kMostRecords)
         break;

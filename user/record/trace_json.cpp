@@ -64,18 +64,18 @@ Json account_of(const life_account &account) {
 }
 
 /// By process and tid, so that two runs of the same thing can be compared as text.
-std::vector<const ThreadIdentity *> in_order(const ThreadRegistry &registry) {
-  std::vector<const ThreadIdentity *> threads;
+std::vector<const TracedThread *> in_order(const ThreadRegistry &registry) {
+  std::vector<const TracedThread *> threads;
   for (const auto &[tid, thread] : registry.all())
     threads.push_back(&thread);
-  std::sort(threads.begin(), threads.end(), [](const ThreadIdentity *a, const ThreadIdentity *b) {
+  std::sort(threads.begin(), threads.end(), [](const TracedThread *a, const TracedThread *b) {
     return std::pair(a->pid, a->tid) < std::pair(b->pid, b->tid);
   });
   return threads;
 }
 
-Json thread_of(const ThreadIdentity &thread) {
-  Json json = {{"tid", thread.tid}, {"pid", thread.pid}, {"name", text(thread.comm)}};
+Json thread_of(const TracedThread &thread) {
+  Json json = {{"tid", thread.tid}, {"pid", thread.pid}, {"name", thread.name->raw()}};
   if (thread.parent)
     json["parent"] = thread.parent;
   if (thread.birth)
@@ -117,20 +117,20 @@ private:
 
 /// One element at a time: a capture of a machine can have seen millions of threads.
 void put_threads(const ThreadRegistry &registry, const Put &put) {
-  const std::vector<const ThreadIdentity *> threads = in_order(registry);
+  const std::vector<const TracedThread *> threads = in_order(registry);
   {
     Array processes("processes", put);
     for (size_t from = 0, to; from < threads.size(); from = to) {
-      const ThreadIdentity *main = threads[from];
+      const TracedThread *main = threads[from];
       for (to = from; to < threads.size() && threads[to]->pid == threads[from]->pid; to++)
         if (threads[to]->tid == threads[to]->pid)
           main = threads[to];
-      processes.add({{"pid", main->pid}, {"name", text(main->comm)}});
+      processes.add({{"pid", main->pid}, {"name", main->name->raw()}});
     }
   }
   {
     Array list("threads", put);
-    for (const ThreadIdentity *thread : threads)
+    for (const TracedThread *thread : threads)
       list.add(thread_of(*thread));
   }
   {

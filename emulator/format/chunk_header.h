@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The first records of a chunk, which say what it is (docs/format.md).
+#pragma once
+
+#include <ovnitrace/ftrace_codes.h>
+#include <ovnitrace/ftrace_record.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ovnitrace {
+
+/// Each chunk of a capture starts with cycles_per_msec, EXT_format, EXT_chunk and numevents, all
+/// with the time at which it starts.
+struct ChunkHeader {
+  uint16_t cpu = 0;
+  uint32_t number = 0;  ///< of the chunk in its file, from 0
+  uint64_t time = 0;    ///< ns
+  uint32_t records = 0; ///< of the whole chunk, header included; 0: not known
+
+  static constexpr size_t kRecords = 4; ///< records that it takes
+  /// Bytes from the start of the chunk to the number of its records.
+  static constexpr size_t kRecordsOffset =
+      3 * sizeof(ftrace_record) + offsetof(ftrace_record, par2);
+
+  std::array<ftrace_record, kRecords> encode() const {
+    constexpr uint32_t kTicksPerMs = 1'000'000; // ns
+    std::array<ftrace_record, kRecords> all;
+    ftrace_record_set(&all[0], FTrace_EVT_cycles_per_msec, 0, time, kTicksPerMs);
+    ftrace_record_set(&all[1], FTrace_EXT_format, FTRACE_EXT_VERSION, time, 0);
+    ftrace_record_set(&all[2], FTrace_EXT_chunk, cpu, time, number);
+    ftrace_record_set(&all[3], FTrace_EVT_numevents, 0, time, records);
+    return all;
+  }
+
+  /// Of a chunk that has one.
+  static ChunkHeader decode(std::span<const ftrace_record> chunk) {
+    return {.cpu = chunk[2].par1,
+            .number = chunk[2].par2,
+            .time = ftrace_record_tsc(&chunk[0]),
+            .records = chunk[3].par2};
+  }
+
+  /// Whether a whole header is there.
+  static bool starts(std::span<const ftrace_record> chunk) {
+    return chunk.size() >= kRecords && starts(chunk[0].code, chunk[1].code) &&
+           chunk[2].code == FTrace_EXT_chunk && chunk[3].code == FTrace_EVT_numevents;
+  }
+  /// The same by two codes that follow one another, for who looks for a chunk among records.
+  static constexpr bool starts(uint16_t code, uint16_t next) {
+    return code == FTrace_EVT_cycles_per_msec && next == FTrace_EXT_format;
+  }
+
+  static void set_place(std::span<ftrace_record> chunk, uint16_t cpu, uint32_t number) {
+    chunk[2].par1 = cpu;
+    chunk[2].par2 = number;
+  }
+  static void set_records(std::span<ftrace_record> chunk, uint32_t records) {
+    chunk[3].par2 = records;
+  }
+};
+
+} // namespace ovnitrace
