@@ -76,7 +76,10 @@ static __noinline int send_name(struct task_struct *p)
 	__u32 tid = p->pid;
 	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
 
-	life_fill(&r, LIFE_NAME, p, trace_all);
+	if (entry && *entry & THREAD_TRACED)
+		life_fill(&r, LIFE_RENAME, p, 0); /* another thread has renamed it: on_rename */
+	else
+		life_fill(&r, LIFE_NAME, p, trace_all);
 	if (entry && life_try(&r))
 		__sync_fetch_and_or(entry, THREAD_NAMED);
 	return 0;
@@ -165,17 +168,18 @@ static __noinline int log_own_rename(struct task_struct *p, __u32 tid)
 	return 0;
 }
 
+/* A thread that another one renames is recorded at once, and then not again until it appears: with
+ * name_once, under the name that it has then. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 {
 	struct life_record r;
 	char name[CAPTURE_COMM_LEN] = {};
 	__u32 cpu = bpf_get_smp_processor_id(), tid = p->pid;
+	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
 	struct cpu_stage *s;
 
 	if (!is_traced(tid)) {
-		__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
-
 		if (entry && *entry & THREAD_NAMED)
 			__sync_fetch_and_and(entry, ~THREAD_NAMED);
 		return 0;
@@ -191,6 +195,9 @@ int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 			s->renamed = 1;
 		return 0;
 	}
+	if (!entry || !(*entry & THREAD_NAMED))
+		return 0;
+	__sync_fetch_and_and(entry, ~THREAD_NAMED);
 	__builtin_memcpy(r.comm, name, sizeof(name));
 	life_send(&r);
 	return 0;

@@ -114,7 +114,6 @@ TEST_F(Threads, AreNamedAsTheyNameThemselves) {
   EXPECT_EQ(names.count("sleeper"), 2u);
 }
 
-// When the program ends, the capture does; what it left behind goes on, untraced.
 // However often it does, it is recorded when it leaves its CPU, and its last name is known.
 TEST_F(Threads, ThatRenameThemselvesAllTheTimeFloodNothing) {
   record({installed("renames"), "300000"});
@@ -126,6 +125,16 @@ TEST_F(Threads, ThatRenameThemselvesAllTheTimeFloodNothing) {
   EXPECT_LT(told.records, 100'000u) << "a name is two records";
 }
 
+TEST_F(Threads, ThatAreRenamedAllTheTimeFloodNothing) {
+  record({installed("renames"), "100000", "other"});
+  const TraceRecord told = read_trace_json(trace());
+  EXPECT_EQ(told.life_lost, 0u);
+  ASSERT_EQ(told.threads.size(), 2u);
+  EXPECT_EQ(told.threads[1].name, "last");
+  EXPECT_LT(told.records, 10'000u) << "a sleeping thread is named when it appears";
+}
+
+// When the program ends, the capture does; what it left behind goes on, untraced.
 TEST_F(Threads, OfADaemonGoOnAfterTheCapture) {
   const std::string script = "(sleep 0.2; until [ -e " + path("go") +
                              " ]; do sleep 0.02; done; echo >" + path("alive") +
