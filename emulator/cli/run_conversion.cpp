@@ -20,28 +20,21 @@ namespace ovnitrace {
 
 namespace {
 
-/// FTrace events by their names; those of ovni streams, of which there are many kinds, by model.
-void tell_untaken(const ConvertResult &result) {
-  constexpr size_t kMost = 8;
+/// Every event of FTrace has a model. Of ovni streams some have none here.
+void print_untaken(const ConvertResult &result) {
   std::map<char, uint64_t> models;
-  std::string list;
-  size_t told = 0;
   for (const auto &[kind, count] : result.untaken) {
-    if (kind > 0xff && kind != kNone) {
+    if (kind == kNone)
+      print("{} of more kinds that no model takes", human_count(count, "event", "events"));
+    else
       models[char(kind >> 16)] += count;
-    } else if (told++ < kMost) {
-      const auto name = kind == kNone ? "others" : event_name(kind);
-      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, name);
-    }
   }
-  if (told)
-    print("events that no model takes: {}{}", list, told > kMost ? ", …" : "");
   for (const auto &[model, count] : models)
     print_text(ovni::not_converted(model, count));
 }
 
-void tell_written(const ConvertOptions &options, const ConvertResult &result,
-                  std::chrono::duration<double> took) {
+void print_written(const ConvertOptions &options, const ConvertResult &result,
+                   std::chrono::duration<double> took) {
   const char *suffix = options.gzip ? ".gz" : "";
   print("{}: thread.prv{} ({}), cpu.prv{} ({}) and cfg/: {} in {}; converted in {:.1f} s",
         options.directory, suffix, human_count(result.thread_rows, "row", "rows"), suffix,
@@ -65,8 +58,8 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
   }
   warnings.finish();
   if (!quiet)
-    tell_written(options, result, std::chrono::steady_clock::now() - begin);
-  tell_untaken(result);
+    print_written(options, result, std::chrono::steady_clock::now() - begin);
+  print_untaken(result);
   uint64_t told = options.lint ? result.faults : std::min(result.faults, kFaultsTold);
   if (result.faults > told)
     print("{} impossible events in all; --lint lists them", result.faults);

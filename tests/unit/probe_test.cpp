@@ -219,6 +219,24 @@ TEST(FindProbes, FollowsRpathToALibraryThatAProgramNeeds) {
   EXPECT_EQ(find_probes({.program = dir / "app", .files = {library()}}).files.size(), 2u);
 }
 
+// As execvp() has it: an empty part of PATH is the working directory.
+TEST(FindProbes, LooksForAProgramAsAShellDoes) {
+  test::TempDir dir;
+  fs::copy_file(library(), dir / "app");
+  fs::permissions(dir / "app", fs::perms::owner_all);
+  const std::string path = getenv("PATH");
+  const fs::path before = fs::current_path();
+  fs::current_path(dir.path());
+  for (const char *list : {"", ":/nowhere", "/nowhere:", "/nowhere::/elsewhere"}) {
+    setenv("PATH", list, 1);
+    EXPECT_EQ(find_probes({.program = "app"}).files.size(), 1u) << list;
+  }
+  setenv("PATH", "/nowhere", 1);
+  EXPECT_TRUE(find_probes({.program = "app"}).files.empty());
+  setenv("PATH", path.c_str(), 1);
+  fs::current_path(before);
+}
+
 // Each costs time at the start and at the end: of those that are found, only some are watched.
 TEST(FindProbes, WatchesABoundedNumberOfFiles) {
   test::TempDir dir;

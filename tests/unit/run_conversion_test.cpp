@@ -3,6 +3,8 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/trace_inputs.h"
+#include "emulator/format/code_table.h"
+#include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -68,6 +70,27 @@ TEST_F(RunConversion, LintOfATraceWithoutFaultsSucceeds) {
   trace.write();
   EXPECT_EQ(run(true), "");
   EXPECT_EQ(status, 0);
+}
+
+// So that what is reported as not taken can only be of an ovni stream.
+TEST(Conversion, TakesEveryEventOfFTrace) {
+  size_t events = 0;
+  for (const CodeInfo &info : code_rows::kRows) {
+    if (info.record != Record::event || info.code == FTrace_EVT_trace_stop)
+      continue;
+    TempDir dir;
+    TraceBuilder trace(dir.path());
+    trace.json(R"({"version": 1})");
+    trace.cpu(0).at(1000).start().id(1, 10, 10, "app").dispatch(1);
+    trace.cpu(0).at(2000).record(uint16_t(info.code), 1, 1).at(9000).stop();
+    trace.write();
+    ConvertOptions options;
+    options.directory = dir / "out";
+    CollectingSink sink;
+    EXPECT_TRUE(convert_directory(dir.path(), options, sink).untaken.empty()) << info.name;
+    events++;
+  }
+  EXPECT_GT(events, 50u);
 }
 
 } // namespace

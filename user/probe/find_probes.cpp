@@ -76,7 +76,7 @@ void Finder::look_if_new(const std::string &path, UniqueFd fd) {
     look(path, std::move(fd), kMostFoundFiles);
 }
 
-/// As execvp() finds it.
+/// As execvp() finds it. Empty: it finds none.
 std::string path_of(const std::string &program) {
   const char *list = std::getenv("PATH");
   const std::string path = list ? list : "";
@@ -90,7 +90,7 @@ std::string path_of(const std::string &program) {
       return place;
     at = end + 1;
   }
-  return program;
+  return {};
 }
 
 void Finder::look_at_program(const std::string &name, const Identity &identity) {

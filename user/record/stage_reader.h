@@ -23,8 +23,7 @@ public:
   template <typename Take> bool look(const volatile cpu_stage &stage, Take take) {
     uint32_t count = stage.count;
     uint64_t batches = stage.events / CAPTURE_BATCH;
-    bool settled = batches == batches_ && !stage.batch.lost && count < CAPTURE_BATCH &&
-                   !(count && is_last_batch(stage));
+    bool settled = batches == batches_ && !stage.batch.lost && !(count && is_last_batch(stage));
     bool complete = looked_ && settled && (seen_batches_ < batches || seen_settled_);
     uint32_t safe = settled && seen_settled_ && seen_batches_ == batches ? seen_ : 0;
     for (; taken_ < safe; taken_++)
