@@ -57,7 +57,7 @@ UniqueFd connect_to(const addrinfo &address) {
 TcpLink::TcpLink(const Endpoint &endpoint, const std::optional<PresharedKey> &key,
                  const std::string &name, uint64_t patience)
     : endpoint_(endpoint), patience_(patience), changed_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      channel_(open_socket(endpoint, "send to", connect_to), Channel::Side::sender, key) {
+      channel_(open_socket(endpoint, "send to", connect_to), SecureChannel::Side::sender, key) {
   if (!changed_)
     fail(fmt::format("no eventfd: {}", std::strerror(errno)));
   const int on = 1;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
-#include "user/net/channel.h"
 #include "user/net/endpoint.h"
 #include "user/net/message.h"
+#include "user/net/secure_channel.h"
 
 #include <atomic>
 #include <cstdint>
@@ -51,7 +51,7 @@ private:
   uint64_t since_ = 0; ///< ns: when it last took something, or when the waiting for a message began
   std::atomic<uint64_t> end_by_ = UINT64_MAX; ///< ns
   UniqueFd changed_;                          ///< an eventfd: end_by_ has a new value
-  Channel channel_;
+  SecureChannel channel_;
   MessageWriter writer_;
   MessageParser parser_;
   unsigned empty_reads_ = 0; ///< input that held nothing for us

@@ -97,10 +97,11 @@ void TcpServer::add_connection(UniqueFd fd) {
     return make_sink_(name);
   };
   try {
-    connections_.push_back({.channel = Channel(std::move(fd), Channel::Side::collector, key_),
-                            .peer = peer,
-                            .session = TcpSession(make_sink),
-                            .deadline = now_ + kIntroductionTime});
+    connections_.push_back(
+        {.channel = SecureChannel(std::move(fd), SecureChannel::Side::collector, key_),
+         .peer = peer,
+         .session = TcpSession(make_sink),
+         .deadline = now_ + kIntroductionTime});
   } catch (const Error &error) {
     tell_(fmt::format("{}: error: {}", peer, error.what()));
   }

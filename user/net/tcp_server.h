@@ -3,8 +3,8 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
-#include "user/net/channel.h"
 #include "user/net/endpoint.h"
+#include "user/net/secure_channel.h"
 #include "user/net/server.h"
 #include "user/net/tcp_session.h"
 
@@ -33,7 +33,7 @@ public:
 
 private:
   struct Connection {
-    Channel channel;
+    SecureChannel channel;
     std::string peer;
     TcpSession session;
     uint64_t since = 0;    ///< ns: when it was described

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/net/channel.h"
+#include "user/net/secure_channel.h"
 
 #include "emulator/base/error.h"
 
@@ -42,7 +42,7 @@ void check(int error) {
 
 } // namespace
 
-struct Channel::Tls {
+struct SecureChannel::Tls {
   Tls(int fd, Side side, const PresharedKey &preshared) : fd(fd), key(preshared) {
     const bool sends = side == Side::sender;
     check(gnutls_init(&session, (sends ? GNUTLS_CLIENT : GNUTLS_SERVER) | GNUTLS_NONBLOCK |
@@ -110,16 +110,16 @@ struct Channel::Tls {
   bool half_sent = false; ///< bytes that were given wait inside
 };
 
-Channel::Channel(UniqueFd fd, Side side, const std::optional<PresharedKey> &key)
+SecureChannel::SecureChannel(UniqueFd fd, Side side, const std::optional<PresharedKey> &key)
     : fd_(std::move(fd)), side_(side) {
   if (key)
     tls_ = std::make_unique<Tls>(fd_.get(), side, *key);
 }
 
-Channel::Channel(Channel &&) noexcept = default;
-Channel::~Channel() = default;
+SecureChannel::SecureChannel(SecureChannel &&) noexcept = default;
+SecureChannel::~SecureChannel() = default;
 
-bool Channel::handshake() {
+bool SecureChannel::handshake() {
   if (!tls_ || tls_->ready)
     return true;
   int error;
@@ -134,7 +134,7 @@ bool Channel::handshake() {
 }
 
 /// The other side learns by an alert what is wrong; where it speaks no TLS, by the caller's words.
-void Channel::fail_handshake(int error) {
+void SecureChannel::fail_handshake(int error) {
   const bool collects = side_ == Side::collector;
   if (tls_->foreign) {
     tls_.reset();
@@ -159,11 +159,11 @@ void Channel::fail_handshake(int error) {
   }
 }
 
-short Channel::waits_for() const {
+short SecureChannel::waits_for() const {
   return tls_ && gnutls_record_get_direction(tls_->session) ? POLLOUT : POLLIN;
 }
 
-size_t Channel::send(std::string_view bytes) {
+size_t SecureChannel::send(std::string_view bytes) {
   if (!tls_) {
     const ssize_t sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno != EAGAIN && errno != EINTR)
@@ -179,7 +179,7 @@ size_t Channel::send(std::string_view bytes) {
   return sent > 0 ? size_t(sent) : 0;
 }
 
-std::optional<size_t> Channel::receive(std::span<char> bytes) {
+std::optional<size_t> SecureChannel::receive(std::span<char> bytes) {
   if (tls_) {
     const ssize_t got = gnutls_record_recv(tls_->session, bytes.data(), bytes.size());
     if (got >= 0)
@@ -198,7 +198,7 @@ std::optional<size_t> Channel::receive(std::span<char> bytes) {
   return got >= 0 ? std::optional(size_t(got)) : std::nullopt;
 }
 
-bool Channel::has_input() const {
+bool SecureChannel::has_input() const {
   return tls_ && gnutls_record_check_pending(tls_->session) > 0;
 }
 

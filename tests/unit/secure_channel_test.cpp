@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plain connections and those in TLS, and sides that do not fit: user/net/channel.
+// Plain connections and those in TLS, and sides that do not fit: user/net/secure_channel.
 #include "emulator/base/error.h"
-#include "user/net/channel.h"
+#include "user/net/secure_channel.h"
 
 #include <gtest/gtest.h>
 
@@ -22,11 +22,11 @@ struct Pair {
   Pair(const Key &sender_key, const Key &collector_key) {
     int fds[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
-    sender.emplace(UniqueFd(fds[0]), Channel::Side::sender, sender_key);
-    collector.emplace(UniqueFd(fds[1]), Channel::Side::collector, collector_key);
+    sender.emplace(UniqueFd(fds[0]), SecureChannel::Side::sender, sender_key);
+    collector.emplace(UniqueFd(fds[1]), SecureChannel::Side::collector, collector_key);
   }
   /// One step of a side: what it ends with; empty: no error.
-  static std::string step(Channel &channel, bool &done) {
+  static std::string step(SecureChannel &channel, bool &done) {
     try {
       done = channel.handshake();
     } catch (const Error &error) {
@@ -47,7 +47,7 @@ struct Pair {
     EXPECT_TRUE((done[0] && done[1]) || !sent.empty() || !taken.empty()) << "it ends";
     return {sent, taken};
   }
-  static std::string read(Channel &channel) {
+  static std::string read(SecureChannel &channel) {
     char bytes[100];
     const std::optional<size_t> got = channel.receive(bytes);
     return got ? std::string(bytes, *got) : "nothing";
@@ -59,7 +59,7 @@ struct Pair {
     bytes.resize(got > 0 ? size_t(got) : 0);
     return bytes;
   }
-  std::optional<Channel> sender, collector;
+  std::optional<SecureChannel> sender, collector;
 };
 
 TEST(TcpChannel, PassesBytesBothWays) {

@@ -16,15 +16,15 @@ namespace ovnitrace {
 /// With a key: TLS 1.3 with that external pre-shared key (RFC 8446, psk_dhe_ke) and the identity
 /// kPskIdentity. Each side proves that it has the key, and all that is sent is encrypted. Nothing
 /// is sent or taken before that. No call waits. For one thread at a time.
-class Channel {
+class SecureChannel {
 public:
   enum class Side { sender, collector };
   static constexpr char kPskIdentity[] = "ovnitrace";
 
   /// `fd`: connected and non-blocking. Throws Error.
-  Channel(UniqueFd fd, Side side, const std::optional<PresharedKey> &key);
-  Channel(Channel &&) noexcept;
-  ~Channel();
+  SecureChannel(UniqueFd fd, Side side, const std::optional<PresharedKey> &key);
+  SecureChannel(SecureChannel &&) noexcept;
+  ~SecureChannel();
 
   /// Whether both sides have proved the key, as far as there is one; if not yet, call it again when
   /// poll(2) finds the events of waits_for(). Throws Error: the other side has not the key.
