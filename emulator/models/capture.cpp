@@ -105,7 +105,7 @@ Model capture_model() {
            .values = {{kEnabled, "Enabled"}, {kDisabled, "Disabled"}}},
       },
       {
-          {FTrace_EVT_trace_start, nullptr, "the capture begins; no effect", false},
+          {FTrace_EVT_trace_start, nullptr, "the capture starts; no effect", false},
           {FTrace_EVT_trace_stop, nullptr, "the capture ends; no effect", false},
           {FTrace_EVT_blackout_start, blackout_start,
            "blackout becomes 1; nothing is known to be on any stack", false},
@@ -116,7 +116,7 @@ Model capture_model() {
           {FTrace_EXT_enable, enabled, "1 on the threads of the process"},
           {FTrace_EXT_disable, disabled, "2 on the threads of the process"},
           {FTrace_EXT_exec, executed, "0 on the threads of the process"},
-          {FTrace_EVT_task_create, created, "0 on the threads of a process that begins"},
+          {FTrace_EVT_task_create, created, "0 on the threads of a new process"},
       },
       {},
   };

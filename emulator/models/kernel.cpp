@@ -71,7 +71,7 @@ void snapshot(ModelContext &ctx, const Event &event) {
     off_cpu(ctx, event, event.par2 >> FTRACE_REASON_SHIFT, 0);
 }
 
-/// The manual's event has no parameters: then the next dispatch tells.
+/// The manual's event has no parameters: then the next dispatch has the priority.
 void priority_set(ModelContext &ctx, const Event &event) {
   if (added_par2(event) >> FTRACE_POLICY_SHIFT)
     ctx.set(kPriority, event.thread, event.par2 & FTRACE_PRIO_MASK);
@@ -99,8 +99,8 @@ Model kernel_model() {
            .labels = ChannelDef::Labels::threads},
           {.name = "priority",
            .label = "Kernel priority + 2 of the running thread",
-           .none = "Not running, or not told",
-           .idle = "Idle, or not told",
+           .none = "Not running, or not known",
+           .idle = "Idle, or not known",
            .thread_type = 202,
            .cpu_type = 202,
            .thread_track = Track::running,
@@ -109,14 +109,14 @@ Model kernel_model() {
            .values = priority_labels()},
       },
       {
-          {FTrace_EVT_task_dispatch, dispatched, "no reason any more; the priority is told"},
+          {FTrace_EVT_task_dispatch, dispatched, "no reason any more; the priority"},
           {FTrace_EVT_task_epilogue, switched_out, "preempted or yielded, by whom"},
           {FTrace_EVT_task_sleep, switched_out, "why it sleeps, who runs instead"},
-          {FTrace_EVT_task_end, ended, "nothing to tell any more"},
+          {FTrace_EVT_task_end, ended, "no reason, no successor, no priority any more"},
           {FTrace_EVT_task_activate, woken, "the reason to be off the CPU is over"},
           {FTrace_EXT_snapshot, snapshot, "the reason at the start of the capture"},
-          {FTrace_EXT_state, snapshot, "the reason at the begin of what is kept"},
-          {FTrace_EVT_set_priority, priority_set, "the priority, if it is told"},
+          {FTrace_EXT_state, snapshot, "the reason at the start of what is kept"},
+          {FTrace_EVT_set_priority, priority_set, "the priority, if it is known"},
       },
       {},
   };

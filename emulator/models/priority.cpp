@@ -12,19 +12,19 @@ namespace {
 
 enum : uint32_t { kSet, kPolicy };
 
-constexpr int64_t kNotTold = 255; // in the manual the event has no parameters
+constexpr int64_t kNotGiven = 255; // in the manual the event has no parameters
 
 void set_priority(ModelContext &ctx, const Event &event) {
   const uint32_t policy = added_par2(event) >> FTRACE_POLICY_SHIFT;
   if (!policy)
-    return ctx.punctual(kSet, event.thread, kNotTold);
+    return ctx.punctual(kSet, event.thread, kNotGiven);
   ctx.punctual(kSet, event.thread, event.par2 & FTRACE_PRIO_MASK);
   ctx.set(kPolicy, event.thread, policy);
 }
 
 std::vector<ValueLabel> labels() {
   std::vector<ValueLabel> all = priority_labels();
-  all.push_back({kNotTold, "Not told"});
+  all.push_back({kNotGiven, "Not known"});
   return all;
 }
 
@@ -48,7 +48,7 @@ Model priority_model() {
       },
       {
           {FTrace_EVT_set_priority, set_priority,
-           "punctual: the new priority + 2, 255 if it is not told; the policy + 1"},
+           "punctual: the new priority + 2, 255 if it is not known; the policy + 1"},
       },
       {},
   };

@@ -178,9 +178,9 @@ std::vector<EventDef> stream_events() {
        "affinity remote: a thread not Unknown or Dead is moved by another"},
       {mcv('O', 'B', 0), on_cpu<>, "burst, a measure of ovni's own cost; no effect"},
       {mcv('O', 'C', 'n'), on_cpu<>, "an old event that ovni ignores too"},
-      {mcv('O', 'F', '['), on_cpu<flush<1>>, "begins to flush the buffer of ovni"},
+      {mcv('O', 'F', '['), on_cpu<flush<1>>, "starts to flush the buffer of ovni"},
       {mcv('O', 'F', ']'), on_cpu<flush<0>>, "has flushed it"},
-      {mcv('O', 'U', 0), on_cpu<>, "events out of order begin or end; no effect here"},
+      {mcv('O', 'U', 0), on_cpu<>, "events out of order start or end; no effect here"},
   };
 }
 
