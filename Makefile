@@ -76,7 +76,8 @@ LINKED := $(patsubst tests/linked/%.cpp,$(B)/tests/programs/%,$(call find,tests/
 PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp)) \
   $(LINKED:%=%_static) $(LINKED:%=%_shared)
 BENCHES := $(patsubst tests/bench/%.cpp,$(B)/tests/bench/%,$(call find,tests/bench,*.cpp))
-FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp
+FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp user/control/alarm_types.cpp \
+  user/control/grammar.cpp user/control/plan.cpp
 FUZZERS := $(patsubst tests/fuzz/%.cpp,$(B)/tests/fuzz/%,$(call find,tests/fuzz,*.cpp))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(call find,bpf,*.bpf.c))
 

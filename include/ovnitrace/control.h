@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the loader tells the BPF programs of the chains of --control, and what they hand back.
+ * docs/control.md says what chains mean. Both sides are the same machine. Values are never
+ * renumbered: some are in traces.
+ */
+#ifndef OVNITRACE_CONTROL_H
+#define OVNITRACE_CONTROL_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define CONTROL_CHAINS 16 /* most chains of a capture */
+#define CONTROL_ALARMS 64 /* most alarms in all of them: a bit each in a cookie */
+#define CONTROL_EXITS  16 /* most alarms of type exit_func */
+#define CONTROL_STRING 64 /* bytes of the string of pcontrol, its end included */
+
+enum control_event {
+	CONTROL_STOP = 0,
+	CONTROL_START = 1,
+	CONTROL_THREADID = 2,
+	CONTROL_PRECOND = 3,
+};
+
+enum control_type {
+	CONTROL_NO_ALARM = 0, /* no start event in any chain */
+	CONTROL_ICOUNT = 1,
+	CONTROL_ADDRESS = 2,
+	CONTROL_SSC = 3,
+	CONTROL_ITEXT = 4,
+	CONTROL_ISA_EXTENSION = 5,
+	CONTROL_ISA_CATEGORY = 6,
+	CONTROL_INT3 = 7,
+	CONTROL_MAGIC = 8,
+	CONTROL_CPUID = 9,
+	CONTROL_PCONTROL = 10,
+	CONTROL_ENTER_FUNC = 11,
+	CONTROL_EXIT_FUNC = 12,
+	CONTROL_INTERACTIVE = 13,
+	CONTROL_TIMEOUT = 14,
+	CONTROL_PROGRAM = 15, /* no alarm: FTrace_enable, FTrace_disable */
+	CONTROL_END = 16,     /* no alarm: another program was executed */
+};
+
+#define CONTROL_BCAST	  1u
+#define CONTROL_GLOBAL	  2u
+#define CONTROL_ONE_TID	  4u /* only for the thread of number `tid` */
+#define CONTROL_IMMEDIATE 8u /* the start of a uniform: fires as soon as it is armed, first */
+
+struct control_alarm {
+	__u8 event; /* enum control_event */
+	__u8 type;  /* enum control_type */
+	__u8 flags; /* CONTROL_BCAST, … */
+	__u8 exit;  /* of exit_func: which of the CONTROL_EXITS it is */
+	__u32 tid;
+	__u64 count; /* hits at which it fires; of icount, instructions */
+	__u64 value; /* ssc, cpuid: what the register must be; magic: b << 32 | a; timeout: ns */
+	char text[CONTROL_STRING]; /* pcontrol */
+};
+
+struct control_chain {
+	__u32 first;   /* index of its first alarm */
+	__u32 alarms;  /* how many */
+	__u32 repeat;  /* rounds, 0: endless */
+	__u32 waiters; /* chains that wait for it, a bit each */
+	__u32 waits;   /* 1: for another */
+	/* A uniform is two alarms, `loop` and the next, that go round `loops` times a round. */
+	__u32 loop, loops; /* loops: 1 without it */
+};
+
+/* Where a thread is in a chain. */
+#define CONTROL_WAITING	 254u /* for another chain */
+#define CONTROL_FINISHED 255u
+
+/* What the loader is told, through a ring of its own. */
+enum control_message_kind {
+	CONTROL_ARMED = 1,   /* an alarm that the loader makes hit: icount, timeout */
+	CONTROL_OPENED = 2,  /* a region, of which the loader must take the snapshot */
+	CONTROL_LIBRARY = 3, /* the process has loaded or closed a library, and is stopped */
+	CONTROL_IMAGE = 4,   /* the process has executed another program */
+};
+
+struct control_message {
+	__u64 time; /* ns, CLOCK_MONOTONIC */
+	__u32 kind;
+	__u32 pid;   /* process (tgid) */
+	__u32 tid;   /* 0: all threads of the process */
+	__u32 alarm; /* index */
+};
+
+/* The argument of the program hit_alarm, which the loader runs. */
+struct control_hit {
+	__u32 pid;
+	__u32 tid;
+	__u64 alarms; /* a bit each */
+	__u64 hits;   /* of each: more than 1 of icount only */
+	__u64 now; /* ns: a timeout that was armed later than its time before that does not hit */
+};
+
+/* What it returns. */
+#define CONTROL_FIRED	  1u
+#define CONTROL_STEPPING  2u /* an icount is armed for the thread now */
+#define CONTROL_NO_THREAD 4u
+
+/* Parameter 2 of FTrace_EXT_region: which alarm of which chain did what. */
+#define FTRACE_REGION_CHAIN_SHIFT 0	     /* 8 bits: 1 + index of the chain, 0: none */
+#define FTRACE_REGION_ALARM_SHIFT 8	     /* 8 bits: index of the alarm in it */
+#define FTRACE_REGION_TYPE_SHIFT  16	     /* 8 bits: enum control_type */
+#define FTRACE_REGION_EVENT_SHIFT 24	     /* 2 bits: enum control_event */
+#define FTRACE_REGION_THREAD	  (1u << 26) /* of this thread alone, not of its process */
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The types of alarms of --control, described once: parser, help, documentation and arming all
+// read this table.
+#pragma once
+
+#include <ovnitrace/control.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ovnitrace::control {
+
+/// What follows the name of a type.
+enum class ValueKind : uint8_t {
+  none,
+  number,    ///< decimal, above 0
+  place,     ///< 0xADDRESS, IMAGE+OFFSET or a function
+  hex,       ///< up to 8 digits, maybe after 0x
+  bytes,     ///< pairs of hexadecimal digits
+  word,      ///< name of a group of instructions
+  pair,      ///< number.number
+  text,      ///< up to the next colon or comma
+  function,  ///< a name
+  small_hex, ///< a number that fits in 16 bits, decimal or after 0x hexadecimal
+};
+
+/// Who makes it hit.
+enum class Source : uint8_t {
+  probe,        ///< a uprobe at places that are found in the program's files
+  return_probe, ///< the same, and one where the function returns
+  stepping,     ///< the loader, which counts instructions or takes traps (ptrace)
+  loader,       ///< the loader alone
+};
+
+struct AlarmType {
+  control_type type;
+  std::string_view name;
+  std::string_view alias; ///< another name; empty: none
+  ValueKind value;
+  Source source;
+  std::string_view example; ///< of a value; empty where there is none
+  std::string_view fires;   ///< when, in words
+};
+
+inline constexpr AlarmType kAlarmTypes[] = {
+    {CONTROL_ICOUNT, "icount", "", ValueKind::number, Source::stepping, "1000000",
+     "the thread has executed so many instructions since the alarm was armed"},
+    {CONTROL_ADDRESS, "address",
+     "addres", // so in examples of the manual
+     ValueKind::place, Source::probe, "foo",
+     "the instruction there is executed: 0xADDRESS, IMAGE+OFFSET, or the start of a function"},
+    {CONTROL_SSC, "ssc", "", ValueKind::hex, Source::probe, "11223344",
+     "the marker `mov ebx, VALUE` with 64 67 90 behind it is executed"},
+    {CONTROL_ITEXT, "itext", "", ValueKind::bytes, Source::probe, "0fa2",
+     "an instruction of exactly these bytes is executed"},
+    {CONTROL_ISA_EXTENSION, "isa-extension", "isa_extension", ValueKind::word, Source::probe,
+     "AVX2", "an instruction of this ISA extension, by XED's name, is executed"},
+    {CONTROL_ISA_CATEGORY, "isa-category", "isa_category", ValueKind::word, Source::probe,
+     "X87_ALU", "an instruction of this category, by XED's name, is executed"},
+    {CONTROL_INT3, "int3", "", ValueKind::none, Source::stepping, "",
+     "an int3 in the program is reached; it is skipped, and the program goes on"},
+    {CONTROL_MAGIC, "magic", "", ValueKind::pair, Source::probe, "1.2",
+     "`xchg bx,bx` is executed with 4 in rax, A in rbx and B in rcx"},
+    {CONTROL_CPUID, "cpuid", "", ValueKind::small_hex, Source::probe, "0x12",
+     "cpuid is executed with 0x4711 | VALUE << 16 in eax"},
+    {CONTROL_PCONTROL, "pcontrol", "", ValueKind::text, Source::probe, "roi",
+     "MPI_Pcontrol is called with this string as its second argument"},
+    {CONTROL_ENTER_FUNC, "enter_func", "", ValueKind::function, Source::probe, "foo",
+     "a function of this bare name is entered"},
+    {CONTROL_EXIT_FUNC, "exit_func", "", ValueKind::function, Source::return_probe, "foo",
+     "a function of this bare name returns from its outermost call"},
+    {CONTROL_INTERACTIVE, "interactive", "", ValueKind::none, Source::loader, "",
+     "the user says so: ovnitrace ctl"},
+    {CONTROL_TIMEOUT, "timeout", "", ValueKind::number, Source::loader, "5",
+     "so many seconds have passed since the alarm was armed"},
+};
+
+/// Null if there is none of that name.
+const AlarmType *find_type(std::string_view name);
+/// That of an alarm; CONTROL_PROGRAM and the like are none.
+const AlarmType *type_of(control_type type);
+
+struct EventName {
+  control_event event;
+  std::string_view name;
+  std::string_view does; ///< in words
+};
+inline constexpr EventName kEventNames[] = {
+    {CONTROL_START, "start", "the region starts"},
+    {CONTROL_STOP, "stop", "the region stops"},
+    {CONTROL_THREADID, "threadid", "is marked in the trace"},
+    {CONTROL_PRECOND, "precond", "only arms the next alarm"},
+};
+
+/// "start, stop, …" and "icount, address, …", for messages.
+std::string event_names();
+std::string type_names();
+
+} // namespace ovnitrace::control

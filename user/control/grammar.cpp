@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/control/grammar.h"
+
+#include "emulator/base/error.h"
+#include "emulator/base/printable.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace ovnitrace::control {
+
+namespace {
+
+constexpr size_t kMostText = 1 << 16; // bytes of a chain
+
+/// A piece of the text between colons and commas.
+struct Piece {
+  std::string_view text;
+  Span span;
+};
+
+std::optional<uint64_t> number_of(std::string_view text, int base = 10) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+    return {};
+  return value;
+}
+
+std::string_view without_0x(std::string_view text) {
+  return text.starts_with("0x") || text.starts_with("0X") ? text.substr(2) : text;
+}
+
+std::string quoted(std::string_view text) {
+  return "'" + printable_line(text) + "'";
+}
+
+class Parser {
+public:
+  explicit Parser(std::string_view text) : text_(text) {}
+  Chain parse();
+
+private:
+  Piece next_piece();
+  Piece next_value(const AlarmType &type);
+  bool take(char c);
+  [[noreturn]] void fail(Span where, const std::string &what) const {
+    fail_usage(text_, where, what);
+  }
+  void parse_item();
+  bool parse_chain_token(const Piece &word);
+  void parse_alarm(const Piece &event);
+  void parse_uniform(const Piece &word);
+  void parse_value(Alarm &alarm);
+  void read_value(Alarm &alarm, const Piece &piece);
+  void parse_suffixes(Alarm &alarm);
+  void parse_suffix(Alarm &alarm, const Piece &piece);
+  void check(const Alarm &alarm) const;
+  uint64_t number(const Piece &piece, const std::string &what, uint64_t least) const;
+  Piece named(const Piece &token);
+  Span from(size_t at) const { return {at, at_ - at}; }
+
+  const std::string_view text_;
+  size_t at_ = 0;
+  Chain chain_;
+  bool repeat_given_ = false;
+};
+
+bool Parser::take(char c) {
+  if (at_ >= text_.size() || text_[at_] != c)
+    return false;
+  at_++;
+  return true;
+}
+
+Piece Parser::next_piece() {
+  const size_t start = at_;
+  at_ = std::min(text_.find_first_of(":,", at_), text_.size());
+  return {text_.substr(start, at_ - start), from(start)};
+}
+
+/// A function's name may hold `::` and, in its brackets, commas.
+Piece Parser::next_value(const AlarmType &type) {
+  if (type.value != ValueKind::place && type.value != ValueKind::function)
+    return next_piece();
+  const size_t start = at_;
+  for (int depth = 0; at_ < text_.size(); at_++) {
+    const char c = text_[at_];
+    if (text_.substr(at_, 2) == "::" && at_ > start)
+      at_++;
+    else if (depth == 0 && (c == ':' || c == ','))
+      break;
+    depth += c == '(' || c == '<' || c == '[';
+    depth -= (c == ')' || c == '>' || c == ']') && depth > 0;
+  }
+  return {text_.substr(start, at_ - start), from(start)};
+}
+
+uint64_t Parser::number(const Piece &piece, const std::string &what, uint64_t least) const {
+  const std::optional<uint64_t> value = number_of(piece.text);
+  if (piece.text.empty())
+    fail(piece.span, fmt::format("{} is missing", what));
+  if (!value || *value < least || *value > uint64_t(INT64_MAX))
+    fail(piece.span, fmt::format("{} is no {}: a decimal number of {} or more is expected",
+                                 quoted(piece.text), what, least));
+  return *value;
+}
+
+void Parser::parse_uniform(const Piece &word) {
+  Alarm alarm;
+  alarm.bcast = true;
+  uint64_t *const numbers[] = {&alarm.period, &alarm.length, &alarm.samples};
+  constexpr const char *kNames[] = {"PERIOD of uniform", "LENGTH of uniform", "COUNT of uniform"};
+  Span length;
+  for (size_t n = 0; n < std::size(numbers); n++) {
+    if (!take(':'))
+      fail({at_, 0}, fmt::format("{} is missing: uniform:PERIOD:LENGTH:COUNT", kNames[n]));
+    const Piece piece = next_piece();
+    *numbers[n] = number(piece, kNames[n], 1);
+    if (n == 1)
+      length = piece.span;
+  }
+  alarm.span = from(word.span.at);
+  if (alarm.period < alarm.length)
+    fail(length, "LENGTH of uniform is more than its PERIOD");
+  if (at_ < text_.size() && text_[at_] == ':')
+    fail({at_, 1}, "uniform takes no suffix: a comma or the end is expected");
+  for (const Alarm &other : chain_.alarms)
+    if (!other.type)
+      fail(alarm.span, "a second uniform: a chain can have one");
+  chain_.alarms.push_back(alarm);
+}
+
+/// The name behind `name:` or `waitfor:`.
+Piece Parser::named(const Piece &token) {
+  if (!take(':'))
+    fail({at_, 0}, fmt::format("{}:NAME is expected", token.text));
+  const Piece name = next_piece();
+  if (name.text.empty())
+    fail(name.span, fmt::format("the name of {} is missing", token.text));
+  return name;
+}
+
+/// repeat, name, waitfor.
+bool Parser::parse_chain_token(const Piece &word) {
+  if (word.text == "repeat") {
+    if (repeat_given_)
+      fail(word.span, "a second repeat");
+    repeat_given_ = true;
+    chain_.repeat = take(':') ? number(next_piece(), "number of rounds", 1) : 0;
+  } else if (word.text == "name") {
+    const Piece name = named(word);
+    if (!chain_.name.empty())
+      fail(name.span, "a second name");
+    chain_.name = name.text;
+    chain_.name_span = name.span;
+  } else if (word.text == "waitfor") {
+    const Piece name = named(word);
+    if (!chain_.waitfor.empty())
+      fail(name.span, "a second waitfor");
+    chain_.waitfor = name.text;
+    chain_.waitfor_span = name.span;
+  } else {
+    return false;
+  }
+  if (at_ < text_.size() && text_[at_] == ':')
+    fail({at_, 1}, "a comma or the end is expected");
+  return true;
+}
+
+void Parser::read_value(Alarm &alarm, const Piece &piece) {
+  const std::string what = fmt::format("value of {}", alarm.type->name);
+  if (piece.text.empty())
+    fail(piece.span,
+         fmt::format("the {} is missing: as {}:{}", what, alarm.type->name, alarm.type->example));
+  const auto wrong = [&](const char *expected) {
+    fail(piece.span, fmt::format("{} is no {}: {} is expected, as {}", quoted(piece.text), what,
+                                 expected, alarm.type->example));
+  };
+  std::optional<uint64_t> value;
+  const std::string_view digits = without_0x(piece.text);
+  const bool hex = digits.size() != piece.text.size();
+  switch (alarm.type->value) {
+  case ValueKind::none:
+    break;
+  case ValueKind::number:
+    alarm.number = number(piece, what, 1);
+    break;
+  case ValueKind::hex:
+    value = number_of(digits, 16);
+    if (!value || digits.size() > 8)
+      wrong("a hexadecimal number of up to 8 digits");
+    alarm.number = *value;
+    break;
+  case ValueKind::small_hex:
+    value = number_of(digits, hex ? 16 : 10);
+    if (!value || *value > 0xffff)
+      wrong("a number below 65536");
+    alarm.number = *value;
+    break;
+  case ValueKind::bytes:
+    if (digits.size() % 2 || digits.size() > 30 ||
+        digits.find_first_not_of("0123456789abcdefABCDEF") != digits.npos || digits.empty())
+      wrong("the hexadecimal bytes of an instruction, up to 15,");
+    break;
+  case ValueKind::pair: {
+    const size_t dot = piece.text.find('.');
+    value = number_of(piece.text.substr(0, dot));
+    const auto second =
+        dot == piece.text.npos ? std::nullopt : number_of(piece.text.substr(dot + 1));
+    if (!value || !second || *value > UINT32_MAX || *second > UINT32_MAX)
+      wrong("two numbers with a dot between them");
+    alarm.number = *value;
+    alarm.second = *second;
+    break;
+  }
+  case ValueKind::place: {
+    const size_t plus = piece.text.rfind('+');
+    if (hex && !(value = number_of(digits, 16)))
+      wrong("a hexadecimal address");
+    if (!hex && plus != piece.text.npos && plus > 0 && !piece.text.starts_with("operator") &&
+        piece.text.find("::operator") == piece.text.npos) {
+      const std::string_view offset = piece.text.substr(plus + 1);
+      value = number_of(without_0x(offset), 16);
+      if (!value)
+        wrong("the offset, hexadecimal, behind the + of IMAGE+OFFSET");
+    }
+    alarm.number = value.value_or(0);
+    break;
+  }
+  case ValueKind::text:
+    if (piece.text.size() >= CONTROL_STRING)
+      wrong("a string of less than 64 bytes");
+    break;
+  case ValueKind::word:
+  case ValueKind::function:
+    break;
+  }
+}
+
+void Parser::parse_value(Alarm &alarm) {
+  if (alarm.type->value == ValueKind::none)
+    return;
+  if (!take(':'))
+    fail({at_, 0}, fmt::format("the value of {0} is missing: as {0}:{1}", alarm.type->name,
+                               alarm.type->example));
+  const Piece piece = next_value(*alarm.type);
+  alarm.value = piece.text;
+  alarm.value_span = piece.span;
+  read_value(alarm, piece);
+}
+
+/// countN, tidN, bcast or global.
+void Parser::parse_suffix(Alarm &alarm, const Piece &piece) {
+  const auto tail = [&](std::string_view word) -> std::optional<Piece> {
+    if (!piece.text.starts_with(word))
+      return {};
+    return Piece{piece.text.substr(word.size()),
+                 {piece.span.at + word.size(), piece.span.length - word.size()}};
+  };
+  const auto once = [&](bool given) {
+    if (given)
+      fail(piece.span, fmt::format("{} is there already", quoted(piece.text)));
+  };
+  if (piece.text == "bcast") {
+    once(alarm.bcast);
+    alarm.bcast = true;
+  } else if (piece.text == "global") {
+    once(alarm.global);
+    alarm.global = true;
+  } else if (const auto count = tail("count")) {
+    once(alarm.count);
+    alarm.count = number(*count, "number behind count", 1);
+  } else if (const auto tid = tail("tid")) {
+    once(alarm.tid.has_value());
+    const uint64_t which = number(*tid, "number behind tid", 0);
+    if (which > UINT32_MAX)
+      fail(tid->span, "no program has so many threads");
+    alarm.tid = uint32_t(which);
+  } else {
+    fail(piece.span, fmt::format("{} is no suffix of an alarm: countN, tidN, bcast or global is "
+                                 "expected",
+                                 quoted(piece.text)));
+  }
+}
+
+void Parser::parse_suffixes(Alarm &alarm) {
+  while (take(':'))
+    parse_suffix(alarm, next_piece());
+  // `,bcast`, as examples of the manual write it
+  while (text_.substr(at_) == ",bcast" || text_.substr(at_).starts_with(",bcast,")) {
+    at_++;
+    parse_suffix(alarm, next_piece());
+  }
+}
+
+void Parser::check(const Alarm &alarm) const {
+  if (alarm.global && alarm.tid)
+    fail(alarm.span, "tid and global together: one thread's hits, or those of all");
+  if (alarm.global && !alarm.count && alarm.type->type != CONTROL_ICOUNT)
+    fail(alarm.span, "global without count: say at which hit of all threads it fires, as "
+                     ":count100:global");
+  if (alarm.type->type == CONTROL_ICOUNT && alarm.count > UINT64_MAX / alarm.number)
+    fail(alarm.span, "so many instructions are never executed");
+  constexpr uint64_t kLongest = 366ull * 86400; // s
+  if (alarm.type->type == CONTROL_TIMEOUT && alarm.number > kLongest)
+    fail(alarm.value_span, "a timeout of more than a year");
+}
+
+void Parser::parse_alarm(const Piece &event) {
+  const auto named = std::find_if(std::begin(kEventNames), std::end(kEventNames),
+                                  [&](const EventName &row) { return row.name == event.text; });
+  if (named == std::end(kEventNames))
+    fail(event.span, fmt::format("{} is no event: {} or uniform is expected, or after the alarms "
+                                 "repeat, name or waitfor",
+                                 quoted(event.text), event_names()));
+  Alarm alarm;
+  alarm.event = named->event;
+  if (!take(':'))
+    fail({at_, 0},
+         fmt::format("the alarm of {} is missing, as {}:address:foo", event.text, event.text));
+  const Piece type = next_piece();
+  alarm.type = find_type(type.text);
+  if (!alarm.type)
+    fail(type.span, fmt::format("{} is no type of alarm: one of {} is expected", quoted(type.text),
+                                type_names()));
+  parse_value(alarm);
+  parse_suffixes(alarm);
+  alarm.span = from(event.span.at);
+  check(alarm);
+  chain_.alarms.push_back(std::move(alarm));
+}
+
+void Parser::parse_item() {
+  const Piece word = next_piece();
+  if (word.text.empty())
+    fail(word.span, "an alarm is missing: EVENT:TYPE[:VALUE] is expected, as start:address:foo");
+  if (parse_chain_token(word))
+    return;
+  if (repeat_given_ || !chain_.name.empty() || !chain_.waitfor.empty())
+    fail(word.span, "only repeat, name and waitfor can follow one of them");
+  if (word.text == "uniform")
+    parse_uniform(word);
+  else
+    parse_alarm(word);
+}
+
+Chain Parser::parse() {
+  if (text_.size() > kMostText)
+    throw ovnitrace::Error("--control: a chain of more than 64 KiB", kExitUsage);
+  chain_.text = text_;
+  do
+    parse_item();
+  while (take(','));
+  if (at_ < text_.size())
+    fail({at_, 1}, "a comma or the end is expected");
+  if (chain_.alarms.empty())
+    fail({0, text_.size()}, "a chain without alarms");
+  return std::move(chain_);
+}
+
+} // namespace
+
+void fail_usage(std::string_view text, Span where, const std::string &what) {
+  constexpr size_t kWide = 200; // of a long chain only what is around the place is shown
+  const size_t start = where.at > kWide ? where.at - kWide / 2 : 0;
+  const size_t at = std::min(where.at, text.size());
+  const size_t shown = std::min<size_t>(text.size() - start, kWide + kWide / 2);
+  const size_t length =
+      std::clamp<size_t>(where.length, 1, std::max<size_t>(start + shown - at, 1));
+  const std::string before = printable_line(text.substr(start, at - start));
+  const std::string line = before + printable_line(text.substr(at, start + shown - at));
+  throw ovnitrace::Error(fmt::format("--control: {}\n  {}\n  {}{}", what, line,
+                                     std::string(before.size(), ' '),
+                                     "^" + std::string(length - 1, '~')),
+                         kExitUsage);
+}
+
+Chain parse_chain(std::string_view text) {
+  return Parser(text).parse();
+}
+
+} // namespace ovnitrace::control

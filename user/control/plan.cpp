@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/control/plan.h"
+
+#include "emulator/base/error.h"
+#include "emulator/base/printable.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ovnitrace::control {
+
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000; // ns
+
+control_alarm compile(const Alarm &alarm, uint32_t &exits) {
+  control_alarm out = {};
+  out.event = uint8_t(alarm.event);
+  out.type = uint8_t(alarm.type->type);
+  out.flags = uint8_t((alarm.bcast ? CONTROL_BCAST : 0) | (alarm.global ? CONTROL_GLOBAL : 0) |
+                      (alarm.tid ? CONTROL_ONE_TID : 0));
+  out.tid = alarm.tid.value_or(0);
+  out.count = std::max<uint64_t>(alarm.count, 1);
+  out.value = alarm.number;
+  switch (alarm.type->type) {
+  case CONTROL_ICOUNT:
+    out.count *= alarm.number; // a hit is an instruction
+    break;
+  case CONTROL_CPUID:
+    out.value = 0x4711 | alarm.number << 16;
+    break;
+  case CONTROL_MAGIC:
+    out.value = alarm.second << 32 | alarm.number;
+    break;
+  case CONTROL_TIMEOUT:
+    out.value = alarm.number * kSecond;
+    break;
+  case CONTROL_PCONTROL:
+    alarm.value.copy(out.text, CONTROL_STRING - 1);
+    break;
+  case CONTROL_EXIT_FUNC:
+    out.exit = uint8_t(exits++);
+    break;
+  default:
+    break;
+  }
+  return out;
+}
+
+/// Its start and its stop.
+void compile_uniform(const Alarm &alarm, Plan &plan, control_chain &chain) {
+  chain.loop = uint32_t(plan.alarm_table.size()) - chain.first;
+  chain.loops = uint32_t(alarm.samples);
+  control_alarm half = {};
+  half.type = CONTROL_ICOUNT;
+  half.event = CONTROL_START;
+  half.flags = CONTROL_BCAST | CONTROL_IMMEDIATE;
+  half.count = alarm.period - alarm.length;
+  plan.alarm_table.push_back(half);
+  half.event = CONTROL_STOP;
+  half.flags = CONTROL_BCAST;
+  half.count = alarm.length;
+  plan.alarm_table.push_back(half);
+  plan.alarms.insert(plan.alarms.end(), 2, &alarm);
+}
+
+void compile(Plan &plan) {
+  uint32_t exits = 0;
+  for (const Chain &chain : plan.chains) {
+    control_chain out = {};
+    out.first = uint32_t(plan.alarm_table.size());
+    out.loops = 1;
+    out.repeat = uint32_t(chain.repeat);
+    out.waits = !chain.waitfor.empty();
+    for (const Alarm &alarm : chain.alarms) {
+      if (!alarm.type) {
+        compile_uniform(alarm, plan, out);
+      } else {
+        plan.alarm_table.push_back(compile(alarm, exits));
+        plan.alarms.push_back(&alarm);
+      }
+      if (plan.alarm_table.size() > CONTROL_ALARMS)
+        fail_usage(chain.text, alarm.span,
+                   fmt::format("more than {} alarms in all chains together", CONTROL_ALARMS));
+      if (exits > CONTROL_EXITS)
+        fail_usage(chain.text, alarm.span,
+                   fmt::format("more than {} alarms of type exit_func", CONTROL_EXITS));
+    }
+    out.alarms = uint32_t(plan.alarm_table.size()) - out.first;
+    plan.chain_of.resize(plan.alarm_table.size(), uint32_t(plan.chain_table.size()));
+    plan.chain_table.push_back(out);
+  }
+}
+
+/// The chain of that name.
+size_t find_named(const Plan &plan, const Chain &waiter) {
+  for (size_t n = 0; n < plan.chains.size(); n++)
+    if (plan.chains[n].name == waiter.waitfor)
+      return n;
+  fail_usage(waiter.text, waiter.waitfor_span,
+             fmt::format("no chain has the name '{}'", printable_line(waiter.waitfor)));
+}
+
+void link_waiters(Plan &plan) {
+  std::vector<size_t> before(plan.chains.size(), SIZE_MAX);
+  for (size_t n = 0; n < plan.chains.size(); n++) {
+    const Chain &chain = plan.chains[n];
+    if (chain.waitfor.empty())
+      continue;
+    before[n] = find_named(plan, chain);
+    plan.chain_table[before[n]].waiters |= 1u << n;
+  }
+  for (size_t n = 0; n < plan.chains.size(); n++) {
+    size_t at = n;
+    for (size_t steps = 0; at != SIZE_MAX; at = before[at])
+      if (steps++ > plan.chains.size())
+        fail_usage(plan.chains[n].text, plan.chains[n].waitfor_span,
+                   "a circle: the chain waits, by way of those that it waits for, for itself");
+  }
+}
+
+void check_rounds(const Chain &chain) {
+  uint64_t samples = 1;
+  for (const Alarm &alarm : chain.alarms)
+    samples = std::max(samples, alarm.samples);
+  if (samples > UINT32_MAX || chain.repeat > UINT32_MAX / samples)
+    fail_usage(chain.text, {0, chain.text.size()}, "more than 2^32 rounds of repeat and uniform");
+}
+
+std::string describe_value(const Alarm &alarm) {
+  const std::string value = printable_line(alarm.value);
+  switch (alarm.type->type) {
+  case CONTROL_ICOUNT:
+    return fmt::format("{} instructions have been executed since", alarm.number);
+  case CONTROL_ADDRESS:
+    return fmt::format("the instruction at {} is executed", value);
+  case CONTROL_SSC:
+    return fmt::format("the ssc marker {:#x} is executed", alarm.number);
+  case CONTROL_ITEXT:
+    return fmt::format("an instruction of the bytes {} is executed", value);
+  case CONTROL_ISA_EXTENSION:
+    return fmt::format("an instruction of the extension {} is executed", value);
+  case CONTROL_ISA_CATEGORY:
+    return fmt::format("an instruction of the category {} is executed", value);
+  case CONTROL_INT3:
+    return "an int3 is reached";
+  case CONTROL_MAGIC:
+    return fmt::format("the magic instruction {}.{} is executed", alarm.number, alarm.second);
+  case CONTROL_CPUID:
+    return fmt::format("the cpuid marker {:#x} is executed", alarm.number);
+  case CONTROL_PCONTROL:
+    return fmt::format("MPI_Pcontrol is called with \"{}\"", value);
+  case CONTROL_ENTER_FUNC:
+    return fmt::format("the function {} is entered", value);
+  case CONTROL_EXIT_FUNC:
+    return fmt::format("the function {} returns from its outermost call", value);
+  case CONTROL_INTERACTIVE:
+    return fmt::format("`ovnitrace ctl … {}` says so",
+                       alarm.event == CONTROL_STOP ? "stop" : "start");
+  case CONTROL_TIMEOUT:
+    return fmt::format("{} s have passed since", alarm.number);
+  default:
+    return "";
+  }
+}
+
+std::string who(const Alarm &alarm) {
+  if (alarm.tid)
+    return fmt::format("in thread {} only", *alarm.tid);
+  return alarm.global ? "counted over all threads" : "counted in each thread by itself";
+}
+
+std::string describe(const Alarm &alarm) {
+  if (!alarm.type)
+    return fmt::format("the region starts, stops after {} instructions, and starts again {} "
+                       "instructions after that: {} times in all, for all threads",
+                       alarm.length, alarm.period - alarm.length, alarm.samples);
+  const auto event = std::find_if(std::begin(kEventNames), std::end(kEventNames),
+                                  [&](const EventName &row) { return row.event == alarm.event; });
+  std::string text = "when " + describe_value(alarm);
+  if (alarm.count > 1)
+    text += alarm.type->type == CONTROL_ICOUNT ? fmt::format(", {} times over", alarm.count)
+                                               : fmt::format(" for the {}. time", alarm.count);
+  text += fmt::format(", {}: {}", who(alarm),
+                      alarm.event == CONTROL_PRECOND ? "the next alarm is armed" : event->does);
+  if (alarm.bcast || alarm.global)
+    text += "; what follows is armed for all threads";
+  return text;
+}
+
+} // namespace
+
+bool Plan::has_start() const {
+  return std::any_of(alarm_table.begin(), alarm_table.end(),
+                     [](const control_alarm &alarm) { return alarm.event == CONTROL_START; });
+}
+
+bool Plan::has(control_type type) const {
+  return std::any_of(alarm_table.begin(), alarm_table.end(),
+                     [type](const control_alarm &alarm) { return alarm.type == type; });
+}
+
+bool Plan::has(Source source) const {
+  return std::any_of(alarm_table.begin(), alarm_table.end(), [source](const control_alarm &alarm) {
+    return type_of(control_type(alarm.type))->source == source;
+  });
+}
+
+Plan make_plan(const std::vector<std::string> &chains) {
+  Plan plan;
+  for (const std::string &text : chains) {
+    Chain chain = parse_chain(text);
+    check_rounds(chain);
+    for (const Chain &other : plan.chains)
+      if (!chain.name.empty() && other.name == chain.name)
+        fail_usage(chain.text, chain.name_span, "another chain has this name");
+    if (plan.chains.size() == CONTROL_CHAINS)
+      fail_usage(chain.text, {0, chain.text.size()},
+                 fmt::format("more than {} chains", CONTROL_CHAINS));
+    plan.chains.push_back(std::move(chain));
+  }
+  compile(plan);
+  link_waiters(plan);
+  return plan;
+}
+
+std::string label(const Chain &chain) {
+  return printable_line(chain.name.empty() ? chain.text : chain.name);
+}
+
+std::string in_words(const Plan &plan, size_t number) {
+  const Chain &chain = plan.chains[number];
+  std::string text = fmt::format("chain {}{}:\n", number + 1,
+                                 chain.name.empty() ? "" : " " + printable_line(chain.name));
+  if (!chain.waitfor.empty())
+    text += fmt::format("  once the chain {} has finished\n", printable_line(chain.waitfor));
+  for (size_t n = 0; n < chain.alarms.size(); n++)
+    text += fmt::format("  {}. {}\n", n + 1, describe(chain.alarms[n]));
+  if (chain.repeat == 0)
+    text += "  then it starts again, endlessly\n";
+  else if (chain.repeat > 1)
+    text += fmt::format("  {} times in all\n", chain.repeat);
+  return text;
+}
+
+} // namespace ovnitrace::control

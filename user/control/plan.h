@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// All chains of a capture together: checked against one another, and as the BPF programs read them.
+#pragma once
+
+#include "user/control/grammar.h"
+
+#include <string>
+#include <vector>
+
+namespace ovnitrace::control {
+
+struct Plan {
+  Plan() = default;
+  Plan(Plan &&) = default; ///< `alarms` points into `chains`: so it is moved, and not copied
+  Plan &operator=(Plan &&) = default;
+
+  std::vector<Chain> chains;
+  // as include/ovnitrace/control.h has them:
+  std::vector<control_chain> chain_table; ///< one for each of `chains`
+  std::vector<control_alarm> alarm_table; ///< of all chains, one after the other
+  std::vector<const Alarm *> alarms;      ///< what each of alarm_table stands for, in `chains`
+  std::vector<uint32_t> chain_of;         ///< its chain
+
+  bool empty() const { return chains.empty(); }
+  /// Whether there is an event that starts the region; without one it starts at once.
+  bool has_start() const;
+  /// Whether an alarm of this kind is there.
+  bool has(Source source) const;
+  bool has(control_type type) const;
+};
+
+/// Reads the chains and checks them together: waitfor names another chain, none waits for itself,
+/// they are not too many. Throws Error with status 2 and a caret.
+Plan make_plan(const std::vector<std::string> &chains);
+
+/// What the chain is called where it is shown: its name, or its text.
+std::string label(const Chain &chain);
+
+/// The chain in words, several lines.
+std::string in_words(const Plan &plan, size_t chain);
+
+} // namespace ovnitrace::control
