@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 5: the priority or the policy of a traced thread changes. No tracepoint tells what the
+ * Family 5: the priority or the policy of a traced thread changes. No tracepoint says what the
  * system calls for it do, so each thread is compared with what it was: at the end of those calls,
  * and, as there may be other causes, whenever it gets or leaves a CPU. Inheritance has a
  * tracepoint.
  */
 
-/* What was told last of the thread that has a tid: par2 of set_priority in the low 16 bits, above
+/* What was logged last of the thread that has a tid: par2 of set_priority in the low 16 bits, above
  * it the creation of that thread, because tids come to other threads; 0: nothing yet. An array,
  * because nothing may be allocated under the lock of a runqueue. */
 #define PRIORITY_WORD_BITS 16
@@ -17,7 +17,7 @@ struct {
 	__type(value, __u64);
 } priorities SEC(".maps");
 
-static __always_inline __u64 *told_priority(struct task_struct *p)
+static __always_inline __u64 *logged_priority(struct task_struct *p)
 {
 	__u32 tid = p->pid;
 
@@ -31,26 +31,26 @@ static __always_inline __u64 priority_of(struct task_struct *p, int prio)
 }
 
 /* The first of a thread is only learned. */
-static __always_inline void tell_priority(struct task_struct *p, __u64 before, __u64 now)
+static __always_inline void log_priority(struct task_struct *p, __u64 before, __u64 now)
 {
 	if (before != now && before >> PRIORITY_WORD_BITS == now >> PRIORITY_WORD_BITS)
 		log_thread(FTrace_EVT_set_priority, p->pid, now & ((1u << PRIORITY_WORD_BITS) - 1));
 }
 
 /* Two CPUs may look at one thread at once: who finds that the other was faster looks again, so that
- * nothing is told that was read before what has been told. */
+ * nothing is logged that was read before what has been logged. */
 static __always_inline void look_at_priority(struct task_struct *p)
 {
-	__u64 *told = told_priority(p), before, now;
+	__u64 *logged = logged_priority(p), before, now;
 
-	for (int tries = 0; told && tries < 4; tries++) {
-		before = *(volatile __u64 *)told;
+	for (int tries = 0; logged && tries < 4; tries++) {
+		before = *(volatile __u64 *)logged;
 		barrier();
 		now = priority_of(p, p->prio);
 		if (before == now)
 			return;
-		if (__sync_val_compare_and_swap(told, before, now) == before) {
-			tell_priority(p, before, now);
+		if (__sync_val_compare_and_swap(logged, before, now) == before) {
+			log_priority(p, before, now);
 			return;
 		}
 	}
@@ -71,7 +71,7 @@ int BPF_PROG(on_sched_pi_setprio, struct task_struct *p)
 {
 	__u32 tid = p->pid, waiter_tid;
 	struct task_struct *waiter;
-	__u64 *told, now;
+	__u64 *logged, now;
 	int prio;
 
 	if (!is_on(FTrace_EVT_inheritance) || !is_traced(tid))
@@ -86,10 +86,10 @@ int BPF_PROG(on_sched_pi_setprio, struct task_struct *p)
 		prio = p->normal_prio;
 	}
 	log_full(FTrace_EVT_inheritance, 0, 0, tid, waiter_tid);
-	told = told_priority(p);
-	if (told) {
+	logged = logged_priority(p);
+	if (logged) {
 		now = priority_of(p, prio);
-		tell_priority(p, __sync_lock_test_and_set(told, now), now);
+		log_priority(p, __sync_lock_test_and_set(logged, now), now);
 	}
 	return 0;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Family 8: threads of SCHED_DEADLINE. Each is a server of its own: it has a budget in each period,
- * is throttled when that is exhausted, and replenished by a timer. Their missed deadlines are told
- * with this family.
+ * is throttled when that is exhausted, and replenished by a timer. Their missed deadlines are
+ * logged with this family.
  *
  * A job is what such a thread does from when it gets a CPU, after it had blocked or yielded (or
  * from when it becomes such a thread), until it blocks or yields again; its deadline is the one
  * that the kernel had given it at that time. It is missed if the job is not over then; that is
- * looked at whenever the thread gets or leaves a CPU, and told once a job.
+ * looked at whenever the thread gets or leaves a CPU, and logged once a job.
  */
 
 enum { SCHED_DEADLINE = 6 };
@@ -17,8 +17,8 @@ struct server {
 	__u64 deadline; /* of the job, on the clock of the runqueue */
 	__u64 seen;	/* the kernel's at the last look: it moves when the budget is replenished */
 	bool job;	/* is under way */
-	bool missed;	/* has been told of it */
-	bool replenished; /* has been told since the last look */
+	bool missed;	/* has been logged */
+	bool replenished; /* has been logged since the last look */
 };
 
 struct {
@@ -48,7 +48,7 @@ static __always_inline struct server *look_at_server(struct task_struct *p)
 		bpf_map_delete_elem(&servers, &tid);
 		server = 0;
 	}
-	/* Two CPUs may look at one thread at once: one of them creates or deletes, and tells it. */
+	/* Two CPUs may look at one thread at once: one of them creates or deletes, and logs it. */
 	if (p->policy == SCHED_DEADLINE && !server) {
 		created.start = p->start_time;
 		created.seen = created.deadline = p->dl.deadline;

@@ -4,13 +4,13 @@
  * timers that a program can ask for with a clock end in.
  */
 
-/* Which thread armed a timer. Of those that are forgotten, the wakeups are not told. */
+/* Which thread armed a timer. Of those that are forgotten, the wakeups are not logged. */
 #define MAX_TIMERS 16384
 struct armed_timer {
 	__u64 function; /* another timer may come to lie at the same address */
 	__u32 tid;
 	__u16 kind;    /* enum ftrace_timer_kind */
-	__u16 expires; /* its timer_wakeup_start has been told */
+	__u16 expires; /* its timer_wakeup_start has been logged */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -27,7 +27,7 @@ struct program_run {
 	__u64 exec;
 };
 
-/* Processes that called FTrace_disable last; enabled is what a program begins with. When too many
+/* Processes that called FTrace_disable last; enabled is what a program starts with. When too many
  * are disabled the one that logged longest ago is forgotten, and enabled again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -99,14 +99,14 @@ static __always_inline bool may_filter(struct task_struct *current)
 }
 
 /* FTrace_set_filter(code, status). It changes nothing for the scheduler's family, nor for those
- * that the user of ovnitrace has not chosen, and then it is not told either. */
+ * that the user of ovnitrace has not chosen, and then it is not logged either. */
 static __always_inline bool is_filter(__u16 code, __u32 status)
 {
 	return code >= FTrace_filter_trace_Events && code <= FTrace_filter_timer && status <= 1 &&
 	       (chosen & FAMILY(code));
 }
 
-/* Told when it holds already, or still: no event of the family comes between two that say that it
+/* Logged when it holds already, or still: no event of the family comes between two that say that it
  * is filtered. */
 static __always_inline void set_filter(__u16 code, __u16 status, __u32 par2, __u32 tid)
 {

@@ -26,7 +26,7 @@ static __always_inline void set_traced(__u32 tid, __u32 more)
 			 FTRACE_WAKER_UNKNOWN << THREAD_CONTEXT_SHIFT;
 }
 
-/* Whether the caller's children are traced from now on. Run in the loader, and not told a tid by
+/* Whether the caller's children are traced from now on. Run in the loader, and given no tid by
  * it, because in a PID namespace the loader does not know its own. */
 SEC("syscall")
 int follow_caller(struct follow_request *request)
@@ -46,7 +46,7 @@ static __always_inline void life_fill(struct life_record *r, __u32 kind, struct 
 	r->pid = p->tgid;
 	r->arg = arg;
 	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm),
-				  p->comm); /* old kernels leave bytes behind its end */
+				  p->comm); /* old kernels leave bytes after its end */
 }
 
 /* Whether it found room. */

@@ -62,7 +62,7 @@ int mark_targets(struct bpf_iter__task *ctx)
 
 /* Threads that are alive already, and traced since a while: the loader sees to it that no switch is
  * under way that was not logged because its thread was not traced yet. The clock is read after the
- * state: a transition before that instant tells more than the snapshot, and one after it agrees
+ * state: a transition before that instant says more than the snapshot, and one after it agrees
  * with it. */
 SEC("iter/task")
 int snapshot(struct bpf_iter__task *ctx)

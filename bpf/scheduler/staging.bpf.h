@@ -8,7 +8,7 @@
  * a single producer. The one exception is try_to_wake_up() of the running thread itself, which
  * holds only preemption off: that is no transition, and those programs return before they touch
  * anything. An interrupt in those few instructions can make the kernel skip a run of the same
- * program (bpf_prog::stats::misses); the loader reads that counter and tells it.
+ * program (bpf_prog::stats::misses); the loader reads that counter and reports it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -18,7 +18,7 @@ struct {
 	__type(value, struct cpu_stage);
 } stages SEC(".maps");
 
-/* Hands a full batch to this CPU's ring. A batch that finds no room is lost as a whole, and told
+/* Hands a full batch to this CPU's ring. A batch that finds no room is lost as a whole, and counted
  * with the next that does. */
 static __noinline int flush(struct cpu_stage *s, __u32 cpu)
 {

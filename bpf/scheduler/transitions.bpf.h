@@ -6,7 +6,7 @@
 __u64 complete_since = -1ULL; /* ns: all programs are attached from here on; set by the loader */
 
 /* Why a thread that blocked did; __state as include/linux/sched.h has it. Compound states (killable
- * and idle sleeps) are told by the bits that ps tells them by. */
+ * and idle sleeps) are known by the bits by which ps knows them. */
 static __always_inline __u32 blocked_reason(__u32 state)
 {
 	if (state & (TASK_DEAD | EXIT_DEAD | EXIT_ZOMBIE))
@@ -27,7 +27,7 @@ static __always_inline __u32 blocked_reason(__u32 state)
 
 /* A thread leaves its CPU that was not seen to take it: the kernel did not run us at that switch.
  * (Some kernels show no event of certain threads, among them the switch from such a thread to
- * ours.) Or it was not traced yet at that switch. The kernel's own account tells since when it has
+ * ours.) Or it was not traced yet at that switch. The kernel's own account says since when it has
  * had the CPU. Returns the tid under which it took it. */
 static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, struct task_struct *p,
 					    __u64 now)

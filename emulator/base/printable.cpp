@@ -8,7 +8,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// Bytes of the UTF-8 character that `text` begins with, 0 if it begins with none (RFC 3629: no
+/// Bytes of the UTF-8 character that `text` starts with, 0 if it starts with none (RFC 3629: no
 /// overlong forms, no surrogates, nothing above U+10FFFF) or with a C1 control character.
 size_t utf8_size(std::string_view text) {
   auto byte = [text](size_t i) { return i < text.size() ? uint8_t(text[i]) : uint8_t(0); };

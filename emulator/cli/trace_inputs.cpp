@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxTableBytes = 1 << 20;
 
-/// What is wrong with trace.json is told when the trace is opened.
+/// What is wrong with trace.json is reported when the trace is opened.
 struct Silence final : DiagnosticSink {
   void report(const Diagnostic &) override {}
 };

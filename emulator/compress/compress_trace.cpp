@@ -93,7 +93,7 @@ private:
   uint64_t size_ = 0, written_ = 0;
 };
 
-/// Where the first chunk of these bytes ends because another begins; their size if none does.
+/// Where the first chunk of these bytes ends because another starts; their size if none does.
 size_t chunk_end(const char *bytes, size_t size) {
   const auto code = [bytes](size_t at) {
     uint16_t code;

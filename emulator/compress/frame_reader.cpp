@@ -64,7 +64,7 @@ std::string FrameReader::take_fault() {
   return std::exchange(fault_, {});
 }
 
-/// More of the file behind what is left. False: there is none.
+/// More of the file after what is left. False: there is none.
 bool FrameReader::refill() {
   std::memmove(input_.data(), input_.data() + at_, end_ - at_);
   end_ -= at_;
@@ -95,7 +95,7 @@ void FrameReader::fail(const std::string &why) {
                   faults_ == kMostFaults ? "; so much of it is that the rest is left out" : "");
 }
 
-/// Goes to where a frame may begin, or to the end.
+/// Goes to where a frame may start, or to the end.
 void FrameReader::find_frame() {
   for (;;) {
     const std::string_view left(input_.data() + at_, end_ - at_);

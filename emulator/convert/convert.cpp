@@ -70,12 +70,12 @@ public:
         cpus_(directory_.file("cpu.prv"), cpu_layout_, {options.gzip},
               gradients(replay_.system(), TraceKind::cpu)) {}
 
-  /// False behind the end of the cut.
+  /// False after the end of the cut.
   bool take(const Event &event) {
     uint64_t time = event.time > catalog_.begin ? event.time - catalog_.begin : 0;
     if (event.time >= catalog_.begin && !begun_) {
       begun_ = true;
-      replay_.skip(); // what led to the states at the begin did not happen then
+      replay_.skip(); // what led to the states at the start did not happen then
     }
     if (time != now_)
       end_instant();
@@ -113,7 +113,7 @@ public:
   Replay &replay() { return replay_; }
 
 private:
-  /// What holds at the begin of the cut is shown from its time 0 on; what was punctual is over.
+  /// What holds at the start of the cut is shown from its time 0 on; what was punctual is over.
   void start() {
     started_ = true;
     threads_.begin(kThreadStateType);
@@ -151,8 +151,8 @@ private:
   PrvRows threads_, cpus_;
   uint64_t now_ = 0;
   uint64_t events_ = 0;  ///< that are shown
-  bool begun_ = false;   ///< an event at or behind the begin of the trace came
-  bool started_ = false; ///< the begin of the cut is reached
+  bool begun_ = false;   ///< an event at or after the start of the trace came
+  bool started_ = false; ///< the start of the cut is reached
 };
 
 } // namespace

@@ -24,7 +24,7 @@ char *put_text(char *at, std::string_view text) {
   return at + text.size();
 }
 
-/// Blanks behind what was written from `from` to `at`, up to `width`.
+/// Blanks after what was written from `from` to `at`, up to `width`.
 char *pad(const char *from, char *at, size_t width) {
   while (at < from + width)
     *at++ = ' ';
@@ -37,7 +37,7 @@ char *put_right(char *at, uint64_t number, size_t width) {
   return put_decimal(at, number);
 }
 
-/// Since the begin; what is before it has a minus.
+/// Since the start; what is before it has a minus.
 char *put_seconds(char *at, uint64_t time, uint64_t begin) {
   const uint64_t ns = time < begin ? begin - time : time - begin;
   const uint64_t whole = ns / kNsPerSecond;

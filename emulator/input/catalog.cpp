@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kBlockRecords = 16384;
 
-/// When the trace begins, by the first host that knows; 0 if none does, or it is no date.
+/// When the trace starts, by the first host that knows; 0 if none does, or it is no date.
 int64_t date_of(const std::vector<NodeInput> &nodes, uint64_t begin) {
   constexpr int64_t kNsPerSecond = 1000000000, kYear10000 = 253402300800;
   for (const NodeInput &node : nodes) {

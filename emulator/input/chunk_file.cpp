@@ -153,7 +153,7 @@ uint64_t ChunkFile::checked_time(const ftrace_record &record) {
     warn(offset_of(&record), fmt::format("the time goes back by {} ns", time_ - time));
   else
     warn(offset_of(&record),
-         fmt::format("the time is {} ns behind the end of the trace", time - tables_.end));
+         fmt::format("the time is {} ns after the end of the trace", time - tables_.end));
   return time_;
 }
 
@@ -206,12 +206,12 @@ void ChunkFile::control(const ftrace_record &record, uint8_t code) {
   }
 }
 
-/// EXT_format: a chunk begins, at the cycles_per_msec before it.
+/// EXT_format: a chunk starts, at the cycles_per_msec before it.
 void ChunkFile::begin_chunk(const ftrace_record &record) {
   const uint64_t offset = offset_of(&record);
   const bool after_rate = rate_offset_ + sizeof(ftrace_record) == offset;
   if (!after_rate)
-    warn(offset, "a chunk begins without cycles_per_msec");
+    warn(offset, "a chunk starts without cycles_per_msec");
   if (record.par1 > FTRACE_EXT_VERSION)
     warn(offset, fmt::format("a chunk of version {}, which is newer than this ovnitrace knows",
                              record.par1));
@@ -247,7 +247,7 @@ void ChunkFile::bind(const ftrace_record &record) {
 
 void ChunkFile::bind_birth(const ftrace_record &record) {
   if (record.par1 >= bindings_.size())
-    return; // its events are told
+    return; // its events are reported
   Binding &binding = bindings_[record.par1];
   ThreadIdentity process;
   process.take(record, [this](uint64_t ticks) { return clock_.ns(ticks); });

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kBlockRecords = 16384;
 
-/// The size of a plain file tells; a compressed one must be read.
+/// The size of a plain file says how many; a compressed one must be read.
 uint64_t count_records(const ChunkInput &chunk) {
   if (!chunk.compressed)
     return chunk.size / sizeof(ftrace_record);

@@ -105,7 +105,7 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
 
 namespace {
 
-/// The CPUs that had something to tell, or of which it is not known that they had nothing.
+/// The CPUs that had something to record, or of which it is not known that they had nothing.
 std::set<uint16_t> expected_cpus(const TraceInfo &info) {
   std::set<uint16_t> cpus(info.topology.begin(), info.topology.end());
   for (uint32_t cpu = 0; info.topology.empty() && cpu < info.cpus; cpu++)

@@ -156,7 +156,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
   const uint64_t version = number_of(json, "version");
   const bool other = json.contains("format") && text_of(json, "format") != "ovnitrace";
   if (other || version == 0) {
-    warn(other ? "its format is not \"ovnitrace\"" : "it tells no version");
+    warn(other ? "its format is not \"ovnitrace\"" : "it has no version");
     return {};
   }
   if (version > kVersion)
@@ -185,7 +185,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
     info.to_wall_ns = it->get<int64_t>();
   const uint64_t cpus = number_of(json, "cpus");
   if (cpus > kMaxCpus)
-    warn("it tells of " + std::to_string(cpus) + " CPUs, which cannot be");
+    warn("it has " + std::to_string(cpus) + " CPUs, which cannot be");
   else
     info.cpus = uint32_t(cpus);
   return info;

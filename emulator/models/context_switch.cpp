@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel model of ovni streams: context switches as perf told them to the instrumented program.
+// The kernel model of ovni streams: context switches as the instrumented program got them from
+// perf.
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>

@@ -36,7 +36,7 @@ void begin(ModelContext &ctx, const Event &event) {
   Cycles &of = cycles(ctx, event.thread);
   if (of.under_way)
     ctx.faults.add(event, [&] {
-      return fmt::format("{} begins a cycle, but cycle {} has not ended", who(ctx, event),
+      return fmt::format("{} starts a cycle, but cycle {} has not ended", who(ctx, event),
                          of.count);
     });
   of = {of.count + 1, event.time, true};

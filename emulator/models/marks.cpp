@@ -49,9 +49,9 @@ void start(ModelContext &ctx) {
   ctx.state = std::move(marks);
 }
 
-/// The channel and value of a mark event; kNone, and told, if it is none. Told, and done, is what
-/// is not meant for the channel as stream.json declares it: `kind` says what is. A type that none
-/// declares gets a channel without labels.
+/// The channel and value of a mark event; kNone, and reported, if it is none. Reported, and done,
+/// is what is not meant for the channel as stream.json declares it: `kind` says what is. A type
+/// that none declares gets a channel without labels.
 ChannelId mark_channel(ModelContext &ctx, const Event &event, MarkKind kind, int64_t &value) {
   int32_t type;
   if (!read_payload(event, 0, value) || !read_payload(event, 8, type) || type < 0 ||

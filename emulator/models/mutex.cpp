@@ -35,7 +35,7 @@ void wait(ModelContext &ctx, const Event &event) {
   ctx.set(kWaits, event.thread, number(event.par2));
 }
 
-/// It has the mutex, or ends a wait otherwise. Which wait is known better than the event tells it,
+/// It has the mutex, or ends a wait otherwise. Which wait is known better than the event says it,
 /// which S.Ha.R.K. does not log.
 void lock(ModelContext &ctx, const Event &event) {
   const uint32_t how = added_par2(event) & (FTRACE_FUTEX_GAVE_UP | FTRACE_FUTEX_PLAIN);

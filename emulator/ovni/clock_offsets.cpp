@@ -25,7 +25,7 @@ ClockOffsets parse_clock_offsets(const std::string &text, std::vector<std::strin
     else if (!(median > -kLimit && median < kLimit))
       problems.push_back(where + " has an offset out of range");
     else if (!offsets.emplace(host, int64_t(median)).second)
-      problems.push_back(where + " tells the offset of " + host + " again");
+      problems.push_back(where + " has a second offset of " + host);
   }
   if (offsets.empty() && problems.empty())
     problems.push_back("it has no offset");

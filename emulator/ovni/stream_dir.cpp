@@ -82,7 +82,7 @@ void Builder::find() {
   for (StreamPlace &place : places)
     add(std::move(place));
   if (found_.empty())
-    throw Error(root_ + ": none of its streams belongs to a thread that can be told");
+    throw Error(root_ + ": none of its streams says to which thread it belongs");
 }
 
 void Builder::add(StreamPlace place) {
@@ -133,7 +133,7 @@ void Builder::order() {
     }
   const bool by_rank = std::all_of(found_.begin(), found_.end(),
                                    [&](const Found &f) { return rank.contains(f.meta.loom); });
-  // A process tells its rank in one of its streams only.
+  // The rank of a process is in one of its streams only.
   std::map<std::pair<std::string, int32_t>, int32_t> process_rank;
   for (const Found &f : found_)
     if (f.meta.rank)
@@ -351,7 +351,7 @@ void Builder::make_cpus() {
 void Builder::check_clocks() {
   const auto [low, high] = std::minmax_element(starts_.begin(), starts_.end());
   if (!starts_.empty() && *high - *low > kClockGate)
-    warn(root_, "streams begin more than an hour apart: if their hosts' clocks differ, measure the "
+    warn(root_, "streams start more than an hour apart: if their hosts' clocks differ, measure the "
                 "offsets with ovnisync and give the table");
 }
 

@@ -126,7 +126,7 @@ bool StreamFile::fill(size_t bytes) {
   return filled_ >= bytes;
 }
 
-/// The cursor may leave the buffer behind: the next fill() goes on from there.
+/// The cursor may pass the end of the buffer: the next fill() goes on from there.
 void StreamFile::skip_to(uint64_t offset) {
   cursor_ = size_t(offset - base_);
 }

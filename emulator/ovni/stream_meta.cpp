@@ -64,7 +64,7 @@ int32_t read_id(const json &ovni, const char *key, Problems &problems) {
 void read_cpus(const json &ovni, StreamMeta &meta, Problems &problems) {
   const json *list = find(ovni, "loom_cpus");
   if (!list)
-    return; // ovni: not every thread tells them
+    return; // ovni: not every thread has them
   if (!list->is_array() || list->empty()) {
     problems.push_back("ovni.loom_cpus is no list of CPUs");
     return;

@@ -75,7 +75,7 @@ void AtomicFile::rewrite(uint64_t offset, std::string_view bytes) {
 void AtomicFile::commit() {
   int fd = fd_;
   fd_ = -1;
-  if (::close(fd) != 0) // network file systems tell a failed write only here
+  if (::close(fd) != 0) // network file systems report a failed write only here
     fail("write");
   if (temporary_.empty())
     return;

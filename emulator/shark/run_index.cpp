@@ -30,7 +30,7 @@ private:
 
 void Scan::record(const ftrace_record &record, uint64_t offset) {
   const uint8_t code = code_of(record.code);
-  // Its first chunk begins with cycles_per_msec and EXT_format (docs/format.md).
+  // Its first chunk starts with cycles_per_msec and EXT_format (docs/format.md).
   if (record.code == FTrace_EXT_format && offset == sizeof(ftrace_record))
     index_.has_chunks = index_.counts[FTrace_EVT_cycles_per_msec] == 1;
   if (!is_read(record)) {

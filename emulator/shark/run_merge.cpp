@@ -82,7 +82,7 @@ void RunMerge::sift_up() {
     std::swap(heap_[at], heap_[(at - 1) / 2]);
 }
 
-/// Opens all runs that begin before, or with, the earliest head.
+/// Opens all runs that start before, or with, the earliest head.
 void RunMerge::open_due() {
   while (next_run_ < index_.runs.size() &&
          (heap_.empty() || index_.runs[next_run_].first <= ftrace_record_tsc(&heap_[0].head))) {

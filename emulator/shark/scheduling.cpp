@@ -75,7 +75,7 @@ void Scheduling::record(const Event &event, Meaning meaning) {
   default:
     break;
   }
-  put(now_); // as it stands in the file, and what it implies behind it
+  put(now_); // as it stands in the file, and what it implies after it
   switch (meaning) {
   case Meaning::release:
     return known ? release() : void();
@@ -108,7 +108,7 @@ void Scheduling::record(const Event &event, Meaning meaning) {
     interrupts_ -= interrupts_ > 0;
     return known ? gets_cpu(event.thread) : void();
   case Meaning::gets_cpu:
-    interrupts_ = 0; // inside of one it would be told by the end of the timer's
+    interrupts_ = 0; // inside of one the end of the timer's would say so
     return known ? gets_cpu(event.thread) : void();
   case Meaning::interrupt_begin:
     interrupts_++;
@@ -155,7 +155,7 @@ void Scheduling::activate(uint32_t par2, uint32_t peer) {
   }
 }
 
-/// The next cycle of a thread begins. One that waits for a mutex or a semaphore goes on waiting.
+/// The next cycle of a thread starts. One that waits for a mutex or a semaphore goes on waiting.
 void Scheduling::release() {
   const State &state = threads_[now_.thread];
   if (state.waits == Wait::resource && state.since == blackouts_)
@@ -170,7 +170,7 @@ void Scheduling::release() {
 void Scheduling::dispatch() {
   known_ = true;
   chosen_ = kNone;
-  // Told already; or it goes on, as what leaves the CPU for a moment is not logged.
+  // Reported already; or it goes on, as what leaves the CPU for a moment is not logged.
   if (now_.thread == running_ && (std::exchange(implied_, false) || !habits_.leavings)) {
     about_to_ = Wait::none;
     return ends_wait(running_);
@@ -239,7 +239,7 @@ void Scheduling::left(uint32_t thread) {
   implied_ = false;
 }
 
-/// Where the file does not tell begins of cycles, one begins with the first sign of life of a
+/// Where the file logs no starts of cycles, one starts with the first sign of life of a
 /// thread after the end of the one before.
 void Scheduling::begin_cycle(uint32_t thread) {
   State &state = threads_[thread];

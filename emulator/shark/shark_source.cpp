@@ -91,7 +91,7 @@ void SharkSource::set_clock() {
     clock_.set_rate(index_.rate);
   else
     warn(0, 0,
-         "nothing tells the rate of the clock (cycles_per_msec, or parameter 2 of trace_start): "
+         "nothing gives the rate of the clock (cycles_per_msec, or parameter 2 of trace_start): "
          "times are shown as if its ticks were ns");
   for (uint32_t n = 0; n < files_.size(); n++) {
     const RunIndex &index = files_[n].index;
@@ -117,7 +117,7 @@ std::vector<ThreadFacts> SharkSource::learn_tasks() {
   const std::vector<Task> &tasks = table.tasks();
   if (tasks.size() == ContextTable::kMaxTasks)
     warn(0, 0,
-         fmt::format("the trace has more than {} tasks: those behind are left out", tasks.size()));
+         fmt::format("the trace has more than {} tasks: the others are left out", tasks.size()));
   contexts_ = !tasks.empty();
   std::vector<uint32_t> order(tasks.size());
   std::iota(order.begin(), order.end(), 0);

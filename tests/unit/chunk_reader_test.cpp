@@ -142,7 +142,7 @@ TEST(ChunkReader, DoesNotLetOneWildTimeDragAllLaterEventsAlong) {
   EXPECT_EQ(result.events[2].time, 200u);
   EXPECT_EQ(result.events[3].time, 210u);
   EXPECT_EQ(result.catalog.end, 300u);
-  EXPECT_EQ(result.sink.count("behind the end of the trace"), 1u);
+  EXPECT_EQ(result.sink.count("after the end of the trace"), 1u);
 }
 
 TEST(ChunkReader, TellsWhatDoesNotBelongAndReadsOn) {
@@ -163,7 +163,7 @@ TEST(ChunkReader, TellsWhatDoesNotBelongAndReadsOn) {
       {"an id for context 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_id, 0, 5); }, false},
       {"cycles_per_msec is 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_cycles_per_msec); },
        false},
-      {"a chunk begins without cycles_per_msec",
+      {"a chunk starts without cycles_per_msec",
        [](ChunkBuilder &c) { c.record(FTrace_EVT_next_chunk).record(FTrace_EXT_format, 1); }},
       {"chunk 7 stands where chunk 1 should",
        [](ChunkBuilder &c) { c.record(FTrace_EXT_chunk, 0, 7); }},

@@ -163,7 +163,7 @@ void FamilyCapture::fill_probes() {
   for (const ProbedFile &file : probes_)
     for (const Probe &probe : file.probes) {
       if (bpf_map_update_elem(map, &number, &probe.what, BPF_ANY) != 0)
-        fail_bpf("tell the BPF program of a probe", errno);
+        fail_bpf("give a probe to the BPF program", errno);
       number++;
     }
 }

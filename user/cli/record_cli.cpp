@@ -131,7 +131,7 @@ void add_send_options(CLI::App &app, RecordOptions &options) {
                  "Send the trace to `ovnitrace collect` there instead of writing it here: "
                  "tcp://HOST[:PORT], where "
                  "nothing is lost, or udp://HOST[:PORT], the tracer's datagrams, where what is "
-                 "lost is told")
+                 "lost is reported")
       ->type_name("URL");
   app.add_option("--key", options.key_file,
                  "With --send tcp://…: file with the secret that the collector has too; all is "
@@ -184,7 +184,7 @@ void check_target(const RecordOptions &options) {
   if (options.command.empty() && !attaches)
     throw Error("nothing to trace: give a program after --, as in `sudo ovnitrace -- ./app`, a "
                 "process with "
-                "-p PID, or -a for the whole machine. `ovnitrace --help` tells more",
+                "-p PID, or -a for the whole machine. see `ovnitrace --help`",
                 kExitUsage);
   if (!options.command.empty() && !options.pids.empty())
     throw Error("either a program after -- or -p PID, not both", kExitUsage);

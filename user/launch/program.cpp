@@ -56,7 +56,7 @@ std::string ProgramEnd::text() const {
 Program::Program(const std::vector<std::string> &argv, const Identity &identity)
     : command_(argv.at(0)) {
   int gate[2], failure[2];
-  // A socket and no pipe, because writing to it when the child is gone can be told not to signal.
+  // A socket and no pipe, because writing to it when the child is gone can be asked not to signal.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0)
     throw Error(fmt::format("cannot start {}: {}", command_, std::strerror(errno)));
   if (pipe2(failure, O_CLOEXEC) != 0) {
@@ -121,7 +121,7 @@ void Program::open_gate() {
   end_if_signalled();
   char go = 1;
   int error = 0;
-  // A child that was killed at the gate is no error of ours: wait() tells how it ended.
+  // A child that was killed at the gate is no error of ours: wait() says how it ended.
   if (send(gate_, &go, 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
     error = errno;
   close(gate_);

@@ -84,7 +84,7 @@ void ChunkAssembler::record(const ftrace_record &record) {
   const uint8_t code = code_of(record.code);
   const CodeKind kind = kCodeKinds[code];
   const uint64_t events = events_of(record);
-  if (!open_) // behind its own end: no sender of ours does so
+  if (!open_) // after its own end: no sender of ours does so
     return;
   if (code == FTrace_EVT_next_chunk || code == FTrace_EVT_trace_stop) {
     last_time_ = std::max(last_time_, ftrace_record_tsc(&record));

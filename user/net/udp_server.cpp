@@ -180,7 +180,7 @@ void UdpServer::end(std::map<Key, Sender>::iterator at) {
         counts.taken, counts.lost, counts.repeated, counts.reordered, counts.late, counts.wrong,
         counts.events_lost, counts.dropped);
     incomplete_ |= !whole;
-    // What is none of its datagrams is perhaps not of this sender, but then who can tell?
+    // What is none of its datagrams is perhaps not of this sender, but nobody can know.
     const char *verdict =
         !whole ? ": error: not whole"
         : counts.wrong

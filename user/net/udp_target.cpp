@@ -46,8 +46,8 @@ UdpTarget::UdpTarget(const Endpoint &collector, const std::string &name, uint32_
     packer_.name(name);
 }
 
-/// An error may be that of a datagram before: nobody listened there. It is told once, so the next
-/// try sends this one.
+/// An error may be that of a datagram before: nobody listened there. It is reported once, so the
+/// next try sends this one.
 void UdpTarget::send(const Datagram &datagram) {
   constexpr int kTries = 2;
   const std::string bytes = write_datagram(datagram);
@@ -95,7 +95,7 @@ void UdpTarget::discard() noexcept {
     for (int n = 0; n < kEnds; n++)
       packer_.end(0, 0);
   } catch (const std::exception &) {
-    // it is told there that we never ended
+    // the collector reports that we never ended
   }
 }
 

@@ -99,7 +99,7 @@ std::optional<uint64_t> Reader::code_offset(uint64_t address) {
   return {};
 }
 
-/// The kernel puts a probe wherever it is told to: anywhere but on a nop it could break the
+/// The kernel puts a probe wherever it is asked to: anywhere but on a nop it could break the
 /// program, and on a longer nop than usdt.h's too.
 bool Reader::is_nop(uint64_t offset) {
   char bytes[8];

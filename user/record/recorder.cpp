@@ -144,7 +144,7 @@ void Recorder::read_life() {
     if (bytes == sizeof(life_record))
       take_life(*static_cast<const life_record *>(message));
   };
-  // Another CPU may be interrupted while it writes a message; those behind it may be of threads
+  // Another CPU may be interrupted while it writes a message; later ones may be of threads
   // whose transitions come next. It has preemption disabled: it will be done soon.
   for (int tries = 0; !life_.drain(until, take) && tries < kMostTries; tries++)
     usleep(kTryUs);
@@ -165,8 +165,8 @@ uint64_t Recorder::skipped_runs_now() const {
 }
 
 /// Runs that the kernel skipped, and creations, renamings and exits that found no room, since the
-/// last look: on which CPU is not known, and whose later transitions are told wrong without them is
-/// not either, so all CPUs are in the dark for that time. Everything that was written so far is
+/// last look: on which CPU is not known, and whose later transitions are shown wrong without them
+/// is not either, so all CPUs are in the dark for that time. Everything that was written so far is
 /// older than the last look, because a look notes the producers' positions before it comes here.
 void Recorder::notice_losses_somewhere() {
   uint64_t now = std::min<uint64_t>(monotonic_ns(), end_);

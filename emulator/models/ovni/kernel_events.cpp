@@ -114,7 +114,7 @@ void exec(ModelContext &ctx, const Event &event) {
   if (old != kNone && catalog.threads[old].pid == info.pid)
     put(ctx, old, ThreadState::Dead, kNone);
   else if (ctx.system.threads()[event.thread].state !=
-           ThreadState::Unknown) // else its begin was not seen
+           ThreadState::Unknown) // else its start was not seen
     ctx.faults.add(event, [&] {
       return fmt::format("{} goes on with execve of thread {}, which its process does not have",
                          who(ctx, event.thread), event.par2);
@@ -124,7 +124,7 @@ void exec(ModelContext &ctx, const Event &event) {
   put(ctx, event.thread, ThreadState::Running, event.cpu);
 }
 
-/// The real state of a thread at the start. Events of other CPUs may have told more by now.
+/// The real state of a thread at the start. Events of other CPUs may have said more by now.
 void snapshot(ModelContext &ctx, const Event &event) {
   const Thread &thread = ctx.system.threads()[event.thread];
   uint32_t state = event.par2 & FTRACE_SNAPSHOT_STATE_MASK;
@@ -150,8 +150,8 @@ void snapshot(ModelContext &ctx, const Event &event) {
     put(ctx, event.thread, ThreadState(state), cpu);
 }
 
-/// Told to who lacks the events before. In the blackout of what is forgotten: all events of this
-/// thread are kept from here on.
+/// For a reader that lacks the events before. In the blackout of what is forgotten: all events of
+/// this thread are kept from here on.
 void state(ModelContext &ctx, const Event &event) {
   if (event.cpu != kNone && ctx.system.cpus()[event.cpu].blackout == Blackout::forgotten)
     ctx.system.set_whole(event.thread);

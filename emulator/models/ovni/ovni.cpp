@@ -16,7 +16,7 @@ namespace ovni_model_parts {
 namespace {
 
 /// PRV type 6: the number of the CPU + 1, 0 for none. With several nodes numbers would repeat, so
-/// there it is the position in the list of all CPUs + 1. The virtual CPU is told as none.
+/// there it is the position in the list of all CPUs + 1. The virtual CPU is shown as none.
 int64_t cpu_value(const System &system, uint32_t cpu) {
   if (cpu == kNone || system.cpus()[cpu].index == kNone)
     return 0;

@@ -68,8 +68,8 @@ void act(ModelContext &ctx, const Event &event, ThreadAction action, uint32_t cp
   place(ctx, event, event.thread, kStateAfter[size_t(action)], cpu);
 }
 
-/// The CPU in the payload: its number in the loom, -1 for the virtual one. False, and told, if the
-/// payload is too short or there is no such CPU.
+/// The CPU in the payload: its number in the loom, -1 for the virtual one. False, and reported, if
+/// the payload is too short or there is no such CPU.
 bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
   int32_t index;
   if (!read_payload(event, 0, index)) {
@@ -96,7 +96,7 @@ void execute(ModelContext &ctx, const Event &event) {
   act(ctx, event, ThreadAction::execute, cpu);
 }
 
-/// Where a thread is that was never told to be anywhere: on the virtual CPU.
+/// Where a thread is of which no place is known: on the virtual CPU.
 uint32_t present_cpu(const ModelContext &ctx, uint32_t thread) {
   const Thread &t = ctx.system.threads()[thread];
   return t.cpu != kNone ? t.cpu : ctx.system.virtual_cpu(t.node);
