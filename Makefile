@@ -141,9 +141,9 @@ $(B)/tests/programs/%_shared: tests/linked/%.cpp $(B)/$(SO)
 $(B)/tests/bench/%: tests/bench/%.cpp $(B)/libemulator.a $(B)/libovnitrace.a
 	@echo "  BENCH    $@"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) $(USER_LIBS) $(LIB_LIBS)
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $(filter-out %.h %.a,$^) $(filter %.a,$^) $(USER_LIBS) $(LIB_LIBS)
 
-$(B)/tests/bench/capture_bench: $(call objects,user/record/service_thread.cpp user/ring/ring_buffer.cpp) \
+$(B)/tests/bench/capture_bench: $(call objects,user/chunk/service_thread.cpp user/ring/ring_buffer.cpp) \
   $(B)/tests/bench/bare_ring.skel.h
 
 # Every parser under libFuzzer, with the emulator compiled once more for it. An archive, of which each

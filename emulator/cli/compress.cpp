@@ -5,8 +5,8 @@
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/compress/chunk_frame.h"
 #include "emulator/compress/compress_trace.h"
+#include "emulator/format/chunk_frame.h"
 #include "emulator/input/missing_records.h"
 
 #include <CLI/App.hpp>

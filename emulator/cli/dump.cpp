@@ -8,7 +8,7 @@
 #include "emulator/cli/warnings.h"
 #include "emulator/dump/callers.h"
 #include "emulator/dump/dump_line.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 
 #include <memory>
 

@@ -8,8 +8,8 @@
 #include "emulator/cli/run.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/convert/convert.h"
-#include "emulator/input/open.h"
-#include "emulator/ovni/export_trace.h"
+#include "emulator/export/export_trace.h"
+#include "emulator/open/open_trace.h"
 #include "emulator/ovni/stream_dir.h"
 
 #include <CLI/App.hpp>

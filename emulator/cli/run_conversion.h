@@ -4,7 +4,7 @@
 #pragma once
 
 #include "emulator/convert/convert.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 
 #include <vector>
 

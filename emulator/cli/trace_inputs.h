@@ -2,7 +2,7 @@
 // The inputs of a command line, with the offsets of their clocks.
 #pragma once
 
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 
 #include <string>
 #include <vector>

@@ -3,9 +3,9 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
-#include "emulator/compress/chunk_frame.h"
-#include "emulator/compress/frame_reader.h"
+#include "emulator/format/chunk_frame.h"
 #include "emulator/format/chunk_header.h"
+#include "emulator/format/frame_reader.h"
 #include "emulator/input/trace_dir.h"
 
 #include <fcntl.h>

@@ -5,9 +5,9 @@
 #include "emulator/convert/prv_rows.h"
 #include "emulator/convert/views.h"
 #include "emulator/core/replay.h"
-#include "emulator/input/open.h"
 #include "emulator/models/json_model.h"
 #include "emulator/models/registry.h"
+#include "emulator/open/open_trace.h"
 
 #include <algorithm>
 

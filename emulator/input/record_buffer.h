@@ -2,7 +2,7 @@
 // Reads a file of FTrace records in blocks, so that memory does not depend on its size.
 #pragma once
 
-#include "emulator/compress/frame_reader.h"
+#include "emulator/format/frame_reader.h"
 
 #include <ovnitrace/ftrace_record.h>
 

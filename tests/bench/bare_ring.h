@@ -3,7 +3,7 @@
 // writes the records to a file as they are: what BPF ring buffers cost at the least.
 #pragma once
 
-#include "user/record/service_thread.h"
+#include "user/chunk/service_thread.h"
 #include "user/ring/ring_buffer.h"
 
 #include "tests/bench/bare_ring.skel.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // FrameReader with any bytes as a file, and FrameCompressor with any bytes as a chunk.
 #include "emulator/base/unique_fd.h"
-#include "emulator/compress/chunk_frame.h"
-#include "emulator/compress/frame_reader.h"
+#include "emulator/format/chunk_frame.h"
+#include "emulator/format/frame_reader.h"
 
 #include <sys/mman.h>
 

@@ -3,7 +3,7 @@
 // nothing else.
 #include "emulator/convert/convert.h"
 #include "emulator/dump/dump_line.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "emulator/summary/summarizer.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"

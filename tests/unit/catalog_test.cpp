@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is known of a trace before its first event: emulator/input/catalog and thread_table.
 #include "emulator/base/error.h"
-#include "emulator/input/open.h"
 #include "emulator/input/thread_table.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

@@ -2,8 +2,8 @@
 // One chunk file, good and broken: emulator/input/chunk_file.
 #include "emulator/base/error.h"
 #include "emulator/input/merge.h"
-#include "emulator/input/open.h"
 #include "emulator/input/tick_clock.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

@@ -3,7 +3,7 @@
 #include "user/chunk/chunk_writer.h"
 
 #include "emulator/format/thread_state.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/chunk_list.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"

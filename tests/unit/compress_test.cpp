@@ -3,10 +3,10 @@
 // emulator/compress.
 #include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
-#include "emulator/compress/chunk_frame.h"
 #include "emulator/compress/compress_trace.h"
-#include "emulator/compress/frame_reader.h"
-#include "emulator/input/open.h"
+#include "emulator/format/chunk_frame.h"
+#include "emulator/format/frame_reader.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

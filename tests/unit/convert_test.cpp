@@ -4,7 +4,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/cli/trace_inputs.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

@@ -7,7 +7,7 @@
 #include "emulator/dump/dump_line.h"
 #include "emulator/format/code_kind.h"
 #include "emulator/format/event_names.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The flight recorder keeps the last chunks of each CPU, and what it keeps is a trace: user/chunk.
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/chunks.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"

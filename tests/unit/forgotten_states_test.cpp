@@ -2,8 +2,8 @@
 // What a flight recorder has kept shows the threads' real states, not Unknown: hundreds of random
 // schedules, recorded by the real writers and read by the real reader, against what was simulated.
 #include "emulator/core/replay.h"
-#include "emulator/input/open.h"
 #include "emulator/models/registry.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/chunks.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The merge of all files by time: emulator/input/merge.
 #include "emulator/base/error.h"
-#include "emulator/input/open.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

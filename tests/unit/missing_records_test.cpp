@@ -4,7 +4,7 @@
 #include "emulator/compress/compress_trace.h"
 #include "emulator/convert/convert.h"
 #include "emulator/input/missing_records.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "emulator/summary/summarizer.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"

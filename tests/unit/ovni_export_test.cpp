@@ -4,7 +4,7 @@
 // anew: which event is legal in which state, and no two running threads on a physical CPU in any
 // order of the events of one instant.
 #include "emulator/base/error.h"
-#include "emulator/ovni/exporter.h"
+#include "emulator/export/exporter.h"
 #include "emulator/ovni/ovni_source.h"
 #include "tests/unit/support/ovni_streams.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What ovniemu 1.14 refuses of a stream is told and counted, and its conversion goes on.
 #include "emulator/convert/convert.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/ovni_streams.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // What ovniemu 1.14.0 said of streams, written down: `convert --lint` must say the same. Each
 // verdict is the exit status of `ovniemu -l` on a trace with the same bytes.
 #include "emulator/convert/convert.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/ovni_streams.h"
 
 #include <gtest/gtest.h>

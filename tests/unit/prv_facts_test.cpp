@@ -2,7 +2,7 @@
 // What a converted trace says of itself: its date, and the numbers of its processes.
 #include "emulator/convert/convert.h"
 #include "emulator/core/process_number.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

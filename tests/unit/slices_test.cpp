@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The stream of slices: what is in each, and that together they are what the replay says.
 #include "emulator/core/replay.h"
-#include "emulator/input/open.h"
 #include "emulator/models/registry.h"
+#include "emulator/open/open_trace.h"
 #include "emulator/slices/slicer.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace info`: what is added up, and how it is told.
 #include "emulator/base/human.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/report.h"
 #include "emulator/summary/summarizer.h"

@@ -2,7 +2,7 @@
 // Chunks to the files of a trace directory.
 #pragma once
 
-#include "emulator/compress/chunk_frame.h"
+#include "emulator/format/chunk_frame.h"
 #include "user/chunk/chunk_output.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_queue.h"
 
-#include "user/record/service_thread.h"
+#include "user/chunk/service_thread.h"
 
 #include <new>
 #include <utility>

@@ -2,8 +2,8 @@
 #include "user/chunk/lossy_queue.h"
 
 #include "emulator/format/chunk_header.h"
+#include "user/chunk/service_thread.h"
 #include "user/chunk/small_chunk.h"
-#include "user/record/service_thread.h"
 
 #include <fmt/core.h>
 

@@ -6,7 +6,7 @@
 #include "emulator/base/messages.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/time_option.h"
-#include "emulator/compress/chunk_frame.h"
+#include "emulator/format/chunk_frame.h"
 #include "emulator/format/code_kind.h"
 #include "emulator/format/event_names.h"
 #include "user/cli/number_option.h"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
+#include "user/chunk/trace_directory.h"
 #include "user/net/trace_sink.h"
-#include "user/record/trace_directory.h"
 
 #include <map>
 #include <string>

@@ -2,9 +2,9 @@
 // A capture to a collector, over TCP.
 #pragma once
 
-#include "emulator/compress/chunk_frame.h"
+#include "emulator/format/chunk_frame.h"
+#include "user/chunk/trace_target.h"
 #include "user/net/tcp_link.h"
-#include "user/record/trace_target.h"
 
 #include <cstdint>
 #include <optional>

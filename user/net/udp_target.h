@@ -3,9 +3,9 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
+#include "user/chunk/trace_target.h"
 #include "user/net/datagram_packer.h"
 #include "user/net/endpoint.h"
-#include "user/record/trace_target.h"
 
 #include <cstdint>
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/make_target.h"
 
+#include "user/chunk/directory_target.h"
 #include "user/net/tcp_target.h"
 #include "user/net/udp_target.h"
-#include "user/record/directory_target.h"
 
 #include <fmt/core.h>
 #include <unistd.h>

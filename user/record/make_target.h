@@ -2,8 +2,8 @@
 // Where the options send a capture to.
 #pragma once
 
+#include "user/chunk/trace_target.h"
 #include "user/record/record.h"
-#include "user/record/trace_target.h"
 
 #include <cstdint>
 #include <memory>

@@ -3,8 +3,8 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "user/chunk/service_thread.h"
 #include "user/record/host.h"
-#include "user/record/service_thread.h"
 
 #include <fmt/core.h>
 #include <sys/epoll.h>

@@ -8,6 +8,7 @@
 #include "user/chunk/counted_output.h"
 #include "user/chunk/flight_recorder.h"
 #include "user/chunk/recording_limit.h"
+#include "user/chunk/trace_target.h"
 #include "user/launch/process_watch.h"
 #include "user/launch/program.h"
 #include "user/launch/signals.h"
@@ -16,7 +17,6 @@
 #include "user/record/record.h"
 #include "user/record/recorder.h"
 #include "user/record/trace_json.h"
-#include "user/record/trace_target.h"
 
 #include <deque>
 #include <memory>

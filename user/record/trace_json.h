@@ -4,9 +4,9 @@
 
 #include "user/chunk/buffer_kind.h"
 #include "user/chunk/thread_registry.h"
+#include "user/chunk/trace_directory.h"
 #include "user/record/host.h"
 #include "user/record/recorder.h"
-#include "user/record/trace_directory.h"
 
 #include <cstdint>
 #include <string>

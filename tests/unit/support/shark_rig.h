@@ -5,7 +5,7 @@
 #include "emulator/base/error.h"
 #include "emulator/convert/convert.h"
 #include "emulator/format/event_names.h"
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/shark_builder.h"
 #include "tests/unit/support/temp_dir.h"

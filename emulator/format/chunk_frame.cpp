@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/compress/chunk_frame.h"
+#include "emulator/format/chunk_frame.h"
 
 #include "emulator/base/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/input/open.h"
+#include "emulator/open/open_trace.h"
 
 #include "emulator/base/error.h"
 #include "emulator/input/merge.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "user/chunk/chunk_files.h"
-#include "user/record/trace_target.h"
+#include "user/chunk/trace_target.h"
 
 #include <cstdint>
 #include <string>

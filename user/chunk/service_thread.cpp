@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/record/service_thread.h"
+#include "user/chunk/service_thread.h"
 
 #include "emulator/base/identity.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/record/trace_directory.h"
+#include "user/chunk/trace_directory.h"
 
 #include "emulator/base/error.h"
 

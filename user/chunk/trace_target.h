@@ -3,7 +3,7 @@
 #pragma once
 
 #include "user/chunk/chunk_output.h"
-#include "user/record/trace_directory.h"
+#include "user/chunk/trace_directory.h"
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 // The text of stream.json.
 #pragma once
 
-#include "emulator/ovni/stream_store.h"
+#include "emulator/export/stream_store.h"
 
 #include <string>
 

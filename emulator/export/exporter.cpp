@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/ovni/exporter.h"
+#include "emulator/export/exporter.h"
 
 #include "emulator/base/error.h"
-#include "emulator/ovni/legal_path.h"
+#include "emulator/export/legal_path.h"
 #include "emulator/ovni/stream_format.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/compress/frame_reader.h"
+#include "emulator/format/frame_reader.h"
 
-#include "emulator/compress/chunk_frame.h"
+#include "emulator/format/chunk_frame.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/ovni/stream_store.h"
+#include "emulator/export/stream_store.h"
 
 #include "emulator/base/error.h"
+#include "emulator/export/stream_json.h"
 #include "emulator/ovni/stream_format.h"
-#include "emulator/ovni/stream_json.h"
 
 #include <cerrno>
 #include <cstring>
