@@ -1,22 +1,98 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/record.h"
 
+#include "emulator/base/clock.h"
+#include "emulator/base/human.h"
+#include "emulator/base/identity.h"
+#include "emulator/base/messages.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
-#include "user/record/session.h"
+#include "user/record/closing_report.h"
+#include "user/record/make_target.h"
+#include "user/record/recording.h"
+#include "user/record/traced.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 
 namespace ovnitrace {
 
+namespace {
+
+/// What is known before anything is logged.
+TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Identity &runs_as) {
+  TraceDescription trace;
+  trace.host = describe_host(cpus);
+  trace.possible_cpus = cpus;
+  trace.command = options.command;
+  trace.attached_pids = options.pids;
+  trace.with_children = options.children;
+  trace.user = runs_as.name;
+  trace.families = options.families;
+  trace.ring_bytes = options.ring_bytes;
+  trace.chunk_bytes = options.chunk_bytes;
+  trace.buffer = options.buffer;
+  trace.compress_level = options.compress_level;
+  return trace;
+}
+
+/// Without a program nothing else is to be seen until the end.
+void print_start(const RecordOptions &options, const Traced &traced, const TraceTarget &target) {
+  const std::string until =
+      options.duration ? fmt::format("for {} or until Ctrl-C", human_duration(options.duration))
+      : options.pids.empty() ? "until Ctrl-C"
+                             : "until it ends or Ctrl-C";
+  print("tracing {} {}; the trace goes to {}", traced.description(), until, target.place());
+}
+
+} // namespace
+
+/// Files are made, and connections, by the user they will belong to; the service threads get their
+/// priority while we are root; then we are root no longer, and only then they begin to work.
 RecordResult record(const RecordOptions &options) {
   hold_signals();
   constexpr size_t kFilesOfACpu = 2,
                    kOthers = 64; // ring, chunk file; programs, links, maps, standard streams
   raise_file_limit(size_t(sysconf(_SC_NPROCESSORS_CONF)) * kFilesOfACpu + kOthers);
-  return Session(options).run();
+  const Identity owner = calling_user();
+  const Identity runs_as = options.user.empty() ? owner : user_named(options.user);
+  std::optional<SaveSignal> save_signal;
+  if (options.buffer.kind == BufferKind::kCyc)
+    save_signal.emplace();
+  Traced traced(options, owner, runs_as);
+  const uint32_t cpus = traced.capture().cpus();
+  TraceDescription trace = describe(options, cpus, runs_as);
+  require_memory(options.buffer, uint32_t(trace.host.cpus.size()));
+  std::unique_ptr<TraceTarget> target;
+  {
+    EffectiveIdentity as_owner(owner);
+    target = make_target(options, traced.name(), cpus);
+  }
+  std::unique_ptr<Recording> recording;
+  try {
+    traced.attach();
+    trace.begin = monotonic_ns();
+    trace.offset_to_wall = offset_to_wall_ns();
+    traced.start_program();
+    recording = std::make_unique<Recording>(options, traced, *target, std::move(trace));
+    become(owner, runs_as.uid != owner.uid); // to signal the program
+    recording->start(save_signal ? save_signal->file() : -1);
+    if (!traced.is_program() && !options.quiet)
+      print_start(options, traced, *target);
+  } catch (...) {
+    recording.reset();
+    become(owner); // what is removed is removed by its owner
+    target->discard();
+    throw;
+  }
+  recording->end(traced.wait());
+  if (!options.quiet)
+    tell_end(recording->trace(), recording->threads(), target->place());
+  return {target->place(), recording->trace().exit_status, what_is_missing(recording->trace())};
 }
 
 } // namespace ovnitrace

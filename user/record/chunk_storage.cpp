@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/record/chunk_storage.h"
+
+#include "user/chunk/chunk_queue.h"
+#include "user/chunk/lossy_queue.h"
+
+#include <utility>
+
+namespace ovnitrace {
+
+ChunkStorage::ChunkStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
+                           std::function<void()> save, std::function<void()> full)
+    : output_(target.output(), cpus) {
+  const size_t chunk_records = options.chunk_bytes / sizeof(ftrace_record);
+  if (options.buffer.kind == BufferKind::kCyc) {
+    auto flight =
+        std::make_unique<FlightRecorder>(output_, cpus, options.buffer.bytes, chunk_records);
+    flight_ = flight.get();
+    if (options.trigger)
+      flight_->set_trigger(options.trigger, options.trigger_saves, std::move(save));
+    store_ = std::move(flight);
+    return;
+  }
+  if (target.may_stall())
+    store_ = std::make_unique<LossyQueue>(output_, cpus, options.spare_chunks, chunk_records);
+  else
+    store_ = std::make_unique<ChunkQueue>(output_, cpus + options.spare_chunks, chunk_records);
+  if (options.buffer.kind == BufferKind::kStop)
+    limit_.emplace(*store_, options.buffer.bytes, std::move(full));
+}
+
+void ChunkStorage::describe(TraceDescription &trace) const {
+  trace.written = output_.records();
+  trace.not_written = output_.losses();
+  trace.dropped = store_->dropped();
+  trace.forgotten = flight_ ? flight_->events_forgotten() : 0;
+  trace.records_dropped = store_->records_dropped();
+  trace.write_error = store_->error();
+}
+
+} // namespace ovnitrace

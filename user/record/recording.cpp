@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/record/recording.h"
+
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
+#include "user/record/closing_report.h"
+#include "user/record/make_target.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <utility>
+
+namespace ovnitrace {
+
+Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &target,
+                     TraceDescription trace)
+    : options_(options), traced_(traced), target_(target), trace_(std::move(trace)),
+      storage_(
+          options, target, traced.capture().cpus(),
+          [this] { requests_->ask(CaptureRequests::kSave); },
+          [this] { requests_->ask(CaptureRequests::kFull); }),
+      recorder_(traced.capture(), traced.families(), storage_.sink(), trace_.begin) {}
+
+/// A trace that is to be overwritten is removed last, when the new one can be written and the
+/// program runs.
+void Recording::start(int save_signal) {
+  target_.prepare(description(nullptr));
+  trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  traced_.open_gate();
+  target_.begin();
+  const bool has_limit = traced_.is_program() && options_.duration;
+  if (options_.buffer.kind != BufferKind::kJtn || has_limit)
+    requests_.emplace(
+        save_signal, [this] { save(); }, [this](CaptureRequests::Request why) { stop_early(why); });
+  if (has_limit)
+    requests_->stop_in(options_.duration);
+  recorder_.start();
+}
+
+TraceTarget::Description Recording::description(const ThreadRegistry *threads) const {
+  return [this, threads](const Put &put) { write_json(trace_, threads, put); };
+}
+
+/// ns in which a collector must take what waits for it: a minute, and a second for each MiB.
+uint64_t Recording::sending_time() const {
+  constexpr uint64_t kSecond = 1'000'000'000, kLeast = 60 * kSecond;
+  const uint64_t waiting =
+      options_.buffer.kind == BufferKind::kJtn
+          ? (trace_.host.cpus.size() + options_.spare_chunks) * options_.chunk_bytes
+          : trace_.host.cpus.size() * options_.buffer.bytes;
+  return kLeast + (waiting >> 20) * kSecond;
+}
+
+/// What a flight recorder holds now, as a trace of its own beside the one that is written at the
+/// end.
+void Recording::save() {
+  std::lock_guard lock(ending_);
+  if (ended_)
+    return;
+  FlightRecorder &flight = *storage_.flight();
+  const uint32_t cpus = trace_.possible_cpus;
+  std::string place = "a trace of its own";
+  try {
+    const std::unique_ptr<TraceTarget> target =
+        make_save_target(options_, traced_.name(), cpus, target_, saves_);
+    place = target->place();
+    target->end_by(monotonic_ns() + sending_time());
+    recorder_.flush();
+    TraceDescription saved = trace_;
+    const auto describe = [&](const Put &put) { write_json(saved, nullptr, put); };
+    saved.how = "saved while the capture went on";
+    target->begin();
+    CountedOutput output(target->output(), cpus);
+    saved.end = monotonic_ns();
+    const bool whole = flight.save(output, saved.end) == 0;
+    saved.written = output.records();
+    saved.not_written = output.losses();
+    saved.write_error = output.error();
+    target->end(describe, events_lost(saved));
+    if (!whole)
+      throw Error(output.error());
+    if (!options_.quiet)
+      print("saved to {} (see it with ovnitrace convert); recording goes on", place);
+  } catch (const std::exception &error) {
+    flight.rearm();
+    print("error: cannot save to {}: {}", place, error.what());
+  }
+  if (options_.trigger && flight.triggers_spent() && !std::exchange(told_triggers_spent_, true))
+    print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
+          options_.trigger_saves);
+}
+
+/// The program goes on untraced; without one there is nothing to wait for.
+void Recording::stop_early(CaptureRequests::Request why) {
+  std::lock_guard lock(ending_);
+  if (ended_)
+    return;
+  end_capture();
+  stopped_early_ = why == CaptureRequests::kFull
+                       ? fmt::format("{} bytes were recorded", options_.buffer.bytes)
+                       : "the time was over";
+  if (!options_.quiet)
+    print("{}: tracing stopped{}", stopped_early_,
+          traced_.is_program() ? "; the program goes on untraced" : "");
+  if (!traced_.is_program())
+    kill(getpid(), SIGTERM);
+}
+
+void Recording::end_capture() {
+  ended_ = true;
+  trace_.end = monotonic_ns();
+  recorder_.end_at(trace_.end);
+  traced_.detach();
+  trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - trace_.tracer_cpu;
+  target_.end_by(monotonic_ns() + sending_time());
+  recorder_.finish();
+  storage_.close();
+}
+
+void Recording::end(const Traced::End &end) {
+  {
+    std::lock_guard lock(ending_); // a save copies the description
+    trace_.how = end.how;
+    trace_.exit_status = end.exit_status;
+  }
+  end_on_second_signal();
+  traced_.release_signals(); // they are not waited for any more
+  {
+    std::lock_guard lock(ending_);
+    if (!ended_)
+      end_capture();
+  }
+  requests_.reset();
+  if (!stopped_early_.empty())
+    trace_.how = fmt::format("{} and tracing stopped{}", stopped_early_,
+                             traced_.is_program() ? "; later the program " + trace_.how : "");
+  trace_.finished = true;
+  trace_.counts = recorder_.counts();
+  trace_.life_lost = recorder_.life_lost();
+  trace_.skipped_runs = recorder_.skipped_runs();
+  trace_.user_refused = traced_.families() ? traced_.families()->user_refused() : 0;
+  trace_.records = recorder_.records();
+  storage_.describe(trace_);
+  trace_.events = recorder_.events() - trace_.dropped.counted;
+  for (const EventLoss &loss : trace_.not_written)
+    trace_.events -= std::min(trace_.events, loss.counted);
+  end_target();
+  if (!traced_.is_program() && is_incomplete(trace_))
+    trace_.exit_status = kExitIncomplete;
+  else if (!trace_.write_error.empty() && trace_.exit_status == 0)
+    trace_.exit_status = kExitFailure;
+}
+
+void Recording::end_target() {
+  target_.end_by(monotonic_ns() + sending_time());
+  try {
+    target_.end(description(&recorder_.threads()), events_lost(trace_));
+  } catch (const Error &error) {
+    if (trace_.write_error.empty())
+      trace_.write_error = error.what();
+    try {
+      target_.end_briefly(description(nullptr));
+    } catch (const Error &) {
+      // the first one says why
+    }
+  }
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A capture while it runs, and how it ends.
+#pragma once
+
+#include "user/chunk/trace_target.h"
+#include "user/record/capture_requests.h"
+#include "user/record/chunk_storage.h"
+#include "user/record/record.h"
+#include "user/record/recorder.h"
+#include "user/record/trace_json.h"
+#include "user/record/traced.h"
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace ovnitrace {
+
+/// From the reader that waits to the finished trace. Members are destroyed in the reverse order.
+class Recording {
+public:
+  /// Makes the service threads, while the process may still raise their priority; nothing is read
+  /// before start(). What it is given outlives it. `trace` says how it begins.
+  Recording(const RecordOptions &options, Traced &traced, TraceTarget &target,
+            TraceDescription trace);
+
+  /// The process is the owner of the trace now: the target is made ready, the program runs and
+  /// chunks come. `save_signal`: of a SaveSignal, -1: none. Throws Error.
+  void start(int save_signal);
+  /// What is traced has ended so: ends the trace. To be called once.
+  void end(const Traced::End &end);
+
+  const TraceDescription &trace() const { return trace_; }
+  size_t threads() const { return recorder_.threads().count(); } ///< that were seen; after end()
+
+private:
+  TraceTarget::Description description(const ThreadRegistry *threads) const;
+  uint64_t sending_time() const;
+  void save();
+  void stop_early(CaptureRequests::Request why);
+  void end_capture();
+  void end_target();
+
+  const RecordOptions &options_;
+  Traced &traced_;
+  TraceTarget &target_;
+  TraceDescription trace_;
+  ChunkStorage storage_;
+  Recorder recorder_;
+  std::mutex ending_; ///< a save or the end, not both
+  bool ended_ = false;
+  std::string stopped_early_; ///< why tracing stopped while the program went on; empty: it did not
+  unsigned saves_ = 0;
+  bool told_triggers_spent_ = false;
+  std::optional<CaptureRequests> requests_; ///< of a flight recorder or a limit
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/record/traced.h"
+
+#include "emulator/base/clock.h"
+#include "emulator/base/human.h"
+#include "emulator/base/messages.h"
+#include "emulator/base/printable.h"
+#include "user/launch/file_limit.h"
+#include "user/probe/find_probes.h"
+
+#include <fmt/core.h>
+
+#include <csignal>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+CaptureParameters capture_parameters(const RecordOptions &options) {
+  return {.trace_all = options.all,
+          .transitions = options.families.has(FTRACE_FAMILY_TASK),
+          .targets = options.pids,
+          .only_targets = !options.children,
+          .ring_bytes = options.ring_bytes};
+}
+
+/// Without a program signals end the capture, and they may come while it is being made ready.
+std::optional<StopSignals> stop_signals(const RecordOptions &options) {
+  if (!options.command.empty())
+    return std::nullopt;
+  return std::optional<StopSignals>(std::in_place,
+                                    options.buffer.kind == BufferKind::kCyc ? SIGUSR2 : 0);
+}
+
+/// Waits for the end of processes that are not our children; a signal ends the wait too.
+/// `duration`: ns, 0: no limit.
+std::string wait_for_processes(const std::deque<ProcessWatch> &processes, uint64_t duration,
+                               StopSignals &signals) {
+  const uint64_t limit = monotonic_ns() + duration;
+  for (const ProcessWatch &process : processes) {
+    const uint64_t now = monotonic_ns();
+    if (duration && now >= limit)
+      return "the time was over";
+    if (signals.wait(duration ? double(limit - now) / 1e9 : 0, process.file()))
+      return "stopped by a signal";
+    if (!process.ended())
+      return "the time was over";
+  }
+  return processes.size() == 1 ? "the process ended" : "the processes ended";
+}
+
+} // namespace
+
+Traced::Traced(const RecordOptions &options, const Identity &owner, const Identity &runs_as)
+    : options_(options), owner_(owner), runs_as_(runs_as), signals_(stop_signals(options)),
+      capture_(capture_parameters(options)) {
+  for (uint32_t pid : options.pids)
+    processes_.emplace_back(pid);
+}
+
+void Traced::attach() {
+  capture_.attach();
+  end_if_signalled();
+  attach_families();
+  end_if_signalled();
+  if (options_.all || !options_.pids.empty())
+    capture_.snapshot();
+}
+
+/// What the kernel lacks for a family is told, and the rest of it captured.
+void Traced::attach_families() {
+  FamilySet wanted = options_.families & families_of_tracepoints();
+  std::vector<ProbedFile> probes = find_user_probes();
+  end_if_signalled();
+  if (!probes.empty() && !capture_parameters(options_).transitions)
+    print("user events without the scheduler's (--filter sched,user): their threads are not known");
+  if (!probes.empty())
+    wanted = wanted | (options_.families & families_of_programs());
+  if (!wanted.bits())
+    return;
+  families_.emplace(capture_, wanted, std::move(probes), owner_.uid);
+  for (const std::string &name : families_->absent())
+    print("this kernel has no {}: its events are not captured", name);
+  families_->attach();
+  for (const std::string &why : families_->refused())
+    print("{}", why);
+}
+
+/// Files of a program are opened with the rights of who will run it; those of a process that runs
+/// already with ours, as it need not be his.
+std::vector<ProbedFile> Traced::find_user_probes() {
+  if (!(options_.families & families_of_programs()).bits())
+    return {};
+  raise_file_limit(kMostProbedFiles);
+  const ProbeSearch search = {.program = is_program() ? options_.command[0] : "",
+                              .identity = runs_as_,
+                              .pids = options_.pids,
+                              .files = options_.probe_files};
+  FoundProbes found;
+  {
+    std::optional<EffectiveIdentity> as_user;
+    if (processes_.empty())
+      as_user.emplace(runs_as_);
+    found = find_probes(search);
+  }
+  if (found.left_out)
+    print("{} more with probes of user events not watched: name those that you want with --probe",
+          human_count(found.left_out, "file", "files"));
+  return std::move(found.files);
+}
+
+void Traced::start_program() {
+  if (!is_program())
+    return;
+  capture_.follow_children_of_caller(true);
+  program_.emplace(options_.command, runs_as_);
+  capture_.follow_children_of_caller(false);
+}
+
+void Traced::open_gate() {
+  if (program_)
+    program_->open_gate();
+}
+
+Traced::End Traced::wait() {
+  if (program_) {
+    const ProgramEnd end = program_->wait();
+    capture_.await_last_switch();
+    return {end.text(), end.exit_status()};
+  }
+  if (!processes_.empty())
+    return {wait_for_processes(processes_, options_.duration, *signals_)};
+  return {signals_->wait(double(options_.duration) / 1e9) ? "stopped by a signal"
+                                                          : "the time was over"};
+}
+
+void Traced::detach() {
+  if (families_)
+    families_->detach();
+  capture_.detach();
+}
+
+std::string Traced::name() const {
+  if (is_program())
+    return options_.command[0];
+  return processes_.empty() ? "system" : processes_.front().name();
+}
+
+std::string Traced::description() const {
+  if (processes_.empty())
+    return "every thread of the machine";
+  std::string what = processes_.size() == 1 ? "process" : "processes";
+  for (size_t n = 0; n < processes_.size(); n++)
+    what += fmt::format("{} {} ({})", n ? "," : "", options_.pids[n],
+                        printable_line(processes_[n].name()));
+  return what + (options_.children ? " with children" : " without children");
+}
+
+} // namespace ovnitrace

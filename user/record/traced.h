@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is traced: a program that we run, processes that are alive, or the whole machine.
+#pragma once
+
+#include "emulator/base/identity.h"
+#include "user/bpf/capture.h"
+#include "user/bpf/family_capture.h"
+#include "user/launch/process_watch.h"
+#include "user/launch/program.h"
+#include "user/launch/signals.h"
+#include "user/record/record.h"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Events are logged from attach() to detach(). Members are destroyed in the reverse order.
+class Traced {
+public:
+  /// How it ended.
+  struct End {
+    std::string how; ///< in words
+    int exit_status = 0;
+  };
+
+  /// Loads the BPF programs. `options`, `owner` (of the trace) and `runs_as` (the program) outlive
+  /// it. Throws Error.
+  Traced(const RecordOptions &options, const Identity &owner, const Identity &runs_as);
+
+  /// From now on events are logged; those of a program come with start_program(). Throws Error.
+  void attach();
+  /// The program is a child now, traced from its first instant, and waits for open_gate(). Nothing
+  /// if none is to run. Throws Error.
+  void start_program();
+  /// The program may go on.
+  void open_gate();
+  /// Until the program or the processes have ended, a signal came or the time was over.
+  End wait();
+  /// Nothing is logged any more.
+  void detach();
+  /// Signals have their usual effect again.
+  void release_signals() { signals_.reset(); }
+
+  bool is_program() const { return !options_.command.empty(); }
+  /// Of the program or the first process, or "system".
+  std::string name() const;
+  /// Without a program: what it is, in words.
+  std::string description() const;
+
+  Capture &capture() { return capture_; }
+  FamilyCapture *families() { return families_ ? &*families_ : nullptr; } ///< after attach()
+
+private:
+  void attach_families();
+  std::vector<ProbedFile> find_user_probes();
+
+  const RecordOptions &options_;
+  const Identity &owner_, &runs_as_;
+  std::optional<StopSignals> signals_; ///< without a program
+  Capture capture_;
+  std::deque<ProcessWatch> processes_;    ///< options.pids
+  std::optional<FamilyCapture> families_; ///< with families beyond the scheduler's
+  std::optional<Program> program_;
+};
+
+} // namespace ovnitrace
