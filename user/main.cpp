@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The ovnitrace command.
+#include "emulator/base/messages.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
 #include "user/cli/collect_cli.h"
@@ -10,6 +11,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -55,12 +57,14 @@ constexpr const char *kFooter =
     "  sudo -E ovnitrace -- ./app                what the rules of sudo let through\n"
     "  sudo env \"PATH=$PATH\" ovnitrace -- app\n"
     "  sudo ovnitrace -- env OMP_NUM_THREADS=1 \"LD_LIBRARY_PATH=$LD_LIBRARY_PATH\" ./app\n"
-    "or give ovnitrace file capabilities, and run it without sudo (README).";
+    "or give ovnitrace file capabilities, and run it without sudo (docs/usage.md).";
 
 } // namespace
 
 int main(int argc, char **argv) {
   ovnitrace::open_standard_streams();
+  const char *log = std::getenv("OVNITRACE_LOG");
+  ovnitrace::set_debug_log(log && std::strcmp(log, "debug") == 0);
   std::vector<std::string> command = take_command(argc, argv);
   CLI::App app("What the Linux scheduler did to your threads, as a Paraver timeline.\n"
                "Records every transition of every thread of a program with eBPF, then converts.\n"

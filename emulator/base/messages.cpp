@@ -12,11 +12,20 @@ namespace ovnitrace {
 namespace {
 
 std::string g_program_name = "ovnitrace";
+bool g_debug_log = false;
 
 } // namespace
 
 void set_program_name(const std::string &name) {
   g_program_name = name;
+}
+
+void set_debug_log(bool on) {
+  g_debug_log = on;
+}
+
+bool has_debug_log() noexcept {
+  return g_debug_log;
 }
 
 void print_text(const std::string &text) noexcept {

@@ -22,4 +22,15 @@ void print(fmt::format_string<Arguments...> format, Arguments &&...arguments) {
   print_text(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
+/// Whether log_debug() prints. It does not before this is called.
+void set_debug_log(bool on);
+bool has_debug_log() noexcept;
+
+/// Prints "PROGRAM: debug: text", for whoever looks for why a capture is not as it should be.
+template <typename... Arguments>
+void log_debug(fmt::format_string<Arguments...> format, Arguments &&...arguments) {
+  if (has_debug_log())
+    print_text("debug: " + fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
 } // namespace ovnitrace

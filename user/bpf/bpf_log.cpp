@@ -2,6 +2,7 @@
 #include "user/bpf/bpf_log.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "user/bpf/preflight.h"
 
 #include <bpf/bpf.h>
@@ -9,6 +10,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <string_view>
 
 namespace ovnitrace {
 
@@ -22,11 +24,15 @@ std::string &text() {
 }
 
 int collect(libbpf_print_level level, const char *format, va_list arguments) {
-  if (level == LIBBPF_DEBUG || text().size() > kMaxLog)
+  const bool collected = level != LIBBPF_DEBUG && text().size() <= kMaxLog;
+  if (!collected && !has_debug_log())
     return 0;
   char line[4096];
   vsnprintf(line, sizeof(line), format, arguments);
-  text() += line;
+  std::string_view shown = line;
+  log_debug("{}", shown.substr(0, shown.find_last_not_of('\n') + 1));
+  if (collected)
+    text() += line;
   return 0;
 }
 
@@ -35,6 +41,22 @@ int collect(libbpf_print_level level, const char *format, va_list arguments) {
 void collect_bpf_log() {
   libbpf_set_print(collect);
   text().clear();
+}
+
+void log_bpf_object(bpf_object *object) {
+  bpf_program *program = nullptr;
+  bpf_object__for_each_program(program, object) {
+    const char *name = bpf_program__name(program), *section = bpf_program__section_name(program);
+    if (bpf_program__autoload(program))
+      log_debug("program {} ({}): {} instructions", name, section, bpf_program__insn_cnt(program));
+    else
+      log_debug("program {} ({}): not loaded", name, section);
+  }
+  bpf_map *map = nullptr;
+  bpf_object__for_each_map(map, object) {
+    log_debug("map {}: {} entries, keys of {} and values of {} bytes", bpf_map__name(map),
+              bpf_map__max_entries(map), bpf_map__key_size(map), bpf_map__value_size(map));
+  }
 }
 
 void fail_bpf(const std::string &what, int error) {

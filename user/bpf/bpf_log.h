@@ -9,8 +9,12 @@ struct bpf_object;
 
 namespace ovnitrace {
 
-/// Begins to collect libbpf's warnings anew; nothing is printed.
+/// Starts to collect libbpf's warnings anew. They are printed only in the debug log, which has all
+/// that libbpf says.
 void collect_bpf_log();
+
+/// The programs and maps of an object that is loaded, into the debug log.
+void log_bpf_object(bpf_object *object);
 
 /// Throws the Error of a failed call: `what` was tried, `error` is an errno, positive or negative.
 [[noreturn]] void fail_bpf(const std::string &what, int error);

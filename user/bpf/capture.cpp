@@ -2,6 +2,7 @@
 #include "user/bpf/capture.h"
 
 #include "emulator/base/clock.h"
+#include "emulator/base/messages.h"
 #include "emulator/base/unique_fd.h"
 #include "user/bpf/bpf_log.h"
 #include "user/bpf/kfuncs.h"
@@ -97,6 +98,7 @@ Capture::Capture(const CaptureParameters &parameters)
 
   if (int error = ovnitrace_bpf__load(o))
     fail_bpf("load the BPF programs", error);
+  log_bpf_object(o->obj);
   create_rings();
   map_stages();
 }
@@ -113,8 +115,10 @@ void Capture::create_rings() {
   int rings = bpf_map__fd(skeleton_->object->maps.rings);
   ring_fds_.assign(cpus_, -1);
   for (uint32_t cpu = 0; cpu < cpus_; cpu++) {
-    if (!is_plugged_in(cpu))
+    if (!is_plugged_in(cpu)) {
+      log_debug("CPU {} is not there: no ring", cpu);
       continue;
+    }
     int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ovnitrace_ring", 0, 0, uint32_t(ring_bytes_),
                             nullptr);
     if (fd < 0)
@@ -122,6 +126,7 @@ void Capture::create_rings() {
     ring_fds_[cpu] = fd;
     if (bpf_map_update_elem(rings, &cpu, &fd, BPF_ANY) != 0)
       fail_bpf(fmt::format("install the ring buffer of CPU {}", cpu), errno);
+    log_debug("CPU {}: a ring of {} bytes", cpu, ring_bytes_);
   }
 }
 
@@ -141,6 +146,7 @@ void Capture::attach() {
     fail_bpf("attach the BPF programs to the scheduler's tracepoints", error);
   __atomic_store_n(&skeleton_->object->data->complete_since, monotonic_ns(), __ATOMIC_RELEASE);
   switches_seen_ = transitions_;
+  log_debug("attached the programs of the scheduler");
 }
 
 void Capture::detach() {

@@ -2,6 +2,7 @@
 #include "user/bpf/family_capture.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "user/bpf/bpf_log.h"
 #include "user/bpf/kfuncs.h"
 #include "user/bpf/preflight.h"
@@ -104,6 +105,7 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
   choose_probes();
   if ((error = families_bpf__load(o)))
     fail_bpf("load the BPF programs of the families " + to_string(families_), error);
+  log_bpf_object(o->obj);
   fill_probes();
   map_counts();
 }
@@ -183,6 +185,9 @@ void FamilyCapture::attach() {
   if (int error = families_bpf__attach(skeleton_->object))
     fail_bpf("attach the BPF programs of the families " + to_string(families_), error);
   refused_ = links_.attach(probes_);
+  for (const ProbedFile &file : probes_)
+    log_debug("{}: {} probes", file.path, file.probes.size());
+  log_debug("attached the programs of the families {}", to_string(families_));
   probes_.clear(); // with their descriptors
 }
 

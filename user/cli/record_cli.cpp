@@ -169,6 +169,10 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
   add_compress_option(app, arguments.compress);
   add_send_options(app, options);
   app.add_flag("-q,--quiet", options.quiet, "No summary on stderr");
+  app.add_flag_callback(
+      "-v,--verbose", [] { set_debug_log(true); },
+      "Print what is loaded, attached, sized and skipped, and libbpf's log; OVNITRACE_LOG=debug in "
+      "the environment does the same");
 }
 
 void require_range(const char *option, uint64_t value, uint64_t least, uint64_t most) {
