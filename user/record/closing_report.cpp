@@ -10,7 +10,7 @@
 
 namespace ovnitrace {
 
-void tell_end(const TraceDescription &trace, size_t threads, const std::string &place) {
+void print_end(const TraceDescription &trace, size_t threads, const std::string &place) {
   if (!trace.command.empty() && trace.exit_status > 128)
     print("{} {}", trace.command[0], trace.how);
   print("{} of {} on {} in {}, {} lost; {} {}", human_count(trace.events, "event", "events"),

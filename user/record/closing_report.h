@@ -11,7 +11,7 @@ namespace ovnitrace {
 
 /// On standard error: how much was captured of how many `threads`, where it is (`place`), and what
 /// is missing.
-void tell_end(const TraceDescription &trace, size_t threads, const std::string &place);
+void print_end(const TraceDescription &trace, size_t threads, const std::string &place);
 
 /// Whether events are missing in the trace.
 bool is_incomplete(const TraceDescription &trace);

@@ -52,7 +52,7 @@ void print_start(const RecordOptions &options, const Traced &traced, const Trace
 } // namespace
 
 /// Files are made, and connections, by the user they will belong to; the service threads get their
-/// priority while we are root; then we are root no longer, and only then they begin to work.
+/// priority while we are root; then we are root no longer, and only then they start to work.
 RecordResult record(const RecordOptions &options) {
   hold_signals();
   constexpr size_t kFilesOfACpu = 2,
@@ -67,6 +67,9 @@ RecordResult record(const RecordOptions &options) {
   const uint32_t cpus = traced.capture().cpus();
   TraceDescription trace = describe(options, cpus, runs_as);
   require_memory(options.buffer, uint32_t(trace.host.cpus.size()));
+  log_debug("{} CPUs, {} chunks of {} bytes on their way; owner uid {}, the program's uid {}",
+            trace.host.cpus.size(), options.spare_chunks, options.chunk_bytes, owner.uid,
+            runs_as.uid);
   std::unique_ptr<TraceTarget> target;
   {
     EffectiveIdentity as_owner(owner);
@@ -91,7 +94,7 @@ RecordResult record(const RecordOptions &options) {
   }
   recording->end(traced.wait());
   if (!options.quiet)
-    tell_end(recording->trace(), recording->threads(), target->place());
+    print_end(recording->trace(), recording->threads(), target->place());
   return {target->place(), recording->trace().exit_status, what_is_missing(recording->trace())};
 }
 

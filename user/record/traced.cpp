@@ -68,7 +68,7 @@ void Traced::attach() {
     capture_.snapshot();
 }
 
-/// What the kernel lacks for a family is told, and the rest of it captured.
+/// What the kernel lacks for a family is reported, and the rest of it captured.
 void Traced::attach_families() {
   FamilySet wanted = options_.families & families_of_tracepoints();
   std::vector<ProbedFile> probes = find_user_probes();
