@@ -5,15 +5,6 @@ namespace ovnitrace {
 
 namespace {
 
-bool tracked(Track track, ThreadState state) {
-  return track == Track::none || state == ThreadState::Running ||
-         (track == Track::active && is_active(state));
-}
-
-const ThreadSet &followed(Track track, const Cpu &cpu) {
-  return track == Track::active ? cpu.shown_active : cpu.shown_running;
-}
-
 void set_bit(std::vector<uint64_t> &mask, uint32_t bit) {
   if (mask.size() <= bit / 64)
     mask.resize(bit / 64 + 1);
@@ -50,18 +41,17 @@ void ChannelBank::first_use(ChannelId id) {
   if (column.scope == Scope::cpu)
     return;
   for (uint32_t t = 0; t < rows; t++)
-    column.rows[t].enable(tracked(column.thread_track, threads_[t].state));
+    column.rows[t].enable(is_tracked(column.thread_track, threads_[t].state));
   if (column.def.bad)
     for (uint32_t t = 0; t < rows; t++)
       thread_dirty_.mark(t, id);
-  if (column.thread_track != Track::none)
-    set_bit(column.thread_track == Track::active ? track_active_ : track_running_, id);
+  set_bit(track_[column.thread_track], id);
   if (column.def.scheduling)
     scheduling_.push_back(id);
   if (column.cpu_track == Track::none)
     return;
   column.copies.assign(cpus_.size(), 0);
-  set_bit(column.cpu_track == Track::active ? copy_active_ : copy_running_, id);
+  set_bit(copy_[column.cpu_track], id);
   for (uint32_t c = 0; c < cpus_.size(); c++)
     cpu_dirty_.mark(c, id);
 }
@@ -108,11 +98,12 @@ void ChannelBank::punctual(ChannelId id, uint32_t row, int64_t value) {
   }
   // The state that the thread has now counts, not the one of the last emission.
   const Thread &thread = threads_[row];
-  if (column.thread_track == Track::none ? !enabled : !tracked(column.thread_track, thread.state))
+  if (column.thread_track == Track::none ? !enabled
+                                         : !is_tracked(column.thread_track, thread.state))
     return;
   punctual_.push_back({id, row, value, false});
   if (column.cpu_track != Track::none && thread.cpu != kNone &&
-      followed(column.cpu_track, cpus_[thread.cpu]).is_only(row))
+      cpus_[thread.cpu].shown[column.cpu_track].is_only(row))
     punctual_.push_back({id, thread.cpu, value, true});
 }
 
@@ -125,7 +116,7 @@ void ChannelBank::forget(uint32_t thread) {
 /// will emit the same value as the running thread. If the thread channel is disabled, it will emit
 /// a ST_BAD error state." (channels.md)
 int64_t ChannelBank::copied(const Column &column, uint32_t cpu) const {
-  const ThreadSet &set = followed(column.cpu_track, cpus_[cpu]);
+  const ThreadSet &set = cpus_[cpu].shown[column.cpu_track];
   if (set.count() == 0)
     return 0;
   if (set.count() > 1)
@@ -166,12 +157,12 @@ void ChannelBank::emit_threads(uint64_t time, RowSink &sink) {
       Column &column = columns_[id];
       Channel &channel = column.rows[row];
       if (column.thread_track != Track::none)
-        channel.enable(tracked(column.thread_track, thread.state));
+        channel.enable(is_tracked(column.thread_track, thread.state));
       int64_t value;
       if (channel.emit(value) && column.thread_type)
         sink.event(time, row, column.thread_type, value);
       if (column.cpu_track != Track::none && thread.cpu != kNone &&
-          followed(column.cpu_track, cpus_[thread.cpu]).is_only(row))
+          cpus_[thread.cpu].shown[column.cpu_track].is_only(row))
         cpu_dirty_.mark(thread.cpu, id);
     });
   }

@@ -59,12 +59,10 @@ public:
   /// information when it is necessary".
   void enable(ChannelId id, uint32_t row, bool on);
 
-  /// A thread has begun or ceased to be running, or active.
-  void running_changed(uint32_t thread) { thread_dirty_.mark_all(thread, track_running_); }
-  void active_changed(uint32_t thread) { thread_dirty_.mark_all(thread, track_active_); }
-  /// The set of running, or active, threads of a CPU has changed.
-  void running_set_changed(uint32_t cpu) { cpu_dirty_.mark_all(cpu, copy_running_); }
-  void active_set_changed(uint32_t cpu) { cpu_dirty_.mark_all(cpu, copy_active_); }
+  /// A thread is tracked from now on, or no longer.
+  void thread_changed(Track mode, uint32_t thread) { thread_dirty_.mark_all(thread, track_[mode]); }
+  /// The set of tracked threads of a CPU has changed.
+  void set_changed(Track mode, uint32_t cpu) { cpu_dirty_.mark_all(cpu, copy_[mode]); }
   /// Nothing is known of the thread any more: channels about its scheduling become 0.
   void forget(uint32_t thread);
 
@@ -121,7 +119,7 @@ private:
   std::vector<Column> columns_;
   DirtyRows thread_dirty_, cpu_dirty_;
   /// The used channels that each change concerns, a bit each.
-  std::vector<uint64_t> track_running_, track_active_, copy_running_, copy_active_;
+  ByTrack<std::vector<uint64_t>> track_, copy_;
   std::vector<ChannelId> scheduling_; ///< the used ones that forget() clears
   std::vector<Punctual> punctual_;
   bool lost_ = false; ///< pushes may have been lost

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/base/palette.h"
+#include "emulator/core/track.h"
 
 #include <cstdint>
 #include <string>
@@ -10,11 +11,6 @@
 #include <vector>
 
 namespace ovnitrace {
-
-/// When a channel is enabled: always; "only if the thread is running"; "only if the thread is
-/// running, cooling or warming" (channels.md). For the copy on a CPU: which of its threads is
-/// followed; `none` has no copy.
-enum class Track : uint8_t { none, running, active };
 
 enum class Scope : uint8_t {
   thread, ///< one channel for each thread, copied to CPUs as cpu_track says

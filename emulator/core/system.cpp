@@ -69,60 +69,48 @@ uint32_t System::find_thread(uint32_t node, uint32_t tid) const {
   return found;
 }
 
-void System::leave(const Thread &thread, uint32_t index, bool running, bool active) {
+void System::leave(const Thread &thread, uint32_t index, Track mode) {
   if (thread.cpu == kNone)
     return;
   Cpu &cpu = cpus_[thread.cpu];
-  if (running)
+  if (mode == Track::running)
     cpu.running.remove(index);
   if (!thread.shown)
     return;
-  if (running) {
-    cpu.shown_running.remove(index);
-    channels_.running_set_changed(thread.cpu);
-  }
-  if (active) {
-    cpu.shown_active.remove(index);
-    channels_.active_set_changed(thread.cpu);
-  }
+  cpu.shown[mode].remove(index);
+  channels_.set_changed(mode, thread.cpu);
 }
 
-void System::join(const Thread &thread, uint32_t index, bool running, bool active) {
+void System::join(const Thread &thread, uint32_t index, Track mode) {
   if (thread.cpu == kNone)
     return;
   Cpu &cpu = cpus_[thread.cpu];
-  if (running)
+  if (mode == Track::running)
     cpu.running.add(index);
   if (!thread.shown)
     return;
-  if (running) {
-    cpu.shown_running.add(index);
-    channels_.running_set_changed(thread.cpu);
-  }
-  if (active) {
-    cpu.shown_active.add(index);
-    channels_.active_set_changed(thread.cpu);
-  }
+  cpu.shown[mode].add(index);
+  channels_.set_changed(mode, thread.cpu);
 }
 
 void System::change(uint32_t index, ThreadState state, uint32_t cpu) {
   Thread &thread = threads_[index];
-  bool ran = thread.state == ThreadState::Running, runs = state == ThreadState::Running;
-  bool was_active = is_active(thread.state), active = is_active(state);
   bool moved = thread.cpu != cpu;
   ThreadState from = thread.state;
   uint32_t old_cpu = thread.cpu;
 
-  leave(thread, index, ran && (moved || !runs), was_active && (moved || !active));
+  for (Track mode : kTracks)
+    if (is_tracked(mode, from) && (moved || !is_tracked(mode, state)))
+      leave(thread, index, mode);
   thread.state = state;
   thread.cpu = cpu;
   known_.put(index, (state != ThreadState::Unknown && state != ThreadState::Dead) || cpu != kNone);
-  join(thread, index, runs && (moved || !ran), active && (moved || !was_active));
-
-  if (ran != runs)
-    channels_.running_changed(index);
-  if (was_active != active)
-    channels_.active_changed(index);
+  for (Track mode : kTracks) {
+    if (is_tracked(mode, state) && (moved || !is_tracked(mode, from)))
+      join(thread, index, mode);
+    if (is_tracked(mode, from) != is_tracked(mode, state))
+      channels_.thread_changed(mode, index);
+  }
   if (from != state) {
     transition_ = {index, from, state};
     if (state == ThreadState::Unknown)

@@ -69,8 +69,8 @@ public:
   bool may_have_left(uint32_t thread, ThreadState state, uint32_t cpu) const;
 
 private:
-  void leave(const Thread &thread, uint32_t index, bool running, bool active);
-  void join(const Thread &thread, uint32_t index, bool running, bool active);
+  void leave(const Thread &thread, uint32_t index, Track mode);
+  void join(const Thread &thread, uint32_t index, Track mode);
 
   const Catalog &catalog_;
   std::vector<Thread> threads_;

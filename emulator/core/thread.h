@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/core/thread_set.h"
+#include "emulator/core/track.h"
 #include "emulator/format/event.h"
 #include "emulator/format/thread_state.h"
 
@@ -23,8 +24,8 @@ struct Thread {
 enum class Blackout : uint8_t { none, lost, forgotten };
 
 struct Cpu {
-  ThreadSet running; ///< all that run on it, shown or not: what events are judged by
-  ThreadSet shown_running, shown_active; ///< what its channels follow
+  ThreadSet running;        ///< all that run on it, shown or not: what events are judged by
+  ByTrack<ThreadSet> shown; ///< what its channels follow
   uint32_t node = 0;
   uint32_t index = 0; ///< number on its node; kNone for the virtual CPU
   Blackout blackout = Blackout::none;

@@ -301,12 +301,12 @@ TEST_F(Channels, APunctualEventIsSeenByTheStateThatTheThreadHasNow) {
   emit(10);
   EXPECT_TRUE(out.timeline(0, 13).empty()) << "it does not run";
   threads[0].state = ThreadState::Running;
-  bank.running_changed(0);
+  bank.thread_changed(Track::running, 0);
   bank.punctual(tracked, 0, 42);
   emit(100);
   EXPECT_EQ(out.timeline(0, 13), (Timeline{{99, 42}, {100, 1}}));
   threads[0].state = ThreadState::Paused;
-  bank.running_changed(0);
+  bank.thread_changed(Track::running, 0);
   bank.punctual(tracked, 0, 43);
   emit(200);
   EXPECT_EQ(out.timeline(0, 13), (Timeline{{99, 42}, {100, 1}, {200, 0}}));

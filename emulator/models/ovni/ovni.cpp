@@ -26,7 +26,7 @@ int64_t cpu_value(const System &system, uint32_t cpu) {
 
 void count_running(ModelContext &ctx, uint32_t cpu) {
   if (cpu != kNone)
-    ctx.set(kRunningThreads, cpu, ctx.system.cpus()[cpu].shown_running.count());
+    ctx.set(kRunningThreads, cpu, ctx.system.cpus()[cpu].shown[Track::running].count());
 }
 
 } // namespace

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tracking modes: in which states of its thread a channel is enabled.
+#pragma once
+
+#include "emulator/format/thread_state.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace ovnitrace {
+
+/// When a channel is enabled: always; "only if the thread is running"; "only if the thread is
+/// running, cooling or warming" (channels.md). For the copy on a CPU: which of its threads is
+/// followed; `none` has no copy.
+enum class Track : uint8_t { none, running, active };
+
+/// The modes in which it depends on the state.
+inline constexpr std::array kTracks = {Track::running, Track::active};
+
+constexpr bool is_tracked(Track mode, ThreadState state) {
+  return mode == Track::none || state == ThreadState::Running ||
+         (mode == Track::active && is_active(state));
+}
+
+/// One of each mode.
+template <class T> class ByTrack {
+public:
+  T &operator[](Track mode) { return all_[size_t(mode)]; }
+  const T &operator[](Track mode) const { return all_[size_t(mode)]; }
+
+private:
+  std::array<T, 3> all_{};
+};
+
+} // namespace ovnitrace
