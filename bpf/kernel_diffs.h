@@ -144,4 +144,24 @@ static __always_inline enum ftrace_wakeup_context wakeup_context(struct task_str
 	return count & HARDIRQ_MASK ? FTRACE_WAKER_HARDIRQ : FTRACE_WAKER_SOFTIRQ;
 }
 
+/* Why a thread that blocked did; __state as include/linux/sched.h has it. Compound states (killable
+ * and idle sleeps) are known by the bits by which ps knows them. */
+static __always_inline __u32 blocked_reason(__u32 state)
+{
+	if (state & (TASK_DEAD | EXIT_DEAD | EXIT_ZOMBIE))
+		return FTRACE_OFFCPU_DEAD;
+	if (state & TASK_INTERRUPTIBLE)
+		return FTRACE_OFFCPU_SLEEP;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return state & TASK_NOLOAD ? FTRACE_OFFCPU_IDLE : FTRACE_OFFCPU_DISK;
+	if (state & __TASK_STOPPED)
+		return FTRACE_OFFCPU_STOPPED;
+	if (state & __TASK_TRACED)
+		return FTRACE_OFFCPU_TRACED;
+	if (state & TASK_PARKED)
+		return FTRACE_OFFCPU_PARKED;
+	return FTRACE_OFFCPU_DISK; /* frozen, waiting for a lock of PREEMPT_RT, …: off the CPU in
+				      the kernel */
+}
+
 #endif

@@ -22,7 +22,7 @@ static void *(*const kfunc_rdonly_cast)(void *address,
 					__u32 btf_id) = (void *)(KFUNC_CALL + KFUNC_RDONLY_CAST);
 
 /* 6.7, c68a78ffe2cb "bpf: Introduce task open coded iterator kfuncs". */
-enum { BPF_TASK_ITER_ALL_THREADS = 1 };
+enum { BPF_TASK_ITER_ALL_THREADS = 1, BPF_TASK_ITER_PROC_THREADS = 2 };
 static int (*const kfunc_iter_task_new)(struct bpf_iter_task *it, struct task_struct *task,
 					unsigned int flags) = (void *)(KFUNC_CALL +
 								       KFUNC_ITER_TASK_NEW);
@@ -34,5 +34,9 @@ static void (*const kfunc_iter_task_destroy)(struct bpf_iter_task *it) =
 /* 6.10, fc7566ad0a82 "bpf: Introduce bpf_preempt_[disable,enable] kfuncs". */
 static void (*const kfunc_preempt_disable)(void) = (void *)(KFUNC_CALL + KFUNC_PREEMPT_DISABLE);
 static void (*const kfunc_preempt_enable)(void) = (void *)(KFUNC_CALL + KFUNC_PREEMPT_ENABLE);
+
+/* 6.2, 9bb00b2895cb "bpf: Add kfunc bpf_rcu_read_lock/unlock()". For programs that may sleep. */
+static void (*const kfunc_rcu_read_lock)(void) = (void *)(KFUNC_CALL + KFUNC_RCU_READ_LOCK);
+static void (*const kfunc_rcu_read_unlock)(void) = (void *)(KFUNC_CALL + KFUNC_RCU_READ_UNLOCK);
 
 #endif

@@ -25,19 +25,23 @@ enum { false = 0, true = 1 };
 
 /* include/uapi/linux/bpf.h */
 enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
-enum { BPF_F_MMAPABLE = 1 << 10 };
+enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1 << 10 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 enum { BPF_RB_AVAIL_DATA = 0 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct task_struct;
+
 struct rq {
+	struct task_struct *curr;
 	__u64 clock; /* ns, what SCHED_DEADLINE's deadlines are on */
 };
 
@@ -141,7 +145,7 @@ struct pt_regs {
 };
 #else
 struct pt_regs {
-	unsigned long bx, cx, dx, si, di, ip;
+	unsigned long bx, cx, dx, si, di, ip, ax, sp;
 	unsigned long orig_ax; /* the system call; -1 or below for an interrupt */
 };
 #endif

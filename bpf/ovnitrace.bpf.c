@@ -11,6 +11,7 @@
 #include "kfuncs.h"
 #include "kernel_diffs.h"
 #include "shared_maps.h"
+#include "life_ring.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the two BPF objects have in common: which threads are traced, and the rings. The loader
- * makes the maps with the first object and gives them to the second (bpf_map__reuse_fd).
+ * What the BPF objects have in common: which threads are traced and recorded, and the rings. The
+ * loader makes the maps with the first object and gives them to the others (bpf_map__reuse_fd).
  */
 #ifndef OVNITRACE_SHARED_MAPS_H
 #define OVNITRACE_SHARED_MAPS_H
@@ -64,6 +64,52 @@ static __always_inline bool is_traced(__u32 tid)
 	if (trace_all)
 		return tid != 0;
 	return thread_entry(tid) & THREAD_TRACED;
+}
+
+/* ---- regions of --control ----------------------------------------------------------------------
+ */
+
+/* Set by the loader before loading. */
+const volatile bool has_regions = false;      /* only what is in a region is recorded */
+const volatile bool region_by_thread = false; /* a region is a thread's, and not its process's */
+
+/* By tid or, without region_by_thread, by tgid: when the region was opened, ns; 0: it is closed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* FTRACE_TID_MASK + 1 with has_regions, set by the loader */
+	__type(key, __u32);
+	__type(value, __u64);
+} regions SEC(".maps");
+
+static __always_inline __u64 *region_of(__u32 pid, __u32 tid)
+{
+	__u32 id = region_by_thread ? tid : pid;
+
+	return bpf_map_lookup_elem(&regions, &id);
+}
+
+static __always_inline bool is_open(__u32 pid, __u32 tid)
+{
+	volatile __u64 *since;
+
+	if (!has_regions)
+		return true;
+	since = region_of(pid, tid);
+	return since && *since;
+}
+
+/* Whether what `p` does now is recorded, if it is traced. Asked before the clock is read, which is
+ * what a thread outside a region costs, and again after it: so nothing has a time after the stop of
+ * its region, nor before its start. */
+static __always_inline bool in_region(struct task_struct *p)
+{
+	return is_open(p->tgid, p->pid);
+}
+
+/* For events of families, which are about a thread. */
+static __always_inline bool is_recorded(struct task_struct *p)
+{
+	return is_traced(p->pid) && in_region(p);
 }
 
 #endif

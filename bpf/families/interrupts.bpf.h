@@ -5,13 +5,13 @@
  */
 static __always_inline int log_interrupt(__u16 code, __u16 number)
 {
-	__u32 tid;
+	struct task_struct *current;
 
 	if (!is_on(code))
 		return 0;
-	tid = bpf_get_current_task_btf()->pid;
-	if (trace_all || is_traced(tid))
-		log_full(code, number, tid, 0, 0);
+	current = bpf_get_current_task_btf();
+	if (trace_all || is_recorded(current))
+		log_full(code, number, current->pid, 0, 0);
 	return 0;
 }
 

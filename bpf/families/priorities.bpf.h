@@ -21,7 +21,7 @@ static __always_inline __u64 *logged_priority(struct task_struct *p)
 {
 	__u32 tid = p->pid;
 
-	return is_traced(tid) ? bpf_map_lookup_elem(&priorities, &tid) : (void *)0;
+	return is_recorded(p) ? bpf_map_lookup_elem(&priorities, &tid) : (void *)0;
 }
 
 static __always_inline __u64 priority_of(struct task_struct *p, int prio)
@@ -74,7 +74,7 @@ int BPF_PROG(on_sched_pi_setprio, struct task_struct *p)
 	__u64 *logged, now;
 	int prio;
 
-	if (!is_on(FTrace_EVT_inheritance) || !is_traced(tid))
+	if (!is_on(FTrace_EVT_inheritance) || !is_recorded(p))
 		return 0;
 	/* The second argument, as a number: before 6.13 the verifier believes that it is never
 	 * NULL, and takes a test for it out. Of NULL, the tid reads as 0. */

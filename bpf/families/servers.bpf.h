@@ -41,7 +41,7 @@ static __always_inline struct server *look_at_server(struct task_struct *p)
 	struct server *server, created = {};
 	__u32 tid = p->pid;
 
-	if (!is_traced(tid))
+	if (!is_recorded(p))
 		return 0;
 	server = bpf_map_lookup_elem(&servers, &tid);
 	if (server && server->start != p->start_time) {
@@ -146,7 +146,7 @@ static __always_inline void server_is_throttled(struct task_struct *p)
 	__u32 tid = BPF_CORE_READ(p, pid);
 	__s64 left = BPF_CORE_READ(dl, runtime);
 
-	if (!is_traced(tid))
+	if (!is_traced(tid) || !is_open(BPF_CORE_READ(p, tgid), tid))
 		return;
 	if (BPF_CORE_READ_BITFIELD_PROBED(dl, dl_throttled) &&
 	    !BPF_CORE_READ_BITFIELD_PROBED(dl, dl_yielded))
@@ -163,7 +163,8 @@ static __always_inline void server_is_replenished(struct task_struct *p)
 	__u32 tid = BPF_CORE_READ(p, pid);
 	struct server *server;
 
-	if (!is_traced(tid) || !BPF_CORE_READ_BITFIELD_PROBED(dl, dl_throttled))
+	if (!is_traced(tid) || !is_open(BPF_CORE_READ(p, tgid), tid) ||
+	    !BPF_CORE_READ_BITFIELD_PROBED(dl, dl_throttled))
 		return;
 	log_thread(FTrace_EVT_server_replenish, tid, 0);
 	server = bpf_map_lookup_elem(&servers, &tid);

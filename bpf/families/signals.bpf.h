@@ -13,7 +13,7 @@ int BPF_PROG(on_signal_generate, int number, struct kernel_siginfo *info,
 	struct task_struct *current = bpf_get_current_task_btf();
 	__u32 par2 = (__u32)number << FTRACE_SIGNAL_SHIFT;
 
-	if (!is_on(FTrace_EVT_signal) || !is_traced(receiver->pid))
+	if (!is_on(FTrace_EVT_signal) || !is_recorded(receiver))
 		return 0;
 	if (result != TRACE_SIGNAL_DELIVERED && result != TRACE_SIGNAL_LOSE_INFO)
 		return 0; /* ignored, or pending already: nothing comes of it */
@@ -30,7 +30,7 @@ int BPF_PROG(on_signal_deliver, int number, struct kernel_siginfo *info, struct 
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 
-	if (is_on(FTrace_EVT_signal) && is_traced(current->pid))
+	if (is_on(FTrace_EVT_signal) && is_recorded(current))
 		log_thread(FTrace_EVT_signal, current->pid,
 			   (__u32)number << FTRACE_SIGNAL_SHIFT | FTRACE_SIGNAL_DELIVERED);
 	return 0;

@@ -98,7 +98,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 	bool compat = in_compat_syscall(current);
 	enum call call = call_of(regs, compat);
 
-	if (call >= CALL_FUTEX && is_on(FTrace_EVT_mutex_wait) && is_traced(current->pid))
+	if (call >= CALL_FUTEX && is_on(FTrace_EVT_mutex_wait) && is_recorded(current))
 		futex_begins(current->pid, action_of(call, second_argument(regs, compat)),
 			     futex_of(call, first_argument(regs, compat)));
 	return 0;
@@ -116,7 +116,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 		return 0;
 	first = first_argument(regs, compat);
 	if (call >= CALL_FUTEX) {
-		if (is_on(FTrace_EVT_mutex_lock) && is_traced(current->pid))
+		if (is_on(FTrace_EVT_mutex_lock) && is_recorded(current))
 			futex_ends(current->pid, action_of(call, second_argument(regs, compat)),
 				   first, result);
 		return 0;

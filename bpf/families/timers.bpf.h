@@ -9,8 +9,9 @@
 struct armed_timer {
 	__u64 function; /* another timer may come to lie at the same address */
 	__u32 tid;
-	__u16 kind;    /* enum ftrace_timer_kind */
-	__u16 expires; /* its timer_wakeup_start has been logged */
+	__u32 pid;
+	__u32 kind;    /* enum ftrace_timer_kind */
+	__u32 expires; /* its timer_wakeup_start has been logged */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -59,12 +60,13 @@ static __always_inline void timer_is_armed(struct task_struct *current, struct h
 
 	if (!in_task(current))
 		return; /* one that goes on by itself, or the kernel's */
-	if (!is_traced(current->pid)) {
+	if (!is_recorded(current)) {
 		bpf_map_delete_elem(&armed_timers, &key);
 		return;
 	}
 	armed.function = function_of(timer);
 	armed.tid = current->pid;
+	armed.pid = current->tgid;
 	armed.kind = timer_kind(armed.function);
 	bpf_map_update_elem(&armed_timers, &key, &armed, BPF_ANY);
 	/* on the clock of its base, which is so much ahead of CLOCK_MONOTONIC */
@@ -89,7 +91,7 @@ int BPF_PROG(on_hrtimer_cancel, struct hrtimer *timer)
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct armed_timer *armed;
 
-	if (!is_on(FTrace_EVT_timer_delete) || !is_traced(current->pid) || !in_task(current))
+	if (!is_on(FTrace_EVT_timer_delete) || !is_recorded(current) || !in_task(current))
 		return 0;
 	armed = find_armed(timer);
 	if (armed)
@@ -101,7 +103,7 @@ static __always_inline void timer_expires(struct hrtimer *timer, __s64 now)
 {
 	struct armed_timer *armed = find_armed(timer);
 
-	if (!armed)
+	if (!armed || !is_open(armed->pid, armed->tid))
 		return;
 	armed->expires = 1;
 	log_thread(FTrace_EVT_timer_wakeup_start, armed->tid,

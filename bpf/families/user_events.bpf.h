@@ -142,7 +142,7 @@ static __always_inline void log_own(struct pt_regs *ctx, struct user_probe *prob
 	if (type & ~(FAST_IPOINT | FTRACE_CODE_MASK) || par1 > 0xffff)
 		code = FTrace_EVT_empty;
 	if (is_own_event(code)) {
-		if (is_on(code) && !is_disabled(current))
+		if (is_on(code) && !is_disabled(current) && in_region(current))
 			log_full(code, par1, par2, FAMILY_OWN | current->pid, 0);
 	} else if (is_filter(code, par1) && may_filter(current)) {
 		set_filter(code, par1, par2, current->pid);

@@ -3,15 +3,9 @@
  * The lives of threads: creation, exec, renaming and exit, and with them which threads are traced.
  * These run with interrupts on, so they go to a ring of their own.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, CAPTURE_LIFE_BYTES);
-} life SEC(".maps");
-
 const volatile bool only_targets = false; /* and not their children; set by the loader before
 					   * loading */
 
-__u64 life_lost = 0;	   /* life events that found no room */
 __u32 followed = 0;	   /* a thread whose children are traced: the loader; 0: none */
 __u32 program_pid = 0;	   /* the process that the loader started */
 __u32 program_threads = 0; /* its threads that have not left their CPU for ever */
@@ -33,40 +27,6 @@ int follow_caller(struct follow_request *request)
 {
 	followed = request->follow ? (__u32)bpf_get_current_pid_tgid() : 0;
 	return 0;
-}
-
-static __always_inline void life_fill(struct life_record *r, __u32 kind, struct task_struct *p,
-				      __u32 arg)
-{
-	__builtin_memset(r, 0, sizeof(*r));
-	r->time = bpf_ktime_get_ns();
-	r->kind = kind;
-	r->cpu = bpf_get_smp_processor_id();
-	r->tid = p->pid;
-	r->pid = p->tgid;
-	r->arg = arg;
-	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm),
-				  p->comm); /* old kernels leave bytes after its end */
-}
-
-/* Whether it found room. */
-static __always_inline bool life_try(struct life_record *r)
-{
-	__u64 used = bpf_ringbuf_query(&life, BPF_RB_AVAIL_DATA);
-
-	/* The reader is woken at each step of 64 KiB above a quarter, and not at one watermark:
-	 * several CPUs send at once, and none of them may see a crossing. */
-	return !bpf_ringbuf_output(&life, r, sizeof(*r),
-				   used >= CAPTURE_LIFE_BYTES / 4 &&
-						   used >> 16 != (used + sizeof(*r)) >> 16
-					   ? BPF_RB_FORCE_WAKEUP
-					   : BPF_RB_NO_WAKEUP);
-}
-
-static __always_inline void life_send(struct life_record *r)
-{
-	if (!life_try(r))
-		__sync_fetch_and_add(&life_lost, 1);
 }
 
 /* A name that finds no room is no loss: it is sent when the thread appears again. */
@@ -189,6 +149,8 @@ int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 	if (((__u64 *)name)[0] == ((__u64 *)r.comm)[0] &&
 	    ((__u64 *)name)[1] == ((__u64 *)r.comm)[1])
 		return 0; /* the name that it has */
+	if (!in_region(p))
+		return 0; /* the snapshot of the next region has its name */
 	if (p == bpf_get_current_task_btf()) {
 		s = bpf_map_lookup_elem(&stages, &cpu);
 		if (s)

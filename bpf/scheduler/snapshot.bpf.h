@@ -2,7 +2,6 @@
 /*
  * The state of the threads that are alive before the capture.
  */
-#include <ovnitrace/thread_state.h>
 
 /* Without trace_all: the processes whose threads are to be traced, as the loader counts pids. Set
  * by the loader before loading. */
@@ -68,9 +67,8 @@ SEC("iter/task")
 int snapshot(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
-	__u32 tid, state, value = OVNI_THREAD_PAUSED, reason = 0;
 	struct life_record r;
-	__u32 *entry;
+	__u32 *entry, tid;
 
 	if (!p || !is_traced(p->pid))
 		return 0;
@@ -78,15 +76,7 @@ int snapshot(struct bpf_iter__task *ctx)
 	entry = bpf_map_lookup_elem(&threads, &tid);
 	if (entry)
 		__sync_fetch_and_or(entry, THREAD_NAMED);
-	state = task_state(p);
-	if (p->on_cpu)
-		value = OVNI_THREAD_RUNNING;
-	else if (!state)
-		value = OVNI_THREAD_WARMING; /* whether it was woken or preempted is past */
-	else
-		reason = blocked_reason(state);
-	life_fill(&r, LIFE_SNAPSHOT, p,
-		  value | task_cpu(p) << FTRACE_SNAPSHOT_CPU_SHIFT | reason << FTRACE_REASON_SHIFT);
+	life_fill(&r, LIFE_SNAPSHOT, p, snapshot_word(p, p->on_cpu));
 	life_send(&r);
 	return 0;
 }

@@ -51,11 +51,13 @@ static __always_inline void stage_at(struct cpu_stage *s, __u32 cpu, __u64 time,
 	s->count = n;
 }
 
-static __always_inline void stage(__u64 word)
+/* What happens to `p` now, unless its region was closed meanwhile. */
+static __always_inline void stage(struct task_struct *p, __u64 word)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_stage *s = bpf_map_lookup_elem(&stages, &cpu);
+	__u64 now = bpf_ktime_get_ns();
 
-	if (s)
-		stage_at(s, cpu, bpf_ktime_get_ns(), word);
+	if (s && in_region(p))
+		stage_at(s, cpu, now, word);
 }

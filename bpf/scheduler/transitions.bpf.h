@@ -5,26 +5,6 @@
  */
 __u64 complete_since = -1ULL; /* ns: all programs are attached from here on; set by the loader */
 
-/* Why a thread that blocked did; __state as include/linux/sched.h has it. Compound states (killable
- * and idle sleeps) are known by the bits by which ps knows them. */
-static __always_inline __u32 blocked_reason(__u32 state)
-{
-	if (state & (TASK_DEAD | EXIT_DEAD | EXIT_ZOMBIE))
-		return FTRACE_OFFCPU_DEAD;
-	if (state & TASK_INTERRUPTIBLE)
-		return FTRACE_OFFCPU_SLEEP;
-	if (state & TASK_UNINTERRUPTIBLE)
-		return state & TASK_NOLOAD ? FTRACE_OFFCPU_IDLE : FTRACE_OFFCPU_DISK;
-	if (state & __TASK_STOPPED)
-		return FTRACE_OFFCPU_STOPPED;
-	if (state & __TASK_TRACED)
-		return FTRACE_OFFCPU_TRACED;
-	if (state & TASK_PARKED)
-		return FTRACE_OFFCPU_PARKED;
-	return FTRACE_OFFCPU_DISK; /* frozen, waiting for a lock of PREEMPT_RT, …: off the CPU in
-				      the kernel */
-}
-
 /* A thread leaves its CPU that was not seen to take it: the kernel did not run us at that switch.
  * (Some kernels show no event of certain threads, among them the switch from such a thread to
  * ours.) Or it was not traced yet at that switch. The kernel's own account says since when it has
@@ -32,11 +12,16 @@ static __always_inline __u32 blocked_reason(__u32 state)
 static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, struct task_struct *p,
 					    __u64 now)
 {
-	__u64 since = now - time_on_cpu(p);
+	__u64 since = now - time_on_cpu(p), known_since = complete_since, *region;
 
+	if (has_regions) {
+		region = region_of(p->tgid, p->pid);
+		if (region && *region > known_since)
+			known_since = *region;
+	}
 	if (s->running && s->running_task == (__u64)p)
 		return s->running; /* the same run: an execve has changed its tid */
-	if (since == now || since < complete_since)
+	if (since == now || since < known_since)
 		return p->pid;
 	if (!s->running && since < s->switched)
 		since = s->switched; /* the two clocks are not read at the same instant */
@@ -57,12 +42,26 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 	struct cpu_stage *s;
 	__u64 word, now;
 
+	if (has_regions) {
+		if (prev_traced && !in_region(prev)) {
+			if (prev_state & TASK_DEAD)
+				log_death(prev, prev_tid);
+			prev_traced = false;
+		}
+		next_traced = next_traced && in_region(next);
+	}
 	if (!prev_traced && !next_traced)
 		return 0;
 	s = bpf_map_lookup_elem(&stages, &cpu);
 	if (!s)
 		return 0;
 	now = bpf_ktime_get_ns();
+	if (has_regions) { /* closed meanwhile */
+		prev_traced = prev_traced && in_region(prev);
+		next_traced = next_traced && in_region(next);
+		if (!prev_traced && !next_traced)
+			return 0;
+	}
 	if (prev_traced && s->running != prev_tid)
 		taken_as = log_unseen_dispatch(s, cpu, prev, now);
 	/* Before 6.15 a pending signal that kept it on the runqueue left the old state in the
@@ -129,7 +128,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	__u32 tid = p->pid;
 	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
 
-	if (p == waker || !entry || (!trace_all && !(*entry & THREAD_TRACED)))
+	if (p == waker || !entry || (!trace_all && !(*entry & THREAD_TRACED)) || !in_region(p))
 		return 0;
 	name_once(waker, thread_entry(waker->pid));
 	*entry = THREAD_TRACED | (*entry & (THREAD_NAMED | THREAD_PROGRAM)) |
@@ -147,10 +146,12 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 		entry = FTRACE_WAKER_UNKNOWN
 			<< THREAD_CONTEXT_SHIFT; /* no sched_waking of it was seen */
 	}
+	if (!in_region(p))
+		return 0;
 	name_once(p, entry);
-	stage(SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
-			 entry & THREAD_WAKER_MASK) |
-	      SCHED_A_TRACED);
+	stage(p, SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
+			    entry & THREAD_WAKER_MASK) |
+			 SCHED_A_TRACED);
 	return 0;
 }
 
@@ -168,12 +169,12 @@ int BPF_PROG(on_wakeup_new, struct task_struct *p)
 {
 	__u32 tid = p->pid;
 
-	if (!is_traced(tid))
+	if (!is_recorded(p))
 		return 0;
 	name_once(bpf_get_current_task_btf(), thread_entry(bpf_get_current_task_btf()->pid));
-	stage(SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, tid,
-			 bpf_get_current_task_btf()->pid) |
-	      SCHED_A_TRACED);
+	stage(p, SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, tid,
+			    bpf_get_current_task_btf()->pid) |
+			 SCHED_A_TRACED);
 	return 0;
 }
 
@@ -182,8 +183,8 @@ int BPF_PROG(on_migrate, struct task_struct *p, int dest_cpu)
 {
 	__u32 tid = p->pid;
 
-	if (!is_traced(tid))
+	if (!is_recorded(p))
 		return 0;
-	stage(SCHED_WORD(SCHED_KIND_MIGRATE, 0, 0, tid, dest_cpu) | SCHED_A_TRACED);
+	stage(p, SCHED_WORD(SCHED_KIND_MIGRATE, 0, 0, tid, dest_cpu) | SCHED_A_TRACED);
 	return 0;
 }

@@ -138,6 +138,8 @@ enum life_kind {
 	LIFE_SNAPSHOT = 6, /* was alive before the capture: arg = par2 of FTrace_EXT_snapshot */
 	LIFE_NAME = 7,	   /* the name of one that appears beside traced threads, or, arg = 1, of a
 			    * traced one that the snapshot did not show; no event of its own */
+	LIFE_REGION = 8,   /* a region starts or stops: arg = par2 of FTrace_EXT_region; its comm is
+			    * not told */
 };
 
 /* The kernel's own accounting of a thread, from its task_struct. */
@@ -156,7 +158,7 @@ struct life_record {
 	__u32 tid;
 	__u32 pid; /* process (tgid) */
 	__u32 arg;
-	__u32 pad;
+	__u32 outside; /* 1: outside a region of --control: who the thread is, and no event */
 	char comm[CAPTURE_COMM_LEN];
 	struct life_account account; /* LIFE_DEAD only */
 };
@@ -177,6 +179,8 @@ enum kfunc {
 	KFUNC_ITER_TASK_DESTROY,
 	KFUNC_PREEMPT_DISABLE,
 	KFUNC_PREEMPT_ENABLE,
+	KFUNC_RCU_READ_LOCK,
+	KFUNC_RCU_READ_UNLOCK,
 	KFUNCS, /* how many */
 };
 #define KFUNC_CALL 0x70000000 /* helper numbers begin at 1 */

@@ -69,39 +69,71 @@ struct control_chain {
 	__u32 loop, loops; /* loops: 1 without it */
 };
 
-/* Where a thread is in a chain. */
+/* Where a thread is in a chain, beside the index of the alarm that is armed for it. */
 #define CONTROL_WAITING	 254u /* for another chain */
 #define CONTROL_FINISHED 255u
 
+/* A thread in one chain. */
+struct control_place {
+	__u64 count;	/* hits of the alarm that is armed */
+	__u64 since;	/* ns: when it was armed */
+	__u32 round;	/* rounds of repeat that are over, times the loops of the uniform */
+	__u32 position; /* index in the chain of the alarm that is armed, or CONTROL_WAITING, … */
+	__u32 epoch;	/* the last broadcast that it knows of */
+	__u32 pad;
+};
+
+struct control_thread {
+	__u32 pid;
+	__u32 number; /* 0: the main thread */
+	struct control_place places[CONTROL_CHAINS];
+	__u64 hits;			/* of a program: what the verifier need not follow */
+	__u64 outermost[CONTROL_EXITS]; /* stack pointer at the outermost call; 0: not in it */
+};
+
+/* What is the same for all threads of a process. A broadcast is one word, so that threads of all
+ * CPUs agree on it without a lock: its number, and where all threads are from it on. */
+struct control_process {
+	__u32 threads; /* that there were: the number of the next */
+	__u32 alive;
+	__u64 broadcast[CONTROL_CHAINS]; /* epoch << 40 | position << 32 | round */
+	__u64 since[CONTROL_CHAINS];	 /* ns: when that was */
+	__u64 counts[CONTROL_ALARMS];	 /* of global alarms: epoch << 40 | hits of all threads */
+};
+#define CONTROL_EPOCH_SHIFT    40
+#define CONTROL_EPOCH_MASK     0xffffffu
+#define CONTROL_POSITION_SHIFT 32
+#define CONTROL_COUNT_MASK     ((1ull << 40) - 1)
+
 /* What the loader is told, through a ring of its own. */
 enum control_message_kind {
-	CONTROL_ARMED = 1,   /* an alarm that the loader makes hit: icount, timeout */
-	CONTROL_OPENED = 2,  /* a region, of which the loader must take the snapshot */
+	CONTROL_ARMED = 1,   /* an alarm that the loader makes hit: timeout */
+	CONTROL_VISIT = 2,   /* the threads of a process are to be visited (bpf/region.bpf.h) */
 	CONTROL_LIBRARY = 3, /* the process has loaded or closed a library, and is stopped */
-	CONTROL_IMAGE = 4,   /* the process has executed another program */
+	CONTROL_IMAGE = 4,   /* the process has executed another program, and is stopped */
+	CONTROL_COUNT = 5,   /* an icount is armed for threads that do not know it yet */
 };
 
 struct control_message {
 	__u64 time; /* ns, CLOCK_MONOTONIC */
 	__u32 kind;
-	__u32 pid;   /* process (tgid) */
-	__u32 tid;   /* 0: all threads of the process */
-	__u32 alarm; /* index */
+	__u32 pid;	   /* process (tgid) */
+	__u32 tid;	   /* 0: all threads of the process */
+	__u32 alarm;	   /* CONTROL_ARMED: its index */
+	__u32 visit, what; /* CONTROL_VISIT: as struct visitor has them */
 };
 
-/* The argument of the program hit_alarm, which the loader runs. */
+/* The argument of the program hit_alarm, which the loader runs for a thread. */
 struct control_hit {
-	__u32 pid;
-	__u32 tid;
+	__u32 pid, tid;
 	__u64 alarms; /* a bit each */
-	__u64 hits;   /* of each: more than 1 of icount only */
-	__u64 now; /* ns: a timeout that was armed later than its time before that does not hit */
+	__u64 fired;  /* result: those that fired */
+	__u32 result; /* CONTROL_STEPPING, … */
+	__u32 pad;
 };
 
-/* What it returns. */
-#define CONTROL_FIRED	  1u
-#define CONTROL_STEPPING  2u /* an icount is armed for the thread now */
-#define CONTROL_NO_THREAD 4u
+#define CONTROL_STEPPING  1u /* an icount is armed for the thread now */
+#define CONTROL_NO_THREAD 2u /* there is none */
 
 /* Parameter 2 of FTrace_EXT_region: which alarm of which chain did what. */
 #define FTRACE_REGION_CHAIN_SHIFT 0	     /* 8 bits: 1 + index of the chain, 0: none */

@@ -3,10 +3,10 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/messages.h"
-#include "emulator/base/unique_fd.h"
 #include "user/bpf/bpf_log.h"
 #include "user/bpf/kfuncs.h"
 #include "user/bpf/preflight.h"
+#include "user/bpf/visit_tasks.h"
 
 #include "ovnitrace.skel.h"
 
@@ -38,23 +38,6 @@ void await_running_programs() {
     usleep(100'000);
 }
 
-/// Runs a program of an iterator over all tasks.
-void visit_tasks(bpf_program *program, const char *what) {
-  bpf_link *link = bpf_program__attach_iter(program, nullptr);
-  if (!link)
-    fail_bpf("attach the task iterator", errno);
-  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link)));
-  char ignored[64];
-  ssize_t got = -1;
-  if (iterator)
-    while ((got = read(iterator.get(), ignored, sizeof(ignored))) > 0)
-      ;
-  const int error = errno;
-  bpf_link__destroy(link);
-  if (got < 0)
-    fail_bpf(what, error);
-}
-
 } // namespace
 
 struct Capture::Skeleton {
@@ -65,7 +48,8 @@ struct Capture::Skeleton {
 
 Capture::Capture(const CaptureParameters &parameters)
     : skeleton_(std::make_unique<Skeleton>()), ring_bytes_(parameters.ring_bytes),
-      trace_all_(parameters.trace_all), transitions_(parameters.transitions) {
+      trace_all_(parameters.trace_all), transitions_(parameters.transitions),
+      regions_(parameters.regions), region_by_thread_(parameters.region_by_thread) {
   check_can_capture();
   collect_bpf_log();
   int cpus = libbpf_num_possible_cpus();
@@ -86,6 +70,10 @@ Capture::Capture(const CaptureParameters &parameters)
   bpf_map__set_max_entries(o->maps.stages, cpus_);
   bpf_map__set_max_entries(o->maps.rings, cpus_);
   bool modern = sched_switch_has_prev_state();
+  o->rodata->has_regions = parameters.regions;
+  o->rodata->region_by_thread = parameters.region_by_thread;
+  if (parameters.regions)
+    bpf_map__set_max_entries(o->maps.regions, FTRACE_TID_MASK + 1);
   bpf_program__set_autoload(o->progs.on_switch, transitions_ && modern);
   bpf_program__set_autoload(o->progs.on_switch_3_arguments, transitions_ && !modern);
   for (bpf_program *program :
@@ -104,6 +92,8 @@ Capture::Capture(const CaptureParameters &parameters)
 }
 
 Capture::~Capture() {
+  if (life_lost_)
+    munmap(const_cast<uint64_t *>(life_lost_), size_t(sysconf(_SC_PAGESIZE)));
   if (stages_)
     munmap(const_cast<cpu_stage *>(stages_), stages_bytes_);
   for (int fd : ring_fds_)
@@ -138,6 +128,11 @@ void Capture::map_stages() {
   if (memory == MAP_FAILED)
     fail_bpf("map the staging areas", errno);
   stages_ = static_cast<const volatile cpu_stage *>(memory);
+  memory =
+      mmap(nullptr, page, PROT_READ, MAP_SHARED, bpf_map__fd(skeleton_->object->maps.life_lost), 0);
+  if (memory == MAP_FAILED)
+    fail_bpf("map the count of lost life events", errno);
+  life_lost_ = static_cast<const volatile uint64_t *>(memory);
 }
 
 void Capture::attach() {
@@ -199,12 +194,20 @@ int Capture::rings_map() const {
   return bpf_map__fd(skeleton_->object->maps.rings);
 }
 
+int Capture::regions_map() const {
+  return bpf_map__fd(skeleton_->object->maps.regions);
+}
+
+int Capture::life_lost_map() const {
+  return bpf_map__fd(skeleton_->object->maps.life_lost);
+}
+
 size_t Capture::life_bytes() const {
   return CAPTURE_LIFE_BYTES;
 }
 
 uint64_t Capture::life_lost() const {
-  return skeleton_->counters().life_lost;
+  return *life_lost_;
 }
 
 void Capture::await_last_switch() const {

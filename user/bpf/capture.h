@@ -17,6 +17,8 @@ struct CaptureParameters {
   bool transitions = true;            ///< false: the scheduler's family is filtered
   std::vector<uint32_t> targets = {}; ///< processes that are alive already: at most CAPTURE_TARGETS
   bool only_targets = false;          ///< and none of their children
+  bool regions = false;               ///< only what is in a region of --control is recorded
+  bool region_by_thread = false;      ///< a region is a thread's, and not its process's
   size_t ring_bytes = 8u << 20;       ///< per CPU, a power of two and whole pages
 };
 
@@ -49,8 +51,12 @@ public:
   bool trace_all() const { return trace_all_; }
   /// Bytes in a ring at which its reader is woken.
   uint64_t wakeup_watermark() const { return ring_bytes_ / 8; }
-  int threads_map() const; ///< descriptor of bpf/shared_maps.h's `threads`
-  int rings_map() const;   ///< of `rings`
+  int threads_map() const;   ///< descriptor of bpf/shared_maps.h's `threads`
+  int rings_map() const;     ///< of `rings`
+  int regions_map() const;   ///< of `regions`
+  int life_lost_map() const; ///< of bpf/life_ring.bpf.h's `life_lost`
+  bool has_regions() const { return regions_; }
+  bool region_by_thread() const { return region_by_thread_; }
   size_t life_bytes() const;
   /// Waits until the last thread of the program that this process started has left its CPU for
   /// ever: who waits for a process is told of its end some instructions earlier. Not longer than a
@@ -75,10 +81,12 @@ private:
   size_t ring_bytes_ = 0;
   bool trace_all_ = false;
   bool transitions_ = false;
+  bool regions_ = false, region_by_thread_ = false;
   std::atomic<bool> switches_seen_ = false;
   std::vector<int> ring_fds_;
   const volatile cpu_stage *stages_ = nullptr;
   size_t stages_bytes_ = 0;
+  const volatile uint64_t *life_lost_ = nullptr;
 };
 
 } // namespace ovnitrace

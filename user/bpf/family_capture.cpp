@@ -91,6 +91,8 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
     fail_bpf("open the BPF object of the families", errno);
   o->rodata->trace_all = capture.trace_all();
   o->rodata->wakeup_watermark = capture.wakeup_watermark();
+  o->rodata->has_regions = capture.has_regions();
+  o->rodata->region_by_thread = capture.region_by_thread();
   o->rodata->preempt_count_distance = preempt_count_distance();
   o->rodata->kfuncs = use_kfuncs(o->obj);
   o->rodata->recorder_uid = recorder;
@@ -99,6 +101,8 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
   int error = bpf_map__reuse_fd(o->maps.threads, capture.threads_map());
   if (!error)
     error = bpf_map__reuse_fd(o->maps.rings, capture.rings_map());
+  if (!error)
+    error = bpf_map__reuse_fd(o->maps.regions, capture.regions_map());
   if (error)
     fail_bpf("share the maps of the scheduler's programs", error);
   choose_programs();

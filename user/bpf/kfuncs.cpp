@@ -15,8 +15,8 @@ namespace ovnitrace {
 namespace {
 
 constexpr const char *kNames[KFUNCS] = {
-    "bpf_rdonly_cast",       "bpf_iter_task_new",   "bpf_iter_task_next",
-    "bpf_iter_task_destroy", "bpf_preempt_disable", "bpf_preempt_enable",
+    "bpf_rdonly_cast",     "bpf_iter_task_new",  "bpf_iter_task_next", "bpf_iter_task_destroy",
+    "bpf_preempt_disable", "bpf_preempt_enable", "bpf_rcu_read_lock",  "bpf_rcu_read_unlock",
 };
 
 /// Ids of their types; 0 where the kernel has none.

@@ -2,14 +2,11 @@
 // Puts a BPF program on the probes of files.
 #pragma once
 
+#include "user/bpf/uprobe_links.h"
 #include "user/probe/find_probes.h"
 
-#include <cstddef>
 #include <string>
 #include <vector>
-
-struct bpf_link;
-struct bpf_program;
 
 namespace ovnitrace {
 
@@ -17,27 +14,16 @@ namespace ovnitrace {
 /// cookie: they are counted from 0 in the order of the files.
 class ProbeLinks {
 public:
-  ProbeLinks() = default;
-  ~ProbeLinks() { detach(); }
-  ProbeLinks(const ProbeLinks &) = delete;
-  ProbeLinks &operator=(const ProbeLinks &) = delete;
-
   /// To be called before `program` is loaded: how it will be attached is part of it.
-  void prepare(bpf_program *program);
+  void prepare(bpf_program *program) { links_.prepare(program); }
   /// The files are those that were read, whatever has their names now. Returns what the kernel
   /// refused, one message a file; the others are attached.
   std::vector<std::string> attach(const std::vector<ProbedFile> &files);
   /// The program is started no more when it returns.
-  void detach();
+  void detach() { links_.detach(); }
 
 private:
-  int attach_all(const ProbedFile &file, size_t first);
-  int attach_each(const ProbedFile &file, size_t first);
-
-  bpf_program *program_ = nullptr;
-  bool at_once_ = false;          ///< the kernel can attach all probes of a file with one link
-  std::vector<int> fds_;          ///< links, where it can
-  std::vector<bpf_link *> links_; ///< where it cannot
+  UprobeLinks links_;
 };
 
 } // namespace ovnitrace

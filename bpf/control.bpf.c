@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The chains of --control, run where their alarms hit. Loaded with --control only.
+ */
+#include "ktypes.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include <ovnitrace/capture.h>
+#include "kfuncs.h"
+#include "kernel_diffs.h"
+#include "shared_maps.h"
+#include "life_ring.bpf.h"
+#include "region.bpf.h"
+
+#define SIGTRAP 5
+#define SIGSTOP 19
+
+char LICENSE[] SEC("license") = "GPL";
+
+#include "control/machine.bpf.h"
+#include "control/threads.bpf.h"
+#include "control/alarms.bpf.h"

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What makes alarms hit: probes in the program, whose cookie has a bit for each alarm that may hit
+ * there, and the loader.
+ */
+const volatile __u8 exit_alarms[CONTROL_EXITS] = {}; /* indices of those of type exit_func */
+const volatile __u32 exit_count = 0;
+const volatile __u64 exit_mask = 0; /* a bit each of them */
+const volatile bool steps = false;  /* the loader traces the program to count instructions */
+
+const volatile __u64 count_mask = 0; /* a bit each of those of type icount */
+
+static __always_inline __u64 stack_pointer(struct pt_regs *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	return ctx->sp;
+#else
+	return ((struct user_pt_regs *)ctx)->sp;
+#endif
+}
+
+/* What a program does when the state machine has run. A thread that must count instructions now is
+ * stopped before its next, by a signal that only its tracer sees. */
+static __always_inline int after_hit(struct hit *h, bool sleepable)
+{
+	if (h->visitor.visit && !visit_own_threads(&h->visitor, sleepable))
+		ask_for_visit(&h->visitor);
+	if (h->stepping & 2)
+		send_message(CONTROL_COUNT, h->visitor.pid, 0, 0);
+	if (h->stepping && steps)
+		bpf_send_signal_thread(SIGTRAP);
+	return 0;
+}
+
+static __always_inline bool find_current(struct hit *h)
+{
+	__u64 ids = bpf_get_current_pid_tgid();
+
+	return find_thread(h, ids >> 32, (__u32)ids);
+}
+
+static __noinline int is_text(__u32 a, const char *text)
+{
+	if (a >= CONTROL_ALARMS || !text)
+		return 0;
+	for (__u32 n = 0; n < CONTROL_STRING; n++) {
+		if (alarms[a].text[n] != text[n])
+			return 0;
+		if (!text[n])
+			break;
+	}
+	return 1;
+}
+
+/* A function whose exit is waited for is entered. An outer call that is gone without a return, by
+ * longjmp, is below on the stack. */
+static __always_inline void note_entries(struct hit *h, __u64 mask, __u64 sp)
+{
+	for (__u32 e = 0; e < CONTROL_EXITS && e < exit_count; e++) {
+		__u64 *outermost = &h->thread->outermost[e];
+
+		if (mask >> exit_alarms[e] & 1 && (!*outermost || sp > *outermost))
+			*outermost = sp;
+	}
+}
+
+SEC("uprobe")
+int on_alarm(struct pt_regs *ctx)
+{
+	struct hit h = {};
+
+	if (!find_current(&h))
+		return 0;
+	h.mask = bpf_get_attach_cookie(ctx);
+	note_entries(&h, h.mask, stack_pointer(ctx));
+	h.mask &= ~exit_mask;
+#if defined(__TARGET_ARCH_x86)
+	h.ax = ctx->ax;
+	h.bx = ctx->bx;
+	h.cx = ctx->cx;
+#endif
+	take_hit(&h);
+	return after_hit(&h, false);
+}
+
+/* A function returns: its frame is gone, and on x86 its return address too. */
+SEC("uretprobe")
+int on_alarm_return(struct pt_regs *ctx)
+{
+	struct hit h = {};
+	__u64 mask = bpf_get_attach_cookie(ctx), sp = stack_pointer(ctx);
+
+	if (!find_current(&h))
+		return 0;
+	h.thread->hits = 0;
+	for (__u32 e = 0; e < CONTROL_EXITS && e < exit_count; e++) {
+		__u64 *outermost = &h.thread->outermost[e];
+
+		if (!(mask >> exit_alarms[e] & 1) || !*outermost || sp < *outermost)
+			continue; /* an inner call */
+		*outermost = 0;
+		h.thread->hits |= 1ull << (exit_alarms[e] & 63);
+	}
+	h.mask = h.thread->hits;
+	take_hit(&h);
+	return after_hit(&h, false);
+}
+
+/* MPI_Pcontrol: its string may not be in memory, so the program must be one that may wait for it.
+ */
+SEC("uprobe.s")
+int on_pcontrol(struct pt_regs *ctx)
+{
+	struct hit h = {};
+	char text[CONTROL_STRING] = {};
+	__u64 mask = bpf_get_attach_cookie(ctx), at = PT_REGS_PARM2(ctx);
+
+	if (!find_current(&h))
+		return 0;
+	/* It may end just before the end of its page. */
+	for (__u32 n = 0; n < CONTROL_STRING - 1; n++)
+		if (bpf_copy_from_user(&text[n], 1, (void *)(at + n)) || !text[n])
+			break;
+	h.thread->hits = 0;
+	for (__u32 a = 0; a < CONTROL_ALARMS && a < alarm_count; a++)
+		if (alarms[a].type == CONTROL_PCONTROL && mask >> a & 1 && is_text(a, text))
+			h.thread->hits |= 1ull << a;
+	h.mask = h.thread->hits;
+	take_hit(&h);
+	return after_hit(&h, true);
+}
+
+/* The dynamic loader has loaded or unloaded something (_dl_debug_state). */
+SEC("uprobe")
+int on_library(struct pt_regs *ctx)
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+
+	if (!holds || !bpf_map_lookup_elem(&control_processes, &pid))
+		return 0;
+	send_message(CONTROL_LIBRARY, pid, (__u32)bpf_get_current_pid_tgid(), 0);
+	bpf_send_signal(SIGSTOP);
+	return 0;
+}
+
+/* What ask_for_visit() asked for, set by the loader. */
+struct control_message loader_visits = {};
+
+SEC("iter/task")
+int visit_living(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+	struct visitor v = {};
+
+	v.pid = loader_visits.pid;
+	v.only = loader_visits.tid;
+	v.visit = loader_visits.visit;
+	v.what = loader_visits.what;
+
+	if (p && p->pid)
+		visit_thread(p, &v);
+	return 0;
+}
+
+/* On behalf of a thread: an instruction that it has executed, the time, the user. */
+SEC("syscall")
+int hit_alarm(struct control_hit *request)
+{
+	struct hit h = {};
+
+	request->fired = 0;
+	if (!find_thread(&h, request->pid, request->tid)) {
+		request->result = CONTROL_NO_THREAD;
+		return 0;
+	}
+	h.mask = request->alarms;
+	take_hit(&h);
+	request->fired = h.fired;
+	if (h.visitor.visit)
+		ask_for_visit(&h.visitor);
+	if (h.stepping & 2)
+		send_message(CONTROL_COUNT, request->pid, 0, 0);
+	request->result = armed_now(&h) & count_mask ? CONTROL_STEPPING : 0;
+	return 0;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The chains of --control as a state machine: a thread is at one place of each chain. Only the
+ * thread itself, or the loader on its behalf while it cannot run, moves it. What concerns all
+ * threads of a process is a broadcast: one word, changed by compare-and-swap, that each thread
+ * adopts when it next looks. So no lock is needed, and hits on all CPUs together count right.
+ */
+const volatile struct control_alarm alarms[CONTROL_ALARMS] = {};
+const volatile struct control_chain chains[CONTROL_CHAINS] = {};
+const volatile __u32 alarm_count = 0, chain_count = 0;
+const volatile __u64 immediate_alarms = 0; /* a bit each of those with CONTROL_IMMEDIATE */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, __u32); /* tgid */
+	__type(value, struct control_process);
+} control_processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 131072);
+	__type(key, __u32); /* tid */
+	__type(value, struct control_thread);
+} control_threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} control_messages SEC(".maps");
+
+__u64 messages_lost = 0;
+
+static __always_inline void send(struct control_message *m)
+{
+	m->time = bpf_ktime_get_ns();
+	if (bpf_ringbuf_output(&control_messages, m, sizeof(*m), BPF_RB_FORCE_WAKEUP))
+		__sync_fetch_and_add(&messages_lost, 1);
+}
+
+static __noinline int send_message(__u32 kind, __u32 pid, __u32 tid, __u32 alarm)
+{
+	struct control_message m = {
+		.kind = kind,
+		.pid = pid,
+		.tid = tid,
+		.alarm = alarm,
+	};
+
+	send(&m);
+	return 0;
+}
+
+/* The loader shall visit the threads. */
+static __noinline int ask_for_visit(struct visitor *v)
+{
+	struct control_message m = {.kind = CONTROL_VISIT};
+
+	if (!v)
+		return 0;
+	m.pid = v->pid;
+	m.tid = v->only;
+	m.visit = v->visit;
+	m.what = v->what;
+	send(&m);
+	return 0;
+}
+
+/* One hit of a thread, of whichever alarms of `mask` are armed for it. */
+struct hit {
+	struct control_process *process;
+	struct control_thread *thread;
+	__u64 mask;
+	__u64 ax, bx, cx; /* of the thread, where it hits an instruction */
+	__u64 fired;	  /* a bit each */
+	__u32 stepping;	  /* 1: an icount was armed for this thread, 2: for all of its process */
+	struct visitor visitor;
+};
+
+/* ---- where a thread is -------------------------------------------------------------------------
+ */
+
+static __always_inline void put(struct control_place *place, __u64 word, __u64 now)
+{
+	place->epoch = word >> CONTROL_EPOCH_SHIFT & CONTROL_EPOCH_MASK;
+	place->position = word >> CONTROL_POSITION_SHIFT & 0xff;
+	place->round = (__u32)word;
+	place->count = 0;
+	place->since = now;
+}
+
+/* Takes over a broadcast that the thread has not seen. Returns the word. */
+static __always_inline __u64 adopt(struct hit *h, struct control_place *place, __u32 c)
+{
+	__u64 word = *(volatile __u64 *)&h->process->broadcast[c];
+
+	if (place->epoch != (word >> CONTROL_EPOCH_SHIFT & CONTROL_EPOCH_MASK))
+		put(place, word, h->process->since[c]);
+	return word;
+}
+
+/* Whether the instruction is the marker that the alarm means. */
+static __always_inline bool is_marker(struct hit *h, const volatile struct control_alarm *alarm)
+{
+	switch (alarm->type) {
+	case CONTROL_SSC:
+		return (__u32)h->bx == alarm->value;
+	case CONTROL_MAGIC:
+		return h->ax == 4 && h->bx == (__u32)alarm->value && h->cx == alarm->value >> 32;
+	case CONTROL_CPUID:
+		return (__u32)h->ax == alarm->value;
+	}
+	return true;
+}
+
+/* Where a thread goes when the alarm at `position` has fired: position << 32 | round. */
+static __always_inline __u64 next_place(__u32 c, __u32 position, __u32 round)
+{
+	const volatile struct control_chain *chain = &chains[c];
+	__u32 loops = chain->loops;
+
+	if (loops > 1 && position == chain->loop + 1 && ++round % loops)
+		return (__u64)chain->loop << CONTROL_POSITION_SHIFT | round;
+	if (++position < chain->alarms)
+		return (__u64)position << CONTROL_POSITION_SHIFT | round;
+	if (!chain->repeat)
+		return 0; /* endless: rounds are not counted */
+	if (loops == 1)
+		round++;
+	if (round / loops < chain->repeat)
+		return round;
+	return (__u64)CONTROL_FINISHED << CONTROL_POSITION_SHIFT | round;
+}
+
+/* Hits at which an alarm fires. */
+static __always_inline __u64 needed(__u32 c, const volatile struct control_alarm *alarm,
+				    __u32 round)
+{
+	if (alarm->flags & CONTROL_IMMEDIATE && round % chains[c].loops == 0)
+		return 0;
+	return alarm->count;
+}
+
+/* Says what the loader must make hit, if that is what is armed now. */
+static __always_inline void announce(struct hit *h, __u32 c, __u32 position, bool all)
+{
+	__u32 a = chains[c].first + position;
+
+	if (position >= chains[c].alarms || a >= CONTROL_ALARMS)
+		return;
+	if (alarms[a].type == CONTROL_ICOUNT)
+		h->stepping |= all ? 2 : 1;
+	else if (alarms[a].type == CONTROL_TIMEOUT)
+		send_message(CONTROL_ARMED, h->visitor.pid, all ? 0 : h->visitor.tid, a);
+}
+
+/* ---- a hit -------------------------------------------------------------------------------------
+ */
+
+/* Puts all threads of the process to another place; `before`: the word that it was worked out from,
+ * and what comes of it if nobody was faster. */
+static __always_inline bool broadcast(struct hit *h, __u32 c, __u64 before, __u64 place)
+{
+	__u64 epoch = (before >> CONTROL_EPOCH_SHIFT) + 1 & CONTROL_EPOCH_MASK;
+
+	if (__sync_val_compare_and_swap(&h->process->broadcast[c], before,
+					epoch << CONTROL_EPOCH_SHIFT | place) != before)
+		return false;
+	h->process->since[c] = bpf_ktime_get_ns();
+	return true;
+}
+
+/* The chains that wait for one that has finished are armed: for this thread, or for all. */
+static __noinline int release(struct hit *h, __u32 c, __u32 all)
+{
+	__u32 waiters = c < CONTROL_CHAINS ? chains[c].waiters : 0;
+
+	if (!h)
+		return 0;
+	for (__u32 w = 0; w < CONTROL_CHAINS && w < chain_count; w++) {
+		__u64 before;
+
+		if (!(waiters & 1u << w))
+			continue;
+		before = adopt(h, &h->thread->places[w], w);
+		if (!all)
+			put(&h->thread->places[w],
+			    before >> CONTROL_EPOCH_SHIFT << CONTROL_EPOCH_SHIFT,
+			    bpf_ktime_get_ns());
+		for (__u32 tries = 0; all && tries < 4 && !broadcast(h, w, before, 0); tries++)
+			before = adopt(h, &h->thread->places[w], w);
+		adopt(h, &h->thread->places[w], w);
+		announce(h, w, 0, all);
+	}
+	return 0;
+}
+
+static __always_inline void fire(struct hit *h, __u32 c, __u32 a, __u32 position, bool all)
+{
+	const volatile struct control_alarm *alarm = &alarms[a];
+	__u32 what = (c + 1) << FTRACE_REGION_CHAIN_SHIFT | position << FTRACE_REGION_ALARM_SHIFT |
+		     (__u32)alarm->type << FTRACE_REGION_TYPE_SHIFT |
+		     (__u32)alarm->event << FTRACE_REGION_EVENT_SHIFT;
+
+	h->fired |= 1ull << a;
+	do_event(&h->visitor, alarm->event, what, alarm->flags & CONTROL_BCAST);
+}
+
+/* One hit of the alarm that is armed in chain `c`, if it is one of h->mask. `hits`: 0 only looks
+ * whether it fires without one. */
+static __noinline int hit_chain(struct hit *h, __u32 c, __u32 hits)
+{
+	const volatile struct control_alarm *alarm;
+	struct control_place *place;
+	__u64 word, after, count, enough;
+	__u32 a, position;
+	bool all;
+
+	if (!h || c >= CONTROL_CHAINS)
+		return 0;
+	place = &h->thread->places[c];
+	/* Again, if another thread's broadcast came in between: then the hit is one of what that
+	 * has armed. So often in a row nobody is overtaken. */
+	for (__u32 tries = 0; tries < 8; tries++) {
+		word = adopt(h, place, c);
+		position = place->position;
+		a = chains[c].first + position;
+		if (position >= chains[c].alarms || a >= CONTROL_ALARMS || !(h->mask >> a & 1))
+			return 0;
+		alarm = &alarms[a];
+		if (alarm->flags & CONTROL_ONE_TID && alarm->tid != h->thread->number)
+			return 0;
+		if (!is_marker(h, alarm))
+			return 0;
+		if (alarm->type == CONTROL_TIMEOUT &&
+		    bpf_ktime_get_ns() - place->since < alarm->value)
+			return 0; /* for an earlier arming */
+		enough = needed(c, alarm, place->round);
+		all = alarm->flags & (CONTROL_BCAST | CONTROL_GLOBAL);
+		if (alarm->flags & CONTROL_GLOBAL) {
+			__u64 *counts = &h->process->counts[a];
+			__u64 before = *(volatile __u64 *)counts;
+			__u64 epoch = word >> CONTROL_EPOCH_SHIFT << CONTROL_EPOCH_SHIFT;
+
+			count = hits;
+			if ((before ^ word) >> CONTROL_EPOCH_SHIFT == 0)
+				count += before & CONTROL_COUNT_MASK;
+			if (__sync_val_compare_and_swap(counts, before, epoch | count) != before)
+				continue;
+		} else {
+			count = place->count += hits;
+		}
+		if (count < enough)
+			return 0;
+		after = next_place(c, position, place->round);
+		if (!all) {
+			put(place, (word >> CONTROL_EPOCH_SHIFT << CONTROL_EPOCH_SHIFT) | after,
+			    bpf_ktime_get_ns());
+		} else if (!broadcast(h, c, word, after)) {
+			continue;
+		} else {
+			adopt(h, place, c);
+		}
+		fire(h, c, a, position, all);
+		position = after >> CONTROL_POSITION_SHIFT;
+		if (position == CONTROL_FINISHED)
+			release(h, c, all);
+		else
+			announce(h, c, position, all);
+		return 1;
+	}
+	return 0;
+}
+
+/* The alarms that are armed when the hit begins get it, each chain's one, and none that it arms. */
+static __noinline __u64 armed_now(struct hit *h)
+{
+	if (!h)
+		return 0;
+	h->thread->hits = 0;
+	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++) {
+		struct control_place *place = &h->thread->places[c];
+		__u32 a;
+
+		adopt(h, place, c);
+		a = chains[c].first + place->position;
+		if (place->position < chains[c].alarms && a < CONTROL_ALARMS)
+			h->thread->hits |= 1ull << a;
+	}
+	return h->thread->hits;
+}
+
+/* A uniform whose turn has come starts at once, whichever hit brought it. */
+static __noinline int fire_immediate(struct hit *h)
+{
+	if (!h || !immediate_alarms)
+		return 0;
+	h->mask = immediate_alarms;
+	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++)
+		hit_chain(h, c, 0);
+	return 0;
+}
+
+static __noinline int take_hit(struct hit *h)
+{
+	if (!h)
+		return 0;
+	h->mask &= armed_now(h);
+	if (!h->mask)
+		return 0;
+	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++)
+		hit_chain(h, c, 1);
+	if (h->fired)
+		fire_immediate(h);
+	return 0;
+}

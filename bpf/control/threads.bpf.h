@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The processes and threads that have chains: those that are traced. Each process has chains of its
+ * own, from its creation or execve on.
+ */
+
+/* What they begin with, filled by the loader: too large for a program's stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct control_process);
+} fresh_process SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct control_thread);
+} fresh_thread SEC(".maps");
+
+const volatile bool starts_open = false; /* no chain has a start: the region is open at once */
+const volatile bool holds = false; /* processes stop when they have loaded code, until the loader
+				    * has put its probes into it */
+
+__u64 control_full = 0; /* threads and processes that found no room */
+
+static __always_inline void begin_process(__u32 pid)
+{
+	__u32 zero = 0;
+	void *fresh = bpf_map_lookup_elem(&fresh_process, &zero);
+	__u64 *region;
+
+	if (fresh && bpf_map_update_elem(&control_processes, &pid, fresh, BPF_ANY))
+		__sync_fetch_and_add(&control_full, 1);
+	if (!region_by_thread) {
+		region = region_of(pid, pid);
+		if (region)
+			*region = 0; /* the pid's earlier process may have ended inside */
+	}
+}
+
+/* A new thread is at the first alarm of each chain, or where the last broadcast has put all. */
+static __noinline int begin_thread(struct hit *h, __u32 pid, __u32 tid)
+{
+	__u32 zero = 0;
+	void *fresh = bpf_map_lookup_elem(&fresh_thread, &zero);
+	__u64 *region, now = bpf_ktime_get_ns();
+
+	if (!h || !fresh)
+		return 0;
+	h->process = bpf_map_lookup_elem(&control_processes, &pid);
+	if (!h->process)
+		return 0;
+	if (bpf_map_update_elem(&control_threads, &tid, fresh, BPF_ANY))
+		__sync_fetch_and_add(&control_full, 1);
+	h->thread = bpf_map_lookup_elem(&control_threads, &tid);
+	if (!h->thread)
+		return 0;
+	h->visitor.pid = pid;
+	h->visitor.tid = tid;
+	h->thread->pid = pid;
+	h->thread->number = __sync_fetch_and_add(&h->process->threads, 1);
+	__sync_fetch_and_add(&h->process->alive, 1);
+	if (region_by_thread) {
+		region = region_of(pid, tid);
+		if (region)
+			*region = 0;
+	}
+	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++) {
+		struct control_place *place = &h->thread->places[c];
+
+		put(place, h->process->broadcast[c], now);
+		announce(h, c, place->position, false);
+	}
+	if (h->thread->number == 0)
+		fire_immediate(h);
+	if (starts_open)
+		do_event(&h->visitor, CONTROL_START, CONTROL_START << FTRACE_REGION_EVENT_SHIFT,
+			 false);
+	return 0;
+}
+
+static __always_inline bool find_thread(struct hit *h, __u32 pid, __u32 tid)
+{
+	h->process = bpf_map_lookup_elem(&control_processes, &pid);
+	h->thread = bpf_map_lookup_elem(&control_threads, &tid);
+	h->visitor.pid = pid;
+	h->visitor.tid = tid;
+	return h->process && h->thread && h->thread->pid == pid;
+}
+
+/* After the scheduler's program of the same tracepoint, which says who is traced. The loader's own
+ * child has no chains before it has executed the program. */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(on_control_newtask, struct task_struct *child, __u64 clone_flags)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+	__u32 pid = child->tgid, tid = child->pid, parent_pid = parent->tgid;
+	struct hit h = {};
+
+	if (!is_traced(tid) || !bpf_map_lookup_elem(&control_processes, &parent_pid))
+		return 0;
+	if (pid == tid)
+		begin_process(pid);
+	begin_thread(&h, pid, tid);
+	return 0; /* it has no state yet that could be recorded */
+}
+
+static __always_inline void end_thread(__u32 pid, __u32 tid)
+{
+	struct control_process *process = bpf_map_lookup_elem(&control_processes, &pid);
+
+	if (bpf_map_delete_elem(&control_threads, &tid) || !process)
+		return;
+	if (__sync_fetch_and_add(&process->alive, -1) == 1)
+		bpf_map_delete_elem(&control_processes, &pid);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_control_exit, struct task_struct *p)
+{
+	end_thread(p->tgid, p->pid);
+	return 0;
+}
+
+/* Another program: chains begin anew, in a region that is closed. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_control_exec, struct task_struct *p, int old_tid, struct linux_binprm *bprm)
+{
+	__u32 pid = p->tgid, old = old_tid;
+	struct hit h = {};
+
+	if (!is_traced(pid))
+		return 0;
+	close_region(pid, pid, CONTROL_END << FTRACE_REGION_TYPE_SHIFT);
+	bpf_map_delete_elem(&control_threads, &old);
+	begin_process(pid);
+	begin_thread(&h, pid, pid);
+	if (h.visitor.visit && !visit_own_threads(&h.visitor, false))
+		ask_for_visit(&h.visitor);
+	if (holds) {
+		send_message(CONTROL_IMAGE, pid, pid, 0);
+		bpf_send_signal(SIGSTOP);
+	}
+	return 0;
+}
+
+/* Those that are alive when the capture starts, a process's main thread first. */
+SEC("iter/task")
+int begin_living(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+	struct hit h = {};
+	__u32 pid, tid;
+
+	if (!p || !is_traced(p->pid))
+		return 0;
+	pid = p->tgid;
+	tid = p->pid;
+	if (bpf_map_lookup_elem(&control_threads, &tid))
+		return 0;
+	if (!bpf_map_lookup_elem(&control_processes, &pid))
+		begin_process(pid);
+	begin_thread(&h, pid, tid);
+	if (h.visitor.visit)
+		ask_for_visit(&h.visitor);
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The ring of life events, and how one is made.
+ */
+#ifndef OVNITRACE_LIFE_RING_H
+#define OVNITRACE_LIFE_RING_H
+
+#include <ovnitrace/thread_state.h>
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, CAPTURE_LIFE_BYTES);
+} life SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} life_lost SEC(".maps"); /* life events that found no room */
+
+/* What a snapshot says of a thread: state, CPU and reason. `running`: it has its CPU. */
+static __always_inline __u32 snapshot_word(struct task_struct *p, bool running)
+{
+	__u32 state = task_state(p), value = OVNI_THREAD_PAUSED, reason = 0;
+
+	if (running)
+		value = OVNI_THREAD_RUNNING;
+	else if (!state)
+		value = OVNI_THREAD_WARMING; /* whether it was woken or preempted is past */
+	else
+		reason = blocked_reason(state);
+	return value | task_cpu(p) << FTRACE_SNAPSHOT_CPU_SHIFT | reason << FTRACE_REASON_SHIFT;
+}
+
+static __always_inline void life_fill(struct life_record *r, __u32 kind, struct task_struct *p,
+				      __u32 arg)
+{
+	__builtin_memset(r, 0, sizeof(*r));
+	r->time = bpf_ktime_get_ns();
+	r->kind = kind;
+	r->cpu = bpf_get_smp_processor_id();
+	r->tid = p->pid;
+	r->pid = p->tgid;
+	r->arg = arg;
+	r->outside = !in_region(p);
+	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm),
+				  p->comm); /* old kernels leave bytes after its end */
+}
+
+/* Whether it found room. */
+static __always_inline bool life_try(struct life_record *r)
+{
+	__u64 used = bpf_ringbuf_query(&life, BPF_RB_AVAIL_DATA);
+
+	/* The reader is woken at each step of 64 KiB above a quarter, and not at one watermark:
+	 * several CPUs send at once, and none of them may see a crossing. */
+	return !bpf_ringbuf_output(&life, r, sizeof(*r),
+				   used >= CAPTURE_LIFE_BYTES / 4 &&
+						   used >> 16 != (used + sizeof(*r)) >> 16
+					   ? BPF_RB_FORCE_WAKEUP
+					   : BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void life_send(struct life_record *r)
+{
+	__u32 zero = 0;
+	__u64 *lost;
+
+	if (life_try(r))
+		return;
+	lost = bpf_map_lookup_elem(&life_lost, &zero);
+	if (lost)
+		__sync_fetch_and_add(lost, 1);
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Opens and closes regions of --control. A region is a process's or, with region_by_thread, a
+ * thread's. When it is opened each of its threads is recorded with the state that it is in.
+ *
+ * The order makes the trace true: the region is open first, so that every transition from then on
+ * is logged; then each thread's state is read, then the clock. A transition that was logged before
+ * that instant tells more than the snapshot, and one after it agrees with it. A switch that was
+ * under way when the region was opened had set the runqueue's current thread before it asked
+ * whether the region is open (__schedule()), so that is who runs, and not task_struct::on_cpu,
+ * which follows later.
+ */
+#ifndef OVNITRACE_REGION_H
+#define OVNITRACE_REGION_H
+
+#include <ovnitrace/control.h>
+
+/* What is left to do when an alarm has fired: its program must do that itself, because no function
+ * that it calls can call functions of the kernel (bpf/kfuncs.h). */
+enum visit {
+	VISIT_NOBODY = 0,
+	VISIT_OPENED = 1, /* record the threads of a region that was opened */
+	VISIT_OPEN = 2,	  /* with region_by_thread: open it for all threads of the process */
+	VISIT_CLOSE = 3,
+};
+
+struct visitor {
+	__u32 pid, tid; /* who fired */
+	__u32 visit;	/* enum visit */
+	__u32 what;	/* par2 of FTrace_EXT_region */
+	__u32 only;	/* VISIT_OPENED: this thread; 0: all of the process */
+};
+
+static __always_inline bool has_its_cpu(struct task_struct *p)
+{
+	if (!bpf_core_field_exists(p->se.cfs_rq->rq))
+		return BPF_CORE_READ(p, on_cpu);
+	return BPF_CORE_READ(p, se.cfs_rq, rq, curr) == p;
+}
+
+static __noinline int send_region(__u32 pid, __u32 tid, __u32 what, __u64 time)
+{
+	struct life_record r;
+
+	__builtin_memset(&r, 0, sizeof(r));
+	r.time = time;
+	r.kind = LIFE_REGION;
+	r.cpu = bpf_get_smp_processor_id();
+	r.tid = tid;
+	r.pid = pid;
+	r.arg = what | (region_by_thread ? FTRACE_REGION_THREAD : 0);
+	life_send(&r);
+	return 0;
+}
+
+/* Whether it was closed. */
+static __always_inline bool open_region(__u32 pid, __u32 tid, __u32 what)
+{
+	__u64 *region = region_of(pid, tid), now = bpf_ktime_get_ns();
+
+	if (!region || __sync_val_compare_and_swap(region, 0, now))
+		return false;
+	send_region(pid, tid, what, now);
+	return true;
+}
+
+static __always_inline void close_region(__u32 pid, __u32 tid, __u32 what)
+{
+	__u64 *region = region_of(pid, tid);
+
+	if (region && __sync_lock_test_and_set(region, 0))
+		send_region(pid, tid, what, bpf_ktime_get_ns());
+}
+
+/* An event of a chain, for the thread that fires or, `all`, for every thread of its process. */
+static __always_inline void do_event(struct visitor *v, __u32 event, __u32 what, bool all)
+{
+	if (event == CONTROL_THREADID) {
+		send_region(v->pid, v->tid, what, bpf_ktime_get_ns());
+	} else if (event == CONTROL_PRECOND) {
+		return;
+	} else if (region_by_thread && all) {
+		v->visit = event == CONTROL_START ? VISIT_OPEN : VISIT_CLOSE;
+		v->what = what;
+	} else if (event == CONTROL_STOP) {
+		close_region(v->pid, v->tid, what);
+	} else if (open_region(v->pid, v->tid, what)) {
+		v->visit = VISIT_OPENED;
+		v->only = region_by_thread ? v->tid : 0;
+	}
+}
+
+static __noinline int visit_thread(struct task_struct *p, struct visitor *v)
+{
+	struct life_record r;
+	__u32 pid, tid;
+
+	if (!p || !v)
+		return 0;
+	pid = p->tgid;
+	tid = p->pid;
+	if (pid != v->pid || (v->only && tid != v->only) || !is_traced(tid))
+		return 0;
+	if (v->visit == VISIT_CLOSE) {
+		close_region(pid, tid, v->what);
+		return 0;
+	}
+	if (v->visit == VISIT_OPEN && !open_region(pid, tid, v->what))
+		return 0;
+	life_fill(&r, LIFE_SNAPSHOT, p, 0);
+	r.arg = snapshot_word(p, has_its_cpu(p));
+	r.time = bpf_ktime_get_ns();
+	if (!r.outside)
+		life_send(&r);
+	return 0;
+}
+
+/* Of the running thread's process; `sleepable`: the program is. False where the kernel cannot: then
+ * the loader does it. */
+static __always_inline bool visit_own_threads(struct visitor *v, bool sleepable)
+{
+	struct bpf_iter_task it;
+	struct task_struct *p;
+
+	if (!has_kfunc(KFUNC_ITER_TASK_NEW) || (sleepable && !has_kfunc(KFUNC_RCU_READ_LOCK)))
+		return false;
+	if (sleepable)
+		kfunc_rcu_read_lock();
+	kfunc_iter_task_new(&it, bpf_get_current_task_btf(), BPF_TASK_ITER_PROC_THREADS);
+	while ((p = kfunc_iter_task_next(&it)))
+		visit_thread(p, v);
+	kfunc_iter_task_destroy(&it);
+	if (sleepable)
+		kfunc_rcu_read_unlock();
+	return true;
+}
+
+#endif

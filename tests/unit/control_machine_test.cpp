@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The state machine of --control in the kernel against a plain model of it: random chains, random
+// hits of threads that exist in the maps only.
+#include "emulator/base/error.h"
+#include "tests/unit/support/control_model.h"
+#include "user/control/programs.h"
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+namespace ovnitrace::control {
+namespace {
+
+constexpr uint32_t kPid = 3'000'000; // above pid_max of any machine, below that of the kernel
+
+using Random = std::mt19937;
+
+uint32_t pick(Random &random, uint32_t below) {
+  return uint32_t(random() % below);
+}
+
+/// Any chain that the grammar allows of alarms that threads without code can hit.
+std::string random_chain(Random &random, size_t number, size_t chains) {
+  std::string text;
+  const size_t alarms = 1 + pick(random, 4);
+  const size_t uniform = pick(random, 3) ? SIZE_MAX : pick(random, uint32_t(alarms));
+  constexpr const char *kEvents[] = {"start", "stop", "threadid", "precond"};
+  for (size_t n = 0; n < alarms; n++) {
+    text += n ? "," : "";
+    if (n == uniform) {
+      const uint32_t length = 1 + pick(random, 3), rest = pick(random, 3);
+      text += fmt::format("uniform:{}:{}:{}", length + rest, length, 1 + pick(random, 3));
+      continue;
+    }
+    text += kEvents[pick(random, 4)];
+    const bool counts = pick(random, 4) == 0;
+    text += counts ? fmt::format(":icount:{}", 1 + pick(random, 3)) : ":int3";
+    const bool global = pick(random, 4) == 0;
+    if (global || pick(random, 2))
+      text += fmt::format(":count{}", 1 + pick(random, 4));
+    if (global)
+      text += ":global";
+    else if (pick(random, 4) == 0)
+      text += fmt::format(":tid{}", pick(random, 3));
+    if (pick(random, 4) == 0)
+      text += ":bcast";
+  }
+  if (pick(random, 2))
+    text += pick(random, 3) ? fmt::format(",repeat:{}", 1 + pick(random, 3)) : ",repeat";
+  text += fmt::format(",name:c{}", number);
+  if (number + 1 < chains && pick(random, 3) == 0) // only for later ones: no circle
+    text += fmt::format(",waitfor:c{}", number + 1 + pick(random, uint32_t(chains - number - 1)));
+  return text;
+}
+
+/// One process with threads in the maps of the BPF object.
+class Machine {
+public:
+  explicit Machine(const Plan &plan) : programs_(plan, {}, {}), plan_(plan) {
+    for (size_t c = 0; c < plan.chain_table.size(); c++)
+      process_.broadcast[c] =
+          plan.chain_table[c].waits ? uint64_t(CONTROL_WAITING) << CONTROL_POSITION_SHIFT : 0;
+    update(programs_.processes_map(), kPid, process_);
+  }
+
+  /// As begin_thread() of the BPF programs.
+  void add_thread() {
+    control_thread thread = {};
+    thread.pid = kPid;
+    thread.number = threads_;
+    EXPECT_EQ(bpf_map_lookup_elem(programs_.processes_map(), &kPid, &process_), 0);
+    for (size_t c = 0; c < plan_.chain_table.size(); c++) {
+      const uint64_t word = process_.broadcast[c];
+      thread.places[c].epoch = word >> CONTROL_EPOCH_SHIFT & CONTROL_EPOCH_MASK;
+      thread.places[c].position = word >> CONTROL_POSITION_SHIFT & 0xff;
+      thread.places[c].round = uint32_t(word);
+    }
+    update(programs_.threads_map(), kPid + threads_++, thread);
+  }
+
+  uint64_t hit(size_t thread, uint64_t mask) const {
+    return programs_.hit(kPid, kPid + uint32_t(thread), mask).fired;
+  }
+
+private:
+  template <class Value> static void update(int map, uint32_t key, const Value &value) {
+    ASSERT_EQ(bpf_map_update_elem(map, &key, &value, BPF_ANY), 0);
+  }
+  Programs programs_;
+  const Plan &plan_;
+  control_process process_ = {};
+  uint32_t threads_ = 0;
+};
+
+class ControlMachine : public testing::Test {
+protected:
+  void SetUp() override {
+    try {
+      Programs(make_plan({"start:int3"}), {}, {});
+    } catch (const ovnitrace::Error &error) {
+      if (geteuid() == 0)
+        FAIL() << error.what();
+      GTEST_SKIP() << "needs BPF: " << error.what();
+    }
+  }
+};
+
+/// Without a uniform that starts as soon as the process is there: the test does not run that code.
+bool starts_by_itself(const Plan &plan) {
+  for (const control_chain &chain : plan.chain_table)
+    if (!chain.waits && plan.alarm_table[chain.first].flags & CONTROL_IMMEDIATE)
+      return true;
+  return false;
+}
+
+TEST_F(ControlMachine, DoesWhatTheModelDoes) {
+  constexpr size_t kPlans = 60, kHits = 400, kMostThreads = 6;
+  uint64_t fired = 0;
+  for (uint32_t seed = 0; seed < kPlans; seed++) {
+    Random random(seed);
+    std::vector<std::string> texts;
+    const size_t chains = 1 + pick(random, 4);
+    for (size_t n = 0; n < chains; n++)
+      texts.push_back(random_chain(random, n, chains));
+    const Plan plan = make_plan(texts);
+    if (starts_by_itself(plan))
+      continue;
+    SCOPED_TRACE(fmt::format("seed {}: {}", seed, fmt::join(texts, "  ")));
+    Machine machine(plan);
+    ControlModel model(plan.chain_table, plan.alarm_table);
+    size_t threads = 0;
+    for (size_t n = 0; n < kHits; n++) {
+      if (threads == 0 || (threads < kMostThreads && pick(random, 40) == 0)) {
+        machine.add_thread();
+        model.add_thread();
+        threads++;
+      }
+      const size_t thread = pick(random, uint32_t(threads));
+      const uint64_t mask = uint64_t(random()) << 32 | random();
+      const uint64_t expected = model.hit(thread, mask);
+      ASSERT_EQ(machine.hit(thread, mask), expected) << "hit " << n << " of thread " << thread;
+      fired += expected != 0;
+    }
+  }
+  EXPECT_GT(fired, 1000u) << "too little happens for a test of it";
+}
+
+TEST_F(ControlMachine, AHitIsOneOfWhatWasArmedBefore) {
+  const Plan plan = make_plan({"start:int3,stop:int3,repeat"});
+  Machine machine(plan);
+  machine.add_thread();
+  EXPECT_EQ(machine.hit(0, 3), 1u);
+  EXPECT_EQ(machine.hit(0, 3), 2u);
+  EXPECT_EQ(machine.hit(0, 3), 1u);
+}
+
+TEST_F(ControlMachine, AllChainsAndAlarmsThatThereCanBe) {
+  std::vector<std::string> texts(CONTROL_CHAINS, "start:int3,stop:int3,start:int3,stop:int3");
+  const Plan plan = make_plan(texts);
+  Machine machine(plan);
+  machine.add_thread();
+  EXPECT_EQ(machine.hit(0, ~0ull), 0x1111'1111'1111'1111u);
+  EXPECT_EQ(machine.hit(0, ~0ull), 0x2222'2222'2222'2222u);
+}
+
+/// Each hit counts once, however many CPUs count at a time.
+TEST_F(ControlMachine, GlobalCountsOfManyThreadsAtOnce) {
+  constexpr uint32_t kThreads = 8, kHits = 2000, kCount = 100;
+  const Plan plan = make_plan({fmt::format("threadid:int3:count{}:global,repeat", kCount)});
+  Machine machine(plan);
+  for (uint32_t n = 0; n < kThreads; n++)
+    machine.add_thread();
+  std::atomic<uint32_t> fired = 0;
+  std::vector<std::thread> threads;
+  for (uint32_t n = 0; n < kThreads; n++)
+    threads.emplace_back([&, n] {
+      for (uint32_t hit = 0; hit < kHits; hit++)
+        fired += machine.hit(n, 1) == 1;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(fired, kThreads * kHits / kCount);
+}
+
+TEST_F(ControlMachine, OfABroadcastOnlyOneThreadFires) {
+  constexpr uint32_t kThreads = 8;
+  const Plan plan = make_plan({"start:int3:bcast,stop:icount:1000000"});
+  Machine machine(plan);
+  for (uint32_t n = 0; n < kThreads; n++)
+    machine.add_thread();
+  std::atomic<uint32_t> fired = 0;
+  std::vector<std::thread> threads;
+  for (uint32_t n = 0; n < kThreads; n++)
+    threads.emplace_back([&, n] { fired += machine.hit(n, 3) == 1; });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(fired, 1u);
+}
+
+} // namespace
+} // namespace ovnitrace::control

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/bpf/visit_tasks.h"
+
+#include "emulator/base/unique_fd.h"
+#include "user/bpf/bpf_log.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace ovnitrace {
+
+void visit_tasks(bpf_program *program, const char *what) {
+  bpf_link *link = bpf_program__attach_iter(program, nullptr);
+  if (!link)
+    fail_bpf("attach the task iterator", errno);
+  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link)));
+  char ignored[64];
+  ssize_t got = -1;
+  if (iterator)
+    while ((got = read(iterator.get(), ignored, sizeof(ignored))) > 0)
+      ;
+  const int error = errno;
+  bpf_link__destroy(link);
+  if (got < 0)
+    fail_bpf(what, error);
+}
+
+} // namespace ovnitrace

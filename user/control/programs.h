@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The BPF side of --control: the state machine of the chains and its probes, loaded and attached.
+#pragma once
+
+#include "user/bpf/uprobe_links.h"
+#include "user/control/plan.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ovnitrace::control {
+
+/// What the object shares with that of the scheduler's programs; -1: it has its own.
+struct SharedMaps {
+  int threads = -1, regions = -1, life = -1, life_lost = -1;
+};
+
+struct ProgramOptions {
+  bool region_by_thread = false;
+  bool holds = false; ///< a process stops (SIGSTOP) when it has loaded code, until release()
+  bool steps = false; ///< a thread gets SIGTRAP when it must count instructions
+};
+
+/// Which of the programs runs at a place.
+enum class ProbeKind : uint8_t { alarm, alarm_return, pcontrol, library };
+
+/// Loads the programs; the destructor detaches and frees everything.
+class Programs {
+public:
+  /// Throws Error if the kernel refuses them.
+  Programs(const Plan &plan, const SharedMaps &shared, const ProgramOptions &options);
+  ~Programs();
+  Programs(const Programs &) = delete;
+  Programs &operator=(const Programs &) = delete;
+
+  /// From here on new processes and threads have chains. After Capture::attach(). Throws Error.
+  void attach();
+  /// Gives chains to the traced threads that are alive. Throws Error.
+  void begin_living();
+  /// 0 or an errno. The cookie of a place has a bit for each alarm that may hit there.
+  int add_probes(ProbeKind kind, const std::string &path, std::span<const UprobeAt> places);
+  size_t files_needed(size_t places) const;
+  void detach();
+
+  /// On behalf of a thread. Throws Error.
+  control_hit hit(uint32_t pid, uint32_t tid, uint64_t alarms) const;
+  /// What a CONTROL_VISIT asks for. Throws Error.
+  void visit(const control_message &message);
+
+  int messages_fd() const;
+  static constexpr size_t kMessageBytes = 1 << 20;
+  int processes_map() const; ///< control_process by tgid
+  int threads_map() const;   ///< control_thread by tid
+  int life_map() const;      ///< ring of life events
+  uint64_t full() const;     ///< threads and processes that have no chains, as there were too many
+  uint64_t messages_lost() const;
+  uint64_t skipped_runs() const;
+
+private:
+  struct Skeleton;
+  UprobeLinks &links(ProbeKind kind);
+
+  std::unique_ptr<Skeleton> skeleton_;
+  UprobeLinks alarm_, alarm_return_, pcontrol_, library_; ///< before the skeleton they go
+};
+
+} // namespace ovnitrace::control
