@@ -187,7 +187,7 @@ $(TEST_OBJECTS): PCH = -include $(B)/pch/tests.h $(PCH_FLAGS)
 $(CLI_OBJECTS): $(B)/pch/cli.h.gch
 $(CLI_OBJECTS): PCH = -include $(B)/pch/cli.h $(PCH_FLAGS)
 
-$(call objects,user/main.cpp $(USER_SRC)): | $(SKELETONS)
+$(call objects,user/main.cpp $(USER_SRC) $(filter %.cpp,$(UNIT_SRC))): | $(SKELETONS)
 $(B)/obj/%.cpp.o: %.cpp $(B)/flags
 	@echo "  CXX      $<"
 	$(Q)mkdir -p $(@D)

@@ -3,10 +3,9 @@
 #include "emulator/base/error.h"
 #include "tests/unit/support/chunks.h"
 #include "user/chunk/buffer_kind.h"
+#include "user/chunk/chunk_meters.h"
 #include "user/chunk/chunk_queue.h"
-#include "user/chunk/counted_output.h"
 #include "user/chunk/lossy_queue.h"
-#include "user/chunk/recording_limit.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

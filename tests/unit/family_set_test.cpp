@@ -4,9 +4,14 @@
 
 #include "emulator/base/error.h"
 
+#include "families.skel.h"
+
+#include <bpf/libbpf.h>
 #include <gtest/gtest.h>
 
 #include <ovnitrace/ftrace_codes.h>
+
+#include <memory>
 
 namespace ovnitrace {
 namespace {
@@ -49,6 +54,29 @@ TEST(FamilySet, AnEventIsCapturedByItsOwnFamilyUnlessTheKernelShowsItElsewhere) 
   EXPECT_EQ(capturing_family(FTrace_EVT_task_dispatch), 2u);
   EXPECT_EQ(capturing_family(FTrace_EVT_task_deadline_miss), 8u);
   EXPECT_EQ(capturing_family(0xee), 14u) << "a code that nobody knows";
+}
+
+TEST(FamilySet, EachBpfProgramHasAFamilyThatCanBeChosen) {
+  const std::unique_ptr<families_bpf, decltype(&families_bpf__destroy)> object(
+      families_bpf__open(), families_bpf__destroy);
+  ASSERT_TRUE(object);
+  unsigned programs = 0;
+  bpf_program *program = nullptr;
+  while ((program = bpf_object__next_program(object->obj, program))) {
+    if (program == object->progs.on_user_probe)
+      continue;
+    const std::string_view section = bpf_program__section_name(program);
+    const FamilySet families = families_of_program(section.substr(section.find('/') + 1));
+    EXPECT_NE(families.bits(), 0) << section;
+    EXPECT_EQ(families & families_of_tracepoints(), families) << section;
+    programs++;
+  }
+  EXPECT_GT(programs, 20);
+}
+
+TEST(FamilySet, ABpfProgramWithoutAFamilyIsRefused) {
+  for (const char *tracepoint : {"", "sched_wakeup", "sys_ente", "sys_enters"})
+    EXPECT_THROW(families_of_program(tracepoint), Error) << tracepoint;
 }
 
 TEST(FamilySet, NumbersAreThoseOfTheManual) {

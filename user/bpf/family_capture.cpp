@@ -12,7 +12,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
-#include <ovnitrace/ftrace_family.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,59 +21,6 @@
 #include <utility>
 
 namespace ovnitrace {
-
-namespace {
-
-constexpr uint32_t kIrq = FTRACE_FAMILY_BIT(FTRACE_FAMILY_INTERRUPT),
-                   kPrio = FTRACE_FAMILY_BIT(FTRACE_FAMILY_PRIORITY),
-                   kMutex = FTRACE_FAMILY_BIT(FTRACE_FAMILY_MUTEX),
-                   kSignal = FTRACE_FAMILY_BIT(FTRACE_FAMILY_SIGNAL),
-                   kServer = FTRACE_FAMILY_BIT(FTRACE_FAMILY_SERVER),
-                   kTimer = FTRACE_FAMILY_BIT(FTRACE_FAMILY_TIMER);
-
-/// Which families a program is for, by the tracepoint that it is attached to.
-struct Owner {
-  std::string_view tracepoint;
-  uint32_t families; ///< a bit each
-};
-constexpr Owner kOwners[] = {
-    {"irq_handler_entry", kIrq},
-    {"irq_handler_exit", kIrq},
-    {"softirq_entry", kIrq},
-    {"softirq_exit", kIrq},
-    {"local_timer_entry", kIrq},
-    {"local_timer_exit", kIrq},
-    {"reschedule_entry", kIrq},
-    {"reschedule_exit", kIrq},
-    {"call_function_entry", kIrq},
-    {"call_function_exit", kIrq},
-    {"call_function_single_entry", kIrq},
-    {"call_function_single_exit", kIrq},
-    {"irq_work_entry", kIrq},
-    {"irq_work_exit", kIrq},
-    {"signal_generate", kSignal},
-    {"signal_deliver", kSignal},
-    {"sched_pi_setprio", kPrio},
-    {"sched_switch", kPrio | kServer},
-    {"sys_enter", kMutex},
-    {"sys_exit", kPrio | kMutex | kServer},
-    {"hrtimer_start", kServer | kTimer},
-    {"hrtimer_expire_entry", kServer | kTimer},
-    {"hrtimer_expire_exit", kTimer},
-    {"hrtimer_cancel", kTimer},
-};
-
-/// A program that no family has would never be loaded, and nobody would know. Throws Error.
-uint32_t families_of(std::string_view tracepoint) {
-  for (const Owner &owner : kOwners)
-    if (tracepoint == owner.tracepoint)
-      return owner.families;
-  throw Error(fmt::format("the BPF program for the tracepoint {} belongs to no family: this "
-                          "ovnitrace is not built right",
-                          tracepoint));
-}
-
-} // namespace
 
 struct FamilyCapture::Skeleton {
   families_bpf *object = nullptr;
@@ -142,7 +88,7 @@ void FamilyCapture::choose_programs() {
       continue; // choose_probes()
     std::string_view section = bpf_program__section_name(program);
     std::string event(section.substr(section.find('/') + 1));
-    bool wanted = families_of(event) & families_.bits();
+    bool wanted = (families_of_program(event) & families_).bits() != 0;
     bool there = wanted && types.has_tracepoint(event);
     if (wanted && !there)
       absent_.push_back(event);

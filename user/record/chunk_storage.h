@@ -2,9 +2,8 @@
 // How chunks get from the reader to the target of a capture: as --buffer says.
 #pragma once
 
-#include "user/chunk/counted_output.h"
+#include "user/chunk/chunk_meters.h"
 #include "user/chunk/flight_recorder.h"
-#include "user/chunk/recording_limit.h"
 #include "user/chunk/trace_target.h"
 #include "user/record/record.h"
 #include "user/record/trace_json.h"

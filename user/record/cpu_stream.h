@@ -3,7 +3,6 @@
 #pragma once
 
 #include "user/chunk/chunk_writer.h"
-#include "user/record/cpu_count.h"
 #include "user/record/family_queue.h"
 #include "user/record/stage_reader.h"
 #include "user/ring/ring_buffer.h"
@@ -16,6 +15,14 @@
 #include <optional>
 
 namespace ovnitrace {
+
+/// How much one CPU logged.
+struct CpuCount {
+  uint64_t events = 0;        ///< transitions logged, lost ones included
+  uint64_t lost = 0;          ///< of them, found no room in the ring
+  uint64_t family_events = 0; ///< of the other families, lost ones included
+  uint64_t family_lost = 0;
+};
 
 /// Transitions come in order, up to 31 of them late because they are staged. What else there is
 /// waits for those before it: life events, blackouts, events of other families.
