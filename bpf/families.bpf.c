@@ -55,7 +55,7 @@ static __noinline int output(struct family_record *r)
 	r->time = bpf_ktime_get_ns();
 	if (!send_to_ring(ring, r, sizeof(*r)))
 		return 0;
-	if (count->lost == count->told)
+	if (count->lost == count->reported)
 		count->lost_since = r->time;
 	count->lost_until = r->time;
 	__sync_fetch_and_add(&count->lost, 1);

@@ -67,7 +67,7 @@ static __always_inline bool in_compat_syscall(struct task_struct *current)
 #endif
 }
 
-/* The preemption count tells in which context we are. arm64 keeps it in the thread_info of the
+/* The preemption count says in which context we are. arm64 keeps it in the thread_info of the
  * running task. x86 keeps it in a per-CPU variable: of its own until 6.1 and from 6.15 on, in
  * pcpu_hot between (64701838bf05 "x86/percpu: Move preempt_count next to current_task"). Its symbol
  * cannot be had where kallsyms lists no data (CONFIG_KALLSYMS_ALL off), but its place in the
@@ -76,7 +76,7 @@ static __always_inline bool in_compat_syscall(struct task_struct *current)
 const volatile __s64 preempt_count_distance = 0; /* from this CPU's runqueue; 0: not known */
 
 /* Read by a plain load that may fault, where a pointer to it can be had, and not by a helper: that
- * costs four times as much. Any struct that begins with a word does. */
+ * costs four times as much. Any struct that starts with a word does. */
 struct seqcount {
 	unsigned int sequence;
 } __attribute__((preserve_access_index));
@@ -104,7 +104,7 @@ static __always_inline bool read_preempt_count(struct task_struct *current, __u3
 }
 
 /* For how long a thread that runs has had its CPU, ns, at its switch-out, where the kernel has just
- * read the clock of the runqueue; 0 if it does not tell. sched_info is there with
+ * read the clock of the runqueue; 0 if it does not say. sched_info is there with
  * CONFIG_SCHED_INFO. */
 static __always_inline __u64 time_on_cpu(struct task_struct *p)
 {

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Installs what is missing to build ovnitrace (scripts/setup.sh build), also to test it (no argument), or
-# also to test it on other kernels (scripts/setup.sh kernels). Debian 12 and its like, as root or with sudo. Where nothing is missing it calls neither
-# apt nor sudo. It needs no make, since it may be what installs it.
+# Installs what is missing to build ovnitrace (scripts/setup.sh build), also to test it (no
+# argument), or also to test it on other kernels (scripts/setup.sh kernels). For Debian 12 and its
+# like, as root or with sudo. Where nothing is missing it calls neither apt nor sudo. It needs no
+# make, since it may be what installs it.
 set -eu
 
 # for   package          what for
@@ -77,7 +78,7 @@ apt() {
 }
 
 echo "setup: installing $packages"
-# A third-party source that fails to update need not matter: the install tells.
+# A third-party source that fails to update need not matter: the install will say.
 apt update || echo "setup: apt-get update failed; going on with the package lists that are there" >&2
 for pause in 5 15 0; do
   # shellcheck disable=SC2086 # one argument a package

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The colours of every output: one place, so that a state looks the same in Paraver, in pages and
-// in pictures. They are told apart by their lightness too, for those who see no colour, and are
+// in pictures. They differ in lightness too, for those who see no colour, and are
 // meant for a black background.
 #pragma once
 

@@ -28,7 +28,7 @@ struct Arguments {
   bool decompress = false;
 };
 
-void tell_done(const std::string &trace, const CompressResult &result, bool decompress) {
+void report_done(const std::string &trace, const CompressResult &result, bool decompress) {
   if (result.files)
     fmt::print("{}: {}, {} bytes before, {} after\n", trace,
                human_count(result.files, "file", "files"), result.bytes_before, result.bytes_after);
@@ -43,8 +43,8 @@ void compress_command(const Arguments &arguments) {
   for (const std::string &trace : arguments.traces) {
     const CompressResult result =
         arguments.decompress ? decompress_trace(trace) : compress_trace(trace, arguments.level);
-    tell_done(trace, result, arguments.decompress);
-    tell_missing_records(trace, warnings);
+    report_done(trace, result, arguments.decompress);
+    report_missing_records(trace, warnings);
   }
   warnings.finish();
   if (warnings.damage())

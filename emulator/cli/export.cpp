@@ -53,7 +53,7 @@ void export_command(const Arguments &arguments) {
   if (directory.empty())
     directory = first.substr(0, first.find_last_not_of('/') + 1) + ".ovni";
 
-  Warnings warnings(kFaultsTold);
+  Warnings warnings(kFaultsReported);
   std::vector<TraceInput> inputs;
   for (const std::string &path : arguments.inputs)
     inputs.push_back({path, 0});
@@ -65,13 +65,13 @@ void export_command(const Arguments &arguments) {
     std::function<void(const EventSource &, uint64_t)> progress;
     if (bar.shown())
       progress = [&](const EventSource &s, uint64_t events) { bar.update(s, events); };
-    result = ovni::export_trace(*source, directory, warnings, kFaultsTold, progress);
+    result = ovni::export_trace(*source, directory, warnings, kFaultsReported, progress);
   }
   warnings.finish();
   print_differences(result);
   fmt::print("{}: {} of {}", directory, human_count(result.counts.events, "event", "events"),
              human_count(result.streams, "thread", "threads"));
-  if (warnings.damage() > std::min(result.faults, kFaultsTold))
+  if (warnings.damage() > std::min(result.faults, kFaultsReported))
     throw CLI::RuntimeError(kExitFailure);
 }
 
@@ -92,7 +92,7 @@ void add_export(CLI::App &app) {
       ->type_name("DIR");
   command->footer(R"(
 Writes the states and CPUs of the threads as the streams of an ovni trace, for ovniemu and the other
-tools of ovni. docs/ovni.md says what such a trace cannot tell.
+tools of ovni. docs/ovni.md says what such a trace cannot say.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is exported.
 

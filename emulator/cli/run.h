@@ -11,10 +11,10 @@ class App;
 namespace ovnitrace {
 
 /// Parses the command line and does what its subcommand says. Returns the exit status of the
-/// program: 0; 2 for a command line that is wrong; the status of an ovnitrace::Error, told on
+/// program: 0; 2 for a command line that is wrong; the status of an ovnitrace::Error, reported on
 /// stderr as "PROGRAM: message" with the name of `app`; 1 for any other failure. A subcommand that
-/// has told its failure itself ends with `throw CLI::RuntimeError(status)`. Throws nothing. The
-/// hint is told where an argument that nothing takes could have been meant as a program.
+/// has reported its failure itself ends with `throw CLI::RuntimeError(status)`. Throws nothing. The
+/// hint is printed where an argument that nothing takes could have been meant as a program.
 int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint = nullptr) noexcept;
 
 /// Adds a subcommand that needs no privilege: before anything else it becomes the user who called

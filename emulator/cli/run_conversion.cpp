@@ -46,7 +46,7 @@ void print_written(const ConvertOptions &options, const ConvertResult &result,
 
 int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options, bool quiet) {
   const auto begin = std::chrono::steady_clock::now();
-  Warnings warnings(options.lint ? UINT64_MAX : kFaultsTold);
+  Warnings warnings(options.lint ? UINT64_MAX : kFaultsReported);
   std::unique_ptr<EventSource> source = open_trace(inputs, warnings);
 
   ConvertResult result;
@@ -60,10 +60,10 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
   if (!quiet)
     print_written(options, result, std::chrono::steady_clock::now() - begin);
   print_untaken(result);
-  uint64_t told = options.lint ? result.faults : std::min(result.faults, kFaultsTold);
-  if (result.faults > told)
+  uint64_t reported = options.lint ? result.faults : std::min(result.faults, kFaultsReported);
+  if (result.faults > reported)
     print("{} impossible events in all; --lint lists them", result.faults);
-  bool damaged = warnings.damage() > told;
+  bool damaged = warnings.damage() > reported;
   return damaged || (options.lint && result.faults) ? kExitFailure : 0;
 }
 

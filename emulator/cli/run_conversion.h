@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One conversion as a person sees it: progress, warnings, and the exit status that tells how it
+// One conversion as a person sees it: progress, warnings, and the exit status that says how it
 // went.
 #pragma once
 

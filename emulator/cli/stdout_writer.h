@@ -14,7 +14,7 @@ class StdoutWriter {
 public:
   StdoutWriter();
 
-  /// Where the next `size` bytes (at most kMaxReserve) go; then commit() tells where they ended.
+  /// Where the next `size` bytes (at most kMaxReserve) go; then commit() says where they ended.
   char *reserve(size_t size) {
     if (size_t(buffer_.get() + kBytes - at_) < size)
       flush();

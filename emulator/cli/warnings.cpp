@@ -17,7 +17,7 @@ std::string at(std::optional<uint64_t> time) {
 
 void Warnings::report(const Diagnostic &diagnostic) {
   damage_ += !diagnostic.harmless;
-  if (told_++ >= limit_)
+  if (reported_++ >= limit_)
     return;
   if (diagnostic.file.empty())
     print("warning: {}", diagnostic.what);
@@ -29,8 +29,8 @@ void Warnings::report(const Diagnostic &diagnostic) {
 }
 
 void Warnings::finish() const {
-  if (told_ > limit_)
-    print("warning: and {} more like these", told_ - limit_);
+  if (reported_ > limit_)
+    print("warning: and {} more like these", reported_ - limit_);
 }
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells a person what is wrong in an input.
+// Reports to a person what is wrong in an input.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -17,12 +17,12 @@ public:
 
   /// Says how many were not printed; to be called at the end.
   void finish() const;
-  /// How many tell of something missing or doubtful.
+  /// How many are about something missing or doubtful.
   uint64_t damage() const { return damage_; }
 
 private:
   uint64_t limit_;
-  uint64_t told_ = 0;
+  uint64_t reported_ = 0;
   uint64_t damage_ = 0;
 };
 

@@ -61,7 +61,7 @@ public:
   Conversion(const Catalog &catalog, const ConvertOptions &options, DiagnosticSink &sink)
       : catalog_(catalog), options_(options), from_(options.cut.from),
         replay_(catalog, load_models(options), system_options(catalog, options.cut), sink,
-                options.lint ? FaultLog::kUnlimited : kFaultsTold),
+                options.lint ? FaultLog::kUnlimited : kFaultsReported),
         thread_layout_(thread_layout(replay_.system(), options.cut)),
         cpu_layout_(cpu_layout(replay_.system(), options.cut)),
         directory_(options.directory, options.link),

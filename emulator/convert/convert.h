@@ -20,7 +20,7 @@ struct ConvertOptions {
   OutputDirectory::Link link =
       OutputDirectory::Link::follow; ///< whether it may be a link. Nothing in it is followed
   bool gzip = false;                 ///< thread.prv.gz and cpu.prv.gz
-  bool lint = false; ///< tell every fault, and what must not be at the end of the trace
+  bool lint = false; ///< report every fault, and what must not be at the end of the trace
   std::vector<std::string> model_files; ///< JSON models, besides those that are built in
   Cut cut = {};
   /// Called now and then with the source, to show how far it is.
@@ -35,10 +35,10 @@ struct ConvertResult {
   size_t thread_rows = 0, cpu_rows = 0; ///< of thread.prv and cpu.prv
 };
 
-/// How many faults are told without lint.
-inline constexpr uint64_t kFaultsTold = 20;
+/// How many faults are reported without lint.
+inline constexpr uint64_t kFaultsReported = 20;
 
-/// Memory depends on threads and CPUs only. Impossible events are told to `sink`, the thread is
+/// Memory depends on threads and CPUs only. Impossible events are reported to `sink`, the thread is
 /// resynchronised to what the event implies, and conversion goes on. Throws Error; then no .prv is
 /// left at its final name.
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink);

@@ -104,7 +104,7 @@ std::string label_of_none(const ChannelDef &def, TraceKind kind) {
   return def.idle.empty() ? "Idle | " + def.none : def.idle;
 }
 
-/// Labelled values with colours of their own; nobody can tell more of them apart.
+/// Labelled values with colours of their own; more of them cannot be seen apart.
 constexpr size_t kColoredMost = 4096;
 
 /// Colours by value: those that the channel declares, then those of the series in turn. None for 0,

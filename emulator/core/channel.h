@@ -12,7 +12,7 @@ inline constexpr int64_t kStateBad = 666;            ///< ST_BAD: the tracked ch
 inline constexpr int64_t kStateTooManyThreads = 777; ///< ST_TOO_MANY_TH: which thread is not known
 inline constexpr size_t kMaxStackDepth = 512;        ///< deeper pushes are counted, not kept
 
-/// What is wrong with a pop or a push; whoever knows the thread, channel and time tells them.
+/// What is wrong with a pop or a push; whoever knows the thread, channel and time reports them.
 struct ChannelFault {
   enum Kind { none, empty_stack, wrong_value, too_deep } kind = none;
   int64_t expected = 0; ///< what pop() was given
@@ -20,10 +20,9 @@ struct ChannelFault {
   explicit operator bool() const { return kind != none; }
 };
 
-/// The value of one channel of one thread or CPU. "A fixed state can be set to the channel, which
-/// overrides the previous state"; "the new state can be stored in a stack with push and pop";
-/// "when a channel is disabled, it will emit the value stored in badst" (channels.md). Punctual
-/// events need the clock and are the ChannelBank's.
+/// The value of one channel of one thread or CPU: set, or the top of a stack of pushed values.
+/// While it is disabled it shows its `bad` value (docs/models.md, "Channels"). Punctual events need
+/// the clock and are the ChannelBank's.
 class Channel {
 public:
   explicit Channel(int64_t bad = 0) : bad_(bad) {}

@@ -112,9 +112,8 @@ void ChannelBank::forget(uint32_t thread) {
     set(id, thread, 0);
 }
 
-/// "If it has no threads running, will be disabled and emit a 0 state by default. Otherwise, it
-/// will emit the same value as the running thread. If the thread channel is disabled, it will emit
-/// a ST_BAD error state." (channels.md)
+/// 0 without a thread to follow, ST_BAD if the channel of the one is disabled, ST_TOO_MANY_TH if
+/// there are several (docs/models.md, "Channels").
 int64_t ChannelBank::copied(const Column &column, uint32_t cpu) const {
   const ThreadSet &set = cpus_[cpu].shown[column.cpu_track];
   if (set.count() == 0)

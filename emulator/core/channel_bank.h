@@ -16,9 +16,8 @@ namespace ovnitrace {
 using ChannelId = uint32_t;
 
 /// The channels, one column each: a column has a value for each thread (or CPU) from its first use
-/// on, so that what is declared but never used costs nothing. Tracking is done here: "this
-/// mechanism removes the complexity of detecting when a thread stops running" (channels.md), so a
-/// model sets channels and never sees a thread switch.
+/// on, so that what is declared but never used costs nothing. Tracking is done here:
+/// a model sets channels and never sees a thread switch (docs/models.md, "Channels").
 ///
 /// An instant is a step: however many events happen at one time, a channel is emitted once, with
 /// what it is in the end, so no state has a length of zero. Before the states of an instant come

@@ -8,8 +8,7 @@
 
 namespace ovnitrace {
 
-/// "The emulator calls the chan_emit() method on those channels that have been modified. Those have
-/// the dirty attribute set to 1" (channels.md).
+/// The rows whose channels have changed at this instant: only these are written when it ends.
 class DirtyRows {
 public:
   explicit DirtyRows(uint32_t rows = 0) : listed_(rows, 0), bits_(rows) {}

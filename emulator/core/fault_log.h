@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the replay finds impossible: told up to a limit, counted always.
+// What the replay finds impossible: reported up to a limit, counted always.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -14,11 +14,11 @@ class FaultLog {
 public:
   static constexpr uint64_t kUnlimited = UINT64_MAX;
 
-  /// Tells the first `limit` faults to `sink`, which, like `catalog`, must outlive it.
+  /// Reports the first `limit` faults to `sink`, which, like `catalog`, must outlive it.
   FaultLog(const Catalog &catalog, DiagnosticSink &sink, uint64_t limit)
       : catalog_(catalog), sink_(sink), limit_(limit) {}
 
-  /// `what()` makes the message, only if it is told.
+  /// `what()` makes the message, only if it is reported.
   template <class F> void add(const Event &event, F &&what) {
     if (count_++ < limit_)
       warn(event, what());

@@ -55,7 +55,7 @@ struct EventDef {
   uint32_t kind;            ///< FTrace code or mcv(); with a value of 0 all others of its category
   EventHandler handle;      ///< nullptr: known, but without effect
   std::string what;         ///< what it does, in one line
-  bool needs_thread = true; ///< skipped when the thread is not known, which its input has told
+  bool needs_thread = true; ///< skipped when the thread is not known, which its input has reported
 };
 
 struct Model {
@@ -64,7 +64,7 @@ struct Model {
   std::vector<ChannelDef> channels = {};
   std::vector<EventDef> events = {};
   std::function<void(ModelContext &)> start = {}; ///< before the first event; may be empty
-  /// Tells faults of a trace that was replayed whole, at an event of no file; may be empty.
+  /// Reports faults of a trace that was replayed whole, at an event of no file; may be empty.
   std::function<void(ModelContext &, const Event &)> check_end = {};
 };
 

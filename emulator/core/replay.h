@@ -12,14 +12,14 @@
 
 namespace ovnitrace {
 
-/// "In the pre phase, the emulator modifies the state of the emulator based on the new event"
-/// (channels.md): handle(). "In the emit phase" what has changed goes out: emit(), once all events
-/// of one instant are handled. The post phase ends an instant: arrows that it drew are gone.
+/// Has three phases for each instant. handle() changes the state by each of its events. emit()
+/// writes what has changed, once all are handled. Then the instant ends: arrows that it drew are
+/// gone.
 class Replay {
 public:
   static constexpr size_t kMaxUntakenKinds = 1024;
 
-  /// `catalog` and `sink` must outlive it. Tells at most `fault_limit` faults to the sink.
+  /// `catalog` and `sink` must outlive it. Reports at most `fault_limit` faults to the sink.
   Replay(const Catalog &catalog, std::vector<Model> models, const SystemOptions &options,
          DiagnosticSink &sink, uint64_t fault_limit);
 

@@ -45,13 +45,13 @@ public:
   /// The thread that has this tid on a node now: of those that had it, the last one not dead.
   uint32_t find_thread(uint32_t node, uint32_t tid) const;
 
-  /// Puts a thread into a state and on a CPU (kNone: on none), and tells the channels that track
+  /// Puts a thread into a state and on a CPU (kNone: on none), and notifies the channels that track
   /// it.
   void change(uint32_t thread, ThreadState state, uint32_t cpu);
   /// What change() made since the last begin_event().
   const Transition &transition() const { return transition_; }
   void begin_event() { transition_ = {}; }
-  /// Tells each later change to `observer`, which must live until the last one.
+  /// Reports each later change to `observer`, which must live until the last one.
   void observe(StateObserver *observer) { observer_ = observer; }
 
   /// What KCO and KCI of an ovni stream say; no transition.

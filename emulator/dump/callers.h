@@ -7,7 +7,7 @@
 
 namespace ovnitrace {
 
-/// Both parameters of these are the program's own, so no record of them tells a thread: it is the
+/// Both parameters of these are the program's own, so no record of them names a thread: it is the
 /// one that runs on the CPU where it was logged, as `convert` shows it. Replays the scheduler's
 /// events for that; memory depends on threads and CPUs.
 class Callers {
@@ -20,7 +20,7 @@ public:
   void find(Event &event);
 
 private:
-  NoDiagnostics silent_; ///< what the replay finds impossible, `convert` tells
+  NoDiagnostics silent_; ///< what the replay finds impossible, `convert` reports
   Replay replay_;
 };
 

@@ -40,13 +40,13 @@ void settle(uint64_t time, Replay &replay, Exporter &exporter, ChangedRows &thre
 
 ExportResult
 export_trace(EventSource &source, const std::string &directory, DiagnosticSink &sink,
-             uint64_t faults_told,
+             uint64_t faults_reported,
              const std::function<void(const EventSource &, uint64_t events)> &progress) {
   StreamStore store(directory);
   Exporter exporter(source.catalog(), store);
   std::vector<Model> models;
   models.push_back(ovni_model());
-  Replay replay(source.catalog(), std::move(models), {}, sink, faults_told);
+  Replay replay(source.catalog(), std::move(models), {}, sink, faults_reported);
 
   ChangedRows threads;
   uint64_t time = source.catalog().begin;

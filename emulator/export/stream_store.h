@@ -22,13 +22,13 @@ struct StreamOwner {
   std::string name;   ///< of the thread; kept under a key of ours
   uint32_t parent = 0;
   uint64_t birth = 0;
-  std::vector<uint32_t> cpus; ///< phyids of the loom, by index; empty: another stream tells them
+  std::vector<uint32_t> cpus; ///< phyids of the loom, by index; empty: another stream has them
 };
 
 /// Streams are collected in memory up to kBuffered bytes and appended to their files, each opened
 /// for that moment only: thousands of threads need neither thousands of descriptors nor more
 /// memory. All is written under a temporary name beside `path`; finish() gives it its own, and
-/// without finish() nothing is left behind. Every function throws Error.
+/// without finish() nothing is left over. Every function throws Error.
 class StreamStore {
 public:
   static constexpr size_t kBuffered = 16u << 20;   ///< bytes, all streams together

@@ -56,7 +56,7 @@ constexpr bool hides_states(const Event &event) {
   return event.cpu != kNone && event.par1 != FTRACE_BLACKOUT_FAMILIES;
 }
 
-/// Whether something happened. What only tells a state that held already is no event to those who
+/// Whether something happened. What only gives a state that held already is no event to those who
 /// count or list them.
 constexpr bool has_happened(const Event &event) {
   return event.kind != FTrace_EXT_state;

@@ -12,7 +12,7 @@ struct ZSTD_DCtx_s;
 
 namespace ovnitrace {
 
-/// The bytes that the frames of a file hold, one frame behind another. Memory is bounded, whatever
+/// The bytes that the frames of a file hold, one frame after another. Memory is bounded, whatever
 /// size a frame claims: a frame that refers further back than kFrameWindowLog allows is refused. A
 /// frame that is damaged is a fault; reading goes on at the next one.
 class FrameReader {

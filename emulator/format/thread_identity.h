@@ -82,7 +82,7 @@ struct ThreadIdentity {
   static constexpr bool continues(uint8_t code) {
     return has_birth(code) || ThreadName::is_part(code);
   }
-  /// Whether the time of a record is the birth of its thread, which tells no order.
+  /// Whether the time of a record is the birth of its thread, which gives no order.
   static constexpr bool has_birth(uint8_t code) {
     return code == FTrace_EXT_process || code == FTrace_EXT_parent;
   }

@@ -26,7 +26,7 @@ inline constexpr uint32_t kThreadStates = OVNI_THREAD_STATES;
 enum class ThreadAction : uint8_t { execute, pause, resume, cool, warm, end };
 inline constexpr uint32_t kThreadActions = 6;
 
-/// "Active = Running, Cooling, Warming" (reference of the ovni model).
+/// Active as ovni has it: Running, Cooling or Warming.
 constexpr bool is_active(ThreadState s) {
   return s == ThreadState::Running || s == ThreadState::Cooling || s == ThreadState::Warming;
 }

@@ -10,7 +10,7 @@
 namespace ovnitrace {
 
 /// Looks once through all files, at the codes of their records only, and says what they hold:
-///  - threads, by node, tid and birth, with the last name that they were told to have,
+///  - threads, by node, tid and birth, with the last name that they were given,
 ///  - CPUs: those that chunks name and those that the node is said to have,
 ///  - begin: the first trace_start, or else the first event; end: the last trace_stop or event.
 /// Corrects the CPU of each file to what its first chunk says, and counts its records. Throws Error

@@ -75,7 +75,7 @@ bool ChunkFile::read(Event &event) {
     if (kind != CodeKind::plain_event) {
       thread = thread_of(record.par1);
       if (thread == kNone && kind != CodeKind::maybe_thread) [[unlikely]] {
-        tell_unbound(record, code);
+        report_unbound(record, code);
         continue;
       }
     } else if (code == FTrace_EVT_trace_stop) [[unlikely]] {
@@ -110,7 +110,7 @@ bool ChunkFile::refill() {
   block_ = position_ = block.data();
   block_end_ = block_ + block.size();
   if (const std::string fault = buffer_.take_fault(); !fault.empty())
-    tell_gap(buffer_.block_offset(), fault);
+    report_gap(buffer_.block_offset(), fault);
   if (!block.empty())
     return true;
   finish();
@@ -141,7 +141,7 @@ void ChunkFile::warn(uint64_t offset, std::string what) {
   sink_.report({.file = input_.name, .offset = offset, .what = std::move(what)});
 }
 
-void ChunkFile::tell_gap(uint64_t offset, std::string what) {
+void ChunkFile::report_gap(uint64_t offset, std::string what) {
   gap_ = true;
   warn(offset, std::move(what));
 }
@@ -161,10 +161,10 @@ uint32_t ChunkFile::thread_of(uint16_t context) const {
   return context < bindings_.size() ? bindings_[context].thread : kNone;
 }
 
-void ChunkFile::tell_unbound(const ftrace_record &record, uint8_t code) {
-  tell_gap(offset_of(&record),
-           fmt::format("{} of context {}, which no id bound to a thread: dropped", event_name(code),
-                       record.par1));
+void ChunkFile::report_unbound(const ftrace_record &record, uint8_t code) {
+  report_gap(offset_of(&record),
+             fmt::format("{} of context {}, which no id bound to a thread: dropped",
+                         event_name(code), record.par1));
 }
 
 void ChunkFile::control(const ftrace_record &record, uint8_t code) {
@@ -183,7 +183,7 @@ void ChunkFile::control(const ftrace_record &record, uint8_t code) {
   case FTrace_EXT_chunk:
     return chunk_number(record);
   case FTrace_EVT_numevents:
-    told_records_ = record.par2;
+    declared_records_ = record.par2;
     return;
   case FTrace_EVT_id:
     return bind(record);
@@ -202,7 +202,7 @@ void ChunkFile::control(const ftrace_record &record, uint8_t code) {
   case FTrace_EXT_text:
     return; // of a datagram whose records somebody put into a file as they came
   default:
-    tell_gap(offset_of(&record), fmt::format("unknown code {:#06x}: left out", record.code));
+    report_gap(offset_of(&record), fmt::format("unknown code {:#06x}: left out", record.code));
   }
 }
 
@@ -220,14 +220,14 @@ void ChunkFile::begin_chunk(const ftrace_record &record) {
   in_chunk_ = true;
   stopped_ = false;
   chunk_begin_ = after_rate ? rate_offset_ : offset;
-  told_records_ = 0;
+  declared_records_ = 0;
   bindings_.clear();
 }
 
 void ChunkFile::chunk_number(const ftrace_record &record) {
   if (any_number_ && record.par2 != next_number_)
-    tell_gap(offset_of(&record),
-             fmt::format("chunk {} stands where chunk {} should", record.par2, next_number_));
+    report_gap(offset_of(&record),
+               fmt::format("chunk {} stands where chunk {} should", record.par2, next_number_));
   // A flight recorder's first chunk can have any, if all that was written is there.
   if (!any_number_ && record.par2 && input_.records < input_.written)
     gap_ = true;
@@ -260,13 +260,13 @@ void ChunkFile::end_chunk(const ftrace_record *last) {
     return;
   in_chunk_ = false;
   if (!last) {
-    tell_gap(chunk_begin_, "a chunk without its end");
+    report_gap(chunk_begin_, "a chunk without its end");
     return;
   }
   const uint64_t records = (offset_of(last + 1) - chunk_begin_) / sizeof(ftrace_record);
-  if (told_records_ && told_records_ != records)
-    tell_gap(chunk_begin_, fmt::format("a chunk of {} records, of which its numevents says {}",
-                                       records, told_records_));
+  if (declared_records_ && declared_records_ != records)
+    report_gap(chunk_begin_, fmt::format("a chunk of {} records, of which its numevents says {}",
+                                         records, declared_records_));
 }
 
 } // namespace ovnitrace

@@ -24,12 +24,12 @@ struct NodeTables {
   ThreadTable threads;
   CpuTable cpus;
   uint64_t begin; ///< ns
-  uint64_t end;   ///< ns: no event is behind
+  uint64_t end;   ///< ns: no event is later
 };
 
 /// The events of one file, in order, with thread, CPU and peer resolved. Memory is bounded. All
-/// that is wrong is told, and:
-///  - an event whose time goes back, or is behind the end of the trace, has the time of the one
+/// that is wrong is reported, and:
+///  - an event whose time goes back, or is after the end of the trace, has the time of the one
 ///    before;
 ///  - an event about a context that no record bound to a thread is dropped;
 ///  - what is no record of the format is skipped;
@@ -65,7 +65,7 @@ private:
   void finish();
   uint64_t checked_time(const ftrace_record &record);
   uint32_t thread_of(uint16_t context) const;
-  void tell_unbound(const ftrace_record &record, uint8_t code);
+  void report_unbound(const ftrace_record &record, uint8_t code);
   void control(const ftrace_record &record, uint8_t code);
   void begin_chunk(const ftrace_record &record);
   void chunk_number(const ftrace_record &record);
@@ -75,7 +75,7 @@ private:
   uint64_t offset_of(const ftrace_record *record) const;
   void warn(uint64_t offset, std::string what);
   /// The same where events are missing.
-  void tell_gap(uint64_t offset, std::string what);
+  void report_gap(uint64_t offset, std::string what);
 
   const ChunkInput &input_;
   const NodeTables &tables_;
@@ -91,17 +91,17 @@ private:
   uint16_t file_;
   bool stopped_ = false; ///< trace_stop was read
   bool any_event_ = false;
-  bool gap_ = false;           ///< events are missing behind the last
+  bool gap_ = false;           ///< events are missing after the last
   bool ended_ = false;         ///< the file was read
-  std::vector<Event> waiting_; ///< behind the begin of a gap, the next one last
+  std::vector<Event> waiting_; ///< after the start of a gap, the next one last
 
   // Of the chunk:
   bool in_chunk_ = false;
-  uint64_t chunk_begin_ = 0;     ///< offset of its first record
-  uint64_t rate_offset_ = ~0ull; ///< of the last cycles_per_msec
-  uint32_t told_records_ = 0;    ///< by its numevents, 0 not told
-  bool any_number_ = false;      ///< a chunk told its number
-  uint64_t next_number_ = 0;     ///< of the chunk that should follow
+  uint64_t chunk_begin_ = 0;      ///< offset of its first record
+  uint64_t rate_offset_ = ~0ull;  ///< of the last cycles_per_msec
+  uint32_t declared_records_ = 0; ///< by its numevents, 0: not given
+  bool any_number_ = false;       ///< a chunk gave its number
+  uint64_t next_number_ = 0;      ///< of the chunk that should follow
 };
 
 } // namespace ovnitrace

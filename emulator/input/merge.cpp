@@ -34,7 +34,7 @@ MergedTrace::MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink)
   std::vector<Place> places;
   for (uint32_t node = 0; node < nodes_.size(); node++) {
     tables_.emplace_back(catalog_, node);
-    tell_missing_records(nodes_[node], sink);
+    report_missing_records(nodes_[node], sink);
     for (const ChunkInput &chunk : nodes_[node].chunks) {
       places.push_back({&chunk, node, uint16_t(places.size())});
       bytes_total_ += chunk.size;

@@ -13,7 +13,7 @@
 namespace ovnitrace {
 
 /// An EventSource over opened chunk files. What was logged before trace_start (while a snapshot was
-/// taken) comes with its own time, which is before the begin. Threads and CPUs of all nodes are
+/// taken) comes with its own time, which is before the start. Threads and CPUs of all nodes are
 /// learnt when it is made (it throws Error as make_catalog does); then events are read as they are
 /// asked for.
 class MergedTrace final : public EventSource {

@@ -26,7 +26,7 @@ uint64_t count_records(const ChunkInput &chunk) {
 
 } // namespace
 
-void tell_missing_records(const NodeInput &node, DiagnosticSink &sink) {
+void report_missing_records(const NodeInput &node, DiagnosticSink &sink) {
   for (const ChunkInput &chunk : node.chunks) {
     if (chunk.unwritten)
       sink.report({.file = chunk.name,
@@ -51,11 +51,11 @@ void tell_missing_records(const NodeInput &node, DiagnosticSink &sink) {
   }
 }
 
-void tell_missing_records(const std::string &directory, DiagnosticSink &sink) {
+void report_missing_records(const std::string &directory, DiagnosticSink &sink) {
   NodeInput node = open_trace_dir(directory, read_trace_info(directory, sink), 0);
   for (ChunkInput &chunk : node.chunks)
     chunk.records = count_records(chunk);
-  tell_missing_records(node, sink);
+  report_missing_records(node, sink);
 }
 
 } // namespace ovnitrace

@@ -9,11 +9,11 @@
 
 namespace ovnitrace {
 
-/// Tells of each file that is missing, or has fewer records than the tracer wrote to it. How many a
+/// Reports each file that is missing, or has fewer records than the tracer wrote to it. How many a
 /// tracer wrote that was killed is not known. The records of all chunks must have been counted.
-void tell_missing_records(const NodeInput &node, DiagnosticSink &sink);
+void report_missing_records(const NodeInput &node, DiagnosticSink &sink);
 
 /// The same of a trace directory; counts the records itself. Throws Error as open_trace_dir() does.
-void tell_missing_records(const std::string &directory, DiagnosticSink &sink);
+void report_missing_records(const std::string &directory, DiagnosticSink &sink);
 
 } // namespace ovnitrace

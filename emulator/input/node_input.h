@@ -23,7 +23,7 @@ struct ChunkInput {
   uint64_t unwritten = 0;        ///< records of its CPU that were captured and could not be written
   uint64_t unwritten_events = 0; ///< that were lost with them
   bool missing =
-      false; ///< there is no such file, and it is not known that its CPU had nothing to tell
+      false; ///< there is no such file, and it is not known that its CPU had nothing to record
 };
 
 /// One host.

@@ -19,7 +19,7 @@ namespace ovnitrace {
 /// The whole records of a file, block by block, with pread: several may share one descriptor.
 class RecordBuffer {
 public:
-  /// Borrows `fd`, a file of `size` bytes; what is written behind them later is not read.
+  /// Borrows `fd`, a file of `size` bytes; what is written after them later is not read.
   /// A block has at most `block_records` records. `compressed`: the file is of zstd frames.
   RecordBuffer(int fd, uint64_t size, size_t block_records, bool compressed = false);
 

@@ -20,7 +20,7 @@ struct ThreadInfo {
   uint32_t parent = 0; ///< tid of its creator, 0 unknown
   uint32_t node = 0;   ///< index into Catalog::nodes
   uint64_t birth = 0;  ///< ns, 0: before the capture or unknown
-  std::string name;    ///< last known comm, empty if never told
+  std::string name;    ///< last known comm, empty if never given
 };
 
 struct CpuInfo {
@@ -70,11 +70,11 @@ struct Catalog {
   int64_t date = 0;   ///< seconds since 1970, when it began; 0 not known
 };
 
-/// Something wrong in the input, told but survived.
+/// Something wrong in the input, reported but survived.
 struct Diagnostic {
   std::string file;
   uint64_t offset = 0;               ///< bytes
-  std::optional<uint64_t> time = {}; ///< ns from the begin of the trace, of an event that cannot be
+  std::optional<uint64_t> time = {}; ///< ns from the start of the trace, of an event that cannot be
   std::string what;
   bool harmless = false; ///< nothing of the trace is missing or doubtful for it
 };

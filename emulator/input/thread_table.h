@@ -27,10 +27,10 @@ private:
     uint32_t tid;
     uint32_t index;
   };
-  /// The first of the entries of a tid, which are one behind another; nullptr if there is none.
+  /// The first of the entries of a tid, which are one after another; nullptr if there is none.
   const Entry *first(uint32_t tid) const;
 
-  std::vector<Entry> entries_;  ///< by tid, then birth, and one behind them that ends the last run
+  std::vector<Entry> entries_;  ///< by tid, then birth, and one after them that ends the last run
   std::vector<uint32_t> slots_; ///< hash of a tid to the first of its entries, kNone: free
   uint32_t shift_ = 0;
 };

@@ -11,7 +11,7 @@ class TickClock {
 public:
   explicit TickClock(int64_t offset_ns = 0) : offset_(offset_ns) {}
 
-  /// Ticks per ms, above 0. 1000000, ns, until it is told.
+  /// Ticks per ms, above 0. 1000000, ns, until it is given.
   void set_rate(uint32_t ticks_per_ms) { rate_ = ticks_per_ms; }
 
   /// Exact, rounded down to whole ns, and kept within 0 … 2^63 - 1.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A trace directory (docs/format.md): its chunk files and what trace.json tells.
+// A trace directory (docs/format.md): its chunk files and what trace.json says.
 #pragma once
 
 #include "emulator/input/node_input.h"
@@ -15,7 +15,7 @@ namespace ovnitrace {
 /// Beyond this it is no trace.json: it holds no events, and there are no more than 4 million tids.
 inline constexpr uint64_t kMaxDescriptionBytes = 2ull << 30;
 
-/// What trace.json tells of a capture. A text is empty and a number 0 where it does not.
+/// What trace.json says of a capture. A text is empty and a number 0 where it does not.
 struct TraceInfo {
   std::string host;
   std::string kernel;
@@ -28,10 +28,10 @@ struct TraceInfo {
   std::string buffer;                  ///< kind of buffer, and its bytes where it has any
   std::string user;                    ///< that the program was to run as
   uint32_t cpus = 0;                   ///< CPUs of the host: one more than the highest number
-  std::vector<uint16_t> topology;      ///< numbers of those that were there; empty: not told
+  std::vector<uint16_t> topology;      ///< numbers of those that were there; empty: not known
   int64_t to_wall_ns = 0;              ///< what its clock lacks to CLOCK_REALTIME
-  uint64_t begin_ns = 0; ///< when the timeline starts, if a file has not said it; 0: not told
-  uint64_t end_ns = 0;   ///< when the capture ended, by its clock; 0: not told
+  uint64_t begin_ns = 0; ///< when the timeline starts, if a file has not said it; 0: not known
+  uint64_t end_ns = 0;   ///< when the capture ended, by its clock; 0: not known
   std::map<uint16_t, uint64_t>
       written; ///< by CPU: records in its file; none where the capture did not end
 
@@ -52,8 +52,8 @@ bool is_trace_dir(const std::string &path);
 /// is what an interrupted compression left. Throws Error if the directory cannot be read.
 std::vector<std::string> chunk_files(const std::string &path, bool compressed);
 
-/// Reads trace.json. That it is missing, or wrong, is only told to `sink`, as the chunks suffice;
-/// throws Error if it is of a newer version.
+/// Reads trace.json. That it is missing, or wrong, is only reported to `sink`, as the chunks
+/// suffice; throws Error if it is of a newer version.
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink);
 
 /// Opens the chunk files of a trace directory, in the order of their CPUs, those that are missing

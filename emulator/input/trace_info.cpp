@@ -79,9 +79,10 @@ std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
   if (it == json.end() || !it->is_array())
     return written;
   for (const nlohmann::json &element : *it) {
-    const bool told = element.is_object() && element.contains("cpu") && element.contains("records");
+    const bool complete =
+        element.is_object() && element.contains("cpu") && element.contains("records");
     const uint64_t cpu = number_of(element, "cpu");
-    if (told && cpu < kMaxCpus)
+    if (complete && cpu < kMaxCpus)
       written[uint16_t(cpu)] = number_of(element, "records");
   }
   return written;

@@ -7,7 +7,7 @@
 
 namespace ovnitrace {
 
-void tell_out_of_cpu(ModelContext &ctx, const Event &event) {
+void report_out_of_cpu(ModelContext &ctx, const Event &event) {
   ctx.faults.add(event, [&] {
     return fmt::format("{} of {}, which is out of its CPU since KCO", kind_name(event.kind),
                        thread_name(ctx.system.catalog(), event.thread));

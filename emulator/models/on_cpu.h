@@ -6,13 +6,13 @@
 
 namespace ovnitrace {
 
-/// Tells that the thread of the event is out of its CPU.
-void tell_out_of_cpu(ModelContext &ctx, const Event &event);
+/// Reports that the thread of the event is out of its CPU.
+void report_out_of_cpu(ModelContext &ctx, const Event &event);
 
-/// Calls the handler, if there is one; told if the thread is between KCO and KCI.
+/// Calls the handler, if there is one; reported if the thread is between KCO and KCI.
 template <EventHandler handle = nullptr> void on_cpu(ModelContext &ctx, const Event &event) {
   if (ctx.system.threads()[event.thread].out_of_cpu)
-    tell_out_of_cpu(ctx, event);
+    report_out_of_cpu(ctx, event);
   if constexpr (handle != nullptr)
     handle(ctx, event);
 }

@@ -8,7 +8,7 @@
 
 namespace ovnitrace {
 
-/// Of values that are the kernel's priority + FTRACE_PRIO_BIAS, as task_dispatch tells it.
+/// Of values that are the kernel's priority + FTRACE_PRIO_BIAS, as task_dispatch has it.
 std::vector<ValueLabel> priority_labels();
 
 } // namespace ovnitrace

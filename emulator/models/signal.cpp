@@ -10,13 +10,13 @@ namespace ovnitrace {
 
 namespace {
 
-enum : uint32_t { kSent, kTaken, kUntold };
+enum : uint32_t { kSent, kTaken, kUnspecified };
 
 constexpr uint32_t kArrowTag = 1000; // + number of the signal; a wakeup's tag is its context
 
 void signal(ModelContext &ctx, const Event &event) {
   if (event.by_manual) // which gives it no parameters
-    return ctx.punctual(kUntold, event.thread, 1);
+    return ctx.punctual(kUnspecified, event.thread, 1);
   uint32_t number = event.par2 >> FTRACE_SIGNAL_SHIFT;
   if (!number)
     return;

@@ -10,7 +10,7 @@ namespace ovnitrace {
 uint32_t running_thread(const System &system, uint32_t cpu);
 
 /// Both parameters of a user event are free, so it names no thread: it is of the one that runs on
-/// the CPU where it was logged. kNone, and told, if none does.
+/// the CPU where it was logged. kNone, and reported, if none does.
 uint32_t user_thread(ModelContext &ctx, const Event &event);
 
 } // namespace ovnitrace

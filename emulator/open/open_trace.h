@@ -18,7 +18,7 @@ struct TraceInput {
 
 /// Opens one trace, or several of one kind as one: each trace directory becomes a node. Looks once
 /// through the whole input, to learn its threads. Throws Error where nothing can be read; what is
-/// only damaged is told to `sink`, which must outlive the source, and the rest is read.
+/// only damaged is reported to `sink`, which must outlive the source, and the rest is read.
 std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs,
                                         DiagnosticSink &sink);
 

@@ -13,7 +13,7 @@ namespace ovnitrace::ovni {
 using ClockOffsets = std::map<std::string, int64_t>;
 
 /// Parses the table: a header line, then `index host median mean stdev` a line, of which the median
-/// is the offset, as ovni takes it. Lines that are wrong are told in `problems` and left out.
+/// is the offset, as ovni takes it. Lines that are wrong are reported in `problems` and left out.
 ClockOffsets parse_clock_offsets(const std::string &text, std::vector<std::string> &problems);
 
 /// The offset of a loom: that of its host, whose name is the loom's up to the first dot. 0 if the

@@ -14,7 +14,7 @@ char model_letter(std::string_view name);
 /// Its name; empty if ovni has no model of this letter.
 std::string_view model_name(char letter);
 
-/// What to tell about `count` events of a model that is not converted, by the letter that begins
+/// What to report about `count` events of a model that is not converted, by the first letter of
 /// their names, such as "12 events of model V (nosv) are not converted".
 std::string not_converted(char model, uint64_t count);
 

@@ -15,7 +15,7 @@ namespace ovnitrace::ovni {
 /// payload of OHx, OHC, OAs and OAr is the phyid, which is CpuInfo::index (-1 the virtual CPU;
 /// kBadCpu one that the loom does not have), and a jumbo payload is cut after
 /// StreamFile::kJumboKept bytes. `peer` is the thread that OAr names. Events of every model are
-/// passed. Times that go back within a stream are told and become the time before them.
+/// passed. Times that go back within a stream are reported and become the time before them.
 ///
 /// `sink` must outlive the source.
 std::unique_ptr<EventSource>

@@ -19,7 +19,7 @@ inline constexpr size_t kEventHeaderSize = 12;
 inline constexpr uint8_t kFlagJumbo = 0x10;       ///< the payload is a u32 size and that many bytes
 inline constexpr uint8_t kPayloadSizeMask = 0x0f; ///< payload size - 1; 0: no payload
 inline constexpr size_t kPayloadMax = 16;         ///< bytes, of an event that is not jumbo
-inline constexpr size_t kJumboSizeBytes = 4;      ///< the u32 that begins a jumbo payload
+inline constexpr size_t kJumboSizeBytes = 4;      ///< the u32 at the start of a jumbo payload
 inline constexpr uint64_t kTimeLimit = 1ull << 63; ///< ovni's times are signed
 
 inline constexpr int kMetadataVersion = 3;                 ///< "version" of stream.json

@@ -17,9 +17,9 @@ namespace ovnitrace::ovni {
 /// own ("ovnitrace": {…}), written by export so that a thread keeps its name.
 struct StreamMeta {
   bool is_thread = true;         ///< "ovni.part" is "thread": other parts have no thread model
-  int32_t tid = 0;               ///< 1 to INT32_MAX; 0: the file does not tell
+  int32_t tid = 0;               ///< 1 to INT32_MAX; 0: the file does not say
   int32_t pid = 0;               ///< likewise
-  std::string loom;              ///< empty: the file does not tell
+  std::string loom;              ///< empty: the file does not say
   std::optional<int32_t> rank;   ///< MPI rank of the process
   std::optional<int32_t> nranks; ///< and of how many, where there is a rank
   std::optional<int32_t> app_id; ///< of the process

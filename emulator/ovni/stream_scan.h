@@ -16,7 +16,7 @@ struct StreamScan {
   uint64_t events = 0;
   uint64_t first = 0;      ///< ns on the stream's own clock; 0 without events, as last
   uint64_t last = 0;       ///< the latest time, wherever in the stream it stands
-  uint64_t usable_end = 0; ///< offset behind the last whole event
+  uint64_t usable_end = 0; ///< offset after the last whole event
   std::string problem;     ///< why there is more in the file than usable_end; empty if there is not
   std::map<char, uint64_t> models; ///< letters of the models of its events: offset of the first
   std::set<uint32_t> cpus;         ///< CPU indices that its events name, at most kCpusKept

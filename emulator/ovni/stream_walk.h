@@ -22,7 +22,7 @@ std::vector<StreamPlace> find_streams(const std::string &root,
                                       std::vector<std::string> &unreadable);
 
 /// Who a stream belongs to by its place `…/loom.L/proc.P/thread.T`; 0 or empty where the path does
-/// not tell.
+/// not say.
 struct PlaceIdentity {
   std::string loom;
   int32_t pid = 0;

@@ -12,7 +12,7 @@
 
 namespace ovnitrace {
 
-/// A file that begins with a header of fixed size, which may be rewritten at close. Until close()
+/// A file that starts with a header of fixed size, which may be rewritten at close. Until close()
 /// it has a temporary name beside the final one; destroyed before that, it is removed. Memory is a
 /// few fixed buffers. A failed write is kept and thrown as Error by the next call.
 class OutputFile {
@@ -25,7 +25,7 @@ public:
   OutputFile(const OutputFile &) = delete;
   OutputFile &operator=(const OutputFile &) = delete;
 
-  /// Where the next `size` bytes (at most 4096) go; then commit() tells where they ended.
+  /// Where the next `size` bytes (at most 4096) go; then commit() says where they ended.
   char *reserve(size_t size) {
     if (size_t(end_ - at_) < size)
       next_buffer();

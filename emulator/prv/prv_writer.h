@@ -29,7 +29,7 @@ struct PrvTask {
 struct PrvHeader {
   std::vector<uint32_t> cpus_per_node; ///< empty: NODES is 0 and every line has CPU 0
   std::vector<PrvTask> tasks;
-  uint64_t end = 0; ///< ns, the length of the trace as far as it is known; close() tells it
+  uint64_t end = 0; ///< ns, the length of the trace as far as it is known; close() gives it
   int64_t date = 0; ///< seconds since 1970, when the trace was taken; 0: now
 };
 
@@ -40,7 +40,7 @@ struct PrvOptions {
 /// A .prv under construction. Nothing is at the final path before close(): a writer destroyed
 /// without it leaves no file. Any call may throw Error for a failed earlier write.
 ///
-/// Times never go back, with one exception: a punctual event (channels.md, "Punctual events") is
+/// Times never go back, with one exception: a punctual event (docs/models.md, "Channels") is
 /// given at the current time minus 1 ns after events at the current time were. The two last
 /// instants are therefore held until time moves on, and events of one row at one time become one
 /// line in which each type is there once, with its last value.

@@ -5,7 +5,7 @@ namespace ovnitrace::shark {
 
 namespace {
 
-constexpr bool tells_pid(Mention mention) {
+constexpr bool gives_pid(Mention mention) {
   return mention == Mention::names || mention == Mention::creates || mention == Mention::ends;
 }
 
@@ -38,7 +38,7 @@ uint32_t ContextTable::task(uint16_t context, Mention mention, uint32_t pid, uin
   if (number == kNone)
     return kNone;
   Task &task = tasks_[number];
-  if (tells_pid(mention) && !task.named) {
+  if (gives_pid(mention) && !task.named) {
     task.named = true;
     task.pid = pid;
   }

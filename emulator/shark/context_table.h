@@ -14,7 +14,7 @@ namespace ovnitrace::shark {
 /// One task from the time it got its context until it ended. It is one thread of the trace.
 struct Task {
   uint16_t context = 0;
-  bool named = false; ///< its pid was told, at any time of its life
+  bool named = false; ///< its pid was given, at any time of its life
   bool ended = false;
   bool cyclic = false; ///< has a task_end_cycle
   uint32_t pid = 0;
@@ -22,7 +22,7 @@ struct Task {
 };
 
 /// The tasks of a file, numbered in the order in which they are first mentioned. Records must come
-/// in order of time. An id may come late: it tells the pid of a task that was mentioned before. Two
+/// in order of time. An id may come late: it gives the pid of a task that was mentioned before. Two
 /// tables that are given the same records give the same numbers.
 class ContextTable {
 public:

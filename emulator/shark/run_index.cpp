@@ -21,7 +21,7 @@ public:
 
 private:
   void place(uint64_t ticks, uint64_t offset);
-  void rate(uint32_t told, uint64_t offset);
+  void rate(uint32_t given, uint64_t offset);
 
   RunIndex &index_;
   uint64_t last_ = 0;       ///< ticks of the record before
@@ -60,13 +60,13 @@ void Scan::place(uint64_t ticks, uint64_t offset) {
   last_ = ticks;
 }
 
-void Scan::rate(uint32_t told, uint64_t offset) {
-  if (told == 0 || told == index_.rate)
+void Scan::rate(uint32_t given, uint64_t offset) {
+  if (given == 0 || given == index_.rate)
     return;
   if (index_.rate == 0) {
-    index_.rate = told;
+    index_.rate = given;
   } else if (index_.other_rate == 0) {
-    index_.other_rate = told;
+    index_.other_rate = given;
     index_.other_rate_offset = offset;
   }
 }
@@ -88,7 +88,7 @@ bool is_read(const ftrace_record &record) {
 
 RunIndex join(const std::vector<const RunIndex *> &files) {
   RunIndex all;
-  bool told = false; // by a cycles_per_msec
+  bool given = false; // by a cycles_per_msec
   for (uint32_t file = 0; file < files.size(); file++) {
     const RunIndex &one = *files[file];
     for (const Run &run : one.runs) {
@@ -104,10 +104,10 @@ RunIndex join(const std::vector<const RunIndex *> &files) {
     all.records += one.records;
     all.unknown += one.unknown;
     all.read += one.read;
-    const bool tells = one.rate && one.counts[FTrace_EVT_cycles_per_msec];
-    if (all.rate == 0 || (tells && !told))
+    const bool gives = one.rate && one.counts[FTrace_EVT_cycles_per_msec];
+    if (all.rate == 0 || (gives && !given))
       all.rate = one.rate;
-    told |= tells;
+    given |= gives;
   }
   std::stable_sort(all.runs.begin(), all.runs.end(),
                    [](const Run &a, const Run &b) { return a.first < b.first; });

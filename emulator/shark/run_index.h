@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What one look through a S.Ha.R.K. file tells: where its events are in order, and its clock.
+// What one look through a S.Ha.R.K. file finds: where its events are in order, and its clock.
 #pragma once
 
 #include <ovnitrace/ftrace_record.h>
@@ -11,11 +11,11 @@
 
 namespace ovnitrace::shark {
 
-/// Records that stand one behind another in order of time. A chunk that was never full is one run;
+/// Records that stand one after another in order of time. A chunk that was never full is one run;
 /// a cyclic one, which is saved in memory order, is two: the newer events stand first.
 struct Run {
   uint64_t begin = 0; ///< byte offset of its first record
-  uint64_t end = 0;   ///< and behind its last one
+  uint64_t end = 0;   ///< and after its last one
   uint64_t first = 0; ///< ticks of its first record
   uint32_t file = 0;  ///< in which of several files it is
 };
@@ -35,9 +35,9 @@ struct RunIndex {
   uint16_t first_unknown_code = 0;    ///< its code, as in the file
   uint64_t first = 0;                 ///< ticks of the earliest event
   uint64_t last = 0;                  ///< and of the latest
-  uint32_t rate = 0;                  ///< ticks per ms, 0: never told
-  uint32_t other_rate = 0;            ///< a second one that was told, 0: none
-  uint64_t other_rate_offset = 0;     ///< byte offset of the record that told it
+  uint32_t rate = 0;                  ///< ticks per ms, 0: never given
+  uint32_t other_rate = 0;            ///< a second one that was given, 0: none
+  uint64_t other_rate_offset = 0;     ///< byte offset of the record that gave it
   uint64_t read = 0;                  ///< bytes that were looked through
   unsigned tail = 0;                  ///< bytes at the end that are no whole record
   int error = 0;                      ///< errno of a read that failed

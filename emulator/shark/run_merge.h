@@ -10,7 +10,7 @@
 
 namespace ovnitrace::shark {
 
-/// Merges the runs of an index: those of equal time by the begin of their run, then in file order.
+/// Merges the runs of an index: those of equal time by the start of their run, then in file order.
 /// A run is open, with a buffer, only while the merge is within its times; all buffers together
 /// stay within some MiB.
 class RunMerge {
@@ -38,7 +38,7 @@ private:
     uint32_t file;
     uint64_t offset = 0; ///< of the head
     std::vector<ftrace_record> buffer = {};
-    size_t at = 0; ///< of the record behind the head
+    size_t at = 0; ///< of the record after the head
     size_t filled = 0;
     ftrace_record head = {};
   };

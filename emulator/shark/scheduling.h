@@ -56,7 +56,7 @@ private:
     bool in_cycle = false;
     Wait waits = Wait::none;  ///< for what it left the CPU,
     uint32_t since = 0;       ///< as known since this blackout
-    uint32_t in_wait = kNone; ///< waits_forgotten_ at a mutex_wait whose end was not told
+    uint32_t in_wait = kNone; ///< waits_forgotten_ at a mutex_wait whose end was not logged
   };
 
   void put(const Event &event) { out_[count_++] = event; }
@@ -82,7 +82,7 @@ private:
   uint32_t chosen_ = kNone;      ///< by a task_schedule, and has not got the CPU yet
   Wait about_to_ = Wait::none;   ///< what the running thread is about to wait for
   bool implied_ = false;         ///< that it runs was implied: its task_dispatch may follow
-  bool known_ = false;           ///< something told who has the CPU, since the last blackout
+  bool known_ = false;           ///< something said who has the CPU, since the last blackout
   uint32_t interrupts_ = 0;      ///< nested ones under way
   uint32_t blackouts_ = 0;       ///< seen so far
   uint32_t waits_forgotten_ = 0; ///< times that waits may have ended unseen

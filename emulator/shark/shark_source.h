@@ -55,7 +55,7 @@ private:
   std::optional<Scheduling> scheduling_;
   RunMerge merge_;
   uint64_t time_ = 0;      ///< ns, of the last record
-  bool unordered_ = false; ///< that was told
+  bool unordered_ = false; ///< that was reported
 };
 
 } // namespace ovnitrace::shark

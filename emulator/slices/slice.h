@@ -16,7 +16,7 @@ struct Peer {
   uint32_t thread = kNone; ///< index into Catalog::threads; kNone: not traced
 };
 
-inline constexpr uint8_t kNotTold = 0xff; ///< no reason, no context
+inline constexpr uint8_t kNotKnown = 0xff; ///< no reason, no context
 
 /// One thread in one state; where it is Running, on one CPU. Those of a thread follow one another
 /// without a gap. What is not known is a slice too: of state Unknown.
@@ -33,10 +33,10 @@ struct Slice {
   bool starts = false, ends = false;
   /// enum ftrace_offcpu_reason: of a Running one how it ended, of a Cooling or Paused one how it
   /// began.
-  uint8_t reason = kNotTold;
+  uint8_t reason = kNotKnown;
   /// enum ftrace_wakeup_context of `waker`, who made a Warming slice start or a Paused one end.
   /// Only in context FTRACE_WAKER_TASK the waker did it; else an interrupt did while it ran.
-  uint8_t context = kNotTold;
+  uint8_t context = kNotKnown;
   Peer next = {}; ///< who got the CPU: with `reason`
   Peer waker = {};
 
@@ -52,7 +52,7 @@ struct CpuSpan {
   uint32_t cpu = kNone;        ///< index into System::cpus()
   uint64_t start = 0, end = 0; ///< ns on the clock of the trace, within the range that is shown
   What what = What::busy;
-  bool counted = true; ///< a dark one: how many events are missing is told; false: nobody knows
+  bool counted = true; ///< a dark one: how many events are missing is known; false: nobody knows
 };
 
 /// Whether a blackout_start is of records that are missing, of which nobody knows how many events.

@@ -75,9 +75,9 @@ void Slicer::on_change(uint32_t thread, const StateChange &change) {
   if (change.from == change.to && !runs)
     return; // only moved
   const bool own = event_->thread == thread;
-  const bool told = event_->kind == FTrace_EXT_snapshot || event_->kind == FTrace_EXT_state;
+  const bool given = event_->kind == FTrace_EXT_snapshot || event_->kind == FTrace_EXT_state;
   // Of others, only an execve knows: it ends the thread whose place the main one takes.
-  const bool seen = !told && (own || change.to != ThreadState::Unknown);
+  const bool seen = !given && (own || change.to != ThreadState::Unknown);
   Slice &open = open_[thread];
   if (own && ran)
     set_departure(open, *event_);

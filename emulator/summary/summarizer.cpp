@@ -152,7 +152,7 @@ void Summarizer::on_slice(const Slice &slice) {
   thread.wakeups++;
   if (slice.context == FTRACE_WAKER_TASK)
     wakeups_.add(slice.thread, slice.waker);
-  else if (slice.context != kNotTold && slice.context != FTRACE_WAKER_UNKNOWN)
+  else if (slice.context != kNotKnown && slice.context != FTRACE_WAKER_UNKNOWN)
     wakeups_.add_interrupt(slice.thread);
   if (!slice.ends || slice.then != ThreadState::Running)
     return;

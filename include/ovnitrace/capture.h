@@ -8,7 +8,7 @@
  * - Life events (creation, exec, renaming, exit, death), rare and larger, through one ring buffer
  * of their own: they are logged with interrupts on, so they may not touch the staging area.
  * - Events of the other families (interrupts, signals, the program's own, …), 24 bytes each,
- * straight through the CPU's ring: they too are logged with interrupts on. The reader tells them
+ * straight through the CPU's ring: they too are logged with interrupts on. The reader knows them
  * from batches by their size.
  *
  * Both sides are the same machine: native byte order. Values are never renumbered.
@@ -99,9 +99,9 @@ struct family_record {
 struct family_count {
 	__u64 events;	  /* logged, lost ones included */
 	__u64 lost;	  /* of them found no room in the ring */
-	__u64 lost_since; /* ns: the first that the loader has not told yet */
+	__u64 lost_since; /* ns: the first that the loader has not reported yet */
 	__u64 lost_until; /* ns: the last */
-	__u64 told;	  /* what the loader has told of `lost`: written by it */
+	__u64 reported;	  /* what the loader has reported of `lost`: written by it */
 	__u64 pad[3];
 };
 
@@ -183,6 +183,6 @@ enum kfunc {
 	KFUNC_RCU_READ_UNLOCK,
 	KFUNCS, /* how many */
 };
-#define KFUNC_CALL 0x70000000 /* helper numbers begin at 1 */
+#define KFUNC_CALL 0x70000000 /* helper numbers start at 1 */
 
 #endif

@@ -214,7 +214,7 @@ enum ftrace_blackout {
 	0x00800000u /* bit 23: the receiver takes it now; 0: it is being sent */
 #define FTRACE_SIGNAL_PROCESS                                                                      \
 	0x00400000u /* bit 22: sent to the whole process. Bits 0-21: the sender's                  \
-		     * tid, 0: the kernel; not told on delivery */
+		     * tid, 0: the kernel; not known on delivery */
 
 /* par2 of the events of mutexes: the low 32 bits of the futex's address, which has its two lowest
  * bits 0. These are used on mutex_lock, the end of a wait. */

@@ -66,7 +66,7 @@ TEST_F(MissingRecords, NothingIsToldOfAWholeTrace) {
   compress_trace(dir_.path(), 1);
   EXPECT_EQ(open().told.size(), 0u);
   CollectingSink sink;
-  tell_missing_records(dir_.path(), sink);
+  report_missing_records(dir_.path(), sink);
   EXPECT_EQ(sink.told.size(), 0u);
 }
 
@@ -129,7 +129,7 @@ TEST_F(MissingRecords, AreToldOfCompressedFilesToo) {
   std::filesystem::remove(trace_.file(1));
   compress_trace(dir_.path(), 1);
   CollectingSink told;
-  tell_missing_records(dir_.path(), told);
+  report_missing_records(dir_.path(), told);
   for (const CollectingSink &sink : {open(), told}) {
     EXPECT_EQ(sink.damage(), 2u);
     EXPECT_EQ(sink.count("2 of its " + std::to_string(count_[0]) + " records are missing"), 1u);

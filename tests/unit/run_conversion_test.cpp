@@ -50,7 +50,7 @@ TEST_F(RunConversion, AnImpossibleEventIsToldWithItsFilePlaceTimeThreadAndReason
 }
 
 TEST_F(RunConversion, LintFailsForAnImpossibleEventAndListsAll) {
-  const int many = int(kFaultsTold) + 5;
+  const int many = int(kFaultsReported) + 5;
   impossible(many);
   std::string told = run(true);
   EXPECT_EQ(status, kExitFailure) << told;

@@ -58,10 +58,10 @@ protected:
           fmt::format("{} {} {} {}{}-{}{}", catalog.threads[slice.thread].tid, name(slice.state),
                       slice.cpu == kNone ? "-" : std::to_string(slice.cpu), slice.starts ? "" : "(",
                       slice.start, slice.end, slice.ends ? "" : ")");
-      if (slice.reason != kNotTold)
+      if (slice.reason != kNotKnown)
         text += fmt::format(" reason={}", slice.reason);
       text += peer("next", slice.next);
-      if (slice.context != kNotTold)
+      if (slice.context != kNotKnown)
         text += fmt::format(" context={}", slice.context);
       all.push_back(text + peer("waker", slice.waker));
     }

@@ -59,7 +59,7 @@ public:
   bool region_by_thread() const { return region_by_thread_; }
   size_t life_bytes() const;
   /// Waits until the last thread of the program that this process started has left its CPU for
-  /// ever: who waits for a process is told of its end some instructions earlier. Not longer than a
+  /// ever: who waits for a process learns of its end some instructions earlier. Not longer than a
   /// second: the kernel may have hidden that switch. Not at all where no switch is seen, nor after
   /// detach(), which another thread may call meanwhile.
   void await_last_switch() const;

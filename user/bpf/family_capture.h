@@ -13,7 +13,7 @@
 namespace ovnitrace {
 
 /// Loads the programs of the families that are chosen, and of those only. Their events go into the
-/// rings of a Capture. Of a family the kernel may lack tracepoints: absent() tells them; the rest
+/// rings of a Capture. Of a family the kernel may lack tracepoints: absent() names them; the rest
 /// works.
 class FamilyCapture {
 public:

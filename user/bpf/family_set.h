@@ -42,7 +42,7 @@ FamilySet families_of_program(std::string_view tracepoint);
 uint32_t capturing_family(uint16_t code);
 
 /// Reads a list like `sched,irq`, `+signal`, `all,-irq`, `none`. Items are names or numbers of
-/// families. If the first begins with a sign, the list changes the default; otherwise it starts
+/// families. If the first starts with a sign, the list changes the default; otherwise it starts
 /// from nothing. Throws Error with status 2 on a name that is none.
 FamilySet parse_families(std::string_view list);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Why a kernel or a caller cannot capture, told before libbpf would tell it less clearly.
+// Why a kernel or a caller cannot capture, said before libbpf would say it less clearly.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace ovnitrace {
 /// Throws Error if the caller lacks the capabilities or the kernel lacks BTF.
 void check_can_capture();
 
-/// How far behind a CPU's runqueue its preemption count lies, in bytes, from the kernel's BTF; 0 if
-/// that does not tell (bpf/kernel_diffs.h says what for).
+/// How far after a CPU's runqueue its preemption count lies, in bytes, from the kernel's BTF; 0 if
+/// that does not say (bpf/kernel_diffs.h says what for).
 int64_t preempt_count_distance();
 
 /// Whether the sched_switch tracepoint of this kernel has the prev_state argument (5.18 and later),

@@ -64,12 +64,12 @@ void ChunkWriter::on_switch(const sched_record &record) {
         code == FTrace_EVT_task_end ? tid : with_reason(tid_b(word), word));
   }
   const uint32_t next = word & SCHED_B_TRACED ? tid_b(word) : 0;
-  const bool told = told_early_ && !(word & SCHED_A_TRACED) && running_ == next;
-  if (next && !told)
+  const bool known = known_early_ && !(word & SCHED_A_TRACED) && running_ == next;
+  if (next && !known)
     put(FTrace_EVT_task_dispatch, context_of(next, record.time), record.time,
         word >> SCHED_PRIO_SHIFT & FTRACE_PRIO_MASK);
   running_ = next;
-  told_early_ = false;
+  known_early_ = false;
 }
 
 /// A thread that is not the main one takes the main one's tid over.
@@ -85,7 +85,7 @@ void ChunkWriter::expect_running(uint32_t tid, uint64_t time) {
     return;
   put(FTrace_EVT_task_dispatch, context_of(tid, time), time, 0);
   running_ = tid;
-  told_early_ = true;
+  known_early_ = true;
 }
 
 void ChunkWriter::on_wakeup(const sched_record &record) {

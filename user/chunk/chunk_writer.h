@@ -13,7 +13,7 @@
 
 namespace ovnitrace {
 
-/// Writes the format of docs/format.md. Each chunk begins with who has the CPU, if that is known
+/// Writes the format of docs/format.md. Each chunk starts with who has the CPU, if that is known
 /// and traced, for who does not have the chunks before. Transitions come in time order. What comes
 /// a hair late is written at the time of the last record: a thread that logs its creation, renaming
 /// or end does so with interrupts on, and one between the look at the clock and the message may
@@ -74,8 +74,8 @@ private:
   uint64_t last_time_ = 0;
   /// The traced thread that has the CPU, 0: another; not known before the first switch.
   std::optional<uint32_t> running_;
-  bool told_early_ = false; ///< that it runs: by expect_running()
-  bool started_ = false;    ///< trace_start is written
+  bool known_early_ = false; ///< that it runs: by expect_running()
+  bool started_ = false;     ///< trace_start is written
   uint64_t records_ = 0;
   uint64_t events_ = 0;
 };

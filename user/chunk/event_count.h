@@ -11,8 +11,8 @@
 
 namespace ovnitrace {
 
-/// What is missing when this record is: one event; what a blackout's end tells (not where each CPU
-/// tells the same loss of the machine); nothing for what describes the trace.
+/// What is missing when this record is: one event; what a blackout's end says (not where each CPU
+/// has the same loss of the machine); nothing for what describes the trace.
 inline uint64_t events_of(const ftrace_record &record) {
   const uint8_t code = code_of(record.code);
   if (code == FTrace_EVT_blackout_end)

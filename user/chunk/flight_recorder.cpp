@@ -168,16 +168,16 @@ uint64_t FlightRecorder::write(ChunkOutput &output, std::optional<uint64_t> end)
   }
   const uint64_t begin =
       first - std::min<uint64_t>(first, 1); // so that states come before all that is kept
-  ForgottenStates::Told told;
+  ForgottenStates::Remembered result;
   if (forgot)
-    told = states.tell(begin, kept_in(histories));
+    result = states.remembered(begin, kept_in(histories));
   for (size_t cpu = 0; cpu < histories.size(); cpu++) {
     History &history = histories[cpu];
     if (history.chunks.empty())
       continue;
     if (history.forgot)
       missing += output.write(gap_before(*history.chunks.front(), begin, history.events_forgotten,
-                                         told.states[cpu], told.unfinished[cpu]));
+                                         result.states[cpu], result.unfinished[cpu]));
     else if (forgot)
       history.chunks.front() =
           std::make_shared<const Chunk>(without_start(*history.chunks.front()));

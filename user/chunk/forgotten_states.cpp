@@ -272,7 +272,7 @@ std::optional<ForgottenStates::Last> ForgottenStates::last_of(const Thread &thre
   return last;
 }
 
-/// Threads that are kept, and of which no event was forgotten. Only what tells them apart.
+/// Threads that are kept, and of which no event was forgotten. Only what identifies them.
 std::vector<ForgottenStates::Thread> ForgottenStates::never_forgotten(const Chunks &kept) const {
   std::set<std::pair<uint32_t, uint64_t>> found; // tid, birth
   std::vector<Thread> threads;
@@ -294,7 +294,7 @@ std::vector<ForgottenStates::Thread> ForgottenStates::never_forgotten(const Chun
   return threads;
 }
 
-ForgottenStates::Told ForgottenStates::tell(uint64_t begin, const Chunks &kept) const {
+ForgottenStates::Remembered ForgottenStates::remembered(uint64_t begin, const Chunks &kept) const {
   struct Item {
     uint64_t time;
     uint16_t context;
@@ -324,25 +324,25 @@ ForgottenStates::Told ForgottenStates::tell(uint64_t begin, const Chunks &kept) 
     for (const Thread &thread : others)
       add(thread, {.at = from_begin});
 
-  Told told{.states = std::vector<std::vector<SmallEvent>>(cpus_.size()),
-            .unfinished = std::vector<std::vector<ftrace_blackout>>(cpus_.size())};
+  Remembered result{.states = std::vector<std::vector<SmallEvent>>(cpus_.size()),
+                    .unfinished = std::vector<std::vector<ftrace_blackout>>(cpus_.size())};
   for (size_t cpu = 0; cpu < cpus_.size(); cpu++) {
     std::stable_sort(items[cpu].begin(), items[cpu].end(),
                      [](const Item &a, const Item &b) { return a.time < b.time; });
     for (const auto &[time, context, thread, state] : items[cpu])
       if (state)
-        told.states[cpu].push_back({time, FTrace_EXT_state, context, *state});
+        result.states[cpu].push_back({time, FTrace_EXT_state, context, *state});
       else
         thread->encode(context, time,
                        [&](uint16_t code, uint16_t par1, uint64_t at, uint32_t par2) {
-                         told.states[cpu].push_back({at, code, par1, par2});
+                         result.states[cpu].push_back({at, code, par1, par2});
                        });
     for (ftrace_blackout what :
          {FTRACE_BLACKOUT_TRANSITIONS, FTRACE_BLACKOUT_SOMEWHERE, FTRACE_BLACKOUT_FAMILIES})
       if (cpus_[cpu].blackouts >> what & 1)
-        told.unfinished[cpu].push_back(what);
+        result.unfinished[cpu].push_back(what);
   }
-  return told;
+  return result;
 }
 
 } // namespace ovnitrace

@@ -20,7 +20,7 @@
 namespace ovnitrace {
 
 /// Keeps, of all that a flight recorder lets go, the last state of each thread, so that what it
-/// keeps begins with the threads' real states. Memory: some 200 bytes for each tid that was seen in
+/// keeps starts with the threads' real states. Memory: some 200 bytes for each tid that was seen in
 /// it. A copy stands for itself.
 class ForgottenStates {
 public:
@@ -32,7 +32,7 @@ public:
   void fold(const Chunk &chunk);
 
   /// What is to stand, by CPU, in place of what it has forgotten.
-  struct Told {
+  struct Remembered {
     /// In order of time: identities, and an EXT_state at the time from which on all events of the
     /// thread are kept. Not of a thread that has ended, nor of one of which something may have been
     /// lost since its last event.
@@ -40,7 +40,7 @@ public:
     std::vector<std::vector<ftrace_blackout>> unfinished; ///< blackouts that have not ended
   };
   /// `begin`, ns, is older than all events that are `kept`. Something was forgotten.
-  Told tell(uint64_t begin, const Chunks &kept) const;
+  Remembered remembered(uint64_t begin, const Chunks &kept) const;
 
 private:
   class Fold;
@@ -54,7 +54,7 @@ private:
     auto operator<=>(const Moment &) const = default;
     uint32_t cpu() const { return uint32_t(place >> kPlaceShift); }
   };
-  /// As its last event of each kind tells, wherever that was logged.
+  /// As its last event of each kind says, wherever that was logged.
   struct Thread : ThreadIdentity {
     uint16_t cpu = FTRACE_SNAPSHOT_NO_CPU; ///< since `placed`
     uint16_t moved_to = 0;
@@ -65,7 +65,7 @@ private:
     bool snapshot = false; ///< `placed` is only what a snapshot said
 
     Moment newest() const { return std::max({placed, woken, moved}); }
-    /// Unless a later event has told already.
+    /// Unless a later event has said so already.
     void place(const Moment &at, ThreadState to, uint16_t on, uint32_t why);
   };
   struct Cpu {

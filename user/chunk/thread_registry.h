@@ -60,7 +60,7 @@ public:
     return !first && record.kind == LIFE_NEW;
   }
 
-  /// Who has the tid at `time` (ns), or null if nothing was ever told of it.
+  /// Who has the tid at `time` (ns), or null if nothing was ever said of it.
   const TracedThread *find(uint32_t tid, uint64_t time) const {
     auto found = threads_.find(tid);
     if (found == threads_.end() || time >= found->second.birth)

@@ -15,7 +15,7 @@ using Put = std::function<void(std::string_view)>;
 enum class IfExists {
   refuse,
   overwrite, ///< if it is empty or holds a trace
-  next_name, ///< take `path`-2, `path`-3, …: two captures that begin in one second
+  next_name, ///< take `path`-2, `path`-3, …: two captures that start in one second
 };
 
 /// A new trace directory, opened. Files in it are reached through its descriptor only, so that

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The traced program: started behind a gate, waited for, its end told.
+// The traced program: started at a gate, waited for, its end reported.
 #pragma once
 
 #include "emulator/base/identity.h"
@@ -15,7 +15,7 @@ namespace ovnitrace {
 /// How a program ended.
 struct ProgramEnd {
   int wait_status = 0;
-  /// The exit status that tells it, as shells do: its own, or 128 + the signal.
+  /// The exit status that says it, as shells do: its own, or 128 + the signal.
   int exit_status() const;
   /// "exited with status 1", "killed by signal 11 (Segmentation fault), core dumped".
   std::string text() const;

@@ -57,7 +57,7 @@ void ChunkAssembler::begin_chunk(uint32_t chunk, std::span<const ftrace_record> 
                                  uint64_t time) {
   if (!any_)
     number_ = pending_ && chunk ? chunk - 1 : chunk; // a flight recorder's first can have any
-  tell_loss_between(time, false);
+  add_loss_between(time, false);
   if (open_) {
     ftrace_record next;
     ftrace_record_set(&next, FTrace_EVT_next_chunk, 0, last_time_, number_);
@@ -75,7 +75,7 @@ void ChunkAssembler::begin_chunk(uint32_t chunk, std::span<const ftrace_record> 
     records = records.subspan(header.size());
   }
   ChunkHeader::set_place(header, cpu_, number_++);
-  told_records_ = ChunkHeader::decode(header).records;
+  declared_records_ = ChunkHeader::decode(header).records;
   for (const ftrace_record &one : header)
     put(one);
 }
@@ -88,7 +88,7 @@ void ChunkAssembler::record(const ftrace_record &record) {
     return;
   if (code == FTrace_EVT_next_chunk || code == FTrace_EVT_trace_stop) {
     last_time_ = std::max(last_time_, ftrace_record_tsc(&record));
-    tell_loss(last_time_);
+    add_loss(last_time_);
     return end_chunk(record);
   }
   if (code == FTrace_EVT_id && record.par1 < kMostContexts)
@@ -102,7 +102,7 @@ void ChunkAssembler::record(const ftrace_record &record) {
   if (is_event(kind) ||
       kind == CodeKind::thread_state) { // a state holds after what is lost before it
     last_time_ = std::max(last_time_, ftrace_record_tsc(&record));
-    tell_loss(last_time_);
+    add_loss(last_time_);
   }
   put(record);
 }
@@ -129,7 +129,7 @@ void ChunkAssembler::lose(uint64_t events, uint64_t since) {
 }
 
 /// A blackout in the open chunk, until `time`.
-void ChunkAssembler::tell_loss(uint64_t time) {
+void ChunkAssembler::add_loss(uint64_t time) {
   if (!pending_)
     return;
   put(FTrace_EVT_blackout_start, 0, std::min(pending_since_, time), 0);
@@ -137,9 +137,9 @@ void ChunkAssembler::tell_loss(uint64_t time) {
 }
 
 /// The same in the open chunk, or in one of its own; and the end of the trace there.
-void ChunkAssembler::tell_loss_between(uint64_t time, bool stop) {
+void ChunkAssembler::add_loss_between(uint64_t time, bool stop) {
   if (open_) {
-    tell_loss(time);
+    add_loss(time);
     last_time_ = std::max(last_time_, time);
     if (stop) {
       ftrace_record last;
@@ -173,7 +173,7 @@ void ChunkAssembler::end_chunk(const ftrace_record &last) {
   stopped_ = last.code == FTrace_EVT_trace_stop;
   open_ = false;
   const uint32_t records = uint32_t((size_ - chunk_begin_) / sizeof(ftrace_record));
-  if (records == told_records_)
+  if (records == declared_records_)
     return;
   flush();
   sink_.overwrite(cpu_, chunk_begin_ + ChunkHeader::kRecordsOffset,
@@ -186,13 +186,13 @@ void ChunkAssembler::end(uint64_t events, uint64_t time, uint64_t first_time) {
   events_ = std::max(events_, events);
   if (stopped_ && !pending_)
     return;
-  tell_loss_between(std::max(last_time_, time), true);
+  add_loss_between(std::max(last_time_, time), true);
   flush();
 }
 
 void ChunkAssembler::cut() {
   if (open_)
-    tell_loss(last_time_);
+    add_loss(last_time_);
   flush();
 }
 

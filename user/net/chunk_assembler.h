@@ -24,7 +24,7 @@ public:
 
   /// Records of a chunk of this number, in their order. `events_before`: events of this CPU that
   /// were sent before them. `first_time`: ns, no event of the trace is older as far as is known.
-  /// `datagrams_lost`: of all CPUs, so far. False, and nothing is done, if they tell what cannot
+  /// `datagrams_lost`: of all CPUs, so far. False, and nothing is done, if they say what cannot
   /// be. Throws what the sink throws.
   bool take(uint32_t chunk, uint64_t events_before, std::span<const ftrace_record> records,
             uint64_t first_time, uint64_t datagrams_lost);
@@ -42,8 +42,8 @@ private:
   void record(const ftrace_record &record);
   bool knows_thread(const ftrace_record &record) const;
   void lose(uint64_t events, uint64_t since);
-  void tell_loss(uint64_t time);
-  void tell_loss_between(uint64_t time, bool stop);
+  void add_loss(uint64_t time);
+  void add_loss_between(uint64_t time, bool stop);
   void begin_chunk(uint32_t chunk, std::span<const ftrace_record> &records, uint64_t time);
   void end_chunk(const ftrace_record &last);
   void flush();
@@ -62,7 +62,7 @@ private:
   uint64_t datagrams_lost_ = 0;         ///< when it took the last
   uint32_t chunk_ = 0;                  ///< number of the last chunk, as the sender has it
   uint64_t chunk_begin_ = 0;            ///< byte in the file
-  uint32_t told_records_ = 0;           ///< by its numevents
+  uint32_t declared_records_ = 0;       ///< by its numevents
   std::bitset<kMostContexts> contexts_; ///< that the chunk bound to a thread
   uint64_t events_ = 0;                 ///< of the sender's, until now: in the file or lost
   uint64_t last_time_ = 0;              ///< ns

@@ -40,7 +40,7 @@ std::string collected_description(const std::string &description, const std::str
                              : "the sender has not said that it ended"}}}};
   if (counts.lost || counts.wrong || counts.events_lost)
     json.erase(
-        "written"); // what the sender wrote; the blackouts in the files tell what of it is missing
+        "written"); // what the sender wrote; the blackouts in the files say what of it is missing
   json["collected"] = {{"from", from},
                        {"datagrams", counts.taken},
                        {"lost", counts.lost},

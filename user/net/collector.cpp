@@ -71,7 +71,7 @@ std::unique_ptr<Server> make_server(const CollectOptions &options, const Endpoin
     return std::make_unique<CollectedTrace>(options.directory, name, options.trace_bytes,
                                             most_open);
   };
-  const Tell say = [&options](const std::string &line) {
+  const Report say = [&options](const std::string &line) {
     if (!options.quiet || line.find("error: ") != line.npos)
       print_text(line);
   };

@@ -12,7 +12,7 @@
 
 namespace ovnitrace {
 
-/// Makes datagrams that tell by themselves where their records belong, so that whatever is lost,
+/// Makes datagrams that say by themselves where their records belong, so that whatever is lost,
 /// the number of the events in it is known to whoever gets a later one. Never mixes chunks in one,
 /// nor splits what introduces a thread.
 class DatagramPacker {

@@ -57,7 +57,7 @@ private:
     lost_ += number - next_;
     if (number != next_)
       give_up(next_, number);
-    next_ = uint64_t(number) + 1; // behind the last number comes none
+    next_ = uint64_t(number) + 1; // after the last number comes none
     deliver_(first.mapped());
   }
 

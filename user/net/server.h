@@ -12,8 +12,8 @@
 
 namespace ovnitrace {
 
-/// Tells a person what happens: one line.
-using Tell = std::function<void(const std::string &)>;
+/// Reports to a person what happens: one line.
+using Report = std::function<void(const std::string &)>;
 
 /// One socket that listens, and its senders.
 class Server {

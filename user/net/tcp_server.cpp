@@ -46,9 +46,9 @@ void keep_alive(int fd) {
 } // namespace
 
 TcpServer::TcpServer(const Endpoint &endpoint, const std::optional<PresharedKey> &key,
-                     unsigned most_senders, MakeTraceSink make_sink, Tell tell)
+                     unsigned most_senders, MakeTraceSink make_sink, Report report)
     : socket_(open_socket(endpoint, "listen on", listen_on)), key_(key),
-      most_senders_(most_senders), make_sink_(std::move(make_sink)), tell_(std::move(tell)),
+      most_senders_(most_senders), make_sink_(std::move(make_sink)), report_(std::move(report)),
       buffer_(kReadSize, '\0') {}
 
 void TcpServer::add(std::vector<pollfd> &polls) {
@@ -103,7 +103,7 @@ void TcpServer::add_connection(UniqueFd fd) {
          .session = TcpSession(make_sink),
          .deadline = now_ + kIntroductionTime});
   } catch (const Error &error) {
-    tell_(fmt::format("{}: error: {}", peer, error.what()));
+    report_(fmt::format("{}: error: {}", peer, error.what()));
   }
 }
 
@@ -201,15 +201,15 @@ void TcpServer::follow(Connection &connection) {
     connection.serving = true;
     connection.since = now_;
     connection.deadline = 0;
-    tell_(fmt::format("{} sends; written to {}", connection.peer, session.sink()->path()));
+    report_(fmt::format("{} sends; written to {}", connection.peer, session.sink()->path()));
   }
   if (session.ended() && !std::exchange(connection.ended, true)) {
     connection.deadline = now_ + kClosingTime;
     incomplete_ |= session.introduced() && !session.complete();
     const std::string what = session.introduced() ? session.sink()->path() : connection.peer;
-    tell_(session.complete()
-              ? fmt::format("{} is complete: {} bytes", what, session.sink()->bytes())
-              : fmt::format("{}: error: {}", what, session.error()));
+    report_(session.complete()
+                ? fmt::format("{} is complete: {} bytes", what, session.sink()->bytes())
+                : fmt::format("{}: error: {}", what, session.error()));
   }
 }
 

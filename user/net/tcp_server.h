@@ -20,10 +20,10 @@ namespace ovnitrace {
 /// out.
 class TcpServer final : public Server {
 public:
-  /// Listens. `make_sink` and `tell` are called on the thread of the caller of handle(). Throws
+  /// Listens. `make_sink` and `report` are called on the thread of the caller of handle(). Throws
   /// Error.
   TcpServer(const Endpoint &endpoint, const std::optional<PresharedKey> &key, unsigned most_senders,
-            MakeTraceSink make_sink, Tell tell);
+            MakeTraceSink make_sink, Report report);
 
   std::string address() const override { return "tcp://" + local_text(socket_.get()); }
   void add(std::vector<pollfd> &polls) override;
@@ -56,7 +56,7 @@ private:
   const std::optional<PresharedKey> key_;
   const unsigned most_senders_;
   const MakeTraceSink make_sink_;
-  const Tell tell_;
+  const Report report_;
   std::list<Connection> connections_;
   std::string buffer_;
   uint64_t now_ = 0; ///< ns, of this handle()

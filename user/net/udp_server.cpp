@@ -24,7 +24,7 @@ constexpr uint64_t kIdleTime =
 constexpr int kReceiveBuffer = 8 << 20; ///< bytes that wait in the kernel while we write
 constexpr unsigned kMostAtOnce = 4096;  ///< datagrams before others have their turn
 constexpr size_t kMostEnded = 256;
-constexpr uint64_t kMostWrongTold = 10;
+constexpr uint64_t kMostWrongReported = 10;
 
 UniqueFd bind_to(const addrinfo &address) {
   UniqueFd fd(socket(address.ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -38,16 +38,16 @@ UniqueFd bind_to(const addrinfo &address) {
 }
 
 uint64_t session_of(const Datagram &datagram) {
-  const bool told = datagram.count && datagram.records[0].code == FTrace_EXT_session;
-  return told ? ftrace_record_tsc(&datagram.records[0]) : 0;
+  const bool has_session = datagram.count && datagram.records[0].code == FTrace_EXT_session;
+  return has_session ? ftrace_record_tsc(&datagram.records[0]) : 0;
 }
 
 } // namespace
 
 UdpServer::UdpServer(const Endpoint &endpoint, unsigned most_senders, MakeTraceSink make_sink,
-                     Tell tell)
+                     Report report)
     : socket_(open_socket(endpoint, "listen on", bind_to)), most_senders_(most_senders),
-      make_sink_(std::move(make_sink)), tell_(std::move(tell)) {}
+      make_sink_(std::move(make_sink)), report_(std::move(report)) {}
 
 void UdpServer::handle(std::span<const pollfd> polls, uint64_t now) {
   char bytes[kMostDatagram + 1]; // one more, to see what is too long
@@ -81,12 +81,12 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
   sender->last = now;
   try {
     sender->session.take(*datagram);
-    if (!sender->told && sender->session.sink()) {
-      sender->told = true;
-      tell_(fmt::format("{} sends; written to {}", from, sender->session.sink()->path()));
+    if (!sender->announced && sender->session.sink()) {
+      sender->announced = true;
+      report_(fmt::format("{} sends; written to {}", from, sender->session.sink()->path()));
     }
   } catch (const Error &error) {
-    tell_(fmt::format("{}: error: {}", from, error.what()));
+    report_(fmt::format("{}: error: {}", from, error.what()));
     incomplete_ = true;
     forget(senders_.find(key));
   }
@@ -133,8 +133,8 @@ bool UdpServer::make_room(uint64_t now) {
       });
   if (oldest == senders_.end() || now - oldest->second.last < kIdleTime)
     return false;
-  tell_(fmt::format("{}: error: nothing came of it for {} s, another sender gets its place",
-                    oldest->first.first, (now - oldest->second.last) / 1'000'000'000));
+  report_(fmt::format("{}: error: nothing came of it for {} s, another sender gets its place",
+                      oldest->first.first, (now - oldest->second.last) / 1'000'000'000));
   incomplete_ = true;
   end(oldest);
   return true;
@@ -158,7 +158,7 @@ void UdpServer::look(uint64_t now) {
     try {
       session.settle();
     } catch (const Error &error) {
-      tell_(fmt::format("{}: error: {}", one->first.first, error.what()));
+      report_(fmt::format("{}: error: {}", one->first.first, error.what()));
       incomplete_ = true;
     }
     if (session.closing())
@@ -187,12 +187,12 @@ void UdpServer::end(std::map<Key, Sender>::iterator at) {
             ? ": error: nothing is known to be missing, but what is wrong came from its address"
             : " is complete";
     if (session.empty())
-      tell_(fmt::format("{}: {}no record came, nothing is kept: {}", what,
-                        whole ? "" : "error: ", figures));
+      report_(fmt::format("{}: {}no record came, nothing is kept: {}", what,
+                          whole ? "" : "error: ", figures));
     else
-      tell_(fmt::format("{}{}: {}", what, verdict, figures));
+      report_(fmt::format("{}{}: {}", what, verdict, figures));
   } catch (const Error &error) {
-    tell_(fmt::format("{}: error: {}", from, error.what()));
+    report_(fmt::format("{}: error: {}", from, error.what()));
     incomplete_ = true;
   }
   forget(at);
@@ -200,16 +200,16 @@ void UdpServer::end(std::map<Key, Sender>::iterator at) {
 
 void UdpServer::wrong(const std::string &from, const std::string &why) {
   incomplete_ = true;
-  if (++wrong_ <= kMostWrongTold)
-    tell_(fmt::format("{}: error: {}{}", from, why,
-                      wrong_ == kMostWrongTold ? "; more of this is only counted" : ""));
+  if (++wrong_ <= kMostWrongReported)
+    report_(fmt::format("{}: error: {}{}", from, why,
+                        wrong_ == kMostWrongReported ? "; more of this is only counted" : ""));
 }
 
 void UdpServer::finish() {
   while (!senders_.empty())
     end(senders_.begin());
-  if (wrong_ > kMostWrongTold)
-    tell_(fmt::format("error: {} datagrams were thrown away", wrong_));
+  if (wrong_ > kMostWrongReported)
+    report_(fmt::format("error: {} datagrams were thrown away", wrong_));
 }
 
 } // namespace ovnitrace

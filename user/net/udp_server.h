@@ -17,9 +17,10 @@ namespace ovnitrace {
 
 class UdpServer final : public Server {
 public:
-  /// Listens. `make_sink` and `tell` are called on the thread of the caller of handle(). Throws
+  /// Listens. `make_sink` and `report` are called on the thread of the caller of handle(). Throws
   /// Error.
-  UdpServer(const Endpoint &endpoint, unsigned most_senders, MakeTraceSink make_sink, Tell tell);
+  UdpServer(const Endpoint &endpoint, unsigned most_senders, MakeTraceSink make_sink,
+            Report report);
 
   std::string address() const override { return "udp://" + local_text(socket_.get()); }
   void add(std::vector<pollfd> &polls) override { polls.push_back({socket_.get(), POLLIN, 0}); }
@@ -34,9 +35,9 @@ private:
     Sender(const std::string &from, const MakeTraceSink &make_sink) : session(from, make_sink) {}
     UdpSession session;
     uint64_t last = 0; ///< ns: when something came
-    std::string first; ///< its datagram 1, to tell a new session of a sender without numbers from a
+    std::string first; ///< its datagram 1, to know a new session of a sender without numbers from a
                        ///< repetition
-    bool told = false;
+    bool announced = false;
   };
   void take(const std::string &from, std::string_view bytes, uint64_t now);
   Sender *sender_of(const Key &key, const Datagram &datagram, std::string_view bytes, uint64_t now);
@@ -49,7 +50,7 @@ private:
   const UniqueFd socket_;
   const unsigned most_senders_;
   const MakeTraceSink make_sink_;
-  const Tell tell_;
+  const Report report_;
   std::map<Key, Sender> senders_;
   std::deque<Key> ended_; ///< the last of them: what still comes is theirs
   uint64_t wrong_ = 0;    ///< datagrams that are none, or of no session

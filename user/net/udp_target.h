@@ -12,7 +12,7 @@
 
 namespace ovnitrace {
 
-/// Sends without knowing what arrives: each datagram tells what was sent before it, so the
+/// Sends without knowing what arrives: each datagram says what was sent before it, so the
 /// collector knows what is missing.
 class UdpTarget final : public TraceTarget, private ChunkOutput {
 public:
@@ -24,7 +24,7 @@ public:
   void begin() override {}
   void end(const Description &description, uint64_t missing) override;
   void discard() noexcept override;
-  std::string place() const override { return endpoint_.text() + " (which tells what came)"; }
+  std::string place() const override { return endpoint_.text() + " (which reports what came)"; }
   bool may_stall() const override { return true; }
 
 private:

@@ -11,7 +11,7 @@ namespace ovnitrace {
 
 /// One place in the code of a file where a probe is.
 struct Probe {
-  uint64_t offset = 0;  ///< bytes from the begin of the file: where its nop is
+  uint64_t offset = 0;  ///< bytes from the start of the file: where its nop is
   user_probe what = {}; ///< for the BPF program
 };
 

@@ -10,7 +10,7 @@ namespace ovnitrace {
 
 struct CpuTopology {
   uint32_t cpu = 0;
-  int package = -1; ///< -1: not told
+  int package = -1; ///< -1: not known
   int core = -1;
   int node = -1; ///< NUMA node
 };

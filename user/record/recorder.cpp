@@ -184,12 +184,12 @@ void Recorder::notice_losses_somewhere() {
 void Recorder::notice_lost_families() {
   for (uint32_t n = 0; families_ && n < cpus_.size(); n++) {
     volatile family_count &count = families_->count(n);
-    uint64_t lost = count.lost, told = count.told;
-    if (lost == told)
+    uint64_t lost = count.lost, reported = count.reported;
+    if (lost == reported)
       continue;
-    cpus_[n].add_blackout(count.lost_since, count.lost_until, lost - told,
+    cpus_[n].add_blackout(count.lost_since, count.lost_until, lost - reported,
                           FTRACE_BLACKOUT_FAMILIES);
-    count.told = lost;
+    count.reported = lost;
   }
 }
 

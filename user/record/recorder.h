@@ -35,8 +35,8 @@ public:
   void flush();
 
   /// Before Capture::detach(), which takes one program after the other away: what is logged after
-  /// `end` (ns) is left out, because without all of them it would be told wrong, a tid that is used
-  /// again for instance.
+  /// `end` (ns) is left out, because without all of them it would be shown wrong, a tid that is
+  /// used again for instance.
   void end_at(uint64_t end) { end_ = end; }
   /// After Capture::detach(): reads what is left in rings and staging areas and ends every file.
   void finish();

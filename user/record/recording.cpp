@@ -90,7 +90,7 @@ void Recording::save() {
     flight.rearm();
     print("error: cannot save to {}: {}", place, error.what());
   }
-  if (options_.trigger && flight.triggers_spent() && !std::exchange(told_triggers_spent_, true))
+  if (options_.trigger && flight.triggers_spent() && !std::exchange(reported_triggers_spent_, true))
     print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
           options_.trigger_saves);
 }

@@ -14,7 +14,7 @@
 
 namespace ovnitrace {
 
-/// Everything that trace.json tells. The second part is known at the end only.
+/// Everything that trace.json has. The second part is known at the end only.
 struct TraceDescription {
   Host host;
   uint32_t possible_cpus = 0;
