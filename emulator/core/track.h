@@ -10,8 +10,8 @@
 
 namespace ovnitrace {
 
-/// When a channel is enabled: always; "only if the thread is running"; "only if the thread is
-/// running, cooling or warming" (channels.md). For the copy on a CPU: which of its threads is
+/// When a channel is enabled: always; while the thread is Running; while it is Running, Cooling or
+/// Warming. For the copy on a CPU: which of its threads is
 /// followed; `none` has no copy.
 enum class Track : uint8_t { none, running, active };
 

@@ -99,7 +99,7 @@ TEST(Pcf, ColoursAreThoseOfTheStatesThenOfTheSeriesThenOfTheErrors) {
   EXPECT_EQ(lines[25], "777    {255,0,255}");
 }
 
-// "A line without a label is dropped. CRLF makes the whole PCF vanish" (paraver-format.md); a line
+// Paraver drops a line without a label, and a PCF with CRLF as a whole (docs/format.md); a line
 // of blanks makes its parser fail.
 TEST(Pcf, HostileLabelsStayOneLabelOfOneLine) {
   Pcf pcf{

@@ -109,8 +109,8 @@ TEST_F(PrvWriterTest, TheLastValueOfATypeWinsAndTheTypeIsThereOnce) {
   EXPECT_EQ(body(), (Lines{"2:0:1:1:1:10:4:3:2:8"}));
 }
 
-// channels.md, "Punctual events": "it will first output the new state at the current time minus
-// 1 ns, then restore the previous channel state and emit it at the current time".
+// docs/models.md, "Channels": a punctual event is shown 1 ns before its time, and the state before
+// it again at its time.
 TEST_F(PrvWriterTest, PunctualEventAfterEventsOfTheCurrentTimeIsWrittenBeforeThem) {
   writer->event(10, 0, 4, 1);
   writer->event(9, 1, 50, 3);
@@ -219,7 +219,7 @@ TEST_F(PrvWriterTest, TypesThatShareTheirPlaceInTheCacheKeepTheirDigits) {
   EXPECT_EQ(body(), expected);
 }
 
-// "The body must not be empty" (paraver-format.md).
+// The body must not be empty (docs/format.md).
 TEST_F(PrvWriterTest, TraceWithoutEventsHasARecord) {
   EXPECT_EQ(body(1234), (Lines{"1:0:1:1:1:0:1234:0"}));
 }

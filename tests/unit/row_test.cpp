@@ -24,7 +24,7 @@ TEST(Row, LeavesEmptyLevelsOut) {
   EXPECT_EQ(row_text({}), "");
 }
 
-// "exactly n lines: a wrong n eats the next header" (paraver-format.md), whatever threads are
+// exactly n lines, as a wrong n eats the next header (docs/format.md), whatever threads are
 // called.
 TEST(Row, CountsAreExactForHostileNames) {
   RowNames names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every pair of a state and an action, against the table of the reference, written down again.
+// Every pair of a state and an action, against the table of ovni, written down again.
 #include "emulator/format/thread_state.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(ThreadStates, ActiveIsRunningCoolingAndWarming) {
 }
 
 TEST(ThreadStates, EveryPairOfStateAndActionIsAsTheReferenceSays) {
-  // "accepted from" and "to" of the reference, then our two extensions.
+  // From which states ovni accepts each action, and to what; then our two extensions.
   const std::map<std::pair<ThreadState, ThreadAction>, ThreadState> legal = {
       {{Unknown, execute}, Running}, {{Dead, execute}, Running},   {{Running, pause}, Paused},
       {{Cooling, pause}, Paused},    {{Paused, resume}, Running},  {{Warming, resume}, Running},
