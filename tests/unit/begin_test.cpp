@@ -6,12 +6,12 @@
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/summarizer.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 
 namespace ovnitrace {
 namespace {
@@ -42,8 +42,7 @@ protected:
     ConvertOptions options;
     options.directory = dir_ / "prv";
     convert_directory(dir_.path(), options, sink_);
-    std::ifstream file(dir_ / "prv/" + name);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return test::text_of(dir_ / "prv/" + name);
   }
 
   TempDir dir_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The directory that a collector fills: user/net/collected_trace.
 #include "emulator/base/error.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/net/collected_trace.h"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <iterator>
 
 namespace ovnitrace {
@@ -28,10 +28,7 @@ protected:
     }
     return "";
   }
-  std::string kept() const {
-    std::ifstream file(trace_.path() + "/trace.json");
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string kept() const { return test::text_of(trace_.path() + "/trace.json"); }
 
   test::TempDir dir_;
   CollectedTrace trace_{dir_.path(), "app", 0, 1};

@@ -8,6 +8,7 @@
 #include "emulator/format/frame_reader.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -25,12 +26,8 @@ namespace {
 using test::ChunkBuilder;
 using test::CollectingSink;
 using test::TempDir;
+using test::text_of;
 using test::TraceBuilder;
-
-std::string contents(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void write_contents(const std::string &path, const std::string &bytes) {
   TraceBuilder::write_file(path, bytes.data(), bytes.size());
@@ -87,7 +84,7 @@ TEST_F(Compress, GivesTheSameEventsAndTheSameBytes) {
     const CompressResult packed = compress_trace(dir_.path(), level);
     EXPECT_EQ(packed.files, 1u);
     EXPECT_EQ(packed.bytes_before, bytes_.size());
-    EXPECT_EQ(packed.bytes_after, contents(packed_).size());
+    EXPECT_EQ(packed.bytes_after, text_of(packed_).size());
     EXPECT_LT(packed.bytes_after, bytes_.size() / 2);
     EXPECT_FALSE(std::filesystem::exists(plain_));
     struct stat status;
@@ -100,7 +97,7 @@ TEST_F(Compress, GivesTheSameEventsAndTheSameBytes) {
     EXPECT_EQ(after.sink.damage(), 0u);
     EXPECT_EQ(after.done, after.total);
     EXPECT_EQ(decompress_trace(dir_.path()).files, 1u);
-    EXPECT_EQ(contents(plain_), bytes_);
+    EXPECT_EQ(text_of(plain_), bytes_);
     EXPECT_FALSE(std::filesystem::exists(packed_));
   }
   EXPECT_EQ(decompress_trace(dir_.path()).files, 0u) << "there is none any more";
@@ -111,18 +108,18 @@ TEST_F(Compress, CountsTheBytesOfAllFiles) {
   const CompressResult packed = compress_trace(dir_.path(), 3);
   EXPECT_EQ(packed.files, 2u);
   EXPECT_EQ(packed.bytes_before, 2 * bytes_.size());
-  EXPECT_EQ(packed.bytes_after, 2 * contents(packed_).size());
+  EXPECT_EQ(packed.bytes_after, 2 * text_of(packed_).size());
 }
 
 TEST_F(Compress, TellsWhatIsAsItShallBeAlready) {
   EXPECT_EQ(decompress_trace(dir_.path()).left, 1u);
   EXPECT_EQ(compress_trace(dir_.path(), 1).left, 0u);
-  const std::string packed = contents(packed_);
+  const std::string packed = text_of(packed_);
   write_contents(dir_ / "cpu0004.ftr", bytes_);
   const CompressResult again = compress_trace(dir_.path(), kMostLevel);
   EXPECT_EQ(again.files, 1u);
   EXPECT_EQ(again.left, 1u);
-  EXPECT_EQ(contents(packed_), packed);
+  EXPECT_EQ(text_of(packed_), packed);
 }
 
 TEST_F(Compress, RefusesADirectoryThatIsNoTrace) {
@@ -136,7 +133,7 @@ TEST_F(Compress, RefusesADirectoryThatIsNoTrace) {
 // readable alone.
 TEST_F(Compress, MakesAFrameOfEachChunk) {
   compress_trace(dir_.path(), 1);
-  const std::string packed = contents(packed_);
+  const std::string packed = text_of(packed_);
   size_t at = 0, frames = 0;
   std::string all;
   while (at < packed.size()) {
@@ -160,7 +157,7 @@ TEST_F(Compress, KeepsAnyBytesAsTheyAre) {
     write_contents(plain_, bytes_.substr(0, size));
     compress_trace(dir_.path(), 1);
     decompress_trace(dir_.path());
-    EXPECT_EQ(contents(plain_), bytes_.substr(0, size));
+    EXPECT_EQ(text_of(plain_), bytes_.substr(0, size));
   }
   std::string large(9 << 20, 0); // no chunk in it: frames of what one can hold
   std::mt19937 random(1);
@@ -169,7 +166,7 @@ TEST_F(Compress, KeepsAnyBytesAsTheyAre) {
   write_contents(plain_, large);
   compress_trace(dir_.path(), 1);
   decompress_trace(dir_.path());
-  EXPECT_TRUE(contents(plain_) == large);
+  EXPECT_TRUE(text_of(plain_) == large);
 }
 
 TEST_F(Compress, LeavesAFileThatItCannotReplace) {
@@ -178,15 +175,15 @@ TEST_F(Compress, LeavesAFileThatItCannotReplace) {
   std::filesystem::create_symlink(planted, dir_ / "cpu0001.ftr");
   EXPECT_THROW(compress_trace(dir_.path(), 1), Error) << "a link is not followed";
   std::filesystem::remove(dir_ / "cpu0001.ftr");
-  EXPECT_EQ(contents(planted), "untouched");
-  EXPECT_EQ(contents(plain_), bytes_);
+  EXPECT_EQ(text_of(planted), "untouched");
+  EXPECT_EQ(text_of(plain_), bytes_);
 
   compress_trace(dir_.path(), 1);
-  std::string damaged = contents(packed_);
+  std::string damaged = text_of(packed_);
   damaged[damaged.size() / 2] ^= 1;
   write_contents(packed_, damaged);
   EXPECT_THROW(decompress_trace(dir_.path()), Error);
-  EXPECT_EQ(contents(packed_), damaged);
+  EXPECT_EQ(text_of(packed_), damaged);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 2)
       << "and nothing is left over";
   EXPECT_THROW(compress_trace(dir_ / "none", 1), Error);
@@ -202,7 +199,7 @@ TEST_F(Compress, PrefersThePlainFileWhereBothAreThere) {
 // What a killed tracer leaves: the chunks before are all there.
 TEST_F(Compress, ReadsAFileThatWasCut) {
   compress_trace(dir_.path(), 1);
-  const std::string packed = contents(packed_);
+  const std::string packed = text_of(packed_);
   size_t last_events = 0;
   for (size_t length = 1; length < packed.size(); length += 97) {
     write_contents(packed_, packed.substr(0, length));
@@ -220,7 +217,7 @@ TEST_F(Compress, ReadsAFileThatWasCut) {
 
 TEST_F(Compress, GoesOnBehindADamagedChunk) {
   compress_trace(dir_.path(), 1);
-  std::string packed = contents(packed_);
+  std::string packed = text_of(packed_);
   packed[packed.size() / 2] ^= 0x55;
   write_contents(packed_, packed);
   const Reading reading(dir_.path());
@@ -231,7 +228,7 @@ TEST_F(Compress, GoesOnBehindADamagedChunk) {
 
 TEST_F(Compress, SurvivesAnyWrongBytes) {
   compress_trace(dir_.path(), 1);
-  const std::string packed = contents(packed_);
+  const std::string packed = text_of(packed_);
   std::mt19937 random(3);
   for (int round = 0; round < 2000; round++) {
     std::string damaged = packed.substr(0, packed.size() - random() % 40);

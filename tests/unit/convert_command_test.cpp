@@ -2,6 +2,7 @@
 // `ovnitrace convert`: where it writes when nobody says where.
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -11,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 namespace fs = std::filesystem;
@@ -48,10 +48,6 @@ protected:
       found.insert(entry.path().filename());
     return found;
   }
-  static std::string text(const std::string &path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
 
   TempDir dir;
   int status = -1;
@@ -66,7 +62,8 @@ TEST_F(ConvertCommand, AWholeTraceIsWrittenBesideItsChunks) {
 
 TEST_F(ConvertCommand, APartOfATraceLeavesTheWholeTimelineAlone) {
   run({dir / "a"});
-  const std::string whole = text(dir / "a/thread.prv"), cpus = text(dir / "a/cpu.prv");
+  const std::string whole = test::text_of(dir / "a/thread.prv"),
+                    cpus = test::text_of(dir / "a/cpu.prv");
   ASSERT_FALSE(whole.empty());
   const std::vector<std::string> cuts[] = {{"--from", "300ns"}, {"--to", "600ns"}, {"--pid", "10"},
                                            {"--tid", "10"},     {"--comm", "app"}, {"--cpu", "0"}};
@@ -79,8 +76,8 @@ TEST_F(ConvertCommand, APartOfATraceLeavesTheWholeTimelineAlone) {
     EXPECT_NE(said.find((dir / "a.cut.d") + ": thread.prv"), std::string::npos) << said;
     EXPECT_TRUE(fs::exists(dir / "a.cut.d/thread.prv")) << cut[0];
     EXPECT_TRUE(fs::exists(dir / "a.cut.d/cfg/thread/state.cfg")) << cut[0];
-    EXPECT_EQ(text(dir / "a/thread.prv"), whole) << cut[0];
-    EXPECT_EQ(text(dir / "a/cpu.prv"), cpus) << cut[0];
+    EXPECT_EQ(test::text_of(dir / "a/thread.prv"), whole) << cut[0];
+    EXPECT_EQ(test::text_of(dir / "a/cpu.prv"), cpus) << cut[0];
   }
 }
 

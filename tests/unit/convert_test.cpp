@@ -6,6 +6,7 @@
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -21,23 +22,10 @@ namespace ovnitrace {
 namespace {
 
 using test::CollectingSink;
+using test::lines_of;
 using test::TempDir;
+using test::text_of;
 using test::TraceBuilder;
-
-std::vector<std::string> lines_of(const std::string &path) {
-  std::ifstream in(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);)
-    lines.push_back(line);
-  return lines;
-}
-
-std::string text_of(const std::string &path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 /// The (time, value) pairs that a row of a .prv has of one type.
 using Timeline = std::vector<std::pair<uint64_t, int64_t>>;

@@ -9,6 +9,7 @@
 #include "emulator/summary/report.h"
 #include "emulator/summary/summarizer.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -16,7 +17,6 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 
@@ -190,8 +190,7 @@ TEST_F(Gap, IsNoEventThatIsCounted) {
   ConvertOptions options;
   options.directory = dir_ / "prv";
   EXPECT_EQ(convert_directory(dir_.path(), options, sink_).events, whole - 1);
-  std::ifstream prv(dir_ / "prv/cpu.prv");
-  const std::string text(std::istreambuf_iterator<char>(prv), {});
+  const std::string text = test::text_of(dir_ / "prv/cpu.prv");
   EXPECT_NE(text.find(":10:1\n"), std::string::npos) << "a blackout in cpu.prv: " << text;
 }
 

@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/prv/atomic_file.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <csignal>
@@ -18,12 +19,9 @@
 namespace ovnitrace {
 namespace {
 
-using Format = OutputFile::Format;
+using test::text_of;
 
-std::string text_of(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
+using Format = OutputFile::Format;
 
 std::string gunzip(const std::string &path) {
   gzFile file = gzopen(path.c_str(), "rb");

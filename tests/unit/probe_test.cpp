@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where probes of user events are found: notes, arguments, libraries; and files that lie.
 #include "emulator/base/error.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/probe/arguments.h"
 #include "user/probe/elf_file.h"
@@ -25,15 +26,12 @@
 namespace ovnitrace {
 namespace {
 
+using test::text_of;
+
 namespace fs = std::filesystem;
 
 std::string library() {
   return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "libovnitrace.so.0";
-}
-
-std::string bytes_of(const std::string &path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::optional<ElfFile> read_bytes(const std::string &bytes) {
@@ -91,7 +89,7 @@ TEST(ElfFile, TellsTheDynamicLoaderOfAProgram) {
   const auto file = read_elf_file(fd.get());
   ASSERT_TRUE(file);
   EXPECT_TRUE(fs::exists(file->interpreter)) << file->interpreter;
-  std::string bytes = bytes_of("/proc/self/exe");
+  std::string bytes = text_of("/proc/self/exe");
   bytes[bytes.find(file->interpreter)] = 'x';
   EXPECT_EQ(read_bytes(bytes)->interpreter, "") << "a relative path";
 }
@@ -100,7 +98,7 @@ TEST(ElfFile, OtherFilesAreNone) {
   EXPECT_FALSE(read_bytes(""));
   EXPECT_FALSE(read_bytes("#!/bin/sh\n"));
   EXPECT_FALSE(read_bytes(std::string(4096, '\0')));
-  const std::string good = bytes_of(library());
+  const std::string good = text_of(library());
   for (size_t at : {size_t(EI_CLASS), size_t(EI_DATA), offsetof(Elf64_Ehdr, e_machine),
                     offsetof(Elf64_Ehdr, e_type)}) {
     std::string other = good;
@@ -110,7 +108,7 @@ TEST(ElfFile, OtherFilesAreNone) {
 }
 
 TEST(ElfFile, AProbeThatIsNotOnANopIsNoUse) {
-  std::string bytes = bytes_of(library());
+  std::string bytes = text_of(library());
   UniqueFd fd = open_regular(library());
   const auto before = read_elf_file(fd.get());
   ASSERT_TRUE(before);
@@ -122,13 +120,13 @@ TEST(ElfFile, AProbeThatIsNotOnANopIsNoUse) {
 }
 
 TEST(ElfFile, SurvivesFilesThatWereCut) {
-  const std::string good = bytes_of(library());
+  const std::string good = text_of(library());
   for (size_t length = 0; length < good.size(); length += length < 256 ? 1 : good.size() / 97)
     read_bytes(good.substr(0, length));
 }
 
 TEST(ElfFile, SurvivesLies) {
-  const std::string good = bytes_of(library());
+  const std::string good = text_of(library());
   Elf64_Ehdr header;
   std::memcpy(&header, good.data(), sizeof(header));
   std::vector<std::pair<size_t, size_t>> places = {

@@ -4,13 +4,13 @@
 #include "emulator/core/process_number.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
 
 #include <ctime>
-#include <fstream>
 #include <set>
 
 namespace ovnitrace {
@@ -18,12 +18,8 @@ namespace {
 
 using test::CollectingSink;
 using test::TempDir;
+using test::text_of;
 using test::TraceBuilder;
-
-std::string text_of(const std::string &path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 constexpr uint64_t kBegin = 5'000'000'000'000; // ns since the host was started
 

@@ -2,11 +2,11 @@
 #include "emulator/prv/prv_writer.h"
 
 #include "emulator/base/error.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
@@ -17,13 +17,7 @@
 namespace ovnitrace {
 namespace {
 
-std::vector<std::string> lines_of(const std::string &path) {
-  std::ifstream file(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);)
-    lines.push_back(line);
-  return lines;
-}
+using test::lines_of;
 
 std::vector<uint64_t> numbers_of(const std::string &line, char separator = ':') {
   std::vector<uint64_t> numbers;
@@ -292,8 +286,7 @@ TEST(PrvWriter, GzipHoldsTheSameTraceWithTheLengthToldAtClose) {
       writer.event(time, uint32_t(time % 4), 4, int64_t(time * time));
     writer.close(123456);
   }
-  std::ifstream plain(dir / "t.prv");
-  std::string text(std::istreambuf_iterator<char>(plain), {});
+  const std::string text = test::text_of(dir / "t.prv");
   EXPECT_EQ(gunzip(dir / "u.prv.gz"), text);
   EXPECT_LT(std::filesystem::file_size(dir / "u.prv.gz"), text.size() / 2);
 }

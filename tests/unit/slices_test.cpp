@@ -5,6 +5,7 @@
 #include "emulator/open/open_trace.h"
 #include "emulator/slices/slicer.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/random_schedule.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -19,6 +20,7 @@ namespace ovnitrace {
 namespace {
 
 using test::CollectingSink;
+using test::random_schedule;
 using test::TempDir;
 using test::TraceBuilder;
 using Texts = std::vector<std::string>;
@@ -133,49 +135,6 @@ TEST_F(Slices, ACutCutsExactlyAndKeepsItsFirstAndLastInstant) {
   EXPECT_EQ(one.spans[0].end - one.spans[0].start, 100u); // of the thread that is shown
 }
 
-/// A random capture, legal or not.
-void fill(TraceBuilder &trace, std::mt19937 &random, uint64_t &time) {
-  constexpr uint16_t kThreads = 5, kCpus = 3;
-  for (uint16_t cpu = 0; cpu < kCpus; cpu++) {
-    auto &chunk = trace.cpu(cpu).at(100).start();
-    for (uint16_t i = 1; i <= kThreads; i++)
-      chunk.id(i, i, 1 + i % 2, "thread", i == 3 ? 300 : 0);
-  }
-  for (int i = 0; i < 80; i++) {
-    auto &chunk = trace.cpu(uint16_t(random() % kCpus)).at(time += random() % 30);
-    const uint16_t thread = uint16_t(1 + random() % kThreads);
-    switch (random() % 9) {
-    case 0:
-    case 1:
-      chunk.dispatch(thread);
-      break;
-    case 2:
-      chunk.epilogue(thread);
-      break;
-    case 3:
-      chunk.sleep(thread);
-      break;
-    case 4:
-      chunk.activate(thread);
-      break;
-    case 5:
-      chunk.migrate(thread, random() % kCpus);
-      break;
-    case 6:
-      chunk.snapshot(thread, random() % 6, random() % kCpus);
-      break;
-    case 7:
-      random() % 4 ? chunk.end(thread) : chunk.blackout_start();
-      break;
-    case 8:
-      chunk.blackout_end(1);
-      break;
-    }
-  }
-  for (uint16_t cpu = 0; cpu < kCpus; cpu++)
-    trace.cpu(cpu).at(time).stop();
-}
-
 /// By thread and ns, what the replay itself says after all events of that ns: the model that slices
 /// are held against.
 std::vector<std::vector<Thread>> states_by_ns(EventSource &source) {
@@ -205,8 +164,7 @@ TEST(SlicesProperty, EachNsOfEachThreadIsInOneSliceOfTheStateThatTheReplaySays) 
   for (int round = 0; round < 60; round++) {
     TempDir dir;
     TraceBuilder trace(dir.path());
-    uint64_t time = 100;
-    fill(trace, random, time);
+    const uint64_t time = random_schedule(trace, random, 300);
     trace.write();
     CollectingSink sink;
     const auto states = states_by_ns(*open_trace({{dir.path()}}, sink));

@@ -7,6 +7,7 @@
 #include "emulator/summary/summarizer.h"
 #include "emulator/summary/table.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/random_schedule.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -22,6 +23,7 @@ namespace ovnitrace {
 namespace {
 
 using test::CollectingSink;
+using test::random_schedule;
 using test::TempDir;
 using test::TraceBuilder;
 
@@ -220,50 +222,11 @@ TEST(Summary, CountsALossSomewhereOnceAndTheForgottenApart) {
 
 /// Whatever happens, legal or not: a thread is in one state at any time, a CPU runs one thread.
 TEST(Summary, AddsUpToTheWholeTraceForAnySchedule) {
-  constexpr uint16_t kThreads = 6, kCpus = 3;
   std::mt19937 random(4);
   for (int round = 0; round < 100; round++) {
     TempDir dir;
     TraceBuilder trace(dir.path());
-    for (uint16_t cpu = 0; cpu < kCpus; cpu++) {
-      auto &chunk = trace.cpu(cpu).at(100).start();
-      for (uint16_t i = 1; i <= kThreads; i++)
-        chunk.id(i, i, 1, "thread");
-    }
-    uint64_t time = 100;
-    for (int i = 0; i < 80; i++) {
-      auto &chunk = trace.cpu(uint16_t(random() % kCpus)).at(time += random() % 50);
-      const uint16_t thread = uint16_t(1 + random() % kThreads);
-      switch (random() % 9) {
-      case 0:
-      case 1:
-        chunk.dispatch(thread);
-        break;
-      case 2:
-        chunk.epilogue(thread);
-        break;
-      case 3:
-        chunk.sleep(thread);
-        break;
-      case 4:
-        chunk.activate(thread);
-        break;
-      case 5:
-        chunk.migrate(thread, random() % kCpus);
-        break;
-      case 6:
-        chunk.snapshot(thread, random() % 6, random() % kCpus);
-        break;
-      case 7:
-        random() % 4 ? chunk.end(thread) : chunk.blackout_start();
-        break;
-      case 8:
-        chunk.blackout_end(1);
-        break;
-      }
-    }
-    for (uint16_t cpu = 0; cpu < kCpus; cpu++)
-      trace.cpu(cpu).at(time).stop();
+    const uint64_t time = random_schedule(trace, random);
     const Summed summed = sum_up(trace, dir.path());
     uint64_t running = 0, busy = 0;
     for (const ThreadSummary &thread : summed.summary.threads) {

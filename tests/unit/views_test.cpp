@@ -6,6 +6,7 @@
 #include "emulator/convert/convert.h"
 #include "emulator/models/registry.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -25,12 +26,8 @@ namespace {
 
 using test::CollectingSink;
 using test::TempDir;
+using test::text_of;
 using test::TraceBuilder;
-
-std::string text_of(const std::string &path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// What follows a tag on its line; "-" where there is none.
 std::string value_of(const std::string &text, const std::string &tag) {

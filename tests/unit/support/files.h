@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is in a file that a test made.
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace ovnitrace::test {
+
+/// All its bytes; empty if there is no such file.
+inline std::string text_of(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline std::vector<std::string> lines_of(const std::string &path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+} // namespace ovnitrace::test
