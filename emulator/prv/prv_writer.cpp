@@ -81,8 +81,8 @@ std::string header_text(const std::string &date, uint64_t end, const std::string
 
 } // namespace
 
-PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header, std::vector<PrvRow> rows,
-                     PrvOptions options)
+PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header,
+                     const std::vector<PrvRow> &rows, PrvOptions options)
     : date_(date_text(header.date)), objects_((check_objects(header), objects_text(header))),
       other_form_(options.gzip ? place : place + ".gz"),
       file_(options.gzip ? place + ".gz" : place, header_text(date_, header.end, objects_),

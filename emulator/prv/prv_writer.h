@@ -48,7 +48,7 @@ class PrvWriter {
 public:
   /// `rows` maps the row numbers of the other calls, from 0, to objects of the header. Throws Error
   /// if Paraver could not load such a trace (more than 65535 CPUs, tasks or threads).
-  PrvWriter(const OutputPlace &place, const PrvHeader &header, std::vector<PrvRow> rows,
+  PrvWriter(const OutputPlace &place, const PrvHeader &header, const std::vector<PrvRow> &rows,
             PrvOptions options = {});
 
   /// The CPU field of the lines of `row` that begin after this call: the global CPU, 1-based, 0 is

@@ -13,7 +13,7 @@ constexpr uint32_t because(uint32_t reason) {
 
 } // namespace
 
-Scheduling::Scheduling(const FileHabits &habits, std::vector<ThreadFacts> threads)
+Scheduling::Scheduling(const FileHabits &habits, const std::vector<ThreadFacts> &threads)
     : habits_(habits) {
   threads_.reserve(threads.size());
   for (const ThreadFacts &facts : threads)

@@ -33,7 +33,7 @@ struct ThreadFacts {
 /// otherwise preempted.
 class Scheduling {
 public:
-  Scheduling(const FileHabits &habits, std::vector<ThreadFacts> threads);
+  Scheduling(const FileHabits &habits, const std::vector<ThreadFacts> &threads);
 
   /// The thread that has the CPU, kNone if it is not known.
   uint32_t running() const { return running_; }

@@ -53,7 +53,7 @@ Chunk gap_before(const Chunk &oldest, uint64_t begin, uint64_t forgotten,
   events.push_back({begin_of(oldest), FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FORGOTTEN,
                     uint32_t(std::min<uint64_t>(forgotten, UINT32_MAX))});
   for (ftrace_blackout what : unfinished)
-    events.push_back({begin_of(oldest), FTrace_EVT_blackout_start, what});
+    events.push_back({begin_of(oldest), FTrace_EVT_blackout_start, uint16_t(what)});
   return small_chunk(oldest.cpu, number_of(oldest) - 1, events);
 }
 

@@ -44,7 +44,7 @@ std::vector<std::string> names_in(int directory) {
   if (!stream)
     throw Error(fmt::format("cannot list a directory: {}", std::strerror(errno)));
   while (const dirent *entry = readdir(stream))
-    if (std::strcmp(entry->d_name, ".") && std::strcmp(entry->d_name, ".."))
+    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
       names.push_back(entry->d_name);
   closedir(stream);
   return names;
