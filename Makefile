@@ -187,6 +187,14 @@ $(TEST_OBJECTS): PCH = -include $(B)/pch/tests.h $(PCH_FLAGS)
 $(CLI_OBJECTS): $(B)/pch/cli.h.gch
 $(CLI_OBJECTS): PCH = -include $(B)/pch/cli.h $(PCH_FLAGS)
 
+# The page of `ovnitrace report` as a string literal.
+PAGE := $(B)/report/page.inc
+$(PAGE): emulator/report/assemble.sh $(call find,emulator/report/page,*)
+	@echo "  PAGE     $@"
+	$(Q)mkdir -p $(@D)
+	$(Q)$< > $@
+$(call objects,emulator/report/page.cpp) $(B)/fuzz/emulator/report/page.cpp.o: $(PAGE)
+
 $(call objects,user/main.cpp $(USER_SRC) $(filter %.cpp,$(UNIT_SRC))): | $(SKELETONS)
 $(B)/obj/%.cpp.o: %.cpp $(B)/flags
 	@echo "  CXX      $<"
@@ -233,7 +241,7 @@ CODE = $(shell git ls-files '*.c' '*.cpp' '*.h')
 format:
 	$(Q)clang-format -i $(CODE)
 
-lint: | $(SKELETONS)
+lint: | $(SKELETONS) $(PAGE)
 	$(Q)scripts/lint.sh $(T)
 
 test-kernels:

@@ -14,5 +14,6 @@ void add_info(CLI::App &app);     ///< what a trace is, with a summary of its th
 void add_dump(CLI::App &app);     ///< its events as text, one a line
 void add_compress(CLI::App &app); ///< its chunk files made smaller, and back
 void add_export(CLI::App &app);   ///< a trace to the format of another tool
+void add_report(CLI::App &app);   ///< a trace as one page for the browser
 
 } // namespace ovnitrace

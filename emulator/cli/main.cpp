@@ -16,6 +16,7 @@ int main(int argc, char **argv) {
   ovnitrace::add_info(app);
   ovnitrace::add_dump(app);
   ovnitrace::add_export(app);
+  ovnitrace::add_report(app);
   ovnitrace::add_compress(app);
   return ovnitrace::run_cli(app, argc, argv);
 }

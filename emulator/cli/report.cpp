@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ovnitrace report: a trace as one page for the browser.
+#include "emulator/cli/commands.h"
+#include "emulator/cli/cut_options.h"
+#include "emulator/cli/run.h"
+#include "emulator/cli/run_report.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <memory>
+
+namespace ovnitrace {
+
+void add_report(CLI::App &app) {
+  struct Arguments {
+    std::string trace;
+    ReportArguments report;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  ReportArguments &report = arguments->report;
+  CLI::App *command =
+      add_unprivileged(app, "report", "Write a trace as one HTML page, to be seen in a browser");
+  command->add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
+      ->required();
+  command
+      ->add_option("-o,--output", report.output,
+                   "The page; default: report.html in the trace directory, TRACE.html for a file")
+      ->type_name("FILE");
+  command
+      ->add_option("--max-size", report.most_bytes,
+                   "Bytes that the page may have, as 20M; default: 64M. What is more is summed up")
+      ->type_name("SIZE")
+      ->transform(CLI::AsSizeValue(false));
+  command->add_flag("--open", report.open, "Open it in the browser of the user who called sudo");
+  command->add_flag("-q,--quiet", report.quiet, "Say nothing of what was written");
+  add_cut_options(*command, report.cut);
+  command->footer(R"(
+The page needs no network, no server and no other file. It shows each thread's states on a timeline,
+and why each of them started and ended, as docs/report.md describes. Where all of it does not fit
+into --max-size, the threads that waited longest for a CPU keep all detail, and short states of the
+others are summed up; the page says so. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the
+trace. --pid, --tid and --comm take lists, as --pid 12,34.
+
+The exit status is 1 if a part of the trace is damaged; all the rest is shown.
+
+Examples:
+  ovnitrace report app-20250101-120000 --open
+  ovnitrace report app-20250101-120000 -o /tmp/app.html --from 1.5s --to 2s
+  sudo ovnitrace --report -- ./app)");
+  command->callback([arguments] {
+    if (const int status = run_report(arguments->trace, arguments->report))
+      throw CLI::RuntimeError(status);
+  });
+}
+
+} // namespace ovnitrace

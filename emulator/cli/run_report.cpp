@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/cli/run_report.h"
+
+#include "emulator/base/error.h"
+#include "emulator/base/human.h"
+#include "emulator/base/messages.h"
+#include "emulator/cli/open_browser.h"
+#include "emulator/cli/warnings.h"
+#include "emulator/input/trace_dir.h"
+#include "emulator/open/open_trace.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr const char *kFileName = "report.html";
+
+std::string without_slashes(const std::string &path) {
+  return path.substr(0, path.find_last_not_of('/') + 1);
+}
+
+void print_written(const std::string &path, const WriteReportResult &result,
+                   std::chrono::duration<double> took) {
+  print("{}: {} of {} in {:.1f} MiB; written in {:.1f} s", path,
+        human_count(result.events, "event", "events"),
+        human_count(result.threads, "thread", "threads"), double(result.bytes) / (1 << 20),
+        took.count());
+  if (result.coarse_threads)
+    print("{} are shown in steps of {}, as all detail is more than --max-size",
+          human_count(result.coarse_threads, "thread", "threads"), human_duration(result.grain));
+}
+
+} // namespace
+
+int run_report(const std::string &trace, const ReportArguments &arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  Warnings warnings;
+  NoDiagnostics reported_already;
+  bool first = true;
+  const auto open = [&] {
+    DiagnosticSink &sink = first ? static_cast<DiagnosticSink &>(warnings) : reported_already;
+    first = false;
+    return open_trace({{trace}}, sink);
+  };
+  TraceInfo info;
+  std::optional<OutputDirectory> directory; // whoever owns the trace may have planted a link in it
+  std::string path = arguments.output;
+  OutputPlace place(path);
+  const bool is_directory = is_trace_dir(trace);
+  if (is_directory)
+    info = read_trace_info(trace, reported_already);
+  if (path.empty() && is_directory) {
+    directory.emplace(trace, OutputDirectory::Link::follow);
+    place = directory->file(kFileName);
+    path = place.path = without_slashes(trace) + "/" + kFileName;
+  } else if (path.empty()) {
+    place = OutputPlace(path = without_slashes(trace) + ".html");
+  }
+  const WriteReportResult result =
+      write_report(trace, info, open, {place, arguments.most_bytes, arguments.cut});
+  warnings.finish();
+  if (!arguments.quiet)
+    print_written(path, result, std::chrono::steady_clock::now() - start);
+  if (arguments.open)
+    open_browser(path);
+  return warnings.damage() ? kExitFailure : 0;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is shown and selected, and how one part of the page makes the others follow.
+import {nameOf, MIXED, UNKNOWN} from './trace.js';
+import {StateSums} from './sums.js';
+import {CpuRuns} from './cpus.js';
+import {Colors, showLegend} from './colors.js';
+import {View} from './view.js';
+import {Rows} from './rows.js';
+import {Painter} from './paint.js';
+import {Sections, eventName} from './sections.js';
+import {NAMES} from './layout.js';
+import {Timeline} from './timeline.js';
+import {Overview, Axis} from './overview.js';
+import {Details} from './details.js';
+import {Panel} from './panel.js';
+import {threadsPage, whoPage, cpusPage, waitsPage} from './pages.js';
+import {latencyPage} from './latency.js';
+import {ways, plainSlice} from './slices.js';
+import {byId} from './dom.js';
+import {duration} from './format.js';
+
+export class App {
+  constructor(trace) {
+    this.trace = trace;
+    this.stateNames = trace.header.states.map(state => state.label);
+    this.sums = new StateSums(trace);
+    this.runs = new CpuRuns(trace);
+    this.sections = new Sections(trace);
+    this.colors = new Colors(trace.header);
+    this.rows = new Rows(trace, this.sums);
+    this.painter = new Painter(trace, this.sums, this.runs, this.colors);
+    this.selected = null; // {thread, slice}
+    this.range = null;    // {from, to}
+    this.view = new View(trace.from, trace.to, () => this.redraw());
+    this.timeline = new Timeline(this);
+    this.overview = new Overview(this);
+    this.axis = new Axis(this);
+    this.details = new Details(this);
+    this.panel = new Panel([
+      ['Selection', into => this.details.show(into)], ['Threads', threadsPage(this)],
+      ['Latency', latencyPage(this)], ['Who', whoPage(this)], ['CPUs', cpusPage(this)],
+      ['Waits', waitsPage(this)],
+    ]);
+    showLegend(byId('legend'), trace.header, this.colors);
+  }
+
+  redraw() {
+    if (this.planned)
+      return;
+    this.planned = true;
+    requestAnimationFrame(() => {
+      this.planned = false;
+      this.draw();
+    });
+  }
+  draw() {
+    this.timeline.draw();
+    this.overview.draw();
+    this.axis.draw();
+  }
+
+  /// The rows are to be made anew.
+  rebuild() {
+    this.rows.build();
+    this.panel.show();
+    this.redraw();
+  }
+
+  toggleTheme() {
+    this.colors.toggle();
+    showLegend(byId('legend'), this.trace.header, this.colors);
+    this.panel.show();
+    this.redraw();
+  }
+
+  select(selected, {reveal = true} = {}) {
+    this.selected = selected;
+    if (selected && reveal) {
+      this.rows.unhide(selected.thread);
+      byId('search').value = this.rows.search;
+      byId('idle').checked = this.rows.hideIdle;
+      this.timeline.spacer.style.height = this.rows.height + 'px'; // there must be room to scroll
+      this.timeline.reveal(this.rows.rowOf.get(selected.thread));
+    }
+    if (this.panel.chosen === 0 || this.panel.chosen === 2)
+      this.panel.show();
+    this.redraw();
+  }
+  /// The slice of a thread at a time; null if it has none then.
+  selectAt(thread, time) {
+    const slice = this.trace.find(thread, time);
+    if (slice < 0)
+      return null;
+    this.goTo({thread, slice});
+    return this.selected;
+  }
+  goTo({thread, slice}) {
+    this.panel.choose(0);
+    this.select({thread, slice});
+    this.view.reveal(this.trace.start[slice], this.trace.end(slice));
+  }
+  showThread(thread) {
+    const middle = (this.view.from + this.view.to) / 2, {start, first} = this.trace;
+    const time = Math.min(Math.max(middle, start[first[thread]]), start[first[thread + 1] - 1]);
+    this.select({thread, slice: this.trace.find(thread, time)});
+  }
+  follow(way) {
+    const target = this.selected && ways[way](this.trace, this.selected);
+    if (target)
+      this.goTo(target);
+  }
+  /// The thread so many rows below, at the same time.
+  step(rows) {
+    const list = this.rows.list.filter(row => row.type === 'thread');
+    if (!list.length)
+      return;
+    const now = list.findIndex(row => row.thread === this.selected?.thread);
+    const to = now < 0 ? 0 : Math.min(list.length - 1, Math.max(0, now + rows));
+    const {thread} = list[to], {trace} = this;
+    const time = this.selected ? trace.start[this.selected.slice] : this.view.from;
+    const within = Math.min(Math.max(time, trace.start[trace.first[thread]]),
+                            trace.start[trace.first[thread + 1] - 1]);
+    this.select({thread, slice: trace.find(thread, within)});
+  }
+  zoomToSelected() {
+    if (!this.selected)
+      return;
+    const start = this.trace.start[this.selected.slice], end = this.trace.end(this.selected.slice);
+    const room = Math.max(20, (end - start) * 0.3);
+    this.view.set(start - room, end + room);
+  }
+
+  setRange(range) {
+    this.range = range && {from: Math.max(this.trace.from, Math.min(range.from, range.to)),
+                           to: Math.min(this.trace.to, Math.max(range.from, range.to))};
+    if (this.panel.chosen === 0 || this.panel.chosen === 5)
+      this.panel.show();
+    this.redraw();
+  }
+
+  click(x, y) {
+    const row = this.timeline.rowAt(y);
+    if (!row)
+      return this.select(null);
+    if (row.type === 'head' || row.type === 'process') {
+      this.rows.fold(row);
+      return this.redraw();
+    }
+    const time = this.timeline.timeAt(Math.max(x, NAMES));
+    const found = this.sliceAt(row, time);
+    if (found && this.panel.chosen !== 2)
+      this.panel.choose(0);
+    if (found)
+      this.select(found, {reveal: row.type === 'thread'});
+    else
+      this.select(null);
+  }
+  sliceAt(row, time) {
+    if (row.type === 'thread') {
+      const slice = this.trace.find(row.thread, time);
+      return slice < 0 ? null : {thread: row.thread, slice};
+    }
+    const slice = row.type === 'cpu' ? this.runs.sliceAt(row.cpu, time) : -1;
+    return slice < 0 ? null : {thread: this.trace.threadOf(slice), slice};
+  }
+
+  /// What is under the pointer, in a few words.
+  hover(event) {
+    const tooltip = byId('tooltip');
+    this.pointer = event && event.offsetX;
+    const row = event && event.offsetX > NAMES && this.timeline.rowAt(event.offsetY);
+    const time = row && this.timeline.timeAt(event.offsetX);
+    const found = row && this.sliceAt(row, time);
+    tooltip.hidden = !found;
+    if (!found)
+      return;
+    tooltip.textContent = this.words(row, found, time);
+    const right = event.clientX + 16 + tooltip.offsetWidth > innerWidth;
+    tooltip.style.left = event.clientX + (right ? -12 - tooltip.offsetWidth : 14) + 'px';
+    tooltip.style.top = Math.min(event.clientY + 14, innerHeight - tooltip.offsetHeight - 4) + 'px';
+  }
+  words(row, {thread, slice}, time) {
+    const {trace} = this, state = trace.state(slice);
+    const lines = [nameOf(trace.threads[thread]),
+                   (state === MIXED ? 'Several states' : this.stateNames[state]) + ' for ' +
+                       duration(trace.end(slice) - trace.start[slice])];
+    const near = this.view.span / this.timeline.width * 5;
+    for (const section of this.sections.of(thread))
+      if (row.type === 'thread' && section.start <= time && time <= section.end)
+        lines.push('section ' + section.number + ', ' + duration(section.end - section.start));
+    const points = this.sections.pointsOf(thread).filter(point => Math.abs(point.time - time) < near);
+    lines.push(...points.slice(0, 4).map(eventName));
+    return lines.join('\n');
+  }
+  /// Where in the view keys zoom: under the pointer, else in the middle.
+  pointerPart() {
+    return this.pointer > NAMES ? (this.pointer - NAMES) / this.timeline.width : 0.5;
+  }
+
+  /// What design says of window.ovnitrace.
+  api() {
+    const {trace} = this;
+    return Object.freeze({
+      summary: () => structuredClone(trace.summary),
+      select: (tid, time) => {
+        const ns = Number(time);
+        const candidates = trace.threads.filter(one => one.tid === Number(tid))
+                               .filter(one => trace.find(one.index, ns) >= 0);
+        const thread = candidates.find(one => trace.state(trace.find(one.index, ns)) !== UNKNOWN)
+            ?? candidates[0];
+        if (!thread)
+          return null;
+        return plainSlice(trace, this.selectAt(thread.index, ns));
+      },
+      view: (from, to) => {
+        if (from !== undefined)
+          this.view.set(Number(from), Number(to));
+        return {from_ns: this.view.from, to_ns: this.view.to};
+      },
+    });
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Colours of the trace's palette on a dark or light page, and patterns for those who see no colours.
+import {UNKNOWN, PAUSED, DEAD, COOLING, WARMING, STATES} from './trace.js';
+
+function parse(css) {
+  return [1, 3, 5].map(at => parseInt(css.slice(at, at + 2), 16));
+}
+function mix(a, b, part) {
+  return a.map((value, n) => Math.round(value * (1 - part) + b[n] * part));
+}
+/// As ImageData holds it, on the little-endian machines that browsers run on.
+function packed([red, green, blue]) {
+  return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+}
+const css = rgb => `rgb(${rgb.join(' ')})`;
+/// Which of black and white is read better on it.
+const inkOn = rgb => rgb[0] * 0.3 + rgb[1] * 0.59 + rgb[2] * 0.11 > 125 ? '#000' : '#fff';
+
+export class Colors {
+  constructor(header) {
+    this.header = header;
+    this.light = matchMedia('(prefers-color-scheme: light)').matches;
+    this.apply();
+  }
+  toggle() {
+    this.light = !this.light;
+    this.apply();
+  }
+
+  apply() {
+    document.documentElement.dataset.theme = this.light ? 'light' : 'dark';
+    const style = getComputedStyle(document.documentElement);
+    this.ui = name => style.getPropertyValue('--' + name).trim();
+    const row = parse(this.ui('row'));
+    const states = this.header.states.map(state => parse(state.color));
+    // The palette is meant for black: what is background there is background here.
+    states[UNKNOWN] = row;
+    if (this.light) {
+      states[PAUSED] = mix(states[PAUSED], row, 0.74);
+      states[DEAD] = mix(row, [0, 0, 0], 0.06);
+    }
+    this.rgb = states;
+    this.css = states.map(css);
+    this.ink = states.map(inkOn);
+    // What does nothing is not to be read first.
+    this.quiet = {[PAUSED]: css(mix(states[PAUSED], this.light ? [0, 0, 0] : [255, 255, 255], 0.45)),
+                  [DEAD]: this.ui('soft'), [UNKNOWN]: this.ui('soft')};
+    this.pixel = Uint32Array.from(states, packed);
+    const dark = [0, 0, 0];
+    this.marks = Uint32Array.from(states, rgb => packed(mix(rgb, dark, 0.38)));
+    const series = this.header.series.map(parse);
+    this.series = series.map(css);
+    this.seriesPixel = Uint32Array.from(series, packed);
+    this.seriesInk = series.map(inkOn);
+    this.row = packed(row);
+    this.alarm = this.header.alarm;
+    this.alarmPixel = packed(parse(this.alarm));
+  }
+
+  /// The pixel of a state at a place of the screen: Cooling is hatched, Warming has stripes.
+  at(state, x, y) {
+    if (state === COOLING)
+      return (x + y) % 6 < 2 ? this.marks[state] : this.pixel[state];
+    if (state === WARMING)
+      return x % 4 < 1 ? this.marks[state] : this.pixel[state];
+    if (state === UNKNOWN)
+      return (x % 8 === 0 && y % 8 === 4) ? this.marks[PAUSED] : this.pixel[state];
+    return this.pixel[state];
+  }
+}
+
+/// Fills the list of what the colours mean.
+export function showLegend(list, header, colors) {
+  const meanings = {
+    running: 'on a CPU', paused: 'blocked', dead: 'has ended', cooling: 'was preempted, waits for a CPU',
+    warming: 'was woken, waits for a CPU', unknown: 'not seen',
+  };
+  list.replaceChildren();
+  for (const state of [1, 4, 5, 2, 3, 0].slice(0, STATES)) {
+    const item = document.createElement('li'), canvas = document.createElement('canvas');
+    canvas.width = 22;
+    canvas.height = 13;
+    const context = canvas.getContext('2d'), image = context.createImageData(22, 13);
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let n = 0; n < pixels.length; n++)
+      pixels[n] = colors.at(state, n % 22, Math.floor(n / 22));
+    context.putImageData(image, 0, 0);
+    const name = document.createElement('b');
+    name.textContent = header.states[state].label;
+    item.append(canvas, name, ' ' + meanings[header.states[state].name]);
+    list.append(item);
+  }
+}

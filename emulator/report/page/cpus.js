@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What ran on each CPU: its Running slices in order, and how long it was busy with them.
+import {Varints} from './data.js';
+import {RUNNING} from './trace.js';
+
+export class CpuRuns {
+  constructor(trace) {
+    this.trace = trace;
+    const counts = new Uint32Array(trace.cpus.length + 1);
+    for (let i = 0; i < trace.kind.length; i++)
+      if (trace.state(i) === RUNNING)
+        counts[trace.cpu[i]]++;
+    this.slices = Array.from(trace.cpus, (_, c) => new Uint32Array(counts[c + 1]));
+    this.fill();
+    this.busy = this.slices.map(slices => {
+      const sum = new Float64Array(slices.length + 1);
+      slices.forEach((slice, n) => sum[n + 1] = sum[n] + trace.end(slice) - trace.start[slice]);
+      return sum;
+    });
+  }
+
+  /// The trace says which thread ran, in the order in which runs ended; each goes on in its slices.
+  fill() {
+    const trace = this.trace, used = new Uint32Array(trace.cpus.length);
+    const at = trace.first.slice();
+    for (const order = new Varints(trace.order); order.more;) {
+      const thread = order.next();
+      while (trace.state(at[thread]) !== RUNNING)
+        at[thread]++;
+      const slice = at[thread]++, cpu = trace.cpu[slice] - 1;
+      if (cpu >= 0 && cpu < this.slices.length)
+        this.slices[cpu][used[cpu]++] = slice;
+    }
+  }
+
+  /// Index of the last run of a CPU that starts at `time` or before; -1: there is none.
+  find(cpu, time) {
+    const slices = this.slices[cpu], start = this.trace.start;
+    let low = -1, high = slices.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (start[slices[middle]] <= time)
+        low = middle;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  /// ns until `time` in which it was busy; `run` is what find() says.
+  busyUntil(cpu, run, time) {
+    if (run < 0)
+      return 0;
+    const slice = this.slices[cpu][run], trace = this.trace;
+    return this.busy[cpu][run] + Math.min(time, trace.end(slice)) - trace.start[slice];
+  }
+
+  busyNs(cpu, from, to) {
+    return this.busyUntil(cpu, this.find(cpu, to), to) - this.busyUntil(cpu, this.find(cpu, from), from);
+  }
+
+  /// The slice that runs on a CPU at `time`; -1: none.
+  sliceAt(cpu, time) {
+    const run = this.find(cpu, time);
+    return run >= 0 && time < this.trace.end(this.slices[cpu][run]) ? this.slices[cpu][run] : -1;
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The page of the selected slice and of the selected range.
+import {MIXED, RUNNING, STATES} from './trace.js';
+import {nameOf} from './trace.js';
+import {causes, wakeupOf, ways, COUNTED} from './slices.js';
+import {element, button} from './dom.js';
+import {duration, exactTime, percent, count} from './format.js';
+
+const chip = color => {
+  const made = element('span', {className: 'chip'});
+  made.style.background = color;
+  return made;
+};
+
+export class Details {
+  constructor(app) {
+    this.app = app;
+  }
+
+  peer(peer, time) {
+    if (!peer)
+      return 'not known';
+    if (peer.thread < 0)
+      return peer.tid === 0 ? 'nobody (the CPU was idle)' : nameOf(peer) + ', not traced';
+    return button(nameOf(peer), () => this.app.selectAt(peer.thread, time), {className: 'link'});
+  }
+
+  /// [term, description] of a slice.
+  facts(selected) {
+    const {trace} = this.app, {slice, thread} = selected;
+    const state = trace.state(slice), found = causes(trace, selected);
+    const start = trace.start[slice], end = trace.end(slice);
+    const facts = [
+      ['Thread', nameOf(trace.threads[thread]) + ', process ' + trace.threads[thread].pid],
+      ['From', exactTime(start) + (trace.starts(slice) ? '' : ' (its start was not seen)')],
+      ['To', exactTime(end) + (trace.ends(slice) || trace.isLast(slice, thread) ? '' : ' (its end was not seen)')],
+      [state === RUNNING ? 'CPU' : 'Last CPU',
+       trace.cpu[slice] ? trace.cpuName(trace.cpu[slice] - 1) : 'not known'],
+    ];
+    if (state === MIXED)
+      facts.push(['Times', this.app.stateNames.map((name, s) => [name, trace.mixes.get(slice)[s]])
+                               .filter(([, ns]) => ns > 0)
+                               .map(([name, ns]) => name + ' ' + duration(ns)).join(', ')]);
+    if (found.reason !== null) {
+      const when = state === RUNNING ? end : start;
+      facts.push([state === RUNNING ? 'Left the CPU' : 'Why off the CPU',
+                  trace.header.reasons[found.reason] ?? 'reason ' + found.reason]);
+      facts.push(['Ran instead', this.peer(found.peer, when)]);
+    }
+    const wakeup = wakeupOf(trace, selected);
+    if (wakeup >= 0 || found.context !== null) {
+      const at = wakeup >= 0 ? wakeup : slice + 1;
+      this.addWakeup(facts, at, thread);
+    }
+    return facts;
+  }
+
+  addWakeup(facts, wakeup, thread) {
+    const {trace} = this.app, cause = trace.startCause(wakeup);
+    if (cause?.context !== undefined) {
+      const byItself = cause.context === 0;
+      facts.push([byItself ? 'Woken by' : 'Woken while ran',
+                  this.peer(trace.peerOf(cause.peer), trace.start[wakeup])]);
+      facts.push(['In context', trace.header.contexts[cause.context] ?? String(cause.context)]);
+    }
+    if (trace.isWait(wakeup, thread))
+      facts.push(['Wakeup latency', duration(trace.end(wakeup) - trace.start[wakeup])]);
+  }
+
+  show(into) {
+    const {selected, range} = this.app;
+    into.replaceChildren();
+    if (selected)
+      this.showSlice(into, selected);
+    else
+      into.append(element('h2', {}, 'Nothing is selected'),
+                  element('p', {className: 'note'},
+                          'Click on a slice to see its facts. Hold Shift and drag, or drag on the ' +
+                          'time axis, to sum up a range.'));
+    if (range)
+      this.showRange(into, range);
+    if (!selected && !range)
+      this.showRange(into, {from: this.app.trace.from, to: this.app.trace.to, whole: true});
+  }
+
+  showSlice(into, selected) {
+    const {trace, colors} = this.app, {slice} = selected, state = trace.state(slice);
+    const list = element('dl');
+    for (const [term, description] of this.facts(selected))
+      list.append(element('dt', {}, term), element('dd', {}, description));
+    const label = state === MIXED ? 'Several states' : trace.header.states[state].label;
+    const go = (way, text, key) => {
+      const target = ways[way](trace, selected);
+      return button(text + ' (' + key + ')', () => this.app.follow(way), {disabled: !target});
+    };
+    into.append(
+        element('h2', {className: 'big', id: 'slice-title'}, chip(colors.css[state] ?? '#888'), label,
+                ' for ', duration(trace.end(slice) - trace.start[slice])),
+        list,
+        element('div', {className: 'actions'}, go('previous', '← Previous', '←'),
+                go('next', 'Next →', '→'), go('waker', 'Waker', 'e'),
+                go('instead', 'Ran instead', 'q'),
+                button('Zoom to it (f)', () => this.app.zoomToSelected())));
+  }
+
+  showRange(into, range) {
+    const {trace, sums, runs, rows, colors, stateNames} = this.app;
+    const total = new Float64Array(STATES), threads = [];
+    for (const thread of rows.matching) {
+      const times = sums.times(thread.index, range.from, range.to);
+      times.forEach((ns, s) => total[s] += ns);
+      threads.push({thread, times});
+    }
+    const length = range.to - range.from, alive = COUNTED.reduce((sum, s) => sum + total[s], 0);
+    into.append(element('h2', {className: 'big'}, range.whole ? 'The whole run, ' : 'Range of ', duration(length)));
+    if (!range.whole)
+      into.append(element('p', {className: 'note'}, exactTime(range.from) + ' to ' + exactTime(range.to)),
+                  element('div', {className: 'actions'},
+                          button('Zoom to it', () => this.app.view.set(range.from, range.to)),
+                          button('Clear (Esc)', () => this.app.setRange(null))));
+    const states = element('table', {id: 'range-states'}, element('thead', {}, element('tr', {},
+        element('th', {}, 'State'), element('th', {}, 'Time of ' + count(threads.length) + ' threads'),
+        element('th', {}, 'Share'))));
+    for (const s of COUNTED)
+      states.append(element('tr', {}, element('td', {}, chip(colors.css[s]), stateNames[s]),
+                            element('td', {}, duration(total[s])),
+                            element('td', {}, percent(total[s], alive))));
+    into.append(states);
+    if (trace.cpus.length) {
+      const cpus = element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'CPU'),
+          element('th', {}, 'Busy with them'), element('th', {}, 'Share'))));
+      trace.cpus.slice(0, 64).forEach((_, cpu) => {
+        const busy = runs.busyNs(cpu, range.from, range.to);
+        cpus.append(element('tr', {}, element('td', {}, trace.cpuName(cpu)), element('td', {}, duration(busy)),
+                            element('td', {}, percent(busy, length))));
+      });
+      into.append(element('h2', {}, 'CPUs'), cpus);
+    }
+    this.showBusiest(into, threads);
+  }
+
+  showBusiest(into, threads) {
+    const table = element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'Thread'),
+        element('th', {}, 'Running'), element('th', {}, 'Cooling'), element('th', {}, 'Warming'))));
+    threads.sort((a, b) => b.times[RUNNING] - a.times[RUNNING]);
+    for (const {thread, times} of threads.slice(0, 20))
+      table.append(element('tr', {}, element('td', {}, button(nameOf(thread), () => this.app.showThread(thread.index), {className: 'link'})),
+                           ...[1, 4, 5].map(s => element('td', {}, duration(times[s])))));
+    into.append(element('h2', {}, 'Threads that ran most'), table);
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Starts the page.
+import {readData} from './data.js';
+import {Trace} from './trace.js';
+import {App} from './app.js';
+import {SORTS} from './rows.js';
+import {handleWheel, handlePointer, handleAxis, handleKeys, fillHelp} from './input.js';
+import {byId, element} from './dom.js';
+import {duration, count} from './format.js';
+
+function showHead(trace) {
+  const {summary} = trace;
+  const command = summary.command.join(' ') || summary.trace;
+  const [program, ...rest] = summary.command.length ? summary.command : [summary.trace];
+  const short = [program.replace(/.*\/(?=.)/, ''), ...rest].join(' ');
+  byId('title').textContent = short;
+  byId('title').title = command;
+  document.title = short + ' – ovnitrace';
+  const lost = summary.lost === null ? 'an unknown number of events lost' :
+      summary.lost ? count(summary.lost) + ' events lost' : 'no event lost';
+  byId('about').textContent = [
+    summary.host, duration(summary.duration_ns), count(summary.threads.length) + ' threads',
+    count(trace.cpus.length) + (trace.cpus.length === 1 ? ' CPU' : ' CPUs'),
+    count(summary.events) + ' events', lost,
+  ].filter(text => text).join(' · ');
+  const notices = [];
+  if (trace.header.coarse_threads)
+    notices.push(count(trace.header.coarse_threads) + ' of ' + count(trace.threads.length) +
+                 ' threads, marked ≈, are shown in steps of ' + duration(trace.header.grain) +
+                 ': all detail did not fit into --max-size. Their latencies and waits are only in the tables ' +
+                 'of threads, and their runs not on the CPUs.');
+  if (summary.lost !== 0)
+    notices.push('Events were lost: there the page shows Unknown, and CPUs hatched.');
+  byId('notice').textContent = notices.join(' ');
+  byId('notice').hidden = notices.length === 0;
+}
+
+function setUpTools(app) {
+  const sort = byId('sort'), search = byId('search'), collapse = byId('collapse');
+  for (const [value, text] of Object.entries(SORTS))
+    sort.append(element('option', {value}, text));
+  sort.onchange = () => {
+    app.rows.sort = sort.value;
+    app.rebuild();
+  };
+  search.oninput = () => {
+    app.rows.search = search.value;
+    app.timeline.scroller.scrollTop = 0;
+    app.rebuild();
+  };
+  byId('idle').onchange = event => {
+    app.rows.hideIdle = event.target.checked;
+    app.rebuild();
+  };
+  collapse.onclick = () => {
+    const fold = collapse.textContent === 'Collapse all';
+    collapse.textContent = fold ? 'Expand all' : 'Collapse all';
+    app.rows.foldAll(fold);
+    app.rebuild();
+  };
+  byId('whole').onclick = () => app.view.showWhole();
+  byId('theme').onclick = () => app.toggleTheme();
+  byId('help-button').onclick = () => byId('help').showModal();
+}
+
+async function start() {
+  const {header, parts} = await readData(document);
+  const trace = new Trace(header, parts);
+  const app = new App(trace);
+  showHead(trace);
+  setUpTools(app);
+  handleWheel(app);
+  handlePointer(app);
+  handleAxis(app);
+  handleKeys(app);
+  fillHelp();
+  new ResizeObserver(() => app.redraw()).observe(byId('left'));
+  addEventListener('beforeprint', () => app.draw());
+  byId('loading').hidden = true;
+  app.draw();
+  window.ovnitrace = app.api();
+}
+
+start().catch(error => {
+  byId('loading').textContent = 'The trace cannot be shown: ' + error.message;
+  throw error;
+});

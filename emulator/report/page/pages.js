@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The tables beside the timeline: threads, who did what to whom, CPUs, longest waits.
+import {nameOf, COOLING, WARMING, PAUSED, RUNNING} from './trace.js';
+import {causes} from './slices.js';
+import {element, svgElement} from './dom.js';
+import {SortedTable} from './tables.js';
+import {duration, percent, count, exactTime} from './format.js';
+
+export function threadsPage(app) {
+  const time = state => ({
+    value: thread => thread.summary.time_ns[state],
+    text: thread => duration(thread.summary.time_ns[state]),
+  });
+  const latency = key => ({
+    value: thread => thread.summary.wakeup_latency_ns[key],
+    text: thread => duration(thread.summary.wakeup_latency_ns[key]),
+  });
+  const table = new SortedTable([
+    {title: 'Thread', words: true, value: nameOf, click: thread => app.showThread(thread.index)},
+    {title: 'Running', ...time('running')},
+    {title: 'Cooling', ...time('cooling'), hint: 'Preempted, waiting for a CPU'},
+    {title: 'Warming', ...time('warming'), hint: 'Woken, waiting for a CPU'},
+    {title: 'Paused', ...time('paused'), hint: 'Blocked'},
+    {title: 'Unknown', ...time('unknown'), hint: 'Not seen'},
+    {title: 'Preempted', value: thread => thread.summary.switches.preempted,
+     text: thread => count(thread.summary.switches.preempted)},
+    {title: 'Woken', value: thread => thread.summary.wakeups, text: thread => count(thread.summary.wakeups)},
+    {title: 'p50', ...latency('p50'), hint: 'Half of the wakeup latencies are shorter'},
+    {title: 'p99', ...latency('p99')},
+    {title: 'max', ...latency('max')},
+  ], {sort: 1, isSelected: thread => thread.index === app.selected?.thread});
+  return into => into.replaceChildren(
+      element('h2', {}, 'Time in states and wakeup latency, by thread'),
+      element('p', {className: 'note'}, 'Of the whole run. The search above chooses threads.'),
+      table.show(app.rows.matching));
+}
+
+export function whoPage(app) {
+  const {trace} = app;
+  const byTid = new Map(trace.threads.map(thread => [thread.node + ' ' + thread.tid, thread]));
+  const find = (row, tid) => byTid.get(row.node + ' ' + tid);
+  const by = row => row.by_tid === null ? 'an interrupt' : row.by_tid === 0 ? 'idle' :
+      nameOf({tid: row.by_tid, name: row.by_name});
+  const columns = (whom, who) => [
+    {title: whom, words: true, value: row => nameOf(find(row, row.tid) ?? row),
+     click: row => app.showThread(find(row, row.tid).index)},
+    {title: who, words: true, value: by, click: row => app.showThread(find(row, row.by_tid).index),
+     can: row => Boolean(find(row, row.by_tid) && app.trace.hasSlices(find(row, row.by_tid).index))},
+    {title: 'Times', value: row => row.count, text: row => count(row.count)},
+  ];
+  const preempted = new SortedTable(columns('Thread', 'Preempted by'), {sort: 2});
+  const woken = new SortedTable(columns('Thread', 'Woken by'), {sort: 2});
+  return into => {
+    const chosen = new Set(app.rows.matching.map(thread => thread.node + ' ' + thread.tid));
+    const of = rows => rows.filter(row => chosen.has(row.node + ' ' + row.tid) ||
+                                          chosen.has(row.node + ' ' + row.by_tid));
+    into.replaceChildren(element('h2', {}, 'Who got the CPU of a thread that was preempted'),
+                         preempted.show(of(trace.summary.preemptions)),
+                         element('h2', {}, 'Who woke whom'), woken.show(of(trace.summary.wakeups)));
+  };
+}
+
+/// A small graph of a row of the load.
+function loadGraph(app, steps, most, color) {
+  const points = Array.from(steps, (ns, n) => n + ',' + (40 - 38 * Math.min(1, ns / most)).toFixed(1));
+  const graph = svgElement('svg', {viewBox: '0 0 ' + steps.length + ' 40', preserveAspectRatio: 'none',
+                                   height: 40, role: 'img'},
+                           svgElement('polygon', {points: '0,40 ' + points.join(' ') + ' ' + steps.length + ',40',
+                                                  fill: color}));
+  graph.style.height = '40px';
+  graph.addEventListener('click', event => {
+    const {view} = app, part = event.offsetX / graph.clientWidth;
+    const middle = view.least + part * (view.most - view.least);
+    view.set(middle - view.span / 2, middle + view.span / 2);
+  });
+  return graph;
+}
+
+export function cpusPage(app) {
+  const {trace, colors} = app, length = trace.to - trace.from;
+  const table = new SortedTable([
+    {title: 'CPU', words: true, value: row => row.number, text: row => trace.cpuName(row.number)},
+    {title: 'Busy', value: row => row.busy_ns, text: row => duration(row.busy_ns)},
+    {title: '%', value: row => row.busy_ns, text: row => percent(row.busy_ns, length)},
+    {title: 'Switches', value: row => row.switches, text: row => count(row.switches)},
+    {title: 'Not seen', value: row => row.unknown_ns, text: row => duration(row.unknown_ns)},
+    {title: 'Lost', value: row => row.lost, text: row => count(row.lost)},
+  ], {sort: 0, down: false});
+  return into => {
+    into.replaceChildren(element('h2', {}, 'CPUs, busy with threads of the trace'),
+                         table.show(trace.summary.cpus.map((cpu, number) => ({...cpu, number}))));
+    into.append(element('h2', {}, 'Load over the whole run (click goes there)'));
+    trace.cpus.slice(0, 64).forEach((_, cpu) => into.append(
+        element('p', {className: 'note'}, trace.cpuName(cpu)),
+        loadGraph(app, trace.load[cpu], trace.stepNs, colors.css[RUNNING])));
+    const waiting = trace.load[trace.cpus.length], most = Math.max(...waiting, 1);
+    into.append(element('p', {className: 'note'}, 'Threads that wait for a CPU, at most ' +
+                        (most / trace.stepNs).toFixed(1) + ' at once on average'),
+                loadGraph(app, waiting, most, colors.css[COOLING]));
+  };
+}
+
+const WAITS_MOST = 100;
+
+/// The longest slices of some states, longest first.
+function longest(app, states) {
+  const {trace} = app, from = app.range?.from ?? trace.from, to = app.range?.to ?? trace.to;
+  let kept = [], least = 0;
+  const trim = () => {
+    kept.sort((a, b) => b.ns - a.ns);
+    kept.length = Math.min(kept.length, WAITS_MOST);
+    least = kept.length === WAITS_MOST ? kept[WAITS_MOST - 1].ns : 0;
+  };
+  for (const {index} of app.rows.matching) {
+    for (let i = trace.first[index]; i < trace.first[index + 1] - 1; i++) {
+      const ns = trace.start[i + 1] - trace.start[i];
+      if (ns <= least || !states.includes(trace.state(i)) || trace.start[i] < from || trace.end(i) > to)
+        continue;
+      kept.push({slice: i, thread: index, ns});
+      if (kept.length === 4 * WAITS_MOST)
+        trim();
+    }
+  }
+  trim();
+  return kept;
+}
+
+export function waitsPage(app) {
+  const {trace} = app;
+  const choices = {
+    cpu: ['for a CPU', [COOLING, WARMING]],
+    warming: ['woken', [WARMING]],
+    cooling: ['preempted', [COOLING]],
+    paused: ['blocked', [PAUSED]],
+  };
+  const select = element('select', {'aria-label': 'Which waits'});
+  for (const [value, [text]] of Object.entries(choices))
+    select.append(element('option', {value}, text));
+  const table = new SortedTable([
+    {title: 'Thread', words: true, value: row => nameOf(trace.threads[row.thread]), click: row => app.goTo(row)},
+    {title: 'State', words: true, value: row => trace.header.states[trace.state(row.slice)].label},
+    {title: 'Length', value: row => row.ns, text: row => duration(row.ns)},
+    {title: 'From', value: row => trace.start[row.slice], text: row => exactTime(trace.start[row.slice])},
+    {title: 'Ran instead, or woke it', words: true, value: row => {
+      const found = causes(trace, row), peer = found.peer ?? found.waker;
+      return peer ? nameOf(peer) : '–';
+    }},
+  ], {sort: 2});
+  return into => {
+    const show = () => table.show(longest(app, choices[select.value][1]));
+    select.onchange = show;
+    into.replaceChildren(element('h2', {}, 'Longest waits ', select),
+                         element('p', {className: 'note'}, app.range ? 'In the selected range.' : 'Of the whole run.'),
+                         show());
+  };
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which rows the timeline has: CPUs, then threads by process, as they are searched, sorted and folded.
+import {RUNNING} from './trace.js';
+import {parseDuration} from './format.js';
+import {HEIGHTS} from './layout.js';
+
+export const SORTS = {
+  process: 'process',
+  running: 'time running',
+  waiting: 'time waiting for a CPU',
+  latency: 'longest wakeup latency',
+  name: 'name',
+};
+
+/// "cooling>1ms", "running>=5%"
+const CONDITION = /^(running|paused|cooling|warming|unknown)(>=|<=|>|<)([\d.]+)(%|ns|us|µs|ms|s)?$/;
+
+function condition(word) {
+  const match = CONDITION.exec(word);
+  if (!match)
+    return null;
+  const [, state, sign, number, unit] = match;
+  const limit = unit === '%' ? Number(number) / 100 : parseDuration(number + (unit ?? ''));
+  return thread => {
+    const times = thread.summary.time_ns;
+    const whole = Object.values(times).reduce((a, b) => a + b, 0);
+    const value = unit === '%' ? (whole ? times[state] / whole : 0) : times[state];
+    return {'>': value > limit, '<': value < limit, '>=': value >= limit, '<=': value <= limit}[sign];
+  };
+}
+
+export class Rows {
+  constructor(trace, sums) {
+    this.trace = trace;
+    this.shown = trace.threads.filter(thread => trace.hasSlices(thread.index));
+    this.addSummaries(sums);
+    this.processes = this.groups();
+    this.search = '';
+    this.sort = 'process';
+    this.hideIdle = false;
+    this.cpusFolded = false;
+    this.build();
+  }
+
+  /// What `info` says of a thread, by tid and birth, and times that rows are sorted by.
+  addSummaries(sums) {
+    const byKey = new Map();
+    for (const thread of this.trace.summary.threads) {
+      const key = thread.node + ' ' + thread.tid;
+      byKey.set(key, [...(byKey.get(key) ?? []), thread]);
+    }
+    for (const thread of this.shown) {
+      const same = byKey.get(thread.node + ' ' + thread.tid) ?? [];
+      const running = sums.times(thread.index, this.trace.from, this.trace.to)[RUNNING];
+      // A tid that was used twice is two threads.
+      thread.summary = same.length < 2 ? same[0] :
+          same.find(one => Math.abs(one.time_ns.running - running) < 1) ?? same[0];
+    }
+  }
+
+  groups() {
+    const all = [];
+    for (const thread of this.shown) {
+      let last = all[all.length - 1];
+      if (!last || last.pid !== thread.pid || last.node !== thread.node)
+        all.push(last = {pid: thread.pid, node: thread.node, threads: [], folded: false,
+                         number: all.length});
+      last.threads.push(thread);
+      thread.process = last;
+      if (thread.tid === thread.pid || !last.name)
+        last.name = thread.name;
+    }
+    return all;
+  }
+
+  matches(thread) {
+    if (this.hideIdle && thread.summary.time_ns.running === 0)
+      return false;
+    const process = thread.process;
+    return this.search.toLowerCase().split(/\s+/).filter(word => word).every(word => {
+      const holds = condition(word);
+      return holds ? holds(thread) :
+          thread.name.toLowerCase().includes(word) || String(thread.tid).startsWith(word) ||
+          String(thread.pid).startsWith(word) || (process.name ?? '').toLowerCase().includes(word);
+    });
+  }
+
+  sortKey() {
+    const ns = (thread, ...states) => states.reduce((sum, s) => sum + thread.summary.time_ns[s], 0);
+    return {
+      running: thread => -ns(thread, 'running'),
+      waiting: thread => -ns(thread, 'cooling', 'warming'),
+      latency: thread => -(thread.summary.wakeup_latency_ns.max ?? -1),
+    }[this.sort];
+  }
+
+  sorted(threads) {
+    if (this.sort === 'process')
+      return threads;
+    const key = this.sortKey();
+    return [...threads].sort(key ? (a, b) => key(a) - key(b)
+                                 : (a, b) => a.name.localeCompare(b.name) || a.tid - b.tid);
+  }
+
+  build() {
+    this.list = [];
+    this.height = 0;
+    const add = row => {
+      this.list.push({...row, top: this.height, height: HEIGHTS[row.type]});
+      this.height += HEIGHTS[row.type];
+    };
+    if (this.trace.cpus.length) {
+      add({type: 'head', folded: this.cpusFolded});
+      if (!this.cpusFolded)
+        this.trace.cpus.forEach((_, cpu) => add({type: 'cpu', cpu}));
+    }
+    this.matching = this.sorted(this.shown.filter(thread => this.matches(thread)));
+    const by = new Map();
+    if (this.sort === 'process') {
+      for (const thread of this.matching)
+        by.set(thread.process, [...(by.get(thread.process) ?? []), thread]);
+      for (const [process, threads] of by) {
+        add({type: 'process', process, count: threads.length});
+        if (!process.folded)
+          threads.forEach(thread => add({type: 'thread', thread: thread.index}));
+      }
+    } else {
+      this.matching.forEach(thread => add({type: 'thread', thread: thread.index}));
+    }
+    this.rowOf = new Map(this.list.filter(row => row.type === 'thread')
+                             .map(row => [row.thread, row]));
+  }
+
+  fold(row) {
+    if (row.type === 'head')
+      this.cpusFolded = !this.cpusFolded;
+    else if (row.type === 'process')
+      row.process.folded = !row.process.folded;
+    this.build();
+  }
+  foldAll(folded) {
+    this.processes.forEach(process => process.folded = folded);
+    this.build();
+  }
+  /// Makes the row of a thread be there, whatever was searched or folded.
+  unhide(thread) {
+    if (this.rowOf.has(thread))
+      return;
+    const one = this.trace.threads[thread];
+    one.process.folded = false;
+    if (!this.matches(one)) {
+      this.search = '';
+      this.hideIdle = false;
+    }
+    this.build();
+  }
+
+  /// The row at a height; undefined below the last.
+  at(y) {
+    let low = 0, high = this.list.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.list[middle].top <= y)
+        low = middle;
+      else
+        high = middle;
+    }
+    const row = this.list[low];
+    return row && y >= row.top && y < row.top + row.height ? row : undefined;
+  }
+  indexAt(y) {
+    const row = this.at(Math.max(0, Math.min(y, this.height - 1)));
+    return Math.max(0, this.list.indexOf(row));
+  }
+}

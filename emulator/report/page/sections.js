@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the program logged itself: its sections and events, by thread.
+
+const SECTION_STARTS = 0xd9, SECTION_ENDS = 0xe9, IPOINT = 0x01;
+
+export function eventName(event) {
+  if (event.code === IPOINT)
+    return 'ipoint ' + event.par1;
+  return 'user event ' + (event.code >> 4) + ': ' + event.par1 + ', ' + event.par2;
+}
+
+export class Sections {
+  constructor(trace) {
+    this.byThread = new Map(); // [{start, end, number, depth}]
+    this.points = new Map();   // events that start or end none
+    for (const [thread, events] of trace.events) {
+      const open = [], done = [], points = [];
+      for (const event of events) {
+        if (event.code === SECTION_STARTS) {
+          open.push({start: event.time, number: event.par2, depth: open.length});
+        } else if (event.code === SECTION_ENDS) {
+          const last = open.findLastIndex(section => section.number === event.par2);
+          if (last >= 0)
+            done.push(...open.splice(last).map(section => ({...section, end: event.time})));
+        } else {
+          points.push(event);
+        }
+      }
+      done.push(...open.map(section => ({...section, end: trace.to})));
+      this.byThread.set(thread, done);
+      this.points.set(thread, points);
+    }
+  }
+  of(thread) {
+    return this.byThread.get(thread) ?? [];
+  }
+  pointsOf(thread) {
+    return this.points.get(thread) ?? [];
+  }
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The rows of threads and CPUs on their canvas.
+import {nameOf, RUNNING, WARMING, PAUSED, MIXED} from './trace.js';
+import {fitCanvas} from './dom.js';
+import {NAMES} from './layout.js';
+import {drawArrows} from './arrows.js';
+
+const GAP = 3;         // CSS pixels between rows
+const TEXT_LEAST = 44; // CSS pixels of a slice that gets a text
+
+export class Timeline {
+  constructor(app) {
+    this.app = app;
+    this.canvas = document.getElementById('rows');
+    this.scroller = document.getElementById('scroller');
+    this.spacer = document.getElementById('spacer');
+  }
+
+  get width() {
+    return this.scroller.clientWidth - NAMES;
+  }
+  timeAt(x) {
+    return this.app.view.from + (x - NAMES) / this.width * this.app.view.span;
+  }
+  xOf(time) {
+    return NAMES + (time - this.app.view.from) / this.app.view.span * this.width;
+  }
+  rowAt(y) {
+    return this.app.rows.at(y + this.scroller.scrollTop);
+  }
+
+  /// Scrolls so that a row is seen.
+  reveal(row) {
+    const {scrollTop, clientHeight} = this.scroller;
+    if (row.top < scrollTop || row.top + row.height > scrollTop + clientHeight)
+      this.scroller.scrollTop = row.top - clientHeight / 2;
+  }
+
+  draw() {
+    const {rows, view, painter, colors} = this.app;
+    const width = this.scroller.clientWidth, height = this.scroller.clientHeight;
+    this.spacer.style.height = Math.max(rows.height, height) + 'px';
+    this.canvas.style.height = height + 'px';
+    const context = this.context = fitCanvas(this.canvas, width, height);
+    const ratio = this.canvas.height / Math.max(1, height);
+    context.fillStyle = colors.ui('row');
+    context.fillRect(0, 0, width, height);
+    this.top = this.scroller.scrollTop;
+    this.visible = this.visibleRows(height);
+
+    const trackWidth = this.canvas.width - Math.round(NAMES * ratio);
+    if (trackWidth > 0) {
+      painter.begin(context, trackWidth, this.canvas.height, view.from, view.to);
+      for (const row of this.visible)
+        this.paintRow(row, ratio);
+      painter.finish(context, Math.round(NAMES * ratio), 0);
+    }
+    context.font = '12px system-ui, "DejaVu Sans", sans-serif';
+    context.textBaseline = 'middle';
+    context.save();
+    context.beginPath();
+    context.rect(NAMES, 0, width - NAMES, height);
+    context.clip();
+    for (const row of this.visible)
+      this.decorate(row);
+    this.drawRange(height);
+    this.drawSelected();
+    drawArrows(this);
+    context.restore();
+    for (const row of this.visible)
+      this.drawName(row);
+    context.fillStyle = colors.ui('line');
+    context.fillRect(NAMES - 1, 0, 1, height);
+  }
+
+  visibleRows(height) {
+    const {rows} = this.app, list = rows.list;
+    const visible = [];
+    if (!list.length)
+      return visible;
+    for (let n = rows.indexAt(this.top); n < list.length && list[n].top < this.top + height; n++)
+      visible.push(list[n]);
+    return visible;
+  }
+
+  paintRow(row, ratio) {
+    const {painter, trace, colors} = this.app;
+    const y0 = Math.round((row.top - this.top + GAP / 2) * ratio);
+    const y1 = Math.round((row.top - this.top + row.height - GAP / 2) * ratio);
+    if (row.type === 'thread') {
+      painter.thread(row.thread, y0, y1);
+    } else if (row.type === 'cpu') {
+      painter.cpu(row.cpu, y0, y1,
+                  slice => colors.seriesPixel[this.seriesOf(slice) % colors.seriesPixel.length]);
+      for (const dark of trace.dark)
+        if (dark.cpu === row.cpu && dark.end >= this.app.view.from && dark.start <= this.app.view.to)
+          painter.dark(dark.start, dark.end, y0, y1);
+    }
+  }
+  seriesOf(slice) {
+    const {trace} = this.app;
+    return trace.threads[trace.threadOf(slice)].process.number;
+  }
+
+  /// Texts in slices that are wide enough, sections and events.
+  decorate(row) {
+    const {trace, view, runs} = this.app;
+    const y = row.top - this.top;
+    if (row.type === 'thread') {
+      this.eachWide(trace.find(row.thread, Math.max(view.from, trace.start[trace.first[row.thread]])),
+                    trace.first[row.thread + 1] - 1, i => i,
+                    (i, x0, x1) => this.textOfState(i, x0, x1, y + row.height / 2));
+      this.drawSections(row.thread, y);
+    } else if (row.type === 'cpu') {
+      const slices = runs.slices[row.cpu];
+      this.eachWide(Math.max(0, runs.find(row.cpu, view.from)), slices.length, n => slices[n],
+                    (i, x0, x1) => this.textOfRun(i, x0, x1, y + row.height / 2));
+    }
+  }
+
+  /// Calls put(slice, x0, x1) for those that are wide enough. Gives up where most are too narrow to
+  /// be looked at one by one.
+  eachWide(first, end, sliceOf, put) {
+    const {trace, view} = this.app, least = TEXT_LEAST / this.width * view.span;
+    if (first < 0)
+      return;
+    for (let n = first, looked = 0; n < end && looked < 2000; n++, looked++) {
+      const slice = sliceOf(n);
+      if (trace.start[slice] > view.to)
+        return;
+      if (trace.end(slice) - trace.start[slice] >= least)
+        put(slice, Math.max(NAMES, this.xOf(trace.start[slice])),
+            Math.min(NAMES + this.width, this.xOf(trace.end(slice))));
+    }
+  }
+
+  text(words, x0, x1, y, ink) {
+    const {context} = this;
+    if (x1 - x0 < TEXT_LEAST)
+      return;
+    const room = x1 - x0 - 8;
+    let text = words.find(one => context.measureText(one).width <= room);
+    if (!text)
+      return;
+    context.fillStyle = ink;
+    context.fillText(text, x0 + 4, y);
+  }
+  textOfState(slice, x0, x1, y) {
+    const {trace, colors} = this.app, state = trace.state(slice);
+    if (state === MIXED)
+      return;
+    const label = trace.header.states[state].label;
+    const words = [label];
+    if (state === RUNNING && trace.cpu[slice])
+      words.unshift(label + ' · ' + trace.cpuName(trace.cpu[slice] - 1));
+    const cause = trace.startCause(slice);
+    if (state === PAUSED && cause?.reason !== undefined && cause.reason !== 2)
+      words.unshift(trace.header.reasons[cause.reason] ?? label);
+    // On a pattern a text needs a plain ground.
+    if (state === 4 || state === WARMING) {
+      const wide = this.context.measureText(label).width;
+      if (wide + 8 > x1 - x0)
+        return;
+      this.context.fillStyle = colors.css[state];
+      this.context.fillRect(x0 + 2, y - 7, wide + 4, 14);
+    }
+    this.text(words, x0, x1, y, colors.quiet[state] ?? colors.ink[state]);
+  }
+  textOfRun(slice, x0, x1, y) {
+    const {trace, colors} = this.app;
+    const thread = trace.threads[trace.threadOf(slice)];
+    this.text([nameOf(thread), thread.name || String(thread.tid)], x0, x1, y,
+              colors.seriesInk[thread.process.number % colors.seriesInk.length]);
+  }
+
+  drawSections(thread, y) {
+    const {sections, colors, view} = this.app, {context} = this;
+    for (const section of sections.of(thread)) {
+      if (section.end < view.from || section.start > view.to)
+        continue;
+      const x0 = Math.max(NAMES, this.xOf(section.start)), x1 = this.xOf(section.end);
+      context.fillStyle = colors.series[section.number % colors.series.length];
+      context.fillRect(x0, y + 1 + 2 * Math.min(section.depth, 3), Math.max(1, x1 - x0), 3);
+    }
+    let before = -9;
+    for (const point of sections.pointsOf(thread)) {
+      const x = this.xOf(point.time);
+      if (x < NAMES || x > NAMES + this.width || x < before + 3)
+        continue;
+      before = x;
+      context.fillStyle = colors.ui('text');
+      context.strokeStyle = colors.ui('row');
+      context.beginPath();
+      context.moveTo(x, y + 9);
+      context.lineTo(x - 4, y + 2);
+      context.lineTo(x + 4, y + 2);
+      context.closePath();
+      context.fill();
+      context.stroke();
+    }
+  }
+
+  drawRange(height) {
+    const {range, colors} = this.app, {context} = this;
+    if (!range)
+      return;
+    const x0 = this.xOf(range.from), x1 = this.xOf(range.to);
+    context.fillStyle = colors.light ? '#0b62b022' : '#7cc4ff26';
+    context.fillRect(x0, 0, x1 - x0, height);
+    context.fillStyle = colors.ui('accent');
+    context.fillRect(x0, 0, 1, height);
+    context.fillRect(x1, 0, 1, height);
+  }
+
+  drawSelected() {
+    const {selected, rows, trace, colors} = this.app, {context} = this;
+    if (!selected)
+      return;
+    const row = rows.rowOf.get(selected.thread);
+    const x0 = Math.max(NAMES - 4, this.xOf(trace.start[selected.slice]));
+    const x1 = Math.min(NAMES + this.width + 4, this.xOf(trace.end(selected.slice)));
+    const outline = y => {
+      context.lineWidth = 3;
+      context.strokeStyle = colors.light ? '#fff' : '#000';
+      context.strokeRect(x0 - 1, y, Math.max(2, x1 - x0 + 2), 20);
+      context.lineWidth = 2;
+      context.strokeStyle = colors.light ? '#000' : '#fff';
+      context.strokeRect(x0 - 1, y, Math.max(2, x1 - x0 + 2), 20);
+    };
+    if (row)
+      outline(row.top - this.top + 1);
+    const cpu = trace.cpu[selected.slice] - 1;
+    const cpuRow = trace.state(selected.slice) === RUNNING &&
+        rows.list.find(one => one.type === 'cpu' && one.cpu === cpu);
+    if (cpuRow)
+      outline(cpuRow.top - this.top + 1);
+  }
+
+  drawName(row) {
+    const {colors, trace, rows, selected} = this.app, {context} = this;
+    const y = row.top - this.top;
+    const chosen = row.type === 'thread' && selected?.thread === row.thread;
+    const isHead = row.type === 'head' || row.type === 'process';
+    context.fillStyle = colors.ui(isHead || chosen ? 'head' : 'panel');
+    context.fillRect(0, y, isHead ? NAMES + this.width : NAMES, row.height);
+    let name, note = '', x = 26;
+    if (isHead) {
+      const folded = row.type === 'head' ? row.folded : row.process.folded;
+      context.fillStyle = colors.ui('soft');
+      context.fillText(folded ? '▸' : '▾', 8, y + row.height / 2);
+      name = row.type === 'head' ? 'CPUs' : row.process.name || 'process ' + row.process.pid;
+      note = row.type === 'head' ? String(trace.cpus.length) :
+          'pid ' + row.process.pid + ' · ' + row.count + (row.count === 1 ? ' thread' : ' threads');
+      x = 22;
+      if (row.type === 'process') {
+        context.fillStyle = colors.series[row.process.number % colors.series.length];
+        context.fillRect(22, y + 7, 9, 9);
+        x = 37;
+      }
+    } else if (row.type === 'cpu') {
+      name = trace.cpuName(row.cpu);
+      x = 22;
+    } else {
+      const thread = trace.threads[row.thread];
+      name = thread.name || 'thread';
+      note = String(thread.tid) + (thread.coarse ? ' ≈' : '');
+    }
+    context.save();
+    context.beginPath();
+    context.rect(0, y, isHead ? NAMES + this.width : NAMES - 6, row.height);
+    context.clip();
+    context.fillStyle = colors.ui('text');
+    context.font = (isHead || chosen ? '600 ' : '') + '12px system-ui, "DejaVu Sans", sans-serif';
+    context.fillText(name, x, y + row.height / 2);
+    const after = x + context.measureText(name).width + 8;
+    context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+    context.fillStyle = colors.ui('soft');
+    const noteWidth = context.measureText(note).width;
+    context.fillText(note, isHead ? after : Math.max(after, NAMES - 10 - noteWidth), y + row.height / 2);
+    context.restore();
+  }
+}

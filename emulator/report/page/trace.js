@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The trace in memory: slices as typed arrays, by thread, then time. Times are ns from the start of
+// the trace.
+import {Varints} from './data.js';
+
+export const UNKNOWN = 0, RUNNING = 1, PAUSED = 2, DEAD = 3, COOLING = 4, WARMING = 5, MIXED = 6;
+export const STATES = 6;
+const STATE_MASK = 7, STARTS = 8, ENDS = 16;
+
+export class Trace {
+  constructor(header, parts) {
+    this.header = header;
+    this.summary = JSON.parse(new TextDecoder().decode(parts.summary));
+    this.from = header.from;
+    this.to = header.to;
+    this.threads = header.threads;
+    this.cpus = header.cpus;
+    this.severalNodes = this.summary.nodes.length > 1;
+    this.readSlices(parts);
+    this.readLoad(parts.load);
+    this.readEvents(parts.events);
+    this.readDark(parts.dark);
+  }
+
+  /// Of each thread one entry more than it has slices: its start is where the last one ends.
+  readSlices(parts) {
+    const total = this.header.slices + this.threads.length;
+    this.start = new Float64Array(total);
+    this.kind = new Uint8Array(total);
+    this.cpu = new Uint16Array(total); // 1 + index
+    this.why = new Uint8Array(total);
+    this.peer = new Uint32Array(total);
+    this.mixes = new Map(); // of mixed slices: ns by state
+    this.first = new Uint32Array(this.threads.length + 1);
+    const length = new Varints(parts.length), cpu = new Varints(parts.cpu);
+    const why = new Varints(parts.why), peer = new Varints(parts.peer), mix = new Varints(parts.mix);
+    let at = 0, kind = 0;
+    this.threads.forEach((thread, t) => {
+      this.first[t] = at;
+      thread.index = t;
+      let time = thread.start, where = 0;
+      for (let n = 0; n < thread.slices; n++, at++) {
+        this.start[at] = time;
+        time += length.next();
+        this.kind[at] = parts.kind[kind++];
+        where += cpu.nextSigned();
+        this.cpu[at] = where;
+        this.why[at] = Math.min(255, why.next());
+        this.peer[at] = peer.next();
+        if ((this.kind[at] & STATE_MASK) === MIXED)
+          this.mixes.set(at, Float64Array.from({length: STATES}, () => mix.next()));
+      }
+      this.start[at++] = time;
+    });
+    this.first[this.threads.length] = at;
+    this.order = parts.order;
+  }
+
+  /// Rows of numbers: ns in each step, by CPU, and last those that threads waited.
+  readLoad(bytes) {
+    const numbers = new Varints(bytes), steps = this.header.load_steps;
+    this.stepNs = Math.floor((this.to - this.from) / steps) + 1;
+    this.load = Array.from({length: this.cpus.length + 1},
+                           () => Float64Array.from({length: steps}, () => numbers.next()));
+  }
+
+  readEvents(bytes) {
+    this.events = new Map(); // by thread: [{time, code, par1, par2}]
+    const numbers = new Varints(bytes);
+    for (let time = this.from; numbers.more;) {
+      time += numbers.next();
+      const thread = numbers.next() - 1;
+      const event = {time, code: numbers.next(), par1: numbers.next(), par2: numbers.next()};
+      if (thread < 0)
+        continue;
+      if (!this.events.has(thread))
+        this.events.set(thread, []);
+      this.events.get(thread).push(event);
+    }
+  }
+
+  readDark(bytes) {
+    this.dark = [];
+    for (const numbers = new Varints(bytes); numbers.more;) {
+      const cpu = numbers.next(), start = numbers.next(), length = numbers.next();
+      this.dark.push({cpu, start, end: start + length, counted: numbers.next() === 1});
+    }
+  }
+
+  state(slice) {
+    return this.kind[slice] & STATE_MASK;
+  }
+  starts(slice) {
+    return (this.kind[slice] & STARTS) !== 0;
+  }
+  ends(slice) {
+    return (this.kind[slice] & ENDS) !== 0;
+  }
+  end(slice) {
+    return this.start[slice + 1];
+  }
+  hasSlices(thread) {
+    return this.first[thread + 1] - this.first[thread] > 1;
+  }
+  isFirst(slice, thread) {
+    return slice === this.first[thread];
+  }
+  isLast(slice, thread) {
+    return slice === this.first[thread + 1] - 2;
+  }
+
+  /// The thread that has a slice.
+  threadOf(slice) {
+    let low = 0, high = this.threads.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.first[middle] <= slice)
+        low = middle;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  /// The slice of a thread in which `time` is; -1: it has none there. An instant that ends one slice
+  /// is in the next.
+  find(thread, time) {
+    const first = this.first[thread], last = this.first[thread + 1] - 1;
+    if (last <= first || time < this.start[first] || time > this.start[last])
+      return -1;
+    let low = first, high = last;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.start[middle] <= time)
+        low = middle;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  /// As find(), but the nearest slice there is, from `hint` on, a slice that is not after it.
+  findFrom(hint, thread, time) {
+    const last = this.first[thread + 1] - 1;
+    let low = hint, step = 1;
+    while (low + step < last && this.start[low + step] <= time) {
+      low += step;
+      step *= 2;
+    }
+    let high = Math.min(low + step, last);
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.start[middle] <= time)
+        low = middle;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  /// Whether a slice is a wakeup of which the whole latency was seen.
+  isWait(slice, thread) {
+    return this.state(slice) === WARMING && (this.kind[slice] & (STARTS | ENDS)) === (STARTS | ENDS)
+        && !this.isLast(slice, thread) && this.state(slice + 1) === RUNNING;
+  }
+
+  /// Why a slice started: {reason, peer} of a departure, {context, peer} of a wakeup; null where
+  /// no event said so.
+  startCause(slice) {
+    const why = this.why[slice];
+    if (why === 0)
+      return null;
+    const peer = this.peer[slice];
+    return why % 2 ? {reason: (why - 1) / 2, peer} : {context: (why - 2) / 2, peer};
+  }
+  /// The same for the way in which it ended.
+  endCause(slice, thread) {
+    return this.isLast(slice, thread) ? null : this.startCause(slice + 1);
+  }
+
+  /// {tid, name, thread}: thread is -1 for those that are not traced. null: nobody.
+  peerOf(number) {
+    if (number === 0)
+      return null;
+    if (number <= this.threads.length)
+      return {...this.threads[number - 1], thread: number - 1};
+    return {...this.header.untraced[number - 1 - this.threads.length], thread: -1};
+  }
+
+  cpuName(index) {
+    const cpu = this.cpus[index];
+    return cpu ? 'CPU ' + cpu.index + (this.severalNodes ? ' of ' + this.summary.nodes[cpu.node] : '')
+               : 'no CPU';
+  }
+}
+
+export function nameOf(thread) {
+  if (thread.tid === 0)
+    return 'idle';
+  return thread.name ? thread.name + ' (' + thread.tid + ')' : 'thread ' + thread.tid;
+}

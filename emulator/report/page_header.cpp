@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/report/page_header.h"
+
+#include "emulator/base/palette.h"
+#include "emulator/format/value_names.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace ovnitrace {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string css(Color color) {
+  return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
+}
+
+Json states() {
+  Json all = Json::array();
+  for (size_t state = 0; state < kThreadStates; state++)
+    all.push_back({{"name", kStateNames[state].name},
+                   {"label", kStateNames[state].label},
+                   {"color", css(palette::kThreadStates[state])}});
+  return all;
+}
+
+/// By value: a word of each, or its label.
+Json words(ValueNames names, std::string_view ValueName::*word) {
+  Json all = Json::object();
+  for (const ValueName &name : names)
+    all[std::to_string(name.value)] = name.*word;
+  return all;
+}
+
+Json threads(const ReportInput &input, const PackedTrace &trace) {
+  Json all = Json::array();
+  for (size_t t = 0; t < trace.threads.size(); t++) {
+    const ThreadInfo &thread = input.catalog.threads[t];
+    const PackedThread &packed = trace.threads[t];
+    all.push_back({{"tid", thread.tid},
+                   {"pid", thread.pid},
+                   {"node", thread.node},
+                   {"name", thread.name},
+                   {"slices", packed.slices},
+                   {"start", packed.start}});
+    if (!packed.mix.empty())
+      all.back()["coarse"] = true;
+  }
+  return all;
+}
+
+Json cpus(const Catalog &catalog) {
+  Json all = Json::array();
+  for (const CpuInfo &cpu : catalog.cpus)
+    all.push_back({{"index", cpu.index}, {"node", cpu.node}});
+  return all;
+}
+
+Json untraced(const PackedTrace &trace) {
+  Json all = Json::array();
+  for (const PeerNumbers::Untraced &peer : trace.untraced)
+    all.push_back({{"tid", peer.tid}, {"name", peer.name}});
+  return all;
+}
+
+Json latency(const Summary &summary) {
+  LatencyHistogram all;
+  for (const ThreadSummary &thread : summary.threads)
+    all.add(thread.latency);
+  return {{"count", all.count()},
+          {"p50", all.percentile(50)},
+          {"p99", all.percentile(99)},
+          {"max", all.max()}};
+}
+
+Json series() {
+  Json all = Json::array();
+  for (Color color : palette::kSeries)
+    all.push_back(css(color));
+  return all;
+}
+
+} // namespace
+
+Json page_header(const ReportInput &input, const PackedTrace &trace) {
+  const Summary &summary = input.summary;
+  return {{"from", summary.from - input.catalog.begin},
+          {"to", summary.to - input.catalog.begin},
+          {"states", states()},
+          {"reasons", words(kReasonNames, &ValueName::label)},
+          {"reason_names", words(kReasonNames, &ValueName::name)},
+          {"contexts", words(kWakerContextNames, &ValueName::label)},
+          {"context_names", words(kWakerContextNames, &ValueName::name)},
+          {"series", series()},
+          {"alarm", css(palette::kAlarm)},
+          {"threads", threads(input, trace)},
+          {"cpus", cpus(input.catalog)},
+          {"untraced", untraced(trace)},
+          {"latency", latency(summary)},
+          {"slices", trace.slices},
+          {"load_steps", PackedTrace::kLoadSteps},
+          {"grain", trace.grain},
+          {"coarse_threads", trace.coarse_threads}};
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/report/slice_packer.h"
+
+#include "emulator/models/user_thread.h"
+#include "emulator/report/varint.h"
+
+#include <ovnitrace/ftrace_family.h>
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint64_t kSliceBytes = 7; ///< of a slice in all columns, about
+
+constexpr bool is_users(const Event &event) {
+  return event.kind == FTrace_EVT_ipoint ||
+         (event.kind <= FTrace_EVT_user_event_14 && (event.kind & 0xf) == FTRACE_FAMILY_USER);
+}
+
+bool is_wait(ThreadState state) {
+  return state == ThreadState::Cooling || state == ThreadState::Warming;
+}
+
+} // namespace
+
+SlicePacker::SlicePacker(const Catalog &catalog, const Cut &cut, PackPlan plan)
+    : catalog_(catalog), range_(range_of(cut, catalog)), plan_(std::move(plan)), peers_(catalog),
+      before_(catalog.threads.size()),
+      step_((range_.to - range_.from) / PackedTrace::kLoadSteps + 1), last_event_(range_.from) {
+  trace_.threads.resize(catalog.threads.size());
+  trace_.load.assign(catalog.cpus.size() + 1, std::vector<uint64_t>(PackedTrace::kLoadSteps));
+  trace_.grain = plan_.grain;
+}
+
+void SlicePacker::on_event(const Event &event, const System &system) {
+  if (!is_users(event) || event.time < range_.from || overflown())
+    return;
+  const uint32_t thread = event.thread != kNone ? event.thread : running_thread(system, event.cpu);
+  put_varint(trace_.events, event.time - last_event_);
+  put_varint(trace_.events, thread == kNone ? 0 : uint64_t(thread) + 1);
+  put_varint(trace_.events, event.kind);
+  put_varint(trace_.events, event.par1);
+  put_varint(trace_.events, event.par2);
+  last_event_ = event.time;
+  bytes_ += kSliceBytes;
+}
+
+void SlicePacker::on_slice(const Slice &slice) {
+  if (is_wait(slice.state))
+    add_load(catalog_.cpus.size(), slice.start, slice.end);
+  if (overflown())
+    return;
+  Before &before = before_[slice.thread];
+  const bool coarse = !plan_.coarse.empty() && plan_.coarse[slice.thread];
+  if (coarse && (slice.length() < plan_.grain)) {
+    mix(before, slice);
+    if (before.mixed_ns >= plan_.grain)
+      put_mix(slice.thread);
+    before.slice = slice;
+    return;
+  }
+  put_mix(slice.thread);
+  put(slice);
+  before.slice = slice;
+}
+
+void SlicePacker::put(const Slice &slice) {
+  PackedThread &to = trace_.threads[slice.thread];
+  Before &before = before_[slice.thread];
+  if (to.slices++ == 0)
+    to.start = slice.start - catalog_.begin;
+  to.kind += char(uint8_t(slice.state) | (slice.starts ? PackedTrace::kStarts : 0) |
+                  (slice.ends ? PackedTrace::kEnds : 0));
+  put_varint(to.length, slice.length());
+  put_cpu(to, before, slice.cpu == kNone ? 0 : slice.cpu + 1);
+  put_start(to, slice, before.slice);
+  if (slice.state == ThreadState::Running)
+    put_varint(trace_.order, slice.thread);
+  bytes_ += kSliceBytes;
+}
+
+/// What ended the slice before it started this one.
+void SlicePacker::put_start(PackedThread &to, const Slice &slice, const Slice &before) {
+  const uint32_t node = catalog_.threads[slice.thread].node;
+  const auto put = [&](uint64_t why, const Peer &peer) {
+    put_varint(to.why, why);
+    put_varint(to.peer, peers_.number(peer, node, slice.start));
+  };
+  const bool ran = before.thread != kNone && before.state == ThreadState::Running;
+  if (ran && before.reason != kNotTold)
+    put(1 + 2 * uint64_t(before.reason), before.next);
+  else if (slice.state != ThreadState::Running && slice.reason != kNotTold)
+    put(1 + 2 * uint64_t(slice.reason), slice.next);
+  else if (slice.state == ThreadState::Warming && slice.context != kNotTold)
+    put(2 + 2 * uint64_t(slice.context), slice.waker);
+  else
+    put(0, {});
+}
+
+void SlicePacker::put_cpu(PackedThread &to, Before &before, uint32_t cpu) {
+  put_varint(to.cpu, zigzag(int64_t(cpu) - int64_t(before.cpu)));
+  before.cpu = cpu;
+}
+
+void SlicePacker::mix(Before &before, const Slice &slice) {
+  PackedThread &to = trace_.threads[slice.thread];
+  if (to.slices == 0 && before.mixed_ns == 0)
+    to.start = slice.start - catalog_.begin;
+  before.mixed_ns += slice.length();
+  before.mix[size_t(slice.state)] += slice.length();
+}
+
+void SlicePacker::put_mix(uint32_t thread) {
+  Before &before = before_[thread];
+  if (before.mixed_ns == 0)
+    return;
+  PackedThread &to = trace_.threads[thread];
+  to.slices++;
+  to.kind += char(PackedTrace::kMixed);
+  put_varint(to.length, before.mixed_ns);
+  put_cpu(to, before, 0);
+  put_varint(to.why, 0);
+  put_varint(to.peer, 0);
+  for (uint64_t &ns : before.mix) {
+    put_varint(to.mix, ns);
+    ns = 0;
+  }
+  before.mixed_ns = 0;
+  bytes_ += 2 * kSliceBytes;
+}
+
+void SlicePacker::add_load(size_t row, uint64_t start, uint64_t end) {
+  std::vector<uint64_t> &steps = trace_.load[row];
+  for (uint64_t at = start; at < end;) {
+    const uint64_t step = (at - range_.from) / step_;
+    const uint64_t until = std::min(end, range_.from + (step + 1) * step_);
+    steps[step] += until - at;
+    at = until;
+  }
+}
+
+void SlicePacker::on_cpu(const CpuSpan &span) {
+  if (span.cpu >= catalog_.cpus.size())
+    return; // of threads that are on no CPU of the machine
+  if (span.what == CpuSpan::What::busy) {
+    add_load(span.cpu, span.start, span.end);
+    return;
+  }
+  put_varint(trace_.dark, span.cpu);
+  put_varint(trace_.dark, span.start - catalog_.begin);
+  put_varint(trace_.dark, span.end - span.start);
+  put_varint(trace_.dark, span.counted);
+}
+
+PackedTrace SlicePacker::finish() {
+  for (uint32_t thread = 0; thread < trace_.threads.size(); thread++) {
+    put_mix(thread);
+    trace_.slices += trace_.threads[thread].slices;
+    trace_.coarse_threads += !trace_.threads[thread].mix.empty();
+  }
+  trace_.untraced = peers_.untraced();
+  return std::move(trace_);
+}
+
+} // namespace ovnitrace
