@@ -89,11 +89,11 @@ void SlicePacker::put_start(PackedThread &to, const Slice &slice, const Slice &b
     put_varint(to.peer, peers_.number(peer, node, slice.start));
   };
   const bool ran = before.thread != kNone && before.state == ThreadState::Running;
-  if (ran && before.reason != kNotTold)
+  if (ran && before.reason != kNotKnown)
     put(1 + 2 * uint64_t(before.reason), before.next);
-  else if (slice.state != ThreadState::Running && slice.reason != kNotTold)
+  else if (slice.state != ThreadState::Running && slice.reason != kNotKnown)
     put(1 + 2 * uint64_t(slice.reason), slice.next);
-  else if (slice.state == ThreadState::Warming && slice.context != kNotTold)
+  else if (slice.state == ThreadState::Warming && slice.context != kNotKnown)
     put(2 + 2 * uint64_t(slice.context), slice.waker);
   else
     put(0, {});
