@@ -21,7 +21,7 @@ constexpr std::string_view kDataMark = "@DATA@\n";
 constexpr std::string_view kBlockStart = "<script type=\"application/octet-stream\">",
                            kBlockEnd = "</script>\n";
 constexpr size_t kBlockBytes = 3 << 20; ///< of data in one element: the page decodes them in turn
-constexpr int kRawDeflate = -15, kLevel = 6, kMostMemory = 9; // zlib
+constexpr int kRawDeflate = -15, kLevel = 3, kMostMemory = 9; // zlib
 
 class Deflater {
 public:

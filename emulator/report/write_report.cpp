@@ -66,7 +66,7 @@ std::string load_bytes(const PackedTrace &trace) {
 std::string deflate_trace(const ReportInput &input, PackedTrace trace) {
   nlohmann::ordered_json header = page_header(input, trace);
   std::vector<PagePart> parts;
-  parts.emplace_back("summary", json_report(input));
+  parts.emplace_back("summary", json_report(input, {.indent = -1}));
   parts.emplace_back("load", load_bytes(trace));
   parts.push_back(column("kind", trace, &PackedThread::kind));
   parts.push_back(column("length", trace, &PackedThread::length));

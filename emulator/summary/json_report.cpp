@@ -180,7 +180,9 @@ private:
 
 std::string json_report(const ReportInput &input, const ReportOptions &options) {
   // Names are bytes that programs chose: what is no UTF-8 is replaced.
-  return JsonReport(input, options).all().dump(2, ' ', false, Json::error_handler_t::replace) +
+  return JsonReport(input, options)
+             .all()
+             .dump(options.indent, ' ', false, Json::error_handler_t::replace) +
          '\n';
 }
 

@@ -23,6 +23,7 @@ struct ReportInput {
 struct ReportOptions {
   std::string sort = "running"; ///< one of sort_words()
   size_t top = 0;               ///< lines of a table at most, the rest is one more; 0: all
+  int indent = 2;               ///< of JSON; -1: all in one line
 };
 
 /// For people: what the trace is, then its tables, none wider than 100 columns, then what the

@@ -5,6 +5,7 @@
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/run_conversion.h"
+#include "emulator/cli/run_report.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/format/chunk_frame.h"
 #include "emulator/format/code_kind.h"
@@ -282,8 +283,18 @@ RecordOptions checked(const RecordArguments &arguments) {
   return options;
 }
 
-/// How the one-step command converts what it recorded; `ovnitrace convert` has more.
-void add_conversion_options(CLI::App &app, ConvertOptions &options) {
+/// What the one-step command makes of what it recorded.
+struct Outputs {
+  ConvertOptions convert;
+  bool report = false, open = false; ///< the page for the browser
+};
+
+/// `ovnitrace convert` and `ovnitrace report` have more.
+void add_output_options(CLI::App &app, Outputs &outputs) {
+  ConvertOptions &options = outputs.convert;
+  app.add_flag("--report", outputs.report,
+               "Write report.html too, a page for the browser (docs/report.md)");
+  app.add_flag("--open", outputs.open, "Write it, and open it as the user who called sudo");
   app.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   app.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
       ->type_name("FILE")
@@ -297,20 +308,33 @@ void add_conversion_options(CLI::App &app, ConvertOptions &options) {
 }
 
 /// With --send nothing is converted here.
-void check_conversion(const RecordOptions &options, const ConvertOptions &conversion) {
-  const bool any =
-      conversion.gzip || !conversion.model_files.empty() || !conversion.cut.comms.empty();
+void check_outputs(const RecordOptions &options, const Outputs &outputs) {
+  const ConvertOptions &conversion = outputs.convert;
+  const bool any = conversion.gzip || !conversion.model_files.empty() ||
+                   !conversion.cut.comms.empty() || outputs.report || outputs.open;
   if (any && !options.send.empty())
-    throw Error("--gzip, --model and --comm are for the conversion, and what --send sends is "
-                "converted where it is collected: `ovnitrace convert` takes them there",
+    throw Error("--gzip, --model, --comm, --report and --open are for the conversion, and what "
+                "--send sends is converted where it is collected: `ovnitrace convert` and "
+                "`ovnitrace report` take them there",
                 kExitUsage);
   for (const std::string &file : conversion.model_files)
     if (access(file.c_str(), R_OK) != 0) // known before the program runs
       throw Error(fmt::format("--model {}: {}", file, std::strerror(errno)), kExitUsage);
 }
 
+/// What is damaged in the trace was reported by the conversion.
+void write_report_of(const std::string &directory, const Outputs &outputs, bool quiet) {
+  ReportArguments report;
+  report.cut = outputs.convert.cut;
+  report.open = outputs.open;
+  report.quiet = true;
+  run_report(directory, report);
+  if (!quiet)
+    print("or open {}/report.html in a browser", directory);
+}
+
 /// The trace is on disk whatever happens here. Its exit status: 0, or 1 reported on stderr.
-int convert_recording(const std::string &directory, ConvertOptions options, bool quiet) {
+int convert_recording(const std::string &directory, Outputs outputs, bool quiet) {
   end_on_signals();
   if (access(directory.c_str(), F_OK) != 0) {
     print_text(
@@ -319,10 +343,12 @@ int convert_recording(const std::string &directory, ConvertOptions options, bool
   }
   try {
     drop_privileges();
-    options.directory = directory;
-    int status = run_conversion({{directory, 0}}, options, true);
+    outputs.convert.directory = directory;
+    int status = run_conversion({{directory, 0}}, outputs.convert, true);
     if (!quiet)
       print("open {0}/thread.prv or {0}/cpu.prv in Paraver, then a timeline of {0}/cfg", directory);
+    if (outputs.report || outputs.open)
+      write_report_of(directory, outputs, quiet);
     return status;
   } catch (const Error &error) {
     print_text(error.what());
@@ -360,20 +386,20 @@ void check_places(const CLI::App &app, const std::vector<std::string> &command) 
 
 void add_trace(CLI::App &app, const std::vector<std::string> &command) {
   auto arguments = std::make_shared<RecordArguments>();
-  auto conversion = std::make_shared<ConvertOptions>();
+  auto outputs = std::make_shared<Outputs>();
   arguments->options.command = command;
   add_record_options(app, *arguments);
-  add_conversion_options(app, *conversion);
+  add_output_options(app, *outputs);
   app.parse_complete_callback([&app, command] { check_places(app, command); });
-  app.callback([&app, arguments, conversion] {
+  app.callback([&app, arguments, outputs] {
     if (!app.get_subcommands().empty())
       return;
     const RecordOptions options = checked(*arguments);
-    check_conversion(options, *conversion);
+    check_outputs(options, *outputs);
     RecordResult result = record(options);
     int converted = 0;
     if (options.send.empty())
-      converted = convert_recording(result.directory, *conversion, options.quiet);
+      converted = convert_recording(result.directory, *outputs, options.quiet);
     end_recording(result, converted);
   });
 }

@@ -10,7 +10,7 @@ function arrow(timeline, fromThread, toThread, time, color) {
   const target = rows.rowOf.get(toThread), source = rows.rowOf.get(fromThread);
   if (!target)
     return;
-  const x = timeline.xOf(time), height = timeline.scroller.clientHeight;
+  const x = timeline.xOf(time), {height} = timeline;
   const y1 = target.top - timeline.top + target.height / 2;
   const y0 = source ? source.top - timeline.top + source.height / 2 : y1 - 18;
   if (x < NAMES || x > NAMES + timeline.width || Math.max(y0, y1) < 0 || Math.min(y0, y1) > height)

@@ -11,10 +11,13 @@ export class CpuRuns {
       if (trace.state(i) === RUNNING)
         counts[trace.cpu[i]]++;
     this.slices = Array.from(trace.cpus, (_, c) => new Uint32Array(counts[c + 1]));
+    this.threads = this.slices.map(slices => new Uint32Array(slices.length));
     this.fill();
+    this.start = this.slices.map(slices => Float64Array.from(slices, slice => trace.start[slice]));
     this.busy = this.slices.map(slices => {
       const sum = new Float64Array(slices.length + 1);
-      slices.forEach((slice, n) => sum[n + 1] = sum[n] + trace.end(slice) - trace.start[slice]);
+      for (let n = 0; n < slices.length; n++)
+        sum[n + 1] = sum[n] + trace.end(slices[n]) - trace.start[slices[n]];
       return sum;
     });
   }
@@ -28,18 +31,29 @@ export class CpuRuns {
       while (trace.state(at[thread]) !== RUNNING)
         at[thread]++;
       const slice = at[thread]++, cpu = trace.cpu[slice] - 1;
-      if (cpu >= 0 && cpu < this.slices.length)
-        this.slices[cpu][used[cpu]++] = slice;
+      if (cpu < 0 || cpu >= this.slices.length)
+        continue;
+      this.threads[cpu][used[cpu]] = thread;
+      this.slices[cpu][used[cpu]++] = slice;
     }
   }
 
   /// Index of the last run of a CPU that starts at `time` or before; -1: there is none.
   find(cpu, time) {
-    const slices = this.slices[cpu], start = this.trace.start;
-    let low = -1, high = slices.length;
+    return this.findFrom(-1, cpu, time);
+  }
+  /// The same, from a run on that is not after it.
+  findFrom(hint, cpu, time) {
+    const start = this.start[cpu];
+    let low = hint, step = 1;
+    while (low + step < start.length && start[low + step] <= time) {
+      low += step;
+      step *= 2;
+    }
+    let high = Math.min(low + step, start.length);
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if (start[slices[middle]] <= time)
+      if (start[middle] <= time)
         low = middle;
       else
         high = middle;

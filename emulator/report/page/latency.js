@@ -46,7 +46,7 @@ function histogram(counts, figures, color) {
     if (at < 0 || at > width - 20)
       continue;
     graph.append(svgElement('line', {x1: at, x2: at, y1: height - foot, y2: height - foot + 5, stroke: 'currentColor'}));
-    label(at + 3, duration(ns), 'start', height - 6);
+    label(at + 3, duration(ns).replace(/\.0+ /, ' '), 'start', height - 6);
   }
   for (const [name, ns, row] of [['p50', figures.p50, 10], ['p99', figures.p99, 22], ['max', figures.max, 10]]) {
     const at = Math.min(width - 1, x(Math.log2(Math.max(1, ns)) * PER_OCTAVE + 1));

@@ -4,7 +4,7 @@ import {nameOf, COOLING, WARMING, PAUSED, RUNNING} from './trace.js';
 import {causes} from './slices.js';
 import {element, svgElement} from './dom.js';
 import {SortedTable} from './tables.js';
-import {duration, percent, count, exactTime} from './format.js';
+import {duration, percent, count} from './format.js';
 
 export function threadsPage(app) {
   const time = state => ({
@@ -140,7 +140,7 @@ export function waitsPage(app) {
     {title: 'Thread', words: true, value: row => nameOf(trace.threads[row.thread]), click: row => app.goTo(row)},
     {title: 'State', words: true, value: row => trace.header.states[trace.state(row.slice)].label},
     {title: 'Length', value: row => row.ns, text: row => duration(row.ns)},
-    {title: 'From', value: row => trace.start[row.slice], text: row => exactTime(trace.start[row.slice])},
+    {title: 'From', value: row => trace.start[row.slice], text: row => (trace.start[row.slice] / 1e9).toFixed(6) + ' s'},
     {title: 'Ran instead, or woke it', words: true, value: row => {
       const found = causes(trace, row), peer = found.peer ?? found.waker;
       return peer ? nameOf(peer) : '–';

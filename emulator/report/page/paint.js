@@ -30,22 +30,25 @@ export class Painter {
 
   /// A rectangle of one state; rows above and below the picture are cut off.
   fillState(state, x0, x1, y0, y1) {
-    const top = Math.max(0, y0), bottom = Math.min(this.height, y1), width = this.width;
-    const plain = state !== COOLING && state !== WARMING && state !== UNKNOWN;
-    for (let y = top; y < bottom; y++) {
-      const row = y * width;
-      if (plain) {
-        this.pixels.fill(this.colors.pixel[state], row + x0, row + x1);
-        continue;
-      }
+    const {colors, width} = this;
+    if (state !== COOLING && state !== WARMING && state !== UNKNOWN)
+      return this.fillColor(colors.pixel[state], x0, x1, y0, y1);
+    const bottom = Math.min(this.height, y1);
+    for (let y = Math.max(0, y0); y < bottom; y++)
       for (let x = x0; x < x1; x++)
-        this.pixels[row + x] = this.colors.at(state, x, y);
-    }
+        this.pixels[y * width + x] = colors.at(state, x, y);
   }
 
   fillColor(pixel, x0, x1, y0, y1) {
-    for (let y = Math.max(0, y0); y < Math.min(this.height, y1); y++)
-      this.pixels.fill(pixel, y * this.width + x0, y * this.width + x1);
+    const bottom = Math.min(this.height, y1), {pixels, width} = this;
+    for (let y = Math.max(0, y0); y < bottom; y++) {
+      if (x1 - x0 > 8) {
+        pixels.fill(pixel, y * width + x0, y * width + x1);
+        continue;
+      }
+      for (let x = x0; x < x1; x++) // faster for few
+        pixels[y * width + x] = pixel;
+    }
   }
 
   /// One column by the shares of states in it. What runs or waits is seen however short it was.
@@ -104,13 +107,13 @@ export class Painter {
       const start = this.from + x * this.nsPerPixel, next = start + this.nsPerPixel;
       if (run >= 0 && trace.end(slices[run]) >= next && trace.start[slices[run]] <= start) {
         const until = Math.max(x + 1, this.pixelFloor(trace.end(slices[run])));
-        this.fillColor(colorOf(slices[run]), x, until, y0, y1);
+        this.fillColor(colorOf(run), x, until, y0, y1);
         x = until;
         before = runs.busyUntil(cpu, run, this.from + x * this.nsPerPixel);
-        run = this.runFrom(cpu, run, this.from + x * this.nsPerPixel);
+        run = runs.findFrom(run, cpu, this.from + x * this.nsPerPixel);
         continue;
       }
-      const at = this.runFrom(cpu, run, next), busy = runs.busyUntil(cpu, at, next);
+      const at = runs.findFrom(run, cpu, next), busy = runs.busyUntil(cpu, at, next);
       if (at === run && (run < 0 || trace.end(slices[run]) <= start)) { // idle until the next run
         const until = run + 1 < slices.length ?
             Math.max(x + 1, this.pixelFloor(trace.start[slices[run + 1]])) : this.width;
@@ -119,7 +122,7 @@ export class Painter {
       }
       const share = (busy - before) / this.nsPerPixel;
       if (share > 0)
-        this.fillColor(colorOf(slices[at < 0 ? 0 : at]), x, x + 1,
+        this.fillColor(colorOf(at), x, x + 1,
                        y1 - Math.max(1, Math.round(height * Math.min(1, share))), y1);
       run = at;
       before = busy;
@@ -129,25 +132,6 @@ export class Painter {
   pixelFloor(time) {
     return Math.min(this.width, Math.floor((time - this.from) / this.nsPerPixel));
   }
-  /// As CpuRuns.find(), from a run that is not after `time`.
-  runFrom(cpu, hint, time) {
-    const slices = this.runs.slices[cpu], start = this.trace.start;
-    let low = hint, step = 1;
-    while (low + step < slices.length && start[slices[low + step]] <= time) {
-      low += step;
-      step *= 2;
-    }
-    let high = Math.min(low + step, slices.length);
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (start[slices[middle]] <= time)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
-  }
-
   /// A time without events on a CPU.
   dark(from, to, y0, y1) {
     const x0 = this.pixelOf(from), x1 = Math.max(x0 + 2, this.pixelOf(to));

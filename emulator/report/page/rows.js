@@ -120,8 +120,9 @@ export class Rows {
       for (const thread of this.matching)
         by.set(thread.process, [...(by.get(thread.process) ?? []), thread]);
       for (const [process, threads] of by) {
-        add({type: 'process', process, count: threads.length});
-        if (!process.folded)
+        if (process.threads.length > 1) // one thread says it all
+          add({type: 'process', process, count: threads.length});
+        if (!process.folded || process.threads.length === 1)
           threads.forEach(thread => add({type: 'thread', thread: thread.index}));
       }
     } else {

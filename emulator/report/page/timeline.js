@@ -14,10 +14,13 @@ export class Timeline {
     this.canvas = document.getElementById('rows');
     this.scroller = document.getElementById('scroller');
     this.spacer = document.getElementById('spacer');
+    this.measure();
   }
 
-  get width() {
-    return this.scroller.clientWidth - NAMES;
+  /// Once a picture: asking the page for a size is slow.
+  measure() {
+    this.width = Math.max(1, this.scroller.clientWidth - NAMES); // of the part with slices
+    this.height = this.scroller.clientHeight;
   }
   timeAt(x) {
     return this.app.view.from + (x - NAMES) / this.width * this.app.view.span;
@@ -38,7 +41,8 @@ export class Timeline {
 
   draw() {
     const {rows, view, painter, colors} = this.app;
-    const width = this.scroller.clientWidth, height = this.scroller.clientHeight;
+    this.measure();
+    const width = this.width + NAMES, height = this.height;
     this.spacer.style.height = Math.max(rows.height, height) + 'px';
     this.canvas.style.height = height + 'px';
     const context = this.context = fitCanvas(this.canvas, width, height);
@@ -67,10 +71,10 @@ export class Timeline {
     this.drawSelected();
     drawArrows(this);
     context.restore();
-    for (const row of this.visible)
-      this.drawName(row);
     context.fillStyle = colors.ui('line');
     context.fillRect(NAMES - 1, 0, 1, height);
+    for (const row of this.visible)
+      this.drawName(row);
   }
 
   visibleRows(height) {
@@ -91,46 +95,42 @@ export class Timeline {
       painter.thread(row.thread, y0, y1);
     } else if (row.type === 'cpu') {
       painter.cpu(row.cpu, y0, y1,
-                  slice => colors.seriesPixel[this.seriesOf(slice) % colors.seriesPixel.length]);
+                  run => colors.seriesPixel[this.processOf(row.cpu, run).number % colors.seriesPixel.length]);
       for (const dark of trace.dark)
         if (dark.cpu === row.cpu && dark.end >= this.app.view.from && dark.start <= this.app.view.to)
           painter.dark(dark.start, dark.end, y0, y1);
     }
   }
-  seriesOf(slice) {
-    const {trace} = this.app;
-    return trace.threads[trace.threadOf(slice)].process.number;
+  processOf(cpu, run) {
+    return this.app.trace.threads[this.app.runs.threads[cpu][run]].process;
   }
 
   /// Texts in slices that are wide enough, sections and events.
   decorate(row) {
-    const {trace, view, runs} = this.app;
+    const {trace, runs} = this.app;
     const y = row.top - this.top;
     if (row.type === 'thread') {
-      this.eachWide(trace.find(row.thread, Math.max(view.from, trace.start[trace.first[row.thread]])),
-                    trace.first[row.thread + 1] - 1, i => i,
+      this.eachWide(time => trace.find(row.thread, time),
                     (i, x0, x1) => this.textOfState(i, x0, x1, y + row.height / 2));
       this.drawSections(row.thread, y);
     } else if (row.type === 'cpu') {
-      const slices = runs.slices[row.cpu];
-      this.eachWide(Math.max(0, runs.find(row.cpu, view.from)), slices.length, n => slices[n],
+      this.eachWide(time => runs.sliceAt(row.cpu, time),
                     (i, x0, x1) => this.textOfRun(i, x0, x1, y + row.height / 2));
     }
   }
 
-  /// Calls put(slice, x0, x1) for those that are wide enough. Gives up where most are too narrow to
-  /// be looked at one by one.
-  eachWide(first, end, sliceOf, put) {
-    const {trace, view} = this.app, least = TEXT_LEAST / this.width * view.span;
-    if (first < 0)
-      return;
-    for (let n = first, looked = 0; n < end && looked < 2000; n++, looked++) {
-      const slice = sliceOf(n);
-      if (trace.start[slice] > view.to)
-        return;
-      if (trace.end(slice) - trace.start[slice] >= least)
-        put(slice, Math.max(NAMES, this.xOf(trace.start[slice])),
-            Math.min(NAMES + this.width, this.xOf(trace.end(slice))));
+  /// Calls put(slice, x0, x1) for those that are wide enough for a text; sliceAt(time) finds them.
+  eachWide(sliceAt, put) {
+    const {trace, view} = this.app, step = TEXT_LEAST / 2, end = NAMES + this.width;
+    for (let x = NAMES, before = -1; x <= end; x += step) {
+      const slice = sliceAt(Math.min(this.timeAt(x), view.to));
+      if (slice < 0 || slice === before)
+        continue;
+      before = slice;
+      const x0 = Math.max(NAMES, this.xOf(trace.start[slice]));
+      const x1 = Math.min(end, this.xOf(trace.end(slice)));
+      if (x1 - x0 >= TEXT_LEAST)
+        put(slice, x0, x1);
     }
   }
 
@@ -185,7 +185,7 @@ export class Timeline {
     let before = -9;
     for (const point of sections.pointsOf(thread)) {
       const x = this.xOf(point.time);
-      if (x < NAMES || x > NAMES + this.width || x < before + 3)
+      if (x < NAMES || x > NAMES + this.width || x < before + 9)
         continue;
       before = x;
       context.fillStyle = colors.ui('text');
@@ -236,14 +236,21 @@ export class Timeline {
       outline(cpuRow.top - this.top + 1);
   }
 
+  /// The colour of a process on the CPUs. Returns where its name goes.
+  drawSwatch(process, y) {
+    this.context.fillStyle = this.app.colors.series[process.number % this.app.colors.series.length];
+    this.context.fillRect(22, y + 7, 9, 9);
+    return 37;
+  }
+
   drawName(row) {
     const {colors, trace, rows, selected} = this.app, {context} = this;
     const y = row.top - this.top;
     const chosen = row.type === 'thread' && selected?.thread === row.thread;
     const isHead = row.type === 'head' || row.type === 'process';
     context.fillStyle = colors.ui(isHead || chosen ? 'head' : 'panel');
-    context.fillRect(0, y, isHead ? NAMES + this.width : NAMES, row.height);
-    let name, note = '', x = 26;
+    context.fillRect(0, y, isHead ? NAMES + this.width : NAMES - 1, row.height);
+    let name, note = '', x = 37;
     if (isHead) {
       const folded = row.type === 'head' ? row.folded : row.process.folded;
       context.fillStyle = colors.ui('soft');
@@ -252,16 +259,15 @@ export class Timeline {
       note = row.type === 'head' ? String(trace.cpus.length) :
           'pid ' + row.process.pid + ' · ' + row.count + (row.count === 1 ? ' thread' : ' threads');
       x = 22;
-      if (row.type === 'process') {
-        context.fillStyle = colors.series[row.process.number % colors.series.length];
-        context.fillRect(22, y + 7, 9, 9);
-        x = 37;
-      }
+      if (row.type === 'process')
+        x = this.drawSwatch(row.process, y);
     } else if (row.type === 'cpu') {
       name = trace.cpuName(row.cpu);
       x = 22;
     } else {
       const thread = trace.threads[row.thread];
+      if (thread.process.threads.length === 1)
+        x = this.drawSwatch(thread.process, y);
       name = thread.name || 'thread';
       note = String(thread.tid) + (thread.coarse ? ' ≈' : '');
     }

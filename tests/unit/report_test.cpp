@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `ovnitrace report`: what is packed into the page is the stream of slices, and nothing of a trace
+// is HTML there.
+#include "emulator/base/error.h"
+#include "emulator/open/open_trace.h"
+#include "emulator/report/write_report.h"
+#include "emulator/slices/slicer.h"
+#include "emulator/summary/summarizer.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/packed_page.h"
+#include "tests/unit/support/random_schedule.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <random>
+
+namespace ovnitrace {
+namespace {
+
+using nlohmann::json;
+using test::CollectingSink;
+using test::PackedPage;
+using test::PackedSlice;
+using test::TempDir;
+using test::TraceBuilder;
+using Texts = std::vector<std::string>;
+
+class Collector final : public SliceSink {
+public:
+  void on_slice(const Slice &slice) override { slices[slice.thread].push_back(slice); }
+  std::map<uint32_t, std::vector<Slice>> slices;
+};
+
+class Report : public ::testing::Test {
+protected:
+  Report() : trace(dir.path()) {}
+
+  std::string html(uint64_t most = kDefaultPageBytes, const Cut &cut = {}) {
+    trace.write();
+    const std::string file = out / "page.html";
+    result = write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); },
+                          {file, most, cut});
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  PackedPage page(uint64_t most = kDefaultPageBytes, const Cut &cut = {}) {
+    return PackedPage(html(most, cut));
+  }
+  /// "100-200 running why=3 peer=2"
+  static Texts texts(const PackedPage &page, uint32_t thread) {
+    Texts all;
+    for (const PackedSlice &slice : page.slices)
+      if (slice.thread == thread)
+        all.push_back(fmt::format("{}-{} {} cpu={} why={} peer={}", slice.start, slice.end,
+                                  page.header["states"][slice.state]["name"].get<std::string>(),
+                                  slice.cpu, slice.why, slice.peer));
+    return all;
+  }
+
+  TempDir dir, out;
+  TraceBuilder trace;
+  CollectingSink sink;
+  WriteReportResult result;
+};
+
+TEST_F(Report, EachSliceSaysWhyItStartedAndWhoMadeIt) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
+  cpu.dispatch(1).at(200).epilogue(1, 22).dispatch(2);
+  cpu.at(300).sleep(2, 11, FTRACE_OFFCPU_DISK).dispatch(1);
+  cpu.at(400).activate(2, 11).at(450).sleep(1, 77).dispatch(2);
+  cpu.at(500).activate(1, 0, FTRACE_WAKER_HARDIRQ).at(600).stop();
+  const PackedPage packed = page();
+  EXPECT_EQ(texts(packed, 0),
+            (Texts{"0-100 running cpu=1 why=0 peer=0",
+                   "100-200 cooling cpu=1 why=3 peer=2", // 1 + 2 * preempted; 1 + index
+                   "200-350 running cpu=1 why=0 peer=0", "350-400 paused cpu=1 why=5 peer=3",
+                   "400-500 warming cpu=1 why=6 peer=4"})); // 2 + 2 * hardirq
+  EXPECT_EQ(texts(packed, 1),
+            (Texts{"0-100 unknown cpu=0 why=0 peer=0", "100-200 running cpu=1 why=0 peer=0",
+                   "200-300 paused cpu=1 why=7 peer=1", "300-350 warming cpu=1 why=2 peer=1",
+                   "350-500 running cpu=1 why=0 peer=0"}));
+  EXPECT_EQ(packed.header["untraced"], json::parse(R"([{"tid": 77, "name": ""},
+                                                       {"tid": 0, "name": ""}])"));
+  EXPECT_EQ(packed.parts.at("order"), std::string({0, 1, 0, 1})) << "the thread of each run";
+}
+
+TEST_F(Report, HasUserEventsAndBlackoutsAndTheLoad) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
+  cpu.at(1500).record(FTrace_EVT_user_event_3, 300, 70000).at(2000).sleep(1, 0);
+  cpu.at(3000).blackout_start().at(3200).blackout_end(5).at(5000).stop();
+  const PackedPage packed = page();
+  test::Numbers events(packed.parts.at("events")), dark(packed.parts.at("dark"));
+  for (uint64_t expected : {500, 1, 0x39, 300, 70000})
+    EXPECT_EQ(events.next(), expected);
+  EXPECT_FALSE(events.more());
+  for (uint64_t expected : {0, 2000, 200, 1})
+    EXPECT_EQ(dark.next(), expected);
+  EXPECT_FALSE(dark.more());
+  test::Numbers load(packed.parts.at("load"));
+  uint64_t first_half = 0, rest = 0;
+  for (int step = 0; step < 1000; step++) // of 5 ns each
+    (step < 200 ? first_half : rest) += load.next();
+  EXPECT_EQ(first_half, 1000u);
+  EXPECT_EQ(rest, 0u);
+}
+
+/// What is packed, put together again, is the stream; its sums are those of `info`.
+TEST_F(Report, HoldsTheWholeStreamOfAnyTrace) {
+  for (unsigned seed = 0; seed < 60; seed++) {
+    std::mt19937 random(seed);
+    trace = TraceBuilder(dir.path());
+    const uint64_t end = test::random_schedule(trace, random);
+    Cut cut;
+    if (seed % 3 == 1) {
+      cut.from = random() % 300;
+      cut.to = cut.from + random() % (end - 100);
+      cut.from = std::min(cut.from, end - 100);
+      cut.to = std::max(cut.from, cut.to);
+    }
+    const PackedPage packed = page(kDefaultPageBytes, cut);
+    const auto source = open_trace({{dir.path()}}, sink);
+    Collector stream;
+    replay_slices(*source, cut, stream);
+    std::map<uint32_t, std::array<uint64_t, 6>> sums;
+    size_t n = 0;
+    for (const auto &[thread, slices] : stream.slices)
+      for (const Slice &slice : slices) {
+        ASSERT_LT(n, packed.slices.size());
+        const PackedSlice &found = packed.slices[n++];
+        const std::string where = fmt::format("seed {}, slice {}", seed, n);
+        ASSERT_EQ(found.thread, thread) << where;
+        ASSERT_EQ(found.state, uint8_t(slice.state)) << where;
+        ASSERT_EQ(found.start, slice.start - source->catalog().begin) << where;
+        ASSERT_EQ(found.end, slice.end - source->catalog().begin) << where;
+        ASSERT_EQ(found.starts, slice.starts) << where;
+        ASSERT_EQ(found.ends, slice.ends) << where;
+        ASSERT_EQ(found.cpu, slice.cpu == kNone ? 0 : int64_t(slice.cpu) + 1) << where;
+        sums[source->catalog().threads[thread].tid][found.state] += found.end - found.start;
+      }
+    ASSERT_EQ(n, packed.slices.size());
+    for (const json &thread : packed.summary["threads"])
+      for (uint8_t state : {0, 1, 2, 4, 5})
+        ASSERT_EQ(thread["time_ns"][packed.header["states"][state]["name"].get<std::string>()],
+                  sums[thread["tid"]][state])
+            << "seed " << seed;
+  }
+}
+
+TEST_F(Report, NamesAreOnlyInTheData) {
+  trace.cpu(0).at(100).start().id(1, 11, 11, "<script>x()//").dispatch(1).at(200).stop();
+  trace.json(R"({"version": 1, "command": ["<img onerror=x()>"]})");
+  const std::string text = html();
+  EXPECT_EQ(text.find("x()//"), text.npos);
+  EXPECT_EQ(text.find("<img"), text.npos);
+  EXPECT_EQ(PackedPage(text).header["threads"][0]["name"], "<script>x()//");
+  EXPECT_NE(text.find("default-src 'none'; script-src 'sha256-"), text.npos);
+  EXPECT_EQ(text.find("unsafe"), text.npos);
+  EXPECT_EQ(text.find("@"), text.find("@media")) << "a mark that was not replaced";
+}
+
+/// Two threads that take turns; the second waits longer.
+TEST_F(Report, WhatIsTooLargeIsSummedUpButForThoseThatWaitedLongest) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
+  std::mt19937_64 random(1);
+  uint64_t time = 1;
+  for (int n = 0; n < 40000; n++) {
+    cpu.at(time).dispatch(1);
+    time += 1 + random() % 1000;
+    cpu.at(time).epilogue(1, 22).dispatch(2);
+    time += 3000 + random() % (1 << 20);
+    cpu.at(time).epilogue(2, 11);
+  }
+  cpu.at(time).stop();
+  const PackedPage whole = page();
+  const uint64_t all = result.bytes;
+  EXPECT_EQ(result.coarse_threads, 0u);
+  const PackedPage small = page(all * 3 / 4);
+  EXPECT_LE(result.bytes, all * 3 / 4);
+  EXPECT_EQ(result.coarse_threads, 1u);
+  EXPECT_EQ(small.header["coarse_threads"], 1);
+  EXPECT_TRUE(small.header["threads"][1].contains("coarse")) << "the one that waited less";
+  EXPECT_EQ(small.summary, whole.summary);
+
+  std::array<uint64_t, 6> sums{}, expected{};
+  for (const PackedSlice &slice : small.slices)
+    if (slice.thread == 1 && slice.state == 6)
+      for (size_t state = 0; state < 6; state++)
+        sums[state] += slice.mix[state];
+    else if (slice.thread == 1)
+      sums[slice.state] += slice.end - slice.start;
+  for (const PackedSlice &slice : whole.slices)
+    if (slice.thread == 1)
+      expected[slice.state] += slice.end - slice.start;
+  EXPECT_EQ(sums, expected) << "no time is lost";
+  EXPECT_THROW(page(1000), Error);
+}
+
+TEST_F(Report, OfNothingIsAPageToo) {
+  trace.cpu(0).at(100).start().at(100).stop();
+  const PackedPage packed = page();
+  EXPECT_TRUE(packed.slices.empty());
+  EXPECT_EQ(packed.header["from"], 0);
+}
+
+} // namespace
+} // namespace ovnitrace
