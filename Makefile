@@ -51,7 +51,7 @@ CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 EMULATOR_LIBS := -lfmt -lz -lzstd -lpthread
-USER_LIBS := -lbpf -lelf -lgnutls $(EMULATOR_LIBS)
+USER_LIBS := -lbpf -lelf -lZydis -lgnutls $(EMULATOR_LIBS)
 
 BPF_ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/ -e s/ppc64le/powerpc/)
 BPF_CFLAGS := -g -O2 $(WARN) -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf

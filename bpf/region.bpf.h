@@ -115,9 +115,10 @@ static __noinline int visit_thread(struct task_struct *p, struct visitor *v)
 	return 0;
 }
 
-/* Of the running thread's process; `sleepable`: the program is. False where the kernel cannot: then
- * the loader does it. */
-static __always_inline bool visit_own_threads(struct visitor *v, bool sleepable)
+/* Looks at all threads of the machine: those of one process cannot be had by another of its threads,
+ * as the iterator goes from the thread that it is given to the last. `sleepable`: the program is.
+ * False where the kernel cannot: then the loader does it. */
+static __always_inline bool visit_threads(struct visitor *v, bool sleepable)
 {
 	struct bpf_iter_task it;
 	struct task_struct *p;
@@ -126,7 +127,7 @@ static __always_inline bool visit_own_threads(struct visitor *v, bool sleepable)
 		return false;
 	if (sleepable)
 		kfunc_rcu_read_lock();
-	kfunc_iter_task_new(&it, bpf_get_current_task_btf(), BPF_TASK_ITER_PROC_THREADS);
+	kfunc_iter_task_new(&it, (void *)0, BPF_TASK_ITER_ALL_THREADS);
 	while ((p = kfunc_iter_task_next(&it)))
 		visit_thread(p, v);
 	kfunc_iter_task_destroy(&it);

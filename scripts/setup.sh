@@ -15,6 +15,7 @@ build   clang              the eBPF programs
 build   bpftool            their skeletons
 build   libbpf-dev         loads them
 build   libelf-dev         libbpf reads its objects with it
+build   libzydis-dev       decodes x86 instructions for --control
 build   zlib1g-dev         libbpf and .prv.gz
 build   libzstd-dev        compressed chunks
 build   libgnutls28-dev    TLS for senders and collectors that share a key

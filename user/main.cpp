@@ -4,6 +4,7 @@
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
 #include "user/cli/collect_cli.h"
+#include "user/cli/control_cli.h"
 #include "user/cli/record_cli.h"
 #include "user/launch/standard_streams.h"
 
@@ -76,6 +77,8 @@ int main(int argc, char **argv) {
   ovnitrace::add_trace(app, command);
   ovnitrace::add_record(app, command);
   ovnitrace::add_collect(app);
+  ovnitrace::add_control(app, command);
+  ovnitrace::add_ctl(app);
   ovnitrace::add_convert(app);
   ovnitrace::add_info(app);
   ovnitrace::add_dump(app);

@@ -23,7 +23,7 @@ static __always_inline __u64 stack_pointer(struct pt_regs *ctx)
  * stopped before its next, by a signal that only its tracer sees. */
 static __always_inline int after_hit(struct hit *h, bool sleepable)
 {
-	if (h->visitor.visit && !visit_own_threads(&h->visitor, sleepable))
+	if (h->visitor.visit && !visit_threads(&h->visitor, sleepable))
 		ask_for_visit(&h->visitor);
 	if (h->stepping & 2)
 		send_message(CONTROL_COUNT, h->visitor.pid, 0, 0);
@@ -96,7 +96,7 @@ int on_alarm_return(struct pt_regs *ctx)
 	for (__u32 e = 0; e < CONTROL_EXITS && e < exit_count; e++) {
 		__u64 *outermost = &h.thread->outermost[e];
 
-		if (!(mask >> exit_alarms[e] & 1) || !*outermost || sp < *outermost)
+		if (!(mask >> exit_alarms[e] & 1) || !*outermost || sp <= *outermost)
 			continue; /* an inner call */
 		*outermost = 0;
 		h.thread->hits |= 1ull << (exit_alarms[e] & 63);
@@ -138,8 +138,8 @@ int on_library(struct pt_regs *ctx)
 
 	if (!holds || !bpf_map_lookup_elem(&control_processes, &pid))
 		return 0;
+	bpf_send_signal(SIGSTOP); /* first: the loader's SIGCONT must not overtake it */
 	send_message(CONTROL_LIBRARY, pid, (__u32)bpf_get_current_pid_tgid(), 0);
-	bpf_send_signal(SIGSTOP);
 	return 0;
 }
 

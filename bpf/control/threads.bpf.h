@@ -137,11 +137,11 @@ int BPF_PROG(on_control_exec, struct task_struct *p, int old_tid, struct linux_b
 	bpf_map_delete_elem(&control_threads, &old);
 	begin_process(pid);
 	begin_thread(&h, pid, pid);
-	if (h.visitor.visit && !visit_own_threads(&h.visitor, false))
+	if (h.visitor.visit && !visit_threads(&h.visitor, false))
 		ask_for_visit(&h.visitor);
 	if (holds) {
+		bpf_send_signal(SIGSTOP); /* first: the loader's SIGCONT must not overtake it */
 		send_message(CONTROL_IMAGE, pid, pid, 0);
-		bpf_send_signal(SIGSTOP);
 	}
 	return 0;
 }

@@ -252,6 +252,8 @@ inline constexpr CodeInfo kRows[] = {
      "the program called `FTrace_enable`", FTRACE_FAMILY_USER},
     {FTrace_EXT_disable, "EXT_disable", event, maybe_context, {}, {}, "", "", {},
      "the program called `FTrace_disable`", FTRACE_FAMILY_USER},
+    {FTrace_EXT_region, "EXT_region", event, context, {}, kRegion, "", "", {},
+     "an alarm of `--control` has fired: a region starts or stops"},
     {FTrace_EXT_session, "EXT_session", control, number, kDatagram, {}, "", "", {},
      "only in datagrams; the TSC is the session"},
     {FTrace_EXT_part, "EXT_part", control, number, kCpu, kChunk, "", "", {},

@@ -150,6 +150,12 @@ inline constexpr Field kPid[] = {{.name = "pid"}};
 inline constexpr Field kCharacters[] = {{.name = "characters"}};
 inline constexpr Field kVersion[] = {{.name = "version"}};
 inline constexpr Field kChunk[] = {{.name = "chunk"}};
+inline constexpr Field kRegion[] = {
+    {.name = "event", .mask = 3u << FTRACE_REGION_EVENT_SHIFT, .names = kRegionEventNames},
+    {.name = "alarm", .mask = 0xffu << FTRACE_REGION_TYPE_SHIFT, .names = kRegionTypeNames},
+    {.name = "chain", .mask = 0xffu << FTRACE_REGION_CHAIN_SHIFT, .show = if_set},
+    {.name = "step", .mask = 0xffu << FTRACE_REGION_ALARM_SHIFT, .show = if_set},
+    {.name = "thread", .unit = Unit::flag, .mask = FTRACE_REGION_THREAD, .show = if_set}};
 inline constexpr Field kDatagram[] = {{.name = "kind"}};
 inline constexpr Field kText[] = {{.name = "text"}};
 

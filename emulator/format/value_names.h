@@ -2,6 +2,7 @@
 // What the numbers in the parameters of events mean.
 #pragma once
 
+#include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
 #include <ovnitrace/thread_state.h>
 
@@ -50,6 +51,34 @@ inline constexpr ValueName kStateNames[] = {
     {OVNI_THREAD_UNKNOWN, "unknown", "Unknown"}, {OVNI_THREAD_RUNNING, "running", "Running"},
     {OVNI_THREAD_PAUSED, "paused", "Paused"},    {OVNI_THREAD_DEAD, "dead", "Dead"},
     {OVNI_THREAD_COOLING, "cooling", "Cooling"}, {OVNI_THREAD_WARMING, "warming", "Warming"},
+};
+
+inline constexpr ValueName kRegionEventNames[] = {
+    {CONTROL_STOP, "stop", "Stop"},
+    {CONTROL_START, "start", "Start"},
+    {CONTROL_THREADID, "threadid", "Thread id"},
+    {CONTROL_PRECOND, "precond", "Precondition"},
+};
+
+/// The types of alarms, and what else starts and stops a region.
+inline constexpr ValueName kRegionTypeNames[] = {
+    {CONTROL_NO_ALARM, "begin", "No alarm: it starts by itself"},
+    {CONTROL_ICOUNT, "icount", "Instructions"},
+    {CONTROL_ADDRESS, "address", "Address"},
+    {CONTROL_SSC, "ssc", "SSC marker"},
+    {CONTROL_ITEXT, "itext", "Instruction"},
+    {CONTROL_ISA_EXTENSION, "isa-extension", "ISA extension"},
+    {CONTROL_ISA_CATEGORY, "isa-category", "ISA category"},
+    {CONTROL_INT3, "int3", "int3"},
+    {CONTROL_MAGIC, "magic", "Magic instruction"},
+    {CONTROL_CPUID, "cpuid", "cpuid marker"},
+    {CONTROL_PCONTROL, "pcontrol", "MPI_Pcontrol"},
+    {CONTROL_ENTER_FUNC, "enter_func", "Function entered"},
+    {CONTROL_EXIT_FUNC, "exit_func", "Function left"},
+    {CONTROL_INTERACTIVE, "interactive", "User"},
+    {CONTROL_TIMEOUT, "timeout", "Timeout"},
+    {CONTROL_PROGRAM, "program", "The program"},
+    {CONTROL_END, "exec", "Another program"},
 };
 
 inline constexpr ValueName kBlackoutNames[] = {

@@ -44,7 +44,8 @@ const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint
 /// One host: a trace directory, or a loom of an ovni trace.
 struct NodeInfo {
   std::string name;
-  std::vector<PeerName> peers = {}; ///< by tid, then time
+  std::vector<PeerName> peers = {};     ///< by tid, then time
+  std::vector<std::string> chains = {}; ///< of --control: what each is called
 };
 
 /// A user mark type of an ovni stream (its PRV type is 100 + type), as stream.json declares it.

@@ -178,6 +178,7 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .end_ns = info.end_ns,
                  .to_wall_ns = info.to_wall_ns,
                  .peers = info.peers,
+                 .chains = info.chains,
                  .chunks = {}};
   uint64_t bytes = 0;
   for (const ChunkPath &chunk : *chunks) {

@@ -42,6 +42,7 @@ struct TraceInfo {
   std::map<uint16_t, Unwritten> unwritten; ///< by CPU
   bool write_failed = false;               ///< so a CPU without file need not have had nothing
   std::vector<PeerName> peers;             ///< by tid, then by time
+  std::vector<std::string> chains;         ///< of --control: what each is called
 };
 
 /// Whether a path looks like a trace directory: it holds a chunk file or a trace.json.

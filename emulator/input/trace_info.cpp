@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint64_t kVersion = 1;
 constexpr uint32_t kMaxCpus = UINT16_MAX;
+constexpr size_t kMaxChains = 255; // what a record can number
 /// Without those of the lists of threads and processes, which no reader of events needs.
 constexpr size_t kMaxValues = 4 << 20;
 
@@ -126,6 +127,22 @@ std::vector<PeerName> peers_of(const nlohmann::json &json) {
   return peers;
 }
 
+/// `control.chains`, a list of `name` and `text`.
+std::vector<std::string> names_of_chains(const nlohmann::json &json) {
+  std::vector<std::string> names;
+  const nlohmann::json control = object_of(json, "control");
+  const auto it = control.find("chains");
+  if (it == control.end() || !it->is_array())
+    return names;
+  for (const nlohmann::json &chain : *it) {
+    const std::string name = chain.is_object() ? text_of(chain, "name") : "";
+    names.push_back(!name.empty() || !chain.is_object() ? name : text_of(chain, "text"));
+    if (names.size() == kMaxChains)
+      break;
+  }
+  return names;
+}
+
 } // namespace
 
 const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time) {
@@ -178,7 +195,8 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .written = written_of(json),
                  .unwritten = unwritten_of(json),
                  .write_failed = object_of(json, "ended").contains("write_error"),
-                 .peers = peers_of(json)};
+                 .peers = peers_of(json),
+                 .chains = names_of_chains(json)};
   if (info.write_failed && number_of(json, "forgotten") == 0)
     info.begin_ns = time_of(json, "begin_ns");
   const nlohmann::json clock = object_of(json, "clock");

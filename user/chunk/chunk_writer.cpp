@@ -120,6 +120,8 @@ void ChunkWriter::life(const life_record &record) {
     return put(FTrace_EXT_exec, context, time, record.arg);
   case LIFE_EXIT:
     return put(FTrace_EXT_exit, context, time, record.arg);
+  case LIFE_REGION:
+    return put(FTrace_EXT_region, context, time, record.arg);
   case LIFE_SNAPSHOT:
     return put(FTrace_EXT_snapshot, context, time, record.arg);
   case LIFE_RENAME:

@@ -38,6 +38,9 @@ public:
   /// Ends the last chunk with trace_stop and hands it over. Nothing may follow.
   void finish(uint64_t time);
 
+  /// Who has the CPU is not known any more.
+  void forget_running() { running_.reset(); }
+
   uint64_t last_time() const { return last_time_; } ///< of the last record
   uint64_t records() const { return records_; }     ///< written so far, identities included
   uint64_t events() const {

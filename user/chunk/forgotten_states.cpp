@@ -3,6 +3,8 @@
 
 #include "emulator/format/code_kind.h"
 
+#include <ovnitrace/control.h>
+
 #include <algorithm>
 #include <new>
 #include <set>
@@ -38,6 +40,7 @@ private:
   void on_moved(const ftrace_record &record);
   void on_snapshot(const ftrace_record &record);
   void on_exec(const ftrace_record &record);
+  void on_region(const ftrace_record &record);
   void on_blackout_start(const ftrace_record &record);
   void on_blackout_end(const ftrace_record &record);
 
@@ -70,6 +73,7 @@ const std::array<ForgottenStates::Fold::Handler, 256> ForgottenStates::Fold::kHa
   all[FTrace_EXT_migrate] = &Fold::on_moved;
   all[FTrace_EXT_snapshot] = &Fold::on_snapshot;
   all[FTrace_EXT_exec] = &Fold::on_exec;
+  all[FTrace_EXT_region] = &Fold::on_region;
   all[FTrace_EVT_blackout_start] = &Fold::on_blackout_start;
   all[FTrace_EVT_blackout_end] = &Fold::on_blackout_end;
   return all;
@@ -210,6 +214,17 @@ void ForgottenStates::Fold::on_exec(const ftrace_record &record) {
   const auto before = to_.threads_.find(record.par2);
   if (before != to_.threads_.end() && before->second.pid == thread->pid)
     before->second.place(at, ThreadState::Dead, cpu_, 0);
+}
+
+/// What its threads do after the stop of a region is not recorded.
+void ForgottenStates::Fold::on_region(const ftrace_record &record) {
+  const Thread *thread = thread_of(record);
+  if (!thread || (record.par2 >> FTRACE_REGION_EVENT_SHIFT & 3) != CONTROL_STOP)
+    return;
+  const Moment at = moment(record);
+  for (auto &[tid, other] : to_.threads_)
+    if (record.par2 & FTRACE_REGION_THREAD ? tid == thread->tid : other.pid == thread->pid)
+      other.place(at, ThreadState::Unknown, FTRACE_SNAPSHOT_NO_CPU, 0);
 }
 
 void ForgottenStates::Fold::on_blackout_start(const ftrace_record &record) {

@@ -11,6 +11,7 @@
 #include "emulator/format/code_kind.h"
 #include "emulator/format/event_names.h"
 #include "user/cli/number_option.h"
+#include "user/control/places.h"
 #include "user/launch/signals.h"
 #include "user/net/endpoint.h"
 #include "user/record/record.h"
@@ -45,6 +46,7 @@ struct RecordArguments {
   RecordOptions options;
   std::string buffer = "jtn";
   std::string trigger;        ///< name of an event
+  std::string region;         ///< of --control: global or thread; empty: not given
   std::string compress = "0"; ///< level
 };
 
@@ -99,6 +101,40 @@ void add_target_options(CLI::App &app, RecordOptions &options) {
       ->type_name("TIME");
 }
 
+void add_control_options(CLI::App &app, RecordArguments &arguments) {
+  app.add_option("--control", arguments.options.control,
+                 "Trace only regions of the run: a chain of alarms, as "
+                 "start:enter_func:solve,stop:exit_func:solve; may be given again. Types of "
+                 "alarms: " +
+                     control::type_names() + " (docs/control.md)")
+      ->type_name("CHAIN")
+      ->allow_extra_args(false);
+  app.add_option("--region", arguments.region,
+                 "With --control: what starts and stops with an alarm: global: all threads of the "
+                 "process (default); thread: the thread that it fires for")
+      ->type_name("global|thread")
+      ->check(CLI::IsMember({"global", "thread"}));
+}
+
+/// Known before anything is loaded: the language, and that what is traced can have chains.
+void check_control(const RecordArguments &arguments, RecordOptions &options) {
+  options.region_by_thread = arguments.region == "thread";
+  if (options.control.empty()) {
+    if (!arguments.region.empty())
+      throw Error("--region goes with --control CHAIN", kExitUsage);
+    return;
+  }
+  const control::Plan plan = control::make_plan(options.control);
+  control::check_groups(plan);
+  control::check_possible(plan);
+  if (options.all)
+    throw Error("--control does not go with -a: chains are of processes. Name them with -p",
+                kExitUsage);
+  if (!options.families.has(FTRACE_FAMILY_TASK))
+    throw Error("--control needs the scheduler's events, which --filter leaves out: add +task",
+                kExitUsage);
+}
+
 void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
   app.add_option(
          "-b,--buffer", arguments.buffer,
@@ -106,9 +142,11 @@ void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
          "CPU in "
          "memory, saved at the end and on SIGUSR2; stop:SIZE: tracing stops when SIZE is recorded")
       ->type_name("KIND");
-  app.add_option("--trigger", arguments.trigger,
-                 "With --buffer cyc: save also when such an event is recorded, as "
-                 "task_deadline_miss (with --filter +server)")
+  app.add_option(
+         "--trigger", arguments.trigger,
+         "With --buffer cyc: save also when such an event is recorded, as "
+         "task_deadline_miss (with --filter +server); region_stop: when a region of --control "
+         "stops")
       ->type_name("EVENT");
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
              "With --trigger: how often it saves, at most (default 10)");
@@ -166,6 +204,7 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
       ->allow_extra_args(false);
   add_size(app, "-m,--ring-size", options.ring_bytes,
            "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default 8M)");
+  add_control_options(app, arguments);
   add_buffer_options(app, arguments);
   add_compress_option(app, arguments.compress);
   add_send_options(app, options);
@@ -265,6 +304,12 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
     options.trigger_saves = kDefaultTriggerSaves;
   if (options.buffer.kind != BufferKind::kCyc)
     throw Error("--trigger goes with --buffer cyc:SIZE", kExitUsage);
+  if (arguments.trigger == "region_stop") {
+    if (options.control.empty())
+      throw Error("--trigger region_stop goes with --control CHAIN", kExitUsage);
+    options.save_on_region_stop = true;
+    return;
+  }
   options.trigger = event_code(arguments.trigger);
   require_captured(arguments.trigger, options.trigger, options.families);
 }
@@ -277,6 +322,7 @@ RecordOptions checked(const RecordArguments &arguments) {
     throw Error("--probe is for user events, which --filter leaves out: add +user to it",
                 kExitUsage);
   check_send(options);
+  check_control(arguments, options);
   set_buffer(arguments, options);
   require_range("--ring-size", options.ring_bytes, kSmallestRing, kLargestRing);
   options.ring_bytes = std::bit_ceil(options.ring_bytes);
@@ -376,7 +422,7 @@ void check_places(const CLI::App &app, const std::vector<std::string> &command) 
         fmt::format("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
                     given.front()->get_name(), name),
         kExitUsage);
-  if (!command.empty() && name != "record")
+  if (!command.empty() && name != "record" && name != "control")
     throw Error(
         fmt::format("`{}` runs no program, and here is one after --: {}", name, command.front()),
         kExitUsage);

@@ -197,6 +197,13 @@ bool Plan::has_start() const {
                      [](const control_alarm &alarm) { return alarm.event == CONTROL_START; });
 }
 
+std::vector<std::pair<std::string, std::string>> Plan::descriptions() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const Chain &chain : chains)
+    all.emplace_back(chain.name, chain.text);
+  return all;
+}
+
 bool Plan::has(control_type type) const {
   return std::any_of(alarm_table.begin(), alarm_table.end(),
                      [type](const control_alarm &alarm) { return alarm.type == type; });
@@ -224,6 +231,14 @@ Plan make_plan(const std::vector<std::string> &chains) {
   compile(plan);
   link_waiters(plan);
   return plan;
+}
+
+void check_possible(const Plan &plan) {
+  for (size_t a = 0; a < plan.alarm_table.size(); a++)
+    if (type_of(control_type(plan.alarm_table[a].type))->source == Source::stepping)
+      fail_usage(plan.chains[plan.chain_of[a]].text, plan.alarms[a]->span,
+                 "icount, uniform and int3 need a tracer that stops the program at instructions, "
+                 "which this ovnitrace has not yet");
 }
 
 std::string label(const Chain &chain) {

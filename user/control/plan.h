@@ -5,6 +5,7 @@
 #include "user/control/grammar.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace::control {
@@ -21,6 +22,8 @@ struct Plan {
   std::vector<const Alarm *> alarms;      ///< what each of alarm_table stands for, in `chains`
   std::vector<uint32_t> chain_of;         ///< its chain
 
+  /// What the trace says of each chain: its name, which may be empty, and its text.
+  std::vector<std::pair<std::string, std::string>> descriptions() const;
   bool empty() const { return chains.empty(); }
   /// Whether there is an event that starts the region; without one it starts at once.
   bool has_start() const;
@@ -32,6 +35,9 @@ struct Plan {
 /// Reads the chains and checks them together: waitfor names another chain, none waits for itself,
 /// they are not too many. Throws Error with status 2 and a caret.
 Plan make_plan(const std::vector<std::string> &chains);
+
+/// Refuses what cannot be captured here, with the reason. Throws Error with status 2 and a caret.
+void check_possible(const Plan &plan);
 
 /// What the chain is called where it is shown: its name, or its text.
 std::string label(const Chain &chain);

@@ -40,19 +40,6 @@ struct EndElf {
 };
 using ElfHandle = std::unique_ptr<Elf, EndElf>;
 
-/// Whether it is worth showing to libelf, and cannot make it take memory without bounds.
-bool is_program(int fd) {
-  Elf64_Ehdr header;
-  constexpr int kNativeData = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-  if (pread(fd, &header, sizeof(header), 0) != ssize_t(sizeof(header)))
-    return false;
-  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == kNativeData &&
-         header.e_machine == kMachine && (header.e_type == ET_EXEC || header.e_type == ET_DYN) &&
-         header.e_shnum > 0 && header.e_shnum < kMostSections && header.e_phnum > 0 &&
-         header.e_phnum <= kMostSegments;
-}
-
 class Reader {
 public:
   Reader(int fd, Elf *elf) : fd_(fd), elf_(elf) {}
@@ -201,8 +188,20 @@ ElfFile Reader::read() {
 
 } // namespace
 
+bool is_native_program(int fd) {
+  Elf64_Ehdr header;
+  constexpr int kNativeData = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+  if (pread(fd, &header, sizeof(header), 0) != ssize_t(sizeof(header)))
+    return false;
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == kNativeData &&
+         header.e_machine == kMachine && (header.e_type == ET_EXEC || header.e_type == ET_DYN) &&
+         header.e_shnum > 0 && header.e_shnum < kMostSections && header.e_phnum > 0 &&
+         header.e_phnum <= kMostSegments;
+}
+
 std::optional<ElfFile> read_elf_file(int fd) {
-  if (!is_program(fd) || elf_version(EV_CURRENT) == EV_NONE)
+  if (!is_native_program(fd) || elf_version(EV_CURRENT) == EV_NONE)
     return {};
   ElfHandle elf(
       elf_begin(fd, ELF_C_READ, nullptr)); // read and not mapped: the file may shrink under us

@@ -18,6 +18,10 @@ struct ElfFile {
   uint64_t bytes_read = 0;   ///< of the file, about
 };
 
+/// Whether the file is a program or shared library of this machine's kind, and cannot make libelf
+/// take memory without bounds.
+bool is_native_program(int fd);
+
 /// Reads a program or shared library of this machine's kind; nothing if the file is anything else.
 /// The file is its owner's, who may have made it to harm us: all that it says is checked, and
 /// memory is bounded. `fd` is a regular file and stays the caller's.

@@ -76,25 +76,8 @@ void Finder::look_if_new(const std::string &path, UniqueFd fd) {
     look(path, std::move(fd), kMostFoundFiles);
 }
 
-/// As execvp() finds it. Empty: it finds none.
-std::string path_of(const std::string &program) {
-  const char *list = std::getenv("PATH");
-  const std::string path = list ? list : "";
-  if (program.find('/') != program.npos)
-    return program;
-  for (size_t at = 0; at <= path.size();) {
-    const size_t end = std::min(path.find(':', at), path.size());
-    const std::string directory = path.substr(at, end - at);
-    const std::string place = (directory.empty() ? "." : directory) + "/" + program;
-    if (open_program(place))
-      return place;
-    at = end + 1;
-  }
-  return {};
-}
-
 void Finder::look_at_program(const std::string &name, const Identity &identity) {
-  const std::string path = path_of(name);
+  const std::string path = path_of_program(name);
   if (look(path, open_program(path), kMostFoundFiles) == Looked::kEarlier) // by --probe
     if (const auto file = read_elf_file(open_program(path).get()))
       interpreter_ = file->interpreter;
@@ -121,6 +104,22 @@ void Finder::look_at_file(const std::string &path) {
 }
 
 } // namespace
+
+std::string path_of_program(const std::string &program) {
+  const char *list = std::getenv("PATH");
+  const std::string path = list ? list : "";
+  if (program.find('/') != program.npos)
+    return program;
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find(':', at), path.size());
+    const std::string directory = path.substr(at, end - at);
+    const std::string place = (directory.empty() ? "." : directory) + "/" + program;
+    if (open_program(place))
+      return place;
+    at = end + 1;
+  }
+  return {};
+}
 
 FoundProbes find_probes(const ProbeSearch &search) {
   Finder finder;

@@ -31,6 +31,9 @@ struct ProbeSearch {
   std::vector<std::string> files = {}; ///< to be looked at in any case (--probe)
 };
 
+/// The path at which execvp() finds a program. Empty: it finds none.
+std::string path_of_program(const std::string &program);
+
 struct FoundProbes {
   std::vector<ProbedFile> files;
   size_t left_out = 0; ///< files with probes beyond kMostFoundFiles

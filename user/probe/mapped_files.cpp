@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -51,7 +52,9 @@ std::vector<MappedFile> mapped_files(uint32_t pid) {
         !seen.insert(mapping.device + " " + mapping.inode).second)
       continue;
     if (UniqueFd fd = open_mapped(pid, mapping))
-      files.push_back({mapping.path, std::move(fd)});
+      files.push_back({mapping.path, std::move(fd),
+                       std::strtoull(mapping.range.c_str(), nullptr, 16),
+                       std::strtoull(mapping.offset.c_str(), nullptr, 16)});
   }
   return files;
 }

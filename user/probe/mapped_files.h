@@ -13,6 +13,8 @@ namespace ovnitrace {
 struct MappedFile {
   std::string path; ///< as the process sees it
   UniqueFd fd;
+  uint64_t address = 0; ///< where the first of its code is mapped
+  uint64_t offset = 0;  ///< of that in the file
 };
 
 /// The files that a process has mapped to execute, each once; none if it may not be looked at. The

@@ -117,6 +117,8 @@ void CpuStream::write(const Waiting &waiting) {
     return writer_.blackout_start(waiting.time, waiting.what);
   case Waiting::kBlackoutEnd:
     return writer_.blackout_end(waiting.time, waiting.lost, waiting.what);
+  case Waiting::kRegionStop:
+    return writer_.forget_running();
   }
 }
 

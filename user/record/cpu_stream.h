@@ -45,6 +45,8 @@ public:
   void settle(const volatile cpu_stage &stage, uint64_t settled);
 
   void add_life(const life_record &life) { add({Waiting::kLife, life.time, 0, {}, life}); }
+  /// From `time` (ns) on nothing is known of who has this CPU.
+  void add_region_stop(uint64_t time) { add({Waiting::kRegionStop, time, 0, {}, {}}); }
   void add_blackout(uint64_t start, uint64_t end, uint64_t lost, ftrace_blackout what);
 
   /// After detach: what is left in the staging area, then all that waits.
@@ -63,7 +65,7 @@ public:
 private:
   /// Something rare that waits for its turn in time.
   struct Waiting {
-    enum Kind { kLife, kBlackoutStart, kBlackoutEnd } kind;
+    enum Kind { kLife, kBlackoutStart, kBlackoutEnd, kRegionStop } kind;
     uint64_t time;
     uint64_t lost;
     ftrace_blackout what;

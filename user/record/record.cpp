@@ -5,6 +5,7 @@
 #include "emulator/base/human.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
+#include "user/control/plan.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
 #include "user/record/closing_report.h"
@@ -37,6 +38,8 @@ TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Ide
   trace.chunk_bytes = options.chunk_bytes;
   trace.buffer = options.buffer;
   trace.compress_level = options.compress_level;
+  trace.control = control::make_plan(options.control).descriptions();
+  trace.region_by_thread = options.region_by_thread;
   return trace;
 }
 
@@ -84,6 +87,7 @@ RecordResult record(const RecordOptions &options) {
     recording = std::make_unique<Recording>(options, traced, *target, std::move(trace));
     become(owner, runs_as.uid != owner.uid); // to signal the program
     recording->start(save_signal ? save_signal->file() : -1);
+    traced.listen(options.send.empty() ? target->place() : "");
     if (!traced.is_program() && !options.quiet)
       print_start(options, traced, *target);
   } catch (...) {

@@ -31,7 +31,10 @@ struct RecordOptions {
   uint64_t chunk_bytes = 0; ///< 0: to be chosen
   uint64_t spare_chunks =
       0; ///< on their way to the disk, beside the one that each CPU fills; 0: to be chosen
-  int compress_level = 0; ///< of zstd; 0: plain files
+  int compress_level = 0;           ///< of zstd; 0: plain files
+  std::vector<std::string> control; ///< chains; empty: all is recorded
+  bool region_by_thread = false;    ///< a region is a thread's, and not its process's
+  bool save_on_region_stop = false; ///< with a flight recorder: the trigger is that a region stops
   uint16_t trigger = 0; ///< with a flight recorder: saves when an event of this code comes; 0: none
   uint64_t trigger_saves = 0; ///< how often, at most
 };

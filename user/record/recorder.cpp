@@ -7,6 +7,7 @@
 #include "user/record/host.h"
 
 #include <fmt/core.h>
+#include <ovnitrace/control.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -153,11 +154,27 @@ void Recorder::read_life() {
 void Recorder::take_life(const life_record &record) {
   if (record.time > end_)
     return;
+  if (record.kind == LIFE_REGION) {
+    take_region(record);
+    return;
+  }
   if (registry_.learn(record))
     for (CpuStream &cpu : cpus_)
       cpu.expire(record.tid, record.time);
-  if (record.kind != LIFE_NAME && record.cpu < cpus_.size())
+  if (record.kind != LIFE_NAME && !record.outside && record.cpu < cpus_.size())
     cpus_[record.cpu].add_life(record);
+}
+
+/// After a stop nobody knows who has a CPU, until the next region.
+void Recorder::take_region(const life_record &record) {
+  const uint32_t event = record.arg >> FTRACE_REGION_EVENT_SHIFT & 3;
+  if (record.cpu < cpus_.size())
+    cpus_[record.cpu].add_life(record);
+  for (CpuStream &cpu : cpus_)
+    if (event == CONTROL_STOP)
+      cpu.add_region_stop(record.time);
+  if (on_region_ && (event == CONTROL_START || event == CONTROL_STOP))
+    on_region_(event == CONTROL_START);
 }
 
 uint64_t Recorder::skipped_runs_now() const {

@@ -8,6 +8,7 @@
 #include "user/record/cpu_stream.h"
 
 #include <atomic>
+#include <functional>
 #include <latch>
 #include <thread>
 #include <vector>
@@ -41,6 +42,9 @@ public:
   /// After Capture::detach(): reads what is left in rings and staging areas and ends every file.
   void finish();
 
+  /// Called on the recorder's thread when a region starts (true) or stops. Before start().
+  void on_region(std::function<void(bool starts)> call) { on_region_ = std::move(call); }
+
   // After finish():
   const ThreadRegistry &threads() const { return registry_; }
   const std::vector<CpuCount> &counts() const { return counts_; }
@@ -54,6 +58,7 @@ private:
   void look();
   void read_life();
   void take_life(const life_record &record);
+  void take_region(const life_record &record);
   void notice_losses_somewhere();
   uint64_t skipped_runs_now() const;
   void notice_lost_families();
@@ -71,6 +76,7 @@ private:
   int epoll_ = -1;
   int stop_event_ = -1;
   int flush_event_ = -1;
+  std::function<void(bool starts)> on_region_;
   std::atomic<uint64_t> flushes_wanted_{0}, flushes_done_{0};
   std::latch started_{1};
   std::thread thread_;

@@ -39,6 +39,11 @@ void Recording::start(int save_signal) {
         save_signal, [this] { save(); }, [this](CaptureRequests::Request why) { stop_early(why); });
   if (has_limit)
     requests_->stop_in(options_.duration);
+  if (options_.save_on_region_stop)
+    recorder_.on_region([this](bool starts) {
+      if (!starts && region_saves_++ < options_.trigger_saves)
+        requests_->ask(CaptureRequests::kSave);
+    });
   recorder_.start();
 }
 

@@ -52,6 +52,7 @@ private:
   bool ended_ = false;
   std::string stopped_early_; ///< why tracing stopped while the program went on; empty: it did not
   unsigned saves_ = 0;
+  uint64_t region_saves_ = 0; ///< asked for by the stops of regions
   bool reported_triggers_spent_ = false;
   std::optional<CaptureRequests> requests_; ///< of a flight recorder or a limit
 };

@@ -204,6 +204,13 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
     json["attached_pids"] = trace.attached_pids;
     json["with_children"] = trace.with_children;
   }
+  if (!trace.control.empty()) {
+    Json chains = Json::array();
+    for (const auto &[name, text] : trace.control)
+      chains.push_back({{"name", name}, {"text", text}});
+    json["control"] = {{"region", trace.region_by_thread ? "thread" : "global"},
+                       {"chains", chains}};
+  }
   json["ended"] = ending_of(trace);
   if (trace.end)
     json["end_ns"] = trace.end;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -28,6 +29,9 @@ struct TraceDescription {
   int compress_level = 0;     ///< 0: plain files
   uint64_t begin = 0;         ///< ns, CLOCK_MONOTONIC
   int64_t offset_to_wall = 0; ///< ns to add to get CLOCK_REALTIME
+
+  std::vector<std::pair<std::string, std::string>> control; ///< chains: name and text
+  bool region_by_thread = false;
 
   bool finished = false;
   uint64_t end = 0; ///< ns

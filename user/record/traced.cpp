@@ -22,6 +22,8 @@ CaptureParameters capture_parameters(const RecordOptions &options) {
           .transitions = options.families.has(FTRACE_FAMILY_TASK),
           .targets = options.pids,
           .only_targets = !options.children,
+          .regions = !options.control.empty(),
+          .region_by_thread = options.region_by_thread,
           .ring_bytes = options.ring_bytes};
 }
 
@@ -64,8 +66,31 @@ void Traced::attach() {
   end_if_signalled();
   attach_families();
   end_if_signalled();
+  attach_control();
   if (options_.all || !options_.pids.empty())
     capture_.snapshot();
+  if (controller_ && !is_program()) {
+    controller_->start();
+    controller_->begin_living();
+  }
+}
+
+void Traced::attach_control() {
+  if (options_.control.empty())
+    return;
+  raise_file_limit(kMostProbedFiles);
+  controller_.emplace(control::make_plan(options_.control), capture_, options_.region_by_thread);
+  controller_->attach(is_program() ? options_.command[0] : "", runs_as_, options_.pids);
+  end_if_signalled();
+}
+
+void Traced::listen(const std::string &directory) {
+  if (!controller_)
+    return;
+  std::vector<uint32_t> pids = options_.pids;
+  if (program_)
+    pids.push_back(uint32_t(program_->pid()));
+  controller_->listen(directory, pids, owner_.uid);
 }
 
 /// What the kernel lacks for a family is reported, and the rest of it captured.
@@ -116,6 +141,8 @@ void Traced::start_program() {
   capture_.follow_children_of_caller(true);
   program_.emplace(options_.command, runs_as_);
   capture_.follow_children_of_caller(false);
+  if (controller_)
+    controller_->start();
 }
 
 void Traced::open_gate() {
@@ -136,6 +163,8 @@ Traced::End Traced::wait() {
 }
 
 void Traced::detach() {
+  if (controller_)
+    controller_->detach();
   if (families_)
     families_->detach();
   capture_.detach();

@@ -5,6 +5,7 @@
 #include "emulator/base/identity.h"
 #include "user/bpf/capture.h"
 #include "user/bpf/family_capture.h"
+#include "user/control/controller.h"
 #include "user/launch/process_watch.h"
 #include "user/launch/program.h"
 #include "user/launch/signals.h"
@@ -36,6 +37,9 @@ public:
   /// The program is a child now, traced from its first instant, and waits for open_gate(). Nothing
   /// if none is to run. Throws Error.
   void start_program();
+  /// `ovnitrace ctl` finds this capture: in `directory`, unless that is empty, and by the
+  /// processes.
+  void listen(const std::string &directory);
   /// The program may go on.
   void open_gate();
   /// Until the program or the processes have ended, a signal came or the time was over.
@@ -56,14 +60,16 @@ public:
 
 private:
   void attach_families();
+  void attach_control();
   std::vector<ProbedFile> find_user_probes();
 
   const RecordOptions &options_;
   const Identity &owner_, &runs_as_;
   std::optional<StopSignals> signals_; ///< without a program
   Capture capture_;
-  std::deque<ProcessWatch> processes_;    ///< options.pids
-  std::optional<FamilyCapture> families_; ///< with families beyond the scheduler's
+  std::deque<ProcessWatch> processes_;            ///< options.pids
+  std::optional<FamilyCapture> families_;         ///< with families beyond the scheduler's
+  std::optional<control::Controller> controller_; ///< with options.control
   std::optional<Program> program_;
 };
 

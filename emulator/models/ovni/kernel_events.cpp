@@ -3,6 +3,7 @@
 #include "emulator/models/ovni/ovni.h"
 
 #include <fmt/format.h>
+#include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
 
 namespace ovnitrace::ovni_model_parts {
@@ -174,6 +175,19 @@ void blackout_end(ModelContext &ctx, const Event &event) {
     ctx.system.set_blackout(event.cpu, Blackout::none);
 }
 
+/// Outside a region nothing is recorded, and so nothing is known.
+void region(ModelContext &ctx, const Event &event) {
+  const bool of_thread = event.par2 & FTRACE_REGION_THREAD;
+  if ((event.par2 >> FTRACE_REGION_EVENT_SHIFT & 3) != CONTROL_STOP)
+    return;
+  const ThreadInfo &info = ctx.system.catalog().threads[event.thread];
+  ctx.system.known().for_each([&](uint32_t t) {
+    const ThreadInfo &other = ctx.system.catalog().threads[t];
+    if (of_thread ? t == event.thread : other.node == info.node && other.pid == info.pid)
+      put(ctx, t, ThreadState::Unknown, kNone);
+  });
+}
+
 } // namespace
 
 std::vector<EventDef> kernel_events() {
@@ -193,6 +207,7 @@ std::vector<EventDef> kernel_events() {
       {FTrace_EXT_snapshot, snapshot, "state and CPU before the capture: Unknown to any"},
       {FTrace_EXT_state, state,
        "state and CPU at the start of a chunk, or of what is kept: Unknown to any"},
+      {FTrace_EXT_region, region, "a region stops: its threads become Unknown"},
       {FTrace_EVT_blackout_start, blackout_start,
        "events are being lost: threads not Running on another CPU become Unknown", false},
       {FTrace_EVT_blackout_end, blackout_end,

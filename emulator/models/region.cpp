@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The regions of --control: which chain's region a thread is recorded in.
+#include "emulator/models/registry.h"
+
+#include <fmt/format.h>
+#include <ovnitrace/control.h>
+#include <ovnitrace/ftrace_codes.h>
+
+#include <map>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr int64_t kNoChain = CONTROL_CHAINS + 1; ///< started by no chain
+
+struct Open {
+  /// By node and process, or node and thread where a region is a thread's: the value of a region
+  /// that is open.
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> values;
+  bool by_thread = false;
+  ChannelId channel = kNone;
+};
+
+std::pair<uint32_t, uint32_t> key_of(const ModelContext &ctx, const Open &open, uint32_t thread) {
+  const ThreadInfo &info = ctx.system.catalog().threads[thread];
+  return {info.node, open.by_thread ? info.tid : info.pid};
+}
+
+void set(ModelContext &ctx, uint32_t thread, int64_t value) {
+  ctx.system.channels().set(std::any_cast<Open>(&ctx.state)->channel, thread, value);
+}
+
+int64_t value_of(uint32_t par2) {
+  const uint32_t chain = par2 >> FTRACE_REGION_CHAIN_SHIFT & 0xff;
+  return chain ? int64_t(chain) : kNoChain;
+}
+
+void region(ModelContext &ctx, const Event &event) {
+  Open &open = *std::any_cast<Open>(&ctx.state);
+  const uint32_t what = event.par2 >> FTRACE_REGION_EVENT_SHIFT & 3;
+  open.by_thread = event.par2 & FTRACE_REGION_THREAD;
+  const auto key = key_of(ctx, open, event.thread);
+  if (what == CONTROL_START) {
+    open.values[key] = value_of(event.par2);
+    set(ctx, event.thread, open.values[key]);
+  } else if (what == CONTROL_STOP) {
+    open.values.erase(key);
+    const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
+    for (uint32_t t = 0; t < threads.size(); t++)
+      if (key_of(ctx, open, t) == key)
+        set(ctx, t, 0);
+  }
+}
+
+/// The thread is there, and what it does is recorded.
+void seen(ModelContext &ctx, const Event &event) {
+  const Open &open = *std::any_cast<Open>(&ctx.state);
+  const auto at = open.values.find(key_of(ctx, open, event.thread));
+  if (at != open.values.end())
+    set(ctx, event.thread, at->second);
+}
+
+void ended(ModelContext &ctx, const Event &event) {
+  set(ctx, event.thread, 0);
+}
+
+/// The names of the chains are those of the first trace that has some.
+void start(ModelContext &ctx) {
+  ChannelDef def = {.name = "region",
+                    .label = "Region of --control",
+                    .none = "Not recorded, or no region",
+                    .idle = "Idle",
+                    .thread_type = 480,
+                    .cpu_type = 480,
+                    .cpu_track = Track::running};
+  for (const NodeInfo &node : ctx.system.catalog().nodes) {
+    if (!def.values.empty())
+      break;
+    for (const std::string &chain : node.chains)
+      def.values.push_back({int64_t(def.values.size()) + 1, chain});
+  }
+  def.values.push_back({kNoChain, "Started by no chain"});
+  Open open;
+  open.channel = ctx.system.channels().declare(std::move(def));
+  ctx.state = std::move(open);
+}
+
+} // namespace
+
+Model region_model() {
+  return {
+      "region",
+      "regions of --control",
+      {},
+      {
+          {FTrace_EXT_region, region,
+           "start: the chain's number on the thread; stop: 0 on the threads of the process, or on "
+           "the thread with --region thread"},
+          {FTrace_EXT_snapshot, seen, "the thread is in the region of its process"},
+          {FTrace_EVT_task_create, seen, "the same"},
+          {FTrace_EVT_task_dispatch, seen, "the same"},
+          {FTrace_EVT_task_end, ended, "0"},
+      },
+      start,
+  };
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Regions of --control in real captures: where they start and stop, against what the program logged
+// about itself, and what is recorded in them.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+namespace ovnitrace::test {
+
+namespace {
+
+/// A line of the program: it was there then.
+struct Mark {
+  std::string name;
+  uint32_t tid = 0;
+  uint64_t time = 0; ///< ns, CLOCK_MONOTONIC
+};
+
+std::vector<Mark> marks_of(const std::string &out) {
+  std::vector<Mark> marks;
+  std::istringstream lines(out);
+  for (Mark mark; lines >> mark.name >> mark.tid >> mark.time;)
+    marks.push_back(mark);
+  return marks;
+}
+
+struct Region {
+  uint32_t tid = 0;                      ///< who started it
+  uint64_t start = 0, stop = UINT64_MAX; ///< ns, CLOCK_MONOTONIC
+  std::string started_by, stopped_by;    ///< types of alarms
+};
+
+} // namespace
+
+class Control : public CaptureTest {
+protected:
+  /// Records the test program, which does `steps`.
+  void capture(const std::vector<std::string> &chains, const std::vector<std::string> &steps,
+               std::vector<std::string> options = {}) {
+    for (const std::string &chain : chains)
+      options.insert(options.end(), {"--control", chain});
+    std::vector<std::string> program = {installed("regions")};
+    program.insert(program.end(), steps.begin(), steps.end());
+    const Outcome outcome = record(program, options);
+    error_ = outcome.err;
+    marks_ = marks_of(outcome.out);
+    events_ = dump(trace());
+    begin_ = read_trace_json(trace()).begin;
+  }
+
+  std::vector<Region> regions() const {
+    std::vector<Region> regions;
+    for (const DumpEvent &event : events_) {
+      if (event.event != "EXT_region")
+        continue;
+      if (event.detail("event") == "start") {
+        regions.push_back({event.tid, begin_ + event.time, UINT64_MAX, event.detail("alarm"), ""});
+      } else if (!regions.empty() && event.detail("event") == "stop") {
+        regions.back().stop = begin_ + event.time;
+        regions.back().stopped_by = event.detail("alarm");
+      }
+    }
+    return regions;
+  }
+
+  /// The n-th time that the program was at a mark.
+  uint64_t mark(const std::string &name, size_t n = 0) const {
+    for (const Mark &mark : marks_)
+      if (mark.name == name && n-- == 0)
+        return mark.time;
+    ADD_FAILURE() << "the program was not at " << name;
+    return 0;
+  }
+
+  /// Nothing is recorded outside regions, and in them something is.
+  void expect_events_in_regions() const {
+    const std::vector<Region> all = regions();
+    for (const DumpEvent &event : events_) {
+      if (event.event == "trace_start" || event.event == "trace_stop" ||
+          event.event == "EXT_region")
+        continue;
+      const uint64_t time = begin_ + event.time;
+      EXPECT_TRUE(std::any_of(
+          all.begin(), all.end(),
+          [&](const Region &region) { return region.start <= time && time <= region.stop; }))
+          << event.event << " at " << event.time;
+    }
+  }
+
+  std::vector<DumpEvent> events_;
+  std::vector<Mark> marks_;
+  std::string error_;
+  uint64_t begin_ = 0;
+};
+
+TEST_F(Control, AFunctionFromItsEntryToItsExit) {
+  capture({"start:enter_func:foo,stop:exit_func:foo"}, {"bar", "foo", "boo"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_GT(all[0].start, mark("bar"));
+  EXPECT_LT(all[0].start, mark("foo"));
+  EXPECT_GT(all[0].stop, mark("foo") + 1'000'000) << "it sleeps for a millisecond";
+  EXPECT_LT(all[0].stop, mark("boo"));
+  EXPECT_EQ(all[0].started_by, "enter_func");
+  EXPECT_EQ(all[0].stopped_by, "exit_func");
+  expect_events_in_regions();
+}
+
+/// The alarms of the table, each started by what the program then logs, and stopped by bar.
+TEST_F(Control, EachMarkerStartsARegion) {
+  struct Case {
+    const char *alarm, *step, *other, *type;
+  };
+  const Case kCases[] = {
+      {"ssc:11223344", "ssc", "ssc_other", "ssc"},
+      {"magic:7.9", "magic", "magic_other", "magic"},
+      {"cpuid:5", "cpuid", "boo", "cpuid"},
+      {"itext:0f1f8044332211", "itext", "boo", "itext"},
+      {"isa-extension:SSE4", "crc", "boo", "isa-extension"},
+      {"isa-category:X87_ALU", "x87", "boo", "isa-category"},
+      {"address:foo", "foo", "boo", "address"},
+      {"pcontrol:roi", "pcontrol=roi", "pcontrol=other", "pcontrol"},
+  };
+  for (const Case &one : kCases) {
+    SCOPED_TRACE(one.alarm);
+    if (exists(trace()))
+      std::system(("rm -rf " + trace()).c_str());
+    capture({std::string("start:") + one.alarm + ",stop:enter_func:bar"},
+            {one.other, "wait=2", one.step, "wait=2", "bar", "wait=2"});
+    const std::vector<Region> all = regions();
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_GT(all[0].start, mark("wait"));
+    EXPECT_LT(all[0].start, mark("wait", 1));
+    EXPECT_GT(all[0].stop, mark("wait", 1) + 2'000'000);
+    EXPECT_LT(all[0].stop, mark("bar"));
+    EXPECT_EQ(all[0].started_by, one.type);
+    expect_events_in_regions();
+  }
+}
+
+TEST_F(Control, AnExitIsThatOfTheOutermostCall) {
+  capture({"start:enter_func:recursive,stop:exit_func:recursive"}, {"recursive", "wait=2"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_LT(all[0].start, mark("recursive_enter"));
+  EXPECT_GT(all[0].stop, mark("recursive_leave", 3));
+  EXPECT_LT(all[0].stop, mark("wait"));
+}
+
+TEST_F(Control, AnExitThatALongjmpSkippedIsForgotten) {
+  capture({"start:exit_func:jumps", "precond:enter_func:bar,start:exit_func:foo"},
+          {"jumps", "jumps", "bar", "foo", "wait=2"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_GT(all[0].start, mark("foo"));
+  EXPECT_LT(all[0].start, mark("wait"));
+}
+
+TEST_F(Control, ChainsThatWaitAndRepeat) {
+  capture(
+      {"precond:address:foo,precond:address:bar,repeat:2,name:c1", "start:address:boo,waitfor:c1"},
+      {"boo", "foo", "bar", "boo", "foo", "boo", "bar", "boo", "wait=2"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_GT(all[0].start, mark("bar", 1));
+  EXPECT_LT(all[0].start, mark("boo", 3));
+}
+
+TEST_F(Control, CountsAreOfEachThreadOrOfAll) {
+  capture({"start:enter_func:foo:count3:global,stop:enter_func:bar"},
+          {"threads=4:foo", "bar", "wait=2"});
+  ASSERT_EQ(regions().size(), 1u);
+  std::system(("rm -rf " + trace()).c_str());
+  capture({"start:enter_func:foo:count2"}, {"threads=4:foo", "foo", "foo", "wait=2"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u) << "each thread calls it once, the main thread twice";
+  EXPECT_GT(all[0].start, mark("foo", 4));
+}
+
+TEST_F(Control, OnlyTheThreadThatIsMeant) {
+  capture({"start:enter_func:foo:tid0,stop:enter_func:bar:tid0"},
+          {"threads=2:foo", "foo", "threads=2:bar", "bar", "wait=2"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_GT(all[0].start, mark("foo", 1));
+  EXPECT_GT(all[0].stop, mark("bar", 1));
+}
+
+TEST_F(Control, EveryThreadHasItsTrueStateFromTheStart) {
+  capture({"start:enter_func:foo,stop:exit_func:foo"}, {"threads=1:foo"});
+  std::set<uint32_t> shown;
+  uint32_t inside = 0;
+  for (const DumpEvent &event : events_) {
+    if (event.event == "EXT_region" && event.detail("event") == "start")
+      inside = event.tid;
+    if (event.event != "EXT_snapshot")
+      continue;
+    EXPECT_TRUE(shown.insert(event.tid).second);
+    EXPECT_EQ(event.detail("state"), event.tid == inside ? "running" : "paused");
+  }
+  EXPECT_EQ(shown.size(), 2u) << "the one that calls foo, and the main thread that waits for it";
+}
+
+TEST_F(Control, ARegionOfAThreadHasNoOther) {
+  capture({"start:enter_func:foo"}, {"threads=3:foo", "wait=2"}, {"--region", "thread"});
+  std::set<uint32_t> started, seen;
+  for (const DumpEvent &event : events_)
+    if (event.event == "EXT_region")
+      started.insert(event.tid);
+    else if (event.tid)
+      seen.insert(event.tid);
+  EXPECT_EQ(started.size(), 3u);
+  EXPECT_EQ(seen, started);
+}
+
+TEST_F(Control, AThousandRegionsNoneTooFewAndNoneTooMany) {
+  capture({"start:enter_func:foo,stop:enter_func:bar,repeat"}, {"many=1000"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1000u);
+  for (size_t n = 0; n < all.size(); n++) {
+    EXPECT_LT(all[n].start, mark("foo", n));
+    EXPECT_LT(all[n].stop, mark("bar", n));
+    if (n > 0) {
+      EXPECT_GT(all[n].start, mark("bar", n - 1));
+    }
+  }
+  expect_events_in_regions();
+}
+
+TEST_F(Control, ALibraryThatIsOpenedLater) {
+  capture({"start:enter_func:zlibCompileFlags"}, {"wait=2", "dlopen=libz.so.1:zlibCompileFlags"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_GT(all[0].start, mark("wait"));
+  EXPECT_LT(all[0].start, mark("dlopen"));
+}
+
+TEST_F(Control, AChildHasChainsOfItsOwn) {
+  capture({"start:enter_func:foo,stop:exit_func:foo"}, {"foo", "fork=foo", "foo"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_NE(all[0].tid, all[1].tid);
+}
+
+TEST_F(Control, AProgramThatAnotherOneExecutes) {
+  const Outcome outcome = record({"/bin/sh", "-c", "exec " + installed("regions") + " foo wait=2"},
+                                 {"--control", "start:enter_func:foo,stop:exit_func:foo"});
+  events_ = dump(trace());
+  marks_ = marks_of(outcome.out);
+  begin_ = read_trace_json(trace()).begin;
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_LT(all[0].start, mark("foo"));
+  EXPECT_NE(outcome.err.find("armed when"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Control, WithoutAStartAllIsRecordedUntilTheStop) {
+  capture({"stop:enter_func:foo"}, {"wait=2", "foo", "wait=2"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].started_by, "begin");
+  EXPECT_LT(all[0].start, mark("wait"));
+  EXPECT_LT(all[0].stop, mark("foo"));
+}
+
+TEST_F(Control, ATimeout) {
+  capture({"start:timeout:1,stop:enter_func:bar"}, {"wait=1500", "bar"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_GT(all[0].start, begin_ + 1'000'000'000);
+  EXPECT_LT(all[0].stop, mark("bar"));
+}
+
+TEST_F(Control, TheUserStartsAndStops) {
+  Process capture(record_command(trace(), {"sleep", "60"},
+                                 {"--control", "start:interactive:bcast,stop:interactive:bcast"}));
+  const auto ctl = [&](const std::string &what) {
+    return run({.argv = {ovnitrace(), "ctl", trace(), what}});
+  };
+  eventually([&] { return ctl("status").status() == 0; }, "the capture listens");
+  EXPECT_NE(ctl("status").out.find("in no region"), std::string::npos);
+  EXPECT_EQ(ctl("stop").status(), 1) << "nothing waits for it";
+  EXPECT_EQ(ctl("start").status(), 0);
+  EXPECT_NE(ctl("status").out.find("in a region"), std::string::npos);
+  EXPECT_EQ(ctl("stop").status(), 0);
+  EXPECT_NE(ctl("status").out.find("in no region"), std::string::npos);
+  capture.signal(SIGTERM);
+  capture.wait();
+  events_ = dump(trace());
+  begin_ = read_trace_json(trace()).begin;
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].started_by, "interactive");
+  EXPECT_LT(all[0].stop, UINT64_MAX);
+  EXPECT_FALSE(exists(trace() + "/control.sock"));
+}
+
+TEST_F(Control, BadInputEndsBeforeTheProgramRuns) {
+  const std::vector<std::vector<std::string>> kWrong = {
+      {"--control", "start:adress:foo"},
+      {"--control", "start:address:foo,waitfor:none"},
+      {"--control", "start:isa-extension:NONE"},
+      {"--control", "start:int3", "-a"},
+      {"--region", "thread"},
+      {"--control", "start:address:foo", "--trigger", "region_stop"},
+  };
+  for (const auto &options : kWrong) {
+    const Outcome outcome = run(record_command(trace(), {installed("regions"), "foo"}, options));
+    EXPECT_EQ(outcome.status(), 2) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_FALSE(exists(trace()));
+  }
+}
+
+} // namespace ovnitrace::test

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A program with phases for --control: functions, markers and an MPI_Pcontrol, each of which logs
+// on standard output when it was there, in ns of CLOCK_MONOTONIC: "name tid ns". The arguments say
+// what is done, in their order; wait_ms sleeps so long.
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <csetjmp>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+uint64_t now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_nsec);
+}
+
+void log(const char *what) {
+  printf("%s %ld %llu\n", what, syscall(SYS_gettid), (unsigned long long)now());
+  fflush(stdout);
+}
+
+void nap(long ms) {
+  timespec t = {ms / 1000, ms % 1000 * 1'000'000};
+  nanosleep(&t, nullptr);
+}
+
+jmp_buf out;
+
+} // namespace
+
+extern "C" {
+
+__attribute__((noipa)) void foo() {
+  log("foo");
+  nap(1);
+}
+
+__attribute__((noipa)) void bar() {
+  log("bar");
+  nap(1);
+}
+
+__attribute__((noipa)) void boo() {
+  log("boo");
+  nap(1);
+}
+
+/// Calls itself; the outermost call ends last.
+__attribute__((noipa)) void recursive(int depth) {
+  log("recursive_enter");
+  nap(1);
+  if (depth > 0)
+    recursive(depth - 1);
+  log("recursive_leave");
+}
+
+__attribute__((noipa)) void jumps() {
+  nap(1);
+  longjmp(out, 1);
+}
+
+__attribute__((noipa)) int MPI_Pcontrol(const int level, ...) {
+  asm volatile("" ::: "memory");
+  return level + 1;
+}
+}
+
+namespace demo {
+struct Solver {
+  __attribute__((noipa)) void step(int n) {
+    log("solver_int");
+    nap(n);
+  }
+  __attribute__((noipa)) void step(double n) {
+    log("solver_double");
+    nap(long(n));
+  }
+};
+} // namespace demo
+
+namespace {
+
+void markers(const std::string &what) {
+#if defined(__x86_64__)
+  if (what == "ssc") {
+    asm volatile("mov $0x11223344, %%ebx\n .byte 0x64, 0x67, 0x90" ::: "rbx");
+    log("ssc");
+  } else if (what == "ssc_other") {
+    asm volatile("mov $0x55, %%ebx\n .byte 0x64, 0x67, 0x90" ::: "rbx");
+  } else if (what == "magic" || what == "magic_other") {
+    asm volatile("xchg %%bx, %%bx" ::"a"(4ul), "b"(7ul), "c"(what == "magic" ? 9ul : 8ul));
+    log(what.c_str());
+  } else if (what == "cpuid") {
+    unsigned a = 0x4711 | 5 << 16, b, c = 0, d;
+    asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    log("cpuid");
+  } else if (what == "itext") {
+    asm volatile(".byte 0x0f, 0x1f, 0x80, 0x44, 0x33, 0x22, 0x11"); // a nop of its own
+    log("itext");
+  } else if (what == "crc") {
+    unsigned a = 1;
+    asm volatile("crc32l %0, %0" : "+r"(a));
+    log("crc");
+  } else if (what == "x87") {
+    double a = 1;
+    asm volatile("fsin" : "+t"(a));
+    log("x87");
+  } else if (what == "int3") {
+    asm volatile("int3");
+    log("int3");
+  }
+#endif
+}
+
+void do_one(const std::string &what);
+
+void in_threads(const std::string &what, int count) {
+  std::vector<std::thread> threads;
+  for (int n = 0; n < count; n++)
+    threads.emplace_back([&] { do_one(what); });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void do_one(const std::string &what) {
+  const size_t equals = what.find('=');
+  const std::string word = what.substr(0, equals);
+  const std::string value = equals == what.npos ? "" : what.substr(equals + 1);
+  if (word == "foo")
+    foo();
+  else if (word == "bar")
+    bar();
+  else if (word == "boo")
+    boo();
+  else if (word == "recursive")
+    recursive(3);
+  else if (word == "jumps" && !setjmp(out))
+    jumps();
+  else if (word == "solver_int")
+    demo::Solver().step(1);
+  else if (word == "solver_double")
+    demo::Solver().step(1.0);
+  else if (word == "pcontrol")
+    MPI_Pcontrol(1, value.c_str()), log("pcontrol");
+  else if (word == "wait")
+    log("wait"), nap(atol(value.c_str()));
+  else if (word == "many")
+    for (long n = atol(value.c_str()); n > 0; n--)
+      foo(), nap(1), bar(), nap(1);
+  else if (word == "threads") // threads=N:WHAT
+    in_threads(value.substr(value.find(':') + 1), atoi(value.c_str()));
+  else if (word == "fork") {
+    const pid_t child = fork();
+    if (child == 0) {
+      do_one(value);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  } else if (word == "dlopen") { // dlopen=LIBRARY:FUNCTION
+    const size_t colon = value.find(':');
+    void *library = dlopen(value.substr(0, colon).c_str(), RTLD_NOW);
+    auto function =
+        library ? reinterpret_cast<int (*)(int)>(dlsym(library, value.substr(colon + 1).c_str()))
+                : nullptr;
+    if (!function)
+      exit(3);
+    function(1);
+    log("dlopen");
+  } else {
+    markers(word);
+  }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  for (int n = 1; n < argc; n++)
+    do_one(argv[n]);
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/control/controller.h"
+
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
+
+#include <bpf/bpf.h>
+#include <fmt/core.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace ovnitrace::control {
+
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000; // ns
+
+ProgramOptions program_options(const Plan &plan, bool region_by_thread) {
+  ProgramOptions options;
+  options.region_by_thread = region_by_thread;
+  options.holds = plan.has(Source::probe) || plan.has(Source::return_probe);
+  return options;
+}
+
+SharedMaps shared_maps(const Capture &capture) {
+  return {capture.threads_map(), capture.regions_map(), capture.life_fd(), capture.life_lost_map()};
+}
+
+/// What this thread keeps when the process becomes another user.
+void raise_kept_capabilities() {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  if (syscall(SYS_capget, &header, data) != 0)
+    return;
+  for (__user_cap_data_struct &half : data)
+    half.effective = half.permitted;
+  syscall(SYS_capset, &header, data);
+}
+
+/// The threads or processes that are keys of a map.
+std::vector<uint32_t> keys_of(int map) {
+  std::vector<uint32_t> keys;
+  uint32_t key = 0, next = 0;
+  for (bool first = true; bpf_map_get_next_key(map, first ? nullptr : &key, &next) == 0;
+       first = false)
+    keys.push_back(key = next);
+  return keys;
+}
+
+} // namespace
+
+Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread)
+    : plan_(std::move(plan)), capture_(capture), region_by_thread_(region_by_thread),
+      programs_(plan_, shared_maps(capture), program_options(plan_, region_by_thread)),
+      arming_(plan_, &programs_, [](const std::string &line) { print_text(line); }),
+      messages_(programs_.messages_fd(), Programs::kMessageBytes),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!wake_)
+    throw ovnitrace::Error(fmt::format("--control: cannot wait: {}", std::strerror(errno)));
+}
+
+Controller::~Controller() {
+  if (!thread_.joinable())
+    return;
+  ending_ = true;
+  eventfd_write(wake_.get(), 1);
+  thread_.join();
+}
+
+void Controller::attach(const std::string &program, const Identity &identity,
+                        const std::vector<uint32_t> &pids) {
+  programs_.attach();
+  if (!program.empty())
+    arming_.look_at_program(program, identity);
+  for (uint32_t pid : pids)
+    arming_.look_at_process(pid);
+  const bool later = arming_.has_loader() || program.empty();
+  if (arming_.missing() && !later) {
+    arming_.report_missing("the program loads no libraries");
+    throw ovnitrace::Error("--control: an alarm can never hit", kExitUsage);
+  }
+  arming_.report_missing("it is armed when something that has it is loaded");
+}
+
+void Controller::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void Controller::listen(const std::string &directory, const std::vector<uint32_t> &pids,
+                        uid_t owner) {
+  socket_owner_ = std::make_unique<CtlSocket>(directory, pids, owner);
+  socket_ = socket_owner_.get();
+  eventfd_write(wake_.get(), 1);
+}
+
+void Controller::detach() {
+  ending_ = true;
+  eventfd_write(wake_.get(), 1);
+  if (thread_.joinable())
+    thread_.join();
+  if (const uint64_t skipped = programs_.skipped_runs())
+    print("--control: {} hits of alarms were skipped by the kernel", skipped);
+  programs_.detach();
+  arming_.report_missing("nothing had it until the end");
+  if (const uint64_t full = programs_.full())
+    print("--control: {} threads had no chains: there were too many at a time", full);
+  if (const uint64_t lost = programs_.messages_lost())
+    print("--control: {} messages were lost: timeouts or libraries were missed", lost);
+}
+
+int Controller::patience() const {
+  constexpr int kLook = 1000; // ms
+  if (timers_.empty())
+    return kLook;
+  const uint64_t now = monotonic_ns(), due = timers_.top().time;
+  return due <= now ? 0 : int(std::min<uint64_t>((due - now) / kMillisecond + 1, kLook));
+}
+
+void Controller::run() {
+  sigset_t all;
+  sigfillset(&all); // they are the main thread's
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  prctl(PR_SET_KEEPCAPS, 1);
+  while (!ending_) {
+    CtlSocket *const socket = socket_;
+    std::vector<pollfd> files = {{wake_.get(), POLLIN, 0}, {programs_.messages_fd(), POLLIN, 0}};
+    if (socket)
+      for (int fd : socket->files())
+        files.push_back({fd, POLLIN, 0});
+    poll(files.data(), files.size(), patience());
+    eventfd_t ignored;
+    eventfd_read(wake_.get(), &ignored);
+    raise_kept_capabilities();
+    try {
+      take_messages();
+      fire_timers();
+      for (size_t n = 2; n < files.size(); n++)
+        if (files[n].revents)
+          socket->serve(files[n].fd,
+                        [this](const std::string &command) { return answer(command); });
+    } catch (const std::exception &error) {
+      print("--control: {}", error.what());
+    }
+  }
+  take_messages(); // a process that is held must go on
+}
+
+void Controller::take_messages() {
+  messages_.drain(messages_.produced(), [this](const void *message, size_t bytes) {
+    if (bytes == sizeof(control_message))
+      take(*static_cast<const control_message *>(message));
+  });
+}
+
+void Controller::take(const control_message &message) {
+  switch (message.kind) {
+  case CONTROL_ARMED:
+    timers_.push({message.time + plan_.alarm_table.at(message.alarm).value, message.pid,
+                  message.tid, message.alarm});
+    return;
+  case CONTROL_VISIT:
+    programs_.visit(message);
+    return;
+  case CONTROL_LIBRARY:
+  case CONTROL_IMAGE:
+    try {
+      if (!ending_)
+        arming_.look_at_process(message.pid);
+    } catch (const std::exception &error) {
+      print("--control: {}", error.what());
+    }
+    kill(pid_t(message.pid), SIGCONT);
+    return;
+  }
+}
+
+void Controller::fire_timers() {
+  const uint64_t now = monotonic_ns();
+  while (!timers_.empty() && timers_.top().time <= now) {
+    const Timer timer = timers_.top();
+    timers_.pop();
+    if (timer.tid)
+      programs_.hit(timer.pid, timer.tid, 1ull << timer.alarm);
+    else
+      hit_all(timer.pid, 1ull << timer.alarm);
+  }
+}
+
+/// Threads of a process, or, 0, of all.
+void Controller::hit_all(uint32_t pid, uint64_t alarms) {
+  for (uint32_t tid : keys_of(programs_.threads_map())) {
+    control_thread thread;
+    if (bpf_map_lookup_elem(programs_.threads_map(), &tid, &thread) == 0 &&
+        (!pid || thread.pid == pid))
+      programs_.hit(thread.pid, tid, alarms);
+  }
+}
+
+/// How many threads fired.
+uint32_t Controller::hit_everywhere(uint64_t alarms) {
+  uint32_t fired = 0;
+  for (uint32_t tid : keys_of(programs_.threads_map())) {
+    control_thread thread;
+    if (bpf_map_lookup_elem(programs_.threads_map(), &tid, &thread) == 0)
+      fired += programs_.hit(thread.pid, tid, alarms).fired != 0;
+  }
+  return fired;
+}
+
+std::string Controller::status() const {
+  std::string text;
+  for (uint32_t tid : keys_of(programs_.threads_map())) {
+    control_thread thread;
+    if (bpf_map_lookup_elem(programs_.threads_map(), &tid, &thread) != 0)
+      continue;
+    const uint32_t id = region_by_thread_ ? tid : thread.pid;
+    if (!region_by_thread_ && tid != thread.pid)
+      continue;
+    uint64_t since = 0;
+    bpf_map_lookup_elem(capture_.regions_map(), &id, &since);
+    text += fmt::format(
+        "{} {}: {}\n", region_by_thread_ ? "thread" : "process", id,
+        since ? fmt::format("in a region since {:.3f} s", double(monotonic_ns() - since) / 1e9)
+              : "in no region");
+  }
+  return text.empty() ? "no thread is traced\n" : text;
+}
+
+std::string Controller::answer(const std::string &command) {
+  if (command == "status")
+    return "ok\n" + status();
+  uint64_t alarms = 0;
+  for (size_t a = 0; a < plan_.alarm_table.size(); a++)
+    if (plan_.alarm_table[a].type == CONTROL_INTERACTIVE &&
+        (plan_.alarm_table[a].event == CONTROL_STOP) == (command == "stop"))
+      alarms |= 1ull << a;
+  if (command != "start" && command != "stop")
+    return "error\nunknown command: start, stop or status\n";
+  if (!alarms)
+    return fmt::format("error\nno chain has an alarm {}:interactive\n", command);
+  const uint32_t fired = hit_everywhere(alarms);
+  take_messages(); // what the regions are to record, before the user goes on
+  return fired ? "ok\n" : fmt::format("error\nno thread waits for {}:interactive now\n", command);
+}
+
+} // namespace ovnitrace::control

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The loader's part of --control while a capture runs.
+#pragma once
+
+#include "emulator/base/identity.h"
+#include "emulator/base/unique_fd.h"
+#include "user/bpf/capture.h"
+#include "user/control/arming.h"
+#include "user/control/ctl_socket.h"
+#include "user/control/plan.h"
+#include "user/control/programs.h"
+#include "user/ring/ring_buffer.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace ovnitrace::control {
+
+/// What the BPF programs cannot do: find and probe code that is loaded later, wait for a time,
+/// listen to the user. A thread of its own, which keeps the right to set probes when the process
+/// gives its rights up.
+class Controller {
+public:
+  /// Loads the programs. `capture` outlives it. Throws Error.
+  Controller(Plan plan, const Capture &capture, bool region_by_thread);
+  ~Controller();
+  Controller(const Controller &) = delete;
+  Controller &operator=(const Controller &) = delete;
+
+  /// After Capture::attach(). Looks at `program` (empty: none), which will run as `identity`, or at
+  /// the processes `pids`, and arms. Throws Error.
+  void attach(const std::string &program, const Identity &identity,
+              const std::vector<uint32_t> &pids);
+  /// After the program was forked, before it executes anything.
+  void start();
+  /// After Capture::snapshot(): the threads that are alive have chains.
+  void begin_living() { programs_.begin_living(); }
+  /// From now on `ovnitrace ctl` is listened to: by the directory, if it is not empty, and by
+  /// `pids`.
+  void listen(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner);
+  /// No alarm hits any more. Says which never could.
+  void detach();
+
+  const Plan &plan() const { return plan_; }
+
+private:
+  struct Timer {
+    uint64_t time; ///< ns
+    uint32_t pid, tid, alarm;
+    bool operator>(const Timer &other) const { return time > other.time; }
+  };
+
+  void run();
+  void take_messages();
+  void take(const control_message &message);
+  void fire_timers();
+  void hit_all(uint32_t pid, uint64_t alarms);
+  uint32_t hit_everywhere(uint64_t alarms);
+  std::string answer(const std::string &command);
+  std::string status() const;
+  int patience() const;
+
+  const Plan plan_;
+  const Capture &capture_;
+  const bool region_by_thread_;
+  Programs programs_;
+  Arming arming_;
+  RingBuffer messages_;
+  UniqueFd wake_;
+  std::atomic<bool> ending_ = false;
+  std::atomic<CtlSocket *> socket_ = nullptr;
+  std::unique_ptr<CtlSocket> socket_owner_;
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<Timer>> timers_;
+  std::thread thread_;
+};
+
+} // namespace ovnitrace::control

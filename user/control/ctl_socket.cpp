@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/control/ctl_socket.h"
+
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
+#include "emulator/base/printable.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+namespace ovnitrace::control {
+
+namespace {
+
+constexpr const char *kName = "control.sock";
+constexpr size_t kMostCommand = 64;
+constexpr int kPatience = 200;          // ms: of a caller that says nothing, the capture goes on
+constexpr int kAnswerPatience = 10'000; // ms
+
+struct Address {
+  sockaddr_un un = {};
+  socklen_t size = 0;
+};
+
+/// By way of the directory's descriptor, as a path may be longer than an address.
+Address in_directory(int directory) {
+  Address address;
+  address.un.sun_family = AF_UNIX;
+  const std::string path = fmt::format("/proc/self/fd/{}/{}", directory, kName);
+  path.copy(address.un.sun_path, sizeof(address.un.sun_path) - 1);
+  address.size = sizeof(address.un);
+  return address;
+}
+
+/// In no file system: it is gone when the capture is.
+Address of_process(const std::string &pid) {
+  Address address;
+  address.un.sun_family = AF_UNIX;
+  const std::string name = "ovnitrace-control-" + pid;
+  name.copy(address.un.sun_path + 1, sizeof(address.un.sun_path) - 2);
+  address.size = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return address;
+}
+
+UniqueFd new_socket() {
+  return UniqueFd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+}
+
+const sockaddr *of(const Address &address) {
+  return reinterpret_cast<const sockaddr *>(&address.un);
+}
+
+bool wait_for(int fd, short what, int ms) {
+  pollfd file = {fd, what, 0};
+  return poll(&file, 1, ms) > 0;
+}
+
+std::string read_all(int fd, size_t most, int patience, char end) {
+  std::string text;
+  while (text.size() < most && (!end || text.find(end) == text.npos) &&
+         wait_for(fd, POLLIN, patience)) {
+    char bytes[512];
+    const ssize_t got = read(fd, bytes, sizeof(bytes));
+    if (got <= 0)
+      break;
+    text.append(bytes, size_t(got));
+  }
+  return text;
+}
+
+} // namespace
+
+CtlSocket::CtlSocket(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner)
+    : owner_(owner) {
+  constexpr int kCallers = 8;
+  const auto listen_at = [&](const Address &address, const std::string &what) {
+    UniqueFd fd = new_socket();
+    if (!fd || bind(fd.get(), of(address), address.size) != 0 || ::listen(fd.get(), kCallers) != 0)
+      print("ovnitrace ctl cannot reach this capture by {}: {}", what, std::strerror(errno));
+    else
+      add(std::move(fd));
+  };
+  if (!directory.empty()) {
+    directory_ = UniqueFd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    unlinkat(directory_.get(), kName, 0); // of a capture that was killed
+    listen_at(in_directory(directory_.get()), directory);
+    fchmodat(directory_.get(), kName, 0600, 0);
+  }
+  for (uint32_t pid : pids)
+    listen_at(of_process(std::to_string(pid)), fmt::format("process {}", pid));
+}
+
+CtlSocket::~CtlSocket() {
+  if (directory_)
+    unlinkat(directory_.get(), kName, 0);
+}
+
+void CtlSocket::add(UniqueFd fd) {
+  numbers_.push_back(fd.get());
+  fds_.push_back(std::move(fd));
+}
+
+void CtlSocket::serve(int file, const std::function<std::string(const std::string &)> &answer) {
+  const UniqueFd caller(accept4(file, nullptr, nullptr, SOCK_CLOEXEC));
+  ucred who = {};
+  socklen_t size = sizeof(who);
+  if (!caller || getsockopt(caller.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
+    return;
+  std::string text = "error\nonly the owner of the capture and root may control it\n";
+  if (who.uid == owner_ || who.uid == 0) {
+    std::string command = read_all(caller.get(), kMostCommand, kPatience, '\n');
+    command = command.substr(0, command.find('\n'));
+    text = answer(command);
+  }
+  if (wait_for(caller.get(), POLLOUT, kPatience))
+    (void)!send(caller.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+std::string ask(const std::string &where, const std::string &command) {
+  constexpr size_t kMostAnswer = 16 << 20;
+  const bool is_pid =
+      where.find_first_not_of("0123456789") == where.npos && access(where.c_str(), F_OK) != 0;
+  UniqueFd directory;
+  if (!is_pid && !(directory = UniqueFd(open(where.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC))))
+    throw ovnitrace::Error(fmt::format("ctl {}: {}", where, std::strerror(errno)));
+  const Address address = is_pid ? of_process(where) : in_directory(directory.get());
+  const UniqueFd fd = new_socket();
+  if (!fd || connect(fd.get(), of(address), address.size) != 0)
+    throw ovnitrace::Error(fmt::format("ctl {}: no capture with --control listens there: {}", where,
+                                       std::strerror(errno)));
+  const std::string line = command + "\n";
+  if (send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL) != ssize_t(line.size()))
+    throw ovnitrace::Error(fmt::format("ctl {}: {}", where, std::strerror(errno)));
+  const std::string text = read_all(fd.get(), kMostAnswer, kAnswerPatience, 0);
+  const size_t first = text.find('\n');
+  const std::string rest = first == text.npos ? "" : text.substr(first + 1);
+  if (!text.starts_with("ok\n"))
+    throw ovnitrace::Error(fmt::format(
+        "ctl {} {}: {}", where, command,
+        rest.empty() ? "the capture has ended" : printable_line(rest.substr(0, rest.find('\n')))));
+  return rest;
+}
+
+} // namespace ovnitrace::control

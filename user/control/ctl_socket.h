@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How `ovnitrace ctl` speaks with a capture.
+#pragma once
+
+#include "emulator/base/unique_fd.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace ovnitrace::control {
+
+/// The listening side: a UNIX socket in the trace directory, and one by the number of each traced
+/// process. Only for `owner` and root.
+class CtlSocket {
+public:
+  /// `directory` empty: none there. What cannot be made is reported, and left out.
+  CtlSocket(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner);
+  ~CtlSocket();
+  CtlSocket(const CtlSocket &) = delete;
+  CtlSocket &operator=(const CtlSocket &) = delete;
+
+  const std::vector<int> &files() const { return numbers_; } ///< to be polled
+  /// Takes one caller: reads its line, sends what `answer` makes of it. Waits a moment at most.
+  void serve(int file, const std::function<std::string(const std::string &)> &answer);
+
+private:
+  void add(UniqueFd fd);
+
+  std::vector<UniqueFd> fds_;
+  std::vector<int> numbers_;
+  UniqueFd directory_;
+  const uid_t owner_;
+};
+
+/// The calling side: `where` is a trace directory or the number of a process. The answer's lines
+/// after the first, which says whether it was done: throws Error with them if not.
+std::string ask(const std::string &where, const std::string &command);
+
+} // namespace ovnitrace::control

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/control/image.h"
+
+#include "user/probe/elf_file.h"
+#include "user/probe/regular_file.h"
+
+#include <fmt/core.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace ovnitrace::control {
+
+namespace {
+
+constexpr uint64_t kMostBytes = 1u << 30; // of the sections that are looked into
+constexpr size_t kMostFunctions = 4 << 20;
+constexpr size_t kMostName = 1 << 14;
+
+struct EndElf {
+  void operator()(Elf *elf) const { elf_end(elf); }
+};
+using ElfHandle = std::unique_ptr<Elf, EndElf>;
+
+ElfHandle open_elf(int fd) {
+  if (!is_native_program(fd) || elf_version(EV_CURRENT) == EV_NONE)
+    return nullptr;
+  return ElfHandle(elf_begin(fd, ELF_C_READ, nullptr));
+}
+
+class Reader {
+public:
+  Reader(Image &image, Elf *elf) : image_(image), elf_(elf) {}
+  void read_segments();
+  void read_sections(bool code);
+  std::string build_id() const { return build_id_; }
+
+private:
+  Elf_Data *data_of(Elf_Scn *section, const GElf_Shdr &header);
+  void read_code(Elf_Scn *section, const GElf_Shdr &header);
+  void read_symbols(Elf_Scn *section, const GElf_Shdr &header);
+  void read_notes(Elf_Scn *section, const GElf_Shdr &header);
+
+  Image &image_;
+  Elf *const elf_;
+  uint64_t bytes_left_ = kMostBytes;
+  std::string build_id_; ///< hexadecimal
+};
+
+void Reader::read_segments() {
+  size_t count = 0;
+  GElf_Ehdr header;
+  if (elf_getphdrnum(elf_, &count) != 0 || !gelf_getehdr(elf_, &header))
+    return;
+  image_.fixed = header.e_type == ET_EXEC;
+  image_.base = UINT64_MAX;
+  for (size_t n = 0; n < count; n++) {
+    GElf_Phdr segment;
+    if (!gelf_getphdr(elf_, int(n), &segment))
+      continue;
+    image_.has_interpreter |= segment.p_type == PT_INTERP;
+    if (segment.p_type == PT_LOAD)
+      image_.base = std::min<uint64_t>(image_.base, segment.p_vaddr & ~uint64_t(0xfff));
+  }
+}
+
+Elf_Data *Reader::data_of(Elf_Scn *section, const GElf_Shdr &header) {
+  if (header.sh_size > bytes_left_ || header.sh_type == SHT_NOBITS ||
+      (header.sh_flags & SHF_COMPRESSED))
+    return nullptr;
+  bytes_left_ -= header.sh_size;
+  Elf_Data *data = elf_getdata(section, nullptr);
+  return data && data->d_buf ? data : nullptr;
+}
+
+void Reader::read_code(Elf_Scn *section, const GElf_Shdr &header) {
+  Elf_Data *data = data_of(section, header);
+  if (!data || header.sh_offset > INT64_MAX - header.sh_size ||
+      header.sh_addr > UINT64_MAX - header.sh_size)
+    return;
+  const auto *bytes = static_cast<const uint8_t *>(data->d_buf);
+  image_.code.push_back({header.sh_addr, header.sh_offset, {bytes, bytes + data->d_size}});
+}
+
+void Reader::read_symbols(Elf_Scn *section, const GElf_Shdr &header) {
+  Elf_Data *data = data_of(section, header);
+  if (!data || header.sh_entsize == 0)
+    return;
+  const size_t count = header.sh_size / header.sh_entsize;
+  for (size_t n = 0; n < count && image_.functions.size() < kMostFunctions; n++) {
+    GElf_Sym symbol;
+    if (!gelf_getsym(data, int(n), &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
+        symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0)
+      continue;
+    const char *name = elf_strptr(elf_, header.sh_link, symbol.st_name);
+    if (name && *name && strnlen(name, kMostName) < kMostName)
+      image_.functions.push_back({name, symbol.st_value});
+  }
+}
+
+void Reader::read_notes(Elf_Scn *section, const GElf_Shdr &header) {
+  Elf_Data *data = data_of(section, header);
+  GElf_Nhdr note;
+  size_t name = 0, body = 0;
+  for (size_t at = 0; data && (at = gelf_getnote(data, at, &note, &name, &body)) > 0;) {
+    const char *bytes = static_cast<const char *>(data->d_buf);
+    if (note.n_type != NT_GNU_BUILD_ID || note.n_descsz > 64 ||
+        std::string_view(bytes + name, note.n_namesz) != std::string_view("GNU\0", 4))
+      continue;
+    build_id_.clear();
+    for (size_t n = 0; n < note.n_descsz; n++)
+      build_id_ += fmt::format("{:02x}", uint8_t(bytes[body + n]));
+  }
+}
+
+void Reader::read_sections(bool code) {
+  for (Elf_Scn *section = nullptr; (section = elf_nextscn(elf_, section));) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(section, &header))
+      continue;
+    if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
+      read_symbols(section, header);
+    else if (header.sh_type == SHT_NOTE && code)
+      read_notes(section, header);
+    else if (code && (header.sh_flags & SHF_EXECINSTR))
+      read_code(section, header);
+  }
+}
+
+/// /usr/lib/debug/.build-id/xx/rest.debug, as distributions and objcopy have it.
+void read_debug_file(Image &image, const std::string &build_id) {
+  if (build_id.size() < 4)
+    return;
+  const UniqueFd fd = open_regular(fmt::format("/usr/lib/debug/.build-id/{}/{}.debug",
+                                               build_id.substr(0, 2), build_id.substr(2)));
+  if (!fd)
+    return;
+  if (const ElfHandle elf = open_elf(fd.get()))
+    Reader(image, elf.get()).read_sections(false);
+}
+
+} // namespace
+
+std::optional<uint64_t> Image::offset_of(uint64_t address) const {
+  for (const Code &part : code)
+    if (address >= part.address && address - part.address < part.bytes.size())
+      return part.offset + (address - part.address);
+  return {};
+}
+
+std::string_view Image::bytes_at(uint64_t address, size_t most) const {
+  for (const Code &part : code)
+    if (address >= part.address && address - part.address < part.bytes.size())
+      return std::string_view(reinterpret_cast<const char *>(part.bytes.data()), part.bytes.size())
+          .substr(address - part.address, most);
+  return {};
+}
+
+std::optional<Image> read_image(const std::string &path, int fd) {
+  const ElfHandle elf = open_elf(fd);
+  if (!elf || elf_kind(elf.get()) != ELF_K_ELF)
+    return {};
+  Image image;
+  image.path = path;
+  Reader reader(image, elf.get());
+  reader.read_segments();
+  reader.read_sections(true);
+  read_debug_file(image, reader.build_id());
+  return image;
+}
+
+} // namespace ovnitrace::control

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where in a file the alarms of a plan are to be probed.
+#pragma once
+
+#include "user/control/image.h"
+#include "user/control/plan.h"
+#include "user/control/programs.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ovnitrace::control {
+
+struct Places {
+  std::map<ProbeKind, std::vector<UprobeAt>> probes; ///< by offset, each once
+  std::vector<uint32_t> found;    ///< by alarm: at how many places of the file it may hit
+  std::vector<std::string> notes; ///< overloads, instructions that cannot be probed: in words
+};
+
+/// Of one file. `bias`: what is added to its addresses where it is loaded, if that is known; then
+/// 0xADDRESS can be found in a file that is loaded anywhere.
+Places find_places(const Plan &plan, const Image &image, std::optional<uint64_t> bias = {});
+
+/// What does not depend on a file: that groups of instructions exist. Throws Error with status 2
+/// and a caret.
+void check_groups(const Plan &plan);
+
+} // namespace ovnitrace::control

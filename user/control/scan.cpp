@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/control/scan.h"
+
+#include <Zydis/Zydis.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+namespace ovnitrace::control {
+
+namespace {
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char &c : out)
+    c = c == '-' ? '_' : char(toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// The number of a group by its name; -1: there is none.
+int group_of(control_type type, std::string_view name) {
+  const std::string wanted = upper(name);
+  if (type == CONTROL_ISA_EXTENSION) {
+    for (int n = 1; n <= ZYDIS_ISA_EXT_MAX_VALUE; n++)
+      if (upper(ZydisISAExtGetString(ZydisISAExt(n))) == wanted)
+        return n;
+    return -1;
+  }
+  for (int n = 1; n <= ZYDIS_CATEGORY_MAX_VALUE; n++)
+    if (upper(ZydisCategoryGetString(ZydisInstructionCategory(n))) == wanted)
+      return n;
+  return -1;
+}
+
+ZydisDecoder make_decoder() {
+  ZydisDecoder decoder;
+  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  return decoder;
+}
+
+bool decode(const ZydisDecoder &decoder, std::string_view bytes, ZydisDecodedInstruction &out) {
+  return ZYAN_SUCCESS(
+      ZydisDecoderDecodeInstruction(&decoder, nullptr, bytes.data(), bytes.size(), &out));
+}
+
+/// What one alarm looks for.
+struct Wanted {
+  uint64_t bit;
+  control_type type;
+  uint64_t value;
+  int group = -1;
+  std::string bytes = {}; ///< itext
+};
+
+std::string bytes_of(std::string_view hex) {
+  if (hex.starts_with("0x") || hex.starts_with("0X"))
+    hex.remove_prefix(2);
+  std::string bytes;
+  for (size_t n = 0; n + 1 < hex.size(); n += 2)
+    bytes += char(std::stoi(std::string(hex.substr(n, 2)), nullptr, 16));
+  return bytes;
+}
+
+std::vector<Wanted> wanted_of(const Plan &plan) {
+  std::vector<Wanted> all;
+  for (size_t a = 0; a < plan.alarm_table.size(); a++) {
+    const control_alarm &alarm = plan.alarm_table[a];
+    Wanted wanted = {1ull << a, control_type(alarm.type), alarm.value};
+    switch (wanted.type) {
+    case CONTROL_ITEXT:
+      wanted.bytes = bytes_of(plan.alarms[a]->value);
+      break;
+    case CONTROL_ISA_EXTENSION:
+    case CONTROL_ISA_CATEGORY:
+      wanted.group = group_of(wanted.type, plan.alarms[a]->value);
+      break;
+    case CONTROL_SSC:
+    case CONTROL_MAGIC:
+    case CONTROL_CPUID:
+      break;
+    default:
+      continue;
+    }
+    all.push_back(std::move(wanted));
+  }
+  return all;
+}
+
+constexpr size_t kMovEbx = 5; // bytes of `mov ebx, imm32`
+
+bool is_ssc(std::string_view bytes, uint64_t value) {
+  uint32_t immediate;
+  if (bytes.size() < kMovEbx + 3 || bytes[0] != '\xbb' ||
+      bytes.substr(kMovEbx, 3) != std::string_view("\x64\x67\x90", 3))
+    return false;
+  std::memcpy(&immediate, bytes.data() + 1, sizeof(immediate));
+  return immediate == value;
+}
+
+/// Whether the instruction at the start of `bytes` is one; of ssc, the first of its two.
+bool fits(const Wanted &wanted, const ZydisDecodedInstruction &instruction,
+          std::string_view bytes) {
+  switch (wanted.type) {
+  case CONTROL_SSC:
+    return is_ssc(bytes, wanted.value);
+  case CONTROL_ITEXT:
+    return instruction.length == wanted.bytes.size() && bytes.starts_with(wanted.bytes);
+  case CONTROL_ISA_EXTENSION:
+    return instruction.meta.isa_ext == wanted.group;
+  case CONTROL_ISA_CATEGORY:
+    return instruction.meta.category == wanted.group;
+  case CONTROL_MAGIC:
+    return bytes.starts_with("\x66\x87\xdb") || bytes.starts_with("\x87\xdb");
+  case CONTROL_CPUID:
+    return instruction.mnemonic == ZYDIS_MNEMONIC_CPUID;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+bool is_group(control_type type, std::string_view name) {
+  return group_of(type, name) >= 0;
+}
+
+std::string group_names(control_type type) {
+  std::string names;
+  const int most =
+      type == CONTROL_ISA_EXTENSION ? int(ZYDIS_ISA_EXT_MAX_VALUE) : int(ZYDIS_CATEGORY_MAX_VALUE);
+  for (int n = 1; n <= most; n++)
+    names += (names.empty() ? "" : ", ") +
+             std::string(type == CONTROL_ISA_EXTENSION
+                             ? ZydisISAExtGetString(ZydisISAExt(n))
+                             : ZydisCategoryGetString(ZydisInstructionCategory(n)));
+  return names;
+}
+
+/// arch/x86/kernel/uprobes.c: is_prefix_bad(), good_insns_64, good_2byte_insns. What is refused
+/// there is refused here first, as a probe that is set before the file is executed would silently
+/// never hit.
+std::string why_no_probe(std::string_view bytes) {
+  static const ZydisDecoder decoder = make_decoder();
+  ZydisDecodedInstruction instruction;
+  if (!decode(decoder, bytes, instruction))
+    return "it is no instruction";
+  for (size_t n = 0; n < instruction.raw.prefix_count; n++)
+    switch (instruction.raw.prefixes[n].value) {
+    case 0xf0:
+    case 0x26:
+    case 0x2e:
+    case 0x36:
+    case 0x3e:
+      return "it has a prefix (lock, es, cs, ss or ds) that the kernel's probes cannot step over";
+    }
+  switch (instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_INT3:
+    return "a probe on int3 makes the program loop for ever: use the alarm int3";
+  case ZYDIS_MNEMONIC_SYSCALL:
+  case ZYDIS_MNEMONIC_SYSENTER:
+    return "a probe on a system call swallows the instruction after it";
+  case ZYDIS_MNEMONIC_INT:
+  case ZYDIS_MNEMONIC_INT1:
+  case ZYDIS_MNEMONIC_HLT:
+  case ZYDIS_MNEMONIC_CLI:
+  case ZYDIS_MNEMONIC_STI:
+  case ZYDIS_MNEMONIC_IRET:
+  case ZYDIS_MNEMONIC_IRETD:
+  case ZYDIS_MNEMONIC_IRETQ:
+  case ZYDIS_MNEMONIC_IN:
+  case ZYDIS_MNEMONIC_OUT:
+    return "the kernel puts no probe on instructions of its own or for devices";
+  default:
+    return "";
+  }
+}
+
+std::vector<Marker> scan(const Plan &plan, const Image &image) {
+  const ZydisDecoder decoder = make_decoder();
+  const std::vector<Wanted> wanted = wanted_of(plan);
+  std::vector<Marker> markers;
+  if (wanted.empty())
+    return markers;
+  for (const Code &part : image.code) {
+    const std::string_view all(reinterpret_cast<const char *>(part.bytes.data()),
+                               part.bytes.size());
+    ZydisDecodedInstruction instruction;
+    for (size_t at = 0; at < all.size();) {
+      const std::string_view bytes = all.substr(at);
+      if (!decode(decoder, bytes, instruction)) {
+        at++; // data in between
+        continue;
+      }
+      for (const Wanted &one : wanted)
+        if (fits(one, instruction, bytes))
+          markers.push_back({part.address + at + (one.type == CONTROL_SSC ? kMovEbx : 0), one.bit});
+      at += instruction.length;
+    }
+  }
+  std::sort(markers.begin(), markers.end(),
+            [](const Marker &a, const Marker &b) { return a.address < b.address; });
+  return markers;
+}
+
+} // namespace ovnitrace::control

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Instructions of a program, decoded: where alarms can hit, and where the kernel can put a probe.
+#pragma once
+
+#include "user/control/image.h"
+#include "user/control/plan.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ovnitrace::control {
+
+/// Whether there is a group of instructions of that name, XED's or Zydis's. `type`: isa-extension
+/// or isa-category.
+bool is_group(control_type type, std::string_view name);
+/// All names of groups, for messages.
+std::string group_names(control_type type);
+
+/// Why the kernel cannot put a probe on the instruction that starts with these bytes, in words;
+/// empty: it can.
+std::string why_no_probe(std::string_view bytes);
+
+/// An address of the image, and the alarms that may hit there, a bit each.
+struct Marker {
+  uint64_t address = 0;
+  uint64_t alarms = 0;
+};
+
+/// Where the image has what alarms of the types ssc, itext, isa-extension, isa-category, magic and
+/// cpuid look for. One look at all of its code, from the start of each section; by address.
+std::vector<Marker> scan(const Plan &plan, const Image &image);
+
+} // namespace ovnitrace::control
