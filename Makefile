@@ -8,6 +8,7 @@
 #   make test           install what is missing, build, run every test
 #   make check          run the unit tests: no root, under a minute once built; T='Name*' runs a part
 #   make e2e            run the captures end to end, as root; T='Name*' runs a part
+#   make browser        run the report page in a headless Chromium; T='Name*' runs a part
 #   make fuzz           run each parser under libFuzzer; SECONDS=60 for each, T=name for one
 #   make test-kernels   run a part of the captures on other kernels, in QEMU
 #   make bench          measure capture and conversion, as ratios within one run
@@ -72,6 +73,7 @@ USER_SRC := $(filter-out user/main.cpp,$(call find,user,*.cpp))
 LIB_SRC := $(call find,user/lib,*.c)
 UNIT_SRC := $(call find,tests/unit,*.cpp) $(call find,tests/unit,*.c)
 E2E_SRC := $(call find,tests/e2e,*.cpp)
+BROWSER_SRC := $(call find,tests/browser,*.cpp)
 LINKED := $(patsubst tests/linked/%.cpp,$(B)/tests/programs/%,$(call find,tests/linked,*.cpp))
 PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp)) \
   $(LINKED:%=%_static) $(LINKED:%=%_shared)
@@ -87,11 +89,11 @@ ZSTD := $(shell echo '\#include <zstd.h>' | $(CC) -E -xc - >/dev/null 2>&1 && ec
 LIB_LIBS := $(ZSTD) -lpthread
 
 .PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean \
-  help check e2e fuzz format lint
+  help check e2e browser fuzz format lint
 all: $(B)/ovnitrace lib
 lib: $(B)/libovnitrace.a $(B)/$(SO)
 emulator: $(B)/ovnitrace-emu
-test-programs: $(PROGRAMS) $(B)/tests/unit_tests $(B)/tests/e2e_tests
+test-programs: $(PROGRAMS) $(B)/tests/unit_tests $(B)/tests/e2e_tests $(B)/tests/browser_tests
 fuzzers: $(FUZZERS)
 benches: $(BENCHES)
 
@@ -117,6 +119,8 @@ $(B)/tests/unit_tests: $(call objects,$(UNIT_SRC) $(USER_SRC)) $(B)/libemulator.
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ -lgtest_main -lgtest $(USER_LIBS) $(LIB_LIBS)
 
 $(B)/tests/e2e_tests: $(call objects,$(E2E_SRC)) $(B)/libemulator.a
+$(B)/tests/browser_tests: $(call objects,$(BROWSER_SRC)) $(B)/libemulator.a
+$(B)/tests/e2e_tests $(B)/tests/browser_tests:
 	@echo "  LINK     $@"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ -lgtest_main -lgtest $(EMULATOR_LIBS)
@@ -180,7 +184,7 @@ PCH_tests := gtest/gtest.h fmt/format.h filesystem fstream functional map memory
 PCH_cli := CLI/App.hpp CLI/Config.hpp CLI/Formatter.hpp fmt/format.h memory string vector
 # GCC 12 warns about its own std::string there (its bug 105651).
 PCH_FLAGS := -Winvalid-pch -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
-TEST_OBJECTS := $(call objects,$(filter %.cpp,$(UNIT_SRC) $(E2E_SRC)))
+TEST_OBJECTS := $(call objects,$(filter %.cpp,$(UNIT_SRC) $(E2E_SRC) $(BROWSER_SRC)))
 CLI_OBJECTS := $(call objects,$(shell grep -lr '<CLI/' emulator user --include=*.cpp))
 $(TEST_OBJECTS): $(B)/pch/tests.h.gch
 $(TEST_OBJECTS): PCH = -include $(B)/pch/tests.h $(PCH_FLAGS)
@@ -232,6 +236,9 @@ check: $(B)/tests/unit_tests
 
 e2e: all test-programs
 	$(Q)$(B)/tests/e2e_tests --gtest_filter='$(or $(T),*)'
+
+browser: $(B)/tests/browser_tests
+	$(Q)$< --gtest_filter='$(or $(T),*)'
 
 SECONDS ?= 60
 fuzz: fuzzers

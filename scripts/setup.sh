@@ -27,6 +27,7 @@ test    libclang-rt-dev    clang's sanitizers and libFuzzer
 test    libcap2-bin        setcap: capturing with two capabilities
 test    linux-perf         a second tracer beside ours
 test    procps             pgrep
+test    chromium           the report page in a real browser
 test    clang-format        `make lint`
 test    clang-tidy          `make lint`
 kernels qemu-system-x86    boots other kernels

@@ -40,7 +40,7 @@ if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && sudo true; then
   root=sudo
 fi
 
-runners="unit_tests e2e_tests"
+runners="unit_tests e2e_tests browser_tests"
 [ "${1:-}" != fuzz ] || runners=
 for runner in $runners; do
   binary=build/tests/$runner

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The page of `ovnitrace report` in a real browser, driven as a person does.
+#include "emulator/open/open_trace.h"
+#include "emulator/report/write_report.h"
+#include "emulator/summary/summarizer.h"
+#include "tests/browser/support/browser.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace ovnitrace {
+namespace {
+
+using nlohmann::json;
+using test::Browser;
+using test::CollectingSink;
+using test::TempDir;
+using test::TraceBuilder;
+
+constexpr double kNames = 210, kRow = 22, kHead = 24; // CSS pixels, of page/layout.js
+
+class ReportPage : public ::testing::Test {
+protected:
+  ReportPage() : trace(dir.path()) {}
+  void SetUp() override {
+    if (!Browser::installed())
+      GTEST_SKIP() << "there is no chromium: scripts/setup.sh installs it";
+    browser.emplace();
+  }
+
+  /// Two threads on a CPU for 1 ms: "left" (11) wakes "right" (22), which is woken again by an
+  /// interrupt while another process runs, and gets its CPU late.
+  void build() {
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "left").id(2, 22, 11, "right");
+    cpu.id(3, 33, 33, "other").dispatch(1).at(100000).activate(2, 11);
+    cpu.at(200000).sleep(1, 22).dispatch(2).at(300000).sleep(2, 33, FTRACE_OFFCPU_DISK).dispatch(3);
+    cpu.at(400000).activate(2, 33, FTRACE_WAKER_HARDIRQ).at(700000).epilogue(3, 22).dispatch(2);
+    cpu.at(900000).end(2, 22).dispatch(3).at(1000000).stop();
+  }
+  void open() {
+    trace.write();
+    const std::string file = out / "page.html";
+    write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); }, {file});
+    browser->open(file);
+    const json box = evaluate("(b => [b.left, b.top, b.width])"
+                              "(document.getElementById('rows').getBoundingClientRect())");
+    left = box[0], top = box[1], width = box[2];
+  }
+  json evaluate(const std::string &expression) { return browser->evaluate(expression); }
+  /// The text of an element; of those it has, white space is one blank.
+  std::string text(const std::string &selector) {
+    return evaluate(fmt::format(
+        "document.querySelector('{}')?.innerText.replace(/\\s+/g, ' ') ?? ''", selector));
+  }
+  void choose_tab(int n) { evaluate(fmt::format("document.getElementById('tab-{}').click()", n)); }
+  double x_of(double ns) const { return left + kNames + ns / 1e6 * (width - kNames); }
+  /// The middle of the n-th thread of the first process, under the CPU and both heads.
+  double y_of(int thread) const { return top + 2 * kHead + kRow + kRow * (thread + 0.5); }
+
+  TempDir dir, out;
+  TraceBuilder trace;
+  CollectingSink sink;
+  std::optional<Browser> browser;
+  double left = 0, top = 0, width = 0;
+};
+
+TEST_F(ReportPage, LoadsWithoutComplaintAndItsNumbersAreThoseOfInfo) {
+  build();
+  open();
+  const auto source = open_trace({{dir.path()}}, sink);
+  const Summary summary = summarize(*source);
+  const json expected = json::parse(json_report({dir.path(), {}, source->catalog(), summary}));
+  EXPECT_EQ(evaluate("ovnitrace.summary()"), expected);
+
+  // 11 runs for 200 us, 22 for 100 and 200, 33 for 400 and 100.
+  const std::string sums = text("#range-states");
+  EXPECT_NE(sums.find("Running 1.000 ms"), sums.npos) << sums;
+  EXPECT_NE(sums.find("Warming 400.0 µs"), sums.npos) << sums;
+  EXPECT_NE(sums.find("Cooling 200.0 µs"), sums.npos) << sums;
+  choose_tab(1);
+  EXPECT_EQ(text("#pages tbody tr").find("other (33) 500.0 µs 200.0 µs 0 0 300.0 µs"), 0u)
+      << "most first";
+  choose_tab(2);
+  EXPECT_NE(text("#pages").find("All 2 99.33 µs 300.0 µs 300.0 µs"), std::string::npos)
+      << text("#pages");
+  choose_tab(3);
+  EXPECT_NE(text("#pages").find("other (33) right (22) 1"), std::string::npos) << text("#pages");
+  choose_tab(4);
+  EXPECT_NE(text("#pages").find("CPU 0 1.000 ms 100.0 %"), std::string::npos) << text("#pages");
+  choose_tab(5);
+  EXPECT_NE(text("#pages").find("right (22) Warming 300.0 µs 0.000400 s other (33)"),
+            std::string::npos)
+      << text("#pages");
+  EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+}
+
+TEST_F(ReportPage, ZoomsAndPansByWheelKeysAndDrag) {
+  build();
+  open();
+  const auto view = [&](const char *end) {
+    return evaluate(fmt::format("ovnitrace.view().{}_ns", end)).get<double>();
+  };
+  browser->wheel(x_of(500000), y_of(0), -400);
+  browser->wait_for("ovnitrace.view().to_ns - ovnitrace.view().from_ns < 600000");
+  EXPECT_LT(view("from"), 500000);
+  EXPECT_GT(view("to"), 500000);
+  const double from = view("from"), span = view("to") - from;
+  browser->press("d");
+  EXPECT_NEAR(view("from"), from + 0.2 * span, 1);
+  browser->press("a");
+  EXPECT_NEAR(view("from"), from, 1);
+  browser->drag(x_of(500000), y_of(0), x_of(600000), y_of(0));
+  EXPECT_NEAR(view("from"), from - 0.1 * span, span / 100);
+  browser->press("w");
+  EXPECT_LT(view("to") - view("from"), span * 0.8);
+  EXPECT_EQ(evaluate("ovnitrace.view(1000, 2000)"),
+            json::parse(R"({"from_ns": 1000, "to_ns": 2000})"));
+  browser->press("0");
+  EXPECT_EQ(view("from"), 0);
+  EXPECT_EQ(view("to"), 1000000);
+}
+
+TEST_F(ReportPage, AClickSelectsASliceAndKeysFollowItsWakeup) {
+  build();
+  open();
+  browser->click(x_of(550000), y_of(1));
+  EXPECT_EQ(text("#slice-title"), "Warming for 300.0 µs");
+  const std::string facts = text("#pages dl");
+  EXPECT_NE(facts.find("Thread right (22), process 11"), facts.npos) << facts;
+  EXPECT_NE(facts.find("Woken while ran other (33) In context Hard interrupt"), facts.npos)
+      << facts;
+  EXPECT_NE(facts.find("Wakeup latency 300.0 µs"), facts.npos) << facts;
+  browser->press("ArrowLeft");
+  EXPECT_EQ(text("#slice-title"), "Paused for 100.0 µs");
+  EXPECT_NE(text("#pages dl").find("Why off the CPU Uninterruptible sleep (disk)"),
+            std::string::npos);
+  browser->press("e");
+  EXPECT_NE(text("#pages dl").find("Thread other (33)"), std::string::npos);
+  EXPECT_EQ(text("#slice-title"), "Running for 400.0 µs");
+  browser->press("q"); // who ran instead
+  EXPECT_NE(text("#pages dl").find("Thread right (22)"), std::string::npos);
+  EXPECT_EQ(text("#slice-title"), "Running for 200.0 µs");
+  browser->press("ArrowUp");
+  EXPECT_NE(text("#pages dl").find("Thread left (11)"), std::string::npos);
+}
+
+TEST_F(ReportPage, TheApiSelectsAsTheStreamSays) {
+  build();
+  open();
+  EXPECT_EQ(evaluate("ovnitrace.select(22, 350000)"), json::parse(R"({"tid": 22, "state": "paused",
+      "cpu": 0, "start_ns": 300000, "end_ns": 400000, "reason": "disk", "peer": 33, "waker": 33,
+      "context": "hardirq"})"));
+  EXPECT_EQ(evaluate("ovnitrace.select(33, 699999)"), json::parse(R"({"tid": 33, "state": "running",
+      "cpu": 0, "start_ns": 300000, "end_ns": 700000, "reason": "preempted", "peer": 22,
+      "waker": null, "context": null})"));
+  EXPECT_EQ(evaluate("ovnitrace.select(33, 700000).state"), "cooling");
+  EXPECT_EQ(evaluate("ovnitrace.select(99, 1)"), json());
+}
+
+TEST_F(ReportPage, SearchesSortsAndSumsUpARange) {
+  build();
+  open();
+  const auto names = [&] {
+    return evaluate("[...document.querySelectorAll('#pages tbody tr td:first-child')]"
+                    ".map(cell => cell.innerText)");
+  };
+  choose_tab(1);
+  browser->press("/");
+  browser->type("righ");
+  EXPECT_EQ(names(), json({"right (22)"}));
+  evaluate("search.value = ''");
+  browser->type("cooling>100us");
+  EXPECT_EQ(names(), json({"other (33)"}));
+  evaluate("search.value = ''; search.oninput()");
+  EXPECT_EQ(names().size(), 3u);
+  choose_tab(0);
+  browser->drag(x_of(400000), y_of(0), x_of(700000), y_of(0), true);
+  const std::string sums = text("#range-states");
+  EXPECT_NE(text("#pages").find("Range of 300."), std::string::npos) << text("#pages");
+  EXPECT_NE(sums.find("Running 300."), sums.npos) << sums;
+  EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+}
+
+TEST_F(ReportPage, NamesThatAreHtmlAndScriptRunNothing) {
+  auto &cpu = trace.cpu(0).at(0).start();
+  cpu.id(1, 11, 11, "<script>x=1").id(2, 22, 22, "<img onerror=x>").id(3, 33, 33, "</script><b>");
+  cpu.dispatch(1).at(100).epilogue(1, 22).dispatch(2).at(200).sleep(2, 11).at(300).stop();
+  trace.json(R"({"version": 1, "host": "<img src=y onerror='window.x=1'>",
+      "command": ["<script>window.x=1</script>", "<img src=y onerror='window.x=1'>"],
+      "peers": [{"tid": 44, "pid": 44, "name": "<svg onload=x=1>", "since_ns": 1}]})");
+  open();
+  for (int tab = 0; tab < 6; tab++) {
+    evaluate("ovnitrace.select(22, 150)");
+    choose_tab(tab);
+    EXPECT_EQ(evaluate("document.querySelectorAll('img, b:not(#legend b), iframe').length"), 0);
+    EXPECT_EQ(evaluate("document.scripts.length"), 1);
+  }
+  EXPECT_EQ(evaluate("window.x === undefined"), true);
+  choose_tab(1);
+  EXPECT_NE(text("#pages").find("<img onerror=x> (22)"), std::string::npos) << "shown as it is";
+  EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+  // What would be put there nonetheless may not run.
+  evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=y onerror=\"window.x=1\">')");
+  browser->wait_for("document.querySelector('img').complete");
+  EXPECT_EQ(evaluate("window.x === undefined"), true);
+  EXPECT_FALSE(browser->complaints().empty()) << "the Content-Security-Policy forbids it";
+}
+
+} // namespace
+} // namespace ovnitrace
