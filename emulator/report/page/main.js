@@ -48,6 +48,7 @@ function setUpTools(app) {
     app.timeline.scroller.scrollTop = 0;
     app.rebuild();
   };
+  byId('idle').checked = app.rows.hideIdle;
   byId('idle').onchange = event => {
     app.rows.hideIdle = event.target.checked;
     app.rebuild();

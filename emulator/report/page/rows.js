@@ -4,6 +4,8 @@ import {RUNNING} from './trace.js';
 import {parseDuration} from './format.js';
 import {HEIGHTS} from './layout.js';
 
+const IDLE_MANY = 40; // threads
+
 export const SORTS = {
   process: 'process',
   running: 'time running',
@@ -37,7 +39,9 @@ export class Rows {
     this.processes = this.groups();
     this.search = '';
     this.sort = 'process';
-    this.hideIdle = false;
+    // Of a whole machine, most threads never run.
+    const idle = this.shown.filter(thread => thread.summary.time_ns.running === 0).length;
+    this.hideIdle = idle > IDLE_MANY && idle > this.shown.length / 2;
     this.cpusFolded = false;
     this.build();
   }
