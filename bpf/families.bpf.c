@@ -16,6 +16,8 @@
 #include "kfuncs.h"
 #include "kernel_diffs.h"
 #include "shared_maps.h"
+#include "life_ring.bpf.h"
+#include "region.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

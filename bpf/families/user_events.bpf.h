@@ -151,6 +151,22 @@ static __always_inline void log_own(struct pt_regs *ctx, struct user_probe *prob
 	}
 }
 
+/* With --control the program itself starts and stops its region so, whatever the chains say. */
+static __always_inline void set_region(struct task_struct *current, __u32 event)
+{
+	struct visitor v = {};
+
+	if (!has_regions)
+		return;
+	v.pid = current->tgid;
+	v.tid = current->pid;
+	do_event(&v, event,
+		 CONTROL_PROGRAM << FTRACE_REGION_TYPE_SHIFT | event << FTRACE_REGION_EVENT_SHIFT,
+		 false);
+	if (v.visit)
+		visit_threads(&v, false);
+}
+
 /* A nop of the program, with the number of its probe as cookie. */
 SEC("uprobe")
 int on_user_probe(struct pt_regs *ctx)
@@ -167,11 +183,15 @@ int on_user_probe(struct pt_regs *ctx)
 		break;
 	case USER_PROBE_ENABLE:
 		enable(current, true);
-		log_thread(FTrace_EXT_enable, current->pid, 0);
+		set_region(current, CONTROL_START);
+		if (in_region(current))
+			log_thread(FTrace_EXT_enable, current->pid, 0);
 		break;
 	case USER_PROBE_DISABLE:
 		enable(current, false);
-		log_thread(FTrace_EXT_disable, current->pid, 0);
+		if (in_region(current))
+			log_thread(FTrace_EXT_disable, current->pid, 0);
+		set_region(current, CONTROL_STOP);
 		break;
 	}
 	return 0;

@@ -300,6 +300,30 @@ TEST_F(Control, TheUserStartsAndStops) {
   EXPECT_FALSE(exists(trace() + "/control.sock"));
 }
 
+TEST_F(Control, TheProgramStartsItsRegion) {
+  const Outcome outcome =
+      record({installed("user_events"), "switch", "77"}, {"--control", "start:interactive"});
+  events_ = dump(trace());
+  begin_ = read_trace_json(trace()).begin;
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u) << outcome.err;
+  EXPECT_EQ(all[0].started_by, "program");
+  std::vector<std::string> logged; // 1 to 4 were before it called FTrace_enable
+  for (const DumpEvent &event : events_)
+    if (event.event == "user_event_1")
+      logged.push_back(event.detail("par2"));
+  EXPECT_EQ(logged, std::vector<std::string>{"5"});
+  expect_events_in_regions();
+}
+
+TEST_F(Control, WithoutARegionThereIsNothingToConvert) {
+  const Outcome outcome =
+      run({.argv = {ovnitrace(), "-o", trace(), "--control", "start:enter_func:bar", "--",
+                    installed("regions"), "foo"}});
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("no region started"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Control, BadInputEndsBeforeTheProgramRuns) {
   const std::vector<std::vector<std::string>> kWrong = {
       {"--control", "start:adress:foo"},

@@ -49,6 +49,10 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
     error = bpf_map__reuse_fd(o->maps.rings, capture.rings_map());
   if (!error)
     error = bpf_map__reuse_fd(o->maps.regions, capture.regions_map());
+  if (!error)
+    error = bpf_map__reuse_fd(o->maps.life, capture.life_fd());
+  if (!error)
+    error = bpf_map__reuse_fd(o->maps.life_lost, capture.life_lost_map());
   if (error)
     fail_bpf("share the maps of the scheduler's programs", error);
   choose_programs();

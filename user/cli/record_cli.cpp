@@ -444,7 +444,9 @@ void add_trace(CLI::App &app, const std::vector<std::string> &command) {
     check_outputs(options, *outputs);
     RecordResult result = record(options);
     int converted = 0;
-    if (options.send.empty())
+    if (result.no_region)
+      print("no region started: there is nothing to convert");
+    else if (options.send.empty())
       converted = convert_recording(result.directory, *outputs, options.quiet);
     end_recording(result, converted);
   });

@@ -99,7 +99,9 @@ RecordResult record(const RecordOptions &options) {
   recording->end(traced.wait());
   if (!options.quiet)
     print_end(recording->trace(), recording->threads(), target->place());
-  return {target->place(), recording->trace().exit_status, what_is_missing(recording->trace())};
+  return {target->place(), recording->trace().exit_status,
+          !options.control.empty() && recording->regions() == 0,
+          what_is_missing(recording->trace())};
 }
 
 } // namespace ovnitrace

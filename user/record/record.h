@@ -44,7 +44,8 @@ struct RecordResult {
   /// Of the program; kExitFailure if it was 0 but the trace could not be written whole. Without a
   /// program kExitIncomplete if events are missing.
   int exit_status = 0;
-  std::string missing; ///< what is missing in the trace, for the last line; empty: nothing
+  bool no_region = false; ///< with `control`: none started, so nothing was recorded
+  std::string missing;    ///< what is missing in the trace, for the last line; empty: nothing
 };
 
 /// Needs to be called by the main thread before any other is created. When it returns, the process

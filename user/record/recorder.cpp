@@ -168,6 +168,7 @@ void Recorder::take_life(const life_record &record) {
 /// After a stop nobody knows who has a CPU, until the next region.
 void Recorder::take_region(const life_record &record) {
   const uint32_t event = record.arg >> FTRACE_REGION_EVENT_SHIFT & 3;
+  regions_ += event == CONTROL_START;
   if (record.cpu < cpus_.size())
     cpus_[record.cpu].add_life(record);
   for (CpuStream &cpu : cpus_)

@@ -50,8 +50,9 @@ public:
   const std::vector<CpuCount> &counts() const { return counts_; }
   uint64_t skipped_runs() const { return skipped_runs_; }
   uint64_t life_lost() const { return life_lost_; }
-  uint64_t records() const; ///< written to chunks
-  uint64_t events() const;  ///< of them, events as `info` and `dump` count them
+  uint64_t regions() const { return regions_; } ///< of --control, that started
+  uint64_t records() const;                     ///< written to chunks
+  uint64_t events() const;                      ///< of them, events as `info` and `dump` count them
 
 private:
   void run();
@@ -71,6 +72,7 @@ private:
   std::vector<CpuCount> counts_;
   uint64_t skipped_runs_ = 0;
   uint64_t life_lost_ = 0;
+  uint64_t regions_ = 0;
   uint64_t somewhere_checked_ = 0;        ///< ns: when both were read last, which begins each look
   std::atomic<uint64_t> end_{UINT64_MAX}; ///< ns
   int epoll_ = -1;

@@ -31,6 +31,7 @@ public:
   /// What is traced has ended so: ends the trace. To be called once.
   void end(const Traced::End &end);
 
+  uint64_t regions() const { return recorder_.regions(); } ///< of --control, that started
   const TraceDescription &trace() const { return trace_; }
   size_t threads() const { return recorder_.threads().count(); } ///< that were seen; after end()
 
