@@ -32,6 +32,8 @@ public:
                                })),
         thread_([this, talk = std::move(talk)] {
           const UniqueFd fd(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+          char first; // a collector has nothing to say before the sender says who it is
+          recv(fd.get(), &first, 1, MSG_PEEK);
           talk(fd.get());
         }) {}
   ~FakeCollector() { thread_.join(); }
