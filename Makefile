@@ -48,7 +48,8 @@ CXXFLAGS += -std=c++20 $(OPT) $(WARN) -fstack-protector-strong
 LDFLAGS += -Wl,--as-needed -Wl,-z,now
 ifdef SANITIZE
 CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
-CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
+# GCC's warnings of uninitialised variables are wrong in what a sanitizer has added to.
+CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -Wno-maybe-uninitialized
 LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 EMULATOR_LIBS := -lfmt -lz -lzstd -lpthread

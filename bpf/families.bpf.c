@@ -2,7 +2,8 @@
 /*
  * Events of the families beyond the scheduler's: interrupts, priorities, futexes, signals,
  * SCHED_DEADLINE servers, timers, and what the traced programs log themselves. Loaded when one of
- * them is wanted, and then only the programs of those.
+ * them is wanted, and then only the programs of those: the name of a program starts with its
+ * families, as --filter knows them (user/bpf/family_set.h).
  *
  * These programs run partly with interrupts on, so they stay away from the per-CPU staging area of
  * ovnitrace.bpf.c: each event goes straight to this CPU's ring, whose reservation is safe against

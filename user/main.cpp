@@ -79,12 +79,8 @@ int main(int argc, char **argv) {
   ovnitrace::add_collect(app);
   ovnitrace::add_control(app, command);
   ovnitrace::add_ctl(app);
-  ovnitrace::add_convert(app);
-  ovnitrace::add_info(app);
-  ovnitrace::add_dump(app);
-  ovnitrace::add_export(app);
-  ovnitrace::add_report(app);
-  ovnitrace::add_compress(app);
+  for (const auto add : ovnitrace::kTraceCommands)
+    add(app);
   return ovnitrace::run_cli(app, argc, argv,
                             "the program to trace follows --, as in `ovnitrace -- ./app`");
 }

@@ -3,7 +3,7 @@
  * Tracepoints of high-resolution timers, which the families of timers and of servers want.
  */
 SEC("tp_btf/hrtimer_start")
-int BPF_PROG(on_hrtimer_start, struct hrtimer *timer)
+int BPF_PROG(server_timer_on_hrtimer_start, struct hrtimer *timer)
 {
 	struct task_struct *throttled = replenished_by(timer);
 
@@ -17,7 +17,7 @@ int BPF_PROG(on_hrtimer_start, struct hrtimer *timer)
 }
 
 SEC("tp_btf/hrtimer_expire_entry")
-int BPF_PROG(on_hrtimer_expire_entry, struct hrtimer *timer, __s64 *now)
+int BPF_PROG(server_timer_on_hrtimer_expire_entry, struct hrtimer *timer, __s64 *now)
 {
 	struct task_struct *throttled = replenished_by(timer);
 	__s64 time;

@@ -17,25 +17,25 @@ static __always_inline int log_interrupt(__u16 code, __u16 number)
 
 /* An interrupt request (/proc/interrupts has the number). */
 SEC("tp_btf/irq_handler_entry")
-int BPF_PROG(on_irq_handler_entry, int irq, struct irqaction *action)
+int BPF_PROG(irq_on_irq_handler_entry, int irq, struct irqaction *action)
 {
 	return log_interrupt(FTrace_EVT_interrupt_start, irq & 0x3fff);
 }
 
 SEC("tp_btf/irq_handler_exit")
-int BPF_PROG(on_irq_handler_exit, int irq, struct irqaction *action, int ret)
+int BPF_PROG(irq_on_irq_handler_exit, int irq, struct irqaction *action, int ret)
 {
 	return log_interrupt(FTrace_EVT_interrupt_end, irq & 0x3fff);
 }
 
 SEC("tp_btf/softirq_entry")
-int BPF_PROG(on_softirq_entry, unsigned int number)
+int BPF_PROG(irq_on_softirq_entry, unsigned int number)
 {
 	return log_interrupt(FTrace_EVT_interrupt_start, FTRACE_INTERRUPT_SOFT | number);
 }
 
 SEC("tp_btf/softirq_exit")
-int BPF_PROG(on_softirq_exit, unsigned int number)
+int BPF_PROG(irq_on_softirq_exit, unsigned int number)
 {
 	return log_interrupt(FTrace_EVT_interrupt_end, FTRACE_INTERRUPT_SOFT | number);
 }
@@ -44,13 +44,13 @@ int BPF_PROG(on_softirq_exit, unsigned int number)
  * the local APIC, each kind with tracepoints of its own. */
 #define APIC_VECTOR(kind)                                                                          \
 	SEC("tp_btf/" #kind "_entry")                                                              \
-	int BPF_PROG(on_##kind##_entry, int vector)                                                \
+	int BPF_PROG(irq_on_##kind##_entry, int vector)                                                \
 	{                                                                                          \
 		return log_interrupt(FTrace_EVT_interrupt_start,                                   \
 				     FTRACE_INTERRUPT_VECTOR | vector);                            \
 	}                                                                                          \
 	SEC("tp_btf/" #kind "_exit")                                                               \
-	int BPF_PROG(on_##kind##_exit, int vector)                                                 \
+	int BPF_PROG(irq_on_##kind##_exit, int vector)                                                 \
 	{                                                                                          \
 		return log_interrupt(FTrace_EVT_interrupt_end, FTRACE_INTERRUPT_VECTOR | vector);  \
 	}

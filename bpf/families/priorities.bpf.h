@@ -67,7 +67,7 @@ static __always_inline bool inherits(struct task_struct *p, struct task_struct *
 /* The thread that has the highest priority of those that wait for a lock of `p` has changed, NULL:
  * none waits any more. Raised when the priority of `p` is about to change. */
 SEC("tp_btf/sched_pi_setprio")
-int BPF_PROG(on_sched_pi_setprio, struct task_struct *p)
+int BPF_PROG(prio_on_sched_pi_setprio, struct task_struct *p)
 {
 	__u32 tid = p->pid, waiter_tid;
 	struct task_struct *waiter;

@@ -7,7 +7,7 @@
 enum { TRACE_SIGNAL_DELIVERED = 0, TRACE_SIGNAL_LOSE_INFO = 4 };
 
 SEC("tp_btf/signal_generate")
-int BPF_PROG(on_signal_generate, int number, struct kernel_siginfo *info,
+int BPF_PROG(signal_on_signal_generate, int number, struct kernel_siginfo *info,
 	     struct task_struct *receiver, int to_process, int result)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -26,7 +26,7 @@ int BPF_PROG(on_signal_generate, int number, struct kernel_siginfo *info,
 }
 
 SEC("tp_btf/signal_deliver")
-int BPF_PROG(on_signal_deliver, int number, struct kernel_siginfo *info, struct k_sigaction *action)
+int BPF_PROG(signal_on_signal_deliver, int number, struct kernel_siginfo *info, struct k_sigaction *action)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 

@@ -92,7 +92,7 @@ static __always_inline enum futex_action action_of(enum call call, __u32 operati
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
+int BPF_PROG(mutex_on_sys_enter, struct pt_regs *regs, long id)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	bool compat = in_compat_syscall(current);
@@ -105,7 +105,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
+int BPF_PROG(prio_mutex_server_on_sys_exit, struct pt_regs *regs, long result)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	bool compat = in_compat_syscall(current);

@@ -86,7 +86,7 @@ static __always_inline struct armed_timer *find_armed(struct hrtimer *timer)
 
 /* Raised for each timer that leaves the queue, also when it expires: that is in an interrupt. */
 SEC("tp_btf/hrtimer_cancel")
-int BPF_PROG(on_hrtimer_cancel, struct hrtimer *timer)
+int BPF_PROG(timer_on_hrtimer_cancel, struct hrtimer *timer)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct armed_timer *armed;
@@ -112,7 +112,7 @@ static __always_inline void timer_expires(struct hrtimer *timer, __s64 now)
 
 /* The timer itself may be gone by now; its address is all that is looked at. */
 SEC("tp_btf/hrtimer_expire_exit")
-int BPF_PROG(on_hrtimer_expire_exit, struct hrtimer *timer)
+int BPF_PROG(timer_on_hrtimer_expire_exit, struct hrtimer *timer)
 {
 	__u64 key = (__u64)timer;
 	struct armed_timer *armed;

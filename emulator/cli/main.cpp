@@ -12,11 +12,7 @@ int main(int argc, char **argv) {
                "ovnitrace-emu");
   app.set_version_flag("--version", "ovnitrace-emu " OVNITRACE_VERSION);
   app.require_subcommand(1);
-  ovnitrace::add_convert(app);
-  ovnitrace::add_info(app);
-  ovnitrace::add_dump(app);
-  ovnitrace::add_export(app);
-  ovnitrace::add_report(app);
-  ovnitrace::add_compress(app);
+  for (const auto add : ovnitrace::kTraceCommands)
+    add(app);
   return ovnitrace::run_cli(app, argc, argv);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The models that are built in. A model is one table; to add one, write its function and name it in
-// registry.cpp.
+// The models that are built in. A model is one table in one file; to add one, declare its function
+// here and put it into the list.
 #pragma once
 
 #include "emulator/core/model.h"
@@ -8,9 +8,6 @@
 #include <vector>
 
 namespace ovnitrace {
-
-/// All of them, in the order in which they see an event. docs/models.md describes each.
-std::vector<Model> builtin_models();
 
 Model ovni_model();           ///< states of threads and CPUs; PRV types 1 to 9
 Model capture_model();        ///< events that were lost; 10 to 19
@@ -29,5 +26,20 @@ Model mutex_model();          ///< waits for mutexes, and what is done with them
 Model timer_model();          ///< timers of threads; 440 to 449
 Model server_model();         ///< budgets of deadline servers; 450 to 459
 Model region_model();         ///< regions of --control; 480
+
+/// In the order in which they see an event: the first makes the transitions that the others look
+/// at.
+inline constexpr Model (*kModels[])() = {
+    ovni_model,   capture_model,   context_switch_model, mark_model,     kernel_model, wakeup_model,
+    user_model,   interrupt_model, signal_model,         priority_model, mutex_model,  timer_model,
+    server_model, cycle_model,     shadow_model,         cpu_mode_model, region_model};
+
+/// One of each. docs/models.md describes them.
+inline std::vector<Model> builtin_models() {
+  std::vector<Model> models;
+  for (const auto make : kModels)
+    models.push_back(make());
+  return models;
+}
 
 } // namespace ovnitrace

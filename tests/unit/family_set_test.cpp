@@ -65,18 +65,20 @@ TEST(FamilySet, EachBpfProgramHasAFamilyThatCanBeChosen) {
   while ((program = bpf_object__next_program(object->obj, program))) {
     if (program == object->progs.on_user_probe)
       continue;
-    const std::string_view section = bpf_program__section_name(program);
-    const FamilySet families = families_of_program(section.substr(section.find('/') + 1));
-    EXPECT_NE(families.bits(), 0) << section;
-    EXPECT_EQ(families & families_of_tracepoints(), families) << section;
+    const std::string_view name = bpf_program__name(program);
+    const FamilySet families = families_of_program(name);
+    EXPECT_NE(families.bits(), 0) << name;
+    EXPECT_EQ(families & families_of_tracepoints(), families) << name;
     programs++;
   }
   EXPECT_GT(programs, 20);
 }
 
 TEST(FamilySet, ABpfProgramWithoutAFamilyIsRefused) {
-  for (const char *tracepoint : {"", "sched_wakeup", "sys_ente", "sys_enters"})
-    EXPECT_THROW(families_of_program(tracepoint), Error) << tracepoint;
+  EXPECT_EQ(families_of_program("prio_mutex_on_sys_exit"), parse_families("prio,mutex"));
+  for (const char *program :
+       {"", "on", "on_sys_exit", "irq", "irq_", "irqs_on_exit", "irq_sys_exit"})
+    EXPECT_THROW(families_of_program(program), Error) << program;
 }
 
 TEST(FamilySet, NumbersAreThoseOfTheManual) {

@@ -477,11 +477,14 @@ TEST(OvniStream, MarksArePushedPoppedAndSet) {
   EXPECT_EQ(rig.cpus.timeline(0, 104), (Timeline{{5, 9}}));
   rig.at(6).ovni("OM]", 0, {7, 0, 3});
   EXPECT_EQ(rig.last_fault(), "cannot pop from channel 'mark 3' of t0 (100): expected 7, found 5");
-  uint64_t before = rig.faults();
   for (std::vector<int32_t> payload :
-       {std::vector<int32_t>{5, 0}, {5, 0, 100}, {5, 0, -1}, {0, 0, 1}})
+       {std::vector<int32_t>{5, 0}, {5, 0, 100}, {5, 0, -1}, {0, 0, 3}}) {
+    const uint64_t before = rig.faults();
     rig.at(7).ovni("OM[", 0, payload);
-  EXPECT_EQ(rig.faults(), before + 4);
+    EXPECT_EQ(rig.faults(), before + 1);
+    EXPECT_EQ(rig.last_fault(),
+              "mark of t0 (100) without a value that is not 0 and a type from 0 to 99");
+  }
 }
 
 } // namespace

@@ -82,8 +82,8 @@ void FamilyCapture::size_maps() {
     bpf_map__set_max_entries(map, bpf_map__max_entries(map) + kSpare * cpus_);
 }
 
-/// Those of the families that are chosen, where the kernel has what they attach to. The owner of
-/// each program is looked up whichever families are chosen.
+/// Those of the families that are chosen, where the kernel has what they attach to. Each
+/// program must have a family, whichever are chosen.
 void FamilyCapture::choose_programs() {
   KernelTypes types;
   bpf_program *program = nullptr;
@@ -92,7 +92,8 @@ void FamilyCapture::choose_programs() {
       continue; // choose_probes()
     std::string_view section = bpf_program__section_name(program);
     std::string event(section.substr(section.find('/') + 1));
-    bool wanted = (families_of_program(event) & families_).bits() != 0;
+    const FamilySet families = families_of_program(bpf_program__name(program));
+    bool wanted = (families & families_).bits() != 0;
     bool there = wanted && types.has_tracepoint(event);
     if (wanted && !there)
       absent_.push_back(event);

@@ -48,45 +48,6 @@ std::optional<uint32_t> find(std::string_view word) {
   return {};
 }
 
-constexpr uint32_t kIrq = FTRACE_FAMILY_BIT(FTRACE_FAMILY_INTERRUPT),
-                   kPrio = FTRACE_FAMILY_BIT(FTRACE_FAMILY_PRIORITY),
-                   kMutex = FTRACE_FAMILY_BIT(FTRACE_FAMILY_MUTEX),
-                   kSignal = FTRACE_FAMILY_BIT(FTRACE_FAMILY_SIGNAL),
-                   kServer = FTRACE_FAMILY_BIT(FTRACE_FAMILY_SERVER),
-                   kTimer = FTRACE_FAMILY_BIT(FTRACE_FAMILY_TIMER);
-
-/// Which families a program is for, by the tracepoint that it is attached to.
-struct Owner {
-  std::string_view tracepoint;
-  uint32_t families; ///< a bit each
-};
-constexpr Owner kOwners[] = {
-    {"irq_handler_entry", kIrq},
-    {"irq_handler_exit", kIrq},
-    {"softirq_entry", kIrq},
-    {"softirq_exit", kIrq},
-    {"local_timer_entry", kIrq},
-    {"local_timer_exit", kIrq},
-    {"reschedule_entry", kIrq},
-    {"reschedule_exit", kIrq},
-    {"call_function_entry", kIrq},
-    {"call_function_exit", kIrq},
-    {"call_function_single_entry", kIrq},
-    {"call_function_single_exit", kIrq},
-    {"irq_work_entry", kIrq},
-    {"irq_work_exit", kIrq},
-    {"signal_generate", kSignal},
-    {"signal_deliver", kSignal},
-    {"sched_pi_setprio", kPrio},
-    {"sched_switch", kPrio | kServer},
-    {"sys_enter", kMutex},
-    {"sys_exit", kPrio | kMutex | kServer},
-    {"hrtimer_start", kServer | kTimer},
-    {"hrtimer_expire_entry", kServer | kTimer},
-    {"hrtimer_expire_exit", kTimer},
-    {"hrtimer_cancel", kTimer},
-};
-
 } // namespace
 
 FamilySet default_families() {
@@ -101,13 +62,21 @@ FamilySet families_of_programs() {
   return FamilySet(chosen_by("user"));
 }
 
-FamilySet families_of_program(std::string_view tracepoint) {
-  for (const Owner &owner : kOwners)
-    if (tracepoint == owner.tracepoint)
-      return FamilySet(owner.families);
-  throw Error(fmt::format("the BPF program for the tracepoint {} belongs to no family: this "
-                          "ovnitrace is not built right",
-                          tracepoint));
+FamilySet families_of_program(std::string_view program) {
+  uint32_t bits = 0;
+  for (std::string_view rest = program;;) {
+    const size_t end = rest.find('_');
+    const std::string_view word = rest.substr(0, end);
+    if (word == "on" && bits)
+      return FamilySet(bits);
+    const uint32_t families = chosen_by(word);
+    if (!families || end == rest.npos)
+      throw Error(fmt::format("the BPF program {} has no family in its name: this ovnitrace is not "
+                              "built right",
+                              program));
+    bits |= families;
+    rest.remove_prefix(end + 1);
+  }
 }
 
 uint32_t capturing_family(uint16_t code) {

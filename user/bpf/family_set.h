@@ -34,9 +34,10 @@ FamilySet families_of_tracepoints();
 /// Those whose events come from probes in the traced programs.
 FamilySet families_of_programs();
 
-/// Those that the BPF program at a tracepoint is for. Throws Error if there is none: such a program
-/// would never be loaded, and nobody would know.
-FamilySet families_of_program(std::string_view tracepoint);
+/// Those that a BPF program is for, by its name: `prio_mutex_on_sys_exit` is for the families that
+/// --filter knows as prio and mutex. Throws Error if it names none: such a program would never be
+/// loaded, and nobody would know.
+FamilySet families_of_program(std::string_view program);
 
 /// The family by which an event is captured: its code's, but for a deadline that is missed.
 uint32_t capturing_family(uint16_t code);
