@@ -13,13 +13,17 @@ export class CpuRuns {
     this.slices = Array.from(trace.cpus, (_, c) => new Uint32Array(counts[c + 1]));
     this.threads = this.slices.map(slices => new Uint32Array(slices.length));
     this.fill();
-    this.start = this.slices.map(slices => Float64Array.from(slices, slice => trace.start[slice]));
-    this.busy = this.slices.map(slices => {
-      const sum = new Float64Array(slices.length + 1);
-      for (let n = 0; n < slices.length; n++)
-        sum[n + 1] = sum[n] + trace.end(slices[n]) - trace.start[slices[n]];
-      return sum;
-    });
+    this.start = this.slices.map(slices => new Float64Array(slices.length));
+    this.busy = this.slices.map(slices => new Float64Array(slices.length + 1)); // sums, ns
+    for (let cpu = 0; cpu < this.slices.length; cpu++)
+      this.addUp(this.slices[cpu], this.start[cpu], this.busy[cpu]);
+  }
+
+  addUp(slices, start, busy) {
+    for (let n = 0; n < slices.length; n++) { // from() and map() would be slow for millions
+      start[n] = this.trace.start[slices[n]];
+      busy[n + 1] = busy[n] + this.trace.end(slices[n]) - start[n];
+    }
   }
 
   /// The trace says which thread ran, in the order in which runs ended; each goes on in its slices.

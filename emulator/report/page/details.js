@@ -30,17 +30,16 @@ export class Details {
     const {trace} = this.app, {slice, thread} = selected;
     const state = trace.state(slice), found = causes(trace, selected);
     const start = trace.start[slice], end = trace.end(slice);
+    const seen = state === MIXED || trace.isLast(slice, thread);
     const facts = [
       ['Thread', nameOf(trace.threads[thread]) + ', process ' + trace.threads[thread].pid],
-      ['From', exactTime(start) + (trace.starts(slice) ? '' : ' (its start was not seen)')],
-      ['To', exactTime(end) + (trace.ends(slice) || trace.isLast(slice, thread) ? '' : ' (its end was not seen)')],
-      [state === RUNNING ? 'CPU' : 'Last CPU',
-       trace.cpu[slice] ? trace.cpuName(trace.cpu[slice] - 1) : 'not known'],
+      ['From', exactTime(start) + (seen || trace.starts(slice) ? '' : ' (its start was not seen)')],
+      ['To', exactTime(end) + (seen || trace.ends(slice) ? '' : ' (its end was not seen)')],
     ];
     if (state === MIXED)
-      facts.push(['Times', this.app.stateNames.map((name, s) => [name, trace.mixes.get(slice)[s]])
-                               .filter(([, ns]) => ns > 0)
-                               .map(([name, ns]) => name + ' ' + duration(ns)).join(', ')]);
+      return [...facts, ['Times', this.mixText(trace.mixes.get(slice))]];
+    facts.push([state === RUNNING ? 'CPU' : 'Last CPU',
+                trace.cpu[slice] ? trace.cpuName(trace.cpu[slice] - 1) : 'not known']);
     if (found.reason !== null) {
       const when = state === RUNNING ? end : start;
       facts.push([state === RUNNING ? 'Left the CPU' : 'Why off the CPU',
@@ -53,6 +52,11 @@ export class Details {
       this.addWakeup(facts, at, thread);
     }
     return facts;
+  }
+
+  mixText(times) {
+    return this.app.stateNames.map((name, s) => [name, times[s]]).filter(([, ns]) => ns > 0)
+        .map(([name, ns]) => name + ' ' + duration(ns)).join(', ');
   }
 
   addWakeup(facts, wakeup, thread) {
@@ -126,7 +130,7 @@ export class Details {
                             element('td', {}, duration(total[s])),
                             element('td', {}, percent(total[s], alive))));
     into.append(states);
-    if (trace.cpus.length) {
+    if (trace.cpus.length && !trace.header.coarse_threads) {
       const cpus = element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'CPU'),
           element('th', {}, 'Busy with them'), element('th', {}, 'Share'))));
       trace.cpus.slice(0, 64).forEach((_, cpu) => {

@@ -28,7 +28,7 @@ function showHead(trace) {
     notices.push(count(trace.header.coarse_threads) + ' of ' + count(trace.threads.length) +
                  ' threads, marked ≈, are shown in steps of ' + duration(trace.header.grain) +
                  ': all detail did not fit into --max-size. Their latencies and waits are only in the tables ' +
-                 'of threads, and their runs not on the CPUs.');
+                 'of threads; the CPUs show their runs as grey.');
   if (summary.lost !== 0)
     notices.push('Events were lost: there the page shows Unknown, and CPUs hatched.');
   byId('notice').textContent = notices.join(' ');

@@ -99,8 +99,20 @@ export class Painter {
     }
   }
 
+  /// How high a CPU was busy with any thread, where some of their runs are not known one by one.
+  load(cpu, y0, y1) {
+    const {trace} = this, steps = trace.load[cpu];
+    for (let x = 0; x < this.width; x++) {
+      const step = Math.floor((this.from + (x + 0.5) * this.nsPerPixel - trace.from) / trace.stepNs);
+      const share = Math.min(1, (steps[step] ?? 0) / trace.stepNs);
+      this.fillColor(this.colors.pixel[PAUSED], x, x + 1, y1 - Math.round((y1 - y0) * share), y1);
+    }
+  }
+
   /// Coloured by process; from afar as high as it was busy.
   cpu(cpu, y0, y1, colorOf) {
+    if (this.trace.header.coarse_threads)
+      this.load(cpu, y0, y1);
     const runs = this.runs, slices = runs.slices[cpu], trace = this.trace, height = y1 - y0;
     let run = runs.find(cpu, this.from), before = runs.busyUntil(cpu, run, this.from);
     for (let x = 0; x < this.width;) {

@@ -121,8 +121,11 @@ export class Rows {
     this.matching = this.sorted(this.shown.filter(thread => this.matches(thread)));
     const by = new Map();
     if (this.sort === 'process') {
-      for (const thread of this.matching)
-        by.set(thread.process, [...(by.get(thread.process) ?? []), thread]);
+      for (const thread of this.matching) {
+        if (!by.has(thread.process))
+          by.set(thread.process, []);
+        by.get(thread.process).push(thread);
+      }
       for (const [process, threads] of by) {
         if (process.threads.length > 1) // one thread says it all
           add({type: 'process', process, count: threads.length});
