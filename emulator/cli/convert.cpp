@@ -2,16 +2,21 @@
 // ovnitrace convert: a trace to Paraver.
 #include "emulator/convert/convert.h"
 #include "emulator/base/error.h"
+#include "emulator/base/human.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/open/open_trace.h"
+#include "emulator/summary/summarizer.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
@@ -24,6 +29,7 @@ struct Arguments {
   std::vector<std::string> inputs;
   std::string clock_offsets;
   bool quiet = false;
+  uint64_t region = 0; ///< only this one, from 1; 0: all of the trace
   ConvertOptions options;
 };
 
@@ -51,8 +57,28 @@ void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &op
   options.link = OutputDirectory::Link::refuse;
 }
 
+/// From the start of the region to its stop.
+void cut_region(const Arguments &arguments, Cut &cut) {
+  if (cut.from > 0 || cut.to != UINT64_MAX)
+    throw Error("either --region or --from and --to: a region is a time", kExitUsage);
+  NoDiagnostics reported_later; // by the conversion
+  const std::unique_ptr<EventSource> source =
+      open_trace(trace_inputs(arguments.inputs, arguments.clock_offsets), reported_later);
+  const Summary summary = summarize(*source);
+  if (arguments.region > summary.regions.size())
+    throw Error(fmt::format("--region {}: the trace has {}; `ovnitrace info` lists them",
+                            arguments.region,
+                            human_count(summary.regions.size(), "region", "regions")),
+                kExitUsage);
+  const RegionSummary &region = summary.regions[arguments.region - 1];
+  cut.from = region.start - source->catalog().begin;
+  cut.to = (region.stop ? region.stop : summary.to) - source->catalog().begin;
+}
+
 void convert_command(Arguments arguments) {
   ConvertOptions &options = arguments.options;
+  if (arguments.region)
+    cut_region(arguments, options.cut);
   if (options.directory.empty())
     choose_directory(arguments.inputs, options);
   if (int status = run_conversion(trace_inputs(arguments.inputs, arguments.clock_offsets), options,
@@ -84,6 +110,11 @@ void add_convert(CLI::App &app) {
       ->type_name("FILE")
       ->allow_extra_args(false);
   add_cut_options(*command, options.cut);
+  command
+      ->add_option("--region", arguments->region,
+                   "Only this region of --control, as `ovnitrace info` numbers them")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t(1), uint64_t(UINT32_MAX)));
   add_cut_list(*command, "--cpu", options.cut.cpus, "Only these CPUs in cpu.prv");
   command
       ->add_option("--clock-offsets", arguments->clock_offsets,

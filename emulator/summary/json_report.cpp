@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/format/value_names.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/report.h"
 
@@ -65,6 +66,7 @@ public:
         {"preemptions", pairs(summary_.preemptions)},
         {"wakeups", pairs(summary_.wakeups)},
         {"sections", sections()},
+        {"regions", regions()},
     };
   }
 
@@ -166,6 +168,22 @@ private:
       all.push_back({{"section", section}});
       all.back().update(spans(of));
     }
+    return all;
+  }
+
+  Json regions() const {
+    Json all = Json::array();
+    for (const RegionSummary &region : summary_.regions)
+      all.push_back({{"tid", catalog_.threads[region.thread].tid},
+                     {"pid", catalog_.threads[region.thread].pid},
+                     {"chain", region.chain ? Json(region.chain) : Json()},
+                     {"start_ns", region.start - catalog_.begin},
+                     {"length_ns", (region.stop ? region.stop : summary_.to) - region.start},
+                     {"started_by", name_of(kRegionTypeNames, region.started_by)},
+                     {"stopped_by",
+                      region.stop ? Json(name_of(kRegionTypeNames, region.stopped_by)) : Json()},
+                     {"running_ns", region.running},
+                     {"waiting_ns", region.waiting}});
     return all;
   }
 

@@ -60,7 +60,8 @@ void ThreadSummary::add(const ThreadSummary &other) {
 Summarizer::Summarizer(const Catalog &catalog, const Cut &cut)
     : lost_somewhere_(catalog.cpus.size()), preemptions_(catalog.threads.size()),
       wakeups_(catalog.threads.size()),
-      families_(summary_, catalog.threads.size(), catalog.cpus.size()) {
+      families_(summary_, catalog.threads.size(), catalog.cpus.size()), regions_(summary_),
+      catalog_(catalog) {
   const TimeRange range = range_of(cut, catalog);
   summary_.from = range.from;
   summary_.to = range.to;
@@ -87,6 +88,10 @@ void Summarizer::on_event(const Event &event, const System &system) {
   case mcv('O', 'A', 'r'):
     if (event.thread != kNone)
       leave_cpu(event);
+    break;
+  case FTrace_EXT_region:
+    if (event.thread != kNone)
+      regions_.event(event, system);
     break;
   case FTrace_EVT_blackout_start:
     summary_.lost_more |= loses_uncounted(event);
@@ -140,6 +145,7 @@ void Summarizer::lose(const Event &event) {
 void Summarizer::on_slice(const Slice &slice) {
   ThreadSummary &thread = summary_.threads[slice.thread];
   thread.time[size_t(slice.state)] += slice.length();
+  regions_.slice(slice, catalog_);
   if (slice.then == ThreadState::Unknown)
     families_.forget(slice.thread);
   if (slice.state == ThreadState::Running) {

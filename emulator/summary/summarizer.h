@@ -7,6 +7,7 @@
 #include "emulator/slices/slice.h"
 #include "emulator/summary/family_times.h"
 #include "emulator/summary/pair_table.h"
+#include "emulator/summary/region_times.h"
 #include "emulator/summary/summary.h"
 
 #include <cstdint>
@@ -34,6 +35,8 @@ private:
   std::vector<uint64_t> lost_somewhere_; ///< by CPU: events, as its file says
   PairTable preemptions_, wakeups_;
   FamilyTimes families_;
+  RegionTimes regions_;
+  const Catalog &catalog_;
 };
 
 /// Replays a trace for the summary of the part that the cut keeps. Throws Error for a cut that

@@ -64,6 +64,15 @@ struct PairCount {
   uint64_t count = 0;
 };
 
+/// A region of --control.
+struct RegionSummary {
+  uint32_t thread = 0;          ///< by index in the Catalog: who started it
+  uint64_t start = 0, stop = 0; ///< ns on the clock of the trace; stop 0: it was not stopped
+  uint32_t chain = 0;           ///< 1 + its index, 0: none
+  uint8_t started_by = 0, stopped_by = 0; ///< enum control_type
+  uint64_t running = 0, waiting = 0;      ///< ns, of all its threads; waiting for a CPU
+};
+
 struct Summary {
   std::vector<ThreadSummary> threads; ///< by index in the Catalog
   std::vector<uint8_t> shown;         ///< by index in the Catalog: whether the cut keeps it
@@ -72,6 +81,7 @@ struct Summary {
       preemptions;                ///< who got the CPU of a thread that was preempted, most first
   std::vector<PairCount> wakeups; ///< who woke a thread, most first
   std::map<uint32_t, Spans> sections; ///< by number, of which both ends were seen
+  std::vector<RegionSummary> regions; ///< by their start
   uint64_t from = 0, to = 0;          ///< ns on the clock of the trace: what is summed up
   uint64_t events = 0;
   uint64_t lost = 0;      ///< events that were lost on all CPUs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
+#include "emulator/format/value_names.h"
 #include "emulator/models/registry.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/report.h"
@@ -71,6 +72,8 @@ public:
     put("Waits for mutexes and other futexes", mutex_waits(threads));
     put("Interrupts on all CPUs, without the time of those that interrupted them", interrupts());
     put("Sections of the program, with those within them", sections());
+    put("Regions of --control; RUNNING and WAITING (for a CPU) are of all their threads",
+        regions());
     if (!catalog_.cpus.empty())
       put("", cpus());
     return std::move(text_);
@@ -258,6 +261,38 @@ private:
     for (const auto &[section, of] : summary_.sections)
       all.emplace_back(std::to_string(section), of);
     return spans("SECTION", std::move(all));
+  }
+
+  Table regions() const {
+    Table table({"REGION", "CHAIN", "STARTED BY", "THREAD", "STOPPED BY", "AT", "LENGTH", "RUNNING",
+                 "WAITING"},
+                5);
+    const size_t shown =
+        options_.top ? std::min(options_.top, summary_.regions.size()) : summary_.regions.size();
+    for (size_t n = 0; n < shown; n++) {
+      const RegionSummary &region = summary_.regions[n];
+      table.add({std::to_string(n + 1), region.chain ? std::to_string(region.chain) : "-",
+                 std::string(name_of(kRegionTypeNames, region.started_by)),
+                 std::to_string(catalog_.threads[region.thread].tid),
+                 region.stop ? std::string(name_of(kRegionTypeNames, region.stopped_by)) : "-",
+                 human_duration(region.start - catalog_.begin),
+                 human_duration((region.stop ? region.stop : summary_.to) - region.start),
+                 human_duration(region.running), human_duration(region.waiting)});
+    }
+    if (shown < summary_.regions.size()) {
+      RegionSummary rest;
+      uint64_t length = 0;
+      for (size_t n = shown; n < summary_.regions.size(); n++) {
+        const RegionSummary &region = summary_.regions[n];
+        length += (region.stop ? region.stop : summary_.to) - region.start;
+        rest.running += region.running;
+        rest.waiting += region.waiting;
+      }
+      table.add({std::to_string(summary_.regions.size() - shown) + " more", "", "", "", "", "",
+                 human_duration(length), human_duration(rest.running),
+                 human_duration(rest.waiting)});
+    }
+    return table;
   }
 
   Table cpus() const {

@@ -300,6 +300,24 @@ TEST_F(Control, TheUserStartsAndStops) {
   EXPECT_FALSE(exists(trace() + "/control.sock"));
 }
 
+TEST_F(Control, AreListedAndCutOut) {
+  capture({"start:enter_func:foo,stop:exit_func:foo,repeat,name:phase"}, {"many=3"});
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 3u);
+  const Outcome info = run({.argv = {ovnitrace(), "info", "--json", trace()}});
+  for (const Region &region : all)
+    EXPECT_NE(info.out.find(std::to_string(region.start - begin_)), std::string::npos) << info.out;
+  EXPECT_NE(info.out.find("exit_func"), std::string::npos);
+  const Outcome cut =
+      run({.argv = {ovnitrace(), "convert", "--region", "2", "-o", path("cut"), trace()}});
+  EXPECT_EQ(cut.status(), 0) << cut.err;
+  const std::string head = read_text(path("cut") + "/thread.prv").substr(0, 200);
+  EXPECT_NE(head.find(std::to_string(all[1].stop - all[1].start) + "_ns"), std::string::npos)
+      << head;
+  EXPECT_NE(read_text(path("cut") + "/thread.pcf").find("phase"), std::string::npos);
+  EXPECT_EQ(run({.argv = {ovnitrace(), "convert", "--region", "4", trace()}}).status(), 2);
+}
+
 TEST_F(Control, TheProgramStartsItsRegion) {
   const Outcome outcome =
       record({installed("user_events"), "switch", "77"}, {"--control", "start:interactive"});
