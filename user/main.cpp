@@ -42,6 +42,7 @@ constexpr const char *kFooter =
     "  sudo ovnitrace -p 1234,5678               processes that run and their children, until "
     "Ctrl-C\n"
     "  ovnitrace info run1                       who ran, waited, was preempted, and how long\n"
+    "  ovnitrace report run1 --open              the same as a timeline in the browser\n"
     "\n"
     "The program runs as the user who called sudo, and its exit status is ovnitrace's (128 + the "
     "signal\n"

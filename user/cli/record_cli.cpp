@@ -395,6 +395,8 @@ int convert_recording(const std::string &directory, Outputs outputs, bool quiet)
       print("open {0}/thread.prv or {0}/cpu.prv in Paraver, then a timeline of {0}/cfg", directory);
     if (outputs.report || outputs.open)
       write_report_of(directory, outputs, quiet);
+    else if (!quiet)
+      print("or see it in a browser: ovnitrace report {} --open", directory);
     return status;
   } catch (const Error &error) {
     print_text(error.what());

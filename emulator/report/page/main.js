@@ -64,6 +64,18 @@ function setUpTools(app) {
   byId('help-button').onclick = () => byId('help').showModal();
 }
 
+/// Paper is white.
+function setUpPrint(app) {
+  let dark = false;
+  addEventListener('beforeprint', () => {
+    dark = !app.colors.light;
+    if (dark)
+      app.toggleTheme();
+    app.draw();
+  });
+  addEventListener('afterprint', () => dark && app.toggleTheme());
+}
+
 async function start() {
   const {header, parts} = await readData(document);
   const trace = new Trace(header, parts);
@@ -76,7 +88,7 @@ async function start() {
   handleKeys(app);
   fillHelp();
   new ResizeObserver(() => app.redraw()).observe(byId('left'));
-  addEventListener('beforeprint', () => app.draw());
+  setUpPrint(app);
   byId('loading').hidden = true;
   app.draw();
   window.ovnitrace = app.api();
