@@ -31,6 +31,23 @@ size_t utf8_size(std::string_view text) {
   return 0;
 }
 
+/// The code point of a character of two to four bytes.
+uint32_t code_point(std::string_view character) {
+  uint32_t point = uint8_t(character[0]) & (0x7f >> character.size());
+  for (const char byte : character.substr(1))
+    point = point << 6 | (uint8_t(byte) & 0x3f);
+  return point;
+}
+
+/// Characters that are not seen and change what is: they turn the direction of text, break the line
+/// or hide in it (Unicode's categories Cf, Zl and Zp, as far as they do).
+bool is_invisible(uint32_t point) {
+  return point == 0xad || point == 0x061c || (point >= 0x200b && point <= 0x200f) ||
+         (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) ||
+         point == 0xfeff || (point >= 0xfff9 && point <= 0xfffb) ||
+         (point >= 0xe0000 && point <= 0xe007f);
+}
+
 } // namespace
 
 std::string printable_line(std::string_view text) {
@@ -38,7 +55,8 @@ std::string printable_line(std::string_view text) {
   while (!text.empty()) {
     size_t size = utf8_size(text);
     uint8_t first = uint8_t(text.front());
-    if (size == 0 || first < 0x20 || first == 0x7f)
+    if (size == 0 || first < 0x20 || first == 0x7f ||
+        (size > 1 && is_invisible(code_point(text.substr(0, size)))))
       line += first == '\t' ? ' ' : '?';
     else
       line += text.substr(0, size);

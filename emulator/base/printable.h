@@ -8,7 +8,8 @@
 namespace ovnitrace {
 
 /// `text` as printable UTF-8 in one line: a thread or a host may be called anything, line ends,
-/// escape sequences and half a character included. Each such byte becomes '?', a tab a blank.
+/// escape sequences, characters that turn its direction and half a character included. Each such
+/// byte becomes '?', a tab a blank.
 std::string printable_line(std::string_view text);
 
 } // namespace ovnitrace

@@ -59,13 +59,25 @@ TEST(Printable, LeavesOutEveryControlCharacterAndNoOther) {
     else
       text = {char(0xc0 | c >> 6), char(0x80 | (c & 0x3f))};
     const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
-    if (c == '\t')
+    if (c == 0xad)
+      EXPECT_EQ(printable_line(text), "?") << "a soft hyphen";
+    else if (c == '\t')
       EXPECT_EQ(printable_line(text), " ");
     else if (control)
       EXPECT_EQ(printable_line(text), std::string(text.size(), '?')) << c;
     else
       EXPECT_EQ(printable_line(text), text) << c;
   }
+}
+
+// A name could show another name than it has, or a line that nobody wrote.
+TEST(Printable, LeavesOutWhatIsNotSeenAndTurnsOrBreaksText) {
+  for (const char *text : {"\u061c", "\u200b", "\u200f", "\u2028", "\u202a", "\u202e", "\u2060",
+                           "\u2069", "\ufeff", "\ufffb", "\U000e0001", "\U000e007f"})
+    EXPECT_EQ(printable_line(text), "?") << printable_line(text).size();
+  for (const char *text : {"\u061b", "\u200a", "\u2010", "\u2027", "\u202f", "\u205f", "\u2070",
+                           "\ufffc", "\U000e0100", "Überlauf…", "スレッド", "🧵"})
+    EXPECT_EQ(printable_line(text), text);
 }
 
 // sudo says as which group, too, which need not be the user's first.
