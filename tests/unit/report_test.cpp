@@ -39,9 +39,9 @@ public:
   std::map<uint32_t, std::vector<Slice>> slices;
 };
 
-class Report : public ::testing::Test {
+class PageReport : public ::testing::Test {
 protected:
-  Report() : trace(dir.path()) {}
+  PageReport() : trace(dir.path()) {}
 
   std::string html(uint64_t most = kDefaultPageBytes, const Cut &cut = {}) {
     trace.write();
@@ -71,7 +71,7 @@ protected:
   WriteReportResult result;
 };
 
-TEST_F(Report, EachSliceSaysWhyItStartedAndWhoMadeIt) {
+TEST_F(PageReport, EachSliceSaysWhyItStartedAndWhoMadeIt) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.dispatch(1).at(200).epilogue(1, 22).dispatch(2);
   cpu.at(300).sleep(2, 11, FTRACE_OFFCPU_DISK).dispatch(1);
@@ -92,7 +92,7 @@ TEST_F(Report, EachSliceSaysWhyItStartedAndWhoMadeIt) {
   EXPECT_EQ(packed.parts.at("order"), std::string({0, 1, 0, 1})) << "the thread of each run";
 }
 
-TEST_F(Report, HasUserEventsAndBlackoutsAndTheLoad) {
+TEST_F(PageReport, HasUserEventsAndBlackoutsAndTheLoad) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
   cpu.at(1500).record(FTrace_EVT_user_event_3, 300, 70000).at(2000).sleep(1, 0);
   cpu.at(3000).blackout_start().at(3200).blackout_end(5).at(5000).stop();
@@ -113,7 +113,7 @@ TEST_F(Report, HasUserEventsAndBlackoutsAndTheLoad) {
 }
 
 /// What is packed, put together again, is the stream; its sums are those of `info`.
-TEST_F(Report, HoldsTheWholeStreamOfAnyTrace) {
+TEST_F(PageReport, HoldsTheWholeStreamOfAnyTrace) {
   for (unsigned seed = 0; seed < 60; seed++) {
     std::mt19937 random(seed);
     trace = TraceBuilder(dir.path());
@@ -154,7 +154,7 @@ TEST_F(Report, HoldsTheWholeStreamOfAnyTrace) {
   }
 }
 
-TEST_F(Report, NamesAreOnlyInTheData) {
+TEST_F(PageReport, NamesAreOnlyInTheData) {
   trace.cpu(0).at(100).start().id(1, 11, 11, "<script>x()//").dispatch(1).at(200).stop();
   trace.json(R"({"version": 1, "command": ["<img onerror=x()>"]})");
   const std::string text = html();
@@ -167,7 +167,7 @@ TEST_F(Report, NamesAreOnlyInTheData) {
 }
 
 /// Two threads that take turns; the second waits longer.
-TEST_F(Report, WhatIsTooLargeIsSummedUpButForThoseThatWaitedLongest) {
+TEST_F(PageReport, WhatIsTooLargeIsSummedUpButForThoseThatWaitedLongest) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
   std::mt19937_64 random(1);
   uint64_t time = 1;
@@ -203,7 +203,7 @@ TEST_F(Report, WhatIsTooLargeIsSummedUpButForThoseThatWaitedLongest) {
   EXPECT_THROW(page(1000), Error);
 }
 
-TEST_F(Report, OfNothingIsAPageToo) {
+TEST_F(PageReport, OfNothingIsAPageToo) {
   trace.cpu(0).at(100).start().at(100).stop();
   const PackedPage packed = page();
   EXPECT_TRUE(packed.slices.empty());
