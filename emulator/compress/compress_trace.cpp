@@ -2,6 +2,7 @@
 #include "emulator/compress/compress_trace.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/trace_lock.h"
 #include "emulator/base/unique_fd.h"
 #include "emulator/format/chunk_frame.h"
 #include "emulator/format/chunk_header.h"
@@ -147,6 +148,8 @@ CompressResult replace_all(const std::string &path, bool compressed,
   const UniqueFd directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory)
     throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
+  if (!lock_trace(directory.get())) // a tracer would write on into the files that we remove
+    throw Error(path + " is being written by another ovnitrace; wait for its end");
   const std::vector<std::string> names = chunk_files(path, compressed);
   CompressResult result;
   result.left = unsigned(chunk_files(path, !compressed).size());

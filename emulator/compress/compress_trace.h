@@ -15,7 +15,8 @@ struct CompressResult {
 
 /// Makes cpuNNNN.ftr.zst of each cpuNNNN.ftr, a frame a chunk, at `level`. File by file: at every
 /// moment each is there whole in one form, and what was done stays done. Throws Error at the first
-/// that fails; that one is left as it was, and if the directory has no chunk file.
+/// that fails; that one is left as it was. Throws it too, and changes nothing, if the directory has
+/// no chunk file or is being written (lock_trace()).
 CompressResult compress_trace(const std::string &directory, int level);
 
 /// The reverse. A damaged file is an Error and is left as it is.

@@ -38,4 +38,14 @@ TEST_F(Compressed, CapturesAreOverwrittenWithForce) {
   EXPECT_EQ(run(record_command(trace(), {"true"}, {"-f", "--compress=20"})).status(), 2);
 }
 
+TEST_F(Compressed, ARunningCaptureIsLeftAlone) {
+  const std::string compress =
+      "'" + ovnitrace() + "' compress '" + trace() + "' 2>'" + path("said") + "'";
+  record({"sh", "-c", compress + " || true"}, {});
+  EXPECT_NE(read_text(path("said")).find("is being written by another ovnitrace"),
+            std::string::npos);
+  EXPECT_TRUE(exists(trace() + "/cpu0000.ftr"));
+  EXPECT_FALSE(exists(trace() + "/cpu0000.ftr.zst"));
+}
+
 } // namespace ovnitrace::test

@@ -11,6 +11,7 @@
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
+#include "user/chunk/trace_directory.h"
 
 #include <gtest/gtest.h>
 #include <zstd.h>
@@ -101,6 +102,28 @@ TEST_F(Compress, GivesTheSameEventsAndTheSameBytes) {
     EXPECT_FALSE(std::filesystem::exists(packed_));
   }
   EXPECT_EQ(decompress_trace(dir_.path()).files, 0u) << "there is none any more";
+}
+
+// Its tracer would write on into files that are gone.
+TEST_F(Compress, LeavesATraceAloneThatIsBeingWritten) {
+  write_contents(dir_ / "trace.json", "{}");
+  const auto refused = [&](const auto &call) {
+    const TraceDirectory writing(dir_.path(), IfExists::overwrite);
+    try {
+      call();
+    } catch (const Error &error) {
+      return std::string(error.what()) ==
+             dir_.path() + " is being written by another ovnitrace; wait for its end";
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([&] { compress_trace(dir_.path(), 1); }));
+  EXPECT_EQ(text_of(plain_), bytes_);
+  compress_trace(dir_.path(), 1);
+  EXPECT_TRUE(refused([&] { decompress_trace(dir_.path()); }));
+  EXPECT_TRUE(std::filesystem::exists(packed_));
+  decompress_trace(dir_.path());
+  EXPECT_EQ(text_of(plain_), bytes_);
 }
 
 TEST_F(Compress, CountsTheBytesOfAllFiles) {

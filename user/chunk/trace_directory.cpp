@@ -2,12 +2,12 @@
 #include "user/chunk/trace_directory.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/trace_lock.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <pwd.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -142,9 +142,8 @@ TraceDirectory::~TraceDirectory() {
   close(fd_);
 }
 
-/// A file system without locks has none to wait for.
 void TraceDirectory::take_lock() {
-  if (flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  if (!lock_trace(fd_))
     throw Error(fmt::format(
         "{} is being written by another ovnitrace; wait for its end, or choose another with -o",
         path_));

@@ -19,8 +19,8 @@ enum class IfExists {
 };
 
 /// A new trace directory, opened. Files in it are reached through its descriptor only, so that
-/// nobody can swap it for another while it is written; and it is locked (flock(2)), so that no
-/// other capture overwrites it meanwhile. The kernel unlocks it, however we end.
+/// nobody can swap it for another while it is written; and it is locked (lock_trace()), so that
+/// nobody overwrites or compresses it meanwhile.
 class TraceDirectory {
 public:
   /// Makes `path`. Throws Error.
