@@ -124,8 +124,8 @@ void add_convert(CLI::App &app) {
   command->footer(R"(
 Writes thread.prv and cpu.prv, with a .pcf and a .row each, and cfg/: open a .prv in Paraver, then
 a view of cfg/, which cfg/README lists. Views that an earlier conversion has left in cfg/ are
-removed; those that you saved stay. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the
-trace; a bare number is in seconds. What holds at --from is shown from time 0 on. --pid, --tid,
+removed; those that you saved under other names stay. A TIME is 1.5s, 200ms, 30us or 100ns from the
+start of the trace; a bare number is in seconds. What holds at --from is shown from time 0 on. --pid, --tid,
 --comm and --cpu take lists, as --pid 12,34, and can, as --model, be given more than once.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is converted.

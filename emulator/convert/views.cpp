@@ -146,17 +146,33 @@ private:
   std::vector<View> views_;
 };
 
-void write_folder(const OutputDirectory &folder, const std::vector<View> &views) {
+/// Views that the earlier conversion listed, as "thread/state.cfg": only those were ours.
+using Listed = std::set<std::string>;
+
+Listed listed_views(const std::string &readme) {
+  Listed listed;
+  for (size_t start = 0, end; start < readme.size(); start = end + 1) {
+    end = std::min(readme.find('\n', start), readme.size());
+    listed.insert(readme.substr(start, std::min(readme.find(' ', start), end) - start));
+  }
+  return listed;
+}
+
+/// Removes a view that was listed and is no more, unless the user has saved another in its place.
+void write_folder(const OutputDirectory &parent, const std::string &name,
+                  const std::vector<View> &views, const Listed &listed) {
+  constexpr size_t kHead = 1024; ///< bytes that the mark is in
+  const OutputDirectory folder = parent.below(name);
   std::set<std::string> written;
   for (const View &view : views) {
     write_text_file(folder.file(view.file),
                     cfg_text(view.window, view.histogram ? &*view.histogram : nullptr));
     written.insert(view.file);
   }
-  for (const std::string &name : folder.names())
-    if (name.ends_with(".cfg") && !written.contains(name) &&
-        folder.start_of(name).find(fmt::format("\n{}\n", kCfgMark)) != std::string::npos)
-      folder.remove(name);
+  for (const std::string &file : folder.names())
+    if (file.ends_with(".cfg") && !written.contains(file) && listed.contains(name + "/" + file) &&
+        folder.start_of(file, kHead).find(fmt::format("\n{}\n", kCfgMark)) != std::string::npos)
+      folder.remove(file);
 }
 
 std::string readme_lines(const std::string &folder, const std::vector<View> &views) {
@@ -176,8 +192,10 @@ std::vector<View> make_views(const System &system, TraceKind kind, const TraceSh
 void write_views(const OutputDirectory &directory, const std::vector<View> &thread,
                  const std::vector<View> &cpu) {
   const OutputDirectory cfg = directory.below("cfg");
-  write_folder(cfg.below("thread"), thread);
-  write_folder(cfg.below("cpu"), cpu);
+  constexpr size_t kReadmeMost = 1 << 20; ///< bytes: far more than it has
+  const Listed listed = listed_views(cfg.start_of("README", kReadmeMost));
+  write_folder(cfg, "thread", thread, listed);
+  write_folder(cfg, "cpu", cpu, listed);
   write_text_file(cfg.file("README"),
                   "Views for Paraver: open thread.prv or cpu.prv, then File > Load Configuration.\n"
                   "Those of thread/ are for thread.prv, those of cpu/ for cpu.prv. In a gradient,\n"

@@ -33,8 +33,9 @@ struct View {
 /// The views of thread.prv or of cpu.prv, each of its own file name.
 std::vector<View> make_views(const System &system, TraceKind kind, const TraceShape &shape);
 
-/// Writes cfg/thread/, cfg/cpu/ and cfg/README into `directory`. Views that an earlier conversion
-/// has left there, and that these do not replace, are removed; what is not ours is left alone.
+/// Writes cfg/thread/, cfg/cpu/ and cfg/README into `directory`. Views that the README
+/// of an earlier conversion lists, and that these do not replace, are removed; a copy under another
+/// name, and what the user saved over one, is left alone.
 /// Throws Error.
 void write_views(const OutputDirectory &directory, const std::vector<View> &thread,
                  const std::vector<View> &cpu);

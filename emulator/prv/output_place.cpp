@@ -59,12 +59,12 @@ std::vector<std::string> OutputDirectory::names() const {
   return names;
 }
 
-std::string OutputDirectory::start_of(const std::string &name) const {
+std::string OutputDirectory::start_of(const std::string &name, size_t most) const {
   UniqueFd fd(openat(fd_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status;
   if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return {};
-  std::string text(1024, '\0');
+  std::string text(most, '\0');
   const ssize_t size = read(fd.get(), text.data(), text.size());
   text.resize(size > 0 ? size_t(size) : 0);
   return text;

@@ -46,8 +46,9 @@ public:
 
   /// The names of what is in it. Throws Error.
   std::vector<std::string> names() const;
-  /// The first KiB of a file; empty where it is no regular file or cannot be read.
-  std::string start_of(const std::string &name) const;
+  /// The first bytes of a file, `most` of them; empty where it is no regular file or cannot be
+  /// read.
+  std::string start_of(const std::string &name, size_t most) const;
   /// Removes a file, where there is one. Throws Error.
   void remove(const std::string &name) const;
 

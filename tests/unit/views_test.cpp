@@ -303,12 +303,15 @@ TEST_F(Again, WhatTheUserSavedThereStays) {
   convert();
   std::ofstream(dir / "out/cfg/thread/mine.cfg") << "#ParaverCFG\nwindow_name mine\n";
   std::ofstream(dir / "out/cfg/thread/notes.txt") << "\nWritten by ovnitrace.\n";
+  fs::copy_file(dir / "out/cfg/thread/user-event-0.cfg", dir / "out/cfg/thread/copy.cfg");
+  std::ofstream(dir / "out/cfg/cpu/user-event-0.cfg") << "#ParaverCFG\nwindow_name saved\n";
   fs::create_symlink(dir / "out/cfg/thread/state.cfg", dir / "out/cfg/thread/link.cfg");
   fs::create_directory(dir / "out/cfg/thread/folder.cfg");
   trace(false);
   convert();
   EXPECT_EQ(text_of(dir / "out/cfg/thread/mine.cfg"), "#ParaverCFG\nwindow_name mine\n");
-  for (const char *name : {"notes.txt", "link.cfg", "folder.cfg"})
+  EXPECT_EQ(text_of(dir / "out/cfg/cpu/user-event-0.cfg"), "#ParaverCFG\nwindow_name saved\n");
+  for (const char *name : {"copy.cfg", "notes.txt", "link.cfg", "folder.cfg"})
     EXPECT_EQ(names("thread").count(name), 1u) << name;
 }
 
