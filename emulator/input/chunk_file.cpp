@@ -41,7 +41,7 @@ bool ChunkFile::next_beside_gap(Event &event, uint64_t since, bool more) {
   const bool counted = !more && input_.unwritten && input_.records >= input_.written;
   const bool nothing_lost = counted && input_.unwritten_events == 0;
   const bool gap =
-      more ? std::exchange(gap_, false) : !stopped_ && begin < tables_.end && !nothing_lost;
+      more ? std::exchange(gap_, false) : !stopped_ && begin <= tables_.end && !nothing_lost;
   ended_ = !more;
   if (!gap)
     return more;
@@ -130,7 +130,8 @@ void ChunkFile::finish() {
          fmt::format("the file was cut: its last {} bytes are no whole record", buffer_.tail()));
   else if (!stopped_)
     warn(buffer_.block_offset(),
-         "the file ends without trace_stop: it was cut, or its tracer was killed");
+         "the file ends without trace_stop: it is still being captured, it was cut, or its tracer "
+         "was killed");
 }
 
 uint64_t ChunkFile::offset_of(const ftrace_record *record) const {

@@ -245,7 +245,9 @@ TEST(ChunkReader, SalvagesAllWholeRecordsOfAFileCutAtEachByte) {
     if (length && length % sizeof(ftrace_record) == 0)
       events += is_event(kCodeKinds[records[length / sizeof(ftrace_record) - 1].code]);
     const Result result = read_bytes(bytes, length);
-    ASSERT_EQ(result.kinds(), std::vector<uint32_t>(all.begin(), all.begin() + long(events)));
+    std::vector<uint32_t> expected(all.begin(), all.begin() + long(events));
+    expected.push_back(FTrace_EVT_blackout_start); // nobody knows what was in the rest
+    ASSERT_EQ(result.kinds(), expected) << length;
     ASSERT_EQ(result.sink.damage(), 1u) << length;
     ASSERT_EQ(result.sink.count("cut") + result.sink.count("empty"), 1u) << length;
   }

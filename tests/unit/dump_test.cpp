@@ -452,7 +452,8 @@ TEST(CommandLine, PrintsAllThatIsLeftOfADamagedTrace) {
   TraceBuilder::write_file(trace.file(0), records.data(), (records.size() - 1) * 16 + 5);
   const Ran cut = run({"dump", dir.path()});
   EXPECT_EQ(cut.status, 1);
-  EXPECT_EQ(std::count(cut.out.begin(), cut.out.end(), '\n'), 2);
+  EXPECT_EQ(std::count(cut.out.begin(), cut.out.end(), '\n'), 3);
+  EXPECT_NE(cut.out.find("blackout_start"), std::string::npos) << "last, as trace_stop is missing";
   EXPECT_NE(cut.err.find("the file was cut"), std::string::npos) << cut.err;
 }
 

@@ -226,5 +226,20 @@ TEST_F(NotWritten, IsDarkWithoutCountWhereNoneIsThere) {
   EXPECT_EQ(of.cpus[1].unknown, 900u);
 }
 
+// The file that has the last event ends with the trace, as far as anybody knows.
+TEST(CutFile, HasLostNobodyKnowsHowMany) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().id(1, 7, 7, "app").dispatch(1).at(200).sleep(1).at(300).stop();
+  trace.write();
+  std::filesystem::resize_file(trace.file(0), std::filesystem::file_size(trace.file(0)) -
+                                                  2 * sizeof(ftrace_record));
+  CollectingSink sink;
+  const Summary of = summarize(*open_trace({{dir.path(), 0}}, sink));
+  EXPECT_TRUE(of.lost_more);
+  EXPECT_TRUE(of.cpus[0].lost_more);
+  EXPECT_EQ(of.cpus[0].unknown, 0u);
+}
+
 } // namespace
 } // namespace ovnitrace
