@@ -10,17 +10,26 @@
 
 namespace ovnitrace {
 
+namespace {
+
+/// What a flight recorder let go, which is not in the trace.
+std::string forgotten_text(uint64_t events) {
+  return events == 0 ? ""
+                     : fmt::format("; {} forgotten",
+                                   human_count(events, "older one was", "older ones were"));
+}
+
+} // namespace
+
 void print_end(const TraceDescription &trace, size_t threads, const std::string &place) {
   if (!trace.command.empty() && trace.exit_status > 128)
     print("{} {}", trace.command[0], trace.how);
-  print("{} of {} on {} in {}, {} lost; {} {}", human_count(trace.events, "event", "events"),
+  print("{} of {} on {} in {}, {} lost; {} {}{}",
+        human_count(trace.events - trace.forgotten, "event", "events"),
         human_count(threads, "thread", "threads"),
         human_count(trace.host.cpus.size(), "CPU", "CPUs"), human_duration(trace.end - trace.begin),
         events_lost(trace), trace.write_error.empty() ? "written to" : "not all of it written to",
-        place);
-  if (trace.forgotten)
-    print("{} of them forgotten: older than what the flight recorder keeps",
-          human_count(trace.forgotten));
+        place, forgotten_text(trace.forgotten));
   if (trace.user_refused)
     print("{} that the program logged left out: not for programs (docs/user-events.md)",
           human_count(trace.user_refused, "event", "events"));
