@@ -69,7 +69,7 @@ void export_command(const Arguments &arguments) {
   }
   warnings.finish();
   print_differences(result);
-  fmt::print("{}: {} of {}", directory, human_count(result.counts.events, "event", "events"),
+  fmt::print("{}: {} of {}\n", directory, human_count(result.counts.events, "event", "events"),
              human_count(result.streams, "thread", "threads"));
   if (warnings.damage() > std::min(result.faults, kFaultsReported))
     throw CLI::RuntimeError(kExitFailure);

@@ -227,8 +227,7 @@ void check_target(const RecordOptions &options) {
   const bool attaches = options.all || !options.pids.empty();
   if (options.command.empty() && !attaches)
     throw Error("nothing to trace: give a program after --, as in `sudo ovnitrace -- ./app`, a "
-                "process with "
-                "-p PID, or -a for the whole machine. see `ovnitrace --help`",
+                "process with -p PID, or -a for the whole machine; see `ovnitrace --help`",
                 kExitUsage);
   if (!options.command.empty() && !options.pids.empty())
     throw Error("either a program after -- or -p PID, not both", kExitUsage);
