@@ -6,9 +6,12 @@
 #include "tests/e2e/support/terminal.h"
 #include "tests/e2e/support/trace.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 namespace ovnitrace::test {
@@ -104,6 +107,77 @@ TEST_F(Signals, EndOvnitraceAtOnceWhenTheProgramHasEnded) {
     EXPECT_TRUE(WIFSIGNALED(outcome.wait_status)) << outcome.status() << ": " << outcome.err;
     collector.process().signal(SIGCONT);
   }
+}
+
+// As above, while what an early stop left is being sent: more than sockets hold.
+TEST_F(Signals, EndOvnitraceAtOnceWhileAnEarlyStopIsSent) {
+  CollectorProcess collector("tcp", path("collected"));
+  const std::string work = installed("pingpong") + " 400000 >/dev/null";
+  for (const bool whole_machine : {false, true}) {
+    Command command{.argv = {ovnitrace(), "record", "-b", "stop:12M", "--send", collector.url()}};
+    if (whole_machine)
+      command.argv.push_back("-a");
+    else
+      command.argv.insert(
+          command.argv.end(),
+          {"--", "sh", "-c", "until [ -e " + path("go") + " ]; do sleep 0.02; done; " + work});
+    const size_t before = collector.traces().size();
+    Process tracer(command);
+    const auto is_prepared = [&] {
+      const std::vector<std::string> traces = collector.traces();
+      return traces.size() > before &&
+             std::all_of(traces.begin(), traces.end(),
+                         [](const std::string &trace) { return exists(trace + "/trace.json"); });
+    };
+    ASSERT_TRUE(eventually(is_prepared, "the capture begins")) << tracer.err();
+    collector.process().signal(SIGSTOP);
+    if (whole_machine) {
+      EXPECT_EQ(run({.argv = {"sh", "-c", work}}).status(), 0);
+    } else {
+      write_text(path("go"), "");
+      const std::string children = std::to_string(tracer.pid());
+      ASSERT_TRUE(eventually(
+          [&] {
+            return run({.argv = {"pgrep", "-P", children}}).status() != 0;
+          },
+          "the program ends"));
+    }
+    eventually(
+        [&] {
+          tracer.signal(SIGINT);
+          return !tracer.running();
+        },
+        "ovnitrace ends");
+    const Outcome outcome = tracer.wait();
+    EXPECT_TRUE(WIFSIGNALED(outcome.wait_status)) << outcome.status() << ": " << outcome.err;
+    collector.process().signal(SIGCONT);
+  }
+}
+
+// It takes the connection and never answers.
+TEST_F(Signals, EndOvnitraceWhileACollectorIsSilent) {
+  const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(listen(silent, 8), 0); // on any port
+  ASSERT_EQ(getsockname(silent, reinterpret_cast<sockaddr *>(&address), &size), 0);
+  const std::string url = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  for (const std::vector<std::string> &what :
+       {std::vector<std::string>{"--", "touch", path("ran")}, {"-a"}}) {
+    Command command{.argv = {ovnitrace(), "record", "--send", url}};
+    command.argv.insert(command.argv.end(), what.begin(), what.end());
+    Process tracer(command);
+    const int connection = accept4(silent, nullptr, nullptr, SOCK_CLOEXEC);
+    char byte;
+    EXPECT_EQ(recv(connection, &byte, 1, 0), 1) << "it says who it is";
+    tracer.signal(SIGINT);
+    const Outcome outcome = tracer.wait();
+    EXPECT_EQ(outcome.status(), 128 + SIGINT);
+    EXPECT_NE(outcome.err.find("before the capture started"), std::string::npos) << outcome.err;
+    close(connection);
+  }
+  EXPECT_FALSE(exists(path("ran")));
+  close(silent);
 }
 
 TEST_F(Signals, OfTheProgramToOvnitraceAreNotForwardedToIt) {

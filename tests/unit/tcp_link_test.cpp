@@ -10,7 +10,10 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <cerrno>
 #include <functional>
+#include <list>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -80,10 +83,47 @@ TEST(TcpLink, IsNotKeptByACollectorThatGoesOnTalking) {
         nanosleep(&pause, nullptr);
       }
     });
-    why = error_of([&] { TcpLink(collector.endpoint(), {}, "app", 100'000'000); });
+    why = error_of([&] { TcpLink(collector.endpoint(), {}, "app", {}, 100'000'000); });
   }
   EXPECT_TRUE(refused) << "it hung up while the other was talking";
   EXPECT_NE(why.find("it took and said nothing of use"), why.npos) << why;
+}
+
+// Who wants to end it need not wait for a collector that says nothing, with TLS or without, nor for
+// one that is not there yet.
+TEST(TcpLink, EndsAsItsCheckSaysWhileItConnects) {
+  const auto status_of = [](const Endpoint &endpoint, const std::optional<PresharedKey> &key) {
+    int checks = 0;
+    try {
+      TcpLink(endpoint, key, "app", [&] {
+        if (++checks == 2)
+          throw Error("that is enough", 77);
+      });
+    } catch (const Error &error) {
+      EXPECT_STREQ(error.what(), "that is enough");
+      return error.status();
+    }
+    return 0;
+  };
+  for (const bool keyed : {false, true}) {
+    FakeCollector collector(FakeCollector::wait_until_closed);
+    std::optional<PresharedKey> key;
+    if (keyed)
+      key = preshared_key("0123456789abcdef");
+    EXPECT_EQ(status_of(collector.endpoint(), key), 77);
+  }
+  const UniqueFd full(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(listen(full.get(), 0), 0); // on any port; it accepts nobody
+  const std::string port = local_text(full.get()).substr(sizeof "0.0.0.0:" - 1);
+  const Endpoint endpoint = parse_endpoint("", "tcp://127.0.0.1:" + port);
+  std::list<UniqueFd> waiting; // more than find room
+  for (int n = 0; n < 4; n++)
+    waiting.push_back(open_socket(endpoint, "", [](const addrinfo &to) {
+      UniqueFd fd(socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      EXPECT_TRUE(connect(fd.get(), to.ai_addr, to.ai_addrlen) == 0 || errno == EINPROGRESS);
+      return fd;
+    }));
+  EXPECT_EQ(status_of(endpoint, {}), 77);
 }
 
 // While a sender sends, a collector may refuse and nothing else: it cannot fill the sender's

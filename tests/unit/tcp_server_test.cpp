@@ -61,6 +61,9 @@ protected:
               ssize_t(bytes.size()));
     turn();
   }
+  void say_record(Sender &sender) {
+    say(sender, MessageType::records, std::string("\0\0\0\0", 4) + std::string(16, 'r'));
+  }
   Sender &identify(const std::string &name) {
     Sender &sender = connect();
     say(sender, MessageType::identify, write_identify(name));
@@ -143,24 +146,30 @@ TEST_F(TcpServerTest, GivesEachStepItsTime) {
   EXPECT_TRUE(store_.traces.at("named").discarded);
   // A program may do nothing for long.
   pass(100'000 * kSecond);
-  say(served, MessageType::records, std::string("\0\0\0\0", 4) + std::string(16, 'r'));
+  say_record(served);
   EXPECT_EQ(store_.traces.at("served").files.at({0, false}).size(), 16u);
   pass(10 * kSecond);
   EXPECT_EQ(heard(named), std::pair(0u, std::string("closed")));
 }
 
-TEST_F(TcpServerTest, GivesThePlaceOfWhoSentNothingForAMinuteToAnother) {
-  Sender &empty = serve("empty"), &full = serve("full");
-  heard(empty), heard(full);
-  say(full, MessageType::records, std::string("\0\0\0\0", 4) + std::string(16, 'r'));
+// Whatever it has sent before: a record costs an idler nothing.
+TEST_F(TcpServerTest, GivesThePlaceOfWhoIsSilentLongestToAnother) {
+  Sender &silent = serve("silent"), &busy = serve("busy");
+  heard(silent), heard(busy);
+  say_record(busy);
+  pass(30 * kSecond);
+  say_record(silent);
+  pass(kSecond);
+  say_record(busy);
   pass(59 * kSecond);
   EXPECT_EQ(heard(identify("early")).first, uint32_t(MessageType::refuse));
-  pass(2 * kSecond);
+  pass(2 * kSecond); // now both are silent for more than a minute, but not for as long
   EXPECT_EQ(heard(serve("late")), accepted("late"));
-  EXPECT_NE(heard(empty).second.find("another sender gets its place"), std::string::npos);
-  EXPECT_EQ(heard(identify("later")).first, uint32_t(MessageType::refuse))
-      << "who has sent a chunk stays";
-  EXPECT_EQ(heard(full), std::pair(0u, std::string("nothing")));
+  EXPECT_EQ(heard(silent).second, "nothing came of it for 62 s, another sender gets its place");
+  EXPECT_EQ(heard(busy), std::pair(0u, std::string("nothing")));
+  say_record(busy);
+  EXPECT_EQ(heard(identify("later")).first, uint32_t(MessageType::refuse)) << "it sends again";
+  EXPECT_EQ(heard(busy), std::pair(0u, std::string("nothing")));
 }
 
 // What one of two could not know when it was accepted.

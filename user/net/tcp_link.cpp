@@ -22,12 +22,34 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000; // ns
-constexpr int kConnectMs = 10'000;
-constexpr unsigned kMostEmptyReads = 10'000; ///< TLS has records that are not for us
+constexpr uint64_t kConnectTime = 10'000 * kMillisecond;
+constexpr uint64_t kCheckTime = 200 * kMillisecond; ///< between two calls of `check`
+constexpr unsigned kMostEmptyReads = 10'000;        ///< TLS has records that are not for us
 constexpr size_t kLongestText = 300; ///< bytes of what the collector says, in a message of ours
 
+/// ns, as poll(2) has it, rounded up.
+int poll_time(uint64_t time) {
+  return int(time / kMillisecond) + 1;
+}
+
+/// Until it is connected or has failed; 0: neither in time, negative: errno says why.
+int wait_until_connected(int fd, const std::function<void()> &check) {
+  const uint64_t limit = monotonic_ns() + kConnectTime;
+  for (;;) {
+    if (check)
+      check();
+    const uint64_t now = monotonic_ns();
+    if (now >= limit)
+      return 0;
+    pollfd connected = {fd, POLLOUT, 0};
+    const int ready = poll(&connected, 1, poll_time(std::min(limit - now, kCheckTime)));
+    if (ready > 0 || (ready < 0 && errno != EINTR))
+      return ready;
+  }
+}
+
 /// The socket, connected; none with errno set.
-UniqueFd connect_to(const addrinfo &address) {
+UniqueFd connect_to(const addrinfo &address, const std::function<void()> &check) {
   UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd)
     return fd;
@@ -35,11 +57,7 @@ UniqueFd connect_to(const addrinfo &address) {
     return fd;
   int error = errno;
   if (error == EINPROGRESS) {
-    pollfd connected = {fd.get(), POLLOUT, 0};
-    int ready;
-    do
-      ready = poll(&connected, 1, kConnectMs);
-    while (ready < 0 && errno == EINTR);
+    const int ready = wait_until_connected(fd.get(), check);
     socklen_t size = sizeof error;
     if (ready == 0)
       error = ETIMEDOUT;
@@ -55,26 +73,31 @@ UniqueFd connect_to(const addrinfo &address) {
 } // namespace
 
 TcpLink::TcpLink(const Endpoint &endpoint, const std::optional<PresharedKey> &key,
-                 const std::string &name, uint64_t patience)
+                 const std::string &name, const std::function<void()> &check, uint64_t patience)
     : endpoint_(endpoint), patience_(patience), changed_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      channel_(open_socket(endpoint, "send to", connect_to), SecureChannel::Side::sender, key) {
+      check_(check),
+      channel_(open_socket(endpoint, "send to",
+                           [&](const addrinfo &address) { return connect_to(address, check); }),
+               SecureChannel::Side::sender, key) {
   if (!changed_)
     fail(fmt::format("no eventfd: {}", std::strerror(errno)));
   const int on = 1;
   setsockopt(channel_.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   introduce(name);
+  check_ = {};
 }
 
 void TcpLink::introduce(const std::string &name) {
   since_ = monotonic_ns();
-  try {
-    while (!channel_.handshake())
-      wait(channel_.waits_for());
-  } catch (const Error &error) {
-    if (!open())
-      throw;
-    fail(error.what());
-  }
+  const auto is_proved = [this] {
+    try {
+      return channel_.handshake();
+    } catch (const Error &error) {
+      fail(error.what());
+    }
+  };
+  while (!is_proved())
+    wait(channel_.waits_for());
   send(MessageType::identify, write_identify(name));
   const std::string directory = receive(MessageType::accept);
   directory_ = printable_line(std::string_view(directory).substr(0, kLongestText));
@@ -140,7 +163,10 @@ bool TcpLink::wait(short events) {
           fmt::format("it took and said nothing of use for {} s", patience_ / 1000 / kMillisecond));
     if ((events & POLLIN) && channel_.has_input())
       return true;
-    count = poll(ready, 2, int((std::min(end, patient) - now) / kMillisecond) + 1);
+    if (check_)
+      check_();
+    const uint64_t left = std::min(end, patient) - now;
+    count = poll(ready, 2, poll_time(check_ ? std::min(left, kCheckTime) : left));
     if (count < 0 && errno != EINTR)
       fail(std::strerror(errno));
     uint64_t times;

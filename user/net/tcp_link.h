@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,10 +23,11 @@ class TcpLink {
 public:
   static constexpr uint64_t kPatience = 60'000'000'000; ///< ns
 
-  /// Connects and introduces the trace `name`. `patience`: ns in which the collector must take
-  /// something, or say all of what is waited for. Throws Error.
+  /// Connects and introduces the trace `name`. `check`: called now and then meanwhile; what it
+  /// throws ends that. `patience`: ns in which the collector must take something, or say all of
+  /// what is waited for. Throws Error.
   TcpLink(const Endpoint &endpoint, const std::optional<PresharedKey> &key, const std::string &name,
-          uint64_t patience = kPatience);
+          const std::function<void()> &check = {}, uint64_t patience = kPatience);
 
   /// Throws Error, with the collector's own words if it refused.
   void send(MessageType type, std::string_view payload, std::string_view more = {});
@@ -51,6 +54,7 @@ private:
   uint64_t since_ = 0; ///< ns: when it last took something, or when the waiting for a message began
   std::atomic<uint64_t> end_by_ = UINT64_MAX; ///< ns
   UniqueFd changed_;                          ///< an eventfd: end_by_ has a new value
+  std::function<void()> check_;               ///< while it introduces the trace; may be none
   SecureChannel channel_;
   MessageWriter writer_;
   MessageParser parser_;

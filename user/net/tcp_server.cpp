@@ -20,8 +20,8 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000; // ns
 constexpr uint64_t kIntroductionTime = 10 * kSecond, kDescriptionTime = 60 * kSecond,
                    kClosingTime = 5 * kSecond;
-constexpr uint64_t kEmptyTime = 60 * kSecond; ///< without a chunk, while others want the place
-constexpr unsigned kMostIdle = 64;            ///< connections not described yet, or ended
+constexpr uint64_t kSilentTime = 60 * kSecond; ///< while others want the place
+constexpr unsigned kMostIdle = 64;             ///< connections not described yet, or ended
 constexpr size_t kReadSize = 256 << 10;
 
 UniqueFd listen_on(const addrinfo &address) {
@@ -101,24 +101,28 @@ void TcpServer::add_connection(UniqueFd fd) {
         {.channel = SecureChannel(std::move(fd), SecureChannel::Side::collector, key_),
          .peer = peer,
          .session = TcpSession(make_sink),
+         .last = now_,
          .deadline = now_ + kIntroductionTime});
   } catch (const Error &error) {
     report_(fmt::format("{}: error: {}", peer, error.what()));
   }
 }
 
-/// Whether no sender more is served. Where one has sent no chunk for long it gives its place up.
+/// Whether no sender more is served. The one that is silent for longest gives its place up, if that
+/// is long; but who has proved the key and sent a chunk may be silent for as long as its program.
 bool TcpServer::is_full() {
   const auto serves = [](const Connection &one) { return one.serving && !one.ended; };
   if (std::count_if(connections_.begin(), connections_.end(), serves) < most_senders_)
     return false;
-  const auto empty = std::find_if(connections_.begin(), connections_.end(), [&](Connection &one) {
-    return serves(one) && one.session.sink()->bytes() == 0 && now_ - one.since > kEmptyTime;
-  });
-  if (empty == connections_.end())
+  Connection *silent = nullptr;
+  for (Connection &one : connections_)
+    if (serves(one) && now_ - one.last > kSilentTime &&
+        (!key_ || one.session.sink()->bytes() == 0) && (!silent || one.last < silent->last))
+      silent = &one;
+  if (!silent)
     return true;
-  refuse(*empty, fmt::format("no chunk came of it for {} s, another sender gets its place",
-                             (now_ - empty->since) / kSecond));
+  refuse(*silent, fmt::format("nothing came of it for {} s, another sender gets its place",
+                              (now_ - silent->last) / kSecond));
   return false;
 }
 
@@ -152,6 +156,7 @@ void TcpServer::read(Connection &connection) {
         return;
       if (*got == 0)
         return lose(connection);
+      connection.last = now_;
       connection.session.receive({buffer_.data(), *got});
       read += *got;
     }
@@ -199,7 +204,6 @@ void TcpServer::follow(Connection &connection) {
     if (is_full()) // others came first
       return refuse(connection, full_text());
     connection.serving = true;
-    connection.since = now_;
     connection.deadline = 0;
     report_(fmt::format("{} sends; written to {}", connection.peer, session.sink()->path()));
   }

@@ -36,7 +36,7 @@ private:
     SecureChannel channel;
     std::string peer;
     TcpSession session;
-    uint64_t since = 0;    ///< ns: when it was described
+    uint64_t last = 0;     ///< ns: when something came
     uint64_t deadline = 0; ///< ns: until when its next step must be done; 0: none
     bool introduced = false, serving = false, ended = false; ///< what was reported of it
     bool gone = false;                                       ///< to be closed

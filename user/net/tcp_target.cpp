@@ -10,8 +10,8 @@
 namespace ovnitrace {
 
 TcpTarget::TcpTarget(const Endpoint &collector, const std::optional<PresharedKey> &key,
-                     const std::string &name, int level)
-    : link_(collector, key, name) {
+                     const std::string &name, int level, const std::function<void()> &check)
+    : link_(collector, key, name, check) {
   if (level)
     compressor_.emplace(level);
 }

@@ -7,6 +7,7 @@
 #include "user/net/tcp_link.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -15,9 +16,9 @@ namespace ovnitrace {
 /// The collector's files become what ChunkFiles would have written here.
 class TcpTarget final : public TraceTarget, private ChunkOutput {
 public:
-  /// Connects. `level`: of zstd, 0 for plain files. Throws Error.
+  /// Connects. `level`: of zstd, 0 for plain files. `check`: as TcpLink has it. Throws Error.
   TcpTarget(const Endpoint &collector, const std::optional<PresharedKey> &key,
-            const std::string &name, int level);
+            const std::string &name, int level, const std::function<void()> &check);
 
   ChunkOutput &output() override { return *this; }
   void prepare(const Description &description) override;

@@ -2,27 +2,30 @@
 #include "user/record/make_target.h"
 
 #include "user/chunk/directory_target.h"
+#include "user/launch/signals.h"
 #include "user/net/tcp_target.h"
 #include "user/net/udp_target.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <functional>
 #include <string>
 
 namespace ovnitrace {
 
 namespace {
 
+/// `check`: asked while a collector is connected to.
 std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std::string &name,
-                                         uint32_t cpus) {
+                                         uint32_t cpus, const std::function<void()> &check) {
   const Endpoint collector = parse_endpoint("--send", options.send);
   if (collector.transport == Endpoint::kUdp)
     return std::make_unique<UdpTarget>(collector, name, cpus);
   std::optional<PresharedKey> key;
   if (!options.key_file.empty())
     key = read_key(options.key_file);
-  return std::make_unique<TcpTarget>(collector, key, name, options.compress_level);
+  return std::make_unique<TcpTarget>(collector, key, name, options.compress_level, check);
 }
 
 } // namespace
@@ -30,7 +33,7 @@ std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std
 std::unique_ptr<TraceTarget> make_target(const RecordOptions &options, const std::string &traced,
                                          uint32_t cpus) {
   if (!options.send.empty())
-    return make_sender(options, default_trace_name(traced), cpus);
+    return make_sender(options, default_trace_name(traced), cpus, end_if_signalled);
   if (options.directory.empty())
     return std::make_unique<DirectoryTarget>(default_trace_name(traced), IfExists::next_name, cpus,
                                              options.compress_level);
@@ -43,7 +46,8 @@ std::unique_ptr<TraceTarget> make_save_target(const RecordOptions &options,
                                               const std::string &traced, uint32_t cpus,
                                               const TraceTarget &whole, unsigned &saves) {
   if (!options.send.empty())
-    return make_sender(options, fmt::format("{}.{}", default_trace_name(traced), ++saves), cpus);
+    return make_sender(options, fmt::format("{}.{}", default_trace_name(traced), ++saves), cpus,
+                       {});
   std::string path;
   do
     path = fmt::format("{}.{}", whole.place(), ++saves);

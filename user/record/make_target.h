@@ -12,7 +12,7 @@
 namespace ovnitrace {
 
 /// The directory, made, or the collector, connected to. `traced`: the name of the program. Throws
-/// Error.
+/// Error, also when a signal comes while a collector does not answer.
 std::unique_ptr<TraceTarget> make_target(const RecordOptions &options, const std::string &traced,
                                          uint32_t cpus);
 

@@ -100,11 +100,14 @@ void Recording::save() {
           options_.trigger_saves);
 }
 
-/// The program goes on untraced; without one there is nothing to wait for.
+/// The program goes on untraced; without one there is nothing to wait for, and the main thread
+/// leaves signals their effect while this one sends.
 void Recording::stop_early(CaptureRequests::Request why) {
   std::lock_guard lock(ending_);
   if (ended_)
     return;
+  if (!traced_.is_program())
+    kill(getpid(), SIGTERM);
   end_capture();
   stopped_early_ = why == CaptureRequests::kFull
                        ? fmt::format("{} bytes were recorded", options_.buffer.bytes)
@@ -112,8 +115,6 @@ void Recording::stop_early(CaptureRequests::Request why) {
   if (!options_.quiet)
     print("{}: tracing stopped{}", stopped_early_,
           traced_.is_program() ? "; the program goes on untraced" : "");
-  if (!traced_.is_program())
-    kill(getpid(), SIGTERM);
 }
 
 void Recording::end_capture() {
@@ -128,13 +129,14 @@ void Recording::end_capture() {
 }
 
 void Recording::end(const Traced::End &end) {
+  // At once: a save or an early stop holds the lock for as long as it sends.
+  end_on_second_signal();
+  traced_.release_signals(); // they are not waited for any more
   {
     std::lock_guard lock(ending_); // a save copies the description
     trace_.how = end.how;
     trace_.exit_status = end.exit_status;
   }
-  end_on_second_signal();
-  traced_.release_signals(); // they are not waited for any more
   {
     std::lock_guard lock(ending_);
     if (!ended_)
