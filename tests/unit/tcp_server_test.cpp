@@ -2,6 +2,7 @@
 // Senders over TCP that a collector serves at once, over the loopback: user/net/tcp_server. Time is
 // what the test says.
 #include "tests/unit/support/memory_sink.h"
+#include "user/net/tcp_link.h"
 #include "user/net/tcp_server.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,11 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <future>
 #include <list>
+#include <memory>
 
 namespace ovnitrace {
 namespace {
@@ -233,6 +238,47 @@ TEST(TcpServerTls, EndsAHandshakeThatStalls) {
   std::vector<pollfd> polls;
   server.add(polls);
   EXPECT_EQ(polls.size(), 1u) << "it is closed";
+}
+
+// Its program may do nothing for long, and only who has the key asks for its place.
+TEST(TcpServerTls, KeepsWhoHasSentAChunkHoweverLongItIsSilent) {
+  test::MemoryStore store;
+  const PresharedKey key = preshared_key("0123456789abcdef");
+  TcpServer server({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0}, key, 1,
+                   store.maker(), [](const std::string &) {});
+  const Endpoint endpoint = parse_endpoint("", server.address());
+  uint64_t now = kSecond;
+  const auto serve_until = [&](const std::function<bool()> &done) {
+    for (int n = 0; n < 10'000 && !done(); n++) {
+      std::vector<pollfd> polls;
+      server.add(polls);
+      poll(polls.data(), polls.size(), 1);
+      server.handle(polls, now);
+    }
+  };
+  const auto is_over = [](const auto &future) {
+    return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  auto one = std::async(std::launch::async, [&] {
+    auto link = std::make_unique<TcpLink>(endpoint, key, "one");
+    link->send(MessageType::description, "{}");
+    link->send(MessageType::description_end, "");
+    link->send(MessageType::records, std::string("\0\0\0\0", 4) + std::string(16, 'r'));
+    return link;
+  });
+  serve_until([&] { return is_over(one) && !store.traces["one"].files.empty(); });
+  ASSERT_EQ(store.traces["one"].files.size(), 1u);
+  now += 100'000 * kSecond;
+  auto two = std::async(std::launch::async, [&] {
+    try {
+      TcpLink(endpoint, key, "two");
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  });
+  serve_until([&] { return is_over(two); });
+  EXPECT_NE(two.get().find("no more are allowed"), std::string::npos);
 }
 
 } // namespace
