@@ -357,6 +357,13 @@ TEST_F(TwoHosts, BecomeTwoNodesOfOneTimelineOnOneClock) {
   EXPECT_EQ(timeline(prv, 1, 4, 1), (Timeline{{0, 1}, {100, 2}}));
   EXPECT_EQ(timeline(prv, 1, 4, 2), (Timeline{{50, 1}, {150, 2}}));
   EXPECT_EQ(timeline(prv, 1, 6, 2), (Timeline{{50, 2}})) << "the second of all CPUs";
+  std::vector<std::string> cpus; // as thread.pcf calls the values 1 and 2 of a CPU
+  for (const std::string &line : lines_of(dir / "out/thread.pcf"))
+    if (line.find("CPU 0") != line.npos)
+      cpus.push_back(line);
+  ASSERT_GE(cpus.size(), 2u);
+  EXPECT_EQ(cpus[0].substr(0, 2), "1 ") << cpus[0];
+  EXPECT_EQ(cpus[1].substr(0, 2), "2 ") << cpus[1];
   EXPECT_EQ(timeline(dir / "out/cpu.prv", 2, 2), (Timeline{{50, 10}, {150, 0}}));
 }
 

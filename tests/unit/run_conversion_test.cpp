@@ -5,6 +5,7 @@
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/format/code_table.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/ovni_streams.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -70,6 +71,14 @@ TEST_F(RunConversion, LintOfATraceWithoutFaultsSucceeds) {
   trace.write();
   EXPECT_EQ(run(true), "");
   EXPECT_EQ(status, 0);
+}
+
+TEST_F(RunConversion, EventsOfOtherModelsAreCountedByModel) {
+  write_stream(dir, "n", 1, 1,
+               execute(1, 0) + stream_event("VTx", 2) + stream_event("VTx", 3) +
+                   stream_event("VTe", 4) + stream_event("OHe", 5));
+  const std::string said = run(false);
+  EXPECT_NE(said.find("3 events of model V (nosv) are not converted"), said.npos) << said;
 }
 
 // So that what is reported as not taken can only be of an ovni stream.

@@ -208,8 +208,7 @@ void ChunkWriter::put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2
   ftrace_record &record = chunk_->records.emplace_back();
   ftrace_record_set(&record, code, par1, time, par2);
   events_ += is_event(kCodeKinds[code & FTRACE_CODE_MASK]);
-  if (!ThreadIdentity::has_birth(uint8_t(code)))
-    last_time_ = time;
+  last_time_ = time; // a birth is followed by a name, at the present time
 }
 
 uint16_t ChunkWriter::context_of(uint32_t tid, uint64_t time) {
