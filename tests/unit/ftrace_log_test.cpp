@@ -390,8 +390,10 @@ TEST_F(FtraceLog, WrongFiltersAreReported) {
     FTrace_set_filter(FTrace_BYTE(family), 1);
     EXPECT_EQ(FTrace_last_error(), FTRACE_E_FILTER) << family;
   }
-  FTrace_set_filter(FTrace_filter_user, 2);
-  EXPECT_EQ(FTrace_last_error(), FTRACE_E_FILTER);
+  for (int status : {-1, 2}) {
+    FTrace_set_filter(FTrace_filter_user, status);
+    EXPECT_EQ(FTrace_last_error(), FTRACE_E_FILTER) << status;
+  }
   log(1);
   FTrace_disable();
   EXPECT_EQ(said_in(chunk), Saids{user(1)});
