@@ -61,7 +61,12 @@ void add_info(CLI::App &app) {
       ->add_option("--top", arguments->report.top,
                    "Print at most so many lines of a table and sum up the rest in one more; 0: "
                    "all; default: 20")
-      ->type_name("N");
+      ->type_name("N")
+      ->check([](const std::string &text) {
+        return text.find_first_not_of("0123456789") == text.npos
+                   ? ""
+                   : "'" + text + "' is no number of lines, 0 or more";
+      });
   command->add_flag("--json", arguments->json, "Print all of it for programs, times in ns");
   command->footer(R"(
 Of each thread: its time in each state, how it left its CPU (PREEMPTED and YIELDED while runnable,

@@ -49,7 +49,14 @@ bool is_stray(const CLI::ParseError &error, const CLI::App &app) {
 }
 
 /// CLI11's "Could not convert: --cpu = x" does not say what is wrong with which.
-std::string message_of(const CLI::ParseError &error) {
+/// It names arguments that nothing takes in reverse.
+std::string message_of(const CLI::ParseError &error, const CLI::App &app) {
+  if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
+    std::string extras;
+    for (const std::string &argument : app.remaining(true))
+      extras += " " + argument;
+    return "not expected:" + extras;
+  }
   constexpr std::string_view kConvert = "Could not convert: ", kIs = " = ";
   const std::string message = error.what();
   const size_t is = message.find(kIs);
@@ -81,7 +88,7 @@ int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexce
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
       return print_help(app, error);
-    std::string message = message_of(error);
+    std::string message = message_of(error, app);
     if (stray_hint && is_stray(error, app))
       message += std::string("; ") + stray_hint;
     return fail(message + "\nTry '" + command_of(app) + " --help'.", kExitUsage);

@@ -44,6 +44,18 @@ void print_written(const ConvertOptions &options, const ConvertResult &result,
 
 } // namespace
 
+std::string conversion_command(const std::string &flags, const std::vector<TraceInput> &inputs,
+                               const ConvertOptions &options) {
+  std::string command = "ovnitrace convert" + flags;
+  for (const std::string &file : options.model_files)
+    command += " --model " + file;
+  if (inputs.front().path != options.directory)
+    command += " -o " + options.directory;
+  for (const TraceInput &input : inputs)
+    command += " " + input.path;
+  return command;
+}
+
 int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options, bool quiet) {
   const auto begin = std::chrono::steady_clock::now();
   Warnings warnings(options.lint ? UINT64_MAX : kFaultsReported);
@@ -62,7 +74,8 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
   print_untaken(result);
   uint64_t reported = options.lint ? result.faults : std::min(result.faults, kFaultsReported);
   if (result.faults > reported)
-    print("{} impossible events in all; --lint lists them", result.faults);
+    print("{} impossible events in all; `{}` lists them", result.faults,
+          conversion_command(" --lint", inputs, options));
   bool damaged = warnings.damage() > reported;
   return damaged || (options.lint && result.faults) ? kExitFailure : 0;
 }

@@ -25,9 +25,9 @@ void give_events_to(const Model &owner, std::vector<Model> &models) {
   });
 }
 
-std::vector<Model> load_models(const ConvertOptions &options) {
+std::vector<Model> load_models(const std::vector<std::string> &model_files) {
   std::vector<Model> models = builtin_models();
-  for (const std::string &file : options.model_files) {
+  for (const std::string &file : model_files) {
     Model model = load_json_model(file, models);
     give_events_to(model, models);
     models.push_back(std::move(model));
@@ -60,8 +60,8 @@ class Conversion {
 public:
   Conversion(const Catalog &catalog, const ConvertOptions &options, DiagnosticSink &sink)
       : catalog_(catalog), options_(options), from_(options.cut.from),
-        replay_(catalog, load_models(options), system_options(catalog, options.cut), sink,
-                options.lint ? FaultLog::kUnlimited : kFaultsReported),
+        replay_(catalog, load_models(options.model_files), system_options(catalog, options.cut),
+                sink, options.lint ? FaultLog::kUnlimited : kFaultsReported),
         thread_layout_(thread_layout(replay_.system(), options.cut)),
         cpu_layout_(cpu_layout(replay_.system(), options.cut)),
         directory_(options.directory, options.link),
@@ -156,6 +156,10 @@ private:
 };
 
 } // namespace
+
+void check_models(const std::vector<std::string> &model_files) {
+  load_models(model_files);
+}
 
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink) {
   constexpr uint64_t kEventsPerProgress = 1 << 16;

@@ -38,6 +38,10 @@ struct ConvertResult {
 /// How many faults are reported without lint.
 inline constexpr uint64_t kFaultsReported = 20;
 
+/// Reads the models of a conversion, so that what is wrong with a file is known before. Throws
+/// Error.
+void check_models(const std::vector<std::string> &model_files);
+
 /// Memory depends on threads and CPUs only. Impossible events are reported to `sink`, the thread is
 /// resynchronised to what the event implies, and conversion goes on. Throws Error; then no .prv is
 /// left at its final name.

@@ -52,7 +52,7 @@ void check_cut(const Cut &cut, const Catalog &catalog) {
   if (!catalog.threads.empty() &&
       std::none_of(catalog.threads.begin(), catalog.threads.end(), kept))
     throw Error(
-        "no thread of the trace is in the cut: 'ovnitrace info --top 0' lists those that it "
+        "no thread of the trace is in the cut: 'ovnitrace info --top 0 TRACE' lists those that it "
         "has");
 }
 

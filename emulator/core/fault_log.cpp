@@ -35,7 +35,7 @@ void FaultLog::report_unseen() const {
   Diagnostic diagnostic;
   diagnostic.what = fmt::format(
       "{} by which {} left a CPU {} not seen, as some kernels hide them: {}. Until seen "
-      "again they are Unknown; --lint lists them",
+      "again they are Unknown; `ovnitrace convert --lint DIR` lists them",
       human_count(unseen_switches_, "switch", "switches"),
       human_count(hidden_.size(), "thread", "threads"), unseen_switches_ == 1 ? "was" : "were",
       names);

@@ -24,6 +24,7 @@ struct TraceInfo {
   std::string tracer;                  ///< version of ovnitrace
   std::string ended;                   ///< how the capture ended, in words
   std::vector<uint32_t> attached_pids; ///< processes that were alive already
+  bool with_children = true;           ///< of these
   std::string families;                ///< of events that were asked for
   std::string buffer;                  ///< kind of buffer, and its bytes where it has any
   std::string user;                    ///< that the program was to run as

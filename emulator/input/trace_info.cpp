@@ -73,6 +73,11 @@ std::vector<uint32_t> attached_of(const nlohmann::json &json) {
   return pids;
 }
 
+bool with_children(const nlohmann::json &json) {
+  const auto it = json.find("with_children");
+  return it == json.end() || !it->is_boolean() || it->get<bool>();
+}
+
 /// How many records the file of each CPU had in the end.
 std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
   std::map<uint16_t, uint64_t> written;
@@ -187,6 +192,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .tracer = text_of(json, "ovnitrace"),
                  .ended = text_of(object_of(json, "ended"), "how"),
                  .attached_pids = attached_of(json),
+                 .with_children = with_children(json),
                  .families = text_of(object_of(json, "options"), "families"),
                  .buffer = text_of(object_of(json, "options"), "buffer"),
                  .user = text_of(json, "user"),

@@ -8,7 +8,9 @@
 #include "emulator/ovni/stream_dir.h"
 #include "emulator/shark/shark_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -61,7 +63,8 @@ const InputKind &kind_of(const std::string &path) {
     if (kind.matches(path))
       return kind;
   struct stat status;
-  if (stat(path.c_str(), &status) != 0)
+  if (stat(path.c_str(), &status) != 0 ||
+      (S_ISDIR(status.st_mode) && faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS) != 0))
     throw Error("cannot open the trace " + path + ": " + strerror(errno));
   throw Error(path + " is no trace: name the directory that ovnitrace wrote, with the chunk files "
                      "cpu0000.ftr, …, an ovni trace, with loom.*, or an FTrace file of S.Ha.R.K.");

@@ -87,7 +87,7 @@ void AtomicFile::commit() {
 void AtomicFile::fail(const char *doing) const {
   int error = errno;
   std::string advice = error == ENOSPC || error == EDQUOT
-                           ? "free some space or choose another place with -o"
+                           ? "free some space, or give -o DIR on another disk"
                            : "choose another place with -o";
   throw Error(std::string("cannot ") + doing + " " + place_.path + ": " + strerror(error) + "; " +
               advice);

@@ -63,6 +63,8 @@ std::unique_ptr<EventSource> open_shark_files(const std::vector<std::string> &pa
       return open_chunk_file(std::move(file), uint64_t(status.st_size), sink);
     if (index.has_chunks)
       throw fail("it is of a trace directory; name that, or the file alone");
+    if (index.unknown && !index.records)
+      throw Error(path + " is no trace: name the directory that ovnitrace wrote");
     if (index.unknown > index.records)
       throw fail(std::to_string(index.unknown) + " of its " +
                  std::to_string(index.unknown + index.records) +

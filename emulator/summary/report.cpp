@@ -72,6 +72,7 @@ std::string asked(const TraceInfo &info) {
   add("families ", info.families);
   add("buffer ", info.buffer);
   add("as user ", info.user);
+  add("", info.with_children ? "" : "--no-children");
   return text;
 }
 

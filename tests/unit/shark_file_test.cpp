@@ -340,6 +340,9 @@ TEST_F(Shark, WhatIsNoFTraceFileIsRefused) {
   EXPECT_NE(error().find("a code that FTrace does not have"), std::string::npos);
   file = {};
   EXPECT_NE(error().find("it has no event"), std::string::npos);
+  file.record(0xEE).record(0xEE);
+  EXPECT_NE(error().find("is no trace: name the directory"), std::string::npos);
+  file = {};
   file.empty().empty();
   EXPECT_NE(error().find("it has no event"), std::string::npos);
 }
