@@ -239,12 +239,12 @@ TEST_F(Attach, ToAProgramEndsAfterItsDurationAndTheProgramGoesOn) {
   const Outcome outcome =
       record({"sh", "-c", "sleep 0.4; touch " + path("done") + "; exit 3"}, {"-d", "100ms"}, 3);
   EXPECT_TRUE(exists(path("done")));
-  EXPECT_NE(outcome.err.find("the time was over: tracing stopped; the program goes on untraced"),
+  EXPECT_NE(outcome.err.find("after 100.0 ms (-d): tracing stopped; the program goes on untraced"),
             std::string::npos)
       << outcome.err;
   const TraceRecord told = read_trace_json(trace());
   EXPECT_EQ(told.how,
-            "the time was over and tracing stopped; later the program exited with status 3");
+            "after 100.0 ms (-d) and tracing stopped; later the program exited with status 3");
   EXPECT_EQ(told.exit_status, 3);
   for (const ThreadRecord &thread : told.threads)
     EXPECT_NE(thread.name, "touch") << "it ran later";

@@ -197,7 +197,7 @@ TEST_F(Signals, ThatWereIgnoredDoNotEndACaptureOfTheMachine) {
   ASSERT_TRUE(eventually([&] { return exists(trace() + "/trace.json"); }, "the capture begins"));
   tracer.signal(SIGHUP);
   EXPECT_EQ(tracer.wait().status(), 0);
-  EXPECT_EQ(read_trace_json(trace()).how, "the time was over");
+  EXPECT_EQ(read_trace_json(trace()).how, "after 1.000 s (-d)");
 }
 
 TEST_F(Signals, EndACaptureOfTheMachineInOrder) {

@@ -51,6 +51,23 @@ TEST_F(CollectedTraceTest, WantsADescriptionAtItsEnd) {
   EXPECT_EQ(refusal(""), "an empty trace.json");
 }
 
+// A trace without records is discarded: then nothing is there to be read.
+TEST_F(CollectedTraceTest, SaysWhetherAnythingIsKept) {
+  const auto refusal_after = [&](const std::string &first) -> std::string {
+    CollectedTrace trace(dir_.path(), "kept" + std::to_string(first.size()), 100, 1);
+    try {
+      if (!first.empty())
+        trace.append(0, true, first);
+      trace.append(0, true, std::string(101, 'c'));
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refusal_after("").find("nothing was kept"), std::string::npos);
+  EXPECT_NE(refusal_after("c").find("stays readable"), std::string::npos);
+}
+
 // Exactly as many as it may have, trace.json included.
 TEST_F(CollectedTraceTest, CountsAllOfItsBytes) {
   CollectedTrace trace(dir_.path(), "limited", 100, 1);

@@ -254,20 +254,31 @@ void check_send(const RecordOptions &options) {
     throw Error(fmt::format("--send {}: nobody listens on port 0", options.send), kExitUsage);
 }
 
-uint16_t event_code(const std::string &name) {
-  for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
-    if (event_name(code) == name && is_event(kCodeKinds[code]))
+bool is_captured(uint16_t code, FamilySet families) {
+  const uint32_t family = capturing_family(code);
+  return family == FTRACE_FAMILY_TRACE || family >= FTRACE_FAMILIES || families.has(family);
+}
+
+uint16_t event_code(const std::string &name, FamilySet families) {
+  std::string names;
+  for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++) {
+    if (!is_event(kCodeKinds[code]))
+      continue;
+    if (event_name(code) == name)
       return code;
-  throw Error(fmt::format("--trigger {}: there is no such event; docs/models.md lists them", name),
+    if (families.has(capturing_family(code)))
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", event_name(code));
+  }
+  throw Error(fmt::format("--trigger {}: there is no such event. Those of --filter {} are {}", name,
+                          to_string(families), names.empty() ? "none" : names),
               kExitUsage);
 }
 
 /// Of a family that is not captured no event would ever come.
 void require_captured(const std::string &name, uint16_t code, FamilySet families) {
-  const uint32_t family = capturing_family(code);
-  if (family == FTRACE_FAMILY_TRACE || family >= FTRACE_FAMILIES || families.has(family))
+  if (is_captured(code, families))
     return;
-  const std::string missing = to_string(FamilySet(1u << family));
+  const std::string missing = to_string(FamilySet(1u << capturing_family(code)));
   throw Error(missing == "none"
                   ? fmt::format("--trigger {}: such events are in files of S.Ha.R.K. only", name)
                   : fmt::format("--trigger {}: its family is not captured: add --filter +{}", name,
@@ -309,8 +320,19 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
     options.save_on_region_stop = true;
     return;
   }
-  options.trigger = event_code(arguments.trigger);
+  options.trigger = event_code(arguments.trigger, options.families);
   require_captured(arguments.trigger, options.trigger, options.families);
+}
+
+/// Easily left out by who wants a family more.
+void warn_without_sched(const RecordOptions &options) {
+  if (options.families.has(FTRACE_FAMILY_TASK) || options.quiet)
+    return;
+  const std::string wanted = to_string(options.families);
+  print("warning: without sched no states are shown{}",
+        wanted == "none" ? ""
+                         : fmt::format("; --filter +{0} adds {0} to the default",
+                                       wanted.substr(0, wanted.find(','))));
 }
 
 RecordOptions checked(const RecordArguments &arguments) {
@@ -325,6 +347,7 @@ RecordOptions checked(const RecordArguments &arguments) {
   set_buffer(arguments, options);
   require_range("--ring-size", options.ring_bytes, kSmallestRing, kLargestRing);
   options.ring_bytes = std::bit_ceil(options.ring_bytes);
+  warn_without_sched(options);
   return options;
 }
 
@@ -362,9 +385,14 @@ void check_outputs(const RecordOptions &options, const Outputs &outputs) {
                 "--send sends is converted where it is collected: `ovnitrace convert` and "
                 "`ovnitrace report` take them there",
                 kExitUsage);
-  for (const std::string &file : conversion.model_files)
-    if (access(file.c_str(), R_OK) != 0) // known before the program runs
-      throw Error(fmt::format("--model {}: {}", file, std::strerror(errno)), kExitUsage);
+  if (conversion.model_files.empty())
+    return;
+  const EffectiveIdentity as_user(calling_user());
+  try {
+    check_models(conversion.model_files); // known before the program runs
+  } catch (const Error &error) {
+    throw Error(fmt::format("--model: {}", error.what()), kExitUsage);
+  }
 }
 
 /// What is damaged in the trace was reported by the conversion.
@@ -386,9 +414,9 @@ int convert_recording(const std::string &directory, Outputs outputs, bool quiet)
         fmt::format("there is nothing to convert: {} is gone, somebody has removed it", directory));
     return kExitFailure;
   }
+  outputs.convert.directory = directory;
   try {
     drop_privileges();
-    outputs.convert.directory = directory;
     int status = run_conversion({{directory, 0}}, outputs.convert, true);
     if (!quiet)
       print("open {0}/thread.prv or {0}/cpu.prv in Paraver, then a timeline of {0}/cfg", directory);
@@ -399,7 +427,8 @@ int convert_recording(const std::string &directory, Outputs outputs, bool quiet)
     return status;
   } catch (const Error &error) {
     print_text(error.what());
-    print("the trace is recorded; try `ovnitrace convert {}`", directory);
+    print("the trace is recorded; try `{}`",
+          conversion_command("", {{directory, 0}}, outputs.convert));
     return error.status();
   }
 }

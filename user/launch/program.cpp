@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,9 @@ namespace {
 /// execvp() reports ENOENT also when the interpreter of a script or the loader is missing.
 std::string explain_exec(const std::string &command, int error) {
   std::string advice;
+  struct stat status;
+  if (error == EACCES && stat(command.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    return fmt::format("cannot run {}: it is a directory", command);
   if (error == ENOENT && command.find('/') == std::string::npos)
     advice = std::getenv("SUDO_UID") ? "; it is not in the PATH that sudo sets. To keep yours: "
                                        "sudo env \"PATH=$PATH\" ovnitrace -- " +

@@ -100,7 +100,7 @@ void CollectedTrace::describe(std::string_view text) {
   count(text.size());
   description_ += text.size();
   if (description_ > 2 * kMostDescription) // two of them at most
-    throw Error(fmt::format("{}: more than a trace.json can be", path()));
+    throw Error("more than a trace.json can be");
   while (!text.empty()) {
     const ssize_t written = ::write(description_file_.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR)
@@ -122,16 +122,18 @@ void CollectedTrace::count(uint64_t bytes) {
   if (!most_bytes_ || bytes_ + description_ + bytes <= most_bytes_)
     return;
   failed_ = true;
-  throw Error(fmt::format(
-      "{}: the limit of {} bytes for one trace is reached (--max-size); what was written before "
-      "stays readable",
-      path(), most_bytes_));
+  throw Error(fmt::format("the limit of {} bytes for one trace is reached (--max-size); {}",
+                          most_bytes_, kept()));
 }
 
 void CollectedTrace::fail(const std::string &name, int error) {
   failed_ = true;
-  throw Error(fmt::format("cannot write {}/{}: {}; what had been written before stays readable",
-                          path(), name, std::strerror(error)));
+  throw Error(fmt::format("cannot write {}: {}; {}", name, std::strerror(error), kept()));
+}
+
+/// Who receives for it discards a trace without records.
+const char *CollectedTrace::kept() const {
+  return bytes_ ? "what had been written before stays readable" : "nothing was kept";
 }
 
 } // namespace ovnitrace

@@ -39,6 +39,7 @@ private:
   void write(const File &file, uint64_t offset, std::string_view bytes, const std::string &name);
   void count(uint64_t bytes);
   [[noreturn]] void fail(const std::string &name, int error);
+  const char *kept() const; ///< what is left after a failure, in words
 
   TraceDirectory directory_;
   const uint64_t most_bytes_;

@@ -10,10 +10,12 @@
 #include "user/net/tcp_server.h"
 #include "user/net/udp_server.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -40,10 +42,17 @@ UniqueFd stop_signals() {
   return UniqueFd(signalfd(-1, &stops, SFD_CLOEXEC));
 }
 
+/// Known before a sender has captured anything.
 void make_directory(const std::string &path) {
+  const auto fail = [&](const char *what) {
+    return Error(fmt::format("cannot {} the directory {}: {}; choose another with -o", what, path,
+                             std::strerror(errno)));
+  };
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
-    throw Error(fmt::format("cannot make the directory {}: {}; choose another with -o", path,
-                            std::strerror(errno)));
+    throw fail("make");
+  const UniqueFd directory(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory || faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+    throw fail("write to");
 }
 
 bool is_loopback(const std::string &address) {

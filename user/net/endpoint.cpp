@@ -93,7 +93,9 @@ UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
       return fd;
     why = errno;
   }
-  throw fail(std::strerror(why));
+  throw fail(why == ECONNREFUSED
+                 ? fmt::format("{}; is `ovnitrace collect` running there?", std::strerror(why))
+                 : std::strerror(why));
 }
 
 std::string address_text(const sockaddr *address, unsigned size) {

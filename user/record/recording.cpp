@@ -111,7 +111,7 @@ void Recording::stop_early(CaptureRequests::Request why) {
   end_capture();
   stopped_early_ = why == CaptureRequests::kFull
                        ? fmt::format("{} bytes were recorded", options_.buffer.bytes)
-                       : "the time was over";
+                       : time_over(options_.duration);
   if (!options_.quiet)
     print("{}: tracing stopped{}", stopped_early_,
           traced_.is_program() ? "; the program goes on untraced" : "");

@@ -43,16 +43,20 @@ std::string wait_for_processes(const std::deque<ProcessWatch> &processes, uint64
   for (const ProcessWatch &process : processes) {
     const uint64_t now = monotonic_ns();
     if (duration && now >= limit)
-      return "the time was over";
+      return time_over(duration);
     if (signals.wait(duration ? double(limit - now) / 1e9 : 0, process.file()))
       return "stopped by a signal";
     if (!process.ended())
-      return "the time was over";
+      return time_over(duration);
   }
   return processes.size() == 1 ? "the process ended" : "the processes ended";
 }
 
 } // namespace
+
+std::string time_over(uint64_t duration) {
+  return fmt::format("after {} (-d)", human_duration(duration));
+}
 
 Traced::Traced(const RecordOptions &options, const Identity &owner, const Identity &runs_as)
     : options_(options), owner_(owner), runs_as_(runs_as), signals_(stop_signals(options)),
@@ -159,7 +163,7 @@ Traced::End Traced::wait() {
   if (!processes_.empty())
     return {wait_for_processes(processes_, options_.duration, *signals_)};
   return {signals_->wait(double(options_.duration) / 1e9) ? "stopped by a signal"
-                                                          : "the time was over"};
+                                                          : time_over(options_.duration)};
 }
 
 void Traced::detach() {

@@ -19,6 +19,9 @@
 
 namespace ovnitrace {
 
+/// How a capture ended that was limited to `duration` ns, in words.
+std::string time_over(uint64_t duration);
+
 /// Events are logged from attach() to detach(). Members are destroyed in the reverse order.
 class Traced {
 public:
