@@ -44,13 +44,13 @@ int BPF_PROG(irq_on_softirq_exit, unsigned int number)
  * the local APIC, each kind with tracepoints of its own. */
 #define APIC_VECTOR(kind)                                                                          \
 	SEC("tp_btf/" #kind "_entry")                                                              \
-	int BPF_PROG(irq_on_##kind##_entry, int vector)                                                \
+	int BPF_PROG(irq_on_##kind##_entry, int vector)                                            \
 	{                                                                                          \
 		return log_interrupt(FTrace_EVT_interrupt_start,                                   \
 				     FTRACE_INTERRUPT_VECTOR | vector);                            \
 	}                                                                                          \
 	SEC("tp_btf/" #kind "_exit")                                                               \
-	int BPF_PROG(irq_on_##kind##_exit, int vector)                                                 \
+	int BPF_PROG(irq_on_##kind##_exit, int vector)                                             \
 	{                                                                                          \
 		return log_interrupt(FTrace_EVT_interrupt_end, FTRACE_INTERRUPT_VECTOR | vector);  \
 	}
