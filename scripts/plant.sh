@@ -28,6 +28,9 @@ copy_tree() {
     [ ! -f "$file" ] || cmp -s "$file" "$copy/$file" ||
       { mkdir -p "$copy/$(dirname "$file")" && cp "$file" "$copy/$file"; } || exit 1
   done
+  (cd "$copy" && find . -path ./build -prune -o -type f -print) | while IFS= read -r file; do
+    [ -f "$file" ] || rm "$copy/$file" # it was moved or removed since an earlier run
+  done
 }
 
 build() {
