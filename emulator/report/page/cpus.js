@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What ran on each CPU: its Running slices in order, and how long it was busy with them.
 import {Varints} from './data.js';
+import {lastUpToNear} from './search.js';
 import {RUNNING} from './trace.js';
 
 export class CpuRuns {
@@ -48,21 +49,7 @@ export class CpuRuns {
   }
   /// The same, from a run on that is not after it.
   findFrom(hint, cpu, time) {
-    const start = this.start[cpu];
-    let low = hint, step = 1;
-    while (low + step < start.length && start[low + step] <= time) {
-      low += step;
-      step *= 2;
-    }
-    let high = Math.min(low + step, start.length);
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (start[middle] <= time)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
+    return lastUpToNear(this.start[cpu], hint, this.start[cpu].length, time);
   }
 
   /// ns until `time` in which it was busy; `run` is what find() says.

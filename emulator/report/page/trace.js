@@ -2,6 +2,7 @@
 // The trace in memory: slices as typed arrays, by thread, then time. Times are ns from the start of
 // the trace.
 import {Varints} from './data.js';
+import {lastUpTo, lastUpToNear} from './search.js';
 
 export const UNKNOWN = 0, RUNNING = 1, PAUSED = 2, DEAD = 3, COOLING = 4, WARMING = 5, MIXED = 6;
 export const STATES = 6;
@@ -111,15 +112,7 @@ export class Trace {
 
   /// The thread that has a slice.
   threadOf(slice) {
-    let low = 0, high = this.threads.length;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.first[middle] <= slice)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
+    return lastUpTo(this.first, 0, this.threads.length, slice);
   }
 
   /// The slice of a thread in which `time` is; -1: it has none there. An instant that ends one slice
@@ -128,34 +121,12 @@ export class Trace {
     const first = this.first[thread], last = this.first[thread + 1] - 1;
     if (last <= first || time < this.start[first] || time > this.start[last])
       return -1;
-    let low = first, high = last;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.start[middle] <= time)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
+    return lastUpTo(this.start, first, last, time);
   }
 
   /// As find(), but the nearest slice there is, from `hint` on, a slice that is not after it.
   findFrom(hint, thread, time) {
-    const last = this.first[thread + 1] - 1;
-    let low = hint, step = 1;
-    while (low + step < last && this.start[low + step] <= time) {
-      low += step;
-      step *= 2;
-    }
-    let high = Math.min(low + step, last);
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.start[middle] <= time)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
+    return lastUpToNear(this.start, hint, this.first[thread + 1] - 1, time);
   }
 
   /// Whether a slice is a wakeup of which the whole latency was seen.

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Searches in values that rise.
+
+/// The last index from `low` on and before `high` whose value is not above `value`; `low` if none
+/// after it is.
+export function lastUpTo(values, low, high, value) {
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= value)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// The same where it is probably near `low`: looks in steps that double.
+export function lastUpToNear(values, low, high, value) {
+  let step = 1;
+  while (low + step < high && values[low + step] <= value) {
+    low += step;
+    step *= 2;
+  }
+  return lastUpTo(values, low, Math.min(low + step, high), value);
+}
