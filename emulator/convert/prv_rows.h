@@ -6,7 +6,6 @@
 #include "emulator/convert/views.h"
 #include "emulator/core/row_sink.h"
 
-#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -17,10 +16,8 @@ public:
   /// The values of `gradients`, PRV types, are measured for their scales.
   PrvRows(const OutputPlace &place, const Layout &layout, PrvOptions options,
           const std::vector<uint32_t> &gradients)
-      : layout_(layout), writer_(place, layout.header, layout.rows, options) {
-    for (const uint32_t type : gradients)
-      scales_.push_back({type, {}});
-  }
+      : layout_(layout), writer_(place, layout.header, layout.rows, options), measured_(gradients),
+        scales_(gradients.size()) {}
 
   /// Paraver loads no trace without a record: says that the first row has nothing of `type` yet.
   void begin(uint32_t type) { writer_.event(0, 0, type, 0); }
@@ -32,9 +29,9 @@ public:
   void event(uint64_t time, uint32_t row, uint32_t type, int64_t value) override {
     if (uint32_t at = layout_.row_of[row]; at != kNone) {
       writer_.event(time, at, type, value);
-      for (auto &[measured, scale] : scales_) // a handful
-        if (measured == type)
-          scale.add(value);
+      for (size_t n = 0; n < measured_.size(); n++) // a handful
+        if (measured_[n] == type)
+          scales_[n].add(value);
     }
   }
   void arrow(uint64_t time, uint32_t from, uint32_t to, uint64_t size, uint32_t tag) override {
@@ -47,14 +44,18 @@ public:
   /// Ends the trace, which lasts `length` ns.
   TraceShape close(uint64_t length) {
     writer_.close(length);
-    return {length, arrows_, {scales_.begin(), scales_.end()}};
+    TraceShape shape = {length, arrows_, {}};
+    for (size_t n = 0; n < measured_.size(); n++)
+      shape.scales.emplace(measured_[n], scales_[n]);
+    return shape;
   }
 
 private:
   const Layout &layout_;
   PrvWriter writer_;
-  std::vector<std::pair<uint32_t, RoundScale>> scales_; ///< by PRV type
-  bool arrows_ = false;                                 ///< there was one
+  const std::vector<uint32_t> measured_; ///< PRV types; apart, as each event looks through them
+  std::vector<RoundScale> scales_;       ///< of each of those
+  bool arrows_ = false;                  ///< there was one
 };
 
 } // namespace ovnitrace
