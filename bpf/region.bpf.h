@@ -115,9 +115,9 @@ static __noinline int visit_thread(struct task_struct *p, struct visitor *v)
 	return 0;
 }
 
-/* Looks at all threads of the machine: those of one process cannot be had by another of its threads,
- * as the iterator goes from the thread that it is given to the last. `sleepable`: the program is.
- * False where the kernel cannot: then the loader does it. */
+/* Looks at all threads of the machine: those of one process cannot be had by another of its
+ * threads, as the iterator goes from the thread that it is given to the last. `sleepable`: the
+ * program is. False where the kernel cannot: then the loader does it. */
 static __always_inline bool visit_threads(struct visitor *v, bool sleepable)
 {
 	struct bpf_iter_task it;

@@ -26,7 +26,8 @@ int BPF_PROG(signal_on_signal_generate, int number, struct kernel_siginfo *info,
 }
 
 SEC("tp_btf/signal_deliver")
-int BPF_PROG(signal_on_signal_deliver, int number, struct kernel_siginfo *info, struct k_sigaction *action)
+int BPF_PROG(signal_on_signal_deliver, int number, struct kernel_siginfo *info,
+	     struct k_sigaction *action)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 

@@ -3,7 +3,8 @@
  * What families want to know of the threads at a switch.
  */
 SEC("tp_btf/sched_switch")
-int BPF_PROG(prio_server_on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+int BPF_PROG(prio_server_on_sched_switch, bool preempt, struct task_struct *prev,
+	     struct task_struct *next)
 {
 	if (is_on(FTrace_EVT_set_priority)) {
 		look_at_priority(prev);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kVersion = 1;
 constexpr uint32_t kMaxCpus = 8192; ///< NR_CPUS of the largest Linux
-constexpr size_t kMaxChains = 255; // what a record can number
+constexpr size_t kMaxChains = 255;  // what a record can number
 /// Without those of the lists of threads and processes, which no reader of events needs.
 constexpr size_t kMaxValues = 4 << 20;
 

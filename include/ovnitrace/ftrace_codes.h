@@ -122,7 +122,7 @@ enum ftrace_code {
 	FTrace_EXT_format = 0x1D,  /* (version of the extensions, -) */
 	FTrace_EXT_enable = 0x2D,  /* (context, -): the program called FTrace_enable */
 	FTrace_EXT_disable = 0x3D, /* (context, -): it called FTrace_disable */
-	FTrace_EXT_region = 0x4D, /* (context, FTRACE_REGION_*): an alarm of --control has fired */
+	FTrace_EXT_region = 0x4D,  /* (context, FTRACE_REGION_*): an alarm of --control has fired */
 	/* only in datagrams (docs/network.md), in no file: */
 	FTrace_EXT_session = 0xAD, /* (kind of datagram, -); the TSC is the number of the session */
 	FTrace_EXT_part = 0xBD,	   /* (CPU, chunk); the TSC is the events that were sent before */
