@@ -5,7 +5,7 @@
  *
  * The order makes the trace true: the region is open first, so that every transition from then on
  * is logged; then each thread's state is read, then the clock. A transition that was logged before
- * that instant tells more than the snapshot, and one after it agrees with it. A switch that was
+ * that instant knows more than the snapshot, and one after it agrees with it. A switch that was
  * under way when the region was opened had set the runqueue's current thread before it asked
  * whether the region is open (__schedule()), so that is who runs, and not task_struct::on_cpu,
  * which follows later.

@@ -24,7 +24,7 @@ struct PackedThread {
   std::string cpu;
   /// Why it started, if an event said so: 1 + 2 * enum ftrace_offcpu_reason of the thread's
   /// departure, or 2 + 2 * enum ftrace_wakeup_context of its wakeup; 0: not known. So the end of a
-  /// slice is told by the start of the next one.
+  /// slice is that of the start of the next one.
   std::string why;
   std::string peer; ///< PeerNumbers: who got its CPU, or who woke it
   std::string mix;  ///< of each mixed one: its ns in each state, by ThreadState

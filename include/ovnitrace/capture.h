@@ -139,7 +139,7 @@ enum life_kind {
 	LIFE_NAME = 7,	   /* the name of one that appears beside traced threads, or, arg = 1, of a
 			    * traced one that the snapshot did not show; no event of its own */
 	LIFE_REGION = 8,   /* a region starts or stops: arg = par2 of FTrace_EXT_region; its comm is
-			    * not told */
+			    * not sent */
 };
 
 /* The kernel's own accounting of a thread, from its task_struct. */

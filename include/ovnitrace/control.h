@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the loader tells the BPF programs of the chains of --control, and what they hand back.
+ * The chains as the loader hands them to the BPF programs of --control, and what they hand back.
  * docs/control.md says what chains mean. Both sides are the same machine. Values are never
  * renumbered: some are in traces.
  */
@@ -105,7 +105,7 @@ struct control_process {
 #define CONTROL_POSITION_SHIFT 32
 #define CONTROL_COUNT_MASK     ((1ull << 40) - 1)
 
-/* What the loader is told, through a ring of its own. */
+/* Messages to the loader, through a ring of its own. */
 enum control_message_kind {
 	CONTROL_ARMED = 1,   /* an alarm that the loader makes hit: timeout */
 	CONTROL_VISIT = 2,   /* the threads of a process are to be visited (bpf/region.bpf.h) */

@@ -157,7 +157,7 @@ Sample run_ovnitrace(const std::string &options, const fs::path &scratch, const 
   return sample;
 }
 
-/// perf and trace-cmd tell what they lost in words; the number is not asked for here.
+/// perf and trace-cmd print what they lost in words; the number is not asked for here.
 Sample run_peer(const std::string &tracer, const fs::path &file, const Load &load) {
   Sample sample;
   sample.added = ns_per_switch(output_of(fmt::format("{} {}", tracer, load.command)));

@@ -148,12 +148,12 @@ struct CountFaults : DiagnosticSink {
     if (diagnostic.harmless)
       return;
     fmt::print(stderr, "{}: {}\n", diagnostic.file, diagnostic.what);
-    told++;
+    reported++;
   }
-  int told = 0;
+  int reported = 0;
 };
 
-/// What the child that converts tells.
+/// What the child that converts reports.
 struct Figures {
   uint64_t events;
   double wall, cpu; ///< seconds; CPU of the converting thread
@@ -170,7 +170,7 @@ Figures convert_in_child(const std::string &dir, long &peak_kib) {
     ConvertResult result = convert_directory(dir, {}, sink);
     Figures figures{result.events, now(CLOCK_MONOTONIC) - wall, now(CLOCK_THREAD_CPUTIME_ID) - cpu};
     bool sent = write(pipe_fds[1], &figures, sizeof figures) == sizeof figures;
-    _exit(!sent || result.faults || sink.told);
+    _exit(!sent || result.faults || sink.reported);
   }
   Figures figures{};
   rusage usage{};

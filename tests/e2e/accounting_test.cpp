@@ -57,7 +57,7 @@ Account account_until(const std::vector<DumpEvent> &events, uint64_t until) {
   return account;
 }
 
-/// A line that sched_mix prints: what /proc told a thread of itself between two instants.
+/// A line that sched_mix prints: what /proc reports of a thread between two instants.
 struct Reading {
   std::string role;
   uint32_t tid = 0;
@@ -83,7 +83,7 @@ std::vector<Reading> readings_of(const std::string &text) {
 struct MixCapture {
   std::vector<Reading> readings;
   uint64_t stolen = 0;
-  TraceRecord told;
+  TraceRecord reported;
   std::vector<DumpEvent> events;
   std::map<uint32_t, std::vector<DumpEvent>> threads;
 };
@@ -95,8 +95,8 @@ struct Bracket {
 
 Bracket bracket(const MixCapture &capture, const Reading &reading) {
   const std::vector<DumpEvent> &events = capture.threads.at(reading.tid);
-  return {account_until(events, reading.before - capture.told.begin),
-          account_until(events, reading.after - capture.told.begin)};
+  return {account_until(events, reading.before - capture.reported.begin),
+          account_until(events, reading.after - capture.reported.begin)};
 }
 
 void expect_between(const char *what, uint64_t low, uint64_t high, uint64_t value) {
@@ -137,7 +137,7 @@ TimeCheck check_times(const MixCapture &capture) {
     const Bracket trace = bracket(capture, reading);
     check.compare(reading.role, trace.before, trace.after, reading.exec, reading.delay);
   }
-  for (const ThreadRecord &thread : capture.told.threads) {
+  for (const ThreadRecord &thread : capture.reported.threads) {
     const Account all = account_until(capture.threads.at(thread.tid), UINT64_MAX);
     if (thread.account)
       check.compare(thread.name + " at its death", all, all, thread.account->run_ns,
@@ -155,13 +155,13 @@ protected:
     const uint64_t stolen_before = stolen_ns();
     capture.readings = readings_of(record({installed("sched_mix"), "1"}, {"-f"}).out);
     capture.stolen = stolen_ns() - stolen_before;
-    capture.told = read_trace_json(trace());
-    EXPECT_EQ(capture.told.lost + capture.told.skipped_runs, 0u)
+    capture.reported = read_trace_json(trace());
+    EXPECT_EQ(capture.reported.lost + capture.reported.skipped_runs, 0u)
         << "events were lost at the default sizes";
     capture.events = dump(trace());
     capture.threads = by_thread(capture.events);
     EXPECT_GE(capture.readings.size(), 17u) << "14 roles, main twice, a child at least";
-    EXPECT_GE(capture.told.threads.size(), 16u);
+    EXPECT_GE(capture.reported.threads.size(), 16u);
     return capture;
   }
 };
@@ -187,7 +187,7 @@ TEST_F(Accounting, CountsTheSwitchesThatEachThreadReadsOfItself) {
 // The last switch included.
 TEST_F(Accounting, CountsTheSwitchesOfEachThreadToItsDeath) {
   const MixCapture mix = capture();
-  for (const ThreadRecord &thread : mix.told.threads) {
+  for (const ThreadRecord &thread : mix.reported.threads) {
     SCOPED_TRACE(thread.name + " " + std::to_string(thread.tid));
     ASSERT_TRUE(thread.account) << "no account of its death";
     const Account all = account_until(mix.threads.at(thread.tid), UINT64_MAX);
@@ -212,13 +212,13 @@ TEST_F(Accounting, AgreesOnRunningAndWaitingTime) {
 
 TEST_F(Accounting, CountsEachTransitionOnce) {
   const MixCapture mix = capture();
-  EXPECT_EQ(count_transitions(mix.events), mix.told.logged);
-  EXPECT_EQ(mix.events.size(), mix.told.events);
+  EXPECT_EQ(count_transitions(mix.events), mix.reported.logged);
+  EXPECT_EQ(mix.events.size(), mix.reported.events);
 }
 
 // A thread that only spins is robbed of its CPU, mostly on the way back to user space, where the
 // kernel does not call it a preemption; only sched_yield() yields. (The reading yields once.)
-TEST_F(Accounting, TellsPreemptionFromYield) {
+TEST_F(Accounting, ReportsPreemptionFromYield) {
   const MixCapture mix = capture();
   std::map<uint32_t, std::string> roles;
   for (const Reading &reading : mix.readings)

@@ -118,11 +118,11 @@ TEST_F(Attach, FollowsChildrenThatComeLater) {
   write_text(path("go"), "");
   EXPECT_EQ(tracer.wait().status(), 0) << "ends when the process does";
   EXPECT_EQ(program.wait().status(), 0);
-  const TraceRecord told = read_trace_json(trace());
-  EXPECT_EQ(std::count_if(told.threads.begin(), told.threads.end(),
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_EQ(std::count_if(reported.threads.begin(), reported.threads.end(),
                           [](const ThreadRecord &thread) { return thread.name == "many_threads"; }),
             6);
-  EXPECT_EQ(told.how, "the process ended");
+  EXPECT_EQ(reported.how, "the process ended");
   expect_convertible();
 }
 
@@ -167,11 +167,11 @@ TEST_F(Attach, TakesListsOfProcessesAndEndsWhenAllHaveEnded) {
   second.signal(SIGKILL);
   const Outcome outcome = tracer.wait();
   EXPECT_EQ(outcome.status(), 0) << outcome.err;
-  const TraceRecord told = read_trace_json(trace());
-  EXPECT_EQ(told.how, "the processes ended");
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_EQ(reported.how, "the processes ended");
   for (const Process *process : {&first, &second, &third})
-    EXPECT_TRUE(told.thread(uint32_t(process->pid())));
-  EXPECT_FALSE(told.thread(uint32_t(other.pid())));
+    EXPECT_TRUE(reported.thread(uint32_t(process->pid())));
+  EXPECT_FALSE(reported.thread(uint32_t(other.pid())));
   for (const char *wrong : {"0", "1,", "x", "1x", "4194304"}) {
     const Outcome refused = run({.argv = {ovnitrace(), "-p", wrong}});
     EXPECT_EQ(refused.status(), 2) << wrong;
@@ -242,11 +242,11 @@ TEST_F(Attach, ToAProgramEndsAfterItsDurationAndTheProgramGoesOn) {
   EXPECT_NE(outcome.err.find("after 100.0 ms (-d): tracing stopped; the program goes on untraced"),
             std::string::npos)
       << outcome.err;
-  const TraceRecord told = read_trace_json(trace());
-  EXPECT_EQ(told.how,
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_EQ(reported.how,
             "after 100.0 ms (-d) and tracing stopped; later the program exited with status 3");
-  EXPECT_EQ(told.exit_status, 3);
-  for (const ThreadRecord &thread : told.threads)
+  EXPECT_EQ(reported.exit_status, 3);
+  for (const ThreadRecord &thread : reported.threads)
     EXPECT_NE(thread.name, "touch") << "it ran later";
   expect_convertible();
 }
@@ -261,7 +261,7 @@ TEST_F(Attach, OptionsOfTimesSayWhatIsWrong) {
   }
 }
 
-// The one-step command converts as it is told to.
+// The one-step command converts as its options say.
 TEST_F(Attach, TheOneStepCommandTakesOptionsOfTheConversion) {
   const Outcome outcome = run({.argv = {ovnitrace(), "-o", trace(), "--gzip", "--comm", "true*",
                                         "--", "sh", "-c", "/bin/true; /bin/true; exit 4"}});
@@ -283,8 +283,8 @@ TEST_F(Attach, EndsAfterItsDuration) {
   Command command = attach_command(program.pid());
   command.argv.insert(command.argv.end(), {"-d", "0.3"});
   EXPECT_EQ(run(command).status(), 0);
-  const TraceRecord told = read_trace_json(trace());
-  EXPECT_GE(told.end - told.begin, 300'000'000u);
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_GE(reported.end - reported.begin, 300'000'000u);
   EXPECT_TRUE(program.running());
   expect_convertible();
 }
@@ -322,16 +322,16 @@ TEST_F(Attach, ToTheMachineFindsEveryThread) {
   EXPECT_EQ(info.out.find("\nthread "), std::string::npos) << "one without a name\n" << info.out;
   const auto after = threads_of_machine();
 
-  const TraceRecord told = read_trace_json(trace());
+  const TraceRecord reported = read_trace_json(trace());
   size_t missing = 0;
   for (const auto &[tid, pid] : before)
     if (const auto still = after.find(tid); still != after.end() && still->second == pid)
-      if (!told.thread(tid) && pid != 1) {
+      if (!reported.thread(tid) && pid != 1) {
         missing++;
         ADD_FAILURE() << comm_of(pid, tid) << " (" << tid << ") is missing";
       }
   EXPECT_EQ(missing, 0u);
-  EXPECT_FALSE(told.thread(0)) << "the idle task is no thread";
+  EXPECT_FALSE(reported.thread(0)) << "the idle task is no thread";
   auto threads = by_thread(dump(trace()));
   for (uint32_t tid : tasks_of(std::to_string(spinner.pid())))
     EXPECT_GE(threads[tid].size(), 2u);
@@ -343,8 +343,8 @@ TEST_F(Attach, ToTheMachineWhileAProgramRuns) {
   Process other({.argv = {"sleep", "1000"}});
   const Outcome outcome = record({installed("exit_status"), "5"}, {"-a"}, 5);
   EXPECT_EQ(outcome.err.find("warning"), std::string::npos) << outcome.err;
-  const TraceRecord told = read_trace_json(trace());
-  const ThreadRecord *seen = told.thread(uint32_t(other.pid()));
+  const TraceRecord reported = read_trace_json(trace());
+  const ThreadRecord *seen = reported.thread(uint32_t(other.pid()));
   ASSERT_TRUE(seen) << "a thread that was alive before";
   EXPECT_EQ(seen->name, "sleep");
   expect_convertible();

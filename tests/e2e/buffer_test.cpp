@@ -27,16 +27,16 @@ protected:
 TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
   constexpr uint64_t kRounds = 500; // a millisecond at least, each
   record({installed("crash"), std::to_string(kRounds)}, {"--buffer", "cyc:16K"}, 128 + SIGSEGV);
-  const TraceRecord told = read_trace_json(trace());
-  EXPECT_EQ(told.how.find("killed by signal 11"), 0u) << told.how;
-  EXPECT_EQ(told.threads.size(), 6u);
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_EQ(reported.how.find("killed by signal 11"), 0u) << reported.how;
+  EXPECT_EQ(reported.threads.size(), 6u);
   const std::vector<DumpEvent> events = dump(trace());
   uint64_t bytes = 0;
   for (const std::string &name : names_in(trace()))
     if (name.ends_with(".ftr"))
       bytes += read_text(trace() + "/" + name).size();
   EXPECT_LE(bytes, 2 * (16u << 10) + 10'000) << "two CPUs";
-  EXPECT_GT(told.forgotten, told.events / 2) << "most of it is forgotten";
+  EXPECT_GT(reported.forgotten, reported.events / 2) << "most of it is forgotten";
   // In place of what is forgotten there is a blackout; a CPU that forgot nothing is without its
   // trace_start.
   const size_t blackouts =
@@ -46,13 +46,14 @@ TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
   uint64_t files = 0;
   for (const std::string &name : names_in(trace()))
     files += name.ends_with(".ftr");
-  EXPECT_EQ(events.size() - blackouts + files - blackouts / 2, told.events - told.forgotten);
-  EXPECT_EQ(told.lost, 0u) << "but nothing found no room";
+  EXPECT_EQ(events.size() - blackouts + files - blackouts / 2,
+            reported.events - reported.forgotten);
+  EXPECT_EQ(reported.lost, 0u) << "but nothing found no room";
 
   // Time 0 is the first event that is kept, long after the beginning.
   EXPECT_EQ(events.front().time, 0u);
-  EXPECT_GT(told.end - told.begin, kRounds * 1'000'000);
-  EXPECT_LT(events.back().time, told.end - told.begin);
+  EXPECT_GT(reported.end - reported.begin, kRounds * 1'000'000);
+  EXPECT_LT(events.back().time, reported.end - reported.begin);
   EXPECT_TRUE(std::none_of(events.begin(), events.end(),
                            [](const DumpEvent &event) { return event.event == "trace_start"; }));
   EXPECT_TRUE(std::any_of(events.begin(), events.end(),
@@ -64,7 +65,7 @@ TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
   });
   ASSERT_NE(last, events.rend());
   EXPECT_EQ(last->event, "task_end");
-  for (const ThreadRecord &thread : told.threads) {
+  for (const ThreadRecord &thread : reported.threads) {
     const std::vector<DumpEvent> own = by_thread(events)[thread.tid];
     ASSERT_GE(own.size(), 2u) << thread.name;
     EXPECT_EQ(own.back().event, "task_end") << thread.name;
@@ -139,12 +140,12 @@ TEST_F(Buffer, StopsWhenFullAndTheProgramGoesOn) {
       outcome.err.find("131072 bytes were recorded: tracing stopped; the program goes on untraced"),
       std::string::npos)
       << outcome.err;
-  const TraceRecord told = read_trace_json(trace());
+  const TraceRecord reported = read_trace_json(trace());
   EXPECT_EQ(
-      told.how,
+      reported.how,
       "131072 bytes were recorded and tracing stopped; later the program exited with status 5");
-  EXPECT_GE(told.records, 131072u / 16);
-  EXPECT_EQ(told.records_dropped, 0u);
+  EXPECT_GE(reported.records, 131072u / 16);
+  EXPECT_EQ(reported.records_dropped, 0u);
   const std::vector<DumpEvent> events = dump(trace());
   EXPECT_EQ(events.back().event, "trace_stop");
   expect_convertible(trace());

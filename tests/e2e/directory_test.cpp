@@ -84,8 +84,8 @@ TEST_F(Directory, IsOverwrittenByForce) {
   record({installed("sched_mix"), "0.2"});
   write_text(trace() + "/notes.txt", "of the user");
   record({"true"}, {"-f"});
-  const TraceRecord told = read_trace_json(trace());
-  EXPECT_EQ(told.threads.size(), 1u);
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_EQ(reported.threads.size(), 1u);
   dump(trace());
   EXPECT_EQ(read_text(trace() + "/notes.txt"), "of the user");
 }
@@ -222,7 +222,7 @@ TEST_F(Directory, ThatIsFullIsToldAndWhatWasCapturedStays) {
   EXPECT_NE(outcome.err.find("No space left"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.out.find("roundtrips=20000"), std::string::npos) << "the program went on";
   const Outcome dumped = run({.argv = {ovnitrace(), "dump", trace}});
-  EXPECT_NE(dumped.err.find("warning"), std::string::npos) << "it is not told that it was cut";
+  EXPECT_NE(dumped.err.find("warning"), std::string::npos) << "it is not reported that it was cut";
   EXPECT_GT(parse_dump(dumped.out).size(), 5'000u);
   EXPECT_EQ(run({.argv = {ovnitrace(), "convert", trace, "-o", path("prv")}}).status(),
             dumped.status());
@@ -240,10 +240,11 @@ TEST_F(Directory, ThatIsFullHasTheEndInItsTraceJson) {
       installed("pingpong") + " 20000; " + installed("many_threads") + " 2000; exit 9";
   const Outcome outcome = run(record_command(trace, {"sh", "-c", work}, {"--chunk-size", "32K"}));
   EXPECT_EQ(outcome.status(), 9);
-  const TraceRecord told = read_trace_json(trace);
-  EXPECT_TRUE(told.how.starts_with("exited with status 9; the trace is not whole: ")) << told.how;
-  EXPECT_GT(told.records_dropped, 10'000u);
-  EXPECT_TRUE(told.threads.empty()) << "the test did not fill the disk";
+  const TraceRecord reported = read_trace_json(trace);
+  EXPECT_TRUE(reported.how.starts_with("exited with status 9; the trace is not whole: "))
+      << reported.how;
+  EXPECT_GT(reported.records_dropped, 10'000u);
+  EXPECT_TRUE(reported.threads.empty()) << "the test did not fill the disk";
   EXPECT_FALSE(exists(trace + "/.trace.json.new"));
 }
 
@@ -267,9 +268,9 @@ TEST_P(FullDisk, IsABlackoutWithTheCountOfWhatWasNotWritten) {
   for (const auto &cpu : json.at("not_written"))
     not_written += cpu.at("events").get<uint64_t>();
   EXPECT_GT(not_written, 10'000u);
-  const Outcome told = run({.argv = {ovnitrace(), "info", "--json", trace}});
-  EXPECT_EQ(told.status(), 1) << "something is missing";
-  const auto info = nlohmann::json::parse(told.out);
+  const Outcome reported = run({.argv = {ovnitrace(), "info", "--json", trace}});
+  EXPECT_EQ(reported.status(), 1) << "something is missing";
+  const auto info = nlohmann::json::parse(reported.out);
   EXPECT_EQ(info.at("lost"), not_written);
   EXPECT_EQ(info.at("events"), json.at("events"));
   if (GetParam() == "jtn") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The exit status tells how the program ended, as a shell's does, or what ovnitrace could not do.
+// The exit status says how the program ended, as a shell's does, or what ovnitrace could not do.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
@@ -30,13 +30,13 @@ TEST_F(ExitStatus, IsThePrograms) {
     const Outcome outcome =
         record({installed("exit_status"), std::to_string(status)}, {"-f"}, status);
     EXPECT_EQ(outcome.out, "") << "ovnitrace writes to the program's standard output";
-    const TraceRecord told = read_trace_json(trace());
-    EXPECT_EQ(told.exit_status, status);
-    EXPECT_EQ(told.how, "exited with status " + std::to_string(status));
+    const TraceRecord reported = read_trace_json(trace());
+    EXPECT_EQ(reported.exit_status, status);
+    EXPECT_EQ(reported.how, "exited with status " + std::to_string(status));
   }
 }
 
-TEST_F(ExitStatus, TellsASignalAsShellsDo) {
+TEST_F(ExitStatus, ReportsASignalAsShellsDo) {
   for (int signal : {SIGTERM, SIGKILL, SIGSEGV, SIGINT}) {
     record({installed("signal_death"), std::to_string(signal)}, {"-f"}, 128 + signal);
     EXPECT_TRUE(

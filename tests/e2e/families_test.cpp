@@ -116,7 +116,7 @@ TEST_F(Families, ShowInParaver) {
 TEST_F(Families, ANameThatIsNoneIsRefusedBeforeAnythingRuns) {
   const Outcome outcome = record({"touch", path("ran")}, {"--filter", "irqs"}, 2);
   EXPECT_NE(outcome.err.find("signal"), std::string::npos)
-      << "the families are told: " << outcome.err;
+      << "the families are reported: " << outcome.err;
   EXPECT_FALSE(exists(path("ran")));
 }
 

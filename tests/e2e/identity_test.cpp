@@ -249,7 +249,7 @@ TEST_F(IdentityTest, InheritsWhatItWouldInheritUntraced) {
   ASSERT_EQ(traced.status(), 0) << traced.err;
   ASSERT_EQ(untraced.status(), 0);
   const auto without_group = [](const std::string &text) {
-    std::string kept; // whether it leads its group is told by the test of the terminal
+    std::string kept; // whether it leads its group is checked by the test of the terminal
     for (const std::string &line : lines_of(text))
       if (!line.starts_with("group_leader=") && !line.starts_with("fd 3=/proc"))
         kept += line + "\n";

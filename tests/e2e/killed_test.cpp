@@ -58,7 +58,7 @@ TEST_F(Killed, LeavesNoBpfProgramLoaded) {
     eventually([&] { return !bpf_program_exists(id); }, "BPF program " + std::to_string(id));
 }
 
-// What was cut is told, and the exit status is 1, since a part of the trace is missing; all the
+// What was cut is reported, and the exit status is 1, since a part of the trace is missing; all the
 // rest is there.
 TEST_F(Killed, LeavesATraceThatCanBeRead) {
   write_text(path("go"), "");
@@ -67,8 +67,8 @@ TEST_F(Killed, LeavesATraceThatCanBeRead) {
   EXPECT_NE(dumped.err.find("warning"), std::string::npos);
   const std::vector<DumpEvent> events = parse_dump(dumped.out);
   EXPECT_GT(events.size(), 5'000u) << "200 kB of records were on the disk";
-  const TraceRecord told = read_trace_json(trace());
-  EXPECT_EQ(told.end, 0u);
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_EQ(reported.end, 0u);
 
   const Outcome converted = run({.argv = {ovnitrace(), "convert", trace()}});
   EXPECT_LE(converted.status(), 1);

@@ -27,7 +27,7 @@ protected:
     write_text(path("continued"), "");
     const Outcome outcome = tracer.wait();
     ASSERT_EQ(outcome.status(), 0) << outcome.err;
-    EXPECT_NE(outcome.err.find("lost"), std::string::npos) << "it is not told: " << outcome.err;
+    EXPECT_NE(outcome.err.find("lost"), std::string::npos) << "it is not reported: " << outcome.err;
     told_ = read_trace_json(trace());
     events_ = dump(trace());
   }
@@ -35,7 +35,7 @@ protected:
   std::vector<DumpEvent> events_;
 };
 
-// Without the creation of a thread, what it does later is told wrong: all is dark when some are
+// Without the creation of a thread, what it does later is reported wrong: all is dark when some are
 // lost.
 TEST_F(Unread, LosesCreationsAndShowsIt) {
   capture(installed("many_threads") + " 20000", {"-m", "64M"});

@@ -29,8 +29,8 @@ protected:
     return files;
   }
   void expect_whole(const std::string &trace) {
-    const Outcome told = run({.argv = {ovnitrace(), "info", trace}});
-    EXPECT_EQ(told.status(), 0) << told.err;
+    const Outcome reported = run({.argv = {ovnitrace(), "info", trace}});
+    EXPECT_EQ(reported.status(), 0) << reported.err;
   }
 };
 

@@ -106,17 +106,17 @@ TEST_F(SchedulingFamilies, APriorityChangesForEachCauseOnceAndForWhomItWasChange
   EXPECT_TRUE(only(events, {"inheritance"}).empty() || kernel_locks_lend_priorities());
 }
 
-// The last priority that was told is what the thread is dispatched with.
+// The last priority that was reported is what the thread is dispatched with.
 TEST_F(SchedulingFamilies, ThePriorityIsTheOneOfTheNextDispatch) {
   std::string out;
   const Events events = capture("prio", {installed("priorities")}, out);
-  std::map<uint32_t, std::string> told;
+  std::map<uint32_t, std::string> reported;
   size_t compared = 0;
   for (const DumpEvent &event : events)
     if (event.event == "set_priority")
-      told[event.tid] = event.detail("priority");
-    else if (event.takes_cpu() && told.contains(event.tid)) {
-      EXPECT_EQ(event.detail("priority"), told[event.tid]) << event.tid << " at " << event.time;
+      reported[event.tid] = event.detail("priority");
+    else if (event.takes_cpu() && reported.contains(event.tid)) {
+      EXPECT_EQ(event.detail("priority"), reported[event.tid]) << event.tid << " at " << event.time;
       compared++;
     }
   EXPECT_GE(compared, 1u) << "the other thread is woken at the end";
@@ -248,8 +248,8 @@ TEST_F(SchedulingFamilies, ADeadlineThreadThatOverrunsIsThrottledAndMissesItsDea
     GTEST_SKIP() << "SCHED_DEADLINE is not allowed here";
   std::string out;
   Events events;
-  uint64_t overruns = 0; // as the kernel told the program: less, where the signal of the one before
-                         // was still pending
+  uint64_t overruns = 0; // as the kernel reported to the program: less, where the signal of the one
+                         // before was still pending
   for (int attempt = 0; attempt == 0 || (attempt < 5 && count(events, "server_exhaust") > overruns);
        attempt++) {
     events = capture("server", {installed("deadline"), "overrun"}, out);

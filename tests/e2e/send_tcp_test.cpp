@@ -58,12 +58,12 @@ TEST_F(SendTcp, LosesNoneOfAMillionEvents) {
   EXPECT_NE(stopped.err.find("is complete"), std::string::npos) << stopped.err;
   ASSERT_EQ(collector.traces().size(), 1u);
   const std::string trace = collector.traces()[0];
-  const TraceRecord told = read_trace_json(trace);
-  EXPECT_EQ(told.how, "exited with status 0");
-  EXPECT_EQ(told.lost, 0u);
-  EXPECT_EQ(told.records_dropped, 0u);
-  EXPECT_EQ(count_records(trace), told.records);
-  EXPECT_GT(told.records, 1'000'000u);
+  const TraceRecord reported = read_trace_json(trace);
+  EXPECT_EQ(reported.how, "exited with status 0");
+  EXPECT_EQ(reported.lost, 0u);
+  EXPECT_EQ(reported.records_dropped, 0u);
+  EXPECT_EQ(count_records(trace), reported.records);
+  EXPECT_GT(reported.records, 1'000'000u);
   const Outcome dumped = run({.argv = {ovnitrace(), "dump", trace}});
   EXPECT_EQ(dumped.status(), 0) << dumped.err;
   EXPECT_GT(std::count(dumped.out.begin(), dumped.out.end(), '\n'), 1'000'000);
@@ -90,10 +90,10 @@ TEST_F(SendTcp, GivesWhatALocalTraceIs) {
   const Outcome sent = run(send_command(collector.url(), {installed("sched_mix")}));
   ASSERT_EQ(sent.status(), 0) << sent.err;
   const std::string trace = collector.traces().at(0);
-  const TraceRecord told = read_trace_json(trace);
-  EXPECT_GT(told.end, told.begin);
-  EXPECT_FALSE(told.threads.empty());
-  EXPECT_EQ(count_transitions(dump(trace)), told.logged);
+  const TraceRecord reported = read_trace_json(trace);
+  EXPECT_GT(reported.end, reported.begin);
+  EXPECT_FALSE(reported.threads.empty());
+  EXPECT_EQ(count_transitions(dump(trace)), reported.logged);
   for (const std::string &name : names_in(trace))
     EXPECT_TRUE(name == "trace.json" || name.ends_with(".ftr")) << name;
   expect_convertible(trace);
@@ -125,9 +125,9 @@ TEST_F(SendTcp, TakesSeveralSendersAtOnceAndTheirKey) {
   EXPECT_EQ(collector.stop().status(), 0);
   ASSERT_EQ(collector.traces().size(), 3u);
   for (const std::string &trace : collector.traces()) {
-    const TraceRecord told = read_trace_json(trace);
-    EXPECT_EQ(count_records(trace), told.records);
-    EXPECT_EQ(told.records_dropped, 0u);
+    const TraceRecord reported = read_trace_json(trace);
+    EXPECT_EQ(count_records(trace), reported.records);
+    EXPECT_EQ(reported.records_dropped, 0u);
     expect_convertible(trace);
   }
 }
@@ -207,8 +207,8 @@ TEST_F(SendTcp, LeavesAReadableTraceOfASenderThatIsKilled) {
   EXPECT_GT(parse_dump(dumped.out).size(), 5'000u);
 }
 
-// The program runs on, and is not told; the trace that the collector had is readable.
-TEST_F(SendTcp, TellsInTheEndThatTheCollectorWasKilled) {
+// The program runs on, and does not notice; the trace that the collector had is readable.
+TEST_F(SendTcp, ReportsInTheEndThatTheCollectorWasKilled) {
   CollectorProcess collector("tcp", collected());
   const std::string loop = "until [ -e " + path("go") + " ]; do " + installed("pingpong") +
                            " 2000 >/dev/null; done; " + installed("pingpong") +
@@ -252,8 +252,8 @@ TEST_F(SendTcp, NeverWaitsForTheCollector) {
       << outcome.err;
   EXPECT_EQ(collector.stop().status(), 3) << "it knows as much as the sender";
   const std::string trace = collector.traces().at(0);
-  const TraceRecord told = read_trace_json(trace);
-  EXPECT_GT(told.records_dropped, 10'000u);
+  const TraceRecord reported = read_trace_json(trace);
+  EXPECT_GT(reported.records_dropped, 10'000u);
   uint64_t records = 0, gaps = 0, lost = 0;
   for (const auto &[name, file] : records_in(trace))
     for (size_t n = 0; n < file.size(); n++) {
@@ -265,7 +265,7 @@ TEST_F(SendTcp, NeverWaitsForTheCollector) {
         lost += file[n + 2].par2;
       }
     }
-  EXPECT_EQ(records - gaps + told.records_dropped, told.records);
+  EXPECT_EQ(records - gaps + reported.records_dropped, reported.records);
   EXPECT_EQ(number_after(outcome.err, "was too slow: "), lost);
   expect_convertible(trace);
 }
@@ -302,8 +302,8 @@ TEST_F(SendTcp, KeepsWhatAFullDiskTook) {
 }
 
 // A program's own failure is worth more than ours.
-TEST_F(SendTcp, TellsOfACollectorThatWasStoppedAndEndsAsTheProgram) {
-  for (const auto &[status, told] : {std::pair{0, 1}, {7, 7}}) {
+TEST_F(SendTcp, ReportsOfACollectorThatWasStoppedAndEndsAsTheProgram) {
+  for (const auto &[status, reported] : {std::pair{0, 1}, {7, 7}}) {
     CollectorProcess collector("tcp", collected());
     const std::string go = path("go" + std::to_string(status)),
                       begun = path("begun" + std::to_string(status));
@@ -315,14 +315,14 @@ TEST_F(SendTcp, TellsOfACollectorThatWasStoppedAndEndsAsTheProgram) {
     collector.stop();
     write_text(go, "");
     const Outcome outcome = sender.wait();
-    EXPECT_EQ(outcome.status(), told) << outcome.err;
+    EXPECT_EQ(outcome.status(), reported) << outcome.err;
     EXPECT_NE(outcome.err.find("not all of it written to " + collector.url()), std::string::npos)
         << outcome.err;
     EXPECT_NE(outcome.err.find("the collector was stopped"), std::string::npos) << outcome.err;
   }
 }
 
-// As nobody, and on this machine only unless told otherwise: in a network of its own, where port
+// As nobody, and on this machine only unless asked otherwise: in a network of its own, where port
 // 20000 is free.
 TEST_F(SendTcp, ListensOnTheLoopbackWithoutRoot) {
   ASSERT_EQ(chown(directory().c_str(), nobody_uid(), nobody_gid()), 0);

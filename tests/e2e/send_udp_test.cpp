@@ -26,7 +26,7 @@ protected:
   static nlohmann::json collected(const std::string &trace) {
     return nlohmann::json::parse(read_text(trace + "/trace.json")).at("collected");
   }
-  /// Events in the files, those that their blackouts count included, told apart.
+  /// Events in the files, those that their blackouts count included, each by itself.
   struct Events {
     uint64_t there = 0, lost = 0;
   };
@@ -50,7 +50,7 @@ protected:
     EXPECT_EQ(outcome.err.find("warning"), std::string::npos) << outcome.err;
     expect_sound(read_prv(trace, "thread"), read_prv(trace, "cpu"));
   }
-  static bool told(CollectorProcess &collector, const std::string &what, unsigned times = 1) {
+  static bool reported(CollectorProcess &collector, const std::string &what, unsigned times = 1) {
     return eventually(
         [&] {
           unsigned found = 0;
@@ -63,14 +63,14 @@ protected:
   }
 };
 
-// Everything that was sent is in the files or in a blackout; and every datagram came or is told as
-// lost.
+// Everything that was sent is in the files or in a blackout; and every datagram came or is reported
+// as lost.
 TEST_F(SendUdp, AccountsForAMillionEvents) {
   CollectorProcess collector("udp", path("collected"));
   const Outcome sent = run(send_command(collector.url(), {installed("pingpong"), "400000"}));
   EXPECT_LE(sent.status(), 1)
       << sent.err; // 1: the sender itself had to leave something out, and counted it
-  told(collector, " reordered, ");
+  reported(collector, " reordered, ");
   collector.stop();
   const std::string trace = collector.traces().at(0);
   const nlohmann::json json = collected(trace);
@@ -96,7 +96,7 @@ TEST_F(SendUdp, CountsExactlyWhatABadNetworkLoses) {
     EXPECT_EQ(outcome.status(), 0) << outcome.err;
   }
   relay.stop();
-  told(collector, " reordered, ", 2);
+  reported(collector, " reordered, ", 2);
   EXPECT_EQ(collector.stop().status(), 3) << "they are not whole";
   ASSERT_EQ(collector.traces().size(), 2u);
   uint64_t lost = 0, repeated = 0, reordered = 0;
@@ -122,7 +122,7 @@ TEST_F(SendUdp, GivesWhatALocalTraceIs) {
   CollectorProcess collector("udp", path("collected"));
   const Outcome sent = run(send_command(collector.url(), {installed("sched_mix")}));
   ASSERT_EQ(sent.status(), 0) << sent.err;
-  told(collector, "is complete");
+  reported(collector, "is complete");
   EXPECT_EQ(collector.stop().status(), 0);
   const std::string trace = collector.traces().at(0);
   const TraceRecord record = read_trace_json(trace);

@@ -18,7 +18,7 @@ namespace ovnitrace::test {
 
 class Signals : public CaptureTest {
 protected:
-  /// A shell script that counts the signals that it gets, and ends when told to.
+  /// A shell script that counts the signals that it gets, and ends when asked to.
   std::string counting(const std::string &signal) const {
     return "trap 'echo got >>" + path("got") + "' " + signal + "; echo >" + path("ready") +
            "; until [ -e " + path("end") + " ]; do sleep 0.02; done; exit 6";
@@ -283,7 +283,7 @@ TEST_F(Signals, OfTheTerminalReachAProgramThatLeftTheGroup) {
   EXPECT_EQ(WEXITSTATUS(terminal.wait()), 6) << terminal.printed();
 }
 
-// The kernel tells only the leader of the session, which is ovnitrace here.
+// The kernel signals only the leader of the session, which is ovnitrace here.
 TEST_F(Signals, OfAHangUpReachesTheProgram) {
   Terminal terminal(
       record_command(trace(), {"sh", "-c", "echo >" + path("ready") + "; exec sleep 1000"}).argv);

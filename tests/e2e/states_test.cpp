@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a chunk tells of the threads' states to who lacks the chunks before it.
+// What a chunk says of the threads' states to who lacks the chunks before it.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
@@ -48,7 +48,7 @@ size_t leave_out_states(const std::string &trace) {
   return states;
 }
 
-// Where no chunk is missing they tell nothing new.
+// Where no chunk is missing they say nothing new.
 TEST_F(States, ChangeNothingWhereNothingIsMissing) {
   record({installed("sched_mix"), "0.5"}, {"--chunk-size", "4K"});
   convert(trace());

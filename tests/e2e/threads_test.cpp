@@ -117,21 +117,21 @@ TEST_F(Threads, AreNamedAsTheyNameThemselves) {
 // However often it does, it is recorded when it leaves its CPU, and its last name is known.
 TEST_F(Threads, ThatRenameThemselvesAllTheTimeFloodNothing) {
   record({installed("renames"), "300000"});
-  const TraceRecord told = read_trace_json(trace());
-  EXPECT_EQ(told.life_lost, 0u);
-  ASSERT_EQ(told.threads.size(), 1u);
-  EXPECT_EQ(told.threads[0].name, "last");
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_EQ(reported.life_lost, 0u);
+  ASSERT_EQ(reported.threads.size(), 1u);
+  EXPECT_EQ(reported.threads[0].name, "last");
   EXPECT_EQ(dump(trace()).back().event, "trace_stop");
-  EXPECT_LT(told.records, 100'000u) << "a name is two records";
+  EXPECT_LT(reported.records, 100'000u) << "a name is two records";
 }
 
 TEST_F(Threads, ThatAreRenamedAllTheTimeFloodNothing) {
   record({installed("renames"), "100000", "other"});
-  const TraceRecord told = read_trace_json(trace());
-  EXPECT_EQ(told.life_lost, 0u);
-  ASSERT_EQ(told.threads.size(), 2u);
-  EXPECT_EQ(told.threads[1].name, "last");
-  EXPECT_LT(told.records, 10'000u) << "a sleeping thread is named when it appears";
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_EQ(reported.life_lost, 0u);
+  ASSERT_EQ(reported.threads.size(), 2u);
+  EXPECT_EQ(reported.threads[1].name, "last");
+  EXPECT_LT(reported.records, 10'000u) << "a sleeping thread is named when it appears";
 }
 
 // When the program ends, the capture does; what it left behind goes on, untraced.

@@ -22,9 +22,9 @@ TEST_F(Timeline, HasOneThreadPerCpuAndOneStatePerThread) {
   record({installed("sched_mix"), "1"});
   convert();
   expect_sound(thread_, cpu_);
-  const TraceRecord told = read_trace_json(trace());
-  EXPECT_EQ(thread_.rows.size(), told.threads.size());
-  EXPECT_EQ(thread_.length, told.end - told.begin);
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_EQ(thread_.rows.size(), reported.threads.size());
+  EXPECT_EQ(thread_.length, reported.end - reported.begin);
   EXPECT_GT(thread_.arrows, 10u) << "futex and pipe wakeups, in whatever a second is here";
 }
 
@@ -47,10 +47,10 @@ TEST_F(Timeline, HasNothingImpossible) {
 TEST_F(Timeline, NamesRowsInTheOrderOfProcessAndThread) {
   record({installed("sched_mix"), "0.2"});
   convert();
-  const TraceRecord told = read_trace_json(trace());
+  const TraceRecord reported = read_trace_json(trace());
   uint32_t last_pid = 0, last_tid = 0;
   for (const std::string &row : thread_.rows) {
-    const ThreadRecord *thread = told.thread(uint32_t(number_after(row, " (")));
+    const ThreadRecord *thread = reported.thread(uint32_t(number_after(row, " (")));
     ASSERT_TRUE(thread) << row;
     EXPECT_NE(row.find(thread->name + " (" + std::to_string(thread->tid) + ")"), std::string::npos)
         << row;

@@ -212,18 +212,18 @@ TEST_F(UserEvents, AProgramCanFilterAFamilyForATime) {
   record({installed("user_events"), "filter", "0xf3", "1", "0xf3", "0", "0xf9", "1", "0xf9", "0"},
          {"--filter", "+irq"});
   int filtered = 0, interrupts[2] = {0, 0};
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   const std::vector<DumpEvent> events = dump(trace());
   for (const DumpEvent &event : events) {
     if (event.event.starts_with("filter_")) {
-      told.push_back(event.event + " " + event.detail("status"));
+      reported.push_back(event.event + " " + event.detail("status"));
       if (event.event == "filter_interrupt")
         filtered = event.detail("status") == "1";
     }
     interrupts[filtered] += event.event == "interrupt_start" || event.event == "interrupt_end";
   }
-  EXPECT_EQ(told, (std::vector<std::string>{"filter_interrupt 1", "filter_interrupt 0",
-                                            "filter_user 1", "filter_user 0"}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"filter_interrupt 1", "filter_interrupt 0",
+                                                "filter_user 1", "filter_user 0"}));
   EXPECT_GT(interrupts[0], 0);
   EXPECT_EQ(interrupts[1], 0);
   EXPECT_EQ(par2_of(only(events, "user_event_2")), (std::vector<std::string>{"0", "1", "3"}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Jobs of a SCHED_DEADLINE thread. "meet": each uses a tenth of its budget and yields. "overrun":
 // one that needs more than its budget. Says how many jobs, how many of them ended too late, and how
-// often the kernel told it of an overrun. Ends with 2 where SCHED_DEADLINE is not allowed.
+// often the kernel reported it of an overrun. Ends with 2 where SCHED_DEADLINE is not allowed.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -26,7 +26,7 @@ struct Attributes { // struct sched_attr of <linux/sched/types.h>
   uint64_t runtime = kBudget, deadline = kPeriod, period = kPeriod;
 };
 
-constexpr uint64_t kTellOverrun = 0x04; // SCHED_FLAG_DL_OVERRUN: SIGXCPU
+constexpr uint64_t kReportOverrun = 0x04; // SCHED_FLAG_DL_OVERRUN: SIGXCPU
 
 volatile sig_atomic_t overruns = 0;
 
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
   const bool overrun = argc > 1 && strcmp(argv[1], "overrun") == 0;
   signal(SIGXCPU, [](int) { overruns = overruns + 1; });
   Attributes attributes;
-  attributes.flags = kTellOverrun;
+  attributes.flags = kReportOverrun;
   if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0)
     return 2;
   if (overrun)

@@ -11,7 +11,7 @@
 
 namespace {
 
-void tell(const char *when) {
+void print_time(const char *when) {
   dprintf(STDOUT_FILENO, "%s pid=%d tid=%d\n", when, getpid(), int(syscall(SYS_gettid)));
 }
 
@@ -19,13 +19,13 @@ void tell(const char *when) {
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "after") == 0) {
-    tell("after");
+    print_time("after");
     return 0;
   }
   std::thread bystander([] { pause(); });
   std::thread caller([] {
     pthread_setname_np(pthread_self(), "caller");
-    tell("before");
+    print_time("before");
     execl("/proc/self/exe", "exec_thread", "after", nullptr);
     perror("exec_thread: execve");
     _exit(1);

@@ -12,7 +12,7 @@
 //   user_events filter CODE STATUS …   sets filters, each after working for a while, and logs event
 //   2 user_events spin COUNT    a thread logs that many events without a pause, and another is
 //   blocked all the time user_events until FILE    logs event 0 with a growing number until there
-//   is a FILE, then tells the number
+//   is a FILE, then prints the number
 #include <ovnitrace/user_event.h>
 
 #include <atomic>

@@ -87,7 +87,7 @@ TEST_F(Begin, TheyDrawNoArrowsAndNoPunctualEvents) {
   EXPECT_NE(threads.find(":222:550"), std::string::npos) << threads;
 }
 
-TEST_F(Begin, TheDumpTellsTheirTimeBeforeIt) {
+TEST_F(Begin, TheDumpReportsTheirTimeBeforeIt) {
   const auto source = open_trace({{dir_.path()}}, sink_);
   const DumpLine line(source->catalog());
   char buffer[DumpLine::kMaxBytes];

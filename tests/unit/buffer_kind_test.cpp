@@ -46,7 +46,7 @@ TEST(BufferKind, RefusesMoreThanTheMemory) {
   EXPECT_NO_THROW(require_memory({BufferKind::kStop, 1ull << 50}, 2)) << "goes to the disk";
 }
 
-TEST(RecordingLimit, TellsOnceWhenSoMuchIsRecordedAndLosesNothing) {
+TEST(RecordingLimit, ReportsOnceWhenSoMuchIsRecordedAndLosesNothing) {
   test::CollectingOutput output;
   ChunkQueue queue(output, 4, 256);
   const Chunk chunk = test::event_chunk(0, 0, 1000, 100);

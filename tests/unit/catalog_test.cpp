@@ -44,7 +44,7 @@ TEST(Catalog, OrdersRowsByProcessThenMainThreadThenBirth) {
             (std::vector<std::string>{"9/9", "30/30", "30/29", "30/33", "30/32", "30/31"}));
 }
 
-TEST(Catalog, TellsThreadsOfOneTidApartByTheirBirth) {
+TEST(Catalog, DistinguishesThreadsOfOneTidByTheirBirth) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(100).start().id(1, 7, 5, "first").dispatch(1).end(1, 7);

@@ -68,7 +68,7 @@ TEST(ChunkReader, GivesEventsAndKeepsIdentitiesToItself) {
   const Result result = read_chunk(chunk);
   EXPECT_EQ(result.kinds(), (std::vector<uint32_t>{FTrace_EVT_trace_start, FTrace_EVT_task_dispatch,
                                                    FTrace_EVT_task_sleep, FTrace_EVT_trace_stop}));
-  EXPECT_TRUE(result.sink.told.empty());
+  EXPECT_TRUE(result.sink.reported.empty());
   const Event &dispatch = result.events[1];
   EXPECT_EQ(dispatch.time, 120u);
   EXPECT_EQ(dispatch.thread, 0u);
@@ -92,7 +92,7 @@ TEST(ChunkReader, GivesAStateWhichIsNoEvent) {
   EXPECT_EQ(result.events[1].par2, 5u);
   EXPECT_FALSE(has_happened(result.events[1]));
   EXPECT_TRUE(has_happened(result.events[2]));
-  EXPECT_TRUE(result.sink.told.empty());
+  EXPECT_TRUE(result.sink.reported.empty());
 }
 
 TEST(ChunkReader, ForgetsContextsWhereAChunkBegins) {
@@ -105,8 +105,8 @@ TEST(ChunkReader, ForgetsContextsWhereAChunkBegins) {
                                    FTrace_EVT_task_dispatch, FTrace_EVT_trace_stop}));
   EXPECT_EQ(result.catalog.threads[result.events[1].thread].tid, 10u);
   EXPECT_EQ(result.catalog.threads[result.events[4].thread].tid, 20u);
-  ASSERT_EQ(result.sink.told.size(), 1u);
-  EXPECT_EQ(result.sink.told[0].what,
+  ASSERT_EQ(result.sink.reported.size(), 1u);
+  EXPECT_EQ(result.sink.reported[0].what,
             "task_sleep of context 1, which no id bound to a thread: dropped");
 }
 
@@ -117,9 +117,9 @@ TEST(ChunkReader, KeepsAnEventWhoseTimeGoesBackAtTheTimeBefore) {
   ASSERT_EQ(result.events.size(), 5u);
   EXPECT_EQ(result.events[2].time, 200u);
   EXPECT_EQ(result.events[3].time, 210u);
-  ASSERT_EQ(result.sink.told.size(), 1u);
-  EXPECT_EQ(result.sink.told[0].what, "the time goes back by 50 ns");
-  EXPECT_EQ(result.sink.told[0].offset, 9u * 16);
+  ASSERT_EQ(result.sink.reported.size(), 1u);
+  EXPECT_EQ(result.sink.reported[0].what, "the time goes back by 50 ns");
+  EXPECT_EQ(result.sink.reported[0].offset, 9u * 16);
 }
 
 TEST(ChunkReader, LeavesWhatIsBeforeTraceStartThere) {
@@ -130,7 +130,7 @@ TEST(ChunkReader, LeavesWhatIsBeforeTraceStartThere) {
   EXPECT_EQ(result.events[0].kind, uint32_t(FTrace_EVT_task_dispatch));
   EXPECT_EQ(result.events[0].time, 50u);
   EXPECT_EQ(result.catalog.begin, 100u);
-  EXPECT_TRUE(result.sink.told.empty());
+  EXPECT_TRUE(result.sink.reported.empty());
 }
 
 TEST(ChunkReader, DoesNotLetOneWildTimeDragAllLaterEventsAlong) {
@@ -145,7 +145,7 @@ TEST(ChunkReader, DoesNotLetOneWildTimeDragAllLaterEventsAlong) {
   EXPECT_EQ(result.sink.count("after the end of the trace"), 1u);
 }
 
-TEST(ChunkReader, TellsWhatDoesNotBelongAndReadsOn) {
+TEST(ChunkReader, ReportsWhatDoesNotBelongAndReadsOn) {
   struct Case {
     const char *what;
     void (*damage)(ChunkBuilder &chunk);
@@ -194,7 +194,7 @@ TEST(ChunkReader, ReadsFastIpointsAndTheMisprintOfMutexUnlock) {
             (std::vector<uint32_t>{FTrace_EVT_trace_start, FTrace_EVT_ipoint,
                                    FTrace_EVT_mutex_unlock, FTrace_EVT_trace_stop}));
   EXPECT_EQ(result.events[1].par1, 9u);
-  EXPECT_TRUE(result.sink.told.empty());
+  EXPECT_TRUE(result.sink.reported.empty());
 }
 
 TEST(ChunkReader, ConvertsTicksExactly) {
@@ -208,7 +208,7 @@ TEST(ChunkReader, ConvertsTicksExactly) {
   EXPECT_EQ(result.catalog.threads[0].birth, 1600u);
   EXPECT_EQ(result.catalog.begin, 1100u);
   EXPECT_EQ(result.catalog.end, 3100u);
-  EXPECT_TRUE(result.sink.told.empty());
+  EXPECT_TRUE(result.sink.reported.empty());
 }
 
 TEST(TickClock, NeverOverflows) {

@@ -102,7 +102,7 @@ std::vector<Plain> read_all(const ChunkList &list) {
 
 } // namespace
 
-TEST(ChunkWriter, TellsASwitchAsBothItsHalves) {
+TEST(ChunkWriter, ReportsASwitchAsBothItsHalves) {
   ThreadRegistry registry;
   ChunkList list(256);
   ChunkWriter writer(3, 100, registry, list);
@@ -161,7 +161,28 @@ TEST(ChunkWriter, AThreadThatLogsSomethingHasTheCpu) {
   EXPECT_EQ(read_all(list), expected);
 }
 
-TEST(ChunkWriter, TellsWakeupsAndMigrations) {
+// The kernel hid that 11 left its CPU: what 12 logs there is not 11's.
+TEST(ChunkWriter, AThreadThatLogsSomethingHasTheCpuOfAHiddenOne) {
+  ThreadRegistry registry;
+  ChunkList list(256);
+  ChunkWriter writer(0, 100, registry, list);
+  writer.transition(switched(200, 0, 0, 11, SCHED_B_TRACED));
+  writer.family({300, FTrace_EVT_user_event_0, 0, 7, FAMILY_OWN | 12, 0});
+  writer.transition(switched(301, 0, 0, 12, SCHED_B_TRACED));
+  writer.transition(switched(400, FTRACE_OFFCPU_SLEEP, 12, 11));
+  writer.finish(500);
+  const std::vector<Plain> expected = {
+      {FTrace_EVT_trace_start, 0, 100, 1'000'000},
+      {FTrace_EVT_task_dispatch, 11, 200, 121},
+      {FTrace_EVT_task_dispatch, 12, 300, 0},
+      {FTrace_EVT_user_event_0, 0, 300, 7},
+      {FTrace_EVT_task_sleep, 12, 400, 11 | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT},
+      {FTrace_EVT_task_dispatch, 11, 400, 121},
+  };
+  EXPECT_EQ(read_all(list), expected);
+}
+
+TEST(ChunkWriter, ReportsWakeupsAndMigrations) {
   ThreadRegistry registry;
   ChunkList list(256);
   ChunkWriter writer(0, 1, registry, list);
@@ -313,11 +334,11 @@ TEST(ChunkWriter, BeginsAChunkWithWhoHasTheCpu) {
   writer.pass_on(kAll);
   writer.finish(100); // 9: 15
   read_all(list);
-  std::vector<uint32_t> told;
+  std::vector<uint32_t> reported;
   for (const Chunk &chunk : list.chunks)
-    told.push_back(told_to_run(chunk));
-  EXPECT_EQ(told, (std::vector<uint32_t>{0, 0, 12, 12, 0, 10, 10, 0, 0, 15}));
-  EXPECT_EQ(writer.events(), 1 + 9 + 8 + 2 + 4 + 1u) << "what only tells a state is no event";
+    reported.push_back(told_to_run(chunk));
+  EXPECT_EQ(reported, (std::vector<uint32_t>{0, 0, 12, 12, 0, 10, 10, 0, 0, 15}));
+  EXPECT_EQ(writer.events(), 1 + 9 + 8 + 2 + 4 + 1u) << "what only states a state is no event";
 }
 
 // More threads than a chunk has contexts for: the chunk ends, whatever room it has.
@@ -389,7 +410,7 @@ TEST(ChunkWriter, LosesNothingAtAnyChunkSize) {
     file.close();
     CollectingSink sink;
     const auto source = open_trace({{dir.path()}}, sink);
-    size_t at = 1; // the reader may tell trace_start or not
+    size_t at = 1; // the reader may report trace_start or not
     for (Event event; source->next(event);) {
       if (event.thread == kNone || !has_happened(event))
         continue;

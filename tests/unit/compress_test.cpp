@@ -134,7 +134,7 @@ TEST_F(Compress, CountsTheBytesOfAllFiles) {
   EXPECT_EQ(packed.bytes_after, 2 * text_of(packed_).size());
 }
 
-TEST_F(Compress, TellsWhatIsAsItShallBeAlready) {
+TEST_F(Compress, ReportsWhatIsAsItShallBeAlready) {
   EXPECT_EQ(decompress_trace(dir_.path()).left, 1u);
   EXPECT_EQ(compress_trace(dir_.path(), 1).left, 0u);
   const std::string packed = text_of(packed_);

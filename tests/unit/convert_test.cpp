@@ -91,7 +91,7 @@ TEST_F(PingPong, StatesFollowTheTableOfTheDesign) {
   ConvertResult result = run();
   EXPECT_EQ(result.faults, 0u);
   EXPECT_TRUE(result.untaken.empty());
-  EXPECT_TRUE(sink.told.empty() || sink.damage() == 0);
+  EXPECT_TRUE(sink.reported.empty() || sink.damage() == 0);
   EXPECT_EQ(timeline(threads(), 1, 4), (Timeline{{0, 0}, {100, 1}, {300, 4}, {400, 1}, {500, 3}}));
   EXPECT_EQ(timeline(threads(), 2, 4), (Timeline{{200, 5}, {300, 1}, {400, 2}}));
 }
@@ -146,7 +146,7 @@ TEST_F(PingPong, FilesBesideTheTraceNameRowsTypesAndValues) {
   EXPECT_FALSE(text_of(dir / "cfg/cpu/running-threads.cfg").empty());
 }
 
-TEST_F(PingPong, TheHeaderTellsTheEndOfTheCaptureAndTheObjects) {
+TEST_F(PingPong, TheHeaderReportsTheEndOfTheCaptureAndTheObjects) {
   run();
   std::string header = lines_of(threads()).at(0);
   EXPECT_NE(header.find("600_ns:1(1):1:1(2:1)"), std::string::npos) << header;
@@ -217,7 +217,7 @@ TEST_F(PingPong, SwitchesThatWereNotSeenAreReportedInOneLine) {
         .at(1115 + 20 * n)
         .sleep(2);
   trace.cpu(1).at(1990).stop();
-  sink.told.clear();
+  sink.reported.clear();
   EXPECT_EQ(run().faults, 0u);
   EXPECT_EQ(sink.damage(), 0u);
   EXPECT_EQ(sink.count("still runs"), 0u);

@@ -457,7 +457,7 @@ TEST(CommandLine, PrintsAllThatIsLeftOfADamagedTrace) {
   EXPECT_NE(cut.err.find("the file was cut"), std::string::npos) << cut.err;
 }
 
-TEST(CommandLine, TellsAFullDiskButNotAReaderThatWentAway) {
+TEST(CommandLine, ReportsAFullDiskButNotAReaderThatWentAway) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   whole_trace(trace).write();

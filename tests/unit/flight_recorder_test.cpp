@@ -56,7 +56,7 @@ TEST(FlightRecorder, WritesAllIfNothingWasForgotten) {
   EXPECT_EQ(output.finished, 1);
   EXPECT_EQ(recorder.records_dropped(), 0u);
   const Reading reading(output);
-  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.told.at(0).what;
+  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.reported.at(0).what;
   EXPECT_EQ(reading.events.size(), 1 + 150 + 1u);
   EXPECT_EQ(reading.catalog.begin, 1u) << "trace_start";
 }
@@ -74,7 +74,7 @@ TEST(FlightRecorder, KeepsTheLastChunksOfEachCpu) {
   EXPECT_GE(output.files[0].size() * sizeof(ftrace_record), kBytes * 8 / 10);
 
   const Reading reading(output);
-  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.told.at(0).what;
+  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.reported.at(0).what;
   EXPECT_EQ(output.count(0, FTrace_EVT_trace_start) + output.count(1, FTrace_EVT_trace_start), 0u);
   const Event *dark = reading.first(FTrace_EVT_blackout_start),
               *light = reading.first(FTrace_EVT_blackout_end);
@@ -88,7 +88,7 @@ TEST(FlightRecorder, KeepsTheLastChunksOfEachCpu) {
   EXPECT_EQ(output.count(1, FTrace_EVT_blackout_start), 0u);
 }
 
-// An idle CPU tells of long ago what a busy one has forgotten: the busy one is dark until it knows.
+// An idle CPU knows of long ago what a busy one has forgotten: the busy one is dark until it knows.
 TEST(FlightRecorder, IsDarkWhereOnlyAnotherCpuRemembers) {
   CollectingOutput output;
   FlightRecorder recorder(output, 2, kBytes, kRecords);
@@ -104,7 +104,7 @@ TEST(FlightRecorder, IsDarkWhereOnlyAnotherCpuRemembers) {
   EXPECT_GT(light->time, 30000u);
   EXPECT_EQ(reading.catalog.begin, 499u);
   EXPECT_EQ(reading.catalog.end, 99000u);
-  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.told.at(0).what;
+  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.reported.at(0).what;
 }
 
 /// The begin of chunk `number` of a CPU.
@@ -125,7 +125,7 @@ void give_ended(FlightRecorder &recorder, uint16_t cpu, uint32_t number,
 constexpr uint64_t kOneChunk = 1; ///< bytes: the newest chunk of each CPU is kept
 
 // Also where the first event that is kept changes one, on a CPU that a reader hears first.
-TEST(FlightRecorder, TellsTheLastStatesThatItForgotBeforeAllThatIsKept) {
+TEST(FlightRecorder, ReportsTheLastStatesThatItForgotBeforeAllThatIsKept) {
   CollectingOutput output;
   FlightRecorder recorder(output, 2, kOneChunk, kRecords);
   test::ChunkBuilder forgotten =
@@ -144,22 +144,23 @@ TEST(FlightRecorder, TellsTheLastStatesThatItForgotBeforeAllThatIsKept) {
   give_ended(recorder, 0, 1, begun(0, 1, 100).id(1, 7, 5, "sleeper", 3).activate(1));
   recorder.save(output, 300);
   const Reading reading(output);
-  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.told.at(0).what;
-  std::map<std::string, std::pair<uint64_t, uint32_t>> told; // by name: time, parameter 2
+  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.reported.at(0).what;
+  std::map<std::string, std::pair<uint64_t, uint32_t>> reported; // by name: time, parameter 2
   bool woken = false;
   for (const Event &event : reading.events) {
     woken |= event.kind == FTrace_EVT_task_activate;
     if (has_happened(event))
       continue;
     EXPECT_FALSE(woken) << "too late";
-    told[reading.catalog.threads[event.thread].name] = {event.time, event.par2};
+    reported[reading.catalog.threads[event.thread].name] = {event.time, event.par2};
   }
   const uint32_t paused =
       2 | 1 << FTRACE_SNAPSHOT_CPU_SHIFT | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT;
   const uint32_t whole = FTRACE_SNAPSHOT_NO_CPU
                          << FTRACE_SNAPSHOT_CPU_SHIFT; // nothing of it was forgotten
-  EXPECT_EQ(told, (std::map<std::string, std::pair<uint64_t, uint32_t>>{
-                      {"sleeper", {99, paused}}, {"renamed", {99, 1}}, {"other", {99, whole}}}));
+  EXPECT_EQ(reported,
+            (std::map<std::string, std::pair<uint64_t, uint32_t>>{
+                {"sleeper", {99, paused}}, {"renamed", {99, 1}}, {"other", {99, whole}}}));
   EXPECT_EQ(reading.catalog.threads.size(), 3u) << "not the one that is dead";
   for (const ThreadInfo &thread : reading.catalog.threads)
     if (thread.name == "sleeper") {
@@ -169,7 +170,7 @@ TEST(FlightRecorder, TellsTheLastStatesThatItForgotBeforeAllThatIsKept) {
 }
 
 // A blackout that began in what is forgotten and goes on in what is kept; what it hides is not
-// told.
+// reported.
 TEST(FlightRecorder, BeginsWithinABlackoutIfThereWasOne) {
   CollectingOutput output;
   FlightRecorder recorder(output, 2, kOneChunk, kRecords);
@@ -181,7 +182,7 @@ TEST(FlightRecorder, BeginsWithinABlackoutIfThereWasOne) {
   give_ended(recorder, 1, 1, begun(1, 1, 110).id(1, 9, 5, "runs on").sleep(1));
   recorder.save(output, 300);
   const Reading reading(output);
-  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.told.at(0).what;
+  EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.reported.at(0).what;
   std::vector<std::pair<uint64_t, uint16_t>> started; // on CPU 0: time and kind
   for (const Event &event : reading.events) {
     if (event.kind == FTrace_EVT_blackout_start && event.cpu == 0)
@@ -194,13 +195,13 @@ TEST(FlightRecorder, BeginsWithinABlackoutIfThereWasOne) {
                          {99, FTRACE_BLACKOUT_FORGOTTEN}, {100, FTRACE_BLACKOUT_TRANSITIONS}}));
 }
 
-/// What is told of threads in place of what was forgotten, by name: parameter 2 of EXT_state.
+/// What is reported of threads in place of what was forgotten, by name: parameter 2 of EXT_state.
 std::map<std::string, uint32_t> told_states(const Reading &reading) {
-  std::map<std::string, uint32_t> told;
+  std::map<std::string, uint32_t> reported;
   for (const Event &event : reading.events)
     if (!has_happened(event))
-      told[reading.catalog.threads[event.thread].name] = event.par2;
-  return told;
+      reported[reading.catalog.threads[event.thread].name] = event.par2;
+  return reported;
 }
 
 /// Of a thread that was off its CPU.
@@ -210,7 +211,7 @@ uint32_t state_word(ThreadState state, uint32_t cpu, uint32_t reason) {
 
 // What this CPU logged at the nanosecond at which its blackout ended comes after it; what another
 // CPU logged then may have been followed by something that was lost.
-TEST(FlightRecorder, TellsAStateOfTheInstantAtWhichABlackoutEnded) {
+TEST(FlightRecorder, ReportsAStateOfTheInstantAtWhichABlackoutEnded) {
   CollectingOutput output;
   FlightRecorder recorder(output, 2, kOneChunk, kRecords);
   test::ChunkBuilder forgotten = begun(0, 0, 10).id(1, 7, 5, "here").dispatch(1);
@@ -225,7 +226,7 @@ TEST(FlightRecorder, TellsAStateOfTheInstantAtWhichABlackoutEnded) {
 }
 
 // Interrupts may be lost while all transitions are there.
-TEST(FlightRecorder, TellsStatesFromBeforeABlackoutOfFamilies) {
+TEST(FlightRecorder, ReportsStatesFromBeforeABlackoutOfFamilies) {
   CollectingOutput output;
   FlightRecorder recorder(output, 1, kOneChunk, kRecords);
   test::ChunkBuilder forgotten = begun(0, 0, 10).id(1, 7, 5, "sleeper").at(20).sleep(1);
@@ -239,7 +240,7 @@ TEST(FlightRecorder, TellsStatesFromBeforeABlackoutOfFamilies) {
                 {"sleeper", state_word(ThreadState::Paused, 0, FTRACE_OFFCPU_SLEEP)}}));
 }
 
-TEST(FlightRecorder, TellsNoReasonOfAThreadThatWasWoken) {
+TEST(FlightRecorder, ReportsNoReasonOfAThreadThatWasWoken) {
   CollectingOutput output;
   FlightRecorder recorder(output, 1, kOneChunk, kRecords);
   test::ChunkBuilder forgotten = begun(0, 0, 10).id(1, 7, 5, "woken").dispatch(1);
@@ -278,7 +279,7 @@ TEST(FlightRecorder, SavesWhileItGoesOn) {
   recorder.close();
   const Reading one(first), two(second), three(at_end);
   for (const Reading *reading : {&one, &two, &three}) {
-    EXPECT_EQ(reading->sink.damage(), 0u) << reading->sink.told.at(0).what;
+    EXPECT_EQ(reading->sink.damage(), 0u) << reading->sink.reported.at(0).what;
     EXPECT_EQ(reading->events.back().kind, uint32_t(FTrace_EVT_trace_stop));
   }
   EXPECT_EQ(one.catalog.end, 5000u);

@@ -117,7 +117,7 @@ private:
       for (auto &writer : writers_)
         writer->expire(tid, time_);
     threads_.push_back({tid, time_, ThreadState::Unknown, cpu, below(4) == 0});
-    writers_[cpu]->life(record); // never lost here: its thread would be told as the one before it
+    writers_[cpu]->life(record); // never lost here: its thread would be taken as the one before it
     put(threads_.back(), ThreadState::Unknown, cpu, cpu);
     time_++;
     put(threads_.back(), ThreadState::Warming, cpu, cpu, kWoken);
@@ -241,7 +241,7 @@ struct Reading : StateObserver {
 };
 
 /// From when on the state of a thread must be shown, if nothing was lost: from its last event that
-/// was forgotten, and from the begin at the earliest. If that one does not tell a state by itself
+/// was forgotten, and from the begin at the earliest. If that one does not state one by itself
 /// and others may be kept that are older, from its next.
 uint64_t known_from(const Machine &machine, const Reading &reading, const ThreadId &id) {
   uint64_t from = reading.catalog.begin;
@@ -273,8 +273,8 @@ struct Met {
 void check(uint32_t seed, bool losing, Met &met) {
   const Machine machine(seed, 1 + seed % 3, losing);
   Reading reading(machine.output);
-  ASSERT_EQ(reading.sink.damage(), 0u) << reading.sink.told.at(0).what;
-  ASSERT_EQ(reading.faults, 0u) << reading.sink.told.back().what;
+  ASSERT_EQ(reading.sink.damage(), 0u) << reading.sink.reported.at(0).what;
+  ASSERT_EQ(reading.faults, 0u) << reading.sink.reported.back().what;
   const uint64_t begin = reading.catalog.begin;
   met.forgot += !reading.horizon.empty();
   met.losses += machine.losses;

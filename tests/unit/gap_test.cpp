@@ -100,7 +100,7 @@ TEST_F(Gap, ThereIsNoneInAWholeTrace) {
   EXPECT_EQ(whole.cpus[0].unknown, 0u);
   forget_written(); // each file ends with trace_stop: all is there
   EXPECT_EQ(dump().find("blackout"), std::string::npos);
-  EXPECT_EQ(sink_.told.size(), 0u);
+  EXPECT_EQ(sink_.reported.size(), 0u);
 }
 
 TEST_F(Gap, AMissingFileIsABlackoutFromBeginToEnd) {
@@ -118,18 +118,18 @@ TEST_F(Gap, AMissingFileIsABlackoutFromBeginToEnd) {
     EXPECT_EQ(in(rest, 0, ThreadState::Running), 190u);
     EXPECT_EQ(in(rest, 1, ThreadState::Paused), 0u) << "it could have been woken on CPU 0";
     EXPECT_EQ(sink_.count("the file is missing"), 1u);
-    sink_.told.clear();
+    sink_.reported.clear();
   }
 }
 
-TEST_F(Gap, ACpuThatHadNothingToTellIsDark) {
+TEST_F(Gap, ACpuWithoutEventsIsDark) {
   const std::string json =
       R"({"format": "ovnitrace", "version": 1, "cpus": 4, "written": [{"cpu": 0, "records": )" +
       std::to_string(count_[0]) + R"(}, {"cpu": 1, "records": )" + std::to_string(count_[1]) +
       R"(}, {"cpu": 2, "records": 0}]})";
   TraceBuilder::write_file(dir_ / "trace.json", json.data(), json.size());
   EXPECT_FALSE(summary().lost_more);
-  EXPECT_EQ(sink_.told.size(), 0u);
+  EXPECT_EQ(sink_.reported.size(), 0u);
 }
 
 TEST_F(Gap, ACpuThatWasNotThereIsNotMissed) {

@@ -12,7 +12,7 @@
 namespace ovnitrace {
 namespace {
 
-/// Holds the first chunk until it is told to go on.
+/// Holds the first chunk until it may go on.
 class StallingOutput final : public ChunkOutput {
 public:
   size_t write(const Chunk &chunk) override {
@@ -83,7 +83,8 @@ TEST(LossyQueue, DropsAndCountsWhenTheOutputStalls) {
   EXPECT_EQ(events_in(output.kept.files[0]) + events_in(output.kept.files[1]), events);
   EXPECT_EQ(output.kept.count(0, FTrace_EVT_blackout_end), 1u);
   EXPECT_EQ(output.kept.count(1, FTrace_EVT_blackout_end), 1u);
-  EXPECT_EQ(output.kept.count(1, FTrace_EVT_trace_stop), 1u) << "the end is told, if nothing else";
+  EXPECT_EQ(output.kept.count(1, FTrace_EVT_trace_stop), 1u)
+      << "the end is reported, if nothing else";
   EXPECT_NE(queue.error().find("events are missing, shown as blackouts"), std::string::npos);
   EXPECT_GT(queue.records_dropped(), 0u);
   uint64_t blackouts = 0;
@@ -179,7 +180,7 @@ TEST(LossyQueue, NumbersChunksAnewAfterEachGap) {
   EXPECT_EQ(events_in(output.kept.files[0]), 5u * number);
 }
 
-TEST(LossyQueue, TellsTheFirstFailureOfTheOutput) {
+TEST(LossyQueue, ReportsTheFirstFailureOfTheOutput) {
   test::CollectingOutput output(30);
   LossyQueue queue(output, 1, 8, kRecords);
   for (uint32_t n = 0; n < 3; n++)

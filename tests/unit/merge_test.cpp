@@ -70,7 +70,7 @@ TEST(Merge, EqualsAStableSortOfRandomInputs) {
       ASSERT_EQ(events[i].time, planned[i].time);
       ASSERT_EQ(source->catalog().cpus[events[i].cpu].index, planned[i].cpu);
     }
-    EXPECT_EQ(sink.damage(), 0u) << sink.told.back().what;
+    EXPECT_EQ(sink.damage(), 0u) << sink.reported.back().what;
     EXPECT_EQ(source->bytes_done(), source->bytes_total());
   }
 }
@@ -168,9 +168,9 @@ TEST(Open, RefusesANewerTraceJsonAndSurvivesABadOne) {
     CollectingSink sink;
     const auto source = open_trace({{dir.path()}}, sink);
     EXPECT_EQ(read_all(*source).size(), 2u);
-    for (const Diagnostic &diagnostic : sink.told)
+    for (const Diagnostic &diagnostic : sink.reported)
       EXPECT_TRUE(diagnostic.harmless) << diagnostic.what;
-    return std::make_pair(source->catalog(), sink.told.size());
+    return std::make_pair(source->catalog(), sink.reported.size());
   };
   EXPECT_THROW(open_with("{\"version\": 2}"), Error);
   EXPECT_EQ(open_with("{\"version\": 1}").second, 0u);
@@ -204,10 +204,10 @@ TEST(Open, SurvivesATraceJsonCutAtEachByteAndAnyWrongByte) {
   EXPECT_EQ(read_info(whole).to_wall_ns, -5);
   EXPECT_EQ(read_info(whole).command, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(read_info(whole).ended, "exited");
-  EXPECT_TRUE(sink.told.empty());
+  EXPECT_TRUE(sink.reported.empty());
   for (size_t length = 0; length < whole.size(); length++)
     EXPECT_EQ(read_info(whole.substr(0, length)).host, "");
-  EXPECT_EQ(sink.told.size(), whole.size());
+  EXPECT_EQ(sink.reported.size(), whole.size());
   std::mt19937 random(5);
   for (int round = 0; round < 2000; round++) {
     std::string damaged = whole;

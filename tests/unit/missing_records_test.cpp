@@ -46,7 +46,7 @@ protected:
         "}, 5, {}]}");
     trace_.write();
   }
-  /// What reading tells, all of it at opening.
+  /// What reading reports, all of it at opening.
   CollectingSink open() const {
     CollectingSink sink;
     open_trace({{dir_.path(), 0}}, sink);
@@ -62,21 +62,21 @@ protected:
 };
 
 TEST_F(MissingRecords, NothingIsToldOfAWholeTrace) {
-  EXPECT_EQ(open().told.size(), 0u);
+  EXPECT_EQ(open().reported.size(), 0u);
   compress_trace(dir_.path(), 1);
-  EXPECT_EQ(open().told.size(), 0u);
+  EXPECT_EQ(open().reported.size(), 0u);
   CollectingSink sink;
   report_missing_records(dir_.path(), sink);
-  EXPECT_EQ(sink.told.size(), 0u);
+  EXPECT_EQ(sink.reported.size(), 0u);
 }
 
 TEST_F(MissingRecords, AFileThatIsMissingIsNamed) {
   std::filesystem::remove(trace_.file(1));
   const CollectingSink sink = open();
-  ASSERT_EQ(sink.told.size(), 1u);
+  ASSERT_EQ(sink.reported.size(), 1u);
   EXPECT_EQ(sink.damage(), 1u);
-  EXPECT_EQ(sink.told[0].file, trace_.file(1));
-  EXPECT_EQ(sink.told[0].what,
+  EXPECT_EQ(sink.reported[0].file, trace_.file(1));
+  EXPECT_EQ(sink.reported[0].what,
             "the file is missing, with " + std::to_string(count_[1]) + " records");
 }
 
@@ -84,9 +84,10 @@ TEST_F(MissingRecords, AFileThatIsMissingIsNamed) {
 TEST_F(MissingRecords, AFileThatEndsBetweenTwoChunksIsShort) {
   drop_last_records(1, 5);
   const CollectingSink sink = open();
-  ASSERT_FALSE(sink.told.empty());
-  EXPECT_EQ(sink.told[0].what, "5 of its " + std::to_string(count_[1]) + " records are missing");
-  EXPECT_EQ(sink.told[0].offset, (count_[1] - 5) * sizeof(ftrace_record)) << "in bytes";
+  ASSERT_FALSE(sink.reported.empty());
+  EXPECT_EQ(sink.reported[0].what,
+            "5 of its " + std::to_string(count_[1]) + " records are missing");
+  EXPECT_EQ(sink.reported[0].offset, (count_[1] - 5) * sizeof(ftrace_record)) << "in bytes";
 }
 
 TEST_F(MissingRecords, OneRecordThatIsMissingIsSeen) {
@@ -120,7 +121,7 @@ TEST_F(MissingRecords, AFirstChunkOfAnyNumberIsWholeIfAllThatWasWrittenIsThere) 
     for (Event event; source->next(event);)
       gaps += event.kind == FTrace_EVT_blackout_start;
     EXPECT_EQ(gaps, more);
-    EXPECT_EQ(sink.told.size(), more);
+    EXPECT_EQ(sink.reported.size(), more);
   }
 }
 
@@ -128,9 +129,9 @@ TEST_F(MissingRecords, AreToldOfCompressedFilesToo) {
   drop_last_records(0, 2);
   std::filesystem::remove(trace_.file(1));
   compress_trace(dir_.path(), 1);
-  CollectingSink told;
-  report_missing_records(dir_.path(), told);
-  for (const CollectingSink &sink : {open(), told}) {
+  CollectingSink reported;
+  report_missing_records(dir_.path(), reported);
+  for (const CollectingSink &sink : {open(), reported}) {
     EXPECT_EQ(sink.damage(), 2u);
     EXPECT_EQ(sink.count("2 of its " + std::to_string(count_[0]) + " records are missing"), 1u);
     EXPECT_EQ(sink.count("the file is missing"), 1u);
@@ -139,7 +140,7 @@ TEST_F(MissingRecords, AreToldOfCompressedFilesToo) {
 
 TEST_F(MissingRecords, AFileThatIsMissingIsNamedAlsoWhereTheCaptureDidNotEnd) {
   trace_.json(R"({"format": "ovnitrace", "version": 1, "cpus": 2})").write();
-  EXPECT_EQ(open().told.size(), 0u);
+  EXPECT_EQ(open().reported.size(), 0u);
   std::filesystem::remove(trace_.file(1));
   EXPECT_EQ(open().count("the file is missing, or was not begun; what was in it is not known"), 1u);
 }

@@ -18,7 +18,7 @@ constexpr uint32_t by(uint32_t context, uint32_t tid) {
   return tid | context << FTRACE_REASON_SHIFT;
 }
 
-TEST(KernelModel, TellsEveryReasonPlusOneUntilTheThreadIsDispatched) {
+TEST(KernelModel, ReportsEveryReasonPlusOneUntilTheThreadIsDispatched) {
   for (uint32_t reason : {FTRACE_OFFCPU_YIELDED, FTRACE_OFFCPU_PREEMPTED}) {
     ReplayRig rig;
     rig.at(1).dispatch(0).at(2).epilogue(0, 0, off(reason, 101)).at(3).dispatch(0).flush();
@@ -27,7 +27,7 @@ TEST(KernelModel, TellsEveryReasonPlusOneUntilTheThreadIsDispatched) {
   }
 }
 
-TEST(KernelModel, TellsWhyAThreadSleepsUntilItIsWoken) {
+TEST(KernelModel, ReportsWhyAThreadSleepsUntilItIsWoken) {
   for (uint32_t reason : {FTRACE_OFFCPU_SLEEP, FTRACE_OFFCPU_DISK, FTRACE_OFFCPU_STOPPED,
                           FTRACE_OFFCPU_TRACED, FTRACE_OFFCPU_PARKED, FTRACE_OFFCPU_IDLE}) {
     ReplayRig rig;
@@ -43,7 +43,7 @@ TEST(KernelModel, KeepsTheReasonOfAPreemptedThreadThatIsWokenForNothing) {
   EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{2, 2}}));
 }
 
-TEST(KernelModel, TheSnapshotTellsTheReasonToo) {
+TEST(KernelModel, TheSnapshotReportsTheReasonToo) {
   ReplayRig rig;
   rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, off(FTRACE_OFFCPU_DISK, 2)).flush();
   EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{1, FTRACE_OFFCPU_DISK + 1}}));
@@ -90,7 +90,7 @@ TEST(WakeupModel, OnlyAKnownThreadInTaskContextDrawsAnArrow) {
   EXPECT_EQ(unknown.threads.values(1, 220), (std::vector<int64_t>{4711}));
 }
 
-TEST(WakeupModel, AWakeupThatIsNoTransitionTellsNothing) {
+TEST(WakeupModel, AWakeupThatIsNoTransitionChangesNothing) {
   ReplayRig rig;
   rig.at(1).dispatch(0).dispatch(1, 1);
   rig.at(2).activate(1, 0, by(FTRACE_WAKER_TASK, 100), 0).flush();
@@ -120,7 +120,7 @@ TEST(UserModel, SectionsArePushedByEvent13AndPoppedByEvent14) {
   rig.at(6).user(14, 0, 5).at(7).user(14, 0, 5);
   EXPECT_EQ(rig.last_fault(),
             "cannot pop 5 from channel 'section' of t0 (100): its stack is empty");
-  EXPECT_EQ(rig.sink.told.back().time, 7u);
+  EXPECT_EQ(rig.sink.reported.back().time, 7u);
 }
 
 TEST(UserModel, NoSectionIsKnownAfterALossOnAnyCpu) {
@@ -193,7 +193,7 @@ TEST(Replay, KindsThatNoModelTakesDoNotFillTheMemory) {
   EXPECT_LE(rig.replay.untaken().size(), Replay::kMaxUntakenKinds + 1);
 }
 
-TEST(Replay, TellsFaultsUpToItsLimitAndCountsAll) {
+TEST(Replay, ReportsFaultsUpToItsLimitAndCountsAll) {
   ReplayRig rig;
   test::CollectingSink sink;
   Replay limited(rig.replay.system().catalog(), builtin_models(), {}, sink, 20);
@@ -204,7 +204,7 @@ TEST(Replay, TellsFaultsUpToItsLimitAndCountsAll) {
   for (int i = 0; i < 100; i++)
     limited.handle(event);
   EXPECT_EQ(limited.faults().count(), 99u) << "the first is learned";
-  EXPECT_EQ(sink.told.size(), 20u);
+  EXPECT_EQ(sink.reported.size(), 20u);
 }
 
 } // namespace

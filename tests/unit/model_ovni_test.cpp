@@ -96,9 +96,9 @@ TEST(KernelEvents, ADispatchWhereAnotherStillRunsMakesThatOneUnknown) {
   EXPECT_EQ(rig.cpus.timeline(0, 3), (Timeline{{1, 1}})) << "one thread, before and after";
   ASSERT_EQ(rig.faults(), 1u);
   EXPECT_EQ(rig.last_fault(), "t1 (101) gets CPU 0, on which t0 (100) still runs");
-  EXPECT_EQ(rig.sink.told[0].file, "cpu0000.ftr");
-  EXPECT_EQ(rig.sink.told[0].offset, 16u);
-  EXPECT_EQ(rig.sink.told[0].time, 2u);
+  EXPECT_EQ(rig.sink.reported[0].file, "cpu0000.ftr");
+  EXPECT_EQ(rig.sink.reported[0].offset, 16u);
+  EXPECT_EQ(rig.sink.reported[0].time, 2u);
 }
 
 TEST(KernelEvents, ADispatchOfARunningThreadMovesItThere) {
@@ -110,7 +110,7 @@ TEST(KernelEvents, ADispatchOfARunningThreadMovesItThere) {
   EXPECT_EQ(rig.cpus.timeline(1, 3), (Timeline{{2, 1}}));
 }
 
-/// Each scheduler record in each state: whether it is told, and the state afterwards.
+/// Each scheduler record in each state: whether it is reported, and the state afterwards.
 TEST(KernelEvents, EveryRecordInEveryState) {
   struct Row {
     uint32_t code;
@@ -189,7 +189,7 @@ TEST(Snapshot, GivesAnyStateToAnUnknownThread) {
   }
 }
 
-TEST(Snapshot, TellsNothingOfAThreadThatEventsHaveTold) {
+TEST(Snapshot, ReportsNothingOfAThreadThatEventsHaveShown) {
   ReplayRig rig;
   rig.at(1).dispatch(0, 1).at(2).ftrace(FTrace_EXT_snapshot, 0, 0, snapshot(Paused, 0));
   EXPECT_EQ(rig.state(0), Running);

@@ -59,7 +59,7 @@ TEST(MutexModel, AWaitLastsUntilItsEnd) {
   EXPECT_EQ(rig.threads.timeline(0, 430), (Timeline{}));
 }
 
-TEST(MutexModel, TellsHowAWaitEnds) {
+TEST(MutexModel, ReportsHowAWaitEnds) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EVT_mutex_wait, 0, 0, 64);
   rig.at(20).ftrace(FTrace_EVT_mutex_lock, 0, 0, 64 | FTRACE_FUTEX_PLAIN | FTRACE_FUTEX_GAVE_UP);

@@ -33,7 +33,7 @@ std::string gunzip(const std::string &path) {
   return text;
 }
 
-/// Appends `size` bytes that tell where they are.
+/// Appends `size` bytes that say where they are.
 std::string fill(OutputFile &file, size_t size) {
   std::string all;
   while (all.size() < size) {
@@ -101,7 +101,7 @@ TEST(OutputFile, ReplacesASymbolicLinkInsteadOfFollowingIt) {
   EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(dir / "f")));
 }
 
-TEST(OutputFile, TellsAFullDiskAtTheNextCallOrAtClose) {
+TEST(OutputFile, ReportsAFullDiskAtTheNextCallOrAtClose) {
   if (access("/dev/full", W_OK) != 0)
     GTEST_SKIP() << "no /dev/full here";
   auto expect_full = [](auto &&work) {

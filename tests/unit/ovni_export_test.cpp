@@ -43,7 +43,7 @@ struct StrictReader {
   explicit StrictReader(const std::string &path) {
     CollectingSink sink;
     auto source = ovni::open_ovni_trace(path, "", sink);
-    for (const Diagnostic &d : sink.told)
+    for (const Diagnostic &d : sink.reported)
       refused.push_back(d.file + ": " + d.what);
     catalog = source->catalog();
     threads.resize(catalog.threads.size());

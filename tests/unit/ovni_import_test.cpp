@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reading ovni trace directories: issue "every channel semantic", point 6, and its bad input: "an
-// ovni directory with a missing file: told, and what is readable is converted".
+// ovni directory with a missing file: reported, and what is readable is converted".
 #include "emulator/base/error.h"
 #include "emulator/ovni/model_names.h"
 #include "emulator/ovni/ovni_source.h"
@@ -25,7 +25,7 @@ TEST(OvniImport, MergesStreamsByTime) {
   CollectingSink sink;
   auto source = open_ovni_trace(dir.path(), "", sink);
   EXPECT_EQ(drain(*source), (Lines{"OHx@100/0", "OHx@200/1", "OHe@300/1", "OHe@400/0"}));
-  EXPECT_TRUE(sink.told.empty());
+  EXPECT_TRUE(sink.reported.empty());
   EXPECT_EQ(source->catalog().begin, 100u);
   EXPECT_EQ(source->catalog().end, 400u);
   EXPECT_EQ(source->bytes_done(), source->bytes_total());
@@ -69,7 +69,7 @@ TEST(OvniImport, CpuIndexBecomesThePhysicalNumber) {
   CollectingSink sink;
   auto source = open_ovni_trace(dir.path(), "", sink);
   // CPU index 5 is used but not declared.
-  EXPECT_TRUE(told(sink, "CPU index 5"));
+  EXPECT_TRUE(reported(sink, "CPU index 5"));
   std::vector<uint32_t> cpus;
   for (const CpuInfo &cpu : source->catalog().cpus)
     cpus.push_back(cpu.index);
@@ -94,8 +94,8 @@ TEST(OvniImport, ClockOffsetsOfTheHost) {
   CollectingSink sink;
   auto source = open_ovni_trace(dir.path(), "", sink);
   EXPECT_EQ(drain(*source), (Lines{"OHx@400/1", "OHx@1000/0"}));
-  EXPECT_TRUE(told(sink, "line 4"));
-  EXPECT_TRUE(told(sink, "host c"));
+  EXPECT_TRUE(reported(sink, "line 4"));
+  EXPECT_TRUE(reported(sink, "host c"));
   EXPECT_THROW(open_ovni_trace(dir.path(), (dir / "none"), sink), Error);
 }
 
@@ -108,8 +108,8 @@ TEST(OvniImport, JumboEventsAreSkippedWhole) {
   CollectingSink sink;
   auto source = open_ovni_trace(dir.path(), "", sink);
   EXPECT_EQ(drain(*source), (Lines{"OHx@1/0", "VYc@2/0", "VYc@3/0", "OHe@4/0"}));
-  ASSERT_EQ(sink.told.size(), 1u);
-  EXPECT_TRUE(told(sink, "which no ovni.require of the trace names"));
+  ASSERT_EQ(sink.reported.size(), 1u);
+  EXPECT_TRUE(reported(sink, "which no ovni.require of the trace names"));
 }
 
 TEST(OvniImport, StreamsLongerThanTheBuffer) {
@@ -123,7 +123,7 @@ TEST(OvniImport, StreamsLongerThanTheBuffer) {
   const Lines all = drain(*source);
   ASSERT_EQ(all.size(), 30000u);
   EXPECT_EQ(all.back(), "OHp@29999/0");
-  EXPECT_TRUE(sink.told.empty());
+  EXPECT_TRUE(sink.reported.empty());
 }
 
 TEST(OvniImport, TruncatedStreamKeepsItsWholeEvents) {
@@ -135,7 +135,7 @@ TEST(OvniImport, TruncatedStreamKeepsItsWholeEvents) {
     auto source = open_ovni_trace(dir.path(), "", sink);
     const size_t kept = cut <= 12 ? 1 : 0;
     EXPECT_EQ(drain(*source).size(), kept) << cut;
-    EXPECT_EQ(told(sink, "ends inside an event"), cut != 12) << cut;
+    EXPECT_EQ(reported(sink, "ends inside an event"), cut != 12) << cut;
   }
 }
 
@@ -145,16 +145,16 @@ TEST(OvniImport, TimeThatGoesBackIsToldAndHeld) {
   CollectingSink sink;
   EXPECT_EQ(drain(*open_ovni_trace(dir.path(), "", sink)),
             (Lines{"OHx@50/0", "OHp@50/0", "OHr@60/0"}));
-  ASSERT_EQ(sink.told.size(), 1u);
-  EXPECT_EQ(sink.told[0].offset, 8u + 28u);
-  EXPECT_TRUE(told(sink, "goes back by 30 ns"));
+  ASSERT_EQ(sink.reported.size(), 1u);
+  EXPECT_EQ(sink.reported[0].offset, 8u + 28u);
+  EXPECT_TRUE(reported(sink, "goes back by 30 ns"));
 }
 
 TEST(OvniImport, OneBadStreamLeavesTheOthers) {
   const struct {
     const char *file;
     std::string content;
-    const char *told;
+    const char *reported;
     bool thread_kept;
   } cases[] = {
       {"stream.obs", "avni" + bytes_of(1u) + execute(1, 0), "wrong magic", true},
@@ -188,10 +188,10 @@ TEST(OvniImport, OneBadStreamLeavesTheOthers) {
     write_file((dir / stream_place("n", 10, 11) + "/" + c.file), c.content);
     CollectingSink sink;
     auto source = open_ovni_trace(dir.path(), "", sink);
-    EXPECT_TRUE(told(sink, c.told)) << c.told;
-    EXPECT_EQ(source->catalog().threads.size(), c.thread_kept ? 2u : 1u) << c.told;
+    EXPECT_TRUE(reported(sink, c.reported)) << c.reported;
+    EXPECT_EQ(source->catalog().threads.size(), c.thread_kept ? 2u : 1u) << c.reported;
     const Lines events = drain(*source);
-    EXPECT_NE(std::find(events.begin(), events.end(), "OHe@6/0"), events.end()) << c.told;
+    EXPECT_NE(std::find(events.begin(), events.end(), "OHe@6/0"), events.end()) << c.reported;
   }
 }
 
@@ -204,8 +204,8 @@ TEST(OvniImport, MissingFiles) {
   std::filesystem::remove((dir / stream_place("n", 10, 12) + "/stream.obs"));
   CollectingSink sink;
   auto source = open_ovni_trace(dir.path(), "", sink);
-  EXPECT_TRUE(told(sink, "thread.11/stream.json: is missing"));
-  EXPECT_TRUE(told(sink, "thread.12/stream.obs: is missing"));
+  EXPECT_TRUE(reported(sink, "thread.11/stream.json: is missing"));
+  EXPECT_TRUE(reported(sink, "thread.12/stream.obs: is missing"));
   EXPECT_EQ(source->catalog().threads.size(), 3u);
   EXPECT_EQ(source->catalog().threads[1].tid, 11u);
   EXPECT_EQ(drain(*source), (Lines{"OHx@5/0", "OHx@6/1"}));
@@ -238,7 +238,7 @@ TEST(OvniImport, MarksAndNames) {
   EXPECT_TRUE(catalog.marks[0].stack);
   EXPECT_EQ(catalog.marks[0].labels,
             (std::vector<std::pair<int64_t, std::string>>{{1, "one"}, {2, "two"}}));
-  EXPECT_TRUE(told(sink, "0 to 99"));
+  EXPECT_TRUE(reported(sink, "0 to 99"));
   EXPECT_EQ(catalog.threads[0].name, "worker");
   EXPECT_EQ(catalog.threads[0].birth, 77u);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What ovniemu 1.14 refuses of a stream is told and counted, and its conversion goes on.
+// What ovniemu 1.14 refuses of a stream is reported and counted, and its conversion goes on.
 #include "emulator/convert/convert.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/ovni_streams.h"
@@ -36,7 +36,7 @@ struct OvniLint : ::testing::Test {
     return lint_written(cut, lint);
   }
   ConvertResult lint_written(Cut cut = {}, bool lint = true) {
-    sink.told.clear();
+    sink.reported.clear();
     std::unique_ptr<EventSource> source = open_trace({{dir.path(), 0}}, sink);
     ConvertOptions options;
     options.directory = dir / "out";
@@ -55,14 +55,14 @@ TEST_F(OvniLint, SaysNothingOfAGoodStream) {
            event("OB.", 9) + event("OUj", 10) + event("OU]", 11) + event("KCO", 12) +
            event("KCI", 13) + event("OHe", 14));
   EXPECT_EQ(result.faults, 0u);
-  EXPECT_TRUE(sink.told.empty()) << sink.told.front().what;
+  EXPECT_TRUE(sink.reported.empty()) << sink.reported.front().what;
   EXPECT_TRUE(result.untaken.empty());
 }
 
-TEST_F(OvniLint, TellsWhatTheReferenceRefuses) {
+TEST_F(OvniLint, ReportsWhatTheReferenceRefuses) {
   const struct {
     std::string events; ///< between OHx and OHe
-    const char *told;
+    const char *reported;
     uint64_t faults = 1;
   } cases[] = {
       {mark("OM[", 3, 1, 7) + mark("OM]", 4, 1, 7),
@@ -85,17 +85,18 @@ TEST_F(OvniLint, TellsWhatTheReferenceRefuses) {
   for (const auto &c : cases)
     for (bool strict : {true, false}) {
       EXPECT_EQ(lint(execute(1, 0) + c.events + event("OHe", 9), {}, strict).faults, c.faults)
-          << c.told;
-      EXPECT_TRUE(told(sink, c.told)) << c.told << "\n"
-                                      << (sink.told.empty() ? "" : sink.told[0].what);
+          << c.reported;
+      EXPECT_TRUE(reported(sink, c.reported))
+          << c.reported << "\n"
+          << (sink.reported.empty() ? "" : sink.reported[0].what);
     }
 }
 
 TEST_F(OvniLint, AThreadMustBeDeadAtTheEndOfTheTraceAndNotOfACut) {
   const std::string events = execute(1, 0) + mark("OM[", 2, 1, 3) + event("OHc", 5);
   EXPECT_EQ(lint(events).faults, 2u);
-  EXPECT_TRUE(told(sink, "thread 10 is Cooling at the end of the trace, not Dead"));
-  EXPECT_EQ(sink.told.back().file, "") << "it is no event's fault";
+  EXPECT_TRUE(reported(sink, "thread 10 is Cooling at the end of the trace, not Dead"));
+  EXPECT_EQ(sink.reported.back().file, "") << "it is no event's fault";
   Cut cut;
   cut.to = 3; // of 4
   EXPECT_EQ(lint(events, cut).faults, 0u) << "both may be ended yet";
@@ -106,10 +107,10 @@ TEST_F(OvniLint, AThreadMustBeDeadAtTheEndOfTheTraceAndNotOfACut) {
 
 TEST_F(OvniLint, AStreamOfNothingOnNoCpuIsConverted) {
   EXPECT_EQ(lint("", {}, true, kMarks).faults, 1u);
-  EXPECT_TRUE(told(sink, "thread 10 is Unknown at the end"));
+  EXPECT_TRUE(reported(sink, "thread 10 is Unknown at the end"));
 }
 
-TEST_F(OvniLint, TellsModelVersionsThatAreNotKnown) {
+TEST_F(OvniLint, ReportsModelVersionsThatAreNotKnown) {
   const std::pair<const char *, bool> cases[] = {
       {R"({"ovni": "1.0.0"})", true},    {R"({"ovni": "1.1.7", "nosv": "9.9.9"})", true},
       {R"({"ovni": "1.2.0"})", false},   {R"({"ovni": "666.66.6"})", false},
@@ -124,7 +125,7 @@ TEST_F(OvniLint, TellsModelVersionsThatAreNotKnown) {
     write_file(place + "/stream.json", json);
     write_file(place + "/stream.obs", stream_header() + execute(1, 0) + event("OHe", 2));
     lint_written();
-    EXPECT_EQ(!told(sink, "stream.json: ovni.require "), good) << require;
+    EXPECT_EQ(!reported(sink, "stream.json: ovni.require "), good) << require;
     EXPECT_EQ(sink.damage() == 0, good) << require;
   }
 }
@@ -141,8 +142,8 @@ TEST_F(OvniLint, NamesCannotSpeakToATerminal) {
   EXPECT_EQ(catalog.threads.at(0).name, good);
   EXPECT_EQ(catalog.nodes.at(0).name, good);
   lint_written();
-  EXPECT_FALSE(sink.told.empty());
-  for (const Diagnostic &d : sink.told)
+  EXPECT_FALSE(sink.reported.empty());
+  for (const Diagnostic &d : sink.reported)
     EXPECT_TRUE(std::none_of(d.what.begin(), d.what.end(), iscntrl) &&
                 std::none_of(d.file.begin(), d.file.end(), iscntrl))
         << d.file << ": " << d.what;

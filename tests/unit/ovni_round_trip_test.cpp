@@ -117,7 +117,7 @@ private:
   };
   static uint16_t context(uint32_t thread) { return uint16_t(thread + 1); }
 
-  /// The builder of a CPU, with the thread's identity told.
+  /// The builder of a CPU, with the thread's identity reported.
   ChunkBuilder &on(uint16_t cpu, uint32_t thread) {
     ChunkBuilder &chunk = trace_.cpu(cpu).at(time_);
     last_[thread] = time_;
@@ -278,7 +278,7 @@ TEST(OvniRoundTrip, MovesTheRightOneOfTwoThreadsWithOneTid) {
   ASSERT_EQ(capture->catalog().threads.size(), 2u);
   ovni::export_trace(*capture, dir / "ovni", sink, 10, {});
 
-  sink.told.clear();
+  sink.reported.clear();
   const auto ovni = open_trace({{dir / "ovni", 0}}, sink);
   std::vector<Model> models;
   models.push_back(ovni_model());
@@ -287,7 +287,7 @@ TEST(OvniRoundTrip, MovesTheRightOneOfTwoThreadsWithOneTid) {
   for (Event event; event.time < 50 && ovni->next(event);)
     replay.handle(event);
   EXPECT_EQ(replay.faults().count(), 0u);
-  EXPECT_TRUE(sink.told.empty());
+  EXPECT_TRUE(sink.reported.empty());
   EXPECT_EQ(ovni->catalog().threads[0].name, "new");
   EXPECT_EQ(replay.system().threads()[0].cpu, 1u);
   EXPECT_EQ(replay.system().threads()[1].cpu, 1u);

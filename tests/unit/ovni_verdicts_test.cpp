@@ -53,15 +53,17 @@ struct OvniVerdicts : ::testing::Test {
     }
     if (offsets)
       write_file(dir / "clock-offsets.txt", offsets);
-    sink.told.clear();
+    sink.reported.clear();
     const auto source = open_trace({{dir.path(), 0}}, sink);
     ConvertOptions options;
     options.directory = dir / "out";
     options.lint = true;
     const ConvertResult result = convert(*source, options, sink);
-    return result.faults || !sink.told.empty() ? refused : accepted;
+    return result.faults || !sink.reported.empty() ? refused : accepted;
   }
-  std::string first() const { return sink.told.empty() ? "nothing told" : sink.told[0].what; }
+  std::string first() const {
+    return sink.reported.empty() ? "nothing reported" : sink.reported[0].what;
+  }
   CollectingSink sink;
 };
 
@@ -199,7 +201,7 @@ TEST_F(OvniVerdicts, WhatTwoStreamsSay) {
   EXPECT_EQ(two("{}", R"({"app_id": 2})", 11), accepted) << first();
   const std::string rank = R"({"rank": 0, "nranks": 2})";
   EXPECT_EQ(two(rank, "{}", 11), refused) << "a process without a rank";
-  EXPECT_EQ(two(rank, "{}"), accepted) << "one stream tells that of the process: " << first();
+  EXPECT_EQ(two(rank, "{}"), accepted) << "one stream says that of the process: " << first();
 }
 
 TEST_F(OvniVerdicts, ClockOffsets) {

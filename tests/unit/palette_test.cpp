@@ -67,7 +67,7 @@ double lightness(Color color) {
   return lab(linear(color))[0];
 }
 
-/// To the eyes that tell the two least.
+/// To the eyes that see the least difference.
 double distance(Color a, Color b) {
   double least = 1e9;
   for (const Matrix &eyes : kEyes) {

@@ -68,7 +68,7 @@ TEST(ProbeArguments, RefuseEverythingElseAndLeaveWhatWasThere) {
 }
 #endif
 
-TEST(ElfFile, TellsTheProbesOfTheLibrary) {
+TEST(ElfFile, ReportsTheProbesOfTheLibrary) {
   UniqueFd fd = open_regular(library());
   ASSERT_TRUE(fd) << library();
   const auto file = read_elf_file(fd.get());
@@ -84,7 +84,7 @@ TEST(ElfFile, TellsTheProbesOfTheLibrary) {
                              [](const Probe &a, const Probe &b) { return a.offset < b.offset; }));
 }
 
-TEST(ElfFile, TellsTheDynamicLoaderOfAProgram) {
+TEST(ElfFile, ReportsTheDynamicLoaderOfAProgram) {
   UniqueFd fd = open_regular("/proc/self/exe");
   const auto file = read_elf_file(fd.get());
   ASSERT_TRUE(file);

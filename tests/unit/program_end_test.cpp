@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a program ended, as shells tell it.
+// How a program ended, as shells report it.
 #include "user/launch/program.h"
 
 #include <gtest/gtest.h>

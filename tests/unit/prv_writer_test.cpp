@@ -58,7 +58,7 @@ protected:
 
 using Lines = std::vector<std::string>;
 
-TEST_F(PrvWriterTest, HeaderTellsNodesAndTasksAndIsRewrittenAtClose) {
+TEST_F(PrvWriterTest, HeaderReportsNodesAndTasksAndIsRewrittenAtClose) {
   writer->event(5, 0, 4, 1);
   writer->close(123456789);
   std::string header = lines_of(path).front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a conversion tells a person, and its exit status.
+// What a conversion prints, and its exit status.
 #include "emulator/base/error.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/trace_inputs.h"
@@ -42,27 +42,27 @@ protected:
 
 TEST_F(RunConversion, AnImpossibleEventIsToldWithItsFilePlaceTimeThreadAndReason) {
   impossible(1);
-  const std::string told = run(false);
-  EXPECT_EQ(status, 0) << told;
-  EXPECT_NE(told.find("cpu0001.ftr, byte "), std::string::npos) << told;
-  EXPECT_NE(told.find(", at 0.000001000s: app (10) leaves CPU 1 (to pause), but is "),
+  const std::string reported = run(false);
+  EXPECT_EQ(status, 0) << reported;
+  EXPECT_NE(reported.find("cpu0001.ftr, byte "), std::string::npos) << reported;
+  EXPECT_NE(reported.find(", at 0.000001000s: app (10) leaves CPU 1 (to pause), but is "),
             std::string::npos)
-      << told;
+      << reported;
 }
 
 TEST_F(RunConversion, LintFailsForAnImpossibleEventAndListsAll) {
   const int many = int(kFaultsReported) + 5;
   impossible(many);
-  std::string told = run(true);
-  EXPECT_EQ(status, kExitFailure) << told;
+  std::string reported = run(true);
+  EXPECT_EQ(status, kExitFailure) << reported;
   size_t lines = 0;
-  for (size_t at = 0; (at = told.find("app (10) leaves CPU 1", at)) != std::string::npos; at++)
+  for (size_t at = 0; (at = reported.find("app (10) leaves CPU 1", at)) != std::string::npos; at++)
     lines++;
   EXPECT_EQ(lines, size_t(many));
-  told = run(false);
+  reported = run(false);
   EXPECT_EQ(status, 0);
-  EXPECT_NE(told.find(std::to_string(many) + " impossible events in all"), std::string::npos)
-      << told;
+  EXPECT_NE(reported.find(std::to_string(many) + " impossible events in all"), std::string::npos)
+      << reported;
 }
 
 TEST_F(RunConversion, LintOfATraceWithoutFaultsSucceeds) {

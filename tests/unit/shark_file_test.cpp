@@ -25,7 +25,7 @@ TEST_F(Shark, ACyclicChunkIsOrderedByTime) {
     EXPECT_EQ(back.events[i].par2, i + 1);
     EXPECT_EQ(back.events[i].time, i + 1);
   }
-  EXPECT_EQ(back.sink.told.size(), 0u);
+  EXPECT_EQ(back.sink.reported.size(), 0u);
 }
 
 TEST_F(Shark, ChunksOneBehindAnotherInAnyOrder) {
@@ -291,7 +291,7 @@ TEST_F(Shark, TheExampleOfTheManual) {
   file.at(boot + 72000).record(FTrace_EVT_trace_stop);
   const ReadBack back = read();
   EXPECT_EQ(back.rows(), (Texts{"task 1 (17) pid 1", "task 2 (18) pid 2", "task 4 (65535) pid 4"}));
-  EXPECT_TRUE(back.sink.told.empty());
+  EXPECT_TRUE(back.sink.reported.empty());
   EXPECT_EQ(timeline("thread.prv", 2, 315), (Texts{"20999 6001", "21000 0"}));
   EXPECT_EQ(timeline("thread.prv", 2, 4), (Texts{"10000 5", "10010 1"}));
   EXPECT_EQ(timeline("cpu.prv", 1, 472), (Texts{"0 2048", "20000 0"}));
@@ -308,7 +308,7 @@ TEST_F(Shark, AChunkFileOfATraceDirectoryIsReadAsThat) {
   read_file(trace.file(3), back);
   EXPECT_EQ(back.rows(), (Texts{"app (4321) pid 4321", "other (4322) pid 4321"}));
   EXPECT_EQ(back.catalog.cpus[0].index, 3u);
-  EXPECT_TRUE(back.sink.told.empty());
+  EXPECT_TRUE(back.sink.reported.empty());
 }
 
 TEST_F(Shark, ExtensionsOutsideOfChunksAreUnknownCodes) {
@@ -374,7 +374,7 @@ TEST_F(Shark, SeveralFilesOfOneTracerAreOneTrace) {
   EXPECT_EQ(back.events.front().file, 1u);
   EXPECT_EQ(back.events.back().file, 0u);
   EXPECT_EQ(back.events.back().offset, 16u);
-  EXPECT_TRUE(back.sink.told.empty());
+  EXPECT_TRUE(back.sink.reported.empty());
   EXPECT_EQ(source->bytes_done(), source->bytes_total());
 }
 
@@ -390,9 +390,9 @@ TEST_F(Shark, AFileOfSeveralThatDoesNotFitIsReported) {
   file.write(third);
   ReadBack back;
   const auto source = open_trace({{first}, {second}, {third}}, back.sink);
-  ASSERT_EQ(back.sink.told.size(), 1u);
-  EXPECT_EQ(back.sink.told[0].file, second);
-  EXPECT_NE(back.sink.told[0].what.find("1000001 ticks per ms, but 1000000 before"),
+  ASSERT_EQ(back.sink.reported.size(), 1u);
+  EXPECT_EQ(back.sink.reported[0].file, second);
+  EXPECT_NE(back.sink.reported[0].what.find("1000001 ticks per ms, but 1000000 before"),
             std::string::npos);
 }
 

@@ -51,7 +51,7 @@ TEST_F(SharkLibrary, TheManualsExampleGoesToParaver) {
   const ConvertResult result = convert_directory(path, options, sink_);
   EXPECT_EQ(result.faults, 0u);
   EXPECT_TRUE(result.untaken.empty());
-  EXPECT_TRUE(sink_.told.empty());
+  EXPECT_TRUE(sink_.reported.empty());
 
   std::ifstream row(dir_ / "prv/thread.row");
   const std::string rows{std::istreambuf_iterator<char>(row), {}};
@@ -110,7 +110,7 @@ TEST_F(SharkLibrary, ACyclicChunkThatWasFullSeveralTimes) {
   EXPECT_EQ(found.back(), 1233u);
   for (size_t i = 1; i < found.size(); i++)
     EXPECT_EQ(found[i], found[i - 1] + 1);
-  EXPECT_TRUE(sink_.told.empty());
+  EXPECT_TRUE(sink_.reported.empty());
 }
 
 TEST_F(SharkLibrary, ThreadsThatLogAtOnceAreBroughtInOrder) {
@@ -136,7 +136,7 @@ TEST_F(SharkLibrary, ThreadsThatLogAtOnceAreBroughtInOrder) {
   std::vector<uint32_t> next(kThreads, 0);
   for (uint32_t event : found)
     EXPECT_EQ(event % kEvents, next[event / kEvents]++);
-  EXPECT_TRUE(sink_.told.empty());
+  EXPECT_TRUE(sink_.reported.empty());
 }
 
 } // namespace

@@ -81,7 +81,7 @@ TEST_F(Shark, ADispatchAfterTheSwitchThatImpliedItIsTheSame) {
   EXPECT_EQ(result.faults, 0u);
 }
 
-TEST_F(Shark, TaskScheduleIsTheSwitchWhereNothingElseTellsIt) {
+TEST_F(Shark, TaskScheduleIsTheSwitchWhereNothingElseShowsIt) {
   file.at(0).rate(kNsRate).record(FTrace_EVT_task_schedule, 1, 1);
   file.at(10).record(FTrace_EVT_task_schedule, 2, 2);
   EXPECT_EQ(read().text(kStates),
@@ -98,13 +98,13 @@ TEST_F(Shark, ADispatchWithoutAContextIsOfTheTaskThatWasChosen) {
   file.at(40).record(FTrace_EVT_task_epilogue);
   file.at(41).record(FTrace_EVT_task_schedule, 1, 1).at(42).record(FTrace_EVT_task_dispatch);
   file.at(50).record(FTrace_EVT_trace_stop);
-  EXPECT_TRUE(read().sink.told.empty());
+  EXPECT_TRUE(read().sink.reported.empty());
   EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "14 4", "32 1", "40 4", "42 1"}));
   EXPECT_EQ(timeline("thread.prv", 2, 4), (Texts{"10 5", "16 1", "30 2"}));
   EXPECT_EQ(result.faults, 0u);
 }
 
-TEST_F(Shark, WhereNothingElseIsLoggedThoseTwoTellWhoRuns) {
+TEST_F(Shark, WhereNothingElseIsLoggedThoseTwoShowWhoRuns) {
   file.at(0).rate(kNsRate).id(1, 1).id(2, 2);
   for (uint16_t task : {1, 2, 2, 1}) {
     file.record(FTrace_EVT_task_schedule, task, task).record(FTrace_EVT_task_dispatch);
@@ -246,7 +246,7 @@ TEST_F(Shark, ServersHaveNumbersAndNoTask) {
   EXPECT_EQ(timeline("thread.prv", 1, 450), (Texts{}));
 }
 
-TEST_F(Shark, ATimerInterruptTellsWhoRunsAfterIt) {
+TEST_F(Shark, ATimerInterruptShowsWhoRunsAfterIt) {
   file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
   file.at(10).record(FTrace_EVT_timer_wakeup_start).at(11).record(FTrace_EVT_task_timer, 2, 0);
   file.at(12).record(FTrace_EVT_timer_wakeup_end, 2);

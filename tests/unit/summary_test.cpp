@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `ovnitrace info`: what is added up, and how it is told.
+// `ovnitrace info`: what is added up, and how it is printed.
 #include "emulator/base/human.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/groups.h"
@@ -549,7 +549,7 @@ TEST(Report, JsonHasEachNumberUnderItsKey) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
 }
 
-TEST(Report, TellsWhatIsNotKnownAsNotKnown) {
+TEST(Report, ReportsWhatIsNotKnownAsNotKnown) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(1000).start().record(FTrace_EVT_id, 1, 75).dispatch(1).at(2000).sleep(1);
@@ -571,7 +571,7 @@ TEST(Report, TellsWhatIsNotKnownAsNotKnown) {
   }
 }
 
-TEST(Summary, JsonTellsTheMedianFromTheWorst) {
+TEST(Summary, JsonReportsTheMedianFromTheWorst) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 8, 8, "woken").sleep(1);

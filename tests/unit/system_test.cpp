@@ -109,13 +109,13 @@ TEST(FaultLog, SaysWhereAndCountsBeyondItsLimit) {
     return {};
   });
   EXPECT_EQ(faults.count(), 3u);
-  ASSERT_EQ(sink.told.size(), 2u);
-  EXPECT_EQ(sink.told[0].file, "two");
-  EXPECT_EQ(sink.told[0].offset, 48u);
-  EXPECT_EQ(sink.told[0].time, 30u);
-  EXPECT_EQ(sink.told[0].what, "impossible");
-  EXPECT_EQ(sink.told[1].file, "");
-  EXPECT_EQ(sink.told[1].time, 0u);
+  ASSERT_EQ(sink.reported.size(), 2u);
+  EXPECT_EQ(sink.reported[0].file, "two");
+  EXPECT_EQ(sink.reported[0].offset, 48u);
+  EXPECT_EQ(sink.reported[0].time, 30u);
+  EXPECT_EQ(sink.reported[0].what, "impossible");
+  EXPECT_EQ(sink.reported[1].file, "");
+  EXPECT_EQ(sink.reported[1].time, 0u);
 }
 
 TEST(Replay, CountsUntakenKindsUpToALimitAndTheRestTogether) {

@@ -94,7 +94,7 @@ protected:
       return {uint32_t(message->type), std::string(message->payload)};
     return {0, got == 0 ? "closed" : "nothing"};
   }
-  bool told(const std::string &what) const {
+  bool reported(const std::string &what) const {
     return std::any_of(told_.begin(), told_.end(),
                        [&](const auto &line) { return line.find(what) != line.npos; });
   }
@@ -131,7 +131,7 @@ TEST_F(TcpServerTest, IsNotLockedByThoseWhoOnlyIdentify) {
   for (int n = 0; n < 64; n++)
     identify("idle" + std::to_string(n));
   EXPECT_EQ(heard(serve("honest")), accepted("honest"));
-  EXPECT_TRUE(told("sends; written to memory/honest"));
+  EXPECT_TRUE(reported("sends; written to memory/honest"));
   EXPECT_TRUE(store_.traces.at("idle0").discarded) << "the oldest made room";
   EXPECT_FALSE(store_.traces.at("idle1").discarded);
   EXPECT_NE(heard(senders_.front()).first, 0u);
@@ -143,10 +143,10 @@ TEST_F(TcpServerTest, GivesEachStepItsTime) {
   Sender &named = identify("named"), &served = serve("served");
   EXPECT_EQ(heard(named), accepted("named"));
   pass(11 * kSecond);
-  EXPECT_TRUE(told("it did not say who it is in time"));
-  EXPECT_FALSE(told("it did not describe its trace in time"));
+  EXPECT_TRUE(reported("it did not say who it is in time"));
+  EXPECT_FALSE(reported("it did not describe its trace in time"));
   pass(50 * kSecond);
-  EXPECT_TRUE(told("memory/named: error: it did not describe its trace in time"));
+  EXPECT_TRUE(reported("memory/named: error: it did not describe its trace in time"));
   EXPECT_EQ(heard(named).first, uint32_t(MessageType::refuse));
   EXPECT_TRUE(store_.traces.at("named").discarded);
   // A program may do nothing for long.
@@ -197,18 +197,18 @@ TEST_F(TcpServerTest, IsIncompleteWhereATraceIs) {
     say(sender, MessageType::end, end);
     EXPECT_EQ(server_.incomplete(), missing != 0);
   }
-  EXPECT_TRUE(told("memory/app0 is complete: 0 bytes"));
-  EXPECT_TRUE(told("memory/app1: error: 1 events are missing"));
-  EXPECT_FALSE(told("memory/app1 is complete"));
+  EXPECT_TRUE(reported("memory/app0 is complete: 0 bytes"));
+  EXPECT_TRUE(reported("memory/app1: error: 1 events are missing"));
+  EXPECT_FALSE(reported("memory/app1 is complete"));
 }
 
 // A handshake that stops in the middle is a step like others.
 TEST(TcpServerTls, EndsAHandshakeThatStalls) {
   test::MemoryStore store;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   TcpServer server({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0},
                    preshared_key("0123456789abcdef"), 2, store.maker(),
-                   [&](const std::string &line) { told.push_back(line); });
+                   [&](const std::string &line) { reported.push_back(line); });
   const UniqueFd fd = open_socket(parse_endpoint("", server.address()), "", [](const addrinfo &to) {
     UniqueFd fd(socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     EXPECT_EQ(::connect(fd.get(), to.ai_addr, to.ai_addrlen), 0);
@@ -226,11 +226,11 @@ TEST(TcpServerTls, EndsAHandshakeThatStalls) {
   turn();
   ASSERT_EQ(send(fd.get(), "\x16\x03\x01\x02", 4, 0), 4); // half a header of a record
   turn();
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(reported.empty());
   now += 11 * kSecond;
   turn();
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_NE(told[0].find("it did not say who it is in time"), std::string::npos) << told[0];
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_NE(reported[0].find("it did not say who it is in time"), std::string::npos) << reported[0];
   now += 6 * kSecond;
   turn();
   char byte;

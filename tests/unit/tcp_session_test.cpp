@@ -168,7 +168,7 @@ TEST_F(TcpSessionTest, KeepsWhatCameOfASenderThatDies) {
   EXPECT_TRUE(store_.traces["nothing"].discarded);
 }
 
-TEST_F(TcpSessionTest, TellsTheSenderThatTheDiskIsFull) {
+TEST_F(TcpSessionTest, ReportsTheSenderThatTheDiskIsFull) {
   store_.room = 16;
   TcpSession session(store_.maker());
   Sender sender(session);

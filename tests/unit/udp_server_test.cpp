@@ -56,7 +56,7 @@ protected:
     const pollfd nothing = {};
     server_.handle({&nothing, 1}, now_);
   }
-  bool told(const std::string &what) const {
+  bool reported(const std::string &what) const {
     return std::any_of(told_.begin(), told_.end(),
                        [&](const auto &line) { return line.find(what) != line.npos; });
   }
@@ -81,12 +81,12 @@ TEST_F(UdpServerTest, GivesThePlaceOfWhoIsQuietForLongestToAnother) {
   second.name("second");
   pass(29 * kSecond);
   third.name("third");
-  EXPECT_TRUE(told("2 senders are being served"));
+  EXPECT_TRUE(reported("2 senders are being served"));
   EXPECT_FALSE(store_.traces.count("third")) << "the first may only think";
   pass(2 * kSecond);
   third.name("third");
   pass(2 * kSecond);
-  EXPECT_TRUE(told("another sender gets its place"));
+  EXPECT_TRUE(reported("another sender gets its place"));
   EXPECT_TRUE(store_.traces.at("first").discarded) << "it holds nothing";
   EXPECT_FALSE(store_.traces.at("second").discarded);
   EXPECT_TRUE(store_.traces.count("third"));
@@ -103,7 +103,7 @@ TEST_F(UdpServerTest, KeepsNothingOfACaptureThatNeverBegan) {
   sender.end(0, 0);
   pass(2 * kSecond);
   EXPECT_TRUE(store_.traces.at("never").discarded);
-  EXPECT_TRUE(told("memory/never: no record came, nothing is kept"));
+  EXPECT_TRUE(reported("memory/never: no record came, nothing is kept"));
   EXPECT_FALSE(server_.incomplete());
 }
 
@@ -121,7 +121,7 @@ TEST_P(UdpServerOrderTest, IsMended) {
   ASSERT_EQ(bytes.size(), most * sizeof(ftrace_record));
   for (uint32_t number = 1; number <= most; number++)
     EXPECT_EQ(reinterpret_cast<const ftrace_record *>(bytes.data())[number - 1].par2, number);
-  EXPECT_TRUE(told("is complete")) << told_.back();
+  EXPECT_TRUE(reported("is complete")) << told_.back();
   EXPECT_FALSE(server_.incomplete());
 }
 
@@ -135,7 +135,7 @@ TEST_F(UdpServerTest, BeginsAnotherTraceWithAFirstDatagramThatIsGivenUp) {
   plain(2, 2);
   pass(2 * kSecond);
   plain(1, 1);
-  EXPECT_TRUE(told("not whole: 1 datagrams, 1 lost"));
+  EXPECT_TRUE(reported("not whole: 1 datagrams, 1 lost"));
   server_.finish();
   EXPECT_EQ(made_, 2u);
 }
@@ -148,11 +148,11 @@ TEST_F(UdpServerTest, CallsNoTraceCompleteFromWhoseAddressSomethingWrongCame) {
   plain(2, 2);
   send("");
   server_.finish();
-  EXPECT_TRUE(told("error: nothing is known to be missing, but what is wrong came from its "
-                   "address: 2 datagrams, 0 lost, "
-                   "0 repeated, 0 reordered, 0 late, 2 wrong"))
+  EXPECT_TRUE(reported("error: nothing is known to be missing, but what is wrong came from its "
+                       "address: 2 datagrams, 0 lost, "
+                       "0 repeated, 0 reordered, 0 late, 2 wrong"))
       << told_.back();
-  EXPECT_FALSE(told("is complete"));
+  EXPECT_FALSE(reported("is complete"));
   EXPECT_TRUE(server_.incomplete());
 }
 
@@ -162,7 +162,7 @@ TEST_F(UdpServerTest, MakesNoOtherTraceForTheRestOfOneThatFailed) {
   for (uint32_t number = 1; number < 50; number++)
     plain(number, 5);
   EXPECT_EQ(made_, 1u);
-  EXPECT_TRUE(told("error: no room"));
+  EXPECT_TRUE(reported("error: no room"));
   EXPECT_TRUE(server_.incomplete());
   plain(1, 6); // it began anew
   EXPECT_EQ(made_, 2u);

@@ -144,13 +144,14 @@ void expect_readable(const test::MemoryTrace &trace) {
   for (const auto &[key, file] : trace.files)
     test::TraceBuilder::write_file(directory / ("cpu000" + std::to_string(key.first) + ".ftr"),
                                    file.data(), file.size());
-  test::CollectingSink told;
+  test::CollectingSink reported;
   std::vector<NodeInput> nodes;
   nodes.push_back(open_trace_dir(directory.path(), {}, 0));
-  MergedTrace merged(std::move(nodes), told);
+  MergedTrace merged(std::move(nodes), reported);
   for (Event event; merged.next(event);) {
   }
-  EXPECT_EQ(told.damage(), 0u) << told.told.front().file << ": " << told.told.front().what;
+  EXPECT_EQ(reported.damage(), 0u)
+      << reported.reported.front().file << ": " << reported.reported.front().what;
 }
 
 class UdpSessionTest : public testing::Test {
@@ -258,7 +259,7 @@ TEST_F(UdpSessionTest, HasEveryEventOnceOrCountsIt) {
   EXPECT_GT(all_dropped, 1000u) << "the test loses something";
 }
 
-// Only what introduces a thread is lost: its events are not told of another or of none.
+// Only what introduces a thread is lost: its events are not given to another or of none.
 TEST_F(UdpSessionTest, CountsEventsOfAThreadWhoseIntroductionIsLost) {
   test::ChunkBuilder builder(0);
   builder.at(100).start().id(1, 101, 101, "one");
@@ -414,15 +415,15 @@ TEST(CollectedDescription, IsNoneOfCountlessValues) {
     std::string text = "{\"format\": \"ovnitrace\", \"inner\": [{\"a\": 1}, {";
     for (unsigned n = 0; n < keys; n++)
       text += (n ? ",\"" : "\"") + std::to_string(n) + "\":0";
-    return text + "}, {\"b\": 2}], \"told\": true}";
+    return text + "}, {\"b\": 2}], \"reported\": true}";
   };
-  const auto told = [](const std::string &text) {
+  const auto reported = [](const std::string &text) {
     return nlohmann::json::parse(collected_description(text, "1.2.3.4:5", {}, true))
-        .contains("told");
+        .contains("reported");
   };
-  EXPECT_TRUE(told(object(256)));
-  EXPECT_TRUE(told(object(400'000)));
-  EXPECT_FALSE(told(object(1 << 20)));
+  EXPECT_TRUE(reported(object(256)));
+  EXPECT_TRUE(reported(object(400'000)));
+  EXPECT_FALSE(reported(object(1 << 20)));
 }
 
 TEST_F(UdpSessionTest, SurvivesDatagramsThatLie) {

@@ -13,7 +13,7 @@
 namespace ovnitrace {
 namespace {
 
-TEST(ValueNames, TellAllValuesOfAKindApart) {
+TEST(ValueNames, NameAllValuesOfAKindDifferently) {
   for (ValueNames names :
        {ValueNames(kReasonNames), ValueNames(kWakerContextNames), ValueNames(kStateNames),
         ValueNames(kBlackoutNames), ValueNames(kPolicyNames), ValueNames(kTimerNames),

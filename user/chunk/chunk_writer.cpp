@@ -80,8 +80,9 @@ void ChunkWriter::take_over(uint32_t tid, uint32_t before) {
 
 /// A switch that the kernel did not show is found out when the thread leaves its CPU, and its time
 /// then, from another clock, can be a hair late: a thread that logs something has the CPU already.
+/// Who had it before is gone: the reader counts that as a switch that was not seen.
 void ChunkWriter::expect_running(uint32_t tid, uint64_t time) {
-  if (running_ != 0u)
+  if (!running_ || *running_ == tid)
     return;
   put(FTrace_EVT_task_dispatch, context_of(tid, time), time, 0);
   running_ = tid;

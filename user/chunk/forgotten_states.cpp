@@ -28,7 +28,7 @@ public:
 
 private:
   using Handler = void (Fold::*)(const ftrace_record &);
-  static const std::array<Handler, 256> kHandlers; ///< by code; null: tells nothing of a state
+  static const std::array<Handler, 256> kHandlers; ///< by code; null: says nothing of a state
   enum Kind : uint8_t { kNothing, kPlaced, kWoken, kMoved, kAtOnce };
   static const std::array<Kind, 256> kKinds; ///< by code
   void on_id(const ftrace_record &record);
@@ -192,7 +192,7 @@ void ForgottenStates::Fold::on_moved(const ftrace_record &record) {
   thread->moved_to = uint16_t(record.par2);
 }
 
-/// Any event tells more, an older one too.
+/// Any event says more, an older one too.
 void ForgottenStates::Fold::on_snapshot(const ftrace_record &record) {
   Thread *thread = thread_of(record);
   const uint32_t state = record.par2 & FTRACE_SNAPSHOT_STATE_MASK;

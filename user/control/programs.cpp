@@ -97,7 +97,7 @@ Programs::Programs(const Plan &plan, const SharedMaps &shared, const ProgramOpti
   const uint32_t zero = 0;
   if (bpf_map_update_elem(bpf_map__fd(o->maps.fresh_process), &zero, &process, BPF_ANY) != 0 ||
       bpf_map_update_elem(bpf_map__fd(o->maps.fresh_thread), &zero, &thread, BPF_ANY) != 0)
-    fail_bpf("tell the BPF programs of --control how chains begin", errno);
+    fail_bpf("set how the chains of --control start", errno);
 }
 
 Programs::~Programs() = default;

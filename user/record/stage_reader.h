@@ -19,7 +19,7 @@ class StageReader {
 public:
   /// Calls `take(const sched_record &)` for records that were staged at the last look already and
   /// were not taken yet. Whether all that was logged before the last look is taken now; if not, the
-  /// next look of a quiet CPU will tell so.
+  /// next look of a quiet CPU says so.
   template <typename Take> bool look(const volatile cpu_stage &stage, Take take) {
     uint32_t count = stage.count;
     uint64_t batches = stage.events / CAPTURE_BATCH;

@@ -9,7 +9,7 @@
 namespace ovnitrace::test {
 
 /// Passes datagrams of ovnitrace on, but drops some, repeats some and holds some back for a few
-/// others. What tells the end of a session always comes, and last.
+/// others. What reports the end of a session always comes, and last.
 class LossyRelay {
 public:
   explicit LossyRelay(const std::string &collector); ///< udp://127.0.0.1:PORT

@@ -150,7 +150,7 @@ std::string disagreement(const Instant &now, const Prv &thread) {
       return thread.rows[row] + " is in no state";
     const int64_t own = state == kRunning ? tid_of_row(thread.rows[row]) : 0;
     if (value_of(now.threads[row], kThreadTid) != own)
-      return thread.rows[row] + ": its TID does not tell whether it runs";
+      return thread.rows[row] + ": its TID does not show whether it runs";
     if (state != kRunning)
       continue;
     const int64_t cpu = value_of(now.threads[row], kThreadCpu) - 1;
@@ -165,7 +165,7 @@ std::string disagreement(const Instant &now, const Prv &thread) {
     if (value_of(now.cpus[cpu], kCpuRunning) != running[cpu])
       return "CPU " + std::to_string(cpu) + " counts another number of threads";
     if (value_of(now.cpus[cpu], kCpuTid) != tid[cpu])
-      return "CPU " + std::to_string(cpu) + " tells another thread";
+      return "CPU " + std::to_string(cpu) + " shows another thread";
   }
   return "";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture as its own commands tell it: trace.json and `ovnitrace dump`.
+// A capture as its own commands show it: trace.json and `ovnitrace dump`.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ThreadRecord {
 
 /// trace.json
 struct TraceRecord {
-  uint64_t begin = 0, end = 0; ///< ns, CLOCK_MONOTONIC; end 0: not told
+  uint64_t begin = 0, end = 0; ///< ns, CLOCK_MONOTONIC; end 0: not reported
   uint64_t events = 0, logged = 0, forgotten = 0, lost = 0, skipped_runs = 0, life_lost = 0,
            records = 0, records_dropped = 0;
   std::string how, write_error;

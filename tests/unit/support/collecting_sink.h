@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps what was told.
+// Keeps what was reported.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -11,22 +11,23 @@ namespace ovnitrace::test {
 
 class CollectingSink : public DiagnosticSink {
 public:
-  void report(const Diagnostic &diagnostic) override { told.push_back(diagnostic); }
+  void report(const Diagnostic &diagnostic) override { reported.push_back(diagnostic); }
 
   /// How many of them have a text in their message.
   size_t count(const std::string &text) const {
-    return size_t(std::count_if(told.begin(), told.end(), [&](const Diagnostic &diagnostic) {
-      return diagnostic.what.find(text) != std::string::npos;
-    }));
-  }
-
-  /// How many tell of something missing or doubtful.
-  size_t damage() const {
     return size_t(
-        std::count_if(told.begin(), told.end(), [](const Diagnostic &d) { return !d.harmless; }));
+        std::count_if(reported.begin(), reported.end(), [&](const Diagnostic &diagnostic) {
+          return diagnostic.what.find(text) != std::string::npos;
+        }));
   }
 
-  std::vector<Diagnostic> told;
+  /// How many are about something missing or doubtful.
+  size_t damage() const {
+    return size_t(std::count_if(reported.begin(), reported.end(),
+                                [](const Diagnostic &d) { return !d.harmless; }));
+  }
+
+  std::vector<Diagnostic> reported;
 };
 
 } // namespace ovnitrace::test

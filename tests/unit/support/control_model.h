@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What chains of --control mean, written as the manual tells it: threads in a list, and a broadcast
+// What chains of --control mean, written as the manual says: threads in a list, and a broadcast
 // goes through it. The BPF programs must do the same.
 #pragma once
 

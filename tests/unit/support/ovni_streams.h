@@ -71,9 +71,9 @@ inline void write_stream(const TempDir &dir, const std::string &loom, int pid, i
   write_file(place + "/stream.obs", stream_header() + events);
 }
 
-/// Whether something was told of which "file: what" has `part`.
-inline bool told(const CollectingSink &sink, const std::string &part) {
-  return std::any_of(sink.told.begin(), sink.told.end(), [&](const Diagnostic &d) {
+/// Whether something was reported of which "file: what" has `part`.
+inline bool reported(const CollectingSink &sink, const std::string &part) {
+  return std::any_of(sink.reported.begin(), sink.reported.end(), [&](const Diagnostic &d) {
     return (d.file + ": " + d.what).find(part) != std::string::npos;
   });
 }

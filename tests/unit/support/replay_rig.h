@@ -97,7 +97,7 @@ public:
   ThreadState state(uint32_t thread) { return replay.system().threads()[thread].state; }
   uint32_t cpu(uint32_t thread) { return replay.system().threads()[thread].cpu; }
   uint64_t faults() const { return replay.faults().count(); }
-  std::string last_fault() const { return sink.told.empty() ? "" : sink.told.back().what; }
+  std::string last_fault() const { return sink.reported.empty() ? "" : sink.reported.back().what; }
 
   CollectingSink sink;
   CollectingRows threads, cpus;

@@ -44,7 +44,7 @@ public:
 
   ChunkBuilder &start() { return record(FTrace_EVT_trace_start, 0, 1000000); }
   ChunkBuilder &stop() { return record(FTrace_EVT_trace_stop); }
-  /// Ends the chunk and begins the next one: contexts must be told again.
+  /// Ends the chunk and begins the next one: contexts must be introduced again.
   ChunkBuilder &next_chunk() {
     record(FTrace_EVT_next_chunk, 0, ++chunk_);
     close_chunk();
