@@ -20,7 +20,8 @@ void add_cut_list(CLI::App &command, const std::string &name, List &list, const 
 }
 
 /// Adds --from, --to, --pid, --tid and --comm, which set `cut`; it must live until the command line
-/// is parsed. Whether the cut fits the trace, check_cut() says.
-void add_cut_options(CLI::App &command, Cut &cut);
+/// is parsed. Whether the cut fits the trace, check_cut() says. `end` is what --to is called where
+/// that name is taken.
+void add_cut_options(CLI::App &command, Cut &cut, const std::string &end = "--to");
 
 } // namespace ovnitrace

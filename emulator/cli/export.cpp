@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ovnitrace export: a trace to the format of another tool.
 #include "emulator/base/error.h"
-#include "emulator/base/human.h"
-#include "emulator/base/messages.h"
 #include "emulator/cli/commands.h"
-#include "emulator/cli/progress_bar.h"
+#include "emulator/cli/cut_options.h"
+#include "emulator/cli/export_formats.h"
 #include "emulator/cli/run.h"
-#include "emulator/cli/warnings.h"
-#include "emulator/convert/convert.h"
-#include "emulator/export/export_trace.h"
-#include "emulator/open/open_trace.h"
-#include "emulator/ovni/stream_dir.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace ovnitrace {
 
@@ -28,78 +20,81 @@ namespace {
 
 struct Arguments {
   std::string format;
-  std::vector<std::string> inputs;
-  std::string directory;
+  ExportArguments write;
 };
 
-/// What the trace has and ovni's does not.
-void print_differences(const ovni::ExportResult &result) {
-  const auto print_count = [](uint64_t count, const char *what) {
-    if (count)
-      print("{} {} (docs/ovni.md)", count, what);
-  };
-  print_count(result.counts.unnamed, "threads left out: ovni has no tid or pid 0");
-  print_count(result.counts.renamed, "threads got another tid: theirs was used twice");
-  print_count(result.counts.conflicts,
-              "times a second thread ran on a CPU: shown on the virtual CPU");
-  print_count(result.counts.gaps, "times a thread became unknown: shown as dead and flushing");
+const ExportFormat *find_format(const std::string &word) {
+  for (const ExportFormat &format : kExportFormats)
+    if (word == format.word)
+      return &format;
+  return nullptr;
 }
 
-void export_command(const Arguments &arguments) {
-  const std::string &first = arguments.inputs.front();
-  if (ovni::is_stream_dir(first))
-    throw Error(first + " is an ovni trace already", kExitUsage);
-  std::string directory = arguments.directory;
-  if (directory.empty())
-    directory = first.substr(0, first.find_last_not_of('/') + 1) + ".ovni";
+std::string check_format(const std::string &word) {
+  if (find_format(word))
+    return {};
+  std::string words;
+  for (const ExportFormat &format : kExportFormats)
+    words += (words.empty() ? "" : ", ") + std::string(format.word);
+  return fmt::format("'{}' is no format: it is one of {}", word, words);
+}
 
-  Warnings warnings(kFaultsReported);
-  std::vector<TraceInput> inputs;
-  for (const std::string &path : arguments.inputs)
-    inputs.push_back({path, 0});
-  const std::unique_ptr<EventSource> source = open_trace(inputs, warnings);
+bool is_set(const Cut &cut) {
+  return cut.cuts() || !cut.cpus.empty();
+}
 
-  ovni::ExportResult result;
-  {
-    ProgressBar bar;
-    std::function<void(const EventSource &, uint64_t)> progress;
-    if (bar.shown())
-      progress = [&](const EventSource &s, uint64_t events) { bar.update(s, events); };
-    result = ovni::export_trace(*source, directory, warnings, kFaultsReported, progress);
-  }
-  warnings.finish();
-  print_differences(result);
-  fmt::print("{}: {} of {}\n", directory, human_count(result.counts.events, "event", "events"),
-             human_count(result.streams, "thread", "threads"));
-  if (warnings.damage() > std::min(result.faults, kFaultsReported))
-    throw CLI::RuntimeError(kExitFailure);
+/// The formats, one a line, as --help prints them.
+std::string list_of_formats() {
+  std::string lines;
+  for (const ExportFormat &format : kExportFormats)
+    lines += fmt::format("  {:<9} {}\n", format.word, format.what);
+  return lines;
+}
+
+int run_export(const Arguments &arguments) {
+  const ExportFormat &format = *find_format(arguments.format);
+  if (is_set(arguments.write.cut) && !format.takes_cut)
+    throw Error(fmt::format("export --to {} writes the whole trace: it takes no --from, --until, "
+                            "--pid, --tid or --comm",
+                            format.word),
+                kExitUsage);
+  return format.write(arguments.write);
 }
 
 } // namespace
+
+std::string beside_input(const ExportArguments &arguments, const char *suffix) {
+  const std::string &first = arguments.inputs.front();
+  return first.substr(0, first.find_last_not_of('/') + 1) + suffix;
+}
 
 void add_export(CLI::App &app) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App *command =
       add_unprivileged(app, "export", "Write a trace in the format of another tool");
-  command->add_option("--to", arguments->format, "The format: ovni")
+  command->add_option("--to", arguments->format, "The format, one of those below")
       ->required()
-      ->check(CLI::IsMember({"ovni"}));
-  command->add_option("TRACE", arguments->inputs, "Trace directories; each host becomes a loom")
-      ->required();
+      ->type_name("FORMAT")
+      ->check(check_format);
+  command->add_option("TRACE", arguments->write.inputs, "The directory of the trace")->required();
   command
-      ->add_option("-o,--output", arguments->directory,
-                   "Directory to make; default: TRACE.ovni. It must not exist")
-      ->type_name("DIR");
-  command->footer(R"(
-Writes the states and CPUs of the threads as the streams of an ovni trace, for ovniemu and the other
-tools of ovni. docs/ovni.md says what such a trace cannot say.
+      ->add_option("-o,--output", arguments->write.output,
+                   "What to write; default: TRACE with the suffix of the format")
+      ->type_name("PATH");
+  add_cut_options(*command, arguments->write.cut, "--until");
+  command->footer("\nFormats:\n" + list_of_formats() + R"(
+docs/ovni.md says what an ovni trace cannot say. It takes several traces, each of which becomes a
+loom, and no cut.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is exported.
 
 Examples:
   ovnitrace export --to ovni app-20250101-120000
   ovniemu app-20250101-120000.ovni)");
-  command->callback([arguments] { export_command(*arguments); });
+  command->callback([arguments] {
+    if (const int status = run_export(*arguments))
+      throw CLI::RuntimeError(status);
+  });
 }
 
 } // namespace ovnitrace

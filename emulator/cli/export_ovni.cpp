@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ovnitrace export --to ovni: a capture as the streams of ovni.
+#include "emulator/base/error.h"
+#include "emulator/base/human.h"
+#include "emulator/base/messages.h"
+#include "emulator/cli/export_formats.h"
+#include "emulator/cli/progress_bar.h"
+#include "emulator/cli/warnings.h"
+#include "emulator/convert/convert.h"
+#include "emulator/export/export_trace.h"
+#include "emulator/open/open_trace.h"
+#include "emulator/ovni/stream_dir.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace ovnitrace {
+
+namespace {
+
+/// What the trace has and ovni's does not.
+void print_differences(const ovni::ExportResult &result) {
+  const auto print_count = [](uint64_t count, const char *what) {
+    if (count)
+      print("{} {} (docs/ovni.md)", count, what);
+  };
+  print_count(result.counts.unnamed, "threads left out: ovni has no tid or pid 0");
+  print_count(result.counts.renamed, "threads got another tid: theirs was used twice");
+  print_count(result.counts.conflicts,
+              "times a second thread ran on a CPU: shown on the virtual CPU");
+  print_count(result.counts.gaps, "times a thread became unknown: shown as dead and flushing");
+}
+
+} // namespace
+
+int export_ovni(const ExportArguments &arguments) {
+  if (ovni::is_stream_dir(arguments.inputs.front()))
+    throw Error(arguments.inputs.front() + " is an ovni trace already", kExitUsage);
+  const std::string directory =
+      arguments.output.empty() ? beside_input(arguments, ".ovni") : arguments.output;
+
+  Warnings warnings(kFaultsReported);
+  std::vector<TraceInput> inputs;
+  for (const std::string &path : arguments.inputs)
+    inputs.push_back({path, 0});
+  const std::unique_ptr<EventSource> source = open_trace(inputs, warnings);
+
+  ovni::ExportResult result;
+  {
+    ProgressBar bar;
+    std::function<void(const EventSource &, uint64_t)> progress;
+    if (bar.shown())
+      progress = [&](const EventSource &s, uint64_t events) { bar.update(s, events); };
+    result = ovni::export_trace(*source, directory, warnings, kFaultsReported, progress);
+  }
+  warnings.finish();
+  print_differences(result);
+  fmt::print("{}: {} of {}\n", directory, human_count(result.counts.events, "event", "events"),
+             human_count(result.streams, "thread", "threads"));
+  return warnings.damage() > std::min(result.faults, kFaultsReported) ? kExitFailure : 0;
+}
+
+} // namespace ovnitrace
