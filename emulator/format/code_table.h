@@ -1,19 +1,43 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every code of FTrace, described once. Names, the reader's kinds, the details of `dump`, the rules
-// of S.Ha.R.K. files and the tables of docs/format.md are all derived from this table.
+// Every family and every code of FTrace, described once. Names, the reader's kinds, the details of
+// `dump`, the rules of S.Ha.R.K. files and the tables of docs/format.md are all derived from this
+// table.
 #pragma once
 
 #include "emulator/format/fields.h"
 #include "emulator/format/shark_rule.h"
 
 #include <ovnitrace/ftrace_codes.h>
-#include <ovnitrace/ftrace_family.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace ovnitrace {
+
+struct FamilyInfo {
+  ftrace_family number;
+  std::string_view name;   ///< the manual's
+  std::string_view option; ///< --filter chooses it by this name; empty: nothing captures it
+  std::string_view other;  ///< another name that --filter takes, may be empty
+};
+
+/// By number. Families of one option are captured together.
+inline constexpr std::array<FamilyInfo, FTRACE_FAMILIES> kFamilies = {{
+    {FTRACE_FAMILY_TRACE, "trace_Events", "", ""},
+    {FTRACE_FAMILY_IPOINT, "ipoint", "user", ""},
+    {FTRACE_FAMILY_TASK, "task", "sched", ""},
+    {FTRACE_FAMILY_INTERRUPT, "interrupt", "irq", ""},
+    {FTRACE_FAMILY_CPU, "CPU", "", ""},
+    {FTRACE_FAMILY_PRIORITY, "priority", "prio", ""},
+    {FTRACE_FAMILY_MUTEX, "mutex", "mutex", "futex"},
+    {FTRACE_FAMILY_SIGNAL, "signal", "signal", "signals"},
+    {FTRACE_FAMILY_SERVER, "server", "server", "deadline"},
+    {FTRACE_FAMILY_USER, "user", "user", ""},
+    {FTRACE_FAMILY_DATA, "data", "user", ""},
+    {FTRACE_FAMILY_TIMER, "timer", "timer", "timers"},
+}};
 
 /// What a record is.
 enum class Record : uint8_t {

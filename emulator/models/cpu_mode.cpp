@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What state a CPU is in, which families of events it does not log, and pointers that it logged.
-#include "emulator/format/families.h"
+#include "emulator/format/code_table.h"
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>

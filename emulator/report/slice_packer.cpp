@@ -4,7 +4,7 @@
 #include "emulator/models/user_thread.h"
 #include "emulator/report/varint.h"
 
-#include <ovnitrace/ftrace_family.h>
+#include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
 

@@ -9,6 +9,25 @@
 #ifndef OVNITRACE_FTRACE_CODES_H
 #define OVNITRACE_FTRACE_CODES_H
 
+enum ftrace_family {
+	FTRACE_FAMILY_TRACE = 0,
+	FTRACE_FAMILY_IPOINT = 1,
+	FTRACE_FAMILY_TASK = 2,
+	FTRACE_FAMILY_INTERRUPT = 3,
+	FTRACE_FAMILY_CPU = 4,
+	FTRACE_FAMILY_PRIORITY = 5,
+	FTRACE_FAMILY_MUTEX = 6,
+	FTRACE_FAMILY_SIGNAL = 7,
+	FTRACE_FAMILY_SERVER = 8,
+	FTRACE_FAMILY_USER = 9,
+	FTRACE_FAMILY_DATA = 10,
+	FTRACE_FAMILY_TIMER = 11,
+	FTRACE_FAMILIES = 12, /* how many */
+};
+
+/* A set of families has this bit for each. */
+#define FTRACE_FAMILY_BIT(family) (1u << (family))
+
 enum ftrace_code {
 	/* family 0: general trace events */
 	FTrace_EVT_empty = 0x00,	   /* an unused slot: skipped by readers */

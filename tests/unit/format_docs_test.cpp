@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // docs/format.md has one row for every code, and says of it what the table in the code says.
 #include "emulator/format/code_table.h"
-#include "emulator/format/families.h"
 
 #include <gtest/gtest.h>
 

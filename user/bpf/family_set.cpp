@@ -3,7 +3,6 @@
 
 #include "emulator/base/error.h"
 #include "emulator/format/code_table.h"
-#include "emulator/format/families.h"
 
 #include <fmt/core.h>
 

@@ -2,7 +2,7 @@
 // Which families of events are captured, as --filter chooses them.
 #pragma once
 
-#include <ovnitrace/ftrace_family.h>
+#include <ovnitrace/ftrace_codes.h>
 
 #include <cstdint>
 #include <string>
