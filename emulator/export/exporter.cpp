@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/export/legal_path.h"
+#include "emulator/format/chunk_header.h"
 #include "emulator/ovni/stream_format.h"
 
 #include <algorithm>
@@ -13,7 +14,6 @@ namespace ovnitrace::ovni {
 namespace {
 
 constexpr uint32_t kTidGeneration = 1u << 22; ///< above every Linux tid (PID_MAX_LIMIT)
-constexpr int32_t kCpusMost = 8192;           ///< of a host (NR_CPUS)
 constexpr size_t kLoomNameMost = 200;         ///< bytes of a file name
 
 /// A loom's name is part of a file name, and ovni refuses a slash in it.
@@ -47,10 +47,10 @@ Exporter::Exporter(const Catalog &catalog, StreamStore &store)
   for (size_t i = 0; i < cpus_.size(); ++i)
     cpus_[i].index = next[catalog.cpus[i].node]++;
   for (size_t node = 0; node < next.size(); ++node)
-    if (next[node] > kCpusMost)
+    if (next[node] > int32_t(kMostCpus))
       throw Error("cannot export " + looms_[node] + ": its trace names " +
                   std::to_string(next[node]) + " CPUs, Linux has at most " +
-                  std::to_string(kCpusMost));
+                  std::to_string(kMostCpus));
 }
 
 void Exporter::change(uint64_t time, uint32_t id, ThreadState state, uint32_t cpu) {

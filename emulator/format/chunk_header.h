@@ -12,6 +12,9 @@
 
 namespace ovnitrace {
 
+/// CPUs of a host, at most: NR_CPUS of the largest Linux.
+inline constexpr uint32_t kMostCpus = 8192;
+
 /// Each chunk of a capture starts with cycles_per_msec, EXT_format, EXT_chunk and numevents, all
 /// with the time at which it starts.
 struct ChunkHeader {

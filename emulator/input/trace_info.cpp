@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/json_file.h"
 #include "emulator/base/printable.h"
+#include "emulator/format/chunk_header.h"
 #include "emulator/input/trace_dir.h"
 
 #include <nlohmann/json.hpp>
@@ -16,8 +17,7 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint64_t kVersion = 1;
-constexpr uint32_t kMaxCpus = 8192; ///< NR_CPUS of the largest Linux
-constexpr size_t kMaxChains = 255;  // what a record can number
+constexpr size_t kMaxChains = 255; // what a record can number
 /// Without those of the lists of threads and processes, which no reader of events needs.
 constexpr size_t kMaxValues = 4 << 20;
 
@@ -55,7 +55,7 @@ std::vector<uint16_t> topology_of(const nlohmann::json &json) {
   if (it == json.end() || !it->is_array())
     return cpus;
   for (const nlohmann::json &element : *it)
-    if (element.is_object() && element.contains("cpu") && number_of(element, "cpu") < kMaxCpus)
+    if (element.is_object() && element.contains("cpu") && number_of(element, "cpu") < kMostCpus)
       cpus.push_back(uint16_t(number_of(element, "cpu")));
   return cpus;
 }
@@ -88,7 +88,7 @@ std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
     const bool complete =
         element.is_object() && element.contains("cpu") && element.contains("records");
     const uint64_t cpu = number_of(element, "cpu");
-    if (complete && cpu < kMaxCpus)
+    if (complete && cpu < kMostCpus)
       written[uint16_t(cpu)] = number_of(element, "records");
   }
   return written;
@@ -101,7 +101,7 @@ std::map<uint16_t, TraceInfo::Unwritten> unwritten_of(const nlohmann::json &json
   if (it == json.end() || !it->is_array())
     return unwritten;
   for (const nlohmann::json &element : *it)
-    if (element.is_object() && element.contains("cpu") && number_of(element, "cpu") < kMaxCpus)
+    if (element.is_object() && element.contains("cpu") && number_of(element, "cpu") < kMostCpus)
       unwritten[uint16_t(number_of(element, "cpu"))] = {number_of(element, "records"),
                                                         number_of(element, "events")};
   return unwritten;
@@ -209,7 +209,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
   if (const auto it = clock.find("to_wall_ns"); it != clock.end() && it->is_number_integer())
     info.to_wall_ns = it->get<int64_t>();
   const uint64_t cpus = number_of(json, "cpus");
-  if (cpus > kMaxCpus)
+  if (cpus > kMostCpus)
     warn("it has " + std::to_string(cpus) + " CPUs, which cannot be");
   else
     info.cpus = uint32_t(cpus);

@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/printable.h"
+#include "emulator/format/chunk_header.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -16,7 +17,6 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint32_t kMostCpus = 8192; ///< more than any Linux has
 constexpr size_t kLongestText = 300; ///< bytes of what the sender says, in a message of ours
 
 } // namespace
