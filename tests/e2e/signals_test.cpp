@@ -29,6 +29,18 @@ protected:
   }
 };
 
+/// Interrupts it until it is gone, by that signal.
+void expect_ended_by_interrupts(Process &tracer) {
+  eventually(
+      [&] {
+        tracer.signal(SIGINT);
+        return !tracer.running();
+      },
+      "ovnitrace ends");
+  const Outcome outcome = tracer.wait();
+  EXPECT_TRUE(WIFSIGNALED(outcome.wait_status)) << outcome.status() << ": " << outcome.err;
+}
+
 TEST_F(Signals, SentToOvnitraceAreForwarded) {
   for (const auto &[number, name] : {std::pair{SIGTERM, "TERM"},
                                      {SIGINT, "INT"},
@@ -97,14 +109,7 @@ TEST_F(Signals, EndOvnitraceAtOnceWhenTheProgramHasEnded) {
       wait_for("ready");
     collector.process().signal(SIGSTOP);
     write_text(path("end"), "");
-    eventually(
-        [&] {
-          tracer.signal(SIGINT);
-          return !tracer.running();
-        },
-        "ovnitrace ends");
-    const Outcome outcome = tracer.wait();
-    EXPECT_TRUE(WIFSIGNALED(outcome.wait_status)) << outcome.status() << ": " << outcome.err;
+    expect_ended_by_interrupts(tracer);
     collector.process().signal(SIGCONT);
   }
 }
@@ -142,14 +147,7 @@ TEST_F(Signals, EndOvnitraceAtOnceWhileAnEarlyStopIsSent) {
           },
           "the program ends"));
     }
-    eventually(
-        [&] {
-          tracer.signal(SIGINT);
-          return !tracer.running();
-        },
-        "ovnitrace ends");
-    const Outcome outcome = tracer.wait();
-    EXPECT_TRUE(WIFSIGNALED(outcome.wait_status)) << outcome.status() << ": " << outcome.err;
+    expect_ended_by_interrupts(tracer);
     collector.process().signal(SIGCONT);
   }
 }
