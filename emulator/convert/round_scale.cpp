@@ -2,6 +2,7 @@
 #include "emulator/convert/round_scale.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ovnitrace {
 
@@ -19,14 +20,27 @@ template <size_t n> constexpr std::array<uint64_t, n> round_numbers() {
   return rounds;
 }
 
+/// By the bits of a value: the first round number that is not below the least value of so many
+/// bits.
+template <size_t n> constexpr std::array<uint8_t, 65> first_rounds() {
+  constexpr auto rounds = round_numbers<n>();
+  std::array<uint8_t, 65> first{};
+  for (size_t bits = 1; bits <= 64; bits++)
+    while (first[bits] + 1u < n && rounds[first[bits]] < uint64_t(1) << (bits - 1))
+      first[bits]++;
+  return first;
+}
+
 } // namespace
 
 void RoundScale::add(int64_t value) {
   static constexpr auto rounds = round_numbers<kRounds>();
+  static constexpr auto first = first_rounds<kRounds>();
   if (value <= 0)
     return;
-  const size_t at =
-      size_t(std::lower_bound(rounds.begin(), rounds.end(), uint64_t(value)) - rounds.begin());
+  size_t at = first[size_t(std::bit_width(uint64_t(value)))];
+  while (at < kRounds && rounds[at] < uint64_t(value))
+    at++;
   counts_[std::min(at, kRounds - 1)]++;
   count_++;
   largest_ = std::max(largest_, value);

@@ -99,18 +99,13 @@ void System::change(uint32_t index, ThreadState state, uint32_t cpu) {
   ThreadState from = thread.state;
   uint32_t old_cpu = thread.cpu;
 
-  for (Track mode : kTracks)
-    if (is_tracked(mode, from) && (moved || !is_tracked(mode, state)))
-      leave(thread, index, mode);
+  const uint32_t was = kTracksOf[size_t(from)], is = kTracksOf[size_t(state)];
+  for_each_track(moved ? was : was & ~is, [&](Track mode) { leave(thread, index, mode); });
   thread.state = state;
   thread.cpu = cpu;
   known_.put(index, (state != ThreadState::Unknown && state != ThreadState::Dead) || cpu != kNone);
-  for (Track mode : kTracks) {
-    if (is_tracked(mode, state) && (moved || !is_tracked(mode, from)))
-      join(thread, index, mode);
-    if (is_tracked(mode, from) != is_tracked(mode, state))
-      channels_.thread_changed(mode, index);
-  }
+  for_each_track(moved ? is : is & ~was, [&](Track mode) { join(thread, index, mode); });
+  for_each_track(was ^ is, [&](Track mode) { channels_.thread_changed(mode, index); });
   if (from != state) {
     transition_ = {index, from, state};
     if (state == ThreadState::Unknown)

@@ -5,6 +5,7 @@
 #include "emulator/format/thread_state.h"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,6 +22,22 @@ inline constexpr std::array kTracks = {Track::running, Track::active};
 constexpr bool is_tracked(Track mode, ThreadState state) {
   return mode == Track::none || state == ThreadState::Running ||
          (mode == Track::active && is_active(state));
+}
+
+/// By state, a bit for each mode of kTracks whose channels are enabled in it.
+inline constexpr auto kTracksOf = [] {
+  std::array<uint8_t, kThreadStates> bits{};
+  for (uint32_t state = 0; state < kThreadStates; state++)
+    for (const Track mode : kTracks)
+      if (is_tracked(mode, ThreadState(state)))
+        bits[state] |= uint8_t(1u << uint32_t(mode));
+  return bits;
+}();
+
+/// Calls `f(mode)` for each of these bits.
+template <class F> void for_each_track(uint32_t bits, F &&f) {
+  for (; bits; bits &= bits - 1)
+    f(Track(std::countr_zero(bits)));
 }
 
 /// One of each mode.
