@@ -4,8 +4,6 @@
 #include "emulator/models/registry.h"
 #include "emulator/models/user_thread.h"
 
-#include <ovnitrace/ftrace_codes.h>
-
 #include <utility>
 
 namespace ovnitrace {
@@ -16,15 +14,6 @@ std::vector<Model> only_ovni() {
   std::vector<Model> models;
   models.push_back(ovni_model());
   return models;
-}
-
-constexpr bool programs_log(uint32_t kind) {
-  if (kind >= FTrace_filter_trace_Events)
-    return kind <= FTrace_filter_timer;
-  const uint32_t family = kind & FTrace_family_mask;
-  return family == (FTrace_filter_ipoint & FTrace_family_mask) ||
-         family == (FTrace_filter_user & FTrace_family_mask) ||
-         family == (FTrace_filter_data & FTrace_family_mask);
 }
 
 } // namespace

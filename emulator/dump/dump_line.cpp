@@ -121,10 +121,14 @@ char *DumpLine::put_json(char *at, const Event &event) const {
     at = put_decimal(put_text(at, ",\"pid\":"), catalog_.threads[event.thread].pid);
     at = put_text(put_text(at, ",\"name\":"), threads_.json_name(event.thread));
   }
-  at = put_text(at, ",\"details\":{");
+  return put_text(put_json_details(put_text(at, ",\"details\":"), event), "}\n");
+}
+
+char *DumpLine::put_json_details(char *at, const Event &event) const {
+  *at++ = '{';
   DetailWriter details(at, DetailWriter::Style::json, threads_, node_of(event), event.time);
   put_details(details, event, catalog_);
-  return put_text(details.end(), "}}\n");
+  return put_text(details.end(), "}");
 }
 
 } // namespace ovnitrace

@@ -29,6 +29,8 @@ public:
   /// The same as one JSON object in a line: time_ns (since the start of the trace), cpu, event,
   /// tid, pid, name (none of the three where there is no thread) and details.
   char *put_json(char *at, const Event &event) const;
+  /// Its details alone, as that object has them: `{}` where there is none.
+  char *put_json_details(char *at, const Event &event) const;
 
 private:
   uint32_t node_of(const Event &event) const;

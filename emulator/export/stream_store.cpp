@@ -2,13 +2,13 @@
 #include "emulator/export/stream_store.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
 #include "emulator/export/stream_json.h"
 #include "emulator/ovni/stream_format.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <sys/stat.h>
 
 namespace ovnitrace::ovni {
@@ -22,32 +22,6 @@ std::string stream_header() {
 }
 
 } // namespace
-
-StreamStore::StreamStore(std::string path) : path_(std::move(path)) {
-  while (path_.size() > 1 && path_.back() == '/')
-    path_.pop_back();
-  std::error_code ignored;
-  if (std::filesystem::exists(std::filesystem::symlink_status(path_, ignored)) &&
-      !std::filesystem::is_empty(path_, ignored))
-    throw Error(path_ + " exists already; remove it or name another directory with -o");
-  std::string name = path_ + ".XXXXXX";
-  if (!mkdtemp(name.data()))
-    fail("make the directory", path_);
-  temporary_ = name;
-  root_ = UniqueFd(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  struct stat status;
-  if (!root_ || fstat(root_.get(), &status) != 0)
-    fail("open the directory", name);
-  errno = EPERM; // the owner of the directory around it has put another in its place
-  if (status.st_uid != geteuid() || fchmod(root_.get(), 0755) != 0)
-    fail("use the directory", name);
-}
-
-StreamStore::~StreamStore() {
-  std::error_code ignored;
-  if (!temporary_.empty())
-    std::filesystem::remove_all(temporary_, ignored);
-}
 
 uint32_t StreamStore::add(StreamOwner owner) {
   const std::string loom = "loom." + owner.loom;
@@ -88,14 +62,12 @@ void StreamStore::finish() {
   flush_all();
   for (const Stream &stream : streams_)
     write(stream.place + "/stream.json", format_stream_json(stream.owner), O_CREAT | O_EXCL);
-  if (rename(temporary_.c_str(), path_.c_str()) != 0)
-    fail("rename " + temporary_ + " to", path_);
-  temporary_.clear();
+  directory_.commit();
 }
 
 void StreamStore::write(const std::string &file, std::string_view bytes, int flags) {
   const UniqueFd out(
-      openat(root_.get(), file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0644));
+      openat(directory_.fd(), file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0644));
   if (!out)
     fail("open", file);
   while (!bytes.empty()) {
@@ -111,12 +83,12 @@ void StreamStore::write(const std::string &file, std::string_view bytes, int fla
 void StreamStore::make_directory(const std::string &below) {
   if (!directories_.insert(below).second)
     return;
-  if (mkdirat(root_.get(), below.c_str(), 0755) != 0)
+  if (mkdirat(directory_.fd(), below.c_str(), 0755) != 0)
     fail("make the directory", below);
 }
 
 void StreamStore::fail(const std::string &doing, const std::string &what) const {
-  throw Error("ovni trace " + path_ + ": cannot " + doing + " " + what + ": " +
+  throw Error("ovni trace " + directory_.path() + ": cannot " + doing + " " + what + ": " +
               std::strerror(errno));
 }
 

@@ -2,13 +2,14 @@
 // Writes the files of an ovni trace directory.
 #pragma once
 
-#include "emulator/base/unique_fd.h"
 #include "emulator/input/source.h"
+#include "emulator/prv/atomic_directory.h"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace::ovni {
@@ -35,10 +36,7 @@ public:
   static constexpr size_t kStreamMost = 64u << 10; ///< bytes, one stream
 
   /// `path` must not exist or be an empty directory.
-  explicit StreamStore(std::string path);
-  ~StreamStore();
-  StreamStore(const StreamStore &) = delete;
-  StreamStore &operator=(const StreamStore &) = delete;
+  explicit StreamStore(std::string path) : directory_(std::move(path)) {}
 
   /// Begins a stream. Its number, from 0.
   uint32_t add(StreamOwner owner);
@@ -59,9 +57,7 @@ private:
   void make_directory(const std::string &below);
   [[noreturn]] void fail(const std::string &doing, const std::string &what) const;
 
-  std::string path_;
-  std::string temporary_; ///< empty: finished
-  UniqueFd root_;
+  AtomicDirectory directory_;
   std::vector<Stream> streams_;
   std::unordered_set<std::string> directories_; ///< made, below the root
   size_t buffered_ = 0;

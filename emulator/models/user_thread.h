@@ -4,7 +4,19 @@
 
 #include "emulator/core/model.h"
 
+#include <ovnitrace/ftrace_codes.h>
+
 namespace ovnitrace {
+
+/// Whether programs log events of this kind: both parameters are free, so they name no thread.
+constexpr bool programs_log(uint32_t kind) {
+  if (kind >= FTrace_filter_trace_Events)
+    return kind <= FTrace_filter_timer;
+  const uint32_t family = kind & FTrace_family_mask;
+  return family == (FTrace_filter_ipoint & FTrace_family_mask) ||
+         family == (FTrace_filter_user & FTrace_family_mask) ||
+         family == (FTrace_filter_data & FTrace_family_mask);
+}
 
 /// The thread that runs on a CPU; kNone if none is known to, or several are.
 uint32_t running_thread(const System &system, uint32_t cpu);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/prv/atomic_directory.h"
+
+#include "emulator/base/error.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace ovnitrace {
+
+namespace {
+
+[[noreturn]] void fail(const std::string &doing) {
+  throw Error("cannot " + doing + ": " + std::strerror(errno) + "; choose another place with -o");
+}
+
+} // namespace
+
+AtomicDirectory::AtomicDirectory(std::string path) : path_(std::move(path)) {
+  while (path_.size() > 1 && path_.back() == '/')
+    path_.pop_back();
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::symlink_status(path_, ignored)) &&
+      !std::filesystem::is_empty(path_, ignored))
+    throw Error(path_ + " exists already; remove it or name another directory with -o");
+  std::string name = path_ + ".XXXXXX";
+  if (!mkdtemp(name.data()))
+    fail("make the directory " + path_);
+  temporary_ = name;
+  fd_ = UniqueFd(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat status;
+  if (!fd_ || fstat(fd_.get(), &status) != 0)
+    fail("open the directory " + name);
+  errno = EPERM; // the owner of the directory around it has put another in its place
+  if (status.st_uid != geteuid() || fchmod(fd_.get(), 0755) != 0)
+    fail("use the directory " + name);
+}
+
+AtomicDirectory::~AtomicDirectory() {
+  std::error_code ignored;
+  if (!temporary_.empty())
+    std::filesystem::remove_all(temporary_, ignored);
+}
+
+void AtomicDirectory::commit() {
+  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+    fail("rename " + temporary_ + " to " + path_);
+  temporary_.clear();
+}
+
+} // namespace ovnitrace

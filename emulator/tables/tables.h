@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The tables that a trace is exported as, and who takes their rows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace ovnitrace {
+
+enum class TableId : uint8_t { thread, slice, wakeup, event, peer };
+inline constexpr size_t kTables = 5;
+
+struct ColumnInfo {
+  std::string_view name;
+  bool is_text;
+};
+
+struct TableInfo {
+  std::string_view name;
+  std::span<const ColumnInfo> columns;
+};
+
+namespace detail {
+inline constexpr ColumnInfo kThreadColumns[] = {{"id", false},  {"tid", false},    {"pid", false},
+                                                {"name", true}, {"process", true}, {"node", true}};
+inline constexpr ColumnInfo kSliceColumns[] = {
+    {"thread", false}, {"cpu", false},   {"state", true},     {"start_ns", false}, {"end_ns", false},
+    {"reason", true},  {"blocked_in", true}, {"next_tid", false}, {"waker_tid", false}};
+inline constexpr ColumnInfo kWakeupColumns[] = {
+    {"time_ns", false}, {"waker_tid", false}, {"tid", false}, {"context", true}};
+inline constexpr ColumnInfo kEventColumns[] = {
+    {"time_ns", false}, {"cpu", false}, {"thread", false}, {"name", true}, {"details", true}};
+inline constexpr ColumnInfo kPeerColumns[] = {
+    {"tid", false}, {"pid", false}, {"name", true}, {"since_ns", false}, {"node", true}};
+} // namespace detail
+
+/// By TableId. Scripts rely on the names and on their order: columns are only added, at the end.
+inline constexpr std::array<TableInfo, kTables> kTableInfo = {{{"thread", detail::kThreadColumns},
+                                                               {"slice", detail::kSliceColumns},
+                                                               {"wakeup", detail::kWakeupColumns},
+                                                               {"event", detail::kEventColumns},
+                                                               {"peer", detail::kPeerColumns}}};
+
+/// One value: nothing where it is not known.
+struct Cell {
+  enum class Kind : uint8_t { nothing, number, text };
+
+  Cell() = default;
+  template <typename Number>
+    requires std::is_integral_v<Number>
+  Cell(Number value) : kind(Kind::number), number(int64_t(value)) {}
+  Cell(std::string_view value) : kind(Kind::text), text(value) {}
+
+  Kind kind = Kind::nothing;
+  int64_t number = 0;
+  std::string_view text; ///< borrowed; printable UTF-8 in one line, as printable_line() makes it
+};
+
+class TableSink {
+public:
+  virtual ~TableSink() = default;
+  /// A row of a table, with a cell for each of its columns. They hold during the call only. Throws
+  /// Error.
+  virtual void row(TableId table, std::span<const Cell> cells) = 0;
+};
+
+} // namespace ovnitrace

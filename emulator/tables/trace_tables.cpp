@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/tables/trace_tables.h"
+
+#include "emulator/base/printable.h"
+#include "emulator/format/event_names.h"
+#include "emulator/format/value_names.h"
+#include "emulator/models/user_thread.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <string>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint64_t kProgressEvents = 1 << 14;
+
+Cell text(std::string_view value) {
+  return value.empty() ? Cell() : Cell(value);
+}
+
+/// A tid as an event names it.
+Cell tid_of(const Peer &peer) {
+  return peer.tid == kNone ? Cell() : Cell(peer.tid);
+}
+
+/// 0: not known.
+Cell pid_of(uint32_t pid) {
+  return pid ? Cell(pid) : Cell();
+}
+
+Cell value_name(ValueNames names, uint8_t value) {
+  return value == kNotKnown ? Cell() : text(name_of(names, value));
+}
+
+} // namespace
+
+TraceTables::TraceTables(const Catalog &catalog, TableSink &sink, Progress progress)
+    : catalog_(catalog), sink_(sink), progress_(std::move(progress)), details_(catalog) {}
+
+void TraceTables::put(TableId table, std::span<const Cell> cells) {
+  sink_.row(table, cells);
+  rows_[size_t(table)]++;
+}
+
+Cell TraceTables::cpu_number(uint32_t cpu) const {
+  return cpu < catalog_.cpus.size() ? Cell(catalog_.cpus[cpu].index) : Cell();
+}
+
+void TraceTables::put_names() {
+  std::string process;
+  for (uint32_t t = 0; t < catalog_.threads.size(); t++) {
+    const ThreadInfo &thread = catalog_.threads[t];
+    const ThreadInfo *before = t ? &catalog_.threads[t - 1] : nullptr;
+    if (!before || before->node != thread.node || before->pid != thread.pid)
+      process = printable_line(thread.name); // the main one is the first
+    const std::string name = printable_line(thread.name),
+                      node = printable_line(catalog_.nodes[thread.node].name);
+    const Cell cells[] = {t,          thread.tid,    pid_of(thread.pid),
+                          text(name), text(process), text(node)};
+    put(TableId::thread, cells);
+  }
+  for (const NodeInfo &node : catalog_.nodes)
+    for (const PeerName &peer : node.peers) {
+      const std::string name = printable_line(peer.name), host = printable_line(node.name);
+      const Cell cells[] = {peer.tid, pid_of(peer.pid), text(name), since_start(peer.since_ns),
+                            text(host)};
+      put(TableId::peer, cells);
+    }
+}
+
+void TraceTables::on_event(const Event &event, const System &system) {
+  if (!was_captured(event) || !has_happened(event))
+    return;
+  uint32_t thread = event.thread;
+  if (thread == kNone && programs_log(event.kind))
+    thread = running_thread(system, event.cpu);
+  char details[DumpLine::kMaxBytes];
+  const std::string_view json(details, size_t(details_.put_json_details(details, event) - details));
+  const std::string name = event.kind <= UINT8_MAX ? std::string() : kind_name(event.kind);
+  const Cell cells[] = {since_start(event.time), cpu_number(event.cpu),
+                        thread == kNone ? Cell() : Cell(thread),
+                        name.empty() ? event_name(event.kind) : std::string_view(name),
+                        json == "{}" ? Cell() : Cell(json)};
+  put(TableId::event, cells);
+  if (progress_ && rows(TableId::event) % kProgressEvents == 0)
+    progress_(rows(TableId::event));
+}
+
+void TraceTables::on_slice(const Slice &slice) {
+  const Cell cells[] = {slice.thread,
+                        cpu_number(slice.cpu),
+                        name_of(kStateNames, uint32_t(slice.state)),
+                        since_start(slice.start),
+                        since_start(slice.end),
+                        value_name(kReasonNames, slice.reason),
+                        Cell(), // blocked_in: no event says it yet
+                        tid_of(slice.next),
+                        tid_of(slice.waker)};
+  put(TableId::slice, cells);
+  if (slice.state != ThreadState::Warming || !slice.starts)
+    return;
+  const Cell wakeup[] = {since_start(slice.start), tid_of(slice.waker),
+                         catalog_.threads[slice.thread].tid,
+                         value_name(kWakerContextNames, slice.context)};
+  put(TableId::wakeup, wakeup);
+}
+
+} // namespace ovnitrace
