@@ -52,7 +52,7 @@ CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
 CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -Wno-maybe-uninitialized
 LDFLAGS += -fsanitize=$(SANITIZE)
 endif
-EMULATOR_LIBS := -lfmt -lz -lzstd -lpthread
+EMULATOR_LIBS := -lfmt -lz -lzstd -lsqlite3 -lpthread
 USER_LIBS := -lbpf -lelf -lZydis -lgnutls $(EMULATOR_LIBS)
 
 BPF_ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/ -e s/ppc64le/powerpc/)

@@ -18,6 +18,7 @@ build   libelf-dev         libbpf reads its objects with it
 build   libzydis-dev       decodes x86 instructions for --control
 build   zlib1g-dev         libbpf and .prv.gz
 build   libzstd-dev        compressed chunks
+build   libsqlite3-dev     `export --to sqlite`
 build   libgnutls28-dev    TLS for senders and collectors that share a key
 build   libfmt-dev         text
 build   libcli11-dev       the command line

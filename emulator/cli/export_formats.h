@@ -21,6 +21,8 @@ std::string beside_input(const ExportArguments &arguments, const char *suffix);
 /// Each writes one format and prints what it wrote. Returns the exit status: 0, or 1 where a part
 /// of the trace is damaged, which is reported. Throws Error.
 int export_ovni(const ExportArguments &arguments);
+int export_sqlite(const ExportArguments &arguments);
+int export_csv(const ExportArguments &arguments);
 
 struct ExportFormat {
   const char *word; ///< as `--to` takes it
@@ -32,6 +34,9 @@ struct ExportFormat {
 inline constexpr ExportFormat kExportFormats[] = {
     {"ovni", "the streams of an ovni trace, for ovniemu, into the directory TRACE.ovni",
      export_ovni, false},
+    {"sqlite", "tables of threads, slices, wakeups and events, as the database TRACE.sqlite",
+     export_sqlite, true},
+    {"csv", "the same tables as CSV files, in the directory TRACE.csv", export_csv, true},
 };
 
 } // namespace ovnitrace

@@ -22,9 +22,7 @@ public:
   const std::string &path() const { return path_; } ///< the final one, without slashes at its end
   int fd() const { return fd_.get(); }
   /// A file in it; borrows the directory.
-  OutputPlace file(const std::string &name) const {
-    return {fd_.get(), name, path_ + "/" + name};
-  }
+  OutputPlace file(const std::string &name) const { return {fd_.get(), name, path_ + "/" + name}; }
   void commit();
 
 private:

@@ -27,6 +27,10 @@ public:
   void rewrite(uint64_t offset, std::string_view bytes);
   void commit();
 
+  /// The name that it has until commit(), for a library that opens files by name; empty where it is
+  /// written in place.
+  const std::string &temporary() const { return temporary_; }
+
 private:
   [[noreturn]] void fail(const char *doing) const;
 

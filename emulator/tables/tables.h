@@ -28,8 +28,9 @@ namespace detail {
 inline constexpr ColumnInfo kThreadColumns[] = {{"id", false},  {"tid", false},    {"pid", false},
                                                 {"name", true}, {"process", true}, {"node", true}};
 inline constexpr ColumnInfo kSliceColumns[] = {
-    {"thread", false}, {"cpu", false},   {"state", true},     {"start_ns", false}, {"end_ns", false},
-    {"reason", true},  {"blocked_in", true}, {"next_tid", false}, {"waker_tid", false}};
+    {"thread", false},    {"cpu", false},      {"state", true},
+    {"start_ns", false},  {"end_ns", false},   {"reason", true},
+    {"blocked_in", true}, {"next_tid", false}, {"waker_tid", false}};
 inline constexpr ColumnInfo kWakeupColumns[] = {
     {"time_ns", false}, {"waker_tid", false}, {"tid", false}, {"context", true}};
 inline constexpr ColumnInfo kEventColumns[] = {
@@ -51,8 +52,8 @@ struct Cell {
 
   Cell() = default;
   template <typename Number>
-    requires std::is_integral_v<Number>
-  Cell(Number value) : kind(Kind::number), number(int64_t(value)) {}
+  requires std::is_integral_v<Number> Cell(Number value)
+      : kind(Kind::number), number(int64_t(value)) {}
   Cell(std::string_view value) : kind(Kind::text), text(value) {}
 
   Kind kind = Kind::nothing;

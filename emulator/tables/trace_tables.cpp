@@ -5,6 +5,7 @@
 #include "emulator/format/event_names.h"
 #include "emulator/format/value_names.h"
 #include "emulator/models/user_thread.h"
+#include "emulator/slices/slicer.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -37,8 +38,9 @@ Cell value_name(ValueNames names, uint8_t value) {
 
 } // namespace
 
-TraceTables::TraceTables(const Catalog &catalog, TableSink &sink, Progress progress)
-    : catalog_(catalog), sink_(sink), progress_(std::move(progress)), details_(catalog) {}
+TraceTables::TraceTables(const Catalog &catalog, const Cut &cut, TableSink &sink, Progress progress)
+    : catalog_(catalog), sink_(sink), kept_(kept_threads(cut, catalog)),
+      progress_(std::move(progress)), details_(catalog) {}
 
 void TraceTables::put(TableId table, std::span<const Cell> cells) {
   sink_.row(table, cells);
@@ -56,10 +58,11 @@ void TraceTables::put_names() {
     const ThreadInfo *before = t ? &catalog_.threads[t - 1] : nullptr;
     if (!before || before->node != thread.node || before->pid != thread.pid)
       process = printable_line(thread.name); // the main one is the first
+    if (!kept_[t])
+      continue;
     const std::string name = printable_line(thread.name),
                       node = printable_line(catalog_.nodes[thread.node].name);
-    const Cell cells[] = {t,          thread.tid,    pid_of(thread.pid),
-                          text(name), text(process), text(node)};
+    const Cell cells[] = {t, thread.tid, pid_of(thread.pid), text(name), text(process), text(node)};
     put(TableId::thread, cells);
   }
   for (const NodeInfo &node : catalog_.nodes)
@@ -77,6 +80,8 @@ void TraceTables::on_event(const Event &event, const System &system) {
   uint32_t thread = event.thread;
   if (thread == kNone && programs_log(event.kind))
     thread = running_thread(system, event.cpu);
+  if (thread != kNone && !kept_[thread])
+    thread = kNone; // it has no row
   char details[DumpLine::kMaxBytes];
   const std::string_view json(details, size_t(details_.put_json_details(details, event) - details));
   const std::string name = event.kind <= UINT8_MAX ? std::string() : kind_name(event.kind);
@@ -85,8 +90,9 @@ void TraceTables::on_event(const Event &event, const System &system) {
                         name.empty() ? event_name(event.kind) : std::string_view(name),
                         json == "{}" ? Cell() : Cell(json)};
   put(TableId::event, cells);
-  if (progress_ && rows(TableId::event) % kProgressEvents == 0)
-    progress_(rows(TableId::event));
+  const uint64_t events = rows_[size_t(TableId::event)];
+  if (progress_ && events % kProgressEvents == 0)
+    progress_(events);
 }
 
 void TraceTables::on_slice(const Slice &slice) {
@@ -106,6 +112,15 @@ void TraceTables::on_slice(const Slice &slice) {
                          catalog_.threads[slice.thread].tid,
                          value_name(kWakerContextNames, slice.context)};
   put(TableId::wakeup, wakeup);
+}
+
+TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink,
+                     TraceTables::Progress progress) {
+  check_cut(cut, source.catalog());
+  TraceTables tables(source.catalog(), cut, sink, std::move(progress));
+  tables.put_names();
+  replay_slices(source, cut, tables);
+  return tables.rows();
 }
 
 } // namespace ovnitrace

@@ -2,6 +2,7 @@
 // Makes the rows of the tables from the stream of slices.
 #pragma once
 
+#include "emulator/core/cut.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/slices/slice.h"
 #include "emulator/tables/tables.h"
@@ -9,16 +10,20 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace ovnitrace {
+
+using TableRows = std::array<uint64_t, kTables>; ///< how many, by TableId
 
 /// Times are in ns from the start of the trace, tids as the kernel numbers them (0: the idle task),
 /// CPUs by their number. What is not known is nothing.
 class TraceTables final : public SliceSink {
 public:
-  /// Borrows both. Called now and then with the events so far, if there is one.
+  /// Called now and then with the events so far, if there is one.
   using Progress = std::function<void(uint64_t events)>;
-  TraceTables(const Catalog &catalog, TableSink &sink, Progress progress = {});
+  /// Borrows the catalog and the sink. `cut` is one that check_cut() accepts.
+  TraceTables(const Catalog &catalog, const Cut &cut, TableSink &sink, Progress progress = {});
 
   /// The tables thread and peer: to be called once, before the stream.
   void put_names();
@@ -26,7 +31,7 @@ public:
   void on_event(const Event &event, const System &system) override;
   void on_slice(const Slice &slice) override;
 
-  uint64_t rows(TableId table) const { return rows_[size_t(table)]; }
+  const TableRows &rows() const { return rows_; }
 
 private:
   void put(TableId table, std::span<const Cell> cells);
@@ -35,9 +40,15 @@ private:
 
   const Catalog &catalog_;
   TableSink &sink_;
+  const std::vector<uint8_t> kept_; ///< by thread
   Progress progress_;
   DumpLine details_;
-  std::array<uint64_t, kTables> rows_{};
+  TableRows rows_{};
 };
+
+/// Replays a trace for its tables: first those of names, then the others, in which a slice and a
+/// wakeup come when the slice ends. Throws Error.
+TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink,
+                     TraceTables::Progress progress = {});
 
 } // namespace ovnitrace

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ovnitrace export --to sqlite and --to csv: a trace as tables.
+#include "emulator/base/error.h"
+#include "emulator/base/human.h"
+#include "emulator/cli/export_formats.h"
+#include "emulator/cli/progress_bar.h"
+#include "emulator/cli/warnings.h"
+#include "emulator/open/open_trace.h"
+#include "emulator/tables/csv_files.h"
+#include "emulator/tables/sqlite_file.h"
+#include "emulator/tables/trace_tables.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ovnitrace {
+
+namespace {
+
+/// A tid of another host is another thread: one trace only.
+void require_one(const ExportArguments &arguments, const char *format) {
+  if (arguments.inputs.size() > 1)
+    throw Error(fmt::format("export --to {} takes one trace: tids of different hosts have nothing "
+                            "to do with each other. Give each trace an output of its own",
+                            format),
+                kExitUsage);
+}
+
+template <class Sink>
+int export_tables(const ExportArguments &arguments, const std::string &output, Sink &sink) {
+  Warnings warnings;
+  const std::unique_ptr<EventSource> source = open_trace({{arguments.inputs.front()}}, warnings);
+  TableRows rows;
+  {
+    ProgressBar bar;
+    TraceTables::Progress progress;
+    if (bar.shown())
+      progress = [&](uint64_t events) { bar.update(*source, events); };
+    rows = put_tables(*source, arguments.cut, sink, progress);
+  }
+  sink.finish();
+  warnings.finish();
+  const auto count = [&](TableId table, const char *one, const char *many) {
+    return human_count(rows[size_t(table)], one, many);
+  };
+  fmt::print("{}: {}, {}, {}, {}\n", output, count(TableId::thread, "thread", "threads"),
+             count(TableId::slice, "slice", "slices"), count(TableId::wakeup, "wakeup", "wakeups"),
+             count(TableId::event, "event", "events"));
+  return warnings.damage() ? kExitFailure : 0;
+}
+
+std::string output_of(const ExportArguments &arguments, const char *suffix) {
+  return arguments.output.empty() ? beside_input(arguments, suffix) : arguments.output;
+}
+
+} // namespace
+
+int export_sqlite(const ExportArguments &arguments) {
+  require_one(arguments, "sqlite");
+  const std::string output = output_of(arguments, ".sqlite");
+  SqliteFile file{OutputPlace(output)};
+  return export_tables(arguments, output, file);
+}
+
+int export_csv(const ExportArguments &arguments) {
+  require_one(arguments, "csv");
+  const std::string output = output_of(arguments, ".csv");
+  CsvFiles files(output);
+  return export_tables(arguments, output, files);
+}
+
+} // namespace ovnitrace

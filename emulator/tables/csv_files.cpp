@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/tables/csv_files.h"
+
+#include "emulator/base/number_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostReserve = 4096; // of OutputFile
+
+std::string header_of(TableId table) {
+  std::string line;
+  for (const ColumnInfo &column : kTableInfo[size_t(table)].columns)
+    line += (line.empty() ? "" : ",") + std::string(column.name);
+  return line + '\n';
+}
+
+/// What makes a spreadsheet run the text of a cell.
+bool is_formula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
+}
+
+/// As much of a text as has room, quotes doubled.
+char *put_quoted(char *at, std::string_view text) {
+  for (const char c : text) {
+    if (c == '"')
+      *at++ = '"';
+    *at++ = c;
+  }
+  return at;
+}
+
+void put_text(OutputFile &file, std::string_view text) {
+  constexpr size_t kPiece = kMostReserve / 2 - 4;
+  char *at = file.reserve(4);
+  *at++ = '"';
+  if (is_formula(text))
+    *at++ = '\'';
+  file.commit(at);
+  for (; !text.empty(); text.remove_prefix(std::min(kPiece, text.size()))) {
+    const std::string_view piece = text.substr(0, kPiece);
+    file.commit(put_quoted(file.reserve(2 * piece.size()), piece));
+  }
+  at = file.reserve(1);
+  *at++ = '"';
+  file.commit(at);
+}
+
+void put_end(OutputFile &file, char c) {
+  char *at = file.reserve(1);
+  *at++ = c;
+  file.commit(at);
+}
+
+} // namespace
+
+CsvFiles::CsvFiles(const std::string &directory, uint64_t most_rows)
+    : directory_(directory), most_rows_(most_rows) {
+  for (size_t table = 0; table < kTables; table++)
+    start_part(TableId(table));
+}
+
+CsvFiles::~CsvFiles() = default;
+
+void CsvFiles::start_part(TableId table) {
+  Part &part = parts_[size_t(table)];
+  const std::string header = header_of(table);
+  if (part.file)
+    part.file->close(header);
+  part.rows = 0;
+  files_++;
+  part.file = std::make_unique<OutputFile>(
+      directory_.file(fmt::format("{}-{:04}.csv", kTableInfo[size_t(table)].name, ++part.number)),
+      header, OutputFile::Format::plain);
+}
+
+void CsvFiles::row(TableId table, std::span<const Cell> cells) {
+  Part &part = parts_[size_t(table)];
+  if (part.rows++ == most_rows_) {
+    start_part(table);
+    part.rows = 1;
+  }
+  OutputFile &file = *part.file;
+  for (size_t n = 0; n < cells.size(); n++) {
+    if (n)
+      put_end(file, ',');
+    if (cells[n].kind == Cell::Kind::number)
+      file.commit(put_decimal(file.reserve(kMaxDigits), cells[n].number));
+    else if (cells[n].kind == Cell::Kind::text)
+      put_text(file, cells[n].text);
+  }
+  put_end(file, '\n');
+}
+
+void CsvFiles::finish() {
+  for (size_t table = 0; table < kTables; table++)
+    parts_[table].file->close(header_of(TableId(table)));
+  directory_.commit();
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/tables/sqlite_file.h"
+
+#include "emulator/base/error.h"
+#include "emulator/tables/sqlite_schema.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+
+#include <cstring>
+#include <filesystem>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Nobody else has the file, and it is removed if we fail: no journal, no waiting for the disk.
+constexpr const char *kSetUp = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                               "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536;"
+                               "PRAGMA temp_store = FILE; PRAGMA user_version = 1; BEGIN;";
+
+std::string create_table(TableId id) {
+  const TableInfo &table = kTableInfo[size_t(id)];
+  std::string columns;
+  for (const ColumnInfo &column : table.columns)
+    columns += (columns.empty() ? "" : ", ") + std::string(column.name) +
+               (column.is_text ? " TEXT" : " INTEGER") +
+               (column.name == "id" ? " PRIMARY KEY" : "");
+  return "CREATE TABLE " + std::string(table.name) + "(" + columns + ")";
+}
+
+std::string insert_into(TableId id) {
+  const TableInfo &table = kTableInfo[size_t(id)];
+  std::string values;
+  for (size_t n = 0; n < table.columns.size(); n++)
+    values += n ? ", ?" : "?";
+  return "INSERT INTO " + std::string(table.name) + " VALUES (" + values + ")";
+}
+
+/// SQLite opens a file by its path: no link that somebody puts there meanwhile is followed.
+std::string real_path(const std::string &name) {
+  const std::filesystem::path path(name);
+  std::error_code error;
+  const std::filesystem::path directory = std::filesystem::canonical(
+      path.has_parent_path() ? path.parent_path() : std::filesystem::path("."), error);
+  if (error)
+    throw Error("cannot open the directory of " + name + ": " + error.message());
+  return directory / path.filename();
+}
+
+} // namespace
+
+SqliteFile::SqliteFile(const OutputPlace &place) : path_(place.path), file_(place) {
+  if (file_.temporary().empty() || place.directory != AT_FDCWD)
+    throw Error("cannot write a database to " + path_ + ": it is a device; name a file with -o");
+  const std::string name = real_path(file_.temporary());
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX;
+  try {
+    if (sqlite3_open_v2(name.c_str(), &database_, kFlags, nullptr) != SQLITE_OK)
+      fail();
+    execute(kSetUp);
+    for (size_t table = 0; table < kTables; table++) {
+      execute(create_table(TableId(table)).c_str());
+      if (sqlite3_prepare_v3(database_, insert_into(TableId(table)).c_str(), -1,
+                             SQLITE_PREPARE_PERSISTENT, &insert_[table], nullptr) != SQLITE_OK)
+        fail();
+    }
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+SqliteFile::~SqliteFile() {
+  close();
+}
+
+void SqliteFile::close() {
+  for (sqlite3_stmt *&statement : insert_) {
+    sqlite3_finalize(statement);
+    statement = nullptr;
+  }
+  sqlite3_close(database_);
+  database_ = nullptr;
+}
+
+void SqliteFile::row(TableId table, std::span<const Cell> cells) {
+  sqlite3_stmt *statement = insert_[size_t(table)];
+  for (size_t n = 0; n < cells.size(); n++) {
+    const int column = int(n) + 1;
+    const Cell &cell = cells[n];
+    int status = SQLITE_OK;
+    if (cell.kind == Cell::Kind::number)
+      status = sqlite3_bind_int64(statement, column, cell.number);
+    else if (cell.kind == Cell::Kind::text)
+      status = sqlite3_bind_text(statement, column, cell.text.data(), int(cell.text.size()),
+                                 SQLITE_STATIC);
+    else
+      status = sqlite3_bind_null(statement, column);
+    if (status != SQLITE_OK)
+      fail();
+  }
+  if (sqlite3_step(statement) != SQLITE_DONE || sqlite3_reset(statement) != SQLITE_OK)
+    fail();
+}
+
+void SqliteFile::execute(const char *sql) {
+  if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+    fail();
+}
+
+void SqliteFile::finish() {
+  execute(kSqliteIndices);
+  execute(kSqliteViews);
+  execute("COMMIT");
+  close();
+  file_.commit();
+}
+
+void SqliteFile::fail() const {
+  const int system = database_ ? sqlite3_system_errno(database_) : 0;
+  throw Error("cannot write the database " + path_ + ": " +
+              (database_ ? sqlite3_errmsg(database_) : "out of memory") +
+              (system ? std::string(" (") + std::strerror(system) + ")" : "") +
+              "; free some space, also for SQLite's temporary files (SQLITE_TMPDIR), or choose "
+              "another place with -o");
+}
+
+} // namespace ovnitrace
