@@ -84,13 +84,15 @@ void add_export(CLI::App &app) {
   add_cut_options(*command, arguments->write.cut, "--until");
   command->footer("\nFormats:\n" + list_of_formats() + R"(
 docs/ovni.md says what an ovni trace cannot say. It takes several traces, each of which becomes a
-loom, and no cut.
+loom, and no cut. docs/sql.md has the tables of sqlite and csv, and questions to ask them.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is exported.
 
 Examples:
   ovnitrace export --to ovni app-20250101-120000
-  ovniemu app-20250101-120000.ovni)");
+  ovniemu app-20250101-120000.ovni
+  ovnitrace export --to sqlite app-20250101-120000
+  sqlite3 -box app-20250101-120000.sqlite 'SELECT * FROM latency ORDER BY ns DESC LIMIT 5')");
   command->callback([arguments] {
     if (const int status = run_export(*arguments))
       throw CLI::RuntimeError(status);
