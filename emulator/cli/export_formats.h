@@ -23,6 +23,7 @@ std::string beside_input(const ExportArguments &arguments, const char *suffix);
 int export_ovni(const ExportArguments &arguments);
 int export_sqlite(const ExportArguments &arguments);
 int export_csv(const ExportArguments &arguments);
+int export_perfetto(const ExportArguments &arguments);
 
 struct ExportFormat {
   const char *word; ///< as `--to` takes it
@@ -37,6 +38,8 @@ inline constexpr ExportFormat kExportFormats[] = {
     {"sqlite", "tables of threads, slices, wakeups and events, as the database TRACE.sqlite",
      export_sqlite, true},
     {"csv", "the same tables as CSV files, in the directory TRACE.csv", export_csv, true},
+    {"perfetto", "for ui.perfetto.dev and trace_processor, into the file TRACE.pftrace",
+     export_perfetto, true},
 };
 
 } // namespace ovnitrace

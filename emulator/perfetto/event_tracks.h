@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tracks of what is no matter of the scheduler, and what is on them.
+#pragma once
+
+#include "emulator/input/source.h"
+#include "emulator/perfetto/packet_file.h"
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace ovnitrace::perfetto {
+
+inline constexpr uint32_t kMarkTypes = 100; ///< of ovni: 0 to 99
+
+/// What a track is of; in its number the kind is above 32 bits of index.
+enum class TrackKind : uint64_t {
+  trace = 1,      ///< index 0
+  process,        ///< pid
+  thread,         ///< thread
+  process_region, ///< pid
+  thread_region,  ///< thread
+  mutex,          ///< thread
+  unknown,        ///< thread: when its state is not known
+  mark,           ///< thread * kMarkTypes + type
+  interrupts,     ///< 0: those of all CPUs
+  interrupt,      ///< CPU
+  blackouts,      ///< 0: those of all CPUs
+  blackout,       ///< CPU
+  user_events,    ///< 0: of which the thread is not known
+};
+
+struct Track {
+  TrackKind kind;
+  uint32_t index = 0;
+  uint64_t uuid() const { return uint64_t(kind) << 32 | index; }
+};
+
+/// A fact beside an event: a number, or a text where it is not empty.
+struct Note {
+  const char *name;
+  uint64_t number = 0;
+  std::string_view text = {};
+};
+using Notes = std::initializer_list<Note>;
+
+/// A track is described when its first event is written. Times are ns. Names must be UTF-8.
+class EventTracks {
+public:
+  /// Borrows both.
+  EventTracks(const Catalog &catalog, PacketFile &file) : catalog_(catalog), file_(file) {}
+
+  void begin(Track track, uint64_t time, std::string_view name, Notes notes = {});
+  /// Ends the innermost of the track that has begun.
+  void end(Track track, uint64_t time);
+  void instant(Track track, uint64_t time, std::string_view name, Notes notes = {});
+  /// What begin() and end() write, at once.
+  void slice(Track track, uint64_t start, uint64_t end, std::string_view name, Notes notes = {});
+  uint64_t count() const { return count_; } ///< of slices and instants
+
+private:
+  void put(Track track, uint64_t time, int32_t type, std::string_view name, Notes notes);
+  void describe(Track track);
+  Track parent(Track track) const;
+  std::string name(Track track) const;
+
+  const Catalog &catalog_;
+  PacketFile &file_;
+  std::unordered_set<uint64_t> described_;
+  uint64_t count_ = 0;
+};
+
+} // namespace ovnitrace::perfetto

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the other families record, as tracks: user events, sections, regions, marks, mutexes and
+// interrupts.
+#pragma once
+
+#include "emulator/core/system.h"
+#include "emulator/perfetto/event_tracks.h"
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace ovnitrace::perfetto {
+
+/// What started before the range or while events were lost is shown only from what is seen of it
+/// on: an end without its start is nothing. What was under way when events were lost ends there.
+class FamilyTracks {
+public:
+  /// Borrows all. `kept`: as kept_threads() has it.
+  FamilyTracks(const Catalog &catalog, const std::vector<uint8_t> &kept, EventTracks &tracks)
+      : catalog_(catalog), kept_(kept), tracks_(tracks), waits_(catalog.threads.size()),
+        sections_(catalog.threads.size()), served_(catalog.cpus.size()) {}
+
+  /// An event in the range, before what it changes.
+  void event(const Event &event, const System &system);
+
+private:
+  void user_event(const Event &event, const System &system);
+  void section(const Event &event, uint32_t thread);
+  void region(const Event &event);
+  void mark(const Event &event);
+  void mutex(const Event &event);
+  void end_wait(uint32_t thread, uint64_t time);
+  void end_waits(uint64_t time);
+  void interrupt(const Event &event);
+  void end_interrupts(uint32_t cpu, size_t from, uint64_t time);
+  const std::string &interrupt_label(uint16_t par1);
+
+  const Catalog &catalog_;
+  const std::vector<uint8_t> &kept_;
+  EventTracks &tracks_;
+  std::vector<uint8_t> waits_;                   ///< by thread: for a mutex
+  std::vector<std::vector<uint32_t>> sections_;  ///< by thread, the innermost last
+  std::vector<std::vector<uint16_t>> served_;    ///< by CPU: interrupts, the innermost last
+  std::unordered_set<uint64_t> regions_;         ///< numbers of the tracks of those that are open
+  std::unordered_map<uint64_t, uint32_t> marks_; ///< how many are open, by the number of the track
+  std::unordered_map<uint16_t, std::string> interrupt_labels_;
+};
+
+} // namespace ovnitrace::perfetto

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The file: packets, one after the other, in any order of time.
+#pragma once
+
+#include "emulator/perfetto/fields.h"
+#include "emulator/prv/atomic_file.h"
+
+#include <protozero/pbf_builder.hpp>
+
+#include <string>
+
+namespace ovnitrace::perfetto {
+
+using PacketBuilder = protozero::pbf_builder<Packet>;
+
+/// Written whole, or not at all: it has its name only after close(). All functions throw Error.
+class PacketFile {
+public:
+  /// Replaces what is at `place`, as AtomicFile does.
+  explicit PacketFile(const OutputPlace &place) : file_(place) {}
+
+  /// Appends a packet, of which `fill` writes the fields.
+  template <class Fill> void packet(Fill fill) {
+    {
+      protozero::pbf_writer file(buffer_);
+      PacketBuilder packet(file, kTracePacket);
+      packet.add_uint32(Packet::sequence, kSequence);
+      fill(packet);
+    }
+    if (buffer_.size() >= kBufferSize)
+      flush();
+  }
+  /// The same, at a time in ns.
+  template <class Fill> void packet_at(uint64_t time, Fill fill) {
+    packet([&](PacketBuilder &packet) {
+      packet.add_uint64(Packet::timestamp, time);
+      fill(packet);
+    });
+  }
+
+  void close();
+  uint64_t bytes() const { return written_ + buffer_.size(); } ///< so far
+
+private:
+  static constexpr size_t kBufferSize = 256 * 1024;
+  static constexpr uint32_t kSequence = 1; ///< who wrote a packet: there is one writer
+
+  void flush();
+
+  AtomicFile file_;
+  std::string buffer_;
+  uint64_t written_ = 0;
+};
+
+} // namespace ovnitrace::perfetto

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/perfetto/process_tree.h"
+
+#include "emulator/base/printable.h"
+#include "emulator/perfetto/ftrace_event.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace ovnitrace::perfetto {
+
+namespace {
+
+using TreeBuilder = protozero::pbf_builder<Tree>;
+
+constexpr uint64_t kCloneThread = 0x10000; ///< CLONE_THREAD of <linux/sched.h>
+constexpr size_t kMostInPacket = 1000;     ///< bounds the memory
+
+void add_process(TreeBuilder &tree, uint32_t pid, const std::string &name) {
+  protozero::pbf_builder<Process> process(tree, Tree::processes);
+  process.add_int32(Process::pid, int32_t(pid));
+  process.add_string(Process::cmdline, name);
+}
+
+void add_thread(TreeBuilder &tree, uint32_t tid, uint32_t pid, const std::string &name) {
+  protozero::pbf_builder<TreeThread> thread(tree, Tree::threads);
+  thread.add_int32(TreeThread::tid, int32_t(tid));
+  if (!name.empty())
+    thread.add_string(TreeThread::name, name);
+  thread.add_int32(TreeThread::tgid, int32_t(pid));
+}
+
+} // namespace
+
+ProcessTree::ProcessTree(const Catalog &catalog, TimeRange range, const std::vector<uint8_t> &kept,
+                         const TaskNames &names, SchedTracks &sched, PacketFile &file)
+    : catalog_(catalog), range_(range), kept_(kept), names_(names), sched_(sched), file_(file),
+      known_(catalog.threads.size()) {}
+
+bool ProcessTree::is_there(uint32_t thread) const {
+  return kept_[thread] && catalog_.threads[thread].birth < range_.from;
+}
+
+/// Threads of a process follow one another, the main thread first.
+void ProcessTree::start() {
+  const std::vector<ThreadInfo> &threads = catalog_.threads;
+  for (uint32_t first = 0; first < threads.size();) {
+    uint32_t end = first + 1;
+    while (end < threads.size() && threads[end].pid == threads[first].pid)
+      end++;
+    write_process(first, end);
+    first = end;
+  }
+  write_untraced();
+}
+
+void ProcessTree::write_process(uint32_t first, uint32_t end) {
+  bool named = false;
+  for (uint32_t thread = first; thread < end;) {
+    std::vector<uint32_t> some;
+    for (; thread < end && some.size() < kMostInPacket; thread++)
+      if (is_there(thread))
+        some.push_back(thread);
+    if (some.empty())
+      return;
+    file_.packet_at(range_.from, [&](PacketBuilder &packet) {
+      TreeBuilder tree(packet, Packet::process_tree);
+      const uint32_t pid = catalog_.threads[first].pid;
+      const std::string name = named ? std::string() : name_of_process(pid, first);
+      if (!name.empty())
+        add_process(tree, pid, name);
+      named = true;
+      for (uint32_t t : some) {
+        add_thread(tree, catalog_.threads[t].tid, pid, names_.name(t));
+        known_[t] = 1;
+      }
+    });
+  }
+}
+
+/// Empty: not known. That of its main thread, traced or not.
+std::string ProcessTree::name_of_process(uint32_t pid, uint32_t first) const {
+  if (catalog_.threads[first].tid == pid)
+    return names_.name(first);
+  const PeerName *peer = find_peer(catalog_.nodes.front().peers, pid, range_.to);
+  return peer ? printable_line(peer->name) : std::string();
+}
+
+/// Each with its last name. A tid that a traced thread has is that one's.
+void ProcessTree::write_untraced() {
+  std::unordered_set<uint32_t> traced;
+  for (const ThreadInfo &thread : catalog_.threads)
+    traced.insert(thread.tid);
+  if (catalog_.nodes.empty())
+    return;
+  const std::vector<PeerName> &peers = catalog_.nodes.front().peers;
+  for (size_t n = 0; n < peers.size(); n++) {
+    const bool last = n + 1 == peers.size() || peers[n + 1].tid != peers[n].tid;
+    if (last && peers[n].tid != 0 && !traced.contains(peers[n].tid))
+      file_.packet_at(range_.from, [&](PacketBuilder &packet) {
+        TreeBuilder tree(packet, Packet::process_tree);
+        add_thread(tree, peers[n].tid, peers[n].pid, printable_line(peers[n].name));
+      });
+  }
+}
+
+void ProcessTree::write_late(uint32_t thread) {
+  known_[thread] = 1;
+  const ThreadInfo &info = catalog_.threads[thread];
+  file_.packet_at(std::max(range_.from, info.birth), [&](PacketBuilder &packet) {
+    TreeBuilder tree(packet, Packet::process_tree);
+    if (info.tid == info.pid && !names_.name(thread).empty())
+      add_process(tree, info.pid, names_.name(thread));
+    add_thread(tree, info.tid, info.pid, names_.name(thread));
+  });
+}
+
+void ProcessTree::event(const Event &event) {
+  if (event.thread == kNone || event.time < range_.from)
+    return;
+  if (event.kind == FTrace_EVT_task_create)
+    create(event);
+  else if (event.kind == FTrace_EXT_exec) {
+    const Task task = names_.task(event.thread);
+    sched_.add_event(
+        event.cpu,
+        ftrace_event<TaskRename>(event.time, task.tid, FtraceEvent::task_rename, [&](auto &rename) {
+          rename.add_int32(TaskRename::pid, int32_t(task.tid));
+          rename.add_string(TaskRename::newcomm, names_.name(event.thread));
+        }));
+  }
+}
+
+/// Of whom it is not known who created it, that is not made up.
+void ProcessTree::create(const Event &event) {
+  const ThreadInfo &info = catalog_.threads[event.thread];
+  if (known_[event.thread] || info.parent == 0)
+    return;
+  known_[event.thread] = 1;
+  sched_.add_event(event.cpu,
+                   ftrace_event<TaskNewtask>(
+                       event.time, info.parent, FtraceEvent::task_newtask, [&](auto &task) {
+                         task.add_int32(TaskNewtask::pid, int32_t(info.tid));
+                         task.add_string(TaskNewtask::comm, names_.name(event.thread));
+                         task.add_uint64(TaskNewtask::clone_flags,
+                                         info.tid == info.pid ? 0 : kCloneThread);
+                       }));
+}
+
+} // namespace ovnitrace::perfetto

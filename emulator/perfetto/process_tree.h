@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which threads there are: of which process, called what, created by whom.
+#pragma once
+
+#include "emulator/core/cut.h"
+#include "emulator/perfetto/packet_file.h"
+#include "emulator/perfetto/sched_tracks.h"
+#include "emulator/perfetto/task_names.h"
+
+#include <string>
+#include <vector>
+
+namespace ovnitrace::perfetto {
+
+/// A thread is written once: by its creation where an event says it, else as one that is there.
+class ProcessTree {
+public:
+  /// Borrows all but the range.
+  ProcessTree(const Catalog &catalog, TimeRange range, const std::vector<uint8_t> &kept,
+              const TaskNames &names, SchedTracks &sched, PacketFile &file);
+
+  /// The threads that are there at the start, and those that are not traced and have a name.
+  void start();
+  /// An event in the range.
+  void event(const Event &event);
+  /// Before a thread is shown.
+  void introduce(uint32_t thread) {
+    if (!known_[thread])
+      write_late(thread);
+  }
+
+private:
+  bool is_there(uint32_t thread) const;
+  std::string name_of_process(uint32_t pid, uint32_t first) const;
+  void write_process(uint32_t first, uint32_t end);
+  void write_untraced();
+  void write_late(uint32_t thread);
+  void create(const Event &event);
+
+  const Catalog &catalog_;
+  TimeRange range_;
+  const std::vector<uint8_t> &kept_;
+  const TaskNames &names_;
+  SchedTracks &sched_;
+  PacketFile &file_;
+  std::vector<uint8_t> known_; ///< by thread
+};
+
+} // namespace ovnitrace::perfetto

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The switches and wakeups of one CPU, packed as columns of small numbers until there are enough of
+// them for a packet.
+#pragma once
+
+#include "emulator/perfetto/packet_file.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace ovnitrace::perfetto {
+
+/// A thread as the scheduler's events name it.
+struct Task {
+  uint32_t tid = 0;
+  int32_t priority = 0;
+  uint32_t key = 0; ///< a number that only this name has
+  std::string_view name;
+};
+
+class SchedBundle {
+public:
+  explicit SchedBundle(uint32_t cpu) : cpu_(cpu) { clear(); }
+
+  /// `next` gets the CPU. `prev_state` is that of the thread that had it, as the kernel writes it
+  /// since Linux 4.14. Times of switches rise.
+  void add_switch(uint64_t time, uint32_t prev_state, const Task &next);
+  /// `task` is woken by the thread that runs on this CPU or, as `flags` say, by an interrupt of it.
+  /// Times of wakings rise.
+  void add_waking(uint64_t time, const Task &task, uint32_t target_cpu, uint32_t flags);
+  /// Any event of ftrace, encoded.
+  void add_event(std::string_view fields);
+  /// Events are missing before those that follow.
+  void set_lost() { lost_ = true; }
+
+  bool full() const { return entries_ >= kMostEntries; }
+  /// Appends what there is, and starts again.
+  void write(PacketFile &file);
+
+private:
+  static constexpr uint32_t kMostEntries = 2048; ///< bounds the memory of a CPU
+
+  /// A column and the time of its last entry.
+  struct Times {
+    std::string bytes;
+    uint64_t last;
+    void add(uint64_t time);
+  };
+  struct Seen {
+    uint32_t key, index;
+  };
+
+  std::string compact() const;
+  void clear();
+  uint32_t name_index(const Task &task);
+
+  uint32_t cpu_;
+  uint32_t entries_;
+  bool lost_ = false;
+  Times switch_time_, waking_time_;
+  std::string prev_state_, next_pid_, next_prio_, next_comm_;
+  std::string waking_pid_, waking_cpu_, waking_prio_, waking_comm_, waking_flags_;
+  std::string names_, events_; ///< encoded fields
+  uint32_t names_count_;
+  /// Where the name of a key is, by its low bits. One that was pushed out is written once more:
+  /// that costs bytes, and no memory that depends on the threads.
+  std::array<Seen, 64> seen_;
+};
+
+} // namespace ovnitrace::perfetto

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The threads as the scheduler's events name them.
+#pragma once
+
+#include "emulator/input/source.h"
+#include "emulator/perfetto/sched_bundle.h"
+
+#include <string>
+#include <vector>
+
+namespace ovnitrace::perfetto {
+
+/// Names are valid UTF-8, as the format wants it: see printable_line().
+class TaskNames {
+public:
+  explicit TaskNames(const Catalog &catalog);
+
+  /// The name stays where it is.
+  Task task(uint32_t thread) const {
+    return {threads_[thread].tid, priorities_[thread], thread, names_[thread]};
+  }
+  static Task idle() { return {0, kIdlePriority, kIdleKey, "swapper"}; }
+  const std::string &name(uint32_t thread) const { return names_[thread]; }
+  void set_priority(uint32_t thread, int32_t priority) { priorities_[thread] = priority; }
+
+private:
+  static constexpr int32_t kIdlePriority = 120, kNotKnownPriority = -2; ///< as the kernel has none
+  static constexpr uint32_t kIdleKey = kNone - 1;
+
+  const std::vector<ThreadInfo> &threads_;
+  std::vector<std::string> names_;  ///< by thread
+  std::vector<int32_t> priorities_; ///< by thread: the last that is known
+};
+
+} // namespace ovnitrace::perfetto

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/perfetto/write_perfetto.h"
+
+#include "emulator/base/error.h"
+#include "emulator/base/printable.h"
+#include "emulator/perfetto/family_tracks.h"
+#include "emulator/perfetto/process_tree.h"
+#include "emulator/slices/slicer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace ovnitrace::perfetto {
+
+namespace {
+
+constexpr uint32_t kMostCpus = 1024; ///< Perfetto refuses a trace with a higher number
+
+enum ClockId : uint32_t { kRealtime = 1, kMonotonic = 3, kBoottime = 6 };
+
+/// Events of ftrace are on BOOTTIME and have no field to say otherwise. Ours are on MONOTONIC; they
+/// differ by the time for which the machine slept, which no trace says: both get the same number.
+void write_clocks(PacketFile &file, uint64_t time, int64_t to_wall_ns) {
+  const auto add = [](protozero::pbf_builder<ClockSnapshot> &snapshot, uint32_t id, uint64_t ns) {
+    protozero::pbf_builder<Clock> clock(snapshot, ClockSnapshot::clocks);
+    clock.add_uint32(Clock::id, id);
+    clock.add_uint64(Clock::timestamp, ns);
+  };
+  file.packet([&](PacketBuilder &packet) {
+    packet.add_uint32(Packet::sequence_flags, 1); // the first packet: it refers to none before it
+    protozero::pbf_builder<ClockSnapshot> snapshot(packet, Packet::clock_snapshot);
+    add(snapshot, kBoottime, time);
+    add(snapshot, kMonotonic, time);
+    if (to_wall_ns)
+      add(snapshot, kRealtime, time + uint64_t(to_wall_ns));
+    snapshot.add_enum(ClockSnapshot::primary_trace_clock, kBoottime);
+  });
+}
+
+/// The states of threads are numbered as Linux does since 4.14, and Perfetto looks which it is.
+std::string release_of(const TraceInfo &info) {
+  unsigned major = 0, minor = 0;
+  const bool known = std::sscanf(info.kernel.c_str(), "%u.%u", &major, &minor) == 2;
+  return known && std::pair(major, minor) >= std::pair(4u, 14u) ? printable_line(info.kernel)
+                                                                : std::string("4.14");
+}
+
+void write_system(PacketFile &file, const TraceInfo &info) {
+  file.packet([&](PacketBuilder &packet) {
+    protozero::pbf_builder<SystemInfo> system(packet, Packet::system_info);
+    {
+      protozero::pbf_builder<Utsname> utsname(system, SystemInfo::utsname);
+      utsname.add_string(Utsname::sysname, "Linux");
+      utsname.add_string(Utsname::release, release_of(info));
+      if (!info.machine.empty())
+        utsname.add_string(Utsname::machine, printable_line(info.machine));
+    }
+    if (info.cpus)
+      system.add_uint32(SystemInfo::cpus, info.cpus);
+  });
+}
+
+/// A slice of the whole length: Perfetto's timeline is as long as what is on it.
+void write_range(EventTracks &tracks, TimeRange range, const TraceInfo &info) {
+  std::string command;
+  for (const std::string &word : info.command)
+    command += (command.empty() ? "" : " ") + printable_line(word);
+  const std::string host = printable_line(info.host), tracer = printable_line(info.tracer);
+  tracks.slice({TrackKind::trace}, range.from, range.to, command.empty() ? "trace" : command,
+               {{"host", 0, host.empty() ? "not known" : host},
+                {"ovnitrace", 0, tracer.empty() ? "not known" : tracer}});
+}
+
+/// Distributes the stream.
+class Distributor final : public SliceSink {
+public:
+  Distributor(TimeRange range, ProcessTree &tree, SchedTracks &sched, EventTracks &tracks,
+              FamilyTracks &families, size_t threads)
+      : range_(range), tree_(tree), sched_(sched), tracks_(tracks), families_(families),
+        shown_(threads) {}
+
+  void on_event(const Event &event, const System &system) override {
+    tree_.event(event);
+    sched_.event(event, system);
+    if (event.time >= range_.from)
+      families_.event(event, system);
+  }
+  void on_slice(const Slice &slice) override {
+    tree_.introduce(slice.thread);
+    if (slice.state == ThreadState::Running)
+      sched_.run(slice);
+    else if (slice.state == ThreadState::Unknown && shown_[slice.thread] && slice.length())
+      tracks_.slice({TrackKind::unknown, slice.thread}, slice.start, slice.end, "state not known");
+    shown_[slice.thread] |= slice.state != ThreadState::Unknown;
+  }
+  void on_cpu(const CpuSpan &span) override {
+    if (span.what != CpuSpan::What::dark)
+      return;
+    sched_.lose(span.cpu);
+    tracks_.slice({TrackKind::blackout, span.cpu}, span.start, span.end,
+                  span.counted ? "events are missing"
+                               : "events are missing, nobody knows how many");
+  }
+
+private:
+  TimeRange range_;
+  ProcessTree &tree_;
+  SchedTracks &sched_;
+  EventTracks &tracks_;
+  FamilyTracks &families_;
+  std::vector<uint8_t> shown_; ///< by thread: was in a state that is known
+};
+
+void check_fits(const Catalog &catalog) {
+  if (catalog.nodes.size() > 1)
+    throw Error(
+        fmt::format("the trace is of {} hosts, and Perfetto numbers threads and CPUs of one: "
+                    "export each host by itself",
+                    catalog.nodes.size()),
+        kExitUsage);
+  for (const CpuInfo &cpu : catalog.cpus)
+    if (cpu.index >= kMostCpus)
+      throw Error(fmt::format("the trace has a CPU {}: Perfetto opens none with a number above {}",
+                              cpu.index, kMostCpus - 1));
+}
+
+} // namespace
+
+WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut &cut,
+                           const OutputPlace &place) {
+  const Catalog &catalog = source.catalog();
+  check_fits(catalog);
+  check_cut(cut, catalog);
+  const TimeRange range = range_of(cut, catalog);
+  const std::vector<uint8_t> kept = kept_threads(cut, catalog);
+
+  PacketFile file(place);
+  write_clocks(file, range.from, info.to_wall_ns);
+  write_system(file, info);
+  TaskNames names(catalog);
+  SchedTracks sched(catalog, range, kept, names, file);
+  ProcessTree tree(catalog, range, kept, names, sched, file);
+  EventTracks tracks(catalog, file);
+  FamilyTracks families(catalog, kept, tracks);
+  tree.start();
+  write_range(tracks, range, info);
+  Distributor distributor(range, tree, sched, tracks, families, catalog.threads.size());
+  replay_slices(source, cut, distributor);
+  sched.finish();
+  file.close();
+  return {sched.counts(), tracks.count() - 1,
+          uint64_t(std::count(kept.begin(), kept.end(), uint8_t(1))), file.bytes()};
+}
+
+} // namespace ovnitrace::perfetto
