@@ -22,6 +22,7 @@ build   libsqlite3-dev     `export --to sqlite`
 build   libgnutls28-dev    TLS for senders and collectors that share a key
 build   libfmt-dev         text
 build   libcli11-dev       the command line
+build   libprotozero-dev   Perfetto's format
 build   nlohmann-json3-dev trace.json
 test    libgtest-dev       the tests
 test    libclang-rt-dev    clang's sanitizers and libFuzzer

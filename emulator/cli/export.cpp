@@ -83,12 +83,16 @@ void add_export(CLI::App &app) {
       ->type_name("PATH");
   add_cut_options(*command, arguments->write.cut, "--until");
   command->footer("\nFormats:\n" + list_of_formats() + R"(
-docs/ovni.md says what an ovni trace cannot say. It takes several traces, each of which becomes a
-loom, and no cut. docs/sql.md has the tables of sqlite and csv, and questions to ask them.
+docs/perfetto.md and docs/ovni.md say what each of them shows; docs/sql.md has the tables of sqlite
+and csv, and questions to ask them. --to ovni takes several traces, each of which becomes a loom, and
+no cut. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the trace. --pid, --tid and --comm
+take lists, as --pid 12,34.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is exported.
 
 Examples:
+  ovnitrace export --to perfetto app-20250101-120000
+  ovnitrace export --to perfetto app-20250101-120000 -o part.pftrace --from 1.5s --until 2s
   ovnitrace export --to ovni app-20250101-120000
   ovniemu app-20250101-120000.ovni
   ovnitrace export --to sqlite app-20250101-120000

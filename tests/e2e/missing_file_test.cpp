@@ -50,6 +50,7 @@ TEST_F(MissingFile, IsNamedByEachCommandAndAFailure) {
                                              {"info"},
                                              {"dump"},
                                              {"export", "--to", "ovni"},
+                                             {"export", "--to", "perfetto"},
                                              {"compress"},
                                              {"compress", "-d"}}) {
     std::vector<std::string> argv = {ovnitrace()};
