@@ -8,7 +8,7 @@
 #include "emulator/summary/report.h"
 
 #include <fmt/format.h>
-#include <ovnitrace/ftrace_family.h>
+#include <ovnitrace/ftrace_codes.h>
 
 namespace ovnitrace::perfetto {
 

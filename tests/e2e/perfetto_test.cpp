@@ -86,8 +86,8 @@ TEST_F(Perfetto, HasWhoWokeWhomAndWhoCreatedWhom) {
     ASSERT_EQ(waking.tid, int32_t(woken[n].tid));
     const bool by_thread = woken[n].detail("context") == "task";
     ASSERT_EQ(waking.flags.value_or(0) == 0, by_thread) << woken[n].time;
-    if (by_thread)
-      ASSERT_EQ(waking.waker, int32_t(tid_of(woken[n].detail("waker")))) << woken[n].time;
+    ASSERT_TRUE(!by_thread || waking.waker == int32_t(tid_of(woken[n].detail("waker"))))
+        << woken[n].time << " by " << waking.waker;
     by_threads += by_thread;
   }
   EXPECT_GE(by_threads, 1000u) << "of 2000 round trips";

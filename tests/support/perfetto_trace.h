@@ -189,6 +189,8 @@ private:
       finish_cpu(cpu, list);
     std::stable_sort(wakings.begin(), wakings.end(),
                      [](const Waking &a, const Waking &b) { return a.time < b.time; });
+    std::stable_sort(created.begin(), created.end(),
+                     [](const Created &a, const Created &b) { return a.time < b.time; });
     std::stable_sort(events_.begin(), events_.end(),
                      [](const auto &a, const auto &b) { return a.first < b.first; });
     std::map<uint64_t, std::vector<Slice>> open;
