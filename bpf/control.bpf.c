@@ -13,7 +13,6 @@
 #include "life_ring.bpf.h"
 #include "region.bpf.h"
 
-#define SIGTRAP 5
 #define SIGSTOP 19
 
 char LICENSE[] SEC("license") = "GPL";

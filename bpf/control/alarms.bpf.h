@@ -6,8 +6,6 @@
 const volatile __u8 exit_alarms[CONTROL_EXITS] = {}; /* indices of those of type exit_func */
 const volatile __u32 exit_count = 0;
 const volatile __u64 exit_mask = 0; /* a bit each of them */
-const volatile bool steps = false;  /* the loader traces the program to count instructions */
-
 const volatile __u64 count_mask = 0; /* a bit each of those of type icount */
 
 static __always_inline __u64 stack_pointer(struct pt_regs *ctx)
@@ -19,8 +17,8 @@ static __always_inline __u64 stack_pointer(struct pt_regs *ctx)
 #endif
 }
 
-/* What a program does when the state machine has run. A thread that must count instructions now is
- * stopped before its next, by a signal that only its tracer sees. */
+/* What a program does when the state machine has run. A thread whose instructions are to be counted
+ * stops before its next. */
 static __always_inline int after_hit(struct hit *h, bool sleepable)
 {
 	if (h->visitor.visit && !visit_threads(&h->visitor, sleepable))
@@ -28,7 +26,7 @@ static __always_inline int after_hit(struct hit *h, bool sleepable)
 	if (h->stepping & 2)
 		send_message(CONTROL_COUNT, h->visitor.pid, 0, 0);
 	if (h->stepping && steps)
-		bpf_send_signal_thread(SIGTRAP);
+		stop_for_tracer();
 	return 0;
 }
 
@@ -134,12 +132,10 @@ int on_pcontrol(struct pt_regs *ctx)
 SEC("uprobe")
 int on_library(struct pt_regs *ctx)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	struct hit h = {};
 
-	if (!holds || !bpf_map_lookup_elem(&control_processes, &pid))
-		return 0;
-	bpf_send_signal(SIGSTOP); /* first: the loader's SIGCONT must not overtake it */
-	send_message(CONTROL_LIBRARY, pid, (__u32)bpf_get_current_pid_tgid(), 0);
+	if (holds && find_current(&h))
+		hold(&h, CONTROL_LIBRARY);
 	return 0;
 }
 
@@ -169,17 +165,27 @@ int hit_alarm(struct control_hit *request)
 	struct hit h = {};
 
 	request->fired = 0;
-	if (!find_thread(&h, request->pid, request->tid)) {
-		request->result = CONTROL_NO_THREAD;
-		return 0;
+	request->result = CONTROL_NO_THREAD;
+	if (!request->pid) {
+		__u32 tid = request->tid;
+		struct control_thread *thread = bpf_map_lookup_elem(&control_threads, &tid);
+
+		if (thread)
+			request->pid = thread->pid;
 	}
+	if (!find_thread(&h, request->pid, request->tid))
+		return 0;
 	h.mask = request->alarms;
 	take_hit(&h);
 	request->fired = h.fired;
-	if (h.visitor.visit)
+	if (h.visitor.visit && !visit_threads(&h.visitor, true))
 		ask_for_visit(&h.visitor);
 	if (h.stepping & 2)
 		send_message(CONTROL_COUNT, request->pid, 0, 0);
 	request->result = armed_now(&h) & count_mask ? CONTROL_STEPPING : 0;
+	if (!request->alarms && h.thread->held) {
+		h.thread->held = 0;
+		request->result |= CONTROL_HELD;
+	}
 	return 0;
 }

@@ -230,8 +230,6 @@ static __noinline int hit_chain(struct hit *h, __u32 c, __u32 hits)
 		if (position >= chains[c].alarms || a >= CONTROL_ALARMS || !(h->mask >> a & 1))
 			return 0;
 		alarm = &alarms[a];
-		if (alarm->flags & CONTROL_ONE_TID && alarm->tid != h->thread->number)
-			return 0;
 		if (!is_marker(h, alarm))
 			return 0;
 		if (alarm->type == CONTROL_TIMEOUT &&
@@ -286,8 +284,11 @@ static __noinline __u64 armed_now(struct hit *h)
 
 		adopt(h, place, c);
 		a = chains[c].first + place->position;
-		if (place->position < chains[c].alarms && a < CONTROL_ALARMS)
-			h->thread->hits |= 1ull << a;
+		if (place->position >= chains[c].alarms || a >= CONTROL_ALARMS)
+			continue;
+		if (alarms[a].flags & CONTROL_ONE_TID && alarms[a].tid != h->thread->number)
+			continue;
+		h->thread->hits |= 1ull << a;
 	}
 	return h->thread->hits;
 }

@@ -22,6 +22,7 @@ struct {
 const volatile bool starts_open = false; /* no chain has a start: the region is open at once */
 const volatile bool holds = false; /* processes stop when they have loaded code, until the loader
 				    * has put its probes into it */
+__u32 steps = 0; /* the loader traces all threads (user/control/single_step.h) */
 
 __u64 control_full = 0; /* threads and processes that found no room */
 
@@ -124,6 +125,25 @@ int BPF_PROG(on_control_exit, struct task_struct *p)
 	return 0;
 }
 
+/* The current thread stops before its next instruction, by a signal that only its tracer sees: no
+ * thread can block SIGSTOP, and this one is of the kernel's. */
+static __always_inline void stop_for_tracer(void)
+{
+	bpf_send_signal_thread(SIGSTOP);
+}
+
+/* The current process has loaded code. */
+static __always_inline void hold(struct hit *h, __u32 kind)
+{
+	if (steps) {
+		h->thread->held = 1;
+		stop_for_tracer();
+	} else {
+		bpf_send_signal(SIGSTOP); /* first: the loader's SIGCONT must not overtake it */
+		send_message(kind, h->visitor.pid, h->visitor.tid, 0);
+	}
+}
+
 /* Another program: chains begin anew, in a region that is closed. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_control_exec, struct task_struct *p, int old_tid, struct linux_binprm *bprm)
@@ -139,10 +159,8 @@ int BPF_PROG(on_control_exec, struct task_struct *p, int old_tid, struct linux_b
 	begin_thread(&h, pid, pid);
 	if (h.visitor.visit && !visit_threads(&h.visitor, false))
 		ask_for_visit(&h.visitor);
-	if (holds) {
-		bpf_send_signal(SIGSTOP); /* first: the loader's SIGCONT must not overtake it */
-		send_message(CONTROL_IMAGE, pid, pid, 0);
-	}
+	if (holds && h.thread)
+		hold(&h, CONTROL_IMAGE);
 	return 0;
 }
 

@@ -89,6 +89,8 @@ struct control_thread {
 	struct control_place places[CONTROL_CHAINS];
 	__u64 hits;			/* of a program: what the verifier need not follow */
 	__u64 outermost[CONTROL_EXITS]; /* stack pointer at the outermost call; 0: not in it */
+	__u32 held;			/* 1: it waits until probes are set (CONTROL_HELD) */
+	__u32 pad;
 };
 
 /* What is the same for all threads of a process. A broadcast is one word, so that threads of all
@@ -125,8 +127,9 @@ struct control_message {
 
 /* The argument of the program hit_alarm, which the loader runs for a thread. */
 struct control_hit {
-	__u32 pid, tid;
-	__u64 alarms; /* a bit each */
+	__u32 pid;    /* 0: that of the thread, which is the result */
+	__u32 tid;
+	__u64 alarms; /* a bit each; 0 only looks at the thread, and takes CONTROL_HELD from it */
 	__u64 fired;  /* result: those that fired */
 	__u32 result; /* CONTROL_STEPPING, … */
 	__u32 pad;
@@ -134,6 +137,7 @@ struct control_hit {
 
 #define CONTROL_STEPPING  1u /* an icount is armed for the thread now */
 #define CONTROL_NO_THREAD 2u /* there is none */
+#define CONTROL_HELD	  4u /* it has loaded code, and must not go on before probes are set */
 
 /* Parameter 2 of FTrace_EXT_region: which alarm of which chain did what. */
 #define FTRACE_REGION_CHAIN_SHIFT 0	     /* 8 bits: 1 + index of the chain, 0: none */

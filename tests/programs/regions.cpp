@@ -91,6 +91,25 @@ struct Solver {
 
 namespace {
 
+/// Between the markers 100 and 101: 2 + 2 * `rounds` instructions, a system call, 7 rounds of a
+/// repeated instruction.
+void counted(unsigned rounds) {
+#if defined(__x86_64__)
+  static char bytes[7];
+  unsigned long count = 7, call = SYS_getpid;
+  char *at = bytes;
+  asm volatile("mov $0x100, %%ebx\n .byte 0x64, 0x67, 0x90\n"
+               "1: dec %[rounds]\n jnz 1b\n"
+               "syscall\n"
+               "mov $7, %%ecx\n"
+               "rep stosb\n"
+               "mov $0x101, %%ebx\n .byte 0x64, 0x67, 0x90\n"
+               : [rounds] "+r"(rounds), "+a"(call), "+D"(at), "+c"(count)
+               :
+               : "rbx", "r11", "memory");
+#endif
+}
+
 void markers(const std::string &what) {
 #if defined(__x86_64__)
   if (what == "ssc") {
@@ -151,6 +170,8 @@ void do_one(const std::string &what) {
     demo::Solver().step(1);
   else if (word == "solver_double")
     demo::Solver().step(1.0);
+  else if (word == "count")
+    counted(unsigned(atoi(value.c_str())));
   else if (word == "pcontrol")
     MPI_Pcontrol(1, value.c_str()), log("pcontrol");
   else if (word == "wait")

@@ -48,16 +48,6 @@ void raise_kept_capabilities() {
   syscall(SYS_capset, &header, data);
 }
 
-/// The threads or processes that are keys of a map.
-std::vector<uint32_t> keys_of(int map) {
-  std::vector<uint32_t> keys;
-  uint32_t key = 0, next = 0;
-  for (bool first = true; bpf_map_get_next_key(map, first ? nullptr : &key, &next) == 0;
-       first = false)
-    keys.push_back(key = next);
-  return keys;
-}
-
 } // namespace
 
 Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread)
@@ -91,9 +81,20 @@ void Controller::attach(const std::string &program, const Identity &identity,
     throw ovnitrace::Error("--control: an alarm can never hit", kExitUsage);
   }
   arming_.report_missing("it is armed when something that has it is loaded");
+  if (plan_.has(Source::stepping))
+    single_step_.emplace(plan_, programs_);
 }
 
-void Controller::start() {
+void Controller::begin_living() {
+  programs_.begin_living();
+  if (single_step_)
+    single_step_->look(0);
+}
+
+void Controller::start(const std::vector<uint32_t> &pids) {
+  for (uint32_t pid : pids)
+    if (single_step_)
+      single_step_->trace(pid);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -109,6 +110,7 @@ void Controller::detach() {
   eventfd_write(wake_.get(), 1);
   if (thread_.joinable())
     thread_.join();
+  single_step_.reset();
   if (const uint64_t skipped = programs_.skipped_runs())
     print("--control: {} hits of alarms were skipped by the kernel", skipped);
   programs_.detach();
@@ -134,7 +136,10 @@ void Controller::run() {
   prctl(PR_SET_KEEPCAPS, 1);
   while (!ending_) {
     CtlSocket *const socket = socket_;
-    std::vector<pollfd> files = {{wake_.get(), POLLIN, 0}, {programs_.messages_fd(), POLLIN, 0}};
+    std::vector<pollfd> files = {{wake_.get(), POLLIN, 0},
+                                 {programs_.messages_fd(), POLLIN, 0},
+                                 {single_step_ ? single_step_->file() : -1, POLLIN, 0}};
+    const size_t ctl = files.size();
     if (socket)
       for (int fd : socket->files())
         files.push_back({fd, POLLIN, 0});
@@ -145,7 +150,13 @@ void Controller::run() {
     try {
       take_messages();
       fire_timers();
-      for (size_t n = 2; n < files.size(); n++)
+      while (const auto held = files[2].revents && single_step_->file() >= 0
+                                   ? single_step_->next_held()
+                                   : std::nullopt) {
+        look_at(held->pid);
+        single_step_->release(held->tid);
+      }
+      for (size_t n = ctl; n < files.size(); n++)
         if (files[n].revents)
           socket->serve(files[n].fd,
                         [this](const std::string &command) { return answer(command); });
@@ -174,13 +185,12 @@ void Controller::take(const control_message &message) {
     return;
   case CONTROL_LIBRARY:
   case CONTROL_IMAGE:
-    try {
-      if (!ending_)
-        arming_.look_at_process(message.pid);
-    } catch (const std::exception &error) {
-      print("--control: {}", error.what());
-    }
+    look_at(message.pid);
     kill(pid_t(message.pid), SIGCONT);
+    return;
+  case CONTROL_COUNT:
+    if (single_step_)
+      single_step_->look(message.pid);
     return;
   }
 }
@@ -190,42 +200,39 @@ void Controller::fire_timers() {
   while (!timers_.empty() && timers_.top().time <= now) {
     const Timer timer = timers_.top();
     timers_.pop();
-    if (timer.tid)
-      programs_.hit(timer.pid, timer.tid, 1ull << timer.alarm);
-    else
-      hit_all(timer.pid, 1ull << timer.alarm);
+    hit(timer.pid, timer.tid, 1ull << timer.alarm);
   }
 }
 
-/// Threads of a process, or, 0, of all.
-void Controller::hit_all(uint32_t pid, uint64_t alarms) {
-  for (uint32_t tid : keys_of(programs_.threads_map())) {
-    control_thread thread;
-    if (bpf_map_lookup_elem(programs_.threads_map(), &tid, &thread) == 0 &&
-        (!pid || thread.pid == pid))
-      programs_.hit(thread.pid, tid, alarms);
-  }
-}
-
-/// How many threads fired.
-uint32_t Controller::hit_everywhere(uint64_t alarms) {
+/// A thread or, 0, all of the process; process 0: all. How many threads fired.
+uint32_t Controller::hit(uint32_t pid, uint32_t tid, uint64_t alarms) {
+  std::vector<std::pair<uint32_t, uint32_t>> threads = {{tid, pid}};
+  if (!tid)
+    threads = programs_.threads(pid);
   uint32_t fired = 0;
-  for (uint32_t tid : keys_of(programs_.threads_map())) {
-    control_thread thread;
-    if (bpf_map_lookup_elem(programs_.threads_map(), &tid, &thread) == 0)
-      fired += programs_.hit(thread.pid, tid, alarms).fired != 0;
+  for (const auto &[thread, process] : threads) {
+    const control_hit result = programs_.hit(process, thread, alarms);
+    fired += result.fired != 0;
+    if (result.fired && result.result & CONTROL_STEPPING && single_step_)
+      single_step_->look(process, thread);
   }
   return fired;
 }
 
+void Controller::look_at(uint32_t pid) {
+  try {
+    if (!ending_)
+      arming_.look_at_process(pid);
+  } catch (const std::exception &error) {
+    print("--control: {}", error.what());
+  }
+}
+
 std::string Controller::status() const {
   std::string text;
-  for (uint32_t tid : keys_of(programs_.threads_map())) {
-    control_thread thread;
-    if (bpf_map_lookup_elem(programs_.threads_map(), &tid, &thread) != 0)
-      continue;
-    const uint32_t id = region_by_thread_ ? tid : thread.pid;
-    if (!region_by_thread_ && tid != thread.pid)
+  for (const auto &[tid, pid] : programs_.threads()) {
+    const uint32_t id = region_by_thread_ ? tid : pid;
+    if (!region_by_thread_ && tid != pid)
       continue;
     uint64_t since = 0;
     bpf_map_lookup_elem(capture_.regions_map(), &id, &since);
@@ -249,7 +256,7 @@ std::string Controller::answer(const std::string &command) {
     return "error\nunknown command: start, stop or status\n";
   if (!alarms)
     return fmt::format("error\nno chain has an alarm {}:interactive\n", command);
-  const uint32_t fired = hit_everywhere(alarms);
+  const uint32_t fired = hit(0, 0, alarms);
   take_messages(); // what the regions are to record, before the user goes on
   return fired ? "ok\n" : fmt::format("error\nno thread waits for {}:interactive now\n", command);
 }

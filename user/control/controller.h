@@ -9,6 +9,7 @@
 #include "user/control/ctl_socket.h"
 #include "user/control/plan.h"
 #include "user/control/programs.h"
+#include "user/control/single_step.h"
 #include "user/ring/ring_buffer.h"
 
 #include <atomic>
@@ -37,10 +38,11 @@ public:
   /// the processes `pids`, and arms. Throws Error.
   void attach(const std::string &program, const Identity &identity,
               const std::vector<uint32_t> &pids);
-  /// After the program was forked, before it executes anything.
-  void start();
+  /// Before the processes `pids` have chains: after the program was forked, before it executes
+  /// anything, or before begin_living(). Throws Error.
+  void start(const std::vector<uint32_t> &pids);
   /// After Capture::snapshot(): the threads that are alive have chains.
-  void begin_living() { programs_.begin_living(); }
+  void begin_living();
   /// From now on `ovnitrace ctl` is listened to: by the directory, if it is not empty, and by
   /// `pids`.
   void listen(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner);
@@ -60,8 +62,8 @@ private:
   void take_messages();
   void take(const control_message &message);
   void fire_timers();
-  void hit_all(uint32_t pid, uint64_t alarms);
-  uint32_t hit_everywhere(uint64_t alarms);
+  uint32_t hit(uint32_t pid, uint32_t tid, uint64_t alarms);
+  void look_at(uint32_t pid);
   std::string answer(const std::string &command);
   std::string status() const;
   int patience() const;
@@ -71,6 +73,7 @@ private:
   const bool region_by_thread_;
   Programs programs_;
   Arming arming_;
+  std::optional<SingleStep> single_step_; ///< with alarms that need it
   RingBuffer messages_;
   UniqueFd wake_;
   std::atomic<bool> ending_ = false;

@@ -66,7 +66,6 @@ Programs::Programs(const Plan &plan, const SharedMaps &shared, const ProgramOpti
   o->rodata->has_regions = true;
   o->rodata->region_by_thread = options.region_by_thread;
   o->rodata->holds = options.holds;
-  o->rodata->steps = options.steps;
   o->rodata->preempt_count_distance = preempt_count_distance();
   o->rodata->kfuncs = use_kfuncs(o->obj);
   share(o->maps.threads, shared.threads);
@@ -155,6 +154,10 @@ control_hit Programs::hit(uint32_t pid, uint32_t tid, uint64_t alarms) const {
   return request;
 }
 
+void Programs::stop_for_tracer(bool on) {
+  skeleton_->object->bss->steps = on;
+}
+
 void Programs::visit(const control_message &message) {
   skeleton_->object->bss->loader_visits = message;
   visit_tasks(skeleton_->object->progs.visit_living, "record the threads of a region");
@@ -170,6 +173,19 @@ int Programs::processes_map() const {
 
 int Programs::threads_map() const {
   return bpf_map__fd(skeleton_->object->maps.control_threads);
+}
+
+std::vector<std::pair<uint32_t, uint32_t>> Programs::threads(uint32_t pid) const {
+  std::vector<std::pair<uint32_t, uint32_t>> found;
+  uint32_t tid = 0, next = 0;
+  for (bool first = true; bpf_map_get_next_key(threads_map(), first ? nullptr : &tid, &next) == 0;
+       first = false) {
+    control_thread thread;
+    tid = next;
+    if (bpf_map_lookup_elem(threads_map(), &tid, &thread) == 0 && (!pid || thread.pid == pid))
+      found.emplace_back(tid, thread.pid);
+  }
+  return found;
 }
 
 int Programs::life_map() const {

@@ -9,6 +9,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ovnitrace::control {
 
@@ -20,7 +22,6 @@ struct SharedMaps {
 struct ProgramOptions {
   bool region_by_thread = false;
   bool holds = false; ///< a process stops (SIGSTOP) when it has loaded code, until release()
-  bool steps = false; ///< a thread gets SIGTRAP when it must count instructions
 };
 
 /// Which of the programs runs at a place.
@@ -44,8 +45,11 @@ public:
   size_t files_needed(size_t places) const;
   void detach();
 
-  /// On behalf of a thread. Throws Error.
+  /// On behalf of a thread; of process 0: of whichever it is. Throws Error.
   control_hit hit(uint32_t pid, uint32_t tid, uint64_t alarms) const;
+  /// Whether a thread stops, by a SIGSTOP from the kernel, when its instructions are to be counted,
+  /// and when it has loaded code. Its tracer must be there.
+  void stop_for_tracer(bool on);
   /// What a CONTROL_VISIT asks for. Throws Error.
   void visit(const control_message &message);
 
@@ -53,8 +57,10 @@ public:
   static constexpr size_t kMessageBytes = 1 << 20;
   int processes_map() const; ///< control_process by tgid
   int threads_map() const;   ///< control_thread by tid
-  int life_map() const;      ///< ring of life events
-  uint64_t full() const;     ///< threads and processes that have no chains, as there were too many
+  /// The threads that have chains, of a process or, 0, of all: tid and process.
+  std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid = 0) const;
+  int life_map() const;  ///< ring of life events
+  uint64_t full() const; ///< threads and processes that have no chains, as there were too many
   uint64_t messages_lost() const;
   uint64_t skipped_runs() const;
 

@@ -74,7 +74,7 @@ void Traced::attach() {
   if (options_.all || !options_.pids.empty())
     capture_.snapshot();
   if (controller_ && !is_program()) {
-    controller_->start();
+    controller_->start(options_.pids);
     controller_->begin_living();
   }
 }
@@ -146,7 +146,7 @@ void Traced::start_program() {
   program_.emplace(options_.command, runs_as_);
   capture_.follow_children_of_caller(false);
   if (controller_)
-    controller_->start();
+    controller_->start({uint32_t(program_->pid())});
 }
 
 void Traced::open_gate() {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/control/single_step.h"
+
+#include "emulator/base/error.h"
+#include "user/control/step_message.h"
+#include "user/control/tracer.h"
+
+#include <fmt/core.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace ovnitrace::control {
+
+namespace {
+
+void send_message(int socket, const StepMessage &message) {
+  // The other end may be gone: next_held() says so.
+  (void)!send(socket, &message, sizeof(message), MSG_NOSIGNAL);
+}
+
+} // namespace
+
+SingleStep::SingleStep(const Plan &plan, Programs &programs) : programs_(programs) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+    socket_ = UniqueFd(ends[0]);
+    UniqueFd theirs(ends[1]);
+    process_ = fork();
+    if (process_ == 0) {
+      socket_ = UniqueFd(); // so that it ends when we do
+      Tracer(plan, programs, theirs.get()).run();
+      _exit(0);
+    }
+  }
+  if (process_ < 0)
+    throw ovnitrace::Error(fmt::format(
+        "--control: cannot start the process that counts instructions: {}", std::strerror(errno)));
+  programs_.stop_for_tracer(true);
+}
+
+SingleStep::~SingleStep() {
+  programs_.stop_for_tracer(false);
+  socket_ = UniqueFd();
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR)
+    ;
+}
+
+void SingleStep::trace(uint32_t tid) {
+  send_message(socket_.get(), {StepMessage::trace, 0, tid, 0});
+  StepMessage answer = {.kind = StepMessage::trace, .pid = 0, .tid = tid, .error = ESRCH};
+  while (recv(socket_.get(), &answer, sizeof(answer), 0) < 0 && errno == EINTR)
+    ;
+  if (answer.error)
+    throw ovnitrace::Error(fmt::format("--control: icount, uniform and int3 need ptrace, which the "
+                                       "kernel refuses for {}: {}; is a "
+                                       "debugger or strace attached to it?",
+                                       tid, std::strerror(answer.error)));
+}
+
+void SingleStep::look(uint32_t pid, uint32_t tid) {
+  send_message(socket_.get(), {StepMessage::look, pid, tid, 0});
+}
+
+std::optional<SingleStep::Held> SingleStep::next_held() {
+  StepMessage message;
+  const ssize_t bytes = recv(socket_.get(), &message, sizeof(message), MSG_DONTWAIT);
+  if (bytes == 0) {
+    programs_.stop_for_tracer(false);
+    socket_ = UniqueFd();
+    throw ovnitrace::Error("the process that counts instructions is gone: icount, uniform and int3 "
+                           "hit no more");
+  }
+  if (bytes != sizeof(message) || message.kind != StepMessage::held)
+    return std::nullopt;
+  return Held{message.pid, message.tid};
+}
+
+void SingleStep::release(uint32_t tid) {
+  send_message(socket_.get(), {StepMessage::release, 0, tid, 0});
+}
+
+} // namespace ovnitrace::control

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/control/tracer.h"
+
+#include "emulator/base/clock.h"
+#include "emulator/base/messages.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace ovnitrace::control {
+
+namespace {
+
+constexpr uint64_t kPatience = 2'000'000'000; ///< ns that threads have to stop in at the end
+
+constexpr unsigned long kOptions =
+    PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
+
+/// A thread that is gone since is none that must be told anything: errors are not looked at.
+void request(__ptrace_request what, pid_t tid, long data = 0) {
+  ptrace(what, tid, nullptr, data);
+}
+
+bool is_group_stop(int signal) {
+  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+siginfo_t signal_of(pid_t tid) {
+  siginfo_t info = {};
+  ptrace(PTRACE_GETSIGINFO, tid, nullptr, &info);
+  return info;
+}
+
+/// Of the signals that are sent to a thread because it is traced.
+bool is_of_tracer(const siginfo_t &info, bool stepping, bool takes_int3) {
+  if (info.si_signo == SIGSTOP)
+    return info.si_code == SI_KERNEL;
+  if (info.si_signo != SIGTRAP)
+    return false;
+  if (info.si_code == SI_KERNEL)
+    return takes_int3;
+  // After an instruction, a system call, at a handler; after an instruction that has a uprobe.
+  return stepping && (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT ||
+                      info.si_code == SIGTRAP || info.si_code == SI_USER);
+}
+
+} // namespace
+
+Tracer::Tracer(const Plan &plan, Programs &programs, int socket)
+    : programs_(programs), socket_(socket) {
+  for (size_t a = 0; a < plan.alarm_table.size(); a++) {
+    counts_ |= uint64_t(plan.alarm_table[a].type == CONTROL_ICOUNT) << a;
+    traps_ |= uint64_t(plan.alarm_table[a].type == CONTROL_INT3) << a;
+  }
+}
+
+void Tracer::run() {
+  prctl(PR_SET_NAME, "ovnitrace-steps");
+  sigset_t all, awaited;
+  sigfillset(&all); // what ends ovnitrace ends us by the socket
+  sigprocmask(SIG_BLOCK, &all, nullptr);
+  sigemptyset(&awaited);
+  sigaddset(&awaited, SIGCHLD);
+  sigaddset(&awaited, SIGIO);
+  fcntl(socket_, F_SETOWN, getpid());
+  fcntl(socket_, F_SETFL, O_ASYNC | O_NONBLOCK);
+  uint64_t end = 0;
+  for (;;) {
+    int status;
+    for (pid_t tid; (tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0;)
+      take_event(tid, status);
+    if (!ending_ && !take_messages()) {
+      let_all_go();
+      end = monotonic_ns() + kPatience;
+    }
+    if (ending_ && (threads_.empty() || monotonic_ns() > end))
+      return;
+    const timespec moment = {0, 100'000'000};
+    sigtimedwait(&awaited, nullptr, ending_ ? &moment : nullptr);
+  }
+}
+
+/// False: the other end is closed.
+bool Tracer::take_messages() {
+  StepMessage message;
+  for (;;) {
+    const ssize_t bytes = recv(socket_, &message, sizeof(message), 0);
+    if (bytes == sizeof(message))
+      take(message);
+    else
+      return bytes < 0 && (errno == EAGAIN || errno == EINTR);
+  }
+}
+
+void Tracer::take(const StepMessage &message) {
+  switch (message.kind) {
+  case StepMessage::trace: {
+    const int error = seize(message.tid);
+    send({StepMessage::trace, 0, message.tid, error});
+    return;
+  }
+  case StepMessage::look:
+    if (message.tid)
+      request(PTRACE_INTERRUPT, pid_t(message.tid));
+    else
+      look(message.pid);
+    return;
+  case StepMessage::release: {
+    const auto found = threads_.find(pid_t(message.tid));
+    if (found != threads_.end() && found->second.held) {
+      found->second.held = false;
+      resume(found->first, found->second);
+    }
+    return;
+  }
+  case StepMessage::held:
+    return;
+  }
+}
+
+/// 0 or an errno.
+int Tracer::seize(uint32_t tid) {
+  if (ptrace(PTRACE_SEIZE, pid_t(tid), nullptr, kOptions) != 0)
+    return errno;
+  threads_.try_emplace(pid_t(tid));
+  return 0;
+}
+
+/// Until there are no new ones: a thread that is not traced may create others meanwhile.
+void Tracer::look(uint32_t pid) {
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto &[tid, process] : programs_.threads(pid))
+      if (!threads_.count(pid_t(tid)) && seize(tid) == 0) {
+        threads_[pid_t(tid)].pid = process;
+        more = true;
+      }
+  }
+  for (const auto &[tid, thread] : threads_)
+    if (!pid || thread.pid == pid)
+      request(PTRACE_INTERRUPT, tid);
+}
+
+/// From now on nobody is traced anew. Threads go when they have stopped, and when no signal of ours
+/// is on its way to them any more.
+void Tracer::let_all_go() {
+  ending_ = true;
+  programs_.stop_for_tracer(false);
+  std::vector<pid_t> held;
+  for (const auto &[tid, thread] : threads_) {
+    request(PTRACE_INTERRUPT, tid);
+    if (thread.held)
+      held.push_back(tid);
+  }
+  for (pid_t tid : held)
+    let_go(tid, 0, 0);
+}
+
+void Tracer::take_event(pid_t tid, int status) {
+  if (!WIFSTOPPED(status)) {
+    threads_.erase(tid);
+    return;
+  }
+  const int event = status >> 16;
+  if (ending_)
+    let_go(tid, event, WSTOPSIG(status));
+  else
+    take_stop(tid, event, WSTOPSIG(status));
+}
+
+void Tracer::take_stop(pid_t tid, int event, int signal) {
+  const auto [found, is_new] = threads_.try_emplace(tid);
+  Thread &thread = found->second;
+  switch (event) {
+  case 0:
+    take_signal(tid, thread, signal);
+    return;
+  case PTRACE_EVENT_STOP:
+    if (is_group_stop(signal)) {
+      request(PTRACE_LISTEN, tid);
+      return;
+    }
+    if (hit(tid, thread, 0).result & CONTROL_NO_THREAD && is_new) { // of no traced process
+      request(PTRACE_DETACH, tid);
+      threads_.erase(tid);
+      return;
+    }
+    break;
+  case PTRACE_EVENT_EXEC: {
+    unsigned long former = 0;
+    ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &former);
+    if (pid_t(former) != tid)
+      threads_.erase(pid_t(former));
+    thread = {};
+    hit(tid, thread, 0);
+    thread.in_exec = thread.stepping;
+    break;
+  }
+  default:
+    break;
+  }
+  resume(tid, thread);
+}
+
+void Tracer::take_signal(pid_t tid, Thread &thread, int signal) {
+  const siginfo_t info = signal_of(tid);
+  if (!is_of_tracer(info, thread.stepping, traps_)) {
+    resume(tid, thread, signal);
+    return;
+  }
+  if (signal == SIGSTOP) {
+    const control_hit seen = hit(tid, thread, 0);
+    if (seen.result & CONTROL_HELD) {
+      thread.held = true;
+      send({StepMessage::held, seen.pid, uint32_t(tid), 0});
+      return;
+    }
+  } else if (info.si_code == SI_KERNEL) {
+    hit(tid, thread, traps_);
+  } else if (info.si_code == TRAP_BRKPT && std::exchange(thread.in_exec, false)) {
+    // none of its instructions
+  } else if (info.si_code != SIGTRAP) { // that one is before the first instruction of a handler
+    thread.stepping = false;
+    hit(tid, thread, counts_);
+  }
+  resume(tid, thread);
+}
+
+/// Notes whether its instructions are to be counted now. Where they were, they are until the one
+/// that it executes has been.
+control_hit Tracer::hit(pid_t tid, Thread &thread, uint64_t alarms) {
+  try {
+    const control_hit seen = programs_.hit(0, uint32_t(tid), alarms);
+    thread.pid = seen.pid;
+    thread.stepping |= bool(seen.result & CONTROL_STEPPING);
+    return seen;
+  } catch (const std::exception &error) {
+    print("--control: {}", error.what());
+    return {};
+  }
+}
+
+void Tracer::resume(pid_t tid, const Thread &thread, int signal) {
+  request(thread.stepping ? PTRACE_SINGLESTEP : PTRACE_CONT, tid, signal);
+}
+
+/// Not before the signals of ours have come that are on their way.
+void Tracer::let_go(pid_t tid, int event, int signal) {
+  const Thread &thread = threads_[tid];
+  if (event != 0 || !signal || is_of_tracer(signal_of(tid), thread.stepping, traps_))
+    signal = 0;
+  siginfo_t pending[8];
+  const __ptrace_peeksiginfo_args all = {0, 0, std::size(pending)};
+  const long count = ptrace(PTRACE_PEEKSIGINFO, tid, &all, pending);
+  for (long n = 0; n < count; n++)
+    if (is_of_tracer(pending[n], thread.stepping, traps_)) {
+      request(PTRACE_CONT, tid, signal);
+      return;
+    }
+  request(PTRACE_DETACH, tid, signal);
+  threads_.erase(tid);
+}
+
+void Tracer::send(const StepMessage &message) const {
+  (void)!::send(socket_, &message, sizeof(message), MSG_NOSIGNAL); // its end is seen elsewhere
+}
+
+} // namespace ovnitrace::control
