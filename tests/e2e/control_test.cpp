@@ -1,102 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Regions of --control in real captures: where they start and stop, against what the program logged
 // about itself, and what is recorded in them.
-#include "tests/e2e/support/e2e.h"
-#include "tests/e2e/support/trace.h"
+#include "tests/e2e/support/regions.h"
 
-#include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <set>
-#include <sstream>
 
 namespace ovnitrace::test {
 
-namespace {
-
-/// A line of the program: it was there then.
-struct Mark {
-  std::string name;
-  uint32_t tid = 0;
-  uint64_t time = 0; ///< ns, CLOCK_MONOTONIC
-};
-
-std::vector<Mark> marks_of(const std::string &out) {
-  std::vector<Mark> marks;
-  std::istringstream lines(out);
-  for (Mark mark; lines >> mark.name >> mark.tid >> mark.time;)
-    marks.push_back(mark);
-  return marks;
-}
-
-struct Region {
-  uint32_t tid = 0;                      ///< who started it
-  uint64_t start = 0, stop = UINT64_MAX; ///< ns, CLOCK_MONOTONIC
-  std::string started_by, stopped_by;    ///< types of alarms
-};
-
-} // namespace
-
-class Control : public CaptureTest {
-protected:
-  /// Records the test program, which does `steps`.
-  void capture(const std::vector<std::string> &chains, const std::vector<std::string> &steps,
-               std::vector<std::string> options = {}) {
-    for (const std::string &chain : chains)
-      options.insert(options.end(), {"--control", chain});
-    std::vector<std::string> program = {installed("regions")};
-    program.insert(program.end(), steps.begin(), steps.end());
-    const Outcome outcome = record(program, options);
-    error_ = outcome.err;
-    marks_ = marks_of(outcome.out);
-    events_ = dump(trace());
-    begin_ = read_trace_json(trace()).begin;
-  }
-
-  std::vector<Region> regions() const {
-    std::vector<Region> regions;
-    for (const DumpEvent &event : events_) {
-      if (event.event != "EXT_region")
-        continue;
-      if (event.detail("event") == "start") {
-        regions.push_back({event.tid, begin_ + event.time, UINT64_MAX, event.detail("alarm"), ""});
-      } else if (!regions.empty() && event.detail("event") == "stop") {
-        regions.back().stop = begin_ + event.time;
-        regions.back().stopped_by = event.detail("alarm");
-      }
-    }
-    return regions;
-  }
-
-  /// The n-th time that the program was at a mark.
-  uint64_t mark(const std::string &name, size_t n = 0) const {
-    for (const Mark &mark : marks_)
-      if (mark.name == name && n-- == 0)
-        return mark.time;
-    ADD_FAILURE() << "the program was not at " << name;
-    return 0;
-  }
-
-  /// Nothing is recorded outside regions, and in them something is.
-  void expect_events_in_regions() const {
-    const std::vector<Region> all = regions();
-    for (const DumpEvent &event : events_) {
-      if (event.event == "trace_start" || event.event == "trace_stop" ||
-          event.event == "EXT_region")
-        continue;
-      const uint64_t time = begin_ + event.time;
-      EXPECT_TRUE(std::any_of(
-          all.begin(), all.end(),
-          [&](const Region &region) { return region.start <= time && time <= region.stop; }))
-          << event.event << " at " << event.time;
-    }
-  }
-
-  std::vector<DumpEvent> events_;
-  std::vector<Mark> marks_;
-  std::string error_;
-  uint64_t begin_ = 0;
-};
+class Control : public RegionTest {};
 
 TEST_F(Control, AFunctionFromItsEntryToItsExit) {
   capture({"start:enter_func:foo,stop:exit_func:foo"}, {"bar", "foo", "boo"});
@@ -128,8 +40,7 @@ TEST_F(Control, EachMarkerStartsARegion) {
   };
   for (const Case &one : kCases) {
     SCOPED_TRACE(one.alarm);
-    if (exists(trace()))
-      std::system(("rm -rf " + trace()).c_str());
+    remove_trace();
     capture({std::string("start:") + one.alarm + ",stop:enter_func:bar"},
             {one.other, "wait=2", one.step, "wait=2", "bar", "wait=2"});
     const std::vector<Region> all = regions();
@@ -175,7 +86,7 @@ TEST_F(Control, CountsAreOfEachThreadOrOfAll) {
   capture({"start:enter_func:foo:count3:global,stop:enter_func:bar"},
           {"threads=4:foo", "bar", "wait=2"});
   ASSERT_EQ(regions().size(), 1u);
-  std::system(("rm -rf " + trace()).c_str());
+  remove_trace();
   capture({"start:enter_func:foo:count2"}, {"threads=4:foo", "foo", "foo", "wait=2"});
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u) << "each thread calls it once, the main thread twice";
@@ -250,9 +161,7 @@ TEST_F(Control, AChildHasChainsOfItsOwn) {
 TEST_F(Control, AProgramThatAnotherOneExecutes) {
   const Outcome outcome = record({"/bin/sh", "-c", "exec " + installed("regions") + " foo wait=2"},
                                  {"--control", "start:enter_func:foo,stop:exit_func:foo"});
-  events_ = dump(trace());
-  marks_ = marks_of(outcome.out);
-  begin_ = read_trace_json(trace()).begin;
+  read(outcome);
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u);
   EXPECT_LT(all[0].start, mark("foo"));
@@ -290,9 +199,7 @@ TEST_F(Control, TheUserStartsAndStops) {
   EXPECT_EQ(ctl("stop").status(), 0);
   EXPECT_NE(ctl("status").out.find("in no region"), std::string::npos);
   capture.signal(SIGTERM);
-  capture.wait();
-  events_ = dump(trace());
-  begin_ = read_trace_json(trace()).begin;
+  read(capture.wait());
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].started_by, "interactive");
@@ -321,8 +228,7 @@ TEST_F(Control, AreListedAndCutOut) {
 TEST_F(Control, TheProgramStartsItsRegion) {
   const Outcome outcome =
       record({installed("user_events"), "switch", "77"}, {"--control", "start:interactive"});
-  events_ = dump(trace());
-  begin_ = read_trace_json(trace()).begin;
+  read(outcome);
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u) << outcome.err;
   EXPECT_EQ(all[0].started_by, "program");

@@ -3,16 +3,21 @@
 // on standard output when it was there, in ns of CLOCK_MONOTONIC: "name tid ns". The arguments say
 // what is done, in their order; wait_ms sleeps so long.
 #include <dlfcn.h>
+#include <ovnitrace/user_event.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <barrier>
 #include <csetjmp>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,6 +61,14 @@ __attribute__((noipa)) void boo() {
   nap(1);
 }
 
+__attribute__((noipa)) void tick() {
+  log("tick");
+}
+
+__attribute__((noipa)) void tock() {
+  log("tock");
+}
+
 /// Calls itself; the outermost call ends last.
 __attribute__((noipa)) void recursive(int depth) {
   log("recursive_enter");
@@ -91,8 +104,8 @@ struct Solver {
 
 namespace {
 
-/// Between the markers 100 and 101: 2 + 2 * `rounds` instructions, a system call, 7 rounds of a
-/// repeated instruction.
+/// Between the markers 100 and 101: 2 * `rounds` + 3 instructions, one of them a system call, and 7
+/// rounds of a repeated one. Two more are before that of the marker 102.
 void counted(unsigned rounds) {
 #if defined(__x86_64__)
   static char bytes[7];
@@ -104,10 +117,56 @@ void counted(unsigned rounds) {
                "mov $7, %%ecx\n"
                "rep stosb\n"
                "mov $0x101, %%ebx\n .byte 0x64, 0x67, 0x90\n"
+               "mov $0x102, %%ebx\n .byte 0x64, 0x67, 0x90\n"
                : [rounds] "+r"(rounds), "+a"(call), "+D"(at), "+c"(count)
                :
                : "rbx", "r11", "memory");
 #endif
+}
+
+volatile int handled[NSIG];
+
+/// Signals that the program sends to itself, each of which its handler must get. (Of SIGTRAP only
+/// one: the kernel takes the handler away when it is single-stepped.)
+void signals() {
+  for (int signal : {SIGUSR1, SIGURG, SIGTRAP}) {
+    handled[signal] = 0;
+    ::signal(signal, [](int number) { handled[number] = handled[number] + 1; });
+    const int count = signal == SIGTRAP ? 1 : 3;
+    for (int n = 0; n < count; n++)
+      raise(signal);
+    if (handled[signal] != count)
+      exit(4);
+  }
+  log("signals");
+}
+
+/// Threads that are all there before the first calls tick or tock, one at a time: the log has their
+/// calls in order.
+void turns(int count, int calls) {
+  std::mutex turn;
+  std::barrier all(count);
+  std::vector<std::thread> threads;
+  for (int n = 0; n < count; n++)
+    threads.emplace_back([&, n] {
+      std::minstd_rand random(unsigned(n) + 1);
+      all.arrive_and_wait();
+      for (int call = 0; call < calls; call++) {
+        const std::lock_guard mine(turn);
+        random() % 2 ? tick() : tock();
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+/// Works until there is the file.
+void spin(const char *file) {
+  log("spin");
+  while (access(file, F_OK) != 0)
+    for (int n = 0; n < 100; n++)
+      asm volatile("");
+  log("spun");
 }
 
 void markers(const std::string &what) {
@@ -170,6 +229,12 @@ void do_one(const std::string &what) {
     demo::Solver().step(1);
   else if (word == "solver_double")
     demo::Solver().step(1.0);
+  else if (word == "turns") // turns=THREADS:CALLS
+    turns(atoi(value.c_str()), atoi(value.substr(value.find(':') + 1).c_str()));
+  else if (word == "signals")
+    signals();
+  else if (word == "spin")
+    spin(value.c_str());
   else if (word == "count")
     counted(unsigned(atoi(value.c_str())));
   else if (word == "pcontrol")
@@ -188,6 +253,12 @@ void do_one(const std::string &what) {
       _exit(0);
     }
     waitpid(child, nullptr, 0);
+  } else if (word == "exec") { // exec=PROGRAM:STEP
+    const std::string program = value.substr(0, value.find(':'));
+    execl(program.c_str(), program.c_str(), value.substr(program.size() + 1).c_str(), nullptr);
+    exit(5);
+  } else if (word == "event") {
+    TRACER_LOGEVENT(FTrace_EVT_user_event_1, 0, unsigned(atoi(value.c_str())));
   } else if (word == "dlopen") { // dlopen=LIBRARY:FUNCTION
     const size_t colon = value.find(':');
     void *library = dlopen(value.substr(0, colon).c_str(), RTLD_NOW);

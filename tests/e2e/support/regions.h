@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Captures with --control of a program that logs where it is (tests/programs/regions.cpp), and
+// their regions.
+#pragma once
+
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ovnitrace::test {
+
+/// A line of the program: it was there then.
+struct Mark {
+  std::string name;
+  uint32_t tid = 0;
+  uint64_t time = 0; ///< ns, CLOCK_MONOTONIC
+};
+
+struct Region {
+  uint32_t tid = 0;                      ///< who started it
+  uint64_t start = 0, stop = UINT64_MAX; ///< ns, CLOCK_MONOTONIC
+  std::string started_by, stopped_by;    ///< types of alarms
+};
+
+class RegionTest : public CaptureTest {
+protected:
+  /// Records the program, which does `steps`.
+  Outcome capture(const std::vector<std::string> &chains, const std::vector<std::string> &steps,
+                  std::vector<std::string> options = {});
+  /// What a capture has left in trace().
+  void read(const Outcome &outcome);
+  /// That is not there any more.
+  void remove_trace() const;
+
+  std::vector<Region> regions() const;
+  /// "TYPE/CHAIN/STEP", both from 1.
+  static std::string alarm_of(const DumpEvent &region);
+  /// The alarms of chains that are on record, in order.
+  std::vector<std::string> alarms() const;
+  /// The n-th time that the program was at a mark.
+  uint64_t mark(const std::string &name, size_t n = 0) const;
+  /// Nothing is recorded outside regions, and in them something is.
+  void expect_events_in_regions() const;
+
+  std::vector<DumpEvent> events_;
+  std::vector<Mark> marks_;
+  uint64_t begin_ = 0; ///< of the trace, ns
+};
+
+} // namespace ovnitrace::test
