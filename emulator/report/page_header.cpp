@@ -58,6 +58,14 @@ Json cpus(const Catalog &catalog) {
   return all;
 }
 
+/// What the chains of --control are called, as their numbers in the regions count them.
+Json chains(const Catalog &catalog) {
+  for (const NodeInfo &node : catalog.nodes)
+    if (!node.chains.empty())
+      return node.chains;
+  return Json::array();
+}
+
 Json untraced(const PackedTrace &trace) {
   Json all = Json::array();
   for (const PeerNumbers::Untraced &peer : trace.untraced)
@@ -98,6 +106,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
           {"threads", threads(input, trace)},
           {"cpus", cpus(input.catalog)},
           {"untraced", untraced(trace)},
+          {"chains", chains(input.catalog)},
           {"latency", latency(summary)},
           {"slices", trace.slices},
           {"load_steps", PackedTrace::kLoadSteps},

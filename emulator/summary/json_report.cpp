@@ -176,6 +176,7 @@ private:
     for (const RegionSummary &region : summary_.regions)
       all.push_back({{"tid", catalog_.threads[region.thread].tid},
                      {"pid", catalog_.threads[region.thread].pid},
+                     {"of_thread", region.of_thread},
                      {"chain", region.chain ? Json(region.chain) : Json()},
                      {"start_ns", region.start - catalog_.begin},
                      {"length_ns", (region.stop ? region.stop : summary_.to) - region.start},

@@ -21,6 +21,7 @@ void RegionTimes::event(const Event &event, const System &system) {
     latest_[owner] = summary_.regions.size();
     RegionSummary &region = summary_.regions.emplace_back();
     region.thread = event.thread;
+    region.of_thread = by_thread_;
     region.start = event.time;
     region.chain = event.par2 >> FTRACE_REGION_CHAIN_SHIFT & 0xff;
     region.started_by = type;

@@ -69,6 +69,7 @@ struct RegionSummary {
   uint32_t thread = 0;          ///< by index in the Catalog: who started it
   uint64_t start = 0, stop = 0; ///< ns on the clock of the trace; stop 0: it was not stopped
   uint32_t chain = 0;           ///< 1 + its index, 0: none
+  bool of_thread = false;       ///< of that thread alone, and not of its process
   uint8_t started_by = 0, stopped_by = 0; ///< enum control_type
   uint64_t running = 0, waiting = 0;      ///< ns, of all its threads; waiting for a CPU
 };

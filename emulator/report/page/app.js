@@ -7,6 +7,7 @@ import {Colors, showLegend} from './colors.js';
 import {View} from './view.js';
 import {Rows} from './rows.js';
 import {Painter} from './paint.js';
+import {Regions} from './regions.js';
 import {Sections, eventName} from './sections.js';
 import {NAMES} from './layout.js';
 import {Timeline} from './timeline.js';
@@ -26,6 +27,7 @@ export class App {
     this.sums = new StateSums(trace);
     this.runs = new CpuRuns(trace);
     this.sections = new Sections(trace);
+    this.regions = new Regions(trace);
     this.colors = new Colors(trace.header);
     this.rows = new Rows(trace, this.sums);
     this.painter = new Painter(trace, this.sums, this.runs, this.colors);
@@ -184,6 +186,9 @@ export class App {
     const lines = [nameOf(trace.threads[thread]),
                    (state === MIXED ? 'Several states' : this.stateNames[state]) + ' for ' +
                        duration(trace.end(slice) - trace.start[slice])];
+    const region = this.regions.at(thread, time);
+    if (region)
+      lines.push('region ' + this.regions.label(region) + ', ' + duration(region.length_ns));
     const near = this.view.span / this.timeline.width * 5;
     for (const section of this.sections.of(thread))
       if (row.type === 'thread' && section.start <= time && time <= section.end)

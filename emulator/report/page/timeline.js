@@ -113,6 +113,7 @@ export class Timeline {
       this.eachWide(time => trace.find(row.thread, time),
                     (i, x0, x1) => this.textOfState(i, x0, x1, y + row.height / 2));
       this.drawSections(row.thread, y);
+      this.drawRegions(row.thread, y + row.height - GAP);
     } else if (row.type === 'cpu') {
       this.eachWide(time => runs.sliceAt(row.cpu, time),
                     (i, x0, x1) => this.textOfRun(i, x0, x1, y + row.height / 2));
@@ -198,6 +199,16 @@ export class Timeline {
       context.fill();
       context.stroke();
     }
+  }
+
+  /// A line along the foot of the row.
+  drawRegions(thread, y) {
+    const {regions, colors, view} = this.app;
+    this.context.fillStyle = colors.ui('accent');
+    regions.each(thread, view.from, view.to, view.span / this.width, (start, end) => {
+      const x0 = Math.max(NAMES, this.xOf(start)), x1 = Math.min(NAMES + this.width, this.xOf(end));
+      this.context.fillRect(x0, y, Math.max(1, x1 - x0), 2);
+    });
   }
 
   drawRange(height) {

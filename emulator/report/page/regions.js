@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The regions of --control, of each process or thread one after the other.
+import {lastUpTo} from './search.js';
+
+const ownerOf = (whole, pid, tid) => whole ? 'p' + pid : 't' + tid;
+
+export class Regions {
+  constructor(trace) {
+    this.trace = trace;
+    this.byOwner = new Map(); // {start, regions}: times to search in, and what starts there
+    for (const region of trace.summary.regions ?? []) {
+      const owner = ownerOf(!region.of_thread, region.pid, region.tid);
+      if (!this.byOwner.has(owner))
+        this.byOwner.set(owner, {start: [], regions: []});
+      this.byOwner.get(owner).start.push(region.start_ns);
+      this.byOwner.get(owner).regions.push(region);
+    }
+  }
+  of(thread) {
+    const {pid, tid} = this.trace.threads[thread];
+    return this.byOwner.get(ownerOf(true, pid, tid)) ?? this.byOwner.get(ownerOf(false, pid, tid));
+  }
+
+  /// The region of a thread in which a time is; undefined: none.
+  at(thread, time) {
+    const all = this.of(thread);
+    const region = all?.regions[lastUpTo(all.start, 0, all.start.length, time)];
+    return region && region.start_ns <= time && time <= region.start_ns + region.length_ns
+        ? region : undefined;
+  }
+  /// Calls put(start, end) for those between two times, but for those that start less than `least`
+  /// after the one before.
+  each(thread, from, to, least, put) {
+    const all = this.of(thread), count = all?.start.length ?? 0;
+    let n = count ? lastUpTo(all.start, 0, count, from) : 0;
+    while (n < count && all.start[n] <= to) {
+      const start = all.start[n], end = start + all.regions[n].length_ns;
+      if (end >= from)
+        put(start, end);
+      n = Math.max(n + 1, lastUpTo(all.start, n, count, start + least));
+    }
+  }
+
+  label(region) {
+    return this.trace.header.chains[region.chain - 1] ?? 'started by ' + region.started_by;
+  }
+}
