@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <ovnitrace/control.h>
 
 namespace ovnitrace {
 namespace {
@@ -181,6 +182,34 @@ TEST_F(ReportPage, SearchesSortsAndSumsUpARange) {
   EXPECT_NE(text("#pages").find("Range of 300."), std::string::npos) << text("#pages");
   EXPECT_NE(sums.find("Running 300."), sums.npos) << sums;
   EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+}
+
+TEST_F(ReportPage, ALineIsAlongTheRowsInARegion) {
+  build();
+  auto region = [](uint32_t event) {
+    return event << FTRACE_REGION_EVENT_SHIFT | 1u << FTRACE_REGION_CHAIN_SHIFT;
+  };
+  trace.cpu(1)
+      .at(300000)
+      .id(1, 22, 11, "right")
+      .record(FTrace_EXT_region, 1, region(CONTROL_START));
+  trace.cpu(1).at(800000).record(FTrace_EXT_region, 1, region(CONTROL_STOP));
+  trace.json(R"({"version": 1, "control": {"chains": [{"name": "solve", "text": "start:int3"}]}})");
+  open();
+  const auto foot = [&](double ns, int thread) { // under the row of a second CPU
+    return evaluate(fmt::format("(c => [...c.getContext('2d').getImageData({} * c.width / "
+                                "c.clientWidth, {} * c.width / c.clientWidth, 1, 1).data])"
+                                "(document.getElementById('rows'))",
+                                x_of(ns) - left, y_of(thread) + kRow - top + kRow / 2 - 2));
+  };
+  const json inside = foot(310000, 0);
+  EXPECT_EQ(foot(790000, 0), inside);
+  EXPECT_EQ(foot(500000, 1), inside) << "the other thread of the process";
+  EXPECT_NE(foot(290000, 0), inside);
+  EXPECT_NE(foot(810000, 1), inside);
+  EXPECT_NE(foot(500000, 2), inside) << "another process";
+  browser->point(x_of(500000), y_of(1) + kRow);
+  EXPECT_NE(text("#tooltip").find("region solve, 500.0 µs"), std::string::npos) << text("#tooltip");
 }
 
 TEST_F(ReportPage, NamesThatAreHtmlAndScriptRunNothing) {

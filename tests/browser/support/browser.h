@@ -33,6 +33,7 @@ public:
   void press(const std::string &key); ///< as KeyboardEvent.key
   void type(const std::string &text);
   void click(double x, double y) { drag(x, y, x, y); }
+  void point(double x, double y) { mouse("mouseMoved", x, y, 0, false); }
   /// `shift`: with that key held.
   void drag(double x0, double y0, double x1, double y1, bool shift = false);
   void wheel(double x, double y, double delta_y);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The regions of --control as `info` lists them.
+#include "emulator/format/thread_state.h"
+#include "emulator/open/open_trace.h"
+#include "emulator/summary/summarizer.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+#include <ovnitrace/control.h>
+
+namespace ovnitrace {
+namespace {
+
+/// Parameter 2 of an alarm of chain `chain` (from 1).
+uint32_t alarm(uint32_t event, uint32_t type, uint32_t chain, bool of_thread) {
+  return event << FTRACE_REGION_EVENT_SHIFT | type << FTRACE_REGION_TYPE_SHIFT |
+         chain << FTRACE_REGION_CHAIN_SHIFT | (of_thread ? FTRACE_REGION_THREAD : 0);
+}
+
+class RegionTimes : public testing::Test {
+protected:
+  RegionTimes() : trace(dir.path()) {}
+
+  /// Threads 11 and 12 of a process. A region from 1000 to 1500, in which 11 runs, and 12 waits
+  /// from 1100 on; after 2000 one that is not stopped.
+  Summary summary(bool of_thread) {
+    const uint32_t start = alarm(CONTROL_START, CONTROL_ENTER_FUNC, 2, of_thread);
+    const uint32_t stop = alarm(CONTROL_STOP, CONTROL_INT3, 2, of_thread);
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "one").id(2, 12, 11, "two");
+    cpu.at(1000).record(FTrace_EXT_region, 1, start).snapshot(1, uint32_t(ThreadState::Running), 0);
+    cpu.snapshot(2, uint32_t(ThreadState::Paused), 0).at(1100).activate(2, 11);
+    cpu.at(1500).record(FTrace_EXT_region, 1, stop).at(2000).record(FTrace_EXT_region, 1, start);
+    cpu.at(2600).stop();
+    trace.write();
+    return summarize(*open_trace({{dir.path()}}, sink));
+  }
+
+  test::TempDir dir;
+  test::TraceBuilder trace;
+  test::CollectingSink sink;
+};
+
+TEST_F(RegionTimes, AreOfAProcessWithAllItsThreads) {
+  const Summary found = summary(false);
+  ASSERT_EQ(found.regions.size(), 2u);
+  const RegionSummary &region = found.regions[0];
+  EXPECT_EQ(region.start, 1000u);
+  EXPECT_EQ(region.stop, 1500u);
+  EXPECT_EQ(region.chain, 2u);
+  EXPECT_EQ(region.started_by, CONTROL_ENTER_FUNC);
+  EXPECT_EQ(region.stopped_by, CONTROL_INT3);
+  EXPECT_FALSE(region.of_thread);
+  EXPECT_EQ(region.running, 500u);
+  EXPECT_EQ(region.waiting, 400u);
+  EXPECT_EQ(found.regions[1].start, 2000u);
+  EXPECT_EQ(found.regions[1].stop, 0u) << "it was not stopped";
+}
+
+TEST_F(RegionTimes, OrOfAThreadAlone) {
+  const RegionSummary region = summary(true).regions.at(0);
+  EXPECT_TRUE(region.of_thread);
+  EXPECT_EQ(region.running, 500u);
+  EXPECT_EQ(region.waiting, 0u) << "that of the other thread is none of it";
+}
+
+} // namespace
+} // namespace ovnitrace
