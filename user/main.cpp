@@ -6,6 +6,7 @@
 #include "user/cli/collect_cli.h"
 #include "user/cli/control_cli.h"
 #include "user/cli/record_cli.h"
+#include "user/cli/stat_cli.h"
 #include "user/launch/standard_streams.h"
 
 #include <CLI/App.hpp>
@@ -41,6 +42,7 @@ constexpr const char *kFooter =
     "  sudo ovnitrace -a -- ./app                the whole machine while the program runs\n"
     "  sudo ovnitrace -p 1234,5678               processes that run and their children, until "
     "Ctrl-C\n"
+    "  sudo ovnitrace stat -- ./app              only a summary, no trace\n"
     "  ovnitrace info run1                       who ran, waited, was preempted, and how long\n"
     "  ovnitrace report run1 --open              the same as a timeline in the browser\n"
     "\n"
@@ -77,6 +79,7 @@ int main(int argc, char **argv) {
   app.require_subcommand(0, 1);
   ovnitrace::add_trace(app, command);
   ovnitrace::add_record(app, command);
+  ovnitrace::add_stat(app, command);
   ovnitrace::add_collect(app);
   ovnitrace::add_control(app, command);
   ovnitrace::add_ctl(app);

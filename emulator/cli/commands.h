@@ -15,9 +15,10 @@ void add_dump(CLI::App &app);     ///< its events as text, one a line
 void add_compress(CLI::App &app); ///< its chunk files made smaller, and back
 void add_export(CLI::App &app);   ///< a trace to the format of another tool
 void add_report(CLI::App &app);   ///< a trace as one page for the browser
+void add_plot(CLI::App &app);     ///< a trace as a figure, or in the terminal
 
 /// In the order of the help.
-inline constexpr void (*kTraceCommands[])(CLI::App &) = {add_convert, add_info,   add_dump,
-                                                         add_export,  add_report, add_compress};
+inline constexpr void (*kTraceCommands[])(CLI::App &) = {
+    add_convert, add_info, add_dump, add_export, add_report, add_plot, add_compress};
 
 } // namespace ovnitrace

@@ -37,6 +37,13 @@ std::string json_report(const ReportInput &input, const ReportOptions &options =
 /// The tables alone.
 std::string tables(const ReportInput &input, const ReportOptions &options);
 
+/// What it all comes to in a few lines, as `ovnitrace stat` prints it, and a table of the threads
+/// that ran longest, `top` at most.
+std::string totals(const ReportInput &input, size_t top);
+
+/// "name (tid)", or "thread tid" where it has no name; as much of a name as a table has room for.
+std::string thread_label(const ThreadInfo &thread);
+
 /// How many events were lost, as far as it is known; `counted` is the text of those that were.
 std::string lost_text(uint64_t lost, bool more, const std::string &counted);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/human.h"
-#include "emulator/base/printable.h"
+#include "emulator/base/short_line.h"
 #include "emulator/format/value_names.h"
 #include "emulator/models/registry.h"
 #include "emulator/summary/groups.h"
@@ -20,15 +20,8 @@ namespace {
 
 constexpr size_t kMaxName = 16; // characters: what a name of Linux has at most
 
-/// As much of a name as a table has room for.
 std::string short_name(const std::string &name) {
-  std::string text = printable_line(name);
-  size_t bytes = 0, characters = 0;
-  for (; bytes < text.size(); bytes++)
-    if ((uint8_t(text[bytes]) & 0xc0) != 0x80 && characters++ == kMaxName)
-      break;
-  text.resize(bytes);
-  return text;
+  return short_line(name, kMaxName);
 }
 
 std::string name_and_number(const std::string &name, const char *otherwise, uint32_t number) {
@@ -119,9 +112,7 @@ private:
     return lines;
   }
 
-  std::string thread_text(uint32_t thread) const {
-    return name_and_number(catalog_.threads[thread].name, "thread", catalog_.threads[thread].tid);
-  }
+  std::string thread_text(uint32_t thread) const { return thread_label(catalog_.threads[thread]); }
 
   /// Those that there is room for, and one for the rest.
   template <class Put> void put_lines(const std::vector<Line> &lines, Put put_line) const {
@@ -330,6 +321,10 @@ private:
 };
 
 } // namespace
+
+std::string thread_label(const ThreadInfo &thread) {
+  return name_and_number(thread.name, "thread", thread.tid);
+}
 
 std::string tables(const ReportInput &input, const ReportOptions &options) {
   return Tables(input, options).text();

@@ -122,7 +122,7 @@ void check_places(const CLI::App &app, const std::vector<std::string> &command) 
         fmt::format("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
                     given.front()->get_name(), name),
         kExitUsage);
-  if (!command.empty() && name != "record" && name != "control")
+  if (!command.empty() && name != "record" && name != "stat" && name != "control")
     throw Error(
         fmt::format("`{}` runs no program, and here is one after --: {}", name, command.front()),
         kExitUsage);

@@ -163,6 +163,15 @@ void add_send_options(CLI::App &app, RecordOptions &options) {
 
 } // namespace
 
+void add_capture_options(CLI::App &app, RecordOptions &options) {
+  add_target_options(app, options);
+  app.add_option("-u,--user", options.user,
+                 "Run the program as this user (default: who called sudo)")
+      ->type_name("NAME");
+  add_size(app, "-m,--ring-size", options.ring_bytes,
+           "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default 8M)");
+}
+
 void add_record_options(CLI::App &app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
   app.add_option("-o,--output", options.directory,
@@ -170,10 +179,7 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
                  "name; system-… for -a)")
       ->type_name("DIR");
   app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
-  add_target_options(app, options);
-  app.add_option("-u,--user", options.user,
-                 "Run the program as this user (default: who called sudo)")
-      ->type_name("NAME");
+  add_capture_options(app, options);
   app.add_option_function<std::string>(
          "--filter",
          [&options](const std::string &list) { options.families = parse_families(list); },
@@ -187,8 +193,6 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
                  "libraries that it needs; may be given again (docs/user-events.md)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  add_size(app, "-m,--ring-size", options.ring_bytes,
-           "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default 8M)");
   add_control_options(app, arguments);
   add_buffer_options(app, arguments);
   add_compress_option(app, arguments.compress);

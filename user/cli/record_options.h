@@ -21,7 +21,11 @@ struct RecordArguments {
   std::string compress = "0"; ///< level
 };
 
-/// `arguments` outlives `app`.
+/// What is traced, as whom, for how long, and the room that it has in the kernel. `options`
+/// outlives `app`.
+void add_capture_options(CLI::App &app, RecordOptions &options);
+
+/// These and all others. `arguments` outlives `app`.
 void add_record_options(CLI::App &app, RecordArguments &arguments);
 
 /// What they ask for, with the defaults. Throws Error (kExitUsage) where they are out of range or

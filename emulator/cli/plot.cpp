@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ovnitrace plot: the timeline as a figure, or in the terminal.
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
+#include "emulator/cli/commands.h"
+#include "emulator/cli/cut_options.h"
+#include "emulator/cli/run.h"
+#include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/warnings.h"
+#include "emulator/input/trace_dir.h"
+#include "emulator/open/open_trace.h"
+#include "emulator/plot/figure.h"
+#include "emulator/plot/svg.h"
+#include "emulator/plot/text_figure.h"
+#include "emulator/prv/atomic_file.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostRows = 1000, kWidth = 100; // kWidth: characters, where there is no terminal
+
+struct Arguments {
+  std::string trace, output;
+  FigureOptions figure;
+};
+
+std::string_view environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : kWidth;
+}
+
+/// NO_COLOR: https://no-color.org
+TextStyle text_style() {
+  if (!isatty(STDOUT_FILENO) || !environment("NO_COLOR").empty() || environment("TERM") == "dumb")
+    return TextStyle::plain;
+  const std::string_view colors = environment("COLORTERM");
+  return colors == "truecolor" || colors == "24bit" ? TextStyle::true_color : TextStyle::indexed;
+}
+
+void write_svg(const std::string &path, const Figure &figure) {
+  write_text_file(OutputPlace(path), svg_of(figure));
+  print("{}: {}", path, figure.subtitle);
+}
+
+void write_text(const Figure &figure) {
+  StdoutWriter out;
+  out.write(text_of(figure, text_style()));
+  out.flush();
+}
+
+int plot(Arguments arguments) {
+  const bool picture = !arguments.output.empty();
+  if (!picture && arguments.figure.arrows)
+    throw Error("--arrows goes with -o FILE.svg", kExitUsage);
+  if (!picture)
+    arguments.figure.columns = text_columns(terminal_width());
+  Warnings warnings;
+  NoDiagnostics reported_already;
+  TraceInfo info;
+  if (is_trace_dir(arguments.trace))
+    info = read_trace_info(arguments.trace, reported_already);
+  bool first = true;
+  const Figure figure = make_figure(
+      arguments.trace, info,
+      [&] {
+        DiagnosticSink &sink = first ? static_cast<DiagnosticSink &>(warnings) : reported_already;
+        first = false;
+        return open_trace({{arguments.trace}}, sink);
+      },
+      arguments.figure);
+  if (picture)
+    write_svg(arguments.output, figure);
+  else
+    write_text(figure);
+  warnings.finish();
+  return warnings.damage() ? kExitFailure : 0;
+}
+
+} // namespace
+
+void add_plot(CLI::App &app) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App *command =
+      add_unprivileged(app, "plot", "Draw the timeline as a figure, or in the terminal");
+  command->add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
+      ->required();
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "Write an SVG figure; without it, text goes to standard output")
+      ->type_name("FILE.svg");
+  command
+      ->add_option("--rows", arguments->figure.rows,
+                   "Threads to draw, at most: those that ran or waited longest; default: 40")
+      ->type_name("N")
+      ->check(CLI::Range(size_t(1), kMostRows));
+  command->add_flag("--arrows", arguments->figure.arrows,
+                    "With -o: arrows from who woke a thread to when it got its CPU");
+  add_cut_options(*command, arguments->figure.cut);
+  command->footer(R"(
+A row is a thread, a column a part of the time. A column of several states is divided by their
+shares: docs/plot.md has the details. On a terminal the text has colours and its width; elsewhere,
+and with NO_COLOR, it is plain. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the trace.
+--pid, --tid and --comm take lists, as --pid 12,34.
+
+The exit status is 1 if a part of the trace is damaged; all the rest is drawn.
+
+Examples:
+  ovnitrace plot app-20250101-120000
+  ovnitrace plot app-20250101-120000 -o app.svg --from 1.5s --to 1.6s --arrows
+  ovnitrace plot app-20250101-120000 --comm 'worker-*' --rows 8 -o workers.svg)");
+  command->callback([arguments] {
+    if (const int status = plot(*arguments))
+      throw CLI::RuntimeError(status);
+  });
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/plot/svg.h"
+
+#include "emulator/base/human.h"
+#include "emulator/base/palette.h"
+#include "emulator/base/printable.h"
+#include "emulator/base/short_line.h"
+#include "emulator/plot/axis.h"
+#include "emulator/plot/state_look.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ovnitrace {
+
+namespace {
+
+// Pixels, as far as nothing else is said.
+constexpr double kPlotWidth = 1000, kRight = 30, kTop = 58;
+constexpr int kRowHeight = 18, kGap = 3, kProcessGap = 8, kDarkHeight = 8;
+constexpr double kCharacter = 6.7; // of a label, on average
+constexpr size_t kMostMarks = 10;
+constexpr Color kWhite{255, 255, 255}, kBlack{0, 0, 0};
+
+Color mix(Color a, Color b, double part) {
+  const auto one = [&](uint8_t x, uint8_t y) {
+    return uint8_t(std::lround(x * (1 - part) + y * part));
+  };
+  return {one(a.red, b.red), one(a.green, b.green), one(a.blue, b.blue)};
+}
+
+std::string css(Color color) {
+  return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
+}
+
+/// The palette is meant for black, and paper is white: what is dark there is light here.
+Color on_paper(ThreadState state) {
+  switch (state) {
+  case ThreadState::Unknown:
+    return kWhite;
+  case ThreadState::Paused:
+    return mix(palette::kBlocked, kWhite, 0.74);
+  case ThreadState::Dead:
+    return mix(kWhite, kBlack, 0.07);
+  default:
+    return palette::kThreadStates[size_t(state)];
+  }
+}
+
+std::string_view word(ThreadState state) {
+  return kStateNames[size_t(state)].name;
+}
+
+/// What a state is filled with: those that could be mistaken for one another have patterns.
+std::string patterns() {
+  const auto pattern = [](std::string_view id, int size, Color ground, const std::string &marks) {
+    return fmt::format("<pattern id=\"{0}\" width=\"{1}\" height=\"{1}\" "
+                       "patternUnits=\"userSpaceOnUse\"><rect width=\"{1}\" height=\"{1}\" "
+                       "fill=\"{2}\"/>{3}</pattern>\n",
+                       id, size, css(ground), marks);
+  };
+  const auto mark = [](Color color, double part, const char *path) {
+    return fmt::format("<path d=\"{}\" stroke=\"{}\" stroke-width=\"1.2\"/>", path,
+                       css(mix(color, kBlack, part)));
+  };
+  const Color cooling = on_paper(ThreadState::Cooling), warming = on_paper(ThreadState::Warming);
+  return pattern(word(ThreadState::Cooling), 6, cooling,
+                 mark(cooling, 0.4, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5")) +
+         pattern(word(ThreadState::Warming), 4, warming, mark(warming, 0.45, "M1 0V4")) +
+         pattern(word(ThreadState::Unknown), 6, kWhite,
+                 "<circle cx=\"3\" cy=\"3\" r=\"0.8\" fill=\"#999\"/>") +
+         pattern("dark", 4, kWhite, mark(palette::kAlarm, 0, "M-1 5L5 -1M-1 1L1 -1M3 5L5 3"));
+}
+
+std::string fill(ThreadState state) {
+  switch (state) {
+  case ThreadState::Cooling:
+  case ThreadState::Warming:
+  case ThreadState::Unknown:
+    return fmt::format("url(#{})", word(state));
+  default:
+    return css(on_paper(state));
+  }
+}
+
+std::string text_at(double x, double y, const char *style, std::string_view text) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, style, xml_text(text));
+}
+
+/// Equal columns as one rectangle each, as a path; empty where `has` holds of none.
+template <class Has> std::string runs(size_t columns, int height, Has has) {
+  std::string path;
+  for (size_t c = 0; c < columns; c++) {
+    const size_t first = c;
+    while (c < columns && has(c))
+      c++;
+    if (c > first)
+      path += fmt::format("M{} 0H{}V{}H{}z", first, c, height, first);
+  }
+  return path;
+}
+
+/// How high each of kStacked is with those below it, in a column.
+std::array<int, kStacked.size()> heights(const StateTimes &time) {
+  std::array<int, kStacked.size()> heights{};
+  const uint64_t all = all_of(time);
+  int height = 0;
+  for (size_t n = 0; n < kStacked.size(); n++) {
+    const uint64_t ns = time[size_t(kStacked[n])];
+    if (ns)
+      height += std::max(1, int(std::lround(kRowHeight * (double(ns) / double(all)))));
+    heights[n] = height = std::min(height, kRowHeight);
+  }
+  if (all && !time[size_t(rest_of(time))]) // there is nothing else that the rest could show
+    for (size_t n = kStacked.size(); n-- > 0;) {
+      heights[n] = kRowHeight;
+      if (time[size_t(kStacked[n])])
+        break;
+    }
+  return heights;
+}
+
+class Svg {
+public:
+  explicit Svg(const Figure &figure) : figure_(figure) {
+    size_t longest = 14;
+    for (const FigureRow &row : figure.rows)
+      longest = std::max(longest, characters_of(row.label));
+    left_ = 16 + kCharacter * double(longest);
+    y_ = kTop;
+  }
+
+  std::string text() {
+    for (const FigureRow &row : figure_.rows)
+      put_row(row);
+    if (figure_.has_dark())
+      put_dark();
+    put_arrows();
+    put_axis();
+    put_legend();
+    put_notes();
+    return head() + body_ + "</svg>\n";
+  }
+
+private:
+  double x_of(uint64_t time) const {
+    const double length = double(std::max<uint64_t>(figure_.to - figure_.from, 1));
+    return left_ + kPlotWidth * double(time - figure_.from) / length;
+  }
+
+  std::string head() const {
+    const double width = left_ + kPlotWidth + kRight;
+    return fmt::format(
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+               "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" "
+               "font-family=\"Helvetica,Arial,sans-serif\" font-size=\"12\" fill=\"#222\">\n"
+               "<title>{2}</title>\n<defs>\n{3}"
+               "<marker id=\"tip\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" markerWidth=\"5\" "
+               "markerHeight=\"5\" orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#111\"/>"
+               "</marker>\n</defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+               width, y_, xml_text(figure_.title + ": " + figure_.subtitle), patterns()) +
+           text_at(10, 24, " font-size=\"16\" font-weight=\"bold\"", figure_.title) +
+           text_at(10, 43, " fill=\"#555\"", figure_.subtitle);
+  }
+
+  /// Coordinates in it are columns.
+  std::string start_columns(double y) const {
+    const double length = double(std::max<uint64_t>(figure_.to - figure_.from, 1));
+    return fmt::format("<g transform=\"translate({:.1f} {:.0f}) scale({:.6g} 1)\">", left_, y,
+                       kPlotWidth * double(figure_.step) / length);
+  }
+
+  void put_row(const FigureRow &row) {
+    if (row.new_process)
+      y_ += kProcessGap;
+    centers_.push_back(y_ + kRowHeight / 2.0);
+    body_ += text_at(left_ - 8, y_ + 13, " text-anchor=\"end\"", row.label);
+    body_ += start_columns(y_) + "<title>" + xml_text(sums(row)) + "</title>";
+    for (const ThreadState rest : {ThreadState::Paused, ThreadState::Unknown, ThreadState::Dead})
+      put_path(rest, runs(figure_.columns, kRowHeight, [&](size_t c) {
+                 return row.time[c][size_t(rest)] && rest_of(row.time[c]) == rest;
+               }));
+    for (size_t n = kStacked.size(); n-- > 0;)
+      put_path(kStacked[n], area(row, n));
+    body_ += "</g>\n";
+    y_ += kRowHeight + kGap;
+  }
+
+  void put_path(ThreadState state, const std::string &path) {
+    if (!path.empty())
+      body_ +=
+          fmt::format("<path class=\"{}\" fill=\"{}\" d=\"{}\"/>", word(state), fill(state), path);
+  }
+
+  /// Of the states up to the n-th of kStacked together: what is below it is drawn over it. Empty
+  /// where there is nothing of the n-th.
+  std::string area(const FigureRow &row, size_t n) const {
+    std::string path;
+    int height = 0;
+    bool any = false;
+    for (size_t c = 0; c < figure_.columns; c++) {
+      const int next = heights(row.time[c])[n];
+      any |= row.time[c][size_t(kStacked[n])] > 0;
+      if (next == height)
+        continue;
+      path += height == 0 ? fmt::format("M{} {}V{}", c, kRowHeight, kRowHeight - next)
+                          : fmt::format("H{}V{}", c, kRowHeight - next);
+      path += next == 0 ? "z" : "";
+      height = next;
+    }
+    if (height)
+      path += fmt::format("H{}V{}z", figure_.columns, kRowHeight);
+    return any ? path : "";
+  }
+
+  /// The times of a row, for who points at it.
+  static std::string sums(const FigureRow &row) {
+    std::string text = row.label;
+    for (const StateLook &look : kStateLooks) {
+      uint64_t ns = 0;
+      for (const StateTimes &time : row.time)
+        ns += time[size_t(look.state)];
+      if (ns)
+        text += fmt::format("; {} {}", word(look.state), human_duration(ns));
+    }
+    return text;
+  }
+
+  void put_dark() {
+    y_ += kGap;
+    body_ += text_at(left_ - 8, y_ + 8, " text-anchor=\"end\" fill=\"#a0a\"", "events missing");
+    body_ +=
+        start_columns(y_) + fmt::format("<path class=\"dark\" fill=\"url(#dark)\" d=\"{}\"/></g>\n",
+                                        runs(figure_.columns, kDarkHeight,
+                                             [&](size_t c) { return figure_.dark[c] != 0; }));
+    y_ += kDarkHeight + kGap;
+  }
+
+  void put_arrows() {
+    if (figure_.arrows.empty())
+      return;
+    body_ += "<g class=\"arrows\" stroke=\"#111\" stroke-width=\"0.8\" fill=\"none\">\n";
+    for (const FigureArrow &arrow : figure_.arrows)
+      body_ += fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" marker-end=\"url(#tip)\"/>\n",
+                           x_of(arrow.woken), centers_[arrow.from], x_of(arrow.runs),
+                           centers_[arrow.to]);
+    body_ += "</g>\n";
+  }
+
+  void put_axis() {
+    const Axis axis = make_axis(figure_.from, figure_.to, kMostMarks);
+    y_ += 2;
+    body_ += fmt::format("<path d=\"M{:.1f} {:.0f}h{:.0f}", left_, y_, kPlotWidth);
+    for (const Axis::Mark &mark : axis.marks)
+      body_ += fmt::format("M{:.1f} {:.0f}v5", x_of(mark.at), y_);
+    body_ += "\" stroke=\"#222\" fill=\"none\"/>\n<g class=\"marks\" text-anchor=\"middle\">\n";
+    for (const Axis::Mark &mark : axis.marks)
+      body_ += text_at(x_of(mark.at), y_ + 18, "", mark.text);
+    body_ += "</g>\n";
+    body_ += text_at(left_ + kPlotWidth / 2, y_ + 36, " text-anchor=\"middle\"", axis.title);
+    y_ += 50;
+  }
+
+  /// Of the states that are drawn.
+  void put_legend() {
+    double x = left_;
+    body_ += "<g class=\"legend\">\n";
+    for (const StateLook &look : kStateLooks) {
+      if (!figure_.time_in(look.state))
+        continue;
+      const std::string_view label = kStateNames[size_t(look.state)].label;
+      const double width =
+          46 + kCharacter * double(label.size() + 2 + std::string_view(look.meaning).size());
+      if (x > left_ && x + width > left_ + kPlotWidth) {
+        x = left_;
+        y_ += 20;
+      }
+      body_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.0f}\" width=\"24\" height=\"12\" "
+                           "fill=\"{}\" stroke=\"#888\" stroke-width=\"0.5\"/>\n"
+                           "<text x=\"{:.1f}\" y=\"{:.0f}\"><tspan font-weight=\"bold\">{}</tspan>"
+                           " {}</text>\n",
+                           x, y_, fill(look.state), x + 30, y_ + 10, label, look.meaning);
+      x += width;
+    }
+    body_ += "</g>\n";
+    y_ += 28;
+  }
+
+  void put_notes() {
+    std::string notes =
+        fmt::format("A column is {}; where it has several states it is divided by their shares, "
+                    "Running at the bottom.",
+                    human_duration(figure_.step));
+    if (figure_.threads > figure_.rows.size())
+      notes += fmt::format(" {} that ran or waited less are left out.",
+                           human_count(figure_.threads - figure_.rows.size(), "thread", "threads"));
+    body_ += text_at(left_, y_, " font-size=\"11\" fill=\"#555\"", notes);
+    if (!figure_.arrows.empty()) {
+      y_ += 15;
+      std::string arrows = "Arrows lead from who woke a thread to when it got its CPU";
+      if (figure_.arrows.size() < figure_.wakeups)
+        arrows +=
+            fmt::format(": {} of {}, those that waited longest", human_count(figure_.arrows.size()),
+                        human_count(figure_.wakeups, "wakeup", "wakeups"));
+      body_ += text_at(left_, y_, " font-size=\"11\" fill=\"#555\"", arrows + ".");
+    }
+    y_ += 14;
+  }
+
+  const Figure &figure_;
+  double left_, y_;
+  std::vector<double> centers_; ///< by row
+  std::string body_;
+};
+
+} // namespace
+
+std::string xml_text(std::string_view text) {
+  std::string xml;
+  for (const char c : printable_line(text))
+    switch (c) {
+    case '&':
+      xml += "&amp;";
+      break;
+    case '<':
+      xml += "&lt;";
+      break;
+    case '>':
+      xml += "&gt;";
+      break;
+    case '"':
+      xml += "&quot;";
+      break;
+    default:
+      xml += c;
+    }
+  // Two characters that UTF-8 has and XML does not.
+  for (const std::string_view no : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
+    for (size_t at; (at = xml.find(no)) != xml.npos;)
+      xml.replace(at, no.size(), "?");
+  return xml;
+}
+
+std::string svg_of(const Figure &figure) {
+  return Svg(figure).text();
+}
+
+} // namespace ovnitrace

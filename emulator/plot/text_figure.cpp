@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/plot/text_figure.h"
+
+#include "emulator/base/human.h"
+#include "emulator/base/palette.h"
+#include "emulator/base/short_line.h"
+#include "emulator/plot/axis.h"
+#include "emulator/plot/state_look.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kLabel = 24, kLeast = 20; // characters
+constexpr char kMixed = ':';               ///< plain: it ran or waited, but for less than half
+constexpr const char *kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+/// Of the 6 x 6 x 6 colours that a terminal has from number 16 on.
+int nearest_index(Color color) {
+  constexpr std::array kLevels = {0, 95, 135, 175, 215, 255};
+  const auto nearest = [&](int value) {
+    size_t best = 0;
+    for (size_t n = 1; n < kLevels.size(); n++)
+      if (std::abs(kLevels[n] - value) < std::abs(kLevels[best] - value))
+        best = n;
+    return int(best);
+  };
+  return 16 + 36 * nearest(color.red) + 6 * nearest(color.green) + nearest(color.blue);
+}
+
+/// What is nothing has the colour of the terminal.
+bool has_color(ThreadState state) {
+  return state != ThreadState::Unknown && state != ThreadState::Dead;
+}
+
+/// The two states that a column shows, and how high the lower one is, in eighths.
+struct Cell {
+  ThreadState below = ThreadState::Dead, above = ThreadState::Dead;
+  int height = 0;
+};
+
+uint64_t time_in(const StateTimes &time, ThreadState state) {
+  return time[size_t(state)];
+}
+
+Cell cell_of(const StateTimes &time) {
+  const uint64_t all = all_of(time);
+  if (!all)
+    return {};
+  const uint64_t cooling = time_in(time, ThreadState::Cooling),
+                 warming = time_in(time, ThreadState::Warming);
+  Cell cell;
+  cell.below = time_in(time, ThreadState::Running) ? ThreadState::Running
+               : cooling >= warming                ? ThreadState::Cooling
+                                                   : ThreadState::Warming;
+  cell.above = rest_of(time);
+  for (const ThreadState state : {ThreadState::Cooling, ThreadState::Warming})
+    if (state != cell.below && time_in(time, state) > time_in(time, cell.above))
+      cell.above = state;
+  const uint64_t below = time_in(time, cell.below);
+  if (below)
+    cell.height = std::max(1, int(std::lround(8 * (double(below) / double(all)))));
+  if (below && below < all)
+    cell.height = std::min(cell.height, 7); // what else was there is seen too
+  return cell;
+}
+
+char plain_of(const StateTimes &time) {
+  const uint64_t all = all_of(time);
+  if (!all)
+    return ' ';
+  uint64_t active = 0;
+  ThreadState most = ThreadState::Running;
+  for (const ThreadState state : kStacked) {
+    active += time_in(time, state);
+    if (time_in(time, state) > time_in(time, most))
+      most = state;
+  }
+  if (active && active < all - active)
+    return kMixed;
+  const ThreadState shown = active ? most : rest_of(time);
+  for (const StateLook &look : kStateLooks)
+    if (look.state == shown)
+      return look.plain;
+  return ' ';
+}
+
+class Text {
+public:
+  Text(const Figure &figure, TextStyle style) : figure_(figure), style_(style) {}
+
+  std::string all() {
+    text_ = figure_.title + "\n" + figure_.subtitle + "\n\n";
+    for (const FigureRow &row : figure_.rows) {
+      put_label(row.label);
+      for (size_t c = 0; c < figure_.columns; c++)
+        if (style_ == TextStyle::plain)
+          text_ += plain_of(row.time[c]);
+        else
+          put_cell(cell_of(row.time[c]));
+      end_line();
+    }
+    if (figure_.has_dark()) {
+      put_label("events missing");
+      for (const uint8_t dark : figure_.dark)
+        text_ += dark ? '!' : ' ';
+      end_line();
+    }
+    put_axis();
+    put_legend();
+    return std::move(text_);
+  }
+
+private:
+  void put_label(const std::string &label) {
+    const std::string text = short_line(label, kLabel);
+    text_ += std::string(kLabel - characters_of(text), ' ') + text + ' ';
+  }
+
+  void end_line() {
+    below_ = above_ = ThreadState::Dead;
+    if (style_ != TextStyle::plain)
+      text_ += "\x1b[0m";
+    text_.erase(text_.find_last_not_of(' ') + 1);
+    text_ += '\n';
+  }
+
+  /// 38: of what is written; 48: of what it is written on.
+  void put_color(int ground, ThreadState state) {
+    if (!has_color(state)) {
+      text_ += fmt::format("\x1b[{}m", ground + 1); // the terminal's own
+      return;
+    }
+    const Color color = palette::kThreadStates[size_t(state)];
+    if (style_ == TextStyle::true_color)
+      text_ += fmt::format("\x1b[{};2;{};{};{}m", ground, color.red, color.green, color.blue);
+    else
+      text_ += fmt::format("\x1b[{};5;{}m", ground, nearest_index(color));
+  }
+
+  void put_cell(const Cell &cell) {
+    if (cell.height && cell.below != below_)
+      put_color(38, below_ = cell.below);
+    if (cell.height < 8 && cell.above != above_)
+      put_color(48, above_ = cell.above);
+    text_ += kEighths[cell.height];
+  }
+
+  void put_axis() {
+    const Axis axis =
+        make_axis(figure_.from, figure_.to, std::max<size_t>(2, figure_.columns / 12));
+    std::string line(figure_.columns, '-'), numbers(figure_.columns + kLabel, ' ');
+    for (const Axis::Mark &mark : axis.marks) {
+      const size_t column =
+          std::min(size_t((mark.at - figure_.from) / figure_.step), figure_.columns - 1);
+      line[column] = '+';
+      numbers.replace(column, mark.text.size(), mark.text);
+    }
+    const std::string space(kLabel + 1, ' ');
+    numbers.erase(numbers.find_last_not_of(' ') + 1);
+    text_ += space + line + '\n' + space + numbers + '\n' + space + axis.title + "\n\n";
+  }
+
+  void put_legend() {
+    for (const StateLook &look : kStateLooks) {
+      if (!figure_.time_in(look.state))
+        continue;
+      if (style_ == TextStyle::plain) {
+        text_ += look.plain == ' ' ? "blank" : std::string(1, look.plain);
+      } else {
+        put_color(38, look.state);
+        text_ += has_color(look.state) ? "██" : "  ";
+        text_ += "\x1b[0m";
+      }
+      text_ += fmt::format(" {}: {}\n", kStateNames[size_t(look.state)].label, look.meaning);
+    }
+    if (style_ == TextStyle::plain)
+      text_ += std::string(1, kMixed) + " ran or waited for a CPU, but for less than half of it\n";
+    text_ += fmt::format("A column is {}.", human_duration(figure_.step));
+    if (figure_.threads > figure_.rows.size())
+      text_ += fmt::format(" {} that ran or waited less are left out.",
+                           human_count(figure_.threads - figure_.rows.size(), "thread", "threads"));
+    text_ += '\n';
+  }
+
+  const Figure &figure_;
+  const TextStyle style_;
+  /// Those whose colours the terminal has now.
+  ThreadState below_ = ThreadState::Dead, above_ = ThreadState::Dead;
+  std::string text_;
+};
+
+} // namespace
+
+size_t text_columns(size_t width) {
+  return std::max(kLeast, width > kLabel + 1 ? width - kLabel - 1 : 0);
+}
+
+std::string text_of(const Figure &figure, TextStyle style) {
+  return Text(figure, style).all();
+}
+
+} // namespace ovnitrace

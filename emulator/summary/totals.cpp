@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/human.h"
+#include "emulator/summary/groups.h"
+#include "emulator/summary/report.h"
+#include "emulator/summary/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace ovnitrace {
+
+namespace {
+
+class Totals {
+public:
+  Totals(const ReportInput &input, size_t top)
+      : input_(input), threads_(sorted_threads(input.summary, "running")), top_(top) {
+    for (const uint32_t t : threads_)
+      sum_.add(input.summary.threads[t]);
+  }
+
+  std::string text() {
+    put_head();
+    put_states();
+    put_counts();
+    put_latency();
+    const Summary &summary = input_.summary;
+    if (summary.lost || summary.lost_more)
+      put(lost_text(summary.lost, summary.lost_more, human_count(summary.lost)), "events lost");
+    text_ += '\n' + thread_table().text();
+    return std::move(text_);
+  }
+
+private:
+  uint64_t length() const { return input_.summary.to - input_.summary.from; }
+
+  void put(const std::string &value, const std::string &what, const std::string &more = "") {
+    text_ += fmt::format("{:>16}  {:<18}  {}", value, what, more);
+    text_.erase(text_.find_last_not_of(' ') + 1);
+    text_ += '\n';
+  }
+
+  void put_head() {
+    std::set<std::pair<uint32_t, uint32_t>> processes;
+    for (const uint32_t t : threads_)
+      processes.emplace(input_.catalog.threads[t].node, input_.catalog.threads[t].pid);
+    text_ = fmt::format(
+        "{} of {} on {} for {}{}\n\n", human_count(threads_.size(), "thread", "threads"),
+        human_count(processes.size(), "process", "processes"),
+        human_count(input_.catalog.cpus.size(), "CPU", "CPUs"), human_duration(length()),
+        input_.info.ended.empty() ? "" : "; " + input_.info.ended);
+  }
+
+  void put_states() {
+    const auto put_state = [&](ThreadState state, const char *what, const std::string &more) {
+      put(human_duration(sum_.time[size_t(state)]), what, more);
+    };
+    const uint64_t all = length() * input_.catalog.cpus.size();
+    put_state(ThreadState::Running, "running", human_percent(sum_.running(), all) + " of the CPUs");
+    put_state(ThreadState::Cooling, "cooling", "preempted or yielded, waiting for a CPU");
+    put_state(ThreadState::Warming, "warming", "woken, waiting for a CPU");
+    put_state(ThreadState::Paused, "paused", "blocked");
+    put_state(ThreadState::Unknown, "unknown", "not seen");
+    text_ += '\n';
+  }
+
+  void put_counts() {
+    put(human_count(sum_.switches()), "switches",
+        fmt::format("{} preempted, {} yielded, {} voluntary", human_count(sum_.preempted),
+                    human_count(sum_.yielded), human_count(sum_.voluntary)));
+    put(human_count(sum_.wakeups), "wakeups");
+    put(human_count(sum_.migrations), "migrations", "to another CPU");
+  }
+
+  void put_latency() {
+    const LatencyHistogram &latency = sum_.latency;
+    if (!latency.count())
+      return;
+    put(human_duration(latency.percentile(50)), "wakeup latency p50", "from woken to running");
+    put(human_duration(latency.percentile(99)), "p99");
+    const auto longest =
+        std::max_element(threads_.begin(), threads_.end(), [&](uint32_t a, uint32_t b) {
+          return input_.summary.threads[a].latency.max() < input_.summary.threads[b].latency.max();
+        });
+    put(human_duration(latency.max()), "max", thread_label(input_.catalog.threads[*longest]));
+  }
+
+  Table thread_table() const {
+    Table table({"THREAD", "RUNNING", "COOLING", "WARMING", "SWITCHES", "PREEMPTED", "MIGRATIONS",
+                 "p99", "MAX"});
+    const auto add = [&](std::string name, const ThreadSummary &of) {
+      const auto time = [&](ThreadState state) { return human_duration(of.time[size_t(state)]); };
+      const auto latency = [&](uint64_t ns) {
+        return of.latency.count() ? human_duration(ns) : "-";
+      };
+      table.add({std::move(name), time(ThreadState::Running), time(ThreadState::Cooling),
+                 time(ThreadState::Warming), human_count(of.switches()), human_count(of.preempted),
+                 human_count(of.migrations), latency(of.latency.percentile(99)),
+                 latency(of.latency.max())});
+    };
+    ThreadSummary rest;
+    for (size_t n = 0; n < threads_.size(); n++) {
+      const ThreadSummary &thread = input_.summary.threads[threads_[n]];
+      if (n < top_)
+        add(thread_label(input_.catalog.threads[threads_[n]]), thread);
+      else
+        rest.add(thread);
+    }
+    if (threads_.size() > top_)
+      add(human_count(threads_.size() - top_, "other", "others"), rest);
+    return table;
+  }
+
+  const ReportInput &input_;
+  const std::vector<uint32_t> threads_; ///< those that ran longest first
+  const size_t top_;
+  ThreadSummary sum_;
+  std::string text_;
+};
+
+} // namespace
+
+std::string totals(const ReportInput &input, size_t top) {
+  return Totals(input, top).text();
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `ovnitrace stat`: a summary on stderr, the program's exit status, and nothing left over.
+#include "tests/e2e/support/e2e.h"
+
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include <csignal>
+
+namespace ovnitrace::test {
+
+class Stat : public CaptureTest {
+protected:
+  Command stat(const std::vector<std::string> &arguments) {
+    mkdir(scratch().c_str(), 0777);
+    chmod(scratch().c_str(), 0777);
+    Command command{.argv = {ovnitrace(), "stat"}, .env = {{"TMPDIR", scratch()}}};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    return command;
+  }
+  std::string scratch() const { return path("scratch"); }
+};
+
+TEST_F(Stat, PrintsASummaryAndKeepsNothing) {
+  const Outcome outcome = run(stat({"--", "sh", "-c", "echo printed; sleep 0.1; exit 7"}));
+  EXPECT_EQ(outcome.status(), 7);
+  EXPECT_EQ(outcome.out, "printed\n") << "stdout is the program's";
+  for (const char *word : {"2 threads of 2 processes", "exited with status 7", "running", "cooling",
+                           "switches", "migrations", "wakeup latency p50", "p99"})
+    EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " in " << outcome.err;
+  EXPECT_TRUE(names_in(scratch()).empty());
+}
+
+TEST_F(Stat, JsonIsThatOfInfo) {
+  const Outcome outcome = run(stat({"--json", "--", installed("sample")}));
+  EXPECT_EQ(outcome.status(), 0);
+  const nlohmann::json info = nlohmann::json::parse(outcome.err);
+  EXPECT_EQ(info["threads"].size(), 10u);
+  EXPECT_EQ(info["lost"], 0);
+  EXPECT_EQ(info["trace"], "") << "it is not kept";
+}
+
+TEST_F(Stat, HasTheExitStatusOfWhatCannotRunOrIsKilled) {
+  EXPECT_EQ(run(stat({"--", "/no/such"})).status(), 127);
+  EXPECT_EQ(run(stat({"--", "sh", "-c", "kill -9 $$"})).status(), 128 + SIGKILL);
+  EXPECT_EQ(run(stat({})).status(), 2);
+  EXPECT_TRUE(names_in(scratch()).empty());
+}
+
+TEST_F(Stat, TakesTheWholeMachineAndAProcess) {
+  const Outcome machine = run(stat({"-a", "-d", "0.2"}));
+  EXPECT_EQ(machine.status(), 0) << machine.err;
+  EXPECT_NE(machine.err.find("of the CPUs"), std::string::npos);
+  Process program({.argv = {"sleep", "60"}});
+  const Outcome one = run(stat({"-p", std::to_string(program.pid()), "-d", "0.2"}));
+  EXPECT_EQ(one.status(), 0) << one.err;
+  EXPECT_NE(one.err.find("1 thread of 1 process"), std::string::npos) << one.err;
+}
+
+/// Whatever ends it: also what it cannot see.
+TEST_F(Stat, LeavesNothingWhenItIsKilled) {
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    Process process(stat({"--", "sleep", "60"}));
+    const auto held = [&] { return names_in(scratch()); };
+    ASSERT_TRUE(eventually(
+        [&] { return held().size() == 1 && exists(scratch() + "/" + held()[0] + "/trace"); },
+        "no trace"));
+    EXPECT_EQ(::system(("test $(stat -c %a '" + scratch() + "/" + held()[0] + "') = 700").c_str()),
+              0)
+        << "nobody else looks into it";
+    process.signal(signal);
+    process.wait();
+    EXPECT_TRUE(eventually([&] { return held().empty(); }, "it is left over"));
+  }
+}
+
+TEST_F(Stat, ForTheUserWhoCalledSudo) {
+  Command command = stat({"--", "id", "-u"});
+  command.env["SUDO_UID"] = std::to_string(nobody_uid());
+  command.env["SUDO_GID"] = std::to_string(nobody_gid());
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_EQ(outcome.out, std::to_string(nobody_uid()) + "\n");
+  EXPECT_TRUE(names_in(scratch()).empty());
+}
+
+TEST_F(Stat, SaysWhereItCannotPutTheTrace) {
+  Command command = stat({"--", "true"});
+  command.env["TMPDIR"] = path("no/such");
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.status(), 1);
+  EXPECT_NE(outcome.err.find("TMPDIR"), std::string::npos) << outcome.err;
+}
+
+} // namespace ovnitrace::test
