@@ -38,14 +38,21 @@ public:
     });
   }
 
-  void close();
+  void close() {
+    flush();
+    file_.commit();
+  }
   uint64_t bytes() const { return written_ + buffer_.size(); } ///< so far
 
 private:
   static constexpr size_t kBufferSize = 256 * 1024;
   static constexpr uint32_t kSequence = 1; ///< who wrote a packet: there is one writer
 
-  void flush();
+  void flush() {
+    file_.write(buffer_);
+    written_ += buffer_.size();
+    buffer_.clear();
+  }
 
   AtomicFile file_;
   std::string buffer_;

@@ -2,8 +2,6 @@
 #include "emulator/perfetto/process_tree.h"
 
 #include "emulator/base/printable.h"
-#include "emulator/perfetto/ftrace_event.h"
-
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>

@@ -29,7 +29,7 @@ public:
   /// `task` is woken by the thread that runs on this CPU or, as `flags` say, by an interrupt of it.
   /// Times of wakings rise.
   void add_waking(uint64_t time, const Task &task, uint32_t target_cpu, uint32_t flags);
-  /// Any event of ftrace, encoded.
+  /// Any event, made by ftrace_event().
   void add_event(std::string_view fields);
   /// Events are missing before those that follow.
   void set_lost() { lost_ = true; }
@@ -67,5 +67,19 @@ private:
   /// that costs bytes, and no memory that depends on the threads.
   std::array<Seen, 64> seen_;
 };
+
+/// An event of the kernel's trace, as a bundle holds it. `tid`: who ran where it was logged. `fill`
+/// gets a builder for the fields of the event. Perfetto reads it fastest with these two fields
+/// first.
+template <class Fields, class Fill>
+std::string ftrace_event(uint64_t time, uint32_t tid, FtraceEvent kind, Fill fill) {
+  std::string event;
+  protozero::pbf_builder<FtraceEvent> builder(event);
+  builder.add_uint64(FtraceEvent::timestamp, time);
+  builder.add_uint32(FtraceEvent::pid, tid);
+  protozero::pbf_builder<Fields> fields(builder, kind);
+  fill(fields);
+  return event;
+}
 
 } // namespace ovnitrace::perfetto

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/perfetto/sched_tracks.h"
 
-#include "emulator/perfetto/ftrace_event.h"
-
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>

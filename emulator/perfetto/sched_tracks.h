@@ -31,7 +31,7 @@ public:
   void run(const Slice &slice);
   /// From here on events of this CPU may be missing before those that follow.
   void lose(uint32_t cpu) { cpus_[cpu].bundle.set_lost(); }
-  /// Any event of ftrace, encoded, that was logged on a CPU (kNone: not known on which).
+  /// Any event, made by ftrace_event(), that was logged on a CPU (kNone: not known on which).
   void add_event(uint32_t cpu, std::string_view fields);
   /// Writes what is left.
   void finish();

@@ -2,6 +2,7 @@
 // The threads as the scheduler's events name them.
 #pragma once
 
+#include "emulator/base/printable.h"
 #include "emulator/input/source.h"
 #include "emulator/perfetto/sched_bundle.h"
 
@@ -13,7 +14,11 @@ namespace ovnitrace::perfetto {
 /// Names are valid UTF-8, as the format wants it: see printable_line().
 class TaskNames {
 public:
-  explicit TaskNames(const Catalog &catalog);
+  explicit TaskNames(const Catalog &catalog)
+      : threads_(catalog.threads), priorities_(catalog.threads.size(), kNotKnownPriority) {
+    for (const ThreadInfo &thread : catalog.threads)
+      names_.push_back(printable_line(thread.name));
+  }
 
   /// The name stays where it is.
   Task task(uint32_t thread) const {

@@ -229,9 +229,9 @@ private:
     for (Waking waking : compact_[cpu]) {
       if (list.empty() || waking.time < list.front().time)
         throw std::runtime_error("a waking before it is known who runs there");
-      const auto after = std::upper_bound(
-          list.begin(), list.end(), waking.time,
-          [](uint64_t time, const Switch &entry) { return time < entry.time; });
+      const auto after =
+          std::upper_bound(list.begin(), list.end(), waking.time,
+                           [](uint64_t time, const Switch &entry) { return time < entry.time; });
       waking.waker = std::prev(after)->tid;
       wakings.push_back(waking);
     }
