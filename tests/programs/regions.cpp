@@ -78,6 +78,22 @@ __attribute__((noipa)) void recursive(int depth) {
   log("recursive_leave");
 }
 
+__attribute__((noipa)) void outer(bool again);
+
+__attribute__((noipa)) void inner() {
+  log("inner");
+  outer(false);
+}
+
+/// The call sequence outer, inner, outer.
+__attribute__((noipa)) void outer(bool again) {
+  log("outer");
+  if (again)
+    inner();
+  nap(1);
+  log("outer_leave");
+}
+
 __attribute__((noipa)) void jumps() {
   nap(1);
   longjmp(out, 1);
@@ -223,6 +239,8 @@ void do_one(const std::string &what) {
     boo();
   else if (word == "recursive")
     recursive(3);
+  else if (word == "nested")
+    outer(true);
   else if (word == "jumps" && !setjmp(out))
     jumps();
   else if (word == "solver_int")

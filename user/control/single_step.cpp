@@ -56,8 +56,8 @@ void SingleStep::trace(uint32_t tid) {
     ;
   if (answer.error)
     throw ovnitrace::Error(fmt::format("--control: icount, uniform and int3 need ptrace, which the "
-                                       "kernel refuses for {}: {}; is a "
-                                       "debugger or strace attached to it?",
+                                       "kernel refuses for {}: {}; is a debugger or strace "
+                                       "attached to it, or CAP_SYS_PTRACE missing?",
                                        tid, std::strerror(answer.error)));
 }
 
