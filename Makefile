@@ -40,7 +40,7 @@ CXX := g++
 CLANG ?= clang
 BPFTOOL ?= $(shell command -v bpftool || echo /usr/sbin/bpftool)
 
-OPT ?= -O2 -g
+OPT ?= -O2 -g1
 WARN := -Wall -Wextra -Werror
 CPPFLAGS += -I. -Iinclude -I$(B) -DOVNITRACE_VERSION='"$(VERSION)"' -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 CFLAGS += -std=gnu11 $(OPT) $(WARN) -fstack-protector-strong
@@ -175,22 +175,29 @@ $(B)/%.skel.h: $(B)/%.bpf.o
 	@echo "  GEN-SKEL $@"
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
 
-# Headers that cost most to compile are compiled once: GoogleTest for the tests, CLI11 for the command line.
+# Headers that cost most to compile are compiled once: GoogleTest for the tests, CLI11 for the command
+# line, nlohmann-json where it is used, and the common ones for all other units.
 $(B)/pch/%.h.gch: $(B)/flags
 	@echo "  PCH      $@"
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '%s\n' $(PCH_$*:%='#include <%>') > $(B)/pch/$*.h
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header -o $@ $(B)/pch/$*.h
-PCH_tests := gtest/gtest.h fmt/format.h filesystem fstream functional map memory optional set sstream string vector
-PCH_cli := CLI/App.hpp CLI/Config.hpp CLI/Formatter.hpp fmt/format.h memory string vector
+PCH_common := algorithm array fmt/format.h functional map memory optional string unordered_map vector
+PCH_json := nlohmann/json.hpp $(PCH_common)
+PCH_cli := CLI/App.hpp CLI/Config.hpp CLI/Formatter.hpp $(PCH_common)
+PCH_tests := gtest/gtest.h filesystem fstream set sstream $(PCH_common)
 # GCC 12 warns about its own std::string there (its bug 105651).
-PCH_FLAGS := -Winvalid-pch -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
-TEST_OBJECTS := $(call objects,$(filter %.cpp,$(UNIT_SRC) $(E2E_SRC) $(BROWSER_SRC)))
-CLI_OBJECTS := $(call objects,$(shell grep -lr '<CLI/' emulator user --include=*.cpp))
-$(TEST_OBJECTS): $(B)/pch/tests.h.gch
-$(TEST_OBJECTS): PCH = -include $(B)/pch/tests.h $(PCH_FLAGS)
-$(CLI_OBJECTS): $(B)/pch/cli.h.gch
-$(CLI_OBJECTS): PCH = -include $(B)/pch/cli.h $(PCH_FLAGS)
+PCH_FLAGS := -Winvalid-pch -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
+including = $(call objects,$(shell grep -lr '$(1)' emulator user --include=*.cpp))
+OBJECTS_tests := $(call objects,$(filter %.cpp,$(UNIT_SRC) $(E2E_SRC) $(BROWSER_SRC)))
+OBJECTS_cli := $(call including,<CLI/)
+OBJECTS_json := $(filter-out $(OBJECTS_cli),$(call including,<nlohmann/json.hpp>))
+OBJECTS_common := $(filter-out $(OBJECTS_cli) $(OBJECTS_json),$(call objects,$(EMULATOR_SRC) $(USER_SRC)))
+define precompiled
+$(OBJECTS_$(1)): $(B)/pch/$(1).h.gch
+$(OBJECTS_$(1)): PCH = -include $(B)/pch/$(1).h $(PCH_FLAGS)
+endef
+$(foreach set,tests cli json common,$(eval $(call precompiled,$(set))))
 
 # The page of `ovnitrace report` as a string literal.
 PAGE := $(B)/report/page.inc
