@@ -148,6 +148,33 @@ TEST_F(ControlStep, AProcessThatRunsIsCountedStoppedAndLetGo) {
   expect_untraced_and_well();
 }
 
+/// More of them than CPUs, so that one has always just stopped: all go on, and ovnitrace ends.
+TEST_F(ControlStep, ThreadsThatAllWorkAreAllCounted) {
+  constexpr size_t kThreads = 8;
+  write_text(path("go"), "");
+  EXPECT_EQ(program_->wait().status(), 0); // another one is needed
+  const std::string steps = "threads=" + std::to_string(kThreads) + ":spin=" + path("gone");
+  program_.emplace(Command{.argv = {installed("regions"), steps}});
+  const auto spinning = [&] { return lines_of(program_->out()).size() == kThreads; };
+  eventually(spinning, "they work");
+  std::vector<std::string> argv = attached({"start:icount:2000"});
+  argv.insert(argv.end(), {"--region", "thread"});
+  Process tracer({.argv = argv});
+  eventually(
+      [&] {
+        const Outcome ctl = run({.argv = {ovnitrace(), "ctl", trace(), "status"}});
+        size_t in_a_region = 0;
+        for (const std::string &line : lines_of(ctl.out))
+          in_a_region += line.find("in a region") != line.npos;
+        return in_a_region == kThreads;
+      },
+      "2000 instructions of each");
+  tracer.signal(SIGTERM);
+  EXPECT_EQ(tracer.wait().status(), 0);
+  write_text(path("gone"), "");
+  EXPECT_EQ(program_->wait().status(), 0);
+}
+
 /// A thread between two instructions would be killed by the second's trap.
 TEST_F(ControlStep, KillingOvnitraceKillsNoProgram) {
   Process tracer({.argv = attached({"start:icount:1000000000000"})});

@@ -75,16 +75,24 @@ void Tracer::run() {
   fcntl(socket_, F_SETOWN, getpid());
   fcntl(socket_, F_SETFL, O_ASYNC | O_NONBLOCK);
   uint64_t end = 0;
+  std::vector<std::pair<pid_t, int>> stopped;
   for (;;) {
+    // All that have stopped before the first goes on: one that is stepped has soon stopped again,
+    // and would be taken before the others for ever.
+    stopped.clear();
     int status;
     for (pid_t tid; (tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0;)
-      take_event(tid, status);
+      stopped.emplace_back(tid, status);
+    for (const auto &[tid, why] : stopped)
+      take_event(tid, why);
     if (!ending_ && !take_messages()) {
       let_all_go();
       end = monotonic_ns() + kPatience;
     }
     if (ending_ && (threads_.empty() || monotonic_ns() > end))
       return;
+    if (!stopped.empty())
+      continue;
     const timespec moment = {0, 100'000'000};
     sigtimedwait(&awaited, nullptr, ending_ ? &moment : nullptr);
   }
