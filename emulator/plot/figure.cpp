@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <tuple>
+#include <utility>
 
 namespace ovnitrace {
 

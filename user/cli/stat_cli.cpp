@@ -44,7 +44,7 @@ void print_summary(const std::string &directory, bool json) {
 
 int stat(const Arguments &arguments) {
   RecordOptions options = checked(arguments.record);
-  const ScratchDirectory scratch(calling_user());
+  const ScratchDirectory scratch;
   options.directory = scratch.path() + "/trace";
   options.quiet = true;
   const RecordResult result = record(options);

@@ -2,6 +2,7 @@
 #include "user/launch/scratch_directory.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/identity.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -17,8 +18,10 @@ namespace ovnitrace {
 
 namespace {
 
-std::string make_directory(const Identity &owner) {
-  const EffectiveIdentity as_owner(owner);
+constexpr int kAlive = STDERR_FILENO + 1; ///< in the child
+
+std::string make_directory() {
+  const EffectiveIdentity as_owner(calling_user());
   const char *place = std::getenv("TMPDIR");
   std::string path = std::string(place && *place ? place : "/var/tmp") + "/ovnitrace-XXXXXX";
   if (!mkdtemp(path.data()))
@@ -29,7 +32,7 @@ std::string make_directory(const Identity &owner) {
 
 /// The child: in a session of its own, where no key of the terminal reaches it, and with none of
 /// our files, so that nobody waits for it to close them.
-[[noreturn]] void remove_when_alone(const std::string &path, int alive, const Identity &owner) {
+[[noreturn]] void remove_when_alone(const std::string &path, int alive) {
   setsid();
   sigset_t all;
   sigfillset(&all);
@@ -37,10 +40,12 @@ std::string make_directory(const Identity &owner) {
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     dup2(nothing, standard);
+  dup2(alive, kAlive);
+  close_range(kAlive + 1, ~0u, 0);
   try {
-    become(owner);
+    drop_privileges();
     char byte;
-    while (read(alive, &byte, 1) < 0 && errno == EINTR) {
+    while (read(kAlive, &byte, 1) < 0 && errno == EINTR) {
     }
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
@@ -51,7 +56,7 @@ std::string make_directory(const Identity &owner) {
 
 } // namespace
 
-ScratchDirectory::ScratchDirectory(const Identity &owner) : path_(make_directory(owner)) {
+ScratchDirectory::ScratchDirectory() : path_(make_directory()) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) == 0) {
     UniqueFd waits(ends[0]);
@@ -59,7 +64,7 @@ ScratchDirectory::ScratchDirectory(const Identity &owner) : path_(make_directory
     remover_ = fork();
     if (remover_ == 0) {
       alive_ = UniqueFd();
-      remove_when_alone(path_, waits.get(), owner);
+      remove_when_alone(path_, waits.get());
     }
   }
   if (remover_ > 0)

@@ -2,7 +2,6 @@
 // A directory for what is not kept.
 #pragma once
 
-#include "emulator/base/identity.h"
 #include "emulator/base/unique_fd.h"
 
 #include <string>
@@ -10,12 +9,13 @@
 
 namespace ovnitrace {
 
-/// Made in TMPDIR, or in /var/tmp, which is no memory: only its owner can look into it. A child
-/// process waits for our end, whatever ends us (SIGKILL too), and removes it then.
+/// Made in TMPDIR, or in /var/tmp, which is no memory. Only the user who called sudo can look into
+/// it. A child process of that user waits for our end, whatever ends us (SIGKILL too), and removes
+/// it then.
 class ScratchDirectory {
 public:
   /// For a process with one thread. Throws Error.
-  explicit ScratchDirectory(const Identity &owner);
+  ScratchDirectory();
   /// Returns when it is removed.
   ~ScratchDirectory();
   ScratchDirectory(const ScratchDirectory &) = delete;
