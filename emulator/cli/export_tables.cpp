@@ -27,10 +27,12 @@ void require_one(const ExportArguments &arguments, const char *format) {
                 kExitUsage);
 }
 
-template <class Sink>
-int export_tables(const ExportArguments &arguments, const std::string &output, Sink &sink) {
+template <class Sink> int export_tables(const ExportArguments &arguments, const char *suffix) {
+  const std::string output =
+      arguments.output.empty() ? beside_input(arguments, suffix) : arguments.output;
   Warnings warnings;
   const std::unique_ptr<EventSource> source = open_trace({{arguments.inputs.front()}}, warnings);
+  Sink sink(output);
   TableRows rows;
   {
     ProgressBar bar;
@@ -50,24 +52,16 @@ int export_tables(const ExportArguments &arguments, const std::string &output, S
   return warnings.damage() ? kExitFailure : 0;
 }
 
-std::string output_of(const ExportArguments &arguments, const char *suffix) {
-  return arguments.output.empty() ? beside_input(arguments, suffix) : arguments.output;
-}
-
 } // namespace
 
 int export_sqlite(const ExportArguments &arguments) {
   require_one(arguments, "sqlite");
-  const std::string output = output_of(arguments, ".sqlite");
-  SqliteFile file{OutputPlace(output)};
-  return export_tables(arguments, output, file);
+  return export_tables<SqliteFile>(arguments, ".sqlite");
 }
 
 int export_csv(const ExportArguments &arguments) {
   require_one(arguments, "csv");
-  const std::string output = output_of(arguments, ".csv");
-  CsvFiles files(output);
-  return export_tables(arguments, output, files);
+  return export_tables<CsvFiles>(arguments, ".csv");
 }
 
 } // namespace ovnitrace

@@ -37,6 +37,9 @@ protected:
         {"dump", trace()},
         {"convert", trace(), "-o", path("out")},
         {"export", "--to", "ovni", trace(), "-o", path("out")},
+        {"export", "--to", "sqlite", trace(), "-o", path("out")},
+        {"export", "--to", "csv", trace(), "-o", path("out")},
+        {"plot", trace(), "-o", path("out")},
         {"compress", trace()}};
     for (const auto &arguments : commands) {
       Command reader = caller;
