@@ -84,8 +84,9 @@ TEST_F(Perfetto, HasWhoWokeWhomAndWhoCreatedWhom) {
     const PerfettoTrace::Waking &waking = perfetto.wakings[n];
     ASSERT_EQ(waking.time, record.begin + woken[n].time);
     ASSERT_EQ(waking.tid, int32_t(woken[n].tid));
-    const bool by_thread = woken[n].detail("context") == "task";
-    ASSERT_EQ(waking.flags.value_or(0) == 0, by_thread) << woken[n].time;
+    const std::string context = woken[n].detail("context");
+    const bool by_thread = context == "task";
+    ASSERT_EQ(waking.flags.value_or(0) == 0, by_thread || context == "unknown") << woken[n].time;
     ASSERT_TRUE(!by_thread || waking.waker == int32_t(tid_of(woken[n].detail("waker"))))
         << woken[n].time << " by " << waking.waker;
     by_threads += by_thread;
