@@ -5,7 +5,7 @@
  */
 const volatile __u8 exit_alarms[CONTROL_EXITS] = {}; /* indices of those of type exit_func */
 const volatile __u32 exit_count = 0;
-const volatile __u64 exit_mask = 0; /* a bit each of them */
+const volatile __u64 exit_mask = 0;  /* a bit each of them */
 const volatile __u64 count_mask = 0; /* a bit each of those of type icount */
 
 static __always_inline __u64 stack_pointer(struct pt_regs *ctx)

@@ -22,7 +22,7 @@ struct {
 const volatile bool starts_open = false; /* no chain has a start: the region is open at once */
 const volatile bool holds = false; /* processes stop when they have loaded code, until the loader
 				    * has put its probes into it */
-__u32 steps = 0; /* the loader traces all threads (user/control/single_step.h) */
+__u32 steps = 0;		   /* the loader traces all threads (user/control/single_step.h) */
 
 __u64 control_full = 0; /* threads and processes that found no room */
 

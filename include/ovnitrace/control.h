@@ -127,7 +127,7 @@ struct control_message {
 
 /* The argument of the program hit_alarm, which the loader runs for a thread. */
 struct control_hit {
-	__u32 pid;    /* 0: that of the thread, which is the result */
+	__u32 pid; /* 0: that of the thread, which is the result */
 	__u32 tid;
 	__u64 alarms; /* a bit each; 0 only looks at the thread, and takes CONTROL_HELD from it */
 	__u64 fired;  /* result: those that fired */
