@@ -105,6 +105,7 @@ static __always_inline bool in_task(struct task_struct *current)
 
 #include "families/interrupts.bpf.h"
 #include "families/mutexes.bpf.h"
+#include "families/power.bpf.h"
 #include "families/priorities.bpf.h"
 #include "families/servers.bpf.h"
 #include "families/signals.bpf.h"

@@ -9,7 +9,6 @@
 
 #include <ovnitrace/ftrace_codes.h>
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -23,8 +22,9 @@ struct FamilyInfo {
   std::string_view other;  ///< another name that --filter takes, may be empty
 };
 
-/// By number. Families of one option are captured together.
-inline constexpr std::array<FamilyInfo, FTRACE_FAMILIES> kFamilies = {{
+/// By number. Families of one option are captured together. What extensions say of threads and of
+/// chunks (C and D) is of no family that can be chosen.
+inline constexpr FamilyInfo kFamilies[] = {
     {FTRACE_FAMILY_TRACE, "trace_Events", "", ""},
     {FTRACE_FAMILY_IPOINT, "ipoint", "user", ""},
     {FTRACE_FAMILY_TASK, "task", "sched", ""},
@@ -37,7 +37,20 @@ inline constexpr std::array<FamilyInfo, FTRACE_FAMILIES> kFamilies = {{
     {FTRACE_FAMILY_USER, "user", "user", ""},
     {FTRACE_FAMILY_DATA, "data", "user", ""},
     {FTRACE_FAMILY_TIMER, "timer", "timer", "timers"},
-}};
+    {FTRACE_FAMILY_POWER, "power", "power", ""},
+};
+
+/// Those of the manual: a program can filter them (FTrace_set_filter).
+inline constexpr std::span<const FamilyInfo> kManualFamilies =
+    std::span(kFamilies).first(FTRACE_FAMILIES);
+
+/// Null: none has the number.
+constexpr const FamilyInfo *find_family(uint32_t number) {
+  for (const FamilyInfo &family : kFamilies)
+    if (family.number == number)
+      return &family;
+  return nullptr;
+}
 
 /// What a record is.
 enum class Record : uint8_t {
@@ -284,6 +297,12 @@ inline constexpr CodeInfo kRows[] = {
      "only in datagrams; the TSC is how many events were sent before"},
     {FTrace_EXT_text, "EXT_text", control, number, kText, {}, "", "", {},
      "only in datagrams: 14 characters in place of the other fields"},
+    // family E: power
+    {FTrace_EXT_idle_start, "EXT_idle_start", event, nothing, {}, kIdleState, "", "", {},
+     "the CPU enters this idle state"},
+    {FTrace_EXT_idle_end, "EXT_idle_end", event, nothing, {}, {}, "", "", {}, "it has left it"},
+    {FTrace_EXT_frequency, "EXT_frequency", event, number, kCpu, kFrequency, "", "", {},
+     "a CPU runs at this frequency from now on"},
     // filters, and the end of a chunk
     filter(FTrace_filter_trace_Events, "filter_trace_Events"),
     filter(FTrace_filter_ipoint, "filter_ipoint"),

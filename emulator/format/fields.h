@@ -115,6 +115,8 @@ inline constexpr Field kSignal[] = {
      .unit = Unit::peer,
      .mask = FTRACE_TID_MASK,
      .unless = FTRACE_SIGNAL_DELIVERED}};
+inline constexpr Field kIdleState[] = {{.name = "state"}};
+inline constexpr Field kFrequency[] = {{.name = "khz"}};
 inline constexpr Field kTimerPost[] = {
     {.name = "timer", .mask = FTRACE_TIMER_KIND_MASK, .names = kTimerNames},
     {.name = "in_us", .unit = Unit::us, .mask = ~FTRACE_TIMER_KIND_MASK}};

@@ -57,7 +57,7 @@ void data_pointer(ModelContext &ctx, const Event &event) {
 
 std::vector<ValueLabel> one_family() {
   std::vector<ValueLabel> labels;
-  for (const FamilyInfo &family : kFamilies)
+  for (const FamilyInfo &family : kManualFamilies)
     labels.push_back({int64_t(1) << family.number, fmt::format("Only {}", family.name)});
   return labels;
 }
@@ -70,7 +70,7 @@ std::vector<EventDef> events() {
       {FTrace_EVT_STI, sti, "interrupts off 0", false},
       {FTrace_EVT_data_pointer, data_pointer, "punctual: parameter 2, and parameter 1 + 1", false},
   };
-  for (const FamilyInfo &family : kFamilies)
+  for (const FamilyInfo &family : kManualFamilies)
     all.push_back({uint32_t(FTrace_filter_trace_Events | family.number), filter,
                    "sets its bit on every CPU, or clears it with parameter 1 = 0", false});
   return all;

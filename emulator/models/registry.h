@@ -25,14 +25,16 @@ Model priority_model();       ///< changes of priorities and policies; 420 to 42
 Model mutex_model();          ///< waits for mutexes, and what is done with them; 430 to 439
 Model timer_model();          ///< timers of threads; 440 to 449
 Model server_model();         ///< budgets of deadline servers; 450 to 459
+Model power_model();          ///< idle states and frequencies of CPUs; 490 to 499
 Model region_model();         ///< regions of --control; 480
 
 /// In the order in which they see an event: the first makes the transitions that the others look
 /// at.
 inline constexpr Model (*kModels[])() = {
-    ovni_model,   capture_model,   context_switch_model, mark_model,     kernel_model, wakeup_model,
-    user_model,   interrupt_model, signal_model,         priority_model, mutex_model,  timer_model,
-    server_model, cycle_model,     shadow_model,         cpu_mode_model, region_model};
+    ovni_model,     capture_model, context_switch_model, mark_model,   kernel_model,
+    wakeup_model,   user_model,    interrupt_model,      signal_model, priority_model,
+    mutex_model,    timer_model,   server_model,         cycle_model,  shadow_model,
+    cpu_mode_model, power_model,   region_model};
 
 /// One of each. docs/models.md describes them.
 inline std::vector<Model> builtin_models() {

@@ -22,7 +22,8 @@ enum ftrace_family {
 	FTRACE_FAMILY_USER = 9,
 	FTRACE_FAMILY_DATA = 10,
 	FTRACE_FAMILY_TIMER = 11,
-	FTRACE_FAMILIES = 12, /* how many */
+	FTRACE_FAMILIES = 12,	  /* how many the manual has */
+	FTRACE_FAMILY_POWER = 14, /* ovnitrace's */
 };
 
 /* A set of families has this bit for each. */
@@ -146,6 +147,11 @@ enum ftrace_code {
 	FTrace_EXT_session = 0xAD, /* (kind of datagram, -); the TSC is the number of the session */
 	FTrace_EXT_part = 0xBD,	   /* (CPU, chunk); the TSC is the events that were sent before */
 	FTrace_EXT_text = 0xCD,	   /* 14 characters in place of the other fields */
+
+	/* family E, free in the manual: ovnitrace's extensions about power */
+	FTrace_EXT_idle_start = 0x0E, /* (-, number of the idle state that the CPU enters) */
+	FTrace_EXT_idle_end = 0x1E,   /* (-, -): the CPU has left it */
+	FTrace_EXT_frequency = 0x2E,  /* (CPU, kHz that it runs at from now on) */
 
 	FTrace_EVT_next_chunk = 0xFF, /* the chunk ends here and goes on in the linked one */
 };

@@ -65,10 +65,10 @@ std::string fields_text(Fields fields) {
 std::string row_of(const CodeInfo &info) {
   const char *const kinds[] = {"empty", "event", "control", "state"};
   const bool context = info.par1 == Par1::context || info.par1 == Par1::maybe_context;
+  const FamilyInfo *family = find_family(uint32_t(info.captured_by));
   return fmt::format("| 0x{:02X} | `{}` | {} | {} | {} | {} | {} |", info.code, info.name,
                      kinds[size_t(info.record)],
-                     info.captured_by < FTRACE_FAMILIES ? kFamilies[size_t(info.captured_by)].name
-                                                        : std::string_view("–"),
+                     family ? family->name : std::string_view("–"),
                      context ? "context" : fields_text(info.par1_fields),
                      fields_text(info.par2_fields), info.what);
 }

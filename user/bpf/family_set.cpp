@@ -35,7 +35,7 @@ std::optional<uint32_t> find(std::string_view word) {
     return everything();
   if (word == "none")
     return 0;
-  uint32_t number = FTRACE_FAMILIES;
+  uint32_t number = UINT32_MAX;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   const bool is_number = error == std::errc() && end == word.data() + word.size();
   for (const FamilyInfo &family : kFamilies)

@@ -6,6 +6,7 @@
 #include "emulator/cli/time_option.h"
 #include "emulator/format/chunk_frame.h"
 #include "emulator/format/code_kind.h"
+#include "emulator/format/code_table.h"
 #include "emulator/format/event_names.h"
 #include "user/cli/number_option.h"
 #include "user/control/places.h"
@@ -247,7 +248,7 @@ void check_send(const RecordOptions &options) {
 
 bool is_captured(uint16_t code, FamilySet families) {
   const uint32_t family = capturing_family(code);
-  return family == FTRACE_FAMILY_TRACE || family >= FTRACE_FAMILIES || families.has(family);
+  return family == FTRACE_FAMILY_TRACE || !find_family(family) || families.has(family);
 }
 
 uint16_t event_code(const std::string &name, FamilySet families) {
