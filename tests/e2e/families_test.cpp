@@ -4,8 +4,11 @@
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 
 namespace ovnitrace::test {
 
@@ -27,7 +30,9 @@ std::vector<std::string> kinds(const std::vector<DumpEvent> &events) {
 }
 
 bool is_scheduler(const std::string &event) {
-  return event.starts_with("task_") || event.starts_with("EXT_") || event.starts_with("trace_");
+  return event.starts_with("task_") ||
+         (event.starts_with("EXT_") && !event.starts_with("EXT_idle")) ||
+         event.starts_with("trace_");
 }
 
 } // namespace
@@ -118,6 +123,25 @@ TEST_F(Families, ANameThatIsNoneIsRefusedBeforeAnythingRuns) {
   EXPECT_NE(outcome.err.find("signal"), std::string::npos)
       << "the families are reported: " << outcome.err;
   EXPECT_FALSE(exists(path("ran")));
+}
+
+// Against the kernel's own count of idle periods: what a program reads while it is traced, and what
+// is read around the capture.
+TEST_F(Families, IdlePeriodsAreThoseThatTheKernelCounts) {
+  const std::string count_all =
+      "cat /sys/devices/system/cpu/cpu*/cpuidle/state*/usage | awk '{n += $1} END {print n}'";
+  if (!exists("/sys/devices/system/cpu/cpu0/cpuidle"))
+    GTEST_SKIP() << "this kernel does not count idle periods";
+  const auto read_count = [&] { return std::stoull(run({.argv = {"sh", "-c", count_all}}).out); };
+  const uint64_t before = read_count();
+  const Outcome outcome =
+      record({"sh", "-c", count_all + "; sleep 0.5; " + count_all}, {"--filter", "+power"});
+  const uint64_t around = read_count() - before;
+  uint64_t first = 0, last = 0;
+  ASSERT_EQ(sscanf(outcome.out.c_str(), "%lu %lu", &first, &last), 2) << outcome.out;
+  const size_t entered = count(dump(trace()), "EXT_idle_start");
+  EXPECT_LE(entered, around);
+  EXPECT_GE(entered + 2 * size_t(sysconf(_SC_NPROCESSORS_CONF)), last - first);
 }
 
 } // namespace ovnitrace::test

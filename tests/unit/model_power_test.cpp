@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The model of idle states and frequencies.
+#include "tests/unit/support/replay_rig.h"
+
+#include <gtest/gtest.h>
+
+namespace ovnitrace {
+namespace {
+
+using test::ReplayRig;
+using test::Timeline;
+
+TEST(PowerModel, ACpuIsInAnIdleStateUntilItLeavesIt) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EXT_idle_start, kNone, 1, 0);
+  rig.at(20).ftrace(FTrace_EXT_idle_end, kNone, 1, 0);
+  rig.at(30).ftrace(FTrace_EXT_idle_start, kNone, 1, 3);
+  rig.at(40).ftrace(FTrace_EVT_blackout_start, kNone, 1, 0).flush();
+  EXPECT_EQ(rig.cpus.timeline(1, 490), (Timeline{{10, 1}, {20, 0}, {30, 4}, {40, 0}}));
+  EXPECT_EQ(rig.cpus.timeline(0, 490), (Timeline{}));
+}
+
+TEST(PowerModel, OneCpuMaySetTheFrequencyOfAnother) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EXT_frequency, kNone, 0, 2'400'000, kNone, 1);
+  rig.at(20).ftrace(FTrace_EXT_frequency, kNone, 0, 800'000, kNone, 777); // there is none
+  rig.flush();
+  EXPECT_EQ(rig.cpus.timeline(1, 491), (Timeline{{10, 2'400'000}}));
+  EXPECT_EQ(rig.cpus.timeline(0, 491), (Timeline{}));
+}
+
+} // namespace
+} // namespace ovnitrace
