@@ -67,8 +67,7 @@ std::string row_of(const CodeInfo &info) {
   const bool context = info.par1 == Par1::context || info.par1 == Par1::maybe_context;
   const FamilyInfo *family = find_family(uint32_t(info.captured_by));
   return fmt::format("| 0x{:02X} | `{}` | {} | {} | {} | {} | {} |", info.code, info.name,
-                     kinds[size_t(info.record)],
-                     family ? family->name : std::string_view("–"),
+                     kinds[size_t(info.record)], family ? family->name : std::string_view("–"),
                      context ? "context" : fields_text(info.par1_fields),
                      fields_text(info.par2_fields), info.what);
 }
