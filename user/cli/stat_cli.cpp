@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/cli/stat_cli.h"
 
+#include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/warnings.h"
@@ -9,14 +10,19 @@
 #include "emulator/summary/report.h"
 #include "emulator/summary/summarizer.h"
 #include "user/cli/record_options.h"
-#include "user/launch/scratch_directory.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
 #include <memory>
+#include <string>
 
 namespace ovnitrace {
 
@@ -27,6 +33,36 @@ constexpr size_t kTop = 10; ///< threads in the table
 struct Arguments {
   RecordArguments record;
   bool json = false;
+};
+
+/// A directory in TMPDIR, or in /var/tmp, which is no memory, that is removed at the end. Only the
+/// user who called sudo can look into it.
+class ScratchDirectory {
+public:
+  /// For a process with one thread, as the destructor. Throws Error.
+  ScratchDirectory() {
+    const EffectiveIdentity as_owner(calling_user());
+    const char *place = std::getenv("TMPDIR");
+    path_ = std::string(place && *place ? place : "/var/tmp") + "/ovnitrace-XXXXXX";
+    if (!mkdtemp(path_.data()))
+      throw Error("cannot make a directory for the trace as " + path_ + ": " +
+                  std::strerror(errno) + "; name another place with TMPDIR");
+  }
+  ~ScratchDirectory() {
+    try {
+      const EffectiveIdentity as_owner(calling_user());
+      std::filesystem::remove_all(path_);
+    } catch (const std::exception &error) {
+      print_text(std::string("cannot remove the trace: ") + error.what());
+    }
+  }
+  ScratchDirectory(const ScratchDirectory &) = delete;
+  ScratchDirectory &operator=(const ScratchDirectory &) = delete;
+
+  const std::string &path() const { return path_; }
+
+private:
+  std::string path_;
 };
 
 void print_summary(const std::string &directory, bool json) {
@@ -68,7 +104,7 @@ void add_stat(CLI::App &app, const std::vector<std::string> &command) {
 Prints on stderr, when the program has ended: the time of all threads in each state, switches,
 preemptions, migrations and wakeup latencies, then the threads that ran longest. The exit status is
 the program's. The trace is in TMPDIR, or /var/tmp, while the program runs, about 16 bytes an event;
-it is removed at the end, whatever ends ovnitrace.
+it is removed at the end, and stays there if ovnitrace is killed.
 
 Examples:
   sudo ovnitrace stat -- ./app
