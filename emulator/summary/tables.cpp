@@ -254,6 +254,15 @@ private:
     return spans("SECTION", std::move(all));
   }
 
+  /// The name of the chain, or its number where that is a long text.
+  std::string chain_text(const RegionSummary &region) const {
+    if (!region.chain)
+      return "-";
+    const auto &names = catalog_.nodes[catalog_.threads[region.thread].node].chains;
+    const bool fits = region.chain <= names.size() && names[region.chain - 1].size() <= kMaxName;
+    return fits ? short_name(names[region.chain - 1]) : std::to_string(region.chain);
+  }
+
   Table regions() const {
     Table table({"REGION", "CHAIN", "STARTED BY", "THREAD", "STOPPED BY", "AT", "LENGTH", "RUNNING",
                  "WAITING"},
@@ -262,9 +271,9 @@ private:
         options_.top ? std::min(options_.top, summary_.regions.size()) : summary_.regions.size();
     for (size_t n = 0; n < shown; n++) {
       const RegionSummary &region = summary_.regions[n];
-      table.add({std::to_string(n + 1), region.chain ? std::to_string(region.chain) : "-",
+      table.add({std::to_string(n + 1), chain_text(region),
                  std::string(name_of(kRegionTypeNames, region.started_by)),
-                 std::to_string(catalog_.threads[region.thread].tid),
+                 thread_text(region.thread),
                  region.stop ? std::string(name_of(kRegionTypeNames, region.stopped_by)) : "-",
                  human_duration(region.start - catalog_.begin),
                  human_duration((region.stop ? region.stop : summary_.to) - region.start),
