@@ -18,7 +18,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 namespace ovnitrace {
@@ -32,13 +31,6 @@ struct Arguments {
   uint64_t region = 0; ///< only this one, from 1; 0: all of the trace
   ConvertOptions options;
 };
-
-/// The path without slashes at its end, so that a name can be made of it; "." and ".." have none.
-std::string nameable(const std::string &path) {
-  const std::string name = path.substr(0, path.find_last_not_of('/') + 1);
-  const std::filesystem::path last = std::filesystem::path(name).filename();
-  return last == "." || last == ".." ? std::filesystem::canonical(path).string() : name;
-}
 
 /// Beside the chunks of a trace directory; what is not ours, and a part of a trace, whose files
 /// would replace those of all of it, get a directory of their own, which nobody has named.
@@ -120,13 +112,12 @@ void add_convert(CLI::App &app) {
       ->add_option("--clock-offsets", arguments->clock_offsets,
                    "Offsets of the clocks of several hosts, a table as ovnisync writes it")
       ->type_name("FILE");
-  command->add_flag("-q,--quiet", arguments->quiet, "Say nothing of what was written");
+  command->add_flag("-q,--quiet", arguments->quiet, "Print errors only");
   command->footer(R"(
 Writes thread.prv and cpu.prv, with a .pcf and a .row each, and cfg/: open a .prv in Paraver, then
 a view of cfg/, which cfg/README lists. Views that an earlier conversion has left in cfg/ are
-removed; those that you saved under other names stay. A TIME is 1.5s, 200ms, 30us or 100ns from the
-start of the trace; a bare number is in seconds. What holds at --from is shown from time 0 on. --pid, --tid,
---comm and --cpu take lists, as --pid 12,34, and can, as --model, be given more than once.
+removed; those that you saved under other names stay. What holds at --from is shown from time 0 on.
+--pid, --tid, --comm, --cpu and --model can be given more than once.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is converted.
 

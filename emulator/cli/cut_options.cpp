@@ -20,10 +20,12 @@ void add_time(CLI::App &command, const std::string &name, uint64_t &ns, const st
 } // namespace
 
 void add_cut_options(CLI::App &command, Cut &cut, const std::string &end) {
-  add_time(command, "--from", cut.from, "Show the trace from here on");
-  add_time(command, end, cut.to, "Show it up to here");
-  add_cut_list(command, "--pid", cut.pids, "Only threads of these processes");
-  add_cut_list(command, "--tid", cut.tids, "Only these threads");
+  add_time(command, "--from", cut.from,
+           "Show the trace from this time on: 1.5s, 200ms, 30us or 100ns from its start; a bare "
+           "number is in seconds");
+  add_time(command, end, cut.to, "Show it up to this time");
+  add_cut_list(command, "--pid", cut.pids, "Only threads of these processes; a list as 12,34");
+  add_cut_list(command, "--tid", cut.tids, "Only these threads; a list as 12,34");
   add_cut_list(command, "--comm", cut.comms, "Only threads of these names; * and ? as in a shell");
 }
 

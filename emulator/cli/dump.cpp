@@ -64,8 +64,7 @@ key=value. No column holds a blank: one in a name is printed as '_'; --json has 
 What is not known is '-'. The thread of what a program logs itself is the one that runs on that CPU.
 docs/format.md says what each event means.
 
-A TIME is 1.5s, 200ms, 30us or 100ns from the start of the trace, or a number of seconds as in the first
-column. Events of a CPU, which are about no thread, are printed whatever the threads.
+Events of a CPU, which are about no thread, are printed whatever the threads.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is printed.
 

@@ -5,6 +5,7 @@
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/export_formats.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/trace_inputs.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -39,34 +40,33 @@ std::string check_format(const std::string &word) {
   return fmt::format("'{}' is no format: it is one of {}", word, words);
 }
 
-bool is_set(const Cut &cut) {
-  return cut.cuts() || !cut.cpus.empty();
-}
-
 /// The formats, one a line, as --help prints them.
 std::string list_of_formats() {
   std::string lines;
   for (const ExportFormat &format : kExportFormats)
-    lines += fmt::format("  {:<9} {}\n", format.word, format.what);
+    lines += fmt::format("  {:<9} {}; TRACE{}\n", format.word, format.what, format.suffix);
   return lines;
 }
 
 int run_export(const Arguments &arguments) {
   const ExportFormat &format = *find_format(arguments.format);
-  if (is_set(arguments.write.cut) && !format.takes_cut)
+  ExportArguments write = arguments.write;
+  if (write.cut.cuts() && !format.takes_cut)
     throw Error(fmt::format("export --to {} writes the whole trace: it takes no --from, --until, "
                             "--pid, --tid or --comm",
                             format.word),
                 kExitUsage);
-  return format.write(arguments.write);
+  if (write.inputs.size() > 1 && format.takes_cut)
+    throw Error(fmt::format("export --to {} takes one trace: tids of different hosts have nothing "
+                            "to do with each other. Export each trace by itself",
+                            format.word),
+                kExitUsage);
+  if (write.output.empty())
+    write.output = nameable(write.inputs.front()) + format.suffix;
+  return format.write(write);
 }
 
 } // namespace
-
-std::string beside_input(const ExportArguments &arguments, const char *suffix) {
-  const std::string &first = arguments.inputs.front();
-  return first.substr(0, first.find_last_not_of('/') + 1) + suffix;
-}
 
 void add_export(CLI::App &app) {
   const auto arguments = std::make_shared<Arguments>();
@@ -76,7 +76,10 @@ void add_export(CLI::App &app) {
       ->required()
       ->type_name("FORMAT")
       ->check(check_format);
-  command->add_option("TRACE", arguments->write.inputs, "The directory of the trace")->required();
+  command
+      ->add_option("TRACE", arguments->write.inputs,
+                   "The directory of the trace, or an FTrace file")
+      ->required();
   command
       ->add_option("-o,--output", arguments->write.output,
                    "What to write; default: TRACE with the suffix of the format")
@@ -85,8 +88,7 @@ void add_export(CLI::App &app) {
   command->footer("\nFormats:\n" + list_of_formats() + R"(
 docs/perfetto.md and docs/ovni.md say what each of them shows; docs/sql.md has the tables of sqlite
 and csv, and questions to ask them. --to ovni takes several traces, each of which becomes a loom, and
-no cut. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the trace. --pid, --tid and --comm
-take lists, as --pid 12,34.
+no cut.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is exported.
 

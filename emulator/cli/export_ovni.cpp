@@ -38,9 +38,7 @@ void print_differences(const ovni::ExportResult &result) {
 int export_ovni(const ExportArguments &arguments) {
   if (ovni::is_stream_dir(arguments.inputs.front()))
     throw Error(arguments.inputs.front() + " is an ovni trace already", kExitUsage);
-  const std::string directory =
-      arguments.output.empty() ? beside_input(arguments, ".ovni") : arguments.output;
-
+  const std::string &directory = arguments.output;
   Warnings warnings(kFaultsReported);
   std::vector<TraceInput> inputs;
   for (const std::string &path : arguments.inputs)

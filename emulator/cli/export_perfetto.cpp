@@ -4,28 +4,21 @@
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/export_formats.h"
+#include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/perfetto/write_perfetto.h"
 
+#include <fmt/format.h>
+
 namespace ovnitrace {
 
 int export_perfetto(const ExportArguments &arguments) {
-  if (arguments.inputs.size() > 1)
-    throw Error(
-        "export --to perfetto takes one trace: Perfetto numbers threads and CPUs of one host",
-        kExitUsage);
   const std::string &input = arguments.inputs.front();
-  const std::string path =
-      arguments.output.empty() ? beside_input(arguments, ".pftrace") : arguments.output;
-
+  const std::string &path = arguments.output;
   Warnings warnings;
   const std::unique_ptr<EventSource> source = open_trace({{input}}, warnings);
-  TraceInfo info;
-  if (is_trace_dir(input)) {
-    NoDiagnostics reported_already; // by open_trace
-    info = read_trace_info(input, reported_already);
-  }
+  const TraceInfo info = about_trace(input);
   const perfetto::WriteResult result = perfetto::write_perfetto(*source, info, arguments.cut, path);
   warnings.finish();
   if (result.sched.without_cpu)
@@ -34,11 +27,11 @@ int export_perfetto(const ExportArguments &arguments) {
   if (result.sched.doubled)
     print("{} on a CPU where another thread ran: cut short or left out (docs/perfetto.md)",
           human_count(result.sched.doubled, "run is", "runs are"));
-  print("{}: {}, {} and {} of {} in {:.1f} MiB", path,
-        human_count(result.sched.runs, "run", "runs"),
-        human_count(result.sched.wakeups, "wakeup", "wakeups"),
-        human_count(result.track_events, "event", "events"),
-        human_count(result.threads, "thread", "threads"), double(result.bytes) / (1 << 20));
+  fmt::print("{}: {}, {} and {} of {} in {:.1f} MiB\n", path,
+             human_count(result.sched.runs, "run", "runs"),
+             human_count(result.sched.wakeups, "wakeup", "wakeups"),
+             human_count(result.track_events, "event", "events"),
+             human_count(result.threads, "thread", "threads"), double(result.bytes) / (1 << 20));
   return warnings.damage() ? kExitFailure : 0;
 }
 

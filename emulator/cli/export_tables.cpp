@@ -18,21 +18,10 @@ namespace ovnitrace {
 
 namespace {
 
-/// A tid of another host is another thread: one trace only.
-void require_one(const ExportArguments &arguments, const char *format) {
-  if (arguments.inputs.size() > 1)
-    throw Error(fmt::format("export --to {} takes one trace: tids of different hosts have nothing "
-                            "to do with each other. Give each trace an output of its own",
-                            format),
-                kExitUsage);
-}
-
-template <class Sink> int export_tables(const ExportArguments &arguments, const char *suffix) {
-  const std::string output =
-      arguments.output.empty() ? beside_input(arguments, suffix) : arguments.output;
+template <class Sink> int export_tables(const ExportArguments &arguments) {
   Warnings warnings;
   const std::unique_ptr<EventSource> source = open_trace({{arguments.inputs.front()}}, warnings);
-  Sink sink(output);
+  Sink sink(arguments.output);
   TableRows rows;
   {
     ProgressBar bar;
@@ -46,7 +35,7 @@ template <class Sink> int export_tables(const ExportArguments &arguments, const 
   const auto count = [&](TableId table, const char *one, const char *many) {
     return human_count(rows[size_t(table)], one, many);
   };
-  fmt::print("{}: {}, {}, {}, {}\n", output, count(TableId::thread, "thread", "threads"),
+  fmt::print("{}: {}, {}, {}, {}\n", arguments.output, count(TableId::thread, "thread", "threads"),
              count(TableId::slice, "slice", "slices"), count(TableId::wakeup, "wakeup", "wakeups"),
              count(TableId::event, "event", "events"));
   return warnings.damage() ? kExitFailure : 0;
@@ -55,13 +44,11 @@ template <class Sink> int export_tables(const ExportArguments &arguments, const 
 } // namespace
 
 int export_sqlite(const ExportArguments &arguments) {
-  require_one(arguments, "sqlite");
-  return export_tables<SqliteFile>(arguments, ".sqlite");
+  return export_tables<SqliteFile>(arguments);
 }
 
 int export_csv(const ExportArguments &arguments) {
-  require_one(arguments, "csv");
-  return export_tables<CsvFiles>(arguments, ".csv");
+  return export_tables<CsvFiles>(arguments);
 }
 
 } // namespace ovnitrace

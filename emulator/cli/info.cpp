@@ -5,6 +5,7 @@
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
@@ -28,11 +29,7 @@ struct Arguments {
 void info(const Arguments &arguments) {
   Warnings warnings;
   const std::unique_ptr<EventSource> source = open_trace({{arguments.path}}, warnings);
-  TraceInfo about;
-  if (is_trace_dir(arguments.path)) {
-    NoDiagnostics reported_already; // by open_trace
-    about = read_trace_info(arguments.path, reported_already);
-  }
+  const TraceInfo about = about_trace(arguments.path);
   const Summary summary = summarize(*source, arguments.cut);
   const ReportInput input{arguments.path, about, source->catalog(), summary};
   StdoutWriter out;
@@ -74,13 +71,13 @@ VOLUNTARY to wait or to end), how often it was woken and put on another CPU, and
 from woken to running. UNKNOWN is what was not seen: before its first event, and after events were
 lost. Then the same times by process and by name, who got the CPU of whom, who woke whom, and, where
 they were recorded, waits for mutexes, interrupts and sections; one that a cut, a loss or a filter
-cut short is not counted. Of each CPU: the time in which a thread of the trace ran on it, and that in
-which its events were lost or are missing. How many were LOST is not known where records are missing.
+cut short is not counted. Of each CPU: the time in which a thread of the trace ran on it, and that
+in which its events were lost or are missing. How many were LOST is not known where records are
+missing.
 
-The % of a thread is of its own life in what is shown, that of a CPU of all that is shown. p50 and p99
-are within 1/64 (1.6 %) of the true value; MAX is exact, and AT says when it ended, in seconds from the
-start of the trace, as --from takes it. A TIME is 1.5s, 200ms, 30us or 100ns from there; a bare number
-is in seconds. --pid, --tid and --comm take lists, as --pid 12,34.
+The % of a thread is of its own life in what is shown, that of a CPU of all that is shown. p50 and
+p99 are within 1/64 (1.6 %) of the true value. MAX is exact, and AT says when it ended, in seconds
+from the start of the trace, as --from takes it.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is summed up.
 

@@ -6,6 +6,7 @@
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
@@ -73,19 +74,8 @@ int plot(Arguments arguments) {
   if (!picture)
     arguments.figure.columns = text_columns(terminal_width());
   Warnings warnings;
-  NoDiagnostics reported_already;
-  TraceInfo info;
-  if (is_trace_dir(arguments.trace))
-    info = read_trace_info(arguments.trace, reported_already);
-  bool first = true;
-  const Figure figure = make_figure(
-      arguments.trace, info,
-      [&] {
-        DiagnosticSink &sink = first ? static_cast<DiagnosticSink &>(warnings) : reported_already;
-        first = false;
-        return open_trace({{arguments.trace}}, sink);
-      },
-      arguments.figure);
+  const Figure figure = make_figure(arguments.trace, about_trace(arguments.trace),
+                                    reopener(arguments.trace, warnings), arguments.figure);
   if (picture)
     write_svg(arguments.output, figure);
   else
@@ -117,8 +107,7 @@ void add_plot(CLI::App &app) {
   command->footer(R"(
 A row is a thread, a column a part of the time. A column of several states is divided by their
 shares: docs/plot.md has the details. On a terminal the text has colours and its width; elsewhere,
-and with NO_COLOR, it is plain. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the trace.
---pid, --tid and --comm take lists, as --pid 12,34.
+and with NO_COLOR, it is plain.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is drawn.
 

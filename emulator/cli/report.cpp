@@ -40,8 +40,7 @@ void add_report(CLI::App &app) {
 The page needs no network, no server and no other file. It shows each thread's states on a timeline,
 and why each of them started and ended, as docs/report.md describes. Where all of it does not fit
 into --max-size, the threads that waited longest for a CPU keep all detail, and short states of the
-others are summed up; the page says so. A TIME is 1.5s, 200ms, 30us or 100ns from the start of the
-trace. --pid, --tid and --comm take lists, as --pid 12,34.
+others are summed up; the page says so.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is shown.
 

@@ -49,6 +49,10 @@ std::string conversion_command(const std::string &flags, const std::vector<Trace
   std::string command = "ovnitrace convert" + flags;
   for (const std::string &file : options.model_files)
     command += " --model " + file;
+  for (const std::string &name : options.cut.comms)
+    command += " --comm '" + name + "'";
+  if (options.gzip)
+    command += " --gzip";
   if (inputs.front().path != options.directory)
     command += " -o " + options.directory;
   for (const TraceInput &input : inputs)

@@ -5,9 +5,9 @@
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/open_browser.h"
+#include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
-#include "emulator/open/open_trace.h"
 
 #include <fmt/format.h>
 
@@ -19,10 +19,6 @@ namespace ovnitrace {
 namespace {
 
 constexpr const char *kFileName = "report.html";
-
-std::string without_slashes(const std::string &path) {
-  return path.substr(0, path.find_last_not_of('/') + 1);
-}
 
 void print_written(const std::string &path, const WriteReportResult &result,
                    std::chrono::duration<double> took) {
@@ -40,29 +36,20 @@ void print_written(const std::string &path, const WriteReportResult &result,
 int run_report(const std::string &trace, const ReportArguments &arguments) {
   const auto start = std::chrono::steady_clock::now();
   Warnings warnings;
-  NoDiagnostics reported_already;
-  bool first = true;
-  const auto open = [&] {
-    DiagnosticSink &sink = first ? static_cast<DiagnosticSink &>(warnings) : reported_already;
-    first = false;
-    return open_trace({{trace}}, sink);
-  };
-  TraceInfo info;
+  const TraceInfo info = about_trace(trace);
   std::optional<OutputDirectory> directory; // whoever owns the trace may have planted a link in it
   std::string path = arguments.output;
   OutputPlace place(path);
   const bool is_directory = is_trace_dir(trace);
-  if (is_directory)
-    info = read_trace_info(trace, reported_already);
   if (path.empty() && is_directory) {
     directory.emplace(trace, OutputDirectory::Link::follow);
     place = directory->file(kFileName);
-    path = place.path = without_slashes(trace) + "/" + kFileName;
+    path = place.path = nameable(trace) + "/" + kFileName;
   } else if (path.empty()) {
-    place = OutputPlace(path = without_slashes(trace) + ".html");
+    place = OutputPlace(path = nameable(trace) + ".html");
   }
-  const WriteReportResult result =
-      write_report(trace, info, open, {place, arguments.most_bytes, arguments.cut});
+  const WriteReportResult result = write_report(trace, info, reopener(trace, warnings),
+                                                {place, arguments.most_bytes, arguments.cut});
   warnings.finish();
   if (!arguments.quiet)
     print_written(path, result, std::chrono::steady_clock::now() - start);

@@ -6,16 +6,13 @@
 #include "emulator/input/trace_dir.h"
 #include "emulator/ovni/clock_offsets.h"
 
+#include <filesystem>
+
 namespace ovnitrace {
 
 namespace {
 
 constexpr size_t kMaxTableBytes = 1 << 20;
-
-/// What is wrong with trace.json is reported when the trace is opened.
-struct Silence final : DiagnosticSink {
-  void report(const Diagnostic &) override {}
-};
 
 ovni::ClockOffsets read_offsets(const std::string &file) {
   std::string why;
@@ -36,8 +33,7 @@ int64_t offset_of(const std::string &path, const ovni::ClockOffsets &offsets,
                 "clock-offsets.txt in it: " +
                     path,
                 kExitUsage);
-  Silence silence;
-  std::string host = read_trace_info(path, silence).host;
+  std::string host = about_trace(path).host;
   std::string short_name = host.substr(0, host.find('.'));
   for (const std::string &name : {host, short_name})
     if (auto at = offsets.find(name); at != offsets.end())
@@ -56,6 +52,27 @@ std::vector<TraceInput> trace_inputs(const std::vector<std::string> &paths,
   for (const std::string &path : paths)
     inputs.push_back({path, offsets_file.empty() ? 0 : offset_of(path, offsets, offsets_file)});
   return inputs;
+}
+
+std::string nameable(const std::string &path) {
+  const std::string name = path.substr(0, path.find_last_not_of('/') + 1);
+  const std::filesystem::path last = std::filesystem::path(name).filename();
+  return last == "." || last == ".." ? std::filesystem::canonical(path).string() : name;
+}
+
+TraceInfo about_trace(const std::string &path) {
+  NoDiagnostics reported_when_opened;
+  return is_trace_dir(path) ? read_trace_info(path, reported_when_opened) : TraceInfo();
+}
+
+std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
+                                                       DiagnosticSink &sink) {
+  return [path, &sink, first = true]() mutable {
+    NoDiagnostics reported_already;
+    DiagnosticSink &used = first ? sink : reported_already;
+    first = false;
+    return open_trace({{path}}, used);
+  };
 }
 
 } // namespace ovnitrace

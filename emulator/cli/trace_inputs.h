@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inputs of a command line, with the offsets of their clocks.
+// The inputs of a command line: names made of theirs, what is known of them, how they are opened.
 #pragma once
 
+#include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,5 +18,16 @@ namespace ovnitrace {
 /// lacks a host.
 std::vector<TraceInput> trace_inputs(const std::vector<std::string> &paths,
                                      const std::string &offsets_file);
+
+/// The path without slashes at its end, so that a name can be made of it; "." and ".." become the
+/// name of that directory.
+std::string nameable(const std::string &path);
+
+/// What trace.json says; empty for what is no trace directory. Reports nothing: open_trace() does.
+TraceInfo about_trace(const std::string &path);
+
+/// Opens the trace at each call; reports to `sink`, which outlives it, at the first.
+std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
+                                                       DiagnosticSink &sink);
 
 } // namespace ovnitrace

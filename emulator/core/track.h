@@ -11,24 +11,20 @@
 
 namespace ovnitrace {
 
-/// When a channel is enabled: always; while the thread is Running; while it is Running, Cooling or
-/// Warming. For the copy on a CPU: which of its threads is
-/// followed; `none` has no copy.
+/// When a channel is enabled: always; while its thread is Running; while it is Running, Cooling or
+/// Warming. For the copy on a CPU: which thread is followed; with `none` there is no copy.
 enum class Track : uint8_t { none, running, active };
-
-/// The modes in which it depends on the state.
-inline constexpr std::array kTracks = {Track::running, Track::active};
 
 constexpr bool is_tracked(Track mode, ThreadState state) {
   return mode == Track::none || state == ThreadState::Running ||
          (mode == Track::active && is_active(state));
 }
 
-/// By state, a bit for each mode of kTracks whose channels are enabled in it.
+/// By state, a bit for each mode whose channels are enabled in it.
 inline constexpr auto kTracksOf = [] {
   std::array<uint8_t, kThreadStates> bits{};
   for (uint32_t state = 0; state < kThreadStates; state++)
-    for (const Track mode : kTracks)
+    for (const Track mode : {Track::running, Track::active})
       if (is_tracked(mode, ThreadState(state)))
         bits[state] |= uint8_t(1u << uint32_t(mode));
   return bits;

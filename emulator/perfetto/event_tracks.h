@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tracks of what is no matter of the scheduler, and what is on them.
+// Tracks of what is not the scheduler's, with their slices and instants.
 #pragma once
 
 #include "emulator/input/source.h"

@@ -150,7 +150,8 @@ WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut
   replay_slices(source, cut, distributor);
   sched.finish();
   file.close();
-  return {sched.counts(), tracks.count() - 1,
+  return {sched.counts(), tracks.count() - 1, // without that of write_range()
+
           uint64_t(std::count(kept.begin(), kept.end(), uint8_t(1))), file.bytes()};
 }
 

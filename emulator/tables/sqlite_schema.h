@@ -16,10 +16,10 @@ inline constexpr const char *kSqliteViews = R"sql(
 CREATE VIEW task AS
   SELECT tid, name FROM thread WHERE id IN (SELECT max(id) FROM thread GROUP BY tid)
   UNION ALL
-  SELECT tid, name FROM (SELECT tid, name, max(since_ns) FROM peer GROUP BY tid)
+  SELECT tid, name FROM (SELECT tid, name, max(since_ns) FROM peer WHERE tid > 0 GROUP BY tid)
     WHERE tid NOT IN (SELECT tid FROM thread)
   UNION ALL
-  SELECT 0, '(idle)';
+  SELECT 0, '(idle)' WHERE 0 NOT IN (SELECT tid FROM thread);
 
 CREATE VIEW thread_time AS
   SELECT t.id AS thread, t.tid, t.pid, t.name,
@@ -37,9 +37,10 @@ CREATE VIEW cpu_time AS
 
 CREATE VIEW latency AS
   SELECT t.id AS thread, t.tid, t.name, w.start_ns, w.end_ns, w.end_ns - w.start_ns AS ns,
-    w.waker_tid, task.name AS waker, (SELECT context FROM wakeup k
-      WHERE k.tid = t.tid AND k.time_ns = w.start_ns) AS context
-  FROM slice w JOIN thread t ON t.id = w.thread LEFT JOIN task ON task.tid = w.waker_tid
+    w.waker_tid, task.name AS waker, k.context
+  FROM slice w JOIN thread t ON t.id = w.thread
+    JOIN wakeup k ON k.tid = t.tid AND k.time_ns = w.start_ns
+    LEFT JOIN task ON task.tid = w.waker_tid
   WHERE w.state = 'warming' AND EXISTS (SELECT 1 FROM slice r
     WHERE r.thread = w.thread AND r.start_ns = w.end_ns AND r.state = 'running');
 

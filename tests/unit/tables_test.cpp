@@ -145,6 +145,8 @@ TEST_F(Tables, SumUpToWhatInfoSays) {
                            time["paused"].dump(), time["unknown"].dump()}}));
       EXPECT_EQ(query(path, "SELECT count(*) FROM wakeup WHERE tid = " + tid)[0][0],
                 thread["wakeups"].dump());
+      EXPECT_EQ(query(path, "SELECT count(*) FROM latency WHERE tid = " + tid)[0][0],
+                thread["wakeup_latency_ns"]["count"].dump());
     }
     for (const char *table : {"thread", "slice", "wakeup", "event", "peer"}) {
       TextRows rows = read_csv(files + "/" + table + "-0001.csv");

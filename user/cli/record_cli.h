@@ -2,7 +2,6 @@
 // The commands that capture.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -120,11 +120,11 @@ void check_control(const RecordArguments &arguments, RecordOptions &options) {
 }
 
 void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
-  app.add_option(
-         "-b,--buffer", arguments.buffer,
-         "jtn: everything to disk (default); cyc:SIZE: a flight recorder, the last SIZE of each "
-         "CPU in "
-         "memory, saved at the end and on SIGUSR2; stop:SIZE: tracing stops when SIZE is recorded")
+  app.add_option("-b,--buffer", arguments.buffer,
+                 "jtn: everything to disk (default); cyc:SIZE: a flight recorder, the last SIZE of "
+                 "each CPU "
+                 "in memory, saved at the end and on SIGUSR2; stop:SIZE: tracing stops when SIZE "
+                 "is recorded")
       ->type_name("KIND");
   app.add_option(
          "--trigger", arguments.trigger,
@@ -138,8 +138,7 @@ void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
            "Bytes of a chunk in the trace (default 1M, or a 16th of the buffer if that is less)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
              "Chunks on their way to the disk or the network, beside the one that each CPU fills "
-             "(default 16; with "
-             "--send udp://… 512, which are smaller)");
+             "(default 16; with --send udp://… 512, which are smaller)");
 }
 
 void add_compress_option(CLI::App &app, std::string &level) {
@@ -185,8 +184,7 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
          "--filter",
          [&options](const std::string &list) { options.families = parse_families(list); },
          "Families of events to capture: names or the manual's numbers, as irq,signal; +irq adds "
-         "to the "
-         "default, all,-irq takes from all. Families: " +
+         "to the default, all,-irq takes from all. Families: " +
              family_names() + " (default sched,user)")
       ->type_name("LIST");
   app.add_option("--probe", options.probe_files,

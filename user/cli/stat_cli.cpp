@@ -10,6 +10,7 @@
 #include "emulator/summary/report.h"
 #include "emulator/summary/summarizer.h"
 #include "user/cli/record_options.h"
+#include "user/launch/signals.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -84,6 +85,7 @@ int stat(const Arguments &arguments) {
   options.directory = scratch.path() + "/trace";
   options.quiet = true;
   const RecordResult result = record(options);
+  end_on_signals();
   drop_privileges();
   print_summary(options.directory, arguments.json);
   if (!result.missing.empty())

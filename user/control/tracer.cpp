@@ -26,7 +26,7 @@ constexpr uint64_t kPatience = 2'000'000'000; ///< ns that threads have to stop 
 constexpr unsigned long kOptions =
     PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
 
-/// A thread that is gone since is none that must be told anything: errors are not looked at.
+/// Errors are ignored: a thread that has ended needs nothing.
 void request(__ptrace_request what, pid_t tid, long data = 0) {
   ptrace(what, tid, nullptr, data);
 }
