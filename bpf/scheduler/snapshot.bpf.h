@@ -8,6 +8,9 @@
 const volatile __u32 target_pids[CAPTURE_TARGETS] = {};
 const volatile __u32 targets = 0;
 
+/* Whether transitions are logged; else no state would last. Set by the loader before loading. */
+const volatile bool has_transitions = true;
+
 __u32 newly_traced = 0; /* by mark_targets(), set to 0 by the loader */
 
 /* The process id of a thread as the loader knows it: ids are counted anew in each PID namespace.
@@ -76,7 +79,9 @@ int snapshot(struct bpf_iter__task *ctx)
 	entry = bpf_map_lookup_elem(&threads, &tid);
 	if (entry)
 		__sync_fetch_and_or(entry, THREAD_NAMED);
-	life_fill(&r, LIFE_SNAPSHOT, p, snapshot_word(p, p->on_cpu));
+	life_fill(&r, LIFE_SNAPSHOT, p,
+		  has_transitions ? snapshot_word(p, p->on_cpu)
+				  : FTRACE_SNAPSHOT_NO_CPU << FTRACE_SNAPSHOT_CPU_SHIFT);
 	life_send(&r);
 	return 0;
 }

@@ -20,6 +20,26 @@ bool is_device(const OutputPlace &place) {
          (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode));
 }
 
+/// What is renamed over it would take its place: /dev/stdout, a pipe of the shell, a socket.
+void refuse_what_is_no_file(const OutputPlace &place) {
+  constexpr std::string_view kProc = "/proc/"; // as /dev/stdout is a link to /proc/self/fd/1
+  char link[kProc.size()] = {};
+  const ssize_t size = readlinkat(place.directory, place.name.c_str(), link, sizeof(link));
+  struct stat status;
+  const bool there = fstatat(place.directory, place.name.c_str(), &status, 0) == 0;
+  if ((size == ssize_t(kProc.size()) && std::string_view(link, kProc.size()) == kProc) ||
+      (there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+    throw Error(place.path + " is no regular file: name a file, which is there when it is whole");
+}
+
+/// A file that only some may read stays so when it is written again.
+void keep_mode(const OutputPlace &place, int fd) {
+  struct stat status;
+  if (fstatat(place.directory, place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISREG(status.st_mode) && status.st_uid == geteuid())
+    fchmod(fd, status.st_mode & 0777);
+}
+
 std::string temporary_name(const std::string &path) {
   size_t name = path.rfind('/') + 1; // npos + 1 is 0
   return path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(getpid()) + ".tmp";
@@ -31,6 +51,7 @@ AtomicFile::AtomicFile(OutputPlace place) : place_(std::move(place)) {
   int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
   std::string target = place_.name;
   if (!is_device(place_)) {
+    refuse_what_is_no_file(place_);
     target = temporary_ = temporary_name(place_.name);
     unlinkat(place_.directory, target.c_str(), 0); // left by a killed process that had our id
     flags |= O_CREAT | O_EXCL;
@@ -40,6 +61,8 @@ AtomicFile::AtomicFile(OutputPlace place) : place_(std::move(place)) {
     temporary_.clear();
     fail("create");
   }
+  if (!temporary_.empty())
+    keep_mode(place_, fd_);
 }
 
 AtomicFile::~AtomicFile() {

@@ -55,6 +55,14 @@ TEST_F(Families, OnlyThoseThatAreAskedForHaveRecords) {
   EXPECT_EQ(count(events, "interrupt_start"), 0u);
 }
 
+// The states of the start would last for ever.
+TEST_F(Families, WithoutSwitchesNoStateIsKnown) {
+  record({"sleep", "0.1"}, {"-a", "--filter", "irq"});
+  const std::vector<DumpEvent> events = dump(trace());
+  EXPECT_GT(count(events, "EXT_snapshot"), 0u);
+  EXPECT_EQ(count(events, "EXT_snapshot", "state", "unknown"), count(events, "EXT_snapshot"));
+}
+
 TEST_F(Families, EachSignalIsSentAndTaken) {
   record({installed("families")}, {"--filter", "+signal"});
   const std::vector<DumpEvent> events = dump(trace());

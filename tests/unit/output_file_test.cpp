@@ -187,6 +187,33 @@ TEST(AtomicFile, SaysWhatItTriedAndOnWhat) {
   }
 }
 
+// Renaming would put a file in its place.
+TEST(AtomicFile, RefusesWhatIsNoFile) {
+  test::TempDir dir;
+  const std::string pipe = dir.path() + "/pipe", link = dir.path() + "/link",
+                    standard = dir.path() + "/stdout";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(symlink(pipe.c_str(), link.c_str()), 0);
+  ASSERT_EQ(symlink("/proc/self/fd/1", standard.c_str()), 0);
+  for (const std::string &path : {pipe, link, standard}) {
+    EXPECT_THROW(AtomicFile{OutputPlace(path)}, Error) << path;
+    EXPECT_FALSE(std::filesystem::is_regular_file(std::filesystem::symlink_status(path))) << path;
+  }
+}
+
+TEST(AtomicFile, KeepsTheModeOfTheFileThatItReplaces) {
+  test::TempDir dir;
+  const std::string path = dir.path() + "/private";
+  std::ofstream(path) << "old";
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  AtomicFile file{OutputPlace(path)};
+  file.write("new");
+  file.commit();
+  struct stat status;
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
 TEST(AtomicFile, WorksOnANameWithoutADirectory) {
   test::TempDir dir;
   std::filesystem::path before = std::filesystem::current_path();

@@ -64,6 +64,7 @@ Capture::Capture(const CaptureParameters &parameters)
   o->rodata->preempt_count_distance = preempt_count_distance();
   o->rodata->kfuncs = use_kfuncs(o->obj);
   o->rodata->only_targets = parameters.only_targets;
+  o->rodata->has_transitions = parameters.transitions;
   o->rodata->targets = uint32_t(std::min<size_t>(parameters.targets.size(), CAPTURE_TARGETS));
   std::copy_n(parameters.targets.begin(), o->rodata->targets, o->rodata->target_pids);
   o->rodata->wakeup_watermark = wakeup_watermark();

@@ -19,21 +19,24 @@ namespace ovnitrace {
 
 namespace {
 
-/// How many places of the program and its libraries each alarm has.
-void print_places(const control::Plan &plan, const std::string &program) {
+/// How many places of the program and its libraries each alarm has. Whether each has one.
+bool print_places(const control::Plan &plan, const std::string &program) {
   control::Arming arming(plan, nullptr, [](const std::string &line) { fmt::print("{}\n", line); });
   arming.look_at_program(program, {});
+  bool all = true;
   for (size_t a = 0; a < plan.alarms.size(); a++) {
     const control::Alarm &alarm = *plan.alarms[a];
     if (!alarm.type || alarm.type->source == control::Source::loader ||
         alarm.type->source == control::Source::stepping)
       continue;
     const std::string &chain = plan.chains[plan.chain_of[a]].text;
+    all &= arming.found()[a] > 0;
     fmt::print("{}: {} {} in {} and its libraries\n",
                printable_line(chain.substr(alarm.span.at, alarm.span.length)), arming.found()[a],
                arming.found()[a] == 1 ? "place" : "places", printable_line(program));
   }
   arming.report_missing("it is armed when something that has it is loaded");
+  return all;
 }
 
 /// What can be known of chains without running anything.
@@ -44,9 +47,10 @@ void check(const std::vector<std::string> &chains, const std::vector<std::string
     fmt::print("{}", control::in_words(plan, n));
   if (!plan.has_start())
     fmt::print("no alarm starts a region: it starts at once\n");
-  if (!command.empty())
-    print_places(plan, command[0]);
+  const bool all = command.empty() || print_places(plan, command[0]);
   std::fflush(stdout);
+  if (!all)
+    throw CLI::RuntimeError(kExitFailure);
 }
 
 } // namespace

@@ -100,6 +100,7 @@ void Arming::look_at_program(const std::string &name, const Identity &identity) 
       throw ovnitrace::Error(
           fmt::format("--control: cannot read {}: {}", path, std::strerror(errno)));
     const auto elf = read_elf_file(files[0].second.get());
+    has_loader_ |= !elf; // a script: its interpreter is a program that is executed later
     if (elf && !elf->interpreter.empty()) {
       files.emplace_back(elf->interpreter, open_regular(elf->interpreter));
       for (const std::string &library : needed_libraries(elf->interpreter, path, identity))

@@ -103,7 +103,7 @@ uint64_t Parser::number(const Piece &piece, const std::string &what, uint64_t le
   if (piece.text.empty())
     fail(piece.span, fmt::format("{} is missing", what));
   if (!value || *value < least || *value > uint64_t(INT64_MAX))
-    fail(piece.span, fmt::format("{} is no {}: a decimal number of {} or more is expected",
+    fail(piece.span, fmt::format("{} is no {}: a whole number of {} or more is expected",
                                  quoted(piece.text), what, least));
   return *value;
 }
