@@ -20,14 +20,17 @@ bool is_device(const OutputPlace &place) {
          (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode));
 }
 
-/// What is renamed over it would take its place: /dev/stdout, a pipe of the shell, a socket.
-void refuse_what_is_no_file(const OutputPlace &place) {
+/// A link to /dev/stdout's target, a pipe of the shell or a device would be replaced by a file.
+/// Links to files are, and pipes themselves, which somebody may have planted.
+void refuse_links_to_no_file(const OutputPlace &place) {
   constexpr std::string_view kProc = "/proc/"; // as /dev/stdout is a link to /proc/self/fd/1
   char link[kProc.size()] = {};
   const ssize_t size = readlinkat(place.directory, place.name.c_str(), link, sizeof(link));
+  if (size <= 0)
+    return;
   struct stat status;
   const bool there = fstatat(place.directory, place.name.c_str(), &status, 0) == 0;
-  if ((size == ssize_t(kProc.size()) && std::string_view(link, kProc.size()) == kProc) ||
+  if (std::string_view(link, size_t(size)) == kProc ||
       (there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
     throw Error(place.path + " is no regular file: name a file, which is there when it is whole");
 }
@@ -51,7 +54,7 @@ AtomicFile::AtomicFile(OutputPlace place) : place_(std::move(place)) {
   int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
   std::string target = place_.name;
   if (!is_device(place_)) {
-    refuse_what_is_no_file(place_);
+    refuse_links_to_no_file(place_);
     target = temporary_ = temporary_name(place_.name);
     unlinkat(place_.directory, target.c_str(), 0); // left by a killed process that had our id
     flags |= O_CREAT | O_EXCL;
