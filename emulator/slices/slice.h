@@ -37,6 +37,10 @@ struct Slice {
   /// enum ftrace_wakeup_context of `waker`, who made a Warming slice start or a Paused one end.
   /// Only in context FTRACE_WAKER_TASK the waker did it; else an interrupt did while it ran.
   uint8_t context = kNotKnown;
+  uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call: in which a Paused one is blocked
+  /// Numbers in the table of stacks, kNone: no stack was taken. Where a Cooling or Paused one left
+  /// its CPU; where `waker` was.
+  uint32_t stack = kNone, waker_stack = kNone;
   Peer next = {}; ///< who got the CPU: with `reason`
   Peer waker = {};
 

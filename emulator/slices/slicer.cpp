@@ -27,6 +27,7 @@ void set_departure(Slice &slice, const Event &event) {
   if (takes_off_cpu(event)) {
     slice.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
     slice.next = peer_of(event);
+    slice.call = event.call;
   } else if (event.kind == FTrace_EVT_task_end) {
     slice.reason = FTRACE_OFFCPU_DEAD; // parameter 2 is its own tid
   } else if (event.kind == FTrace_EXT_snapshot && event.par2 >> FTRACE_REASON_SHIFT) {

@@ -196,6 +196,16 @@ enum ftrace_offcpu_reason {
 	FTRACE_OFFCPU_IDLE = 8,	     /* I: idle kernel thread */
 };
 
+/* In which system call a thread is when it leaves its CPU blocked: 11 bits of the record of that.
+ * The numbers are those of the machine that was recorded. */
+enum ftrace_call {
+	FTRACE_CALL_UNKNOWN = 0, /* nobody looked */
+	FTRACE_CALL_NONE = 1,	 /* in none: a page fault, or a kernel thread */
+	FTRACE_CALL_NATIVE = 2,	 /* and from here on: 2 + the number, which is below 1022 */
+	FTRACE_CALL_COMPAT =
+		1024, /* 1024 + the number of a call of a 32-bit program, which is below 1024 */
+};
+
 /* In which context a wakeup was made: high byte of par2 of task_activate; the tid is that of the
  * waker, the thread that ran there (0: the idle task). Only a waker in task context woke by itself;
  * otherwise an interrupt did while it ran. */
