@@ -18,6 +18,13 @@ constexpr bool programs_log(uint32_t kind) {
          family == (FTrace_filter_data & FTrace_family_mask);
 }
 
+/// Whether it is an ipoint or a numbered event of the program.
+constexpr bool is_users(const Event &event) {
+  return event.kind == FTrace_EVT_ipoint ||
+         (event.kind <= FTrace_EVT_user_event_14 &&
+          (event.kind & FTrace_family_mask) == FTRACE_FAMILY_USER);
+}
+
 /// The thread that runs on a CPU; kNone if none is known to, or several are.
 uint32_t running_thread(const System &system, uint32_t cpu);
 

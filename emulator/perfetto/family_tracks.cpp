@@ -20,14 +20,10 @@ constexpr size_t kMostNested = 512;
 constexpr uint32_t kSetMark = mcv('O', 'M', '='), kPushMark = mcv('O', 'M', '['),
                    kPopMark = mcv('O', 'M', ']');
 
-constexpr bool is_user_event(const Event &event) {
-  return event.kind <= FTrace_EVT_user_event_14 && (event.kind & 0xf) == FTRACE_FAMILY_USER;
-}
-
 } // namespace
 
 void FamilyTracks::event(const Event &event, const System &system) {
-  if (is_user_event(event) || event.kind == FTrace_EVT_ipoint)
+  if (is_users(event))
     return user_event(event, system);
   switch (event.kind) {
   case FTrace_EXT_region:

@@ -14,33 +14,17 @@ namespace ovnitrace {
 
 namespace {
 
-bool is_device(const OutputPlace &place) {
-  struct stat status;
-  return fstatat(place.directory, place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-         (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode));
-}
-
 /// A link to /dev/stdout's target, a pipe of the shell or a device would be replaced by a file.
 /// Links to files are, and pipes themselves, which somebody may have planted.
-void refuse_links_to_no_file(const OutputPlace &place) {
+void refuse_link_to_no_file(const OutputPlace &place) {
   constexpr std::string_view kProc = "/proc/"; // as /dev/stdout is a link to /proc/self/fd/1
   char link[kProc.size()] = {};
   const ssize_t size = readlinkat(place.directory, place.name.c_str(), link, sizeof(link));
-  if (size <= 0)
-    return;
   struct stat status;
   const bool there = fstatat(place.directory, place.name.c_str(), &status, 0) == 0;
-  if (std::string_view(link, size_t(size)) == kProc ||
+  if ((size > 0 && std::string_view(link, size_t(size)) == kProc) ||
       (there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
     throw Error(place.path + " is no regular file: name a file, which is there when it is whole");
-}
-
-/// A file that only some may read stays so when it is written again.
-void keep_mode(const OutputPlace &place, int fd) {
-  struct stat status;
-  if (fstatat(place.directory, place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-      S_ISREG(status.st_mode) && status.st_uid == geteuid())
-    fchmod(fd, status.st_mode & 0777);
 }
 
 std::string temporary_name(const std::string &path) {
@@ -53,8 +37,11 @@ std::string temporary_name(const std::string &path) {
 AtomicFile::AtomicFile(OutputPlace place) : place_(std::move(place)) {
   int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
   std::string target = place_.name;
-  if (!is_device(place_)) {
-    refuse_links_to_no_file(place_);
+  struct stat before = {}; // mode 0: nothing is there
+  fstatat(place_.directory, target.c_str(), &before, AT_SYMLINK_NOFOLLOW);
+  if (S_ISLNK(before.st_mode))
+    refuse_link_to_no_file(place_);
+  if (!S_ISCHR(before.st_mode) && !S_ISBLK(before.st_mode)) {
     target = temporary_ = temporary_name(place_.name);
     unlinkat(place_.directory, target.c_str(), 0); // left by a killed process that had our id
     flags |= O_CREAT | O_EXCL;
@@ -64,8 +51,9 @@ AtomicFile::AtomicFile(OutputPlace place) : place_(std::move(place)) {
     temporary_.clear();
     fail("create");
   }
-  if (!temporary_.empty())
-    keep_mode(place_, fd_);
+  // A file that only some may read stays so when it is written again.
+  if (S_ISREG(before.st_mode) && before.st_uid == geteuid())
+    fchmod(fd_, before.st_mode & 0777);
 }
 
 AtomicFile::~AtomicFile() {

@@ -25,7 +25,9 @@ public:
   OutputFile(const OutputFile &) = delete;
   OutputFile &operator=(const OutputFile &) = delete;
 
-  /// Where the next `size` bytes (at most 4096) go; then commit() says where they ended.
+  static constexpr size_t kMostReserve = 4096; ///< bytes
+
+  /// Where the next `size` bytes (at most kMostReserve) go; then commit() says where they ended.
   char *reserve(size_t size) {
     if (size_t(end_ - at_) < size)
       next_buffer();

@@ -14,11 +14,6 @@ namespace {
 
 constexpr uint64_t kSliceBytes = 7; ///< of a slice in all columns, about
 
-constexpr bool is_users(const Event &event) {
-  return event.kind == FTrace_EVT_ipoint ||
-         (event.kind <= FTrace_EVT_user_event_14 && (event.kind & 0xf) == FTRACE_FAMILY_USER);
-}
-
 bool is_wait(ThreadState state) {
   return state == ThreadState::Cooling || state == ThreadState::Warming;
 }

@@ -11,8 +11,6 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kMostReserve = 4096; // of OutputFile
-
 std::string header_of(TableId table) {
   std::string line;
   for (const ColumnInfo &column : kTableInfo[size_t(table)].columns)
@@ -35,8 +33,14 @@ char *put_quoted(char *at, std::string_view text) {
   return at;
 }
 
+void put_char(OutputFile &file, char c) {
+  char *at = file.reserve(1);
+  *at++ = c;
+  file.commit(at);
+}
+
 void put_text(OutputFile &file, std::string_view text) {
-  constexpr size_t kPiece = kMostReserve / 2 - 4;
+  constexpr size_t kPiece = OutputFile::kMostReserve / 2;
   char *at = file.reserve(4);
   *at++ = '"';
   if (is_formula(text))
@@ -46,15 +50,7 @@ void put_text(OutputFile &file, std::string_view text) {
     const std::string_view piece = text.substr(0, kPiece);
     file.commit(put_quoted(file.reserve(2 * piece.size()), piece));
   }
-  at = file.reserve(1);
-  *at++ = '"';
-  file.commit(at);
-}
-
-void put_end(OutputFile &file, char c) {
-  char *at = file.reserve(1);
-  *at++ = c;
-  file.commit(at);
+  put_char(file, '"');
 }
 
 } // namespace
@@ -88,13 +84,13 @@ void CsvFiles::row(TableId table, std::span<const Cell> cells) {
   OutputFile &file = *part.file;
   for (size_t n = 0; n < cells.size(); n++) {
     if (n)
-      put_end(file, ',');
+      put_char(file, ',');
     if (cells[n].kind == Cell::Kind::number)
       file.commit(put_decimal(file.reserve(kMaxDigits), cells[n].number));
     else if (cells[n].kind == Cell::Kind::text)
       put_text(file, cells[n].text);
   }
-  put_end(file, '\n');
+  put_char(file, '\n');
 }
 
 void CsvFiles::finish() {

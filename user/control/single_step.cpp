@@ -15,15 +15,6 @@
 
 namespace ovnitrace::control {
 
-namespace {
-
-void send_message(int socket, const StepMessage &message) {
-  // The other end may be gone: next_held() says so.
-  (void)!send(socket, &message, sizeof(message), MSG_NOSIGNAL);
-}
-
-} // namespace
-
 SingleStep::SingleStep(const Plan &plan, Programs &programs) : programs_(programs) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
@@ -50,7 +41,7 @@ SingleStep::~SingleStep() {
 }
 
 void SingleStep::trace(uint32_t tid) {
-  send_message(socket_.get(), {StepMessage::trace, 0, tid, 0});
+  send_step(socket_.get(), {StepMessage::trace, 0, tid, 0});
   StepMessage answer = {.kind = StepMessage::trace, .pid = 0, .tid = tid, .error = ESRCH};
   while (recv(socket_.get(), &answer, sizeof(answer), 0) < 0 && errno == EINTR)
     ;
@@ -62,7 +53,7 @@ void SingleStep::trace(uint32_t tid) {
 }
 
 void SingleStep::look(uint32_t pid, uint32_t tid) {
-  send_message(socket_.get(), {StepMessage::look, pid, tid, 0});
+  send_step(socket_.get(), {StepMessage::look, pid, tid, 0});
 }
 
 std::optional<SingleStep::Held> SingleStep::next_held() {
@@ -80,7 +71,7 @@ std::optional<SingleStep::Held> SingleStep::next_held() {
 }
 
 void SingleStep::release(uint32_t tid) {
-  send_message(socket_.get(), {StepMessage::release, 0, tid, 0});
+  send_step(socket_.get(), {StepMessage::release, 0, tid, 0});
 }
 
 } // namespace ovnitrace::control

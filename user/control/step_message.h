@@ -2,6 +2,8 @@
 // What SingleStep and its tracer say to one another, over a socket that keeps messages apart.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <cstdint>
 
 namespace ovnitrace::control {
@@ -17,5 +19,10 @@ struct StepMessage {
   uint32_t pid, tid;
   int32_t error;
 };
+
+/// The other end may be gone: whoever waits for an answer sees that.
+inline void send_step(int socket, const StepMessage &message) {
+  (void)!send(socket, &message, sizeof(message), MSG_NOSIGNAL);
+}
 
 } // namespace ovnitrace::control

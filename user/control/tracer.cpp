@@ -114,7 +114,7 @@ void Tracer::take(const StepMessage &message) {
   switch (message.kind) {
   case StepMessage::trace: {
     const int error = seize(message.tid);
-    send({StepMessage::trace, 0, message.tid, error});
+    send_step(socket_, {StepMessage::trace, 0, message.tid, error});
     return;
   }
   case StepMessage::look:
@@ -230,7 +230,7 @@ void Tracer::take_signal(pid_t tid, Thread &thread, int signal) {
     const control_hit seen = hit(tid, thread, 0);
     if (seen.result & CONTROL_HELD) {
       thread.held = true;
-      send({StepMessage::held, seen.pid, uint32_t(tid), 0});
+      send_step(socket_, {StepMessage::held, seen.pid, uint32_t(tid), 0});
       return;
     }
   } else if (info.si_code == SI_KERNEL) {
@@ -277,10 +277,6 @@ void Tracer::let_go(pid_t tid, int event, int signal) {
     }
   request(PTRACE_DETACH, tid, signal);
   threads_.erase(tid);
-}
-
-void Tracer::send(const StepMessage &message) const {
-  (void)!::send(socket_, &message, sizeof(message), MSG_NOSIGNAL); // its end is seen elsewhere
 }
 
 } // namespace ovnitrace::control

@@ -42,7 +42,6 @@ private:
 
   control_hit hit(pid_t tid, Thread &thread, uint64_t alarms);
   void resume(pid_t tid, const Thread &thread, int signal = 0);
-  void send(const StepMessage &message) const;
 
   Programs &programs_;
   const int socket_;
