@@ -63,7 +63,7 @@ void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) 
   for (const Detail &detail : Details(event)) {
     if (!detail.text.empty())
       out.word(detail.name, detail.text);
-    else if (detail.unit == Unit::address)
+    else if (detail.unit == Unit::address || detail.unit == Unit::cpus)
       out.address(detail.name, uint32_t(detail.value));
     else if (detail.unit == Unit::peer) // nobody sends a signal: the kernel does
       out.thread(detail.name, event.peer, uint32_t(detail.value),

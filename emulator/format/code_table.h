@@ -280,6 +280,8 @@ inline constexpr CodeInfo kRows[] = {
      "creator of the thread; the TSC is its birth"},
     {FTrace_EXT_state, "EXT_state", state, context, {}, kSnapshot, "", "", {},
      "the state that it is in, for a reader that lacks the events before"},
+    {FTrace_EXT_affinity, "EXT_affinity", event, context, {}, kAffinity, "", "", {},
+     "the CPUs that it may use from now on"},
     // family D: extensions about a chunk
     {FTrace_EXT_chunk, "EXT_chunk", control, number, kCpu, kChunk, "", "", {},
      "CPU of the chunk, and its number in the file"},
@@ -303,6 +305,8 @@ inline constexpr CodeInfo kRows[] = {
     {FTrace_EXT_idle_end, "EXT_idle_end", event, nothing, {}, {}, "", "", {}, "it has left it"},
     {FTrace_EXT_frequency, "EXT_frequency", event, number, kCpu, kFrequency, "", "", {},
      "a CPU runs at this frequency from now on"},
+    {FTrace_EXT_steal, "EXT_steal", event, nothing, {}, kSteal, "", "", {},
+     "the hypervisor gave the CPU to others for so long since the last look"},
     // filters, and the end of a chunk
     filter(FTrace_filter_trace_Events, "filter_trace_Events"),
     filter(FTrace_filter_ipoint, "filter_ipoint"),

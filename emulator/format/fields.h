@@ -21,6 +21,7 @@ enum class Unit : uint8_t {
   peer,         ///< tid of the second thread, 0: none
   peer_context, ///< context of the second thread
   cpu,          ///< number of a CPU; all ones: not known
+  cpus,         ///< a bit for each CPU; printed in hexadecimal
   ns,
   us,
   priority, ///< the kernel's: -1 SCHED_DEADLINE, 0-98 real time, 100-139 nice
@@ -117,6 +118,10 @@ inline constexpr Field kSignal[] = {
      .unless = FTRACE_SIGNAL_DELIVERED}};
 inline constexpr Field kIdleState[] = {{.name = "state"}};
 inline constexpr Field kFrequency[] = {{.name = "khz"}};
+inline constexpr Field kSteal[] = {{.name = "stolen_us", .unit = Unit::us}};
+inline constexpr Field kAffinity[] = {
+    {.name = "word", .mask = 0xffu << FTRACE_AFFINITY_SHIFT, .show = if_set},
+    {.name = "cpus", .unit = Unit::cpus, .mask = FTRACE_AFFINITY_MASK}};
 inline constexpr Field kTimerPost[] = {
     {.name = "timer", .mask = FTRACE_TIMER_KIND_MASK, .names = kTimerNames},
     {.name = "in_us", .unit = Unit::us, .mask = ~FTRACE_TIMER_KIND_MASK}};

@@ -37,6 +37,7 @@ inline constexpr ValueName kReasonNames[] = {
     {FTRACE_OFFCPU_DEAD, "dead", "Dead"},
     {FTRACE_OFFCPU_PARKED, "parked", "Parked"},
     {FTRACE_OFFCPU_IDLE, "idle", "Idle kernel thread"},
+    {FTRACE_OFFCPU_THROTTLED, "throttled", "Throttled: its cgroup has no CPU quota left"},
 };
 
 inline constexpr ValueName kWakerContextNames[] = {

@@ -31,6 +31,7 @@ const std::vector<ValueColor> kReasonColors = {
     {FTRACE_OFFCPU_TRACED + 1, palette::kSeries[8]},
     {FTRACE_OFFCPU_PARKED + 1, palette::kSeries[6]},
     {FTRACE_OFFCPU_IDLE + 1, palette::kGone},
+    {FTRACE_OFFCPU_THROTTLED + 1, palette::kSeries[10]},
 };
 
 void off_cpu(ModelContext &ctx, const Event &event, int64_t reason, int64_t next) {

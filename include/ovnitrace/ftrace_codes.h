@@ -136,6 +136,7 @@ enum ftrace_code {
 	FTrace_EXT_parent = 0x9C,   /* (context, tid of the creator); the TSC is the birth */
 	FTrace_EXT_state =
 		0xAC, /* (context, as EXT_snapshot): its state, for who lacks what is before */
+	FTrace_EXT_affinity = 0xDC, /* (context, ftrace_affinity_*): CPUs that it may use */
 
 	/* family D, free in the manual: ovnitrace's extensions about a chunk */
 	FTrace_EXT_chunk = 0x0D,   /* (CPU, number of the chunk in its file, from 0) */
@@ -152,6 +153,7 @@ enum ftrace_code {
 	FTrace_EXT_idle_start = 0x0E, /* (-, number of the idle state that the CPU enters) */
 	FTrace_EXT_idle_end = 0x1E,   /* (-, -): the CPU has left it */
 	FTrace_EXT_frequency = 0x2E,  /* (CPU, kHz that it runs at from now on) */
+	FTrace_EXT_steal = 0x3E,      /* (-, us that the CPU was robbed of since the last look) */
 
 	FTrace_EVT_next_chunk = 0xFF, /* the chunk ends here and goes on in the linked one */
 };
@@ -194,7 +196,14 @@ enum ftrace_offcpu_reason {
 	FTRACE_OFFCPU_DEAD = 6,	     /* X, Z: never comes back (written as task_end) */
 	FTRACE_OFFCPU_PARKED = 7,    /* P: parked kernel thread */
 	FTRACE_OFFCPU_IDLE = 8,	     /* I: idle kernel thread */
+	FTRACE_OFFCPU_THROTTLED = 9, /* runnable, its cgroup has used up its CPU quota */
 };
+
+/* Whether a thread that left its CPU for this reason could still run: written as task_epilogue. */
+static inline int ftrace_offcpu_is_runnable(unsigned reason)
+{
+	return reason <= FTRACE_OFFCPU_PREEMPTED || reason == FTRACE_OFFCPU_THROTTLED;
+}
 
 /* In which system call a thread is when it leaves its CPU blocked: 11 bits of the record of that.
  * The numbers are those of the machine that was recorded. */
@@ -280,5 +289,12 @@ enum ftrace_timer_kind {
 #define FTRACE_SNAPSHOT_STATE_MASK 0xffu
 #define FTRACE_SNAPSHOT_CPU_SHIFT  8
 #define FTRACE_SNAPSHOT_NO_CPU	   0xffffu
+
+/* par2 of FTrace_EXT_affinity: one word of a mask of CPUs, a bit for each that the thread may use:
+ * CPU 24 * index + bit. The words of one mask follow one another at one time, index 0 first; those
+ * without a bit may be left out but for that. */
+#define FTRACE_AFFINITY_CPUS  24
+#define FTRACE_AFFINITY_MASK  0x00ffffffu
+#define FTRACE_AFFINITY_SHIFT 24 /* 8 bits: the index */
 
 #endif

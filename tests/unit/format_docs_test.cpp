@@ -17,6 +17,8 @@ const char *unit_text(Unit unit) {
   switch (unit) {
   case Unit::address:
     return " address";
+  case Unit::cpus:
+    return " mask";
   case Unit::tid:
   case Unit::peer:
     return " tid";

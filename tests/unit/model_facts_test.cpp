@@ -19,7 +19,8 @@ constexpr uint32_t by(uint32_t context, uint32_t tid) {
 }
 
 TEST(KernelModel, ReportsEveryReasonPlusOneUntilTheThreadIsDispatched) {
-  for (uint32_t reason : {FTRACE_OFFCPU_YIELDED, FTRACE_OFFCPU_PREEMPTED}) {
+  for (uint32_t reason :
+       {FTRACE_OFFCPU_YIELDED, FTRACE_OFFCPU_PREEMPTED, FTRACE_OFFCPU_THROTTLED}) {
     ReplayRig rig;
     rig.at(1).dispatch(0).at(2).epilogue(0, 0, off(reason, 101)).at(3).dispatch(0).flush();
     EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{2, reason + 1}, {3, 0}}));

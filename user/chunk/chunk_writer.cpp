@@ -32,7 +32,7 @@ uint32_t with_reason(uint32_t tid, uint64_t word) {
 uint16_t offcpu_code(uint32_t reason) {
   if (reason == FTRACE_OFFCPU_DEAD)
     return FTrace_EVT_task_end;
-  return reason <= FTRACE_OFFCPU_PREEMPTED ? FTrace_EVT_task_epilogue : FTrace_EVT_task_sleep;
+  return ftrace_offcpu_is_runnable(reason) ? FTrace_EVT_task_epilogue : FTrace_EVT_task_sleep;
 }
 
 } // namespace
