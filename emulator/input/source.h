@@ -44,8 +44,10 @@ const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint
 /// One host: a trace directory, or a loom of an ovni trace.
 struct NodeInfo {
   std::string name;
-  std::vector<PeerName> peers = {};     ///< by tid, then time
-  std::vector<std::string> chains = {}; ///< of --control: what each is called
+  std::vector<PeerName> peers = {};          ///< by tid, then time
+  std::vector<std::string> chains = {};      ///< of --control: what each is called
+  std::vector<std::string> idle_states = {}; ///< by number: the kernel's names; empty: not known
+  bool all_threads = false; ///< every transition of every thread of the host was captured
 };
 
 /// A user mark type of an ovni stream (its PRV type is 100 + type), as stream.json declares it.

@@ -179,6 +179,8 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .to_wall_ns = info.to_wall_ns,
                  .peers = info.peers,
                  .chains = info.chains,
+                 .idle_states = info.idle_states,
+                 .all_threads = info.all_threads,
                  .chunks = {}};
   uint64_t bytes = 0;
   for (const ChunkPath &chunk : *chunks) {

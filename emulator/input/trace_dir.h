@@ -44,6 +44,8 @@ struct TraceInfo {
   bool write_failed = false;               ///< so a CPU without file need not have had nothing
   std::vector<PeerName> peers;             ///< by tid, then by time
   std::vector<std::string> chains;         ///< of --control: what each is called
+  std::vector<std::string> idle_states;    ///< by number: the kernel's names
+  bool all_threads = false;                ///< every transition of every thread was captured
 };
 
 /// Whether a path looks like a trace directory: it holds a chunk file or a trace.json.

@@ -17,7 +17,8 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint64_t kVersion = 1;
-constexpr size_t kMaxChains = 255; // what a record can number
+constexpr size_t kMaxChains = 255;     // what a record can number
+constexpr size_t kMostIdleStates = 10; // CPUIDLE_STATE_MAX
 /// Without those of the lists of threads and processes, which no reader of events needs.
 constexpr size_t kMaxValues = 4 << 20;
 
@@ -73,9 +74,9 @@ std::vector<uint32_t> attached_of(const nlohmann::json &json) {
   return pids;
 }
 
-bool with_children(const nlohmann::json &json) {
-  const auto it = json.find("with_children");
-  return it == json.end() || !it->is_boolean() || it->get<bool>();
+bool flag_of(const nlohmann::json &json, const char *key, bool otherwise) {
+  const auto it = json.find(key);
+  return it == json.end() || !it->is_boolean() ? otherwise : it->get<bool>();
 }
 
 /// How many records the file of each CPU had in the end.
@@ -148,6 +149,20 @@ std::vector<std::string> names_of_chains(const nlohmann::json &json) {
   return names;
 }
 
+/// By number; a name that is no text is empty.
+std::vector<std::string> names_of_idle_states(const nlohmann::json &json) {
+  std::vector<std::string> names;
+  const auto it = json.find("idle_states");
+  if (it == json.end() || !it->is_array())
+    return names;
+  for (const nlohmann::json &state : *it) {
+    names.push_back(state.is_string() ? printable_line(state.get<std::string>()) : "");
+    if (names.size() == kMostIdleStates)
+      break;
+  }
+  return names;
+}
+
 } // namespace
 
 const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time) {
@@ -192,7 +207,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .tracer = text_of(json, "ovnitrace"),
                  .ended = text_of(object_of(json, "ended"), "how"),
                  .attached_pids = attached_of(json),
-                 .with_children = with_children(json),
+                 .with_children = flag_of(json, "with_children", true),
                  .families = text_of(object_of(json, "options"), "families"),
                  .buffer = text_of(object_of(json, "options"), "buffer"),
                  .user = text_of(json, "user"),
@@ -202,7 +217,9 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .unwritten = unwritten_of(json),
                  .write_failed = object_of(json, "ended").contains("write_error"),
                  .peers = peers_of(json),
-                 .chains = names_of_chains(json)};
+                 .chains = names_of_chains(json),
+                 .idle_states = names_of_idle_states(json),
+                 .all_threads = flag_of(json, "all_threads", false)};
   if (info.write_failed && number_of(json, "forgotten") == 0)
     info.begin_ns = time_of(json, "begin_ns");
   const nlohmann::json clock = object_of(json, "clock");

@@ -50,4 +50,21 @@ Host describe_host(uint32_t possible_cpus) {
   return host;
 }
 
+std::vector<std::string> idle_state_names(const Host &host) {
+  std::vector<std::string> names;
+  for (size_t n = 0; n < host.cpus.size(); n++)
+    for (size_t state = 0;; state++) {
+      std::ifstream file(
+          fmt::format("{}/cpuidle/state{}/name", cpu_folder(host.cpus[n].cpu), state));
+      std::string name;
+      if (!std::getline(file, name))
+        break;
+      if (state >= names.size())
+        names.push_back(n == 0 ? name : "");
+      else if (names[state] != name)
+        names[state].clear();
+    }
+  return names;
+}
+
 } // namespace ovnitrace

@@ -25,4 +25,8 @@ bool cpu_is_present(uint32_t cpu);
 
 Host describe_host(uint32_t possible_cpus);
 
+/// What the kernel calls the idle states of the CPUs, by number: "POLL", "C1", …. One that is not
+/// the same on all CPUs has an empty name. Empty where the kernel has no cpuidle.
+std::vector<std::string> idle_state_names(const Host &host);
+
 } // namespace ovnitrace

@@ -32,6 +32,10 @@ TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Ide
   trace.command = options.command;
   trace.attached_pids = options.pids;
   trace.with_children = options.children;
+  trace.all_threads =
+      options.all && options.families.has(FTRACE_FAMILY_TASK) && options.control.empty();
+  if (options.families.has(FTRACE_FAMILY_POWER))
+    trace.idle_states = idle_state_names(trace.host);
   trace.user = runs_as.name;
   trace.families = options.families;
   trace.ring_bytes = options.ring_bytes;

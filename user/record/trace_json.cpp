@@ -204,6 +204,10 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
     json["attached_pids"] = trace.attached_pids;
     json["with_children"] = trace.with_children;
   }
+  if (trace.all_threads)
+    json["all_threads"] = true;
+  if (!trace.idle_states.empty())
+    json["idle_states"] = trace.idle_states;
   if (!trace.control.empty()) {
     Json chains = Json::array();
     for (const auto &[name, text] : trace.control)

@@ -22,6 +22,8 @@ struct TraceDescription {
   std::vector<std::string> command; ///< empty: the whole machine, or a process that was alive
   std::vector<uint32_t> attached_pids;
   bool with_children = true; ///< of those
+  bool all_threads = false;  ///< every transition of every thread of the machine is captured
+  std::vector<std::string> idle_states; ///< by number; empty: none is recorded, or no names
   std::string user;
   FamilySet families;
   uint64_t ring_bytes = 0, chunk_bytes = 0;
