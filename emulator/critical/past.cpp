@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/critical/past.h"
+
+#include "emulator/models/user_thread.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostNested = 16; // more than any hardware nests
+
+} // namespace
+
+PastRecorder::PastRecorder(const Catalog &catalog, const PathQuery &query)
+    : catalog_(catalog), query_(query), served_(catalog.cpus.size()) {}
+
+void PastRecorder::on_event(const Event &event, const System &system) {
+  wakeup_.thread = kNone;
+  switch (event.kind) {
+  case FTrace_EVT_task_activate:
+    wakeup_ = event;
+    wakeup_interrupt_ = event.cpu < served_.size() && !served_[event.cpu].empty()
+                            ? served_[event.cpu].back()
+                            : kNoInterrupt;
+    return;
+  case FTrace_EVT_interrupt_start:
+  case FTrace_EVT_interrupt_end:
+    return interrupt_event(event);
+  case FTrace_EVT_user_event_13:
+  case FTrace_EVT_user_event_14:
+    return section_event(event, system);
+  case FTrace_EVT_blackout_start:
+  case FTrace_EVT_blackout_end:
+    if (event.cpu < served_.size())
+      served_[event.cpu].clear(); // what ended is not known
+    return;
+  case FTrace_filter_interrupt:
+    for (auto &served : served_)
+      served.clear();
+    return;
+  }
+}
+
+/// An end without its start began before the capture, or was lost.
+void PastRecorder::interrupt_event(const Event &event) {
+  if (event.cpu >= served_.size())
+    return;
+  std::vector<uint16_t> &served = served_[event.cpu];
+  if (event.kind == FTrace_EVT_interrupt_start) {
+    if (served.size() < kMostNested)
+      served.push_back(event.par1);
+    return;
+  }
+  const auto last = std::find(served.rbegin(), served.rend(), event.par1);
+  if (last != served.rend())
+    served.erase(last.base() - 1, served.end());
+}
+
+/// Of sections of one number in one another, the outermost counts.
+void PastRecorder::section_event(const Event &event, const System &system) {
+  if (!query_.section || event.by_manual || event.par2 != *query_.section)
+    return;
+  const uint32_t thread = event.thread != kNone ? event.thread : running_thread(system, event.cpu);
+  if (thread == kNone || (query_.tid && catalog_.threads[thread].tid != *query_.tid))
+    return;
+  const auto open = open_.find(thread);
+  if (event.kind == FTrace_EVT_user_event_13) {
+    if (open == open_.end())
+      open_.emplace(thread, OpenSection{event.time, 1});
+    else
+      open->second.depth++;
+  } else if (open != open_.end() && --open->second.depth == 0) {
+    const uint64_t since = open->second.since;
+    open_.erase(open);
+    if (found_.thread == kNone || event.time - since > found_.to - found_.from)
+      found_ = {thread, since, event.time};
+  }
+}
+
+void PastRecorder::on_slice(const Slice &slice) {
+  if (slice.state == ThreadState::Running && slice.end >= last_ran_) {
+    last_ran_ = slice.end;
+    last_running_ = slice.thread;
+  }
+  Past past = {slice.start,  slice.end,   slice.thread, slice.cpu,     slice.waker, slice.call,
+               kNoInterrupt, slice.state, slice.then,   slice.context, false};
+  const bool asleep = slice.state == ThreadState::Paused || slice.state == ThreadState::Unknown;
+  const bool wakes = slice.ends && wakeup_.thread == slice.thread && asleep;
+  // Of a thread of which nothing was known until it was woken, only that of a new one says where it
+  // was before: it was not.
+  if (wakes && (slice.state == ThreadState::Paused || (wakeup_.par2 & FTRACE_WAKEUP_NEW))) {
+    past.woken = true;
+    past.waker = {wakeup_.par2 & FTRACE_TID_MASK, wakeup_.peer};
+    past.context = uint8_t(wakeup_.par2 >> FTRACE_REASON_SHIFT);
+    past.interrupt = past.context == FTRACE_WAKER_TASK ? kNoInterrupt : wakeup_interrupt_;
+  }
+  slices_.append(past);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the walk back through a trace must know of it.
+#pragma once
+
+#include "emulator/core/cut.h"
+#include "emulator/critical/path.h"
+
+#include <map>
+#include <vector>
+
+namespace ovnitrace {
+
+/// A slice, as far as a path needs it.
+struct Past {
+  uint64_t start, end; ///< ns on the clock of the trace
+  uint32_t thread, cpu;
+  Peer waker; ///< who ended a blocked one; of a Warming one, who started it
+  uint16_t call, interrupt;
+  ThreadState state, then;
+  uint8_t context; ///< of the wakeup
+  bool woken;      ///< a wakeup ended it: a blocked one, or the time before a new thread's first
+};
+
+/// The longest section of a number.
+struct FoundSection {
+  uint32_t thread = kNone;
+  uint64_t from = 0, to = 0; ///< ns on the clock of the trace
+};
+
+/// Writes the slices down, in the order in which they end.
+class PastRecorder final : public SliceSink {
+public:
+  PastRecorder(const Catalog &catalog, const PathQuery &query);
+
+  void on_event(const Event &event, const System &system) override;
+  void on_slice(const Slice &slice) override;
+
+  Spill<Past> &slices() { return slices_; }
+  /// The thread that ran last, kNone: none ran.
+  uint32_t last_running() const { return last_running_; }
+  const FoundSection &section() const { return found_; }
+
+private:
+  struct OpenSection {
+    uint64_t since, depth; ///< depth: how many of the number are open, one in another
+  };
+
+  void section_event(const Event &event, const System &system);
+  void interrupt_event(const Event &event);
+
+  const Catalog &catalog_;
+  const PathQuery &query_;
+  Spill<Past> slices_;
+  std::vector<std::vector<uint16_t>> served_; ///< by CPU: interrupts, the innermost last
+  Event wakeup_ = {};                         ///< the event now, if it is a wakeup
+  uint16_t wakeup_interrupt_ = kNoInterrupt;
+  std::map<uint32_t, OpenSection> open_; ///< by thread
+  FoundSection found_;
+  uint32_t last_running_ = kNone;
+  uint64_t last_ran_ = 0; ///< ns
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/critical/path.h"
+
+#include "emulator/base/error.h"
+#include "emulator/critical/past.h"
+#include "emulator/critical/walk.h"
+#include "emulator/slices/slicer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kNameLength = 15; // bytes that the kernel keeps of a name
+
+/// A tid that was used again is that of its last thread.
+uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
+  for (uint32_t t = uint32_t(catalog.threads.size()); t-- > 0;)
+    if (catalog.threads[t].tid == tid)
+      return t;
+  throw Error(
+      fmt::format("no thread {} is in the trace: `ovnitrace info` lists those that are", tid),
+      kExitUsage);
+}
+
+PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
+                 const PathQuery &query, const PastRecorder &past) {
+  if (query.section) {
+    const FoundSection &found = past.section();
+    if (found.thread == kNone)
+      throw Error(
+          fmt::format("no section {} starts and ends in this part of the trace", *query.section),
+          kExitUsage);
+    return {found.thread, found.from, found.to};
+  }
+  uint32_t thread = query.tid ? find_tid(catalog, *query.tid) : main_thread(catalog, info);
+  if (thread == kNone)
+    thread = past.last_running();
+  if (thread == kNone)
+    throw Error("no thread ran in this part of the trace, so there is no critical path",
+                kExitUsage);
+  return {thread, range.from, range.to};
+}
+
+} // namespace
+
+uint32_t main_thread(const Catalog &catalog, const TraceInfo &info) {
+  const std::vector<ThreadInfo> &threads = catalog.threads;
+  if (!info.attached_pids.empty())
+    for (uint32_t t = 0; t < threads.size(); t++)
+      if (threads[t].tid == info.attached_pids.front())
+        return t;
+  if (info.command.empty())
+    return kNone;
+  std::unordered_set<uint32_t> tids;
+  for (const ThreadInfo &thread : threads)
+    tids.insert(thread.tid);
+  const std::string &program = info.command.front();
+  const std::string name = program.substr(program.rfind('/') + 1).substr(0, kNameLength);
+  uint32_t named = kNone, first = kNone;
+  size_t firsts = 0; ///< processes that no traced thread has made
+  for (uint32_t t = 0; t < threads.size(); t++) {
+    if (threads[t].tid != threads[t].pid)
+      continue;
+    if (named == kNone && threads[t].name == name)
+      named = t;
+    if (!tids.contains(threads[t].parent) && firsts++ == 0)
+      first = t;
+  }
+  return firsts == 1 ? first : named;
+}
+
+CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut &cut,
+                           const PathQuery &query) {
+  const Catalog &catalog = source.catalog();
+  Cut times;
+  times.from = cut.from;
+  times.to = cut.to;
+  check_cut(times, catalog);
+  PastRecorder past(catalog, query);
+  replay_slices(source, times, past);
+  const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, past);
+  CriticalPath path;
+  path.thread = root.thread;
+  path.from = root.from;
+  path.to = root.to;
+  Walk(past.slices(), catalog.threads.size(), path.segments).from(root);
+  return path;
+}
+
+} // namespace ovnitrace

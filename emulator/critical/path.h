@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The critical path: who is responsible for each moment until a thread got where it is.
+#pragma once
+
+#include "emulator/core/cut.h"
+#include "emulator/critical/spill.h"
+#include "emulator/input/trace_dir.h"
+#include "emulator/slices/slice.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace ovnitrace {
+
+/// Why the time of a segment passed. Of a thread that was blocked it is what ended that.
+enum class Cause : uint8_t {
+  running,   ///< the thread ran
+  waiting,   ///< it waited for a CPU
+  timer,     ///< blocked until a timer woke it
+  io,        ///< blocked until a device woke it
+  network,   ///< blocked until the network woke it
+  interrupt, ///< blocked until another interrupt woke it, or nobody knows which one
+  outside,   ///< blocked until a thread woke it that is not traced
+  blocked,   ///< blocked; nobody is known to have woken it
+  ended,     ///< the thread has ended
+  unknown,   ///< its state is not known
+};
+inline constexpr uint32_t kCauses = 10;
+
+inline constexpr uint16_t kNoInterrupt = 0xffff;
+
+/// A part of the path: one thread, for one reason.
+struct PathSegment {
+  uint64_t from = 0, to = 0; ///< ns on the clock of the trace
+  uint32_t thread = kNone;   ///< index into Catalog::threads: who is responsible
+  Cause cause = Cause::unknown;
+  uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call, of one that was blocked
+  uint16_t interrupt = kNoInterrupt;   ///< parameter 1 of interrupt_start: which one woke it
+  Peer peer = {};                      ///< waiting: who held the CPU; outside: who woke it
+
+  uint64_t length() const { return to - from; }
+};
+
+/// What the path leads to.
+struct PathQuery {
+  std::optional<uint32_t> tid;     ///< none: main_thread()
+  std::optional<uint32_t> section; ///< the longest section of this number; none: the whole range
+};
+
+/// Segments follow one another without a gap, from `from` to `to`.
+struct CriticalPath {
+  uint32_t thread = kNone;     ///< whose path it is, index into Catalog::threads
+  uint64_t from = 0, to = 0;   ///< ns on the clock of the trace
+  Spill<PathSegment> segments; ///< the last one first
+
+  /// Calls `f(segment)` for each, in the order of time.
+  template <class F> void for_each(F &&f) {
+    for (uint64_t n = segments.count(); n-- > 0;)
+      f(segments.at(n));
+  }
+};
+
+/// Reads all of `source` once. Of `cut` only the times count: a path leads through any thread.
+/// `info` says what was traced. Memory depends on threads and CPUs; the slices are in a temporary
+/// file. Throws Error (usage) where there is no such thread or section.
+CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut &cut,
+                           const PathQuery &query);
+
+/// The main thread of the program that was traced, or of the first process that was attached to.
+/// kNone where that is not known.
+uint32_t main_thread(const Catalog &catalog, const TraceInfo &info);
+
+} // namespace ovnitrace

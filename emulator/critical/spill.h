@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A list of records that is longer than memory: what does not fit is in a temporary file.
+#pragma once
+
+#include "emulator/base/unique_fd.h"
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Records of one size, appended and then read at any place, well in either direction. Two blocks
+/// are in memory. Shorter lists need no file; that of a longer one has no name, so that it is gone
+/// with this object. Throws Error where it cannot be written or read.
+class SpillBytes {
+public:
+  /// `block`: records in one.
+  SpillBytes(size_t record_bytes, size_t block) : size_(record_bytes), block_(block) {}
+
+  void append(const void *record);
+  uint64_t count() const { return count_; }
+  /// Record `n` of count(); valid until the next call.
+  const void *at(uint64_t n);
+
+private:
+  void write_block();
+
+  size_t size_, block_; ///< bytes of a record, records of a block
+  uint64_t count_ = 0, written_ = 0;
+  std::vector<unsigned char> last_; ///< the block that is being filled
+  std::vector<unsigned char> read_; ///< another one
+  uint64_t read_block_ = UINT64_MAX;
+  UniqueFd file_;
+};
+
+/// The same of a type.
+template <class Record> class Spill {
+  static_assert(std::is_trivially_copyable_v<Record>);
+
+public:
+  static constexpr size_t kBlock = (1 << 20) / sizeof(Record);
+
+  explicit Spill(size_t block = kBlock) : bytes_(sizeof(Record), block) {}
+
+  void append(const Record &record) { bytes_.append(&record); }
+  uint64_t count() const { return bytes_.count(); }
+  Record at(uint64_t n) {
+    Record record;
+    std::memcpy(&record, bytes_.at(n), sizeof record);
+    return record;
+  }
+
+private:
+  SpillBytes bytes_;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/critical/walk.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+/// What an interrupt stands for.
+Cause cause_of(uint16_t interrupt) {
+  if (interrupt == kNoInterrupt)
+    return Cause::interrupt;
+  const uint16_t number = interrupt & 0xff;
+  if (interrupt & FTRACE_INTERRUPT_SOFT)
+    switch (number) {
+    case 1: // TIMER
+    case 8: // HRTIMER
+      return Cause::timer;
+    case 2: // NET_TX
+    case 3: // NET_RX
+      return Cause::network;
+    case 4: // BLOCK
+    case 5: // IRQ_POLL
+      return Cause::io;
+    default:
+      return Cause::interrupt;
+    }
+  if (interrupt & FTRACE_INTERRUPT_VECTOR)
+    return number == 0xec ? Cause::timer : Cause::interrupt; // of the CPU itself
+  return Cause::io;                                          // a request of a device
+}
+
+/// What ended the time in which a thread was blocked, where no thread on the path did.
+Cause cause_of(const Past &block, bool to_its_end) {
+  if (!to_its_end || !block.woken)
+    return Cause::blocked;
+  switch (block.context) {
+  case FTRACE_WAKER_TASK:
+    return block.waker.thread == kNone && block.waker.tid != kNone ? Cause::outside
+                                                                   : Cause::blocked;
+  case FTRACE_WAKER_SOFTIRQ:
+  case FTRACE_WAKER_HARDIRQ:
+  case FTRACE_WAKER_NMI:
+    return cause_of(block.interrupt);
+  default:
+    return Cause::blocked;
+  }
+}
+
+bool goes_on(const PathSegment &later, const PathSegment &earlier) {
+  return later.from == earlier.to && later.thread == earlier.thread &&
+         later.cause == earlier.cause && later.call == earlier.call &&
+         later.interrupt == earlier.interrupt && later.peer.tid == earlier.peer.tid &&
+         later.peer.thread == earlier.peer.thread;
+}
+
+} // namespace
+
+Walk::Walk(Spill<Past> &past, size_t threads, Spill<PathSegment> &segments)
+    : past_(past), left_(past.count()), at_(threads), runs_on_(threads, kNone), on_path_(threads),
+      segments_(segments) {
+  for (Past &none : at_)
+    none.thread = kNone;
+}
+
+/// Reads one slice more.
+void Walk::take() {
+  const Past slice = past_.at(--left_);
+  at_[slice.thread] = slice;
+  if (slice.state != ThreadState::Running)
+    return;
+  runs_on_[slice.thread] = slice.cpu;
+  if (slice.cpu == kNone)
+    return;
+  if (slice.cpu >= held_.size())
+    held_.resize(slice.cpu + 1);
+  held_[slice.cpu] = {slice.thread, slice.start, slice.end};
+}
+
+void Walk::take_back_to(uint64_t time) {
+  while (left_ && past_.at(left_ - 1).end >= time)
+    take();
+}
+
+void Walk::from(const PathRoot &root) {
+  now_ = root.to;
+  push(root.thread, root.from);
+  while (!stack_.empty()) {
+    if (now_ > stack_.back().floor) {
+      step();
+      continue;
+    }
+    on_path_[stack_.back().thread] = 0;
+    stack_.pop_back();
+  }
+  if (last_.thread != kNone)
+    segments_.append(last_);
+}
+
+/// Goes back through the slice of the topmost thread, or to who ended it.
+void Walk::step() {
+  take_back_to(now_);
+  const Past slice = at_[stack_.back().thread];
+  if (slice.thread == kNone || slice.start >= now_)
+    return step_unborn(slice);
+  switch (slice.state) {
+  case ThreadState::Running:
+    return put(slice.start, {.cause = Cause::running});
+  case ThreadState::Cooling:
+  case ThreadState::Warming:
+    return step_waiting(slice);
+  case ThreadState::Paused:
+  case ThreadState::Unknown:
+    return step_blocked(slice);
+  case ThreadState::Dead:
+    return put(slice.start, {.cause = Cause::ended});
+  }
+}
+
+/// Who waited got the CPU on which it then ran: who ran there before is who held it.
+void Walk::step_waiting(const Past &wait) {
+  const uint32_t cpu = wait.then == ThreadState::Running ? runs_on_[wait.thread] : kNone;
+  if (cpu == kNone || cpu >= held_.size())
+    return put(wait.start, {.cause = Cause::waiting});
+  const Held &held = held_[cpu];
+  if (held.start < now_ && now_ <= held.end && held.thread != wait.thread)
+    return put(std::max(wait.start, held.start),
+               {.cause = Cause::waiting, .peer = {.thread = held.thread}});
+  // Nobody known; as far as the run on that CPU that ended last.
+  const uint64_t start = std::max(wait.start, stack_.back().floor);
+  uint64_t end = start;
+  while (left_ && past_.at(left_ - 1).end > start && end == start) {
+    take();
+    if (held_[cpu].end < now_)
+      end = held_[cpu].end;
+  }
+  put(end, {.cause = Cause::waiting});
+}
+
+void Walk::step_blocked(const Past &block) {
+  const bool paused = block.state == ThreadState::Paused;
+  const bool to_its_end = block.end == now_;
+  if (to_its_end && block.woken && follow(block, paused ? block.start : 0))
+    return;
+  PathSegment what = {.cause = Cause::unknown};
+  if (paused) {
+    what.cause = cause_of(block, to_its_end);
+    what.call = block.call;
+    if (to_its_end && block.woken)
+      what.interrupt = block.interrupt;
+    if (what.cause == Cause::outside)
+      what.peer = block.waker;
+  }
+  put(block.start, what);
+}
+
+/// Before a thread was there its creator is responsible.
+void Walk::step_unborn(const Past &first) {
+  if (first.thread != kNone && first.state == ThreadState::Warming && first.start == now_ &&
+      follow(first, 0))
+    return;
+  put(0, {.cause = Cause::unknown});
+}
+
+/// Goes on with the thread that made a wakeup. False where there is none, or where that waits
+/// itself for a thread of the path: only times that cannot be are so.
+bool Walk::follow(const Past &woken, uint64_t floor) {
+  if (woken.context != FTRACE_WAKER_TASK || woken.waker.thread == kNone ||
+      on_path_[woken.waker.thread])
+    return false;
+  push(woken.waker.thread, std::max(floor, stack_.back().floor));
+  return true;
+}
+
+void Walk::push(uint32_t thread, uint64_t floor) {
+  on_path_[thread] = 1;
+  stack_.push_back({thread, floor});
+}
+
+/// The topmost thread is responsible from then on, but not before its floor.
+void Walk::put(uint64_t from, PathSegment what) {
+  what.thread = stack_.back().thread;
+  what.from = std::max(from, stack_.back().floor);
+  what.to = now_;
+  now_ = what.from;
+  if (goes_on(last_, what)) {
+    last_.from = what.from;
+    return;
+  }
+  if (last_.thread != kNone)
+    segments_.append(last_);
+  last_ = what;
+}
+
+} // namespace ovnitrace

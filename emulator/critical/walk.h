@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Walks back through a trace, from a wakeup to who made it.
+#pragma once
+
+#include "emulator/critical/past.h"
+
+#include <vector>
+
+namespace ovnitrace {
+
+/// Where a path starts: at the end of a time of a thread.
+struct PathRoot {
+  uint32_t thread;   ///< index into Catalog::threads
+  uint64_t from, to; ///< ns on the clock of the trace
+};
+
+/// The segments of the path, the last one first. Memory depends on threads and CPUs.
+class Walk {
+public:
+  /// `past` as PastRecorder has written it.
+  Walk(Spill<Past> &past, size_t threads, Spill<PathSegment> &segments);
+
+  /// To be called once.
+  void from(const PathRoot &root);
+
+private:
+  /// A thread that is responsible back to the floor. The one below it in the stack was blocked
+  /// since then, and this one woke it.
+  struct Frame {
+    uint32_t thread;
+    uint64_t floor; ///< ns
+  };
+  /// Who ran on a CPU.
+  struct Held {
+    uint32_t thread = kNone;
+    uint64_t start = 0, end = 0;
+  };
+
+  void take();
+  void take_back_to(uint64_t time);
+  void step();
+  void step_waiting(const Past &wait);
+  void step_blocked(const Past &block);
+  void step_unborn(const Past &first);
+  bool follow(const Past &woken, uint64_t floor);
+  void push(uint32_t thread, uint64_t floor);
+  void put(uint64_t from, PathSegment what);
+
+  Spill<Past> &past_;
+  uint64_t left_;        ///< slices that were not read yet
+  std::vector<Past> at_; ///< by thread: the slice that was read last: the earliest of those
+  std::vector<uint32_t> runs_on_; ///< by thread: the CPU of the earliest run that was read
+  std::vector<Held> held_;        ///< by CPU: the earliest run that was read
+  std::vector<uint8_t> on_path_;  ///< by thread: it has a frame
+  std::vector<Frame> stack_;
+  uint64_t now_ = 0; ///< ns; all slices that end then or later are read
+  Spill<PathSegment> &segments_;
+  PathSegment last_; ///< not written yet
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The critical path: exactly what a machine of one's own did, from what a person would say of a few
+// cases, and without a gap whatever the trace.
+#include "emulator/base/error.h"
+#include "emulator/critical/path.h"
+#include "emulator/open/open_trace.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/random_schedule.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/thread_play.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingSink;
+using test::random_schedule;
+using test::TempDir;
+using test::ThreadPlay;
+using test::TraceBuilder;
+using Texts = std::vector<std::string>;
+using Doing = ThreadPlay::Doing;
+using WokenBy = ThreadPlay::WokenBy;
+
+constexpr const char *kNames[kCauses] = {"running",   "waiting", "timer",   "io",    "network",
+                                         "interrupt", "outside", "blocked", "ended", "unknown"};
+
+/// "tid running 100-200 peer=tid": the path in order.
+Texts path_of(const std::string &dir, const PathQuery &query, const Cut &cut = {}) {
+  CollectingSink sink;
+  const auto source = open_trace({{dir}}, sink);
+  CriticalPath path = critical_path(*source, {}, cut, query);
+  const std::vector<ThreadInfo> &threads = source->catalog().threads;
+  Texts texts;
+  path.for_each([&](const PathSegment &segment) {
+    const uint32_t peer =
+        segment.peer.thread != kNone ? threads[segment.peer.thread].tid : segment.peer.tid;
+    texts.push_back(fmt::format("{} {} {}-{}{}", threads[segment.thread].tid,
+                                kNames[size_t(segment.cause)], segment.from, segment.to,
+                                peer == kNone ? "" : fmt::format(" peer={}", peer)));
+  });
+  return texts;
+}
+
+/// What really happened, by the definition: who was blocked is not responsible for that time, but
+/// who woke it, and whoever woke that one.
+class Truth {
+public:
+  explicit Truth(const ThreadPlay &play) : play_(play) {}
+
+  Texts path(int player) {
+    blame(player, ThreadPlay::kStart, play_.end());
+    Texts texts;
+    for (const Said &said : said_)
+      texts.push_back(fmt::format("{} {}-{}{}", said.what, said.from, said.to, said.peer));
+    return texts;
+  }
+
+private:
+  struct Said {
+    std::string what, peer;
+    uint64_t from, to;
+  };
+
+  void blame(int p, uint64_t from, uint64_t to) {
+    const ThreadPlay::Player &player = play_.player(p);
+    if (player.life.empty())
+      return say(p, "unknown", from, to);
+    const uint64_t birth = player.life.front().from;
+    if (player.creator >= 0 && from < birth)
+      blame(player.creator, from, std::min(to, birth));
+    for (const ThreadPlay::Part &part : player.life) {
+      const uint64_t start = std::max(part.from, from), end = std::min(part.to, to);
+      if (start >= end)
+        continue;
+      if (part.doing == Doing::running)
+        say(p, "running", start, end);
+      else if (part.doing == Doing::ended)
+        say(p, "ended", start, end);
+      else if (part.doing == Doing::waiting)
+        wait(p, part, start, end);
+      else if (part.woken_by == WokenBy::thread && end == part.to)
+        blame(part.waker, start, end);
+      else
+        say(p, end == part.to ? woken(part.woken_by) : "blocked", start, end,
+            end == part.to && part.woken_by == WokenBy::outside ? int(ThreadPlay::kOutside) : -1);
+    }
+  }
+
+  /// Who ran on the CPU that it got, ns by ns.
+  void wait(int p, const ThreadPlay::Part &part, uint64_t start, uint64_t end) {
+    for (uint64_t at = start; at < end; at++) {
+      int holder = -1;
+      for (int other = 0; other < play_.count() && part.cpu >= 0; other++)
+        for (const ThreadPlay::Part &theirs : play_.player(other).life)
+          if (other != p && theirs.doing == Doing::running && theirs.cpu == part.cpu &&
+              theirs.from <= at && at < theirs.to)
+            holder = int(ThreadPlay::tid_of(other));
+      say(p, "waiting", at, at + 1, holder);
+    }
+  }
+
+  static const char *woken(WokenBy by) {
+    return by == WokenBy::timer     ? "timer"
+           : by == WokenBy::device  ? "io"
+           : by == WokenBy::outside ? "outside"
+                                    : "blocked";
+  }
+
+  void say(int p, const char *what, uint64_t from, uint64_t to, int peer = -1) {
+    Said said = {fmt::format("{} {}", ThreadPlay::tid_of(p), what),
+                 peer < 0 ? "" : fmt::format(" peer={}", peer), from, to};
+    if (!said_.empty() && said_.back().what == said.what && said_.back().peer == said.peer)
+      said_.back().to = to;
+    else
+      said_.push_back(said);
+  }
+
+  const ThreadPlay &play_;
+  std::vector<Said> said_;
+};
+
+TEST(CriticalPath, IsExactlyWhatHappenedOnRandomMachines) {
+  size_t followed = 0;
+  for (unsigned seed = 1; seed <= 300; seed++) {
+    TempDir dir;
+    const ThreadPlay play(seed);
+    TraceBuilder trace(dir.path());
+    play.write(trace);
+    trace.write();
+    for (int p = 0; p < play.count(); p++) {
+      const uint32_t tid = ThreadPlay::tid_of(p);
+      if (play.player(p).life.empty())
+        continue; // never seen, so it may have been there before
+      const Texts truth = Truth(play).path(p);
+      ASSERT_EQ(path_of(dir.path(), {tid, {}}), truth) << "seed " << seed << " tid " << tid;
+      followed += size_t(std::count_if(truth.begin(), truth.end(), [&](const std::string &text) {
+        return !text.starts_with(std::to_string(tid));
+      }));
+    }
+  }
+  EXPECT_GT(followed, 5000u) << "paths that lead through other threads";
+}
+
+TEST(CriticalPath, HasNoGapWhateverTheTrace) {
+  std::mt19937 random(7);
+  for (int n = 0; n < 200; n++) {
+    TempDir dir;
+    TraceBuilder trace(dir.path());
+    const uint64_t end = random_schedule(trace, random, n % 2 ? 300 : 0);
+    trace.write();
+    CollectingSink sink;
+    for (uint32_t tid = 1; tid <= 5; tid++) {
+      const auto source = open_trace({{dir.path()}}, sink);
+      Cut cut;
+      cut.from = random() % 3 ? 0 : (end - 100) / 3;
+      cut.to = random() % 3 ? UINT64_MAX : (end - 100) / 2;
+      CriticalPath path = critical_path(*source, {}, cut, {tid, {}});
+      EXPECT_EQ(path.from, 100 + cut.from);
+      EXPECT_EQ(path.to, std::min(end, cut.to == UINT64_MAX ? end : 100 + cut.to));
+      uint64_t at = path.from;
+      path.for_each([&](const PathSegment &segment) {
+        ASSERT_EQ(segment.from, at);
+        ASSERT_LT(segment.from, segment.to);
+        at = segment.to;
+      });
+      EXPECT_EQ(at, path.to);
+    }
+  }
+}
+
+class PathOf : public ::testing::Test {
+protected:
+  PathOf() : trace(dir.path()) {}
+
+  Texts path(const PathQuery &query, const Cut &cut = {}) {
+    trace.write();
+    return path_of(dir.path(), query, cut);
+  }
+
+  TempDir dir;
+  TraceBuilder trace;
+};
+
+/// 11 waits for 22, which waits for 33: 33's time until it woke 22 is 11's, but only since 11
+/// itself was blocked.
+TEST_F(PathOf, AChainGoesBackToWhereTheFirstOneWasBlocked) {
+  auto &cpu = trace.cpu(0).at(50);
+  cpu.id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c").snapshot(1, 1, 0);
+  cpu.snapshot(2, 2, 0).snapshot(3, 4, 0, FTRACE_OFFCPU_PREEMPTED).at(100).start();
+  cpu.at(200).sleep(1, 33).dispatch(3).at(300).activate(2, 33).at(400).sleep(3, 22).dispatch(2);
+  cpu.at(500).activate(1, 22).at(600).sleep(2, 11).dispatch(1).at(700).stop();
+  EXPECT_EQ(path({11, {}}),
+            (Texts{"11 running 100-200", "33 running 200-300", "22 waiting 300-400 peer=33",
+                   "22 running 400-500", "11 waiting 500-600 peer=22", "11 running 600-700"}));
+  Cut cut;
+  cut.from = 250;
+  cut.to = 450;
+  EXPECT_EQ(path({11, {}}, cut),
+            (Texts{"22 waiting 350-400 peer=33", "22 running 400-500", "11 waiting 500-550"}));
+}
+
+TEST_F(PathOf, ThreadsThatWakeOneAnotherAtOneTimeEndIt) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
+  cpu.snapshot(1, 2, 0).snapshot(2, 2, 0).at(100).start();
+  cpu.at(200).activate(1, 22).activate(2, 11).dispatch(1).at(300).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"22 blocked 100-200", "11 running 200-300"}));
+}
+
+TEST_F(PathOf, ASectionIsTheLongestOfItsNumber) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").snapshot(1, 1, 0);
+  const auto section = [&](uint16_t code, uint32_t number) { cpu.record(code, 0, number); };
+  constexpr uint16_t kStart = FTrace_EVT_user_event_13, kEnd = FTrace_EVT_user_event_14;
+  cpu.at(100).start().at(200);
+  section(kStart, 7);
+  cpu.at(230);
+  section(kEnd, 7);
+  cpu.at(300);
+  section(kStart, 7);
+  cpu.at(320);
+  section(kStart, 7); // within itself
+  section(kEnd, 7);
+  cpu.at(350).sleep(1, 22).dispatch(2).at(380).activate(1, 22).at(390).end(2, 22).dispatch(1);
+  cpu.at(400);
+  section(kEnd, 7);
+  cpu.at(500);
+  section(kStart, 8);
+  cpu.at(600).stop();
+  const Texts seven = {"11 running 300-350", "22 running 350-380", "11 waiting 380-390 peer=22",
+                       "11 running 390-400"};
+  EXPECT_EQ(path({{}, 7}), seven);
+  EXPECT_EQ(path({11, 7}), seven);
+  EXPECT_THROW(path({22, 7}), Error);
+  EXPECT_THROW(path({{}, 8}), Error) << "it never ends";
+  EXPECT_THROW(path({99, {}}), Error);
+}
+
+TEST(Spill, IsReadInBothDirectionsAlsoFromItsFile) {
+  Spill<uint64_t> list(4); // records of a block
+  for (uint64_t n = 0; n < 4 * 5 + 3; n++)
+    list.append(n * n);
+  ASSERT_EQ(list.count(), 23u);
+  for (uint64_t n = 0; n < list.count(); n++)
+    EXPECT_EQ(list.at(n), n * n);
+  for (uint64_t n = list.count(); n-- > 0;)
+    EXPECT_EQ(list.at(n), n * n);
+}
+
+TEST(Spill, AFileThatCannotBeMadeIsAnError) {
+  TempDir dir;
+  const char *before = getenv("TMPDIR");
+  const std::string kept = before ? before : "";
+  setenv("TMPDIR", (dir.path() + "/none").c_str(), 1);
+  Spill<uint64_t> list(1);
+  list.append(1);
+  EXPECT_THROW(list.append(2), Error);
+  before ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
+}
+
+TEST(MainThread, IsThatOfTheProgram) {
+  Catalog catalog;
+  catalog.threads = {{.tid = 5, .pid = 5, .parent = 1, .name = "shell"},
+                     {.tid = 7, .pid = 7, .parent = 2, .name = "app"},
+                     {.tid = 8, .pid = 7, .parent = 7, .name = "worker"}};
+  TraceInfo info;
+  EXPECT_EQ(main_thread(catalog, info), kNone) << "the whole machine";
+  info.command = {"/bin/app", "x"};
+  EXPECT_EQ(main_thread(catalog, info), 1u);
+  info.command = {"/bin/other"};
+  EXPECT_EQ(main_thread(catalog, info), kNone) << "two processes that nobody traced has made";
+  catalog.threads[0].parent = 7;
+  EXPECT_EQ(main_thread(catalog, info), 1u);
+  info.attached_pids = {5};
+  EXPECT_EQ(main_thread(catalog, info), 0u);
+}
+
+} // namespace
+} // namespace ovnitrace
