@@ -16,8 +16,8 @@ TEST(PowerModel, ACpuIsInAnIdleStateUntilItLeavesIt) {
   rig.at(20).ftrace(FTrace_EXT_idle_end, kNone, 1, 0);
   rig.at(30).ftrace(FTrace_EXT_idle_start, kNone, 1, 3);
   rig.at(40).ftrace(FTrace_EVT_blackout_start, kNone, 1, 0).flush();
-  EXPECT_EQ(rig.cpus.timeline(1, 490), (Timeline{{10, 1}, {20, 0}, {30, 4}, {40, 0}}));
-  EXPECT_EQ(rig.cpus.timeline(0, 490), (Timeline{}));
+  EXPECT_EQ(rig.cpus.timeline(1, 500), (Timeline{{10, 1}, {20, 0}, {30, 4}, {40, 0}}));
+  EXPECT_EQ(rig.cpus.timeline(0, 500), (Timeline{}));
 }
 
 TEST(PowerModel, OneCpuMaySetTheFrequencyOfAnother) {
@@ -25,8 +25,8 @@ TEST(PowerModel, OneCpuMaySetTheFrequencyOfAnother) {
   rig.at(10).ftrace(FTrace_EXT_frequency, kNone, 0, 2'400'000, kNone, 1);
   rig.at(20).ftrace(FTrace_EXT_frequency, kNone, 0, 800'000, kNone, 777); // there is none
   rig.flush();
-  EXPECT_EQ(rig.cpus.timeline(1, 491), (Timeline{{10, 2'400'000}}));
-  EXPECT_EQ(rig.cpus.timeline(0, 491), (Timeline{}));
+  EXPECT_EQ(rig.cpus.timeline(1, 501), (Timeline{{10, 2'400'000}}));
+  EXPECT_EQ(rig.cpus.timeline(0, 501), (Timeline{}));
 }
 
 } // namespace
