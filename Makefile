@@ -149,7 +149,7 @@ $(B)/tests/bench/%: tests/bench/%.cpp $(B)/libemulator.a $(B)/libovnitrace.a
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $(filter-out %.h %.a,$^) $(filter %.a,$^) $(USER_LIBS) $(LIB_LIBS)
 
 $(B)/tests/bench/capture_bench: $(call objects,user/chunk/service_thread.cpp user/ring/ring_buffer.cpp) \
-  $(B)/tests/bench/bare_ring.skel.h
+  $(B)/tests/bench/bare_tracers.skel.h
 
 # Every parser under libFuzzer, with the emulator compiled once more for it. An archive, of which each
 # links what it uses: the command line does not link with this instrumentation, and is not used.
@@ -168,7 +168,7 @@ COMPILE_BPF = echo "  BPF      $@"; mkdir -p $(@D); $(CLANG) $(BPF_CFLAGS) -c $<
 $(B)/%.bpf.o: bpf/%.bpf.c $(call find,bpf,*.h) $(call find,include,*.h)
 	$(Q)$(COMPILE_BPF)
 
-$(B)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf/ktypes.h
+$(B)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf/ktypes.h tests/bench/bare_record.h
 	$(Q)$(COMPILE_BPF)
 
 $(B)/%.skel.h: $(B)/%.bpf.o

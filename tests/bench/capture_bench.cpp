@@ -1,256 +1,216 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What capturing costs: ns added to a context switch, beside an empty-program floor, bare rings and
-// the peers that are installed. Needs root.
+// capture_bench [--seconds N] [--json]: what capturing costs, beside a floor of empty programs,
+// bare tracers and the peers that are installed. Needs root.
 //
-// Loads: A, a pipe ping-pong on one CPU; B, one on each CPU at once. Each round runs the load plain
-// and then under each tracer, in turn, so that the drift of a shared machine falls on all alike;
-// the figure is the median over the rounds of (traced - plain) / switches of the same round.
-#include "tests/bench/bare_ring.h"
-
-#include <fmt/core.h>
-#include <linux/bpf.h>
-#include <nlohmann/json.hpp>
-#include <sys/syscall.h>
-#include <unistd.h>
+// Two measures. The kernel's own statistics of BPF programs, ns a run above an empty program: they
+// hardly vary, so these figures count. And the CPU time that a load takes more, in pairs with plain
+// runs before and after: with the median goes the interval that holds it with 95 %. Runs during
+// which the host took CPU time from this machine are repeated. A load is measured until the
+// interval of ovnitrace is below a tenth of what bare BPF rings cost, or for N seconds.
+#include "tests/bench/capture_tracers.h"
+#include "tests/bench/interval.h"
+#include "tests/bench/program_stats.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <string>
-#include <vector>
-
-namespace fs = std::filesystem;
+#include <map>
+#include <numeric>
+#include <random>
+#include <string_view>
 
 namespace {
 
-constexpr int kTrips = 150'000; // 300,000 switches: about a second
-constexpr int kSwitchesPerTrip = 2;
+constexpr std::array kTracepoints = {"switch", "waking", "wakeup"};
+constexpr size_t kFewest = 6;        // runs, for an interval of 95 %
+constexpr double kMostStolen = 0.01; // of the time of a run
+constexpr int kStatisticsRuns = 3;
 
-/// Runs a shell command and returns what it printed.
-std::string output_of(const std::string &command) {
-  FILE *stream = popen((command + " 2>/dev/null").c_str(), "r");
-  std::string text;
-  char block[4096];
-  while (size_t got = fread(block, 1, sizeof(block), stream))
-    text.append(block, got);
-  pclose(stream);
-  return text;
+using Json = nlohmann::ordered_json;
+
+double seconds_now() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) / 1e9;
 }
 
-bool installed(const std::string &command) {
-  return system(("command -v " + command + " >/dev/null 2>&1").c_str()) == 0;
+std::string cell(double value, const char *format = "{:.0f}") {
+  return std::isnan(value) ? "-" : fmt::format(fmt::runtime(format), value);
 }
 
-struct Load {
-  const char *name;
-  std::string command;
-  int copies;
-};
+// ---- the kernel's statistics --------------------------------------------------------------------
 
-std::vector<Load> loads(const std::string &pingpong) {
-  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  std::string all;
-  for (long cpu = 0; cpu < cpus; cpu++)
-    all += fmt::format("{} --cpus {} {} & ", pingpong, cpu, kTrips);
-  return {{"A: one CPU", fmt::format("{} --cpus {} {}", pingpong, cpus - 1, kTrips), 1},
-          {"B: every CPU", fmt::format("sh -c '{} wait'", all), int(cpus)}};
-}
+/// ns a run, by tracepoint; and of all of them, a switch of the load.
+using ProgramCost = std::map<std::string, double>;
 
-/// CPU time per switch in ns, the mean of the copies of the load. CPU time and not wall time,
-/// because other load on a shared machine disturbs it less; on a machine of one's own they are the
-/// same here.
-double ns_per_switch(const std::string &printed) {
-  const std::string key = " cpu_ns_per_roundtrip=";
-  double sum = 0;
-  int found = 0;
-  for (size_t at = 0; (at = printed.find(key, at)) != std::string::npos; found++)
-    sum += atof(printed.c_str() + (at += key.size()));
-  return found ? sum / found / kSwitchesPerTrip : 0;
-}
-
-// ---- the floor: programs that do nothing, on the same three tracepoints
-// --------------------------
-
-class EmptyPrograms {
-public:
-  void attach() {
-    const bpf_insn nothing[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0},
-                                {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
-    bpf_attr load = {};
-    load.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-    load.insns = reinterpret_cast<uint64_t>(nothing);
-    load.insn_cnt = 2;
-    load.license = reinterpret_cast<uint64_t>("GPL");
-    for (const char *tracepoint : {"sched_switch", "sched_waking", "sched_wakeup"}) {
-      int program = int(syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof(load)));
-      bpf_attr open = {};
-      open.raw_tracepoint.name = reinterpret_cast<uint64_t>(tracepoint);
-      open.raw_tracepoint.prog_fd = uint32_t(program);
-      fds_.push_back(program);
-      fds_.push_back(int(syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &open, sizeof(open))));
-      if (fds_.back() < 0) {
-        perror("capture_bench: the floor's programs");
-        exit(1);
-      }
-    }
+ProgramCost program_cost(const Tracer &tracer, const Load &load) {
+  std::map<std::string, std::vector<double>> runs;
+  for (int run = 0; run < kStatisticsRuns; run++) {
+    ProgramStats stats;
+    tracer.run(load);
+    for (const auto &[tracepoint, time] : stats.times())
+      runs[tracepoint].push_back(time.each());
   }
-  void detach() {
-    for (int fd : fds_)
-      close(fd);
-    fds_.clear();
-  }
-
-private:
-  std::vector<int> fds_;
-};
-
-// ---- tracers ------------------------------------------------------------------------------------
-
-struct Sample {
-  double added = 0;   // ns per switch
-  double bytes = -1;  // per switch
-  double reader = -1; // CPU ns per switch of the tracer's own process
-  double lost = -1;
-};
-
-struct Tracer {
-  const char *name;
-  std::function<Sample(const Load &)> run;
-};
-
-uint64_t bytes_in(const fs::path &path) {
-  uint64_t sum = 0;
-  if (fs::is_regular_file(path))
-    return fs::file_size(path);
-  for (const auto &entry : fs::directory_iterator(path))
-    if (entry.path().extension() == ".ftr")
-      sum += entry.file_size();
-  return sum;
+  ProgramCost cost;
+  for (auto &[tracepoint, values] : runs)
+    cost[tracepoint] = *std::min_element(values.begin(), values.end());
+  return cost;
 }
 
-Sample run_bare_ring(const fs::path &file, const Load &load) {
-  BareRing tracer(file);
-  Sample sample;
-  sample.added = ns_per_switch(output_of(load.command));
-  tracer.stop();
-  double switches = double(kTrips) * kSwitchesPerTrip * load.copies;
-  sample.bytes = double(fs::file_size(file)) / switches;
-  sample.reader = double(tracer.reader_cpu_ns()) / switches;
-  sample.lost = double(tracer.lost());
-  fs::remove(file);
-  return sample;
-}
-
-Sample run_ovnitrace(const std::string &options, const fs::path &scratch, const Load &load) {
-  fs::path trace = scratch / "ovnitrace";
-  Sample sample;
-  sample.added = ns_per_switch(output_of(fmt::format("build/ovnitrace record -q -f {} -o {} -- {}",
-                                                     options, trace.string(), load.command)));
-  nlohmann::json json = nlohmann::json::parse(std::ifstream(trace / "trace.json"));
-  double switches = double(kTrips) * kSwitchesPerTrip * load.copies;
-  sample.bytes = double(bytes_in(trace)) / switches;
-  sample.reader = json.at("tracer_cpu_ns").get<double>() / switches;
-  sample.lost = json.at("lost").get<double>();
-  return sample;
-}
-
-/// perf and trace-cmd print what they lost in words; the number is not asked for here.
-Sample run_peer(const std::string &tracer, const fs::path &file, const Load &load) {
-  Sample sample;
-  sample.added = ns_per_switch(output_of(fmt::format("{} {}", tracer, load.command)));
-  if (fs::exists(file))
-    sample.bytes = double(bytes_in(file)) / (double(kTrips) * kSwitchesPerTrip * load.copies);
-  fs::remove(file);
-  return sample;
-}
-
-std::vector<Tracer> tracers(const fs::path &scratch, EmptyPrograms &empty) {
-  std::vector<Tracer> list = {
-      {"empty programs (floor)",
-       [&](const Load &load) {
-         empty.attach();
-         Sample sample = {ns_per_switch(output_of(load.command)), -1, -1, -1};
-         empty.detach();
-         return sample;
-       }},
-      {"bare rings", [=](const Load &load) { return run_bare_ring(scratch / "bare", load); }},
-      {"ovnitrace -- PROGRAM", [=](const Load &load) { return run_ovnitrace("", scratch, load); }},
-  };
-  fs::path perf = scratch / "perf.data", trace_cmd = scratch / "trace.dat";
-  if (installed("perf"))
-    list.push_back({"perf sched record", [=](const Load &load) {
-                      return run_peer("perf sched record -o " + perf.string() + " --", perf, load);
-                    }});
-  if (installed("trace-cmd"))
-    list.push_back({"trace-cmd record", [=](const Load &load) {
-                      return run_peer("trace-cmd record -q -e sched_switch -e sched_waking -o " +
-                                          trace_cmd.string(),
-                                      trace_cmd, load);
-                    }});
-  return list;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
-std::string cell(double value) {
-  return value < 0 ? "-" : fmt::format("{:.0f}", value);
-}
-
-void measure(const Load &load, const std::vector<Tracer> &list, int rounds) {
-  std::vector<double> plain;
-  std::vector<std::vector<Sample>> samples(list.size());
-  for (int round = 0; round < rounds; round++) {
-    plain.push_back(ns_per_switch(output_of(load.command)));
-    for (size_t n = 0; n < list.size(); n++) {
-      Sample sample = list[n].run(load);
-      if (sample.added <= 0)
-        continue; // the tracer could not run: the load printed nothing
-      sample.added -= plain.back();
-      samples[n].push_back(sample);
-    }
-  }
-  fmt::print("{}: plain {:.0f} ns per switch (median of {} rounds)\n", load.name, median(plain),
-             rounds);
-  fmt::print("  {:<24} {:>14} {:>8} {:>13} {:>13} {:>8}\n", "", "added ns/sw", "ratio",
-             "bytes/switch", "tracer ns/sw", "lost");
-  for (size_t n = 0; n < list.size(); n++) {
-    if (samples[n].empty()) {
-      fmt::print("  {:<24} does not run here\n", list[n].name);
+/// Those that have BPF programs, above the floor, which is the first.
+void measure_programs(const std::vector<Tracer> &tracers, const Load &load, bool quiet, Json &out) {
+  if (!quiet)
+    fmt::print("{}: BPF programs, ns a run above an empty one (the kernel's statistics)\n"
+               "  {:<24} {:>8} {:>8} {:>8}\n",
+               load.name, "", "switch", "waking", "wakeup");
+  ProgramCost floor;
+  for (const Tracer &tracer : tracers) {
+    const ProgramCost cost = program_cost(tracer, load);
+    if (cost.empty())
       continue;
+    if (floor.empty())
+      floor = cost;
+    std::string cells;
+    for (const char *tracepoint : kTracepoints) {
+      const auto found = cost.find(tracepoint);
+      const bool is_floor = &tracer == &tracers.front();
+      const double ns =
+          found == cost.end() ? NAN : found->second - (is_floor ? 0 : floor[tracepoint]);
+      cells += fmt::format(" {:>8}", cell(ns));
+      if (!std::isnan(ns))
+        out[tracer.name][std::string("program_ns_") + tracepoint] = ns;
     }
-    auto column = [&](double Sample::*field) {
-      std::vector<double> values;
-      for (const Sample &sample : samples[n])
-        values.push_back(sample.*field);
-      return median(values);
-    };
-    double added = column(&Sample::added);
-    fmt::print("  {:<24} {:>14.0f} {:>8.3f} {:>13} {:>13} {:>8}\n", list[n].name, added,
-               1 + added / median(plain), cell(column(&Sample::bytes)),
-               cell(column(&Sample::reader)), cell(column(&Sample::lost)));
+    if (!quiet)
+      fmt::print("  {:<24}{}{}\n", tracer.name, cells,
+                 &tracer == &tracers.front() ? "  (itself)" : "");
+  }
+}
+
+// ---- the load's CPU time ------------------------------------------------------------------------
+
+/// Runs, and says whether the host left the machine alone meanwhile.
+bool run_undisturbed(const std::function<Sample(const Load &)> &run, const Load &load,
+                     Sample &sample) {
+  const double start = seconds_now(), stolen = stolen_seconds();
+  sample = run(load);
+  const double cpus = double(sysconf(_SC_NPROCESSORS_ONLN));
+  return stolen_seconds() - stolen <= kMostStolen * cpus * (seconds_now() - start);
+}
+
+struct Measured {
+  std::vector<double> added; ///< ns a switch
+  std::vector<Sample> samples;
+  Interval interval() const { return interval_of(added); }
+};
+
+double median_of(const std::vector<Sample> &samples, double Sample::*field) {
+  std::vector<double> values;
+  for (const Sample &sample : samples)
+    if (!std::isnan(sample.*field))
+      values.push_back(sample.*field);
+  return interval_of(values).median;
+}
+
+/// How close the figure of ovnitrace has to be known, ns a switch.
+double wanted_half_width(const std::vector<Tracer> &tracers,
+                         const std::vector<Measured> &measured) {
+  for (size_t n = 0; n < tracers.size(); n++)
+    if (tracers[n].name == "bare BPF rings")
+      return measured[n].interval().median / 10;
+  return 0;
+}
+
+void measure_load(const std::vector<Tracer> &tracers, const Load &load, double seconds, bool quiet,
+                  Json &out) {
+  std::mt19937 random(1);
+  std::vector<size_t> order(tracers.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::vector<Measured> measured(tracers.size());
+  std::vector<double> plain;
+  size_t repeated = 0;
+  const double until = seconds_now() + seconds;
+  const auto enough = [&] {
+    const Interval ours = measured[3].interval();
+    return ours.count >= kFewest && ours.half_width() < wanted_half_width(tracers, measured);
+  };
+  for (bool done = false; !done; done = enough() || seconds_now() > until) {
+    std::shuffle(order.begin(), order.end(), random);
+    Sample before, after;
+    bool quiet_before = run_undisturbed(run_plain, load, before);
+    for (size_t n : order) {
+      Sample traced;
+      const bool quiet_traced = run_undisturbed(tracers[n].run, load, traced);
+      const bool quiet_after = run_undisturbed(run_plain, load, after);
+      if (std::isnan(traced.cpu_ns))
+        continue; // the tracer does not run here
+      if (quiet_before && quiet_traced && quiet_after) {
+        measured[n].added.push_back(traced.cpu_ns - (before.cpu_ns + after.cpu_ns) / 2);
+        measured[n].samples.push_back(traced);
+        plain.push_back(before.cpu_ns);
+      } else {
+        repeated++;
+      }
+      before = after;
+      quiet_before = quiet_after;
+    }
+  }
+  const double plain_ns = interval_of(plain).median;
+  out["plain_ns"] = plain_ns;
+  out["disturbed"] = repeated;
+  if (!quiet)
+    fmt::print("{}: {} ns a switch when nothing traces; {} runs were disturbed and left out\n"
+               "  {:<24} {:>24} {:>5} {:>7} {:>13} {:>13} {:>9} {:>8}\n",
+               load.name, cell(plain_ns), repeated, "", "ns added (95 % interval)", "runs", "ratio",
+               "bytes/switch", "tracer ns/sw", "peak MiB", "lost");
+  for (size_t n = 0; n < tracers.size(); n++) {
+    const Interval added = measured[n].interval();
+    const auto of = [&](double Sample::*field) { return median_of(measured[n].samples, field); };
+    Json &row = out[tracers[n].name];
+    row["added_ns"] = {added.median, added.low, added.high};
+    row["runs"] = added.count;
+    row["bytes"] = of(&Sample::bytes);
+    row["tracer_ns"] = of(&Sample::reader_ns);
+    row["peak_mib"] = of(&Sample::peak_mib);
+    row["lost"] = of(&Sample::lost);
+    if (quiet)
+      continue;
+    if (!added.count)
+      fmt::print("  {:<24} was not measured\n", tracers[n].name);
+    else
+      fmt::print("  {:<24} {:>8} ({:>5} to {:>5}) {:>5} {:>7} {:>13} {:>13} {:>9} {:>8}\n",
+                 tracers[n].name, cell(added.median), cell(added.low), cell(added.high),
+                 added.count, cell(1 + added.median / plain_ns, "{:.3f}"), cell(of(&Sample::bytes)),
+                 cell(of(&Sample::reader_ns)), cell(of(&Sample::peak_mib)),
+                 cell(of(&Sample::lost)));
   }
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
+  double seconds = 120;
+  bool json = false;
+  for (int n = 1; n < argc; n++) {
+    if (std::string_view(argv[n]) == "--json")
+      json = true;
+    else if (std::string_view(argv[n]) == "--seconds" && n + 1 < argc)
+      seconds = atof(argv[++n]);
+  }
   if (geteuid() != 0) {
     fmt::print(stderr, "capture_bench: needs root\n");
     return 1;
   }
-  int rounds = argc > 1 ? std::max(1, atoi(argv[1])) : 5;
-  std::string scratch = (fs::temp_directory_path() / "ovnitrace-bench-XXXXXX").string();
+  std::string scratch =
+      (std::filesystem::temp_directory_path() / "ovnitrace-bench-XXXXXX").string();
   if (!mkdtemp(scratch.data()))
     return perror("capture_bench: mkdtemp"), 1;
-  EmptyPrograms empty;
-  std::vector<Tracer> list = tracers(scratch, empty);
-  for (const Load &load : loads("build/tests/programs/pingpong"))
-    measure(load, list, rounds);
-  fs::remove_all(scratch);
+  const std::vector<Tracer> tracers = bench_tracers(scratch);
+  Json all;
+  for (const Load &load : bench_loads()) {
+    measure_programs(tracers, load, json, all[load.name]);
+    measure_load(tracers, load, seconds, json, all[load.name]);
+  }
+  if (json)
+    fmt::print("{}\n", all.dump(2));
+  std::filesystem::remove_all(scratch);
 }
