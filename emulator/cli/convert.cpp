@@ -5,6 +5,7 @@
 #include "emulator/base/human.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
+#include "emulator/cli/path_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/trace_inputs.h"
@@ -29,6 +30,7 @@ struct Arguments {
   std::string clock_offsets;
   bool quiet = false;
   uint64_t region = 0; ///< only this one, from 1; 0: all of the trace
+  PathArguments path;
   ConvertOptions options;
 };
 
@@ -73,8 +75,13 @@ void convert_command(Arguments arguments) {
     cut_region(arguments, options.cut);
   if (options.directory.empty())
     choose_directory(arguments.inputs, options);
-  if (int status = run_conversion(trace_inputs(arguments.inputs, arguments.clock_offsets), options,
-                                  arguments.quiet))
+  const std::vector<TraceInput> inputs = trace_inputs(arguments.inputs, arguments.clock_offsets);
+  NoDiagnostics reported_later; // by the conversion
+  std::optional<CriticalPath> path =
+      wanted_path(arguments.path, about_trace(arguments.inputs.front()), options.cut,
+                  [&] { return open_trace(inputs, reported_later); });
+  options.path = path ? &*path : nullptr;
+  if (int status = run_conversion(inputs, options, arguments.quiet))
     throw CLI::RuntimeError(status);
 }
 
@@ -102,6 +109,7 @@ void add_convert(CLI::App &app) {
       ->type_name("FILE")
       ->allow_extra_args(false);
   add_cut_options(*command, options.cut);
+  add_path_options(*command, arguments->path, "Add a row of the critical path to thread.prv");
   command
       ->add_option("--region", arguments->region,
                    "Only this region of --control, as `ovnitrace info` numbers them")

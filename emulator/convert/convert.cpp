@@ -2,6 +2,7 @@
 #include "emulator/convert/convert.h"
 
 #include "emulator/convert/labels.h"
+#include "emulator/convert/path_row.h"
 #include "emulator/convert/prv_rows.h"
 #include "emulator/convert/views.h"
 #include "emulator/core/replay.h"
@@ -10,6 +11,7 @@
 #include "emulator/open/open_trace.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace ovnitrace {
 
@@ -62,8 +64,10 @@ public:
       : catalog_(catalog), options_(options), from_(options.cut.from),
         replay_(catalog, load_models(options.model_files), system_options(catalog, options.cut),
                 sink, options.lint ? FaultLog::kUnlimited : kFaultsReported),
-        thread_layout_(thread_layout(replay_.system(), options.cut)),
-        cpu_layout_(cpu_layout(replay_.system(), options.cut)),
+        path_(options.path ? std::optional<PathRow>(std::in_place, *options.path, catalog,
+                                                    catalog.begin + options.cut.from)
+                           : std::nullopt),
+        thread_layout_(threads_and_path()), cpu_layout_(cpu_layout(replay_.system(), options.cut)),
         directory_(options.directory, options.link),
         threads_(directory_.file("thread.prv"), thread_layout_, {options.gzip},
                  gradients(replay_.system(), TraceKind::thread)),
@@ -96,11 +100,15 @@ public:
     uint64_t end = catalog_.end > catalog_.begin ? catalog_.end - catalog_.begin : 0;
     end = std::max(std::min(end, options_.cut.to), now_);
     end = end > from_ ? end - from_ : 0;
+    if (path_)
+      path_->put_until(end, threads_);
     const TraceShape threads = threads_.close(end), cpus = cpus_.close(end);
     write_beside("thread", TraceKind::thread, thread_layout_);
     write_beside("cpu", TraceKind::cpu, cpu_layout_);
-    write_views(directory_, make_views(replay_.system(), TraceKind::thread, threads),
-                make_views(replay_.system(), TraceKind::cpu, cpus));
+    std::vector<View> thread_views = make_views(replay_.system(), TraceKind::thread, threads);
+    if (path_)
+      path_->add_to(thread_views, end);
+    write_views(directory_, thread_views, make_views(replay_.system(), TraceKind::cpu, cpus));
     result.events = events_;
     result.length = end;
     result.thread_rows = thread_layout_.rows.size();
@@ -113,6 +121,13 @@ public:
   Replay &replay() { return replay_; }
 
 private:
+  Layout threads_and_path() {
+    Layout layout = thread_layout(replay_.system(), options_.cut);
+    if (path_)
+      path_->add_to(layout);
+    return layout;
+  }
+
   /// What holds at the start of the cut is shown from its time 0 on; what was punctual is over.
   void start() {
     started_ = true;
@@ -122,6 +137,8 @@ private:
   }
 
   void end_instant() {
+    if (started_ && path_)
+      path_->put_until(now_ - from_, threads_);
     if (started_)
       replay_.emit(now_ - from_, threads_, cpus_);
     else
@@ -136,7 +153,10 @@ private:
   }
 
   void write_beside(const std::string &name, TraceKind kind, const Layout &layout) {
-    write_pcf(directory_.file(name + ".pcf"), make_pcf(replay_.system(), kind));
+    Pcf pcf = make_pcf(replay_.system(), kind);
+    if (path_ && kind == TraceKind::thread)
+      path_->add_to(pcf);
+    write_pcf(directory_.file(name + ".pcf"), pcf);
     write_row(directory_.file(name + ".row"), layout.names);
     // That of an earlier conversion, which these do not belong to.
     directory_.remove(name + (options_.gzip ? ".prv" : ".prv.gz"));
@@ -146,6 +166,7 @@ private:
   const ConvertOptions &options_;
   uint64_t from_;
   Replay replay_;
+  std::optional<PathRow> path_;
   Layout thread_layout_, cpu_layout_;
   OutputDirectory directory_;
   PrvRows threads_, cpus_;

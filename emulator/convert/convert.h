@@ -15,6 +15,8 @@
 
 namespace ovnitrace {
 
+struct CriticalPath;
+
 struct ConvertOptions {
   std::string directory; ///< where the files go; it is made if it is missing
   OutputDirectory::Link link =
@@ -23,6 +25,7 @@ struct ConvertOptions {
   bool lint = false; ///< report every fault, and what must not be at the end of the trace
   std::vector<std::string> model_files; ///< JSON models, besides those that are built in
   Cut cut = {};
+  CriticalPath *path = nullptr; ///< borrowed: thread.prv has a row of it, within the cut
   /// Called now and then with the source, to show how far it is.
   std::function<void(const EventSource &, uint64_t events)> progress = {};
 };

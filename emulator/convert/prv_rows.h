@@ -38,6 +38,10 @@ public:
       return measured_event(time, at, type, value);
     writer_.event(time, at, type, value);
   }
+  /// Of a row that is no thread's and no CPU's, by its place in the layout.
+  void event_of_row(uint64_t time, uint32_t row, uint32_t type, int64_t value) {
+    writer_.event(time, row, type, value);
+  }
   void arrow(uint64_t time, uint32_t from, uint32_t to, uint64_t size, uint32_t tag) override {
     uint32_t from_at = layout_.row_of[from], to_at = layout_.row_of[to];
     if (from_at != kNone && to_at != kNone) {

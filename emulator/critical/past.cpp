@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/critical/past.h"
 
+#include "emulator/format/call_names.h"
 #include "emulator/models/user_thread.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -13,10 +14,14 @@ namespace {
 
 constexpr size_t kMostNested = 16; // more than any hardware nests
 
+bool is_sleep(std::string_view call) {
+  return call.starts_with("nanosleep") || call.starts_with("clock_nanosleep");
+}
+
 } // namespace
 
-PastRecorder::PastRecorder(const Catalog &catalog, const PathQuery &query)
-    : catalog_(catalog), query_(query), served_(catalog.cpus.size()) {}
+PastRecorder::PastRecorder(const Catalog &catalog, std::string_view machine, const PathQuery &query)
+    : catalog_(catalog), machine_(machine), query_(query), served_(catalog.cpus.size()) {}
 
 void PastRecorder::on_event(const Event &event, const System &system) {
   wakeup_.thread = kNone;
@@ -86,8 +91,19 @@ void PastRecorder::on_slice(const Slice &slice) {
     last_ran_ = slice.end;
     last_running_ = slice.thread;
   }
-  Past past = {slice.start,  slice.end,   slice.thread, slice.cpu,     slice.waker, slice.call,
-               kNoInterrupt, slice.state, slice.then,   slice.context, false};
+  Past past = {.start = slice.start,
+               .end = slice.end,
+               .thread = slice.thread,
+               .cpu = slice.cpu,
+               .waker = slice.waker,
+               .call = slice.call,
+               .interrupt = kNoInterrupt,
+               .state = slice.state,
+               .then = slice.then,
+               .reason = slice.reason,
+               .context = slice.context,
+               .sleeps = is_sleep(call_name(machine_, slice.call)),
+               .woken = false};
   const bool asleep = slice.state == ThreadState::Paused || slice.state == ThreadState::Unknown;
   const bool wakes = slice.ends && wakeup_.thread == slice.thread && asleep;
   // Of a thread of which nothing was known until it was woken, only that of a new one says where it

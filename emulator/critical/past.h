@@ -6,6 +6,7 @@
 #include "emulator/critical/path.h"
 
 #include <map>
+#include <string_view>
 #include <vector>
 
 namespace ovnitrace {
@@ -17,8 +18,9 @@ struct Past {
   Peer waker; ///< who ended a blocked one; of a Warming one, who started it
   uint16_t call, interrupt;
   ThreadState state, then;
-  uint8_t context; ///< of the wakeup
-  bool woken;      ///< a wakeup ended it: a blocked one, or the time before a new thread's first
+  uint8_t reason, context; ///< as Slice has them; context: of the wakeup
+  bool sleeps;             ///< the call in which it is blocked waits for a time and nothing else
+  bool woken; ///< a wakeup ended it: a blocked one, or the time before a new thread's first
 };
 
 /// The longest section of a number.
@@ -30,7 +32,8 @@ struct FoundSection {
 /// Writes the slices down, in the order in which they end.
 class PastRecorder final : public SliceSink {
 public:
-  PastRecorder(const Catalog &catalog, const PathQuery &query);
+  /// `machine`, as uname names it, numbers the system calls.
+  PastRecorder(const Catalog &catalog, std::string_view machine, const PathQuery &query);
 
   void on_event(const Event &event, const System &system) override;
   void on_slice(const Slice &slice) override;
@@ -49,6 +52,7 @@ private:
   void interrupt_event(const Event &event);
 
   const Catalog &catalog_;
+  const std::string_view machine_;
   const PathQuery &query_;
   Spill<Past> slices_;
   std::vector<std::vector<uint16_t>> served_; ///< by CPU: interrupts, the innermost last

@@ -81,7 +81,7 @@ CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut
   times.from = cut.from;
   times.to = cut.to;
   check_cut(times, catalog);
-  PastRecorder past(catalog, query);
+  PastRecorder past(catalog, info.machine, query);
   replay_slices(source, times, past);
   const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, past);
   CriticalPath path;

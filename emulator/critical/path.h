@@ -16,6 +16,7 @@ namespace ovnitrace {
 enum class Cause : uint8_t {
   running,   ///< the thread ran
   waiting,   ///< it waited for a CPU
+  throttled, ///< its cgroup had used up its CPU quota
   timer,     ///< blocked until a timer woke it
   io,        ///< blocked until a device woke it
   network,   ///< blocked until the network woke it
@@ -25,7 +26,7 @@ enum class Cause : uint8_t {
   ended,     ///< the thread has ended
   unknown,   ///< its state is not known
 };
-inline constexpr uint32_t kCauses = 10;
+inline constexpr uint32_t kCauses = 11;
 
 inline constexpr uint16_t kNoInterrupt = 0xffff;
 

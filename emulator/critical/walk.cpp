@@ -10,9 +10,9 @@ namespace ovnitrace {
 namespace {
 
 /// What an interrupt stands for.
-Cause cause_of(uint16_t interrupt) {
+Cause cause_of(uint16_t interrupt, bool sleeps) {
   if (interrupt == kNoInterrupt)
-    return Cause::interrupt;
+    return sleeps ? Cause::timer : Cause::interrupt;
   const uint16_t number = interrupt & 0xff;
   if (interrupt & FTRACE_INTERRUPT_SOFT)
     switch (number) {
@@ -44,7 +44,7 @@ Cause cause_of(const Past &block, bool to_its_end) {
   case FTRACE_WAKER_SOFTIRQ:
   case FTRACE_WAKER_HARDIRQ:
   case FTRACE_WAKER_NMI:
-    return cause_of(block.interrupt);
+    return cause_of(block.interrupt, block.sleeps);
   default:
     return Cause::blocked;
   }
@@ -122,6 +122,8 @@ void Walk::step() {
 
 /// Who waited got the CPU on which it then ran: who ran there before is who held it.
 void Walk::step_waiting(const Past &wait) {
+  if (wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_THROTTLED)
+    return put(wait.start, {.cause = Cause::throttled});
   const uint32_t cpu = wait.then == ThreadState::Running ? runs_on_[wait.thread] : kNone;
   if (cpu == kNone || cpu >= held_.size())
     return put(wait.start, {.cause = Cause::waiting});

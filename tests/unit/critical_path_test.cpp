@@ -28,8 +28,9 @@ using Texts = std::vector<std::string>;
 using Doing = ThreadPlay::Doing;
 using WokenBy = ThreadPlay::WokenBy;
 
-constexpr const char *kNames[kCauses] = {"running",   "waiting", "timer",   "io",    "network",
-                                         "interrupt", "outside", "blocked", "ended", "unknown"};
+constexpr const char *kNames[kCauses] = {"running", "waiting", "throttled", "timer",
+                                         "io",      "network", "interrupt", "outside",
+                                         "blocked", "ended",   "unknown"};
 
 /// "tid running 100-200 peer=tid": the path in order.
 Texts path_of(const std::string &dir, const PathQuery &query, const Cut &cut = {}) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/cli/path_options.h"
+
+#include <charconv>
+
+namespace ovnitrace {
+
+namespace {
+
+bool parse_number(const std::string &text, uint32_t &number) {
+  const char *end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && at == end;
+}
+
+} // namespace
+
+void add_path_options(CLI::App &command, PathArguments &arguments, const std::string &what) {
+  const auto set = [&arguments](const std::string &text) {
+    arguments.wanted = true;
+    uint32_t tid = 0;
+    if (text == "true") // without a value
+      return;
+    if (!parse_number(text, tid) || tid == 0)
+      throw CLI::ValidationError("'" + text + "' is no thread id");
+    arguments.query.tid = tid;
+  };
+  CLI::Option *path =
+      command
+          .add_flag("--critical-path", arguments.text,
+                    what + ": who is responsible for each moment, back from the end; of the "
+                           "program's main thread, or with --critical-path=TID of that thread")
+          ->each(set);
+  command
+      .add_option("--section", arguments.query.section,
+                  "The path of the longest section of this number (docs/user-events.md) instead of "
+                  "the whole time")
+      ->type_name("NUMBER")
+      ->needs(path);
+}
+
+std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,
+                                        const Cut &cut,
+                                        const std::function<std::unique_ptr<EventSource>()> &open) {
+  if (!arguments.wanted)
+    return {};
+  PathQuery query = arguments.query;
+  if (!query.tid && cut.tids.size() == 1)
+    query.tid = cut.tids.front();
+  const std::unique_ptr<EventSource> source = open();
+  return critical_path(*source, info, cut, query);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The options that ask for a critical path, the same of every subcommand.
+#pragma once
+
+#include "emulator/critical/path.h"
+#include "emulator/input/trace_dir.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ovnitrace {
+
+struct PathArguments {
+  bool wanted = false;
+  PathQuery query = {};
+  std::string text = {}; ///< as it was given
+};
+
+/// Adds --critical-path[=TID] and --section, which set `arguments`; it must live until the command
+/// line is parsed. `what` says what becomes of the path.
+void add_path_options(CLI::App &command, PathArguments &arguments, const std::string &what);
+
+/// The path that is asked for, none if none is. Without a TID it is that of the only thread of
+/// cut.tids. Opens the trace once. Throws Error.
+std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,
+                                        const Cut &cut,
+                                        const std::function<std::unique_ptr<EventSource>()> &open);
+
+} // namespace ovnitrace

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What each thread and cause takes of a path.
+#pragma once
+
+#include "emulator/critical/path.h"
+
+#include <vector>
+
+namespace ovnitrace {
+
+/// All segments that are alike.
+struct PathSum {
+  PathSegment like; ///< one of them; its times say nothing
+  uint64_t ns = 0;
+  uint64_t count = 0; ///< segments
+};
+
+/// The largest first. Their ns are the length of the path. Memory depends on the kinds of segments
+/// that there are.
+std::vector<PathSum> sum_up(CriticalPath &path);
+
+} // namespace ovnitrace

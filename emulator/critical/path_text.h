@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A path in words.
+#pragma once
+
+#include "emulator/base/palette.h"
+#include "emulator/critical/path.h"
+
+#include <string>
+#include <string_view>
+
+namespace ovnitrace {
+
+/// The kind of a cause, as Paraver and legends show it: "Running", "Blocked until a timer".
+std::string_view cause_label(Cause cause);
+
+/// Its colour: what is a state of threads has that of the state.
+Color cause_color(Cause cause);
+
+/// The cause of a segment: "running", "waiting for CPU", "throttled", "timer", "I/O", "network",
+/// "interrupt" (with its name where it is known), "outside: NAME (tid)", "blocked in futex",
+/// "blocked", "ended", "unknown". `machine`, as uname names it, numbers the system calls. A name of
+/// foreign origin is printable.
+std::string cause_text(const PathSegment &segment, const Catalog &catalog,
+                       std::string_view machine);
+
+/// The system call in which the thread of a segment was blocked; empty where it was not, or where
+/// that is not known.
+std::string_view call_text(const PathSegment &segment, std::string_view machine);
+
+} // namespace ovnitrace

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The critical path as a table.
+#pragma once
+
+#include "emulator/critical/path.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace ovnitrace {
+
+/// For people: whose path it is, then what each thread and cause takes of it, `top` lines at most
+/// and the rest as one more; 0: all. `machine`, as uname names it, numbers the system calls.
+std::string path_text(CriticalPath &path, const Catalog &catalog, std::string_view machine,
+                      size_t top);
+
+/// Adds `critical_path`, whose `ns` sum up to the length of the path, and `critical_path_of`.
+void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catalog &catalog,
+                   std::string_view machine);
+
+} // namespace ovnitrace

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The critical path where it is shown: as a row of thread.prv and as a table.
+#include "emulator/convert/convert.h"
+#include "emulator/convert/path_row.h"
+#include "emulator/open/open_trace.h"
+#include "emulator/why/path_report.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingSink;
+using test::lines_of;
+using test::TempDir;
+using test::text_of;
+using test::TraceBuilder;
+
+/// 11 is woken by 22, which waited for the CPU of 11 and was woken by the timer; then by 99, which
+/// is not traced.
+class PathRows : public ::testing::Test {
+protected:
+  PathRows() : trace(dir.path()) {
+    auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "first").id(2, 22, 22, "second");
+    cpu.snapshot(1, 1, 0).snapshot(2, 2, 0).at(100).start();
+    cpu.at(200).sleep(1, 22).at(250).record(FTrace_EVT_interrupt_start, FTRACE_INTERRUPT_SOFT | 1);
+    cpu.activate(2, 0, FTRACE_WAKER_SOFTIRQ);
+    cpu.record(FTrace_EVT_interrupt_end, FTRACE_INTERRUPT_SOFT | 1);
+    cpu.at(300).dispatch(2).at(400).activate(1, 22).at(450).sleep(2, 11).dispatch(1);
+    cpu.at(600).sleep(1, 99).at(800).activate(1, 99).at(810).dispatch(1).at(1000).stop();
+    trace.json(R"({"version": 1, "peers": [{"tid": 99, "pid": 99, "name": "out"}]})");
+    trace.write();
+  }
+
+  std::unique_ptr<EventSource> open() { return open_trace({{dir.path()}}, sink); }
+  CriticalPath path(const Cut &cut = {}) { return critical_path(*open(), {}, cut, {11, {}}); }
+
+  /// The lines of the path's row, "time:type:value…".
+  std::vector<std::string> row(const std::string &object) {
+    std::vector<std::string> lines;
+    for (const std::string &line : lines_of(dir / "thread.prv"))
+      if (const size_t at = line.find(object); line[0] == '2' && at != std::string::npos)
+        lines.push_back(line.substr(at + object.size()));
+    return lines;
+  }
+
+  TempDir dir;
+  TraceBuilder trace;
+  CollectingSink sink;
+};
+
+TEST_F(PathRows, ARowOfThreadPrvHasThreadAndCause) {
+  CriticalPath whole = path();
+  ConvertOptions options;
+  options.path = &whole;
+  EXPECT_EQ(convert_directory(dir.path(), options, sink).thread_rows, 3u);
+  EXPECT_EQ(row(":1:3:1:"),
+            (std::vector<std::string>{"0:490:1:495:1", "100:490:2:495:4", "150:490:2:495:2",
+                                      "200:490:2:495:1", "300:490:1:495:2", "350:490:1:495:1",
+                                      "500:490:1:495:8", "700:490:1:495:2", "710:490:1:495:1",
+                                      "900:490:0:495:0"}));
+  EXPECT_NE(text_of(dir / "thread.row").find("critical path of first (11)"), std::string::npos);
+  const std::string pcf = text_of(dir / "thread.pcf");
+  EXPECT_NE(pcf.find("490    Critical path: thread"), std::string::npos);
+  EXPECT_NE(pcf.find("\n2    second (22)\n"), std::string::npos);
+  EXPECT_EQ(text_of(dir / "cpu.pcf").find("Critical"), std::string::npos);
+  EXPECT_NE(text_of(dir / "cfg/thread/critical-path.cfg").find("490"), std::string::npos);
+  EXPECT_NE(text_of(dir / "cfg/README").find("thread/critical-path-cause.cfg"), std::string::npos);
+}
+
+TEST_F(PathRows, ACutHasThePathOfItsTimeEvenOfThreadsWithoutARow) {
+  ConvertOptions options;
+  options.cut.from = 150;
+  options.cut.to = 320;
+  options.cut.tids = {11};
+  CriticalPath part = path(options.cut);
+  options.path = &part;
+  EXPECT_EQ(convert_directory(dir.path(), options, sink).thread_rows, 2u);
+  EXPECT_EQ(row(":1:2:1:"), (std::vector<std::string>{"0:490:2:495:2", "50:490:2:495:1",
+                                                      "150:490:1:495:2", "170:490:0:495:0"}));
+}
+
+TEST_F(PathRows, TheTableSumsUpToTheLengthOfThePath) {
+  CriticalPath whole = path();
+  const auto source = open();
+  nlohmann::ordered_json json;
+  add_path_json(json, whole, source->catalog(), "x86_64");
+  EXPECT_EQ(json["critical_path_of"].dump(),
+            R"({"tid":11,"name":"first","from_ns":0,"to_ns":900})");
+  uint64_t sum = 0;
+  std::vector<std::string> rows;
+  for (const auto &row : json["critical_path"]) {
+    sum += row["ns"].get<uint64_t>();
+    rows.push_back(row.dump());
+  }
+  EXPECT_EQ(sum, 900u);
+  std::sort(rows.begin(), rows.end());
+  EXPECT_EQ(
+      rows,
+      (std::vector<std::string>{
+          R"j({"tid":11,"name":"first","cause":"outside: out (99)","ns":200,"count":1})j",
+          R"({"tid":11,"name":"first","cause":"running","ns":440,"count":3})",
+          R"({"tid":11,"name":"first","cause":"waiting for CPU","ns":10,"count":1})",
+          R"({"tid":11,"name":"first","cause":"waiting for CPU","ns":50,"count":1,"holder_tid":22,"holder":"second"})",
+          R"({"tid":22,"name":"second","cause":"running","ns":100,"count":1})",
+          R"({"tid":22,"name":"second","cause":"timer","ns":50,"count":1})",
+          R"({"tid":22,"name":"second","cause":"waiting for CPU","ns":50,"count":1})"}));
+  const std::string text = path_text(whole, source->catalog(), "x86_64", 2);
+  EXPECT_NE(text.find("Critical path of first (11): 900 ns until 900 ns"), std::string::npos);
+  EXPECT_NE(text.find("48.9 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("the rest"), std::string::npos);
+}
+
+} // namespace
+} // namespace ovnitrace
