@@ -16,9 +16,10 @@ void add_compress(CLI::App &app); ///< its chunk files made smaller, and back
 void add_export(CLI::App &app);   ///< a trace to the format of another tool
 void add_report(CLI::App &app);   ///< a trace as one page for the browser
 void add_plot(CLI::App &app);     ///< a trace as a figure, or in the terminal
+void add_why(CLI::App &app);      ///< where the time of threads went, and who is to blame
 
 /// In the order of the help.
 inline constexpr void (*kTraceCommands[])(CLI::App &) = {
-    add_convert, add_info, add_dump, add_export, add_report, add_plot, add_compress};
+    add_convert, add_info, add_why, add_dump, add_export, add_report, add_plot, add_compress};
 
 } // namespace ovnitrace

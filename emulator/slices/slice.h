@@ -75,6 +75,9 @@ public:
   /// In the order in which they end. A slice can be of length 0.
   virtual void on_slice(const Slice &) {}
   virtual void on_cpu(const CpuSpan &) {}
+  /// A thread has changed its state, its CPU, or both, at this time; before the slice that this
+  /// ends. Of every thread and from the start of the trace on, whatever the cut.
+  virtual void on_change(uint32_t, const StateChange &, uint64_t /*time*/) {}
 };
 
 } // namespace ovnitrace

@@ -68,6 +68,7 @@ bool Slicer::event(const Event &event) {
 }
 
 void Slicer::on_change(uint32_t thread, const StateChange &change) {
+  sink_.on_change(thread, change, now_);
   const bool ran = change.from == ThreadState::Running, runs = change.to == ThreadState::Running;
   if (kept_[thread] && ran)
     run(change.old_cpu, -1);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ovnitrace why: where the time of threads went, and who is to blame.
+#include "emulator/base/error.h"
+#include "emulator/cli/commands.h"
+#include "emulator/cli/cut_options.h"
+#include "emulator/cli/run.h"
+#include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/trace_inputs.h"
+#include "emulator/cli/warnings.h"
+#include "emulator/open/open_trace.h"
+#include "emulator/why/explainer.h"
+#include "emulator/why/why_report.h"
+
+#include <memory>
+#include <string>
+
+namespace ovnitrace {
+
+namespace {
+
+struct Arguments {
+  std::string trace;
+  bool json = false;
+  Cut cut;
+};
+
+int why(const Arguments &arguments) {
+  Warnings warnings;
+  const std::unique_ptr<EventSource> source = open_trace({{arguments.trace}}, warnings);
+  const TraceInfo about = about_trace(arguments.trace);
+  const Explanation explanation = explain(*source, arguments.cut);
+  const WhyInput input{arguments.trace, about, source->catalog(), explanation};
+  StdoutWriter out;
+  out.write(arguments.json ? why_json(input) : why_text(input));
+  out.flush();
+  warnings.finish();
+  return warnings.damage() && !out.gone() ? kExitFailure : 0;
+}
+
+} // namespace
+
+void add_why(CLI::App &app) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App *command =
+      add_unprivileged(app, "why", "Explain why threads did not run, and who is to blame");
+  command->add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
+      ->required();
+  add_cut_options(*command, arguments->cut);
+  command->add_flag("--json", arguments->json, "Print all of it for programs, times in ns");
+  command->footer(R"(
+Where the time of the threads went, as a tree: running; waiting for a CPU, by who had it; blocked,
+by system call and by who woke it. Then the longest waits, each in one line, and who wakes whom.
+docs/why.md has the details.
+
+The exit status is 1 if a part of the trace is damaged; all the rest is explained.
+
+Examples:
+  ovnitrace why app-20250101-120000
+  ovnitrace why app-20250101-120000 --comm 'worker-*' --from 1.5s --to 2s
+  ovnitrace why --json app-20250101-120000 | jq '.threads[0].waiting')");
+  command->callback([arguments] {
+    if (const int status = why(*arguments))
+      throw CLI::RuntimeError(status);
+  });
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/cpu_holders.h"
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr bool waits(ThreadState state) {
+  return state == ThreadState::Warming || state == ThreadState::Cooling;
+}
+
+} // namespace
+
+CpuHolders::CpuHolders(const Catalog &catalog, Taker &taker)
+    : place_(catalog.threads.size()), cpus_(catalog.cpus.size() + 1), taker_(taker) {
+  for (size_t cpu = 0; cpu < catalog.cpus.size(); cpu++)
+    cpus_[cpu].nobody =
+        catalog.nodes[catalog.cpus[cpu].node].all_threads ? Who::Kind::idle : Who::Kind::unseen;
+}
+
+void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t time, Who next) {
+  if (waits(change.from))
+    stop_waiting(thread, time);
+  if (change.from == ThreadState::Running && change.old_cpu < cpus_.size() - 1 &&
+      cpus_[change.old_cpu].who == Who(Who::Kind::thread, thread)) {
+    // A next one that is traced is dispatched at this very time, or it was not seen.
+    const bool named = next.kind() == Who::Kind::untraced;
+    const bool known = change.to != ThreadState::Unknown;
+    give(change.old_cpu, !known ? Who() : named ? next : cpus_[change.old_cpu].nobody, time);
+  }
+  if (change.to == ThreadState::Running && change.cpu < cpus_.size() - 1)
+    give(change.cpu, Who(Who::Kind::thread, thread), time);
+  if (waits(change.to))
+    wait(thread, change.cpu, time);
+}
+
+void CpuHolders::give(uint32_t cpu, Who who, uint64_t time) {
+  if (cpu >= cpus_.size() - 1 || cpus_[cpu].who == who)
+    return;
+  Held &held = cpus_[cpu];
+  for (const Waiting &waiting : held.waiting)
+    if (const uint64_t start = std::max(waiting.since, held.since); start < time)
+      taker_.held(waiting.thread, held.who, start, time);
+  held.who = who;
+  held.since = time;
+}
+
+void CpuHolders::wait(uint32_t thread, uint32_t cpu, uint64_t time) {
+  const uint32_t at = std::min(cpu, uint32_t(cpus_.size() - 1));
+  place_[thread] = {at, uint32_t(cpus_[at].waiting.size())};
+  cpus_[at].waiting.push_back({thread, time});
+}
+
+void CpuHolders::settle(uint32_t thread, uint64_t time) {
+  const Place &place = place_[thread];
+  if (place.cpu == kNone)
+    return;
+  const Held &held = cpus_[place.cpu];
+  Waiting &waiting = cpus_[place.cpu].waiting[place.index];
+  if (const uint64_t start = std::max(waiting.since, held.since); start < time)
+    taker_.held(thread, held.who, start, time);
+  waiting.since = time;
+}
+
+void CpuHolders::stop_waiting(uint32_t thread, uint64_t time) {
+  settle(thread, time);
+  Place &place = place_[thread];
+  if (place.cpu == kNone)
+    return;
+  std::vector<Waiting> &waiting = cpus_[place.cpu].waiting;
+  waiting[place.index] = waiting.back();
+  place_[waiting.back().thread].index = place.index;
+  waiting.pop_back();
+  place = {};
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who had a CPU while threads waited for it.
+#pragma once
+
+#include "emulator/core/state_observer.h"
+#include "emulator/why/who.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Follows who has each CPU, and gives the time of each thread that waits there to him. Memory
+/// depends on CPUs and threads; a switch costs a step for each thread that waits for its CPU.
+class CpuHolders {
+public:
+  /// Takes what is found.
+  class Taker {
+  public:
+    /// While `thread` waited from `start` to `end`, this one had its CPU. Together these are the
+    /// whole wait, without a gap, in their order.
+    virtual void held(uint32_t thread, Who holder, uint64_t start, uint64_t end) = 0;
+
+  protected:
+    ~Taker() = default;
+  };
+
+  CpuHolders(const Catalog &catalog, Taker &taker);
+
+  /// As SliceSink::on_change(). `next`: who gets the CPU that the thread leaves, where an event
+  /// says it.
+  void change(uint32_t thread, const StateChange &change, uint64_t time, Who next);
+  /// Nothing is known of a CPU from now on.
+  void lose(uint32_t cpu, uint64_t time) { give(cpu, Who(), time); }
+  /// Gives out the wait of a thread up to now; it goes on waiting.
+  void settle(uint32_t thread, uint64_t time);
+
+private:
+  struct Waiting {
+    uint32_t thread;
+    uint64_t since; ///< ns: on this CPU
+  };
+  struct Held {
+    Who who;
+    uint64_t since = 0;                ///< ns
+    Who nobody = Who::Kind::not_known; ///< while no thread is known to run there
+    std::vector<Waiting> waiting;
+  };
+  struct Place {
+    uint32_t cpu = kNone;   ///< index into cpus_; kNone: it does not wait
+    uint32_t index = kNone; ///< in `waiting`
+  };
+
+  void give(uint32_t cpu, Who who, uint64_t time);
+  void wait(uint32_t thread, uint32_t cpu, uint64_t time);
+  void stop_waiting(uint32_t thread, uint64_t time);
+
+  std::vector<Place> place_; ///< by thread
+  std::vector<Held> cpus_;   ///< the last one: no CPU
+  Taker &taker_;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/explainer.h"
+
+#include "emulator/slices/slicer.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint64_t pair(uint32_t thread, Who who) {
+  return uint64_t(thread) << 32 | who.code();
+}
+
+constexpr uint32_t packed(Block block) {
+  return uint32_t(block.call) << 8 | block.reason;
+}
+constexpr Block unpacked(uint32_t block) {
+  return {uint16_t(block >> 8), uint8_t(block)};
+}
+
+WaitKind wait_kind(ThreadState state, uint8_t reason) {
+  if (state == ThreadState::Warming)
+    return WaitKind::wakeup;
+  switch (reason) {
+  case FTRACE_OFFCPU_PREEMPTED:
+    return WaitKind::preemption;
+  case FTRACE_OFFCPU_YIELDED:
+    return WaitKind::yield;
+  case FTRACE_OFFCPU_THROTTLED:
+    return WaitKind::throttling;
+  default:
+    return WaitKind::not_known;
+  }
+}
+
+/// Only in task context the waker did it. Where nobody ran there, that it was an interrupt follows.
+Who waker_of(const Slice &slice) {
+  if (slice.context == FTRACE_WAKER_TASK)
+    return Who::of(slice.waker);
+  if (slice.context == kNotKnown || slice.context == FTRACE_WAKER_UNKNOWN)
+    return Who();
+  return Who(Who::Kind::interrupt, slice.context);
+}
+
+/// Most first; of equal ones the order is that of `key`.
+template <class Sum, class Value, class Key>
+void sort_by(std::vector<Sum> &sums, Value value, Key key) {
+  std::sort(sums.begin(), sums.end(), [&](const Sum &a, const Sum &b) {
+    return value(a) != value(b) ? value(a) > value(b) : key(a) < key(b);
+  });
+}
+
+} // namespace
+
+size_t Explainer::HashBlock::operator()(const BlockKey &key) const {
+  constexpr uint64_t odd = 0x9e3779b97f4a7c15; // 2^64 / the golden ratio
+  uint64_t hash = key.thread;
+  for (const uint32_t part : {key.block, key.stack, key.waker})
+    hash = (hash ^ (hash >> 29) ^ part) * odd;
+  return size_t(hash ^ (hash >> 32));
+}
+
+Explainer::Explainer(const Catalog &catalog, const Cut &cut)
+    : all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
+      from_(all_.range.from), holders_(catalog, *this), open_(catalog.threads.size()),
+      woken_(catalog.threads.size()) {
+  all_.threads.resize(catalog.threads.size());
+  for (const ThreadInfo &thread : catalog.threads)
+    births_.push_back(thread.birth);
+}
+
+void Explainer::on_event(const Event &event, const System &) {
+  next_ = {};
+  leaves_ = kNone;
+  if (event.kind == FTrace_EVT_task_epilogue || event.kind == FTrace_EVT_task_sleep) {
+    leaves_ = event.thread;
+    next_ = {event.par2 & FTRACE_TID_MASK, event.peer};
+    reason_ = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
+  } else if (event.kind == FTrace_EXT_snapshot) {
+    leaves_ = event.thread;
+    reason_ =
+        event.par2 >> FTRACE_REASON_SHIFT ? uint8_t(event.par2 >> FTRACE_REASON_SHIFT) : kNotKnown;
+  } else if (event.kind == FTrace_EVT_blackout_start && hides_states(event)) {
+    holders_.lose(event.cpu, event.time);
+  }
+}
+
+void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
+  const bool own = thread == leaves_;
+  holders_.change(thread, change, time, own ? Who::of(next_) : Who());
+  if (change.from != change.to)
+    open_[thread].kind = wait_kind(change.to, own ? reason_ : kNotKnown);
+}
+
+/// Of a wait that began before the birth of its thread, as of a slice, the rest.
+void Explainer::held(uint32_t thread, Who holder, uint64_t start, uint64_t end) {
+  start = std::max({start, from_, births_[thread]});
+  if (!all_.shown[thread] || start >= end)
+    return;
+  OpenWait &open = open_[thread];
+  waits_[pair(thread, holder)][size_t(open.kind)] += end - start;
+  for (Story::Part &part : open.holders)
+    if (part.who == holder) {
+      part.ns += end - start;
+      return;
+    }
+  open.more |= open.holders.size() == Story::kMostParts;
+  if (!open.more)
+    open.holders.push_back({holder, end - start});
+}
+
+void Explainer::on_slice(const Slice &whole) {
+  if (!all_.shown[whole.thread] || whole.end < from_ || (whole.end == from_ && whole.start < from_))
+    return;
+  Slice slice = whole;
+  slice.start = std::max(whole.start, from_);
+  slice.starts &= whole.start >= from_;
+  ThreadTime &time = all_.threads[slice.thread];
+  switch (slice.state) {
+  case ThreadState::Running:
+    time.running += slice.length();
+    break;
+  case ThreadState::Warming:
+  case ThreadState::Cooling:
+    time.waiting += slice.length();
+    end_wait(slice);
+    break;
+  case ThreadState::Paused:
+    time.blocked += slice.length();
+    end_block(slice);
+    break;
+  case ThreadState::Unknown:
+    time.unknown += slice.length();
+    woken_[slice.thread] = {};
+    break;
+  case ThreadState::Dead:
+    break;
+  }
+}
+
+void Explainer::end_wait(const Slice &slice) {
+  holders_.settle(slice.thread, slice.end); // at the end of the range it goes on
+  OpenWait &open = open_[slice.thread];
+  const WaitKind kind = wait_kind(slice.state, slice.reason);
+  const bool whole = slice.starts && slice.ends && slice.then == ThreadState::Running;
+  const Who by = kind == WaitKind::wakeup ? waker_of(slice) : Who::of(slice.next);
+  if (whole)
+    all_.wait_lengths[size_t(kind)].add(slice.length());
+  if (slice.starts && kind == WaitKind::wakeup) {
+    Wakes &wakes = wakes_[pair(slice.thread, by)];
+    wakes.count++;
+    if (whole) {
+      wakes.late += slice.length();
+      wakes.late_max = std::max(wakes.late_max, slice.length());
+    }
+  }
+  const Woken woken = std::exchange(woken_[slice.thread], {});
+  if (longest_waits_.wants(slice.length()))
+    longest_waits_.add({.thread = slice.thread,
+                        .start = slice.start,
+                        .end = slice.end,
+                        .cpu = slice.cpu,
+                        .kind = kind,
+                        .block = woken.block,
+                        .stack = woken.stack,
+                        .by = by,
+                        .holders = open.holders,
+                        .more_holders = open.more,
+                        .starts = slice.starts,
+                        .ends = slice.ends});
+  open.holders.clear();
+  open.more = false;
+}
+
+void Explainer::end_block(const Slice &slice) {
+  const Block block{slice.call, slice.reason};
+  const Who waker = slice.ends                          ? waker_of(slice)
+                    : slice.then == ThreadState::Paused ? Who(Who::Kind::nobody)
+                                                        : Who();
+  Time &time = blocks_[{slice.thread, packed(block), slice.stack, waker.code()}];
+  time.ns += slice.length();
+  time.count++;
+  if (slice.starts && slice.ends)
+    block_lengths_[block].add(slice.length());
+  woken_[slice.thread] = {block, slice.stack};
+  if (longest_blocks_.wants(slice.length()))
+    longest_blocks_.add({.thread = slice.thread,
+                         .start = slice.start,
+                         .end = slice.end,
+                         .block = block,
+                         .stack = slice.stack,
+                         .by = waker,
+                         .starts = slice.starts,
+                         .ends = slice.ends});
+}
+
+Explanation Explainer::finish() {
+  for (const auto &[key, by_kind] : waits_)
+    for (size_t kind = 0; kind < kWaitKinds; kind++)
+      if (by_kind[kind])
+        all_.waits.push_back(
+            {uint32_t(key >> 32), WaitKind(kind), Who::from_code(uint32_t(key)), by_kind[kind]});
+  sort_by(
+      all_.waits, [](const WaitSum &sum) { return sum.ns; },
+      [](const WaitSum &sum) { return std::tuple(sum.thread, sum.kind, sum.holder.code()); });
+  for (const auto &[key, time] : blocks_)
+    all_.blocks.push_back({key.thread, unpacked(key.block), key.stack, Who::from_code(key.waker),
+                           time.ns, time.count});
+  sort_by(
+      all_.blocks, [](const BlockSum &sum) { return sum.ns; },
+      [](const BlockSum &sum) {
+        return std::tuple(sum.thread, packed(sum.block), sum.stack, sum.waker.code());
+      });
+  for (const auto &[key, wakes] : wakes_)
+    all_.wakes.push_back({uint32_t(key >> 32), Who::from_code(uint32_t(key)), wakes.count,
+                          wakes.late, wakes.late_max});
+  sort_by(
+      all_.wakes, [](const WakeSum &sum) { return sum.count; },
+      [](const WakeSum &sum) { return std::tuple(sum.thread, sum.waker.code()); });
+  for (auto &[block, lengths] : block_lengths_)
+    all_.block_lengths.emplace_back(block, std::move(lengths));
+  all_.longest_waits = longest_waits_.take();
+  all_.longest_blocks = longest_blocks_.take();
+  return std::move(all_);
+}
+
+Explanation explain(EventSource &source, const Cut &cut) {
+  check_cut(cut, source.catalog());
+  Explainer explainer(source.catalog(), cut);
+  Cut whole;
+  whole.to = cut.to;
+  replay_slices(source, whole, explainer);
+  return explainer.finish();
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where the time of threads went, and who is to blame.
+#pragma once
+
+#include "emulator/core/cut.h"
+#include "emulator/summary/latency_histogram.h"
+#include "emulator/why/who.h"
+
+#include <array>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+namespace ovnitrace {
+
+/// What made a thread wait for a CPU.
+enum class WaitKind : uint8_t { wakeup, preemption, yield, throttling, not_known };
+inline constexpr size_t kWaitKinds = 5;
+
+/// Of one thread, what one other did to it.
+struct WaitSum {
+  uint32_t thread = 0; ///< index into Catalog::threads: who waited
+  WaitKind kind = WaitKind::not_known;
+  Who holder = {}; ///< who had the CPU
+  uint64_t ns = 0;
+};
+
+/// In what a thread was blocked.
+struct Block {
+  uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call
+  uint8_t reason = kNotKnown;          ///< enum ftrace_offcpu_reason
+  auto operator<=>(const Block &) const = default;
+};
+
+struct BlockSum {
+  uint32_t thread = 0;
+  Block block = {};
+  uint32_t stack = kNone; ///< number in the table of stacks; kNone: none was taken
+  Who waker = {};
+  uint64_t ns = 0, count = 0;
+};
+
+/// How often one thread was woken by one other, and how long it then waited for a CPU.
+struct WakeSum {
+  uint32_t thread = 0;
+  Who waker = {};
+  uint64_t count = 0;
+  uint64_t late = 0, late_max = 0; ///< ns, of those that got a CPU in the range
+};
+
+/// Time of one thread in the range, ns.
+struct ThreadTime {
+  uint64_t running = 0, waiting = 0, blocked = 0, unknown = 0;
+  uint64_t life() const { return running + waiting + blocked + unknown; }
+};
+
+/// A wait for a CPU, or a block, with what a line says of it.
+struct Story {
+  struct Part {
+    Who who;
+    uint64_t ns;
+  };
+  static constexpr size_t kMostParts = 8;
+
+  uint32_t thread = 0;
+  uint64_t start = 0, end = 0; ///< ns on the clock of the trace
+  uint32_t cpu = kNone;        ///< of a wait: where it ended, index into Catalog::cpus
+  WaitKind kind = WaitKind::not_known;
+  Block block = {};       ///< of a wait after a wakeup: in what it was blocked before
+  uint32_t stack = kNone; ///< of the block
+  /// Who woke it; after a preemption, who got its CPU. Of a block that has not ended: nobody.
+  Who by = {};
+  std::vector<Part> holders = {};    ///< of a wait: in their order; no more than kMostParts
+  bool more_holders = false;         ///< there were others
+  bool starts = false, ends = false; ///< as of a Slice: the whole of it was seen
+
+  uint64_t length() const { return end - start; }
+};
+
+struct Explanation {
+  TimeRange range = {};
+  std::vector<uint8_t> shown;           ///< by index in the Catalog: whether the cut keeps it
+  std::vector<ThreadTime> threads = {}; ///< by index in the Catalog
+  std::vector<WaitSum> waits = {};      ///< most time first
+  std::vector<BlockSum> blocks = {};    ///< most time first
+  std::vector<WakeSum> wakes = {};      ///< most often first
+  /// Of waits that were seen whole, all threads together.
+  std::array<LatencyHistogram, kWaitKinds> wait_lengths = {};
+  std::vector<std::pair<Block, LatencyHistogram>> block_lengths = {};
+  std::vector<Story> longest_waits = {}, longest_blocks = {}; ///< the longest first
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/format/call_names.h"
+#include "emulator/why/why_report.h"
+#include "emulator/why/words.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class JsonWhy {
+public:
+  explicit JsonWhy(const WhyInput &input)
+      : input_(input), catalog_(input.catalog), why_(input.why) {}
+
+  Json all() const {
+    return {{"trace", input_.path},
+            {"from_ns", why_.range.from - catalog_.begin},
+            {"duration_ns", why_.range.to - why_.range.from},
+            {"threads", threads()},
+            {"causes", causes()},
+            {"waits", stories(why_.longest_waits, true)},
+            {"blocks", stories(why_.longest_blocks, false)},
+            {"wakeups", wakeups()}};
+  }
+
+private:
+  Json tid(Who who) const {
+    const uint32_t tid = tid_of(catalog_, who);
+    return tid == kNone ? Json() : Json(tid);
+  }
+  std::string name(Who who, uint32_t thread) const {
+    return name_of(catalog_, who, catalog_.threads[thread].node);
+  }
+  Json call(Block block) const {
+    return block.call == FTRACE_CALL_UNKNOWN ? Json()
+                                             : Json(call_name(input_.info.machine, block.call));
+  }
+
+  Json threads() const {
+    std::vector<Json> waiting(why_.threads.size(), Json::array()),
+        blocked(why_.threads.size(), Json::array());
+    put_waits(waiting);
+    put_blocks(blocked);
+    Json all = Json::array();
+    for (size_t t = 0; t < why_.threads.size(); t++) {
+      if (!why_.shown[t])
+        continue;
+      const ThreadInfo &thread = catalog_.threads[t];
+      const ThreadTime &time = why_.threads[t];
+      all.push_back({{"tid", thread.tid},
+                     {"pid", thread.pid},
+                     {"name", thread.name},
+                     {"life_ns", time.life()},
+                     {"running_ns", time.running},
+                     {"waiting_ns", time.waiting},
+                     {"blocked_ns", time.blocked},
+                     {"unknown_ns", time.unknown},
+                     {"waiting", std::move(waiting[t])},
+                     {"blocked", std::move(blocked[t])}});
+    }
+    return all;
+  }
+
+  /// One for each holder of each thread.
+  void put_waits(std::vector<Json> &waiting) const {
+    std::map<std::pair<uint32_t, uint32_t>, size_t> place;
+    for (const WaitSum &sum : why_.waits) {
+      Json &all = waiting[sum.thread];
+      const auto [at, is_new] = place.try_emplace({sum.thread, sum.holder.code()}, all.size());
+      if (is_new)
+        all.push_back({{"holder_tid", tid(sum.holder)},
+                       {"holder", name(sum.holder, sum.thread)},
+                       {"ns", 0},
+                       {"after_ns", Json::object()}});
+      Json &one = all[at->second];
+      one["ns"] = one["ns"].get<uint64_t>() + sum.ns;
+      one["after_ns"][wait_word(sum.kind)] = sum.ns;
+    }
+  }
+
+  void put_blocks(std::vector<Json> &blocked) const {
+    for (const BlockSum &sum : why_.blocks)
+      blocked[sum.thread].push_back({{"call", call(sum.block)},
+                                     {"waker_tid", tid(sum.waker)},
+                                     {"waker", name(sum.waker, sum.thread)},
+                                     {"ns", sum.ns},
+                                     {"count", sum.count},
+                                     {"cause", block_name(input_, sum.block)}});
+  }
+
+  static Json lengths(const char *kind, std::string cause, const LatencyHistogram &of) {
+    return {{"kind", kind},
+            {"cause", std::move(cause)},
+            {"count", of.count()},
+            {"p50_ns", of.percentile(50)},
+            {"p90_ns", of.percentile(90)},
+            {"p99_ns", of.percentile(99)},
+            {"max_ns", of.max()}};
+  }
+
+  Json causes() const {
+    Json all = Json::array();
+    for (size_t kind = 0; kind < kWaitKinds; kind++)
+      if (why_.wait_lengths[kind].count())
+        all.push_back(lengths("waiting", wait_word(WaitKind(kind)), why_.wait_lengths[kind]));
+    for (const auto &[block, of] : why_.block_lengths)
+      all.push_back(lengths("blocked", block_name(input_, block), of));
+    return all;
+  }
+
+  Json stories(const std::vector<Story> &stories, bool waits) const {
+    Json all = Json::array();
+    for (const Story &story : stories) {
+      const ThreadInfo &thread = catalog_.threads[story.thread];
+      Json one = {{"tid", thread.tid},
+                  {"name", thread.name},
+                  {"start_ns", story.start - catalog_.begin},
+                  {"ns", story.length()}};
+      if (waits) {
+        const bool known = story.cpu < catalog_.cpus.size();
+        one["cpu"] = known ? Json(catalog_.cpus[story.cpu].index) : Json();
+        one["after"] = wait_word(story.kind);
+        one["holders"] = Json::array();
+        for (const Story::Part &part : story.holders)
+          one["holders"].push_back({{"holder_tid", tid(part.who)},
+                                    {"holder", name(part.who, story.thread)},
+                                    {"ns", part.ns}});
+      }
+      one["call"] = call(story.block);
+      one["by_tid"] = tid(story.by);
+      one["by"] = name(story.by, story.thread);
+      all.push_back(std::move(one));
+    }
+    return all;
+  }
+
+  Json wakeups() const {
+    Json all = Json::array();
+    for (const WakeSum &sum : why_.wakes)
+      all.push_back({{"waker_tid", tid(sum.waker)},
+                     {"waker", name(sum.waker, sum.thread)},
+                     {"tid", catalog_.threads[sum.thread].tid},
+                     {"name", catalog_.threads[sum.thread].name},
+                     {"count", sum.count},
+                     {"late_ns", sum.late},
+                     {"late_max_ns", sum.late_max}});
+    return all;
+  }
+
+  const WhyInput &input_;
+  const Catalog &catalog_;
+  const Explanation &why_;
+};
+
+} // namespace
+
+std::string why_json(const WhyInput &input) {
+  constexpr int kIndent = 2;
+  // Names are bytes that programs chose: what is no UTF-8 is replaced.
+  return JsonWhy(input).all().dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/stories.h"
+
+#include "emulator/base/human.h"
+#include "emulator/summary/report.h"
+#include "emulator/why/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+/// From the start of the trace, as --from takes it.
+std::string at_text(const WhyInput &input, uint64_t ns) {
+  return fmt::format("{:.6f} s", double(ns - input.catalog.begin) / 1e9);
+}
+
+std::string cpu_text(const WhyInput &input, uint32_t cpu) {
+  return cpu < input.catalog.cpus.size() ? fmt::format("CPU {}", input.catalog.cpus[cpu].index)
+                                         : "a CPU";
+}
+
+/// Why it did not run when the wait began.
+std::string cause(const WhyInput &input, const Story &wait) {
+  const bool known = wait.by.kind() != Who::Kind::not_known;
+  const std::string by = known ? " by " + who_text(input, wait.by, wait.thread) : "";
+  switch (wait.kind) {
+  case WaitKind::wakeup: {
+    const bool was_blocked = wait.block != Block();
+    return "woken" + by + (was_blocked ? " (" + block_name(input, wait.block) + ")" : "");
+  }
+  case WaitKind::preemption:
+    return "preempted" + by;
+  case WaitKind::yield:
+    return "it yielded to" + (known ? " " + who_text(input, wait.by, wait.thread) : " others");
+  case WaitKind::throttling:
+    return "its cgroup had used up its CPU quota";
+  case WaitKind::not_known:
+    break;
+  }
+  return "it waited already";
+}
+
+std::string holder_text(const WhyInput &input, const Story &wait, const Story::Part &part) {
+  switch (part.who.kind()) {
+  case Who::Kind::idle:
+    return "the CPU was idle";
+  case Who::Kind::unseen:
+    return "no traced thread ran there";
+  case Who::Kind::not_known:
+    return "who ran there is not known";
+  default:
+    return who_text(input, part.who, wait.thread) + " ran there";
+  }
+}
+
+/// The one who had the CPU most of the time and, if he had not nearly all of it, the next ones.
+std::string holders(const WhyInput &input, const Story &wait) {
+  constexpr size_t kMostNamed = 2;
+  std::vector<Story::Part> parts = wait.holders;
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Story::Part &a, const Story::Part &b) { return a.ns > b.ns; });
+  std::string text;
+  uint64_t named = 0;
+  for (size_t n = 0; n < parts.size() && n < kMostNamed && named < wait.length() / 10 * 9; n++) {
+    text += ", " + holder_text(input, wait, parts[n]);
+    if (parts[n].ns < wait.length() / 10 * 9)
+      text += " for " + human_duration(parts[n].ns);
+    named += parts[n].ns;
+  }
+  if (named < wait.length() / 10 * 9)
+    text += ", then others";
+  return text;
+}
+
+} // namespace
+
+std::string wait_story(const WhyInput &input, const Story &wait) {
+  return fmt::format(
+      "{} waited {} for {} at {}: {}{}{}", thread_label(input.catalog.threads[wait.thread]),
+      human_duration(wait.length()), cpu_text(input, wait.cpu), at_text(input, wait.start),
+      cause(input, wait), holders(input, wait), wait.ends ? "" : ", and it waits still");
+}
+
+std::string block_story(const WhyInput &input, const Story &block) {
+  std::string end = "woken by " + who_text(input, block.by, block.thread);
+  if (block.by.kind() == Who::Kind::nobody)
+    end = "nobody has woken it in this time";
+  else if (block.by.kind() == Who::Kind::not_known)
+    end = "who woke it is not known";
+  return fmt::format("{} was blocked {} at {}{}: {}",
+                     thread_label(input.catalog.threads[block.thread]),
+                     human_duration(block.length()), at_text(input, block.start),
+                     block.block == Block() ? "" : ", " + block_name(input, block.block), end);
+}
+
+} // namespace ovnitrace

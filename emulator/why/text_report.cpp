@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/human.h"
+#include "emulator/summary/report.h"
+#include "emulator/summary/table.h"
+#include "emulator/why/stories.h"
+#include "emulator/why/time_tree.h"
+#include "emulator/why/why_report.h"
+#include "emulator/why/words.h"
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostParts = 5, kMostThreads = 10, kMostWakes = 10;
+
+std::vector<uint32_t> shown_threads(const Explanation &why) {
+  std::vector<uint32_t> threads;
+  for (uint32_t t = 0; t < why.threads.size(); t++)
+    if (why.shown[t])
+      threads.push_back(t);
+  return threads;
+}
+
+std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
+  std::string text = threads.size() == 1 ? thread_label(input.catalog.threads[threads.front()])
+                                         : human_count(threads.size(), "thread", "threads");
+  text += ", " + human_duration(input.why.range.to - input.why.range.from);
+  if (input.why.range.from > input.catalog.begin)
+    text += " from " + human_duration(input.why.range.from - input.catalog.begin) + " on";
+  return text + "\n\n";
+}
+
+/// Those that waited for a CPU longest first.
+std::string thread_table(const WhyInput &input, std::vector<uint32_t> threads) {
+  std::stable_sort(threads.begin(), threads.end(), [&](uint32_t a, uint32_t b) {
+    return input.why.threads[a].waiting > input.why.threads[b].waiting;
+  });
+  Table table({"THREAD", "RUNNING", "%", "WAITING", "%", "BLOCKED", "%", "NOT KNOWN"});
+  const auto add = [&](std::string name, const ThreadTime &time) {
+    table.add({std::move(name), human_duration(time.running),
+               human_percent(time.running, time.life()), human_duration(time.waiting),
+               human_percent(time.waiting, time.life()), human_duration(time.blocked),
+               human_percent(time.blocked, time.life()), human_duration(time.unknown)});
+  };
+  ThreadTime rest;
+  const size_t most = threads.size() == kMostThreads + 1 ? threads.size() : kMostThreads;
+  for (size_t n = 0; n < threads.size(); n++) {
+    const ThreadTime &time = input.why.threads[threads[n]];
+    if (n < most) {
+      add(thread_label(input.catalog.threads[threads[n]]), time);
+      continue;
+    }
+    rest.running += time.running;
+    rest.waiting += time.waiting;
+    rest.blocked += time.blocked;
+    rest.unknown += time.unknown;
+  }
+  if (threads.size() > most)
+    add(human_count(threads.size() - most) + " others", rest);
+  return '\n' + table.text();
+}
+
+template <class Line>
+std::string stories(const char *title, const std::vector<Story> &stories, Line line) {
+  std::string text;
+  for (const Story &story : stories)
+    text += "  " + line(story) + '\n';
+  return text.empty() ? text : '\n' + std::string(title) + ":\n" + text;
+}
+
+std::string wake_table(const WhyInput &input) {
+  Table table({"WAKER", "WAKES", "TIMES", "LATE, MEAN", "LATE, MAX"}, 2);
+  for (size_t n = 0; n < input.why.wakes.size() && n < kMostWakes; n++) {
+    const WakeSum &wake = input.why.wakes[n];
+    const ThreadInfo &thread = input.catalog.threads[wake.thread];
+    table.add({who_text(input, wake.waker, wake.thread), thread_label(thread),
+               human_count(wake.count), human_duration(wake.late / wake.count),
+               human_duration(wake.late_max)});
+  }
+  return table.empty() ? "" : "\nWho wakes whom, and how late it then got a CPU:\n" + table.text();
+}
+
+} // namespace
+
+std::string why_text(const WhyInput &input) {
+  const std::vector<uint32_t> threads = shown_threads(input.why);
+  std::string text = head(input, threads);
+  text += tree_text(time_tree(input), kMostParts);
+  if (threads.size() > 1)
+    text += thread_table(input, threads);
+  text += stories("The longest waits for a CPU", input.why.longest_waits,
+                  [&](const Story &wait) { return wait_story(input, wait); });
+  text += stories("The longest times blocked", input.why.longest_blocks,
+                  [&](const Story &block) { return block_story(input, block); });
+  return text + wake_table(input);
+}
+
+} // namespace ovnitrace

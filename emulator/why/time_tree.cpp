@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/time_tree.h"
+
+#include "emulator/base/human.h"
+#include "emulator/summary/table.h"
+#include "emulator/why/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Adds up by who it was; threads of one name are one.
+class ByWho {
+public:
+  explicit ByWho(const WhyInput &input) : input_(input) {}
+
+  void add(Who who, uint32_t thread, uint64_t ns, uint64_t count) {
+    const uint32_t node = input_.catalog.threads[thread].node;
+    Sum &sum = sums_[{who.kind(), name_of(input_.catalog, who, node)}];
+    sum.whos.emplace(node, who.code());
+    sum.thread = thread;
+    sum.ns += ns;
+    sum.count += count;
+  }
+  std::vector<TimeNode> nodes(const char *before) const {
+    std::vector<TimeNode> nodes;
+    for (const auto &[key, sum] : sums_) {
+      const Who first = Who::from_code(sum.whos.begin()->second);
+      const std::string text = who_text(input_, first, sum.thread);
+      const std::string many = fmt::format("{} ({} threads)", key.second, sum.whos.size());
+      nodes.push_back({.label = before + (sum.whos.size() == 1 ? text : many),
+                       .ns = sum.ns,
+                       .count = sum.count});
+    }
+    return nodes;
+  }
+
+private:
+  struct Sum {
+    std::set<std::pair<uint32_t, uint32_t>> whos; ///< node, code
+    uint32_t thread = 0;                          ///< to one of which he did it
+    uint64_t ns = 0, count = 0;
+  };
+  const WhyInput &input_;
+  std::map<std::pair<Who::Kind, std::string>, Sum> sums_;
+};
+
+void sort(std::vector<TimeNode> &nodes) {
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [](const TimeNode &a, const TimeNode &b) { return a.ns > b.ns; });
+}
+
+uint64_t sum_of(const std::vector<TimeNode> &nodes) {
+  uint64_t sum = 0;
+  for (const TimeNode &node : nodes)
+    sum += node.ns;
+  return sum;
+}
+
+TimeNode waiting(const WhyInput &input) {
+  std::vector<ByWho> by_kind(kWaitKinds, ByWho(input));
+  for (const WaitSum &sum : input.why.waits)
+    by_kind[size_t(sum.kind)].add(sum.holder, sum.thread, sum.ns, 0);
+  TimeNode node{.label = "waiting for a CPU"};
+  for (size_t kind = 0; kind < kWaitKinds; kind++) {
+    TimeNode part{.label = wait_name(WaitKind(kind)),
+                  .count = input.why.wait_lengths[kind].count(),
+                  .lengths = &input.why.wait_lengths[kind],
+                  .parts = by_kind[kind].nodes("CPU held by: ")};
+    part.ns = sum_of(part.parts);
+    if (!part.ns)
+      continue;
+    sort(part.parts);
+    node.parts.push_back(std::move(part));
+  }
+  return node;
+}
+
+TimeNode blocked(const WhyInput &input) {
+  std::map<Block, ByWho> by_block;
+  std::map<Block, uint64_t> counts;
+  for (const BlockSum &sum : input.why.blocks) {
+    by_block.try_emplace(sum.block, input)
+        .first->second.add(sum.waker, sum.thread, sum.ns, sum.count);
+    counts[sum.block] += sum.count;
+  }
+  TimeNode node{.label = "blocked"};
+  for (const auto &[block, by_who] : by_block) {
+    TimeNode part{.label = block_name(input, block),
+                  .count = counts[block],
+                  .parts = by_who.nodes("woken by: ")};
+    for (const auto &[of, lengths] : input.why.block_lengths)
+      if (of == block)
+        part.lengths = &lengths;
+    part.ns = sum_of(part.parts);
+    sort(part.parts);
+    node.parts.push_back(std::move(part));
+  }
+  return node;
+}
+
+void put(Table &table, const TimeNode &node, size_t depth, uint64_t whole, size_t most) {
+  Table::Row row{std::string(2 * depth, ' ') + node.label, human_duration(node.ns),
+                 human_percent(node.ns, whole), node.count ? human_count(node.count) : ""};
+  for (const double percent : {50.0, 90.0, 99.0})
+    row.push_back(node.lengths && node.lengths->count()
+                      ? human_duration(node.lengths->percentile(percent))
+                      : "");
+  row.push_back(node.lengths && node.lengths->count() ? human_duration(node.lengths->max()) : "");
+  table.add(std::move(row));
+  TimeNode rest;
+  for (size_t n = 0; n < node.parts.size(); n++) {
+    if (n < most || node.parts.size() == most + 1) {
+      put(table, node.parts[n], depth + 1, whole, most);
+      continue;
+    }
+    rest.ns += node.parts[n].ns;
+    rest.count += node.parts[n].count;
+  }
+  if (node.parts.size() > most + 1) {
+    rest.label = human_count(node.parts.size() - most) + " others";
+    put(table, rest, depth + 1, whole, most);
+  }
+}
+
+} // namespace
+
+TimeNode time_tree(const WhyInput &input) {
+  TimeNode tree;
+  ThreadTime sum;
+  for (size_t t = 0; t < input.why.threads.size(); t++) {
+    sum.running += input.why.threads[t].running;
+    sum.unknown += input.why.threads[t].unknown;
+  }
+  tree.parts.push_back({.label = "running", .ns = sum.running});
+  tree.parts.push_back(waiting(input));
+  tree.parts.push_back(blocked(input));
+  if (sum.unknown)
+    tree.parts.push_back({.label = "not known", .ns = sum.unknown});
+  for (TimeNode &part : tree.parts) {
+    if (!part.parts.empty())
+      part.ns = sum_of(part.parts);
+    sort(part.parts);
+  }
+  tree.ns = sum_of(tree.parts);
+  return tree;
+}
+
+std::string tree_text(const TimeNode &tree, size_t most) {
+  Table table({"WHERE THE TIME WENT", "TIME", "%", "TIMES", "p50", "p90", "p99", "MAX"});
+  for (const TimeNode &part : tree.parts)
+    put(table, part, 0, tree.ns, most);
+  return table.text();
+}
+
+} // namespace ovnitrace

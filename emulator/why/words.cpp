@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/words.h"
+
+#include "emulator/base/short_line.h"
+#include "emulator/format/call_names.h"
+#include "emulator/summary/report.h"
+
+#include <fmt/format.h>
+#include <ovnitrace/ftrace_codes.h>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostName = 16; // characters: what a name of Linux has at most
+
+} // namespace
+
+std::string block_name(const WhyInput &input, Block block) {
+  const std::string call(call_name(input.info.machine, block.call));
+  const std::string name = call.empty() ? "where is not known" : call;
+  switch (block.reason) {
+  case FTRACE_OFFCPU_DISK:
+    return call.empty() ? "disk" : name + " (disk)";
+  case FTRACE_OFFCPU_STOPPED:
+    return "stopped by a signal";
+  case FTRACE_OFFCPU_TRACED:
+    return "stopped by a debugger";
+  case FTRACE_OFFCPU_PARKED:
+    return "parked kernel thread";
+  case FTRACE_OFFCPU_IDLE:
+    return "idle kernel thread";
+  default:
+    return name;
+  }
+}
+
+const char *wait_name(WaitKind kind) {
+  switch (kind) {
+  case WaitKind::wakeup:
+    return "after a wakeup";
+  case WaitKind::preemption:
+    return "after a preemption";
+  case WaitKind::yield:
+    return "after it yielded";
+  case WaitKind::throttling:
+    return "throttled: its CPU quota was used up";
+  case WaitKind::not_known:
+    break;
+  }
+  return "since before the trace";
+}
+
+const char *wait_word(WaitKind kind) {
+  constexpr const char *words[kWaitKinds] = {"wakeup", "preemption", "yield", "throttling",
+                                             "unknown"};
+  return words[size_t(kind)];
+}
+
+std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
+  const Catalog &catalog = input.catalog;
+  const uint32_t node = catalog.threads[thread].node;
+  switch (who.kind()) {
+  case Who::Kind::thread:
+    return thread_label(catalog.threads[who.number()]);
+  case Who::Kind::untraced: {
+    const std::string name = short_line(name_of(catalog, who, node), kMostName);
+    return (name.empty() ? fmt::format("thread {}", who.number())
+                         : fmt::format("{} ({})", name, who.number())) +
+           ", not traced";
+  }
+  case Who::Kind::interrupt:
+    return "an interrupt";
+  default:
+    return name_of(catalog, who, node);
+  }
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Causes in words, the same in each part of the output.
+#pragma once
+
+#include "emulator/why/why_report.h"
+
+#include <string>
+
+namespace ovnitrace {
+
+/// Where a thread blocked: "futex", "read (disk)".
+std::string block_name(const WhyInput &input, Block block);
+/// "after a wakeup".
+const char *wait_name(WaitKind kind);
+/// One word, as in JSON.
+const char *wait_word(WaitKind kind);
+
+/// "main (1234)", "spinner (99), not traced", "an interrupt", "not known". `thread`: to
+/// whom he did something.
+std::string who_text(const WhyInput &input, Who who, uint32_t thread);
+
+} // namespace ovnitrace
