@@ -3,6 +3,8 @@
 
 #include "emulator/core/model.h"
 #include "emulator/core/process_number.h"
+#include "emulator/format/call_names.h"
+#include "emulator/models/blocked_in.h"
 
 #include <fmt/format.h>
 
@@ -89,9 +91,19 @@ void cpus(const System &system, const ChannelDef &, Labels &labels) {
     labels[(one_node ? system.cpus()[c].index : c) + int64_t(1)] = cpu_name(system, c);
 }
 
+/// Of hosts of several architectures a value can have several names.
+void calls(const System &system, const ChannelDef &, Labels &labels) {
+  Names names;
+  for (const NodeInfo &node : system.catalog().nodes)
+    for (uint16_t call = FTRACE_CALL_NATIVE; call < FTRACE_CALLS; call++)
+      if (const auto name = call_name(node.machine, call); name != call_name("", call))
+        add_name(names, blocked_in_value(call), std::string(name));
+  put_names(names, labels);
+}
+
 /// By ChannelDef::Labels.
 constexpr void (*kLabels[])(const System &, const ChannelDef &,
-                            Labels &) = {given, threads, processes, process_indices, cpus};
+                            Labels &) = {given, threads, processes, process_indices, cpus, calls};
 
 bool is_copy(const ChannelDef &def, TraceKind kind) {
   return kind == TraceKind::cpu && def.scope == Scope::thread;

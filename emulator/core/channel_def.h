@@ -55,7 +55,8 @@ struct ChannelDef {
     threads,
     processes,
     process_indices,
-    cpus
+    cpus,
+    calls
   } labels = Labels::given;
 };
 

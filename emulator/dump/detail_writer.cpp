@@ -111,6 +111,13 @@ void DetailWriter::word(std::string_view key, std::string_view value) {
     put("\"");
 }
 
+void DetailWriter::name(std::string_view key, std::string_view value) {
+  char *const from = at_;
+  word(key, value);
+  if (style_ == Style::text)
+    std::replace(from + 1, at_, ' ', '_'); // but for the one before the key
+}
+
 void DetailWriter::thread(std::string_view key, uint32_t thread, uint32_t tid,
                           std::string_view zero) {
   std::string_view known = threads_.word(thread);

@@ -56,6 +56,8 @@ public:
   void address(std::string_view key, uint64_t value);
   /// A name of ours.
   void word(std::string_view key, std::string_view value);
+  /// The same with blanks, in text as '_'.
+  void name(std::string_view key, std::string_view value);
   /// Another thread: `key=comm(tid)`, or the tid alone where its name is not known. In JSON the
   /// tid, and a member `key_name`. `zero` is the name of tid 0, which is no thread.
   void thread(std::string_view key, uint32_t thread, uint32_t tid, std::string_view zero = "idle");

@@ -4,6 +4,7 @@
 #include "emulator/base/number_text.h"
 #include "emulator/format/details.h"
 #include "emulator/format/event_names.h"
+#include "emulator/input/call_name.h"
 
 #include <algorithm>
 #include <cstring>
@@ -65,6 +66,8 @@ void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) 
       out.word(detail.name, detail.text);
     else if (detail.unit == Unit::address || detail.unit == Unit::cpus)
       out.address(detail.name, uint32_t(detail.value));
+    else if (detail.unit == Unit::call)
+      out.name(detail.name, call_name(catalog, event.thread, uint16_t(detail.value)));
     else if (detail.unit == Unit::peer) // nobody sends a signal: the kernel does
       out.thread(detail.name, event.peer, uint32_t(detail.value),
                  event.kind == FTrace_EVT_signal ? "kernel" : "idle");

@@ -18,8 +18,7 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint32_t kCalls = 2048; ///< values of enum ftrace_call
-using Names = std::array<std::string, kCalls>;
+using Names = std::array<std::string, FTRACE_CALLS>; ///< by enum ftrace_call
 
 /// Takes a table of call_table_*.h, the word of number 0 of which has the value `call`.
 void put(Names &names, uint32_t call, std::string_view words, std::string_view suffix = {}) {
@@ -47,7 +46,7 @@ Names numbers() {
   names[FTRACE_CALL_NONE] = "no system call";
   for (uint32_t call = FTRACE_CALL_NATIVE; call < FTRACE_CALL_COMPAT; call++)
     names[call] = "call " + std::to_string(call - FTRACE_CALL_NATIVE);
-  for (uint32_t call = FTRACE_CALL_COMPAT; call < kCalls; call++)
+  for (uint32_t call = FTRACE_CALL_COMPAT; call < FTRACE_CALLS; call++)
     names[call] = "call " + std::to_string(call - FTRACE_CALL_COMPAT) + " (32-bit)";
   return names;
 }
@@ -70,7 +69,7 @@ Names arm64() {
 std::string_view call_name(std::string_view machine, uint16_t call) {
   static const Names kX86_64 = x86_64(), kArm64 = arm64(), kOther = numbers();
   const Names &names = machine == "x86_64" ? kX86_64 : machine == "aarch64" ? kArm64 : kOther;
-  return call < kCalls ? names[call] : std::string_view();
+  return call < FTRACE_CALLS ? names[call] : std::string_view();
 }
 
 } // namespace ovnitrace

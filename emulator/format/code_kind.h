@@ -4,6 +4,8 @@
 
 #include "emulator/format/code_table.h"
 
+#include <ovnitrace/ftrace_record.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -68,11 +70,30 @@ inline constexpr std::array<CodeKind, 256> kCodeKinds =
 inline constexpr std::array<PeerKind, 256> kPeerKinds =
     detail::by_code(PeerKind::none, detail::peer_of);
 
-/// The code of a record as the manual numbers it: the flag of fast ipoints (bit 15) is taken off.
-/// Bits that no code has make it 0xE0, which is unknown.
+/// Whether records of a code have an ftrace_call: those that say that a thread is blocked.
+constexpr bool has_call(uint8_t code) {
+  return code == FTrace_EVT_task_sleep || code == FTrace_EXT_snapshot || code == FTrace_EXT_state;
+}
+
+/// The code of a record as the manual numbers it: the flag of fast ipoints (bit 15) and the bits of
+/// an ftrace_call are taken off. Bits that no code has make it 0xE0, which is unknown.
 constexpr uint8_t code_of(uint16_t raw) {
   constexpr uint16_t kFastIpoint = 0x8000;
-  return (raw & ~(kFastIpoint | FTRACE_CODE_MASK)) ? 0xE0 : uint8_t(raw & FTRACE_CODE_MASK);
+  const uint8_t code = uint8_t(raw & FTRACE_CODE_MASK);
+  return (raw & ~(kFastIpoint | FTRACE_CODE_MASK)) && !has_call(code) ? 0xE0 : code;
+}
+
+/// The system call of a record, FTRACE_CALL_UNKNOWN where it has none.
+constexpr uint16_t call_of(const ftrace_record &record) {
+  if (!has_call(uint8_t(record.code & FTRACE_CODE_MASK)))
+    return FTRACE_CALL_UNKNOWN;
+  return uint16_t(FTRACE_CALL_OF(record.code, record.par2));
+}
+
+/// Parameter 2 of a record without the bits of its system call.
+constexpr uint32_t par2_of(const ftrace_record &record) {
+  const bool has = has_call(uint8_t(record.code & FTRACE_CODE_MASK));
+  return has ? record.par2 & ~FTRACE_CALL_PAR2(~0) : record.par2;
 }
 
 } // namespace ovnitrace

@@ -155,7 +155,7 @@ inline constexpr CodeInfo kRows[] = {
      {About::any_context, Meaning::begin_cycle}, "a cycle of a periodic task starts"},
     {FTrace_EVT_task_end_cycle, "task_end_cycle", event, context, {}, {}, "context", "level",
      {About::any_context, Meaning::end_cycle}, "the cycle ends"},
-    {FTrace_EVT_task_sleep, "task_sleep", event, context, {}, kOffCpu, "", "",
+    {FTrace_EVT_task_sleep, "task_sleep", event, context, {}, kSleep, "", "",
      {About::any_context, Meaning::sleep}, "is switched out blocked"},
     {FTrace_EVT_task_schedule, "task_schedule", event, context, {}, kInheritance, "exec_shadow",
      "exec", {About::context, Meaning::schedule, Mention::wakes},

@@ -25,11 +25,11 @@ Details::Details(const Event &event) {
 void Details::add_captured(const CodeInfo &info, const Event &event) {
   const bool own_par1 = event.thread == kNone || info.par1 == Par1::number;
   if (!info.par1_fields.empty())
-    add_fields(info.par1_fields, event.par1);
+    add_fields(info.par1_fields, event.par1, event.call);
   else if (own_par1 && event.par1)
     add({.name = "par1", .value = event.par1});
   if (!info.par2_fields.empty())
-    add_fields(info.par2_fields, event.par2);
+    add_fields(info.par2_fields, event.par2, event.call);
   else if (event.par2)
     add({.name = "par2", .value = event.par2});
 }
@@ -43,9 +43,9 @@ void Details::add_file(const CodeInfo &info, const Event &event) {
   add({.name = info.manual2.empty() ? "par2" : info.manual2, .value = event.file_par2});
 }
 
-void Details::add_fields(Fields fields, uint32_t parameter) {
+void Details::add_fields(Fields fields, uint32_t parameter, uint16_t call) {
   for (const Field &field : fields) {
-    const uint32_t bits = field.bits(parameter);
+    const uint32_t bits = field.unit == Unit::call ? call : field.bits(parameter);
     const uint32_t most = field.mask >> std::countr_zero(field.mask);
     if (field.show == Show::never || !field.is_in(parameter) ||
         (!bits && (field.bias || field.show == Show::if_set)) ||

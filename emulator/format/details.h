@@ -30,7 +30,7 @@ public:
 
 private:
   void add(const Detail &detail) { all_[count_++] = detail; }
-  void add_fields(Fields fields, uint32_t parameter);
+  void add_fields(Fields fields, uint32_t parameter, uint16_t call);
   void add_captured(const CodeInfo &info, const Event &event);
   void add_file(const CodeInfo &info, const Event &event);
 

@@ -25,7 +25,7 @@ struct Event {
   uint32_t thread = kNone; ///< index into Catalog::threads
   uint32_t cpu = kNone;    ///< index into Catalog::cpus: where it was logged
   uint32_t peer = kNone; ///< index of the thread whose tid is in par2 (waker, next), if it is known
-  uint32_t par2 = 0;     ///< FTrace parameter 2
+  uint32_t par2 = 0;     ///< FTrace parameter 2, without the bits of `call`
   uint16_t par1 = 0;     ///< FTrace parameter 1, as in the file
   uint16_t file = 0;     ///< index into Catalog::files, for messages
   uint64_t offset = 0;   ///< byte offset of the record in that file
@@ -33,7 +33,7 @@ struct Event {
   uint32_t payload_size = 0;           ///< bytes
   uint32_t file_par2 = 0;              ///< of a plain FTrace file: parameter 2 as in the file
   uint16_t file_par1 = 0;              ///< the same for parameter 1
-  uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call: of task_sleep, where the thread blocks
+  uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call of a thread that is blocked
   bool in_plain_file = false; ///< a record of a plain FTrace file, and not what one implies
   bool by_manual = false; ///< of a plain FTrace file: nothing that docs/format.md adds to what the
                           ///< manual says of parameters holds of these

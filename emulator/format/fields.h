@@ -24,6 +24,7 @@ enum class Unit : uint8_t {
   cpus,         ///< a bit for each CPU; printed in hexadecimal
   ns,
   us,
+  call,     ///< enum ftrace_call; of its bits the parameter has only some: Event::call has all
   priority, ///< the kernel's: -1 SCHED_DEADLINE, 0-98 real time, 100-139 nice
   flag,     ///< 0 or 1
 };
@@ -62,7 +63,11 @@ inline constexpr Field kDispatch[] = {{.name = "priority",
                                        .bias = FTRACE_PRIO_BIAS}};
 inline constexpr Field kOffCpu[] = {
     {.name = "next", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
-    {.name = "reason", .mask = 0xffu << FTRACE_REASON_SHIFT, .names = kReasonNames}};
+    {.name = "reason", .mask = FTRACE_REASON_MASK, .names = kReasonNames}};
+inline constexpr Field kSleep[] = {
+    {.name = "next", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
+    {.name = "reason", .mask = FTRACE_REASON_MASK, .names = kReasonNames},
+    {.name = "call", .unit = Unit::call, .mask = FTRACE_CALL_PAR2(~0), .show = if_set}};
 inline constexpr Field kActivate[] = {
     {.name = "waker", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
     {.name = "context", .mask = 0xffu << FTRACE_REASON_SHIFT, .names = kWakerContextNames},
@@ -73,10 +78,8 @@ inline constexpr Field kExit[] = {{.name = "status"}};
 inline constexpr Field kSnapshot[] = {
     {.name = "state", .mask = FTRACE_SNAPSHOT_STATE_MASK, .names = kStateNames},
     {.name = "cpu", .unit = Unit::cpu, .mask = 0xffffu << FTRACE_SNAPSHOT_CPU_SHIFT},
-    {.name = "reason",
-     .mask = 0xffu << FTRACE_REASON_SHIFT,
-     .names = kReasonNames,
-     .show = if_set}};
+    {.name = "reason", .mask = FTRACE_REASON_MASK, .names = kReasonNames, .show = if_set},
+    {.name = "call", .unit = Unit::call, .mask = FTRACE_CALL_PAR2(~0), .show = if_set}};
 inline constexpr Field kBlackout[] = {{.name = "what", .names = kBlackoutNames, .show = if_set}};
 inline constexpr Field kLost[] = {{.name = "lost", .show = if_set}};
 inline constexpr Field kInterrupt[] = {

@@ -95,7 +95,8 @@ bool ChunkFile::read(Event &event) {
     event.peer = peer_tid                    ? tables_.threads.latest(peer_tid, time_)
                  : peer == PeerKind::context ? thread_of(uint16_t(record.par2))
                                              : kNone;
-    event.par2 = record.par2;
+    event.par2 = par2_of(record);
+    event.call = call_of(record);
     event.par1 = record.par1;
     event.file = file_;
     event.offset = offset_of(&record);

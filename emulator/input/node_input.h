@@ -39,6 +39,7 @@ struct NodeInput {
   std::vector<std::string> chains = {};      ///< of --control: what each is called
   std::vector<std::string> idle_states = {}; ///< by number: the kernel's names; empty: not known
   bool all_threads = false;                  ///< every transition of every thread was captured
+  std::string machine = {};                  ///< architecture, empty: not known
   std::vector<ChunkInput> chunks;
 };
 

@@ -48,6 +48,7 @@ struct NodeInfo {
   std::vector<std::string> chains = {};      ///< of --control: what each is called
   std::vector<std::string> idle_states = {}; ///< by number: the kernel's names; empty: not known
   bool all_threads = false; ///< every transition of every thread of the host was captured
+  std::string machine = {}; ///< architecture, as uname names it; empty: not known
 };
 
 /// A user mark type of an ovni stream (its PRV type is 100 + type), as stream.json declares it.

@@ -181,6 +181,7 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .chains = info.chains,
                  .idle_states = info.idle_states,
                  .all_threads = info.all_threads,
+                 .machine = info.machine,
                  .chunks = {}};
   uint64_t bytes = 0;
   for (const ChunkPath &chunk : *chunks) {

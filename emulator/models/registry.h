@@ -14,6 +14,7 @@ Model capture_model();        ///< events that were lost; 10 to 19
 Model context_switch_model(); ///< KCO and KCI of ovni streams; 45
 Model mark_model();           ///< user marks of ovni streams; 100 to 199
 Model kernel_model();         ///< why a thread is off its CPU, and its priority; 200 to 219
+Model blocked_in_model();     ///< the system call in which a thread is blocked; 203
 Model wakeup_model();         ///< who woke a thread, and how long it waited; 220 to 239
 Model user_model();           ///< user events, ipoints and sections; 300 to 334
 Model cycle_model();          ///< cycles, deadline misses, WCET violations; 460 to 463, 465, 466
@@ -31,10 +32,10 @@ Model region_model();         ///< regions of --control; 480
 /// In the order in which they see an event: the first makes the transitions that the others look
 /// at.
 inline constexpr Model (*kModels[])() = {
-    ovni_model,     capture_model, context_switch_model, mark_model,   kernel_model,
-    wakeup_model,   user_model,    interrupt_model,      signal_model, priority_model,
-    mutex_model,    timer_model,   server_model,         cycle_model,  shadow_model,
-    cpu_mode_model, power_model,   region_model};
+    ovni_model,       capture_model,  context_switch_model, mark_model,      kernel_model,
+    blocked_in_model, wakeup_model,   user_model,           interrupt_model, signal_model,
+    priority_model,   mutex_model,    timer_model,          server_model,    cycle_model,
+    shadow_model,     cpu_mode_model, power_model,          region_model};
 
 /// One of each. docs/models.md describes them.
 inline std::vector<Model> builtin_models() {

@@ -27,7 +27,6 @@ void set_departure(Slice &slice, const Event &event) {
   if (takes_off_cpu(event)) {
     slice.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
     slice.next = peer_of(event);
-    slice.call = event.call;
   } else if (event.kind == FTrace_EVT_task_end) {
     slice.reason = FTRACE_OFFCPU_DEAD; // parameter 2 is its own tid
   } else if (event.kind == FTrace_EXT_snapshot && event.par2 >> FTRACE_REASON_SHIFT) {
@@ -89,6 +88,8 @@ void Slicer::on_change(uint32_t thread, const StateChange &change) {
   start_slice(open, now_, change.to, change.cpu, seen && change.to != ThreadState::Unknown);
   if (own && (change.to == ThreadState::Cooling || change.to == ThreadState::Paused))
     set_departure(open, *event_);
+  if (own && change.to == ThreadState::Paused)
+    open.call = event_->call;
   if (own && change.to == ThreadState::Warming)
     set_waker(open, *event_);
 }

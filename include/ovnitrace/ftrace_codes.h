@@ -158,10 +158,11 @@ enum ftrace_code {
 	FTrace_EVT_next_chunk = 0xFF, /* the chunk ends here and goes on in the linked one */
 };
 
-/* Version of the extensions, parameter 1 of FTrace_EXT_format. A reader refuses a newer one. */
-#define FTRACE_EXT_VERSION 1
+/* Version of the extensions, parameter 1 of FTrace_EXT_format. A reader refuses a newer one. Since
+ * 2, records of blocked threads have an ftrace_call. */
+#define FTRACE_EXT_VERSION 2
 
-/* A reader looks at these bits of a code: fast ipoints set bit 15. */
+/* A reader looks at these bits of a code: fast ipoints set bit 15, an ftrace_call bits 8-14. */
 #define FTRACE_CODE_MASK 0x00FF
 
 /* Filters: family n has the filter code 0xF0 | n. */
@@ -180,9 +181,11 @@ enum ftrace_code {
 #define FTrace_family_mask	   0x0F
 
 /* par2 of task_epilogue, task_sleep (offcpu) and task_activate (wakeup): a tid in the low 22 bits
- * (a Linux tid is below 2^22, PID_MAX_LIMIT), a reason or context in the high byte. */
+ * (a Linux tid is below 2^22, PID_MAX_LIMIT), a reason or context in the high byte, of which an
+ * ftrace_call has the upper half. */
 #define FTRACE_TID_MASK	    0x003fffffu
 #define FTRACE_REASON_SHIFT 24
+#define FTRACE_REASON_MASK  0x0f000000u
 
 /* Why a thread left its CPU: high byte of par2 of task_epilogue and task_sleep; the tid is the one
  * that runs instead (0: the idle task). Values are never renumbered. */
@@ -213,7 +216,14 @@ enum ftrace_call {
 	FTRACE_CALL_NATIVE = 2,	 /* and from here on: 2 + the number, which is below 1022 */
 	FTRACE_CALL_COMPAT =
 		1024, /* 1024 + the number of a call of a 32-bit program, which is below 1024 */
+	FTRACE_CALLS = 2048, /* how many values */
 };
+
+/* Where it is in task_sleep, FTrace_EXT_snapshot and FTrace_EXT_state: its upper 7 bits in bits
+ * 8-14 of the code, its lower 4 in bits 28-31 of par2. */
+#define FTRACE_CALL_OF(code, par2) (((code) >> 8 & 0x7fu) << 4 | (par2) >> 28)
+#define FTRACE_CALL_CODE(call)	   ((unsigned)(call) >> 4 << 8)
+#define FTRACE_CALL_PAR2(call)	   ((unsigned)(call) << 28)
 
 /* In which context a wakeup was made: high byte of par2 of task_activate; the tid is that of the
  * waker, the thread that ran there (0: the idle task). Only a waker in task context woke by itself;

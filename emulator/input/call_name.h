@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The name of the system call in which a thread of a trace is blocked.
+#pragma once
+
+#include "emulator/format/call_names.h"
+#include "emulator/input/source.h"
+
+namespace ovnitrace {
+
+/// As call_name() of the machine that `thread`, an index into Catalog::threads, ran on.
+inline std::string_view call_name(const Catalog &catalog, uint32_t thread, uint16_t call) {
+  return call_name(catalog.nodes[catalog.threads[thread].node].machine, call);
+}
+
+} // namespace ovnitrace

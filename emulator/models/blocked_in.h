@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The values of PRV type 203.
+#pragma once
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <cstdint>
+
+namespace ovnitrace {
+
+/// The value for an enum ftrace_call: the number of the system call + 1; of 32-bit programs, whose
+/// calls have other numbers, 1024 + the number. 0: none, or not known.
+constexpr int64_t blocked_in_value(uint16_t call) {
+  if (call >= FTRACE_CALL_COMPAT)
+    return call;
+  return call >= FTRACE_CALL_NATIVE ? call - FTRACE_CALL_NATIVE + 1 : 0;
+}
+
+} // namespace ovnitrace
