@@ -24,6 +24,8 @@ const char *unit_text(Unit unit) {
     return " tid";
   case Unit::peer_context:
     return " context";
+  case Unit::call:
+    return " system call";
   case Unit::priority:
     return " kernel's priority";
   case Unit::ns:

@@ -66,6 +66,18 @@ public:
   ReplayRig &sleep(uint32_t thread, uint32_t cpu = 0, uint32_t par2 = 0) {
     return ftrace(FTrace_EVT_task_sleep, thread, cpu, par2);
   }
+  /// The same in a system call, by enum ftrace_call.
+  ReplayRig &blocked(uint32_t thread, uint16_t call) {
+    Event event;
+    event.time = now_;
+    event.kind = FTrace_EVT_task_sleep;
+    event.thread = thread;
+    event.cpu = 0;
+    event.par2 = FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT;
+    event.call = call;
+    replay.handle(event);
+    return *this;
+  }
   ReplayRig &end(uint32_t thread, uint32_t cpu = 0) {
     return ftrace(FTrace_EVT_task_end, thread, cpu);
   }
