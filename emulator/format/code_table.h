@@ -280,6 +280,10 @@ inline constexpr CodeInfo kRows[] = {
      "creator of the thread; the TSC is its birth"},
     {FTrace_EXT_state, "EXT_state", state, context, {}, kSnapshot, "", "", {},
      "the state that it is in, for a reader that lacks the events before"},
+    {FTrace_EXT_stack, "EXT_stack", event, context, {}, kStack, "", "", {},
+     "number of the stack with which it leaves its CPU in the next record"},
+    {FTrace_EXT_waker_stack, "EXT_waker_stack", event, context, {}, kStack, "", "", {},
+     "number of the stack of who wakes it in the next record"},
     {FTrace_EXT_affinity, "EXT_affinity", event, context, {}, kAffinity, "", "", {},
      "the CPUs that it may use from now on"},
     // family D: extensions about a chunk

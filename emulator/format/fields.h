@@ -166,6 +166,7 @@ inline constexpr Field kRegion[] = {
     {.name = "chain", .mask = 0xffu << FTRACE_REGION_CHAIN_SHIFT, .show = if_set},
     {.name = "step", .mask = 0xffu << FTRACE_REGION_ALARM_SHIFT, .show = if_set},
     {.name = "thread", .unit = Unit::flag, .mask = FTRACE_REGION_THREAD, .show = if_set}};
+inline constexpr Field kStack[] = {{.name = "stack"}};
 inline constexpr Field kDatagram[] = {{.name = "kind"}};
 inline constexpr Field kText[] = {{.name = "text"}};
 

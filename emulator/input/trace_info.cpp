@@ -182,8 +182,11 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
   };
   std::string why;
   nlohmann::json json;
-  if (!read_json_file(name, {kMaxDescriptionBytes, kMaxValues, {"processes", "threads"}}, json,
-                      why)) {
+  if (!read_json_file(name,
+                      {kMaxDescriptionBytes,
+                       kMaxValues,
+                       {"processes", "threads", "stack_files", "stack_frames", "stacks"}},
+                      json, why)) {
     warn(why);
     return {};
   }

@@ -38,8 +38,8 @@ struct Slice {
   /// Only in context FTRACE_WAKER_TASK the waker did it; else an interrupt did while it ran.
   uint8_t context = kNotKnown;
   uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call: in which a Paused one is blocked
-  /// Numbers in the table of stacks, kNone: no stack was taken. Where a Cooling or Paused one left
-  /// its CPU; where `waker` was.
+  /// Numbers in the table of stacks (emulator/input/stacks.h), kNone: no stack was taken. Where a
+  /// Running one left its CPU, or a Cooling or Paused one; where `waker` was.
   uint32_t stack = kNone, waker_stack = kNone;
   Peer next = {}; ///< who got the CPU: with `reason`
   Peer waker = {};

@@ -23,8 +23,9 @@ Peer peer_of(const Event &event) {
 }
 
 /// How a thread left its CPU, as its own event says.
-void set_departure(Slice &slice, const Event &event) {
+void set_departure(Slice &slice, const Event &event, uint32_t stack) {
   if (takes_off_cpu(event)) {
+    slice.stack = stack;
     slice.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
     slice.next = peer_of(event);
   } else if (event.kind == FTrace_EVT_task_end) {
@@ -34,9 +35,10 @@ void set_departure(Slice &slice, const Event &event) {
   }
 }
 
-void set_waker(Slice &slice, const Event &event) {
+void set_waker(Slice &slice, const Event &event, uint32_t stack) {
   if (event.kind != FTrace_EVT_task_activate)
     return;
+  slice.waker_stack = stack;
   slice.context = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
   slice.waker = peer_of(event);
 }
@@ -61,9 +63,21 @@ bool Slicer::event(const Event &event) {
   now_ = event.time;
   if (now_ >= events_from_ && (event.thread == kNone || kept_[event.thread]))
     sink_.on_event(event, system_);
+  note_stack(event);
   if (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end)
     blackout(event);
   return true;
+}
+
+void Slicer::note_stack(const Event &event) {
+  if (event.kind != FTrace_EXT_stack && event.kind != FTrace_EXT_waker_stack)
+    return;
+  if (stacks_.empty())
+    stacks_.resize(open_.size());
+  if (event.thread >= stacks_.size() || event.par2 == 0)
+    return;
+  SeenStacks &seen = stacks_[event.thread];
+  (event.kind == FTrace_EXT_stack ? seen.own : seen.wakers) = {event.time, event.par2};
 }
 
 void Slicer::on_change(uint32_t thread, const StateChange &change) {
@@ -79,19 +93,20 @@ void Slicer::on_change(uint32_t thread, const StateChange &change) {
   const bool given = event_->kind == FTrace_EXT_snapshot || event_->kind == FTrace_EXT_state;
   // Of others, only an execve knows: it ends the thread whose place the main one takes.
   const bool seen = !given && (own || change.to != ThreadState::Unknown);
+  const SeenStacks stacks = thread < stacks_.size() ? stacks_[thread] : SeenStacks{};
   Slice &open = open_[thread];
   if (own && ran)
-    set_departure(open, *event_);
+    set_departure(open, *event_, stacks.own.at(now_));
   if (own && change.from == ThreadState::Paused)
-    set_waker(open, *event_);
+    set_waker(open, *event_, stacks.wakers.at(now_));
   end_slice(open, now_, change.to, seen);
   start_slice(open, now_, change.to, change.cpu, seen && change.to != ThreadState::Unknown);
   if (own && (change.to == ThreadState::Cooling || change.to == ThreadState::Paused))
-    set_departure(open, *event_);
+    set_departure(open, *event_, stacks.own.at(now_));
   if (own && change.to == ThreadState::Paused)
     open.call = event_->call;
   if (own && change.to == ThreadState::Warming)
-    set_waker(open, *event_);
+    set_waker(open, *event_, stacks.wakers.at(now_));
 }
 
 /// Hands over as much of it as is in the range.

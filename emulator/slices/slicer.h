@@ -30,6 +30,18 @@ private:
     bool dark = false, counted = true;
   };
 
+  /// The last stack that an event of a thread named. It belongs to what the thread does at that
+  /// very time.
+  struct SeenStack {
+    uint64_t time = 0; ///< ns
+    uint32_t number = kNone;
+    uint32_t at(uint64_t now) const { return now == time ? number : kNone; }
+  };
+  struct SeenStacks {
+    SeenStack own, wakers;
+  };
+
+  void note_stack(const Event &event);
   void end_slice(Slice &open, uint64_t time, ThreadState then, bool seen);
   void start_slice(Slice &open, uint64_t time, ThreadState state, uint32_t cpu, bool seen);
   void run(uint32_t cpu, int more);
@@ -42,7 +54,8 @@ private:
   TimeRange range_;
   uint64_t events_from_; ///< ns
   std::vector<uint8_t> kept_;
-  std::vector<Slice> open_; ///< by thread; start is not cut off
+  std::vector<Slice> open_;        ///< by thread; start is not cut off
+  std::vector<SeenStacks> stacks_; ///< by thread; empty until there is one
   std::vector<OpenCpu> cpus_;
   const Event *event_ = nullptr;
   uint64_t now_ = 0;

@@ -136,6 +136,8 @@ enum ftrace_code {
 	FTrace_EXT_parent = 0x9C,   /* (context, tid of the creator); the TSC is the birth */
 	FTrace_EXT_state =
 		0xAC, /* (context, as EXT_snapshot): its state, for who lacks what is before */
+	FTrace_EXT_stack = 0xBC, /* (context, number of the stack with which it leaves its CPU) */
+	FTrace_EXT_waker_stack = 0xCC, /* (context, number of the stack of who wakes it) */
 	FTrace_EXT_affinity = 0xDC, /* (context, ftrace_affinity_*): CPUs that it may use */
 
 	/* family D, free in the manual: ovnitrace's extensions about a chunk */

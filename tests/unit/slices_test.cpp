@@ -91,6 +91,26 @@ TEST_F(Slices, SayHowAndForWhomAThreadLeftItsCpuAndWhoWokeIt) {
                    "22 Cooling 0 500-600) reason=0 next=99"}));
 }
 
+TEST_F(Slices, HaveTheStackOfTheirDepartureAndOfTheirWakerAndOfNothingElse) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  cpu.at(200).record(FTrace_EXT_stack, 1, 5).sleep(1, 22).dispatch(2);
+  cpu.at(300).record(FTrace_EXT_waker_stack, 1, 7).activate(1, 22);
+  cpu.at(400).record(FTrace_EXT_stack, 2, 6).epilogue(2, 11).dispatch(1);
+  cpu.at(500).sleep(1, 22).dispatch(2).at(600).activate(1, 22).at(700).stop();
+  std::map<std::pair<uint32_t, ThreadState>, std::vector<uint32_t>> own, wakers;
+  for (const Slice &slice : collect().slices) {
+    own[{catalog.threads[slice.thread].tid, slice.state}].push_back(slice.stack);
+    wakers[{catalog.threads[slice.thread].tid, slice.state}].push_back(slice.waker_stack);
+  }
+  using Numbers = std::vector<uint32_t>;
+  EXPECT_EQ((own[{11, ThreadState::Running}]), (Numbers{5, kNone}));
+  EXPECT_EQ((own[{11, ThreadState::Paused}]), (Numbers{5, kNone}));
+  EXPECT_EQ((wakers[{11, ThreadState::Paused}]), (Numbers{7, kNone}));
+  EXPECT_EQ((wakers[{11, ThreadState::Warming}]), (Numbers{7, kNone}));
+  EXPECT_EQ((own[{22, ThreadState::Running}]), (Numbers{6, kNone}));
+  EXPECT_EQ((own[{22, ThreadState::Cooling}]), (Numbers{6}));
+}
+
 TEST_F(Slices, WhatASnapshotFoundHasNoStartAndWhatWasLostNoEnd) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").snapshot(1, 1, 0);
   cpu.snapshot(2, 2, 0, FTRACE_OFFCPU_DISK).at(100).start().at(300).blackout_start();
