@@ -4,6 +4,7 @@
 #include "emulator/base/messages.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
+#include "emulator/cli/path_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/trace_inputs.h"
@@ -36,6 +37,7 @@ constexpr size_t kMostRows = 1000, kWidth = 100; // kWidth: characters, where th
 struct Arguments {
   std::string trace, output;
   FigureOptions figure;
+  PathArguments path;
 };
 
 std::string_view environment(const char *name) {
@@ -74,8 +76,11 @@ int plot(Arguments arguments) {
   if (!picture)
     arguments.figure.columns = text_columns(terminal_width());
   Warnings warnings;
-  const Figure figure = make_figure(arguments.trace, about_trace(arguments.trace),
-                                    reopener(arguments.trace, warnings), arguments.figure);
+  const TraceInfo info = about_trace(arguments.trace);
+  const auto open = reopener(arguments.trace, warnings);
+  std::optional<CriticalPath> path = wanted_path(arguments.path, info, arguments.figure.cut, open);
+  arguments.figure.path = path ? &*path : nullptr;
+  const Figure figure = make_figure(arguments.trace, info, open, arguments.figure);
   if (picture)
     write_svg(arguments.output, figure);
   else
@@ -104,6 +109,7 @@ void add_plot(CLI::App &app) {
   command->add_flag("--arrows", arguments->figure.arrows,
                     "With -o: arrows from who woke a thread to when it got its CPU");
   add_cut_options(*command, arguments->figure.cut);
+  add_path_options(*command, arguments->path, "Draw the critical path");
   command->footer(R"(
 A row is a thread, a column a part of the time. A column of several states is divided by their
 shares: docs/plot.md has the details. On a terminal the text has colours and its width; elsewhere,

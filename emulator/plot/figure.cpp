@@ -64,6 +64,18 @@ public:
                   [&](size_t column, uint64_t) { figure_.dark[column] = 1; });
   }
 
+  void add_path(CriticalPath &path) {
+    figure_.path_of = thread_label(catalog_.threads[path.thread]);
+    figure_.path_elsewhere.resize(figure_.columns);
+    for (FigureRow &row : figure_.rows)
+      row.path.resize(figure_.columns);
+    path.for_each([this](const PathSegment &segment) {
+      const uint32_t row = row_[segment.thread];
+      std::vector<uint64_t> &to = row == kNone ? figure_.path_elsewhere : figure_.rows[row].path;
+      each_column(segment.from, segment.to, [&](size_t column, uint64_t ns) { to[column] += ns; });
+    });
+  }
+
   void finish() {
     for (const auto &[wait, arrow] : longest_)
       figure_.arrows.push_back(arrow);
@@ -157,6 +169,10 @@ void set_rows(Figure &figure, const Catalog &catalog, const std::vector<uint32_t
 
 } // namespace
 
+bool FigureRow::on_path() const {
+  return std::any_of(path.begin(), path.end(), [](uint64_t ns) { return ns > 0; });
+}
+
 bool Figure::has_dark() const {
   return std::find(dark.begin(), dark.end(), 1) != dark.end();
 }
@@ -197,6 +213,8 @@ Figure make_figure(const std::string &path, const TraceInfo &info,
   set_rows(figure, catalog, threads);
   Drawing drawing(figure, catalog, threads, options.arrows);
   replay_slices(*source, options.cut, drawing);
+  if (options.path)
+    drawing.add_path(*options.path);
   drawing.finish();
   return figure;
 }

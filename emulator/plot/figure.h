@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/core/cut.h"
+#include "emulator/critical/path.h"
 #include "emulator/format/thread_state.h"
 #include "emulator/input/source.h"
 #include "emulator/input/trace_dir.h"
@@ -23,6 +24,8 @@ struct FigureRow {
   std::string label;            ///< "name (tid)", printable
   bool new_process = false;     ///< the row above is of another process
   std::vector<StateTimes> time; ///< by column
+  std::vector<uint64_t> path;   ///< by column: ns on the critical path; empty: none is drawn
+  bool on_path() const;
 };
 
 /// A thread woke another one.
@@ -37,11 +40,13 @@ struct Figure {
   uint64_t from = 0, to = 0;   ///< ns from the start of the trace
   uint64_t step = 1;           ///< ns of a column; the last one can be shorter
   size_t columns = 1;
-  std::vector<FigureRow> rows;     ///< threads in the order of the trace
-  std::vector<uint8_t> dark;       ///< by column: 1: events of a CPU are missing
-  uint64_t threads = 0;            ///< that the cut keeps, with those that have no row
-  std::vector<FigureArrow> arrows; ///< by time
-  uint64_t wakeups = 0;            ///< of a row by a row, of which the arrows are the longest
+  std::vector<FigureRow> rows;          ///< threads in the order of the trace
+  std::vector<uint8_t> dark;            ///< by column: 1: events of a CPU are missing
+  uint64_t threads = 0;                 ///< that the cut keeps, with those that have no row
+  std::string path_of;                  ///< label of whose critical path is drawn; empty: of nobody
+  std::vector<uint64_t> path_elsewhere; ///< by column: ns of it on threads that have no row
+  std::vector<FigureArrow> arrows;      ///< by time
+  uint64_t wakeups = 0;                 ///< of a row by a row, of which the arrows are the longest
 
   bool has_dark() const;
   /// What a state takes of all rows, ns.
@@ -55,6 +60,7 @@ struct FigureOptions {
   size_t rows = 40;      ///< threads that are drawn, at most: those that ran or waited longest
   size_t columns = 1000; ///< about
   bool arrows = false;
+  CriticalPath *path = nullptr; ///< borrowed: one to draw, of the times of the cut
 };
 
 /// Reads the trace, twice where it has more threads than there are rows: `open` opens it each time.

@@ -22,6 +22,7 @@ constexpr double kPlotWidth = 1000, kRight = 30, kTop = 58;
 constexpr int kRowHeight = 18, kGap = 3, kProcessGap = 8, kDarkHeight = 8;
 constexpr double kCharacter = 6.7; // of a label, on average
 constexpr size_t kMostMarks = 10;
+constexpr const char *kCritical = "#c00";
 constexpr Color kWhite{255, 255, 255}, kBlack{0, 0, 0};
 
 Color mix(Color a, Color b, double part) {
@@ -135,6 +136,7 @@ public:
   std::string text() {
     for (const FigureRow &row : figure_.rows)
       put_row(row);
+    put_path_elsewhere();
     if (figure_.has_dark())
       put_dark();
     put_arrows();
@@ -184,8 +186,32 @@ private:
                }));
     for (size_t n = kStacked.size(); n-- > 0;)
       put_path(kStacked[n], area(row, n));
+    put_critical(row.path, kRowHeight);
     body_ += "</g>\n";
     y_ += kRowHeight + kGap;
+  }
+
+  /// In the gap below the row.
+  void put_critical(const std::vector<uint64_t> &ns, int y) {
+    const std::string path =
+        runs(ns.size(), kGap - 1, [&](size_t column) { return ns[column] > 0; });
+    if (!path.empty())
+      body_ += fmt::format("<path class=\"critical\" transform=\"translate(0 {})\" fill=\"{}\" "
+                           "d=\"{}\"/>",
+                           y, kCritical, path);
+  }
+
+  /// Of threads that have no row.
+  void put_path_elsewhere() {
+    const std::vector<uint64_t> &ns = figure_.path_elsewhere;
+    if (std::all_of(ns.begin(), ns.end(), [](uint64_t column) { return column == 0; }))
+      return;
+    y_ += kGap;
+    body_ += text_at(left_ - 8, y_ + 8, " text-anchor=\"end\" fill=\"#c00\"", "path elsewhere");
+    body_ += start_columns(y_);
+    put_critical(ns, kDarkHeight / 2);
+    body_ += "</g>\n";
+    y_ += kDarkHeight + kGap;
   }
 
   void put_path(ThreadState state, const std::string &path) {
@@ -297,6 +323,11 @@ private:
       notes += fmt::format(" {} that ran or waited less are left out.",
                            human_count(figure_.threads - figure_.rows.size(), "thread", "threads"));
     body_ += text_at(left_, y_, " font-size=\"11\" fill=\"#555\"", notes);
+    if (!figure_.path_of.empty()) {
+      y_ += 15;
+      body_ += text_at(left_, y_, " font-size=\"11\" fill=\"#c00\"",
+                       "Below the rows: the critical path of " + figure_.path_of + ".");
+    }
     if (!figure_.arrows.empty()) {
       y_ += 15;
       std::string arrows = "Arrows lead from who woke a thread to when it got its CPU";

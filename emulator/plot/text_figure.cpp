@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t kLabel = 24, kLeast = 20; // characters
 constexpr char kMixed = ':';               ///< plain: it ran or waited, but for less than half
+constexpr char kElsewhere = '*';           ///< the critical path, on threads without a letter
 constexpr const char *kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
 /// Of the 6 x 6 x 6 colours that a terminal has from number 16 on.
@@ -107,6 +108,8 @@ public:
           put_cell(cell_of(row.time[c]));
       end_line();
     }
+    if (!figure_.path_of.empty())
+      put_path();
     if (figure_.has_dark()) {
       put_label("events missing");
       for (const uint8_t dark : figure_.dark)
@@ -153,6 +156,33 @@ private:
     text_ += kEighths[cell.height];
   }
 
+  /// Letters for the rows that are on the path, and in each column that of the row with most of it.
+  void put_path() {
+    char next = 'a';
+    for (const FigureRow &row : figure_.rows)
+      letters_ += !row.on_path() ? ' ' : next <= 'z' ? next++ : kElsewhere;
+    put_label("critical path");
+    for (size_t c = 0; c < figure_.columns; c++) {
+      uint64_t most = figure_.path_elsewhere[c];
+      char letter = most ? kElsewhere : ' ';
+      for (size_t row = 0; row < letters_.size(); row++)
+        if (figure_.rows[row].path[c] > most) {
+          most = figure_.rows[row].path[c];
+          letter = letters_[row];
+        }
+      text_ += letter;
+    }
+    end_line();
+  }
+
+  void put_path_legend() {
+    text_ += fmt::format("Critical path of {}: ", figure_.path_of);
+    for (size_t row = 0; row < letters_.size(); row++)
+      if (letters_[row] != ' ' && letters_[row] != kElsewhere)
+        text_ += fmt::format("{} {}, ", letters_[row], short_line(figure_.rows[row].label, kLabel));
+    text_ += fmt::format("{} another thread\n", kElsewhere);
+  }
+
   void put_axis() {
     const Axis axis =
         make_axis(figure_.from, figure_.to, std::max<size_t>(2, figure_.columns / 12));
@@ -183,6 +213,8 @@ private:
     }
     if (style_ == TextStyle::plain)
       text_ += std::string(1, kMixed) + " ran or waited for a CPU, but for less than half of it\n";
+    if (!figure_.path_of.empty())
+      put_path_legend();
     text_ += fmt::format("A column is {}.", human_duration(figure_.step));
     if (figure_.threads > figure_.rows.size())
       text_ += fmt::format(" {} that ran or waited less are left out.",
@@ -195,6 +227,7 @@ private:
   /// Those whose colours the terminal has now.
   ThreadState below_ = ThreadState::Dead, above_ = ThreadState::Dead;
   std::string text_;
+  std::string letters_; ///< by row, of the critical path
 };
 
 } // namespace

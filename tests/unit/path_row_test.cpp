@@ -3,6 +3,8 @@
 #include "emulator/convert/convert.h"
 #include "emulator/convert/path_row.h"
 #include "emulator/open/open_trace.h"
+#include "emulator/plot/svg.h"
+#include "emulator/plot/text_figure.h"
 #include "emulator/why/path_report.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
@@ -117,6 +119,31 @@ TEST_F(PathRows, TheTableSumsUpToTheLengthOfThePath) {
   EXPECT_NE(text.find("Critical path of first (11): 900 ns until 900 ns"), std::string::npos);
   EXPECT_NE(text.find("48.9 %"), std::string::npos) << text;
   EXPECT_NE(text.find("the rest"), std::string::npos);
+}
+
+TEST_F(PathRows, AFigureHasItAlongTheRows) {
+  CriticalPath whole = path();
+  FigureOptions options;
+  options.columns = 9;
+  options.path = &whole;
+  const auto figure = [&] {
+    return make_figure(
+        dir.path(), {}, [&] { return open(); }, options);
+  };
+  EXPECT_EQ(figure().rows[0].path,
+            (std::vector<uint64_t>{100, 0, 0, 100, 100, 100, 100, 100, 100}));
+  EXPECT_EQ(figure().rows[1].path, (std::vector<uint64_t>{0, 100, 100, 0, 0, 0, 0, 0, 0}));
+  EXPECT_NE(text_of(figure(), TextStyle::plain).find("critical path abbaaaaaa\n"),
+            std::string::npos);
+  std::string svg = svg_of(figure());
+  EXPECT_NE(svg.find("d=\"M1 0H3V2H1z\""), std::string::npos) << svg;
+  EXPECT_EQ(svg.find("path elsewhere"), std::string::npos);
+  options.rows = 1;
+  EXPECT_NE(text_of(figure(), TextStyle::plain).find("critical path a**aaaaaa\n"),
+            std::string::npos);
+  EXPECT_NE(svg_of(figure()).find("path elsewhere"), std::string::npos);
+  options.path = nullptr;
+  EXPECT_EQ(svg_of(figure()).find("critical"), std::string::npos);
 }
 
 } // namespace
