@@ -40,15 +40,21 @@ void add_path_options(CLI::App &command, PathArguments &arguments, const std::st
 }
 
 std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,
-                                        const Cut &cut,
-                                        const std::function<std::unique_ptr<EventSource>()> &open) {
+                                        const Cut &cut, EventSource &source) {
   if (!arguments.wanted)
     return {};
   PathQuery query = arguments.query;
   if (!query.tid && cut.tids.size() == 1)
     query.tid = cut.tids.front();
-  const std::unique_ptr<EventSource> source = open();
-  return critical_path(*source, info, cut, query);
+  return critical_path(source, info, cut, query);
+}
+
+std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,
+                                        const Cut &cut,
+                                        const std::function<std::unique_ptr<EventSource>()> &open) {
+  if (!arguments.wanted)
+    return {};
+  return wanted_path(arguments, info, cut, *open());
 }
 
 } // namespace ovnitrace

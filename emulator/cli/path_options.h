@@ -26,8 +26,12 @@ struct PathArguments {
 /// line is parsed. `what` says what becomes of the path.
 void add_path_options(CLI::App &command, PathArguments &arguments, const std::string &what);
 
-/// The path that is asked for, none if none is. Without a TID it is that of the only thread of
-/// cut.tids. Opens the trace once. Throws Error.
+/// The path that is asked for, none if none is; then `source` is read to its end. Without a TID it
+/// is that of the only thread of cut.tids. Throws Error.
+std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,
+                                        const Cut &cut, EventSource &source);
+
+/// The same of a source of its own: `open` is called where a path is asked for.
 std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,
                                         const Cut &cut,
                                         const std::function<std::unique_ptr<EventSource>()> &open);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/format/call_names.h"
+#include "emulator/why/path_report.h"
 #include "emulator/why/why_report.h"
 #include "emulator/why/words.h"
 
@@ -20,14 +21,17 @@ public:
       : input_(input), catalog_(input.catalog), why_(input.why) {}
 
   Json all() const {
-    return {{"trace", input_.path},
-            {"from_ns", why_.range.from - catalog_.begin},
-            {"duration_ns", why_.range.to - why_.range.from},
-            {"threads", threads()},
-            {"causes", causes()},
-            {"waits", stories(why_.longest_waits, true)},
-            {"blocks", stories(why_.longest_blocks, false)},
-            {"wakeups", wakeups()}};
+    Json all = {{"trace", input_.path},
+                {"from_ns", why_.range.from - catalog_.begin},
+                {"duration_ns", why_.range.to - why_.range.from},
+                {"threads", threads()},
+                {"causes", causes()},
+                {"waits", stories(why_.longest_waits, true)},
+                {"blocks", stories(why_.longest_blocks, false)},
+                {"wakeups", wakeups()}};
+    if (input_.critical_path)
+      add_path_json(all, *input_.critical_path, catalog_, input_.info.machine);
+    return all;
   }
 
 private:

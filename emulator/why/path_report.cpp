@@ -2,7 +2,6 @@
 #include "emulator/why/path_report.h"
 
 #include "emulator/base/human.h"
-#include "emulator/base/printable.h"
 #include "emulator/base/short_line.h"
 #include "emulator/critical/path_sums.h"
 #include "emulator/critical/path_text.h"
@@ -61,14 +60,11 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, std::string_vi
 void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catalog &catalog,
                    std::string_view machine) {
   using Json = nlohmann::ordered_json;
-  const auto name_of_thread = [&](uint32_t thread) {
-    return printable_line(catalog.threads[thread].name);
-  };
   Json rows = Json::array();
   for (const PathSum &sum : sum_up(path)) {
     const PathSegment &like = sum.like;
     Json row = {{"tid", catalog.threads[like.thread].tid},
-                {"name", name_of_thread(like.thread)},
+                {"name", catalog.threads[like.thread].name},
                 {"cause", cause_text(like, catalog, machine)},
                 {"ns", sum.ns},
                 {"count", sum.count}};
@@ -76,12 +72,12 @@ void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catal
       row["call"] = call;
     if (like.cause == Cause::waiting && like.peer.thread != kNone) {
       row["holder_tid"] = catalog.threads[like.peer.thread].tid;
-      row["holder"] = name_of_thread(like.peer.thread);
+      row["holder"] = catalog.threads[like.peer.thread].name;
     }
     rows.push_back(std::move(row));
   }
   json["critical_path_of"] = {{"tid", catalog.threads[path.thread].tid},
-                              {"name", name_of_thread(path.thread)},
+                              {"name", catalog.threads[path.thread].name},
                               {"from_ns", path.from - catalog.begin},
                               {"to_ns", path.to - catalog.begin}};
   json["critical_path"] = std::move(rows);

@@ -16,7 +16,8 @@ namespace ovnitrace {
 std::string path_text(CriticalPath &path, const Catalog &catalog, std::string_view machine,
                       size_t top);
 
-/// Adds `critical_path`, whose `ns` sum up to the length of the path, and `critical_path_of`.
+/// Adds `critical_path`, whose `ns` sum up to the length of the path, and `critical_path_of`. Names
+/// are bytes that programs chose.
 void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catalog &catalog,
                    std::string_view machine);
 

@@ -2,6 +2,7 @@
 // What `ovnitrace why` prints, as text and as JSON.
 #pragma once
 
+#include "emulator/critical/path.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/why/explanation.h"
 
@@ -15,6 +16,7 @@ struct WhyInput {
   const TraceInfo &info;
   const Catalog &catalog;
   const Explanation &why;
+  CriticalPath *critical_path = nullptr; ///< in the JSON too, where there is one
 };
 
 /// For people: where the time went as a tree, the threads, the longest waits and blocks, who wakes
