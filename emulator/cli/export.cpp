@@ -56,6 +56,11 @@ int run_export(const Arguments &arguments) {
                             "--pid, --tid or --comm",
                             format.word),
                 kExitUsage);
+  if (write.path.wanted && !format.takes_path)
+    throw Error(fmt::format("export --to {} has no place for a critical path: --to perfetto has "
+                            "one, and so has `ovnitrace convert`",
+                            format.word),
+                kExitUsage);
   if (write.inputs.size() > 1 && format.takes_cut)
     throw Error(fmt::format("export --to {} takes one trace: tids of different hosts have nothing "
                             "to do with each other. Export each trace by itself",
@@ -85,6 +90,8 @@ void add_export(CLI::App &app) {
                    "What to write; default: TRACE with the suffix of the format")
       ->type_name("PATH");
   add_cut_options(*command, arguments->write.cut, "--until");
+  add_path_options(*command, arguments->write.path,
+                   "With --to perfetto: add a track of the critical path");
   command->footer("\nFormats:\n" + list_of_formats() + R"(
 docs/perfetto.md and docs/ovni.md say what each of them shows; docs/sql.md has the tables of sqlite
 and csv, and questions to ask them. --to ovni takes several traces, each of which becomes a loom, and

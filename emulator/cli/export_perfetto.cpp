@@ -6,7 +6,6 @@
 #include "emulator/cli/export_formats.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/open/open_trace.h"
 #include "emulator/perfetto/write_perfetto.h"
 
 #include <fmt/format.h>
@@ -17,9 +16,12 @@ int export_perfetto(const ExportArguments &arguments) {
   const std::string &input = arguments.inputs.front();
   const std::string &path = arguments.output;
   Warnings warnings;
-  const std::unique_ptr<EventSource> source = open_trace({{input}}, warnings);
+  const auto open = reopener(input, warnings);
   const TraceInfo info = about_trace(input);
-  const perfetto::WriteResult result = perfetto::write_perfetto(*source, info, arguments.cut, path);
+  std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);
+  const std::unique_ptr<EventSource> source = open();
+  const perfetto::WriteResult result =
+      perfetto::write_perfetto(*source, info, arguments.cut, path, critical ? &*critical : nullptr);
   warnings.finish();
   if (result.sched.without_cpu)
     print("{} on no CPU: left out (docs/perfetto.md)",

@@ -124,6 +124,8 @@ std::string EventTracks::name(Track track) const {
     return fmt::format("CPU {}", catalog_.cpus[track.index].index);
   case TrackKind::user_events:
     return "User events of unknown threads";
+  case TrackKind::critical_path:
+    return "Critical path";
   default:
     return {};
   }

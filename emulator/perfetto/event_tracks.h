@@ -29,6 +29,7 @@ enum class TrackKind : uint64_t {
   blackouts,      ///< 0: those of all CPUs
   blackout,       ///< CPU
   user_events,    ///< 0: of which the thread is not known
+  critical_path,  ///< 0: who is responsible
 };
 
 struct Track {

@@ -3,6 +3,8 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/printable.h"
+#include "emulator/core/model.h"
+#include "emulator/critical/path_text.h"
 #include "emulator/perfetto/family_tracks.h"
 #include "emulator/perfetto/process_tree.h"
 #include "emulator/slices/slicer.h"
@@ -73,6 +75,24 @@ void write_range(EventTracks &tracks, TimeRange range, const TraceInfo &info) {
                 {"ovnitrace", 0, tracer.empty() ? "not known" : tracer}});
 }
 
+/// A slice for each segment: "worker (12): waiting for CPU".
+void write_path(EventTracks &tracks, const Catalog &catalog, CriticalPath &path,
+                const std::string &machine) {
+  path.for_each([&](const PathSegment &segment) {
+    const std::string name = printable_line(thread_name(catalog, segment.thread)) + ": " +
+                             cause_text(segment, catalog, machine);
+    const std::string_view call = call_text(segment, machine);
+    const Track track = {TrackKind::critical_path};
+    if (segment.cause == Cause::waiting && segment.peer.thread != kNone)
+      tracks.slice(track, segment.from, segment.to, name,
+                   {{"holder", 0, printable_line(thread_name(catalog, segment.peer.thread))}});
+    else if (!call.empty())
+      tracks.slice(track, segment.from, segment.to, name, {{"call", 0, call}});
+    else
+      tracks.slice(track, segment.from, segment.to, name);
+  });
+}
+
 /// Distributes the stream.
 class Distributor final : public SliceSink {
 public:
@@ -129,7 +149,7 @@ void check_fits(const Catalog &catalog) {
 } // namespace
 
 WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut &cut,
-                           const OutputPlace &place) {
+                           const OutputPlace &place, CriticalPath *path) {
   const Catalog &catalog = source.catalog();
   check_fits(catalog);
   check_cut(cut, catalog);
@@ -148,6 +168,8 @@ WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut
   write_range(tracks, range, info);
   Distributor distributor(range, tree, sched, tracks, families, catalog.threads.size());
   replay_slices(source, cut, distributor);
+  if (path)
+    write_path(tracks, catalog, *path, info.machine);
   sched.finish();
   file.close();
   return {sched.counts(), tracks.count() - 1, // without that of write_range()

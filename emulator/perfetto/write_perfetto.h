@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/core/cut.h"
+#include "emulator/critical/path.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/perfetto/sched_tracks.h"
 #include "emulator/prv/output_place.h"
@@ -16,10 +17,10 @@ struct WriteResult {
   uint64_t bytes = 0;        ///< of the file
 };
 
-/// Replays the whole trace. `info` says of which machine it is; it may say nothing. Memory depends
-/// on threads and CPUs. Throws Error, also where there are several hosts or a CPU that Perfetto
-/// cannot show; then nothing is left at `place`.
+/// Replays the whole trace. A `path` of the times of the cut gets a track. `info` says of which
+/// machine it is; it may say nothing. Memory depends on threads and CPUs. Throws Error, also where
+/// there are several hosts or a CPU that Perfetto cannot show; then nothing is left at `place`.
 WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut &cut,
-                           const OutputPlace &place);
+                           const OutputPlace &place, CriticalPath *path = nullptr);
 
 } // namespace ovnitrace::perfetto

@@ -163,5 +163,20 @@ TEST_F(PerfettoTracks, OvniStreamsHaveMarksAndRunsThatPerfettoCannotShow) {
   EXPECT_EQ(result.sched.without_cpu, 1u);
 }
 
+TEST_F(PerfettoTracks, TheCriticalPathIsATrackOfThreadsAndCauses) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").snapshot(1, 1, 0);
+  cpu.snapshot(2, 4, 0).at(100).start().at(200).sleep(1, 22).dispatch(2);
+  cpu.at(300).activate(1, 22).at(400).sleep(2, 11).dispatch(1).at(500).stop();
+  trace.write();
+  CriticalPath path =
+      critical_path(*open_trace({{dir.path()}}, sink), {}, {}, {.tid = 11, .section = {}});
+  const auto source = open_trace({{dir.path()}}, sink);
+  EXPECT_EQ(
+      texts(exported_from(*source, {}, {}, &path).slices, "Critical path"),
+      (Texts{"100-200 Critical path: a (11): running", "200-300 Critical path: b (22): running",
+             "300-400 Critical path: a (11): waiting for CPU (holder=b (22))",
+             "400-500 Critical path: a (11): running"}));
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -28,10 +28,10 @@ protected:
     trace.write();
     return exported_from(*open_trace({{dir.path()}}, sink), cut, info);
   }
-  PerfettoTrace exported_from(EventSource &source, const Cut &cut = {},
-                              const TraceInfo &info = {}) {
+  PerfettoTrace exported_from(EventSource &source, const Cut &cut = {}, const TraceInfo &info = {},
+                              CriticalPath *path = nullptr) {
     const std::string file = out / "trace.pftrace";
-    result = perfetto::write_perfetto(source, info, cut, file);
+    result = perfetto::write_perfetto(source, info, cut, file, path);
     EXPECT_EQ(text_of(file).size(), result.bytes);
     return PerfettoTrace(text_of(file));
   }
