@@ -27,13 +27,21 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
       cpus_[change.old_cpu].who == Who(Who::Kind::thread, thread)) {
     // A next one that is traced is dispatched at this very time, or it was not seen.
     const bool named = next.kind() == Who::Kind::untraced;
-    const bool known = change.to != ThreadState::Unknown;
-    give(change.old_cpu, !known ? Who() : named ? next : cpus_[change.old_cpu].nobody, time);
+    const Held &held = cpus_[change.old_cpu];
+    const bool known = change.to != ThreadState::Unknown && !held.dark;
+    give(change.old_cpu, !known ? Who() : named ? next : held.nobody, time);
   }
   if (change.to == ThreadState::Running && change.cpu < cpus_.size() - 1)
     give(change.cpu, Who(Who::Kind::thread, thread), time);
   if (waits(change.to))
     wait(thread, change.cpu, time);
+}
+
+/// A thread that ran there until now is reported by change() too, where that is not known any more.
+void CpuHolders::set_dark(uint32_t cpu, bool dark, uint64_t time) {
+  cpus_[cpu].dark = dark;
+  if (cpus_[cpu].who.kind() != Who::Kind::thread)
+    give(cpu, Who(), time);
 }
 
 void CpuHolders::give(uint32_t cpu, Who who, uint64_t time) {

@@ -30,8 +30,8 @@ public:
   /// As SliceSink::on_change(). `next`: who gets the CPU that the thread leaves, where an event
   /// says it.
   void change(uint32_t thread, const StateChange &change, uint64_t time, Who next);
-  /// Nothing is known of a CPU from now on.
-  void lose(uint32_t cpu, uint64_t time) { give(cpu, Who(), time); }
+  /// Events of a CPU are missing from now on, or from now on no more.
+  void set_dark(uint32_t cpu, bool dark, uint64_t time);
   /// Gives out the wait of a thread up to now; it goes on waiting.
   void settle(uint32_t thread, uint64_t time);
 
@@ -44,6 +44,7 @@ private:
     Who who;
     uint64_t since = 0;                ///< ns
     Who nobody = Who::Kind::not_known; ///< while no thread is known to run there
+    bool dark = false;
     std::vector<Waiting> waiting;
   };
   struct Place {

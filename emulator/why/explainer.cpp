@@ -85,8 +85,9 @@ void Explainer::on_event(const Event &event, const System &) {
     leaves_ = event.thread;
     reason_ =
         event.par2 >> FTRACE_REASON_SHIFT ? uint8_t(event.par2 >> FTRACE_REASON_SHIFT) : kNotKnown;
-  } else if (event.kind == FTrace_EVT_blackout_start && hides_states(event)) {
-    holders_.lose(event.cpu, event.time);
+  } else if (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end) {
+    if (hides_states(event))
+      holders_.set_dark(event.cpu, event.kind == FTrace_EVT_blackout_start, event.time);
   }
 }
 

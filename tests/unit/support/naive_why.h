@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who had the CPU while threads waited, found out the slow way: ns by ns.
+#pragma once
+
+#include "emulator/core/replay.h"
+#include "emulator/models/registry.h"
+#include "emulator/open/open_trace.h"
+#include "tests/unit/support/collecting_sink.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ovnitrace::test {
+
+/// By tid of who waited, why ("wakeup", …) and who had the CPU (a tid, "idle", "unseen", "lost"):
+/// ns.
+using NaiveWaits = std::map<std::tuple<uint32_t, std::string, std::string>, uint64_t>;
+
+class NaiveWhy {
+public:
+  /// Replays a trace directory; `from` and `to`: ns on its clock.
+  NaiveWhy(const std::string &path, uint64_t from, uint64_t to)
+      : source_(open_trace({{path}}, sink_)), catalog_(source_->catalog()), from_(from), to_(to),
+        replay_(catalog_, models(), {}, sink_, 0), after_(catalog_.cpus.size(), "lost"),
+        dark_(catalog_.cpus.size()), kinds_(catalog_.threads.size()) {
+    for (Event event; source_->next(event);) {
+      pass_to(event.time);
+      replay(event);
+    }
+    pass_to(catalog_.end);
+  }
+
+  NaiveWaits waits;
+
+private:
+  static std::vector<Model> models() {
+    std::vector<Model> all;
+    all.push_back(ovni_model());
+    return all;
+  }
+  const std::vector<Thread> &threads() { return replay_.system().threads(); }
+
+  uint32_t running_on(uint32_t cpu) {
+    for (uint32_t t = 0; t < threads().size(); t++)
+      if (threads()[t].state == ThreadState::Running && threads()[t].cpu == cpu)
+        return t;
+    return kNone;
+  }
+
+  /// Each ns up to `time` belongs to whoever has the CPU then.
+  void pass_to(uint64_t time) {
+    for (; now_ < time; now_++) {
+      for (uint32_t t = 0; t < threads().size(); t++) {
+        const Thread &thread = threads()[t];
+        const bool waits_now =
+            thread.state == ThreadState::Warming || thread.state == ThreadState::Cooling;
+        if (!waits_now || now_ < std::max(from_, catalog_.threads[t].birth) || now_ >= to_)
+          continue;
+        const uint32_t holder = thread.cpu == kNone ? kNone : running_on(thread.cpu);
+        const std::string who = holder != kNone       ? std::to_string(catalog_.threads[holder].tid)
+                                : thread.cpu == kNone ? "lost"
+                                                      : after_[thread.cpu];
+        waits[{catalog_.threads[t].tid, kinds_[t], who}]++;
+      }
+    }
+  }
+
+  void replay(const Event &event) {
+    std::vector<uint32_t> ran;
+    for (uint32_t cpu = 0; cpu < after_.size(); cpu++)
+      ran.push_back(running_on(cpu));
+    const std::vector<Thread> before = threads();
+    replay_.handle(event);
+    replay_.skip();
+    const bool leaves =
+        event.kind == FTrace_EVT_task_epilogue || event.kind == FTrace_EVT_task_sleep;
+    const uint32_t next = event.par2 & FTRACE_TID_MASK, reason = event.par2 >> FTRACE_REASON_SHIFT;
+    for (uint32_t cpu = 0; cpu < after_.size(); cpu++) {
+      if (ran[cpu] == kNone || running_on(cpu) == ran[cpu])
+        continue;
+      const bool own = leaves && event.thread == ran[cpu];
+      if (dark_[cpu] || threads()[ran[cpu]].state == ThreadState::Unknown)
+        after_[cpu] = "lost";
+      else if (own && next && event.peer == kNone)
+        after_[cpu] = std::to_string(next);
+      else
+        after_[cpu] = catalog_.nodes[0].all_threads ? "idle" : "unseen";
+    }
+    if (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end) {
+      dark_[event.cpu] = event.kind == FTrace_EVT_blackout_start;
+      after_[event.cpu] = "lost";
+    }
+    for (uint32_t t = 0; t < threads().size(); t++) {
+      if (threads()[t].state == before[t].state)
+        continue;
+      const bool own = event.thread == t && (leaves || event.kind == FTrace_EXT_snapshot);
+      kinds_[t] = threads()[t].state == ThreadState::Warming         ? "wakeup"
+                  : own && reason == FTRACE_OFFCPU_PREEMPTED         ? "preemption"
+                  : own && leaves && reason == FTRACE_OFFCPU_YIELDED ? "yield"
+                  : own && reason == FTRACE_OFFCPU_THROTTLED         ? "throttling"
+                                                                     : "unknown";
+    }
+  }
+
+  CollectingSink sink_;
+  std::unique_ptr<EventSource> source_;
+  const Catalog &catalog_;
+  uint64_t from_, to_, now_ = 0;
+  Replay replay_;
+  std::vector<std::string> after_; ///< by CPU: who has it while no thread of the trace runs there
+  std::vector<uint8_t> dark_;      ///< by CPU
+  std::vector<std::string> kinds_; ///< by thread
+};
+
+} // namespace ovnitrace::test

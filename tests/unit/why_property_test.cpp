@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `ovnitrace why`: whatever happens in a trace, the sums are those of a slow second count.
+#include "emulator/summary/summarizer.h"
+#include "emulator/why/explainer.h"
+#include "emulator/why/words.h"
+#include "tests/unit/support/naive_why.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingSink;
+using test::NaiveWaits;
+using test::NaiveWhy;
+using test::TempDir;
+using test::TraceBuilder;
+
+constexpr uint64_t kStart = 100;
+constexpr uint16_t kThreads = 6, kCpus = 2;
+
+/// Of a few threads on fewer CPUs, legal or not. The end of the trace, ns.
+uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses) {
+  uint64_t time = kStart;
+  for (uint16_t cpu = 0; cpu < kCpus; cpu++) {
+    auto &chunk = trace.cpu(cpu).at(time).start();
+    for (uint16_t i = 1; i <= kThreads; i++)
+      chunk.id(i, i, 1 + i % 2, "thread", i == 3 ? kStart + random() % 300 : 0);
+  }
+  constexpr uint32_t reasons[] = {FTRACE_OFFCPU_YIELDED, FTRACE_OFFCPU_PREEMPTED,
+                                  FTRACE_OFFCPU_THROTTLED};
+  for (int i = 0; i < 120; i++) {
+    auto &chunk = trace.cpu(uint16_t(random() % kCpus)).at(time += random() % 20);
+    const uint16_t thread = uint16_t(1 + random() % kThreads);
+    const uint32_t nexts[] = {0, uint32_t(1 + random() % kThreads), 98, 99}; // 98 and 99 are not traced
+    const uint32_t next = nexts[random() % 4];
+    switch (random() % (losses ? 10 : 9)) {
+    case 0:
+    case 1:
+    case 2:
+      chunk.dispatch(thread);
+      break;
+    case 3:
+    case 4:
+      chunk.epilogue(thread, next, reasons[random() % 3]);
+      break;
+    case 5:
+      chunk.sleep(thread, next);
+      break;
+    case 6:
+      chunk.activate(thread, next);
+      break;
+    case 7:
+      chunk.migrate(thread, random() % (kCpus + 1)); // one of them is in no trace
+      break;
+    case 8:
+      random() % 4 ? chunk.snapshot(thread, random() % 6, random() % kCpus, reasons[random() % 3])
+                   : chunk.end(thread);
+      break;
+    case 9:
+      random() % 2 ? chunk.blackout_start() : chunk.blackout_end(1);
+      break;
+    }
+  }
+  for (uint16_t cpu = 0; cpu < kCpus; cpu++)
+    trace.cpu(cpu).at(time).stop();
+  return time;
+}
+
+NaiveWaits waits_of(const Catalog &catalog, const Explanation &why) {
+  NaiveWaits waits;
+  for (const WaitSum &sum : why.waits) {
+    const uint32_t tid = tid_of(catalog, sum.holder);
+    const Who::Kind kind = sum.holder.kind();
+    waits[{catalog.threads[sum.thread].tid, wait_word(sum.kind),
+           kind == Who::Kind::idle     ? "idle"
+           : kind == Who::Kind::unseen ? "unseen"
+           : tid == kNone              ? "lost"
+                                       : std::to_string(tid)}] += sum.ns;
+  }
+  return waits;
+}
+
+TEST(WhyProperty, TimesAreThoseOfASlowSecondCount) {
+  std::mt19937 random(12);
+  std::map<std::string, uint64_t> seen; // the test is worth nothing if it meets few cases
+  for (int round = 0; round < 300; round++) {
+    TempDir dir;
+    TraceBuilder trace(dir.path());
+    if (round % 2)
+      trace.json(R"({"version": 1, "all_threads": true})");
+    const uint64_t length = random_waits(trace, random, round % 3 == 0) - kStart;
+    trace.write();
+    Cut cut;
+    if (round % 4 >= 2) {
+      cut.from = random() % (length + 1);
+      cut.to = cut.from + random() % (length - cut.from + 1);
+      cut.tids = {1, 2, 3};
+    }
+    CollectingSink sink;
+    const auto source = open_trace({{dir.path()}}, sink);
+    const Catalog &catalog = source->catalog();
+    const Explanation why = explain(*source, cut);
+    NaiveWaits expected = NaiveWhy(dir.path(), why.range.from, why.range.to).waits;
+    std::erase_if(expected, [&](const auto &entry) {
+      return !cut.tids.empty() && std::get<0>(entry.first) > 3;
+    });
+    ASSERT_EQ(waits_of(catalog, why), expected) << "round " << round;
+    for (const auto &[key, ns] : expected)
+      seen[std::get<1>(key)] += ns, seen[std::get<2>(key)] += ns;
+
+    const auto again = open_trace({{dir.path()}}, sink);
+    const Summary summary = summarize(*again, cut);
+    std::vector<uint64_t> blocked(catalog.threads.size());
+    for (const BlockSum &sum : why.blocks)
+      blocked[sum.thread] += sum.ns;
+    for (size_t t = 0; t < catalog.threads.size(); t++) {
+      ASSERT_EQ(why.threads[t].life(), summary.threads[t].alive());
+      ASSERT_EQ(why.threads[t].running, summary.threads[t].running());
+      ASSERT_EQ(why.threads[t].blocked, blocked[t]);
+    }
+    for (const Story &wait : why.longest_waits) {
+      const uint64_t held =
+          std::accumulate(wait.holders.begin(), wait.holders.end(), uint64_t(0),
+                          [](uint64_t sum, const Story::Part &part) { return sum + part.ns; });
+      ASSERT_LE(held, wait.length());
+      ASSERT_EQ(held < wait.length(), wait.more_holders);
+    }
+  }
+  for (const char *what : {"wakeup", "preemption", "yield", "throttling", "unknown", "idle",
+                           "unseen", "lost", "1", "99"})
+    EXPECT_GT(seen[what], 500u) << what;
+}
+
+} // namespace
+} // namespace ovnitrace
