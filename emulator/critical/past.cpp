@@ -10,59 +10,21 @@
 
 namespace ovnitrace {
 
-namespace {
-
-constexpr size_t kMostNested = 16; // more than any hardware nests
-
-bool is_sleep(std::string_view call) {
-  return call.starts_with("nanosleep") || call.starts_with("clock_nanosleep");
-}
-
-} // namespace
-
 PastRecorder::PastRecorder(const Catalog &catalog, std::string_view machine, const PathQuery &query)
     : catalog_(catalog), machine_(machine), query_(query), served_(catalog.cpus.size()) {}
 
 void PastRecorder::on_event(const Event &event, const System &system) {
   wakeup_.thread = kNone;
+  served_.event(event);
   switch (event.kind) {
   case FTrace_EVT_task_activate:
     wakeup_ = event;
-    wakeup_interrupt_ = event.cpu < served_.size() && !served_[event.cpu].empty()
-                            ? served_[event.cpu].back()
-                            : kNoInterrupt;
+    wakeup_interrupt_ = served_.innermost(event.cpu);
     return;
-  case FTrace_EVT_interrupt_start:
-  case FTrace_EVT_interrupt_end:
-    return interrupt_event(event);
   case FTrace_EVT_user_event_13:
   case FTrace_EVT_user_event_14:
     return section_event(event, system);
-  case FTrace_EVT_blackout_start:
-  case FTrace_EVT_blackout_end:
-    if (event.cpu < served_.size())
-      served_[event.cpu].clear(); // what ended is not known
-    return;
-  case FTrace_filter_interrupt:
-    for (auto &served : served_)
-      served.clear();
-    return;
   }
-}
-
-/// An end without its start began before the capture, or was lost.
-void PastRecorder::interrupt_event(const Event &event) {
-  if (event.cpu >= served_.size())
-    return;
-  std::vector<uint16_t> &served = served_[event.cpu];
-  if (event.kind == FTrace_EVT_interrupt_start) {
-    if (served.size() < kMostNested)
-      served.push_back(event.par1);
-    return;
-  }
-  const auto last = std::find(served.rbegin(), served.rend(), event.par1);
-  if (last != served.rend())
-    served.erase(last.base() - 1, served.end());
 }
 
 /// Of sections of one number in one another, the outermost counts.

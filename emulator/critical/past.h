@@ -49,14 +49,13 @@ private:
   };
 
   void section_event(const Event &event, const System &system);
-  void interrupt_event(const Event &event);
 
   const Catalog &catalog_;
   const std::string_view machine_;
   const PathQuery &query_;
   Spill<Past> slices_;
-  std::vector<std::vector<uint16_t>> served_; ///< by CPU: interrupts, the innermost last
-  Event wakeup_ = {};                         ///< the event now, if it is a wakeup
+  ServedInterrupts served_;
+  Event wakeup_ = {}; ///< the event now, if it is a wakeup
   uint16_t wakeup_interrupt_ = kNoInterrupt;
   std::map<uint32_t, OpenSection> open_; ///< by thread
   FoundSection found_;

@@ -5,6 +5,7 @@
 #include "emulator/core/cut.h"
 #include "emulator/critical/spill.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
 
 #include <cstdint>
@@ -27,8 +28,6 @@ enum class Cause : uint8_t {
   unknown,   ///< its state is not known
 };
 inline constexpr uint32_t kCauses = 11;
-
-inline constexpr uint16_t kNoInterrupt = 0xffff;
 
 /// A part of the path: one thread, for one reason.
 struct PathSegment {

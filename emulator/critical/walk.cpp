@@ -11,26 +11,19 @@ namespace {
 
 /// What an interrupt stands for.
 Cause cause_of(uint16_t interrupt, bool sleeps) {
-  if (interrupt == kNoInterrupt)
-    return sleeps ? Cause::timer : Cause::interrupt;
-  const uint16_t number = interrupt & 0xff;
-  if (interrupt & FTRACE_INTERRUPT_SOFT)
-    switch (number) {
-    case 1: // TIMER
-    case 8: // HRTIMER
-      return Cause::timer;
-    case 2: // NET_TX
-    case 3: // NET_RX
-      return Cause::network;
-    case 4: // BLOCK
-    case 5: // IRQ_POLL
-      return Cause::io;
-    default:
-      return Cause::interrupt;
-    }
-  if (interrupt & FTRACE_INTERRUPT_VECTOR)
-    return number == 0xec ? Cause::timer : Cause::interrupt; // of the CPU itself
-  return Cause::io;                                          // a request of a device
+  if (interrupt == kNoInterrupt && sleeps)
+    return Cause::timer;
+  switch (source_of(interrupt)) {
+  case InterruptSource::timer:
+    return Cause::timer;
+  case InterruptSource::network:
+    return Cause::network;
+  case InterruptSource::device:
+    return Cause::io;
+  case InterruptSource::other:
+    break;
+  }
+  return Cause::interrupt;
 }
 
 /// What ended the time in which a thread was blocked, where no thread on the path did.

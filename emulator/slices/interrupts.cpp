@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/slices/interrupts.h"
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostNested = 16; // more than any hardware nests
+
+} // namespace
+
+void ServedInterrupts::event(const Event &event) {
+  switch (event.kind) {
+  case FTrace_EVT_interrupt_start:
+    if (event.cpu < served_.size() && served_[event.cpu].size() < kMostNested)
+      served_[event.cpu].push_back(event.par1);
+    return;
+  case FTrace_EVT_interrupt_end:
+    return end(event);
+  case FTrace_EVT_blackout_start:
+  case FTrace_EVT_blackout_end:
+    if (event.cpu < served_.size())
+      served_[event.cpu].clear(); // what ended is not known
+    return;
+  case FTrace_filter_interrupt:
+    for (auto &served : served_)
+      served.clear();
+    return;
+  }
+}
+
+/// An end without its start began before the capture, or was lost.
+void ServedInterrupts::end(const Event &event) {
+  if (event.cpu >= served_.size())
+    return;
+  std::vector<uint16_t> &served = served_[event.cpu];
+  const auto last = std::find(served.rbegin(), served.rend(), event.par1);
+  if (last != served.rend())
+    served.erase(last.base() - 1, served.end());
+}
+
+InterruptSource source_of(uint16_t interrupt) {
+  if (interrupt == kNoInterrupt)
+    return InterruptSource::other;
+  const uint16_t number = interrupt & 0xff;
+  if (interrupt & FTRACE_INTERRUPT_SOFT)
+    switch (number) {
+    case 1: // TIMER
+    case 8: // HRTIMER
+      return InterruptSource::timer;
+    case 2: // NET_TX
+    case 3: // NET_RX
+      return InterruptSource::network;
+    case 4: // BLOCK
+    case 5: // IRQ_POLL
+      return InterruptSource::device;
+    default:
+      return InterruptSource::other;
+    }
+  if (interrupt & FTRACE_INTERRUPT_VECTOR) // of the CPU itself
+    return number == 0xec ? InterruptSource::timer : InterruptSource::other;
+  return InterruptSource::device; // a request of a device
+}
+
+bool is_sleep(std::string_view call) {
+  return call.starts_with("nanosleep") || call.starts_with("clock_nanosleep");
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which interrupt a CPU serves, and what it stands for.
+#pragma once
+
+#include "emulator/format/event.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace ovnitrace {
+
+inline constexpr uint16_t kNoInterrupt = 0xffff;
+
+/// Follows the interrupts of each CPU, where they were recorded. Memory depends on CPUs.
+class ServedInterrupts {
+public:
+  explicit ServedInterrupts(size_t cpus) : served_(cpus) {}
+
+  void event(const Event &event);
+  /// Parameter 1 of interrupt_start of the one that a CPU serves; kNoInterrupt: none is known.
+  uint16_t innermost(uint32_t cpu) const {
+    return cpu < served_.size() && !served_[cpu].empty() ? served_[cpu].back() : kNoInterrupt;
+  }
+
+private:
+  void end(const Event &event);
+
+  std::vector<std::vector<uint16_t>> served_; ///< by CPU, the innermost last
+};
+
+/// What an interrupt brought.
+enum class InterruptSource : uint8_t {
+  timer,   ///< the end of a time
+  network, ///< a packet
+  device,  ///< the answer of a disk or another device
+  other,   ///< something else, or it is not known which interrupt it was
+};
+
+InterruptSource source_of(uint16_t interrupt);
+
+/// Whether a system call of this name (call_name()) ends when a time is over: if an interrupt woke
+/// a thread in it, a timer did.
+bool is_sleep(std::string_view call);
+
+} // namespace ovnitrace
