@@ -56,6 +56,28 @@ static __always_inline bool called_sched_yield(struct task_struct *p)
 #endif
 }
 
+/* Whether a thread that left its CPU runnable did so because its cgroup has no CPU quota left. From
+ * 6.18 on ("sched/fair: Switch to task based throttle model") each thread is taken off
+ * its runqueue on its way back to user space, and knows so. Before, the runqueue of its cgroup is
+ * taken away as a whole. Without CONFIG_CFS_BANDWIDTH there is neither. */
+struct task_struct___throttled {
+	bool throttled;
+} __attribute__((preserve_access_index));
+struct cfs_rq___throttled {
+	int throttle_count;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool is_throttled(struct task_struct *p)
+{
+	struct task_struct___throttled *each = (void *)p;
+	struct cfs_rq___throttled *group = (void *)p->se.cfs_rq;
+
+	if (bpf_core_field_exists(each->throttled))
+		return each->throttled;
+	return bpf_core_field_exists(group->throttle_count) && p->prio >= MAX_RT_PRIO &&
+	       group->throttle_count > 0;
+}
+
 /* A system call of 32-bit programs on a 64-bit x86 kernel: other numbers, arguments in other
  * registers. arch/x86/include/asm/thread_info.h: TS_COMPAT. */
 static __always_inline bool in_compat_syscall(struct task_struct *current)

@@ -98,6 +98,10 @@ struct sched_dl_entity {
 	struct hrtimer dl_timer;    /* replenishes the budget */
 };
 
+struct cpumask {
+	unsigned long bits[1]; /* a bit for each CPU that the kernel is built for */
+};
+
 typedef struct {
 	unsigned int val;
 } kuid_t;
@@ -114,6 +118,7 @@ struct task_struct {
 	int prio;
 	int normal_prio; /* without what it inherits */
 	unsigned int policy;
+	struct cpumask cpus_mask; /* CPUs that it may use */
 	struct sched_dl_entity dl;
 	int exit_code;
 	int pid;
@@ -172,6 +177,9 @@ struct bpf_iter__task {
 };
 
 #pragma clang attribute pop
+
+/* include/linux/sched/prio.h */
+#define MAX_RT_PRIO 100
 
 /* include/linux/sched.h */
 #define TASK_RUNNING	     0x0000

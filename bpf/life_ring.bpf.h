@@ -63,16 +63,19 @@ static __always_inline bool life_try(struct life_record *r)
 					   : BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline void life_send(struct life_record *r)
+static __always_inline void life_count_lost(void)
 {
 	__u32 zero = 0;
-	__u64 *lost;
+	__u64 *lost = bpf_map_lookup_elem(&life_lost, &zero);
 
-	if (life_try(r))
-		return;
-	lost = bpf_map_lookup_elem(&life_lost, &zero);
 	if (lost)
 		__sync_fetch_and_add(lost, 1);
+}
+
+static __always_inline void life_send(struct life_record *r)
+{
+	if (!life_try(r))
+		life_count_lost();
 }
 
 #endif

@@ -98,7 +98,8 @@ int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
 	if ((__u32)child->tgid == program_pid)
 		__sync_fetch_and_add(&program_threads, 1);
 	life_fill(&r, LIFE_NEW, child, parent->pid);
-	life_send(&r);
+	if (!try_with_cpus(&r, child))
+		life_count_lost();
 	return 0;
 }
 

@@ -82,6 +82,7 @@ int snapshot(struct bpf_iter__task *ctx)
 	life_fill(&r, LIFE_SNAPSHOT, p,
 		  has_transitions ? snapshot_word(p, p->on_cpu)
 				  : FTRACE_SNAPSHOT_NO_CPU << FTRACE_SNAPSHOT_CPU_SHIFT);
-	life_send(&r);
+	if (!try_with_cpus(&r, p))
+		life_count_lost();
 	return 0;
 }

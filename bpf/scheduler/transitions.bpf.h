@@ -66,12 +66,18 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 		taken_as = log_unseen_dispatch(s, cpu, prev, now);
 	/* Before 6.15 a pending signal that kept it on the runqueue left the old state in the
 	 * argument; its own state is running again. */
-	if (preempt || !prev_state || !task_state(prev))
-		reason = !preempt && prev_traced && called_sched_yield(prev)
-				 ? FTRACE_OFFCPU_YIELDED
-				 : FTRACE_OFFCPU_PREEMPTED;
-	else
+	if (preempt || !prev_state || !task_state(prev)) {
+		reason = FTRACE_OFFCPU_PREEMPTED;
+		if (prev_traced) {
+			look_at_affinity(prev, now);
+			if (is_throttled(prev))
+				reason = FTRACE_OFFCPU_THROTTLED;
+			else if (!preempt && called_sched_yield(prev))
+				reason = FTRACE_OFFCPU_YIELDED;
+		}
+	} else {
 		reason = blocked_reason(prev_state);
+	}
 
 	/* An execve by a thread that is not the main one swaps their tids (exchange_tids()), long
 	 * before sched_process_exec is raised, and maybe before the main thread has left its CPU
@@ -149,6 +155,7 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 	if (!in_region(p))
 		return 0;
 	name_once(p, entry);
+	look_at_affinity(p, bpf_ktime_get_ns());
 	stage(p, SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
 			    entry & THREAD_WAKER_MASK) |
 			 SCHED_A_TRACED);

@@ -26,6 +26,7 @@
 #define CAPTURE_COMM_LEN   16
 #define CAPTURE_TARGETS	   64	      /* most processes that a capture can be attached to */
 #define CAPTURE_LIFE_BYTES (4u << 20) /* ring of life events: room for 37,000 */
+#define CAPTURE_LIFE_CPUS  192	      /* in one life event: whole words of ours and of FTrace's */
 
 /* ---- scheduling transitions ------------------------------------------------------------------ */
 
@@ -138,6 +139,7 @@ enum life_kind {
 	LIFE_SNAPSHOT = 6, /* was alive before the capture: arg = par2 of FTrace_EXT_snapshot */
 	LIFE_NAME = 7,	   /* the name of one that appears beside traced threads, or, arg = 1, of a
 			    * traced one that the snapshot did not show; no event of its own */
+	LIFE_AFFINITY = 9, /* the CPUs that it may use: arg = number of the first CPU in `cpus` */
 	LIFE_REGION = 8,   /* a region starts or stops: arg = par2 of FTrace_EXT_region; its comm is
 			    * not sent */
 };
@@ -158,9 +160,15 @@ struct life_record {
 	__u32 tid;
 	__u32 pid; /* process (tgid) */
 	__u32 arg;
-	__u32 outside; /* 1: outside a region of --control: who the thread is, and no event */
+	__u16 outside;	/* 1: outside a region of --control: who the thread is, and no event */
+	__u16 has_cpus; /* 1: `cpus` says which the thread may use */
 	char comm[CAPTURE_COMM_LEN];
-	struct life_account account; /* LIFE_DEAD only */
+	union {
+		struct life_account account; /* LIFE_DEAD */
+		/* A bit for each CPU that the thread may use; but for LIFE_AFFINITY the first.
+		 * Where there are more, LIFE_AFFINITY with the others follows at the same time. */
+		__u64 cpus[CAPTURE_LIFE_CPUS / 64];
+	};
 };
 
 /* The argument of the program follow_caller, which the loader runs in itself. */

@@ -307,6 +307,7 @@ enum ftrace_timer_kind {
  * without a bit may be left out but for that. */
 #define FTRACE_AFFINITY_CPUS  24
 #define FTRACE_AFFINITY_MASK  0x00ffffffu
-#define FTRACE_AFFINITY_SHIFT 24 /* 8 bits: the index */
+#define FTRACE_AFFINITY_SHIFT 24			   /* 8 bits: the index */
+#define FTRACE_AFFINITY_MOST  (256 * FTRACE_AFFINITY_CPUS) /* beyond: not recorded */
 
 #endif

@@ -63,6 +63,7 @@ Capture::Capture(const CaptureParameters &parameters)
   o->rodata->trace_all = parameters.trace_all;
   o->rodata->preempt_count_distance = preempt_count_distance();
   o->rodata->kfuncs = use_kfuncs(o->obj);
+  o->rodata->possible_cpus = cpus_ <= FTRACE_AFFINITY_MOST ? cpus_ : 0;
   o->rodata->only_targets = parameters.only_targets;
   o->rodata->has_transitions = parameters.transitions;
   o->rodata->targets = uint32_t(std::min<size_t>(parameters.targets.size(), CAPTURE_TARGETS));

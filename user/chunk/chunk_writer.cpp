@@ -11,9 +11,10 @@ namespace ovnitrace {
 
 namespace {
 
-/// Records that one call can need at most: two identities, two events, trace_start and the end of
-/// the chunk.
-constexpr size_t kMostPerCall = 2 * ThreadIdentity::kMostRecords + 2 + 1 + 1;
+constexpr uint32_t kAffinityWords = CAPTURE_LIFE_CPUS / FTRACE_AFFINITY_CPUS;
+/// Records that one call can need at most: two identities, two events, an affinity, trace_start and
+/// the end of the chunk.
+constexpr size_t kMostPerCall = 2 * ThreadIdentity::kMostRecords + 2 + kAffinityWords + 1 + 1;
 constexpr uint64_t kMostAge = 1'000'000'000; ///< ns
 
 uint32_t tid_a(uint64_t word) {
@@ -115,18 +116,40 @@ void ChunkWriter::life(const life_record &record) {
   uint16_t context = context_of(record.tid, time);
   switch (record.kind) {
   case LIFE_NEW:
-    return put(FTrace_EVT_task_create, context, time, record.tid);
+    put(FTrace_EVT_task_create, context, time, record.tid);
+    break;
   case LIFE_EXEC:
     take_over(record.tid, record.arg);
-    return put(FTrace_EXT_exec, context, time, record.arg);
+    put(FTrace_EXT_exec, context, time, record.arg);
+    break;
   case LIFE_EXIT:
-    return put(FTrace_EXT_exit, context, time, record.arg);
+    put(FTrace_EXT_exit, context, time, record.arg);
+    break;
   case LIFE_REGION:
-    return put(FTrace_EXT_region, context, time, record.arg);
+    put(FTrace_EXT_region, context, time, record.arg);
+    break;
   case LIFE_SNAPSHOT:
-    return put(FTrace_EXT_snapshot, context, time, record.arg);
+    put(FTrace_EXT_snapshot, context, time, record.arg);
+    break;
   case LIFE_RENAME:
-    return put_name(context, time, ThreadName(record.comm));
+    put_name(context, time, ThreadName(record.comm));
+    break;
+  }
+  if (record.has_cpus)
+    put_affinity(context, time, record);
+}
+
+/// Words without a CPU are left out, but for the first of the mask.
+void ChunkWriter::put_affinity(uint16_t context, uint64_t time, const life_record &record) {
+  const uint32_t first = record.kind == LIFE_AFFINITY ? record.arg / FTRACE_AFFINITY_CPUS : 0;
+  for (uint32_t n = 0; n < kAffinityWords; n++) {
+    uint32_t word = 0;
+    for (uint32_t bit = 0; bit < FTRACE_AFFINITY_CPUS; bit++) {
+      const uint32_t cpu = n * FTRACE_AFFINITY_CPUS + bit;
+      word |= uint32_t(record.cpus[cpu / 64] >> cpu % 64 & 1) << bit;
+    }
+    if (word || first + n == 0)
+      put(FTrace_EXT_affinity, context, time, word | (first + n) << FTRACE_AFFINITY_SHIFT);
   }
 }
 

@@ -61,6 +61,7 @@ private:
   void end_chunk(uint16_t last_code, uint64_t time);
   void make_room(uint64_t time);
   void put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2);
+  void put_affinity(uint16_t context, uint64_t time, const life_record &record);
   void put_name(uint16_t context, uint64_t time, const ThreadName &name);
   uint16_t context_of(uint32_t tid, uint64_t time);
   uint16_t introduce(uint32_t tid, uint64_t time);

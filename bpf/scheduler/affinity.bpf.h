@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which CPUs traced threads may use. No tracepoint shows all the ways to change that
+ * (sched_setaffinity, cpusets, the kernel's binding of its own threads), and it matters only to a
+ * thread that waits for a CPU. So each thread is looked at when such a wait starts, and what has
+ * changed is sent.
+ */
+const volatile __u32 possible_cpus = 0; /* set by the loader before loading; 0: do not look */
+
+/* By tid: a hash of the mask that was sent last; 0: none was. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FTRACE_TID_MASK + 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} affinities SEC(".maps");
+
+static __always_inline __u32 affinity_hash(struct task_struct *p)
+{
+	__u64 hash = p->cpus_mask.bits[0];
+	const char *mask = (const char *)p + bpf_core_field_offset(p->cpus_mask);
+
+	for (__u32 first = 64; first < possible_cpus; first += 64) {
+		__u64 word = 0;
+
+		bpf_probe_read_kernel(&word, sizeof(word), mask + first / 8);
+		hash = hash * 0x9e3779b97f4a7c15ULL + word;
+	}
+	hash *= 0x9e3779b97f4a7c15ULL;
+	return hash >> 32 ? hash >> 32 : 1;
+}
+
+/* The CPUs from `first` on. The kernel's mask can have bits beyond those CPUs that there are. */
+static __always_inline void fill_cpus(struct life_record *r, struct task_struct *p, __u32 first)
+{
+	const char *mask = (const char *)p + bpf_core_field_offset(p->cpus_mask);
+
+	r->has_cpus = 1;
+	for (__u32 n = 0; n < CAPTURE_LIFE_CPUS / 64; n++, first += 64) {
+		r->cpus[n] = 0;
+		if (first >= possible_cpus)
+			continue;
+		bpf_probe_read_kernel(&r->cpus[n], sizeof(r->cpus[n]), mask + first / 8);
+		if (first + 64 > possible_cpus)
+			r->cpus[n] &= (1ULL << (possible_cpus - first)) - 1;
+	}
+}
+
+/* Sends an event with the CPUs that `p` may use. Whether all of it found room. */
+static __always_inline bool try_with_cpus(struct life_record *r, struct task_struct *p)
+{
+	__u32 tid = p->pid, *sent = bpf_map_lookup_elem(&affinities, &tid);
+	__u32 hash;
+
+	if (!possible_cpus || r->outside || !sent)
+		return life_try(r);
+	hash = affinity_hash(p);
+	*sent = 0;
+	fill_cpus(r, p, 0);
+	if (!life_try(r))
+		return false;
+	r->kind = LIFE_AFFINITY;
+	for (__u32 first = CAPTURE_LIFE_CPUS; first < possible_cpus; first += CAPTURE_LIFE_CPUS) {
+		r->arg = first;
+		fill_cpus(r, p, first);
+		if (!life_try(r))
+			return true; /* it is sent when the thread waits */
+	}
+	*sent = hash;
+	return true;
+}
+
+/* One that finds no room is no loss: it is sent with the next wait. */
+static __noinline int send_affinity(struct task_struct *p, __u64 time)
+{
+	struct life_record r;
+
+	life_fill(&r, LIFE_AFFINITY, p, 0);
+	r.time = time;
+	try_with_cpus(&r, p);
+	return 0;
+}
+
+/* A wait for a CPU starts at `time`. */
+static __always_inline void look_at_affinity(struct task_struct *p, __u64 time)
+{
+	__u32 tid = p->pid, *sent;
+
+	if (!possible_cpus)
+		return;
+	sent = bpf_map_lookup_elem(&affinities, &tid);
+	if (sent && *sent != affinity_hash(p))
+		send_affinity(p, time);
+}

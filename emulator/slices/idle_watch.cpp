@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/slices/idle_watch.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+bool has(const std::vector<uint64_t> &cpus, uint32_t cpu) {
+  return cpus[cpu / 64] >> cpu % 64 & 1;
+}
+
+/// Whether a change of affinity can be among what it hides: it is no transition of one CPU.
+bool hides_affinity(const Event &event) {
+  return event.par1 != FTRACE_BLACKOUT_TRANSITIONS;
+}
+
+} // namespace
+
+void IdleWatch::on_event(const Event &event, const System &system) {
+  prepare(system);
+  now_ = std::max(now_, event.time);
+  if (event.kind == FTrace_EXT_affinity)
+    return take_affinity(event, system);
+  if (event.cpu >= cpus_.size())
+    return;
+  if (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end)
+    return take_blackout(event);
+  take_idle(event, system);
+  if (event.thread >= threads_.size())
+    return;
+  const Thread &thread = system.threads()[event.thread];
+  if (event.kind == FTrace_EVT_task_epilogue)
+    start_wait(event.thread, thread, event.cpu);
+  else if (event.kind == FTrace_EVT_task_activate && is_legal(thread.state, ThreadAction::warm))
+    start_wait(event.thread, thread, thread.cpu);
+}
+
+void IdleWatch::take_idle(const Event &event, const System &system) {
+  const bool all = system.catalog().nodes[system.cpus()[event.cpu].node].all_threads;
+  switch (event.kind) {
+  case FTrace_EVT_task_dispatch:
+    return set_idle(event.cpu, false);
+  case FTrace_EVT_task_epilogue:
+  case FTrace_EVT_task_sleep:
+    return set_idle(event.cpu, all && (event.par2 & FTRACE_TID_MASK) == 0);
+  case FTrace_EVT_task_end: // does not name a successor, who is dispatched at this time
+    return set_idle(event.cpu, all);
+  case FTrace_EXT_idle_start:
+  case FTrace_EXT_idle_end:
+    says_idle_[system.cpus()[event.cpu].node] = true;
+    if (!all)
+      set_idle(event.cpu, event.kind == FTrace_EXT_idle_start);
+  }
+}
+
+IdleElsewhere IdleWatch::of(const Slice &slice) {
+  if (slice.thread >= threads_.size() || slice.reason == FTRACE_OFFCPU_THROTTLED)
+    return {};
+  const Affinity &thread = threads_[slice.thread];
+  const Wait &wait = thread.wait;
+  if (!wait.known || wait.start != slice.start || slice.end < now_)
+    return {};
+  const Mask &mask = masks_[thread.mask];
+  IdleElsewhere found{.known = true, .ns = mask.any.at(slice.end) - wait.any};
+  if (wait.cpu != kNone)
+    found.ns -= mask.only[wait.cpu].at(slice.end) - wait.only;
+  for (uint32_t cpu = 0; cpu < cpus_.size() && found.ns; cpu++) {
+    if (cpu == wait.cpu || !has(mask.cpus, cpu))
+      continue;
+    const uint64_t idle = cpus_[cpu].idle.at(slice.end) - wait.idle[cpu];
+    if (idle > found.cpu_ns) {
+      found.cpu = cpu;
+      found.cpu_ns = idle;
+    }
+  }
+  return found;
+}
+
+void IdleWatch::prepare(const System &system) {
+  if (!cpus_.empty() || system.catalog().cpus.empty())
+    return;
+  cpus_.resize(system.catalog().cpus.size());
+  threads_.resize(system.threads().size());
+  for (const NodeInfo &node : system.catalog().nodes)
+    says_idle_.push_back(node.all_threads);
+}
+
+void IdleWatch::set_idle(uint32_t cpu, bool idle) {
+  Cpu &at = cpus_[cpu];
+  if (at.idle.on == idle)
+    return;
+  at.idle.set(idle, now_);
+  for (const uint32_t mask : at.masks)
+    count(masks_[mask], cpu, idle);
+}
+
+/// One of its CPUs becomes idle, or is no longer.
+void IdleWatch::count(Mask &mask, uint32_t cpu, bool idle) {
+  if (mask.idle == 1)
+    mask.only[mask.sum].set(false, now_);
+  mask.idle += idle ? 1 : -1;
+  mask.sum += idle ? cpu : -cpu;
+  if (mask.idle == 1)
+    mask.only[mask.sum].set(true, now_);
+  mask.any.set(mask.idle > 0, now_);
+}
+
+void IdleWatch::start_wait(uint32_t thread, const Thread &of, uint32_t cpu) {
+  Wait &wait = threads_[thread].wait;
+  wait.start = now_;
+  wait.known = threads_[thread].mask != kNone && says_idle_[of.node];
+  if (!wait.known)
+    return;
+  const Mask &mask = masks_[threads_[thread].mask];
+  wait.cpu = cpu < cpus_.size() ? cpu : kNone;
+  wait.any = mask.any.at(now_);
+  wait.only = wait.cpu == kNone ? 0 : mask.only[cpu].at(now_);
+  wait.idle.resize(cpus_.size());
+  for (uint32_t n = 0; n < cpus_.size(); n++)
+    wait.idle[n] = cpus_[n].idle.at(now_);
+}
+
+void IdleWatch::take_affinity(const Event &event, const System &system) {
+  if (event.thread >= threads_.size())
+    return;
+  const uint32_t node = system.threads()[event.thread].node;
+  const uint32_t index = event.par2 >> FTRACE_AFFINITY_SHIFT, old = threads_[event.thread].mask;
+  std::vector<uint64_t> cpus((cpus_.size() + 63) / 64);
+  if (index > 0) {
+    if (old == kNone)
+      return; // its first word is missing
+    cpus = masks_[old].cpus;
+  }
+  for (uint32_t bit = 0; bit < FTRACE_AFFINITY_CPUS; bit++) {
+    const uint32_t cpu = system.find_cpu(node, index * FTRACE_AFFINITY_CPUS + bit);
+    if (event.par2 >> bit & 1 && cpu < cpus_.size())
+      cpus[cpu / 64] |= uint64_t(1) << cpu % 64;
+  }
+  if (old != kNone && masks_[old].cpus == cpus)
+    return;
+  drop_mask(event.thread);
+  set_mask(event.thread, std::move(cpus));
+}
+
+void IdleWatch::set_mask(uint32_t thread, std::vector<uint64_t> cpus) {
+  uint32_t at = kNone;
+  for (uint32_t n = 0; n < masks_.size(); n++) {
+    if (masks_[n].threads > 0 && masks_[n].cpus == cpus) {
+      threads_[thread].mask = n;
+      masks_[n].threads++;
+      return;
+    }
+    if (masks_[n].threads == 0)
+      at = n;
+  }
+  if (at == kNone) {
+    at = uint32_t(masks_.size());
+    masks_.emplace_back();
+  }
+  Mask &mask = masks_[at];
+  mask = {};
+  mask.cpus = std::move(cpus);
+  mask.threads = 1;
+  mask.only.resize(cpus_.size());
+  for (uint32_t cpu = 0; cpu < cpus_.size(); cpu++) {
+    if (!has(mask.cpus, cpu))
+      continue;
+    cpus_[cpu].masks.push_back(at);
+    if (cpus_[cpu].idle.on)
+      count(mask, cpu, true);
+  }
+  threads_[thread].mask = at;
+}
+
+void IdleWatch::drop_mask(uint32_t thread) {
+  const uint32_t old = std::exchange(threads_[thread].mask, kNone);
+  threads_[thread].wait.known = false;
+  if (old == kNone || --masks_[old].threads > 0)
+    return;
+  for (Cpu &cpu : cpus_)
+    std::erase(cpu.masks, old);
+}
+
+void IdleWatch::take_blackout(const Event &event) {
+  if (event.par1 == FTRACE_BLACKOUT_FAMILIES)
+    return;
+  set_idle(event.cpu, false);
+  for (uint32_t thread = 0; thread < threads_.size() && hides_affinity(event); thread++)
+    drop_mask(thread);
+}
+
+} // namespace ovnitrace

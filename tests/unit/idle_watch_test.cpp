@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whether another CPU was idle while a thread waited: emulator/slices/idle_watch.
+#include "emulator/open/open_trace.h"
+#include "emulator/slices/idle_watch.h"
+#include "emulator/slices/slicer.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
+
+namespace ovnitrace {
+namespace {
+
+using test::ChunkBuilder;
+using test::CollectingSink;
+using test::TempDir;
+using test::TraceBuilder;
+
+constexpr char kAll[] = R"({"format":"ovnitrace","version":1,"all_threads":true})";
+constexpr uint32_t kPaused = 2;
+
+/// Every wait of a trace: "tid start-end …".
+class Waits final : public SliceSink {
+public:
+  explicit Waits(const Catalog &catalog) : catalog_(catalog) {}
+  void on_event(const Event &event, const System &system) override {
+    watch.on_event(event, system);
+  }
+  void on_slice(const Slice &slice) override {
+    if (slice.state != ThreadState::Cooling && slice.state != ThreadState::Warming)
+      return;
+    const IdleElsewhere idle = watch.of(slice);
+    std::string text = fmt::format("{} {}-{}", catalog_.threads[slice.thread].tid,
+                                   slice.start - catalog_.begin, slice.end - catalog_.begin);
+    if (!idle.known)
+      text += " unknown";
+    else if (idle.ns)
+      text += fmt::format(" {} ns, {} ns on {}", idle.ns, idle.cpu_ns, idle.cpu);
+    texts.push_back(text);
+  }
+
+  IdleWatch watch;
+  std::vector<std::string> texts;
+
+private:
+  const Catalog &catalog_;
+};
+
+class IdleWatchTest : public ::testing::Test {
+protected:
+  IdleWatchTest() : trace(dir.path()) {
+    trace.json(kAll);
+    for (uint16_t cpu = 0; cpu < 3; cpu++) {
+      ChunkBuilder &chunk = trace.cpu(cpu).at(1000).start();
+      for (uint16_t thread = 1; thread <= 4; thread++)
+        chunk.id(thread, 10 + thread, 10 + thread, "t");
+    }
+  }
+
+  ChunkBuilder &at(uint16_t cpu, uint64_t time) { return trace.cpu(cpu).at(1000 + time); }
+  void may_use(uint16_t thread, uint64_t time, uint32_t cpus) {
+    at(0, time).record(FTrace_EXT_affinity, thread, cpus);
+  }
+  std::vector<std::string> waits(uint64_t end) {
+    for (uint16_t cpu = 0; cpu < 3; cpu++)
+      at(cpu, end).stop();
+    trace.write();
+    const auto source = open_trace({{dir.path()}}, sink);
+    Waits all(source->catalog());
+    replay_slices(*source, {}, all);
+    return all.texts;
+  }
+
+  TempDir dir;
+  TraceBuilder trace;
+  CollectingSink sink;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(IdleWatchTest, CountsTheTimeInWhichAnotherAllowedCpuWasIdle) {
+  may_use(1, 0, 0b111);
+  at(1, 10).dispatch(2).at(1020).sleep(2); // CPU 1 is idle from 20 on
+  at(0, 30).dispatch(3).at(1040).epilogue(3, 11).dispatch(1);
+  at(0, 100).epilogue(1, 13).dispatch(3); // 1 waits from here on
+  at(1, 150).dispatch(4).at(1180).sleep(4);
+  at(0, 200).sleep(3, 11).dispatch(1);
+  EXPECT_EQ(waits(300), (Texts{"13 40-100 unknown", "11 100-200 70 ns, 70 ns on 1"}))
+      << "50 before CPU 1 is taken, and 20 after it";
+}
+
+TEST_F(IdleWatchTest, DoesNotCountCpusThatTheThreadMayNotUse) {
+  may_use(1, 0, 0b101);
+  at(1, 10).dispatch(2).at(1020).sleep(2);
+  at(0, 40).dispatch(1).at(1100).epilogue(1, 13).dispatch(3).at(1200).sleep(3, 11).dispatch(1);
+  EXPECT_EQ(waits(300), Texts{"11 100-200"});
+}
+
+TEST_F(IdleWatchTest, DoesNotCountTheCpuOnWhichItWaits) {
+  may_use(1, 0, 0b011);
+  at(0, 0).snapshot(1, kPaused, 1);
+  at(1, 10).dispatch(2).at(1020).sleep(2); // idle, and slow to run what is woken
+  at(0, 100).activate(1);
+  at(1, 150).dispatch(1);
+  EXPECT_EQ(waits(300), Texts{"11 100-150"});
+}
+
+TEST_F(IdleWatchTest, NeedsToKnowTheCpusThatTheThreadMayUse) {
+  at(1, 10).dispatch(2).at(1020).sleep(2);
+  at(0, 40).dispatch(1).at(1100).epilogue(1, 13).at(1200).dispatch(1);
+  may_use(1, 250, 0b11);
+  at(0, 300).epilogue(1, 13).at(1400).dispatch(1).at(1500).epilogue(1, 13);
+  may_use(1, 550, 0b10); // while it waits
+  at(0, 600).dispatch(1).at(1610).blackout_start().at(1620).blackout_end(1);
+  at(0, 630).dispatch(1).at(1640).epilogue(1, 13);
+  EXPECT_EQ(waits(700), (Texts{"11 100-200 unknown", "11 300-400 100 ns, 100 ns on 1",
+                               "11 500-600 unknown", "11 640-700 60 ns, 60 ns on 1"}))
+      << "a blackout of transitions hides no change of affinity";
+}
+
+TEST_F(IdleWatchTest, ForgetsAffinitiesWhereChangesMayBeLost) {
+  may_use(1, 0, 0b11);
+  at(1, 10).dispatch(2).at(1020).sleep(2);
+  at(0, 30).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_SOMEWHERE);
+  at(0, 35).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_SOMEWHERE, 1);
+  at(0, 40).dispatch(1).at(1100).epilogue(1, 13).at(1200).dispatch(1);
+  EXPECT_EQ(waits(300), Texts{"11 100-200 unknown"});
+}
+
+TEST_F(IdleWatchTest, KnowsNoIdleCpuWhereOnlySomeThreadsWereCaptured) {
+  trace.json(R"({"format":"ovnitrace","version":1})");
+  may_use(1, 0, 0b11);
+  at(1, 10).dispatch(2).at(1020).sleep(2);
+  at(0, 40).dispatch(1).at(1100).epilogue(1, 13).at(1200).dispatch(1);
+  at(1, 250).record(FTrace_EXT_idle_start);
+  at(0, 300).epilogue(1, 13).at(1400).dispatch(1);
+  at(1, 360).record(FTrace_EXT_idle_end);
+  EXPECT_EQ(waits(500), (Texts{"11 100-200 unknown", "11 300-400 60 ns, 60 ns on 1"}))
+      << "from the first idle state on it is known";
+}
+
+TEST_F(IdleWatchTest, SaysNothingOfThrottledThreads) {
+  may_use(1, 0, 0b11);
+  at(1, 10).dispatch(2).at(1020).sleep(2);
+  at(0, 40).dispatch(1).at(1100).epilogue(1, 0, FTRACE_OFFCPU_THROTTLED).at(1200).dispatch(1);
+  EXPECT_EQ(waits(300), Texts{"11 100-200 unknown"});
+}
+
+TEST_F(IdleWatchTest, ReadsAMaskOfSeveralWords) {
+  trace.cpu(30).at(1000).start().id(2, 12, 12, "t").at(1010).dispatch(2).at(1020).sleep(2);
+  may_use(1, 0, 0b001);
+  may_use(1, 0, 1u << FTRACE_AFFINITY_SHIFT | 1u << 6); // CPU 30
+  may_use(2, 0, 0b010);
+  at(0, 40).dispatch(1).at(1100).epilogue(1, 13).at(1200).dispatch(1);
+  trace.cpu(30).at(1300).stop();
+  EXPECT_EQ(waits(300), Texts{"11 100-200 100 ns, 100 ns on 3"});
+}
+
+/// A machine that schedules at random, and what it knows of every nanosecond.
+class RandomMachine {
+public:
+  static constexpr uint16_t kCpus = 4, kThreads = 6;
+
+  RandomMachine(TraceBuilder &trace, uint32_t seed) : trace_(trace), random_(seed) {
+    for (uint16_t cpu = 0; cpu < kCpus; cpu++) {
+      trace.cpu(cpu).at(kBegin).start();
+      for (uint16_t n = 0; n < kThreads; n++)
+        trace.cpu(cpu).id(n + 1, 11 + n, 11 + n, "t");
+    }
+    for (uint16_t n = 0; n < kThreads; n++)
+      trace.cpu(0).snapshot(n + 1, kPaused, n % kCpus), threads_[n].cpu = n % kCpus;
+    for (int step = 0; step < 200; step++) {
+      pass(1 + random_() % 9);
+      act(uint16_t(random_() % kThreads));
+    }
+    for (uint16_t cpu = 0; cpu < kCpus; cpu++)
+      at(cpu).stop();
+  }
+
+  std::vector<std::string> waits; ///< that ended, in their order
+
+private:
+  static constexpr uint64_t kBegin = 1000;
+  struct Thread {
+    enum { sleeps, waits, runs } state = sleeps;
+    uint32_t cpu = 0, mask = 0;
+    uint64_t since = 0;
+    uint32_t waits_on = 0;
+    bool changed = false;
+  };
+
+  ChunkBuilder &at(uint32_t cpu) { return trace_.cpu(uint16_t(cpu)).at(kBegin + now_); }
+  void pass(uint64_t ns) {
+    for (; ns > 0; ns--, now_++)
+      for (uint32_t cpu = 0; cpu < kCpus; cpu++)
+        if (idle_[cpu])
+          was_idle_[cpu].insert({now_, 1});
+  }
+  bool taken(uint32_t cpu) const {
+    return std::any_of(std::begin(threads_), std::end(threads_),
+                       [&](const Thread &t) { return t.state == Thread::runs && t.cpu == cpu; });
+  }
+  void act(uint16_t n) {
+    Thread &thread = threads_[n];
+    if (random_() % 12 == 0) {
+      const uint32_t mask = 1 + random_() % 15;
+      thread.changed |= mask != thread.mask;
+      thread.mask = mask;
+      at(random_() % kCpus).record(FTrace_EXT_affinity, n + 1, mask);
+    } else if (thread.state == Thread::sleeps) {
+      if (random_() % 2)
+        move(n);
+      at(random_() % kCpus).activate(n + 1);
+      wait(thread);
+    } else if (thread.state == Thread::waits) {
+      if (random_() % 3 == 0)
+        move(n);
+      if (!taken(thread.cpu))
+        dispatch(n);
+    } else {
+      leave(n);
+    }
+  }
+  void move(uint16_t n) {
+    threads_[n].cpu = random_() % kCpus;
+    at(random_() % kCpus).migrate(n + 1, threads_[n].cpu);
+    pass(1); // what is logged on two CPUs at one time has no order
+  }
+  void wait(Thread &thread) {
+    thread.state = Thread::waits;
+    thread.since = now_;
+    thread.waits_on = thread.cpu;
+    thread.changed = thread.mask == 0;
+  }
+  void leave(uint16_t n) {
+    Thread &thread = threads_[n];
+    const uint32_t cpu = thread.cpu;
+    uint16_t next = uint16_t(random_() % kThreads);
+    const bool has_next = threads_[next].state == Thread::waits && threads_[next].cpu == cpu;
+    const uint32_t next_tid = has_next ? 11 + next : 0;
+    if (random_() % 2) {
+      at(cpu).sleep(n + 1, next_tid);
+      thread.state = Thread::sleeps;
+    } else {
+      at(cpu).epilogue(n + 1, next_tid);
+      wait(thread);
+    }
+    idle_[cpu] = !has_next;
+    if (has_next)
+      dispatch(next);
+  }
+  void dispatch(uint16_t n) {
+    Thread &thread = threads_[n];
+    at(thread.cpu).dispatch(n + 1);
+    thread.state = Thread::runs;
+    idle_[thread.cpu] = false;
+    std::string text = fmt::format("{} {}-{}", 11 + n, thread.since, now_);
+    uint64_t any = 0, most = 0, best = 0;
+    std::map<uint32_t, uint64_t> of_cpu;
+    for (uint64_t time = thread.since; time < now_; time++) {
+      bool one = false;
+      for (uint32_t cpu = 0; cpu < kCpus; cpu++)
+        if (cpu != thread.waits_on && thread.mask >> cpu & 1 && was_idle_[cpu].contains(time)) {
+          one = true;
+          of_cpu[cpu]++;
+        }
+      any += one;
+    }
+    for (const auto &[cpu, ns] : of_cpu)
+      if (ns > most)
+        std::tie(most, best) = std::pair(ns, uint64_t(cpu));
+    if (thread.changed)
+      text += " unknown";
+    else if (any)
+      text += fmt::format(" {} ns, {} ns on {}", any, most, best);
+    waits.push_back(text);
+  }
+
+  TraceBuilder &trace_;
+  std::mt19937 random_;
+  uint64_t now_ = 0;
+  Thread threads_[kThreads];
+  bool idle_[kCpus] = {};
+  std::map<uint64_t, int> was_idle_[kCpus];
+};
+
+TEST(IdleWatchProperty, AgreesWithAMachineThatRemembersEveryNanosecond) {
+  size_t known = 0;
+  for (uint32_t seed = 1; seed <= 100; seed++) {
+    TempDir dir;
+    TraceBuilder trace(dir.path());
+    trace.json(kAll);
+    RandomMachine machine(trace, seed);
+    trace.write();
+    CollectingSink sink;
+    const auto source = open_trace({{dir.path()}}, sink);
+    Waits found(source->catalog());
+    replay_slices(*source, {}, found);
+    ASSERT_GE(found.texts.size(), machine.waits.size());
+    found.texts.resize(machine.waits.size()); // then those that did not end
+    std::sort(found.texts.begin(), found.texts.end());
+    std::sort(machine.waits.begin(), machine.waits.end());
+    ASSERT_EQ(found.texts, machine.waits) << "seed " << seed;
+    for (const std::string &text : found.texts)
+      known += text.find(" on ") != std::string::npos;
+  }
+  EXPECT_GT(known, 500u);
+}
+
+} // namespace
+} // namespace ovnitrace
