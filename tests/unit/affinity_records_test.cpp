@@ -58,7 +58,7 @@ TEST(AffinityRecords, SayWhichCpusAThreadMayUse) {
     for (uint32_t n = 1 + random() % 40; n > 0; n--)
       cpus.insert(random() % possible);
     ThreadRegistry registry;
-    ChunkList list;
+    ChunkList list(256);
     ChunkWriter writer(0, 0, registry, list);
     const uint32_t kinds[] = {LIFE_NEW, LIFE_SNAPSHOT, LIFE_AFFINITY};
     for (const life_record &record : messages(kinds[round % 3], 100, {0, 1, 2}, possible))
@@ -78,7 +78,7 @@ TEST(AffinityRecords, SayWhichCpusAThreadMayUse) {
 
 TEST(AffinityRecords, AreNotThereWhereNobodyLooked) {
   ThreadRegistry registry;
-  ChunkList list;
+  ChunkList list(256);
   ChunkWriter writer(0, 0, registry, list);
   life_record record = messages(LIFE_NEW, 100, {1}, 2).front();
   record.has_cpus = 0;

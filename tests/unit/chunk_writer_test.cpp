@@ -219,7 +219,7 @@ TEST(ChunkWriter, KeepsAllBitsOfATid) {
 // another thread.
 TEST(ChunkWriter, NamesAThreadInEachChunkAndAnewWhenItsTidIsReused) {
   ThreadRegistry registry;
-  ChunkList list(32);
+  ChunkList list(48);
   ChunkWriter writer(0, 1, registry, list);
   const life_record first = life(5, LIFE_NEW, 31, "first", 30);
   registry.learn(first);
