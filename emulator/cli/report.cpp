@@ -36,6 +36,7 @@ void add_report(CLI::App &app) {
   command->add_flag("--open", report.open, "Open it in the browser of the user who called sudo");
   command->add_flag("-q,--quiet", report.quiet, "Say nothing of what was written");
   add_cut_options(*command, report.cut);
+  add_path_options(*command, report.path, "Draw the critical path");
   command->footer(R"(
 The page needs no network, no server and no other file. It shows each thread's states on a timeline,
 and why each of them started and ended, as docs/report.md describes. Where all of it does not fit

@@ -26,6 +26,9 @@ void print_written(const std::string &path, const WriteReportResult &result,
         human_count(result.events, "event", "events"),
         human_count(result.threads, "thread", "threads"), double(result.bytes) / (1 << 20),
         took.count());
+  if (result.path_left_out)
+    print("the critical path has too many segments for the page: give a larger --max-size, or a "
+          "part of the trace with --from and --to");
   if (result.coarse_threads)
     print("{} are shown in steps of {}, as all detail is more than --max-size",
           human_count(result.coarse_threads, "thread", "threads"), human_duration(result.grain));
@@ -48,8 +51,11 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
   } else if (path.empty()) {
     place = OutputPlace(path = nameable(trace) + ".html");
   }
-  const WriteReportResult result = write_report(trace, info, reopener(trace, warnings),
-                                                {place, arguments.most_bytes, arguments.cut});
+  const auto open = reopener(trace, warnings);
+  std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);
+  const WriteReportResult result =
+      write_report(trace, info, open,
+                   {place, arguments.most_bytes, arguments.cut, critical ? &*critical : nullptr});
   warnings.finish();
   if (!arguments.quiet)
     print_written(path, result, std::chrono::steady_clock::now() - start);

@@ -2,6 +2,7 @@
 // One report, as `ovnitrace report` and the one-step command write it.
 #pragma once
 
+#include "emulator/cli/path_options.h"
 #include "emulator/report/write_report.h"
 
 #include <string>
@@ -12,6 +13,7 @@ struct ReportArguments {
   std::string output; ///< empty: report.html in the trace directory, or TRACE.html
   uint64_t most_bytes = kDefaultPageBytes;
   Cut cut = {};
+  PathArguments path = {};
   bool open = false; ///< in the browser
   bool quiet = false;
 };

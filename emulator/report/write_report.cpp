@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/report/page.h"
 #include "emulator/report/page_header.h"
+#include "emulator/report/path_packer.h"
 #include "emulator/report/slice_packer.h"
 #include "emulator/report/varint.h"
 #include "emulator/slices/slicer.h"
@@ -23,6 +24,7 @@ namespace {
 constexpr uint64_t kRatio = 4;
 constexpr int kMostPasses = 8;
 constexpr uint64_t kMixedBytes = 24; ///< of a mixed slice in all columns, about
+constexpr uint64_t kPathPart = 8;    ///< of the page that the critical path may take
 
 /// Hands one stream to two sinks.
 class Tee final : public SliceSink {
@@ -63,8 +65,16 @@ std::string load_bytes(const PackedTrace &trace) {
   return bytes;
 }
 
-std::string deflate_trace(const ReportInput &input, PackedTrace trace) {
+/// The path as a part of the page, and what the header says of it.
+struct PathPart {
+  nlohmann::ordered_json header;
+  std::string bytes;
+};
+
+std::string deflate_trace(const ReportInput &input, PackedTrace trace, const PathPart &path) {
   nlohmann::ordered_json header = page_header(input, trace);
+  if (!path.header.is_null())
+    header["critical_path"] = path.header;
   std::vector<PagePart> parts;
   parts.emplace_back("summary", json_report(input, {.indent = -1}));
   parts.emplace_back("load", load_bytes(trace));
@@ -77,6 +87,7 @@ std::string deflate_trace(const ReportInput &input, PackedTrace trace) {
   parts.emplace_back("order", std::move(trace.order));
   parts.emplace_back("events", std::move(trace.events));
   parts.emplace_back("dark", std::move(trace.dark));
+  parts.emplace_back("critical_path", path.bytes);
   return deflate_parts(std::move(header), parts);
 }
 
@@ -123,7 +134,7 @@ struct Pass {
 };
 
 Pass pass_over(const std::string &path, const TraceInfo &info, EventSource &source,
-               const WriteReportOptions &options, PackPlan plan) {
+               const WriteReportOptions &options, PackPlan plan, const PathPart &critical) {
   check_cut(options.cut, source.catalog());
   Summarizer summarizer(source.catalog(), options.cut);
   SlicePacker packer(source.catalog(), options.cut, std::move(plan));
@@ -140,7 +151,8 @@ Pass pass_over(const std::string &path, const TraceInfo &info, EventSource &sour
       uint64_t(std::count(pass.summary.shown.begin(), pass.summary.shown.end(), uint8_t(1)));
   pass.result.coarse_threads = trace.coarse_threads;
   pass.result.grain = trace.grain;
-  pass.deflated = deflate_trace({path, info, source.catalog(), pass.summary}, std::move(trace));
+  pass.deflated =
+      deflate_trace({path, info, source.catalog(), pass.summary}, std::move(trace), critical);
   pass.result.bytes = page_bytes(pass.deflated.size());
   pass.fits = pass.result.bytes <= options.most_bytes;
   return pass;
@@ -151,12 +163,20 @@ Pass pass_over(const std::string &path, const TraceInfo &info, EventSource &sour
 WriteReportResult write_report(const std::string &path, const TraceInfo &info,
                                const std::function<std::unique_ptr<EventSource>()> &open,
                                const WriteReportOptions &options) {
+  PathPart critical;
+  bool path_left_out = false;
+  if (options.path) {
+    std::optional<std::string> bytes = pack_path(*options.path, options.most_bytes / kPathPart);
+    path_left_out = !bytes;
+    if (bytes)
+      critical = {path_header(*options.path, open()->catalog()), std::move(*bytes)};
+  }
   PackPlan plan;
   plan.most_bytes = options.most_bytes * kRatio;
   double share = 1;
   Pass pass;
   for (int n = 0; n < kMostPasses && !pass.fits; n++) {
-    pass = pass_over(path, info, *open(), options, std::move(plan));
+    pass = pass_over(path, info, *open(), options, std::move(plan), critical);
     const uint64_t bytes = pass.result.bytes;
     share *= bytes ? std::min(0.75, 0.8 * double(options.most_bytes) / double(bytes)) : 0.25;
     plan = coarser(pass.summary, n + 2 < kMostPasses ? share : 0, options.most_bytes);
@@ -166,6 +186,7 @@ WriteReportResult write_report(const std::string &path, const TraceInfo &info,
                             "give a larger --max-size, or a part of the trace with --from, --to, "
                             "--pid or --comm",
                             path, options.most_bytes));
+  pass.result.path_left_out = path_left_out;
   AtomicFile file(options.place);
   write_page(file, pass.deflated);
   file.commit();

@@ -12,12 +12,15 @@
 
 namespace ovnitrace {
 
+struct CriticalPath;
+
 inline constexpr uint64_t kDefaultPageBytes = 64 << 20;
 
 struct WriteReportOptions {
   OutputPlace place;
   uint64_t most_bytes = kDefaultPageBytes; ///< of the page
   Cut cut = {};
+  CriticalPath *path = nullptr; ///< borrowed: one to draw, of the times of the cut
 };
 
 struct WriteReportResult {
@@ -25,6 +28,7 @@ struct WriteReportResult {
   uint64_t slices = 0, events = 0;
   uint64_t threads = 0, coarse_threads = 0; ///< the latter without all of their detail
   uint64_t grain = 0;                       ///< ns, of those
+  bool path_left_out = false;               ///< it has too many segments
 };
 
 /// `path` and `info` say what the trace is. `open` is called for each pass over the trace: one, and

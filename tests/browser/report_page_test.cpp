@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page of `ovnitrace report` in a real browser, driven as a person does.
+#include "emulator/critical/path.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/report/write_report.h"
 #include "emulator/summary/summarizer.h"
@@ -40,10 +41,13 @@ protected:
     cpu.at(400000).activate(2, 33, FTRACE_WAKER_HARDIRQ).at(700000).epilogue(3, 22).dispatch(2);
     cpu.at(900000).end(2, 22).dispatch(3).at(1000000).stop();
   }
-  void open() {
+  void open(CriticalPath *path = nullptr) {
     trace.write();
     const std::string file = out / "page.html";
-    write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); }, {file});
+    WriteReportOptions options = {.place = file};
+    options.path = path;
+    write_report(
+        dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); }, options);
     browser->open(file);
     const json box = evaluate("(b => [b.left, b.top, b.width])"
                               "(document.getElementById('rows').getBoundingClientRect())");
@@ -210,6 +214,33 @@ TEST_F(ReportPage, ALineIsAlongTheRowsInARegion) {
   EXPECT_NE(foot(500000, 2), inside) << "another process";
   browser->point(x_of(500000), y_of(1) + kRow);
   EXPECT_NE(text("#tooltip").find("region solve, 500.0 µs"), std::string::npos) << text("#tooltip");
+}
+
+TEST_F(ReportPage, TheCriticalPathIsALineBelowTheRowsThatAKeyHides) {
+  build();
+  trace.write();
+  CriticalPath path = critical_path(*open_trace({{dir.path()}}, sink), {}, {}, {22, {}});
+  open(&path);
+  const auto below = [&](double ns, int thread) {
+    return evaluate(fmt::format("(c => [...c.getContext('2d').getImageData({} * c.width / "
+                                "c.clientWidth, {} * c.width / c.clientWidth, 1, 1).data])"
+                                "(document.getElementById('rows'))",
+                                x_of(ns) - left, y_of(thread) - top + kRow / 2));
+  };
+  const json on = below(250000, 1); // it runs
+  EXPECT_NE(below(250000, 0), on);
+  EXPECT_EQ(below(350000, 1), on) << "blocked until an interrupt";
+  EXPECT_EQ(below(50000, 0), below(250000, 0)) << "22 was not woken yet, and nobody knows why";
+  browser->point(x_of(250000), y_of(1));
+  EXPECT_NE(text("#tooltip").find("critical path: Running"), std::string::npos) << text("#tooltip");
+  browser->press("p");
+  EXPECT_NE(below(250000, 1), on);
+  EXPECT_EQ(evaluate("document.getElementById('critical').checked"), false);
+  evaluate("document.getElementById('critical').click()");
+  browser->wait_for("document.getElementById('critical').checked");
+  browser->press("p");
+  browser->press("p");
+  EXPECT_EQ(below(250000, 1), on);
 }
 
 TEST_F(ReportPage, NamesThatAreHtmlAndScriptRunNothing) {

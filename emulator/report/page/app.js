@@ -75,6 +75,13 @@ export class App {
     this.redraw();
   }
 
+  showCritical(shown) {
+    const {critical} = this.trace;
+    critical.shown = shown && Boolean(critical.about);
+    byId('critical').checked = critical.shown;
+    this.redraw();
+  }
+
   select(selected, {reveal = true} = {}) {
     this.selected = selected;
     if (selected && reveal) {
@@ -189,6 +196,9 @@ export class App {
     const region = this.regions.at(thread, time);
     if (region)
       lines.push('region ' + this.regions.label(region) + ', ' + duration(region.length_ns));
+    const responsible = this.trace.critical.at(thread, time);
+    if (responsible)
+      lines.push('critical path: ' + responsible);
     const near = this.view.span / this.timeline.width * 5;
     for (const section of this.sections.of(thread))
       if (row.type === 'thread' && section.start <= time && time <= section.end)

@@ -53,6 +53,9 @@ function setUpTools(app) {
     app.rows.hideIdle = event.target.checked;
     app.rebuild();
   };
+  byId('critical-label').hidden = !app.trace.critical.about;
+  byId('critical').checked = app.trace.critical.shown;
+  byId('critical').onchange = event => app.showCritical(event.target.checked);
   collapse.onclick = () => {
     const fold = collapse.textContent === 'Collapse all';
     collapse.textContent = fold ? 'Expand all' : 'Collapse all';

@@ -3,6 +3,7 @@
 // the trace.
 import {Varints} from './data.js';
 import {lastUpTo, lastUpToNear} from './search.js';
+import {Critical} from './critical.js';
 
 export const UNKNOWN = 0, RUNNING = 1, PAUSED = 2, DEAD = 3, COOLING = 4, WARMING = 5, MIXED = 6;
 export const STATES = 6;
@@ -21,6 +22,7 @@ export class Trace {
     this.readLoad(parts.load);
     this.readEvents(parts.events);
     this.readDark(parts.dark);
+    this.critical = new Critical(this, parts.critical_path);
   }
 
   /// Of each thread one entry more than it has slices: its start is where the last one ends.
