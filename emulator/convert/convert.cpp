@@ -69,10 +69,10 @@ public:
                            : std::nullopt),
         thread_layout_(threads_and_path()), cpu_layout_(cpu_layout(replay_.system(), options.cut)),
         directory_(options.directory, options.link),
-        threads_(directory_.file("thread.prv"), thread_layout_, {options.gzip},
-                 gradients(replay_.system(), TraceKind::thread)),
-        cpus_(directory_.file("cpu.prv"), cpu_layout_, {options.gzip},
-              gradients(replay_.system(), TraceKind::cpu)) {}
+        threads_(directory_.file("thread.prv"), thread_layout_,
+                 {options.gzip, gradients(replay_.system(), TraceKind::thread)}),
+        cpus_(directory_.file("cpu.prv"), cpu_layout_,
+              {options.gzip, gradients(replay_.system(), TraceKind::cpu)}) {}
 
   /// False after the end of the cut.
   bool take(const Event &event) {

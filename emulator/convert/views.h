@@ -4,9 +4,9 @@
 #pragma once
 
 #include "emulator/convert/labels.h"
-#include "emulator/convert/round_scale.h"
 #include "emulator/prv/cfg.h"
 #include "emulator/prv/output_place.h"
+#include "emulator/prv/round_scale.h"
 
 #include <cstdint>
 #include <map>

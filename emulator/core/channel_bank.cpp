@@ -24,6 +24,7 @@ ChannelId ChannelBank::declare(ChannelDef def) {
   columns_.push_back(std::move(column));
   thread_dirty_.grow(size());
   cpu_dirty_.grow(size());
+  line_.resize(size());
   return size() - 1;
 }
 
@@ -138,7 +139,7 @@ void ChannelBank::emit_punctual(uint64_t time, RowSink &threads, RowSink &cpus) 
     bool is_copy = p.on_cpu && column.scope == Scope::thread;
     uint32_t type = p.on_cpu ? column.cpu_type : column.thread_type;
     if (type)
-      (p.on_cpu ? cpus : threads).event(before, p.row, type, p.value);
+      (p.on_cpu ? cpus : threads).punctual(before, p.row, {p.value, type});
     if (is_copy)
       column.copies[p.row] = p.value;
     else
@@ -151,7 +152,7 @@ void ChannelBank::emit_punctual(uint64_t time, RowSink &threads, RowSink &cpus) 
 void ChannelBank::emit_threads(uint64_t time, RowSink &sink) {
   for (uint32_t row : thread_dirty_.rows()) {
     const Thread &thread = threads_[row];
-    sink.set_cpu(row, thread.cpu);
+    size_t changed = 0;
     thread_dirty_.take(row, [&](ChannelId id) {
       Column &column = columns_[id];
       Channel &channel = column.rows[row];
@@ -159,17 +160,20 @@ void ChannelBank::emit_threads(uint64_t time, RowSink &sink) {
         channel.enable(is_tracked(column.thread_track, thread.state));
       int64_t value;
       if (channel.emit(value) && column.thread_type)
-        sink.event(time, row, column.thread_type, value);
+        line_[changed++] = {value, column.thread_type};
       if (column.cpu_track != Track::none && thread.cpu != kNone &&
           cpus_[thread.cpu].shown[column.cpu_track].is_only(row))
         cpu_dirty_.mark(thread.cpu, id);
     });
+    if (changed)
+      sink.line(time, row, thread.cpu, {line_.data(), changed});
   }
   thread_dirty_.clear();
 }
 
 void ChannelBank::emit_cpus(uint64_t time, RowSink &sink) {
-  for (uint32_t row : cpu_dirty_.rows())
+  for (uint32_t row : cpu_dirty_.rows()) {
+    size_t changed = 0;
     cpu_dirty_.take(row, [&](ChannelId id) {
       Column &column = columns_[id];
       int64_t value;
@@ -183,8 +187,11 @@ void ChannelBank::emit_cpus(uint64_t time, RowSink &sink) {
         column.copies[row] = value;
       }
       if (column.cpu_type)
-        sink.event(time, row, column.cpu_type, value);
+        line_[changed++] = {value, column.cpu_type};
     });
+    if (changed)
+      sink.line(time, row, kNone, {line_.data(), changed});
+  }
   cpu_dirty_.clear();
 }
 

@@ -121,7 +121,8 @@ private:
   ByTrack<std::vector<uint64_t>> track_, copy_;
   std::vector<ChannelId> scheduling_; ///< the used ones that forget() clears
   std::vector<Punctual> punctual_;
-  bool lost_ = false; ///< pushes may have been lost
+  std::vector<TypedValue> line_; ///< being emitted; it has room for all channels
+  bool lost_ = false;            ///< pushes may have been lost
 };
 
 } // namespace ovnitrace

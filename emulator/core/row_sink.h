@@ -2,18 +2,23 @@
 // Where channels are emitted to.
 #pragma once
 
+#include "emulator/base/typed_value.h"
+
 #include <cstdint>
+#include <span>
 
 namespace ovnitrace {
 
 /// The lines of one trace: rows are threads or CPUs, by their index in the System. Times never go
-/// back, and all values of one row at one time come one after the other.
+/// back.
 class RowSink {
 public:
   virtual ~RowSink() = default;
-  /// Lines of `row` that follow happened on `cpu` (kNone: on none).
-  virtual void set_cpu(uint32_t row, uint32_t cpu) = 0;
-  virtual void event(uint64_t time, uint32_t row, uint32_t type, int64_t value) = 0;
+  /// What changed in `row`, which is on `cpu` (kNone: on none) from now on.
+  virtual void line(uint64_t time, uint32_t row, uint32_t cpu,
+                    std::span<const TypedValue> values) = 0;
+  /// A value of `row` on the CPU that its last line gave it.
+  virtual void punctual(uint64_t time, uint32_t row, const TypedValue &value) = 0;
   virtual void arrow(uint64_t time, uint32_t from_row, uint32_t to_row, uint64_t size,
                      uint32_t tag) = 0;
 };

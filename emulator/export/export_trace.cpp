@@ -16,13 +16,16 @@ constexpr uint64_t kProgressEvery = 1u << 16; ///< events
 /// Which rows were emitted at all: what they are now, the System knows.
 class ChangedRows final : public RowSink {
 public:
-  void set_cpu(uint32_t, uint32_t) override {}
-  void event(uint64_t, uint32_t row, uint32_t, int64_t) override {
+  void line(uint64_t, uint32_t row, uint32_t, std::span<const TypedValue>) override { add(row); }
+  void punctual(uint64_t, uint32_t row, const TypedValue &) override { add(row); }
+  void arrow(uint64_t, uint32_t, uint32_t, uint64_t, uint32_t) override {}
+  std::vector<uint32_t> rows;
+
+private:
+  void add(uint32_t row) {
     if (rows.empty() || rows.back() != row)
       rows.push_back(row);
   }
-  void arrow(uint64_t, uint32_t, uint32_t, uint64_t, uint32_t) override {}
-  std::vector<uint32_t> rows;
 };
 
 /// Brings the states that hold after an instant from the replay to the exporter.

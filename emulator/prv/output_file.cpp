@@ -2,12 +2,10 @@
 #include "emulator/prv/output_file.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/relay.h"
 #include "emulator/prv/atomic_file.h"
 
-#include <array>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
+#include <algorithm>
 #include <thread>
 #include <vector>
 #include <zlib.h>
@@ -17,170 +15,114 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kBufferSize = 256 * 1024; // fits the second-level cache: still there when written
-constexpr size_t kBufferCount = 4;
-constexpr int kGzipBits = 15 + 16; // zlib: the largest window, a gzip frame
+constexpr size_t kBufferCount = 4;         // and one more for each thread beyond the first
+constexpr uint32_t kMostThreads = 8;       // that compress one file
+constexpr int kGzipBits = 15 + 16;         // zlib: the largest window, a gzip frame
 
 [[noreturn]] void gzip_failed(const z_stream &stream) {
   throw Error(std::string("cannot compress the output: ") +
               (stream.msg ? stream.msg : "zlib is out of memory") + "; convert without --gzip");
 }
 
-/// Compresses into an AtomicFile.
-class GzipStream {
+/// Makes gzip members.
+class GzipMember {
 public:
-  GzipStream(AtomicFile &file, int level) : file_(file), out_(kBufferSize) {
-    if (deflateInit2(&stream_, level, Z_DEFLATED, kGzipBits, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+  explicit GzipMember(int level) {
+    if (deflateInit2(&stream_, level, Z_DEFLATED, kGzipBits, 8, Z_DEFAULT_STRATEGY) != Z_OK)
       gzip_failed(stream_);
   }
-  ~GzipStream() { deflateEnd(&stream_); }
-  GzipStream(const GzipStream &) = delete;
-  GzipStream &operator=(const GzipStream &) = delete;
+  ~GzipMember() { deflateEnd(&stream_); }
+  GzipMember(const GzipMember &) = delete;
+  GzipMember &operator=(const GzipMember &) = delete;
 
-  void write(std::string_view bytes, int flush = Z_NO_FLUSH) {
+  /// One of `bytes`, valid until the next call.
+  std::string_view make(std::string_view bytes) {
+    if (deflateReset(&stream_) != Z_OK)
+      gzip_failed(stream_);
+    member_.resize(std::max<size_t>(member_.size(), deflateBound(&stream_, uLong(bytes.size()))));
     stream_.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(bytes.data()));
     stream_.avail_in = uInt(bytes.size());
-    do {
-      stream_.next_out = reinterpret_cast<Bytef *>(out_.data());
-      stream_.avail_out = uInt(out_.size());
-      if (deflate(&stream_, flush) == Z_STREAM_ERROR)
-        gzip_failed(stream_);
-      file_.write({out_.data(), out_.size() - stream_.avail_out});
-    } while (stream_.avail_out == 0);
+    stream_.next_out = reinterpret_cast<Bytef *>(member_.data());
+    stream_.avail_out = uInt(member_.size());
+    if (deflate(&stream_, Z_FINISH) != Z_STREAM_END)
+      gzip_failed(stream_);
+    return {member_.data(), stream_.total_out};
   }
-  void finish() { write({}, Z_FINISH); }
 
 private:
-  AtomicFile &file_;
   z_stream stream_{};
-  std::vector<char> out_;
+  std::vector<char> member_;
 };
 
 /// The header as a gzip member of its own, stored and not compressed: its size depends only on the
 /// size of the header, so it can be rewritten. A gzip file is any number of members (RFC 1952).
 std::string header_member(std::string_view header) {
-  z_stream stream{};
-  if (deflateInit2(&stream, Z_NO_COMPRESSION, Z_DEFLATED, kGzipBits, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    gzip_failed(stream);
-  std::string member(deflateBound(&stream, uLong(header.size())), '\0');
-  stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(header.data()));
-  stream.avail_in = uInt(header.size());
-  stream.next_out = reinterpret_cast<Bytef *>(member.data());
-  stream.avail_out = uInt(member.size());
-  int result = deflate(&stream, Z_FINISH);
-  member.resize(stream.total_out);
-  deflateEnd(&stream);
-  if (result != Z_STREAM_END)
-    gzip_failed(stream);
-  return member;
+  return std::string(GzipMember(Z_NO_COMPRESSION).make(header));
+}
+
+struct Buffer {
+  std::unique_ptr<char[]> bytes = std::make_unique_for_overwrite<char[]>(kBufferSize);
+  size_t size = 0;
+  std::unique_ptr<GzipMember> gzip; ///< none: plain
+  std::string_view member;          ///< the bytes, compressed
+};
+
+uint32_t threads_of(OutputFile::Format format) {
+  return format == OutputFile::Format::gzip
+             ? std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads)
+             : 1;
+}
+
+std::vector<Buffer> make_buffers(OutputFile::Format format) {
+  std::vector<Buffer> buffers(kBufferCount + threads_of(format) - 1);
+  for (Buffer &buffer : buffers)
+    if (format == OutputFile::Format::gzip)
+      buffer.gzip = std::make_unique<GzipMember>(Z_BEST_SPEED);
+  return buffers;
 }
 
 } // namespace
 
-/// The buffers and the thread that writes them, in the order in which they were filled.
+/// The buffers and the threads that compress and write them, in the order in which they were
+/// filled.
 class OutputFile::Worker {
 public:
-  Worker(const OutputPlace &place, std::string_view header, Format format) : file_(place) {
-    header_size_ = header.size();
-    if (format == Format::gzip) {
-      file_.write(header_member(header));
-      gzip_ = std::make_unique<GzipStream>(file_, Z_BEST_SPEED);
-    } else {
-      file_.write(header);
-    }
-    for (Buffer &buffer : buffers_)
-      buffer.bytes = std::make_unique_for_overwrite<char[]>(kBufferSize);
-    thread_ = std::thread([this] { run(); });
+  Worker(const OutputPlace &place, std::string_view header, Format format)
+      : file_(place), header_size_(header.size()), gzip_(format == Format::gzip) {
+    file_.write(gzip_ ? header_member(header) : std::string(header));
+    relay_ = std::make_unique<Relay<Buffer>>(
+        make_buffers(format), threads_of(format), gzip_ ? compress : Relay<Buffer>::Step(),
+        [this](Buffer &buffer) {
+          file_.write(gzip_ ? buffer.member : std::string_view(buffer.bytes.get(), buffer.size));
+        });
   }
 
-  ~Worker() { stop(); }
-
   /// The buffer being filled: there is always one.
-  char *begin() { return buffers_[filled_ % kBufferCount].bytes.get(); }
+  char *begin() { return relay_->current().bytes.get(); }
 
-  /// Hands `size` bytes of the current buffer to the thread and waits for a free one.
+  /// Hands `size` bytes of the current buffer to the threads and waits for a free one.
   void hand_over(size_t size) {
-    std::unique_lock lock(mutex_);
-    buffers_[filled_ % kBufferCount].size = size;
-    filled_++;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return filled_ - written_ < kBufferCount || error_; });
-    rethrow();
+    relay_->current().size = size;
+    relay_->pass();
   }
 
   void close(std::string_view header) {
-    stop();
-    rethrow();
+    relay_->finish();
     if (header.size() != header_size_)
       throw Error("internal error: the header of a trace changed its size");
-    if (gzip_)
-      gzip_->finish();
     file_.rewrite(0, gzip_ ? header_member(header) : std::string(header));
     file_.commit();
   }
 
 private:
-  struct Buffer {
-    std::unique_ptr<char[]> bytes;
-    size_t size = 0;
-  };
-
-  void run() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [this] { return filled_ != written_ || stopping_; });
-      if (filled_ == written_)
-        return;
-      const Buffer &buffer = buffers_[written_ % kBufferCount];
-      lock.unlock();
-      std::exception_ptr error = write({buffer.bytes.get(), buffer.size});
-      lock.lock();
-      written_++;
-      error_ = error;
-      changed_.notify_all();
-      if (error_)
-        return;
-    }
-  }
-
-  std::exception_ptr write(std::string_view bytes) {
-    try {
-      if (gzip_)
-        gzip_->write(bytes);
-      else
-        file_.write(bytes);
-      return nullptr;
-    } catch (...) {
-      return std::current_exception();
-    }
-  }
-
-  void stop() {
-    {
-      std::lock_guard lock(mutex_);
-      stopping_ = true;
-      changed_.notify_all();
-    }
-    if (thread_.joinable())
-      thread_.join();
-  }
-
-  void rethrow() {
-    if (error_)
-      std::rethrow_exception(error_);
+  static void compress(Buffer &buffer) {
+    buffer.member = buffer.gzip->make({buffer.bytes.get(), buffer.size});
   }
 
   AtomicFile file_;
-  std::unique_ptr<GzipStream> gzip_; ///< none: plain
-  size_t header_size_ = 0;
-  std::array<Buffer, kBufferCount> buffers_;
-
-  std::mutex mutex_; // guards what follows
-  std::condition_variable changed_;
-  uint64_t filled_ = 0;  ///< buffers handed over so far
-  uint64_t written_ = 0; ///< of them, dealt with
-  bool stopping_ = false;
-  std::exception_ptr error_; ///< why the thread gave up
-  std::thread thread_;
+  size_t header_size_;
+  bool gzip_;
+  std::unique_ptr<Relay<Buffer>> relay_; ///< ends before the file that it writes to
 };
 
 OutputFile::OutputFile(const OutputPlace &place, std::string_view header, Format format)
@@ -198,7 +140,8 @@ void OutputFile::next_buffer() {
 }
 
 void OutputFile::close(std::string_view header) {
-  next_buffer();
+  if (at_ != worker_->begin())
+    next_buffer();
   worker_->close(header);
 }
 

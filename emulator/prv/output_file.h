@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A large output file that is written by a thread of its own, so that whoever formats it never
+// A large output file that threads of its own compress and write, so that whoever formats it never
 // waits for the disk or for the compressor unless they are slower.
 #pragma once
 

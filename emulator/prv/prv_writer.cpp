@@ -18,10 +18,7 @@ constexpr uint64_t kMaxObjects = 65535;
 /// Paraver keeps times in a signed or floating type.
 constexpr uint64_t kMaxTime = INT64_MAX;
 
-/// Room for a prefix, a time, an event and a new line, whatever their values.
-constexpr size_t kEventRoom = 128;
-/// Room for a communication: 15 numbers and their colons.
-constexpr size_t kArrowRoom = 15 * (kMaxDigits + 1);
+constexpr size_t kBlocks = 4; ///< on their way to the thread that formats them
 
 /// `part`: the options that leave some of them out.
 void check_count(const char *what, uint64_t count, const char *part) {
@@ -79,184 +76,64 @@ std::string header_text(const std::string &date, uint64_t end, const std::string
   return date + std::string(kMaxDigits - digits.size(), '0') + digits + "_ns:" + objects;
 }
 
-} // namespace
-
-PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header,
-                     const std::vector<PrvRow> &rows, PrvOptions options)
-    : date_(date_text(header.date)), objects_((check_objects(header), objects_text(header))),
-      other_form_(options.gzip ? place : place + ".gz"),
-      file_(options.gzip ? place + ".gz" : place, header_text(date_, header.end, objects_),
-            options.gzip ? OutputFile::Format::gzip : OutputFile::Format::plain) {
-  cpu_node_.push_back(kNil);
-  for (size_t node = 0; node < header.cpus_per_node.size(); node++)
-    cpu_node_.insert(cpu_node_.end(), header.cpus_per_node[node], uint32_t(node + 1));
-  rows_.reserve(rows.size());
+/// By row: its node. Throws Error for a row that the header has not.
+std::vector<uint32_t> nodes_of(const PrvHeader &header, const std::vector<PrvRow> &rows) {
+  std::vector<uint32_t> nodes;
+  nodes.reserve(rows.size());
   for (const PrvRow &row : rows) {
     if (row.task == 0 || row.task > header.tasks.size() || row.thread == 0 ||
         row.thread > header.tasks[row.task - 1].thread_nodes.size())
       throw Error("internal error: a row of a Paraver trace is not in its header");
-    Row made;
-    made.task = row.task;
-    made.thread = row.thread;
-    made.node = header.tasks[row.task - 1].thread_nodes.front();
-    rows_.push_back(made);
+    nodes.push_back(header.tasks[row.task - 1].thread_nodes.front());
   }
-  instants_[now_ ^ 1].time = kMaxTime; // nothing comes before 0
+  return nodes;
 }
 
-/// The instant of `time`, which is the later one, the one before it, or a new one.
-inline uint32_t PrvWriter::instant_at(uint64_t time) {
-  uint64_t now = instants_[now_].time;
-  if (time == now)
-    return now_;
-  if (time < now && time + 1 == now)
-    return now_ ^ 1;
-  advance(time);
-  return now_;
+/// By global CPU, from 1: its node.
+std::vector<uint32_t> cpu_nodes(const PrvHeader &header) {
+  std::vector<uint32_t> nodes = {UINT32_MAX};
+  for (size_t node = 0; node < header.cpus_per_node.size(); node++)
+    nodes.insert(nodes.end(), header.cpus_per_node[node], uint32_t(node + 1));
+  return nodes;
 }
 
+} // namespace
+
+PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header,
+                     const std::vector<PrvRow> &rows, const PrvOptions &options)
+    : date_(date_text(header.date)), objects_((check_objects(header), objects_text(header))),
+      other_form_(options.gzip ? place : place + ".gz"), rows_(rows.size()),
+      formatter_(rows, nodes_of(header, rows), cpu_nodes(header), options.measured),
+      file_(options.gzip ? place + ".gz" : place, header_text(date_, header.end, objects_),
+            options.gzip ? OutputFile::Format::gzip : OutputFile::Format::plain),
+      relay_(std::vector<LineBlock>(kBlocks), 1, {}, [this](LineBlock &block) {
+        formatter_.format(block, file_);
+        block.clear();
+      }) {}
+
+/// Ends the instant and starts another.
 void PrvWriter::advance(uint64_t time) {
-  uint64_t now = instants_[now_].time;
-  if (time < now || time > kMaxTime)
+  if (time > kMaxTime || (now_ != kNoTime && time < now_))
     throw Error("cannot write an event at " + std::to_string(time) + " ns after one at " +
-                std::to_string(now) + " ns: the input is not ordered by time");
-  flush(now_ ^ 1);
-  if (time != now + 1)
-    flush(now_);
-  now_ ^= 1; // the later instant is now the earlier one, empty unless it is 1 ns back
-  instants_[now_ ^ 1].time = time - 1;
-  instants_[now_].time = time;
+                std::to_string(now_ == kNoTime ? 0 : now_) +
+                " ns: the input is not ordered by time");
+  end_instant();
+  if (relay_.current().full())
+    relay_.pass();
+  relay_.current().start_instant(time);
+  now_ = time;
+  sorted_ = true;
+  arrows_ = false;
 }
 
-void PrvWriter::event(uint64_t time, uint32_t row, uint32_t type, int64_t value) {
-  uint32_t which = instant_at(time);
-  Instant &instant = instants_[which];
-  Row &r = rows_[row];
-  uint32_t added = uint32_t(instant.values.size());
-  uint32_t line_index = r.line[which];
-  if (line_index == kNil) {
-    r.line[which] = uint32_t(instant.lines.size());
-    instant.lines.push_back({row, r.cpu, added, added});
-    instant.values.push_back({value, type, kNil});
-    return;
-  }
-  Line &line = instant.lines[line_index];
-  for (uint32_t i = line.first; i != kNil; i = instant.values[i].next)
-    if (instant.values[i].type == type) {
-      instant.values[i].value = value;
-      return;
-    }
-  instant.values[line.last].next = added;
-  line.last = added;
-  instant.values.push_back({value, type, kNil});
-}
-
-void PrvWriter::arrow(uint64_t time, uint32_t from_row, uint32_t to_row, uint64_t recv_time,
-                      uint64_t size, uint32_t tag) {
-  instants_[instant_at(time)].arrows.push_back(
-      {from_row, rows_[from_row].cpu, to_row, rows_[to_row].cpu, tag, recv_time, size});
-}
-
-/// Formats and forgets an instant.
-void PrvWriter::flush(uint32_t which) {
-  Instant &instant = instants_[which];
-  if (instant.empty())
-    return;
-  last_time_ = std::max(last_time_, instant.time);
-  empty_ = false;
-  std::array<char, 24> time;
-  size_t time_size = size_t(put_decimal(time.data(), instant.time) - time.data());
-  for (const Line &line : instant.lines) {
-    Row &row = rows_[line.row];
-    row.line[which] = kNil;
-    if (row.prefix_cpu != line.cpu)
-      prepare_prefix(row, line.cpu);
-    char *at = file_.reserve(kEventRoom);
-    memcpy(at, row.prefix.data(), row.prefix.size());
-    at += row.prefix_size;
-    memcpy(at, time.data(), time.size());
-    at += time_size;
-    for (uint32_t i = line.first; i != kNil; i = instant.values[i].next) {
-      file_.commit(at);
-      at = file_.reserve(kEventRoom);
-      at = put_decimal(put_type(at, instant.values[i].type), instant.values[i].value);
-    }
-    *at++ = '\n';
-    file_.commit(at);
-  }
-  for (const Arrow &arrow : instant.arrows) {
-    last_time_ = std::max(last_time_, arrow.recv_time);
-    put_arrow(arrow, {time.data(), time_size});
-  }
-  instant.lines.clear();
-  instant.values.clear();
-  instant.arrows.clear();
-}
-
-/// 3:cpu:appl:task:thread:lsend:psend:cpu:appl:task:thread:lrecv:precv:size:tag
-void PrvWriter::put_arrow(const Arrow &arrow, std::string_view time) {
-  char *at = file_.reserve(kArrowRoom);
-  auto put = [&at](auto value) {
-    *at++ = ':';
-    at = put_decimal(at, value);
-  };
-  auto put_text = [&at](std::string_view text) {
-    *at++ = ':';
-    memcpy(at, text.data(), text.size());
-    at += text.size();
-  };
-  auto put_object = [&](uint32_t cpu, const Row &row) {
-    put(cpu);
-    put_text("1");
-    put(row.task);
-    put(row.thread);
-  };
-  *at++ = '3';
-  put_object(arrow.from_cpu, rows_[arrow.from_row]);
-  put_text(time);
-  put_text(time);
-  put_object(arrow.to_cpu, rows_[arrow.to_row]);
-  put(arrow.recv_time);
-  put(arrow.recv_time);
-  put(arrow.size);
-  put(arrow.tag);
-  *at++ = '\n';
-  file_.commit(at);
-}
-
-/// ":type:", from a cache: a trace has few types.
-inline char *PrvWriter::put_type(char *at, uint32_t type) {
-  TypeText &cached = types_[type % types_.size()];
-  if (cached.type != type || cached.size == 0) {
-    cached.type = type;
-    char *end = cached.text.data();
-    *end++ = ':';
-    end = put_decimal(end, type);
-    *end++ = ':';
-    cached.size = uint32_t(end - cached.text.data());
-  }
-  memcpy(at, cached.text.data(), cached.text.size());
-  return at + cached.size;
-}
-
-/// "2:cpu:1:task:thread:"
-void PrvWriter::prepare_prefix(Row &row, uint32_t cpu) {
-  char *at = row.prefix.data();
-  *at++ = '2';
-  *at++ = ':';
-  at = put_decimal(at, cpu);
-  memcpy(at, ":1:", 3);
-  at = put_decimal(at + 3, row.task);
-  *at++ = ':';
-  at = put_decimal(at, row.thread);
-  *at++ = ':';
-  row.prefix_size = uint32_t(at - row.prefix.data());
-  row.prefix_cpu = cpu;
+void PrvWriter::end_instant() {
+  if (now_ != kNoTime)
+    relay_.current().end_instant(sorted_);
 }
 
 /// Paraver refuses a trace without a record: one state, "None", of the first row.
 void PrvWriter::put_empty_body(uint64_t end) {
-  char *at = file_.reserve(kEventRoom);
+  char *at = file_.reserve(64);
   memcpy(at, "1:0:1:1:1:0:", 12);
   at = put_decimal(at + 12, end);
   memcpy(at, ":0\n", 3);
@@ -264,10 +141,11 @@ void PrvWriter::put_empty_body(uint64_t end) {
 }
 
 void PrvWriter::close(uint64_t end) {
-  flush(now_ ^ 1);
-  flush(now_);
-  end = std::max(end, last_time_);
-  if (empty_)
+  end_instant();
+  relay_.pass();
+  relay_.finish();
+  end = std::max(end, formatter_.last_time());
+  if (formatter_.empty())
     put_empty_body(end);
   file_.close(header_text(date_, end, objects_));
   unlinkat(other_form_.directory, other_form_.name.c_str(), 0);

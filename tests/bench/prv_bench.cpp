@@ -48,12 +48,9 @@ uint64_t write_trace(const std::string &path, uint64_t lines, bool gzip) {
     uint32_t out = uint32_t(seed >> 33) % kThreads, in = (out + 1) % kThreads;
     uint32_t cpu = uint32_t(seed >> 40) % kCpus + 1;
     time += 500 + (seed >> 50);
-    writer.event(time, out, 4, 2);
-    writer.event(time, out, 2, 0);
-    writer.set_cpu(in, cpu);
-    writer.event(time, in, 6, cpu);
-    writer.event(time, in, 2, 100000 + in);
-    writer.event(time, in, 4, 1);
+    const TypedValue left[] = {{2, 4}, {0, 2}}, runs[] = {{cpu, 6}, {100000 + in, 2}, {1, 4}};
+    writer.line(time, out, cpu, left);
+    writer.line(time, in, cpu, runs);
   }
   writer.close(time);
   return std::filesystem::file_size(gzip ? path + ".gz" : path);

@@ -23,8 +23,10 @@ void require(bool truth) {
 /// Lines must be as a PrvWriter wants them: times never go back.
 class CheckingRows final : public RowSink {
 public:
-  void set_cpu(uint32_t, uint32_t) override {}
-  void event(uint64_t time, uint32_t, uint32_t, int64_t) override { check(time); }
+  void line(uint64_t time, uint32_t, uint32_t, std::span<const TypedValue>) override {
+    check(time);
+  }
+  void punctual(uint64_t time, uint32_t, const TypedValue &) override { check(time); }
   void arrow(uint64_t, uint32_t from, uint32_t to, uint64_t, uint32_t) override {
     require(from != to);
   }

@@ -27,8 +27,8 @@ using Timelines = std::map<uint32_t, std::vector<Held>>; ///< by tid: what holds
 
 class NoRows : public RowSink {
 public:
-  void set_cpu(uint32_t, uint32_t) override {}
-  void event(uint64_t, uint32_t, uint32_t, int64_t) override {}
+  void line(uint64_t, uint32_t, uint32_t, std::span<const TypedValue>) override {}
+  void punctual(uint64_t, uint32_t, const TypedValue &) override {}
   void arrow(uint64_t, uint32_t, uint32_t, uint64_t, uint32_t) override {}
 };
 

@@ -3,15 +3,12 @@
 
 #include "emulator/base/error.h"
 #include "tests/unit/support/files.h"
+#include "tests/unit/support/prv_shape.h"
 #include "tests/unit/support/temp_dir.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <map>
 #include <memory>
-#include <random>
-#include <sstream>
 #include <zlib.h>
 
 namespace ovnitrace {
@@ -19,29 +16,19 @@ namespace {
 
 using test::lines_of;
 
-std::vector<uint64_t> numbers_of(const std::string &line, char separator = ':') {
-  std::vector<uint64_t> numbers;
-  std::istringstream in(line);
-  for (std::string part; std::getline(in, part, separator);)
-    numbers.push_back(uint64_t(std::stoll(part)));
-  return numbers;
-}
-
-/// A node of 4 CPUs and one of 2; a process of 3 threads on the first, one of 1 on the second.
-PrvHeader two_nodes() {
-  PrvHeader header;
-  header.cpus_per_node = {4, 2};
-  header.tasks = {{{1, 1, 1}}, {{2}}};
-  header.end = 1000;
-  header.date = 86400;
-  return header;
-}
-
-const std::vector<PrvRow> kFourRows = {{1, 1}, {1, 2}, {1, 3}, {2, 1}};
+using test::kFourRows;
+using test::numbers_of;
+using test::two_nodes;
 
 class PrvWriterTest : public testing::Test {
 protected:
   PrvWriterTest() : writer(std::make_unique<PrvWriter>(path, two_nodes(), kFourRows)) {}
+
+  /// A line of one value, on the CPU of its row.
+  void event(uint64_t time, uint32_t row, uint32_t type, int64_t value) {
+    const TypedValue line[] = {{value, type}};
+    writer->line(time, row, cpus[row], line);
+  }
 
   /// Closes the trace and returns its body.
   std::vector<std::string> body(uint64_t end = 1000) {
@@ -54,12 +41,13 @@ protected:
   test::TempDir dir;
   std::string path = dir / "thread.prv";
   std::unique_ptr<PrvWriter> writer;
+  uint32_t cpus[4] = {}; ///< by row
 };
 
 using Lines = std::vector<std::string>;
 
 TEST_F(PrvWriterTest, HeaderReportsNodesAndTasksAndIsRewrittenAtClose) {
-  writer->event(5, 0, 4, 1);
+  event(5, 0, 4, 1);
   writer->close(123456789);
   std::string header = lines_of(path).front();
   EXPECT_EQ(header.substr(0, 10), "#Paraver (");
@@ -67,7 +55,7 @@ TEST_F(PrvWriterTest, HeaderReportsNodesAndTasksAndIsRewrittenAtClose) {
 }
 
 TEST_F(PrvWriterTest, HeaderEndsAtTheLastRecordIfThatIsLater) {
-  writer->event(5, 0, 4, 1);
+  event(5, 0, 4, 1);
   writer->arrow(2000, 0, 1, 3000, 0, 0);
   writer->close(1000);
   EXPECT_NE(lines_of(path).front().find("):00000000000000003000_ns:"), std::string::npos);
@@ -78,8 +66,8 @@ TEST(PrvWriter, TraceOfCpusHasNoNodes) {
   PrvHeader header;
   header.tasks = {{{1, 1}}};
   PrvWriter writer(dir / "cpu.prv", header, {{1, 1}, {1, 2}});
-  writer.set_cpu(1, 1); // would make Paraver drop the line
-  writer.event(7, 1, 3, 2);
+  const TypedValue value[] = {{2, 3}};
+  writer.line(7, 1, 1, value); // CPU 1 would make Paraver drop the line
   writer.close(9);
   Lines lines = lines_of(dir / "cpu.prv");
   EXPECT_EQ(lines[0].substr(lines[0].find("_ns")), "_ns:0:1:1(2:1)");
@@ -87,68 +75,77 @@ TEST(PrvWriter, TraceOfCpusHasNoNodes) {
 }
 
 TEST_F(PrvWriterTest, EventsOfOneRowAtOneTimeAreOneLine) {
-  writer->event(10, 0, 6, 1);
-  writer->event(10, 1, 4, 2);
-  writer->event(10, 0, 2, 77);
-  writer->event(11, 0, 4, -5);
+  event(10, 0, 6, 1);
+  event(10, 1, 4, 2);
+  event(10, 0, 2, 77);
+  event(11, 0, 4, -5);
   EXPECT_EQ(body(), (Lines{"2:0:1:1:1:10:6:1:2:77", "2:0:1:1:2:10:4:2", "2:0:1:1:1:11:4:-5"}));
 }
 
 TEST_F(PrvWriterTest, TheLastValueOfATypeWinsAndTheTypeIsThereOnce) {
-  writer->event(10, 0, 4, 1);
-  writer->event(10, 0, 2, 7);
-  writer->event(10, 0, 4, 2);
-  writer->event(10, 0, 2, 8);
-  writer->event(10, 0, 4, 3);
+  event(10, 0, 4, 1);
+  event(10, 0, 2, 7);
+  event(10, 0, 4, 2);
+  event(10, 0, 2, 8);
+  event(10, 0, 4, 3);
   EXPECT_EQ(body(), (Lines{"2:0:1:1:1:10:4:3:2:8"}));
 }
 
-// docs/models.md, "Channels": a punctual event is shown 1 ns before its time, and the state before
-// it again at its time.
-TEST_F(PrvWriterTest, PunctualEventAfterEventsOfTheCurrentTimeIsWrittenBeforeThem) {
-  writer->event(10, 0, 4, 1);
-  writer->event(9, 1, 50, 3);
-  writer->event(10, 1, 50, 0);
-  EXPECT_EQ(body(), (Lines{"2:0:1:1:2:9:50:3", "2:0:1:1:1:10:4:1", "2:0:1:1:2:10:50:0"}));
+// docs/models.md, "Channels": a punctual event is shown 1 ns before its time, on the CPU that its
+// row had until then.
+TEST_F(PrvWriterTest, PunctualEventHasTheCpuOfTheLineBefore) {
+  cpus[1] = 2;
+  event(5, 1, 4, 1);
+  writer->punctual(9, 1, {3, 50});
+  cpus[1] = 3;
+  event(10, 1, 50, 0);
+  EXPECT_EQ(body(), (Lines{"2:2:1:1:2:5:4:1", "2:2:1:1:2:9:50:3", "2:3:1:1:2:10:50:0"}));
 }
 
 TEST_F(PrvWriterTest, PunctualEventJoinsTheLineOfTheInstantBefore) {
-  writer->event(9, 1, 4, 1);
-  writer->event(10, 0, 4, 1);
-  writer->event(9, 1, 50, 3);
-  writer->event(9, 1, 4, 2);
-  EXPECT_EQ(body(), (Lines{"2:0:1:1:2:9:4:2:50:3", "2:0:1:1:1:10:4:1"}));
+  event(9, 1, 4, 1);
+  event(9, 0, 4, 7);
+  writer->punctual(9, 1, {3, 50});
+  writer->punctual(9, 1, {2, 4});
+  event(10, 0, 4, 1);
+  EXPECT_EQ(body(), (Lines{"2:0:1:1:2:9:4:2:50:3", "2:0:1:1:1:9:4:7", "2:0:1:1:1:10:4:1"}));
+}
+
+TEST_F(PrvWriterTest, ArrowsComeAfterAllLinesOfTheirInstant) {
+  writer->arrow(9, 0, 1, 9, 0, 1);
+  event(9, 1, 4, 1);
+  EXPECT_EQ(body(), (Lines{"2:0:1:1:2:9:4:1", "3:0:1:1:1:9:9:0:1:1:2:9:9:0:1"}));
 }
 
 TEST_F(PrvWriterTest, InstantsOneNanosecondApartStayApart) {
   for (uint64_t time = 0; time < 5; time++)
-    writer->event(time, 0, 4, int64_t(time));
+    event(time, 0, 4, int64_t(time));
   EXPECT_EQ(body(), (Lines{"2:0:1:1:1:0:4:0", "2:0:1:1:1:1:4:1", "2:0:1:1:1:2:4:2",
                            "2:0:1:1:1:3:4:3", "2:0:1:1:1:4:4:4"}));
 }
 
 TEST_F(PrvWriterTest, TimeThatGoesBackIsAnError) {
-  writer->event(10, 0, 4, 1);
-  EXPECT_THROW(writer->event(8, 0, 4, 2), Error);
+  event(10, 0, 4, 1);
+  EXPECT_THROW(event(9, 0, 4, 2), Error);
   EXPECT_THROW(writer->arrow(0, 0, 1, 0, 0, 0), Error);
-  EXPECT_THROW(writer->event(UINT64_MAX, 0, 4, 2), Error); // 0 - 1: a punctual event at 0
+  EXPECT_THROW(event(UINT64_MAX, 0, 4, 2), Error);
   EXPECT_EQ(body(), (Lines{"2:0:1:1:1:10:4:1"}));
 }
 
 TEST_F(PrvWriterTest, NothingComesBeforeTimeZero) {
-  EXPECT_THROW(writer->event(UINT64_MAX, 0, 4, 2), Error);
-  EXPECT_THROW(writer->event(uint64_t(INT64_MAX) + 1, 0, 4, 2), Error);
+  EXPECT_THROW(event(UINT64_MAX, 0, 4, 2), Error);
+  EXPECT_THROW(event(uint64_t(INT64_MAX) + 1, 0, 4, 2), Error);
 }
 
 TEST_F(PrvWriterTest, CpuFieldIsThatOfTheTimeAtWhichTheLineBegan) {
-  writer->event(10, 0, 4, 1);
-  writer->set_cpu(0, 3);
-  writer->event(10, 0, 2, 7); // the line at 10 has begun without a CPU
-  writer->event(11, 0, 4, 2);
-  writer->set_cpu(0, 0);
-  writer->event(12, 0, 4, 3);
-  writer->set_cpu(0, 3);
-  writer->event(13, 0, 4, 4);
+  event(10, 0, 4, 1);
+  cpus[0] = 3;
+  event(10, 0, 2, 7); // the line at 10 has begun without a CPU
+  event(11, 0, 4, 2);
+  cpus[0] = 0;
+  event(12, 0, 4, 3);
+  cpus[0] = 3;
+  event(13, 0, 4, 4);
   EXPECT_EQ(body(), (Lines{"2:0:1:1:1:10:4:1:2:7", "2:3:1:1:1:11:4:2", "2:0:1:1:1:12:4:3",
                            "2:3:1:1:1:13:4:4"}));
 }
@@ -157,8 +154,8 @@ TEST_F(PrvWriterTest, CpuOfAnotherNodeOrOfNoneIsNotWritten) {
   uint64_t time = 0;
   for (uint32_t cpu : {0u, 1u, 4u, 5u, 6u, 7u, 70000u, UINT32_MAX}) {
     for (uint32_t row : {0u, 3u}) {
-      writer->set_cpu(row, cpu);
-      writer->event(time, row, 4, cpu);
+      cpus[row] = cpu;
+      event(time, row, 4, cpu);
     }
     time += 10;
   }
@@ -170,47 +167,92 @@ TEST_F(PrvWriterTest, CpuOfAnotherNodeOrOfNoneIsNotWritten) {
 }
 
 TEST_F(PrvWriterTest, ArrowsHaveBothObjectsAndTheirCpus) {
-  writer->set_cpu(0, 2);
-  writer->set_cpu(3, 6);
-  writer->event(9, 1, 4, 1);
-  writer->arrow(10, 0, 3, 15, 4, 99);
+  cpus[0] = 2;
+  cpus[3] = 6;
+  event(8, 0, 4, 1);
+  event(8, 3, 4, 1);
   writer->arrow(9, 3, 3, 9, UINT64_MAX, UINT32_MAX);
-  EXPECT_EQ(body(),
-            (Lines{"2:0:1:1:2:9:4:1", "3:6:1:2:1:9:9:6:1:2:1:9:9:18446744073709551615:4294967295",
-                   "3:2:1:1:1:10:10:6:1:2:1:15:15:4:99"}));
+  writer->arrow(10, 0, 3, 15, 4, 99);
+  EXPECT_EQ(body(), (Lines{"2:2:1:1:1:8:4:1", "2:6:1:2:1:8:4:1",
+                           "3:6:1:2:1:9:9:6:1:2:1:9:9:18446744073709551615:4294967295",
+                           "3:2:1:1:1:10:10:6:1:2:1:15:15:4:99"}));
 }
 
 TEST_F(PrvWriterTest, TheTraceLastsUntilItsLatestArrowIsThere) {
   writer->arrow(10, 0, 3, 5000, 0, 1);
   writer->arrow(10, 0, 3, 20, 0, 1);
-  writer->event(30, 0, 4, 1);
+  event(30, 0, 4, 1);
   writer->close(1000);
   EXPECT_NE(lines_of(path)[0].find(":00000000000000005000_ns:"), std::string::npos);
 }
 
 TEST_F(PrvWriterTest, ExtremesFitIntoLinesThatCrossBuffers) {
-  writer->set_cpu(0, 4);
+  cpus[0] = 4;
   Lines expected;
   for (uint64_t time = INT64_MAX - 20; time <= INT64_MAX; time++) {
     std::string line = "2:4:1:1:1:" + std::to_string(time);
+    std::vector<TypedValue> values;
     for (uint32_t i = 0; i < 1000; i++) {
-      writer->event(time, 0, UINT32_MAX - i, INT64_MIN);
+      values.push_back({INT64_MIN, UINT32_MAX - i});
       line += ":" + std::to_string(UINT32_MAX - i) + ":" + std::to_string(INT64_MIN);
     }
+    writer->line(time, 0, 4, values);
     expected.push_back(line);
   }
   EXPECT_TRUE(body() == expected);
 }
 
-// Types 4, 260 and 516 fall on one place of the cache of type digits; 0 is a type, too.
-TEST_F(PrvWriterTest, TypesThatShareTheirPlaceInTheCacheKeepTheirDigits) {
+// Texts of values are kept: all of these do not fit, and 0 is a type and a value, too.
+TEST_F(PrvWriterTest, ValuesKeepTheirDigits) {
   Lines expected;
-  for (uint64_t time = 0; time < 6; time++) {
-    uint32_t type = uint32_t(time % 3) * 256 + (time > 2 ? 0 : 4);
-    writer->event(time, 0, type, 1);
-    expected.push_back("2:0:1:1:1:" + std::to_string(time) + ":" + std::to_string(type) + ":1");
+  for (uint64_t time = 0; time < 20000; time++) {
+    const uint32_t type = uint32_t(time % 7) * 64;
+    const int64_t value = int64_t(time % 3001) - 1500;
+    event(time, 0, type, value);
+    expected.push_back("2:0:1:1:1:" + std::to_string(time) + ":" + std::to_string(type) + ":" +
+                       std::to_string(value));
   }
-  EXPECT_EQ(body(), expected);
+  EXPECT_TRUE(body() == expected);
+}
+
+TEST(PrvWriter, ValuesOfMeasuredTypesAreCounted) {
+  test::TempDir dir;
+  PrvWriter writer(dir / "t.prv", two_nodes(), kFourRows, {false, {7, 9}});
+  for (uint64_t time = 0; time < 100; time++) {
+    const TypedValue line[] = {{5, 7}, {5000, 8}};
+    writer.line(time, uint32_t(time % 4), 1, line);
+  }
+  writer.close(100);
+  EXPECT_EQ(writer.scales().size(), 2u);
+  EXPECT_EQ(writer.scales().at(7).common(), 5u);
+  EXPECT_EQ(writer.scales().at(7).largest(), 5);
+  EXPECT_TRUE(writer.scales().at(9).empty());
+}
+
+// One instant does not fit into a block.
+TEST(PrvWriter, AnInstantOfManyRowsIsSortedLikeAnyOther) {
+  constexpr uint32_t kRows = 20000;
+  test::TempDir dir;
+  PrvHeader header;
+  header.tasks = {{std::vector<uint32_t>(kRows, 1)}};
+  std::vector<PrvRow> rows;
+  for (uint32_t row = 0; row < kRows; row++)
+    rows.push_back({1, row + 1});
+  PrvWriter writer(dir / "t.prv", header, rows);
+  Lines expected;
+  for (const uint64_t time : {uint64_t(1), uint64_t(2)}) // in order, then each row twice
+    for (uint32_t row = 0; row < kRows; row++)
+      expected.push_back("2:0:1:1:" + std::to_string(row + 1) + ":" + std::to_string(time) +
+                         (time == 1 ? ":4:1" : ":4:3:5:3"));
+  for (const auto &[time, types] : {std::pair(1, 1u), {2, 1u}, {2, 2u}})
+    for (uint32_t row = 0; row < kRows; row++) {
+      const TypedValue line[] = {{time == 1 ? 1 : 3, 4}, {3, 5}};
+      writer.line(uint64_t(time), row, 0, std::span(line).first(types));
+    }
+  writer.close(2);
+  Lines lines = lines_of(dir / "t.prv");
+  lines.erase(lines.begin());
+  EXPECT_TRUE(lines == expected);
 }
 
 // The body must not be empty (docs/format.md).
@@ -220,7 +262,7 @@ TEST_F(PrvWriterTest, TraceWithoutEventsHasARecord) {
 
 TEST_F(PrvWriterTest, NothingIsUnderTheFinalNameBeforeClose) {
   for (uint64_t time = 0; time < 200000; time++)
-    writer->event(time, 0, 4, 1);
+    event(time, 0, 4, 1);
   EXPECT_FALSE(std::filesystem::exists(path));
   writer.reset();
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
@@ -282,8 +324,10 @@ TEST(PrvWriter, GzipHoldsTheSameTraceWithTheLengthToldAtClose) {
   test::TempDir dir;
   for (bool gzip : {false, true}) {
     PrvWriter writer(dir / (gzip ? "u.prv" : "t.prv"), two_nodes(), kFourRows, {gzip});
-    for (uint64_t time = 0; time < 100000; time++)
-      writer.event(time, uint32_t(time % 4), 4, int64_t(time * time));
+    for (uint64_t time = 0; time < 100000; time++) {
+      const TypedValue line[] = {{int64_t(time * time), 4}};
+      writer.line(time, uint32_t(time % 4), 0, line);
+    }
     writer.close(123456);
   }
   const std::string text = test::text_of(dir / "t.prv");
@@ -297,92 +341,6 @@ TEST(PrvWriter, TheFormThatIsNotWrittenDoesNotStayFromBefore) {
     PrvWriter(dir / "t.prv", two_nodes(), kFourRows, {gzip}).close(1);
     EXPECT_EQ(std::filesystem::exists(dir / "t.prv"), !gzip);
     EXPECT_EQ(std::filesystem::exists(dir / "t.prv.gz"), gzip);
-  }
-}
-
-/// What a trace must say, computed in another way: every (time, row) has its types in the order of
-/// their first event with their last values; all ordered by time.
-struct Expected {
-  std::map<std::pair<uint64_t, uint32_t>, std::vector<std::pair<uint32_t, int64_t>>> values;
-  std::map<std::pair<uint64_t, uint32_t>, uint32_t> cpu;
-
-  void event(uint64_t time, uint32_t row, uint32_t type, int64_t value, uint32_t row_cpu) {
-    cpu.emplace(std::pair(time, row), row_cpu);
-    auto &list = values[{time, row}];
-    auto same = std::find_if(list.begin(), list.end(), [&](auto &v) { return v.first == type; });
-    if (same != list.end())
-      same->second = value;
-    else
-      list.emplace_back(type, value);
-  }
-
-  Lines sorted_lines() const {
-    Lines lines;
-    for (const auto &[key, list] : values) {
-      const PrvRow &object = kFourRows[key.second];
-      std::string line = "2:" + std::to_string(cpu.at(key)) + ":1:" + std::to_string(object.task) +
-                         ":" + std::to_string(object.thread) + ":" + std::to_string(key.first);
-      for (auto [type, value] : list)
-        line += ":" + std::to_string(type) + ":" + std::to_string(value);
-      lines.push_back(line);
-    }
-    std::sort(lines.begin(), lines.end());
-    return lines;
-  }
-};
-
-TEST(PrvWriter, RandomStreamsAreSortedByTimeAndComplete) {
-  for (uint32_t seed = 0; seed < 200; seed++) {
-    test::TempDir dir;
-    std::mt19937 random(seed);
-    PrvWriter writer(dir / "t.prv", two_nodes(), kFourRows);
-    Expected expected;
-    uint32_t cpu[4] = {};
-    uint64_t time = random() % 3;
-    size_t arrows = 0;
-    for (int i = 0; i < 300; i++) {
-      uint32_t row = random() % 4, type = random() % 6;
-      int64_t value = int64_t(random()) - INT32_MAX;
-      switch (random() % 8) {
-      case 0:
-      case 1:
-        time += random() % 4;
-        break;
-      case 2:
-        cpu[row] = row < 3 ? random() % 5 : 5 + random() % 2;
-        writer.set_cpu(row, cpu[row]);
-        break;
-      case 3: // punctual, which needs an instant that is current
-        writer.event(time, row, type, value);
-        expected.event(time, row, type, value, cpu[row]);
-        if (time == 0)
-          break;
-        writer.event(time - 1, row, type, value + 1);
-        expected.event(time - 1, row, type, value + 1, cpu[row]);
-        break;
-      case 4:
-        writer.arrow(time, row, (row + 1) % 4, time + random() % 9, 1, 2);
-        arrows++;
-        break;
-      default:
-        writer.event(time, row, type, value);
-        expected.event(time, row, type, value, cpu[row]);
-      }
-    }
-    writer.close(time);
-
-    Lines lines = lines_of(dir / "t.prv"), events;
-    uint64_t last = 0;
-    for (size_t i = 1; i < lines.size(); i++) {
-      uint64_t at = numbers_of(lines[i])[5];
-      ASSERT_GE(at, last) << "seed " << seed << ": " << lines[i];
-      last = at;
-      if (lines[i][0] == '2')
-        events.push_back(lines[i]);
-    }
-    EXPECT_EQ(lines.size() - 1 - events.size(), arrows);
-    std::sort(events.begin(), events.end());
-    ASSERT_EQ(events, expected.sorted_lines()) << "seed " << seed;
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/convert/round_scale.h"
+#include "emulator/prv/round_scale.h"
 
 #include <gtest/gtest.h>
 

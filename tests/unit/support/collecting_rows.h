@@ -28,9 +28,14 @@ public:
     bool operator==(const Drawn &) const = default;
   };
 
-  void set_cpu(uint32_t row, uint32_t cpu) override { cpu_of[row] = cpu; }
-  void event(uint64_t time, uint32_t row, uint32_t type, int64_t value) override {
-    lines.push_back({time, row, type, value});
+  void line(uint64_t time, uint32_t row, uint32_t cpu,
+            std::span<const TypedValue> values) override {
+    cpu_of[row] = cpu;
+    for (const TypedValue &value : values)
+      punctual(time, row, value);
+  }
+  void punctual(uint64_t time, uint32_t row, const TypedValue &value) override {
+    lines.push_back({time, row, value.type, value.value});
   }
   void arrow(uint64_t time, uint32_t from, uint32_t to, uint64_t, uint32_t tag) override {
     arrows.push_back({time, from, to, tag});

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Blocks that one thread fills and others finish, in their order.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace ovnitrace {
+
+/// A ring of blocks. Its owner fills the current one and passes it on. Threads of the relay then
+/// work on the blocks, several at a time where there are several threads, and put each away in the
+/// order in which they were passed. What a thread throws ends the relay: nothing more is put, and
+/// each later call of the owner throws it.
+template <class Block> class Relay {
+public:
+  using Step = std::function<void(Block &)>;
+
+  /// `work` (may be empty) and `put` are called by `threads` threads: `work` at any time, `put` for
+  /// one block after the other. There are at most `blocks` (above 1) on their way, the current one
+  /// included.
+  Relay(std::vector<Block> blocks, uint32_t threads, Step work, Step put)
+      : blocks_(std::move(blocks)), work_(std::move(work)), put_(std::move(put)) {
+    for (uint32_t n = 0; n < threads; n++)
+      threads_.emplace_back([this] { run(); });
+  }
+  /// What was passed is finished, unless something was thrown.
+  ~Relay() { stop(); }
+  Relay(const Relay &) = delete;
+  Relay &operator=(const Relay &) = delete;
+
+  /// The block being filled: there is always one.
+  Block &current() { return blocks_[passed_ % blocks_.size()]; }
+
+  /// Hands the current block over and waits for a free one.
+  void pass() {
+    std::unique_lock lock(mutex_);
+    passed_++;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return passed_ - done_ < blocks_.size() || error_; });
+    rethrow();
+  }
+
+  /// Waits until all that was passed is put away. Nothing may be passed after it.
+  void finish() {
+    stop();
+    rethrow();
+  }
+
+private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return taken_ != passed_ || stopping_ || error_; });
+      if (error_ || taken_ == passed_)
+        return;
+      const uint64_t number = taken_++;
+      Block &block = blocks_[number % blocks_.size()];
+      if (work_)
+        unlocked(lock, work_, block);
+      changed_.wait(lock, [&] { return done_ == number || error_; });
+      if (!error_)
+        unlocked(lock, put_, block);
+      done_++;
+      changed_.notify_all();
+    }
+  }
+
+  void unlocked(std::unique_lock<std::mutex> &lock, const Step &step, Block &block) {
+    std::exception_ptr error;
+    lock.unlock();
+    try {
+      step(block);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    if (error && !error_)
+      error_ = error;
+  }
+
+  void stop() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+      changed_.notify_all();
+    }
+    for (std::thread &thread : threads_)
+      if (thread.joinable())
+        thread.join();
+  }
+
+  void rethrow() {
+    if (error_)
+      std::rethrow_exception(error_);
+  }
+
+  std::vector<Block> blocks_;
+  const Step work_, put_;
+  std::mutex mutex_; // guards what follows
+  std::condition_variable changed_;
+  uint64_t passed_ = 0; ///< blocks passed on so far; only the owner changes it
+  uint64_t taken_ = 0;  ///< of them, given to a thread
+  uint64_t done_ = 0;   ///< of them, put away
+  bool stopping_ = false;
+  std::exception_ptr error_; ///< why the relay ended
+  std::vector<std::thread> threads_;
+};
+
+} // namespace ovnitrace

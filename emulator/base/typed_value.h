@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A value of a channel as it goes to a trace.
+#pragma once
+
+#include <cstdint>
+
+namespace ovnitrace {
+
+struct TypedValue {
+  int64_t value = 0;
+  uint32_t type = 0; ///< PRV type of the channel
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/prv/prv_formatter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Room for a prefix, a time and a new line, whatever their values.
+constexpr size_t kLineRoom = 64;
+/// Room for a value with its type and two colons, and for a whole ValueText.
+constexpr size_t kValueRoom = 48;
+/// Values for which room is made at once.
+constexpr size_t kPiece = (OutputFile::kMostReserve - kLineRoom) / kValueRoom;
+/// Room for a communication: 15 numbers and their colons.
+constexpr size_t kArrowRoom = 15 * (kMaxDigits + 1);
+
+} // namespace
+
+PrvFormatter::PrvFormatter(const std::vector<PrvRow> &rows, const std::vector<uint32_t> &nodes,
+                           std::vector<uint32_t> cpu_node, const std::vector<uint32_t> &measured)
+    : cpu_node_(std::move(cpu_node)) {
+  rows_.reserve(rows.size());
+  for (size_t n = 0; n < rows.size(); n++)
+    prepare_prefix(rows_.emplace_back(Row{{}, 0, 0, nodes[n], rows[n]}), 0);
+  for (uint32_t type : measured)
+    scales_.try_emplace(type);
+}
+
+void PrvFormatter::format(const LineBlock &block, OutputFile &file) {
+  for (LineReader reader(block.bytes()); reader.more();) {
+    const InstantHead instant = reader.instant();
+    LineReader lines = reader.part(instant.bytes);
+    if (!lines.more())
+      continue;
+    last_time_ = std::max(last_time_, instant.time);
+    empty_ = false;
+    TimeText time;
+    time.size = size_t(put_decimal(time.text.data(), instant.time) - time.text.data());
+    if (!instant.sorted) {
+      merge_lines(lines, time, file);
+      continue;
+    }
+    while (lines.more()) {
+      const LineHead head = lines.head();
+      if (head.count == kArrow)
+        put_arrow(head, lines.arrow(), time, file);
+      else
+        put_line(head.row, head.cpu, lines.values(head.count), time, file);
+    }
+  }
+}
+
+/// A CPU that is not of the row's node becomes 0, none, as Paraver would drop the line.
+uint32_t PrvFormatter::shown_cpu(const Row &row, uint32_t cpu) const {
+  return cpu < cpu_node_.size() && cpu_node_[cpu] == row.node ? cpu : 0;
+}
+
+void PrvFormatter::prepare_prefix(Row &row, uint32_t cpu) {
+  char *at = row.prefix.data();
+  *at++ = '2';
+  *at++ = ':';
+  at = put_decimal(at, shown_cpu(row, cpu));
+  memcpy(at, ":1:", 3);
+  at = put_decimal(at + 3, row.object.task);
+  *at++ = ':';
+  at = put_decimal(at, row.object.thread);
+  *at++ = ':';
+  row.prefix_size = uint32_t(at - row.prefix.data());
+  row.cpu = cpu;
+}
+
+inline char *PrvFormatter::put_value(char *at, const TypedValue &value) {
+  const uint64_t mixed =
+      (uint64_t(value.value) + (uint64_t(value.type) << 32)) * 0x9e3779b97f4a7c15;
+  ValueText &kept = texts_[mixed >> (64 - kTextBits)];
+  if (kept.value != value.value || kept.type != value.type || !kept.size) [[unlikely]]
+    return put_new_value(at, value, kept);
+  memcpy(at, kept.text.data(), kept.text.size());
+  return at + kept.size;
+}
+
+char *PrvFormatter::put_new_value(char *at, const TypedValue &value, ValueText &kept) {
+  char *end = at;
+  *end++ = ':';
+  end = put_decimal(end, value.type);
+  *end++ = ':';
+  end = put_decimal(end, value.value);
+  if (auto scale = scales_.find(value.type); scale != scales_.end()) {
+    scale->second.add(value.value);
+    return end; // each must be counted
+  }
+  if (const size_t size = size_t(end - at); size <= kept.text.size()) {
+    kept.value = value.value;
+    kept.type = value.type;
+    kept.size = uint32_t(size);
+    memcpy(kept.text.data(), at, kept.text.size());
+  }
+  return end;
+}
+
+void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const TypedValue> values,
+                            const TimeText &time, OutputFile &file) {
+  Row &row = rows_[number];
+  if (row.cpu != cpu)
+    prepare_prefix(row, cpu);
+  char *at = file.reserve(OutputFile::kMostReserve);
+  memcpy(at, row.prefix.data(), row.prefix.size());
+  at += row.prefix_size;
+  memcpy(at, time.text.data(), time.text.size());
+  at += time.size;
+  for (;;) {
+    const size_t piece = std::min(values.size(), kPiece);
+    for (const TypedValue &value : values.first(piece))
+      at = put_value(at, value);
+    values = values.subspan(piece);
+    if (values.empty())
+      break;
+    file.commit(at);
+    at = file.reserve(OutputFile::kMostReserve);
+  }
+  *at++ = '\n';
+  file.commit(at);
+}
+
+/// 3:cpu:appl:task:thread:lsend:psend:cpu:appl:task:thread:lrecv:precv:size:tag
+void PrvFormatter::put_arrow(const LineHead &from, const ArrowBody &body, const TimeText &time,
+                             OutputFile &file) {
+  char *at = file.reserve(kArrowRoom);
+  auto put = [&at](auto value) {
+    *at++ = ':';
+    at = put_decimal(at, value);
+  };
+  auto put_text = [&at](std::string_view text) {
+    *at++ = ':';
+    memcpy(at, text.data(), text.size());
+    at += text.size();
+  };
+  auto put_object = [&](uint32_t row, uint32_t cpu) {
+    put(shown_cpu(rows_[row], cpu));
+    put_text("1");
+    put(rows_[row].object.task);
+    put(rows_[row].object.thread);
+  };
+  *at++ = '3';
+  put_object(from.row, from.cpu);
+  put_text({time.text.data(), time.size});
+  put_text({time.text.data(), time.size});
+  put_object(body.to_row, body.to_cpu);
+  put(body.recv_time);
+  put(body.recv_time);
+  put(body.size);
+  put(body.tag);
+  *at++ = '\n';
+  file.commit(at);
+  last_time_ = std::max(last_time_, body.recv_time);
+}
+
+/// The lines of each row as one, in which each type is there once, with its last value and the CPU
+/// of the first; then the arrows.
+void PrvFormatter::merge_lines(LineReader instant, const TimeText &time, OutputFile &file) {
+  struct Line {
+    uint32_t row, cpu;
+    std::vector<TypedValue> values;
+  };
+  std::vector<Line> lines;
+  std::unordered_map<uint32_t, size_t> line_of; ///< by row
+  std::vector<std::pair<LineHead, ArrowBody>> arrows;
+  while (instant.more()) {
+    const LineHead head = instant.head();
+    if (head.count == kArrow) {
+      arrows.emplace_back(head, instant.arrow());
+      continue;
+    }
+    const auto [place, first] = line_of.try_emplace(head.row, lines.size());
+    if (first)
+      lines.push_back({head.row, head.cpu, {}});
+    std::vector<TypedValue> &merged = lines[place->second].values;
+    for (const TypedValue &value : instant.values(head.count)) {
+      const auto same = std::find_if(merged.begin(), merged.end(), [&](const TypedValue &before) {
+        return before.type == value.type;
+      });
+      if (same == merged.end())
+        merged.push_back(value);
+      else
+        same->value = value.value;
+    }
+  }
+  for (const Line &line : lines)
+    put_line(line.row, line.cpu, line.values, time, file);
+  for (const auto &[head, body] : arrows)
+    put_arrow(head, body, time, file);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From lines as numbers to the text of a .prv.
+#pragma once
+
+#include "emulator/base/number_text.h"
+#include "emulator/prv/line_block.h"
+#include "emulator/prv/output_file.h"
+#include "emulator/prv/round_scale.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+namespace ovnitrace {
+
+/// The Paraver object of a row, both 1-based; the application is always 1.
+struct PrvRow {
+  uint32_t task = 1;
+  uint32_t thread = 1;
+};
+
+/// Formats the lines of a trace. Each row and each value that is there again and again is formatted
+/// once, and copied then.
+class PrvFormatter {
+public:
+  /// `rows`: the objects, and the node (1-based) of each. `cpu_node`: the node of each global CPU,
+  /// from 1. The values of `measured`, PRV types, are counted.
+  PrvFormatter(const std::vector<PrvRow> &rows, const std::vector<uint32_t> &nodes,
+               std::vector<uint32_t> cpu_node, const std::vector<uint32_t> &measured);
+
+  /// Appends all instants of a block. Those of one time must be in one block.
+  void format(const LineBlock &block, OutputFile &file);
+
+  bool empty() const { return empty_; }             ///< there was no line and no arrow
+  uint64_t last_time() const { return last_time_; } ///< the latest, ns
+  const std::map<uint32_t, RoundScale> &scales() const { return scales_; } ///< by PRV type
+
+private:
+  struct Row {
+    std::array<char, 24> prefix; ///< "2:cpu:1:task:thread:", each number at most 65535
+    uint32_t prefix_size;
+    uint32_t cpu; ///< that of the prefix, as it was given
+    uint32_t node;
+    PrvRow object;
+  };
+  /// ":type:value"; one that is longer is not kept.
+  struct ValueText {
+    int64_t value;
+    uint32_t type;
+    uint32_t size = 0; ///< 0: none
+    std::array<char, 24> text;
+  };
+  struct TimeText {
+    std::array<char, 24> text;
+    size_t size;
+  };
+
+  uint32_t shown_cpu(const Row &row, uint32_t cpu) const;
+  void prepare_prefix(Row &row, uint32_t cpu);
+  char *put_value(char *at, const TypedValue &value);
+  char *put_new_value(char *at, const TypedValue &value, ValueText &kept);
+  void put_line(uint32_t row, uint32_t cpu, std::span<const TypedValue> values,
+                const TimeText &time, OutputFile &file);
+  void put_arrow(const LineHead &from, const ArrowBody &body, const TimeText &time,
+                 OutputFile &file);
+  void merge_lines(LineReader instant, const TimeText &time, OutputFile &file);
+
+  static constexpr uint32_t kTextBits = 12;
+  std::vector<Row> rows_;
+  std::vector<uint32_t> cpu_node_;
+  std::vector<ValueText> texts_{1 << kTextBits}; ///< by a hash of type and value
+  std::map<uint32_t, RoundScale> scales_;
+  uint64_t last_time_ = 0;
+  bool empty_ = true;
+};
+
+} // namespace ovnitrace

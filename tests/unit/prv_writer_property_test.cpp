@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Random lines, against what they must become.
+#include "emulator/prv/prv_writer.h"
+#include "tests/unit/support/files.h"
+#include "tests/unit/support/prv_shape.h"
+#include "tests/unit/support/temp_dir.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+namespace ovnitrace {
+namespace {
+
+using test::kFourRows;
+using test::lines_of;
+using test::numbers_of;
+using test::two_nodes;
+using Lines = std::vector<std::string>;
+
+/// What a trace must say, computed in another way: every (time, row) has its types in the order of
+/// their first event with their last values; all ordered by time.
+struct Expected {
+  std::map<std::pair<uint64_t, uint32_t>, std::vector<std::pair<uint32_t, int64_t>>> values;
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> cpu;
+
+  void event(uint64_t time, uint32_t row, uint32_t type, int64_t value, uint32_t row_cpu) {
+    cpu.emplace(std::pair(time, row), row_cpu);
+    auto &list = values[{time, row}];
+    auto same = std::find_if(list.begin(), list.end(), [&](auto &v) { return v.first == type; });
+    if (same != list.end())
+      same->second = value;
+    else
+      list.emplace_back(type, value);
+  }
+
+  Lines sorted_lines() const {
+    Lines lines;
+    for (const auto &[key, list] : values) {
+      const PrvRow &object = kFourRows[key.second];
+      std::string line = "2:" + std::to_string(cpu.at(key)) + ":1:" + std::to_string(object.task) +
+                         ":" + std::to_string(object.thread) + ":" + std::to_string(key.first);
+      for (auto [type, value] : list)
+        line += ":" + std::to_string(type) + ":" + std::to_string(value);
+      lines.push_back(line);
+    }
+    std::sort(lines.begin(), lines.end());
+    return lines;
+  }
+};
+
+TEST(PrvWriter, RandomStreamsAreSortedByTimeAndComplete) {
+  for (uint32_t seed = 0; seed < 200; seed++) {
+    test::TempDir dir;
+    std::mt19937 random(seed);
+    PrvWriter writer(dir / "t.prv", two_nodes(), kFourRows);
+    Expected expected;
+    uint32_t cpu[4] = {};
+    uint64_t time = random() % 3;
+    size_t arrows = 0;
+    for (int i = 0; i < 300; i++) {
+      const uint32_t row = random() % 4;
+      switch (random() % 6) {
+      case 0:
+      case 1:
+        time += random() % 4;
+        break;
+      case 2: {
+        const TypedValue value = {int64_t(random()) - INT32_MAX, uint32_t(random() % 6)};
+        writer.punctual(time, row, value);
+        expected.event(time, row, value.type, value.value, cpu[row]);
+        break;
+      }
+      case 3:
+        writer.arrow(time, row, (row + 1) % 4, time + random() % 9, 1, 2);
+        arrows++;
+        break;
+      default: {
+        cpu[row] = row < 3 ? random() % 5 : 5 + random() % 2;
+        std::vector<TypedValue> line;
+        for (uint32_t type = 0; type < 6; type++)
+          if (random() % 2)
+            line.push_back({int64_t(random()) - INT32_MAX, type});
+        if (line.empty())
+          line.push_back({0, 0});
+        writer.line(time, row, cpu[row], line);
+        for (const TypedValue &value : line)
+          expected.event(time, row, value.type, value.value, cpu[row]);
+      }
+      }
+    }
+    writer.close(time);
+
+    Lines lines = lines_of(dir / "t.prv"), events;
+    uint64_t last = 0;
+    for (size_t i = 1; i < lines.size(); i++) {
+      uint64_t at = numbers_of(lines[i])[5];
+      ASSERT_GE(at, last) << "seed " << seed << ": " << lines[i];
+      last = at;
+      if (lines[i][0] == '2')
+        events.push_back(lines[i]);
+    }
+    EXPECT_EQ(lines.size() - 1 - events.size(), arrows);
+    std::sort(events.begin(), events.end());
+    ASSERT_EQ(events, expected.sorted_lines()) << "seed " << seed;
+  }
+}
+
+} // namespace
+} // namespace ovnitrace
