@@ -137,12 +137,14 @@ private:
   }
 
   void end_instant() {
-    if (started_ && path_)
-      path_->put_until(now_ - from_, threads_);
-    if (started_)
-      replay_.emit(now_ - from_, threads_, cpus_);
-    else
-      replay_.skip();
+    if (!started_)
+      return replay_.skip();
+    const uint64_t time = now_ - from_;
+    if (path_ && time)
+      path_->put_until(time - 1, threads_); // punctual events are emitted 1 ns early
+    replay_.emit(time, threads_, cpus_);
+    if (path_)
+      path_->put_until(time, threads_);
   }
 
   /// Whether its thread or, where it has none, its CPU is in the cut.

@@ -18,8 +18,8 @@ void PathRow::add_to(Layout &layout) {
 
 void PathRow::put_until(uint64_t time, PrvRows &rows) {
   const auto put = [&](uint64_t at, int64_t thread, int64_t cause) {
-    rows.event_of_row(at - begin_, row_, kPathType, thread);
-    rows.event_of_row(at - begin_, row_, kPathCauseType, cause);
+    const TypedValue line[] = {{thread, kPathType}, {cause, kPathCauseType}};
+    rows.line_of_row(at - begin_, row_, line);
   };
   while (left_) {
     const PathSegment segment = path_.segments.at(left_ - 1);

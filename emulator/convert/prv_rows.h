@@ -27,8 +27,8 @@ public:
       writer_.punctual(time, at, value);
   }
   /// Of a row that is no thread's and no CPU's, by its place in the layout.
-  void event_of_row(uint64_t time, uint32_t row, uint32_t type, int64_t value) {
-    writer_.event(time, row, type, value);
+  void line_of_row(uint64_t time, uint32_t row, std::span<const TypedValue> values) {
+    writer_.line(time, row, 0, values);
   }
   void arrow(uint64_t time, uint32_t from, uint32_t to, uint64_t size, uint32_t tag) override {
     uint32_t from_at = layout_.row_of[from], to_at = layout_.row_of[to];
