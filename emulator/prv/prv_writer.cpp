@@ -109,26 +109,22 @@ PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header,
       relay_(std::vector<LineBlock>(kBlocks), 1, {}, [this](LineBlock &block) {
         formatter_.format(block, file_);
         block.clear();
-      }) {}
+      }) {
+  relay_.current().start_instant(now_);
+}
 
 /// Ends the instant and starts another.
 void PrvWriter::advance(uint64_t time) {
-  if (time > kMaxTime || (now_ != kNoTime && time < now_))
+  if (time > kMaxTime || time < now_)
     throw Error("cannot write an event at " + std::to_string(time) + " ns after one at " +
-                std::to_string(now_ == kNoTime ? 0 : now_) +
-                " ns: the input is not ordered by time");
-  end_instant();
+                std::to_string(now_) + " ns: the input is not ordered by time");
+  relay_.current().end_instant(sorted_);
   if (relay_.current().full())
     relay_.pass();
   relay_.current().start_instant(time);
   now_ = time;
   sorted_ = true;
   arrows_ = false;
-}
-
-void PrvWriter::end_instant() {
-  if (now_ != kNoTime)
-    relay_.current().end_instant(sorted_);
 }
 
 /// Paraver refuses a trace without a record: one state, "None", of the first row.
@@ -141,7 +137,7 @@ void PrvWriter::put_empty_body(uint64_t end) {
 }
 
 void PrvWriter::close(uint64_t end) {
-  end_instant();
+  relay_.current().end_instant(sorted_);
   relay_.pass();
   relay_.finish();
   end = std::max(end, formatter_.last_time());

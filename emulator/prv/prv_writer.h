@@ -94,14 +94,13 @@ private:
   };
 
   void advance(uint64_t time);
-  void end_instant();
   void put_empty_body(uint64_t end);
 
   std::string date_;       ///< the header up to the length of the trace
   std::string objects_;    ///< the header from the nodes on
   OutputPlace other_form_; ///< where the file would be with the other compression
   std::vector<Row> rows_;
-  uint64_t now_ = kNoTime; ///< of the current instant
+  uint64_t now_ = 0;       ///< of the current instant
   bool sorted_ = true;     ///< it has at most one line of each row, and arrows only after lines
   bool arrows_ = false;    ///< it has one
   PrvFormatter formatter_; ///< from here on used by the relay's thread until close()
