@@ -89,6 +89,36 @@ static __always_inline bool in_compat_syscall(struct task_struct *current)
 #endif
 }
 
+/* In which system call a thread is that has blocked in the kernel: enum ftrace_call. A thread that
+ * has never been in user space, as those of the kernel and its helpers for io_uring and vhost, has
+ * no stack there, and its registers are zeros or those of its creator. */
+static __always_inline __u32 blocked_call(struct task_struct *p)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
+	bool compat;
+	__s32 number;
+
+#if defined(__TARGET_ARCH_x86)
+	number = (__s32)regs->orig_ax;
+	compat = in_compat_syscall(p);
+#elif defined(__TARGET_ARCH_arm64)
+	number = regs->syscallno;
+	compat = regs->pstate & 0x10; /* PSR_MODE32_BIT */
+#else
+	return FTRACE_CALL_UNKNOWN;
+#endif
+	if (number < 0 || !regs->sp)
+		return FTRACE_CALL_NONE;
+	if (compat)
+		return number < FTRACE_CALLS - FTRACE_CALL_COMPAT ? FTRACE_CALL_COMPAT + number
+								  : FTRACE_CALL_UNKNOWN;
+#if defined(__TARGET_ARCH_x86)
+	number &= ~0x40000000; /* __X32_SYSCALL_BIT */
+#endif
+	return number < FTRACE_CALL_COMPAT - FTRACE_CALL_NATIVE ? FTRACE_CALL_NATIVE + number
+								: FTRACE_CALL_UNKNOWN;
+}
+
 /* The preemption count says in which context we are. arm64 keeps it in the thread_info of the
  * running task. x86 keeps it in a per-CPU variable: of its own until 6.1 and from 6.15 on, in
  * pcpu_hot between (64701838bf05 "x86/percpu: Move preempt_count next to current_task"). Its symbol

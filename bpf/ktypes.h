@@ -145,6 +145,7 @@ struct user_pt_regs {
 };
 struct pt_regs {
 	__u64 regs[31];
+	__u64 sp, pstate;
 	__u64 orig_x0; /* regs[0] becomes the result */
 	int syscallno; /* -1 or below for an interrupt */
 };

@@ -82,6 +82,8 @@ int snapshot(struct bpf_iter__task *ctx)
 	life_fill(&r, LIFE_SNAPSHOT, p,
 		  has_transitions ? snapshot_word(p, p->on_cpu)
 				  : FTRACE_SNAPSHOT_NO_CPU << FTRACE_SNAPSHOT_CPU_SHIFT);
+	if ((r.arg & FTRACE_SNAPSHOT_STATE_MASK) == OVNI_THREAD_PAUSED)
+		r.call = blocked_call(p);
 	if (!try_with_cpus(&r, p))
 		life_count_lost();
 	return 0;

@@ -32,17 +32,17 @@ static __noinline int flush(struct cpu_stage *s, __u32 cpu)
 		return 0;
 	}
 	if (!s->batch.lost)
-		s->batch.lost_since = s->batch.records[0].time;
+		s->batch.lost_since = s->batch.records[0].when;
 	s->batch.lost += CAPTURE_BATCH;
 	s->lost_total += CAPTURE_BATCH;
 	return 0;
 }
 
-static __always_inline void stage_at(struct cpu_stage *s, __u32 cpu, __u64 time, __u64 word)
+static __always_inline void stage_at(struct cpu_stage *s, __u32 cpu, __u64 when, __u64 word)
 {
 	__u32 n = s->count & (CAPTURE_BATCH - 1);
 
-	s->batch.records[n].time = time;
+	s->batch.records[n].when = when;
 	s->batch.records[n].word = word;
 	if (++n == CAPTURE_BATCH) {
 		flush(s, cpu);
@@ -59,5 +59,5 @@ static __always_inline void stage(struct task_struct *p, __u64 word)
 	__u64 now = bpf_ktime_get_ns();
 
 	if (s && in_region(p))
-		stage_at(s, cpu, now, word);
+		stage_at(s, cpu, SCHED_WHEN(now, 0), word);
 }

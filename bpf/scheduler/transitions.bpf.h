@@ -25,7 +25,7 @@ static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, stru
 		return p->pid;
 	if (!s->running && since < s->switched)
 		since = s->switched; /* the two clocks are not read at the same instant */
-	stage_at(s, cpu, since,
+	stage_at(s, cpu, SCHED_WHEN(since, 0),
 		 SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(p->prio + FTRACE_PRIO_BIAS), 0, p->pid) |
 			 SCHED_B_TRACED);
 	return p->pid;
@@ -40,7 +40,7 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 	bool next_traced = trace_all ? next_tid != 0 : next_entry & THREAD_TRACED;
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_stage *s;
-	__u64 word, now;
+	__u64 word, now, call = 0;
 
 	if (has_regions) {
 		if (prev_traced && !in_region(prev)) {
@@ -77,6 +77,8 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 		}
 	} else {
 		reason = blocked_reason(prev_state);
+		if (prev_traced)
+			call = blocked_call(prev);
 	}
 
 	/* An execve by a thread that is not the main one swaps their tids (exchange_tids()), long
@@ -86,7 +88,7 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 		if (prev_tid != (__u32)prev->tgid)
 			prev_tid = taken_as; /* was the main thread */
 		else if (reason != FTRACE_OFFCPU_DEAD)
-			stage_at(s, cpu, now,
+			stage_at(s, cpu, SCHED_WHEN(now, 0),
 				 SCHED_WORD(SCHED_KIND_EXEC, 0, 0, prev_tid, taken_as) |
 					 SCHED_A_TRACED);
 	}
@@ -97,7 +99,7 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 	if (next_traced)
 		word |= SCHED_B_TRACED;
 	name_once(next, next_entry);
-	stage_at(s, cpu, now, word);
+	stage_at(s, cpu, SCHED_WHEN(now, call), word);
 	s->running = next_traced ? next_tid : 0;
 	s->running_task = (__u64)next;
 	s->switched = now;

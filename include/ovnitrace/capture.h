@@ -41,11 +41,17 @@ enum sched_kind {
 	SCHED_KIND_EXEC = 5, /* a: tid, b: the tid that it had before; LIFE_EXEC comes later */
 };
 
-/* One transition. All of a switch fits in 60 bits, since a tid has 22 (PID_MAX_LIMIT). */
+/* One transition. All of a switch fits in 62 bits, since a tid has 22 (PID_MAX_LIMIT), but for the
+ * system call in which a thread is blocked. That takes the place of the upper bits of the time, of
+ * which the lower 48 are enough: they last for 78 hours, and the loader looks all the time. */
 struct sched_record {
-	__u64 time; /* ns, CLOCK_MONOTONIC */
+	__u64 when; /* SCHED_WHEN */
 	__u64 word; /* SCHED_*_SHIFT below */
 };
+
+/* `time`: ns, CLOCK_MONOTONIC; `call`: enum ftrace_call of a switch in which a is blocked. */
+#define SCHED_TIME_SHIFT       16
+#define SCHED_WHEN(time, call) ((__u64)(time) << SCHED_TIME_SHIFT | (call))
 
 #define SCHED_KIND_SHIFT   0		/* 4 bits, enum sched_kind */
 #define SCHED_REASON_SHIFT 4		/* 4 bits */
@@ -64,7 +70,7 @@ struct sched_record {
  * to read what is left in it when the programs are detached. A multiple of a cache line. */
 struct sched_batch {
 	__u64 lost;	  /* events lost on this CPU just before the first record */
-	__u64 lost_since; /* ns: time of the first lost one */
+	__u64 lost_since; /* `when` of the first lost one */
 	struct sched_record records[CAPTURE_BATCH];
 };
 
@@ -155,7 +161,8 @@ struct life_account {
 
 struct life_record {
 	__u64 time; /* ns, CLOCK_MONOTONIC */
-	__u32 kind; /* enum life_kind */
+	__u16 kind; /* enum life_kind */
+	__u16 call; /* LIFE_SNAPSHOT: enum ftrace_call in which it is blocked */
 	__u32 cpu;  /* where it was logged */
 	__u32 tid;
 	__u32 pid; /* process (tgid) */

@@ -22,9 +22,9 @@ namespace {
 
 constexpr uint64_t kTraced = SCHED_A_TRACED | SCHED_B_TRACED;
 
-sched_record switched(uint64_t time, uint32_t reason, uint32_t prev, uint32_t next,
-                      uint64_t traced = kTraced) {
-  return {time, SCHED_WORD(SCHED_KIND_SWITCH, reason, 121, prev, next) | traced};
+SchedTransition switched(uint64_t time, uint32_t reason, uint32_t prev, uint32_t next,
+                    uint64_t traced = kTraced) {
+  return {time, SCHED_WORD(SCHED_KIND_SWITCH, reason, 121, prev, next) | traced, 0};
 }
 
 life_record life(uint64_t time, uint32_t kind, uint32_t tid, const char *comm, uint32_t arg = 0) {

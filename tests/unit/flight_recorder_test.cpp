@@ -131,7 +131,8 @@ TEST(FlightRecorder, ReportsTheLastStatesThatItForgotBeforeAllThatIsKept) {
   test::ChunkBuilder forgotten =
       begun(1, 0, 10).id(1, 7, 5, "sleeper", 3).parent(1, 5, 3).dispatch(1);
   forgotten.at(20)
-      .sleep(1, 0, FTRACE_OFFCPU_DISK)
+      .record(FTrace_EVT_task_sleep | 3 << 8, 1,
+              FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT | 5u << 28)
       .id(2, 9, 5, "gone")
       .at(30)
       .dispatch(2)
@@ -153,6 +154,7 @@ TEST(FlightRecorder, ReportsTheLastStatesThatItForgotBeforeAllThatIsKept) {
       continue;
     EXPECT_FALSE(woken) << "too late";
     reported[reading.catalog.threads[event.thread].name] = {event.time, event.par2};
+    EXPECT_EQ(event.call, event.par2 >> FTRACE_REASON_SHIFT ? 3 * 16 + 5 : FTRACE_CALL_UNKNOWN);
   }
   const uint32_t paused =
       2 | 1 << FTRACE_SNAPSHOT_CPU_SHIFT | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT;

@@ -191,7 +191,7 @@ private:
     logged[{thread.tid, thread.birth}].push_back({time_, where, kind});
   }
 
-  void log(uint32_t cpu, const sched_record &record) {
+  void log(uint32_t cpu, const SchedTransition &record) {
     if (!dark_[cpu])
       writers_[cpu]->transition(record);
   }

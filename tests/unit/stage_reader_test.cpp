@@ -24,7 +24,8 @@ public:
   }
   void begin_stage() {
     uint32_t n = area.count & (CAPTURE_BATCH - 1);
-    area.batch.records[n] = {++time, time};
+    ++time;
+    area.batch.records[n] = {SCHED_WHEN(time, 0), time};
     next_ = n + 1;
   }
   void flush(bool room) {
@@ -55,14 +56,14 @@ public:
       take(batch, CAPTURE_BATCH);
     producer.ring.clear();
     return stage.look(producer.area,
-                      [&](const sched_record &record) { seen.push_back(record.time); });
+                      [&](const sched_record &record) { seen.push_back(record.word); });
   }
   void take(const sched_batch &batch, uint32_t count) {
     uint32_t taken = stage.next_batch(batch);
     if (batch.lost)
       lost += batch.lost - taken, taken = 0;
     for (uint32_t n = taken; n < count; n++)
-      seen.push_back(batch.records[n].time);
+      seen.push_back(batch.records[n].word);
   }
   void finish(Producer &producer) {
     look(producer);

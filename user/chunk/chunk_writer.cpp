@@ -51,18 +51,22 @@ ChunkWriter::ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &reg
                          ChunkSink &sink)
     : cpu_(cpu), begin_(begin), registry_(registry), sink_(sink) {}
 
-void ChunkWriter::transition(const sched_record &record) {
+void ChunkWriter::transition(const SchedTransition &record) {
   make_room(record.time);
   (this->*kHandlers[record.word & 0xf])(record);
 }
 
-void ChunkWriter::on_switch(const sched_record &record) {
+void ChunkWriter::on_switch(const SchedTransition &record) {
   uint64_t word = record.word;
   if (word & SCHED_A_TRACED) {
     uint32_t tid = tid_a(word);
     uint16_t code = offcpu_code(reason(word));
-    put(code, context_of(tid, record.time), record.time,
-        code == FTrace_EVT_task_end ? tid : with_reason(tid_b(word), word));
+    if (code == FTrace_EVT_task_sleep)
+      put_blocked(code, context_of(tid, record.time), record.time, with_reason(tid_b(word), word),
+                  record.call);
+    else
+      put(code, context_of(tid, record.time), record.time,
+          code == FTrace_EVT_task_end ? tid : with_reason(tid_b(word), word));
   }
   const uint32_t next = word & SCHED_B_TRACED ? tid_b(word) : 0;
   const bool known = known_early_ && !(word & SCHED_A_TRACED) && running_ == next;
@@ -90,19 +94,19 @@ void ChunkWriter::expect_running(uint32_t tid, uint64_t time) {
   known_early_ = true;
 }
 
-void ChunkWriter::on_wakeup(const sched_record &record) {
+void ChunkWriter::on_wakeup(const SchedTransition &record) {
   uint64_t word = record.word;
   bool first = (word & 0xf) == SCHED_KIND_WAKEUP_NEW;
   put(FTrace_EVT_task_activate, context_of(tid_a(word), record.time), record.time,
       with_reason(tid_b(word), word) | (first ? FTRACE_WAKEUP_NEW : 0));
 }
 
-void ChunkWriter::on_migrate(const sched_record &record) {
+void ChunkWriter::on_migrate(const SchedTransition &record) {
   put(FTrace_EXT_migrate, context_of(tid_a(record.word), record.time), record.time,
       tid_b(record.word));
 }
 
-void ChunkWriter::on_exec(const sched_record &record) {
+void ChunkWriter::on_exec(const SchedTransition &record) {
   put(FTrace_EXT_exec, context_of(tid_a(record.word), record.time), record.time,
       tid_b(record.word));
   take_over(tid_a(record.word), tid_b(record.word));
@@ -129,7 +133,7 @@ void ChunkWriter::life(const life_record &record) {
     put(FTrace_EXT_region, context, time, record.arg);
     break;
   case LIFE_SNAPSHOT:
-    put(FTrace_EXT_snapshot, context, time, record.arg);
+    put_blocked(FTrace_EXT_snapshot, context, time, record.arg, record.call);
     break;
   case LIFE_RENAME:
     put_name(context, time, ThreadName(record.comm));
@@ -233,6 +237,11 @@ void ChunkWriter::put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2
   ftrace_record_set(&record, code, par1, time, par2);
   events_ += is_event(kCodeKinds[code & FTRACE_CODE_MASK]);
   last_time_ = time; // a birth is followed by a name, at the present time
+}
+
+void ChunkWriter::put_blocked(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2,
+                              uint16_t call) {
+  put(uint16_t(code | FTRACE_CALL_CODE(call)), par1, time, par2 | FTRACE_CALL_PAR2(call));
 }
 
 uint16_t ChunkWriter::context_of(uint32_t tid, uint64_t time) {

@@ -4,6 +4,7 @@
 
 #include "user/chunk/chunk_sink.h"
 #include "user/chunk/context_table.h"
+#include "user/chunk/sched_transition.h"
 #include "user/chunk/thread_registry.h"
 
 #include <ovnitrace/capture.h>
@@ -24,7 +25,7 @@ public:
   /// capture, ns; what was logged before it (while a snapshot was taken) stands before trace_start.
   ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry, ChunkSink &sink);
 
-  void transition(const sched_record &record);
+  void transition(const SchedTransition &record);
   void life(const life_record &record);
   void family(const family_record &record);
 
@@ -48,19 +49,21 @@ public:
   } ///< of them, events as readers of the trace count them
 
 private:
-  using Handler = void (ChunkWriter::*)(const sched_record &);
+  using Handler = void (ChunkWriter::*)(const SchedTransition &);
   static const Handler kHandlers[16];
-  void on_nothing(const sched_record &) {}
-  void on_switch(const sched_record &record);
-  void on_wakeup(const sched_record &record);
-  void on_migrate(const sched_record &record);
-  void on_exec(const sched_record &record);
+  void on_nothing(const SchedTransition &) {}
+  void on_switch(const SchedTransition &record);
+  void on_wakeup(const SchedTransition &record);
+  void on_migrate(const SchedTransition &record);
+  void on_exec(const SchedTransition &record);
   void take_over(uint32_t tid, uint32_t before);
 
   void begin_chunk(uint64_t time);
   void end_chunk(uint16_t last_code, uint64_t time);
   void make_room(uint64_t time);
   void put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2);
+  /// With the system call of a thread that is blocked, enum ftrace_call.
+  void put_blocked(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2, uint16_t call);
   void put_affinity(uint16_t context, uint64_t time, const life_record &record);
   void put_name(uint16_t context, uint64_t time, const ThreadName &name);
   uint16_t context_of(uint32_t tid, uint64_t time);

@@ -175,7 +175,7 @@ template <ThreadState state> void ForgottenStates::Fold::on_placed(const ftrace_
   if (Thread *thread = thread_of(record))
     thread->place(moment(record), state,
                   state == ThreadState::Unknown ? FTRACE_SNAPSHOT_NO_CPU : cpu_,
-                  off_cpu ? record.par2 >> FTRACE_REASON_SHIFT : 0);
+                  off_cpu ? par2_of(record) >> FTRACE_REASON_SHIFT : 0, call_of(record));
 }
 
 void ForgottenStates::Fold::on_woken(const ftrace_record &record) {
@@ -200,7 +200,7 @@ void ForgottenStates::Fold::on_snapshot(const ftrace_record &record) {
     return;
   thread->place(moment(record), ThreadState(state),
                 uint16_t(record.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT),
-                record.par2 >> FTRACE_REASON_SHIFT);
+                par2_of(record) >> FTRACE_REASON_SHIFT, call_of(record));
   thread->snapshot = true;
 }
 
@@ -241,13 +241,15 @@ void ForgottenStates::fold(const Chunk &chunk) {
   Fold(*this, chunk);
 }
 
-void ForgottenStates::Thread::place(const Moment &at, ThreadState to, uint16_t on, uint32_t why) {
+void ForgottenStates::Thread::place(const Moment &at, ThreadState to, uint16_t on, uint32_t why,
+                                    uint16_t in) {
   if (!snapshot && at < placed)
     return;
   placed = at;
   state = to;
   cpu = on;
   reason = uint8_t(why);
+  call = in;
   snapshot = false;
 }
 
@@ -276,13 +278,14 @@ std::optional<ForgottenStates::Last> ForgottenStates::last_of(const Thread &thre
   if (newest.time > begin && newest != thread.placed)
     return last; // between the two there may be events that are kept
   if (placed)
-    last = {newest, thread.state, thread.cpu, thread.reason};
+    last = {newest, thread.state, thread.cpu, thread.reason, thread.call};
   const Moment since = thread.snapshot ? Moment{} : thread.placed;
   if (last.state != ThreadState::Running && thread.moved > since && is_known(thread.moved))
     last.cpu = thread.moved_to;
   if (is_legal(last.state, ThreadAction::warm) && thread.woken > since && is_known(thread.woken)) {
     last.state = ThreadState::Warming;
     last.reason = 0;
+    last.call = FTRACE_CALL_UNKNOWN;
   }
   return last;
 }
@@ -315,6 +318,7 @@ ForgottenStates::Remembered ForgottenStates::remembered(uint64_t begin, const Ch
     uint16_t context;
     const Thread *thread;
     std::optional<uint32_t> state; ///< parameter 2 of EXT_state; nothing: its identity
+    uint16_t code = FTrace_EXT_state;
   };
   std::vector<std::vector<Item>> items(cpus_.size());
   const auto add = [&](const Thread &thread, const Last &last) {
@@ -326,7 +330,9 @@ ForgottenStates::Remembered ForgottenStates::remembered(uint64_t begin, const Ch
     of_cpu.push_back({std::clamp(thread.name_time, begin, time), context, &thread, std::nullopt});
     of_cpu.push_back({time, context, &thread,
                       uint32_t(last.state) | uint32_t(last.cpu) << FTRACE_SNAPSHOT_CPU_SHIFT |
-                          uint32_t(last.reason) << FTRACE_REASON_SHIFT});
+                          uint32_t(last.reason) << FTRACE_REASON_SHIFT |
+                          FTRACE_CALL_PAR2(last.call),
+                      uint16_t(FTrace_EXT_state | FTRACE_CALL_CODE(last.call))});
   };
   for (const auto &[tid, thread] : threads_)
     if (const std::optional<Last> last = last_of(thread, begin))
@@ -344,9 +350,9 @@ ForgottenStates::Remembered ForgottenStates::remembered(uint64_t begin, const Ch
   for (size_t cpu = 0; cpu < cpus_.size(); cpu++) {
     std::stable_sort(items[cpu].begin(), items[cpu].end(),
                      [](const Item &a, const Item &b) { return a.time < b.time; });
-    for (const auto &[time, context, thread, state] : items[cpu])
+    for (const auto &[time, context, thread, state, code] : items[cpu])
       if (state)
-        result.states[cpu].push_back({time, FTrace_EXT_state, context, *state});
+        result.states[cpu].push_back({time, code, context, *state});
       else
         thread->encode(context, time,
                        [&](uint16_t code, uint16_t par1, uint64_t at, uint32_t par2) {

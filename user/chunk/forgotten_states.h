@@ -62,11 +62,13 @@ private:
     Moment woken, moved;
     ThreadState state = ThreadState::Unknown; ///< since `placed`
     uint8_t reason = 0;
-    bool snapshot = false; ///< `placed` is only what a snapshot said
+    uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call
+    bool snapshot = false;               ///< `placed` is only what a snapshot said
 
     Moment newest() const { return std::max({placed, woken, moved}); }
     /// Unless a later event has said so already.
-    void place(const Moment &at, ThreadState to, uint16_t on, uint32_t why);
+    void place(const Moment &at, ThreadState to, uint16_t on, uint32_t why,
+               uint16_t in = FTRACE_CALL_UNKNOWN);
   };
   struct Cpu {
     uint8_t blackouts = 0;   ///< that have not ended yet, a bit for each ftrace_blackout
@@ -78,6 +80,7 @@ private:
     ThreadState state = ThreadState::Unknown;
     uint16_t cpu = FTRACE_SNAPSHOT_NO_CPU;
     uint8_t reason = 0;
+    uint16_t call = FTRACE_CALL_UNKNOWN;
   };
 
   /// Whether no transition of this CPU, of any CPU, was lost since then.

@@ -2,6 +2,7 @@
 #include "user/record/cpu_stream.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ovnitrace {
 
@@ -12,7 +13,7 @@ namespace {
 /// what was staged gets their time.
 constexpr size_t kMostFamiliesWaiting = 1 << 20, kMostWaiting = 1 << 16;
 
-bool is_before(const sched_record &a, const sched_record &b) {
+bool is_before(const SchedTransition &a, const SchedTransition &b) {
   return a.time < b.time;
 }
 
@@ -28,7 +29,8 @@ bool CpuStream::drain() {
 }
 
 void CpuStream::settle(const volatile cpu_stage &stage, uint64_t settled) {
-  if (stage_.look(stage, [&](const sched_record &record) { take_transition(record); }))
+  if (stage_.look(
+          stage, [&](const sched_record &record) { take_transition(transition_of(record, now_)); }))
     write_until(settled);
   else if (families_.size() > kMostFamiliesWaiting || waiting_.size() > kMostWaiting)
     write_until(UINT64_MAX);
@@ -54,42 +56,42 @@ void CpuStream::take_batch(const sched_batch &batch, uint32_t count) {
     take_loss(batch, count, taken);
     taken = 0;
   }
-  const sched_record *records = batch.records;
-  sched_batch sorted;
-  if (!std::is_sorted(records + taken, records + count, is_before)) {
-    std::copy_n(records, count, sorted.records);
-    std::stable_sort(sorted.records + taken, sorted.records + count, is_before);
-    records = sorted.records;
-  }
+  std::array<SchedTransition, CAPTURE_BATCH> records;
   for (uint32_t n = taken; n < count; n++)
-    take_transition(records[n]);
+    records[n] = transition_of(batch.records[n], now_);
+  const auto begin = records.begin() + taken, end = records.begin() + count;
+  if (!std::is_sorted(begin, end, is_before))
+    std::stable_sort(begin, end, is_before);
+  for (auto it = begin; it != end; ++it)
+    take_transition(*it);
 }
 
 /// The blackout before a batch: to the first transition that is known again, its first, or to the
 /// end. `rescued`: of the lost ones, the first so many were read in the staging area.
 void CpuStream::take_loss(const sched_batch &batch, uint32_t count, uint32_t rescued) {
+  const uint64_t since = time_of(batch.lost_since, now_);
   uint64_t end = end_;
-  if (batch.lost_since > end) {
+  if (since > end) {
     late_.events += batch.lost;
     late_.lost += batch.lost;
     return;
   }
   late_.lost += rescued;
-  write_until(batch.lost_since);
-  writer_.blackout_start(batch.lost_since, FTRACE_BLACKOUT_TRANSITIONS);
+  write_until(since);
+  writer_.blackout_start(since, FTRACE_BLACKOUT_TRANSITIONS);
   if (count)
-    end = std::clamp<uint64_t>(batch.records[0].time, batch.lost_since, end);
+    end = std::clamp(time_of(batch.records[0].when, now_), since, end);
   write_until(end);
   writer_.blackout_end(end, batch.lost - rescued, FTRACE_BLACKOUT_TRANSITIONS);
 }
 
-void CpuStream::take_transition(const sched_record &record) {
+void CpuStream::take_transition(const SchedTransition &record) {
   if (record.time > end_) {
     late_.events++;
     return;
   }
-  sched_record in_order = record;
-  in_order.time = std::max<uint64_t>(record.time, writer_.last_time());
+  SchedTransition in_order = record;
+  in_order.time = std::max(record.time, writer_.last_time());
   if (first_ <= in_order.time)
     write_until(in_order.time);
   writer_.transition(in_order);

@@ -35,8 +35,11 @@ public:
   /// Of a CPU that was there at the beginning. `fd` stays the caller's.
   void set_ring(int fd, size_t bytes) { ring_.emplace(fd, bytes); }
 
-  /// Where the producer is now: drain() goes up to there.
-  void note_position() { until_ = ring_ ? ring_->produced() : 0; }
+  /// Where the producer is `now`, ns: drain() goes up to there.
+  void note_position(uint64_t now) {
+    until_ = ring_ ? ring_->produced() : 0;
+    now_ = now;
+  }
   /// False if a message is still being written: it and those behind it are for the next look.
   bool drain();
 
@@ -76,7 +79,7 @@ private:
   void take_family(const family_record &record);
   void take_batch(const sched_batch &batch, uint32_t count);
   void take_loss(const sched_batch &batch, uint32_t count, uint32_t rescued);
-  void take_transition(const sched_record &record);
+  void take_transition(const SchedTransition &record);
   void write_until(uint64_t time);
   void write(const Waiting &waiting);
   void find_first();
@@ -89,6 +92,7 @@ private:
   FamilyQueue families_;
   uint64_t first_ = UINT64_MAX; ///< time of the first that waits, in either
   uint64_t until_ = 0;          ///< position of the producer, for the look under way
+  uint64_t now_ = 0;            ///< ns: when that was, by which records have their whole time
   CpuCount late_;
 };
 

@@ -129,8 +129,9 @@ void Recorder::run() {
 
 void Recorder::look() {
   uint64_t last_look = somewhere_checked_;
+  const uint64_t now = monotonic_ns();
   for (CpuStream &cpu : cpus_)
-    cpu.note_position();
+    cpu.note_position(now);
   notice_losses_somewhere();
   notice_lost_families();
   read_life();

@@ -27,7 +27,7 @@ public:
     bool complete = looked_ && settled && (seen_batches_ < batches || seen_settled_);
     uint32_t safe = settled && seen_settled_ && seen_batches_ == batches ? seen_ : 0;
     for (; taken_ < safe; taken_++)
-      take(sched_record{stage.batch.records[taken_].time, stage.batch.records[taken_].word});
+      take(sched_record{stage.batch.records[taken_].when, stage.batch.records[taken_].word});
     seen_ = count;
     seen_settled_ = settled;
     seen_batches_ = batches;
@@ -41,18 +41,18 @@ public:
     uint32_t taken = taken_;
     taken_ = 0;
     batches_ += batch.lost / CAPTURE_BATCH + 1;
-    last_first_ = batch.records[0].time;
+    last_first_ = batch.records[0].when;
     return taken;
   }
 
 private:
   /// Just when an area is full its batch is counted, and the area looks filled by the next still.
   bool is_last_batch(const volatile cpu_stage &stage) const {
-    return stage.batch.records[0].time == last_first_;
+    return stage.batch.records[0].when == last_first_;
   }
 
   uint64_t batches_ = 0;      ///< that were read or are known to be lost
-  uint64_t last_first_ = 0;   ///< ns: time of the first record of the last batch
+  uint64_t last_first_ = 0;   ///< `when` of the first record of the last batch
   uint32_t taken_ = 0;        ///< records of the area as it is being filled now
   uint32_t seen_ = 0;         ///< staged at the last look
   bool seen_settled_ = false; ///< whether that is to be relied upon
