@@ -4,9 +4,12 @@
 
 #include "emulator/report/peer_numbers.h"
 
+#include <ovnitrace/ftrace_codes.h>
+
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,9 +25,10 @@ struct PackedThread {
   std::string length;
   /// 1 + the index of the CPU, 0: none, as the difference to that of the slice before (zigzag).
   std::string cpu;
-  /// Why it started, if an event said so: 1 + 2 * enum ftrace_offcpu_reason of the thread's
-  /// departure, or 2 + 2 * enum ftrace_wakeup_context of its wakeup; 0: not known. So the end of a
-  /// slice is that of the start of the next one.
+  /// Why it started, if an event said so: 1 + 2 * (enum ftrace_offcpu_reason of the thread's
+  /// departure + kReasons * the number of the system call in `calls`, 0: not known), or 2 + 2 *
+  /// enum ftrace_wakeup_context of its wakeup; 0: not known. So the end of a slice is that of the
+  /// start of the next one.
   std::string why;
   std::string peer; ///< PeerNumbers: who got its CPU, or who woke it
   std::string mix;  ///< of each mixed one: its ns in each state, by ThreadState
@@ -33,6 +37,7 @@ struct PackedThread {
 /// All of a trace. Threads are by their index in the Catalog.
 struct PackedTrace {
   static constexpr uint8_t kMixed = 6; ///< several slices as one, of any states
+  static constexpr uint64_t kReasons = FTRACE_REASON_MASK / (1u << FTRACE_REASON_SHIFT) + 1;
   static constexpr uint8_t kStarts = 8, kEnds = 16;
   static constexpr size_t kLoadSteps = 1000; ///< equal parts of the time that is shown
 
@@ -44,6 +49,7 @@ struct PackedTrace {
   /// waited for a CPU, those of all threads together.
   std::vector<std::vector<uint64_t>> load;
   std::vector<PeerNumbers::Untraced> untraced;
+  std::vector<std::string_view> calls; ///< names of system calls, from number 1 on
   uint64_t slices = 0, coarse_threads = 0;
   uint64_t grain = 0; ///< ns that a mixed slice lasts at least; 0: there is none
 };

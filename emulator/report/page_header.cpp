@@ -99,6 +99,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
           {"states", states()},
           {"reasons", words(kReasonNames, &ValueName::label)},
           {"reason_names", words(kReasonNames, &ValueName::name)},
+          {"calls", trace.calls},
           {"contexts", words(kWakerContextNames, &ValueName::label)},
           {"context_names", words(kWakerContextNames, &ValueName::name)},
           {"series", series()},

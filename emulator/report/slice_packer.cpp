@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/report/slice_packer.h"
 
+#include "emulator/input/call_name.h"
 #include "emulator/models/user_thread.h"
 #include "emulator/report/varint.h"
 
@@ -84,14 +85,28 @@ void SlicePacker::put_start(PackedThread &to, const Slice &slice, const Slice &b
     put_varint(to.peer, peers_.number(peer, node, slice.start));
   };
   const bool ran = before.thread != kNone && before.state == ThreadState::Running;
+  const auto put_departure = [&](const Slice &from) {
+    put(1 + 2 * (from.reason + PackedTrace::kReasons * call_number(slice)), from.next);
+  };
   if (ran && before.reason != kNotKnown)
-    put(1 + 2 * uint64_t(before.reason), before.next);
+    put_departure(before);
   else if (slice.state != ThreadState::Running && slice.reason != kNotKnown)
-    put(1 + 2 * uint64_t(slice.reason), slice.next);
+    put_departure(slice);
   else if (slice.state == ThreadState::Warming && slice.context != kNotKnown)
     put(2 + 2 * uint64_t(slice.context), slice.waker);
   else
     put(0, {});
+}
+
+/// Of the one in which it is blocked, 0: not known.
+uint64_t SlicePacker::call_number(const Slice &slice) {
+  const std::string_view name = call_name(catalog_, slice.thread, slice.call);
+  if (name.empty())
+    return 0;
+  const auto [it, added] = calls_.try_emplace(name, calls_.size() + 1);
+  if (added)
+    trace_.calls.push_back(name);
+  return it->second;
 }
 
 void SlicePacker::put_cpu(PackedThread &to, Before &before, uint32_t cpu) {

@@ -6,6 +6,8 @@
 #include "emulator/report/packed_trace.h"
 #include "emulator/slices/slice.h"
 
+#include <map>
+#include <string_view>
 #include <vector>
 
 namespace ovnitrace {
@@ -42,6 +44,7 @@ private:
 
   void put(const Slice &slice);
   void put_start(PackedThread &to, const Slice &slice, const Slice &before);
+  uint64_t call_number(const Slice &slice);
   void put_cpu(PackedThread &to, Before &before, uint32_t cpu);
   void mix(Before &before, const Slice &slice);
   void put_mix(uint32_t thread);
@@ -52,10 +55,11 @@ private:
   PackPlan plan_;
   PackedTrace trace_;
   PeerNumbers peers_;
-  std::vector<Before> before_; ///< by thread
-  uint64_t step_;              ///< ns of a step of the load
-  uint64_t last_event_;        ///< ns on the clock of the trace
-  uint64_t bytes_ = 0;         ///< about
+  std::map<std::string_view, uint64_t> calls_; ///< numbers of those that are in the trace
+  std::vector<Before> before_;                 ///< by thread
+  uint64_t step_;                              ///< ns of a step of the load
+  uint64_t last_event_;                        ///< ns on the clock of the trace
+  uint64_t bytes_ = 0;                         ///< about
 };
 
 } // namespace ovnitrace

@@ -4,6 +4,7 @@
 #include "emulator/base/printable.h"
 #include "emulator/format/event_names.h"
 #include "emulator/format/value_names.h"
+#include "emulator/input/call_name.h"
 #include "emulator/models/user_thread.h"
 #include "emulator/slices/slicer.h"
 
@@ -102,7 +103,7 @@ void TraceTables::on_slice(const Slice &slice) {
                         since_start(slice.start),
                         since_start(slice.end),
                         value_name(kReasonNames, slice.reason),
-                        Cell(), // blocked_in: no event says it yet
+                        text(call_name(catalog_, slice.thread, slice.call)),
                         tid_of(slice.next),
                         tid_of(slice.waker)};
   put(TableId::slice, cells);

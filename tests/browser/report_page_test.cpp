@@ -15,6 +15,8 @@
 namespace ovnitrace {
 namespace {
 
+constexpr uint16_t kCall = FTRACE_CALL_NATIVE + 74; ///< in which a thread blocks
+
 using nlohmann::json;
 using test::Browser;
 using test::CollectingSink;
@@ -37,7 +39,10 @@ protected:
   void build() {
     auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "left").id(2, 22, 11, "right");
     cpu.id(3, 33, 33, "other").dispatch(1).at(100000).activate(2, 11);
-    cpu.at(200000).sleep(1, 22).dispatch(2).at(300000).sleep(2, 33, FTRACE_OFFCPU_DISK).dispatch(3);
+    cpu.at(200000).sleep(1, 22).dispatch(2).at(300000);
+    cpu.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kCall), 2,
+               33u | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kCall));
+    cpu.dispatch(3);
     cpu.at(400000).activate(2, 33, FTRACE_WAKER_HARDIRQ).at(700000).epilogue(3, 22).dispatch(2);
     cpu.at(900000).end(2, 22).dispatch(3).at(1000000).stop();
   }
@@ -139,8 +144,9 @@ TEST_F(ReportPage, AClickSelectsASliceAndKeysFollowItsWakeup) {
   EXPECT_NE(facts.find("Wakeup latency 300.0 µs"), facts.npos) << facts;
   browser->press("ArrowLeft");
   EXPECT_EQ(text("#slice-title"), "Paused for 100.0 µs");
-  EXPECT_NE(text("#pages dl").find("Why off the CPU Uninterruptible sleep (disk)"),
-            std::string::npos);
+  EXPECT_NE(
+      text("#pages dl").find("Why off the CPU Uninterruptible sleep (disk) Blocked in call 74"),
+      std::string::npos);
   browser->press("e");
   EXPECT_NE(text("#pages dl").find("Thread other (33)"), std::string::npos);
   EXPECT_EQ(text("#slice-title"), "Running for 400.0 µs");
@@ -155,10 +161,12 @@ TEST_F(ReportPage, TheApiSelectsAsTheStreamSays) {
   build();
   open();
   EXPECT_EQ(evaluate("ovnitrace.select(22, 350000)"), json::parse(R"({"tid": 22, "state": "paused",
-      "cpu": 0, "start_ns": 300000, "end_ns": 400000, "reason": "disk", "peer": 33, "waker": 33,
+      "cpu": 0, "start_ns": 300000, "end_ns": 400000, "reason": "disk", "blocked_in": "call 74",
+      "peer": 33, "waker": 33,
       "context": "hardirq"})"));
   EXPECT_EQ(evaluate("ovnitrace.select(33, 699999)"), json::parse(R"({"tid": 33, "state": "running",
-      "cpu": 0, "start_ns": 300000, "end_ns": 700000, "reason": "preempted", "peer": 22,
+      "cpu": 0, "start_ns": 300000, "end_ns": 700000, "reason": "preempted",
+      "blocked_in": null, "peer": 22,
       "waker": null, "context": null})"));
   EXPECT_EQ(evaluate("ovnitrace.select(33, 700000).state"), "cooling");
   EXPECT_EQ(evaluate("ovnitrace.select(99, 1)"), json());

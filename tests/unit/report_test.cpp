@@ -74,8 +74,10 @@ protected:
 TEST_F(PageReport, EachSliceSaysWhyItStartedAndWhoMadeIt) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.dispatch(1).at(200).epilogue(1, 22).dispatch(2);
-  cpu.at(300).sleep(2, 11, FTRACE_OFFCPU_DISK).dispatch(1);
-  cpu.at(400).activate(2, 11).at(450).sleep(1, 77).dispatch(2);
+  constexpr uint16_t kCall = FTRACE_CALL_NATIVE + 74;
+  cpu.at(300).record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kCall), 2,
+                     11u | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kCall));
+  cpu.dispatch(1).at(400).activate(2, 11).at(450).sleep(1, 77).dispatch(2);
   cpu.at(500).activate(1, 0, FTRACE_WAKER_HARDIRQ).at(600).stop();
   const PackedPage packed = page();
   EXPECT_EQ(texts(packed, 0),
@@ -85,8 +87,9 @@ TEST_F(PageReport, EachSliceSaysWhyItStartedAndWhoMadeIt) {
                    "400-500 warming cpu=1 why=6 peer=4"})); // 2 + 2 * hardirq
   EXPECT_EQ(texts(packed, 1),
             (Texts{"0-100 unknown cpu=0 why=0 peer=0", "100-200 running cpu=1 why=0 peer=0",
-                   "200-300 paused cpu=1 why=7 peer=1", "300-350 warming cpu=1 why=2 peer=1",
-                   "350-500 running cpu=1 why=0 peer=0"}));
+                   "200-300 paused cpu=1 why=39 peer=1", // 1 + 2 * (disk + 16 * the first call)
+                   "300-350 warming cpu=1 why=2 peer=1", "350-500 running cpu=1 why=0 peer=0"}));
+  EXPECT_EQ(packed.header["calls"], json::parse(R"(["call 74"])"));
   EXPECT_EQ(packed.header["untraced"], json::parse(R"([{"tid": 77, "name": ""},
                                                        {"tid": 0, "name": ""}])"));
   EXPECT_EQ(packed.parts.at("order"), std::string({0, 1, 0, 1})) << "the thread of each run";

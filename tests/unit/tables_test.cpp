@@ -63,7 +63,9 @@ protected:
   void two_threads() {
     auto &cpu = trace.cpu(0).at(1100).start().id(1, 11, 11, "a").id(2, 22, 11, "b");
     cpu.dispatch(1).at(1200).epilogue(1, 22).dispatch(2);
-    cpu.at(1300).sleep(2, 11, FTRACE_OFFCPU_DISK).dispatch(1);
+    cpu.at(1300).record(FTrace_EVT_task_sleep | 4 << 8, 2, // 2 + 74 is 4 * 16 + 12
+                        11u | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT | 12u << 28);
+    cpu.dispatch(1);
     cpu.at(1400).activate(2, 77, FTRACE_WAKER_HARDIRQ).at(1450).end(1, 11).dispatch(2);
     cpu.at(1460).record(FTrace_EVT_user_event_3, 300, 70000).at(1600).stop();
   }
@@ -85,7 +87,7 @@ TEST_F(Tables, HaveTheirColumnsAndWhatIsNotKnownIsNothing) {
   EXPECT_EQ(query(path, "SELECT * FROM slice WHERE thread = 1 ORDER BY start_ns"),
             (TextRows{{"1", "-", "unknown", "0", "100", "-", "-", "-", "-"},
                       {"1", "0", "running", "100", "200", "disk", "-", "11", "-"},
-                      {"1", "0", "paused", "200", "300", "disk", "-", "11", "77"},
+                      {"1", "0", "paused", "200", "300", "disk", "call 74", "11", "77"},
                       {"1", "0", "warming", "300", "350", "-", "-", "-", "77"},
                       {"1", "0", "running", "350", "500", "-", "-", "-", "-"}}));
   EXPECT_EQ(query(path, "SELECT * FROM wakeup"), (TextRows{{"300", "77", "22", "hardirq"}}));

@@ -44,6 +44,8 @@ export class Details {
       const when = state === RUNNING ? end : start;
       facts.push([state === RUNNING ? 'Left the CPU' : 'Why off the CPU',
                   trace.header.reasons[found.reason] ?? 'reason ' + found.reason]);
+      if (found.call !== null)
+        facts.push(['Blocked in', found.call]);
       facts.push(['Ran instead', this.peer(found.peer, when)]);
     }
     const wakeup = wakeupOf(trace, selected);

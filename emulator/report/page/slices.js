@@ -2,7 +2,7 @@
 // What is known of one slice, and the ways from one to another.
 import {RUNNING, PAUSED, COOLING, WARMING, UNKNOWN} from './trace.js';
 
-const nothing = {reason: null, peer: null, context: null, waker: null};
+const nothing = {reason: null, call: null, peer: null, context: null, waker: null};
 
 /// The departure and the wakeup that belong to a slice: how a Running one ended, how a Cooling or
 /// Paused one started; who made a Warming one start or a Paused one end.
@@ -11,7 +11,8 @@ export function causes(trace, {slice, thread}) {
   const departure = state === RUNNING ? trace.endCause(slice, thread) :
       state === COOLING || state === PAUSED ? trace.startCause(slice) : null;
   if (departure?.reason !== undefined)
-    Object.assign(found, {reason: departure.reason, peer: trace.peerOf(departure.peer)});
+    Object.assign(found, {reason: departure.reason, call: state === PAUSED ? departure.call : null,
+                          peer: trace.peerOf(departure.peer)});
   const wakeup = state === WARMING ? trace.startCause(slice) :
       state === PAUSED ? trace.endCause(slice, thread) : null;
   if (wakeup?.context !== undefined)
@@ -67,6 +68,7 @@ export function plainSlice(trace, selected) {
     start_ns: trace.start[slice],
     end_ns: trace.end(slice),
     reason: found.reason === null ? null : trace.header.reason_names[found.reason] ?? String(found.reason),
+    blocked_in: found.call,
     peer: found.peer?.tid ?? null,
     waker: found.waker?.tid ?? null,
     context: found.context === null ? null

@@ -158,6 +158,8 @@ export class Timeline {
     const cause = trace.startCause(slice);
     if (state === PAUSED && cause?.reason !== undefined && cause.reason !== 2)
       words.unshift(trace.header.reasons[cause.reason] ?? label);
+    if (state === PAUSED && cause?.call)
+      words.unshift(words[0] + ' · ' + cause.call);
     // On a pattern a text needs a plain ground.
     if (state === 4 || state === WARMING) {
       const wide = this.context.measureText(label).width;

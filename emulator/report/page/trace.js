@@ -7,6 +7,7 @@ import {Critical} from './critical.js';
 
 export const UNKNOWN = 0, RUNNING = 1, PAUSED = 2, DEAD = 3, COOLING = 4, WARMING = 5, MIXED = 6;
 export const STATES = 6;
+const REASONS = 16; // of departures, above them the system call
 const STATE_MASK = 7, STARTS = 8, ENDS = 16;
 
 export class Trace {
@@ -137,14 +138,18 @@ export class Trace {
         && !this.isLast(slice, thread) && this.state(slice + 1) === RUNNING;
   }
 
-  /// Why a slice started: {reason, peer} of a departure, {context, peer} of a wakeup; null where
-  /// no event said so.
+  /// Why a slice started: {reason, call, peer} of a departure, call null where no system call is
+  /// known; {context, peer} of a wakeup; null where no event said so.
   startCause(slice) {
     const why = this.why[slice];
     if (why === 0)
       return null;
     const peer = this.peer[slice];
-    return why % 2 ? {reason: (why - 1) / 2, peer} : {context: (why - 2) / 2, peer};
+    if (why % 2 === 0)
+      return {context: (why - 2) / 2, peer};
+    const departure = (why - 1) / 2;
+    const call = this.header.calls[Math.floor(departure / REASONS) - 1] ?? null;
+    return {reason: departure % REASONS, call, peer};
   }
   /// The same for the way in which it ended.
   endCause(slice, thread) {
