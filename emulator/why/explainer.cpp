@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/explainer.h"
 
+#include "emulator/input/call_name.h"
 #include "emulator/slices/slicer.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -38,15 +39,6 @@ WaitKind wait_kind(ThreadState state, uint8_t reason) {
   }
 }
 
-/// Only in task context the waker did it. Where nobody ran there, that it was an interrupt follows.
-Who waker_of(const Slice &slice) {
-  if (slice.context == FTRACE_WAKER_TASK)
-    return Who::of(slice.waker);
-  if (slice.context == kNotKnown || slice.context == FTRACE_WAKER_UNKNOWN)
-    return Who();
-  return Who(Who::Kind::interrupt, slice.context);
-}
-
 /// Most first; of equal ones the order is that of `key`.
 template <class Sum, class Value, class Key>
 void sort_by(std::vector<Sum> &sums, Value value, Key key) {
@@ -66,41 +58,74 @@ size_t Explainer::HashBlock::operator()(const BlockKey &key) const {
 }
 
 Explainer::Explainer(const Catalog &catalog, const Cut &cut)
-    : all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
-      from_(all_.range.from), holders_(catalog, *this), open_(catalog.threads.size()),
+    : catalog_(catalog), all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
+      from_(all_.range.from), holders_(catalog, *this), served_(catalog.cpus.size()),
+      locks_(catalog.threads.size(), from_), open_(catalog.threads.size()),
       woken_(catalog.threads.size()) {
   all_.threads.resize(catalog.threads.size());
-  for (const ThreadInfo &thread : catalog.threads)
-    births_.push_back(thread.birth);
+}
+
+/// Only in task context the waker did it; otherwise an interrupt did while it ran.
+Who Explainer::waker_of(const Event &event) const {
+  const InterruptSource source = source_of(served_.innermost(event.cpu));
+  switch (event.par2 >> FTRACE_REASON_SHIFT) {
+  case FTRACE_WAKER_TASK:
+    return Who::of({event.par2 & FTRACE_TID_MASK, event.peer});
+  case FTRACE_WAKER_SOFTIRQ:
+    if (source != InterruptSource::timer && event.peer != kNone)
+      return Who(Who::Kind::softirq, event.peer);
+    return Who(Who::Kind::interrupt, uint32_t(source));
+  case FTRACE_WAKER_HARDIRQ:
+  case FTRACE_WAKER_NMI:
+    return Who(Who::Kind::interrupt, uint32_t(source));
+  default:
+    return Who();
+  }
 }
 
 void Explainer::on_event(const Event &event, const System &) {
-  next_ = {};
-  leaves_ = kNone;
-  if (event.kind == FTrace_EVT_task_epilogue || event.kind == FTrace_EVT_task_sleep) {
-    leaves_ = event.thread;
-    next_ = {event.par2 & FTRACE_TID_MASK, event.peer};
-    reason_ = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
-  } else if (event.kind == FTrace_EXT_snapshot) {
-    leaves_ = event.thread;
-    reason_ =
-        event.par2 >> FTRACE_REASON_SHIFT ? uint8_t(event.par2 >> FTRACE_REASON_SHIFT) : kNotKnown;
-  } else if (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end) {
+  now_ = {};
+  served_.event(event);
+  locks_.event(event);
+  switch (event.kind) {
+  case FTrace_EVT_task_epilogue:
+  case FTrace_EVT_task_sleep:
+    now_.next = Who::of({event.par2 & FTRACE_TID_MASK, event.peer});
+    now_.leaves = event.thread;
+    now_.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
+    return;
+  case FTrace_EXT_snapshot:
+    now_.leaves = event.thread;
+    if (event.par2 >> FTRACE_REASON_SHIFT)
+      now_.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
+    return;
+  case FTrace_EVT_task_activate:
+    now_.wakes_up = event.thread;
+    now_.waker = waker_of(event);
+    return;
+  case FTrace_EVT_blackout_start:
+  case FTrace_EVT_blackout_end:
     if (hides_states(event))
       holders_.set_dark(event.cpu, event.kind == FTrace_EVT_blackout_start, event.time);
+    return;
   }
 }
 
 void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
-  const bool own = thread == leaves_;
-  holders_.change(thread, change, time, own ? Who::of(next_) : Who());
-  if (change.from != change.to)
-    open_[thread].kind = wait_kind(change.to, own ? reason_ : kNotKnown);
+  const bool leaves = thread == now_.leaves;
+  holders_.change(thread, change, time, leaves ? now_.next : Who());
+  if (change.from == change.to)
+    return;
+  open_[thread].kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
+  if (change.to == ThreadState::Warming || change.to == ThreadState::Paused)
+    woken_[thread] = {.waker = thread == now_.wakes_up ? now_.waker : Who(), .block = {}};
+  if (change.to == ThreadState::Warming)
+    locks_.wake(thread, woken_[thread].waker);
 }
 
 /// Of a wait that began before the birth of its thread, as of a slice, the rest.
 void Explainer::held(uint32_t thread, Who holder, uint64_t start, uint64_t end) {
-  start = std::max({start, from_, births_[thread]});
+  start = std::max({start, from_, catalog_.threads[thread].birth});
   if (!all_.shown[thread] || start >= end)
     return;
   OpenWait &open = open_[thread];
@@ -137,7 +162,6 @@ void Explainer::on_slice(const Slice &whole) {
     break;
   case ThreadState::Unknown:
     time.unknown += slice.length();
-    woken_[slice.thread] = {};
     break;
   case ThreadState::Dead:
     break;
@@ -149,7 +173,8 @@ void Explainer::end_wait(const Slice &slice) {
   OpenWait &open = open_[slice.thread];
   const WaitKind kind = wait_kind(slice.state, slice.reason);
   const bool whole = slice.starts && slice.ends && slice.then == ThreadState::Running;
-  const Who by = kind == WaitKind::wakeup ? waker_of(slice) : Who::of(slice.next);
+  const Woken &woken = woken_[slice.thread];
+  const Who by = kind == WaitKind::wakeup ? woken.waker : Who::of(slice.next);
   if (whole)
     all_.wait_lengths[size_t(kind)].add(slice.length());
   if (slice.starts && kind == WaitKind::wakeup) {
@@ -160,7 +185,6 @@ void Explainer::end_wait(const Slice &slice) {
       wakes.late_max = std::max(wakes.late_max, slice.length());
     }
   }
-  const Woken woken = std::exchange(woken_[slice.thread], {});
   if (longest_waits_.wants(slice.length()))
     longest_waits_.add({.thread = slice.thread,
                         .start = slice.start,
@@ -180,15 +204,20 @@ void Explainer::end_wait(const Slice &slice) {
 
 void Explainer::end_block(const Slice &slice) {
   const Block block{slice.call, slice.reason};
-  const Who waker = slice.ends                          ? waker_of(slice)
-                    : slice.then == ThreadState::Paused ? Who(Who::Kind::nobody)
-                                                        : Who();
+  Woken &woken = woken_[slice.thread];
+  woken.block = block;
+  woken.stack = slice.stack;
+  if (!slice.ends)
+    woken.waker = Who(slice.then == ThreadState::Paused ? Who::Kind::nobody : Who::Kind::not_known);
+  else if (woken.waker == Who(Who::Kind::interrupt, uint32_t(InterruptSource::other)) &&
+           is_sleep(call_name(catalog_, slice.thread, slice.call)))
+    woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::timer));
+  const Who waker = woken.waker;
   Time &time = blocks_[{slice.thread, packed(block), slice.stack, waker.code()}];
   time.ns += slice.length();
   time.count++;
   if (slice.starts && slice.ends)
     block_lengths_[block].add(slice.length());
-  woken_[slice.thread] = {block, slice.stack};
   if (longest_blocks_.wants(slice.length()))
     longest_blocks_.add({.thread = slice.thread,
                          .start = slice.start,
@@ -225,6 +254,8 @@ Explanation Explainer::finish() {
       [](const WakeSum &sum) { return std::tuple(sum.thread, sum.waker.code()); });
   for (auto &[block, lengths] : block_lengths_)
     all_.block_lengths.emplace_back(block, std::move(lengths));
+  all_.locks = locks_.sums();
+  std::erase_if(all_.locks, [&](const LockSum &sum) { return !all_.shown[sum.thread]; });
   all_.longest_waits = longest_waits_.take();
   all_.longest_blocks = longest_blocks_.take();
   return std::move(all_);

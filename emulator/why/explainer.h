@@ -2,9 +2,11 @@
 // Makes an Explanation from the stream of slices.
 #pragma once
 
+#include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
 #include "emulator/why/cpu_holders.h"
 #include "emulator/why/explanation.h"
+#include "emulator/why/lock_waits.h"
 #include "emulator/why/longest.h"
 
 #include <map>
@@ -28,6 +30,7 @@ public:
 
 private:
   struct Woken {
+    Who waker = {};
     Block block = {}; ///< in what it was blocked
     uint32_t stack = kNone;
   };
@@ -49,20 +52,29 @@ private:
   struct Wakes {
     uint64_t count = 0, late = 0, late_max = 0;
   };
+  /// What the event that is being replayed says.
+  struct Now {
+    uint32_t leaves = kNone;    ///< the thread that leaves its CPU
+    uint8_t reason = kNotKnown; ///< why
+    Who next = {};              ///< who gets it
+    uint32_t wakes_up = kNone;  ///< the thread that is woken
+    Who waker = {};             ///< by whom
+  };
 
+  Who waker_of(const Event &event) const;
   void held(uint32_t thread, Who holder, uint64_t start, uint64_t end) override;
   void end_wait(const Slice &slice);
   void end_block(const Slice &slice);
 
+  const Catalog &catalog_;
   Explanation all_;
   const uint64_t from_; ///< ns: of the range
-  std::vector<uint64_t> births_;
   CpuHolders holders_;
-  Peer next_;                  ///< who gets the CPU in the event that is being replayed
-  uint32_t leaves_ = kNone;    ///< the thread that leaves its CPU in it
-  uint8_t reason_ = kNotKnown; ///< and why
+  ServedInterrupts served_;
+  LockWaits locks_;
+  Now now_;
   std::vector<OpenWait> open_; ///< by thread
-  std::vector<Woken> woken_;   ///< by thread: its last block
+  std::vector<Woken> woken_;   ///< by thread: how its last block ended
   std::unordered_map<uint64_t, std::array<uint64_t, kWaitKinds>> waits_; ///< thread, Who
   std::unordered_map<BlockKey, Time, HashBlock> blocks_;
   std::unordered_map<uint64_t, Wakes> wakes_; ///< thread, Who

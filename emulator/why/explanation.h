@@ -48,6 +48,16 @@ struct WakeSum {
   uint64_t late = 0, late_max = 0; ///< ns, of those that got a CPU in the range
 };
 
+/// How long one thread waited for one futex, where one other ended that.
+struct LockSum {
+  uint32_t thread = 0;
+  uint32_t futex = 0;    ///< the low 32 bits of its address in the thread's process
+  bool inherits = false; ///< a PI futex: who ended the wait had it
+  Who waker = {};        ///< nobody: it did not block
+  uint64_t count = 0, gave_up = 0;
+  uint64_t ns = 0, max = 0;
+};
+
 /// Time of one thread in the range, ns.
 struct ThreadTime {
   uint64_t running = 0, waiting = 0, blocked = 0, unknown = 0;
@@ -84,6 +94,7 @@ struct Explanation {
   std::vector<WaitSum> waits = {};      ///< most time first
   std::vector<BlockSum> blocks = {};    ///< most time first
   std::vector<WakeSum> wakes = {};      ///< most often first
+  std::vector<LockSum> locks = {};      ///< most time first
   /// Of waits that were seen whole, all threads together.
   std::array<LatencyHistogram, kWaitKinds> wait_lengths = {};
   std::vector<std::pair<Block, LatencyHistogram>> block_lengths = {};

@@ -1,7 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/who.h"
 
+#include "emulator/slices/interrupts.h"
+
 namespace ovnitrace {
+
+namespace {
+
+std::string interrupt_name(InterruptSource source) {
+  switch (source) {
+  case InterruptSource::timer:
+    return "timer";
+  case InterruptSource::network:
+    return "network";
+  case InterruptSource::device:
+    return "device";
+  case InterruptSource::other:
+    break;
+  }
+  return "interrupt";
+}
+
+} // namespace
 
 uint32_t tid_of(const Catalog &catalog, Who who) {
   switch (who.kind()) {
@@ -29,7 +49,11 @@ std::string name_of(const Catalog &catalog, Who who, uint32_t node) {
   case Who::Kind::unseen:
     return "no traced thread";
   case Who::Kind::interrupt:
-    return "interrupt";
+    return interrupt_name(InterruptSource(who.number()));
+  case Who::Kind::softirq: {
+    const std::string &name = catalog.threads[who.number()].name;
+    return "soft interrupt while " + (name.empty() ? "another thread" : name) + " ran";
+  }
   case Who::Kind::nobody:
     return "nobody yet";
   case Who::Kind::not_known:

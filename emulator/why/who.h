@@ -19,7 +19,9 @@ public:
     untraced,  ///< number(): its tid
     idle,      ///< nobody: the CPU was idle
     unseen,    ///< no traced thread: the CPU was idle, or others had it
-    interrupt, ///< number(): enum ftrace_wakeup_context
+    interrupt, ///< number(): InterruptSource
+    softirq,   ///< number(): the thread that ran where a soft interrupt was served, index into
+               ///< Catalog::threads: that of a packet is often served where it was sent
     nobody,    ///< nobody yet: it still waits when the range ends
   };
 

@@ -3,6 +3,7 @@
 
 #include "emulator/base/short_line.h"
 #include "emulator/format/call_names.h"
+#include "emulator/slices/interrupts.h"
 #include "emulator/summary/report.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,20 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kMostName = 16; // characters: what a name of Linux has at most
+
+std::string interrupt_text(InterruptSource source) {
+  switch (source) {
+  case InterruptSource::timer:
+    return "a timer";
+  case InterruptSource::network:
+    return "the network";
+  case InterruptSource::device:
+    return "a device";
+  case InterruptSource::other:
+    break;
+  }
+  return "an interrupt";
+}
 
 } // namespace
 
@@ -70,7 +85,9 @@ std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
            ", not traced";
   }
   case Who::Kind::interrupt:
-    return "an interrupt";
+    return interrupt_text(InterruptSource(who.number()));
+  case Who::Kind::softirq:
+    return "a soft interrupt while " + thread_label(catalog.threads[who.number()]) + " ran";
   default:
     return name_of(catalog, who, node);
   }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How long threads waited for which futex, and who ended that.
+#pragma once
+
+#include "emulator/why/explanation.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Adds up the waits of family mutex of which both ends are in the range. What was under way when
+/// events were lost, or the family was filtered out, is left out. Memory depends on threads, and on
+/// how many of them waited for which futex.
+class LockWaits {
+public:
+  /// `from`: ns on the clock of the trace, where the range starts.
+  LockWaits(size_t threads, uint64_t from) : from_(from), waits_(threads) {}
+
+  /// Any event, in the order of time.
+  void event(const Event &event);
+  /// Who wakes a thread.
+  void wake(uint32_t thread, Who waker) { waits_[thread].waker = waker; }
+  /// All, most time first.
+  std::vector<LockSum> sums() const;
+
+private:
+  static constexpr uint64_t kNot = UINT64_MAX;
+  struct Wait {
+    uint64_t since = kNot; ///< ns
+    uint32_t futex = 0;
+    Who waker = {}; ///< the last one since then
+  };
+  struct Key {
+    uint32_t thread, futex, waker;
+    bool operator==(const Key &) const = default;
+  };
+  struct HashKey {
+    size_t operator()(const Key &key) const {
+      constexpr uint64_t odd = 0x9e3779b97f4a7c15; // 2^64 / the golden ratio
+      const uint64_t hash = ((uint64_t(key.thread) << 32 | key.futex) * odd ^ key.waker) * odd;
+      return size_t(hash >> 17);
+    }
+  };
+
+  void end_wait(const Event &event);
+  void forget();
+
+  uint64_t from_;
+  std::vector<Wait> waits_; ///< by thread
+  std::unordered_map<Key, LockSum, HashKey> sums_;
+};
+
+} // namespace ovnitrace
