@@ -43,8 +43,9 @@ std::string all_causes(const Arguments &arguments, const TraceInfo &about, Diagn
   if (path)
     source = open();
   const Explanation explanation = explain(*source, arguments.cut);
-  const WhyInput input{arguments.trace, about, source->catalog(), explanation,
-                       path ? &*path : nullptr};
+  const Stacks stacks(source->catalog(), sink);
+  const WhyInput input{arguments.trace, about,       source->catalog(),
+                       stacks,          explanation, path ? &*path : nullptr};
   return arguments.json ? why_json(input) : why_text(input);
 }
 

@@ -83,8 +83,9 @@ Who Explainer::waker_of(const Event &event) const {
   }
 }
 
-void Explainer::on_event(const Event &event, const System &) {
+void Explainer::on_event(const Event &event, const System &system) {
   now_ = {};
+  idle_.on_event(event, system);
   served_.event(event);
   locks_.event(event);
   switch (event.kind) {
@@ -154,7 +155,7 @@ void Explainer::on_slice(const Slice &whole) {
   case ThreadState::Warming:
   case ThreadState::Cooling:
     time.waiting += slice.length();
-    end_wait(slice);
+    end_wait(slice, whole.start == slice.start ? idle_.of(whole) : IdleElsewhere());
     break;
   case ThreadState::Paused:
     time.blocked += slice.length();
@@ -168,7 +169,7 @@ void Explainer::on_slice(const Slice &whole) {
   }
 }
 
-void Explainer::end_wait(const Slice &slice) {
+void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   holders_.settle(slice.thread, slice.end); // at the end of the range it goes on
   OpenWait &open = open_[slice.thread];
   const WaitKind kind = wait_kind(slice.state, slice.reason);
@@ -185,6 +186,10 @@ void Explainer::end_wait(const Slice &slice) {
       wakes.late_max = std::max(wakes.late_max, slice.length());
     }
   }
+  if (idle.known) {
+    all_.threads[slice.thread].idle_known += slice.length();
+    all_.threads[slice.thread].idle_elsewhere += idle.ns;
+  }
   if (longest_waits_.wants(slice.length()))
     longest_waits_.add({.thread = slice.thread,
                         .start = slice.start,
@@ -195,6 +200,7 @@ void Explainer::end_wait(const Slice &slice) {
                         .stack = woken.stack,
                         .by = by,
                         .holders = open.holders,
+                        .idle = idle,
                         .more_holders = open.more,
                         .starts = slice.starts,
                         .ends = slice.ends});

@@ -2,6 +2,7 @@
 // Makes an Explanation from the stream of slices.
 #pragma once
 
+#include "emulator/slices/idle_watch.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
 #include "emulator/why/cpu_holders.h"
@@ -63,13 +64,14 @@ private:
 
   Who waker_of(const Event &event) const;
   void held(uint32_t thread, Who holder, uint64_t start, uint64_t end) override;
-  void end_wait(const Slice &slice);
+  void end_wait(const Slice &slice, const IdleElsewhere &idle);
   void end_block(const Slice &slice);
 
   const Catalog &catalog_;
   Explanation all_;
   const uint64_t from_; ///< ns: of the range
   CpuHolders holders_;
+  IdleWatch idle_;
   ServedInterrupts served_;
   LockWaits locks_;
   Now now_;

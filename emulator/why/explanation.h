@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/core/cut.h"
+#include "emulator/slices/idle_watch.h"
 #include "emulator/summary/latency_histogram.h"
 #include "emulator/why/who.h"
 
@@ -61,6 +62,10 @@ struct LockSum {
 /// Time of one thread in the range, ns.
 struct ThreadTime {
   uint64_t running = 0, waiting = 0, blocked = 0, unknown = 0;
+  /// Of `waiting`, that of waits of which it is known whether another CPU was idle, and how long at
+  /// least one was that the thread may use.
+  uint64_t idle_known = 0, idle_elsewhere = 0;
+
   uint64_t life() const { return running + waiting + blocked + unknown; }
 };
 
@@ -81,6 +86,7 @@ struct Story {
   /// Who woke it; after a preemption, who got its CPU. Of a block that has not ended: nobody.
   Who by = {};
   std::vector<Part> holders = {};    ///< of a wait: in their order; no more than kMostParts
+  IdleElsewhere idle = {};           ///< of a wait
   bool more_holders = false;         ///< there were others
   bool starts = false, ends = false; ///< as of a Slice: the whole of it was seen
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/format/call_names.h"
+#include "emulator/why/blocked_at.h"
+#include "emulator/why/locks.h"
 #include "emulator/why/path_report.h"
 #include "emulator/why/why_report.h"
 #include "emulator/why/words.h"
@@ -7,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace ovnitrace {
@@ -28,7 +31,8 @@ public:
                 {"causes", causes()},
                 {"waits", stories(why_.longest_waits, true)},
                 {"blocks", stories(why_.longest_blocks, false)},
-                {"wakeups", wakeups()}};
+                {"wakeups", wakeups()},
+                {"locks", locks()}};
     if (input_.critical_path)
       add_path_json(all, *input_.critical_path, catalog_, input_.info.machine);
     return all;
@@ -66,6 +70,7 @@ private:
                      {"waiting_ns", time.waiting},
                      {"blocked_ns", time.blocked},
                      {"unknown_ns", time.unknown},
+                     {"idle_elsewhere_ns", time.idle_known ? Json(time.idle_elsewhere) : Json()},
                      {"waiting", std::move(waiting[t])},
                      {"blocked", std::move(blocked[t])}});
     }
@@ -89,14 +94,30 @@ private:
     }
   }
 
+  /// One for each call and waker of each thread, with its stacks.
   void put_blocks(std::vector<Json> &blocked) const {
-    for (const BlockSum &sum : why_.blocks)
-      blocked[sum.thread].push_back({{"call", call(sum.block)},
-                                     {"waker_tid", tid(sum.waker)},
-                                     {"waker", name(sum.waker, sum.thread)},
-                                     {"ns", sum.ns},
-                                     {"count", sum.count},
-                                     {"cause", block_name(input_, sum.block)}});
+    std::map<std::tuple<uint32_t, Block, uint32_t>, size_t> place;
+    for (const BlockSum &sum : why_.blocks) {
+      Json &all = blocked[sum.thread];
+      const auto [at, is_new] =
+          place.try_emplace({sum.thread, sum.block, sum.waker.code()}, all.size());
+      if (is_new)
+        all.push_back({{"call", call(sum.block)},
+                       {"waker_tid", tid(sum.waker)},
+                       {"waker", name(sum.waker, sum.thread)},
+                       {"ns", 0},
+                       {"count", 0},
+                       {"cause", block_name(input_, sum.block)},
+                       {"stacks", Json::array()}});
+      Json &one = all[at->second];
+      one["ns"] = one["ns"].get<uint64_t>() + sum.ns;
+      one["count"] = one["count"].get<uint64_t>() + sum.count;
+      if (sum.stack == kNone)
+        continue;
+      const StackTable &stacks = input_.stacks.of_thread(catalog_.threads[sum.thread]);
+      one["stacks"].push_back(
+          {{"functions", functions_of(stacks, sum.stack)}, {"ns", sum.ns}, {"count", sum.count}});
+    }
   }
 
   static Json lengths(const char *kind, std::string cause, const LatencyHistogram &of) {
@@ -136,6 +157,10 @@ private:
           one["holders"].push_back({{"holder_tid", tid(part.who)},
                                     {"holder", name(part.who, story.thread)},
                                     {"ns", part.ns}});
+        const bool idle = story.idle.cpu < catalog_.cpus.size();
+        one["idle_elsewhere_ns"] = story.idle.known ? Json(story.idle.ns) : Json();
+        one["idle_cpu"] = idle ? Json(catalog_.cpus[story.idle.cpu].index) : Json();
+        one["idle_cpu_ns"] = idle ? Json(story.idle.cpu_ns) : Json();
       }
       one["call"] = call(story.block);
       one["by_tid"] = tid(story.by);
@@ -155,6 +180,31 @@ private:
                      {"count", sum.count},
                      {"late_ns", sum.late},
                      {"late_max_ns", sum.late_max}});
+    return all;
+  }
+
+  Json locks() const {
+    Json all = Json::array();
+    for (const Lock &lock : locks_of(catalog_, why_)) {
+      Json waits = Json::array();
+      for (const LockSum *sum : lock.parts)
+        waits.push_back({{"tid", catalog_.threads[sum->thread].tid},
+                         {"name", catalog_.threads[sum->thread].name},
+                         {"waker_tid", tid(sum->waker)},
+                         {"waker", name(sum->waker, sum->thread)},
+                         {"count", sum->count},
+                         {"gave_up", sum->gave_up},
+                         {"ns", sum->ns},
+                         {"max_ns", sum->max}});
+      all.push_back({{"futex", lock.futex},
+                     {"pid", lock.pid},
+                     {"pi", lock.inherits},
+                     {"count", lock.count},
+                     {"gave_up", lock.gave_up},
+                     {"ns", lock.ns},
+                     {"max_ns", lock.max},
+                     {"waits", std::move(waits)}});
+    }
     return all;
   }
 

@@ -76,13 +76,21 @@ std::string holders(const WhyInput &input, const Story &wait) {
   return text;
 }
 
+std::string idle_text(const WhyInput &input, const Story &wait) {
+  return wait.idle.cpu == kNone
+             ? ""
+             : fmt::format(", {} was idle for {} of it", cpu_text(input, wait.idle.cpu),
+                           human_duration(wait.idle.cpu_ns));
+}
+
 } // namespace
 
 std::string wait_story(const WhyInput &input, const Story &wait) {
-  return fmt::format(
-      "{} waited {} for {} at {}: {}{}{}", thread_label(input.catalog.threads[wait.thread]),
-      human_duration(wait.length()), cpu_text(input, wait.cpu), at_text(input, wait.start),
-      cause(input, wait), holders(input, wait), wait.ends ? "" : ", and it waits still");
+  const std::string start = fmt::format(
+      "{} waited {} for {} at {}: ", thread_label(input.catalog.threads[wait.thread]),
+      human_duration(wait.length()), cpu_text(input, wait.cpu), at_text(input, wait.start));
+  return start + cause(input, wait) + holders(input, wait) + idle_text(input, wait) +
+         (wait.ends ? "" : ", and it waits still");
 }
 
 std::string block_story(const WhyInput &input, const Story &block) {

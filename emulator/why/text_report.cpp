@@ -2,10 +2,13 @@
 #include "emulator/base/human.h"
 #include "emulator/summary/report.h"
 #include "emulator/summary/table.h"
+#include "emulator/why/locks.h"
 #include "emulator/why/stories.h"
 #include "emulator/why/time_tree.h"
 #include "emulator/why/why_report.h"
 #include "emulator/why/words.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -13,7 +16,7 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kMostParts = 5, kMostThreads = 10, kMostWakes = 10;
+constexpr size_t kMostParts = 5, kMostThreads = 10, kMostWakes = 10, kMostLocks = 10;
 
 std::vector<uint32_t> shown_threads(const Explanation &why) {
   std::vector<uint32_t> threads;
@@ -82,19 +85,58 @@ std::string wake_table(const WhyInput &input) {
   return table.empty() ? "" : "\nWho wakes whom, and how late it then got a CPU:\n" + table.text();
 }
 
+std::string idle_line(const WhyInput &input) {
+  uint64_t known = 0, idle = 0;
+  for (const ThreadTime &time : input.why.threads) {
+    known += time.idle_known;
+    idle += time.idle_elsewhere;
+  }
+  return known
+             ? fmt::format("\nFor {} of {} of waiting ({}), another CPU that the thread may use "
+                           "was idle.\n",
+                           human_duration(idle), human_duration(known), human_percent(idle, known))
+             : "";
+}
+
+/// Who ended the wait; of a PI futex he had it.
+std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
+  if (sum.waker.kind() == Who::Kind::nobody)
+    return "nobody: it did not block";
+  const std::string who = who_text(input, sum.waker, sum.thread);
+  return sum.inherits && sum.waker.kind() == Who::Kind::thread ? who + ", who had it" : who;
+}
+
+std::string lock_table(const WhyInput &input) {
+  Table table({"FUTEX", "PROCESS", "MOST OFTEN ENDED BY", "THREADS", "WAITS", "TIME", "MAX"}, 3);
+  const std::vector<Lock> locks = locks_of(input.catalog, input.why);
+  for (size_t n = 0; n < locks.size() && n < kMostLocks; n++) {
+    const Lock &lock = locks[n];
+    const auto most =
+        std::max_element(lock.parts.begin(), lock.parts.end(),
+                         [](const LockSum *a, const LockSum *b) { return a->count < b->count; });
+    table.add({fmt::format("{:#x}{}", lock.futex, lock.inherits ? " (PI)" : ""),
+               std::to_string(lock.pid), lock_waker_text(input, **most),
+               human_count(lock.threads.size()), human_count(lock.count), human_duration(lock.ns),
+               human_duration(lock.max)});
+  }
+  return table.empty() ? ""
+                       : "\nWaits for futexes, by the low half of their address:\n" + table.text();
+}
+
 } // namespace
 
 std::string why_text(const WhyInput &input) {
   const std::vector<uint32_t> threads = shown_threads(input.why);
   std::string text = head(input, threads);
   text += tree_text(time_tree(input), kMostParts);
+  text += idle_line(input);
   if (threads.size() > 1)
     text += thread_table(input, threads);
   text += stories("The longest waits for a CPU", input.why.longest_waits,
                   [&](const Story &wait) { return wait_story(input, wait); });
   text += stories("The longest times blocked", input.why.longest_blocks,
                   [&](const Story &block) { return block_story(input, block); });
-  return text + wake_table(input);
+  return text + wake_table(input) + lock_table(input);
 }
 
 } // namespace ovnitrace

@@ -3,6 +3,7 @@
 
 #include "emulator/base/human.h"
 #include "emulator/summary/table.h"
+#include "emulator/why/blocked_at.h"
 #include "emulator/why/words.h"
 
 #include <fmt/format.h>
@@ -82,26 +83,55 @@ TimeNode waiting(const WhyInput &input) {
   return node;
 }
 
-TimeNode blocked(const WhyInput &input) {
-  std::map<Block, ByWho> by_block;
-  std::map<Block, uint64_t> counts;
-  for (const BlockSum &sum : input.why.blocks) {
-    by_block.try_emplace(sum.block, input)
-        .first->second.add(sum.waker, sum.thread, sum.ns, sum.count);
-    counts[sum.block] += sum.count;
+/// Of one call or reason: by where in the program that was, where stacks say it, then by who woke
+/// the threads.
+class Blocked {
+public:
+  explicit Blocked(const WhyInput &input) : input_(input) {}
+
+  void add(const BlockSum &sum) {
+    const uint32_t node = input_.catalog.threads[sum.thread].node;
+    const std::string at =
+        sum.stack == kNone ? "" : blocked_at(input_.stacks.of_node(node), sum.stack);
+    by_place_.try_emplace(at, input_).first->second.add(sum.waker, sum.thread, sum.ns, sum.count);
+    count_ += sum.count;
   }
-  TimeNode node{.label = "blocked"};
-  for (const auto &[block, by_who] : by_block) {
-    TimeNode part{.label = block_name(input, block),
-                  .count = counts[block],
-                  .parts = by_who.nodes("woken by: ")};
-    for (const auto &[of, lengths] : input.why.block_lengths)
+  TimeNode node(Block block) const {
+    TimeNode node{.label = block_name(input_, block), .count = count_};
+    for (const auto &[at, by_who] : by_place_) {
+      std::vector<TimeNode> wakers = by_who.nodes("woken by: ");
+      sort(wakers);
+      if (by_place_.size() == 1 && at.empty()) {
+        node.parts = std::move(wakers);
+        break;
+      }
+      TimeNode place{.label = at.empty() ? "no stack" : "at: " + at, .parts = std::move(wakers)};
+      place.ns = sum_of(place.parts);
+      for (const TimeNode &part : place.parts)
+        place.count += part.count;
+      node.parts.push_back(std::move(place));
+    }
+    node.ns = sum_of(node.parts);
+    sort(node.parts);
+    for (const auto &[of, lengths] : input_.why.block_lengths)
       if (of == block)
-        part.lengths = &lengths;
-    part.ns = sum_of(part.parts);
-    sort(part.parts);
-    node.parts.push_back(std::move(part));
+        node.lengths = &lengths;
+    return node;
   }
+
+private:
+  const WhyInput &input_;
+  std::map<std::string, ByWho> by_place_;
+  uint64_t count_ = 0;
+};
+
+TimeNode blocked(const WhyInput &input) {
+  std::map<Block, Blocked> by_block;
+  for (const BlockSum &sum : input.why.blocks)
+    by_block.try_emplace(sum.block, input).first->second.add(sum);
+  TimeNode node{.label = "blocked"};
+  for (const auto &[block, of] : by_block)
+    node.parts.push_back(of.node(block));
   return node;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/critical/path.h"
+#include "emulator/input/stacks.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/why/explanation.h"
 
@@ -15,6 +16,7 @@ struct WhyInput {
   const std::string &path;
   const TraceInfo &info;
   const Catalog &catalog;
+  const Stacks &stacks;
   const Explanation &why;
   CriticalPath *critical_path = nullptr; ///< in the JSON too, where there is one
 };

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/blocked_at.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace ovnitrace {
+
+namespace {
+
+bool starts_with_one(std::string_view text, std::span<const std::string_view> starts) {
+  return std::any_of(starts.begin(), starts.end(),
+                     [&](std::string_view start) { return text.starts_with(start); });
+}
+
+bool is_of_c_library(const StackTable &stacks, const StackFrame &frame) {
+  constexpr std::array<std::string_view, 5> names = {"libc.", "libc-", "libpthread", "ld-linux",
+                                                     "ld-musl"};
+  if (frame.file == kNone)
+    return false;
+  const std::string &path = stacks.file(frame.file).path;
+  return starts_with_one(std::string_view(path).substr(path.rfind('/') + 1), names);
+}
+
+bool is_of_scheduler(const StackFrame &frame) {
+  constexpr std::array<std::string_view, 5> names = {"schedule", "__schedule", "io_schedule",
+                                                     "preempt_schedule", "bpf_"};
+  return starts_with_one(frame.function, names);
+}
+
+} // namespace
+
+std::string blocked_at(const StackTable &stacks, uint32_t number) {
+  uint32_t kernel = kNone, library = kNone, program = kNone;
+  for (const uint32_t index : stacks.frames(number)) {
+    const StackFrame &frame = stacks.frame(index);
+    uint32_t &first = frame.kernel ? kernel : is_of_c_library(stacks, frame) ? library : program;
+    if (first == kNone && !(frame.kernel && is_of_scheduler(frame)))
+      first = index;
+  }
+  const uint32_t best = program != kNone ? program : library != kNone ? library : kernel;
+  if (best == kNone)
+    return "";
+  const std::string place = stacks.place(best);
+  return stacks.name(best) + (place.empty() ? "" : " " + place);
+}
+
+std::vector<std::string> functions_of(const StackTable &stacks, uint32_t number) {
+  std::vector<std::string> functions;
+  for (const uint32_t index : stacks.frames(number))
+    functions.push_back(stacks.name(index));
+  return functions;
+}
+
+} // namespace ovnitrace

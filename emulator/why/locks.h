@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The futexes that threads waited for, each with who waited and who ended that.
+#pragma once
+
+#include "emulator/why/explanation.h"
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace ovnitrace {
+
+/// One futex of one process. One that processes share is one for each.
+struct Lock {
+  uint32_t node = 0, pid = 0, futex = 0;
+  bool inherits = false; ///< a PI futex
+  uint64_t count = 0, gave_up = 0, ns = 0, max = 0;
+  std::set<uint32_t> threads = {};         ///< that waited, by index in the Catalog
+  std::vector<const LockSum *> parts = {}; ///< most time first
+};
+
+/// Most time first. Borrows the sums of `why`.
+std::vector<Lock> locks_of(const Catalog &catalog, const Explanation &why);
+
+} // namespace ovnitrace
