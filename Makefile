@@ -52,8 +52,8 @@ CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
 CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -Wno-maybe-uninitialized
 LDFLAGS += -fsanitize=$(SANITIZE)
 endif
-EMULATOR_LIBS := -lfmt -lz -lzstd -lsqlite3 -lpthread
-USER_LIBS := -lbpf -lelf -lZydis -lgnutls $(EMULATOR_LIBS)
+EMULATOR_LIBS := -ldw -lelf -liberty -lfmt -lz -lzstd -lsqlite3 -lpthread
+USER_LIBS := -lbpf -lZydis -lgnutls $(EMULATOR_LIBS)
 
 BPF_ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/ -e s/ppc64le/powerpc/)
 BPF_CFLAGS := -g -O2 $(WARN) -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf
@@ -157,7 +157,7 @@ FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -g -fsanitize=address,undefined
 $(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.cpp.o $(B)/fuzz/libnet.a $(B)/fuzz/libemulator.a
 	@echo "  FUZZER   $@"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ -lelf -lgnutls $(EMULATOR_LIBS)
+	$(Q)$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ -lgnutls $(EMULATOR_LIBS)
 
 $(B)/fuzz/%.cpp.o: %.cpp
 	@echo "  FUZZ-CXX $<"

@@ -33,6 +33,7 @@ enum bpf_map_type {
 };
 enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1 << 10 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_F_USER_STACK = 1 << 8 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 enum { BPF_RB_AVAIL_DATA = 0 };
 
@@ -193,5 +194,6 @@ struct bpf_iter__task {
 #define TASK_PARKED	     0x0040
 #define TASK_DEAD	     0x0080
 #define TASK_NOLOAD	     0x0400
+#define PF_KTHREAD	     0x00200000
 
 #endif

@@ -17,6 +17,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 #include "scheduler/staging.bpf.h"
 #include "scheduler/affinity.bpf.h"
+#include "scheduler/stacks.bpf.h"
 #include "scheduler/lives.bpf.h"
 #include "scheduler/transitions.bpf.h"
 #include "scheduler/snapshot.bpf.h"

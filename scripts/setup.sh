@@ -15,6 +15,8 @@ build   clang              the eBPF programs
 build   bpftool            their skeletons
 build   libbpf-dev         loads them
 build   libelf-dev         libbpf reads its objects with it
+build   libdw-dev          symbols and debug data of what stands on stacks
+build   libiberty-dev      demangles names of C++ and Rust
 build   libzydis-dev       decodes x86 instructions for --control
 build   zlib1g-dev         libbpf and .prv.gz
 build   libzstd-dev        compressed chunks

@@ -51,13 +51,17 @@ static __always_inline void stage_at(struct cpu_stage *s, __u32 cpu, __u64 when,
 	s->count = n;
 }
 
-/* What happens to `p` now, unless its region was closed meanwhile. */
-static __always_inline void stage(struct task_struct *p, __u64 word)
+/* What happens to `p` now, unless its region was closed meanwhile. `stack`: a record that stands
+ * before it; 0: none. */
+static __always_inline void stage(struct task_struct *p, __u64 stack, __u64 word)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_stage *s = bpf_map_lookup_elem(&stages, &cpu);
 	__u64 now = bpf_ktime_get_ns();
 
-	if (s && in_region(p))
-		stage_at(s, cpu, SCHED_WHEN(now, 0), word);
+	if (!s || !in_region(p))
+		return;
+	if (stack)
+		stage_at(s, cpu, SCHED_WHEN(now, 0), stack);
+	stage_at(s, cpu, SCHED_WHEN(now, 0), word);
 }

@@ -31,7 +31,7 @@ static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, stru
 	return p->pid;
 }
 
-static __always_inline int log_switch(bool preempt, struct task_struct *prev,
+static __always_inline int log_switch(void *ctx, bool preempt, struct task_struct *prev,
 				      struct task_struct *next, __u32 prev_state)
 {
 	__u32 prev_tid = prev->pid, next_tid = next->pid, reason, taken_as = prev_tid;
@@ -40,7 +40,7 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 	bool next_traced = trace_all ? next_tid != 0 : next_entry & THREAD_TRACED;
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_stage *s;
-	__u64 word, now, call = 0;
+	__u64 word, now, stack, call = 0;
 
 	if (has_regions) {
 		if (prev_traced && !in_region(prev)) {
@@ -99,6 +99,11 @@ static __always_inline int log_switch(bool preempt, struct task_struct *prev,
 	if (next_traced)
 		word |= SCHED_B_TRACED;
 	name_once(next, next_entry);
+	if (prev_traced && wants_stack(reason)) {
+		stack = stack_word(ctx, SCHED_STACK_OF_PREV, true);
+		if (stack)
+			stage_at(s, cpu, SCHED_WHEN(now, 0), stack);
+	}
 	stage_at(s, cpu, SCHED_WHEN(now, call), word);
 	s->running = next_traced ? next_tid : 0;
 	s->running_task = (__u64)next;
@@ -115,7 +120,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	return log_switch(preempt, prev, next, prev_state);
+	return log_switch(ctx, preempt, prev, next, prev_state);
 }
 
 /* Before 5.18 (fa2c3254d7cf "sched/tracing: Don't re-read p->state when emitting sched_switch
@@ -124,7 +129,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch_3_arguments, bool preempt, struct task_struct *prev,
 	     struct task_struct *next)
 {
-	return log_switch(preempt, prev, next, task_state(prev));
+	return log_switch(ctx, preempt, prev, next, task_state(prev));
 }
 
 /* In the waker: only remembers who it is. The transition is taken from sched_wakeup, on the
@@ -133,14 +138,19 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
+	enum ftrace_wakeup_context context;
 	__u32 tid = p->pid;
 	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
 
 	if (p == waker || !entry || (!trace_all && !(*entry & THREAD_TRACED)) || !in_region(p))
 		return 0;
 	name_once(waker, thread_entry(waker->pid));
+	context = wakeup_context(waker);
 	*entry = THREAD_TRACED | (*entry & (THREAD_NAMED | THREAD_PROGRAM)) |
-		 wakeup_context(waker) << THREAD_CONTEXT_SHIFT | (waker->pid & THREAD_WAKER_MASK);
+		 context << THREAD_CONTEXT_SHIFT | (waker->pid & THREAD_WAKER_MASK);
+	if (stacks_wanted & STACKS_WAKEUP)
+		remember_waker_stack(
+			ctx, tid, context == FTRACE_WAKER_TASK || context == FTRACE_WAKER_UNKNOWN);
 	return 0;
 }
 
@@ -158,9 +168,10 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 		return 0;
 	name_once(p, entry);
 	look_at_affinity(p, bpf_ktime_get_ns());
-	stage(p, SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
-			    entry & THREAD_WAKER_MASK) |
-			 SCHED_A_TRACED);
+	stage(p, waker_stack_of(tid),
+	      SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
+			 entry & THREAD_WAKER_MASK) |
+		      SCHED_A_TRACED);
 	return 0;
 }
 
@@ -177,13 +188,17 @@ SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct *p)
 {
 	__u32 tid = p->pid;
+	__u64 stack = 0;
 
 	if (!is_recorded(p))
 		return 0;
+	if (stacks_wanted & STACKS_WAKEUP)
+		stack = stack_word(ctx, SCHED_STACK_OF_WAKER, true);
 	name_once(bpf_get_current_task_btf(), thread_entry(bpf_get_current_task_btf()->pid));
-	stage(p, SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, tid,
-			    bpf_get_current_task_btf()->pid) |
-			 SCHED_A_TRACED);
+	stage(p, stack,
+	      SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, tid,
+			 bpf_get_current_task_btf()->pid) |
+		      SCHED_A_TRACED);
 	return 0;
 }
 
@@ -194,6 +209,6 @@ int BPF_PROG(on_migrate, struct task_struct *p, int dest_cpu)
 
 	if (!is_recorded(p))
 		return 0;
-	stage(p, SCHED_WORD(SCHED_KIND_MIGRATE, 0, 0, tid, dest_cpu) | SCHED_A_TRACED);
+	stage(p, 0, SCHED_WORD(SCHED_KIND_MIGRATE, 0, 0, tid, dest_cpu) | SCHED_A_TRACED);
 	return 0;
 }

@@ -38,7 +38,9 @@ enum sched_kind {
 	SCHED_KIND_WAKEUP = 2, /* a: woken tid, b: waker tid, reason: enum ftrace_wakeup_context */
 	SCHED_KIND_WAKEUP_NEW = 3, /* the same, first wakeup of a new thread */
 	SCHED_KIND_MIGRATE = 4,	   /* a: tid, b: the CPU it was put on */
-	SCHED_KIND_EXEC = 5, /* a: tid, b: the tid that it had before; LIFE_EXEC comes later */
+	SCHED_KIND_EXEC = 5,  /* a: tid, b: the tid that it had before; LIFE_EXEC comes later */
+	SCHED_KIND_STACK = 6, /* SCHED_STACK_* below: a stack that belongs to the next record, of a
+			       * switch or a wakeup at the same time */
 };
 
 /* One transition. All of a switch fits in 62 bits, since a tid has 22 (PID_MAX_LIMIT), but for the
@@ -66,6 +68,18 @@ struct sched_record {
 	 (__u64)(prio) << SCHED_PRIO_SHIFT | (__u64)(a) << SCHED_A_SHIFT |                         \
 	 (__u64)(b) << SCHED_B_SHIFT)
 
+#define SCHED_STACK_WHOSE_SHIFT	 4 /* 4 bits */
+#define SCHED_STACK_OF_PREV	 0 /* who leaves its CPU */
+#define SCHED_STACK_OF_WAKER	 1
+#define SCHED_STACK_KERNEL_SHIFT 8  /* 16 bits: place of the stack + 1; 0: not known */
+#define SCHED_STACK_USER_SHIFT	 24 /* the same */
+#define SCHED_STACK_PID_SHIFT	 40 /* 22 bits: process (tgid) */
+
+#define SCHED_STACK_WORD(whose, kernel, user, pid)                                                 \
+	((__u64)SCHED_KIND_STACK << SCHED_KIND_SHIFT | (__u64)(whose) << SCHED_STACK_WHOSE_SHIFT | \
+	 (__u64)(kernel) << SCHED_STACK_KERNEL_SHIFT | (__u64)(user) << SCHED_STACK_USER_SHIFT |   \
+	 (__u64)(pid) << SCHED_STACK_PID_SHIFT)
+
 /* A CPU's staging area and, up to and with `records`, the message in its ring. The loader maps it,
  * to read what is left in it when the programs are detached. A multiple of a cache line. */
 struct sched_batch {
@@ -83,6 +97,26 @@ struct cpu_stage {
 	__u64 lost_total;   /* of them lost */
 	__u64 running_task; /* address of its task_struct: its tid can change while it runs */
 	__u64 renamed;	    /* 1: the thread that has this CPU has renamed itself */
+};
+
+/* ---- stacks -----------------------------------------------------------------------------------
+ */
+
+enum stack_choice {
+	STACKS_KERNEL = 1,  /* the kernel's part */
+	STACKS_USER = 2,    /* the program's part */
+	STACKS_WAKEUP = 4,  /* of who wakes, too */
+	STACKS_PREEMPT = 8, /* also of threads that leave their CPU while they could run */
+};
+
+#define CAPTURE_STACKS	    32768 /* distinct stacks that a capture can hold: 2^n below 65536 */
+#define CAPTURE_STACK_DEPTH 126	  /* frames of one; the kernel takes no more than 127 */
+
+/* One stack, of the kernel or of a program, from the innermost frame outward. 1 KiB. */
+struct stack_slot {
+	__u64 hash;  /* 0: free */
+	__u64 count; /* of addresses; 0 while they are being written */
+	__u64 addresses[CAPTURE_STACK_DEPTH];
 };
 
 /* ---- events of the other families --------------------------------------------------------------

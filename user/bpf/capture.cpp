@@ -71,6 +71,13 @@ Capture::Capture(const CaptureParameters &parameters)
   o->rodata->wakeup_watermark = wakeup_watermark();
   bpf_map__set_max_entries(o->maps.stages, cpus_);
   bpf_map__set_max_entries(o->maps.rings, cpus_);
+  o->rodata->stacks_wanted = parameters.stacks;
+  if (parameters.stacks) {
+    bpf_map__set_max_entries(o->maps.stack_slots, CAPTURE_STACKS);
+    bpf_map__set_max_entries(o->maps.stack_scratch, cpus_);
+  }
+  if (parameters.stacks & STACKS_WAKEUP)
+    bpf_map__set_max_entries(o->maps.waker_stacks, FTRACE_TID_MASK + 1);
   bool modern = sched_switch_has_prev_state();
   o->rodata->has_regions = parameters.regions;
   o->rodata->region_by_thread = parameters.region_by_thread;
@@ -91,9 +98,13 @@ Capture::Capture(const CaptureParameters &parameters)
   log_bpf_object(o->obj);
   create_rings();
   map_stages();
+  if (parameters.stacks)
+    map_stacks();
 }
 
 Capture::~Capture() {
+  if (slots_)
+    munmap(const_cast<stack_slot *>(slots_), CAPTURE_STACKS * sizeof(stack_slot));
   if (life_lost_)
     munmap(const_cast<uint64_t *>(life_lost_), size_t(sysconf(_SC_PAGESIZE)));
   if (stages_)
@@ -135,6 +146,26 @@ void Capture::map_stages() {
   if (memory == MAP_FAILED)
     fail_bpf("map the count of lost life events", errno);
   life_lost_ = static_cast<const volatile uint64_t *>(memory);
+}
+
+void Capture::map_stacks() {
+  void *memory = mmap(nullptr, CAPTURE_STACKS * sizeof(stack_slot), PROT_READ, MAP_SHARED,
+                      bpf_map__fd(skeleton_->object->maps.stack_slots), 0);
+  if (memory == MAP_FAILED)
+    fail_bpf("map the table of stacks", errno);
+  slots_ = static_cast<const stack_slot *>(memory);
+}
+
+const stack_slot *Capture::stack(uint32_t place_and_1) const {
+  if (!slots_ || place_and_1 == 0 || place_and_1 > CAPTURE_STACKS)
+    return nullptr;
+  const stack_slot *slot = &slots_[place_and_1 - 1];
+  const uint64_t count = __atomic_load_n(&slot->count, __ATOMIC_ACQUIRE);
+  return count > 0 && count <= CAPTURE_STACK_DEPTH ? slot : nullptr;
+}
+
+uint64_t Capture::stacks_lost() const {
+  return __atomic_load_n(&skeleton_->object->bss->stacks_lost, __ATOMIC_RELAXED);
 }
 
 void Capture::attach() {

@@ -19,6 +19,7 @@ struct CaptureParameters {
   bool only_targets = false;          ///< and none of their children
   bool regions = false;               ///< only what is in a region of --control is recorded
   bool region_by_thread = false;      ///< a region is a thread's, and not its process's
+  uint32_t stacks = 0;                ///< enum stack_choice; 0: none
   size_t ring_bytes = 8u << 20;       ///< per CPU, a power of two and whole pages
 };
 
@@ -66,6 +67,10 @@ public:
   /// What CPU `cpu` has staged; being written until detach().
   const volatile cpu_stage &stage(uint32_t cpu) const { return stages_[cpu]; }
   uint64_t life_lost() const; ///< life events that found no room
+  /// The stack that a record of it names by its place + 1; null if there is none, or if it is still
+  /// being written. Its contents stay as they are.
+  const stack_slot *stack(uint32_t place_and_1) const;
+  uint64_t stacks_lost() const; ///< stacks that found no place
   /// Runs of our programs that the kernel skipped because one was running on that CPU already, on
   /// all CPUs together, from the kernel's own counters (bpf_prog_info::recursion_misses).
   uint64_t skipped_runs() const;
@@ -74,6 +79,7 @@ private:
   struct Skeleton;
   void create_rings();
   void map_stages();
+  void map_stacks();
   void mark_targets();
 
   std::unique_ptr<Skeleton> skeleton_;
@@ -87,6 +93,7 @@ private:
   const volatile cpu_stage *stages_ = nullptr;
   size_t stages_bytes_ = 0;
   const volatile uint64_t *life_lost_ = nullptr;
+  const stack_slot *slots_ = nullptr; ///< CAPTURE_STACKS; null: no stacks are taken
 };
 
 } // namespace ovnitrace

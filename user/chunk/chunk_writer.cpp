@@ -12,9 +12,9 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint32_t kAffinityWords = CAPTURE_LIFE_CPUS / FTRACE_AFFINITY_CPUS;
-/// Records that one call can need at most: two identities, two events, an affinity, trace_start and
-/// the end of the chunk.
-constexpr size_t kMostPerCall = 2 * ThreadIdentity::kMostRecords + 2 + kAffinityWords + 1 + 1;
+/// Records that one call can need at most: two identities, two events, an affinity, a stack,
+/// trace_start and the end of the chunk.
+constexpr size_t kMostPerCall = 2 * ThreadIdentity::kMostRecords + 2 + kAffinityWords + 1 + 1 + 1;
 constexpr uint64_t kMostAge = 1'000'000'000; ///< ns
 
 uint32_t tid_a(uint64_t word) {
@@ -41,7 +41,7 @@ uint16_t offcpu_code(uint32_t reason) {
 const ChunkWriter::Handler ChunkWriter::kHandlers[16] = {
     &ChunkWriter::on_nothing, &ChunkWriter::on_switch,  &ChunkWriter::on_wakeup,
     &ChunkWriter::on_wakeup,  &ChunkWriter::on_migrate, &ChunkWriter::on_exec,
-    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
+    &ChunkWriter::on_stack,   &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
     &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
     &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
     &ChunkWriter::on_nothing,
@@ -61,11 +61,12 @@ void ChunkWriter::on_switch(const SchedTransition &record) {
   if (word & SCHED_A_TRACED) {
     uint32_t tid = tid_a(word);
     uint16_t code = offcpu_code(reason(word));
+    const uint16_t context = context_of(tid, record.time);
+    put_stack(FTrace_EXT_stack, SCHED_STACK_OF_PREV, context, record.time);
     if (code == FTrace_EVT_task_sleep)
-      put_blocked(code, context_of(tid, record.time), record.time, with_reason(tid_b(word), word),
-                  record.call);
+      put_blocked(code, context, record.time, with_reason(tid_b(word), word), record.call);
     else
-      put(code, context_of(tid, record.time), record.time,
+      put(code, context, record.time,
           code == FTrace_EVT_task_end ? tid : with_reason(tid_b(word), word));
   }
   const uint32_t next = word & SCHED_B_TRACED ? tid_b(word) : 0;
@@ -97,7 +98,9 @@ void ChunkWriter::expect_running(uint32_t tid, uint64_t time) {
 void ChunkWriter::on_wakeup(const SchedTransition &record) {
   uint64_t word = record.word;
   bool first = (word & 0xf) == SCHED_KIND_WAKEUP_NEW;
-  put(FTrace_EVT_task_activate, context_of(tid_a(word), record.time), record.time,
+  const uint16_t context = context_of(tid_a(word), record.time);
+  put_stack(FTrace_EXT_waker_stack, SCHED_STACK_OF_WAKER, context, record.time);
+  put(FTrace_EVT_task_activate, context, record.time,
       with_reason(tid_b(word), word) | (first ? FTRACE_WAKEUP_NEW : 0));
 }
 
@@ -110,6 +113,20 @@ void ChunkWriter::on_exec(const SchedTransition &record) {
   put(FTrace_EXT_exec, context_of(tid_a(record.word), record.time), record.time,
       tid_b(record.word));
   take_over(tid_a(record.word), tid_b(record.word));
+}
+
+/// Written before the record that it belongs to, which comes next.
+void ChunkWriter::on_stack(const SchedTransition &record) {
+  stack_ = record;
+}
+
+void ChunkWriter::put_stack(uint16_t code, uint32_t whose, uint16_t context, uint64_t time) {
+  const bool waits =
+      stack_.time == time && stack_.word && (stack_.word >> SCHED_STACK_WHOSE_SHIFT & 0xf) == whose;
+  const uint32_t number = waits && stacks_ ? stacks_->number(stack_) : 0;
+  stack_ = {};
+  if (number)
+    put(code, context, time, number);
 }
 
 void ChunkWriter::life(const life_record &record) {

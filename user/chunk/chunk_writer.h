@@ -5,6 +5,7 @@
 #include "user/chunk/chunk_sink.h"
 #include "user/chunk/context_table.h"
 #include "user/chunk/sched_transition.h"
+#include "user/chunk/stack_numbers.h"
 #include "user/chunk/thread_registry.h"
 
 #include <ovnitrace/capture.h>
@@ -24,6 +25,9 @@ public:
   /// `sink` and `registry` outlive it. `begin` is the start of the
   /// capture, ns; what was logged before it (while a snapshot was taken) stands before trace_start.
   ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry, ChunkSink &sink);
+
+  /// Who numbers stacks; outlives it. Without it, stacks are left out.
+  void set_stacks(StackNumbers *stacks) { stacks_ = stacks; }
 
   void transition(const SchedTransition &record);
   void life(const life_record &record);
@@ -56,6 +60,8 @@ private:
   void on_wakeup(const SchedTransition &record);
   void on_migrate(const SchedTransition &record);
   void on_exec(const SchedTransition &record);
+  void on_stack(const SchedTransition &record);
+  void put_stack(uint16_t code, uint32_t whose, uint16_t context, uint64_t time);
   void take_over(uint32_t tid, uint32_t before);
 
   void begin_chunk(uint64_t time);
@@ -73,6 +79,7 @@ private:
   const uint32_t cpu_;
   const uint64_t begin_;
   const ThreadRegistry &registry_;
+  StackNumbers *stacks_ = nullptr;
   ChunkSink &sink_;
   Chunk *chunk_ = nullptr;
   ContextTable contexts_;
@@ -81,8 +88,9 @@ private:
   uint64_t last_time_ = 0;
   /// The traced thread that has the CPU, 0: another; not known before the first switch.
   std::optional<uint32_t> running_;
-  bool known_early_ = false; ///< that it runs: by expect_running()
-  bool started_ = false;     ///< trace_start is written
+  bool known_early_ = false;   ///< that it runs: by expect_running()
+  bool started_ = false;       ///< trace_start is written
+  SchedTransition stack_ = {}; ///< one that waits for the record that it belongs to
   uint64_t records_ = 0;
   uint64_t events_ = 0;
 };

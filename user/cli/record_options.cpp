@@ -11,6 +11,7 @@
 #include "user/cli/number_option.h"
 #include "user/control/places.h"
 #include "user/net/endpoint.h"
+#include "user/stacks/stack_capture.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -192,6 +193,11 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
                  "libraries that it needs; may be given again (docs/user-events.md)")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  app.add_flag("--stacks{blocks}", arguments.stacks,
+               "Record the stacks with which threads block, of the kernel and the program "
+               "(kernel,user, or one of them); wakeup: also those of who wakes them; preempt: also "
+               "those with which they lose their CPU (docs/stacks.md)")
+      ->type_name("[=LIST]");
   add_control_options(app, arguments);
   add_buffer_options(app, arguments);
   add_compress_option(app, arguments.compress);
@@ -314,6 +320,17 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
   require_captured(arguments.trigger, options.trigger, options.families);
 }
 
+void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
+  if (arguments.stacks.empty())
+    return;
+  options.stacks = parse_stacks(arguments.stacks);
+  if (!options.families.has(FTRACE_FAMILY_TASK))
+    throw Error("--stacks needs the scheduler's events, which --filter leaves out: add +task",
+                kExitUsage);
+  if (!options.send.empty() && parse_endpoint("--send", options.send).transport == Endpoint::kUdp)
+    throw Error("--stacks goes with --send tcp://…: datagrams have no room for them", kExitUsage);
+}
+
 /// Easily left out by who wants a family more.
 void warn_without_sched(const RecordOptions &options) {
   if (options.families.has(FTRACE_FAMILY_TASK) || options.quiet)
@@ -336,6 +353,7 @@ RecordOptions checked(const RecordArguments &arguments) {
                 kExitUsage);
   check_send(options);
   check_control(arguments, options);
+  set_stacks(arguments, options);
   set_buffer(arguments, options);
   require_range("--ring-size", options.ring_bytes, kSmallestRing, kLargestRing);
   options.ring_bytes = std::bit_ceil(options.ring_bytes);

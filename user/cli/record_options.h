@@ -19,6 +19,7 @@ struct RecordArguments {
   std::string trigger;        ///< name of an event
   std::string region;         ///< of --control: global or thread; empty: not given
   std::string compress = "0"; ///< level
+  std::string stacks;         ///< list; empty: none
 };
 
 /// What is traced, as whom, for how long, and the room that it has in the kernel. `options`

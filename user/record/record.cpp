@@ -38,6 +38,7 @@ TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Ide
     trace.idle_states = idle_state_names(trace.host);
   trace.user = runs_as.name;
   trace.families = options.families;
+  trace.stacks_option = stacks_text(options.stacks);
   trace.ring_bytes = options.ring_bytes;
   trace.chunk_bytes = options.chunk_bytes;
   trace.buffer = options.buffer;

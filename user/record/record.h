@@ -24,6 +24,7 @@ struct RecordOptions {
   bool quiet = false;   ///< no summary on stderr
   std::string user;     ///< run the program as; empty: the user who called sudo
   FamilySet families = default_families();
+  uint32_t stacks = 0; ///< enum stack_choice: which are taken; 0: none
   std::vector<std::string>
       probe_files; ///< where probes of user events are, beside where they are looked for
   uint64_t ring_bytes = 8u << 20; ///< per CPU

@@ -33,13 +33,18 @@ void watch(int epoll, int fd) {
 
 } // namespace
 
-Recorder::Recorder(Capture &capture, FamilyCapture *families, ChunkSink &sink, uint64_t begin)
-    : capture_(capture), families_(families), life_(capture.life_fd(), capture.life_bytes()),
-      counts_(capture.cpus()), somewhere_checked_(begin), epoll_(epoll_create1(EPOLL_CLOEXEC)),
+Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks, ChunkSink &sink,
+                   uint64_t begin)
+    : capture_(capture), families_(families), stacks_(stacks),
+      life_(capture.life_fd(), capture.life_bytes()), counts_(capture.cpus()),
+      somewhere_checked_(begin), epoll_(epoll_create1(EPOLL_CLOEXEC)),
       stop_event_(eventfd(0, EFD_CLOEXEC)), flush_event_(eventfd(0, EFD_CLOEXEC)) {
   cpus_.reserve(capture.cpus());
   for (uint32_t cpu = 0; cpu < capture.cpus(); cpu++) {
-    cpus_.emplace_back(ChunkWriter(cpu, begin, registry_, sink), end_);
+    ChunkWriter writer(cpu, begin, registry_, sink);
+    if (stacks)
+      writer.set_stacks(&stacks->numbers());
+    cpus_.emplace_back(std::move(writer), end_);
     if (capture.ring_fd(cpu) < 0)
       continue;
     cpus_[cpu].set_ring(capture.ring_fd(cpu), capture.ring_bytes());
@@ -134,6 +139,8 @@ void Recorder::look() {
     cpu.note_position(now);
   notice_losses_somewhere();
   notice_lost_families();
+  if (stacks_)
+    stacks_->learn();
   read_life();
   for (uint32_t n = 0; n < cpus_.size(); n++)
     if (cpus_[n].drain())

@@ -6,6 +6,7 @@
 #include "user/bpf/family_capture.h"
 #include "user/chunk/thread_registry.h"
 #include "user/record/cpu_stream.h"
+#include "user/stacks/stack_capture.h"
 
 #include <atomic>
 #include <functional>
@@ -23,9 +24,11 @@ namespace ovnitrace {
 /// any other, so each transition meets a thread that is known already.
 class Recorder {
 public:
-  /// `capture`, `families` (null if there is none) and `sink` outlive it. `begin`: ns. The thread
-  /// takes its raised priority at once, while the process still may, and waits for start().
-  Recorder(Capture &capture, FamilyCapture *families, ChunkSink &sink, uint64_t begin);
+  /// `capture`, `families` and `stacks` (null if there are none) and `sink` outlive it. `begin`:
+  /// ns. The thread takes its raised priority at once, while the process still may, and waits for
+  /// start().
+  Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks, ChunkSink &sink,
+           uint64_t begin);
   ~Recorder();
 
   /// Now chunks may be made: the process is the user whom the files shall belong to.
@@ -66,6 +69,7 @@ private:
 
   Capture &capture_;
   FamilyCapture *const families_; ///< null: only the scheduler's
+  StackCapture *const stacks_;    ///< null: none are taken
   ThreadRegistry registry_;
   RingBuffer life_;
   std::vector<CpuStream> cpus_;

@@ -24,7 +24,8 @@ Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &
           options, target, traced.capture().cpus(),
           [this] { requests_->ask(CaptureRequests::kSave); },
           [this] { requests_->ask(CaptureRequests::kFull); }),
-      recorder_(traced.capture(), traced.families(), storage_.sink(), trace_.begin) {}
+      recorder_(traced.capture(), traced.families(), traced.stacks(), storage_.sink(),
+                trace_.begin) {}
 
 /// A trace that is to be overwritten is removed last, when the new one can be written and the
 /// program runs.
@@ -77,6 +78,8 @@ void Recording::save() {
     target->end_by(monotonic_ns() + sending_time());
     recorder_.flush();
     TraceDescription saved = trace_;
+    if (const StackCapture *stacks = traced_.stacks())
+      saved.stacks = std::make_shared<const NamedStacks>(stacks->named());
     const auto describe = [&](const Put &put) { write_json(saved, nullptr, put); };
     saved.how = "saved while the capture went on";
     target->begin();
@@ -152,6 +155,10 @@ void Recording::end(const Traced::End &end) {
   trace_.skipped_runs = recorder_.skipped_runs();
   trace_.user_refused = traced_.families() ? traced_.families()->user_refused() : 0;
   trace_.records = recorder_.records();
+  if (const StackCapture *stacks = traced_.stacks()) {
+    trace_.stacks = std::make_shared<const NamedStacks>(stacks->named());
+    trace_.stacks_lost = stacks->lost();
+  }
   storage_.describe(trace_);
   trace_.events = recorder_.events() - trace_.dropped.counted;
   for (const EventLoss &loss : trace_.not_written)
@@ -170,6 +177,7 @@ void Recording::end_target() {
   } catch (const Error &error) {
     if (trace_.write_error.empty())
       trace_.write_error = error.what();
+    trace_.stacks.reset();
     try {
       target_.end_briefly(description(nullptr));
     } catch (const Error &) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/trace_json.h"
 
+#include "user/record/json_list.h"
+#include "user/record/stacks_json.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -90,36 +93,11 @@ Json peer_of(const NamedPeer &peer) {
       {"tid", peer.tid}, {"pid", peer.pid}, {"name", text(peer.comm)}, {"since_ns", peer.since}};
 }
 
-/// Names are bytes that programs chose: what is not UTF-8 is replaced.
-std::string dump(const Json &json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
-/// The elements of a JSON array, one a line.
-class Array {
-public:
-  Array(const char *name, const Put &put) : put_(put) {
-    put_(",\n \"");
-    put_(name);
-    put_("\": [");
-  }
-  ~Array() { put_("\n ]"); }
-  void add(const Json &element) {
-    put_(first_ ? "\n  " : ",\n  ");
-    put_(dump(element, -1));
-    first_ = false;
-  }
-
-private:
-  const Put &put_;
-  bool first_ = true;
-};
-
 /// One element at a time: a capture of a machine can have seen millions of threads.
 void put_threads(const ThreadRegistry &registry, const Put &put) {
   const std::vector<const TracedThread *> threads = in_order(registry);
   {
-    Array processes("processes", put);
+    JsonList processes("processes", put);
     for (size_t from = 0, to; from < threads.size(); from = to) {
       const TracedThread *main = threads[from];
       for (to = from; to < threads.size() && threads[to]->pid == threads[from]->pid; to++)
@@ -129,12 +107,12 @@ void put_threads(const ThreadRegistry &registry, const Put &put) {
     }
   }
   {
-    Array list("threads", put);
+    JsonList list("threads", put);
     for (const TracedThread *thread : threads)
       list.add(thread_of(*thread));
   }
   {
-    Array list("peers", put);
+    JsonList list("peers", put);
     for (const NamedPeer &peer : registry.peers())
       list.add(peer_of(peer));
   }
@@ -167,6 +145,14 @@ Json ending_of(const TraceDescription &trace) {
   return ending;
 }
 
+Json stacks_of(const TraceDescription &trace) {
+  return {{"all", trace.stacks->taken()},
+          {"distinct", trace.stacks->captured.stacks.size()},
+          {"with_program", trace.stacks->with_user()},
+          {"cut", trace.stacks->taken_cut()},
+          {"lost", trace.stacks_lost}};
+}
+
 } // namespace
 
 uint64_t events_lost(const TraceDescription &trace) {
@@ -196,7 +182,8 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
         {"chunk_bytes", trace.chunk_bytes},
         {"buffer", buffer_of(trace.buffer)},
         {"compress_level", trace.compress_level},
-        {"families", to_string(trace.families)}}},
+        {"families", to_string(trace.families)},
+        {"stacks", trace.stacks_option}}},
       {"begin_ns", trace.begin},
   };
   if (!trace.attached_pids.empty()) {
@@ -230,6 +217,8 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
     json["lost"] = lost;
     json["life_events_lost"] = trace.life_lost;
     json["skipped_runs"] = trace.skipped_runs;
+    if (trace.stacks)
+      json["stacks_taken"] = stacks_of(trace);
     json["user_events_refused"] = trace.user_refused;
     json["tracer_cpu_ns"] = trace.tracer_cpu;
     json["records"] = trace.records;
@@ -240,11 +229,13 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
     json["written"] = written_of(trace);
   if (const Json missing = not_written_of(trace); !missing.empty())
     json["not_written"] = missing;
-  std::string head = dump(json, 1);
+  std::string head = json_text(json, 1);
   head.resize(head.rfind('\n')); // without the closing brace
   put(head);
   if (threads)
     put_threads(*threads, put);
+  if (trace.stacks)
+    write_stacks(*trace.stacks, put);
   put("\n}\n");
 }
 

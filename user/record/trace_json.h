@@ -7,8 +7,10 @@
 #include "user/chunk/trace_directory.h"
 #include "user/record/host.h"
 #include "user/record/recorder.h"
+#include "user/stacks/name_stacks.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +28,7 @@ struct TraceDescription {
   std::vector<std::string> idle_states; ///< by number; empty: none is recorded, or no names
   std::string user;
   FamilySet families;
+  std::string stacks_option; ///< "kernel,user"; "none"
   uint64_t ring_bytes = 0, chunk_bytes = 0;
   BufferKind buffer;
   int compress_level = 0;     ///< 0: plain files
@@ -52,6 +55,8 @@ struct TraceDescription {
   uint64_t tracer_cpu = 0;            ///< ns of CPU time that capturing took in this process
   uint64_t records_dropped = 0;       ///< not written, because the disk failed
   std::string write_error;
+  std::shared_ptr<const NamedStacks> stacks; ///< null: none were taken, or they are not written
+  uint64_t stacks_lost = 0;                  ///< taken, but with no room for them
 };
 
 /// All events that were lost, wherever, but for those that the kernel's skipped runs would have

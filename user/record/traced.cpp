@@ -24,6 +24,7 @@ CaptureParameters capture_parameters(const RecordOptions &options) {
           .only_targets = !options.children,
           .regions = !options.control.empty(),
           .region_by_thread = options.region_by_thread,
+          .stacks = options.stacks,
           .ring_bytes = options.ring_bytes};
 }
 
@@ -66,6 +67,8 @@ Traced::Traced(const RecordOptions &options, const Identity &owner, const Identi
 }
 
 void Traced::attach() {
+  if (options_.stacks)
+    stacks_.emplace(capture_, !is_program());
   capture_.attach();
   end_if_signalled();
   attach_families();

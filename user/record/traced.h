@@ -10,6 +10,7 @@
 #include "user/launch/program.h"
 #include "user/launch/signals.h"
 #include "user/record/record.h"
+#include "user/stacks/stack_capture.h"
 
 #include <cstdint>
 #include <deque>
@@ -59,6 +60,7 @@ public:
   std::string description() const;
 
   Capture &capture() { return capture_; }
+  StackCapture *stacks() { return stacks_ ? &*stacks_ : nullptr; }        ///< after attach()
   FamilyCapture *families() { return families_ ? &*families_ : nullptr; } ///< after attach()
 
 private:
@@ -70,6 +72,7 @@ private:
   const Identity &owner_, &runs_as_;
   std::optional<StopSignals> signals_; ///< without a program
   Capture capture_;
+  std::optional<StackCapture> stacks_;            ///< with options.stacks
   std::deque<ProcessWatch> processes_;            ///< options.pids
   std::optional<FamilyCapture> families_;         ///< with families beyond the scheduler's
   std::optional<control::Controller> controller_; ///< with options.control

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Stacks of threads that leave their CPU, and of who wakes them. A stack is kept once, in a table
+ * that the loader maps, and known by its place there. Our own table, and not a map of the kernel's
+ * for stacks: of that one nothing can be read without a system call, which before 5.19 needs
+ * privileges that the loader has given up by then.
+ */
+const volatile __u32 stacks_wanted = 0; /* enum stack_choice; set by the loader before loading */
+
+__u64 stacks_lost = 0; /* found no place in the table */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* CAPTURE_STACKS if any are wanted, set by the loader */
+	__type(key, __u32);
+	__type(value, struct stack_slot);
+} stack_slots SEC(".maps");
+
+/* Where a CPU looks at one. Interrupts are off, so it is never needed twice at a time. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* possible CPUs, set by the loader */
+	__type(key, __u32);
+	__type(value, struct stack_slot);
+} stack_scratch SEC(".maps");
+
+/* By tid: the record of the stack of who wakes it, from sched_waking to sched_wakeup. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* FTRACE_TID_MASK + 1 with STACKS_WAKEUP, set by the loader */
+	__type(key, __u32);
+	__type(value, __u64);
+} waker_stacks SEC(".maps");
+
+/* Keeps the `count` addresses in the scratch of this CPU. Their place + 1; 0 if there is none.
+ * Equal hashes of 64 bits are taken for equal stacks. Not static, so that the verifier looks at its
+ * loop once and not on each way that leads here. */
+__noinline int keep_stack(__u32 cpu, __u32 count)
+{
+	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
+	__u64 hash = count;
+	__u32 place;
+
+	if (!scratch || !count || count > CAPTURE_STACK_DEPTH)
+		return 0;
+	for (__u32 n = 0; n < CAPTURE_STACK_DEPTH && n < count; n++) {
+		hash = (hash ^ scratch->addresses[n]) * 0x9e3779b97f4a7c15ULL;
+		hash ^= hash >> 32;
+	}
+	hash |= 1; /* 0 is a free place */
+	for (__u32 step = 0; step < 8; step++) {
+		struct stack_slot *slot;
+		__u64 there;
+
+		place = ((hash >> 20) + step) & (CAPTURE_STACKS - 1);
+		slot = bpf_map_lookup_elem(&stack_slots, &place);
+		if (!slot)
+			return 0;
+		there = *(volatile __u64 *)&slot->hash;
+		if (!there && !(there = __sync_val_compare_and_swap(&slot->hash, 0, hash))) {
+			bpf_probe_read_kernel(slot->addresses, count * sizeof(__u64),
+					      scratch->addresses);
+			*(volatile __u64 *)&slot->count = count;
+			return place + 1;
+		}
+		if (there == hash)
+			return place + 1;
+	}
+	__sync_fetch_and_add(&stacks_lost, 1);
+	return 0;
+}
+
+static __always_inline __u32 take_stack(void *ctx, __u64 flags)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
+	long bytes;
+
+	if (!scratch)
+		return 0;
+	bytes = bpf_get_stack(ctx, scratch->addresses, sizeof(scratch->addresses), flags);
+	return bytes > 0 ? keep_stack(cpu, (__u32)bytes / sizeof(__u64)) : 0;
+}
+
+/* The record of the running thread's stack, to stand before that of what it does. `user`: its own
+ * code has to do with it. */
+static __noinline __u64 stack_word(void *ctx, __u32 whose, bool user)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	__u32 kernel_stack = 0, user_stack = 0;
+
+	if (stacks_wanted & STACKS_KERNEL)
+		kernel_stack = take_stack(ctx, 0);
+	if (stacks_wanted & STACKS_USER && user && !(current->flags & PF_KTHREAD))
+		user_stack = take_stack(ctx, BPF_F_USER_STACK);
+	if (!kernel_stack && !user_stack)
+		return 0;
+	return SCHED_STACK_WORD(whose, kernel_stack, user_stack, current->tgid);
+}
+
+/* Whether the stack is wanted with which a thread leaves its CPU. */
+static __always_inline bool wants_stack(__u32 reason)
+{
+	if (!stacks_wanted || reason == FTRACE_OFFCPU_DEAD)
+		return false;
+	return !ftrace_offcpu_is_runnable(reason) || stacks_wanted & STACKS_PREEMPT;
+}
+
+static __always_inline void remember_waker_stack(void *ctx, __u32 tid, bool in_task)
+{
+	__u64 *word = bpf_map_lookup_elem(&waker_stacks, &tid);
+
+	if (word)
+		*word = stack_word(ctx, SCHED_STACK_OF_WAKER, in_task);
+}
+
+/* The one that was remembered, once. */
+static __always_inline __u64 waker_stack_of(__u32 tid)
+{
+	__u64 *word, found = 0;
+
+	if (!(stacks_wanted & STACKS_WAKEUP))
+		return 0;
+	word = bpf_map_lookup_elem(&waker_stacks, &tid);
+	if (word) {
+		found = *word;
+		*word = 0;
+	}
+	return found;
+}

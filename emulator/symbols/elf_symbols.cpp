@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/symbols/elf_symbols.h"
+
+#include "emulator/base/unique_fd.h"
+#include "emulator/symbols/demangle.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gelf.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr int kMostInlined = 64; ///< functions inlined at one address
+
+struct EndDwfl {
+  void operator()(Dwfl *dwfl) const { dwfl_end(dwfl); }
+};
+struct Free {
+  void operator()(void *memory) const { std::free(memory); }
+};
+
+/// A regular file; nothing may make us wait.
+UniqueFd open_regular(const std::string &path, struct stat &status) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return UniqueFd();
+  return fd;
+}
+
+std::string hexadecimal(const unsigned char *bytes, int count) {
+  std::string text;
+  for (int n = 0; n < count; n++)
+    text += fmt::format("{:02x}", bytes[n]);
+  return text;
+}
+
+std::string text_or_empty(const char *text) {
+  return text ? text : "";
+}
+
+} // namespace
+
+struct ElfSymbols::Elf {
+  /// Code of a compilation unit.
+  struct Range {
+    Dwarf_Addr start, end;
+    Dwarf_Die unit;
+  };
+
+  static const Dwfl_Callbacks kCallbacks;
+  std::unique_ptr<Dwfl, EndDwfl> dwfl{dwfl_begin(&kCallbacks)};
+  Dwfl_Module *module = nullptr;
+  bool debug_only = false;
+  std::vector<Range> units; ///< by start; of files without .debug_aranges
+  bool looked_for_units = false;
+
+  bool report(const std::string &path, UniqueFd &&fd);
+  bool unit_at(uint64_t address, Dwarf_Die &unit, Dwarf_Addr &bias);
+  void list_units();
+  CodePlace called_at(uint64_t address);
+  std::vector<CodePlace> inlined_at(uint64_t address, CodePlace called);
+};
+
+const Dwfl_Callbacks ElfSymbols::Elf::kCallbacks = {
+    .find_elf = nullptr,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
+bool ElfSymbols::Elf::report(const std::string &path, UniqueFd &&fd) {
+  if (!dwfl)
+    return false;
+  dwfl_report_begin(dwfl.get());
+  // It closes the descriptor when it is done with it, so it gets one of its own.
+  const int own = fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
+  module = dwfl_report_elf(dwfl.get(), path.c_str(), path.c_str(), own, 0, true);
+  if (!module && own >= 0)
+    ::close(own);
+  dwfl_report_end(dwfl.get(), nullptr, nullptr);
+  return module != nullptr;
+}
+
+void ElfSymbols::Elf::list_units() {
+  looked_for_units = true;
+  Dwarf_Addr bias = 0;
+  for (Dwarf_Die *unit = nullptr; (unit = dwfl_module_nextcu(module, unit, &bias));) {
+    Dwarf_Addr base, start, end;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0;)
+      units.push_back({start + bias, end + bias, *unit});
+  }
+  std::sort(units.begin(), units.end(),
+            [](const Range &a, const Range &b) { return a.start < b.start; });
+}
+
+/// Compilers other than GCC write no .debug_aranges, without which elfutils finds no unit.
+bool ElfSymbols::Elf::unit_at(uint64_t address, Dwarf_Die &unit, Dwarf_Addr &bias) {
+  if (Dwarf_Die *found = dwfl_module_addrdie(module, address, &bias)) {
+    unit = *found;
+    return true;
+  }
+  if (!dwfl_module_getdwarf(module, &bias))
+    return false;
+  if (!looked_for_units)
+    list_units();
+  auto after = std::upper_bound(units.begin(), units.end(), address,
+                                [](uint64_t at, const Range &range) { return at < range.start; });
+  if (after == units.begin() || address >= std::prev(after)->end)
+    return false;
+  unit = std::prev(after)->unit;
+  return true;
+}
+
+/// The function that the symbols name, and the line.
+CodePlace ElfSymbols::Elf::called_at(uint64_t address) {
+  CodePlace place;
+  GElf_Off offset = 0;
+  GElf_Sym symbol;
+  if (const char *name =
+          dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr))
+    place.function = demangle(std::string(name).substr(0, std::strcspn(name, "@"))); // no version
+  if (Dwfl_Line *line = dwfl_module_getsrc(module, address)) {
+    int number = 0;
+    place.source = text_or_empty(dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr));
+    place.line = number > 0 && !place.source.empty() ? uint32_t(number) : 0;
+  }
+  return place;
+}
+
+namespace {
+
+/// The name that the debug data gives to a function, or to one that is inlined.
+std::string name_of_die(Dwarf_Die *die) {
+  Dwarf_Attribute attribute;
+  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
+    if (const char *name = dwarf_formstring(dwarf_attr_integrate(die, kind, &attribute)))
+      return demangle(name);
+  return text_or_empty(dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute)));
+}
+
+uint64_t number_of(Dwarf_Die *die, unsigned kind) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word value = 0;
+  return dwarf_formudata(dwarf_attr(die, kind, &attribute), &value) == 0 ? value : 0;
+}
+
+} // namespace
+
+/// `called`: its line is that of the innermost function there. Each inlined one says where it was
+/// called, and that is the line of the next.
+std::vector<CodePlace> ElfSymbols::Elf::inlined_at(uint64_t address, CodePlace called) {
+  std::vector<CodePlace> places;
+  Dwarf_Die unit;
+  Dwarf_Addr bias = 0;
+  Dwarf_Die *found = nullptr;
+  if (!unit_at(address, unit, bias) || dwarf_getscopes(&unit, address - bias, &found) <= 0) {
+    places.push_back(std::move(called));
+    return places;
+  }
+  const std::unique_ptr<Dwarf_Die, Free> innermost(found);
+  Dwarf_Die *chain = nullptr;
+  const int count = dwarf_getscopes_die(innermost.get(), &chain);
+  const std::unique_ptr<Dwarf_Die, Free> scopes(chain);
+  Dwarf_Files *files = nullptr;
+  size_t file_count = 0;
+  if (dwarf_getsrcfiles(&unit, &files, &file_count) != 0)
+    files = nullptr;
+  for (int n = 0; n < count; n++) {
+    Dwarf_Die *scope = &scopes.get()[n];
+    if (dwarf_tag(scope) == DW_TAG_subprogram && called.function.empty())
+      called.function = name_of_die(scope);
+    if (dwarf_tag(scope) == DW_TAG_subprogram)
+      break;
+    if (dwarf_tag(scope) != DW_TAG_inlined_subroutine || int(places.size()) == kMostInlined)
+      continue;
+    places.push_back({name_of_die(scope), called.source, called.line});
+    const uint64_t file = number_of(scope, DW_AT_call_file);
+    called.source = files && file < file_count
+                        ? text_or_empty(dwarf_filesrc(files, file, nullptr, nullptr))
+                        : "";
+    called.line = called.source.empty() ? 0 : uint32_t(number_of(scope, DW_AT_call_line));
+  }
+  places.push_back(std::move(called));
+  return places;
+}
+
+ElfSymbols::ElfSymbols(std::unique_ptr<Elf> elf) : elf_(std::move(elf)) {
+  const unsigned char *bits = nullptr;
+  GElf_Addr address;
+  const int count = dwfl_module_build_id(elf_->module, &bits, &address);
+  build_id_ = hexadecimal(bits, count);
+}
+
+ElfSymbols::~ElfSymbols() = default;
+
+std::unique_ptr<ElfSymbols> ElfSymbols::open(const std::string &path, const std::string &build_id) {
+  std::vector<std::string> places = {path};
+  if (build_id.size() > 2 && build_id.find_first_not_of("0123456789abcdef") == std::string::npos)
+    places.push_back("/usr/lib/debug/.build-id/" + build_id.substr(0, 2) + "/" +
+                     build_id.substr(2) + ".debug");
+  for (const std::string &place : places) {
+    struct stat status;
+    UniqueFd fd = open_regular(place, status);
+    auto elf = std::make_unique<Elf>();
+    if (!fd || !elf->report(place, std::move(fd)))
+      continue;
+    elf->debug_only = &place != &places.front();
+    std::unique_ptr<ElfSymbols> symbols(new ElfSymbols(std::move(elf)));
+    symbols->inode_ = status.st_ino;
+    if (build_id.empty() || symbols->build_id() == build_id)
+      return symbols;
+  }
+  return nullptr;
+}
+
+std::optional<uint64_t> ElfSymbols::address_of(uint64_t offset) const {
+  GElf_Addr bias = 0;
+  ::Elf *file = elf_->debug_only ? nullptr : dwfl_module_getelf(elf_->module, &bias);
+  size_t count = 0;
+  if (!file || elf_getphdrnum(file, &count) != 0)
+    return std::nullopt;
+  for (size_t n = 0; n < count; n++) {
+    GElf_Phdr header;
+    if (gelf_getphdr(file, int(n), &header) && header.p_type == PT_LOAD &&
+        offset >= header.p_offset && offset - header.p_offset < header.p_filesz)
+      return offset - header.p_offset + header.p_vaddr;
+  }
+  return std::nullopt;
+}
+
+std::vector<CodePlace> ElfSymbols::at(uint64_t address) {
+  return elf_->inlined_at(address, elf_->called_at(address));
+}
+
+} // namespace ovnitrace

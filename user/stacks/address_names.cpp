@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/stacks/address_names.h"
+
+#include "emulator/base/unique_fd.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Each line of a file, without its end, from its start.
+void each_line(int fd, const std::function<void(std::string_view)> &take) {
+  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  const std::unique_ptr<FILE, int (*)(FILE *)> file(copy < 0 ? nullptr : fdopen(copy, "r"),
+                                                    std::fclose);
+  if (!file)
+    return;
+  std::rewind(file.get());
+  char *line = nullptr;
+  size_t room = 0;
+  for (ssize_t size; (size = getline(&line, &room, file.get())) > 0;)
+    take(std::string_view(line, size_t(size) - (line[size - 1] == '\n')));
+  std::free(line);
+}
+
+/// Takes the next word from the start of `text`.
+std::string_view word(std::string_view &text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  const std::string_view found = text.substr(0, text.find_first_of(" \t"));
+  text.remove_prefix(found.size());
+  return found;
+}
+
+/// A hexadecimal number; 0 if it is none.
+uint64_t number(std::string_view text) {
+  if (text.starts_with("0x"))
+    text.remove_prefix(2);
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+} // namespace
+
+void AddressNames::add(uint64_t start, uint64_t size, std::string_view name,
+                       std::string_view module) {
+  constexpr size_t kLongest = 4096;
+  name = name.substr(0, kLongest);
+  module = module.substr(0, kLongest);
+  if (entries_.size() == kMost || texts_.size() + name.size() + module.size() > kMostBytes)
+    return;
+  entries_.push_back({start, size ? start + size : 0, uint32_t(texts_.size()),
+                      uint32_t(name.size()), uint32_t(module.size())});
+  texts_ += name;
+  texts_ += module;
+}
+
+void AddressNames::sort() {
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const Entry &a, const Entry &b) { return a.start < b.start; });
+  uint64_t next = UINT64_MAX;
+  for (size_t n = entries_.size(); n-- > 0;) {
+    if (n + 1 < entries_.size() && entries_[n + 1].start > entries_[n].start)
+      next = entries_[n + 1].start;
+    if (!entries_[n].end)
+      entries_[n].end = next;
+  }
+}
+
+/// "ffffffff81000000 T _text", and "\t[module]" behind it.
+AddressNames AddressNames::of_kernel(int kallsyms) {
+  AddressNames names;
+  each_line(kallsyms, [&](std::string_view line) {
+    const uint64_t start = number(word(line));
+    const std::string_view kind = word(line), name = word(line), module = word(line);
+    if (start && (kind == "t" || kind == "T" || kind == "w" || kind == "W"))
+      names.add(start, 0, name, module);
+  });
+  names.sort();
+  return names;
+}
+
+/// "START SIZE name", the numbers in hexadecimal; a name may have blanks. What is written later
+/// is valid where both are: a JIT compiler uses memory again.
+AddressNames AddressNames::of_process(uint32_t pid) {
+  AddressNames names;
+  const UniqueFd file(open(fmt::format("/tmp/perf-{}.map", pid).c_str(),
+                           O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
+  struct stat status, process;
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return names;
+  const bool lives = stat(fmt::format("/proc/{}", pid).c_str(), &process) == 0;
+  if (status.st_uid != 0 && status.st_uid != geteuid() &&
+      !(lives && status.st_uid == process.st_uid))
+    return names;
+  each_line(file.get(), [&](std::string_view line) {
+    const uint64_t start = number(word(line)), size = number(word(line));
+    line.remove_prefix(std::min<size_t>(line.size(), 1));
+    if (start && size && size <= UINT64_MAX - start && !line.empty())
+      names.add(start, size, line, "");
+  });
+  names.sort();
+  return names;
+}
+
+AddressNames::Function AddressNames::find(uint64_t address) const {
+  auto after = std::upper_bound(entries_.begin(), entries_.end(), address,
+                                [](uint64_t at, const Entry &entry) { return at < entry.start; });
+  if (after == entries_.begin() || address >= std::prev(after)->end)
+    return {};
+  const Entry &entry = *std::prev(after);
+  const std::string_view texts = texts_;
+  return {texts.substr(entry.text, entry.size),
+          texts.substr(entry.text + entry.size, entry.module_size), address - entry.start};
+}
+
+} // namespace ovnitrace

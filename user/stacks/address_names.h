@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Functions by address, as lists in text files have them: the kernel's, and those of JIT compilers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ovnitrace {
+
+class AddressNames {
+public:
+  struct Function {
+    std::string_view name;   ///< empty: none is known there
+    std::string_view module; ///< of the kernel, "[ext4]"; empty: in none
+    uint64_t offset = 0;     ///< bytes from its start
+  };
+
+  /// Of the running kernel, from an open /proc/kallsyms: code only. Empty where the kernel hid the
+  /// addresses from who opened it.
+  static AddressNames of_kernel(int kallsyms);
+  /// Of a process, from /tmp/perf-PID.map, as JIT compilers write it. Only a regular file that
+  /// belongs to root, to us or to the user of the process is read.
+  static AddressNames of_process(uint32_t pid);
+
+  bool empty() const { return entries_.empty(); }
+  Function find(uint64_t address) const;
+
+private:
+  struct Entry {
+    uint64_t start, end; ///< end: of what has no size, the next one's start
+    uint32_t text, size, module_size;
+  };
+  static constexpr size_t kMost = 4 << 20;         ///< functions
+  static constexpr size_t kMostBytes = 512u << 20; ///< of their names
+
+  void add(uint64_t start, uint64_t size, std::string_view name, std::string_view module);
+  void sort();
+
+  std::vector<Entry> entries_; ///< by start
+  std::string texts_;          ///< names, each followed by its module
+};
+
+} // namespace ovnitrace

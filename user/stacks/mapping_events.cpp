@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/stacks/mapping_events.h"
+
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kPages = 64; ///< of a buffer: 2^n
+
+size_t page_size() {
+  return size_t(sysconf(_SC_PAGESIZE));
+}
+
+/// An event that never happens, on one CPU: what comes beside it is what we want.
+perf_event_attr attributes() {
+  perf_event_attr attr = {};
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.sample_type = PERF_SAMPLE_TIME;
+  attr.sample_id_all = 1; // each report ends with its time
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.mmap = attr.mmap2 = attr.build_id = 1;
+  attr.task = 1; // forks
+  attr.comm = attr.comm_exec = 1;
+  return attr;
+}
+
+int open_event(uint32_t cpu) {
+  perf_event_attr attr = attributes();
+  return int(syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+/// Values of a report, each checked against its end.
+template <class Value> Value value_at(const uint8_t *record, size_t bytes, size_t offset) {
+  Value value = {};
+  if (offset + sizeof(value) <= bytes)
+    std::memcpy(&value, record + offset, sizeof(value));
+  return value;
+}
+
+/// What PERF_RECORD_MMAP2 says after its header.
+struct MapReport {
+  uint32_t pid, tid;
+  uint64_t start, length, offset;
+  union {
+    struct {
+      uint32_t major, minor;
+      uint64_t inode, generation;
+    };
+    struct {
+      uint8_t size, pad[3];
+      uint8_t bytes[20];
+    } build_id;
+  };
+  uint32_t protection, flags;
+};
+
+/// Code in no file, as the kernel calls it in reports.
+std::string path_of(const char *name, size_t room) {
+  const std::string path(name, strnlen(name, room));
+  return path.starts_with("/") && !path.starts_with("//") ? path : "";
+}
+
+} // namespace
+
+MappingEvents::MappingEvents(uint32_t cpus) {
+  for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+    Buffer buffer{UniqueFd(open_event(cpu)), nullptr, {}};
+    if (!buffer.fd && errno == ENODEV)
+      continue; // not on line
+    if (!buffer.fd)
+      throw Error(fmt::format("--stacks: cannot watch what processes map: {}", strerror(errno)));
+    buffer.memory = mmap(nullptr, (1 + kPages) * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
+                         buffer.fd.get(), 0);
+    if (buffer.memory == MAP_FAILED)
+      throw Error(fmt::format("--stacks: cannot map a buffer: {}", strerror(errno)));
+    buffers_.push_back(std::move(buffer));
+  }
+}
+
+MappingEvents::~MappingEvents() {
+  for (Buffer &buffer : buffers_)
+    munmap(buffer.memory, (1 + kPages) * page_size());
+}
+
+/// In order of time: a process may go to another CPU between execve and what it maps then.
+void MappingEvents::read(Mappings &mappings) {
+  const uint64_t until = monotonic_ns();
+  for (Buffer &buffer : buffers_)
+    read(buffer);
+  std::stable_sort(waiting_.begin(), waiting_.end(),
+                   [](const Report &a, const Report &b) { return a.time < b.time; });
+  size_t done = 0;
+  for (; done < waiting_.size() && waiting_[done].time <= until; done++) {
+    const Report &report = waiting_[done];
+    if (report.kind == Report::fork)
+      mappings.fork(report.pid, report.parent, report.time);
+    else if (report.kind == Report::exec)
+      mappings.exec(report.pid, report.time);
+    else
+      mappings.map(report.pid, report.time, report.start, report.end, report.offset, report.file);
+  }
+  waiting_.erase(waiting_.begin(), waiting_.begin() + ptrdiff_t(done));
+}
+
+void MappingEvents::read(Buffer &buffer) {
+  auto *page = static_cast<perf_event_mmap_page *>(buffer.memory);
+  const uint8_t *data = static_cast<uint8_t *>(buffer.memory) + page_size();
+  const size_t size = kPages * page_size();
+  const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+  uint64_t tail = page->data_tail;
+  while (tail < head) {
+    const size_t at = tail % size;
+    const auto header = value_at<perf_event_header>(data, size, at); // 8 bytes, aligned
+    if (header.size < sizeof(header) || header.size > head - tail)
+      break;
+    const uint8_t *record = data + at;
+    if (at + header.size > size) {
+      buffer.record.assign(data + at, data + size);
+      buffer.record.insert(buffer.record.end(), data, data + (header.size - (size - at)));
+      record = buffer.record.data();
+    }
+    take(record, header.size);
+    tail += header.size;
+  }
+  __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+void MappingEvents::take(const uint8_t *record, size_t bytes) {
+  const auto header = value_at<perf_event_header>(record, bytes, 0);
+  const size_t first = sizeof(header);
+  if (bytes < first + 2 * sizeof(uint64_t))
+    return;
+  const auto time = value_at<uint64_t>(record, bytes, bytes - sizeof(uint64_t));
+  const auto pid = value_at<uint32_t>(record, bytes, first);
+  if (header.type == PERF_RECORD_FORK) {
+    const auto parent = value_at<uint32_t>(record, bytes, first + sizeof(uint32_t));
+    if (pid != parent)
+      waiting_.push_back({.kind = Report::fork, .time = time, .pid = pid, .parent = parent});
+  } else if (header.type == PERF_RECORD_COMM && header.misc & PERF_RECORD_MISC_COMM_EXEC) {
+    waiting_.push_back({.kind = Report::exec, .time = time, .pid = pid});
+  } else if (header.type == PERF_RECORD_LOST) {
+    lost_ += value_at<uint64_t>(record, bytes, first + sizeof(uint64_t));
+  } else if (header.type == PERF_RECORD_MMAP2 && bytes > first + sizeof(MapReport)) {
+    const auto report = value_at<MapReport>(record, bytes, first);
+    const char *name = reinterpret_cast<const char *>(record + first + sizeof(MapReport));
+    CodeFile file{path_of(name, bytes - first - sizeof(MapReport)), "", 0};
+    if (header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+      for (size_t n = 0; n < report.build_id.size && n < sizeof(report.build_id.bytes); n++)
+        file.build_id += fmt::format("{:02x}", report.build_id.bytes[n]);
+    } else {
+      file.inode = report.inode;
+    }
+    waiting_.push_back({.kind = Report::map,
+                        .time = time,
+                        .pid = pid,
+                        .start = report.start,
+                        .end = report.start + report.length,
+                        .offset = report.offset,
+                        .file = std::move(file)});
+  }
+}
+
+void read_mappings(uint32_t pid, Mappings &mappings) {
+  const std::unique_ptr<FILE, int (*)(FILE *)> file(
+      std::fopen(fmt::format("/proc/{}/maps", pid).c_str(), "re"), std::fclose);
+  char *line = nullptr;
+  size_t room = 0;
+  while (file && getline(&line, &room, file.get()) > 0) {
+    uint64_t start = 0, end = 0, offset = 0, inode = 0;
+    char rights[5] = {};
+    int path = 0;
+    if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &start,
+                    &end, rights, &offset, &inode, &path) < 5 ||
+        rights[2] != 'x' || !path)
+      continue;
+    std::string name = line + path;
+    if (!name.empty() && name.back() == '\n')
+      name.pop_back();
+    mappings.map(pid, 0, start, end, offset, {path_of(name.c_str(), name.size()), "", inode});
+  }
+  free(line);
+}
+
+void read_all_mappings(Mappings &mappings) {
+  const std::unique_ptr<DIR, int (*)(DIR *)> processes(opendir("/proc"), closedir);
+  while (const dirent *entry = processes ? readdir(processes.get()) : nullptr)
+    if (const unsigned long pid = std::strtoul(entry->d_name, nullptr, 10))
+      read_mappings(uint32_t(pid), mappings);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/stacks/mappings.h"
+
+#include <algorithm>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Processes that only share what they have with one that forked them; beyond it nothing is known.
+constexpr int kMostGenerations = 64;
+
+} // namespace
+
+uint32_t Mappings::start_life(uint32_t pid, uint64_t since, uint32_t parent) {
+  if (lives_.size() == kMost)
+    return kNoLife;
+  const auto number = uint32_t(lives_.size());
+  lives_.push_back({pid, since, parent, {}});
+  std::vector<uint32_t> &all = by_pid_[pid];
+  const auto later =
+      std::upper_bound(all.begin(), all.end(), since,
+                       [&](uint64_t time, uint32_t l) { return time < lives_[l].since; });
+  all.insert(later, number);
+  return number;
+}
+
+/// The last that has started by then; the first that is known has been there from the start.
+uint32_t Mappings::life(uint32_t pid, uint64_t time) {
+  const auto found = by_pid_.find(pid);
+  if (found == by_pid_.end())
+    return start_life(pid, 0, kNoLife);
+  const std::vector<uint32_t> &all = found->second;
+  for (auto at = all.rbegin(); at != all.rend(); ++at)
+    if (lives_[*at].since <= time)
+      return *at;
+  return start_life(pid, 0, kNoLife);
+}
+
+uint32_t Mappings::file(const CodeFile &file) {
+  if (file.path.empty())
+    return kNoFile;
+  const auto [at, added] = file_numbers_.try_emplace(file, uint32_t(files_.size()));
+  if (added)
+    files_.push_back(file);
+  return at->second;
+}
+
+void Mappings::map(uint32_t pid, uint64_t time, uint64_t start, uint64_t end, uint64_t offset,
+                   const CodeFile &mapped) {
+  if (start >= end)
+    return;
+  const uint32_t owner = mappings_ < kMost ? life(pid, time) : kNoLife;
+  if (owner == kNoLife) {
+    left_out_++;
+    return;
+  }
+  mappings_++;
+  lives_[owner].mappings.push_back({start, end, offset, time, file(mapped)});
+}
+
+void Mappings::fork(uint32_t pid, uint32_t parent, uint64_t time) {
+  start_life(pid, time, life(parent, time));
+}
+
+void Mappings::exec(uint32_t pid, uint64_t time) {
+  start_life(pid, time, kNoLife);
+}
+
+Mappings::Place Mappings::find(uint32_t number, uint64_t time, uint64_t address) const {
+  for (int n = 0; n < kMostGenerations && number != kNoLife; n++) {
+    const Life &life = lives_[number];
+    const Mapping *last = nullptr;
+    for (const Mapping &mapping : life.mappings)
+      if (address >= mapping.start && address < mapping.end && mapping.time <= time &&
+          (!last || mapping.time >= last->time))
+        last = &mapping;
+    if (last)
+      return {last->file, address - last->start + last->offset, true};
+    time = std::min(time, life.since);
+    number = life.parent;
+  }
+  return {};
+}
+
+} // namespace ovnitrace

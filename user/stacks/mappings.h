@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which file's code was at an address of a process at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace ovnitrace {
+
+/// A file that code was mapped from.
+struct CodeFile {
+  std::string path;
+  std::string build_id; ///< hexadecimal; empty: the kernel did not say
+  uint64_t inode = 0;   ///< 0: not known
+  bool operator<(const CodeFile &other) const {
+    return std::tie(path, build_id, inode) < std::tie(other.path, other.build_id, other.inode);
+  }
+};
+
+/// The mappings of executable code of all processes, as they come and go. What was mapped stays
+/// until something is mapped over it: the kernel does not say what is unmapped. Times are ns; in
+/// whatever order it learns, it answers for a time with what it knows of that time.
+class Mappings {
+public:
+  static constexpr uint32_t kNoFile = UINT32_MAX; ///< code in no file: made by the process itself
+  static constexpr uint32_t kNoLife = UINT32_MAX;
+  static constexpr size_t kMost = 1 << 20; ///< mappings that are kept, and lives of processes
+
+  struct Place {
+    uint32_t file = kNoFile; ///< index into files()
+    uint64_t offset = 0;     ///< bytes in the file
+    bool known = false;      ///< false: nothing that is known was mapped there
+  };
+
+  /// `start` to `end`: addresses; `offset`: in the file, of `start`.
+  void map(uint32_t pid, uint64_t time, uint64_t start, uint64_t end, uint64_t offset,
+           const CodeFile &file);
+  void fork(uint32_t pid, uint32_t parent, uint64_t time);
+  void exec(uint32_t pid, uint64_t time);
+
+  /// A number for the process that has this pid at `time`, from its fork or execve to the next;
+  /// kNoLife beyond kMost.
+  uint32_t life(uint32_t pid, uint64_t time);
+  Place find(uint32_t life, uint64_t time, uint64_t address) const;
+  /// 0 for kNoLife.
+  uint32_t pid_of(uint32_t life) const { return life == kNoLife ? 0 : lives_[life].pid; }
+  const std::vector<CodeFile> &files() const { return files_; }
+  uint64_t left_out() const { return left_out_; } ///< mappings beyond kMost
+
+private:
+  struct Mapping {
+    uint64_t start, end, offset, time;
+    uint32_t file;
+  };
+  struct Life {
+    uint32_t pid;
+    uint64_t since;
+    uint32_t parent = kNoLife; ///< it has what that one had then
+    std::vector<Mapping> mappings;
+  };
+
+  uint32_t start_life(uint32_t pid, uint64_t since, uint32_t parent);
+  uint32_t file(const CodeFile &file);
+
+  std::vector<Life> lives_;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> by_pid_; ///< its lives, by time
+  std::vector<CodeFile> files_;
+  std::map<CodeFile, uint32_t> file_numbers_;
+  size_t mappings_ = 0;
+  uint64_t left_out_ = 0;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Names what is on the stacks of a capture, and writes them as trace.json has them.
+#pragma once
+
+#include "emulator/symbols/elf_symbols.h"
+#include "user/stacks/stack_collector.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// What is known of one CapturedFrame.
+struct NamedFrame {
+  /// The functions there, from the innermost inlined one to the one that is called.
+  std::vector<CodePlace> places = {{}};
+  std::optional<uint64_t> address; ///< in an ELF file
+  uint64_t offset = 0; ///< bytes: in the file; of the kernel, from the start of the function
+  std::optional<uint32_t> module; ///< of the kernel: index in files, as "[ext4]"
+};
+
+struct NamedStacks {
+  CapturedStacks captured;        ///< files have their build ids, as far as they are known
+  std::vector<NamedFrame> frames; ///< of captured.frames
+  /// By number - 1: the outermost frame is probably not where the thread started.
+  std::vector<bool> cut;
+
+  uint64_t taken() const;     ///< stacks, as often as they were taken
+  uint64_t with_user() const; ///< of them, with frames of a program
+  uint64_t taken_cut() const; ///< of those, cut
+};
+
+/// Reads symbols and debug data of the files, the kernel's symbols (an open /proc/kallsyms; -1:
+/// none) and those of JIT compilers. A file that is not the one that was mapped is not asked.
+NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms);
+
+} // namespace ovnitrace

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/stacks/stack_capture.h"
+
+#include "emulator/base/error.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace ovnitrace {
+
+namespace {
+
+struct Word {
+  const char *name;
+  uint32_t choice;
+};
+constexpr Word kWords[] = {{"kernel", STACKS_KERNEL},
+                           {"user", STACKS_USER},
+                           {"wakeup", STACKS_WAKEUP},
+                           {"preempt", STACKS_PREEMPT}};
+
+uint32_t choice_of(const std::string &word) {
+  for (const Word &known : kWords)
+    if (word == known.name)
+      return known.choice;
+  if (word == "blocks")
+    return 0;
+  throw Error(fmt::format("--stacks: '{}' is none of kernel, user, wakeup and preempt", word),
+              kExitUsage);
+}
+
+} // namespace
+
+uint32_t parse_stacks(const std::string &list) {
+  uint32_t choice = 0;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t comma = std::min(list.find(',', at), list.size());
+    choice |= choice_of(list.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return choice & (STACKS_KERNEL | STACKS_USER) ? choice : choice | STACKS_KERNEL | STACKS_USER;
+}
+
+std::string stacks_text(uint32_t choice) {
+  std::string text;
+  for (const Word &known : kWords)
+    if (choice & known.choice)
+      text += (text.empty() ? "" : ",") + std::string(known.name);
+  return text.empty() ? "none" : text;
+}
+
+StackCapture::StackCapture(const Capture &capture, bool living)
+    : capture_(capture), kallsyms_(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)),
+      events_(capture.cpus()),
+      collector_([&capture](uint32_t place) { return capture.stack(place); }, mappings_) {
+  if (living)
+    read_all_mappings(mappings_);
+  else
+    read_mappings(uint32_t(getpid()), mappings_); // of the program, until its execve
+}
+
+} // namespace ovnitrace

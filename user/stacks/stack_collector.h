@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Numbers the stacks of a capture, and keeps what is on each.
+#pragma once
+
+#include "user/chunk/stack_numbers.h"
+#include "user/stacks/mapping_events.h"
+#include "user/stacks/mappings.h"
+
+#include <ovnitrace/capture.h>
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ovnitrace {
+
+/// A place in code. That of a frame that calls another is the byte before its return address.
+struct CapturedFrame {
+  enum Kind : uint8_t {
+    kernel,  ///< `address` is the kernel's
+    file,    ///< `address` is an offset in the file of number `where`
+    process, ///< in no file: `address` is one of the process `where`
+    unknown, ///< the same, and nothing that is known was mapped there
+  } kind = unknown;
+  uint32_t where = 0;
+  uint64_t address = 0;
+  auto operator<=>(const CapturedFrame &) const = default;
+};
+
+/// All that was captured of stacks.
+struct CapturedStacks {
+  /// Of one number - 1: its frames are indices in `places`, the kernel's first, and from the
+  /// innermost outward.
+  struct Stack {
+    size_t first = 0;              ///< in `places`
+    uint32_t kernel = 0, user = 0; ///< how many frames
+    uint64_t taken = 0;            ///< how often
+    bool deep = false;             ///< it had more frames than are kept
+  };
+
+  std::vector<CapturedFrame> frames; ///< each place once
+  std::vector<uint32_t> places;      ///< indices in `frames`
+  std::vector<Stack> stacks;
+  std::vector<CodeFile> files;
+  uint64_t left_out = 0; ///< how often a stack was taken that found no room here
+};
+
+/// Stacks with the same frames have one number, whichever processes they are of. `number()` is for
+/// one thread; any may call captured() meanwhile.
+class StackCollector final : public StackNumbers {
+public:
+  using Slot = std::function<const stack_slot *(uint32_t place_and_1)>;
+  static constexpr size_t kMostStacks = 1 << 18, kMostFrames = 1 << 18, kMostPlaces = 3 << 20;
+
+  /// `slot` finds what the kernel has kept (Capture::stack()). `mappings` outlives it.
+  StackCollector(Slot slot, Mappings &mappings) : slot_(std::move(slot)), mappings_(mappings) {}
+
+  uint32_t number(const SchedTransition &record) override;
+  /// On the thread of number(), before the stacks that were taken meanwhile.
+  void learn(MappingEvents &events);
+  CapturedStacks captured() const;
+
+private:
+  /// A stack as the kernel numbers it, of a process.
+  struct Key {
+    uint32_t kernel, user, life;
+    bool operator==(const Key &) const = default;
+  };
+  struct HashKey {
+    size_t operator()(const Key &key) const;
+  };
+
+  uint32_t collect(const Key &key, uint32_t pid, uint64_t time);
+  void add_kernel(const stack_slot &slot);
+  void add_user(const stack_slot &slot, const Key &key, uint32_t pid, uint64_t time);
+  uint32_t frame(const CapturedFrame &frame);
+
+  const Slot slot_;
+  Mappings &mappings_;
+  mutable std::mutex lock_;
+  CapturedStacks all_;
+  std::unordered_map<Key, uint32_t, HashKey> known_;
+  std::map<CapturedFrame, uint32_t> frame_numbers_;
+  std::map<std::pair<uint32_t, std::vector<uint32_t>>, uint32_t>
+      stack_numbers_;           ///< kernel frames, all
+  std::vector<uint32_t> stack_; ///< the one that is looked at
+};
+
+} // namespace ovnitrace
