@@ -47,33 +47,34 @@ std::string cause(const WhyInput &input, const Story &wait) {
 std::string holder_text(const WhyInput &input, const Story &wait, const Story::Part &part) {
   switch (part.who.kind()) {
   case Who::Kind::idle:
-    return "the CPU was idle";
+    return "nobody (idle)";
   case Who::Kind::unseen:
-    return "no traced thread ran there";
+    return "no traced thread";
   case Who::Kind::not_known:
-    return "who ran there is not known";
+    return "nobody knows who";
   default:
-    return who_text(input, part.who, wait.thread) + " ran there";
+    return who_text(input, part.who, wait.thread);
   }
 }
 
-/// The one who had the CPU most of the time and, if he had not nearly all of it, the next ones.
+/// The one who had the CPU nearly all of the time, or else the first of them and the rest.
 std::string holders(const WhyInput &input, const Story &wait) {
   constexpr size_t kMostNamed = 2;
   std::vector<Story::Part> parts = wait.holders;
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Story::Part &a, const Story::Part &b) { return a.ns > b.ns; });
-  std::string text;
-  uint64_t named = 0;
-  for (size_t n = 0; n < parts.size() && n < kMostNamed && named < wait.length() / 10 * 9; n++) {
-    text += ", " + holder_text(input, wait, parts[n]);
-    if (parts[n].ns < wait.length() / 10 * 9)
-      text += " for " + human_duration(parts[n].ns);
-    named += parts[n].ns;
+  if (parts.empty())
+    return "";
+  const std::string first = holder_text(input, wait, parts[0]);
+  if (parts[0].ns >= wait.length() / 10 * 9)
+    return ", " + first + " ran there";
+  std::string text = ", there ran " + first + " " + human_duration(parts[0].ns);
+  uint64_t rest = wait.length() - parts[0].ns;
+  for (size_t n = 1; n < parts.size() && n < kMostNamed; n++) {
+    text += ", " + holder_text(input, wait, parts[n]) + " " + human_duration(parts[n].ns);
+    rest -= parts[n].ns;
   }
-  if (named < wait.length() / 10 * 9)
-    text += ", then others";
-  return text;
+  return text + (rest ? ", others " + human_duration(rest) : "");
 }
 
 std::string idle_text(const WhyInput &input, const Story &wait) {
@@ -99,10 +100,10 @@ std::string block_story(const WhyInput &input, const Story &block) {
     end = "nobody has woken it in this time";
   else if (block.by.kind() == Who::Kind::not_known)
     end = "who woke it is not known";
-  return fmt::format("{} was blocked {} at {}{}: {}",
-                     thread_label(input.catalog.threads[block.thread]),
-                     human_duration(block.length()), at_text(input, block.start),
-                     block.block == Block() ? "" : ", " + block_name(input, block.block), end);
+  return fmt::format(
+      "{} was blocked {} at {}{}: {}", thread_label(input.catalog.threads[block.thread]),
+      human_duration(block.length()), at_text(input, block.start),
+      block.block == Block() ? "" : " (" + block_name(input, block.block) + ")", end);
 }
 
 } // namespace ovnitrace

@@ -91,11 +91,11 @@ std::string idle_line(const WhyInput &input) {
     known += time.idle_known;
     idle += time.idle_elsewhere;
   }
-  return known
-             ? fmt::format("\nFor {} of {} of waiting ({}), another CPU that the thread may use "
-                           "was idle.\n",
-                           human_duration(idle), human_duration(known), human_percent(idle, known))
-             : "";
+  if (!known)
+    return "";
+  return fmt::format(
+      "\nAnother CPU that the thread may use was idle for {} of {} of waiting ({}).\n",
+      human_duration(idle), human_duration(known), human_percent(idle, known));
 }
 
 /// Who ended the wait; of a PI futex he had it.

@@ -52,7 +52,7 @@ std::string name_of(const Catalog &catalog, Who who, uint32_t node) {
     return interrupt_name(InterruptSource(who.number()));
   case Who::Kind::softirq: {
     const std::string &name = catalog.threads[who.number()].name;
-    return "soft interrupt while " + (name.empty() ? "another thread" : name) + " ran";
+    return "softirq while " + (name.empty() ? "another thread" : name) + " ran";
   }
   case Who::Kind::nobody:
     return "nobody yet";

@@ -33,7 +33,7 @@ std::string interrupt_text(InterruptSource source) {
 
 std::string block_name(const WhyInput &input, Block block) {
   const std::string call(call_name(input.info.machine, block.call));
-  const std::string name = call.empty() ? "where is not known" : call;
+  const std::string name = call.empty() ? "call not known" : call;
   switch (block.reason) {
   case FTRACE_OFFCPU_DISK:
     return call.empty() ? "disk" : name + " (disk)";
@@ -87,7 +87,7 @@ std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
   case Who::Kind::interrupt:
     return interrupt_text(InterruptSource(who.number()));
   case Who::Kind::softirq:
-    return "a soft interrupt while " + thread_label(catalog.threads[who.number()]) + " ran";
+    return "a softirq while " + thread_label(catalog.threads[who.number()]) + " ran";
   default:
     return name_of(catalog, who, node);
   }
