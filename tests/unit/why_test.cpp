@@ -236,16 +236,16 @@ TEST_F(Why, ACutKeepsWhoIsToBlame) {
       .stop();
   Cut cut;
   cut.from = 600;
-  cut.to = 900;
+  cut.to = 800;
   cut.tids = {11};
   explain_all(cut);
   const json all = report();
   ASSERT_EQ(all["threads"].size(), 1u);
-  EXPECT_EQ(all["threads"][0]["life_ns"], 300);
+  EXPECT_EQ(all["threads"][0]["life_ns"], 200);
   EXPECT_EQ(all["threads"][0]["waiting"][0]["holder_tid"], 22) << "who is not in the cut";
-  EXPECT_EQ(all["threads"][0]["waiting"][0]["ns"], 300);
+  EXPECT_EQ(all["threads"][0]["waiting"][0]["ns"], 200);
   EXPECT_EQ(wait_story(input(), why.longest_waits.at(0)),
-            "a (11) waited 300 ns for CPU 0 at 0.000001 s: woken by b (22), b (22) ran there, and "
+            "a (11) waited 200 ns for CPU 0 at 0.000001 s: woken by b (22), b (22) ran there, and "
             "it waits still");
 }
 
