@@ -78,6 +78,7 @@ BROWSER_SRC := $(call find,tests/browser,*.cpp)
 LINKED := $(patsubst tests/linked/%.cpp,$(B)/tests/programs/%,$(call find,tests/linked,*.cpp))
 PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp)) \
   $(LINKED:%=%_static) $(LINKED:%=%_shared)
+PROGRAMS += $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(shell uname -m)),$(B)/tests/programs/blocks_i386)
 BENCHES := $(patsubst tests/bench/%.cpp,$(B)/tests/bench/%,$(call find,tests/bench,*.cpp))
 FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp user/control/alarm_types.cpp \
   user/control/grammar.cpp user/control/plan.cpp
@@ -131,6 +132,14 @@ $(B)/tests/programs/%: tests/programs/%.cpp
 	@echo "  PROGRAM  $@"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< -lpthread
+
+# One of them also static, and for i386 (g++-multilib).
+$(B)/tests/programs/blocks_static: MACHINE = -static
+$(B)/tests/programs/blocks_i386: MACHINE = -m32
+$(B)/tests/programs/blocks_static $(B)/tests/programs/blocks_i386: tests/programs/blocks.cpp
+	@echo "  PROGRAM  $@"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(MACHINE) $(CPPFLAGS) $(filter-out -fsanitize=%,$(CXXFLAGS)) -MMD -MP -MF $@.d -o $@ $< -lpthread
 
 # Those that use libovnitrace, in both its forms; the shared one is found beside the program.
 $(B)/tests/programs/%_static: tests/linked/%.cpp $(B)/libovnitrace.a

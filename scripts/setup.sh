@@ -38,6 +38,7 @@ kernels qemu-system-x86    boots other kernels
 kernels busybox-static     all that runs there beside the tests
 kernels cpio               packs it
 TABLE
+  [ "$(uname -m)" != x86_64 ] || echo 'test g++-multilib a program for i386'
 }
 
 die() {
