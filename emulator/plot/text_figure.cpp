@@ -176,11 +176,20 @@ private:
   }
 
   void put_path_legend() {
-    text_ += fmt::format("Critical path of {}: ", figure_.path_of);
+    constexpr size_t kWidth = 100; // characters
+    std::string line = fmt::format("Critical path of {}:", short_line(figure_.path_of, kLabel));
+    const auto put = [&](const std::string &word) {
+      if (characters_of(line) + 1 + characters_of(word) > kWidth) {
+        text_ += line + '\n';
+        line = " ";
+      }
+      line += ' ' + word;
+    };
     for (size_t row = 0; row < letters_.size(); row++)
       if (letters_[row] != ' ' && letters_[row] != kElsewhere)
-        text_ += fmt::format("{} {}, ", letters_[row], short_line(figure_.rows[row].label, kLabel));
-    text_ += fmt::format("{} another thread\n", kElsewhere);
+        put(fmt::format("{} {},", letters_[row], short_line(figure_.rows[row].label, kLabel)));
+    put(fmt::format("{} another thread", kElsewhere));
+    text_ += line + '\n';
   }
 
   void put_axis() {

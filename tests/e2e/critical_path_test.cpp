@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The critical path of a real pipeline, whose slowest stage is known.
+#include "tests/e2e/support/e2e.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ovnitrace::test {
+
+using nlohmann::json;
+
+class Pipeline : public CaptureTest {
+protected:
+  static constexpr uint64_t kItems = 40, kSlowNs = 5'000'000;
+
+  json why(std::vector<std::string> options) {
+    std::vector<std::string> argv = {ovnitrace(), "why", trace(), "--json", "--critical-path"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    const Outcome outcome = run({.argv = argv});
+    EXPECT_EQ(outcome.status(), 0) << outcome.err;
+    return json::parse(outcome.out);
+  }
+  static uint64_t sum(const json &path) {
+    uint64_t ns = 0;
+    for (const json &row : path)
+      ns += row["ns"].get<uint64_t>();
+    return ns;
+  }
+  /// Each sleep of the slow stage is on the path, however busy the machine: while it slept, all
+  /// that came later waited for it.
+  static void expect_slow_stage(const json &path) {
+    uint64_t ns = 0, count = 0;
+    for (const json &row : path) {
+      if (row["cause"] == "timer") {
+        EXPECT_EQ(row["name"], "stage-1") << row;
+        EXPECT_NE(row["call"].get<std::string>().find("nanosleep"), std::string::npos) << row;
+        ns += row["ns"].get<uint64_t>();
+        count += row["count"].get<uint64_t>();
+      }
+    }
+    EXPECT_EQ(count, kItems) << path;
+    EXPECT_GE(ns, kItems * kSlowNs) << path;
+  }
+};
+
+TEST_F(Pipeline, TheSlowestStageIsOnThePathWheneverItSleeps) {
+  record({installed("pipeline"), std::to_string(kItems), std::to_string(kSlowNs / 1000)});
+  const json all = why({});
+  EXPECT_EQ(all["critical_path_of"]["name"], "pipeline");
+  EXPECT_EQ(all["critical_path_of"]["from_ns"], 0);
+  EXPECT_EQ(all["critical_path_of"]["to_ns"], all["duration_ns"]);
+  EXPECT_EQ(sum(all["critical_path"]), all["duration_ns"]);
+  expect_slow_stage(all["critical_path"]);
+
+  const json section = why({"--section", "1"});
+  const json &of = section["critical_path_of"];
+  EXPECT_EQ(of["name"], "pipeline");
+  EXPECT_GT(of["from_ns"], 0);
+  EXPECT_LT(of["to_ns"], all["duration_ns"]);
+  EXPECT_EQ(sum(section["critical_path"]),
+            of["to_ns"].get<uint64_t>() - of["from_ns"].get<uint64_t>());
+  expect_slow_stage(section["critical_path"]);
+  for (const json &row : section["critical_path"])
+    EXPECT_NE(row["cause"], "ended") << row;
+}
+
+TEST_F(Pipeline, ATableARowOfParaverAndAFigureHaveIt) {
+  record({installed("pipeline")});
+  const Outcome table = run({.argv = {ovnitrace(), "why", "--critical-path", trace()}});
+  EXPECT_EQ(table.status(), 0) << table.err;
+  EXPECT_NE(table.out.find("Critical path of pipeline ("), std::string::npos) << table.out;
+  for (const std::string &line : lines_of(table.out))
+    EXPECT_LE(line.size(), 100u) << line;
+  EXPECT_EQ(run({.argv = {ovnitrace(), "convert", "--critical-path", trace()}}).status(), 0);
+  EXPECT_NE(read_text(trace() + "/thread.row").find("critical path of pipeline ("),
+            std::string::npos);
+  const std::string svg = path("run.svg");
+  EXPECT_EQ(run({.argv = {ovnitrace(), "plot", "--critical-path", trace(), "-o", svg}}).status(),
+            0);
+  EXPECT_NE(read_text(svg).find("class=\"critical\""), std::string::npos);
+  EXPECT_EQ(run({.argv = {ovnitrace(), "why", "--critical-path=1", trace()}}).status(), 2);
+}
+
+} // namespace ovnitrace::test
