@@ -53,7 +53,7 @@ bool goes_on(const PathSegment &later, const PathSegment &earlier) {
 } // namespace
 
 Walk::Walk(Spill<Past> &past, size_t threads, Spill<PathSegment> &segments)
-    : past_(past), left_(past.count()), at_(threads), runs_on_(threads, kNone), on_path_(threads),
+    : past_(past), left_(past.count()), at_(threads), runs_on_(threads, kNone),
       segments_(segments) {
   for (Past &none : at_)
     none.thread = kNone;
@@ -86,7 +86,6 @@ void Walk::from(const PathRoot &root) {
       step();
       continue;
     }
-    on_path_[stack_.back().thread] = 0;
     stack_.pop_back();
   }
   if (last_.thread != kNone)
@@ -160,18 +159,29 @@ void Walk::step_unborn(const Past &first) {
   put(0, {.cause = Cause::unknown});
 }
 
-/// Goes on with the thread that made a wakeup. False where there is none, or where that waits
-/// itself for a thread of the path: only times that cannot be are so.
+/// Goes on with the thread that made a wakeup. It ran then; where it has left its CPU before the
+/// wakeup is seen, that was on its way to the CPU of the woken one since. False where no thread
+/// made it, or none that ran while the woken one was blocked.
 bool Walk::follow(const Past &woken, uint64_t floor) {
-  if (woken.context != FTRACE_WAKER_TASK || woken.waker.thread == kNone ||
-      on_path_[woken.waker.thread])
+  const uint32_t waker = woken.waker.thread;
+  if (woken.context != FTRACE_WAKER_TASK || waker == kNone)
     return false;
-  push(woken.waker.thread, std::max(floor, stack_.back().floor));
+  floor = std::max(floor, stack_.back().floor);
+  const auto ran = [&] {
+    const Past &slice = at_[waker];
+    return slice.thread != kNone && slice.state == ThreadState::Running && slice.start < now_;
+  };
+  while (!ran() && left_ && past_.at(left_ - 1).end > floor)
+    take();
+  if (!ran())
+    return false;
+  if (at_[waker].end < now_)
+    put(at_[waker].end, {.cause = Cause::waiting});
+  push(waker, floor);
   return true;
 }
 
 void Walk::push(uint32_t thread, uint64_t floor) {
-  on_path_[thread] = 1;
   stack_.push_back({thread, floor});
 }
 

@@ -51,7 +51,7 @@ private:
   std::vector<Past> at_; ///< by thread: the slice that was read last: the earliest of those
   std::vector<uint32_t> runs_on_; ///< by thread: the CPU of the earliest run that was read
   std::vector<Held> held_;        ///< by CPU: the earliest run that was read
-  std::vector<uint8_t> on_path_;  ///< by thread: it has a frame
+  /// A thread is there once: one below the top was blocked over all that is above it.
   std::vector<Frame> stack_;
   uint64_t now_ = 0; ///< ns; all slices that end then or later are read
   Spill<PathSegment> &segments_;

@@ -26,16 +26,17 @@ protected:
     return ns;
   }
   /// Each sleep of the slow stage is on the path, however busy the machine: while it slept, all
-  /// that came later waited for it.
+  /// that came later waited for it. Nobody else sleeps.
   static void expect_slow_stage(const json &path) {
     uint64_t ns = 0, count = 0;
     for (const json &row : path) {
-      if (row["cause"] == "timer") {
-        EXPECT_EQ(row["name"], "stage-1") << row;
-        EXPECT_NE(row["call"].get<std::string>().find("nanosleep"), std::string::npos) << row;
-        ns += row["ns"].get<uint64_t>();
-        count += row["count"].get<uint64_t>();
-      }
+      if (row.value("call", "").find("nanosleep") == std::string::npos)
+        continue;
+      EXPECT_EQ(row["name"], "stage-1") << row;
+      EXPECT_TRUE(row["cause"] == "timer" || row["cause"] == "blocked in clock_nanosleep")
+          << row << ": a machine that hides what its own agent does hides wakeups, too";
+      ns += row["ns"].get<uint64_t>();
+      count += row["count"].get<uint64_t>();
     }
     EXPECT_EQ(count, kItems) << path;
     EXPECT_GE(ns, kItems * kSlowNs) << path;

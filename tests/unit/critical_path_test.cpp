@@ -86,12 +86,29 @@ private:
         say(p, "ended", start, end);
       else if (part.doing == Doing::waiting)
         wait(p, part, start, end);
-      else if (part.woken_by == WokenBy::thread && end == part.to)
-        blame(part.waker, start, end);
+      else if (part.woken_by == WokenBy::thread && end == part.to &&
+               last_ran(part.waker, end) > start)
+        woken_by(p, part.waker, start, end);
       else
         say(p, end == part.to ? woken(part.woken_by) : "blocked", start, end,
             end == part.to && part.woken_by == WokenBy::outside ? int(ThreadPlay::kOutside) : -1);
     }
+  }
+
+  uint64_t last_ran(int p, uint64_t until) const {
+    uint64_t last = 0;
+    for (const ThreadPlay::Part &part : play_.player(p).life)
+      if (part.doing == Doing::running && part.from < until)
+        last = std::min(part.to, until);
+    return last;
+  }
+
+  /// The waker had perhaps left its CPU when the wakeup arrived.
+  void woken_by(int p, int waker, uint64_t start, uint64_t end) {
+    const uint64_t made = last_ran(waker, end);
+    blame(waker, start, made);
+    if (made < end)
+      say(p, "waiting", made, end);
   }
 
   /// Who ran on the CPU that it got, ns by ns.
@@ -207,11 +224,23 @@ TEST_F(PathOf, AChainGoesBackToWhereTheFirstOneWasBlocked) {
             (Texts{"22 waiting 350-400 peer=33", "22 running 400-500", "11 waiting 500-550"}));
 }
 
+/// As of a wakeup that another CPU makes, by an interrupt from the waker's.
+TEST_F(PathOf, AWakeupThatArrivesLateWasOnItsWaySinceItsWakerLeft) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c");
+  cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).snapshot(3, 2, 0).at(100).start();
+  cpu.at(200).sleep(2).at(250).activate(1, 22).at(260).dispatch(1).at(270).activate(3, 22);
+  cpu.at(280).sleep(1, 33).dispatch(3).at(300).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"22 running 100-200", "11 waiting 200-260", "11 running 260-280",
+                                   "11 blocked 280-300"}));
+  EXPECT_EQ(path({33, {}}), (Texts{"22 running 100-200", "33 waiting 200-270",
+                                   "33 waiting 270-280 peer=11", "33 running 280-300"}));
+}
+
 TEST_F(PathOf, ThreadsThatWakeOneAnotherAtOneTimeEndIt) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.snapshot(1, 2, 0).snapshot(2, 2, 0).at(100).start();
   cpu.at(200).activate(1, 22).activate(2, 11).dispatch(1).at(300).stop();
-  EXPECT_EQ(path({11, {}}), (Texts{"22 blocked 100-200", "11 running 200-300"}));
+  EXPECT_EQ(path({11, {}}), (Texts{"11 blocked 100-200", "11 running 200-300"}));
 }
 
 TEST_F(PathOf, ASectionIsTheLongestOfItsNumber) {

@@ -147,6 +147,7 @@ private:
   void leave(int cpu, Doing doing) {
     const int now = running_[size_t(cpu)];
     change(now, doing);
+    left_ = now;
     running_[size_t(cpu)] = -1;
     if (doing == Doing::ended)
       log(cpu, FTrace_EVT_task_end, now, tid_of(now));
@@ -200,6 +201,10 @@ private:
     } else if (kind == 2) {
       blocked.woken_by = WokenBy::unknown;
       activate(tid, FTRACE_WAKER_UNKNOWN);
+    } else if (kind == 3 && left_ >= 0 && left_ != sleeper) { // it arrives late
+      blocked.woken_by = WokenBy::thread;
+      blocked.waker = left_;
+      activate(tid_of(left_), FTRACE_WAKER_TASK);
     } else if (now >= 0) {
       blocked.woken_by = WokenBy::thread;
       blocked.waker = now;
@@ -224,6 +229,7 @@ private:
   std::vector<Player> players_;
   std::vector<uint64_t> births_; ///< by player, 0: before the trace
   std::vector<int> running_;     ///< by CPU
+  int left_ = -1;                ///< who left its CPU last
   uint64_t time_ = kStart;
   std::vector<Log> snapshot_, log_;
 };
