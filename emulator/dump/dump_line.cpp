@@ -60,6 +60,14 @@ char *put_event(char *at, uint32_t kind) {
   return kind <= UINT8_MAX ? put_text(at, event_name(kind)) : put_text(at, kind_name(kind));
 }
 
+/// What the kernel calls the idle state that a CPU enters; empty if that is not known.
+std::string_view idle_state_of(const Event &event, const Catalog &catalog) {
+  const uint32_t node = event.cpu < catalog.cpus.size() ? catalog.cpus[event.cpu].node : kNone;
+  if (node >= catalog.nodes.size() || event.par2 >= catalog.nodes[node].idle_states.size())
+    return {};
+  return catalog.nodes[node].idle_states[event.par2];
+}
+
 void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) {
   for (const Detail &detail : Details(event)) {
     if (!detail.text.empty())
@@ -76,6 +84,9 @@ void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) 
     else if (event.peer < catalog.threads.size()) // readers want the thread, no context of a chunk
       out.thread(detail.name, event.peer, catalog.threads[event.peer].tid);
   }
+  if (event.kind == FTrace_EXT_idle_start)
+    if (const std::string_view name = idle_state_of(event, catalog); !name.empty())
+      out.name("name", name);
 }
 
 } // namespace

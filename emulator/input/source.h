@@ -46,7 +46,7 @@ struct NodeInfo {
   std::string name;
   std::vector<PeerName> peers = {};          ///< by tid, then time
   std::vector<std::string> chains = {};      ///< of --control: what each is called
-  std::vector<std::string> idle_states = {}; ///< by number: the kernel's names; empty: not known
+  std::vector<std::string> idle_states = {}; ///< by number: the kernel's names, of plain letters
   bool all_threads = false; ///< every transition of every thread of the host was captured
   std::string machine = {}; ///< architecture, as uname names it; empty: not known
   std::string path = {};    ///< of a trace directory; empty: it is none

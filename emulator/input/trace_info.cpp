@@ -17,8 +17,8 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint64_t kVersion = 1;
-constexpr size_t kMaxChains = 255;     // what a record can number
-constexpr size_t kMostIdleStates = 10; // CPUIDLE_STATE_MAX
+constexpr size_t kMaxChains = 255;                             // what a record can number
+constexpr size_t kMostIdleStates = 10, kLongestIdleState = 16; // CPUIDLE_STATE_MAX, …_NAME_LEN
 /// Without those of the lists of threads and processes, which no reader of events needs.
 constexpr size_t kMaxValues = 4 << 20;
 
@@ -149,14 +149,19 @@ std::vector<std::string> names_of_chains(const nlohmann::json &json) {
   return names;
 }
 
-/// By number; a name that is no text is empty.
+/// By number; a name that is no text is empty. What is left of it needs no quoting anywhere.
 std::vector<std::string> names_of_idle_states(const nlohmann::json &json) {
   std::vector<std::string> names;
   const auto it = json.find("idle_states");
   if (it == json.end() || !it->is_array())
     return names;
   for (const nlohmann::json &state : *it) {
-    names.push_back(state.is_string() ? printable_line(state.get<std::string>()) : "");
+    std::string name = state.is_string() ? state.get<std::string>() : std::string();
+    name.resize(std::min(name.size(), kLongestIdleState));
+    std::replace_if(
+        name.begin(), name.end(),
+        [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; }, '?');
+    names.push_back(std::move(name));
     if (names.size() == kMostIdleStates)
       break;
   }

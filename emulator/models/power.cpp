@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Idle states and frequencies of CPUs.
+// Idle states, frequencies and stolen time of CPUs.
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
+#include <any>
+#include <utility>
+
 namespace ovnitrace {
 
 namespace {
 
-enum : uint32_t { kIdle, kFrequency };
+constexpr uint32_t kMostStates = 10; // CPUIDLE_STATE_MAX
+
+enum : uint32_t { kFrequency, kStolen };
+
+void set_idle(ModelContext &ctx, const Event &event, int64_t value) {
+  if (event.cpu != kNone)
+    ctx.system.channels().set(std::any_cast<ChannelId>(ctx.state), event.cpu, value);
+}
 
 void idle_start(ModelContext &ctx, const Event &event) {
-  if (event.cpu != kNone)
-    ctx.set(kIdle, event.cpu, int64_t(event.par2) + 1);
+  set_idle(ctx, event, int64_t(event.par2) + 1);
 }
 
 void idle_end(ModelContext &ctx, const Event &event) {
-  if (event.cpu != kNone)
-    ctx.set(kIdle, event.cpu, 0);
+  set_idle(ctx, event, 0);
 }
 
 /// Another CPU may set it.
@@ -30,19 +38,36 @@ void frequency(ModelContext &ctx, const Event &event) {
     ctx.set(kFrequency, cpu, event.par2);
 }
 
+void stolen(ModelContext &ctx, const Event &event) {
+  if (event.cpu != kNone)
+    ctx.set(kStolen, event.cpu, event.par2);
+}
+
 /// What changed while events were lost is not known.
 void blackout(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
-  ctx.set(kIdle, event.cpu, 0);
+  set_idle(ctx, event, 0);
   ctx.set(kFrequency, event.cpu, 0);
+  ctx.set(kStolen, event.cpu, 0);
 }
 
-std::vector<ValueLabel> idle_states() {
-  std::vector<ValueLabel> labels;
-  for (int state = 0; state < 10; state++) // CPUIDLE_STATE_MAX
-    labels.push_back({state + 1, fmt::format("Idle state {}", state)});
-  return labels;
+/// The names of idle states are those of the first trace that has some.
+void start(ModelContext &ctx) {
+  ChannelDef def = {.name = "idle state",
+                    .label = "Idle state that the CPU is in",
+                    .none = "In none, or not known",
+                    .cpu_type = 500,
+                    .scope = Scope::cpu};
+  std::vector<std::string> names;
+  for (const NodeInfo &node : ctx.system.catalog().nodes)
+    if (names.empty())
+      names = node.idle_states;
+  for (uint32_t state = 0; state < kMostStates; state++)
+    def.values.push_back({state + 1, state < names.size() && !names[state].empty()
+                                         ? names[state]
+                                         : fmt::format("Idle state {}", state)});
+  ctx.state = ctx.system.channels().declare(std::move(def));
 }
 
 } // namespace
@@ -50,18 +75,18 @@ std::vector<ValueLabel> idle_states() {
 Model power_model() {
   return {
       "power",
-      "idle states and frequencies of CPUs",
+      "idle states, frequencies and stolen time of CPUs",
       {
-          {.name = "idle state",
-           .label = "Idle state that the CPU is in",
-           .none = "In none, or not known",
-           .cpu_type = 500,
-           .scope = Scope::cpu,
-           .values = idle_states()},
           {.name = "frequency",
            .label = "Frequency of the CPU (kHz)",
            .none = "Not known",
            .cpu_type = 501,
+           .scope = Scope::cpu,
+           .paint = Paint::gradient},
+          {.name = "stolen time",
+           .label = "Time that the hypervisor took from the CPU before the last look (us)",
+           .none = "None, or not known",
+           .cpu_type = 502,
            .scope = Scope::cpu,
            .paint = Paint::gradient},
       },
@@ -69,10 +94,11 @@ Model power_model() {
           {FTrace_EXT_idle_start, idle_start, "the CPU is in it", false},
           {FTrace_EXT_idle_end, idle_end, "in none", false},
           {FTrace_EXT_frequency, frequency, "of the CPU that parameter 1 names", false},
+          {FTrace_EXT_steal, stolen, "of the time before it", false},
           {FTrace_EVT_blackout_start, blackout, "nothing is known", false},
           {FTrace_EVT_blackout_end, blackout, "nothing is known", false},
       },
-      {},
+      start,
   };
 }
 

@@ -26,7 +26,7 @@ Model priority_model();       ///< changes of priorities and policies; 420 to 42
 Model mutex_model();          ///< waits for mutexes, and what is done with them; 430 to 439
 Model timer_model();          ///< timers of threads; 440 to 449
 Model server_model();         ///< budgets of deadline servers; 450 to 459
-Model power_model();          ///< idle states and frequencies of CPUs; 500 to 509
+Model power_model();          ///< idle states, frequencies, stolen time of CPUs; 500 to 509
 Model region_model();         ///< regions of --control; 480
 
 /// In the order in which they see an event: the first makes the transitions that the others look

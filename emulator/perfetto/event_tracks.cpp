@@ -9,7 +9,7 @@ namespace ovnitrace::perfetto {
 
 namespace {
 
-enum Type : int32_t { kBegin = 1, kEnd = 2, kInstant = 3 };
+enum Type : int32_t { kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
 
 constexpr Track kNoParent{TrackKind(0)};
 
@@ -33,6 +33,17 @@ void EventTracks::slice(Track track, uint64_t start, uint64_t end, std::string_v
                         Notes notes) {
   begin(track, start, name, notes);
   this->end(track, end);
+}
+
+void EventTracks::counter(Track track, uint64_t time, int64_t value) {
+  count_++;
+  describe(track);
+  file_.packet_at(time, [&](PacketBuilder &packet) {
+    protozero::pbf_builder<TrackEvent> event(packet, Packet::track_event);
+    event.add_enum(TrackEvent::type, kCounter);
+    event.add_uint64(TrackEvent::track_uuid, track.uuid());
+    event.add_int64(TrackEvent::counter_value, value);
+  });
 }
 
 void EventTracks::put(Track track, uint64_t time, int32_t type, std::string_view name,
@@ -76,6 +87,11 @@ void EventTracks::describe(Track track) {
       descriptor.add_string(TrackDescriptor::name, name(track));
       if (above.kind != kNoParent.kind)
         descriptor.add_uint64(TrackDescriptor::parent_uuid, above.uuid());
+      if (track.kind == TrackKind::frequency || track.kind == TrackKind::stolen_time) {
+        protozero::pbf_builder<CounterDescriptor> counter(descriptor, TrackDescriptor::counter);
+        counter.add_string(CounterDescriptor::unit_name,
+                           track.kind == TrackKind::frequency ? "kHz" : "us");
+      }
     }
   });
 }
@@ -94,6 +110,12 @@ Track EventTracks::parent(Track track) const {
     return {TrackKind::interrupts};
   case TrackKind::blackout:
     return {TrackKind::blackouts};
+  case TrackKind::idle_state:
+    return {TrackKind::idle_states};
+  case TrackKind::frequency:
+    return {TrackKind::frequencies};
+  case TrackKind::stolen_time:
+    return {TrackKind::stolen_times};
   default:
     return kNoParent;
   }
@@ -119,8 +141,17 @@ std::string EventTracks::name(Track track) const {
     return "Interrupts";
   case TrackKind::blackouts:
     return "Blackouts";
+  case TrackKind::idle_states:
+    return "Idle states";
+  case TrackKind::frequencies:
+    return "Frequencies";
+  case TrackKind::stolen_times:
+    return "Stolen time";
   case TrackKind::interrupt:
   case TrackKind::blackout:
+  case TrackKind::idle_state:
+  case TrackKind::frequency:
+  case TrackKind::stolen_time:
     return fmt::format("CPU {}", catalog_.cpus[track.index].index);
   case TrackKind::user_events:
     return "User events of unknown threads";

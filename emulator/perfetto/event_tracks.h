@@ -30,6 +30,12 @@ enum class TrackKind : uint64_t {
   blackout,       ///< CPU
   user_events,    ///< 0: of which the thread is not known
   critical_path,  ///< 0: who is responsible
+  idle_states,    ///< 0: those of all CPUs
+  idle_state,     ///< CPU
+  frequencies,    ///< 0: those of all CPUs
+  frequency,      ///< CPU; a counter of kHz
+  stolen_times,   ///< 0: those of all CPUs
+  stolen_time,    ///< CPU; a counter of us
 };
 
 struct Track {
@@ -58,7 +64,9 @@ public:
   void instant(Track track, uint64_t time, std::string_view name, Notes notes = {});
   /// What begin() and end() write, at once.
   void slice(Track track, uint64_t start, uint64_t end, std::string_view name, Notes notes = {});
-  uint64_t count() const { return count_; } ///< of slices and instants
+  /// The value that a counter has from `time` on.
+  void counter(Track track, uint64_t time, int64_t value);
+  uint64_t count() const { return count_; } ///< of slices, instants and values
 
 private:
   void put(Track track, uint64_t time, int32_t type, std::string_view name, Notes notes);

@@ -86,7 +86,9 @@ enum class TrackDescriptor : protozero::pbf_tag_type {
   process = 3,
   thread = 4,
   parent_uuid = 5,
+  counter = 8,
 };
+enum class CounterDescriptor : protozero::pbf_tag_type { unit_name = 6 };
 enum class ProcessDescriptor : protozero::pbf_tag_type { pid = 1 };
 enum class ThreadDescriptor : protozero::pbf_tag_type { pid = 1, tid = 2 };
 
@@ -95,6 +97,7 @@ enum class TrackEvent : protozero::pbf_tag_type {
   type = 9,
   track_uuid = 11,
   name = 23,
+  counter_value = 30,
 };
 enum class Annotation : protozero::pbf_tag_type { uint_value = 3, string_value = 6, name = 10 };
 

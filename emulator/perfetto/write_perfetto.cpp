@@ -6,6 +6,7 @@
 #include "emulator/core/model.h"
 #include "emulator/critical/path_text.h"
 #include "emulator/perfetto/family_tracks.h"
+#include "emulator/perfetto/power_tracks.h"
 #include "emulator/perfetto/process_tree.h"
 #include "emulator/slices/slicer.h"
 
@@ -97,15 +98,17 @@ void write_path(EventTracks &tracks, const Catalog &catalog, CriticalPath &path,
 class Distributor final : public SliceSink {
 public:
   Distributor(TimeRange range, ProcessTree &tree, SchedTracks &sched, EventTracks &tracks,
-              FamilyTracks &families, size_t threads)
+              FamilyTracks &families, PowerTracks &power, size_t threads)
       : range_(range), tree_(tree), sched_(sched), tracks_(tracks), families_(families),
-        shown_(threads) {}
+        power_(power), shown_(threads) {}
 
   void on_event(const Event &event, const System &system) override {
     tree_.event(event);
     sched_.event(event, system);
-    if (event.time >= range_.from)
-      families_.event(event, system);
+    if (event.time < range_.from)
+      return;
+    families_.event(event, system);
+    power_.event(event, system);
   }
   void on_slice(const Slice &slice) override {
     tree_.introduce(slice.thread);
@@ -130,6 +133,7 @@ private:
   SchedTracks &sched_;
   EventTracks &tracks_;
   FamilyTracks &families_;
+  PowerTracks &power_;
   std::vector<uint8_t> shown_; ///< by thread: was in a state that is known
 };
 
@@ -164,9 +168,10 @@ WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut
   ProcessTree tree(catalog, range, kept, names, sched, file);
   EventTracks tracks(catalog, file);
   FamilyTracks families(catalog, kept, tracks);
+  PowerTracks power(catalog, tracks);
   tree.start();
   write_range(tracks, range, info);
-  Distributor distributor(range, tree, sched, tracks, families, catalog.threads.size());
+  Distributor distributor(range, tree, sched, tracks, families, power, catalog.threads.size());
   replay_slices(source, cut, distributor);
   if (path)
     write_path(tracks, catalog, *path, info.machine);

@@ -13,6 +13,7 @@ namespace {
 
 // A program can log any number: beyond these nothing more is kept.
 constexpr size_t kMaxSections = 1 << 16, kMaxNested = 512;
+constexpr uint32_t kMaxIdleStates = 64; // the kernel has 10
 
 } // namespace
 
@@ -30,6 +31,11 @@ void FamilyTimes::event(const Event &event, const System &system) {
     return interrupt_start(event);
   case FTrace_EVT_interrupt_end:
     return interrupt_end(event);
+  case FTrace_EXT_idle_start:
+  case FTrace_EXT_idle_end:
+    return idle(event);
+  case FTrace_EXT_steal:
+    return stolen(event);
   case FTrace_EVT_user_event_13:
   case FTrace_EVT_user_event_14: {
     const uint32_t thread =
@@ -41,8 +47,10 @@ void FamilyTimes::event(const Event &event, const System &system) {
   case FTrace_EVT_blackout_start:
   case FTrace_EVT_blackout_end:
     forget_waits();
-    if (event.cpu < served_.size())
+    if (event.cpu < served_.size()) {
       served_[event.cpu].clear();
+      idle_[event.cpu] = {};
+    }
     return;
   case FTrace_filter_mutex:
     return event.par1 ? forget_waits() : void();
@@ -116,6 +124,25 @@ void FamilyTimes::interrupt_end(const Event &event) {
       served[n - 1].nested += whole;
     return;
   }
+}
+
+/// A CPU goes from one state to another without an end in between.
+void FamilyTimes::idle(const Event &event) {
+  if (event.cpu >= idle_.size())
+    return;
+  Idle &open = idle_[event.cpu];
+  if (open.since != kNot && open.state < kMaxIdleStates)
+    summary_.cpus[event.cpu].idle[open.state].add(open.since, event.time);
+  open = {};
+  if (event.kind == FTrace_EXT_idle_start)
+    open = {event.par2, event.time};
+}
+
+void FamilyTimes::stolen(const Event &event) {
+  if (event.cpu >= summary_.cpus.size())
+    return;
+  summary_.cpus[event.cpu].stolen += uint64_t(event.par2) * 1000;
+  summary_.cpus[event.cpu].stolen_known = true;
 }
 
 } // namespace ovnitrace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long what the other families record lasted: waits for mutexes, interrupts, sections.
+// How long what the other families record lasted: waits for mutexes, interrupts, sections, idle
+// states.
 #pragma once
 
 #include "emulator/core/system.h"
@@ -15,7 +16,8 @@ class FamilyTimes {
 public:
   /// Borrows the summary, which it adds to.
   FamilyTimes(Summary &summary, size_t threads, size_t cpus)
-      : summary_(summary), waits_since_(threads, kNot), sections_(threads), served_(cpus) {}
+      : summary_(summary), waits_since_(threads, kNot), sections_(threads), served_(cpus),
+        idle_(cpus) {}
 
   void event(const Event &event, const System &system);
   /// Nothing is known of it any more.
@@ -33,10 +35,17 @@ private:
     uint64_t nested; ///< ns of those that interrupted it
   };
 
+  struct Idle {
+    uint32_t state = 0;
+    uint64_t since = kNot; ///< ns
+  };
+
   void end_wait(const Event &event);
   void section(const Event &event, uint32_t thread);
   void interrupt_start(const Event &event);
   void interrupt_end(const Event &event);
+  void idle(const Event &event);
+  void stolen(const Event &event);
   void forget_waits();
   void forget_interrupts();
 
@@ -44,6 +53,7 @@ private:
   std::vector<uint64_t> waits_since_;          ///< by thread, ns
   std::vector<std::vector<Section>> sections_; ///< by thread, the innermost last
   std::vector<std::vector<Served>> served_;    ///< by CPU, the innermost last
+  std::vector<Idle> idle_;                     ///< by CPU
 };
 
 } // namespace ovnitrace

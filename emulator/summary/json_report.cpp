@@ -99,6 +99,7 @@ private:
         {"switches",
          {{"preempted", summary.preempted},
           {"yielded", summary.yielded},
+          {"throttled", summary.throttled},
           {"voluntary", summary.voluntary}}},
         {"wakeups", summary.wakeups},
         {"migrations", summary.migrations},
@@ -109,6 +110,7 @@ private:
           {"max", latency(summary.latency.max())},
           {"max_at_ns", at(summary.latency_max_at, waited)}}},
         {"mutex_waits", std::move(waits)},
+        {"throttling", spans(summary.throttling)},
     };
   }
 
@@ -128,7 +130,18 @@ private:
                      {"unknown_ns", cpu.unknown},
                      {"lost", lost_json(cpu.lost, cpu.lost_more)},
                      {"interrupts_ns", cpu.interrupts},
-                     {"interrupts", std::move(interrupts)}});
+                     {"interrupts", std::move(interrupts)},
+                     {"idle_states", idle_states(i)},
+                     {"stolen_ns", cpu.stolen_known ? Json(cpu.stolen) : Json()}});
+    }
+    return all;
+  }
+
+  Json idle_states(size_t cpu) const {
+    Json all = Json::array();
+    for (const auto &[state, of] : summary_.cpus[cpu].idle) {
+      all.push_back({{"state", state}, {"name", idle_state_name(catalog_, uint32_t(cpu), state)}});
+      all.back().update(spans(of));
     }
     return all;
   }

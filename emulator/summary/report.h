@@ -50,6 +50,10 @@ std::string lost_text(uint64_t lost, bool more, const std::string &counted);
 /// What parameter 1 of interrupt_start says: "IRQ 3", or the name of a vector or softirq.
 std::string interrupt_name(uint16_t par1);
 
+/// What the kernel calls an idle state of a CPU, by index in the Catalog; its number where it has
+/// no name.
+std::string idle_state_name(const Catalog &catalog, uint32_t cpu, uint32_t state);
+
 /// The name of who did something to a thread; empty if it is not known.
 std::string peer_name(const ReportInput &input, const PairCount &pair);
 

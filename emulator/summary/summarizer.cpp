@@ -47,6 +47,8 @@ void ThreadSummary::add(const ThreadSummary &other) {
     time[state] += other.time[state];
   preempted += other.preempted;
   yielded += other.yielded;
+  throttled += other.throttled;
+  throttling.add(other.throttling);
   voluntary += other.voluntary;
   wakeups += other.wakeups;
   migrations += other.migrations;
@@ -110,6 +112,8 @@ void Summarizer::leave_cpu(const Event &event) {
   case FTrace_EVT_task_epilogue:
     if (event.par2 >> FTRACE_REASON_SHIFT == FTRACE_OFFCPU_YIELDED) {
       thread.yielded++;
+    } else if (event.par2 >> FTRACE_REASON_SHIFT == FTRACE_OFFCPU_THROTTLED) {
+      thread.throttled++;
     } else {
       thread.preempted++;
       preemptions_.add(event.thread, {event.par2 & FTRACE_TID_MASK, event.peer});
@@ -153,6 +157,9 @@ void Summarizer::on_slice(const Slice &slice) {
       summary_.cpus[slice.cpu].switches++;
     return;
   }
+  if (slice.state == ThreadState::Cooling && slice.reason == FTRACE_OFFCPU_THROTTLED &&
+      slice.starts && slice.ends)
+    thread.throttling.add(slice.start, slice.end);
   if (slice.state != ThreadState::Warming || !slice.starts)
     return;
   thread.wakeups++;

@@ -28,6 +28,7 @@ struct ThreadSummary {
   std::array<uint64_t, kThreadStates> time{};
   uint64_t preempted = 0;      ///< lost its CPU to another while runnable
   uint64_t yielded = 0;        ///< gave its CPU up while runnable
+  uint64_t throttled = 0;      ///< lost its CPU because its cgroup had no CPU quota left
   uint64_t voluntary = 0;      ///< left its CPU to wait, or for ever
   uint64_t wakeups = 0;        ///< became runnable
   uint64_t migrations = 0;     ///< was put on another CPU
@@ -35,12 +36,13 @@ struct ThreadSummary {
   uint64_t latency_max_at = 0; ///< ns on the clock of the trace, when the longest one ended
   Spans mutex_waits;           ///< for futexes and mutexes, of which both ends were seen
   uint64_t waits_given_up = 0; ///< of them
+  Spans throttling;            ///< off its CPU for that; of which both ends were seen
 
   uint64_t running() const { return time[size_t(ThreadState::Running)]; }
   /// ns that it was there, in whichever state.
   uint64_t alive() const;
-  /// All times that it left its CPU. Linux counts the first two together as involuntary.
-  uint64_t switches() const { return preempted + yielded + voluntary; }
+  /// All times that it left its CPU. Linux counts all but the last together as involuntary.
+  uint64_t switches() const { return preempted + yielded + throttled + voluntary; }
   /// Adds those of another thread.
   void add(const ThreadSummary &other);
 };
@@ -54,6 +56,9 @@ struct CpuSummary {
   uint64_t interrupts = 0; ///< ns in which it served interrupts of which both ends were seen
   /// By parameter 1 of interrupt_start. Without the time of those that interrupted it.
   std::map<uint16_t, Spans> interrupt = {};
+  std::map<uint32_t, Spans> idle = {}; ///< in idle states of which both ends were seen, by number
+  uint64_t stolen = 0;                 ///< ns that the hypervisor took from it
+  bool stolen_known = false;           ///< the kernel counted that
 };
 
 /// How often `peer` did something to `thread`.

@@ -60,10 +60,12 @@ public:
       put("", times("NAME", "THREADS", names));
     put("Who got the CPU of a thread that was preempted",
         pairs({"THREAD", "PREEMPTED BY", "TIMES"}, summary_.preemptions));
+    put("Off the CPU because the cgroup had no CPU quota left (throttled)", throttling(threads));
     put("Who woke a thread; AN INTERRUPT: no thread did, as for a timer or a packet",
         pairs({"THREAD", "WOKEN BY", "TIMES"}, summary_.wakeups));
     put("Waits for mutexes and other futexes", mutex_waits(threads));
     put("Interrupts on all CPUs, without the time of those that interrupted them", interrupts());
+    put("Idle states of CPUs", idle_states());
     put("Sections of the program, with those within them", sections());
     put("Regions of --control; RUNNING and WAITING (for a CPU) are of all their threads",
         regions());
@@ -220,6 +222,37 @@ private:
     return table;
   }
 
+  Table throttling(const std::vector<Line> &threads) const {
+    Table table({"THREAD", "TIMES", "TIME", "MAX", "AT"});
+    std::vector<Line> throttled;
+    std::copy_if(threads.begin(), threads.end(), std::back_inserter(throttled),
+                 [](const Line &line) { return line.sum.throttled > 0; });
+    put_lines(throttled, [&](const Line &line) {
+      Table::Row row = span_row(line.name, line.sum.throttling, catalog_);
+      row[1] = human_count(line.sum.throttled);
+      table.add(std::move(row));
+    });
+    return table;
+  }
+
+  std::string cpu_text(size_t cpu) const {
+    const std::string name = fmt::format("CPU {}", catalog_.cpus[cpu].index);
+    return catalog_.nodes.size() > 1
+               ? short_name(catalog_.nodes[catalog_.cpus[cpu].node].name) + " " + name
+               : name;
+  }
+
+  Table idle_states() const {
+    const uint64_t length = summary_.to - summary_.from;
+    Table table({"CPU", "STATE", "TIMES", "TIME", "%", "MAX"}, 2);
+    for (uint32_t cpu = 0; cpu < catalog_.cpus.size(); cpu++)
+      for (const auto &[state, of] : summary_.cpus[cpu].idle)
+        table.add({cpu_text(cpu), idle_state_name(catalog_, cpu, state), human_count(of.count),
+                   human_duration(of.time), human_percent(of.time, length),
+                   human_duration(of.max)});
+    return table;
+  }
+
   /// Those that took longest first.
   Table spans(const char *what, std::vector<std::pair<std::string, Spans>> all) const {
     std::stable_sort(all.begin(), all.end(),
@@ -298,17 +331,18 @@ private:
   Table cpus() const {
     const bool interrupts = std::any_of(summary_.cpus.begin(), summary_.cpus.end(),
                                         [](const CpuSummary &cpu) { return cpu.interrupts > 0; });
+    const bool stolen = std::any_of(summary_.cpus.begin(), summary_.cpus.end(),
+                                    [](const CpuSummary &cpu) { return cpu.stolen_known; });
     const uint64_t length = summary_.to - summary_.from;
     Table::Row head{"CPU", "BUSY", "%", "UNKNOWN", "%", "SWITCHES", "LOST"};
     if (interrupts)
       head.push_back("INTERRUPTS");
+    if (stolen)
+      head.insert(head.end(), {"STOLEN", "%"});
     Table table(std::move(head));
     for (size_t i = 0; i < catalog_.cpus.size(); i++) {
       const CpuSummary &cpu = summary_.cpus[i];
-      std::string name = fmt::format("CPU {}", catalog_.cpus[i].index);
-      if (catalog_.nodes.size() > 1)
-        name = short_name(catalog_.nodes[catalog_.cpus[i].node].name) + " " + name;
-      Table::Row row{std::move(name),
+      Table::Row row{cpu_text(i),
                      human_duration(cpu.busy),
                      human_percent(cpu.busy, length),
                      human_duration(cpu.unknown),
@@ -317,6 +351,10 @@ private:
                      lost_text(cpu.lost, cpu.lost_more, human_count(cpu.lost))};
       if (interrupts)
         row.push_back(human_duration(cpu.interrupts));
+      if (stolen && cpu.stolen_known)
+        row.insert(row.end(), {human_duration(cpu.stolen), human_percent(cpu.stolen, length)});
+      else if (stolen)
+        row.insert(row.end(), {"-", "-"});
       table.add(std::move(row));
     }
     return table;
@@ -349,6 +387,12 @@ std::string interrupt_name(uint16_t par1) {
     if (label.value == int64_t(par1) + 1)
       return label.label;
   return fmt::format("interrupt {:#x}", par1);
+}
+
+std::string idle_state_name(const Catalog &catalog, uint32_t cpu, uint32_t state) {
+  const auto &names = catalog.nodes[catalog.cpus[cpu].node].idle_states;
+  return state < names.size() && !names[state].empty() ? names[state]
+                                                       : fmt::format("state {}", state);
 }
 
 std::string peer_name(const ReportInput &input, const PairCount &pair) {

@@ -68,8 +68,10 @@ private:
 
   void put_counts() {
     put(human_count(sum_.switches()), "switches",
-        fmt::format("{} preempted, {} yielded, {} voluntary", human_count(sum_.preempted),
-                    human_count(sum_.yielded), human_count(sum_.voluntary)));
+        fmt::format("{} preempted, {} yielded, {}{} voluntary", human_count(sum_.preempted),
+                    human_count(sum_.yielded),
+                    sum_.throttled ? human_count(sum_.throttled) + " throttled, " : "",
+                    human_count(sum_.voluntary)));
     put(human_count(sum_.wakeups), "wakeups");
     put(human_count(sum_.migrations), "migrations", "to another CPU");
   }

@@ -199,6 +199,10 @@ private:
       Slice slice{time, UINT64_MAX, path_of(track), text(event, 23), {}, type == 3};
       for (const Proto &note : event.messages(4))
         slice.notes[text(note, 10)] = note.has(6) ? text(note, 6) : std::to_string(note.number(3));
+      if (type == 4) { // a counter
+        slice.name = std::to_string(event.number(30));
+        slice.instant = true;
+      }
       if (type == 1)
         open[track].push_back(slice);
       if (type == 2) {

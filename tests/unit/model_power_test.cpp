@@ -29,5 +29,13 @@ TEST(PowerModel, OneCpuMaySetTheFrequencyOfAnother) {
   EXPECT_EQ(rig.cpus.timeline(0, 501), (Timeline{}));
 }
 
+TEST(PowerModel, StolenTimeIsThatBeforeTheLastLook) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EXT_steal, kNone, 1, 0).at(20).ftrace(FTrace_EXT_steal, kNone, 1, 250);
+  rig.at(30).ftrace(FTrace_EXT_steal, kNone, 1, 0).at(40).ftrace(FTrace_EXT_steal, kNone, 1, 9);
+  rig.at(50).ftrace(FTrace_EVT_blackout_start, kNone, 1).flush();
+  EXPECT_EQ(rig.cpus.timeline(1, 502), (Timeline{{20, 250}, {30, 0}, {40, 9}, {50, 0}}));
+}
+
 } // namespace
 } // namespace ovnitrace

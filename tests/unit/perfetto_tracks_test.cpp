@@ -105,6 +105,21 @@ TEST_F(PerfettoTracks, InterruptsNestOnTheirCpu) {
                    "150 Interrupts/CPU 3: IRQ 7", "160-170 Interrupts/CPU 3: IRQ 9"}));
 }
 
+TEST_F(PerfettoTracks, ShowIdleStatesFrequenciesAndStolenTimeOfCpus) {
+  trace.json(R"({"version": 1, "idle_states": ["POLL", "C1"]})");
+  auto &cpu = trace.cpu(3).at(100).start();
+  cpu.at(105).record(FTrace_EXT_idle_end);
+  cpu.at(110).record(FTrace_EXT_idle_start, 0, 1).at(120).record(FTrace_EXT_idle_end);
+  cpu.at(130).record(FTrace_EXT_idle_start, 0, 5).at(140).blackout_start();
+  cpu.at(150).blackout_end(1).record(FTrace_EXT_frequency, 3, 2'400'000);
+  cpu.at(160).record(FTrace_EXT_steal, 0, 17).at(200).stop();
+  const PerfettoTrace perfetto = exported();
+  EXPECT_EQ(texts(perfetto.slices, "Idle states"),
+            (Texts{"110-120 Idle states/CPU 3: C1", "130-140 Idle states/CPU 3: state 5"}));
+  EXPECT_EQ(texts(perfetto.slices, "Frequencies"), Texts{"150 Frequencies/CPU 3: 2400000"});
+  EXPECT_EQ(texts(perfetto.slices, "Stolen time"), Texts{"160 Stolen time/CPU 3: 17"});
+}
+
 TEST_F(PerfettoTracks, ABlackoutShowsThatNothingIsKnown) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   cpu.at(110).epilogue(1, 22).dispatch(2).at(120).blackout_start();

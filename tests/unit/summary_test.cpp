@@ -526,8 +526,9 @@ TEST(Report, JsonHasEachNumberUnderItsKey) {
   const ReportInput input{path, info, summed.catalog, summed.summary};
   const nlohmann::json json = nlohmann::json::parse(json_report(input));
   const nlohmann::json &thread = json["threads"][0];
-  EXPECT_EQ(thread["switches"],
-            nlohmann::json::parse(R"({"preempted": 2, "yielded": 2, "voluntary": 3})"));
+  EXPECT_EQ(
+      thread["switches"],
+      nlohmann::json::parse(R"({"preempted": 2, "yielded": 2, "throttled": 0, "voluntary": 3})"));
   EXPECT_EQ(thread["wakeups"], 3);
   EXPECT_EQ(thread["migrations"], 5);
   EXPECT_EQ(thread["time_ns"], nlohmann::json::parse(R"({"running": 30, "cooling": 645,

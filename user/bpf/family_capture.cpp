@@ -41,6 +41,7 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
   o->rodata->region_by_thread = capture.region_by_thread();
   o->rodata->preempt_count_distance = preempt_count_distance();
   o->rodata->kfuncs = use_kfuncs(o->obj);
+  o->rodata->steal_distance = steal_distance();
   o->rodata->recorder_uid = recorder;
   o->bss->families = o->bss->chosen = families_.bits();
   size_maps();
@@ -76,6 +77,7 @@ void FamilyCapture::size_maps() {
   constexpr uint32_t kSpare = 128;
   families_bpf *o = skeleton_->object;
   bpf_map__set_max_entries(o->maps.family_counts, cpus_);
+  bpf_map__set_max_entries(o->maps.stolen, cpus_);
   if (families_.has(FTrace_EVT_set_priority & FTrace_family_mask))
     bpf_map__set_max_entries(o->maps.priorities, FTRACE_TID_MASK + 1);
   for (bpf_map *map : {o->maps.servers, o->maps.armed_timers, o->maps.disabled})

@@ -133,6 +133,18 @@ int64_t preempt_count_distance() {
   return runqueues && count ? *count - *runqueues : 0;
 }
 
+int64_t steal_distance() {
+  constexpr int64_t kSteal = 7; // CPUTIME_STEAL: its place has not changed since 2.6
+  Btf vmlinux = load_vmlinux();
+  auto runqueues = per_cpu_offset(vmlinux.get(), "runqueues");
+  auto counts = per_cpu_offset(vmlinux.get(), "kernel_cpustat");
+  int type = btf__find_by_name_kind(vmlinux.get(), "kernel_cpustat", BTF_KIND_STRUCT);
+  auto member = member_offset(vmlinux.get(), uint32_t(std::max(type, 0)), "cpustat");
+  return runqueues && counts && member
+             ? *counts + *member + kSteal * int64_t(sizeof(uint64_t)) - *runqueues
+             : 0;
+}
+
 std::string explain_bpf_failure(const std::string &what, int error, const std::string &log) {
   const char *advice = "";
   switch (error) {

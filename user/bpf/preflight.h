@@ -16,6 +16,9 @@ void check_can_capture();
 /// that does not say (bpf/kernel_diffs.h says what for).
 int64_t preempt_count_distance();
 
+/// The same of where the kernel counts the time that was stolen from the CPU (bpf/families/power).
+int64_t steal_distance();
+
 /// Whether the sched_switch tracepoint of this kernel has the prev_state argument (5.18 and later),
 /// asked of its BTF. Throws Error if it cannot be read.
 bool sched_switch_has_prev_state();

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What keeps threads from CPUs: affinities, the quota of a cgroup, the hypervisor.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <fstream>
+#include <sched.h>
+#include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ovnitrace::test {
+
+namespace {
+
+/// "tid mask" of each event that says which CPUs a thread may use, of the first 24.
+std::vector<std::string> affinities(const std::vector<DumpEvent> &events, uint32_t tid) {
+  std::vector<std::string> masks;
+  for (const DumpEvent &event : events)
+    if (event.event == "EXT_affinity" && event.tid == tid && event.detail("word").empty())
+      masks.push_back(event.detail("cpus"));
+  return masks;
+}
+
+/// A cgroup with 10 ms of each 100 ms of one CPU, of whichever version there is.
+class Quota {
+public:
+  Quota() {
+    const std::string name = "/ovnitrace-test-" + std::to_string(getpid());
+    for (const char *root : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+      write(std::string(root) + "/cgroup.subtree_control", "+cpu");
+      if (make(root + name) && write(path_ + "/cpu.max", "10000 100000"))
+        return;
+    }
+    for (const char *root : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"})
+      if (make(root + name) && write(path_ + "/cpu.cfs_period_us", "100000") &&
+          write(path_ + "/cpu.cfs_quota_us", "10000"))
+        return;
+    remove();
+  }
+  ~Quota() { remove(); }
+  Quota(const Quota &) = delete;
+  Quota &operator=(const Quota &) = delete;
+
+  const std::string &path() const { return path_; } ///< empty: there is none
+  /// The kernel's own count of periods in which it throttled.
+  uint64_t throttled() const {
+    std::ifstream in(path_ + "/cpu.stat");
+    uint64_t value = 0;
+    for (std::string key; in >> key >> value;)
+      if (key == "nr_throttled")
+        return value;
+    return 0;
+  }
+
+private:
+  bool make(const std::string &path) {
+    remove();
+    path_ = mkdir(path.c_str(), 0755) == 0 ? path : "";
+    return !path_.empty();
+  }
+  void remove() {
+    if (!path_.empty())
+      rmdir(path_.c_str());
+    path_.clear();
+  }
+  /// Into a file of the kernel, which is there or not.
+  static bool write(const std::string &path, const std::string &text) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    const bool written = fd >= 0 && ::write(fd, text.data(), text.size()) == ssize_t(text.size());
+    if (fd >= 0)
+      close(fd);
+    return written;
+  }
+
+  std::string path_;
+};
+
+/// us that the kernel says were stolen from all CPUs so far, in steps of a clock tick.
+uint64_t stolen_us() {
+  std::ifstream in("/proc/stat");
+  std::string cpu;
+  uint64_t ticks = 0;
+  in >> cpu;
+  for (int column = 0; column < 8; column++)
+    in >> ticks;
+  return ticks * 1000000 / uint64_t(sysconf(_SC_CLK_TCK));
+}
+
+} // namespace
+
+class CpuLimits : public CaptureTest {};
+
+TEST_F(CpuLimits, EachAffinityIsWhatTheKernelSays) {
+  const Outcome outcome = record({installed("affinity")});
+  const std::vector<DumpEvent> events = dump(trace());
+  std::map<uint32_t, std::vector<std::string>> said;
+  std::istringstream lines(outcome.out);
+  uint32_t tid;
+  for (std::string mask; lines >> tid >> mask;)
+    if (said[tid].empty() || said[tid].back() != "0x" + mask)
+      said[tid].push_back("0x" + mask);
+  ASSERT_EQ(said.size(), 2u) << outcome.out;
+  for (const auto &[thread, masks] : said)
+    EXPECT_EQ(affinities(events, thread), masks) << thread;
+}
+
+// As a cpuset or a batch system does: from outside, while it sleeps.
+TEST_F(CpuLimits, AnAffinityThatAnotherProcessSetsIsSeenAtTheNextWakeup) {
+  if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    GTEST_SKIP() << "needs two CPUs";
+  record({"sh", "-c", "sleep 0.3 & taskset -p 1 $! >/dev/null; wait"});
+  size_t pinned = 0;
+  for (const auto &[tid, events] : by_thread(dump(trace()))) {
+    const std::vector<std::string> masks = affinities(events, tid);
+    pinned += masks.size() == 2 && masks[1] == "0x1" && events.front().comm == "sleep";
+  }
+  EXPECT_EQ(pinned, 1u);
+}
+
+TEST_F(CpuLimits, AThreadWithoutQuotaIsThrottledAndNotPreempted) {
+  const Quota quota;
+  if (quota.path().empty())
+    GTEST_SKIP() << "no cgroup with a quota can be made here";
+  record({installed("spin"), "100", quota.path() + "/cgroup.procs"});
+  uint64_t throttled = 0;
+  for (const DumpEvent &event : dump(trace()))
+    if (event.comm == "spin" && event.detail("reason") == "throttled") {
+      EXPECT_EQ(event.event, "task_epilogue");
+      throttled++;
+    }
+  // It is one thread on one CPU: each time is one of the kernel's, but for what it does last.
+  EXPECT_GE(quota.throttled(), 5u);
+  EXPECT_LE(throttled, quota.throttled() + 1);
+  EXPECT_GE(throttled + 2, quota.throttled());
+}
+
+TEST_F(CpuLimits, StolenTimeIsThatOfTheKernel) {
+  const uint64_t before = stolen_us();
+  const std::string spin = installed("spin") + " 150";
+  // The second of three is in between: by then each CPU was looked at, and later it is again.
+  const std::string on_all =
+      "for c in $(seq 0 $(($(nproc) - 1))); do taskset -c $c " + spin + " & done; wait";
+  const std::string read = "awk '/^cpu /{print $9}' /proc/stat";
+  const Outcome outcome =
+      record({"sh", "-c", on_all + "; " + read + "; " + on_all + "; " + read + "; " + on_all},
+             {"--filter", "+power"});
+  const uint64_t after = stolen_us();
+  uint64_t first = 0, last = 0, found = 0;
+  size_t looks = 0;
+  ASSERT_TRUE(std::istringstream(outcome.out) >> first >> last) << outcome.out;
+  for (const DumpEvent &event : dump(trace()))
+    if (event.event == "EXT_steal") {
+      found += std::stoull(event.detail("stolen_us"));
+      looks++;
+    }
+  EXPECT_GE(looks, size_t(sysconf(_SC_NPROCESSORS_ONLN))) << "each CPU says that it counts";
+  const uint64_t tick = 1000000 / uint64_t(sysconf(_SC_CLK_TCK));
+  const uint64_t cpus = uint64_t(sysconf(_SC_NPROCESSORS_ONLN));
+  EXPECT_LE(found, after - before + tick * cpus) << "/proc/stat rounds down";
+  EXPECT_GE(found + tick * cpus, (last - first) * tick);
+}
+
+TEST_F(CpuLimits, IdleStatesHaveTheKernelsNames) {
+  std::vector<std::string> names;
+  for (int state = 0;; state++) {
+    std::ifstream in("/sys/devices/system/cpu/cpu0/cpuidle/state" + std::to_string(state) +
+                     "/name");
+    std::string name;
+    if (!std::getline(in, name))
+      break;
+    names.push_back(name);
+  }
+  if (names.empty())
+    GTEST_SKIP() << "this kernel has no idle states";
+  record({"sleep", "0.05"}, {"--filter", "+power"});
+  const auto json = nlohmann::json::parse(read_text(trace() + "/trace.json"));
+  EXPECT_EQ(json["idle_states"], nlohmann::json(names));
+}
+
+} // namespace ovnitrace::test
