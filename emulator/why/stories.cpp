@@ -50,6 +50,8 @@ std::string holder_text(const WhyInput &input, const Story &wait, const Story::P
     return "nobody (idle)";
   case Who::Kind::unseen:
     return "no traced thread";
+  case Who::Kind::untraced:
+    return "threads that are not traced";
   case Who::Kind::not_known:
     return "nobody knows who";
   default:
@@ -57,17 +59,36 @@ std::string holder_text(const WhyInput &input, const Story &wait, const Story::P
   }
 }
 
-/// The one who had the CPU nearly all of the time, or else the first of them and the rest.
-std::string holders(const WhyInput &input, const Story &wait) {
-  constexpr size_t kMostNamed = 2;
-  std::vector<Story::Part> parts = wait.holders;
+/// Most time first. Of threads that are not traced, only the first is known that got the CPU: they
+/// are one.
+std::vector<Story::Part> parts_of(const Story &wait) {
+  std::vector<Story::Part> parts;
+  for (const Story::Part &part : wait.holders) {
+    const auto same = std::find_if(parts.begin(), parts.end(), [&](const Story::Part &other) {
+      return part.who.kind() == Who::Kind::untraced && other.who.kind() == part.who.kind();
+    });
+    if (same == parts.end())
+      parts.push_back(part);
+    else
+      same->ns += part.ns;
+  }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Story::Part &a, const Story::Part &b) { return a.ns > b.ns; });
+  return parts;
+}
+
+/// The one who had the CPU nearly all of the time, or else the first ones and the rest.
+std::string holders(const WhyInput &input, const Story &wait) {
+  constexpr size_t kMostNamed = 2;
+  const std::vector<Story::Part> parts = parts_of(wait);
   if (parts.empty())
     return "";
   const std::string first = holder_text(input, wait, parts[0]);
-  if (parts[0].ns >= wait.length() / 10 * 9)
-    return ", " + first + " ran there";
+  if (parts[0].ns >= wait.length() / 10 * 9) {
+    const bool same = wait.kind == WaitKind::preemption && parts[0].who == wait.by &&
+                      wait.by.kind() == Who::Kind::thread;
+    return same ? ", which ran there" : ", " + first + " ran there";
+  }
   std::string text = ", there ran " + first + " " + human_duration(parts[0].ns);
   uint64_t rest = wait.length() - parts[0].ns;
   for (size_t n = 1; n < parts.size() && n < kMostNamed; n++) {

@@ -98,6 +98,17 @@ std::string idle_line(const WhyInput &input) {
       human_duration(idle), human_duration(known), human_percent(idle, known));
 }
 
+std::string untraced_line(const WhyInput &input) {
+  const bool some =
+      std::any_of(input.why.waits.begin(), input.why.waits.end(), [](const WaitSum &sum) {
+        return sum.holder.kind() == Who::Kind::untraced || sum.holder.kind() == Who::Kind::unseen;
+      });
+  return some ? "\nOf threads that are not traced, only the first is known that gets a CPU: -a "
+                "records "
+                "them all.\n"
+              : "";
+}
+
 /// Who ended the wait; of a PI futex he had it.
 std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
   if (sum.waker.kind() == Who::Kind::nobody)
@@ -129,7 +140,7 @@ std::string why_text(const WhyInput &input) {
   const std::vector<uint32_t> threads = shown_threads(input.why);
   std::string text = head(input, threads);
   text += tree_text(time_tree(input), kMostParts);
-  text += idle_line(input);
+  text += idle_line(input) + untraced_line(input);
   if (threads.size() > 1)
     text += thread_table(input, threads);
   text += stories("The longest waits for a CPU", input.why.longest_waits,

@@ -16,6 +16,18 @@ namespace ovnitrace {
 
 namespace {
 
+void sort(std::vector<TimeNode> &nodes) {
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [](const TimeNode &a, const TimeNode &b) { return a.ns > b.ns; });
+}
+
+uint64_t sum_of(const std::vector<TimeNode> &nodes) {
+  uint64_t sum = 0;
+  for (const TimeNode &node : nodes)
+    sum += node.ns;
+  return sum;
+}
+
 /// Adds up by who it was; threads of one name are one.
 class ByWho {
 public:
@@ -31,13 +43,24 @@ public:
   }
   std::vector<TimeNode> nodes(const char *before) const {
     std::vector<TimeNode> nodes;
-    for (const auto &[key, sum] : sums_) {
-      const Who first = Who::from_code(sum.whos.begin()->second);
-      const std::string text = who_text(input_, first, sum.thread);
-      const std::string many = fmt::format("{} ({} threads)", key.second, sum.whos.size());
-      nodes.push_back({.label = before + (sum.whos.size() == 1 ? text : many),
-                       .ns = sum.ns,
-                       .count = sum.count});
+    for (const auto &[key, sum] : sums_)
+      nodes.push_back(node(before, key, sum));
+    return nodes;
+  }
+  /// The same of who had a CPU. Of threads that are not traced, only the first is known that got
+  /// it: they are one, by the first.
+  std::vector<TimeNode> holders() const {
+    std::vector<TimeNode> nodes;
+    TimeNode untraced{.label = "CPU held by: threads that are not traced"};
+    for (const auto &[key, sum] : sums_)
+      if (key.first == Who::Kind::untraced)
+        untraced.parts.push_back(node("the first: ", key, sum));
+      else
+        nodes.push_back(node("CPU held by: ", key, sum));
+    if (!untraced.parts.empty()) {
+      untraced.ns = sum_of(untraced.parts);
+      sort(untraced.parts);
+      nodes.push_back(std::move(untraced));
     }
     return nodes;
   }
@@ -48,21 +71,18 @@ private:
     uint32_t thread = 0;                          ///< to one of which he did it
     uint64_t ns = 0, count = 0;
   };
+  using Key = std::pair<Who::Kind, std::string>; ///< by name
+  TimeNode node(const char *before, const Key &key, const Sum &sum) const {
+    const Who first = Who::from_code(sum.whos.begin()->second);
+    const std::string many = fmt::format("{} ({} threads)", key.second, sum.whos.size());
+    return {.label = before + (sum.whos.size() == 1 ? who_text(input_, first, sum.thread) : many),
+            .ns = sum.ns,
+            .count = sum.count};
+  }
+
   const WhyInput &input_;
-  std::map<std::pair<Who::Kind, std::string>, Sum> sums_;
+  std::map<Key, Sum> sums_;
 };
-
-void sort(std::vector<TimeNode> &nodes) {
-  std::stable_sort(nodes.begin(), nodes.end(),
-                   [](const TimeNode &a, const TimeNode &b) { return a.ns > b.ns; });
-}
-
-uint64_t sum_of(const std::vector<TimeNode> &nodes) {
-  uint64_t sum = 0;
-  for (const TimeNode &node : nodes)
-    sum += node.ns;
-  return sum;
-}
 
 TimeNode waiting(const WhyInput &input) {
   std::vector<ByWho> by_kind(kWaitKinds, ByWho(input));
@@ -73,7 +93,7 @@ TimeNode waiting(const WhyInput &input) {
     TimeNode part{.label = wait_name(WaitKind(kind)),
                   .count = input.why.wait_lengths[kind].count(),
                   .lengths = &input.why.wait_lengths[kind],
-                  .parts = by_kind[kind].nodes("CPU held by: ")};
+                  .parts = by_kind[kind].holders()};
     part.ns = sum_of(part.parts);
     if (!part.ns)
       continue;

@@ -73,13 +73,12 @@ const char *wait_word(WaitKind kind) {
 }
 
 std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
-  const Catalog &catalog = input.catalog;
-  const uint32_t node = catalog.threads[thread].node;
   switch (who.kind()) {
   case Who::Kind::thread:
-    return thread_label(catalog.threads[who.number()]);
+    return thread_label(input.catalog.threads[who.number()]);
   case Who::Kind::untraced: {
-    const std::string name = short_line(name_of(catalog, who, node), kMostName);
+    const uint32_t node = input.catalog.threads[thread].node;
+    const std::string name = short_line(name_of(input.catalog, who, node), kMostName);
     return (name.empty() ? fmt::format("thread {}", who.number())
                          : fmt::format("{} ({})", name, who.number())) +
            ", not traced";
@@ -87,9 +86,9 @@ std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
   case Who::Kind::interrupt:
     return interrupt_text(InterruptSource(who.number()));
   case Who::Kind::softirq:
-    return "a softirq while " + thread_label(catalog.threads[who.number()]) + " ran";
+    return "a softirq while " + thread_label(input.catalog.threads[who.number()]) + " ran";
   default:
-    return name_of(catalog, who, node);
+    return name_of(input.catalog, who, input.catalog.threads[thread].node);
   }
 }
 

@@ -80,7 +80,7 @@ TEST_F(Why, AWaitSaysWhoWokeTheThreadWhoRanThereAndWhichCpuWasIdle) {
             "spinner (22) ran there, CPU 1 was idle for 3.000 ms of it");
   EXPECT_EQ(wait_story(input(), why.longest_waits[1]),
             "spinner (22) waited 3.000 ms for CPU 0 at 0.007000 s: preempted by worker (11), "
-            "worker (11) ran there, and it waits still");
+            "which ran there, and it waits still");
   EXPECT_EQ(block_story(input(), why.longest_blocks[0]),
             "main (33) was blocked 6.000 ms at 0.004000 s (call not known): nobody has woken it in "
             "this time");
