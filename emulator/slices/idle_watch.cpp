@@ -65,20 +65,27 @@ IdleElsewhere IdleWatch::of(const Slice &slice) {
   const Wait &wait = thread.wait;
   if (!wait.known || wait.start != slice.start || slice.end < now_)
     return {};
-  const Mask &mask = masks_[thread.mask];
-  IdleElsewhere found{.known = true, .ns = mask.any.at(slice.end) - wait.any};
-  if (wait.cpu != kNone)
-    found.ns -= mask.only[wait.cpu].at(slice.end) - wait.only;
-  for (uint32_t cpu = 0; cpu < cpus_.size() && found.ns; cpu++) {
-    if (cpu == wait.cpu || !has(mask.cpus, cpu))
+  IdleElsewhere found{.known = true};
+  found.ns = idle_time(thread.mask, wait.cpu, slice.end) - wait.allowed;
+  found.forbidden_ns = idle_time(all_cpus_[thread.node], wait.cpu, slice.end) - wait.all - found.ns;
+  for (uint32_t cpu = 0; cpu < cpus_.size() && found.ns + found.forbidden_ns; cpu++) {
+    if (cpu == wait.cpu || !has(masks_[all_cpus_[thread.node]].cpus, cpu))
       continue;
     const uint64_t idle = cpus_[cpu].idle.at(slice.end) - wait.idle[cpu];
-    if (idle > found.cpu_ns) {
-      found.cpu = cpu;
-      found.cpu_ns = idle;
-    }
+    const bool allowed = has(masks_[thread.mask].cpus, cpu);
+    uint64_t &most = allowed ? found.cpu_ns : found.forbidden_cpu_ns;
+    if (idle <= most)
+      continue;
+    most = idle;
+    (allowed ? found.cpu : found.forbidden_cpu) = cpu;
   }
   return found;
+}
+
+/// How long a CPU of the mask was idle up to then, but for the times when only `without` was.
+uint64_t IdleWatch::idle_time(uint32_t mask, uint32_t without, uint64_t until) const {
+  const Mask &of = masks_[mask];
+  return of.any.at(until) - (without == kNone ? 0 : of.only[without].at(until));
 }
 
 void IdleWatch::prepare(const System &system) {
@@ -86,8 +93,15 @@ void IdleWatch::prepare(const System &system) {
     return;
   cpus_.resize(system.catalog().cpus.size());
   threads_.resize(system.threads().size());
-  for (const NodeInfo &node : system.catalog().nodes)
-    says_idle_.push_back(node.all_threads);
+  for (uint32_t thread = 0; thread < threads_.size(); thread++)
+    threads_[thread].node = system.threads()[thread].node;
+  for (uint32_t node = 0; node < system.catalog().nodes.size(); node++) {
+    std::vector<uint64_t> cpus(words());
+    for (uint32_t cpu = 0; cpu < cpus_.size(); cpu++)
+      cpus[cpu / 64] |= uint64_t(system.cpus()[cpu].node == node) << cpu % 64;
+    all_cpus_.push_back(use_mask(std::move(cpus)));
+    says_idle_.push_back(system.catalog().nodes[node].all_threads);
+  }
 }
 
 void IdleWatch::set_idle(uint32_t cpu, bool idle) {
@@ -116,10 +130,9 @@ void IdleWatch::start_wait(uint32_t thread, const Thread &of, uint32_t cpu) {
   wait.known = threads_[thread].mask != kNone && says_idle_[of.node];
   if (!wait.known)
     return;
-  const Mask &mask = masks_[threads_[thread].mask];
   wait.cpu = cpu < cpus_.size() ? cpu : kNone;
-  wait.any = mask.any.at(now_);
-  wait.only = wait.cpu == kNone ? 0 : mask.only[cpu].at(now_);
+  wait.allowed = idle_time(threads_[thread].mask, wait.cpu, now_);
+  wait.all = idle_time(all_cpus_[of.node], wait.cpu, now_);
   wait.idle.resize(cpus_.size());
   for (uint32_t n = 0; n < cpus_.size(); n++)
     wait.idle[n] = cpus_[n].idle.at(now_);
@@ -130,7 +143,7 @@ void IdleWatch::take_affinity(const Event &event, const System &system) {
     return;
   const uint32_t node = system.threads()[event.thread].node;
   const uint32_t index = event.par2 >> FTRACE_AFFINITY_SHIFT, old = threads_[event.thread].mask;
-  std::vector<uint64_t> cpus((cpus_.size() + 63) / 64);
+  std::vector<uint64_t> cpus(words());
   if (index > 0) {
     if (old == kNone)
       return; // its first word is missing
@@ -144,24 +157,21 @@ void IdleWatch::take_affinity(const Event &event, const System &system) {
   if (old != kNone && masks_[old].cpus == cpus)
     return;
   drop_mask(event.thread);
-  set_mask(event.thread, std::move(cpus));
+  threads_[event.thread].mask = use_mask(std::move(cpus));
 }
 
-void IdleWatch::set_mask(uint32_t thread, std::vector<uint64_t> cpus) {
-  uint32_t at = kNone;
+uint32_t IdleWatch::use_mask(std::vector<uint64_t> cpus) {
+  uint32_t at = uint32_t(masks_.size());
   for (uint32_t n = 0; n < masks_.size(); n++) {
-    if (masks_[n].threads > 0 && masks_[n].cpus == cpus) {
-      threads_[thread].mask = n;
-      masks_[n].threads++;
-      return;
-    }
     if (masks_[n].threads == 0)
       at = n;
+    else if (masks_[n].cpus == cpus) {
+      masks_[n].threads++;
+      return n;
+    }
   }
-  if (at == kNone) {
-    at = uint32_t(masks_.size());
+  if (at == masks_.size())
     masks_.emplace_back();
-  }
   Mask &mask = masks_[at];
   mask = {};
   mask.cpus = std::move(cpus);
@@ -174,7 +184,7 @@ void IdleWatch::set_mask(uint32_t thread, std::vector<uint64_t> cpus) {
     if (cpus_[cpu].idle.on)
       count(mask, cpu, true);
   }
-  threads_[thread].mask = at;
+  return at;
 }
 
 void IdleWatch::drop_mask(uint32_t thread) {

@@ -11,12 +11,16 @@
 
 namespace ovnitrace {
 
-/// While a thread waited for a CPU: how long at least one other CPU that it may use was idle.
+/// While a thread waited for a CPU: how long at least one other CPU was idle. All 0 if it is not
+/// known.
 struct IdleElsewhere {
   bool known = false;
-  uint64_t ns = 0;      ///< 0 if it is not known
-  uint32_t cpu = kNone; ///< index into System::cpus(): which was idle longest; kNone: none was
-  uint64_t cpu_ns = 0;  ///< how long that one was
+  uint64_t ns = 0;           ///< that it may use
+  uint32_t cpu = kNone;      ///< index into System::cpus(): which was idle longest; kNone: none was
+  uint64_t cpu_ns = 0;       ///< how long that one was
+  uint64_t forbidden_ns = 0; ///< how long only such were that it may not use
+  uint32_t forbidden_cpu = kNone; ///< of those the one that was idle longest
+  uint64_t forbidden_cpu_ns = 0;
 };
 
 /// Takes the events of a replay that shows all threads (an empty cut, or one by time alone) and
@@ -53,7 +57,7 @@ private:
     }
     uint64_t at(uint64_t now) const { return total + (on ? now - since : 0); }
   };
-  /// The threads that may use the same CPUs share one.
+  /// The threads that may use the same CPUs share one; the host counts as one of all CPUs.
   struct Mask {
     std::vector<uint64_t> cpus; ///< a bit each, by index into System::cpus()
     uint32_t threads = 0;       ///< that have it; 0: to be used anew
@@ -66,10 +70,12 @@ private:
     uint64_t start = UINT64_MAX;
     bool known = false;
     uint32_t cpu = kNone;       ///< on which it waits
-    uint64_t any = 0, only = 0; ///< of its mask, then
-    std::vector<uint64_t> idle; ///< of each CPU, then
+    uint64_t allowed = 0;       ///< of its mask, then, without `cpu`
+    uint64_t all = 0;           ///< of all CPUs of its host
+    std::vector<uint64_t> idle; ///< of each CPU
   };
   struct Affinity {
+    uint32_t node = 0;
     uint32_t mask = kNone; ///< index into masks_, kNone: not known
     Wait wait;
   };
@@ -78,18 +84,21 @@ private:
     std::vector<uint32_t> masks; ///< those that have it
   };
 
+  size_t words() const { return (cpus_.size() + 63) / 64; } ///< of a mask
   void prepare(const System &system);
   void take_idle(const Event &event, const System &system);
   void set_idle(uint32_t cpu, bool idle);
   void count(Mask &mask, uint32_t cpu, bool idle);
+  uint64_t idle_time(uint32_t mask, uint32_t without, uint64_t until) const;
   void start_wait(uint32_t thread, const Thread &of, uint32_t cpu);
   void take_affinity(const Event &event, const System &system);
-  void set_mask(uint32_t thread, std::vector<uint64_t> cpus);
+  uint32_t use_mask(std::vector<uint64_t> cpus);
   void drop_mask(uint32_t thread);
   void take_blackout(const Event &event);
 
   uint64_t now_ = 0;               ///< ns: of the last event
   std::vector<uint8_t> says_idle_; ///< by node: whether something says when its CPUs are
+  std::vector<uint32_t> all_cpus_; ///< by node: the mask of all of them
   std::vector<Cpu> cpus_;
   std::vector<Affinity> threads_;
   std::vector<Mask> masks_;

@@ -189,6 +189,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   if (idle.known) {
     all_.threads[slice.thread].idle_known += slice.length();
     all_.threads[slice.thread].idle_elsewhere += idle.ns;
+    all_.threads[slice.thread].idle_forbidden += idle.forbidden_ns;
   }
   if (longest_waits_.wants(slice.length()))
     longest_waits_.add({.thread = slice.thread,

@@ -65,6 +65,7 @@ struct ThreadTime {
   /// Of `waiting`, that of waits of which it is known whether another CPU was idle, and how long at
   /// least one was that the thread may use.
   uint64_t idle_known = 0, idle_elsewhere = 0;
+  uint64_t idle_forbidden = 0; ///< how long only such were idle that it may not use
 
   uint64_t life() const { return running + waiting + blocked + unknown; }
 };

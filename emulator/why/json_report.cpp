@@ -71,6 +71,7 @@ private:
                      {"blocked_ns", time.blocked},
                      {"unknown_ns", time.unknown},
                      {"idle_elsewhere_ns", time.idle_known ? Json(time.idle_elsewhere) : Json()},
+                     {"idle_forbidden_ns", time.idle_known ? Json(time.idle_forbidden) : Json()},
                      {"waiting", std::move(waiting[t])},
                      {"blocked", std::move(blocked[t])}});
     }
@@ -159,6 +160,7 @@ private:
                                     {"ns", part.ns}});
         const bool idle = story.idle.cpu < catalog_.cpus.size();
         one["idle_elsewhere_ns"] = story.idle.known ? Json(story.idle.ns) : Json();
+        one["idle_forbidden_ns"] = story.idle.known ? Json(story.idle.forbidden_ns) : Json();
         one["idle_cpu"] = idle ? Json(catalog_.cpus[story.idle.cpu].index) : Json();
         one["idle_cpu_ns"] = idle ? Json(story.idle.cpu_ns) : Json();
       }

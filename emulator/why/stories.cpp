@@ -99,10 +99,14 @@ std::string holders(const WhyInput &input, const Story &wait) {
 }
 
 std::string idle_text(const WhyInput &input, const Story &wait) {
-  return wait.idle.cpu == kNone
-             ? ""
-             : fmt::format(", {} was idle for {} of it", cpu_text(input, wait.idle.cpu),
-                           human_duration(wait.idle.cpu_ns));
+  if (wait.idle.cpu != kNone)
+    return fmt::format(", {} was idle for {} of it", cpu_text(input, wait.idle.cpu),
+                       human_duration(wait.idle.cpu_ns));
+  if (wait.idle.forbidden_cpu != kNone)
+    return fmt::format(", {}, which it may not use, was idle for {} of it",
+                       cpu_text(input, wait.idle.forbidden_cpu),
+                       human_duration(wait.idle.forbidden_cpu_ns));
+  return "";
 }
 
 } // namespace

@@ -86,16 +86,21 @@ std::string wake_table(const WhyInput &input) {
 }
 
 std::string idle_line(const WhyInput &input) {
-  uint64_t known = 0, idle = 0;
+  uint64_t known = 0, idle = 0, forbidden = 0;
   for (const ThreadTime &time : input.why.threads) {
     known += time.idle_known;
     idle += time.idle_elsewhere;
+    forbidden += time.idle_forbidden;
   }
   if (!known)
     return "";
-  return fmt::format(
-      "\nAnother CPU that the thread may use was idle for {} of {} of waiting ({}).\n",
-      human_duration(idle), human_duration(known), human_percent(idle, known));
+  std::string text =
+      fmt::format("\nAnother CPU that the thread may use was idle for {} of {} of waiting ({}).\n",
+                  human_duration(idle), human_duration(known), human_percent(idle, known));
+  if (forbidden)
+    text += fmt::format("For {} ({}) one was idle, but only such as the thread may not use.\n",
+                        human_duration(forbidden), human_percent(forbidden, known));
+  return text;
 }
 
 std::string untraced_line(const WhyInput &input) {

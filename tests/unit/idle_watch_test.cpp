@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
-#include <tuple>
+#include <utility>
 
 namespace ovnitrace {
 namespace {
@@ -41,8 +41,12 @@ public:
                                    slice.start - catalog_.begin, slice.end - catalog_.begin);
     if (!idle.known)
       text += " unknown";
-    else if (idle.ns)
+    if (idle.ns)
       text += fmt::format(" {} ns, {} ns on {}", idle.ns, idle.cpu_ns, idle.cpu);
+    if (idle.forbidden_ns)
+      text += fmt::format("; may not: {} ns", idle.forbidden_ns);
+    if (idle.forbidden_cpu_ns)
+      text += fmt::format(", {} ns on {}", idle.forbidden_cpu_ns, idle.forbidden_cpu);
     texts.push_back(text);
   }
 
@@ -96,11 +100,11 @@ TEST_F(IdleWatchTest, CountsTheTimeInWhichAnotherAllowedCpuWasIdle) {
       << "50 before CPU 1 is taken, and 20 after it";
 }
 
-TEST_F(IdleWatchTest, DoesNotCountCpusThatTheThreadMayNotUse) {
+TEST_F(IdleWatchTest, CountsCpusThatTheThreadMayNotUseApart) {
   may_use(1, 0, 0b101);
   at(1, 10).dispatch(2).at(1020).sleep(2);
   at(0, 40).dispatch(1).at(1100).epilogue(1, 13).dispatch(3).at(1200).sleep(3, 11).dispatch(1);
-  EXPECT_EQ(waits(300), Texts{"11 100-200"});
+  EXPECT_EQ(waits(300), Texts{"11 100-200; may not: 100 ns, 100 ns on 1"});
 }
 
 TEST_F(IdleWatchTest, DoesNotCountTheCpuOnWhichItWaits) {
@@ -262,24 +266,34 @@ private:
     thread.state = Thread::runs;
     idle_[thread.cpu] = false;
     std::string text = fmt::format("{} {}-{}", 11 + n, thread.since, now_);
-    uint64_t any = 0, most = 0, best = 0;
-    std::map<uint32_t, uint64_t> of_cpu;
+    uint64_t ns[2] = {}; // that it may use, and others
+    std::map<uint32_t, uint64_t> of_cpu[2];
     for (uint64_t time = thread.since; time < now_; time++) {
-      bool one = false;
+      bool idle[2] = {};
       for (uint32_t cpu = 0; cpu < kCpus; cpu++)
-        if (cpu != thread.waits_on && thread.mask >> cpu & 1 && was_idle_[cpu].contains(time)) {
-          one = true;
-          of_cpu[cpu]++;
+        if (cpu != thread.waits_on && was_idle_[cpu].contains(time)) {
+          idle[!(thread.mask >> cpu & 1)] = true;
+          of_cpu[!(thread.mask >> cpu & 1)][cpu]++;
         }
-      any += one;
+      ns[0] += idle[0];
+      ns[1] += !idle[0] && idle[1];
     }
-    for (const auto &[cpu, ns] : of_cpu)
-      if (ns > most)
-        std::tie(most, best) = std::pair(ns, uint64_t(cpu));
-    if (thread.changed)
-      text += " unknown";
-    else if (any)
-      text += fmt::format(" {} ns, {} ns on {}", any, most, best);
+    if (thread.changed) {
+      waits.push_back(text + " unknown");
+      return;
+    }
+    const auto longest = [](const std::map<uint32_t, uint64_t> &cpus) {
+      std::pair<uint32_t, uint64_t> best = {0, 0};
+      for (const auto &one : cpus)
+        best = one.second > best.second ? std::pair(one.first, one.second) : best;
+      return fmt::format("{} ns on {}", best.second, best.first);
+    };
+    if (ns[0])
+      text += fmt::format(" {} ns, {}", ns[0], longest(of_cpu[0]));
+    if (ns[1])
+      text += fmt::format("; may not: {} ns", ns[1]);
+    if (!of_cpu[1].empty())
+      text += fmt::format(", {}", longest(of_cpu[1]));
     waits.push_back(text);
   }
 
