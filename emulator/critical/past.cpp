@@ -58,6 +58,7 @@ void PastRecorder::on_slice(const Slice &slice) {
                .thread = slice.thread,
                .cpu = slice.cpu,
                .waker = slice.waker,
+               .next = {},
                .call = slice.call,
                .interrupt = kNoInterrupt,
                .state = slice.state,
@@ -77,6 +78,40 @@ void PastRecorder::on_slice(const Slice &slice) {
     past.interrupt = past.context == FTRACE_WAKER_TASK ? kNoInterrupt : wakeup_interrupt_;
   }
   slices_.append(past);
+  if (slice.state == ThreadState::Running && slice.cpu < left_.size() && left_[slice.cpu].is &&
+      left_[slice.cpu].since == slice.end && slice.next.thread == kNone)
+    left_[slice.cpu].next = slice.next;
+}
+
+void PastRecorder::on_change(uint32_t, const StateChange &change, uint64_t time) {
+  if (change.from == ThreadState::Running && change.old_cpu != kNone)
+    leave(change.old_cpu, time);
+  if (change.to == ThreadState::Running && change.cpu != kNone)
+    end_left(change.cpu, time);
+}
+
+void PastRecorder::leave(uint32_t cpu, uint64_t time) {
+  if (cpu >= left_.size())
+    left_.resize(cpu + 1);
+  left_[cpu] = {true, time, {}};
+}
+
+void PastRecorder::end_left(uint32_t cpu, uint64_t time) {
+  if (cpu >= left_.size() || !left_[cpu].is)
+    return;
+  Past gap = {};
+  gap.start = left_[cpu].since;
+  gap.end = time;
+  gap.thread = kNone;
+  gap.cpu = cpu;
+  gap.next = left_[cpu].next;
+  slices_.append(gap);
+  left_[cpu].is = false;
+}
+
+void PastRecorder::finish(uint64_t time) {
+  for (uint32_t cpu = 0; cpu < left_.size(); cpu++)
+    end_left(cpu, time);
 }
 
 } // namespace ovnitrace

@@ -11,11 +11,13 @@
 
 namespace ovnitrace {
 
-/// A slice, as far as a path needs it.
+/// A slice, as far as a path needs it; of no thread it is a time in which none of the trace is
+/// known to have run on a CPU.
 struct Past {
   uint64_t start, end; ///< ns on the clock of the trace
   uint32_t thread, cpu;
   Peer waker; ///< who ended a blocked one; of a Warming one, who started it
+  Peer next;  ///< of no thread: who got the CPU when one of the trace left it
   uint16_t call, interrupt;
   ThreadState state, then;
   uint8_t reason, context; ///< as Slice has them; context: of the wakeup
@@ -37,6 +39,9 @@ public:
 
   void on_event(const Event &event, const System &system) override;
   void on_slice(const Slice &slice) override;
+  void on_change(uint32_t thread, const StateChange &change, uint64_t time) override;
+  /// To be called once, after the last slice, with the end of the range.
+  void finish(uint64_t time);
 
   Spill<Past> &slices() { return slices_; }
   /// The thread that ran last, kNone: none ran.
@@ -48,6 +53,15 @@ private:
     uint64_t since, depth; ///< depth: how many of the number are open, one in another
   };
 
+  /// A CPU since a thread of the trace has left it.
+  struct Left {
+    bool is = false;
+    uint64_t since = 0; ///< ns
+    Peer next = {};     ///< who got it, where that is no thread of the trace
+  };
+
+  void leave(uint32_t cpu, uint64_t time);
+  void end_left(uint32_t cpu, uint64_t time);
   void section_event(const Event &event, const System &system);
 
   const Catalog &catalog_;
@@ -59,6 +73,7 @@ private:
   uint16_t wakeup_interrupt_ = kNoInterrupt;
   std::map<uint32_t, OpenSection> open_; ///< by thread
   FoundSection found_;
+  std::vector<Left> left_; ///< by CPU
   uint32_t last_running_ = kNone;
   uint64_t last_ran_ = 0; ///< ns
 };

@@ -83,6 +83,7 @@ CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut
   check_cut(times, catalog);
   PastRecorder past(catalog, info.machine, query);
   replay_slices(source, times, past);
+  past.finish(range_of(times, catalog).to);
   const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, past);
   CriticalPath path;
   path.thread = root.thread;

@@ -33,14 +33,13 @@ constexpr std::array<CauseWords, kCauses> kWords = {{
     {"unknown", "Not known", palette::kNothing},
 }};
 
-std::string outside_text(const PathSegment &segment, const Catalog &catalog) {
-  if (segment.peer.tid == 0)
-    return "outside: the idle task";
-  const std::vector<PeerName> &peers = catalog.nodes[catalog.threads[segment.thread].node].peers;
-  const PeerName *peer = find_peer(peers, segment.peer.tid, segment.to);
-  return peer && !peer->name.empty()
-             ? fmt::format("outside: {} ({})", printable_line(peer->name), segment.peer.tid)
-             : fmt::format("outside: thread {}", segment.peer.tid);
+/// "name (tid)" of another thread than the segment's.
+std::string peer_text(const PathSegment &segment, const Catalog &catalog) {
+  const std::string name = printable_line(peer_name(segment, catalog));
+  const uint32_t tid = peer_tid(segment, catalog);
+  if (tid == 0)
+    return name;
+  return name.empty() ? fmt::format("thread {}", tid) : fmt::format("{} ({})", name, tid);
 }
 
 std::string interrupt_text(uint16_t interrupt) {
@@ -71,7 +70,7 @@ std::string cause_text(const PathSegment &segment, const Catalog &catalog,
   const std::string word(kWords[size_t(segment.cause)].text);
   switch (segment.cause) {
   case Cause::outside:
-    return outside_text(segment, catalog);
+    return word + ": " + peer_text(segment, catalog);
   case Cause::interrupt:
     return interrupt_text(segment.interrupt);
   case Cause::blocked: {
@@ -81,6 +80,27 @@ std::string cause_text(const PathSegment &segment, const Catalog &catalog,
   default:
     return word;
   }
+}
+
+uint32_t peer_tid(const PathSegment &segment, const Catalog &catalog) {
+  const Peer &peer = segment.peer;
+  return peer.thread == kNone ? peer.tid : catalog.threads[peer.thread].tid;
+}
+
+std::string peer_name(const PathSegment &segment, const Catalog &catalog) {
+  const Peer &peer = segment.peer;
+  if (peer.thread != kNone)
+    return catalog.threads[peer.thread].name;
+  if (peer.tid == 0)
+    return "idle";
+  const std::vector<PeerName> &names = catalog.nodes[catalog.threads[segment.thread].node].peers;
+  const PeerName *name = find_peer(names, peer.tid, segment.to);
+  return name ? name->name : std::string();
+}
+
+std::string holder_text(const PathSegment &segment, const Catalog &catalog) {
+  const bool known = segment.cause == Cause::waiting && peer_tid(segment, catalog) != kNone;
+  return known ? peer_text(segment, catalog) : std::string();
 }
 
 } // namespace ovnitrace

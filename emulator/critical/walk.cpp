@@ -53,8 +53,7 @@ bool goes_on(const PathSegment &later, const PathSegment &earlier) {
 } // namespace
 
 Walk::Walk(Spill<Past> &past, size_t threads, Spill<PathSegment> &segments)
-    : past_(past), left_(past.count()), at_(threads), runs_on_(threads, kNone),
-      segments_(segments) {
+    : past_(past), left_(past.count()), at_(threads), segments_(segments) {
   for (Past &none : at_)
     none.thread = kNone;
 }
@@ -62,15 +61,14 @@ Walk::Walk(Spill<Past> &past, size_t threads, Spill<PathSegment> &segments)
 /// Reads one slice more.
 void Walk::take() {
   const Past slice = past_.at(--left_);
-  at_[slice.thread] = slice;
-  if (slice.state != ThreadState::Running)
-    return;
-  runs_on_[slice.thread] = slice.cpu;
-  if (slice.cpu == kNone)
+  const bool nobody = slice.thread == kNone;
+  if (!nobody)
+    at_[slice.thread] = slice;
+  if (slice.cpu == kNone || (!nobody && slice.state != ThreadState::Running))
     return;
   if (slice.cpu >= held_.size())
     held_.resize(slice.cpu + 1);
-  held_[slice.cpu] = {slice.thread, slice.start, slice.end};
+  held_[slice.cpu] = {nobody ? slice.next : Peer{.thread = slice.thread}, slice.start, slice.end};
 }
 
 void Walk::take_back_to(uint64_t time) {
@@ -112,26 +110,15 @@ void Walk::step() {
   }
 }
 
-/// Who waited got the CPU on which it then ran: who ran there before is who held it.
+/// It waits where it was woken or preempted: who runs there holds its CPU.
 void Walk::step_waiting(const Past &wait) {
   if (wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_THROTTLED)
     return put(wait.start, {.cause = Cause::throttled});
-  const uint32_t cpu = wait.then == ThreadState::Running ? runs_on_[wait.thread] : kNone;
-  if (cpu == kNone || cpu >= held_.size())
-    return put(wait.start, {.cause = Cause::waiting});
-  const Held &held = held_[cpu];
-  if (held.start < now_ && now_ <= held.end && held.thread != wait.thread)
-    return put(std::max(wait.start, held.start),
-               {.cause = Cause::waiting, .peer = {.thread = held.thread}});
-  // Nobody known; as far as the run on that CPU that ended last.
-  const uint64_t start = std::max(wait.start, stack_.back().floor);
-  uint64_t end = start;
-  while (left_ && past_.at(left_ - 1).end > start && end == start) {
-    take();
-    if (held_[cpu].end < now_)
-      end = held_[cpu].end;
-  }
-  put(end, {.cause = Cause::waiting});
+  const Held held = wait.cpu < held_.size() ? held_[wait.cpu] : Held();
+  if (held.start < now_ && now_ <= held.end)
+    put(std::max(wait.start, held.start), {.cause = Cause::waiting, .peer = held.who});
+  else
+    put(wait.start, {.cause = Cause::waiting});
 }
 
 void Walk::step_blocked(const Past &block) {

@@ -30,10 +30,10 @@ private:
     uint32_t thread;
     uint64_t floor; ///< ns
   };
-  /// Who ran on a CPU.
+  /// Who had a CPU.
   struct Held {
-    uint32_t thread = kNone;
-    uint64_t start = 0, end = 0;
+    Peer who = {};
+    uint64_t start = 0, end = 0; ///< ns
   };
 
   void take();
@@ -47,10 +47,9 @@ private:
   void put(uint64_t from, PathSegment what);
 
   Spill<Past> &past_;
-  uint64_t left_;        ///< slices that were not read yet
-  std::vector<Past> at_; ///< by thread: the slice that was read last: the earliest of those
-  std::vector<uint32_t> runs_on_; ///< by thread: the CPU of the earliest run that was read
-  std::vector<Held> held_;        ///< by CPU: the earliest run that was read
+  uint64_t left_;          ///< slices that were not read yet
+  std::vector<Past> at_;   ///< by thread: the slice that was read last: the earliest of those
+  std::vector<Held> held_; ///< by CPU: who was read last
   /// A thread is there once: one below the top was blocked over all that is above it.
   std::vector<Frame> stack_;
   uint64_t now_ = 0; ///< ns; all slices that end then or later are read

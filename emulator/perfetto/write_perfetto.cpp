@@ -84,9 +84,8 @@ void write_path(EventTracks &tracks, const Catalog &catalog, CriticalPath &path,
                              cause_text(segment, catalog, machine);
     const std::string_view call = call_text(segment, machine);
     const Track track = {TrackKind::critical_path};
-    if (segment.cause == Cause::waiting && segment.peer.thread != kNone)
-      tracks.slice(track, segment.from, segment.to, name,
-                   {{"holder", 0, printable_line(thread_name(catalog, segment.peer.thread))}});
+    if (const std::string holder = holder_text(segment, catalog); !holder.empty())
+      tracks.slice(track, segment.from, segment.to, name, {{"holder", 0, holder}});
     else if (!call.empty())
       tracks.slice(track, segment.from, segment.to, name, {{"call", 0, call}});
     else

@@ -11,20 +11,67 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <map>
+#include <vector>
+
 namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kThread = 24, kCause = 36; // characters
+constexpr size_t kThread = 24, kCause = 40; // characters
 
-/// What else is known of a cause: in which call, and who held the CPU.
-std::string details(const PathSegment &like, const Catalog &catalog, std::string_view machine) {
-  if (like.cause == Cause::waiting)
-    return like.peer.thread == kNone ? std::string()
-                                     : ": " + thread_label(catalog.threads[like.peer.thread]);
+struct Line {
+  std::vector<std::string> words;
+  uint64_t ns = 0, count = 0;
+};
+/// By what makes them one; lines come in the order of their time.
+using Lines = std::map<std::vector<std::string>, Line>;
+
+void add(Lines &lines, std::vector<std::string> words, const PathSum &sum) {
+  Line &line = lines[words];
+  line.words = std::move(words);
+  line.ns += sum.ns;
+  line.count += sum.count;
+}
+
+/// With the system call in which a thread was blocked, where the cause does not have it.
+std::string cause_and_call(const PathSegment &like, const Catalog &catalog,
+                           std::string_view machine) {
+  const std::string cause = cause_text(like, catalog, machine);
   const std::string_view call = call_text(like, machine);
-  return call.empty() || like.cause == Cause::blocked ? std::string()
-                                                      : fmt::format(", in {}", call);
+  return call.empty() || like.cause == Cause::blocked ? cause
+                                                      : fmt::format("{}, in {}", cause, call);
+}
+
+/// `head` names the words of a line. What is beyond `top` lines is one more.
+std::string table_of(const Lines &lines, std::vector<std::string> head, uint64_t length,
+                     size_t top) {
+  std::vector<Line> sorted;
+  for (const auto &[words, line] : lines)
+    sorted.push_back(line);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Line &a, const Line &b) { return a.ns > b.ns; });
+  if (top && sorted.size() > top + 1) {
+    Line rest = {.words = std::vector<std::string>(head.size())};
+    rest.words[0] = "the rest";
+    for (size_t n = top; n < sorted.size(); n++) {
+      rest.ns += sorted[n].ns;
+      rest.count += sorted[n].count;
+    }
+    sorted.resize(top);
+    sorted.push_back(rest);
+  }
+  const size_t words = head.size();
+  head.insert(head.end(), {"TIME", "SHARE", "TIMES"});
+  Table table(std::move(head), words);
+  for (const Line &line : sorted) {
+    std::vector<std::string> row = line.words;
+    row.insert(row.end(),
+               {human_duration(line.ns), human_percent(line.ns, length), human_count(line.count)});
+    table.add(std::move(row));
+  }
+  return table.text();
 }
 
 } // namespace
@@ -32,29 +79,21 @@ std::string details(const PathSegment &like, const Catalog &catalog, std::string
 std::string path_text(CriticalPath &path, const Catalog &catalog, std::string_view machine,
                       size_t top) {
   const uint64_t length = path.to - path.from;
-  const std::vector<PathSum> sums = sum_up(path);
+  Lines causes, holders;
+  for (const PathSum &sum : sum_up(path)) {
+    const std::string thread = thread_label(catalog.threads[sum.like.thread]);
+    const std::string cause = cause_and_call(sum.like, catalog, machine);
+    add(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum);
+    if (const std::string holder = holder_text(sum.like, catalog); !holder.empty())
+      add(holders, {short_line(holder, kCause)}, sum);
+  }
   std::string text = fmt::format("Critical path of {}: {} until {} from the start of the trace\n\n",
                                  thread_label(catalog.threads[path.thread]), human_duration(length),
                                  human_duration(path.to - catalog.begin));
-  Table table({"THREAD", "CAUSE", "TIME", "SHARE", "TIMES"}, 2);
-  PathSum rest;
-  for (size_t n = 0; n < sums.size(); n++) {
-    const PathSum &sum = sums[n];
-    if (top && n >= top && sums.size() > top + 1) {
-      rest.ns += sum.ns;
-      rest.count += sum.count;
-      continue;
-    }
-    const std::string cause =
-        cause_text(sum.like, catalog, machine) + details(sum.like, catalog, machine);
-    table.add({short_line(thread_label(catalog.threads[sum.like.thread]), kThread),
-               short_line(cause, kCause), human_duration(sum.ns), human_percent(sum.ns, length),
-               human_count(sum.count)});
-  }
-  if (rest.count)
-    table.add({"the rest", "", human_duration(rest.ns), human_percent(rest.ns, length),
-               human_count(rest.count)});
-  return text + table.text();
+  text += table_of(causes, {"THREAD", "CAUSE"}, length, top);
+  if (!holders.empty())
+    text += "\nWho held the CPU meanwhile\n\n" + table_of(holders, {"HOLDER"}, length, top);
+  return text;
 }
 
 void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catalog &catalog,
@@ -70,9 +109,9 @@ void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catal
                 {"count", sum.count}};
     if (const std::string_view call = call_text(like, machine); !call.empty())
       row["call"] = call;
-    if (like.cause == Cause::waiting && like.peer.thread != kNone) {
-      row["holder_tid"] = catalog.threads[like.peer.thread].tid;
-      row["holder"] = catalog.threads[like.peer.thread].name;
+    if (like.cause == Cause::waiting && peer_tid(like, catalog) != kNone) {
+      row["holder_tid"] = peer_tid(like, catalog);
+      row["holder"] = peer_name(like, catalog);
     }
     rows.push_back(std::move(row));
   }

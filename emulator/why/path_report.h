@@ -11,8 +11,9 @@
 
 namespace ovnitrace {
 
-/// For people: whose path it is, then what each thread and cause takes of it, `top` lines at most
-/// and the rest as one more; 0: all. `machine`, as uname names it, numbers the system calls.
+/// For people: whose path it is, what each thread and cause takes of it, and who held the CPU while
+/// one of them waited. Of each table `top` lines at most and the rest as one more; 0: all.
+/// `machine`, as uname names it, numbers the system calls.
 std::string path_text(CriticalPath &path, const Catalog &catalog, std::string_view machine,
                       size_t top);
 

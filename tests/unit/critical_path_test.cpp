@@ -111,17 +111,24 @@ private:
       say(p, "waiting", made, end);
   }
 
-  /// Who ran on the CPU that it got, ns by ns.
+  /// Who had the CPU where it waited, ns by ns.
   void wait(int p, const ThreadPlay::Part &part, uint64_t start, uint64_t end) {
-    for (uint64_t at = start; at < end; at++) {
-      int holder = -1;
-      for (int other = 0; other < play_.count() && part.cpu >= 0; other++)
-        for (const ThreadPlay::Part &theirs : play_.player(other).life)
-          if (other != p && theirs.doing == Doing::running && theirs.cpu == part.cpu &&
-              theirs.from <= at && at < theirs.to)
-            holder = int(ThreadPlay::tid_of(other));
-      say(p, "waiting", at, at + 1, holder);
-    }
+    for (uint64_t at = start; at < end; at++)
+      say(p, "waiting", at, at + 1, holder(part.cpu, at));
+  }
+
+  /// The tid of who ran there, or who was said to follow the one that ran last; -1: nobody knows.
+  int holder(int cpu, uint64_t at) const {
+    const ThreadPlay::Part *last = nullptr;
+    int tid = -1;
+    for (int p = 0; p < play_.count(); p++)
+      for (const ThreadPlay::Part &part : play_.player(p).life)
+        if (part.doing == Doing::running && part.cpu == cpu && part.from <= at &&
+            (!last || part.from > last->from)) {
+          last = &part;
+          tid = at < part.to ? int(ThreadPlay::tid_of(p)) : part.next;
+        }
+    return tid;
   }
 
   static const char *woken(WokenBy by) {
@@ -220,8 +227,8 @@ TEST_F(PathOf, AChainGoesBackToWhereTheFirstOneWasBlocked) {
   Cut cut;
   cut.from = 250;
   cut.to = 450;
-  EXPECT_EQ(path({11, {}}, cut),
-            (Texts{"22 waiting 350-400 peer=33", "22 running 400-500", "11 waiting 500-550"}));
+  EXPECT_EQ(path({11, {}}, cut), (Texts{"22 waiting 350-400 peer=33", "22 running 400-500",
+                                        "11 waiting 500-550 peer=22"}));
 }
 
 /// As of a wakeup that another CPU makes, by an interrupt from the waker's.
@@ -230,8 +237,9 @@ TEST_F(PathOf, AWakeupThatArrivesLateWasOnItsWaySinceItsWakerLeft) {
   cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).snapshot(3, 2, 0).at(100).start();
   cpu.at(200).sleep(2).at(250).activate(1, 22).at(260).dispatch(1).at(270).activate(3, 22);
   cpu.at(280).sleep(1, 33).dispatch(3).at(300).stop();
-  EXPECT_EQ(path({11, {}}), (Texts{"22 running 100-200", "11 waiting 200-260", "11 running 260-280",
-                                   "11 blocked 280-300"}));
+  EXPECT_EQ(path({11, {}}),
+            (Texts{"22 running 100-200", "11 waiting 200-250", "11 waiting 250-260 peer=0",
+                   "11 running 260-280", "11 blocked 280-300"}));
   EXPECT_EQ(path({33, {}}), (Texts{"22 running 100-200", "33 waiting 200-270",
                                    "33 waiting 270-280 peer=11", "33 running 280-300"}));
 }

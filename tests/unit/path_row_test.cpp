@@ -110,7 +110,7 @@ TEST_F(PathRows, TheTableSumsUpToTheLengthOfThePath) {
       (std::vector<std::string>{
           R"j({"tid":11,"name":"first","cause":"outside: out (99)","ns":200,"count":1})j",
           R"({"tid":11,"name":"first","cause":"running","ns":440,"count":3})",
-          R"({"tid":11,"name":"first","cause":"waiting for CPU","ns":10,"count":1})",
+          R"({"tid":11,"name":"first","cause":"waiting for CPU","ns":10,"count":1,"holder_tid":99,"holder":"out"})",
           R"({"tid":11,"name":"first","cause":"waiting for CPU","ns":50,"count":1,"holder_tid":22,"holder":"second"})",
           R"({"tid":22,"name":"second","cause":"running","ns":100,"count":1})",
           R"({"tid":22,"name":"second","cause":"timer","ns":50,"count":1})",

@@ -26,11 +26,11 @@ public:
     int cpu = -1;                       ///< where it ran, or runs next: -1: nowhere
     WokenBy woken_by = WokenBy::nobody; ///< of a blocked one
     int waker = -1;
+    int next = -1; ///< of a running one: the tid that got its CPU, if none of these has; 0: none
   };
   struct Player {
     std::vector<Part> life = {}; ///< without a gap, from its birth on
     int creator = -1;            ///< -1: it was there already
-    int cpu = -1;                ///< where it runs now
     bool born = true;
   };
 
@@ -95,11 +95,12 @@ private:
       return;
     }
     const bool runs = p < int(running_.size());
-    player.life.push_back(
-        {runs ? Doing::running : Doing::blocked, kStart, 0, runs ? p : -1, WokenBy::nobody, -1});
+    player.life.push_back({.doing = runs ? Doing::running : Doing::blocked,
+                           .from = kStart,
+                           .to = 0,
+                           .cpu = runs ? p : 0});
     if (runs)
       running_[size_t(p)] = p;
-    player.cpu = runs ? p : -1;
     const uint32_t state = runs ? 1 : 2;
     snapshot_.push_back({kStart - 5, 0, FTrace_EXT_snapshot, uint16_t(p + 1),
                          state | uint32_t(runs ? p : 0) << FTRACE_SNAPSHOT_CPU_SHIFT});
@@ -109,8 +110,7 @@ private:
     Player &player = players_[size_t(p)];
     if (!player.life.empty())
       player.life.back().to = time_;
-    player.life.push_back({doing, time_, 0, cpu, WokenBy::nobody, -1});
-    player.cpu = cpu;
+    player.life.push_back({.doing = doing, .from = time_, .to = 0, .cpu = cpu});
   }
 
   void act(int cpu) {
@@ -132,31 +132,40 @@ private:
 
   /// One that waits gets a CPU that nobody has.
   void dispatch(int cpu) {
-    const int next = some([](const Player &player) {
-      return !player.life.empty() && player.life.back().doing == Doing::waiting;
-    });
-    if (running_[size_t(cpu)] >= 0 || next < 0)
+    if (running_[size_t(cpu)] < 0)
+      dispatch(cpu, waiting());
+  }
+  void dispatch(int cpu, int next) {
+    if (next < 0)
       return;
-    players_[size_t(next)].life.back().cpu = cpu;
     change(next, Doing::running, cpu);
     running_[size_t(cpu)] = next;
     log(cpu, FTrace_EVT_task_dispatch, next);
   }
+  int waiting() {
+    return some([](const Player &player) {
+      return !player.life.empty() && player.life.back().doing == Doing::waiting;
+    });
+  }
 
-  /// Who runs stops to, and another one may follow at once.
+  /// Who runs stops to. Another one follows at once, of the trace or not, or nobody.
   void leave(int cpu, Doing doing) {
-    const int now = running_[size_t(cpu)];
-    change(now, doing);
+    const int now = running_[size_t(cpu)], next = pick(3) ? waiting() : -1;
+    const uint32_t other = pick(2) ? kOutside : 0, next_tid = next >= 0 ? tid_of(next) : other;
+    Player &player = players_[size_t(now)];
+    if (next < 0 && doing != Doing::ended) // the end of a thread does not say who comes
+      player.life.back().next = int(other);
+    change(now, doing, cpu);
     left_ = now;
     running_[size_t(cpu)] = -1;
     if (doing == Doing::ended)
       log(cpu, FTrace_EVT_task_end, now, tid_of(now));
     else if (doing == Doing::waiting)
-      log(cpu, FTrace_EVT_task_epilogue, now, FTRACE_OFFCPU_PREEMPTED << FTRACE_REASON_SHIFT);
+      log(cpu, FTrace_EVT_task_epilogue, now,
+          next_tid | FTRACE_OFFCPU_PREEMPTED << FTRACE_REASON_SHIFT);
     else
-      log(cpu, FTrace_EVT_task_sleep, now, FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT);
-    if (pick(3))
-      dispatch(cpu);
+      log(cpu, FTrace_EVT_task_sleep, now, next_tid | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT);
+    dispatch(cpu, next);
   }
 
   void create(int cpu) {
@@ -213,7 +222,7 @@ private:
       blocked.woken_by = WokenBy::outside;
       activate(kOutside, FTRACE_WAKER_TASK);
     }
-    change(sleeper, Doing::waiting);
+    change(sleeper, Doing::waiting, blocked.cpu);
   }
 
   /// A player of those that `is` holds of, -1: none.
