@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/human.h"
+#include "emulator/base/short_line.h"
 #include "emulator/summary/report.h"
 #include "emulator/summary/table.h"
 #include "emulator/why/locks.h"
@@ -16,7 +17,8 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kMostParts = 5, kMostThreads = 10, kMostWakes = 10, kMostLocks = 10;
+constexpr size_t kMostParts = 5, kMostCauses = 10, kMostThreads = 10, kMostWakes = 10,
+                 kMostLocks = 10;
 
 std::vector<uint32_t> shown_threads(const Explanation &why) {
   std::vector<uint32_t> threads;
@@ -65,11 +67,32 @@ std::string thread_table(const WhyInput &input, std::vector<uint32_t> threads) {
   return '\n' + table.text();
 }
 
+/// In lines of at most 100 columns, as far as words allow it.
+std::string wrapped(const std::string &line) {
+  constexpr size_t kColumns = 100;
+  constexpr const char *kFirst = "  ", *kNext = "\n      ";
+  std::string text = kFirst;
+  size_t columns = 2;
+  for (size_t at = 0; at < line.size();) {
+    const size_t end = std::min(line.find(' ', at), line.size());
+    const std::string word = line.substr(at, end - at);
+    if (at && columns + 1 + characters_of(word) > kColumns) {
+      text += kNext + word;
+      columns = 6 + characters_of(word);
+    } else {
+      text += (at ? " " : "") + word;
+      columns += (at ? 1 : 0) + characters_of(word);
+    }
+    at = end + 1;
+  }
+  return text + '\n';
+}
+
 template <class Line>
 std::string stories(const char *title, const std::vector<Story> &stories, Line line) {
   std::string text;
   for (const Story &story : stories)
-    text += "  " + line(story) + '\n';
+    text += wrapped(line(story));
   return text.empty() ? text : '\n' + std::string(title) + ":\n" + text;
 }
 
@@ -144,8 +167,10 @@ std::string lock_table(const WhyInput &input) {
 std::string why_text(const WhyInput &input) {
   const std::vector<uint32_t> threads = shown_threads(input.why);
   std::string text = head(input, threads);
-  text += tree_text(time_tree(input), kMostParts);
-  text += idle_line(input) + untraced_line(input);
+  const TimeNode tree = time_tree(input);
+  text += tree_text(tree, kMostParts) + idle_line(input) + untraced_line(input);
+  if (const std::string lengths = lengths_text(tree, kMostCauses); !lengths.empty())
+    text += '\n' + lengths;
   if (threads.size() > 1)
     text += thread_table(input, threads);
   text += stories("The longest waits for a CPU", input.why.longest_waits,

@@ -51,12 +51,12 @@ public:
   /// it: they are one, by the first.
   std::vector<TimeNode> holders() const {
     std::vector<TimeNode> nodes;
-    TimeNode untraced{.label = "CPU held by: threads that are not traced"};
+    TimeNode untraced{.label = "held by: threads that are not traced"};
     for (const auto &[key, sum] : sums_)
       if (key.first == Who::Kind::untraced)
         untraced.parts.push_back(node("the first: ", key, sum));
       else
-        nodes.push_back(node("CPU held by: ", key, sum));
+        nodes.push_back(node("held by: ", key, sum));
     if (!untraced.parts.empty()) {
       untraced.ns = sum_of(untraced.parts);
       sort(untraced.parts);
@@ -158,11 +158,6 @@ TimeNode blocked(const WhyInput &input) {
 void put(Table &table, const TimeNode &node, size_t depth, uint64_t whole, size_t most) {
   Table::Row row{std::string(2 * depth, ' ') + node.label, human_duration(node.ns),
                  human_percent(node.ns, whole), node.count ? human_count(node.count) : ""};
-  for (const double percent : {50.0, 90.0, 99.0})
-    row.push_back(node.lengths && node.lengths->count()
-                      ? human_duration(node.lengths->percentile(percent))
-                      : "");
-  row.push_back(node.lengths && node.lengths->count() ? human_duration(node.lengths->max()) : "");
   table.add(std::move(row));
   TimeNode rest;
   for (size_t n = 0; n < node.parts.size(); n++) {
@@ -203,10 +198,30 @@ TimeNode time_tree(const WhyInput &input) {
 }
 
 std::string tree_text(const TimeNode &tree, size_t most) {
-  Table table({"WHERE THE TIME WENT", "TIME", "%", "TIMES", "p50", "p90", "p99", "MAX"});
+  Table table({"WHERE THE TIME WENT", "TIME", "%", "TIMES"});
   for (const TimeNode &part : tree.parts)
     put(table, part, 0, tree.ns, most);
   return table.text();
+}
+
+std::string lengths_text(const TimeNode &tree, size_t most) {
+  Table table({"HOW LONG EACH TIME WAS", "p50", "p90", "p99", "MAX"});
+  std::vector<const TimeNode *> timed;
+  for (const TimeNode &part : tree.parts)
+    for (const TimeNode &cause : part.parts)
+      if (cause.lengths && cause.lengths->count())
+        timed.push_back(&cause);
+  std::stable_sort(timed.begin(), timed.end(),
+                   [](const TimeNode *a, const TimeNode *b) { return a->ns > b->ns; });
+  for (size_t n = 0; n < timed.size() && n < most; n++) {
+    const LatencyHistogram &lengths = *timed[n]->lengths;
+    Table::Row row{timed[n]->label};
+    for (const double percent : {50.0, 90.0, 99.0})
+      row.push_back(human_duration(lengths.percentile(percent)));
+    row.push_back(human_duration(lengths.max()));
+    table.add(std::move(row));
+  }
+  return table.empty() ? "" : table.text();
 }
 
 } // namespace ovnitrace

@@ -20,8 +20,10 @@ struct TimeNode {
 /// Of all threads together that are shown. Borrows the histograms of the input.
 TimeNode time_tree(const WhyInput &input);
 
-/// Its lines, aligned: time, share, count, percentiles. No node shows more than `most` parts; the
-/// rest is one more.
+/// Its lines, aligned. No node shows more than `most` parts; the rest is one more.
 std::string tree_text(const TimeNode &tree, size_t most);
+
+/// Percentiles of its causes, `most` at most; empty where none was seen whole.
+std::string lengths_text(const TimeNode &tree, size_t most);
 
 } // namespace ovnitrace

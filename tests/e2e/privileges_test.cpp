@@ -40,6 +40,7 @@ protected:
         {"export", "--to", "sqlite", trace(), "-o", path("out")},
         {"export", "--to", "csv", trace(), "-o", path("out")},
         {"plot", trace(), "-o", path("out")},
+        {"why", trace()},
         {"compress", trace()}};
     for (const auto &arguments : commands) {
       Command reader = caller;
