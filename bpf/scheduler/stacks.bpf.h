@@ -59,7 +59,8 @@ __noinline int keep_stack(__u32 cpu, __u32 count)
 			return 0;
 		there = *(volatile __u64 *)&slot->hash;
 		if (!there && !(there = __sync_val_compare_and_swap(&slot->hash, 0, hash))) {
-			bpf_probe_read_kernel(slot->addresses, count * sizeof(__u64),
+			/* All of it: older verifiers forget the limit of `count`. */
+			bpf_probe_read_kernel(slot->addresses, sizeof(slot->addresses),
 					      scratch->addresses);
 			*(volatile __u64 *)&slot->count = count;
 			return place + 1;
