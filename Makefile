@@ -177,7 +177,7 @@ COMPILE_BPF = echo "  BPF      $@"; mkdir -p $(@D); $(CLANG) $(BPF_CFLAGS) -c $<
 $(B)/%.bpf.o: bpf/%.bpf.c $(call find,bpf,*.h) $(call find,include,*.h)
 	$(Q)$(COMPILE_BPF)
 
-$(B)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf/ktypes.h tests/bench/bare_record.h
+$(B)/tests/bench/%.bpf.o: tests/bench/%.bpf.c $(call find,bpf,*.h) $(call find,include,*.h) tests/bench/bare_record.h
 	$(Q)$(COMPILE_BPF)
 
 $(B)/%.skel.h: $(B)/%.bpf.o

@@ -29,10 +29,10 @@
 /// Traces from its construction to stop(). Exits when the kernel refuses.
 class BareTracer {
 public:
-  enum class Kind { empty, ring, mapped };
+  enum class Kind { empty, call, ring, mapped };
 
   BareTracer(Kind kind, const std::string &file) : kind_(kind), file_(fopen(file.c_str(), "we")) {
-    constexpr std::string_view kPrefixes[] = {"empty_", "ring_", "mapped_"};
+    constexpr std::string_view kPrefixes[] = {"empty_", "call_", "ring_", "mapped_"};
     object_ = bare_tracers_bpf__open();
     require(file_ && object_);
     object_->rodata->wakeup_watermark = kRingBytes / 8;
@@ -51,7 +51,7 @@ public:
     if (kind == Kind::mapped)
       map_areas(cpus);
     require(bare_tracers_bpf__attach(object_) == 0);
-    if (kind != Kind::empty)
+    if (kind == Kind::ring || kind == Kind::mapped)
       reader_ = std::thread([this] { read(); });
   }
 

@@ -71,7 +71,7 @@ inline Sample run_bare(BareTracer::Kind kind, const std::string &file, const Loa
   BareTracer tracer(kind, file);
   Sample sample = run_plain(load);
   tracer.stop();
-  if (kind != BareTracer::Kind::empty) {
+  if (kind == BareTracer::Kind::ring || kind == BareTracer::Kind::mapped) {
     sample.bytes = double(std::filesystem::file_size(file)) / load.switches;
     sample.reader_ns = double(tracer.reader_cpu_ns()) / load.switches;
     sample.lost = double(tracer.lost());
@@ -131,4 +131,11 @@ inline std::vector<Tracer> bench_tracers(const std::string &scratch) {
   add_peer("perf", "sched record");
   add_peer("trace-cmd", "record -q -e sched_switch -e sched_waking");
   return list;
+}
+
+/// Parts of what ovnitrace does, as programs of their own.
+inline std::vector<Tracer> bench_parts(const std::string &scratch) {
+  return {{"of it, blocked in", [=](const Load &load) {
+             return run_bare(BareTracer::Kind::call, scratch + "/bare", load);
+           }}};
 }
