@@ -61,6 +61,8 @@ int run_export(const Arguments &arguments) {
                             "one, and so has `ovnitrace convert`",
                             format.word),
                 kExitUsage);
+  if (write.per_thread && format.write != export_folded)
+    throw Error("--per-thread goes with --to folded", kExitUsage);
   if (write.inputs.size() > 1 && format.takes_cut)
     throw Error(fmt::format("export --to {} takes one trace: tids of different hosts have nothing "
                             "to do with each other. Export each trace by itself",
@@ -92,9 +94,12 @@ void add_export(CLI::App &app) {
   add_cut_options(*command, arguments->write.cut, "--until");
   add_path_options(*command, arguments->write.path,
                    "With --to perfetto: add a track of the critical path");
+  command->add_flag("--per-thread", arguments->write.per_thread,
+                    "With --to folded: each process and thread by itself, with its id, and not "
+                    "those of one name together");
   command->footer("\nFormats:\n" + list_of_formats() + R"(
-docs/perfetto.md and docs/ovni.md say what each of them shows; docs/sql.md has the tables of sqlite
-and csv, and questions to ask them. --to ovni takes several traces, each of which becomes a loom, and
+docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded) say what each of them shows; docs/sql.md
+has the tables of sqlite and csv, and questions to ask them. For folded, -o - is standard output. --to ovni takes several traces, each of which becomes a loom, and
 no cut.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is exported.
@@ -105,7 +110,8 @@ Examples:
   ovnitrace export --to ovni app-20250101-120000
   ovniemu app-20250101-120000.ovni
   ovnitrace export --to sqlite app-20250101-120000
-  sqlite3 -box app-20250101-120000.sqlite 'SELECT * FROM latency ORDER BY ns DESC LIMIT 5')");
+  sqlite3 -box app-20250101-120000.sqlite 'SELECT * FROM latency ORDER BY ns DESC LIMIT 5'
+  ovnitrace export --to folded app-20250101-120000 -o - | flamegraph.pl --countname ns > app.svg)");
   command->callback([arguments] {
     if (const int status = run_export(*arguments))
       throw CLI::RuntimeError(status);

@@ -15,6 +15,7 @@ struct ExportArguments {
   std::string output;              ///< path
   Cut cut = {};                    ///< only for formats that take one
   PathArguments path = {};         ///< the same
+  bool per_thread = false;         ///< folded: each process and thread by itself
 };
 
 /// Each writes one format and prints what it wrote. Returns the exit status: 0, or 1 where a part
@@ -23,6 +24,7 @@ int export_ovni(const ExportArguments &arguments);
 int export_sqlite(const ExportArguments &arguments);
 int export_csv(const ExportArguments &arguments);
 int export_perfetto(const ExportArguments &arguments);
+int export_folded(const ExportArguments &arguments);
 
 struct ExportFormat {
   const char *word;   ///< as `--to` takes it
@@ -40,6 +42,8 @@ inline constexpr ExportFormat kExportFormats[] = {
     {"csv", "the same tables as CSV files", ".csv", export_csv, true, false},
     {"perfetto", "for ui.perfetto.dev and trace_processor", ".pftrace", export_perfetto, true,
      true},
+    {"folded", "stacks of blocked threads and their times, for flame graphs", ".folded",
+     export_folded, true, false},
 };
 
 } // namespace ovnitrace

@@ -3,6 +3,7 @@
 
 #include "emulator/base/json_file.h"
 #include "emulator/base/printable.h"
+#include "emulator/input/stack_symbols.h"
 #include "emulator/input/trace_dir.h"
 
 #include <fmt/format.h>
@@ -56,37 +57,72 @@ public:
                                   ? StackFile{text_of(file, "path"), text_of(file, "build_id")}
                                   : StackFile{});
     for (const json &frame : list_of(trace, "stack_frames"))
-      add_frame(frame);
+      read_frame(frame);
+    for (FoundPlace &found : find_places(std::move(unknown_)))
+      complete(read_[found.frame], std::move(found.places));
+    for (const std::vector<StackFrame> &parts : read_) {
+      const auto first = uint32_t(table_.frames_.size());
+      table_.frames_.insert(table_.frames_.end(), parts.begin(), parts.end());
+      parts_.emplace_back(first, uint32_t(table_.frames_.size()));
+    }
     for (const json &stack : list_of(trace, "stacks"))
       add_stack(stack);
   }
 
 private:
-  void add_frame(const json &json) {
-    const auto first = uint32_t(table_.frames_.size());
-    if (json.is_object()) {
-      StackFrame frame;
-      frame.kernel = flag_of(json, "kernel");
-      frame.offset = number_of(json, "offset");
-      if (const auto file = json.find("file"); file != json.end() && file->is_number_unsigned() &&
-                                               file->get<uint64_t>() < table_.files_.size())
-        frame.file = file->get<uint32_t>();
-      for (const nlohmann::json &inner : list_of(json, "inlined"))
-        if (inner.is_object())
-          add_part(frame, inner, true);
-      add_part(frame, json, false);
-    }
-    parts_.emplace_back(first, uint32_t(table_.frames_.size()));
+  void read_frame(const json &json) {
+    std::vector<StackFrame> &parts = read_.emplace_back();
+    if (!json.is_object())
+      return;
+    StackFrame frame;
+    frame.kernel = flag_of(json, "kernel");
+    frame.offset = number_of(json, "offset");
+    if (const auto file = json.find("file"); file != json.end() && file->is_number_unsigned() &&
+                                             file->get<uint64_t>() < table_.files_.size())
+      frame.file = file->get<uint32_t>();
+    for (const nlohmann::json &inner : list_of(json, "inlined"))
+      if (inner.is_object())
+        parts.push_back(part_of(frame, inner, true));
+    parts.push_back(part_of(frame, json, false));
+    if (frame.kernel || frame.file == kNone ||
+        (!parts.back().function.empty() && parts.back().line))
+      return;
+    const StackFile &file = table_.files_[frame.file];
+    unknown_.push_back({.frame = uint32_t(read_.size() - 1),
+                        .file = frame.file,
+                        .path = file.path,
+                        .build_id = file.build_id,
+                        .offset = frame.offset});
+    if (json.contains("address"))
+      unknown_.back().address = number_of(json, "address");
   }
 
   /// What `json` says of a function at the place of `frame`.
-  void add_part(StackFrame frame, const json &json, bool inlined) {
+  static StackFrame part_of(StackFrame frame, const json &json, bool inlined) {
     frame.function = text_of(json, "function");
     frame.source = text_of(json, "source");
     const uint64_t line = number_of(json, "line");
     frame.line = line <= UINT32_MAX ? uint32_t(line) : 0;
     frame.inlined = inlined;
-    table_.frames_.push_back(std::move(frame));
+    return frame;
+  }
+
+  /// What the capture has found out stays, if no more is found out here.
+  static void complete(std::vector<StackFrame> &parts, std::vector<CodePlace> &&places) {
+    if (!places.back().line && !parts.back().function.empty())
+      return;
+    const StackFrame frame = parts.back();
+    parts.clear();
+    for (CodePlace &place : places) {
+      StackFrame &part = parts.emplace_back(frame);
+      part.function = printable_line(place.function);
+      part.source = printable_line(place.source);
+      part.line = place.line;
+      part.inlined = true;
+    }
+    parts.back().inlined = false;
+    if (parts.back().function.empty())
+      parts.back().function = frame.function;
   }
 
   void add_stack(const json &json) {
@@ -116,6 +152,8 @@ private:
   }
 
   StackTable &table_;
+  std::vector<std::vector<StackFrame>> read_; ///< by frame of the file, with what is inlined
+  std::vector<UnknownPlace> unknown_;
   std::vector<std::pair<uint32_t, uint32_t>> parts_; ///< by frame of the file: from, to in frames_
 };
 

@@ -32,8 +32,10 @@ struct StackFile {
 /// The stacks of one trace directory. All texts are printable, in one line.
 class StackTable {
 public:
-  /// Reads trace.json. That it holds no stacks is no fault; what is wrong is reported to `sink`,
-  /// and the table is empty then. Throws nothing but for memory, which is bounded.
+  /// Reads trace.json, and completes it with the symbols and debug data that are on this machine,
+  /// of files with the build ids that it says. That it holds no stacks is no fault; what is wrong
+  /// is reported to `sink`, and the table is empty then. Throws nothing but for memory, which is
+  /// bounded.
   static StackTable read(const std::string &directory, DiagnosticSink &sink);
 
   bool empty() const { return stacks_.empty(); }

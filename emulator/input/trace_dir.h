@@ -15,6 +15,18 @@ namespace ovnitrace {
 /// Beyond this it is no trace.json: it holds no events, and there are no more than 4 million tids.
 inline constexpr uint64_t kMaxDescriptionBytes = 2ull << 30;
 
+/// How many stacks a capture took.
+struct StackCounts {
+  uint64_t all = 0; ///< as often as they were taken
+  uint64_t distinct = 0;
+  uint64_t with_program = 0; ///< of all, with frames of a program
+  uint64_t cut = 0;          ///< of those, that end before the first function of their thread
+  uint64_t lost = 0;         ///< that were taken and found no room
+
+  /// In one line, with what to do about it.
+  std::string text() const;
+};
+
 /// What trace.json says of a capture. A text is empty and a number 0 where it does not.
 struct TraceInfo {
   std::string host;
@@ -27,6 +39,8 @@ struct TraceInfo {
   bool with_children = true;           ///< of these
   std::string families;                ///< of events that were asked for
   std::string buffer;                  ///< kind of buffer, and its bytes where it has any
+  std::string stacks;                  ///< that were asked for, "kernel,user"; empty: none
+  StackCounts stack_counts;            ///< of them
   std::string user;                    ///< that the program was to run as
   uint32_t cpus = 0;                   ///< CPUs of the host: one more than the highest number
   std::vector<uint16_t> topology;      ///< numbers of those that were there; empty: not known

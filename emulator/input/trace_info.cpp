@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // trace.json: read here only, as its parser is slow to compile.
 #include "emulator/base/error.h"
+#include "emulator/base/human.h"
 #include "emulator/base/json_file.h"
 #include "emulator/base/printable.h"
 #include "emulator/format/chunk_header.h"
@@ -168,7 +169,34 @@ std::vector<std::string> names_of_idle_states(const nlohmann::json &json) {
   return names;
 }
 
+std::string stacks_of(const nlohmann::json &json) {
+  const std::string stacks = text_of(object_of(json, "options"), "stacks");
+  return stacks == "none" ? "" : stacks;
+}
+
+StackCounts stack_counts_of(const nlohmann::json &json) {
+  const nlohmann::json taken = object_of(json, "stacks_taken");
+  return {.all = number_of(taken, "all"),
+          .distinct = number_of(taken, "distinct"),
+          .with_program = number_of(taken, "with_program"),
+          .cut = number_of(taken, "cut"),
+          .lost = number_of(taken, "lost")};
+}
+
 } // namespace
+
+std::string StackCounts::text() const {
+  std::string text =
+      fmt::format("{}, {} distinct", human_count(all, "stack", "stacks"), human_count(distinct));
+  if (const double percent = with_program ? 100.0 * double(cut) / double(with_program) : 0;
+      percent >= 1)
+    text += fmt::format("; {:.0f} % of the program's end too early: compile it with "
+                        "-fno-omit-frame-pointer (docs/stacks.md)",
+                        percent);
+  if (lost)
+    text += fmt::format("; {} more found no room", human_count(lost));
+  return text;
+}
 
 const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time) {
   const auto later = std::upper_bound(
@@ -218,6 +246,8 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .with_children = flag_of(json, "with_children", true),
                  .families = text_of(object_of(json, "options"), "families"),
                  .buffer = text_of(object_of(json, "options"), "buffer"),
+                 .stacks = stacks_of(json),
+                 .stack_counts = stack_counts_of(json),
                  .user = text_of(json, "user"),
                  .topology = topology_of(json),
                  .end_ns = time_of(json, "end_ns"),

@@ -28,6 +28,8 @@ Model timer_model();          ///< timers of threads; 440 to 449
 Model server_model();         ///< budgets of deadline servers; 450 to 459
 Model power_model();          ///< idle states, frequencies, stolen time of CPUs; 500 to 509
 Model region_model();         ///< regions of --control; 480
+/// Functions and lines that stacks name; as Extrae numbers them, 70000001 and 80000001 on
+Model callers_model();
 
 /// In the order in which they see an event: the first makes the transitions that the others look
 /// at.
@@ -35,7 +37,7 @@ inline constexpr Model (*kModels[])() = {
     ovni_model,       capture_model,  context_switch_model, mark_model,      kernel_model,
     blocked_in_model, wakeup_model,   user_model,           interrupt_model, signal_model,
     priority_model,   mutex_model,    timer_model,          server_model,    cycle_model,
-    shadow_model,     cpu_mode_model, power_model,          region_model};
+    shadow_model,     cpu_mode_model, power_model,          region_model,    callers_model};
 
 /// One of each. docs/models.md describes them.
 inline std::vector<Model> builtin_models() {

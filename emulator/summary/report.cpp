@@ -71,6 +71,7 @@ std::string asked(const TraceInfo &info) {
   };
   add("families ", info.families);
   add("buffer ", info.buffer);
+  add("stacks ", info.stacks);
   add("as user ", info.user);
   add("", info.with_children ? "" : "--no-children");
   return text;
@@ -117,6 +118,7 @@ std::string head(const ReportInput &input) {
       {"asked", asked(info)},
       {"captured", wall_time(input) + "for " + human_duration(catalog.end - catalog.begin)},
       {"ended", info.ended},
+      {"stacks", info.stack_counts.all ? info.stack_counts.text() : ""},
       {"tracer", info.tracer.empty() ? "" : "ovnitrace " + info.tracer},
       {"shown", shown(input)},
       {"contents",

@@ -30,6 +30,8 @@ void print_end(const TraceDescription &trace, size_t threads, const std::string 
         human_count(trace.host.cpus.size(), "CPU", "CPUs"), human_duration(trace.end - trace.begin),
         events_lost(trace), trace.write_error.empty() ? "written to" : "not all of it written to",
         place, forgotten_text(trace.forgotten));
+  if (trace.stacks)
+    print("{}", stack_counts(trace).text());
   if (trace.user_refused)
     print("{} that the program logged left out: not for programs (docs/user-events.md)",
           human_count(trace.user_refused, "event", "events"));

@@ -146,14 +146,27 @@ Json ending_of(const TraceDescription &trace) {
 }
 
 Json stacks_of(const TraceDescription &trace) {
-  return {{"all", trace.stacks->taken()},
-          {"distinct", trace.stacks->captured.stacks.size()},
-          {"with_program", trace.stacks->with_user()},
-          {"cut", trace.stacks->taken_cut()},
-          {"lost", trace.stacks_lost}};
+  const StackCounts counts = stack_counts(trace);
+  return {{"all", counts.all},
+          {"distinct", counts.distinct},
+          {"with_program", counts.with_program},
+          {"cut", counts.cut},
+          {"lost", counts.lost}};
 }
 
 } // namespace
+
+StackCounts stack_counts(const TraceDescription &trace) {
+  StackCounts counts = {.distinct = trace.stacks->captured.stacks.size(),
+                        .lost = trace.stacks_lost};
+  for (size_t n = 0; n < counts.distinct; n++) {
+    const CapturedStacks::Stack &stack = trace.stacks->captured.stacks[n];
+    counts.all += stack.taken;
+    counts.with_program += stack.user ? stack.taken : 0;
+    counts.cut += trace.stacks->cut[n] ? stack.taken : 0;
+  }
+  return counts;
+}
 
 uint64_t events_lost(const TraceDescription &trace) {
   uint64_t lost = trace.dropped.logged;

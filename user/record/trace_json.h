@@ -2,6 +2,7 @@
 // trace.json: what a capture was, for people and for other programs.
 #pragma once
 
+#include "emulator/input/trace_dir.h"
 #include "user/chunk/buffer_kind.h"
 #include "user/chunk/thread_registry.h"
 #include "user/chunk/trace_directory.h"
@@ -62,6 +63,9 @@ struct TraceDescription {
 /// All events that were lost, wherever, but for those that the kernel's skipped runs would have
 /// logged.
 uint64_t events_lost(const TraceDescription &trace);
+
+/// Of trace.stacks, which is there.
+StackCounts stack_counts(const TraceDescription &trace);
 
 /// The text of trace.json, in pieces. `threads` may be null before the end.
 void write_json(const TraceDescription &trace, const ThreadRegistry *threads, const Put &put);

@@ -157,27 +157,6 @@ private:
 
 } // namespace
 
-uint64_t NamedStacks::taken() const {
-  uint64_t all = 0;
-  for (const CapturedStacks::Stack &stack : captured.stacks)
-    all += stack.taken;
-  return all;
-}
-
-uint64_t NamedStacks::with_user() const {
-  uint64_t all = 0;
-  for (const CapturedStacks::Stack &stack : captured.stacks)
-    all += stack.user ? stack.taken : 0;
-  return all;
-}
-
-uint64_t NamedStacks::taken_cut() const {
-  uint64_t all = 0;
-  for (size_t n = 0; n < captured.stacks.size(); n++)
-    all += cut[n] ? captured.stacks[n].taken : 0;
-  return all;
-}
-
 NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms) {
   NamedStacks stacks;
   stacks.captured = std::move(captured);

@@ -26,10 +26,6 @@ struct NamedStacks {
   std::vector<NamedFrame> frames; ///< of captured.frames
   /// By number - 1: the outermost frame is probably not where the thread started.
   std::vector<bool> cut;
-
-  uint64_t taken() const;     ///< stacks, as often as they were taken
-  uint64_t with_user() const; ///< of them, with frames of a program
-  uint64_t taken_cut() const; ///< of those, cut
 };
 
 /// Reads symbols and debug data of the files, the kernel's symbols (an open /proc/kallsyms; -1:

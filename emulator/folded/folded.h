@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where threads were off their CPUs, as a flame graph in the folded format: a line for each stack,
+// "process;thread;main;f;read;ksys_read_[k] 1234".
+#pragma once
+
+#include "emulator/input/stacks.h"
+#include "emulator/slices/slice.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace ovnitrace {
+
+struct FoldedOptions {
+  bool per_thread = false; ///< each process and thread by itself, with its id; else by their names
+};
+
+/// Sums up the time that threads were blocked, by their stacks, and that they waited for a CPU.
+/// Memory depends on distinct stacks and threads, not on the length of the trace.
+class Folded final : public SliceSink {
+public:
+  /// All are borrowed. `machine`: of the trace, as uname names it.
+  Folded(const Catalog &catalog, const Stacks &stacks, FoldedOptions options);
+
+  void on_slice(const Slice &slice) override;
+  /// Each line without its end, in order.
+  void lines(const std::function<void(std::string_view)> &take) const;
+
+  uint64_t blocked() const { return blocked_; }   ///< ns
+  uint64_t waiting() const { return waiting_; }   ///< ns: for a CPU
+  uint64_t no_stack() const { return no_stack_; } ///< ns of blocked() of which no stack is known
+
+private:
+  /// Time of one stack: who, which stack, and how it waits.
+  struct Key {
+    uint32_t root, node, stack;
+    uint16_t call;
+    bool waits; ///< for a CPU; else it is blocked
+    auto operator<=>(const Key &) const = default;
+  };
+
+  uint32_t root_of(uint32_t thread);
+  std::string text_of(const Key &key) const;
+
+  const Catalog &catalog_;
+  const Stacks &stacks_;
+  const FoldedOptions options_;
+  std::vector<uint32_t> roots_; ///< by thread: index in names_; kNone: not yet
+  std::map<std::string, uint32_t> root_names_;
+  std::vector<std::string> names_; ///< "process;thread"
+  std::map<Key, uint64_t> times_;  ///< ns
+  uint64_t blocked_ = 0, waiting_ = 0, no_stack_ = 0;
+};
+
+} // namespace ovnitrace

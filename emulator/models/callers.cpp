@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The functions from which a thread left its CPU: the innermost of its stack, a channel each.
+#include "emulator/input/stacks.h"
+#include "emulator/models/registry.h"
+
+#include <fmt/format.h>
+#include <ovnitrace/ftrace_codes.h>
+
+#include <array>
+#include <map>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+// The numbers by which Extrae calls callers and their lines, so that views made for it show these.
+constexpr uint32_t kFunctionType = 70000000, kLineType = 80000000;
+constexpr uint32_t kLevels = 5;
+
+/// What a frame is called in the channels: 0 is nothing.
+struct Values {
+  int64_t function = 0, line = 0;
+};
+
+struct State {
+  std::vector<std::vector<std::array<Values, kLevels>>> stacks; ///< by node, by number - 1
+  ChannelId functions = kNone;                                  ///< of level 1; the lines follow
+};
+
+/// The value of a text, from 1 on in the order in which they come.
+class Labels {
+public:
+  int64_t value(const std::string &text) {
+    if (text.empty())
+      return 0;
+    const auto [at, added] = values_.try_emplace(text, int64_t(all.size()) + 1);
+    if (added)
+      all.push_back({at->second, text});
+    return at->second;
+  }
+  std::vector<ValueLabel> all;
+
+private:
+  std::map<std::string, int64_t> values_;
+};
+
+State &state_of(ModelContext &ctx) {
+  return *std::any_cast<State>(&ctx.state);
+}
+
+void set(ModelContext &ctx, uint32_t thread, const std::array<Values, kLevels> &levels) {
+  const State &state = state_of(ctx);
+  ChannelBank &channels = ctx.system.channels();
+  for (uint32_t n = 0; state.functions != kNone && n < kLevels; n++) {
+    channels.set(state.functions + n, thread, levels[n].function);
+    channels.set(state.functions + kLevels + n, thread, levels[n].line);
+  }
+}
+
+void left(ModelContext &ctx, const Event &event) {
+  const State &state = state_of(ctx);
+  const uint32_t node = ctx.system.catalog().threads[event.thread].node;
+  if (node < state.stacks.size() && event.par2 > 0 && event.par2 <= state.stacks[node].size())
+    set(ctx, event.thread, state.stacks[node][event.par2 - 1]);
+}
+
+void over(ModelContext &ctx, const Event &event) {
+  set(ctx, event.thread, {});
+}
+
+/// Of each stack the innermost frames of the program.
+std::vector<std::array<Values, kLevels>> levels_of(const StackTable &table, Labels &functions,
+                                                   Labels &lines) {
+  std::vector<std::array<Values, kLevels>> all(table.size());
+  for (uint32_t number = 1; number <= table.size(); number++) {
+    uint32_t level = 0;
+    for (const uint32_t index : table.frames(number)) {
+      if (table.frame(index).kernel || level == kLevels)
+        continue;
+      all[number - 1][level++] = {functions.value(table.name(index)),
+                                  lines.value(table.place(index))};
+    }
+  }
+  return all;
+}
+
+void start(ModelContext &ctx) {
+  State state;
+  Labels functions, lines;
+  NoDiagnostics silent; // the files are looked at again by who reports
+  const Stacks stacks(ctx.system.catalog(), silent);
+  for (uint32_t node = 0; node < ctx.system.catalog().nodes.size(); node++)
+    state.stacks.push_back(levels_of(stacks.of_node(node), functions, lines));
+  if (!functions.all.empty()) {
+    for (const bool of_lines : {false, true})
+      for (uint32_t level = 1; level <= kLevels; level++) {
+        const ChannelId id = ctx.system.channels().declare(
+            {.name = fmt::format("{} {}", of_lines ? "caller line" : "caller", level),
+             .label = fmt::format("Caller {}at level {}", of_lines ? "line " : "", level),
+             .none = "None, or not known",
+             .thread_type = (of_lines ? kLineType : kFunctionType) + level,
+             .scheduling = true,
+             .values = of_lines ? lines.all : functions.all});
+        if (state.functions == kNone)
+          state.functions = id;
+      }
+  }
+  ctx.state = std::move(state);
+}
+
+} // namespace
+
+Model callers_model() {
+  return {
+      "callers",
+      "the functions from which threads left their CPUs",
+      {},
+      {
+          {FTrace_EXT_stack, left, "the innermost functions of the program, and their lines"},
+          {FTrace_EXT_waker_stack, nullptr, "nothing: it is of another thread"},
+          {FTrace_EVT_task_activate, over, "none any more"},
+          {FTrace_EVT_task_dispatch, over, "none any more"},
+          {FTrace_EVT_task_end, over, "none any more"},
+      },
+      start,
+  };
+}
+
+} // namespace ovnitrace
