@@ -62,7 +62,6 @@ void PastRecorder::on_slice(const Slice &slice) {
                .call = slice.call,
                .interrupt = kNoInterrupt,
                .state = slice.state,
-               .then = slice.then,
                .reason = slice.reason,
                .context = slice.context,
                .sleeps = is_sleep(call_name(machine_, slice.call)),

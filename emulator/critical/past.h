@@ -19,7 +19,7 @@ struct Past {
   Peer waker; ///< who ended a blocked one; of a Warming one, who started it
   Peer next;  ///< of no thread: who got the CPU when one of the trace left it
   uint16_t call, interrupt;
-  ThreadState state, then;
+  ThreadState state;
   uint8_t reason, context; ///< as Slice has them; context: of the wakeup
   bool sleeps;             ///< the call in which it is blocked waits for a time and nothing else
   bool woken; ///< a wakeup ended it: a blocked one, or the time before a new thread's first
