@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `ovnitrace why` of real captures: whom it blames is who the program made to blame, and its times
+// are those that the events of the same trace have.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace ovnitrace::test {
+
+using nlohmann::json;
+
+namespace {
+
+/// A time on a CPU, or without one.
+struct Span {
+  uint64_t from, to; ///< ns
+};
+
+uint64_t overlap(const std::vector<Span> &a, const std::vector<Span> &b) {
+  uint64_t ns = 0;
+  for (const Span &x : a)
+    for (const Span &y : b)
+      if (std::max(x.from, y.from) < std::min(x.to, y.to))
+        ns += std::min(x.to, y.to) - std::max(x.from, y.from);
+  return ns;
+}
+
+std::vector<Span> clipped(std::vector<Span> spans, Span to) {
+  for (Span &span : spans)
+    span = {std::max(span.from, to.from), std::max(std::min(span.to, to.to), to.from)};
+  return spans;
+}
+
+/// From an event that `starts` holds of to the next one that `ends` holds of, or for ever.
+template <class Starts, class Ends>
+std::vector<Span> spans(const std::vector<DumpEvent> &events, Starts starts, Ends ends) {
+  std::vector<Span> found;
+  bool open = false;
+  for (const DumpEvent &event : events) {
+    if (open && ends(event)) {
+      found.back().to = event.time;
+      open = false;
+    }
+    if (!open && starts(event)) {
+      found.push_back({event.time, UINT64_MAX});
+      open = true;
+    }
+  }
+  return found;
+}
+
+std::vector<Span> runs(const std::vector<DumpEvent> &events, uint32_t tid, int cpu) {
+  return spans(
+      events, [=](const DumpEvent &e) { return e.tid == tid && e.cpu == cpu && e.takes_cpu(); },
+      [=](const DumpEvent &e) { return e.tid == tid && e.leaves_cpu(); });
+}
+
+/// After it was preempted, or was woken while it did not run, and until it runs again.
+std::vector<Span> waits(const std::vector<DumpEvent> &events, uint32_t tid) {
+  bool runs = false;
+  const auto is_own = [&](const DumpEvent &e) {
+    runs = e.tid == tid && e.takes_cpu() ? true : e.tid == tid && e.leaves_cpu() ? false : runs;
+    return e.tid == tid;
+  };
+  return spans(
+      events,
+      [&](const DumpEvent &e) {
+        return is_own(e) && !runs && (e.event == "task_epilogue" || e.event == "task_activate");
+      },
+      [&](const DumpEvent &e) { return is_own(e) && e.takes_cpu(); });
+}
+
+/// From who leaves it to the idle task, or ends, to the next one there.
+std::vector<Span> idle(const std::vector<DumpEvent> &events, int cpu) {
+  return spans(
+      events,
+      [=](const DumpEvent &e) {
+        return e.cpu == cpu && e.leaves_cpu() &&
+               (e.event == "task_end" || e.detail("next") == "idle(0)");
+      },
+      [=](const DumpEvent &e) { return e.cpu == cpu && e.takes_cpu(); });
+}
+
+const json &named(const json &all, const std::string &name) {
+  const auto found = std::find_if(all["threads"].begin(), all["threads"].end(),
+                                  [&](const json &thread) { return thread["name"] == name; });
+  if (found == all["threads"].end())
+    throw std::runtime_error("no thread " + name);
+  return *found;
+}
+
+} // namespace
+
+class WhyOf : public CaptureTest {
+protected:
+  /// Of which every thread adds up.
+  json why(std::vector<std::string> options = {}) {
+    std::vector<std::string> argv = {ovnitrace(), "why", trace(), "--json"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    const Outcome outcome = run({.argv = argv});
+    EXPECT_EQ(outcome.status(), 0) << outcome.err;
+    const json all = json::parse(outcome.out);
+    for (const json &thread : all["threads"]) {
+      uint64_t life = thread["running_ns"].get<uint64_t>() + thread["unknown_ns"].get<uint64_t>();
+      for (const char *part : {"waiting", "blocked"})
+        for (const json &one : thread[part])
+          life += one["ns"].get<uint64_t>();
+      EXPECT_EQ(life, thread["life_ns"]) << thread;
+    }
+    return all;
+  }
+  static uint64_t held_by(const json &thread, const std::string &holder) {
+    for (const json &wait : thread["waiting"])
+      if (wait["holder"] == holder)
+        return wait["ns"];
+    return 0;
+  }
+};
+
+TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForWhoIsThere) {
+  if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    GTEST_SKIP() << "needs two CPUs";
+  record({installed("crowd"), "100", "1", "1"}, {"-a"});
+  const std::vector<DumpEvent> events = dump(trace());
+  const json everything = why();
+  const uint32_t victim = named(everything, "victim")["tid"],
+                 spinner = named(everything, "spinner")["tid"];
+  // From when it is where it stays.
+  const auto there = runs(events, victim, 1);
+  ASSERT_FALSE(there.empty());
+  const uint64_t from = there.front().from;
+  const json all = why({"--tid", std::to_string(victim) + "," + std::to_string(spinner), "--from",
+                        std::to_string(from) + "ns"});
+  const Span rest{from, UINT64_MAX};
+  EXPECT_EQ(held_by(named(all, "victim"), "spinner"),
+            overlap(waits(events, victim), clipped(runs(events, spinner, 1), rest)));
+  EXPECT_GT(held_by(named(all, "victim"), "spinner"), 0u) << "both need it";
+  EXPECT_GT(held_by(named(all, "spinner"), "victim"), 0u);
+  if (sysconf(_SC_NPROCESSORS_ONLN) > 2)
+    return; // that of several CPUs at once is what unit tests see
+  const json longest = all["waits"];
+  for (const json &wait : longest) {
+    if (wait["after"] != "preemption")
+      continue;
+    const uint64_t start = wait["start_ns"], end = start + wait["ns"].get<uint64_t>();
+    EXPECT_EQ(wait["cpu"], 1);
+    EXPECT_EQ(wait["idle_elsewhere_ns"], 0) << "it may use no other one";
+    EXPECT_EQ(wait["idle_forbidden_ns"], overlap({{start, end}}, idle(events, 0)));
+  }
+  EXPECT_FALSE(longest.empty());
+}
+
+TEST_F(WhyOf, AThreadThatHasACpuOfItsOwnDoesNotWaitForTheOther) {
+  if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    GTEST_SKIP() << "needs two CPUs";
+  record({installed("crowd"), "50", "1", "0"}, {"-a"});
+  const std::vector<DumpEvent> events = dump(trace());
+  const json everything = why();
+  const auto spinner = runs(events, named(everything, "spinner")["tid"], 1),
+             victim = runs(events, named(everything, "victim")["tid"], 0);
+  ASSERT_FALSE(spinner.empty() || victim.empty());
+  const uint64_t both_there = std::max(spinner.front().from, victim.front().from);
+  const json all = why({"--from", std::to_string(both_there) + "ns"});
+  EXPECT_EQ(held_by(named(all, "victim"), "spinner"), 0u);
+  EXPECT_EQ(held_by(named(all, "spinner"), "victim"), 0u);
+}
+
+TEST_F(WhyOf, AStageOfAPipelineIsWokenByTheOneBeforeIt) {
+  record({installed("pipeline"), "40", "2000"});
+  const json all = why();
+  uint64_t reads = 0, sleeps = 0;
+  for (const json &block : named(all, "stage-2")["blocked"]) {
+    if (block["call"] != "read" || block["waker_tid"].is_null())
+      continue;
+    EXPECT_EQ(block["waker"], "stage-1");
+    reads += block["count"].get<uint64_t>();
+  }
+  EXPECT_GT(reads, 0u);
+  for (const json &block : named(all, "stage-1")["blocked"]) {
+    if (block["call"] == "clock_nanosleep") {
+      EXPECT_TRUE(block["waker"] == "timer" || block["waker"] == "not known") << block;
+      sleeps += block["count"].get<uint64_t>();
+    }
+  }
+  EXPECT_EQ(sleeps, 40u);
+  const Outcome text = run({.argv = {ovnitrace(), "why", trace(), "--comm", "stage-*"}});
+  EXPECT_EQ(text.status(), 0);
+  EXPECT_NE(text.out.find("woken by: a timer"), std::string::npos) << text.out;
+  for (const std::string &line : lines_of(text.out))
+    EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST_F(WhyOf, FutexesHaveTheirWaits) {
+  const Outcome outcome = record({installed("futexes")}, {"--filter", "+mutex"});
+  const auto said = [&](const char *key) { return number_after(outcome.out, key); };
+  const json all = why();
+  const auto lock = [&](const char *name) {
+    for (const json &lock : all["locks"])
+      if (lock["futex"] == said(name))
+        return lock;
+    throw std::runtime_error(std::string("no futex ") + name);
+  };
+  const json nobody = lock("nobody "), mutex = lock("mutex ");
+  EXPECT_EQ(nobody["count"], said("timeouts ") + said("changed "));
+  EXPECT_EQ(nobody["gave_up"], nobody["count"]);
+  EXPECT_FALSE(nobody["pi"]);
+  EXPECT_TRUE(mutex["pi"]);
+  ASSERT_EQ(mutex["waits"].size(), 1u);
+  EXPECT_EQ(mutex["waits"][0]["tid"], said("waiter "));
+  const json &waker = mutex["waits"][0]["waker_tid"];
+  EXPECT_TRUE(waker.is_null() || waker == said("main ")) << waker;
+  uint64_t balls = 0;
+  for (const std::string &line : lines_of(outcome.out))
+    if (line.starts_with("player"))
+      balls += number_after(line, "waits ") + number_after(line, "refused ");
+  EXPECT_EQ(lock("ball ")["count"], balls);
+}
+
+} // namespace ovnitrace::test
