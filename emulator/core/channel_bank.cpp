@@ -1,111 +1,148 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/core/channel_bank.h"
 
+#include <algorithm>
+#include <bit>
+#include <utility>
+
 namespace ovnitrace {
 
-namespace {
-
-void set_bit(std::vector<uint64_t> &mask, uint32_t bit) {
-  if (mask.size() <= bit / 64)
-    mask.resize(bit / 64 + 1);
-  mask[bit / 64] |= uint64_t(1) << bit % 64;
-}
-
-} // namespace
-
 ChannelBank::ChannelBank(const std::vector<Thread> &threads, const std::vector<Cpu> &cpus)
-    : threads_(threads), cpus_(cpus), thread_dirty_(uint32_t(threads.size())),
-      cpu_dirty_(uint32_t(cpus.size())) {}
+    : threads_(threads), cpus_(cpus), tables_{Table(threads.size()), Table(cpus.size())} {}
 
 ChannelId ChannelBank::declare(ChannelDef def) {
-  Column column{{},          {}, {}, def.scope, def.thread_track, def.cpu_track, def.thread_type,
-                def.cpu_type};
-  column.def = std::move(def);
-  columns_.push_back(std::move(column));
-  thread_dirty_.grow(size());
-  cpu_dirty_.grow(size());
+  columns_.push_back({.thread_type = def.thread_type,
+                      .cpu_type = def.cpu_type,
+                      .bad = def.bad,
+                      .scope = def.scope,
+                      .thread_track = def.thread_track,
+                      .cpu_track = def.cpu_track});
+  defs_.push_back(std::move(def));
+  stacks_.emplace_back();
   line_.resize(size());
+  for (Table &table : tables_)
+    table.dirty.grow(size());
+  for (const Track mode : {Track::none, Track::running, Track::active}) {
+    track_[mode].resize(threads().words());
+    copy_[mode].resize(threads().words());
+  }
   return size() - 1;
 }
 
-const Channel &ChannelBank::at(ChannelId id, uint32_t row) const {
-  static const Channel untouched;
-  return used(id) ? columns_[id].rows[row] : untouched;
+/// A new channel in each row.
+uint32_t ChannelBank::Table::add_place() {
+  constexpr uint32_t kLine = 64 / sizeof(Channel); // rows are of whole cache lines
+  if (places == room) {
+    std::vector<Channel> wider(count * (room + kLine));
+    for (size_t row = 0; row < count; row++)
+      std::copy_n(&channels[row * room], room, &wider[row * (room + kLine)]);
+    channels.swap(wider);
+    room += kLine;
+  }
+  return places++;
 }
 
 void ChannelBank::first_use(ChannelId id) {
   Column &column = columns_[id];
-  size_t rows = column.scope == Scope::thread ? threads_.size() : cpus_.size();
-  column.rows.reserve(rows);
-  for (size_t row = 0; row < rows; row++)
-    column.rows.emplace_back(column.def.bad);
+  column.place = tables_[size_t(column.scope)].add_place();
   if (column.scope == Scope::cpu)
     return;
-  for (uint32_t t = 0; t < rows; t++)
-    column.rows[t].enable(is_tracked(column.thread_track, threads_[t].state));
-  if (column.def.bad)
-    for (uint32_t t = 0; t < rows; t++)
-      thread_dirty_.mark(t, id);
-  set_bit(track_[column.thread_track], id);
-  if (column.def.scheduling)
+  const uint32_t word = id / 64;
+  const uint64_t bit = uint64_t(1) << id % 64;
+  if (column.bad)
+    for (uint32_t t = 0; t < threads_.size(); t++)
+      threads().mark(t, id);
+  track_[column.thread_track][word] |= bit;
+  if (def(id).scheduling)
     scheduling_.push_back(id);
   if (column.cpu_track == Track::none)
     return;
-  column.copies.assign(cpus_.size(), 0);
-  set_bit(copy_[column.cpu_track], id);
+  column.copy = tables_[size_t(Scope::cpu)].add_place();
+  copy_[column.cpu_track][word] |= bit;
   for (uint32_t c = 0; c < cpus_.size(); c++)
-    cpu_dirty_.mark(c, id);
+    cpus().mark(c, id);
+}
+
+std::vector<int64_t> ChannelBank::stack(ChannelId id, uint32_t row) const {
+  const bool any = columns_[id].stacked && stacks_[id][row];
+  return any ? stacks_[id][row]->pushed() : std::vector<int64_t>();
 }
 
 ChannelFault ChannelBank::push(ChannelId id, uint32_t row, int64_t value) {
-  ChannelFault fault = touch(id, row).push(value);
-  columns_[id].stacked = true;
+  Channel &channel = touch(id, row);
+  if (!columns_[id].stacked) {
+    columns_[id].stacked = true;
+    stacks_[id].resize(tables_[size_t(columns_[id].scope)].count);
+  }
+  std::unique_ptr<ChannelStack> &stack = stacks_[id][row];
+  if (!stack)
+    stack = std::make_unique<ChannelStack>(channel.value);
+  const ChannelFault fault = stack->push(value);
+  channel.value = stack->top();
   mark(id, row);
   return fault;
 }
 
 ChannelFault ChannelBank::pop(ChannelId id, uint32_t row, int64_t expected) {
   Channel &channel = touch(id, row);
-  const size_t depth = channel.depth();
-  ChannelFault fault = channel.pop(expected);
   mark(id, row);
-  if (lost_ && channel.depth() == depth)
+  ChannelStack none(0);
+  ChannelStack &stack = columns_[id].stacked && stacks_[id][row] ? *stacks_[id][row] : none;
+  const size_t depth = stack.depth();
+  const ChannelFault fault = stack.pop(expected);
+  if (stack.depth() != depth)
+    channel.value = stack.top();
+  else if (lost_)
     return {}; // it was nowhere
   return fault;
+}
+
+/// set() of a channel to which something was pushed, once: the top, or what is below.
+void ChannelBank::set_top(ChannelId id, uint32_t row, int64_t value) {
+  if (stacks_[id][row])
+    stacks_[id][row]->set(value);
 }
 
 void ChannelBank::forget_stacks() {
   miss_pushes();
   for (ChannelId id = 0; id < size(); id++)
-    for (uint32_t row = 0; columns_[id].stacked && row < columns_[id].rows.size(); row++)
-      if (columns_[id].rows[row].depth()) {
-        columns_[id].rows[row].forget_stack();
+    for (uint32_t row = 0; row < stacks_[id].size(); row++)
+      if (ChannelStack *stack = stacks_[id][row].get(); stack && stack->depth()) {
+        stack->forget();
+        touch(id, row).value = stack->top();
         mark(id, row);
       }
 }
 
 void ChannelBank::enable(ChannelId id, uint32_t row, bool on) {
-  touch(id, row).enable(on);
+  use(id);
+  columns_[id].switched = true;
+  const uint64_t key = uint64_t(id) << 32 | row;
+  if (on)
+    off_.erase(key);
+  else
+    off_.insert(key);
   mark(id, row);
 }
 
+/// Where it is tracked, the state that the thread has now counts.
+inline bool ChannelBank::enabled(ChannelId id, const Column &column, uint32_t row) const {
+  if (column.scope == Scope::thread && column.thread_track != Track::none)
+    return kTracksOf[size_t(threads_[row].state)] >> uint32_t(column.thread_track) & 1;
+  return !column.switched || !off_.contains(uint64_t(id) << 32 | row);
+}
+
 void ChannelBank::punctual(ChannelId id, uint32_t row, int64_t value) {
-  bool enabled = touch(id, row).enabled();
+  use(id);
   const Column &column = columns_[id];
-  if (column.scope == Scope::cpu) {
-    if (enabled)
-      punctual_.push_back({id, row, value, true});
+  if (!enabled(id, column, row))
     return;
-  }
-  // The state that the thread has now counts, not the one of the last emission.
-  const Thread &thread = threads_[row];
-  if (column.thread_track == Track::none ? !enabled
-                                         : !is_tracked(column.thread_track, thread.state))
+  punctual_.push_back({id, row, value, column.scope == Scope::cpu});
+  if (column.scope == Scope::cpu || column.cpu_track == Track::none)
     return;
-  punctual_.push_back({id, row, value, false});
-  if (column.cpu_track != Track::none && thread.cpu != kNone &&
-      cpus_[thread.cpu].shown[column.cpu_track].is_only(row))
-    punctual_.push_back({id, thread.cpu, value, true});
+  const uint32_t cpu = threads_[row].cpu;
+  if (cpu != kNone && cpus_[cpu].shown[column.cpu_track].is_only(row))
+    punctual_.push_back({id, cpu, value, true});
 }
 
 void ChannelBank::forget(uint32_t thread) {
@@ -115,14 +152,16 @@ void ChannelBank::forget(uint32_t thread) {
 
 /// 0 without a thread to follow, ST_BAD if the channel of the one is disabled, ST_TOO_MANY_TH if
 /// there are several (docs/models.md, "Channels").
-int64_t ChannelBank::copied(const Column &column, uint32_t cpu) const {
+inline int64_t ChannelBank::copied(ChannelId id, const Column &column, uint32_t cpu) const {
   const ThreadSet &set = cpus_[cpu].shown[column.cpu_track];
   if (set.count() == 0)
     return 0;
   if (set.count() > 1)
     return kStateTooManyThreads;
-  const Channel &channel = column.rows[set.only()];
-  return channel.enabled() ? channel.value() : kStateBad;
+  const uint32_t thread = set.only();
+  return enabled(id, column, thread)
+             ? tables_[size_t(Scope::thread)].at(thread, column.place)->value
+             : kStateBad;
 }
 
 void ChannelBank::emit(uint64_t time, RowSink &threads, RowSink &cpus) {
@@ -135,72 +174,84 @@ void ChannelBank::emit(uint64_t time, RowSink &threads, RowSink &cpus) {
 void ChannelBank::emit_punctual(uint64_t time, RowSink &threads, RowSink &cpus) {
   uint64_t before = time ? time - 1 : 0; // nothing is before the start of the trace
   for (const Punctual &p : punctual_) {
-    Column &column = columns_[p.id];
-    bool is_copy = p.on_cpu && column.scope == Scope::thread;
-    uint32_t type = p.on_cpu ? column.cpu_type : column.thread_type;
-    if (type)
+    const Column &column = columns_[p.id];
+    const bool is_copy = p.on_cpu && column.scope == Scope::thread;
+    if (const uint32_t type = p.on_cpu ? column.cpu_type : column.thread_type)
       (p.on_cpu ? cpus : threads).punctual(before, p.row, {p.value, type});
-    if (is_copy)
-      column.copies[p.row] = p.value;
-    else
-      column.rows[p.row].showed(p.value);
-    (p.on_cpu ? cpu_dirty_ : thread_dirty_).mark(p.row, p.id);
+    Table &table = tables_[size_t(p.on_cpu ? Scope::cpu : Scope::thread)];
+    table.at(p.row, is_copy ? column.copy : column.place)->shown = p.value;
+    table.dirty.mark(p.row, p.id);
   }
   punctual_.clear();
 }
 
+/// "A channel emits only if it changed": if what is to be seen differs from what was shown.
 void ChannelBank::emit_threads(uint64_t time, RowSink &sink) {
-  for (uint32_t row : thread_dirty_.rows()) {
+  Table &table = tables_[size_t(Scope::thread)];
+  const uint32_t words = table.dirty.words();
+  for (const uint32_t row : table.dirty.rows()) {
     const Thread &thread = threads_[row];
+    Channel *channels = table.at(row, 0);
+    uint64_t *dirty = table.dirty.row(row);
     size_t changed = 0;
-    thread_dirty_.take(row, [&](ChannelId id) {
-      Column &column = columns_[id];
-      Channel &channel = column.rows[row];
-      if (column.thread_track != Track::none)
-        channel.enable(is_tracked(column.thread_track, thread.state));
-      int64_t value;
-      if (channel.emit(value) && column.thread_type)
-        line_[changed++] = {value, column.thread_type};
-      if (column.cpu_track != Track::none && thread.cpu != kNone &&
-          cpus_[thread.cpu].shown[column.cpu_track].is_only(row))
-        cpu_dirty_.mark(thread.cpu, id);
-    });
+    for (uint32_t w = 0; w < words; w++) {
+      uint64_t left = std::exchange(dirty[w], 0);
+      if (left && thread.cpu != kNone)
+        for (const Track mode : {Track::running, Track::active})
+          if (cpus_[thread.cpu].shown[mode].is_only(row) && (left & copy_[mode][w]))
+            cpus().mark(thread.cpu, w, left & copy_[mode][w]);
+      for (; left; left &= left - 1) {
+        const ChannelId id = w * 64 + uint32_t(std::countr_zero(left));
+        const Column &column = columns_[id];
+        Channel &channel = channels[column.place];
+        const int64_t value = enabled(id, column, row) ? channel.value : column.bad;
+        if (value == channel.shown)
+          continue;
+        channel.shown = value;
+        if (column.thread_type)
+          line_[changed++] = {value, column.thread_type};
+      }
+    }
     if (changed)
       sink.line(time, row, thread.cpu, {line_.data(), changed});
   }
-  thread_dirty_.clear();
+  table.dirty.clear();
 }
 
 void ChannelBank::emit_cpus(uint64_t time, RowSink &sink) {
-  for (uint32_t row : cpu_dirty_.rows()) {
+  Table &table = tables_[size_t(Scope::cpu)];
+  const uint32_t words = table.dirty.words();
+  for (const uint32_t row : table.dirty.rows()) {
+    Channel *channels = table.at(row, 0);
+    uint64_t *dirty = table.dirty.row(row);
     size_t changed = 0;
-    cpu_dirty_.take(row, [&](ChannelId id) {
-      Column &column = columns_[id];
-      int64_t value;
-      if (column.scope == Scope::cpu) {
-        if (!column.rows[row].emit(value))
-          return;
-      } else {
-        value = copied(column, row);
-        if (value == column.copies[row])
-          return;
-        column.copies[row] = value;
+    for (uint32_t w = 0; w < words; w++)
+      for (uint64_t left = std::exchange(dirty[w], 0); left; left &= left - 1) {
+        const ChannelId id = w * 64 + uint32_t(std::countr_zero(left));
+        const Column &column = columns_[id];
+        const bool is_copy = column.scope == Scope::thread;
+        Channel &channel = channels[is_copy ? column.copy : column.place];
+        const int64_t value = is_copy                    ? copied(id, column, row)
+                              : enabled(id, column, row) ? channel.value
+                                                         : column.bad;
+        if (value == channel.shown)
+          continue;
+        channel.shown = value;
+        if (column.cpu_type)
+          line_[changed++] = {value, column.cpu_type};
       }
-      if (column.cpu_type)
-        line_[changed++] = {value, column.cpu_type};
-    });
     if (changed)
       sink.line(time, row, kNone, {line_.data(), changed});
   }
-  cpu_dirty_.clear();
+  table.dirty.clear();
 }
 
 void ChannelBank::for_each_left(
     const std::function<void(ChannelId, uint32_t, const std::vector<int64_t> &)> &f) const {
   for (ChannelId id = 0; id < size(); id++)
-    for (uint32_t row = 0; row < columns_[id].rows.size(); row++)
-      if (columns_[id].rows[row].depth())
-        f(id, row, columns_[id].rows[row].stack());
+    for (uint32_t row = 0; row < stacks_[id].size(); row++)
+      if (stacks_[id][row] && stacks_[id][row]->depth())
+        f(id, row, stack(id, row));
 }
 
 } // namespace ovnitrace

@@ -8,15 +8,19 @@
 #include "emulator/core/row_sink.h"
 #include "emulator/core/thread.h"
 
+#include <array>
 #include <functional>
+#include <memory>
+#include <unordered_set>
 #include <vector>
 
 namespace ovnitrace {
 
 using ChannelId = uint32_t;
 
-/// The channels, one column each: a column has a value for each thread (or CPU) from its first use
-/// on, so that what is declared but never used costs nothing. Tracking is done here:
+/// The channels, a column each; the channels of one thread (or CPU) lie together. A column has its
+/// place there from its first use on, so that what is declared but never used costs nothing.
+/// Tracking is done here:
 /// a model sets channels and never sees a thread switch (docs/models.md, "Channels").
 ///
 /// An instant is a step: however many events happen at one time, a channel is emitted once, with
@@ -28,11 +32,16 @@ public:
   ChannelBank(const std::vector<Thread> &threads, const std::vector<Cpu> &cpus);
 
   ChannelId declare(ChannelDef def);
-  const ChannelDef &def(ChannelId id) const { return columns_[id].def; }
+  const ChannelDef &def(ChannelId id) const { return defs_[id]; }
   uint32_t size() const { return uint32_t(columns_.size()); }
-  bool used(ChannelId id) const { return !columns_[id].rows.empty(); }
-  /// The channel of a thread, or of a CPU where its scope is that.
-  const Channel &at(ChannelId id, uint32_t row) const;
+  bool used(ChannelId id) const { return columns_[id].place != kNoPlace; }
+  /// What a channel of a thread, or of a CPU where its scope is that, is, enabled or not.
+  int64_t value(ChannelId id, uint32_t row) const {
+    const Column &column = columns_[id];
+    return used(id) ? tables_[size_t(column.scope)].at(row, column.place)->value : 0;
+  }
+  /// What was pushed to it and is still there, bottom first.
+  std::vector<int64_t> stack(ChannelId id, uint32_t row) const;
 
   /// Shows a channel from now on, also while nothing has set it.
   void use(ChannelId id) {
@@ -40,13 +49,20 @@ public:
       first_use(id);
   }
   void set(ChannelId id, uint32_t row, int64_t value) {
-    if (value == 0 && !used(id))
-      return; // as every channel is 0 at first, this is no use of it
-    Channel &channel = touch(id, row);
-    if (channel.value() == value)
+    Column &column = columns_[id];
+    if (column.place == kNoPlace) [[unlikely]] {
+      if (value == 0)
+        return; // as every channel is 0 at first, this is no use of it
+      first_use(id);
+    }
+    Table &table = tables_[size_t(column.scope)];
+    Channel &channel = *table.at(row, column.place);
+    if (channel.value == value)
       return;
-    channel.set(value);
-    mark(id, row);
+    channel.value = value;
+    if (column.stacked) [[unlikely]]
+      set_top(id, row, value);
+    table.dirty.mark(row, id);
   }
   ChannelFault push(ChannelId id, uint32_t row, int64_t value);
   ChannelFault pop(ChannelId id, uint32_t row, int64_t expected);
@@ -59,9 +75,9 @@ public:
   void enable(ChannelId id, uint32_t row, bool on);
 
   /// A thread is tracked from now on, or no longer.
-  void thread_changed(Track mode, uint32_t thread) { thread_dirty_.mark_all(thread, track_[mode]); }
+  void thread_changed(Track mode, uint32_t thread) { threads().mark_all(thread, track_[mode]); }
   /// The set of tracked threads of a CPU has changed.
-  void set_changed(Track mode, uint32_t cpu) { cpu_dirty_.mark_all(cpu, copy_[mode]); }
+  void set_changed(Track mode, uint32_t cpu) { cpus().mark_all(cpu, copy_[mode]); }
   /// Nothing is known of the thread any more: channels about its scheduling become 0.
   void forget(uint32_t thread);
 
@@ -71,7 +87,9 @@ public:
   void forget_stacks();
 
   /// Whether there is anything to emit.
-  bool dirty() const { return !thread_dirty_.empty() || !cpu_dirty_.empty() || !punctual_.empty(); }
+  bool dirty() const {
+    return !tables_[0].dirty.empty() || !tables_[1].dirty.empty() || !punctual_.empty();
+  }
   /// The emit phase: what has changed goes to the traces, at `time`.
   void emit(uint64_t time, RowSink &threads, RowSink &cpus);
   /// Instead of an emit phase: states stay dirty, punctual events are gone.
@@ -82,14 +100,33 @@ public:
       const std::function<void(ChannelId, uint32_t row, const std::vector<int64_t> &)> &f) const;
 
 private:
+  static constexpr uint32_t kNoPlace = UINT32_MAX;
+
   struct Column {
-    ChannelDef def;
-    std::vector<Channel> rows;   ///< by thread or CPU; empty until used
-    std::vector<int64_t> copies; ///< thread scope with a copy: what each CPU has shown last
+    uint32_t place = kNoPlace; ///< in the rows of its scope
+    uint32_t copy = kNoPlace;  ///< thread scope with a copy: the same in the rows of CPUs
+    uint32_t thread_type, cpu_type;
+    int64_t bad;
     Scope scope;
     Track thread_track, cpu_track;
-    uint32_t thread_type, cpu_type;
-    bool stacked = false; ///< something was pushed, once
+    bool stacked = false;  ///< something was pushed, once
+    bool switched = false; ///< enable() was called, once
+  };
+  /// The channels of all threads, or of all CPUs and what each has shown of its thread.
+  struct Table {
+    explicit Table(size_t count) : count(count), dirty(uint32_t(count)) {}
+    Channel *at(uint32_t row, uint32_t place) {
+      return channels.data() + size_t(row) * room + place;
+    }
+    const Channel *at(uint32_t row, uint32_t place) const {
+      return channels.data() + size_t(row) * room + place;
+    }
+    uint32_t add_place();
+
+    size_t count; ///< rows
+    DirtyRows dirty;
+    std::vector<Channel> channels; ///< by row, then place
+    uint32_t places = 0, room = 0; ///< of each row: used, and in all
   };
   struct Punctual {
     ChannelId id;
@@ -97,29 +134,33 @@ private:
     int64_t value;
     bool on_cpu;
   };
+  using Stacks = std::vector<std::unique_ptr<ChannelStack>>; ///< by row, empty without a push
 
+  DirtyRows &threads() { return tables_[size_t(Scope::thread)].dirty; }
+  DirtyRows &cpus() { return tables_[size_t(Scope::cpu)].dirty; }
   Channel &touch(ChannelId id, uint32_t row) {
-    Column &column = columns_[id];
-    if (column.rows.empty())
-      first_use(id);
-    return column.rows[row];
+    use(id);
+    return *tables_[size_t(columns_[id].scope)].at(row, columns_[id].place);
   }
-  void mark(ChannelId id, uint32_t row) {
-    (columns_[id].scope == Scope::thread ? thread_dirty_ : cpu_dirty_).mark(row, id);
-  }
+  void mark(ChannelId id, uint32_t row) { tables_[size_t(columns_[id].scope)].dirty.mark(row, id); }
   void first_use(ChannelId id);
-  int64_t copied(const Column &column, uint32_t cpu) const;
+  void set_top(ChannelId id, uint32_t row, int64_t value);
+  bool enabled(ChannelId id, const Column &column, uint32_t row) const;
+  int64_t copied(ChannelId id, const Column &column, uint32_t cpu) const;
   void emit_punctual(uint64_t time, RowSink &threads, RowSink &cpus);
   void emit_threads(uint64_t time, RowSink &sink);
   void emit_cpus(uint64_t time, RowSink &sink);
 
   const std::vector<Thread> &threads_;
   const std::vector<Cpu> &cpus_;
+  std::vector<ChannelDef> defs_;
   std::vector<Column> columns_;
-  DirtyRows thread_dirty_, cpu_dirty_;
+  std::array<Table, 2> tables_; ///< by Scope
+  std::vector<Stacks> stacks_;  ///< by channel
   /// The used channels that each change concerns, a bit each.
   ByTrack<std::vector<uint64_t>> track_, copy_;
   std::vector<ChannelId> scheduling_; ///< the used ones that forget() clears
+  std::unordered_set<uint64_t> off_;  ///< channel << 32 | row, that enable() disabled
   std::vector<Punctual> punctual_;
   std::vector<TypedValue> line_; ///< being emitted; it has room for all channels
   bool lost_ = false;            ///< pushes may have been lost

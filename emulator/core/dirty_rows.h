@@ -15,7 +15,7 @@ public:
 
   /// Makes room for channels below `count`.
   void grow(uint32_t count) {
-    uint32_t words = (count + 63) / 64;
+    const uint32_t words = words_for(count);
     if (words <= words_)
       return;
     std::vector<uint64_t> bits(listed_.size() * words);
@@ -25,31 +25,32 @@ public:
     bits_.swap(bits);
     words_ = words;
   }
+  static uint32_t words_for(uint32_t channels) { return channels / 64 + (channels % 64 != 0); }
+
+  /// Words of a row: channel c has bit c % 64 of word c / 64.
+  uint32_t words() const { return words_; }
+  uint64_t *row(uint32_t row) { return &bits_[size_t(row) * words_]; }
 
   void mark(uint32_t row, uint32_t channel) {
-    bits_[size_t(row) * words_ + channel / 64] |= uint64_t(1) << channel % 64;
-    list(row);
+    mark(row, channel / 64, uint64_t(1) << channel % 64);
   }
-  /// Marks all channels of `mask`, which has a word for each 64 channels.
+  /// Marks the channels of these bits of word `w`.
+  void mark(uint32_t row, uint32_t w, uint64_t bits) {
+    bits_[size_t(row) * words_ + w] |= bits;
+    if (!listed_[row]) {
+      listed_[row] = 1;
+      rows_.push_back(row);
+    }
+  }
+  /// Marks all channels of `mask`, of words() words.
   void mark_all(uint32_t row, const std::vector<uint64_t> &mask) {
-    for (size_t w = 0; w < mask.size(); w++)
-      bits_[size_t(row) * words_ + w] |= mask[w];
-    list(row);
+    for (uint32_t w = 0; w < words_; w++)
+      mark(row, w, mask[w]);
   }
   const std::vector<uint32_t> &rows() const { return rows_; }
   bool empty() const { return rows_.empty(); }
 
-  /// Calls `f(channel)` for each dirty channel of `row`, in order, and clears its marks.
-  template <class F> void take(uint32_t row, F &&f) {
-    uint64_t *words = &bits_[size_t(row) * words_];
-    for (uint32_t w = 0; w < words_; w++) {
-      uint64_t left = words[w];
-      words[w] = 0;
-      for (; left; left &= left - 1)
-        f(w * 64 + uint32_t(__builtin_ctzll(left)));
-    }
-  }
-  /// To be called when all rows were taken.
+  /// To be called when the bits of all rows are 0.
   void clear() {
     for (uint32_t row : rows_)
       listed_[row] = 0;
@@ -57,12 +58,6 @@ public:
   }
 
 private:
-  void list(uint32_t row) {
-    if (!listed_[row]) {
-      listed_[row] = 1;
-      rows_.push_back(row);
-    }
-  }
   std::vector<uint8_t> listed_;
   std::vector<uint32_t> rows_;
   std::vector<uint64_t> bits_;

@@ -31,7 +31,7 @@ struct ModelContext {
     system.channels().set(first + channel, row, value);
   }
   int64_t value(uint32_t channel, uint32_t row) const {
-    return system.channels().at(first + channel, row).value();
+    return system.channels().value(first + channel, row);
   }
   void punctual(uint32_t channel, uint32_t row, int64_t value) {
     system.channels().punctual(first + channel, row, value);

@@ -16,7 +16,7 @@ constexpr size_t kValueRoom = 48;
 /// Values for which room is made at once.
 constexpr size_t kPiece = (OutputFile::kMostReserve - kLineRoom) / kValueRoom;
 /// Room for a communication: 15 numbers and their colons.
-constexpr size_t kArrowRoom = 15 * (kMaxDigits + 1);
+constexpr size_t kArrowRoom = 16 * (kMaxDigits + 1);
 
 } // namespace
 
@@ -26,8 +26,10 @@ PrvFormatter::PrvFormatter(const std::vector<PrvRow> &rows, const std::vector<ui
   rows_.reserve(rows.size());
   for (size_t n = 0; n < rows.size(); n++)
     prepare_prefix(rows_.emplace_back(Row{{}, 0, 0, nodes[n], rows[n]}), 0);
-  for (uint32_t type : measured)
+  for (uint32_t type : measured) {
     scales_.try_emplace(type);
+    maybe_measured_[type % maybe_measured_.size()] = true;
+  }
 }
 
 void PrvFormatter::format(const LineBlock &block, OutputFile &file) {
@@ -38,8 +40,7 @@ void PrvFormatter::format(const LineBlock &block, OutputFile &file) {
       continue;
     last_time_ = std::max(last_time_, instant.time);
     empty_ = false;
-    TimeText time;
-    time.size = size_t(put_decimal(time.text.data(), instant.time) - time.text.data());
+    const TimeText time = time_text(instant.time);
     if (!instant.sorted) {
       merge_lines(lines, time, file);
       continue;
@@ -54,16 +55,31 @@ void PrvFormatter::format(const LineBlock &block, OutputFile &file) {
   }
 }
 
-/// A CPU that is not of the row's node becomes 0, none, as Paraver would drop the line.
-uint32_t PrvFormatter::shown_cpu(const Row &row, uint32_t cpu) const {
-  return cpu < cpu_node_.size() && cpu_node_[cpu] == row.node ? cpu : 0;
+PrvFormatter::TimeText PrvFormatter::time_text(uint64_t time) {
+  TimeText text;
+  text.time = time;
+  text.size = size_t(put_decimal(text.text.data(), time) - text.text.data());
+  return text;
 }
 
+char *PrvFormatter::put_time(char *at, const TimeText &time) {
+  memcpy(at, time.text.data(), time.text.size());
+  return at + time.size;
+}
+
+/// ":cpu:1:task:thread:"
+char *PrvFormatter::put_object(char *at, const Row &row) {
+  memcpy(at, row.prefix.data() + 1, row.prefix.size() - 1);
+  return at + row.prefix_size - 1;
+}
+
+/// A CPU that is not of the row's node becomes 0, none, as Paraver would drop the line.
 void PrvFormatter::prepare_prefix(Row &row, uint32_t cpu) {
+  const bool shown = cpu < cpu_node_.size() && cpu_node_[cpu] == row.node;
   char *at = row.prefix.data();
   *at++ = '2';
   *at++ = ':';
-  at = put_decimal(at, shown_cpu(row, cpu));
+  at = put_decimal(at, shown ? cpu : 0);
   memcpy(at, ":1:", 3);
   at = put_decimal(at + 3, row.object.task);
   *at++ = ':';
@@ -89,10 +105,11 @@ char *PrvFormatter::put_new_value(char *at, const TypedValue &value, ValueText &
   end = put_decimal(end, value.type);
   *end++ = ':';
   end = put_decimal(end, value.value);
-  if (auto scale = scales_.find(value.type); scale != scales_.end()) {
-    scale->second.add(value.value);
-    return end; // each must be counted
-  }
+  if (maybe_measured_[value.type % maybe_measured_.size()])
+    if (auto scale = scales_.find(value.type); scale != scales_.end()) {
+      scale->second.add(value.value);
+      return end; // each must be counted
+    }
   if (const size_t size = size_t(end - at); size <= kept.text.size()) {
     kept.value = value.value;
     kept.type = value.type;
@@ -104,14 +121,10 @@ char *PrvFormatter::put_new_value(char *at, const TypedValue &value, ValueText &
 
 void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const TypedValue> values,
                             const TimeText &time, OutputFile &file) {
-  Row &row = rows_[number];
-  if (row.cpu != cpu)
-    prepare_prefix(row, cpu);
+  const Row &row = row_on(number, cpu);
   char *at = file.reserve(OutputFile::kMostReserve);
   memcpy(at, row.prefix.data(), row.prefix.size());
-  at += row.prefix_size;
-  memcpy(at, time.text.data(), time.text.size());
-  at += time.size;
+  at = put_time(at + row.prefix_size, time);
   for (;;) {
     const size_t piece = std::min(values.size(), kPiece);
     for (const TypedValue &value : values.first(piece))
@@ -130,30 +143,22 @@ void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const Typed
 void PrvFormatter::put_arrow(const LineHead &from, const ArrowBody &body, const TimeText &time,
                              OutputFile &file) {
   char *at = file.reserve(kArrowRoom);
-  auto put = [&at](auto value) {
-    *at++ = ':';
-    at = put_decimal(at, value);
-  };
-  auto put_text = [&at](std::string_view text) {
-    *at++ = ':';
-    memcpy(at, text.data(), text.size());
-    at += text.size();
-  };
-  auto put_object = [&](uint32_t row, uint32_t cpu) {
-    put(shown_cpu(rows_[row], cpu));
-    put_text("1");
-    put(rows_[row].object.task);
-    put(rows_[row].object.thread);
-  };
   *at++ = '3';
-  put_object(from.row, from.cpu);
-  put_text({time.text.data(), time.size});
-  put_text({time.text.data(), time.size});
-  put_object(body.to_row, body.to_cpu);
-  put(body.recv_time);
-  put(body.recv_time);
-  put(body.size);
-  put(body.tag);
+  at = put_object(at, row_on(from.row, from.cpu));
+  at = put_time(at, time);
+  *at++ = ':';
+  at = put_time(at, time);
+  at = put_object(at, row_on(body.to_row, body.to_cpu));
+  TimeText received = time;
+  if (body.recv_time != time.time)
+    received = time_text(body.recv_time);
+  at = put_time(at, received);
+  *at++ = ':';
+  at = put_time(at, received);
+  *at++ = ':';
+  at = put_decimal(at, body.size);
+  *at++ = ':';
+  at = put_decimal(at, body.tag);
   *at++ = '\n';
   file.commit(at);
   last_time_ = std::max(last_time_, body.recv_time);

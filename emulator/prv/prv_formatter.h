@@ -55,9 +55,19 @@ private:
   struct TimeText {
     std::array<char, 24> text;
     size_t size;
+    uint64_t time;
   };
 
-  uint32_t shown_cpu(const Row &row, uint32_t cpu) const;
+  static TimeText time_text(uint64_t time);
+  static char *put_time(char *at, const TimeText &time);
+  static char *put_object(char *at, const Row &row);
+  /// The row, with the prefix for a CPU.
+  const Row &row_on(uint32_t number, uint32_t cpu) {
+    Row &row = rows_[number];
+    if (row.cpu != cpu)
+      prepare_prefix(row, cpu);
+    return row;
+  }
   void prepare_prefix(Row &row, uint32_t cpu);
   char *put_value(char *at, const TypedValue &value);
   char *put_new_value(char *at, const TypedValue &value, ValueText &kept);
@@ -71,7 +81,8 @@ private:
   std::vector<Row> rows_;
   std::vector<uint32_t> cpu_node_;
   std::vector<ValueText> texts_{1 << kTextBits}; ///< by a hash of type and value
-  std::map<uint32_t, RoundScale> scales_;
+  std::map<uint32_t, RoundScale> scales_;        ///< of the measured types
+  std::array<bool, 512> maybe_measured_{};       ///< by type % size: whether one of them is there
   uint64_t last_time_ = 0;
   bool empty_ = true;
 };

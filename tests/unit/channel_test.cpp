@@ -56,7 +56,7 @@ TEST_F(Channels, PopChecksThatTheStackContainsTheExpectedState) {
   EXPECT_EQ(fault.kind, ChannelFault::wrong_value);
   EXPECT_EQ(fault.expected, 2);
   EXPECT_EQ(fault.found, 1);
-  EXPECT_EQ(bank.at(plain, 0).value(), 1) << "a value that is nowhere takes nothing off";
+  EXPECT_EQ(bank.value(plain, 0), 1) << "a value that is nowhere takes nothing off";
 }
 
 TEST_F(Channels, APopOfAnEmptyStackIsAFault) {
@@ -70,36 +70,36 @@ TEST_F(Channels, AWrongPopOfADeeperStateTakesAllAboveItToo) {
   for (int64_t v : {1, 2, 3})
     bank.push(plain, 0, v);
   EXPECT_EQ(bank.pop(plain, 0, 2).kind, ChannelFault::wrong_value);
-  EXPECT_EQ(bank.at(plain, 0).value(), 1);
+  EXPECT_EQ(bank.value(plain, 0), 1);
   EXPECT_FALSE(bank.pop(plain, 0, 1));
-  EXPECT_EQ(bank.at(plain, 0).value(), 0);
+  EXPECT_EQ(bank.value(plain, 0), 0);
 }
 
 TEST_F(Channels, AStackGoesBackToTheStateThatWasSetBeforeIt) {
   bank.set(plain, 0, 5);
   bank.push(plain, 0, 1);
   bank.pop(plain, 0, 1);
-  EXPECT_EQ(bank.at(plain, 0).value(), 5);
+  EXPECT_EQ(bank.value(plain, 0), 5);
 }
 
 TEST_F(Channels, SetOverridesTheTopOfAStack) {
   bank.push(plain, 0, 1);
   bank.push(plain, 0, 2);
   bank.set(plain, 0, 9);
-  EXPECT_EQ(bank.at(plain, 0).stack(), (std::vector<int64_t>{1, 9}));
+  EXPECT_EQ(bank.stack(plain, 0), (std::vector<int64_t>{1, 9}));
   EXPECT_FALSE(bank.pop(plain, 0, 9));
-  EXPECT_EQ(bank.at(plain, 0).value(), 1);
+  EXPECT_EQ(bank.value(plain, 0), 1);
 }
 
 TEST_F(Channels, AStackIsBoundedAndItsOverflowIsPoppedToo) {
   for (size_t i = 1; i <= kMaxStackDepth; i++)
     ASSERT_FALSE(bank.push(plain, 0, int64_t(i)));
   EXPECT_EQ(bank.push(plain, 0, 1000).kind, ChannelFault::too_deep);
-  EXPECT_EQ(bank.at(plain, 0).value(), int64_t(kMaxStackDepth));
+  EXPECT_EQ(bank.value(plain, 0), int64_t(kMaxStackDepth));
   EXPECT_FALSE(bank.pop(plain, 0, 1000));
   for (size_t i = kMaxStackDepth; i >= 1; i--)
     ASSERT_FALSE(bank.pop(plain, 0, int64_t(i)));
-  EXPECT_EQ(bank.at(plain, 0).depth(), 0u);
+  EXPECT_EQ(bank.stack(plain, 0).size(), 0u);
 }
 
 TEST_F(Channels, WhatIsLeftOnStacksIsFound) {
@@ -263,9 +263,9 @@ TEST_F(Channels, APopOfTheStateBelowTheStackTakesNothing) {
   const ChannelFault fault = bank.pop(plain, 0, 5);
   EXPECT_EQ(fault.kind, ChannelFault::wrong_value);
   EXPECT_EQ(fault.found, 1);
-  EXPECT_EQ(bank.at(plain, 0).value(), 1);
+  EXPECT_EQ(bank.value(plain, 0), 1);
   EXPECT_FALSE(bank.pop(plain, 0, 1));
-  EXPECT_EQ(bank.at(plain, 0).value(), 5);
+  EXPECT_EQ(bank.value(plain, 0), 5);
 }
 
 TEST_F(Channels, AStackThatIsForgottenLeavesTheStateBelowIt) {
@@ -278,7 +278,7 @@ TEST_F(Channels, AStackThatIsForgottenLeavesTheStateBelowIt) {
   emit(2);
   EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 2}, {2, 5}}));
   EXPECT_EQ(out.timeline(1, 11), (Timeline{{1, 3}, {2, 0}}));
-  EXPECT_EQ(bank.at(plain, 0).depth(), 0u);
+  EXPECT_EQ(bank.stack(plain, 0).size(), 0u);
   EXPECT_FALSE(bank.pop(plain, 0, 2)) << "its push is forgotten, which is no fault";
 }
 
@@ -290,7 +290,7 @@ TEST_F(Channels, WhereAPushMayBeMissingAWrongPopIsAFaultStill) {
     bank.push(plain, 0, v);
   EXPECT_FALSE(bank.pop(plain, 0, 9));
   EXPECT_EQ(bank.pop(plain, 0, 2).kind, ChannelFault::wrong_value);
-  EXPECT_EQ(bank.at(plain, 0).value(), 1);
+  EXPECT_EQ(bank.value(plain, 0), 1);
 }
 
 // At the instant at which the thread gets or leaves its CPU.
