@@ -43,13 +43,17 @@ public:
     passed_++;
     changed_.notify_all();
     changed_.wait(lock, [this] { return passed_ - done_ < blocks_.size() || error_; });
-    rethrow();
+    if (!error_)
+      return;
+    lock.unlock();
+    finish(); // joins all threads first, as they may still use any block
   }
 
   /// Waits until all that was passed is put away. Nothing may be passed after it.
   void finish() {
     stop();
-    rethrow();
+    if (error_)
+      std::rethrow_exception(error_);
   }
 
 private:
@@ -93,11 +97,6 @@ private:
     for (std::thread &thread : threads_)
       if (thread.joinable())
         thread.join();
-  }
-
-  void rethrow() {
-    if (error_)
-      std::rethrow_exception(error_);
   }
 
   std::vector<Block> blocks_;

@@ -8,10 +8,10 @@
 #include "emulator/input/tick_clock.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 namespace ovnitrace {
 
@@ -31,8 +31,16 @@ int64_t date_of(const std::vector<NodeInput> &nodes, uint64_t begin) {
   return 0;
 }
 
-/// node, tid, birth
-using ThreadKey = std::tuple<uint32_t, uint32_t, uint64_t>;
+struct ThreadKey {
+  uint32_t node, tid;
+  uint64_t birth;
+  bool operator==(const ThreadKey &) const = default;
+};
+struct HashOfThread {
+  size_t operator()(const ThreadKey &key) const {
+    return (key.birth ^ (uint64_t(key.node) << 32 | key.tid)) * 0x9e3779b97f4a7c15 >> 16;
+  }
+};
 
 class Scan {
 public:
@@ -46,7 +54,8 @@ private:
   void end_identity(std::optional<ThreadIdentity> &identity);
   void end_identities();
 
-  std::map<ThreadKey, ThreadIdentity> threads_;  ///< as all chunks say
+  /// As all chunks say.
+  std::unordered_map<ThreadKey, ThreadIdentity, HashOfThread> threads_;
   std::set<std::pair<uint32_t, uint32_t>> cpus_; ///< node, number
   uint64_t start_ = UINT64_MAX;                  ///< first trace_start
   uint64_t first_ = UINT64_MAX;                  ///< first event

@@ -73,7 +73,7 @@ bool ChunkFile::read(Event &event) {
     }
     uint32_t thread = kNone;
     if (kind != CodeKind::plain_event) {
-      thread = thread_of(record.par1);
+      thread = bindings_.thread(record.par1);
       if (thread == kNone && kind != CodeKind::maybe_thread) [[unlikely]] {
         report_unbound(record, code);
         continue;
@@ -93,7 +93,7 @@ bool ChunkFile::read(Event &event) {
     event.thread = thread;
     event.cpu = cpu_;
     event.peer = peer_tid                    ? tables_.threads.latest(peer_tid, time_)
-                 : peer == PeerKind::context ? thread_of(uint16_t(record.par2))
+                 : peer == PeerKind::context ? bindings_.thread(uint16_t(record.par2))
                                              : kNone;
     event.par2 = par2_of(record);
     event.call = call_of(record);
@@ -157,10 +157,6 @@ uint64_t ChunkFile::checked_time(const ftrace_record &record) {
     warn(offset_of(&record),
          fmt::format("the time is {} ns after the end of the trace", time - tables_.end));
   return time_;
-}
-
-uint32_t ChunkFile::thread_of(uint16_t context) const {
-  return context < bindings_.size() ? bindings_[context].thread : kNone;
 }
 
 void ChunkFile::report_unbound(const ftrace_record &record, uint8_t code) {
@@ -242,18 +238,16 @@ void ChunkFile::bind(const ftrace_record &record) {
   const uint16_t context = record.par1;
   if (context == 0)
     return warn(offset_of(&record), "an id for context 0, which is no thread: left out");
-  if (bindings_.size() <= context)
-    bindings_.resize(std::max<size_t>(size_t(context) + 1, bindings_.size() * 2));
-  bindings_[context] = {record.par2, tables_.threads.find(record.par2, 0)};
+  bindings_.bind(context, record.par2, tables_.threads.find(record.par2, 0));
 }
 
 void ChunkFile::bind_birth(const ftrace_record &record) {
-  if (record.par1 >= bindings_.size())
+  Bindings::Binding *binding = bindings_.find(record.par1);
+  if (!binding)
     return; // its events are reported
-  Binding &binding = bindings_[record.par1];
   ThreadIdentity process;
   process.take(record, [this](uint64_t ticks) { return clock_.ns(ticks); });
-  binding.thread = tables_.threads.find(binding.tid, process.birth);
+  binding->thread = tables_.threads.find(binding->tid, process.birth);
 }
 
 /// A chunk ended, with its last record or, where it has none, without.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/format/code_kind.h"
+#include "emulator/input/bindings.h"
 #include "emulator/input/cpu_table.h"
 #include "emulator/input/node_input.h"
 #include "emulator/input/record_buffer.h"
@@ -52,19 +53,12 @@ public:
   }
 
 private:
-  /// What a context means in this chunk.
-  struct Binding {
-    uint32_t tid = 0;
-    uint32_t thread = kNone;
-  };
-
   bool read(Event &event);
   bool next_beside_gap(Event &event, uint64_t since, bool more);
   Event blackout(uint32_t kind, uint64_t time) const;
   bool refill();
   void finish();
   uint64_t checked_time(const ftrace_record &record);
-  uint32_t thread_of(uint16_t context) const;
   void report_unbound(const ftrace_record &record, uint8_t code);
   void control(const ftrace_record &record, uint8_t code);
   void begin_chunk(const ftrace_record &record);
@@ -85,9 +79,9 @@ private:
   const ftrace_record *position_ = nullptr;
   const ftrace_record *block_end_ = nullptr;
   TickClock clock_;
-  uint64_t time_ = 0;             ///< of the last event
-  std::vector<Binding> bindings_; ///< by context
-  uint32_t cpu_;                  ///< index of the CPU of this chunk
+  uint64_t time_ = 0; ///< of the last event
+  Bindings bindings_;
+  uint32_t cpu_; ///< index of the CPU of this chunk
   uint16_t file_;
   bool stopped_ = false; ///< trace_stop was read
   bool any_event_ = false;
