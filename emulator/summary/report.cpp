@@ -142,7 +142,7 @@ std::string head(const ReportInput &input) {
 /// One line each: what the columns of the tables of threads mean.
 constexpr const char *kStates = R"(
 RUNNING  on a CPU; the % is of its own life in what is shown
-COOLING  runnable, but it was robbed of its CPU or yielded it, and waits to get one back
+COOLING  runnable, but it was robbed of its CPU, throttled or yielded, and waits to get one back
 WARMING  woken, and waits for a CPU
 PAUSED   blocked: it waits for something else than a CPU
 UNKNOWN  not seen: before its first event, and after events were lost

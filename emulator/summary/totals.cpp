@@ -59,7 +59,8 @@ private:
     };
     const uint64_t all = length() * input_.catalog.cpus.size();
     put_state(ThreadState::Running, "running", human_percent(sum_.running(), all) + " of the CPUs");
-    put_state(ThreadState::Cooling, "cooling", "preempted or yielded, waiting for a CPU");
+    put_state(ThreadState::Cooling, "cooling",
+              "preempted, yielded or throttled, waiting for a CPU");
     put_state(ThreadState::Warming, "warming", "woken, waiting for a CPU");
     put_state(ThreadState::Paused, "paused", "blocked");
     put_state(ThreadState::Unknown, "unknown", "not seen");

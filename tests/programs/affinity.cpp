@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Goes from one set of CPUs to another, and sleeps after each change; prints its tid, and the CPUs
+// Goes from one set of CPUs to another, and blocks after each change; prints its tid, and the CPUs
 // that the kernel says it may use then, as a mask. At the end a thread that inherits them.
 #include <cstdio>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +18,16 @@ void print_mask() {
   for (int cpu = 0; cpu < 24; cpu++)
     mask |= CPU_ISSET(cpu, &set) ? 1ul << cpu : 0;
   std::printf("%ld %lx\n", syscall(SYS_gettid), mask);
+}
+
+/// A sleep can be over before the thread has left its CPU.
+void block() {
+  rusage before, now;
+  getrusage(RUSAGE_THREAD, &before);
+  do {
+    usleep(2000);
+    getrusage(RUSAGE_THREAD, &now);
+  } while (now.ru_nvcsw == before.ru_nvcsw);
 }
 
 void *run(void *) {
@@ -37,13 +48,13 @@ int main() {
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
     sched_setaffinity(0, sizeof(one), &one);
-    usleep(2000);
+    block();
     print_mask();
   }
   pthread_t thread;
   pthread_create(&thread, nullptr, run, nullptr);
   pthread_join(thread, nullptr);
   sched_setaffinity(0, sizeof(all), &all);
-  usleep(2000);
+  block();
   print_mask();
 }
