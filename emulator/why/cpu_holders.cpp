@@ -21,8 +21,11 @@ CpuHolders::CpuHolders(const Catalog &catalog, Taker &taker)
 }
 
 void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t time, Who next) {
-  if (waits(change.from))
+  if (waits(change.from)) {
+    if (change.old_cpu == kNone && change.to == ThreadState::Running)
+      place(thread, change.cpu, time);
     stop_waiting(thread, time);
+  }
   if (change.from == ThreadState::Running && change.old_cpu < cpus_.size() - 1 &&
       cpus_[change.old_cpu].who == Who(Who::Kind::thread, thread)) {
     // A next one that is traced is dispatched at this very time, or it was not seen.
@@ -48,11 +51,46 @@ void CpuHolders::give(uint32_t cpu, Who who, uint64_t time) {
   if (cpu >= cpus_.size() - 1 || cpus_[cpu].who == who)
     return;
   Held &held = cpus_[cpu];
+  remember(held, time);
   for (const Waiting &waiting : held.waiting)
     if (const uint64_t start = std::max(waiting.since, held.since); start < time)
       taker_.held(waiting.thread, held.who, start, time);
   held.who = who;
   held.since = time;
+}
+
+void CpuHolders::remember(Held &held, uint64_t time) {
+  if (held.since == time)
+    return;
+  const Past past{held.who, held.since, time};
+  if (held.past.size() < kMostPast) {
+    held.past.push_back(past);
+    return;
+  }
+  held.past[held.oldest] = past;
+  held.oldest = (held.oldest + 1) % kMostPast;
+}
+
+/// A thread that waited on no known CPU gets this one.
+void CpuHolders::place(uint32_t thread, uint32_t cpu, uint64_t time) {
+  if (cpu >= cpus_.size() - 1 || place_[thread].cpu == kNone)
+    return;
+  const Held &held = cpus_[cpu];
+  uint64_t &since = cpus_[place_[thread].cpu].waiting[place_[thread].index].since;
+  const auto give_part = [&](Who who, uint64_t start, uint64_t end) {
+    if (since < start)
+      taker_.held(thread, Who(), since, start); // before what is remembered
+    if (start = std::max(start, since); start < end) {
+      taker_.held(thread, who, start, end);
+      since = end;
+    }
+  };
+  for (size_t n = 0; n < held.past.size(); n++) {
+    const Past &past = held.past[(held.oldest + n) % held.past.size()];
+    if (past.until > since)
+      give_part(past.who, past.since, past.until);
+  }
+  give_part(held.who, held.since, time);
 }
 
 void CpuHolders::wait(uint32_t thread, uint32_t cpu, uint64_t time) {

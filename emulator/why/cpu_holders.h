@@ -12,6 +12,9 @@ namespace ovnitrace {
 
 /// Follows who has each CPU, and gives the time of each thread that waits there to him. Memory
 /// depends on CPUs and threads; a switch costs a step for each thread that waits for its CPU.
+///
+/// The trace says where a new thread waits only when it gets its CPU. Then it has the last 1024 who
+/// had that one; what is older is not known.
 class CpuHolders {
 public:
   /// Takes what is found.
@@ -40,18 +43,29 @@ private:
     uint32_t thread;
     uint64_t since; ///< ns: on this CPU
   };
+  /// Who had it before, until now.
+  struct Past {
+    Who who;
+    uint64_t since, until; ///< ns
+  };
   struct Held {
     Who who;
     uint64_t since = 0;                ///< ns
     Who nobody = Who::Kind::not_known; ///< while no thread is known to run there
     bool dark = false;
     std::vector<Waiting> waiting;
+    std::vector<Past> past; ///< a ring, kMostPast at most
+    size_t oldest = 0;      ///< in it, once it is full
   };
   struct Place {
     uint32_t cpu = kNone;   ///< index into cpus_; kNone: it does not wait
     uint32_t index = kNone; ///< in `waiting`
   };
 
+  static constexpr size_t kMostPast = 1024;
+
+  void remember(Held &held, uint64_t time);
+  void place(uint32_t thread, uint32_t cpu, uint64_t time);
   void give(uint32_t cpu, Who who, uint64_t time);
   void wait(uint32_t thread, uint32_t cpu, uint64_t time);
   void stop_waiting(uint32_t thread, uint64_t time);

@@ -7,6 +7,8 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace ovnitrace {
@@ -15,6 +17,17 @@ namespace {
 
 constexpr uint64_t pair(uint32_t thread, Who who) {
   return uint64_t(thread) << 32 | who.code();
+}
+
+/// Whether a packet may end a system call of this name. A softirq of another kind is served on
+/// whichever CPU, so who ran there says nothing.
+bool waits_for_packets(std::string_view call) {
+  constexpr std::array<std::string_view, 11> starts = {"epoll_",  "poll",  "ppoll",  "select",
+                                                       "pselect", "recv",  "read",   "accept",
+                                                       "send",    "write", "connect"};
+  return call.empty() || std::any_of(starts.begin(), starts.end(), [&](std::string_view start) {
+           return call.starts_with(start);
+         });
 }
 
 constexpr uint32_t packed(Block block) {
@@ -219,6 +232,9 @@ void Explainer::end_block(const Slice &slice) {
   else if (woken.waker == Who(Who::Kind::interrupt, uint32_t(InterruptSource::other)) &&
            is_sleep(call_name(catalog_, slice.thread, slice.call)))
     woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::timer));
+  else if (woken.waker.kind() == Who::Kind::softirq &&
+           !waits_for_packets(call_name(catalog_, slice.thread, slice.call)))
+    woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::other));
   const Who waker = woken.waker;
   Time &time = blocks_[{slice.thread, packed(block), slice.stack, waker.code()}];
   time.ns += slice.length();

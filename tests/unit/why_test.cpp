@@ -118,16 +118,31 @@ TEST_F(Why, OnlyATraceOfAllThreadsKnowsThatACpuIsIdle) {
   }
 }
 
-TEST_F(Why, OfANewThreadTheCpuIsNotKnownUntilItGetsOne) {
+TEST_F(Why, OfANewThreadTheCpuIsTheOneThatItGets) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1).at(100);
   cpu.id(2, 12, 11, "b", 100).create(2, 12).activate_new(2, 11).at(150).epilogue(1, 12);
   cpu.dispatch(2).at(200).stop();
   explain_all();
   const json waiting = thread(report(), 12)["waiting"];
   ASSERT_EQ(waiting.size(), 1u);
-  EXPECT_EQ(waiting[0]["holder"], "not known");
-  EXPECT_EQ(waiting[0]["holder_tid"], json());
+  EXPECT_EQ(waiting[0]["holder_tid"], 11);
   EXPECT_EQ(waiting[0]["ns"], 50);
+}
+
+TEST_F(Why, WhoHadACpuLongAgoIsNotKnown) {
+  constexpr uint32_t kSwitches = 5000;
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(3, 33, 33, "c").dispatch(1).at(100);
+  cpu.id(2, 12, 11, "b", 100).create(2, 12).activate_new(2, 11);
+  for (uint32_t n = 1; n <= kSwitches; n++)
+    cpu.at(100 + n).epilogue(n % 2 ? 1 : 3, n % 2 ? 33 : 11).dispatch(n % 2 ? 3 : 1);
+  cpu.at(101 + kSwitches).epilogue(1, 12).dispatch(2).at(9000).stop();
+  explain_all();
+  uint64_t known = 0, unknown = 0;
+  const json new_thread = thread(report(), 12);
+  for (const json &wait : new_thread["waiting"])
+    (wait["holder"] == "not known" ? unknown : known) += wait["ns"].get<uint64_t>();
+  EXPECT_EQ(known + unknown, kSwitches + 1);
+  EXPECT_EQ(known, 1024u) << "what is remembered";
 }
 
 TEST_F(Why, AThreadOnTheWayToAnotherCpuWaitsForBoth) {

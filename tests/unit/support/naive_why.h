@@ -29,7 +29,8 @@ public:
   NaiveWhy(const std::string &path, uint64_t from, uint64_t to)
       : source_(open_trace({{path}}, sink_)), catalog_(source_->catalog()), from_(from), to_(to),
         replay_(catalog_, models(), {}, sink_, 0), after_(catalog_.cpus.size(), "lost"),
-        dark_(catalog_.cpus.size()), kinds_(catalog_.threads.size()) {
+        dark_(catalog_.cpus.size()), kinds_(catalog_.threads.size()),
+        holders_(catalog_.cpus.size()), nowhere_(catalog_.threads.size()) {
     for (Event event; source_->next(event);) {
       pass_to(event.time);
       replay(event);
@@ -57,19 +58,36 @@ private:
   /// Each ns up to `time` belongs to whoever has the CPU then.
   void pass_to(uint64_t time) {
     for (; now_ < time; now_++) {
+      for (uint32_t cpu = 0; cpu < after_.size(); cpu++) {
+        const uint32_t runs = running_on(cpu);
+        holders_[cpu].push_back(runs == kNone ? after_[cpu]
+                                              : std::to_string(catalog_.threads[runs].tid));
+      }
       for (uint32_t t = 0; t < threads().size(); t++) {
         const Thread &thread = threads()[t];
         const bool waits_now =
             thread.state == ThreadState::Warming || thread.state == ThreadState::Cooling;
         if (!waits_now || now_ < std::max(from_, catalog_.threads[t].birth) || now_ >= to_)
           continue;
-        const uint32_t holder = thread.cpu == kNone ? kNone : running_on(thread.cpu);
-        const std::string who = holder != kNone       ? std::to_string(catalog_.threads[holder].tid)
-                                : thread.cpu == kNone ? "lost"
-                                                      : after_[thread.cpu];
-        waits[{catalog_.threads[t].tid, kinds_[t], who}]++;
+        const bool placed = thread.cpu != kNone;
+        waits[{catalog_.threads[t].tid, kinds_[t], placed ? holders_[thread.cpu][now_] : "lost"}]++;
+        if (!placed)
+          nowhere_[t].push_back(now_);
       }
     }
+  }
+
+  /// A thread that waited on no known CPU did so on the one that it gets.
+  void find_place(uint32_t t, const Thread &before) {
+    const uint32_t tid = catalog_.threads[t].tid;
+    if (threads()[t].state == ThreadState::Running && threads()[t].cpu != kNone &&
+        before.cpu == kNone)
+      for (const uint64_t ns : nowhere_[t]) {
+        if (--waits[{tid, kinds_[t], "lost"}] == 0)
+          waits.erase({tid, kinds_[t], "lost"});
+        waits[{tid, kinds_[t], holders_[threads()[t].cpu][ns]}]++;
+      }
+    nowhere_[t].clear();
   }
 
   void replay(const Event &event) {
@@ -98,6 +116,9 @@ private:
       after_[event.cpu] = "lost";
     }
     for (uint32_t t = 0; t < threads().size(); t++) {
+      const bool moved = threads()[t].cpu != before[t].cpu;
+      if ((moved || threads()[t].state != before[t].state) && event.time <= to_)
+        find_place(t, before[t]);
       if (threads()[t].state == before[t].state)
         continue;
       const bool own = event.thread == t && (leaves || event.kind == FTrace_EXT_snapshot);
@@ -117,6 +138,8 @@ private:
   std::vector<std::string> after_; ///< by CPU: who has it while no thread of the trace runs there
   std::vector<uint8_t> dark_;      ///< by CPU
   std::vector<std::string> kinds_; ///< by thread
+  std::vector<std::vector<std::string>> holders_; ///< by CPU and ns: who had it
+  std::vector<std::vector<uint64_t>> nowhere_;    ///< by thread: ns in which it waited on no CPU
 };
 
 } // namespace ovnitrace::test
