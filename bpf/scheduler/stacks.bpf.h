@@ -90,6 +90,7 @@ static __noinline __u64 stack_word(void *ctx, __u32 whose, bool user)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	__u32 kernel_stack = 0, user_stack = 0;
+	__u64 in_call = 0;
 
 	if (stacks_wanted & STACKS_KERNEL)
 		kernel_stack = take_stack(ctx, 0);
@@ -97,7 +98,9 @@ static __noinline __u64 stack_word(void *ctx, __u32 whose, bool user)
 		user_stack = take_stack(ctx, BPF_F_USER_STACK);
 	if (!kernel_stack && !user_stack)
 		return 0;
-	return SCHED_STACK_WORD(whose, kernel_stack, user_stack, current->tgid);
+	if (user_stack && blocked_call(current) >= FTRACE_CALL_NATIVE)
+		in_call = SCHED_STACK_IN_CALL;
+	return SCHED_STACK_WORD(whose, kernel_stack, user_stack, current->tgid) | in_call;
 }
 
 /* Whether the stack is wanted with which a thread leaves its CPU. */

@@ -68,12 +68,13 @@ struct sched_record {
 	 (__u64)(prio) << SCHED_PRIO_SHIFT | (__u64)(a) << SCHED_A_SHIFT |                         \
 	 (__u64)(b) << SCHED_B_SHIFT)
 
-#define SCHED_STACK_WHOSE_SHIFT	 4 /* 4 bits */
+#define SCHED_STACK_WHOSE_SHIFT	 4 /* 1 bit */
 #define SCHED_STACK_OF_PREV	 0 /* who leaves its CPU */
 #define SCHED_STACK_OF_WAKER	 1
-#define SCHED_STACK_KERNEL_SHIFT 8  /* 16 bits: place of the stack + 1; 0: not known */
-#define SCHED_STACK_USER_SHIFT	 24 /* the same */
-#define SCHED_STACK_PID_SHIFT	 40 /* 22 bits: process (tgid) */
+#define SCHED_STACK_IN_CALL	 (1ULL << 5) /* its innermost frame is at a system call */
+#define SCHED_STACK_KERNEL_SHIFT 8	     /* 16 bits: place of the stack + 1; 0: not known */
+#define SCHED_STACK_USER_SHIFT	 24	     /* the same */
+#define SCHED_STACK_PID_SHIFT	 40	     /* 22 bits: process (tgid) */
 
 #define SCHED_STACK_WORD(whose, kernel, user, pid)                                                 \
 	((__u64)SCHED_KIND_STACK << SCHED_KIND_SHIFT | (__u64)(whose) << SCHED_STACK_WHOSE_SHIFT | \

@@ -122,7 +122,7 @@ void ChunkWriter::on_stack(const SchedTransition &record) {
 
 void ChunkWriter::put_stack(uint16_t code, uint32_t whose, uint16_t context, uint64_t time) {
   const bool waits =
-      stack_.time == time && stack_.word && (stack_.word >> SCHED_STACK_WHOSE_SHIFT & 0xf) == whose;
+      stack_.time == time && stack_.word && (stack_.word >> SCHED_STACK_WHOSE_SHIFT & 1) == whose;
   const uint32_t number = waits && stacks_ ? stacks_->number(stack_) : 0;
   stack_ = {};
   if (number)

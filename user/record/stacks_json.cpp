@@ -99,8 +99,8 @@ void write_stacks(const NamedStacks &stacks, const Put &put) {
   JsonList list("stack_files", put);
   for (const uint32_t index : files.order()) {
     Json json = {{"path", captured.files[index].path}};
-    if (!captured.files[index].build_id.empty())
-      json["build_id"] = captured.files[index].build_id;
+    if (!stacks.build_ids[index].empty())
+      json["build_id"] = stacks.build_ids[index];
     list.add(json);
   }
 }

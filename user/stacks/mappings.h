@@ -2,10 +2,10 @@
 // Which file's code was at an address of a process at a time.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -14,11 +14,8 @@ namespace ovnitrace {
 /// A file that code was mapped from.
 struct CodeFile {
   std::string path;
-  std::string build_id; ///< hexadecimal; empty: the kernel did not say
-  uint64_t inode = 0;   ///< 0: not known
-  bool operator<(const CodeFile &other) const {
-    return std::tie(path, build_id, inode) < std::tie(other.path, other.build_id, other.inode);
-  }
+  uint64_t inode = 0;
+  auto operator<=>(const CodeFile &) const = default;
 };
 
 /// The mappings of executable code of all processes, as they come and go. What was mapped stays

@@ -51,6 +51,7 @@ public:
 
   void name() {
     all_.frames.resize(captured_.frames.size());
+    all_.build_ids.resize(captured_.files.size());
     // One file after another, so that one is open at a time.
     std::vector<uint32_t> order(captured_.frames.size());
     std::iota(order.begin(), order.end(), 0);
@@ -61,6 +62,7 @@ public:
     for (const uint32_t index : order)
       name(captured_.frames[index], all_.frames[index]);
     elf_.reset();
+    all_.build_ids.resize(captured_.files.size()); // those of the kernel's modules have none
     for (CapturedStacks::Stack &stack : captured_.stacks)
       leave_out_tracer(stack);
     for (const CapturedStacks::Stack &stack : captured_.stacks)
@@ -88,20 +90,20 @@ private:
   uint32_t module(const std::string &name) {
     const auto [at, added] = modules_.try_emplace(name, uint32_t(captured_.files.size()));
     if (added)
-      captured_.files.push_back({name, "", 0});
+      captured_.files.push_back({name, 0});
     return at->second;
   }
 
   void name_in_file(const CapturedFrame &frame, NamedFrame &named) {
     named.offset = frame.address;
-    CodeFile &file = captured_.files[frame.where];
     if (file_ != frame.where) {
       file_ = frame.where;
-      elf_ = ElfSymbols::open(file.path, file.build_id);
-      if (elf_ && file.build_id.empty() && file.inode && elf_->inode() != file.inode)
+      const CodeFile &file = captured_.files[frame.where];
+      elf_ = ElfSymbols::open(file.path, "");
+      if (elf_ && elf_->inode() != file.inode)
         elf_.reset(); // another file has its place
-      if (elf_ && file.build_id.empty())
-        file.build_id = elf_->build_id();
+      if (elf_)
+        all_.build_ids[frame.where] = elf_->build_id();
     }
     if (!elf_)
       return;

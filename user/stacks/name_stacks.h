@@ -22,8 +22,9 @@ struct NamedFrame {
 };
 
 struct NamedStacks {
-  CapturedStacks captured;        ///< files have their build ids, as far as they are known
-  std::vector<NamedFrame> frames; ///< of captured.frames
+  CapturedStacks captured;            ///< and the kernel's modules among the files
+  std::vector<std::string> build_ids; ///< of captured.files; empty: not known
+  std::vector<NamedFrame> frames;     ///< of captured.frames
   /// By number - 1: the outermost frame is probably not where the thread started.
   std::vector<bool> cut;
 };

@@ -17,7 +17,7 @@ uint32_t StackCollector::number(const SchedTransition &record) {
   const auto part = [&](int shift, uint32_t mask) { return uint32_t(record.word >> shift) & mask; };
   const uint32_t pid = part(SCHED_STACK_PID_SHIFT, FTRACE_TID_MASK);
   Key key = {part(SCHED_STACK_KERNEL_SHIFT, 0xffff), part(SCHED_STACK_USER_SHIFT, 0xffff),
-             Mappings::kNoLife};
+             Mappings::kNoLife, (record.word & SCHED_STACK_IN_CALL) != 0};
   const std::lock_guard lock(lock_);
   if (key.user)
     key.life = mappings_.life(pid, record.time);
@@ -73,7 +73,7 @@ void StackCollector::add_kernel(const stack_slot &slot) {
 
 void StackCollector::add_user(const stack_slot &slot, const Key &key, uint32_t pid, uint64_t time) {
   for (uint64_t n = 0; n < slot.count; n++) {
-    const uint64_t address = slot.addresses[n] - (n > 0);
+    const uint64_t address = slot.addresses[n] - (n > 0 || key.in_call);
     const Mappings::Place place = mappings_.find(key.life, time, address);
     if (place.known && place.file != Mappings::kNoFile)
       stack_.push_back(frame({CapturedFrame::file, place.file, place.offset}));

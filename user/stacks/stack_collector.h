@@ -69,6 +69,7 @@ private:
   /// A stack as the kernel numbers it, of a process.
   struct Key {
     uint32_t kernel, user, life;
+    bool in_call; ///< the innermost frame of the program is where it called the kernel
     bool operator==(const Key &) const = default;
   };
   struct HashKey {
