@@ -8,35 +8,44 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kMostNested = 16; // more than any hardware nests
+constexpr uint16_t kTimer = FTRACE_INTERRUPT_VECTOR | 0xec;
 
 } // namespace
 
 void ServedInterrupts::event(const Event &event) {
   switch (event.kind) {
   case FTrace_EVT_interrupt_start:
-    if (event.cpu < served_.size() && served_[event.cpu].size() < kMostNested)
-      served_[event.cpu].push_back(event.par1);
-    return;
+    return start(event.cpu, event.par1);
   case FTrace_EVT_interrupt_end:
-    return end(event);
+    return end(event.cpu, event.par1);
+  case FTrace_EVT_timer_wakeup_start:
+    return start(event.cpu, kTimer);
+  case FTrace_EVT_timer_wakeup_end:
+    return end(event.cpu, kTimer);
   case FTrace_EVT_blackout_start:
   case FTrace_EVT_blackout_end:
     if (event.cpu < served_.size())
       served_[event.cpu].clear(); // what ended is not known
     return;
   case FTrace_filter_interrupt:
+  case FTrace_filter_timer:
     for (auto &served : served_)
       served.clear();
     return;
   }
 }
 
+void ServedInterrupts::start(uint32_t cpu, uint16_t interrupt) {
+  if (cpu < served_.size() && served_[cpu].size() < kMostNested)
+    served_[cpu].push_back(interrupt);
+}
+
 /// An end without its start began before the capture, or was lost.
-void ServedInterrupts::end(const Event &event) {
-  if (event.cpu >= served_.size())
+void ServedInterrupts::end(uint32_t cpu, uint16_t interrupt) {
+  if (cpu >= served_.size())
     return;
-  std::vector<uint16_t> &served = served_[event.cpu];
-  const auto last = std::find(served.rbegin(), served.rend(), event.par1);
+  std::vector<uint16_t> &served = served_[cpu];
+  const auto last = std::find(served.rbegin(), served.rend(), interrupt);
   if (last != served.rend())
     served.erase(last.base() - 1, served.end());
 }
@@ -60,7 +69,7 @@ InterruptSource source_of(uint16_t interrupt) {
       return InterruptSource::other;
     }
   if (interrupt & FTRACE_INTERRUPT_VECTOR) // of the CPU itself
-    return number == 0xec ? InterruptSource::timer : InterruptSource::other;
+    return interrupt == kTimer ? InterruptSource::timer : InterruptSource::other;
   return InterruptSource::device; // a request of a device
 }
 

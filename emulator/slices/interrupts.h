@@ -12,7 +12,8 @@ namespace ovnitrace {
 
 inline constexpr uint16_t kNoInterrupt = 0xffff;
 
-/// Follows the interrupts of each CPU, where they were recorded. Memory depends on CPUs.
+/// Follows the interrupts of each CPU, where they were recorded; what a timer of a thread does when
+/// it expires is one, too. Memory depends on CPUs.
 class ServedInterrupts {
 public:
   explicit ServedInterrupts(size_t cpus) : served_(cpus) {}
@@ -24,7 +25,8 @@ public:
   }
 
 private:
-  void end(const Event &event);
+  void start(uint32_t cpu, uint16_t interrupt);
+  void end(uint32_t cpu, uint16_t interrupt);
 
   std::vector<std::vector<uint16_t>> served_; ///< by CPU, the innermost last
 };

@@ -244,6 +244,19 @@ TEST_F(PathOf, AWakeupThatArrivesLateWasOnItsWaySinceItsWakerLeft) {
                                    "33 waiting 270-280 peer=11", "33 running 280-300"}));
 }
 
+TEST_F(PathOf, ATimerOfAThreadIsKnownWhenItExpires) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 2, 0).at(100).start();
+  const auto wake = [&] { cpu.activate(1, 0, FTRACE_WAKER_HARDIRQ).dispatch(1); };
+  cpu.at(200).record(FTrace_EVT_timer_wakeup_start, 1, FTRACE_TIMER_SLEEP);
+  wake();
+  cpu.record(FTrace_EVT_timer_wakeup_end, 1, FTRACE_TIMER_SLEEP);
+  cpu.at(300).sleep(1).at(400);
+  wake();
+  cpu.at(500).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"11 timer 100-200", "11 running 200-300", "11 interrupt 300-400",
+                                   "11 running 400-500"}));
+}
+
 TEST_F(PathOf, ThreadsThatWakeOneAnotherAtOneTimeEndIt) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.snapshot(1, 2, 0).snapshot(2, 2, 0).at(100).start();
