@@ -76,12 +76,13 @@ static __noinline int send_affinity(struct task_struct *p, __u64 time)
 	struct life_record r;
 
 	life_fill(&r, LIFE_AFFINITY, p, 0);
-	r.time = time;
+	if (time)
+		r.time = time;
 	try_with_cpus(&r, p);
 	return 0;
 }
 
-/* A wait for a CPU starts at `time`. */
+/* A wait for a CPU starts at `time`; 0: now. The clock is dear, and hardly ever needed. */
 static __always_inline void look_at_affinity(struct task_struct *p, __u64 time)
 {
 	__u32 tid = p->pid, *sent;

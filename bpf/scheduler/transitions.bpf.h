@@ -167,7 +167,7 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 	if (!in_region(p))
 		return 0;
 	name_once(p, entry);
-	look_at_affinity(p, bpf_ktime_get_ns());
+	look_at_affinity(p, 0);
 	stage(p, waker_stack_of(tid),
 	      SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
 			 entry & THREAD_WAKER_MASK) |
