@@ -18,13 +18,19 @@ const volatile __u64 wakeup_watermark = 0; /* bytes in a ring at which the reade
 #define THREAD_CONTEXT_SHIFT 24		/* enum ftrace_wakeup_context of the last waking, 3 bits */
 #define THREAD_WAKER_MASK    FTRACE_TID_MASK
 
+/* In one place, so that an event touches one cache line for both. */
+struct thread_facts {
+	__u32 entry;	/* THREAD_* */
+	__u32 affinity; /* hash of the CPUs that were sent last; 0: none were */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	/* PID_MAX_LIMIT, and not pid_max: that may be raised while we trace, and since 6.14 each
 	 * PID namespace has its own, while our tids are those of the machine. */
 	__uint(max_entries, FTRACE_TID_MASK + 1);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, struct thread_facts);
 } threads SEC(".maps");
 
 struct ring {
@@ -54,9 +60,9 @@ static __always_inline long send_to_ring(void *ring, void *data, __u64 size)
 /* The entry of a tid: 0 if it is not traced. The idle task, tid 0, never is. */
 static __always_inline __u32 thread_entry(__u32 tid)
 {
-	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
 
-	return entry ? *entry : 0;
+	return facts ? facts->entry : 0;
 }
 
 static __always_inline bool is_traced(__u32 tid)

@@ -7,14 +7,6 @@
  */
 const volatile __u32 possible_cpus = 0; /* set by the loader before loading; 0: do not look */
 
-/* By tid: a hash of the mask that was sent last; 0: none was. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, FTRACE_TID_MASK + 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} affinities SEC(".maps");
-
 static __always_inline __u32 affinity_hash(struct task_struct *p)
 {
 	__u64 hash = p->cpus_mask.bits[0];
@@ -49,13 +41,13 @@ static __always_inline void fill_cpus(struct life_record *r, struct task_struct 
 /* Sends an event with the CPUs that `p` may use. Whether all of it found room. */
 static __always_inline bool try_with_cpus(struct life_record *r, struct task_struct *p)
 {
-	__u32 tid = p->pid, *sent = bpf_map_lookup_elem(&affinities, &tid);
-	__u32 hash;
+	__u32 tid = p->pid, hash;
+	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
 
-	if (!possible_cpus || r->outside || !sent)
+	if (!possible_cpus || r->outside || !facts)
 		return life_try(r);
 	hash = affinity_hash(p);
-	*sent = 0;
+	facts->affinity = 0;
 	fill_cpus(r, p, 0);
 	if (!life_try(r))
 		return false;
@@ -66,7 +58,7 @@ static __always_inline bool try_with_cpus(struct life_record *r, struct task_str
 		if (!life_try(r))
 			return true; /* it is sent when the thread waits */
 	}
-	*sent = hash;
+	facts->affinity = hash;
 	return true;
 }
 
@@ -83,13 +75,9 @@ static __noinline int send_affinity(struct task_struct *p, __u64 time)
 }
 
 /* A wait for a CPU starts at `time`; 0: now. The clock is dear, and hardly ever needed. */
-static __always_inline void look_at_affinity(struct task_struct *p, __u64 time)
+static __always_inline void look_at_affinity(struct task_struct *p, struct thread_facts *facts,
+					     __u64 time)
 {
-	__u32 tid = p->pid, *sent;
-
-	if (!possible_cpus)
-		return;
-	sent = bpf_map_lookup_elem(&affinities, &tid);
-	if (sent && *sent != affinity_hash(p))
+	if (possible_cpus && facts->affinity != affinity_hash(p))
 		send_affinity(p, time);
 }

@@ -13,11 +13,11 @@ __u32 program_threads = 0; /* its threads that have not left their CPU for ever 
 /* `more`: THREAD_PROGRAM or 0 */
 static __always_inline void set_traced(__u32 tid, __u32 more)
 {
-	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
 
-	if (entry)
-		*entry = THREAD_TRACED | THREAD_NAMED | more |
-			 FTRACE_WAKER_UNKNOWN << THREAD_CONTEXT_SHIFT;
+	if (facts)
+		facts->entry = THREAD_TRACED | THREAD_NAMED | more |
+			       FTRACE_WAKER_UNKNOWN << THREAD_CONTEXT_SHIFT;
 }
 
 /* Whether the caller's children are traced from now on. Run in the loader, and given no tid by
@@ -34,14 +34,14 @@ static __noinline int send_name(struct task_struct *p)
 {
 	struct life_record r;
 	__u32 tid = p->pid;
-	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
 
-	if (entry && *entry & THREAD_TRACED)
+	if (facts && facts->entry & THREAD_TRACED)
 		life_fill(&r, LIFE_RENAME, p, 0); /* another thread has renamed it: on_rename */
 	else
 		life_fill(&r, LIFE_NAME, p, trace_all);
-	if (entry && life_try(&r))
-		__sync_fetch_and_or(entry, THREAD_NAMED);
+	if (facts && life_try(&r))
+		__sync_fetch_and_or(&facts->entry, THREAD_NAMED);
 	return 0;
 }
 
@@ -80,7 +80,7 @@ int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	__u32 tid = child->pid;
-	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
 	__u32 creator = parent->pid;
 	bool of_program = thread_entry(creator) & THREAD_PROGRAM;
 	struct life_record r;
@@ -90,8 +90,8 @@ int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
 		of_program = true;
 	} else if (!trace_all &&
 		   (!is_traced(creator) || (only_targets && child->tgid != parent->tgid))) {
-		if (entry && *entry)
-			*entry = 0; /* the tid was a traced thread's once */
+		if (facts && facts->entry)
+			facts->entry = 0; /* the tid was a traced thread's once */
 		return 0;
 	}
 	set_traced(tid, of_program ? THREAD_PROGRAM : 0);
@@ -137,12 +137,12 @@ int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 	struct life_record r;
 	char name[CAPTURE_COMM_LEN] = {};
 	__u32 cpu = bpf_get_smp_processor_id(), tid = p->pid;
-	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
 	struct cpu_stage *s;
 
 	if (!is_traced(tid)) {
-		if (entry && *entry & THREAD_NAMED)
-			__sync_fetch_and_and(entry, ~THREAD_NAMED);
+		if (facts && facts->entry & THREAD_NAMED)
+			__sync_fetch_and_and(&facts->entry, ~THREAD_NAMED);
 		return 0;
 	}
 	life_fill(&r, LIFE_RENAME, p, 0);
@@ -158,9 +158,9 @@ int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 			s->renamed = 1;
 		return 0;
 	}
-	if (!entry || !(*entry & THREAD_NAMED))
+	if (!facts || !(facts->entry & THREAD_NAMED))
 		return 0;
-	__sync_fetch_and_and(entry, ~THREAD_NAMED);
+	__sync_fetch_and_and(&facts->entry, ~THREAD_NAMED);
 	__builtin_memcpy(r.comm, name, sizeof(name));
 	life_send(&r);
 	return 0;

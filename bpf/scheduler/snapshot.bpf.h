@@ -71,14 +71,15 @@ int snapshot(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
 	struct life_record r;
-	__u32 *entry, tid;
+	struct thread_facts *facts;
+	__u32 tid;
 
 	if (!p || !is_traced(p->pid))
 		return 0;
 	tid = p->pid;
-	entry = bpf_map_lookup_elem(&threads, &tid);
-	if (entry)
-		__sync_fetch_and_or(entry, THREAD_NAMED);
+	facts = bpf_map_lookup_elem(&threads, &tid);
+	if (facts)
+		__sync_fetch_and_or(&facts->entry, THREAD_NAMED);
 	life_fill(&r, LIFE_SNAPSHOT, p,
 		  has_transitions ? snapshot_word(p, p->on_cpu)
 				  : FTRACE_SNAPSHOT_NO_CPU << FTRACE_SNAPSHOT_CPU_SHIFT);

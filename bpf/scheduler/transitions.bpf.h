@@ -35,8 +35,9 @@ static __always_inline int log_switch(void *ctx, bool preempt, struct task_struc
 				      struct task_struct *next, __u32 prev_state)
 {
 	__u32 prev_tid = prev->pid, next_tid = next->pid, reason, taken_as = prev_tid;
+	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &prev_tid);
 	__u32 next_entry = thread_entry(next_tid);
-	bool prev_traced = is_traced(prev_tid);
+	bool prev_traced = trace_all ? prev_tid != 0 : facts && facts->entry & THREAD_TRACED;
 	bool next_traced = trace_all ? next_tid != 0 : next_entry & THREAD_TRACED;
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_stage *s;
@@ -69,7 +70,8 @@ static __always_inline int log_switch(void *ctx, bool preempt, struct task_struc
 	if (preempt || !prev_state || !task_state(prev)) {
 		reason = FTRACE_OFFCPU_PREEMPTED;
 		if (prev_traced) {
-			look_at_affinity(prev, now);
+			if (facts)
+				look_at_affinity(prev, facts, now);
 			if (is_throttled(prev))
 				reason = FTRACE_OFFCPU_THROTTLED;
 			else if (!preempt && called_sched_yield(prev))
@@ -140,14 +142,15 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	struct task_struct *waker = bpf_get_current_task_btf();
 	enum ftrace_wakeup_context context;
 	__u32 tid = p->pid;
-	__u32 *entry = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
 
-	if (p == waker || !entry || (!trace_all && !(*entry & THREAD_TRACED)) || !in_region(p))
+	if (p == waker || !facts || (!trace_all && !(facts->entry & THREAD_TRACED)) ||
+	    !in_region(p))
 		return 0;
 	name_once(waker, thread_entry(waker->pid));
 	context = wakeup_context(waker);
-	*entry = THREAD_TRACED | (*entry & (THREAD_NAMED | THREAD_PROGRAM)) |
-		 context << THREAD_CONTEXT_SHIFT | (waker->pid & THREAD_WAKER_MASK);
+	facts->entry = THREAD_TRACED | (facts->entry & (THREAD_NAMED | THREAD_PROGRAM)) |
+		       context << THREAD_CONTEXT_SHIFT | (waker->pid & THREAD_WAKER_MASK);
 	if (stacks_wanted & STACKS_WAKEUP)
 		remember_waker_stack(
 			ctx, tid, context == FTRACE_WAKER_TASK || context == FTRACE_WAKER_UNKNOWN);
@@ -156,8 +159,12 @@ int BPF_PROG(on_waking, struct task_struct *p)
 
 static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 {
-	__u32 tid = p->pid, entry = thread_entry(tid);
+	__u32 tid = p->pid, entry;
+	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
 
+	if (!facts)
+		return 0;
+	entry = facts->entry;
 	if (!(entry & THREAD_TRACED)) {
 		if (!trace_all)
 			return 0;
@@ -167,7 +174,7 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 	if (!in_region(p))
 		return 0;
 	name_once(p, entry);
-	look_at_affinity(p, 0);
+	look_at_affinity(p, facts, 0);
 	stage(p, waker_stack_of(tid),
 	      SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
 			 entry & THREAD_WAKER_MASK) |
