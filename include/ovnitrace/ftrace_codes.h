@@ -138,7 +138,7 @@ enum ftrace_code {
 		0xAC, /* (context, as EXT_snapshot): its state, for who lacks what is before */
 	FTrace_EXT_stack = 0xBC, /* (context, number of the stack with which it leaves its CPU) */
 	FTrace_EXT_waker_stack = 0xCC, /* (context, number of the stack of who wakes it) */
-	FTrace_EXT_affinity = 0xDC, /* (context, ftrace_affinity_*): CPUs that it may use */
+	FTrace_EXT_affinity = 0xDC,    /* (context, ftrace_affinity_*): CPUs that it may use */
 
 	/* family D, free in the manual: ovnitrace's extensions about a chunk */
 	FTrace_EXT_chunk = 0x0D,   /* (CPU, number of the chunk in its file, from 0) */

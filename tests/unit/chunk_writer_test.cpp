@@ -23,7 +23,7 @@ namespace {
 constexpr uint64_t kTraced = SCHED_A_TRACED | SCHED_B_TRACED;
 
 SchedTransition switched(uint64_t time, uint32_t reason, uint32_t prev, uint32_t next,
-                    uint64_t traced = kTraced) {
+                         uint64_t traced = kTraced) {
   return {time, SCHED_WORD(SCHED_KIND_SWITCH, reason, 121, prev, next) | traced, 0};
 }
 

@@ -37,7 +37,8 @@ uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses) {
   for (int i = 0; i < 120; i++) {
     auto &chunk = trace.cpu(uint16_t(random() % kCpus)).at(time += random() % 20);
     const uint16_t thread = uint16_t(1 + random() % kThreads);
-    const uint32_t nexts[] = {0, uint32_t(1 + random() % kThreads), 98, 99}; // 98 and 99 are not traced
+    // 98 and 99 are not traced.
+    const uint32_t nexts[] = {0, uint32_t(1 + random() % kThreads), 98, 99};
     const uint32_t next = nexts[random() % 4];
     switch (random() % (losses ? 10 : 9)) {
     case 0:
