@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// --stacks: the function that blocked is named, as perf names it at the same moment.
+#include "emulator/input/stacks.h"
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+namespace ovnitrace::test {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Blocks in a function that is inlined into one of a class. Calls the kernel itself: libc need not
+/// have frame pointers.
+constexpr char kBlocker[] = R"(
+#include <sys/syscall.h>
+#include <time.h>
+namespace app {
+inline __attribute__((always_inline)) void pause_here(long ns) {
+  timespec time = {0, ns};
+#if defined(__x86_64__)
+  long result = SYS_nanosleep;
+  asm volatile("syscall" : "+a"(result) : "D"(&time), "S"(0L) : "rcx", "r11", "memory");
+#else
+  register long number asm("x8") = SYS_nanosleep, at asm("x0") = (long)&time, no asm("x1") = 0;
+  asm volatile("svc 0" : "+r"(at) : "r"(number), "r"(no) : "memory");
+#endif
+}
+struct Worker {
+  __attribute__((noinline)) void step(int n) {
+    pause_here(1000000 + n);
+    asm volatile("");
+  }
+};
+__attribute__((noinline)) void outer(int n) {
+  Worker().step(n);
+  asm volatile("");
+}
+} // namespace app
+int main() {
+  for (int n = 0; n < 50; n++)
+    app::outer(n);
+}
+)";
+
+} // namespace
+
+class StackCaptures : public CaptureTest {
+protected:
+  /// The blocker, compiled with these flags.
+  std::string compile(const std::string &flags, const std::string &name = "blocker") {
+    std::ofstream(path("blocker.cpp")) << kBlocker;
+    const Outcome made = run({.argv = {"sh", "-c",
+                                       "g++ -O2 -fno-optimize-sibling-calls " + flags + " -o '" +
+                                           path(name) + "' '" + path("blocker.cpp") + "'"}});
+    EXPECT_EQ(made.status(), 0) << made.err;
+    return path(name);
+  }
+  /// The stack that was taken most often at blocks of the thread of this name.
+  uint32_t most_frequent(const char *kind = "EXT_stack") {
+    std::map<uint32_t, int> counts;
+    for (const std::string &line : lines_of(run({.argv = {ovnitrace(), "dump", trace()}}).out))
+      if (line.find(kind) != std::string::npos && line.find("blocker") != std::string::npos)
+        counts[uint32_t(number_after(line, "stack="))]++;
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](auto &a, auto &b) { return a.second < b.second; });
+    return most == counts.end() ? 0 : most->first;
+  }
+  Names names(uint32_t number, bool kernel) {
+    const StackTable table = StackTable::read(trace(), silent_);
+    Names all;
+    for (const uint32_t index : table.frames(number))
+      if (table.frame(index).kernel == kernel)
+        all.push_back(table.name(index));
+    return all;
+  }
+  /// Those of the program up to main().
+  Names to_main(uint32_t number) {
+    Names all = names(number, false);
+    all.resize(size_t(std::find(all.begin(), all.end(), "main") - all.begin()));
+    return all;
+  }
+
+private:
+  NoDiagnostics silent_;
+};
+
+TEST_F(StackCaptures, NameTheFunctionThatBlockedAndWhatIsInlined) {
+  record({compile("-g -fno-omit-frame-pointer")}, {"--stacks"});
+  const uint32_t number = most_frequent();
+  EXPECT_EQ(to_main(number), (Names{"app::pause_here", "app::Worker::step", "app::outer"}));
+  const Names kernel = names(number, true);
+  ASSERT_FALSE(kernel.empty());
+  EXPECT_NE(std::find(kernel.begin(), kernel.end(), "hrtimer_nanosleep"), kernel.end());
+  NoDiagnostics silent;
+  const StackTable table = StackTable::read(trace(), silent);
+  std::map<std::string, std::string> places;
+  for (const uint32_t index : table.frames(number))
+    places[table.name(index)] = table.place(index);
+  EXPECT_EQ(places["app::pause_here"], "blocker.cpp:9");
+  EXPECT_EQ(places["app::Worker::step"], "blocker.cpp:17");
+  EXPECT_EQ(places["app::outer"], "blocker.cpp:22");
+  EXPECT_EQ(places["main"], "blocker.cpp:28");
+  EXPECT_FALSE(table.is_cut(number));
+}
+
+/// The program is in no place any more: what the recording found out is in the trace.
+TEST_F(StackCaptures, OfAStrippedProgramComeFromItsDebugFile) {
+  const std::string program = compile("-g -fno-omit-frame-pointer -Wl,--build-id");
+  const std::string split = "cd '" + path("") +
+                            "' && objcopy --only-keep-debug blocker blocker.debug && strip -s "
+                            "blocker && objcopy --add-gnu-debuglink=blocker.debug blocker";
+  ASSERT_EQ(run({.argv = {"sh", "-c", split}}).status(), 0);
+  record({program}, {"--stacks"});
+  ASSERT_EQ(run({.argv = {"rm", program, path("blocker.debug")}}).status(), 0);
+  EXPECT_EQ(to_main(most_frequent()),
+            (Names{"app::pause_here", "app::Worker::step", "app::outer"}));
+}
+
+/// And where there is no debug data at the recording, they come from what is there later.
+TEST_F(StackCaptures, AreCompletedWhenTheTraceIsRead) {
+  const std::string program = compile("-g -fno-omit-frame-pointer -Wl,--build-id");
+  ASSERT_EQ(run({.argv = {"cp", program, path("whole")}}).status(), 0);
+  ASSERT_EQ(run({.argv = {"strip", "-s", program}}).status(), 0);
+  record({program}, {"--stacks"});
+  const uint32_t number = most_frequent();
+  const Names bare = names(number, false);
+  ASSERT_GE(bare.size(), 3u);
+  EXPECT_TRUE(bare[0].starts_with("blocker+0x")) << bare[0];
+  ASSERT_EQ(run({.argv = {"cp", path("whole"), program}}).status(), 0);
+  EXPECT_EQ(to_main(number), (Names{"app::pause_here", "app::Worker::step", "app::outer"}));
+  // another program of that name
+  compile("-g -fno-omit-frame-pointer -Wl,--build-id -DX=1 -O1");
+  EXPECT_EQ(names(number, false), bare);
+}
+
+TEST_F(StackCaptures, AreThoseThatPerfSees) {
+  if (run({.argv = {"sh", "-c", "command -v perf"}}).status() != 0)
+    GTEST_SKIP() << "perf (linux-perf) is not installed";
+  // Without debug data: perf would ask addr2line for what is inlined.
+  Command command =
+      record_command(trace(), {compile("-fno-omit-frame-pointer")}, {"-q", "--stacks"});
+  command.argv.insert(command.argv.begin(),
+                      {"perf", "record", "-q", "-m", "16M", "-a", "-g", "-k", "CLOCK_MONOTONIC",
+                       "-e", "sched:sched_switch", "-o", path("perf.data"), "--"});
+  const Outcome recorded = run(command);
+  if (recorded.status() != 0 && !exists(trace() + "/trace.json"))
+    GTEST_SKIP() << "perf cannot record here: " << recorded.err;
+  ASSERT_EQ(recorded.status(), 0) << recorded.err;
+  const Outcome script = run({.argv = {"perf", "script", "-i", path("perf.data"), "--comm",
+                                       "blocker", "-F", "comm,tid,time,event,ip,sym"}});
+  ASSERT_EQ(script.status(), 0) << script.err;
+  std::map<Names, int> theirs; // how often it has seen each
+  Names stack;
+  for (const std::string &line : lines_of(script.out + "\n")) {
+    const size_t name = line.rfind(' ');
+    if (line.starts_with("\t") && line.find("__traceiter_") == std::string::npos)
+      stack.push_back(line.substr(name + 1));
+    if (line.empty() && !stack.empty())
+      theirs[std::exchange(stack, {})]++;
+  }
+  const uint32_t number = most_frequent();
+  Names ours = names(number, true);
+  for (const std::string &name : names(number, false))
+    ours.push_back(name);
+  EXPECT_GE(ours.size(), 8u);
+  EXPECT_GE(theirs[ours], 45) << "of 50 blocks";
+}
+
+TEST_F(StackCaptures, WithoutFramePointersEndTooEarlyAndThatIsReported) {
+  const std::string program = compile("-fomit-frame-pointer");
+  const Outcome recorded = run(record_command(trace(), {program}, {"--stacks"}));
+  ASSERT_EQ(recorded.status(), 0) << recorded.err;
+  EXPECT_NE(recorded.err.find("-fno-omit-frame-pointer"), std::string::npos) << recorded.err;
+  const Outcome info = run({.argv = {ovnitrace(), "info", trace()}});
+  EXPECT_NE(info.out.find("-fno-omit-frame-pointer"), std::string::npos) << info.out;
+}
+
+TEST_F(StackCaptures, OfWakersAreThoseOfTheInterrupt) {
+  record({compile("-fno-omit-frame-pointer")}, {"--stacks=kernel,wakeup"});
+  const Names kernel = names(most_frequent("EXT_waker_stack"), true);
+  EXPECT_NE(std::find(kernel.begin(), kernel.end(), "hrtimer_wakeup"), kernel.end());
+  EXPECT_TRUE(names(most_frequent(), false).empty()) << "only the kernel's part";
+}
+
+TEST_F(StackCaptures, AreFoldedWithTheirTimes) {
+  record({compile("-fno-omit-frame-pointer")}, {"--stacks"});
+  const Outcome folded =
+      run({.argv = {ovnitrace(), "export", "--to", "folded", trace(), "-o", "-"}});
+  ASSERT_EQ(folded.status(), 0) << folded.err;
+  uint64_t blocked = 0;
+  for (const std::string &line : lines_of(folded.out))
+    if (line.starts_with("blocker;blocker;") &&
+        line.find(";main;app::outer;app::Worker::step;") != std::string::npos &&
+        line.find("_[k]") != std::string::npos)
+      blocked += std::stoull(line.substr(line.rfind(' ') + 1));
+  EXPECT_GE(blocked, 50'000'000u) << "50 times 1 ms";
+}
+
+TEST_F(StackCaptures, CostNothingWithoutTheOption) {
+  record({compile("-fno-omit-frame-pointer")});
+  EXPECT_EQ(most_frequent(), 0u);
+  NoDiagnostics silent;
+  EXPECT_TRUE(StackTable::read(trace(), silent).empty());
+}
+
+} // namespace ovnitrace::test

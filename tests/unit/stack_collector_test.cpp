@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What was mapped where, numbers of stacks, and names of addresses.
+#include "emulator/symbols/demangle.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+#include "user/stacks/address_names.h"
+#include "user/stacks/stack_capture.h"
+#include "user/stacks/stack_collector.h"
+
+#include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+
+namespace ovnitrace {
+namespace {
+
+/// "path+offset" at an address of a process; "code" in no file; "?" not known.
+std::string at(Mappings &mappings, uint32_t pid, uint64_t time, uint64_t address) {
+  const Mappings::Place place = mappings.find(mappings.life(pid, time), time, address);
+  if (!place.known)
+    return "?";
+  return place.file == Mappings::kNoFile
+             ? "code"
+             : mappings.files()[place.file].path + "+" + std::to_string(place.offset);
+}
+
+TEST(Mappings, GiveTheFileAndTheOffsetInIt) {
+  Mappings mappings;
+  mappings.map(7, 10, 1000, 2000, 500, {"/a", 1});
+  mappings.map(7, 10, 3000, 4000, 0, {"", 0});
+  EXPECT_EQ(at(mappings, 7, 10, 1000), "/a+500");
+  EXPECT_EQ(at(mappings, 7, 99, 1999), "/a+1499");
+  EXPECT_EQ(at(mappings, 7, 99, 2000), "?");
+  EXPECT_EQ(at(mappings, 7, 9, 1000), "?") << "not mapped yet";
+  EXPECT_EQ(at(mappings, 7, 99, 3500), "code");
+  EXPECT_EQ(at(mappings, 8, 99, 1000), "?") << "another process";
+}
+
+TEST(Mappings, TheLaterOneCountsWhereTwoAre) {
+  Mappings mappings;
+  mappings.map(7, 20, 1000, 2000, 0, {"/new", 2});
+  mappings.map(7, 10, 1000, 2000, 0, {"/old", 1});
+  EXPECT_EQ(at(mappings, 7, 15, 1500), "/old+500");
+  EXPECT_EQ(at(mappings, 7, 25, 1500), "/new+500");
+}
+
+TEST(Mappings, AChildHasWhatItsParentHadThenAndAProgramNothingOfTheLast) {
+  Mappings mappings;
+  mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
+  mappings.fork(8, 7, 50);
+  mappings.map(7, 60, 3000, 4000, 0, {"/later", 2});
+  EXPECT_EQ(at(mappings, 8, 70, 1000), "/a+0");
+  EXPECT_EQ(at(mappings, 8, 70, 3000), "?");
+  const uint32_t child = mappings.life(8, 70);
+  mappings.exec(8, 80);
+  mappings.map(8, 81, 1000, 2000, 0, {"/b", 3});
+  EXPECT_EQ(at(mappings, 8, 90, 1000), "/b+0");
+  EXPECT_EQ(at(mappings, 8, 70, 1000), "/a+0") << "it was so before";
+  EXPECT_NE(mappings.life(8, 90), child);
+  EXPECT_EQ(mappings.life(8, 70), child);
+  mappings.fork(8, 1, 100); // the pid comes to another process
+  EXPECT_EQ(at(mappings, 8, 110, 1000), "?");
+}
+
+class Collector : public ::testing::Test {
+protected:
+  Collector() : collector([this](uint32_t place) { return slot(place); }, mappings) {}
+
+  const stack_slot *slot(uint32_t place) {
+    const auto found = slots.find(place);
+    return found == slots.end() ? nullptr : &found->second;
+  }
+  void stack(uint32_t place, const std::vector<uint64_t> &addresses) {
+    slots[place].count = addresses.size();
+    std::copy(addresses.begin(), addresses.end(), slots[place].addresses);
+  }
+  uint32_t number(uint32_t kernel, uint32_t user, uint32_t pid, bool in_call = false) {
+    return collector.number({100, SCHED_STACK_WORD(SCHED_STACK_OF_PREV, kernel, user, pid) |
+                                      (in_call ? SCHED_STACK_IN_CALL : 0)});
+  }
+  /// Addresses of a stack, the kernel's first.
+  std::vector<uint64_t> addresses(uint32_t number) {
+    const CapturedStacks all = collector.captured();
+    const CapturedStacks::Stack &stack = all.stacks.at(number - 1);
+    std::vector<uint64_t> list;
+    for (uint32_t n = 0; n < stack.kernel + stack.user; n++)
+      list.push_back(all.frames[all.places[stack.first + n]].address);
+    return list;
+  }
+
+  std::map<uint32_t, stack_slot> slots;
+  Mappings mappings;
+  StackCollector collector;
+};
+using Addresses = std::vector<uint64_t>;
+
+TEST_F(Collector, NumbersStacksByTheirFramesWhicheverProcessTheyAreOf) {
+  mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
+  mappings.map(8, 0, 5000, 6000, 0, {"/a", 1});
+  stack(1, {90, 80});
+  stack(2, {1100, 1200});
+  stack(3, {5100, 5200});
+  const uint32_t first = number(1, 2, 7);
+  EXPECT_EQ(first, 1u);
+  EXPECT_EQ(number(1, 3, 8), first) << "the same places in the same file";
+  EXPECT_EQ(number(1, 2, 7), first);
+  EXPECT_EQ(addresses(first), (Addresses{90, 79, 100, 199})) << "callers: before the return";
+  EXPECT_NE(number(1, 0, 7), first);
+  EXPECT_NE(number(0, 2, 7), first);
+  const CapturedStacks all = collector.captured();
+  EXPECT_EQ(all.stacks.size(), 3u);
+  EXPECT_EQ(all.stacks[0].taken, 3u);
+  EXPECT_EQ(all.stacks[0].kernel, 2u);
+}
+
+TEST_F(Collector, KnowsASystemCallFromAnInterrupt) {
+  mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
+  stack(2, {1100, 1200});
+  EXPECT_EQ(addresses(number(0, 2, 7)), (Addresses{100, 199}));
+  EXPECT_EQ(addresses(number(0, 2, 7, true)), (Addresses{99, 199}));
+}
+
+TEST_F(Collector, CountsWhatItDoesNotKnow) {
+  EXPECT_EQ(number(4, 5, 7), 0u);
+  EXPECT_EQ(collector.captured().left_out, 1u);
+  stack(4, {90});
+  EXPECT_EQ(number(4, 5, 7), 1u) << "it was still being written";
+}
+
+AddressNames kernel_names(const std::string &text) {
+  test::TempDir dir;
+  test::TraceBuilder::write_file(dir.path() + "/kallsyms", text.data(), text.size());
+  const UniqueFd file(open((dir.path() + "/kallsyms").c_str(), O_RDONLY));
+  return AddressNames::of_kernel(file.get());
+}
+
+TEST(AddressNames, OfTheKernelAreItsCodeWithModules) {
+  const AddressNames names = kernel_names("1000 T first\n1800 D data\n2000 t second\t[ext4]\n"
+                                          "nonsense\n\n3000 W last\n0 T hidden\n");
+  EXPECT_EQ(names.find(0xfff).name, "");
+  EXPECT_EQ(names.find(0x1000).name, "first");
+  EXPECT_EQ(names.find(0x1fff).name, "first");
+  EXPECT_EQ(names.find(0x1fff).offset, 0xfffu);
+  EXPECT_EQ(names.find(0x2001).name, "second");
+  EXPECT_EQ(names.find(0x2001).module, "[ext4]");
+  EXPECT_EQ(names.find(0x3000).name, "last");
+  EXPECT_TRUE(kernel_names("0 T all\n0 T hidden\n").empty());
+}
+
+TEST(Demangle, KnowsCppAndBothManglingsOfRust) {
+  EXPECT_EQ(demangle("_ZN3app6Worker4stepEi"), "app::Worker::step");
+  EXPECT_EQ(demangle("_ZN4core3ops8function6FnOnce9call_once17h0123456789abcdefE"),
+            "core::ops::function::FnOnce::call_once");
+  EXPECT_EQ(demangle("_RNvCs1234_7mycrate3foo"), "mycrate::foo");
+  EXPECT_EQ(demangle("main"), "main");
+  EXPECT_EQ(demangle("_ZN"), "_ZN");
+  EXPECT_EQ(demangle(std::string(10000, 'x')).size(), 4096u);
+}
+
+TEST(StackOption, IsAListAndBothPartsByDefault) {
+  constexpr uint32_t kBoth = STACKS_KERNEL | STACKS_USER;
+  EXPECT_EQ(parse_stacks("blocks"), kBoth);
+  EXPECT_EQ(parse_stacks("kernel"), uint32_t(STACKS_KERNEL));
+  EXPECT_EQ(parse_stacks("wakeup,preempt"), kBoth | STACKS_WAKEUP | STACKS_PREEMPT);
+  EXPECT_EQ(parse_stacks("user,wakeup"), uint32_t(STACKS_USER | STACKS_WAKEUP));
+  EXPECT_THROW(parse_stacks("kernel,"), Error);
+  EXPECT_THROW(parse_stacks("all"), Error);
+  EXPECT_EQ(stacks_text(kBoth | STACKS_WAKEUP), "kernel,user,wakeup");
+  EXPECT_EQ(stacks_text(0), "none");
+}
+
+} // namespace
+} // namespace ovnitrace
