@@ -119,7 +119,9 @@ inline std::vector<Tracer> bench_tracers(const std::string &scratch) {
   std::vector<Tracer> list = {{"empty programs", bare(Kind::empty)},
                               {"bare mapped rings", bare(Kind::mapped)},
                               {"bare BPF rings", bare(Kind::ring)},
-                              {"ovnitrace -- PROGRAM", ours("")}};
+                              {"ovnitrace -- PROGRAM", ours("")},
+                              {"ovnitrace --stacks=kernel", ours("--stacks=kernel")},
+                              {"ovnitrace --stacks", ours("--stacks")}};
   const auto add_peer = [&](const std::string &program, const std::string &options) {
     const std::string file = scratch + "/" + program + ".data";
     if (system(("command -v " + program + " >/dev/null 2>&1").c_str()) != 0)
