@@ -30,12 +30,13 @@ struct Free {
   void operator()(void *memory) const { std::free(memory); }
 };
 
-/// A regular file; nothing may make us wait.
+/// A regular file; nothing may make us wait. A device is not even opened: that can do something.
 UniqueFd open_regular(const std::string &path, struct stat &status) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
+  const UniqueFd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!place || fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return UniqueFd();
-  return fd;
+  const std::string same = fmt::format("/proc/self/fd/{}", place.get());
+  return UniqueFd(::open(same.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
 
 std::string hexadecimal(const unsigned char *bytes, int count) {

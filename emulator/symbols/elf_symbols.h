@@ -18,7 +18,8 @@ struct CodePlace {
 };
 
 /// Debug data is looked for as elfutils does: in the file, by its build id and its
-/// .gnu_debuglink below /usr/lib/debug and beside it and, where DEBUGINFOD_URLS is set, there.
+/// .gnu_debuglink below /usr/lib/debug and beside it. Only for SymbolProcess: what a file holds can
+/// make elfutils wait for ever.
 class ElfSymbols {
 public:
   /// The regular file at `path`. With `build_id`, in hexadecimal, the file must have that one; if

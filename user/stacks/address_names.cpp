@@ -9,28 +9,39 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
-#include <memory>
+#include <string>
+#include <vector>
 
 namespace ovnitrace {
 
 namespace {
 
-/// Each line of a file, without its end, from its start.
+constexpr size_t kLongestLine = 8192;         ///< bytes; the rest of it is left out
+constexpr uint64_t kMostOfAFile = 128u << 20; ///< bytes that are read
+
+/// Each line of a file, without its end, from its start. The file can be anybody's, with lines of
+/// any length.
 void each_line(int fd, const std::function<void(std::string_view)> &take) {
-  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  const std::unique_ptr<FILE, int (*)(FILE *)> file(copy < 0 ? nullptr : fdopen(copy, "r"),
-                                                    std::fclose);
-  if (!file)
-    return;
-  std::rewind(file.get());
-  char *line = nullptr;
-  size_t room = 0;
-  for (ssize_t size; (size = getline(&line, &room, file.get())) > 0;)
-    take(std::string_view(line, size_t(size) - (line[size - 1] == '\n')));
-  std::free(line);
+  std::string line;
+  std::vector<char> part(64 * 1024);
+  for (uint64_t done = 0; done < kMostOfAFile;) {
+    const ssize_t got = pread(fd, part.data(), part.size(), off_t(done));
+    if (got <= 0)
+      break;
+    done += uint64_t(got);
+    for (std::string_view rest(part.data(), size_t(got)); !rest.empty();) {
+      const size_t end = rest.find('\n');
+      line += rest.substr(0, std::min(end, kLongestLine - line.size()));
+      if (end == rest.npos)
+        break;
+      take(line);
+      line.clear();
+      rest.remove_prefix(end + 1);
+    }
+  }
+  if (!line.empty())
+    take(line);
 }
 
 /// Takes the next word from the start of `text`.

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Names of JIT code from /tmp/perf-PID.map, which is anybody's to write.
+#include "user/stacks/address_names.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+namespace ovnitrace {
+namespace {
+
+class JitMaps : public ::testing::Test {
+protected:
+  ~JitMaps() override { unlink(path.c_str()); }
+  void write(const std::string &text) const {
+    std::FILE *file = std::fopen(path.c_str(), "we");
+    ASSERT_NE(file, nullptr);
+    std::fwrite(text.data(), 1, text.size(), file);
+    std::fclose(file);
+  }
+  static std::string name_at(uint64_t address) {
+    const AddressNames names = AddressNames::of_process(uint32_t(getpid()));
+    return std::string(names.find(address).name);
+  }
+  const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
+};
+
+TEST_F(JitMaps, NameCodeByItsAddress) {
+  write("1000 10 first\n0x2000 0x20 second one\n\nno line\n3000 8 last");
+  EXPECT_EQ(name_at(0x1000), "first");
+  EXPECT_EQ(name_at(0x1010), "");
+  EXPECT_EQ(name_at(0x201f), "second one");
+  EXPECT_EQ(name_at(0x3007), "last");
+}
+
+/// Of a line that needs more memory than there is, the rest is left out.
+TEST_F(JitMaps, ReadLinesOfAnyLength) {
+  write("1000 10 before\n2000 10 " + std::string(300'000, 'x') + "\n3000 10 after\n");
+  EXPECT_EQ(name_at(0x1000), "before");
+  EXPECT_EQ(name_at(0x2000), std::string(4096, 'x'));
+  EXPECT_EQ(name_at(0x3000), "after");
+}
+
+TEST_F(JitMaps, AreReadToAnEndThatIsFarEnoughAndNoFurther) {
+  write("1000 10 before\n");
+  ASSERT_EQ(truncate(path.c_str(), off_t(1) << 40), 0); // of which nothing is on the disk
+  EXPECT_EQ(name_at(0x1000), "before");
+}
+
+TEST_F(JitMaps, AreRegularFilesOnly) {
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(name_at(0x1000), "");
+  unlink(path.c_str());
+  ASSERT_EQ(symlink("/proc/self/maps", path.c_str()), 0);
+  EXPECT_EQ(name_at(0x1000), "");
+}
+
+} // namespace
+} // namespace ovnitrace
