@@ -27,8 +27,8 @@ Cause cause_of(uint16_t interrupt, bool sleeps) {
 }
 
 /// What ended the time in which a thread was blocked, where no thread on the path did.
-Cause cause_of(const Past &block, bool to_its_end) {
-  if (!to_its_end || !block.woken)
+Cause cause_of(const Past &block) {
+  if (!block.woken)
     return Cause::blocked;
   switch (block.context) {
   case FTRACE_WAKER_TASK:
@@ -123,14 +123,14 @@ void Walk::step_waiting(const Past &wait) {
 
 void Walk::step_blocked(const Past &block) {
   const bool paused = block.state == ThreadState::Paused;
-  const bool to_its_end = block.end == now_;
-  if (to_its_end && block.woken && follow(block, paused ? block.start : 0))
+  // A path is never within it: it starts at the end of what is seen, or where a thread runs.
+  if (block.woken && follow(block, paused ? block.start : 0))
     return;
   PathSegment what = {.cause = Cause::unknown};
   if (paused) {
-    what.cause = cause_of(block, to_its_end);
+    what.cause = cause_of(block);
     what.call = block.call;
-    if (to_its_end && block.woken)
+    if (block.woken)
       what.interrupt = block.interrupt;
     if (what.cause == Cause::outside)
       what.peer = block.waker;
