@@ -57,8 +57,12 @@ uint32_t main_thread(const Catalog &catalog, const TraceInfo &info) {
   if (info.command.empty())
     return kNone;
   std::unordered_set<uint32_t> tids;
-  for (const ThreadInfo &thread : threads)
+  bool births = false; // are known: the program was started during the capture, as the first of
+                       // those that have its name
+  for (const ThreadInfo &thread : threads) {
     tids.insert(thread.tid);
+    births |= thread.birth != 0;
+  }
   const std::string &program = info.command.front();
   const std::string name = program.substr(program.rfind('/') + 1).substr(0, kNameLength);
   uint32_t named = kNone, first = kNone;
@@ -66,7 +70,8 @@ uint32_t main_thread(const Catalog &catalog, const TraceInfo &info) {
   for (uint32_t t = 0; t < threads.size(); t++) {
     if (threads[t].tid != threads[t].pid)
       continue;
-    if (named == kNone && threads[t].name == name)
+    if (threads[t].name == name && (threads[t].birth != 0 || !births) &&
+        (named == kNone || threads[t].birth < threads[named].birth))
       named = t;
     if (!tids.contains(threads[t].parent) && firsts++ == 0)
       first = t;

@@ -331,5 +331,19 @@ TEST(MainThread, IsThatOfTheProgram) {
   EXPECT_EQ(main_thread(catalog, info), 0u);
 }
 
+/// With -a, others have its name too.
+TEST(MainThread, OfTheProgramIsTheFirstThatWasBornAfterTheCaptureStarted) {
+  Catalog catalog;
+  catalog.threads = {{.tid = 5, .pid = 5, .parent = 1, .name = "sh"},
+                     {.tid = 7, .pid = 7, .parent = 9, .birth = 20, .name = "sh"},
+                     {.tid = 8, .pid = 8, .parent = 9, .birth = 10, .name = "sh"},
+                     {.tid = 9, .pid = 9, .parent = 1, .name = "ovnitrace"}};
+  TraceInfo info;
+  info.command = {"/bin/sh"};
+  EXPECT_EQ(main_thread(catalog, info), 2u);
+  info.command = {"/bin/ovnitrace"};
+  EXPECT_EQ(main_thread(catalog, info), kNone) << "it was there before";
+}
+
 } // namespace
 } // namespace ovnitrace
