@@ -52,7 +52,7 @@ std::string text_or_empty(const char *text) {
 
 } // namespace
 
-struct ElfSymbols::Elf {
+struct ElfSymbols::Opened {
   /// Code of a compilation unit.
   struct Range {
     Dwarf_Addr start, end;
@@ -73,14 +73,14 @@ struct ElfSymbols::Elf {
   std::vector<CodePlace> inlined_at(uint64_t address, CodePlace called);
 };
 
-const Dwfl_Callbacks ElfSymbols::Elf::kCallbacks = {
+const Dwfl_Callbacks ElfSymbols::Opened::kCallbacks = {
     .find_elf = nullptr,
     .find_debuginfo = dwfl_standard_find_debuginfo,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = nullptr,
 };
 
-bool ElfSymbols::Elf::report(const std::string &path, UniqueFd &&fd) {
+bool ElfSymbols::Opened::report(const std::string &path, UniqueFd &&fd) {
   if (!dwfl)
     return false;
   dwfl_report_begin(dwfl.get());
@@ -93,7 +93,7 @@ bool ElfSymbols::Elf::report(const std::string &path, UniqueFd &&fd) {
   return module != nullptr;
 }
 
-void ElfSymbols::Elf::list_units() {
+void ElfSymbols::Opened::list_units() {
   looked_for_units = true;
   Dwarf_Addr bias = 0;
   for (Dwarf_Die *unit = nullptr; (unit = dwfl_module_nextcu(module, unit, &bias));) {
@@ -106,7 +106,7 @@ void ElfSymbols::Elf::list_units() {
 }
 
 /// Compilers other than GCC write no .debug_aranges, without which elfutils finds no unit.
-bool ElfSymbols::Elf::unit_at(uint64_t address, Dwarf_Die &unit, Dwarf_Addr &bias) {
+bool ElfSymbols::Opened::unit_at(uint64_t address, Dwarf_Die &unit, Dwarf_Addr &bias) {
   if (Dwarf_Die *found = dwfl_module_addrdie(module, address, &bias)) {
     unit = *found;
     return true;
@@ -124,7 +124,7 @@ bool ElfSymbols::Elf::unit_at(uint64_t address, Dwarf_Die &unit, Dwarf_Addr &bia
 }
 
 /// The function that the symbols name, and the line.
-CodePlace ElfSymbols::Elf::called_at(uint64_t address) {
+CodePlace ElfSymbols::Opened::called_at(uint64_t address) {
   CodePlace place;
   GElf_Off offset = 0;
   GElf_Sym symbol;
@@ -160,7 +160,7 @@ uint64_t number_of(Dwarf_Die *die, unsigned kind) {
 
 /// `called`: its line is that of the innermost function there. Each inlined one says where it was
 /// called, and that is the line of the next.
-std::vector<CodePlace> ElfSymbols::Elf::inlined_at(uint64_t address, CodePlace called) {
+std::vector<CodePlace> ElfSymbols::Opened::inlined_at(uint64_t address, CodePlace called) {
   std::vector<CodePlace> places;
   Dwarf_Die unit;
   Dwarf_Addr bias = 0;
@@ -196,7 +196,7 @@ std::vector<CodePlace> ElfSymbols::Elf::inlined_at(uint64_t address, CodePlace c
   return places;
 }
 
-ElfSymbols::ElfSymbols(std::unique_ptr<Elf> elf) : elf_(std::move(elf)) {
+ElfSymbols::ElfSymbols(std::unique_ptr<Opened> elf) : elf_(std::move(elf)) {
   const unsigned char *bits = nullptr;
   GElf_Addr address;
   const int count = dwfl_module_build_id(elf_->module, &bits, &address);
@@ -213,7 +213,7 @@ std::unique_ptr<ElfSymbols> ElfSymbols::open(const std::string &path, const std:
   for (const std::string &place : places) {
     struct stat status;
     UniqueFd fd = open_regular(place, status);
-    auto elf = std::make_unique<Elf>();
+    auto elf = std::make_unique<Opened>();
     if (!fd || !elf->report(place, std::move(fd)))
       continue;
     elf->debug_only = &place != &places.front();

@@ -40,10 +40,10 @@ public:
   std::vector<CodePlace> at(uint64_t address);
 
 private:
-  struct Elf; // elfutils' side
-  ElfSymbols(std::unique_ptr<Elf> elf);
+  struct Opened; // elfutils' side
+  ElfSymbols(std::unique_ptr<Opened> elf);
 
-  std::unique_ptr<Elf> elf_;
+  std::unique_ptr<Opened> elf_;
   std::string build_id_;
   uint64_t inode_ = 0;
 };
