@@ -99,8 +99,8 @@ void add_export(CLI::App &app) {
                     "those of one name together");
   command->footer("\nFormats:\n" + list_of_formats() + R"(
 docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded) say what each of them shows; docs/sql.md
-has the tables of sqlite and csv, and questions to ask them. For folded, -o - is standard output. --to ovni takes several traces, each of which becomes a loom, and
-no cut.
+has the tables of sqlite and csv, and questions to ask them. For folded, -o - is standard output.
+--to ovni takes several traces, each of which becomes a loom, and no cut.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is exported.
 

@@ -35,6 +35,11 @@ void add(Lines &lines, std::vector<std::string> words, const PathSum &sum) {
   line.count += sum.count;
 }
 
+/// A thread that is none of the trace, and not the idle task.
+bool is_untraced(const Peer &peer) {
+  return peer.thread == kNone && peer.tid != 0;
+}
+
 /// With the system call in which a thread was blocked, where the cause does not have it.
 std::string cause_and_call(const PathSegment &like, const Catalog &catalog,
                            std::string_view machine) {
@@ -80,19 +85,30 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, std::string_vi
                       size_t top) {
   const uint64_t length = path.to - path.from;
   Lines causes, holders;
+  bool untraced = false;
   for (const PathSum &sum : sum_up(path)) {
     const std::string thread = thread_label(catalog.threads[sum.like.thread]);
     const std::string cause = cause_and_call(sum.like, catalog, machine);
     add(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum);
-    if (const std::string holder = holder_text(sum.like, catalog); !holder.empty())
-      add(holders, {short_line(holder, kCause)}, sum);
+    std::string holder = holder_text(sum.like, catalog);
+    if (holder.empty())
+      continue;
+    if (is_untraced(sum.like.peer)) {
+      holder += ", not traced";
+      untraced = true;
+    }
+    add(holders, {short_line(holder, kCause)}, sum);
   }
-  std::string text = fmt::format("Critical path of {}: {} until {} from the start of the trace\n\n",
+  std::string text = fmt::format("Critical path of {}: {}, from {} to {} of the trace\n\n",
                                  thread_label(catalog.threads[path.thread]), human_duration(length),
+                                 human_duration(path.from - catalog.begin),
                                  human_duration(path.to - catalog.begin));
   text += table_of(causes, {"THREAD", "CAUSE"}, length, top);
   if (!holders.empty())
     text += "\nWho held the CPU meanwhile\n\n" + table_of(holders, {"HOLDER"}, length, top);
+  if (untraced)
+    text += "\nThe time of one that is not traced is also that of those who followed it, up to the "
+            "next\nthread of the trace: -a records them all.\n";
   return text;
 }
 

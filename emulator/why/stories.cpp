@@ -81,7 +81,7 @@ std::vector<Story::Part> parts_of(const Story &wait) {
 std::string holders(const WhyInput &input, const Story &wait) {
   constexpr size_t kMostNamed = 2;
   const std::vector<Story::Part> parts = parts_of(wait);
-  if (parts.empty())
+  if (parts.empty() || wait.kind == WaitKind::throttling)
     return "";
   const std::string first = holder_text(input, wait, parts[0]);
   if (parts[0].ns >= wait.length() / 10 * 9) {
@@ -89,13 +89,13 @@ std::string holders(const WhyInput &input, const Story &wait) {
                       wait.by.kind() == Who::Kind::thread;
     return same ? ", which ran there" : ", " + first + " ran there";
   }
-  std::string text = ", there ran " + first + " " + human_duration(parts[0].ns);
+  std::string text = ", meanwhile " + first + " ran there for " + human_duration(parts[0].ns);
   uint64_t rest = wait.length() - parts[0].ns;
   for (size_t n = 1; n < parts.size() && n < kMostNamed; n++) {
-    text += ", " + holder_text(input, wait, parts[n]) + " " + human_duration(parts[n].ns);
+    text += ", " + holder_text(input, wait, parts[n]) + " for " + human_duration(parts[n].ns);
     rest -= parts[n].ns;
   }
-  return text + (rest ? ", others " + human_duration(rest) : "");
+  return text + (rest ? ", others for " + human_duration(rest) : "");
 }
 
 std::string idle_text(const WhyInput &input, const Story &wait) {

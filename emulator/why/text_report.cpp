@@ -34,6 +34,12 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   text += ", " + human_duration(input.why.range.to - input.why.range.from);
   if (input.why.range.from > input.catalog.begin)
     text += " from " + human_duration(input.why.range.from - input.catalog.begin) + " on";
+  if (threads.size() > 1) {
+    uint64_t lives = 0;
+    for (uint32_t t : threads)
+      lives += input.why.threads[t].life();
+    text += "; 100 % is the sum of their lives, " + human_duration(lives);
+  }
   return text + "\n\n";
 }
 
