@@ -3,6 +3,7 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "user/record/closing_report.h"
 #include "user/record/make_target.h"
@@ -158,6 +159,10 @@ void Recording::end(const Traced::End &end) {
   if (const StackCapture *stacks = traced_.stacks()) {
     trace_.stacks = std::make_shared<const NamedStacks>(stacks->named());
     trace_.stacks_lost = stacks->lost();
+    if (const uint64_t lost = stacks->mappings_lost())
+      print("warning: {} of what processes mapped found no room: functions on their stacks may be "
+            "unknown, or have the names of what was mapped there before",
+            human_count(lost, "report", "reports"));
   }
   storage_.describe(trace_);
   trace_.events = recorder_.events() - trace_.dropped.counted;

@@ -33,6 +33,9 @@ public:
   /// Stacks that found no room, here or in the kernel.
   uint64_t lost() const { return capture_.stacks_lost() + collector_.captured().left_out; }
 
+  /// Mappings that are not known, as their reports found no room. After the capture.
+  uint64_t mappings_lost() const { return events_.lost() + mappings_.left_out(); }
+
 private:
   const Capture &capture_;
   UniqueFd kallsyms_; ///< what it shows depends on who opened it
