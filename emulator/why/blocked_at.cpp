@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/blocked_at.h"
 
+#include "emulator/symbols/c_library.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -9,24 +11,15 @@ namespace ovnitrace {
 
 namespace {
 
-bool starts_with_one(std::string_view text, std::span<const std::string_view> starts) {
-  return std::any_of(starts.begin(), starts.end(),
-                     [&](std::string_view start) { return text.starts_with(start); });
-}
-
 bool is_of_c_library(const StackTable &stacks, const StackFrame &frame) {
-  constexpr std::array<std::string_view, 5> names = {"libc.", "libc-", "libpthread", "ld-linux",
-                                                     "ld-musl"};
-  if (frame.file == kNone)
-    return false;
-  const std::string &path = stacks.file(frame.file).path;
-  return starts_with_one(std::string_view(path).substr(path.rfind('/') + 1), names);
+  return frame.file != kNone && is_c_library(stacks.file(frame.file).path);
 }
 
 bool is_of_scheduler(const StackFrame &frame) {
   constexpr std::array<std::string_view, 5> names = {"schedule", "__schedule", "io_schedule",
                                                      "preempt_schedule", "bpf_"};
-  return starts_with_one(frame.function, names);
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return frame.function.starts_with(name); });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/stacks/name_stacks.h"
 
+#include "emulator/symbols/c_library.h"
 #include "emulator/symbols/symbol_process.h"
 #include "user/stacks/address_names.h"
 
@@ -33,14 +34,6 @@ bool starts_thread(const std::string &function) {
                                                        "runtime.rt0_go",
                                                        "thread_start"};
   return std::find(kFirst.begin(), kFirst.end(), function) != kFirst.end();
-}
-
-/// libc and the loader, in which threads start; their symbols for that are often stripped.
-bool starts_threads(const std::string &path) {
-  const std::string name = path.substr(path.rfind('/') + 1);
-  return name.starts_with("libc.so") || name.starts_with("libc-2.") ||
-         name.starts_with("libpthread") || name.starts_with("ld-linux") ||
-         name.starts_with("ld-musl");
 }
 
 class Namer {
@@ -153,8 +146,9 @@ private:
     const std::string &function = all_.frames[last].places.back().function;
     if (!function.empty())
       return !starts_thread(function);
+    // The symbols of those in which threads start are often stripped.
     return stack.user == 1 || frame.kind != CapturedFrame::file ||
-           !starts_threads(captured_.files[frame.where].path);
+           !is_c_library(captured_.files[frame.where].path);
   }
 
   NamedStacks &all_;
