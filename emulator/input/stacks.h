@@ -45,8 +45,6 @@ public:
   /// those of the program. Empty for a number that the table does not have.
   std::span<const uint32_t> frames(uint32_t number) const;
   const StackFrame &frame(uint32_t index) const { return frames_[index]; }
-  /// How many kinds of frames there are: each index is below it.
-  uint32_t frame_count() const { return uint32_t(frames_.size()); }
   const StackFile &file(uint32_t index) const { return files_[index]; }
   /// The function of a frame or, where that is not known, "libc.so.6+0x1234" or "[unknown]".
   std::string name(uint32_t index) const;

@@ -12,7 +12,6 @@ std::vector<Lock> locks_of(const Catalog &catalog, const Explanation &why) {
   for (const LockSum &sum : why.locks) {
     const ThreadInfo &thread = catalog.threads[sum.thread];
     Lock &lock = by_key[{thread.node, thread.pid, sum.futex}];
-    lock.node = thread.node;
     lock.pid = thread.pid;
     lock.futex = sum.futex;
     lock.inherits |= sum.inherits;

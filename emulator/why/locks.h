@@ -12,7 +12,7 @@ namespace ovnitrace {
 
 /// One futex of one process. One that processes share is one for each.
 struct Lock {
-  uint32_t node = 0, pid = 0, futex = 0;
+  uint32_t pid = 0, futex = 0;
   bool inherits = false; ///< a PI futex
   uint64_t count = 0, gave_up = 0, ns = 0, max = 0;
   std::set<uint32_t> threads = {};         ///< that waited, by index in the Catalog
