@@ -24,7 +24,7 @@ struct FoldedOptions {
 /// Memory depends on distinct stacks and threads, not on the length of the trace.
 class Folded final : public SliceSink {
 public:
-  /// All are borrowed. `machine`: of the trace, as uname names it.
+  /// Borrows both.
   Folded(const Catalog &catalog, const Stacks &stacks, FoldedOptions options);
 
   void on_slice(const Slice &slice) override;

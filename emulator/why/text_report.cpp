@@ -138,8 +138,7 @@ std::string untraced_line(const WhyInput &input) {
         return sum.holder.kind() == Who::Kind::untraced || sum.holder.kind() == Who::Kind::unseen;
       });
   return some ? "\nOf threads that are not traced, only the first is known that gets a CPU: -a "
-                "records "
-                "them all.\n"
+                "records them all.\n"
               : "";
 }
 

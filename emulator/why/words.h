@@ -15,8 +15,8 @@ const char *wait_name(WaitKind kind);
 /// One word, as in JSON.
 const char *wait_word(WaitKind kind);
 
-/// "main (1234)", "bash (99), not traced", "an interrupt", "not known". `thread`: to
-/// whom he did something.
+/// "main (1234)", "bash (99), not traced", "an interrupt", "not known". `thread`: who waited for
+/// it, or was woken.
 std::string who_text(const WhyInput &input, Who who, uint32_t thread);
 
 } // namespace ovnitrace
