@@ -33,7 +33,7 @@ constexpr size_t kPathLines = 20;
 std::string path_only(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink) {
   const std::unique_ptr<EventSource> source = open_trace({{arguments.trace}}, sink);
   std::optional<CriticalPath> path = wanted_path(arguments.path, about, arguments.cut, *source);
-  return path_text(*path, source->catalog(), about.machine, kPathLines);
+  return path_text(*path, source->catalog(), kPathLines);
 }
 
 std::string all_causes(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/critical/past.h"
 
-#include "emulator/format/call_names.h"
+#include "emulator/input/call_name.h"
 #include "emulator/models/user_thread.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -10,8 +10,8 @@
 
 namespace ovnitrace {
 
-PastRecorder::PastRecorder(const Catalog &catalog, std::string_view machine, const PathQuery &query)
-    : catalog_(catalog), machine_(machine), query_(query), served_(catalog.cpus.size()) {}
+PastRecorder::PastRecorder(const Catalog &catalog, const PathQuery &query)
+    : catalog_(catalog), query_(query), served_(catalog.cpus.size()) {}
 
 void PastRecorder::on_event(const Event &event, const System &system) {
   wakeup_.thread = kNone;
@@ -64,7 +64,7 @@ void PastRecorder::on_slice(const Slice &slice) {
                .state = slice.state,
                .reason = slice.reason,
                .context = slice.context,
-               .sleeps = is_sleep(call_name(machine_, slice.call)),
+               .sleeps = is_sleep(call_name(catalog_, slice.thread, slice.call)),
                .woken = false};
   const bool asleep = slice.state == ThreadState::Paused || slice.state == ThreadState::Unknown;
   const bool wakes = slice.ends && wakeup_.thread == slice.thread && asleep;

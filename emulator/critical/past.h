@@ -6,7 +6,6 @@
 #include "emulator/critical/path.h"
 
 #include <map>
-#include <string_view>
 #include <vector>
 
 namespace ovnitrace {
@@ -34,8 +33,8 @@ struct FoundSection {
 /// Writes the slices down, in the order in which they end.
 class PastRecorder final : public SliceSink {
 public:
-  /// `machine`, as uname names it, numbers the system calls.
-  PastRecorder(const Catalog &catalog, std::string_view machine, const PathQuery &query);
+  /// Borrows both.
+  PastRecorder(const Catalog &catalog, const PathQuery &query);
 
   void on_event(const Event &event, const System &system) override;
   void on_slice(const Slice &slice) override;
@@ -65,7 +64,6 @@ private:
   void section_event(const Event &event, const System &system);
 
   const Catalog &catalog_;
-  const std::string_view machine_;
   const PathQuery &query_;
   Spill<Past> slices_;
   ServedInterrupts served_;

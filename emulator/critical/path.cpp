@@ -86,7 +86,7 @@ CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut
   times.from = cut.from;
   times.to = cut.to;
   check_cut(times, catalog);
-  PastRecorder past(catalog, info.machine, query);
+  PastRecorder past(catalog, query);
   replay_slices(source, times, past);
   past.finish(range_of(times, catalog).to);
   const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, past);

@@ -2,8 +2,8 @@
 #include "emulator/critical/path_text.h"
 
 #include "emulator/base/printable.h"
-#include "emulator/format/call_names.h"
 #include "emulator/format/value_names.h"
+#include "emulator/input/call_name.h"
 
 #include <fmt/format.h>
 
@@ -61,12 +61,11 @@ Color cause_color(Cause cause) {
   return kWords[size_t(cause)].color;
 }
 
-std::string_view call_text(const PathSegment &segment, std::string_view machine) {
-  return call_name(machine, segment.call);
+std::string_view call_text(const PathSegment &segment, const Catalog &catalog) {
+  return call_name(catalog, segment.thread, segment.call);
 }
 
-std::string cause_text(const PathSegment &segment, const Catalog &catalog,
-                       std::string_view machine) {
+std::string cause_text(const PathSegment &segment, const Catalog &catalog) {
   const std::string word(kWords[size_t(segment.cause)].text);
   switch (segment.cause) {
   case Cause::outside:
@@ -74,7 +73,7 @@ std::string cause_text(const PathSegment &segment, const Catalog &catalog,
   case Cause::interrupt:
     return interrupt_text(segment.interrupt);
   case Cause::blocked: {
-    const std::string_view call = call_text(segment, machine);
+    const std::string_view call = call_text(segment, catalog);
     return call.empty() ? word : fmt::format("{} in {}", word, call);
   }
   default:

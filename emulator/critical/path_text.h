@@ -16,16 +16,14 @@ std::string_view cause_label(Cause cause);
 /// Its colour: what is a state of threads has that of the state.
 Color cause_color(Cause cause);
 
-/// The cause of a segment: "running", "waiting for CPU", "throttled", "timer", "I/O", "network",
+/// The cause of a segment: "running", "waiting for a CPU", "throttled", "timer", "I/O", "network",
 /// "interrupt" (with its name where it is known), "outside: NAME (tid)", "blocked in futex",
-/// "blocked", "ended", "unknown". `machine`, as uname names it, numbers the system calls. A name of
-/// foreign origin is printable.
-std::string cause_text(const PathSegment &segment, const Catalog &catalog,
-                       std::string_view machine);
+/// "blocked", "ended", "unknown". A name of foreign origin is printable.
+std::string cause_text(const PathSegment &segment, const Catalog &catalog);
 
 /// The system call in which the thread of a segment was blocked; empty where it was not, or where
 /// that is not known.
-std::string_view call_text(const PathSegment &segment, std::string_view machine);
+std::string_view call_text(const PathSegment &segment, const Catalog &catalog);
 
 /// The tid of the other thread that a segment names: who held the CPU, or who woke. 0: the idle
 /// task, kNone: none.

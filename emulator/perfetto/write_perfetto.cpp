@@ -76,13 +76,12 @@ void write_range(EventTracks &tracks, TimeRange range, const TraceInfo &info) {
                 {"ovnitrace", 0, tracer.empty() ? "not known" : tracer}});
 }
 
-/// A slice for each segment: "worker (12): waiting for CPU".
-void write_path(EventTracks &tracks, const Catalog &catalog, CriticalPath &path,
-                const std::string &machine) {
+/// A slice for each segment: "worker (12): waiting for a CPU".
+void write_path(EventTracks &tracks, const Catalog &catalog, CriticalPath &path) {
   path.for_each([&](const PathSegment &segment) {
-    const std::string name = printable_line(thread_name(catalog, segment.thread)) + ": " +
-                             cause_text(segment, catalog, machine);
-    const std::string_view call = call_text(segment, machine);
+    const std::string name =
+        printable_line(thread_name(catalog, segment.thread)) + ": " + cause_text(segment, catalog);
+    const std::string_view call = call_text(segment, catalog);
     const Track track = {TrackKind::critical_path};
     if (const std::string holder = holder_text(segment, catalog); !holder.empty())
       tracks.slice(track, segment.from, segment.to, name, {{"holder", 0, holder}});
@@ -173,7 +172,7 @@ WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut
   Distributor distributor(range, tree, sched, tracks, families, power, catalog.threads.size());
   replay_slices(source, cut, distributor);
   if (path)
-    write_path(tracks, catalog, *path, info.machine);
+    write_path(tracks, catalog, *path);
   sched.finish();
   file.close();
   return {sched.counts(), tracks.count() - 1, // without that of write_range()

@@ -34,7 +34,7 @@ public:
                 {"wakeups", wakeups()},
                 {"locks", locks()}};
     if (input_.critical_path)
-      add_path_json(all, *input_.critical_path, catalog_, input_.info.machine);
+      add_path_json(all, *input_.critical_path, catalog_);
     return all;
   }
 

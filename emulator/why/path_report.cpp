@@ -41,10 +41,9 @@ bool is_untraced(const Peer &peer) {
 }
 
 /// With the system call in which a thread was blocked, where the cause does not have it.
-std::string cause_and_call(const PathSegment &like, const Catalog &catalog,
-                           std::string_view machine) {
-  const std::string cause = cause_text(like, catalog, machine);
-  const std::string_view call = call_text(like, machine);
+std::string cause_and_call(const PathSegment &like, const Catalog &catalog) {
+  const std::string cause = cause_text(like, catalog);
+  const std::string_view call = call_text(like, catalog);
   return call.empty() || like.cause == Cause::blocked ? cause
                                                       : fmt::format("{}, in {}", cause, call);
 }
@@ -81,14 +80,13 @@ std::string table_of(const Lines &lines, std::vector<std::string> head, uint64_t
 
 } // namespace
 
-std::string path_text(CriticalPath &path, const Catalog &catalog, std::string_view machine,
-                      size_t top) {
+std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top) {
   const uint64_t length = path.to - path.from;
   Lines causes, holders;
   bool untraced = false;
   for (const PathSum &sum : sum_up(path)) {
     const std::string thread = thread_label(catalog.threads[sum.like.thread]);
-    const std::string cause = cause_and_call(sum.like, catalog, machine);
+    const std::string cause = cause_and_call(sum.like, catalog);
     add(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum);
     std::string holder = holder_text(sum.like, catalog);
     if (holder.empty())
@@ -112,18 +110,17 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, std::string_vi
   return text;
 }
 
-void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catalog &catalog,
-                   std::string_view machine) {
+void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catalog &catalog) {
   using Json = nlohmann::ordered_json;
   Json rows = Json::array();
   for (const PathSum &sum : sum_up(path)) {
     const PathSegment &like = sum.like;
     Json row = {{"tid", catalog.threads[like.thread].tid},
                 {"name", catalog.threads[like.thread].name},
-                {"cause", cause_text(like, catalog, machine)},
+                {"cause", cause_text(like, catalog)},
                 {"ns", sum.ns},
                 {"count", sum.count}};
-    if (const std::string_view call = call_text(like, machine); !call.empty())
+    if (const std::string_view call = call_text(like, catalog); !call.empty())
       row["call"] = call;
     if (like.cause == Cause::waiting && peer_tid(like, catalog) != kNone) {
       row["holder_tid"] = peer_tid(like, catalog);

@@ -7,19 +7,15 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <string>
-#include <string_view>
 
 namespace ovnitrace {
 
 /// For people: whose path it is, what each thread and cause takes of it, and who held the CPU while
 /// one of them waited. Of each table `top` lines at most and the rest as one more; 0: all.
-/// `machine`, as uname names it, numbers the system calls.
-std::string path_text(CriticalPath &path, const Catalog &catalog, std::string_view machine,
-                      size_t top);
+std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top);
 
 /// Adds `critical_path`, whose `ns` sum up to the length of the path, and `critical_path_of`. Names
 /// are bytes that programs chose.
-void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catalog &catalog,
-                   std::string_view machine);
+void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catalog &catalog);
 
 } // namespace ovnitrace

@@ -94,7 +94,7 @@ TEST_F(PathRows, TheTableSumsUpToTheLengthOfThePath) {
   CriticalPath whole = path();
   const auto source = open();
   nlohmann::ordered_json json;
-  add_path_json(json, whole, source->catalog(), "x86_64");
+  add_path_json(json, whole, source->catalog());
   EXPECT_EQ(json["critical_path_of"].dump(),
             R"({"tid":11,"name":"first","from_ns":0,"to_ns":900})");
   uint64_t sum = 0;
@@ -115,7 +115,7 @@ TEST_F(PathRows, TheTableSumsUpToTheLengthOfThePath) {
           R"({"tid":22,"name":"second","cause":"running","ns":100,"count":1})",
           R"({"tid":22,"name":"second","cause":"timer","ns":50,"count":1})",
           R"({"tid":22,"name":"second","cause":"waiting for CPU","ns":50,"count":1})"}));
-  const std::string text = path_text(whole, source->catalog(), "x86_64", 2);
+  const std::string text = path_text(whole, source->catalog(), 2);
   EXPECT_NE(text.find("Critical path of first (11): 900 ns, from 0 to 900 ns of the trace"),
             std::string::npos)
       << text;
