@@ -21,8 +21,8 @@ struct CauseWords {
 /// By Cause.
 constexpr std::array<CauseWords, kCauses> kWords = {{
     {"running", "Running", palette::kRunning},
-    {"waiting for CPU", "Waiting for a CPU", palette::kRobbed},
-    {"throttled", "Throttled: its CPU quota was used up", palette::series(5)},
+    {"waiting for a CPU", "Waiting for a CPU", palette::kRobbed},
+    {"throttled", "Throttled: its cgroup has no CPU quota left", palette::series(5)},
     {"timer", "Blocked until a timer", palette::series(0)},
     {"I/O", "Blocked until I/O", palette::series(3)},
     {"network", "Blocked until the network", palette::series(4)},

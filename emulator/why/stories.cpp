@@ -37,7 +37,7 @@ std::string cause(const WhyInput &input, const Story &wait) {
   case WaitKind::yield:
     return "it yielded to" + (known ? " " + who_text(input, wait.by, wait.thread) : " others");
   case WaitKind::throttling:
-    return "its cgroup had used up its CPU quota";
+    return "its cgroup had no CPU quota left";
   case WaitKind::not_known:
     break;
   }

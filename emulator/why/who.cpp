@@ -14,7 +14,7 @@ std::string interrupt_name(InterruptSource source) {
   case InterruptSource::network:
     return "network";
   case InterruptSource::device:
-    return "device";
+    return "I/O";
   case InterruptSource::other:
     break;
   }

@@ -22,7 +22,7 @@ std::string interrupt_text(InterruptSource source) {
   case InterruptSource::network:
     return "the network";
   case InterruptSource::device:
-    return "a device";
+    return "I/O";
   case InterruptSource::other:
     break;
   }
@@ -59,7 +59,7 @@ const char *wait_name(WaitKind kind) {
   case WaitKind::yield:
     return "after it yielded";
   case WaitKind::throttling:
-    return "throttled: its CPU quota was used up";
+    return "throttled: its cgroup had no CPU quota left";
   case WaitKind::not_known:
     break;
   }

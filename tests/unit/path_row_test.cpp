@@ -110,11 +110,11 @@ TEST_F(PathRows, TheTableSumsUpToTheLengthOfThePath) {
       (std::vector<std::string>{
           R"j({"tid":11,"name":"first","cause":"outside: out (99)","ns":200,"count":1})j",
           R"({"tid":11,"name":"first","cause":"running","ns":440,"count":3})",
-          R"({"tid":11,"name":"first","cause":"waiting for CPU","ns":10,"count":1,"holder_tid":99,"holder":"out"})",
-          R"({"tid":11,"name":"first","cause":"waiting for CPU","ns":50,"count":1,"holder_tid":22,"holder":"second"})",
+          R"({"tid":11,"name":"first","cause":"waiting for a CPU","ns":10,"count":1,"holder_tid":99,"holder":"out"})",
+          R"({"tid":11,"name":"first","cause":"waiting for a CPU","ns":50,"count":1,"holder_tid":22,"holder":"second"})",
           R"({"tid":22,"name":"second","cause":"running","ns":100,"count":1})",
           R"({"tid":22,"name":"second","cause":"timer","ns":50,"count":1})",
-          R"({"tid":22,"name":"second","cause":"waiting for CPU","ns":50,"count":1})"}));
+          R"({"tid":22,"name":"second","cause":"waiting for a CPU","ns":50,"count":1})"}));
   const std::string text = path_text(whole, source->catalog(), 2);
   EXPECT_NE(text.find("Critical path of first (11): 900 ns, from 0 to 900 ns of the trace"),
             std::string::npos)

@@ -189,7 +189,7 @@ TEST_F(PerfettoTracks, TheCriticalPathIsATrackOfThreadsAndCauses) {
   EXPECT_EQ(
       texts(exported_from(*source, {}, {}, &path).slices, "Critical path"),
       (Texts{"100-200 Critical path: a (11): running", "200-300 Critical path: b (22): running",
-             "300-400 Critical path: a (11): waiting for CPU (holder=b (22))",
+             "300-400 Critical path: a (11): waiting for a CPU (holder=b (22))",
              "400-500 Critical path: a (11): running"}));
 }
 

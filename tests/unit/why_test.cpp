@@ -190,7 +190,7 @@ TEST_F(Why, AnInterruptIsNamedAfterWhatItStandsFor) {
                         {"nanosleep timer", "null"},
                         {"epoll_wait interrupt", "null"},
                         {"epoll_wait timer", "null"},
-                        {"epoll_wait device", "null"},
+                        {"epoll_wait I/O", "null"},
                         {"epoll_wait softirq while b ran", "null"},
                         {"futex timer", "null"},
                         {"futex b", "22"},
