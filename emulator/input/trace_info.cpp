@@ -7,6 +7,7 @@
 #include "emulator/format/chunk_header.h"
 #include "emulator/input/trace_dir.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
