@@ -6,6 +6,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -25,6 +27,9 @@ constexpr int kMostInlined = 64; ///< functions inlined at one address
 
 struct EndDwfl {
   void operator()(Dwfl *dwfl) const { dwfl_end(dwfl); }
+};
+struct EndElf {
+  void operator()(Elf *elf) const { elf_end(elf); }
 };
 struct Free {
   void operator()(void *memory) const { std::free(memory); }
@@ -73,9 +78,49 @@ struct ElfSymbols::Opened {
   std::vector<CodePlace> inlined_at(uint64_t address, CodePlace called);
 };
 
+namespace {
+
+std::string debug_file_of(const std::string &build_id) {
+  if (build_id.size() <= 2 || build_id.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return "";
+  return "/usr/lib/debug/.build-id/" + build_id.substr(0, 2) + "/" + build_id.substr(2) + ".debug";
+}
+
+std::string build_id_of(int fd) {
+  const std::unique_ptr<Elf, EndElf> elf(elf_begin(fd, ELF_C_READ_MMAP, nullptr));
+  const void *bits = nullptr;
+  const ssize_t count = elf ? dwelf_elf_gnu_build_id(elf.get(), &bits) : 0;
+  return count > 0 ? hexadecimal(static_cast<const unsigned char *>(bits), int(count)) : "";
+}
+
+/// The debug data of a file, as elfutils asks for it. Its own search would open whatever is where a
+/// debug link points, wait at a FIFO, and ask a debug server. Returns a descriptor or -1.
+int find_debug_data(Dwfl_Module *module, void **, const char *, Dwarf_Addr, const char *file,
+                    const char *link, GElf_Word, char **found) {
+  const unsigned char *bits = nullptr;
+  GElf_Addr address;
+  const std::string build_id = hexadecimal(bits, dwfl_module_build_id(module, &bits, &address));
+  const std::string path = text_or_empty(file), folder = path.substr(0, path.rfind('/') + 1);
+  std::vector<std::string> places = {debug_file_of(build_id)};
+  if (link && !std::strchr(link, '/'))
+    places.insert(places.end(),
+                  {folder + link, folder + ".debug/" + link, "/usr/lib/debug" + folder + link});
+  for (const std::string &place : places) {
+    struct stat status;
+    UniqueFd fd = build_id.empty() ? UniqueFd() : open_regular(place, status);
+    if (!fd || build_id_of(fd.get()) != build_id)
+      continue;
+    *found = strdup(place.c_str());
+    return fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
+  }
+  return -1;
+}
+
+} // namespace
+
 const Dwfl_Callbacks ElfSymbols::Opened::kCallbacks = {
     .find_elf = nullptr,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debug_data,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = nullptr,
 };
@@ -206,10 +251,7 @@ ElfSymbols::ElfSymbols(std::unique_ptr<Opened> elf) : elf_(std::move(elf)) {
 ElfSymbols::~ElfSymbols() = default;
 
 std::unique_ptr<ElfSymbols> ElfSymbols::open(const std::string &path, const std::string &build_id) {
-  std::vector<std::string> places = {path};
-  if (build_id.size() > 2 && build_id.find_first_not_of("0123456789abcdef") == std::string::npos)
-    places.push_back("/usr/lib/debug/.build-id/" + build_id.substr(0, 2) + "/" +
-                     build_id.substr(2) + ".debug");
+  const std::array<std::string, 2> places = {path, debug_file_of(build_id)};
   for (const std::string &place : places) {
     struct stat status;
     UniqueFd fd = open_regular(place, status);

@@ -17,9 +17,8 @@ struct CodePlace {
   uint32_t line = 0;
 };
 
-/// Debug data is looked for as elfutils does: in the file, by its build id and its
-/// .gnu_debuglink below /usr/lib/debug and beside it. Only for SymbolProcess: what a file holds can
-/// make elfutils wait for ever.
+/// Debug data is looked for in the file and, where a file with the same build id is there, below
+/// /usr/lib/debug and where its .gnu_debuglink points.
 class ElfSymbols {
 public:
   /// The regular file at `path`. With `build_id`, in hexadecimal, the file must have that one; if

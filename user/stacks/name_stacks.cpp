@@ -2,14 +2,13 @@
 #include "user/stacks/name_stacks.h"
 
 #include "emulator/symbols/c_library.h"
-#include "emulator/symbols/symbol_process.h"
 #include "user/stacks/address_names.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <numeric>
-#include <span>
 #include <utility>
 
 namespace ovnitrace {
@@ -46,26 +45,16 @@ public:
   void name() {
     all_.frames.resize(captured_.frames.size());
     all_.build_ids.resize(captured_.files.size());
-    // One file and process after another, so that the symbols of one are there at a time.
+    // One file after another, so that one is open at a time.
     std::vector<uint32_t> order(captured_.frames.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
       const CapturedFrame &x = captured_.frames[a], &y = captured_.frames[b];
       return std::pair(x.kind, x.where) < std::pair(y.kind, y.where);
     });
-    for (size_t n = 0; n < order.size();) {
-      const CapturedFrame &frame = captured_.frames[order[n]];
-      size_t end = n + 1;
-      while (frame.kind == CapturedFrame::file && end < order.size() &&
-             captured_.frames[order[end]].kind == frame.kind &&
-             captured_.frames[order[end]].where == frame.where)
-        end++;
-      if (frame.kind == CapturedFrame::file)
-        name_in_file(frame.where, std::span(order).subspan(n, end - n));
-      else
-        name(frame, all_.frames[order[n]]);
-      n = end;
-    }
+    for (const uint32_t index : order)
+      name(captured_.frames[index], all_.frames[index]);
+    elf_.reset();
     all_.build_ids.resize(captured_.files.size()); // those of the kernel's modules have none
     for (CapturedStacks::Stack &stack : captured_.stacks)
       leave_out_tracer(stack);
@@ -77,6 +66,8 @@ private:
   void name(const CapturedFrame &frame, NamedFrame &named) {
     if (frame.kind == CapturedFrame::kernel)
       name_kernel(frame, named);
+    else if (frame.kind == CapturedFrame::file)
+      name_in_file(frame, named);
     else
       name_in_process(frame, named);
   }
@@ -96,21 +87,22 @@ private:
     return at->second;
   }
 
-  /// All frames of one file.
-  void name_in_file(uint32_t number, std::span<const uint32_t> frames) {
-    const CodeFile &file = captured_.files[number];
-    SymbolQuestion question{.path = file.path, .build_id = "", .inode = file.inode, .places = {}};
-    for (const uint32_t index : frames)
-      question.places.push_back({captured_.frames[index].address});
-    SymbolAnswer answer = symbols_.ask(question);
-    all_.build_ids[number] = answer.build_id;
-    for (size_t n = 0; n < frames.size(); n++) {
-      NamedFrame &named = all_.frames[frames[n]];
-      named.offset = question.places[n].offset;
-      named.address = answer.places[n].address;
-      if (!answer.places[n].places.empty())
-        named.places = std::move(answer.places[n].places);
+  void name_in_file(const CapturedFrame &frame, NamedFrame &named) {
+    named.offset = frame.address;
+    if (file_ != frame.where) {
+      file_ = frame.where;
+      const CodeFile &file = captured_.files[frame.where];
+      elf_ = ElfSymbols::open(file.path, "");
+      if (elf_ && elf_->inode() != file.inode)
+        elf_.reset(); // another file has its place
+      if (elf_)
+        all_.build_ids[frame.where] = elf_->build_id();
     }
+    if (!elf_)
+      return;
+    named.address = elf_->address_of(frame.address);
+    if (named.address)
+      named.places = elf_->at(*named.address);
   }
 
   void name_in_process(const CapturedFrame &frame, NamedFrame &named) {
@@ -155,8 +147,8 @@ private:
   CapturedStacks &captured_;
   AddressNames kernel_, jit_;
   std::map<std::string, uint32_t> modules_; ///< of the kernel, in captured_.files
-  SymbolProcess symbols_;
-  uint32_t pid_ = UINT32_MAX; ///< whose symbols are in jit_
+  std::unique_ptr<ElfSymbols> elf_;
+  uint32_t file_ = UINT32_MAX, pid_ = UINT32_MAX; ///< whose symbols are there
 };
 
 } // namespace
