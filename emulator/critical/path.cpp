@@ -50,9 +50,10 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
 
 uint32_t main_thread(const Catalog &catalog, const TraceInfo &info) {
   const std::vector<ThreadInfo> &threads = catalog.threads;
-  if (!info.attached_pids.empty())
+  const uint32_t known = info.attached_pids.empty() ? info.program_pid : info.attached_pids.front();
+  if (known)
     for (uint32_t t = 0; t < threads.size(); t++)
-      if (threads[t].tid == info.attached_pids.front())
+      if (threads[t].tid == known)
         return t;
   if (info.command.empty())
     return kNone;

@@ -35,6 +35,7 @@ struct TraceInfo {
   std::vector<std::string> command;    ///< the program and its arguments
   std::string tracer;                  ///< version of ovnitrace
   std::string ended;                   ///< how the capture ended, in words
+  uint32_t program_pid = 0;            ///< of `command`; 0: none, or not known
   std::vector<uint32_t> attached_pids; ///< processes that were alive already
   bool with_children = true;           ///< of these
   std::string families;                ///< of events that were asked for

@@ -76,6 +76,11 @@ std::vector<uint32_t> attached_of(const nlohmann::json &json) {
   return pids;
 }
 
+uint32_t pid_of_program(const nlohmann::json &json) {
+  const uint64_t pid = number_of(json, "program_pid");
+  return pid <= UINT32_MAX ? uint32_t(pid) : 0;
+}
+
 bool flag_of(const nlohmann::json &json, const char *key, bool otherwise) {
   const auto it = json.find(key);
   return it == json.end() || !it->is_boolean() ? otherwise : it->get<bool>();
@@ -243,6 +248,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .command = texts_of(json, "command"),
                  .tracer = text_of(json, "ovnitrace"),
                  .ended = text_of(object_of(json, "ended"), "how"),
+                 .program_pid = pid_of_program(json),
                  .attached_pids = attached_of(json),
                  .with_children = flag_of(json, "with_children", true),
                  .families = text_of(object_of(json, "options"), "families"),

@@ -327,6 +327,8 @@ TEST(MainThread, IsThatOfTheProgram) {
   EXPECT_EQ(main_thread(catalog, info), kNone) << "two processes that nobody traced has made";
   catalog.threads[0].parent = 7;
   EXPECT_EQ(main_thread(catalog, info), 1u);
+  info.program_pid = 8;
+  EXPECT_EQ(main_thread(catalog, info), 2u) << "whatever it is called";
   info.attached_pids = {5};
   EXPECT_EQ(main_thread(catalog, info), 0u);
 }

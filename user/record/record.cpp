@@ -89,6 +89,7 @@ RecordResult record(const RecordOptions &options) {
     trace.begin = monotonic_ns();
     trace.offset_to_wall = offset_to_wall_ns();
     traced.start_program();
+    trace.program_pid = traced.program_pid();
     recording = std::make_unique<Recording>(options, traced, *target, std::move(trace));
     become(owner, runs_as.uid != owner.uid); // to signal the program
     recording->start(save_signal ? save_signal->file() : -1);

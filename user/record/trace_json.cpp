@@ -199,6 +199,8 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
         {"stacks", trace.stacks_option}}},
       {"begin_ns", trace.begin},
   };
+  if (trace.program_pid)
+    json["program_pid"] = trace.program_pid;
   if (!trace.attached_pids.empty()) {
     json["attached_pid"] = trace.attached_pids.front();
     json["attached_pids"] = trace.attached_pids;

@@ -23,6 +23,7 @@ struct TraceDescription {
   Host host;
   uint32_t possible_cpus = 0;
   std::vector<std::string> command; ///< empty: the whole machine, or a process that was alive
+  uint32_t program_pid = 0;         ///< of `command`; 0: none
   std::vector<uint32_t> attached_pids;
   bool with_children = true; ///< of those
   bool all_threads = false;  ///< every transition of every thread of the machine is captured
