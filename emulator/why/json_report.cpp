@@ -78,6 +78,9 @@ private:
     return all;
   }
 
+  /// Of threads that are not traced, only the first is known that gets a CPU.
+  static bool has_others(Who holder) { return holder.kind() == Who::Kind::untraced; }
+
   /// One for each holder of each thread.
   void put_waits(std::vector<Json> &waiting) const {
     std::map<std::pair<uint32_t, uint32_t>, size_t> place;
@@ -87,6 +90,7 @@ private:
       if (is_new)
         all.push_back({{"holder_tid", tid(sum.holder)},
                        {"holder", name(sum.holder, sum.thread)},
+                       {"and_others", has_others(sum.holder)},
                        {"ns", 0},
                        {"after_ns", Json::object()}});
       Json &one = all[at->second];
@@ -157,6 +161,7 @@ private:
         for (const Story::Part &part : story.holders)
           one["holders"].push_back({{"holder_tid", tid(part.who)},
                                     {"holder", name(part.who, story.thread)},
+                                    {"and_others", has_others(part.who)},
                                     {"ns", part.ns}});
         const bool idle = story.idle.cpu < catalog_.cpus.size();
         one["idle_elsewhere_ns"] = story.idle.known ? Json(story.idle.ns) : Json();
@@ -164,7 +169,8 @@ private:
         one["idle_cpu"] = idle ? Json(catalog_.cpus[story.idle.cpu].index) : Json();
         one["idle_cpu_ns"] = idle ? Json(story.idle.cpu_ns) : Json();
       }
-      one["call"] = call(story.block);
+      const bool blocked = !waits || story.kind == WaitKind::wakeup;
+      one["call"] = blocked ? call(story.block) : Json();
       one["by_tid"] = tid(story.by);
       one["by"] = name(story.by, story.thread);
       all.push_back(std::move(one));

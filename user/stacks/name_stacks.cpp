@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace ovnitrace {
@@ -129,15 +130,21 @@ private:
     stack.kernel -= own;
   }
 
-  /// Of a thread that is whole, the outermost frame is where threads start.
+  /// Of a thread that is whole, the outermost frame is where threads start. (Frame pointers of a
+  /// static program can lead on from there, to nowhere.)
   bool is_cut(const CapturedStacks::Stack &stack) const {
     if (stack.user == 0 || stack.deep)
       return stack.deep;
-    const uint32_t last = captured_.places[stack.first + stack.kernel + stack.user - 1];
+    const auto places = std::span(captured_.places).subspan(stack.first + stack.kernel, stack.user);
+    if (std::any_of(places.begin(), places.end(), [this](uint32_t place) {
+          return starts_thread(all_.frames[place].places.back().function);
+        }))
+      return false;
+    const uint32_t last = places.back();
     const CapturedFrame &frame = captured_.frames[last];
     const std::string &function = all_.frames[last].places.back().function;
     if (!function.empty())
-      return !starts_thread(function);
+      return true;
     // The symbols of those in which threads start are often stripped.
     return stack.user == 1 || frame.kind != CapturedFrame::file ||
            !is_c_library(captured_.files[frame.where].path);
