@@ -35,7 +35,7 @@ uint32_t ChannelBank::Table::add_place() {
   if (places == room) {
     std::vector<Channel> wider(count * (room + kLine));
     for (size_t row = 0; row < count; row++)
-      std::copy_n(&channels[row * room], room, &wider[row * (room + kLine)]);
+      std::copy_n(channels.data() + row * room, room, wider.data() + row * (room + kLine));
     channels.swap(wider);
     room += kLine;
   }

@@ -35,9 +35,10 @@ protected:
     for (const auto &[name, records] : records_in(trace))
       for (const ftrace_record &record : records) {
         // All that sched_switch and its like make; no record that describes.
-        const bool thread = (record.code & 0xf) == 2 || record.code == FTrace_EXT_exec ||
-                            record.code == FTrace_EXT_exit || record.code == FTrace_EXT_migrate ||
-                            record.code == FTrace_EXT_snapshot;
+        const int code = record.code & FTRACE_CODE_MASK;
+        const bool thread = (code & 0xf) == 2 || code == FTrace_EXT_exec ||
+                            code == FTrace_EXT_exit || code == FTrace_EXT_migrate ||
+                            code == FTrace_EXT_snapshot || code == FTrace_EXT_affinity;
         events.there += thread;
         if (record.code == FTrace_EVT_blackout_end && record.par1 != FTRACE_BLACKOUT_SOMEWHERE)
           events.lost += record.par2;
