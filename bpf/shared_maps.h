@@ -27,7 +27,7 @@ struct thread_facts {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	/* PID_MAX_LIMIT, and not pid_max: that may be raised while we trace, and since 6.14 each
-	 * PID namespace has its own, while our tids are those of the machine. */
+	 * PID namespace has its own, while our tids are those of the machine. By facts_of(). */
 	__uint(max_entries, FTRACE_TID_MASK + 1);
 	__type(key, __u32);
 	__type(value, struct thread_facts);
@@ -57,10 +57,19 @@ static __always_inline long send_to_ring(void *ring, void *data, __u64 size)
 					  : BPF_RB_NO_WAKEUP);
 }
 
+/* Neighbours among tids, which run on several CPUs at once, are apart by more than a cache line:
+ * each waking writes there. */
+static __always_inline struct thread_facts *facts_of(__u32 tid)
+{
+	__u32 place = (tid << 4 | tid >> 18) & FTRACE_TID_MASK; /* 22 bits, turned by 4 */
+
+	return bpf_map_lookup_elem(&threads, &place);
+}
+
 /* The entry of a tid: 0 if it is not traced. The idle task, tid 0, never is. */
 static __always_inline __u32 thread_entry(__u32 tid)
 {
-	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = facts_of(tid);
 
 	return facts ? facts->entry : 0;
 }

@@ -42,7 +42,7 @@ static __always_inline void fill_cpus(struct life_record *r, struct task_struct 
 static __always_inline bool try_with_cpus(struct life_record *r, struct task_struct *p)
 {
 	__u32 tid = p->pid, hash;
-	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = facts_of(tid);
 
 	if (!possible_cpus || r->outside || !facts)
 		return life_try(r);

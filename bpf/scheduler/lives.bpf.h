@@ -13,7 +13,7 @@ __u32 program_threads = 0; /* its threads that have not left their CPU for ever 
 /* `more`: THREAD_PROGRAM or 0 */
 static __always_inline void set_traced(__u32 tid, __u32 more)
 {
-	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = facts_of(tid);
 
 	if (facts)
 		facts->entry = THREAD_TRACED | THREAD_NAMED | more |
@@ -34,7 +34,7 @@ static __noinline int send_name(struct task_struct *p)
 {
 	struct life_record r;
 	__u32 tid = p->pid;
-	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = facts_of(tid);
 
 	if (facts && facts->entry & THREAD_TRACED)
 		life_fill(&r, LIFE_RENAME, p, 0); /* another thread has renamed it: on_rename */
@@ -80,7 +80,7 @@ int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	__u32 tid = child->pid;
-	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = facts_of(tid);
 	__u32 creator = parent->pid;
 	bool of_program = thread_entry(creator) & THREAD_PROGRAM;
 	struct life_record r;
@@ -137,7 +137,7 @@ int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 	struct life_record r;
 	char name[CAPTURE_COMM_LEN] = {};
 	__u32 cpu = bpf_get_smp_processor_id(), tid = p->pid;
-	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = facts_of(tid);
 	struct cpu_stage *s;
 
 	if (!is_traced(tid)) {

@@ -77,7 +77,7 @@ int snapshot(struct bpf_iter__task *ctx)
 	if (!p || !is_traced(p->pid))
 		return 0;
 	tid = p->pid;
-	facts = bpf_map_lookup_elem(&threads, &tid);
+	facts = facts_of(tid);
 	if (facts)
 		__sync_fetch_and_or(&facts->entry, THREAD_NAMED);
 	life_fill(&r, LIFE_SNAPSHOT, p,

@@ -35,7 +35,7 @@ static __always_inline int log_switch(void *ctx, bool preempt, struct task_struc
 				      struct task_struct *next, __u32 prev_state)
 {
 	__u32 prev_tid = prev->pid, next_tid = next->pid, reason, taken_as = prev_tid;
-	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &prev_tid);
+	struct thread_facts *facts = facts_of(prev_tid);
 	__u32 next_entry = thread_entry(next_tid);
 	bool prev_traced = trace_all ? prev_tid != 0 : facts && facts->entry & THREAD_TRACED;
 	bool next_traced = trace_all ? next_tid != 0 : next_entry & THREAD_TRACED;
@@ -142,7 +142,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	struct task_struct *waker = bpf_get_current_task_btf();
 	enum ftrace_wakeup_context context;
 	__u32 tid = p->pid;
-	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = facts_of(tid);
 
 	if (p == waker || !facts || (!trace_all && !(facts->entry & THREAD_TRACED)) ||
 	    !in_region(p))
@@ -160,7 +160,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 {
 	__u32 tid = p->pid, entry;
-	struct thread_facts *facts = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_facts *facts = facts_of(tid);
 
 	if (!facts)
 		return 0;
