@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names what is on the stacks of a capture, and writes them as trace.json has them.
+// Names what is on the stacks of a capture.
 #pragma once
 
 #include "emulator/symbols/elf_symbols.h"

@@ -31,7 +31,7 @@ public:
   /// All that was captured so far, with names. Any thread may call it.
   NamedStacks named() const { return name_stacks(collector_.captured(), kallsyms_.get()); }
   /// Stacks that found no room, here or in the kernel.
-  uint64_t lost() const { return capture_.stacks_lost() + collector_.captured().left_out; }
+  uint64_t lost() const { return capture_.stacks_lost() + collector_.left_out(); }
 
   /// Mappings that are not known, as their reports found no room. After the capture.
   uint64_t mappings_lost() const { return events_.lost() + mappings_.left_out(); }

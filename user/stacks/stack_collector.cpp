@@ -32,7 +32,7 @@ uint32_t StackCollector::number(const SchedTransition &record) {
   if (number)
     all_.stacks[number - 1].taken++;
   else
-    all_.left_out++;
+    left_out_++;
   return number;
 }
 
@@ -88,6 +88,11 @@ uint32_t StackCollector::frame(const CapturedFrame &frame) {
   if (added)
     all_.frames.push_back(frame);
   return at->second;
+}
+
+uint64_t StackCollector::left_out() const {
+  const std::lock_guard lock(lock_);
+  return left_out_;
 }
 
 CapturedStacks StackCollector::captured() const {

@@ -47,7 +47,6 @@ struct CapturedStacks {
   std::vector<uint32_t> places;      ///< indices in `frames`
   std::vector<Stack> stacks;
   std::vector<CodeFile> files;
-  uint64_t left_out = 0; ///< how often a stack was taken that found no room here
 };
 
 /// Stacks with the same frames have one number, whichever processes they are of. `number()` is for
@@ -64,6 +63,8 @@ public:
   /// On the thread of number(), before the stacks that were taken meanwhile.
   void learn(MappingEvents &events);
   CapturedStacks captured() const;
+  /// How often a stack was taken that found no room here.
+  uint64_t left_out() const;
 
 private:
   /// A stack as the kernel numbers it, of a process.
@@ -85,6 +86,7 @@ private:
   Mappings &mappings_;
   mutable std::mutex lock_;
   CapturedStacks all_;
+  uint64_t left_out_ = 0;
   std::unordered_map<Key, uint32_t, HashKey> known_;
   std::map<CapturedFrame, uint32_t> frame_numbers_;
   std::map<std::pair<uint32_t, std::vector<uint32_t>>, uint32_t>
