@@ -2,6 +2,7 @@
 #include "emulator/slices/interrupts.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ovnitrace {
 
@@ -9,6 +10,18 @@ namespace {
 
 constexpr size_t kMostNested = 16; // more than any hardware nests
 constexpr uint16_t kTimer = FTRACE_INTERRUPT_VECTOR | 0xec;
+
+struct SourceWords {
+  std::string_view name, phrase;
+};
+
+/// By InterruptSource.
+constexpr std::array<SourceWords, 4> kSources = {{
+    {"timer", "a timer"},
+    {"network", "the network"},
+    {"I/O", "I/O"},
+    {"interrupt", "an interrupt"},
+}};
 
 } // namespace
 
@@ -71,6 +84,14 @@ InterruptSource source_of(uint16_t interrupt) {
   if (interrupt & FTRACE_INTERRUPT_VECTOR) // of the CPU itself
     return interrupt == kTimer ? InterruptSource::timer : InterruptSource::other;
   return InterruptSource::device; // a request of a device
+}
+
+std::string_view source_name(InterruptSource source) {
+  return kSources[size_t(source)].name;
+}
+
+std::string_view source_phrase(InterruptSource source) {
+  return kSources[size_t(source)].phrase;
 }
 
 bool is_sleep(std::string_view call) {

@@ -41,6 +41,11 @@ enum class InterruptSource : uint8_t {
 
 InterruptSource source_of(uint16_t interrupt);
 
+/// "timer", "network", "I/O", "interrupt".
+std::string_view source_name(InterruptSource source);
+/// The same in a sentence: "a timer", "the network".
+std::string_view source_phrase(InterruptSource source);
+
 /// Whether a system call of this name (call_name()) ends when a time is over: if an interrupt woke
 /// a thread in it, a timer did.
 bool is_sleep(std::string_view call);

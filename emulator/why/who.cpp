@@ -5,24 +5,6 @@
 
 namespace ovnitrace {
 
-namespace {
-
-std::string interrupt_name(InterruptSource source) {
-  switch (source) {
-  case InterruptSource::timer:
-    return "timer";
-  case InterruptSource::network:
-    return "network";
-  case InterruptSource::device:
-    return "I/O";
-  case InterruptSource::other:
-    break;
-  }
-  return "interrupt";
-}
-
-} // namespace
-
 uint32_t tid_of(const Catalog &catalog, Who who) {
   switch (who.kind()) {
   case Who::Kind::thread:
@@ -49,7 +31,7 @@ std::string name_of(const Catalog &catalog, Who who, uint32_t node) {
   case Who::Kind::unseen:
     return "no traced thread";
   case Who::Kind::interrupt:
-    return interrupt_name(InterruptSource(who.number()));
+    return std::string(source_name(InterruptSource(who.number())));
   case Who::Kind::softirq: {
     const std::string &name = catalog.threads[who.number()].name;
     return "softirq while " + (name.empty() ? "another thread" : name) + " ran";

@@ -15,20 +15,6 @@ namespace {
 
 constexpr size_t kMostName = 16; // characters: what a name of Linux has at most
 
-std::string interrupt_text(InterruptSource source) {
-  switch (source) {
-  case InterruptSource::timer:
-    return "a timer";
-  case InterruptSource::network:
-    return "the network";
-  case InterruptSource::device:
-    return "I/O";
-  case InterruptSource::other:
-    break;
-  }
-  return "an interrupt";
-}
-
 } // namespace
 
 std::string block_name(const WhyInput &input, Block block) {
@@ -84,7 +70,7 @@ std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
            ", not traced";
   }
   case Who::Kind::interrupt:
-    return interrupt_text(InterruptSource(who.number()));
+    return std::string(source_phrase(InterruptSource(who.number())));
   case Who::Kind::softirq:
     return "a softirq while " + thread_label(input.catalog.threads[who.number()]) + " ran";
   default:
