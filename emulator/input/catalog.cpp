@@ -216,7 +216,8 @@ Catalog make_catalog(std::vector<NodeInput> &nodes) {
   Scan scan;
   for (uint32_t i = 0; i < nodes.size(); i++) {
     catalog.nodes.push_back({nodes[i].name, nodes[i].peers, nodes[i].chains, nodes[i].idle_states,
-                             nodes[i].all_threads, nodes[i].machine, nodes[i].path});
+                             nodes[i].all_threads, nodes[i].machine,
+                             nodes[i].has_stacks ? nodes[i].path : ""});
     for (PeerName &peer : catalog.nodes.back().peers)
       peer.since_ns += uint64_t(nodes[i].clock_offset_ns);
     for (ChunkInput &chunk : nodes[i].chunks) {

@@ -38,6 +38,7 @@ struct NodeInput {
   std::vector<PeerName> peers = {};          ///< by tid, then time, by its clock
   std::vector<std::string> chains = {};      ///< of --control: what each is called
   std::vector<std::string> idle_states = {}; ///< by number: the kernel's names; empty: not known
+  bool has_stacks = false;                   ///< they were recorded
   bool all_threads = false;                  ///< every transition of every thread was captured
   std::string machine = {};                  ///< architecture, empty: not known
   std::vector<ChunkInput> chunks;

@@ -49,7 +49,7 @@ struct NodeInfo {
   std::vector<std::string> idle_states = {}; ///< by number: the kernel's names, of plain letters
   bool all_threads = false; ///< every transition of every thread of the host was captured
   std::string machine = {}; ///< architecture, as uname names it; empty: not known
-  std::string path = {};    ///< of a trace directory; empty: it is none
+  std::string stacks = {};  ///< the trace directory that has its stacks; empty: there are none
 };
 
 /// A user mark type of an ovni stream (its PRV type is 100 + type), as stream.json declares it.

@@ -198,7 +198,7 @@ bool StackTable::is_cut(uint32_t number) const {
 
 Stacks::Stacks(const Catalog &catalog, DiagnosticSink &sink) {
   for (const NodeInfo &node : catalog.nodes)
-    tables_.push_back(node.path.empty() ? StackTable() : StackTable::read(node.path, sink));
+    tables_.push_back(node.stacks.empty() ? StackTable() : StackTable::read(node.stacks, sink));
 }
 
 } // namespace ovnitrace

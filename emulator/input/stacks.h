@@ -70,7 +70,7 @@ private:
 /// The stacks of all traces of a source, by node.
 class Stacks {
 public:
-  /// Reads those of each node that is a trace directory.
+  /// Reads those of each node that has some.
   Stacks(const Catalog &catalog, DiagnosticSink &sink);
   const StackTable &of_node(uint32_t node) const { return tables_[node]; }
   const StackTable &of_thread(const ThreadInfo &thread) const { return tables_[thread.node]; }

@@ -180,6 +180,7 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .peers = info.peers,
                  .chains = info.chains,
                  .idle_states = info.idle_states,
+                 .has_stacks = !info.stacks.empty(),
                  .all_threads = info.all_threads,
                  .machine = info.machine,
                  .chunks = {}};
