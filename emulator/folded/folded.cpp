@@ -48,8 +48,7 @@ uint32_t Folded::root_of(uint32_t thread) {
 
 void Folded::on_slice(const Slice &slice) {
   const bool blocked = slice.state == ThreadState::Paused;
-  const bool waits = slice.state == ThreadState::Warming || slice.state == ThreadState::Cooling;
-  if ((!blocked && !waits) || slice.length() == 0)
+  if ((!blocked && !is_waiting(slice.state)) || slice.length() == 0)
     return;
   const ThreadInfo &thread = catalog_.threads[slice.thread];
   const bool known = !stacks_.of_thread(thread).frames(slice.stack).empty();
@@ -57,7 +56,7 @@ void Folded::on_slice(const Slice &slice) {
                    .node = thread.node,
                    .stack = known ? slice.stack : kNone,
                    .call = blocked && !known ? slice.call : uint16_t(FTRACE_CALL_UNKNOWN),
-                   .waits = waits};
+                   .waits = !blocked};
   times_[key] += slice.length();
   (blocked ? blocked_ : waiting_) += slice.length();
   no_stack_ += blocked && !known ? slice.length() : 0;

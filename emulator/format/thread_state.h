@@ -31,6 +31,11 @@ constexpr bool is_active(ThreadState s) {
   return s == ThreadState::Running || s == ThreadState::Cooling || s == ThreadState::Warming;
 }
 
+/// It could run, but has no CPU.
+constexpr bool is_waiting(ThreadState s) {
+  return s == ThreadState::Cooling || s == ThreadState::Warming;
+}
+
 inline constexpr uint8_t kIllegal = 0xff;
 
 namespace detail {

@@ -15,10 +15,6 @@ namespace {
 
 constexpr uint64_t kSliceBytes = 7; ///< of a slice in all columns, about
 
-bool is_wait(ThreadState state) {
-  return state == ThreadState::Cooling || state == ThreadState::Warming;
-}
-
 } // namespace
 
 SlicePacker::SlicePacker(const Catalog &catalog, const Cut &cut, PackPlan plan)
@@ -44,7 +40,7 @@ void SlicePacker::on_event(const Event &event, const System &system) {
 }
 
 void SlicePacker::on_slice(const Slice &slice) {
-  if (is_wait(slice.state))
+  if (is_waiting(slice.state))
     add_load(catalog_.cpus.size(), slice.start, slice.end);
   if (overflown())
     return;

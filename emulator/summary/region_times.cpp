@@ -39,7 +39,7 @@ void RegionTimes::slice(const Slice &slice, const Catalog &catalog) {
   RegionSummary &region = summary_.regions[at->second];
   if (slice.state == ThreadState::Running)
     region.running += slice.length();
-  else if (slice.state == ThreadState::Cooling || slice.state == ThreadState::Warming)
+  else if (is_waiting(slice.state))
     region.waiting += slice.length();
 }
 

@@ -5,14 +5,6 @@
 
 namespace ovnitrace {
 
-namespace {
-
-constexpr bool waits(ThreadState state) {
-  return state == ThreadState::Warming || state == ThreadState::Cooling;
-}
-
-} // namespace
-
 CpuHolders::CpuHolders(const Catalog &catalog, Taker &taker)
     : place_(catalog.threads.size()), cpus_(catalog.cpus.size() + 1), taker_(taker) {
   for (size_t cpu = 0; cpu < catalog.cpus.size(); cpu++)
@@ -21,7 +13,7 @@ CpuHolders::CpuHolders(const Catalog &catalog, Taker &taker)
 }
 
 void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t time, Who next) {
-  if (waits(change.from)) {
+  if (is_waiting(change.from)) {
     if (change.old_cpu == kNone && change.to == ThreadState::Running)
       place(thread, change.cpu, time);
     stop_waiting(thread, time);
@@ -36,7 +28,7 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
   }
   if (change.to == ThreadState::Running && change.cpu < cpus_.size() - 1)
     give(change.cpu, Who(Who::Kind::thread, thread), time);
-  if (waits(change.to))
+  if (is_waiting(change.to))
     wait(thread, change.cpu, time);
 }
 
