@@ -31,89 +31,120 @@ static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, stru
 	return p->pid;
 }
 
+/* Before 6.15 a pending signal that kept it on the runqueue left the old state in the argument; its
+ * own state is running again. */
+static __always_inline bool leaves_runnable(struct task_struct *prev, bool preempt,
+					    __u32 prev_state)
+{
+	return preempt || !prev_state || !task_state(prev);
+}
+
+/* Why a traced thread leaves its CPU: enum ftrace_offcpu; and from which system call, if it blocks
+ * in one. */
+static __always_inline __u32 leave_reason(struct task_struct *prev, bool preempt, __u32 prev_state,
+					  __u64 now, __u64 *call)
+{
+	struct thread_facts *facts;
+
+	if (!leaves_runnable(prev, preempt, prev_state)) {
+		*call = blocked_call(prev);
+		return blocked_reason(prev_state);
+	}
+	facts = facts_of(prev->pid);
+	if (facts)
+		look_at_affinity(prev, facts, now);
+	if (is_throttled(prev))
+		return FTRACE_OFFCPU_THROTTLED;
+	return !preempt && called_sched_yield(prev) ? FTRACE_OFFCPU_YIELDED
+						    : FTRACE_OFFCPU_PREEMPTED;
+}
+
+/* A thread leaves its CPU that took it as s->running. An execve by a thread that is not the main
+ * one swaps their tids (exchange_tids()), long before sched_process_exec is raised, and maybe
+ * before the main thread has left its CPU for ever. Returns the word of its switch. */
+static __noinline __u64 log_exec(struct cpu_stage *s, __u32 cpu, struct task_struct *prev,
+				 __u64 now, __u64 word)
+{
+	__u32 tid = prev->pid, before = s->running;
+
+	if (tid != (__u32)prev->tgid) /* was the main thread */
+		return word ^ (__u64)(tid ^ before) << SCHED_A_SHIFT;
+	if (!(task_state(prev) & TASK_DEAD))
+		stage_at(s, cpu, SCHED_WHEN(now, 0),
+			 SCHED_WORD(SCHED_KIND_EXEC, 0, 0, tid, before) | SCHED_A_TRACED);
+	return word;
+}
+
+/* Without the marks of threads whose region is closed. */
+static __always_inline __u64 only_open(__u64 word, struct task_struct *prev,
+				       struct task_struct *next)
+{
+	if (!in_region(prev))
+		word &= ~SCHED_A_TRACED;
+	if (!in_region(next))
+		word &= ~SCHED_B_TRACED;
+	return word;
+}
+
 static __always_inline int log_switch(void *ctx, bool preempt, struct task_struct *prev,
 				      struct task_struct *next, __u32 prev_state)
 {
-	__u32 prev_tid = prev->pid, next_tid = next->pid, reason, taken_as = prev_tid;
-	struct thread_facts *facts = facts_of(prev_tid);
-	__u32 next_entry = thread_entry(next_tid);
-	bool prev_traced = trace_all ? prev_tid != 0 : facts && facts->entry & THREAD_TRACED;
-	bool next_traced = trace_all ? next_tid != 0 : next_entry & THREAD_TRACED;
-	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 prev_tid = prev->pid, next_tid = next->pid, next_entry = thread_entry(next_tid);
+	__u32 cpu = bpf_get_smp_processor_id(), reason;
+	__u64 now, stack, call = 0;
 	struct cpu_stage *s;
-	__u64 word, now, stack, call = 0;
+	/* Whether they are traced and recorded stays in the word: registers are few. */
+	__u64 word = SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(next->prio + FTRACE_PRIO_BIAS),
+				prev_tid, next_tid);
 
+	if (is_traced(prev_tid))
+		word |= SCHED_A_TRACED;
+	if (trace_all ? next_tid != 0 : next_entry & THREAD_TRACED)
+		word |= SCHED_B_TRACED;
 	if (has_regions) {
-		if (prev_traced && !in_region(prev)) {
-			if (prev_state & TASK_DEAD)
-				log_death(prev, prev_tid);
-			prev_traced = false;
-		}
-		next_traced = next_traced && in_region(next);
+		if (word & SCHED_A_TRACED && prev_state & TASK_DEAD && !in_region(prev))
+			log_death(prev, prev_tid);
+		word = only_open(word, prev, next);
 	}
-	if (!prev_traced && !next_traced)
+	if (!(word & (SCHED_A_TRACED | SCHED_B_TRACED)))
 		return 0;
 	s = bpf_map_lookup_elem(&stages, &cpu);
 	if (!s)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (has_regions) { /* closed meanwhile */
-		prev_traced = prev_traced && in_region(prev);
-		next_traced = next_traced && in_region(next);
-		if (!prev_traced && !next_traced)
+		word = only_open(word, prev, next);
+		if (!(word & (SCHED_A_TRACED | SCHED_B_TRACED)))
 			return 0;
 	}
-	if (prev_traced && s->running != prev_tid)
-		taken_as = log_unseen_dispatch(s, cpu, prev, now);
-	/* Before 6.15 a pending signal that kept it on the runqueue left the old state in the
-	 * argument; its own state is running again. */
-	if (preempt || !prev_state || !task_state(prev)) {
-		reason = FTRACE_OFFCPU_PREEMPTED;
-		if (prev_traced) {
-			if (facts)
-				look_at_affinity(prev, facts, now);
-			if (is_throttled(prev))
-				reason = FTRACE_OFFCPU_THROTTLED;
-			else if (!preempt && called_sched_yield(prev))
-				reason = FTRACE_OFFCPU_YIELDED;
+	name_once(next, next_entry);
+	if (word & SCHED_A_TRACED) {
+		if (s->running != prev_tid)
+			s->running = log_unseen_dispatch(s, cpu, prev, now);
+		reason = leave_reason(prev, preempt, prev_state, now, &call);
+		if (s->running != prev_tid)
+			word = log_exec(s, cpu, prev, now, word);
+		if (wants_stack(reason)) {
+			stack = stack_word(ctx, SCHED_STACK_OF_PREV, true);
+			if (stack)
+				stage_at(s, cpu, SCHED_WHEN(now, 0), stack);
 		}
+	} else if (leaves_runnable(prev, preempt, prev_state)) {
+		reason = FTRACE_OFFCPU_PREEMPTED;
 	} else {
 		reason = blocked_reason(prev_state);
-		if (prev_traced)
-			call = blocked_call(prev);
 	}
-
-	/* An execve by a thread that is not the main one swaps their tids (exchange_tids()), long
-	 * before sched_process_exec is raised, and maybe before the main thread has left its CPU
-	 * for ever. */
-	if (taken_as != prev_tid) {
-		if (prev_tid != (__u32)prev->tgid)
-			prev_tid = taken_as; /* was the main thread */
-		else if (reason != FTRACE_OFFCPU_DEAD)
-			stage_at(s, cpu, SCHED_WHEN(now, 0),
-				 SCHED_WORD(SCHED_KIND_EXEC, 0, 0, prev_tid, taken_as) |
-					 SCHED_A_TRACED);
-	}
-	word = SCHED_WORD(SCHED_KIND_SWITCH, reason, (__u8)(next->prio + FTRACE_PRIO_BIAS),
-			  prev_tid, next_tid);
-	if (prev_traced)
-		word |= SCHED_A_TRACED;
-	if (next_traced)
-		word |= SCHED_B_TRACED;
-	name_once(next, next_entry);
-	if (prev_traced && wants_stack(reason)) {
-		stack = stack_word(ctx, SCHED_STACK_OF_PREV, true);
-		if (stack)
-			stage_at(s, cpu, SCHED_WHEN(now, 0), stack);
-	}
-	stage_at(s, cpu, SCHED_WHEN(now, call), word);
-	s->running = next_traced ? next_tid : 0;
+	stage_at(s, cpu, SCHED_WHEN(now, call), word | reason << SCHED_REASON_SHIFT);
+	s->running = word & SCHED_B_TRACED ? next_tid : 0;
 	s->running_task = (__u64)next;
 	s->switched = now;
-	if (reason == FTRACE_OFFCPU_DEAD && prev_traced)
-		log_death(prev, prev_tid);
-	else if (s->renamed && prev_traced)
-		log_own_rename(prev, prev_tid);
+	if (word & SCHED_A_TRACED) {
+		prev_tid = word >> SCHED_A_SHIFT & FTRACE_TID_MASK;
+		if (reason == FTRACE_OFFCPU_DEAD)
+			log_death(prev, prev_tid);
+		else if (s->renamed)
+			log_own_rename(prev, prev_tid);
+	}
 	s->renamed = 0;
 	return 0;
 }
@@ -139,13 +170,15 @@ int BPF_PROG(on_switch_3_arguments, bool preempt, struct task_struct *prev,
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
-	struct task_struct *waker = bpf_get_current_task_btf();
-	enum ftrace_wakeup_context context;
 	__u32 tid = p->pid;
 	struct thread_facts *facts = facts_of(tid);
+	enum ftrace_wakeup_context context;
+	struct task_struct *waker;
 
-	if (p == waker || !facts || (!trace_all && !(facts->entry & THREAD_TRACED)) ||
-	    !in_region(p))
+	if (!facts || (!trace_all && !(facts->entry & THREAD_TRACED)) || !in_region(p))
+		return 0;
+	waker = bpf_get_current_task_btf();
+	if (p == waker)
 		return 0;
 	name_once(waker, thread_entry(waker->pid));
 	context = wakeup_context(waker);
@@ -185,7 +218,7 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *p)
 {
-	if (p == bpf_get_current_task_btf())
+	if (p->on_cpu && p == bpf_get_current_task_btf())
 		return 0; /* it never left its CPU */
 	return log_wakeup(SCHED_KIND_WAKEUP, p);
 }
