@@ -54,10 +54,11 @@ constexpr const FamilyInfo *find_family(uint32_t number) {
 
 /// What a record is.
 enum class Record : uint8_t {
-  empty,   ///< an unused slot
-  event,   ///< something happened
-  control, ///< describes the chunk or a thread
-  state,   ///< no event: the state that a thread is in
+  empty,      ///< an unused slot
+  event,      ///< something happened
+  control,    ///< describes the chunk or a thread
+  state,      ///< no event: the state that a thread is in
+  two_events, ///< what two records say, in one
 };
 
 /// What parameter 1 is.
@@ -286,10 +287,13 @@ inline constexpr CodeInfo kRows[] = {
      "number of the stack of who wakes it in the next record"},
     {FTrace_EXT_affinity, "EXT_affinity", event, context, {}, kAffinity, "", "", {},
      "the CPUs that it may use from now on"},
+    {FTrace_EXT_switch, "EXT_switch", two_events, context, {}, kSwitch, "", "", {},
+     "`task_sleep` or `task_epilogue`, and the `task_dispatch` of the next thread",
+     FTRACE_FAMILY_TASK},
     // family D: extensions about a chunk
     {FTrace_EXT_chunk, "EXT_chunk", control, number, kCpu, kChunk, "", "", {},
      "CPU of the chunk, and its number in the file"},
-    {FTrace_EXT_format, "EXT_format", control, number, kVersion, {}, "", "", {},
+    {FTrace_EXT_format, "EXT_format", control, number, kVersion, kFormat, "", "", {},
      "version of the extensions; the second record of a chunk"},
     {FTrace_EXT_enable, "EXT_enable", event, maybe_context, {}, {}, "", "", {},
      "the program called `FTrace_enable`", FTRACE_FAMILY_USER},

@@ -68,6 +68,14 @@ inline constexpr Field kSleep[] = {
     {.name = "next", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
     {.name = "reason", .mask = FTRACE_REASON_MASK, .names = kReasonNames},
     {.name = "call", .unit = Unit::call, .mask = FTRACE_CALL_PAR2(~0), .show = if_set}};
+inline constexpr Field kSwitch[] = {
+    {.name = "next", .unit = Unit::peer_context, .mask = FTRACE_SWITCH_NEXT_MASK},
+    {.name = "priority",
+     .unit = Unit::priority,
+     .mask = FTRACE_PRIO_MASK << FTRACE_SWITCH_PRIO_SHIFT,
+     .bias = FTRACE_PRIO_BIAS},
+    {.name = "reason", .mask = FTRACE_REASON_MASK, .names = kReasonNames},
+    {.name = "call", .unit = Unit::call, .mask = FTRACE_CALL_PAR2(~0), .show = if_set}};
 inline constexpr Field kActivate[] = {
     {.name = "waker", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
     {.name = "context", .mask = 0xffu << FTRACE_REASON_SHIFT, .names = kWakerContextNames},
@@ -159,6 +167,8 @@ inline constexpr Field kParent[] = {{.name = "parent", .unit = Unit::tid}};
 inline constexpr Field kPid[] = {{.name = "pid"}};
 inline constexpr Field kCharacters[] = {{.name = "characters"}};
 inline constexpr Field kVersion[] = {{.name = "version"}};
+inline constexpr Field kFormat[] = {
+    {.name = "differences", .unit = Unit::flag, .mask = FTRACE_FORMAT_DIFFERENCES}};
 inline constexpr Field kChunk[] = {{.name = "chunk"}};
 inline constexpr Field kRegion[] = {
     {.name = "event", .mask = 3u << FTRACE_REGION_EVENT_SHIFT, .names = kRegionEventNames},

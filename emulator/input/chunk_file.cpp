@@ -2,6 +2,7 @@
 #include "emulator/input/chunk_file.h"
 
 #include "emulator/format/event_names.h"
+#include "emulator/format/switch_record.h"
 #include "emulator/format/thread_identity.h"
 
 #include <fmt/format.h>
@@ -24,6 +25,10 @@ bool ChunkFile::next(Event &event) {
       return false;
     event = waiting_.back();
     waiting_.pop_back();
+    return true;
+  }
+  if (switch_) {
+    dispatch(event);
     return true;
   }
   const uint64_t since = time_;
@@ -75,7 +80,7 @@ bool ChunkFile::read(Event &event) {
     if (kind != CodeKind::plain_event) {
       thread = bindings_.thread(record.par1);
       if (thread == kNone && kind != CodeKind::maybe_thread) [[unlikely]] {
-        report_unbound(record, code);
+        report_unbound(record, code, record.par1);
         continue;
       }
     } else if (code == FTrace_EVT_trace_stop) [[unlikely]] {
@@ -88,22 +93,59 @@ bool ChunkFile::read(Event &event) {
     time_ = time >= time_ && time <= tables_.end ? time : checked_time(record);
     const PeerKind peer = kPeerKinds[code];
     const uint32_t peer_tid = peer == PeerKind::tid ? record.par2 & FTRACE_TID_MASK : 0;
-    event.time = time_;
-    event.kind = code;
-    event.thread = thread;
-    event.cpu = cpu_;
+    fill(event, record, code, thread);
+    event.call = call_of(record);
+    event.par1 = record.par1;
+    if (kind == CodeKind::two_events) {
+      if (!leave(event, record)) [[unlikely]]
+        continue;
+      return true;
+    }
     event.peer = peer_tid                    ? tables_.threads.latest(peer_tid, time_)
                  : peer == PeerKind::context ? bindings_.thread(uint16_t(record.par2))
                                              : kNone;
     event.par2 = par2_of(record);
-    event.call = call_of(record);
-    event.par1 = record.par1;
-    event.file = file_;
-    event.offset = offset_of(&record);
-    event.payload = nullptr;
-    event.payload_size = 0;
     return true;
   }
+}
+
+/// The first event of an EXT_switch: its thread leaves the CPU. False if the next one is not known.
+bool ChunkFile::leave(Event &event, const ftrace_record &record) {
+  const SwitchParts parts = SwitchParts::of(record);
+  const Bindings::Binding *next = bindings_.find(parts.next);
+  if (!next || next->thread == kNone) [[unlikely]] {
+    report_unbound(record, FTrace_EXT_switch, parts.next);
+    return false;
+  }
+  event.kind = off_cpu_code(parts.reason);
+  event.peer = next->thread;
+  event.par2 = (next->tid & FTRACE_TID_MASK) | parts.reason << FTRACE_REASON_SHIFT;
+  switch_ = &record;
+  return true;
+}
+
+/// The second event of an EXT_switch: the next thread gets the CPU.
+void ChunkFile::dispatch(Event &event) {
+  const ftrace_record &record = *std::exchange(switch_, nullptr);
+  const SwitchParts parts = SwitchParts::of(record);
+  fill(event, record, FTrace_EVT_task_dispatch, bindings_.thread(parts.next));
+  event.peer = kNone;
+  event.par2 = parts.priority;
+  event.par1 = parts.next;
+  event.call = FTRACE_CALL_UNKNOWN;
+}
+
+/// The event of a record, but for what its parameters say.
+inline void ChunkFile::fill(Event &event, const ftrace_record &record, uint8_t code,
+                            uint32_t thread) const {
+  event.time = time_;
+  event.kind = code;
+  event.thread = thread;
+  event.cpu = cpu_;
+  event.file = file_;
+  event.offset = offset_of(&record);
+  event.payload = nullptr;
+  event.payload_size = 0;
 }
 
 bool ChunkFile::refill() {
@@ -159,10 +201,10 @@ uint64_t ChunkFile::checked_time(const ftrace_record &record) {
   return time_;
 }
 
-void ChunkFile::report_unbound(const ftrace_record &record, uint8_t code) {
+void ChunkFile::report_unbound(const ftrace_record &record, uint8_t code, uint16_t context) {
   report_gap(offset_of(&record),
              fmt::format("{} of context {}, which no id bound to a thread: dropped",
-                         event_name(code), record.par1));
+                         event_name(code), context));
 }
 
 void ChunkFile::control(const ftrace_record &record, uint8_t code) {

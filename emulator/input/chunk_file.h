@@ -54,12 +54,15 @@ public:
 
 private:
   bool read(Event &event);
+  bool leave(Event &event, const ftrace_record &record);
+  void dispatch(Event &event);
+  void fill(Event &event, const ftrace_record &record, uint8_t code, uint32_t thread) const;
   bool next_beside_gap(Event &event, uint64_t since, bool more);
   Event blackout(uint32_t kind, uint64_t time) const;
   bool refill();
   void finish();
   uint64_t checked_time(const ftrace_record &record);
-  void report_unbound(const ftrace_record &record, uint8_t code);
+  void report_unbound(const ftrace_record &record, uint8_t code, uint16_t context);
   void control(const ftrace_record &record, uint8_t code);
   void begin_chunk(const ftrace_record &record);
   void chunk_number(const ftrace_record &record);
@@ -78,6 +81,7 @@ private:
   const ftrace_record *block_ = nullptr;
   const ftrace_record *position_ = nullptr;
   const ftrace_record *block_end_ = nullptr;
+  const ftrace_record *switch_ = nullptr; ///< of which the second event is the next; mostly null
   TickClock clock_;
   uint64_t time_ = 0; ///< of the last event
   Bindings bindings_;

@@ -139,10 +139,11 @@ enum ftrace_code {
 	FTrace_EXT_stack = 0xBC, /* (context, number of the stack with which it leaves its CPU) */
 	FTrace_EXT_waker_stack = 0xCC, /* (context, number of the stack of who wakes it) */
 	FTrace_EXT_affinity = 0xDC,    /* (context, ftrace_affinity_*): CPUs that it may use */
+	FTrace_EXT_switch = 0xEC, /* (context, FTRACE_SWITCH_*): it leaves its CPU to another one */
 
 	/* family D, free in the manual: ovnitrace's extensions about a chunk */
 	FTrace_EXT_chunk = 0x0D,   /* (CPU, number of the chunk in its file, from 0) */
-	FTrace_EXT_format = 0x1D,  /* (version of the extensions, -) */
+	FTrace_EXT_format = 0x1D,  /* (version of the extensions, FTRACE_FORMAT_*) */
 	FTrace_EXT_enable = 0x2D,  /* (context, -): the program called FTrace_enable */
 	FTrace_EXT_disable = 0x3D, /* (context, -): it called FTrace_disable */
 	FTrace_EXT_region = 0x4D,  /* (context, FTRACE_REGION_*): an alarm of --control has fired */
@@ -161,8 +162,13 @@ enum ftrace_code {
 };
 
 /* Version of the extensions, parameter 1 of FTrace_EXT_format. A reader refuses a newer one. Since
- * 2, records of blocked threads have an ftrace_call. */
-#define FTRACE_EXT_VERSION 2
+ * 2, records of blocked threads have an ftrace_call; since 3 there is FTrace_EXT_switch, and times
+ * can be differences. */
+#define FTRACE_EXT_VERSION 3
+
+/* par2 of FTrace_EXT_format: from the next record on to the end of the chunk, the TSC is how much
+ * more it is than that of the record before, modulo 2^64. */
+#define FTRACE_FORMAT_DIFFERENCES 1u
 
 /* A reader looks at these bits of a code: fast ipoints set bit 15, an ftrace_call bits 8-14. */
 #define FTRACE_CODE_MASK 0x00FF
@@ -221,8 +227,8 @@ enum ftrace_call {
 	FTRACE_CALLS = 2048, /* how many values */
 };
 
-/* Where it is in task_sleep, FTrace_EXT_snapshot and FTrace_EXT_state: its upper 7 bits in bits
- * 8-14 of the code, its lower 4 in bits 28-31 of par2. */
+/* Where it is in task_sleep, FTrace_EXT_switch, FTrace_EXT_snapshot and FTrace_EXT_state: its upper
+ * 7 bits in bits 8-14 of the code, its lower 4 in bits 28-31 of par2. */
 #define FTRACE_CALL_OF(code, par2) (((code) >> 8 & 0x7fu) << 4 | (par2) >> 28)
 #define FTRACE_CALL_CODE(call)	   ((unsigned)(call) >> 4 << 8)
 #define FTRACE_CALL_PAR2(call)	   ((unsigned)(call) << 28)
@@ -243,6 +249,12 @@ enum ftrace_wakeup_context {
  * -20..19) in the low byte; 0 when it is not known. */
 #define FTRACE_PRIO_MASK 0xffu
 #define FTRACE_PRIO_BIAS 2
+
+/* par2 of FTrace_EXT_switch, which says what a task_sleep or a task_epilogue (by the reason) of the
+ * thread and a task_dispatch of the next one would: the context of the next one in the low 16 bits,
+ * its priority as in task_dispatch above them, and the reason as in task_sleep. */
+#define FTRACE_SWITCH_NEXT_MASK	 0xffffu
+#define FTRACE_SWITCH_PRIO_SHIFT 16
 
 /* par2 of set_priority: the priority as in task_dispatch, and above it 1 + the policy (SCHED_OTHER
  * 0, SCHED_FIFO 1, …, of <linux/sched.h>). par2 of inheritance: the context of the thread that it

@@ -51,6 +51,20 @@ bool is_about_thread(uint16_t code) {
   return (code & 0xf) == 2 || (code & 0xf) == 0xc;
 }
 
+/// The two events of an EXT_switch, as docs/format.md has it; `tids`: by context.
+void expand_switch(const ftrace_record &r, const std::map<uint16_t, uint32_t> &tids,
+                   std::vector<Plain> &events) {
+  const uint64_t time = ftrace_record_tsc(&r);
+  const uint32_t reason = r.par2 >> 24 & 0xf, next = tids.at(uint16_t(r.par2));
+  const bool runnable = reason == 0 || reason == 1 || reason == 9;
+  const uint32_t call = runnable ? 0 : r.par2 & 0xf0000000;
+  EXPECT_EQ(r.par2 & 0xf0000000, call) << "a call of a thread that is not blocked";
+  const uint16_t code = runnable ? FTrace_EVT_task_epilogue : FTrace_EVT_task_sleep;
+  events.push_back({uint16_t(code | (r.code & 0x7f00)), tids.at(r.par1), time,
+                    next | reason << FTRACE_REASON_SHIFT | call});
+  events.push_back({FTrace_EVT_task_dispatch, next, time, r.par2 >> 16 & 0xff});
+}
+
 /// Reads a chunk with nothing but itself; checks all that the format promises of one.
 std::vector<Plain> read_alone(const Chunk &chunk, uint32_t number, bool last) {
   const std::vector<ftrace_record> &r = chunk.records;
@@ -83,7 +97,9 @@ std::vector<Plain> read_alone(const Chunk &chunk, uint32_t number, bool last) {
     } else if (is_about_thread(r[n].code)) {
       EXPECT_TRUE(tids.contains(r[n].par1)) << "a context before its id";
     }
-    if (r[n].code != FTrace_EVT_id && (r[n].code & 0xf) != 0xc)
+    if ((r[n].code & 0xff) == FTrace_EXT_switch)
+      expand_switch(r[n], tids, events);
+    else if (r[n].code != FTrace_EVT_id && (r[n].code & 0xf) != 0xc)
       events.push_back({r[n].code, is_about_thread(r[n].code) ? tids[r[n].par1] : 0,
                         ftrace_record_tsc(&r[n]), r[n].par2});
   }

@@ -30,12 +30,6 @@ uint32_t with_reason(uint32_t tid, uint64_t word) {
   return tid | reason(word) << FTRACE_REASON_SHIFT;
 }
 
-uint16_t offcpu_code(uint32_t reason) {
-  if (reason == FTRACE_OFFCPU_DEAD)
-    return FTrace_EVT_task_end;
-  return ftrace_offcpu_is_runnable(reason) ? FTrace_EVT_task_epilogue : FTrace_EVT_task_sleep;
-}
-
 } // namespace
 
 const ChunkWriter::Handler ChunkWriter::kHandlers[16] = {
@@ -57,25 +51,36 @@ void ChunkWriter::transition(const SchedTransition &record) {
 }
 
 void ChunkWriter::on_switch(const SchedTransition &record) {
-  uint64_t word = record.word;
-  if (word & SCHED_A_TRACED) {
-    uint32_t tid = tid_a(word);
-    uint16_t code = offcpu_code(reason(word));
-    const uint16_t context = context_of(tid, record.time);
-    put_stack(FTrace_EXT_stack, SCHED_STACK_OF_PREV, context, record.time);
-    if (code == FTrace_EVT_task_sleep)
-      put_blocked(code, context, record.time, with_reason(tid_b(word), word), record.call);
-    else
-      put(code, context, record.time,
-          code == FTrace_EVT_task_end ? tid : with_reason(tid_b(word), word));
-  }
+  const uint64_t word = record.word, time = record.time;
+  const bool leaves = word & SCHED_A_TRACED;
   const uint32_t next = word & SCHED_B_TRACED ? tid_b(word) : 0;
-  const bool known = known_early_ && !(word & SCHED_A_TRACED) && running_ == next;
-  if (next && !known)
-    put(FTrace_EVT_task_dispatch, context_of(next, record.time), record.time,
-        word >> SCHED_PRIO_SHIFT & FTRACE_PRIO_MASK);
+  const bool is_known = known_early_ && !leaves && running_ == next;
+  const uint16_t prev_context = leaves ? context_of(tid_a(word), time) : 0;
+  const uint16_t next_context = next && !is_known ? context_of(next, time) : 0;
+  const SwitchParts parts = {reason(word), next_context,
+                             uint32_t(word >> SCHED_PRIO_SHIFT & FTRACE_PRIO_MASK)};
+  if (leaves) {
+    put_stack(FTrace_EXT_stack, SCHED_STACK_OF_PREV, prev_context, time);
+    put_off_cpu(record, prev_context, parts);
+  }
+  if (next_context && (!leaves || parts.reason == FTRACE_OFFCPU_DEAD))
+    put(FTrace_EVT_task_dispatch, next_context, time, parts.priority);
   running_ = next;
   known_early_ = false;
+}
+
+/// With the dispatch of the next thread, if it has a context and the other one comes back.
+void ChunkWriter::put_off_cpu(const SchedTransition &record, uint16_t context,
+                              const SwitchParts &parts) {
+  const uint64_t word = record.word, time = record.time;
+  if (parts.reason == FTRACE_OFFCPU_DEAD)
+    return put(FTrace_EVT_task_end, context, time, tid_a(word));
+  const bool is_blocked = !ftrace_offcpu_is_runnable(parts.reason);
+  const uint16_t call = is_blocked ? record.call : uint16_t(FTRACE_CALL_UNKNOWN);
+  if (parts.next)
+    put_blocked(FTrace_EXT_switch, context, time, parts.par2(), call);
+  else
+    put_blocked(off_cpu_code(parts.reason), context, time, with_reason(tid_b(word), word), call);
 }
 
 /// A thread that is not the main one takes the main one's tid over.
@@ -252,7 +257,7 @@ void ChunkWriter::put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2
   // The capacity was checked by make_room(), so this never allocates.
   ftrace_record &record = chunk_->records.emplace_back();
   ftrace_record_set(&record, code, par1, time, par2);
-  events_ += is_event(kCodeKinds[code & FTRACE_CODE_MASK]);
+  events_ += event_count(kCodeKinds[code & FTRACE_CODE_MASK]);
   last_time_ = time; // a birth is followed by a name, at the present time
 }
 

@@ -2,6 +2,7 @@
 // Turns the transitions of one CPU into chunks of FTrace records, each readable alone.
 #pragma once
 
+#include "emulator/format/switch_record.h"
 #include "user/chunk/chunk_sink.h"
 #include "user/chunk/context_table.h"
 #include "user/chunk/sched_transition.h"
@@ -61,6 +62,7 @@ private:
   void on_migrate(const SchedTransition &record);
   void on_exec(const SchedTransition &record);
   void on_stack(const SchedTransition &record);
+  void put_off_cpu(const SchedTransition &record, uint16_t context, const SwitchParts &parts);
   void put_stack(uint16_t code, uint32_t whose, uint16_t context, uint64_t time);
   void take_over(uint32_t tid, uint32_t before);
 

@@ -11,14 +11,14 @@
 
 namespace ovnitrace {
 
-/// What is missing when this record is: one event; what a blackout's end says (not where each CPU
+/// What is missing when this record is: its events; what a blackout's end says (not where each CPU
 /// has the same loss of the machine); nothing for what describes the trace.
 inline uint64_t events_of(const ftrace_record &record) {
   const uint8_t code = code_of(record.code);
   if (code == FTrace_EVT_blackout_end)
     return record.par1 == FTRACE_BLACKOUT_SOMEWHERE ? 0 : record.par2;
   const bool of_the_trace = (code & FTrace_family_mask) == 0;
-  return is_event(kCodeKinds[code]) && !of_the_trace;
+  return of_the_trace ? 0 : event_count(kCodeKinds[code]);
 }
 
 /// What is missing with records that are not in the trace.
@@ -34,7 +34,7 @@ struct EventLoss {
       const uint8_t code = code_of(record.code);
       const bool is_blackout_end = code == FTrace_EVT_blackout_end;
       const uint64_t events = events_of(record);
-      counted += is_event(kCodeKinds[code]);
+      counted += event_count(kCodeKinds[code]);
       logged += is_blackout_end ? 0 : events;
       lost += is_blackout_end && record.par1 == FTRACE_BLACKOUT_FORGOTTEN ? 0 : events;
     }

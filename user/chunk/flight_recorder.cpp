@@ -3,6 +3,7 @@
 
 #include "emulator/format/chunk_header.h"
 #include "emulator/format/code_kind.h"
+#include "emulator/format/switch_record.h"
 #include "user/chunk/small_chunk.h"
 
 #include <algorithm>
@@ -38,10 +39,10 @@ Chunk without_start(const Chunk &chunk) {
 }
 
 uint64_t events_in(const Chunk &chunk) {
-  return uint64_t(
-      std::count_if(chunk.records.begin(), chunk.records.end(), [](const ftrace_record &record) {
-        return is_event(kCodeKinds[code_of(record.code)]);
-      }));
+  uint64_t events = 0;
+  for (const ftrace_record &record : chunk.records)
+    events += event_count(kCodeKinds[code_of(record.code)]);
+  return events;
 }
 
 /// The blackout from `begin` to the oldest chunk that is kept, and the `states` in it.
@@ -113,7 +114,7 @@ void FlightRecorder::look_for_trigger(const Chunk &chunk) {
   if (triggers_left_ == 0 || trigger_waits_)
     return;
   if (std::none_of(chunk.records.begin(), chunk.records.end(),
-                   [this](const ftrace_record &record) { return record.code == trigger_; }))
+                   [this](const ftrace_record &record) { return has_event(record, trigger_); }))
     return;
   trigger_waits_ = true;
   triggers_left_--;

@@ -2,6 +2,7 @@
 #include "user/chunk/forgotten_states.h"
 
 #include "emulator/format/code_kind.h"
+#include "emulator/format/switch_record.h"
 
 #include <ovnitrace/control.h>
 
@@ -29,13 +30,14 @@ public:
 private:
   using Handler = void (Fold::*)(const ftrace_record &);
   static const std::array<Handler, 256> kHandlers; ///< by code; null: says nothing of a state
-  enum Kind : uint8_t { kNothing, kPlaced, kWoken, kMoved, kAtOnce };
+  enum Kind : uint8_t { kNothing, kPlaced, kWoken, kMoved, kAtOnce, kSwitched };
   static const std::array<Kind, 256> kKinds; ///< by code
   void on_id(const ftrace_record &record);
   void on_process(const ftrace_record &record);
   void on_parent(const ftrace_record &record);
   void on_name(const ftrace_record &record);
   template <ThreadState state> void on_placed(const ftrace_record &record);
+  void on_switched(const ftrace_record &record, uint16_t context);
   void on_woken(const ftrace_record &record);
   void on_moved(const ftrace_record &record);
   void on_snapshot(const ftrace_record &record);
@@ -44,7 +46,9 @@ private:
   void on_blackout_start(const ftrace_record &record);
   void on_blackout_end(const ftrace_record &record);
 
-  Thread *thread_of(const ftrace_record &record) const;
+  void remember(uint16_t context, Kind kind, uint32_t record);
+  Thread *thread_of(uint16_t context) const;
+  Thread *thread_of(const ftrace_record &record) const { return thread_of(record.par1); }
   void bind(uint16_t context);
   Moment moment(const ftrace_record &record);
 
@@ -86,6 +90,7 @@ const std::array<ForgottenStates::Fold::Kind, 256> ForgottenStates::Fold::kKinds
   for (int code : {FTrace_EVT_task_dispatch, FTrace_EVT_task_epilogue, FTrace_EVT_task_sleep,
                    FTrace_EVT_task_end})
     all[size_t(code)] = kPlaced;
+  all[FTrace_EXT_switch] = kSwitched;
   all[FTrace_EVT_task_activate] = kWoken;
   all[FTrace_EXT_migrate] = kMoved;
   return all;
@@ -102,14 +107,25 @@ ForgottenStates::Fold::Fold(ForgottenStates &to, const Chunk &chunk)
     const Kind kind = kKinds[code_of(records[n].code)];
     if (kind == kAtOnce)
       handle(records[n]);
-    else if (kind && records[n].par1 < last_.size())
-      last_[records[n].par1][kind] = n;
+    else if (kind)
+      remember(records[n].par1, kind == kSwitched ? kPlaced : kind, n);
+    if (kind == kSwitched)
+      remember(SwitchParts::of(records[n]).next, kPlaced, n);
   }
-  for (const auto &of_context : last_)
-    for (const Kind kind : {kPlaced, kWoken, kMoved})
-      if (of_context[kind])
-        handle(records[of_context[kind]]);
+  for (size_t context = 0; context < last_.size(); context++)
+    for (const Kind kind : {kPlaced, kWoken, kMoved}) {
+      const uint32_t n = last_[context][kind];
+      if (n && kKinds[code_of(records[n].code)] == kSwitched)
+        on_switched(records[n], uint16_t(context));
+      else if (n)
+        handle(records[n]);
+    }
   to_.folded_ += records.size();
+}
+
+void ForgottenStates::Fold::remember(uint16_t context, Kind kind, uint32_t record) {
+  if (context < last_.size())
+    last_[context][kind] = record;
 }
 
 void ForgottenStates::Fold::on_id(const ftrace_record &record) {
@@ -146,8 +162,8 @@ void ForgottenStates::Fold::bind(uint16_t context) {
   }
 }
 
-ForgottenStates::Thread *ForgottenStates::Fold::thread_of(const ftrace_record &record) const {
-  return record.par1 < contexts_.size() ? contexts_[record.par1] : nullptr;
+ForgottenStates::Thread *ForgottenStates::Fold::thread_of(uint16_t context) const {
+  return context < contexts_.size() ? contexts_[context] : nullptr;
 }
 
 void ForgottenStates::Fold::on_parent(const ftrace_record &record) {
@@ -176,6 +192,19 @@ template <ThreadState state> void ForgottenStates::Fold::on_placed(const ftrace_
     thread->place(moment(record), state,
                   state == ThreadState::Unknown ? FTRACE_SNAPSHOT_NO_CPU : cpu_,
                   off_cpu ? par2_of(record) >> FTRACE_REASON_SHIFT : 0, call_of(record));
+}
+
+/// What it says of the thread of one of its contexts.
+void ForgottenStates::Fold::on_switched(const ftrace_record &record, uint16_t context) {
+  Thread *thread = thread_of(context);
+  const SwitchParts parts = SwitchParts::of(record);
+  if (thread && context == parts.next)
+    thread->place(moment(record), ThreadState::Running, cpu_, 0);
+  else if (thread)
+    thread->place(moment(record),
+                  ftrace_offcpu_is_runnable(parts.reason) ? ThreadState::Cooling
+                                                          : ThreadState::Paused,
+                  cpu_, parts.reason, call_of(record));
 }
 
 void ForgottenStates::Fold::on_woken(const ftrace_record &record) {

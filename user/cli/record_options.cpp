@@ -258,7 +258,7 @@ bool is_captured(uint16_t code, FamilySet families) {
 uint16_t event_code(const std::string &name, FamilySet families) {
   std::string names;
   for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++) {
-    if (!is_event(kCodeKinds[code]))
+    if (event_count(kCodeKinds[code]) != 1)
       continue;
     if (event_name(code) == name)
       return code;

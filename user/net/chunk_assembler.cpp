@@ -2,6 +2,7 @@
 #include "user/net/chunk_assembler.h"
 
 #include "emulator/format/chunk_header.h"
+#include "emulator/format/switch_record.h"
 #include "emulator/format/thread_identity.h"
 #include "user/chunk/event_count.h"
 #include "user/chunk/small_chunk.h"
@@ -113,12 +114,17 @@ bool ChunkAssembler::knows_thread(const ftrace_record &record) const {
   const CodeKind kind = kCodeKinds[code];
   const bool identity =
       kind == CodeKind::control && code != FTrace_EVT_id && (code & FTrace_family_mask) == 0xC;
+  const auto knows = [this](uint16_t context) {
+    return context < kMostContexts && contexts_[context];
+  };
+  if (kind == CodeKind::two_events)
+    return knows(record.par1) && knows(SwitchParts::of(record).next);
   if (kind != CodeKind::thread_event && kind != CodeKind::thread_state &&
       kind != CodeKind::maybe_thread && !identity)
     return true;
   if (kind == CodeKind::maybe_thread && record.par1 == 0)
     return true;
-  return record.par1 < kMostContexts && contexts_[record.par1];
+  return knows(record.par1);
 }
 
 void ChunkAssembler::lose(uint64_t events, uint64_t since) {

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// EXT_switch: what is written as one record is read as the two events that happened.
+#include "emulator/format/switch_record.h"
+
+#include "emulator/input/merge.h"
+#include "tests/unit/support/chunk_list.h"
+#include "tests/unit/support/chunks.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/memory_sink.h"
+#include "user/chunk/chunk_writer.h"
+#include "user/chunk/flight_recorder.h"
+#include "user/net/chunk_assembler.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+
+#include <compare>
+#include <optional>
+#include <ostream>
+#include <random>
+
+namespace ovnitrace {
+namespace {
+
+using test::ChunkBuilder;
+
+/// An event without what depends on where and under which context it stands in the file.
+struct Happened {
+  uint64_t time;
+  std::string what;
+  uint32_t tid, peer; ///< 0: none
+  uint32_t par2;
+  uint16_t call;
+  bool operator==(const Happened &) const = default;
+  friend std::ostream &operator<<(std::ostream &out, const Happened &e) {
+    return out << e.time << ' ' << e.what << ' ' << e.tid << " peer " << e.peer << " par2 "
+               << e.par2 << " call " << e.call;
+  }
+};
+
+std::string name_of(uint32_t kind) {
+  return kind == FTrace_EVT_task_dispatch    ? "gets"
+         : kind == FTrace_EVT_task_sleep     ? "sleeps"
+         : kind == FTrace_EVT_task_epilogue  ? "waits"
+         : kind == FTrace_EVT_task_end       ? "ends"
+         : kind == FTrace_EVT_blackout_start ? "dark"
+         : kind == FTrace_EVT_blackout_end   ? "light"
+                                             : "else";
+}
+
+struct Reading {
+  /// Bytes as the one chunk file of a host.
+  Reading(const void *bytes, size_t size) {
+    NodeInput node{.name = "host", .chunks = {}};
+    UniqueFd fd(memfd_create("chunk", MFD_CLOEXEC));
+    EXPECT_EQ(write(fd.get(), bytes, size), ssize_t(size));
+    node.chunks.push_back({.name = "chunk", .fd = std::move(fd), .size = size});
+    std::vector<NodeInput> nodes;
+    nodes.push_back(std::move(node));
+    MergedTrace trace(std::move(nodes), sink);
+    const auto tid = [&](uint32_t thread) {
+      return thread == kNone ? 0 : trace.catalog().threads[thread].tid;
+    };
+    for (Event event; trace.next(event);) {
+      whole.push_back(event);
+      if (has_happened(event) && event.kind != FTrace_EVT_trace_start &&
+          event.kind != FTrace_EVT_trace_stop)
+        events.push_back({event.time, name_of(event.kind), tid(event.thread), tid(event.peer),
+                          event.par2, event.call});
+    }
+  }
+  explicit Reading(const std::vector<ftrace_record> &records)
+      : Reading(records.data(), records.size() * sizeof(ftrace_record)) {}
+
+  test::CollectingSink sink;
+  std::vector<Happened> events;
+  std::vector<Event> whole;
+};
+
+std::vector<ftrace_record> records_of(const test::ChunkList &list) {
+  std::vector<ftrace_record> all;
+  for (const Chunk &chunk : list.chunks)
+    all.insert(all.end(), chunk.records.begin(), chunk.records.end());
+  return all;
+}
+
+size_t count(const std::vector<ftrace_record> &records, uint8_t code) {
+  size_t found = 0;
+  for (const ftrace_record &record : records)
+    found += code_of(record.code) == code;
+  return found;
+}
+
+/// One switch as the kernel says it.
+struct Switch {
+  uint64_t time;
+  uint32_t reason, prev, next; ///< tids
+  bool prev_traced, next_traced;
+  uint32_t priority;
+  uint16_t call;
+};
+
+/// What happened in it, in the words of the format's documentation.
+void add_events(const Switch &s, bool next_has_row, std::vector<Happened> &events) {
+  const bool can_run = s.reason == FTRACE_OFFCPU_YIELDED || s.reason == FTRACE_OFFCPU_PREEMPTED ||
+                       s.reason == FTRACE_OFFCPU_THROTTLED;
+  const uint32_t peer = next_has_row ? s.next : 0;
+  if (s.prev_traced && s.reason == FTRACE_OFFCPU_DEAD)
+    events.push_back({s.time, "ends", s.prev, 0, s.prev, 0});
+  else if (s.prev_traced)
+    events.push_back({s.time, can_run ? "waits" : "sleeps", s.prev, peer, s.next | s.reason << 24,
+                      can_run ? uint16_t(0) : s.call});
+  if (s.next_traced)
+    events.push_back({s.time, "gets", s.next, 0, s.priority, 0});
+}
+
+SchedTransition transition(const Switch &s) {
+  const uint64_t traced =
+      (s.prev_traced ? SCHED_A_TRACED : 0) | (s.next_traced ? SCHED_B_TRACED : 0);
+  return {s.time, SCHED_WORD(SCHED_KIND_SWITCH, s.reason, s.priority, s.prev, s.next) | traced,
+          s.call};
+}
+
+// Every reason, with calls and priorities over all their bits, through chunks of every size.
+TEST(SwitchRecord, IsReadAsWhatHappened) {
+  for (const size_t chunk_records : {32u, 41u, 100u, 4096u}) {
+    SCOPED_TRACE(chunk_records);
+    std::mt19937 random{uint32_t(chunk_records)};
+    const auto below = [&](uint32_t n) { return uint32_t(random() % n); };
+    ThreadRegistry registry;
+    test::ChunkList list(chunk_records);
+    ChunkWriter writer(0, 1, registry, list);
+    std::vector<Happened> expected;
+    uint64_t time = 10;
+    constexpr uint32_t kThreads = 20, kOutside = 50;
+    for (uint32_t tid = 1; tid <= kThreads; tid++) { // so that each has its row
+      const Switch s = {time++, 0, kOutside, tid, false, true, 120, 0};
+      writer.transition(transition(s));
+      add_events(s, true, expected);
+    }
+    for (int n = 0; n < 3000; n++) {
+      Switch s = {.time = time += below(3),
+                  .reason = below(10),
+                  .prev = 1 + below(kThreads),
+                  .next = 1 + below(kThreads - 1),
+                  .prev_traced = below(8) != 0,
+                  .next_traced = below(8) != 0,
+                  .priority = below(256),
+                  .call = uint16_t(below(FTRACE_CALLS))};
+      s.next += s.next >= s.prev;
+      if (!s.next_traced)
+        s.next = below(2) ? kOutside : 0;
+      if (!s.prev_traced)
+        s.prev = kOutside;
+      writer.transition(transition(s));
+      add_events(s, s.next_traced, expected);
+    }
+    writer.finish(time);
+    const std::vector<ftrace_record> records = records_of(list);
+    const Reading reading(records);
+    EXPECT_EQ(reading.sink.damage(), 0u);
+    ASSERT_EQ(reading.events, expected);
+    EXPECT_EQ(writer.events(), expected.size() + 2) << "with trace_start and trace_stop";
+    EXPECT_GT(count(records, FTrace_EXT_switch), expected.size() / 4);
+    EXPECT_FALSE(list.grew());
+  }
+}
+
+/// The same switches in one record each, or in two as older traces have them.
+ChunkBuilder play(bool in_one, uint32_t seed) {
+  std::mt19937 random{seed};
+  const auto below = [&](uint32_t n) { return uint32_t(random() % n); };
+  ChunkBuilder chunk(3);
+  chunk.at(100).start();
+  const auto introduce = [&] {
+    for (uint16_t context = 1; context <= 5; context++)
+      chunk.id(context, 100u + context, 100, "t");
+  };
+  introduce();
+  for (uint64_t time = 200; time < 500; time++) {
+    chunk.at(time);
+    const uint16_t prev = uint16_t(1 + below(5)), next = uint16_t(1 + (prev + below(4)) % 5);
+    const uint32_t reason = below(10), priority = below(256);
+    const uint32_t call = ftrace_offcpu_is_runnable(reason) ? 0 : below(FTRACE_CALLS);
+    const bool is_stack = below(4) == 0, ends = below(20) == 0;
+    if (is_stack)
+      chunk.record(FTrace_EXT_stack, prev, 1 + below(9));
+    const uint32_t why = reason << FTRACE_REASON_SHIFT | call << 28;
+    const uint16_t call_bits = uint16_t(call >> 4 << 8);
+    const uint16_t off = uint16_t(ftrace_offcpu_is_runnable(reason) ? FTrace_EVT_task_epilogue
+                                                                    : FTrace_EVT_task_sleep);
+    if (in_one)
+      chunk.record(uint16_t(FTrace_EXT_switch | call_bits), prev, next | priority << 16 | why);
+    else
+      chunk.record(uint16_t(off | call_bits), prev, (100u + next) | why)
+          .record(FTrace_EVT_task_dispatch, next, priority);
+    if (ends)
+      chunk.next_chunk();
+    if (ends)
+      introduce();
+  }
+  return chunk.at(600).stop();
+}
+
+TEST(SwitchRecord, IsTheSameAsTwo) {
+  for (uint32_t seed = 0; seed < 20; seed++) {
+    const Reading one(play(true, seed).records()), two(play(false, seed).records());
+    EXPECT_EQ(one.sink.damage() + two.sink.damage(), 0u);
+    ASSERT_EQ(one.whole.size(), two.whole.size());
+    for (size_t n = 0; n < one.whole.size(); n++) {
+      const Event &a = one.whole[n], &b = two.whole[n];
+      ASSERT_EQ(std::tie(a.time, a.kind, a.thread, a.cpu, a.peer, a.par2, a.par1, a.file, a.call),
+                std::tie(b.time, b.kind, b.thread, b.cpu, b.peer, b.par2, b.par1, b.file, b.call))
+          << n;
+    }
+  }
+}
+
+// A file that was cut has both its events or none.
+TEST(SwitchRecord, IsWholeInAFileCutAnywhere) {
+  ChunkBuilder chunk = play(true, 1);
+  const std::vector<ftrace_record> records = chunk.records();
+  const std::vector<Happened> all = Reading(records).events;
+  size_t events = 0;
+  for (size_t n = 1; n < records.size(); n++) {
+    events += event_count(kCodeKinds[code_of(records[n - 1].code)]);
+    events -= records[n - 1].code == FTrace_EVT_trace_start;
+    std::vector<Happened> expected(all.begin(), all.begin() + long(events));
+    Reading cut(records.data(), n * sizeof(ftrace_record) + n % 16);
+    ASSERT_FALSE(cut.events.empty());
+    EXPECT_EQ(cut.events.back().what, "dark");
+    cut.events.pop_back();
+    ASSERT_EQ(cut.events, expected) << n;
+  }
+}
+
+TEST(SwitchRecord, IsDroppedWhereOneOfItsThreadsIsNotKnown) {
+  for (const uint16_t unknown : {1, 2}) {
+    ChunkBuilder chunk(0);
+    chunk.at(100).start().id(uint16_t(3 - unknown), 11, 11, "known").at(200);
+    chunk.record(FTrace_EXT_switch, 1, 2 | 121 << 16 | FTRACE_OFFCPU_SLEEP << 24);
+    const Reading reading(chunk.at(300).stop().records());
+    EXPECT_EQ(reading.sink.count("EXT_switch of context " + std::to_string(unknown) + ", which no"),
+              1u);
+    ASSERT_EQ(reading.events.size(), 2u);
+    EXPECT_EQ(reading.events[0].what, "dark");
+    EXPECT_EQ(reading.events[1].what, "light");
+  }
+}
+
+// After a gap the first of two events waits for the end of the blackout, and the second for it.
+TEST(SwitchRecord, IsInOrderAfterAGap) {
+  ChunkBuilder chunk(0);
+  chunk.at(100).start().id(1, 11, 11, "a").id(2, 12, 11, "b").at(200).dispatch(9).at(300);
+  chunk.record(FTrace_EXT_switch, 1, 2 | 121 << 16 | FTRACE_OFFCPU_SLEEP << 24);
+  const Reading reading(chunk.at(400).stop().records());
+  std::vector<std::string> order;
+  for (const Happened &event : reading.events)
+    order.push_back(event.what);
+  EXPECT_EQ(order, (std::vector<std::string>{"dark", "light", "sleeps", "gets"}));
+}
+
+TEST(SwitchRecord, IsTwoEventsToACollectorThatLacksIt) {
+  for (const uint16_t unknown : {0, 1, 2}) {
+    test::MemoryStore store;
+    const auto sink = store.maker()("app");
+    ChunkAssembler cpu(0, *sink);
+    std::vector<ftrace_record> records(3); // no header: it was lost
+    ftrace_record_set(&records[0], FTrace_EVT_id, unknown == 1 ? 3 : 1, 500, 11);
+    ftrace_record_set(&records[1], FTrace_EVT_id, unknown == 2 ? 3 : 2, 500, 12);
+    ftrace_record_set(&records[2], FTrace_EXT_switch, 1, 501, 2 | 121 << 16);
+    ASSERT_TRUE(cpu.take(3, 10, records, 400, 1));
+    EXPECT_EQ(cpu.events(), 12u);
+    EXPECT_EQ(cpu.events_lost(), unknown ? 12u : 10u);
+  }
+}
+
+// Also where a system call is in the code, or two events are in the record.
+TEST(SwitchRecord, TriggersASaveByTheEventsThatItHas) {
+  constexpr unsigned kFutex = 202 + FTRACE_CALL_NATIVE;
+  const auto triggers = [](uint16_t trigger, uint16_t code, uint32_t reason) {
+    test::CollectingOutput output;
+    FlightRecorder recorder(output, 1, 1 << 20, 256);
+    int called = 0;
+    recorder.set_trigger(trigger, 1, [&] { called++; });
+    Chunk chunk = test::event_chunk(0, 0, 1000, 2);
+    for (ftrace_record &record : chunk.records)
+      if (record.code == FTrace_EVT_task_dispatch)
+        record.code = FTrace_EVT_empty;
+    ftrace_record &record = chunk.records[chunk.records.size() - 2];
+    record.code = uint16_t(code | FTRACE_CALL_CODE(kFutex));
+    record.par2 = 1 | reason << FTRACE_REASON_SHIFT;
+    test::give(recorder, chunk);
+    return called == 1;
+  };
+  EXPECT_TRUE(triggers(FTrace_EVT_task_sleep, FTrace_EVT_task_sleep, FTRACE_OFFCPU_SLEEP));
+  EXPECT_TRUE(triggers(FTrace_EVT_task_sleep, FTrace_EXT_switch, FTRACE_OFFCPU_SLEEP));
+  EXPECT_FALSE(triggers(FTrace_EVT_task_sleep, FTrace_EXT_switch, FTRACE_OFFCPU_PREEMPTED));
+  EXPECT_TRUE(triggers(FTrace_EVT_task_epilogue, FTrace_EXT_switch, FTRACE_OFFCPU_PREEMPTED));
+  EXPECT_FALSE(triggers(FTrace_EVT_task_epilogue, FTrace_EXT_switch, FTRACE_OFFCPU_SLEEP));
+  EXPECT_TRUE(triggers(FTrace_EVT_task_dispatch, FTrace_EXT_switch, FTRACE_OFFCPU_SLEEP));
+  EXPECT_FALSE(triggers(FTrace_EVT_task_activate, FTrace_EXT_switch, FTRACE_OFFCPU_SLEEP));
+}
+
+// Chunks of the versions before, which have two records for a switch.
+TEST(SwitchRecord, IsNotNeededByOlderTraces) {
+  for (const uint16_t version : {1, 2}) {
+    ChunkBuilder chunk = play(false, 7);
+    std::vector<ftrace_record> records = chunk.records();
+    const std::vector<Happened> expected = Reading(records).events;
+    for (ftrace_record &record : records)
+      if (record.code == FTrace_EXT_format)
+        record.par1 = version;
+    const Reading reading(records);
+    EXPECT_EQ(reading.sink.reported.size(), 0u);
+    EXPECT_EQ(reading.events, expected);
+  }
+}
+
+} // namespace
+} // namespace ovnitrace
