@@ -6,6 +6,7 @@
 #include "emulator/base/unique_fd.h"
 #include "emulator/format/chunk_frame.h"
 #include "emulator/format/chunk_header.h"
+#include "emulator/format/chunk_times.h"
 #include "emulator/format/frame_reader.h"
 #include "emulator/input/trace_dir.h"
 
@@ -124,7 +125,11 @@ void compress_file(Replacement &file, FrameCompressor &compressor) {
     if (held < buffer.size() && offset < file.size())
       continue;
     const size_t chunk = chunk_end(buffer.data(), held);
-    const std::span<const char> frame = compressor.compress(buffer.data(), chunk);
+    const auto *records = reinterpret_cast<const ftrace_record *>(buffer.data());
+    const std::span<const char> frame =
+        chunk % sizeof(ftrace_record)
+            ? compressor.compress(buffer.data(), chunk)
+            : compressor.compress_chunk({records, chunk / sizeof *records});
     file.write(frame.data(), frame.size());
     std::memmove(buffer.data(), buffer.data() + chunk, held - chunk);
     held -= chunk;
@@ -133,14 +138,17 @@ void compress_file(Replacement &file, FrameCompressor &compressor) {
 
 void decompress_file(Replacement &file) {
   FrameReader frames(file.source(), file.size());
-  std::vector<char> buffer(kBlock);
+  TimeRestorer times;
+  std::vector<ftrace_record> buffer(kBlock / sizeof(ftrace_record));
+  char *const bytes = reinterpret_cast<char *>(buffer.data());
   size_t got;
-  do {
-    got = frames.read(buffer.data(), buffer.size());
+  do { // what is no whole record is at the end
+    got = frames.read(bytes, kBlock);
     if (const std::string fault = frames.take_fault(); !fault.empty())
       fail("cannot decompress a chunk file", fault);
-    file.write(buffer.data(), got);
-  } while (got == buffer.size());
+    times.restore(std::span(buffer).first(got / sizeof(ftrace_record)));
+    file.write(bytes, got);
+  } while (got == kBlock);
 }
 
 CompressResult replace_all(const std::string &path, bool compressed,

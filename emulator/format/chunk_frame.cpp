@@ -2,6 +2,7 @@
 #include "emulator/format/chunk_frame.h"
 
 #include "emulator/base/error.h"
+#include "emulator/format/chunk_times.h"
 
 #include <zstd.h>
 
@@ -33,6 +34,12 @@ std::span<const char> FrameCompressor::compress(const void *bytes, size_t size) 
   if (ZSTD_isError(result))
     throw Error(std::string("cannot compress a chunk: ") + ZSTD_getErrorName(result));
   return {frame_.data(), result};
+}
+
+std::span<const char> FrameCompressor::compress_chunk(std::span<const ftrace_record> chunk) {
+  differences_.assign(chunk.begin(), chunk.end());
+  make_differences(differences_);
+  return compress(differences_.data(), chunk.size_bytes());
 }
 
 } // namespace ovnitrace

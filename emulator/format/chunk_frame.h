@@ -2,6 +2,8 @@
 // A chunk as a zstd frame.
 #pragma once
 
+#include <ovnitrace/ftrace_record.h>
+
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -12,19 +14,23 @@ struct ZSTD_CCtx_s;
 namespace ovnitrace {
 
 inline constexpr int kLeastLevel = 1, kMostLevel = 19;
+/// Frames that are as large as what is in them, at the speed of a copy.
+inline constexpr int kStoredLevel = -(1 << 17);
 
 /// What a reader of frames needs at most, as 2^n bytes: no frame of ours refers further back.
 inline constexpr int kFrameWindowLog = 21;
 
 /// Compresses chunk by chunk. Each becomes a frame of its own, with its size and a checksum, so
-/// that each can be read alone and `zstd -d` gives back the plain file.
+/// that each can be read alone.
 class FrameCompressor {
 public:
-  /// `level`: kLeastLevel (fast) to kMostLevel (small).
+  /// `level`: kLeastLevel (fast) to kMostLevel (small), or kStoredLevel.
   explicit FrameCompressor(int level);
 
   /// The frame of these bytes, valid until the next call. Throws Error if there is no memory.
   std::span<const char> compress(const void *bytes, size_t size);
+  /// The same of a chunk, with differences in place of its times if it is a whole one.
+  std::span<const char> compress_chunk(std::span<const ftrace_record> chunk);
 
 private:
   struct Free {
@@ -32,6 +38,7 @@ private:
   };
   std::unique_ptr<ZSTD_CCtx_s, Free> context_;
   std::vector<char> frame_;
+  std::vector<ftrace_record> differences_;
 };
 
 } // namespace ovnitrace

@@ -36,6 +36,12 @@ FrameReader::FrameReader(int fd, uint64_t size)
     throw std::bad_alloc();
 }
 
+bool FrameReader::is_at_start(int fd) {
+  char magic[kMagic.size()];
+  return pread(fd, magic, sizeof magic, 0) == ssize_t(sizeof magic) &&
+         std::string_view(magic, sizeof magic) == kMagic;
+}
+
 size_t FrameReader::read(char *to, size_t size) {
   ZSTD_outBuffer out = {to, size, 0};
   while (out.pos < out.size && fault_.empty()) {

@@ -17,6 +17,9 @@ namespace ovnitrace {
 /// frame that is damaged is a fault; reading goes on at the next one.
 class FrameReader {
 public:
+  /// Whether a file starts with a frame.
+  static bool is_at_start(int fd);
+
   /// Borrows `fd`, a file of `size` bytes, and reads it with pread.
   FrameReader(int fd, uint64_t size);
 

@@ -29,10 +29,14 @@ std::span<const ftrace_record> RecordBuffer::next_block() {
     file_offset_ = frames_ ? frames_->bytes_read() : offset_;
     const size_t got = read(to, capacity_ * sizeof(ftrace_record));
     whole = got / sizeof(ftrace_record);
+    if (!keeps_differences_)
+      times_.restore({records_.get(), whole});
     fault = frames_ ? frames_->take_fault() : std::string();
     // At the end a plain file gives its tail again, a compressed one does not.
     if (got || !frames_)
       tail_ = fault.empty() ? unsigned(got % sizeof(ftrace_record)) : 0;
+    if (!fault.empty())
+      times_.reset();
     if (fault_.empty())
       fault_ = fault;
   } while (whole == 0 && !fault.empty()); // what was damaged is left out

@@ -2,6 +2,7 @@
 // Reads a file of FTrace records in blocks, so that memory does not depend on its size.
 #pragma once
 
+#include "emulator/format/chunk_times.h"
 #include "emulator/format/frame_reader.h"
 
 #include <ovnitrace/ftrace_record.h>
@@ -16,12 +17,16 @@
 
 namespace ovnitrace {
 
-/// The whole records of a file, block by block, with pread: several may share one descriptor.
+/// The whole records of a file, block by block, with pread: several may share one descriptor. Times
+/// stand in them also where the file has differences (docs/format.md).
 class RecordBuffer {
 public:
   /// Borrows `fd`, a file of `size` bytes; what is written after them later is not read.
   /// A block has at most `block_records` records. `compressed`: the file is of zstd frames.
   RecordBuffer(int fd, uint64_t size, size_t block_records, bool compressed = false);
+
+  /// Leaves differences as they are: the file is another tracer's.
+  void keep_differences() { keeps_differences_ = true; }
 
   /// The next block, valid until the next call; empty at the end or after an error.
   std::span<const ftrace_record> next_block();
@@ -47,6 +52,8 @@ private:
   uint64_t block_offset_ = 0;
   uint64_t file_offset_ = 0;
   std::optional<FrameReader> frames_; ///< of a compressed file
+  TimeRestorer times_;
+  bool keeps_differences_ = false;
   unsigned tail_ = 0;
   std::string fault_;
   size_t capacity_;

@@ -118,6 +118,7 @@ RunIndex make_run_index(int fd, uint64_t size) {
   RunIndex index;
   Scan scan(index);
   RecordBuffer buffer(fd, size, kBlockRecords);
+  buffer.keep_differences();
   for (auto block = buffer.next_block(); !block.empty(); block = buffer.next_block()) {
     for (size_t i = 0; i < block.size(); i++)
       scan.record(block[i], buffer.block_offset() + i * sizeof(ftrace_record));

@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/small_file.h"
+#include "emulator/format/frame_reader.h"
 #include "emulator/input/merge.h"
 #include "emulator/shark/shark_source.h"
 
@@ -19,9 +20,11 @@ namespace ovnitrace::shark {
 namespace {
 
 /// A file of a trace directory, named alone: its chunks can be read without the others.
-std::unique_ptr<EventSource> open_chunk_file(SharkFile file, uint64_t size, DiagnosticSink &sink) {
+std::unique_ptr<EventSource> open_chunk_file(SharkFile file, uint64_t size, bool compressed,
+                                             DiagnosticSink &sink) {
   NodeInput node{.name = file.name, .chunks = {}};
-  node.chunks.push_back({.name = file.name, .fd = std::move(file.fd), .size = size});
+  node.chunks.push_back(
+      {.name = file.name, .fd = std::move(file.fd), .size = size, .compressed = compressed});
   std::vector<NodeInput> nodes;
   nodes.push_back(std::move(node));
   return std::make_unique<MergedTrace>(std::move(nodes), sink);
@@ -55,12 +58,14 @@ std::unique_ptr<EventSource> open_shark_files(const std::vector<std::string> &pa
       throw fail(open_failure(errno));
     if (!known.emplace(status.st_dev, status.st_ino).second)
       throw fail("it was named before");
+    if (paths.size() == 1 && FrameReader::is_at_start(file.fd.get()))
+      return open_chunk_file(std::move(file), uint64_t(status.st_size), true, sink);
     file.index = make_run_index(file.fd.get(), uint64_t(status.st_size));
     const RunIndex &index = file.index;
     if (index.error)
       throw fail(strerror(index.error));
     if (index.has_chunks && paths.size() == 1)
-      return open_chunk_file(std::move(file), uint64_t(status.st_size), sink);
+      return open_chunk_file(std::move(file), uint64_t(status.st_size), false, sink);
     if (index.has_chunks)
       throw fail("it is of a trace directory; name that, or the file alone");
     if (index.unknown && !index.records)

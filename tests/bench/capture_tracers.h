@@ -86,7 +86,7 @@ inline Sample run_ovnitrace(const std::string &options, const std::string &trace
       fmt::format("build/ovnitrace record -q -f {} -o {} -- {}", options, trace, load.command));
   uint64_t bytes = 0;
   for (const auto &entry : std::filesystem::directory_iterator(trace))
-    if (entry.path().extension() == ".ftr")
+    if (entry.path().extension() == ".ftr" || entry.path().extension() == ".zst")
       bytes += entry.file_size();
   const nlohmann::json json = nlohmann::json::parse(std::ifstream(trace + "/trace.json"));
   return {.cpu_ns = cpu_ns_of(run.printed),
@@ -120,6 +120,7 @@ inline std::vector<Tracer> bench_tracers(const std::string &scratch) {
                               {"bare mapped rings", bare(Kind::mapped)},
                               {"bare BPF rings", bare(Kind::ring)},
                               {"ovnitrace -- PROGRAM", ours("")},
+                              {"ovnitrace --compress=0", ours("--compress=0")},
                               {"ovnitrace --stacks=kernel", ours("--stacks=kernel")},
                               {"ovnitrace --stacks", ours("--stacks")}};
   const auto add_peer = [&](const std::string &program, const std::string &options) {

@@ -26,7 +26,8 @@ protected:
 // It ends with the last moments before the crash, and what came long before is gone.
 TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
   constexpr uint64_t kRounds = 500; // a millisecond at least, each
-  record({installed("crash"), std::to_string(kRounds)}, {"--buffer", "cyc:16K"}, 128 + SIGSEGV);
+  record({installed("crash"), std::to_string(kRounds)}, {"--buffer", "cyc:16K", "--compress=0"},
+         128 + SIGSEGV);
   const TraceRecord reported = read_trace_json(trace());
   EXPECT_EQ(reported.how.find("killed by signal 11"), 0u) << reported.how;
   EXPECT_EQ(reported.threads.size(), 6u);

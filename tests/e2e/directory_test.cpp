@@ -66,9 +66,8 @@ TEST_F(Directory, HoldsAFilePerCpuAndTraceJson) {
   record({"true"});
   for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
     char name[32];
-    snprintf(name, sizeof name, "/cpu%04ld.ftr", cpu);
+    snprintf(name, sizeof name, "/cpu%04ld.ftr.zst", cpu);
     EXPECT_TRUE(exists(trace() + name)) << name;
-    EXPECT_EQ(fs::file_size(trace() + name) % 16, 0u);
   }
   EXPECT_TRUE(exists(trace() + "/trace.json"));
 }
@@ -124,7 +123,8 @@ TEST_F(Directory, IsNotALink) {
 // A trace directory in which somebody planted links: what they point to is not touched.
 TEST_F(Directory, FollowsNoLinkInIt) {
   record({"true"});
-  for (const char *name : {"cpu0000.ftr", "trace.json", ".trace.json.new", "thread.prv"}) {
+  for (const char *name :
+       {"cpu0000.ftr.zst", "cpu0000.ftr", "trace.json", ".trace.json.new", "thread.prv"}) {
     write_text(path("victim"), "untouched");
     fs::remove(trace() + "/" + name);
     fs::create_symlink(path("victim"), trace() + "/" + name);
@@ -217,7 +217,8 @@ TEST_F(Directory, ThatIsFullIsToldAndWhatWasCapturedStays) {
     GTEST_SKIP() << "cannot mount a small tmpfs here";
   const std::string trace = path("disk/trace");
   const std::vector<std::string> program = {installed("pingpong"), "20000"};
-  const Outcome outcome = run(record_command(trace, program, {"--chunk-size", "32K"}));
+  const Outcome outcome =
+      run(record_command(trace, program, {"--chunk-size", "32K", "--compress=0"}));
   EXPECT_EQ(outcome.status(), 1) << "the program's status was 0, but the trace is not whole";
   EXPECT_NE(outcome.err.find("No space left"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.out.find("roundtrips=20000"), std::string::npos) << "the program went on";
@@ -238,7 +239,8 @@ TEST_F(Directory, ThatIsFullHasTheEndInItsTraceJson) {
   const std::string trace = path("disk/trace");
   const std::string work =
       installed("pingpong") + " 20000; " + installed("many_threads") + " 2000; exit 9";
-  const Outcome outcome = run(record_command(trace, {"sh", "-c", work}, {"--chunk-size", "32K"}));
+  const Outcome outcome =
+      run(record_command(trace, {"sh", "-c", work}, {"--chunk-size", "32K", "--compress=0"}));
   EXPECT_EQ(outcome.status(), 9);
   const TraceRecord reported = read_trace_json(trace);
   EXPECT_TRUE(reported.how.starts_with("exited with status 9; the trace is not whole: "))
@@ -256,8 +258,8 @@ TEST_P(FullDisk, IsABlackoutWithTheCountOfWhatWasNotWritten) {
   if (!disk.mounted())
     GTEST_SKIP() << "cannot mount a small tmpfs here";
   const std::string trace = path("disk/trace");
-  const Outcome outcome =
-      run(record_command(trace, {installed("pingpong"), "100000"}, {"--buffer", GetParam()}));
+  const Outcome outcome = run(record_command(trace, {installed("pingpong"), "100000"},
+                                             {"--buffer", GetParam(), "--compress=0"}));
   EXPECT_EQ(outcome.status(), 1);
   const std::vector<std::string> lines = lines_of(outcome.err);
   ASSERT_FALSE(lines.empty());
@@ -291,7 +293,7 @@ TEST_F(Directory, ThatIsFullHasAStatusOfItsOwnWithoutAProgram) {
   Process busy({.argv = {installed("pingpong"), "100000000"}});
   const Outcome outcome =
       run({.argv = {ovnitrace(), "record", "-p", std::to_string(busy.pid()), "-d", "1", "-o",
-                    path("disk/trace"), "--chunk-size", "32K"}});
+                    path("disk/trace"), "--chunk-size", "32K", "--compress=0"}});
   EXPECT_EQ(outcome.status(), 3) << outcome.err;
 }
 
@@ -301,7 +303,7 @@ TEST_F(Directory, ThatIsFullLeavesTheStatusOfAProgramThatFailed) {
     GTEST_SKIP() << "cannot mount a small tmpfs here";
   const Outcome outcome =
       run(record_command(path("disk/trace"), {"sh", "-c", installed("pingpong") + " 20000; exit 9"},
-                         {"--chunk-size", "32K"}));
+                         {"--chunk-size", "32K", "--compress=0"}));
   EXPECT_EQ(outcome.status(), 9);
   EXPECT_NE(outcome.err.find("No space left"), std::string::npos) << outcome.err;
 }

@@ -35,7 +35,7 @@ protected:
 };
 
 TEST_F(MissingFile, IsNamedByEachCommandAndAFailure) {
-  record({installed("pingpong"), "300"});
+  record({installed("pingpong"), "300"}, {"--compress=0"});
   std::vector<std::string> files = counted_files(trace());
   ASSERT_FALSE(files.empty());
   expect_whole(trace());
@@ -75,7 +75,7 @@ TEST_F(MissingFile, IsNamedByEachCommandAndAFailure) {
 }
 
 TEST_F(MissingFile, IsNoneInWhatAFlightRecorderKeeps) {
-  record({installed("pingpong"), "3000"}, {"--buffer", "cyc:16K"});
+  record({installed("pingpong"), "3000"}, {"--buffer", "cyc:16K", "--compress=0"});
   EXPECT_FALSE(counted_files(trace()).empty());
   expect_whole(trace());
 }

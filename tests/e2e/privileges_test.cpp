@@ -41,7 +41,7 @@ protected:
         {"export", "--to", "csv", trace(), "-o", path("out")},
         {"plot", trace(), "-o", path("out")},
         {"why", trace()},
-        {"compress", trace()}};
+        {"compress", "-d", trace()}};
     for (const auto &arguments : commands) {
       Command reader = caller;
       reader.argv = {command};
@@ -170,14 +170,14 @@ TEST_F(Privileges, AreNotUsedToCollectUnderSudo) {
 // Somebody else's trace directory must not make root read another file.
 TEST_F(Privileges, DoNotFollowLinksInATrace) {
   record({"true"});
-  fs::rename(trace() + "/cpu0000.ftr", path("elsewhere"));
-  fs::create_symlink(path("elsewhere"), trace() + "/cpu0000.ftr");
+  fs::rename(trace() + "/cpu0000.ftr.zst", path("elsewhere"));
+  fs::create_symlink(path("elsewhere"), trace() + "/cpu0000.ftr.zst");
   const Outcome chunk = run({.argv = {ovnitrace(), "dump", trace()}});
   EXPECT_EQ(chunk.status(), 1);
   EXPECT_NE(chunk.err.find("symbolic link"), std::string::npos) << chunk.err;
 
-  fs::remove(trace() + "/cpu0000.ftr");
-  fs::rename(path("elsewhere"), trace() + "/cpu0000.ftr");
+  fs::remove(trace() + "/cpu0000.ftr.zst");
+  fs::rename(path("elsewhere"), trace() + "/cpu0000.ftr.zst");
   fs::rename(trace() + "/trace.json", path("description"));
   fs::create_symlink(path("description"), trace() + "/trace.json");
   const Outcome description = run({.argv = {ovnitrace(), "info", trace()}});

@@ -50,7 +50,7 @@ size_t leave_out_states(const std::string &trace) {
 
 // Where no chunk is missing they say nothing new.
 TEST_F(States, ChangeNothingWhereNothingIsMissing) {
-  record({installed("sched_mix"), "0.5"}, {"--chunk-size", "4K"});
+  record({installed("sched_mix"), "0.5"}, {"--chunk-size", "4K", "--compress=0"});
   convert(trace());
   const std::string thread = prv(trace(), "thread"), cpu = prv(trace(), "cpu");
   const std::vector<DumpEvent> events = dump(trace());

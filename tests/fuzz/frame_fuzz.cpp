@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// FrameReader with any bytes as a file, and FrameCompressor with any bytes as a chunk.
+// FrameReader with any bytes as a file, FrameCompressor with any bytes as a chunk, and differences
+// in place of its times.
 #include "emulator/base/unique_fd.h"
 #include "emulator/format/chunk_frame.h"
+#include "emulator/format/chunk_times.h"
 #include "emulator/format/frame_reader.h"
 
 #include <sys/mman.h>
@@ -50,5 +52,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::vector<char> back = read_all(fd, frame.size(), SIZE_MAX, fault);
   if (fault || back.size() != size || (size && memcmp(back.data(), data, size) != 0))
     abort();
+
+  std::vector<ftrace_record> records(size / sizeof(ftrace_record));
+  if (!records.empty())
+    memcpy(records.data(), data, records.size() * sizeof(ftrace_record));
+  if (ovnitrace::make_differences(records)) {
+    ovnitrace::TimeRestorer().restore(records);
+    if (memcmp(records.data(), data, records.size() * sizeof(ftrace_record)) != 0)
+      abort();
+  }
   return 0;
 }

@@ -2,7 +2,9 @@
 // Chunks to files: what is there after a failure can be read: user/chunk/chunk_files.
 #include "emulator/base/unique_fd.h"
 #include "emulator/compress/compress_trace.h"
+#include "emulator/open/open_trace.h"
 #include "tests/unit/support/chunks.h"
+#include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/chunk/chunk_files.h"
 
@@ -47,6 +49,37 @@ TEST_F(ChunkFilesTest, CompressesEachChunk) {
   EXPECT_LT(std::filesystem::file_size(dir_ / "cpu0000.ftr.zst"), 16 * chunk.records.size());
   EXPECT_EQ(decompress_trace(dir_.path()).files, 1u);
   EXPECT_EQ(size_of(0), 16 * (chunk.records.size() + last.records.size()));
+}
+
+// Whoever made it: one that is not compressed stands beside the others.
+TEST_F(ChunkFilesTest, WritesAFrameThatIsThere) {
+  ChunkFiles files(fd_.get(), 1, 1);
+  FrameCompressor store(kStoredLevel);
+  size_t records = 0, stored = 0;
+  for (uint32_t number = 0; number < 6; number++) {
+    const bool is_last = number == 5;
+    Chunk chunk = test::event_chunk(0, number, 1000 * (number + 1), 200,
+                                    is_last ? FTrace_EVT_trace_stop : FTrace_EVT_next_chunk);
+    if (number % 2) {
+      const std::span<const char> frame = store.compress_chunk(chunk.records);
+      chunk.frame.assign(frame.begin(), frame.end());
+      stored += frame.size();
+    }
+    EXPECT_EQ(files.write(chunk), 0u);
+    records += chunk.records.size();
+  }
+  files.finish();
+  EXPECT_GT(std::filesystem::file_size(dir_ / "cpu0000.ftr.zst"), stored);
+  EXPECT_GE(stored, 16 * records / 2);
+  EXPECT_EQ(decompress_trace(dir_.path()).files, 1u);
+  EXPECT_EQ(size_of(0), 16 * records);
+  test::CollectingSink sink;
+  const auto source = open_trace({{dir_.path(), 0}}, sink);
+  size_t events = 0;
+  for (Event event; source->next(event);)
+    events++;
+  EXPECT_EQ(events, 1 + 6 * 200 + 1u);
+  EXPECT_EQ(sink.damage(), 0u);
 }
 
 TEST_F(ChunkFilesTest, KeepsWholeCompressedChunksWhenTheDiskIsFull) {

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_queue.h"
 
-#include "user/chunk/service_thread.h"
-
 #include <new>
 #include <utility>
 
 namespace ovnitrace {
 
-ChunkQueue::ChunkQueue(ChunkOutput &output, size_t chunks, size_t chunk_records)
-    : output_(output), most_chunks_(chunks), chunk_records_(chunk_records) {
-  thread_ = std::thread([this] { run(); });
-}
-
-ChunkQueue::~ChunkQueue() {
-  close();
-}
+ChunkQueue::ChunkQueue(ChunkOutput &output, size_t chunks, size_t chunk_records,
+                       const LineCompression &compression)
+    : output_(output), most_chunks_(chunks), chunk_records_(chunk_records),
+      line_(output, compression,
+            [this](Chunk *chunk, size_t missing) { take_back(chunk, missing); }) {}
 
 Chunk *ChunkQueue::borrow(uint32_t cpu) {
   std::unique_lock lock(mutex_);
@@ -43,40 +38,19 @@ void ChunkQueue::add_chunk() {
 }
 
 void ChunkQueue::give(Chunk *chunk) {
-  std::lock_guard lock(mutex_);
-  full_.push_back(chunk);
-  under_way_++;
-  given_.notify_one();
-}
-
-void ChunkQueue::close() {
-  if (!thread_.joinable())
-    return;
   {
     std::lock_guard lock(mutex_);
-    closing_ = true;
-    given_.notify_one();
+    under_way_++;
   }
-  thread_.join();
-  output_.finish();
+  line_.add(chunk);
 }
 
-void ChunkQueue::run() {
-  enter_service_thread();
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    given_.wait(lock, [this] { return !full_.empty() || closing_; });
-    if (full_.empty())
-      return;
-    Chunk *chunk = full_.front();
-    full_.pop_front();
-    lock.unlock();
-    records_dropped_ += output_.write(*chunk);
-    lock.lock();
-    free_.push_back(chunk);
-    under_way_--;
-    returned_.notify_one();
-  }
+void ChunkQueue::take_back(Chunk *chunk, size_t missing) {
+  std::lock_guard lock(mutex_);
+  records_dropped_ += missing;
+  free_.push_back(chunk);
+  under_way_--;
+  returned_.notify_one();
 }
 
 } // namespace ovnitrace

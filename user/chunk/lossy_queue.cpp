@@ -2,7 +2,6 @@
 #include "user/chunk/lossy_queue.h"
 
 #include "emulator/format/chunk_header.h"
-#include "user/chunk/service_thread.h"
 #include "user/chunk/small_chunk.h"
 
 #include <fmt/core.h>
@@ -13,14 +12,13 @@
 
 namespace ovnitrace {
 
-namespace {} // namespace
-
-LossyQueue::LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_t chunk_records)
-    : output_(output), waiting_(waiting), chunk_records_(chunk_records), gaps_(cpus),
-      shifts_(cpus) {
+LossyQueue::LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_t chunk_records,
+                       const LineCompression &compression)
+    : output_(output), waiting_(waiting), chunk_records_(chunk_records), gaps_(cpus), shifts_(cpus),
+      line_(output, compression,
+            [this](Chunk *chunk, size_t missing) { take_back(chunk, missing); }) {
   for (uint32_t cpu = 0; cpu < cpus; cpu++)
     add_chunk();
-  thread_ = std::thread([this] { run(); });
 }
 
 LossyQueue::~LossyQueue() {
@@ -64,11 +62,16 @@ void LossyQueue::give(Chunk *chunk) {
     free_.push_back(chunk);
     return;
   }
-  std::optional<Chunk> gap = take_gap(chunk->cpu);
+  add_gap(chunk->cpu);
   renumber(*chunk);
-  full_.push_back({std::move(gap), chunk});
   under_way_++;
-  given_.notify_one();
+  line_.add(chunk);
+}
+
+/// Before what follows on that CPU.
+void LossyQueue::add_gap(uint32_t cpu) {
+  if (std::optional<Chunk> gap = take_gap(cpu))
+    line_.add(&gap_chunks_.emplace_back(std::move(*gap)));
 }
 
 void LossyQueue::drop(const Chunk &chunk) {
@@ -109,40 +112,21 @@ std::optional<Chunk> LossyQueue::take_gap(uint32_t cpu) {
 }
 
 void LossyQueue::close() {
-  if (!thread_.joinable())
-    return;
   {
     std::lock_guard lock(mutex_);
     for (uint32_t cpu = 0; cpu < gaps_.size(); cpu++)
-      if (std::optional<Chunk> gap = take_gap(cpu))
-        full_.push_back({std::move(gap)});
-    closing_ = true;
-    given_.notify_one();
+      add_gap(cpu);
   }
-  thread_.join();
-  output_.finish();
+  line_.close();
 }
 
-void LossyQueue::run() {
-  enter_service_thread();
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    given_.wait(lock, [this] { return !full_.empty() || closing_; });
-    if (full_.empty())
-      return;
-    const Item item = std::move(full_.front());
-    full_.pop_front();
-    lock.unlock();
-    if (item.gap)
-      output_.write(*item.gap);
-    const size_t missing = item.chunk ? output_.write(*item.chunk) : 0;
-    lock.lock();
-    not_taken_ += missing;
-    if (item.chunk) {
-      free_.push_back(item.chunk);
-      under_way_--;
-    }
-  }
+void LossyQueue::take_back(Chunk *chunk, size_t missing) {
+  std::lock_guard lock(mutex_);
+  if (gap_chunks_.remove_if([chunk](const Chunk &gap) { return &gap == chunk; }))
+    return;
+  not_taken_ += missing;
+  free_.push_back(chunk);
+  under_way_--;
 }
 
 uint64_t LossyQueue::records_dropped() const {

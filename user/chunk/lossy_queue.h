@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chunks to an output that may stall, by a thread of its own.
+// Chunks to an output that may stall, by threads of their own.
 #pragma once
 
-#include "user/chunk/chunk_output.h"
+#include "user/chunk/chunk_line.h"
 
-#include <condition_variable>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace ovnitrace {
@@ -22,8 +20,10 @@ namespace ovnitrace {
 class LossyQueue final : public ChunkStore {
 public:
   /// `output` outlives it. `cpus`: how many fill chunks at once. Memory: at most
-  /// (cpus + waiting) × chunk_records × 16 bytes, taken when they are needed.
-  LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_t chunk_records);
+  /// (cpus + waiting) × chunk_records × 16 bytes, taken when they are needed, and what they are
+  /// compressed to.
+  LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_t chunk_records,
+             const LineCompression &compression = {});
   ~LossyQueue() override;
 
   Chunk *borrow(uint32_t cpu) override;
@@ -42,14 +42,10 @@ private:
     uint32_t number = 0; ///< of the first, as it is sent
     bool last = false;   ///< trace_stop was among them
   };
-  /// What the thread writes next: what is missing, then a chunk; one of them may not be there.
-  struct Item {
-    std::optional<Chunk> gap;
-    Chunk *chunk = nullptr;
-  };
   void add_chunk();
   bool has_room();
-  void run();
+  void add_gap(uint32_t cpu);
+  void take_back(Chunk *chunk, size_t missing);
   void drop(const Chunk &chunk);
   void renumber(Chunk &chunk) const;
   std::optional<Chunk> take_gap(uint32_t cpu);
@@ -59,15 +55,13 @@ private:
   std::vector<std::unique_ptr<Chunk>> chunks_;
   mutable std::mutex mutex_;
   std::vector<Chunk *> free_;
-  std::deque<Item> full_;
-  size_t under_way_ = 0;         ///< chunks in full_, and the one that is being written
+  std::list<Chunk> gap_chunks_;  ///< in the line, in the place of what was dropped
+  size_t under_way_ = 0;         ///< chunks in the line, without those
   std::vector<Gap> gaps_;        ///< by CPU
   std::vector<uint32_t> shifts_; ///< by CPU: how much its numbers are less than its chunks say
-  std::condition_variable given_;
-  bool closing_ = false;
-  uint64_t not_taken_ = 0; ///< records that the output did not take
+  uint64_t not_taken_ = 0;       ///< records that the output did not take
   EventLoss dropped_;
-  std::thread thread_;
+  ChunkLine line_; ///< last: its threads use the others
 };
 
 } // namespace ovnitrace

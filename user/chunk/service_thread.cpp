@@ -9,10 +9,24 @@
 
 namespace ovnitrace {
 
-void enter_service_thread() {
+namespace {
+
+void block_signals() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+} // namespace
+
+void enter_background_thread() {
+  block_signals();
+  setpriority(PRIO_PROCESS, 0, 19); // on Linux: of this thread
+  drop_capabilities();
+}
+
+void enter_service_thread() {
+  block_signals();
   sched_param parameters = {};
   parameters.sched_priority = sched_get_priority_min(SCHED_FIFO);
   if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) != 0)

@@ -4,6 +4,10 @@
 
 namespace ovnitrace {
 
+/// To be called first by a thread that helps but is not needed: the least share of a CPU that an
+/// ordinary thread can have. Blocks signals and drops capabilities, as below.
+void enter_background_thread();
+
 /// To be called first by the reader and the writer. Blocks all signals, which are the main
 /// thread's, and takes the lowest real-time priority: above every ordinary thread, so that a
 /// machine full of runnable threads cannot starve it, and below every real-time program that may be

@@ -145,7 +145,7 @@ void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
 void add_compress_option(CLI::App &app, std::string &level) {
   app.add_flag(
          "--compress{1}", level,
-         "Write compressed chunks (zstd), at a level of 1 (default; fast) to 19 (small); 0: plain")
+         "Compress chunks (zstd) at a level of 1 (default; fast) to 19 (small); 0: plain files")
       ->type_name("[=LEVEL]");
 }
 
@@ -289,10 +289,22 @@ uint64_t default_chunk(const BufferKind &buffer, bool datagrams) {
                                          : std::clamp(buffer.bytes / 16, kSmallestChunk, most);
 }
 
+bool sends_datagrams(const RecordOptions &options) {
+  return !options.send.empty() &&
+         parse_endpoint("--send", options.send).transport == Endpoint::kUdp;
+}
+
+/// Datagrams hold plain records.
+void set_compression(const RecordArguments &arguments, RecordOptions &options) {
+  if (!arguments.compress.empty())
+    options.compress_level = int(parse_number("--compress", arguments.compress, 0, kMostLevel));
+  else
+    options.compress_level = sends_datagrams(options) ? 0 : kLeastLevel;
+}
+
 void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
   options.buffer = parse_buffer_kind(arguments.buffer);
-  const bool datagrams =
-      !options.send.empty() && parse_endpoint("--send", options.send).transport == Endpoint::kUdp;
+  const bool datagrams = sends_datagrams(options);
   if (options.chunk_bytes == 0)
     options.chunk_bytes = default_chunk(options.buffer, datagrams);
   if (options.spare_chunks == 0)
@@ -327,7 +339,7 @@ void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
   if (!options.families.has(FTRACE_FAMILY_TASK))
     throw Error("--stacks needs the scheduler's events, which --filter leaves out: add +task",
                 kExitUsage);
-  if (!options.send.empty() && parse_endpoint("--send", options.send).transport == Endpoint::kUdp)
+  if (sends_datagrams(options))
     throw Error("--stacks goes with --send tcp://…: datagrams have no room for them", kExitUsage);
 }
 
@@ -346,7 +358,7 @@ void warn_without_sched(const RecordOptions &options) {
 
 RecordOptions checked(const RecordArguments &arguments) {
   RecordOptions options = arguments.options;
-  options.compress_level = int(parse_number("--compress", arguments.compress, 0, kMostLevel));
+  set_compression(arguments, options);
   check_target(options);
   if (!options.probe_files.empty() && !(options.families & families_of_programs()).bits())
     throw Error("--probe is for user events, which --filter leaves out: add +user to it",

@@ -16,10 +16,10 @@ namespace ovnitrace {
 struct RecordArguments {
   RecordOptions options;
   std::string buffer = "jtn";
-  std::string trigger;        ///< name of an event
-  std::string region;         ///< of --control: global or thread; empty: not given
-  std::string compress = "0"; ///< level
-  std::string stacks;         ///< list; empty: none
+  std::string trigger;  ///< name of an event
+  std::string region;   ///< of --control: global or thread; empty: not given
+  std::string compress; ///< level; empty: the default
+  std::string stacks;   ///< list; empty: none
 };
 
 /// What is traced, as whom, for how long, and the room that it has in the kernel. `options`

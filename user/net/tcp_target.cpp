@@ -41,7 +41,8 @@ size_t TcpTarget::write(const Chunk &chunk) {
     std::string_view bytes(reinterpret_cast<const char *>(chunk.records.data()),
                            chunk.records.size() * sizeof(ftrace_record));
     if (compressor_) {
-      const std::span<const char> frame = compressor_->compress(bytes.data(), bytes.size());
+      const std::span<const char> frame =
+          chunk.frame.empty() ? compressor_->compress_chunk(chunk.records) : std::span(chunk.frame);
       bytes = {frame.data(), frame.size()};
     }
     std::string cpu;

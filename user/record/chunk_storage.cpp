@@ -21,10 +21,13 @@ ChunkStorage::ChunkStorage(const RecordOptions &options, TraceTarget &target, ui
     store_ = std::move(flight);
     return;
   }
+  const LineCompression compression = {options.compress_level, options.spare_chunks / 2};
   if (target.may_stall())
-    store_ = std::make_unique<LossyQueue>(output_, cpus, options.spare_chunks, chunk_records);
+    store_ = std::make_unique<LossyQueue>(output_, cpus, options.spare_chunks, chunk_records,
+                                          compression);
   else
-    store_ = std::make_unique<ChunkQueue>(output_, cpus + options.spare_chunks, chunk_records);
+    store_ = std::make_unique<ChunkQueue>(output_, cpus + options.spare_chunks, chunk_records,
+                                          compression);
   if (options.buffer.kind == BufferKind::kStop)
     limit_.emplace(*store_, options.buffer.bytes, std::move(full));
 }

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/chunk/chunk_line.h"
+
+#include "user/chunk/service_thread.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Nothing if there is no memory for it: the output will report that.
+std::vector<char> frame_of(const Chunk &chunk, FrameCompressor &compressor) {
+  try {
+    const std::span<const char> frame = compressor.compress_chunk(chunk.records);
+    return {frame.begin(), frame.end()};
+  } catch (const std::exception &) {
+    return {};
+  }
+}
+
+} // namespace
+
+ChunkLine::ChunkLine(ChunkOutput &output, const LineCompression &compression, Done done)
+    : output_(output), compression_(compression), done_(std::move(done)) {
+  if (compression.level)
+    store_.emplace(kStoredLevel);
+  writer_ = std::thread([this] { write_all(); });
+  if (compression.level)
+    compressor_ = std::thread([this] { compress_all(); });
+}
+
+ChunkLine::~ChunkLine() {
+  close();
+}
+
+void ChunkLine::add(Chunk *chunk) {
+  std::lock_guard lock(mutex_);
+  const Item::State state = compression_.level ? Item::kWaits : Item::kReady;
+  items_.push_back({chunk, Clock::now(), state});
+  changed_.notify_one();
+  added_.notify_one();
+}
+
+void ChunkLine::close() {
+  if (!writer_.joinable())
+    return;
+  {
+    Lock lock(mutex_);
+    closing_ = true;
+    changed_.notify_one();
+    added_.notify_one();
+    if (compression_.level) {
+      FrameCompressor compressor(compression_.level);
+      while (compress_first(lock, compressor)) {
+      }
+    }
+  }
+  writer_.join();
+  if (compressor_.joinable())
+    compressor_.join();
+  output_.finish();
+}
+
+void ChunkLine::write_all() {
+  enter_service_thread();
+  Lock lock(mutex_);
+  while (wait_for_first(lock))
+    write_first(lock);
+}
+
+void ChunkLine::compress_all() {
+  enter_background_thread();
+  FrameCompressor compressor(compression_.level);
+  Lock lock(mutex_);
+  while (compress_first(lock, compressor) || !closing_)
+    added_.wait(lock, [this] { return closing_ || is_any_waiting(); });
+}
+
+/// They are compressed in their order.
+bool ChunkLine::is_any_waiting() const {
+  return !items_.empty() && items_.back().state == Item::kWaits;
+}
+
+/// Until the first chunk is to be written; false: no more come.
+bool ChunkLine::wait_for_first(Lock &lock) {
+  for (;;) {
+    if (items_.empty()) {
+      if (closing_)
+        return false;
+      changed_.wait(lock);
+      continue;
+    }
+    const Item &first = items_.front();
+    const Clock::time_point latest = first.since + compression_.patience;
+    const bool are_too_many = !closing_ && items_.size() > compression_.waits;
+    if (first.state == Item::kReady || are_too_many || Clock::now() >= latest)
+      return true;
+    changed_.wait_until(lock, latest);
+  }
+}
+
+void ChunkLine::write_first(Lock &lock) {
+  const Items::iterator item = items_.begin();
+  const bool is_ready = item->state == Item::kReady;
+  if (item->state == Item::kIsCompressed)
+    item->state = Item::kIsLeft;
+  taken_.splice(taken_.end(), items_, item);
+  lock.unlock();
+  if (!is_ready)
+    item->chunk->frame = frame_of(*item->chunk, *store_);
+  item->missing = output_.write(*item->chunk);
+  lock.lock();
+  if (item->state == Item::kIsLeft)
+    item->state = Item::kIsWritten; // who still compresses it ends it
+  else
+    end(lock, item);
+}
+
+/// Of those that wait; false: none does.
+bool ChunkLine::compress_first(Lock &lock, FrameCompressor &compressor) {
+  const Items::iterator item = std::find_if(items_.begin(), items_.end(), [](const Item &waiting) {
+    return waiting.state == Item::kWaits;
+  });
+  if (item == items_.end())
+    return false;
+  item->state = Item::kIsCompressed;
+  lock.unlock();
+  std::vector<char> frame = frame_of(*item->chunk, compressor);
+  lock.lock();
+  if (item->state == Item::kIsWritten) {
+    end(lock, item);
+    return true;
+  }
+  if (item->state == Item::kIsCompressed)
+    item->chunk->frame = std::move(frame);
+  item->state = Item::kReady;
+  changed_.notify_one();
+  return true;
+}
+
+/// Nobody has the chunk any more.
+void ChunkLine::end(Lock &lock, Items::iterator item) {
+  const Item done = *item;
+  taken_.erase(item);
+  done.chunk->frame.clear();
+  lock.unlock();
+  done_(done.chunk, done.missing);
+  lock.lock();
+}
+
+} // namespace ovnitrace
