@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/printable.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -51,6 +52,8 @@ bool is_invisible(uint32_t point) {
 } // namespace
 
 std::string printable_line(std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; }))
+    return std::string(text); // as nearly all are
   std::string line;
   while (!text.empty()) {
     size_t size = utf8_size(text);

@@ -2,7 +2,7 @@
 // A list of records that is longer than memory: what does not fit is in a temporary file.
 #pragma once
 
-#include "emulator/base/unique_fd.h"
+#include "emulator/base/temporary_file.h"
 
 #include <cstdint>
 #include <cstring>
@@ -12,8 +12,7 @@
 namespace ovnitrace {
 
 /// Records of one size, appended and then read at any place, well in either direction. Two blocks
-/// are in memory. Shorter lists need no file; that of a longer one has no name, so that it is gone
-/// with this object. Throws Error where it cannot be written or read.
+/// are in memory. Shorter lists need no file. Throws Error as TemporaryFile does.
 class SpillBytes {
 public:
   /// `block`: records in one.
@@ -25,14 +24,12 @@ public:
   const void *at(uint64_t n);
 
 private:
-  void write_block();
-
   size_t size_, block_; ///< bytes of a record, records of a block
   uint64_t count_ = 0, written_ = 0;
   std::vector<unsigned char> last_; ///< the block that is being filled
   std::vector<unsigned char> read_; ///< another one
   uint64_t read_block_ = UINT64_MAX;
-  UniqueFd file_;
+  TemporaryFile file_;
 };
 
 /// The same of a type.

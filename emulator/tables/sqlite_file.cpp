@@ -2,9 +2,9 @@
 #include "emulator/tables/sqlite_file.h"
 
 #include "emulator/base/error.h"
-#include "emulator/tables/sqlite_schema.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <cstring>
@@ -15,9 +15,15 @@ namespace ovnitrace {
 namespace {
 
 /// Nobody else has the file, and it is removed if we fail: no journal, no waiting for the disk.
-constexpr const char *kSetUp = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                               "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536;"
-                               "PRAGMA temp_store = FILE; PRAGMA user_version = 1; BEGIN;";
+constexpr const char *kSetUp = "PRAGMA page_size = {}; PRAGMA auto_vacuum = NONE;"
+                               "PRAGMA encoding = 'UTF-8'; PRAGMA journal_mode = OFF;"
+                               "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+                               "PRAGMA user_version = 1; BEGIN;";
+
+/// The library takes their rows.
+constexpr bool is_small(TableId table) {
+  return table == TableId::thread || table == TableId::peer;
+}
 
 std::string create_table(TableId id) {
   const TableInfo &table = kTableInfo[size_t(id)];
@@ -27,6 +33,16 @@ std::string create_table(TableId id) {
                (column.is_text ? " TEXT" : " INTEGER") +
                (column.name == "id" ? " PRIMARY KEY" : "");
   return "CREATE TABLE " + std::string(table.name) + "(" + columns + ")";
+}
+
+std::string create_index(const IndexInfo &index) {
+  const TableInfo &table = kTableInfo[size_t(index.table)];
+  std::string sql = fmt::format("CREATE INDEX {} ON {}({}, {})", index.name, table.name,
+                                table.columns[index.column].name, table.columns[index.time].name);
+  if (index.only_column >= 0)
+    sql +=
+        fmt::format(" WHERE {} = '{}'", table.columns[size_t(index.only_column)].name, index.only);
+  return sql;
 }
 
 std::string insert_into(TableId id) {
@@ -58,13 +74,16 @@ SqliteFile::SqliteFile(const OutputPlace &place) : path_(place.path), file_(plac
   try {
     if (sqlite3_open_v2(name.c_str(), &database_, kFlags, nullptr) != SQLITE_OK)
       fail();
-    execute(kSetUp);
+    execute(fmt::format(kSetUp, SqlitePages::kBytes).c_str());
     for (size_t table = 0; table < kTables; table++) {
       execute(create_table(TableId(table)).c_str());
       if (sqlite3_prepare_v3(database_, insert_into(TableId(table)).c_str(), -1,
                              SQLITE_PREPARE_PERSISTENT, &insert_[table], nullptr) != SQLITE_OK)
         fail();
     }
+    for (const IndexInfo &index : kSqliteIndices)
+      execute(create_index(index).c_str());
+    execute(kSqliteViews);
   } catch (...) {
     close();
     throw;
@@ -84,7 +103,43 @@ void SqliteFile::close() {
   database_ = nullptr;
 }
 
+/// What stands for the first column: 0 for nothing.
+void SqliteFile::Index::add(std::span<const Cell> row, uint32_t number) {
+  if (info.only_column >= 0 && row[size_t(info.only_column)].text != info.only)
+    return;
+  const Cell &column = row[info.column];
+  uint32_t group = 0;
+  if (column.kind == Cell::Kind::text)
+    group = texts.number(column.text);
+  else if (column.kind == Cell::Kind::number)
+    group = uint32_t(column.number) + 1;
+  entries.add({row[info.time].number, group, number});
+}
+
+void SqliteFile::Index::write(SqlitePages &pages) {
+  SqliteTree tree(pages, SqliteTree::Kind::index, root);
+  entries.finish([&](const IndexEntry &entry) {
+    Cell column;
+    if (entry.group)
+      column = is_text() ? Cell(texts.text(entry.group)) : Cell(entry.group - 1);
+    const Cell cells[] = {column, entry.time, entry.row};
+    tree.add_entry(SqliteRecord(cells));
+  });
+  tree.finish();
+}
+
 void SqliteFile::row(TableId table, std::span<const Cell> cells) {
+  if (is_small(table))
+    return insert(table, cells);
+  if (database_)
+    end_library();
+  const uint32_t number = trees_[size_t(table)]->add_row(SqliteRecord(cells));
+  for (const auto &index : indices_)
+    if (index->info.table == table)
+      index->add(cells, number);
+}
+
+void SqliteFile::insert(TableId table, std::span<const Cell> cells) {
   sqlite3_stmt *statement = insert_[size_t(table)];
   for (size_t n = 0; n < cells.size(); n++) {
     const int column = int(n) + 1;
@@ -109,11 +164,43 @@ void SqliteFile::execute(const char *sql) {
     fail();
 }
 
-void SqliteFile::finish() {
-  execute(kSqliteIndices);
-  execute(kSqliteViews);
+uint32_t SqliteFile::number_of(const std::string &sql) {
+  sqlite3_stmt *statement = nullptr;
+  if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK)
+    fail();
+  const bool found = sqlite3_step(statement) == SQLITE_ROW;
+  const auto number = uint32_t(sqlite3_column_int64(statement, 0));
+  sqlite3_finalize(statement);
+  if (!found)
+    fail();
+  return number;
+}
+
+/// From now on the file is ours.
+void SqliteFile::end_library() {
   execute("COMMIT");
+  const auto root = [&](std::string_view name) {
+    return number_of(fmt::format("SELECT rootpage FROM sqlite_schema WHERE name = '{}'", name));
+  };
+  pages_.emplace(file_, number_of("PRAGMA page_count"));
+  for (size_t table = 0; table < kTables; table++)
+    if (!is_small(TableId(table)))
+      trees_[table] = std::make_unique<SqliteTree>(*pages_, SqliteTree::Kind::table,
+                                                   root(kTableInfo[table].name));
+  for (size_t n = 0; n < indices_.size(); n++)
+    indices_[n] = std::make_unique<Index>(kSqliteIndices[n], root(kSqliteIndices[n].name));
   close();
+}
+
+void SqliteFile::finish() {
+  if (database_)
+    end_library();
+  for (const auto &tree : trees_)
+    if (tree)
+      tree->finish();
+  for (const auto &index : indices_)
+    index->write(*pages_);
+  pages_->finish();
   file_.commit();
 }
 
@@ -122,8 +209,7 @@ void SqliteFile::fail() const {
   throw Error("cannot write the database " + path_ + ": " +
               (database_ ? sqlite3_errmsg(database_) : "out of memory") +
               (system ? std::string(" (") + std::strerror(system) + ")" : "") +
-              "; free some space, also for SQLite's temporary files (SQLITE_TMPDIR), or choose "
-              "another place with -o");
+              "; free some space, or choose another place with -o");
 }
 
 } // namespace ovnitrace
