@@ -2,7 +2,6 @@
 // Small numbers in few bytes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -10,12 +9,9 @@ namespace ovnitrace {
 
 /// Appends `value`: seven bits a byte, the lowest first, bit 7 where more bytes follow.
 inline void put_varint(std::string &bytes, uint64_t value) {
-  char all[10];
-  size_t size = 0;
   for (; value >= 0x80; value >>= 7)
-    all[size++] = char(value | 0x80);
-  all[size++] = char(value);
-  bytes.append(all, size);
+    bytes += char(value | 0x80);
+  bytes += char(value);
 }
 
 /// A difference as a number that is small where its size is: 0, -1, 1, -2, … as 0, 1, 2, 3, …

@@ -26,6 +26,11 @@ uint32_t big_endian_4(const uint8_t *at) {
   return uint32_t(at[0]) << 24 | uint32_t(at[1]) << 16 | uint32_t(at[2]) << 8 | at[3];
 }
 
+void check_size(const SqliteRecord &record) {
+  if (record.bytes() > SqliteTree::kMostBytes)
+    throw Error("internal error: a row of the database is longer than any can be");
+}
+
 std::string_view text_of(const uint8_t *bytes, size_t size) {
   return {reinterpret_cast<const char *>(bytes), size};
 }
@@ -75,6 +80,7 @@ SqliteTree::SqliteTree(SqlitePages &pages, Kind kind, uint32_t root)
 }
 
 uint32_t SqliteTree::add_row(const SqliteRecord &record) {
+  check_size(record);
   if (rows_ == UINT32_MAX)
     throw Error("a table of the database would have more than 4,294,967,295 rows: export a part of "
                 "the trace with --from and --until");
@@ -87,6 +93,7 @@ uint32_t SqliteTree::add_row(const SqliteRecord &record) {
 }
 
 void SqliteTree::add_entry(const SqliteRecord &record) {
+  check_size(record);
   uint8_t head[9];
   uint8_t *end = put_sqlite_varint(head, record.bytes());
   record.put(std::copy(head, end, place(0, size_t(end - head) + record.bytes())));
@@ -94,8 +101,6 @@ void SqliteTree::add_entry(const SqliteRecord &record) {
 
 /// Where the next cell of a level goes.
 uint8_t *SqliteTree::place(size_t level, size_t bytes) {
-  if (bytes > kMostBytes + 16)
-    throw Error("internal error: a row of the database is longer than any can be");
   if (level == levels_.size())
     levels_.push_back(std::make_unique<Level>());
   Level &to = *levels_[level];
@@ -113,7 +118,7 @@ uint8_t *SqliteTree::place(size_t level, size_t bytes) {
 /// are also in the level above; all others are there instead, so that the last cell goes up.
 void SqliteTree::pass_on(size_t level) {
   Level &full = *levels_[level];
-  uint8_t key[kMostBytes + 16];
+  uint8_t key[kMostBytes + 16]; // with its length
   size_t key_bytes = 0;
   uint32_t right = 0;
   if (level == 0 && kind_ == Kind::table) {
