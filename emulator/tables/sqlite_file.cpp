@@ -180,7 +180,7 @@ uint32_t SqliteFile::number_of(const std::string &sql) {
 void SqliteFile::end_library() {
   execute("COMMIT");
   const auto root = [&](std::string_view name) {
-    return number_of(fmt::format("SELECT rootpage FROM sqlite_schema WHERE name = '{}'", name));
+    return number_of(fmt::format("SELECT rootpage FROM sqlite_master WHERE name = '{}'", name));
   };
   pages_.emplace(file_, number_of("PRAGMA page_count"));
   for (size_t table = 0; table < kTables; table++)
