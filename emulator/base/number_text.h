@@ -72,7 +72,17 @@ inline char *put_decimal(char *at, uint64_t value) {
   return end;
 }
 
-/// The same for a signed value.
+/// Writes `value`, below 10^8, with leading zeros, and returns the end of the eight digits.
+inline char *put_eight_digits(char *at, uint32_t value) {
+  const uint32_t high = value / 10000, low = value % 10000;
+  memcpy(at, &detail::kDigitPairs[high / 100 * 2], 2);
+  memcpy(at + 2, &detail::kDigitPairs[high % 100 * 2], 2);
+  memcpy(at + 4, &detail::kDigitPairs[low / 100 * 2], 2);
+  memcpy(at + 6, &detail::kDigitPairs[low % 100 * 2], 2);
+  return at + 8;
+}
+
+/// put_decimal() of a signed value.
 inline char *put_decimal(char *at, int64_t value) {
   if (value >= 0)
     return put_decimal(at, uint64_t(value));

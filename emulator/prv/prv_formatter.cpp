@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/prv_formatter.h"
 
+#include "emulator/base/number_text.h"
+
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
@@ -16,7 +18,7 @@ constexpr size_t kValueRoom = 48;
 /// Values for which room is made at once.
 constexpr size_t kPiece = (OutputFile::kMostReserve - kLineRoom) / kValueRoom;
 /// Room for a communication: 15 numbers and their colons.
-constexpr size_t kArrowRoom = 16 * (kMaxDigits + 1);
+constexpr size_t kArrowRoom = 16 * (kMaxDigits + 1) + TimeText::kRoom;
 
 } // namespace
 
@@ -26,45 +28,27 @@ PrvFormatter::PrvFormatter(const std::vector<PrvRow> &rows, const std::vector<ui
   rows_.reserve(rows.size());
   for (size_t n = 0; n < rows.size(); n++)
     prepare_prefix(rows_.emplace_back(Row{{}, 0, 0, nodes[n], rows[n]}), 0);
-  for (uint32_t type : measured) {
-    scales_.try_emplace(type);
-    maybe_measured_[type % maybe_measured_.size()] = true;
+  for (uint32_t type : measured)
+    measured_.push_back({type, &scales_[type]});
+}
+
+void PrvFormatter::format(uint64_t time, const InstantLines &lines, bool merged, OutputFile &file) {
+  if (lines.empty())
+    return;
+  time_ = time;
+  time_text_.set(time);
+  last_time_ = std::max(last_time_, time);
+  empty_ = false;
+  LineReader reader(lines);
+  if (merged) [[unlikely]]
+    return merge_lines(reader, file);
+  while (reader.more()) {
+    const LineHead head = reader.head();
+    if (head.count == kArrow)
+      put_arrow(head, reader.arrow(), file);
+    else
+      put_line(head.row, head.cpu, reader.values(head.count), file);
   }
-}
-
-void PrvFormatter::format(const LineBlock &block, OutputFile &file) {
-  for (LineReader reader(block.bytes()); reader.more();) {
-    const InstantHead instant = reader.instant();
-    LineReader lines = reader.part(instant.bytes);
-    if (!lines.more())
-      continue;
-    last_time_ = std::max(last_time_, instant.time);
-    empty_ = false;
-    const TimeText time = time_text(instant.time);
-    if (!instant.sorted) {
-      merge_lines(lines, time, file);
-      continue;
-    }
-    while (lines.more()) {
-      const LineHead head = lines.head();
-      if (head.count == kArrow)
-        put_arrow(head, lines.arrow(), time, file);
-      else
-        put_line(head.row, head.cpu, lines.values(head.count), time, file);
-    }
-  }
-}
-
-PrvFormatter::TimeText PrvFormatter::time_text(uint64_t time) {
-  TimeText text;
-  text.time = time;
-  text.size = size_t(put_decimal(text.text.data(), time) - text.text.data());
-  return text;
-}
-
-char *PrvFormatter::put_time(char *at, const TimeText &time) {
-  memcpy(at, time.text.data(), time.text.size());
-  return at + time.size;
 }
 
 /// ":cpu:1:task:thread:"
@@ -105,9 +89,9 @@ char *PrvFormatter::put_new_value(char *at, const TypedValue &value, ValueText &
   end = put_decimal(end, value.type);
   *end++ = ':';
   end = put_decimal(end, value.value);
-  if (maybe_measured_[value.type % maybe_measured_.size()])
-    if (auto scale = scales_.find(value.type); scale != scales_.end()) {
-      scale->second.add(value.value);
+  for (const Measured &measured : measured_)
+    if (measured.type == value.type) {
+      measured.scale->add(value.value);
       return end; // each must be counted
     }
   if (const size_t size = size_t(end - at); size <= kept.text.size()) {
@@ -120,11 +104,11 @@ char *PrvFormatter::put_new_value(char *at, const TypedValue &value, ValueText &
 }
 
 void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const TypedValue> values,
-                            const TimeText &time, OutputFile &file) {
+                            OutputFile &file) {
   const Row &row = row_on(number, cpu);
   char *at = file.reserve(OutputFile::kMostReserve);
   memcpy(at, row.prefix.data(), row.prefix.size());
-  at = put_time(at + row.prefix_size, time);
+  at = time_text_.put(at + row.prefix_size);
   for (;;) {
     const size_t piece = std::min(values.size(), kPiece);
     for (const TypedValue &value : values.first(piece))
@@ -140,22 +124,18 @@ void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const Typed
 }
 
 /// 3:cpu:appl:task:thread:lsend:psend:cpu:appl:task:thread:lrecv:precv:size:tag
-void PrvFormatter::put_arrow(const LineHead &from, const ArrowBody &body, const TimeText &time,
-                             OutputFile &file) {
+void PrvFormatter::put_arrow(const LineHead &from, const ArrowBody &body, OutputFile &file) {
   char *at = file.reserve(kArrowRoom);
   *at++ = '3';
   at = put_object(at, row_on(from.row, from.cpu));
-  at = put_time(at, time);
+  at = time_text_.put(at);
   *at++ = ':';
-  at = put_time(at, time);
+  at = time_text_.put(at);
   at = put_object(at, row_on(body.to_row, body.to_cpu));
-  TimeText received = time;
-  if (body.recv_time != time.time)
-    received = time_text(body.recv_time);
-  at = put_time(at, received);
-  *at++ = ':';
-  at = put_time(at, received);
-  *at++ = ':';
+  for (int copies = 0; copies < 2; copies++) { // logical and physical
+    at = body.recv_time == time_ ? time_text_.put(at) : put_decimal(at, body.recv_time);
+    *at++ = ':';
+  }
   at = put_decimal(at, body.size);
   *at++ = ':';
   at = put_decimal(at, body.tag);
@@ -166,7 +146,7 @@ void PrvFormatter::put_arrow(const LineHead &from, const ArrowBody &body, const 
 
 /// The lines of each row as one, in which each type is there once, with its last value and the CPU
 /// of the first; then the arrows.
-void PrvFormatter::merge_lines(LineReader instant, const TimeText &time, OutputFile &file) {
+void PrvFormatter::merge_lines(LineReader reader, OutputFile &file) {
   struct Line {
     uint32_t row, cpu;
     std::vector<TypedValue> values;
@@ -174,17 +154,17 @@ void PrvFormatter::merge_lines(LineReader instant, const TimeText &time, OutputF
   std::vector<Line> lines;
   std::unordered_map<uint32_t, size_t> line_of; ///< by row
   std::vector<std::pair<LineHead, ArrowBody>> arrows;
-  while (instant.more()) {
-    const LineHead head = instant.head();
+  while (reader.more()) {
+    const LineHead head = reader.head();
     if (head.count == kArrow) {
-      arrows.emplace_back(head, instant.arrow());
+      arrows.emplace_back(head, reader.arrow());
       continue;
     }
     const auto [place, first] = line_of.try_emplace(head.row, lines.size());
     if (first)
       lines.push_back({head.row, head.cpu, {}});
     std::vector<TypedValue> &merged = lines[place->second].values;
-    for (const TypedValue &value : instant.values(head.count)) {
+    for (const TypedValue &value : reader.values(head.count)) {
       const auto same = std::find_if(merged.begin(), merged.end(), [&](const TypedValue &before) {
         return before.type == value.type;
       });
@@ -195,9 +175,9 @@ void PrvFormatter::merge_lines(LineReader instant, const TimeText &time, OutputF
     }
   }
   for (const Line &line : lines)
-    put_line(line.row, line.cpu, line.values, time, file);
+    put_line(line.row, line.cpu, line.values, file);
   for (const auto &[head, body] : arrows)
-    put_arrow(head, body, time, file);
+    put_arrow(head, body, file);
 }
 
 } // namespace ovnitrace

@@ -2,10 +2,10 @@
 // From lines as numbers to the text of a .prv.
 #pragma once
 
-#include "emulator/base/number_text.h"
-#include "emulator/prv/line_block.h"
+#include "emulator/prv/instant_lines.h"
 #include "emulator/prv/output_file.h"
 #include "emulator/prv/round_scale.h"
+#include "emulator/prv/time_text.h"
 
 #include <array>
 #include <cstdint>
@@ -30,8 +30,9 @@ public:
   PrvFormatter(const std::vector<PrvRow> &rows, const std::vector<uint32_t> &nodes,
                std::vector<uint32_t> cpu_node, const std::vector<uint32_t> &measured);
 
-  /// Appends all instants of a block. Those of one time must be in one block.
-  void format(const LineBlock &block, OutputFile &file);
+  /// Appends the lines of an instant, at `time`; times never go back. `merged`: a row has several
+  /// lines, which become one, or a line comes after an arrow.
+  void format(uint64_t time, const InstantLines &lines, bool merged, OutputFile &file);
 
   bool empty() const { return empty_; }             ///< there was no line and no arrow
   uint64_t last_time() const { return last_time_; } ///< the latest, ns
@@ -50,16 +51,14 @@ private:
     int64_t value;
     uint32_t type;
     uint32_t size = 0; ///< 0: none
-    std::array<char, 24> text;
+    std::array<char, 16> text;
   };
-  struct TimeText {
-    std::array<char, 24> text;
-    size_t size;
-    uint64_t time;
+  /// A type whose values are counted, and differ nearly each time.
+  struct Measured {
+    uint32_t type;
+    RoundScale *scale;
   };
 
-  static TimeText time_text(uint64_t time);
-  static char *put_time(char *at, const TimeText &time);
   static char *put_object(char *at, const Row &row);
   /// The row, with the prefix for a CPU.
   const Row &row_on(uint32_t number, uint32_t cpu) {
@@ -71,18 +70,18 @@ private:
   void prepare_prefix(Row &row, uint32_t cpu);
   char *put_value(char *at, const TypedValue &value);
   char *put_new_value(char *at, const TypedValue &value, ValueText &kept);
-  void put_line(uint32_t row, uint32_t cpu, std::span<const TypedValue> values,
-                const TimeText &time, OutputFile &file);
-  void put_arrow(const LineHead &from, const ArrowBody &body, const TimeText &time,
-                 OutputFile &file);
-  void merge_lines(LineReader instant, const TimeText &time, OutputFile &file);
+  void put_line(uint32_t row, uint32_t cpu, std::span<const TypedValue> values, OutputFile &file);
+  void put_arrow(const LineHead &from, const ArrowBody &body, OutputFile &file);
+  void merge_lines(LineReader lines, OutputFile &file);
 
   static constexpr uint32_t kTextBits = 12;
   std::vector<Row> rows_;
   std::vector<uint32_t> cpu_node_;
   std::vector<ValueText> texts_{1 << kTextBits}; ///< by a hash of type and value
   std::map<uint32_t, RoundScale> scales_;        ///< of the measured types
-  std::array<bool, 512> maybe_measured_{};       ///< by type % size: whether one of them is there
+  std::vector<Measured> measured_;
+  TimeText time_text_;
+  uint64_t time_ = 0; ///< of the instant
   uint64_t last_time_ = 0;
   bool empty_ = true;
 };

@@ -18,8 +18,6 @@ constexpr uint64_t kMaxObjects = 65535;
 /// Paraver keeps times in a signed or floating type.
 constexpr uint64_t kMaxTime = INT64_MAX;
 
-constexpr size_t kBlocks = 4; ///< on their way to the thread that formats them
-
 /// `part`: the options that leave some of them out.
 void check_count(const char *what, uint64_t count, const char *part) {
   if (count > kMaxObjects)
@@ -105,25 +103,21 @@ PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header,
       other_form_(options.gzip ? place : place + ".gz"), rows_(rows.size()),
       formatter_(rows, nodes_of(header, rows), cpu_nodes(header), options.measured),
       file_(options.gzip ? place + ".gz" : place, header_text(date_, header.end, objects_),
-            options.gzip ? OutputFile::Format::gzip : OutputFile::Format::plain),
-      relay_(std::vector<LineBlock>(kBlocks), 1, {}, [this](LineBlock &block) {
-        formatter_.format(block, file_);
-        block.clear();
-      }) {
-  relay_.current().start_instant(now_);
-}
+            options.gzip ? OutputFile::Format::gzip : OutputFile::Format::plain) {}
 
 /// Ends the instant and starts another.
 void PrvWriter::advance(uint64_t time) {
   if (time > kMaxTime || time < now_)
     throw Error("cannot write an event at " + std::to_string(time) + " ns after one at " +
                 std::to_string(now_) + " ns: the input is not ordered by time");
-  relay_.current().end_instant(sorted_);
-  if (relay_.current().full())
-    relay_.pass();
-  relay_.current().start_instant(time);
+  end_instant();
   now_ = time;
-  sorted_ = true;
+}
+
+void PrvWriter::end_instant() {
+  formatter_.format(now_, lines_, merged_, file_);
+  lines_.clear();
+  merged_ = false;
   arrows_ = false;
 }
 
@@ -137,9 +131,7 @@ void PrvWriter::put_empty_body(uint64_t end) {
 }
 
 void PrvWriter::close(uint64_t end) {
-  relay_.current().end_instant(sorted_);
-  relay_.pass();
-  relay_.finish();
+  end_instant();
   end = std::max(end, formatter_.last_time());
   if (formatter_.empty())
     put_empty_body(end);

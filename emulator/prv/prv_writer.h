@@ -2,8 +2,7 @@
 // Writes one Paraver trace (.prv): events and communications, in time order.
 #pragma once
 
-#include "emulator/base/relay.h"
-#include "emulator/prv/line_block.h"
+#include "emulator/prv/instant_lines.h"
 #include "emulator/prv/output_file.h"
 #include "emulator/prv/prv_formatter.h"
 
@@ -35,8 +34,8 @@ struct PrvOptions {
 };
 
 /// A .prv under construction. Nothing is at the final path before close(): a writer destroyed
-/// without it leaves no file. Lines are formatted and written by threads of its own; any call may
-/// throw Error for a write that failed earlier.
+/// without it leaves no file. The file is written by threads of its own; any call may throw Error
+/// for a write that failed earlier.
 ///
 /// Times never go back. What is given of one row at one time becomes one line in which each type is
 /// there once, with its last value.
@@ -55,9 +54,9 @@ public:
       advance(time);
     Row &r = rows_[row];
     r.cpu = cpu;
-    sorted_ &= r.time != time && !arrows_;
+    merged_ |= r.time == time || arrows_;
     r.time = time;
-    relay_.current().line(row, cpu, values);
+    lines_.line(row, cpu, values);
   }
 
   /// A value of a row on the CPU that its last line gave it.
@@ -72,8 +71,8 @@ public:
     if (time != now_)
       advance(time);
     arrows_ = true;
-    relay_.current().arrow(from_row, rows_[from_row].cpu,
-                           {to_row, rows_[to_row].cpu, tag, 0, recv_time, size});
+    lines_.arrow(from_row, rows_[from_row].cpu,
+                 {to_row, rows_[to_row].cpu, tag, 0, recv_time, size});
   }
 
   /// Writes what is held, puts the length of the trace into the header (`end`, ns, or the last
@@ -94,18 +93,19 @@ private:
   };
 
   void advance(uint64_t time);
+  void end_instant();
   void put_empty_body(uint64_t end);
 
   std::string date_;       ///< the header up to the length of the trace
   std::string objects_;    ///< the header from the nodes on
   OutputPlace other_form_; ///< where the file would be with the other compression
   std::vector<Row> rows_;
-  uint64_t now_ = 0;       ///< of the current instant
-  bool sorted_ = true;     ///< it has at most one line of each row, and arrows only after lines
-  bool arrows_ = false;    ///< it has one
-  PrvFormatter formatter_; ///< from here on used by the relay's thread until close()
+  uint64_t now_ = 0;    ///< of the current instant
+  bool merged_ = false; ///< a row has several lines at it, or a line comes after an arrow
+  bool arrows_ = false; ///< it has one
+  InstantLines lines_;  ///< of it
+  PrvFormatter formatter_;
   OutputFile file_;
-  Relay<LineBlock> relay_;
 };
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of a .prv on their way from the replay to the thread that formats them: numbers, no text.
+// The lines of a .prv at one instant, as numbers.
 #pragma once
 
 #include "emulator/base/typed_value.h"
@@ -13,13 +13,6 @@
 
 namespace ovnitrace {
 
-/// What a block holds: a head for each instant, then its lines and arrows in the order in which
-/// they were given. All are of whole 8 bytes.
-struct InstantHead {
-  uint64_t time;   ///< ns
-  uint64_t bytes;  ///< of what follows
-  uint64_t sorted; ///< 1: no row has two lines, and arrows are last
-};
 struct LineHead {
   uint32_t row, cpu;
   uint32_t count; ///< of the TypedValues that follow; kArrow: an ArrowBody follows
@@ -32,35 +25,19 @@ struct ArrowBody {
 };
 inline constexpr uint32_t kArrow = UINT32_MAX;
 
-/// Whole instants, as many as fit; one instant that is larger makes it grow.
-class LineBlock {
+/// What was given at one instant: lines and arrows, in their order. They become text only when it
+/// ends, as only then it is known whether a row has several lines. Mostly few bytes, used again for
+/// each instant, so that they stay in the first-level cache.
+class InstantLines {
 public:
-  static constexpr size_t kSize = 128 * 1024; ///< bytes; two of them fit the second-level cache
-
-  LineBlock() { clear(); }
-
   bool empty() const { return size_ == 0; }
-  bool full() const { return size_ > kSize - kSize / 8; }
-  /// Forgets all, and what it has grown beyond its size.
+  /// Forgets all, and what an exceptionally large instant has taken.
   void clear() {
     size_ = 0;
-    if (capacity_ == kSize)
-      return;
-    bytes_ = std::make_unique_for_overwrite<std::byte[]>(kSize);
-    capacity_ = kSize;
+    if (capacity_ > kKept) [[unlikely]]
+      resize(kKept);
   }
 
-  void start_instant(uint64_t time) {
-    head_ = size_;
-    put(InstantHead{time, 0, 1}, room(sizeof(InstantHead)));
-  }
-  void end_instant(bool sorted) {
-    InstantHead head;
-    memcpy(&head, &bytes_[head_], sizeof head);
-    head.bytes = size_ - head_ - sizeof head;
-    head.sorted = sorted;
-    memcpy(&bytes_[head_], &head, sizeof head);
-  }
   void line(uint32_t row, uint32_t cpu, std::span<const TypedValue> values) {
     std::byte *at = put(LineHead{row, cpu, uint32_t(values.size())},
                         room(sizeof(LineHead) + values.size_bytes()));
@@ -73,18 +50,20 @@ public:
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
 
 private:
+  static constexpr size_t kKept = 64 * 1024; ///< bytes
+
   std::byte *room(size_t bytes) {
     if (capacity_ - size_ < bytes) [[unlikely]]
-      grow(bytes);
+      resize(2 * std::max({capacity_, bytes, kKept / 4}));
     std::byte *at = &bytes_[size_];
     size_ += bytes;
     return at;
   }
-  [[gnu::noinline]] void grow(size_t bytes) {
-    const size_t capacity = 2 * std::max(capacity_, bytes);
-    auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
-    memcpy(larger.get(), bytes_.get(), size_);
-    bytes_ = std::move(larger);
+  [[gnu::noinline]] void resize(size_t capacity) {
+    auto other = std::make_unique_for_overwrite<std::byte[]>(capacity);
+    if (size_)
+      memcpy(other.get(), bytes_.get(), size_);
+    bytes_ = std::move(other);
     capacity_ = capacity;
   }
   template <class T> static std::byte *put(const T &record, std::byte *at) {
@@ -95,28 +74,21 @@ private:
   std::unique_ptr<std::byte[]> bytes_;
   size_t capacity_ = 0;
   size_t size_ = 0;
-  size_t head_ = 0; ///< of the current instant
 };
 
-/// Reads what a LineBlock holds.
+/// Reads what InstantLines hold.
 class LineReader {
 public:
-  explicit LineReader(std::span<const std::byte> bytes)
-      : at_(bytes.data()), end_(at_ + bytes.size()) {}
+  explicit LineReader(const InstantLines &lines)
+      : at_(lines.bytes().data()), end_(at_ + lines.bytes().size()) {}
 
   bool more() const { return at_ != end_; }
-  InstantHead instant() { return take<InstantHead>(); }
   LineHead head() { return take<LineHead>(); }
   ArrowBody arrow() { return take<ArrowBody>(); }
   std::span<const TypedValue> values(uint32_t count) {
     const auto *values = reinterpret_cast<const TypedValue *>(at_);
     at_ += count * sizeof(TypedValue);
     return {values, count};
-  }
-  /// The next `bytes`, which are left out here.
-  LineReader part(size_t bytes) {
-    at_ += bytes;
-    return LineReader({at_ - bytes, bytes});
   }
 
 private:
