@@ -8,24 +8,15 @@
 namespace ovnitrace {
 
 ChannelBank::ChannelBank(const std::vector<Thread> &threads, const std::vector<Cpu> &cpus)
-    : threads_(threads), cpus_(cpus), tables_{Table(threads.size()), Table(cpus.size())} {}
+    : threads_(threads), cpus_(cpus), tables_{Table(threads.size()), Table(cpus.size())} {
+  describe_used();
+}
 
 ChannelId ChannelBank::declare(ChannelDef def) {
-  columns_.push_back({.thread_type = def.thread_type,
-                      .cpu_type = def.cpu_type,
-                      .bad = def.bad,
-                      .scope = def.scope,
-                      .thread_track = def.thread_track,
-                      .cpu_track = def.cpu_track});
+  columns_.push_back({.table = &table(def.scope)});
   defs_.push_back(std::move(def));
   stacks_.emplace_back();
-  line_.resize(size());
-  for (Table &table : tables_)
-    table.dirty.grow(size());
-  for (const Track mode : {Track::none, Track::running, Track::active}) {
-    track_[mode].resize(threads().words());
-    copy_[mode].resize(threads().words());
-  }
+  line_.resize(size() + 1); // what did not change is written behind the others
   return size() - 1;
 }
 
@@ -44,23 +35,63 @@ uint32_t ChannelBank::Table::add_place() {
 
 void ChannelBank::first_use(ChannelId id) {
   Column &column = columns_[id];
-  column.place = tables_[size_t(column.scope)].add_place();
-  if (column.scope == Scope::cpu)
+  const ChannelDef &def = defs_[id];
+  column.place = column.table->add_place();
+  column.plain = true;
+  if (def.scope == Scope::thread && def.cpu_track != Track::none)
+    column.copy = table(Scope::cpu).add_place();
+  const auto at = std::upper_bound(used_.begin(), used_.end(), id);
+  const uint32_t rank = uint32_t(at - used_.begin());
+  used_.insert(at, id);
+  for (Table &table : tables_)
+    table.dirty.insert(rank, uint32_t(used_.size()));
+  describe_used();
+  if (def.scope == Scope::cpu)
     return;
-  const uint32_t word = id / 64;
-  const uint64_t bit = uint64_t(1) << id % 64;
-  if (column.bad)
+  if (def.bad)
     for (uint32_t t = 0; t < threads_.size(); t++)
-      threads().mark(t, id);
-  track_[column.thread_track][word] |= bit;
-  if (def(id).scheduling)
+      threads().mark(t, rank);
+  if (def.scheduling)
     scheduling_.push_back(id);
-  if (column.cpu_track == Track::none)
-    return;
-  column.copy = tables_[size_t(Scope::cpu)].add_place();
-  copy_[column.cpu_track][word] |= bit;
-  for (uint32_t c = 0; c < cpus_.size(); c++)
-    cpus().mark(c, id);
+  if (def.cpu_track != Track::none)
+    for (uint32_t c = 0; c < cpus_.size(); c++)
+      cpus().mark(c, rank);
+}
+
+/// What is kept by rank, after a channel was used for the first time.
+void ChannelBank::describe_used() {
+  const ChannelBits none(threads().words());
+  const auto set_bit = [](ChannelBits &bits, uint32_t rank) {
+    bits[rank / 64] |= uint64_t(1) << rank % 64;
+  };
+  for (Table &table : tables_) {
+    table.shown.assign(used_.size(), {});
+    table.switched = none;
+  }
+  for (const Track mode : {Track::none, Track::running, Track::active})
+    track_[mode] = copy_[mode] = none;
+  disabled_.fill(none);
+  for (uint32_t rank = 0; rank < used_.size(); rank++) {
+    const ChannelDef &def = defs_[used_[rank]];
+    Column &column = columns_[used_[rank]];
+    column.rank = rank;
+    const bool tracked = def.scope == Scope::thread && def.thread_track != Track::none;
+    if (column.switched && !tracked)
+      set_bit(column.table->switched, rank);
+    if (def.scope == Scope::cpu) {
+      table(Scope::cpu).shown[rank] = {column.place, def.cpu_type, def.bad};
+      continue;
+    }
+    table(Scope::thread).shown[rank] = {column.place, def.thread_type, def.bad};
+    set_bit(track_[def.thread_track], rank);
+    for (uint32_t state = 0; tracked && state < kThreadStates; state++)
+      if (!is_tracked(def.thread_track, ThreadState(state)))
+        set_bit(disabled_[state], rank);
+    if (def.cpu_track == Track::none)
+      continue;
+    table(Scope::cpu).shown[rank] = {column.copy, def.cpu_type, 0, column.place, def.cpu_track};
+    set_bit(copy_[def.cpu_track], rank);
+  }
 }
 
 std::vector<int64_t> ChannelBank::stack(ChannelId id, uint32_t row) const {
@@ -72,7 +103,8 @@ ChannelFault ChannelBank::push(ChannelId id, uint32_t row, int64_t value) {
   Channel &channel = touch(id, row);
   if (!columns_[id].stacked) {
     columns_[id].stacked = true;
-    stacks_[id].resize(tables_[size_t(columns_[id].scope)].count);
+    columns_[id].plain = false;
+    stacks_[id].resize(columns_[id].table->count);
   }
   std::unique_ptr<ChannelStack> &stack = stacks_[id][row];
   if (!stack)
@@ -97,10 +129,18 @@ ChannelFault ChannelBank::pop(ChannelId id, uint32_t row, int64_t expected) {
   return fault;
 }
 
-/// set() of a channel to which something was pushed, once: the top, or what is below.
-void ChannelBank::set_top(ChannelId id, uint32_t row, int64_t value) {
-  if (stacks_[id][row])
+/// set() of a channel that is not used yet, or to which something was pushed, once: that is its
+/// top, or what is below.
+void ChannelBank::set_other(ChannelId id, uint32_t row, int64_t value) {
+  if (!used(id) && value == 0)
+    return; // as every channel is 0 at first, this is no use of it
+  Channel &channel = touch(id, row);
+  if (channel.value == value)
+    return;
+  channel.value = value;
+  if (columns_[id].stacked && stacks_[id][row])
     stacks_[id][row]->set(value);
+  mark(id, row);
 }
 
 void ChannelBank::forget_stacks() {
@@ -116,7 +156,8 @@ void ChannelBank::forget_stacks() {
 
 void ChannelBank::enable(ChannelId id, uint32_t row, bool on) {
   use(id);
-  columns_[id].switched = true;
+  if (!std::exchange(columns_[id].switched, true))
+    describe_used();
   const uint64_t key = uint64_t(id) << 32 | row;
   if (on)
     off_.erase(key);
@@ -125,43 +166,47 @@ void ChannelBank::enable(ChannelId id, uint32_t row, bool on) {
   mark(id, row);
 }
 
-/// Where it is tracked, the state that the thread has now counts.
-inline bool ChannelBank::enabled(ChannelId id, const Column &column, uint32_t row) const {
-  if (column.scope == Scope::thread && column.thread_track != Track::none)
-    return kTracksOf[size_t(threads_[row].state)] >> uint32_t(column.thread_track) & 1;
-  return !column.switched || !off_.contains(uint64_t(id) << 32 | row);
+bool ChannelBank::enabled(ChannelId id, uint32_t row) const {
+  const Column &column = columns_[id];
+  const uint64_t off = column.table == &tables_[size_t(Scope::thread)]
+                           ? disabled(row, column.rank / 64)
+                           : switched_off(*column.table, row, column.rank / 64);
+  return !(off >> column.rank % 64 & 1);
+}
+
+/// Of the channels of word `w`, those that enable() disabled.
+inline uint64_t ChannelBank::switched_off(const Table &table, uint32_t row, uint32_t w) const {
+  uint64_t off = 0;
+  for (uint64_t left = table.switched[w]; left; left &= left - 1) {
+    const uint32_t bit = uint32_t(std::countr_zero(left));
+    if (off_.contains(uint64_t(used_[w * 64 + bit]) << 32 | row))
+      off |= uint64_t(1) << bit;
+  }
+  return off;
+}
+
+/// The same of a thread; where they are tracked, the state that it has now counts.
+inline uint64_t ChannelBank::disabled(uint32_t thread, uint32_t w) const {
+  return disabled_[size_t(threads_[thread].state)][w] |
+         switched_off(tables_[size_t(Scope::thread)], thread, w);
 }
 
 void ChannelBank::punctual(ChannelId id, uint32_t row, int64_t value) {
   use(id);
-  const Column &column = columns_[id];
-  if (!enabled(id, column, row))
+  if (!enabled(id, row))
     return;
-  punctual_.push_back({id, row, value, column.scope == Scope::cpu});
-  if (column.scope == Scope::cpu || column.cpu_track == Track::none)
+  const ChannelDef &def = defs_[id];
+  punctual_.push_back({id, row, value, def.scope == Scope::cpu});
+  if (def.scope == Scope::cpu || def.cpu_track == Track::none)
     return;
   const uint32_t cpu = threads_[row].cpu;
-  if (cpu != kNone && cpus_[cpu].shown[column.cpu_track].is_only(row))
+  if (cpu != kNone && cpus_[cpu].shown[def.cpu_track].is_only(row))
     punctual_.push_back({id, cpu, value, true});
 }
 
 void ChannelBank::forget(uint32_t thread) {
   for (ChannelId id : scheduling_)
     set(id, thread, 0);
-}
-
-/// 0 without a thread to follow, ST_BAD if the channel of the one is disabled, ST_TOO_MANY_TH if
-/// there are several (docs/models.md, "Channels").
-inline int64_t ChannelBank::copied(ChannelId id, const Column &column, uint32_t cpu) const {
-  const ThreadSet &set = cpus_[cpu].shown[column.cpu_track];
-  if (set.count() == 0)
-    return 0;
-  if (set.count() > 1)
-    return kStateTooManyThreads;
-  const uint32_t thread = set.only();
-  return enabled(id, column, thread)
-             ? tables_[size_t(Scope::thread)].at(thread, column.place)->value
-             : kStateBad;
 }
 
 void ChannelBank::emit(uint64_t time, RowSink &threads, RowSink &cpus) {
@@ -174,76 +219,91 @@ void ChannelBank::emit(uint64_t time, RowSink &threads, RowSink &cpus) {
 void ChannelBank::emit_punctual(uint64_t time, RowSink &threads, RowSink &cpus) {
   uint64_t before = time ? time - 1 : 0; // nothing is before the start of the trace
   for (const Punctual &p : punctual_) {
-    const Column &column = columns_[p.id];
-    const bool is_copy = p.on_cpu && column.scope == Scope::thread;
-    if (const uint32_t type = p.on_cpu ? column.cpu_type : column.thread_type)
-      (p.on_cpu ? cpus : threads).punctual(before, p.row, {p.value, type});
-    Table &table = tables_[size_t(p.on_cpu ? Scope::cpu : Scope::thread)];
-    table.at(p.row, is_copy ? column.copy : column.place)->shown = p.value;
-    table.dirty.mark(p.row, p.id);
+    Table &of = table(p.on_cpu ? Scope::cpu : Scope::thread);
+    const uint32_t rank = columns_[p.id].rank;
+    const Shown &shown = of.shown[rank];
+    if (shown.type)
+      (p.on_cpu ? cpus : threads).punctual(before, p.row, {p.value, shown.type});
+    of.at(p.row, shown.place)->shown = p.value;
+    of.dirty.mark(p.row, rank);
   }
   punctual_.clear();
 }
 
 /// "A channel emits only if it changed": if what is to be seen differs from what was shown.
 void ChannelBank::emit_threads(uint64_t time, RowSink &sink) {
-  Table &table = tables_[size_t(Scope::thread)];
-  const uint32_t words = table.dirty.words();
-  for (const uint32_t row : table.dirty.rows()) {
+  Table &threads = table(Scope::thread);
+  const uint32_t words = threads.dirty.words();
+  TypedValue *const line = line_.data();
+  for (const uint32_t row : threads.dirty.rows()) {
     const Thread &thread = threads_[row];
-    Channel *channels = table.at(row, 0);
-    uint64_t *dirty = table.dirty.row(row);
-    size_t changed = 0;
+    Channel *channels = threads.at(row, 0);
+    uint64_t *dirty = threads.dirty.row(row);
+    TypedValue *end = line;
     for (uint32_t w = 0; w < words; w++) {
       uint64_t left = std::exchange(dirty[w], 0);
-      if (left && thread.cpu != kNone)
+      if (thread.cpu != kNone)
         for (const Track mode : {Track::running, Track::active})
-          if (cpus_[thread.cpu].shown[mode].is_only(row) && (left & copy_[mode][w]))
-            cpus().mark(thread.cpu, w, left & copy_[mode][w]);
+          if (const uint64_t copies = left & copy_[mode][w];
+              copies && cpus_[thread.cpu].shown[mode].is_only(row))
+            cpus().mark(thread.cpu, w, copies);
+      const uint64_t off = disabled(row, w);
+      const Shown *const all_shown = &threads.shown[size_t(w) * 64];
       for (; left; left &= left - 1) {
-        const ChannelId id = w * 64 + uint32_t(std::countr_zero(left));
-        const Column &column = columns_[id];
-        Channel &channel = channels[column.place];
-        const int64_t value = enabled(id, column, row) ? channel.value : column.bad;
-        if (value == channel.shown)
-          continue;
+        const uint32_t bit = uint32_t(std::countr_zero(left));
+        const Shown &shown = all_shown[bit];
+        Channel &channel = channels[shown.place];
+        const int64_t value = off >> bit & 1 ? shown.bad : channel.value;
+        *end = {value, shown.type}; // no branch: which have changed can hardly be foreseen
+        end += (value != channel.shown) & (shown.type != 0);
         channel.shown = value;
-        if (column.thread_type)
-          line_[changed++] = {value, column.thread_type};
       }
     }
-    if (changed)
-      sink.line(time, row, thread.cpu, {line_.data(), changed});
+    if (end != line)
+      sink.line(time, row, thread.cpu, {line, end});
   }
-  table.dirty.clear();
+  threads.dirty.clear();
 }
 
+/// A copy is 0 without a thread to follow, ST_BAD if the channel of the one is disabled,
+/// ST_TOO_MANY_TH if there are several (docs/models.md, "Channels").
 void ChannelBank::emit_cpus(uint64_t time, RowSink &sink) {
-  Table &table = tables_[size_t(Scope::cpu)];
-  const uint32_t words = table.dirty.words();
-  for (const uint32_t row : table.dirty.rows()) {
-    Channel *channels = table.at(row, 0);
-    uint64_t *dirty = table.dirty.row(row);
-    size_t changed = 0;
-    for (uint32_t w = 0; w < words; w++)
-      for (uint64_t left = std::exchange(dirty[w], 0); left; left &= left - 1) {
-        const ChannelId id = w * 64 + uint32_t(std::countr_zero(left));
-        const Column &column = columns_[id];
-        const bool is_copy = column.scope == Scope::thread;
-        Channel &channel = channels[is_copy ? column.copy : column.place];
-        const int64_t value = is_copy                    ? copied(id, column, row)
-                              : enabled(id, column, row) ? channel.value
-                                                         : column.bad;
-        if (value == channel.shown)
-          continue;
+  const Table &threads = table(Scope::thread);
+  Table &cpus = table(Scope::cpu);
+  const uint32_t words = cpus.dirty.words();
+  TypedValue *const line = line_.data();
+  for (const uint32_t row : cpus.dirty.rows()) {
+    const ByTrack<ThreadSet> &sets = cpus_[row].shown;
+    Channel *channels = cpus.at(row, 0);
+    uint64_t *dirty = cpus.dirty.row(row);
+    TypedValue *end = line;
+    for (uint32_t w = 0; w < words; w++) {
+      uint64_t left = std::exchange(dirty[w], 0);
+      const uint64_t off = switched_off(cpus, row, w);
+      const Shown *const all_shown = &cpus.shown[size_t(w) * 64];
+      for (; left; left &= left - 1) {
+        const uint32_t bit = uint32_t(std::countr_zero(left));
+        const Shown &shown = all_shown[bit];
+        Channel &channel = channels[shown.place];
+        int64_t value = off >> bit & 1 ? shown.bad : channel.value;
+        if (shown.track != Track::none) {
+          const ThreadSet &set = sets[shown.track];
+          if (set.count() != 1)
+            value = set.count() ? kStateTooManyThreads : 0;
+          else if (disabled(set.only(), w) >> bit & 1)
+            value = kStateBad;
+          else
+            value = threads.at(set.only(), shown.source)->value;
+        }
+        *end = {value, shown.type}; // no branch: which have changed can hardly be foreseen
+        end += (value != channel.shown) & (shown.type != 0);
         channel.shown = value;
-        if (column.cpu_type)
-          line_[changed++] = {value, column.cpu_type};
       }
-    if (changed)
-      sink.line(time, row, kNone, {line_.data(), changed});
+    }
+    if (end != line)
+      sink.line(time, row, kNone, {line, end});
   }
-  table.dirty.clear();
+  cpus.dirty.clear();
 }
 
 void ChannelBank::for_each_left(

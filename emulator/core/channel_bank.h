@@ -19,9 +19,9 @@ namespace ovnitrace {
 using ChannelId = uint32_t;
 
 /// The channels, a column each; the channels of one thread (or CPU) lie together. A column has its
-/// place there from its first use on, so that what is declared but never used costs nothing.
-/// Tracking is done here:
-/// a model sets channels and never sees a thread switch (docs/models.md, "Channels").
+/// place there and its bit among the dirty marks from its first use on, so that what is declared
+/// but never used costs nothing. Tracking is done here: a model sets channels and never sees a
+/// thread switch (docs/models.md, "Channels").
 ///
 /// An instant is a step: however many events happen at one time, a channel is emitted once, with
 /// what it is in the end, so no state has a length of zero. Before the states of an instant come
@@ -30,6 +30,8 @@ class ChannelBank {
 public:
   /// `threads` and `cpus` must outlive the bank and keep their sizes.
   ChannelBank(const std::vector<Thread> &threads, const std::vector<Cpu> &cpus);
+  ChannelBank(const ChannelBank &) = delete;
+  ChannelBank &operator=(const ChannelBank &) = delete;
 
   ChannelId declare(ChannelDef def);
   const ChannelDef &def(ChannelId id) const { return defs_[id]; }
@@ -38,7 +40,7 @@ public:
   /// What a channel of a thread, or of a CPU where its scope is that, is, enabled or not.
   int64_t value(ChannelId id, uint32_t row) const {
     const Column &column = columns_[id];
-    return used(id) ? tables_[size_t(column.scope)].at(row, column.place)->value : 0;
+    return used(id) ? column.table->at(row, column.place)->value : 0;
   }
   /// What was pushed to it and is still there, bottom first.
   std::vector<int64_t> stack(ChannelId id, uint32_t row) const;
@@ -49,20 +51,14 @@ public:
       first_use(id);
   }
   void set(ChannelId id, uint32_t row, int64_t value) {
-    Column &column = columns_[id];
-    if (column.place == kNoPlace) [[unlikely]] {
-      if (value == 0)
-        return; // as every channel is 0 at first, this is no use of it
-      first_use(id);
-    }
-    Table &table = tables_[size_t(column.scope)];
-    Channel &channel = *table.at(row, column.place);
+    const Column &column = columns_[id];
+    if (!column.plain) [[unlikely]]
+      return set_other(id, row, value);
+    Channel &channel = *column.table->at(row, column.place);
     if (channel.value == value)
       return;
     channel.value = value;
-    if (column.stacked) [[unlikely]]
-      set_top(id, row, value);
-    table.dirty.mark(row, id);
+    column.table->dirty.mark(row, column.rank);
   }
   ChannelFault push(ChannelId id, uint32_t row, int64_t value);
   ChannelFault pop(ChannelId id, uint32_t row, int64_t expected);
@@ -102,19 +98,17 @@ public:
 private:
   static constexpr uint32_t kNoPlace = UINT32_MAX;
 
-  struct Column {
-    uint32_t place = kNoPlace; ///< in the rows of its scope
-    uint32_t copy = kNoPlace;  ///< thread scope with a copy: the same in the rows of CPUs
-    uint32_t thread_type, cpu_type;
-    int64_t bad;
-    Scope scope;
-    Track thread_track, cpu_track;
-    bool stacked = false;  ///< something was pushed, once
-    bool switched = false; ///< enable() was called, once
+  /// What a used channel is in the lines of one of the traces.
+  struct Shown {
+    uint32_t place = kNoPlace;  ///< of its cell in the rows of this table
+    uint32_t type = 0;          ///< PRV type, 0: not written
+    int64_t bad = 0;            ///< while it is disabled
+    uint32_t source = kNoPlace; ///< of a copy: its place in the rows of threads
+    Track track = Track::none;  ///< of a copy: which threads it follows
   };
   /// The channels of all threads, or of all CPUs and what each has shown of its thread.
   struct Table {
-    explicit Table(size_t count) : count(count), dirty(uint32_t(count)) {}
+    explicit Table(size_t count) : count(count), dirty(count) {}
     Channel *at(uint32_t row, uint32_t place) {
       return channels.data() + size_t(row) * room + place;
     }
@@ -127,6 +121,18 @@ private:
     DirtyRows dirty;
     std::vector<Channel> channels; ///< by row, then place
     uint32_t places = 0, room = 0; ///< of each row: used, and in all
+    std::vector<Shown> shown;      ///< by rank
+    ChannelBits switched;          ///< those of which enable() was called, where that counts
+  };
+  /// What setting a channel needs to know.
+  struct Column {
+    Table *table;              ///< of its scope
+    uint32_t place = kNoPlace; ///< in the rows of that table
+    uint32_t copy = kNoPlace;  ///< thread scope with a copy: the same in the rows of CPUs
+    uint32_t rank = 0;
+    bool plain = false;    ///< it is used, and nothing was ever pushed
+    bool stacked = false;  ///< something was pushed, once
+    bool switched = false; ///< enable() was called, once
   };
   struct Punctual {
     ChannelId id;
@@ -136,17 +142,20 @@ private:
   };
   using Stacks = std::vector<std::unique_ptr<ChannelStack>>; ///< by row, empty without a push
 
-  DirtyRows &threads() { return tables_[size_t(Scope::thread)].dirty; }
-  DirtyRows &cpus() { return tables_[size_t(Scope::cpu)].dirty; }
+  Table &table(Scope scope) { return tables_[size_t(scope)]; }
+  DirtyRows &threads() { return table(Scope::thread).dirty; }
+  DirtyRows &cpus() { return table(Scope::cpu).dirty; }
   Channel &touch(ChannelId id, uint32_t row) {
     use(id);
-    return *tables_[size_t(columns_[id].scope)].at(row, columns_[id].place);
+    return *columns_[id].table->at(row, columns_[id].place);
   }
-  void mark(ChannelId id, uint32_t row) { tables_[size_t(columns_[id].scope)].dirty.mark(row, id); }
+  void mark(ChannelId id, uint32_t row) { columns_[id].table->dirty.mark(row, columns_[id].rank); }
   void first_use(ChannelId id);
-  void set_top(ChannelId id, uint32_t row, int64_t value);
-  bool enabled(ChannelId id, const Column &column, uint32_t row) const;
-  int64_t copied(ChannelId id, const Column &column, uint32_t cpu) const;
+  void describe_used();
+  void set_other(ChannelId id, uint32_t row, int64_t value);
+  bool enabled(ChannelId id, uint32_t row) const;
+  uint64_t switched_off(const Table &table, uint32_t row, uint32_t w) const;
+  uint64_t disabled(uint32_t thread, uint32_t w) const;
   void emit_punctual(uint64_t time, RowSink &threads, RowSink &cpus);
   void emit_threads(uint64_t time, RowSink &sink);
   void emit_cpus(uint64_t time, RowSink &sink);
@@ -157,10 +166,12 @@ private:
   std::vector<Column> columns_;
   std::array<Table, 2> tables_; ///< by Scope
   std::vector<Stacks> stacks_;  ///< by channel
-  /// The used channels that each change concerns, a bit each.
-  ByTrack<std::vector<uint64_t>> track_, copy_;
-  std::vector<ChannelId> scheduling_; ///< the used ones that forget() clears
-  std::unordered_set<uint64_t> off_;  ///< channel << 32 | row, that enable() disabled
+  std::vector<ChannelId> used_; ///< by rank
+  /// Channels of threads: those that a change of tracked threads concerns, and their copies.
+  ByTrack<ChannelBits> track_, copy_;
+  std::array<ChannelBits, kThreadStates> disabled_; ///< channels of threads, by the thread's state
+  std::vector<ChannelId> scheduling_;               ///< the used ones that forget() clears
+  std::unordered_set<uint64_t> off_;                ///< channel << 32 | row, that enable() disabled
   std::vector<Punctual> punctual_;
   std::vector<TypedValue> line_; ///< being emitted; it has room for all channels
   bool lost_ = false;            ///< pushes may have been lost

@@ -1,66 +1,85 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The dirty marks of the channels: a bit for each channel of each row, and a list of the rows that
-// have any.
+// The dirty marks of the channels: a bit for each used channel of each row, and a list of the rows
+// that have any.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ovnitrace {
 
+/// A bit for each used channel, by its rank: how many of the used ones were declared before it.
+using ChannelBits = std::vector<uint64_t>;
+
 /// The rows whose channels have changed at this instant: only these are written when it ends.
 class DirtyRows {
 public:
-  explicit DirtyRows(uint32_t rows = 0) : listed_(rows, 0), bits_(rows) {}
+  explicit DirtyRows(size_t rows = 0) : count_(rows), rows_(rows), bits_(rows) {}
 
-  /// Makes room for channels below `count`.
-  void grow(uint32_t count) {
-    const uint32_t words = words_for(count);
-    if (words <= words_)
-      return;
-    std::vector<uint64_t> bits(listed_.size() * words);
-    for (size_t row = 0; row < listed_.size(); row++)
-      for (uint32_t w = 0; w < words_; w++)
-        bits[row * words + w] = bits_[row * words_ + w];
-    bits_.swap(bits);
-    words_ = words;
-  }
   static uint32_t words_for(uint32_t channels) { return channels / 64 + (channels % 64 != 0); }
 
-  /// Words of a row: channel c has bit c % 64 of word c / 64.
+  /// Words of a row: the channel of rank r has bit r % 64 of word r / 64.
   uint32_t words() const { return words_; }
   uint64_t *row(uint32_t row) { return &bits_[size_t(row) * words_]; }
 
-  void mark(uint32_t row, uint32_t channel) {
-    mark(row, channel / 64, uint64_t(1) << channel % 64);
-  }
-  /// Marks the channels of these bits of word `w`.
+  void mark(uint32_t row, uint32_t rank) { mark(row, rank / 64, uint64_t(1) << rank % 64); }
+  /// Marks the channels of these bits, one at least, of word `w`.
   void mark(uint32_t row, uint32_t w, uint64_t bits) {
-    bits_[size_t(row) * words_ + w] |= bits;
-    if (!listed_[row]) {
-      listed_[row] = 1;
-      rows_.push_back(row);
-    }
+    uint64_t *words = this->row(row);
+    if (!words[w] && (words_ == 1 || !any(words)))
+      rows_[listed_++] = row;
+    words[w] |= bits;
   }
   /// Marks all channels of `mask`, of words() words.
-  void mark_all(uint32_t row, const std::vector<uint64_t> &mask) {
+  void mark_all(uint32_t row, const ChannelBits &mask) {
     for (uint32_t w = 0; w < words_; w++)
-      mark(row, w, mask[w]);
+      if (mask[w])
+        mark(row, w, mask[w]);
   }
-  const std::vector<uint32_t> &rows() const { return rows_; }
-  bool empty() const { return rows_.empty(); }
+  /// Those with a bit, by their first.
+  std::span<const uint32_t> rows() const { return {rows_.data(), listed_}; }
+  bool empty() const { return listed_ == 0; }
 
   /// To be called when the bits of all rows are 0.
-  void clear() {
-    for (uint32_t row : rows_)
-      listed_[row] = 0;
-    rows_.clear();
+  void clear() { listed_ = 0; }
+
+  /// Another channel is used, of this rank: those above it get the next one. `count`: how many are
+  /// used then.
+  void insert(uint32_t rank, uint32_t count) {
+    if (words_for(count) > words_)
+      grow(words_for(count));
+    const uint64_t above = ~uint64_t(0) << rank % 64;
+    for (const uint32_t row : rows()) {
+      uint64_t *words = this->row(row);
+      for (uint32_t w = words_ - 1; w > rank / 64; w--)
+        words[w] = words[w] << 1 | words[w - 1] >> 63;
+      uint64_t &word = words[rank / 64];
+      word = (word & ~above) | (word & above) << 1;
+    }
   }
 
 private:
-  std::vector<uint8_t> listed_;
-  std::vector<uint32_t> rows_;
-  std::vector<uint64_t> bits_;
+  bool any(const uint64_t *words) const {
+    for (uint32_t w = 0; w < words_; w++)
+      if (words[w])
+        return true;
+    return false;
+  }
+  void grow(uint32_t words) {
+    ChannelBits wider(count_ * words);
+    for (size_t row = 0; row < count_; row++)
+      for (uint32_t w = 0; w < words_; w++)
+        wider[row * words + w] = bits_[row * words_ + w];
+    bits_.swap(wider);
+    words_ = words;
+  }
+
+  size_t count_;
+  std::vector<uint32_t> rows_; ///< with room for all
+  size_t listed_ = 0;          ///< of them
+  ChannelBits bits_;           ///< by row
   uint32_t words_ = 1;
 };
 

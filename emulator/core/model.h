@@ -6,9 +6,10 @@
 #include "emulator/core/system.h"
 #include "emulator/format/event.h"
 
-#include <any>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -24,8 +25,12 @@ struct ModelContext {
   System &system;
   FaultLog &faults;
   std::vector<Arrow> &arrows;
-  ChannelId first = 0; ///< id of the model's channel 0
-  std::any state;      ///< the model's own, made by its `start`
+  ChannelId first = 0;              ///< id of the model's channel 0
+  std::shared_ptr<void> state = {}; ///< the model's own, made by its `start` with keep()
+
+  template <class T> void keep(T own) { state = std::make_shared<T>(std::move(own)); }
+  /// What was given to keep(), of the same type.
+  template <class T> T &own() const { return *static_cast<T *>(state.get()); }
 
   void set(uint32_t channel, uint32_t row, int64_t value) {
     system.channels().set(first + channel, row, value);

@@ -16,7 +16,9 @@ Replay::Replay(const Catalog &catalog, std::vector<Model> models, const SystemOp
       system_.channels().declare(def);
     for (const EventDef &event : model.events) {
       Takers &takers = event.kind < by_code_.size() ? by_code_[event.kind] : by_mcv_[event.kind];
-      takers.push_back({event.handle, &context, event.needs_thread});
+      takers.known = true;
+      if (event.handle)
+        takers.all.push_back({event.handle, &context, event.needs_thread});
       if (event.kind > 0xff)
         known_letters_[event.kind >> 16 & 0xff] = true;
     }
@@ -27,9 +29,7 @@ Replay::Replay(const Catalog &catalog, std::vector<Model> models, const SystemOp
       models_[m].start(contexts_[m]);
 }
 
-const Replay::Takers *Replay::takers_of(uint32_t kind) const {
-  if (kind < by_code_.size())
-    return by_code_[kind].empty() ? nullptr : &by_code_[kind];
+const Replay::Takers *Replay::takers_of_mcv(uint32_t kind) const {
   auto at = by_mcv_.find(kind);
   if (at == by_mcv_.end())
     at = by_mcv_.find(kind & ~0xffu);
@@ -51,8 +51,8 @@ void Replay::handle(const Event &event) {
   if (!takers)
     return not_taken(event);
   system_.begin_event();
-  for (const Taker &taker : *takers)
-    if (taker.handle && (event.thread != kNone || !taker.needs_thread))
+  for (const Taker &taker : takers->all)
+    if (event.thread != kNone || !taker.needs_thread)
       taker.handle(*taker.context, event);
 }
 

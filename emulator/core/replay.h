@@ -38,12 +38,19 @@ public:
 
 private:
   struct Taker {
-    EventHandler handle;
+    EventHandler handle; ///< not null
     ModelContext *context;
     bool needs_thread;
   };
-  using Takers = std::vector<Taker>;
-  const Takers *takers_of(uint32_t kind) const;
+  struct Takers {
+    bool known = false; ///< a model takes it, be it without effect
+    std::vector<Taker> all;
+  };
+  const Takers *takers_of(uint32_t kind) const {
+    return kind < by_code_.size() ? by_code_[kind].known ? &by_code_[kind] : nullptr
+                                  : takers_of_mcv(kind);
+  }
+  const Takers *takers_of_mcv(uint32_t kind) const;
   void not_taken(const Event &event);
 
   System system_;

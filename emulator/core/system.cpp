@@ -69,28 +69,30 @@ uint32_t System::find_thread(uint32_t node, uint32_t tid) const {
   return found;
 }
 
-void System::leave(const Thread &thread, uint32_t index, Track mode) {
-  if (thread.cpu == kNone)
+void System::leave(uint32_t cpu_index, const Thread &thread, uint32_t index, uint32_t tracks) {
+  if (cpu_index == kNone)
     return;
-  Cpu &cpu = cpus_[thread.cpu];
-  if (mode == Track::running)
+  Cpu &cpu = cpus_[cpu_index];
+  if (tracks & track_bit(Track::running))
     cpu.running.remove(index);
-  if (!thread.shown)
-    return;
-  cpu.shown[mode].remove(index);
-  channels_.set_changed(mode, thread.cpu);
+  if (thread.shown)
+    for_each_track(tracks, [&](Track mode) {
+      cpu.shown[mode].remove(index);
+      channels_.set_changed(mode, cpu_index);
+    });
 }
 
-void System::join(const Thread &thread, uint32_t index, Track mode) {
-  if (thread.cpu == kNone)
+void System::join(uint32_t cpu_index, const Thread &thread, uint32_t index, uint32_t tracks) {
+  if (cpu_index == kNone)
     return;
-  Cpu &cpu = cpus_[thread.cpu];
-  if (mode == Track::running)
+  Cpu &cpu = cpus_[cpu_index];
+  if (tracks & track_bit(Track::running))
     cpu.running.add(index);
-  if (!thread.shown)
-    return;
-  cpu.shown[mode].add(index);
-  channels_.set_changed(mode, thread.cpu);
+  if (thread.shown)
+    for_each_track(tracks, [&](Track mode) {
+      cpu.shown[mode].add(index);
+      channels_.set_changed(mode, cpu_index);
+    });
 }
 
 void System::change(uint32_t index, ThreadState state, uint32_t cpu) {
@@ -100,11 +102,11 @@ void System::change(uint32_t index, ThreadState state, uint32_t cpu) {
   uint32_t old_cpu = thread.cpu;
 
   const uint32_t was = kTracksOf[size_t(from)], is = kTracksOf[size_t(state)];
-  for_each_track(moved ? was : was & ~is, [&](Track mode) { leave(thread, index, mode); });
+  leave(old_cpu, thread, index, moved ? was : was & ~is);
   thread.state = state;
   thread.cpu = cpu;
   known_.put(index, (state != ThreadState::Unknown && state != ThreadState::Dead) || cpu != kNone);
-  for_each_track(moved ? is : is & ~was, [&](Track mode) { join(thread, index, mode); });
+  join(cpu, thread, index, moved ? is : is & ~was);
   for_each_track(was ^ is, [&](Track mode) { channels_.thread_changed(mode, index); });
   if (from != state) {
     transition_ = {index, from, state};

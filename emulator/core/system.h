@@ -69,8 +69,9 @@ public:
   bool may_have_left(uint32_t thread, ThreadState state, uint32_t cpu) const;
 
 private:
-  void leave(const Thread &thread, uint32_t index, Track mode);
-  void join(const Thread &thread, uint32_t index, Track mode);
+  /// Takes a thread out of these sets of a CPU (kNone: of none), or puts it into them.
+  void leave(uint32_t cpu, const Thread &thread, uint32_t index, uint32_t tracks);
+  void join(uint32_t cpu, const Thread &thread, uint32_t index, uint32_t tracks);
 
   const Catalog &catalog_;
   std::vector<Thread> threads_;

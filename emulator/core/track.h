@@ -20,13 +20,17 @@ constexpr bool is_tracked(Track mode, ThreadState state) {
          (mode == Track::active && is_active(state));
 }
 
+constexpr uint32_t track_bit(Track mode) {
+  return 1u << uint32_t(mode);
+}
+
 /// By state, a bit for each mode whose channels are enabled in it.
 inline constexpr auto kTracksOf = [] {
   std::array<uint8_t, kThreadStates> bits{};
   for (uint32_t state = 0; state < kThreadStates; state++)
     for (const Track mode : {Track::running, Track::active})
       if (is_tracked(mode, ThreadState(state)))
-        bits[state] |= uint8_t(1u << uint32_t(mode));
+        bits[state] |= uint8_t(track_bit(mode));
   return bits;
 }();
 

@@ -46,7 +46,7 @@ private:
 };
 
 State &state_of(ModelContext &ctx) {
-  return *std::any_cast<State>(&ctx.state);
+  return ctx.own<State>();
 }
 
 void set(ModelContext &ctx, uint32_t thread, const std::array<Values, kLevels> &levels) {
@@ -106,7 +106,7 @@ void start(ModelContext &ctx) {
           state.functions = id;
       }
   }
-  ctx.state = std::move(state);
+  ctx.keep(std::move(state));
 }
 
 } // namespace

@@ -21,11 +21,11 @@ struct Cycles {
 };
 
 Cycles &cycles(ModelContext &ctx, uint32_t thread) {
-  return (*std::any_cast<std::vector<Cycles>>(&ctx.state))[thread];
+  return ctx.own<std::vector<Cycles>>()[thread];
 }
 
 void start(ModelContext &ctx) {
-  ctx.state = std::vector<Cycles>(ctx.system.threads().size());
+  ctx.keep(std::vector<Cycles>(ctx.system.threads().size()));
 }
 
 std::string who(const ModelContext &ctx, const Event &event) {

@@ -26,11 +26,11 @@ struct Served {
 using Nested = std::vector<std::vector<Served>>;
 
 Nested &nested(ModelContext &ctx) {
-  return *std::any_cast<Nested>(&ctx.state);
+  return ctx.own<Nested>();
 }
 
 void start(ModelContext &ctx) {
-  ctx.state = Nested(ctx.system.cpus().size());
+  ctx.keep(Nested(ctx.system.cpus().size()));
 }
 
 void show(ModelContext &ctx, uint32_t cpu) {

@@ -75,7 +75,7 @@ void apply(ModelContext &ctx, const Event &event, uint32_t thread, const Rule &r
 
 void user_event(ModelContext &ctx, const Event &event) {
   uint32_t thread = kNone;
-  for (const Rule &rule : (*std::any_cast<Rules>(&ctx.state))[event.kind >> 4]) {
+  for (const Rule &rule : ctx.own<Rules>()[event.kind >> 4]) {
     if (rule.par1 && *rule.par1 != event.par1)
       continue;
     if (thread == kNone && (thread = user_thread(ctx, event)) == kNone)
@@ -241,7 +241,7 @@ void parse_rules(const Place &place, Model &model) {
     }
     rules[number].push_back(parse_rule(entry, model));
   }
-  model.start = [rules](ModelContext &ctx) { ctx.state = rules; };
+  model.start = [rules](ModelContext &ctx) { ctx.keep(rules); };
 }
 
 std::string read_file(const std::string &path) {

@@ -46,7 +46,7 @@ void start(ModelContext &ctx) {
     marks[mark.type] = {declare(ctx, mark.type, std::move(def)),
                         mark.stack ? MarkKind::stack : MarkKind::single};
   }
-  ctx.state = std::move(marks);
+  ctx.keep(std::move(marks));
 }
 
 /// The channel and value of a mark event; kNone, and reported, if it is none. Reported, and done,
@@ -62,7 +62,7 @@ ChannelId mark_channel(ModelContext &ctx, const Event &event, MarkKind kind, int
     });
     return kNone;
   }
-  MarkChannel &mark = (*std::any_cast<MarkChannels>(&ctx.state))[uint32_t(type)];
+  MarkChannel &mark = ctx.own<MarkChannels>()[uint32_t(type)];
   if (mark.kind != kind)
     ctx.faults.add(event, [&] {
       return fmt::format("{} of {} on mark {}, which {}", kind_name(event.kind),

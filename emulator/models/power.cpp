@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
-#include <any>
 #include <utility>
 
 namespace ovnitrace {
@@ -18,7 +17,7 @@ enum : uint32_t { kFrequency, kStolen };
 
 void set_idle(ModelContext &ctx, const Event &event, int64_t value) {
   if (event.cpu != kNone)
-    ctx.system.channels().set(std::any_cast<ChannelId>(ctx.state), event.cpu, value);
+    ctx.system.channels().set(ctx.own<ChannelId>(), event.cpu, value);
 }
 
 void idle_start(ModelContext &ctx, const Event &event) {
@@ -67,7 +66,7 @@ void start(ModelContext &ctx) {
     def.values.push_back({state + 1, state < names.size() && !names[state].empty()
                                          ? names[state]
                                          : fmt::format("Idle state {}", state)});
-  ctx.state = ctx.system.channels().declare(std::move(def));
+  ctx.keep(ctx.system.channels().declare(std::move(def)));
 }
 
 } // namespace

@@ -29,7 +29,7 @@ std::pair<uint32_t, uint32_t> key_of(const ModelContext &ctx, const Open &open, 
 }
 
 void set(ModelContext &ctx, uint32_t thread, int64_t value) {
-  ctx.system.channels().set(std::any_cast<Open>(&ctx.state)->channel, thread, value);
+  ctx.system.channels().set(ctx.own<Open>().channel, thread, value);
 }
 
 int64_t value_of(uint32_t par2) {
@@ -38,7 +38,7 @@ int64_t value_of(uint32_t par2) {
 }
 
 void region(ModelContext &ctx, const Event &event) {
-  Open &open = *std::any_cast<Open>(&ctx.state);
+  Open &open = ctx.own<Open>();
   const uint32_t what = event.par2 >> FTRACE_REGION_EVENT_SHIFT & 3;
   open.by_thread = event.par2 & FTRACE_REGION_THREAD;
   const auto key = key_of(ctx, open, event.thread);
@@ -56,7 +56,7 @@ void region(ModelContext &ctx, const Event &event) {
 
 /// The thread is there, and what it does is recorded.
 void seen(ModelContext &ctx, const Event &event) {
-  const Open &open = *std::any_cast<Open>(&ctx.state);
+  const Open &open = ctx.own<Open>();
   const auto at = open.values.find(key_of(ctx, open, event.thread));
   if (at != open.values.end())
     set(ctx, event.thread, at->second);
@@ -84,7 +84,7 @@ void start(ModelContext &ctx) {
   def.values.push_back({kNoChain, "Started by no chain"});
   Open open;
   open.channel = ctx.system.channels().declare(std::move(def));
-  ctx.state = std::move(open);
+  ctx.keep(std::move(open));
 }
 
 } // namespace

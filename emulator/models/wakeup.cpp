@@ -16,11 +16,11 @@ using WokenAt = std::vector<uint64_t>;
 constexpr uint64_t kAwake = UINT64_MAX;
 
 WokenAt &woken_at(ModelContext &ctx) {
-  return *std::any_cast<WokenAt>(&ctx.state);
+  return ctx.own<WokenAt>();
 }
 
 void start(ModelContext &ctx) {
-  ctx.state = WokenAt(ctx.system.threads().size(), kAwake);
+  ctx.keep(WokenAt(ctx.system.threads().size(), kAwake));
 }
 
 void activate(ModelContext &ctx, const Event &event) {

@@ -86,7 +86,16 @@ void AtomicFile::rewrite(uint64_t offset, std::string_view bytes) {
   }
 }
 
+void AtomicFile::set_aside(uint64_t bytes) {
+  const off_t end = lseek(fd_, 0, SEEK_CUR);
+  if (end >= 0 && fallocate(fd_, FALLOC_FL_KEEP_SIZE, end, off_t(bytes)) == 0)
+    set_aside_ = true;
+}
+
 void AtomicFile::commit() {
+  if (const off_t end = set_aside_ ? lseek(fd_, 0, SEEK_CUR) : -1; end >= 0)
+    if (ftruncate(fd_, end) != 0)
+      fail("give back space of");
   int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) // network file systems report a failed write only here

@@ -25,6 +25,9 @@ public:
   void write(std::string_view bytes);
   /// Replaces bytes that were written before.
   void rewrite(uint64_t offset, std::string_view bytes);
+  /// Asks for disk space of `bytes` beyond what was written, in one piece; the size of the file
+  /// stays. What is left of it at commit() is given back. Where this cannot be, nothing happens.
+  void set_aside(uint64_t bytes);
   void commit();
 
   /// The name that it has until commit(), for a library that opens files by name; empty where it is
@@ -37,6 +40,7 @@ private:
   OutputPlace place_;
   std::string temporary_; ///< name; empty: written in place, or committed
   int fd_ = -1;
+  bool set_aside_ = false; ///< there may be space beyond the end
 };
 
 /// Writes a small file at once.

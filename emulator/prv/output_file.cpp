@@ -16,8 +16,9 @@ namespace {
 
 constexpr size_t kBufferSize = 256 * 1024; // fits the second-level cache: still there when written
 constexpr size_t kBufferCount = 4;         // and one more for each thread beyond the first
-constexpr uint32_t kMostThreads = 8;       // that compress one file
-constexpr int kGzipBits = 15 + 16;         // zlib: the largest window, a gzip frame
+constexpr uint64_t kSetAside = 64 << 20;
+constexpr uint32_t kMostThreads = 8; // that compress one file
+constexpr int kGzipBits = 15 + 16;   // zlib: the largest window, a gzip frame
 
 [[noreturn]] void gzip_failed(const z_stream &stream) {
   throw Error(std::string("cannot compress the output: ") +
@@ -90,11 +91,14 @@ public:
   Worker(const OutputPlace &place, std::string_view header, Format format)
       : file_(place), header_size_(header.size()), gzip_(format == Format::gzip) {
     file_.write(gzip_ ? header_member(header) : std::string(header));
-    relay_ = std::make_unique<Relay<Buffer>>(
-        make_buffers(format), threads_of(format), gzip_ ? compress : Relay<Buffer>::Step(),
-        [this](Buffer &buffer) {
-          file_.write(gzip_ ? buffer.member : std::string_view(buffer.bytes.get(), buffer.size));
-        });
+    relay_ = std::make_unique<Relay<Buffer>>(make_buffers(format), threads_of(format),
+                                             gzip_ ? compress : Relay<Buffer>::Step(),
+                                             [this](Buffer &buffer) {
+                                               if (gzip_)
+                                                 file_.write(buffer.member);
+                                               else
+                                                 write_plain({buffer.bytes.get(), buffer.size});
+                                             });
   }
 
   /// The buffer being filled: there is always one.
@@ -115,6 +119,16 @@ public:
   }
 
 private:
+  /// Space that is set aside in large pieces makes writing cheaper, and the renaming too: where it
+  /// replaces a file, ext4 would look for space for all of it then, and start to write it out.
+  void write_plain(std::string_view bytes) {
+    if (aside_ < bytes.size() && bytes.size() > kBufferSize / 2) { // no small file
+      file_.set_aside(kSetAside);
+      aside_ = kSetAside;
+    }
+    aside_ -= std::min<uint64_t>(aside_, bytes.size());
+    file_.write(bytes);
+  }
   static void compress(Buffer &buffer) {
     buffer.member = buffer.gzip->make({buffer.bytes.get(), buffer.size});
   }
@@ -122,6 +136,7 @@ private:
   AtomicFile file_;
   size_t header_size_;
   bool gzip_;
+  uint64_t aside_ = 0;                   ///< bytes, of the last piece
   std::unique_ptr<Relay<Buffer>> relay_; ///< ends before the file that it writes to
 };
 

@@ -12,13 +12,21 @@ namespace ovnitrace {
 namespace {
 
 /// Room for a prefix, a time and a new line, whatever their values.
-constexpr size_t kLineRoom = 64;
+constexpr size_t kLineRoom = 32 + TimeText::kRoom + 1;
 /// Room for a value with its type and two colons, and for a whole ValueText.
 constexpr size_t kValueRoom = 48;
-/// Values for which room is made at once.
-constexpr size_t kPiece = (OutputFile::kMostReserve - kLineRoom) / kValueRoom;
+/// Values for which room is made at once, and one more.
+constexpr size_t kPiece = (OutputFile::kMostReserve - kLineRoom) / kValueRoom - 1;
 /// Room for a communication: 15 numbers and their colons.
 constexpr size_t kArrowRoom = 16 * (kMaxDigits + 1) + TimeText::kRoom;
+
+/// ":type:value"
+char *put_text(char *at, const TypedValue &value) {
+  *at++ = ':';
+  at = put_decimal(at, value.type);
+  *at++ = ':';
+  return put_decimal(at, value.value);
+}
 
 } // namespace
 
@@ -28,8 +36,10 @@ PrvFormatter::PrvFormatter(const std::vector<PrvRow> &rows, const std::vector<ui
   rows_.reserve(rows.size());
   for (size_t n = 0; n < rows.size(); n++)
     prepare_prefix(rows_.emplace_back(Row{{}, 0, 0, nodes[n], rows[n]}), 0);
-  for (uint32_t type : measured)
+  for (uint32_t type : measured) {
     measured_.push_back({type, &scales_[type]});
+    maybe_measured_[type % maybe_measured_.size()] = true;
+  }
 }
 
 void PrvFormatter::format(uint64_t time, const InstantLines &lines, bool merged, OutputFile &file) {
@@ -84,16 +94,9 @@ inline char *PrvFormatter::put_value(char *at, const TypedValue &value) {
 }
 
 char *PrvFormatter::put_new_value(char *at, const TypedValue &value, ValueText &kept) {
-  char *end = at;
-  *end++ = ':';
-  end = put_decimal(end, value.type);
-  *end++ = ':';
-  end = put_decimal(end, value.value);
-  for (const Measured &measured : measured_)
-    if (measured.type == value.type) {
-      measured.scale->add(value.value);
-      return end; // each must be counted
-    }
+  if (maybe_measured(value.type))
+    return put_measured(at, value); // each must be counted
+  char *end = put_text(at, value);
   if (const size_t size = size_t(end - at); size <= kept.text.size()) {
     kept.value = value.value;
     kept.type = value.type;
@@ -103,22 +106,36 @@ char *PrvFormatter::put_new_value(char *at, const TypedValue &value, ValueText &
   return end;
 }
 
+/// A value that may be of a measured type.
+char *PrvFormatter::put_measured(char *at, const TypedValue &value) {
+  for (const Measured &measured : measured_)
+    if (measured.type == value.type)
+      measured.scale->add(value.value);
+  return put_text(at, value);
+}
+
 void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const TypedValue> values,
                             OutputFile &file) {
   const Row &row = row_on(number, cpu);
   char *at = file.reserve(OutputFile::kMostReserve);
   memcpy(at, row.prefix.data(), row.prefix.size());
   at = time_text_.put(at + row.prefix_size);
+  // Where there is one of a gradient it is mostly the last. To know that before the others are
+  // looked up is cheaper than to find, each time, that its text is not kept.
+  const bool measured = !values.empty() && maybe_measured(values.back().type);
+  std::span<const TypedValue> others = values.first(values.size() - measured);
   for (;;) {
-    const size_t piece = std::min(values.size(), kPiece);
-    for (const TypedValue &value : values.first(piece))
+    const size_t piece = std::min(others.size(), kPiece);
+    for (const TypedValue &value : others.first(piece))
       at = put_value(at, value);
-    values = values.subspan(piece);
-    if (values.empty())
+    others = others.subspan(piece);
+    if (others.empty())
       break;
     file.commit(at);
     at = file.reserve(OutputFile::kMostReserve);
   }
+  if (measured)
+    at = put_measured(at, values.back());
   *at++ = '\n';
   file.commit(at);
 }

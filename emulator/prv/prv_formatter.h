@@ -40,7 +40,7 @@ public:
 
 private:
   struct Row {
-    std::array<char, 24> prefix; ///< "2:cpu:1:task:thread:", each number at most 65535
+    std::array<char, 32> prefix; ///< "2:cpu:1:task:thread:", each number at most 65535
     uint32_t prefix_size;
     uint32_t cpu; ///< that of the prefix, as it was given
     uint32_t node;
@@ -60,6 +60,9 @@ private:
   };
 
   static char *put_object(char *at, const Row &row);
+  bool maybe_measured(uint32_t type) const {
+    return maybe_measured_[type % maybe_measured_.size()];
+  }
   /// The row, with the prefix for a CPU.
   const Row &row_on(uint32_t number, uint32_t cpu) {
     Row &row = rows_[number];
@@ -70,6 +73,7 @@ private:
   void prepare_prefix(Row &row, uint32_t cpu);
   char *put_value(char *at, const TypedValue &value);
   char *put_new_value(char *at, const TypedValue &value, ValueText &kept);
+  char *put_measured(char *at, const TypedValue &value);
   void put_line(uint32_t row, uint32_t cpu, std::span<const TypedValue> values, OutputFile &file);
   void put_arrow(const LineHead &from, const ArrowBody &body, OutputFile &file);
   void merge_lines(LineReader lines, OutputFile &file);
@@ -80,6 +84,7 @@ private:
   std::vector<ValueText> texts_{1 << kTextBits}; ///< by a hash of type and value
   std::map<uint32_t, RoundScale> scales_;        ///< of the measured types
   std::vector<Measured> measured_;
+  std::array<bool, 512> maybe_measured_{}; ///< by type % size: whether one of them is there
   TimeText time_text_;
   uint64_t time_ = 0; ///< of the instant
   uint64_t last_time_ = 0;

@@ -39,8 +39,7 @@ void RoundScale::add(int64_t value) {
   if (value <= 0)
     return;
   size_t at = first[size_t(std::bit_width(uint64_t(value)))];
-  while (at < kRounds && rounds[at] < uint64_t(value))
-    at++;
+  at += at + 1 < kRounds && rounds[at] < uint64_t(value); // the next is twice as large
   counts_[std::min(at, kRounds - 1)]++;
   count_++;
   largest_ = std::max(largest_, value);

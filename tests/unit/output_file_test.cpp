@@ -214,6 +214,20 @@ TEST(AtomicFile, KeepsTheModeOfTheFileThatItReplaces) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
+TEST(AtomicFile, GivesBackTheSpaceThatItSetAside) {
+  test::TempDir dir;
+  const std::string text(100000, 'x');
+  AtomicFile file{OutputPlace(dir / "f")};
+  file.write("head");
+  file.set_aside(64 << 20);
+  file.write(text);
+  file.commit();
+  EXPECT_EQ(text_of(dir / "f"), "head" + text);
+  struct stat status;
+  ASSERT_EQ(stat((dir / "f").c_str(), &status), 0);
+  EXPECT_LT(status.st_blocks * 512, 2 << 20);
+}
+
 TEST(AtomicFile, WorksOnANameWithoutADirectory) {
   test::TempDir dir;
   std::filesystem::path before = std::filesystem::current_path();

@@ -107,5 +107,55 @@ TEST(PrvWriter, RandomStreamsAreSortedByTimeAndComplete) {
   }
 }
 
+/// Types and values that share places among the kept texts, that are too long to be kept, and that
+/// are counted and never kept, wherever they are in a line.
+TEST(PrvWriter, EachTextIsThatOfPlainFormatting) {
+  const std::vector<uint32_t> types = {1,   2,   222,      222 + 512,  222 + 1024,
+                                       999, 300, 70000001, 4294967295, 80000005};
+  const std::vector<uint32_t> measured = {222, 222 + 1024, 70000001};
+  std::mt19937_64 random(1);
+  const auto value = [&]() -> int64_t {
+    switch (random() % 4) {
+    case 0:
+      return int64_t(random() >> random() % 64);
+    case 1:
+      return -int64_t(random() >> 1 >> random() % 63);
+    case 2:
+      return random() % 2 ? INT64_MIN : INT64_MAX;
+    default:
+      return int64_t(random() % 100);
+    }
+  };
+  test::TempDir dir;
+  PrvWriter writer(dir / "t.prv", two_nodes(), kFourRows, {.measured = measured});
+  Lines expected;
+  std::map<uint32_t, int64_t> largest;
+  uint64_t time = 0;
+  for (int n = 0; n < 20000; n++) {
+    time += 1 + (random() % 100 == 0 ? random() % (uint64_t(1) << 40) : random() % 3000);
+    const uint32_t row = random() % 4, cpu = row < 3 ? random() % 5 : 5 + random() % 2;
+    std::vector<TypedValue> line;
+    std::string text = "2:" + std::to_string(cpu) + ":1:" + std::to_string(kFourRows[row].task) +
+                       ":" + std::to_string(kFourRows[row].thread) + ":" + std::to_string(time);
+    for (const uint32_t type : types)
+      if (random() % 2) {
+        line.push_back({value(), type});
+        text += ":" + std::to_string(type) + ":" + std::to_string(line.back().value);
+        largest[type] = std::max(largest[type], line.back().value);
+      }
+    if (line.empty())
+      continue;
+    writer.line(time, row, cpu, line);
+    expected.push_back(text);
+  }
+  writer.close(time);
+  Lines lines = lines_of(dir / "t.prv");
+  lines.erase(lines.begin());
+  ASSERT_EQ(lines, expected);
+  ASSERT_EQ(writer.scales().size(), measured.size());
+  for (const auto &[type, scale] : writer.scales())
+    EXPECT_EQ(scale.largest(), largest[type]) << type;
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -52,7 +52,7 @@ namespace {
 /// What is the same for the whole life of a thread.
 void start(ModelContext &ctx) {
   const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
-  ctx.state = std::vector<Freed>(ctx.system.cpus().size());
+  ctx.keep(std::vector<Freed>(ctx.system.cpus().size()));
   if (ctx.system.catalog().ovni && !threads.empty())
     ctx.system.channels().use(ctx.first +
                               kFlush); // a CPU with several running threads shows it from the start

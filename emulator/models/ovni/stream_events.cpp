@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <any>
 #include <vector>
 
 namespace ovnitrace::ovni_model_parts {
@@ -22,7 +21,7 @@ std::string who(const ModelContext &ctx, uint32_t thread) {
 /// of events of one time in two streams, so a CPU can be handed over only at a later time.
 void place(ModelContext &ctx, const Event &event, uint32_t thread, ThreadState state,
            uint32_t cpu) {
-  std::vector<Freed> &freed = *std::any_cast<std::vector<Freed>>(&ctx.state);
+  std::vector<Freed> &freed = ctx.own<std::vector<Freed>>();
   const Thread before = ctx.system.threads()[thread];
   put(ctx, thread, state, cpu);
   const Thread &now = ctx.system.threads()[thread];
