@@ -23,7 +23,7 @@ public:
 
   /// `work` (may be empty) and `put` are called by `threads` threads: `work` at any time, `put` for
   /// one block after the other. There are at most `blocks` (above 1) on their way, the current one
-  /// included.
+  /// included. Without threads both are called where a block is passed, and there may be one.
   Relay(std::vector<Block> blocks, uint32_t threads, Step work, Step put)
       : blocks_(std::move(blocks)), work_(std::move(work)), put_(std::move(put)) {
     for (uint32_t n = 0; n < threads; n++)
@@ -35,14 +35,20 @@ public:
   Relay &operator=(const Relay &) = delete;
 
   /// The block being filled: there is always one.
-  Block &current() { return blocks_[passed_ % blocks_.size()]; }
+  Block &current() { return *current_; }
 
   /// Hands the current block over and waits for a free one.
   void pass() {
+    if (threads_.empty()) {
+      if (work_)
+        work_(current());
+      return put_(current());
+    }
     std::unique_lock lock(mutex_);
     passed_++;
     changed_.notify_all();
     changed_.wait(lock, [this] { return passed_ - done_ < blocks_.size() || error_; });
+    current_ = &blocks_[passed_ % blocks_.size()];
     if (!error_)
       return;
     lock.unlock();
@@ -100,6 +106,7 @@ private:
   }
 
   std::vector<Block> blocks_;
+  Block *current_ = blocks_.data();
   const Step work_, put_;
   std::mutex mutex_; // guards what follows
   std::condition_variable changed_;

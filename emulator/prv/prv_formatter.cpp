@@ -42,22 +42,27 @@ PrvFormatter::PrvFormatter(const std::vector<PrvRow> &rows, const std::vector<ui
   }
 }
 
-void PrvFormatter::format(uint64_t time, const InstantLines &lines, bool merged, OutputFile &file) {
-  if (lines.empty())
-    return;
-  time_ = time;
-  time_text_.set(time);
-  last_time_ = std::max(last_time_, time);
-  empty_ = false;
-  LineReader reader(lines);
-  if (merged) [[unlikely]]
-    return merge_lines(reader, file);
-  while (reader.more()) {
-    const LineHead head = reader.head();
-    if (head.count == kArrow)
-      put_arrow(head, reader.arrow(), file);
-    else
-      put_line(head.row, head.cpu, reader.values(head.count), file);
+void PrvFormatter::format(const LineBlock &block, OutputFile &file) {
+  for (LineReader reader(block.bytes()); reader.more();) {
+    const InstantHead instant = reader.instant();
+    LineReader lines = reader.part(instant.bytes);
+    time_ = instant.time;
+    time_text_.set(time_);
+    last_time_ = std::max(last_time_, time_);
+    empty_ = false;
+    if (instant.merged) [[unlikely]] {
+      merge_lines(lines, file);
+      continue;
+    }
+    while (lines.more()) {
+      const LineHead head = lines.head();
+      if (head.kind == LineHead::narrow)
+        put_line(head.row, head.cpu, lines.values<NarrowValue>(head.count), file);
+      else if (head.kind == LineHead::wide)
+        put_line(head.row, head.cpu, lines.values<TypedValue>(head.count), file);
+      else
+        put_arrow(head, lines.arrow(), file);
+    }
   }
 }
 
@@ -114,7 +119,8 @@ char *PrvFormatter::put_measured(char *at, const TypedValue &value) {
   return put_text(at, value);
 }
 
-void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const TypedValue> values,
+template <class Value>
+void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const Value> values,
                             OutputFile &file) {
   const Row &row = row_on(number, cpu);
   char *at = file.reserve(OutputFile::kMostReserve);
@@ -123,11 +129,11 @@ void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const Typed
   // Where there is one of a gradient it is mostly the last. To know that before the others are
   // looked up is cheaper than to find, each time, that its text is not kept.
   const bool measured = !values.empty() && maybe_measured(values.back().type);
-  std::span<const TypedValue> others = values.first(values.size() - measured);
+  std::span<const Value> others = values.first(values.size() - measured);
   for (;;) {
     const size_t piece = std::min(others.size(), kPiece);
-    for (const TypedValue &value : others.first(piece))
-      at = put_value(at, value);
+    for (const Value &value : others.first(piece))
+      at = put_value(at, {value.value, value.type});
     others = others.subspan(piece);
     if (others.empty())
       break;
@@ -135,7 +141,7 @@ void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const Typed
     at = file.reserve(OutputFile::kMostReserve);
   }
   if (measured)
-    at = put_measured(at, values.back());
+    at = put_measured(at, {values.back().value, values.back().type});
   *at++ = '\n';
   file.commit(at);
 }
@@ -173,7 +179,7 @@ void PrvFormatter::merge_lines(LineReader reader, OutputFile &file) {
   std::vector<std::pair<LineHead, ArrowBody>> arrows;
   while (reader.more()) {
     const LineHead head = reader.head();
-    if (head.count == kArrow) {
+    if (head.kind == LineHead::arrow) {
       arrows.emplace_back(head, reader.arrow());
       continue;
     }
@@ -181,7 +187,7 @@ void PrvFormatter::merge_lines(LineReader reader, OutputFile &file) {
     if (first)
       lines.push_back({head.row, head.cpu, {}});
     std::vector<TypedValue> &merged = lines[place->second].values;
-    for (const TypedValue &value : reader.values(head.count)) {
+    const auto add = [&](const TypedValue &value) {
       const auto same = std::find_if(merged.begin(), merged.end(), [&](const TypedValue &before) {
         return before.type == value.type;
       });
@@ -189,10 +195,16 @@ void PrvFormatter::merge_lines(LineReader reader, OutputFile &file) {
         merged.push_back(value);
       else
         same->value = value.value;
-    }
+    };
+    if (head.kind == LineHead::wide)
+      for (const TypedValue &value : reader.values<TypedValue>(head.count))
+        add(value);
+    else
+      for (const NarrowValue &value : reader.values<NarrowValue>(head.count))
+        add({value.value, value.type});
   }
   for (const Line &line : lines)
-    put_line(line.row, line.cpu, line.values, file);
+    put_line(line.row, line.cpu, std::span<const TypedValue>(line.values), file);
   for (const auto &[head, body] : arrows)
     put_arrow(head, body, file);
 }

@@ -2,7 +2,7 @@
 // From lines as numbers to the text of a .prv.
 #pragma once
 
-#include "emulator/prv/instant_lines.h"
+#include "emulator/prv/line_block.h"
 #include "emulator/prv/output_file.h"
 #include "emulator/prv/round_scale.h"
 #include "emulator/prv/time_text.h"
@@ -30,9 +30,8 @@ public:
   PrvFormatter(const std::vector<PrvRow> &rows, const std::vector<uint32_t> &nodes,
                std::vector<uint32_t> cpu_node, const std::vector<uint32_t> &measured);
 
-  /// Appends the lines of an instant, at `time`; times never go back. `merged`: a row has several
-  /// lines, which become one, or a line comes after an arrow.
-  void format(uint64_t time, const InstantLines &lines, bool merged, OutputFile &file);
+  /// Appends all instants of a block. Times never go back.
+  void format(const LineBlock &block, OutputFile &file);
 
   bool empty() const { return empty_; }             ///< there was no line and no arrow
   uint64_t last_time() const { return last_time_; } ///< the latest, ns
@@ -74,7 +73,8 @@ private:
   char *put_value(char *at, const TypedValue &value);
   char *put_new_value(char *at, const TypedValue &value, ValueText &kept);
   char *put_measured(char *at, const TypedValue &value);
-  void put_line(uint32_t row, uint32_t cpu, std::span<const TypedValue> values, OutputFile &file);
+  template <class Value>
+  void put_line(uint32_t row, uint32_t cpu, std::span<const Value> values, OutputFile &file);
   void put_arrow(const LineHead &from, const ArrowBody &body, OutputFile &file);
   void merge_lines(LineReader lines, OutputFile &file);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <sched.h>
 #include <unistd.h>
 
 namespace ovnitrace {
@@ -17,6 +18,15 @@ constexpr uint64_t kMaxObjects = 65535;
 
 /// Paraver keeps times in a signed or floating type.
 constexpr uint64_t kMaxTime = INT64_MAX;
+
+constexpr size_t kBlocks = 3;             ///< on their way to the thread that formats them
+constexpr size_t kBlockSize = 256 * 1024; ///< bytes; all of both traces fit the second-level cache
+constexpr size_t kInlineSize = 8 * 1024;  ///< without such a thread: fits the first-level cache
+
+bool several_cores() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) > 1;
+}
 
 /// `part`: the options that leave some of them out.
 void check_count(const char *what, uint64_t count, const char *part) {
@@ -101,22 +111,28 @@ PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header,
                      const std::vector<PrvRow> &rows, const PrvOptions &options)
     : date_(date_text(header.date)), objects_((check_objects(header), objects_text(header))),
       other_form_(options.gzip ? place : place + ".gz"), rows_(rows.size()),
+      block_size_(several_cores() ? kBlockSize : kInlineSize),
       formatter_(rows, nodes_of(header, rows), cpu_nodes(header), options.measured),
       file_(options.gzip ? place + ".gz" : place, header_text(date_, header.end, objects_),
-            options.gzip ? OutputFile::Format::gzip : OutputFile::Format::plain) {}
+            options.gzip ? OutputFile::Format::gzip : OutputFile::Format::plain),
+      relay_(std::vector<LineBlock>(several_cores() ? kBlocks : 1), several_cores(), {},
+             [this](LineBlock &block) {
+               formatter_.format(block, file_);
+               block.clear();
+             }) {
+  relay_.current().start_instant();
+}
 
 /// Ends the instant and starts another.
 void PrvWriter::advance(uint64_t time) {
   if (time > kMaxTime || time < now_)
     throw Error("cannot write an event at " + std::to_string(time) + " ns after one at " +
                 std::to_string(now_) + " ns: the input is not ordered by time");
-  end_instant();
+  relay_.current().end_instant(now_, merged_);
+  if (relay_.current().full(block_size_))
+    relay_.pass();
+  relay_.current().start_instant();
   now_ = time;
-}
-
-void PrvWriter::end_instant() {
-  formatter_.format(now_, lines_, merged_, file_);
-  lines_.clear();
   merged_ = false;
   arrows_ = false;
 }
@@ -131,7 +147,9 @@ void PrvWriter::put_empty_body(uint64_t end) {
 }
 
 void PrvWriter::close(uint64_t end) {
-  end_instant();
+  relay_.current().end_instant(now_, merged_);
+  relay_.pass();
+  relay_.finish();
   end = std::max(end, formatter_.last_time());
   if (formatter_.empty())
     put_empty_body(end);

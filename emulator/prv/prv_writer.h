@@ -2,7 +2,8 @@
 // Writes one Paraver trace (.prv): events and communications, in time order.
 #pragma once
 
-#include "emulator/prv/instant_lines.h"
+#include "emulator/base/relay.h"
+#include "emulator/prv/line_block.h"
 #include "emulator/prv/output_file.h"
 #include "emulator/prv/prv_formatter.h"
 
@@ -56,7 +57,7 @@ public:
     r.cpu = cpu;
     merged_ |= r.time == time || arrows_;
     r.time = time;
-    lines_.line(row, cpu, values);
+    relay_.current().line(row, cpu, values);
   }
 
   /// A value of a row on the CPU that its last line gave it.
@@ -71,8 +72,8 @@ public:
     if (time != now_)
       advance(time);
     arrows_ = true;
-    lines_.arrow(from_row, rows_[from_row].cpu,
-                 {to_row, rows_[to_row].cpu, tag, 0, recv_time, size});
+    relay_.current().arrow(from_row, rows_[from_row].cpu,
+                           {uint16_t(to_row), uint16_t(rows_[to_row].cpu), tag, recv_time, size});
   }
 
   /// Writes what is held, puts the length of the trace into the header (`end`, ns, or the last
@@ -93,19 +94,19 @@ private:
   };
 
   void advance(uint64_t time);
-  void end_instant();
   void put_empty_body(uint64_t end);
 
   std::string date_;       ///< the header up to the length of the trace
   std::string objects_;    ///< the header from the nodes on
   OutputPlace other_form_; ///< where the file would be with the other compression
   std::vector<Row> rows_;
-  uint64_t now_ = 0;    ///< of the current instant
-  bool merged_ = false; ///< a row has several lines at it, or a line comes after an arrow
-  bool arrows_ = false; ///< it has one
-  InstantLines lines_;  ///< of it
-  PrvFormatter formatter_;
+  uint64_t now_ = 0;       ///< of the current instant
+  bool merged_ = false;    ///< a row has several lines at it, or a line comes after an arrow
+  bool arrows_ = false;    ///< it has one
+  size_t block_size_;      ///< bytes
+  PrvFormatter formatter_; ///< from here on used by the relay's thread until close()
   OutputFile file_;
+  Relay<LineBlock> relay_;
 };
 
 } // namespace ovnitrace

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
+#include <sched.h>
 
 namespace ovnitrace {
 namespace {
@@ -155,6 +156,34 @@ TEST(PrvWriter, EachTextIsThatOfPlainFormatting) {
   ASSERT_EQ(writer.scales().size(), measured.size());
   for (const auto &[type, scale] : writer.scales())
     EXPECT_EQ(scale.largest(), largest[type]) << type;
+}
+
+/// More lines than several blocks hold, by the same calls on all cores and on one.
+TEST(PrvWriter, OneCoreWritesWhatSeveralWrite) {
+  test::TempDir dir;
+  const auto write = [&](const std::string &path) {
+    std::mt19937_64 random(1);
+    PrvWriter writer(path, two_nodes(), kFourRows);
+    for (uint64_t time = 0; time < 60000; time++) {
+      const uint32_t row = random() % 4;
+      writer.line(time, row, row < 3 ? 1 : 5,
+                  std::vector<TypedValue>{{int64_t(random()), 1}, {int64_t(random() % 9), 2}});
+      if (random() % 3 == 0)
+        writer.arrow(time, row, (row + 1) % 4, time, 1, 2);
+      if (random() % 100 == 0)
+        writer.punctual(time, row, {int64_t(time), 3});
+    }
+    writer.close(60000);
+  };
+  write(dir / "several.prv");
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  write(dir / "one.prv");
+  EXPECT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(test::text_of(dir / "one.prv"), test::text_of(dir / "several.prv"));
 }
 
 } // namespace

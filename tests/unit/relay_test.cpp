@@ -38,7 +38,7 @@ TEST(Relay, PutsBlocksInTheirOrderWhateverTheNumberOfThreads) {
   std::vector<int> all;
   for (int number = 0; number < 1000; number++)
     all.push_back(number);
-  for (const uint32_t threads : {1u, 2u, 5u})
+  for (const uint32_t threads : {0u, 1u, 2u, 5u})
     for (const size_t blocks : {2u, 4u, 9u})
       EXPECT_EQ(relayed(blocks, threads), all) << threads << " threads, " << blocks << " blocks";
 }
