@@ -14,7 +14,8 @@ namespace ovnitrace {
 
 /// What a record is to a reader. The events come first, so that one comparison finds them.
 enum class CodeKind : uint8_t {
-  two_events,   ///< EXT_switch: of the threads of two contexts
+  three_events, ///< EXT_wake_switch: of the threads of two contexts
+  two_events,   ///< EXT_switch: the same
   thread_event, ///< parameter 1 is the context of the thread it is about
   maybe_thread, ///< an event whose parameter 1 may be a context (the manual does not say)
   plain_event,  ///< an event of the CPU; parameter 1 is no context
@@ -28,9 +29,13 @@ constexpr bool is_event(CodeKind kind) {
   return kind <= CodeKind::plain_event;
 }
 
+constexpr bool is_several_events(CodeKind kind) {
+  return kind <= CodeKind::two_events;
+}
+
 /// How many events a record of this kind stands for.
 constexpr unsigned event_count(CodeKind kind) {
-  return kind == CodeKind::two_events ? 2 : is_event(kind);
+  return kind == CodeKind::three_events ? 3 : kind == CodeKind::two_events ? 2 : is_event(kind);
 }
 
 /// How parameter 2 names a second thread.
@@ -44,6 +49,8 @@ constexpr CodeKind kind_of(const CodeInfo &info) {
     return CodeKind::empty;
   case Record::two_events:
     return CodeKind::two_events;
+  case Record::three_events:
+    return CodeKind::three_events;
   case Record::control:
     return CodeKind::control;
   case Record::state:
@@ -81,7 +88,7 @@ inline constexpr std::array<PeerKind, 256> kPeerKinds =
 /// Whether records of a code have an ftrace_call: those that say that a thread is blocked.
 constexpr bool has_call(uint8_t code) {
   return code == FTrace_EVT_task_sleep || code == FTrace_EXT_switch ||
-         code == FTrace_EXT_snapshot || code == FTrace_EXT_state;
+         code == FTrace_EXT_wake_switch || code == FTrace_EXT_snapshot || code == FTrace_EXT_state;
 }
 
 /// The code of a record as the manual numbers it: the flag of fast ipoints (bit 15) and the bits of

@@ -54,11 +54,12 @@ constexpr const FamilyInfo *find_family(uint32_t number) {
 
 /// What a record is.
 enum class Record : uint8_t {
-  empty,      ///< an unused slot
-  event,      ///< something happened
-  control,    ///< describes the chunk or a thread
-  state,      ///< no event: the state that a thread is in
-  two_events, ///< what two records say, in one
+  empty,        ///< an unused slot
+  event,        ///< something happened
+  control,      ///< describes the chunk or a thread
+  state,        ///< no event: the state that a thread is in
+  two_events,   ///< what two records say, in one
+  three_events, ///< what three records say, in one
 };
 
 /// What parameter 1 is.
@@ -289,6 +290,9 @@ inline constexpr CodeInfo kRows[] = {
      "the CPUs that it may use from now on"},
     {FTrace_EXT_switch, "EXT_switch", two_events, context, {}, kSwitch, "", "", {},
      "`task_sleep` or `task_epilogue`, and the `task_dispatch` of the next thread",
+     FTRACE_FAMILY_TASK},
+    {FTrace_EXT_wake_switch, "EXT_wake_switch", three_events, context, {}, kWakeSwitch, "", "", {},
+     "the `task_activate` of the next thread by this one, and then as `EXT_switch`",
      FTRACE_FAMILY_TASK},
     // family D: extensions about a chunk
     {FTrace_EXT_chunk, "EXT_chunk", control, number, kCpu, kChunk, "", "", {},

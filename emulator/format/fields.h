@@ -76,6 +76,13 @@ inline constexpr Field kSwitch[] = {
      .bias = FTRACE_PRIO_BIAS},
     {.name = "reason", .mask = FTRACE_REASON_MASK, .names = kReasonNames},
     {.name = "call", .unit = Unit::call, .mask = FTRACE_CALL_PAR2(~0), .show = if_set}};
+inline constexpr Field kWakeSwitch[] = {
+    {.name = "next", .unit = Unit::peer_context, .mask = FTRACE_WAKE_SWITCH_NEXT_MASK},
+    {.name = "woken_ns",
+     .unit = Unit::ns,
+     .mask = FTRACE_WAKE_SWITCH_TICKS_MASK << FTRACE_WAKE_SWITCH_TICKS_SHIFT},
+    {.name = "reason", .mask = FTRACE_REASON_MASK, .names = kReasonNames},
+    {.name = "call", .unit = Unit::call, .mask = FTRACE_CALL_PAR2(~0), .show = if_set}};
 inline constexpr Field kActivate[] = {
     {.name = "waker", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
     {.name = "context", .mask = 0xffu << FTRACE_REASON_SHIFT, .names = kWakerContextNames},

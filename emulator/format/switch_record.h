@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// EXT_switch: a thread leaves its CPU and another traced one gets it, in one record.
+// EXT_switch and EXT_wake_switch: a thread leaves its CPU and another traced one, which it may have
+// woken, gets it, in one record.
 #pragma once
 
 #include "emulator/format/code_kind.h"
@@ -17,29 +18,54 @@ inline uint8_t off_cpu_code(uint32_t reason) {
   return ftrace_offcpu_is_runnable(reason) ? FTrace_EVT_task_epilogue : FTrace_EVT_task_sleep;
 }
 
-/// Parameter 2 of an EXT_switch, which has two parts: what is said of the thread that left, and of
+/// Parameter 2 of an EXT_switch or EXT_wake_switch: what is said of the thread that left, and of
 /// the next one.
 struct SwitchParts {
   uint32_t reason = 0;   ///< enum ftrace_offcpu_reason
   uint16_t next = 0;     ///< context
   uint32_t priority = 0; ///< parameter 2 of its task_dispatch
+  uint32_t woken = 0;    ///< EXT_wake_switch: how many ticks before it was woken
 
-  /// Without the system call.
+  /// Of an EXT_switch, without the system call.
   constexpr uint32_t par2() const {
     return next | priority << FTRACE_SWITCH_PRIO_SHIFT | reason << FTRACE_REASON_SHIFT;
   }
+  /// Whether it can be an EXT_wake_switch, if the next one was woken so many ticks before.
+  constexpr bool fits_wake(uint64_t ticks) const {
+    return next <= FTRACE_WAKE_SWITCH_NEXT_MASK && priority == FTRACE_WAKE_SWITCH_PRIO &&
+           ticks <= FTRACE_WAKE_SWITCH_TICKS_MASK;
+  }
+  /// The same of an EXT_wake_switch.
+  constexpr uint32_t wake_par2(uint64_t ticks) const {
+    return next | uint32_t(ticks) << FTRACE_WAKE_SWITCH_TICKS_SHIFT | reason << FTRACE_REASON_SHIFT;
+  }
   static constexpr SwitchParts of(const ftrace_record &record) {
-    return {.reason = (record.par2 & FTRACE_REASON_MASK) >> FTRACE_REASON_SHIFT,
-            .next = uint16_t(record.par2 & FTRACE_SWITCH_NEXT_MASK),
-            .priority = record.par2 >> FTRACE_SWITCH_PRIO_SHIFT & FTRACE_PRIO_MASK};
+    const uint32_t par2 = record.par2;
+    const uint32_t reason = (par2 & FTRACE_REASON_MASK) >> FTRACE_REASON_SHIFT;
+    if ((record.code & FTRACE_CODE_MASK) == FTrace_EXT_wake_switch)
+      return {.reason = reason,
+              .next = uint16_t(par2 & FTRACE_WAKE_SWITCH_NEXT_MASK),
+              .priority = FTRACE_WAKE_SWITCH_PRIO,
+              .woken = par2 >> FTRACE_WAKE_SWITCH_TICKS_SHIFT & FTRACE_WAKE_SWITCH_TICKS_MASK};
+    return {.reason = reason,
+            .next = uint16_t(par2 & FTRACE_SWITCH_NEXT_MASK),
+            .priority = par2 >> FTRACE_SWITCH_PRIO_SHIFT & FTRACE_PRIO_MASK};
   }
 };
 
 /// Whether an event of a record has this code.
 inline bool has_event(const ftrace_record &record, uint16_t code) {
-  if (code_of(record.code) != FTrace_EXT_switch)
+  const CodeKind kind = kCodeKinds[code_of(record.code)];
+  if (!is_several_events(kind))
     return code_of(record.code) == code;
-  return code == FTrace_EVT_task_dispatch || code == off_cpu_code(SwitchParts::of(record).reason);
+  return code == FTrace_EVT_task_dispatch || code == off_cpu_code(SwitchParts::of(record).reason) ||
+         (code == FTrace_EVT_task_activate && kind == CodeKind::three_events);
+}
+
+/// The time of the first event of a record, which has that of its last one.
+inline uint64_t first_tsc(const ftrace_record &record) {
+  const bool is_wake = code_of(record.code) == FTrace_EXT_wake_switch;
+  return ftrace_record_tsc(&record) - (is_wake ? SwitchParts::of(record).woken : 0);
 }
 
 } // namespace ovnitrace

@@ -2,7 +2,7 @@
 #include "emulator/input/catalog.h"
 
 #include "emulator/base/error.h"
-#include "emulator/format/code_kind.h"
+#include "emulator/format/switch_record.h"
 #include "emulator/format/thread_identity.h"
 #include "emulator/input/record_buffer.h"
 #include "emulator/input/tick_clock.h"
@@ -104,7 +104,7 @@ void Scan::file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk) {
 }
 
 void Scan::event(const ftrace_record &record) {
-  const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
+  const uint64_t time = clock_.ns(first_tsc(record));
   any_event_ = true;
   first_ = std::min(first_, time);
   if (code_of(record.code) == FTrace_EVT_trace_start)

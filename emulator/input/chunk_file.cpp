@@ -2,7 +2,6 @@
 #include "emulator/input/chunk_file.h"
 
 #include "emulator/format/event_names.h"
-#include "emulator/format/switch_record.h"
 #include "emulator/format/thread_identity.h"
 
 #include <fmt/format.h>
@@ -28,7 +27,7 @@ bool ChunkFile::next(Event &event) {
     return true;
   }
   if (switch_) {
-    dispatch(event);
+    go_on(event);
     return true;
   }
   const uint64_t since = time_;
@@ -87,47 +86,78 @@ bool ChunkFile::read(Event &event) {
       end_chunk(&record);
       stopped_ = true;
     }
-    if (code == FTrace_EVT_mutex_unlock_misprint)
-      code = FTrace_EVT_mutex_unlock;
-    const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
-    time_ = time >= time_ && time <= tables_.end ? time : checked_time(record);
-    const PeerKind peer = kPeerKinds[code];
-    const uint32_t peer_tid = peer == PeerKind::tid ? record.par2 & FTRACE_TID_MASK : 0;
-    fill(event, record, code, thread);
-    event.call = call_of(record);
-    event.par1 = record.par1;
-    if (kind == CodeKind::two_events) {
-      if (!leave(event, record)) [[unlikely]]
+    if (is_several_events(kind)) {
+      if (!begin_switch(event, record, code)) [[unlikely]]
         continue;
       return true;
     }
+    if (code == FTrace_EVT_mutex_unlock_misprint)
+      code = FTrace_EVT_mutex_unlock;
+    take_time(record, ftrace_record_tsc(&record));
+    const PeerKind peer = kPeerKinds[code];
+    const uint32_t peer_tid = peer == PeerKind::tid ? record.par2 & FTRACE_TID_MASK : 0;
+    fill(event, record, code, thread);
     event.peer = peer_tid                    ? tables_.threads.latest(peer_tid, time_)
                  : peer == PeerKind::context ? bindings_.thread(uint16_t(record.par2))
                                              : kNone;
     event.par2 = par2_of(record);
+    event.call = call_of(record);
+    event.par1 = record.par1;
     return true;
   }
 }
 
-/// The first event of an EXT_switch: its thread leaves the CPU. False if the next one is not known.
-bool ChunkFile::leave(Event &event, const ftrace_record &record) {
+inline void ChunkFile::take_time(const ftrace_record &record, uint64_t tsc) {
+  const uint64_t time = clock_.ns(tsc);
+  time_ = time >= time_ && time <= tables_.end ? time : checked_time(record, time);
+}
+
+/// The first event of an EXT_switch or EXT_wake_switch, whose thread is known. False if the next
+/// one is not.
+bool ChunkFile::begin_switch(Event &event, const ftrace_record &record, uint8_t code) {
   const SwitchParts parts = SwitchParts::of(record);
   const Bindings::Binding *next = bindings_.find(parts.next);
   if (!next || next->thread == kNone) [[unlikely]] {
-    report_unbound(record, FTrace_EXT_switch, parts.next);
+    report_unbound(record, code, parts.next);
     return false;
   }
-  event.kind = off_cpu_code(parts.reason);
-  event.peer = next->thread;
-  event.par2 = (next->tid & FTRACE_TID_MASK) | parts.reason << FTRACE_REASON_SHIFT;
   switch_ = &record;
+  has_left_ = false;
+  if (code != FTrace_EXT_wake_switch) {
+    leave(event, record, parts);
+    return true;
+  }
+  const Bindings::Binding &waker = *bindings_.find(record.par1);
+  take_time(record, first_tsc(record));
+  fill(event, record, FTrace_EVT_task_activate, next->thread);
+  event.peer = waker.thread;
+  event.par2 = waker.tid & FTRACE_TID_MASK;
+  event.par1 = parts.next;
+  event.call = FTRACE_CALL_UNKNOWN;
   return true;
 }
 
-/// The second event of an EXT_switch: the next thread gets the CPU.
-void ChunkFile::dispatch(Event &event) {
-  const ftrace_record &record = *std::exchange(switch_, nullptr);
-  const SwitchParts parts = SwitchParts::of(record);
+/// The next event of the record that begin_switch() began.
+void ChunkFile::go_on(Event &event) {
+  const SwitchParts parts = SwitchParts::of(*switch_);
+  if (has_left_)
+    dispatch(event, *std::exchange(switch_, nullptr), parts);
+  else
+    leave(event, *switch_, parts);
+}
+
+void ChunkFile::leave(Event &event, const ftrace_record &record, const SwitchParts &parts) {
+  const Bindings::Binding &next = *bindings_.find(parts.next);
+  take_time(record, ftrace_record_tsc(&record));
+  fill(event, record, off_cpu_code(parts.reason), bindings_.thread(record.par1));
+  event.peer = next.thread;
+  event.par2 = (next.tid & FTRACE_TID_MASK) | parts.reason << FTRACE_REASON_SHIFT;
+  event.par1 = record.par1;
+  event.call = call_of(record);
+  has_left_ = true;
+}
+
+void ChunkFile::dispatch(Event &event, const ftrace_record &record, const SwitchParts &parts) {
   fill(event, record, FTrace_EVT_task_dispatch, bindings_.thread(parts.next));
   event.peer = kNone;
   event.par2 = parts.priority;
@@ -191,8 +221,7 @@ void ChunkFile::report_gap(uint64_t offset, std::string what) {
 }
 
 /// The time of an event whose own cannot be right.
-uint64_t ChunkFile::checked_time(const ftrace_record &record) {
-  const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
+uint64_t ChunkFile::checked_time(const ftrace_record &record, uint64_t time) {
   if (time < time_)
     warn(offset_of(&record), fmt::format("the time goes back by {} ns", time_ - time));
   else

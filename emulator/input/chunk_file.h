@@ -2,7 +2,7 @@
 // Reads the events of one chunk file (docs/format.md), whatever its bytes are.
 #pragma once
 
-#include "emulator/format/code_kind.h"
+#include "emulator/format/switch_record.h"
 #include "emulator/input/bindings.h"
 #include "emulator/input/cpu_table.h"
 #include "emulator/input/node_input.h"
@@ -54,14 +54,17 @@ public:
 
 private:
   bool read(Event &event);
-  bool leave(Event &event, const ftrace_record &record);
-  void dispatch(Event &event);
+  void take_time(const ftrace_record &record, uint64_t tsc);
+  bool begin_switch(Event &event, const ftrace_record &record, uint8_t code);
+  void go_on(Event &event);
+  void leave(Event &event, const ftrace_record &record, const SwitchParts &parts);
+  void dispatch(Event &event, const ftrace_record &record, const SwitchParts &parts);
   void fill(Event &event, const ftrace_record &record, uint8_t code, uint32_t thread) const;
   bool next_beside_gap(Event &event, uint64_t since, bool more);
   Event blackout(uint32_t kind, uint64_t time) const;
   bool refill();
   void finish();
-  uint64_t checked_time(const ftrace_record &record);
+  uint64_t checked_time(const ftrace_record &record, uint64_t time);
   void report_unbound(const ftrace_record &record, uint8_t code, uint16_t context);
   void control(const ftrace_record &record, uint8_t code);
   void begin_chunk(const ftrace_record &record);
@@ -81,7 +84,8 @@ private:
   const ftrace_record *block_ = nullptr;
   const ftrace_record *position_ = nullptr;
   const ftrace_record *block_end_ = nullptr;
-  const ftrace_record *switch_ = nullptr; ///< of which the second event is the next; mostly null
+  const ftrace_record *switch_ = nullptr; ///< an EXT_switch that was begun; null: none
+  bool has_left_ = false;                 ///< its thread has left its CPU: the next one gets it
   TickClock clock_;
   uint64_t time_ = 0; ///< of the last event
   Bindings bindings_;

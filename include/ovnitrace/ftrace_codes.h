@@ -140,6 +140,7 @@ enum ftrace_code {
 	FTrace_EXT_waker_stack = 0xCC, /* (context, number of the stack of who wakes it) */
 	FTrace_EXT_affinity = 0xDC,    /* (context, ftrace_affinity_*): CPUs that it may use */
 	FTrace_EXT_switch = 0xEC, /* (context, FTRACE_SWITCH_*): it leaves its CPU to another one */
+	FTrace_EXT_wake_switch = 0xFC, /* the same, which it has woken (FTRACE_WAKE_SWITCH_*) */
 
 	/* family D, free in the manual: ovnitrace's extensions about a chunk */
 	FTrace_EXT_chunk = 0x0D,   /* (CPU, number of the chunk in its file, from 0) */
@@ -162,8 +163,8 @@ enum ftrace_code {
 };
 
 /* Version of the extensions, parameter 1 of FTrace_EXT_format. A reader refuses a newer one. Since
- * 2, records of blocked threads have an ftrace_call; since 3 there is FTrace_EXT_switch, and times
- * can be differences. */
+ * 2, records of blocked threads have an ftrace_call; since 3 there are FTrace_EXT_switch and
+ * FTrace_EXT_wake_switch, and times can be differences. */
 #define FTRACE_EXT_VERSION 3
 
 /* par2 of FTrace_EXT_format: from the next record on to the end of the chunk, the TSC is how much
@@ -227,8 +228,9 @@ enum ftrace_call {
 	FTRACE_CALLS = 2048, /* how many values */
 };
 
-/* Where it is in task_sleep, FTrace_EXT_switch, FTrace_EXT_snapshot and FTrace_EXT_state: its upper
- * 7 bits in bits 8-14 of the code, its lower 4 in bits 28-31 of par2. */
+/* Where it is in task_sleep, FTrace_EXT_switch, FTrace_EXT_wake_switch, FTrace_EXT_snapshot and
+ * FTrace_EXT_state: its upper 7 bits in bits 8-14 of the code, its lower 4 in bits 28-31 of par2.
+ */
 #define FTRACE_CALL_OF(code, par2) (((code) >> 8 & 0x7fu) << 4 | (par2) >> 28)
 #define FTRACE_CALL_CODE(call)	   ((unsigned)(call) >> 4 << 8)
 #define FTRACE_CALL_PAR2(call)	   ((unsigned)(call) << 28)
@@ -255,6 +257,15 @@ enum ftrace_wakeup_context {
  * its priority as in task_dispatch above them, and the reason as in task_sleep. */
 #define FTRACE_SWITCH_NEXT_MASK	 0xffffu
 #define FTRACE_SWITCH_PRIO_SHIFT 16
+
+/* par2 of FTrace_EXT_wake_switch, which says first that the thread woke the next one by itself (as
+ * task_activate does), so many ticks before, and then what FTrace_EXT_switch does: the context of
+ * the next one in the low 13 bits, the ticks in 11 bits above them. Its priority is that of nice 0.
+ */
+#define FTRACE_WAKE_SWITCH_NEXT_MASK   0x1fffu
+#define FTRACE_WAKE_SWITCH_TICKS_SHIFT 13
+#define FTRACE_WAKE_SWITCH_TICKS_MASK  0x7ffu
+#define FTRACE_WAKE_SWITCH_PRIO	       (120 + FTRACE_PRIO_BIAS)
 
 /* par2 of set_priority: the priority as in task_dispatch, and above it 1 + the policy (SCHED_OTHER
  * 0, SCHED_FIFO 1, …, of <linux/sched.h>). par2 of inheritance: the context of the thread that it

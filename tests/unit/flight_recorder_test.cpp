@@ -326,6 +326,38 @@ TEST(FlightRecorder, CallsOnceForASaveAndSoOftenAtMost) {
   EXPECT_EQ(called, 3);
 }
 
+// Also where a system call is in the code, or two events are in the record.
+TEST(FlightRecorder, IsTriggeredByEachEventOfARecord) {
+  constexpr unsigned kFutex = 202 + FTRACE_CALL_NATIVE;
+  const auto triggers = [](uint16_t trigger, uint16_t code, uint32_t reason) {
+    CollectingOutput output;
+    FlightRecorder recorder(output, 1, 1 << 20, 256);
+    int called = 0;
+    recorder.set_trigger(trigger, 1, [&] { called++; });
+    Chunk chunk = event_chunk(0, 0, 1000, 2);
+    for (ftrace_record &record : chunk.records)
+      if (record.code == FTrace_EVT_task_dispatch)
+        record.code = FTrace_EVT_empty;
+    ftrace_record &record = chunk.records[chunk.records.size() - 2];
+    record.code = uint16_t(code | FTRACE_CALL_CODE(kFutex));
+    record.par2 = 1 | reason << FTRACE_REASON_SHIFT;
+    give(recorder, chunk);
+    return called == 1;
+  };
+  constexpr uint16_t kOne = FTrace_EVT_task_sleep, kTwo = FTrace_EXT_switch,
+                     kThree = FTrace_EXT_wake_switch;
+  constexpr uint32_t kBlocks = FTRACE_OFFCPU_SLEEP, kCanRun = FTRACE_OFFCPU_PREEMPTED;
+  EXPECT_TRUE(triggers(FTrace_EVT_task_sleep, kOne, kBlocks));
+  for (const uint16_t code : {kTwo, kThree}) {
+    EXPECT_TRUE(triggers(FTrace_EVT_task_sleep, code, kBlocks));
+    EXPECT_FALSE(triggers(FTrace_EVT_task_sleep, code, kCanRun));
+    EXPECT_TRUE(triggers(FTrace_EVT_task_epilogue, code, kCanRun));
+    EXPECT_FALSE(triggers(FTrace_EVT_task_epilogue, code, kBlocks));
+    EXPECT_TRUE(triggers(FTrace_EVT_task_dispatch, code, kBlocks));
+    EXPECT_EQ(triggers(FTrace_EVT_task_activate, code, kBlocks), code == kThree);
+  }
+}
+
 TEST(FlightRecorder, CountsWhatCannotBeWritten) {
   CollectingOutput output(150);
   FlightRecorder recorder(output, 1, kBytes, kRecords);

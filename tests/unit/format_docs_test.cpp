@@ -67,7 +67,7 @@ std::string fields_text(Fields fields) {
 }
 
 std::string row_of(const CodeInfo &info) {
-  const char *const kinds[] = {"empty", "event", "control", "state", "two events"};
+  const char *const kinds[] = {"empty", "event", "control", "state", "two events", "three events"};
   const bool context = info.par1 == Par1::context || info.par1 == Par1::maybe_context;
   const FamilyInfo *family = find_family(uint32_t(info.captured_by));
   return fmt::format("| 0x{:02X} | `{}` | {} | {} | {} | {} | {} |", info.code, info.name,
@@ -103,7 +103,7 @@ TEST(CodeTable, HasEachCodeOnce) {
 /// Who the second thread is, as docs of the manual and of captures say: by hand, code for code.
 TEST(CodeTable, NamesASecondThreadWhereTheFormatDoes) {
   const std::set<int> by_tid = {0x12, 0x32, 0x72, 0x03, 0x13, 0x07},
-                      by_context = {0x82, 0x25, 0xEC};
+                      by_context = {0x82, 0x25, 0xEC, 0xFC};
   for (const CodeInfo &info : kCodes) {
     int tids = 0, contexts = 0;
     for (const Field &field : info.par2_fields) {

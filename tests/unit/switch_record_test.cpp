@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// EXT_switch: what is written as one record is read as the two events that happened.
+// EXT_switch and EXT_wake_switch: what is written as one record is read as the events that
+// happened.
 #include "emulator/format/switch_record.h"
 
 #include "emulator/input/merge.h"
 #include "tests/unit/support/chunk_list.h"
-#include "tests/unit/support/chunks.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/memory_sink.h"
+#include "tests/unit/support/trace_builder.h"
 #include "user/chunk/chunk_writer.h"
-#include "user/chunk/flight_recorder.h"
 #include "user/net/chunk_assembler.h"
 
 #include <gtest/gtest.h>
@@ -44,6 +44,7 @@ std::string name_of(uint32_t kind) {
          : kind == FTrace_EVT_task_sleep     ? "sleeps"
          : kind == FTrace_EVT_task_epilogue  ? "waits"
          : kind == FTrace_EVT_task_end       ? "ends"
+         : kind == FTrace_EVT_task_activate  ? "is woken"
          : kind == FTrace_EVT_blackout_start ? "dark"
          : kind == FTrace_EVT_blackout_end   ? "light"
                                              : "else";
@@ -122,6 +123,27 @@ SchedTransition transition(const Switch &s) {
           s.call};
 }
 
+/// One wakeup, in the words of the same.
+struct Wakeup {
+  uint64_t time;
+  uint32_t tid, waker, context;
+  bool is_first;
+};
+
+Happened event_of(const Wakeup &w, bool waker_has_row) {
+  return {w.time,
+          "is woken",
+          w.tid,
+          waker_has_row ? w.waker : 0,
+          w.waker | w.context << 24 | (w.is_first ? 1u << 23 : 0),
+          0};
+}
+
+SchedTransition transition(const Wakeup &w) {
+  const uint64_t kind = w.is_first ? SCHED_KIND_WAKEUP_NEW : SCHED_KIND_WAKEUP;
+  return {w.time, SCHED_WORD(kind, w.context, 0, w.tid, w.waker), 0};
+}
+
 // Every reason, with calls and priorities over all their bits, through chunks of every size.
 TEST(SwitchRecord, IsReadAsWhatHappened) {
   for (const size_t chunk_records : {32u, 41u, 100u, 4096u}) {
@@ -146,13 +168,24 @@ TEST(SwitchRecord, IsReadAsWhatHappened) {
                   .next = 1 + below(kThreads - 1),
                   .prev_traced = below(8) != 0,
                   .next_traced = below(8) != 0,
-                  .priority = below(256),
+                  .priority = below(2) ? 122 : below(256),
                   .call = uint16_t(below(FTRACE_CALLS))};
       s.next += s.next >= s.prev;
       if (!s.next_traced)
         s.next = below(2) ? kOutside : 0;
       if (!s.prev_traced)
         s.prev = kOutside;
+      if (below(2) && s.next_traced) { // mostly the one that leaves woke it, a while ago
+        const uint32_t before[] = {0, 1, 2047, 2048, 100'000, below(4000)};
+        const Wakeup w = {.time = time,
+                          .tid = s.next,
+                          .waker = below(8) ? s.prev : kOutside,
+                          .context = below(8) ? 0 : below(5),
+                          .is_first = below(8) == 0};
+        s.time = time += before[below(6)];
+        writer.transition(transition(w));
+        expected.push_back(event_of(w, w.waker != kOutside));
+      }
       writer.transition(transition(s));
       add_events(s, s.next_traced, expected);
     }
@@ -162,7 +195,11 @@ TEST(SwitchRecord, IsReadAsWhatHappened) {
     EXPECT_EQ(reading.sink.damage(), 0u);
     ASSERT_EQ(reading.events, expected);
     EXPECT_EQ(writer.events(), expected.size() + 2) << "with trace_start and trace_stop";
-    EXPECT_GT(count(records, FTrace_EXT_switch), expected.size() / 4);
+    EXPECT_GT(count(records, FTrace_EXT_switch), expected.size() / 5);
+    EXPECT_GT(count(records, FTrace_EVT_task_activate), expected.size() / 50);
+    if (chunk_records == 4096) { // in a small one an identity stands between mostly
+      EXPECT_GT(count(records, FTrace_EXT_wake_switch), expected.size() / 50);
+    }
     EXPECT_FALSE(list.grew());
   }
 }
@@ -178,19 +215,32 @@ ChunkBuilder play(bool in_one, uint32_t seed) {
       chunk.id(context, 100u + context, 100, "t");
   };
   introduce();
-  for (uint64_t time = 200; time < 500; time++) {
+  uint64_t time = 200;
+  for (int n = 0; n < 300; n++, time++) {
     chunk.at(time);
     const uint16_t prev = uint16_t(1 + below(5)), next = uint16_t(1 + (prev + below(4)) % 5);
     const uint32_t reason = below(10), priority = below(256);
     const uint32_t call = ftrace_offcpu_is_runnable(reason) ? 0 : below(FTRACE_CALLS);
     const bool is_stack = below(4) == 0, ends = below(20) == 0;
-    if (is_stack)
+    const bool is_woken = below(3) == 0;
+    const uint32_t ticks = below(2048);
+    if (is_woken) // a stack is before all of the record
+      chunk.record(FTrace_EXT_waker_stack, next, 1 + below(9)).at(time += 5000);
+    else if (is_stack)
       chunk.record(FTrace_EXT_stack, prev, 1 + below(9));
     const uint32_t why = reason << FTRACE_REASON_SHIFT | call << 28;
     const uint16_t call_bits = uint16_t(call >> 4 << 8);
     const uint16_t off = uint16_t(ftrace_offcpu_is_runnable(reason) ? FTrace_EVT_task_epilogue
                                                                     : FTrace_EVT_task_sleep);
-    if (in_one)
+    if (is_woken && in_one)
+      chunk.record(uint16_t(FTrace_EXT_wake_switch | call_bits), prev, next | ticks << 13 | why);
+    else if (is_woken)
+      chunk.at(time - ticks)
+          .record(FTrace_EVT_task_activate, next, 100u + prev)
+          .at(time)
+          .record(uint16_t(off | call_bits), prev, (100u + next) | why)
+          .record(FTrace_EVT_task_dispatch, next, 122);
+    else if (in_one)
       chunk.record(uint16_t(FTrace_EXT_switch | call_bits), prev, next | priority << 16 | why);
     else
       chunk.record(uint16_t(off | call_bits), prev, (100u + next) | why)
@@ -200,14 +250,15 @@ ChunkBuilder play(bool in_one, uint32_t seed) {
     if (ends)
       introduce();
   }
-  return chunk.at(600).stop();
+  return chunk.at(time + 100).stop();
 }
 
-TEST(SwitchRecord, IsTheSameAsTwo) {
+TEST(SwitchRecord, IsTheSameAsTwoOrThree) {
   for (uint32_t seed = 0; seed < 20; seed++) {
     const Reading one(play(true, seed).records()), two(play(false, seed).records());
     EXPECT_EQ(one.sink.damage() + two.sink.damage(), 0u);
     ASSERT_EQ(one.whole.size(), two.whole.size());
+    EXPECT_GT(one.whole.size(), 700u);
     for (size_t n = 0; n < one.whole.size(); n++) {
       const Event &a = one.whole[n], &b = two.whole[n];
       ASSERT_EQ(std::tie(a.time, a.kind, a.thread, a.cpu, a.peer, a.par2, a.par1, a.file, a.call),
@@ -236,17 +287,33 @@ TEST(SwitchRecord, IsWholeInAFileCutAnywhere) {
 }
 
 TEST(SwitchRecord, IsDroppedWhereOneOfItsThreadsIsNotKnown) {
-  for (const uint16_t unknown : {1, 2}) {
-    ChunkBuilder chunk(0);
-    chunk.at(100).start().id(uint16_t(3 - unknown), 11, 11, "known").at(200);
-    chunk.record(FTrace_EXT_switch, 1, 2 | 121 << 16 | FTRACE_OFFCPU_SLEEP << 24);
-    const Reading reading(chunk.at(300).stop().records());
-    EXPECT_EQ(reading.sink.count("EXT_switch of context " + std::to_string(unknown) + ", which no"),
-              1u);
-    ASSERT_EQ(reading.events.size(), 2u);
-    EXPECT_EQ(reading.events[0].what, "dark");
-    EXPECT_EQ(reading.events[1].what, "light");
-  }
+  for (const bool wakes : {false, true})
+    for (const uint16_t unknown : {1, 2}) {
+      ChunkBuilder chunk(0);
+      chunk.at(100).start().id(uint16_t(3 - unknown), 11, 11, "known").at(200);
+      chunk.record(wakes ? FTrace_EXT_wake_switch : FTrace_EXT_switch, 1,
+                   2 | FTRACE_OFFCPU_SLEEP << 24);
+      const Reading reading(chunk.at(300).stop().records());
+      EXPECT_EQ(reading.sink.count("switch of context " + std::to_string(unknown) + ", which no"),
+                1u);
+      ASSERT_EQ(reading.events.size(), 2u);
+      EXPECT_EQ(reading.events[0].what, "dark");
+      EXPECT_EQ(reading.events[1].what, "light");
+    }
+}
+
+// A clock that cannot be: before the record of before, and before the start of all time.
+TEST(SwitchRecord, GivesNoTimeThatGoesBack) {
+  ChunkBuilder chunk(0);
+  chunk.at(100).start().id(1, 11, 11, "a").id(2, 12, 11, "b").at(101);
+  chunk.record(FTrace_EXT_wake_switch, 1, 2 | 50 << 13 | FTRACE_OFFCPU_SLEEP << 24);
+  chunk.at(102).record(FTrace_EXT_wake_switch, 2, 1 | 2000 << 13);
+  const Reading reading(chunk.at(400).stop().records());
+  std::vector<uint64_t> times;
+  for (const Happened &event : reading.events)
+    times.push_back(event.time);
+  EXPECT_EQ(times, (std::vector<uint64_t>{100, 101, 101, 101, 102, 102}));
+  EXPECT_EQ(reading.sink.reported.size(), 2u);
 }
 
 // After a gap the first of two events waits for the end of the blackout, and the second for it.
@@ -273,34 +340,19 @@ TEST(SwitchRecord, IsTwoEventsToACollectorThatLacksIt) {
     ASSERT_TRUE(cpu.take(3, 10, records, 400, 1));
     EXPECT_EQ(cpu.events(), 12u);
     EXPECT_EQ(cpu.events_lost(), unknown ? 12u : 10u);
+    ftrace_record_set(&records[0], FTrace_EXT_wake_switch, 1, 800, 2 | 100 << 13);
+    ASSERT_TRUE(cpu.take(3, 20, std::span(records).first(1), 400, 2));
+    EXPECT_EQ(cpu.events(), 23u);
+    EXPECT_EQ(cpu.events_lost(), unknown ? 23u : 18u);
+    cpu.end(23, 900, 400);
+    const std::string &file = store.traces.at("app").files.at({0, false});
+    const Reading reading(file.data(), file.size());
+    EXPECT_EQ(reading.sink.count("the time goes back"), 0u) << "its first event is after the loss";
+    if (!unknown) {
+      const Happened &light = reading.events.at(reading.events.size() - 4);
+      EXPECT_EQ(std::tie(light.time, light.what), std::make_tuple(700u, "light"));
+    }
   }
-}
-
-// Also where a system call is in the code, or two events are in the record.
-TEST(SwitchRecord, TriggersASaveByTheEventsThatItHas) {
-  constexpr unsigned kFutex = 202 + FTRACE_CALL_NATIVE;
-  const auto triggers = [](uint16_t trigger, uint16_t code, uint32_t reason) {
-    test::CollectingOutput output;
-    FlightRecorder recorder(output, 1, 1 << 20, 256);
-    int called = 0;
-    recorder.set_trigger(trigger, 1, [&] { called++; });
-    Chunk chunk = test::event_chunk(0, 0, 1000, 2);
-    for (ftrace_record &record : chunk.records)
-      if (record.code == FTrace_EVT_task_dispatch)
-        record.code = FTrace_EVT_empty;
-    ftrace_record &record = chunk.records[chunk.records.size() - 2];
-    record.code = uint16_t(code | FTRACE_CALL_CODE(kFutex));
-    record.par2 = 1 | reason << FTRACE_REASON_SHIFT;
-    test::give(recorder, chunk);
-    return called == 1;
-  };
-  EXPECT_TRUE(triggers(FTrace_EVT_task_sleep, FTrace_EVT_task_sleep, FTRACE_OFFCPU_SLEEP));
-  EXPECT_TRUE(triggers(FTrace_EVT_task_sleep, FTrace_EXT_switch, FTRACE_OFFCPU_SLEEP));
-  EXPECT_FALSE(triggers(FTrace_EVT_task_sleep, FTrace_EXT_switch, FTRACE_OFFCPU_PREEMPTED));
-  EXPECT_TRUE(triggers(FTrace_EVT_task_epilogue, FTrace_EXT_switch, FTRACE_OFFCPU_PREEMPTED));
-  EXPECT_FALSE(triggers(FTrace_EVT_task_epilogue, FTrace_EXT_switch, FTRACE_OFFCPU_SLEEP));
-  EXPECT_TRUE(triggers(FTrace_EVT_task_dispatch, FTrace_EXT_switch, FTRACE_OFFCPU_SLEEP));
-  EXPECT_FALSE(triggers(FTrace_EVT_task_activate, FTrace_EXT_switch, FTRACE_OFFCPU_SLEEP));
 }
 
 // Chunks of the versions before, which have two records for a switch.

@@ -30,6 +30,13 @@ uint32_t with_reason(uint32_t tid, uint64_t word) {
   return tid | reason(word) << FTRACE_REASON_SHIFT;
 }
 
+/// Whether a record says that the thread `waker` itself woke this context, and not for the first
+/// time.
+bool is_wakeup(const ftrace_record &record, uint16_t context, uint32_t waker) {
+  return record.code == FTrace_EVT_task_activate && record.par1 == context &&
+         record.par2 == (waker | FTRACE_WAKER_TASK << FTRACE_REASON_SHIFT);
+}
+
 } // namespace
 
 const ChunkWriter::Handler ChunkWriter::kHandlers[16] = {
@@ -69,7 +76,8 @@ void ChunkWriter::on_switch(const SchedTransition &record) {
   known_early_ = false;
 }
 
-/// With the dispatch of the next thread, if it has a context and the other one comes back.
+/// With the dispatch of the next thread, if it has a context and the other one comes back; and with
+/// the wakeup before it, if that was the last record.
 void ChunkWriter::put_off_cpu(const SchedTransition &record, uint16_t context,
                               const SwitchParts &parts) {
   const uint64_t word = record.word, time = record.time;
@@ -77,10 +85,17 @@ void ChunkWriter::put_off_cpu(const SchedTransition &record, uint16_t context,
     return put(FTrace_EVT_task_end, context, time, tid_a(word));
   const bool is_blocked = !ftrace_offcpu_is_runnable(parts.reason);
   const uint16_t call = is_blocked ? record.call : uint16_t(FTRACE_CALL_UNKNOWN);
-  if (parts.next)
-    put_blocked(FTrace_EXT_switch, context, time, parts.par2(), call);
-  else
+  if (!parts.next)
     put_blocked(off_cpu_code(parts.reason), context, time, with_reason(tid_b(word), word), call);
+  else if (const ftrace_record last = chunk_->records.back();
+           is_wakeup(last, parts.next, tid_a(word)) &&
+           parts.fits_wake(time - ftrace_record_tsc(&last))) {
+    take_back();
+    put_blocked(FTrace_EXT_wake_switch, context, time,
+                parts.wake_par2(time - ftrace_record_tsc(&last)), call);
+  } else {
+    put_blocked(FTrace_EXT_switch, context, time, parts.par2(), call);
+  }
 }
 
 /// A thread that is not the main one takes the main one's tid over.
@@ -259,6 +274,12 @@ void ChunkWriter::put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2
   ftrace_record_set(&record, code, par1, time, par2);
   events_ += event_count(kCodeKinds[code & FTRACE_CODE_MASK]);
   last_time_ = time; // a birth is followed by a name, at the present time
+}
+
+/// The last record, in whose place comes one that says as much.
+void ChunkWriter::take_back() {
+  events_ -= event_count(kCodeKinds[chunk_->records.back().code & FTRACE_CODE_MASK]);
+  chunk_->records.pop_back();
 }
 
 void ChunkWriter::put_blocked(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2,

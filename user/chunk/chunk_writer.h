@@ -70,6 +70,7 @@ private:
   void end_chunk(uint16_t last_code, uint64_t time);
   void make_room(uint64_t time);
   void put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2);
+  void take_back();
   /// With the system call of a thread that is blocked, enum ftrace_call.
   void put_blocked(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2, uint16_t call);
   void put_affinity(uint16_t context, uint64_t time, const life_record &record);

@@ -90,7 +90,7 @@ const std::array<ForgottenStates::Fold::Kind, 256> ForgottenStates::Fold::kKinds
   for (int code : {FTrace_EVT_task_dispatch, FTrace_EVT_task_epilogue, FTrace_EVT_task_sleep,
                    FTrace_EVT_task_end})
     all[size_t(code)] = kPlaced;
-  all[FTrace_EXT_switch] = kSwitched;
+  all[FTrace_EXT_switch] = all[FTrace_EXT_wake_switch] = kSwitched;
   all[FTrace_EVT_task_activate] = kWoken;
   all[FTrace_EXT_migrate] = kMoved;
   return all;

@@ -4,8 +4,8 @@
 
 namespace ovnitrace {
 
-/// To be called first by a thread that helps but is not needed: the least share of a CPU that an
-/// ordinary thread can have. Blocks signals and drops capabilities, as below.
+/// To be called first by a thread that helps but is not needed: a tenth of the share of a CPU that
+/// an ordinary thread has. Blocks signals and drops capabilities, as below.
 void enter_background_thread();
 
 /// To be called first by the reader and the writer. Blocks all signals, which are the main

@@ -23,7 +23,7 @@ std::string_view bytes_of(const ftrace_record *records, size_t count) {
 uint64_t time_of_first(std::span<const ftrace_record> records, uint64_t otherwise) {
   for (const ftrace_record &record : records)
     if (!ThreadIdentity::has_birth(code_of(record.code)))
-      return ftrace_record_tsc(&record);
+      return first_tsc(record);
   return otherwise;
 }
 
@@ -102,8 +102,9 @@ void ChunkAssembler::record(const ftrace_record &record) {
   }
   if (is_event(kind) ||
       kind == CodeKind::thread_state) { // a state holds after what is lost before it
-    last_time_ = std::max(last_time_, ftrace_record_tsc(&record));
+    last_time_ = std::max(last_time_, first_tsc(record));
     add_loss(last_time_);
+    last_time_ = std::max(last_time_, ftrace_record_tsc(&record));
   }
   put(record);
 }
@@ -117,7 +118,7 @@ bool ChunkAssembler::knows_thread(const ftrace_record &record) const {
   const auto knows = [this](uint16_t context) {
     return context < kMostContexts && contexts_[context];
   };
-  if (kind == CodeKind::two_events)
+  if (is_several_events(kind))
     return knows(record.par1) && knows(SwitchParts::of(record).next);
   if (kind != CodeKind::thread_event && kind != CodeKind::thread_state &&
       kind != CodeKind::maybe_thread && !identity)

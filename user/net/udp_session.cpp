@@ -2,6 +2,7 @@
 #include "user/net/udp_session.h"
 
 #include "emulator/base/error.h"
+#include "emulator/format/switch_record.h"
 #include "emulator/format/thread_identity.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -104,7 +105,7 @@ void UdpSession::chunk(std::span<const ftrace_record> records) {
   const ftrace_record &part = records[0];
   for (const ftrace_record &record : records.subspan(1))
     if (!ThreadIdentity::has_birth(code_of(record.code)))
-      first_time_ = std::min(first_time_, ftrace_record_tsc(&record));
+      first_time_ = std::min(first_time_, first_tsc(record));
   if (!cpu(part.par1).take(part.par2, ftrace_record_tsc(&part), records.subspan(1), first_time_,
                            window_.lost()))
     counts_.wrong++;
