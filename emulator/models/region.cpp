@@ -57,6 +57,8 @@ void region(ModelContext &ctx, const Event &event) {
 /// The thread is there, and what it does is recorded.
 void seen(ModelContext &ctx, const Event &event) {
   const Open &open = ctx.own<Open>();
+  if (open.values.empty())
+    return;
   const auto at = open.values.find(key_of(ctx, open, event.thread));
   if (at != open.values.end())
     set(ctx, event.thread, at->second);
