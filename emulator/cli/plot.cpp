@@ -77,7 +77,7 @@ int plot(Arguments arguments) {
     arguments.figure.columns = text_columns(terminal_width());
   Warnings warnings;
   const TraceInfo info = about_trace(arguments.trace);
-  const auto open = reopener(arguments.trace, warnings);
+  const auto open = reopener(arguments.trace, warnings, arguments.figure.cut.from);
   std::optional<CriticalPath> path = wanted_path(arguments.path, info, arguments.figure.cut, open);
   arguments.figure.path = path ? &*path : nullptr;
   const Figure figure = make_figure(arguments.trace, info, open, arguments.figure);

@@ -66,12 +66,12 @@ TraceInfo about_trace(const std::string &path) {
 }
 
 std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
-                                                       DiagnosticSink &sink) {
-  return [path, &sink, first = true]() mutable {
+                                                       DiagnosticSink &sink, uint64_t from) {
+  return [path, &sink, from, first = true]() mutable {
     NoDiagnostics reported_already;
     DiagnosticSink &used = first ? sink : reported_already;
     first = false;
-    return open_trace({{path}}, used);
+    return open_trace({{path}}, used, from);
   };
 }
 

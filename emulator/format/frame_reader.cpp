@@ -44,6 +44,7 @@ bool FrameReader::is_at_start(int fd) {
 
 size_t FrameReader::read(char *to, size_t size) {
   ZSTD_outBuffer out = {to, size, 0};
+  starts_.clear();
   while (out.pos < out.size && fault_.empty()) {
     if (searching_)
       find_frame();
@@ -52,6 +53,8 @@ size_t FrameReader::read(char *to, size_t size) {
         fail("the file was cut in the middle of a compressed chunk");
       break;
     }
+    if (!inside_)
+      starts_.push_back({given_ + out.pos, position()});
     ZSTD_inBuffer in = {input_.data(), end_, at_};
     const size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
     if (ZSTD_isError(result)) {
@@ -63,7 +66,16 @@ size_t FrameReader::read(char *to, size_t size) {
     inside_ = result != 0;
     at_ = in.pos;
   }
+  given_ += out.pos;
   return out.pos;
+}
+
+void FrameReader::seek(const Start &frame) {
+  ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
+  at_ = end_ = 0;
+  offset_ = frame.place;
+  given_ = frame.offset;
+  inside_ = searching_ = false;
 }
 
 std::string FrameReader::take_fault() {

@@ -17,6 +17,11 @@ namespace ovnitrace {
 /// frame that is damaged is a fault; reading goes on at the next one.
 class FrameReader {
 public:
+  /// Where a frame starts: what it holds, and it itself in the file. Bytes.
+  struct Start {
+    uint64_t offset, place;
+  };
+
   /// Whether a file starts with a frame.
   static bool is_at_start(int fd);
 
@@ -29,6 +34,11 @@ public:
   /// What was wrong in the last read(), once; empty: nothing. What was read before it and what
   /// follows are not in one piece.
   std::string take_fault();
+
+  /// The frames that started in the last read().
+  const std::vector<Start> &starts() const { return starts_; }
+  /// Goes on with the frame that starts there.
+  void seek(const Start &frame);
 
   /// Bytes of the file that were read.
   uint64_t bytes_read() const { return offset_; }
@@ -48,6 +58,8 @@ private:
   std::vector<char> input_;
   size_t at_ = 0, end_ = 0; ///< what of input_ is not decoded yet
   uint64_t offset_ = 0;     ///< of what is read next
+  uint64_t given_ = 0;      ///< offset of what read() gives next, of all that the frames hold
+  std::vector<Start> starts_;
   bool inside_ = false;     ///< a frame has begun and not ended
   bool searching_ = false;  ///< for the next frame, after a fault
   unsigned faults_ = 0;

@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/format/switch_record.h"
 #include "emulator/format/thread_identity.h"
+#include "emulator/input/cut_plan.h"
 #include "emulator/input/record_buffer.h"
 #include "emulator/input/tick_clock.h"
 
@@ -31,29 +32,22 @@ int64_t date_of(const std::vector<NodeInput> &nodes, uint64_t begin) {
   return 0;
 }
 
-struct ThreadKey {
-  uint32_t node, tid;
-  uint64_t birth;
-  bool operator==(const ThreadKey &) const = default;
-};
-struct HashOfThread {
-  size_t operator()(const ThreadKey &key) const {
-    return (key.birth ^ (uint64_t(key.node) << 32 | key.tid)) * 0x9e3779b97f4a7c15 >> 16;
-  }
-};
-
 class Scan {
 public:
+  explicit Scan(CutPlanner &planner) : planner_(planner) {}
+
   void file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk);
   void finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const;
 
 private:
-  void control(const ftrace_record &record, uint8_t code, ChunkInput &chunk);
+  void control(const ftrace_record &record, uint8_t code, uint64_t offset, ChunkInput &chunk);
+  void plan_chunk(uint64_t offset);
   void event(const ftrace_record &record);
   void begin_identity(const ftrace_record &id);
-  void end_identity(std::optional<ThreadIdentity> &identity);
+  void end_identity(uint16_t context);
   void end_identities();
 
+  CutPlanner &planner_;
   /// As all chunks say.
   std::unordered_map<ThreadKey, ThreadIdentity, HashOfThread> threads_;
   std::set<std::pair<uint32_t, uint32_t>> cpus_; ///< node, number
@@ -67,6 +61,8 @@ private:
   bool any_format_ = false;
   bool any_chunk_ = false;
   bool any_event_ = false;
+  std::optional<uint64_t> next_number_;                   ///< of the chunk that should follow
+  const std::vector<FrameReader::Start> *frames_ = nullptr;       ///< in this block; null: it is a plain file
   std::optional<uint64_t> last_tsc_;                      ///< of the last event at this clock rate
   std::vector<std::optional<ThreadIdentity>> identities_; ///< by context, as this chunk says
   std::vector<uint16_t> used_;                            ///< contexts of this chunk
@@ -77,9 +73,12 @@ void Scan::file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk) {
   clock_ = TickClock(node.clock_offset_ns);
   any_format_ = any_chunk_ = any_event_ = false;
   RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, chunk.compressed);
+  planner_.start_file();
+  next_number_.reset();
   for (auto block = buffer.next_block(); !block.empty(); block = buffer.next_block()) {
     const ftrace_record *last = nullptr;
     chunk.records += block.size();
+    frames_ = buffer.frames();
     for (const ftrace_record &record : block) {
       const uint8_t code = code_of(record.code);
       const CodeKind kind = kCodeKinds[code];
@@ -90,8 +89,11 @@ void Scan::file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk) {
       } else if (kind == CodeKind::control) {
         if (last)
           last_tsc_ = ftrace_record_tsc(last);
-        control(record, code, chunk);
+        control(record, code,
+                buffer.block_offset() + uint64_t(&record - block.data()) * sizeof(record), chunk);
       }
+      if (planner_.wanted()) [[unlikely]]
+        planner_.record(record, code, clock_.ns(ftrace_record_tsc(&record)));
     }
     if (last)
       last_tsc_ = ftrace_record_tsc(last);
@@ -101,6 +103,9 @@ void Scan::file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk) {
     last_ = std::max(last_, clock_.ns(*last_tsc_));
   last_tsc_.reset();
   cpus_.emplace(node_, chunk.cpu);
+  if (buffer.error() || buffer.tail() || !buffer.take_fault().empty() || chunk.missing ||
+      chunk.unwritten || chunk.records < chunk.written)
+    planner_.give_up();
 }
 
 void Scan::event(const ftrace_record &record) {
@@ -111,7 +116,19 @@ void Scan::event(const ftrace_record &record) {
     start_ = std::min(start_, time);
 }
 
-void Scan::control(const ftrace_record &record, uint8_t code, ChunkInput &chunk) {
+/// A chunk whose first record is the one before that at `offset`.
+void Scan::plan_chunk(uint64_t offset) {
+  if (offset < sizeof(ftrace_record))
+    return planner_.give_up();
+  const uint64_t start = offset - sizeof(ftrace_record);
+  if (!frames_)
+    return planner_.start_chunk(start, start);
+  for (const FrameReader::Start &frame : *frames_)
+    if (frame.offset == start)
+      return planner_.start_chunk(start, frame.place);
+}
+
+void Scan::control(const ftrace_record &record, uint8_t code, uint64_t offset, ChunkInput &chunk) {
   switch (code) {
   case FTrace_EVT_cycles_per_msec:
     if (last_tsc_)
@@ -127,11 +144,16 @@ void Scan::control(const ftrace_record &record, uint8_t code, ChunkInput &chunk)
                   std::to_string(record.par1) + ", this ovnitrace knows " +
                   std::to_string(FTRACE_EXT_VERSION) + ": use a newer ovnitrace");
     any_format_ = true;
+    if (planner_.wanted())
+      plan_chunk(offset);
     return;
   case FTrace_EXT_chunk:
     if (!any_chunk_)
       chunk.cpu = record.par1;
     any_chunk_ = true;
+    if (next_number_.value_or(record.par2) != record.par2)
+      planner_.give_up(); // one is missing
+    next_number_ = uint64_t(record.par2) + 1;
     cpus_.emplace(node_, record.par1);
     return;
   case FTrace_EVT_id:
@@ -150,13 +172,16 @@ void Scan::begin_identity(const ftrace_record &id) {
     identities_.resize(std::max<size_t>(size_t(context) + 1, identities_.size() * 2));
   std::optional<ThreadIdentity> &of = identities_[context];
   if (of)
-    end_identity(of);
+    end_identity(context);
   else
     used_.push_back(context);
   of.emplace().take(id);
 }
 
-void Scan::end_identity(std::optional<ThreadIdentity> &of) {
+void Scan::end_identity(uint16_t context) {
+  std::optional<ThreadIdentity> &of = identities_[context];
+  if (planner_.wanted())
+    planner_.end_context(context, {node_, of->tid, of->birth});
   ThreadIdentity &thread = threads_[{node_, of->tid, of->birth}];
   if (of->pid)
     thread.pid = of->pid;
@@ -171,7 +196,7 @@ void Scan::end_identity(std::optional<ThreadIdentity> &of) {
 
 void Scan::end_identities() {
   for (uint16_t context : used_)
-    end_identity(identities_[context]);
+    end_identity(context);
   used_.clear();
 }
 
@@ -211,9 +236,9 @@ void Scan::finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const {
 
 } // namespace
 
-Catalog make_catalog(std::vector<NodeInput> &nodes) {
+Catalog make_catalog(std::vector<NodeInput> &nodes, CutPlanner &planner) {
   Catalog catalog;
-  Scan scan;
+  Scan scan(planner);
   for (uint32_t i = 0; i < nodes.size(); i++) {
     catalog.nodes.push_back({nodes[i].name, nodes[i].peers, nodes[i].chains, nodes[i].idle_states,
                              nodes[i].all_threads, nodes[i].machine,

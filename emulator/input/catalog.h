@@ -2,6 +2,7 @@
 // Learns what is in a trace before its first event is read.
 #pragma once
 
+#include "emulator/input/cut_plan.h"
 #include "emulator/input/node_input.h"
 #include "emulator/input/source.h"
 
@@ -15,7 +16,7 @@ namespace ovnitrace {
 ///  - begin: the first trace_start, or else the first event; end: the last trace_stop or event.
 /// Corrects the CPU of each file to what its first chunk says, and counts its records. Throws Error
 /// if a file has chunks of a newer version. Says nothing about damage: the reader of the events
-/// does.
-Catalog make_catalog(std::vector<NodeInput> &nodes);
+/// does. What a cut needs of the files is collected in `planner`.
+Catalog make_catalog(std::vector<NodeInput> &nodes, CutPlanner &planner);
 
 } // namespace ovnitrace

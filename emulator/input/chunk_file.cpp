@@ -16,7 +16,9 @@ ChunkFile::ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offse
                      const NodeTables &tables, size_t block_records, DiagnosticSink &sink)
     : input_(input), tables_(tables), sink_(sink),
       buffer_(input.fd.get(), input.size, block_records, input.compressed), clock_(clock_offset_ns),
-      cpu_(tables.cpus.find(input.cpu)), file_(file) {}
+      cpu_(tables.cpus.find(input.cpu)), file_(file) {
+  buffer_.only(input.parts);
+}
 
 bool ChunkFile::next(Event &event) {
   if (ended_ || !waiting_.empty()) [[unlikely]] {
@@ -184,6 +186,8 @@ bool ChunkFile::refill() {
   block_end_ = block_ + block.size();
   if (const std::string fault = buffer_.take_fault(); !fault.empty())
     report_gap(buffer_.block_offset(), fault);
+  if (buffer_.jumped())
+    any_number_ = false;
   if (!block.empty())
     return true;
   finish();

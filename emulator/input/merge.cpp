@@ -21,10 +21,26 @@ size_t block_records(size_t files) {
                     kMinBlockRecords, kMaxBlockRecords);
 }
 
+/// When a cut starts on the clock of the trace; 0 where that is not known before the files are
+/// looked through, or all must be read.
+uint64_t start_of_cut(const std::vector<NodeInput> &nodes, uint64_t from) {
+  uint64_t begin = UINT64_MAX;
+  for (const NodeInput &node : nodes) {
+    if (!node.began_ns || !node.chains.empty()) // regions start with any event of a thread
+      return 0;
+    begin = std::min(begin, TickClock(node.clock_offset_ns).ns(node.began_ns));
+  }
+  return from ? begin + from : 0;
+}
+
 } // namespace
 
-MergedTrace::MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink)
-    : nodes_(std::move(nodes)), catalog_(make_catalog(nodes_)) {
+MergedTrace::MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink, uint64_t from)
+    : nodes_(std::move(nodes)), from_(start_of_cut(nodes_, from)), planner_(from_),
+      catalog_(make_catalog(nodes_, planner_)) {
+  if (catalog_.begin + from != from_)
+    planner_.give_up();
+  plan();
   tables_.reserve(nodes_.size()); // the files point at them
   struct Place {
     const ChunkInput *input;
@@ -52,8 +68,27 @@ MergedTrace::MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink)
     winner_ = play(1);
 }
 
+void MergedTrace::plan() {
+  if (!planner_.wanted()) {
+    from_ = 0;
+    return;
+  }
+  std::vector<ChunkInput *> files;
+  for (NodeInput &node : nodes_)
+    for (ChunkInput &chunk : node.chunks)
+      files.push_back(&chunk);
+  planner_.set_parts(files);
+  for (const ThreadInfo &thread : catalog_.threads)
+    since_.push_back(planner_.since({thread.node, thread.tid, thread.birth}));
+}
+
 MergedTrace::Key MergedTrace::advance(uint32_t rank) {
-  return files_[rank]->next(heads_[rank]) ? (Key(heads_[rank].time) << 32 | rank) : kDone;
+  Event &head = heads_[rank];
+  do
+    if (!files_[rank]->next(head))
+      return kDone;
+  while (is_left_out(head));
+  return Key(head.time) << 32 | rank;
 }
 
 MergedTrace::Key MergedTrace::play(uint32_t node) {

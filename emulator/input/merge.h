@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/input/chunk_file.h"
+#include "emulator/input/cut_plan.h"
 #include "emulator/input/node_input.h"
 #include "emulator/input/source.h"
 
@@ -18,8 +19,9 @@ namespace ovnitrace {
 /// asked for.
 class MergedTrace final : public EventSource {
 public:
-  /// `sink` must outlive it.
-  MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink);
+  /// `sink` must outlive it. `from`, ns from the start of the trace: what does not matter to the
+  /// states of threads from then on is left out, where that is known.
+  MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink, uint64_t from = 0);
 
   const Catalog &catalog() const override { return catalog_; }
   bool next(Event &event) override;
@@ -32,13 +34,22 @@ private:
   using Key = unsigned __int128;
   static constexpr Key kDone = ~Key(0);
 
+  /// Which parts of the files must be read.
+  void plan();
+  bool is_left_out(const Event &event) const {
+    return event.time < from_ && event.thread != kNone && event.time < since_[event.thread] &&
+           is_scheduling(uint8_t(event.kind));
+  }
   /// Reads the next event of a file into its head.
   Key advance(uint32_t rank);
   /// Plays all matches below a node for the first time; returns the winner.
   Key play(uint32_t node);
 
   std::vector<NodeInput> nodes_;
+  uint64_t from_; ///< ns; 0: all events matter
+  CutPlanner planner_;
   Catalog catalog_;
+  std::vector<uint64_t> since_; ///< by thread: events before it do not matter
   std::vector<NodeTables> tables_;                ///< by node
   std::vector<std::unique_ptr<ChunkFile>> files_; ///< by rank: by CPU number, then file order
   std::vector<Event> heads_;                      ///< the next event of each file

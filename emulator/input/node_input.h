@@ -11,6 +11,13 @@
 
 namespace ovnitrace {
 
+/// Whole chunks of a file, one after another: bytes of the plain file, and where they start in the
+/// file itself.
+struct FilePart {
+  uint64_t start, end;
+  uint64_t place;
+};
+
 /// One chunk file.
 struct ChunkInput {
   std::string name;              ///< for messages
@@ -22,6 +29,7 @@ struct ChunkInput {
   uint64_t written = 0;          ///< records that it had in the end, 0 not known
   uint64_t unwritten = 0;        ///< records of its CPU that were captured and could not be written
   uint64_t unwritten_events = 0; ///< that were lost with them
+  std::vector<FilePart> parts = {}; ///< what is to be read of it; empty: all
   bool missing =
       false; ///< there is no such file, and it is not known that its CPU had nothing to record
 };
@@ -32,7 +40,8 @@ struct NodeInput {
   std::string path = {};                     ///< of its directory, for messages
   int64_t clock_offset_ns = 0;               ///< added to each of its times
   uint32_t cpus = 0;                         ///< CPUs that it has at least, 0 unknown
-  uint64_t begin_ns = 0;                     ///< when its capture began, by its clock, 0 unknown
+  uint64_t began_ns = 0;                     ///< when its capture began, by its clock, 0 unknown
+  uint64_t begin_ns = 0;                     ///< the same where its files may not say it
   uint64_t end_ns = 0;                       ///< when it ended, 0 unknown
   int64_t to_wall_ns = 0;                    ///< what its clock lacks to CLOCK_REALTIME, 0 unknown
   std::vector<PeerName> peers = {};          ///< by tid, then time, by its clock

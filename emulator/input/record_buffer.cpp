@@ -27,7 +27,10 @@ std::span<const ftrace_record> RecordBuffer::next_block() {
   std::string fault;
   do {
     file_offset_ = frames_ ? frames_->bytes_read() : offset_;
-    const size_t got = read(to, capacity_ * sizeof(ftrace_record));
+    next_part();
+    const uint64_t left = parts_.empty() ? UINT64_MAX : parts_.front().end - offset_;
+    const size_t got =
+        read(to, size_t(std::min<uint64_t>(capacity_ * sizeof(ftrace_record), left)));
     whole = got / sizeof(ftrace_record);
     if (!keeps_differences_)
       times_.restore({records_.get(), whole});
@@ -43,6 +46,19 @@ std::span<const ftrace_record> RecordBuffer::next_block() {
   block_offset_ = offset_;
   offset_ += whole * sizeof(ftrace_record);
   return {records_.get(), whole};
+}
+
+/// Goes to where the next part starts, if what is next is of none.
+void RecordBuffer::next_part() {
+  jumped_ = false;
+  if (parts_.size() > 1 && offset_ == parts_.front().end)
+    parts_ = parts_.subspan(1);
+  if (parts_.empty() || offset_ >= parts_.front().start)
+    return;
+  jumped_ = true;
+  offset_ = parts_.front().start;
+  if (frames_)
+    frames_->seek({offset_, parts_.front().place});
 }
 
 size_t RecordBuffer::read(char *to, size_t bytes) {

@@ -4,6 +4,7 @@
 
 #include "emulator/format/chunk_times.h"
 #include "emulator/format/frame_reader.h"
+#include "emulator/input/node_input.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -27,10 +28,18 @@ public:
 
   /// Leaves differences as they are: the file is another tracer's.
   void keep_differences() { keeps_differences_ = true; }
+  /// Reads these parts of the file alone. `parts` must outlive it. To be called before all else.
+  void only(const std::vector<FilePart> &parts) { parts_ = parts; }
 
   /// The next block, valid until the next call; empty at the end or after an error.
   std::span<const ftrace_record> next_block();
 
+  /// Whether something was left out before the last block.
+  bool jumped() const { return jumped_; }
+  /// The frames that start in the last block; null: it is a plain file.
+  const std::vector<FrameReader::Start> *frames() const {
+    return frames_ ? &frames_->starts() : nullptr;
+  }
   /// Byte offset of the first record of the last block, in the plain file.
   uint64_t block_offset() const { return block_offset_; }
   /// At the end: bytes there that are no whole record.
@@ -43,12 +52,15 @@ public:
   uint64_t file_offset() const { return file_offset_; }
 
 private:
+  void next_part();
   size_t read(char *to, size_t bytes);
   size_t read_plain(char *to, size_t bytes);
 
   int fd_;
   uint64_t size_;
   uint64_t offset_ = 0; ///< of the next block
+  std::span<const FilePart> parts_; ///< that are not finished; of the whole file none
+  bool jumped_ = false;
   uint64_t block_offset_ = 0;
   uint64_t file_offset_ = 0;
   std::optional<FrameReader> frames_; ///< of a compressed file

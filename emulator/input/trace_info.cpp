@@ -257,6 +257,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .stack_counts = stack_counts_of(json),
                  .user = text_of(json, "user"),
                  .topology = topology_of(json),
+                 .began_ns = time_of(json, "begin_ns"),
                  .end_ns = time_of(json, "end_ns"),
                  .written = written_of(json),
                  .unwritten = unwritten_of(json),
@@ -266,7 +267,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .idle_states = names_of_idle_states(json),
                  .all_threads = flag_of(json, "all_threads", false)};
   if (info.write_failed && number_of(json, "forgotten") == 0)
-    info.begin_ns = time_of(json, "begin_ns");
+    info.begin_ns = info.began_ns;
   const nlohmann::json clock = object_of(json, "clock");
   if (const auto it = clock.find("to_wall_ns"); it != clock.end() && it->is_number_integer())
     info.to_wall_ns = it->get<int64_t>();

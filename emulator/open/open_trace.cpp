@@ -22,15 +22,17 @@ namespace {
 
 using Inputs = std::vector<TraceInput>;
 
-std::unique_ptr<EventSource> open_trace_dirs(const Inputs &inputs, DiagnosticSink &sink) {
+std::unique_ptr<EventSource> open_trace_dirs(const Inputs &inputs, DiagnosticSink &sink,
+                                             uint64_t from) {
   std::vector<NodeInput> nodes;
   for (const TraceInput &input : inputs)
     nodes.push_back(
         open_trace_dir(input.path, read_trace_info(input.path, sink), input.clock_offset_ns));
-  return std::make_unique<MergedTrace>(std::move(nodes), sink);
+  return std::make_unique<MergedTrace>(std::move(nodes), sink, from);
 }
 
-std::unique_ptr<EventSource> open_ovni_traces(const Inputs &inputs, DiagnosticSink &sink) {
+std::unique_ptr<EventSource> open_ovni_traces(const Inputs &inputs, DiagnosticSink &sink,
+                                              uint64_t /*from*/) {
   if (inputs.size() > 1)
     throw Error("cannot merge " + inputs[0].path + " with " + inputs[1].path +
                     ": put the looms of both ovni traces into one directory, with a "
@@ -39,7 +41,8 @@ std::unique_ptr<EventSource> open_ovni_traces(const Inputs &inputs, DiagnosticSi
   return ovni::open_ovni_trace(inputs[0].path, "", sink);
 }
 
-std::unique_ptr<EventSource> open_plain_files(const Inputs &inputs, DiagnosticSink &sink) {
+std::unique_ptr<EventSource> open_plain_files(const Inputs &inputs, DiagnosticSink &sink,
+                                              uint64_t /*from*/) {
   std::vector<std::string> paths;
   for (const TraceInput &input : inputs)
     paths.push_back(input.path);
@@ -49,7 +52,7 @@ std::unique_ptr<EventSource> open_plain_files(const Inputs &inputs, DiagnosticSi
 /// A kind of input: how it is known, and what opens one or several of it.
 struct InputKind {
   bool (*matches)(const std::string &path);
-  std::unique_ptr<EventSource> (*open)(const Inputs &inputs, DiagnosticSink &sink);
+  std::unique_ptr<EventSource> (*open)(const Inputs &inputs, DiagnosticSink &sink, uint64_t from);
 };
 
 constexpr InputKind kKinds[] = {
@@ -72,8 +75,8 @@ const InputKind &kind_of(const std::string &path) {
 
 } // namespace
 
-std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs,
-                                        DiagnosticSink &sink) {
+std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs, DiagnosticSink &sink,
+                                        uint64_t from) {
   if (inputs.empty())
     throw Error("no trace was named", kExitUsage);
   const InputKind &kind = kind_of(inputs.front().path);
@@ -81,7 +84,7 @@ std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs,
     if (&kind_of(input.path) != &kind)
       throw Error("cannot merge " + inputs.front().path + " with " + input.path +
                   ": they are of different kinds; convert them one by one");
-  return kind.open(inputs, sink);
+  return kind.open(inputs, sink, from);
 }
 
 } // namespace ovnitrace

@@ -19,7 +19,9 @@ struct TraceInput {
 /// Opens one trace, or several of one kind as one: each trace directory becomes a node. Looks once
 /// through the whole input, to learn its threads. Throws Error where nothing can be read; what is
 /// only damaged is reported to `sink`, which must outlive the source, and the rest is read.
-std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs,
-                                        DiagnosticSink &sink);
+/// `from`: the start of what is wanted, ns from the start of the trace. Scheduling events that do
+/// not matter to the states of threads from then on are left out, where it is known which.
+std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs, DiagnosticSink &sink,
+                                        uint64_t from = 0);
 
 } // namespace ovnitrace

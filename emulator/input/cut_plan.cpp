@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/input/cut_plan.h"
+
+#include "emulator/format/switch_record.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Chunks are taken together up to this: those of datagrams have one or two KiB.
+constexpr uint64_t kRunBytes = 64 << 10;
+
+constexpr auto kScheduling = [] {
+  std::array<bool, 256> is{};
+  for (const uint8_t code :
+       {FTrace_EVT_trace_start, FTrace_EVT_task_activate, FTrace_EVT_task_dispatch,
+        FTrace_EVT_task_epilogue, FTrace_EVT_task_sleep, FTrace_EVT_task_end, FTrace_EXT_switch,
+        FTrace_EXT_migrate, FTrace_EXT_snapshot, FTrace_EXT_state, FTrace_EXT_stack,
+        FTrace_EXT_waker_stack})
+    is[code] = true;
+  return is;
+}();
+
+/// Whether nothing before this event of a thread matters to its state.
+bool is_fresh(const ftrace_record &record, uint8_t code) {
+  switch (code) {
+  case FTrace_EVT_task_epilogue:
+  case FTrace_EVT_task_sleep:
+  case FTrace_EVT_task_end:
+  case FTrace_EXT_switch:
+  case FTrace_EXT_snapshot:
+    return true;
+  case FTrace_EVT_task_activate:
+    return record.par2 & FTRACE_WAKEUP_NEW;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+bool is_scheduling(uint8_t code) {
+  return kScheduling[code];
+}
+
+void CutPlanner::start_file() {
+  files_.emplace_back();
+}
+
+void CutPlanner::start_chunk(uint64_t offset, uint64_t frame) {
+  std::vector<Run> &runs = files_.back().runs;
+  if (runs.empty() || offset - runs.back().offset >= kRunBytes)
+    runs.push_back({.offset = runs.empty() ? 0 : offset, .frame = runs.empty() ? 0 : frame});
+}
+
+void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t time) {
+  const CodeKind kind = kCodeKinds[code];
+  if (kind == CodeKind::control || kind == CodeKind::empty)
+    return;
+  run().first = std::min(run().first, time);
+  run().last = std::max(run().last, time);
+  if (time >= from_)
+    return;
+  if (!kScheduling[code])
+    run().needed = true;
+  else if (kind != CodeKind::plain_event)
+    mark(record.par1, is_fresh(record, code));
+  if (kind == CodeKind::two_events)
+    mark(SwitchParts::of(record).next, false);
+}
+
+void CutPlanner::mark(uint16_t context, bool left) {
+  if (marks_.size() <= context)
+    marks_.resize(std::max<size_t>(size_t(context) + 1, marks_.size() * 2));
+  marks_[context].any = true;
+  marks_[context].left |= left;
+}
+
+void CutPlanner::end_context(uint16_t context, const ThreadKey &thread) {
+  if (context >= marks_.size() || !marks_[context].any)
+    return;
+  const Mark mark = std::exchange(marks_[context], {});
+  const uint32_t file = uint32_t(files_.size() - 1);
+  std::vector<Seen> &seen = threads_[thread];
+  if (seen.empty() || seen.back().file != file)
+    seen.push_back({.file = file, .runs = {}});
+  Seen &here = seen.back();
+  if (mark.left) {
+    here.left = true;
+    here.runs.clear();
+  }
+  const uint32_t last = uint32_t(files_.back().runs.size() - 1);
+  if (here.runs.empty() || here.runs.back() != last)
+    here.runs.push_back(last);
+}
+
+/// The start of the latest run in which it left a CPU; 0: it never did.
+uint64_t CutPlanner::since(const std::vector<Seen> &seen) const {
+  uint64_t since = 0;
+  for (const Seen &here : seen)
+    if (here.left)
+      since = std::max(since, files_[here.file].runs[here.runs.front()].first);
+  return since;
+}
+
+uint64_t CutPlanner::since(const ThreadKey &thread) const {
+  const auto found = threads_.find(thread);
+  return found == threads_.end() ? 0 : since(found->second);
+}
+
+void CutPlanner::set_parts(const std::vector<ChunkInput *> &files) const {
+  std::vector<std::vector<bool>> needed;
+  for (const File &file : files_) {
+    std::vector<bool> &of = needed.emplace_back();
+    for (const Run &run : file.runs)
+      of.push_back(run.needed || run.last >= from_);
+  }
+  for (const auto &[key, seen] : threads_) {
+    const uint64_t start = since(seen);
+    for (const Seen &here : seen)
+      for (const uint32_t run : here.runs)
+        if (files_[here.file].runs[run].last >= start)
+          needed[here.file][run] = true;
+  }
+  for (size_t f = 0; f < files_.size(); f++) {
+    const std::vector<Run> &runs = files_[f].runs;
+    for (size_t r = 0; r < runs.size(); r++) {
+      if (!needed[f][r])
+        continue;
+      const uint64_t end = r + 1 < runs.size() ? runs[r + 1].offset : UINT64_MAX;
+      std::vector<FilePart> &parts = files[f]->parts;
+      if (!parts.empty() && parts.back().end == runs[r].offset)
+        parts.back().end = end;
+      else
+        parts.push_back({runs[r].offset, end, runs[r].frame});
+    }
+    if (files[f]->parts.empty()) // nothing of it matters, but that it ends as it should
+      files[f]->parts.push_back({runs.empty() ? 0 : runs.back().offset, UINT64_MAX,
+                                 runs.empty() ? 0 : runs.back().frame});
+  }
+}
+
+} // namespace ovnitrace
