@@ -56,6 +56,7 @@ void RecordBuffer::next_part() {
   if (parts_.empty() || offset_ >= parts_.front().start)
     return;
   jumped_ = true;
+  times_.reset();
   offset_ = parts_.front().start;
   if (frames_)
     frames_->seek({offset_, parts_.front().place});
