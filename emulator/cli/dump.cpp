@@ -24,7 +24,7 @@ struct Arguments {
 
 void dump(const Arguments &arguments) {
   Warnings warnings;
-  const std::unique_ptr<EventSource> source = 
+  const std::unique_ptr<EventSource> source =
       open_trace({{arguments.path}}, warnings, arguments.cut.from);
   const Catalog &catalog = source->catalog();
   check_cut(arguments.cut, catalog);

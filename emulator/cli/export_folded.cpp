@@ -20,7 +20,8 @@ namespace ovnitrace {
 
 int export_folded(const ExportArguments &arguments) {
   Warnings warnings;
-  const std::unique_ptr<EventSource> source = open_trace({{arguments.inputs.front()}}, warnings, arguments.cut.from);
+  const std::unique_ptr<EventSource> source =
+      open_trace({{arguments.inputs.front()}}, warnings, arguments.cut.from);
   const Stacks stacks(source->catalog(), warnings);
   Folded folded(source->catalog(), stacks, {.per_thread = arguments.per_thread});
   replay_slices(*source, arguments.cut, folded);

@@ -20,7 +20,8 @@ namespace {
 
 template <class Sink> int export_tables(const ExportArguments &arguments) {
   Warnings warnings;
-  const std::unique_ptr<EventSource> source = open_trace({{arguments.inputs.front()}}, warnings, arguments.cut.from);
+  const std::unique_ptr<EventSource> source =
+      open_trace({{arguments.inputs.front()}}, warnings, arguments.cut.from);
   Sink sink(arguments.output);
   TableRows rows;
   {

@@ -28,7 +28,7 @@ struct Arguments {
 
 void info(const Arguments &arguments) {
   Warnings warnings;
-  const std::unique_ptr<EventSource> source = 
+  const std::unique_ptr<EventSource> source =
       open_trace({{arguments.path}}, warnings, arguments.cut.from);
   const TraceInfo about = about_trace(arguments.path);
   const Summary summary = summarize(*source, arguments.cut);

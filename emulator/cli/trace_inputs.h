@@ -26,8 +26,8 @@ std::string nameable(const std::string &path);
 /// What trace.json says; empty for what is no trace directory. Reports nothing: open_trace() does.
 TraceInfo about_trace(const std::string &path);
 
-/// Opens the trace at each call, for what is from `from` on (open_trace()); reports to `sink`, which
-/// outlives it, at the first.
+/// Opens the trace at each call, for what is from `from` on (open_trace()); reports to `sink`,
+/// which outlives it, at the first.
 std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
                                                        DiagnosticSink &sink, uint64_t from);
 

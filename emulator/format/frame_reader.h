@@ -60,8 +60,8 @@ private:
   uint64_t offset_ = 0;     ///< of what is read next
   uint64_t given_ = 0;      ///< offset of what read() gives next, of all that the frames hold
   std::vector<Start> starts_;
-  bool inside_ = false;     ///< a frame has begun and not ended
-  bool searching_ = false;  ///< for the next frame, after a fault
+  bool inside_ = false;    ///< a frame has begun and not ended
+  bool searching_ = false; ///< for the next frame, after a fault
   unsigned faults_ = 0;
   std::string fault_;
 };

@@ -61,9 +61,10 @@ private:
   bool any_format_ = false;
   bool any_chunk_ = false;
   bool any_event_ = false;
-  std::optional<uint64_t> next_number_;                   ///< of the chunk that should follow
-  const std::vector<FrameReader::Start> *frames_ = nullptr;       ///< in this block; null: it is a plain file
-  std::optional<uint64_t> last_tsc_;                      ///< of the last event at this clock rate
+  std::optional<uint64_t> next_number_; ///< of the chunk that should follow
+  const std::vector<FrameReader::Start> *frames_ =
+      nullptr;                       ///< in this block; null: it is a plain file
+  std::optional<uint64_t> last_tsc_; ///< of the last event at this clock rate
   std::vector<std::optional<ThreadIdentity>> identities_; ///< by context, as this chunk says
   std::vector<uint16_t> used_;                            ///< contexts of this chunk
 };

@@ -49,7 +49,7 @@ private:
   uint64_t from_; ///< ns; 0: all events matter
   CutPlanner planner_;
   Catalog catalog_;
-  std::vector<uint64_t> since_; ///< by thread: events before it do not matter
+  std::vector<uint64_t> since_;                   ///< by thread: events before it do not matter
   std::vector<NodeTables> tables_;                ///< by node
   std::vector<std::unique_ptr<ChunkFile>> files_; ///< by rank: by CPU number, then file order
   std::vector<Event> heads_;                      ///< the next event of each file

@@ -58,7 +58,7 @@ private:
 
   int fd_;
   uint64_t size_;
-  uint64_t offset_ = 0; ///< of the next block
+  uint64_t offset_ = 0;             ///< of the next block
   std::span<const FilePart> parts_; ///< that are not finished; of the whole file none
   bool jumped_ = false;
   uint64_t block_offset_ = 0;

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a cut leaves out of the files: emulator/input/cut_plan. The same trace is read with and
+// without it, and a small model of threads says in which state each is where the cut starts.
+#include "emulator/compress/compress_trace.h"
+#include "emulator/format/thread_state.h"
+#include "emulator/open/open_trace.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace ovnitrace {
+namespace {
+
+using test::ChunkBuilder;
+using test::CollectingSink;
+using test::TempDir;
+using test::TraceBuilder;
+
+constexpr uint64_t kBegin = 1000;
+constexpr uint16_t kCpus = 3, kThreads = 9;
+
+/// A machine that does what a kernel could: a thread runs on at most one CPU, leaves it blocked or
+/// ready, and is woken on any. Threads with high numbers do so hardly ever.
+class Machine {
+public:
+  Machine(const std::string &dir, std::mt19937 &random) : trace_(dir), random_(random) {
+    for (uint16_t cpu = 0; cpu < kCpus; cpu++)
+      trace_.cpu(cpu).at(kBegin).start();
+    for (uint16_t thread = 1; thread <= kThreads; thread++)
+      introduce(0, thread).snapshot(thread, uint32_t(ThreadState::Paused), 0, FTRACE_OFFCPU_SLEEP);
+  }
+
+  void run(int events) {
+    for (int i = 0; i < events; i++)
+      step();
+  }
+  /// Something that is not about scheduling.
+  void user_event() { at(0).record(FTrace_EVT_user_event_3, 0, uint32_t(time_)); }
+
+  uint64_t finish() {
+    for (uint16_t cpu = 0; cpu < kCpus; cpu++)
+      at(cpu).stop();
+    trace_.json(R"({"format": "ovnitrace", "version": 1, "begin_ns": 1000})").write();
+    return time_;
+  }
+
+private:
+  ChunkBuilder &at(uint16_t cpu) { return trace_.cpu(cpu).at(time_); }
+
+  /// The thread is known to the chunk of this CPU.
+  ChunkBuilder &introduce(uint16_t cpu, uint16_t thread) {
+    ChunkBuilder &chunk = at(cpu);
+    if (++records_[cpu] % 700 == 0) {
+      chunk.next_chunk();
+      known_[cpu].clear();
+    }
+    if (known_[cpu].insert(thread).second)
+      chunk.id(thread, 100u + thread, 100, "t" + std::to_string(thread));
+    return chunk;
+  }
+
+  uint16_t any_thread() {
+    return uint16_t(random_() % 1000 ? 1 + random_() % 4 : 1 + random_() % kThreads);
+  }
+
+  void step() {
+    time_ += random_() % 50;
+    const uint16_t cpu = uint16_t(random_() % kCpus), thread = any_thread();
+    if (running_[cpu]) {
+      const uint16_t leaves = std::exchange(running_[cpu], 0);
+      const bool blocks = random_() % 3;
+      ready_[leaves] = !blocks;
+      ChunkBuilder &chunk = introduce(cpu, leaves);
+      blocks ? chunk.sleep(leaves) : chunk.epilogue(leaves);
+    } else if (ready_[thread]) {
+      ready_[thread] = false;
+      running_[cpu] = thread;
+      introduce(cpu, thread).dispatch(thread, 122);
+    } else if (!runs(thread)) {
+      ready_[thread] = true;
+      introduce(cpu, thread).activate(thread, 100);
+      if (random_() % 4 == 0)
+        introduce(cpu, thread).migrate(thread, uint32_t(random_() % kCpus));
+    }
+  }
+  bool runs(uint16_t thread) const {
+    for (uint16_t cpu = 0; cpu < kCpus; cpu++)
+      if (running_[cpu] == thread)
+        return true;
+    return false;
+  }
+
+  TraceBuilder trace_;
+  std::mt19937 &random_;
+  uint64_t time_ = kBegin;
+  std::array<uint16_t, kCpus> running_{}; ///< thread, 0: idle
+  std::array<bool, kThreads + 1> ready_{};
+  std::array<uint64_t, kCpus> records_{};
+  std::array<std::set<uint16_t>, kCpus> known_;
+};
+
+/// What there is to know of a thread: its last event, where, since when it waits for a CPU.
+struct State {
+  uint32_t kind = 0, cpu = kNone, par2 = 0;
+  uint64_t time = 0, woken = 0;
+  bool operator==(const State &) const = default;
+};
+
+struct Reading {
+  std::map<uint32_t, State> at_start;
+  std::vector<std::tuple<uint64_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>> after;
+  uint64_t before = 0; ///< events before the start of the cut
+};
+
+Reading read(const std::string &dir, uint64_t from, bool skip) {
+  CollectingSink sink;
+  const auto source = open_trace({{dir}}, sink, skip ? from : 0);
+  Reading reading;
+  for (Event e; source->next(e);) {
+    if (e.time >= kBegin + from) {
+      reading.after.emplace_back(e.time, e.kind, e.thread, e.cpu, e.par2, e.peer);
+      continue;
+    }
+    reading.before++;
+    if (e.thread == kNone || e.kind == FTrace_EXT_migrate)
+      continue;
+    State &state = reading.at_start[e.thread];
+    state = {e.kind, e.cpu, e.par2, e.time, state.woken};
+    if (e.kind == FTrace_EVT_task_activate)
+      state.woken = e.time;
+    else if (e.kind != FTrace_EVT_task_dispatch)
+      state.woken = 0;
+  }
+  EXPECT_EQ(sink.damage(), 0u) << sink.reported.back().what;
+  return reading;
+}
+
+void expect_equal(const std::string &dir, uint64_t from) {
+  const Reading all = read(dir, from, false), cut = read(dir, from, true);
+  EXPECT_EQ(cut.after, all.after) << from;
+  EXPECT_EQ(cut.at_start, all.at_start) << from;
+  EXPECT_LE(cut.before, all.before);
+}
+
+TEST(CutPlan, LeavesOutNothingThatMatters) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 4; round++) {
+    TempDir dir;
+    Machine machine(dir.path(), random);
+    machine.run(60000);
+    const uint64_t length = machine.finish() - kBegin;
+    if (round % 2)
+      compress_trace(dir.path(), 1);
+    for (int cut = 0; cut < 12; cut++)
+      expect_equal(dir.path(), 1 + random() % length);
+  }
+}
+
+TEST(CutPlan, LeavesOutMost) {
+  std::mt19937 random(2);
+  TempDir dir;
+  Machine machine(dir.path(), random);
+  machine.run(200000);
+  const uint64_t late = (machine.finish() - kBegin) / 100 * 99;
+  const Reading all = read(dir.path(), late, false), cut = read(dir.path(), late, true);
+  EXPECT_LT(cut.before, all.before / 4);
+}
+
+TEST(CutPlan, OtherEventsAreNeverLeftOut) {
+  std::mt19937 random(3);
+  TempDir dir;
+  Machine machine(dir.path(), random);
+  for (int i = 0; i < 10; i++) {
+    machine.run(10000);
+    machine.user_event();
+  }
+  const uint64_t late = (machine.finish() - kBegin) / 100 * 99;
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink, late);
+  int seen = 0;
+  for (Event e; source->next(e);)
+    seen += e.kind == FTrace_EVT_user_event_3;
+  EXPECT_EQ(seen, 10);
+}
+
+/// Whatever is wrong with a file is found by who reads all of it.
+TEST(CutPlan, ADamagedTraceIsReadWhole) {
+  std::mt19937 random(4);
+  TempDir dir;
+  Machine machine(dir.path(), random);
+  machine.run(100000);
+  const uint64_t late = (machine.finish() - kBegin) / 100 * 99;
+  std::fstream file(dir.path() + "/cpu0001.ftr", std::ios::in | std::ios::out | std::ios::binary);
+  for (ftrace_record r; file.read(reinterpret_cast<char *>(&r), sizeof r);)
+    if (r.code == FTrace_EXT_chunk && r.par2 >= 5) {
+      r.par2++; // chunk 5 is gone
+      file.seekp(-std::streamoff(sizeof r), std::ios::cur);
+      file.write(reinterpret_cast<const char *>(&r), sizeof r).flush();
+      file.seekg(0, std::ios::cur);
+    }
+  file.close();
+  CollectingSink all_faults, cut_faults;
+  const auto all = open_trace({{dir.path()}}, all_faults);
+  const auto cut = open_trace({{dir.path()}}, cut_faults, late);
+  uint64_t all_events = 0, cut_events = 0;
+  for (Event e; all->next(e);)
+    all_events++;
+  for (Event e; cut->next(e);)
+    cut_events++;
+  EXPECT_EQ(all_events, cut_events);
+  EXPECT_EQ(all_faults.damage(), 1u);
+  EXPECT_EQ(cut_faults.damage(), 1u);
+}
+
+} // namespace
+} // namespace ovnitrace
