@@ -18,8 +18,8 @@ constexpr auto kScheduling = [] {
   for (const uint8_t code :
        {FTrace_EVT_trace_start, FTrace_EVT_task_activate, FTrace_EVT_task_dispatch,
         FTrace_EVT_task_epilogue, FTrace_EVT_task_sleep, FTrace_EVT_task_end, FTrace_EXT_switch,
-        FTrace_EXT_migrate, FTrace_EXT_snapshot, FTrace_EXT_state, FTrace_EXT_stack,
-        FTrace_EXT_waker_stack})
+        FTrace_EXT_wake_switch, FTrace_EXT_migrate, FTrace_EXT_snapshot, FTrace_EXT_state,
+        FTrace_EXT_stack, FTrace_EXT_waker_stack})
     is[code] = true;
   return is;
 }();
@@ -31,6 +31,7 @@ bool is_fresh(const ftrace_record &record, uint8_t code) {
   case FTrace_EVT_task_sleep:
   case FTrace_EVT_task_end:
   case FTrace_EXT_switch:
+  case FTrace_EXT_wake_switch:
   case FTrace_EXT_snapshot:
     return true;
   case FTrace_EVT_task_activate:
@@ -68,7 +69,7 @@ void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t time
     run().needed = true;
   else if (kind != CodeKind::plain_event)
     mark(record.par1, is_fresh(record, code));
-  if (kind == CodeKind::two_events)
+  if (is_several_events(kind))
     mark(SwitchParts::of(record).next, false);
 }
 
