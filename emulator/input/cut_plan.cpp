@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -61,6 +62,8 @@ void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t time
   const CodeKind kind = kCodeKinds[code];
   if (kind == CodeKind::control || kind == CodeKind::empty)
     return;
+  if (files_.back().runs.empty())
+    return give_up(); // it is of no chunk
   run().first = std::min(run().first, time);
   run().last = std::max(run().last, time);
   if (time >= from_)
