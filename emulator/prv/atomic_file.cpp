@@ -80,7 +80,7 @@ void AtomicFile::rewrite(uint64_t offset, std::string_view bytes) {
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0)
-      fail("write");
+      fail("rewrite the header of");
     bytes.remove_prefix(size_t(written));
     offset += uint64_t(written);
   }

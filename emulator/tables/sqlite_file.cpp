@@ -2,9 +2,9 @@
 #include "emulator/tables/sqlite_file.h"
 
 #include "emulator/base/error.h"
+#include "emulator/tables/sqlite_schema.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <cstring>
@@ -15,15 +15,14 @@ namespace ovnitrace {
 namespace {
 
 /// Nobody else has the file, and it is removed if we fail: no journal, no waiting for the disk.
-constexpr const char *kSetUp = "PRAGMA page_size = {}; PRAGMA auto_vacuum = NONE;"
-                               "PRAGMA encoding = 'UTF-8'; PRAGMA journal_mode = OFF;"
-                               "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+/// Large pages are fewer to find and to write. CREATE INDEX sorts in as much memory as the cache.
+constexpr const char *kSetUp = "PRAGMA page_size = 16384; PRAGMA cache_size = -8192;"
+                               "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                               "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = FILE;"
                                "PRAGMA user_version = 1; BEGIN;";
 
-/// The library takes their rows.
-constexpr bool is_small(TableId table) {
-  return table == TableId::thread || table == TableId::peer;
-}
+/// Rows of one INSERT: to start and end a statement costs more than a row.
+constexpr size_t kInsertRows = 64;
 
 std::string create_table(TableId id) {
   const TableInfo &table = kTableInfo[size_t(id)];
@@ -35,22 +34,15 @@ std::string create_table(TableId id) {
   return "CREATE TABLE " + std::string(table.name) + "(" + columns + ")";
 }
 
-std::string create_index(const IndexInfo &index) {
-  const TableInfo &table = kTableInfo[size_t(index.table)];
-  std::string sql = fmt::format("CREATE INDEX {} ON {}({}, {})", index.name, table.name,
-                                table.columns[index.column].name, table.columns[index.time].name);
-  if (index.only_column >= 0)
-    sql +=
-        fmt::format(" WHERE {} = '{}'", table.columns[size_t(index.only_column)].name, index.only);
-  return sql;
-}
-
-std::string insert_into(TableId id) {
+std::string insert_into(TableId id, size_t rows) {
   const TableInfo &table = kTableInfo[size_t(id)];
-  std::string values;
+  std::string row;
   for (size_t n = 0; n < table.columns.size(); n++)
-    values += n ? ", ?" : "?";
-  return "INSERT INTO " + std::string(table.name) + " VALUES (" + values + ")";
+    row += n ? ", ?" : "(?";
+  std::string sql = "INSERT INTO " + std::string(table.name) + " VALUES ";
+  for (size_t n = 0; n < rows; n++)
+    sql += (n ? ", " : "") + row + ")";
+  return sql;
 }
 
 /// SQLite opens a file by its path: no link that somebody puts there meanwhile is followed.
@@ -71,19 +63,16 @@ SqliteFile::SqliteFile(const OutputPlace &place) : path_(place.path), file_(plac
     throw Error("cannot write a database to " + path_ + ": it is a device; name a file with -o");
   const std::string name = real_path(file_.temporary());
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX;
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // a lock and sums at each malloc, for nobody
   try {
     if (sqlite3_open_v2(name.c_str(), &database_, kFlags, nullptr) != SQLITE_OK)
       fail();
-    execute(fmt::format(kSetUp, SqlitePages::kBytes).c_str());
+    execute(kSetUp);
     for (size_t table = 0; table < kTables; table++) {
       execute(create_table(TableId(table)).c_str());
-      if (sqlite3_prepare_v3(database_, insert_into(TableId(table)).c_str(), -1,
-                             SQLITE_PREPARE_PERSISTENT, &insert_[table], nullptr) != SQLITE_OK)
-        fail();
+      prepare(TableId(table), kInsertRows);
+      waiting_[table].texts.resize(kInsertRows * kTableInfo[table].columns.size());
     }
-    for (const IndexInfo &index : kSqliteIndices)
-      execute(create_index(index).c_str());
-    execute(kSqliteViews);
   } catch (...) {
     close();
     throw;
@@ -95,52 +84,38 @@ SqliteFile::~SqliteFile() {
 }
 
 void SqliteFile::close() {
-  for (sqlite3_stmt *&statement : insert_) {
-    sqlite3_finalize(statement);
-    statement = nullptr;
+  for (Waiting &waiting : waiting_) {
+    sqlite3_finalize(waiting.insert);
+    waiting.insert = nullptr;
   }
   sqlite3_close(database_);
   database_ = nullptr;
 }
 
-/// What stands for the first column: 0 for nothing.
-void SqliteFile::Index::add(std::span<const Cell> row, uint32_t number) {
-  if (info.only_column >= 0 && row[size_t(info.only_column)].text != info.only)
-    return;
-  const Cell &column = row[info.column];
-  uint32_t group = 0;
-  if (column.kind == Cell::Kind::text)
-    group = texts.number(column.text);
-  else if (column.kind == Cell::Kind::number)
-    group = uint32_t(column.number) + 1;
-  entries.add({row[info.time].number, group, number});
-}
-
-void SqliteFile::Index::write(SqlitePages &pages) {
-  SqliteTree tree(pages, SqliteTree::Kind::index, root);
-  entries.finish([&](const IndexEntry &entry) {
-    Cell column;
-    if (entry.group)
-      column = is_text() ? Cell(texts.text(entry.group)) : Cell(entry.group - 1);
-    const Cell cells[] = {column, entry.time, entry.row};
-    tree.add_entry(SqliteRecord(cells));
-  });
-  tree.finish();
+void SqliteFile::prepare(TableId table, size_t rows) {
+  sqlite3_stmt *&insert = waiting_[size_t(table)].insert;
+  sqlite3_finalize(insert);
+  insert = nullptr;
+  if (sqlite3_prepare_v3(database_, insert_into(table, rows).c_str(), -1, SQLITE_PREPARE_PERSISTENT,
+                         &insert, nullptr) != SQLITE_OK)
+    fail();
 }
 
 void SqliteFile::row(TableId table, std::span<const Cell> cells) {
-  if (is_small(table))
-    return insert(table, cells);
-  if (database_)
-    end_library();
-  const uint32_t number = trees_[size_t(table)]->add_row(SqliteRecord(cells));
-  for (const auto &index : indices_)
-    if (index->info.table == table)
-      index->add(cells, number);
+  Waiting &waiting = waiting_[size_t(table)];
+  for (const Cell &cell : cells) {
+    std::string &text = waiting.texts[waiting.cells.size()];
+    waiting.cells.push_back(cell);
+    if (cell.kind == Cell::Kind::text)
+      waiting.cells.back().text = text.assign(cell.text);
+  }
+  if (waiting.cells.size() == waiting.texts.size())
+    insert(waiting);
 }
 
-void SqliteFile::insert(TableId table, std::span<const Cell> cells) {
-  sqlite3_stmt *statement = insert_[size_t(table)];
+void SqliteFile::insert(Waiting &waiting) {
+  sqlite3_stmt *statement = waiting.insert;
+  const std::vector<Cell> &cells = waiting.cells;
   for (size_t n = 0; n < cells.size(); n++) {
     const int column = int(n) + 1;
     const Cell &cell = cells[n];
@@ -157,6 +132,7 @@ void SqliteFile::insert(TableId table, std::span<const Cell> cells) {
   }
   if (sqlite3_step(statement) != SQLITE_DONE || sqlite3_reset(statement) != SQLITE_OK)
     fail();
+  waiting.cells.clear();
 }
 
 void SqliteFile::execute(const char *sql) {
@@ -164,43 +140,16 @@ void SqliteFile::execute(const char *sql) {
     fail();
 }
 
-uint32_t SqliteFile::number_of(const std::string &sql) {
-  sqlite3_stmt *statement = nullptr;
-  if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK)
-    fail();
-  const bool found = sqlite3_step(statement) == SQLITE_ROW;
-  const auto number = uint32_t(sqlite3_column_int64(statement, 0));
-  sqlite3_finalize(statement);
-  if (!found)
-    fail();
-  return number;
-}
-
-/// From now on the file is ours.
-void SqliteFile::end_library() {
-  execute("COMMIT");
-  const auto root = [&](std::string_view name) {
-    return number_of(fmt::format("SELECT rootpage FROM sqlite_master WHERE name = '{}'", name));
-  };
-  pages_.emplace(file_, number_of("PRAGMA page_count"));
-  for (size_t table = 0; table < kTables; table++)
-    if (!is_small(TableId(table)))
-      trees_[table] = std::make_unique<SqliteTree>(*pages_, SqliteTree::Kind::table,
-                                                   root(kTableInfo[table].name));
-  for (size_t n = 0; n < indices_.size(); n++)
-    indices_[n] = std::make_unique<Index>(kSqliteIndices[n], root(kSqliteIndices[n].name));
-  close();
-}
-
 void SqliteFile::finish() {
-  if (database_)
-    end_library();
-  for (const auto &tree : trees_)
-    if (tree)
-      tree->finish();
-  for (const auto &index : indices_)
-    index->write(*pages_);
-  pages_->finish();
+  for (size_t table = 0; table < kTables; table++)
+    if (const size_t cells = waiting_[table].cells.size()) {
+      prepare(TableId(table), cells / kTableInfo[table].columns.size());
+      insert(waiting_[table]);
+    }
+  execute(kSqliteIndices);
+  execute(kSqliteViews);
+  execute("COMMIT");
+  close();
   file_.commit();
 }
 
@@ -209,7 +158,8 @@ void SqliteFile::fail() const {
   throw Error("cannot write the database " + path_ + ": " +
               (database_ ? sqlite3_errmsg(database_) : "out of memory") +
               (system ? std::string(" (") + std::strerror(system) + ")" : "") +
-              "; free some space, or choose another place with -o");
+              "; free some space, also for SQLite's temporary files (SQLITE_TMPDIR), or choose "
+              "another place with -o");
 }
 
 } // namespace ovnitrace
