@@ -66,7 +66,8 @@ void add_compress(CLI::App &app) {
       ->excludes(level);
   command->footer(R"(
 Each chunk becomes a zstd frame of its own: cpu0000.ftr becomes cpu0000.ftr.zst, which every command
-reads as it is. Captures are compressed already, but with --compress=0. A file is replaced when its successor is on the disk.
+reads as it is. A capture is compressed already, unless it was recorded with --compress=0. A file is
+replaced when its successor is on the disk.
 
 The exit status is 1 if a part of the trace is missing; all the rest is compressed.
 
