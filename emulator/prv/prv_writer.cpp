@@ -111,11 +111,11 @@ PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header,
                      const std::vector<PrvRow> &rows, const PrvOptions &options)
     : date_(date_text(header.date)), objects_((check_objects(header), objects_text(header))),
       other_form_(options.gzip ? place : place + ".gz"), rows_(rows.size()),
-      block_size_(several_cores() ? kBlockSize : kInlineSize),
+      has_thread_(several_cores()),
       formatter_(rows, nodes_of(header, rows), cpu_nodes(header), options.measured),
       file_(options.gzip ? place + ".gz" : place, header_text(date_, header.end, objects_),
             options.gzip ? OutputFile::Format::gzip : OutputFile::Format::plain),
-      relay_(std::vector<LineBlock>(several_cores() ? kBlocks : 1), several_cores(), {},
+      relay_(std::vector<LineBlock>(has_thread_ ? kBlocks : 1), has_thread_, {},
              [this](LineBlock &block) {
                formatter_.format(block, file_);
                block.clear();
@@ -129,7 +129,7 @@ void PrvWriter::advance(uint64_t time) {
     throw Error("cannot write an event at " + std::to_string(time) + " ns after one at " +
                 std::to_string(now_) + " ns: the input is not ordered by time");
   relay_.current().end_instant(now_, merged_);
-  if (relay_.current().full(block_size_))
+  if (relay_.current().full(has_thread_ ? kBlockSize : kInlineSize))
     relay_.pass();
   relay_.current().start_instant();
   now_ = time;

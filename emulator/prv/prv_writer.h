@@ -103,7 +103,7 @@ private:
   uint64_t now_ = 0;       ///< of the current instant
   bool merged_ = false;    ///< a row has several lines at it, or a line comes after an arrow
   bool arrows_ = false;    ///< it has one
-  size_t block_size_;      ///< bytes
+  const bool has_thread_;  ///< that formats
   PrvFormatter formatter_; ///< from here on used by the relay's thread until close()
   OutputFile file_;
   Relay<LineBlock> relay_;
