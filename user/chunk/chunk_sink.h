@@ -16,7 +16,7 @@ namespace ovnitrace {
 struct Chunk {
   uint32_t cpu = 0;
   std::vector<ftrace_record> records; ///< capacity is reserved once and never grows
-  std::vector<char> frame = {};       ///< they as a zstd frame; empty: nobody has made one
+  std::vector<char> frame = {};       ///< the records as a zstd frame; empty: not made yet
 };
 
 /// Lends empty chunks and takes full ones. Bounds the memory of a capture: when every chunk is

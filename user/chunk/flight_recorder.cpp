@@ -2,7 +2,6 @@
 #include "user/chunk/flight_recorder.h"
 
 #include "emulator/format/chunk_header.h"
-#include "emulator/format/code_kind.h"
 #include "emulator/format/switch_record.h"
 #include "user/chunk/small_chunk.h"
 
@@ -39,10 +38,9 @@ Chunk without_start(const Chunk &chunk) {
 }
 
 uint64_t events_in(const Chunk &chunk) {
-  uint64_t events = 0;
-  for (const ftrace_record &record : chunk.records)
-    events += event_count(kCodeKinds[code_of(record.code)]);
-  return events;
+  EventLoss events;
+  events.add(chunk.records);
+  return events.counted;
 }
 
 /// The blackout from `begin` to the oldest chunk that is kept, and the `states` in it.
