@@ -52,17 +52,17 @@ void CutPlanner::start_file() {
   files_.emplace_back();
 }
 
-void CutPlanner::start_chunk(uint64_t offset, uint64_t place) {
-  Runs &runs = files_.back();
+void CutPlanner::start_chunk(uint64_t offset, uint64_t frame) {
+  std::vector<Run> &runs = files_.back().runs;
   if (runs.empty() || offset - runs.back().offset >= kRunBytes)
-    runs.push_back({.offset = runs.empty() ? 0 : offset, .place = runs.empty() ? 0 : place});
+    runs.push_back({.offset = runs.empty() ? 0 : offset, .frame = runs.empty() ? 0 : frame});
 }
 
 void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t time) {
   const CodeKind kind = kCodeKinds[code];
   if (kind == CodeKind::control || kind == CodeKind::empty)
     return;
-  if (files_.back().empty())
+  if (files_.back().runs.empty())
     return give_up(); // it is of no chunk
   run().first = std::min(run().first, time);
   run().last = std::max(run().last, time);
@@ -96,7 +96,7 @@ void CutPlanner::end_context(uint16_t context, const ThreadKey &thread) {
     here.left = true;
     here.runs.clear();
   }
-  const uint32_t last = uint32_t(files_.back().size() - 1);
+  const uint32_t last = uint32_t(files_.back().runs.size() - 1);
   if (here.runs.empty() || here.runs.back() != last)
     here.runs.push_back(last);
 }
@@ -106,7 +106,7 @@ uint64_t CutPlanner::since(const std::vector<Seen> &seen) const {
   uint64_t since = 0;
   for (const Seen &here : seen)
     if (here.left)
-      since = std::max(since, files_[here.file][here.runs.front()].first);
+      since = std::max(since, files_[here.file].runs[here.runs.front()].first);
   return since;
 }
 
@@ -117,20 +117,20 @@ uint64_t CutPlanner::since(const ThreadKey &thread) const {
 
 void CutPlanner::set_parts(const std::vector<ChunkInput *> &files) const {
   std::vector<std::vector<bool>> needed;
-  for (const Runs &runs : files_) {
+  for (const File &file : files_) {
     std::vector<bool> &of = needed.emplace_back();
-    for (const Run &run : runs)
+    for (const Run &run : file.runs)
       of.push_back(run.needed || run.last >= from_);
   }
   for (const auto &[key, seen] : threads_) {
     const uint64_t start = since(seen);
     for (const Seen &here : seen)
       for (const uint32_t run : here.runs)
-        if (files_[here.file][run].last >= start)
+        if (files_[here.file].runs[run].last >= start)
           needed[here.file][run] = true;
   }
   for (size_t f = 0; f < files_.size(); f++) {
-    const Runs &runs = files_[f];
+    const std::vector<Run> &runs = files_[f].runs;
     for (size_t r = 0; r < runs.size(); r++) {
       if (!needed[f][r])
         continue;
@@ -139,11 +139,11 @@ void CutPlanner::set_parts(const std::vector<ChunkInput *> &files) const {
       if (!parts.empty() && parts.back().end == runs[r].offset)
         parts.back().end = end;
       else
-        parts.push_back({runs[r].offset, end, runs[r].place});
+        parts.push_back({runs[r].offset, end, runs[r].frame});
     }
     if (files[f]->parts.empty()) // nothing of it matters, but that it ends as it should
       files[f]->parts.push_back({runs.empty() ? 0 : runs.back().offset, UINT64_MAX,
-                                 runs.empty() ? 0 : runs.back().place});
+                                 runs.empty() ? 0 : runs.back().frame});
   }
 }
 

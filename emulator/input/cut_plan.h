@@ -36,9 +36,9 @@ public:
 
   /// The calls of who looks through the files, in their order.
   void start_file();
-  /// A chunk starts at byte `offset` of the plain file, and at byte `place` of the file itself; in
-  /// a compressed one, a frame starts there.
-  void start_chunk(uint64_t offset, uint64_t place);
+  /// A chunk starts at byte `offset` of the plain file; so does a frame, in a compressed one, at
+  /// byte `frame`.
+  void start_chunk(uint64_t offset, uint64_t frame);
   /// A record of the chunk, at `time`.
   void record(const ftrace_record &record, uint8_t code, uint64_t time);
   /// A context of the chunk was a thread, and is that no longer.
@@ -55,11 +55,13 @@ public:
 private:
   /// Some chunks of a file that follow one another.
   struct Run {
-    uint64_t offset, place; ///< where they start: in the plain file, in the file itself
+    uint64_t offset, frame; ///< where they start: in the plain file, in the compressed one
     uint64_t first = UINT64_MAX, last = 0; ///< times of their events, ns
     bool needed = false;                   ///< there is an event that is not about scheduling
   };
-  using Runs = std::vector<Run>; ///< of a file
+  struct File {
+    std::vector<Run> runs;
+  };
   /// Where a thread's events are, in one file, since the last time that it left a CPU there.
   struct Seen {
     uint32_t file;
@@ -70,12 +72,12 @@ private:
     bool any = false, left = false;
   };
 
-  Run &run() { return files_.back().back(); }
+  Run &run() { return files_.back().runs.back(); }
   void mark(uint16_t context, bool left);
   uint64_t since(const std::vector<Seen> &seen) const;
 
   uint64_t from_;
-  std::vector<Runs> files_;
+  std::vector<File> files_;
   std::unordered_map<ThreadKey, std::vector<Seen>, HashOfThread> threads_;
   std::vector<Mark> marks_; ///< by context, in this chunk
 };
