@@ -63,6 +63,7 @@ std::string conversion_command(const std::string &flags, const std::vector<Trace
 int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options, bool quiet) {
   const auto begin = std::chrono::steady_clock::now();
   Warnings warnings(options.lint ? UINT64_MAX : kFaultsReported);
+  // What a model of the user takes, or what breaks a rule, may be before the cut.
   const bool needs_all = options.lint || !options.model_files.empty();
   std::unique_ptr<EventSource> source =
       open_trace(inputs, warnings, needs_all ? 0 : options.cut.from);

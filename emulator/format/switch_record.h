@@ -18,15 +18,15 @@ inline uint8_t off_cpu_code(uint32_t reason) {
   return ftrace_offcpu_is_runnable(reason) ? FTrace_EVT_task_epilogue : FTrace_EVT_task_sleep;
 }
 
-/// Parameter 2 of an EXT_switch or EXT_wake_switch: what is said of the thread that left, and of
-/// the next one.
+/// What parameter 2 of an EXT_switch or EXT_wake_switch says of the thread that left, and of the
+/// next one.
 struct SwitchParts {
   uint32_t reason = 0;   ///< enum ftrace_offcpu_reason
   uint16_t next = 0;     ///< context
   uint32_t priority = 0; ///< parameter 2 of its task_dispatch
   uint32_t woken = 0;    ///< EXT_wake_switch: how many ticks before it was woken
 
-  /// Of an EXT_switch, without the system call.
+  /// Parameter 2 of an EXT_switch, without the system call.
   constexpr uint32_t par2() const {
     return next | priority << FTRACE_SWITCH_PRIO_SHIFT | reason << FTRACE_REASON_SHIFT;
   }
@@ -35,7 +35,7 @@ struct SwitchParts {
     return next <= FTRACE_WAKE_SWITCH_NEXT_MASK && priority == FTRACE_WAKE_SWITCH_PRIO &&
            ticks <= FTRACE_WAKE_SWITCH_TICKS_MASK;
   }
-  /// The same of an EXT_wake_switch.
+  /// Parameter 2 of that EXT_wake_switch, without the system call.
   constexpr uint32_t wake_par2(uint64_t ticks) const {
     return next | uint32_t(ticks) << FTRACE_WAKE_SWITCH_TICKS_SHIFT | reason << FTRACE_REASON_SHIFT;
   }

@@ -93,9 +93,8 @@ void AtomicFile::set_aside(uint64_t bytes) {
 }
 
 void AtomicFile::commit() {
-  if (const off_t end = set_aside_ ? lseek(fd_, 0, SEEK_CUR) : -1; end >= 0)
-    if (ftruncate(fd_, end) != 0)
-      fail("give back space of");
+  if (set_aside_ && ftruncate(fd_, lseek(fd_, 0, SEEK_CUR)) != 0)
+    fail("give back space of");
   int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) // network file systems report a failed write only here

@@ -41,7 +41,6 @@ struct ArrowBody {
 /// whether its row has another. An instant that is larger than a block makes it grow.
 class LineBlock {
 public:
-  bool empty() const { return size_ == 0; }
   /// Whether it should be passed on; `size`: bytes that it should have.
   bool full(size_t size) const { return size_ >= size; }
   /// Forgets all, and what an exceptionally large instant has taken.
