@@ -37,11 +37,14 @@ protected:
         ns += is_sleep(row) ? row["ns"].get<uint64_t>() : 0;
     return ns;
   }
-  /// Each sleep of the slow stage is on the path, however busy the machine: while it slept, all
-  /// that came later waited for it. Nobody else sleeps.
+  /// The sleeps of the slow stage are on the path: while it slept, all that came later waited for
+  /// it. Only where a later stage had to wait for a CPU on a busy machine, the path is with that
+  /// one meanwhile. Nobody else sleeps.
   static void expect_slow_stage(const json &all, const json &path) {
-    uint64_t ns = 0, count = 0;
+    uint64_t ns = 0, count = 0, of_others = 0;
     for (const json &row : path) {
+      if (row["name"] != "stage-1")
+        of_others += row["ns"].get<uint64_t>();
       if (!is_sleep(row))
         continue;
       EXPECT_EQ(row["name"], "stage-1") << row;
@@ -50,10 +53,10 @@ protected:
       ns += row["ns"].get<uint64_t>();
       count += row["count"].get<uint64_t>();
     }
-    EXPECT_EQ(count, kItems) << path;
-    const uint64_t whole = slept(all["threads"]);
-    EXPECT_LE(ns, whole) << path;
-    EXPECT_GT(ns, whole - kSlowNs) << path; // what is missing is less than one of them
+    EXPECT_LE(count, kItems) << path;
+    EXPECT_LE((kItems - count) * kSlowNs, of_others) << path;
+    EXPECT_LE(ns, slept(all["threads"])) << path;
+    EXPECT_GE(ns + of_others, slept(all["threads"])) << path;
   }
 };
 
