@@ -54,7 +54,7 @@ size_t FrameReader::read(char *to, size_t size) {
       break;
     }
     if (!inside_)
-      starts_.push_back({given_ + out.pos, position()});
+      add_start({given_ + out.pos, position()});
     ZSTD_inBuffer in = {input_.data(), end_, at_};
     const size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
     if (ZSTD_isError(result)) {
@@ -76,6 +76,14 @@ void FrameReader::seek(const Start &frame) {
   offset_ = frame.place;
   given_ = frame.offset;
   inside_ = searching_ = false;
+}
+
+/// Of frames without contents only the last of a row counts, so that memory is bounded.
+void FrameReader::add_start(const Start &frame) {
+  if (!starts_.empty() && starts_.back().offset == frame.offset)
+    starts_.back() = frame;
+  else
+    starts_.push_back(frame);
 }
 
 std::string FrameReader::take_fault() {

@@ -47,6 +47,7 @@ private:
   struct Free {
     void operator()(ZSTD_DCtx_s *context) const;
   };
+  void add_start(const Start &frame);
   bool refill();
   void fail(const std::string &why);
   void find_frame();

@@ -41,6 +41,10 @@ public:
 
 private:
   void control(const ftrace_record &record, uint8_t code, uint64_t offset, ChunkInput &chunk);
+  void plan(const ftrace_record &record, uint8_t code);
+  bool is_bound(uint16_t context) const {
+    return context < identities_.size() && identities_[context];
+  }
   void plan_chunk(uint64_t offset);
   void event(const ftrace_record &record);
   void begin_identity(const ftrace_record &id);
@@ -94,7 +98,7 @@ void Scan::file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk) {
                 buffer.block_offset() + uint64_t(&record - block.data()) * sizeof(record), chunk);
       }
       if (planner_.wanted()) [[unlikely]]
-        planner_.record(record, code, clock_.ns(ftrace_record_tsc(&record)));
+        plan(record, code);
     }
     if (last)
       last_tsc_ = ftrace_record_tsc(last);
@@ -115,6 +119,17 @@ void Scan::event(const ftrace_record &record) {
   first_ = std::min(first_, time);
   if (code_of(record.code) == FTrace_EVT_trace_start)
     start_ = std::min(start_, time);
+}
+
+void Scan::plan(const ftrace_record &record, uint8_t code) {
+  const CodeKind kind = kCodeKinds[code];
+  const bool is_of_thread =
+      is_several_events(kind) || kind == CodeKind::thread_event || kind == CodeKind::thread_state;
+  if ((is_of_thread && !is_bound(record.par1)) ||
+      (is_several_events(kind) && !is_bound(SwitchParts::of(record).next)))
+    return planner_.give_up();
+  planner_.record(record, code, clock_.ns(first_tsc(record)),
+                  clock_.ns(ftrace_record_tsc(&record)));
 }
 
 /// A chunk whose first record is the one before that at `offset`.

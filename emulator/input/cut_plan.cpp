@@ -58,13 +58,15 @@ void CutPlanner::start_chunk(uint64_t offset, uint64_t frame) {
     runs.push_back({.offset = runs.empty() ? 0 : offset, .frame = runs.empty() ? 0 : frame});
 }
 
-void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t time) {
+void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t first, uint64_t time) {
   const CodeKind kind = kCodeKinds[code];
   if (kind == CodeKind::control || kind == CodeKind::empty)
     return;
-  if (files_.back().runs.empty())
-    return give_up(); // it is of no chunk
-  run().first = std::min(run().first, time);
+  File &file = files_.back();
+  if (file.runs.empty() || kind == CodeKind::unknown || first < file.last)
+    return give_up();
+  file.last = time;
+  run().first = std::min(run().first, first);
   run().last = std::max(run().last, time);
   if (time >= from_)
     return;
@@ -121,6 +123,8 @@ void CutPlanner::set_parts(const std::vector<ChunkInput *> &files) const {
     std::vector<bool> &of = needed.emplace_back();
     for (const Run &run : file.runs)
       of.push_back(run.needed || run.last >= from_);
+    if (!of.empty())
+      of.back() = true; // nothing of it may matter, but how the file ends does
   }
   for (const auto &[key, seen] : threads_) {
     const uint64_t start = since(seen);
@@ -141,9 +145,6 @@ void CutPlanner::set_parts(const std::vector<ChunkInput *> &files) const {
       else
         parts.push_back({runs[r].offset, end, runs[r].frame});
     }
-    if (files[f]->parts.empty()) // nothing of it matters, but that it ends as it should
-      files[f]->parts.push_back({runs.empty() ? 0 : runs.back().offset, UINT64_MAX,
-                                 runs.empty() ? 0 : runs.back().frame});
   }
 }
 

@@ -39,8 +39,9 @@ public:
   /// A chunk starts at byte `offset` of the plain file; so does a frame, in a compressed one, at
   /// byte `frame`.
   void start_chunk(uint64_t offset, uint64_t frame);
-  /// A record of the chunk, at `time`.
-  void record(const ftrace_record &record, uint8_t code, uint64_t time);
+  /// A record of the chunk, whose first event is at `first` and whose last at `time`. Gives up
+  /// where it cannot be right.
+  void record(const ftrace_record &record, uint8_t code, uint64_t first, uint64_t time);
   /// A context of the chunk was a thread, and is that no longer.
   void end_context(uint16_t context, const ThreadKey &thread);
   /// Something is wrong with the files, so all must be read to say what.
@@ -61,6 +62,7 @@ private:
   };
   struct File {
     std::vector<Run> runs;
+    uint64_t last = 0; ///< time of the last event, ns
   };
   /// Where a thread's events are, in one file, since the last time that it left a CPU there.
   struct Seen {
