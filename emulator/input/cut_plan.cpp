@@ -50,6 +50,8 @@ bool is_scheduling(uint8_t code) {
 
 void CutPlanner::start_file() {
   files_.emplace_back();
+  in_chunk_ = false;
+  last_code_ = 0;
 }
 
 void CutPlanner::start_chunk(uint64_t offset, uint64_t frame) {
@@ -59,6 +61,7 @@ void CutPlanner::start_chunk(uint64_t offset, uint64_t frame) {
 }
 
 void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t first, uint64_t time) {
+  check_chunk(record, code);
   const CodeKind kind = kCodeKinds[code];
   if (kind == CodeKind::control || kind == CodeKind::empty)
     return;
@@ -76,6 +79,25 @@ void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t firs
     mark(record.par1, is_fresh(record, code));
   if (is_several_events(kind))
     mark(SwitchParts::of(record).next, false);
+}
+
+/// A chunk that lacks something, or its clock rate, which the one before can have set.
+void CutPlanner::check_chunk(const ftrace_record &record, uint8_t code) {
+  records_++;
+  if (code == FTrace_EXT_format) {
+    if (in_chunk_ || last_code_ != FTrace_EVT_cycles_per_msec)
+      give_up();
+    in_chunk_ = true;
+    records_ = 2;
+    declared_records_ = 0;
+  } else if (code == FTrace_EVT_numevents) {
+    declared_records_ = record.par2;
+  } else if (code == FTrace_EVT_next_chunk || code == FTrace_EVT_trace_stop) {
+    if (in_chunk_ && declared_records_ && declared_records_ != records_)
+      give_up();
+    in_chunk_ = false;
+  }
+  last_code_ = code;
 }
 
 void CutPlanner::mark(uint16_t context, bool left) {

@@ -74,6 +74,7 @@ private:
     bool any = false, left = false;
   };
 
+  void check_chunk(const ftrace_record &record, uint8_t code);
   Run &run() { return files_.back().runs.back(); }
   void mark(uint16_t context, bool left);
   uint64_t since(const std::vector<Seen> &seen) const;
@@ -82,6 +83,12 @@ private:
   std::vector<File> files_;
   std::unordered_map<ThreadKey, std::vector<Seen>, HashOfThread> threads_;
   std::vector<Mark> marks_; ///< by context, in this chunk
+
+  // Of the chunk:
+  bool in_chunk_ = false;
+  uint64_t records_ = 0;          ///< so far
+  uint32_t declared_records_ = 0; ///< by its numevents, 0: not given
+  uint8_t last_code_ = 0;
 };
 
 } // namespace ovnitrace

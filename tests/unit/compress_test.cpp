@@ -361,5 +361,20 @@ TEST(FrameReader, ReadsFramesOfOthersAndSkipsWhatIsNone) {
   EXPECT_EQ(Frames("").faults.size(), 0u);
 }
 
+TEST(FrameReader, FramesWithoutContentsTakeNoMemory) {
+  const std::string full = frame_of("one"), empty = frame_of("");
+  std::string bytes = full;
+  for (int n = 0; n < 1000; n++)
+    bytes += empty;
+  const UniqueFd fd(memfd_create("frames", MFD_CLOEXEC));
+  ASSERT_EQ(write(fd.get(), bytes.data(), bytes.size()), ssize_t(bytes.size()));
+  FrameReader reader(fd.get(), bytes.size());
+  char part[100];
+  EXPECT_EQ(reader.read(part, sizeof part), 3u);
+  ASSERT_EQ(reader.starts().size(), 2u);
+  EXPECT_EQ(reader.starts()[1].offset, 3u);
+  EXPECT_EQ(reader.starts()[1].place, full.size() + 999 * empty.size());
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -290,6 +290,20 @@ TEST(CutPlan, ATraceWithARecordThatCannotBeRightIsReadWhole) {
   expect_read_whole(once([](ftrace_record &r) { r.tsc_low -= 1000; }));
 }
 
+TEST(CutPlan, ATraceWithAChunkThatCannotBeRightIsReadWhole) {
+  expect_read_whole([chunk = 0](ftrace_record &r) mutable {
+    r.par2 += r.code == FTrace_EVT_numevents && ++chunk == 5;
+  });
+  expect_read_whole([chunk = 0](ftrace_record &r) mutable {
+    if (r.code == FTrace_EVT_next_chunk && ++chunk == 5)
+      r.code = FTrace_EVT_empty;
+  });
+  expect_read_whole([chunk = 0](ftrace_record &r) mutable {
+    if (r.code == FTrace_EVT_cycles_per_msec && ++chunk == 5)
+      r.code = FTrace_EVT_empty;
+  });
+}
+
 TEST(CutPlan, AnEventOfNoChunkIsNoHarm) {
   TempDir dir;
   TraceBuilder trace(dir.path());
