@@ -172,6 +172,24 @@ TEST_F(ReportPage, TheApiSelectsAsTheStreamSays) {
   EXPECT_EQ(evaluate("ovnitrace.select(99, 1)"), json());
 }
 
+TEST_F(ReportPage, KnowsMoreCallsThanABytesWorth) {
+  constexpr uint32_t kCalls = 40; // getppid() and on: call 110 and on
+  auto &chunk = trace.cpu(0).at(1000).start().id(1, 77, 77, "many");
+  for (uint32_t n = 0; n < kCalls; n++) {
+    chunk.at(2000 + 1000 * n).activate(1).dispatch(1);
+    chunk.at(2500 + 1000 * n)
+        .record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(2 + 110 + n)), 1,
+                FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(2 + 110 + n));
+  }
+  chunk.at(2000 + 1000 * kCalls).stop();
+  open();
+  for (uint32_t n = 0; n < kCalls; n++) {
+    const json slice = evaluate(fmt::format("ovnitrace.select(77, {})", 1700 + 1000 * n));
+    EXPECT_EQ(slice["reason"], "sleep") << slice;
+    EXPECT_EQ(slice["blocked_in"], fmt::format("call {}", 110 + n)) << slice;
+  }
+}
+
 TEST_F(ReportPage, SearchesSortsAndSumsUpARange) {
   build();
   open();

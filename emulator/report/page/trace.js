@@ -32,7 +32,7 @@ export class Trace {
     this.start = new Float64Array(total);
     this.kind = new Uint8Array(total);
     this.cpu = new Uint16Array(total); // 1 + index
-    this.why = new Uint8Array(total);
+    this.why = new Uint16Array(total); // a number of ours: each call has its own
     this.peer = new Uint32Array(total);
     this.mixes = new Map(); // of mixed slices: ns by state
     this.first = new Uint32Array(this.threads.length + 1);
@@ -49,7 +49,7 @@ export class Trace {
         this.kind[at] = parts.kind[kind++];
         where += cpu.nextSigned();
         this.cpu[at] = where;
-        this.why[at] = Math.min(255, why.next());
+        this.why[at] = Math.min(65535, why.next());
         this.peer[at] = peer.next();
         if ((this.kind[at] & STATE_MASK) === MIXED)
           this.mixes.set(at, Float64Array.from({length: STATES}, () => mix.next()));
