@@ -45,7 +45,11 @@ private:
   bool is_bound(uint16_t context) const {
     return context < identities_.size() && identities_[context];
   }
+  void plan_cpu(const ftrace_record &record, uint8_t code, uint64_t time);
   void plan_chunk(uint64_t offset);
+  ThreadKey key_of(uint16_t context) const {
+    return {node_, identities_[context]->tid, identities_[context]->birth};
+  }
   void event(const ftrace_record &record);
   void begin_identity(const ftrace_record &id);
   void end_identity(uint16_t context);
@@ -128,8 +132,34 @@ void Scan::plan(const ftrace_record &record, uint8_t code) {
   if ((is_of_thread && !is_bound(record.par1)) ||
       (is_several_events(kind) && !is_bound(SwitchParts::of(record).next)))
     return planner_.give_up();
-  planner_.record(record, code, clock_.ns(first_tsc(record)),
-                  clock_.ns(ftrace_record_tsc(&record)));
+  const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
+  planner_.record(record, code, clock_.ns(first_tsc(record)), time);
+  plan_cpu(record, code, time);
+}
+
+/// Who has the CPU of the file after a record whose contexts are known.
+void Scan::plan_cpu(const ftrace_record &record, uint8_t code, uint64_t time) {
+  switch (code) {
+  case FTrace_EXT_switch:
+  case FTrace_EXT_wake_switch:
+    planner_.leaves_cpu(key_of(record.par1));
+    return planner_.takes_cpu(key_of(SwitchParts::of(record).next), time);
+  case FTrace_EVT_task_dispatch:
+    return planner_.takes_cpu(key_of(record.par1), time);
+  case FTrace_EVT_task_epilogue:
+  case FTrace_EVT_task_sleep:
+  case FTrace_EVT_task_end:
+    return planner_.leaves_cpu(key_of(record.par1));
+  case FTrace_EXT_snapshot:
+    if (is_running_snapshot(record))
+      planner_.runs_at_start(key_of(record.par1));
+    return;
+  case FTrace_EXT_exec:
+  case FTrace_EVT_blackout_start:
+    return planner_.forget_cpu();
+  default:
+    return;
+  }
 }
 
 /// A chunk whose first record is the one before that at `offset`.
@@ -269,6 +299,7 @@ Catalog make_catalog(std::vector<NodeInput> &nodes, CutPlanner &planner) {
   if (catalog.files.size() > UINT16_MAX)
     throw Error("cannot read " + std::to_string(catalog.files.size()) +
                 " chunk files at once: at most 65535");
+  planner.finish_files();
   scan.finish(nodes, catalog);
   return catalog;
 }

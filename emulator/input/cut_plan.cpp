@@ -2,6 +2,7 @@
 #include "emulator/input/cut_plan.h"
 
 #include "emulator/format/switch_record.h"
+#include "emulator/format/thread_state.h"
 
 #include <algorithm>
 #include <array>
@@ -33,8 +34,9 @@ bool is_fresh(const ftrace_record &record, uint8_t code) {
   case FTrace_EVT_task_end:
   case FTrace_EXT_switch:
   case FTrace_EXT_wake_switch:
-  case FTrace_EXT_snapshot:
     return true;
+  case FTrace_EXT_snapshot:
+    return !is_running_snapshot(record);
   case FTrace_EVT_task_activate:
     return record.par2 & FTRACE_WAKEUP_NEW;
   default:
@@ -48,8 +50,13 @@ bool is_scheduling(uint8_t code) {
   return kScheduling[code];
 }
 
+bool is_running_snapshot(const ftrace_record &record) {
+  return (record.par2 & FTRACE_SNAPSHOT_STATE_MASK) == uint32_t(ThreadState::Running);
+}
+
 void CutPlanner::start_file() {
   files_.emplace_back();
+  forget_cpu();
   in_chunk_ = false;
   last_code_ = 0;
 }
@@ -81,6 +88,12 @@ void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t firs
     mark(SwitchParts::of(record).next, false);
 }
 
+void CutPlanner::finish_files() {
+  for (const ThreadKey &thread : at_start_)
+    if (since(thread) == 0)
+      give_up();
+}
+
 /// A chunk that lacks something, or its clock rate, which the one before can have set.
 void CutPlanner::check_chunk(const ftrace_record &record, uint8_t code) {
   records_++;
@@ -98,6 +111,17 @@ void CutPlanner::check_chunk(const ftrace_record &record, uint8_t code) {
     in_chunk_ = false;
   }
   last_code_ = code;
+}
+
+void CutPlanner::takes_cpu(const ThreadKey &thread, uint64_t time) {
+  if (time < from_ && on_cpu_.tid && !(on_cpu_ == thread))
+    give_up();
+  on_cpu_ = thread;
+}
+
+void CutPlanner::leaves_cpu(const ThreadKey &thread) {
+  if (on_cpu_ == thread)
+    forget_cpu();
 }
 
 void CutPlanner::mark(uint16_t context, bool left) {

@@ -19,6 +19,10 @@ namespace ovnitrace {
 /// switches, wakeups and migrations, with their stacks.
 bool is_scheduling(uint8_t code);
 
+/// Whether a snapshot says that its thread has a CPU. Whether that is believed depends on who else
+/// was seen on that CPU.
+bool is_running_snapshot(const ftrace_record &record);
+
 /// Collects, while the files of a trace are looked through, what the states of its threads at
 /// `from` come from.
 ///
@@ -42,8 +46,19 @@ public:
   /// A record of the chunk, whose first event is at `first` and whose last at `time`. Gives up
   /// where it cannot be right.
   void record(const ftrace_record &record, uint8_t code, uint64_t first, uint64_t time);
+  /// The same record says that a thread gets the CPU of the file, or leaves it. Gives up where
+  /// another one has it still: that one left by a switch that the kernel did not show, and what is
+  /// known of it then comes from the events of other threads.
+  void takes_cpu(const ThreadKey &thread, uint64_t time);
+  void leaves_cpu(const ThreadKey &thread);
+  /// A snapshot says that the thread has a CPU.
+  void runs_at_start(const ThreadKey &thread) { at_start_.push_back(thread); }
+  /// Nobody knows who has it.
+  void forget_cpu() { on_cpu_ = {}; }
   /// A context of the chunk was a thread, and is that no longer.
   void end_context(uint16_t context, const ThreadKey &thread);
+  /// No file follows. Gives up if a thread that had a CPU at the start has not left it since.
+  void finish_files();
   /// Something is wrong with the files, so all must be read to say what.
   void give_up() { from_ = 0; }
 
@@ -82,7 +97,9 @@ private:
   uint64_t from_;
   std::vector<File> files_;
   std::unordered_map<ThreadKey, std::vector<Seen>, HashOfThread> threads_;
-  std::vector<Mark> marks_; ///< by context, in this chunk
+  std::vector<ThreadKey> at_start_; ///< had a CPU then
+  std::vector<Mark> marks_;         ///< by context, in this chunk
+  ThreadKey on_cpu_{};              ///< who has the CPU of the file; tid 0: nobody, or not known
 
   // Of the chunk:
   bool in_chunk_ = false;

@@ -304,6 +304,49 @@ TEST(CutPlan, ATraceWithAChunkThatCannotBeRightIsReadWhole) {
   });
 }
 
+/// Some kernels hide switches. What becomes of the thread then comes from who gets its CPU next.
+TEST(CutPlan, ATraceWithASwitchThatWasNotSeenIsReadWhole) {
+  std::mt19937 random(5);
+  TempDir dir;
+  Machine machine(dir.path(), random);
+  machine.run(100000);
+  const uint64_t late = (machine.finish() - kBegin) / 100 * 99;
+  const auto hide = [left = 100](ftrace_record &r) mutable {
+    if ((r.code == FTrace_EVT_task_sleep || r.code == FTrace_EVT_task_epilogue) && --left == 0)
+      r.code = FTrace_EVT_empty;
+  };
+  edit(dir.path() + "/cpu0001.ftr", hide);
+  EXPECT_EQ(expect_same_events(dir.path(), late), 0u);
+}
+
+/// Whether a snapshot that says so is believed depends on who else was seen on that CPU.
+TEST(CutPlan, ATraceOfAThreadThatRunsFromTheStartIsReadWhole) {
+  for (const bool leaves : {false, true}) {
+    TempDir dir;
+    TraceBuilder trace(dir.path());
+    ChunkBuilder &chunk = trace.cpu(0).at(kBegin).start();
+    chunk.id(1, 101, 100, "one").id(2, 102, 100, "two");
+    chunk.snapshot(1, uint32_t(ThreadState::Running), 1);
+    uint64_t time = kBegin;
+    if (leaves)
+      trace.cpu(1).at(time).start().id(1, 101, 100, "one").sleep(1);
+    for (int i = 0; i < 20000; i++) {
+      time += 30;
+      chunk.at(time - 20).dispatch(2).at(time - 10).sleep(2).at(time).activate(2);
+      if (i % 500 == 499)
+        chunk.next_chunk().id(2, 102, 100, "two");
+    }
+    chunk.stop();
+    if (leaves)
+      trace.cpu(1).at(time).stop();
+    trace.json(R"({"format": "ovnitrace", "version": 1, "begin_ns": 1000})").write();
+    const uint64_t late = (time - kBegin) / 100 * 99;
+    const uint64_t all = read(dir.path(), late, false).before;
+    const uint64_t cut = read(dir.path(), late, true).before;
+    EXPECT_EQ(leaves, cut < all / 4) << cut << " of " << all;
+  }
+}
+
 TEST(CutPlan, AnEventOfNoChunkIsNoHarm) {
   TempDir dir;
   TraceBuilder trace(dir.path());
