@@ -125,7 +125,7 @@ void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
                  "jtn: everything to disk (default); cyc:SIZE: a flight recorder, the last SIZE of "
                  "each CPU "
                  "in memory, saved at the end and on SIGUSR2; stop:SIZE: tracing stops when SIZE "
-                 "is recorded")
+                 "is recorded, before compression")
       ->type_name("KIND");
   app.add_option(
          "--trigger", arguments.trigger,
