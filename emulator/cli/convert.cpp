@@ -79,7 +79,7 @@ void convert_command(Arguments arguments) {
   NoDiagnostics reported_later; // by the conversion
   std::optional<CriticalPath> path =
       wanted_path(arguments.path, about_trace(arguments.inputs.front()), options.cut,
-                  [&] { return open_trace(inputs, reported_later, options.cut.from); });
+                  [&] { return open_trace(inputs, reported_later); });
   options.path = path ? &*path : nullptr;
   if (int status = run_conversion(inputs, options, arguments.quiet))
     throw CLI::RuntimeError(status);

@@ -26,6 +26,12 @@ struct PathArguments {
 /// line is parsed. `what` says what becomes of the path.
 void add_path_options(CLI::App &command, PathArguments &arguments, const std::string &what);
 
+/// Since when events are needed, for open_trace(). A path says who had a CPU, which may be a thread
+/// that has run elsewhere since: it needs all.
+inline uint64_t needed_from(const PathArguments &path, const Cut &cut) {
+  return path.wanted ? 0 : cut.from;
+}
+
 /// The path that is asked for, none if none is; then `source` is read to its end. Without a TID it
 /// is that of the only thread of cut.tids. Throws Error.
 std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,

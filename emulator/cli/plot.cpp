@@ -77,7 +77,8 @@ int plot(Arguments arguments) {
     arguments.figure.columns = text_columns(terminal_width());
   Warnings warnings;
   const TraceInfo info = about_trace(arguments.trace);
-  const auto open = reopener(arguments.trace, warnings, arguments.figure.cut.from);
+  const auto open =
+      reopener(arguments.trace, warnings, needed_from(arguments.path, arguments.figure.cut));
   std::optional<CriticalPath> path = wanted_path(arguments.path, info, arguments.figure.cut, open);
   arguments.figure.path = path ? &*path : nullptr;
   const Figure figure = make_figure(arguments.trace, info, open, arguments.figure);

@@ -51,7 +51,7 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
   } else if (path.empty()) {
     place = OutputPlace(path = nameable(trace) + ".html");
   }
-  const auto open = reopener(trace, warnings, arguments.cut.from);
+  const auto open = reopener(trace, warnings, needed_from(arguments.path, arguments.cut));
   std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);
   const WriteReportResult result =
       write_report(trace, info, open,

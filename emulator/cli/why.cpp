@@ -31,14 +31,13 @@ constexpr size_t kPathLines = 20;
 
 /// The table of the path alone: the rest is another question.
 std::string path_only(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink) {
-  const std::unique_ptr<EventSource> source =
-      open_trace({{arguments.trace}}, sink, arguments.cut.from);
+  const std::unique_ptr<EventSource> source = open_trace({{arguments.trace}}, sink);
   std::optional<CriticalPath> path = wanted_path(arguments.path, about, arguments.cut, *source);
   return path_text(*path, source->catalog(), kPathLines);
 }
 
 std::string all_causes(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink) {
-  const auto open = reopener(arguments.trace, sink, arguments.cut.from);
+  const auto open = reopener(arguments.trace, sink, 0);
   std::unique_ptr<EventSource> source = open();
   std::optional<CriticalPath> path = wanted_path(arguments.path, about, arguments.cut, *source);
   if (path)

@@ -8,6 +8,7 @@
 #include <ovnitrace/ftrace_codes.h>
 #include <ovnitrace/ftrace_record.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ovnitrace {
@@ -64,8 +65,10 @@ inline bool has_event(const ftrace_record &record, uint16_t code) {
 
 /// The time of the first event of a record, which has that of its last one.
 inline uint64_t first_tsc(const ftrace_record &record) {
-  const bool is_wake = code_of(record.code) == FTrace_EXT_wake_switch;
-  return ftrace_record_tsc(&record) - (is_wake ? SwitchParts::of(record).woken : 0);
+  const uint64_t tsc = ftrace_record_tsc(&record);
+  if (code_of(record.code) != FTrace_EXT_wake_switch)
+    return tsc;
+  return tsc - std::min<uint64_t>(tsc, SwitchParts::of(record).woken);
 }
 
 } // namespace ovnitrace
