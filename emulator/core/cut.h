@@ -10,8 +10,8 @@
 
 namespace ovnitrace {
 
-/// All conditions must hold; a list that is empty admits all. Everything is replayed whatever the
-/// cut, so that the states that hold at its start are right.
+/// All conditions must hold; a list that is empty admits all. All that the states at its start come
+/// from is replayed before, so that these are right.
 struct Cut {
   uint64_t from = 0;        ///< ns from the start of the trace
   uint64_t to = UINT64_MAX; ///< ns from the start of the trace; its last instant is shown

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What tells threads apart while the files of a trace are looked through.
+// Which thread a record is about, while the files of a trace are looked through.
 #pragma once
 
 #include <cstddef>
