@@ -87,6 +87,7 @@ public:
 
 private:
   static constexpr uint64_t kNoTime = UINT64_MAX;
+  static constexpr size_t kApart = 128; ///< bytes
 
   struct Row {
     uint64_t time = kNoTime; ///< of its last line
@@ -100,13 +101,15 @@ private:
   std::string objects_;    ///< the header from the nodes on
   OutputPlace other_form_; ///< where the file would be with the other compression
   std::vector<Row> rows_;
-  uint64_t now_ = 0;       ///< of the current instant
-  bool merged_ = false;    ///< a row has several lines at it, or a line comes after an arrow
-  bool arrows_ = false;    ///< it has one
-  const bool has_thread_;  ///< that formats
-  PrvFormatter formatter_; ///< from here on used by the relay's thread until close()
+  uint64_t now_ = 0;      ///< of the current instant
+  bool merged_ = false;   ///< a row has several lines at it, or a line comes after an arrow
+  bool arrows_ = false;   ///< it has one
+  const bool has_thread_; ///< that formats
+  /// Used by the relay's thread until close(). What one core writes and another reads must not lie
+  /// in one cache line, nor in the one beside it, which the processor fetches with it.
+  alignas(kApart) PrvFormatter formatter_;
   OutputFile file_;
-  Relay<LineBlock> relay_;
+  alignas(kApart) Relay<LineBlock> relay_;
 };
 
 } // namespace ovnitrace
