@@ -2,6 +2,7 @@
 // The ovnitrace command.
 #include "emulator/base/messages.h"
 #include "emulator/cli/commands.h"
+#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/run.h"
 #include "user/cli/collect_cli.h"
 #include "user/cli/control_cli.h"
@@ -15,6 +16,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -51,13 +53,14 @@ constexpr const char *kFooter =
     "if one killed it; 127 not found, 126 cannot be executed). Failures of ovnitrace: 1; usage: "
     "2.\n"
     "If events are missing in the trace, the last line says so, and without a program the exit "
-    "status is 3.\n"
-    "HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 sent to ovnitrace are forwarded to the program; "
-    "without\n"
-    "one they end the capture. With --buffer cyc, USR2 saves it instead.\n"
+    "status\n"
+    "is 3. HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 sent to ovnitrace are forwarded to the "
+    "program;\n"
+    "without one they end the capture. With --buffer cyc, USR2 saves it instead.\n"
     "\n"
     "sudo resets the environment: PATH, OMP_NUM_THREADS, LD_LIBRARY_PATH, virtual environments. To "
-    "keep it:\n"
+    "keep\n"
+    "it:\n"
     "  sudo -E ovnitrace -- ./app                what the rules of sudo let through\n"
     "  sudo env \"PATH=$PATH\" ovnitrace -- app\n"
     "  sudo ovnitrace -- env OMP_NUM_THREADS=1 \"LD_LIBRARY_PATH=$LD_LIBRARY_PATH\" ./app\n"
@@ -71,11 +74,10 @@ int main(int argc, char **argv) {
   ovnitrace::set_debug_log(log && std::strcmp(log, "debug") == 0);
   std::vector<std::string> command = take_command(argc, argv);
   CLI::App app("What the Linux scheduler did to your threads, as a Paraver timeline.\n"
-               "Records every transition of every thread of a program with eBPF, then converts.\n"
-               "The program to trace follows --: ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]",
+               "Records every transition of every thread of a program with eBPF, then converts.\n",
                "ovnitrace");
-  app.set_version_flag("--version", "ovnitrace " OVNITRACE_VERSION);
-  app.footer(kFooter);
+  app.set_version_flag("--version", "ovnitrace " OVNITRACE_VERSION, "Print the version and exit");
+  app.formatter(std::make_shared<ovnitrace::HelpFormatter>());
   app.require_subcommand(0, 1);
   ovnitrace::add_trace(app, command);
   ovnitrace::add_record(app, command);
@@ -85,6 +87,12 @@ int main(int argc, char **argv) {
   ovnitrace::add_ctl(app);
   for (const auto add : ovnitrace::kTraceCommands)
     add(app);
-  return ovnitrace::run_cli(app, argc, argv,
-                            "the program to trace follows --, as in `ovnitrace -- ./app`");
+  app.formatter(
+      std::make_shared<ovnitrace::HelpFormatter>("ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+                                                 "       ovnitrace [OPTIONS] -a|-p PID\n"
+                                                 "       ovnitrace SUBCOMMAND [OPTIONS] ..."));
+  app.footer(kFooter);
+  if (!command.empty()) // what is stray is not the program
+    return ovnitrace::run_cli(app, argc, argv);
+  return ovnitrace::run_cli(app, argc, argv, ovnitrace::kProgramCommands);
 }

@@ -58,10 +58,11 @@ void add_compress(CLI::App &app) {
   CLI::App *command =
       add_unprivileged(app, "compress", "Make the chunk files of a trace smaller, or plain again");
   command->add_option("TRACE", arguments->traces, "Trace directories")->required();
-  auto *level =
-      command->add_option("-l,--level", arguments->level, "1 (default; fast) to 19 (small)")
-          ->type_name("N")
-          ->check(CLI::Range(kLeastLevel, kMostLevel).description(""));
+  auto *level = command
+                    ->add_option("-l,--level", arguments->level,
+                                 "How hard to try: 1 (fast) to 19 (small) (default: 1)")
+                    ->type_name("N")
+                    ->check(CLI::Range(kLeastLevel, kMostLevel).description(""));
   command->add_flag("-d,--decompress", arguments->decompress, "Make them plain again")
       ->excludes(level);
   command->footer(R"(

@@ -81,7 +81,8 @@ void convert_command(Arguments arguments) {
       wanted_path(arguments.path, about_trace(arguments.inputs.front()), options.cut,
                   [&] { return open_trace(inputs, reported_later); });
   options.path = path ? &*path : nullptr;
-  if (int status = run_conversion(inputs, options, arguments.quiet))
+  const auto output = arguments.quiet ? ConversionOutput::nothing : ConversionOutput::all;
+  if (int status = run_conversion(inputs, options, output))
     throw CLI::RuntimeError(status);
 }
 
@@ -97,8 +98,8 @@ void add_convert(CLI::App &app) {
       ->required();
   command
       ->add_option("-o,--output", options.directory,
-                   "Directory to write to; default: the trace directory itself, TRACE.prv.d for a "
-                   "trace that ovnitrace did not write, TRACE.cut.d for a part of one. Several "
+                   "Directory to write to (default: the trace directory itself, TRACE.prv.d for a "
+                   "trace that ovnitrace did not write, TRACE.cut.d for a part of one); several "
                    "traces need it")
       ->type_name("DIR");
   command->add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
@@ -114,13 +115,15 @@ void add_convert(CLI::App &app) {
       ->add_option("--region", arguments->region,
                    "Only this region of --control, as `ovnitrace info` numbers them")
       ->type_name("N")
+      ->group(kCutGroup)
       ->check(CLI::Range(uint64_t(1), uint64_t(UINT32_MAX)));
-  add_cut_list(*command, "--cpu", options.cut.cpus, "Only these CPUs in cpu.prv");
+  add_cut_list(*command, "--cpu", "CPU", options.cut.cpus, "Only these CPUs in cpu.prv");
   command
       ->add_option("--clock-offsets", arguments->clock_offsets,
                    "Offsets of the clocks of several hosts, a table as ovnisync writes it")
       ->type_name("FILE");
-  command->add_flag("-q,--quiet", arguments->quiet, "Print errors only");
+  command->add_flag("-q,--quiet", arguments->quiet,
+                    "No progress and no summary; warnings about the trace stay");
   command->footer(R"(
 Writes thread.prv and cpu.prv, with a .pcf and a .row each, and cfg/: open a .prv in Paraver, then
 a view of cfg/, which cfg/README lists. Views that an earlier conversion has left in cfg/ are

@@ -12,11 +12,19 @@
 
 namespace ovnitrace {
 
+inline constexpr const char *kCutGroup = "Part of the trace"; ///< in --help
+
 /// Adds an option that takes one value a time, or a list with commas: the traces that follow are
-/// not taken for values. `list` must live until the command line is parsed.
+/// not taken for values. `type` is what --help calls a value. `list` must live until the command
+/// line is parsed.
 template <class List>
-void add_cut_list(CLI::App &command, const std::string &name, List &list, const std::string &what) {
-  command.add_option(name, list, what)->delimiter(',')->allow_extra_args(false);
+void add_cut_list(CLI::App &command, const std::string &name, const char *type, List &list,
+                  const std::string &what) {
+  command.add_option(name, list, what)
+      ->type_name(type)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kCutGroup);
 }
 
 /// Adds --from, --to, --pid, --tid and --comm, which set `cut`; it must live until the command line

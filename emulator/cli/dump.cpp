@@ -61,9 +61,9 @@ void add_dump(CLI::App &app) {
   command->footer(R"(
 Columns, separated by blanks: seconds since the start of the trace (negative of what happened before
 it and made the states at its start), number of the CPU, event, thread as 'comm(tid)', details as
-key=value. No column holds a blank: one in a name is printed as '_'; --json has the names as they are.
-What is not known is '-'. The thread of what a program logs itself is the one that runs on that CPU.
-docs/format.md says what each event means.
+key=value. No column holds a blank: one in a name is printed as '_'; --json has the names as they
+are. What is not known is '-'. The thread of what a program logs itself is the one that runs on that
+CPU. docs/format.md says what each event means.
 
 Events of a CPU, which are about no thread, are printed whatever the threads.
 

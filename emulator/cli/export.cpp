@@ -4,7 +4,9 @@
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/export_formats.h"
+#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/time_option.h"
 #include "emulator/cli/trace_inputs.h"
 
 #include <CLI/App.hpp>
@@ -37,7 +39,9 @@ std::string check_format(const std::string &word) {
   std::string words;
   for (const ExportFormat &format : kExportFormats)
     words += (words.empty() ? "" : ", ") + std::string(format.word);
-  return fmt::format("'{}' is no format: it is one of {}", word, words);
+  uint64_t ns = 0;
+  return fmt::format("'{}' is no format: it is one of {}{}", word, words,
+                     parse_time(word, ns) ? "; a part of the trace ends with --until " + word : "");
 }
 
 /// The formats, one a line, as --help prints them.
@@ -79,6 +83,8 @@ void add_export(CLI::App &app) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App *command =
       add_unprivileged(app, "export", "Write a trace in the format of another tool");
+  command->formatter(
+      std::make_shared<HelpFormatter>("ovnitrace export --to FORMAT [OPTIONS] TRACE..."));
   command->add_option("--to", arguments->format, "The format, one of those below")
       ->required()
       ->type_name("FORMAT")
@@ -89,7 +95,7 @@ void add_export(CLI::App &app) {
       ->required();
   command
       ->add_option("-o,--output", arguments->write.output,
-                   "What to write; default: TRACE with the suffix of the format")
+                   "What to write (default: TRACE with the suffix of the format)")
       ->type_name("PATH");
   add_cut_options(*command, arguments->write.cut, "--until");
   add_path_options(*command, arguments->write.path,

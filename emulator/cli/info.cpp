@@ -13,6 +13,8 @@
 #include "emulator/summary/report.h"
 #include "emulator/summary/summarizer.h"
 
+#include <fmt/ranges.h>
+
 #include <memory>
 
 namespace ovnitrace {
@@ -52,13 +54,15 @@ void add_info(CLI::App &app) {
   add_cut_options(*command, arguments->cut);
   command
       ->add_option("--sort", arguments->report.sort,
-                   "Sort threads, processes and names by this, the largest first; default: running")
+                   fmt::format("Sort threads, processes and names by this, the largest first: {} "
+                               "(default: running)",
+                               fmt::join(sort_words(), ", ")))
       ->type_name("COLUMN")
       ->check(CLI::IsMember(sort_words()));
   command
       ->add_option("--top", arguments->report.top,
                    "Print at most so many lines of a table and sum up the rest in one more; 0: "
-                   "all; default: 20")
+                   "all (default: 20)")
       ->type_name("N")
       ->check([](const std::string &text) {
         return text.find_first_not_of("0123456789") == text.npos

@@ -7,6 +7,8 @@ namespace ovnitrace {
 
 namespace {
 
+constexpr const char *kGroup = "Critical path"; // in --help
+
 bool parse_number(const std::string &text, uint32_t &number) {
   const char *end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, number);
@@ -28,14 +30,17 @@ void add_path_options(CLI::App &command, PathArguments &arguments, const std::st
   CLI::Option *path =
       command
           .add_flag("--critical-path", arguments.text,
-                    what + ": who is responsible for each moment, back from the end; of the "
-                           "program's main thread, or with --critical-path=TID of that thread")
-          ->each(set);
+                    what + ": who is responsible for each moment, back from the end, for thread "
+                           "TID (default: the program's main thread)")
+          ->each(set)
+          ->type_name("[=TID]")
+          ->group(kGroup);
   command
       .add_option("--section", arguments.query.section,
-                  "The path of the longest section of this number (docs/user-events.md) instead of "
-                  "the whole time")
+                  "With --critical-path: the path of the longest section of this number "
+                  "(docs/user-events.md) instead of the whole time")
       ->type_name("NUMBER")
+      ->group(kGroup)
       ->needs(path);
 }
 

@@ -20,10 +20,13 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <fmt/format.h>
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -69,7 +72,18 @@ void write_text(const Figure &figure) {
   out.flush();
 }
 
+/// Where the name says that something else than SVG is wanted.
+void check_ending(const std::string &path) {
+  const std::string ending = std::filesystem::path(path).extension();
+  if (!ending.empty() && ending != ".svg")
+    throw Error(fmt::format("-o {}: a figure is SVG: give a name that ends in .svg; `rsvg-convert` "
+                            "or a browser makes other formats of it",
+                            path),
+                kExitUsage);
+}
+
 int plot(Arguments arguments) {
+  check_ending(arguments.output);
   const bool picture = !arguments.output.empty();
   if (!picture && arguments.figure.arrows)
     throw Error("--arrows goes with -o FILE.svg", kExitUsage);
@@ -104,7 +118,7 @@ void add_plot(CLI::App &app) {
       ->type_name("FILE.svg");
   command
       ->add_option("--rows", arguments->figure.rows,
-                   "Threads to draw, at most: those that ran or waited longest; default: 40")
+                   "Threads to draw, at most: those that ran or waited longest (default: 40)")
       ->type_name("N")
       ->check(CLI::Range(size_t(1), kMostRows));
   command->add_flag("--arrows", arguments->figure.arrows,

@@ -26,15 +26,15 @@ void add_report(CLI::App &app) {
       ->required();
   command
       ->add_option("-o,--output", report.output,
-                   "The page; default: report.html in the trace directory, TRACE.html for a file")
+                   "The page (default: report.html in the trace directory, TRACE.html for a file)")
       ->type_name("FILE");
   command
       ->add_option("--max-size", report.most_bytes,
-                   "Bytes that the page may have, as 20M; default: 64M. What is more is summed up")
+                   "Bytes that the page may have, as 20M; what is more is summed up (default: 64M)")
       ->type_name("SIZE")
       ->transform(CLI::AsSizeValue(false));
   command->add_flag("--open", report.open, "Open it in the browser of the user who called sudo");
-  command->add_flag("-q,--quiet", report.quiet, "Say nothing of what was written");
+  command->add_flag("-q,--quiet", report.quiet, "No summary; warnings about the trace stay");
   add_cut_options(*command, report.cut);
   add_path_options(*command, report.path, "Draw the critical path");
   command->footer(R"(

@@ -4,9 +4,12 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/help_formatter.h"
 
 #include <CLI/App.hpp>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -41,11 +44,28 @@ std::string command_of(const CLI::App &app) {
   return name;
 }
 
-/// An argument that no command takes, where a program could have been meant.
-bool is_stray(const CLI::ParseError &error, const CLI::App &app) {
+const CLI::Option *find_option(const CLI::App &app, const std::string &name) {
+  const CLI::App *command = &app;
+  for (const CLI::App *named : app.get_subcommands())
+    command = named;
+  return name.starts_with("--") ? command->get_option_no_throw(name) : nullptr;
+}
+
+/// Of arguments that nothing takes: what could have been meant.
+std::string hint_about(const CLI::App &app, int argc, char **argv,
+                       std::span<const std::string_view> program_commands) {
+  std::string hint;
+  for (int n = 1; n + 1 < argc; n++) {
+    const CLI::Option *option = find_option(app, argv[n]);
+    const std::string value = option ? optional_value(*option) : "";
+    if (!value.empty() && argv[n + 1][0] != '-')
+      hint += fmt::format("; a value of {0} follows an =, as in {0}={1}", argv[n], value);
+  }
   const auto named = app.get_subcommands();
-  return dynamic_cast<const CLI::ExtrasError *>(&error) &&
-         (named.empty() || named.front()->get_name() == "record");
+  const std::string command = named.empty() ? "" : named.front()->get_name();
+  if (std::ranges::count(program_commands, command))
+    hint += fmt::format("; the program to trace follows --, as in `{} -- ./app`", command_of(app));
+  return hint;
 }
 
 /// CLI11's "Could not convert: --cpu = x" does not say what is wrong with which.
@@ -77,7 +97,8 @@ int print_help(const CLI::App &app, const CLI::ParseError &error) {
 
 } // namespace
 
-int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexcept {
+int run_cli(CLI::App &app, int argc, char **argv,
+            std::span<const std::string_view> program_commands) noexcept {
   try {
     set_program_name(app.get_name());
     refuse_empty_values(argc, argv);
@@ -89,8 +110,8 @@ int run_cli(CLI::App &app, int argc, char **argv, const char *stray_hint) noexce
     if (error.get_exit_code() == 0)
       return print_help(app, error);
     std::string message = message_of(error, app);
-    if (stray_hint && is_stray(error, app))
-      message += std::string("; ") + stray_hint;
+    if (dynamic_cast<const CLI::ExtrasError *>(&error))
+      message += hint_about(app, argc, argv, program_commands);
     return fail(message + "\nTry '" + command_of(app) + " --help'.", kExitUsage);
   } catch (const Error &error) {
     return fail(error.what(), error.status());

@@ -60,7 +60,8 @@ std::string conversion_command(const std::string &flags, const std::vector<Trace
   return command;
 }
 
-int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options, bool quiet) {
+int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options,
+                   ConversionOutput output) {
   const auto begin = std::chrono::steady_clock::now();
   Warnings warnings(options.lint ? UINT64_MAX : kFaultsReported);
   // What a model of the user takes, or what breaks a rule, may be before the cut.
@@ -71,12 +72,12 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
   ConvertResult result;
   {
     ProgressBar bar;
-    if (bar.shown())
+    if (bar.shown() && output != ConversionOutput::nothing)
       options.progress = [&](const EventSource &s, uint64_t events) { bar.update(s, events); };
     result = convert(*source, options, warnings);
   }
   warnings.finish();
-  if (!quiet)
+  if (output == ConversionOutput::all)
     print_written(options, result, std::chrono::steady_clock::now() - begin);
   print_untaken(result);
   uint64_t reported = options.lint ? result.faults : std::min(result.faults, kFaultsReported);

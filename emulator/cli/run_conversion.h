@@ -11,10 +11,18 @@
 
 namespace ovnitrace {
 
-/// Converts `inputs` to one timeline in options.directory; unless `quiet`, says what it wrote.
-/// Returns 0, or 1 if a part of the input is damaged (all the rest is converted) or, with lint, if
-/// anything in it is impossible. Throws Error.
-int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options, bool quiet);
+/// What a conversion prints on stderr beside warnings.
+enum class ConversionOutput {
+  nothing,
+  progress, ///< while it works, on a terminal
+  all,      ///< and at the end what it wrote
+};
+
+/// Converts `inputs` to one timeline in options.directory. Returns 0, or 1 if a part of the input
+/// is damaged (all the rest is converted) or, with lint, if anything in it is impossible. Throws
+/// Error.
+int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options,
+                   ConversionOutput output);
 
 /// The command that converts `inputs` so: "ovnitrace convert", `flags`, models, output, inputs.
 std::string conversion_command(const std::string &flags, const std::vector<TraceInput> &inputs,

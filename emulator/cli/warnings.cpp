@@ -24,7 +24,8 @@ void Warnings::report(const Diagnostic &diagnostic) {
   else if (diagnostic.harmless)
     print("warning: {}: {}", diagnostic.file, diagnostic.what);
   else
-    print("warning: {}, byte {}{}: {}", diagnostic.file, diagnostic.offset, at(diagnostic.time),
+    print("warning: {}, byte {}{}{}: {}", diagnostic.file, diagnostic.offset,
+          diagnostic.file.ends_with(".zst") ? " uncompressed" : "", at(diagnostic.time),
           diagnostic.what);
 }
 

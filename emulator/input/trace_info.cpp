@@ -196,9 +196,10 @@ std::string StackCounts::text() const {
       fmt::format("{}, {} distinct", human_count(all, "stack", "stacks"), human_count(distinct));
   if (const double percent = with_program ? 100.0 * double(cut) / double(with_program) : 0;
       percent >= 1)
-    text += fmt::format("; {:.0f} % of the program's end too early: compile it with "
-                        "-fno-omit-frame-pointer (docs/stacks.md)",
-                        percent);
+    text +=
+        fmt::format("; {:.0f} % of the program's end too early, as a rule in code without frame "
+                    "pointers, its own or a library's (docs/stacks.md)",
+                    percent);
   if (lost)
     text += fmt::format("; {} more found no room", human_count(lost));
   return text;

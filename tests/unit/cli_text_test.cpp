@@ -53,5 +53,12 @@ TEST(Warnings, ArePrintedUpToALimitAndCounted) {
   EXPECT_EQ(printed(2, 3), two + "ovnitrace: warning: and 1 more like these\n");
 }
 
+TEST(Warnings, OfACompressedFileSayWhichBytesTheyCount) {
+  testing::internal::CaptureStderr();
+  Warnings().report({.file = "cpu0000.ftr.zst", .offset = 16, .time = 5, .what = "why"});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "ovnitrace: warning: cpu0000.ftr.zst, byte 16 uncompressed, at 0.000000005s: why\n");
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -22,7 +22,7 @@ protected:
     options.directory = dir / "out";
     options.lint = lint;
     testing::internal::CaptureStderr();
-    status = run_conversion({{dir.path()}}, options, true);
+    status = run_conversion({{dir.path()}}, options, ConversionOutput::nothing);
     return testing::internal::GetCapturedStderr();
   }
   /// A thread that is on two CPUs at once: `times` times.

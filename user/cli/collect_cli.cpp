@@ -50,7 +50,7 @@ void add_collect(CLI::App &app) {
       ->add_option("-l,--listen", arguments->listen,
                    "Where: tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp where none is named, port "
                    "20000, any free one for 0; may be repeated "
-                   "(default tcp://127.0.0.1:20000, which only this machine reaches)")
+                   "(default: tcp://127.0.0.1:20000, which only this machine reaches)")
       ->type_name("ADDRESS");
   command
       ->add_option("-o,--output", options.directory,
@@ -63,7 +63,8 @@ void add_collect(CLI::App &app) {
       ->type_name("FILE");
   add_size(*command, "--max-size", options.trace_bytes,
            "Bytes that one trace may have (default: no limit)");
-  add_number(*command, "--max-senders", options.senders, 1, 10'000, "Senders at once (default 64)");
+  add_number(*command, "--max-senders", options.senders, 1, 10'000,
+             "Senders at once (default: 64)");
   command->add_flag("-q,--quiet", options.quiet, "Print errors only");
   command->footer(
       "Collects until Ctrl-C. Exit status 3 if some trace is not complete.\n\n"

@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/printable.h"
+#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/run.h"
 #include "user/control/arming.h"
 #include "user/control/ctl_socket.h"
@@ -59,6 +60,8 @@ void add_control(CLI::App &app, const std::vector<std::string> &command) {
   const auto chains = std::make_shared<std::vector<std::string>>();
   CLI::App *control =
       add_unprivileged(app, "control", "Print what chains of --control mean and would probe");
+  control->formatter(std::make_shared<HelpFormatter>(
+      "ovnitrace control --check CHAIN [--check CHAIN]... [-- PROGRAM]"));
   control
       ->add_option("--check", *chains, "The chains; a program after -- is looked at, and not run")
       ->type_name("CHAIN")

@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/run_report.h"
 #include "user/cli/record_options.h"
@@ -15,6 +16,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace ovnitrace {
@@ -29,10 +31,12 @@ struct Outputs {
 
 /// `ovnitrace convert` and `ovnitrace report` have more.
 void add_output_options(CLI::App &app, Outputs &outputs) {
+  const OptionGroup group(app, "After the recording");
   ConvertOptions &options = outputs.convert;
   app.add_flag("--report", outputs.report,
                "Write report.html too, a page for the browser (docs/report.md)");
-  app.add_flag("--open", outputs.open, "Write it, and open it as the user who called sudo");
+  app.add_flag("--open", outputs.open,
+               "Write report.html, and open it as the user who called sudo");
   app.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   app.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
       ->type_name("FILE")
@@ -87,7 +91,8 @@ int convert_recording(const std::string &directory, Outputs outputs, bool quiet)
   outputs.convert.directory = directory;
   try {
     drop_privileges();
-    int status = run_conversion({{directory, 0}}, outputs.convert, true);
+    const auto output = quiet ? ConversionOutput::nothing : ConversionOutput::progress;
+    const int status = run_conversion({{directory, 0}}, outputs.convert, output);
     if (!quiet)
       print("open {0}/thread.prv or {0}/cpu.prv in Paraver, then a timeline of {0}/cfg", directory);
     if (outputs.report || outputs.open)
@@ -122,7 +127,7 @@ void check_places(const CLI::App &app, const std::vector<std::string> &command) 
         fmt::format("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
                     given.front()->get_name(), name),
         kExitUsage);
-  if (!command.empty() && name != "record" && name != "stat" && name != "control")
+  if (!command.empty() && !std::ranges::count(kProgramCommands, name))
     throw Error(
         fmt::format("`{}` runs no program, and here is one after --: {}", name, command.front()),
         kExitUsage);
@@ -157,10 +162,14 @@ void add_record(CLI::App &app, const std::vector<std::string> &command) {
   arguments->options.command = command;
   CLI::App *record_app =
       app.add_subcommand("record", "Record only; convert later, anywhere, without root");
+  record_app->formatter(
+      std::make_shared<HelpFormatter>("ovnitrace record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+                                      "       ovnitrace record [OPTIONS] -a|-p PID"));
   add_record_options(*record_app, *arguments);
-  record_app->footer("Examples:\n"
-                     "  sudo ovnitrace record -- ./app        then: ovnitrace convert app-…\n"
-                     "  sudo ovnitrace record -a -d 10 -o dir  the whole machine for ten seconds");
+  record_app->footer(
+      "Examples:\n"
+      "  sudo ovnitrace record -o run1 -- ./app    then: ovnitrace info run1\n"
+      "  sudo ovnitrace record -a -d 10 -o run2    the whole machine for ten seconds");
   record_app->callback([arguments] { end_recording(record(checked(*arguments)), 0); });
 }
 

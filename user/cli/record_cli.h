@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -10,6 +11,9 @@ class App;
 }
 
 namespace ovnitrace {
+
+/// The commands that take a program after --; "" is `ovnitrace` itself.
+inline constexpr std::string_view kProgramCommands[] = {"", "record", "stat", "control"};
 
 /// What `ovnitrace` itself does without a subcommand: records `command`, then converts. The exit
 /// status is the program's. Adds the options of recording to `app`.

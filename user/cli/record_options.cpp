@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/format/chunk_frame.h"
 #include "emulator/format/code_kind.h"
@@ -35,6 +36,8 @@ constexpr uint64_t kMostSpareChunks = 1 << 16;
 constexpr uint64_t kDefaultTriggerSaves = 10, kMostTriggerSaves = 1'000'000;
 constexpr uint64_t kLongestDuration = 366ull * 86400 * 1'000'000'000; // ns
 
+constexpr const char *kRoomGroup = "Buffers and files";
+
 uint64_t parse_duration(const std::string &text) {
   uint64_t ns = 0;
   if (!parse_time(text, ns) || ns == 0 || ns > kLongestDuration)
@@ -63,6 +66,7 @@ void add_pids(const std::string &text, std::vector<uint32_t> &pids) {
 }
 
 void add_target_options(CLI::App &app, RecordOptions &options) {
+  const OptionGroup group(app, "What to trace");
   auto *all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
   app.add_option_function<std::vector<std::string>>(
          "-p,--pid",
@@ -84,9 +88,35 @@ void add_target_options(CLI::App &app, RecordOptions &options) {
          "Stop after this time, as 10s or 200ms; a number alone is in seconds. A program goes on "
          "untraced")
       ->type_name("TIME");
+  app.add_option("-u,--user", options.user,
+                 "Run the program as this user (default: who called sudo)")
+      ->type_name("NAME");
+}
+
+void add_event_options(CLI::App &app, RecordArguments &arguments) {
+  const OptionGroup group(app, "What to record");
+  RecordOptions &options = arguments.options;
+  app.add_option_function<std::string>(
+         "--filter",
+         [&options](const std::string &list) { options.families = parse_families(list); },
+         "Families of events to capture: names or the manual's numbers, as irq,signal; +irq adds "
+         "to the default, all,-irq takes from all. Families: " +
+             family_names() + " (default: sched,user)")
+      ->type_name("LIST");
+  app.add_option("--probe", options.probe_files,
+                 "A program or library whose user events are wanted, beside the program and the "
+                 "libraries that it needs; may be given again (docs/user-events.md)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_flag("--stacks{blocks}", arguments.stacks,
+               "Record the stacks with which threads block, of the kernel and the program "
+               "(kernel,user, or one of them); wakeup: also those of who wakes them; preempt: also "
+               "those with which they lose their CPU (docs/stacks.md)")
+      ->type_name("[=LIST]");
 }
 
 void add_control_options(CLI::App &app, RecordArguments &arguments) {
+  const OptionGroup group(app, "Regions");
   app.add_option("--control", arguments.options.control,
                  "Trace only regions of the run: a chain of alarms, as "
                  "start:enter_func:solve,stop:exit_func:solve; may be given again. Types of "
@@ -120,7 +150,15 @@ void check_control(const RecordArguments &arguments, RecordOptions &options) {
                 kExitUsage);
 }
 
+void add_ring_option(CLI::App &app, RecordOptions &options) {
+  const OptionGroup group(app, kRoomGroup);
+  add_size(app, "-m,--ring-size", options.ring_bytes,
+           "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default: 8M)");
+}
+
 void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
+  add_ring_option(app, arguments.options);
+  const OptionGroup group(app, kRoomGroup);
   app.add_option("-b,--buffer", arguments.buffer,
                  "jtn: everything to disk (default); cyc:SIZE: a flight recorder, the last SIZE of "
                  "each CPU "
@@ -134,22 +172,24 @@ void add_buffer_options(CLI::App &app, RecordArguments &arguments) {
          "stops")
       ->type_name("EVENT");
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
-             "With --trigger: how often it saves, at most (default 10)");
+             "With --trigger: how often it saves, at most (default: 10)");
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
-           "Bytes of a chunk in the trace (default 1M, or a 16th of the buffer if that is less)");
+           "Bytes of a chunk in the trace (default: 1M, or a 16th of the buffer if that is less)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
              "Chunks on their way to the disk or the network, beside the one that each CPU fills "
-             "(default 16; with --send udp://… 512, which are smaller)");
+             "(default: 16; with --send udp://… 512, which are smaller)");
 }
 
 void add_compress_option(CLI::App &app, std::string &level) {
-  app.add_flag(
-         "--compress{1}", level,
-         "Compress chunks (zstd) at a level of 1 (default; fast) to 19 (small); 0: plain files")
+  const OptionGroup group(app, kRoomGroup);
+  app.add_flag("--compress{1}", level,
+               "Compress chunks (zstd) at a level from 1 (fast) to 19 (small); 0: plain files "
+               "(default: 1)")
       ->type_name("[=LEVEL]");
 }
 
 void add_send_options(CLI::App &app, RecordOptions &options) {
+  const OptionGroup group(app, "Over the network");
   app.add_option("--send", options.send,
                  "Send the trace to `ovnitrace collect` there instead of writing it here: "
                  "tcp://HOST[:PORT], where "
@@ -166,11 +206,7 @@ void add_send_options(CLI::App &app, RecordOptions &options) {
 
 void add_capture_options(CLI::App &app, RecordOptions &options) {
   add_target_options(app, options);
-  app.add_option("-u,--user", options.user,
-                 "Run the program as this user (default: who called sudo)")
-      ->type_name("NAME");
-  add_size(app, "-m,--ring-size", options.ring_bytes,
-           "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default 8M)");
+  add_ring_option(app, options);
 }
 
 void add_record_options(CLI::App &app, RecordArguments &arguments) {
@@ -180,29 +216,13 @@ void add_record_options(CLI::App &app, RecordArguments &arguments) {
                  "name; system-… for -a)")
       ->type_name("DIR");
   app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
-  add_capture_options(app, options);
-  app.add_option_function<std::string>(
-         "--filter",
-         [&options](const std::string &list) { options.families = parse_families(list); },
-         "Families of events to capture: names or the manual's numbers, as irq,signal; +irq adds "
-         "to the default, all,-irq takes from all. Families: " +
-             family_names() + " (default sched,user)")
-      ->type_name("LIST");
-  app.add_option("--probe", options.probe_files,
-                 "A program or library whose user events are wanted, beside the program and the "
-                 "libraries that it needs; may be given again (docs/user-events.md)")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app.add_flag("--stacks{blocks}", arguments.stacks,
-               "Record the stacks with which threads block, of the kernel and the program "
-               "(kernel,user, or one of them); wakeup: also those of who wakes them; preempt: also "
-               "those with which they lose their CPU (docs/stacks.md)")
-      ->type_name("[=LIST]");
+  add_target_options(app, options);
+  add_event_options(app, arguments);
   add_control_options(app, arguments);
   add_buffer_options(app, arguments);
   add_compress_option(app, arguments.compress);
   add_send_options(app, options);
-  app.add_flag("-q,--quiet", options.quiet, "No summary on stderr");
+  app.add_flag("-q,--quiet", options.quiet, "No summary; warnings about the trace stay");
   app.add_flag_callback(
       "-v,--verbose", [] { set_debug_log(true); },
       "Print what is loaded, attached, sized and skipped, and libbpf's log; OVNITRACE_LOG=debug in "

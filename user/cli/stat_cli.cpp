@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
@@ -99,6 +100,9 @@ void add_stat(CLI::App &app, const std::vector<std::string> &command) {
   const auto arguments = std::make_shared<Arguments>();
   arguments->record.options.command = command;
   CLI::App *stat_app = app.add_subcommand("stat", "Run a program and print only a summary");
+  stat_app->formatter(
+      std::make_shared<HelpFormatter>("ovnitrace stat [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+                                      "       ovnitrace stat [OPTIONS] -a|-p PID"));
   add_capture_options(*stat_app, arguments->record.options);
   stat_app->add_flag("--json", arguments->json,
                      "Print the object of `ovnitrace info --json` (docs/info.md)");

@@ -50,7 +50,7 @@ inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ADDRESS, "address",
      "addres", // so in examples of the manual
      ValueKind::place, Source::probe, "foo",
-     "the instruction there is executed: 0xADDRESS, IMAGE+OFFSET, or the start of a function"},
+     "this instruction is executed: 0xADDRESS, IMAGE+OFFSET or a function"},
     {CONTROL_SSC, "ssc", "", ValueKind::hex, Source::probe, "11223344",
      "the marker `mov ebx, VALUE` with 64 67 90 behind it is executed"},
     {CONTROL_ITEXT, "itext", "", ValueKind::bytes, Source::probe, "0fa2",
@@ -60,7 +60,7 @@ inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ISA_CATEGORY, "isa-category", "isa_category", ValueKind::word, Source::probe,
      "X87_ALU", "an instruction of this category, by XED's name, is executed"},
     {CONTROL_INT3, "int3", "", ValueKind::none, Source::stepping, "",
-     "an int3 in the program is reached; it is skipped, and the program goes on"},
+     "an int3 of the program is reached; it is skipped"},
     {CONTROL_MAGIC, "magic", "", ValueKind::pair, Source::probe, "1.2",
      "`xchg bx,bx` is executed with 4 in rax, A in rbx and B in rcx"},
     {CONTROL_CPUID, "cpuid", "", ValueKind::small_hex, Source::probe, "0x12",

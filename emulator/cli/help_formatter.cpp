@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/cli/help_formatter.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kIndent = 28, kWidth = 100; // columns: of the text beside the names, and of all
+
+/// "-o, --output", and names without a short one below the long ones.
+std::string names_of(const CLI::Option &option) {
+  std::string names = option.get_name(false, true);
+  if (const size_t value = names.find('{'); value != names.npos) // of a flag, where it has none
+    names.erase(value, names.find('}') - value + 1);
+  if (const size_t comma = names.find(','); comma != names.npos)
+    return names.insert(comma + 1, " ");
+  return names.starts_with("--") ? "    " + names : names;
+}
+
+/// " FILE", "[=LEVEL]", or nothing. CLI11 adds what a check says of itself after a colon.
+std::string value_of(const CLI::Option &option) {
+  if (option.get_type_size() == 0)
+    return "";
+  const std::string type = option.get_type_name();
+  const std::string word = type.substr(0, type.find(':'));
+  return word.empty() || word.starts_with("[=") ? word : " " + word;
+}
+
+size_t columns_of(std::string_view text) {
+  size_t columns = 0;
+  for (const char c : text)
+    columns += (uint8_t(c) & 0xc0) != 0x80; // UTF-8: not the second byte of a character, or later
+  return columns;
+}
+
+/// `name`, and beside it `text` in lines that are not too long.
+std::string entry(const std::string &name, const std::string &text) {
+  std::string all = "  " + name;
+  size_t column = columns_of(all);
+  const auto next_line = [&] {
+    all += '\n' + std::string(kIndent, ' ');
+    column = kIndent;
+  };
+  if (column + 2 > kIndent)
+    next_line();
+  all.append(kIndent - column, ' ');
+  column = kIndent;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (column > kIndent && column + 1 + columns_of(word) > kWidth)
+      next_line();
+    if (column > kIndent)
+      all += ' ', column++;
+    all += word;
+    column += columns_of(word);
+    at = end + 1;
+  }
+  return all + '\n';
+}
+
+} // namespace
+
+/// One empty line between parts, where CLI11 has two.
+std::string HelpFormatter::make_help(const CLI::App *app, std::string name,
+                                     CLI::AppFormatMode mode) const {
+  std::string text = make_description(app) + make_usage(app, name) + make_positionals(app);
+  for (const std::string &group : app->get_groups()) {
+    const auto options = app->get_options([&group](const CLI::Option *option) {
+      return option->get_group() == group && option->nonpositional();
+    });
+    if (!options.empty())
+      text += make_group(group, false, options);
+  }
+  text += make_subcommands(app, mode);
+  const std::string footer = make_footer(app); // may start in a line of its own
+  const size_t start = footer.find_first_not_of('\n');
+  return start == footer.npos ? text : text + '\n' + footer.substr(start);
+}
+
+std::string HelpFormatter::make_usage(const CLI::App *app, std::string name) const {
+  return usage_.empty() ? CLI::Formatter::make_usage(app, name) : "Usage: " + usage_ + '\n';
+}
+
+std::string HelpFormatter::make_option(const CLI::Option *option, bool is_positional) const {
+  return entry(is_positional ? make_option_usage(option) : names_of(*option) + value_of(*option),
+               option->get_description());
+}
+
+std::string HelpFormatter::make_subcommand(const CLI::App *command) const {
+  return entry(command->get_name(), command->get_description());
+}
+
+std::string optional_value(const CLI::Option &option) {
+  const std::string value = value_of(option);
+  return value.starts_with("[=") ? value.substr(2, value.size() - 3) : "";
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How --help looks: what a person needs, without the parser's own notes, in 100 columns.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <string>
+
+namespace ovnitrace {
+
+class HelpFormatter final : public CLI::Formatter {
+public:
+  /// Subcommands that are added afterwards have it too. `usage` is what follows "Usage: "; empty:
+  /// it is made from the options.
+  explicit HelpFormatter(std::string usage = {}) : usage_(std::move(usage)) {}
+
+  std::string make_help(const CLI::App *app, std::string name,
+                        CLI::AppFormatMode mode) const override;
+  std::string make_usage(const CLI::App *app, std::string name) const override;
+  std::string make_option(const CLI::Option *option, bool is_positional) const override;
+  std::string make_subcommand(const CLI::App *command) const override;
+
+private:
+  std::string usage_;
+};
+
+/// What is added during its life stands together in --help.
+class OptionGroup {
+public:
+  OptionGroup(CLI::App &app, const char *name)
+      : app_(app), outer_(app.option_defaults()->get_group()) {
+    app_.option_defaults()->group(name);
+  }
+  ~OptionGroup() { app_.option_defaults()->group(outer_); }
+  OptionGroup(const OptionGroup &) = delete;
+  OptionGroup &operator=(const OptionGroup &) = delete;
+
+private:
+  CLI::App &app_;
+  std::string outer_;
+};
+
+/// What an option whose value may be left out calls it: "LEVEL" of "[=LEVEL]"; empty: it is none.
+std::string optional_value(const CLI::Option &option);
+
+} // namespace ovnitrace

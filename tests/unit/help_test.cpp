@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What --help prints of each command, and what a command line that is wrong is answered.
+#include "emulator/cli/commands.h"
+#include "emulator/cli/help_formatter.h"
+#include "emulator/cli/run.h"
+#include "user/cli/collect_cli.h"
+#include "user/cli/control_cli.h"
+#include "user/cli/record_cli.h"
+#include "user/cli/stat_cli.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+namespace {
+
+class Help : public ::testing::Test {
+protected:
+  Help() {
+    app.formatter(std::make_shared<HelpFormatter>());
+    add_trace(app, command);
+    add_record(app, command);
+    add_stat(app, command);
+    add_collect(app);
+    add_control(app, command);
+    add_ctl(app);
+    for (const auto add : kTraceCommands)
+      add(app);
+  }
+  /// All commands, the one without a name first.
+  std::vector<CLI::App *> commands() {
+    std::vector<CLI::App *> all = app.get_subcommands({});
+    all.insert(all.begin(), &app);
+    return all;
+  }
+  /// What a command line that is wrong is answered, without the line that names --help.
+  std::string answer(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "ovnitrace");
+    std::vector<char *> argv;
+    for (std::string &argument : arguments)
+      argv.push_back(argument.data());
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run_cli(app, int(argv.size()), argv.data(), kProgramCommands), 2);
+    const std::string text = testing::internal::GetCapturedStderr();
+    return text.substr(0, text.find('\n'));
+  }
+
+  const std::vector<std::string> command;
+  CLI::App app{"", "ovnitrace"};
+};
+
+size_t characters(const std::string &line) {
+  return size_t(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+TEST_F(Help, FitsIntoAHundredColumns) {
+  for (CLI::App *one : commands()) {
+    std::istringstream lines(one->help());
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(characters(line), 100u) << one->get_name() << ": " << line;
+  }
+}
+
+TEST_F(Help, HasEachOptionAndNoneOfTheParsersOwnWords) {
+  for (CLI::App *one : commands()) {
+    const std::string help = one->help();
+    for (const CLI::Option *option : one->get_options()) {
+      EXPECT_NE(help.find(option->get_name()), help.npos) << option->get_name();
+      EXPECT_NE(option->get_description(), "") << option->get_name();
+    }
+    const std::string options = help.substr(0, help.size() - one->get_footer().size());
+    for (const char *word : {"TEXT", "UINT", "INT", "REQUIRED", "Needs:", "Excludes:", "{"})
+      EXPECT_EQ(options.find(word), help.npos) << one->get_name() << " has " << word;
+  }
+}
+
+TEST_F(Help, NamesAValueThatCanBeLeftOut) {
+  EXPECT_NE(app.help().find("      --compress[=LEVEL]"), std::string::npos) << app.help();
+  EXPECT_NE(app.help().find("\n  -o, --output DIR "), std::string::npos);
+  EXPECT_EQ(optional_value(*app.get_option("--stacks")), "LIST");
+  EXPECT_EQ(optional_value(*app.get_option("--output")), "");
+  EXPECT_EQ(optional_value(*app.get_option("--gzip")), "");
+}
+
+TEST_F(Help, SaysWhatAStrayArgumentCouldHaveMeant) {
+  const std::string not_expected = "ovnitrace: not expected: ";
+  EXPECT_EQ(answer({"record", "--compress", "0"}),
+            not_expected + "0; a value of --compress follows an =, as in --compress=LEVEL; the "
+                           "program to trace follows --, as in `ovnitrace record -- ./app`");
+  EXPECT_EQ(answer({"why", "--critical-path", "12", "run1"}),
+            not_expected + "run1; a value of --critical-path follows an =, as in "
+                           "--critical-path=TID");
+  EXPECT_EQ(answer({"stat", "./app"}),
+            not_expected + "./app; the program to trace follows --, as in `ovnitrace stat -- "
+                           "./app`");
+  EXPECT_EQ(answer({"info", "run1", "run2"}), not_expected + "run2");
+}
+
+TEST_F(Help, PointsToTheOtherNameOfTo) {
+  EXPECT_NE(answer({"export", "--to", "sqlite", "--to", "1.5s", "run1"}).find("--until 1.5s"),
+            std::string::npos);
+  EXPECT_EQ(answer({"export", "--to", "later", "run1"}).find("--until"), std::string::npos);
+}
+
+TEST_F(Help, AFigureIsSvg) {
+  const std::string refused = answer({"plot", "run1", "-o", "run1.png"});
+  EXPECT_NE(refused.find("-o run1.png: a figure is SVG"), std::string::npos) << refused;
+}
+
+} // namespace
+} // namespace ovnitrace
