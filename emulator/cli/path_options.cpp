@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/path_options.h"
 
+#include "emulator/base/messages.h"
+#include "emulator/summary/report.h"
+
 #include <charconv>
 
 namespace ovnitrace {
@@ -51,7 +54,11 @@ std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const Tr
   PathQuery query = arguments.query;
   if (!query.tid && cut.tids.size() == 1)
     query.tid = cut.tids.front();
-  return critical_path(source, info, cut, query);
+  CriticalPath path = critical_path(source, info, cut, query);
+  if (path.guessed)
+    print("the critical path is that of {}, which ran longest; --critical-path=TID chooses another",
+          thread_label(source.catalog().threads[path.thread]));
+  return path;
 }
 
 std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,

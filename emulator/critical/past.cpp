@@ -7,11 +7,13 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ovnitrace {
 
 PastRecorder::PastRecorder(const Catalog &catalog, const PathQuery &query)
-    : catalog_(catalog), query_(query), served_(catalog.cpus.size()) {}
+    : catalog_(catalog), query_(query), served_(catalog.cpus.size()), ran_(catalog.threads.size()),
+      ended_(catalog.threads.size()) {}
 
 void PastRecorder::on_event(const Event &event, const System &system) {
   wakeup_.thread = kNone;
@@ -49,10 +51,9 @@ void PastRecorder::section_event(const Event &event, const System &system) {
 }
 
 void PastRecorder::on_slice(const Slice &slice) {
-  if (slice.state == ThreadState::Running && slice.end >= last_ran_) {
-    last_ran_ = slice.end;
-    last_running_ = slice.thread;
-  }
+  if (slice.state == ThreadState::Running)
+    ran_[slice.thread] += slice.length();
+  ended_[slice.thread] = slice.state == ThreadState::Dead;
   Past past = {.start = slice.start,
                .end = slice.end,
                .thread = slice.thread,
@@ -80,6 +81,15 @@ void PastRecorder::on_slice(const Slice &slice) {
   if (slice.state == ThreadState::Running && slice.cpu < left_.size() && left_[slice.cpu].is &&
       left_[slice.cpu].since == slice.end && slice.next.thread == kNone)
     left_[slice.cpu].next = slice.next;
+}
+
+uint32_t PastRecorder::longest_running() const {
+  uint32_t longest = kNone;
+  for (uint32_t t = 0; t < ran_.size(); t++)
+    if (ran_[t] && (longest == kNone ||
+                    std::pair(!ended_[t], ran_[t]) > std::pair(!ended_[longest], ran_[longest])))
+      longest = t;
+  return longest;
 }
 
 void PastRecorder::on_change(uint32_t, const StateChange &change, uint64_t time) {

@@ -43,8 +43,8 @@ public:
   void finish(uint64_t time);
 
   Spill<Past> &slices() { return slices_; }
-  /// The thread that ran last, kNone: none ran.
-  uint32_t last_running() const { return last_running_; }
+  /// The thread that ran longest, of those that have not ended where there is one; kNone: none ran.
+  uint32_t longest_running() const;
   const FoundSection &section() const { return found_; }
 
 private:
@@ -71,9 +71,9 @@ private:
   uint16_t wakeup_interrupt_ = kNoInterrupt;
   std::map<uint32_t, OpenSection> open_; ///< by thread
   FoundSection found_;
-  std::vector<Left> left_; ///< by CPU
-  uint32_t last_running_ = kNone;
-  uint64_t last_ran_ = 0; ///< ns
+  std::vector<Left> left_;     ///< by CPU
+  std::vector<uint64_t> ran_;  ///< by thread, ns
+  std::vector<uint8_t> ended_; ///< by thread
 };
 
 } // namespace ovnitrace

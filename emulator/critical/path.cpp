@@ -35,15 +35,16 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
       throw Error(
           fmt::format("no section {} starts and ends in this part of the trace", *query.section),
           kExitUsage);
-    return {found.thread, found.from, found.to};
+    return {found.thread, found.from, found.to, false};
   }
   uint32_t thread = query.tid ? find_tid(catalog, *query.tid) : main_thread(catalog, info);
-  if (thread == kNone)
-    thread = past.last_running();
+  const bool guessed = thread == kNone;
+  if (guessed)
+    thread = past.longest_running();
   if (thread == kNone)
     throw Error("no thread ran in this part of the trace, so there is no critical path",
                 kExitUsage);
-  return {thread, range.from, range.to};
+  return {thread, range.from, range.to, guessed};
 }
 
 } // namespace
@@ -93,6 +94,7 @@ CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut
   const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, past);
   CriticalPath path;
   path.thread = root.thread;
+  path.guessed = root.guessed;
   path.from = root.from;
   path.to = root.to;
   Walk(past.slices(), catalog.threads.size(), path.segments).from(root);

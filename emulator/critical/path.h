@@ -50,6 +50,7 @@ struct PathQuery {
 /// Segments follow one another without a gap, from `from` to `to`.
 struct CriticalPath {
   uint32_t thread = kNone;     ///< whose path it is, index into Catalog::threads
+  bool guessed = false;        ///< it is that thread's as it ran longest: nobody named one
   uint64_t from = 0, to = 0;   ///< ns on the clock of the trace
   Spill<PathSegment> segments; ///< the last one first
 

@@ -12,6 +12,7 @@ namespace ovnitrace {
 struct PathRoot {
   uint32_t thread;   ///< index into Catalog::threads
   uint64_t from, to; ///< ns on the clock of the trace
+  bool guessed;      ///< the thread
 };
 
 /// The segments of the path, the last one first. Memory depends on threads and CPUs.

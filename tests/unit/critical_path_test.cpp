@@ -231,6 +231,17 @@ TEST_F(PathOf, AChainGoesBackToWhereTheFirstOneWasBlocked) {
                                         "11 waiting 500-550 peer=22"}));
 }
 
+/// As with -a. 22 ran longest, but has ended; 33 ran last.
+TEST_F(PathOf, NobodyIsThatOfWhoRanLongestAndIsStillThere) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c");
+  cpu.at(100).start().dispatch(1).at(200).epilogue(1, 22).dispatch(2).at(400).end(2, 33);
+  cpu.dispatch(3).at(450).sleep(3, 11).dispatch(1).at(460).sleep(1, 33).dispatch(3).at(500).stop();
+  EXPECT_EQ(path({}).back(), "11 blocked 460-500");
+  Cut before_22_ended;
+  before_22_ended.to = 290;
+  EXPECT_EQ(path({}, before_22_ended).back(), "22 running 200-390");
+}
+
 /// As of a wakeup that another CPU makes, by an interrupt from the waker's.
 TEST_F(PathOf, AWakeupThatArrivesLateWasOnItsWaySinceItsWakerLeft) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c");
