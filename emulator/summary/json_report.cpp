@@ -58,6 +58,7 @@ public:
         {"trace_begin_ns", catalog_.begin},
         {"trace_duration_ns", catalog_.end - catalog_.begin},
         {"attached_pids", info_.attached_pids},
+        {"all_threads", info_.all_threads},
         {"families", info_.families},
         {"buffer", info_.buffer},
         {"stacks", info_.stacks},

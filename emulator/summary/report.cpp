@@ -80,7 +80,8 @@ std::string asked(const TraceInfo &info) {
 /// Which threads: those of a program, of processes that were alive, or of the whole machine.
 std::string target(const TraceInfo &info) {
   if (info.attached_pids.empty())
-    return info.command.empty() && !info.tracer.empty() ? "the whole machine" : "";
+    return info.all_threads || (info.command.empty() && !info.tracer.empty()) ? "the whole machine"
+                                                                              : "";
   std::string pids;
   for (uint32_t pid : info.attached_pids)
     pids += (pids.empty() ? "" : ", ") + std::to_string(pid);

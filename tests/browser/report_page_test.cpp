@@ -52,7 +52,7 @@ protected:
     WriteReportOptions options = {.place = file};
     options.path = path;
     write_report(
-        dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); }, options);
+        dir.path(), info, [this] { return open_trace({{dir.path()}}, sink); }, options);
     browser->open(file);
     const json box = evaluate("(b => [b.left, b.top, b.width])"
                               "(document.getElementById('rows').getBoundingClientRect())");
@@ -71,6 +71,7 @@ protected:
 
   TempDir dir, out;
   TraceBuilder trace;
+  TraceInfo info;
   CollectingSink sink;
   std::optional<Browser> browser;
   double left = 0, top = 0, width = 0;
@@ -212,6 +213,20 @@ TEST_F(ReportPage, SearchesSortsAndSumsUpARange) {
   EXPECT_NE(text("#pages").find("Range of 300."), std::string::npos) << text("#pages");
   EXPECT_NE(sums.find("Running 300."), sums.npos) << sums;
   EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+}
+
+TEST_F(ReportPage, OfAWholeMachineTheProcessThatRanLongestIsFirst) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "idler").id(2, 22, 22, "busy").dispatch(1);
+  cpu.at(100000).sleep(1, 22).dispatch(2).at(1000000).stop();
+  const auto first_row = [&] { // no head stands over a single thread
+    browser->click(x_of(500000), top + kHead + kRow * 1.5);
+    return text("#pages dl");
+  };
+  open();
+  EXPECT_EQ(first_row().find("Thread idler (11)"), 0u) << first_row();
+  info.all_threads = true;
+  open();
+  EXPECT_EQ(first_row().find("Thread busy (22)"), 0u) << first_row();
 }
 
 TEST_F(ReportPage, ALineIsAlongTheRowsInARegion) {

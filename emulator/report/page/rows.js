@@ -37,6 +37,8 @@ export class Rows {
     this.shown = trace.threads.filter(thread => trace.hasSlices(thread.index));
     this.addSummaries(sums);
     this.processes = this.groups();
+    if (trace.summary.all_threads)
+      this.orderAsInfo();
     this.search = '';
     this.sort = 'process';
     // Of a whole machine, most threads never run.
@@ -75,6 +77,16 @@ export class Rows {
         last.name = thread.name;
     }
     return all;
+  }
+
+  /// Of a whole machine the first processes are the kernel's threads: those that ran longest come
+  /// first instead.
+  orderAsInfo() {
+    const places = new Map(this.trace.summary.processes.map(
+        (process, place) => [process.node + ' ' + process.pid, place]));
+    const place = process => places.get(process.node + ' ' + process.pid);
+    this.processes.sort((a, b) => place(a) - place(b));
+    this.shown = this.processes.flatMap(process => process.threads);
   }
 
   matches(thread) {
