@@ -15,7 +15,7 @@ namespace {
 /// What a flight recorder let go, which is not in the trace.
 std::string forgotten_text(uint64_t events) {
   return events == 0 ? ""
-                     : fmt::format("; {} forgotten",
+                     : fmt::format("; {} forgotten, and some threads with them perhaps",
                                    human_count(events, "older one was", "older ones were"));
 }
 
