@@ -8,6 +8,7 @@
 #include "emulator/cli/warnings.h"
 #include "emulator/dump/callers.h"
 #include "emulator/dump/dump_line.h"
+#include "emulator/input/read_ahead.h"
 #include "emulator/open/open_trace.h"
 
 #include <memory>
@@ -35,14 +36,23 @@ void dump(const Arguments &arguments) {
   const DumpLine line(catalog);
   StdoutWriter out;
   Callers callers(catalog);
-  for (Event event; !out.gone() && source->next(event) && event.time <= range.to;) {
-    callers.find(event);
-    const bool shown = event.time >= from && (event.thread == kNone || kept[event.thread]);
-    if (!shown || !has_happened(event))
-      continue;
-    char *const at = out.reserve(DumpLine::kMaxBytes);
-    out.commit(arguments.json ? line.put_json(at, event) : line.put(at, event));
-  }
+  /// False after the end.
+  const auto put = [&](std::span<Event> events) {
+    for (Event &event : events) {
+      if (out.gone() || event.time > range.to)
+        return false;
+      callers.find(event);
+      const bool shown = event.time >= from && (event.thread == kNone || kept[event.thread]);
+      if (!shown || !has_happened(event))
+        continue;
+      char *const at = out.reserve(DumpLine::kMaxBytes);
+      out.commit(arguments.json ? line.put_json(at, event) : line.put(at, event));
+    }
+    return !events.empty();
+  };
+  ReadAhead reader(*source);
+  while (put(reader.next()))
+    continue;
   out.flush();
   warnings.finish();
   if (warnings.damage() && !out.gone())

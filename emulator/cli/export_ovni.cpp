@@ -47,11 +47,8 @@ int export_ovni(const ExportArguments &arguments) {
 
   ovni::ExportResult result;
   {
-    ProgressBar bar;
-    std::function<void(const EventSource &, uint64_t)> progress;
-    if (bar.shown())
-      progress = [&](const EventSource &s, uint64_t events) { bar.update(s, events); };
-    result = ovni::export_trace(*source, directory, warnings, kFaultsReported, progress);
+    ProgressBar bar(source->catalog());
+    result = ovni::export_trace(*source, directory, warnings, kFaultsReported, bar.progress());
   }
   warnings.finish();
   print_differences(result);

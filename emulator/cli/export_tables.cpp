@@ -25,11 +25,8 @@ template <class Sink> int export_tables(const ExportArguments &arguments) {
   Sink sink(arguments.output);
   TableRows rows;
   {
-    ProgressBar bar;
-    TraceTables::Progress progress;
-    if (bar.shown())
-      progress = [&](uint64_t events) { bar.update(*source, events); };
-    rows = put_tables(*source, arguments.cut, sink, progress);
+    ProgressBar bar(source->catalog());
+    rows = put_tables(*source, arguments.cut, sink, bar.progress());
   }
   sink.finish();
   warnings.finish();

@@ -3,27 +3,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <unistd.h>
 
 namespace ovnitrace {
-
-ProgressBar::ProgressBar() : shown_(isatty(STDERR_FILENO)) {}
 
 ProgressBar::~ProgressBar() {
   if (drawn_)
     std::fputs("\r\033[K", stderr);
 }
 
-void ProgressBar::update(const EventSource &source, uint64_t events) {
+Progress ProgressBar::progress() {
+  if (!isatty(STDERR_FILENO))
+    return {};
+  return [this](uint64_t time, uint64_t events) { update(time, events); };
+}
+
+void ProgressBar::update(uint64_t time, uint64_t events) {
   constexpr int kWidth = 30;
   Clock::time_point now = Clock::now();
-  if (!shown_ || now < next_)
+  if (now < next_)
     return;
   next_ = now + std::chrono::milliseconds(100);
   double seconds = std::chrono::duration<double>(now - start_).count();
-  uint64_t total = source.bytes_total();
-  double part = total ? double(source.bytes_done()) / double(total) : 1;
+  const uint64_t done = time > begin_ ? std::min(time - begin_, length_) : 0;
+  const double part = length_ ? double(done) / double(length_) : 1;
   int full = int(part * kWidth);
   std::string line =
       fmt::format("\r[{:=<{}}{: <{}}] {:3.0f} %  {:.1f} M events  {:.2f} M/s\033[K", "", full, "",

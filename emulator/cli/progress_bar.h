@@ -12,17 +12,20 @@ namespace ovnitrace {
 /// One line on stderr that is drawn again and again, and gone in the end.
 class ProgressBar {
 public:
-  ProgressBar();
+  explicit ProgressBar(const Catalog &catalog)
+      : begin_(catalog.begin), length_(catalog.end - catalog.begin) {}
   ~ProgressBar();
   ProgressBar(const ProgressBar &) = delete;
   ProgressBar &operator=(const ProgressBar &) = delete;
 
-  bool shown() const { return shown_; } ///< whether stderr is a terminal
-  void update(const EventSource &source, uint64_t events);
+  /// What keeps it up to date, while it lives; empty where stderr is no terminal.
+  Progress progress();
 
 private:
+  void update(uint64_t time, uint64_t events);
+
   using Clock = std::chrono::steady_clock;
-  bool shown_;
+  const uint64_t begin_, length_; ///< ns, of the trace
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();
   Clock::time_point next_ = start_ + std::chrono::milliseconds(300); ///< short ones need none

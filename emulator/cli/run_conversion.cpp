@@ -71,9 +71,9 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
 
   ConvertResult result;
   {
-    ProgressBar bar;
-    if (bar.shown() && output != ConversionOutput::nothing)
-      options.progress = [&](const EventSource &s, uint64_t events) { bar.update(s, events); };
+    ProgressBar bar(source->catalog());
+    if (output != ConversionOutput::nothing)
+      options.progress = bar.progress();
     result = convert(*source, options, warnings);
   }
   warnings.finish();

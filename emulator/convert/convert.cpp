@@ -6,6 +6,7 @@
 #include "emulator/convert/prv_rows.h"
 #include "emulator/convert/views.h"
 #include "emulator/core/replay.h"
+#include "emulator/input/read_ahead.h"
 #include "emulator/models/json_model.h"
 #include "emulator/models/registry.h"
 #include "emulator/open/open_trace.h"
@@ -57,11 +58,14 @@ std::vector<uint32_t> gradients(const System &system, TraceKind kind) {
   return types;
 }
 
+constexpr size_t kThreadsInCache = 1000;
+
 /// The replay and the two traces, and which instant is on its way.
 class Conversion {
 public:
   Conversion(const Catalog &catalog, const ConvertOptions &options, DiagnosticSink &sink)
       : catalog_(catalog), options_(options), from_(options.cut.from),
+        wide_(catalog.threads.size() > kThreadsInCache),
         replay_(catalog, load_models(options.model_files), system_options(catalog, options.cut),
                 sink, options.lint ? FaultLog::kUnlimited : kFaultsReported),
         path_(options.path ? std::optional<PathRow>(std::in_place, *options.path, catalog,
@@ -75,6 +79,43 @@ public:
               {options.gzip, gradients(replay_.system(), TraceKind::cpu)}) {}
 
   /// False after the end of the cut.
+  bool take(std::span<const Event> events) {
+    constexpr size_t kAhead = 4;
+    for (size_t n = 0; n < events.size(); n++) {
+      if (wide_ && n + kAhead < events.size() && events[n + kAhead].thread != kNone)
+        replay_.system().prefetch(events[n + kAhead].thread);
+      if (!take(events[n]))
+        return false;
+    }
+    return true;
+  }
+
+  void finish(ConvertResult &result) {
+    end_instant();
+    if (!started_)
+      start();
+    uint64_t end = catalog_.end > catalog_.begin ? catalog_.end - catalog_.begin : 0;
+    end = std::max(std::min(end, options_.cut.to), now_);
+    end = end > from_ ? end - from_ : 0;
+    if (path_)
+      path_->put_until(end, threads_);
+    const TraceShape threads = threads_.close(end), cpus = cpus_.close(end);
+    std::vector<View> thread_views = write_beside(TraceKind::thread, thread_layout_, threads);
+    if (path_)
+      path_->add_to(thread_views, end);
+    write_views(directory_, thread_views, write_beside(TraceKind::cpu, cpu_layout_, cpus));
+    result.events = events_;
+    result.length = end;
+    result.thread_rows = thread_layout_.rows.size();
+    result.cpu_rows = cpu_layout_.rows.size();
+    replay_.faults().report_unseen();
+    result.faults = replay_.faults().count();
+    result.untaken = replay_.untaken();
+  }
+
+  Replay &replay() { return replay_; }
+
+private:
   bool take(const Event &event) {
     uint64_t time = event.time > catalog_.begin ? event.time - catalog_.begin : 0;
     if (event.time >= catalog_.begin && !begun_) {
@@ -92,35 +133,6 @@ public:
     replay_.handle(event);
     return true;
   }
-
-  void finish(ConvertResult &result) {
-    end_instant();
-    if (!started_)
-      start();
-    uint64_t end = catalog_.end > catalog_.begin ? catalog_.end - catalog_.begin : 0;
-    end = std::max(std::min(end, options_.cut.to), now_);
-    end = end > from_ ? end - from_ : 0;
-    if (path_)
-      path_->put_until(end, threads_);
-    const TraceShape threads = threads_.close(end), cpus = cpus_.close(end);
-    write_beside("thread", TraceKind::thread, thread_layout_);
-    write_beside("cpu", TraceKind::cpu, cpu_layout_);
-    std::vector<View> thread_views = make_views(replay_.system(), TraceKind::thread, threads);
-    if (path_)
-      path_->add_to(thread_views, end);
-    write_views(directory_, thread_views, make_views(replay_.system(), TraceKind::cpu, cpus));
-    result.events = events_;
-    result.length = end;
-    result.thread_rows = thread_layout_.rows.size();
-    result.cpu_rows = cpu_layout_.rows.size();
-    replay_.faults().report_unseen();
-    result.faults = replay_.faults().count();
-    result.untaken = replay_.untaken();
-  }
-
-  Replay &replay() { return replay_; }
-
-private:
   Layout threads_and_path() {
     Layout layout = thread_layout(replay_.system(), options_.cut);
     if (path_)
@@ -154,7 +166,9 @@ private:
     return event.cpu == kNone || cpu_layout_.row_of[event.cpu] != kNone;
   }
 
-  void write_beside(const std::string &name, TraceKind kind, const Layout &layout) {
+  /// Writes the .pcf and the .row of one of the traces. Returns its views.
+  std::vector<View> write_beside(TraceKind kind, const Layout &layout, const TraceShape &shape) {
+    const std::string name = kind == TraceKind::thread ? "thread" : "cpu";
     Pcf pcf = make_pcf(replay_.system(), kind);
     if (path_ && kind == TraceKind::thread)
       path_->add_to(pcf);
@@ -162,11 +176,13 @@ private:
     write_row(directory_.file(name + ".row"), layout.names);
     // That of an earlier conversion, which these do not belong to.
     directory_.remove(name + (options_.gzip ? ".prv" : ".prv.gz"));
+    return make_views(replay_.system(), kind, std::move(pcf), shape);
   }
 
   const Catalog &catalog_;
   const ConvertOptions &options_;
   uint64_t from_;
+  const bool wide_; ///< so many threads that they are not in a cache
   Replay replay_;
   std::optional<PathRow> path_;
   Layout thread_layout_, cpu_layout_;
@@ -185,17 +201,15 @@ void check_models(const std::vector<std::string> &model_files) {
 }
 
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink) {
-  constexpr uint64_t kEventsPerProgress = 1 << 16;
   check_cut(options.cut, source.catalog());
-
-  Event event;
-  bool more = source.next(event);
+  ReadAhead reader(source);
+  std::span<const Event> events = reader.next(); // nothing is made of what cannot be read
   Conversion conversion(source.catalog(), options, sink);
   uint64_t read = 0;
-  for (; more && conversion.take(event); more = source.next(event))
-    if (++read % kEventsPerProgress == 0 && options.progress)
-      options.progress(source, read);
-  if (options.lint && !more) // what is open where a cut ends may yet be closed
+  for (; !events.empty() && conversion.take(events); events = reader.next())
+    if (read += events.size(); options.progress)
+      options.progress(events.back().time, read);
+  if (options.lint && events.empty()) // what is open where a cut ends may yet be closed
     conversion.replay().report_end(source.catalog().end);
   ConvertResult result;
   conversion.finish(result);

@@ -8,7 +8,6 @@
 #include "emulator/prv/output_place.h"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,8 +25,7 @@ struct ConvertOptions {
   std::vector<std::string> model_files; ///< JSON models, besides those that are built in
   Cut cut = {};
   CriticalPath *path = nullptr; ///< borrowed: thread.prv has a row of it, within the cut
-  /// Called now and then with the source, to show how far it is.
-  std::function<void(const EventSource &, uint64_t events)> progress = {};
+  Progress progress = {};
 };
 
 struct ConvertResult {

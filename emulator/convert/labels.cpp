@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <string_view>
 
 namespace ovnitrace {
 
@@ -23,31 +25,53 @@ void given(const System &, const ChannelDef &def, Labels &labels) {
 }
 
 /// The names that one value may stand for: two hosts may share a tid, and a kernel uses one again.
-using Names = std::map<int64_t, std::vector<std::string>>;
-constexpr size_t kNamesMost = 4; ///< in one label
+class Names {
+public:
+  void add(int64_t value, std::string name) { names_.push_back({value, std::move(name)}); }
 
-void add_name(Names &names, int64_t value, std::string name) {
-  std::vector<std::string> &all = names[value];
-  if (all.size() > kNamesMost || std::find(all.begin(), all.end(), name) != all.end())
-    return;
-  all.push_back(all.size() == kNamesMost ? "…" : std::move(name));
-}
+  /// "alpha (100) | beta (100)", each once, in the order in which they were added.
+  void put(Labels &labels) {
+    std::stable_sort(names_.begin(), names_.end(),
+                     [](const Name &a, const Name &b) { return a.value < b.value; });
+    for (auto at = names_.begin(); at != names_.end();) {
+      const auto end = std::find_if(
+          at, names_.end(), [value = at->value](const Name &name) { return name.value != value; });
+      labels[at->value] = joined({at, end});
+      at = end;
+    }
+  }
 
-/// "alpha (100) | beta (100)".
-void put_names(const Names &names, Labels &labels) {
-  for (const auto &[value, all] : names)
-    labels[value] = fmt::format("{}", fmt::join(all, " | "));
-}
+private:
+  static constexpr size_t kMost = 4; ///< in one label
+
+  struct Name {
+    int64_t value;
+    std::string text;
+  };
+
+  static std::string joined(std::span<Name> names) {
+    std::vector<std::string_view> all;
+    for (const Name &name : names)
+      if (std::find(all.begin(), all.end(), name.text) == all.end()) {
+        all.push_back(all.size() == kMost ? std::string_view("…") : name.text);
+        if (all.size() > kMost)
+          break;
+      }
+    return fmt::format("{}", fmt::join(all, " | "));
+  }
+
+  std::vector<Name> names_;
+};
 
 void threads(const System &system, const ChannelDef &, Labels &labels) {
   const Catalog &catalog = system.catalog();
   Names names;
   for (uint32_t t = 0; t < catalog.threads.size(); t++)
-    add_name(names, catalog.threads[t].tid, thread_name(catalog, t));
+    names.add(catalog.threads[t].tid, thread_name(catalog, t));
   for (const NodeInfo &node : catalog.nodes)
     for (const PeerName &peer : node.peers)
-      add_name(names, peer.tid, fmt::format("{} ({})", peer.name, peer.tid));
-  put_names(names, labels);
+      names.add(peer.tid, fmt::format("{} ({})", peer.name, peer.tid));
+  names.put(labels);
 }
 
 std::string process_name(const ThreadInfo &main) {
@@ -72,17 +96,17 @@ template <class F> void for_each_process(const Catalog &catalog, F &&f) {
 void processes(const System &system, const ChannelDef &, Labels &labels) {
   Names names;
   for_each_process(system.catalog(), [&](const ThreadInfo &main, int64_t) {
-    add_name(names, main.pid, process_name(main));
+    names.add(main.pid, process_name(main));
   });
-  put_names(names, labels);
+  names.put(labels);
 }
 
 void process_indices(const System &system, const ChannelDef &, Labels &labels) {
   Names names;
   for_each_process(system.catalog(), [&](const ThreadInfo &main, int64_t number) {
-    add_name(names, number, process_name(main));
+    names.add(number, process_name(main));
   });
-  put_names(names, labels);
+  names.put(labels);
 }
 
 void cpus(const System &system, const ChannelDef &, Labels &labels) {
@@ -97,8 +121,8 @@ void calls(const System &system, const ChannelDef &, Labels &labels) {
   for (const NodeInfo &node : system.catalog().nodes)
     for (uint16_t call = FTRACE_CALL_NATIVE; call < FTRACE_CALLS; call++)
       if (const auto name = call_name(node.machine, call); name != call_name("", call))
-        add_name(names, blocked_in_value(call), std::string(name));
-  put_names(names, labels);
+        names.add(blocked_in_value(call), std::string(name));
+  names.put(labels);
 }
 
 /// By ChannelDef::Labels.

@@ -39,8 +39,8 @@ void color_numbers(std::vector<PcfValue> &values) {
 /// The views of one of the two traces.
 class Views {
 public:
-  Views(const System &system, TraceKind kind, const TraceShape &shape)
-      : system_(system), kind_(kind), shape_(shape) {}
+  Views(const System &system, TraceKind kind, Pcf pcf, const TraceShape &shape)
+      : system_(system), kind_(kind), pcf_(std::move(pcf)), shape_(shape) {}
 
   std::vector<View> make() {
     for (ChannelId id = 0; id < system_.channels().size(); id++)
@@ -55,7 +55,7 @@ public:
 
 private:
   void add_timeline(const ChannelDef &def) {
-    PcfType type = pcf_type(system_, def, kind_);
+    PcfType &type = type_of(kind_ == TraceKind::thread ? def.thread_type : def.cpu_type);
     View view;
     view.file = file_name(def, type.type, taken_);
     view.about = def.label;
@@ -72,6 +72,11 @@ private:
       color_numbers(window.values);
     }
     views_.push_back(std::move(view));
+  }
+
+  PcfType &type_of(uint32_t number) {
+    return *std::find_if(pcf_.types.begin(), pcf_.types.end(),
+                         [&](const PcfType &type) { return type.type == number; });
   }
 
   void add_of_threads() {
@@ -139,6 +144,7 @@ private:
 
   const System &system_;
   const TraceKind kind_;
+  Pcf pcf_;
   const TraceShape &shape_;
   /// A channel of a user's model may be called as the views that are no timelines.
   std::set<std::string> taken_ = {"arrows", "time-per-state", "wakeup-latency-distribution",
@@ -185,8 +191,9 @@ std::string readme_lines(const std::string &folder, const std::vector<View> &vie
 
 } // namespace
 
-std::vector<View> make_views(const System &system, TraceKind kind, const TraceShape &shape) {
-  return Views(system, kind, shape).make();
+std::vector<View> make_views(const System &system, TraceKind kind, Pcf pcf,
+                             const TraceShape &shape) {
+  return Views(system, kind, std::move(pcf), shape).make();
 }
 
 void write_views(const OutputDirectory &directory, const std::vector<View> &thread,

@@ -30,8 +30,9 @@ struct View {
   std::optional<CfgHistogram> histogram = {};
 };
 
-/// The views of thread.prv or of cpu.prv, each of its own file name.
-std::vector<View> make_views(const System &system, TraceKind kind, const TraceShape &shape);
+/// The views of thread.prv or of cpu.prv, each of its own file name. `pcf` has its types.
+std::vector<View> make_views(const System &system, TraceKind kind, Pcf pcf,
+                             const TraceShape &shape);
 
 /// Writes cfg/thread/, cfg/cpu/ and cfg/README into `directory`. Views that the README
 /// of an earlier conversion lists, and that these do not replace, are removed; a copy under another

@@ -22,7 +22,6 @@ ChannelId ChannelBank::declare(ChannelDef def) {
 
 /// A new channel in each row.
 uint32_t ChannelBank::Table::add_place() {
-  constexpr uint32_t kLine = 64 / sizeof(Channel); // rows are of whole cache lines
   if (places == room) {
     std::vector<Channel> wider(count * (room + kLine));
     for (size_t row = 0; row < count; row++)

@@ -82,6 +82,13 @@ public:
   /// Events were lost: pushes may have been, and what is on the stacks is not known any more.
   void forget_stacks();
 
+  /// Asks the processor for the channels of a thread.
+  void prefetch(uint32_t thread) const {
+    const Table &table = tables_[size_t(Scope::thread)];
+    for (uint32_t place = 0; place < table.places; place += kLine)
+      __builtin_prefetch(table.at(thread, place), 1);
+  }
+
   /// Whether there is anything to emit.
   bool dirty() const {
     return !tables_[0].dirty.empty() || !tables_[1].dirty.empty() || !punctual_.empty();
@@ -97,6 +104,7 @@ public:
 
 private:
   static constexpr uint32_t kNoPlace = UINT32_MAX;
+  static constexpr uint32_t kLine = 64 / sizeof(Channel); ///< rows are of whole cache lines
 
   /// What a used channel is in the lines of one of the traces.
   struct Shown {

@@ -54,6 +54,12 @@ public:
   /// Reports each later change to `observer`, which must live until the last one.
   void observe(StateObserver *observer) { observer_ = observer; }
 
+  /// Asks the processor for what an event of this thread changes.
+  void prefetch(uint32_t thread) const {
+    __builtin_prefetch(&threads_[thread], 1);
+    channels_.prefetch(thread);
+  }
+
   /// What KCO and KCI of an ovni stream say; no transition.
   void set_out_of_cpu(uint32_t thread, bool on) { threads_[thread].out_of_cpu = on; }
 

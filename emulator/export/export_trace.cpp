@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/core/replay.h"
+#include "emulator/input/read_ahead.h"
 #include "emulator/models/registry.h"
 
 #include <vector>
@@ -10,8 +11,6 @@
 namespace ovnitrace::ovni {
 
 namespace {
-
-constexpr uint64_t kProgressEvery = 1u << 16; ///< events
 
 /// Which rows were emitted at all: what they are now, the System knows.
 class ChangedRows final : public RowSink {
@@ -41,10 +40,8 @@ void settle(uint64_t time, Replay &replay, Exporter &exporter, ChangedRows &thre
 
 } // namespace
 
-ExportResult
-export_trace(EventSource &source, const std::string &directory, DiagnosticSink &sink,
-             uint64_t faults_reported,
-             const std::function<void(const EventSource &, uint64_t events)> &progress) {
+ExportResult export_trace(EventSource &source, const std::string &directory, DiagnosticSink &sink,
+                          uint64_t faults_reported, const Progress &progress) {
   StreamStore store(directory);
   Exporter exporter(source.catalog(), store);
   std::vector<Model> models;
@@ -54,14 +51,17 @@ export_trace(EventSource &source, const std::string &directory, DiagnosticSink &
   ChangedRows threads;
   uint64_t time = source.catalog().begin;
   uint64_t events = 0;
-  for (Event event; source.next(event); ++events) {
-    if (event.time > time) {
-      settle(time, replay, exporter, threads);
-      time = event.time;
+  ReadAhead reader(source);
+  for (std::span<const Event> batch = reader.next(); !batch.empty(); batch = reader.next()) {
+    for (const Event &event : batch) {
+      if (event.time > time) {
+        settle(time, replay, exporter, threads);
+        time = event.time;
+      }
+      replay.handle(event);
     }
-    replay.handle(event);
-    if (progress && events % kProgressEvery == 0)
-      progress(source, events);
+    if (events += batch.size(); progress)
+      progress(time, events);
   }
   settle(time, replay, exporter, threads);
   exporter.finish();

@@ -6,7 +6,6 @@
 #include "emulator/input/source.h"
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 namespace ovnitrace::ovni {
@@ -21,9 +20,7 @@ struct ExportResult {
 /// `directory`, which must not exist. What is impossible is reported to `sink`, as by convert(), at
 /// most `faults_reported` of it. `progress` may be empty. Throws Error, also when no thread has a
 /// state; then nothing is left over.
-ExportResult
-export_trace(EventSource &source, const std::string &directory, DiagnosticSink &sink,
-             uint64_t faults_reported,
-             const std::function<void(const EventSource &, uint64_t events)> &progress);
+ExportResult export_trace(EventSource &source, const std::string &directory, DiagnosticSink &sink,
+                          uint64_t faults_reported, const Progress &progress);
 
 } // namespace ovnitrace::ovni

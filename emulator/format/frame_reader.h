@@ -40,9 +40,6 @@ public:
   /// Goes on with the frame that starts there.
   void seek(const Start &frame);
 
-  /// Bytes of the file that were read.
-  uint64_t bytes_read() const { return offset_; }
-
 private:
   struct Free {
     void operator()(ZSTD_DCtx_s *context) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/catalog.h"
 
+#include "emulator/base/cores.h"
 #include "emulator/base/error.h"
 #include "emulator/format/switch_record.h"
 #include "emulator/format/thread_identity.h"
@@ -9,6 +10,8 @@
 #include "emulator/input/tick_clock.h"
 
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -19,6 +22,7 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kBlockRecords = 16384;
+constexpr size_t kMostThreads = 8; ///< of this program: each knows all of its files' threads
 
 /// When the trace starts, by the first host that knows; 0 if none does, or it is no date.
 int64_t date_of(const std::vector<NodeInput> &nodes, uint64_t begin) {
@@ -32,12 +36,34 @@ int64_t date_of(const std::vector<NodeInput> &nodes, uint64_t begin) {
   return 0;
 }
 
+struct File {
+  const NodeInput *node;
+  uint32_t node_index;
+  ChunkInput *chunk;
+};
+
+/// What is said of a thread after what is known of it.
+void take(ThreadIdentity &known, const ThreadIdentity &said) {
+  if (said.pid)
+    known.pid = said.pid;
+  if (said.parent)
+    known.parent = said.parent;
+  if (said.name && !said.name->empty() && said.name_time >= known.name_time) {
+    known.name = said.name;
+    known.name_time = said.name_time;
+  }
+}
+
+/// Looks through some files, one after another.
 class Scan {
 public:
-  explicit Scan(CutPlanner &planner) : planner_(planner) {}
+  explicit Scan(const CutPlanner &planner) : planner_(planner) {}
 
-  void file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk);
+  void file(const File &file);
+  /// The files of `later` follow.
+  void join(Scan &&later);
   void finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const;
+  CutPlanner &planner() { return planner_; }
 
 private:
   void control(const ftrace_record &record, uint8_t code, uint64_t offset, ChunkInput &chunk);
@@ -55,7 +81,7 @@ private:
   void end_identity(uint16_t context);
   void end_identities();
 
-  CutPlanner &planner_;
+  CutPlanner planner_;
   /// As all chunks say.
   std::unordered_map<ThreadKey, ThreadIdentity, HashOfThread> threads_;
   std::set<std::pair<uint32_t, uint32_t>> cpus_; ///< node, number
@@ -77,9 +103,10 @@ private:
   std::vector<uint16_t> used_;                            ///< contexts of this chunk
 };
 
-void Scan::file(const NodeInput &node, uint32_t node_index, ChunkInput &chunk) {
-  node_ = node_index;
-  clock_ = TickClock(node.clock_offset_ns);
+void Scan::file(const File &file) {
+  ChunkInput &chunk = *file.chunk;
+  node_ = file.node_index;
+  clock_ = TickClock(file.node->clock_offset_ns);
   any_format_ = any_chunk_ = any_event_ = false;
   RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, chunk.compressed);
   planner_.start_file();
@@ -228,15 +255,7 @@ void Scan::end_identity(uint16_t context) {
   std::optional<ThreadIdentity> &of = identities_[context];
   if (planner_.wanted())
     planner_.end_context(context, {node_, of->tid, of->birth});
-  ThreadIdentity &thread = threads_[{node_, of->tid, of->birth}];
-  if (of->pid)
-    thread.pid = of->pid;
-  if (of->parent)
-    thread.parent = of->parent;
-  if (of->name && !of->name->empty() && of->name_time >= thread.name_time) {
-    thread.name = of->name;
-    thread.name_time = of->name_time;
-  }
+  take(threads_[{node_, of->tid, of->birth}], *of);
   of.reset();
 }
 
@@ -244,6 +263,16 @@ void Scan::end_identities() {
   for (uint16_t context : used_)
     end_identity(context);
   used_.clear();
+}
+
+void Scan::join(Scan &&later) {
+  planner_.join(std::move(later.planner_));
+  for (const auto &[key, thread] : later.threads_)
+    take(threads_[key], thread);
+  cpus_.merge(later.cpus_);
+  start_ = std::min(start_, later.start_);
+  first_ = std::min(first_, later.first_);
+  last_ = std::max(last_, later.last_);
 }
 
 void Scan::finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const {
@@ -280,11 +309,34 @@ void Scan::finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const {
   catalog.date = date_of(nodes, catalog.begin);
 }
 
+/// Files that follow one another, about as many bytes for each CPU.
+std::vector<std::vector<File>> shares_of(const std::vector<File> &files) {
+  uint64_t total = 0, before = 0;
+  for (const File &file : files)
+    total += file.chunk->size;
+  const size_t count = std::clamp<size_t>(files.size(), 1, std::min<size_t>(cores(), kMostThreads));
+  std::vector<std::vector<File>> shares(count);
+  for (const File &file : files) {
+    const double middle = double(before) + double(file.chunk->size) / 2;
+    before += file.chunk->size;
+    const size_t share = total ? size_t(middle / double(total) * double(count)) : 0;
+    shares[std::min(share, count - 1)].push_back(file);
+  }
+  return shares;
+}
+
+Scan look_through(const std::vector<File> &files, const CutPlanner &planner) {
+  Scan scan(planner);
+  for (const File &file : files)
+    scan.file(file);
+  return scan;
+}
+
 } // namespace
 
 Catalog make_catalog(std::vector<NodeInput> &nodes, CutPlanner &planner) {
   Catalog catalog;
-  Scan scan(planner);
+  std::vector<File> files;
   for (uint32_t i = 0; i < nodes.size(); i++) {
     catalog.nodes.push_back({nodes[i].name, nodes[i].peers, nodes[i].chains, nodes[i].idle_states,
                              nodes[i].all_threads, nodes[i].machine,
@@ -293,12 +345,21 @@ Catalog make_catalog(std::vector<NodeInput> &nodes, CutPlanner &planner) {
       peer.since_ns += uint64_t(nodes[i].clock_offset_ns);
     for (ChunkInput &chunk : nodes[i].chunks) {
       catalog.files.push_back(chunk.name);
-      scan.file(nodes[i], i, chunk);
+      files.push_back({&nodes[i], i, &chunk});
     }
   }
   if (catalog.files.size() > UINT16_MAX)
     throw Error("cannot read " + std::to_string(catalog.files.size()) +
                 " chunk files at once: at most 65535");
+  const std::vector<std::vector<File>> shares = shares_of(files);
+  std::vector<std::future<Scan>> others;
+  for (size_t n = 1; n < shares.size(); n++)
+    others.push_back(
+        std::async(std::launch::async, look_through, std::cref(shares[n]), std::cref(planner)));
+  Scan scan = look_through(shares[0], planner);
+  for (std::future<Scan> &other : others)
+    scan.join(other.get());
+  planner = std::move(scan.planner());
   planner.finish_files();
   scan.finish(nodes, catalog);
   return catalog;

@@ -47,11 +47,6 @@ public:
   /// The next event; false at the end.
   bool next(Event &event);
 
-  /// Bytes that were read so far.
-  uint64_t bytes_done() const {
-    return input_.compressed ? buffer_.file_offset() : offset_of(position_);
-  }
-
 private:
   bool read(Event &event);
   void take_time(const ftrace_record &record, uint64_t tsc);

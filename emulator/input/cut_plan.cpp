@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace ovnitrace {
@@ -86,6 +87,19 @@ void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t firs
     mark(record.par1, is_fresh(record, code));
   if (is_several_events(kind))
     mark(SwitchParts::of(record).next, false);
+}
+
+void CutPlanner::join(CutPlanner &&later) {
+  if (!later.wanted())
+    give_up();
+  const uint32_t before = uint32_t(files_.size());
+  std::move(later.files_.begin(), later.files_.end(), std::back_inserter(files_));
+  for (auto &[thread, seen] : later.threads_)
+    for (Seen &there : seen) {
+      there.file += before;
+      threads_[thread].push_back(std::move(there));
+    }
+  at_start_.insert(at_start_.end(), later.at_start_.begin(), later.at_start_.end());
 }
 
 void CutPlanner::finish_files() {

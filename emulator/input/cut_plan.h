@@ -57,6 +57,8 @@ public:
   void forget_cpu() { on_cpu_ = {}; }
   /// A context of the chunk was a thread, and is that no longer.
   void end_context(uint16_t context, const ThreadKey &thread);
+  /// The files of `later`, which was fresh as this was, follow.
+  void join(CutPlanner &&later);
   /// No file follows. Gives up if a thread that had a CPU at the start has not left it since.
   void finish_files();
   /// Something is wrong with the files, so all must be read to say what.

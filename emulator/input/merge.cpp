@@ -36,8 +36,8 @@ uint64_t start_of_cut(const std::vector<NodeInput> &nodes, uint64_t from) {
 } // namespace
 
 MergedTrace::MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink, uint64_t from)
-    : nodes_(std::move(nodes)), from_(start_of_cut(nodes_, from)), planner_(from_),
-      catalog_(make_catalog(nodes_, planner_)) {
+    : EventSource(sink), nodes_(std::move(nodes)), from_(start_of_cut(nodes_, from)),
+      planner_(from_), catalog_(make_catalog(nodes_, planner_)) {
   if (catalog_.begin + from != from_)
     planner_.give_up();
   plan();
@@ -51,17 +51,15 @@ MergedTrace::MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink, uin
   for (uint32_t node = 0; node < nodes_.size(); node++) {
     tables_.emplace_back(catalog_, node);
     report_missing_records(nodes_[node], sink);
-    for (const ChunkInput &chunk : nodes_[node].chunks) {
+    for (const ChunkInput &chunk : nodes_[node].chunks)
       places.push_back({&chunk, node, uint16_t(places.size())});
-      bytes_total_ += chunk.size;
-    }
   }
   std::stable_sort(places.begin(), places.end(),
                    [](const Place &a, const Place &b) { return a.input->cpu < b.input->cpu; });
   for (const Place &place : places)
-    files_.push_back(
-        std::make_unique<ChunkFile>(*place.input, place.file, nodes_[place.node].clock_offset_ns,
-                                    tables_[place.node], block_records(places.size()), sink));
+    files_.push_back(std::make_unique<ChunkFile>(
+        *place.input, place.file, nodes_[place.node].clock_offset_ns, tables_[place.node],
+        block_records(places.size()), diagnostics()));
   heads_.resize(files_.size());
   losers_.resize(std::max<size_t>(files_.size(), 1), kDone);
   if (!files_.empty())
@@ -83,12 +81,15 @@ void MergedTrace::plan() {
 }
 
 MergedTrace::Key MergedTrace::advance(uint32_t rank) {
-  Event &head = heads_[rank];
-  do
-    if (!files_[rank]->next(head))
+  Head &head = heads_[rank];
+  if (++head.at >= head.count) {
+    head.at = head.count = 0;
+    while (head.count < head.events.size() && files_[rank]->next(head.events[head.count]))
+      head.count += !is_left_out(head.events[head.count]);
+    if (!head.count)
       return kDone;
-  while (is_left_out(head));
-  return Key(head.time) << 32 | rank;
+  }
+  return Key(head.events[head.at].time) << 32 | rank;
 }
 
 MergedTrace::Key MergedTrace::play(uint32_t node) {
@@ -105,7 +106,7 @@ bool MergedTrace::next(Event &event) {
   if (winner_ == kDone)
     return false;
   const uint32_t rank = uint32_t(winner_);
-  event = heads_[rank];
+  event = heads_[rank].events[heads_[rank].at];
   Key key = advance(rank);
   for (uint32_t node = (uint32_t(files_.size()) + rank) / 2; node; node /= 2) {
     const Key loser = losers_[node];
@@ -114,13 +115,6 @@ bool MergedTrace::next(Event &event) {
   }
   winner_ = key;
   return true;
-}
-
-uint64_t MergedTrace::bytes_done() const {
-  uint64_t done = 0;
-  for (const std::unique_ptr<ChunkFile> &file : files_)
-    done += file->bytes_done();
-  return done;
 }
 
 } // namespace ovnitrace

@@ -26,7 +26,6 @@ std::span<const ftrace_record> RecordBuffer::next_block() {
   size_t whole = 0;
   std::string fault;
   do {
-    file_offset_ = frames_ ? frames_->bytes_read() : offset_;
     next_part();
     const uint64_t left = parts_.empty() ? UINT64_MAX : parts_.front().end - offset_;
     const size_t got =

@@ -48,8 +48,6 @@ public:
   int error() const { return error_; }
   /// A fault of a compressed file between the last block and the next, once; empty: none.
   std::string take_fault() { return std::exchange(fault_, {}); }
-  /// Bytes of the file that were read for the blocks before the last: of a compressed one, fewer.
-  uint64_t file_offset() const { return file_offset_; }
 
 private:
   void next_part();
@@ -62,7 +60,6 @@ private:
   std::span<const FilePart> parts_; ///< that are not finished; of the whole file none
   bool jumped_ = false;
   uint64_t block_offset_ = 0;
-  uint64_t file_offset_ = 0;
   std::optional<FrameReader> frames_; ///< of a compressed file
   TimeRestorer times_;
   bool keeps_differences_ = false;

@@ -6,6 +6,7 @@
 #include "emulator/format/event.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -97,18 +98,35 @@ public:
   void report(const Diagnostic &) override {}
 };
 
+/// Called now and then while a trace is read, with the time of the last event and how many there
+/// were. May be empty.
+using Progress = std::function<void(uint64_t time, uint64_t events)>;
+
 /// A trace opened for reading. Opening may look at the whole input once (to learn the threads);
 /// memory depends on threads, CPUs and files, never on the number of events.
 class EventSource {
 public:
   virtual ~EventSource() = default;
+  EventSource(const EventSource &) = delete;
+  EventSource &operator=(const EventSource &) = delete;
+
   virtual const Catalog &catalog() const = 0;
   /// The next event by time (equal times: by CPU index, then file order). False at the end. What is
   /// before Catalog::begin only makes the state in which threads are then.
   virtual bool next(Event &event) = 0;
-  /// Bytes read so far and in all, for a progress bar.
-  virtual uint64_t bytes_done() const = 0;
-  virtual uint64_t bytes_total() const = 0;
+  /// From now on what is wrong is reported to `sink`. Returns where it was reported to before.
+  DiagnosticSink &report_to(DiagnosticSink &sink) { return *std::exchange(sink_.to, &sink); }
+
+protected:
+  explicit EventSource(DiagnosticSink &sink) : sink_(sink) {}
+  DiagnosticSink &diagnostics() { return sink_; }
+
+private:
+  struct Redirected final : DiagnosticSink {
+    explicit Redirected(DiagnosticSink &sink) : to(&sink) {}
+    void report(const Diagnostic &diagnostic) override { to->report(diagnostic); }
+    DiagnosticSink *to;
+  } sink_;
 };
 
 } // namespace ovnitrace

@@ -22,16 +22,16 @@ public:
   uint32_t latest(uint32_t tid, uint64_t time) const;
 
 private:
-  struct Entry {
-    uint64_t birth;
-    uint32_t tid;
-    uint32_t index;
+  struct Slot {
+    uint64_t birth = 0;
+    uint32_t tid = 0;
+    uint32_t index = kNone; ///< kNone: free
   };
-  /// The first of the entries of a tid, which are one after another; nullptr if there is none.
-  const Entry *first(uint32_t tid) const;
+  /// Where a tid belongs: multiplicative hashing, of which the high bits are the good ones.
+  uint32_t place(uint32_t tid) const { return (tid * 2654435769u) >> shift_; }
+  uint32_t after(uint32_t slot) const { return (slot + 1) & uint32_t(slots_.size() - 1); }
 
-  std::vector<Entry> entries_;  ///< by tid, then birth, and one after them that ends the last run
-  std::vector<uint32_t> slots_; ///< hash of a tid to the first of its entries, kNone: free
+  std::vector<Slot> slots_; ///< one free at least; a thread is before the next free one
   uint32_t shift_ = 0;
 };
 

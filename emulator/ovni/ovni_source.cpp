@@ -27,8 +27,6 @@ public:
 
   const Catalog &catalog() const override { return catalog_; }
   bool next(Event &event) override;
-  uint64_t bytes_done() const override { return done_; }
-  uint64_t bytes_total() const override { return total_; }
 
 private:
   bool advance(Cursor &cursor);
@@ -42,19 +40,16 @@ private:
 
   Catalog catalog_;
   std::vector<CpuIndices> cpu_indices_;
-  DiagnosticSink &sink_;
   std::vector<Cursor> cursors_;
   std::vector<uint32_t> heap_; ///< cursors with an event, the earliest first
   bool delivered_ = false;     ///< the event of heap_[0] was given out
   std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> by_tid_; ///< (node, tid): threads
   uint8_t payload_[kPayloadMax] = {};
-  uint64_t done_ = 0;
-  uint64_t total_;
 };
 
 OvniSource::OvniSource(StreamDir dir, DiagnosticSink &sink)
-    : catalog_(std::move(dir.catalog)), cpu_indices_(std::move(dir.cpu_indices)), sink_(sink),
-      total_(dir.bytes) {
+    : EventSource(sink), catalog_(std::move(dir.catalog)),
+      cpu_indices_(std::move(dir.cpu_indices)) {
   for (uint32_t i = 0; i < catalog_.threads.size(); ++i)
     by_tid_[{catalog_.threads[i].node, catalog_.threads[i].tid}].push_back(i);
   for (Stream &stream : dir.streams)
@@ -62,7 +57,7 @@ OvniSource::OvniSource(StreamDir dir, DiagnosticSink &sink)
   for (uint32_t i = 0; i < cursors_.size(); ++i) {
     Cursor &cursor = cursors_[i];
     if (const std::string problem = cursor.stream.file.start(); !problem.empty())
-      sink_.report({catalog_.files[cursor.stream.name], 0, {}, problem});
+      diagnostics().report({catalog_.files[cursor.stream.name], 0, {}, problem});
     else if (advance(cursor))
       heap_.push_back(i);
   }
@@ -76,14 +71,13 @@ bool OvniSource::advance(Cursor &cursor) {
   const auto status = cursor.stream.file.read(cursor.event);
   if (status != StreamFile::Status::event) {
     if (status != StreamFile::Status::end)
-      sink_.report({catalog_.files[cursor.stream.name],
-                    from,
-                    {},
-                    "the stream changed while it was read: its rest is left out"});
+      diagnostics().report({catalog_.files[cursor.stream.name],
+                            from,
+                            {},
+                            "the stream changed while it was read: its rest is left out"});
     cursor.stream.file.release();
     return false;
   }
-  done_ += cursor.stream.file.position() - from;
   check_time(cursor, shift_time(cursor.event.time, cursor.stream.offset));
   if (cursor.event.mcv == mcv('O', 'U', '['))
     cursor.unordered = true;
@@ -95,11 +89,12 @@ bool OvniSource::advance(Cursor &cursor) {
 /// ovni: times never go back within a stream, but for regions that ovnisort has yet to sort.
 void OvniSource::check_time(Cursor &cursor, uint64_t time) {
   if (time < cursor.time) {
-    sink_.report({catalog_.files[cursor.stream.name],
-                  cursor.event.offset,
-                  {},
-                  "the time goes back by " + std::to_string(cursor.time - time) + " ns" +
-                      (cursor.unordered ? " in an unordered region: run ovnisort first" : "")});
+    diagnostics().report(
+        {catalog_.files[cursor.stream.name],
+         cursor.event.offset,
+         {},
+         "the time goes back by " + std::to_string(cursor.time - time) + " ns" +
+             (cursor.unordered ? " in an unordered region: run ovnisort first" : "")});
     return;
   }
   cursor.time = time;
@@ -158,10 +153,11 @@ void OvniSource::rewrite_payload(Event &event, const Cursor &cursor, int32_t cpu
   else if (cpu >= 0 && size_t(cpu) < indices.size() && indices[size_t(cpu)] != kNone)
     phyid = int32_t(indices[size_t(cpu)]);
   else
-    sink_.report({catalog_.files[event.file],
-                  event.offset,
-                  {},
-                  "names CPU index " + std::to_string(cpu) + ", which its loom does not have"});
+    diagnostics().report(
+        {catalog_.files[event.file],
+         event.offset,
+         {},
+         "names CPU index " + std::to_string(cpu) + ", which its loom does not have"});
   std::memcpy(payload_, event.payload, event.payload_size);
   std::memcpy(payload_, &phyid, sizeof phyid);
   event.payload = payload_;

@@ -325,7 +325,6 @@ void Builder::scan(Stream &stream, const Found &found) {
   catalog.begin = starts_.empty() ? first : std::min(catalog.begin, first);
   catalog.end = std::max(catalog.end, last);
   starts_.push_back(first);
-  dir_.bytes += scan.usable_end - kStreamHeaderSize;
   dir_.streams.push_back(std::move(stream));
 }
 

@@ -26,7 +26,6 @@ struct StreamDir {
   Catalog catalog; ///< one node a loom; CpuInfo::index is the phyid
   std::vector<Stream> streams;
   std::vector<CpuIndices> cpu_indices; ///< by node
-  uint64_t bytes = 0;                  ///< of the events of all streams
 };
 
 /// Whether `path` is a directory that holds an ovni trace or a part of one: below it are loom.*,

@@ -40,17 +40,21 @@ constexpr char kOptions[] = "DEFAULT_OPTIONS\n"
                             "0    None\n"
                             "\n\n";
 
-std::string type_text(const PcfType &type) {
-  std::string number = std::to_string(type.type);
-  std::string text =
-      "EVENT_TYPE\n0    " + number + "    " + one_line_label(type.label, "Type " + number) + "\n";
+void put_line(std::string &text, std::string_view number, std::string_view label) {
+  text.append(number).append("    ").append(label).append("\n");
+}
+
+void put_type(std::string &text, const PcfType &type) {
+  const std::string number = std::to_string(type.type);
+  text += "EVENT_TYPE\n";
+  put_line(text, "0    " + number, one_line_label(type.label, "Type " + number));
   if (!type.values.empty())
     text += "VALUES\n";
   for (const PcfValue &value : type.values) {
-    std::string digits = std::to_string(value.value);
-    text += digits + "    " + one_line_label(value.label, digits) + "\n";
+    const std::string digits = std::to_string(value.value);
+    put_line(text, digits, one_line_label(value.label, digits));
   }
-  return text + "\n\n";
+  text += "\n\n";
 }
 
 } // namespace
@@ -59,7 +63,7 @@ std::string pcf_text(const Pcf &pcf) {
   std::string text = kOptions;
   text += "STATES_COLOR\n";
   auto put = [&text](uint32_t value, Color color) {
-    text += std::to_string(value) + "    " + braces(color) + "\n";
+    put_line(text, std::to_string(value), braces(color));
   };
   for (uint32_t value = 0; value < kColors; value++)
     put(value, color_of(value));
@@ -67,7 +71,7 @@ std::string pcf_text(const Pcf &pcf) {
   put(777, palette::kAlarm); // ST_TOO_MANY_TH
   text += "\n\n";
   for (const PcfType &type : pcf.types)
-    text += type_text(type);
+    put_type(text, type);
   return text;
 }
 

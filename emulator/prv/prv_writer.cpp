@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
-#include <sched.h>
 #include <unistd.h>
 
 namespace ovnitrace {
@@ -22,11 +21,6 @@ constexpr uint64_t kMaxTime = INT64_MAX;
 constexpr size_t kBlocks = 3;             ///< on their way to the thread that formats them
 constexpr size_t kBlockSize = 256 * 1024; ///< bytes; all of both traces fit the second-level cache
 constexpr size_t kInlineSize = 8 * 1024;  ///< without such a thread: fits the first-level cache
-
-bool several_cores() {
-  cpu_set_t cores;
-  return sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) > 1;
-}
 
 /// `part`: the options that leave some of them out.
 void check_count(const char *what, uint64_t count, const char *part) {
@@ -111,7 +105,7 @@ PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header,
                      const std::vector<PrvRow> &rows, const PrvOptions &options)
     : date_(date_text(header.date)), objects_((check_objects(header), objects_text(header))),
       other_form_(options.gzip ? place : place + ".gz"), rows_(rows.size()),
-      has_thread_(several_cores()),
+      has_thread_(cores() > 1),
       formatter_(rows, nodes_of(header, rows), cpu_nodes(header), options.measured),
       file_(options.gzip ? place + ".gz" : place, header_text(date_, header.end, objects_),
             options.gzip ? OutputFile::Format::gzip : OutputFile::Format::plain),

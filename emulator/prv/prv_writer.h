@@ -2,6 +2,7 @@
 // Writes one Paraver trace (.prv): events and communications, in time order.
 #pragma once
 
+#include "emulator/base/cores.h"
 #include "emulator/base/relay.h"
 #include "emulator/prv/line_block.h"
 #include "emulator/prv/output_file.h"
@@ -87,7 +88,6 @@ public:
 
 private:
   static constexpr uint64_t kNoTime = UINT64_MAX;
-  static constexpr size_t kApart = 128; ///< bytes
 
   struct Row {
     uint64_t time = kNoTime; ///< of its last line
@@ -105,9 +105,8 @@ private:
   bool merged_ = false;   ///< a row has several lines at it, or a line comes after an arrow
   bool arrows_ = false;   ///< it has one
   const bool has_thread_; ///< that formats
-  /// Used by the relay's thread until close(). What one core writes and another reads must not lie
-  /// in one cache line, nor in the one beside it, which the processor fetches with it.
-  alignas(kApart) PrvFormatter formatter_;
+  alignas(kApart)
+      PrvFormatter formatter_; ///< from here on used by the relay's thread until close()
   OutputFile file_;
   alignas(kApart) Relay<LineBlock> relay_;
 };

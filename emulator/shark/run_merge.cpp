@@ -41,7 +41,6 @@ bool RunMerge::fill(OpenRun &run) {
   run.filled = got / sizeof(ftrace_record);
   run.at = 0;
   run.next_offset += run.filled * sizeof(ftrace_record);
-  done_ += run.filled * sizeof(ftrace_record);
   return run.filled > 0;
 }
 

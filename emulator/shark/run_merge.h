@@ -28,7 +28,6 @@ public:
   bool next(Item &item);
 
   /// Bytes of the runs that were read so far.
-  uint64_t bytes_done() const { return done_; }
 
 private:
   struct OpenRun {
@@ -56,7 +55,6 @@ private:
   size_t next_run_ = 0;       ///< first run that is not open yet
   std::vector<OpenRun> heap_; ///< the earliest head first
   bool taken_ = false;        ///< the head of heap_[0] was given out
-  uint64_t done_ = 0;
 };
 
 } // namespace ovnitrace::shark

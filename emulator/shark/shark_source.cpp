@@ -48,13 +48,13 @@ FileHabits habits_of(const RunIndex &index) {
 } // namespace
 
 SharkSource::SharkSource(std::vector<SharkFile> files, DiagnosticSink &sink)
-    : files_(std::move(files)), index_([this] {
+    : EventSource(sink), files_(std::move(files)), index_([this] {
         std::vector<const RunIndex *> all;
         for (const SharkFile &file : files_)
           all.push_back(&file.index);
         return join(all);
       }()),
-      sink_(sink), merge_(descriptors(), index_) {
+      merge_(descriptors(), index_) {
   const std::string &name = files_.front().name;
   catalog_.nodes.push_back({name.substr(name.find_last_of('/') + 1)});
   catalog_.cpus.push_back({});
@@ -199,7 +199,7 @@ uint64_t SharkSource::time_of(const RunMerge::Item &item) {
 }
 
 void SharkSource::warn(uint32_t file, uint64_t offset, std::string what) {
-  sink_.report({.file = files_[file].name, .offset = offset, .what = std::move(what)});
+  diagnostics().report({.file = files_[file].name, .offset = offset, .what = std::move(what)});
 }
 
 } // namespace ovnitrace::shark

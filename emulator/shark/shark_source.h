@@ -31,8 +31,6 @@ public:
 
   const Catalog &catalog() const override { return catalog_; }
   bool next(Event &event) override;
-  uint64_t bytes_done() const override { return merge_.bytes_done(); }
-  uint64_t bytes_total() const override { return index_.read; }
 
 private:
   std::vector<ThreadFacts> learn_tasks();
@@ -46,7 +44,6 @@ private:
 
   std::vector<SharkFile> files_;
   RunIndex index_; ///< of all of them
-  DiagnosticSink &sink_;
   Catalog catalog_;
   TickClock clock_;
   std::vector<uint32_t> thread_of_task_;

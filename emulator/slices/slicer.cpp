@@ -2,6 +2,7 @@
 #include "emulator/slices/slicer.h"
 
 #include "emulator/core/replay.h"
+#include "emulator/input/read_ahead.h"
 #include "emulator/models/registry.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -186,10 +187,14 @@ void replay_slices(EventSource &source, const Cut &cut, SliceSink &sink) {
   Replay replay(source.catalog(), std::move(models), {}, silent, 0);
   Slicer slicer(replay.system(), cut, sink);
   replay.system().observe(&slicer);
-  for (Event event; source.next(event) && slicer.event(event);) {
-    replay.handle(event);
-    replay.skip(); // nothing is written
-  }
+  ReadAhead reader(source);
+  for (std::span<const Event> events = reader.next(); !events.empty(); events = reader.next())
+    for (const Event &event : events) {
+      if (!slicer.event(event))
+        return slicer.finish();
+      replay.handle(event);
+      replay.skip(); // nothing is written
+    }
   slicer.finish();
 }
 

@@ -93,7 +93,7 @@ void TraceTables::on_event(const Event &event, const System &system) {
   put(TableId::event, cells);
   const uint64_t events = rows_[size_t(TableId::event)];
   if (progress_ && events % kProgressEvents == 0)
-    progress_(events);
+    progress_(event.time, events);
 }
 
 void TraceTables::on_slice(const Slice &slice) {
@@ -115,8 +115,7 @@ void TraceTables::on_slice(const Slice &slice) {
   put(TableId::wakeup, wakeup);
 }
 
-TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink,
-                     TraceTables::Progress progress) {
+TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink, Progress progress) {
   check_cut(cut, source.catalog());
   TraceTables tables(source.catalog(), cut, sink, std::move(progress));
   tables.put_names();

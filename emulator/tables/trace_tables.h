@@ -20,8 +20,6 @@ using TableRows = std::array<uint64_t, kTables>; ///< how many, by TableId
 /// CPUs by their number. What is not known is nothing.
 class TraceTables final : public SliceSink {
 public:
-  /// Called now and then with the events so far, if there is one.
-  using Progress = std::function<void(uint64_t events)>;
   /// Borrows the catalog and the sink. `cut` is one that check_cut() accepts.
   TraceTables(const Catalog &catalog, const Cut &cut, TableSink &sink, Progress progress = {});
 
@@ -48,7 +46,6 @@ private:
 
 /// Replays a trace for its tables: first those of names, then the others, in which a slice and a
 /// wakeup come when the slice ends. Throws Error.
-TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink,
-                     TraceTables::Progress progress = {});
+TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink, Progress progress = {});
 
 } // namespace ovnitrace

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What more threads are worth on this machine.
+#pragma once
+
+#include <sched.h>
+
+#include <cstddef>
+
+namespace ovnitrace {
+
+/// Bytes between what one thread writes and what another one uses all the time: a cache line, and
+/// the one beside it, which the processor fetches with it.
+inline constexpr size_t kApart = 128;
+
+/// How many CPUs this thread may run on; 1 where that cannot be known.
+inline unsigned cores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? unsigned(CPU_COUNT(&set)) : 1;
+}
+
+} // namespace ovnitrace
