@@ -44,26 +44,38 @@ std::string command_of(const CLI::App &app) {
   return name;
 }
 
-const CLI::Option *find_option(const CLI::App &app, const std::string &name) {
-  const CLI::App *command = &app;
-  for (const CLI::App *named : app.get_subcommands())
-    command = named;
-  return name.starts_with("--") ? command->get_option_no_throw(name) : nullptr;
+/// An option that starts as the one that does not exist, which other tools would take for it.
+std::string meant_by(const std::string &argument, const CLI::App &command) {
+  const std::string name = argument.substr(0, argument.find('='));
+  if (!name.starts_with("--"))
+    return "";
+  for (const CLI::Option *option : command.get_options())
+    if (option->get_name().starts_with(name))
+      return option->get_name();
+  return "";
 }
 
 /// Of arguments that nothing takes: what could have been meant.
 std::string hint_about(const CLI::App &app, int argc, char **argv,
                        std::span<const std::string_view> program_commands) {
+  const auto named = app.get_subcommands();
+  const CLI::App &command = named.empty() ? app : *named.front();
   std::string hint;
   for (int n = 1; n + 1 < argc; n++) {
-    const CLI::Option *option = find_option(app, argv[n]);
+    const std::string name = argv[n];
+    const CLI::Option *option =
+        name.starts_with("--") ? command.get_option_no_throw(name) : nullptr;
     const std::string value = option ? optional_value(*option) : "";
     if (!value.empty() && argv[n + 1][0] != '-')
-      hint += fmt::format("; a value of {0} follows an =, as in {0}={1}", argv[n], value);
+      hint += fmt::format("; a value of {0} follows an =, as in {0}={1}", name, value);
   }
-  const auto named = app.get_subcommands();
-  const std::string command = named.empty() ? "" : named.front()->get_name();
-  if (std::ranges::count(program_commands, command))
+  bool word = false; // that is no option
+  for (const std::string &extra : app.remaining(true)) {
+    word |= !extra.starts_with('-');
+    if (const std::string meant = meant_by(extra, command); !meant.empty())
+      hint += fmt::format("; there is {}", meant);
+  }
+  if (word && std::ranges::count(program_commands, named.empty() ? "" : command.get_name()))
     hint += fmt::format("; the program to trace follows --, as in `{} -- ./app`", command_of(app));
   return hint;
 }

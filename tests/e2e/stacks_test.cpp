@@ -175,9 +175,9 @@ TEST_F(StackCaptures, WithoutFramePointersEndTooEarlyAndThatIsReported) {
   const std::string program = compile("-fomit-frame-pointer");
   const Outcome recorded = run(record_command(trace(), {program}, {"--stacks"}));
   ASSERT_EQ(recorded.status(), 0) << recorded.err;
-  EXPECT_NE(recorded.err.find("-fno-omit-frame-pointer"), std::string::npos) << recorded.err;
+  EXPECT_NE(recorded.err.find("end too early"), std::string::npos) << recorded.err;
   const Outcome info = run({.argv = {ovnitrace(), "info", trace()}});
-  EXPECT_NE(info.out.find("-fno-omit-frame-pointer"), std::string::npos) << info.out;
+  EXPECT_NE(info.out.find("end too early"), std::string::npos) << info.out;
 }
 
 TEST_F(StackCaptures, OfWakersAreThoseOfTheInterrupt) {

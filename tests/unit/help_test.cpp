@@ -98,6 +98,8 @@ TEST_F(Help, SaysWhatAStrayArgumentCouldHaveMeant) {
             not_expected + "./app; the program to trace follows --, as in `ovnitrace stat -- "
                            "./app`");
   EXPECT_EQ(answer({"info", "run1", "run2"}), not_expected + "run2");
+  EXPECT_EQ(answer({"record", "--stack"}), not_expected + "--stack; there is --stacks");
+  EXPECT_EQ(answer({"record", "--outp=x", "-x"}), not_expected + "--outp=x -x; there is --output");
 }
 
 TEST_F(Help, PointsToTheOtherNameOfTo) {

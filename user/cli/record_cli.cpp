@@ -170,7 +170,15 @@ void add_record(CLI::App &app, const std::vector<std::string> &command) {
       "Examples:\n"
       "  sudo ovnitrace record -o run1 -- ./app    then: ovnitrace info run1\n"
       "  sudo ovnitrace record -a -d 10 -o run2    the whole machine for ten seconds");
-  record_app->callback([arguments] { end_recording(record(checked(*arguments)), 0); });
+  record_app->callback([arguments] {
+    const RecordOptions options = checked(*arguments);
+    const RecordResult result = record(options);
+    if (!options.quiet && options.send.empty() && !result.no_region)
+      print("see it with `ovnitrace info {0}` or `ovnitrace report {0} --open`; for Paraver, "
+            "`ovnitrace convert {0}`",
+            result.directory);
+    end_recording(result, 0);
+  });
 }
 
 } // namespace ovnitrace
