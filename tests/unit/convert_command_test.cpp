@@ -53,6 +53,14 @@ protected:
   int status = -1;
 };
 
+TEST_F(ConvertCommand, QuietOnlyWarns) {
+  EXPECT_NE(run({dir / "a"}).find("thread.prv"), std::string::npos);
+  EXPECT_EQ(run({"-q", dir / "a"}), "");
+  fs::resize_file(dir / "a/cpu0000.ftr", fs::file_size(dir / "a/cpu0000.ftr") - 8);
+  EXPECT_NE(run({"-q", dir / "a"}).find("warning: "), std::string::npos);
+  EXPECT_EQ(status, 1);
+}
+
 TEST_F(ConvertCommand, AWholeTraceIsWrittenBesideItsChunks) {
   run({dir / "a"});
   EXPECT_EQ(status, 0);
