@@ -61,15 +61,17 @@ TextStyle text_style() {
   return colors == "truecolor" || colors == "24bit" ? TextStyle::true_color : TextStyle::indexed;
 }
 
-void write_svg(const std::string &path, const Figure &figure) {
-  write_text_file(OutputPlace(path), svg_of(figure));
-  print("{}: {}", path, figure.subtitle);
+void write_out(const std::string &text) {
+  StdoutWriter out;
+  out.write(text);
+  out.flush();
 }
 
-void write_text(const Figure &figure) {
-  StdoutWriter out;
-  out.write(text_of(figure, text_style()));
-  out.flush();
+void write_svg(const std::string &path, const Figure &figure) {
+  if (path == "-")
+    return write_out(svg_of(figure));
+  write_text_file(OutputPlace(path), svg_of(figure));
+  print("{}: {}", path, figure.subtitle);
 }
 
 /// Where the name says that something else than SVG is wanted.
@@ -99,7 +101,7 @@ int plot(Arguments arguments) {
   if (picture)
     write_svg(arguments.output, figure);
   else
-    write_text(figure);
+    write_out(text_of(figure, text_style()));
   warnings.finish();
   return warnings.damage() ? kExitFailure : 0;
 }
@@ -114,7 +116,7 @@ void add_plot(CLI::App &app) {
       ->required();
   command
       ->add_option("-o,--output", arguments->output,
-                   "Write an SVG figure; without it, text goes to standard output")
+                   "Write an SVG figure, - to standard output; without it, text goes there")
       ->type_name("FILE.svg");
   command
       ->add_option("--rows", arguments->figure.rows,

@@ -75,7 +75,8 @@ std::string hint_about(const CLI::App &app, int argc, char **argv,
     if (const std::string meant = meant_by(extra, command); !meant.empty())
       hint += fmt::format("; there is {}", meant);
   }
-  if (word && std::ranges::count(program_commands, named.empty() ? "" : command.get_name()))
+  const std::string name = named.empty() ? "" : command.get_name();
+  if (word && std::count(program_commands.begin(), program_commands.end(), name))
     hint += fmt::format("; the program to trace follows --, as in `{} -- ./app`", command_of(app));
   return hint;
 }

@@ -23,6 +23,16 @@ TEST_F(Plotted, CapturesBecomeFigures) {
   EXPECT_NE(text.find("marker-end"), std::string::npos) << "arrows";
 }
 
+TEST_F(Plotted, AFigureGoesThroughAPipe) {
+  record({"true"});
+  const Outcome outcome =
+      run({.argv = {ovnitrace(), "plot", trace(), "-o", "-"}, .cwd = directory()});
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_TRUE(is_well_formed(outcome.out));
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(names_in(directory()).size(), 1u) << "only the trace";
+}
+
 TEST_F(Plotted, CapturesAreDrawnForWhatReadsThem) {
   record({installed("sample")});
   const Outcome plain = run({.argv = {ovnitrace(), "plot", trace(), "--rows", "3"}});
@@ -45,6 +55,7 @@ TEST_F(Plotted, FailuresLeaveNothing) {
   };
   EXPECT_EQ(status({"-o", path("no/such.svg")}), 1);
   EXPECT_EQ(status({"-o", "/dev/full"}), 1);
+  EXPECT_EQ(status({"-o", path("figure.png")}), 2);
   EXPECT_EQ(status({"--arrows"}), 2);
   EXPECT_EQ(status({"--rows", "0"}), 2);
   EXPECT_EQ(names_in(directory()).size(), 1u) << "only the trace";

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 namespace ovnitrace {
@@ -127,7 +128,8 @@ void check_places(const CLI::App &app, const std::vector<std::string> &command) 
         fmt::format("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
                     given.front()->get_name(), name),
         kExitUsage);
-  if (!command.empty() && !std::ranges::count(kProgramCommands, name))
+  if (!command.empty() &&
+      !std::count(std::begin(kProgramCommands), std::end(kProgramCommands), name))
     throw Error(
         fmt::format("`{}` runs no program, and here is one after --: {}", name, command.front()),
         kExitUsage);

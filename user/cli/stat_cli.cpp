@@ -107,10 +107,10 @@ void add_stat(CLI::App &app, const std::vector<std::string> &command) {
   stat_app->add_flag("--json", arguments->json,
                      "Print the object of `ovnitrace info --json` (docs/info.md)");
   stat_app->footer(R"(
-Prints on stderr, when the program has ended: the time of all threads in each state, switches,
-preemptions, migrations and wakeup latencies, then the threads that ran longest. The exit status is
-the program's. The trace is in TMPDIR, or /var/tmp, while the program runs, 1 to 3 bytes an event;
-it is removed at the end, and stays there if ovnitrace is killed.
+Prints on stderr, when the program has ended, or at Ctrl-C where there is none: the time of all
+threads in each state, switches, preemptions, migrations and wakeup latencies, then the threads that
+ran longest. The exit status is the program's. While it runs the trace is in TMPDIR, or /var/tmp, 1
+to 3 bytes an event; it is removed at the end, and stays there if ovnitrace is killed.
 
 Examples:
   sudo ovnitrace stat -- ./app
