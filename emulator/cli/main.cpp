@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
                "ovnitrace-emu");
   app.set_version_flag("--version", "ovnitrace-emu " OVNITRACE_VERSION,
                        "Print the version and exit");
-  app.formatter(std::make_shared<HelpFormatter>());
+  app.formatter(std::make_shared<ovnitrace::HelpFormatter>());
   app.require_subcommand(1);
   for (const auto add : ovnitrace::kTraceCommands)
     add(app);
