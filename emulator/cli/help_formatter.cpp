@@ -64,10 +64,12 @@ std::string entry(const std::string &name, const std::string &text) {
 
 } // namespace
 
-/// One empty line between parts, where CLI11 has two.
+/// Subcommands before options, and one empty line between parts: CLI11 has it the other way round,
+/// with two.
 std::string HelpFormatter::make_help(const CLI::App *app, std::string name,
                                      CLI::AppFormatMode mode) const {
-  std::string text = make_description(app) + make_usage(app, name) + make_positionals(app);
+  std::string text = make_description(app) + make_usage(app, name) + make_subcommands(app, mode) +
+                     make_positionals(app);
   for (const std::string &group : app->get_groups()) {
     const auto options = app->get_options([&group](const CLI::Option *option) {
       return option->get_group() == group && option->nonpositional();
@@ -75,7 +77,6 @@ std::string HelpFormatter::make_help(const CLI::App *app, std::string name,
     if (!options.empty())
       text += make_group(group, false, options);
   }
-  text += make_subcommands(app, mode);
   const std::string footer = make_footer(app); // may start in a line of its own
   const size_t start = footer.find_first_not_of('\n');
   return start == footer.npos ? text : text + '\n' + footer.substr(start);
