@@ -82,11 +82,11 @@ int main(int argc, char **argv) {
   ovnitrace::add_trace(app, command);
   ovnitrace::add_record(app, command);
   ovnitrace::add_stat(app, command);
+  for (const auto add : ovnitrace::kTraceCommands)
+    add(app);
   ovnitrace::add_collect(app);
   ovnitrace::add_control(app, command);
   ovnitrace::add_ctl(app);
-  for (const auto add : ovnitrace::kTraceCommands)
-    add(app);
   app.formatter(
       std::make_shared<ovnitrace::HelpFormatter>("ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
                                                  "       ovnitrace [OPTIONS] -a|-p PID\n"
