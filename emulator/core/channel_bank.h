@@ -82,8 +82,8 @@ public:
   /// Events were lost: pushes may have been, and what is on the stacks is not known any more.
   void forget_stacks();
 
-  /// Asks the processor for the channels of a thread.
-  void prefetch(uint32_t thread) const {
+  /// Asks the processor for the channels of a thread. GCC would drop a call, as it has no effect.
+  [[gnu::always_inline]] void prefetch(uint32_t thread) const {
     const Table &table = tables_[size_t(Scope::thread)];
     for (uint32_t place = 0; place < table.places; place += kLine)
       __builtin_prefetch(table.at(thread, place), 1);

@@ -12,6 +12,12 @@
 
 namespace ovnitrace {
 
+namespace {
+
+constexpr size_t kAhead = 8; ///< records whose contexts are prefetched
+
+} // namespace
+
 ChunkFile::ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offset_ns,
                      const NodeTables &tables, size_t block_records, DiagnosticSink &sink)
     : input_(input), tables_(tables), sink_(sink),
@@ -71,6 +77,8 @@ bool ChunkFile::read(Event &event) {
     if (position_ == block_end_ && !refill()) [[unlikely]]
       return false;
     const ftrace_record &record = *position_++;
+    if (position_ + kAhead < block_end_) [[likely]]
+      bindings_.prefetch(position_[kAhead].par1);
     uint8_t code = code_of(record.code);
     const CodeKind kind = kCodeKinds[code];
     if (!is_event(kind) && kind != CodeKind::thread_state) [[unlikely]] {
