@@ -82,8 +82,10 @@ public:
   bool take(std::span<const Event> events) {
     constexpr size_t kAhead = 4;
     for (size_t n = 0; n < events.size(); n++) {
-      if (wide_ && n + kAhead < events.size() && events[n + kAhead].thread != kNone)
+      if (wide_ && n + kAhead < events.size() && events[n + kAhead].thread != kNone) {
         replay_.system().prefetch(events[n + kAhead].thread);
+        threads_.prefetch(events[n + kAhead].thread);
+      }
       if (!take(events[n]))
         return false;
     }

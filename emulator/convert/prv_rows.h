@@ -17,6 +17,10 @@ public:
   /// Paraver loads no trace without a record: says that the first row has nothing of `type` yet.
   void begin(uint32_t type) { writer_.punctual(0, 0, {0, type}); }
 
+  [[gnu::always_inline]] void prefetch(uint32_t row) const {
+    if (const uint32_t at = layout_.row_of[row]; at != kNone)
+      writer_.prefetch(at);
+  }
   void line(uint64_t time, uint32_t row, uint32_t cpu,
             std::span<const TypedValue> values) override {
     if (const uint32_t at = layout_.row_of[row]; at != kNone)
