@@ -77,8 +77,10 @@ bool ChunkFile::read(Event &event) {
     if (position_ == block_end_ && !refill()) [[unlikely]]
       return false;
     const ftrace_record &record = *position_++;
-    if (position_ + kAhead < block_end_) [[likely]]
+    if (position_ + kAhead < block_end_) [[likely]] {
       bindings_.prefetch(position_[kAhead].par1);
+      tables_.threads.prefetch(position_[kAhead].par2 & FTRACE_TID_MASK);
+    }
     uint8_t code = code_of(record.code);
     const CodeKind kind = kCodeKinds[code];
     if (!is_event(kind) && kind != CodeKind::thread_state) [[unlikely]] {
