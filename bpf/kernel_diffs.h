@@ -107,16 +107,17 @@ static __always_inline __u32 blocked_call(struct task_struct *p)
 #else
 	return FTRACE_CALL_UNKNOWN;
 #endif
-	if (number < 0 || !regs->sp)
+	if (unlikely(number < 0) || unlikely(!regs->sp))
 		return FTRACE_CALL_NONE;
-	if (compat)
+	if (unlikely(compat))
 		return number < FTRACE_CALLS - FTRACE_CALL_COMPAT ? FTRACE_CALL_COMPAT + number
 								  : FTRACE_CALL_UNKNOWN;
 #if defined(__TARGET_ARCH_x86)
 	number &= ~0x40000000; /* __X32_SYSCALL_BIT */
 #endif
-	return number < FTRACE_CALL_COMPAT - FTRACE_CALL_NATIVE ? FTRACE_CALL_NATIVE + number
-								: FTRACE_CALL_UNKNOWN;
+	return likely(number < FTRACE_CALL_COMPAT - FTRACE_CALL_NATIVE)
+		       ? FTRACE_CALL_NATIVE + number
+		       : FTRACE_CALL_UNKNOWN;
 }
 
 /* The preemption count says in which context we are. arm64 keeps it in the thread_info of the
@@ -200,6 +201,8 @@ static __always_inline enum ftrace_wakeup_context wakeup_context(struct task_str
  * and idle sleeps) are known by the bits by which ps knows them. */
 static __always_inline __u32 blocked_reason(__u32 state)
 {
+	if (likely(state == TASK_INTERRUPTIBLE)) /* most of them */
+		return FTRACE_OFFCPU_SLEEP;
 	if (state & (TASK_DEAD | EXIT_DEAD | EXIT_ZOMBIE))
 		return FTRACE_OFFCPU_DEAD;
 	if (state & TASK_INTERRUPTIBLE)

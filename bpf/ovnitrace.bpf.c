@@ -16,6 +16,7 @@
 char LICENSE[] SEC("license") = "GPL";
 
 #include "scheduler/staging.bpf.h"
+#include "scheduler/threads.bpf.h"
 #include "scheduler/affinity.bpf.h"
 #include "scheduler/stacks.bpf.h"
 #include "scheduler/lives.bpf.h"

@@ -10,28 +10,30 @@
 const volatile bool trace_all = false;	   /* every thread of the machine */
 const volatile __u64 wakeup_watermark = 0; /* bytes in a ring at which the reader is woken */
 
-/* What is known of a tid. Every creation writes the entry of the new tid, so nothing has to be
- * cleaned up at an exit. An array and not task storage, because a lookup in it is inlined. */
-#define THREAD_TRACED	     (1u << 31)
-#define THREAD_NAMED	     (1u << 30) /* the loader has its present name */
-#define THREAD_PROGRAM	     (1u << 29) /* of the program that the loader started */
-#define THREAD_CONTEXT_SHIFT 24		/* enum ftrace_wakeup_context of the last waking, 3 bits */
-#define THREAD_WAKER_MASK    FTRACE_TID_MASK
+/* Which threads are traced, a byte for each tid. Every creation writes that of the new tid, so
+ * nothing has to be cleaned up at an exit. All in one value, of 4 MiB, as
+ * older kernels take no larger one: so each program looks for it once, and a thread costs one load.
+ * They are hardly ever written, so CPUs may share their cache lines. */
+#define THREAD_TRACED  1
+#define THREAD_NAMED   2 /* the loader has its present name */
+#define THREAD_PROGRAM 4 /* of the program that the loader started */
 
-/* In one place, so that an event touches one cache line for both. */
-struct thread_facts {
-	__u32 entry;	/* THREAD_* */
-	__u32 affinity; /* hash of the CPUs that were sent last; 0: none were */
+struct thread_marks {
+	union {
+		/* All tids up to PID_MAX_LIMIT, and not to pid_max: that may be raised while we
+		 * trace, and since 6.14 each PID namespace has its own, while our tids are those of
+		 * the machine. */
+		__u8 of[FTRACE_TID_MASK + 1];
+		__u32 words[(FTRACE_TID_MASK + 1) / 4]; /* what atomic operations are for */
+	};
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	/* PID_MAX_LIMIT, and not pid_max: that may be raised while we trace, and since 6.14 each
-	 * PID namespace has its own, while our tids are those of the machine. By facts_of(). */
-	__uint(max_entries, FTRACE_TID_MASK + 1);
+	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct thread_facts);
-} threads SEC(".maps");
+	__type(value, struct thread_marks);
+} marks SEC(".maps");
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -57,28 +59,26 @@ static __always_inline long send_to_ring(void *ring, void *data, __u64 size)
 					  : BPF_RB_NO_WAKEUP);
 }
 
-/* Neighbours among tids, which run on several CPUs at once, are apart by more than a cache line:
- * each waking writes there. */
-static __always_inline struct thread_facts *facts_of(__u32 tid)
+static __always_inline struct thread_marks *all_marks(void)
 {
-	__u32 place = (tid << 4 | tid >> 18) & FTRACE_TID_MASK; /* 22 bits, turned by 4 */
+	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&threads, &place);
+	return bpf_map_lookup_elem(&marks, &zero);
 }
 
-/* The entry of a tid: 0 if it is not traced. The idle task, tid 0, never is. */
-static __always_inline __u32 thread_entry(__u32 tid)
+/* THREAD_*: 0 if it is not traced. The idle task, tid 0, never is. */
+static __always_inline __u32 marks_of(__u32 tid)
 {
-	struct thread_facts *facts = facts_of(tid);
+	struct thread_marks *all = all_marks();
 
-	return facts ? facts->entry : 0;
+	return all ? all->of[tid & FTRACE_TID_MASK] : 0;
 }
 
 static __always_inline bool is_traced(__u32 tid)
 {
 	if (trace_all)
 		return tid != 0;
-	return thread_entry(tid) & THREAD_TRACED;
+	return marks_of(tid) & THREAD_TRACED;
 }
 
 /* ---- regions of --control ----------------------------------------------------------------------

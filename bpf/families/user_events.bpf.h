@@ -94,7 +94,7 @@ const volatile __u32 recorder_uid = 0; /* who records; set by the loader before 
  * as a whole. Not bpf_get_current_uid_gid(), which counts in the user namespace of the caller. */
 static __always_inline bool may_filter(struct task_struct *current)
 {
-	return thread_entry(current->pid) & THREAD_PROGRAM ||
+	return marks_of(current->pid) & THREAD_PROGRAM ||
 	       BPF_CORE_READ(current, cred, uid.val) == recorder_uid;
 }
 

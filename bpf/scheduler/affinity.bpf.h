@@ -19,7 +19,7 @@ static __always_inline __u32 affinity_hash(struct task_struct *p)
 		hash = hash * 0x9e3779b97f4a7c15ULL + word;
 	}
 	hash *= 0x9e3779b97f4a7c15ULL;
-	return hash >> 32 ? hash >> 32 : 1;
+	return hash >> 32 | 1; /* not 0 */
 }
 
 /* The CPUs from `first` on. The kernel's mask can have bits beyond those CPUs that there are. */
@@ -78,6 +78,6 @@ static __noinline int send_affinity(struct task_struct *p, __u64 time)
 static __always_inline void look_at_affinity(struct task_struct *p, struct thread_facts *facts,
 					     __u64 time)
 {
-	if (possible_cpus && facts->affinity != affinity_hash(p))
+	if (possible_cpus && unlikely(facts->affinity != affinity_hash(p)))
 		send_affinity(p, time);
 }

@@ -10,14 +10,24 @@ __u32 followed = 0;	   /* a thread whose children are traced: the loader; 0: non
 __u32 program_pid = 0;	   /* the process that the loader started */
 __u32 program_threads = 0; /* its threads that have not left their CPU for ever */
 
-/* `more`: THREAD_PROGRAM or 0 */
+/* `more`: THREAD_PROGRAM or 0. It may be running: it is never without the mark meanwhile. */
 static __always_inline void set_traced(__u32 tid, __u32 more)
 {
 	struct thread_facts *facts = facts_of(tid);
 
 	if (facts)
-		facts->entry = THREAD_TRACED | THREAD_NAMED | more |
-			       FTRACE_WAKER_UNKNOWN << THREAD_CONTEXT_SHIFT;
+		facts->waker = 0;
+	change_marks(tid, THREAD_TRACED | THREAD_NAMED | more, THREAD_PROGRAM & ~more);
+}
+
+/* A tid that was a traced thread's once. */
+static __always_inline void set_untraced(__u32 tid)
+{
+	struct thread_facts *facts = facts_of(tid);
+
+	if (facts)
+		facts->waker = 0;
+	change_marks(tid, 0, THREAD_TRACED | THREAD_NAMED | THREAD_PROGRAM);
 }
 
 /* Whether the caller's children are traced from now on. Run in the loader, and given no tid by
@@ -34,23 +44,22 @@ static __noinline int send_name(struct task_struct *p)
 {
 	struct life_record r;
 	__u32 tid = p->pid;
-	struct thread_facts *facts = facts_of(tid);
 
-	if (facts && facts->entry & THREAD_TRACED)
+	if (marks_of(tid) & THREAD_TRACED)
 		life_fill(&r, LIFE_RENAME, p, 0); /* another thread has renamed it: on_rename */
 	else
 		life_fill(&r, LIFE_NAME, p, trace_all);
-	if (facts && life_try(&r))
-		__sync_fetch_and_or(&facts->entry, THREAD_NAMED);
+	if (life_try(&r))
+		change_marks(tid, THREAD_NAMED, 0);
 	return 0;
 }
 
 /* Who appears beside a traced thread, as the next on its CPU or as its waker, has a name too. So
- * has, with trace_all, a thread that the snapshot did not show. `entry`: of `p`. Sent once, and
+ * has, with trace_all, a thread that the snapshot did not show. `its_marks`: of `p`. Sent once, and
  * again after a renaming. */
-static __always_inline void name_once(struct task_struct *p, __u32 entry)
+static __always_inline void name_once(struct task_struct *p, __u32 its_marks)
 {
-	if (!(entry & THREAD_NAMED) && p->pid)
+	if (unlikely(!(its_marks & THREAD_NAMED)) && p->pid)
 		send_name(p);
 }
 
@@ -80,9 +89,8 @@ int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	__u32 tid = child->pid;
-	struct thread_facts *facts = facts_of(tid);
 	__u32 creator = parent->pid;
-	bool of_program = thread_entry(creator) & THREAD_PROGRAM;
+	bool of_program = marks_of(creator) & THREAD_PROGRAM;
 	struct life_record r;
 
 	if (creator && creator == followed) {
@@ -90,8 +98,8 @@ int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
 		of_program = true;
 	} else if (!trace_all &&
 		   (!is_traced(creator) || (only_targets && child->tgid != parent->tgid))) {
-		if (facts && facts->entry)
-			facts->entry = 0; /* the tid was a traced thread's once */
+		if (marks_of(tid))
+			set_untraced(tid);
 		return 0;
 	}
 	set_traced(tid, of_program ? THREAD_PROGRAM : 0);
@@ -111,7 +119,7 @@ int BPF_PROG(on_exec, struct task_struct *p, int old_tid, struct linux_binprm *b
 	if (!is_traced(p->pid) && !is_traced(old_tid))
 		return 0;
 	if (p->pid != old_tid)
-		set_traced(p->pid, thread_entry(old_tid) & THREAD_PROGRAM);
+		set_traced(p->pid, marks_of(old_tid) & THREAD_PROGRAM);
 	life_fill(&r, LIFE_EXEC, p, old_tid);
 	life_send(&r);
 	return 0;
@@ -136,13 +144,12 @@ int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 {
 	struct life_record r;
 	char name[CAPTURE_COMM_LEN] = {};
-	__u32 cpu = bpf_get_smp_processor_id(), tid = p->pid;
-	struct thread_facts *facts = facts_of(tid);
+	__u32 tid = p->pid;
 	struct cpu_stage *s;
 
 	if (!is_traced(tid)) {
-		if (facts && facts->entry & THREAD_NAMED)
-			__sync_fetch_and_and(&facts->entry, ~THREAD_NAMED);
+		if (marks_of(tid) & THREAD_NAMED)
+			change_marks(tid, 0, THREAD_NAMED);
 		return 0;
 	}
 	life_fill(&r, LIFE_RENAME, p, 0);
@@ -153,14 +160,14 @@ int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 	if (!in_region(p))
 		return 0; /* the snapshot of the next region has its name */
 	if (p == bpf_get_current_task_btf()) {
-		s = bpf_map_lookup_elem(&stages, &cpu);
+		s = stage_of_this_cpu();
 		if (s)
 			s->renamed = 1;
 		return 0;
 	}
-	if (!facts || !(facts->entry & THREAD_NAMED))
+	if (!(marks_of(tid) & THREAD_NAMED))
 		return 0;
-	__sync_fetch_and_and(&facts->entry, ~THREAD_NAMED);
+	change_marks(tid, 0, THREAD_NAMED);
 	__builtin_memcpy(r.comm, name, sizeof(name));
 	life_send(&r);
 	return 0;

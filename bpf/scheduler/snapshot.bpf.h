@@ -52,10 +52,10 @@ int mark_targets(struct bpf_iter__task *ctx)
 	if (!p || !p->pid)
 		return 0;
 	tid = p->pid;
-	if (thread_entry(tid) & THREAD_TRACED)
+	if (marks_of(tid) & THREAD_TRACED)
 		return 0;
 	parent = BPF_CORE_READ(p, real_parent, pid);
-	if (is_target(p) || (!only_targets && thread_entry(parent) & THREAD_TRACED)) {
+	if (is_target(p) || (!only_targets && marks_of(parent) & THREAD_TRACED)) {
 		set_traced(tid, 0);
 		newly_traced++;
 	}
@@ -71,15 +71,10 @@ int snapshot(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
 	struct life_record r;
-	struct thread_facts *facts;
-	__u32 tid;
 
 	if (!p || !is_traced(p->pid))
 		return 0;
-	tid = p->pid;
-	facts = facts_of(tid);
-	if (facts)
-		__sync_fetch_and_or(&facts->entry, THREAD_NAMED);
+	change_marks(p->pid, THREAD_NAMED, 0);
 	life_fill(&r, LIFE_SNAPSHOT, p,
 		  has_transitions ? snapshot_word(p, p->on_cpu)
 				  : FTRACE_SNAPSHOT_NO_CPU << FTRACE_SNAPSHOT_CPU_SHIFT);

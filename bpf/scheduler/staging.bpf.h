@@ -18,10 +18,18 @@ struct {
 	__type(value, struct cpu_stage);
 } stages SEC(".maps");
 
+static __always_inline struct cpu_stage *stage_of_this_cpu(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&stages, &cpu);
+}
+
 /* Hands a full batch to this CPU's ring. A batch that finds no room is lost as a whole, and counted
  * with the next that does. */
-static __noinline int flush(struct cpu_stage *s, __u32 cpu)
+static __noinline int flush(struct cpu_stage *s)
 {
+	__u32 cpu = bpf_get_smp_processor_id();
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 
 	if (!s)
@@ -38,14 +46,14 @@ static __noinline int flush(struct cpu_stage *s, __u32 cpu)
 	return 0;
 }
 
-static __always_inline void stage_at(struct cpu_stage *s, __u32 cpu, __u64 when, __u64 word)
+static __always_inline void stage_at(struct cpu_stage *s, __u64 when, __u64 word)
 {
 	__u32 n = s->count & (CAPTURE_BATCH - 1);
 
 	s->batch.records[n].when = when;
 	s->batch.records[n].word = word;
-	if (++n == CAPTURE_BATCH) {
-		flush(s, cpu);
+	if (unlikely(++n == CAPTURE_BATCH)) {
+		flush(s);
 		n = 0;
 	}
 	s->count = n;
@@ -55,13 +63,12 @@ static __always_inline void stage_at(struct cpu_stage *s, __u32 cpu, __u64 when,
  * before it; 0: none. */
 static __always_inline void stage(struct task_struct *p, __u64 stack, __u64 word)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct cpu_stage *s = bpf_map_lookup_elem(&stages, &cpu);
+	struct cpu_stage *s = stage_of_this_cpu();
 	__u64 now = bpf_ktime_get_ns();
 
-	if (!s || !in_region(p))
+	if (unlikely(!s) || !in_region(p))
 		return;
 	if (stack)
-		stage_at(s, cpu, SCHED_WHEN(now, 0), stack);
-	stage_at(s, cpu, SCHED_WHEN(now, 0), word);
+		stage_at(s, SCHED_WHEN(now, 0), stack);
+	stage_at(s, SCHED_WHEN(now, 0), word);
 }

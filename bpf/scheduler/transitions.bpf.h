@@ -9,8 +9,8 @@ __u64 complete_since = -1ULL; /* ns: all programs are attached from here on; set
  * (Some kernels show no event of certain threads, among them the switch from such a thread to
  * ours.) Or it was not traced yet at that switch. The kernel's own account says since when it has
  * had the CPU. Returns the tid under which it took it. */
-static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, struct task_struct *p,
-					    __u64 now)
+static __always_inline __u32 log_unseen_dispatch(struct cpu_stage *s, struct task_struct *p,
+						 __u64 now)
 {
 	__u64 since = now - time_on_cpu(p), known_since = complete_since, *region;
 
@@ -25,10 +25,36 @@ static __noinline __u32 log_unseen_dispatch(struct cpu_stage *s, __u32 cpu, stru
 		return p->pid;
 	if (!s->running && since < s->switched)
 		since = s->switched; /* the two clocks are not read at the same instant */
-	stage_at(s, cpu, SCHED_WHEN(since, 0),
+	stage_at(s, SCHED_WHEN(since, 0),
 		 SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(p->prio + FTRACE_PRIO_BIAS), 0, p->pid) |
 			 SCHED_B_TRACED);
 	return p->pid;
+}
+
+/* A thread leaves its CPU that took it with the tid `before`. An execve by a thread that is not the
+ * main one swaps their tids (exchange_tids()), long before sched_process_exec is raised, and maybe
+ * before the main thread has left its CPU for ever. Returns the word of its switch. */
+static __always_inline __u64 log_exec(struct cpu_stage *s, struct task_struct *prev, __u64 now,
+				      __u64 word, __u32 before)
+{
+	__u32 tid = prev->pid;
+
+	if (tid != (__u32)prev->tgid) /* was the main thread */
+		return word ^ (__u64)(tid ^ before) << SCHED_A_SHIFT;
+	if (!(task_state(prev) & TASK_DEAD))
+		stage_at(s, SCHED_WHEN(now, 0),
+			 SCHED_WORD(SCHED_KIND_EXEC, 0, 0, tid, before) | SCHED_A_TRACED);
+	return word;
+}
+
+/* A thread leaves its CPU that is not the one that was seen to take it. Returns the word of its
+ * switch. */
+static __noinline __u64 log_unseen(struct cpu_stage *s, struct task_struct *prev, __u64 now,
+				   __u64 word)
+{
+	__u32 before = log_unseen_dispatch(s, prev, now);
+
+	return before == (__u32)prev->pid ? word : log_exec(s, prev, now, word, before);
 }
 
 /* Before 6.15 a pending signal that kept it on the runqueue left the old state in the argument; its
@@ -39,40 +65,17 @@ static __always_inline bool leaves_runnable(struct task_struct *prev, bool preem
 	return preempt || !prev_state || !task_state(prev);
 }
 
-/* Why a traced thread leaves its CPU: enum ftrace_offcpu; and from which system call, if it blocks
- * in one. */
-static __always_inline __u32 leave_reason(struct task_struct *prev, bool preempt, __u32 prev_state,
-					  __u64 now, __u64 *call)
+/* Why a traced thread leaves its CPU that could go on: enum ftrace_offcpu. */
+static __noinline __u32 runnable_reason(struct task_struct *prev, bool preempt, __u64 now)
 {
-	struct thread_facts *facts;
+	struct thread_facts *facts = facts_of(prev->pid);
 
-	if (!leaves_runnable(prev, preempt, prev_state)) {
-		*call = blocked_call(prev);
-		return blocked_reason(prev_state);
-	}
-	facts = facts_of(prev->pid);
 	if (facts)
 		look_at_affinity(prev, facts, now);
 	if (is_throttled(prev))
 		return FTRACE_OFFCPU_THROTTLED;
 	return !preempt && called_sched_yield(prev) ? FTRACE_OFFCPU_YIELDED
 						    : FTRACE_OFFCPU_PREEMPTED;
-}
-
-/* A thread leaves its CPU that took it as s->running. An execve by a thread that is not the main
- * one swaps their tids (exchange_tids()), long before sched_process_exec is raised, and maybe
- * before the main thread has left its CPU for ever. Returns the word of its switch. */
-static __noinline __u64 log_exec(struct cpu_stage *s, __u32 cpu, struct task_struct *prev,
-				 __u64 now, __u64 word)
-{
-	__u32 tid = prev->pid, before = s->running;
-
-	if (tid != (__u32)prev->tgid) /* was the main thread */
-		return word ^ (__u64)(tid ^ before) << SCHED_A_SHIFT;
-	if (!(task_state(prev) & TASK_DEAD))
-		stage_at(s, cpu, SCHED_WHEN(now, 0),
-			 SCHED_WORD(SCHED_KIND_EXEC, 0, 0, tid, before) | SCHED_A_TRACED);
-	return word;
 }
 
 /* Without the marks of threads whose region is closed. */
@@ -86,83 +89,108 @@ static __always_inline __u64 only_open(__u64 word, struct task_struct *prev,
 	return word;
 }
 
-static __always_inline int log_switch(void *ctx, bool preempt, struct task_struct *prev,
-				      struct task_struct *next, __u32 prev_state)
+/* Arguments of sched_switch are read where they are needed, which the compiler would do much
+ * earlier: a program has few registers, and what is kept on its stack takes as long as the work;
+ * from 64 bytes on (6.13), the stack is not even that of the kernel. */
+static __always_inline __u64 argument(__u64 *ctx, int n)
 {
-	__u32 prev_tid = prev->pid, next_tid = next->pid, next_entry = thread_entry(next_tid);
-	__u32 cpu = bpf_get_smp_processor_id(), reason;
+	barrier_var(ctx);
+	return ctx[n];
+}
+
+/* A switch, and who has this CPU now. */
+static __always_inline void log_taken(struct cpu_stage *s, __u64 *ctx, __u64 now, __u64 call,
+				      __u64 word)
+{
+	stage_at(s, SCHED_WHEN(now, call), word);
+	s->running = word & SCHED_B_TRACED ? word >> SCHED_B_SHIFT & FTRACE_TID_MASK : 0;
+	s->running_task = argument(ctx, 2);
+	s->switched = now;
+}
+
+/* `has_state`: the tracepoint has the state of prev. */
+static __always_inline int log_switch(__u64 *ctx, bool has_state)
+{
+	struct task_struct *prev = (void *)argument(ctx, 1), *next = (void *)argument(ctx, 2);
+	struct thread_marks *all = all_marks();
+	__u32 next_marks = all ? all->of[next->pid & FTRACE_TID_MASK] : 0, reason, state, tid;
 	__u64 now, stack, call = 0;
 	struct cpu_stage *s;
-	/* Whether they are traced and recorded stays in the word: registers are few. */
+	/* Who they are, and whether they are traced and recorded, stays in the word. */
 	__u64 word = SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(next->prio + FTRACE_PRIO_BIAS),
-				prev_tid, next_tid);
+				(__u32)prev->pid, (__u32)next->pid);
 
-	if (is_traced(prev_tid))
-		word |= SCHED_A_TRACED;
-	if (trace_all ? next_tid != 0 : next_entry & THREAD_TRACED)
-		word |= SCHED_B_TRACED;
+	if (trace_all)
+		word |= (prev->pid ? SCHED_A_TRACED : 0) | (next->pid ? SCHED_B_TRACED : 0);
+	else if (all)
+		word |= (all->of[prev->pid & FTRACE_TID_MASK] & THREAD_TRACED) * SCHED_A_TRACED |
+			(next_marks & THREAD_TRACED) * SCHED_B_TRACED;
 	if (has_regions) {
-		if (word & SCHED_A_TRACED && prev_state & TASK_DEAD && !in_region(prev))
-			log_death(prev, prev_tid);
+		state = has_state ? argument(ctx, 3) : task_state(prev);
+		if (word & SCHED_A_TRACED && state & TASK_DEAD && !in_region(prev))
+			log_death(prev, prev->pid);
 		word = only_open(word, prev, next);
 	}
 	if (!(word & (SCHED_A_TRACED | SCHED_B_TRACED)))
 		return 0;
-	s = bpf_map_lookup_elem(&stages, &cpu);
-	if (!s)
+	name_once(next, next_marks);
+	s = stage_of_this_cpu();
+	if (unlikely(!s))
 		return 0;
 	now = bpf_ktime_get_ns();
+	prev = (void *)argument(ctx, 1);
 	if (has_regions) { /* closed meanwhile */
-		word = only_open(word, prev, next);
+		word = only_open(word, prev, (void *)argument(ctx, 2));
+		if (!(word & SCHED_A_TRACED))
+			s->renamed = 0;
 		if (!(word & (SCHED_A_TRACED | SCHED_B_TRACED)))
 			return 0;
 	}
-	name_once(next, next_entry);
-	if (word & SCHED_A_TRACED) {
-		if (s->running != prev_tid)
-			s->running = log_unseen_dispatch(s, cpu, prev, now);
-		reason = leave_reason(prev, preempt, prev_state, now, &call);
-		if (s->running != prev_tid)
-			word = log_exec(s, cpu, prev, now, word);
-		if (wants_stack(reason)) {
-			stack = stack_word(ctx, SCHED_STACK_OF_PREV, true);
-			if (stack)
-				stage_at(s, cpu, SCHED_WHEN(now, 0), stack);
-		}
-	} else if (leaves_runnable(prev, preempt, prev_state)) {
-		reason = FTRACE_OFFCPU_PREEMPTED;
+	state = has_state ? argument(ctx, 3) : task_state(prev);
+	if (unlikely(!(word & SCHED_A_TRACED))) {
+		reason = leaves_runnable(prev, argument(ctx, 0), state) ? FTRACE_OFFCPU_PREEMPTED
+									: blocked_reason(state);
+		log_taken(s, ctx, now, 0, word | reason << SCHED_REASON_SHIFT);
+		return 0;
+	}
+	if (unlikely(s->running != (word >> SCHED_A_SHIFT & FTRACE_TID_MASK)))
+		word = log_unseen(s, prev, now, word);
+	if (unlikely(leaves_runnable(prev, argument(ctx, 0), state))) {
+		reason = runnable_reason(prev, argument(ctx, 0), now);
 	} else {
-		reason = blocked_reason(prev_state);
+		call = blocked_call(prev);
+		reason = blocked_reason(has_state ? argument(ctx, 3) : state);
 	}
-	stage_at(s, cpu, SCHED_WHEN(now, call), word | reason << SCHED_REASON_SHIFT);
-	s->running = word & SCHED_B_TRACED ? next_tid : 0;
-	s->running_task = (__u64)next;
-	s->switched = now;
-	if (word & SCHED_A_TRACED) {
-		prev_tid = word >> SCHED_A_SHIFT & FTRACE_TID_MASK;
-		if (reason == FTRACE_OFFCPU_DEAD)
-			log_death(prev, prev_tid);
-		else if (s->renamed)
-			log_own_rename(prev, prev_tid);
+	word |= reason << SCHED_REASON_SHIFT;
+	if (wants_stack(reason)) {
+		stack = stack_word(ctx, SCHED_STACK_OF_PREV, true);
+		if (stack)
+			stage_at(s, SCHED_WHEN(now, 0), stack);
 	}
+	log_taken(s, ctx, now, call, word);
+	tid = word >> SCHED_A_SHIFT & FTRACE_TID_MASK;
+	if (unlikely((word >> SCHED_REASON_SHIFT & 15) == FTRACE_OFFCPU_DEAD))
+		log_death((void *)argument(ctx, 1), tid);
+	else if (unlikely(s->renamed))
+		log_own_rename((void *)argument(ctx, 1), tid);
+	else
+		return 0;
 	s->renamed = 0;
 	return 0;
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+int on_switch(__u64 *ctx)
 {
-	return log_switch(ctx, preempt, prev, next, prev_state);
+	return log_switch(ctx, true);
 }
 
 /* Before 5.18 (fa2c3254d7cf "sched/tracing: Don't re-read p->state when emitting sched_switch
  * event") the tracepoint has no prev_state. The loader loads the one that fits. */
 SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch_3_arguments, bool preempt, struct task_struct *prev,
-	     struct task_struct *next)
+int on_switch_3_arguments(__u64 *ctx)
 {
-	return log_switch(ctx, preempt, prev, next, task_state(prev));
+	return log_switch(ctx, false);
 }
 
 /* In the waker: only remembers who it is. The transition is taken from sched_wakeup, on the
@@ -171,19 +199,22 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
 	__u32 tid = p->pid;
-	struct thread_facts *facts = facts_of(tid);
+	struct thread_marks *all = all_marks();
 	enum ftrace_wakeup_context context;
+	struct thread_facts *facts;
 	struct task_struct *waker;
 
-	if (!facts || (!trace_all && !(facts->entry & THREAD_TRACED)) || !in_region(p))
+	if (!all || (!trace_all && !(all->of[tid & FTRACE_TID_MASK] & THREAD_TRACED)) ||
+	    !in_region(p))
 		return 0;
 	waker = bpf_get_current_task_btf();
-	if (p == waker)
+	facts = facts_of(tid);
+	if (p == waker || !facts)
 		return 0;
-	name_once(waker, thread_entry(waker->pid));
+	name_once(p, all->of[tid & FTRACE_TID_MASK]);
+	name_once(waker, all->of[waker->pid & FTRACE_TID_MASK]);
 	context = wakeup_context(waker);
-	facts->entry = THREAD_TRACED | (facts->entry & (THREAD_NAMED | THREAD_PROGRAM)) |
-		       context << THREAD_CONTEXT_SHIFT | (waker->pid & THREAD_WAKER_MASK);
+	facts->waker = WAKER_SEEN | context << WAKER_CONTEXT_SHIFT | (waker->pid & WAKER_TID_MASK);
 	if (stacks_wanted & STACKS_WAKEUP)
 		remember_waker_stack(
 			ctx, tid, context == FTRACE_WAKER_TASK || context == FTRACE_WAKER_UNKNOWN);
@@ -192,25 +223,23 @@ int BPF_PROG(on_waking, struct task_struct *p)
 
 static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 {
-	__u32 tid = p->pid, entry;
+	__u32 tid = p->pid, waker;
 	struct thread_facts *facts = facts_of(tid);
 
-	if (!facts)
+	if (unlikely(!facts))
 		return 0;
-	entry = facts->entry;
-	if (!(entry & THREAD_TRACED)) {
-		if (!trace_all)
+	waker = facts->waker;
+	if (unlikely(!(waker & WAKER_SEEN))) {
+		if (!is_traced(tid))
 			return 0;
-		entry = FTRACE_WAKER_UNKNOWN
-			<< THREAD_CONTEXT_SHIFT; /* no sched_waking of it was seen */
+		name_once(p, marks_of(tid));
+		waker = FTRACE_WAKER_UNKNOWN << WAKER_CONTEXT_SHIFT;
 	}
 	if (!in_region(p))
 		return 0;
-	name_once(p, entry);
 	look_at_affinity(p, facts, 0);
 	stage(p, waker_stack_of(tid),
-	      SCHED_WORD(kind, entry >> THREAD_CONTEXT_SHIFT & 7, 0, tid,
-			 entry & THREAD_WAKER_MASK) |
+	      SCHED_WORD(kind, waker >> WAKER_CONTEXT_SHIFT & 7, 0, tid, waker & WAKER_TID_MASK) |
 		      SCHED_A_TRACED);
 	return 0;
 }
@@ -234,7 +263,7 @@ int BPF_PROG(on_wakeup_new, struct task_struct *p)
 		return 0;
 	if (stacks_wanted & STACKS_WAKEUP)
 		stack = stack_word(ctx, SCHED_STACK_OF_WAKER, true);
-	name_once(bpf_get_current_task_btf(), thread_entry(bpf_get_current_task_btf()->pid));
+	name_once(bpf_get_current_task_btf(), marks_of(bpf_get_current_task_btf()->pid));
 	stage(p, stack,
 	      SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, tid,
 			 bpf_get_current_task_btf()->pid) |

@@ -60,8 +60,8 @@ struct sched_record {
 #define SCHED_PRIO_SHIFT   8		/* 8 bits: FTRACE_PRIO_BIAS + kernel priority */
 #define SCHED_A_SHIFT	   16		/* 22 bits */
 #define SCHED_B_SHIFT	   38		/* 22 bits */
-#define SCHED_A_TRACED	   (1ULL << 60) /* a passes the filter */
-#define SCHED_B_TRACED	   (1ULL << 61) /* b passes the filter */
+#define SCHED_A_TRACED	   (1ULL << 62) /* a passes the filter */
+#define SCHED_B_TRACED	   (1ULL << 63) /* b passes the filter */
 
 #define SCHED_WORD(kind, reason, prio, a, b)                                                       \
 	((__u64)(kind) << SCHED_KIND_SHIFT | (__u64)(reason) << SCHED_REASON_SHIFT |               \
@@ -98,6 +98,7 @@ struct cpu_stage {
 	__u64 lost_total;   /* of them lost */
 	__u64 running_task; /* address of its task_struct: its tid can change while it runs */
 	__u64 renamed;	    /* 1: the thread that has this CPU has renamed itself */
+	__u64 pad[56];	    /* to 2^n bytes: then the programs find theirs without a product */
 };
 
 /* ---- stacks -----------------------------------------------------------------------------------

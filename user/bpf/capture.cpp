@@ -219,8 +219,8 @@ int Capture::life_fd() const {
   return bpf_map__fd(skeleton_->object->maps.life);
 }
 
-int Capture::threads_map() const {
-  return bpf_map__fd(skeleton_->object->maps.threads);
+int Capture::marks_map() const {
+  return bpf_map__fd(skeleton_->object->maps.marks);
 }
 
 int Capture::rings_map() const {

@@ -52,7 +52,7 @@ public:
   bool trace_all() const { return trace_all_; }
   /// Bytes in a ring at which its reader is woken.
   uint64_t wakeup_watermark() const { return ring_bytes_ / 8; }
-  int threads_map() const;   ///< descriptor of bpf/shared_maps.h's `threads`
+  int marks_map() const;     ///< descriptor of bpf/shared_maps.h's `marks`
   int rings_map() const;     ///< of `rings`
   int regions_map() const;   ///< of `regions`
   int life_lost_map() const; ///< of bpf/life_ring.bpf.h's `life_lost`

@@ -45,7 +45,7 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
   o->rodata->recorder_uid = recorder;
   o->bss->families = o->bss->chosen = families_.bits();
   size_maps();
-  int error = bpf_map__reuse_fd(o->maps.threads, capture.threads_map());
+  int error = bpf_map__reuse_fd(o->maps.marks, capture.marks_map());
   if (!error)
     error = bpf_map__reuse_fd(o->maps.rings, capture.rings_map());
   if (!error)

@@ -34,7 +34,7 @@ ProgramOptions program_options(const Plan &plan, bool region_by_thread) {
 }
 
 SharedMaps shared_maps(const Capture &capture) {
-  return {capture.threads_map(), capture.regions_map(), capture.life_fd(), capture.life_lost_map()};
+  return {capture.marks_map(), capture.regions_map(), capture.life_fd(), capture.life_lost_map()};
 }
 
 /// What this thread keeps when the process becomes another user.

@@ -68,7 +68,7 @@ Programs::Programs(const Plan &plan, const SharedMaps &shared, const ProgramOpti
   o->rodata->holds = options.holds;
   o->rodata->preempt_count_distance = preempt_count_distance();
   o->rodata->kfuncs = use_kfuncs(o->obj);
-  share(o->maps.threads, shared.threads);
+  share(o->maps.marks, shared.marks);
   share(o->maps.regions, shared.regions);
   share(o->maps.life, shared.life);
   share(o->maps.life_lost, shared.life_lost);

@@ -16,7 +16,7 @@ namespace ovnitrace::control {
 
 /// What the object shares with that of the scheduler's programs; -1: it has its own.
 struct SharedMaps {
-  int threads = -1, regions = -1, life = -1, life_lost = -1;
+  int marks = -1, regions = -1, life = -1, life_lost = -1;
 };
 
 struct ProgramOptions {

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is kept of each thread beside its marks, and how these are changed.
+ */
+
+/* In one place, so that an event touches one cache line for both. */
+struct thread_facts {
+	__u32 waker;	/* of the last sched_waking while it was traced: WAKER_*; 0: none */
+	__u32 affinity; /* hash of the CPUs that were sent last; 0: none were */
+};
+
+#define WAKER_SEEN	    (1u << 31)
+#define WAKER_CONTEXT_SHIFT 24 /* enum ftrace_wakeup_context, 3 bits */
+#define WAKER_TID_MASK	    FTRACE_TID_MASK
+
+/* An array and not task storage, because a look-up in it is inlined. By facts_of(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FTRACE_TID_MASK + 1);
+	__type(key, __u32);
+	__type(value, struct thread_facts);
+} threads SEC(".maps");
+
+/* Neighbours among tids, which run on several CPUs at once, are apart by more than a cache line:
+ * each waking writes there. */
+static __always_inline struct thread_facts *facts_of(__u32 tid)
+{
+	__u32 place = (tid << 4 | tid >> 18) & FTRACE_TID_MASK; /* 22 bits, turned by 4 */
+
+	return bpf_map_lookup_elem(&threads, &place);
+}
+
+/* Sets and takes away marks of a thread, which others may do at the same time. Little endian. */
+static __always_inline void change_marks(__u32 tid, __u32 set, __u32 clear)
+{
+	struct thread_marks *all = all_marks();
+	__u32 *word, shift = tid % 4 * 8;
+
+	if (!all)
+		return;
+	word = &all->words[(tid & FTRACE_TID_MASK) / 4];
+	if (set)
+		__sync_fetch_and_or(word, set << shift);
+	if (clear)
+		__sync_fetch_and_and(word, ~(clear << shift));
+}
