@@ -299,8 +299,8 @@ void Scan::finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const {
   uint64_t start = start_, last = last_;
   for (const NodeInput &node : nodes) { // a file that was cut has not all that was captured
     const TickClock clock(node.clock_offset_ns);
-    if (node.begin_ns)
-      start = std::min(start, clock.ns(node.begin_ns));
+    if (node.start_lost && node.began_ns)
+      start = std::min(start, clock.ns(node.began_ns));
     if (node.end_ns)
       last = std::max(last, clock.ns(node.end_ns));
   }

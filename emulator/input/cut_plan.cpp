@@ -62,10 +62,10 @@ void CutPlanner::start_file() {
   last_code_ = 0;
 }
 
-void CutPlanner::start_chunk(uint64_t offset, uint64_t frame) {
+void CutPlanner::start_chunk(uint64_t offset, uint64_t place) {
   std::vector<Run> &runs = files_.back().runs;
   if (runs.empty() || offset - runs.back().offset >= kRunBytes)
-    runs.push_back({.offset = runs.empty() ? 0 : offset, .frame = runs.empty() ? 0 : frame});
+    runs.push_back({.offset = runs.empty() ? 0 : offset, .place = runs.empty() ? 0 : place});
 }
 
 void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t first, uint64_t time) {
@@ -203,7 +203,7 @@ void CutPlanner::set_parts(const std::vector<ChunkInput *> &files) const {
       if (!parts.empty() && parts.back().end == runs[r].offset)
         parts.back().end = end;
       else
-        parts.push_back({runs[r].offset, end, runs[r].frame});
+        parts.push_back({runs[r].offset, end, runs[r].place});
     }
   }
 }

@@ -40,9 +40,8 @@ public:
 
   /// The calls of who looks through the files, in their order.
   void start_file();
-  /// A chunk starts at byte `offset` of the plain file; so does a frame, in a compressed one, at
-  /// byte `frame`.
-  void start_chunk(uint64_t offset, uint64_t frame);
+  /// A chunk starts at byte `offset` of the plain file, and at byte `place` of the file itself.
+  void start_chunk(uint64_t offset, uint64_t place);
   /// A record of the chunk, whose first event is at `first` and whose last at `time`. Gives up
   /// where it cannot be right.
   void record(const ftrace_record &record, uint8_t code, uint64_t first, uint64_t time);
@@ -73,7 +72,7 @@ public:
 private:
   /// Some chunks of a file that follow one another.
   struct Run {
-    uint64_t offset, frame; ///< where they start: in the plain file, in the compressed one
+    uint64_t offset, place; ///< where they start: in the plain file, in the file itself
     uint64_t first = UINT64_MAX, last = 0; ///< times of their events, ns
     bool needed = false;                   ///< there is an event that is not about scheduling
   };

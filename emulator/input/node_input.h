@@ -41,7 +41,7 @@ struct NodeInput {
   int64_t clock_offset_ns = 0;               ///< added to each of its times
   uint32_t cpus = 0;                         ///< CPUs that it has at least, 0 unknown
   uint64_t began_ns = 0;                     ///< when its capture began, by its clock, 0 unknown
-  uint64_t begin_ns = 0;                     ///< the same where its files may not say it
+  bool start_lost = false;                   ///< its files may lack what says that it began
   uint64_t end_ns = 0;                       ///< when it ended, 0 unknown
   int64_t to_wall_ns = 0;                    ///< what its clock lacks to CLOCK_REALTIME, 0 unknown
   std::vector<PeerName> peers = {};          ///< by tid, then time, by its clock

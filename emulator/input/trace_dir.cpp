@@ -175,7 +175,7 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .clock_offset_ns = clock_offset_ns,
                  .cpus = info.cpus,
                  .began_ns = info.began_ns,
-                 .begin_ns = info.begin_ns,
+                 .start_lost = info.start_lost,
                  .end_ns = info.end_ns,
                  .to_wall_ns = info.to_wall_ns,
                  .peers = info.peers,

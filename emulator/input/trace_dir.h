@@ -47,8 +47,8 @@ struct TraceInfo {
   std::vector<uint16_t> topology;      ///< numbers of those that were there; empty: not known
   int64_t to_wall_ns = 0;              ///< what its clock lacks to CLOCK_REALTIME
   uint64_t began_ns = 0;               ///< when the capture began, by its clock; 0: not known
-  uint64_t begin_ns = 0; ///< when the timeline starts, if a file has not said it; 0: not known
-  uint64_t end_ns = 0;   ///< when the capture ended, by its clock; 0: not known
+  bool start_lost = false;             ///< the files may lack what says that it began
+  uint64_t end_ns = 0;                 ///< when the capture ended, by its clock; 0: not known
   std::map<uint16_t, uint64_t>
       written; ///< by CPU: records in its file; none where the capture did not end
 

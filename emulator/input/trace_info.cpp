@@ -267,8 +267,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .chains = names_of_chains(json),
                  .idle_states = names_of_idle_states(json),
                  .all_threads = flag_of(json, "all_threads", false)};
-  if (info.write_failed && number_of(json, "forgotten") == 0)
-    info.begin_ns = info.began_ns;
+  info.start_lost = info.write_failed && number_of(json, "forgotten") == 0;
   const nlohmann::json clock = object_of(json, "clock");
   if (const auto it = clock.find("to_wall_ns"); it != clock.end() && it->is_number_integer())
     info.to_wall_ns = it->get<int64_t>();
