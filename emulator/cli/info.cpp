@@ -36,8 +36,10 @@ void info(const Arguments &arguments) {
   const Summary summary = summarize(*source, arguments.cut);
   const ReportInput input{arguments.path, about, source->catalog(), summary};
   StdoutWriter out;
-  out.write(arguments.json ? json_report(input, arguments.report)
-                           : text_report(input, arguments.report));
+  if (arguments.json)
+    write_json_report(input, arguments.report, [&](std::string_view text) { out.write(text); });
+  else
+    out.write(text_report(input, arguments.report));
   out.flush();
   warnings.finish();
   if (warnings.damage() && !out.gone())

@@ -76,7 +76,7 @@ std::string deflate_trace(const ReportInput &input, PackedTrace trace, const Pat
   if (!path.header.is_null())
     header["critical_path"] = path.header;
   std::vector<PagePart> parts;
-  parts.emplace_back("summary", json_report(input, {.indent = -1}));
+  parts.emplace_back("summary", json_report(input, {.one_line = true}));
   parts.emplace_back("load", load_bytes(trace));
   parts.push_back(column("kind", trace, &PackedThread::kind));
   parts.push_back(column("length", trace, &PackedThread::length));

@@ -33,49 +33,54 @@ public:
       : input_(input), info_(input.info), catalog_(input.catalog), summary_(input.summary),
         options_(options) {}
 
-  Json all() const {
-    Json nodes = Json::array(), threads = Json::array();
+  void write(JsonStream &out) const {
+    const auto pairs = [&](const char *name, const std::vector<PairCount> &pairs) {
+      out.start_array(name);
+      for (const PairCount &of : pairs)
+        out.element(pair(of));
+      out.end_array();
+    };
+    Json nodes = Json::array();
     for (const NodeInfo &node : catalog_.nodes)
       nodes.push_back(node.name);
-    for (uint32_t index : sorted_threads(summary_, options_.sort))
-      threads.push_back(thread(index));
-    return {
-        {"trace", input_.path},
-        {"host", info_.host},
-        {"kernel", info_.kernel},
-        {"machine", info_.machine},
-        {"command", info_.command},
-        {"tracer", info_.tracer},
-        {"ended", info_.ended},
-        {"begin_ns", summary_.from},
-        {"duration_ns", summary_.to - summary_.from},
-        {"events", summary_.events},
-        {"lost", lost_json(summary_.lost, summary_.lost_more)},
-        {"forgotten", summary_.forgotten},
-        {"nodes", std::move(nodes)},
-        {"threads", std::move(threads)},
-        {"cpus", cpus()},
-        {"trace_begin_ns", catalog_.begin},
-        {"trace_duration_ns", catalog_.end - catalog_.begin},
-        {"attached_pids", info_.attached_pids},
-        {"all_threads", info_.all_threads},
-        {"families", info_.families},
-        {"buffer", info_.buffer},
-        {"stacks", info_.stacks},
-        {"stacks_taken",
-         {{"all", info_.stack_counts.all},
-          {"distinct", info_.stack_counts.distinct},
-          {"with_program", info_.stack_counts.with_program},
-          {"cut", info_.stack_counts.cut},
-          {"lost", info_.stack_counts.lost}}},
-        {"user", info_.user},
-        {"processes", groups(by_process(catalog_, summary_, options_.sort), true)},
-        {"names", groups(by_name(catalog_, summary_, options_.sort), false)},
-        {"preemptions", pairs(summary_.preemptions)},
-        {"wakeups", pairs(summary_.wakeups)},
-        {"sections", sections()},
-        {"regions", regions()},
-    };
+    out.member("trace", input_.path);
+    out.member("host", info_.host);
+    out.member("kernel", info_.kernel);
+    out.member("machine", info_.machine);
+    out.member("command", info_.command);
+    out.member("tracer", info_.tracer);
+    out.member("ended", info_.ended);
+    out.member("begin_ns", summary_.from);
+    out.member("duration_ns", summary_.to - summary_.from);
+    out.member("events", summary_.events);
+    out.member("lost", lost_json(summary_.lost, summary_.lost_more));
+    out.member("forgotten", summary_.forgotten);
+    out.member("nodes", nodes);
+    out.start_array("threads");
+    for (const uint32_t index : sorted_threads(summary_, options_.sort))
+      out.element(thread(index));
+    out.end_array();
+    out.member("cpus", cpus());
+    out.member("trace_begin_ns", catalog_.begin);
+    out.member("trace_duration_ns", catalog_.end - catalog_.begin);
+    out.member("attached_pids", info_.attached_pids);
+    out.member("all_threads", info_.all_threads);
+    out.member("families", info_.families);
+    out.member("buffer", info_.buffer);
+    out.member("stacks", info_.stacks);
+    out.member("stacks_taken", {{"all", info_.stack_counts.all},
+                                {"distinct", info_.stack_counts.distinct},
+                                {"with_program", info_.stack_counts.with_program},
+                                {"cut", info_.stack_counts.cut},
+                                {"lost", info_.stack_counts.lost}});
+    out.member("user", info_.user);
+    out.member("processes", groups(by_process(catalog_, summary_, options_.sort), true));
+    out.member("names", groups(by_name(catalog_, summary_, options_.sort), false));
+    pairs("preemptions", summary_.preemptions);
+    pairs("wakeups", summary_.wakeups);
+    out.member("sections", sections());
+    out.member("regions", regions());
+    out.end();
   }
 
 private:
@@ -169,18 +174,14 @@ private:
   }
 
   /// tid 0 is the idle task; null is an interrupt, which no thread made.
-  Json pairs(const std::vector<PairCount> &pairs) const {
-    Json all = Json::array();
-    for (const PairCount &pair : pairs) {
-      const uint32_t tid = pair.peer == kNone ? pair.tid : catalog_.threads[pair.peer].tid;
-      const std::string name = peer_name(input_, pair);
-      all.push_back({{"tid", catalog_.threads[pair.thread].tid},
-                     {"node", catalog_.threads[pair.thread].node},
-                     {"by_tid", tid == kNone ? Json() : Json(tid)},
-                     {"by_name", name.empty() ? Json() : Json(name)},
-                     {"count", pair.count}});
-    }
-    return all;
+  Json pair(const PairCount &pair) const {
+    const uint32_t tid = pair.peer == kNone ? pair.tid : catalog_.threads[pair.peer].tid;
+    const std::string name = peer_name(input_, pair);
+    return {{"tid", catalog_.threads[pair.thread].tid},
+            {"node", catalog_.threads[pair.thread].node},
+            {"by_tid", tid == kNone ? Json() : Json(tid)},
+            {"by_name", name.empty() ? Json() : Json(name)},
+            {"count", pair.count}};
   }
 
   Json sections() const {
@@ -218,12 +219,16 @@ private:
 
 } // namespace
 
+void write_json_report(const ReportInput &input, const ReportOptions &options,
+                       const JsonStream::Write &write) {
+  JsonStream out(write, options.one_line);
+  JsonReport(input, options).write(out);
+}
+
 std::string json_report(const ReportInput &input, const ReportOptions &options) {
-  // Names are bytes that programs chose: what is no UTF-8 is replaced.
-  return JsonReport(input, options)
-             .all()
-             .dump(options.indent, ' ', false, Json::error_handler_t::replace) +
-         '\n';
+  std::string text;
+  write_json_report(input, options, [&](std::string_view part) { text += part; });
+  return text;
 }
 
 } // namespace ovnitrace

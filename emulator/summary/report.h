@@ -2,6 +2,7 @@
 // What `ovnitrace info` says of a trace, as text and as JSON.
 #pragma once
 
+#include "emulator/base/json_stream.h"
 #include "emulator/core/cut.h"
 #include "emulator/input/source.h"
 #include "emulator/input/trace_dir.h"
@@ -23,7 +24,7 @@ struct ReportInput {
 struct ReportOptions {
   std::string sort = "running"; ///< one of sort_words()
   size_t top = 0;               ///< lines of a table at most, the rest is one more; 0: all
-  int indent = 2;               ///< of JSON; -1: all in one line
+  bool one_line = false;        ///< of JSON
 };
 
 /// For people: what the trace is, then its tables, none wider than 100 columns, then what the
@@ -33,6 +34,9 @@ std::string text_report(const ReportInput &input, const ReportOptions &options =
 /// For programs: one object, times in ns. Keys are never renamed. It has everything, whatever the
 /// top.
 std::string json_report(const ReportInput &input, const ReportOptions &options = {});
+/// The same, written while it is made.
+void write_json_report(const ReportInput &input, const ReportOptions &options,
+                       const JsonStream::Write &write);
 
 /// The tables alone.
 std::string tables(const ReportInput &input, const ReportOptions &options);
