@@ -29,20 +29,34 @@ uint64_t middle_of(size_t bucket) {
 
 } // namespace
 
+void LatencyHistogram::make_room(size_t from, size_t to) {
+  if (buckets_.empty())
+    first_ = from;
+  const size_t before = first_ - std::min(from, first_);
+  const size_t size = std::max(before + buckets_.size(), to - std::min(from, first_));
+  buckets_.reserve(size); // exactly: vectors that grow by half of what they have are mostly empty
+  buckets_.insert(buckets_.begin(), before, 0);
+  buckets_.resize(size);
+  first_ -= before;
+}
+
 void LatencyHistogram::add(uint64_t ns) {
   const size_t bucket = bucket_of(ns);
-  if (buckets_.size() <= bucket)
-    buckets_.resize(bucket + 1);
-  buckets_[bucket] += buckets_[bucket] != UINT32_MAX;
+  if (bucket - first_ >= buckets_.size()) // also where it is before the first one
+    make_room(bucket, bucket + 1);
+  uint32_t &count = buckets_[bucket - first_];
+  count += count != UINT32_MAX;
   count_++;
   max_ = std::max(max_, ns);
 }
 
 void LatencyHistogram::add(const LatencyHistogram &other) {
-  if (buckets_.size() < other.buckets_.size())
-    buckets_.resize(other.buckets_.size());
-  for (size_t bucket = 0; bucket < other.buckets_.size(); bucket++)
-    buckets_[bucket] += std::min(other.buckets_[bucket], UINT32_MAX - buckets_[bucket]);
+  if (!other.buckets_.empty())
+    make_room(other.first_, other.first_ + other.buckets_.size());
+  for (size_t n = 0; n < other.buckets_.size(); n++) {
+    uint32_t &count = buckets_[other.first_ - first_ + n];
+    count += std::min(other.buckets_[n], UINT32_MAX - count);
+  }
   count_ += other.count_;
   max_ = std::max(max_, other.max_);
 }
@@ -52,10 +66,10 @@ uint64_t LatencyHistogram::percentile(double percent) const {
   if (rank >= count_)
     return max_;
   uint64_t seen = 0;
-  for (size_t bucket = 0; bucket < buckets_.size(); bucket++) {
-    seen += buckets_[bucket];
+  for (size_t n = 0; n < buckets_.size(); n++) {
+    seen += buckets_[n];
     if (seen >= rank)
-      return std::min(middle_of(bucket), max_);
+      return std::min(middle_of(first_ + n), max_);
   }
   return max_;
 }
