@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace ovnitrace {
 
@@ -36,7 +37,8 @@ std::string path_only(const Arguments &arguments, const TraceInfo &about, Diagno
   return path_text(*path, source->catalog(), kPathLines);
 }
 
-std::string all_causes(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink) {
+void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink,
+               StdoutWriter &out) {
   const auto open = reopener(arguments.trace, sink, 0);
   std::unique_ptr<EventSource> source = open();
   std::optional<CriticalPath> path = wanted_path(arguments.path, about, arguments.cut, *source);
@@ -46,15 +48,20 @@ std::string all_causes(const Arguments &arguments, const TraceInfo &about, Diagn
   const Stacks stacks(source->catalog(), sink);
   const WhyInput input{arguments.trace, about,       source->catalog(),
                        stacks,          explanation, path ? &*path : nullptr};
-  return arguments.json ? why_json(input) : why_text(input);
+  if (arguments.json)
+    write_why_json(input, [&](std::string_view text) { out.write(text); });
+  else
+    out.write(why_text(input));
 }
 
 int why(const Arguments &arguments) {
   Warnings warnings;
   const TraceInfo about = about_trace(arguments.trace);
-  const bool alone = arguments.path.wanted && !arguments.json;
   StdoutWriter out;
-  out.write(alone ? path_only(arguments, about, warnings) : all_causes(arguments, about, warnings));
+  if (arguments.path.wanted && !arguments.json)
+    out.write(path_only(arguments, about, warnings));
+  else
+    write_all(arguments, about, warnings, out);
   out.flush();
   warnings.finish();
   return warnings.damage() && !out.gone() ? kExitFailure : 0;
@@ -75,7 +82,7 @@ void add_why(CLI::App &app) {
 Where the time of the threads went, as a tree: running; waiting for a CPU, by who had it; blocked,
 by system call and by who woke it. Then the longest waits, each in one line, and who wakes whom.
 docs/why.md has the details. With --critical-path only a table of the path (docs/critical-path.md),
-and with --json all of it.
+and with --json all of it; of very many who had the CPU of one thread, it has those with most time.
 
 The exit status is 1 if a part of the trace is damaged; all the rest is explained.
 

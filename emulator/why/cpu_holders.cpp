@@ -5,14 +5,20 @@
 
 namespace ovnitrace {
 
-CpuHolders::CpuHolders(const Catalog &catalog, Taker &taker)
-    : place_(catalog.threads.size()), cpus_(catalog.cpus.size() + 1), taker_(taker) {
-  for (size_t cpu = 0; cpu < catalog.cpus.size(); cpu++)
-    cpus_[cpu].nobody =
-        catalog.nodes[catalog.cpus[cpu].node].all_threads ? Who::Kind::idle : Who::Kind::unseen;
+CpuHolders::CpuHolders(const Catalog &catalog, uint64_t from, const std::vector<uint8_t> &shown,
+                       Taker &taker)
+    : catalog_(catalog), from_(from), shown_(shown), place_(catalog.threads.size()),
+      cpus_(catalog.cpus.size() + 1), holders_{Who::Kind::others}, totals_(1), taker_(taker) {
+  for (size_t cpu = 0; cpu < catalog.cpus.size(); cpu++) {
+    Held &held = cpus_[cpu];
+    held.node = catalog.cpus[cpu].node;
+    held.nobody = catalog.nodes[held.node].all_threads ? Who::Kind::idle : Who::Kind::unseen;
+    held.turn.holder = number_of(held.who, held.node);
+  }
 }
 
-void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t time, Who next) {
+void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t time, Who next,
+                        WaitKind kind) {
   if (is_waiting(change.from)) {
     if (change.old_cpu == kNone && change.to == ThreadState::Running)
       place(thread, change.cpu, time);
@@ -29,7 +35,7 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
   if (change.to == ThreadState::Running && change.cpu < cpus_.size() - 1)
     give(change.cpu, Who(Who::Kind::thread, thread), time);
   if (is_waiting(change.to))
-    wait(thread, change.cpu, time);
+    wait(thread, change.cpu, time, kind);
 }
 
 /// A thread that ran there until now is reported by change() too, where that is not known any more.
@@ -43,63 +49,157 @@ void CpuHolders::give(uint32_t cpu, Who who, uint64_t time) {
   if (cpu >= cpus_.size() - 1 || cpus_[cpu].who == who)
     return;
   Held &held = cpus_[cpu];
-  remember(held, time);
-  for (const Waiting &waiting : held.waiting)
-    if (const uint64_t start = std::max(waiting.since, held.since); start < time)
-      taker_.held(waiting.thread, held.who, start, time);
+  if (held.turn.start < time) {
+    held.turn.end = time;
+    held.past.push_back(held.turn);
+  }
   held.who = who;
-  held.since = time;
+  held.turn = {.holder = number_of(who, held.node), .start = time};
+  if (held.past.size() >= 2 * kMostPast)
+    forget(held, time);
 }
 
-void CpuHolders::remember(Held &held, uint64_t time) {
-  if (held.since == time)
-    return;
-  const Past past{held.who, held.since, time};
-  if (held.past.size() < kMostPast) {
-    held.past.push_back(past);
-    return;
+uint32_t CpuHolders::number_of(Who who, uint32_t node) {
+  const auto [at, is_new] =
+      numbers_.try_emplace(uint64_t(node) << 32 | who.code(), uint32_t(holders_.size()));
+  if (is_new) {
+    holders_.push_back(who);
+    totals_.emplace_back();
   }
-  held.past[held.oldest] = past;
-  held.oldest = (held.oldest + 1) % kMostPast;
+  return at->second;
+}
+
+/// All but the last kMostPast. `time`: when the last one ended.
+void CpuHolders::forget(Held &held, uint64_t time) {
+  for (size_t n = 0; n < held.waiting.size() && n < kMostWaiting; n++) {
+    add_turns(held, held.waiting[n], time);
+    hand_over(held.waiting[n]);
+  }
+  if (held.waiting.size() > kMostWaiting)
+    add_rest(held, time);
+  const auto old = held.past.end() - kMostPast;
+  std::for_each(held.past.begin(), old, [&](const Turn &turn) { add_total(totals_, turn); });
+  held.past.erase(held.past.begin(), old);
+}
+
+/// Of threads beyond kMostWaiting: the totals in a step for each turn, not one for each thread too.
+void CpuHolders::add_rest(Held &held, uint64_t time) {
+  std::vector<std::array<uint64_t, kWaitKinds>> more(held.past.size() + 1); // wait all of this turn
+  for (size_t n = kMostWaiting; n < held.waiting.size(); n++) {
+    Waiting &waiting = held.waiting[n];
+    if (waiting.since >= time)
+      continue;
+    const auto turn = first_turn(held, waiting);
+    sums_.of({.holder = kOthers}).ns = time - waiting.since;
+    turn->waiter = waiting.thread;
+    turn->waited[size_t(waiting.kind)] += turn->end - std::max(turn->start, waiting.since);
+    more[size_t(turn - held.past.begin()) + 1][size_t(waiting.kind)]++;
+    waiting.since = time;
+    hand_over(waiting);
+  }
+  std::array<uint64_t, kWaitKinds> threads = {};
+  for (size_t n = 0; n < held.past.size(); n++)
+    for (size_t kind = 0; kind < kWaitKinds; kind++) {
+      Turn &turn = held.past[n];
+      threads[kind] += more[n][kind];
+      turn.waited[kind] += threads[kind] * (turn.end - turn.start);
+      if (threads[kind])
+        turn.waiter = held.waiting.back().thread;
+    }
+}
+
+void CpuHolders::add_total(std::vector<Total> &totals, const Turn &turn) {
+  Total &total = totals[turn.holder];
+  if (turn.waiter != kNone)
+    total.waiter = turn.waiter;
+  for (size_t kind = 0; kind < kWaitKinds; kind++)
+    total.ns[kind] += turn.waited[kind];
+}
+
+std::vector<CpuHolders::Total> CpuHolders::totals() const {
+  std::vector<Total> totals = totals_;
+  for (const Held &held : cpus_) {
+    for (const Turn &turn : held.past)
+      add_total(totals, turn);
+    add_total(totals, held.turn);
+  }
+  return totals;
+}
+
+/// The part of a wait up to `until` that is in this turn.
+void CpuHolders::add(Turn &turn, const Waiting &waiting, uint64_t until) {
+  const uint64_t start = std::max(turn.start, waiting.since), end = std::min(turn.end, until);
+  if (start >= end)
+    return;
+  turn.waiter = waiting.thread;
+  turn.waited[size_t(waiting.kind)] += end - start;
+  sums_.of({.holder = turn.holder}).ns += end - start;
+}
+
+/// The first past turn of which it has a part.
+std::vector<CpuHolders::Turn>::iterator CpuHolders::first_turn(Held &held, const Waiting &waiting) {
+  return std::partition_point(held.past.begin(), held.past.end(),
+                              [&](const Turn &past) { return past.end <= waiting.since; });
+}
+
+/// All of it since `waiting.since`.
+void CpuHolders::add_turns(Held &held, Waiting &waiting, uint64_t time) {
+  for (auto turn = first_turn(held, waiting); turn != held.past.end(); ++turn)
+    add(*turn, waiting, time);
+  add(held.turn, waiting, time);
+  waiting.since = std::max(waiting.since, time);
+}
+
+void CpuHolders::hand_over(const Waiting &waiting) {
+  if (!sums_.all().empty())
+    taker_.held(waiting.thread, waiting.kind, sums_);
+  sums_.clear();
+}
+
+/// Who has a CPU that is not known depends on the node of the thread alone.
+CpuHolders::Turn &CpuHolders::nobody_knows(uint32_t thread) {
+  Held &nowhere = cpus_.back();
+  const uint32_t holder = number_of(Who(), catalog_.threads[thread].node);
+  if (nowhere.turn.holder != holder) {
+    add_total(totals_, nowhere.turn);
+    nowhere.turn = {.holder = holder};
+  }
+  return nowhere.turn;
 }
 
 /// A thread that waited on no known CPU gets this one.
 void CpuHolders::place(uint32_t thread, uint32_t cpu, uint64_t time) {
   if (cpu >= cpus_.size() - 1 || place_[thread].cpu == kNone)
     return;
-  const Held &held = cpus_[cpu];
-  uint64_t &since = cpus_[place_[thread].cpu].waiting[place_[thread].index].since;
-  const auto give_part = [&](Who who, uint64_t start, uint64_t end) {
-    if (since < start)
-      taker_.held(thread, Who(), since, start); // before what is remembered
-    if (start = std::max(start, since); start < end) {
-      taker_.held(thread, who, start, end);
-      since = end;
-    }
-  };
-  for (size_t n = 0; n < held.past.size(); n++) {
-    const Past &past = held.past[(held.oldest + n) % held.past.size()];
-    if (past.until > since)
-      give_part(past.who, past.since, past.until);
-  }
-  give_part(held.who, held.since, time);
+  Held &held = cpus_[cpu];
+  Waiting &waiting = cpus_[place_[thread].cpu].waiting[place_[thread].index];
+  const size_t old = held.past.size() - std::min(held.past.size(), kMostPast);
+  const uint64_t known = old < held.past.size() ? held.past[old].start : held.turn.start;
+  add(nobody_knows(thread), waiting, known);
+  waiting.since = std::max(waiting.since, known);
+  add_turns(held, waiting, time);
+  hand_over(waiting);
 }
 
-void CpuHolders::wait(uint32_t thread, uint32_t cpu, uint64_t time) {
+void CpuHolders::wait(uint32_t thread, uint32_t cpu, uint64_t time, WaitKind kind) {
+  if (!shown_[thread])
+    return;
   const uint32_t at = std::min(cpu, uint32_t(cpus_.size() - 1));
   place_[thread] = {at, uint32_t(cpus_[at].waiting.size())};
-  cpus_[at].waiting.push_back({thread, time});
+  const uint64_t since = std::max({time, from_, catalog_.threads[thread].birth});
+  cpus_[at].waiting.push_back({thread, kind, since});
 }
 
 void CpuHolders::settle(uint32_t thread, uint64_t time) {
   const Place &place = place_[thread];
   if (place.cpu == kNone)
     return;
-  const Held &held = cpus_[place.cpu];
-  Waiting &waiting = cpus_[place.cpu].waiting[place.index];
-  if (const uint64_t start = std::max(waiting.since, held.since); start < time)
-    taker_.held(thread, held.who, start, time);
-  waiting.since = time;
+  if (place.cpu == cpus_.size() - 1)
+    nobody_knows(thread);
+  Held &held = cpus_[place.cpu];
+  Waiting &waiting = held.waiting[place.index];
+  add_turns(held, waiting, time);
+  hand_over(waiting);
 }
 
 void CpuHolders::stop_waiting(uint32_t thread, uint64_t time) {

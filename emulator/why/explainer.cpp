@@ -15,10 +15,6 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint64_t pair(uint32_t thread, Who who) {
-  return uint64_t(thread) << 32 | who.code();
-}
-
 /// Whether a packet may end a system call of this name. A softirq of another kind is served on
 /// whichever CPU, so who ran there says nothing.
 bool waits_for_packets(std::string_view call) {
@@ -28,13 +24,6 @@ bool waits_for_packets(std::string_view call) {
   return call.empty() || std::any_of(starts.begin(), starts.end(), [&](std::string_view start) {
            return call.starts_with(start);
          });
-}
-
-constexpr uint32_t packed(Block block) {
-  return uint32_t(block.call) << 8 | block.reason;
-}
-constexpr Block unpacked(uint32_t block) {
-  return {uint16_t(block >> 8), uint8_t(block)};
 }
 
 WaitKind wait_kind(ThreadState state, uint8_t reason) {
@@ -52,27 +41,12 @@ WaitKind wait_kind(ThreadState state, uint8_t reason) {
   }
 }
 
-/// Most first; of equal ones the order is that of `key`.
-template <class Sum, class Value, class Key>
-void sort_by(std::vector<Sum> &sums, Value value, Key key) {
-  std::sort(sums.begin(), sums.end(), [&](const Sum &a, const Sum &b) {
-    return value(a) != value(b) ? value(a) > value(b) : key(a) < key(b);
-  });
-}
-
 } // namespace
-
-size_t Explainer::HashBlock::operator()(const BlockKey &key) const {
-  constexpr uint64_t odd = 0x9e3779b97f4a7c15; // 2^64 / the golden ratio
-  uint64_t hash = key.thread;
-  for (const uint32_t part : {key.block, key.stack, key.waker})
-    hash = (hash ^ (hash >> 29) ^ part) * odd;
-  return size_t(hash ^ (hash >> 32));
-}
 
 Explainer::Explainer(const Catalog &catalog, const Cut &cut)
     : catalog_(catalog), all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
-      from_(all_.range.from), holders_(catalog, *this), served_(catalog.cpus.size()),
+      from_(all_.range.from), holders_(catalog, from_, all_.shown, *this),
+      times_(catalog.threads.size()), served_(catalog.cpus.size()),
       locks_(catalog.threads.size(), from_), open_(catalog.threads.size()),
       woken_(catalog.threads.size()) {
   all_.threads.resize(catalog.threads.size());
@@ -127,31 +101,34 @@ void Explainer::on_event(const Event &event, const System &system) {
 
 void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
   const bool leaves = thread == now_.leaves;
-  holders_.change(thread, change, time, leaves ? now_.next : Who());
+  WaitKind &kind = open_[thread].kind;
+  if (change.from != change.to) // or else it is put on another CPU
+    kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
+  holders_.change(thread, change, time, leaves ? now_.next : Who(), kind);
   if (change.from == change.to)
     return;
-  open_[thread].kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
   if (change.to == ThreadState::Warming || change.to == ThreadState::Paused)
     woken_[thread] = {.waker = thread == now_.wakes_up ? now_.waker : Who(), .block = {}};
   if (change.to == ThreadState::Warming)
     locks_.wake(thread, woken_[thread].waker);
 }
 
-/// Of a wait that began before the birth of its thread, as of a slice, the rest.
-void Explainer::held(uint32_t thread, Who holder, uint64_t start, uint64_t end) {
-  start = std::max({start, from_, catalog_.threads[thread].birth});
-  if (!all_.shown[thread] || start >= end)
-    return;
+void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
+  times_.add(thread, kind, sums);
   OpenWait &open = open_[thread];
-  waits_[pair(thread, holder)][size_t(open.kind)] += end - start;
-  for (Story::Part &part : open.holders)
-    if (part.who == holder) {
-      part.ns += end - start;
-      return;
-    }
-  open.more |= open.holders.size() == Story::kMostParts;
-  if (!open.more)
-    open.holders.push_back({holder, end - start});
+  const size_t known = open.holders.size();
+  for (HolderSum &part : open.holders)
+    if (const uint32_t at = sums.index_of(part.key()); at != kNone)
+      part.ns += sums.all()[at].ns;
+  for (size_t n = 0; n < sums.all().size() && !open.more; n++) {
+    const HolderSum &sum = sums.all()[n];
+    if (std::any_of(open.holders.begin(), open.holders.begin() + ptrdiff_t(known),
+                    [&](const HolderSum &part) { return part.holder == sum.holder; }))
+      continue;
+    open.more = open.holders.size() == Story::kMostParts || sum.holder == CpuHolders::kOthers;
+    if (!open.more)
+      open.holders.push_back(sum);
+  }
 }
 
 void Explainer::on_slice(const Slice &whole) {
@@ -192,7 +169,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   if (whole)
     all_.wait_lengths[size_t(kind)].add(slice.length());
   if (slice.starts && kind == WaitKind::wakeup) {
-    Wakes &wakes = wakes_[pair(slice.thread, by)];
+    WakeSum &wakes = wakes_.of({.thread = slice.thread, .waker = by});
     wakes.count++;
     if (whole) {
       wakes.late += slice.length();
@@ -204,7 +181,10 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
     all_.threads[slice.thread].idle_elsewhere += idle.ns;
     all_.threads[slice.thread].idle_forbidden += idle.forbidden_ns;
   }
-  if (longest_waits_.wants(slice.length()))
+  if (longest_waits_.wants(slice.length())) {
+    std::vector<Story::Part> parts;
+    for (const HolderSum &sum : open.holders)
+      parts.push_back({holders_.holder(sum.holder), sum.ns});
     longest_waits_.add({.thread = slice.thread,
                         .start = slice.start,
                         .end = slice.end,
@@ -213,11 +193,12 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
                         .block = woken.block,
                         .stack = woken.stack,
                         .by = by,
-                        .holders = open.holders,
+                        .holders = std::move(parts),
                         .idle = idle,
                         .more_holders = open.more,
                         .starts = slice.starts,
                         .ends = slice.ends});
+  }
   open.holders.clear();
   open.more = false;
 }
@@ -236,9 +217,10 @@ void Explainer::end_block(const Slice &slice) {
            !waits_for_packets(call_name(catalog_, slice.thread, slice.call)))
     woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::other));
   const Who waker = woken.waker;
-  Time &time = blocks_[{slice.thread, packed(block), slice.stack, waker.code()}];
-  time.ns += slice.length();
-  time.count++;
+  BlockSum &sum =
+      blocks_.of({.thread = slice.thread, .block = block, .stack = slice.stack, .waker = waker});
+  sum.ns += slice.length();
+  sum.count++;
   if (slice.starts && slice.ends)
     block_lengths_[block].add(slice.length());
   if (longest_blocks_.wants(slice.length()))
@@ -252,32 +234,40 @@ void Explainer::end_block(const Slice &slice) {
                          .ends = slice.ends});
 }
 
-Explanation Explainer::finish() {
-  for (const auto &[key, by_kind] : waits_)
+void Explainer::add_waits() {
+  const std::vector<CpuHolders::Total> totals = holders_.totals();
+  for (uint32_t holder = 0; holder < totals.size(); holder++)
     for (size_t kind = 0; kind < kWaitKinds; kind++)
-      if (by_kind[kind])
-        all_.waits.push_back(
-            {uint32_t(key >> 32), WaitKind(kind), Who::from_code(uint32_t(key)), by_kind[kind]});
-  sort_by(
-      all_.waits, [](const WaitSum &sum) { return sum.ns; },
-      [](const WaitSum &sum) { return std::tuple(sum.thread, sum.kind, sum.holder.code()); });
-  for (const auto &[key, time] : blocks_)
-    all_.blocks.push_back({key.thread, unpacked(key.block), key.stack, Who::from_code(key.waker),
-                           time.ns, time.count});
-  sort_by(
-      all_.blocks, [](const BlockSum &sum) { return sum.ns; },
-      [](const BlockSum &sum) {
-        return std::tuple(sum.thread, packed(sum.block), sum.stack, sum.waker.code());
-      });
-  for (const auto &[key, wakes] : wakes_)
-    all_.wakes.push_back({uint32_t(key >> 32), Who::from_code(uint32_t(key)), wakes.count,
-                          wakes.late, wakes.late_max});
-  sort_by(
-      all_.wakes, [](const WakeSum &sum) { return sum.count; },
-      [](const WakeSum &sum) { return std::tuple(sum.thread, sum.waker.code()); });
+      if (const CpuHolders::Total &total = totals[holder]; total.ns[kind])
+        all_.held.push_back(
+            {total.waiter, WaitKind(kind), holders_.holder(holder), total.ns[kind]});
+  const auto sort = [](auto begin, auto end) {
+    std::sort(begin, end, [](const WaitSum &a, const WaitSum &b) {
+      return std::tuple(b.ns, a.kind, a.holder.code()) < std::tuple(a.ns, b.kind, b.holder.code());
+    });
+  };
+  sort(all_.held.begin(), all_.held.end());
+  for (uint32_t thread = 0; thread < catalog_.threads.size(); thread++) {
+    const ptrdiff_t start = ptrdiff_t(all_.waits.size());
+    for (const WaitTimes::Sum &sum : times_.take(thread))
+      all_.waits.push_back({thread, sum.kind, holders_.holder(sum.holder), sum.ns});
+    sort(all_.waits.begin() + start, all_.waits.end());
+  }
+}
+
+Explanation Explainer::finish() {
+  add_waits();
+  all_.blocks = blocks_.take();
+  std::sort(all_.blocks.begin(), all_.blocks.end(), [](const BlockSum &a, const BlockSum &b) {
+    return std::tuple(a.thread, b.ns, a.key()) < std::tuple(b.thread, a.ns, b.key());
+  });
+  all_.wakes = wakes_.take();
+  std::sort(all_.wakes.begin(), all_.wakes.end(), [](const WakeSum &a, const WakeSum &b) {
+    return std::tuple(b.count, a.key()) < std::tuple(a.count, b.key());
+  });
   for (auto &[block, lengths] : block_lengths_)
     all_.block_lengths.emplace_back(block, std::move(lengths));
-  all_.locks = locks_.sums();
+  all_.locks = locks_.take();
   std::erase_if(all_.locks, [&](const LockSum &sum) { return !all_.shown[sum.thread]; });
   all_.longest_waits = longest_waits_.take();
   all_.longest_blocks = longest_blocks_.take();

@@ -9,16 +9,16 @@
 #include "emulator/why/explanation.h"
 #include "emulator/why/lock_waits.h"
 #include "emulator/why/longest.h"
+#include "emulator/why/wait_times.h"
 
 #include <map>
-#include <unordered_map>
 #include <vector>
 
 namespace ovnitrace {
 
 /// Wants the slices of all threads, from the start of the trace to the end of the range: who ran
 /// while a thread of the cut waited need not be of the cut. Memory depends on threads, CPUs, and
-/// the different causes that threads have.
+/// the different wakers and system calls that threads have.
 class Explainer final : public SliceSink, private CpuHolders::Taker {
 public:
   /// `cut` is one that check_cut() accepts.
@@ -37,21 +37,8 @@ private:
   };
   struct OpenWait {
     WaitKind kind = WaitKind::not_known;
-    std::vector<Story::Part> holders; ///< of the wait so far
+    std::vector<HolderSum> holders; ///< of the wait so far, as of a Story
     bool more = false;
-  };
-  struct BlockKey {
-    uint32_t thread, block, stack, waker;
-    bool operator==(const BlockKey &) const = default;
-  };
-  struct HashBlock {
-    size_t operator()(const BlockKey &key) const;
-  };
-  struct Time {
-    uint64_t ns = 0, count = 0;
-  };
-  struct Wakes {
-    uint64_t count = 0, late = 0, late_max = 0;
   };
   /// What the event that is being replayed says.
   struct Now {
@@ -63,23 +50,24 @@ private:
   };
 
   Who waker_of(const Event &event) const;
-  void held(uint32_t thread, Who holder, uint64_t start, uint64_t end) override;
+  void held(uint32_t thread, WaitKind kind, const HolderSums &sums) override;
   void end_wait(const Slice &slice, const IdleElsewhere &idle);
   void end_block(const Slice &slice);
+  void add_waits();
 
   const Catalog &catalog_;
   Explanation all_;
   const uint64_t from_; ///< ns: of the range
   CpuHolders holders_;
+  WaitTimes times_;
   IdleWatch idle_;
   ServedInterrupts served_;
   LockWaits locks_;
   Now now_;
   std::vector<OpenWait> open_; ///< by thread
   std::vector<Woken> woken_;   ///< by thread: how its last block ended
-  std::unordered_map<uint64_t, std::array<uint64_t, kWaitKinds>> waits_; ///< thread, Who
-  std::unordered_map<BlockKey, Time, HashBlock> blocks_;
-  std::unordered_map<uint64_t, Wakes> wakes_; ///< thread, Who
+  SumTable<BlockSum> blocks_;
+  SumTable<WakeSum> wakes_;
   std::map<Block, LatencyHistogram> block_lengths_;
   Longest longest_waits_, longest_blocks_;
 };

@@ -18,9 +18,9 @@ namespace ovnitrace {
 enum class WaitKind : uint8_t { wakeup, preemption, yield, throttling, not_known };
 inline constexpr size_t kWaitKinds = 5;
 
-/// Of one thread, what one other did to it.
+/// How long threads waited while one had the CPU.
 struct WaitSum {
-  uint32_t thread = 0; ///< index into Catalog::threads: who waited
+  uint32_t thread = 0; ///< index into Catalog::threads: who waited, or one of the node
   WaitKind kind = WaitKind::not_known;
   Who holder = {}; ///< who had the CPU
   uint64_t ns = 0;
@@ -39,6 +39,10 @@ struct BlockSum {
   uint32_t stack = kNone; ///< number in the table of stacks; kNone: none was taken
   Who waker = {};
   uint64_t ns = 0, count = 0;
+
+  std::array<uint32_t, 4> key() const {
+    return {thread, uint32_t(block.call) << 8 | block.reason, stack, waker.code()};
+  }
 };
 
 /// How often one thread was woken by one other, and how long it then waited for a CPU.
@@ -47,6 +51,8 @@ struct WakeSum {
   Who waker = {};
   uint64_t count = 0;
   uint64_t late = 0, late_max = 0; ///< ns, of those that got a CPU in the range
+
+  std::array<uint32_t, 2> key() const { return {thread, waker.code()}; }
 };
 
 /// How long one thread waited for one futex, where one other ended that.
@@ -57,6 +63,8 @@ struct LockSum {
   Who waker = {};        ///< nobody: it did not block
   uint64_t count = 0, gave_up = 0;
   uint64_t ns = 0, max = 0;
+
+  std::array<uint32_t, 3> key() const { return {thread, futex, waker.code()}; }
 };
 
 /// Time of one thread in the range, ns.
@@ -98,10 +106,13 @@ struct Explanation {
   TimeRange range = {};
   std::vector<uint8_t> shown;           ///< by index in the Catalog: whether the cut keeps it
   std::vector<ThreadTime> threads = {}; ///< by index in the Catalog
-  std::vector<WaitSum> waits = {};      ///< most time first
-  std::vector<BlockSum> blocks = {};    ///< most time first
-  std::vector<WakeSum> wakes = {};      ///< most often first
-  std::vector<LockSum> locks = {};      ///< most time first
+  std::vector<WaitSum> held = {};       ///< of all threads together: most time first
+  /// By thread, then most time first. Of very many holders only the longest are told apart (see
+  /// WaitTimes).
+  std::vector<WaitSum> waits = {};
+  std::vector<BlockSum> blocks = {}; ///< by thread, then most time first
+  std::vector<WakeSum> wakes = {};   ///< most often first
+  std::vector<LockSum> locks = {};   ///< most time first
   /// Of waits that were seen whole, all threads together.
   std::array<LatencyHistogram, kWaitKinds> wait_lengths = {};
   std::vector<std::pair<Block, LatencyHistogram>> block_lengths = {};

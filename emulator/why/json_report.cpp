@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/json_stream.h"
 #include "emulator/format/call_names.h"
 #include "emulator/why/blocked_at.h"
 #include "emulator/why/locks.h"
@@ -9,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <map>
-#include <tuple>
+#include <span>
 #include <utility>
 
 namespace ovnitrace {
@@ -23,19 +24,23 @@ public:
   explicit JsonWhy(const WhyInput &input)
       : input_(input), catalog_(input.catalog), why_(input.why) {}
 
-  Json all() const {
-    Json all = {{"trace", input_.path},
-                {"from_ns", why_.range.from - catalog_.begin},
-                {"duration_ns", why_.range.to - why_.range.from},
-                {"threads", threads()},
-                {"causes", causes()},
-                {"waits", stories(why_.longest_waits, true)},
-                {"blocks", stories(why_.longest_blocks, false)},
-                {"wakeups", wakeups()},
-                {"locks", locks()}};
-    if (input_.critical_path)
-      add_path_json(all, *input_.critical_path, catalog_);
-    return all;
+  void write(JsonStream &out) const {
+    out.member("trace", input_.path);
+    out.member("from_ns", why_.range.from - catalog_.begin);
+    out.member("duration_ns", why_.range.to - why_.range.from);
+    put_threads(out);
+    out.member("causes", causes());
+    out.member("waits", stories(why_.longest_waits, true));
+    out.member("blocks", stories(why_.longest_blocks, false));
+    put_wakeups(out);
+    out.member("locks", locks());
+    if (input_.critical_path) {
+      Json path = Json::object();
+      add_path_json(path, *input_.critical_path, catalog_);
+      for (const auto &[key, value] : path.items())
+        out.member(key, value);
+    }
+    out.end();
   }
 
 private:
@@ -51,42 +56,46 @@ private:
                                              : Json(call_name(input_.info.machine, block.call));
   }
 
-  Json threads() const {
-    std::vector<Json> waiting(why_.threads.size(), Json::array()),
-        blocked(why_.threads.size(), Json::array());
-    put_waits(waiting);
-    put_blocks(blocked);
-    Json all = Json::array();
-    for (size_t t = 0; t < why_.threads.size(); t++) {
+  void put_threads(JsonStream &out) const {
+    out.start_array("threads");
+    auto wait = why_.waits.begin();
+    auto block = why_.blocks.begin();
+    for (uint32_t t = 0; t < why_.threads.size(); t++) {
+      const auto waits = wait;
+      const auto blocks = block;
+      while (wait != why_.waits.end() && wait->thread == t)
+        ++wait;
+      while (block != why_.blocks.end() && block->thread == t)
+        ++block;
       if (!why_.shown[t])
         continue;
       const ThreadInfo &thread = catalog_.threads[t];
       const ThreadTime &time = why_.threads[t];
-      all.push_back({{"tid", thread.tid},
-                     {"pid", thread.pid},
-                     {"name", thread.name},
-                     {"life_ns", time.life()},
-                     {"running_ns", time.running},
-                     {"waiting_ns", time.waiting},
-                     {"blocked_ns", time.blocked},
-                     {"unknown_ns", time.unknown},
-                     {"idle_elsewhere_ns", time.idle_known ? Json(time.idle_elsewhere) : Json()},
-                     {"idle_forbidden_ns", time.idle_known ? Json(time.idle_forbidden) : Json()},
-                     {"waiting", std::move(waiting[t])},
-                     {"blocked", std::move(blocked[t])}});
+      out.element({{"tid", thread.tid},
+                   {"pid", thread.pid},
+                   {"name", thread.name},
+                   {"life_ns", time.life()},
+                   {"running_ns", time.running},
+                   {"waiting_ns", time.waiting},
+                   {"blocked_ns", time.blocked},
+                   {"unknown_ns", time.unknown},
+                   {"idle_elsewhere_ns", time.idle_known ? Json(time.idle_elsewhere) : Json()},
+                   {"idle_forbidden_ns", time.idle_known ? Json(time.idle_forbidden) : Json()},
+                   {"waiting", waiting({waits, wait})},
+                   {"blocked", blocked({blocks, block})}});
     }
-    return all;
+    out.end_array();
   }
 
   /// Of threads that are not traced, only the first is known that gets a CPU.
   static bool has_others(Who holder) { return holder.kind() == Who::Kind::untraced; }
 
-  /// One for each holder of each thread.
-  void put_waits(std::vector<Json> &waiting) const {
-    std::map<std::pair<uint32_t, uint32_t>, size_t> place;
-    for (const WaitSum &sum : why_.waits) {
-      Json &all = waiting[sum.thread];
-      const auto [at, is_new] = place.try_emplace({sum.thread, sum.holder.code()}, all.size());
+  /// Of one thread: one for each holder.
+  Json waiting(std::span<const WaitSum> sums) const {
+    Json all = Json::array();
+    std::map<uint32_t, size_t> place;
+    for (const WaitSum &sum : sums) {
+      const auto [at, is_new] = place.try_emplace(sum.holder.code(), all.size());
       if (is_new)
         all.push_back({{"holder_tid", tid(sum.holder)},
                        {"holder", name(sum.holder, sum.thread)},
@@ -97,15 +106,15 @@ private:
       one["ns"] = one["ns"].get<uint64_t>() + sum.ns;
       one["after_ns"][wait_word(sum.kind)] = sum.ns;
     }
+    return all;
   }
 
-  /// One for each call and waker of each thread, with its stacks.
-  void put_blocks(std::vector<Json> &blocked) const {
-    std::map<std::tuple<uint32_t, Block, uint32_t>, size_t> place;
-    for (const BlockSum &sum : why_.blocks) {
-      Json &all = blocked[sum.thread];
-      const auto [at, is_new] =
-          place.try_emplace({sum.thread, sum.block, sum.waker.code()}, all.size());
+  /// Of one thread: one for each call and waker, with its stacks.
+  Json blocked(std::span<const BlockSum> sums) const {
+    Json all = Json::array();
+    std::map<std::pair<Block, uint32_t>, size_t> place;
+    for (const BlockSum &sum : sums) {
+      const auto [at, is_new] = place.try_emplace({sum.block, sum.waker.code()}, all.size());
       if (is_new)
         all.push_back({{"call", call(sum.block)},
                        {"waker_tid", tid(sum.waker)},
@@ -123,6 +132,7 @@ private:
       one["stacks"].push_back(
           {{"functions", functions_of(stacks, sum.stack)}, {"ns", sum.ns}, {"count", sum.count}});
     }
+    return all;
   }
 
   static Json lengths(const char *kind, std::string cause, const LatencyHistogram &of) {
@@ -178,17 +188,17 @@ private:
     return all;
   }
 
-  Json wakeups() const {
-    Json all = Json::array();
+  void put_wakeups(JsonStream &out) const {
+    out.start_array("wakeups");
     for (const WakeSum &sum : why_.wakes)
-      all.push_back({{"waker_tid", tid(sum.waker)},
-                     {"waker", name(sum.waker, sum.thread)},
-                     {"tid", catalog_.threads[sum.thread].tid},
-                     {"name", catalog_.threads[sum.thread].name},
-                     {"count", sum.count},
-                     {"late_ns", sum.late},
-                     {"late_max_ns", sum.late_max}});
-    return all;
+      out.element({{"waker_tid", tid(sum.waker)},
+                   {"waker", name(sum.waker, sum.thread)},
+                   {"tid", catalog_.threads[sum.thread].tid},
+                   {"name", catalog_.threads[sum.thread].name},
+                   {"count", sum.count},
+                   {"late_ns", sum.late},
+                   {"late_max_ns", sum.late_max}});
+    out.end_array();
   }
 
   Json locks() const {
@@ -223,10 +233,9 @@ private:
 
 } // namespace
 
-std::string why_json(const WhyInput &input) {
-  constexpr int kIndent = 2;
-  // Names are bytes that programs chose: what is no UTF-8 is replaced.
-  return JsonWhy(input).all().dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
+void write_why_json(const WhyInput &input, const JsonStream::Write &write) {
+  JsonStream out(write);
+  JsonWhy(input).write(out);
 }
 
 } // namespace ovnitrace

@@ -36,11 +36,8 @@ void LockWaits::end_wait(const Event &event) {
   if (wait.since == kNot || wait.since < from_)
     return;
   const uint32_t how = added_par2(event) & (FTRACE_FUTEX_PLAIN | FTRACE_FUTEX_GAVE_UP);
-  LockSum &sum = sums_[{event.thread, wait.futex, wait.waker.code()}];
+  LockSum &sum = sums_.of({.thread = event.thread, .futex = wait.futex, .waker = wait.waker});
   const uint64_t length = event.time - wait.since;
-  sum.thread = event.thread;
-  sum.futex = wait.futex;
-  sum.waker = wait.waker;
   sum.inherits |= how == 0;
   sum.count++;
   sum.ns += length;
@@ -52,13 +49,10 @@ void LockWaits::forget() {
   std::fill(waits_.begin(), waits_.end(), Wait());
 }
 
-std::vector<LockSum> LockWaits::sums() const {
-  std::vector<LockSum> all;
-  for (const auto &[key, sum] : sums_)
-    all.push_back(sum);
+std::vector<LockSum> LockWaits::take() {
+  std::vector<LockSum> all = sums_.take();
   std::sort(all.begin(), all.end(), [](const LockSum &a, const LockSum &b) {
-    return std::tuple(~a.ns, a.thread, a.futex, a.waker.code()) <
-           std::tuple(~b.ns, b.thread, b.futex, b.waker.code());
+    return std::tuple(b.ns, a.key()) < std::tuple(a.ns, b.key());
   });
   return all;
 }

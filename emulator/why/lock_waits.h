@@ -3,9 +3,9 @@
 #pragma once
 
 #include "emulator/why/explanation.h"
+#include "emulator/why/sum_table.h"
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 namespace ovnitrace {
@@ -22,8 +22,8 @@ public:
   void event(const Event &event);
   /// Who wakes a thread.
   void wake(uint32_t thread, Who waker) { waits_[thread].waker = waker; }
-  /// All, most time first.
-  std::vector<LockSum> sums() const;
+  /// All sums, most time first; none are left.
+  std::vector<LockSum> take();
 
 private:
   static constexpr uint64_t kNot = UINT64_MAX;
@@ -32,24 +32,13 @@ private:
     uint32_t futex = 0;
     Who waker = {}; ///< the last one since then
   };
-  struct Key {
-    uint32_t thread, futex, waker;
-    bool operator==(const Key &) const = default;
-  };
-  struct HashKey {
-    size_t operator()(const Key &key) const {
-      constexpr uint64_t odd = 0x9e3779b97f4a7c15; // 2^64 / the golden ratio
-      const uint64_t hash = ((uint64_t(key.thread) << 32 | key.futex) * odd ^ key.waker) * odd;
-      return size_t(hash >> 17);
-    }
-  };
 
   void end_wait(const Event &event);
   void forget();
 
   uint64_t from_;
   std::vector<Wait> waits_; ///< by thread
-  std::unordered_map<Key, LockSum, HashKey> sums_;
+  SumTable<LockSum> sums_;
 };
 
 } // namespace ovnitrace

@@ -134,7 +134,7 @@ std::string idle_line(const WhyInput &input) {
 
 std::string untraced_line(const WhyInput &input) {
   const bool some =
-      std::any_of(input.why.waits.begin(), input.why.waits.end(), [](const WaitSum &sum) {
+      std::any_of(input.why.held.begin(), input.why.held.end(), [](const WaitSum &sum) {
         return sum.holder.kind() == Who::Kind::untraced || sum.holder.kind() == Who::Kind::unseen;
       });
   return some ? "\nOf threads that are not traced, only the first is known that gets a CPU: -a "

@@ -86,7 +86,7 @@ private:
 
 TimeNode waiting(const WhyInput &input) {
   std::vector<ByWho> by_kind(kWaitKinds, ByWho(input));
-  for (const WaitSum &sum : input.why.waits)
+  for (const WaitSum &sum : input.why.held)
     by_kind[size_t(sum.kind)].add(sum.holder, sum.thread, sum.ns, 0);
   TimeNode node{.label = "waiting for a CPU"};
   for (size_t kind = 0; kind < kWaitKinds; kind++) {

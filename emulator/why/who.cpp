@@ -38,6 +38,8 @@ std::string name_of(const Catalog &catalog, Who who, uint32_t node) {
   }
   case Who::Kind::nobody:
     return "nobody yet";
+  case Who::Kind::others:
+    return "others";
   case Who::Kind::not_known:
     break;
   }

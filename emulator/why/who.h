@@ -23,6 +23,7 @@ public:
     softirq,   ///< number(): the thread that ran where a soft interrupt was served, index into
                ///< Catalog::threads: that of a packet is often served where it was sent
     nobody,    ///< nobody yet: it still waits when the range ends
+    others,    ///< of holders of a CPU: there are too many to tell them apart
   };
 
   constexpr Who(Kind kind = Kind::not_known, uint32_t number = 0)

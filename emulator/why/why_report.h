@@ -2,6 +2,7 @@
 // What `ovnitrace why` prints, as text and as JSON.
 #pragma once
 
+#include "emulator/base/json_stream.h"
 #include "emulator/critical/path.h"
 #include "emulator/input/stacks.h"
 #include "emulator/input/trace_dir.h"
@@ -26,6 +27,6 @@ struct WhyInput {
 std::string why_text(const WhyInput &input);
 
 /// For programs: one object, times in ns. Keys are never renamed.
-std::string why_json(const WhyInput &input);
+void write_why_json(const WhyInput &input, const JsonStream::Write &write);
 
 } // namespace ovnitrace

@@ -46,7 +46,11 @@ protected:
     stacks.emplace(source->catalog(), sink);
   }
   WhyInput input() { return {path, info, source->catalog(), *stacks, why}; }
-  json report() { return json::parse(why_json(input())); }
+  json report() {
+    std::string text;
+    write_why_json(input(), [&](std::string_view part) { text += part; });
+    return json::parse(text);
+  }
   /// Of the JSON: the thread of this tid.
   static json thread(const json &report, uint32_t tid) {
     for (const json &thread : report["threads"])
