@@ -2,6 +2,7 @@
 // Durations of which percentiles are asked, in bounded memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
