@@ -56,11 +56,11 @@ MergedTrace::MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink, uin
   }
   std::stable_sort(places.begin(), places.end(),
                    [](const Place &a, const Place &b) { return a.input->cpu < b.input->cpu; });
+  heads_.resize(places.size()); // the files report to them
   for (const Place &place : places)
     files_.push_back(std::make_unique<ChunkFile>(
         *place.input, place.file, nodes_[place.node].clock_offset_ns, tables_[place.node],
-        block_records(places.size()), diagnostics()));
-  heads_.resize(files_.size());
+        block_records(places.size()), heads_[files_.size()]));
   losers_.resize(std::max<size_t>(files_.size(), 1), kDone);
   if (!files_.empty())
     winner_ = play(1);
@@ -80,12 +80,24 @@ void MergedTrace::plan() {
     since_.push_back(planner_.since({thread.node, thread.tid, thread.birth}));
 }
 
+void MergedTrace::report_found(Head &head) {
+  for (const Diagnostic &diagnostic : head.found)
+    diagnostics().report(diagnostic);
+  head.found.clear();
+  head.found_at = kNone;
+}
+
 MergedTrace::Key MergedTrace::advance(uint32_t rank) {
   Head &head = heads_[rank];
-  if (++head.at >= head.count) {
+  if (++head.at == head.found_at) [[unlikely]]
+    report_found(head);
+  if (head.at >= head.count) {
     head.at = head.count = 0;
-    while (head.count < head.events.size() && files_[rank]->next(head.events[head.count]))
+    while (head.count < head.events.size() && (head.found_at == kNone || !head.count) &&
+           files_[rank]->next(head.events[head.count]))
       head.count += !is_left_out(head.events[head.count]);
+    if (head.found_at == 0)
+      report_found(head);
     if (!head.count)
       return kDone;
   }

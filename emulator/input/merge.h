@@ -40,11 +40,19 @@ private:
            is_scheduling(uint8_t(event.kind));
   }
   /// The next events of a file. Several are read at once, as that takes the processor hardly longer
-  /// than one: what each needs is mostly in no cache, where there are many files.
-  struct Head {
+  /// than one: what each needs is mostly in no cache, where there are many files. None is read
+  /// after something wrong, which is reported when its place is reached.
+  struct Head final : DiagnosticSink {
+    void report(const Diagnostic &diagnostic) override {
+      found.push_back(diagnostic);
+      found_at = count;
+    }
     std::array<Event, 16> events;
     uint32_t at = 0, count = 0;
+    std::vector<Diagnostic> found;
+    uint32_t found_at = kNone; ///< before which of the events, or after them all; kNone: nothing
   };
+  void report_found(Head &head);
   /// Goes to the next event of a file.
   Key advance(uint32_t rank);
   /// Plays all matches below a node for the first time; returns the winner.
@@ -56,8 +64,8 @@ private:
   Catalog catalog_;
   std::vector<uint64_t> since_;                   ///< by thread: events before it do not matter
   std::vector<NodeTables> tables_;                ///< by node
-  std::vector<std::unique_ptr<ChunkFile>> files_; ///< by rank: by CPU number, then file order
   std::vector<Head> heads_;                       ///< by rank
+  std::vector<std::unique_ptr<ChunkFile>> files_; ///< by rank: by CPU number, then file order
   Key winner_ = kDone;                            ///< the least of all heads
   std::vector<Key> losers_; ///< tournament tree: node n has its losing key, 2n and 2n + 1 below it
 };

@@ -74,6 +74,34 @@ TEST(Merge, EqualsAStableSortOfRandomInputs) {
   }
 }
 
+/// A cut reads no further, and says nothing of what comes later.
+TEST(Merge, ReportsWhatIsWrongWhenItsPlaceIsReached) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  for (uint16_t cpu = 0; cpu < 2; cpu++) {
+    auto &chunk = trace.cpu(cpu).at(100).start();
+    for (uint32_t n = 1; n <= 60; n++) {
+      chunk.at(100 + n).record(FTrace_EVT_user_event_0, 0, n);
+      if (cpu == 0 && n % 7 == 0)
+        chunk.record(0x77, 0, n).record(0x78, 0, n); // codes that there are not
+    }
+    if (cpu == 1)
+      chunk.at(200).stop();
+  }
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  uint32_t last = 0;
+  for (Event event; source->next(event);) {
+    if (event.kind != FTrace_EVT_user_event_0)
+      continue;
+    const bool ended = event.par2 == 60; // on CPU 0 without trace_stop
+    ASSERT_EQ(sink.damage(), event.par2 / 7 * 2 + ended) << event.par2;
+    last = event.par2;
+  }
+  EXPECT_EQ(last, 60u);
+}
+
 TEST(Merge, TwoHostsAreTwoNodesOnOneClock) {
   TempDir first, second;
   TraceBuilder a(first.path()), b(second.path());
