@@ -5,7 +5,7 @@ namespace ovnitrace {
 
 ReadAhead::ReadAhead(EventSource &source)
     : source_(source), threaded_(cores() > 1), batches_(new Batch[threaded_ ? kBatches : 1]),
-      sink_(source.report_to(found_)) {
+      sink_(source.report_to(reports_)) {
   if (threaded_)
     thread_ = std::thread([this] { run(); });
 }
@@ -73,13 +73,11 @@ void ReadAhead::fill(Batch &batch) {
   batch.count = 0;
   batch.payloads.clear();
   batch.reports.clear();
+  reports_.batch = &batch;
   try {
     while (batch.count < kEvents && !batch.last) {
       Event &event = batch.events[batch.count];
       batch.last = !source_.next(event);
-      for (Diagnostic &found : found_.reports)
-        batch.reports.emplace_back(batch.count, std::move(found));
-      found_.reports.clear();
       if (!batch.last && event.payload)
         batch.payloads.insert(batch.payloads.end(), event.payload,
                               event.payload + event.payload_size);

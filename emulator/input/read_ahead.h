@@ -44,9 +44,11 @@ private:
     bool last = false;
     std::exception_ptr error; ///< why it is the last
   };
-  struct Found final : DiagnosticSink {
-    void report(const Diagnostic &diagnostic) override { reports.push_back(diagnostic); }
-    std::vector<Diagnostic> reports;
+  struct Reports final : DiagnosticSink {
+    void report(const Diagnostic &diagnostic) override {
+      batch->reports.emplace_back(batch->count, diagnostic);
+    }
+    Batch *batch = nullptr; ///< that is being filled
   };
 
   /// Gives the current batch back and waits for the one after it.
@@ -58,7 +60,7 @@ private:
   EventSource &source_;
   const bool threaded_;
   const std::unique_ptr<Batch[]> batches_;
-  Found found_; ///< while the next event was read
+  Reports reports_;
 
   // Of the caller:
   alignas(kApart) DiagnosticSink &sink_; ///< where the source reported to before

@@ -125,6 +125,9 @@ TEST_P(ReadAheadTest, ThrowsWhatTheSourceThrew) {
   for (const uint64_t at : {0, 1, 512, 5000}) {
     Numbers source(10'000, sink_);
     source.throws_at = at;
+    source.reports = [at](uint64_t n) { return n == at ? 1 : 0; };
+    CollectingSink sink;
+    source.report_to(sink);
     ReadAhead reader(source);
     uint64_t read = 0;
     try {
@@ -135,6 +138,7 @@ TEST_P(ReadAheadTest, ThrowsWhatTheSourceThrew) {
       EXPECT_EQ(error.what(), "at " + std::to_string(at));
     }
     EXPECT_EQ(read, at) << "all before it";
+    EXPECT_EQ(sink.reported.size(), 1u) << "and what was reported";
   }
 }
 
