@@ -27,8 +27,6 @@ public:
   /// room for more runs, or the file changed.
   bool next(Item &item);
 
-  /// Bytes of the runs that were read so far.
-
 private:
   struct OpenRun {
     uint32_t rank;        ///< among the runs of the index
