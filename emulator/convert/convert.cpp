@@ -80,7 +80,7 @@ public:
 
   /// False after the end of the cut.
   bool take(std::span<const Event> events) {
-    constexpr size_t kAhead = 4;
+    constexpr size_t kAhead = 4; // events
     for (size_t n = 0; n < events.size(); n++) {
       if (wide_ && n + kAhead < events.size() && events[n + kAhead].thread != kNone) {
         replay_.system().prefetch(events[n + kAhead].thread);

@@ -17,6 +17,8 @@ public:
   /// Paraver loads no trace without a record: says that the first row has nothing of `type` yet.
   void begin(uint32_t type) { writer_.punctual(0, 0, {0, type}); }
 
+  /// Asks the processor for what a line of this row needs. GCC would drop a call, as it has no
+  /// effect.
   [[gnu::always_inline]] void prefetch(uint32_t row) const {
     if (const uint32_t at = layout_.row_of[row]; at != kNone)
       writer_.prefetch(at);

@@ -23,8 +23,8 @@ public:
   /// The thread of a context; kNone if it has none.
   uint32_t thread(uint16_t context) const { return slots_[place(context)].thread; }
 
-  /// Asks the processor for a context. GCC would drop a call, as it has no effect.
-  [[gnu::always_inline]] void prefetch(uint16_t context) const {
+  /// Asks the processor for a context.
+  void prefetch(uint16_t context) const {
     __builtin_prefetch(&slots_[context & (slots_.size() - 1)], 1);
   }
 

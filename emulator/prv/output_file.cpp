@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/output_file.h"
 
+#include "emulator/base/cores.h"
 #include "emulator/base/error.h"
 #include "emulator/base/relay.h"
 #include "emulator/prv/atomic_file.h"
 
 #include <algorithm>
-#include <thread>
 #include <vector>
 #include <zlib.h>
 
@@ -69,9 +69,7 @@ struct Buffer {
 };
 
 uint32_t threads_of(OutputFile::Format format) {
-  return format == OutputFile::Format::gzip
-             ? std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads)
-             : 1;
+  return format == OutputFile::Format::gzip ? std::min(cores(), kMostThreads) : 1;
 }
 
 std::vector<Buffer> make_buffers(OutputFile::Format format) {

@@ -61,9 +61,8 @@ public:
     relay_.current().line(row, cpu, values);
   }
 
-  /// Asks the processor for what a line of this row needs. GCC would drop a call, as it has no
-  /// effect.
-  [[gnu::always_inline]] void prefetch(uint32_t row) const { __builtin_prefetch(&rows_[row], 1); }
+  /// Asks the processor for what a line of this row needs.
+  void prefetch(uint32_t row) const { __builtin_prefetch(&rows_[row], 1); }
 
   /// A value of a row on the CPU that its last line gave it.
   void punctual(uint64_t time, uint32_t row, const TypedValue &value) {
