@@ -12,9 +12,11 @@ ReadAhead::ReadAhead(EventSource &source)
 
 ReadAhead::~ReadAhead() {
   if (threaded_) {
-    stopping_ = true;
-    emptied_++;
-    emptied_.notify_one();
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_one();
     thread_.join();
   }
   source_.report_to(sink_);
@@ -46,24 +48,29 @@ void ReadAhead::advance() {
     current_ = &batches_[0];
     return fill(*current_);
   }
-  if (current_) {
-    emptied_ = taken_;
-    if (taken_ % (kBatches / 2) == 0) // rarely, as to wake it costs more than to fill a batch
-      emptied_.notify_one();
-  }
-  for (uint32_t filled; (filled = filled_) == taken_;)
-    filled_.wait(filled);
+  std::unique_lock lock(mutex_);
+  emptied_ = taken_;
+  if (taken_ % (kBatches / 2) == 0) // rarely, as to wake it costs more than to fill a batch
+    changed_.notify_one();
+  changed_.wait(lock, [this] { return filled_ != taken_; });
   current_ = &batches_[taken_++ % kBatches];
 }
 
 void ReadAhead::run() {
-  for (uint32_t number = 0; !stopping_; number++) {
-    for (uint32_t emptied; number - (emptied = emptied_) >= kBatches;)
-      emptied_.wait(emptied);
+  for (uint32_t number = 0;; number++) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return number - emptied_ < kBatches || stopping_; });
+      if (stopping_)
+        return;
+    }
     Batch &batch = batches_[number % kBatches];
     fill(batch);
-    filled_ = number + 1;
-    filled_.notify_one();
+    {
+      std::lock_guard lock(mutex_);
+      filled_ = number + 1;
+    }
+    changed_.notify_one();
     if (batch.last)
       return;
   }

@@ -6,10 +6,11 @@
 #include "emulator/input/source.h"
 
 #include <array>
-#include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <thread>
 #include <utility>
@@ -70,9 +71,11 @@ private:
   uint32_t taken_ = 0; ///< batches, the current one included
 
   // Between the two:
-  alignas(kApart) std::atomic<uint32_t> filled_ = 0;  ///< batches
-  alignas(kApart) std::atomic<uint32_t> emptied_ = 0; ///< batches
-  std::atomic<bool> stopping_ = false;
+  alignas(kApart) std::mutex mutex_; // guards what follows
+  std::condition_variable changed_;
+  uint32_t filled_ = 0;  ///< batches
+  uint32_t emptied_ = 0; ///< batches
+  bool stopping_ = false;
   std::thread thread_;
 };
 
