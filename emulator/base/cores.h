@@ -4,7 +4,9 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <thread>
 
 namespace ovnitrace {
 
@@ -12,10 +14,13 @@ namespace ovnitrace {
 /// the one beside it, which the processor fetches with it.
 inline constexpr size_t kApart = 128;
 
-/// How many CPUs this thread may run on; 1 where that cannot be known.
+/// How many CPUs this thread may run on; where there are more than a cpu_set_t holds, how many
+/// there are.
 inline unsigned cores() {
   cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? unsigned(CPU_COUNT(&set)) : 1;
+  return sched_getaffinity(0, sizeof set, &set) == 0
+             ? unsigned(CPU_COUNT(&set))
+             : std::max(1u, std::thread::hardware_concurrency());
 }
 
 } // namespace ovnitrace

@@ -115,18 +115,15 @@ public:
   /// before Catalog::begin only makes the state in which threads are then.
   virtual bool next(Event &event) = 0;
   /// From now on what is wrong is reported to `sink`. Returns where it was reported to before.
-  DiagnosticSink &report_to(DiagnosticSink &sink) { return *std::exchange(sink_.to, &sink); }
+  DiagnosticSink &report_to(DiagnosticSink &sink) { return *std::exchange(sink_, &sink); }
 
 protected:
-  explicit EventSource(DiagnosticSink &sink) : sink_(sink) {}
-  DiagnosticSink &diagnostics() { return sink_; }
+  explicit EventSource(DiagnosticSink &sink) : sink_(&sink) {}
+  /// Where it is reported to now: not to be kept.
+  DiagnosticSink &diagnostics() { return *sink_; }
 
 private:
-  struct Redirected final : DiagnosticSink {
-    explicit Redirected(DiagnosticSink &sink) : to(&sink) {}
-    void report(const Diagnostic &diagnostic) override { to->report(diagnostic); }
-    DiagnosticSink *to;
-  } sink_;
+  DiagnosticSink *sink_; ///< not null
 };
 
 } // namespace ovnitrace
