@@ -16,9 +16,13 @@ std::string at(std::optional<uint64_t> time) {
 } // namespace
 
 void Warnings::report(const Diagnostic &diagnostic) {
-  damage_ += !diagnostic.harmless;
-  if (reported_++ >= limit_)
+  const uint64_t count = 1 + diagnostic.more;
+  reported_ += count;
+  if (!diagnostic.harmless)
+    damage_ += count;
+  if (printed_ == limit_)
     return;
+  printed_++;
   if (diagnostic.file.empty())
     print("warning: {}", diagnostic.what);
   else if (diagnostic.harmless)
@@ -30,8 +34,8 @@ void Warnings::report(const Diagnostic &diagnostic) {
 }
 
 void Warnings::finish() const {
-  if (reported_ > limit_)
-    print("warning: and {} more like these", reported_ - limit_);
+  if (reported_ > printed_)
+    print("warning: and {} more like these", reported_ - printed_);
 }
 
 } // namespace ovnitrace

@@ -22,7 +22,7 @@ public:
 
 private:
   uint64_t limit_;
-  uint64_t reported_ = 0;
+  uint64_t reported_ = 0, printed_ = 0;
   uint64_t damage_ = 0;
 };
 

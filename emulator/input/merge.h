@@ -44,7 +44,11 @@ private:
   /// after something wrong, which is reported when its place is reached.
   struct Head final : DiagnosticSink {
     void report(const Diagnostic &diagnostic) override {
-      found.push_back(diagnostic);
+      constexpr size_t kMost = 16; // a file can be nothing but damage
+      if (found.size() < kMost)
+        found.push_back(diagnostic);
+      else
+        found.back().more++;
       found_at = count;
     }
     std::array<Event, 16> events;

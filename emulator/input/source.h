@@ -83,6 +83,7 @@ struct Diagnostic {
   std::optional<uint64_t> time = {}; ///< ns from the start of the trace, of an event that cannot be
   std::string what;
   bool harmless = false; ///< nothing of the trace is missing or doubtful for it
+  uint64_t more = 0;     ///< others that followed it at once, and of which there are too many
 };
 
 /// Takes diagnostics as they are found; the caller counts, prints or collects them.

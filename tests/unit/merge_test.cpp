@@ -102,6 +102,24 @@ TEST(Merge, ReportsWhatIsWrongWhenItsPlaceIsReached) {
   EXPECT_EQ(last, 60u);
 }
 
+TEST(Merge, CountsDamageOfWhichThereIsTooMuchInOnePlace) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &chunk = trace.cpu(0).at(100).start();
+  for (uint32_t n = 0; n < 1000; n++)
+    chunk.record(0x77, 0, n); // a code that there is not
+  chunk.at(150).record(FTrace_EVT_user_event_0, 0, 1).record(0x77, 0, 0).at(200).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  Event event;
+  ASSERT_TRUE(source->next(event)) << "trace_start";
+  EXPECT_EQ(sink.damage(), 1000u);
+  EXPECT_LT(sink.reported.size(), 20u) << "memory is bounded";
+  read_all(*source);
+  EXPECT_EQ(sink.damage(), 1001u);
+}
+
 TEST(Merge, TwoHostsAreTwoNodesOnOneClock) {
   TempDir first, second;
   TraceBuilder a(first.path()), b(second.path());

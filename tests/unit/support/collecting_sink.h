@@ -23,8 +23,10 @@ public:
 
   /// How many are about something missing or doubtful.
   size_t damage() const {
-    return size_t(std::count_if(reported.begin(), reported.end(),
-                                [](const Diagnostic &d) { return !d.harmless; }));
+    size_t count = 0;
+    for (const Diagnostic &diagnostic : reported)
+      count += diagnostic.harmless ? 0 : 1 + diagnostic.more;
+    return count;
   }
 
   std::vector<Diagnostic> reported;
