@@ -135,6 +135,7 @@ private:
     replay_.handle(event);
     return true;
   }
+
   Layout threads_and_path() {
     Layout layout = thread_layout(replay_.system(), options_.cut);
     if (path_)

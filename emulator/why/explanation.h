@@ -107,8 +107,8 @@ struct Explanation {
   std::vector<uint8_t> shown;           ///< by index in the Catalog: whether the cut keeps it
   std::vector<ThreadTime> threads = {}; ///< by index in the Catalog
   std::vector<WaitSum> held = {};       ///< of all threads together: most time first
-  /// By thread, then most time first. Of very many holders only the longest are told apart (see
-  /// WaitTimes).
+  /// By thread, then most time first. Of very many holders only the longest have sums of
+  /// their own (see WaitTimes).
   std::vector<WaitSum> waits = {};
   std::vector<BlockSum> blocks = {}; ///< by thread, then most time first
   std::vector<WakeSum> wakes = {};   ///< most often first

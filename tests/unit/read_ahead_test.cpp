@@ -16,7 +16,7 @@ namespace {
 
 using test::CollectingSink;
 
-/// Event n is at time n. Reports, and in the end throws, where it is told to.
+/// Event n is at time n. Reports where `reports` says so, and throws at `throws_at`.
 class Numbers final : public EventSource {
 public:
   Numbers(uint64_t count, DiagnosticSink &sink) : EventSource(sink), count_(count) {}

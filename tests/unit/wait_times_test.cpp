@@ -48,7 +48,8 @@ Times take(WaitTimes &times, uint32_t threads) {
   return all;
 }
 
-/// All time is there, and none is given to anybody who did not have it. How many are told apart.
+/// All time is there, and none is given to anybody who did not have it. Returns how many have sums
+/// of their own.
 size_t expect_bounded(const Times &kept, const Times &expected) {
   std::map<std::pair<uint32_t, WaitKind>, int64_t> missing;
   size_t named = 0;
