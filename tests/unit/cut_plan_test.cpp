@@ -53,11 +53,12 @@ public:
   /// Something that is not about scheduling.
   void user_event() { at(0).record(FTrace_EVT_user_event_3, 0, uint32_t(time_)); }
 
+  /// Returns the length of the trace in ns.
   uint64_t finish() {
     for (uint16_t cpu = 0; cpu < kCpus; cpu++)
       at(cpu).stop();
     trace_.json(R"({"format": "ovnitrace", "version": 1, "begin_ns": 1000})").write();
-    return time_;
+    return time_ - kBegin;
   }
 
 private:
@@ -143,6 +144,19 @@ struct State {
   bool operator==(const State &) const = default;
 };
 
+/// Where a late cut starts, which leaves out most of a trace.
+uint64_t late_in(uint64_t length) {
+  return length / 100 * 99;
+}
+
+/// A trace in `dir` of `events` random events. Returns where a late cut starts.
+uint64_t write_random_trace(const TempDir &dir, int events, uint32_t seed) {
+  std::mt19937 random(seed);
+  Machine machine(dir.path(), random);
+  machine.run(events);
+  return late_in(machine.finish());
+}
+
 struct Reading {
   std::map<uint32_t, State> at_start;
   std::vector<std::tuple<uint64_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>> after;
@@ -185,7 +199,7 @@ TEST(CutPlan, LeavesOutNothingThatMatters) {
     TempDir dir;
     Machine machine(dir.path(), random);
     machine.run(60000);
-    const uint64_t length = machine.finish() - kBegin;
+    const uint64_t length = machine.finish();
     if (round % 2)
       compress_trace(dir.path(), 1);
     for (int cut = 0; cut < 12; cut++)
@@ -195,11 +209,8 @@ TEST(CutPlan, LeavesOutNothingThatMatters) {
 
 // What is damaged after the files were looked through is found by who reads it.
 TEST(CutPlan, LeavesOutMost) {
-  std::mt19937 random(2);
   TempDir dir;
-  Machine machine(dir.path(), random);
-  machine.run(200000);
-  const uint64_t late = (machine.finish() - kBegin) / 100 * 99;
+  const uint64_t late = write_random_trace(dir, 200000, 2);
   CollectingSink all_faults, cut_faults;
   const auto all = open_trace({{dir.path()}}, all_faults);
   const auto cut = open_trace({{dir.path()}}, cut_faults, late);
@@ -224,7 +235,7 @@ TEST(CutPlan, OtherEventsAreNeverLeftOut) {
     machine.run(10000);
     machine.user_event();
   }
-  const uint64_t late = (machine.finish() - kBegin) / 100 * 99;
+  const uint64_t late = late_in(machine.finish());
   CollectingSink sink;
   const auto source = open_trace({{dir.path()}}, sink, late);
   int seen = 0;
@@ -261,11 +272,8 @@ uint64_t expect_same_events(const std::string &dir, uint64_t from) {
 
 /// Whatever is wrong with a file is found by who reads all of it.
 void expect_read_whole(const std::function<void(ftrace_record &)> &damage) {
-  std::mt19937 random(4);
   TempDir dir;
-  Machine machine(dir.path(), random);
-  machine.run(100000);
-  const uint64_t late = (machine.finish() - kBegin) / 100 * 99;
+  const uint64_t late = write_random_trace(dir, 100000, 4);
   edit(dir.path() + "/cpu0001.ftr", damage);
   EXPECT_GT(expect_same_events(dir.path(), late), 0u);
 }
@@ -306,11 +314,8 @@ TEST(CutPlan, ATraceWithAChunkThatCannotBeRightIsReadWhole) {
 
 /// Some kernels hide switches. What becomes of the thread then comes from who gets its CPU next.
 TEST(CutPlan, ATraceWithASwitchThatWasNotSeenIsReadWhole) {
-  std::mt19937 random(5);
   TempDir dir;
-  Machine machine(dir.path(), random);
-  machine.run(100000);
-  const uint64_t late = (machine.finish() - kBegin) / 100 * 99;
+  const uint64_t late = write_random_trace(dir, 100000, 5);
   const auto hide = [left = 100](ftrace_record &r) mutable {
     if ((r.code == FTrace_EVT_task_sleep || r.code == FTrace_EVT_task_epilogue) && --left == 0)
       r.code = FTrace_EVT_empty;
@@ -340,7 +345,7 @@ TEST(CutPlan, ATraceOfAThreadThatRunsFromTheStartIsReadWhole) {
     if (leaves)
       trace.cpu(1).at(time).stop();
     trace.json(R"({"format": "ovnitrace", "version": 1, "begin_ns": 1000})").write();
-    const uint64_t late = (time - kBegin) / 100 * 99;
+    const uint64_t late = late_in(time - kBegin);
     const uint64_t all = read(dir.path(), late, false).before;
     const uint64_t cut = read(dir.path(), late, true).before;
     EXPECT_EQ(leaves, cut < all / 4) << cut << " of " << all;

@@ -56,8 +56,7 @@ size_t ChunkFiles::write_compressed(const Chunk &chunk) {
   File &file = files_[chunk.cpu];
   const uint64_t before = file.size;
   try {
-    if (append(chunk.cpu, chunk.frame.empty() ? compressor_->compress_chunk(chunk.records)
-                                              : std::span<const char>(chunk.frame)))
+    if (append(chunk.cpu, frame_to_write(chunk, *compressor_)))
       return 0;
   } catch (const std::exception &error) {
     error_ = error.what();

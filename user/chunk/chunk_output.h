@@ -2,9 +2,11 @@
 // Where chunks stay: files, or another machine.
 #pragma once
 
+#include "emulator/format/chunk_frame.h"
 #include "user/chunk/chunk_sink.h"
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 namespace ovnitrace {
@@ -21,5 +23,11 @@ public:
   /// What failed first; empty: nothing.
   virtual std::string error() const = 0;
 };
+
+/// What an output that compresses takes of a chunk: the frame that it comes with, or else one of
+/// `compressor`, valid until its next call. Throws Error if there is no memory.
+inline std::span<const char> frame_to_write(const Chunk &chunk, FrameCompressor &compressor) {
+  return chunk.frame.empty() ? compressor.compress_chunk(chunk.records) : std::span(chunk.frame);
+}
 
 } // namespace ovnitrace

@@ -41,8 +41,7 @@ size_t TcpTarget::write(const Chunk &chunk) {
     std::string_view bytes(reinterpret_cast<const char *>(chunk.records.data()),
                            chunk.records.size() * sizeof(ftrace_record));
     if (compressor_) {
-      const std::span<const char> frame =
-          chunk.frame.empty() ? compressor_->compress_chunk(chunk.records) : std::span(chunk.frame);
+      const std::span<const char> frame = frame_to_write(chunk, *compressor_);
       bytes = {frame.data(), frame.size()};
     }
     std::string cpu;
