@@ -85,6 +85,8 @@ public:
       if (wide_ && n + kAhead < events.size() && events[n + kAhead].thread != kNone) {
         replay_.system().prefetch(events[n + kAhead].thread);
         threads_.prefetch(events[n + kAhead].thread);
+        if (events[n + kAhead].peer != kNone)
+          threads_.prefetch(events[n + kAhead].peer);
       }
       if (!take(events[n]))
         return false;

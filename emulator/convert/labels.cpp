@@ -31,12 +31,14 @@ public:
 
   /// "alpha (100) | beta (100)", each once, in the order in which they were added.
   void put(Labels &labels) {
-    std::stable_sort(names_.begin(), names_.end(),
-                     [](const Name &a, const Name &b) { return a.value < b.value; });
+    const auto by_value = [](const Name &a, const Name &b) { return a.value < b.value; };
+    if (!std::is_sorted(names_.begin(), names_.end(), by_value)) // they mostly are
+      std::stable_sort(names_.begin(), names_.end(), by_value);
     for (auto at = names_.begin(); at != names_.end();) {
       const auto end = std::find_if(
           at, names_.end(), [value = at->value](const Name &name) { return name.value != value; });
-      labels[at->value] = joined({at, end});
+      labels.insert_or_assign(labels.end(), at->value,
+                              end - at == 1 ? std::move(at->text) : joined({at, end}));
       at = end;
     }
   }
@@ -178,6 +180,7 @@ PcfType pcf_type(const System &system, const ChannelDef &def, TraceKind kind) {
   PcfType type;
   type.type = kind == TraceKind::thread ? def.thread_type : def.cpu_type;
   type.label = def.label;
+  type.values.reserve(labels.size());
   for (auto &[value, label] : labels)
     type.values.push_back({value, std::move(label), {}});
   put_colors(def, type);

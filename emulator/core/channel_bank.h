@@ -87,6 +87,7 @@ public:
     const Table &table = tables_[size_t(Scope::thread)];
     for (uint32_t place = 0; place < table.places; place += kLine)
       __builtin_prefetch(table.at(thread, place), 1);
+    table.dirty.prefetch(thread);
   }
 
   /// Whether there is anything to emit.

@@ -55,8 +55,9 @@ public:
   void observe(StateObserver *observer) { observer_ = observer; }
 
   /// Asks the processor for what an event of this thread changes.
-  void prefetch(uint32_t thread) const {
+  [[gnu::always_inline]] void prefetch(uint32_t thread) const {
     __builtin_prefetch(&threads_[thread], 1);
+    known_.prefetch(thread);
     channels_.prefetch(thread);
   }
 

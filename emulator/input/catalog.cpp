@@ -7,6 +7,7 @@
 #include "emulator/format/thread_identity.h"
 #include "emulator/input/cut_plan.h"
 #include "emulator/input/record_buffer.h"
+#include "emulator/input/thread_table.h"
 #include "emulator/input/tick_clock.h"
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 #include <optional>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 
 namespace ovnitrace {
 
@@ -42,6 +42,22 @@ struct File {
   ChunkInput *chunk;
 };
 
+/// Who the threads of a node are, as all chunks say.
+class KnownThreads {
+public:
+  const std::vector<ThreadIdentity> &all() const { return all_; }
+  ThreadIdentity &of(uint32_t tid, uint64_t birth) {
+    const uint32_t number = table_.find_or_add(tid, birth, uint32_t(all_.size()));
+    if (number == all_.size())
+      all_.push_back({.tid = tid, .birth = birth});
+    return all_[number];
+  }
+
+private:
+  ThreadTable table_; ///< numbers: places in all_
+  std::vector<ThreadIdentity> all_;
+};
+
 /// What is said of a thread after what is known of it.
 void take(ThreadIdentity &known, const ThreadIdentity &said) {
   if (said.pid)
@@ -57,7 +73,7 @@ void take(ThreadIdentity &known, const ThreadIdentity &said) {
 /// Looks through some files, one after another.
 class Scan {
 public:
-  explicit Scan(const CutPlanner &planner) : planner_(planner) {}
+  Scan(const CutPlanner &planner, size_t nodes) : planner_(planner), threads_(nodes) {}
 
   void file(const File &file);
   /// The files of `later` follow.
@@ -82,8 +98,7 @@ private:
   void end_identities();
 
   CutPlanner planner_;
-  /// As all chunks say.
-  std::unordered_map<ThreadKey, ThreadIdentity, HashOfThread> threads_;
+  std::vector<KnownThreads> threads_;            ///< by node
   std::set<std::pair<uint32_t, uint32_t>> cpus_; ///< node, number
   uint64_t start_ = UINT64_MAX;                  ///< first trace_start
   uint64_t first_ = UINT64_MAX;                  ///< first event
@@ -255,7 +270,7 @@ void Scan::end_identity(uint16_t context) {
   std::optional<ThreadIdentity> &of = identities_[context];
   if (planner_.wanted())
     planner_.end_context(context, {node_, of->tid, of->birth});
-  take(threads_[{node_, of->tid, of->birth}], *of);
+  take(threads_[node_].of(of->tid, of->birth), *of);
   of.reset();
 }
 
@@ -267,8 +282,9 @@ void Scan::end_identities() {
 
 void Scan::join(Scan &&later) {
   planner_.join(std::move(later.planner_));
-  for (const auto &[key, thread] : later.threads_)
-    take(threads_[key], thread);
+  for (size_t node = 0; node < threads_.size(); node++)
+    for (const ThreadIdentity &thread : later.threads_[node].all())
+      take(threads_[node].of(thread.tid, thread.birth), thread);
   cpus_.merge(later.cpus_);
   start_ = std::min(start_, later.start_);
   first_ = std::min(first_, later.first_);
@@ -282,15 +298,14 @@ void Scan::finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const {
       cpus.emplace(node, cpu);
   for (auto [node, number] : cpus)
     catalog.cpus.push_back({.index = number, .node = node});
-  for (const auto &[key, thread] : threads_) {
-    const auto &[node, tid, birth] = key;
-    catalog.threads.push_back({.tid = tid,
-                               .pid = thread.pid,
-                               .parent = thread.parent,
-                               .node = node,
-                               .birth = birth,
-                               .name = thread.name ? thread.name->text() : ""});
-  }
+  for (uint32_t node = 0; node < threads_.size(); node++)
+    for (const ThreadIdentity &thread : threads_[node].all())
+      catalog.threads.push_back({.tid = thread.tid,
+                                 .pid = thread.pid,
+                                 .parent = thread.parent,
+                                 .node = node,
+                                 .birth = thread.birth,
+                                 .name = thread.name ? thread.name->text() : ""});
   const auto row = [](const ThreadInfo &t) {
     return std::make_tuple(t.node, t.pid, t.tid != t.pid, t.birth, t.tid);
   };
@@ -325,8 +340,8 @@ std::vector<std::vector<File>> shares_of(const std::vector<File> &files) {
   return shares;
 }
 
-Scan look_through(const std::vector<File> &files, const CutPlanner &planner) {
-  Scan scan(planner);
+Scan look_through(const std::vector<File> &files, const CutPlanner &planner, size_t nodes) {
+  Scan scan(planner, nodes);
   for (const File &file : files)
     scan.file(file);
   return scan;
@@ -354,9 +369,9 @@ Catalog make_catalog(std::vector<NodeInput> &nodes, CutPlanner &planner) {
   const std::vector<std::vector<File>> shares = shares_of(files);
   std::vector<std::future<Scan>> others;
   for (size_t n = 1; n < shares.size(); n++)
-    others.push_back(
-        std::async(std::launch::async, look_through, std::cref(shares[n]), std::cref(planner)));
-  Scan scan = look_through(shares[0], planner);
+    others.push_back(std::async(std::launch::async, look_through, std::cref(shares[n]),
+                                std::cref(planner), nodes.size()));
+  Scan scan = look_through(shares[0], planner, nodes.size());
   for (std::future<Scan> &other : others)
     scan.join(other.get());
   planner = std::move(scan.planner());

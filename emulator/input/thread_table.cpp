@@ -3,32 +3,46 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace ovnitrace {
 
 ThreadTable::ThreadTable(const Catalog &catalog, uint32_t node) {
   const auto is_of_node = [node](const ThreadInfo &thread) { return thread.node == node; };
-  const size_t count =
-      size_t(std::count_if(catalog.threads.begin(), catalog.threads.end(), is_of_node));
-  const int bits = std::max(4, int(std::bit_width(count + count / 4)));
-  slots_.resize(size_t(1) << bits);
-  shift_ = uint32_t(32 - bits);
-  for (uint32_t i = 0; i < catalog.threads.size(); i++) {
-    const ThreadInfo &thread = catalog.threads[i];
-    if (!is_of_node(thread))
-      continue;
-    uint32_t at = place(thread.tid);
-    while (slots_[at].index != kNone)
-      at = after(at);
-    slots_[at] = {thread.birth, thread.tid, i};
-  }
+  reserve(size_t(std::count_if(catalog.threads.begin(), catalog.threads.end(), is_of_node)));
+  for (uint32_t i = 0; i < catalog.threads.size(); i++)
+    if (const ThreadInfo &thread = catalog.threads[i]; is_of_node(thread))
+      find_or_add(thread.tid, thread.birth, i);
 }
 
-uint32_t ThreadTable::find(uint32_t tid, uint64_t birth) const {
+void ThreadTable::reserve(size_t count) {
+  const int bits = std::max(4, int(std::bit_width(count + count / 4)));
+  shift_ = uint32_t(32 - bits);
+  room_ = (size_t(1) << bits) / 5 * 4;
+  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(size_t(1) << bits));
+  for (const Slot &slot : before)
+    if (slot.index != kNone)
+      slots_[slot_of(slot.tid, slot.birth)] = slot;
+}
+
+uint32_t ThreadTable::slot_of(uint32_t tid, uint64_t birth) const {
   uint32_t at = place(tid);
   while (slots_[at].index != kNone && (slots_[at].tid != tid || slots_[at].birth != birth))
     at = after(at);
-  return slots_[at].index;
+  return at;
+}
+
+uint32_t ThreadTable::find_or_add(uint32_t tid, uint64_t birth, uint32_t next) {
+  uint32_t at = slot_of(tid, birth);
+  if (slots_[at].index != kNone)
+    return slots_[at].index;
+  if (count_ == room_) {
+    reserve(2 * count_);
+    at = slot_of(tid, birth);
+  }
+  count_++;
+  slots_[at] = {birth, tid, next};
+  return next;
 }
 
 uint32_t ThreadTable::latest(uint32_t tid, uint64_t time) const {

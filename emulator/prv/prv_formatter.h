@@ -38,7 +38,7 @@ public:
   const std::map<uint32_t, RoundScale> &scales() const { return scales_; } ///< by PRV type
 
 private:
-  struct Row {
+  struct alignas(64) Row {       // one cache line
     std::array<char, 32> prefix; ///< "2:cpu:1:task:thread:", each number at most 65535
     uint32_t prefix_size;
     uint32_t cpu; ///< that of the prefix, as it was given
@@ -58,6 +58,7 @@ private:
     RoundScale *scale;
   };
 
+  void prefetch_rows(const LineBlock &block) const;
   static char *put_object(char *at, const Row &row);
   bool maybe_measured(uint32_t type) const {
     return maybe_measured_[type % maybe_measured_.size()];

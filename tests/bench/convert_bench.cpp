@@ -44,7 +44,7 @@ double now(clockid_t clock) {
   return double(t.tv_sec) + double(t.tv_nsec) * 1e-9;
 }
 
-/// Writes one CPU's chunks, telling each thread's identity anew in each.
+/// Writes one CPU's chunks. Each says anew who its threads are.
 class ChunkStream {
 public:
   ChunkStream(const std::string &dir, uint16_t cpu, uint32_t threads)
@@ -64,18 +64,20 @@ public:
       flush();
       begin();
     }
-    if (!known_[thread]) {
-      known_[thread] = true;
-      put(FTrace_EVT_id, uint16_t(thread + 1), time, kFirstTid + thread);
-      put(FTrace_EXT_process, uint16_t(thread + 1), 0, kFirstTid + thread / 16 * 16);
-      put(FTrace_EXT_name_0, uint16_t(thread + 1), time, 0x6b726f77); // "work"
+    uint16_t &context = contexts_[thread];
+    if (!context) {
+      context = ++used_;
+      put(FTrace_EVT_id, context, time, kFirstTid + thread);
+      put(FTrace_EXT_process, context, 0, kFirstTid + thread / 16 * 16);
+      put(FTrace_EXT_name_0, context, time, 0x6b726f77); // "work"
     }
-    put(code, uint16_t(thread + 1), time, par2);
+    put(code, context, time, par2);
   }
 
 private:
   void begin() {
-    known_.assign(threads_, false);
+    contexts_.assign(threads_, 0);
+    used_ = 0;
     put(FTrace_EVT_cycles_per_msec, 0, time_, 1000000);
     put(FTrace_EXT_format, FTRACE_EXT_VERSION, time_, 0);
     put(FTrace_EXT_chunk, cpu_, time_, number_);
@@ -97,7 +99,9 @@ private:
   uint32_t number_ = 0;
   uint64_t time_ = 0;
   std::vector<ftrace_record> records_;
-  std::vector<bool> known_;
+  // Of the chunk, as the tracer numbers them:
+  std::vector<uint16_t> contexts_; ///< by thread; 0: none yet
+  uint16_t used_ = 0;
 };
 
 /// A schedule that could be: threads run, are preempted or sleep, and running ones wake others.

@@ -9,6 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+#include <utility>
+
 namespace ovnitrace {
 namespace {
 
@@ -177,6 +181,21 @@ TEST(ThreadTable, FindsEveryThreadOfItsNodeAndNoOther) {
       EXPECT_EQ(table.find(thread.tid, thread.birth + 1), kNone);
     }
   }
+}
+
+TEST(ThreadTable, GrowsAsAMapDoes) {
+  ThreadTable table;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> model;
+  std::mt19937 random(7);
+  for (uint32_t n = 0; n < 20000; n++) {
+    const uint32_t tid = random() % 5000 * 4096;
+    const uint64_t birth = random() % 3;
+    const auto [expected, added] = model.try_emplace({tid, birth}, n);
+    EXPECT_EQ(table.find(tid, birth), added ? kNone : expected->second);
+    EXPECT_EQ(table.find_or_add(tid, birth, n), expected->second);
+  }
+  for (const auto &[key, number] : model)
+    EXPECT_EQ(table.find(key.first, key.second), number);
 }
 
 TEST(ThreadTable, KnowsWhoHadATidWhen) {
