@@ -2,7 +2,7 @@
 #include "emulator/cli/path_options.h"
 
 #include "emulator/base/messages.h"
-#include "emulator/summary/report.h"
+#include "emulator/summary/names.h"
 
 #include <charconv>
 

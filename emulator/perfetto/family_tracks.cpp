@@ -5,7 +5,7 @@
 #include "emulator/format/value_names.h"
 #include "emulator/models/payload.h"
 #include "emulator/models/user_thread.h"
-#include "emulator/summary/report.h"
+#include "emulator/summary/names.h"
 
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>

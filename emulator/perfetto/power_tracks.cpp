@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/perfetto/power_tracks.h"
 
-#include "emulator/summary/report.h"
+#include "emulator/summary/names.h"
 
 #include <ovnitrace/ftrace_codes.h>
 

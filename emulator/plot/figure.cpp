@@ -4,7 +4,7 @@
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
 #include "emulator/slices/slicer.h"
-#include "emulator/summary/report.h"
+#include "emulator/summary/names.h"
 
 #include <algorithm>
 #include <numeric>

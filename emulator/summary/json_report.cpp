@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/format/value_names.h"
 #include "emulator/summary/groups.h"
+#include "emulator/summary/names.h"
 #include "emulator/summary/report.h"
 
 #include <nlohmann/json.hpp>
@@ -176,7 +177,7 @@ private:
   /// tid 0 is the idle task; null is an interrupt, which no thread made.
   Json pair(const PairCount &pair) const {
     const uint32_t tid = pair.peer == kNone ? pair.tid : catalog_.threads[pair.peer].tid;
-    const std::string name = peer_name(input_, pair);
+    const std::string name = peer_name(catalog_, pair);
     return {{"tid", catalog_.threads[pair.thread].tid},
             {"node", catalog_.threads[pair.thread].node},
             {"by_tid", tid == kNone ? Json() : Json(tid)},

@@ -2,6 +2,7 @@
 #include "emulator/summary/report.h"
 
 #include "emulator/base/human.h"
+#include "emulator/summary/names.h"
 
 #include <fmt/format.h>
 

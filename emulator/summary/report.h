@@ -45,20 +45,4 @@ std::string tables(const ReportInput &input, const ReportOptions &options);
 /// that ran longest, `top` at most.
 std::string totals(const ReportInput &input, size_t top);
 
-/// "name (tid)", or "thread tid" where it has no name; as much of a name as a table has room for.
-std::string thread_label(const ThreadInfo &thread);
-
-/// How many events were lost, as far as it is known; `counted` is the text of those that were.
-std::string lost_text(uint64_t lost, bool more, const std::string &counted);
-
-/// What parameter 1 of interrupt_start says: "IRQ 3", or the name of a vector or softirq.
-std::string interrupt_name(uint16_t par1);
-
-/// What the kernel calls an idle state of a CPU, by index in the Catalog; its number where it has
-/// no name.
-std::string idle_state_name(const Catalog &catalog, uint32_t cpu, uint32_t state);
-
-/// The name of who did something to a thread; empty if it is not known.
-std::string peer_name(const ReportInput &input, const PairCount &pair);
-
 } // namespace ovnitrace

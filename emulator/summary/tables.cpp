@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/human.h"
-#include "emulator/base/short_line.h"
 #include "emulator/format/value_names.h"
-#include "emulator/models/registry.h"
 #include "emulator/summary/groups.h"
+#include "emulator/summary/names.h"
 #include "emulator/summary/report.h"
 #include "emulator/summary/table.h"
 
@@ -17,17 +16,6 @@
 namespace ovnitrace {
 
 namespace {
-
-constexpr size_t kMaxName = 16; // characters: what a name of Linux has at most
-
-std::string short_name(const std::string &name) {
-  return short_line(name, kMaxName);
-}
-
-std::string name_and_number(const std::string &name, const char *otherwise, uint32_t number) {
-  return name.empty() ? fmt::format("{} {}", otherwise, number)
-                      : fmt::format("{} ({})", short_name(name), number);
-}
 
 std::string number_or_dash(uint32_t number) {
   return number ? std::to_string(number) : "-";
@@ -197,7 +185,7 @@ private:
     if (pair.peer == kNone && pair.tid == 0)
       return "the idle task";
     const uint32_t tid = pair.peer == kNone ? pair.tid : catalog_.threads[pair.peer].tid;
-    return name_and_number(peer_name(input_, pair), "thread", tid);
+    return name_and_number(peer_name(catalog_, pair), "thread", tid);
   }
 
   static Table::Row span_row(std::string name, const Spans &spans, const Catalog &catalog) {
@@ -369,39 +357,8 @@ private:
 
 } // namespace
 
-std::string thread_label(const ThreadInfo &thread) {
-  return name_and_number(thread.name, "thread", thread.tid);
-}
-
 std::string tables(const ReportInput &input, const ReportOptions &options) {
   return Tables(input, options).text();
-}
-
-std::string lost_text(uint64_t lost, bool more, const std::string &counted) {
-  return !more ? counted : lost ? "not known, at least " + counted : "not known";
-}
-
-std::string interrupt_name(uint16_t par1) {
-  static const Model model = interrupt_model();
-  for (const ValueLabel &label : model.channels.front().values)
-    if (label.value == int64_t(par1) + 1)
-      return label.label;
-  return fmt::format("interrupt {:#x}", par1);
-}
-
-std::string idle_state_name(const Catalog &catalog, uint32_t cpu, uint32_t state) {
-  const auto &names = catalog.nodes[catalog.cpus[cpu].node].idle_states;
-  return state < names.size() && !names[state].empty() ? names[state]
-                                                       : fmt::format("state {}", state);
-}
-
-std::string peer_name(const ReportInput &input, const PairCount &pair) {
-  const Catalog &catalog = input.catalog;
-  if (pair.peer != kNone)
-    return catalog.threads[pair.peer].name;
-  const PeerName *peer =
-      find_peer(catalog.nodes[catalog.threads[pair.thread].node].peers, pair.tid, catalog.end);
-  return peer ? peer->name : "";
 }
 
 } // namespace ovnitrace

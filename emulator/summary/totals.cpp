@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/human.h"
 #include "emulator/summary/groups.h"
+#include "emulator/summary/names.h"
 #include "emulator/summary/report.h"
 #include "emulator/summary/table.h"
 

@@ -5,7 +5,7 @@
 #include "emulator/base/short_line.h"
 #include "emulator/critical/path_sums.h"
 #include "emulator/critical/path_text.h"
-#include "emulator/summary/report.h"
+#include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #include "emulator/why/stories.h"
 
 #include "emulator/base/human.h"
-#include "emulator/summary/report.h"
+#include "emulator/summary/names.h"
 #include "emulator/why/words.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
-#include "emulator/summary/report.h"
+#include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
 #include "emulator/why/locks.h"
 #include "emulator/why/stories.h"

@@ -4,7 +4,7 @@
 #include "emulator/base/short_line.h"
 #include "emulator/format/call_names.h"
 #include "emulator/slices/interrupts.h"
-#include "emulator/summary/report.h"
+#include "emulator/summary/names.h"
 
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/summary/names.h"
+
+#include "emulator/base/short_line.h"
+#include "emulator/models/registry.h"
+
+#include <fmt/format.h>
+
+namespace ovnitrace {
+
+std::string short_name(const std::string &name) {
+  return short_line(name, kMaxName);
+}
+
+std::string name_and_number(const std::string &name, const char *otherwise, uint32_t number) {
+  return name.empty() ? fmt::format("{} {}", otherwise, number)
+                      : fmt::format("{} ({})", short_name(name), number);
+}
+
+std::string thread_label(const ThreadInfo &thread) {
+  return name_and_number(thread.name, "thread", thread.tid);
+}
+
+std::string lost_text(uint64_t lost, bool more, const std::string &counted) {
+  return !more ? counted : lost ? "not known, at least " + counted : "not known";
+}
+
+std::string interrupt_name(uint16_t par1) {
+  static const Model model = interrupt_model();
+  for (const ValueLabel &label : model.channels.front().values)
+    if (label.value == int64_t(par1) + 1)
+      return label.label;
+  return fmt::format("interrupt {:#x}", par1);
+}
+
+std::string idle_state_name(const Catalog &catalog, uint32_t cpu, uint32_t state) {
+  const auto &names = catalog.nodes[catalog.cpus[cpu].node].idle_states;
+  return state < names.size() && !names[state].empty() ? names[state]
+                                                       : fmt::format("state {}", state);
+}
+
+std::string peer_name(const Catalog &catalog, const PairCount &pair) {
+  if (pair.peer != kNone)
+    return catalog.threads[pair.peer].name;
+  const PeerName *peer =
+      find_peer(catalog.nodes[catalog.threads[pair.thread].node].peers, pair.tid, catalog.end);
+  return peer ? peer->name : "";
+}
+
+} // namespace ovnitrace
