@@ -24,10 +24,16 @@ public:
   /// `work` (may be empty) and `put` are called by `threads` threads: `work` at any time, `put` for
   /// one block after the other. There are at most `blocks` (above 1) on their way, the current one
   /// included. Without threads both are called where a block is passed, and there may be one.
+  /// Throws std::system_error where a thread cannot start.
   Relay(std::vector<Block> blocks, uint32_t threads, Step work, Step put)
       : blocks_(std::move(blocks)), work_(std::move(work)), put_(std::move(put)) {
-    for (uint32_t n = 0; n < threads; n++)
-      threads_.emplace_back([this] { run(); });
+    try {
+      for (uint32_t n = 0; n < threads; n++)
+        threads_.emplace_back([this] { run(); });
+    } catch (...) {
+      stop(); // those that did start
+      throw;
+    }
   }
   /// What was passed is finished, unless something was thrown.
   ~Relay() { stop(); }

@@ -17,6 +17,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace ovnitrace {
 
@@ -99,6 +100,16 @@ std::string message_of(const CLI::ParseError &error, const CLI::App &app) {
   return option + ": '" + message.substr(is + kIs.size()) + "' is not what it takes";
 }
 
+/// What the standard library throws where a thread cannot start says neither that nor why.
+std::string message_of(const std::system_error &error) {
+  if (error.code() != std::errc::resource_unavailable_try_again)
+    return error.what();
+  return fmt::format("cannot start a thread: {}; the user or the cgroup has as many processes and "
+                     "threads as its limit: raise it (`ulimit -u`, pids.max of the cgroup), or end "
+                     "some of them",
+                     error.code().message());
+}
+
 /// What --help and --version ask for.
 int print_help(const CLI::App &app, const CLI::ParseError &error) {
   const int status = app.exit(error);
@@ -130,6 +141,8 @@ int run_cli(CLI::App &app, int argc, char **argv,
     return fail(error.what(), error.status());
   } catch (const std::bad_alloc &) {
     return fail("out of memory", kExitFailure);
+  } catch (const std::system_error &error) {
+    return fail(message_of(error), kExitFailure);
   } catch (const std::exception &error) {
     return fail(error.what(), kExitFailure);
   }

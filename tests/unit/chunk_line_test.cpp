@@ -4,6 +4,7 @@
 
 #include "emulator/format/chunk_times.h"
 #include "tests/unit/support/chunks.h"
+#include "tests/unit/support/few_threads.h"
 
 #include <gtest/gtest.h>
 
@@ -106,6 +107,14 @@ TEST(ChunkLine, GivesUpForTheFirstOfTooMany) {
     EXPECT_EQ(run.output.compressed + run.output.stored, kChunks);
     EXPECT_GE(run.output.compressed, 1u) << "the last ones are, at the end";
   }
+}
+
+TEST(ChunkLine, ThrowsWhereAThreadCannotStart) {
+  const auto start = [] {
+    FrameOutput output;
+    ChunkLine(output, {.level = 1}, [](Chunk *, size_t) {});
+  };
+  EXPECT_GE(test::failures_with_few_threads(start), 2);
 }
 
 } // namespace

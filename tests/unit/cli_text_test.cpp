@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What options take and what warnings print: emulator/cli and user/cli.
 #include "emulator/base/error.h"
+#include "emulator/cli/run.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/cli/warnings.h"
 #include "user/cli/number_option.h"
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <system_error>
 
 namespace ovnitrace {
 namespace {
@@ -58,6 +63,24 @@ TEST(Warnings, OfACompressedFileSayWhichBytesTheyCount) {
   Warnings().report({.file = "cpu0000.ftr.zst", .offset = 16, .time = 5, .what = "why"});
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "ovnitrace: warning: cpu0000.ftr.zst, byte 16 uncompressed, at 0.000000005s: why\n");
+}
+
+/// What a command is answered that ends with this.
+std::string answer_to(std::errc error) {
+  CLI::App app("", "ovnitrace");
+  app.callback([error] { throw std::system_error(std::make_error_code(error)); });
+  char name[] = "ovnitrace";
+  char *argv[] = {name, nullptr};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_cli(app, 1, argv), kExitFailure);
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(RunCli, SaysWhatToDoWhereAThreadCannotStart) {
+  const std::string answer = answer_to(std::errc::resource_unavailable_try_again);
+  EXPECT_EQ(answer.find("ovnitrace: cannot start a thread: "), 0u) << answer;
+  EXPECT_NE(answer.find("`ulimit -u`"), std::string::npos) << answer;
+  EXPECT_EQ(answer_to(std::errc::io_error).find("thread"), std::string::npos);
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/relay.h"
 
+#include "tests/unit/support/few_threads.h"
+
 #include <atomic>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -81,6 +83,11 @@ TEST(Relay, ThrowsWhatAThreadThrewAndPutsNothingMore) {
         EXPECT_EQ(put, 10);
       }
     }
+}
+
+TEST(Relay, ThrowsWhereAThreadCannotStart) {
+  const auto start = [] { Relay<Block>(std::vector<Block>(4), 3, {}, [](Block &) {}); };
+  EXPECT_GE(test::failures_with_few_threads(start), 3);
 }
 
 } // namespace

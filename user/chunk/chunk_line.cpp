@@ -28,8 +28,13 @@ ChunkLine::ChunkLine(ChunkOutput &output, const LineCompression &compression, Do
   if (compression.level)
     store_.emplace(kStoredLevel);
   writer_ = std::thread([this] { write_all(); });
-  if (compression.level)
-    compressor_ = std::thread([this] { compress_all(); });
+  try {
+    if (compression.level)
+      compressor_ = std::thread([this] { compress_all(); });
+  } catch (...) {
+    close(); // ends the writer
+    throw;
+  }
 }
 
 ChunkLine::~ChunkLine() {

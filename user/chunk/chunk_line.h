@@ -32,7 +32,7 @@ public:
   /// output did not take.
   using Done = std::function<void(Chunk *chunk, size_t missing)>;
 
-  /// `output` outlives it.
+  /// `output` outlives it. Throws std::system_error where a thread cannot start.
   ChunkLine(ChunkOutput &output, const LineCompression &compression, Done done);
   ~ChunkLine();
 
