@@ -4,6 +4,7 @@
 #include "emulator/base/messages.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
+#include "emulator/cli/output_ending.h"
 #include "emulator/cli/path_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
@@ -20,13 +21,10 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include <fmt/format.h>
-
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -74,18 +72,10 @@ void write_svg(const std::string &path, const Figure &figure) {
   print("{}: {}", path, figure.subtitle);
 }
 
-/// Where the name says that something else than SVG is wanted.
-void check_ending(const std::string &path) {
-  const std::string ending = std::filesystem::path(path).extension();
-  if (!ending.empty() && ending != ".svg")
-    throw Error(fmt::format("-o {}: a figure is SVG: give a name that ends in .svg; `rsvg-convert` "
-                            "or a browser makes other formats of it",
-                            path),
-                kExitUsage);
-}
-
 int plot(Arguments arguments) {
-  check_ending(arguments.output);
+  check_ending(arguments.output, {".svg"},
+               "a figure is SVG: give a name that ends in .svg; `rsvg-convert` or a browser makes "
+               "other formats of it");
   const bool picture = !arguments.output.empty();
   if (!picture && arguments.figure.arrows)
     throw Error("--arrows goes with -o FILE.svg", kExitUsage);

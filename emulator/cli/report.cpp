@@ -2,6 +2,7 @@
 // ovnitrace report: a trace as one page for the browser.
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
+#include "emulator/cli/output_ending.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_report.h"
 
@@ -27,7 +28,7 @@ void add_report(CLI::App &app) {
   command
       ->add_option("-o,--output", report.output,
                    "The page (default: report.html in the trace directory, TRACE.html for a file)")
-      ->type_name("FILE");
+      ->type_name("FILE.html");
   command
       ->add_option("--max-size", report.most_bytes,
                    "Bytes that the page may have, as 20M; what is more is summed up (default: 64M)")
@@ -50,6 +51,8 @@ Examples:
   ovnitrace report app-20250101-120000 -o /tmp/app.html --from 1.5s --to 2s
   sudo ovnitrace --report -- ./app)");
   command->callback([arguments] {
+    check_ending(arguments->report.output, {".html", ".htm"},
+                 "a report is HTML: give a name that ends in .html; a browser prints it as PDF");
     if (const int status = run_report(arguments->trace, arguments->report))
       throw CLI::RuntimeError(status);
   });

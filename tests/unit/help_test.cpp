@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What --help prints of each command, and what a command line that is wrong is answered.
+#include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/help_formatter.h"
 #include "emulator/cli/run.h"
@@ -38,13 +39,13 @@ protected:
     return all;
   }
   /// What a command line that is wrong is answered, without the line that names --help.
-  std::string answer(std::vector<std::string> arguments) {
+  std::string answer(std::vector<std::string> arguments, int status = kExitUsage) {
     arguments.insert(arguments.begin(), "ovnitrace");
     std::vector<char *> argv;
     for (std::string &argument : arguments)
       argv.push_back(argument.data());
     testing::internal::CaptureStderr();
-    EXPECT_EQ(run_cli(app, int(argv.size()), argv.data(), kProgramCommands), 2);
+    EXPECT_EQ(run_cli(app, int(argv.size()), argv.data(), kProgramCommands), status);
     const std::string text = testing::internal::GetCapturedStderr();
     return text.substr(0, text.find('\n'));
   }
@@ -111,6 +112,13 @@ TEST_F(Help, PointsToTheOtherNameOfTo) {
 TEST_F(Help, AFigureIsSvg) {
   const std::string refused = answer({"plot", "run1", "-o", "run1.png"});
   EXPECT_NE(refused.find("-o run1.png: a figure is SVG"), std::string::npos) << refused;
+}
+
+TEST_F(Help, AReportIsHtml) {
+  const std::string refused = answer({"report", "run1", "-o", "run1.pdf"});
+  EXPECT_NE(refused.find("-o run1.pdf: a report is HTML"), std::string::npos) << refused;
+  for (const char *name : {"run1.html", "run1.htm", "run1"})
+    EXPECT_EQ(answer({"report", "no/such/trace", "-o", name}, 1).find("HTML"), std::string::npos);
 }
 
 } // namespace
