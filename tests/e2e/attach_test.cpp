@@ -158,7 +158,7 @@ TEST_F(Attach, TakesListsOfProcessesAndEndsWhenAllHaveEnded) {
   Process tracer(
       record_command(trace(), {},
                      {"-p", std::to_string(first.pid()) + "," + std::to_string(second.pid()), "-p",
-                      std::to_string(third.pid())}));
+                      std::to_string(third.pid()), "-d", "1000"}));
   wait_for_capture();
   third.signal(SIGKILL);
   first.signal(SIGKILL);
@@ -169,6 +169,9 @@ TEST_F(Attach, TakesListsOfProcessesAndEndsWhenAllHaveEnded) {
   EXPECT_EQ(outcome.status(), 0) << outcome.err;
   const TraceRecord reported = read_trace_json(trace());
   EXPECT_EQ(reported.how, "the processes ended");
+  EXPECT_NE(outcome.err.find("ovnitrace: the processes ended: tracing stopped\n"),
+            std::string::npos)
+      << outcome.err;
   for (const Process *process : {&first, &second, &third})
     EXPECT_TRUE(reported.thread(uint32_t(process->pid())));
   EXPECT_FALSE(reported.thread(uint32_t(other.pid())));
@@ -282,7 +285,9 @@ TEST_F(Attach, EndsAfterItsDuration) {
   Process program({.argv = {"sleep", "1000"}});
   Command command = attach_command(program.pid());
   command.argv.insert(command.argv.end(), {"-d", "0.3"});
-  EXPECT_EQ(run(command).status(), 0);
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.status(), 0);
+  EXPECT_EQ(outcome.err.find("ended"), std::string::npos) << outcome.err;
   const TraceRecord reported = read_trace_json(trace());
   EXPECT_GE(reported.end - reported.begin, 300'000'000u);
   EXPECT_TRUE(program.running());

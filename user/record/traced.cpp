@@ -36,11 +36,11 @@ std::optional<StopSignals> stop_signals(const RecordOptions &options) {
                                     options.buffer.kind == BufferKind::kCyc ? SIGUSR2 : 0);
 }
 
-/// Waits for the end of processes that are not our children; a signal ends the wait too.
-/// `duration`: ns, 0: no limit.
-std::string wait_for_processes(const std::deque<ProcessWatch> &processes, uint64_t duration,
-                               StopSignals &signals) {
-  const uint64_t limit = monotonic_ns() + duration;
+/// Waits for the end of processes that are not our children, which is printed; a signal or -d ends
+/// the wait too.
+std::string wait_for_processes(const std::deque<ProcessWatch> &processes,
+                               const RecordOptions &options, StopSignals &signals) {
+  const uint64_t duration = options.duration, limit = monotonic_ns() + duration;
   for (const ProcessWatch &process : processes) {
     const uint64_t now = monotonic_ns();
     if (duration && now >= limit)
@@ -50,7 +50,10 @@ std::string wait_for_processes(const std::deque<ProcessWatch> &processes, uint64
     if (!process.ended())
       return time_over(duration);
   }
-  return processes.size() == 1 ? "the process ended" : "the processes ended";
+  const std::string how = processes.size() == 1 ? "the process ended" : "the processes ended";
+  if (!options.quiet)
+    print("{}: tracing stopped", how);
+  return how;
 }
 
 } // namespace
@@ -164,7 +167,7 @@ Traced::End Traced::wait() {
     return {end.text(), end.exit_status()};
   }
   if (!processes_.empty())
-    return {wait_for_processes(processes_, options_.duration, *signals_)};
+    return {wait_for_processes(processes_, options_, *signals_)};
   return {signals_->wait(double(options_.duration) / 1e9) ? "stopped by a signal"
                                                           : time_over(options_.duration)};
 }
