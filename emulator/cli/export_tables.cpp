@@ -25,7 +25,7 @@ template <class Sink> int export_tables(const ExportArguments &arguments) {
   Sink sink(arguments.output);
   TableRows rows;
   {
-    ProgressBar bar(source->catalog());
+    ProgressBar bar(source->catalog(), arguments.cut.to);
     rows = put_tables(*source, arguments.cut, sink, bar.progress());
   }
   sink.finish();

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <unistd.h>
 
@@ -20,6 +19,11 @@ Progress ProgressBar::progress() {
   return [this](uint64_t time, uint64_t events) { update(time, events); };
 }
 
+double ProgressBar::part(uint64_t time) const {
+  const uint64_t done = time > begin_ ? std::min(time - begin_, length_) : 0;
+  return length_ ? double(done) / double(length_) : 1;
+}
+
 void ProgressBar::update(uint64_t time, uint64_t events) {
   constexpr int kWidth = 30;
   Clock::time_point now = Clock::now();
@@ -27,12 +31,11 @@ void ProgressBar::update(uint64_t time, uint64_t events) {
     return;
   next_ = now + std::chrono::milliseconds(100);
   double seconds = std::chrono::duration<double>(now - start_).count();
-  const uint64_t done = time > begin_ ? std::min(time - begin_, length_) : 0;
-  const double part = length_ ? double(done) / double(length_) : 1;
-  int full = int(part * kWidth);
+  const double done = part(time);
+  int full = int(done * kWidth);
   std::string line =
       fmt::format("\r[{:=<{}}{: <{}}] {:3.0f} %  {:.1f} M events  {:.2f} M/s\033[K", "", full, "",
-                  kWidth - full, part * 100, double(events) / 1e6, double(events) / seconds / 1e6);
+                  kWidth - full, done * 100, double(events) / 1e6, double(events) / seconds / 1e6);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;

@@ -71,7 +71,7 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
 
   ConvertResult result;
   {
-    ProgressBar bar(source->catalog());
+    ProgressBar bar(source->catalog(), options.cut.to);
     if (output != ConversionOutput::nothing)
       options.progress = bar.progress();
     result = convert(*source, options, warnings);

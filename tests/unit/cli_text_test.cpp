@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What options take and what warnings print: emulator/cli and user/cli.
+// What options take, and what is printed on stderr: emulator/cli and user/cli.
 #include "emulator/base/error.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/cli/warnings.h"
@@ -81,6 +82,19 @@ TEST(RunCli, SaysWhatToDoWhereAThreadCannotStart) {
   EXPECT_EQ(answer.find("ovnitrace: cannot start a thread: "), 0u) << answer;
   EXPECT_NE(answer.find("`ulimit -u`"), std::string::npos) << answer;
   EXPECT_EQ(answer_to(std::errc::io_error).find("thread"), std::string::npos);
+}
+
+TEST(ProgressBar, IsFullWhereReadingEnds) {
+  Catalog catalog;
+  catalog.begin = 1000;
+  catalog.end = 5000;
+  EXPECT_EQ(ProgressBar(catalog).part(500), 0);
+  EXPECT_EQ(ProgressBar(catalog).part(3000), 0.5);
+  EXPECT_EQ(ProgressBar(catalog).part(5000), 1);
+  EXPECT_EQ(ProgressBar(catalog, 2000).part(3000), 1);
+  EXPECT_EQ(ProgressBar(catalog, 2000).part(3001), 1);
+  EXPECT_EQ(ProgressBar(catalog, 0).part(1000), 1);
+  EXPECT_EQ(ProgressBar(catalog, 9000).part(3000), 0.5);
 }
 
 } // namespace
