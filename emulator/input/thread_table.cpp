@@ -1,62 +1,61 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/thread_table.h"
 
-#include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 namespace ovnitrace {
 
-ThreadTable::ThreadTable(const Catalog &catalog, uint32_t node) {
-  const auto is_of_node = [node](const ThreadInfo &thread) { return thread.node == node; };
-  reserve(size_t(std::count_if(catalog.threads.begin(), catalog.threads.end(), is_of_node)));
+ThreadTable::ThreadTable(const Catalog &catalog, uint32_t node) : ThreadTable() {
   for (uint32_t i = 0; i < catalog.threads.size(); i++)
-    if (const ThreadInfo &thread = catalog.threads[i]; is_of_node(thread))
+    if (const ThreadInfo &thread = catalog.threads[i]; thread.node == node)
       find_or_add(thread.tid, thread.birth, i);
 }
 
-void ThreadTable::reserve(size_t count) {
-  const int bits = std::max(4, int(std::bit_width(count + count / 4)));
-  shift_ = uint32_t(32 - bits);
-  room_ = (size_t(1) << bits) / 5 * 4;
-  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(size_t(1) << bits));
+void ThreadTable::resize(size_t slots) {
+  shift_ = uint32_t(32 - std::countr_zero(slots));
+  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots));
   for (const Slot &slot : before)
-    if (slot.index != kNone)
-      slots_[slot_of(slot.tid, slot.birth)] = slot;
-}
-
-uint32_t ThreadTable::slot_of(uint32_t tid, uint64_t birth) const {
-  uint32_t at = place(tid);
-  while (slots_[at].index != kNone && (slots_[at].tid != tid || slots_[at].birth != birth))
-    at = after(at);
-  return at;
+    if (slot.number != kNone)
+      slots_[slot_of(slot.tid)] = slot;
 }
 
 uint32_t ThreadTable::find_or_add(uint32_t tid, uint64_t birth, uint32_t next) {
-  uint32_t at = slot_of(tid, birth);
-  if (slots_[at].index != kNone)
-    return slots_[at].index;
-  if (count_ == room_) {
-    reserve(2 * count_);
-    at = slot_of(tid, birth);
+  Slot *slot = &slots_[slot_of(tid)];
+  if (slot->number == kNone) {
+    if (++used_ * 5 > slots_.size() * 4) {
+      resize(2 * slots_.size());
+      slot = &slots_[slot_of(tid)];
+    }
+    *slot = {birth, tid, next};
+    return next;
   }
-  count_++;
-  slots_[at] = {birth, tid, next};
-  return next;
+  if (slot->number != kSeveral) {
+    if (slot->birth == birth)
+      return slot->number;
+    several_.push_back({{slot->birth, slot->number}});
+    *slot = {several_.size() - 1, tid, kSeveral};
+  }
+  return several_[slot->birth].try_emplace(birth, next).first->second;
+}
+
+uint32_t ThreadTable::find(uint32_t tid, uint64_t birth) const {
+  const Slot &slot = slots_[slot_of(tid)];
+  if (slot.number != kSeveral) [[likely]]
+    return slot.birth == birth ? slot.number : kNone; // that of a free one is kNone
+  const std::map<uint64_t, uint32_t> &threads = several_[slot.birth];
+  const auto at = threads.find(birth);
+  return at == threads.end() ? kNone : at->second;
 }
 
 uint32_t ThreadTable::latest(uint32_t tid, uint64_t time) const {
-  const Slot *found = nullptr;
-  for (uint32_t at = place(tid); slots_[at].index != kNone; at = after(at)) {
-    const Slot &slot = slots_[at];
-    if (slot.tid != tid)
-      continue;
-    const bool later = found && slot.birth > found->birth;
-    // Of those born until then the last, else the first of all.
-    if (!found || (slot.birth <= time ? later || found->birth > time : !later))
-      found = &slot;
-  }
-  return found ? found->index : kNone;
+  const Slot &slot = slots_[slot_of(tid)];
+  if (slot.number != kSeveral) [[likely]]
+    return slot.number;
+  const std::map<uint64_t, uint32_t> &threads = several_[slot.birth];
+  const auto later = threads.upper_bound(time);
+  return later == threads.begin() ? later->second : std::prev(later)->second;
 }
 
 } // namespace ovnitrace

@@ -5,51 +5,59 @@
 #include "emulator/input/source.h"
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace ovnitrace {
 
-/// Numbers the threads of one node from 0, by tid, and by birth among those of one tid.
+/// The numbers of a node's threads, by tid, and by birth among those of one tid.
 class ThreadTable {
 public:
+  /// With none yet.
+  ThreadTable() { resize(16); }
   /// Those of one node of a catalog, by their index there.
   ThreadTable(const Catalog &catalog, uint32_t node);
-  /// With none yet.
-  ThreadTable() { reserve(0); }
 
-  /// The number of a thread; if it is not there it gets `next`.
+  /// Number of the thread with this tid and birth; if it is not there yet it gets `next`.
   uint32_t find_or_add(uint32_t tid, uint64_t birth, uint32_t next);
 
   /// Number of the thread with this tid and birth, kNone if there is none.
-  uint32_t find(uint32_t tid, uint64_t birth) const { return slots_[slot_of(tid, birth)].index; }
+  uint32_t find(uint32_t tid, uint64_t birth) const;
 
   /// Number of the thread that had this tid at `time`: the last one born until then, or the first
   /// one if none was. kNone if there is none.
   uint32_t latest(uint32_t tid, uint64_t time) const;
 
-  /// Asks the processor for a tid.
+  /// Asks the processor for a tid. GCC would drop a call, as it has no effect.
   [[gnu::always_inline]] void prefetch(uint32_t tid) const {
     __builtin_prefetch(&slots_[place(tid)]);
   }
 
 private:
+  static constexpr uint32_t kSeveral = kNone - 1; ///< no number of a thread is so large
+
+  /// A tid, and its thread.
   struct Slot {
-    uint64_t birth = 0;
+    uint64_t birth = 0; ///< of the only thread; of several ones: where they are in several_
     uint32_t tid = 0;
-    uint32_t index = kNone; ///< kNone: free
+    uint32_t number = kNone; ///< kNone: free
   };
   /// Where a tid belongs: multiplicative hashing, of which the high bits are the good ones.
   uint32_t place(uint32_t tid) const { return (tid * 2654435769u) >> shift_; }
-  uint32_t after(uint32_t slot) const { return (slot + 1) & uint32_t(slots_.size() - 1); }
-  /// That of a thread, or the free one where it belongs.
-  uint32_t slot_of(uint32_t tid, uint64_t birth) const;
-  /// Room for `count` threads.
-  void reserve(size_t count);
+  /// The slot of a tid, or the free one where it belongs.
+  uint32_t slot_of(uint32_t tid) const {
+    uint32_t at = place(tid);
+    while (slots_[at].number != kNone && slots_[at].tid != tid)
+      at = (at + 1) & uint32_t(slots_.size() - 1);
+    return at;
+  }
+  void resize(size_t slots);
 
-  std::vector<Slot> slots_; ///< one free at least; a thread is before the next free one
+  std::vector<Slot> slots_; ///< 2^n, of which a fifth is free at least
   uint32_t shift_ = 0;
-  size_t count_ = 0; ///< of threads
-  size_t room_ = 0;  ///< for threads
+  size_t used_ = 0; ///< slots
+  /// By birth, the threads of a tid that the kernel used again.
+  std::vector<std::map<uint64_t, uint32_t>> several_;
 };
 
 } // namespace ovnitrace

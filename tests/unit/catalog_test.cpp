@@ -189,13 +189,22 @@ TEST(ThreadTable, GrowsAsAMapDoes) {
   std::mt19937 random(7);
   for (uint32_t n = 0; n < 20000; n++) {
     const uint32_t tid = random() % 5000 * 4096;
-    const uint64_t birth = random() % 3;
+    const uint64_t birth = 1 + random() % 3;
     const auto [expected, added] = model.try_emplace({tid, birth}, n);
     EXPECT_EQ(table.find(tid, birth), added ? kNone : expected->second);
     EXPECT_EQ(table.find_or_add(tid, birth, n), expected->second);
   }
   for (const auto &[key, number] : model)
     EXPECT_EQ(table.find(key.first, key.second), number);
+  for (uint32_t n = 0; n < 20000; n++) {
+    const uint32_t tid = random() % 5000 * 4096;
+    const uint64_t time = random() % 4;
+    uint32_t latest = kNone; // the first one, if none was born until then
+    for (auto at = model.lower_bound({tid, 0}); at != model.end() && at->first.first == tid; at++)
+      if (latest == kNone || at->first.second <= time)
+        latest = at->second;
+    EXPECT_EQ(table.latest(tid, time), latest);
+  }
 }
 
 TEST(ThreadTable, KnowsWhoHadATidWhen) {
