@@ -2,6 +2,7 @@
 #include "emulator/why/time_tree.h"
 
 #include "emulator/base/human.h"
+#include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
 #include "emulator/why/blocked_at.h"
 #include "emulator/why/words.h"
@@ -41,22 +42,25 @@ public:
     sum.ns += ns;
     sum.count += count;
   }
-  std::vector<TimeNode> nodes(const char *before) const {
+  std::vector<TimeNode> nodes(const std::string &before) const {
     std::vector<TimeNode> nodes;
     for (const auto &[key, sum] : sums_)
-      nodes.push_back(node(before, key, sum));
+      nodes.push_back(node(before, who_text(input_, sum.first(), sum.thread), key, sum));
     return nodes;
   }
   /// The same of who had a CPU. Of threads that are not traced, only the first is known that got
   /// it: they are one, by the first.
   std::vector<TimeNode> holders() const {
     std::vector<TimeNode> nodes;
-    TimeNode untraced{.label = "held by: threads that are not traced"};
-    for (const auto &[key, sum] : sums_)
+    TimeNode untraced{.label = "held by: threads that are not traced, by the first"};
+    for (const auto &[key, sum] : sums_) {
+      const Who who = sum.first();
       if (key.first == Who::Kind::untraced)
-        untraced.parts.push_back(node("the first: ", key, sum));
+        untraced.parts.push_back(
+            node("", name_and_number(key.second, "thread", who.number()), key, sum));
       else
-        nodes.push_back(node("held by: ", key, sum));
+        nodes.push_back(node("held by: ", who_text(input_, who, sum.thread), key, sum));
+    }
     if (!untraced.parts.empty()) {
       untraced.ns = sum_of(untraced.parts);
       sort(untraced.parts);
@@ -70,14 +74,17 @@ private:
     std::set<std::pair<uint32_t, uint32_t>> whos; ///< node, code
     uint32_t thread = 0;                          ///< to one of which he did it
     uint64_t ns = 0, count = 0;
+
+    Who first() const { return Who::from_code(whos.begin()->second); }
   };
   using Key = std::pair<Who::Kind, std::string>; ///< by name
-  TimeNode node(const char *before, const Key &key, const Sum &sum) const {
-    const Who first = Who::from_code(sum.whos.begin()->second);
-    const std::string many = fmt::format("{} ({} threads)", key.second, sum.whos.size());
-    return {.label = before + (sum.whos.size() == 1 ? who_text(input_, first, sum.thread) : many),
-            .ns = sum.ns,
-            .count = sum.count};
+  /// `one`: who it was, where it was one.
+  static TimeNode node(const std::string &before, const std::string &one, const Key &key,
+                       const Sum &sum) {
+    const std::string name = key.second.empty() ? "without a name" : key.second;
+    const std::string many = fmt::format("{} ({} threads)", name, sum.whos.size());
+    return {
+        .label = before + (sum.whos.size() == 1 ? one : many), .ns = sum.ns, .count = sum.count};
   }
 
   const WhyInput &input_;

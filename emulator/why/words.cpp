@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/words.h"
 
-#include "emulator/base/short_line.h"
 #include "emulator/format/call_names.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/summary/names.h"
 
-#include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
 namespace ovnitrace {
-
-namespace {
-
-constexpr size_t kMostName = 16; // characters: what a name of Linux has at most
-
-} // namespace
 
 std::string block_name(const WhyInput &input, Block block) {
   const std::string call(call_name(input.info.machine, block.call));
@@ -64,9 +56,7 @@ std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
     return thread_label(input.catalog.threads[who.number()]);
   case Who::Kind::untraced: {
     const uint32_t node = input.catalog.threads[thread].node;
-    const std::string name = short_line(name_of(input.catalog, who, node), kMostName);
-    return (name.empty() ? fmt::format("thread {}", who.number())
-                         : fmt::format("{} ({})", name, who.number())) +
+    return name_and_number(name_of(input.catalog, who, node), "thread", who.number()) +
            ", not traced";
   }
   case Who::Kind::interrupt:

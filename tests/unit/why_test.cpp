@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <sstream>
+
 namespace ovnitrace {
 namespace {
 
@@ -120,6 +122,33 @@ TEST_F(Why, OnlyATraceOfAllThreadsKnowsThatACpuIsIdle) {
     EXPECT_EQ(waiting[1]["ns"], 50);
     EXPECT_EQ(waiting[1]["holder_tid"], 77) << "named by who left, and not traced";
   }
+}
+
+TEST_F(Why, ThreadsThatAreNotTracedAreOneByTheFirst) {
+  trace.json(R"({"version": 1, "peers": [{"tid": 77, "pid": 77, "name": "cron"},
+                                         {"tid": 88, "pid": 88, "name": "sh"},
+                                         {"tid": 89, "pid": 89, "name": "sh"}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
+  uint64_t time = 0, wait = 1000;
+  for (const uint32_t other : {77u, 88u, 89u, 99u, 100u}) {
+    cpu.at(time + 1000).epilogue(1, other).at(time + 1000 + wait).dispatch(1);
+    time += 1000 + wait;
+    wait /= 2;
+  }
+  cpu.at(time + 1000).stop();
+  explain_all();
+  std::string tree = why_text(input());
+  tree.erase(0, tree.find("    held by:"));
+  std::vector<std::string> lines;
+  std::istringstream in(tree);
+  for (std::string line; lines.size() < 4 && std::getline(in, line);)
+    lines.push_back(line.substr(0, line.find("  ", line.find_first_not_of(' '))));
+  EXPECT_EQ(lines, (std::vector<std::string>{
+                       "    held by: threads that are not traced, by the first",
+                       "      cron (77)",
+                       "      sh (2 threads)",
+                       "      without a name (2 threads)",
+                   }));
 }
 
 TEST_F(Why, OfANewThreadTheCpuIsTheOneThatItGets) {
