@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Texts, files and users at their limits: emulator/base.
+#include "emulator/base/human.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/json_text.h"
 #include "emulator/base/printable.h"
@@ -78,6 +79,25 @@ TEST(Printable, LeavesOutWhatIsNotSeenAndTurnsOrBreaksText) {
   for (const char *text : {"\u061b", "\u200a", "\u2010", "\u2027", "\u202f", "\u205f", "\u2070",
                            "\ufffc", "\U000e0100", "Überlauf…", "スレッド", "🧵"})
     EXPECT_EQ(printable_line(text), text);
+}
+
+TEST(Human, WritesDurationsCountsAndParts) {
+  EXPECT_EQ(human_duration(0), "0");
+  EXPECT_EQ(human_duration(999), "999 ns");
+  EXPECT_EQ(human_duration(1000), "1.000 us");
+  EXPECT_EQ(human_duration(9999), "9.999 us");
+  EXPECT_EQ(human_duration(10000), "10.00 us"); // four digits from here on, too
+  EXPECT_EQ(human_duration(100000), "100.0 us");
+  EXPECT_EQ(human_duration(56789), "56.79 us");
+  EXPECT_EQ(human_duration(123456789), "123.5 ms");
+  EXPECT_EQ(human_duration(1234000000), "1.234 s");
+  EXPECT_EQ(human_duration(98765000000000), "98765.0 s");
+  EXPECT_EQ(human_count(0), "0");
+  EXPECT_EQ(human_count(999), "999");
+  EXPECT_EQ(human_count(1000), "1,000");
+  EXPECT_EQ(human_count(1234567), "1,234,567");
+  EXPECT_EQ(human_percent(1, 8), "12.5 %");
+  EXPECT_EQ(human_percent(0, 0), "-");
 }
 
 // sudo says as which group, too, which need not be the user's first.

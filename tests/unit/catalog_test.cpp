@@ -2,6 +2,7 @@
 // What is known of a trace before its first event: emulator/input/catalog and thread_table.
 #include "emulator/base/error.h"
 #include "emulator/input/thread_table.h"
+#include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
@@ -66,7 +67,7 @@ TEST(Catalog, DistinguishesThreadsOfOneTidByTheirBirth) {
   EXPECT_EQ(sink.damage(), 0u);
 }
 
-TEST(Catalog, KeepsTheNameThatWasToldLast) {
+TEST(Catalog, KeepsTheLastName) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(300).start().id(1, 7, 7, "a long late one").stop();
@@ -100,7 +101,7 @@ TEST(Catalog, KeepsWhatALaterChunkOmits) {
   EXPECT_EQ(catalog.threads[0].parent, 5u);
 }
 
-TEST(Catalog, OfTwoNamesToldAtOneTimeTheOneReadLastHolds) {
+TEST(Catalog, OfTwoNamesAtOneTimeTheOneReadLastHolds) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(100).start().id(1, 7, 7, "before").next_chunk().id(1, 7, 7, "after").stop();
@@ -165,6 +166,29 @@ TEST(Catalog, BelievesTheChunksAboutTheirCpu) {
   const auto source = open_trace({{dir.path()}}, sink);
   ASSERT_EQ(source->catalog().cpus.size(), 1u);
   EXPECT_EQ(source->catalog().cpus[0].index, 5u);
+}
+
+TEST(TraceInfo, NamesAPeerByItsTidAndTheTime) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.json(R"({"version": 1, "peers": [
+    {"tid": 9, "pid": 8, "name": "later", "since_ns": 200},
+    {"tid": 9, "pid": 8, "name": "first\u001b", "since_ns": 100},
+    {"tid": 10, "pid": 10, "name": "other", "since_ns": 50},
+    {"tid": 0, "name": "idle"}, {"tid": 5000000000, "name": "big"}, 7]})");
+  trace.write();
+  CollectingSink sink;
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  ASSERT_EQ(info.peers.size(), 3u);
+  ASSERT_TRUE(find_peer(info.peers, 9, 100));
+  EXPECT_EQ(find_peer(info.peers, 9, 0)->name, "first?")
+      << "its first name, before it was seen too";
+  EXPECT_EQ(find_peer(info.peers, 9, 199)->name, "first?");
+  EXPECT_EQ(find_peer(info.peers, 9, 200)->name, "later");
+  EXPECT_EQ(find_peer(info.peers, 9, UINT64_MAX)->pid, 8u);
+  EXPECT_EQ(find_peer(info.peers, 10, 40)->name, "other");
+  EXPECT_FALSE(find_peer(info.peers, 8, 100));
+  EXPECT_FALSE(find_peer(info.peers, 11, 100));
 }
 
 TEST(ThreadTable, FindsEveryThreadOfItsNodeAndNoOther) {

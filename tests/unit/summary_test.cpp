@@ -1,112 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `ovnitrace info`: what is added up, and how it is printed.
-#include "emulator/base/human.h"
-#include "emulator/open/open_trace.h"
+// What `ovnitrace info` adds up.
 #include "emulator/summary/groups.h"
-#include "emulator/summary/report.h"
-#include "emulator/summary/summarizer.h"
-#include "emulator/summary/table.h"
-#include "tests/unit/support/collecting_sink.h"
+#include "emulator/summary/pair_table.h"
 #include "tests/unit/support/random_schedule.h"
+#include "tests/unit/support/summed.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <map>
 #include <random>
-#include <sstream>
+#include <tuple>
+#include <vector>
 
 namespace ovnitrace {
 namespace {
 
-using test::CollectingSink;
 using test::random_schedule;
+using test::sum_up;
+using test::Summed;
 using test::TempDir;
 using test::TraceBuilder;
-
-TEST(LatencyHistogram, IsExactForSmallValuesAndTheMaximum) {
-  LatencyHistogram histogram;
-  EXPECT_EQ(histogram.percentile(50), 0u);
-  for (uint64_t ns = 0; ns < 32; ns++)
-    histogram.add(ns);
-  EXPECT_EQ(histogram.percentile(50), 15u);
-  EXPECT_EQ(histogram.percentile(0), 0u);
-  EXPECT_EQ(histogram.percentile(100), 31u);
-  histogram.add(UINT64_MAX);
-  EXPECT_EQ(histogram.max(), UINT64_MAX);
-  EXPECT_EQ(histogram.percentile(100), UINT64_MAX);
-  EXPECT_EQ(histogram.count(), 33u);
-}
-
-TEST(LatencyHistogram, IsOffByAtMostOne64thOfTheValue) {
-  std::mt19937_64 random(3);
-  for (int round = 0; round < 200; round++) {
-    LatencyHistogram histogram;
-    std::vector<uint64_t> values;
-    for (size_t i = 0; i < 1 + random() % 500; i++) {
-      values.push_back(random() >> (random() % 64)); // of every magnitude
-      histogram.add(values.back());
-    }
-    std::sort(values.begin(), values.end());
-    for (double percent : {0.0, 1.0, 50.0, 90.0, 99.0, 100.0}) {
-      const size_t rank = size_t(std::ceil(double(values.size()) * percent / 100));
-      const uint64_t exact = values[std::max<size_t>(rank, 1) - 1];
-      const uint64_t found = histogram.percentile(percent);
-      const uint64_t off = found > exact ? found - exact : exact - found;
-      ASSERT_LE(off, exact / 64) << percent << " % of " << values.size() << ": " << exact;
-    }
-  }
-}
-
-TEST(Human, WritesDurationsCountsAndParts) {
-  EXPECT_EQ(human_duration(0), "0");
-  EXPECT_EQ(human_duration(999), "999 ns");
-  EXPECT_EQ(human_duration(1000), "1.000 us");
-  EXPECT_EQ(human_duration(9999), "9.999 us");
-  EXPECT_EQ(human_duration(10000), "10.00 us"); // four digits from here on, too
-  EXPECT_EQ(human_duration(100000), "100.0 us");
-  EXPECT_EQ(human_duration(56789), "56.79 us");
-  EXPECT_EQ(human_duration(123456789), "123.5 ms");
-  EXPECT_EQ(human_duration(1234000000), "1.234 s");
-  EXPECT_EQ(human_duration(98765000000000), "98765.0 s");
-  EXPECT_EQ(human_count(0), "0");
-  EXPECT_EQ(human_count(999), "999");
-  EXPECT_EQ(human_count(1000), "1,000");
-  EXPECT_EQ(human_count(1234567), "1,234,567");
-  EXPECT_EQ(human_percent(1, 8), "12.5 %");
-  EXPECT_EQ(human_percent(0, 0), "-");
-}
-
-TEST(Table, AlignsCharactersNotBytes) {
-  Table table({"A", "LONG"});
-  table.add({"é", "1"});
-  table.add({"abc", "12345"});
-  EXPECT_EQ(table.text(), "A     LONG\n"
-                          "é        1\n"
-                          "abc  12345\n");
-}
-
-struct Summed {
-  Catalog catalog;
-  Summary summary;
-
-  const ThreadSummary &thread(uint32_t tid) const {
-    for (size_t i = 0; i < catalog.threads.size(); i++)
-      if (catalog.threads[i].tid == tid)
-        return summary.threads[i];
-    throw std::runtime_error("no such thread");
-  }
-};
-
-Summed sum_up(TraceBuilder &trace, const std::string &path, const Cut &cut = {}) {
-  trace.write();
-  CollectingSink sink;
-  const auto source = open_trace({{path}}, sink);
-  return {source->catalog(), summarize(*source, cut)};
-}
 
 uint64_t time_in(const ThreadSummary &thread, ThreadState state) {
   return thread.time[size_t(state)];
@@ -147,7 +62,7 @@ TEST(Summary, AddsUpStatesSwitchesAndLatencies) {
   EXPECT_EQ(time_in(child, ThreadState::Running), 250u);
   EXPECT_EQ(time_in(child, ThreadState::Warming), 100u);
   EXPECT_EQ(time_in(child, ThreadState::Cooling), 150u);
-  EXPECT_EQ(child.alive(), 500u); // not before its birth, not behind its end
+  EXPECT_EQ(child.alive(), 500u); // not before its birth, not after its end
   EXPECT_EQ(child.yielded, 1u);
   EXPECT_EQ(child.voluntary, 1u);
   EXPECT_EQ(child.latency.max(), 100u);
@@ -162,7 +77,7 @@ TEST(Summary, AddsUpStatesSwitchesAndLatencies) {
 }
 
 // Since when is not known, and nothing has happened.
-TEST(Summary, CountsNothingForAStateThatIsOnlyTold) {
+TEST(Summary, CountsNothingForAStateThatIsOnlyKnown) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(1000).start().id(1, 10, 10, "runs").record(FTrace_EXT_state, 1, 1);
@@ -373,221 +288,6 @@ TEST(Summary, AddsUpWhatTheFamiliesRecorded) {
   EXPECT_EQ(interrupts.at(kSoft).time, 25u); // without the 5 of the one that interrupted it
   EXPECT_EQ(interrupts.at(kVector).time, 5u);
   EXPECT_EQ(summed.summary.cpus[0].interrupts, 30u);
-}
-
-class Busy : public ::testing::Test {
-protected:
-  /// Two hosts with one pid, and more threads than a table prints.
-  Busy() {
-    for (TempDir *dir : {&one_, &two_}) {
-      TraceBuilder trace(dir->path());
-      auto &cpu = trace.cpu(0).at(1000).start();
-      for (uint16_t i = 1; i <= 30; i++)
-        cpu.id(i, 4194000u + i, 4194001, "a long name 1234", i == 1 ? 0 : 1000);
-      for (uint16_t i = 1; i < 30; i++)
-        cpu.at(1000 + 100'000'000ull * i)
-            .dispatch(i)
-            .at(1000 + 100'000'000ull * (i + 1))
-            .epilogue(i, 4194000u + i + 1);
-      cpu.at(4'000'001'000).stop();
-      trace.write();
-    }
-    source_ = open_trace({{one_.path()}, {two_.path()}}, sink_);
-    summary_ = summarize(*source_);
-  }
-  std::string text(const ReportOptions &options) {
-    return text_report({one_.path(), info_, source_->catalog(), summary_}, options);
-  }
-
-  TempDir one_, two_;
-  CollectingSink sink_;
-  std::unique_ptr<EventSource> source_;
-  TraceInfo info_;
-  Summary summary_;
-};
-
-TEST_F(Busy, OnePidOnTwoHostsIsTwoProcesses) {
-  EXPECT_NE(text({}).find("contents  2 processes, 60 threads, "), std::string::npos) << text({});
-  EXPECT_EQ(by_process(source_->catalog(), summary_, "running").size(), 2u);
-}
-
-TEST_F(Busy, NoLineIsWiderThanAScreen) {
-  std::istringstream lines(text({}));
-  std::string path;
-  std::getline(lines, path);
-  for (std::string line; std::getline(lines, line);)
-    EXPECT_LE(line.size(), 100u) << line;
-}
-
-TEST_F(Busy, TheTopIsSummedUpWithTheRest) {
-  const auto sums = [&](size_t top) {
-    std::istringstream lines(text({.sort = "running", .top = top}));
-    std::vector<std::string> running; // of the first table
-    bool in_table = false;
-    for (std::string line; std::getline(lines, line);) {
-      if (in_table && line.empty())
-        break;
-      if (in_table)
-        running.push_back(line);
-      in_table |= line.starts_with("THREAD");
-    }
-    return running;
-  };
-  EXPECT_EQ(sums(0).size(), 60u);
-  const std::vector<std::string> three = sums(3);
-  ASSERT_EQ(three.size(), 4u);
-  EXPECT_EQ(three[3].find("57 others  "), 0u) << three[3];
-  EXPECT_NE(three[3].find("  5.500 s  "), std::string::npos) << "58 ran 100 ms each: " << three[3];
-}
-
-TEST(TraceInfo, NamesAPeerByItsTidAndTheTime) {
-  TempDir dir;
-  TraceBuilder trace(dir.path());
-  trace.json(R"({"version": 1, "peers": [
-    {"tid": 9, "pid": 8, "name": "later", "since_ns": 200},
-    {"tid": 9, "pid": 8, "name": "first\u001b", "since_ns": 100},
-    {"tid": 10, "pid": 10, "name": "other", "since_ns": 50},
-    {"tid": 0, "name": "idle"}, {"tid": 5000000000, "name": "big"}, 7]})");
-  trace.write();
-  CollectingSink sink;
-  const TraceInfo info = read_trace_info(dir.path(), sink);
-  ASSERT_EQ(info.peers.size(), 3u);
-  ASSERT_TRUE(find_peer(info.peers, 9, 100));
-  EXPECT_EQ(find_peer(info.peers, 9, 0)->name, "first?")
-      << "its first name, before it was seen too";
-  EXPECT_EQ(find_peer(info.peers, 9, 199)->name, "first?");
-  EXPECT_EQ(find_peer(info.peers, 9, 200)->name, "later");
-  EXPECT_EQ(find_peer(info.peers, 9, UINT64_MAX)->pid, 8u);
-  EXPECT_EQ(find_peer(info.peers, 10, 40)->name, "other");
-  EXPECT_FALSE(find_peer(info.peers, 8, 100));
-  EXPECT_FALSE(find_peer(info.peers, 11, 100));
-}
-
-TEST(Report, SaysTheSameAsTextAndAsJson) {
-  TempDir dir;
-  TraceBuilder trace(dir.path());
-  trace.json(
-      R"({"version": 1, "host": "h", "kernel": "6.1", "machine": "x86_64", "cpus": 2, "written": [{"cpu": 0, "records": 1}],
-                 "command": ["./a b", "-n", "it's"], "ended": {"how": "exited with status 3"}})");
-  trace.cpu(0).at(1000).start().id(1, 7, 7, "bad\xff").id(2, 8, 7, "busy").dispatch(2);
-  trace.cpu(0).at(501000).stop();
-  trace.write();
-  CollectingSink sink;
-  const auto source = open_trace({{dir.path()}}, sink);
-  const Summary summary = summarize(*source);
-  const TraceInfo info = read_trace_info(dir.path(), sink);
-  const ReportInput input{dir.path(), info, source->catalog(), summary};
-
-  const std::string text = text_report(input);
-  for (const char *line :
-       {"host      h, Linux 6.1, x86_64, 2 CPUs\n", "command   './a b' -n 'it'\\''s'\n",
-        "captured  for 500.0 us\n", "ended     exited with status 3\n",
-        "contents  1 process, 2 threads, 3 events\n", "lost      0 events\n",
-        "\nbusy (8)    7  500.0 us  100.0 % ",
-        "\nCPU 0  500.0 us  100.0 %        0  0.0 %         1     0\n",
-        "\nCPU 1         0    0.0 %        0  0.0 %         0     0\n"})
-    EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
-
-  const nlohmann::json json = nlohmann::json::parse(json_report(input));
-  EXPECT_EQ(json["host"], "h");
-  EXPECT_EQ(json["command"][2], "it's");
-  EXPECT_EQ(json["ended"], "exited with status 3");
-  EXPECT_EQ(json["duration_ns"], 500000);
-  EXPECT_EQ(json["events"], 3);
-  ASSERT_EQ(json["threads"].size(), 2u);
-  EXPECT_EQ(json["threads"][0]["name"], "busy");
-  EXPECT_EQ(json["threads"][0]["time_ns"]["running"], 500000);
-  EXPECT_EQ(json["threads"][1]["time_ns"]["unknown"], 500000);
-  EXPECT_EQ(json["cpus"][0]["busy_ns"], 500000);
-}
-
-/// Each number under its own key: none is that of a neighbour.
-TEST(Report, JsonHasEachNumberUnderItsKey) {
-  TempDir dir;
-  TraceBuilder trace(dir.path());
-  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 10, "a").dispatch(1);
-  cpu.at(1010).epilogue(1, 5).dispatch(1).epilogue(1, 5).dispatch(1); // preempted twice
-  cpu.at(1030).epilogue(1, 5, FTRACE_OFFCPU_YIELDED).at(1035).dispatch(1);
-  for (int i = 0; i < 3; i++)
-    cpu.sleep(1)
-        .at(1100 + uint64_t(i) * 100)
-        .activate(1, 7)
-        .at(1140 + uint64_t(i) * 110)
-        .dispatch(1);
-  cpu.epilogue(1, 5, FTRACE_OFFCPU_YIELDED).migrate(1, 0).migrate(1, 0).migrate(1, 0).migrate(1, 0);
-  cpu.migrate(1, 0).at(2000).stop();
-  const Summed summed = sum_up(trace, dir.path());
-  TraceInfo info;
-  info.families = "sched,irq";
-  info.buffer = "cyc:4096";
-  info.user = "worker";
-  info.attached_pids = {10};
-  const std::string path = dir.path();
-  const ReportInput input{path, info, summed.catalog, summed.summary};
-  const nlohmann::json json = nlohmann::json::parse(json_report(input));
-  const nlohmann::json &thread = json["threads"][0];
-  EXPECT_EQ(
-      thread["switches"],
-      nlohmann::json::parse(R"({"preempted": 2, "yielded": 2, "throttled": 0, "voluntary": 3})"));
-  EXPECT_EQ(thread["wakeups"], 3);
-  EXPECT_EQ(thread["migrations"], 5);
-  EXPECT_EQ(thread["time_ns"], nlohmann::json::parse(R"({"running": 30, "cooling": 645,
-            "warming": 150, "paused": 175, "unknown": 0})"));
-  EXPECT_EQ(thread["wakeup_latency_ns"]["max"], 60);
-  EXPECT_EQ(thread["wakeup_latency_ns"]["max_at_ns"], 360);
-  EXPECT_EQ(json["processes"][0]["pid"], 10);
-  EXPECT_EQ(json["processes"][0]["time_ns"], thread["time_ns"]);
-  EXPECT_EQ(
-      json["preemptions"][0],
-      nlohmann::json::parse(R"({"tid": 11, "node": 0, "by_tid": 5, "by_name": null, "count": 2})"));
-  EXPECT_EQ(json["wakeups"][0]["by_tid"], 7);
-  EXPECT_EQ(json["buffer"], "cyc:4096");
-  const std::string text = text_report(input);
-  for (const char *line :
-       {"target    process 10\n", "asked     families sched,irq, buffer cyc:4096, as user worker\n",
-        "\na (11)      3  50 ns  60 ns  60 ns  0.000000360\n", "\na (11)  thread 5          2\n",
-        "\nCOOLING  runnable"})
-    EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
-}
-
-TEST(Report, ReportsWhatIsNotKnownAsNotKnown) {
-  TempDir dir;
-  TraceBuilder trace(dir.path());
-  trace.cpu(0).at(1000).start().record(FTrace_EVT_id, 1, 75).dispatch(1).at(2000).sleep(1);
-  trace.cpu(0).at(3000).id(2, 8, 8, "woken").activate(2).at(3500).dispatch(2).at(4000).stop();
-  const Summed summed = sum_up(trace, dir.path());
-  CollectingSink sink;
-  const auto source = open_trace({{dir.path()}}, sink);
-  const ReportInput input{dir.path(), TraceInfo(), source->catalog(), summed.summary};
-  const std::string text = text_report(input);
-  EXPECT_NE(text.find("\nthread 75    -  "), std::string::npos) << text;
-  EXPECT_EQ(text.find(" (75)"), std::string::npos) << text;
-  const nlohmann::json json = nlohmann::json::parse(json_report(input));
-  for (const auto &thread : json["threads"]) {
-    const bool woken = thread["tid"] == 8;
-    EXPECT_EQ(thread["wakeup_latency_ns"]["count"], woken ? 1 : 0);
-    for (const char *key : {"p50", "p99", "max"})
-      EXPECT_EQ(thread["wakeup_latency_ns"][key], woken ? nlohmann::json(500) : nlohmann::json())
-          << key;
-  }
-}
-
-TEST(Summary, JsonReportsTheMedianFromTheWorst) {
-  TempDir dir;
-  TraceBuilder trace(dir.path());
-  auto &cpu = trace.cpu(0).at(1000).start().id(1, 8, 8, "woken").sleep(1);
-  for (uint64_t wakeup = 0; wakeup < 3; wakeup++)
-    cpu.at(2000 + 1000 * wakeup).activate(1).at(2010 + 1100 * wakeup).dispatch(1).sleep(1);
-  cpu.at(9000).stop();
-  const Summed summed = sum_up(trace, dir.path());
-  CollectingSink sink;
-  const auto source = open_trace({{dir.path()}}, sink);
-  const nlohmann::json json = nlohmann::json::parse(
-      json_report({dir.path(), TraceInfo(), source->catalog(), summed.summary}));
-  const nlohmann::json &latency = json["threads"][0]["wakeup_latency_ns"];
-  EXPECT_LT(latency["p50"], latency["p99"]);
-  EXPECT_EQ(latency["p99"], latency["max"]);
-  EXPECT_EQ(latency["max"], 210);
 }
 
 // What a snapshot finds waiting was woken before: since when is not known.

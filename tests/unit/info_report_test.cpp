@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What `ovnitrace info` prints of what was added up, as text and as JSON.
+#include "emulator/open/open_trace.h"
+#include "emulator/summary/groups.h"
+#include "emulator/summary/report.h"
+#include "emulator/summary/summarizer.h"
+#include "emulator/summary/table.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/summed.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingSink;
+using test::sum_up;
+using test::Summed;
+using test::TempDir;
+using test::TraceBuilder;
+
+TEST(Table, AlignsCharactersNotBytes) {
+  Table table({"A", "LONG"});
+  table.add({"é", "1"});
+  table.add({"abc", "12345"});
+  EXPECT_EQ(table.text(), "A     LONG\n"
+                          "é        1\n"
+                          "abc  12345\n");
+}
+
+class Busy : public ::testing::Test {
+protected:
+  /// Two hosts with one pid, and more threads than a table prints.
+  Busy() {
+    for (TempDir *dir : {&one_, &two_}) {
+      TraceBuilder trace(dir->path());
+      auto &cpu = trace.cpu(0).at(1000).start();
+      for (uint16_t i = 1; i <= 30; i++)
+        cpu.id(i, 4194000u + i, 4194001, "a long name 1234", i == 1 ? 0 : 1000);
+      for (uint16_t i = 1; i < 30; i++)
+        cpu.at(1000 + 100'000'000ull * i)
+            .dispatch(i)
+            .at(1000 + 100'000'000ull * (i + 1))
+            .epilogue(i, 4194000u + i + 1);
+      cpu.at(4'000'001'000).stop();
+      trace.write();
+    }
+    source_ = open_trace({{one_.path()}, {two_.path()}}, sink_);
+    summary_ = summarize(*source_);
+  }
+  std::string text(const ReportOptions &options) {
+    return text_report({one_.path(), info_, source_->catalog(), summary_}, options);
+  }
+
+  TempDir one_, two_;
+  CollectingSink sink_;
+  std::unique_ptr<EventSource> source_;
+  TraceInfo info_;
+  Summary summary_;
+};
+
+TEST_F(Busy, OnePidOnTwoHostsIsTwoProcesses) {
+  EXPECT_NE(text({}).find("contents  2 processes, 60 threads, "), std::string::npos) << text({});
+  EXPECT_EQ(by_process(source_->catalog(), summary_, "running").size(), 2u);
+}
+
+TEST_F(Busy, NoLineIsWiderThanAScreen) {
+  std::istringstream lines(text({}));
+  std::string path;
+  std::getline(lines, path);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST_F(Busy, TheTopIsSummedUpWithTheRest) {
+  const auto sums = [&](size_t top) {
+    std::istringstream lines(text({.sort = "running", .top = top}));
+    std::vector<std::string> running; // of the first table
+    bool in_table = false;
+    for (std::string line; std::getline(lines, line);) {
+      if (in_table && line.empty())
+        break;
+      if (in_table)
+        running.push_back(line);
+      in_table |= line.starts_with("THREAD");
+    }
+    return running;
+  };
+  EXPECT_EQ(sums(0).size(), 60u);
+  const std::vector<std::string> three = sums(3);
+  ASSERT_EQ(three.size(), 4u);
+  EXPECT_EQ(three[3].find("57 others  "), 0u) << three[3];
+  EXPECT_NE(three[3].find("  5.500 s  "), std::string::npos) << "58 ran 100 ms each: " << three[3];
+}
+
+TEST(Report, SaysTheSameAsTextAndAsJson) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.json(
+      R"({"version": 1, "host": "h", "kernel": "6.1", "machine": "x86_64", "cpus": 2, "written": [{"cpu": 0, "records": 1}],
+                 "command": ["./a b", "-n", "it's"], "ended": {"how": "exited with status 3"}})");
+  trace.cpu(0).at(1000).start().id(1, 7, 7, "bad\xff").id(2, 8, 7, "busy").dispatch(2);
+  trace.cpu(0).at(501000).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const Summary summary = summarize(*source);
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  const ReportInput input{dir.path(), info, source->catalog(), summary};
+
+  const std::string text = text_report(input);
+  for (const char *line :
+       {"host      h, Linux 6.1, x86_64, 2 CPUs\n", "command   './a b' -n 'it'\\''s'\n",
+        "captured  for 500.0 us\n", "ended     exited with status 3\n",
+        "contents  1 process, 2 threads, 3 events\n", "lost      0 events\n",
+        "\nbusy (8)    7  500.0 us  100.0 % ",
+        "\nCPU 0  500.0 us  100.0 %        0  0.0 %         1     0\n",
+        "\nCPU 1         0    0.0 %        0  0.0 %         0     0\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
+
+  const nlohmann::json json = nlohmann::json::parse(json_report(input));
+  EXPECT_EQ(json["host"], "h");
+  EXPECT_EQ(json["command"][2], "it's");
+  EXPECT_EQ(json["ended"], "exited with status 3");
+  EXPECT_EQ(json["duration_ns"], 500000);
+  EXPECT_EQ(json["events"], 3);
+  ASSERT_EQ(json["threads"].size(), 2u);
+  EXPECT_EQ(json["threads"][0]["name"], "busy");
+  EXPECT_EQ(json["threads"][0]["time_ns"]["running"], 500000);
+  EXPECT_EQ(json["threads"][1]["time_ns"]["unknown"], 500000);
+  EXPECT_EQ(json["cpus"][0]["busy_ns"], 500000);
+}
+
+/// Each number under its own key: none is that of a neighbour.
+TEST(Report, JsonHasEachNumberUnderItsKey) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 10, "a").dispatch(1);
+  cpu.at(1010).epilogue(1, 5).dispatch(1).epilogue(1, 5).dispatch(1); // preempted twice
+  cpu.at(1030).epilogue(1, 5, FTRACE_OFFCPU_YIELDED).at(1035).dispatch(1);
+  for (int i = 0; i < 3; i++)
+    cpu.sleep(1)
+        .at(1100 + uint64_t(i) * 100)
+        .activate(1, 7)
+        .at(1140 + uint64_t(i) * 110)
+        .dispatch(1);
+  cpu.epilogue(1, 5, FTRACE_OFFCPU_YIELDED).migrate(1, 0).migrate(1, 0).migrate(1, 0).migrate(1, 0);
+  cpu.migrate(1, 0).at(2000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  TraceInfo info;
+  info.families = "sched,irq";
+  info.buffer = "cyc:4096";
+  info.user = "worker";
+  info.attached_pids = {10};
+  const std::string path = dir.path();
+  const ReportInput input{path, info, summed.catalog, summed.summary};
+  const nlohmann::json json = nlohmann::json::parse(json_report(input));
+  const nlohmann::json &thread = json["threads"][0];
+  EXPECT_EQ(
+      thread["switches"],
+      nlohmann::json::parse(R"({"preempted": 2, "yielded": 2, "throttled": 0, "voluntary": 3})"));
+  EXPECT_EQ(thread["wakeups"], 3);
+  EXPECT_EQ(thread["migrations"], 5);
+  EXPECT_EQ(thread["time_ns"], nlohmann::json::parse(R"({"running": 30, "cooling": 645,
+            "warming": 150, "paused": 175, "unknown": 0})"));
+  EXPECT_EQ(thread["wakeup_latency_ns"]["max"], 60);
+  EXPECT_EQ(thread["wakeup_latency_ns"]["max_at_ns"], 360);
+  EXPECT_EQ(json["processes"][0]["pid"], 10);
+  EXPECT_EQ(json["processes"][0]["time_ns"], thread["time_ns"]);
+  EXPECT_EQ(
+      json["preemptions"][0],
+      nlohmann::json::parse(R"({"tid": 11, "node": 0, "by_tid": 5, "by_name": null, "count": 2})"));
+  EXPECT_EQ(json["wakeups"][0]["by_tid"], 7);
+  EXPECT_EQ(json["buffer"], "cyc:4096");
+  const std::string text = text_report(input);
+  for (const char *line :
+       {"target    process 10\n", "asked     families sched,irq, buffer cyc:4096, as user worker\n",
+        "\na (11)      3  50 ns  60 ns  60 ns  0.000000360\n", "\na (11)  thread 5          2\n",
+        "\nCOOLING  runnable"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
+}
+
+TEST(Report, ReportsWhatIsNotKnownAsNotKnown) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(1000).start().record(FTrace_EVT_id, 1, 75).dispatch(1).at(2000).sleep(1);
+  trace.cpu(0).at(3000).id(2, 8, 8, "woken").activate(2).at(3500).dispatch(2).at(4000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  const ReportInput input{dir.path(), TraceInfo(), summed.catalog, summed.summary};
+  const std::string text = text_report(input);
+  EXPECT_NE(text.find("\nthread 75    -  "), std::string::npos) << text;
+  EXPECT_EQ(text.find(" (75)"), std::string::npos) << text;
+  const nlohmann::json json = nlohmann::json::parse(json_report(input));
+  for (const auto &thread : json["threads"]) {
+    const bool woken = thread["tid"] == 8;
+    EXPECT_EQ(thread["wakeup_latency_ns"]["count"], woken ? 1 : 0);
+    for (const char *key : {"p50", "p99", "max"})
+      EXPECT_EQ(thread["wakeup_latency_ns"][key], woken ? nlohmann::json(500) : nlohmann::json())
+          << key;
+  }
+}
+
+TEST(Report, JsonHasTheMedianAndTheWorst) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 8, 8, "woken").sleep(1);
+  for (uint64_t wakeup = 0; wakeup < 3; wakeup++)
+    cpu.at(2000 + 1000 * wakeup).activate(1).at(2010 + 1100 * wakeup).dispatch(1).sleep(1);
+  cpu.at(9000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  const nlohmann::json json =
+      nlohmann::json::parse(json_report({dir.path(), TraceInfo(), summed.catalog, summed.summary}));
+  const nlohmann::json &latency = json["threads"][0]["wakeup_latency_ns"];
+  EXPECT_LT(latency["p50"], latency["p99"]);
+  EXPECT_EQ(latency["p99"], latency["max"]);
+  EXPECT_EQ(latency["max"], 210);
+}
+
+} // namespace
+} // namespace ovnitrace
