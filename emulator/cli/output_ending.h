@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files of one format only, whose names must not say that they have another.
+// Outputs that have one format: a name given with -o must not end as another format does.
 #pragma once
 
 #include "emulator/base/error.h"
@@ -14,8 +14,8 @@
 
 namespace ovnitrace {
 
-/// Throws Error with `what_to_do` where the name given with -o ends in none of `endings`. A name
-/// without an ending may be given too.
+/// Throws Error with `what_to_do` where the name given with -o has an ending that is none of
+/// `endings`.
 inline void check_ending(const std::string &path, std::initializer_list<std::string_view> endings,
                          std::string_view what_to_do) {
   const std::string ending = std::filesystem::path(path).extension();

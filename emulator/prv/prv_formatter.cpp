@@ -20,7 +20,7 @@ constexpr size_t kPiece = (OutputFile::kMostReserve - kLineRoom) / kValueRoom - 
 /// Room for a communication: 15 numbers and their colons.
 constexpr size_t kArrowRoom = 16 * (kMaxDigits + 1) + TimeText::kRoom;
 
-constexpr size_t kRowsInCache = 1000; ///< so many are in the first-level cache
+constexpr size_t kRowsInCache = 1000; ///< so many stay in the caches anyway
 
 /// ":type:value"
 char *put_text(char *at, const TypedValue &value) {

@@ -36,8 +36,8 @@ std::optional<StopSignals> stop_signals(const RecordOptions &options) {
                                     options.buffer.kind == BufferKind::kCyc ? SIGUSR2 : 0);
 }
 
-/// Waits for the end of processes that are not our children, which is printed; a signal or -d ends
-/// the wait too.
+/// Waits until processes that are not our children have ended, and prints that they have; a signal
+/// or -d ends the wait earlier. Returns why it is over.
 std::string wait_for_processes(const std::deque<ProcessWatch> &processes,
                                const RecordOptions &options, StopSignals &signals) {
   const uint64_t duration = options.duration, limit = monotonic_ns() + duration;
