@@ -167,7 +167,7 @@ TEST_F(Directory, IsOverwrittenByForceWhereOnlyAnUnfinishedTraceJsonIsLeft) {
   EXPECT_FALSE(exists(trace() + "/.trace.json.new"));
 }
 
-TEST_F(Directory, ThatTheProgramRemovedIsToldToBeGone) {
+TEST_F(Directory, ThatTheProgramRemovedIsReportedAsGone) {
   const std::string remove =
       "until [ -e " + trace() + "/trace.json ]; do sleep 0.02; done; rm -r " + trace();
   const Outcome outcome = run({.argv = {ovnitrace(), "-o", trace(), "--", "sh", "-c", remove}});
@@ -176,7 +176,7 @@ TEST_F(Directory, ThatTheProgramRemovedIsToldToBeGone) {
   EXPECT_EQ(outcome.err.find("is recorded"), std::string::npos) << outcome.err;
 }
 
-TEST_F(Directory, ThatMayNotBeMadeIsToldWithTheUser) {
+TEST_F(Directory, ThatMayNotBeMadeIsReportedWithTheUser) {
   mkdir(path("closed").c_str(), 0700);
   Command command = record_command(path("closed/trace"), {"true"});
   command.env = {{"SUDO_UID", std::to_string(nobody_uid())},
@@ -211,7 +211,7 @@ private:
   bool mounted_;
 };
 
-TEST_F(Directory, ThatIsFullIsToldAndWhatWasCapturedStays) {
+TEST_F(Directory, ThatIsFullIsReportedAndWhatWasCapturedStays) {
   SmallDisk disk(path("disk"));
   if (!disk.mounted())
     GTEST_SKIP() << "cannot mount a small tmpfs here";

@@ -123,7 +123,7 @@ TEST_F(UserEvents, OfAProgramThatOpensTheLibrary) {
                    {"--probe", other});
 }
 
-TEST_F(UserEvents, OfALibraryThatIsFoundWhereTheDynamicLoaderIsTold) {
+TEST_F(UserEvents, OfALibraryThatIsFoundWhereTheDynamicLoaderLooks) {
   write_text(path("libovnitrace.so.0"), read_text(installed("libovnitrace.so.0")));
   write_text(path("program"), read_text(installed("library_events_shared")));
   ASSERT_EQ(chmod(path("program").c_str(), 0755), 0);

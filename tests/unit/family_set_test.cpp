@@ -104,7 +104,7 @@ TEST(FamilySet, RefusesWhatIsNoFamily) {
     }
 }
 
-TEST(FamilySet, IsToldByTheNamesThatItTakes) {
+TEST(FamilySet, IsPrintedWithTheNamesThatItTakes) {
   EXPECT_EQ(to_string(default_families()), "sched, user");
   EXPECT_EQ(to_string(FamilySet()), "none");
   EXPECT_EQ(to_string(parse_families("all")), family_names());

@@ -107,7 +107,7 @@ TEST(FlightRecorder, IsDarkWhereOnlyAnotherCpuRemembers) {
   EXPECT_EQ(reading.sink.damage(), 0u) << reading.sink.reported.at(0).what;
 }
 
-/// The begin of chunk `number` of a CPU.
+/// The start of chunk `number` of a CPU.
 test::ChunkBuilder begun(uint16_t cpu, uint32_t number, uint64_t time) {
   test::ChunkBuilder builder(cpu);
   builder.records().clear();

@@ -194,7 +194,7 @@ TEST_F(Gap, IsNoEventThatIsCounted) {
   EXPECT_NE(text.find(":10:1\n"), std::string::npos) << "a blackout in cpu.prv: " << text;
 }
 
-TEST_F(Gap, HowManyAreLostIsToldAsNotKnown) {
+TEST_F(Gap, HowManyAreLostIsReportedAsNotKnown) {
   std::filesystem::remove(trace_.file(0));
   const auto source = open_trace({{dir_.path()}}, sink_);
   const Summary rest = summarize(*source);

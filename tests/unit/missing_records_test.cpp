@@ -61,7 +61,7 @@ protected:
   uint64_t count_[2];
 };
 
-TEST_F(MissingRecords, NothingIsToldOfAWholeTrace) {
+TEST_F(MissingRecords, NothingIsReportedOfAWholeTrace) {
   EXPECT_EQ(open().reported.size(), 0u);
   compress_trace(dir_.path(), 1);
   EXPECT_EQ(open().reported.size(), 0u);
@@ -125,7 +125,7 @@ TEST_F(MissingRecords, AFirstChunkOfAnyNumberIsWholeIfAllThatWasWrittenIsThere) 
   }
 }
 
-TEST_F(MissingRecords, AreToldOfCompressedFilesToo) {
+TEST_F(MissingRecords, AreReportedOfCompressedFilesToo) {
   drop_last_records(0, 2);
   std::filesystem::remove(trace_.file(1));
   compress_trace(dir_.path(), 1);

@@ -50,7 +50,7 @@ TEST(KernelModel, TheSnapshotReportsTheReasonToo) {
   EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{1, FTRACE_OFFCPU_DISK + 1}}));
 }
 
-TEST(KernelModel, AStateThatIsToldHasItsReason) {
+TEST(KernelModel, AStateThatIsRecordedHasItsReason) {
   ReplayRig rig;
   rig.at(1).ftrace(FTrace_EXT_state, 0, 0, off(FTRACE_OFFCPU_DISK, 2)).flush();
   EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{1, FTRACE_OFFCPU_DISK + 1}}));

@@ -94,7 +94,7 @@ TEST_F(Planted, OnlyADirectoryThatTheCallerNamedMayBeALink) {
   EXPECT_TRUE(fs::exists(elsewhere_ / "cfg/thread/state.cfg"));
 }
 
-TEST_F(Planted, AFileInPlaceOfAFolderIsTold) {
+TEST_F(Planted, AFileInPlaceOfAFolderIsReported) {
   std::ofstream(dir_ / "cfg") << "no folder";
   try {
     convert();

@@ -138,7 +138,7 @@ TEST(OvniImport, TruncatedStreamKeepsItsWholeEvents) {
   }
 }
 
-TEST(OvniImport, TimeThatGoesBackIsToldAndHeld) {
+TEST(OvniImport, TimeThatGoesBackIsReportedAndHeld) {
   TempDir dir;
   write_stream(dir, "n", 1, 1, execute(50, 0) + stream_event("OHp", 20) + stream_event("OHr", 60));
   CollectingSink sink;
@@ -320,7 +320,7 @@ TEST(OvniImport, RandomBytes) {
   }
 }
 
-TEST(OvniImport, IsToldApartFromOtherDirectories) {
+TEST(OvniImport, IsNotTakenForOtherDirectories) {
   TempDir dir;
   EXPECT_FALSE(ovni::is_stream_dir(dir.path()));
   write_file((dir / "trace.json"), "{}");

@@ -91,7 +91,7 @@ TEST(Palette, NormalEyesSeeBlackAndWhiteAHundredApart) {
   EXPECT_LT(distance({120, 150, 0}, {190, 120, 0}), 20) << "red and green, to deuteranopes";
 }
 
-TEST(Palette, StatesOfThreadsAreToldApartWithAnyColourVisionAndWithNone) {
+TEST(Palette, StatesOfThreadsDifferWithAnyColourVisionAndWithNone) {
   const auto &states = palette::kThreadStates;
   for (size_t a = 0; a < states.size(); a++)
     for (size_t b = a + 1; b < states.size(); b++) {
@@ -112,7 +112,7 @@ TEST(Palette, ADeadThreadIsHardlyMoreThanTheBackground) {
   EXPECT_GT(lightness(palette::kGone), 5);
 }
 
-TEST(Palette, TheSeriesIsToldApartAndSeenOnBlack) {
+TEST(Palette, TheSeriesDiffersAndIsSeenOnBlack) {
   const auto &series = palette::kSeries;
   for (size_t a = 0; a < series.size(); a++) {
     EXPECT_GE(lightness(series[a]), 40) << a;

@@ -320,7 +320,7 @@ std::string gunzip(const std::string &path) {
   return text;
 }
 
-TEST(PrvWriter, GzipHoldsTheSameTraceWithTheLengthToldAtClose) {
+TEST(PrvWriter, GzipHoldsTheSameTraceWithTheLengthGivenAtClose) {
   test::TempDir dir;
   for (bool gzip : {false, true}) {
     PrvWriter writer(dir / (gzip ? "u.prv" : "t.prv"), two_nodes(), kFourRows, {gzip});

@@ -101,7 +101,7 @@ TEST_F(RingBufferTest, LeavesOutWhatWasDiscarded) {
   EXPECT_EQ(consumer(), producer());
 }
 
-TEST_F(RingBufferTest, StopsWhereItIsTold) {
+TEST_F(RingBufferTest, StopsWhereItIsAskedTo) {
   RingBuffer ring(fd_, kBytes);
   produce("before");
   const uint64_t until = ring.produced();

@@ -40,7 +40,7 @@ protected:
   int status = -1;
 };
 
-TEST_F(RunConversion, AnImpossibleEventIsToldWithItsFilePlaceTimeThreadAndReason) {
+TEST_F(RunConversion, AnImpossibleEventIsReportedWithItsFilePlaceTimeThreadAndReason) {
   impossible(1);
   const std::string reported = run(false);
   EXPECT_EQ(status, 0) << reported;

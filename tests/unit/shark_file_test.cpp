@@ -184,7 +184,7 @@ TEST_F(Shark, ATruncatedFileIsReadToItsLastWholeRecord) {
   EXPECT_EQ(back.sink.count("its last 11 bytes"), 1u);
 }
 
-TEST_F(Shark, UnknownCodesAreCountedAndTold) {
+TEST_F(Shark, UnknownCodesAreCountedAndReported) {
   file.at(0).rate(kNsRate).at(1).record(FTrace_EVT_ipoint).record(FTrace_EVT_ipoint);
   file.record(0xEE).record(0x4001);
   const ReadBack back = read();

@@ -293,7 +293,7 @@ TEST_F(Shark, WithTheFamilyTaskFilteredNothingIsKnown) {
   EXPECT_EQ(result.faults, 0u);
 }
 
-TEST_F(Shark, AnEventOfNobodyIsTold) {
+TEST_F(Shark, AnEventOfNobodyIsReported) {
   file.at(0).rate(kNsRate).id(1, 1).record(FTrace_EVT_task_epilogue);
   const ReadBack back = read();
   EXPECT_EQ(back.sink.count("task_epilogue names no context"), 1u);

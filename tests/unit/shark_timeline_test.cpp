@@ -4,6 +4,7 @@
 #include "emulator/shark/run_index.h"
 #include "tests/unit/support/shark_rig.h"
 
+#include <algorithm>
 #include <random>
 
 namespace ovnitrace::test {
@@ -78,7 +79,7 @@ TEST_F(Shark, EqualsAStableSortOfRandomRuns) {
   }
 }
 
-TEST_F(Shark, TooManyRunsAreToldAndStillRead) {
+TEST_F(Shark, TooManyRunsAreReportedAndStillRead) {
   file.at(0).rate(kNsRate);
   const size_t records = 2 * shark::RunIndex::kMaxRuns + 1000;
   for (size_t i = 0; i < records; i++)
@@ -115,7 +116,7 @@ TEST_F(Shark, TheHighHalfOfTheTimeComesFirst) {
   EXPECT_EQ(read().events[0].time, 0x123456789abcull);
 }
 
-TEST_F(Shark, TheRateIsThatOfTraceStartWhereNoOtherIsTold) {
+TEST_F(Shark, TheRateIsThatOfTraceStartWhereThereIsNoOther) {
   file.at(0).record(FTrace_EVT_ipoint).at(5000).record(FTrace_EVT_trace_start, 40, 2000000);
   ReadBack back = read();
   EXPECT_EQ(back.catalog.end, 2500u);
@@ -135,14 +136,14 @@ TEST_F(Shark, AnEventKnowsItsPlaceInTheFile) {
   EXPECT_EQ(place, sizeof(ftrace_record));
 }
 
-TEST_F(Shark, AnUnknownRateIsTold) {
+TEST_F(Shark, AnUnknownRateIsReported) {
   file.at(100).record(FTrace_EVT_trace_start, 40, 0).at(300).record(FTrace_EVT_ipoint);
   const ReadBack back = read();
   EXPECT_EQ(back.sink.count("rate of the clock"), 1u);
   EXPECT_EQ(back.catalog.end, 200u);
 }
 
-TEST_F(Shark, ASecondRateIsTold) {
+TEST_F(Shark, ASecondRateIsReported) {
   file.at(0).rate(1000000).at(1000).rate(2000000).at(2000).rate(2000000);
   const ReadBack back = read();
   EXPECT_EQ(back.sink.count("2000000 ticks per ms, but 1000000 before"), 1u);

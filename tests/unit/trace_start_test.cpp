@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events that were captured before the begin of the trace: they make the states at its begin, and
+// Events that were captured before the start of the trace: they make the states at its start, and
 // nothing else.
 #include "emulator/convert/convert.h"
 #include "emulator/dump/dump_line.h"
@@ -20,10 +20,10 @@ using test::TempDir;
 using test::TraceBuilder;
 
 /// While the snapshot is taken, 10 runs, wakes 11 and 12 on CPU 1, and logs a signal; 12 gets
-/// CPU 1. The trace begins at 1000. At 1500 11 gets CPU 1.
-class Begin : public ::testing::Test {
+/// CPU 1. The trace starts at 1000. At 1500 11 gets CPU 1.
+class TraceStart : public ::testing::Test {
 protected:
-  Begin() : trace_(dir_.path()) {
+  TraceStart() : trace_(dir_.path()) {
     trace_.cpu(0)
         .at(900)
         .id(1, 10, 10, "app")
@@ -49,7 +49,7 @@ protected:
   CollectingSink sink_;
 };
 
-TEST_F(Begin, HasTheStatesToWhichTheyLead) {
+TEST_F(TraceStart, HasTheStatesToWhichTheyLead) {
   const auto source = open_trace({{dir_.path()}}, sink_);
   const Summary summary = summarize(*source);
   const auto in = [&](size_t thread, ThreadState state) {
@@ -63,7 +63,7 @@ TEST_F(Begin, HasTheStatesToWhichTheyLead) {
   EXPECT_EQ(summary.cpus[1].busy, 1000u);
 }
 
-TEST_F(Begin, TheyAreNeitherSwitchesNorWakeups) {
+TEST_F(TraceStart, TheyAreNeitherSwitchesNorWakeups) {
   const auto source = open_trace({{dir_.path()}}, sink_);
   const Summary summary = summarize(*source);
   for (const ThreadSummary &thread : summary.threads) {
@@ -78,7 +78,7 @@ TEST_F(Begin, TheyAreNeitherSwitchesNorWakeups) {
   EXPECT_EQ(summary.events, 13u) << "but they are events of the trace";
 }
 
-TEST_F(Begin, TheyDrawNoArrowsAndNoPunctualEvents) {
+TEST_F(TraceStart, TheyDrawNoArrowsAndNoPunctualEvents) {
   const std::string threads = prv("thread.prv");
   EXPECT_EQ(threads.find("\n3:"), std::string::npos) << threads;
   EXPECT_EQ(threads.find(":410:"), std::string::npos) << threads;
@@ -87,7 +87,7 @@ TEST_F(Begin, TheyDrawNoArrowsAndNoPunctualEvents) {
   EXPECT_NE(threads.find(":222:550"), std::string::npos) << threads;
 }
 
-TEST_F(Begin, TheDumpReportsTheirTimeBeforeIt) {
+TEST_F(TraceStart, TheDumpReportsTheirTimeBeforeIt) {
   const auto source = open_trace({{dir_.path()}}, sink_);
   const DumpLine line(source->catalog());
   char buffer[DumpLine::kMaxBytes];

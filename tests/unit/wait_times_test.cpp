@@ -71,7 +71,7 @@ size_t expect_bounded(const Times &kept, const Times &expected) {
   return named;
 }
 
-TEST(WaitTimes, NotTooManyAreAllToldApart) {
+TEST(WaitTimes, NotTooManyAreAllKeptApart) {
   WaitTimes times(50);
   const Times expected = add_waits(times, 50, 400, 100); // of two kinds
   EXPECT_EQ(take(times, 50), expected);
@@ -93,7 +93,7 @@ TEST(WaitTimes, OfManyThreadsFewerAreKept) {
 }
 
 /// Two threads have a CPU in turn while more wait there than are followed.
-TEST(WaitTimes, OfManyWaitersOfOneCpuSomeAreNotToldApart) {
+TEST(WaitTimes, OfManyWaitersOfOneCpuSomeAreOne) {
   constexpr uint16_t kWaiters = 1100;
   constexpr uint64_t kTurns = 5000;
   test::TempDir dir;

@@ -36,7 +36,7 @@ TraceRecord read_trace_json(const std::string &trace);
 
 /// One line of `ovnitrace dump`.
 struct DumpEvent {
-  uint64_t time = 0; ///< ns from the begin of the trace, 0 also before it
+  uint64_t time = 0; ///< ns from the start of the trace, 0 also before it
   int cpu = -1;
   std::string event;
   std::string comm; ///< with '_' for a blank

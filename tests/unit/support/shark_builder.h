@@ -42,7 +42,7 @@ public:
     return *this;
   }
   /// All records so far in the memory order of a cyclic chunk: the newer ones, from the `first`
-  /// on, were written over the begin of it, so they stand before the older ones.
+  /// on, were written over the start of it, so they stand before the older ones.
   SharkBuilder &rotate(size_t first) {
     std::rotate(records_.begin(), records_.begin() + std::ptrdiff_t(first), records_.end());
     return *this;
