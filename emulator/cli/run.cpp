@@ -104,9 +104,9 @@ std::string message_of(const CLI::ParseError &error, const CLI::App &app) {
 std::string message_of(const std::system_error &error) {
   if (error.code() != std::errc::resource_unavailable_try_again)
     return error.what();
-  return fmt::format("cannot start a thread: {}; the user or the cgroup has as many processes and "
-                     "threads as its limit: raise it (`ulimit -u`, pids.max of the cgroup), or end "
-                     "some of them",
+  return fmt::format("cannot start a thread: {}; the user or the cgroup has reached its limit of "
+                     "processes and threads: raise it (`ulimit -u`, pids.max of the cgroup), or "
+                     "end some of them",
                      error.code().message());
 }
 

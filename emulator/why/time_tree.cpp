@@ -48,8 +48,8 @@ public:
       nodes.push_back(node(before, who_text(input_, sum.first(), sum.thread), key, sum));
     return nodes;
   }
-  /// The same of who had a CPU. Of threads that are not traced, only the first is known that got
-  /// it: they are one, by the first.
+  /// The same of who had a CPU. Of threads that are not traced, only the first that got it is
+  /// known: they are one node, with a part for each that was the first.
   std::vector<TimeNode> holders() const {
     std::vector<TimeNode> nodes;
     TimeNode untraced{.label = "held by: threads that are not traced, by the first"};
