@@ -28,10 +28,8 @@ public:
   /// one if none was. kNone if there is none.
   uint32_t latest(uint32_t tid, uint64_t time) const;
 
-  /// Asks the processor for a tid. GCC would drop a call, as it has no effect.
-  [[gnu::always_inline]] void prefetch(uint32_t tid) const {
-    __builtin_prefetch(&slots_[place(tid)]);
-  }
+  /// Asks the processor for a tid.
+  void prefetch(uint32_t tid) const { __builtin_prefetch(&slots_[place(tid)]); }
 
 private:
   static constexpr uint32_t kSeveral = kNone - 1; ///< no number of a thread is so large
