@@ -32,7 +32,8 @@ public:
   /// "alpha (100) | beta (100)", each once, in the order in which they were added.
   void put(Labels &labels) {
     const auto by_value = [](const Name &a, const Name &b) { return a.value < b.value; };
-    if (!std::is_sorted(names_.begin(), names_.end(), by_value)) // they mostly are
+    // A trace can have many: they are mostly in order, and each the only one.
+    if (!std::is_sorted(names_.begin(), names_.end(), by_value))
       std::stable_sort(names_.begin(), names_.end(), by_value);
     for (auto at = names_.begin(); at != names_.end();) {
       const auto end = std::find_if(
