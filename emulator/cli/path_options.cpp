@@ -56,7 +56,8 @@ std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const Tr
     query.tid = cut.tids.front();
   CriticalPath path = critical_path(source, info, cut, query);
   if (path.guessed)
-    print("the critical path is that of {}, which ran longest; --critical-path=TID chooses another",
+    print("the critical path is that of {}, which ran longest of those that have not ended; "
+          "--critical-path=TID chooses another",
           thread_label(source.catalog().threads[path.thread]));
   return path;
 }

@@ -33,11 +33,15 @@ constexpr std::array<CauseWords, kCauses> kWords = {{
     {"unknown", "Not known", palette::kNothing},
 }};
 
+const NodeInfo &node_of(const PathSegment &segment, const Catalog &catalog) {
+  return catalog.nodes[catalog.threads[segment.thread].node];
+}
+
 /// "name (tid)" of another thread than the segment's.
 std::string peer_text(const PathSegment &segment, const Catalog &catalog) {
   const std::string name = printable_line(peer_name(segment, catalog));
   const uint32_t tid = peer_tid(segment, catalog);
-  if (tid == 0)
+  if (tid == 0 || tid == kNone)
     return name;
   return name.empty() ? fmt::format("thread {}", tid) : fmt::format("{} ({})", name, tid);
 }
@@ -83,23 +87,26 @@ std::string cause_text(const PathSegment &segment, const Catalog &catalog) {
 
 uint32_t peer_tid(const PathSegment &segment, const Catalog &catalog) {
   const Peer &peer = segment.peer;
-  return peer.thread == kNone ? peer.tid : catalog.threads[peer.thread].tid;
+  if (peer.thread != kNone)
+    return catalog.threads[peer.thread].tid;
+  return peer.tid || node_of(segment, catalog).all_threads ? peer.tid : kNone;
 }
 
 std::string peer_name(const PathSegment &segment, const Catalog &catalog) {
   const Peer &peer = segment.peer;
   if (peer.thread != kNone)
     return catalog.threads[peer.thread].name;
+  const NodeInfo &node = node_of(segment, catalog);
   if (peer.tid == 0)
-    return "idle";
-  const std::vector<PeerName> &names = catalog.nodes[catalog.threads[segment.thread].node].peers;
-  const PeerName *name = find_peer(names, peer.tid, segment.to);
+    return node.all_threads ? "idle" : "no traced thread";
+  const PeerName *name = find_peer(node.peers, peer.tid, segment.to);
   return name ? name->name : std::string();
 }
 
 std::string holder_text(const PathSegment &segment, const Catalog &catalog) {
-  const bool known = segment.cause == Cause::waiting && peer_tid(segment, catalog) != kNone;
-  return known ? peer_text(segment, catalog) : std::string();
+  const Peer &peer = segment.peer;
+  const bool known = peer.thread != kNone || peer.tid != kNone;
+  return segment.cause == Cause::waiting && known ? peer_text(segment, catalog) : std::string();
 }
 
 } // namespace ovnitrace

@@ -26,13 +26,14 @@ std::string cause_text(const PathSegment &segment, const Catalog &catalog);
 std::string_view call_text(const PathSegment &segment, const Catalog &catalog);
 
 /// The tid of the other thread that a segment names: who held the CPU, or who woke. 0: the idle
-/// task, kNone: none.
+/// task; kNone: none, or no traced thread, as the CPU was left idle where only some are traced.
 uint32_t peer_tid(const PathSegment &segment, const Catalog &catalog);
-/// Its name alone, as it was given: "" where it has none, "idle" of the idle task.
+/// Its name alone, as it was given: "" where it has none, "idle", "no traced thread".
 std::string peer_name(const PathSegment &segment, const Catalog &catalog);
 
 /// Who held the CPU for which the thread of a segment waited: "spinner (12)", "idle" where nobody
-/// did; empty where it did not wait, or where that is not known.
+/// did, "no traced thread" where nobody can say so; empty where it did not wait, or where that is
+/// not known.
 std::string holder_text(const PathSegment &segment, const Catalog &catalog);
 
 } // namespace ovnitrace

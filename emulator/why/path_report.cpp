@@ -37,7 +37,7 @@ void add(Lines &lines, std::vector<std::string> words, const PathSum &sum) {
 
 /// A thread that is none of the trace, and not the idle task.
 bool is_untraced(const Peer &peer) {
-  return peer.thread == kNone && peer.tid != 0;
+  return peer.thread == kNone && peer.tid != 0 && peer.tid != kNone;
 }
 
 /// With the system call in which a thread was blocked, where the cause does not have it.
@@ -88,9 +88,11 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top) {
     const std::string thread = thread_label(catalog.threads[sum.like.thread]);
     const std::string cause = cause_and_call(sum.like, catalog);
     add(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum);
+    if (sum.like.cause != Cause::waiting)
+      continue;
     std::string holder = holder_text(sum.like, catalog);
     if (holder.empty())
-      continue;
+      holder = "not known";
     if (is_untraced(sum.like.peer)) {
       holder += ", not traced";
       untraced = true;
@@ -122,8 +124,9 @@ void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catal
                 {"count", sum.count}};
     if (const std::string_view call = call_text(like, catalog); !call.empty())
       row["call"] = call;
-    if (like.cause == Cause::waiting && peer_tid(like, catalog) != kNone) {
-      row["holder_tid"] = peer_tid(like, catalog);
+    if (!holder_text(like, catalog).empty()) {
+      const uint32_t tid = peer_tid(like, catalog);
+      row["holder_tid"] = tid == kNone ? Json() : Json(tid);
       row["holder"] = peer_name(like, catalog);
     }
     rows.push_back(std::move(row));

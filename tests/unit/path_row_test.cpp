@@ -120,6 +120,8 @@ TEST_F(PathRows, TheTableSumsUpToTheLengthOfThePath) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("out (99), not traced"), std::string::npos) << text;
+  EXPECT_NE(path_text(whole, source->catalog(), 0).find("\nnot known "), std::string::npos)
+      << "second waited 50 ns, and nobody is known to have held its CPU";
   EXPECT_NE(text.find("48.9 %"), std::string::npos) << text;
   EXPECT_NE(text.find("the rest"), std::string::npos);
 }
@@ -147,6 +149,30 @@ TEST_F(PathRows, AFigureHasItAlongTheRows) {
   EXPECT_NE(svg_of(figure()).find("path elsewhere"), std::string::npos);
   options.path = nullptr;
   EXPECT_EQ(svg_of(figure()).find("critical"), std::string::npos);
+}
+
+TEST_F(PathRows, OnlyATraceOfAllThreadsKnowsThatACpuIsIdle) {
+  for (const bool all : {true, false}) {
+    trace = TraceBuilder(dir.path());
+    trace.json(all ? R"({"version": 1, "all_threads": true})" : R"({"version": 1})");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1).at(50).sleep(1, 0);
+    cpu.at(100).activate(1, 0, FTRACE_WAKER_HARDIRQ).at(300).dispatch(1).at(500).stop();
+    trace.write();
+    CriticalPath whole = path();
+    const auto source = open();
+    nlohmann::ordered_json json;
+    add_path_json(json, whole, source->catalog());
+    const auto &rows = json["critical_path"];
+    const auto waiting = std::find_if(rows.begin(), rows.end(), [](const auto &row) {
+      return row["cause"] == "waiting for a CPU";
+    });
+    ASSERT_NE(waiting, rows.end());
+    EXPECT_EQ((*waiting)["ns"], 200);
+    EXPECT_EQ((*waiting)["holder_tid"], all ? nlohmann::ordered_json(0) : nlohmann::ordered_json());
+    EXPECT_EQ((*waiting)["holder"], all ? "idle" : "no traced thread");
+    EXPECT_NE(path_text(whole, source->catalog(), 0).find(all ? "idle  " : "no traced thread  "),
+              std::string::npos);
+  }
 }
 
 } // namespace
