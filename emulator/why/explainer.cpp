@@ -55,12 +55,13 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut)
 /// Only in task context the waker did it; otherwise an interrupt did while it ran.
 Who Explainer::waker_of(const Event &event) const {
   const InterruptSource source = source_of(served_.innermost(event.cpu));
+  const Peer waker{event.par2 & FTRACE_TID_MASK, event.peer};
   switch (event.par2 >> FTRACE_REASON_SHIFT) {
   case FTRACE_WAKER_TASK:
-    return Who::of({event.par2 & FTRACE_TID_MASK, event.peer});
+    return Who::of(waker);
   case FTRACE_WAKER_SOFTIRQ:
-    if (source != InterruptSource::timer && event.peer != kNone)
-      return Who(Who::Kind::softirq, event.peer);
+    if (source != InterruptSource::timer && waker.tid != 0)
+      return Who::softirq_while(waker);
     return Who(Who::Kind::interrupt, uint32_t(source));
   case FTRACE_WAKER_HARDIRQ:
   case FTRACE_WAKER_NMI:
@@ -213,7 +214,7 @@ void Explainer::end_block(const Slice &slice) {
   else if (woken.waker == Who(Who::Kind::interrupt, uint32_t(InterruptSource::other)) &&
            is_sleep(call_name(catalog_, slice.thread, slice.call)))
     woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::timer));
-  else if (woken.waker.kind() == Who::Kind::softirq &&
+  else if (woken.waker.is_softirq() &&
            !waits_for_packets(call_name(catalog_, slice.thread, slice.call)))
     woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::other));
   const Who waker = woken.waker;

@@ -32,8 +32,9 @@ std::string name_of(const Catalog &catalog, Who who, uint32_t node) {
     return "no traced thread";
   case Who::Kind::interrupt:
     return std::string(source_name(InterruptSource(who.number())));
-  case Who::Kind::softirq: {
-    const std::string &name = catalog.threads[who.number()].name;
+  case Who::Kind::softirq:
+  case Who::Kind::softirq_untraced: {
+    const std::string name = name_of(catalog, who.interrupted(), node);
     return "softirq while " + (name.empty() ? "another thread" : name) + " ran";
   }
   case Who::Kind::nobody:

@@ -22,8 +22,9 @@ public:
     interrupt, ///< number(): InterruptSource
     softirq,   ///< number(): the thread that ran where a soft interrupt was served, index into
                ///< Catalog::threads: that of a packet is often served where it was sent
-    nobody,    ///< nobody yet: it still waits when the range ends
-    others,    ///< of holders of a CPU: there are too many to tell them apart
+    softirq_untraced, ///< the same, where that thread is not traced; number(): its tid
+    nobody,           ///< nobody yet: it still waits when the range ends
+    others,           ///< of holders of a CPU: there are too many to tell them apart
   };
 
   constexpr Who(Kind kind = Kind::not_known, uint32_t number = 0)
@@ -36,9 +37,22 @@ public:
                                 : Who(Kind::untraced, peer.tid);
   }
 
+  /// A soft interrupt while this thread ran, traced or not.
+  static constexpr Who softirq_while(const Peer &ran) {
+    return ran.thread != kNone ? Who(Kind::softirq, ran.thread)
+                               : Who(Kind::softirq_untraced, ran.tid);
+  }
+
   constexpr Kind kind() const { return Kind(code_ >> kBits); }
   constexpr uint32_t number() const { return code_ & ((1u << kBits) - 1); }
   constexpr uint32_t code() const { return code_; } ///< as a key
+  constexpr bool is_softirq() const {
+    return kind() == Kind::softirq || kind() == Kind::softirq_untraced;
+  }
+  /// Of a soft interrupt: who ran meanwhile.
+  constexpr Who interrupted() const {
+    return Who(kind() == Kind::softirq ? Kind::thread : Kind::untraced, number());
+  }
   static constexpr Who from_code(uint32_t code) {
     return Who(Kind(code >> kBits), code & ((1u << kBits) - 1));
   }

@@ -50,21 +50,31 @@ const char *wait_word(WaitKind kind) {
   return words[size_t(kind)];
 }
 
+namespace {
+
+/// A thread, traced or not; `node`: where an untraced one runs.
+std::string label_of(const WhyInput &input, Who who, uint32_t node) {
+  if (who.kind() == Who::Kind::thread)
+    return thread_label(input.catalog.threads[who.number()]);
+  return name_and_number(name_of(input.catalog, who, node), "thread", who.number());
+}
+
+} // namespace
+
 std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
+  const uint32_t node = input.catalog.threads[thread].node;
   switch (who.kind()) {
   case Who::Kind::thread:
-    return thread_label(input.catalog.threads[who.number()]);
-  case Who::Kind::untraced: {
-    const uint32_t node = input.catalog.threads[thread].node;
-    return name_and_number(name_of(input.catalog, who, node), "thread", who.number()) +
-           ", not traced";
-  }
+    return label_of(input, who, node);
+  case Who::Kind::untraced:
+    return label_of(input, who, node) + ", not traced";
   case Who::Kind::interrupt:
     return std::string(source_phrase(InterruptSource(who.number())));
   case Who::Kind::softirq:
-    return "a softirq while " + thread_label(input.catalog.threads[who.number()]) + " ran";
+  case Who::Kind::softirq_untraced:
+    return "a softirq while " + label_of(input, who.interrupted(), node) + " ran";
   default:
-    return name_of(input.catalog, who, input.catalog.threads[thread].node);
+    return name_of(input.catalog, who, node);
   }
 }
 

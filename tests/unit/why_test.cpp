@@ -4,6 +4,7 @@
 #include "emulator/why/explainer.h"
 #include "emulator/why/stories.h"
 #include "emulator/why/why_report.h"
+#include "emulator/why/words.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -228,6 +229,36 @@ TEST_F(Why, AnInterruptIsNamedAfterWhatItStandsFor) {
                         {"futex timer", "null"},
                         {"futex b", "22"},
                     }));
+}
+
+TEST_F(Why, ASoftirqNamesWhoRanAlsoWhereThatThreadIsNotTraced) {
+  trace.json(R"({"version": 1, "machine": "x86_64",
+                 "peers": [{"tid": 77, "pid": 77, "name": "client"}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
+  uint64_t time = 1000;
+  const auto wake_in = [&](uint32_t call, uint32_t ran) {
+    block(cpu.at(time), 1, call).at(time + 100).activate(1, ran, FTRACE_WAKER_SOFTIRQ).dispatch(1);
+    time += 1000;
+  };
+  wake_in(kEpollWait, 77);
+  wake_in(kEpollWait, 77);
+  wake_in(kEpollWait, 88);
+  wake_in(kEpollWait, 0);
+  wake_in(kFutex, 77);
+  cpu.at(time).stop();
+  explain_all();
+  std::map<std::string, uint64_t> wakers;
+  for (const BlockSum &sum : why.blocks)
+    wakers[block_name(input(), sum.block) + ": " + who_text(input(), sum.waker, sum.thread)] =
+        sum.count;
+  EXPECT_EQ(wakers, (std::map<std::string, uint64_t>{
+                        {"epoll_wait: a softirq while client (77) ran", 2},
+                        {"epoll_wait: a softirq while thread 88 ran", 1},
+                        {"epoll_wait: an interrupt", 1},
+                        {"futex: an interrupt", 1},
+                    }))
+      << "idle CPUs send nothing, and no packet ends a futex";
+  EXPECT_EQ(thread(report(), 11)["blocked"][0]["waker"], "softirq while client ran");
 }
 
 TEST_F(Why, AFutexHasItsWaitsByWhoEndedThem) {
