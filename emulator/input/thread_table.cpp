@@ -13,22 +13,33 @@ ThreadTable::ThreadTable(const Catalog &catalog, uint32_t node) : ThreadTable() 
       find_or_add(thread.tid, thread.birth, i);
 }
 
+ThreadTable::Slot ThreadTable::crowded_slot(uint32_t tid) const {
+  const auto at = crowded_.find(tid);
+  return at == crowded_.end() ? Slot{} : at->second;
+}
+
+ThreadTable::Slot &ThreadTable::slot_to_fill(uint32_t tid) {
+  const Slot *slot = find_slot(tid);
+  return slot ? slots_[size_t(slot - slots_.data())] : crowded_[tid];
+}
+
 void ThreadTable::resize(size_t slots) {
   shift_ = uint32_t(32 - std::countr_zero(slots));
   const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots));
+  const std::map<uint32_t, Slot> crowded = std::exchange(crowded_, {});
   for (const Slot &slot : before)
     if (slot.number != kNone)
-      slots_[slot_of(slot.tid)] = slot;
+      slot_to_fill(slot.tid) = slot;
+  for (const auto &[tid, slot] : crowded)
+    slot_to_fill(tid) = slot;
 }
 
 uint32_t ThreadTable::find_or_add(uint32_t tid, uint64_t birth, uint32_t next) {
-  Slot *slot = &slots_[slot_of(tid)];
+  Slot *slot = &slot_to_fill(tid);
   if (slot->number == kNone) {
-    if (++used_ * 5 > slots_.size() * 4) {
-      resize(2 * slots_.size());
-      slot = &slots_[slot_of(tid)];
-    }
     *slot = {birth, tid, next};
+    if (++used_ * 5 > slots_.size() * 4)
+      resize(2 * slots_.size());
     return next;
   }
   if (slot->number != kSeveral) {
@@ -41,7 +52,7 @@ uint32_t ThreadTable::find_or_add(uint32_t tid, uint64_t birth, uint32_t next) {
 }
 
 uint32_t ThreadTable::find(uint32_t tid, uint64_t birth) const {
-  const Slot &slot = slots_[slot_of(tid)];
+  const Slot slot = slot_of(tid);
   if (slot.number != kSeveral) [[likely]]
     return slot.birth == birth ? slot.number : kNone; // that of a free one is kNone
   const std::map<uint64_t, uint32_t> &threads = several_[slot.birth];
@@ -50,7 +61,7 @@ uint32_t ThreadTable::find(uint32_t tid, uint64_t birth) const {
 }
 
 uint32_t ThreadTable::latest(uint32_t tid, uint64_t time) const {
-  const Slot &slot = slots_[slot_of(tid)];
+  const Slot slot = slot_of(tid);
   if (slot.number != kSeveral) [[likely]]
     return slot.number;
   const std::map<uint64_t, uint32_t> &threads = several_[slot.birth];

@@ -33,6 +33,7 @@ public:
 
 private:
   static constexpr uint32_t kSeveral = kNone - 1; ///< no number of a thread is so large
+  static constexpr uint32_t kMostSteps = 64;      ///< from where a tid belongs; few take so many
 
   /// A tid, and its thread.
   struct Slot {
@@ -42,18 +43,30 @@ private:
   };
   /// Where a tid belongs: multiplicative hashing, of which the high bits are the good ones.
   uint32_t place(uint32_t tid) const { return (tid * 2654435769u) >> shift_; }
-  /// The slot of a tid, or the free one where it belongs.
-  uint32_t slot_of(uint32_t tid) const {
+  /// The slot of a tid, or the free one where it belongs; nullptr: it is in crowded_ if anywhere.
+  const Slot *find_slot(uint32_t tid) const {
     uint32_t at = place(tid);
-    while (slots_[at].number != kNone && slots_[at].tid != tid)
+    for (uint32_t steps = 0; steps < kMostSteps; steps++) {
+      if (slots_[at].number == kNone || slots_[at].tid == tid) [[likely]]
+        return &slots_[at];
       at = (at + 1) & uint32_t(slots_.size() - 1);
-    return at;
+    }
+    return nullptr;
   }
+  /// What the slot of a tid says, or a free one.
+  Slot slot_of(uint32_t tid) const {
+    const Slot *slot = find_slot(tid);
+    return slot ? *slot : crowded_slot(tid);
+  }
+  Slot crowded_slot(uint32_t tid) const;
+  Slot &slot_to_fill(uint32_t tid);
   void resize(size_t slots);
 
   std::vector<Slot> slots_; ///< 2^n, of which a fifth is free at least
   uint32_t shift_ = 0;
-  size_t used_ = 0; ///< slots
+  size_t used_ = 0; ///< slots, those of crowded_ included
+  /// By tid, those that found no slot: a file may have any number of tids that belong to one place.
+  std::map<uint32_t, Slot> crowded_;
   /// By birth, the threads of a tid that the kernel used again.
   std::vector<std::map<uint64_t, uint32_t>> several_;
 };

@@ -207,12 +207,13 @@ TEST(ThreadTable, FindsEveryThreadOfItsNodeAndNoOther) {
   }
 }
 
-TEST(ThreadTable, GrowsAsAMapDoes) {
+/// With tids that are multiples of `step`.
+void grow_beside_a_map(uint32_t step) {
   ThreadTable table;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> model;
   std::mt19937 random(7);
   for (uint32_t n = 0; n < 20000; n++) {
-    const uint32_t tid = random() % 5000 * 4096;
+    const uint32_t tid = uint32_t(random() % 5000) * step;
     const uint64_t birth = 1 + random() % 3;
     const auto [expected, added] = model.try_emplace({tid, birth}, n);
     EXPECT_EQ(table.find(tid, birth), added ? kNone : expected->second);
@@ -221,7 +222,7 @@ TEST(ThreadTable, GrowsAsAMapDoes) {
   for (const auto &[key, number] : model)
     EXPECT_EQ(table.find(key.first, key.second), number);
   for (uint32_t n = 0; n < 20000; n++) {
-    const uint32_t tid = random() % 5000 * 4096;
+    const uint32_t tid = uint32_t(random() % 5000) * step;
     const uint64_t time = random() % 4;
     uint32_t latest = kNone; // the first one, if none was born until then
     for (auto at = model.lower_bound({tid, 0}); at != model.end() && at->first.first == tid; at++)
@@ -229,6 +230,14 @@ TEST(ThreadTable, GrowsAsAMapDoes) {
         latest = at->second;
     EXPECT_EQ(table.latest(tid, time), latest);
   }
+}
+
+TEST(ThreadTable, GrowsAsAMapDoes) {
+  grow_beside_a_map(4096);
+}
+
+TEST(ThreadTable, GrowsAsAMapDoesWhereAllTidsBelongToOnePlace) {
+  grow_beside_a_map(0x144cbc89); // its product with the factor of the hash is 1
 }
 
 TEST(ThreadTable, KnowsWhoHadATidWhen) {
