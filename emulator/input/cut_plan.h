@@ -10,7 +10,7 @@
 #include <ovnitrace/ftrace_record.h>
 
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 namespace ovnitrace {
@@ -97,7 +97,7 @@ private:
 
   uint64_t from_;
   std::vector<File> files_;
-  std::unordered_map<ThreadKey, std::vector<Seen>, HashOfThread> threads_;
+  std::map<ThreadKey, std::vector<Seen>> threads_;
   std::vector<ThreadKey> at_start_; ///< had a CPU then
   std::vector<Mark> marks_;         ///< by context, in this chunk
   ThreadKey on_cpu_{};              ///< who has the CPU of the file; tid 0: nobody, or not known
