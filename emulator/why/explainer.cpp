@@ -133,7 +133,11 @@ void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
 }
 
 void Explainer::on_slice(const Slice &whole) {
-  if (!all_.shown[whole.thread] || whole.end < from_ || (whole.end == from_ && whole.start < from_))
+  if (!all_.shown[whole.thread])
+    return;
+  if (whole.state == ThreadState::Paused)
+    note_block(whole);
+  if (whole.end < from_ || (whole.end == from_ && whole.start < from_))
     return;
   Slice slice = whole;
   slice.start = std::max(whole.start, from_);
@@ -204,10 +208,10 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   open.more = false;
 }
 
-void Explainer::end_block(const Slice &slice) {
-  const Block block{slice.call, slice.reason};
+/// Before the range too: the wait that follows can reach into it.
+void Explainer::note_block(const Slice &slice) {
   Woken &woken = woken_[slice.thread];
-  woken.block = block;
+  woken.block = {slice.call, slice.reason};
   woken.stack = slice.stack;
   if (!slice.ends)
     woken.waker = Who(slice.then == ThreadState::Paused ? Who::Kind::nobody : Who::Kind::not_known);
@@ -217,7 +221,11 @@ void Explainer::end_block(const Slice &slice) {
   else if (woken.waker.is_softirq() &&
            !waits_for_packets(call_name(catalog_, slice.thread, slice.call)))
     woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::other));
-  const Who waker = woken.waker;
+}
+
+void Explainer::end_block(const Slice &slice) {
+  const Block block{slice.call, slice.reason};
+  const Who waker = woken_[slice.thread].waker;
   BlockSum &sum =
       blocks_.of({.thread = slice.thread, .block = block, .stack = slice.stack, .waker = waker});
   sum.ns += slice.length();

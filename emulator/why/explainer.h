@@ -52,6 +52,7 @@ private:
   Who waker_of(const Event &event) const;
   void held(uint32_t thread, WaitKind kind, const HolderSums &sums) override;
   void end_wait(const Slice &slice, const IdleElsewhere &idle);
+  void note_block(const Slice &slice);
   void end_block(const Slice &slice);
   void add_waits();
 

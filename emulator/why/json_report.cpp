@@ -162,7 +162,9 @@ private:
       Json one = {{"tid", thread.tid},
                   {"name", thread.name},
                   {"start_ns", story.start - catalog_.begin},
-                  {"ns", story.length()}};
+                  {"ns", story.length()},
+                  {"starts", story.starts},
+                  {"ends", story.ends}};
       if (waits) {
         const bool known = story.cpu < catalog_.cpus.size();
         one["cpu"] = known ? Json(catalog_.cpus[story.cpu].index) : Json();

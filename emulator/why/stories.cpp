@@ -14,8 +14,9 @@ namespace ovnitrace {
 namespace {
 
 /// From the start of the trace, as --from takes it.
-std::string at_text(const WhyInput &input, uint64_t ns) {
-  return fmt::format("{:.6f} s", double(ns - input.catalog.begin) / 1e9);
+std::string at_text(const WhyInput &input, const Story &story) {
+  return fmt::format("{:.6f} s{}", double(story.start - input.catalog.begin) / 1e9,
+                     story.starts ? "" : ", and already before");
 }
 
 std::string cpu_text(const WhyInput &input, uint32_t cpu) {
@@ -41,7 +42,7 @@ std::string cause(const WhyInput &input, const Story &wait) {
   case WaitKind::not_known:
     break;
   }
-  return "it waited already";
+  return "why is not known";
 }
 
 std::string holder_text(const WhyInput &input, const Story &wait, const Story::Part &part) {
@@ -112,9 +113,9 @@ std::string idle_text(const WhyInput &input, const Story &wait) {
 } // namespace
 
 std::string wait_story(const WhyInput &input, const Story &wait) {
-  const std::string start = fmt::format(
-      "{} waited {} for {} at {}: ", thread_label(input.catalog.threads[wait.thread]),
-      human_duration(wait.length()), cpu_text(input, wait.cpu), at_text(input, wait.start));
+  const std::string start =
+      fmt::format("{} waited {} for {} at {}: ", thread_label(input.catalog.threads[wait.thread]),
+                  human_duration(wait.length()), cpu_text(input, wait.cpu), at_text(input, wait));
   return start + cause(input, wait) + holders(input, wait) + idle_text(input, wait) +
          (wait.ends ? "" : ", and it waits still");
 }
@@ -127,7 +128,7 @@ std::string block_story(const WhyInput &input, const Story &block) {
     end = "who woke it is not known";
   return fmt::format(
       "{} was blocked {} at {}{}: {}", thread_label(input.catalog.threads[block.thread]),
-      human_duration(block.length()), at_text(input, block.start),
+      human_duration(block.length()), at_text(input, block),
       block.block == Block() ? "" : " (" + block_name(input, block.block) + ")", end);
 }
 

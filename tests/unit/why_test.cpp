@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace why`: who held a CPU, who ended a block, and how that is said.
 #include "emulator/open/open_trace.h"
+#include "emulator/slices/interrupts.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/stories.h"
 #include "emulator/why/why_report.h"
@@ -324,8 +325,46 @@ TEST_F(Why, ACutKeepsWhoIsToBlame) {
   EXPECT_EQ(all["threads"][0]["waiting"][0]["holder_tid"], 22) << "who is not in the cut";
   EXPECT_EQ(all["threads"][0]["waiting"][0]["ns"], 200);
   EXPECT_EQ(wait_story(input(), why.longest_waits.at(0)),
-            "a (11) waited 200 ns for CPU 0 at 0.000001 s: woken by b (22), b (22) ran there, and "
-            "it waits still");
+            "a (11) waited 200 ns for CPU 0 at 0.000001 s, and already before: woken by b (22) "
+            "(call not known), b (22) ran there, and it waits still");
+}
+
+TEST_F(Why, WhatStartedBeforeTheCutIsMarkedAndKeepsItsCause) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  block(cpu.at(1 * kMs), 1, kNanosleep, 22).dispatch(2);
+  cpu.at(3 * kMs).activate(1, 22, FTRACE_WAKER_HARDIRQ).at(6 * kMs).epilogue(2, 11).dispatch(1);
+  cpu.at(9 * kMs).stop();
+  const auto lines = [&](uint64_t from) {
+    Cut cut;
+    cut.from = from;
+    cut.tids = {11};
+    explain_all(cut);
+    std::vector<std::string> lines;
+    for (const Story &block : why.longest_blocks)
+      lines.push_back(block_story(input(), block));
+    for (const Story &wait : why.longest_waits)
+      lines.push_back(wait_story(input(), wait));
+    return lines;
+  };
+  const std::string end = "woken by a timer (nanosleep), b (22) ran there";
+  EXPECT_EQ(lines(2 * kMs), (std::vector<std::string>{
+                                "a (11) was blocked 1.000 ms at 0.002000 s, and already before "
+                                "(nanosleep): woken by a timer",
+                                "a (11) waited 3.000 ms for CPU 0 at 0.003000 s: " + end,
+                            }));
+  EXPECT_EQ(report()["blocks"][0]["starts"], false);
+  EXPECT_EQ(report()["waits"][0]["starts"], true);
+  EXPECT_EQ(lines(3 * kMs), (std::vector<std::string>{
+                                "a (11) waited 3.000 ms for CPU 0 at 0.003000 s: " + end,
+                            }))
+      << "the block is over, but the wait starts here";
+  EXPECT_EQ(why.wakes.at(0).waker, Who(Who::Kind::interrupt, uint32_t(InterruptSource::timer)));
+  EXPECT_EQ(lines(4 * kMs),
+            (std::vector<std::string>{
+                "a (11) waited 2.000 ms for CPU 0 at 0.004000 s, and already before: " + end,
+            }));
+  EXPECT_EQ(report()["waits"][0]["starts"], false);
+  EXPECT_EQ(why.threads[0].waiting, 2 * kMs);
 }
 
 TEST_F(Why, NamesAreOnlyNames) {
