@@ -39,9 +39,7 @@ public:
         mark(row, w, mask[w]);
   }
   /// Asks the processor for the bits of a row.
-  [[gnu::always_inline]] void prefetch(uint32_t row) const {
-    __builtin_prefetch(&bits_[size_t(row) * words_], 1);
-  }
+  void prefetch(uint32_t row) const { __builtin_prefetch(&bits_[size_t(row) * words_], 1); }
   /// Those with a bit, by their first.
   std::span<const uint32_t> rows() const { return {rows_.data(), listed_}; }
   bool empty() const { return listed_ == 0; }

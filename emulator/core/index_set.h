@@ -14,9 +14,7 @@ public:
 
   bool has(uint32_t index) const { return place_[index] != kNowhere; }
   /// Asks the processor for a number.
-  [[gnu::always_inline]] void prefetch(uint32_t index) const {
-    __builtin_prefetch(&place_[index], 1);
-  }
+  void prefetch(uint32_t index) const { __builtin_prefetch(&place_[index], 1); }
   size_t size() const { return members_.size(); }
 
   void put(uint32_t index, bool in) {

@@ -54,7 +54,8 @@ public:
   /// Reports each later change to `observer`, which must live until the last one.
   void observe(StateObserver *observer) { observer_ = observer; }
 
-  /// Asks the processor for what an event of this thread changes.
+  /// Asks the processor for what an event of this thread changes. GCC would drop a call, as it has
+  /// no effect.
   [[gnu::always_inline]] void prefetch(uint32_t thread) const {
     __builtin_prefetch(&threads_[thread], 1);
     known_.prefetch(thread);

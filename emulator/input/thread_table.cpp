@@ -13,60 +13,52 @@ ThreadTable::ThreadTable(const Catalog &catalog, uint32_t node) : ThreadTable() 
       find_or_add(thread.tid, thread.birth, i);
 }
 
-ThreadTable::Slot ThreadTable::crowded_slot(uint32_t tid) const {
-  const auto at = crowded_.find(tid);
-  return at == crowded_.end() ? Slot{} : at->second;
-}
-
-ThreadTable::Slot &ThreadTable::slot_to_fill(uint32_t tid) {
-  const Slot *slot = find_slot(tid);
-  return slot ? slots_[size_t(slot - slots_.data())] : crowded_[tid];
-}
-
 void ThreadTable::resize(size_t slots) {
   shift_ = uint32_t(32 - std::countr_zero(slots));
-  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots));
-  const std::map<uint32_t, Slot> crowded = std::exchange(crowded_, {});
-  for (const Slot &slot : before)
-    if (slot.number != kNone)
-      slot_to_fill(slot.tid) = slot;
-  for (const auto &[tid, slot] : crowded)
-    slot_to_fill(tid) = slot;
+  used_ = 0;
+  for (const Slot &slot : std::exchange(slots_, std::vector<Slot>(slots)))
+    if (slot.number < kOthers)
+      find_or_add(slot.tid, slot.birth, slot.number);
+  for (const auto &[thread, number] : others_)
+    if (Slot *slot = find_slot(thread.first)) {
+      used_ += slot->number == kNone;
+      *slot = {0, thread.first, kOthers};
+    }
 }
 
 uint32_t ThreadTable::find_or_add(uint32_t tid, uint64_t birth, uint32_t next) {
-  Slot *slot = &slot_to_fill(tid);
-  if (slot->number == kNone) {
+  Slot *slot = find_slot(tid);
+  if (slot && slot->number == kNone) {
     *slot = {birth, tid, next};
     if (++used_ * 5 > slots_.size() * 4)
       resize(2 * slots_.size());
     return next;
   }
-  if (slot->number != kSeveral) {
+  if (slot && slot->number != kOthers) {
     if (slot->birth == birth)
       return slot->number;
-    several_.push_back({{slot->birth, slot->number}});
-    *slot = {several_.size() - 1, tid, kSeveral};
+    others_[{tid, slot->birth}] = slot->number;
+    slot->number = kOthers;
   }
-  return several_[slot->birth].try_emplace(birth, next).first->second;
+  return others_.try_emplace({tid, birth}, next).first->second;
 }
 
 uint32_t ThreadTable::find(uint32_t tid, uint64_t birth) const {
-  const Slot slot = slot_of(tid);
-  if (slot.number != kSeveral) [[likely]]
-    return slot.birth == birth ? slot.number : kNone; // that of a free one is kNone
-  const std::map<uint64_t, uint32_t> &threads = several_[slot.birth];
-  const auto at = threads.find(birth);
-  return at == threads.end() ? kNone : at->second;
+  const Slot *slot = find_slot(tid);
+  if (slot && slot->number != kOthers) [[likely]]
+    return slot->birth == birth ? slot->number : kNone; // that of a free one is kNone
+  const auto at = others_.find({tid, birth});
+  return at == others_.end() ? kNone : at->second;
 }
 
 uint32_t ThreadTable::latest(uint32_t tid, uint64_t time) const {
-  const Slot slot = slot_of(tid);
-  if (slot.number != kSeveral) [[likely]]
-    return slot.number;
-  const std::map<uint64_t, uint32_t> &threads = several_[slot.birth];
-  const auto later = threads.upper_bound(time);
-  return later == threads.begin() ? later->second : std::prev(later)->second;
+  const Slot *slot = find_slot(tid);
+  if (slot && slot->number != kOthers) [[likely]]
+    return slot->number;
+  const auto first = others_.lower_bound({tid, 0}), later = others_.upper_bound({tid, time});
+  if (first != later)
+    return std::prev(later)->second;
+  return later != others_.end() && later->first.first == tid ? later->second : kNone;
 }
 
 } // namespace ovnitrace

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -32,18 +33,19 @@ public:
   void prefetch(uint32_t tid) const { __builtin_prefetch(&slots_[place(tid)]); }
 
 private:
-  static constexpr uint32_t kSeveral = kNone - 1; ///< no number of a thread is so large
-  static constexpr uint32_t kMostSteps = 64;      ///< from where a tid belongs; few take so many
+  static constexpr uint32_t kOthers = kNone - 1; ///< no number of a thread is so large
+  static constexpr uint32_t kMostSteps = 64;     ///< from where a tid belongs; few take so many
 
   /// A tid, and its thread.
   struct Slot {
-    uint64_t birth = 0; ///< of the only thread; of several ones: where they are in several_
+    uint64_t birth = 0;
     uint32_t tid = 0;
-    uint32_t number = kNone; ///< kNone: free
+    uint32_t number = kNone; ///< kNone: free; kOthers: its threads are in others_
   };
   /// Where a tid belongs: multiplicative hashing, of which the high bits are the good ones.
   uint32_t place(uint32_t tid) const { return (tid * 2654435769u) >> shift_; }
-  /// The slot of a tid, or the free one where it belongs; nullptr: it is in crowded_ if anywhere.
+  /// The slot of a tid, or the free one where it belongs; nullptr where there is no room for it:
+  /// its threads are in others_.
   const Slot *find_slot(uint32_t tid) const {
     uint32_t at = place(tid);
     for (uint32_t steps = 0; steps < kMostSteps; steps++) {
@@ -53,22 +55,15 @@ private:
     }
     return nullptr;
   }
-  /// What the slot of a tid says, or a free one.
-  Slot slot_of(uint32_t tid) const {
-    const Slot *slot = find_slot(tid);
-    return slot ? *slot : crowded_slot(tid);
-  }
-  Slot crowded_slot(uint32_t tid) const;
-  Slot &slot_to_fill(uint32_t tid);
+  Slot *find_slot(uint32_t tid) { return const_cast<Slot *>(std::as_const(*this).find_slot(tid)); }
   void resize(size_t slots);
 
   std::vector<Slot> slots_; ///< 2^n, of which a fifth is free at least
   uint32_t shift_ = 0;
-  size_t used_ = 0; ///< slots, those of crowded_ included
-  /// By tid, those that found no slot: a file may have any number of tids that belong to one place.
-  std::map<uint32_t, Slot> crowded_;
-  /// By birth, the threads of a tid that the kernel used again.
-  std::vector<std::map<uint64_t, uint32_t>> several_;
+  size_t used_ = 0; ///< slots
+  /// By tid and birth: of tids that the kernel used again, and of those that found no slot, as a
+  /// file may have any number of tids that belong to one place.
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> others_;
 };
 
 } // namespace ovnitrace

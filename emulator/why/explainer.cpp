@@ -223,11 +223,11 @@ void Explainer::note_block(const Slice &slice) {
     woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::other));
 }
 
+/// After note_block().
 void Explainer::end_block(const Slice &slice) {
-  const Block block{slice.call, slice.reason};
-  const Who waker = woken_[slice.thread].waker;
+  const auto &[waker, block, stack] = woken_[slice.thread];
   BlockSum &sum =
-      blocks_.of({.thread = slice.thread, .block = block, .stack = slice.stack, .waker = waker});
+      blocks_.of({.thread = slice.thread, .block = block, .stack = stack, .waker = waker});
   sum.ns += slice.length();
   sum.count++;
   if (slice.starts && slice.ends)
@@ -237,7 +237,7 @@ void Explainer::end_block(const Slice &slice) {
                          .start = slice.start,
                          .end = slice.end,
                          .block = block,
-                         .stack = slice.stack,
+                         .stack = stack,
                          .by = waker,
                          .starts = slice.starts,
                          .ends = slice.ends});
