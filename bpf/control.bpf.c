@@ -11,9 +11,14 @@
 #include "kernel_diffs.h"
 #include "shared_maps.h"
 #include "life_ring.bpf.h"
+#include "twins.bpf.h"
 #include "region.bpf.h"
 
-#define SIGSTOP 19
+#define SIGSTOP	     19
+#define CLONE_VM     0x100
+#define PIDTYPE_PID  0
+#define PIDTYPE_PGID 2
+#define PIDTYPE_TGID 1
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -18,6 +18,7 @@
 #include "kernel_diffs.h"
 #include "shared_maps.h"
 #include "life_ring.bpf.h"
+#include "twins.bpf.h"
 #include "region.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -176,10 +176,12 @@ struct task_struct___rt {
 	int softirq_disable_cnt;
 } __attribute__((preserve_access_index));
 
-/* include/linux/preempt.h */
+/* include/linux/preempt.h. Below the interrupts, 7.3 counts how often they were disabled
+ * (9634d860ac15 "preempt: Introduce HARDIRQ_DISABLE_BITS"): they moved by 8 bits. */
+const volatile __u32 hardirq_shift = 16; /* set by the loader before loading */
 #define SOFTIRQ_SERVING 0x00000100
-#define HARDIRQ_MASK	0x000f0000
-#define NMI_MASK	0x00f00000
+#define HARDIRQ_MASK	(0xfu << hardirq_shift)
+#define NMI_MASK	(0xf0u << hardirq_shift)
 
 static __always_inline enum ftrace_wakeup_context wakeup_context(struct task_struct *current)
 {
@@ -195,6 +197,27 @@ static __always_inline enum ftrace_wakeup_context wakeup_context(struct task_str
 	if (count & NMI_MASK)
 		return FTRACE_WAKER_NMI;
 	return count & HARDIRQ_MASK ? FTRACE_WAKER_HARDIRQ : FTRACE_WAKER_SOFTIRQ;
+}
+
+/* The time at which a timer expires, ns: the second argument of hrtimer_expire_entry, which is a
+ * pointer to it until 7.0. Before 91f2dc6838c1 ("bpf/btf: Fix is_int_ptr()", 6.4) no program may
+ * load a pointer to a typedef of an integer from its context, so a helper reads it. As a number, an
+ * address of the kernel is negative, and a time never is. */
+static __always_inline bool read_expiry_time(__u64 *argument, __s64 *time)
+{
+	if (bpf_probe_read_kernel(time, sizeof(*time), argument))
+		return false;
+	return *time >= 0 || !bpf_probe_read_kernel(time, sizeof(*time), (void *)*time);
+}
+
+/* Whether a timer that is started was armed: the third argument of hrtimer_start from 7.0 on
+ * (f2e388a019e4 "hrtimer: Reduce trace noise in hrtimer_start()"). Before, hrtimer_cancel is raised
+ * first. */
+const volatile bool start_has_was_armed = false; /* set by the loader before loading */
+
+static __always_inline bool timer_was_armed(__u64 *ctx)
+{
+	return start_has_was_armed && (bool)ctx[2];
 }
 
 /* Why a thread that blocked did; __state as include/linux/sched.h has it. Compound states (killable

@@ -39,4 +39,10 @@ static void (*const kfunc_preempt_enable)(void) = (void *)(KFUNC_CALL + KFUNC_PR
 static void (*const kfunc_rcu_read_lock)(void) = (void *)(KFUNC_CALL + KFUNC_RCU_READ_LOCK);
 static void (*const kfunc_rcu_read_unlock)(void) = (void *)(KFUNC_CALL + KFUNC_RCU_READ_UNLOCK);
 
+/* 6.13, 6280cf718db0 "bpf: Implement bpf_send_signal_task() kfunc". Its signals are the kernel's.
+ */
+static int (*const kfunc_send_signal_task)(struct task_struct *task, int signal, int type,
+					   __u64 value) = (void *)(KFUNC_CALL +
+								   KFUNC_SEND_SIGNAL_TASK);
+
 #endif

@@ -114,12 +114,16 @@ struct cred {
 	kuid_t uid;
 };
 
+struct mm_struct {
+	unsigned long arg_start, arg_end; /* the command line, in the process's memory */
+};
+
 struct task_struct {
+	struct mm_struct *mm;
 	struct thread_info thread_info;
 	unsigned int __state; /* `state` before 5.14 */
 	unsigned int flags;
-	int on_cpu;
-	int on_rq;
+	unsigned int on_cpu; /* a byte from 7.2 on: a load of it fits both, as it is unsigned */
 	int prio;
 	int normal_prio; /* without what it inherits */
 	unsigned int policy;
@@ -166,6 +170,25 @@ struct bpf_iter_task {
 	__u64 __opaque[3];
 } __attribute__((aligned(8)));
 
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
+};
+
+struct bio {
+	struct block_device *bi_bdev;
+};
+
+struct request_queue;
+struct request {
+	struct request_queue *q;
+	struct block_device *part;
+};
+
 struct linux_binprm;
 struct kernel_siginfo;
 struct k_sigaction;
@@ -198,6 +221,7 @@ struct bpf_iter__task {
 #define TASK_PARKED	     0x0040
 #define TASK_DEAD	     0x0080
 #define TASK_NOLOAD	     0x0400
+#define PF_WQ_WORKER	     0x00000020
 #define PF_KTHREAD	     0x00200000
 
 #endif

@@ -31,6 +31,8 @@ static __always_inline __u32 snapshot_word(struct task_struct *p, bool running)
 		value = OVNI_THREAD_WARMING; /* whether it was woken or preempted is past */
 	else
 		reason = blocked_reason(state);
+	if (reason == FTRACE_OFFCPU_DEAD)
+		value = OVNI_THREAD_DEAD; /* a zombie, which waits for nothing any more */
 	return value | task_cpu(p) << FTRACE_SNAPSHOT_CPU_SHIFT | reason << FTRACE_REASON_SHIFT;
 }
 

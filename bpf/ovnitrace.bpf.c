@@ -12,13 +12,19 @@
 #include "kernel_diffs.h"
 #include "shared_maps.h"
 #include "life_ring.bpf.h"
+#include "twins.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 #include "scheduler/staging.bpf.h"
 #include "scheduler/threads.bpf.h"
+#include "scheduler/completion.bpf.h"
+#include "scheduler/throttled.bpf.h"
+#include "scheduler/holders.bpf.h"
 #include "scheduler/affinity.bpf.h"
 #include "scheduler/stacks.bpf.h"
 #include "scheduler/lives.bpf.h"
+#include "scheduler/work_items.bpf.h"
+#include "scheduler/cmdlines.bpf.h"
 #include "scheduler/transitions.bpf.h"
 #include "scheduler/snapshot.bpf.h"

@@ -34,7 +34,7 @@ struct visitor {
 static __always_inline bool has_its_cpu(struct task_struct *p)
 {
 	if (!bpf_core_field_exists(p->se.cfs_rq->rq))
-		return BPF_CORE_READ(p, on_cpu);
+		return p->on_cpu;
 	return BPF_CORE_READ(p, se.cfs_rq, rq, curr) == p;
 }
 
@@ -53,15 +53,25 @@ static __noinline int send_region(__u32 pid, __u32 tid, __u32 what, __u64 time)
 	return 0;
 }
 
-/* Whether it was closed. */
+/* Whether it was closed. An alarm that starts a region that is open is recorded too, as long as the
+ * ring has room for what matters more. */
 static __always_inline bool open_region(__u32 pid, __u32 tid, __u32 what)
 {
 	__u64 *region = region_of(pid, tid), now = bpf_ktime_get_ns();
 
-	if (!region || __sync_val_compare_and_swap(region, 0, now))
+	if (!region)
 		return false;
-	send_region(pid, tid, what, now);
-	return true;
+	if (!__sync_val_compare_and_swap(region, 0, now)) {
+		send_region(pid, tid, what, now);
+		return true;
+	}
+	if (!(what >> FTRACE_REGION_TYPE_SHIFT & 0xff))
+		return false; /* no alarm: a new thread in a region that was open from the start */
+	if (bpf_ringbuf_query(&life, BPF_RB_AVAIL_DATA) < CAPTURE_LIFE_BYTES / 2)
+		send_region(pid, tid, what | FTRACE_REGION_AGAIN, now);
+	else
+		life_count_lost();
+	return false;
 }
 
 static __always_inline void close_region(__u32 pid, __u32 tid, __u32 what)
@@ -93,7 +103,7 @@ static __always_inline void do_event(struct visitor *v, __u32 event, __u32 what,
 static __noinline int visit_thread(struct task_struct *p, struct visitor *v)
 {
 	struct life_record r;
-	__u32 pid, tid;
+	__u32 pid, tid, what;
 
 	if (!p || !v)
 		return 0;
@@ -101,11 +111,12 @@ static __noinline int visit_thread(struct task_struct *p, struct visitor *v)
 	tid = p->pid;
 	if (pid != v->pid || (v->only && tid != v->only) || !is_traced(tid))
 		return 0;
+	what = v->what | (tid == v->tid ? 0 : FTRACE_REGION_OTHER);
 	if (v->visit == VISIT_CLOSE) {
-		close_region(pid, tid, v->what);
+		close_region(pid, tid, what);
 		return 0;
 	}
-	if (v->visit == VISIT_OPEN && !open_region(pid, tid, v->what))
+	if (v->visit == VISIT_OPEN && !open_region(pid, tid, what))
 		return 0;
 	life_fill(&r, LIFE_SNAPSHOT, p, 0);
 	r.arg = snapshot_word(p, has_its_cpu(p));

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Traces the sample program and says what was seen. `make demo` builds what this needs.
+# The first command on a fresh machine: installs what is missing, builds, traces the sample program
+# and prints what was seen. `make demo` runs it.
 set -eu
 cd "$(dirname "$0")/.."
 trace=build/demo
@@ -8,12 +9,17 @@ trace=build/demo
 root=
 if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || {
-    echo "demo: tracing needs root, and there is no sudo: run \`make demo\` as root" >&2
+    echo "demo: tracing needs root, and there is no sudo: run scripts/demo.sh as root" >&2
     exit 1
   }
   root=sudo
 fi
 
+echo "demo: step 1 of 3: install what is missing to build"
+scripts/setup.sh build
+echo "demo: step 2 of 3: build (it goes on where an earlier build ended)"
+scripts/build.sh all build/tests/programs/sample
+echo "demo: step 3 of 3: trace a program for about a second"
 echo "demo: ${root:+$root }build/ovnitrace -f -o $trace -- build/tests/programs/sample"
 $root build/ovnitrace -f -o "$trace" -- build/tests/programs/sample
 echo

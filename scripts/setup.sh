@@ -30,6 +30,7 @@ test    libgtest-dev       the tests
 test    libclang-rt-dev    clang's sanitizers and libFuzzer
 test    libcap2-bin        setcap: capturing with two capabilities
 test    linux-perf         a second tracer beside ours
+test    valgrind           translates a program beside a capture with --control
 test    procps             pgrep
 test    chromium           the report page in a real browser
 test    clang-format        `make lint`
@@ -37,6 +38,8 @@ test    clang-tidy          `make lint`
 kernels qemu-system-x86    boots other kernels
 kernels busybox-static     all that runs there beside the tests
 kernels cpio               packs it
+kernels curl               gets the kernels
+kernels xz-utils           and the lists of their packages
 TABLE
   [ "$(uname -m)" != x86_64 ] || echo 'test g++-multilib a program for i386'
 }
@@ -84,7 +87,7 @@ apt() {
     -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 "$@"
 }
 
-echo "setup: installing $packages"
+echo "setup: installing $(wc -w <<<"$packages") packages, 1 to 5 min, depending on the network: $packages"
 # A third-party source that fails to update need not matter: the install will say.
 apt update || echo "setup: apt-get update failed; going on with the package lists that are there" >&2
 for pause in 5 15 0; do

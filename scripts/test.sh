@@ -1,9 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs every test that `make test` built and ends with one line: N passed, N failed, N skipped.
-# `test.sh fuzz [NAME]` runs only the fuzzers, or one of them. Exit status 1 if any failed or none ran.
+# Installs what is missing, builds, runs every test and ends with one line: N passed, N failed,
+# N skipped. `make test` runs it. `test.sh fuzz [NAME]` runs only the fuzzers, or one of them. Exit
+# status 1 if any failed or none ran.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+
+if [ "${1:-}" = fuzz ]; then
+  scripts/build.sh fuzzers || exit 1
+else
+  echo "test: step 1 of 3: install what is missing to build and test"
+  scripts/setup.sh || exit 1
+  echo "test: step 2 of 3: build (it goes on where an earlier build ended)"
+  scripts/build.sh all test-programs fuzzers || exit 1
+  echo "test: step 3 of 3: run the tests: unit tests, captures, the page in a browser, fuzzers;" \
+    "about 10 min"
+fi
 
 passed=0 failed=0 skipped=0
 skips=$(mktemp) || exit 1

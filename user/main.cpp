@@ -2,7 +2,6 @@
 // The ovnitrace command.
 #include "emulator/base/messages.h"
 #include "emulator/cli/commands.h"
-#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/run.h"
 #include "user/cli/collect_cli.h"
 #include "user/cli/control_cli.h"
@@ -10,13 +9,8 @@
 #include "user/cli/stat_cli.h"
 #include "user/launch/standard_streams.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,9 +36,11 @@ constexpr const char *kFooter =
     "  sudo ovnitrace -o run1 -- mpirun -n 4 ./app\n"
     "  sudo ovnitrace -a -d 5                    the whole machine for five seconds\n"
     "  sudo ovnitrace -a -- ./app                the whole machine while the program runs\n"
-    "  sudo ovnitrace -p 1234,5678               processes that run and their children, until "
+    "  sudo ovnitrace -p 1234,nginx              processes that run and their children, until "
     "Ctrl-C\n"
     "  sudo ovnitrace stat -- ./app              only a summary, no trace\n"
+    "  ovnitrace why run1                        where the time went, who is to blame, what to "
+    "try\n"
     "  ovnitrace info run1                       who ran, waited, was preempted, and how long\n"
     "  ovnitrace report run1 --open              the same as a timeline in the browser\n"
     "\n"
@@ -56,7 +52,7 @@ constexpr const char *kFooter =
     "status\n"
     "is 3. HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 sent to ovnitrace are forwarded to the "
     "program;\n"
-    "without one they end the capture. With --buffer cyc, USR2 saves it instead.\n"
+    "without one they end the capture. With --buffer last, USR2 saves it instead.\n"
     "\n"
     "sudo resets the environment: PATH, OMP_NUM_THREADS, LD_LIBRARY_PATH, virtual environments. To "
     "keep\n"
@@ -73,11 +69,12 @@ int main(int argc, char **argv) {
   const char *log = std::getenv("OVNITRACE_LOG");
   ovnitrace::set_debug_log(log && std::strcmp(log, "debug") == 0);
   std::vector<std::string> command = take_command(argc, argv);
-  CLI::App app("What the Linux scheduler did to your threads, as a Paraver timeline.\n"
-               "Records every transition of every thread of a program with eBPF, then converts.\n",
-               "ovnitrace");
-  app.set_version_flag("--version", "ovnitrace " OVNITRACE_VERSION, "Print the version and exit");
-  app.formatter(std::make_shared<ovnitrace::HelpFormatter>());
+  const ovnitrace::RootApp app(
+      "What the Linux scheduler did to your threads, as a Paraver timeline.\n"
+      "Records every transition of every thread of a program with eBPF, then converts.\n",
+      "ovnitrace");
+  app.add_version("ovnitrace " OVNITRACE_VERSION);
+  app.usage();
   app.require_subcommand(0, 1);
   ovnitrace::add_trace(app, command);
   ovnitrace::add_record(app, command);
@@ -87,10 +84,9 @@ int main(int argc, char **argv) {
   ovnitrace::add_collect(app);
   ovnitrace::add_control(app, command);
   ovnitrace::add_ctl(app);
-  app.formatter(
-      std::make_shared<ovnitrace::HelpFormatter>("ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
-                                                 "       ovnitrace [OPTIONS] -a|-p PID\n"
-                                                 "       ovnitrace SUBCOMMAND [OPTIONS] ..."));
+  app.usage("ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+            "       ovnitrace [OPTIONS] -a|-p PID\n"
+            "       ovnitrace SUBCOMMAND [OPTIONS] ...");
   app.footer(kFooter);
   if (!command.empty()) // what is stray is not the program
     return ovnitrace::run_cli(app, argc, argv);

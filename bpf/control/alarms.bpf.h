@@ -3,9 +3,7 @@
  * What makes alarms hit: probes in the program, whose cookie has a bit for each alarm that may hit
  * there, and the loader.
  */
-const volatile __u8 exit_alarms[CONTROL_EXITS] = {}; /* indices of those of type exit_func */
-const volatile __u32 exit_count = 0;
-const volatile __u64 exit_mask = 0;  /* a bit each of them */
+const volatile __u64 exit_mask = 0;  /* a bit each of those of type exit_func */
 const volatile __u64 count_mask = 0; /* a bit each of those of type icount */
 
 static __always_inline __u64 stack_pointer(struct pt_regs *ctx)
@@ -50,16 +48,40 @@ static __noinline int is_text(__u32 a, const char *text)
 	return 1;
 }
 
-/* A function whose exit is waited for is entered. An outer call that is gone without a return, by
- * longjmp, is below on the stack. */
-static __always_inline void note_entries(struct hit *h, __u64 mask, __u64 sp)
+/* Whether a call may still be under way: its return address is where it was. (Also where that
+ * cannot be read, or is in a register.) */
+static __always_inline bool may_be_live(struct control_call *call)
 {
-	for (__u32 e = 0; e < CONTROL_EXITS && e < exit_count; e++) {
-		__u64 *outermost = &h->thread->outermost[e];
+#if defined(__TARGET_ARCH_x86)
+	__u64 back;
 
-		if (mask >> exit_alarms[e] & 1 && (!*outermost || sp > *outermost))
-			*outermost = sp;
+	return !call->back || bpf_probe_read_user(&back, sizeof(back), (void *)call->sp) ||
+	       back == call->back;
+#else
+	return true;
+#endif
+}
+
+/* Functions whose exit is waited for are entered. A call is inside another if it is below it on the
+ * stack, and that one has not been left without a return, by an exception or longjmp. */
+static __noinline int note_entries(struct hit *h, __u64 sp)
+{
+	__u64 back = 0;
+
+	if (!h)
+		return 0;
+#if defined(__TARGET_ARCH_x86)
+	bpf_probe_read_user(&back, sizeof(back), (void *)sp);
+#endif
+	for (__u32 a = 0; a < CONTROL_ALARMS && a < alarm_count; a++) {
+		struct control_call *call = &h->thread->outermost[a];
+
+		if (!(h->mask & exit_mask & 1ull << a) || (sp < call->sp && may_be_live(call)))
+			continue;
+		call->sp = sp;
+		call->back = back;
 	}
+	return 0;
 }
 
 SEC("uprobe")
@@ -70,8 +92,10 @@ int on_alarm(struct pt_regs *ctx)
 	if (!find_current(&h))
 		return 0;
 	h.mask = bpf_get_attach_cookie(ctx);
-	note_entries(&h, h.mask, stack_pointer(ctx));
+	if (h.mask & exit_mask)
+		note_entries(&h, stack_pointer(ctx));
 	h.mask &= ~exit_mask;
+	h.ip = PT_REGS_IP(ctx);
 #if defined(__TARGET_ARCH_x86)
 	h.ax = ctx->ax;
 	h.bx = ctx->bx;
@@ -81,9 +105,12 @@ int on_alarm(struct pt_regs *ctx)
 	return after_hit(&h, false);
 }
 
-/* A function returns: its frame is gone, and on x86 its return address too. */
-SEC("uretprobe")
-int on_alarm_return(struct pt_regs *ctx)
+/* An instruction that may leave a function. It leaves the outermost call if the stack is as it was
+ * at that call's first instruction: so no instruction inside it is taken for one, nor a call inside
+ * it.
+ */
+SEC("uprobe")
+int on_alarm_leave(struct pt_regs *ctx)
 {
 	struct hit h = {};
 	__u64 mask = bpf_get_attach_cookie(ctx), sp = stack_pointer(ctx);
@@ -91,13 +118,13 @@ int on_alarm_return(struct pt_regs *ctx)
 	if (!find_current(&h))
 		return 0;
 	h.thread->hits = 0;
-	for (__u32 e = 0; e < CONTROL_EXITS && e < exit_count; e++) {
-		__u64 *outermost = &h.thread->outermost[e];
+	for (__u32 a = 0; a < CONTROL_ALARMS && a < alarm_count; a++) {
+		struct control_call *call = &h.thread->outermost[a];
 
-		if (!(mask >> exit_alarms[e] & 1) || !*outermost || sp <= *outermost)
-			continue; /* an inner call */
-		*outermost = 0;
-		h.thread->hits |= 1ull << (exit_alarms[e] & 63);
+		if (!(mask & 1ull << a) || call->sp != sp)
+			continue;
+		call->sp = 0;
+		h.thread->hits |= 1ull << a;
 	}
 	h.mask = h.thread->hits;
 	take_hit(&h);
@@ -110,11 +137,13 @@ SEC("uprobe.s")
 int on_pcontrol(struct pt_regs *ctx)
 {
 	struct hit h = {};
-	char text[CONTROL_STRING] = {};
 	__u64 mask = bpf_get_attach_cookie(ctx), at = PT_REGS_PARM2(ctx);
+	char *text;
 
 	if (!find_current(&h))
 		return 0;
+	text = h.thread->text; /* too large for the stack */
+	__builtin_memset(text, 0, CONTROL_STRING);
 	/* It may end just before the end of its page. */
 	for (__u32 n = 0; n < CONTROL_STRING - 1; n++)
 		if (bpf_copy_from_user(&text[n], 1, (void *)(at + n)) || !text[n])
@@ -150,6 +179,7 @@ int visit_living(struct bpf_iter__task *ctx)
 
 	v.pid = loader_visits.pid;
 	v.only = loader_visits.tid;
+	v.tid = loader_visits.alarm;
 	v.visit = loader_visits.visit;
 	v.what = loader_visits.what;
 
@@ -176,8 +206,10 @@ int hit_alarm(struct control_hit *request)
 	if (!find_thread(&h, request->pid, request->tid))
 		return 0;
 	h.mask = request->alarms;
+	h.thread->counted = 0;
 	take_hit(&h);
 	request->fired = h.fired;
+	request->counted = h.thread->counted;
 	if (h.visitor.visit && !visit_threads(&h.visitor, true))
 		ask_for_visit(&h.visitor);
 	if (h.stepping & 2)

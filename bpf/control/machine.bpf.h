@@ -26,6 +26,15 @@ struct {
 	__type(value, struct control_thread);
 } control_threads SEC(".maps");
 
+/* Processes that were stopped when they had loaded code, until the loader continues them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 32768);
+	__type(key, __u32); /* tgid */
+	__type(value, __u8);
+} control_held SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
@@ -62,20 +71,25 @@ static __noinline int ask_for_visit(struct visitor *v)
 		return 0;
 	m.pid = v->pid;
 	m.tid = v->only;
+	m.alarm = v->tid;
 	m.visit = v->visit;
 	m.what = v->what;
 	send(&m);
 	return 0;
 }
 
+/* Of a function whose result nobody needs the compiler may leave anything in its place, and the
+ * verifier refuses some of that. */
+#define keep_result(value) asm volatile("" ::"r"(value))
+
 /* One hit of a thread, of whichever alarms of `mask` are armed for it. */
 struct hit {
 	struct control_process *process;
 	struct control_thread *thread;
 	__u64 mask;
-	__u64 ax, bx, cx; /* of the thread, where it hits an instruction */
-	__u64 fired;	  /* a bit each */
-	__u32 stepping;	  /* 1: an icount was armed for this thread, 2: for all of its process */
+	__u64 ip, ax, bx, cx; /* of the thread, where it hits an instruction */
+	__u64 fired;	      /* a bit each */
+	__u32 stepping; /* 1: an icount was armed for this thread, 2: for all of its process */
 	struct visitor visitor;
 };
 
@@ -101,10 +115,17 @@ static __always_inline __u64 adopt(struct hit *h, struct control_place *place, _
 	return word;
 }
 
-/* Whether the instruction is the marker that the alarm means. */
-static __always_inline bool is_marker(struct hit *h, const volatile struct control_alarm *alarm)
+/* Whether the instruction is the one that the alarm means. */
+static __noinline int is_marker(struct hit *h, __u32 a)
 {
+	const volatile struct control_alarm *alarm;
+
+	if (!h || a >= CONTROL_ALARMS)
+		return 0;
+	alarm = &alarms[a];
 	switch (alarm->type) {
+	case CONTROL_ADDRESS: /* another process may have the file elsewhere */
+		return !alarm->value || h->ip == alarm->value;
 	case CONTROL_SSC:
 		return (__u32)h->bx == alarm->value;
 	case CONTROL_MAGIC:
@@ -143,17 +164,25 @@ static __always_inline __u64 needed(__u32 c, const volatile struct control_alarm
 	return alarm->count;
 }
 
-/* Says what the loader must make hit, if that is what is armed now. */
+/* Says what the loader must make hit, if that is what is armed now. Returns what h->stepping is
+ * then. */
+static __noinline __u32 announce_armed(struct hit *h, __u32 c, __u32 position, __u32 all)
+{
+	__u32 a;
+
+	if (!h || c >= CONTROL_CHAINS)
+		return 0;
+	a = chains[c].first + position;
+	if (position >= chains[c].alarms || a >= CONTROL_ALARMS)
+		return h->stepping;
+	if (alarms[a].type == CONTROL_TIMEOUT)
+		send_message(CONTROL_ARMED, h->visitor.pid, all ? 0 : h->visitor.tid, a);
+	return h->stepping | (alarms[a].type == CONTROL_ICOUNT ? 1 + all : 0);
+}
+
 static __always_inline void announce(struct hit *h, __u32 c, __u32 position, bool all)
 {
-	__u32 a = chains[c].first + position;
-
-	if (position >= chains[c].alarms || a >= CONTROL_ALARMS)
-		return;
-	if (alarms[a].type == CONTROL_ICOUNT)
-		h->stepping |= all ? 2 : 1;
-	else if (alarms[a].type == CONTROL_TIMEOUT)
-		send_message(CONTROL_ARMED, h->visitor.pid, all ? 0 : h->visitor.tid, a);
+	h->stepping = announce_armed(h, c, position, all);
 }
 
 /* ---- a hit -------------------------------------------------------------------------------------
@@ -172,13 +201,14 @@ static __always_inline bool broadcast(struct hit *h, __u32 c, __u64 before, __u6
 	return true;
 }
 
-/* The chains that wait for one that has finished are armed: for this thread, or for all. */
+/* A chain has finished: those that wait for it are armed, for this thread or for all. */
 static __noinline int release(struct hit *h, __u32 c, __u32 all)
 {
 	__u32 waiters = c < CONTROL_CHAINS ? chains[c].waiters : 0;
 
 	if (!h)
 		return 0;
+	send_message(CONTROL_DONE, h->visitor.pid, all ? 0 : h->visitor.tid, c);
 	for (__u32 w = 0; w < CONTROL_CHAINS && w < chain_count; w++) {
 		__u64 before;
 
@@ -202,10 +232,24 @@ static __always_inline void fire(struct hit *h, __u32 c, __u32 a, __u32 position
 	const volatile struct control_alarm *alarm = &alarms[a];
 	__u32 what = (c + 1) << FTRACE_REGION_CHAIN_SHIFT | position << FTRACE_REGION_ALARM_SHIFT |
 		     (__u32)alarm->type << FTRACE_REGION_TYPE_SHIFT |
-		     (__u32)alarm->event << FTRACE_REGION_EVENT_SHIFT;
+		     (__u32)alarm->event << FTRACE_REGION_EVENT_SHIFT |
+		     (alarm->flags & CONTROL_BCAST ? FTRACE_REGION_BCAST : 0);
 
 	h->fired |= 1ull << a;
 	do_event(&h->visitor, alarm->event, what, alarm->flags & CONTROL_BCAST);
+}
+
+/* The hit of an alarm that needs more of them. A timeout begins anew. */
+static __noinline int await_more(struct hit *h, __u32 c, __u32 a)
+{
+	if (!h || c >= CONTROL_CHAINS || a >= CONTROL_ALARMS)
+		return 0;
+	h->thread->counted |= 1ull << a;
+	if (alarms[a].type == CONTROL_TIMEOUT) {
+		h->thread->places[c].since = bpf_ktime_get_ns();
+		announce(h, c, a - chains[c].first, false);
+	}
+	return 0;
 }
 
 /* One hit of the alarm that is armed in chain `c`, if it is one of h->mask. `hits`: 0 only looks
@@ -230,7 +274,7 @@ static __noinline int hit_chain(struct hit *h, __u32 c, __u32 hits)
 		if (position >= chains[c].alarms || a >= CONTROL_ALARMS || !(h->mask >> a & 1))
 			return 0;
 		alarm = &alarms[a];
-		if (!is_marker(h, alarm))
+		if (!is_marker(h, a))
 			return 0;
 		if (alarm->type == CONTROL_TIMEOUT &&
 		    bpf_ktime_get_ns() - place->since < alarm->value)
@@ -251,7 +295,7 @@ static __noinline int hit_chain(struct hit *h, __u32 c, __u32 hits)
 			count = place->count += hits;
 		}
 		if (count < enough)
-			return 0;
+			return await_more(h, c, a);
 		after = next_place(c, position, place->round);
 		if (!all) {
 			put(place, (word >> CONTROL_EPOCH_SHIFT << CONTROL_EPOCH_SHIFT) | after,
@@ -312,7 +356,7 @@ static __noinline int take_hit(struct hit *h)
 	if (!h->mask)
 		return 0;
 	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++)
-		hit_chain(h, c, 1);
+		keep_result(hit_chain(h, c, 1));
 	if (h->fired)
 		fire_immediate(h);
 	return 0;

@@ -22,7 +22,18 @@ struct {
 const volatile bool starts_open = false; /* no chain has a start: the region is open at once */
 const volatile bool holds = false; /* processes stop when they have loaded code, until the loader
 				    * has put its probes into it */
-__u32 steps = 0;		   /* the loader traces all threads (user/control/single_step.h) */
+
+/* Processes that the loader has put probes of alarms into. 1: only into libraries, 2: also into
+ * their own program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, __u32); /* tgid */
+	__type(value, __u8);
+} control_probed SEC(".maps");
+
+__u32 steps = 0; /* the loader traces all threads (user/control/single_step.h) */
 
 __u64 control_full = 0; /* threads and processes that found no room */
 
@@ -93,18 +104,33 @@ static __always_inline bool find_thread(struct hit *h, __u32 pid, __u32 tid)
 
 /* After the scheduler's program of the same tracepoint, which says who is traced. The loader's own
  * child has no chains before it has executed the program. */
-SEC("tp_btf/task_newtask")
-int BPF_PROG(on_control_newtask, struct task_struct *child, __u64 clone_flags)
+TWIN_PROG("tp_btf/task_newtask", on_control_newtask, 1, struct task_struct *child,
+	  __u64 clone_flags)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	__u32 pid = child->tgid, tid = child->pid, parent_pid = parent->tgid;
 	struct hit h = {};
+	__u8 *probed, one = 1;
+	bool stops;
 
 	if (!is_traced(tid) || !bpf_map_lookup_elem(&control_processes, &parent_pid))
 		return 0;
 	if (pid == tid)
 		begin_process(pid);
 	begin_thread(&h, pid, tid);
+	/* One that shares its parent's memory, until it executes a program, is let alone. */
+	probed = bpf_map_lookup_elem(&control_probed, &parent_pid);
+	if (!h.thread || pid != tid || clone_flags & CLONE_VM || !probed)
+		return 0;
+	stops = *probed == 2 && has_kfunc(KFUNC_SEND_SIGNAL_TASK);
+	if (stops) { /* before it first runs */
+		h.thread->held = steps != 0;
+		kfunc_send_signal_task(child, SIGSTOP, steps ? PIDTYPE_PID : PIDTYPE_TGID, 0);
+		if (!steps)
+			bpf_map_update_elem(&control_held, &pid, &one, BPF_ANY);
+	}
+	if (!stops || !steps)
+		send_message(CONTROL_FORK, pid, tid, !stops);
 	return 0; /* it has no state yet that could be recorded */
 }
 
@@ -114,12 +140,15 @@ static __always_inline void end_thread(__u32 pid, __u32 tid)
 
 	if (bpf_map_delete_elem(&control_threads, &tid) || !process)
 		return;
-	if (__sync_fetch_and_add(&process->alive, -1) == 1)
+	if (__sync_fetch_and_add(&process->alive, -1) == 1) {
 		bpf_map_delete_elem(&control_processes, &pid);
+		bpf_map_delete_elem(&control_held, &pid);
+		if (holds)
+			send_message(CONTROL_GONE, pid, 0, 0);
+	}
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_control_exit, struct task_struct *p)
+TWIN_PROG("tp_btf/sched_process_exit", on_control_exit, 2, struct task_struct *p)
 {
 	end_thread(p->tgid, p->pid);
 	return 0;
@@ -132,21 +161,51 @@ static __always_inline void stop_for_tracer(void)
 	bpf_send_signal_thread(SIGSTOP);
 }
 
+struct signal_struct___control {
+	struct pid *pids[PIDTYPE_PGID + 1];
+} __attribute__((preserve_access_index));
+
+struct task_struct___control {
+	struct task_struct___control *real_parent;
+	struct signal_struct___control *signal;
+	__u32 tgid;
+} __attribute__((preserve_access_index));
+
+/* Whether the current process is in a process group that its parent, which is traced, is not in: so
+ * shells with job control start their children, and take one that stops for one that the user has
+ * stopped. */
+static __always_inline bool is_job(void)
+{
+	struct task_struct___control *p = (void *)bpf_get_current_task();
+	struct task_struct___control *parent = BPF_CORE_READ(p, real_parent);
+	__u32 parent_pid = BPF_CORE_READ(parent, tgid);
+
+	return bpf_map_lookup_elem(&control_processes, &parent_pid) &&
+	       BPF_CORE_READ(p, signal, pids[PIDTYPE_PGID]) !=
+		       BPF_CORE_READ(parent, signal, pids[PIDTYPE_PGID]);
+}
+
 /* The current process has loaded code. */
 static __always_inline void hold(struct hit *h, __u32 kind)
 {
 	if (steps) {
 		h->thread->held = 1;
 		stop_for_tracer();
+	} else if (is_job()) {
+		send_message(kind, h->visitor.pid, h->visitor.tid, 1);
 	} else {
+		__u32 pid = h->visitor.pid;
+		__u8 held = 1;
+
 		bpf_send_signal(SIGSTOP); /* first: the loader's SIGCONT must not overtake it */
+		bpf_map_update_elem(&control_held, &pid, &held, BPF_ANY);
 		send_message(kind, h->visitor.pid, h->visitor.tid, 0);
 	}
 }
 
 /* Another program: chains begin anew, in a region that is closed. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_control_exec, struct task_struct *p, int old_tid, struct linux_binprm *bprm)
+TWIN_PROG("tp_btf/sched_process_exec", on_control_exec, 4, struct task_struct *p, int old_tid,
+	  struct linux_binprm *bprm)
 {
 	__u32 pid = p->tgid, old = old_tid;
 	struct hit h = {};
@@ -155,6 +214,8 @@ int BPF_PROG(on_control_exec, struct task_struct *p, int old_tid, struct linux_b
 		return 0;
 	close_region(pid, pid, CONTROL_END << FTRACE_REGION_TYPE_SHIFT);
 	bpf_map_delete_elem(&control_threads, &old);
+	if (holds && old != pid)
+		send_message(CONTROL_GONE, pid, old, 0);
 	begin_process(pid);
 	begin_thread(&h, pid, pid);
 	if (h.visitor.visit && !visit_threads(&h.visitor, false))

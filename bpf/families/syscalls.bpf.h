@@ -91,8 +91,7 @@ static __always_inline enum futex_action action_of(enum call call, __u32 operati
 	return call == CALL_FUTEX_WAIT ? FUTEX_ACTION_WAIT : FUTEX_ACTION_POST;
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(mutex_on_sys_enter, struct pt_regs *regs, long id)
+TWIN_PROG("tp_btf/sys_enter", mutex_on_sys_enter, 1, struct pt_regs *regs, long id)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	bool compat = in_compat_syscall(current);
@@ -104,8 +103,7 @@ int BPF_PROG(mutex_on_sys_enter, struct pt_regs *regs, long id)
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(prio_mutex_server_on_sys_exit, struct pt_regs *regs, long result)
+TWIN_PROG("tp_btf/sys_exit", prio_mutex_server_on_sys_exit, 2, struct pt_regs *regs, long result)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	bool compat = in_compat_syscall(current);

@@ -84,18 +84,23 @@ static __always_inline struct armed_timer *find_armed(struct hrtimer *timer)
 	return armed && armed->function == function_of(timer) ? armed : (void *)0;
 }
 
+static __always_inline void timer_is_cancelled(struct task_struct *current, struct hrtimer *timer)
+{
+	struct armed_timer *armed;
+
+	if (!is_recorded(current) || !in_task(current))
+		return;
+	armed = find_armed(timer);
+	if (armed)
+		log_thread(FTrace_EVT_timer_delete, current->pid, armed->kind);
+}
+
 /* Raised for each timer that leaves the queue, also when it expires: that is in an interrupt. */
 SEC("tp_btf/hrtimer_cancel")
 int BPF_PROG(timer_on_hrtimer_cancel, struct hrtimer *timer)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct armed_timer *armed;
-
-	if (!is_on(FTrace_EVT_timer_delete) || !is_recorded(current) || !in_task(current))
-		return 0;
-	armed = find_armed(timer);
-	if (armed)
-		log_thread(FTrace_EVT_timer_delete, current->pid, armed->kind);
+	if (is_on(FTrace_EVT_timer_delete))
+		timer_is_cancelled(bpf_get_current_task_btf(), timer);
 	return 0;
 }
 

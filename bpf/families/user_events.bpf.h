@@ -152,19 +152,55 @@ static __always_inline void log_own(struct pt_regs *ctx, struct user_probe *prob
 }
 
 /* With --control the program itself starts and stops its region so, whatever the chains say. */
-static __always_inline void set_region(struct task_struct *current, __u32 event)
+static __always_inline void set_region(struct task_struct *current, __u32 event, __u32 tid,
+				       bool all)
 {
 	struct visitor v = {};
 
 	if (!has_regions)
 		return;
 	v.pid = current->tgid;
-	v.tid = current->pid;
+	v.tid = tid;
 	do_event(&v, event,
-		 CONTROL_PROGRAM << FTRACE_REGION_TYPE_SHIFT | event << FTRACE_REGION_EVENT_SHIFT,
-		 false);
+		 CONTROL_PROGRAM << FTRACE_REGION_TYPE_SHIFT | event << FTRACE_REGION_EVENT_SHIFT |
+			 (all ? FTRACE_REGION_BCAST : 0),
+		 all);
 	if (v.visit)
 		visit_threads(&v, false);
+}
+
+/* Whether the tid is that of a thread of the process. Where the kernel cannot say, no. */
+static __always_inline bool is_thread_of(__u32 pid, __u32 tid)
+{
+	struct bpf_iter_task it;
+	struct task_struct *p;
+	bool found = false;
+
+	if (!has_kfunc(KFUNC_ITER_TASK_NEW))
+		return false;
+	kfunc_iter_task_new(&it, (void *)0, BPF_TASK_ITER_ALL_THREADS);
+	while ((p = kfunc_iter_task_next(&it)))
+		if ((__u32)p->pid == tid && (__u32)p->tgid == pid)
+			found = true;
+	kfunc_iter_task_destroy(&it);
+	return found;
+}
+
+/* FTrace_fire(event, tid, bcast). A program may fire for its own threads only. */
+static __always_inline void fire(struct pt_regs *ctx, struct user_probe *probe,
+				 struct task_struct *current)
+{
+	__u32 event = argument(ctx, &probe->arguments[0]);
+	__u32 tid = argument(ctx, &probe->arguments[1]);
+	__u32 all = argument(ctx, &probe->arguments[2]);
+	__u32 own = current->pid;
+
+	if (!tid)
+		tid = own;
+	if (event <= CONTROL_THREADID && (tid == own || is_thread_of(current->tgid, tid)))
+		set_region(current, event, tid, all);
+	else
+		__sync_fetch_and_add(&user_refused, 1);
 }
 
 /* A nop of the program, with the number of its probe as cookie. */
@@ -183,7 +219,7 @@ int on_user_probe(struct pt_regs *ctx)
 		break;
 	case USER_PROBE_ENABLE:
 		enable(current, true);
-		set_region(current, CONTROL_START);
+		set_region(current, CONTROL_START, current->pid, false);
 		if (in_region(current))
 			log_thread(FTrace_EXT_enable, current->pid, 0);
 		break;
@@ -191,7 +227,10 @@ int on_user_probe(struct pt_regs *ctx)
 		enable(current, false);
 		if (in_region(current))
 			log_thread(FTrace_EXT_disable, current->pid, 0);
-		set_region(current, CONTROL_STOP);
+		set_region(current, CONTROL_STOP, current->pid, false);
+		break;
+	case USER_PROBE_FIRE:
+		fire(ctx, probe, current);
 		break;
 	}
 	return 0;

@@ -15,8 +15,10 @@ static __always_inline void set_traced(__u32 tid, __u32 more)
 {
 	struct thread_facts *facts = facts_of(tid);
 
-	if (facts)
+	if (facts) {
 		facts->waker = 0;
+		set_wait(facts, 0, 0);
+	}
 	change_marks(tid, THREAD_TRACED | THREAD_NAMED | more, THREAD_PROGRAM & ~more);
 }
 
@@ -25,8 +27,10 @@ static __always_inline void set_untraced(__u32 tid)
 {
 	struct thread_facts *facts = facts_of(tid);
 
-	if (facts)
+	if (facts) {
 		facts->waker = 0;
+		set_wait(facts, 0, 0);
+	}
 	change_marks(tid, 0, THREAD_TRACED | THREAD_NAMED | THREAD_PROGRAM);
 }
 
@@ -84,8 +88,7 @@ static __noinline int log_death(struct task_struct *p, __u32 tid)
 
 /* task_newtask and not sched_process_fork: that one is not raised for the threads that io_uring and
  * vhost create (create_io_thread()), and this one is, just as early: before the child can run. */
-SEC("tp_btf/task_newtask")
-int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
+TWIN_PROG("tp_btf/task_newtask", on_newtask, 1, struct task_struct *child, __u64 clone_flags)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	__u32 tid = child->pid;
@@ -111,8 +114,8 @@ int BPF_PROG(on_newtask, struct task_struct *child, __u64 clone_flags)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *p, int old_tid, struct linux_binprm *bprm)
+TWIN_PROG("tp_btf/sched_process_exec", on_exec, 2, struct task_struct *p, int old_tid,
+	  struct linux_binprm *bprm)
 {
 	struct life_record r;
 
@@ -139,8 +142,7 @@ static __noinline int log_own_rename(struct task_struct *p, __u32 tid)
 
 /* A thread that another one renames is recorded at once, and then not again until it appears: with
  * name_once, under the name that it has then. */
-SEC("tp_btf/task_rename")
-int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
+TWIN_PROG("tp_btf/task_rename", on_rename, 4, struct task_struct *p, const char *comm)
 {
 	struct life_record r;
 	char name[CAPTURE_COMM_LEN] = {};
@@ -157,8 +159,15 @@ int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 	if (((__u64 *)name)[0] == ((__u64 *)r.comm)[0] &&
 	    ((__u64 *)name)[1] == ((__u64 *)r.comm)[1])
 		return 0; /* the name that it has */
-	if (!in_region(p))
-		return 0; /* the snapshot of the next region has its name */
+	if (!in_region(p)) {
+		/* The snapshot of its process's next region has its name; but a thread that is
+		 * never in a region of its own can still wake or hold one that is. */
+		if (!region_by_thread)
+			return 0;
+		__builtin_memcpy(r.comm, name, sizeof(name));
+		life_send(&r);
+		return 0;
+	}
 	if (p == bpf_get_current_task_btf()) {
 		s = stage_of_this_cpu();
 		if (s)
@@ -173,8 +182,7 @@ int BPF_PROG(on_rename, struct task_struct *p, const char *comm)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit, struct task_struct *p)
+TWIN_PROG("tp_btf/sched_process_exit", on_exit, 8, struct task_struct *p)
 {
 	struct life_record r;
 

@@ -72,7 +72,10 @@ int snapshot(struct bpf_iter__task *ctx)
 	struct task_struct *p = ctx->task;
 	struct life_record r;
 
-	if (!p || !is_traced(p->pid))
+	if (!p || !p->pid)
+		return 0;
+	snapshot_holder(p);
+	if (!is_traced(p->pid))
 		return 0;
 	change_marks(p->pid, THREAD_NAMED, 0);
 	life_fill(&r, LIFE_SNAPSHOT, p,

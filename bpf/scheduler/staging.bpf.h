@@ -58,17 +58,3 @@ static __always_inline void stage_at(struct cpu_stage *s, __u64 when, __u64 word
 	}
 	s->count = n;
 }
-
-/* What happens to `p` now, unless its region was closed meanwhile. `stack`: a record that stands
- * before it; 0: none. */
-static __always_inline void stage(struct task_struct *p, __u64 stack, __u64 word)
-{
-	struct cpu_stage *s = stage_of_this_cpu();
-	__u64 now = bpf_ktime_get_ns();
-
-	if (unlikely(!s) || !in_region(p))
-		return;
-	if (stack)
-		stage_at(s, SCHED_WHEN(now, 0), stack);
-	stage_at(s, SCHED_WHEN(now, 0), word);
-}

@@ -7,10 +7,13 @@
 struct thread_facts {
 	__u32 waker;	/* of the last sched_waking while it was traced: WAKER_*; 0: none */
 	__u32 affinity; /* hash of the CPUs that were sent last; 0: none were */
+	__u32 waits;	/* 1 + the CPU that counts it as waiting; 0: it does not wait */
+	__u32 pad;
 };
 
 #define WAKER_SEEN	    (1u << 31)
-#define WAKER_CONTEXT_SHIFT 24 /* enum ftrace_wakeup_context, 3 bits */
+#define WAKER_CONTEXT_SHIFT 28 /* enum ftrace_wakeup_context, 3 bits */
+#define WAKER_DEVICE_SHIFT  22 /* place of the device, 6 bits */
 #define WAKER_TID_MASK	    FTRACE_TID_MASK
 
 /* An array and not task storage, because a look-up in it is inlined. By facts_of(). */

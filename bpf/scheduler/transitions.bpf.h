@@ -54,6 +54,8 @@ static __noinline __u64 log_unseen(struct cpu_stage *s, struct task_struct *prev
 {
 	__u32 before = log_unseen_dispatch(s, prev, now);
 
+	if (wants_holders)
+		end_wait(prev->pid);
 	return before == (__u32)prev->pid ? word : log_exec(s, prev, now, word, before);
 }
 
@@ -72,8 +74,12 @@ static __noinline __u32 runnable_reason(struct task_struct *prev, bool preempt, 
 
 	if (facts)
 		look_at_affinity(prev, facts, now);
-	if (is_throttled(prev))
+	if (facts && wants_holders)
+		set_wait(facts, bpf_get_smp_processor_id() + 1, bpf_get_smp_processor_id() + 1);
+	if (is_throttled(prev)) {
+		note_throttled(prev);
 		return FTRACE_OFFCPU_THROTTLED;
+	}
 	return !preempt && called_sched_yield(prev) ? FTRACE_OFFCPU_YIELDED
 						    : FTRACE_OFFCPU_PREEMPTED;
 }
@@ -84,8 +90,11 @@ static __always_inline __u64 only_open(__u64 word, struct task_struct *prev,
 {
 	if (!in_region(prev))
 		word &= ~SCHED_A_TRACED;
-	if (!in_region(next))
+	if (!in_region(next)) {
+		if (wants_holders && word & SCHED_B_TRACED)
+			end_wait(next->pid);
 		word &= ~SCHED_B_TRACED;
+	}
 	return word;
 }
 
@@ -106,6 +115,60 @@ static __always_inline void log_taken(struct cpu_stage *s, __u64 *ctx, __u64 now
 	s->running = word & SCHED_B_TRACED ? word >> SCHED_B_SHIFT & FTRACE_TID_MASK : 0;
 	s->running_task = argument(ctx, 2);
 	s->switched = now;
+	if (wants_holders && word & SCHED_B_TRACED)
+		end_wait(word >> SCHED_B_SHIFT & FTRACE_TID_MASK);
+}
+
+/* An unrecorded thread leaves its CPU that was not seen to take it, as in log_unseen_dispatch(). */
+static __noinline int log_unseen_holder(struct cpu_stage *s, struct task_struct *prev)
+{
+	__u64 now = bpf_ktime_get_ns(), since = now - time_on_cpu(prev);
+
+	if (!s || !prev->pid || since == now || since < complete_since)
+		return 0;
+	if (since < s->switched)
+		since = s->switched;
+	stage_at(s, SCHED_WHEN(since, 0),
+		 SCHED_WORD(SCHED_KIND_HOLDER, 0, 0, (__u32)prev->pid, bpf_get_smp_processor_id()));
+	return 0;
+}
+
+/* A switch between two threads that are not recorded, on a CPU for which a traced one waits, or
+ * whose holder the trace names. */
+static __noinline int log_between(struct cpu_stage *s, __u64 *ctx, __u32 before)
+{
+	struct task_struct *prev = (void *)argument(ctx, 1), *next = (void *)argument(ctx, 2);
+
+	if (!s)
+		return 0;
+	name_once(prev, marks_of(prev->pid));
+	if (!has_waiters(s))
+		return 0;
+	if (unlikely((before & FTRACE_TID_MASK) != (__u32)prev->pid))
+		log_unseen_holder(s, prev);
+	set_holder(s, next->pid, HOLDER_TOLD);
+	name_once(next, marks_of(next->pid));
+	log_taken(s, ctx, bpf_ktime_get_ns(), 0,
+		  SCHED_WORD(SCHED_KIND_SWITCH, 0, 0, (__u32)prev->pid, (__u32)next->pid));
+	return 0;
+}
+
+/* Most switches of a machine of which one program is traced: they cost this. */
+static __always_inline int pass_by(__u64 *ctx, __u32 next_tid)
+{
+	struct cpu_stage *s;
+	__u32 before;
+
+	if (!wants_holders)
+		return 0;
+	s = stage_of_this_cpu();
+	if (unlikely(!s))
+		return 0;
+	before = s->holder;
+	set_holder(s, next_tid, 0);
+	if (likely(!has_waiters(s)) && likely(!(before & HOLDER_TOLD)))
+		return 0;
+	return log_between(s, ctx, before);
 }
 
 /* `has_state`: the tracepoint has the state of prev. */
@@ -113,18 +176,23 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 {
 	struct task_struct *prev = (void *)argument(ctx, 1), *next = (void *)argument(ctx, 2);
 	struct thread_marks *all = all_marks();
-	__u32 next_marks = all ? all->of[next->pid & FTRACE_TID_MASK] : 0, reason, state, tid;
-	__u64 now, stack, call = 0;
+	__u32 prev_tid, next_tid, prev_marks, next_marks, reason, state, tid;
+	__u64 now, stack, word, call = 0;
 	struct cpu_stage *s;
-	/* Who they are, and whether they are traced and recorded, stays in the word. */
-	__u64 word = SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(next->prio + FTRACE_PRIO_BIAS),
-				(__u32)prev->pid, (__u32)next->pid);
 
-	if (trace_all)
-		word |= (prev->pid ? SCHED_A_TRACED : 0) | (next->pid ? SCHED_B_TRACED : 0);
-	else if (all)
-		word |= (all->of[prev->pid & FTRACE_TID_MASK] & THREAD_TRACED) * SCHED_A_TRACED |
-			(next_marks & THREAD_TRACED) * SCHED_B_TRACED;
+	if (unlikely(!all))
+		return 0;
+	prev_tid = prev->pid & FTRACE_TID_MASK;
+	next_tid = next->pid & FTRACE_TID_MASK;
+	prev_marks = trace_all ? prev_tid != 0 : all->of[prev_tid];
+	next_marks = all->of[next_tid];
+	if (!trace_all && likely(!((prev_marks | next_marks) & THREAD_TRACED)))
+		return pass_by(ctx, next_tid);
+	/* Who they are, and whether they are traced and recorded, stays in the word. */
+	word = SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(next->prio + FTRACE_PRIO_BIAS), prev_tid,
+			  next_tid) |
+	       (prev_marks & THREAD_TRACED) * SCHED_A_TRACED |
+	       (trace_all ? next_tid != 0 : next_marks & THREAD_TRACED) * SCHED_B_TRACED;
 	if (has_regions) {
 		state = has_state ? argument(ctx, 3) : task_state(prev);
 		if (word & SCHED_A_TRACED && state & TASK_DEAD && !in_region(prev))
@@ -132,11 +200,17 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 		word = only_open(word, prev, next);
 	}
 	if (!(word & (SCHED_A_TRACED | SCHED_B_TRACED)))
-		return 0;
+		return pass_by(ctx, word >> SCHED_B_SHIFT);
 	name_once(next, next_marks);
 	s = stage_of_this_cpu();
 	if (unlikely(!s))
 		return 0;
+	if (wants_holders) {
+		if (!(word & SCHED_A_TRACED) && unlikely((holder_of(s) & FTRACE_TID_MASK) !=
+							 (word >> SCHED_A_SHIFT & FTRACE_TID_MASK)))
+			log_unseen_holder(s, (void *)argument(ctx, 1));
+		set_holder(s, word >> SCHED_B_SHIFT, HOLDER_TOLD);
+	}
 	now = bpf_ktime_get_ns();
 	prev = (void *)argument(ctx, 1);
 	if (has_regions) { /* closed meanwhile */
@@ -144,10 +218,12 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 		if (!(word & SCHED_A_TRACED))
 			s->renamed = 0;
 		if (!(word & (SCHED_A_TRACED | SCHED_B_TRACED)))
-			return 0;
+			return pass_by(ctx, word >> SCHED_B_SHIFT);
 	}
 	state = has_state ? argument(ctx, 3) : task_state(prev);
 	if (unlikely(!(word & SCHED_A_TRACED))) {
+		if (wants_holders)
+			name_once(prev, marks_of(prev->pid));
 		reason = leaves_runnable(prev, argument(ctx, 0), state) ? FTRACE_OFFCPU_PREEMPTED
 									: blocked_reason(state);
 		log_taken(s, ctx, now, 0, word | reason << SCHED_REASON_SHIFT);
@@ -214,11 +290,33 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	name_once(p, all->of[tid & FTRACE_TID_MASK]);
 	name_once(waker, all->of[waker->pid & FTRACE_TID_MASK]);
 	context = wakeup_context(waker);
-	facts->waker = WAKER_SEEN | context << WAKER_CONTEXT_SHIFT | (waker->pid & WAKER_TID_MASK);
+	facts->waker = WAKER_SEEN | context << WAKER_CONTEXT_SHIFT |
+		       completing_device(waker, context) << WAKER_DEVICE_SHIFT |
+		       (waker->pid & WAKER_TID_MASK);
+	if (has_work_items && unlikely(waker->flags & PF_WQ_WORKER) && context == FTRACE_WAKER_TASK)
+		log_work(p, waker);
 	if (stacks_wanted & STACKS_WAKEUP)
 		remember_waker_stack(
 			ctx, tid, context == FTRACE_WAKER_TASK || context == FTRACE_WAKER_UNKNOWN);
 	return 0;
+}
+
+/* What happens to `p` now, unless its region was closed meanwhile. `stack`: a record that stands
+ * before it; 0: none. `waits`: `p` waits for the CPU of this number - 1 from now on; 0: it does
+ * not. `locked`: that CPU's run queue is. */
+static __always_inline void stage(struct task_struct *p, __u64 stack, __u64 word, __u32 waits,
+				  bool locked)
+{
+	struct cpu_stage *s = stage_of_this_cpu();
+	__u64 now = bpf_ktime_get_ns();
+
+	if (unlikely(!s) || !in_region(p))
+		return;
+	if (wants_holders && waits)
+		begin_wait(s, p, waits - 1, now, locked);
+	if (stack)
+		stage_at(s, SCHED_WHEN(now, 0), stack);
+	stage_at(s, SCHED_WHEN(now, 0), word);
 }
 
 static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
@@ -239,8 +337,11 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 		return 0;
 	look_at_affinity(p, facts, 0);
 	stage(p, waker_stack_of(tid),
-	      SCHED_WORD(kind, waker >> WAKER_CONTEXT_SHIFT & 7, 0, tid, waker & WAKER_TID_MASK) |
-		      SCHED_A_TRACED);
+	      SCHED_WORD(kind, waker >> WAKER_CONTEXT_SHIFT & 7,
+			 waker >> WAKER_DEVICE_SHIFT & (CAPTURE_DEVICES - 1), tid,
+			 waker & WAKER_TID_MASK) |
+		      SCHED_A_TRACED,
+	      task_cpu(p) + 1, true);
 	return 0;
 }
 
@@ -267,17 +368,23 @@ int BPF_PROG(on_wakeup_new, struct task_struct *p)
 	stage(p, stack,
 	      SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, tid,
 			 bpf_get_current_task_btf()->pid) |
-		      SCHED_A_TRACED);
+		      SCHED_A_TRACED,
+	      task_cpu(p) + 1, true);
 	return 0;
 }
 
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct *p, int dest_cpu)
 {
-	__u32 tid = p->pid;
+	__u32 tid = p->pid, waits = 0;
+	struct thread_facts *facts;
 
 	if (!is_recorded(p))
 		return 0;
-	stage(p, 0, SCHED_WORD(SCHED_KIND_MIGRATE, 0, 0, tid, dest_cpu) | SCHED_A_TRACED);
+	facts = facts_of(tid);
+	if (wants_holders && facts && facts->waits)
+		waits = dest_cpu + 1;
+	stage(p, 0, SCHED_WORD(SCHED_KIND_MIGRATE, 0, 0, tid, dest_cpu) | SCHED_A_TRACED, waits,
+	      false);
 	return 0;
 }

@@ -33,6 +33,14 @@ std::string human_count(uint64_t count, const char *one, const char *many) {
   return human_count(count) + ' ' + (count == 1 ? one : many);
 }
 
+std::string human_bytes(uint64_t bytes) {
+  if (bytes < 100'000)
+    return fmt::format("{} kB", (bytes + 500) / 1000);
+  const uint64_t tenths = (bytes + 50'000) / 100'000;
+  return tenths < 100 ? fmt::format("{}.{} MB", tenths / 10, tenths % 10)
+                      : human_count((tenths + 5) / 10) + " MB";
+}
+
 std::string human_percent(uint64_t part, uint64_t whole) {
   return whole ? fmt::format("{:.1f} %", 100.0 * double(part) / double(whole)) : "-";
 }

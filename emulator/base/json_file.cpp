@@ -13,10 +13,10 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <istream>
-#include <stdexcept>
 #include <streambuf>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -24,10 +24,6 @@ namespace ovnitrace {
 namespace {
 
 using nlohmann::json;
-
-struct Refused : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// The bytes of a file. Ends where one token becomes too long, as the parser keeps it in memory.
 class FileBytes final : public std::streambuf {
@@ -58,45 +54,93 @@ private:
   bool given_up_ = false;
 };
 
-/// Looks at each token as it comes, and says whether it is kept.
-class Filter {
+/// Makes the value from its tokens, and stops at the first that is not allowed. (The library's own
+/// parser with a callback looks at all members of an array again after each of them.)
+class Builder final : public nlohmann::json_sax<json> {
 public:
-  Filter(FileBytes &bytes, const JsonFileBounds &bounds) : bytes_(bytes), bounds_(bounds) {}
+  Builder(FileBytes &bytes, const JsonFileBounds &bounds, json &result, std::string &why)
+      : bytes_(bytes), bounds_(bounds), result_(result), why_(why) {}
 
-  bool operator()(int depth, json::parse_event_t event, json &parsed) {
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t &) override { return add(value); }
+  bool string(string_t &value) override { return add(std::move(value)); }
+  bool binary(binary_t &) override { return fail("it has binary data"); }
+  bool start_object(size_t) override { return open(json::object()); }
+  bool start_array(size_t) override { return open(json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t &name) override {
     bytes_.begin_token();
-    if (size_t(depth) > kJsonDepthMax)
-      throw Refused("it is nested deeper than " + std::to_string(kJsonDepthMax) + " levels");
-    if (event == json::parse_event_t::key)
-      return key(size_t(depth), parsed.get_ref<const std::string &>());
-    if (depth == 0)
-      left_out_ = false; // the end of all
-    if (left_out_)
-      return false;
-    if (event == json::parse_event_t::object_start) {
-      members_.resize(std::max(members_.size(), size_t(depth) + 2));
-      members_[size_t(depth) + 1].clear();
-    }
-    if (event != json::parse_event_t::object_end && event != json::parse_event_t::array_end &&
-        ++values_ > bounds_.max_values)
-      throw Refused("it holds more than " + std::to_string(bounds_.max_values) + " values");
+    if (depth_ == 1)
+      left_out_ = bounds_.left_out.contains(name);
+    if (left_out_ && depth_ > 1)
+      return true;
+    if (!members_[depth_].insert(name).second)
+      return fail("it has the member \"" + printable_line(name) + "\" twice");
+    name_ = std::move(name);
     return true;
+  }
+  bool parse_error(size_t, const std::string &, const json::exception &error) override {
+    return fail(bytes_.given_up() ? "it has a text above 1 MiB"
+                                  : "it is no JSON: " + printable_line(error.what()));
   }
 
 private:
-  bool key(size_t depth, const std::string &name) {
-    if (depth == 1)
-      left_out_ = bounds_.left_out.contains(name);
-    if (left_out_ && depth > 1)
+  bool fail(const std::string &why) {
+    why_ = why;
+    return false;
+  }
+
+  bool add(json &&value) {
+    bytes_.begin_token();
+    if (left_out_)
+      return true;
+    if (++values_ > bounds_.max_values)
+      return fail("it holds more than " + std::to_string(bounds_.max_values) + " values");
+    if (open_.empty())
+      last_ = &(result_ = std::move(value));
+    else if (open_.back()->is_array())
+      last_ = &open_.back()->emplace_back(std::move(value));
+    else
+      last_ = &((*open_.back())[name_] = std::move(value));
+    return true;
+  }
+
+  bool open(json &&value) {
+    if (depth_ == kJsonDepthMax)
+      return fail("it is nested deeper than " + std::to_string(kJsonDepthMax) + " levels");
+    if (!add(std::move(value)))
       return false;
-    if (!members_[depth].insert(name).second)
-      throw Refused("it has the member \"" + printable_line(name) + "\" twice");
-    return !left_out_;
+    depth_++;
+    members_.resize(std::max(members_.size(), depth_ + 1));
+    members_[depth_].clear();
+    if (!left_out_)
+      open_.push_back(last_);
+    return true;
+  }
+
+  bool close() {
+    bytes_.begin_token();
+    if (--depth_ == 0)
+      left_out_ = false; // the end of all
+    if (!left_out_)
+      open_.pop_back();
+    return true;
   }
 
   FileBytes &bytes_;
   const JsonFileBounds &bounds_;
-  std::vector<std::set<std::string>> members_; ///< so far, of the object whose members have a depth
+  json &result_;
+  std::string &why_;
+  size_t depth_ = 0;                           ///< arrays and objects that are open
+  std::vector<json *> open_;                   ///< those of them that are kept
+  json *last_ = nullptr;                       ///< the value that was added last
+  std::string name_;                           ///< of the next member
+  std::vector<std::set<std::string>> members_; ///< so far, of the object that is open at a depth
   size_t values_ = 0;
   bool left_out_ = false; ///< the member of the outermost object that is being read
 };
@@ -118,23 +162,10 @@ bool read_json_file(const std::string &path, const JsonFileBounds &bounds, json 
   }
   FileBytes bytes(file.get());
   std::istream stream(&bytes);
-  constexpr bool kThrow = true, kComments = true;
-  try {
-    Filter filter(bytes, bounds);
-    result = json::parse(
-        stream,
-        [&](int depth, json::parse_event_t event, json &parsed) {
-          return filter(depth, event, parsed);
-        },
-        kThrow, kComments);
-    return true;
-  } catch (const Refused &refused) {
-    why = refused.what();
-  } catch (const json::exception &error) {
-    why = bytes.given_up() ? "it has a text above 1 MiB"
-                           : "it is no JSON: " + printable_line(error.what());
-  }
-  return false;
+  constexpr bool kStrict = true, kComments = true;
+  result = nullptr;
+  Builder builder(bytes, bounds, result, why);
+  return json::sax_parse(stream, &builder, json::input_format_t::json, kStrict, kComments);
 }
 
 } // namespace ovnitrace

@@ -2,6 +2,7 @@
 // A large JSON object, written while it is made.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -9,6 +10,9 @@
 #include <utility>
 
 namespace ovnitrace {
+
+/// "schema" of every JSON object that ovnitrace prints. Additions do not change it.
+inline constexpr uint32_t kJsonSchema = 1;
 
 /// Writes an object member by member, and an array in it element by element; all is laid out as
 /// dump(2) or dump() of nlohmann's JSON does it. In memory is one value at a time. Bytes that are

@@ -17,14 +17,15 @@ struct Color {
 
 namespace palette {
 
-inline constexpr Color kNothing{0, 0, 0};     ///< the background: nothing, or not known
-inline constexpr Color kRunning{0, 175, 125}; ///< has a CPU
-inline constexpr Color kBlocked{66, 74, 96};  ///< sleeps, waits for a lock or for I/O
-inline constexpr Color kGone{30, 30, 34};     ///< has ended: hardly more than the background
-inline constexpr Color kRobbed{205, 75, 0};   ///< runnable, but robbed of its CPU
-inline constexpr Color kWoken{170, 200, 255}; ///< woken, waits for a CPU
-inline constexpr Color kBad{255, 255, 255};   ///< ST_BAD: what no channel should show
-inline constexpr Color kAlarm{255, 0, 255};   ///< events lost, deadlines missed, impossible things
+inline constexpr Color kNothing{0, 0, 0};       ///< the background: nothing, or not known
+inline constexpr Color kRunning{0, 175, 125};   ///< has a CPU
+inline constexpr Color kBlocked{66, 74, 96};    ///< sleeps, waits for a lock or for I/O
+inline constexpr Color kGone{30, 30, 34};       ///< has ended: hardly more than the background
+inline constexpr Color kRobbed{205, 75, 0};     ///< runnable, but robbed of its CPU
+inline constexpr Color kThrottled{235, 205, 0}; ///< runnable, but without CPU quota
+inline constexpr Color kWoken{170, 200, 255};   ///< woken, waits for a CPU
+inline constexpr Color kBad{255, 255, 255};     ///< ST_BAD: what no channel should show
+inline constexpr Color kAlarm{255, 0, 255}; ///< events lost, deadlines missed, impossible things
 
 /// By the value of the thread state: Unknown, Running, Paused, Dead, Cooling, Warming.
 inline constexpr std::array<Color, 6> kThreadStates = {kNothing, kRunning, kBlocked,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A name that a table or a picture has room for.
+// Text in the columns of a terminal.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,12 @@
 
 namespace ovnitrace {
 
-/// printable_line() of a text, cut off after so many characters.
-std::string short_line(std::string_view text, size_t most_characters);
+/// Returns printable_line() of a text in at most so many columns. Where that cuts it off, the last
+/// column is an ellipsis.
+std::string short_line(std::string_view text, size_t most_columns);
 
-/// How many characters a text of UTF-8 has: bytes that continue one are none.
-size_t characters_of(std::string_view text);
+/// Returns how many columns a text of UTF-8 takes: two for a wide character, as of Chinese, none
+/// for one that is put over the one before it.
+size_t columns_of(std::string_view text);
 
 } // namespace ovnitrace

@@ -9,9 +9,6 @@
 #include "emulator/format/chunk_frame.h"
 #include "emulator/input/missing_records.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <memory>
@@ -48,24 +45,24 @@ void compress_command(const Arguments &arguments) {
   }
   warnings.finish();
   if (warnings.damage())
-    throw CLI::RuntimeError(kExitFailure);
+    end_command(kExitFailure);
 }
 
 } // namespace
 
-void add_compress(CLI::App &app) {
+void add_compress(App app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *command =
+  const App command =
       add_unprivileged(app, "compress", "Make the chunk files of a trace smaller, or plain again");
-  command->add_option("TRACE", arguments->traces, "Trace directories")->required();
-  auto *level = command
-                    ->add_option("-l,--level", arguments->level,
-                                 "How hard to try: 1 (fast) to 19 (small) (default: 1)")
-                    ->type_name("N")
-                    ->check(CLI::Range(kLeastLevel, kMostLevel).description(""));
-  command->add_flag("-d,--decompress", arguments->decompress, "Make them plain again")
-      ->excludes(level);
-  command->footer(R"(
+  command.add_option("TRACE", arguments->traces, "Trace directories").required();
+  const Option level = command
+                           .add_option("-l,--level", arguments->level,
+                                       "How hard to try: 1 (fast) to 19 (small) (default: 1)")
+                           .type_name("N")
+                           .range(kLeastLevel, kMostLevel);
+  command.add_flag("-d,--decompress", arguments->decompress, "Make them plain again")
+      .excludes(level);
+  command.footer(R"(
 Each chunk becomes a zstd frame of its own: cpu0000.ftr becomes cpu0000.ftr.zst, which every command
 reads as it is. A capture is compressed already, unless it was recorded with --compress=0. A file is
 replaced when its successor is on the disk.
@@ -75,7 +72,7 @@ The exit status is 1 if a part of the trace is missing; all the rest is compress
 Examples:
   ovnitrace compress app-20250101-120000
   ovnitrace compress -d app-20250101-120000)");
-  command->callback([arguments] { compress_command(*arguments); });
+  command.callback([arguments] { compress_command(*arguments); });
 }
 
 } // namespace ovnitrace

@@ -5,6 +5,7 @@
 #include "emulator/base/human.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
+#include "emulator/cli/output_ending.h"
 #include "emulator/cli/path_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
@@ -12,10 +13,6 @@
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/summarizer.h"
-
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 #include <fmt/format.h>
 
@@ -31,7 +28,8 @@ struct Arguments {
   bool quiet = false;
   uint64_t region = 0; ///< only this one, from 1; 0: all of the trace
   PathArguments path;
-  ConvertOptions options;
+  CutArguments cut;
+  ConvertOptions options; ///< without a cut
 };
 
 /// Beside the chunks of a trace directory; what is not ours, and a part of a trace, whose files
@@ -53,7 +51,7 @@ void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &op
 
 /// From the start of the region to its stop.
 void cut_region(const Arguments &arguments, Cut &cut) {
-  if (cut.from > 0 || cut.to != UINT64_MAX)
+  if (arguments.cut.has_times())
     throw Error("either --region or --from and --to: a region is a time", kExitUsage);
   NoDiagnostics reported_later; // by the conversion
   const std::unique_ptr<EventSource> source =
@@ -71,11 +69,13 @@ void cut_region(const Arguments &arguments, Cut &cut) {
 
 void convert_command(Arguments arguments) {
   ConvertOptions &options = arguments.options;
+  check_is_no_stdout(options.directory, "a conversion is a directory of files: name it");
+  const std::vector<TraceInput> inputs = trace_inputs(arguments.inputs, arguments.clock_offsets);
+  options.cut = cut_of(arguments.cut, inputs);
   if (arguments.region)
     cut_region(arguments, options.cut);
   if (options.directory.empty())
     choose_directory(arguments.inputs, options);
-  const std::vector<TraceInput> inputs = trace_inputs(arguments.inputs, arguments.clock_offsets);
   NoDiagnostics reported_later; // by the conversion
   std::optional<CriticalPath> path =
       wanted_path(arguments.path, about_trace(arguments.inputs.front()), options.cut,
@@ -83,48 +83,48 @@ void convert_command(Arguments arguments) {
   options.path = path ? &*path : nullptr;
   const auto output = arguments.quiet ? ConversionOutput::nothing : ConversionOutput::all;
   if (int status = run_conversion(inputs, options, output))
-    throw CLI::RuntimeError(status);
+    end_command(status);
 }
 
 } // namespace
 
-void add_convert(CLI::App &app) {
+void add_convert(App app) {
   auto arguments = std::make_shared<Arguments>();
   ConvertOptions &options = arguments->options;
-  CLI::App *command = add_unprivileged(app, "convert", "Convert a trace to Paraver");
+  const App command = add_unprivileged(app, "convert", "Convert a trace to Paraver");
   command
-      ->add_option("TRACE", arguments->inputs,
-                   "Trace directories, of which several become one timeline, or an FTrace file")
-      ->required();
+      .add_option("TRACE", arguments->inputs,
+                  "Trace directories, of which several become one timeline, or an FTrace file")
+      .required();
   command
-      ->add_option("-o,--output", options.directory,
-                   "Directory to write to (default: the trace directory itself, TRACE.prv.d for a "
-                   "trace that ovnitrace did not write, TRACE.cut.d for a part of one); several "
-                   "traces need it")
-      ->type_name("DIR");
-  command->add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
-  command->add_flag("--lint", options.lint,
-                    "List all impossible events and what is left on stacks; exit status 1 if there "
-                    "is any");
-  command->add_option("--model", options.model_files, "A model of your own (docs/models.md)")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  add_cut_options(*command, options.cut);
-  add_path_options(*command, arguments->path, "Add a row of the critical path to thread.prv");
+      .add_option("-o,--output", options.directory,
+                  "Directory to write to (default: the trace directory itself, TRACE.prv.d for a "
+                  "trace that ovnitrace did not write, TRACE.cut.d for a part of one); several "
+                  "traces need it")
+      .type_name("DIR");
+  command.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
+  command.add_flag("--lint", options.lint,
+                   "List all impossible events and what is left on stacks; exit status 1 if there "
+                   "is any, 3 if only events of models that are not checked remain");
+  command.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
+      .type_name("FILE")
+      .allow_extra_args(false);
+  add_cut_options(command, arguments->cut);
+  add_path_options(command, arguments->path, "Add a row of the critical path to thread.prv");
   command
-      ->add_option("--region", arguments->region,
-                   "Only this region of --control, as `ovnitrace info` numbers them")
-      ->type_name("N")
-      ->group(kCutGroup)
-      ->check(CLI::Range(uint64_t(1), uint64_t(UINT32_MAX)));
-  add_cut_list(*command, "--cpu", "CPU", options.cut.cpus, "Only these CPUs in cpu.prv");
+      .add_option("--region", arguments->region,
+                  "Only this region of --control, as `ovnitrace info` numbers them")
+      .type_name("N")
+      .group(kCutGroup)
+      .range(1, UINT32_MAX);
+  add_cut_list(command, "--cpu", "CPU", arguments->cut.cut.cpus, "Only these CPUs in cpu.prv");
   command
-      ->add_option("--clock-offsets", arguments->clock_offsets,
-                   "Offsets of the clocks of several hosts, a table as ovnisync writes it")
-      ->type_name("FILE");
-  command->add_flag("-q,--quiet", arguments->quiet,
-                    "No progress and no summary; warnings about the trace stay");
-  command->footer(R"(
+      .add_option("--clock-offsets", arguments->clock_offsets,
+                  "Offsets of the clocks of several hosts, a table as ovnisync writes it")
+      .type_name("FILE");
+  command.add_flag("-q,--quiet", arguments->quiet,
+                   "No progress and no summary; warnings about the trace stay");
+  command.footer(R"(
 Writes thread.prv and cpu.prv, with a .pcf and a .row each, and cfg/: open a .prv in Paraver, then
 a view of cfg/, which cfg/README lists. Views that an earlier conversion has left in cfg/ are
 removed; those that you saved under other names stay. What holds at --from is shown from time 0 on.
@@ -137,7 +137,7 @@ Examples:
   ovnitrace convert app-20250101-120000 -o /tmp/one --pid 4321 --from 1.5s --to 1.6s
   ovnitrace convert --gzip --comm 'worker-*' -o /tmp/workers app-20250101-120000
   ovnitrace convert --lint --model phases.json app-20250101-120000)");
-  command->callback([arguments] { convert_command(*arguments); });
+  command.callback([arguments] { convert_command(*arguments); });
 }
 
 } // namespace ovnitrace

@@ -1,34 +1,59 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/cut_options.h"
 
-#include "emulator/cli/time_option.h"
+#include "emulator/base/error.h"
+#include "emulator/cli/trace_inputs.h"
 
 namespace ovnitrace {
 
 namespace {
 
-void add_time(CLI::App &command, const std::string &name, uint64_t &ns, const std::string &what) {
-  const auto set = [name, &ns](const std::string &text) {
-    if (!parse_time(text, ns))
-      throw CLI::ValidationError(name, "'" + text +
-                                           "' is no time: write 1.5s, 200ms, 30us or 100ns, "
-                                           "counted from the start of the trace");
+void add_time(App command, const std::string &name, TraceTime &time, const std::string &what) {
+  const auto set = [name, &time](const std::string &text) {
+    if (!parse_trace_time(text, time))
+      refuse_value(name.substr(0, name.find(',')) + ": " + "'" + text + "' is no time: write " +
+                   kTimeForms);
   };
-  command.add_option_function<std::string>(name, set, what)->type_name("TIME")->group(kCutGroup);
+  command.add_option_function<std::string>(name, set, what).type_name("TIME").group(kCutGroup);
 }
 
 } // namespace
 
-void add_cut_options(CLI::App &command, Cut &cut, const std::string &end) {
-  add_time(command, "--from", cut.from,
-           "From this time on: 1.5s, 200ms, 30us or 100ns from the start of the trace; a number "
-           "alone is in seconds");
-  add_time(command, end, cut.to, "Up to this time");
-  add_cut_list(command, "--pid", "PID", cut.pids,
+void add_cut_options(App command, CutArguments &arguments, bool with_end) {
+  add_time(command, "--from", arguments.from,
+           "From this time on: 1.5s, 200ms, 30us, 100ns or 2m from the start of the trace (a "
+           "number alone is in seconds), or by the clock: 14:03:07.5, @1732345678");
+  if (with_end)
+    add_time(command, "--to,--until", arguments.to, "Up to this time");
+  add_cut_list(command, "--pid", "PID", arguments.cut.pids,
                "Only threads of these processes; a list as 12,34");
-  add_cut_list(command, "--tid", "TID", cut.tids, "Only these threads; a list as 12,34");
-  add_cut_list(command, "--comm", "NAME", cut.comms,
+  add_cut_list(command, "--tid", "TID", arguments.cut.tids, "Only these threads; a list as 12,34");
+  add_cut_list(command, "--comm", "NAME", arguments.cut.comms,
                "Only threads of these names; * and ? as in a shell");
+}
+
+Cut cut_of(const CutArguments &arguments, const std::vector<TraceInput> &inputs) {
+  Cut cut = arguments.cut;
+  WallRange range;
+  if (arguments.from.is_wall() || arguments.to.is_wall()) {
+    const int64_t to_wall = about_trace(inputs.front().path).to_wall_ns;
+    if (to_wall == 0)
+      throw Error(inputs.front().path + " does not say when it was recorded: give a time from its "
+                                        "start, as 1.5s",
+                  kExitUsage);
+    NoDiagnostics reported_later;
+    const std::unique_ptr<EventSource> source = open_trace(inputs, reported_later);
+    range = {int64_t(source->catalog().begin) + to_wall, int64_t(source->catalog().end) + to_wall};
+  }
+  if (arguments.from.kind != TraceTime::Kind::not_given)
+    cut.from = since_start(arguments.from, "--from", range);
+  if (arguments.to.kind != TraceTime::Kind::not_given)
+    cut.to = since_start(arguments.to, "--to", range);
+  return cut;
+}
+
+Cut cut_of(const CutArguments &arguments, const std::string &trace) {
+  return cut_of(arguments, std::vector<TraceInput>{{trace}});
 }
 
 } // namespace ovnitrace

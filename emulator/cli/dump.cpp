@@ -5,6 +5,7 @@
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/dump/callers.h"
 #include "emulator/dump/dump_line.h"
@@ -18,21 +19,22 @@ namespace ovnitrace {
 namespace {
 
 struct Arguments {
-  std::string path;
+  std::vector<std::string> paths;
   bool json = false;
-  Cut cut;
+  CutArguments cut;
 };
 
 void dump(const Arguments &arguments) {
   Warnings warnings;
+  const Cut cut = cut_of(arguments.cut, arguments.paths.front());
   const std::unique_ptr<EventSource> source =
-      open_trace({{arguments.path}}, warnings, arguments.cut.from);
+      open_trace(trace_inputs(arguments.paths), warnings, cut.from);
   const Catalog &catalog = source->catalog();
-  check_cut(arguments.cut, catalog);
-  const TimeRange range = range_of(arguments.cut, catalog);
-  const std::vector<uint8_t> kept = kept_threads(arguments.cut, catalog);
-  // What led to the states at the start of the trace is before it.
-  const uint64_t from = arguments.cut.from ? range.from : 0;
+  check_cut(cut, catalog);
+  const TimeRange range = range_of(cut, catalog);
+  const std::vector<uint8_t> kept = kept_threads(cut, catalog);
+  // What led to the states at the start of the trace is before it: only --from leaves it out.
+  const uint64_t from = arguments.cut.from.kind == TraceTime::Kind::not_given ? 0 : range.from;
   const DumpLine line(catalog);
   StdoutWriter out;
   Callers callers(catalog);
@@ -56,24 +58,26 @@ void dump(const Arguments &arguments) {
   out.flush();
   warnings.finish();
   if (warnings.damage() && !out.gone())
-    throw CLI::RuntimeError(kExitFailure);
+    end_command(kExitFailure);
 }
 
 } // namespace
 
-void add_dump(CLI::App &app) {
+void add_dump(App app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *command = add_unprivileged(app, "dump", "Print the events of a trace, one a line");
-  command->add_option("TRACE", arguments->path, "The directory of the trace, or an FTrace file")
-      ->required();
-  add_cut_options(*command, arguments->cut);
-  command->add_flag("--json", arguments->json, "Print an object of JSON a line, times in ns");
-  command->footer(R"(
+  const App command = add_unprivileged(app, "dump", "Print the events of a trace, one a line");
+  command
+      .add_option("TRACE", arguments->paths,
+                  "The directory of a trace, or FTrace files; several are one timeline")
+      .required();
+  add_cut_options(command, arguments->cut);
+  command.add_flag("--json", arguments->json, "Print an object of JSON a line, times in ns");
+  command.footer(R"(
 Columns, separated by blanks: seconds since the start of the trace (negative of what happened before
-it and made the states at its start), number of the CPU, event, thread as 'comm(tid)', details as
-key=value. No column holds a blank: one in a name is printed as '_'; --json has the names as they
-are. What is not known is '-'. The thread of what a program logs itself is the one that runs on that
-CPU. docs/format.md says what each event means.
+it and made the states at its start; --from 0 leaves that out), number of the CPU, event, thread as
+'comm(tid)', details as key=value. No column holds a blank: one in a name is printed as '_'; --json
+has the names as they are. What is not known is '-'. The thread of what a program logs itself is the
+one that runs on that CPU. docs/format.md says what each event means.
 
 Events of a CPU, which are about no thread, are printed whatever the threads.
 
@@ -84,7 +88,7 @@ Examples:
   ovnitrace dump --from 1.5s --to 1.6s --comm 'worker-*' app-20250101-120000
   ovnitrace dump app-20250101-120000 | awk '$3 == "task_epilogue"'
   ovnitrace dump --json app-20250101-120000 | jq -c 'select(.event == "task_epilogue").details')");
-  command->callback([arguments] { dump(*arguments); });
+  command.callback([arguments] { dump(*arguments); });
 }
 
 } // namespace ovnitrace

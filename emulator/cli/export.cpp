@@ -4,14 +4,10 @@
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/export_formats.h"
-#include "emulator/cli/help_formatter.h"
+#include "emulator/cli/output_ending.h"
 #include "emulator/cli/run.h"
-#include "emulator/cli/time_option.h"
 #include "emulator/cli/trace_inputs.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <memory>
@@ -22,8 +18,9 @@ namespace ovnitrace {
 namespace {
 
 struct Arguments {
-  std::string format;
-  ExportArguments write;
+  std::string format; ///< empty: not given
+  CutArguments cut;
+  ExportArguments write; ///< without the cut
 };
 
 const ExportFormat *find_format(const std::string &word) {
@@ -33,15 +30,24 @@ const ExportFormat *find_format(const std::string &word) {
   return nullptr;
 }
 
-std::string check_format(const std::string &word) {
-  if (find_format(word))
-    return {};
-  std::string words;
-  for (const ExportFormat &format : kExportFormats)
-    words += (words.empty() ? "" : ", ") + std::string(format.word);
-  uint64_t ns = 0;
-  return fmt::format("'{}' is no format: it is one of {}{}", word, words,
-                     parse_time(word, ns) ? "; a part of the trace ends with --until " + word : "");
+/// --to is given twice where only a part is exported: a format, and the time at which it ends.
+/// Words of formats are no times. Returns what is wrong with a value, or nothing.
+std::string take_to(const std::string &word, Arguments &arguments) {
+  TraceTime time;
+  const bool is_time = parse_trace_time(word, time);
+  if (is_time && arguments.cut.to.kind == TraceTime::Kind::not_given)
+    arguments.cut.to = time;
+  else if (find_format(word) && arguments.format.empty())
+    arguments.format = word;
+  else if (is_time || find_format(word))
+    return fmt::format("'{}' is one {} too many", word, is_time ? "time" : "format");
+  else {
+    std::string words;
+    for (const ExportFormat &format : kExportFormats)
+      words += (words.empty() ? "" : ", ") + std::string(format.word);
+    return fmt::format("'{}' is neither a format nor a time: formats are {}", word, words);
+  }
+  return {};
 }
 
 /// The formats, one a line, as --help prints them.
@@ -53,10 +59,12 @@ std::string list_of_formats() {
 }
 
 int run_export(const Arguments &arguments) {
+  if (arguments.format.empty())
+    throw Error("--to FORMAT is required: `ovnitrace export --help` lists the formats", kExitUsage);
   const ExportFormat &format = *find_format(arguments.format);
   ExportArguments write = arguments.write;
-  if (write.cut.cuts() && !format.takes_cut)
-    throw Error(fmt::format("export --to {} writes the whole trace: it takes no --from, --until, "
+  if (arguments.cut.cuts() && !format.takes_cut)
+    throw Error(fmt::format("export --to {} writes the whole trace: it takes no --from, --to TIME, "
                             "--pid, --tid or --comm",
                             format.word),
                 kExitUsage);
@@ -72,6 +80,9 @@ int run_export(const Arguments &arguments) {
                             "to do with each other. Export each trace by itself",
                             format.word),
                 kExitUsage);
+  if (format.write != export_folded)
+    check_is_no_stdout(write.output, "only --to folded can write to standard output: name a file");
+  write.cut = cut_of(arguments.cut, write.inputs.front());
   if (write.output.empty())
     write.output = nameable(write.inputs.front()) + format.suffix;
   return format.write(write);
@@ -79,31 +90,37 @@ int run_export(const Arguments &arguments) {
 
 } // namespace
 
-void add_export(CLI::App &app) {
+void add_export(App app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *command =
+  const App command =
       add_unprivileged(app, "export", "Write a trace in the format of another tool");
-  command->formatter(
-      std::make_shared<HelpFormatter>("ovnitrace export --to FORMAT [OPTIONS] TRACE..."));
-  command->add_option("--to", arguments->format, "The format, one of those below")
-      ->required()
-      ->type_name("FORMAT")
-      ->check(check_format);
+  command.usage("ovnitrace export --to FORMAT [OPTIONS] TRACE...");
+  const auto set = [arguments](const std::vector<std::string> &words) {
+    for (const std::string &word : words)
+      if (const std::string wrong = take_to(word, *arguments); !wrong.empty())
+        refuse_value("--to: " + wrong);
+  };
   command
-      ->add_option("TRACE", arguments->write.inputs,
-                   "The directory of the trace, or an FTrace file")
-      ->required();
+      .add_option_function<std::vector<std::string>>(
+          "--to,--until", set,
+          "The format, one of those below; given once more with a TIME, the end of the part to "
+          "export, as in --to sqlite --from 1.5s --to 2s")
+      .type_name("FORMAT")
+      .allow_extra_args(false);
   command
-      ->add_option("-o,--output", arguments->write.output,
-                   "What to write (default: TRACE with the suffix of the format)")
-      ->type_name("PATH");
-  add_cut_options(*command, arguments->write.cut, "--until");
-  add_path_options(*command, arguments->write.path,
+      .add_option("TRACE", arguments->write.inputs, "The directory of the trace, or an FTrace file")
+      .required();
+  command
+      .add_option("-o,--output", arguments->write.output,
+                  "What to write (default: TRACE with the suffix of the format)")
+      .type_name("PATH");
+  add_cut_options(command, arguments->cut, false);
+  add_path_options(command, arguments->write.path,
                    "With --to perfetto: add a track of the critical path");
-  command->add_flag("--per-thread", arguments->write.per_thread,
-                    "With --to folded: each process and thread by itself, with its id, and not "
-                    "those of one name together");
-  command->footer("\nFormats:\n" + list_of_formats() + R"(
+  command.add_flag("--per-thread", arguments->write.per_thread,
+                   "With --to folded: each process and thread by itself, with its id, and not "
+                   "those of one name together");
+  command.footer("\nFormats:\n" + list_of_formats() + R"(
 docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded) say what each of them shows; docs/sql.md
 has the tables of sqlite and csv, and questions to ask them. For folded, -o - is standard output.
 --to ovni takes several traces, each of which becomes a loom, and no cut.
@@ -112,15 +129,15 @@ The exit status is 1 if a part of the trace is damaged; all the rest is exported
 
 Examples:
   ovnitrace export --to perfetto app-20250101-120000
-  ovnitrace export --to perfetto app-20250101-120000 -o part.pftrace --from 1.5s --until 2s
+  ovnitrace export --to perfetto app-20250101-120000 -o part.pftrace --from 1.5s --to 2s
   ovnitrace export --to ovni app-20250101-120000
   ovniemu app-20250101-120000.ovni
   ovnitrace export --to sqlite app-20250101-120000
   sqlite3 -box app-20250101-120000.sqlite 'SELECT * FROM latency ORDER BY ns DESC LIMIT 5'
   ovnitrace export --to folded app-20250101-120000 -o - | flamegraph.pl --countname ns > app.svg)");
-  command->callback([arguments] {
+  command.callback([arguments] {
     if (const int status = run_export(*arguments))
-      throw CLI::RuntimeError(status);
+      end_command(status);
   });
 }
 

@@ -5,7 +5,9 @@
 #include "emulator/base/messages.h"
 #include "emulator/cli/export_formats.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
+#include "emulator/critical/path.h"
 #include "emulator/folded/folded.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/prv/atomic_file.h"
@@ -23,7 +25,10 @@ int export_folded(const ExportArguments &arguments) {
   const std::unique_ptr<EventSource> source =
       open_trace({{arguments.inputs.front()}}, warnings, arguments.cut.from);
   const Stacks stacks(source->catalog(), warnings);
-  Folded folded(source->catalog(), stacks, {.per_thread = arguments.per_thread});
+  const TraceInfo about = about_trace(arguments.inputs.front());
+  const uint32_t program = about.program_pid ? main_thread(source->catalog(), about) : kNone;
+  Folded folded(source->catalog(), stacks,
+                {.per_thread = arguments.per_thread, .program = program});
   replay_slices(*source, arguments.cut, folded);
   warnings.finish();
   if (arguments.output == "-") {

@@ -20,8 +20,9 @@ int export_perfetto(const ExportArguments &arguments) {
   const TraceInfo info = about_trace(input);
   std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);
   const std::unique_ptr<EventSource> source = open();
-  const perfetto::WriteResult result =
-      perfetto::write_perfetto(*source, info, arguments.cut, path, critical ? &*critical : nullptr);
+  const Stacks stacks(source->catalog(), warnings);
+  const perfetto::WriteResult result = perfetto::write_perfetto(
+      *source, info, arguments.cut, path, critical ? &*critical : nullptr, &stacks);
   warnings.finish();
   if (result.sched.without_cpu)
     print("{} on no CPU: left out (docs/perfetto.md)",

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/help_formatter.h"
 
+#include "emulator/base/short_line.h"
+#include "emulator/cli/app.h"
+
 #include <algorithm>
 #include <string_view>
 
@@ -10,11 +13,14 @@ namespace {
 
 constexpr size_t kIndent = 28, kWidth = 100; // columns: of the text beside the names, and of all
 
-/// "-o, --output", and names without a short one below the long ones.
+/// "-o, --output", and names without a short one below the long ones. Of several long names the
+/// first one: the others are older names, which still work.
 std::string names_of(const CLI::Option &option) {
   std::string names = option.get_name(false, true);
   if (const size_t value = names.find('{'); value != names.npos) // of a flag, where it has none
     names.erase(value, names.find('}') - value + 1);
+  if (const size_t older = names.find(",--", names.find("--")); older != names.npos)
+    names.erase(older);
   if (const size_t comma = names.find(','); comma != names.npos)
     return names.insert(comma + 1, " ");
   return names.starts_with("--") ? "    " + names : names;
@@ -27,13 +33,6 @@ std::string value_of(const CLI::Option &option) {
   const std::string type = option.get_type_name();
   const std::string word = type.substr(0, type.find(':'));
   return word.empty() || word.starts_with("[=") ? word : " " + word;
-}
-
-size_t columns_of(std::string_view text) {
-  size_t columns = 0;
-  for (const char c : text)
-    columns += (uint8_t(c) & 0xc0) != 0x80; // UTF-8: not the second byte of a character, or later
-  return columns;
 }
 
 /// `name`, and beside it `text` in lines that are not too long.

@@ -26,23 +26,4 @@ private:
   std::string usage_;
 };
 
-/// What is added during its life stands together in --help.
-class OptionGroup {
-public:
-  OptionGroup(CLI::App &app, const char *name)
-      : app_(app), outer_(app.option_defaults()->get_group()) {
-    app_.option_defaults()->group(name);
-  }
-  ~OptionGroup() { app_.option_defaults()->group(outer_); }
-  OptionGroup(const OptionGroup &) = delete;
-  OptionGroup &operator=(const OptionGroup &) = delete;
-
-private:
-  CLI::App &app_;
-  std::string outer_;
-};
-
-/// What an option whose value may be left out calls it: "LEVEL" of "[=LEVEL]"; empty: it is none.
-std::string optional_value(const CLI::Option &option);
-
 } // namespace ovnitrace

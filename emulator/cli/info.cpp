@@ -5,15 +5,17 @@
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/terminal.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/report.h"
-#include "emulator/summary/summarizer.h"
+#include "emulator/why/answered_summary.h"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -22,57 +24,62 @@ namespace ovnitrace {
 namespace {
 
 struct Arguments {
-  std::string path;
+  std::vector<std::string> paths;
   bool json = false;
-  Cut cut;
+  CutArguments cut;
   ReportOptions report{.top = 20};
 };
 
 void info(const Arguments &arguments) {
   Warnings warnings;
-  const std::unique_ptr<EventSource> source =
-      open_trace({{arguments.path}}, warnings, arguments.cut.from);
-  const TraceInfo about = about_trace(arguments.path);
-  const Summary summary = summarize(*source, arguments.cut);
-  const ReportInput input{arguments.path, about, source->catalog(), summary};
+  const Cut cut = cut_of(arguments.cut, arguments.paths.front());
+  const std::unique_ptr<EventSource> source = open_trace(trace_inputs(arguments.paths), warnings);
+  const std::string names = fmt::format("{}", fmt::join(arguments.paths, " "));
+  const TraceInfo about = arguments.paths.size() == 1 ? about_trace(names) : TraceInfo();
+  const AnsweredSummary answered = summarize_and_answer(*source, about, cut);
+  ReportOptions options = arguments.report;
+  options.columns = terminal_columns(STDOUT_FILENO);
+  const ReportInput input{names, about, source->catalog(), answered.summary, answered.answer};
   StdoutWriter out;
   if (arguments.json)
-    write_json_report(input, arguments.report, [&](std::string_view text) { out.write(text); });
+    write_json_report(input, options, [&](std::string_view text) { out.write(text); });
   else
-    out.write(text_report(input, arguments.report));
+    out.write(text_report(input, options));
   out.flush();
   warnings.finish();
   if (warnings.damage() && !out.gone())
-    throw CLI::RuntimeError(kExitFailure);
+    end_command(kExitFailure);
 }
 
 } // namespace
 
-void add_info(CLI::App &app) {
+void add_info(App app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *command = add_unprivileged(app, "info", "Print what a trace is and sum up its threads");
-  command->add_option("TRACE", arguments->path, "The directory of the trace, or an FTrace file")
-      ->required();
-  add_cut_options(*command, arguments->cut);
+  const App command = add_unprivileged(app, "info", "Print what a trace is and sum up its threads");
   command
-      ->add_option("--sort", arguments->report.sort,
-                   fmt::format("Sort threads, processes and names by this, the largest first: {} "
-                               "(default: running)",
-                               fmt::join(sort_words(), ", ")))
-      ->type_name("COLUMN")
-      ->check(CLI::IsMember(sort_words()));
+      .add_option("TRACE", arguments->paths,
+                  "The directory of a trace, or FTrace files; several are one timeline")
+      .required();
+  add_cut_options(command, arguments->cut);
   command
-      ->add_option("--top", arguments->report.top,
-                   "Print at most so many lines of a table and sum up the rest in one more; 0: "
-                   "all (default: 20)")
-      ->type_name("N")
-      ->check([](const std::string &text) {
+      .add_option("--sort", arguments->report.sort,
+                  fmt::format("Sort threads, processes and names by this, the largest first: {} "
+                              "(default: running)",
+                              fmt::join(sort_words(), ", ")))
+      .type_name("COLUMN")
+      .one_of(sort_words());
+  command
+      .add_option("--top", arguments->report.top,
+                  "Print at most so many lines of a table and sum up the rest in one more; 0: "
+                  "all (default: 20)")
+      .type_name("N")
+      .check([](const std::string &text) {
         return text.find_first_not_of("0123456789") == text.npos
                    ? ""
                    : "'" + text + "' is no number of lines, 0 or more";
       });
-  command->add_flag("--json", arguments->json, "Print all of it for programs, times in ns");
-  command->footer(R"(
+  command.add_flag("--json", arguments->json, "Print all of it for programs, times in ns");
+  command.footer(R"(
 Of each thread: its time in each state, how it left its CPU (PREEMPTED and YIELDED while runnable,
 VOLUNTARY to wait or to end), how often it was woken and put on another CPU, and how long it waited
 from woken to running. UNKNOWN is what was not seen: before its first event, and after events were
@@ -92,7 +99,7 @@ Examples:
   ovnitrace info app-20250101-120000
   ovnitrace info --sort latency --top 5 --from 1.5s --to 2s app-20250101-120000
   ovnitrace info --json app-20250101-120000 | jq '.threads[0].time_ns')");
-  command->callback([arguments] { info(*arguments); });
+  command.callback([arguments] { info(*arguments); });
 }
 
 } // namespace ovnitrace

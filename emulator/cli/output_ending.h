@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Outputs that have one format: a name given with -o must not end as another format does.
+// Outputs that have one format: what the name given with -o may be.
 #pragma once
 
 #include "emulator/base/error.h"
@@ -14,13 +14,26 @@
 
 namespace ovnitrace {
 
-/// Throws Error with `what_to_do` where the name given with -o has an ending that is none of
-/// `endings`.
+/// Endings of files that other formats have: a name may have any other, as run-1.5.
+inline constexpr std::string_view kOtherEndings[] = {
+    ".csv", ".gif", ".htm", ".html", ".jpeg", ".jpg", ".json", ".md",     ".pcf", ".pdf",
+    ".png", ".prv", ".ps",  ".row",  ".svg",  ".txt", ".webp", ".sqlite", ".zst", ".pftrace"};
+
+/// Throws Error with `what_to_do` where the name given with -o has the ending of another format
+/// than `endings`.
 inline void check_ending(const std::string &path, std::initializer_list<std::string_view> endings,
                          std::string_view what_to_do) {
   const std::string ending = std::filesystem::path(path).extension();
-  if (!ending.empty() && std::find(endings.begin(), endings.end(), ending) == endings.end())
+  const bool other = std::find(std::begin(kOtherEndings), std::end(kOtherEndings), ending) !=
+                     std::end(kOtherEndings);
+  if (other && std::find(endings.begin(), endings.end(), ending) == endings.end())
     throw Error(fmt::format("-o {}: {}", path, what_to_do), kExitUsage);
+}
+
+/// Throws Error with `what_to_do` where -o - asks for standard output, which cannot be.
+inline void check_is_no_stdout(const std::string &path, std::string_view what_to_do) {
+  if (path == "-")
+    throw Error(fmt::format("-o -: {}", what_to_do), kExitUsage);
 }
 
 } // namespace ovnitrace

@@ -20,31 +20,31 @@ bool parse_number(const std::string &text, uint32_t &number) {
 
 } // namespace
 
-void add_path_options(CLI::App &command, PathArguments &arguments, const std::string &what) {
+void add_path_options(App command, PathArguments &arguments, const std::string &what) {
   const auto set = [&arguments](const std::string &text) {
     arguments.wanted = true;
     uint32_t tid = 0;
     if (text == "true") // without a value
       return;
     if (!parse_number(text, tid) || tid == 0)
-      throw CLI::ValidationError("'" + text + "' is no thread id");
+      refuse_value("'" + text + "' is no thread id");
     arguments.query.tid = tid;
   };
-  CLI::Option *path =
+  const Option path =
       command
           .add_flag("--critical-path", arguments.text,
                     what + ": who is responsible for each moment, back from the end, for thread "
                            "TID (default: the program's main thread)")
-          ->each(set)
-          ->type_name("[=TID]")
-          ->group(kGroup);
+          .each(set)
+          .type_name("[=TID]")
+          .group(kGroup);
   command
       .add_option("--section", arguments.query.section,
                   "With --critical-path: the path of the longest section of this number "
                   "(docs/user-events.md) instead of the whole time")
-      ->type_name("NUMBER")
-      ->group(kGroup)
-      ->needs(path);
+      .type_name("NUMBER")
+      .group(kGroup)
+      .needs(path);
 }
 
 std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,
@@ -56,9 +56,10 @@ std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const Tr
     query.tid = cut.tids.front();
   CriticalPath path = critical_path(source, info, cut, query);
   if (path.guessed)
-    print("the critical path is that of {}, which ran longest of those that have not ended; "
+    print("the critical path is that of {}, which ran longest{} of those that have not ended; "
           "--critical-path=TID chooses another",
-          thread_label(source.catalog().threads[path.thread]));
+          thread_label(source.catalog().threads[path.thread]),
+          cut.pids.empty() && cut.tids.empty() && cut.comms.empty() ? "" : " of those chosen, and");
   return path;
 }
 

@@ -2,12 +2,10 @@
 // The options that ask for a critical path, the same of every subcommand.
 #pragma once
 
+#include "emulator/cli/app.h"
+
 #include "emulator/critical/path.h"
 #include "emulator/input/trace_dir.h"
-
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 #include <functional>
 #include <memory>
@@ -24,7 +22,7 @@ struct PathArguments {
 
 /// Adds --critical-path[=TID] and --section, which set `arguments`; it must live until the command
 /// line is parsed. `what` says what becomes of the path.
-void add_path_options(CLI::App &command, PathArguments &arguments, const std::string &what);
+void add_path_options(App command, PathArguments &arguments, const std::string &what);
 
 /// Since when events are needed, for open_trace(). A path says who had a CPU, which may be a thread
 /// that has run elsewhere since: it needs all.

@@ -8,6 +8,7 @@
 #include "emulator/cli/path_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/terminal.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
@@ -17,11 +18,6 @@
 #include "emulator/plot/text_figure.h"
 #include "emulator/prv/atomic_file.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -33,22 +29,18 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kMostRows = 1000, kWidth = 100; // kWidth: characters, where there is no terminal
+constexpr size_t kMostRows = 1000;
 
 struct Arguments {
   std::string trace, output;
   FigureOptions figure;
+  CutArguments cut;
   PathArguments path;
 };
 
 std::string_view environment(const char *name) {
   const char *value = std::getenv(name);
   return value ? value : "";
-}
-
-size_t terminal_width() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : kWidth;
 }
 
 /// NO_COLOR: https://no-color.org
@@ -80,7 +72,10 @@ int plot(Arguments arguments) {
   if (!picture && arguments.figure.arrows)
     throw Error("--arrows goes with -o FILE.svg", kExitUsage);
   if (!picture)
-    arguments.figure.columns = text_columns(terminal_width());
+    arguments.figure.columns = text_columns(terminal_columns(STDOUT_FILENO));
+  arguments.figure.cut = cut_of(arguments.cut, arguments.trace);
+  if (arguments.figure.cut.from == arguments.figure.cut.to)
+    throw Error("--from and --to are the same time: a figure needs a range to draw", kExitUsage);
   Warnings warnings;
   const TraceInfo info = about_trace(arguments.trace);
   const auto open =
@@ -98,26 +93,26 @@ int plot(Arguments arguments) {
 
 } // namespace
 
-void add_plot(CLI::App &app) {
+void add_plot(App app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *command =
+  const App command =
       add_unprivileged(app, "plot", "Draw the timeline as a figure, or in the terminal");
-  command->add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
-      ->required();
+  command.add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
+      .required();
   command
-      ->add_option("-o,--output", arguments->output,
-                   "Write an SVG figure, - to standard output; without it, text goes there")
-      ->type_name("FILE.svg");
+      .add_option("-o,--output", arguments->output,
+                  "Write an SVG figure, - to standard output; without it, text goes there")
+      .type_name("FILE.svg");
   command
-      ->add_option("--rows", arguments->figure.rows,
-                   "Threads to draw, at most: those that ran or waited longest (default: 40)")
-      ->type_name("N")
-      ->check(CLI::Range(size_t(1), kMostRows));
-  command->add_flag("--arrows", arguments->figure.arrows,
-                    "With -o: arrows from who woke a thread to when it got its CPU");
-  add_cut_options(*command, arguments->figure.cut);
-  add_path_options(*command, arguments->path, "Draw the critical path");
-  command->footer(R"(
+      .add_option("--rows", arguments->figure.rows,
+                  "Threads to draw, at most: those that ran or waited longest (default: 40)")
+      .type_name("N")
+      .range(1, kMostRows);
+  command.add_flag("--arrows", arguments->figure.arrows,
+                   "With -o: arrows from who woke a thread to when it got its CPU");
+  add_cut_options(command, arguments->cut);
+  add_path_options(command, arguments->path, "Draw the critical path");
+  command.footer(R"(
 A row is a thread, a column a part of the time. A column of several states is divided by their
 shares: docs/plot.md has the details. On a terminal the text has colours and its width; elsewhere,
 and with NO_COLOR, it is plain.
@@ -128,9 +123,9 @@ Examples:
   ovnitrace plot app-20250101-120000
   ovnitrace plot app-20250101-120000 -o app.svg --from 1.5s --to 1.6s --arrows
   ovnitrace plot app-20250101-120000 --comm 'worker-*' --rows 8 -o workers.svg)");
-  command->callback([arguments] {
+  command.callback([arguments] {
     if (const int status = plot(*arguments))
-      throw CLI::RuntimeError(status);
+      end_command(status);
   });
 }
 

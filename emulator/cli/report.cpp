@@ -6,39 +6,36 @@
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_report.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include <memory>
 
 namespace ovnitrace {
 
-void add_report(CLI::App &app) {
+void add_report(App app) {
   struct Arguments {
     std::string trace;
     ReportArguments report;
+    CutArguments cut;
   };
   const auto arguments = std::make_shared<Arguments>();
   ReportArguments &report = arguments->report;
-  CLI::App *command =
+  const App command =
       add_unprivileged(app, "report", "Write a trace as one HTML page, to be seen in a browser");
-  command->add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
-      ->required();
+  command.add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
+      .required();
   command
-      ->add_option("-o,--output", report.output,
-                   "The page (default: report.html in the trace directory, TRACE.html for a file)")
-      ->type_name("FILE.html");
+      .add_option("-o,--output", report.output,
+                  "The page (default: report.html in the trace directory, TRACE.html for a file)")
+      .type_name("FILE.html");
   command
-      ->add_option("--max-size", report.most_bytes,
-                   "Bytes that the page may have, as 20M; what is more is summed up (default: 64M)")
-      ->type_name("SIZE")
-      ->transform(CLI::AsSizeValue(false));
-  command->add_flag("--open", report.open, "Open it in the browser of the user who called sudo");
-  command->add_flag("-q,--quiet", report.quiet, "No summary; warnings about the trace stay");
-  add_cut_options(*command, report.cut);
-  add_path_options(*command, report.path, "Draw the critical path");
-  command->footer(R"(
+      .add_option("--max-size", report.most_bytes,
+                  "Bytes that the page may have, as 20M; what is more is summed up (default: 64M)")
+      .type_name("SIZE")
+      .as_size();
+  command.add_flag("--open", report.open, "Open it in the browser of the user who called sudo");
+  command.add_flag("-q,--quiet", report.quiet, "No summary; warnings about the trace stay");
+  add_cut_options(command, arguments->cut);
+  add_path_options(command, report.path, "Draw the critical path");
+  command.footer(R"(
 The page needs no network, no server and no other file. It shows each thread's states on a timeline,
 and why each of them started and ended, as docs/report.md describes. Where all of it does not fit
 into --max-size, the threads that waited longest for a CPU keep all detail, and short states of the
@@ -50,11 +47,13 @@ Examples:
   ovnitrace report app-20250101-120000 --open
   ovnitrace report app-20250101-120000 -o /tmp/app.html --from 1.5s --to 2s
   sudo ovnitrace --report -- ./app)");
-  command->callback([arguments] {
+  command.callback([arguments] {
     check_ending(arguments->report.output, {".html", ".htm"},
                  "a report is HTML: give a name that ends in .html; a browser prints it as PDF");
+    check_is_no_stdout(arguments->report.output, "a report is a file for the browser: name it");
+    arguments->report.cut = cut_of(arguments->cut, arguments->trace);
     if (const int status = run_report(arguments->trace, arguments->report))
-      throw CLI::RuntimeError(status);
+      end_command(status);
   });
 }
 

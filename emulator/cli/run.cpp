@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/run.h"
 
+#include "emulator/base/edit_distance.h"
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
-#include "emulator/cli/help_formatter.h"
 
 #include <CLI/App.hpp>
 #include <fmt/format.h>
@@ -14,10 +14,12 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -45,7 +47,13 @@ std::string command_of(const CLI::App &app) {
   return name;
 }
 
-/// An option that starts as the one that does not exist, which other tools would take for it.
+/// Whether one is probably a misspelt other.
+bool is_like(std::string_view word, std::string_view known) {
+  return edit_distance(word, known) <= std::clamp<size_t>(known.size() / 3, 1, 2);
+}
+
+/// An option that starts as the one that does not exist, which other tools would take for it, or is
+/// spelt nearly so.
 std::string meant_by(const std::string &argument, const CLI::App &command) {
   const std::string name = argument.substr(0, argument.find('='));
   if (!name.starts_with("--"))
@@ -53,7 +61,27 @@ std::string meant_by(const std::string &argument, const CLI::App &command) {
   for (const CLI::Option *option : command.get_options())
     if (option->get_name().starts_with(name))
       return option->get_name();
+  for (const CLI::Option *option : command.get_options())
+    if (option->get_name().starts_with("--") && is_like(name, option->get_name()))
+      return option->get_name();
   return "";
+}
+
+/// The subcommand that a word is probably a misspelling of; empty: none.
+std::string command_meant_by(const std::string &word, const CLI::App &app) {
+  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    if (is_like(word, command->get_name()))
+      return command->get_name();
+  return "";
+}
+
+/// What nothing takes. Where there are options among it, these alone: what follows one may be its
+/// value, and CLI11 has taken that for something else.
+std::vector<std::string> not_expected(const CLI::App &app) {
+  std::vector<std::string> extras = app.remaining(true), options;
+  std::copy_if(extras.begin(), extras.end(), std::back_inserter(options),
+               [](const std::string &extra) { return extra.starts_with('-') && extra != "-"; });
+  return options.empty() ? extras : options;
 }
 
 /// Of arguments that nothing takes: what could have been meant.
@@ -71,7 +99,9 @@ std::string hint_about(const CLI::App &app, int argc, char **argv,
       hint += fmt::format("; a value of {0} follows an =, as in {0}={1}", name, value);
   }
   bool word = false; // that is no option
-  for (const std::string &extra : app.remaining(true)) {
+  for (const std::string &extra : not_expected(app)) {
+    if (const std::string meant = command_meant_by(extra, app); named.empty() && !meant.empty())
+      return fmt::format("; did you mean `{}`?", meant);
     word |= !extra.starts_with('-');
     if (const std::string meant = meant_by(extra, command); !meant.empty())
       hint += fmt::format("; there is {}", meant);
@@ -87,7 +117,7 @@ std::string hint_about(const CLI::App &app, int argc, char **argv,
 std::string message_of(const CLI::ParseError &error, const CLI::App &app) {
   if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
     std::string extras;
-    for (const std::string &argument : app.remaining(true))
+    for (const std::string &argument : not_expected(app))
       extras += " " + argument;
     return "not expected:" + extras;
   }
@@ -119,13 +149,36 @@ int print_help(const CLI::App &app, const CLI::ParseError &error) {
   return status;
 }
 
+/// `ovnitrace help COMMAND`.
+int help_about(const CLI::App &app, const std::string &name) {
+  const CLI::App *command = name.empty() ? &app : nullptr;
+  for (const CLI::App *one : app.get_subcommands([](const CLI::App *) { return true; }))
+    if (one->get_name() == name)
+      command = one;
+  if (!command) {
+    const std::string meant = command_meant_by(name, app);
+    return fail(fmt::format("there is no command {}{}\nTry '{} --help'.", name,
+                            meant.empty() ? "" : fmt::format("; did you mean `{}`?", meant),
+                            app.get_name()),
+                kExitUsage);
+  }
+  std::cout << command->help(name.empty() ? "" : app.get_name());
+  if (!std::cout.flush())
+    return fail(std::string("cannot write to standard output: ") + std::strerror(errno),
+                kExitFailure);
+  return 0;
+}
+
 } // namespace
 
-int run_cli(CLI::App &app, int argc, char **argv,
+int run_cli(App program, int argc, char **argv,
             std::span<const std::string_view> program_commands) noexcept {
+  CLI::App &app = program.parser();
   try {
     set_program_name(app.get_name());
     refuse_empty_values(argc, argv);
+    if (argc > 1 && std::string_view(argv[1]) == "help")
+      return help_about(app, argc > 2 ? argv[2] : "");
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::RuntimeError &error) {
@@ -148,10 +201,14 @@ int run_cli(CLI::App &app, int argc, char **argv,
   }
 }
 
-CLI::App *add_unprivileged(CLI::App &app, const std::string &name, const std::string &description) {
-  CLI::App *command = app.add_subcommand(name, description);
-  command->preparse_callback([](size_t) { drop_privileges(); });
+App add_unprivileged(App app, const std::string &name, const std::string &description) {
+  const App command = app.add_subcommand(name, description);
+  command.before_parsing(drop_privileges);
   return command;
+}
+
+void end_command(int status) {
+  throw CLI::RuntimeError(status);
 }
 
 } // namespace ovnitrace

@@ -21,7 +21,7 @@ namespace ovnitrace {
 namespace {
 
 /// Every event of FTrace has a model. Of ovni streams some have none here.
-void print_untaken(const ConvertResult &result) {
+void print_untaken(const ConvertResult &result, bool lint) {
   std::map<char, uint64_t> models;
   for (const auto &[kind, count] : result.untaken) {
     if (kind == kNone)
@@ -30,7 +30,7 @@ void print_untaken(const ConvertResult &result) {
       models[char(kind >> 16)] += count;
   }
   for (const auto &[model, count] : models)
-    print_text(ovni::not_converted(model, count));
+    print("{} not {}", ovni::events_of_model(model, count), lint ? "checked" : "converted");
 }
 
 void print_written(const ConvertOptions &options, const ConvertResult &result,
@@ -79,13 +79,15 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
   warnings.finish();
   if (output == ConversionOutput::all)
     print_written(options, result, std::chrono::steady_clock::now() - begin);
-  print_untaken(result);
+  print_untaken(result, options.lint);
   uint64_t reported = options.lint ? result.faults : std::min(result.faults, kFaultsReported);
   if (result.faults > reported)
     print("{} impossible events in all; `{}` lists them", result.faults,
           conversion_command(" --lint", inputs, options));
   bool damaged = warnings.damage() > reported;
-  return damaged || (options.lint && result.faults) ? kExitFailure : 0;
+  if (damaged || (options.lint && result.faults))
+    return kExitFailure;
+  return options.lint && !result.untaken.empty() ? kExitIncomplete : 0;
 }
 
 } // namespace ovnitrace

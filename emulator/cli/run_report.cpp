@@ -7,7 +7,10 @@
 #include "emulator/cli/open_browser.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
+#include "emulator/core/program_threads.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/why/explainer.h"
+#include "emulator/why/sentences.h"
 
 #include <fmt/format.h>
 
@@ -34,6 +37,13 @@ void print_written(const std::string &path, const WriteReportResult &result,
           human_count(result.coarse_threads, "thread", "threads"), human_duration(result.grain));
 }
 
+Answer answer_about(const std::string &trace, const TraceInfo &info, const Cut &cut) {
+  NoDiagnostics reported_with_the_page;
+  const std::unique_ptr<EventSource> source = open_trace({{trace}}, reported_with_the_page);
+  const Catalog &catalog = source->catalog();
+  return answer_of(info, catalog, explain(*source, cut_to_program(cut, info, catalog)));
+}
+
 } // namespace
 
 int run_report(const std::string &trace, const ReportArguments &arguments) {
@@ -51,11 +61,12 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
   } else if (path.empty()) {
     place = OutputPlace(path = nameable(trace) + ".html");
   }
-  const auto open = reopener(trace, warnings, needed_from(arguments.path, arguments.cut));
+  const auto open = reopener(trace, warnings, 0);
   std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);
   const WriteReportResult result =
       write_report(trace, info, open,
-                   {place, arguments.most_bytes, arguments.cut, critical ? &*critical : nullptr});
+                   {place, arguments.most_bytes, arguments.cut, critical ? &*critical : nullptr,
+                    answer_about(trace, info, arguments.cut)});
   warnings.finish();
   if (!arguments.quiet)
     print_written(path, result, std::chrono::steady_clock::now() - start);

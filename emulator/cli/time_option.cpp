@@ -11,7 +11,8 @@ bool parse_time(const std::string &text, uint64_t &ns) {
   static constexpr struct {
     std::string_view name;
     double ns;
-  } kUnits[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+  } kUnits[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
+                {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
   double number;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || !(number >= 0))

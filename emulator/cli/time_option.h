@@ -7,8 +7,8 @@
 
 namespace ovnitrace {
 
-/// "1.5s", "200ms", "30us", "100ns"; a number alone is seconds. In ns. False if it is none of
-/// these, negative, or too large.
+/// "1.5s", "200ms", "30us", "100ns", "2m", "1h"; a number alone is seconds. In ns. False if it is
+/// none of these, negative, or too large.
 bool parse_time(const std::string &text, uint64_t &ns);
 
 } // namespace ovnitrace

@@ -68,7 +68,7 @@ TraceInfo about_trace(const std::string &path) {
 std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
                                                        DiagnosticSink &sink, uint64_t from) {
   return [path, &sink, from, first = true]() mutable {
-    NoDiagnostics reported_already;
+    static NoDiagnostics reported_already; // the source keeps it
     DiagnosticSink &used = first ? sink : reported_already;
     first = false;
     return open_trace({{path}}, used, from);

@@ -17,7 +17,7 @@ namespace ovnitrace {
 /// trace directory gets the offset of its host. Throws Error if it cannot be read, is wrong, or
 /// lacks a host.
 std::vector<TraceInput> trace_inputs(const std::vector<std::string> &paths,
-                                     const std::string &offsets_file);
+                                     const std::string &offsets_file = "");
 
 /// The path without slashes at its end, so that a name can be made of it; "." and ".." become the
 /// name of that directory.

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ovnitrace why: where the time of threads went, and who is to blame.
 #include "emulator/base/error.h"
+#include "emulator/base/human.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/path_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/terminal.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
+#include "emulator/core/program_threads.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/path_report.h"
+#include "emulator/why/slowest.h"
 #include "emulator/why/why_report.h"
 
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,17 +33,38 @@ namespace {
 struct Arguments {
   std::string trace;
   bool json = false;
-  Cut cut;
+  bool all_threads = false; ///< of the machine, not only those of the program
+  CutArguments given_cut;
+  Cut cut; ///< known when the trace is
   PathArguments path;
+  WhyOptions options;
+  uint32_t slowest = 0; ///< sections that are explained; 0: the whole part
 };
 
 constexpr size_t kPathLines = 20;
+
+WhyBy by_word(const std::string &word) {
+  return word == "process" ? WhyBy::process : word == "name" ? WhyBy::name : WhyBy::thread;
+}
 
 /// The table of the path alone: the rest is another question.
 std::string path_only(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink) {
   const std::unique_ptr<EventSource> source = open_trace({{arguments.trace}}, sink);
   std::optional<CriticalPath> path = wanted_path(arguments.path, about, arguments.cut, *source);
-  return path_text(*path, source->catalog(), kPathLines);
+  return path_text(*path, source->catalog(), arguments.options.top.value_or(kPathLines),
+                   arguments.options.by == WhyBy::name);
+}
+
+/// Says that threads beside the program are not explained.
+std::string left_out_text(const Catalog &catalog, const Cut &given, const Cut &used) {
+  const auto kept = [&](const Cut &cut) {
+    const std::vector<uint8_t> threads = kept_threads(cut, catalog);
+    return uint64_t(std::count(threads.begin(), threads.end(), uint8_t(1)));
+  };
+  const uint64_t others = kept(given) - kept(used);
+  return others ? fmt::format("\n{} of the machine {} left out: --all-threads explains all.\n",
+                              human_count(others, "thread", "threads"), others == 1 ? "is" : "are")
+                : "";
 }
 
 void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink,
@@ -44,21 +74,44 @@ void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSin
   std::optional<CriticalPath> path = wanted_path(arguments.path, about, arguments.cut, *source);
   if (path)
     source = open();
-  const Explanation explanation = explain(*source, arguments.cut);
+  const Catalog &catalog = source->catalog();
+  const Cut cut =
+      arguments.all_threads ? arguments.cut : cut_to_program(arguments.cut, about, catalog);
+  const Explanation explanation =
+      explain(*source, cut, about.program_pid ? main_thread(catalog, about) : kNone);
   const Stacks stacks(source->catalog(), sink);
   const WhyInput input{arguments.trace, about,       source->catalog(),
                        stacks,          explanation, path ? &*path : nullptr};
   if (arguments.json)
     write_why_json(input, [&](std::string_view text) { out.write(text); });
   else
-    out.write(why_text(input));
+    out.write(why_text(input, arguments.options) + left_out_text(catalog, arguments.cut, cut));
 }
 
-int why(const Arguments &arguments) {
+void write_slowest(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink,
+                   StdoutWriter &out) {
+  const SlowestInput input = {.path = arguments.trace,
+                              .info = about,
+                              .cut = arguments.cut,
+                              .number = *arguments.path.query.section,
+                              .most = arguments.slowest,
+                              .open = reopener(arguments.trace, sink, 0)};
+  out.write(arguments.json ? slowest_json(input).dump(1) + '\n' : slowest_text(input));
+}
+
+int why(Arguments arguments) {
+  if (arguments.json && arguments.options.brief)
+    throw Error("--brief is for the text: the JSON has the answer as `answer`", kExitUsage);
+  if (arguments.path.query.section && !arguments.path.wanted && !arguments.slowest)
+    throw Error("--section goes with --critical-path or --slowest N", kExitUsage);
   Warnings warnings;
+  arguments.cut = cut_of(arguments.given_cut, arguments.trace);
+  arguments.options.columns = terminal_columns(STDOUT_FILENO);
   const TraceInfo about = about_trace(arguments.trace);
   StdoutWriter out;
-  if (arguments.path.wanted && !arguments.json)
+  if (arguments.slowest)
+    write_slowest(arguments, about, warnings, out);
+  else if (arguments.path.wanted && !arguments.json)
     out.write(path_only(arguments, about, warnings));
   else
     write_all(arguments, about, warnings, out);
@@ -69,18 +122,54 @@ int why(const Arguments &arguments) {
 
 } // namespace
 
-void add_why(CLI::App &app) {
+void add_why(App app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *command =
+  const App command =
       add_unprivileged(app, "why", "Explain why threads did not run, and who is to blame");
-  command->add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
-      ->required();
-  add_cut_options(*command, arguments->cut);
-  add_path_options(*command, arguments->path, "Print the critical path");
-  command->add_flag("--json", arguments->json, "Print all of it for programs, times in ns");
-  command->footer(R"(
-Where the time of the threads went, as a tree: running; waiting for a CPU, by who had it; blocked,
-by system call and by who woke it. Then the longest waits, each in one line, and who wakes whom.
+  command.add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
+      .required();
+  add_cut_options(command, arguments->given_cut);
+  command.add_flag("--all-threads", arguments->all_threads,
+                   "All threads of a trace of the machine (default: with `-a -- PROGRAM`, those "
+                   "of the program)");
+  command.add_flag("--brief", arguments->options.brief, "Print only the answer in two sentences");
+  command
+      .add_option("--top", arguments->options.top,
+                  "Print at most so many lines of a table; 0: all (default: 5 of each part of the "
+                  "tree, 10 of the others)")
+      .type_name("N")
+      .check([](const std::string &text) {
+        return text.find_first_not_of("0123456789") == text.npos
+                   ? ""
+                   : "'" + text + "' is no number of lines, 0 or more";
+      });
+  command
+      .add_option("--sort", arguments->options.sort,
+                  fmt::format("Sort the table of threads by this, the largest first: {} (default: "
+                              "waiting)",
+                              fmt::join(why_sort_words(), ", ")))
+      .type_name("COLUMN")
+      .one_of(why_sort_words());
+  command
+      .add_option_function<std::string>(
+          "--by", [arguments](const std::string &word) { arguments->options.by = by_word(word); },
+          "Whose times that table has: thread (default), process or name. With "
+          "--critical-path: name, one line for all threads of a name")
+      .type_name("WHAT")
+      .one_of({"thread", "process", "name"});
+  add_path_options(command, arguments->path, "Print the critical path");
+  command.get_option("--section").remove_needs(command.get_option("--critical-path"));
+  command
+      .add_option("--slowest", arguments->slowest,
+                  "With --section: explain the N longest sections of that number one by one")
+      .type_name("N")
+      .range(1, 1000)
+      .needs("--section");
+  command.add_flag("--json", arguments->json, "Print all of it for programs, times in ns");
+  command.footer(R"(
+The answer in two sentences and, where the numbers carry it, what to try. Then where the time of the
+threads went, as a tree: running; waiting for a CPU, by who had it; blocked, by system call and by
+who woke it. Then the longest waits, each in one line, and who wakes whom.
 docs/why.md has the details. With --critical-path only a table of the path (docs/critical-path.md),
 and with --json all of it; of very many who had the CPU of one thread, it has those with most time.
 
@@ -90,10 +179,11 @@ Examples:
   ovnitrace why app-20250101-120000
   ovnitrace why app-20250101-120000 --comm 'worker-*' --from 1.5s --to 2s
   ovnitrace why app-20250101-120000 --critical-path --to 1.5s
+  ovnitrace why app-20250101-120000 --slowest 3 --section 7
   ovnitrace why --json app-20250101-120000 | jq '.threads[0].waiting')");
-  command->callback([arguments] {
+  command.callback([arguments] {
     if (const int status = why(*arguments))
-      throw CLI::RuntimeError(status);
+      end_command(status);
   });
 }
 

@@ -121,6 +121,7 @@ void cpus(const System &system, const ChannelDef &, Labels &labels) {
 /// Of hosts of several architectures a value can have several names.
 void calls(const System &system, const ChannelDef &, Labels &labels) {
   Names names;
+  names.add(kBlockedInUnknown, "Not known");
   for (const NodeInfo &node : system.catalog().nodes)
     for (uint16_t call = FTRACE_CALL_NATIVE; call < FTRACE_CALLS; call++)
       if (const auto name = call_name(node.machine, call); name != call_name("", call))

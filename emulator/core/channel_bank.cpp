@@ -88,7 +88,8 @@ void ChannelBank::describe_used() {
         set_bit(disabled_[state], rank);
     if (def.cpu_track == Track::none)
       continue;
-    table(Scope::cpu).shown[rank] = {column.copy, def.cpu_type, 0, column.place, def.cpu_track};
+    table(Scope::cpu).shown[rank] = {column.copy, def.cpu_type, def.bad, column.place,
+                                     def.cpu_track};
     set_bit(copy_[def.cpu_track], rank);
   }
 }
@@ -264,7 +265,7 @@ void ChannelBank::emit_threads(uint64_t time, RowSink &sink) {
   threads.dirty.clear();
 }
 
-/// A copy is 0 without a thread to follow, ST_BAD if the channel of the one is disabled,
+/// A copy is disabled without a thread to follow, ST_BAD if the channel of the one is disabled,
 /// ST_TOO_MANY_TH if there are several (docs/models.md, "Channels").
 void ChannelBank::emit_cpus(uint64_t time, RowSink &sink) {
   const Table &threads = table(Scope::thread);
@@ -288,7 +289,7 @@ void ChannelBank::emit_cpus(uint64_t time, RowSink &sink) {
         if (shown.track != Track::none) {
           const ThreadSet &set = sets[shown.track];
           if (set.count() != 1)
-            value = set.count() ? kStateTooManyThreads : 0;
+            value = set.count() ? kStateTooManyThreads : shown.bad;
           else if (disabled(set.only(), w) >> bit & 1)
             value = kStateBad;
           else

@@ -48,7 +48,7 @@ struct ChannelDef {
   Paint paint = Paint::code;
   std::vector<ValueLabel> values = {};
   std::vector<ValueColor> colors = {}; ///< the others have those of palette::kSeries in turn
-  int64_t bad = 0;                     ///< badst: what is shown while disabled
+  int64_t bad = 0; ///< badst: what is shown while disabled, and by a CPU without a thread to follow
   /// Labels that depend on the trace (names of threads and processes) are taken from here.
   enum class Labels : uint8_t {
     given,

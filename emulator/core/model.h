@@ -69,6 +69,9 @@ struct Model {
   std::vector<ChannelDef> channels = {};
   std::vector<EventDef> events = {};
   std::function<void(ModelContext &)> start = {}; ///< before the first event; may be empty
+  /// ovni's "post" phase: called when an instant has been emitted or skipped, before the next
+  /// event; may be empty.
+  std::function<void(ModelContext &)> post = {};
   /// Reports faults of a trace that was replayed whole, at an event of no file; may be empty.
   std::function<void(ModelContext &, const Event &)> check_end = {};
 };

@@ -24,9 +24,12 @@ Replay::Replay(const Catalog &catalog, std::vector<Model> models, const SystemOp
     }
   }
   // Only now, as a model may declare more channels when it starts, after those of all tables.
-  for (size_t m = 0; m < models_.size(); m++)
+  for (size_t m = 0; m < models_.size(); m++) {
     if (models_[m].start)
       models_[m].start(contexts_[m]);
+    if (models_[m].post)
+      with_post_.push_back(m);
+  }
 }
 
 const Replay::Takers *Replay::takers_of_mcv(uint32_t kind) const {
@@ -60,12 +63,18 @@ void Replay::emit(uint64_t time, RowSink &threads, RowSink &cpus) {
   system_.channels().emit(time, threads, cpus);
   for (const Arrow &arrow : arrows_)
     threads.arrow(time, arrow.from, arrow.to, 1, arrow.tag);
-  arrows_.clear();
+  end_instant();
 }
 
 void Replay::skip() {
   system_.channels().skip();
+  end_instant();
+}
+
+void Replay::end_instant() {
   arrows_.clear();
+  for (const size_t m : with_post_)
+    models_[m].post(contexts_[m]);
 }
 
 void Replay::report_end(uint64_t time) {
@@ -75,9 +84,10 @@ void Replay::report_end(uint64_t time) {
   system_.channels().for_each_left(
       [&](ChannelId id, uint32_t row, const std::vector<int64_t> &stack) {
         faults_.add(end, [&] {
-          return fmt::format("channel '{}' of {} ends with {} state{} on its stack, {} on top",
+          return fmt::format("channel '{}' of {} ends with {} state{} on its stack, {} on top{}",
                              system_.channels().def(id).name, thread_name(system_.catalog(), row),
-                             stack.size(), stack.size() == 1 ? "" : "s", stack.back());
+                             stack.size(), stack.size() == 1 ? "" : "s", stack.back(),
+                             system_.catalog().ovni ? " (ovniemu accepts that)" : "");
         });
       });
   for (size_t m = 0; m < models_.size(); m++)

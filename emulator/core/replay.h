@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replays events through the models: the pre and emit phases.
+// Replays events through the models: ovni's pre, emit and post phases.
 #pragma once
 
 #include "emulator/core/model.h"
@@ -14,7 +14,7 @@ namespace ovnitrace {
 
 /// Has three phases for each instant. handle() changes the state by each of its events. emit()
 /// writes what has changed, once all are handled. Then the instant ends: arrows that it drew are
-/// gone.
+/// gone, and the models' post hooks run.
 class Replay {
 public:
   static constexpr size_t kMaxUntakenKinds = 1024;
@@ -52,12 +52,14 @@ private:
   }
   const Takers *takers_of_mcv(uint32_t kind) const;
   void not_taken(const Event &event);
+  void end_instant();
 
   System system_;
   FaultLog faults_;
   std::vector<Arrow> arrows_;
   std::vector<Model> models_;
   std::deque<ModelContext> contexts_;
+  std::vector<size_t> with_post_;               ///< models that have such a hook
   std::array<Takers, 256> by_code_;             ///< FTrace
   std::unordered_map<uint32_t, Takers> by_mcv_; ///< ovni streams
   std::array<bool, 256> known_letters_ = {};    ///< models of ovni of which all events are known

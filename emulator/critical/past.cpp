@@ -7,13 +7,23 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace ovnitrace {
 
-PastRecorder::PastRecorder(const Catalog &catalog, const PathQuery &query)
+namespace {
+
+/// A run that is longer does more than to look whether it may go on.
+constexpr uint64_t kLongestSpin = 1'000'000; ///< ns
+
+} // namespace
+
+PastRecorder::PastRecorder(const Catalog &catalog, const PathQuery &query,
+                           std::vector<uint8_t> kept)
     : catalog_(catalog), query_(query), served_(catalog.cpus.size()), ran_(catalog.threads.size()),
-      ended_(catalog.threads.size()) {}
+      ended_(catalog.threads.size(), UINT64_MAX), kept_(std::move(kept)),
+      spins_(catalog.threads.size()) {}
 
 void PastRecorder::on_event(const Event &event, const System &system) {
   wakeup_.thread = kNone;
@@ -22,7 +32,25 @@ void PastRecorder::on_event(const Event &event, const System &system) {
   case FTrace_EVT_task_activate:
     wakeup_ = event;
     wakeup_interrupt_ = served_.innermost(event.cpu);
+    wakeup_work_ = {};
+    if (const auto work = work_.find(event.thread); work != work_.end()) {
+      wakeup_work_ = work->second;
+      work_.erase(work);
+    }
+    wakeup_device_ = served_.device(event);
     return;
+  case FTrace_EXT_work:
+    work_[event.thread] = {false, {event.par2 & FTRACE_TID_MASK, event.peer}, 0};
+    return;
+  case FTrace_EXT_work_age: {
+    const uint64_t age = event.par2 & ~FTRACE_WORK_MICROSECONDS;
+    Work &work = work_[event.thread];
+    work.queued = event.time - (event.par2 & FTRACE_WORK_MICROSECONDS ? age * 1000 : age);
+    work.is = work.queuer.tid != kNone && work.queued <= event.time;
+    return;
+  }
+  case FTrace_EXT_holder:
+    return hold(event, system);
   case FTrace_EVT_user_event_13:
   case FTrace_EVT_user_event_14:
     return section_event(event, system);
@@ -34,7 +62,8 @@ void PastRecorder::section_event(const Event &event, const System &system) {
   if (!query_.section || event.by_manual || event.par2 != *query_.section)
     return;
   const uint32_t thread = event.thread != kNone ? event.thread : running_thread(system, event.cpu);
-  if (thread == kNone || (query_.tid && catalog_.threads[thread].tid != *query_.tid))
+  if (thread == kNone || !kept_[thread] ||
+      (query_.tid && catalog_.threads[thread].tid != *query_.tid))
     return;
   const auto open = open_.find(thread);
   if (event.kind == FTrace_EVT_user_event_13) {
@@ -53,20 +82,24 @@ void PastRecorder::section_event(const Event &event, const System &system) {
 void PastRecorder::on_slice(const Slice &slice) {
   if (slice.state == ThreadState::Running)
     ran_[slice.thread] += slice.length();
-  ended_[slice.thread] = slice.state == ThreadState::Dead;
+  ended_[slice.thread] = slice.state == ThreadState::Dead ? slice.start : UINT64_MAX;
   Past past = {.start = slice.start,
                .end = slice.end,
                .thread = slice.thread,
                .cpu = slice.cpu,
                .waker = slice.waker,
                .next = {},
+               .since = 0,
+               .device = kNone,
                .call = slice.call,
                .interrupt = kNoInterrupt,
                .state = slice.state,
                .reason = slice.reason,
                .context = slice.context,
                .sleeps = is_sleep(call_name(catalog_, slice.thread, slice.call)),
-               .woken = false};
+               .woken = false,
+               .worker = false,
+               .spins = false};
   const bool asleep = slice.state == ThreadState::Paused || slice.state == ThreadState::Unknown;
   const bool wakes = slice.ends && wakeup_.thread == slice.thread && asleep;
   // Of a thread of which nothing was known until it was woken, only that of a new one says where it
@@ -75,19 +108,56 @@ void PastRecorder::on_slice(const Slice &slice) {
     past.woken = true;
     past.waker = {wakeup_.par2 & FTRACE_TID_MASK, wakeup_.peer};
     past.context = uint8_t(wakeup_.par2 >> FTRACE_REASON_SHIFT);
+    past.device = wakeup_device_;
     past.interrupt = past.context == FTRACE_WAKER_TASK ? kNoInterrupt : wakeup_interrupt_;
+    past.worker = past.context == FTRACE_WAKER_TASK && slice.state == ThreadState::Paused &&
+                  (wakeup_work_.is || is_worker(past.waker, slice.thread));
+    if (past.worker && wakeup_work_.is) {
+      past.next = wakeup_work_.queuer;
+      past.since = wakeup_work_.queued;
+    }
   }
+  note_spin(past, slice.length());
   slices_.append(past);
   if (slice.state == ThreadState::Running && slice.cpu < left_.size() && left_[slice.cpu].is &&
-      left_[slice.cpu].since == slice.end && slice.next.thread == kNone)
+      left_[slice.cpu].since == slice.end && slice.next.thread == kNone && says_holders(slice.cpu))
     left_[slice.cpu].next = slice.next;
 }
 
-uint32_t PastRecorder::longest_running() const {
+/// By its name: of a trace that does not say who queued the work item.
+bool PastRecorder::is_worker(const Peer &waker, uint32_t woken) const {
+  constexpr std::string_view kWorker = "kworker/";
+  if (waker.thread != kNone)
+    return catalog_.threads[waker.thread].name.starts_with(kWorker);
+  const NodeInfo &node = catalog_.nodes[catalog_.threads[woken].node];
+  const PeerName *name =
+      waker.tid == kNone ? nullptr : find_peer(node.peers, waker.tid, wakeup_.time);
+  return name && name->name.starts_with(kWorker);
+}
+
+/// A thread spins from its second yield in a row on: each after a short run.
+void PastRecorder::note_spin(Past &past, uint64_t length) {
+  Spin &spin = spins_[past.thread];
+  const bool yields = past.reason == FTRACE_OFFCPU_YIELDED;
+  if (past.state == ThreadState::Running && yields && length < kLongestSpin) {
+    if (spin.yielded && !spin.spins)
+      spin.since = past.start;
+    spin.spins = spin.yielded;
+    spin.yielded = true;
+  } else if (past.state != ThreadState::Cooling || !yields || !spin.yielded) {
+    spin = {};
+  }
+  past.spins = spin.spins;
+  if (past.spins)
+    past.since = spin.since;
+}
+
+uint32_t PastRecorder::longest_running(const std::vector<uint8_t> &kept) const {
   uint32_t longest = kNone;
   for (uint32_t t = 0; t < ran_.size(); t++)
-    if (ran_[t] && (longest == kNone ||
-                    std::pair(!ended_[t], ran_[t]) > std::pair(!ended_[longest], ran_[longest])))
+    if (ran_[t] && kept[t] &&
+        (longest == kNone || std::pair(ended_[t] == UINT64_MAX, ran_[t]) >
+                                 std::pair(ended_[longest] == UINT64_MAX, ran_[longest])))
       longest = t;
   return longest;
 }
@@ -97,6 +167,22 @@ void PastRecorder::on_change(uint32_t, const StateChange &change, uint64_t time)
     leave(change.old_cpu, time);
   if (change.to == ThreadState::Running && change.cpu != kNone)
     end_left(change.cpu, time);
+}
+
+bool PastRecorder::says_holders(uint32_t cpu) const {
+  const NodeInfo &node = catalog_.nodes[catalog_.cpus[cpu].node];
+  return node.all_threads || node.cpu_holders;
+}
+
+/// Another one has a CPU on which no thread of the trace runs.
+void PastRecorder::hold(const Event &event, const System &system) {
+  const uint32_t cpu =
+      event.cpu == kNone ? kNone : system.find_cpu(system.cpus()[event.cpu].node, event.par1);
+  if (cpu == kNone || system.cpus()[cpu].running.count())
+    return;
+  end_left(cpu, event.time);
+  leave(cpu, event.time);
+  left_[cpu].next = {event.par2 & FTRACE_TID_MASK, event.peer};
 }
 
 void PastRecorder::leave(uint32_t cpu, uint64_t time) {
@@ -113,6 +199,7 @@ void PastRecorder::end_left(uint32_t cpu, uint64_t time) {
   gap.end = time;
   gap.thread = kNone;
   gap.cpu = cpu;
+  gap.device = kNone;
   gap.next = left_[cpu].next;
   slices_.append(gap);
   left_[cpu].is = false;

@@ -6,6 +6,7 @@
 #include "emulator/critical/path.h"
 
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 namespace ovnitrace {
@@ -16,12 +17,19 @@ struct Past {
   uint64_t start, end; ///< ns on the clock of the trace
   uint32_t thread, cpu;
   Peer waker; ///< who ended a blocked one; of a Warming one, who started it
-  Peer next;  ///< of no thread: who got the CPU when one of the trace left it
+  /// Of no thread: who got the CPU when one of the trace left it. Of one that a kernel worker woke:
+  /// who queued the work item; tid 0: an interrupt.
+  Peer next;
+  uint64_t since;  ///< ns: when that was, 0 not known; of one that spins: since when it does
+  uint32_t device; ///< the block device that ended a blocked one (dev_t), kNone: none is known
   uint16_t call, interrupt;
   ThreadState state;
   uint8_t reason, context; ///< as Slice has them; context: of the wakeup
   bool sleeps;             ///< the call in which it is blocked waits for a time and nothing else
-  bool woken; ///< a wakeup ended it: a blocked one, or the time before a new thread's first
+  bool woken;  ///< a wakeup ended it: a blocked one, or the time before a new thread's first
+  bool worker; ///< and a kernel worker made it
+  /// It yielded before and after a short run, or waits for a CPU between two such runs.
+  bool spins;
 };
 
 /// The longest section of a number.
@@ -33,8 +41,8 @@ struct FoundSection {
 /// Writes the slices down, in the order in which they end.
 class PastRecorder final : public SliceSink {
 public:
-  /// Borrows both.
-  PastRecorder(const Catalog &catalog, const PathQuery &query);
+  /// Borrows both. `kept`: 1 by thread whose sections count.
+  PastRecorder(const Catalog &catalog, const PathQuery &query, std::vector<uint8_t> kept);
 
   void on_event(const Event &event, const System &system) override;
   void on_slice(const Slice &slice) override;
@@ -43,8 +51,11 @@ public:
   void finish(uint64_t time);
 
   Spill<Past> &slices() { return slices_; }
-  /// The thread that ran longest, of those that have not ended where there is one; kNone: none ran.
-  uint32_t longest_running() const;
+  /// The thread that ran longest, of those in `kept` (1 by index) and of those that have not ended
+  /// where there is one; kNone: none ran.
+  uint32_t longest_running(const std::vector<uint8_t> &kept) const;
+  /// When a thread ended, ns; UINT64_MAX: it has not.
+  uint64_t ended_at(uint32_t thread) const { return ended_[thread]; }
   const FoundSection &section() const { return found_; }
 
 private:
@@ -59,8 +70,24 @@ private:
     Peer next = {};     ///< who got it, where that is no thread of the trace
   };
 
+  /// Who queued the work item in which a thread is woken next.
+  struct Work {
+    bool is = false;
+    Peer queuer = {};
+    uint64_t queued = 0; ///< ns
+  };
+  struct Spin {
+    uint64_t since = 0;
+    bool yielded = false; ///< its last slice ended with a yield, or followed one
+    bool spins = false;   ///< and the run before that did, too
+  };
+
+  bool is_worker(const Peer &waker, uint32_t woken) const;
+  void note_spin(Past &past, uint64_t length);
   void leave(uint32_t cpu, uint64_t time);
   void end_left(uint32_t cpu, uint64_t time);
+  void hold(const Event &event, const System &system);
+  bool says_holders(uint32_t cpu) const;
   void section_event(const Event &event, const System &system);
 
   const Catalog &catalog_;
@@ -69,11 +96,16 @@ private:
   ServedInterrupts served_;
   Event wakeup_ = {}; ///< the event now, if it is a wakeup
   uint16_t wakeup_interrupt_ = kNoInterrupt;
+  uint32_t wakeup_device_ = kNone;
   std::map<uint32_t, OpenSection> open_; ///< by thread
   FoundSection found_;
-  std::vector<Left> left_;     ///< by CPU
-  std::vector<uint64_t> ran_;  ///< by thread, ns
-  std::vector<uint8_t> ended_; ///< by thread
+  std::vector<Left> left_;                  ///< by CPU
+  std::vector<uint64_t> ran_;               ///< by thread, ns
+  std::vector<uint64_t> ended_;             ///< by thread, ns; UINT64_MAX: it has not
+  std::vector<uint8_t> kept_;               ///< by thread: whether its sections count
+  std::unordered_map<uint32_t, Work> work_; ///< by thread: of its next wakeup
+  Work wakeup_work_ = {};                   ///< of the event now
+  std::vector<Spin> spins_;                 ///< by thread
 };
 
 } // namespace ovnitrace

@@ -27,8 +27,10 @@ uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
       kExitUsage);
 }
 
+/// `kept`: 1 by thread that the cut keeps, whose path it can be.
 PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
-                 const PathQuery &query, const PastRecorder &past) {
+                 const PathQuery &query, const std::vector<uint8_t> &kept,
+                 const PastRecorder &past) {
   if (query.section) {
     const FoundSection &found = past.section();
     if (found.thread == kNone)
@@ -37,14 +39,18 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
           kExitUsage);
     return {found.thread, found.from, found.to, false};
   }
-  uint32_t thread = query.tid ? find_tid(catalog, *query.tid) : main_thread(catalog, info);
-  const bool guessed = thread == kNone;
+  uint32_t thread = query.thread ? *query.thread
+                    : query.tid  ? find_tid(catalog, *query.tid)
+                                 : main_thread(catalog, info);
+  const bool named = query.thread || query.tid;
+  const bool guessed = thread == kNone || (!named && !kept[thread]);
   if (guessed)
-    thread = past.longest_running();
+    thread = past.longest_running(kept);
   if (thread == kNone)
     throw Error("no thread ran in this part of the trace, so there is no critical path",
                 kExitUsage);
-  return {thread, range.from, range.to, guessed};
+  const uint64_t end = past.ended_at(thread);
+  return {thread, range.from, end > range.from ? std::min(end, range.to) : range.to, guessed};
 }
 
 } // namespace
@@ -88,16 +94,21 @@ CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut
   times.from = cut.from;
   times.to = cut.to;
   check_cut(times, catalog);
-  PastRecorder past(catalog, query);
+  Cut threads = cut; // a thread that the query names is nobody's choice but its own
+  if (query.tid || query.thread)
+    threads = {};
+  check_cut(threads, catalog);
+  const std::vector<uint8_t> kept = kept_threads(threads, catalog);
+  PastRecorder past(catalog, query, kept);
   replay_slices(source, times, past);
   past.finish(range_of(times, catalog).to);
-  const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, past);
+  const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, kept, past);
   CriticalPath path;
   path.thread = root.thread;
   path.guessed = root.guessed;
   path.from = root.from;
   path.to = root.to;
-  Walk(past.slices(), catalog.threads.size(), path.segments).from(root);
+  Walk(past.slices(), catalog, path.segments).from(root);
   return path;
 }
 

@@ -26,8 +26,11 @@ enum class Cause : uint8_t {
   blocked,   ///< blocked; nobody is known to have woken it
   ended,     ///< the thread has ended
   unknown,   ///< its state is not known
+  worker,    ///< blocked until a kernel worker had run a work item; the thread is who queued that
+  unowned,   ///< the same, and nobody knows who queued it: the thread is who was blocked
+  spins,     ///< it yielded again and again: it waited for something without blocking
 };
-inline constexpr uint32_t kCauses = 11;
+inline constexpr uint32_t kCauses = 14;
 
 /// A part of the path: one thread, for one reason.
 struct PathSegment {
@@ -35,16 +38,19 @@ struct PathSegment {
   uint32_t thread = kNone;   ///< index into Catalog::threads: who is responsible
   Cause cause = Cause::unknown;
   uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call, of one that was blocked
+  uint32_t device = kNone;             ///< io: number of the block device, kNone: not known
   uint16_t interrupt = kNoInterrupt;   ///< parameter 1 of interrupt_start: which one woke it
-  Peer peer = {};                      ///< waiting: who held the CPU; outside: who woke it
+  Peer peer = {}; ///< waiting: who held the CPU; outside: who woke it; worker, unowned: which
 
   uint64_t length() const { return to - from; }
 };
 
 /// What the path leads to.
 struct PathQuery {
-  std::optional<uint32_t> tid;     ///< none: main_thread()
-  std::optional<uint32_t> section; ///< the longest section of this number; none: the whole range
+  std::optional<uint32_t> tid; ///< none: main_thread()
+  std::optional<uint32_t> section =
+      {}; ///< the longest section of this number; none: the whole range
+  std::optional<uint32_t> thread = {}; ///< by index in the Catalog; comes before `tid`
 };
 
 /// Segments follow one another without a gap, from `from` to `to`.
@@ -61,8 +67,9 @@ struct CriticalPath {
   }
 };
 
-/// Reads all of `source` once. Of `cut` only the times count: a path leads through any thread.
-/// `info` says what was traced. Memory depends on threads and CPUs; the slices are in a temporary
+/// Reads all of `source` once. Of `cut` the times count, and whose path it is where `query` names
+/// nobody: a path leads through any thread. It ends where its thread does. `info` says what was
+/// traced. Memory depends on threads and CPUs; the slices are in a temporary
 /// file. Throws Error (usage) where there is no such thread or section.
 CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut &cut,
                            const PathQuery &query);

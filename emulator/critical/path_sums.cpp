@@ -9,7 +9,7 @@ namespace ovnitrace {
 
 std::vector<PathSum> sum_up(CriticalPath &path) {
   const auto kind = [](const PathSegment &s) {
-    return std::tuple(s.thread, s.cause, s.call, s.interrupt, s.peer.tid, s.peer.thread);
+    return std::tuple(s.thread, s.cause, s.call, s.device, s.interrupt, s.peer.tid, s.peer.thread);
   };
   std::map<decltype(kind(PathSegment())), PathSum> kinds;
   path.for_each([&](const PathSegment &segment) {

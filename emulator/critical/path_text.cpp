@@ -22,7 +22,7 @@ struct CauseWords {
 constexpr std::array<CauseWords, kCauses> kWords = {{
     {"running", "Running", palette::kRunning},
     {"waiting for a CPU", "Waiting for a CPU", palette::kRobbed},
-    {"throttled", "Throttled: its cgroup has no CPU quota left", palette::series(5)},
+    {"throttled", "Throttled: its cgroup has no CPU quota left", palette::kThrottled},
     {"timer", "Blocked until a timer", palette::series(0)},
     {"I/O", "Blocked until I/O", palette::series(3)},
     {"network", "Blocked until the network", palette::series(4)},
@@ -31,6 +31,9 @@ constexpr std::array<CauseWords, kCauses> kWords = {{
     {"blocked", "Blocked, no wakeup known", palette::kBlocked},
     {"ended", "Has ended", palette::kGone},
     {"unknown", "Not known", palette::kNothing},
+    {"kernel worker", "In a kernel worker", palette::series(7)},
+    {"kernel worker", "In a kernel worker, queued by unknown", palette::series(8)},
+    {"spins in sched_yield", "Spins in sched_yield", palette::series(9)},
 }};
 
 const NodeInfo &node_of(const PathSegment &segment, const Catalog &catalog) {
@@ -74,6 +77,14 @@ std::string cause_text(const PathSegment &segment, const Catalog &catalog) {
   switch (segment.cause) {
   case Cause::outside:
     return word + ": " + peer_text(segment, catalog);
+  case Cause::worker:
+    return word + " " + peer_text(segment, catalog);
+  case Cause::unowned:
+    return peer_text(segment, catalog) + ", queued by unknown";
+  case Cause::io:
+    return segment.device == kNone || segment.device == 0
+               ? word
+               : word + ": " + device_name(node_of(segment, catalog).devices, segment.device);
   case Cause::interrupt:
     return interrupt_text(segment.interrupt);
   case Cause::blocked: {
@@ -89,17 +100,16 @@ uint32_t peer_tid(const PathSegment &segment, const Catalog &catalog) {
   const Peer &peer = segment.peer;
   if (peer.thread != kNone)
     return catalog.threads[peer.thread].tid;
-  return peer.tid || node_of(segment, catalog).all_threads ? peer.tid : kNone;
+  return peer.tid;
 }
 
 std::string peer_name(const PathSegment &segment, const Catalog &catalog) {
   const Peer &peer = segment.peer;
   if (peer.thread != kNone)
     return catalog.threads[peer.thread].name;
-  const NodeInfo &node = node_of(segment, catalog);
   if (peer.tid == 0)
-    return node.all_threads ? "idle" : "no traced thread";
-  const PeerName *name = find_peer(node.peers, peer.tid, segment.to);
+    return "idle";
+  const PeerName *name = find_peer(node_of(segment, catalog).peers, peer.tid, segment.to);
   return name ? name->name : std::string();
 }
 

@@ -16,7 +16,8 @@ std::string_view cause_label(Cause cause);
 /// Its colour: what is a state of threads has that of the state.
 Color cause_color(Cause cause);
 
-/// The cause of a segment: "running", "waiting for a CPU", "throttled", "timer", "I/O", "network",
+/// The cause of a segment: "running", "waiting for a CPU", "throttled", "timer", "I/O: vda" ("I/O"
+/// where the device is not known), "network",
 /// "interrupt" (with its name where it is known), "outside: NAME (tid)", "blocked in futex",
 /// "blocked", "ended", "unknown". A name of foreign origin is printable.
 std::string cause_text(const PathSegment &segment, const Catalog &catalog);
@@ -26,14 +27,13 @@ std::string cause_text(const PathSegment &segment, const Catalog &catalog);
 std::string_view call_text(const PathSegment &segment, const Catalog &catalog);
 
 /// The tid of the other thread that a segment names: who held the CPU, or who woke. 0: the idle
-/// task; kNone: none, or no traced thread, as the CPU was left idle where only some are traced.
+/// task; kNone: not known.
 uint32_t peer_tid(const PathSegment &segment, const Catalog &catalog);
-/// Its name alone, as it was given: "" where it has none, "idle", "no traced thread".
+/// Its name alone, as it was given: "" where it has none, "idle".
 std::string peer_name(const PathSegment &segment, const Catalog &catalog);
 
 /// Who held the CPU for which the thread of a segment waited: "spinner (12)", "idle" where nobody
-/// did, "no traced thread" where nobody can say so; empty where it did not wait, or where that is
-/// not known.
+/// did; empty where it did not wait, or where that is not known.
 std::string holder_text(const PathSegment &segment, const Catalog &catalog);
 
 } // namespace ovnitrace

@@ -30,6 +30,8 @@ Cause cause_of(uint16_t interrupt, bool sleeps) {
 Cause cause_of(const Past &block) {
   if (!block.woken)
     return Cause::blocked;
+  if (block.device != kNone)
+    return Cause::io;
   switch (block.context) {
   case FTRACE_WAKER_TASK:
     return block.waker.thread == kNone && block.waker.tid != kNone ? Cause::outside
@@ -46,14 +48,15 @@ Cause cause_of(const Past &block) {
 bool goes_on(const PathSegment &later, const PathSegment &earlier) {
   return later.from == earlier.to && later.thread == earlier.thread &&
          later.cause == earlier.cause && later.call == earlier.call &&
-         later.interrupt == earlier.interrupt && later.peer.tid == earlier.peer.tid &&
-         later.peer.thread == earlier.peer.thread;
+         later.device == earlier.device && later.interrupt == earlier.interrupt &&
+         later.peer.tid == earlier.peer.tid && later.peer.thread == earlier.peer.thread;
 }
 
 } // namespace
 
-Walk::Walk(Spill<Past> &past, size_t threads, Spill<PathSegment> &segments)
-    : past_(past), left_(past.count()), at_(threads), segments_(segments) {
+Walk::Walk(Spill<Past> &past, const Catalog &catalog, Spill<PathSegment> &segments)
+    : group_(catalog), past_(past), left_(past.count()), at_(catalog.threads.size()),
+      segments_(segments) {
   for (Past &none : at_)
     none.thread = kNone;
 }
@@ -96,6 +99,8 @@ void Walk::step() {
   const Past slice = at_[stack_.back().thread];
   if (slice.thread == kNone || slice.start >= now_)
     return step_unborn(slice);
+  if (slice.spins)
+    return step_spinning(slice);
   switch (slice.state) {
   case ThreadState::Running:
     return put(slice.start, {.cause = Cause::running});
@@ -121,7 +126,53 @@ void Walk::step_waiting(const Past &wait) {
     put(wait.start, {.cause = Cause::waiting});
 }
 
+/// It waits for another thread without blocking. The trace does not show whom; but if only one
+/// thread of its group neither spins nor is blocked, it can be no other: it is responsible.
+void Walk::step_spinning(const Past &spin) {
+  const uint32_t other = group_.only_other(spin.thread, [&](uint32_t thread) {
+    const Past &slice = at_[thread];
+    return slice.thread != kNone && slice.start < now_ && !slice.spins &&
+           (slice.state == ThreadState::Running || slice.state == ThreadState::Cooling ||
+            slice.state == ThreadState::Warming);
+  });
+  if (other == kNone)
+    return put(spin.start, {.cause = Cause::spins});
+  push(other, std::max({stack_.back().floor, spin.since, at_[other].start}));
+}
+
+/// A kernel worker's work item belongs to the thread that queued it, from then on. Nothing that the
+/// worker did before has to do with it.
+void Walk::step_worker(const Past &block) {
+  const uint64_t floor = std::max(block.start, stack_.back().floor);
+  const PathSegment ended = {.cause = Cause::worker, .peer = block.waker};
+  if (!block.since)
+    return step_unowned(block, floor);
+  const uint64_t queued = std::clamp(block.since, floor, now_);
+  const Peer queuer = block.next;
+  if (queuer.thread != kNone && queuer.thread != block.thread) {
+    push(queuer.thread, floor);
+    return put(queued < now_ ? queued : floor, ended);
+  }
+  put(queuer.thread == block.thread ? floor : queued, ended);
+  if (now_ > floor && queuer.tid == 0)
+    put(floor, {.cause = cause_of(kNoInterrupt, block.sleeps), .call = block.call});
+  else if (now_ > floor)
+    put(floor, {.cause = Cause::outside, .call = block.call, .peer = queuer});
+}
+
+/// Nobody knows who queued its item: the worker has the run in which it made the wakeup.
+void Walk::step_unowned(const Past &block, uint64_t floor) {
+  const uint32_t worker = block.waker.thread;
+  const bool ran = worker != kNone && at_[worker].thread != kNone && now_ == block.end &&
+                   at_[worker].state == ThreadState::Running && at_[worker].start < now_;
+  if (ran)
+    return push(worker, std::max(floor, at_[worker].start));
+  put(floor, {.cause = Cause::unowned, .call = block.call, .peer = block.waker});
+}
+
 void Walk::step_blocked(const Past &block) {
+  if (block.worker)
+    return step_worker(block);
   const bool paused = block.state == ThreadState::Paused;
   // A path is never within it: it starts at the end of what is seen, or where a thread runs.
   if (block.woken && follow(block, paused ? block.start : 0))
@@ -132,6 +183,8 @@ void Walk::step_blocked(const Past &block) {
     what.call = block.call;
     if (block.woken)
       what.interrupt = block.interrupt;
+    if (what.cause == Cause::io)
+      what.device = block.device;
     if (what.cause == Cause::outside)
       what.peer = block.waker;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/critical/past.h"
+#include "emulator/critical/spin_groups.h"
 
 #include <vector>
 
@@ -18,8 +19,8 @@ struct PathRoot {
 /// The segments of the path, the last one first. Memory depends on threads and CPUs.
 class Walk {
 public:
-  /// `past` as PastRecorder has written it.
-  Walk(Spill<Past> &past, size_t threads, Spill<PathSegment> &segments);
+  /// `past` as PastRecorder has written it. Borrows all three.
+  Walk(Spill<Past> &past, const Catalog &catalog, Spill<PathSegment> &segments);
 
   /// To be called once.
   void from(const PathRoot &root);
@@ -41,12 +42,16 @@ private:
   void take_back_to(uint64_t time);
   void step();
   void step_waiting(const Past &wait);
+  void step_spinning(const Past &spin);
   void step_blocked(const Past &block);
+  void step_worker(const Past &block);
+  void step_unowned(const Past &block, uint64_t floor);
   void step_unborn(const Past &first);
   bool follow(const Past &woken, uint64_t floor);
   void push(uint32_t thread, uint64_t floor);
   void put(uint64_t from, PathSegment what);
 
+  SpinGroups group_;
   Spill<Past> &past_;
   uint64_t left_;          ///< slices that were not read yet
   std::vector<Past> at_;   ///< by thread: the slice that was read last: the earliest of those

@@ -63,6 +63,7 @@ public:
   void thread(std::string_view key, uint32_t thread, uint32_t tid, std::string_view zero = "idle");
 
   char *end() const { return at_; }
+  bool is_json() const { return style_ == Style::json; }
 
 private:
   void put(std::string_view text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/dump/dump_line.h"
 
+#include "emulator/base/json_stream.h"
 #include "emulator/base/number_text.h"
 #include "emulator/format/details.h"
 #include "emulator/format/event_names.h"
@@ -68,12 +69,29 @@ std::string_view idle_state_of(const Event &event, const Catalog &catalog) {
   return catalog.nodes[node].idle_states[event.par2];
 }
 
+/// As chrt and nice have it: 1 to 99 for real time, 0 and a nice value for others. The JSON has the
+/// kernel's number too.
+void put_priority(DetailWriter &out, std::string_view key, int64_t kernels) {
+  constexpr int64_t kMostRealTime = 99, kNiceZero = 120;
+  if (out.is_json())
+    out.number(key, kernels);
+  if (kernels < 0)
+    return out.word(out.is_json() ? "class" : key, "deadline");
+  if (kernels <= kMostRealTime)
+    return out.number(out.is_json() ? "rt_priority" : key, kMostRealTime - kernels);
+  if (!out.is_json())
+    out.number(key, 0);
+  out.number("nice", kernels - kNiceZero);
+}
+
 void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) {
   for (const Detail &detail : Details(event)) {
     if (!detail.text.empty())
       out.word(detail.name, detail.text);
     else if (detail.unit == Unit::address || detail.unit == Unit::cpus)
       out.address(detail.name, uint32_t(detail.value));
+    else if (detail.unit == Unit::priority)
+      put_priority(out, detail.name, detail.value);
     else if (detail.unit == Unit::call)
       out.name(detail.name, call_name(catalog, event.thread, uint16_t(detail.value)));
     else if (detail.unit == Unit::peer) // nobody sends a signal: the kernel does
@@ -119,7 +137,8 @@ char *DumpLine::put(char *at, const Event &event) const {
 }
 
 char *DumpLine::put_json(char *at, const Event &event) const {
-  at = put_text(at, "{\"time_ns\":");
+  at = put_decimal(put_text(at, "{\"schema\":"), kJsonSchema);
+  at = put_text(at, ",\"time_ns\":");
   at = put_decimal(at, int64_t(event.time - catalog_.begin));
   at = put_text(at, ",\"cpu\":");
   at = event.cpu < catalog_.cpus.size() ? put_decimal(at, catalog_.cpus[event.cpu].index)

@@ -26,8 +26,8 @@ std::string named(const std::string &name, uint32_t id, bool with_id) {
 } // namespace
 
 Folded::Folded(const Catalog &catalog, const Stacks &stacks, FoldedOptions options)
-    : catalog_(catalog), stacks_(stacks), options_(options), roots_(catalog.threads.size(), kNone) {
-}
+    : catalog_(catalog), stacks_(stacks), options_(options), gate_(options.program),
+      roots_(catalog.threads.size(), kNone) {}
 
 uint32_t Folded::root_of(uint32_t thread) {
   if (roots_[thread] != kNone)
@@ -48,7 +48,7 @@ uint32_t Folded::root_of(uint32_t thread) {
 
 void Folded::on_slice(const Slice &slice) {
   const bool blocked = slice.state == ThreadState::Paused;
-  if ((!blocked && !is_waiting(slice.state)) || slice.length() == 0)
+  if (gate_.is_closed(slice) || (!blocked && !is_waiting(slice.state)) || slice.length() == 0)
     return;
   const ThreadInfo &thread = catalog_.threads[slice.thread];
   const bool known = !stacks_.of_thread(thread).frames(slice.stack).empty();

@@ -5,6 +5,7 @@
 
 #include "emulator/input/stacks.h"
 #include "emulator/slices/slice.h"
+#include "emulator/slices/start_gate.h"
 
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,8 @@ namespace ovnitrace {
 
 struct FoldedOptions {
   bool per_thread = false; ///< each process and thread by itself, with its id; else by their names
+  /// Index of the main thread of a program that ovnitrace started, whose wait for that is left out.
+  uint32_t program = kNone;
 };
 
 /// Sums up the time that threads were blocked, by their stacks, and that they waited for a CPU.
@@ -27,6 +30,7 @@ public:
   /// Borrows both.
   Folded(const Catalog &catalog, const Stacks &stacks, FoldedOptions options);
 
+  void on_event(const Event &event, const System &) override { gate_.event(event); }
   void on_slice(const Slice &slice) override;
   /// Each line without its end, in order.
   void lines(const std::function<void(std::string_view)> &take) const;
@@ -50,6 +54,7 @@ private:
   const Catalog &catalog_;
   const Stacks &stacks_;
   const FoldedOptions options_;
+  StartGate gate_;
   std::vector<uint32_t> roots_; ///< by thread: index in names_; kNone: not yet
   std::map<std::string, uint32_t> root_names_;
   std::vector<std::string> names_; ///< "process;thread"

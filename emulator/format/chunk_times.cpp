@@ -20,9 +20,11 @@ bool ends(const ftrace_record &record) {
   return record.code == FTrace_EVT_next_chunk || record.code == FTrace_EVT_trace_stop;
 }
 
+constexpr uint16_t kVersionOfDifferences = 3; ///< of the extensions: since then they are allowed
+
 /// What TimeRestorer takes for the end of differences is the last record and no other.
 bool is_whole_chunk(std::span<const ftrace_record> chunk) {
-  return ChunkHeader::starts(chunk) && chunk[kFormat].par1 == FTRACE_EXT_VERSION &&
+  return ChunkHeader::starts(chunk) && chunk[kFormat].par1 >= kVersionOfDifferences &&
          chunk[kFormat].par2 == 0 && ends(chunk.back()) &&
          std::none_of(chunk.begin() + kFormat + 1, chunk.end() - 1,
                       [](const ftrace_record &record) {

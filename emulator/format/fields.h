@@ -88,6 +88,8 @@ inline constexpr Field kActivate[] = {
     {.name = "context", .mask = 0xffu << FTRACE_REASON_SHIFT, .names = kWakerContextNames},
     {.name = "new", .unit = Unit::flag, .mask = FTRACE_WAKEUP_NEW, .show = if_set}};
 inline constexpr Field kCpu[] = {{.name = "cpu", .unit = Unit::cpu}};
+inline constexpr Field kHolder[] = {
+    {.name = "holder", .unit = Unit::peer, .mask = FTRACE_TID_MASK}};
 inline constexpr Field kExec[] = {{.name = "from", .unit = Unit::tid}};
 inline constexpr Field kExit[] = {{.name = "status"}};
 inline constexpr Field kSnapshot[] = {
@@ -140,6 +142,8 @@ inline constexpr Field kSteal[] = {{.name = "stolen_us", .unit = Unit::us}};
 inline constexpr Field kAffinity[] = {
     {.name = "word", .mask = 0xffu << FTRACE_AFFINITY_SHIFT, .show = if_set},
     {.name = "cpus", .unit = Unit::cpus, .mask = FTRACE_AFFINITY_MASK}};
+inline constexpr Field kDevice[] = {{.name = "major", .mask = ~FTRACE_DEVICE_MINOR_MASK},
+                                    {.name = "minor", .mask = FTRACE_DEVICE_MINOR_MASK}};
 inline constexpr Field kTimerPost[] = {
     {.name = "timer", .mask = FTRACE_TIMER_KIND_MASK, .names = kTimerNames},
     {.name = "in_us", .unit = Unit::us, .mask = ~FTRACE_TIMER_KIND_MASK}};
@@ -182,7 +186,20 @@ inline constexpr Field kRegion[] = {
     {.name = "alarm", .mask = 0xffu << FTRACE_REGION_TYPE_SHIFT, .names = kRegionTypeNames},
     {.name = "chain", .mask = 0xffu << FTRACE_REGION_CHAIN_SHIFT, .show = if_set},
     {.name = "step", .mask = 0xffu << FTRACE_REGION_ALARM_SHIFT, .show = if_set},
-    {.name = "thread", .unit = Unit::flag, .mask = FTRACE_REGION_THREAD, .show = if_set}};
+    {.name = "thread", .unit = Unit::flag, .mask = FTRACE_REGION_THREAD, .show = if_set},
+    {.name = "bcast", .unit = Unit::flag, .mask = FTRACE_REGION_BCAST, .show = if_set},
+    {.name = "again", .unit = Unit::flag, .mask = FTRACE_REGION_AGAIN, .show = if_set},
+    {.name = "other", .unit = Unit::flag, .mask = FTRACE_REGION_OTHER, .show = if_set}};
+inline constexpr Field kWork[] = {
+    {.name = "queued_by", .unit = Unit::peer, .mask = FTRACE_TID_MASK}};
+inline constexpr Field kWorkAge[] = {{.name = "ns",
+                                      .unit = Unit::ns,
+                                      .mask = ~FTRACE_WORK_MICROSECONDS,
+                                      .unless = FTRACE_WORK_MICROSECONDS},
+                                     {.name = "us",
+                                      .unit = Unit::us,
+                                      .mask = ~FTRACE_WORK_MICROSECONDS,
+                                      .when = FTRACE_WORK_MICROSECONDS}};
 inline constexpr Field kStack[] = {{.name = "stack"}};
 inline constexpr Field kDatagram[] = {{.name = "kind"}};
 inline constexpr Field kText[] = {{.name = "text"}};

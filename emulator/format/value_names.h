@@ -38,6 +38,7 @@ inline constexpr ValueName kReasonNames[] = {
     {FTRACE_OFFCPU_PARKED, "parked", "Parked"},
     {FTRACE_OFFCPU_IDLE, "idle", "Idle kernel thread"},
     {FTRACE_OFFCPU_THROTTLED, "throttled", "Throttled: its cgroup has no CPU quota left"},
+    {FTRACE_OFFCPU_REFILLED, "refilled", "Was throttled: its cgroup has CPU quota again"},
 };
 
 inline constexpr ValueName kWakerContextNames[] = {

@@ -353,11 +353,15 @@ Catalog make_catalog(std::vector<NodeInput> &nodes, CutPlanner &planner) {
   Catalog catalog;
   std::vector<File> files;
   for (uint32_t i = 0; i < nodes.size(); i++) {
-    catalog.nodes.push_back({nodes[i].name, nodes[i].peers, nodes[i].chains, nodes[i].idle_states,
-                             nodes[i].all_threads, nodes[i].machine,
+    catalog.nodes.push_back({nodes[i].name, nodes[i].peers, nodes[i].command_lines, nodes[i].chains,
+                             nodes[i].idle_states, nodes[i].all_threads, nodes[i].cpu_holders,
+                             nodes[i].machine, nodes[i].devices, nodes[i].sees_refills,
                              nodes[i].has_stacks ? nodes[i].path : ""});
     for (PeerName &peer : catalog.nodes.back().peers)
       peer.since_ns += uint64_t(nodes[i].clock_offset_ns);
+    for (CommandLine &line : catalog.nodes.back().command_lines)
+      if (line.since_ns)
+        line.since_ns += uint64_t(nodes[i].clock_offset_ns);
     for (ChunkInput &chunk : nodes[i].chunks) {
       catalog.files.push_back(chunk.name);
       files.push_back({&nodes[i], i, &chunk});

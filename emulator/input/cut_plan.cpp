@@ -22,7 +22,8 @@ constexpr auto kScheduling = [] {
        {FTrace_EVT_trace_start, FTrace_EVT_task_activate, FTrace_EVT_task_dispatch,
         FTrace_EVT_task_epilogue, FTrace_EVT_task_sleep, FTrace_EVT_task_end, FTrace_EXT_switch,
         FTrace_EXT_wake_switch, FTrace_EXT_migrate, FTrace_EXT_snapshot, FTrace_EXT_state,
-        FTrace_EXT_stack, FTrace_EXT_waker_stack})
+        FTrace_EXT_stack, FTrace_EXT_waker_stack, FTrace_EXT_device, FTrace_EXT_refill,
+        FTrace_EXT_holder})
     is[code] = true;
   return is;
 }();

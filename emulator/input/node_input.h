@@ -37,19 +37,23 @@ struct ChunkInput {
 /// One host.
 struct NodeInput {
   std::string name;
-  std::string path = {};                     ///< of its directory, for messages
-  int64_t clock_offset_ns = 0;               ///< added to each of its times
-  uint32_t cpus = 0;                         ///< CPUs that it has at least, 0 unknown
-  uint64_t began_ns = 0;                     ///< when its capture began, by its clock, 0 unknown
-  bool start_lost = false;                   ///< its files may lack what says that it began
-  uint64_t end_ns = 0;                       ///< when it ended, 0 unknown
-  int64_t to_wall_ns = 0;                    ///< what its clock lacks to CLOCK_REALTIME, 0 unknown
-  std::vector<PeerName> peers = {};          ///< by tid, then time, by its clock
-  std::vector<std::string> chains = {};      ///< of --control: what each is called
-  std::vector<std::string> idle_states = {}; ///< by number: the kernel's names; empty: not known
-  bool has_stacks = false;                   ///< they were recorded
-  bool all_threads = false;                  ///< every transition of every thread was captured
-  std::string machine = {};                  ///< architecture, empty: not known
+  std::string path = {};            ///< of its directory, for messages
+  int64_t clock_offset_ns = 0;      ///< added to each of its times
+  uint32_t cpus = 0;                ///< CPUs that it has at least, 0 unknown
+  uint64_t began_ns = 0;            ///< when its capture began, by its clock, 0 unknown
+  bool start_lost = false;          ///< its files may lack what says that it began
+  uint64_t end_ns = 0;              ///< when it ended, 0 unknown
+  int64_t to_wall_ns = 0;           ///< what its clock lacks to CLOCK_REALTIME, 0 unknown
+  std::vector<PeerName> peers = {}; ///< by tid, then time, by its clock
+  std::vector<CommandLine> command_lines = {}; ///< by process, then time, by its clock
+  std::vector<std::string> chains = {};        ///< of --control: what each is called
+  std::vector<std::string> idle_states = {};   ///< by number: the kernel's names; empty: not known
+  bool has_stacks = false;                     ///< they were recorded
+  bool all_threads = false;                    ///< every transition of every thread was captured
+  bool cpu_holders = false;                    ///< as in NodeInfo
+  std::string machine = {};                    ///< architecture, empty: not known
+  std::vector<DeviceName> devices = {};        ///< that woke threads
+  bool sees_refills = false;                   ///< as NodeInfo has it
   std::vector<ChunkInput> chunks;
 };
 

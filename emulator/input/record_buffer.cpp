@@ -11,6 +11,16 @@ namespace ovnitrace {
 
 static_assert(std::endian::native == std::endian::little, "records are read as they are");
 
+namespace {
+
+bool is_empty(std::span<const ftrace_record> records) {
+  const auto *bytes = reinterpret_cast<const unsigned char *>(records.data());
+  return std::all_of(bytes, bytes + records.size_bytes(),
+                     [](unsigned char byte) { return byte == 0; });
+}
+
+} // namespace
+
 RecordBuffer::RecordBuffer(int fd, uint64_t size, size_t block_records, bool compressed)
     : fd_(fd), size_(size),
       capacity_(compressed
@@ -44,7 +54,19 @@ std::span<const ftrace_record> RecordBuffer::next_block() {
   } while (whole == 0 && !fault.empty()); // what was damaged is left out
   block_offset_ = offset_;
   offset_ += whole * sizeof(ftrace_record);
+  if (!frames_ && whole > 0 && is_empty({records_.get(), whole}))
+    skip_hole();
   return {records_.get(), whole};
+}
+
+/// To where the file has data again: a sparse file of any size costs nothing.
+void RecordBuffer::skip_hole() {
+  const uint64_t end = parts_.empty() ? size_ : std::min(size_, parts_.front().end);
+  const off_t data = lseek(fd_, off_t(offset_), SEEK_DATA);
+  if (data < 0 && errno != ENXIO) // the file system does not know
+    return;
+  const uint64_t to = data < 0 ? end : std::min(uint64_t(data), end);
+  offset_ = std::max(offset_, to / sizeof(ftrace_record) * sizeof(ftrace_record));
 }
 
 /// Goes to where the next part starts, if what is next is of none.

@@ -19,7 +19,8 @@
 namespace ovnitrace {
 
 /// The whole records of a file, block by block, with pread: several may share one descriptor. Times
-/// stand in them also where the file has differences (docs/format.md).
+/// stand in them also where the file has differences (docs/format.md). A hole of a sparse file,
+/// which would be empty records, is left out but for a block at its start.
 class RecordBuffer {
 public:
   /// Borrows `fd`, a file of `size` bytes; what is written after them later is not read.
@@ -51,6 +52,7 @@ public:
 
 private:
   void next_part();
+  void skip_hole();
   size_t read(char *to, size_t bytes);
   size_t read_plain(char *to, size_t bytes);
 

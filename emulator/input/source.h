@@ -38,19 +38,41 @@ struct PeerName {
   std::string name;
 };
 
+/// What a process has executed.
+struct CommandLine {
+  uint32_t pid = 0;
+  uint64_t since_ns = 0; ///< 0: before the capture
+  std::string text;      ///< printable, the arguments with a blank between them
+};
+
 /// The name that a thread has at `time`: the last that it was seen with until then, or its first.
 /// `peers`: by tid, then time. Null if it is none of them.
 const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time);
 
+/// A block device that woke threads.
+struct DeviceName {
+  uint32_t number = 0; ///< dev_t, as FTrace_EXT_device has it
+  std::string name;    ///< the kernel's: "sda", "nvme0n1p2"
+};
+
+/// Returns the name of a device, its numbers ("8:1") if `devices` does not have it, and "I/O" for
+/// number 0, which stands for any device.
+std::string device_name(const std::vector<DeviceName> &devices, uint32_t number);
+
 /// One host: a trace directory, or a loom of an ovni trace.
 struct NodeInfo {
   std::string name;
-  std::vector<PeerName> peers = {};          ///< by tid, then time
-  std::vector<std::string> chains = {};      ///< of --control: what each is called
-  std::vector<std::string> idle_states = {}; ///< by number: the kernel's names, of plain letters
+  std::vector<PeerName> peers = {};            ///< by tid, then time
+  std::vector<CommandLine> command_lines = {}; ///< by process, then time
+  std::vector<std::string> chains = {};        ///< of --control: what each is called
+  std::vector<std::string> idle_states = {};   ///< by number: the kernel's names, of plain letters
   bool all_threads = false; ///< every transition of every thread of the host was captured
+  bool cpu_holders = false; ///< else: EXT_holder says who has a CPU for which one of them waits
   std::string machine = {}; ///< architecture, as uname names it; empty: not known
-  std::string stacks = {};  ///< the trace directory that has its stacks; empty: there are none
+  std::vector<DeviceName> devices = {}; ///< that woke threads
+  /// Records say when throttled threads may run again (FTrace_EXT_refill).
+  bool sees_refills = false;
+  std::string stacks = {}; ///< the trace directory that has its stacks; empty: there are none
 };
 
 /// A user mark type of an ovni stream (its PRV type is 100 + type), as stream.json declares it.

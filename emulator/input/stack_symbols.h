@@ -5,6 +5,7 @@
 #include "emulator/symbols/elf_symbols.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ struct FoundPlace {
 };
 
 /// Asks the file of that path, if it has that build id, and else the debug data of that build id.
-/// Without a build id nothing is asked.
-std::vector<FoundPlace> find_places(std::vector<UnknownPlace> places);
+/// Without a build id nothing is asked. `warn`: as name_places() calls it.
+std::vector<FoundPlace> find_places(std::vector<UnknownPlace> places,
+                                    const std::function<void(const std::string &)> &warn);
 
 } // namespace ovnitrace

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <functional>
 #include <utility>
 
 namespace ovnitrace {
@@ -51,14 +52,16 @@ std::string file_name(const std::string &path) {
 /// Makes a table from what trace.json has; what is not as it should be is left out.
 class StackReader {
 public:
-  StackReader(const json &trace, StackTable &table) : table_(table) {
+  StackReader(const json &trace, StackTable &table,
+              const std::function<void(const std::string &)> &warn)
+      : table_(table) {
     for (const json &file : list_of(trace, "stack_files"))
       table_.files_.push_back(file.is_object()
                                   ? StackFile{text_of(file, "path"), text_of(file, "build_id")}
                                   : StackFile{});
     for (const json &frame : list_of(trace, "stack_frames"))
       read_frame(frame);
-    for (FoundPlace &found : find_places(std::move(unknown_)))
+    for (FoundPlace &found : find_places(std::move(unknown_), warn))
       complete(read_[found.frame], std::move(found.places));
     for (const std::vector<StackFrame> &parts : read_) {
       const auto first = uint32_t(table_.frames_.size());
@@ -175,13 +178,17 @@ StackTable StackTable::read(const std::string &directory, DiagnosticSink &sink) 
   StackTable table;
   const std::string name = directory + "/trace.json";
   const JsonFileBounds bounds = {
-      kMaxDescriptionBytes, kMaxValues, {"processes", "threads", "peers", "topology", "per_cpu"}};
+      kMaxDescriptionBytes,
+      kMaxValues,
+      {"processes", "threads", "peers", "command_lines", "topology", "per_cpu"}};
   std::string why;
   json json;
   if (!read_json_file(name, bounds, json, why) || !json.is_object())
     sink.report({.file = name, .what = why + "; stacks are not known", .harmless = true});
   else
-    StackReader(json, table);
+    StackReader(json, table, [&](const std::string &warning) {
+      sink.report({.file = name, .what = warning, .harmless = true});
+    });
   return table;
 }
 

@@ -179,11 +179,15 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .end_ns = info.end_ns,
                  .to_wall_ns = info.to_wall_ns,
                  .peers = info.peers,
+                 .command_lines = info.command_lines,
                  .chains = info.chains,
                  .idle_states = info.idle_states,
                  .has_stacks = !info.stacks.empty(),
                  .all_threads = info.all_threads,
+                 .cpu_holders = info.cpu_holders,
                  .machine = info.machine,
+                 .devices = info.devices,
+                 .sees_refills = info.sees_refills,
                  .chunks = {}};
   uint64_t bytes = 0;
   for (const ChunkPath &chunk : *chunks) {

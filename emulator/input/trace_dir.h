@@ -59,9 +59,13 @@ struct TraceInfo {
   std::map<uint16_t, Unwritten> unwritten; ///< by CPU
   bool write_failed = false;               ///< so a CPU without file need not have had nothing
   std::vector<PeerName> peers;             ///< by tid, then by time
+  std::vector<CommandLine> command_lines;  ///< by process, then by time
   std::vector<std::string> chains;         ///< of --control: what each is called
   std::vector<std::string> idle_states;    ///< by number: the kernel's names
+  std::vector<DeviceName> devices;         ///< that woke threads
+  bool sees_refills = false;               ///< as NodeInfo has it
   bool all_threads = false;                ///< every transition of every thread was captured
+  bool cpu_holders = false;                ///< as in NodeInfo
 };
 
 /// Whether a path looks like a trace directory: it holds a chunk file or a trace.json.

@@ -21,6 +21,7 @@ namespace {
 constexpr uint64_t kVersion = 1;
 constexpr size_t kMaxChains = 255;                             // what a record can number
 constexpr size_t kMostIdleStates = 10, kLongestIdleState = 16; // CPUIDLE_STATE_MAX, …_NAME_LEN
+constexpr size_t kMostDevices = 64, kLongestDevice = 32;       // DISK_NAME_LEN
 /// Without those of the lists of threads and processes, which no reader of events needs.
 constexpr size_t kMaxValues = 4 << 20;
 
@@ -140,6 +141,22 @@ std::vector<PeerName> peers_of(const nlohmann::json &json) {
   return peers;
 }
 
+std::vector<CommandLine> command_lines_of(const nlohmann::json &json) {
+  std::vector<CommandLine> lines;
+  const auto it = json.find("command_lines");
+  if (it == json.end() || !it->is_array())
+    return lines;
+  for (const nlohmann::json &element : *it) {
+    const uint64_t pid = element.is_object() ? number_of(element, "pid") : 0;
+    if (pid > 0 && pid <= UINT32_MAX)
+      lines.push_back({uint32_t(pid), time_of(element, "since_ns"), text_of(element, "text")});
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const CommandLine &a, const CommandLine &b) {
+    return std::pair(a.pid, a.since_ns) < std::pair(b.pid, b.since_ns);
+  });
+  return lines;
+}
+
 /// `control.chains`, a list of `name` and `text`.
 std::vector<std::string> names_of_chains(const nlohmann::json &json) {
   std::vector<std::string> names;
@@ -156,23 +173,44 @@ std::vector<std::string> names_of_chains(const nlohmann::json &json) {
   return names;
 }
 
-/// By number; a name that is no text is empty. What is left of it needs no quoting anywhere.
+/// What is left of it needs no quoting anywhere.
+std::string plain_name(const nlohmann::json &json, size_t longest) {
+  std::string name = json.is_string() ? json.get<std::string>() : std::string();
+  name.resize(std::min(name.size(), longest));
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; },
+      '?');
+  return name;
+}
+
+/// By number; a name that is no text is empty.
 std::vector<std::string> names_of_idle_states(const nlohmann::json &json) {
   std::vector<std::string> names;
   const auto it = json.find("idle_states");
   if (it == json.end() || !it->is_array())
     return names;
   for (const nlohmann::json &state : *it) {
-    std::string name = state.is_string() ? state.get<std::string>() : std::string();
-    name.resize(std::min(name.size(), kLongestIdleState));
-    std::replace_if(
-        name.begin(), name.end(),
-        [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; }, '?');
-    names.push_back(std::move(name));
+    names.push_back(plain_name(state, kLongestIdleState));
     if (names.size() == kMostIdleStates)
       break;
   }
   return names;
+}
+
+std::vector<DeviceName> devices_of(const nlohmann::json &json) {
+  std::vector<DeviceName> devices;
+  const auto it = json.find("devices");
+  if (it == json.end() || !it->is_array())
+    return devices;
+  for (const nlohmann::json &device : *it) {
+    const uint64_t number = device.is_object() ? number_of(device, "device") : 0;
+    if (number == 0 || number > UINT32_MAX || !device.contains("name"))
+      continue;
+    devices.push_back({uint32_t(number), plain_name(device["name"], kLongestDevice)});
+    if (devices.size() == kMostDevices)
+      break;
+  }
+  return devices;
 }
 
 std::string stacks_of(const nlohmann::json &json) {
@@ -212,6 +250,16 @@ const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint
   if (later != peers.begin() && std::prev(later)->tid == tid)
     return &*std::prev(later);
   return later != peers.end() && later->tid == tid ? &*later : nullptr;
+}
+
+std::string device_name(const std::vector<DeviceName> &devices, uint32_t number) {
+  if (number == 0)
+    return "I/O";
+  for (const DeviceName &device : devices)
+    if (device.number == number && !device.name.empty())
+      return device.name;
+  return fmt::format("{}:{}", number >> FTRACE_DEVICE_MAJOR_SHIFT,
+                     number & FTRACE_DEVICE_MINOR_MASK);
 }
 
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
@@ -264,9 +312,13 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .unwritten = unwritten_of(json),
                  .write_failed = object_of(json, "ended").contains("write_error"),
                  .peers = peers_of(json),
+                 .command_lines = command_lines_of(json),
                  .chains = names_of_chains(json),
                  .idle_states = names_of_idle_states(json),
-                 .all_threads = flag_of(json, "all_threads", false)};
+                 .devices = devices_of(json),
+                 .sees_refills = flag_of(json, "sees_refills", false),
+                 .all_threads = flag_of(json, "all_threads", false),
+                 .cpu_holders = flag_of(json, "cpu_holders", false)};
   info.start_lost = info.write_failed && number_of(json, "forgotten") == 0;
   const nlohmann::json clock = object_of(json, "clock");
   if (const auto it = clock.find("to_wall_ns"); it != clock.end() && it->is_number_integer())

@@ -35,7 +35,7 @@ Model blocked_in_model() {
       {
           {.name = "blocked in",
            .label = "System call in which the thread is blocked",
-           .none = "None, or not known",
+           .none = "None",
            .thread_type = 203,
            .scheduling = true,
            .labels = ChannelDef::Labels::calls},

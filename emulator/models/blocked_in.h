@@ -8,11 +8,16 @@
 
 namespace ovnitrace {
 
+/// Nobody looked in which call the thread is blocked: beyond the values of all calls.
+inline constexpr int64_t kBlockedInUnknown = FTRACE_CALLS;
+
 /// The value for an enum ftrace_call: the number of the system call + 1; of 32-bit programs, whose
-/// calls have other numbers, 1024 + the number. 0: none, or not known.
+/// calls have other numbers, 1024 + the number. 0: none.
 constexpr int64_t blocked_in_value(uint16_t call) {
   if (call >= FTRACE_CALL_COMPAT)
     return call;
+  if (call == FTRACE_CALL_UNKNOWN)
+    return kBlockedInUnknown;
   return call >= FTRACE_CALL_NATIVE ? call - FTRACE_CALL_NATIVE + 1 : 0;
 }
 

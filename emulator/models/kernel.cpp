@@ -31,7 +31,8 @@ const std::vector<ValueColor> kReasonColors = {
     {FTRACE_OFFCPU_TRACED + 1, palette::kSeries[8]},
     {FTRACE_OFFCPU_PARKED + 1, palette::kSeries[6]},
     {FTRACE_OFFCPU_IDLE + 1, palette::kGone},
-    {FTRACE_OFFCPU_THROTTLED + 1, palette::kSeries[10]},
+    {FTRACE_OFFCPU_THROTTLED + 1, palette::kThrottled},
+    {FTRACE_OFFCPU_REFILLED + 1, palette::kSeries[4]},
 };
 
 void off_cpu(ModelContext &ctx, const Event &event, int64_t reason, int64_t next) {
@@ -59,6 +60,12 @@ void woken(ModelContext &ctx, const Event &event) {
     return;
   ctx.set(kReason, event.thread, 0);
   ctx.set(kNext, event.thread, 0);
+}
+
+/// A throttled thread waits for a CPU from here on.
+void refilled(ModelContext &ctx, const Event &event) {
+  if (ctx.system.threads()[event.thread].state == ThreadState::Cooling)
+    ctx.set(kReason, event.thread, FTRACE_OFFCPU_REFILLED + 1);
 }
 
 void ended(ModelContext &ctx, const Event &event) {
@@ -117,7 +124,12 @@ Model kernel_model() {
           {FTrace_EVT_task_activate, woken, "the reason to be off the CPU is over"},
           {FTrace_EXT_snapshot, snapshot, "the reason at the start of the capture"},
           {FTrace_EXT_state, snapshot, "the reason at the start of what is kept"},
+          {FTrace_EXT_holder, nullptr, "no effect here: `ovnitrace why` reads it", false},
+          {FTrace_EXT_refill, refilled, "no longer throttled: it waits for a CPU"},
+          {FTrace_EXT_device, nullptr, "no effect here: `ovnitrace why` reads it"},
           {FTrace_EXT_affinity, nullptr, "no effect here: `ovnitrace why` reads it"},
+          {FTrace_EXT_work, nullptr, "no effect here: the critical path goes on there"},
+          {FTrace_EXT_work_age, nullptr, "the same"},
           {FTrace_EVT_set_priority, priority_set, "the priority, if it is known"},
       },
       {},

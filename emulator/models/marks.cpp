@@ -13,7 +13,8 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint32_t kMarkTypes = 100; // ovni's own limit: PRV types 100 to 199
+constexpr uint32_t kMarkTypes = 100;  // ovni's own limit: PRV types 100 to 199
+constexpr uint32_t kMarkPayload = 12; // bytes: an i64 and an i32
 
 enum class MarkKind : uint8_t { undeclared, single, stack };
 
@@ -62,6 +63,12 @@ ChannelId mark_channel(ModelContext &ctx, const Event &event, MarkKind kind, int
     });
     return kNone;
   }
+  if (event.payload_size != kMarkPayload)
+    ctx.faults.add(event, [&] {
+      return fmt::format("{} of {} has a payload of {} bytes, not {}", kind_name(event.kind),
+                         thread_name(ctx.system.catalog(), event.thread), event.payload_size,
+                         kMarkPayload);
+    });
   MarkChannel &mark = ctx.own<MarkChannels>()[uint32_t(type)];
   if (mark.kind != kind)
     ctx.faults.add(event, [&] {

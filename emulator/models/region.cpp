@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The regions of --control: which chain's region a thread is recorded in.
+#include "emulator/format/value_names.h"
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>
@@ -15,12 +16,15 @@ namespace {
 
 constexpr int64_t kNoChain = CONTROL_CHAINS + 1; ///< started by no chain
 
+/// Added to 1 + the event in PRV type 481.
+constexpr int64_t kMarkBcast = 4, kMarkAgain = 8, kMarkOther = 16;
+
 struct Open {
   /// By node and process, or node and thread where a region is a thread's: the value of a region
   /// that is open.
   std::map<std::pair<uint32_t, uint32_t>, int64_t> values;
   bool by_thread = false;
-  ChannelId channel = kNone;
+  ChannelId channel = kNone, fired = kNone;
 };
 
 std::pair<uint32_t, uint32_t> key_of(const ModelContext &ctx, const Open &open, uint32_t thread) {
@@ -30,6 +34,27 @@ std::pair<uint32_t, uint32_t> key_of(const ModelContext &ctx, const Open &open, 
 
 void set(ModelContext &ctx, uint32_t thread, int64_t value) {
   ctx.system.channels().set(ctx.own<Open>().channel, thread, value);
+}
+
+/// All labels that 481 can have.
+std::vector<ValueLabel> mark_labels() {
+  std::vector<ValueLabel> labels;
+  for (int64_t marks = 0; marks < 2 * kMarkOther; marks += kMarkBcast)
+    for (const ValueName &event : kRegionEventNames)
+      if (event.value == CONTROL_START || (event.value != CONTROL_PRECOND && !(marks & kMarkAgain)))
+        labels.push_back(
+            {1 + int64_t(event.value) + marks,
+             fmt::format("{}{}{}{}", event.label, marks & kMarkAgain ? " of an open region" : "",
+                         marks & kMarkBcast ? ", bcast" : "",
+                         marks & kMarkOther ? ", fired in another thread" : "")});
+  return labels;
+}
+
+int64_t mark_of(uint32_t par2) {
+  return 1 + (par2 >> FTRACE_REGION_EVENT_SHIFT & 3) +
+         (par2 & FTRACE_REGION_BCAST ? kMarkBcast : 0) +
+         (par2 & FTRACE_REGION_AGAIN ? kMarkAgain : 0) +
+         (par2 & FTRACE_REGION_OTHER ? kMarkOther : 0);
 }
 
 int64_t value_of(uint32_t par2) {
@@ -42,6 +67,9 @@ void region(ModelContext &ctx, const Event &event) {
   const uint32_t what = event.par2 >> FTRACE_REGION_EVENT_SHIFT & 3;
   open.by_thread = event.par2 & FTRACE_REGION_THREAD;
   const auto key = key_of(ctx, open, event.thread);
+  ctx.system.channels().punctual(open.fired, event.thread, mark_of(event.par2));
+  if (event.par2 & FTRACE_REGION_AGAIN)
+    return;
   if (what == CONTROL_START) {
     open.values[key] = value_of(event.par2);
     set(ctx, event.thread, open.values[key]);
@@ -86,6 +114,12 @@ void start(ModelContext &ctx) {
   def.values.push_back({kNoChain, "Started by no chain"});
   Open open;
   open.channel = ctx.system.channels().declare(std::move(def));
+  open.fired = ctx.system.channels().declare({.name = "region event",
+                                              .label = "Event of --control",
+                                              .thread_type = 481,
+                                              .cpu_type = 481,
+                                              .cpu_track = Track::running,
+                                              .values = mark_labels()});
   ctx.keep(std::move(open));
 }
 
@@ -98,7 +132,8 @@ Model region_model() {
       {},
       {
           {FTrace_EXT_region, region,
-           "start: the chain's number on the thread; stop: 0 on the threads of the process, or on "
+           "punctual: which event, and its marks; start: the chain's number on the thread; stop: 0 "
+           "on the threads of the process, or on "
            "the thread with --region thread"},
           {FTrace_EXT_snapshot, seen, "the thread is in the region of its process"},
           {FTrace_EVT_task_create, seen, "the same"},

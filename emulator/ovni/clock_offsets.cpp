@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/clock_offsets.h"
 
+#include <cstdlib>
 #include <sstream>
 
 namespace ovnitrace::ovni {
+
+namespace {
+
+bool is_number(const std::string &text) {
+  char *end;
+  std::strtod(text.c_str(), &end);
+  return !text.empty() && !*end;
+}
+
+} // namespace
 
 ClockOffsets parse_clock_offsets(const std::string &text, std::vector<std::string> &problems) {
   constexpr double kLimit = 9.2e18; // ns that an int64 holds
@@ -18,9 +29,10 @@ ClockOffsets parse_clock_offsets(const std::string &text, std::vector<std::strin
     int64_t index;
     std::string host;
     double median;
-    std::string mean, deviation; // not used, and "nan" for a single sample
+    std::string mean, deviation; // not used; "nan" for a single sample
     const std::string where = "line " + std::to_string(number);
-    if (!(fields >> index >> host >> median >> mean >> deviation))
+    if (!(fields >> index >> host >> median >> mean >> deviation) || !is_number(mean) ||
+        !is_number(deviation))
       problems.push_back(where + " is not `index host median mean stdev`");
     else if (!(median > -kLimit && median < kLimit))
       problems.push_back(where + " has an offset out of range");

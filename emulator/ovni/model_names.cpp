@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/model_names.h"
 
+#include "emulator/ovni/stream_format.h"
+
 #include <array>
 #include <string_view>
 
@@ -8,28 +10,23 @@ namespace ovnitrace::ovni {
 
 namespace {
 
-struct Model {
-  char letter;
-  std::string_view name;
-};
-
-/// The letters that ovni's event list (version 1.14) assigns.
-constexpr std::array<Model, 8> kModels{{{'6', "nanos6"},
-                                        {'D', "nodes"},
-                                        {'K', "kernel"},
-                                        {'M', "mpi"},
-                                        {'O', "ovni"},
-                                        {'P', "openmp"},
-                                        {'T', "tampi"},
-                                        {'V', "nosv"}}};
+/// As ovni 1.14 has them.
+constexpr std::array<Model, 8> kModels{{{'6', "nanos6", "1.1.0"},
+                                        {'D', "nodes", "1.0.0"},
+                                        {'K', "kernel", "1.0.0"},
+                                        {'M', "mpi", "1.0.0"},
+                                        {'O', "ovni", kModelVersion},
+                                        {'P', "openmp", "1.2.1"},
+                                        {'T', "tampi", "1.0.0"},
+                                        {'V', "nosv", "2.7.0"}}};
 
 } // namespace
 
-char model_letter(std::string_view name) {
+const Model *find_model(std::string_view name) {
   for (const Model &known : kModels)
     if (known.name == name)
-      return known.letter;
-  return 0;
+      return &known;
+  return nullptr;
 }
 
 std::string_view model_name(char letter) {
@@ -39,12 +36,12 @@ std::string_view model_name(char letter) {
   return {};
 }
 
-std::string not_converted(char model, uint64_t count) {
+std::string events_of_model(char model, uint64_t count) {
   std::string text = std::to_string(count) + (count == 1 ? " event" : " events") + " of model ";
   text += model;
   if (const std::string_view name = model_name(model); !name.empty())
     text += " (" + std::string(name) + ")";
-  return text + (count == 1 ? " is not converted" : " are not converted");
+  return text + (count == 1 ? " is" : " are");
 }
 
 } // namespace ovnitrace::ovni

@@ -8,14 +8,21 @@
 
 namespace ovnitrace::ovni {
 
-/// The letter with which the events of a model start; 0 if ovni has no model of this name.
-char model_letter(std::string_view name);
+/// A model of ovni.
+struct Model {
+  char letter;              ///< with which its events start
+  std::string_view name;    ///< in "ovni.require"
+  std::string_view version; ///< the newest that is known here
+};
+
+/// Finds the model of this name; null if ovni has none.
+const Model *find_model(std::string_view name);
 
 /// Its name; empty if ovni has no model of this letter.
 std::string_view model_name(char letter);
 
-/// What to report about `count` events of a model that is not converted, by the first letter of
-/// their names, such as "12 events of model V (nosv) are not converted".
-std::string not_converted(char model, uint64_t count);
+/// Names `count` events of a model by the letter with which they start: "12 events of model V
+/// (nosv) are", so that a caller says what they are not.
+std::string events_of_model(char model, uint64_t count);
 
 } // namespace ovnitrace::ovni

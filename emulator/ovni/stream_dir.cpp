@@ -199,9 +199,10 @@ void Builder::check_models(const StreamScan &scan, const std::string &name) {
   for (const auto &[model_letter, offset] : scan.models) {
     const char letter = model_letter; // clang 14 captures no structured binding
     const std::string_view model = model_name(letter);
-    const bool required = std::any_of(found_.begin(), found_.end(), [&](const Found &f) {
-      return f.meta.models.contains(letter);
-    });
+    const bool required =
+        letter == 'O' || std::any_of(found_.begin(), found_.end(), [&](const Found &f) {
+          return f.meta.models.contains(letter);
+        });
     if (model.empty())
       warn(name, std::string("has events of the model ") + letter + ", which ovni does not have",
            offset);
@@ -309,6 +310,8 @@ void Builder::scan(Stream &stream, const Found &found) {
   stream.file.release();
   if (!scan.events)
     return;
+  if (stream.offset < 0 && scan.first < 0 - uint64_t(stream.offset))
+    warn(name, "its clock offset puts its first event before time 0: shown at 0");
   check_models(scan, name);
 
   const LoomCpus &loom = looms_[dir_.catalog.threads[stream.thread].node];

@@ -24,7 +24,6 @@ inline constexpr uint64_t kTimeLimit = 1ull << 63; ///< ovni's times are signed
 
 inline constexpr int kMetadataVersion = 3;                 ///< "version" of stream.json
 inline constexpr std::string_view kModelVersion = "1.1.0"; ///< of the ovni model, in "require"
-inline constexpr std::string_view kKernelModelVersion = "1.0.0";
 inline constexpr std::string_view kLibraryVersion =
     "1.14.0";                              ///< of libovni, whose format is written
 inline constexpr int32_t kVirtualCpu = -1; ///< CPU index in a payload: no physical CPU

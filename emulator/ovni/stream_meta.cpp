@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace ovnitrace::ovni {
@@ -22,7 +23,7 @@ constexpr size_t kFileMax = 16u << 20; ///< bytes: thousands of mark labels fit
 constexpr size_t kValuesMax = 1u << 19;
 constexpr uint32_t kMarkTypes = 100; ///< ovni: mark types are 0 to 99
 constexpr size_t kLabelMost = 511;   ///< bytes of a title or label that ovni takes
-constexpr uint32_t kCpusMax = 65536; ///< beyond any host: a wrong number must not cost memory
+constexpr int32_t kCpusMax = 65536;  ///< beyond any host: a wrong number must not cost memory
 
 const json *find(const json &object, const char *key) {
   if (!object.is_object())
@@ -54,11 +55,27 @@ std::optional<int64_t> whole(const json *value, int64_t low, int64_t high) {
   return number >= low && number <= high ? std::optional(number) : std::nullopt;
 }
 
+/// The number as ovni's emulator reads it: without its fraction, and 0 where there is none. Nothing
+/// where it does not fit.
+std::optional<int32_t> ovni_number(const json *value) {
+  const double real = value && value->is_number() ? std::trunc(value->get<double>()) : 0;
+  return real >= INT32_MIN && real <= INT32_MAX ? std::optional(int32_t(real)) : std::nullopt;
+}
+
 int32_t read_id(const json &ovni, const char *key, Problems &problems) {
-  const auto id = whole(find(ovni, key), 1, INT32_MAX);
-  if (!id)
+  const int32_t id = ovni_number(find(ovni, key)).value_or(0);
+  if (id < 1)
     problems.push_back(std::string("ovni.") + key + " is missing or no number from 1 on");
-  return int32_t(id.value_or(0));
+  return std::max(id, 0);
+}
+
+/// Since metadata version 3 a stream names the libovni that wrote it.
+void check_library(const json &ovni, Problems &problems) {
+  const json none = json::object();
+  const json *lib = find(ovni, "lib");
+  for (const char *key : {"version", "commit"})
+    if (const json *text = find(lib ? *lib : none, key); !text || !text->is_string())
+      problems.push_back(std::string("ovni.lib.") + key + " is missing or no text");
 }
 
 void read_cpus(const json &ovni, StreamMeta &meta, Problems &problems) {
@@ -70,13 +87,11 @@ void read_cpus(const json &ovni, StreamMeta &meta, Problems &problems) {
     return;
   }
   for (const json &cpu : *list) {
-    const auto index = whole(find(cpu, "index"), 0, kCpusMax - 1);
-    const auto phyid = whole(find(cpu, "phyid"), 0, INT32_MAX);
-    if (index && phyid)
+    const auto index = ovni_number(find(cpu, "index")), phyid = ovni_number(find(cpu, "phyid"));
+    if (cpu.is_object() && index && *index >= 0 && *index < kCpusMax && phyid && *phyid >= 0)
       meta.cpus.emplace_back(uint32_t(*index), uint32_t(*phyid));
     else
-      problems.push_back(
-          "ovni.loom_cpus has a CPU whose index or phyid is missing or out of range");
+      problems.push_back("ovni.loom_cpus has a CPU whose index or phyid is out of range");
   }
 }
 
@@ -118,7 +133,10 @@ void read_mark(const std::string &key, const json &value, StreamMeta &meta, Prob
   if (title->get_ref<const std::string &>().size() > kLabelMost)
     problem(" has a title of more than 511 bytes");
   MarkType mark{*type, channel && *channel == "stack", read_text(*title), {}};
-  if (const json *labels = find(value, "labels"); labels && labels->is_object())
+  const json *labels = find(value, "labels");
+  if (labels && !labels->is_object())
+    problem(" has labels that are no object");
+  else if (labels)
     for (const auto &[number, label] : labels->items()) {
       const auto marked = number_key<int64_t>(number);
       if (label.is_string() && label.get_ref<const std::string &>().size() > kLabelMost)
@@ -133,8 +151,15 @@ void read_mark(const std::string &key, const json &value, StreamMeta &meta, Prob
   meta.marks.push_back(std::move(mark));
 }
 
-/// Of the models that are converted: "the major version must be equal, and the minor one not above
-/// what the emulator has" is ovni's rule.
+/// ovni's rule: the major version is equal, and the minor one not above what its emulator has.
+void check_version(const Model &model, const std::string &want, Problems &problems) {
+  const auto version = version_of(want), have = version_of(model.version);
+  if (!version || version->first != have->first || version->second > have->second)
+    problems.push_back("ovni.require asks for version " + want.substr(0, 64) + " of the model " +
+                       std::string(model.name) + ", not " + std::string(model.version) +
+                       ": read as far as it is alike");
+}
+
 void read_require(const json &ovni, StreamMeta &meta, Problems &problems) {
   const json *require = find(ovni, "require");
   if (!require || !require->is_object()) {
@@ -142,20 +167,10 @@ void read_require(const json &ovni, StreamMeta &meta, Problems &problems) {
     return;
   }
   for (const auto &[name, version] : require->items())
-    if (const char letter = model_letter(name))
-      meta.models.insert(letter);
-  for (const auto &[model, have] :
-       {std::pair{"ovni", kModelVersion}, {"kernel", kKernelModelVersion}}) {
-    const json *value = find(*require, model);
-    if (!value)
-      continue;
-    const std::string want = value->is_string() ? read_text(*value) : "no text";
-    const auto version = version_of(want), ours = version_of(have);
-    if (!version || version->first != ours->first || version->second > ours->second)
-      problems.push_back(std::string("ovni.require asks for version ") + want.substr(0, 64) +
-                         " of the model " + model + ", not " + std::string(have) +
-                         ": read as far as it is alike");
-  }
+    if (const Model *model = find_model(name); model && version.is_string()) {
+      meta.models.insert(model->letter);
+      check_version(*model, read_text(version), problems);
+    }
 }
 
 void read_own(const json &root, StreamMeta &meta) {
@@ -177,7 +192,8 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
     problems.push_back(why.empty() ? "is no JSON object" : why);
     return std::nullopt;
   }
-  if (whole(find(root, "version"), kMetadataVersion, kMetadataVersion) != kMetadataVersion)
+  const bool known_version = ovni_number(find(root, "version")) == kMetadataVersion;
+  if (!known_version)
     problems.push_back("metadata version is not " + std::to_string(kMetadataVersion) +
                        ": read as far as it is alike");
 
@@ -197,14 +213,21 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
     meta.loom = read_text(*loom);
   else
     problems.push_back("ovni.loom is missing");
+  if (meta.loom.find('/') != std::string::npos)
+    problems.push_back("ovni.loom has a '/' in it");
+  if (known_version)
+    check_library(ovni, problems);
   if (whole(find(ovni, "finished"), 1, 1) != 1)
     problems.push_back("ovni.finished is not 1: the thread did not end its stream");
-  if (const auto rank = whole(find(ovni, "rank"), 0, INT32_MAX))
-    meta.rank = int32_t(*rank);
-  else if (find(ovni, "rank"))
-    problems.push_back("ovni.rank is no number from 0 on");
+  if (const json *value = find(ovni, "rank")) {
+    const auto rank = ovni_number(value);
+    if (rank && *rank >= 0)
+      meta.rank = rank;
+    else
+      problems.push_back("ovni.rank is no number from 0 on");
+  }
   if (meta.rank) {
-    meta.nranks = int32_t(whole(find(ovni, "nranks"), 1, INT32_MAX).value_or(0));
+    meta.nranks = std::max(ovni_number(find(ovni, "nranks")).value_or(0), 0);
     if (!*meta.nranks)
       problems.push_back("ovni.nranks is missing or no number from 1 on");
     else if (*meta.rank >= *meta.nranks)
@@ -212,7 +235,7 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
                          std::to_string(*meta.nranks) + " ranks");
   }
   if (const json *app = find(ovni, "app_id")) {
-    meta.app_id = int32_t(whole(app, 1, INT32_MAX).value_or(0));
+    meta.app_id = std::max(ovni_number(app).value_or(0), 0);
     if (!*meta.app_id)
       problems.push_back("ovni.app_id is no number from 1 on");
   }

@@ -157,6 +157,8 @@ std::string EventTracks::name(Track track) const {
     return "User events of unknown threads";
   case TrackKind::critical_path:
     return "Critical path";
+  case TrackKind::outside_wakers:
+    return "Wakers that are not traced";
   default:
     return {};
   }

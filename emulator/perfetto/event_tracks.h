@@ -36,6 +36,7 @@ enum class TrackKind : uint64_t {
   frequency,      ///< CPU; a counter of kHz
   stolen_times,   ///< 0: those of all CPUs
   stolen_time,    ///< CPU; a counter of us
+  outside_wakers, ///< 0: threads that are not traced and wake traced ones
 };
 
 struct Track {

@@ -102,7 +102,7 @@ void FamilyTracks::region(const Event &event) {
                           ? Track{TrackKind::thread_region, event.thread}
                           : Track{TrackKind::process_region, catalog_.threads[event.thread].pid};
   const uint32_t what = event.par2 >> FTRACE_REGION_EVENT_SHIFT & 3;
-  if (what != CONTROL_START && what != CONTROL_STOP)
+  if ((what != CONTROL_START && what != CONTROL_STOP) || event.par2 & FTRACE_REGION_AGAIN)
     return;
   if (regions_.erase(track.uuid()))
     tracks_.end(track, event.time);

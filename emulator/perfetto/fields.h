@@ -24,6 +24,7 @@ enum class Packet : protozero::pbf_tag_type {
   timestamp = 8, ///< ns
   sequence = 10,
   track_event = 11,
+  interned_data = 12,
   sequence_flags = 13,
   system_info = 45,
   track_descriptor = 60,
@@ -66,10 +67,12 @@ enum class CompactSched : protozero::pbf_tag_type {
 enum class FtraceEvent : protozero::pbf_tag_type {
   timestamp = 1,
   pid = 2, ///< a tid: who ran there
+  sched_blocked_reason = 18,
   sched_waking = 20,
   task_newtask = 235,
   task_rename = 236,
 };
+enum class BlockedReason : protozero::pbf_tag_type { pid = 1, caller = 2 };
 enum class SchedWaking : protozero::pbf_tag_type {
   comm = 1,
   pid = 2,
@@ -79,6 +82,9 @@ enum class SchedWaking : protozero::pbf_tag_type {
 };
 enum class TaskNewtask : protozero::pbf_tag_type { pid = 1, comm = 2, clone_flags = 3 };
 enum class TaskRename : protozero::pbf_tag_type { pid = 1, newcomm = 3 };
+
+enum class InternedData : protozero::pbf_tag_type { kernel_symbols = 26 };
+enum class InternedString : protozero::pbf_tag_type { iid = 1, str = 2 };
 
 enum class TrackDescriptor : protozero::pbf_tag_type {
   uuid = 1,

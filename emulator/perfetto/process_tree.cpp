@@ -2,6 +2,8 @@
 #include "emulator/perfetto/process_tree.h"
 
 #include "emulator/base/printable.h"
+#include "emulator/input/command_lines.h"
+
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
@@ -16,10 +18,17 @@ using TreeBuilder = protozero::pbf_builder<Tree>;
 constexpr uint64_t kCloneThread = 0x10000; ///< CLONE_THREAD of <linux/sched.h>
 constexpr size_t kMostInPacket = 1000;     ///< bounds the memory
 
-void add_process(TreeBuilder &tree, uint32_t pid, const std::string &name) {
+/// Perfetto calls a process after its first argument: that is `name`. The others are from `line`,
+/// its command line; empty: not known.
+void add_process(TreeBuilder &tree, uint32_t pid, const std::string &name, std::string_view line) {
   protozero::pbf_builder<Process> process(tree, Tree::processes);
   process.add_int32(Process::pid, int32_t(pid));
   process.add_string(Process::cmdline, name);
+  for (size_t blank = line.find(' '); blank != line.npos;) {
+    const size_t next = line.find(' ', blank + 1);
+    process.add_string(Process::cmdline, std::string(line.substr(blank + 1, next - blank - 1)));
+    blank = next;
+  }
 }
 
 void add_thread(TreeBuilder &tree, uint32_t tid, uint32_t pid, const std::string &name) {
@@ -34,8 +43,8 @@ void add_thread(TreeBuilder &tree, uint32_t tid, uint32_t pid, const std::string
 
 ProcessTree::ProcessTree(const Catalog &catalog, TimeRange range, const std::vector<uint8_t> &kept,
                          const TaskNames &names, SchedTracks &sched, PacketFile &file)
-    : catalog_(catalog), range_(range), kept_(kept), names_(names), sched_(sched), file_(file),
-      known_(catalog.threads.size()) {}
+    : catalog_(catalog), range_(range), kept_(kept), names_(names), lines_(command_lines(catalog)),
+      sched_(sched), file_(file), known_(catalog.threads.size()) {}
 
 bool ProcessTree::is_there(uint32_t thread) const {
   return kept_[thread] && catalog_.threads[thread].birth < range_.from;
@@ -68,7 +77,7 @@ void ProcessTree::write_process(uint32_t first, uint32_t end) {
       const uint32_t pid = catalog_.threads[first].pid;
       const std::string name = named ? std::string() : name_of_process(pid, first);
       if (!name.empty())
-        add_process(tree, pid, name);
+        add_process(tree, pid, name, lines_[first]);
       named = true;
       for (uint32_t t : some) {
         add_thread(tree, catalog_.threads[t].tid, pid, names_.name(t));
@@ -110,7 +119,7 @@ void ProcessTree::write_late(uint32_t thread) {
   file_.packet_at(std::max(range_.from, info.birth), [&](PacketBuilder &packet) {
     TreeBuilder tree(packet, Packet::process_tree);
     if (info.tid == info.pid && !names_.name(thread).empty())
-      add_process(tree, info.pid, names_.name(thread));
+      add_process(tree, info.pid, names_.name(thread), lines_[thread]);
     add_thread(tree, info.tid, info.pid, names_.name(thread));
   });
 }
@@ -121,6 +130,7 @@ void ProcessTree::event(const Event &event) {
   if (event.kind == FTrace_EVT_task_create)
     create(event);
   else if (event.kind == FTrace_EXT_exec) {
+    write_command_line(event);
     const Task task = names_.task(event.thread);
     sched_.add_event(
         event.cpu,
@@ -129,6 +139,16 @@ void ProcessTree::event(const Event &event) {
           rename.add_string(TaskRename::newcomm, names_.name(event.thread));
         }));
   }
+}
+
+/// Of a process that was created in the trace.
+void ProcessTree::write_command_line(const Event &event) {
+  const ThreadInfo &info = catalog_.threads[event.thread];
+  if (info.tid == info.pid && !lines_[event.thread].empty())
+    file_.packet_at(event.time, [&](PacketBuilder &packet) {
+      TreeBuilder tree(packet, Packet::process_tree);
+      add_process(tree, info.pid, names_.name(event.thread), lines_[event.thread]);
+    });
 }
 
 /// Of whom it is not known who created it, that is not made up.

@@ -8,6 +8,7 @@
 #include "emulator/perfetto/task_names.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ovnitrace::perfetto {
@@ -35,12 +36,14 @@ private:
   void write_process(uint32_t first, uint32_t end);
   void write_untraced();
   void write_late(uint32_t thread);
+  void write_command_line(const Event &event);
   void create(const Event &event);
 
   const Catalog &catalog_;
   TimeRange range_;
   const std::vector<uint8_t> &kept_;
   const TaskNames &names_;
+  const std::vector<std::string_view> lines_; ///< by thread: the command line of its process
   SchedTracks &sched_;
   PacketFile &file_;
   std::vector<uint8_t> known_; ///< by thread

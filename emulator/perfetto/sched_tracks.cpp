@@ -3,6 +3,8 @@
 
 #include <ovnitrace/ftrace_codes.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace ovnitrace::perfetto {
@@ -74,8 +76,8 @@ constexpr uint32_t kOvniWarm = mcv('O', 'H', 'w');
 } // namespace
 
 SchedTracks::SchedTracks(const Catalog &catalog, TimeRange range, const std::vector<uint8_t> &kept,
-                         TaskNames &names, PacketFile &file)
-    : catalog_(catalog), range_(range), kept_(kept), names_(names), file_(file) {
+                         TaskNames &names, EventTracks &tracks, PacketFile &file)
+    : catalog_(catalog), range_(range), kept_(kept), names_(names), tracks_(tracks), file_(file) {
   for (const CpuInfo &cpu : catalog.cpus)
     cpus_.emplace_back(cpu.index);
   if (cpus_.empty())
@@ -91,8 +93,9 @@ void SchedTracks::event(const Event &event, const System &system) {
     waking(event, system);
 }
 
-/// Columns have no place for the waker: it is who runs on that CPU. Where that is not so, the event
-/// is written in full, which has no place for the context.
+/// Columns have no place for the waker: it is who runs on that CPU. A thread that is not traced is
+/// shown there for this instant: Perfetto drops a waker that does not run, and takes who does for
+/// the interrupted thread. Where the waker is not known, the event is written in full.
 void SchedTracks::waking(const Event &event, const System &system) {
   const bool captured = event.kind == FTrace_EVT_task_activate;
   const uint32_t par2 = captured ? added_par2(event) : FTRACE_WAKER_UNKNOWN << FTRACE_REASON_SHIFT;
@@ -104,21 +107,71 @@ void SchedTracks::waking(const Event &event, const System &system) {
                          system.threads()[peer].cpu == event.cpu;
   counts_.wakeups++;
   const Task task = names_.task(event.thread);
-  if (flags || runs_here) {
-    CpuTrack &track = start(event.cpu);
-    track.bundle.add_waking(event.time, task, target_number, flags);
-    put(track);
+  const uint32_t tid = par2 & FTRACE_TID_MASK;
+  const bool outside = captured && tid != 0 && peer == kNone && event.cpu < catalog_.cpus.size() &&
+                       par2 >> FTRACE_REASON_SHIFT != FTRACE_WAKER_UNKNOWN &&
+                       system.cpus()[event.cpu].running.count() == 0;
+  if (!flags && !runs_here && !outside)
+    return add_waking(event.cpu, event.time, tid, task, target_number);
+  CpuTrack &track = start(event.cpu);
+  if (outside)
+    show_outside(track, event.time, tid);
+  track.bundle.add_waking(event.time, task, target_number, flags);
+  put(track);
+}
+
+void SchedTracks::add_waking(uint32_t cpu, uint64_t time, uint32_t waker, const Task &task,
+                             uint32_t target) {
+  add_event(cpu,
+            ftrace_event<SchedWaking>(time, waker, FtraceEvent::sched_waking, [&](auto &waking) {
+              waking.add_string(SchedWaking::comm, view(task.name));
+              waking.add_int32(SchedWaking::pid, int32_t(task.tid));
+              waking.add_int32(SchedWaking::prio, task.priority);
+              waking.add_int32(SchedWaking::success, 1);
+              waking.add_int32(SchedWaking::target_cpu, int32_t(target));
+            }));
+}
+
+/// A run from 1 ns before `time` to 1 ns after it, if nobody else has the CPU then, of a thread
+/// that is not traced: that it had the CPU at `time` is all that is known. Before its first run it
+/// is runnable, as every run is in Perfetto's chains of wakeups.
+void SchedTracks::show_outside(CpuTrack &track, uint64_t time, uint32_t tid) {
+  if (time < track.end)
     return;
-  }
-  add_event(event.cpu,
-            ftrace_event<SchedWaking>(
-                event.time, par2 & FTRACE_TID_MASK, FtraceEvent::sched_waking, [&](auto &waking) {
-                  waking.add_string(SchedWaking::comm, view(task.name));
-                  waking.add_int32(SchedWaking::pid, int32_t(task.tid));
-                  waking.add_int32(SchedWaking::prio, task.priority);
-                  waking.add_int32(SchedWaking::success, 1);
-                  waking.add_int32(SchedWaking::target_cpu, int32_t(target_number));
-                }));
+  const Task task = names_.outside(tid);
+  const uint64_t from = std::max(track.end, time ? time - 1 : 0);
+  if (outside_.insert(tid).second)
+    add_waking(uint32_t(&track - cpus_.data()), from ? from - 1 : 0, 0, task, track.number);
+  const bool follows = track.thread != kNone && track.end == from;
+  if (track.thread != kNone && !follows)
+    track.bundle.add_switch(track.end, track.state, TaskNames::idle());
+  track.bundle.add_switch(from, follows ? track.state : uint32_t(kRunnable), task);
+  track.thread = kOutside;
+  track.end = time + 1;
+  track.state = kUnknown;
+  track.ended = true;
+  tracks_.instant({TrackKind::outside_wakers}, time,
+                  task.name.empty() ? fmt::format("thread {}", tid)
+                                    : fmt::format("{} ({})", task.name, tid));
+}
+
+/// In the place of the function of the kernel in which a thread is blocked.
+void SchedTracks::blocked(const Slice &slice, const std::string &where) {
+  const auto [known, is_new] = reasons_.try_emplace(where, uint32_t(reasons_.size() + 1));
+  const uint32_t reason = known->second; // clang 14 captures no structured binding
+  if (is_new)
+    file_.packet([&](PacketBuilder &packet) {
+      protozero::pbf_builder<InternedData> data(packet, Packet::interned_data);
+      protozero::pbf_builder<InternedString> text(data, InternedData::kernel_symbols);
+      text.add_uint64(InternedString::iid, reason);
+      text.add_string(InternedString::str, where);
+    });
+  const uint32_t tid = catalog_.threads[slice.thread].tid;
+  add_event(slice.cpu, ftrace_event<BlockedReason>(
+                           slice.end, tid, FtraceEvent::sched_blocked_reason, [&](auto &fields) {
+                             fields.add_int32(BlockedReason::pid, int32_t(tid));
+                             fields.add_uint64(BlockedReason::caller, reason);
+                           }));
 }
 
 void SchedTracks::add_event(uint32_t cpu, std::string_view fields) {
@@ -144,6 +197,8 @@ void SchedTracks::run(const Slice &slice) {
     return;
   }
   CpuTrack &track = start(slice.cpu);
+  if (track.thread == kOutside)
+    track.end = std::min(track.end, std::max(slice.start, track.end - 1));
   const uint64_t from = std::max(slice.start, track.end);
   counts_.doubled += from != slice.start;
   if (from > slice.end)

@@ -5,10 +5,14 @@
 
 #include "emulator/core/cut.h"
 #include "emulator/core/system.h"
+#include "emulator/perfetto/event_tracks.h"
 #include "emulator/perfetto/sched_bundle.h"
 #include "emulator/perfetto/task_names.h"
 #include "emulator/slices/slice.h"
 
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace ovnitrace::perfetto {
@@ -23,12 +27,14 @@ public:
 
   /// Borrows all but the range. `kept`: as kept_threads() has it.
   SchedTracks(const Catalog &catalog, TimeRange range, const std::vector<uint8_t> &kept,
-              TaskNames &names, PacketFile &file);
+              TaskNames &names, EventTracks &tracks, PacketFile &file);
 
   /// An event in the range, before what it changes.
   void event(const Event &event, const System &system);
   /// One of state Running, in the order in which they end.
   void run(const Slice &slice);
+  /// One of state Paused that was blocked in `where`, a text that is not empty.
+  void blocked(const Slice &slice, const std::string &where);
   /// From here on events of this CPU may be missing before those that follow.
   void lose(uint32_t cpu) { cpus_[cpu].bundle.set_lost(); }
   /// Any event, made by ftrace_event(), that was logged on a CPU (kNone: not known on which).
@@ -39,9 +45,10 @@ public:
 
 private:
   struct CpuTrack {
-    explicit CpuTrack(uint32_t number) : bundle(number) {}
+    explicit CpuTrack(uint32_t number) : number(number), bundle(number) {}
+    uint32_t number;
     SchedBundle bundle;
-    uint32_t thread = kNone; ///< who ran last; kNone: nobody yet
+    uint32_t thread = kNone; ///< who ran last; kNone: nobody yet; kOutside: one that is not traced
     uint64_t end = 0;        ///< ns, of that run
     uint32_t state = 0;      ///< after it
     bool ended = false;      ///< false: the range cut it off
@@ -54,13 +61,20 @@ private:
       track.bundle.write(file_);
   }
   void waking(const Event &event, const System &system);
+  void show_outside(CpuTrack &track, uint64_t time, uint32_t tid);
+  void add_waking(uint32_t cpu, uint64_t time, uint32_t waker, const Task &task, uint32_t target);
+
+  static constexpr uint32_t kOutside = kNone - 1;
 
   const Catalog &catalog_;
   TimeRange range_;
   const std::vector<uint8_t> &kept_;
   TaskNames &names_;
+  EventTracks &tracks_;
   PacketFile &file_;
-  std::vector<CpuTrack> cpus_; ///< by index into Catalog::cpus; one at least
+  std::unordered_set<uint32_t> outside_; ///< tids of threads that are not traced and were shown
+  std::unordered_map<std::string, uint32_t> reasons_; ///< their numbers in the file
+  std::vector<CpuTrack> cpus_;                        ///< by index into Catalog::cpus; one at least
   Counts counts_;
 };
 

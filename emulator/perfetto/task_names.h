@@ -7,6 +7,7 @@
 #include "emulator/perfetto/sched_bundle.h"
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ovnitrace::perfetto {
@@ -18,11 +19,20 @@ public:
       : threads_(catalog.threads), priorities_(catalog.threads.size(), kNotKnownPriority) {
     for (const ThreadInfo &thread : catalog.threads)
       names_.push_back(printable_line(thread.name));
+    for (const NodeInfo &node : catalog.nodes)
+      for (const PeerName &peer : node.peers)
+        outside_.insert_or_assign(peer.tid, printable_line(peer.name));
   }
 
   /// The name stays where it is.
   Task task(uint32_t thread) const {
     return {threads_[thread].tid, priorities_[thread], thread, names_[thread]};
+  }
+  /// A thread that is not traced.
+  Task outside(uint32_t tid) const {
+    const auto name = outside_.find(tid);
+    return {tid, kNotKnownPriority, kOutsideKey | tid,
+            name == outside_.end() ? std::string_view() : name->second};
   }
   static Task idle() { return {0, kIdlePriority, kIdleKey, "swapper"}; }
   const std::string &name(uint32_t thread) const { return names_[thread]; }
@@ -30,11 +40,12 @@ public:
 
 private:
   static constexpr int32_t kIdlePriority = 120, kNotKnownPriority = -2; ///< as the kernel has none
-  static constexpr uint32_t kIdleKey = kNone - 1;
+  static constexpr uint32_t kIdleKey = kNone - 1, kOutsideKey = 1u << 31; ///< a tid has 22 bits
 
   const std::vector<ThreadInfo> &threads_;
-  std::vector<std::string> names_;  ///< by thread
-  std::vector<int32_t> priorities_; ///< by thread: the last that is known
+  std::vector<std::string> names_;                    ///< by thread
+  std::vector<int32_t> priorities_;                   ///< by thread: the last that is known
+  std::unordered_map<uint32_t, std::string> outside_; ///< by tid: the last name that was seen
 };
 
 } // namespace ovnitrace::perfetto

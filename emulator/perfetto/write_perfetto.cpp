@@ -5,6 +5,7 @@
 #include "emulator/base/printable.h"
 #include "emulator/core/model.h"
 #include "emulator/critical/path_text.h"
+#include "emulator/input/call_name.h"
 #include "emulator/perfetto/family_tracks.h"
 #include "emulator/perfetto/power_tracks.h"
 #include "emulator/perfetto/process_tree.h"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace ovnitrace::perfetto {
 
@@ -95,10 +97,10 @@ void write_path(EventTracks &tracks, const Catalog &catalog, CriticalPath &path)
 /// Distributes the stream.
 class Distributor final : public SliceSink {
 public:
-  Distributor(TimeRange range, ProcessTree &tree, SchedTracks &sched, EventTracks &tracks,
-              FamilyTracks &families, PowerTracks &power, size_t threads)
-      : range_(range), tree_(tree), sched_(sched), tracks_(tracks), families_(families),
-        power_(power), shown_(threads) {}
+  Distributor(const Catalog &catalog, TimeRange range, ProcessTree &tree, SchedTracks &sched,
+              EventTracks &tracks, FamilyTracks &families, PowerTracks &power, const Stacks *stacks)
+      : catalog_(catalog), range_(range), tree_(tree), sched_(sched), tracks_(tracks),
+        families_(families), power_(power), stacks_(stacks), shown_(catalog.threads.size()) {}
 
   void on_event(const Event &event, const System &system) override {
     tree_.event(event);
@@ -112,6 +114,8 @@ public:
     tree_.introduce(slice.thread);
     if (slice.state == ThreadState::Running)
       sched_.run(slice);
+    else if (slice.state == ThreadState::Paused && slice.ends)
+      blocked(slice);
     else if (slice.state == ThreadState::Unknown && shown_[slice.thread] && slice.length())
       tracks_.slice({TrackKind::unknown, slice.thread}, slice.start, slice.end, "state not known");
     shown_[slice.thread] |= slice.state != ThreadState::Unknown;
@@ -126,12 +130,32 @@ public:
   }
 
 private:
+  void blocked(const Slice &slice) {
+    if (const std::string where = blocked_in(slice); !where.empty())
+      sched_.blocked(slice, where);
+  }
+  /// "read: t_read < main", the innermost function first; "read" without a stack.
+  std::string blocked_in(const Slice &slice) const {
+    constexpr size_t kMost = 1024; // bytes
+    std::string text(call_name(catalog_, slice.thread, slice.call));
+    if (!stacks_)
+      return text;
+    const StackTable &table = stacks_->of_thread(catalog_.threads[slice.thread]);
+    const char *before = text.empty() ? "" : ": ";
+    for (const uint32_t frame : table.frames(slice.stack))
+      if (!table.frame(frame).kernel && text.size() < kMost)
+        text += std::exchange(before, " < ") + table.name(frame);
+    return text;
+  }
+
+  const Catalog &catalog_;
   TimeRange range_;
   ProcessTree &tree_;
   SchedTracks &sched_;
   EventTracks &tracks_;
   FamilyTracks &families_;
   PowerTracks &power_;
+  const Stacks *stacks_;       ///< null: there are none
   std::vector<uint8_t> shown_; ///< by thread: was in a state that is known
 };
 
@@ -151,7 +175,7 @@ void check_fits(const Catalog &catalog) {
 } // namespace
 
 WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut &cut,
-                           const OutputPlace &place, CriticalPath *path) {
+                           const OutputPlace &place, CriticalPath *path, const Stacks *stacks) {
   const Catalog &catalog = source.catalog();
   check_fits(catalog);
   check_cut(cut, catalog);
@@ -162,14 +186,14 @@ WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut
   write_clocks(file, range.from, info.to_wall_ns);
   write_system(file, info);
   TaskNames names(catalog);
-  SchedTracks sched(catalog, range, kept, names, file);
-  ProcessTree tree(catalog, range, kept, names, sched, file);
   EventTracks tracks(catalog, file);
+  SchedTracks sched(catalog, range, kept, names, tracks, file);
+  ProcessTree tree(catalog, range, kept, names, sched, file);
   FamilyTracks families(catalog, kept, tracks);
   PowerTracks power(catalog, tracks);
   tree.start();
   write_range(tracks, range, info);
-  Distributor distributor(range, tree, sched, tracks, families, power, catalog.threads.size());
+  Distributor distributor(catalog, range, tree, sched, tracks, families, power, stacks);
   replay_slices(source, cut, distributor);
   if (path)
     write_path(tracks, catalog, *path);

@@ -4,6 +4,7 @@
 
 #include "emulator/core/cut.h"
 #include "emulator/critical/path.h"
+#include "emulator/input/stacks.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/perfetto/sched_tracks.h"
 #include "emulator/prv/output_place.h"
@@ -18,9 +19,11 @@ struct WriteResult {
 };
 
 /// Replays the whole trace. A `path` of the times of the cut gets a track. `info` says of which
-/// machine it is; it may say nothing. Memory depends on threads and CPUs. Throws Error, also where
-/// there are several hosts or a CPU that Perfetto cannot show; then nothing is left at `place`.
+/// machine it is; it may say nothing. `stacks` may be null. Memory depends on threads, CPUs and
+/// stacks. Throws Error, also where there are several hosts or a CPU that Perfetto cannot show;
+/// then nothing is left at `place`.
 WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut &cut,
-                           const OutputPlace &place, CriticalPath *path = nullptr);
+                           const OutputPlace &place, CriticalPath *path = nullptr,
+                           const Stacks *stacks = nullptr);
 
 } // namespace ovnitrace::perfetto

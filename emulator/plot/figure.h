@@ -4,9 +4,9 @@
 
 #include "emulator/core/cut.h"
 #include "emulator/critical/path.h"
-#include "emulator/format/thread_state.h"
 #include "emulator/input/source.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/slices/look.h"
 
 #include <array>
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace ovnitrace {
 
-/// ns in each state, by ThreadState.
-using StateTimes = std::array<uint64_t, kThreadStates>;
+/// ns by Look.
+using StateTimes = std::array<uint64_t, kLooks>;
 
 struct FigureRow {
   std::string label;            ///< "name (tid)", printable
@@ -50,7 +50,7 @@ struct Figure {
 
   bool has_dark() const;
   /// What a state takes of all rows, ns.
-  uint64_t time_in(ThreadState state) const;
+  uint64_t time_in(Look state) const;
 };
 
 struct FigureOptions {

@@ -2,7 +2,6 @@
 // How pictures show a state, and how a column that stands for several states is divided.
 #pragma once
 
-#include "emulator/format/thread_state.h"
 #include "emulator/plot/figure.h"
 
 #include <array>
@@ -10,25 +9,26 @@
 namespace ovnitrace {
 
 struct StateLook {
-  ThreadState state;
+  Look state;
   char plain; ///< of a column that is mostly in it, where there are no colours
   const char *meaning;
 };
 
 /// In the order of legends.
-inline constexpr std::array<StateLook, kThreadStates> kStateLooks = {{
-    {ThreadState::Running, '#', "on a CPU"},
-    {ThreadState::Cooling, 'x', "preempted, waits for a CPU"},
-    {ThreadState::Warming, 'o', "woken, waits for a CPU"},
-    {ThreadState::Paused, '.', "blocked"},
-    {ThreadState::Dead, ' ', "has ended"},
-    {ThreadState::Unknown, '?', "not seen"},
+inline constexpr std::array<StateLook, kLooks> kStateLooks = {{
+    {Look::running, '#', "on a CPU"},
+    {Look::cooling, 'x', "preempted, waits for a CPU"},
+    {Look::warming, 'o', "woken, waits for a CPU"},
+    {Look::throttled, '=', "its cgroup has no CPU quota left"},
+    {Look::paused, '.', "blocked"},
+    {Look::dead, ' ', "has ended"},
+    {Look::unknown, '?', "not seen"},
 }};
 
 /// The states that are drawn at the bottom of a column, from there: each is seen however short it
 /// was.
-inline constexpr std::array kStacked = {ThreadState::Running, ThreadState::Cooling,
-                                        ThreadState::Warming};
+inline constexpr std::array kStacked = {Look::running, Look::cooling, Look::warming,
+                                        Look::throttled};
 
 inline uint64_t all_of(const StateTimes &time) {
   uint64_t sum = 0;
@@ -38,9 +38,9 @@ inline uint64_t all_of(const StateTimes &time) {
 }
 
 /// The largest of what is not stacked: what the rest of a column shows.
-inline ThreadState rest_of(const StateTimes &time) {
-  ThreadState most = ThreadState::Paused;
-  for (const ThreadState state : {ThreadState::Unknown, ThreadState::Dead})
+inline Look rest_of(const StateTimes &time) {
+  Look most = Look::paused;
+  for (const Look state : {Look::unknown, Look::dead})
     if (time[size_t(state)] > time[size_t(most)])
       most = state;
   return most;

@@ -37,21 +37,21 @@ std::string css(Color color) {
 }
 
 /// The palette is meant for black, and paper is white: what is dark there is light here.
-Color on_paper(ThreadState state) {
+Color on_paper(Look state) {
   switch (state) {
-  case ThreadState::Unknown:
+  case Look::unknown:
     return kWhite;
-  case ThreadState::Paused:
+  case Look::paused:
     return mix(palette::kBlocked, kWhite, 0.74);
-  case ThreadState::Dead:
+  case Look::dead:
     return mix(kWhite, kBlack, 0.07);
   default:
-    return palette::kThreadStates[size_t(state)];
+    return color_of(state);
   }
 }
 
-std::string_view word(ThreadState state) {
-  return kStateNames[size_t(state)].name;
+std::string_view word(Look state) {
+  return name_of(state);
 }
 
 /// What a state is filled with: those that could be mistaken for one another have patterns.
@@ -66,20 +66,23 @@ std::string patterns() {
     return fmt::format("<path d=\"{}\" stroke=\"{}\" stroke-width=\"1.2\"/>", path,
                        css(mix(color, kBlack, part)));
   };
-  const Color cooling = on_paper(ThreadState::Cooling), warming = on_paper(ThreadState::Warming);
-  return pattern(word(ThreadState::Cooling), 6, cooling,
+  const Color cooling = on_paper(Look::cooling), warming = on_paper(Look::warming),
+              throttled = on_paper(Look::throttled);
+  return pattern(word(Look::cooling), 6, cooling,
                  mark(cooling, 0.4, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5")) +
-         pattern(word(ThreadState::Warming), 4, warming, mark(warming, 0.45, "M1 0V4")) +
-         pattern(word(ThreadState::Unknown), 6, kWhite,
+         pattern(word(Look::warming), 4, warming, mark(warming, 0.45, "M1 0V4")) +
+         pattern(word(Look::throttled), 4, throttled, mark(throttled, 0.4, "M0 1H4")) +
+         pattern(word(Look::unknown), 6, kWhite,
                  "<circle cx=\"3\" cy=\"3\" r=\"0.8\" fill=\"#999\"/>") +
          pattern("dark", 4, kWhite, mark(palette::kAlarm, 0, "M-1 5L5 -1M-1 1L1 -1M3 5L5 3"));
 }
 
-std::string fill(ThreadState state) {
+std::string fill(Look state) {
   switch (state) {
-  case ThreadState::Cooling:
-  case ThreadState::Warming:
-  case ThreadState::Unknown:
+  case Look::cooling:
+  case Look::warming:
+  case Look::throttled:
+  case Look::unknown:
     return fmt::format("url(#{})", word(state));
   default:
     return css(on_paper(state));
@@ -128,7 +131,7 @@ public:
   explicit Svg(const Figure &figure) : figure_(figure) {
     size_t longest = 14;
     for (const FigureRow &row : figure.rows)
-      longest = std::max(longest, characters_of(row.label));
+      longest = std::max(longest, columns_of(row.label));
     left_ = 16 + kCharacter * double(longest);
     y_ = kTop;
   }
@@ -180,7 +183,7 @@ private:
     centers_.push_back(y_ + kRowHeight / 2.0);
     body_ += text_at(left_ - 8, y_ + 13, " text-anchor=\"end\"", row.label);
     body_ += start_columns(y_) + "<title>" + xml_text(sums(row)) + "</title>";
-    for (const ThreadState rest : {ThreadState::Paused, ThreadState::Unknown, ThreadState::Dead})
+    for (const Look rest : {Look::paused, Look::unknown, Look::dead})
       put_path(rest, runs(figure_.columns, kRowHeight, [&](size_t c) {
                  return row.time[c][size_t(rest)] && rest_of(row.time[c]) == rest;
                }));
@@ -214,7 +217,7 @@ private:
     y_ += kDarkHeight + kGap;
   }
 
-  void put_path(ThreadState state, const std::string &path) {
+  void put_path(Look state, const std::string &path) {
     if (!path.empty())
       body_ +=
           fmt::format("<path class=\"{}\" fill=\"{}\" d=\"{}\"/>", word(state), fill(state), path);
@@ -296,7 +299,7 @@ private:
     for (const StateLook &look : kStateLooks) {
       if (!figure_.time_in(look.state))
         continue;
-      const std::string_view label = kStateNames[size_t(look.state)].label;
+      const std::string_view label = label_of(look.state);
       const double width =
           46 + kCharacter * double(label.size() + 2 + std::string_view(look.meaning).size());
       if (x > left_ && x + width > left_ + kPlotWidth) {

@@ -10,7 +10,8 @@
 namespace ovnitrace {
 
 /// Stands alone: no script, no link, no font. A column is divided by the shares of the states in
-/// its time, Running at the bottom. Cooling is hatched, Warming has stripes, Unknown has dots.
+/// its time, Running at the bottom. Cooling is hatched, Warming has upright stripes, Throttled
+/// level ones, Unknown has dots.
 std::string svg_of(const Figure &figure);
 
 /// A text as XML: names may be anything.

@@ -37,17 +37,17 @@ int nearest_index(Color color) {
 }
 
 /// What is nothing has the colour of the terminal.
-bool has_color(ThreadState state) {
-  return state != ThreadState::Unknown && state != ThreadState::Dead;
+bool has_color(Look state) {
+  return state != Look::unknown && state != Look::dead;
 }
 
 /// The two states that a column shows, and how high the lower one is, in eighths.
 struct Cell {
-  ThreadState below = ThreadState::Dead, above = ThreadState::Dead;
+  Look below = Look::dead, above = Look::dead;
   int height = 0;
 };
 
-uint64_t time_in(const StateTimes &time, ThreadState state) {
+uint64_t time_in(const StateTimes &time, Look state) {
   return time[size_t(state)];
 }
 
@@ -55,14 +55,15 @@ Cell cell_of(const StateTimes &time) {
   const uint64_t all = all_of(time);
   if (!all)
     return {};
-  const uint64_t cooling = time_in(time, ThreadState::Cooling),
-                 warming = time_in(time, ThreadState::Warming);
+  constexpr std::array kWaits = {Look::cooling, Look::warming, Look::throttled};
   Cell cell;
-  cell.below = time_in(time, ThreadState::Running) ? ThreadState::Running
-               : cooling >= warming                ? ThreadState::Cooling
-                                                   : ThreadState::Warming;
+  cell.below = time_in(time, Look::running)
+                   ? Look::running
+                   : *std::max_element(kWaits.begin(), kWaits.end(), [&](Look a, Look b) {
+                       return time_in(time, a) < time_in(time, b);
+                     });
   cell.above = rest_of(time);
-  for (const ThreadState state : {ThreadState::Cooling, ThreadState::Warming})
+  for (const Look state : kWaits)
     if (state != cell.below && time_in(time, state) > time_in(time, cell.above))
       cell.above = state;
   const uint64_t below = time_in(time, cell.below);
@@ -78,15 +79,15 @@ char plain_of(const StateTimes &time) {
   if (!all)
     return ' ';
   uint64_t active = 0;
-  ThreadState most = ThreadState::Running;
-  for (const ThreadState state : kStacked) {
+  Look most = Look::running;
+  for (const Look state : kStacked) {
     active += time_in(time, state);
     if (time_in(time, state) > time_in(time, most))
       most = state;
   }
   if (active && active < all - active)
     return kMixed;
-  const ThreadState shown = active ? most : rest_of(time);
+  const Look shown = active ? most : rest_of(time);
   for (const StateLook &look : kStateLooks)
     if (look.state == shown)
       return look.plain;
@@ -124,11 +125,11 @@ public:
 private:
   void put_label(const std::string &label) {
     const std::string text = short_line(label, kLabel);
-    text_ += std::string(kLabel - characters_of(text), ' ') + text + ' ';
+    text_ += std::string(kLabel - columns_of(text), ' ') + text + ' ';
   }
 
   void end_line() {
-    below_ = above_ = ThreadState::Dead;
+    below_ = above_ = Look::dead;
     if (style_ != TextStyle::plain)
       text_ += "\x1b[0m";
     text_.erase(text_.find_last_not_of(' ') + 1);
@@ -136,12 +137,12 @@ private:
   }
 
   /// 38: of what is written; 48: of what it is written on.
-  void put_color(int ground, ThreadState state) {
+  void put_color(int ground, Look state) {
     if (!has_color(state)) {
       text_ += fmt::format("\x1b[{}m", ground + 1); // the terminal's own
       return;
     }
-    const Color color = palette::kThreadStates[size_t(state)];
+    const Color color = color_of(state);
     if (style_ == TextStyle::true_color)
       text_ += fmt::format("\x1b[{};2;{};{};{}m", ground, color.red, color.green, color.blue);
     else
@@ -179,7 +180,7 @@ private:
     constexpr size_t kWidth = 100; // characters
     std::string line = fmt::format("Critical path of {}:", short_line(figure_.path_of, kLabel));
     const auto put = [&](const std::string &word) {
-      if (characters_of(line) + 1 + characters_of(word) > kWidth) {
+      if (columns_of(line) + 1 + columns_of(word) > kWidth) {
         text_ += line + '\n';
         line = " ";
       }
@@ -218,7 +219,7 @@ private:
         text_ += has_color(look.state) ? "██" : "  ";
         text_ += "\x1b[0m";
       }
-      text_ += fmt::format(" {}: {}\n", kStateNames[size_t(look.state)].label, look.meaning);
+      text_ += fmt::format(" {}: {}\n", label_of(look.state), look.meaning);
     }
     if (style_ == TextStyle::plain)
       text_ += std::string(1, kMixed) + " ran or waited for a CPU, but for less than half of it\n";
@@ -234,7 +235,7 @@ private:
   const Figure &figure_;
   const TextStyle style_;
   /// Those whose colours the terminal has now.
-  ThreadState below_ = ThreadState::Dead, above_ = ThreadState::Dead;
+  Look below_ = Look::dead, above_ = Look::dead;
   std::string text_;
   std::string letters_; ///< by row, of the critical path
 };

@@ -32,28 +32,56 @@ std::string temporary_name(const std::string &path) {
   return path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(getpid()) + ".tmp";
 }
 
+/// Where a descriptor can be linked to.
+std::string path_of(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
+}
+
+constexpr mode_t kMode = 0666; // the umask takes from it
+constexpr int kFlags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
+
 } // namespace
 
-AtomicFile::AtomicFile(OutputPlace place) : place_(std::move(place)) {
-  int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
-  std::string target = place_.name;
+AtomicFile::AtomicFile(OutputPlace place, Named named) : place_(std::move(place)) {
   struct stat before = {}; // mode 0: nothing is there
-  fstatat(place_.directory, target.c_str(), &before, AT_SYMLINK_NOFOLLOW);
+  fstatat(place_.directory, place_.name.c_str(), &before, AT_SYMLINK_NOFOLLOW);
   if (S_ISLNK(before.st_mode))
     refuse_link_to_no_file(place_);
-  if (!S_ISCHR(before.st_mode) && !S_ISBLK(before.st_mode)) {
-    target = temporary_ = temporary_name(place_.name);
-    unlinkat(place_.directory, target.c_str(), 0); // left by a killed process that had our id
-    flags |= O_CREAT | O_EXCL;
+  if (S_ISCHR(before.st_mode) || S_ISBLK(before.st_mode)) {
+    fd_ = openat(place_.directory, place_.name.c_str(), kFlags | O_NOFOLLOW);
+  } else if (named == Named::yes || !open_unnamed()) {
+    const std::string name = temporary_name(place_.name);
+    unlinkat(place_.directory, name.c_str(), 0); // left by a killed process that had our id
+    fd_ = openat(place_.directory, name.c_str(), kFlags | O_NOFOLLOW | O_CREAT | O_EXCL, kMode);
+    temporary_ = fd_ < 0 ? "" : name;
   }
-  fd_ = openat(place_.directory, target.c_str(), flags, 0666);
-  if (fd_ < 0) {
-    temporary_.clear();
+  if (fd_ < 0)
     fail("create");
-  }
   // A file that only some may read stays so when it is written again.
   if (S_ISREG(before.st_mode) && before.st_uid == geteuid())
     fchmod(fd_, before.st_mode & 0777);
+}
+
+/// False where the file system has no files without a name, or there would be no way to give it
+/// one.
+bool AtomicFile::open_unnamed() {
+  const size_t end = place_.name.rfind('/');
+  const std::string directory = end == std::string::npos ? "." : place_.name.substr(0, end + 1);
+  fd_ = openat(place_.directory, directory.c_str(), kFlags | O_TMPFILE, kMode);
+  unnamed_ = fd_ >= 0 && access(path_of(fd_).c_str(), F_OK) == 0;
+  if (fd_ >= 0 && !unnamed_)
+    ::close(std::exchange(fd_, -1));
+  return unnamed_;
+}
+
+/// A link cannot replace what is there; a new name can, by a renaming.
+void AtomicFile::give_name() {
+  const std::string name = temporary_name(place_.name);
+  unlinkat(place_.directory, name.c_str(), 0);
+  if (linkat(AT_FDCWD, path_of(fd_).c_str(), place_.directory, name.c_str(), AT_SYMLINK_FOLLOW) !=
+      0)
+    fail("name");
+  temporary_ = name;
 }
 
 AtomicFile::~AtomicFile() {
@@ -95,6 +123,8 @@ void AtomicFile::set_aside(uint64_t bytes) {
 void AtomicFile::commit() {
   if (set_aside_ && ftruncate(fd_, lseek(fd_, 0, SEEK_CUR)) != 0)
     fail("give back space of");
+  if (unnamed_)
+    give_name();
   int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) // network file systems report a failed write only here

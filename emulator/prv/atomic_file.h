@@ -10,14 +10,18 @@
 
 namespace ovnitrace {
 
-/// A file written under a temporary name beside its own and renamed by commit(). Destroyed before
-/// that, it is removed, so that an aborted conversion never leaves half a trace under a final name.
-/// What was at the path is replaced; a symbolic link or a pipe there is replaced, not followed or
-/// written to. A device is written in place: nobody but root can have put it there. Every function
-/// throws Error.
+/// A file that has no name until commit(): it is gone with the process, however that ends. Where
+/// the file system has no such files, or a library opens it by name, it has a temporary name, which
+/// is removed with this object. So an aborted conversion never leaves half a trace under a final
+/// name. What was at the path is replaced; a symbolic link or a pipe there is replaced, not
+/// followed or written to. A device is written in place: nobody but root can have put it there.
+/// Every function throws Error.
 class AtomicFile {
 public:
-  explicit AtomicFile(OutputPlace place);
+  /// Whether temporary() is needed.
+  enum class Named { no, yes };
+
+  explicit AtomicFile(OutputPlace place, Named named = Named::no);
   ~AtomicFile();
   AtomicFile(const AtomicFile &) = delete;
   AtomicFile &operator=(const AtomicFile &) = delete;
@@ -30,15 +34,18 @@ public:
   void set_aside(uint64_t bytes);
   void commit();
 
-  /// The name that it has until commit(), for a library that opens files by name; empty where it is
-  /// written in place.
+  /// The name that a file that must have one has until commit(); empty where it is written in
+  /// place.
   const std::string &temporary() const { return temporary_; }
 
 private:
+  bool open_unnamed();
+  void give_name();
   [[noreturn]] void fail(const char *doing) const;
 
   OutputPlace place_;
-  std::string temporary_; ///< name; empty: written in place, or committed
+  bool unnamed_ = false;
+  std::string temporary_; ///< name; empty: it has none, is written in place, or committed
   int fd_ = -1;
   bool set_aside_ = false; ///< there may be space beyond the end
 };

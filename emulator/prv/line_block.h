@@ -23,8 +23,9 @@ struct InstantHead {
 struct LineHead {
   enum Kind : uint32_t { narrow, wide, arrow };
   uint16_t row, cpu;   ///< Paraver has no more than 65535 of them
-  uint32_t count : 30; ///< of the values that follow
-  uint32_t kind : 2;   ///< narrow: they are NarrowValues, wide: TypedValues, arrow: an ArrowBody
+  uint32_t count : 29; ///< of the values that follow
+  uint32_t punctual : 1;
+  uint32_t kind : 2; ///< narrow: they are NarrowValues, wide: TypedValues, arrow: an ArrowBody
 };
 /// A value of 32 bits, as nearly all are: what one core writes and another reads costs by its size.
 struct NarrowValue {
@@ -60,7 +61,7 @@ public:
     else
       put(InstantHead{time, uint32_t(bytes), merged}, &bytes_[head_]);
   }
-  void line(uint32_t row, uint32_t cpu, std::span<const TypedValue> values) {
+  void line(uint32_t row, uint32_t cpu, std::span<const TypedValue> values, bool punctual = false) {
     const uint32_t count = uint32_t(values.size());
     std::byte *const head = room(sizeof(LineHead) + values.size_bytes());
     std::byte *at = head + sizeof(LineHead);
@@ -73,11 +74,12 @@ public:
       memcpy(head + sizeof(LineHead), values.data(), values.size_bytes());
     else
       size_ -= count * (sizeof(TypedValue) - sizeof(NarrowValue));
-    put(LineHead{uint16_t(row), uint16_t(cpu), count, wide ? LineHead::wide : LineHead::narrow},
+    put(LineHead{uint16_t(row), uint16_t(cpu), count, punctual,
+                 wide ? LineHead::wide : LineHead::narrow},
         head);
   }
   void arrow(uint32_t row, uint32_t cpu, const ArrowBody &body) {
-    put(body, put(LineHead{uint16_t(row), uint16_t(cpu), 0, LineHead::arrow},
+    put(body, put(LineHead{uint16_t(row), uint16_t(cpu), 0, 0, LineHead::arrow},
                   room(sizeof(LineHead) + sizeof(ArrowBody))));
   }
 

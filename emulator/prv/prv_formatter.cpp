@@ -188,12 +188,13 @@ void PrvFormatter::put_arrow(const LineHead &from, const ArrowBody &body, Output
   last_time_ = std::max(last_time_, body.recv_time);
 }
 
-/// The lines of each row as one, in which each type is there once, with its last value and the CPU
-/// of the first; then the arrows.
+/// The lines of each row as one, in which each type is there once, with its last value (but with
+/// all that were punctual) and the CPU of the first; then the arrows.
 void PrvFormatter::merge_lines(LineReader reader, OutputFile &file) {
   struct Line {
     uint32_t row, cpu;
     std::vector<TypedValue> values;
+    std::vector<uint32_t> punctual; ///< types whose last value was punctual
   };
   std::vector<Line> lines;
   std::unordered_map<uint32_t, size_t> line_of; ///< by row
@@ -206,13 +207,17 @@ void PrvFormatter::merge_lines(LineReader reader, OutputFile &file) {
     }
     const auto [place, first] = line_of.try_emplace(head.row, lines.size());
     if (first)
-      lines.push_back({head.row, head.cpu, {}});
+      lines.push_back({head.row, head.cpu, {}, {}});
     std::vector<TypedValue> &merged = lines[place->second].values;
+    std::vector<uint32_t> &punctual = lines[place->second].punctual;
     const auto add = [&](const TypedValue &value) {
-      const auto same = std::find_if(merged.begin(), merged.end(), [&](const TypedValue &before) {
+      const auto same = std::find_if(merged.rbegin(), merged.rend(), [&](const TypedValue &before) {
         return before.type == value.type;
       });
-      if (same == merged.end())
+      const bool again = std::find(punctual.begin(), punctual.end(), value.type) != punctual.end();
+      if (head.punctual && !again)
+        punctual.push_back(value.type);
+      if (same == merged.rend() || (head.punctual && again))
         merged.push_back(value);
       else
         same->value = value.value;

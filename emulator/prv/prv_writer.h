@@ -51,22 +51,24 @@ public:
   /// The channels of `row` have these values from `time` (ns) on. `cpu` is the global CPU, 1-based,
   /// 0 is none; where the line at this time has begun it has the CPU that it began with. A CPU that
   /// is not of the row's node becomes 0, as Paraver would drop the line.
-  void line(uint64_t time, uint32_t row, uint32_t cpu, std::span<const TypedValue> values) {
+  void line(uint64_t time, uint32_t row, uint32_t cpu, std::span<const TypedValue> values,
+            bool punctual = false) {
     if (time != now_)
       advance(time);
     Row &r = rows_[row];
     r.cpu = cpu;
     merged_ |= r.time == time || arrows_;
     r.time = time;
-    relay_.current().line(row, cpu, values);
+    relay_.current().line(row, cpu, values, punctual);
   }
 
   /// Asks the processor for what a line of this row needs.
   void prefetch(uint32_t row) const { __builtin_prefetch(&rows_[row], 1); }
 
-  /// A value of a row on the CPU that its last line gave it.
+  /// A value of a row on the CPU that its last line gave it. Of several of one type and time all
+  /// are written.
   void punctual(uint64_t time, uint32_t row, const TypedValue &value) {
-    line(time, row, rows_[row].cpu, {&value, 1});
+    line(time, row, rows_[row].cpu, {&value, 1}, true);
   }
 
   /// A communication from `from_row`, sent at `time`, to `to_row`, received at `recv_time`. Both

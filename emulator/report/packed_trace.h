@@ -20,7 +20,7 @@ namespace ovnitrace {
 struct PackedThread {
   uint64_t slices = 0;
   uint64_t start = 0; ///< of the first one, from the start of the trace
-  /// A byte each: the state, or kMixed; then kStarts and kEnds as in Slice.
+  /// A byte each: its Look, or kMixed; then kStarts and kEnds as in Slice.
   std::string kind;
   std::string length;
   /// 1 + the index of the CPU, 0: none, as the difference to that of the slice before (zigzag).
@@ -31,12 +31,12 @@ struct PackedThread {
   /// start of the next one.
   std::string why;
   std::string peer; ///< PeerNumbers: who got its CPU, or who woke it
-  std::string mix;  ///< of each mixed one: its ns in each state, by ThreadState
+  std::string mix;  ///< of each mixed one: its ns by Look
 };
 
 /// All of a trace. Threads are by their index in the Catalog.
 struct PackedTrace {
-  static constexpr uint8_t kMixed = 6; ///< several slices as one, of any states
+  static constexpr uint8_t kMixed = 7; ///< several slices as one, of any states
   static constexpr uint64_t kReasons = FTRACE_REASON_MASK / (1u << FTRACE_REASON_SHIFT) + 1;
   static constexpr uint8_t kStarts = 8, kEnds = 16;
   static constexpr size_t kLoadSteps = 1000; ///< equal parts of the time that is shown

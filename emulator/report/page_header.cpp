@@ -3,6 +3,8 @@
 
 #include "emulator/base/palette.h"
 #include "emulator/format/value_names.h"
+#include "emulator/input/command_lines.h"
+#include "emulator/slices/look.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,10 +21,10 @@ std::string css(Color color) {
 
 Json states() {
   Json all = Json::array();
-  for (size_t state = 0; state < kThreadStates; state++)
-    all.push_back({{"name", kStateNames[state].name},
-                   {"label", kStateNames[state].label},
-                   {"color", css(palette::kThreadStates[state])}});
+  for (size_t look = 0; look < kLooks; look++)
+    all.push_back({{"name", name_of(Look(look))},
+                   {"label", label_of(Look(look))},
+                   {"color", css(color_of(Look(look)))}});
   return all;
 }
 
@@ -36,6 +38,7 @@ Json words(ValueNames names, std::string_view ValueName::*word) {
 
 Json threads(const ReportInput &input, const PackedTrace &trace) {
   Json all = Json::array();
+  const std::vector<std::string_view> lines = command_lines(input.catalog);
   for (size_t t = 0; t < trace.threads.size(); t++) {
     const ThreadInfo &thread = input.catalog.threads[t];
     const PackedThread &packed = trace.threads[t];
@@ -45,6 +48,8 @@ Json threads(const ReportInput &input, const PackedTrace &trace) {
                    {"name", thread.name},
                    {"slices", packed.slices},
                    {"start", packed.start}});
+    if (thread.tid == thread.pid && !lines[t].empty())
+      all.back()["command_line"] = lines[t];
     if (!packed.mix.empty())
       all.back()["coarse"] = true;
   }

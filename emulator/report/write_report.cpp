@@ -7,8 +7,10 @@
 #include "emulator/report/path_packer.h"
 #include "emulator/report/slice_packer.h"
 #include "emulator/report/varint.h"
+#include "emulator/report/waits_part.h"
 #include "emulator/slices/slicer.h"
 #include "emulator/summary/summarizer.h"
+#include "emulator/why/explainer.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -71,8 +73,16 @@ struct PathPart {
   std::string bytes;
 };
 
-std::string deflate_trace(const ReportInput &input, PackedTrace trace, const PathPart &path) {
+/// What is the same in each pass.
+struct Found {
+  nlohmann::ordered_json waits;
+  PathPart path;
+};
+
+std::string deflate_trace(const ReportInput &input, PackedTrace trace, const Found &found) {
+  const PathPart &path = found.path;
   nlohmann::ordered_json header = page_header(input, trace);
+  header["waits"] = found.waits;
   if (!path.header.is_null())
     header["critical_path"] = path.header;
   std::vector<PagePart> parts;
@@ -134,7 +144,7 @@ struct Pass {
 };
 
 Pass pass_over(const std::string &path, const TraceInfo &info, EventSource &source,
-               const WriteReportOptions &options, PackPlan plan, const PathPart &critical) {
+               const WriteReportOptions &options, PackPlan plan, const Found &found) {
   check_cut(options.cut, source.catalog());
   Summarizer summarizer(source.catalog(), options.cut);
   SlicePacker packer(source.catalog(), options.cut, std::move(plan));
@@ -151,8 +161,8 @@ Pass pass_over(const std::string &path, const TraceInfo &info, EventSource &sour
       uint64_t(std::count(pass.summary.shown.begin(), pass.summary.shown.end(), uint8_t(1)));
   pass.result.coarse_threads = trace.coarse_threads;
   pass.result.grain = trace.grain;
-  pass.deflated =
-      deflate_trace({path, info, source.catalog(), pass.summary}, std::move(trace), critical);
+  pass.deflated = deflate_trace({path, info, source.catalog(), pass.summary, options.answer},
+                                std::move(trace), found);
   pass.result.bytes = page_bytes(pass.deflated.size());
   pass.fits = pass.result.bytes <= options.most_bytes;
   return pass;
@@ -163,20 +173,24 @@ Pass pass_over(const std::string &path, const TraceInfo &info, EventSource &sour
 WriteReportResult write_report(const std::string &path, const TraceInfo &info,
                                const std::function<std::unique_ptr<EventSource>()> &open,
                                const WriteReportOptions &options) {
-  PathPart critical;
+  Found found;
+  {
+    const std::unique_ptr<EventSource> source = open();
+    found.waits = waits_header(source->catalog(), explain(*source, options.cut));
+  }
   bool path_left_out = false;
   if (options.path) {
     std::optional<std::string> bytes = pack_path(*options.path, options.most_bytes / kPathPart);
     path_left_out = !bytes;
     if (bytes)
-      critical = {path_header(*options.path, open()->catalog()), std::move(*bytes)};
+      found.path = {path_header(*options.path, open()->catalog()), std::move(*bytes)};
   }
   PackPlan plan;
   plan.most_bytes = options.most_bytes * kRatio;
   double share = 1;
   Pass pass;
   for (int n = 0; n < kMostPasses && !pass.fits; n++) {
-    pass = pass_over(path, info, *open(), options, std::move(plan), critical);
+    pass = pass_over(path, info, *open(), options, std::move(plan), found);
     const uint64_t bytes = pass.result.bytes;
     share *= bytes ? std::min(0.75, 0.8 * double(options.most_bytes) / double(bytes)) : 0.25;
     plan = coarser(pass.summary, n + 2 < kMostPasses ? share : 0, options.most_bytes);

@@ -21,6 +21,7 @@ struct WriteReportOptions {
   uint64_t most_bytes = kDefaultPageBytes; ///< of the page
   Cut cut = {};
   CriticalPath *path = nullptr; ///< borrowed: one to draw, of the times of the cut
+  Answer answer = {};           ///< that the page opens with
 };
 
 struct WriteReportResult {
@@ -31,10 +32,11 @@ struct WriteReportResult {
   bool path_left_out = false;               ///< it has too many segments
 };
 
-/// `path` and `info` say what the trace is. `open` is called for each pass over the trace: one, and
-/// more where all detail is too much for a page of most_bytes. Then the threads that waited longest
-/// for a CPU keep theirs, and of the others short slices are summed up. Memory depends on the
-/// threads, the CPUs and most_bytes. Throws Error; then nothing is left at its place.
+/// `path` and `info` say what the trace is. `open` is called for each pass over the trace, from its
+/// start on: two, as who had a CPU is found out first, and more where all detail is too much for a
+/// page of most_bytes. Then the threads that waited longest for a CPU keep theirs, and of the
+/// others short slices are summed up. Memory depends on the threads, the CPUs and most_bytes.
+/// Throws Error; then nothing is left at its place.
 WriteReportResult write_report(const std::string &path, const TraceInfo &info,
                                const std::function<std::unique_ptr<EventSource>()> &open,
                                const WriteReportOptions &options);

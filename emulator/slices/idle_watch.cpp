@@ -36,6 +36,8 @@ void IdleWatch::on_event(const Event &event, const System &system) {
   const Thread &thread = system.threads()[event.thread];
   if (event.kind == FTrace_EVT_task_epilogue)
     start_wait(event.thread, thread, event.cpu);
+  else if (event.kind == FTrace_EXT_refill && thread.state == ThreadState::Cooling)
+    start_wait(event.thread, thread, thread.cpu);
   else if (event.kind == FTrace_EVT_task_activate && is_legal(thread.state, ThreadAction::warm))
     start_wait(event.thread, thread, thread.cpu);
 }

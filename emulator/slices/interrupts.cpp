@@ -31,6 +31,9 @@ void ServedInterrupts::event(const Event &event) {
     return start(event.cpu, event.par1);
   case FTrace_EVT_interrupt_end:
     return end(event.cpu, event.par1);
+  case FTrace_EXT_device:
+    device_ = event;
+    return;
   case FTrace_EVT_timer_wakeup_start:
     return start(event.cpu, kTimer);
   case FTrace_EVT_timer_wakeup_end:

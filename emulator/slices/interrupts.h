@@ -12,8 +12,8 @@ namespace ovnitrace {
 
 inline constexpr uint16_t kNoInterrupt = 0xffff;
 
-/// Follows the interrupts of each CPU, where they were recorded; what a timer of a thread does when
-/// it expires is one, too. Memory depends on CPUs.
+/// Follows the interrupts of each CPU, where they were recorded, and the devices that wake threads.
+/// What a timer of a thread does when it expires is an interrupt, too. Memory depends on CPUs.
 class ServedInterrupts {
 public:
   explicit ServedInterrupts(size_t cpus) : served_(cpus) {}
@@ -24,10 +24,20 @@ public:
     return cpu < served_.size() && !served_[cpu].empty() ? served_[cpu].back() : kNoInterrupt;
   }
 
+  /// The number of the block device that makes this wakeup, the last event (FTrace_EXT_device);
+  /// kNone: none is known to.
+  uint32_t device(const Event &wakeup) const {
+    return device_.thread == wakeup.thread && device_.time == wakeup.time &&
+                   device_.cpu == wakeup.cpu
+               ? device_.par2
+               : kNone;
+  }
+
 private:
   void start(uint32_t cpu, uint16_t interrupt);
   void end(uint32_t cpu, uint16_t interrupt);
 
+  Event device_ = {};                         ///< the last that named a device
   std::vector<std::vector<uint16_t>> served_; ///< by CPU, the innermost last
 };
 

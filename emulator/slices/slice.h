@@ -32,7 +32,8 @@ struct Slice {
   /// cuts the slice off, where a snapshot found the state, and where events were lost.
   bool starts = false, ends = false;
   /// enum ftrace_offcpu_reason: of a Running one how it ended, of a Cooling or Paused one how it
-  /// began.
+  /// began. A Cooling one that is throttled ends, and the next one is refilled, where an event says
+  /// that its cgroup has quota again.
   uint8_t reason = kNotKnown;
   /// enum ftrace_wakeup_context of `waker`, who made a Warming slice start or a Paused one end.
   /// Only in context FTRACE_WAKER_TASK the waker did it; else an interrupt did while it ran.

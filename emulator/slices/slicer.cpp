@@ -67,7 +67,20 @@ bool Slicer::event(const Event &event) {
   note_stack(event);
   if (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end)
     blackout(event);
+  if (event.kind == FTrace_EXT_refill)
+    refill(event.thread);
   return true;
+}
+
+/// A thread that was throttled waits for a CPU from here on.
+void Slicer::refill(uint32_t thread) {
+  if (thread >= open_.size() || open_[thread].state != ThreadState::Cooling ||
+      open_[thread].reason != FTRACE_OFFCPU_THROTTLED)
+    return;
+  Slice &open = open_[thread];
+  end_slice(open, now_, ThreadState::Cooling, true);
+  start_slice(open, now_, ThreadState::Cooling, open.cpu, true);
+  open.reason = FTRACE_OFFCPU_REFILLED;
 }
 
 void Slicer::note_stack(const Event &event) {
@@ -179,23 +192,60 @@ void Slicer::finish() {
   }
 }
 
-void replay_slices(EventSource &source, const Cut &cut, SliceSink &sink) {
-  check_cut(cut, source.catalog());
+namespace {
+
+/// Hands the changes of a replay to the slicers of all views.
+class Slicers final : public StateObserver {
+public:
+  Slicers(const System &system, std::span<const SliceView> views) {
+    for (const SliceView &view : views)
+      slicers_.emplace_back(system, view.cut, view.sink);
+  }
+  /// False after the end of the range: the event is not to be handled.
+  bool event(const Event &event) {
+    bool wanted = false;
+    for (Slicer &slicer : slicers_)
+      wanted |= slicer.event(event);
+    return wanted;
+  }
+  void on_change(uint32_t thread, const StateChange &change) override {
+    for (Slicer &slicer : slicers_)
+      slicer.on_change(thread, change);
+  }
+  void finish() {
+    for (Slicer &slicer : slicers_)
+      slicer.finish();
+  }
+
+private:
+  std::vector<Slicer> slicers_;
+};
+
+} // namespace
+
+void replay_slices(EventSource &source, std::span<const SliceView> views) {
+  for (const SliceView &view : views)
+    check_cut(view.cut, source.catalog());
   NoDiagnostics silent;
   std::vector<Model> models;
   models.push_back(ovni_model());
   Replay replay(source.catalog(), std::move(models), {}, silent, 0);
-  Slicer slicer(replay.system(), cut, sink);
-  replay.system().observe(&slicer);
+  Slicers slicers(replay.system(), views);
+  replay.system().observe(&slicers);
   ReadAhead reader(source);
   for (std::span<const Event> events = reader.next(); !events.empty(); events = reader.next())
     for (const Event &event : events) {
-      if (!slicer.event(event))
-        return slicer.finish();
+      if (!slicers.event(event))
+        return slicers.finish();
       replay.handle(event);
       replay.skip(); // nothing is written
     }
-  slicer.finish();
+  slicers.finish();
+}
+
+void replay_slices(EventSource &source, const Cut &cut, SliceSink &sink) {
+  const SliceView view{cut, sink};
+  replay_slices(source, std::span(&view, 1));
 }
 
 } // namespace ovnitrace

@@ -6,6 +6,7 @@
 #include "emulator/core/state_observer.h"
 #include "emulator/slices/slice.h"
 
+#include <span>
 #include <vector>
 
 namespace ovnitrace {
@@ -42,6 +43,7 @@ private:
   };
 
   void note_stack(const Event &event);
+  void refill(uint32_t thread);
   void end_slice(Slice &open, uint64_t time, ThreadState then, bool seen);
   void start_slice(Slice &open, uint64_t time, ThreadState state, uint32_t cpu, bool seen);
   void run(uint32_t cpu, int more);
@@ -61,8 +63,17 @@ private:
   uint64_t now_ = 0;
 };
 
-/// Replays a whole trace for its slices. What the replay finds impossible is not reported:
-/// `convert` does that. Throws Error for a cut that check_cut() refuses.
+/// Who takes the slices of which part of a trace; both borrowed.
+struct SliceView {
+  const Cut &cut;
+  SliceSink &sink;
+};
+
+/// Replays a trace once for the slices of each view; all cuts end at the same time. What the replay
+/// finds impossible is not reported: `convert` does that. Throws Error for a cut that check_cut()
+/// refuses.
+void replay_slices(EventSource &source, std::span<const SliceView> views);
+/// The same for one view.
 void replay_slices(EventSource &source, const Cut &cut, SliceSink &sink);
 
 } // namespace ovnitrace

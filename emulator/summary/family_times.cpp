@@ -95,8 +95,10 @@ void FamilyTimes::section(const Event &event, uint32_t thread) {
   for (size_t n = nested.size(); n-- > 0;) {
     if (nested[n].number != event.par2)
       continue;
-    if (summary_.sections.size() < kMaxSections || summary_.sections.contains(event.par2))
+    if (summary_.sections.size() < kMaxSections || summary_.sections.contains(event.par2)) {
       summary_.sections[event.par2].add(nested[n].since, event.time);
+      summary_.section_lengths[event.par2].add(event.time - nested[n].since);
+    }
     nested.resize(n);
     return;
   }

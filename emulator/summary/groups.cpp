@@ -61,7 +61,9 @@ std::vector<ThreadGroup> group(const Catalog &catalog, const Summary &summary,
   return groups;
 }
 
-/// Of the main thread of its process, which need not be in the cut: it is the first of them.
+} // namespace
+
+/// The main thread is the first of its process.
 std::string process_name(const Catalog &catalog, size_t thread) {
   const ThreadInfo &of = catalog.threads[thread];
   while (thread > 0 && catalog.threads[thread - 1].node == of.node &&
@@ -69,8 +71,6 @@ std::string process_name(const Catalog &catalog, size_t thread) {
     thread--;
   return catalog.threads[thread].name;
 }
-
-} // namespace
 
 std::vector<std::string> sort_words() {
   std::vector<std::string> words;

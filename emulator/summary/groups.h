@@ -27,6 +27,10 @@ std::vector<std::string> sort_words();
 /// row.
 std::vector<uint32_t> sorted_threads(const Summary &summary, const std::string &word);
 
+/// The name of the process of a thread, an index into Catalog::threads: that of its main thread,
+/// which need not be in the cut.
+std::string process_name(const Catalog &catalog, size_t thread);
+
 /// Those threads by process, and by name; the largest group first, then by row.
 std::vector<ThreadGroup> by_process(const Catalog &catalog, const Summary &summary,
                                     const std::string &word);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/format/value_names.h"
+#include "emulator/input/command_lines.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
+#include "emulator/summary/region_lengths.h"
 #include "emulator/summary/report.h"
 
 #include <nlohmann/json.hpp>
 
+#include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace ovnitrace {
@@ -44,11 +49,14 @@ public:
     Json nodes = Json::array();
     for (const NodeInfo &node : catalog_.nodes)
       nodes.push_back(node.name);
+    out.member("schema", kJsonSchema);
     out.member("trace", input_.path);
     out.member("host", info_.host);
     out.member("kernel", info_.kernel);
     out.member("machine", info_.machine);
     out.member("command", info_.command);
+    out.member("answer",
+               Json{{"sentences", input_.answer.sentences}, {"advice", input_.answer.advice}});
     out.member("tracer", info_.tracer);
     out.member("ended", info_.ended);
     out.member("begin_ns", summary_.from);
@@ -76,11 +84,13 @@ public:
                                 {"lost", info_.stack_counts.lost}});
     out.member("user", info_.user);
     out.member("processes", groups(by_process(catalog_, summary_, options_.sort), true));
+    out.member("command_lines", command_line_list());
     out.member("names", groups(by_name(catalog_, summary_, options_.sort), false));
     pairs("preemptions", summary_.preemptions);
     pairs("wakeups", summary_.wakeups);
     out.member("sections", sections());
     out.member("regions", regions());
+    out.member("region_lengths", region_lengths());
     out.end();
   }
 
@@ -146,17 +156,41 @@ private:
                      {"interrupts_ns", cpu.interrupts},
                      {"interrupts", std::move(interrupts)},
                      {"idle_states", idle_states(i)},
+                     {"frequency", frequency(cpu.frequency)},
                      {"stolen_ns", cpu.stolen_known ? Json(cpu.stolen) : Json()}});
     }
     return all;
   }
 
+  /// Null where no event says it.
+  static Json frequency(const CpuFrequency &of) {
+    if (!of.changes)
+      return Json();
+    return {{"mean_khz", of.known ? Json(of.mean_khz()) : Json()},
+            {"min_khz", of.least},
+            {"max_khz", of.most},
+            {"changes", of.changes},
+            {"known_ns", of.known}};
+  }
   Json idle_states(size_t cpu) const {
     Json all = Json::array();
     for (const auto &[state, of] : summary_.cpus[cpu].idle) {
       all.push_back({{"state", state}, {"name", idle_state_name(catalog_, uint32_t(cpu), state)}});
       all.back().update(spans(of));
     }
+    return all;
+  }
+
+  /// Of each process that the cut keeps.
+  Json command_line_list() const {
+    Json all = Json::array();
+    const std::vector<std::string_view> lines = command_lines(catalog_);
+    std::set<std::tuple<uint32_t, uint32_t, std::string_view>> shown;
+    for (size_t t = 0; t < lines.size(); t++)
+      if (const ThreadInfo &thread = catalog_.threads[t];
+          summary_.shown[t] && !lines[t].empty() &&
+          shown.emplace(thread.node, thread.pid, lines[t]).second)
+        all.push_back({{"pid", thread.pid}, {"node", thread.node}, {"command_line", lines[t]}});
     return all;
   }
 
@@ -190,6 +224,26 @@ private:
     for (const auto &[section, of] : summary_.sections) {
       all.push_back({{"section", section}});
       all.back().update(spans(of));
+      all.back().update(percentiles(summary_.section_lengths.at(section)));
+    }
+    return all;
+  }
+
+  static Json percentiles(const LatencyHistogram &lengths) {
+    return {{"p50_ns", lengths.percentile(50)},
+            {"p90_ns", lengths.percentile(90)},
+            {"p99_ns", lengths.percentile(99)}};
+  }
+
+  /// Of the regions of each chain that were stopped.
+  Json region_lengths() const {
+    Json all = Json::array();
+    for (const auto &[chain, lengths] : lengths_by_chain(summary_)) {
+      all.push_back({{"chain", chain ? Json(chain) : Json()},
+                     {"count", lengths.all.count()},
+                     {"time_ns", lengths.ns},
+                     {"max_ns", lengths.all.max()}});
+      all.back().update(percentiles(lengths.all));
     }
     return all;
   }
@@ -200,6 +254,9 @@ private:
       all.push_back({{"tid", catalog_.threads[region.thread].tid},
                      {"pid", catalog_.threads[region.thread].pid},
                      {"of_thread", region.of_thread},
+                     {"bcast", region.bcast},
+                     {"by_other_thread", region.by_other},
+                     {"repeated_starts", region.repeated_starts},
                      {"chain", region.chain ? Json(region.chain) : Json()},
                      {"start_ns", region.start - catalog_.begin},
                      {"length_ns", (region.stop ? region.stop : summary_.to) - region.start},

@@ -17,7 +17,10 @@ void RegionTimes::event(const Event &event, const System &system) {
   by_thread_ = event.par2 & FTRACE_REGION_THREAD;
   const Owner owner = owner_of(system.catalog().threads[event.thread]);
   const uint8_t type = uint8_t(event.par2 >> FTRACE_REGION_TYPE_SHIFT);
-  if (what == CONTROL_START && summary_.regions.size() < kMostRegions) {
+  if (what == CONTROL_START && event.par2 & FTRACE_REGION_AGAIN) {
+    if (const auto at = latest_.find(owner); at != latest_.end())
+      summary_.regions[at->second].repeated_starts++;
+  } else if (what == CONTROL_START && summary_.regions.size() < kMostRegions) {
     latest_[owner] = summary_.regions.size();
     RegionSummary &region = summary_.regions.emplace_back();
     region.thread = event.thread;
@@ -25,6 +28,8 @@ void RegionTimes::event(const Event &event, const System &system) {
     region.start = event.time;
     region.chain = event.par2 >> FTRACE_REGION_CHAIN_SHIFT & 0xff;
     region.started_by = type;
+    region.bcast = event.par2 & FTRACE_REGION_BCAST;
+    region.by_other = event.par2 & FTRACE_REGION_OTHER;
   } else if (what == CONTROL_STOP && latest_.contains(owner)) {
     RegionSummary &region = summary_.regions[latest_[owner]];
     region.stop = event.time;

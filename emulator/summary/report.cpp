@@ -63,6 +63,11 @@ size_t processes_of(const ReportInput &input) {
   return processes.size();
 }
 
+/// As --buffer has it; trace.json has the manual's names.
+std::string buffer_text(const std::string &kind) {
+  return kind == "jtn" ? "disk" : kind.starts_with("cyc") ? "last" + kind.substr(3) : kind;
+}
+
 /// What the capture was asked to record; empty where trace.json does not say.
 std::string asked(const TraceInfo &info) {
   std::string text;
@@ -71,7 +76,7 @@ std::string asked(const TraceInfo &info) {
       text += (text.empty() ? "" : ", ") + std::string(what) + value;
   };
   add("families ", info.families);
-  add("buffer ", info.buffer);
+  add("buffer ", buffer_text(info.buffer));
   add("stacks ", info.stacks);
   add("as user ", info.user);
   add("", info.with_children ? "" : "--no-children");
@@ -143,17 +148,18 @@ std::string head(const ReportInput &input) {
 
 /// One line each: what the columns of the tables of threads mean.
 constexpr const char *kStates = R"(
-RUNNING  on a CPU; the % is of its own life in what is shown
-COOLING  runnable, but it was robbed of its CPU, throttled or yielded, and waits to get one back
-WARMING  woken, and waits for a CPU
-PAUSED   blocked: it waits for something else than a CPU
-UNKNOWN  not seen: before its first event, and after events were lost
+RUNNING              on a CPU; the % is of its own life in what is shown
+PREEMPTED (COOLING)  could run, but lost its CPU, was throttled or yielded, and waits for one
+WOKEN (WARMING)      woken, and waits for a CPU
+BLOCKED (PAUSED)     waits for something else than a CPU
+UNKNOWN              not seen: before its first event, and after events were lost
 )";
 
 } // namespace
 
 std::string text_report(const ReportInput &input, const ReportOptions &options) {
-  std::string text = head(input) + tables(input, options);
+  std::string text =
+      answer_text(input.answer, options.columns) + head(input) + tables(input, options);
   if (!input.catalog.threads.empty())
     text += kStates;
   return text;

@@ -62,8 +62,8 @@ void ThreadSummary::add(const ThreadSummary &other) {
 Summarizer::Summarizer(const Catalog &catalog, const Cut &cut)
     : lost_somewhere_(catalog.cpus.size()), preemptions_(catalog.threads.size()),
       wakeups_(catalog.threads.size()),
-      families_(summary_, catalog.threads.size(), catalog.cpus.size()), regions_(summary_),
-      catalog_(catalog) {
+      families_(summary_, catalog.threads.size(), catalog.cpus.size()),
+      frequencies_(summary_, catalog.cpus.size()), regions_(summary_), catalog_(catalog) {
   const TimeRange range = range_of(cut, catalog);
   summary_.from = range.from;
   summary_.to = range.to;
@@ -103,6 +103,7 @@ void Summarizer::on_event(const Event &event, const System &system) {
     return; // none of the families'
   }
   families_.event(event, system);
+  frequencies_.event(event, system);
 }
 
 /// Counted by events, and not by slices: in a blackout an event is seen, and the state is not.
@@ -188,6 +189,7 @@ void Summarizer::on_cpu(const CpuSpan &span) {
 }
 
 Summary Summarizer::finish() {
+  frequencies_.finish();
   summary_.lost += lost_somewhere_.empty()
                        ? 0
                        : *std::max_element(lost_somewhere_.begin(), lost_somewhere_.end());

@@ -6,6 +6,7 @@
 #include "emulator/input/source.h"
 #include "emulator/slices/slice.h"
 #include "emulator/summary/family_times.h"
+#include "emulator/summary/frequency_times.h"
 #include "emulator/summary/pair_table.h"
 #include "emulator/summary/region_times.h"
 #include "emulator/summary/summary.h"
@@ -35,6 +36,7 @@ private:
   std::vector<uint64_t> lost_somewhere_; ///< by CPU: events, as its file says
   PairTable preemptions_, wakeups_;
   FamilyTimes families_;
+  FrequencyTimes frequencies_;
   RegionTimes regions_;
   const Catalog &catalog_;
 };

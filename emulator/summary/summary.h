@@ -6,6 +6,7 @@
 #include "emulator/summary/latency_histogram.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -47,6 +48,16 @@ struct ThreadSummary {
   void add(const ThreadSummary &other);
 };
 
+/// At which frequencies a CPU ran, as far as it is known.
+struct CpuFrequency {
+  uint64_t changes = 0;         ///< that were seen
+  uint64_t known = 0;           ///< ns
+  uint32_t least = 0, most = 0; ///< kHz
+  double khz_ns = 0;            ///< the sum of kHz times ns
+
+  uint32_t mean_khz() const { return known ? uint32_t(std::lround(khz_ns / double(known))) : 0; }
+};
+
 struct CpuSummary {
   uint64_t busy = 0;       ///< ns in which a thread of the trace was Running on it
   uint64_t switches = 0;   ///< times that a thread of the trace got it
@@ -57,8 +68,9 @@ struct CpuSummary {
   /// By parameter 1 of interrupt_start. Without the time of those that interrupted it.
   std::map<uint16_t, Spans> interrupt = {};
   std::map<uint32_t, Spans> idle = {}; ///< in idle states of which both ends were seen, by number
-  uint64_t stolen = 0;                 ///< ns that the hypervisor took from it
-  bool stolen_known = false;           ///< the kernel counted that
+  CpuFrequency frequency = {};
+  uint64_t stolen = 0;       ///< ns that the hypervisor took from it
+  bool stolen_known = false; ///< the kernel counted that
 };
 
 /// How often `peer` did something to `thread`.
@@ -75,6 +87,9 @@ struct RegionSummary {
   uint64_t start = 0, stop = 0; ///< ns on the clock of the trace; stop 0: it was not stopped
   uint32_t chain = 0;           ///< 1 + its index, 0: none
   bool of_thread = false;       ///< of that thread alone, and not of its process
+  bool bcast = false;           ///< it started for all threads
+  bool by_other = false;        ///< with of_thread: the alarm fired in another thread
+  uint64_t repeated_starts = 0; ///< that came while it was open
   uint8_t started_by = 0, stopped_by = 0; ///< enum control_type
   uint64_t running = 0, waiting = 0;      ///< ns, of all its threads; waiting for a CPU
 };
@@ -87,8 +102,9 @@ struct Summary {
       preemptions;                ///< who got the CPU of a thread that was preempted, most first
   std::vector<PairCount> wakeups; ///< who woke a thread, most first
   std::map<uint32_t, Spans> sections; ///< by number, of which both ends were seen
-  std::vector<RegionSummary> regions; ///< by their start
-  uint64_t from = 0, to = 0;          ///< ns on the clock of the trace: what is summed up
+  std::map<uint32_t, LatencyHistogram> section_lengths = {}; ///< of these, ns
+  std::vector<RegionSummary> regions;                        ///< by their start
+  uint64_t from = 0, to = 0; ///< ns on the clock of the trace: what is summed up
   uint64_t events = 0;
   uint64_t lost = 0;      ///< events that were lost on all CPUs
   uint64_t forgotten = 0; ///< by a flight recorder

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,17 +13,23 @@ class Table {
 public:
   using Row = std::vector<std::string>;
 
-  /// The first `left` columns are aligned to the left, the others to the right.
-  explicit Table(Row head, size_t left = 1) : rows_{std::move(head)}, left_(left) {}
+  /// The first `left` columns are aligned to the left, the others to the right. A cell of the head
+  /// may have two lines.
+  explicit Table(Row head, size_t left = 1);
 
   /// A row has as many cells as the head.
   void add(Row row) { rows_.push_back(std::move(row)); }
-  bool empty() const { return rows_.size() == 1; }
-  std::string text() const;
+  bool empty() const { return rows_.size() == heads_; }
+  /// Returns the lines. Where they are wider than `most`, the left columns are made narrower, the
+  /// widest first, and what has no room there ends with an ellipsis.
+  std::string text(size_t most = SIZE_MAX) const;
 
 private:
+  std::vector<size_t> widths(size_t most) const;
+
   std::vector<Row> rows_;
   size_t left_;
+  size_t heads_; ///< lines of the head
 };
 
 } // namespace ovnitrace

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/human.h"
+#include "emulator/base/short_line.h"
 #include "emulator/format/value_names.h"
+#include "emulator/input/command_lines.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
+#include "emulator/summary/region_lengths.h"
 #include "emulator/summary/report.h"
 #include "emulator/summary/table.h"
 
@@ -10,7 +13,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace ovnitrace {
@@ -30,7 +35,7 @@ std::string at_text(uint64_t ns, const Catalog &catalog) {
 class Tables {
 public:
   Tables(const ReportInput &input, const ReportOptions &options)
-      : input_(input), catalog_(input.catalog), summary_(input.summary), options_(options) {}
+      : info_(input.info), catalog_(input.catalog), summary_(input.summary), options_(options) {}
 
   std::string text() {
     const std::vector<Line> threads = thread_lines();
@@ -46,19 +51,20 @@ public:
       put("", times("PROCESS", "THREADS", processes));
     if (names.size() > 1 && names.size() < threads.size())
       put("", times("NAME", "THREADS", names));
+    put("What the processes executed last", command_line_table());
     put("Who got the CPU of a thread that was preempted",
         pairs({"THREAD", "PREEMPTED BY", "TIMES"}, summary_.preemptions));
     put("Off the CPU because the cgroup had no CPU quota left (throttled)", throttling(threads));
     put("Who woke a thread; AN INTERRUPT: no thread did, as for a timer or a packet",
         pairs({"THREAD", "WOKEN BY", "TIMES"}, summary_.wakeups));
-    put("Waits for mutexes and other futexes", mutex_waits(threads));
-    put("Interrupts on all CPUs, without the time of those that interrupted them", interrupts());
-    put("Idle states of CPUs", idle_states());
-    put("Sections of the program, with those within them", sections());
-    put("Regions of --control; RUNNING and WAITING (for a CPU) are of all their threads",
-        regions());
+    put_families(threads);
     if (!catalog_.cpus.empty())
       put("", cpus());
+    return std::move(text_);
+  }
+
+  std::string families() {
+    put_families(thread_lines());
     return std::move(text_);
   }
 
@@ -70,13 +76,25 @@ private:
     size_t of = 1; ///< threads, or groups
   };
 
+  void put_families(const std::vector<Line> &threads) {
+    put("Waits for mutexes and other futexes", mutex_waits(threads));
+    put("Interrupts on all CPUs, without the time of those that interrupted them", interrupts());
+    put("Idle states of CPUs", idle_states());
+    put("Frequencies of CPUs; the mean is of the time in which it is KNOWN", frequencies());
+    put("Sections of the program, with those within them", sections());
+    put("Regions of --control, the longest first; RUNNING and WAITING (for a CPU) are of all their "
+        "threads",
+        regions());
+    put("How long regions were, of those that were stopped", region_lengths());
+  }
+
   void put(const char *title, const Table &table) {
     if (table.empty())
       return;
     text_ += '\n';
     if (*title)
       text_ += std::string(title) + ":\n";
-    text_ += table.text();
+    text_ += table.text(options_.columns);
   }
 
   std::string others(size_t count) const {
@@ -122,7 +140,8 @@ private:
   }
 
   Table times(const char *what, const char *second, const std::vector<Line> &lines) const {
-    Table table({what, second, "RUNNING", "%", "COOLING", "WARMING", "PAUSED", "UNKNOWN"});
+    Table table({what, second, "RUNNING", "%", "PREEMPTED\n(COOLING)", "WOKEN\n(WARMING)",
+                 "BLOCKED\n(PAUSED)", "UNKNOWN"});
     put_lines(lines, [&](const Line &line) {
       Table::Row row{line.name, line.second};
       for (ThreadState state : {ThreadState::Running, ThreadState::Cooling, ThreadState::Warming,
@@ -230,6 +249,25 @@ private:
                : name;
   }
 
+  /// Of each process that the cut keeps, in the order of rows; what is too long is cut. That of a
+  /// program alone is at the top already.
+  Table command_line_table() const {
+    constexpr size_t kLongest = 72; // characters
+    Table table({"PROCESS", "COMMAND LINE"}, 2);
+    const std::vector<std::string_view> lines = command_lines(catalog_);
+    std::set<std::pair<uint32_t, std::string_view>> shown; // pid, text
+    for (size_t t = 0; t < lines.size(); t++) {
+      const uint32_t pid = catalog_.threads[t].pid;
+      if (!summary_.shown[t] || lines[t].empty() || !shown.emplace(pid, lines[t]).second)
+        continue;
+      if (!is_full(shown.size() - 1))
+        table.add({std::to_string(pid), short_line(std::string(lines[t]), kLongest)});
+    }
+    if (is_full(shown.size()) && shown.size() > options_.top)
+      table.add({others(shown.size() - options_.top), ""});
+    return shown.size() == 1 && !info_.command.empty() ? Table({"", ""}) : table;
+  }
+
   Table idle_states() const {
     const uint64_t length = summary_.to - summary_.from;
     Table table({"CPU", "STATE", "TIMES", "TIME", "%", "MAX"}, 2);
@@ -238,6 +276,18 @@ private:
         table.add({cpu_text(cpu), idle_state_name(catalog_, cpu, state), human_count(of.count),
                    human_duration(of.time), human_percent(of.time, length),
                    human_duration(of.max)});
+    return table;
+  }
+
+  Table frequencies() const {
+    Table table({"CPU", "MEAN", "LEAST", "MOST", "CHANGES", "KNOWN"});
+    const auto mhz = [](uint32_t khz) {
+      return khz ? fmt::format("{} MHz", (khz + 500) / 1000) : "-";
+    };
+    for (uint32_t cpu = 0; cpu < catalog_.cpus.size(); cpu++)
+      if (const CpuFrequency &of = summary_.cpus[cpu].frequency; of.changes)
+        table.add({cpu_text(cpu), mhz(of.mean_khz()), mhz(of.least), mhz(of.most),
+                   human_count(of.changes), human_duration(of.known)});
     return table;
   }
 
@@ -269,10 +319,52 @@ private:
   }
 
   Table sections() const {
-    std::vector<std::pair<std::string, Spans>> all;
-    for (const auto &[section, of] : summary_.sections)
-      all.emplace_back(std::to_string(section), of);
-    return spans("SECTION", std::move(all));
+    std::vector<std::pair<uint32_t, Spans>> all(summary_.sections.begin(), summary_.sections.end());
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto &a, const auto &b) { return a.second.time > b.second.time; });
+    Table table({"SECTION", "TIMES", "TIME", "p50", "p90", "p99", "MAX", "AT"});
+    Spans rest;
+    LatencyHistogram rest_lengths;
+    const auto add = [&](std::string name, const Spans &of, const LatencyHistogram &lengths) {
+      Table::Row row = {std::move(name), human_count(of.count), human_duration(of.time)};
+      add_percentiles(row, lengths);
+      row.push_back(at_text(of.max_at, catalog_));
+      table.add(std::move(row));
+    };
+    for (size_t n = 0; n < all.size(); n++) {
+      const LatencyHistogram &lengths = summary_.section_lengths.at(all[n].first);
+      if (!is_full(n)) {
+        add(std::to_string(all[n].first), all[n].second, lengths);
+        continue;
+      }
+      rest.add(all[n].second);
+      rest_lengths.add(lengths);
+    }
+    if (rest.count)
+      add(others(all.size() - options_.top), rest, rest_lengths);
+    return table;
+  }
+
+  static void add_percentiles(Table::Row &row, const LatencyHistogram &lengths) {
+    for (const double percent : {50.0, 90.0, 99.0})
+      row.push_back(human_duration(lengths.percentile(percent)));
+    row.push_back(human_duration(lengths.max()));
+  }
+
+  uint64_t length_of(const RegionSummary &region) const {
+    return (region.stop ? region.stop : summary_.to) - region.start;
+  }
+
+  /// How long the regions of each chain were, of those that were stopped.
+  Table region_lengths() const {
+    Table table({"CHAIN", "TIMES", "TIME", "p50", "p90", "p99", "MAX"});
+    for (const auto &[chain, lengths] : lengths_by_chain(summary_)) {
+      Table::Row row = {chain_text(*lengths.first), human_count(lengths.all.count()),
+                        human_duration(lengths.ns)};
+      add_percentiles(row, lengths.all);
+      table.add(std::move(row));
+    }
+    return table;
   }
 
   /// The name of the chain, or its number where that is a long text.
@@ -284,28 +376,39 @@ private:
     return fits ? short_name(names[region.chain - 1]) : std::to_string(region.chain);
   }
 
+  /// "enter_func", with what else is known of the start: bcast, another thread's, starts after it.
+  static std::string started_by(const RegionSummary &region) {
+    std::string text(name_of(kRegionTypeNames, region.started_by));
+    text += region.bcast ? " bcast" : "";
+    text += region.by_other ? " other thread" : "";
+    return region.repeated_starts ? fmt::format("{} +{}", text, region.repeated_starts) : text;
+  }
+
   Table regions() const {
     Table table({"REGION", "CHAIN", "STARTED BY", "THREAD", "STOPPED BY", "AT", "LENGTH", "RUNNING",
                  "WAITING"},
                 5);
     const size_t shown =
         options_.top ? std::min(options_.top, summary_.regions.size()) : summary_.regions.size();
+    std::vector<size_t> order(summary_.regions.size()); // the longest first
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return length_of(summary_.regions[a]) > length_of(summary_.regions[b]);
+    });
     for (size_t n = 0; n < shown; n++) {
-      const RegionSummary &region = summary_.regions[n];
-      table.add({std::to_string(n + 1), chain_text(region),
-                 std::string(name_of(kRegionTypeNames, region.started_by)),
+      const RegionSummary &region = summary_.regions[order[n]];
+      table.add({std::to_string(order[n] + 1), chain_text(region), started_by(region),
                  thread_text(region.thread),
                  region.stop ? std::string(name_of(kRegionTypeNames, region.stopped_by)) : "-",
-                 human_duration(region.start - catalog_.begin),
-                 human_duration((region.stop ? region.stop : summary_.to) - region.start),
+                 human_duration(region.start - catalog_.begin), human_duration(length_of(region)),
                  human_duration(region.running), human_duration(region.waiting)});
     }
-    if (shown < summary_.regions.size()) {
+    if (shown < order.size()) {
       RegionSummary rest;
       uint64_t length = 0;
-      for (size_t n = shown; n < summary_.regions.size(); n++) {
-        const RegionSummary &region = summary_.regions[n];
-        length += (region.stop ? region.stop : summary_.to) - region.start;
+      for (size_t n = shown; n < order.size(); n++) {
+        const RegionSummary &region = summary_.regions[order[n]];
+        length += length_of(region);
         rest.running += region.running;
         rest.waiting += region.waiting;
       }
@@ -348,7 +451,7 @@ private:
     return table;
   }
 
-  const ReportInput &input_;
+  const TraceInfo &info_;
   const Catalog &catalog_;
   const Summary &summary_;
   const ReportOptions &options_;
@@ -359,6 +462,10 @@ private:
 
 std::string tables(const ReportInput &input, const ReportOptions &options) {
   return Tables(input, options).text();
+}
+
+std::string family_tables(const ReportInput &input, const ReportOptions &options) {
+  return Tables(input, options).families();
 }
 
 } // namespace ovnitrace

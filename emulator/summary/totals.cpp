@@ -16,21 +16,23 @@ namespace {
 
 class Totals {
 public:
-  Totals(const ReportInput &input, size_t top)
-      : input_(input), threads_(sorted_threads(input.summary, "running")), top_(top) {
+  Totals(const ReportInput &input, const ReportOptions &options)
+      : input_(input), threads_(sorted_threads(input.summary, "running")), top_(options.top),
+        columns_(options.columns) {
     for (const uint32_t t : threads_)
       sum_.add(input.summary.threads[t]);
   }
 
   std::string text() {
     put_head();
+    text_.insert(0, answer_text(input_.answer, columns_));
     put_states();
     put_counts();
     put_latency();
     const Summary &summary = input_.summary;
     if (summary.lost || summary.lost_more)
       put(lost_text(summary.lost, summary.lost_more, human_count(summary.lost)), "events lost");
-    text_ += '\n' + thread_table().text();
+    text_ += '\n' + thread_table().text(columns_);
     return std::move(text_);
   }
 
@@ -38,7 +40,7 @@ private:
   uint64_t length() const { return input_.summary.to - input_.summary.from; }
 
   void put(const std::string &value, const std::string &what, const std::string &more = "") {
-    text_ += fmt::format("{:>16}  {:<18}  {}", value, what, more);
+    text_ += fmt::format("{:>16}  {:<19}  {}", value, what, more);
     text_.erase(text_.find_last_not_of(' ') + 1);
     text_ += '\n';
   }
@@ -60,10 +62,10 @@ private:
     };
     const uint64_t all = length() * input_.catalog.cpus.size();
     put_state(ThreadState::Running, "running", human_percent(sum_.running(), all) + " of the CPUs");
-    put_state(ThreadState::Cooling, "cooling",
-              "preempted, yielded or throttled, waiting for a CPU");
-    put_state(ThreadState::Warming, "warming", "woken, waiting for a CPU");
-    put_state(ThreadState::Paused, "paused", "blocked");
+    put_state(ThreadState::Cooling, "preempted (cooling)",
+              "or yielded or throttled, waiting for a CPU");
+    put_state(ThreadState::Warming, "woken (warming)", "waiting for a CPU");
+    put_state(ThreadState::Paused, "blocked (paused)", "waiting for something else");
     put_state(ThreadState::Unknown, "unknown", "not seen");
     text_ += '\n';
   }
@@ -92,8 +94,8 @@ private:
   }
 
   Table thread_table() const {
-    Table table({"THREAD", "RUNNING", "COOLING", "WARMING", "SWITCHES", "PREEMPTED", "MIGRATIONS",
-                 "p99", "MAX"});
+    Table table({"THREAD", "RUNNING", "PREEMPTED\n(COOLING)", "WOKEN\n(WARMING)", "SWITCHES",
+                 "TIMES\nPREEMPTED", "MIGRA-\nTIONS", "p99", "MAX"});
     const auto add = [&](std::string name, const ThreadSummary &of) {
       const auto time = [&](ThreadState state) { return human_duration(of.time[size_t(state)]); };
       const auto latency = [&](uint64_t ns) {
@@ -119,15 +121,15 @@ private:
 
   const ReportInput &input_;
   const std::vector<uint32_t> threads_; ///< those that ran longest first
-  const size_t top_;
+  const size_t top_, columns_;
   ThreadSummary sum_;
   std::string text_;
 };
 
 } // namespace
 
-std::string totals(const ReportInput &input, size_t top) {
-  return Totals(input, top).text();
+std::string totals(const ReportInput &input, const ReportOptions &options) {
+  return Totals(input, options).text();
 }
 
 } // namespace ovnitrace

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -24,6 +23,7 @@ namespace ovnitrace {
 namespace {
 
 constexpr int kMostInlined = 64; ///< functions inlined at one address
+constexpr int kMostNested = 256; ///< scopes around one address
 
 struct EndDwfl {
   void operator()(Dwfl *dwfl) const { dwfl_end(dwfl); }
@@ -31,13 +31,9 @@ struct EndDwfl {
 struct EndElf {
   void operator()(Elf *elf) const { elf_end(elf); }
 };
-struct Free {
-  void operator()(void *memory) const { std::free(memory); }
-};
-
 /// A regular file; nothing may make us wait. A device is not even opened: that can do something.
 UniqueFd open_regular(const std::string &path, struct stat &status) {
-  const UniqueFd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  const UniqueFd place(path.starts_with('/') ? ::open(path.c_str(), O_PATH | O_CLOEXEC) : -1);
   if (!place || fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return UniqueFd();
   const std::string same = fmt::format("/proc/self/fd/{}", place.get());
@@ -87,7 +83,7 @@ std::string debug_file_of(const std::string &build_id) {
 }
 
 std::string build_id_of(int fd) {
-  const std::unique_ptr<Elf, EndElf> elf(elf_begin(fd, ELF_C_READ_MMAP, nullptr));
+  const std::unique_ptr<Elf, EndElf> elf(elf_begin(fd, ELF_C_READ, nullptr));
   const void *bits = nullptr;
   const ssize_t count = elf ? dwelf_elf_gnu_build_id(elf.get(), &bits) : 0;
   return count > 0 ? hexadecimal(static_cast<const unsigned char *>(bits), int(count)) : "";
@@ -99,7 +95,8 @@ int find_debug_data(Dwfl_Module *module, void **, const char *, Dwarf_Addr, cons
                     const char *link, GElf_Word, char **found) {
   const unsigned char *bits = nullptr;
   GElf_Addr address;
-  const std::string build_id = hexadecimal(bits, dwfl_module_build_id(module, &bits, &address));
+  const int count = dwfl_module_build_id(module, &bits, &address);
+  const std::string build_id = hexadecimal(bits, count);
   const std::string path = text_or_empty(file), folder = path.substr(0, path.rfind('/') + 1);
   std::vector<std::string> places = {debug_file_of(build_id)};
   if (link && !std::strchr(link, '/'))
@@ -203,39 +200,64 @@ uint64_t number_of(Dwarf_Die *die, unsigned kind) {
 
 } // namespace
 
+namespace {
+
+/// Those of the nested scopes around `address` that are functions, from the outermost inward. False
+/// if they are nested too deep, or the data is damaged. (elfutils' own dwarf_getscopes() calls
+/// itself for each level, and each takes a part of the stack.)
+bool find_functions(Dwarf_Die unit, Dwarf_Addr address, std::vector<Dwarf_Die> &functions) {
+  Dwarf_Die scope = unit;
+  for (int depth = 0; depth < kMostNested; depth++) {
+    Dwarf_Die child;
+    int more = dwarf_child(&scope, &child);
+    while (more == 0 && dwarf_haspc(&child, address) <= 0) {
+      Dwarf_Die next;
+      more = dwarf_siblingof(&child, &next);
+      child = next;
+    }
+    if (more != 0)
+      return more > 0;
+    scope = child;
+    const int tag = dwarf_tag(&scope);
+    if (tag == DW_TAG_subprogram)
+      functions.clear(); // one inside another is a function of its own
+    if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+      functions.push_back(scope);
+  }
+  return false;
+}
+
+} // namespace
+
 /// `called`: its line is that of the innermost function there. Each inlined one says where it was
 /// called, and that is the line of the next.
 std::vector<CodePlace> ElfSymbols::Opened::inlined_at(uint64_t address, CodePlace called) {
   std::vector<CodePlace> places;
+  std::vector<Dwarf_Die> functions;
   Dwarf_Die unit;
   Dwarf_Addr bias = 0;
-  Dwarf_Die *found = nullptr;
-  if (!unit_at(address, unit, bias) || dwarf_getscopes(&unit, address - bias, &found) <= 0) {
+  if (!unit_at(address, unit, bias) || !find_functions(unit, address - bias, functions)) {
     places.push_back(std::move(called));
     return places;
   }
-  const std::unique_ptr<Dwarf_Die, Free> innermost(found);
-  Dwarf_Die *chain = nullptr;
-  const int count = dwarf_getscopes_die(innermost.get(), &chain);
-  const std::unique_ptr<Dwarf_Die, Free> scopes(chain);
   Dwarf_Files *files = nullptr;
   size_t file_count = 0;
   if (dwarf_getsrcfiles(&unit, &files, &file_count) != 0)
     files = nullptr;
-  for (int n = 0; n < count; n++) {
-    Dwarf_Die *scope = &scopes.get()[n];
-    if (dwarf_tag(scope) == DW_TAG_subprogram && called.function.empty())
-      called.function = name_of_die(scope);
-    if (dwarf_tag(scope) == DW_TAG_subprogram)
+  for (auto function = functions.rbegin(); function != functions.rend(); ++function) {
+    if (dwarf_tag(&*function) == DW_TAG_subprogram) {
+      if (called.function.empty())
+        called.function = name_of_die(&*function);
       break;
-    if (dwarf_tag(scope) != DW_TAG_inlined_subroutine || int(places.size()) == kMostInlined)
+    }
+    if (int(places.size()) == kMostInlined)
       continue;
-    places.push_back({name_of_die(scope), called.source, called.line});
-    const uint64_t file = number_of(scope, DW_AT_call_file);
+    places.push_back({name_of_die(&*function), called.source, called.line});
+    const uint64_t file = number_of(&*function, DW_AT_call_file);
     called.source = files && file < file_count
                         ? text_or_empty(dwarf_filesrc(files, file, nullptr, nullptr))
                         : "";
-    called.line = called.source.empty() ? 0 : uint32_t(number_of(scope, DW_AT_call_line));
+    called.line = called.source.empty() ? 0 : uint32_t(number_of(&*function, DW_AT_call_line));
   }
   places.push_back(std::move(called));
   return places;

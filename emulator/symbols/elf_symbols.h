@@ -18,12 +18,13 @@ struct CodePlace {
 };
 
 /// Debug data is looked for in the file and, where a file with the same build id is there, below
-/// /usr/lib/debug and where its .gnu_debuglink points.
+/// /usr/lib/debug and where its .gnu_debuglink points. A hostile file can end the process: open
+/// those of others only in a child process (file_symbols.h).
 class ElfSymbols {
 public:
-  /// The regular file at `path`. With `build_id`, in hexadecimal, the file must have that one; if
-  /// it has not, or is not there, the debug file of that build id is taken. Null if there is
-  /// nothing.
+  /// The regular file at `path`, which is absolute. With `build_id`, in hexadecimal, the file must
+  /// have that one; if it has not, or is not there, the debug file of that build id is taken. Null
+  /// if there is nothing.
   static std::unique_ptr<ElfSymbols> open(const std::string &path, const std::string &build_id);
   ~ElfSymbols();
   ElfSymbols(const ElfSymbols &) = delete;

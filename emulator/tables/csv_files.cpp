@@ -2,6 +2,7 @@
 #include "emulator/tables/csv_files.h"
 
 #include "emulator/base/number_text.h"
+#include "emulator/tables/views.h"
 
 #include <fmt/format.h>
 
@@ -53,6 +54,22 @@ void put_text(OutputFile &file, std::string_view text) {
   put_char(file, '"');
 }
 
+/// The files as tables of DuckDB, with their types, which an empty file does not show.
+std::string duckdb_tables() {
+  std::string text = "-- The tables of this directory and their views, for DuckDB:\n"
+                     "--   cd DIRECTORY && duckdb -init views.sql\n";
+  for (const TableInfo &table : kTableInfo) {
+    std::string columns;
+    for (const ColumnInfo &column : table.columns)
+      columns += fmt::format("{}'{}': '{}'", columns.empty() ? "" : ", ", column.name,
+                             column.is_text ? "VARCHAR" : "BIGINT");
+    text += fmt::format("CREATE VIEW {0} AS SELECT * FROM read_csv('{0}-*.csv', header = true,\n"
+                        "  columns = {{{1}}});\n",
+                        table.name, columns);
+  }
+  return text;
+}
+
 } // namespace
 
 CsvFiles::CsvFiles(const std::string &directory, uint64_t most_rows)
@@ -96,6 +113,8 @@ void CsvFiles::row(TableId table, std::span<const Cell> cells) {
 void CsvFiles::finish() {
   for (size_t table = 0; table < kTables; table++)
     parts_[table].file->close(header_of(TableId(table)));
+  const std::string views = duckdb_tables() + kViews;
+  OutputFile(directory_.file("views.sql"), views, OutputFile::Format::plain).close(views);
   directory_.commit();
 }
 

@@ -2,7 +2,7 @@
 #include "emulator/tables/sqlite_file.h"
 
 #include "emulator/base/error.h"
-#include "emulator/tables/sqlite_schema.h"
+#include "emulator/tables/views.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -58,7 +58,8 @@ std::string real_path(const std::string &name) {
 
 } // namespace
 
-SqliteFile::SqliteFile(const OutputPlace &place) : path_(place.path), file_(place) {
+SqliteFile::SqliteFile(const OutputPlace &place)
+    : path_(place.path), file_(place, AtomicFile::Named::yes) {
   if (file_.temporary().empty() || place.directory != AT_FDCWD)
     throw Error("cannot write a database to " + path_ + ": it is a device; name a file with -o");
   const std::string name = real_path(file_.temporary());
@@ -147,7 +148,7 @@ void SqliteFile::finish() {
       insert(waiting_[table]);
     }
   execute(kSqliteIndices);
-  execute(kSqliteViews);
+  execute(kViews);
   execute("COMMIT");
   close();
   file_.commit();

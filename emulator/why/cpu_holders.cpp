@@ -8,11 +8,17 @@ namespace ovnitrace {
 CpuHolders::CpuHolders(const Catalog &catalog, uint64_t from, const std::vector<uint8_t> &shown,
                        Taker &taker)
     : catalog_(catalog), from_(from), shown_(shown), place_(catalog.threads.size()),
-      cpus_(catalog.cpus.size() + 1), holders_{Who::Kind::others}, totals_(1), taker_(taker) {
+      cpus_(catalog.cpus.size() + 1), dark_(catalog.nodes.size()), holders_{Who::Kind::others},
+      totals_(1), taker_(taker) {
   for (size_t cpu = 0; cpu < catalog.cpus.size(); cpu++) {
     Held &held = cpus_[cpu];
     held.node = catalog.cpus[cpu].node;
-    held.nobody = catalog.nodes[held.node].all_threads ? Who::Kind::idle : Who::Kind::unseen;
+    const NodeInfo &node = catalog.nodes[held.node];
+    held.exact = node.all_threads || node.cpu_holders;
+    held.told = node.cpu_holders && !node.all_threads;
+    held.nobody = node.all_threads   ? Who::Kind::idle
+                  : node.cpu_holders ? Who::Kind::not_known
+                                     : Who::Kind::unseen;
     held.turn.holder = number_of(held.who, held.node);
   }
 }
@@ -27,21 +33,58 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
   if (change.from == ThreadState::Running && change.old_cpu < cpus_.size() - 1 &&
       cpus_[change.old_cpu].who == Who(Who::Kind::thread, thread)) {
     // A next one that is traced is dispatched at this very time, or it was not seen.
-    const bool named = next.kind() == Who::Kind::untraced;
-    const Held &held = cpus_[change.old_cpu];
+    Held &held = cpus_[change.old_cpu];
+    held.running = false;
+    const bool named =
+        held.exact && (next.kind() == Who::Kind::untraced || next.kind() == Who::Kind::idle);
     const bool known = change.to != ThreadState::Unknown && !held.dark;
     give(change.old_cpu, !known ? Who() : named ? next : held.nobody, time);
   }
-  if (change.to == ThreadState::Running && change.cpu < cpus_.size() - 1)
+  if (change.to == ThreadState::Running && change.cpu < cpus_.size() - 1) {
     give(change.cpu, Who(Who::Kind::thread, thread), time);
-  if (is_waiting(change.to))
+    cpus_[change.cpu].running = true;
+  }
+  if (is_waiting(change.from))
+    count_waiter(change.old_cpu, false, time);
+  if (is_waiting(change.to)) {
+    count_waiter(change.cpu, true, time);
     wait(thread, change.cpu, time, kind);
+  }
+}
+
+void CpuHolders::hold(uint32_t cpu, Who who, uint64_t time) {
+  if (cpu < cpus_.size() - 1 && !cpus_[cpu].dark && !cpus_[cpu].running)
+    give(cpu, who, time);
+}
+
+/// Threads of all kinds, shown or not. Where one comes to a CPU for which none waited, another
+/// CPU's record may say who has it, and that one may be lost.
+void CpuHolders::count_waiter(uint32_t cpu, bool more, uint64_t time) {
+  if (cpu >= cpus_.size() - 1)
+    return;
+  Held &held = cpus_[cpu];
+  if (more && held.waiters++ == 0 && dark_[held.node])
+    forget_untold(cpu, time);
+  else if (!more && held.waiters)
+    held.waiters--;
+}
+
+/// Who has a CPU for which nobody waits: switches of it are not recorded.
+void CpuHolders::forget_untold(uint32_t cpu, uint64_t time) {
+  if (cpus_[cpu].told && !cpus_[cpu].running)
+    give(cpu, Who(), time);
 }
 
 /// A thread that ran there until now is reported by change() too, where that is not known any more.
 void CpuHolders::set_dark(uint32_t cpu, bool dark, uint64_t time) {
+  const uint32_t node = cpus_[cpu].node;
+  dark_[node] += uint32_t(dark && !cpus_[cpu].dark);
+  dark_[node] -= uint32_t(!dark && cpus_[cpu].dark);
   cpus_[cpu].dark = dark;
-  if (cpus_[cpu].who.kind() != Who::Kind::thread)
+  for (uint32_t other = 0; !dark && other < cpus_.size() - 1; other++)
+    if (cpus_[other].node == node && !cpus_[other].waiters)
+      forget_untold(other, time);
+  if (!cpus_[cpu].running)
     give(cpu, Who(), time);
 }
 

@@ -31,6 +31,10 @@ using HolderSums = SumTable<HolderSum>;
 /// waits up to then are handed over: of 1024 threads by holder, of the rest as that of others. The
 /// totals have all by holder.
 ///
+/// Where every thread was captured, or a thread that waits makes its CPU say who has it
+/// (NodeInfo::cpu_holders), holders are exact. Else it is not known who has a CPU while no thread
+/// of the trace runs there.
+///
 /// The trace says where a new thread waits only when it gets its CPU. Then it has the last 1024 who
 /// had that one; what is older is not known.
 class CpuHolders {
@@ -58,6 +62,8 @@ public:
   /// As SliceSink::on_change(). `next`: who gets the CPU that the thread leaves, where an event
   /// says it. `kind`: if it waits now, after what.
   void change(uint32_t thread, const StateChange &change, uint64_t time, Who next, WaitKind kind);
+  /// Who has a CPU from now on, as EXT_holder says, unless a thread is known to run there.
+  void hold(uint32_t cpu, Who who, uint64_t time);
   /// Events of a CPU are missing from now on, or from now on no more.
   void set_dark(uint32_t cpu, bool dark, uint64_t time);
   /// Gives out the wait of a thread up to now; it goes on waiting.
@@ -87,7 +93,11 @@ private:
     Turn turn; ///< his
     uint32_t node = 0;
     Who nobody = Who::Kind::not_known; ///< while no thread is known to run there
+    bool exact = false; ///< who gets the CPU of a thread that leaves is all that is to be known
+    bool told = false;  ///< who has it is recorded only while a thread waits
     bool dark = false;
+    bool running = false; ///< `who` is a thread of the trace that runs there
+    uint32_t waiters = 0; ///< threads that wait for it, shown or not
     std::vector<Waiting> waiting;
     std::vector<Turn> past; ///< before his, without a gap; fewer than 2 * kMostPast
   };
@@ -109,14 +119,17 @@ private:
   Turn &nobody_knows(uint32_t thread);
   void place(uint32_t thread, uint32_t cpu, uint64_t time);
   void give(uint32_t cpu, Who who, uint64_t time);
+  void count_waiter(uint32_t cpu, bool more, uint64_t time);
+  void forget_untold(uint32_t cpu, uint64_t time);
   void wait(uint32_t thread, uint32_t cpu, uint64_t time, WaitKind kind);
   void stop_waiting(uint32_t thread, uint64_t time);
 
   const Catalog &catalog_;
   const uint64_t from_;
   const std::vector<uint8_t> &shown_;
-  std::vector<Place> place_; ///< by thread
-  std::vector<Held> cpus_;   ///< the last one: no CPU
+  std::vector<Place> place_;   ///< by thread
+  std::vector<Held> cpus_;     ///< the last one: no CPU
+  std::vector<uint32_t> dark_; ///< by node: how many of its CPUs are
   std::vector<Who> holders_;
   std::unordered_map<uint64_t, uint32_t> numbers_; ///< of holders: by node and Who
   std::vector<Total> totals_;                      ///< by holder: of turns that are forgotten

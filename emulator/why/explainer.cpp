@@ -7,24 +7,11 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 namespace ovnitrace {
 
 namespace {
-
-/// Whether a packet may end a system call of this name. A softirq of another kind is served on
-/// whichever CPU, so who ran there says nothing.
-bool waits_for_packets(std::string_view call) {
-  constexpr std::array<std::string_view, 11> starts = {"epoll_",  "poll",  "ppoll",  "select",
-                                                       "pselect", "recv",  "read",   "accept",
-                                                       "send",    "write", "connect"};
-  return call.empty() || std::any_of(starts.begin(), starts.end(), [&](std::string_view start) {
-           return call.starts_with(start);
-         });
-}
 
 WaitKind wait_kind(ThreadState state, uint8_t reason) {
   if (state == ThreadState::Warming)
@@ -36,6 +23,8 @@ WaitKind wait_kind(ThreadState state, uint8_t reason) {
     return WaitKind::yield;
   case FTRACE_OFFCPU_THROTTLED:
     return WaitKind::throttling;
+  case FTRACE_OFFCPU_REFILLED:
+    return WaitKind::refill;
   default:
     return WaitKind::not_known;
   }
@@ -43,29 +32,28 @@ WaitKind wait_kind(ThreadState state, uint8_t reason) {
 
 } // namespace
 
-Explainer::Explainer(const Catalog &catalog, const Cut &cut)
+Explainer::Explainer(const Catalog &catalog, const Cut &cut, uint32_t program)
     : catalog_(catalog), all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
       from_(all_.range.from), holders_(catalog, from_, all_.shown, *this),
       times_(catalog.threads.size()), served_(catalog.cpus.size()),
-      locks_(catalog.threads.size(), from_), open_(catalog.threads.size()),
-      woken_(catalog.threads.size()) {
+      locks_(catalog.threads.size(), from_), preempted_(catalog.threads.size()),
+      open_(catalog.threads.size()), woken_(catalog.threads.size()),
+      unknown_(catalog.threads.size()), gate_(program) {
   all_.threads.resize(catalog.threads.size());
 }
 
-/// Only in task context the waker did it; otherwise an interrupt did while it ran.
+/// A device, where one is known. Only in task context the thread that ran made the wakeup;
+/// otherwise an interrupt did, and the thread was a bystander.
 Who Explainer::waker_of(const Event &event) const {
-  const InterruptSource source = source_of(served_.innermost(event.cpu));
-  const Peer waker{event.par2 & FTRACE_TID_MASK, event.peer};
+  if (const uint32_t device = served_.device(event); device != kNone)
+    return Who::of_device(device);
   switch (event.par2 >> FTRACE_REASON_SHIFT) {
   case FTRACE_WAKER_TASK:
-    return Who::of(waker);
+    return Who::of({event.par2 & FTRACE_TID_MASK, event.peer});
   case FTRACE_WAKER_SOFTIRQ:
-    if (source != InterruptSource::timer && waker.tid != 0)
-      return Who::softirq_while(waker);
-    return Who(Who::Kind::interrupt, uint32_t(source));
   case FTRACE_WAKER_HARDIRQ:
   case FTRACE_WAKER_NMI:
-    return Who(Who::Kind::interrupt, uint32_t(source));
+    return Who(Who::Kind::interrupt, uint32_t(source_of(served_.innermost(event.cpu))));
   default:
     return Who();
   }
@@ -73,6 +61,7 @@ Who Explainer::waker_of(const Event &event) const {
 
 void Explainer::on_event(const Event &event, const System &system) {
   now_ = {};
+  gate_.event(event);
   idle_.on_event(event, system);
   served_.event(event);
   locks_.event(event);
@@ -92,12 +81,34 @@ void Explainer::on_event(const Event &event, const System &system) {
     now_.wakes_up = event.thread;
     now_.waker = waker_of(event);
     return;
+  case FTrace_EXT_region:
+    now_.hides = UnknownWhy::no_region;
+    return;
+  case FTrace_EXT_refill:
+    return refill(event.thread, system.threads()[event.thread], event.time);
+  case FTrace_EXT_holder:
+    if (event.cpu != kNone)
+      holders_.hold(system.find_cpu(system.cpus()[event.cpu].node, event.par1),
+                    Who::of({event.par2 & FTRACE_TID_MASK, event.peer}), event.time);
+    return;
   case FTrace_EVT_blackout_start:
   case FTrace_EVT_blackout_end:
+    now_.hides = event.par1 == FTRACE_BLACKOUT_FORGOTTEN ? UnknownWhy::forgotten
+                 : event.par1 == FTRACE_BLACKOUT_MISSING ? UnknownWhy::missing
+                                                         : UnknownWhy::lost;
     if (hides_states(event))
       holders_.set_dark(event.cpu, event.kind == FTrace_EVT_blackout_start, event.time);
     return;
   }
+}
+
+/// From here on a throttled thread waits for a CPU that others hold.
+void Explainer::refill(uint32_t thread, const Thread &now, uint64_t time) {
+  WaitKind &kind = open_[thread].kind;
+  if (now.state != ThreadState::Cooling || kind != WaitKind::throttling)
+    return;
+  kind = WaitKind::refill;
+  holders_.change(thread, {now.state, now.state, now.cpu, now.cpu}, time, Who(), kind);
 }
 
 void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
@@ -106,8 +117,12 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   if (change.from != change.to) // or else it is put on another CPU
     kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
   holders_.change(thread, change, time, leaves ? now_.next : Who(), kind);
+  preempted_.change(thread, change, time,
+                    change.to == ThreadState::Cooling && kind == WaitKind::preemption);
   if (change.from == change.to)
     return;
+  if (change.to == ThreadState::Unknown)
+    unknown_[thread] = now_.hides;
   if (change.to == ThreadState::Warming || change.to == ThreadState::Paused)
     woken_[thread] = {.waker = thread == now_.wakes_up ? now_.waker : Who(), .block = {}};
   if (change.to == ThreadState::Warming)
@@ -133,7 +148,7 @@ void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
 }
 
 void Explainer::on_slice(const Slice &whole) {
-  if (!all_.shown[whole.thread])
+  if (!all_.shown[whole.thread] || gate_.is_closed(whole))
     return;
   if (whole.state == ThreadState::Paused)
     note_block(whole);
@@ -158,6 +173,7 @@ void Explainer::on_slice(const Slice &whole) {
     break;
   case ThreadState::Unknown:
     time.unknown += slice.length();
+    all_.unknown[size_t(unknown_[slice.thread])] += slice.length();
     break;
   case ThreadState::Dead:
     break;
@@ -168,7 +184,8 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   holders_.settle(slice.thread, slice.end); // at the end of the range it goes on
   OpenWait &open = open_[slice.thread];
   const WaitKind kind = wait_kind(slice.state, slice.reason);
-  const bool whole = slice.starts && slice.ends && slice.then == ThreadState::Running;
+  const bool over = slice.then == ThreadState::Running || kind == WaitKind::throttling;
+  const bool whole = slice.starts && slice.ends && over;
   const Woken &woken = woken_[slice.thread];
   const Who by = kind == WaitKind::wakeup ? woken.waker : Who::of(slice.next);
   if (whole)
@@ -218,9 +235,6 @@ void Explainer::note_block(const Slice &slice) {
   else if (woken.waker == Who(Who::Kind::interrupt, uint32_t(InterruptSource::other)) &&
            is_sleep(call_name(catalog_, slice.thread, slice.call)))
     woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::timer));
-  else if (woken.waker.is_softirq() &&
-           !waits_for_packets(call_name(catalog_, slice.thread, slice.call)))
-    woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::other));
 }
 
 /// After note_block().
@@ -230,8 +244,12 @@ void Explainer::end_block(const Slice &slice) {
       blocks_.of({.thread = slice.thread, .block = block, .stack = stack, .waker = waker});
   sum.ns += slice.length();
   sum.count++;
-  if (slice.starts && slice.ends)
+  if (slice.starts && slice.ends) {
     block_lengths_[block].add(slice.length());
+    if (waker.kind() == Who::Kind::thread &&
+        call_name(catalog_, slice.thread, slice.call) == "futex")
+      preempted_.block(slice, waker.number());
+  }
   if (longest_blocks_.wants(slice.length()))
     longest_blocks_.add({.thread = slice.thread,
                          .start = slice.start,
@@ -252,7 +270,8 @@ void Explainer::add_waits() {
             {total.waiter, WaitKind(kind), holders_.holder(holder), total.ns[kind]});
   const auto sort = [](auto begin, auto end) {
     std::sort(begin, end, [](const WaitSum &a, const WaitSum &b) {
-      return std::tuple(b.ns, a.kind, a.holder.code()) < std::tuple(a.ns, b.kind, b.holder.code());
+      return std::tuple(!a.holder.is_known(), b.ns, a.kind, a.holder.code()) <
+             std::tuple(!b.holder.is_known(), a.ns, b.kind, b.holder.code());
     });
   };
   sort(all_.held.begin(), all_.held.end());
@@ -278,14 +297,15 @@ Explanation Explainer::finish() {
     all_.block_lengths.emplace_back(block, std::move(lengths));
   all_.locks = locks_.take();
   std::erase_if(all_.locks, [&](const LockSum &sum) { return !all_.shown[sum.thread]; });
+  all_.preempted_wakers = preempted_.sum();
   all_.longest_waits = longest_waits_.take();
   all_.longest_blocks = longest_blocks_.take();
   return std::move(all_);
 }
 
-Explanation explain(EventSource &source, const Cut &cut) {
+Explanation explain(EventSource &source, const Cut &cut, uint32_t program) {
   check_cut(cut, source.catalog());
-  Explainer explainer(source.catalog(), cut);
+  Explainer explainer(source.catalog(), cut, program);
   Cut whole;
   whole.to = cut.to;
   replay_slices(source, whole, explainer);

@@ -5,10 +5,12 @@
 #include "emulator/slices/idle_watch.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
+#include "emulator/slices/start_gate.h"
 #include "emulator/why/cpu_holders.h"
 #include "emulator/why/explanation.h"
 #include "emulator/why/lock_waits.h"
 #include "emulator/why/longest.h"
+#include "emulator/why/preempted_wakers.h"
 #include "emulator/why/wait_times.h"
 
 #include <map>
@@ -21,8 +23,9 @@ namespace ovnitrace {
 /// the different wakers and system calls that threads have.
 class Explainer final : public SliceSink, private CpuHolders::Taker {
 public:
-  /// `cut` is one that check_cut() accepts.
-  Explainer(const Catalog &catalog, const Cut &cut);
+  /// `cut` is one that check_cut() accepts. `program`: the main thread of a program that ovnitrace
+  /// started, which waits for that until its execve; kNone: none. That wait is left out.
+  Explainer(const Catalog &catalog, const Cut &cut, uint32_t program);
 
   void on_event(const Event &event, const System &system) override;
   void on_change(uint32_t thread, const StateChange &change, uint64_t time) override;
@@ -42,14 +45,16 @@ private:
   };
   /// What the event that is being replayed says.
   struct Now {
-    uint32_t leaves = kNone;    ///< the thread that leaves its CPU
-    uint8_t reason = kNotKnown; ///< why
-    Who next = {};              ///< who gets it
-    uint32_t wakes_up = kNone;  ///< the thread that is woken
-    Who waker = {};             ///< by whom
+    uint32_t leaves = kNone;              ///< the thread that leaves its CPU
+    uint8_t reason = kNotKnown;           ///< why
+    Who next = {};                        ///< who gets it
+    uint32_t wakes_up = kNone;            ///< the thread that is woken
+    Who waker = {};                       ///< by whom
+    UnknownWhy hides = UnknownWhy::other; ///< why a thread becomes Unknown
   };
 
   Who waker_of(const Event &event) const;
+  void refill(uint32_t thread, const Thread &now, uint64_t time);
   void held(uint32_t thread, WaitKind kind, const HolderSums &sums) override;
   void end_wait(const Slice &slice, const IdleElsewhere &idle);
   void note_block(const Slice &slice);
@@ -64,16 +69,20 @@ private:
   IdleWatch idle_;
   ServedInterrupts served_;
   LockWaits locks_;
+  PreemptedWakers preempted_;
   Now now_;
-  std::vector<OpenWait> open_; ///< by thread
-  std::vector<Woken> woken_;   ///< by thread: how its last block ended
+  std::vector<OpenWait> open_;      ///< by thread
+  std::vector<Woken> woken_;        ///< by thread: how its last block ended
+  std::vector<UnknownWhy> unknown_; ///< by thread: why it was Unknown last
+  StartGate gate_;
   SumTable<BlockSum> blocks_;
   SumTable<WakeSum> wakes_;
   std::map<Block, LatencyHistogram> block_lengths_;
-  Longest longest_waits_, longest_blocks_;
+  Longest longest_waits_{Explanation::kMostWaits}, longest_blocks_{Explanation::kMostStories};
 };
 
-/// Explains a whole trace. Throws Error for a cut that check_cut() refuses.
-Explanation explain(EventSource &source, const Cut &cut);
+/// Explains a whole trace, but for the wait of `program` for its start (see Explainer). Throws
+/// Error for a cut that check_cut() refuses.
+Explanation explain(EventSource &source, const Cut &cut, uint32_t program = kNone);
 
 } // namespace ovnitrace

@@ -5,6 +5,7 @@
 #include "emulator/core/cut.h"
 #include "emulator/slices/idle_watch.h"
 #include "emulator/summary/latency_histogram.h"
+#include "emulator/why/preempted_wakers.h"
 #include "emulator/why/who.h"
 
 #include <array>
@@ -15,8 +16,8 @@
 namespace ovnitrace {
 
 /// What made a thread wait for a CPU.
-enum class WaitKind : uint8_t { wakeup, preemption, yield, throttling, not_known };
-inline constexpr size_t kWaitKinds = 5;
+enum class WaitKind : uint8_t { wakeup, preemption, yield, throttling, refill, not_known };
+inline constexpr size_t kWaitKinds = 6;
 
 /// How long threads waited while one had the CPU.
 struct WaitSum {
@@ -67,6 +68,10 @@ struct LockSum {
   std::array<uint32_t, 3> key() const { return {thread, futex, waker.code()}; }
 };
 
+/// Why the state of a thread is not known.
+enum class UnknownWhy : uint8_t { not_seen_yet, lost, forgotten, missing, no_region, other };
+inline constexpr size_t kUnknownWhys = 6;
+
 /// Time of one thread in the range, ns.
 struct ThreadTime {
   uint64_t running = 0, waiting = 0, blocked = 0, unknown = 0;
@@ -106,16 +111,21 @@ struct Explanation {
   TimeRange range = {};
   std::vector<uint8_t> shown;           ///< by index in the Catalog: whether the cut keeps it
   std::vector<ThreadTime> threads = {}; ///< by index in the Catalog
-  std::vector<WaitSum> held = {};       ///< of all threads together: most time first
-  /// By thread, then most time first. Of very many holders only the longest have sums of
+  std::array<uint64_t, kUnknownWhys> unknown = {}; ///< ns, of the threads that are shown together
+  /// Of all threads together: most time first; what is not known is last.
+  std::vector<WaitSum> held = {};
+  /// By thread, then as `held`. Of very many holders only the longest have sums of
   /// their own (see WaitTimes).
   std::vector<WaitSum> waits = {};
   std::vector<BlockSum> blocks = {}; ///< by thread, then most time first
   std::vector<WakeSum> wakes = {};   ///< most often first
   std::vector<LockSum> locks = {};   ///< most time first
+  PreemptedWakers::Sum preempted_wakers = {};
   /// Of waits that were seen whole, all threads together.
   std::array<LatencyHistogram, kWaitKinds> wait_lengths = {};
   std::vector<std::pair<Block, LatencyHistogram>> block_lengths = {};
+  static constexpr size_t kMostWaits = 100;  ///< as many as the page of `report` lists
+  static constexpr size_t kMostStories = 10; ///< as many blocks, and waits in a report for people
   std::vector<Story> longest_waits = {}, longest_blocks = {}; ///< the longest first
 };
 

@@ -4,11 +4,13 @@
 #include "emulator/why/blocked_at.h"
 #include "emulator/why/locks.h"
 #include "emulator/why/path_report.h"
+#include "emulator/why/sentences.h"
 #include "emulator/why/why_report.h"
 #include "emulator/why/words.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <utility>
@@ -25,9 +27,12 @@ public:
       : input_(input), catalog_(input.catalog), why_(input.why) {}
 
   void write(JsonStream &out) const {
+    out.member("schema", kJsonSchema);
     out.member("trace", input_.path);
     out.member("from_ns", why_.range.from - catalog_.begin);
     out.member("duration_ns", why_.range.to - why_.range.from);
+    const Answer answer = answer_of(input_.info, catalog_, why_);
+    out.member("answer", Json{{"sentences", answer.sentences}, {"advice", answer.advice}});
     put_threads(out);
     out.member("causes", causes());
     out.member("waits", stories(why_.longest_waits, true));
@@ -87,8 +92,8 @@ private:
     out.end_array();
   }
 
-  /// Of threads that are not traced, only the first is known that gets a CPU.
-  static bool has_others(Who holder) { return holder.kind() == Who::Kind::untraced; }
+  /// Who it was is not known, nor how many.
+  static bool has_others(Who holder) { return holder.kind() == Who::Kind::unseen; }
 
   /// Of one thread: one for each holder.
   Json waiting(std::span<const WaitSum> sums) const {
@@ -155,7 +160,9 @@ private:
     return all;
   }
 
-  Json stories(const std::vector<Story> &stories, bool waits) const {
+  Json stories(const std::vector<Story> &longest, bool waits) const {
+    const std::span stories =
+        std::span(longest).first(std::min(longest.size(), Explanation::kMostStories));
     Json all = Json::array();
     for (const Story &story : stories) {
       const ThreadInfo &thread = catalog_.threads[story.thread];

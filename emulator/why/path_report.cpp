@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace ovnitrace {
@@ -34,6 +35,26 @@ void add(Lines &lines, std::vector<std::string> words, const PathSum &sum) {
   line.ns += sum.ns;
   line.count += sum.count;
 }
+
+/// The threads of a path by their names.
+class Groups {
+public:
+  Groups(const Catalog &catalog, const std::vector<PathSum> &sums) : catalog_(catalog) {
+    for (const PathSum &sum : sums)
+      threads_[catalog.threads[sum.like.thread].name].insert(sum.like.thread);
+  }
+  /// "cc1 (20 threads)"; of a name that one thread has, or of none, that thread.
+  std::string label(uint32_t thread) const {
+    const std::string &name = catalog_.threads[thread].name;
+    const size_t count = threads_.at(name).size();
+    return name.empty() || count == 1 ? thread_label(catalog_.threads[thread])
+                                      : fmt::format("{} ({} threads)", short_name(name), count);
+  }
+
+private:
+  const Catalog &catalog_;
+  std::map<std::string, std::set<uint32_t>> threads_;
+};
 
 /// A thread that is none of the trace, and not the idle task.
 bool is_untraced(const Peer &peer) {
@@ -80,12 +101,14 @@ std::string table_of(const Lines &lines, std::vector<std::string> head, uint64_t
 
 } // namespace
 
-std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top) {
+std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bool by_name) {
   const uint64_t length = path.to - path.from;
   Lines causes, holders;
-  bool untraced = false;
-  for (const PathSum &sum : sum_up(path)) {
-    const std::string thread = thread_label(catalog.threads[sum.like.thread]);
+  const std::vector<PathSum> sums = sum_up(path);
+  const Groups groups(catalog, sums);
+  for (const PathSum &sum : sums) {
+    const std::string thread =
+        by_name ? groups.label(sum.like.thread) : thread_label(catalog.threads[sum.like.thread]);
     const std::string cause = cause_and_call(sum.like, catalog);
     add(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum);
     if (sum.like.cause != Cause::waiting)
@@ -93,10 +116,8 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top) {
     std::string holder = holder_text(sum.like, catalog);
     if (holder.empty())
       holder = "not known";
-    if (is_untraced(sum.like.peer)) {
+    if (is_untraced(sum.like.peer))
       holder += ", not traced";
-      untraced = true;
-    }
     add(holders, {short_line(holder, kCause)}, sum);
   }
   std::string text = fmt::format("Critical path of {}: {}, from {} to {} of the trace\n\n",
@@ -106,9 +127,6 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top) {
   text += table_of(causes, {"THREAD", "CAUSE"}, length, top);
   if (!holders.empty())
     text += "\nWho held the CPU meanwhile\n\n" + table_of(holders, {"HOLDER"}, length, top);
-  if (untraced)
-    text += "\nThe time of one that is not traced is also that of those who followed it, up to the "
-            "next\nthread of the trace: -a records them all.\n";
   return text;
 }
 
@@ -124,6 +142,9 @@ void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catal
                 {"count", sum.count}};
     if (const std::string_view call = call_text(like, catalog); !call.empty())
       row["call"] = call;
+    if (like.device != kNone)
+      row["device"] =
+          device_name(catalog.nodes[catalog.threads[like.thread].node].devices, like.device);
     if (!holder_text(like, catalog).empty()) {
       const uint32_t tid = peer_tid(like, catalog);
       row["holder_tid"] = tid == kNone ? Json() : Json(tid);

@@ -39,6 +39,8 @@ std::string cause(const WhyInput &input, const Story &wait) {
     return "it yielded to" + (known ? " " + who_text(input, wait.by, wait.thread) : " others");
   case WaitKind::throttling:
     return "its cgroup had no CPU quota left";
+  case WaitKind::refill:
+    return "its cgroup had CPU quota again";
   case WaitKind::not_known:
     break;
   }
@@ -50,31 +52,23 @@ std::string holder_text(const WhyInput &input, const Story &wait, const Story::P
   case Who::Kind::idle:
     return "nobody (idle)";
   case Who::Kind::unseen:
-    return "no traced thread";
-  case Who::Kind::untraced:
-    return "threads that are not traced";
   case Who::Kind::not_known:
     return "nobody knows who";
+  case Who::Kind::untraced:
+    return name_and_number(
+        name_of(input.catalog, part.who, input.catalog.threads[wait.thread].node), "thread",
+        part.who.number());
   default:
     return who_text(input, part.who, wait.thread);
   }
 }
 
-/// Most time first. Of threads that are not traced, only the first is known that got the CPU: they
-/// are one.
+/// Most time first; what is not known is last.
 std::vector<Story::Part> parts_of(const Story &wait) {
-  std::vector<Story::Part> parts;
-  for (const Story::Part &part : wait.holders) {
-    const auto same = std::find_if(parts.begin(), parts.end(), [&](const Story::Part &other) {
-      return part.who.kind() == Who::Kind::untraced && other.who.kind() == part.who.kind();
-    });
-    if (same == parts.end())
-      parts.push_back(part);
-    else
-      same->ns += part.ns;
-  }
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const Story::Part &a, const Story::Part &b) { return a.ns > b.ns; });
+  std::vector<Story::Part> parts = wait.holders;
+  std::stable_sort(parts.begin(), parts.end(), [](const Story::Part &a, const Story::Part &b) {
+    return std::pair(a.who.is_known(), a.ns) > std::pair(b.who.is_known(), b.ns);
+  });
   return parts;
 }
 
@@ -86,8 +80,9 @@ std::string holders(const WhyInput &input, const Story &wait) {
     return "";
   const std::string first = holder_text(input, wait, parts[0]);
   if (parts[0].ns >= wait.length() / 10 * 9) {
-    const bool same = wait.kind == WaitKind::preemption && parts[0].who == wait.by &&
-                      wait.by.kind() == Who::Kind::thread;
+    const bool same =
+        wait.kind == WaitKind::preemption && parts[0].who == wait.by &&
+        (wait.by.kind() == Who::Kind::thread || wait.by.kind() == Who::Kind::untraced);
     return same ? ", which ran there" : ", " + first + " ran there";
   }
   std::string text = ", meanwhile " + first + " ran there for " + human_duration(parts[0].ns);

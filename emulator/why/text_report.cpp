@@ -4,21 +4,29 @@
 #include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
 #include "emulator/why/locks.h"
+#include "emulator/why/sentences.h"
 #include "emulator/why/stories.h"
 #include "emulator/why/time_tree.h"
+#include "emulator/why/times_table.h"
 #include "emulator/why/why_report.h"
 #include "emulator/why/words.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kMostParts = 5, kMostCauses = 10, kMostThreads = 10, kMostWakes = 10,
-                 kMostLocks = 10;
+constexpr size_t kMostParts = 5, kMostCauses = 10, kMostWakes = 10, kMostLocks = 10;
+
+/// Lines of a table that has `usual` ones.
+size_t most_of(const WhyOptions &options, size_t usual) {
+  const size_t top = options.top.value_or(usual);
+  return top ? top : SIZE_MAX;
+}
 
 std::vector<uint32_t> shown_threads(const Explanation &why) {
   std::vector<uint32_t> threads;
@@ -34,60 +42,30 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   text += ", " + human_duration(input.why.range.to - input.why.range.from);
   if (input.why.range.from > input.catalog.begin)
     text += " from " + human_duration(input.why.range.from - input.catalog.begin) + " on";
-  if (threads.size() > 1) {
-    uint64_t lives = 0;
-    for (uint32_t t : threads)
-      lives += input.why.threads[t].life();
+  uint64_t lives = 0;
+  for (uint32_t t : threads)
+    lives += input.why.threads[t].life();
+  if (threads.size() > 1)
     text += "; 100 % is the sum of their lives, " + human_duration(lives);
-  }
+  else if (lives < input.why.range.to - input.why.range.from)
+    text += "; 100 % is the time it was alive, " + human_duration(lives);
   return text + "\n\n";
 }
 
-/// Those that waited for a CPU longest first.
-std::string thread_table(const WhyInput &input, std::vector<uint32_t> threads) {
-  std::stable_sort(threads.begin(), threads.end(), [&](uint32_t a, uint32_t b) {
-    return input.why.threads[a].waiting > input.why.threads[b].waiting;
-  });
-  Table table({"THREAD", "RUNNING", "%", "WAITING", "%", "BLOCKED", "%", "NOT KNOWN"});
-  const auto add = [&](std::string name, const ThreadTime &time) {
-    table.add({std::move(name), human_duration(time.running),
-               human_percent(time.running, time.life()), human_duration(time.waiting),
-               human_percent(time.waiting, time.life()), human_duration(time.blocked),
-               human_percent(time.blocked, time.life()), human_duration(time.unknown)});
-  };
-  ThreadTime rest;
-  const size_t most = threads.size() == kMostThreads + 1 ? threads.size() : kMostThreads;
-  for (size_t n = 0; n < threads.size(); n++) {
-    const ThreadTime &time = input.why.threads[threads[n]];
-    if (n < most) {
-      add(thread_label(input.catalog.threads[threads[n]]), time);
-      continue;
-    }
-    rest.running += time.running;
-    rest.waiting += time.waiting;
-    rest.blocked += time.blocked;
-    rest.unknown += time.unknown;
-  }
-  if (threads.size() > most)
-    add(human_count(threads.size() - most) + " others", rest);
-  return '\n' + table.text();
-}
-
-/// In lines of at most 100 columns, as far as words allow it.
-std::string wrapped(const std::string &line) {
-  constexpr size_t kColumns = 100;
+/// In lines of at most `most` columns, as far as words allow it.
+std::string wrapped(const std::string &line, size_t most) {
   constexpr const char *kFirst = "  ", *kNext = "\n      ";
   std::string text = kFirst;
   size_t columns = 2;
   for (size_t at = 0; at < line.size();) {
     const size_t end = std::min(line.find(' ', at), line.size());
     const std::string word = line.substr(at, end - at);
-    if (at && columns + 1 + characters_of(word) > kColumns) {
+    if (at && columns + 1 + columns_of(word) > most) {
       text += kNext + word;
-      columns = 6 + characters_of(word);
+      columns = 6 + columns_of(word);
     } else {
       text += (at ? " " : "") + word;
-      columns += (at ? 1 : 0) + characters_of(word);
+      columns += (at ? 1 : 0) + columns_of(word);
     }
     at = end + 1;
   }
@@ -95,23 +73,26 @@ std::string wrapped(const std::string &line) {
 }
 
 template <class Line>
-std::string stories(const char *title, const std::vector<Story> &stories, Line line) {
+std::string stories(const char *title, const std::vector<Story> &stories, const WhyOptions &options,
+                    Line line) {
   std::string text;
-  for (const Story &story : stories)
-    text += wrapped(line(story));
+  for (size_t n = 0; n < stories.size() && n < most_of(options, stories.size()); n++)
+    text += wrapped(line(stories[n]), options.columns);
   return text.empty() ? text : '\n' + std::string(title) + ":\n" + text;
 }
 
-std::string wake_table(const WhyInput &input) {
+std::string wake_table(const WhyInput &input, const WhyOptions &options) {
   Table table({"WAKER", "WAKES", "TIMES", "LATE, MEAN", "LATE, MAX"}, 2);
-  for (size_t n = 0; n < input.why.wakes.size() && n < kMostWakes; n++) {
+  for (size_t n = 0; n < input.why.wakes.size() && n < most_of(options, kMostWakes); n++) {
     const WakeSum &wake = input.why.wakes[n];
     const ThreadInfo &thread = input.catalog.threads[wake.thread];
     table.add({who_text(input, wake.waker, wake.thread), thread_label(thread),
                human_count(wake.count), human_duration(wake.late / wake.count),
                human_duration(wake.late_max)});
   }
-  return table.empty() ? "" : "\nWho wakes whom, and how late it then got a CPU:\n" + table.text();
+  return table.empty()
+             ? ""
+             : "\nWho wakes whom, and how late it then got a CPU:\n" + table.text(options.columns);
 }
 
 std::string idle_line(const WhyInput &input) {
@@ -132,13 +113,12 @@ std::string idle_line(const WhyInput &input) {
   return text;
 }
 
-std::string untraced_line(const WhyInput &input) {
+std::string unseen_line(const WhyInput &input) {
   const bool some =
-      std::any_of(input.why.held.begin(), input.why.held.end(), [](const WaitSum &sum) {
-        return sum.holder.kind() == Who::Kind::untraced || sum.holder.kind() == Who::Kind::unseen;
-      });
-  return some ? "\nOf threads that are not traced, only the first is known that gets a CPU: -a "
-                "records them all.\n"
+      std::any_of(input.why.held.begin(), input.why.held.end(),
+                  [](const WaitSum &sum) { return sum.holder.kind() == Who::Kind::unseen; });
+  return some ? "\nThis trace names only the first thread that got a CPU from a traced one, not "
+                "those that\nfollowed. Record it again to see all who had the CPU.\n"
               : "";
 }
 
@@ -150,39 +130,60 @@ std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
   return sum.inherits && sum.waker.kind() == Who::Kind::thread ? who + ", who had it" : who;
 }
 
-std::string lock_table(const WhyInput &input) {
-  Table table({"FUTEX", "PROCESS", "MOST OFTEN ENDED BY", "THREADS", "WAITS", "TIME", "MAX"}, 3);
+/// A sum of who ended the waits that took most time together.
+const LockSum &longest_ender(const Lock &lock) {
+  std::map<uint32_t, uint64_t> ns; // by Who::code()
+  for (const LockSum *part : lock.parts)
+    ns[part->waker.code()] += part->ns;
+  return **std::max_element(lock.parts.begin(), lock.parts.end(),
+                            [&](const LockSum *a, const LockSum *b) {
+                              return ns[a->waker.code()] < ns[b->waker.code()];
+                            });
+}
+
+std::string lock_table(const WhyInput &input, const WhyOptions &options) {
+  Table table({"FUTEX", "PROCESS", "MOST TIME ENDED BY", "THREADS", "WAITS", "TIME", "MAX"}, 3);
   const std::vector<Lock> locks = locks_of(input.catalog, input.why);
-  for (size_t n = 0; n < locks.size() && n < kMostLocks; n++) {
+  for (size_t n = 0; n < locks.size() && n < most_of(options, kMostLocks); n++) {
     const Lock &lock = locks[n];
-    const auto most =
-        std::max_element(lock.parts.begin(), lock.parts.end(),
-                         [](const LockSum *a, const LockSum *b) { return a->count < b->count; });
     table.add({fmt::format("{:#x}{}", lock.futex, lock.inherits ? " (PI)" : ""),
-               std::to_string(lock.pid), lock_waker_text(input, **most),
+               std::to_string(lock.pid), lock_waker_text(input, longest_ender(lock)),
                human_count(lock.threads.size()), human_count(lock.count), human_duration(lock.ns),
                human_duration(lock.max)});
   }
   return table.empty() ? ""
-                       : "\nWaits for futexes, by the low half of their address:\n" + table.text();
+                       : "\nWaits for futexes, by the low half of their address:\n" +
+                             table.text(options.columns);
 }
 
 } // namespace
 
-std::string why_text(const WhyInput &input) {
+std::string why_text(const WhyInput &input, const WhyOptions &options) {
   const std::vector<uint32_t> threads = shown_threads(input.why);
-  std::string text = head(input, threads);
+  std::string text = answer_text(answer_of(input.info, input.catalog, input.why), options.columns);
+  if (options.brief)
+    return text.substr(0, text.find_last_not_of('\n') + 1) + '\n';
+  text += head(input, threads);
   const TimeNode tree = time_tree(input);
-  text += tree_text(tree, kMostParts) + idle_line(input) + untraced_line(input);
-  if (const std::string lengths = lengths_text(tree, kMostCauses); !lengths.empty())
+  text += tree_text(tree, most_of(options, kMostParts), options.columns) + idle_line(input) +
+          unseen_line(input);
+  if (const std::string lengths =
+          lengths_text(tree, most_of(options, kMostCauses), options.columns);
+      !lengths.empty())
     text += '\n' + lengths;
   if (threads.size() > 1)
-    text += thread_table(input, threads);
-  text += stories("The longest waits for a CPU", input.why.longest_waits,
+    text += '\n' + times_table(input, options);
+  text += stories("The longest waits for a CPU", input.why.longest_waits, options,
                   [&](const Story &wait) { return wait_story(input, wait); });
-  text += stories("The longest times blocked", input.why.longest_blocks,
+  text += stories("The longest times blocked", input.why.longest_blocks, options,
                   [&](const Story &block) { return block_story(input, block); });
-  return text + wake_table(input) + lock_table(input);
+  return text + wake_table(input, options) + lock_table(input, options);
+}
+
+std::string blocked_text(const WhyInput &input, size_t top, size_t columns) {
+  TimeNode tree = time_tree(input);
+  std::erase_if(tree.parts, [](const TimeNode &part) { return part.label != "blocked"; });
+  return tree_text(tree, top, columns);
 }
 
 } // namespace ovnitrace

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -18,8 +19,9 @@ namespace ovnitrace {
 namespace {
 
 void sort(std::vector<TimeNode> &nodes) {
-  std::stable_sort(nodes.begin(), nodes.end(),
-                   [](const TimeNode &a, const TimeNode &b) { return a.ns > b.ns; });
+  std::stable_sort(nodes.begin(), nodes.end(), [](const TimeNode &a, const TimeNode &b) {
+    return std::pair(a.known, a.ns) > std::pair(b.known, b.ns);
+  });
 }
 
 uint64_t sum_of(const std::vector<TimeNode> &nodes) {
@@ -48,26 +50,6 @@ public:
       nodes.push_back(node(before, who_text(input_, sum.first(), sum.thread), key, sum));
     return nodes;
   }
-  /// The same of who had a CPU. Of threads that are not traced, only the first that got it is
-  /// known: they are one node, with a part for each that was the first.
-  std::vector<TimeNode> holders() const {
-    std::vector<TimeNode> nodes;
-    TimeNode untraced{.label = "held by: threads that are not traced, by the first"};
-    for (const auto &[key, sum] : sums_) {
-      const Who who = sum.first();
-      if (key.first == Who::Kind::untraced)
-        untraced.parts.push_back(
-            node("", name_and_number(key.second, "thread", who.number()), key, sum));
-      else
-        nodes.push_back(node("held by: ", who_text(input_, who, sum.thread), key, sum));
-    }
-    if (!untraced.parts.empty()) {
-      untraced.ns = sum_of(untraced.parts);
-      sort(untraced.parts);
-      nodes.push_back(std::move(untraced));
-    }
-    return nodes;
-  }
 
 private:
   struct Sum {
@@ -83,8 +65,10 @@ private:
                        const Sum &sum) {
     const std::string name = key.second.empty() ? "without a name" : key.second;
     const std::string many = fmt::format("{} ({} threads)", name, sum.whos.size());
-    return {
-        .label = before + (sum.whos.size() == 1 ? one : many), .ns = sum.ns, .count = sum.count};
+    return {.label = before + (sum.whos.size() == 1 ? one : many),
+            .ns = sum.ns,
+            .count = sum.count,
+            .known = key.first != Who::Kind::not_known && key.first != Who::Kind::unseen};
   }
 
   const WhyInput &input_;
@@ -97,10 +81,10 @@ TimeNode waiting(const WhyInput &input) {
     by_kind[size_t(sum.kind)].add(sum.holder, sum.thread, sum.ns, 0);
   TimeNode node{.label = "waiting for a CPU"};
   for (size_t kind = 0; kind < kWaitKinds; kind++) {
-    TimeNode part{.label = wait_name(WaitKind(kind)),
+    TimeNode part{.label = wait_name(input, WaitKind(kind)),
                   .count = input.why.wait_lengths[kind].count(),
                   .lengths = &input.why.wait_lengths[kind],
-                  .parts = by_kind[kind].holders()};
+                  .parts = by_kind[kind].nodes("held by: ")};
     part.ns = sum_of(part.parts);
     if (!part.ns)
       continue;
@@ -164,22 +148,39 @@ TimeNode blocked(const WhyInput &input) {
   return node;
 }
 
+TimeNode unknown(const WhyInput &input) {
+  constexpr std::array<const char *, kUnknownWhys> labels = {
+      "before its first event",
+      "events were lost",
+      "older than what the flight recorder keeps",
+      "records are missing in the files",
+      "outside the regions of --control",
+      "another reason"};
+  TimeNode node{.label = "not known"};
+  for (size_t why = 0; why < kUnknownWhys; why++)
+    if (input.why.unknown[why])
+      node.parts.push_back({.label = labels[why], .ns = input.why.unknown[why]});
+  return node;
+}
+
+/// The parts that are not known are the last ones, and never among the rest.
 void put(Table &table, const TimeNode &node, size_t depth, uint64_t whole, size_t most) {
   Table::Row row{std::string(2 * depth, ' ') + node.label, human_duration(node.ns),
                  human_percent(node.ns, whole), node.count ? human_count(node.count) : ""};
   table.add(std::move(row));
-  TimeNode rest;
+  const auto known = size_t(std::count_if(node.parts.begin(), node.parts.end(),
+                                          [](const TimeNode &part) { return part.known; }));
+  const size_t shown = known <= most + 1 ? known : most;
+  TimeNode rest{.label = human_count(known - shown) + " others"};
   for (size_t n = 0; n < node.parts.size(); n++) {
-    if (n < most || node.parts.size() == most + 1) {
+    if (n >= shown && n < known) {
+      rest.ns += node.parts[n].ns;
+      rest.count += node.parts[n].count;
+    } else {
       put(table, node.parts[n], depth + 1, whole, most);
-      continue;
     }
-    rest.ns += node.parts[n].ns;
-    rest.count += node.parts[n].count;
-  }
-  if (node.parts.size() > most + 1) {
-    rest.label = human_count(node.parts.size() - most) + " others";
-    put(table, rest, depth + 1, whole, most);
+    if (n + 1 == known && known > shown)
+      put(table, rest, depth + 1, whole, most);
   }
 }
 
@@ -196,7 +197,7 @@ TimeNode time_tree(const WhyInput &input) {
   tree.parts.push_back(waiting(input));
   tree.parts.push_back(blocked(input));
   if (sum.unknown)
-    tree.parts.push_back({.label = "not known", .ns = sum.unknown});
+    tree.parts.push_back(unknown(input));
   for (TimeNode &part : tree.parts) {
     if (!part.parts.empty())
       part.ns = sum_of(part.parts);
@@ -206,14 +207,14 @@ TimeNode time_tree(const WhyInput &input) {
   return tree;
 }
 
-std::string tree_text(const TimeNode &tree, size_t most) {
+std::string tree_text(const TimeNode &tree, size_t most, size_t columns) {
   Table table({"WHERE THE TIME WENT", "TIME", "%", "TIMES"});
   for (const TimeNode &part : tree.parts)
     put(table, part, 0, tree.ns, most);
-  return table.text();
+  return table.text(columns);
 }
 
-std::string lengths_text(const TimeNode &tree, size_t most) {
+std::string lengths_text(const TimeNode &tree, size_t most, size_t columns) {
   Table table({"HOW LONG EACH TIME WAS", "p50", "p90", "p99", "MAX"});
   std::vector<const TimeNode *> timed;
   for (const TimeNode &part : tree.parts)
@@ -230,7 +231,7 @@ std::string lengths_text(const TimeNode &tree, size_t most) {
     row.push_back(human_duration(lengths.max()));
     table.add(std::move(row));
   }
-  return table.empty() ? "" : table.text();
+  return table.empty() ? "" : table.text(columns);
 }
 
 } // namespace ovnitrace

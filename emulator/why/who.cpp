@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/who.h"
 
-#include "emulator/slices/interrupts.h"
-
 namespace ovnitrace {
 
 uint32_t tid_of(const Catalog &catalog, Who who) {
@@ -32,11 +30,8 @@ std::string name_of(const Catalog &catalog, Who who, uint32_t node) {
     return "no traced thread";
   case Who::Kind::interrupt:
     return std::string(source_name(InterruptSource(who.number())));
-  case Who::Kind::softirq:
-  case Who::Kind::softirq_untraced: {
-    const std::string name = name_of(catalog, who.interrupted(), node);
-    return "softirq while " + (name.empty() ? "another thread" : name) + " ran";
-  }
+  case Who::Kind::device:
+    return device_name(catalog.nodes[node].devices, who.device_number());
   case Who::Kind::nobody:
     return "nobody yet";
   case Who::Kind::others:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/input/source.h"
+#include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
 
 #include <cstdint>
@@ -18,13 +19,11 @@ public:
     thread,    ///< number(): index into Catalog::threads
     untraced,  ///< number(): its tid
     idle,      ///< nobody: the CPU was idle
-    unseen,    ///< no traced thread: the CPU was idle, or others had it
+    unseen,    ///< no thread of the trace, which does not say who else: nobody, or others
     interrupt, ///< number(): InterruptSource
-    softirq,   ///< number(): the thread that ran where a soft interrupt was served, index into
-               ///< Catalog::threads: that of a packet is often served where it was sent
-    softirq_untraced, ///< the same, where that thread is not traced; number(): its tid
-    nobody,           ///< nobody yet: it still waits when the range ends
-    others,           ///< of holders of a CPU: there are too many to tell them apart
+    device,    ///< a block device: device_number()
+    nobody,    ///< nobody yet: it still waits when the range ends
+    others,    ///< of holders of a CPU: there are too many to tell them apart
   };
 
   constexpr Who(Kind kind = Kind::not_known, uint32_t number = 0)
@@ -37,21 +36,23 @@ public:
                                 : Who(Kind::untraced, peer.tid);
   }
 
-  /// A soft interrupt while this thread ran, traced or not.
-  static constexpr Who softirq_while(const Peer &ran) {
-    return ran.thread != kNone ? Who(Kind::softirq, ran.thread)
-                               : Who(Kind::softirq_untraced, ran.tid);
+  /// A block device by its number (dev_t); "I/O" for one whose number does not fit.
+  static constexpr Who of_device(uint32_t device) {
+    const uint32_t major = device >> FTRACE_DEVICE_MAJOR_SHIFT;
+    const uint32_t minor = device & FTRACE_DEVICE_MINOR_MASK;
+    return device == 0 || minor > kMinorMask
+               ? Who(Kind::interrupt, uint32_t(InterruptSource::device))
+               : Who(Kind::device, major << kMinorBits | minor);
   }
 
   constexpr Kind kind() const { return Kind(code_ >> kBits); }
   constexpr uint32_t number() const { return code_ & ((1u << kBits) - 1); }
   constexpr uint32_t code() const { return code_; } ///< as a key
-  constexpr bool is_softirq() const {
-    return kind() == Kind::softirq || kind() == Kind::softirq_untraced;
-  }
-  /// Of a soft interrupt: who ran meanwhile.
-  constexpr Who interrupted() const {
-    return Who(kind() == Kind::softirq ? Kind::thread : Kind::untraced, number());
+  /// Whether the trace says who it is.
+  constexpr bool is_known() const { return kind() != Kind::not_known && kind() != Kind::unseen; }
+  /// Of a block device: its number (dev_t).
+  constexpr uint32_t device_number() const {
+    return number() >> kMinorBits << FTRACE_DEVICE_MAJOR_SHIFT | (number() & kMinorMask);
   }
   static constexpr Who from_code(uint32_t code) {
     return Who(Kind(code >> kBits), code & ((1u << kBits) - 1));
@@ -60,6 +61,7 @@ public:
 
 private:
   static constexpr uint32_t kBits = 28; // a tid has 22, and no trace as many threads
+  static constexpr uint32_t kMinorBits = 16, kMinorMask = (1u << kMinorBits) - 1; // a major has 12
   uint32_t code_;
 };
 

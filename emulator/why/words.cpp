@@ -7,13 +7,30 @@
 
 #include <ovnitrace/ftrace_codes.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace ovnitrace {
+
+namespace {
+
+/// Whether a call waits uninterruptibly for another thread, and never for a disk.
+bool waits_for_threads(std::string_view call) {
+  constexpr std::array<std::string_view, 6> calls = {
+      "vfork", "clone", "clone3", "sched_setaffinity", "membarrier", "exit_group"};
+  return std::find(calls.begin(), calls.end(), call) != calls.end();
+}
+
+} // namespace
 
 std::string block_name(const WhyInput &input, Block block) {
   const std::string call(call_name(input.info.machine, block.call));
   const std::string name = call.empty() ? "call not known" : call;
   switch (block.reason) {
   case FTRACE_OFFCPU_DISK:
+    if (waits_for_threads(call))
+      return name;
     return call.empty() ? "disk" : name + " (disk)";
   case FTRACE_OFFCPU_STOPPED:
     return "stopped by a signal";
@@ -28,7 +45,8 @@ std::string block_name(const WhyInput &input, Block block) {
   }
 }
 
-const char *wait_name(WaitKind kind) {
+std::string wait_name(const WhyInput &input, WaitKind kind) {
+  const std::vector<NodeInfo> &nodes = input.catalog.nodes;
   switch (kind) {
   case WaitKind::wakeup:
     return "after a wakeup";
@@ -37,7 +55,12 @@ const char *wait_name(WaitKind kind) {
   case WaitKind::yield:
     return "after it yielded";
   case WaitKind::throttling:
-    return "throttled: its cgroup had no CPU quota left";
+    return std::all_of(nodes.begin(), nodes.end(),
+                       [](const NodeInfo &node) { return node.sees_refills; })
+               ? "throttled: its cgroup had no CPU quota left"
+               : "throttled, at most: its cgroup had no CPU quota left";
+  case WaitKind::refill:
+    return "after its cgroup had CPU quota again";
   case WaitKind::not_known:
     break;
   }
@@ -45,36 +68,38 @@ const char *wait_name(WaitKind kind) {
 }
 
 const char *wait_word(WaitKind kind) {
-  constexpr const char *words[kWaitKinds] = {"wakeup", "preemption", "yield", "throttling",
-                                             "unknown"};
+  constexpr const char *words[kWaitKinds] = {"wakeup",     "preemption", "yield",
+                                             "throttling", "refill",     "unknown"};
   return words[size_t(kind)];
 }
 
 namespace {
 
 /// A thread, traced or not; `node`: where an untraced one runs.
-std::string label_of(const WhyInput &input, Who who, uint32_t node) {
+std::string label_of(const Catalog &catalog, Who who, uint32_t node) {
   if (who.kind() == Who::Kind::thread)
-    return thread_label(input.catalog.threads[who.number()]);
-  return name_and_number(name_of(input.catalog, who, node), "thread", who.number());
+    return thread_label(catalog.threads[who.number()]);
+  return name_and_number(name_of(catalog, who, node), "thread", who.number());
 }
 
 } // namespace
 
 std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
-  const uint32_t node = input.catalog.threads[thread].node;
+  return who_text(input.catalog, who, input.catalog.threads[thread].node);
+}
+
+std::string who_text(const Catalog &catalog, Who who, uint32_t node) {
   switch (who.kind()) {
   case Who::Kind::thread:
-    return label_of(input, who, node);
+    return label_of(catalog, who, node);
   case Who::Kind::untraced:
-    return label_of(input, who, node) + ", not traced";
+    return label_of(catalog, who, node) + ", not traced";
+  case Who::Kind::unseen:
+    return "unknown after the first that got it";
   case Who::Kind::interrupt:
     return std::string(source_phrase(InterruptSource(who.number())));
-  case Who::Kind::softirq:
-  case Who::Kind::softirq_untraced:
-    return "a softirq while " + label_of(input, who.interrupted(), node) + " ran";
   default:
-    return name_of(input.catalog, who, node);
+    return name_of(catalog, who, node);
   }
 }
 

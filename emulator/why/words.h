@@ -10,13 +10,16 @@ namespace ovnitrace {
 
 /// Where a thread blocked: "futex", "read (disk)".
 std::string block_name(const WhyInput &input, Block block);
-/// "after a wakeup".
-const char *wait_name(WaitKind kind);
+/// "after a wakeup". Where no record says when throttled threads may run again, "throttled, at
+/// most".
+std::string wait_name(const WhyInput &input, WaitKind kind);
 /// One word, as in JSON.
 const char *wait_word(WaitKind kind);
 
 /// "main (1234)", "bash (99), not traced", "an interrupt", "not known". `thread`: who waited for
 /// it, or was woken.
 std::string who_text(const WhyInput &input, Who who, uint32_t thread);
+/// The same; `node` is where an untraced one runs.
+std::string who_text(const Catalog &catalog, Who who, uint32_t node);
 
 } // namespace ovnitrace

@@ -26,6 +26,8 @@
 #define CAPTURE_COMM_LEN   16
 #define CAPTURE_TARGETS	   64	      /* most processes that a capture can be attached to */
 #define CAPTURE_LIFE_BYTES (4u << 20) /* ring of life events: room for 37,000 */
+#define CAPTURE_WORK_ITEMS 4096	      /* queued work items whose queuer is remembered: 2^n */
+#define CAPTURE_WORKERS	   1024	      /* kernel workers of which that is: 2^n */
 #define CAPTURE_LIFE_CPUS  192	      /* in one life event: whole words of ours and of FTrace's */
 
 /* ---- scheduling transitions ------------------------------------------------------------------ */
@@ -34,13 +36,21 @@ enum sched_kind {
 	SCHED_KIND_NONE = 0,   /* an empty slot */
 	SCHED_KIND_SWITCH = 1, /* a: prev tid, b: next tid, reason: why prev left, prio: of next.
 				* One that was found out later, when b left its CPU, has no a, and
-				* its time is before those of records that are staged already */
-	SCHED_KIND_WAKEUP = 2, /* a: woken tid, b: waker tid, reason: enum ftrace_wakeup_context */
+				* its time is before those of records that are staged already.
+				* Where neither is traced, a traced thread waits for this CPU */
+	SCHED_KIND_WAKEUP = 2, /* a: woken tid, b: waker tid, reason: enum ftrace_wakeup_context,
+				* prio: place in the table of devices of the one that woke it,
+				* 0: none did */
 	SCHED_KIND_WAKEUP_NEW = 3, /* the same, first wakeup of a new thread */
 	SCHED_KIND_MIGRATE = 4,	   /* a: tid, b: the CPU it was put on */
-	SCHED_KIND_EXEC = 5,  /* a: tid, b: the tid that it had before; LIFE_EXEC comes later */
-	SCHED_KIND_STACK = 6, /* SCHED_STACK_* below: a stack that belongs to the next record, of a
-			       * switch or a wakeup at the same time */
+	SCHED_KIND_EXEC = 5,   /* a: tid, b: the tid that it had before; LIFE_EXEC comes later */
+	SCHED_KIND_STACK = 6,  /* SCHED_STACK_* below: a stack that belongs to the next record, of a
+				* switch or a wakeup at the same time */
+	SCHED_KIND_HOLDER = 7, /* a: tid of who has a CPU for which a traced thread waits from now
+				* on, b: that CPU */
+	SCHED_KIND_WORK = 9, /* a: a thread that a kernel worker wakes next, b: who queued the work
+			      * item that it runs, 0: an interrupt; how long ago: SCHED_WORK_AGE */
+	SCHED_KIND_REFILL = 11, /* a: tid of one that was throttled and may run again */
 };
 
 /* One transition. All of a switch fits in 62 bits, since a tid has 22 (PID_MAX_LIMIT), but for the
@@ -81,6 +91,13 @@ struct sched_record {
 	 (__u64)(kernel) << SCHED_STACK_KERNEL_SHIFT | (__u64)(user) << SCHED_STACK_USER_SHIFT |   \
 	 (__u64)(pid) << SCHED_STACK_PID_SHIFT)
 
+/* How long before a SCHED_KIND_WORK its item was queued: 27 bits of ns or, with the bit above them,
+ * of us. The lowest 16 are those of the time's `call`. */
+#define SCHED_WORK_MICROSECONDS (1u << 27)
+#define SCHED_WORK_AGE(call, word)                                                                 \
+	((__u32)(call) | ((__u32)((word) >> SCHED_REASON_SHIFT) & 0xfu) << 16 |                    \
+	 ((__u32)((word) >> SCHED_PRIO_SHIFT) & 0xffu) << 20)
+
 /* A CPU's staging area and, up to and with `records`, the message in its ring. The loader maps it,
  * to read what is left in it when the programs are detached. A multiple of a cache line. */
 struct sched_batch {
@@ -98,7 +115,31 @@ struct cpu_stage {
 	__u64 lost_total;   /* of them lost */
 	__u64 running_task; /* address of its task_struct: its tid can change while it runs */
 	__u64 renamed;	    /* 1: the thread that has this CPU has renamed itself */
-	__u64 pad[56];	    /* to 2^n bytes: then the programs find theirs without a product */
+	/* A cache line that other CPUs write to. */
+	__u32 holder; /* who has this CPU: tid and HOLDER_* (bpf/scheduler/holders.bpf.h) */
+	__u32 unused;
+	__u32 waiters;	  /* traced threads that wait for this CPU: the sum of both, modulo 2^32. */
+	__u32 moved;	  /* This one is changed atomically, the other under the run queue's lock */
+	__u64 completing; /* not 0: it ends the I/O of a device (bpf/scheduler/completion.bpf.h) */
+	__u64 pad[53];	  /* to 2^n bytes: then the programs find theirs without a product */
+};
+
+/* Block devices that have woken threads, by their place, from 1 on: dev_t, 0: none yet. The last
+ * place stands for all that find no other. */
+#define CAPTURE_DEVICES	     64
+#define CAPTURE_OTHER_DEVICE (CAPTURE_DEVICES - 1)
+
+/* Threads that are throttled, in a circle: of more than these, the oldest are forgotten. */
+#define CAPTURE_THROTTLED 1024 /* 2^n */
+struct throttled_thread {
+	__u64 task; /* address of its task_struct; 0: it is none, or may run again */
+	__u32 tid, pid;
+};
+struct throttled_threads {
+	__u32 next;	 /* where the next one goes, counted on */
+	__u32 left;	 /* how many there are */
+	__u64 timers[2]; /* what the kernel calls when a quota may be refilled; 0: not known yet */
+	struct throttled_thread of[CAPTURE_THROTTLED];
 };
 
 /* ---- stacks -----------------------------------------------------------------------------------
@@ -155,6 +196,7 @@ enum user_probe_kind {
 	USER_PROBE_EVENT = 0, /* has three arguments */
 	USER_PROBE_ENABLE = 1,
 	USER_PROBE_DISABLE = 2,
+	USER_PROBE_FIRE = 3, /* has three arguments */
 };
 
 /* Where an argument of a probe is. */
@@ -214,6 +256,21 @@ struct life_record {
 	};
 };
 
+/* ---- command lines ----------------------------------------------------------------------------
+ */
+
+#define CAPTURE_CMDLINES_BYTES (1u << 20) /* their ring */
+#define CAPTURE_CMDLINE_SHORT  240	  /* bytes that most have room in */
+#define CAPTURE_CMDLINE_LONG   4096	  /* bytes that are recorded at most */
+
+/* What a process has executed. */
+struct cmdline_record {
+	__u64 time;  /* ns, CLOCK_MONOTONIC */
+	__u32 pid;   /* process (tgid) */
+	__u32 bytes; /* of the command line, which may have been cut */
+	char text[]; /* its arguments, each with a byte 0 behind it */
+};
+
 /* The argument of the program follow_caller, which the loader runs in itself. */
 struct follow_request {
 	__u32 follow; /* 1: the children that this thread creates from now on are traced */
@@ -232,6 +289,7 @@ enum kfunc {
 	KFUNC_PREEMPT_ENABLE,
 	KFUNC_RCU_READ_LOCK,
 	KFUNC_RCU_READ_UNLOCK,
+	KFUNC_SEND_SIGNAL_TASK,
 	KFUNCS, /* how many */
 };
 #define KFUNC_CALL 0x70000000 /* helper numbers start at 1 */

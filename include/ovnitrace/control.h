@@ -13,7 +13,6 @@
 
 #define CONTROL_CHAINS 16 /* most chains of a capture */
 #define CONTROL_ALARMS 64 /* most alarms in all of them: a bit each in a cookie */
-#define CONTROL_EXITS  16 /* most alarms of type exit_func */
 #define CONTROL_STRING 64 /* bytes of the string of pcontrol, its end included */
 
 enum control_event {
@@ -52,10 +51,12 @@ struct control_alarm {
 	__u8 event; /* enum control_event */
 	__u8 type;  /* enum control_type */
 	__u8 flags; /* CONTROL_BCAST, … */
-	__u8 exit;  /* of exit_func: which of the CONTROL_EXITS it is */
+	__u8 pad;
 	__u32 tid;
 	__u64 count; /* hits at which it fires; of icount, instructions */
-	__u64 value; /* ssc, cpuid: what the register must be; magic: b << 32 | a; timeout: ns */
+	/* ssc, cpuid: what the register must be; magic: b << 32 | a; timeout: ns; address: the
+	 * address, 0: wherever it is probed */
+	__u64 value;
 	char text[CONTROL_STRING]; /* pcontrol */
 };
 
@@ -83,13 +84,21 @@ struct control_place {
 	__u32 pad;
 };
 
+/* A call that a thread is in. */
+struct control_call {
+	__u64 sp;   /* stack pointer at its first instruction; 0: there is no call */
+	__u64 back; /* x86: the return address, which lies there; 0: not known */
+};
+
 struct control_thread {
 	__u32 pid;
 	__u32 number; /* 0: the main thread */
 	struct control_place places[CONTROL_CHAINS];
-	__u64 hits;			/* of a program: what the verifier need not follow */
-	__u64 outermost[CONTROL_EXITS]; /* stack pointer at the outermost call; 0: not in it */
-	__u32 held;			/* 1: it waits until probes are set (CONTROL_HELD) */
+	__u64 hits;		   /* of a program: what the verifier need not follow */
+	__u64 counted;		   /* of hit_alarm: as in struct control_hit */
+	char text[CONTROL_STRING]; /* of on_pcontrol: what the program gives it */
+	struct control_call outermost[CONTROL_ALARMS]; /* by alarm, of type exit_func */
+	__u32 held; /* 1: it waits until probes are set (CONTROL_HELD) */
 	__u32 pad;
 };
 
@@ -114,6 +123,9 @@ enum control_message_kind {
 	CONTROL_LIBRARY = 3, /* the process has loaded or closed a library, and is stopped */
 	CONTROL_IMAGE = 4,   /* the process has executed another program, and is stopped */
 	CONTROL_COUNT = 5,   /* an icount is armed for threads that do not know it yet */
+	CONTROL_DONE = 8,    /* a chain has finished, in this thread or, tid 0, in the process */
+	CONTROL_FORK = 6,    /* the process is a copy of one that has probes, and may be stopped */
+	CONTROL_GONE = 7,    /* the process has ended; or, of a thread, another one leads it now */
 };
 
 struct control_message {
@@ -121,7 +133,9 @@ struct control_message {
 	__u32 kind;
 	__u32 pid;	   /* process (tgid) */
 	__u32 tid;	   /* 0: all threads of the process */
-	__u32 alarm;	   /* CONTROL_ARMED: its index */
+	__u32 alarm;	   /* CONTROL_ARMED: its index; CONTROL_DONE: that of the chain;
+			    * CONTROL_VISIT: the thread that fired; of a process that may be stopped,
+			    * 1: it is not */
 	__u32 visit, what; /* CONTROL_VISIT: as struct visitor has them */
 };
 
@@ -129,9 +143,10 @@ struct control_message {
 struct control_hit {
 	__u32 pid; /* 0: that of the thread, which is the result */
 	__u32 tid;
-	__u64 alarms; /* a bit each; 0 only looks at the thread, and takes CONTROL_HELD from it */
-	__u64 fired;  /* result: those that fired */
-	__u32 result; /* CONTROL_STEPPING, … */
+	__u64 alarms;  /* a bit each; 0 only looks at the thread, and takes CONTROL_HELD from it */
+	__u64 fired;   /* result: those that fired */
+	__u64 counted; /* result: those that took the hit and need more of them */
+	__u32 result;  /* CONTROL_STEPPING, … */
 	__u32 pad;
 };
 
@@ -145,5 +160,8 @@ struct control_hit {
 #define FTRACE_REGION_TYPE_SHIFT  16	     /* 8 bits: enum control_type */
 #define FTRACE_REGION_EVENT_SHIFT 24	     /* 2 bits: enum control_event */
 #define FTRACE_REGION_THREAD	  (1u << 26) /* of this thread alone, not of its process */
+#define FTRACE_REGION_BCAST	  (1u << 27) /* the event is for all threads of the process */
+#define FTRACE_REGION_AGAIN	  (1u << 28) /* a start of a region that is open already */
+#define FTRACE_REGION_OTHER	  (1u << 29) /* it happened in another thread of the process */
 
 #endif

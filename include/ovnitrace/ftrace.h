@@ -26,6 +26,7 @@
 #undef FTrace_enable
 #undef FTrace_disable
 #undef FTrace_set_filter
+#undef FTrace_fire
 
 #ifdef __cplusplus
 extern "C" {
@@ -142,6 +143,13 @@ FTRACE_API int FTrace_disable(void);
  * see FTrace_last_error. */
 FTRACE_API void FTrace_set_filter(FTrace_BYTE family, int status);
 
+/* Starts or stops the region of `ovnitrace --control`, or marks it, as if an alarm of thread `tid`
+ * had fired. event: one of FTrace_FIRE_*. tid: as gettid() returns it, of a thread of the calling
+ * process; 0: the calling thread. bcast not 0: for all threads of the process. Only a tracer
+ * outside takes it, also while tracing is disabled; chunks have nothing of it. FTRACE_E_ARGUMENT.
+ */
+FTRACE_API int FTrace_fire(int event, int tid, int bcast);
+
 /* Logs an event, at the time CLOCK_MONOTONIC in ns, the clock of ovnitrace's own traces, where
  * tracing is enabled and its family not filtered. Type 0 (empty) is no event. */
 FTRACE_API void TRACER_LOGEVENT(FTrace_WORD type, FTrace_WORD par1, FTrace_DWORD par2);
@@ -194,7 +202,7 @@ enum FTrace_error {
 	FTRACE_E_NO_CHUNK = -10,     /* none is selected */
 	FTRACE_E_FULL = -11,	     /* full, with nowhere to go on */
 	FTRACE_E_NOT_FOUND = -12,    /* no chunk has these flags */
-	FTRACE_E_ARGUMENT = -13,     /* a null pointer, an empty or too long name */
+	FTRACE_E_ARGUMENT = -13,     /* a null pointer, an empty or too long name; no such event */
 	FTRACE_E_FILTER = -14,	     /* not a filter code, or a status other than 0 and 1 */
 	FTRACE_E_NO_SENDER = -15,    /* neither disk writer nor network was initialized */
 	FTRACE_E_ADDRESS = -16,	     /* not an address, or none of this machine */
@@ -220,6 +228,7 @@ FTRACE_API int FTrace_last_error(void);
 FTRACE_API void tracer_logevent_(const int *type, const int *par1, const int *par2);
 FTRACE_API int ftrace_enable_(void);
 FTRACE_API int ftrace_disable_(void);
+FTRACE_API int ftrace_fire_(const int *event, const int *tid, const int *bcast);
 
 #ifdef __cplusplus
 }

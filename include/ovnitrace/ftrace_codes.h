@@ -148,6 +148,15 @@ enum ftrace_code {
 	FTrace_EXT_enable = 0x2D,  /* (context, -): the program called FTrace_enable */
 	FTrace_EXT_disable = 0x3D, /* (context, -): it called FTrace_disable */
 	FTrace_EXT_region = 0x4D,  /* (context, FTRACE_REGION_*): an alarm of --control has fired */
+	FTrace_EXT_holder = 0x5D,  /* (CPU, tid): who has this CPU, for which a thread of the
+				    * trace waits */
+	FTrace_EXT_device = 0x6D, /* (context, FTRACE_DEVICE_*): it is woken by this block device */
+	FTrace_EXT_refill =
+		0x7D, /* (context, -): throttled until now, its cgroup has quota again */
+	FTrace_EXT_work =
+		0x8D, /* (context, tid): the next wakeup of the thread is by a kernel worker,
+		       * in a work item that this thread queued, 0: an interrupt */
+	FTrace_EXT_work_age = 0x9D, /* (context, FTRACE_WORK_*): follows it: how long ago */
 	/* only in datagrams (docs/network.md), in no file: */
 	FTrace_EXT_session = 0xAD, /* (kind of datagram, -); the TSC is the number of the session */
 	FTrace_EXT_part = 0xBD,	   /* (CPU, chunk); the TSC is the events that were sent before */
@@ -164,12 +173,20 @@ enum ftrace_code {
 
 /* Version of the extensions, parameter 1 of FTrace_EXT_format. A reader refuses a newer one. Since
  * 2, records of blocked threads have an ftrace_call; since 3 there are FTrace_EXT_switch and
- * FTrace_EXT_wake_switch, and times can be differences. */
-#define FTRACE_EXT_VERSION 3
+ * FTrace_EXT_wake_switch, and times can be differences; since 4 there are the codes that only 4
+ * has, and an FTrace_EXT_region can be a start of a region that is open already. */
+#define FTRACE_EXT_VERSION 4
 
 /* par2 of FTrace_EXT_format: from the next record on to the end of the chunk, the TSC is how much
  * more it is than that of the record before, modulo 2^64. */
 #define FTRACE_FORMAT_DIFFERENCES 1u
+
+/* What FTrace_fire() does: the events of --control. */
+enum FTrace_fire_event {
+	FTrace_FIRE_stop = 0,	  /* the region stops */
+	FTrace_FIRE_start = 1,	  /* it starts */
+	FTrace_FIRE_threadid = 2, /* the thread is marked in the trace */
+};
 
 /* A reader looks at these bits of a code: fast ipoints set bit 15, an ftrace_call bits 8-14. */
 #define FTRACE_CODE_MASK 0x00FF
@@ -209,6 +226,7 @@ enum ftrace_offcpu_reason {
 	FTRACE_OFFCPU_PARKED = 7,    /* P: parked kernel thread */
 	FTRACE_OFFCPU_IDLE = 8,	     /* I: idle kernel thread */
 	FTRACE_OFFCPU_THROTTLED = 9, /* runnable, its cgroup has used up its CPU quota */
+	FTRACE_OFFCPU_REFILLED = 10, /* was throttled, its cgroup has quota again (EXT_refill) */
 };
 
 /* Whether a thread that left its CPU for this reason could still run: written as task_epilogue. */
@@ -324,6 +342,13 @@ enum ftrace_timer_kind {
 #define FTRACE_SNAPSHOT_STATE_MASK 0xffu
 #define FTRACE_SNAPSHOT_CPU_SHIFT  8
 #define FTRACE_SNAPSHOT_NO_CPU	   0xffffu
+
+/* par2 of FTrace_EXT_work_age: ns or, with this bit, us. */
+#define FTRACE_WORK_MICROSECONDS  0x80000000u
+/* par2 of FTrace_EXT_device: the device whose I/O has just ended, as the kernel numbers it (dev_t);
+ * 0: it is not known which. The next record is the wakeup. */
+#define FTRACE_DEVICE_MAJOR_SHIFT 20
+#define FTRACE_DEVICE_MINOR_MASK  0x000fffffu
 
 /* par2 of FTrace_EXT_affinity: one word of a mask of CPUs, a bit for each that the thread may use:
  * CPU 24 * index + bit. The words of one mask follow one another at one time, index 0 first; those

@@ -11,9 +11,10 @@
  *   event    (type, par1, par2): 3 unsigned numbers of 32 bits, type and par1 below 65536
  *   enable   ()
  *   disable  ()
+ *   fire     (event, tid, bcast): 3 unsigned numbers of 32 bits
  *
  * A program that wants chunks of its own too includes <ovnitrace/ftrace.h> and links libovnitrace:
- * it has the same four names as functions, which fire the same probes.
+ * it has the same five names as functions, which fire the same probes.
  */
 #ifndef OVNITRACE_USER_EVENT_H
 #define OVNITRACE_USER_EVENT_H
@@ -51,6 +52,15 @@ OVNITRACE_INLINE void ovnitrace_set_filter(uint8_t family, int status)
 	OVNITRACE_USDT3("ovnitrace", "event", family, status, 0);
 }
 
+/* Starts or stops the region of ovnitrace --control, or marks it, as if an alarm of thread `tid`
+ * had fired; 0: the calling thread. event: one of FTrace_FIRE_*. bcast: not 0: for all threads of
+ * the process. Other threads' tids are those that gettid() returns in them. */
+OVNITRACE_INLINE int ovnitrace_fire(uint32_t event, uint32_t tid, int bcast)
+{
+	OVNITRACE_USDT3("ovnitrace", "fire", event, tid, bcast != 0);
+	return 0;
+}
+
 /* A section of the thread, of a number that is not 0: sections nest, and appear in the trace as a
  * stack (PRV type 316), pushed by user event 13 and popped by user event 14. */
 OVNITRACE_INLINE void ovnitrace_section_begin(uint32_t section)
@@ -68,6 +78,7 @@ OVNITRACE_INLINE void ovnitrace_section_end(uint32_t section)
 #define FTrace_enable()			  ovnitrace_enable()
 #define FTrace_disable()		  ovnitrace_disable()
 #define FTrace_set_filter(family, status) ovnitrace_set_filter(family, status)
+#define FTrace_fire(event, tid, bcast)	  ovnitrace_fire(event, tid, bcast)
 #endif
 
 #ifdef __cplusplus

@@ -107,6 +107,45 @@ TEST_F(ReportPage, LoadsWithoutComplaintAndItsNumbersAreThoseOfInfo) {
   EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
 }
 
+TEST_F(ReportPage, ShowsThrottledThreadsAsThrottled) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "left").id(2, 22, 11, "right").dispatch(1);
+  cpu.at(200000).epilogue(1, 22, FTRACE_OFFCPU_THROTTLED).dispatch(2).at(600000);
+  cpu.record(FTrace_EXT_refill, 1).at(700000).epilogue(2, 11).dispatch(1).at(1000000).stop();
+  open();
+  const std::string sums = text("#range-states");
+  EXPECT_NE(sums.find("Throttled 400.0 µs"), sums.npos) << sums;
+  EXPECT_NE(sums.find("Cooling 400.0 µs"), sums.npos) << sums << ": 100 µs of left, 300 of right";
+  const json slice = evaluate("ovnitrace.select(11, 300000)");
+  EXPECT_EQ(slice["state"], "cooling");
+  EXPECT_EQ(slice["reason"], "throttled");
+  EXPECT_EQ(slice["end_ns"], 600000);
+  EXPECT_EQ(evaluate("ovnitrace.select(11, 650000)")["reason"], "refilled");
+  EXPECT_NE(text("#legend").find("Throttled its cgroup has no CPU quota left"), std::string::npos)
+      << text("#legend");
+  EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+}
+
+TEST_F(ReportPage, TheWaitsTabDividesAWaitAmongAllThatHadTheCpu) {
+  trace.json(R"({"version": 1, "cpu_holders": true,
+                 "peers": [{"tid": 77, "pid": 77, "name": "server"},
+                           {"tid": 88, "pid": 88, "name": "hog"}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);
+  cpu.at(100000).epilogue(1, 77).at(102000).record(FTrace_EXT_holder, 0, 88);
+  cpu.at(186000).dispatch(1).at(300000).stop();
+  open();
+  choose_tab(5);
+  const std::string page = text("#pages");
+  EXPECT_NE(
+      page.find("hog (88), not traced 84.00 µs; server (77), not traced 2.000 µs server (77)"),
+      page.npos)
+      << page;
+  EXPECT_NE(page.find("app (11) hog (88), not traced 84.00 µs app (11) server (77), not traced "
+                      "2.000 µs"),
+            page.npos)
+      << page;
+  EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+}
+
 TEST_F(ReportPage, ZoomsAndPansByWheelKeysAndDrag) {
   build();
   open();

@@ -175,10 +175,16 @@ TEST_F(Attach, TakesListsOfProcessesAndEndsWhenAllHaveEnded) {
   for (const Process *process : {&first, &second, &third})
     EXPECT_TRUE(reported.thread(uint32_t(process->pid())));
   EXPECT_FALSE(reported.thread(uint32_t(other.pid())));
-  for (const char *wrong : {"0", "1,", "x", "1x", "4194304"}) {
-    const Outcome refused = run({.argv = {ovnitrace(), "-p", wrong}});
-    EXPECT_EQ(refused.status(), 2) << wrong;
-    EXPECT_NE(refused.err.find("--pid: give a whole number"), std::string::npos) << refused.err;
+  const std::pair<const char *, const char *> wrong[] = {
+      {"0", "--pid: give a whole number"},
+      {"1,", "--pid: give a whole number"},
+      {"4194304", "--pid: give a whole number"},
+      {"nobody-is-called-so", "--pid nobody-is-called-so: no process has this name or number"},
+  };
+  for (const auto &[text, why] : wrong) {
+    const Outcome refused = run({.argv = {ovnitrace(), "-p", text}});
+    EXPECT_EQ(refused.status(), 2) << text;
+    EXPECT_NE(refused.err.find(why), std::string::npos) << refused.err;
   }
 }
 
@@ -255,7 +261,7 @@ TEST_F(Attach, ToAProgramEndsAfterItsDurationAndTheProgramGoesOn) {
 }
 
 TEST_F(Attach, OptionsOfTimesSayWhatIsWrong) {
-  for (const char *wrong : {"0", "-1", "x", "5m", "1e30", "nan"}) {
+  for (const char *wrong : {"0", "-1", "x", "5y", "1e30", "nan"}) {
     const Outcome outcome = run({.argv = {ovnitrace(), "-a", "-d", wrong}});
     EXPECT_EQ(outcome.status(), 2) << wrong;
     EXPECT_NE(outcome.err.find("--duration: '" + std::string(wrong) + "' is no time"),

@@ -48,16 +48,22 @@ public:
 
   const std::string &path() const { return path_; } ///< empty: there is none
   /// The kernel's own count of periods in which it throttled.
-  uint64_t throttled() const {
-    std::ifstream in(path_ + "/cpu.stat");
-    uint64_t value = 0;
-    for (std::string key; in >> key >> value;)
-      if (key == "nr_throttled")
-        return value;
-    return 0;
+  uint64_t throttled() const { return stat("nr_throttled"); }
+  /// And of the time of that, ns.
+  uint64_t throttled_ns() const {
+    return std::max(stat("throttled_time"), 1000 * stat("throttled_usec"));
   }
 
 private:
+  /// 0: there is no such number.
+  uint64_t stat(const std::string &name) const {
+    std::ifstream in(path_ + "/cpu.stat");
+    uint64_t value = 0;
+    for (std::string key; in >> key >> value;)
+      if (key == name)
+        return value;
+    return 0;
+  }
   bool make(const std::string &path) {
     remove();
     path_ = mkdir(path.c_str(), 0755) == 0 ? path : "";
@@ -149,6 +155,40 @@ TEST_F(CpuLimits, AThreadWithoutQuotaIsThrottledAndNotPreempted) {
   if (kernel_is(6, 18)) {
     EXPECT_GE(throttled + 2, quota.throttled());
   }
+}
+
+TEST_F(CpuLimits, AThreadIsThrottledForAsLongAsTheKernelSays) {
+  const Quota quota;
+  if (quota.path().empty())
+    GTEST_SKIP() << "no cgroup with a quota can be made here";
+  // The rival has the CPU when the quota is refilled.
+  record({"sh", "-c",
+          installed("spin") + " 60 " + quota.path() + "/cgroup.procs & " + "nice -n -15 " +
+              installed("spin") + " 600; wait"});
+  const auto description = nlohmann::json::parse(read_text(trace() + "/trace.json"));
+  if (!description.value("sees_refills", false))
+    GTEST_SKIP() << "this kernel does not let us see refills";
+  std::map<uint32_t, bool> is_throttled;
+  for (const DumpEvent &event : dump(trace())) {
+    if (event.takes_cpu()) {
+      EXPECT_FALSE(is_throttled[event.tid]) << "no refill before " << event.time;
+      is_throttled[event.tid] = false;
+    } else if (event.event == "EXT_refill") {
+      EXPECT_TRUE(is_throttled[event.tid]) << event.time;
+      is_throttled[event.tid] = false;
+    } else if (event.detail("reason") == "throttled") {
+      is_throttled[event.tid] = true;
+    }
+  }
+  const auto why =
+      nlohmann::json::parse(run({.argv = {ovnitrace(), "why", trace(), "--json"}}).out);
+  uint64_t throttled = 0;
+  for (const auto &thread : why["threads"])
+    for (const auto &wait : thread["waiting"])
+      throttled += wait["after_ns"].value("throttling", uint64_t(0));
+  const uint64_t kernels = quota.throttled_ns();
+  EXPECT_GT(throttled, kernels - kernels / 20);
+  EXPECT_LT(throttled, kernels + kernels / 20);
 }
 
 TEST_F(CpuLimits, StolenTimeIsThatOfTheKernel) {

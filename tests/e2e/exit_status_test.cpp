@@ -77,6 +77,8 @@ TEST_F(ExitStatus, Is2ForWrongUsage) {
   EXPECT_TRUE(says(refused({"--no-such-option", "--", "true"}, 2), "--no-such-option"));
   EXPECT_TRUE(says(refused({}, 2), "nothing to trace"));
   EXPECT_TRUE(says(refused({"--"}, 2), "nothing to trace"));
+  EXPECT_TRUE(says(refused({"-a", "-u", "nobody", "-d", "1ms"}, 2), "-u NAME"));
+  EXPECT_TRUE(says(refused({"-p", "1", "-u", "nobody", "-d", "1ms"}, 2), "-u NAME"));
   EXPECT_TRUE(says(refused({"--user", "no-such-user-here", "--", "true"}, 2), "no-such-user-here"));
   EXPECT_TRUE(says(refused({"-p", "1", "--", "true"}, 2), "not both"));
   refused({"-a", "-p", "1"}, 2);

@@ -5,8 +5,11 @@
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
 
+#include <sys/stat.h>
+
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 namespace fs = std::filesystem;
 
@@ -77,6 +80,41 @@ TEST_F(Killed, LeavesATraceThatCanBeRead) {
   expect_sound(thread, cpu);
   EXPECT_GT(thread.events.size(), 5'000u);
   EXPECT_NE(thread.rows.at(1).find("pingpong"), std::string::npos) << thread.rows[1];
+}
+
+/// As ps shows it: 'T' is stopped.
+char state_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const size_t end = line.rfind(')');
+  return end + 2 < line.size() ? line[end + 2] : '?';
+}
+
+class KilledWithControl : public CaptureTest {};
+
+// A program that executes another is stopped until that is armed. Here nobody does it any more.
+TEST_F(KilledWithControl, ContinuesOnlyWhatItHasStopped) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  Process program({.argv = {"sh", "-c", "read line <" + pipe + "; exec echo alive"}});
+  Process stopped({.argv = {"sleep", "1000"}});
+  const auto is_stopped = [](const Process &process) { return state_of(process.pid()) == 'T'; };
+  Process tracer(
+      record_command(trace(), {},
+                     {"-p", std::to_string(program.pid()), "-p", std::to_string(stopped.pid()),
+                      "--control", "start:enter_func:main,stop:enter_func:exit"}));
+  ASSERT_TRUE(eventually([&] { return tracer.err().find("tracing ") != std::string::npos; },
+                         "the capture begins"));
+  stopped.signal(SIGSTOP);
+  tracer.signal(SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return is_stopped(tracer) && is_stopped(stopped); }, "a stop"));
+  write_text(pipe, "go\n");
+  ASSERT_TRUE(eventually([&] { return is_stopped(program); }, "the program executes echo"));
+  tracer.signal(SIGKILL);
+  tracer.wait();
+  EXPECT_EQ(program.wait().out, "alive\n");
+  EXPECT_TRUE(is_stopped(stopped)) << "somebody else has stopped it";
 }
 
 } // namespace ovnitrace::test

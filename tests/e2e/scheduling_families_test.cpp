@@ -37,11 +37,17 @@ size_t count(const Events &events, const std::string &name, const std::string &k
   }));
 }
 
+/// "nice 3", or a priority of real time.
+std::string priority_of(const DumpEvent &event) {
+  const std::string nice = event.detail("nice");
+  return nice.empty() ? event.detail("priority") : "nice " + nice;
+}
+
 /// "priority policy" of each set_priority.
 std::vector<std::string> priorities(const Events &events, uint32_t tid) {
   std::vector<std::string> all;
   for (const DumpEvent &event : only(events, {"set_priority"}, tid))
-    all.push_back(event.detail("priority") + " " + event.detail("policy"));
+    all.push_back(priority_of(event) + " " + event.detail("policy"));
   return all;
 }
 
@@ -97,11 +103,12 @@ TEST_F(SchedulingFamilies, APriorityChangesForEachCauseOnceAndForWhomItWasChange
   const Events events = capture("prio", {installed("priorities")}, out);
   const uint32_t main = uint32_t(number_after(out, "main")),
                  other = uint32_t(number_after(out, "other"));
-  EXPECT_EQ(priorities_set(events, main), (Texts{"123 other", "129 other"}));
+  EXPECT_EQ(priorities_set(events, main), (Texts{"nice 3 other", "nice 9 other"}));
   if (sees_changes_of_others()) {
-    EXPECT_EQ(priorities_set(events, other), (Texts{"127 other", "127 batch", "129 batch"}));
+    EXPECT_EQ(priorities_set(events, other),
+              (Texts{"nice 7 other", "nice 7 batch", "nice 9 batch"}));
   } else { // when it is woken for the last time
-    EXPECT_EQ(priorities_set(events, other), (Texts{"129 batch"}));
+    EXPECT_EQ(priorities_set(events, other), (Texts{"nice 9 batch"}));
   }
   EXPECT_TRUE(only(events, {"inheritance"}).empty() || kernel_locks_lend_priorities());
 }
@@ -114,9 +121,9 @@ TEST_F(SchedulingFamilies, ThePriorityIsTheOneOfTheNextDispatch) {
   size_t compared = 0;
   for (const DumpEvent &event : events)
     if (event.event == "set_priority")
-      reported[event.tid] = event.detail("priority");
+      reported[event.tid] = priority_of(event);
     else if (event.takes_cpu() && reported.contains(event.tid)) {
-      EXPECT_EQ(event.detail("priority"), reported[event.tid]) << event.tid << " at " << event.time;
+      EXPECT_EQ(priority_of(event), reported[event.tid]) << event.tid << " at " << event.time;
       compared++;
     }
   EXPECT_GE(compared, 1u) << "the other thread is woken at the end";
@@ -135,9 +142,8 @@ TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromWhoWaits) {
   EXPECT_EQ(tid_of(inheritance[0].detail("for")), high);
   EXPECT_EQ(inheritance[1].tid, low);
   EXPECT_EQ(tid_of(inheritance[1].detail("for")), low);
-  // The kernel counts real time priorities downwards: 99 - 10, then 99 - 20, then 99 - 10.
-  EXPECT_EQ(priorities(events, low), (Texts{"89 fifo", "79 fifo", "89 fifo"}));
-  EXPECT_EQ(priorities(events, high), (Texts{"79 fifo"}));
+  EXPECT_EQ(priorities(events, low), (Texts{"10 fifo", "20 fifo", "10 fifo"}));
+  EXPECT_EQ(priorities(events, high), (Texts{"20 fifo"}));
 }
 
 // What is known of a tid is of the thread that had it before, and is no change of the one that has
@@ -151,7 +157,7 @@ TEST_F(SchedulingFamilies, AThreadInheritsNothingFromWhoHadItsTid) {
   if (count(events, "task_create", "", "", tid) == 0)
     GTEST_SKIP() << "in a PID namespace: the kernel's own tids cannot be chosen";
   EXPECT_EQ(count(events, "task_create", "", "", tid), 2u);
-  EXPECT_EQ(priorities_set(events, tid), (Texts{"125 other", "127 other"}));
+  EXPECT_EQ(priorities_set(events, tid), (Texts{"nice 5 other", "nice 7 other"}));
 }
 
 TEST_F(SchedulingFamilies, FutexesAgreeWithWhatTheProgramDid) {

@@ -38,7 +38,9 @@ protected:
         const int code = record.code & FTRACE_CODE_MASK;
         const bool thread = (code & 0xf) == 2 || code == FTrace_EXT_exec ||
                             code == FTrace_EXT_exit || code == FTrace_EXT_migrate ||
-                            code == FTrace_EXT_snapshot || code == FTrace_EXT_affinity;
+                            code == FTrace_EXT_snapshot || code == FTrace_EXT_affinity ||
+                            code == FTrace_EXT_holder || code == FTrace_EXT_refill ||
+                            code == FTrace_EXT_work || code == FTrace_EXT_work_age;
         events.there += code == FTrace_EXT_wake_switch ? 3 : code == FTrace_EXT_switch ? 2 : thread;
         if (record.code == FTrace_EVT_blackout_end && record.par1 != FTRACE_BLACKOUT_SOMEWHERE)
           events.lost += record.par2;

@@ -4,8 +4,10 @@
 
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 
 namespace ovnitrace::test {
 
@@ -25,8 +27,9 @@ TEST_F(Stat, PrintsASummaryAndKeepsNothing) {
   const Outcome outcome = run(stat({"--", "sh", "-c", "echo printed; sleep 0.1; exit 7"}));
   EXPECT_EQ(outcome.status(), 7);
   EXPECT_EQ(outcome.out, "printed\n") << "stdout is the program's";
-  for (const char *word : {"2 threads of 2 processes", "exited with status 7", "running", "cooling",
-                           "switches", "migrations", "wakeup latency p50", "p99"})
+  for (const char *word :
+       {"2 threads of 2 processes", "exited with status 7", "running", "preempted (cooling)",
+        " of its life and ", "switches", "migrations", "wakeup latency p50", "p99"})
     EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " in " << outcome.err;
   EXPECT_TRUE(names_in(scratch()).empty());
 }
@@ -38,6 +41,45 @@ TEST_F(Stat, JsonIsThatOfInfo) {
   EXPECT_EQ(info["threads"].size(), 10u);
   EXPECT_EQ(info["lost"], 0);
   EXPECT_EQ(info["trace"], "") << "it is not kept";
+}
+
+TEST_F(Stat, WritesItsSummaryIntoAFile) {
+  const Outcome outcome =
+      run(stat({"--json", "-o", path("stat.json"), "--", "sh", "-c", "echo mine >&2; exit 3"}));
+  EXPECT_EQ(outcome.status(), 3);
+  EXPECT_EQ(outcome.err, "mine\n") << "stderr is the program's";
+  std::ifstream file(path("stat.json"));
+  EXPECT_EQ(nlohmann::json::parse(file)["ended"], "exited with status 3");
+  const Outcome text = run(stat({"-o", "-", "--", "true"}));
+  EXPECT_EQ(text.err, "");
+  EXPECT_NE(text.out.find("switches"), std::string::npos) << text.out;
+}
+
+TEST_F(Stat, TakesFamiliesAndStacks) {
+  const Outcome outcome = run(stat({"--filter", "+mutex", "--stacks", "--", installed("futexes")}));
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("Waits for mutexes and other futexes:"), std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("    at: "), std::string::npos) << outcome.err;
+}
+
+TEST_F(Stat, FindsProcessesByNameAndSaysWhich) {
+  ASSERT_EQ(::symlink("/bin/sleep", path("ovn-nap").c_str()), 0);
+  Process program({.argv = {path("ovn-nap"), "60"}});
+  const std::string is =
+      "ovnitrace: -p ovn-nap is ovn-nap (" + std::to_string(program.pid()) + ")\n";
+  const auto started = [&] {
+    std::ifstream comm("/proc/" + std::to_string(program.pid()) + "/comm");
+    std::string name;
+    return comm >> name && name == "ovn-nap";
+  };
+  ASSERT_TRUE(eventually(started, "no exec"));
+  const Outcome outcome = run(stat({"-p", "ovn-nap", "-d", "0.1"}));
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_EQ(outcome.err.find(is), 0u) << outcome.err;
+  const Outcome quiet = run(stat({"-q", "-p", "ovn-nap", "-d", "0.1"}));
+  EXPECT_EQ(quiet.err.find(is), std::string::npos) << quiet.err;
+  EXPECT_EQ(run(stat({"-p", "no-such-name", "-d", "0.1"})).status(), 2);
 }
 
 TEST_F(Stat, HasTheExitStatusOfWhatCannotRunOrIsKilled) {

@@ -7,6 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace ovnitrace::test {
@@ -91,6 +96,23 @@ const json &named(const json &all, const std::string &name) {
   if (found == all["threads"].end())
     throw std::runtime_error("no thread " + name);
   return *found;
+}
+
+/// Of /proc/diskstats; empty: it is none of a disk.
+std::string disk_named(dev_t device) {
+  std::ifstream stats("/proc/diskstats");
+  std::string line, name;
+  for (unsigned number[2]; std::getline(stats, line);) {
+    std::istringstream(line) >> number[0] >> number[1] >> name;
+    if (number[0] == major(device) && number[1] == minor(device))
+      return name;
+  }
+  return "";
+}
+
+/// Whether a device is the disk, or has it as a partition.
+bool is_on(const std::string &disk, const std::string &device) {
+  return !device.empty() && disk.starts_with(device);
 }
 
 } // namespace
@@ -192,6 +214,54 @@ TEST_F(WhyOf, AStageOfAPipelineIsWokenByTheOneBeforeIt) {
   EXPECT_NE(text.out.find("woken by: a timer"), std::string::npos) << text.out;
   for (const std::string &line : lines_of(text.out))
     EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST_F(WhyOf, ReadsFromADiskAreWokenByIt) {
+  const std::string file = path("data"), bytes(1 << 20, 'x');
+  write_text(file, bytes);
+  struct stat status = {};
+  ASSERT_EQ(stat(file.c_str(), &status), 0);
+  const std::string disk = disk_named(status.st_dev);
+  if (disk.empty())
+    GTEST_SKIP() << "the test's directory is on no block device";
+  record({"dd", "if=" + file, "of=/dev/null", "bs=4K", "iflag=direct"});
+  const json description = json::parse(read_text(trace() + "/trace.json"));
+  if (!description.contains("devices"))
+    GTEST_SKIP() << "this kernel does not say when a request ends";
+  uint64_t by_disk = 0, others = 0;
+  const json all = why();
+  for (const json &block : named(all, "dd")["blocked"])
+    if (block["cause"] == "read (disk)")
+      (is_on(disk, block["waker"]) ? by_disk : others) += block["count"].get<uint64_t>();
+  EXPECT_GT(by_disk, 100u) << "of 256 reads";
+  EXPECT_GT(by_disk, 10 * others);
+  const json path = why({"--critical-path"});
+  uint64_t ns = 0;
+  for (const json &part : path["critical_path"])
+    if (part.contains("device") && is_on(disk, part["device"])) {
+      EXPECT_EQ(part["cause"], "I/O: " + part["device"].get<std::string>());
+      ns += part["ns"].get<uint64_t>();
+    }
+  EXPECT_GT(ns, 0u);
+}
+
+TEST_F(WhyOf, AZombieIsNotBlocked) {
+  const pid_t zombie = fork();
+  if (zombie == 0)
+    _exit(0);
+  siginfo_t info = {};
+  ASSERT_EQ(waitid(P_PID, id_t(zombie), &info, WEXITED | WNOWAIT), 0) << "it has ended";
+  record({"sleep", "0.01"}, {"-a"});
+  const json all =
+      json::parse(run({.argv = {ovnitrace(), "why", "--json", "--all-threads", trace()}}).out);
+  waitpid(zombie, nullptr, 0);
+  size_t found = 0;
+  for (const json &thread : all["threads"])
+    if (thread["tid"] == zombie) {
+      found++;
+      EXPECT_EQ(thread["life_ns"], 0) << thread;
+    }
+  EXPECT_EQ(found, 1u);
 }
 
 TEST_F(WhyOf, FutexesHaveTheirWaits) {

@@ -34,7 +34,7 @@ void check(const control::Plan &plan) {
   require(next == plan.alarm_table.size());
   for (const control_alarm &alarm : plan.alarm_table) {
     require(alarm.count > 0 || alarm.flags & CONTROL_IMMEDIATE);
-    require(alarm.exit < CONTROL_EXITS && !alarm.text[CONTROL_STRING - 1]);
+    require(!alarm.text[CONTROL_STRING - 1]);
   }
 }
 

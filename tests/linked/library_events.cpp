@@ -3,7 +3,9 @@
 //
 //   library_events MARK [loaded LIBRARY]   MARK in parameter 1; loaded: through a library that it
 //   opens by dlopen
-//   library_events filters   filters interrupts, and again not, always while tracing is disabled
+//   library_events fire      starts the region of --control, logs event 1, stops the region, logs
+//   event 2 library_events filters   filters interrupts, and again not, always while tracing is
+//   disabled
 #include <ovnitrace/ftrace.h>
 
 #include <cstdio>
@@ -51,6 +53,17 @@ int run_filters() {
   return 0;
 }
 
+int run_fire() {
+  enable();
+  if (FTrace_fire(FTrace_FIRE_start, 0, 1) != FTRACE_OK ||
+      FTrace_fire(7, 0, 0) != FTRACE_E_ARGUMENT)
+    return 1;
+  add(FTrace_EVT_user_event_1, 0, 1);
+  FTrace_fire(FTrace_FIRE_stop, gettid(), 1);
+  log_event(FTrace_EVT_user_event_1, 0, 2);
+  return 0;
+}
+
 template <typename Function> void load(void *library, const char *name, Function &function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
 }
@@ -60,6 +73,8 @@ template <typename Function> void load(void *library, const char *name, Function
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "filters") == 0)
     return run_filters();
+  if (argc > 1 && strcmp(argv[1], "fire") == 0)
+    return run_fire();
   const unsigned mark = argc > 1 ? unsigned(atoi(argv[1])) : 1;
   if (argc > 3) {
     void *library = dlopen(argv[3], RTLD_NOW | RTLD_LOCAL);

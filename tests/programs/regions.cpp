@@ -76,6 +76,7 @@ __attribute__((noipa)) void recursive(int depth) {
   if (depth > 0)
     recursive(depth - 1);
   log("recursive_leave");
+  asm volatile(""); // the call before it shall not take the place of the return
 }
 
 __attribute__((noipa)) void outer(bool again);
@@ -92,6 +93,7 @@ __attribute__((noipa)) void outer(bool again) {
     inner();
   nap(1);
   log("outer_leave");
+  asm volatile("");
 }
 
 __attribute__((noipa)) void jumps() {
@@ -104,6 +106,21 @@ __attribute__((noipa)) int MPI_Pcontrol(const int level, ...) {
   return level + 1;
 }
 }
+
+#if defined(__GLIBC__) && defined(__x86_64__)
+namespace {
+__attribute__((noipa)) void chosen_one() {
+  log("chosen");
+}
+} // namespace
+extern "C" {
+static void (*choose())() {
+  return chosen_one;
+}
+/// Each process chooses its code when it is loaded.
+void chosen() __attribute__((ifunc("choose")));
+}
+#endif
 
 namespace demo {
 struct Solver {
@@ -174,6 +191,25 @@ void turns(int count, int calls) {
     });
   for (std::thread &thread : threads)
     thread.join();
+}
+
+/// FTrace_fire: "EVENT:WHO:BCAST", WHO a tid or `main`.
+void fire(const std::string &what) {
+  const size_t first = what.find(':'), second = what.rfind(':');
+  const std::string who = what.substr(first + 1, second - first - 1);
+  FTrace_fire(unsigned(atoi(what.c_str())),
+              who == "main" ? unsigned(getpid()) : unsigned(atoi(who.c_str())),
+              atoi(what.c_str() + second + 1));
+}
+
+/// Where foo is: its address in the process, and in the file, both hexadecimal.
+void where() {
+  Dl_info info;
+  const auto at = reinterpret_cast<uintptr_t>(&foo);
+  if (!dladdr(reinterpret_cast<void *>(at), &info))
+    exit(6);
+  printf("where %lx %lx\n", at, at - reinterpret_cast<uintptr_t>(info.dli_fbase));
+  fflush(stdout);
 }
 
 /// Works until there is the file.
@@ -251,6 +287,8 @@ void do_one(const std::string &what) {
     turns(atoi(value.c_str()), atoi(value.substr(value.find(':') + 1).c_str()));
   else if (word == "signals")
     signals();
+  else if (word == "where")
+    where();
   else if (word == "spin")
     spin(value.c_str());
   else if (word == "count")
@@ -275,6 +313,8 @@ void do_one(const std::string &what) {
     const std::string program = value.substr(0, value.find(':'));
     execl(program.c_str(), program.c_str(), value.substr(program.size() + 1).c_str(), nullptr);
     exit(5);
+  } else if (word == "fire") {
+    fire(value);
   } else if (word == "event") {
     TRACER_LOGEVENT(FTrace_EVT_user_event_1, 0, unsigned(atoi(value.c_str())));
   } else if (word == "dlopen") { // dlopen=LIBRARY:FUNCTION

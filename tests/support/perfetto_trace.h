@@ -52,6 +52,7 @@ struct PerfettoTrace {
 
   std::vector<Run> runs; ///< by CPU, then time
   std::vector<Waking> wakings;
+  std::vector<std::string> blocked; ///< "120 tid 22 read", in the order of the file
   std::vector<Created> created;
   std::map<int32_t, std::string> renamed, processes;
   std::map<int32_t, Thread> threads;
@@ -66,6 +67,9 @@ struct PerfettoTrace {
     for (const Proto &packet : Proto(file_).messages(1)) {
       if (packet.number(10) != 1)
         throw std::runtime_error("a packet of no sequence");
+      for (const Proto &symbol : packet.message(12).messages(26))
+        if (!symbols_.emplace(symbol.number(1), text(symbol, 2)).second)
+          throw std::runtime_error("a number of two texts");
       if (packet.has(1))
         bundle(packet.message(1));
       if (packet.has(2))
@@ -148,6 +152,10 @@ private:
       const Proto waking = event.message(20);
       text(waking, 1);
       wakings.push_back({time, int32_t(waking.number(2)), tid, {}, waking.number(5)});
+    } else if (event.has(18)) {
+      const Proto reason = event.message(18);
+      blocked.push_back(std::to_string(time) + " tid " + std::to_string(reason.number(1)) + " " +
+                        symbols_.at(reason.number(2)));
     } else if (event.has(235)) {
       const Proto task = event.message(235);
       created.push_back(
@@ -245,6 +253,7 @@ private:
   std::map<uint32_t, std::vector<Switch>> switches_;
   std::map<uint32_t, std::vector<Waking>> compact_;
   std::map<uint64_t, Track> tracks_;
+  std::map<uint64_t, std::string> symbols_;
   std::vector<std::pair<uint64_t, Proto>> events_;
 };
 

@@ -138,8 +138,10 @@ TEST(BlockedInModel, ShowsTheCallWhilePaused) {
   ReplayRig rig;
   rig.at(1).dispatch(0).at(2).blocked(0, kFutex).at(3).activate(0).at(4).dispatch(0);
   rig.at(5).blocked(0, FTRACE_CALL_NONE).at(6).activate(0).at(7).dispatch(0);
-  rig.at(8).blocked(0, kRead32).at(9).dispatch(0).flush();
-  EXPECT_EQ(rig.threads.timeline(0, 203), (Timeline{{2, 203}, {3, 0}, {8, 1027}, {9, 0}}));
+  rig.at(8).blocked(0, kRead32).at(9).dispatch(0);
+  rig.at(10).blocked(0, FTRACE_CALL_UNKNOWN).at(11).dispatch(0).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 203),
+            (Timeline{{2, 203}, {3, 0}, {8, 1027}, {9, 0}, {10, 2048}, {11, 0}}));
 }
 
 TEST(BlockedInModel, ABlackoutEndsIt) {
@@ -157,7 +159,8 @@ TEST(BlockedInModel, EveryCallHasAValueOfItsOwn) {
   EXPECT_EQ(*values.begin(), 1);
   EXPECT_EQ(blocked_in_value(FTRACE_CALL_NATIVE), 1);
   EXPECT_EQ(blocked_in_value(FTRACE_CALL_NONE), 0);
-  EXPECT_EQ(blocked_in_value(FTRACE_CALL_UNKNOWN), 0);
+  EXPECT_EQ(blocked_in_value(FTRACE_CALL_UNKNOWN), 2048);
+  EXPECT_FALSE(values.contains(2048));
 }
 
 } // namespace

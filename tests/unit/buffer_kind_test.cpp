@@ -16,7 +16,9 @@ namespace ovnitrace {
 namespace {
 
 TEST(BufferKind, IsReadFromText) {
-  EXPECT_EQ(parse_buffer_kind("jtn").kind, BufferKind::kJtn);
+  EXPECT_EQ(parse_buffer_kind("disk").kind, BufferKind::kJtn);
+  EXPECT_EQ(parse_buffer_kind("last:64M").kind, BufferKind::kCyc);
+  EXPECT_EQ(parse_buffer_kind("jtn").kind, BufferKind::kJtn) << "the manual's name";
   EXPECT_EQ(parse_buffer_kind("cyc:64M").kind, BufferKind::kCyc);
   EXPECT_EQ(parse_buffer_kind("cyc:64M").bytes, 64u << 20);
   EXPECT_EQ(parse_buffer_kind("stop:1g").kind, BufferKind::kStop);
@@ -27,9 +29,9 @@ TEST(BufferKind, IsReadFromText) {
 
 TEST(BufferKind, RefusesWhatIsNone) {
   for (const char *text :
-       {"", "jtn:1M", "cyc", "cyc:", "cyc:0", "cyc:0K", "stop:0", "cyc:-1", "cyc:1X", "cyc:1MB",
-        "cyc: 1M", "CYC:1M", "cyc:1M:2", "cyc:99999999999999999999", "cyc:18014398509481984K",
-        "stop:16777216T"}) {
+       {"", "disk:1M", "last", "jtn:1M", "cyc", "cyc:", "cyc:0", "cyc:0K", "stop:0", "cyc:-1",
+        "cyc:1X", "cyc:1MB", "cyc: 1M", "CYC:1M", "cyc:1M:2", "cyc:99999999999999999999",
+        "cyc:18014398509481984K", "stop:16777216T"}) {
     try {
       parse_buffer_kind(text);
       ADD_FAILURE() << text;

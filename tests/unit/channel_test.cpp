@@ -198,6 +198,18 @@ TEST_F(Channels, APunctualEventGoesBackToAStateSetInTheSameInstant) {
   EXPECT_EQ(out.timeline(0, 10), (Timeline{{99, 42}, {100, 5}}));
 }
 
+TEST_F(Channels, ACpuWithoutAThreadToFollowShowsTheBadValue) {
+  const ChannelId copied = bank.declare({.name = "copied",
+                                         .label = "Copied",
+                                         .thread_type = 14,
+                                         .cpu_type = 15,
+                                         .cpu_track = Track::running,
+                                         .bad = 99});
+  bank.set(copied, 0, 1);
+  emit(10);
+  EXPECT_EQ(cpu_out.timeline(0, 15), (Timeline{{10, 99}}));
+}
+
 TEST_F(Channels, PunctualEventsComeBeforeAllStatesOfTheirInstant) {
   bank.set(other, 0, 1);
   bank.punctual(plain, 1, 42);

@@ -120,6 +120,35 @@ TEST(ChunkWriter, AThreadThatLogsSomethingHasTheCpuOfAHiddenOne) {
   EXPECT_EQ(read_all(list), expected);
 }
 
+TEST(ChunkWriter, NamesTheDeviceOfAWakeupAndWhenAThrottledThreadMayRun) {
+  ThreadRegistry registry;
+  ChunkList list(256);
+  ChunkWriter writer(0, 1, registry, list);
+  const uint32_t devices[CAPTURE_DEVICES] = {0, 0, 254 << 20};
+  const auto wakeup = [&](uint64_t time, uint32_t place) {
+    writer.transition({time, SCHED_WORD(SCHED_KIND_WAKEUP, FTRACE_WAKER_HARDIRQ, place, 21, 20)});
+  };
+  wakeup(10, 2); // nobody has said what the places are
+  writer.set_devices(devices);
+  wakeup(20, 2);
+  wakeup(30, CAPTURE_OTHER_DEVICE);
+  wakeup(40, 0);
+  writer.transition({50, SCHED_WORD(SCHED_KIND_REFILL, 0, 0, 21, 0)});
+  writer.finish(60);
+  std::vector<std::pair<int, uint32_t>> found;
+  for (const ftrace_record &record : list.chunks[0].records)
+    if (record.code == FTrace_EVT_task_activate || record.code == FTrace_EXT_device ||
+        record.code == FTrace_EXT_refill)
+      found.emplace_back(record.code, record.code == FTrace_EXT_device ? record.par2 : 0);
+  EXPECT_EQ(found, (std::vector<std::pair<int, uint32_t>>{{FTrace_EVT_task_activate, 0},
+                                                          {FTrace_EXT_device, 254 << 20},
+                                                          {FTrace_EVT_task_activate, 0},
+                                                          {FTrace_EXT_device, 0},
+                                                          {FTrace_EVT_task_activate, 0},
+                                                          {FTrace_EVT_task_activate, 0},
+                                                          {FTrace_EXT_refill, 0}}));
+}
+
 TEST(ChunkWriter, ReportsWakeupsAndMigrations) {
   ThreadRegistry registry;
   ChunkList list(256);

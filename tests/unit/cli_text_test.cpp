@@ -7,9 +7,6 @@
 #include "emulator/cli/warnings.h"
 #include "user/cli/number_option.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,15 +17,24 @@ namespace {
 
 TEST(TimeOption, IsANumberAndAUnit) {
   const std::pair<const char *, uint64_t> times[] = {
-      {"0", 0},           {"0ns", 0},     {"1", 1'000'000'000}, {"1.5s", 1'500'000'000},
-      {"2ms", 2'000'000}, {"0.001us", 1}, {"3us", 3'000},       {"7ns", 7},
+      {"0", 0},
+      {"0ns", 0},
+      {"1", 1'000'000'000},
+      {"1.5s", 1'500'000'000},
+      {"2ms", 2'000'000},
+      {"0.001us", 1},
+      {"3us", 3'000},
+      {"7ns", 7},
+      {"1m", 60'000'000'000},
+      {"2min", 120'000'000'000},
+      {"1h", 3'600'000'000'000},
   };
   for (const auto &[text, expected] : times) {
     uint64_t ns = 99;
     EXPECT_TRUE(parse_time(text, ns)) << text;
     EXPECT_EQ(ns, expected) << text;
   }
-  for (const char *text : {"", "-1", "1m", "1 s", "s", "nan", "1e10", "9000000000"}) {
+  for (const char *text : {"", "-1", "1d", "1 s", "s", "nan", "1e10", "9000000000"}) {
     uint64_t ns;
     EXPECT_FALSE(parse_time(text, ns)) << text;
   }
@@ -68,7 +74,7 @@ TEST(Warnings, OfACompressedFileSayWhichBytesTheyCount) {
 
 /// What a command is answered that ends with this.
 std::string answer_to(std::errc error) {
-  CLI::App app("", "ovnitrace");
+  const RootApp app("", "ovnitrace");
   app.callback([error] { throw std::system_error(std::make_error_code(error)); });
   char name[] = "ovnitrace";
   char *argv[] = {name, nullptr};

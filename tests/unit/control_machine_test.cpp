@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "tests/unit/support/control_model.h"
 #include "user/control/programs.h"
+#include "user/ring/ring_buffer.h"
 
 #include <bpf/bpf.h>
 #include <fmt/format.h>
@@ -32,8 +33,8 @@ std::string random_chain(Random &random, size_t number, size_t chains) {
   for (size_t n = 0; n < alarms; n++) {
     text += n ? "," : "";
     if (n == uniform) {
-      const uint32_t length = 1 + pick(random, 3), rest = pick(random, 3);
-      text += fmt::format("uniform:{}:{}:{}", length + rest, length, 1 + pick(random, 3));
+      text += fmt::format("uniform:{}:{}:{}", 1 + pick(random, 5), 1 + pick(random, 3),
+                          1 + pick(random, 3));
       continue;
     }
     text += kEvents[pick(random, 4)];
@@ -82,8 +83,22 @@ public:
     update(programs_.threads_map(), kPid + threads_++, thread);
   }
 
-  uint64_t hit(size_t thread, uint64_t mask) const {
-    return programs_.hit(kPid, kPid + uint32_t(thread), mask).fired;
+  uint64_t hit(size_t thread, uint64_t mask) const { return take_hit(thread, mask).fired; }
+  control_hit take_hit(size_t thread, uint64_t mask) const {
+    return programs_.hit(kPid, kPid + uint32_t(thread), mask);
+  }
+  uint64_t hits_of(size_t thread, uint32_t alarm) const {
+    return programs_.hits_of(kPid, kPid + uint32_t(thread), alarm);
+  }
+  /// Alarms that the loader was asked to make hit since the last call.
+  std::vector<uint32_t> armed() {
+    std::vector<uint32_t> alarms;
+    messages_.drain(messages_.produced(), [&](const void *data, size_t) {
+      const auto &message = *static_cast<const control_message *>(data);
+      if (message.kind == CONTROL_ARMED)
+        alarms.push_back(message.alarm);
+    });
+    return alarms;
   }
 
 private:
@@ -91,6 +106,7 @@ private:
     ASSERT_EQ(bpf_map_update_elem(map, &key, &value, BPF_ANY), 0);
   }
   Programs programs_;
+  RingBuffer messages_{programs_.messages_fd(), Programs::kMessageBytes};
   const Plan &plan_;
   control_process process_ = {};
   uint32_t threads_ = 0;
@@ -156,6 +172,36 @@ TEST_F(ControlMachine, AHitIsOneOfWhatWasArmedBefore) {
   EXPECT_EQ(machine.hit(0, 3), 1u);
   EXPECT_EQ(machine.hit(0, 3), 2u);
   EXPECT_EQ(machine.hit(0, 3), 1u);
+}
+
+/// The loader makes one hit of it for each time that it is armed.
+TEST_F(ControlMachine, ATimeoutIsArmedAgainUntilItsCountIsReached) {
+  Plan plan = make_plan({"start:timeout:1:count3,stop:timeout:1:count2:global"});
+  for (control_alarm &alarm : plan.alarm_table)
+    alarm.value = 0; // it is over at once
+  Machine machine(plan);
+  machine.add_thread();
+  EXPECT_EQ(machine.hit(0, 1), 0u);
+  EXPECT_EQ(machine.hit(0, 1), 0u);
+  EXPECT_EQ(machine.armed(), (std::vector<uint32_t>{0, 0}));
+  EXPECT_EQ(machine.hit(0, 1), 1u);
+  EXPECT_EQ(machine.armed(), std::vector<uint32_t>{1});
+  EXPECT_EQ(machine.hit(0, 2), 0u);
+  EXPECT_EQ(machine.armed(), std::vector<uint32_t>{1});
+  EXPECT_EQ(machine.hit(0, 2), 2u);
+  EXPECT_EQ(machine.armed(), std::vector<uint32_t>{});
+}
+
+TEST_F(ControlMachine, AHitThatFiresNothingYetIsReported) {
+  const Plan plan = make_plan({"start:interactive:count2,stop:interactive:count3:global"});
+  Machine machine(plan);
+  machine.add_thread();
+  EXPECT_EQ(machine.take_hit(0, 1).counted, 1u);
+  EXPECT_EQ(machine.hits_of(0, 0), 1u);
+  EXPECT_EQ(machine.take_hit(0, 1).counted, 0u) << "it fires";
+  machine.take_hit(0, 2);
+  EXPECT_EQ(machine.take_hit(0, 2).counted, 2u);
+  EXPECT_EQ(machine.hits_of(0, 1), 2u);
 }
 
 TEST_F(ControlMachine, AllChainsAndAlarmsThatThereCanBe) {

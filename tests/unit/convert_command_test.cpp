@@ -6,9 +6,6 @@
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -36,7 +33,7 @@ protected:
     std::vector<char *> argv;
     for (std::string &argument : arguments)
       argv.push_back(argument.data());
-    CLI::App app("", "ovnitrace");
+    const RootApp app("", "ovnitrace");
     add_convert(app);
     testing::internal::CaptureStderr();
     status = run_cli(app, int(argv.size()), argv.data());

@@ -19,6 +19,9 @@
 namespace ovnitrace {
 namespace {
 
+/// Who gets the CPU of a thread is who has it: nobody waited for another one.
+constexpr char kHolders[] = R"({"version": 1, "cpu_holders": true})";
+
 using test::CollectingSink;
 using test::random_schedule;
 using test::TempDir;
@@ -28,9 +31,9 @@ using Texts = std::vector<std::string>;
 using Doing = ThreadPlay::Doing;
 using WokenBy = ThreadPlay::WokenBy;
 
-constexpr const char *kNames[kCauses] = {"running", "waiting", "throttled", "timer",
-                                         "io",      "network", "interrupt", "outside",
-                                         "blocked", "ended",   "unknown"};
+constexpr const char *kNames[kCauses] = {"running", "waiting",   "throttled", "timer",   "io",
+                                         "network", "interrupt", "outside",   "blocked", "ended",
+                                         "unknown", "worker",    "unowned",   "spins"};
 
 /// "tid running 100-200 peer=tid": the path in order.
 Texts path_of(const std::string &dir, const PathQuery &query, const Cut &cut = {}) {
@@ -57,6 +60,8 @@ public:
 
   Texts path(int player) {
     blame(player, ThreadPlay::kStart, play_.end());
+    if (said_.size() > 1 && said_.back().what.ends_with(" ended"))
+      said_.pop_back(); // a path ends with its thread
     Texts texts;
     for (const Said &said : said_)
       texts.push_back(fmt::format("{} {}-{}{}", said.what, said.from, said.to, said.peer));
@@ -158,6 +163,7 @@ TEST(CriticalPath, IsExactlyWhatHappenedOnRandomMachines) {
     const ThreadPlay play(seed);
     TraceBuilder trace(dir.path());
     play.write(trace);
+    trace.json(kHolders);
     trace.write();
     for (int p = 0; p < play.count(); p++) {
       const uint32_t tid = ThreadPlay::tid_of(p);
@@ -188,7 +194,8 @@ TEST(CriticalPath, HasNoGapWhateverTheTrace) {
       cut.to = random() % 3 ? UINT64_MAX : (end - 100) / 2;
       CriticalPath path = critical_path(*source, {}, cut, {tid, {}});
       EXPECT_EQ(path.from, 100 + cut.from);
-      EXPECT_EQ(path.to, std::min(end, cut.to == UINT64_MAX ? end : 100 + cut.to));
+      EXPECT_LE(path.to, std::min(end, cut.to == UINT64_MAX ? end : 100 + cut.to))
+          << "it ends with its thread";
       uint64_t at = path.from;
       path.for_each([&](const PathSegment &segment) {
         ASSERT_EQ(segment.from, at);
@@ -202,7 +209,7 @@ TEST(CriticalPath, HasNoGapWhateverTheTrace) {
 
 class PathOf : public ::testing::Test {
 protected:
-  PathOf() : trace(dir.path()) {}
+  PathOf() : trace(dir.path()) { trace.json(kHolders); }
 
   Texts path(const PathQuery &query, const Cut &cut = {}) {
     trace.write();
@@ -268,11 +275,121 @@ TEST_F(PathOf, ATimerOfAThreadIsKnownWhenItExpires) {
                                    "11 running 400-500"}));
 }
 
+TEST_F(PathOf, ABlockDeviceEndsItAlsoWhereAThreadThatIsNotTracedMakesTheWakeup) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 2, 0).at(100).start();
+  uint64_t time = 200;
+  for (const uint32_t context : {FTRACE_WAKER_HARDIRQ, FTRACE_WAKER_SOFTIRQ, FTRACE_WAKER_TASK}) {
+    cpu.at(time).record(FTrace_EXT_device, 1, 8 << 20).activate(1, 99, context).dispatch(1);
+    cpu.at(time + 50).sleep(1);
+    time += 100;
+  }
+  cpu.at(450).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"11 io 100-200", "11 running 200-250", "11 io 250-300",
+                                   "11 running 300-350", "11 io 350-400", "11 running 400-450"}));
+}
+
+TEST_F(PathOf, AThreadIsThrottledUntilTheRefill) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  cpu.at(200).epilogue(1, 22, FTRACE_OFFCPU_THROTTLED).dispatch(2).at(300);
+  cpu.record(FTrace_EXT_refill, 1).at(400).epilogue(2, 11).dispatch(1).at(500).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"11 running 100-200", "11 throttled 200-300",
+                                   "11 waiting 300-400 peer=22", "11 running 400-500"}));
+}
+
 TEST_F(PathOf, ThreadsThatWakeOneAnotherAtOneTimeEndIt) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.snapshot(1, 2, 0).snapshot(2, 2, 0).at(100).start();
   cpu.at(200).activate(1, 22).activate(2, 11).dispatch(1).at(300).stop();
   EXPECT_EQ(path({11, {}}), (Texts{"11 blocked 100-200", "11 running 200-300"}));
+}
+
+TEST_F(PathOf, AWorkItemBelongsToWhoQueuedItFromThenOn) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
+  cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).at(100).start();
+  cpu.at(310).epilogue(2, 11).dispatch(1).at(400).stop();
+  auto &other = trace.cpu(1).at(50).id(1, 11, 11, "a").id(3, 33, 33, "kworker/1:0");
+  other.snapshot(3, 1, 1).at(300).record(FTrace_EXT_work, 1, 22);
+  other.record(FTrace_EXT_work_age, 1, 80).activate(1, 33).at(400).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"22 running 100-220", "22 worker 220-300 peer=33",
+                                   "11 waiting 300-310 peer=22", "11 running 310-400"}));
+}
+
+TEST_F(PathOf, AWorkItemOfAnInterruptOrOfAThreadThatIsNotTracedEndsABlock) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 2, 0).at(100).start();
+  const auto wake = [&](uint32_t queuer, uint32_t age) {
+    cpu.record(FTrace_EXT_work, 1, queuer).record(FTrace_EXT_work_age, 1, age);
+    cpu.activate(1, 33).dispatch(1);
+  };
+  cpu.at(200);
+  wake(0, 20);
+  cpu.at(300).sleep(1).at(400);
+  wake(44, 30);
+  cpu.at(500).sleep(1).at(600);
+  wake(11, 150);
+  cpu.at(700).stop();
+  EXPECT_EQ(path({11, {}}),
+            (Texts{"11 interrupt 100-180", "11 worker 180-200 peer=33", "11 running 200-300",
+                   "11 outside 300-370 peer=44", "11 worker 370-400 peer=33", "11 running 400-500",
+                   "11 worker 500-600 peer=33", "11 running 600-700"}));
+}
+
+TEST_F(PathOf, AWorkItemOfAnUnknownQueuerHasOnlyTheRunInWhichItWoke) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
+  cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).at(100).start();
+  cpu.at(310).epilogue(2, 11).dispatch(1).at(400).stop();
+  auto &other = trace.cpu(1).at(50).id(1, 11, 11, "a").id(3, 33, 33, "kworker/1:0");
+  other.id(2, 22, 22, "b").snapshot(3, 2, 1).at(150).activate(3, 22).at(160).dispatch(3);
+  other.at(300).activate(1, 33).at(400).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"11 unowned 100-160 peer=33", "33 running 160-300",
+                                   "11 waiting 300-310 peer=22", "11 running 310-400"}));
+}
+
+/// Two threads take turns on a CPU and wait for a third one without blocking.
+class SpinOf : public PathOf {
+protected:
+  static constexpr uint64_t kEnd = 400;
+  /// From 150 on a and c yield to one another, 10 ns each, up to 290.
+  void spin(uint32_t process_of_c) {
+    auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(3, 33, process_of_c, "c");
+    cpu.snapshot(1, 1, 0).snapshot(3, 5, 0).at(100).start();
+    for (uint64_t at = 150; at < 290; at += 20) {
+      cpu.at(at).epilogue(1, 33, FTRACE_OFFCPU_YIELDED).dispatch(3);
+      cpu.at(at + 10).epilogue(3, 11, FTRACE_OFFCPU_YIELDED).dispatch(1);
+    }
+    cpu.at(kEnd).stop();
+  }
+};
+
+TEST_F(SpinOf, TheOneThreadOfItsProcessThatDoesNotSpinIsResponsible) {
+  spin(11);
+  trace.cpu(1).at(50).id(2, 22, 11, "b").snapshot(2, 1, 1).at(100).start().at(kEnd).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"11 running 100-150", "11 waiting 150-160 peer=33",
+                                   "22 running 160-280", "11 running 280-400"}))
+      << "it spins from its second yield on";
+}
+
+TEST_F(SpinOf, WhereNobodyElseOrMoreThanOneThreadCouldEndItItSpins) {
+  spin(11);
+  EXPECT_EQ(path({11, {}}),
+            (Texts{"11 running 100-150", "11 waiting 150-160 peer=33", "33 waiting 160-170 peer=11",
+                   "11 spins 170-280", "11 running 280-400"}))
+      << "c does not spin yet when a already does";
+}
+
+TEST_F(PathOf, EndsWhereItsThreadDoes) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 1, 0).at(100).start();
+  cpu.at(200).end(1, 11).at(500).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"11 running 100-200"}));
+}
+
+TEST_F(PathOf, WithoutATidIsThatOfAThreadThatTheCutKeeps) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
+  cpu.snapshot(1, 1, 0).snapshot(2, 4, 0).at(100).start();
+  cpu.at(300).epilogue(1, 22).dispatch(2).at(400).stop();
+  Cut cut;
+  EXPECT_EQ(path({{}, {}}, cut).back(), "11 waiting 300-400 peer=22");
+  cut.comms = {"b*"};
+  EXPECT_EQ(path({{}, {}}, cut).back(), "22 running 300-400");
 }
 
 TEST_F(PathOf, ASectionIsTheLongestOfItsNumber) {

@@ -9,12 +9,10 @@
 #include "emulator/format/event_names.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/shark_builder.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -119,15 +117,15 @@ TEST(Dump, PrintsEveryDetailInStableColumns) {
       .record(FTrace_EVT_user_event_3, 5, 6)
       .record(FTrace_EVT_mutex_unlock_misprint, 1, 99)
       .stop();
-  EXPECT_EQ(lines_of(trace, dir.path()), 1 + R"(
+  EXPECT_EQ(lines_of(trace, dir.path()), &R"(
      0.000000000    0  trace_start          -
      0.000000000    0  EXT_snapshot         app(4321)                state=paused cpu=3 reason=disk
      0.000001500    0  task_create          a_worker(4322)
      0.000001500    0  task_activate        a_worker(4322)           waker=app(4321) context=task new=1
      0.000001500    0  task_activate        app(4321)                waker=a_worker(4322) context=softirq
-     0.000001500    0  task_dispatch        a_worker(4322)           priority=120
+     0.000001500    0  task_dispatch        a_worker(4322)           priority=0 nice=0
     12.345678901    0  task_epilogue        a_worker(4322)           next=app(4321) reason=preempted
-    12.345678901    0  task_dispatch        app(4321)                priority=-1
+    12.345678901    0  task_dispatch        app(4321)                priority=deadline
     12.345678901    0  task_sleep           app(4321)                next=idle(0) reason=disk
     12.345678901    0  EXT_migrate          a_worker(4322)           cpu=7
     12.345678901    0  EXT_exec             a_worker(4322)           from=4300
@@ -138,7 +136,7 @@ TEST(Dump, PrintsEveryDetailInStableColumns) {
     12.345678901    0  user_event_3         -                        par1=5 par2=6
     12.345678901    0  mutex_unlock         app(4321)                mutex=0x63
     12.345678901    0  trace_stop           -
-)");
+)"[1]);
 }
 
 /// Who is not traced has the name that trace.json gives it at that time; without one, its tid.
@@ -178,6 +176,8 @@ TEST(Dump, PrintsAddressesInHexadecimalAndNumbersByTheirNames) {
       .record(FTrace_EVT_mutex_lock, 1, 0xdeadbee3)
       .record(FTrace_EVT_set_priority, 1, 0x27a)
       .record(FTrace_EVT_set_priority, 1, 0x701)
+      .record(FTrace_EVT_set_priority, 1, 0x233)
+      .record(FTrace_EVT_set_priority, 1, 0x175)
       .record(FTrace_EVT_timer_post, 1, 0x52)
       .record(FTrace_EVT_timer_wakeup_start, 1, 0x79)
       .record(FTrace_EVT_server_exhaust, 1, 0x80000007)
@@ -206,8 +206,10 @@ TEST(Dump, PrintsAddressesInHexadecimalAndNumbersByTheirNames) {
                                                "mutex=0xdeadbee0",
                                                "mutex=0xdeadbee0 waited=1",
                                                "mutex=0xdeadbee0 gave_up=1",
-                                               "priority=120 policy=fifo",
-                                               "priority=-1 policy=deadline",
+                                               "priority=0 nice=0 policy=fifo",
+                                               "priority=deadline policy=deadline",
+                                               "priority=50 policy=fifo",
+                                               "priority=0 nice=-5 policy=other",
                                                "timer=itimer in_us=5",
                                                "timer=9 late_ns=7",
                                                "yielded_ns=7",
@@ -296,9 +298,11 @@ TEST(Dump, JsonHasOneObjectALineWithTheNamesAsTheyAre) {
   }
   using Json = nlohmann::json;
   ASSERT_EQ(objects.size(), 7u);
-  EXPECT_EQ(objects[0], Json::parse(R"({"time_ns":0,"cpu":0,"event":"trace_start","details":{}})"));
-  EXPECT_EQ(objects[1],
-            Json::parse(R"({"time_ns":1000,"cpu":0,"event":"task_epilogue","tid":11,"pid":10,
+  EXPECT_EQ(objects[0],
+            Json::parse(R"({"schema":1,"time_ns":0,"cpu":0,"event":"trace_start","details":{}})"));
+  EXPECT_EQ(
+      objects[1],
+      Json::parse(R"({"schema":1,"time_ns":1000,"cpu":0,"event":"task_epilogue","tid":11,"pid":10,
               "name":"a \"b\\","details":{"next":12,"next_name":null,"reason":"preempted"}})"));
   EXPECT_EQ(objects[2]["name"], Json());
   EXPECT_EQ(objects[2]["details"],
@@ -335,8 +339,8 @@ struct Ran {
 };
 
 Ran run(std::vector<std::string> arguments) {
-  CLI::App app("", "ovnitrace");
-  app.require_subcommand(1);
+  const RootApp app("", "ovnitrace");
+  app.require_subcommand(1, 1);
   add_info(app);
   add_dump(app);
   arguments.insert(arguments.begin(), "ovnitrace");
@@ -366,6 +370,22 @@ private:
 TraceBuilder &whole_trace(TraceBuilder &trace) {
   trace.json("{\"version\": 1}").cpu(0).at(5).start().id(1, 7, 7, "a").dispatch(1).stop();
   return trace;
+}
+
+TEST(CommandLine, SeveralFilesOfOneTracerAreOneTimeline) {
+  TempDir dir;
+  test::SharkBuilder first, second;
+  first.at(0).rate(1000000).id(1, 7).context_switch(1);
+  second.at(5).record(FTrace_EVT_task_end, 1, 7);
+  first.write(dir / "0.dat");
+  second.write(dir / "1.dat");
+  const Ran dumped = run({"dump", dir / "1.dat", dir / "0.dat"});
+  EXPECT_EQ(dumped.status, 0) << dumped.err;
+  EXPECT_LT(dumped.out.find("context_switch"), dumped.out.find("task_end"));
+  const Ran info = run({"info", "--json", dir / "0.dat", dir / "1.dat"});
+  const auto json = nlohmann::json::parse(info.out);
+  EXPECT_EQ(json["trace"], (dir / "0.dat") + " " + (dir / "1.dat"));
+  EXPECT_EQ(json["duration_ns"], 5);
 }
 
 TEST(CommandLine, EndsWithTheRightStatus) {
@@ -466,7 +486,7 @@ TEST(CommandLine, ReportsAFullDiskButNotAReaderThatWentAway) {
   close(pipe_ends[0]); // as `| head` leaves it
   const UniqueFd gone(pipe_ends[1]), full(open("/dev/full", O_WRONLY | O_CLOEXEC));
   for (const char *command : {"dump", "info"}) {
-    CLI::App app("", "ovnitrace");
+    const RootApp app("", "ovnitrace");
     add_info(app);
     add_dump(app);
     std::string path = dir.path(), name = command, program = "ovnitrace";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Symbols of files that want to keep us from reading them.
+#include "emulator/symbols/demangle.h"
 #include "emulator/symbols/elf_symbols.h"
+#include "emulator/symbols/file_symbols.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -9,7 +11,10 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ovnitrace {
 namespace {
@@ -71,12 +76,89 @@ std::string program_with_debug_link(const std::string &link) {
 class ElfFiles : public ::testing::Test {
 protected:
   std::string write_program(const std::string &link) {
-    const std::string path = dir.path() + "/program", bytes = program_with_debug_link(link);
+    return write_bytes(program_with_debug_link(link));
+  }
+  std::string write_bytes(const std::string &bytes) {
+    const std::string path = dir.path() + "/program";
     test::TraceBuilder::write_file(path, bytes.data(), bytes.size());
     return path;
   }
   test::TempDir dir;
 };
+
+/// Debug data, as bytes. Each of its scopes has the same code: 0x1000 bytes from 0x400000 on.
+class DebugData {
+public:
+  enum Scope : char { unit = 1, function = 2, block = 3, inlined = 4 };
+
+  DebugData() { open(unit); }
+  DebugData &open(Scope scope, const std::string &name = "") {
+    info_ += scope;
+    if (scope == function || scope == inlined)
+      info_ += name + '\0';
+    info_ += std::string("\0\0\x40\0\0\0\0\0\0\x10\0\0\0\0\0\0", 16);
+    depth_++;
+    return *this;
+  }
+  /// The sections .debug_info and .debug_abbrev.
+  std::pair<std::string, std::string> sections() const {
+    const std::string rest = std::string("\4\0\0\0\0\0\x8", 7) + info_ + std::string(depth_, '\0');
+    const auto length = uint32_t(rest.size());
+    return {std::string(reinterpret_cast<const char *>(&length), 4) + rest,
+            abbreviation(unit, 0x11, false) + abbreviation(function, 0x2e, true) +
+                abbreviation(block, 0x0b, false) + abbreviation(inlined, 0x1d, true) + '\0'};
+  }
+
+private:
+  /// A scope with children, and with a name (DW_AT_name), low_pc and high_pc.
+  static std::string abbreviation(Scope number, char tag, bool named) {
+    return std::string{number, tag, 1} + (named ? "\x03\x08" : "") +
+           std::string("\x11\x01\x12\x07\0\0", 6);
+  }
+  std::string info_;
+  size_t depth_ = 0;
+};
+
+std::string program_with(const DebugData &data) {
+  const auto [info, abbreviations] = data.sections();
+  const std::string names("\0.debug_info\0.debug_abbrev\0.shstrtab\0", 37);
+  Elf64_Ehdr header = {};
+  Elf64_Phdr code = {};
+  Elf64_Shdr sections[4] = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = header.e_version = EV_CURRENT;
+  header.e_type = ET_EXEC;
+  header.e_machine = EM_X86_64;
+  header.e_ehsize = header.e_phoff = sizeof(header);
+  header.e_phentsize = sizeof(code);
+  header.e_phnum = 1;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 4;
+  header.e_shstrndx = 3;
+  header.e_shoff = sizeof(header) + sizeof(code);
+  code.p_type = PT_LOAD;
+  code.p_flags = PF_R | PF_X;
+  code.p_vaddr = code.p_paddr = 0x400000;
+  code.p_filesz = code.p_memsz = code.p_align = 0x1000;
+  const std::string *const contents[] = {&info, &abbreviations, &names};
+  const uint32_t name_places[] = {1, 13, 27};
+  std::string file(0x1000, '\0');
+  for (int n = 0; n < 3; n++) {
+    Elf64_Shdr &section = sections[n + 1];
+    section.sh_name = name_places[n];
+    section.sh_type = n == 2 ? SHT_STRTAB : SHT_PROGBITS;
+    section.sh_offset = file.size();
+    section.sh_size = contents[n]->size();
+    section.sh_addralign = 1;
+    file += *contents[n];
+  }
+  std::memcpy(file.data(), &header, sizeof(header));
+  std::memcpy(&file[sizeof(header)], &code, sizeof(code));
+  std::memcpy(&file[header.e_shoff], sections, sizeof(sections));
+  return file;
+}
 
 TEST_F(ElfFiles, SayWhereTheirBytesAreMapped) {
   const auto symbols = ElfSymbols::open(write_program("not-there"), "");
@@ -108,6 +190,100 @@ TEST_F(ElfFiles, AreRegularFilesOnly) {
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   for (const std::string &path : {fifo, dir.path(), std::string("/dev/zero")})
     EXPECT_FALSE(ElfSymbols::open(path, ""));
+}
+
+std::string functions(const std::vector<CodePlace> &places) {
+  std::string text;
+  for (const CodePlace &place : places)
+    text += (text.empty() ? "" : " ") + place.function;
+  return text;
+}
+
+TEST_F(ElfFiles, HaveInlinedFunctions) {
+  using D = DebugData;
+  const std::string path = write_bytes(program_with(D().open(D::function, "outer")
+                                                        .open(D::block)
+                                                        .open(D::inlined, "middle")
+                                                        .open(D::inlined, "inner")));
+  const auto symbols = ElfSymbols::open(path, "");
+  ASSERT_TRUE(symbols);
+  EXPECT_EQ(functions(symbols->at(0x400010)), "inner middle outer");
+  EXPECT_EQ(functions(symbols->at(0x500000)), "");
+}
+
+// Each level took a part of the stack.
+TEST_F(ElfFiles, MayNestTheirScopesAsDeepAsTheyLike) {
+  DebugData data;
+  data.open(DebugData::function, "outer");
+  for (int n = 0; n < 300'000; n++)
+    data.open(DebugData::block);
+  const auto symbols = ElfSymbols::open(write_bytes(program_with(data)), "");
+  ASSERT_TRUE(symbols);
+  EXPECT_EQ(symbols->at(0x400010).size(), 1u);
+}
+
+// A trace could name one that came with it.
+TEST_F(ElfFiles, HaveAbsolutePaths) {
+  write_program("not-there");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(dir.path());
+  EXPECT_FALSE(ElfSymbols::open("program", kBuildId));
+  EXPECT_TRUE(ElfSymbols::open(dir.path() + "/program", kBuildId));
+  std::filesystem::current_path(before);
+}
+
+// elfutils maps the file.
+TEST_F(ElfFiles, LoseOnlyTheirNamesWhereReadingThemFails) {
+  const std::string good = write_bytes(program_with(DebugData().open(DebugData::function, "f")));
+  const PlacesOfFile file = {
+      .path = good, .build_id = "", .places = {{.offset = 0x10}, {.offset = 0x20}}};
+  PlacesOfFile relative = file;
+  relative.path = "program";
+  std::vector<std::string> warnings;
+  const std::vector<NamesOfFile> names = name_places(
+      {file, relative, file}, [&](const std::string &warning) { warnings.push_back(warning); });
+  EXPECT_EQ(warnings, std::vector<std::string>());
+  ASSERT_EQ(names.size(), 3u);
+  EXPECT_EQ(names[0].places[1].address, 0x400020u);
+  EXPECT_EQ(functions(names[0].places[1].functions), "f");
+  ASSERT_EQ(names[1].places.size(), 2u);
+  EXPECT_EQ(names[1].places[1].address, std::nullopt);
+  EXPECT_EQ(functions(names[1].places[1].functions), "");
+  EXPECT_EQ(functions(names[2].places[0].functions), "f");
+}
+
+/// Types of which each is made of two of the one before. `first`: std::pair<int, int>.
+std::string doubling_types(int count, std::string first = "St4pairIiiE") {
+  std::string types = std::move(first);
+  const std::string digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  for (int n = 1; n <= count; n++) {
+    const std::string last = std::string("S") + digits[size_t(n)] + "_";
+    types += "S0_I" + last + last + "E";
+  }
+  return types;
+}
+
+/// Gigabytes, in hardly 300 bytes.
+const std::string kTooLong = "_Z1fI" + doubling_types(30) + "EvT_";
+/// The same where it is searched for what is not there, before anything is written.
+const std::string kEndless = "_Z1fIDpSt4pairI" + doubling_types(34, "S0_IiiE") + "EEvT_";
+
+TEST(Demangle, LeavesWhatWouldBeTooLongAsItIs) {
+  EXPECT_EQ(demangle("_ZN3app6Worker4stepEi"), "app::Worker::step");
+  EXPECT_EQ(demangle("_ZN3app6Worker4stepEi", Demangled::signature), "app::Worker::step(int)");
+  EXPECT_EQ(demangle("main", Demangled::signature), "");
+  EXPECT_EQ(demangle("_Z1fI" + doubling_types(1) + "EvT_"),
+            "f<std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int> > >");
+  EXPECT_EQ(demangle(kTooLong), kTooLong);
+  EXPECT_EQ(demangle(kTooLong, Demangled::signature), "");
+}
+
+TEST(Demangle, LosesOnlyOneNameOverOne) {
+  const std::vector<std::string> symbols = {"_ZN3app6Worker4stepEi", kEndless, "main", "_Z1fi"};
+  EXPECT_EQ(demangle_all(symbols, Demangled::name),
+            (std::vector<std::string>{"app::Worker::step", symbols[1], "main", "f"}));
+  EXPECT_EQ(demangle_all(symbols, Demangled::signature),
+            (std::vector<std::string>{"app::Worker::step(int)", "", "", "f(int)"}));
 }
 
 } // namespace

@@ -63,7 +63,9 @@ TEST_F(FtraceSo, HasEveryPrimitive) {
                            "FTrace_clk_per_msec",
                            "tracer_logevent_",
                            "ftrace_enable_",
-                           "ftrace_disable_"})
+                           "ftrace_disable_",
+                           "FTrace_fire",
+                           "ftrace_fire_"})
     EXPECT_NE(dlsym(library_, name), nullptr) << name;
   EXPECT_EQ(dlsym(library_, "ovt_chunks"), nullptr); // private
 }
@@ -116,6 +118,18 @@ TEST_F(FtraceProbes, EventsFireOneEachAndOnlyWhileTracingIsEnabled) {
   GET(FTrace_enable)();
   log(FTrace_EVT_user_event_0, 0, 3);
   EXPECT_EQ(events(), 3u);
+}
+
+TEST_F(FtraceProbes, FireFiresAlsoWhileTracingIsDisabled) {
+  auto *fire = GET(FTrace_fire);
+  EXPECT_EQ(fire(FTrace_FIRE_start, 0, 0), FTRACE_OK);
+  EXPECT_EQ(fire(FTrace_FIRE_threadid, 5, 1), FTRACE_OK);
+  EXPECT_EQ(fire(3, 0, 0), FTRACE_E_ARGUMENT);
+  EXPECT_EQ(fire(-1, 0, 0), FTRACE_E_ARGUMENT);
+  EXPECT_EQ(fire(FTrace_FIRE_stop, -1, 0), FTRACE_E_ARGUMENT);
+  const int start = FTrace_FIRE_start, self = 0, all = 1;
+  EXPECT_EQ(GET(ftrace_fire_)(&start, &self, &all), FTRACE_OK);
+  EXPECT_EQ(traps_->fired("fire"), 3u);
 }
 
 TEST_F(FtraceProbes, FiltersFireAlsoWhileTracingIsDisabled) {

@@ -98,15 +98,69 @@ TEST_F(Help, SaysWhatAStrayArgumentCouldHaveMeant) {
   EXPECT_EQ(answer({"stat", "./app"}),
             not_expected + "./app; the program to trace follows --, as in `ovnitrace stat -- "
                            "./app`");
-  EXPECT_EQ(answer({"info", "run1", "run2"}), not_expected + "run2");
+  EXPECT_EQ(answer({"why", "run1", "run2"}), not_expected + "run2");
   EXPECT_EQ(answer({"record", "--stack"}), not_expected + "--stack; there is --stacks");
   EXPECT_EQ(answer({"record", "--outp=x", "-x"}), not_expected + "--outp=x -x; there is --output");
 }
 
-TEST_F(Help, PointsToTheOtherNameOfTo) {
-  EXPECT_NE(answer({"export", "--to", "sqlite", "--to", "1.5s", "run1"}).find("--until 1.5s"),
-            std::string::npos);
-  EXPECT_EQ(answer({"export", "--to", "later", "run1"}).find("--until"), std::string::npos);
+TEST_F(Help, SaysWhatAMisspeltCommandCouldHaveMeant) {
+  const std::string not_expected = "ovnitrace: not expected: ";
+  EXPECT_EQ(answer({"wyh", "run1"}), not_expected + "wyh run1; did you mean `why`?");
+  EXPECT_EQ(answer({"recrod"}), not_expected + "recrod; did you mean `record`?");
+  EXPECT_EQ(answer({"./app"}), not_expected + "./app; the program to trace follows --, as in "
+                                              "`ovnitrace -- ./app`");
+  EXPECT_EQ(answer({"help", "wyh"}), "ovnitrace: there is no command wyh; did you mean `why`?");
+  EXPECT_EQ(answer({"record", "--filtr=irq"}), not_expected + "--filtr=irq; there is --filter");
+}
+
+TEST_F(Help, NamesTheOptionThatDoesNotExistAndNotWhatFollowsIt) {
+  EXPECT_EQ(answer({"dump", "--cpu", "1", "run1"}), "ovnitrace: not expected: --cpu");
+  EXPECT_EQ(answer({"-C", "1"}), "ovnitrace: not expected: -C");
+}
+
+TEST_F(Help, OfACommandNeedsNoTrace) {
+  testing::internal::CaptureStdout();
+  answer({"help", "why"}, 0);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), app.get_subcommand("why")->help("ovnitrace"));
+}
+
+TEST_F(Help, ToIsTheEndOfARangeEverywhere) {
+  for (CLI::App *one : commands())
+    if (one->get_option_no_throw("--from")) {
+      EXPECT_NE(one->get_option_no_throw("--to"), nullptr) << one->get_name();
+      EXPECT_NE(one->get_option_no_throw("--until"), nullptr) << "older name, " << one->get_name();
+      EXPECT_EQ(one->help().find("--until"), std::string::npos) << one->get_name();
+    }
+}
+
+TEST_F(Help, ExportTakesAFormatAndATimeForTo) {
+  EXPECT_EQ(
+      answer({"export", "--to", "later", "run1"}),
+      "ovnitrace: --to: 'later' is neither a format nor a time: formats are ovni, sqlite, csv, "
+      "perfetto, folded");
+  EXPECT_EQ(answer({"export", "--to", "1s", "run1"}),
+            "ovnitrace: --to FORMAT is required: `ovnitrace export --help` lists the formats");
+}
+
+TEST_F(Help, ExportTakesOneFormat) {
+  EXPECT_EQ(answer({"export", "--to", "sqlite", "--to", "csv", "run1"}),
+            "ovnitrace: --to: 'csv' is one format too many");
+}
+
+TEST_F(Help, NothingThatIsADirectoryGoesToStandardOutput) {
+  for (const char *command : {"convert", "report", "collect"}) {
+    std::vector<std::string> arguments = {command, "-o", "-"};
+    if (command != std::string("collect"))
+      arguments.push_back("run1");
+    EXPECT_EQ(answer(arguments).find("ovnitrace: -o -: "), 0u) << command;
+  }
+}
+
+TEST_F(Help, ATimeThatIsNoneIsRefused) {
+  EXPECT_EQ(answer({"info", "--from", "later", "run1"}),
+            "ovnitrace: --from: 'later' is no time: write 1.5s, 200ms, 30us, 100ns, 2m or 1h, "
+            "counted from the start of the trace, or a time by the clock, as 14:03:07.5 or "
+            "@1732345678");
 }
 
 TEST_F(Help, AFigureIsSvg) {
@@ -117,7 +171,7 @@ TEST_F(Help, AFigureIsSvg) {
 TEST_F(Help, AReportIsHtml) {
   const std::string refused = answer({"report", "run1", "-o", "run1.pdf"});
   EXPECT_NE(refused.find("-o run1.pdf: a report is HTML"), std::string::npos) << refused;
-  for (const char *name : {"run1.html", "run1.htm", "run1"})
+  for (const char *name : {"run1.html", "run1.htm", "run1", "run-1.5"})
     EXPECT_EQ(answer({"report", "no/such/trace", "-o", name}, 1).find("HTML"), std::string::npos);
 }
 

@@ -39,6 +39,17 @@ TEST_F(JsonFile, LeavesOutWhatNobodyNeedsHoweverMuchItIs) {
   EXPECT_EQ(json_, (nlohmann::json{{"host", {{"threads", 2}}}})) << "only of the outermost object";
 }
 
+// A reader that looks at all elements again after each object needs minutes for them.
+TEST_F(JsonFile, HoldsVeryManyObjects) {
+  constexpr size_t kObjects = 300'000;
+  std::string peers;
+  for (size_t n = 0; n < kObjects; n++)
+    peers += (n ? ",{\"tid\": " : "{\"tid\": ") + std::to_string(n) + ", \"a\": [[]]}";
+  ASSERT_TRUE(read("{\"peers\": [" + peers + "]}", 2'000'000)) << why_;
+  ASSERT_EQ(json_["peers"].size(), kObjects);
+  EXPECT_EQ(json_["peers"].back(), nlohmann::json::parse("{\"tid\": 299999, \"a\": [[]]}"));
+}
+
 TEST_F(JsonFile, IsRefusedBeyondItsBounds) {
   EXPECT_TRUE(read("[1,2,3,4,5,6,7,8,9]")) << why_;
   EXPECT_EQ(refusal("[1,2,3,4,5,6,7,8,9,10]"), "it holds more than 10 values");

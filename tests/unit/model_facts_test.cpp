@@ -169,6 +169,19 @@ TEST(UserModel, AnEventBelongsToTheThreadThatRunsWhereItWasLogged) {
   EXPECT_EQ(rig.faults(), 1u) << "nobody runs there";
 }
 
+TEST(Replay, RunsPostHooksOnceAfterEachInstant) {
+  Model model{"m", "", {{.name = "c", .label = "C", .thread_type = 900}}};
+  model.start = [](ModelContext &ctx) { ctx.keep(int64_t(0)); };
+  model.events = {{FTrace_EVT_ipoint,
+                   [](ModelContext &ctx, const Event &) { ctx.set(0, 0, 10 + ctx.own<int64_t>()); },
+                   "", false}};
+  model.post = [](ModelContext &ctx) { ctx.own<int64_t>()++; };
+  ReplayRig rig(1, 1, {model});
+  rig.at(1).ftrace(FTrace_EVT_ipoint, kNone).ftrace(FTrace_EVT_ipoint, kNone);
+  rig.at(5).ftrace(FTrace_EVT_ipoint, kNone).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 900), (Timeline{{1, 11}, {5, 12}})) << "0 is an instant too";
+}
+
 TEST(Replay, WhatIsLeftOnAStackIsReportedAtTheEnd) {
   ReplayRig rig;
   rig.at(1).dispatch(0).at(2).user(13, 0, 5).flush();

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -226,6 +227,20 @@ TEST(AtomicFile, GivesBackTheSpaceThatItSetAside) {
   struct stat status;
   ASSERT_EQ(stat((dir / "f").c_str(), &status), 0);
   EXPECT_LT(status.st_blocks * 512, 2 << 20);
+}
+
+TEST(AtomicFile, LeavesNothingWhereItsProcessIsKilled) {
+  test::TempDir dir;
+  const pid_t child = fork();
+  if (child == 0) {
+    AtomicFile file{OutputPlace(dir / "f")};
+    file.write("text");
+    raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
 TEST(AtomicFile, WorksOnANameWithoutADirectory) {

@@ -334,9 +334,9 @@ TEST(OvniImport, IsNotTakenForOtherDirectories) {
   EXPECT_TRUE(ovni::is_stream_dir((dir / stream_place("n", 1, 1))));
 }
 
-TEST(OvniImport, ModelsThatAreNotConverted) {
-  EXPECT_EQ(ovni::not_converted('V', 2), "2 events of model V (nosv) are not converted");
-  EXPECT_EQ(ovni::not_converted('z', 1), "1 event of model z is not converted");
+TEST(OvniImport, EventsAreCountedUnderTheNameOfTheirModel) {
+  EXPECT_EQ(ovni::events_of_model('V', 2), "2 events of model V (nosv) are");
+  EXPECT_EQ(ovni::events_of_model('z', 1), "1 event of model z is");
 }
 
 } // namespace

@@ -132,6 +132,7 @@ TEST_F(OvniVerdicts, WhoRunsOnACpu) {
 TEST_F(OvniVerdicts, ModelsAndPayloads) {
   const std::string kernel = R"({"require": {"ovni": "1.1.0", "kernel": "1.0.0"}})";
   const std::string out = execute(1, 0) + event("KCO", 2) + event("KCI", 3) + end(9);
+  const std::string marks = R"({"mark": {"7": {"title": "t", "chan_type": "single"}}})";
   const auto in_life = [](const std::string &e) { return execute(1, 0) + e + end(9); };
   EXPECT_EQ(lint({{10, 10, out}}), refused);
   EXPECT_EQ(lint({{10, 10, out, kernel}}), accepted) << first();
@@ -139,7 +140,7 @@ TEST_F(OvniVerdicts, ModelsAndPayloads) {
   const struct {
     const char *name;
     Verdict verdict;
-    std::string events;
+    std::string events, changes = "{}";
   } cases[] = {
       {"a model that does not exist", refused, in_life(event("ZZZ", 2))},
       {"OAs of 8 bytes", refused, in_life(event("OAs", 2, {1, 0}))},
@@ -149,10 +150,12 @@ TEST_F(OvniVerdicts, ModelsAndPayloads) {
       {"a CPU that cannot be", refused, in_life(event("OAs", 2, {70000}))},
       {"a CPU that is not declared", refused, in_life(event("OAs", 2, {5}))},
       {"CPU -2", refused, in_life(event("OAs", 2, {-2}))},
+      {"a mark of 16 bytes", refused, in_life(event("OM=", 2, {1, 0, 7, 0})), marks},
+      {"a mark of 12 bytes", accepted, in_life(event("OM=", 2, {1, 0, 7})), marks},
       {"OF[ twice", refused, in_life(event("OF[", 2) + event("OF[", 3) + event("OF]", 4))},
   };
   for (const auto &c : cases)
-    EXPECT_EQ(lint({{10, 10, c.events}}), c.verdict) << c.name << ": " << first();
+    EXPECT_EQ(lint({{10, 10, c.events, c.changes}}), c.verdict) << c.name << ": " << first();
 }
 
 TEST_F(OvniVerdicts, WhatStreamsSayOfThemselves) {
@@ -182,6 +185,26 @@ TEST_F(OvniVerdicts, WhatStreamsSayOfThemselves) {
       {"rank 1 of 2", accepted, R"({"rank": 1, "nranks": 2})"},
       {"rank without nranks", refused, R"({"rank": 0})"},
       {"no part", refused, R"({"part": null})"},
+      {"no lib", refused, R"({"lib": null})"},
+      {"lib is a text", refused, R"({"lib": "1.14.0"})"},
+      {"no lib.version", refused, R"({"lib": {"version": null}})"},
+      {"no lib.commit", refused, R"({"lib": {"commit": null}})"},
+      {"a slash in the loom", refused, R"({"loom": "n/m"})"},
+      {"no model", accepted, R"({"require": {"ovni": null}})"},
+      {"nanos6 of a later major version", refused, R"({"require": {"nanos6": "9.9.9"}})"},
+      {"nosv of a later minor version", refused, R"({"require": {"nosv": "2.8.0"}})"},
+      {"nosv of a later patch", accepted, R"({"require": {"nosv": "2.7.3"}})"},
+      {"a version that is no text", accepted, R"({"require": {"ovni": 1}})"},
+      {"a CPU without phyid is CPU 0", accepted,
+       R"({"loom_cpus": [{"index": 0}, {"index": 1, "phyid": 1}]})"},
+      {"a CPU is a number", refused, R"({"loom_cpus": [3]})"},
+      {"rank as text is rank 0", accepted, R"({"rank": "1", "nranks": 1})"},
+      {"rank -1", refused, R"({"rank": -1, "nranks": 2})"},
+      {"nranks as text", refused, R"({"rank": 0, "nranks": "2"})"},
+      {"app_id 1.5 is 1", accepted, R"({"app_id": 1.5})"},
+      {"app_id 0.5 is 0", refused, R"({"app_id": 0.5})"},
+      {"tid 10.5 is 10", accepted, R"({"tid": 10.5})"},
+      {"labels in a list", refused, mark(R"("title": "t", "chan_type": "stack", "labels": [])")},
   };
   for (const auto &c : cases)
     EXPECT_EQ(lint({{10, 10, life(), c.changes}}), c.verdict) << c.name << ": " << first();
@@ -208,7 +231,14 @@ TEST_F(OvniVerdicts, ClockOffsets) {
   const std::string header = "rank hostname offset_median offset_mean offset_std\n";
   EXPECT_EQ(lint({{10, 10, life()}}, ""), refused);
   EXPECT_EQ(lint({{10, 10, life()}}, header.c_str()), refused);
-  EXPECT_EQ(lint({{10, 10, life()}}, (header + "0 n 0 0 0\n").c_str()), accepted) << first();
+  const std::pair<const char *, Verdict> lines[] = {
+      {"0 n 0 0 0", accepted}, {"0 n 0 nan nan", accepted}, {"0 n 0 x 0", refused},
+      {"0 n 0 0 x", refused},  {"0 n 0 1.5x 0", refused},   {"0 n -1 0 0", accepted},
+      {"0 n -2 0 0", refused},
+  };
+  for (const auto &[line, verdict] : lines)
+    EXPECT_EQ(lint({{10, 10, life()}}, (header + line + "\n").c_str()), verdict)
+        << line << ": " << first();
 }
 
 /// ovni 1.0.0 shows it; the channel is there from the start, and not from the first OF[ on.

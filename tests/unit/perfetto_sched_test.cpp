@@ -101,6 +101,55 @@ TEST_F(PerfettoSched, AWakingNamesWhoAndInWhichContext) {
   EXPECT_TRUE(alone.runs_of(11).empty());
 }
 
+TEST_F(PerfettoSched, AWakerThatIsNotTracedRunsForTheInstantOfItsWakeup) {
+  trace.json(
+      R"({"version": 1, "peers": [{"tid": 77, "pid": 77, "name": "client", "since_ns": 1}]})");
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").dispatch(1);
+  cpu.at(110).sleep(1, 77).at(120).activate(1, 77).at(121).dispatch(1, 0);
+  cpu.at(130).sleep(1, 0).at(140).activate(1, 77, FTRACE_WAKER_SOFTIRQ).at(150).dispatch(1);
+  cpu.at(160).sleep(1, 0).at(170).activate(1, 0, FTRACE_WAKER_HARDIRQ).at(180).dispatch(1);
+  cpu.at(190).sleep(1, 77).at(190).activate(1, 77).at(200).stop();
+  const PerfettoTrace perfetto = exported();
+  EXPECT_EQ(texts(perfetto.runs),
+            (Texts{"100-110 cpu 0 tid 11 then 1", "119-121 cpu 0 tid 77 then 512",
+                   "121-130 cpu 0 tid 11 then 1", "139-141 cpu 0 tid 77 then 512",
+                   "150-160 cpu 0 tid 11 then 1", "180-190 cpu 0 tid 11 then 1",
+                   "190-191 cpu 0 tid 77 then 512"}));
+  EXPECT_EQ(texts(perfetto.wakings),
+            (Texts{"118 tid 77 woken by 0 flags - on 0", "120 tid 11 woken by 77 flags 0 on 0",
+                   "140 tid 11 woken by 77 flags 16 on 0", "170 tid 11 woken by 0 flags 8 on 0",
+                   "190 tid 11 woken by 77 flags 0 on 0"}))
+      << "the first only makes it runnable";
+  EXPECT_EQ(texts(perfetto.slices, "Wakers"),
+            (Texts{"120 Wakers that are not traced: client (77)",
+                   "140 Wakers that are not traced: client (77)",
+                   "190 Wakers that are not traced: client (77)"}));
+  EXPECT_EQ(perfetto.runs_of(77).front().name, "client");
+}
+
+TEST_F(PerfettoSched, AnOutsideWakerLeavesTheRunThatFollowsWhole) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").dispatch(1).at(110).sleep(1);
+  cpu.at(120).activate(1, 77).dispatch(1).at(130).sleep(1).at(200).stop();
+  EXPECT_EQ(texts(exported().runs),
+            (Texts{"100-110 cpu 0 tid 11 then 1", "119-120 cpu 0 tid 77 then 512",
+                   "120-130 cpu 0 tid 11 then 1"}));
+  EXPECT_EQ(result.sched.doubled, 0u);
+}
+
+TEST_F(PerfettoSched, ABlockedThreadNamesItsCall) {
+  trace.json(R"({"version": 1, "machine": "x86_64"})");
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a");
+  uint64_t time = 100;
+  for (const uint32_t call : {2, 2 + 202, 2, 0}) { // read, futex, read, not known
+    cpu.at(time + 10).dispatch(1).at(time + 11);
+    cpu.record(uint16_t(FTrace_EVT_task_sleep | call >> 4 << 8), 1,
+               FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | call << 28);
+    cpu.at(time += 15).activate(1);
+  }
+  cpu.at(200).stop();
+  EXPECT_EQ(exported().blocked, (Texts{"115 tid 11 read", "130 tid 11 futex", "145 tid 11 read"}));
+}
+
 TEST_F(PerfettoSched, ThreadsAreCreatedByWhomTheyWere) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").dispatch(1);
   cpu.at(110).id(2, 12, 11, "t", 110).parent(2, 11, 110).create(2, 12);

@@ -101,6 +101,24 @@ TEST_F(Plot, AColumnInWhichItRanOrWaitedAllTheTimeShowsNothingElse) {
 }
 
 /// Of any trace, its sums are those of `info`.
+TEST_F(Plot, AThrottledThreadIsThrottledUntilTheRefill) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  cpu.at(2000).epilogue(1, 22, FTRACE_OFFCPU_THROTTLED).dispatch(2).at(6000);
+  cpu.record(FTrace_EXT_refill, 1).at(8000).epilogue(2, 11).dispatch(1).at(10'000).stop();
+  const Figure drawn = figure({.cut = {}, .columns = 10});
+  const std::string text = text_of(drawn, TextStyle::plain);
+  EXPECT_NE(text.find("a (11) ##====xx##\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n= Throttled: its cgroup has no CPU quota left\n"), std::string::npos)
+      << text;
+  const SvgRow row = row_of(drawn, "a (11)");
+  for (size_t c = 0; c < 10; c++) {
+    const int cooling = row.at("cooling")[c];
+    EXPECT_EQ(row.at("throttled")[c] > cooling, c >= 2 && c < 6) << c;
+    EXPECT_EQ(cooling > row.at("running")[c], c >= 6 && c < 8) << c;
+  }
+  EXPECT_NE(svg_of(drawn).find("<pattern id=\"throttled\""), std::string::npos);
+}
+
 TEST_F(Plot, ColumnsSumUpToWhatInfoSays) {
   for (unsigned seed = 0; seed < 60; seed++) {
     SCOPED_TRACE(seed);
@@ -116,11 +134,11 @@ TEST_F(Plot, ColumnsSumUpToWhatInfoSays) {
     const Summary summary = summarize(*source, options.cut);
     ASSERT_EQ(drawn.rows.size(), summary.threads.size());
     for (size_t t = 0; t < drawn.rows.size(); t++) {
-      StateTimes sum{};
+      std::array<uint64_t, kThreadStates> sum{};
       for (const StateTimes &time : drawn.rows[t].time)
-        for (size_t state = 0; state < sum.size(); state++)
-          sum[state] += time[state];
-      sum[size_t(ThreadState::Dead)] = summary.threads[t].time[size_t(ThreadState::Dead)];
+        for (size_t look = 0; look < time.size(); look++)
+          sum[look == size_t(Look::throttled) ? size_t(Look::cooling) : look] += time[look];
+      sum[size_t(Look::dead)] = summary.threads[t].time[size_t(ThreadState::Dead)];
       EXPECT_EQ(sum, summary.threads[t].time);
     }
     EXPECT_TRUE(test::is_well_formed(svg_of(drawn)));

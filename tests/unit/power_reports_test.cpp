@@ -62,6 +62,19 @@ TEST_F(PowerReports, AddUpIdleStatesByTheirNames) {
   EXPECT_EQ(text.find("STOLEN"), std::string::npos) << "it was not looked at";
 }
 
+TEST_F(PowerReports, WeighFrequenciesByTheirTime) {
+  auto &cpu = trace.cpu(0).at(0).start().at(100).record(FTrace_EXT_frequency, 0, 1'000'000);
+  cpu.at(400).record(FTrace_EXT_frequency, 0, 3'000'000).record(FTrace_EXT_frequency, 1, 2'000'000);
+  cpu.at(500).blackout_start().at(600).blackout_end(1).at(1000).stop();
+  trace.cpu(1).at(0).start().at(1000).stop();
+  trace.cpu(2).at(0).start().at(1000).stop();
+  summarize_trace();
+  expect_line("\nCPU 0  1500 MHz  1000 MHz  3000 MHz        2  400 ns\n");
+  expect_line("\nCPU 1  2000 MHz  2000 MHz  2000 MHz        1  600 ns\n");
+  EXPECT_EQ(json["cpus"][0]["frequency"]["mean_khz"], 1'500'000);
+  EXPECT_TRUE(json["cpus"][2]["frequency"].is_null()) << "nothing says it";
+}
+
 TEST_F(PowerReports, ShowHowMuchOfACpuWasStolen) {
   trace.cpu(0).at(0).start().record(FTrace_EXT_steal, 0, 0);
   trace.cpu(0).at(50000).record(FTrace_EXT_steal, 0, 7).at(60000).record(FTrace_EXT_steal, 0, 13);

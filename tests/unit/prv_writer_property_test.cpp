@@ -10,6 +10,8 @@
 #include <map>
 #include <random>
 #include <sched.h>
+#include <set>
+#include <tuple>
 
 namespace ovnitrace {
 namespace {
@@ -21,19 +23,26 @@ using test::two_nodes;
 using Lines = std::vector<std::string>;
 
 /// What a trace must say, computed in another way: every (time, row) has its types in the order of
-/// their first event with their last values; all ordered by time.
+/// their first event with their last values, after a punctual one with each further punctual one
+/// too; all ordered by time.
 struct Expected {
   std::map<std::pair<uint64_t, uint32_t>, std::vector<std::pair<uint32_t, int64_t>>> values;
   std::map<std::pair<uint64_t, uint32_t>, uint32_t> cpu;
+  std::set<std::tuple<uint64_t, uint32_t, uint32_t>> punctual;
 
-  void event(uint64_t time, uint32_t row, uint32_t type, int64_t value, uint32_t row_cpu) {
+  void event(uint64_t time, uint32_t row, const TypedValue &value, uint32_t row_cpu,
+             bool is_punctual) {
     cpu.emplace(std::pair(time, row), row_cpu);
     auto &list = values[{time, row}];
-    auto same = std::find_if(list.begin(), list.end(), [&](auto &v) { return v.first == type; });
-    if (same != list.end())
-      same->second = value;
+    const bool further = is_punctual && !punctual.insert({time, row, value.type}).second;
+    auto last = list.end();
+    for (auto at = list.begin(); at != list.end(); ++at)
+      if (at->first == value.type)
+        last = at;
+    if (further || last == list.end())
+      list.emplace_back(value.type, value.value);
     else
-      list.emplace_back(type, value);
+      last->second = value.value;
   }
 
   Lines sorted_lines() const {
@@ -70,7 +79,7 @@ TEST(PrvWriter, RandomStreamsAreSortedByTimeAndComplete) {
       case 2: {
         const TypedValue value = {int64_t(random()) - INT32_MAX, uint32_t(random() % 6)};
         writer.punctual(time, row, value);
-        expected.event(time, row, value.type, value.value, cpu[row]);
+        expected.event(time, row, value, cpu[row], true);
         break;
       }
       case 3:
@@ -87,7 +96,7 @@ TEST(PrvWriter, RandomStreamsAreSortedByTimeAndComplete) {
           line.push_back({0, 0});
         writer.line(time, row, cpu[row], line);
         for (const TypedValue &value : line)
-          expected.event(time, row, value.type, value.value, cpu[row]);
+          expected.event(time, row, value, cpu[row], false);
       }
       }
     }

@@ -82,6 +82,17 @@ TEST_F(PrvWriterTest, EventsOfOneRowAtOneTimeAreOneLine) {
   EXPECT_EQ(body(), (Lines{"2:0:1:1:1:10:6:1:2:77", "2:0:1:1:2:10:4:2", "2:0:1:1:1:11:4:-5"}));
 }
 
+TEST_F(PrvWriterTest, PunctualEventsOfOneTypeAndTimeAreAllWritten) {
+  event(10, 0, 9, 1);
+  for (const int64_t value : {5, 7, 7})
+    writer->punctual(10, 0, {value, 9});
+  writer->punctual(10, 0, {3, 8});
+  writer->punctual(11, 0, {2, 9});
+  writer->punctual(11, 0, {6, 9});
+  event(11, 0, 9, 4);
+  EXPECT_EQ(body(), (Lines{"2:0:1:1:1:10:9:5:9:7:9:7:8:3", "2:0:1:1:1:11:9:2:9:4"}));
+}
+
 TEST_F(PrvWriterTest, TheLastValueOfATypeWinsAndTheTypeIsThereOnce) {
   event(10, 0, 4, 1);
   event(10, 0, 2, 7);

@@ -65,5 +65,33 @@ TEST_F(RegionTimes, OrOfAThreadAlone) {
   EXPECT_EQ(region.waiting, 0u) << "that of the other thread is none of it";
 }
 
+TEST_F(RegionTimes, HaveTheMarksOfTheirStart) {
+  const uint32_t start = alarm(CONTROL_START, CONTROL_INTERACTIVE, 1, false) | FTRACE_REGION_BCAST;
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "one").id(2, 12, 11, "two");
+  cpu.at(1000).record(FTrace_EXT_region, 1, start);
+  cpu.at(1100).record(FTrace_EXT_region, 2, start | FTRACE_REGION_AGAIN);
+  cpu.at(1200).record(FTrace_EXT_region, 1, start | FTRACE_REGION_AGAIN);
+  cpu.at(1300).record(FTrace_EXT_region, 1, alarm(CONTROL_STOP, CONTROL_INT3, 1, false)).stop();
+  trace.write();
+  const Summary found = summarize(*open_trace({{dir.path()}}, sink));
+  ASSERT_EQ(found.regions.size(), 1u) << "a start of an open region begins none";
+  EXPECT_EQ(found.regions[0].repeated_starts, 2u);
+  EXPECT_TRUE(found.regions[0].bcast);
+  EXPECT_EQ(found.regions[0].start, 1000u);
+  EXPECT_EQ(found.regions[0].stop, 1300u);
+}
+
+TEST_F(RegionTimes, OfThreadsSayWhichOfThemFired) {
+  const uint32_t start = alarm(CONTROL_START, CONTROL_INT3, 1, true) | FTRACE_REGION_BCAST;
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "one").id(2, 12, 11, "two");
+  cpu.at(1000).record(FTrace_EXT_region, 1, start);
+  cpu.at(1001).record(FTrace_EXT_region, 2, start | FTRACE_REGION_OTHER).at(2000).stop();
+  trace.write();
+  const Summary found = summarize(*open_trace({{dir.path()}}, sink));
+  ASSERT_EQ(found.regions.size(), 2u);
+  EXPECT_FALSE(found.regions[0].by_other);
+  EXPECT_TRUE(found.regions[1].by_other);
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -71,6 +71,15 @@ protected:
   WriteReportResult result;
 };
 
+TEST_F(PageReport, AThrottledThreadIsThrottledUntilTheRefill) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  cpu.at(100).epilogue(1, 22, FTRACE_OFFCPU_THROTTLED).dispatch(2).at(300);
+  cpu.record(FTrace_EXT_refill, 1).at(400).epilogue(2, 11).dispatch(1).at(500).stop();
+  EXPECT_EQ(texts(page(), 0),
+            (Texts{"0-100 running cpu=1 why=0 peer=0", "100-300 throttled cpu=1 why=19 peer=2",
+                   "300-400 cooling cpu=1 why=21 peer=0", "400-500 running cpu=1 why=0 peer=0"}));
+}
+
 TEST_F(PageReport, EachSliceSaysWhyItStartedAndWhoMadeIt) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.dispatch(1).at(200).epilogue(1, 22).dispatch(2);
@@ -192,10 +201,10 @@ TEST_F(PageReport, WhatIsTooLargeIsSummedUpButForThoseThatWaitedLongest) {
   EXPECT_TRUE(small.header["threads"][1].contains("coarse")) << "the one that waited less";
   EXPECT_EQ(small.summary, whole.summary);
 
-  std::array<uint64_t, 6> sums{}, expected{};
+  std::array<uint64_t, 7> sums{}, expected{};
   for (const PackedSlice &slice : small.slices)
-    if (slice.thread == 1 && slice.state == 6)
-      for (size_t state = 0; state < 6; state++)
+    if (slice.thread == 1 && slice.state == 7)
+      for (size_t state = 0; state < 7; state++)
         sums[state] += slice.mix[state];
     else if (slice.thread == 1)
       sums[slice.state] += slice.end - slice.start;

@@ -81,6 +81,20 @@ TEST_F(RunConversion, EventsOfOtherModelsAreCountedByModel) {
   EXPECT_NE(said.find("3 events of model V (nosv) are not converted"), said.npos) << said;
 }
 
+TEST_F(RunConversion, LintThatDoesNotCheckAllEventsExitsWith3) {
+  std::string json = stream_json("n", 1, 1);
+  const std::string require = R"({"ovni": "1.1.0"})";
+  json.replace(json.find(require), require.size(), R"({"ovni": "1.1.0", "nosv": "2.7.0"})");
+  const std::string place = dir / stream_place("n", 1, 1);
+  write_file(place + "/stream.json", json);
+  write_file(place + "/stream.obs",
+             stream_header() + execute(1, 0) + stream_event("VTx", 2) + stream_event("OHe", 5));
+  EXPECT_NE(run(true).find("1 event of model V (nosv) is not checked"), std::string::npos);
+  EXPECT_EQ(status, 3);
+  run(false);
+  EXPECT_EQ(status, 0);
+}
+
 // So that what is reported as not taken can only be of an ovni stream.
 TEST(Conversion, TakesEveryEventOfFTrace) {
   size_t events = 0;

@@ -49,6 +49,16 @@ TEST(Mappings, TheLaterOneCountsWhereTwoAre) {
   EXPECT_EQ(at(mappings, 7, 25, 1500), "/new+500");
 }
 
+TEST(Mappings, AMappingIsFoundBehindManyThatStartLaterAndEndEarlier) {
+  Mappings mappings;
+  mappings.map(7, 10, 1000, 100000, 0, {"/large", 1});
+  for (uint64_t start = 2000; start < 50000; start += 1000)
+    mappings.map(7, 20, start, start + 10, 0, {"/small", 2});
+  EXPECT_EQ(at(mappings, 7, 30, 99999), "/large+98999");
+  EXPECT_EQ(at(mappings, 7, 30, 2005), "/small+5");
+  EXPECT_EQ(at(mappings, 7, 30, 2010), "/large+1010");
+}
+
 TEST(Mappings, AChildHasWhatItsParentHadThenAndAProgramNothingOfTheLast) {
   Mappings mappings;
   mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});

@@ -282,6 +282,7 @@ TEST(Summary, AddsUpWhatTheFamiliesRecorded) {
   ASSERT_EQ(summed.summary.sections.size(), 2u);
   EXPECT_EQ(summed.summary.sections.at(7).time, 100u);
   EXPECT_EQ(summed.summary.sections.at(8).time, 50u);
+  EXPECT_EQ(summed.summary.section_lengths.at(7).max(), 100u);
   const auto &interrupts = summed.summary.cpus[0].interrupt;
   ASSERT_EQ(interrupts.size(), 2u);
   EXPECT_EQ(interrupts.at(kSoft).count, 1u);

@@ -45,6 +45,7 @@ std::string name_of(uint32_t kind) {
          : kind == FTrace_EVT_task_epilogue  ? "waits"
          : kind == FTrace_EVT_task_end       ? "ends"
          : kind == FTrace_EVT_task_activate  ? "is woken"
+         : kind == FTrace_EXT_holder         ? "has the CPU"
          : kind == FTrace_EVT_blackout_start ? "dark"
          : kind == FTrace_EVT_blackout_end   ? "light"
                                              : "else";
@@ -114,6 +115,8 @@ void add_events(const Switch &s, bool next_has_row, std::vector<Happened> &event
                       can_run ? uint16_t(0) : s.call});
   if (s.next_traced)
     events.push_back({s.time, "gets", s.next, 0, s.priority, 0});
+  else if (!s.prev_traced) // a thread of the trace waits for this CPU
+    events.push_back({s.time, "has the CPU", 0, 0, s.next, 0});
 }
 
 SchedTransition transition(const Switch &s) {

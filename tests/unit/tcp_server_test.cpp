@@ -138,6 +138,15 @@ TEST_F(TcpServerTest, IsNotLockedByThoseWhoOnlyIdentify) {
   EXPECT_EQ(heard(senders_.front()).second, "another connection needed its place");
 }
 
+TEST_F(TcpServerTest, BoundsWhatItReportsOfOneHost) {
+  for (int n = 0; n < 200; n++)
+    connect();
+  server_.finish();
+  EXPECT_EQ(told_.size(), 11u);
+  EXPECT_TRUE(reported("more of this host is only counted"));
+  EXPECT_EQ(told_.back(), "127.0.0.1: error: 200 connections came to nothing");
+}
+
 TEST_F(TcpServerTest, GivesEachStepItsTime) {
   connect();
   Sender &named = identify("named"), &served = serve("served");
@@ -238,6 +247,45 @@ TEST(TcpServerTls, EndsAHandshakeThatStalls) {
   std::vector<pollfd> polls;
   server.add(polls);
   EXPECT_EQ(polls.size(), 1u) << "it is closed";
+}
+
+// Whoever has the key and takes long to describe its trace is not pushed out by those without.
+TEST(TcpServerTls, KeepsWhoHasTheKeyHoweverManyConnect) {
+  test::MemoryStore store;
+  const PresharedKey key = preshared_key("0123456789abcdef");
+  TcpServer server({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0}, key, 1,
+                   store.maker(), [](const std::string &) {});
+  const Endpoint endpoint = parse_endpoint("", server.address());
+  const auto turn = [&] {
+    std::vector<pollfd> polls;
+    server.add(polls);
+    poll(polls.data(), polls.size(), 1);
+    server.handle(polls, kSecond);
+  };
+  const auto serve_until_over = [&](const auto &future) {
+    for (int n = 0;
+         n < 10'000 && future.wait_for(std::chrono::seconds(0)) != std::future_status::ready; n++)
+      turn();
+  };
+  auto honest = std::async(std::launch::async,
+                           [&] { return std::make_unique<TcpLink>(endpoint, key, "honest"); });
+  serve_until_over(honest);
+  const std::unique_ptr<TcpLink> link = honest.get();
+  std::vector<UniqueFd> half_open;
+  for (int n = 0; n < 200; n++) {
+    half_open.push_back(open_socket(endpoint, "", [](const addrinfo &to) {
+      UniqueFd fd(socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      EXPECT_EQ(::connect(fd.get(), to.ai_addr, to.ai_addrlen), 0);
+      return fd;
+    }));
+    turn();
+  }
+  link->send(MessageType::description, "{}");
+  link->send(MessageType::description_end, "");
+  for (int n = 0; n < 1000 && store.traces["honest"].description.empty(); n++)
+    turn();
+  EXPECT_EQ(store.traces["honest"].description, "{}");
+  EXPECT_FALSE(store.traces["honest"].discarded);
 }
 
 // Its program may do nothing for long, and only who has the key asks for its place.

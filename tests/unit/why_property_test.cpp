@@ -25,7 +25,8 @@ constexpr uint64_t kStart = 100;
 constexpr uint16_t kThreads = 6, kCpus = 2;
 
 /// Of a few threads on fewer CPUs, legal or not. The end of the trace, ns.
-uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses, int events) {
+uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses, bool holders,
+                      int events) {
   uint64_t time = kStart;
   for (uint16_t cpu = 0; cpu < kCpus; cpu++) {
     auto &chunk = trace.cpu(cpu).at(time).start();
@@ -41,6 +42,10 @@ uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses, in
     // 98 and 99 are not traced.
     const uint32_t nexts[] = {0, uint32_t(1 + random() % kThreads), 98, 99};
     const uint32_t next = nexts[random() % 4];
+    if (holders && random() % 3 == 0) {
+      chunk.record(FTrace_EXT_holder, uint16_t(random() % (kCpus + 1)), random() % 2 ? 0 : 98);
+      continue;
+    }
     switch (random() % (losses ? 10 : 9)) {
     case 0:
     case 1:
@@ -55,7 +60,7 @@ uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses, in
       chunk.sleep(thread, next);
       break;
     case 6:
-      chunk.activate(thread, next);
+      random() % 4 ? chunk.activate(thread, next) : chunk.record(FTrace_EXT_refill, thread);
       break;
     case 7:
       chunk.migrate(thread, random() % (kCpus + 1)); // one of them is in no trace
@@ -102,11 +107,12 @@ TEST(WhyProperty, TimesAreThoseOfASlowSecondCount) {
   for (int round = 0; round < 300; round++) {
     TempDir dir;
     TraceBuilder trace(dir.path());
-    if (round % 2)
-      trace.json(R"({"version": 1, "all_threads": true})");
+    const bool holders = round % 3 == 1;
+    trace.json(fmt::format(R"({{"version": 1, "all_threads": {}, "cpu_holders": {}}})",
+                           round % 2 == 1, holders));
     // In some so many switches that not all are remembered.
     const int events = round % 50 == 49 ? 24000 : 120;
-    const uint64_t length = random_waits(trace, random, round % 3 == 0, events) - kStart;
+    const uint64_t length = random_waits(trace, random, round % 5 == 0, holders, events) - kStart;
     trace.write();
     Cut cut;
     if (round % 4 >= 2) {
@@ -145,8 +151,8 @@ TEST(WhyProperty, TimesAreThoseOfASlowSecondCount) {
       ASSERT_EQ(held < wait.length(), wait.more_holders);
     }
   }
-  for (const char *what : {"wakeup", "preemption", "yield", "throttling", "unknown", "idle",
-                           "unseen", "lost", "1", "99"})
+  for (const char *what : {"wakeup", "preemption", "yield", "throttling", "refill", "unknown",
+                           "idle", "unseen", "lost", "1", "99"})
     EXPECT_GT(seen[what], 500u) << what;
 }
 

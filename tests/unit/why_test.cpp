@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <set>
 #include <sstream>
 
 namespace ovnitrace {
@@ -25,7 +26,8 @@ using test::TraceBuilder;
 constexpr uint64_t kMs = 1000000;
 /// x86-64's
 constexpr uint32_t kEpollWait = FTRACE_CALL_NATIVE + 232, kFutex = FTRACE_CALL_NATIVE + 202,
-                   kNanosleep = FTRACE_CALL_NATIVE + 35;
+                   kNanosleep = FTRACE_CALL_NATIVE + 35, kRead = FTRACE_CALL_NATIVE,
+                   kPread = FTRACE_CALL_NATIVE + 17, kPwritev = FTRACE_CALL_NATIVE + 296;
 
 class Why : public ::testing::Test {
 protected:
@@ -118,39 +120,14 @@ TEST_F(Why, OnlyATraceOfAllThreadsKnowsThatACpuIsIdle) {
     cpu.at(450).dispatch(1).at(500).stop();
     explain_all();
     const json waiting = thread(report(), 11)["waiting"];
-    EXPECT_EQ(waiting[0]["ns"], 200);
+    EXPECT_EQ(waiting[0]["ns"], all ? 200 : 250);
     EXPECT_EQ(waiting[0]["holder_tid"], all ? json(0) : json());
     EXPECT_EQ(waiting[0]["holder"], all ? "idle" : "no traced thread");
+    if (!all)
+      continue;
     EXPECT_EQ(waiting[1]["ns"], 50);
     EXPECT_EQ(waiting[1]["holder_tid"], 77) << "named by who left, and not traced";
   }
-}
-
-TEST_F(Why, ThreadsThatAreNotTracedAreOneByTheFirst) {
-  trace.json(R"({"version": 1, "peers": [{"tid": 77, "pid": 77, "name": "cron"},
-                                         {"tid": 88, "pid": 88, "name": "sh"},
-                                         {"tid": 89, "pid": 89, "name": "sh"}]})");
-  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
-  uint64_t time = 0, wait = 1000;
-  for (const uint32_t other : {77u, 88u, 89u, 99u, 100u}) {
-    cpu.at(time + 1000).epilogue(1, other).at(time + 1000 + wait).dispatch(1);
-    time += 1000 + wait;
-    wait /= 2;
-  }
-  cpu.at(time + 1000).stop();
-  explain_all();
-  std::string tree = why_text(input());
-  tree.erase(0, tree.find("    held by:"));
-  std::vector<std::string> lines;
-  std::istringstream in(tree);
-  for (std::string line; lines.size() < 4 && std::getline(in, line);)
-    lines.push_back(line.substr(0, line.find("  ", line.find_first_not_of(' '))));
-  EXPECT_EQ(lines, (std::vector<std::string>{
-                       "    held by: threads that are not traced, by the first",
-                       "      cron (77)",
-                       "      sh (2 threads)",
-                       "      without a name (2 threads)",
-                   }));
 }
 
 TEST_F(Why, OfANewThreadTheCpuIsTheOneThatItGets) {
@@ -226,40 +203,138 @@ TEST_F(Why, AnInterruptIsNamedAfterWhatItStandsFor) {
                         {"epoll_wait interrupt", "null"},
                         {"epoll_wait timer", "null"},
                         {"epoll_wait I/O", "null"},
-                        {"epoll_wait softirq while b ran", "null"},
+                        {"epoll_wait network", "null"},
                         {"futex timer", "null"},
                         {"futex b", "22"},
                     }));
 }
 
-TEST_F(Why, ASoftirqNamesWhoRanAlsoWhereThatThreadIsNotTraced) {
-  trace.json(R"({"version": 1, "machine": "x86_64",
-                 "peers": [{"tid": 77, "pid": 77, "name": "client"}]})");
+TEST_F(Why, AThreadThatWasInterruptedIsNeverTheWaker) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true,
+                 "peers": [{"tid": 77, "pid": 77, "name": "browser"}]})");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
   uint64_t time = 1000;
-  const auto wake_in = [&](uint32_t call, uint32_t ran) {
-    block(cpu.at(time), 1, call).at(time + 100).activate(1, ran, FTRACE_WAKER_SOFTIRQ).dispatch(1);
+  const auto wake_in = [&](uint32_t call, uint32_t reason, uint32_t context) {
+    block(cpu.at(time), 1, call, 77, reason).at(time + 100).activate(1, 77, context).dispatch(1);
     time += 1000;
   };
-  wake_in(kEpollWait, 77);
-  wake_in(kEpollWait, 77);
-  wake_in(kEpollWait, 88);
-  wake_in(kEpollWait, 0);
-  wake_in(kFutex, 77);
+  for (const uint32_t call : {kEpollWait, kRead, kPread, kPwritev, kFutex})
+    for (const uint32_t reason : {FTRACE_OFFCPU_SLEEP, FTRACE_OFFCPU_DISK})
+      for (const uint32_t context : {FTRACE_WAKER_SOFTIRQ, FTRACE_WAKER_HARDIRQ, FTRACE_WAKER_NMI})
+        wake_in(call, reason, context);
   cpu.at(time).stop();
   explain_all();
+  std::set<std::string> wakers;
+  const json all = thread(report(), 11);
+  for (const json &block : all["blocked"])
+    wakers.insert(block["waker"].get<std::string>() + " " + block["waker_tid"].dump());
+  EXPECT_EQ(wakers, std::set<std::string>{"interrupt null"});
+  EXPECT_NE(why_text(input()).find("woken by: an interrupt "), std::string::npos);
+  EXPECT_EQ(why_text(input()).find("browser"), std::string::npos);
+}
+
+TEST_F(Why, ABlockDeviceIsTheWakerWhateverItInterrupted) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true,
+                 "devices": [{"device": 266338304, "name": "vda"}, {"device": 8388609, "name": 3},
+                             {"device": 8388610, "name": "s\"d\u001ba"}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "dd").id(2, 22, 22, "spin").dispatch(1);
+  uint64_t time = 1000;
+  const auto wake_by = [&](uint32_t device, uint32_t context, uint32_t interrupt) {
+    block(cpu.at(time), 1, kRead, 22, FTRACE_OFFCPU_DISK).dispatch(2).at(time + 100);
+    if (interrupt)
+      cpu.record(FTrace_EVT_interrupt_start, uint16_t(interrupt), 22);
+    cpu.record(FTrace_EXT_device, 1, device).activate(1, 22, context);
+    if (interrupt)
+      cpu.record(FTrace_EVT_interrupt_end, uint16_t(interrupt), 22);
+    cpu.epilogue(2, 11).dispatch(1);
+    time += 1000;
+  };
+  wake_by(254 << 20, FTRACE_WAKER_SOFTIRQ, 0);
+  wake_by(254 << 20, FTRACE_WAKER_HARDIRQ, 36);
+  wake_by(254 << 20, FTRACE_WAKER_TASK, 0); // a kernel thread that ends the I/O
+  wake_by(8 << 20 | 1, FTRACE_WAKER_HARDIRQ, 0);
+  wake_by(8 << 20 | 2, FTRACE_WAKER_HARDIRQ, 0);
+  wake_by(0, FTRACE_WAKER_SOFTIRQ, FTRACE_INTERRUPT_SOFT | 1);
+  wake_by(9 << 20 | 70000, FTRACE_WAKER_SOFTIRQ, 0);
+  // What follows is no wakeup by a device.
+  block(cpu.at(time), 1, kRead, 22, FTRACE_OFFCPU_DISK).dispatch(2);
+  cpu.record(FTrace_EXT_device, 1, 254 << 20).at(time + 5);
+  cpu.activate(1, 22, FTRACE_WAKER_HARDIRQ).epilogue(2, 11).dispatch(1).at(time + 10).stop();
+  explain_all();
   std::map<std::string, uint64_t> wakers;
-  for (const BlockSum &sum : why.blocks)
-    wakers[block_name(input(), sum.block) + ": " + who_text(input(), sum.waker, sum.thread)] =
-        sum.count;
+  const json all = thread(report(), 11);
+  for (const json &block : all["blocked"]) {
+    EXPECT_EQ(block["cause"], "read (disk)");
+    EXPECT_TRUE(block["waker_tid"].is_null());
+    wakers[block["waker"]] = block["count"];
+  }
   EXPECT_EQ(wakers, (std::map<std::string, uint64_t>{
-                        {"epoll_wait: a softirq while client (77) ran", 2},
-                        {"epoll_wait: a softirq while thread 88 ran", 1},
-                        {"epoll_wait: an interrupt", 1},
-                        {"futex: an interrupt", 1},
-                    }))
-      << "idle CPUs send nothing, and no packet ends a futex";
-  EXPECT_EQ(thread(report(), 11)["blocked"][0]["waker"], "softirq while client ran");
+                        {"vda", 3}, {"8:1", 1}, {"s?d?a", 1}, {"I/O", 2}, {"interrupt", 1}}));
+  EXPECT_NE(why_text(input()).find("woken by: vda "), std::string::npos) << why_text(input());
+}
+
+TEST_F(Why, AThreadIsThrottledUntilItsQuotaIsRefilled) {
+  for (const bool sees : {true, false}) {
+    trace = TraceBuilder(dir.path());
+    trace.json(sees ? R"({"version": 1, "all_threads": true, "sees_refills": true})"
+                    : R"({"version": 1, "all_threads": true})");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "hog").dispatch(1);
+    affinity(cpu, 1, 0b11);
+    cpu.at(100).epilogue(1, 22, FTRACE_OFFCPU_THROTTLED).dispatch(2);
+    if (sees)
+      cpu.at(400).record(FTrace_EXT_refill, 1);
+    cpu.at(900).epilogue(2, 11).dispatch(1).record(FTrace_EXT_refill, 1).at(1000).stop();
+    trace.cpu(1).at(0).start().id(1, 33, 33, "b").dispatch(1).at(600).sleep(1).at(1000).stop();
+    explain_all();
+    const json a = thread(report(), 11);
+    ASSERT_EQ(a["waiting"].size(), 1u);
+    EXPECT_EQ(a["waiting"][0]["holder_tid"], 22);
+    const json expected =
+        sees ? json{{"throttling", 300}, {"refill", 500}} : json{{"throttling", 800}};
+    EXPECT_EQ(a["waiting"][0]["after_ns"], expected);
+    EXPECT_EQ(a["waiting_ns"], 800);
+    EXPECT_EQ(a["idle_elsewhere_ns"], sees ? json(300) : json()) << "of the wait after the refill";
+    const std::string text = why_text(input());
+    EXPECT_EQ(text.find("throttled: its cgroup") != text.npos, sees) << text;
+    EXPECT_EQ(text.find("throttled, at most: its cgroup") != text.npos, !sees) << text;
+    const Story &longest = why.longest_waits.at(0);
+    EXPECT_EQ(wait_story(input(), longest),
+              sees
+                  ? "a (11) waited 500 ns for CPU 0 at 0.000000 s: its cgroup had CPU quota again, "
+                    "hog (22) ran there, CPU 1 was idle for 300 ns of it"
+                  : "a (11) waited 800 ns for CPU 0 at 0.000000 s: its cgroup had no CPU quota "
+                    "left");
+    EXPECT_EQ(why.wait_lengths[size_t(WaitKind::throttling)].max(), sees ? 300u : 800u);
+  }
+}
+
+TEST_F(Why, PercentagesAreOfTheTimeThatTheHeaderNames) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "main").dispatch(1).at(600 * kMs);
+  cpu.id(2, 12, 11, "HIGH", 600 * kMs).create(2, 12).activate_new(2, 11).at(610 * kMs);
+  cpu.epilogue(1, 12).dispatch(2).at(700 * kMs).end(2, 12).dispatch(1).at(1000 * kMs).stop();
+  Cut cut;
+  cut.tids = {12};
+  explain_all(cut);
+  const std::string high = why_text(input());
+  EXPECT_NE(high.find("\nHIGH (12), 1.000 s; 100 % is the time it was alive, 100.0 ms\n"),
+            std::string::npos)
+      << high;
+  EXPECT_NE(high.find("90.00 ms  90.0 %"), std::string::npos) << high;
+  cut.tids = {11};
+  explain_all(cut);
+  const std::string main = why_text(input());
+  EXPECT_NE(main.find("\nmain (11), 1.000 s\n"), std::string::npos) << main;
+  EXPECT_NE(main.find("910.0 ms  91.0 %"), std::string::npos) << main;
+}
+
+TEST_F(Why, AZombieIsNotBlocked) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "zombie").id(2, 22, 22, "b");
+  cpu.snapshot(1, OVNI_THREAD_DEAD, 0, FTRACE_OFFCPU_DEAD).dispatch(2).at(1000).stop();
+  explain_all();
+  const json zombie = thread(report(), 11);
+  EXPECT_EQ(zombie["blocked_ns"], 0);
+  EXPECT_EQ(zombie["life_ns"], 0);
+  EXPECT_TRUE(zombie["blocked"].empty());
 }
 
 TEST_F(Why, AFutexHasItsWaitsByWhoEndedThem) {
@@ -376,6 +451,58 @@ TEST_F(Why, NamesAreOnlyNames) {
   EXPECT_EQ(text.find('\xff'), std::string::npos);
   EXPECT_NE(text.find("a?[31m?"), std::string::npos) << text;
   EXPECT_NO_THROW(report());
+}
+
+TEST_F(Why, AThreadThatIsNotKnownHasAReason) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").at(10).dispatch(1);
+  cpu.at(30).blackout_start().at(40).blackout_end(3).at(60).dispatch(1).at(100).stop();
+  explain_all();
+  EXPECT_EQ(why.unknown[size_t(UnknownWhy::not_seen_yet)], 10u);
+  EXPECT_EQ(why.unknown[size_t(UnknownWhy::lost)], 30u);
+  const std::string text = why_text(input());
+  EXPECT_NE(text.find("before its first event"), std::string::npos) << text;
+  EXPECT_NE(text.find("events were lost"), std::string::npos) << text;
+}
+
+TEST_F(Why, ACallThatWaitsForAThreadIsNoDisk) {
+  constexpr uint32_t kVfork = FTRACE_CALL_NATIVE + 58, kRead = FTRACE_CALL_NATIVE + 0;
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
+  block(cpu.at(10), 1, kVfork, 0, FTRACE_OFFCPU_DISK).at(20).activate(1, 0).dispatch(1);
+  block(cpu.at(30), 1, kRead, 0, FTRACE_OFFCPU_DISK).at(90).activate(1, 0).dispatch(1);
+  cpu.at(100).stop();
+  explain_all();
+  const std::string text = why_text(input());
+  EXPECT_NE(text.find("read (disk)"), std::string::npos) << text;
+  EXPECT_NE(text.find("vfork"), std::string::npos) << text;
+  EXPECT_EQ(text.find("vfork (disk)"), std::string::npos) << text;
+}
+
+TEST_F(Why, TheWaitOfAProgramForItsStartIsLeftOut) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "ovnitrace").create(1, 11).dispatch(1);
+  block(cpu.at(10), 1, FTRACE_CALL_NATIVE, 0).at(50).activate(1, 99).at(60).dispatch(1);
+  cpu.at(70).record(FTrace_EXT_exec, 1, 11);
+  block(cpu.at(80), 1, FTRACE_CALL_NATIVE, 0).at(95).activate(1, 99).dispatch(1).at(100).stop();
+  trace.write();
+  source = open_trace({{dir.path()}}, sink);
+  const Explanation whole = explain(*source, {});
+  EXPECT_EQ(whole.threads[0].blocked, 55u);
+  EXPECT_EQ(whole.threads[0].waiting, 10u);
+  source = open_trace({{dir.path()}}, sink);
+  const Explanation without = explain(*source, {}, 0);
+  EXPECT_EQ(without.threads[0].blocked, 15u);
+  EXPECT_EQ(without.threads[0].waiting, 10u) << "somebody had the CPU";
+  ASSERT_EQ(without.waits.size(), 1u);
+  EXPECT_EQ(without.waits[0].ns, 10u) << "sums close";
+  EXPECT_EQ(without.threads[0].running, whole.threads[0].running);
+}
+
+/// As with --control, which may start after the execve: nothing says that the program waits.
+TEST_F(Why, WithoutItsCreationAProgramDoesNotWaitForItsStart) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);
+  block(cpu.at(10), 1, FTRACE_CALL_NATIVE, 0).at(50).activate(1, 99).dispatch(1).at(100).stop();
+  trace.write();
+  source = open_trace({{dir.path()}}, sink);
+  EXPECT_EQ(explain(*source, {}, 0).threads[0].blocked, 40u);
 }
 
 } // namespace

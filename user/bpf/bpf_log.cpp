@@ -4,12 +4,14 @@
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "user/bpf/preflight.h"
+#include "user/bpf/twins.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
 
 namespace ovnitrace {
@@ -63,6 +65,11 @@ void fail_bpf(const std::string &what, int error) {
   throw Error(explain_bpf_failure(what, error < 0 ? -error : error, text()));
 }
 
+std::string why_refused(int error) {
+  const std::string verdict = verifier_verdict(text());
+  return verdict.empty() ? std::strerror(error) : verdict;
+}
+
 uint64_t skipped_runs_of(bpf_object *object) {
   uint64_t skipped = 0;
   bpf_program *program = nullptr;
@@ -70,7 +77,8 @@ uint64_t skipped_runs_of(bpf_object *object) {
     int fd = bpf_program__fd(program);
     bpf_prog_info info = {};
     uint32_t size = sizeof(info);
-    if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+    if (fd >= 0 && !has_twin(object, bpf_program__name(program)) &&
+        bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
       skipped += info.recursion_misses;
   }
   return skipped;

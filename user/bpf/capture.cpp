@@ -4,8 +4,10 @@
 #include "emulator/base/clock.h"
 #include "emulator/base/messages.h"
 #include "user/bpf/bpf_log.h"
+#include "user/bpf/kernel_types.h"
 #include "user/bpf/kfuncs.h"
 #include "user/bpf/preflight.h"
+#include "user/bpf/twins.h"
 #include "user/bpf/visit_tasks.h"
 
 #include "ovnitrace.skel.h"
@@ -38,6 +40,11 @@ void await_running_programs() {
     usleep(100'000);
 }
 
+/// Where every thread is recorded, their switches say who has a CPU.
+bool wants_holders(const CaptureParameters &parameters) {
+  return parameters.transitions && (!parameters.trace_all || parameters.regions);
+}
+
 } // namespace
 
 struct Capture::Skeleton {
@@ -49,8 +56,11 @@ struct Capture::Skeleton {
 Capture::Capture(const CaptureParameters &parameters)
     : skeleton_(std::make_unique<Skeleton>()), ring_bytes_(parameters.ring_bytes),
       trace_all_(parameters.trace_all), transitions_(parameters.transitions),
-      regions_(parameters.regions), region_by_thread_(parameters.region_by_thread) {
+      regions_(parameters.regions), region_by_thread_(parameters.region_by_thread),
+      cmdlines_(parameters.cmdlines) {
   check_can_capture();
+  const KernelTypes types;
+  require_kernel(KernelPart::recording, types);
   collect_bpf_log();
   int cpus = libbpf_num_possible_cpus();
   if (cpus < 0)
@@ -61,8 +71,9 @@ Capture::Capture(const CaptureParameters &parameters)
   if (!o)
     fail_bpf("open the BPF object", errno);
   o->rodata->trace_all = parameters.trace_all;
-  o->rodata->preempt_count_distance = preempt_count_distance();
-  o->rodata->kfuncs = use_kfuncs(o->obj);
+  set_preempt_count(*o->rodata, types);
+  o->rodata->kfuncs = use_kfuncs(o->obj, types);
+  o->rodata->has_twins = choose_twins(o->obj, types);
   o->rodata->possible_cpus = cpus_ <= FTRACE_AFFINITY_MOST ? cpus_ : 0;
   o->rodata->only_targets = parameters.only_targets;
   o->rodata->has_transitions = parameters.transitions;
@@ -78,9 +89,10 @@ Capture::Capture(const CaptureParameters &parameters)
   }
   if (parameters.stacks & STACKS_WAKEUP)
     bpf_map__set_max_entries(o->maps.waker_stacks, FTRACE_TID_MASK + 1);
-  bool modern = sched_switch_has_prev_state();
+  const bool modern = types.tracepoint_arguments("sched_switch") >= 4; // with prev_state, 5.18
   o->rodata->has_regions = parameters.regions;
   o->rodata->region_by_thread = parameters.region_by_thread;
+  o->rodata->wants_holders = wants_holders(parameters);
   if (parameters.regions)
     bpf_map__set_max_entries(o->maps.regions, FTRACE_TID_MASK + 1);
   bpf_program__set_autoload(o->progs.on_switch, transitions_ && modern);
@@ -88,6 +100,18 @@ Capture::Capture(const CaptureParameters &parameters)
   for (bpf_program *program :
        {o->progs.on_waking, o->progs.on_wakeup, o->progs.on_wakeup_new, o->progs.on_migrate})
     bpf_program__set_autoload(program, transitions_);
+  bpf_program__set_autoload(o->progs.on_exec_cmdline, cmdlines_);
+  if (cmdlines_)
+    bpf_map__set_max_entries(o->maps.cmdlines, CAPTURE_CMDLINES_BYTES);
+  // Without these a trace does not say who queued what a kernel worker did.
+  o->rodata->has_work_items = transitions_ && types.has_tracepoint("workqueue_queue_work") &&
+                              types.has_tracepoint("workqueue_execute_start");
+  for (bpf_program *program : {o->progs.on_queue_work, o->progs.on_execute_work})
+    bpf_program__set_autoload(program, o->rodata->has_work_items);
+  if (o->rodata->has_work_items) {
+    bpf_map__set_max_entries(o->maps.work_items, CAPTURE_WORK_ITEMS);
+    bpf_map__set_max_entries(o->maps.workers, CAPTURE_WORKERS);
+  }
   bpf_program__set_autoload(o->progs.mark_targets, o->rodata->targets > 0);
   bpf_program__set_autoload(o->progs.snapshot, parameters.trace_all || o->rodata->targets > 0);
   for (bpf_program *iterator : {o->progs.mark_targets, o->progs.snapshot})
@@ -231,8 +255,28 @@ int Capture::regions_map() const {
   return bpf_map__fd(skeleton_->object->maps.regions);
 }
 
+int Capture::stages_map() const {
+  return bpf_map__fd(skeleton_->object->maps.stages);
+}
+
+int Capture::throttled_map() const {
+  return bpf_map__fd(skeleton_->object->maps.throttled);
+}
+
 int Capture::life_lost_map() const {
   return bpf_map__fd(skeleton_->object->maps.life_lost);
+}
+
+int Capture::cmdlines_fd() const {
+  return cmdlines_ ? bpf_map__fd(skeleton_->object->maps.cmdlines) : -1;
+}
+
+size_t Capture::cmdlines_bytes() const {
+  return CAPTURE_CMDLINES_BYTES;
+}
+
+uint64_t Capture::cmdlines_lost() const {
+  return __atomic_load_n(&skeleton_->object->bss->cmdlines_lost, __ATOMIC_RELAXED);
 }
 
 size_t Capture::life_bytes() const {

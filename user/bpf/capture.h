@@ -19,6 +19,7 @@ struct CaptureParameters {
   bool only_targets = false;          ///< and none of their children
   bool regions = false;               ///< only what is in a region of --control is recorded
   bool region_by_thread = false;      ///< a region is a thread's, and not its process's
+  bool cmdlines = true;               ///< what processes execute is recorded
   uint32_t stacks = 0;                ///< enum stack_choice; 0: none
   size_t ring_bytes = 8u << 20;       ///< per CPU, a power of two and whole pages
 };
@@ -55,10 +56,15 @@ public:
   int marks_map() const;     ///< descriptor of bpf/shared_maps.h's `marks`
   int rings_map() const;     ///< of `rings`
   int regions_map() const;   ///< of `regions`
+  int stages_map() const;    ///< of bpf/scheduler/staging.bpf.h's `stages`
+  int throttled_map() const; ///< of bpf/scheduler/throttled.bpf.h's `throttled`
   int life_lost_map() const; ///< of bpf/life_ring.bpf.h's `life_lost`
   bool has_regions() const { return regions_; }
   bool region_by_thread() const { return region_by_thread_; }
   size_t life_bytes() const;
+  int cmdlines_fd() const; ///< ring of cmdline_record; -1: they are not recorded
+  size_t cmdlines_bytes() const;
+  uint64_t cmdlines_lost() const; ///< found no room in it
   /// Waits until the last thread of the program that this process started has left its CPU for
   /// ever: who waits for a process learns of its end some instructions earlier. Not longer than a
   /// second: the kernel may have hidden that switch. Not at all where no switch is seen, nor after
@@ -87,7 +93,7 @@ private:
   size_t ring_bytes_ = 0;
   bool trace_all_ = false;
   bool transitions_ = false;
-  bool regions_ = false, region_by_thread_ = false;
+  bool regions_ = false, region_by_thread_ = false, cmdlines_ = false;
   std::atomic<bool> switches_seen_ = false;
   std::vector<int> ring_fds_;
   const volatile cpu_stage *stages_ = nullptr;

@@ -4,8 +4,9 @@
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "user/bpf/bpf_log.h"
+#include "user/bpf/kernel_types.h"
 #include "user/bpf/kfuncs.h"
-#include "user/bpf/preflight.h"
+#include "user/bpf/twins.h"
 
 #include "families.skel.h"
 
@@ -29,9 +30,31 @@ struct FamilyCapture::Skeleton {
 
 FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
                              std::vector<ProbedFile> probes, uint32_t recorder)
-    : skeleton_(std::make_unique<Skeleton>()), families_(families), probes_(std::move(probes)),
-      cpus_(capture.cpus()) {
+    : families_(families), probes_(std::move(probes)), cpus_(capture.cpus()) {
+  const KernelTypes types;
+  if (load(capture, types, families_, recorder) != 0) {
+    families_ = loadable(families_, [&](FamilySet one) {
+      const int error = load(capture, types, one, recorder);
+      if (error)
+        refused_.push_back(fmt::format("the kernel refuses the programs of the family {}, which is "
+                                       "not captured: {}",
+                                       to_string(one), why_refused(error)));
+      return error == 0;
+    });
+    if (const int error = load(capture, types, families_, recorder))
+      fail_bpf("load the BPF programs of the families " + to_string(families_), error);
+  }
+  log_bpf_object(skeleton_->object->obj);
+  fill_probes();
+  map_counts();
+}
+
+/// Loads the programs of some families into a skeleton of their own. 0 or an errno; the log says
+/// more.
+int FamilyCapture::load(const Capture &capture, const KernelTypes &types, FamilySet families,
+                        uint32_t recorder) {
   collect_bpf_log();
+  skeleton_ = std::make_unique<Skeleton>();
   families_bpf *o = skeleton_->object = families_bpf__open();
   if (!o)
     fail_bpf("open the BPF object of the families", errno);
@@ -39,12 +62,13 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
   o->rodata->wakeup_watermark = capture.wakeup_watermark();
   o->rodata->has_regions = capture.has_regions();
   o->rodata->region_by_thread = capture.region_by_thread();
-  o->rodata->preempt_count_distance = preempt_count_distance();
-  o->rodata->kfuncs = use_kfuncs(o->obj);
-  o->rodata->steal_distance = steal_distance();
+  set_preempt_count(*o->rodata, types);
+  o->rodata->kfuncs = use_kfuncs(o->obj, types);
+  o->rodata->steal_distance = types.steal_distance();
+  o->rodata->start_has_was_armed = types.tracepoint_arguments("hrtimer_start") >= 3;
   o->rodata->recorder_uid = recorder;
-  o->bss->families = o->bss->chosen = families_.bits();
-  size_maps();
+  o->bss->families = o->bss->chosen = families.bits();
+  size_maps(families);
   int error = bpf_map__reuse_fd(o->maps.marks, capture.marks_map());
   if (!error)
     error = bpf_map__reuse_fd(o->maps.rings, capture.rings_map());
@@ -56,13 +80,10 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
     error = bpf_map__reuse_fd(o->maps.life_lost, capture.life_lost_map());
   if (error)
     fail_bpf("share the maps of the scheduler's programs", error);
-  choose_programs();
-  choose_probes();
-  if ((error = families_bpf__load(o)))
-    fail_bpf("load the BPF programs of the families " + to_string(families_), error);
-  log_bpf_object(o->obj);
-  fill_probes();
-  map_counts();
+  choose_programs(types, families);
+  o->rodata->has_twins = choose_twins(o->obj, types);
+  choose_probes(families);
+  return -families_bpf__load(o);
 }
 
 FamilyCapture::~FamilyCapture() {
@@ -73,12 +94,12 @@ FamilyCapture::~FamilyCapture() {
 /// Arrays of all tids only where they are used. Of an LRU map each CPU takes up to kSpare entries
 /// for itself alone (kernel/bpf/bpf_lru_list.c, LOCAL_FREE_TARGET), by which it would forget some
 /// long before it is full.
-void FamilyCapture::size_maps() {
+void FamilyCapture::size_maps(FamilySet chosen) {
   constexpr uint32_t kSpare = 128;
   families_bpf *o = skeleton_->object;
   bpf_map__set_max_entries(o->maps.family_counts, cpus_);
   bpf_map__set_max_entries(o->maps.stolen, cpus_);
-  if (families_.has(FTrace_EVT_set_priority & FTrace_family_mask))
+  if (chosen.has(FTrace_EVT_set_priority & FTrace_family_mask))
     bpf_map__set_max_entries(o->maps.priorities, FTRACE_TID_MASK + 1);
   for (bpf_map *map : {o->maps.servers, o->maps.armed_timers, o->maps.disabled})
     bpf_map__set_max_entries(map, bpf_map__max_entries(map) + kSpare * cpus_);
@@ -86,8 +107,8 @@ void FamilyCapture::size_maps() {
 
 /// Those of the families that are chosen, where the kernel has what they attach to. Each
 /// program must have a family, whichever are chosen.
-void FamilyCapture::choose_programs() {
-  KernelTypes types;
+void FamilyCapture::choose_programs(const KernelTypes &types, FamilySet chosen) {
+  absent_.clear();
   bpf_program *program = nullptr;
   bpf_object__for_each_program(program, skeleton_->object->obj) {
     if (program == skeleton_->object->progs.on_user_probe)
@@ -95,7 +116,7 @@ void FamilyCapture::choose_programs() {
     std::string_view section = bpf_program__section_name(program);
     std::string event(section.substr(section.find('/') + 1));
     const FamilySet families = families_of_program(bpf_program__name(program));
-    bool wanted = (families & families_).bits() != 0;
+    bool wanted = (families & chosen).bits() != 0;
     bool there = wanted && types.has_tracepoint(event);
     if (wanted && !there)
       absent_.push_back(event);
@@ -104,10 +125,11 @@ void FamilyCapture::choose_programs() {
 }
 
 /// The program of the probes, only where there are any.
-void FamilyCapture::choose_probes() {
+void FamilyCapture::choose_probes(FamilySet chosen) {
   size_t count = 0;
-  for (const ProbedFile &file : probes_)
-    count += file.probes.size();
+  if ((chosen & families_of_programs()).bits())
+    for (const ProbedFile &file : probes_)
+      count += file.probes.size();
   bpf_program__set_autoload(skeleton_->object->progs.on_user_probe, count > 0);
   bpf_map__set_max_entries(skeleton_->object->maps.user_probes,
                            uint32_t(std::max<size_t>(count, 1)));
@@ -117,6 +139,8 @@ void FamilyCapture::choose_probes() {
 
 /// By their numbers, which are the cookies of ProbeLinks.
 void FamilyCapture::fill_probes() {
+  if (!(families_ & families_of_programs()).bits())
+    return;
   uint32_t number = 0;
   const int map = bpf_map__fd(skeleton_->object->maps.user_probes);
   for (const ProbedFile &file : probes_)
@@ -141,7 +165,9 @@ void FamilyCapture::attach() {
   collect_bpf_log();
   if (int error = families_bpf__attach(skeleton_->object))
     fail_bpf("attach the BPF programs of the families " + to_string(families_), error);
-  refused_ = links_.attach(probes_);
+  if ((families_ & families_of_programs()).bits())
+    for (std::string &why : links_.attach(probes_))
+      refused_.push_back(std::move(why));
   for (const ProbedFile &file : probes_)
     log_debug("{}: {} probes", file.path, file.probes.size());
   log_debug("attached the programs of the families {}", to_string(families_));

@@ -12,13 +12,14 @@
 
 namespace ovnitrace {
 
+class KernelTypes;
+
 /// Loads the programs of the families that are chosen, and of those only. Their events go into the
-/// rings of a Capture. Of a family the kernel may lack tracepoints: absent() names them; the rest
-/// works.
+/// rings of a Capture. A kernel may lack tracepoints (absent()) or refuse the programs of a family
+/// (refused()): the others are captured.
 class FamilyCapture {
 public:
-  /// `capture` outlives it. `probes` are those of the program's own events. Throws Error if the
-  /// kernel refuses the programs.
+  /// `capture` outlives it. `probes` are those of the program's own events. Throws Error.
   /// A program's FTrace_set_filter is obeyed from processes of the user `recorder` and of the
   /// program that this process starts.
   FamilyCapture(const Capture &capture, FamilySet families, std::vector<ProbedFile> probes,
@@ -33,10 +34,11 @@ public:
   /// run.
   void detach();
 
+  /// Those that are captured.
   FamilySet families() const { return families_; }
   /// Tracepoints and functions that this kernel does not have, such as "local_timer_entry".
   const std::vector<std::string> &absent() const { return absent_; }
-  /// After attach(): which probes could not be attached, and why, in words.
+  /// Which families the kernel refuses and, after attach(), which probes, and why, in words.
   const std::vector<std::string> &refused() const { return refused_; }
 
   /// What CPU `cpu` has logged so far; being written until detach().
@@ -48,9 +50,10 @@ public:
 
 private:
   struct Skeleton;
-  void size_maps();
-  void choose_programs();
-  void choose_probes();
+  int load(const Capture &capture, const KernelTypes &types, FamilySet families, uint32_t recorder);
+  void size_maps(FamilySet chosen);
+  void choose_programs(const KernelTypes &types, FamilySet chosen);
+  void choose_probes(FamilySet chosen);
   void fill_probes();
   void map_counts();
 

@@ -53,6 +53,10 @@ FamilySet default_families() {
   return FamilySet(chosen_by("sched") | chosen_by("user"));
 }
 
+FamilySet families_that_can_be() {
+  return FamilySet(everything());
+}
+
 FamilySet families_of_tracepoints() {
   return FamilySet(everything() & ~default_families().bits());
 }
@@ -76,6 +80,18 @@ FamilySet families_of_program(std::string_view program) {
     bits |= families;
     rest.remove_prefix(end + 1);
   }
+}
+
+FamilySet loadable(FamilySet wanted, const std::function<bool(FamilySet)> &loads) {
+  FamilySet loaded;
+  uint32_t asked = 0;
+  for (const FamilyInfo &family : kFamilies) {
+    const FamilySet one = wanted & FamilySet(chosen_by(family.option) & ~asked);
+    asked |= one.bits();
+    if (one.bits() && loads(one))
+      loaded = loaded | one;
+  }
+  return loaded;
 }
 
 uint32_t capturing_family(uint16_t code) {

@@ -5,6 +5,7 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,8 @@ private:
 
 /// The scheduler's transitions, and what the traced programs log themselves.
 FamilySet default_families();
+/// Those that can be captured.
+FamilySet families_that_can_be();
 /// Those whose events come from tracepoints of the second BPF object.
 FamilySet families_of_tracepoints();
 /// Those whose events come from probes in the traced programs.
@@ -38,6 +41,10 @@ FamilySet families_of_programs();
 /// --filter knows as prio and mutex. Throws Error if it names none: such a program would never be
 /// loaded, and nobody would know.
 FamilySet families_of_program(std::string_view program);
+
+/// Returns the families of `wanted` for which `loads` is true when it is asked for each alone.
+/// Those of one option are asked for together.
+FamilySet loadable(FamilySet wanted, const std::function<bool(FamilySet)> &loads);
 
 /// The family by which an event is captured: its code's, but for a deadline that is missed.
 uint32_t capturing_family(uint16_t code);

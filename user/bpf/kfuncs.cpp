@@ -2,7 +2,7 @@
 #include "user/bpf/kfuncs.h"
 
 #include "user/bpf/bpf_log.h"
-#include "user/bpf/preflight.h"
+#include "user/bpf/kernel_types.h"
 
 #include <ovnitrace/capture.h>
 
@@ -15,13 +15,13 @@ namespace ovnitrace {
 namespace {
 
 constexpr const char *kNames[KFUNCS] = {
-    "bpf_rdonly_cast",     "bpf_iter_task_new",  "bpf_iter_task_next", "bpf_iter_task_destroy",
-    "bpf_preempt_disable", "bpf_preempt_enable", "bpf_rcu_read_lock",  "bpf_rcu_read_unlock",
+    "bpf_rdonly_cast",       "bpf_iter_task_new",   "bpf_iter_task_next",
+    "bpf_iter_task_destroy", "bpf_preempt_disable", "bpf_preempt_enable",
+    "bpf_rcu_read_lock",     "bpf_rcu_read_unlock", "bpf_send_signal_task",
 };
 
 /// Ids of their types; 0 where the kernel has none.
-std::vector<int32_t> ids_of_kfuncs() {
-  KernelTypes types;
+std::vector<int32_t> ids_of_kfuncs(const KernelTypes &types) {
   std::vector<int32_t> ids;
   for (const char *name : kNames)
     ids.push_back(types.function_id(name));
@@ -38,8 +38,8 @@ int kfunc_called(const bpf_insn &instruction) {
 
 } // namespace
 
-uint32_t use_kfuncs(bpf_object *object) {
-  const std::vector<int32_t> ids = ids_of_kfuncs();
+uint32_t use_kfuncs(bpf_object *object, const KernelTypes &types) {
+  const std::vector<int32_t> ids = ids_of_kfuncs(types);
   bpf_program *program = nullptr;
   bpf_object__for_each_program(program, object) {
     const bpf_insn *first = bpf_program__insns(program);

@@ -8,9 +8,10 @@ struct bpf_object;
 
 namespace ovnitrace {
 
+class KernelTypes;
+
 /// Before an object is loaded: lets the calls of its programs that bpf/kfuncs.h describes be what
 /// they stand for. Returns which there are, a bit each of enum kfunc, for the object's `kfuncs`.
-/// Throws Error if the kernel's types cannot be read.
-uint32_t use_kfuncs(bpf_object *object);
+uint32_t use_kfuncs(bpf_object *object, const KernelTypes &types);
 
 } // namespace ovnitrace

@@ -2,17 +2,19 @@
 #include "user/bpf/preflight.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
+#include "user/bpf/kernel_types.h"
 
-#include <bpf/btf.h>
+#include <bpf/bpf.h>
 #include <fmt/core.h>
 #include <linux/capability.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <cstring>
-#include <memory>
-#include <optional>
+#include <iterator>
 
 namespace ovnitrace {
 
@@ -33,50 +35,30 @@ bool may_load_programs() {
          (has_capability(data, kCapBpf) && has_capability(data, kCapPerfmon));
 }
 
-struct FreeBtf {
-  void operator()(btf *types) const { btf__free(types); }
+/// Whether a program of uprobes may sleep.
+bool has_sleepable_uprobes(const KernelTypes &) {
+  bpf_insn nothing[2] = {};
+  nothing[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
+  nothing[1].code = BPF_JMP | BPF_EXIT;
+  bpf_prog_load_opts options = {};
+  options.sz = sizeof(options);
+  options.prog_flags = BPF_F_SLEEPABLE;
+  const UniqueFd program(
+      bpf_prog_load(BPF_PROG_TYPE_KPROBE, "probe", "GPL", nothing, std::size(nothing), &options));
+  return bool(program);
+}
+
+/// The one table of what a kernel must have, by KernelPart. Whether it is there is asked of the
+/// kernel itself; the version is for the message.
+struct Need {
+  const char *part, *need, *since;
+  bool (*is_there)(const KernelTypes &);
 };
-using Btf = std::unique_ptr<btf, FreeBtf>;
-
-Btf load_vmlinux() {
-  Btf vmlinux(btf__load_vmlinux_btf());
-  if (!vmlinux)
-    throw Error(fmt::format("cannot read the kernel's type information: {}", std::strerror(errno)));
-  return vmlinux;
-}
-
-/// Where a variable lies in the per-CPU section.
-std::optional<int64_t> per_cpu_offset(const btf *types, const char *variable) {
-  int section_id = btf__find_by_name_kind(types, ".data..percpu", BTF_KIND_DATASEC);
-  int variable_id = btf__find_by_name_kind(types, variable, BTF_KIND_VAR);
-  if (section_id <= 0 || variable_id <= 0)
-    return {};
-  const btf_type *section = btf__type_by_id(types, uint32_t(section_id));
-  const btf_var_secinfo *entries = btf_var_secinfos(section);
-  for (int n = 0; n < btf_vlen(section); n++)
-    if (entries[n].type == uint32_t(variable_id))
-      return entries[n].offset;
-  return {};
-}
-
-/// Where a member lies in a struct, also in its anonymous members (pcpu_hot has a union of a
-/// struct).
-std::optional<int64_t> member_offset(const btf *types, uint32_t id, const char *member) {
-  const btf_type *type = btf__type_by_id(types, id);
-  if (!type || !btf_is_composite(type))
-    return {};
-  for (uint32_t n = 0; n < btf_vlen(type); n++) {
-    const btf_member &candidate = btf_members(type)[n];
-    const char *name = btf__name_by_offset(types, candidate.name_off);
-    int64_t offset = btf_member_bit_offset(type, n) / 8;
-    if (name && std::strcmp(name, member) == 0)
-      return offset;
-    if (!name || !*name)
-      if (auto inner = member_offset(types, candidate.type, member))
-        return offset + *inner;
-  }
-  return {};
-}
+constexpr Need kNeeds[] = {
+    {"recording", "the BPF helper bpf_task_pt_regs", "5.15",
+     [](const KernelTypes &types) { return types.has_helper("task_pt_regs"); }},
+    {"pcontrol in --control", "uprobes whose program may sleep", "6.0", has_sleepable_uprobes},
+};
 
 } // namespace
 
@@ -94,59 +76,37 @@ void check_can_capture() {
                     std::strerror(errno)));
 }
 
-bool sched_switch_has_prev_state() {
-  Btf vmlinux = load_vmlinux();
-  // typedef void (*btf_trace_sched_switch)(void *, bool, prev, next[, unsigned int prev_state])
-  int id = btf__find_by_name_kind(vmlinux.get(), "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-  if (id <= 0)
-    return false;
-  const btf_type *pointer =
-      btf__type_by_id(vmlinux.get(), btf__type_by_id(vmlinux.get(), id)->type);
-  const btf_type *proto = btf__type_by_id(vmlinux.get(), pointer->type);
-  return btf_is_func_proto(proto) && btf_vlen(proto) >= 5;
+void require_kernel(KernelPart part, const KernelTypes &types) {
+  const Need &need = kNeeds[size_t(part)];
+  if (need.is_there(types))
+    return;
+  utsname kernel = {};
+  uname(&kernel);
+  throw Error(
+      fmt::format("this kernel ({}) is too old for {}: it lacks {}, which Linux {} and later "
+                  "have. docs/capture.md lists the kernels that were tested",
+                  kernel.release, need.part, need.need, need.since));
 }
 
-KernelTypes::KernelTypes() : types_(load_vmlinux().release()) {}
-
-KernelTypes::~KernelTypes() {
-  btf__free(types_);
-}
-
-bool KernelTypes::has_tracepoint(const std::string &name) const {
-  return btf__find_by_name_kind(types_, ("btf_trace_" + name).c_str(), BTF_KIND_TYPEDEF) > 0;
-}
-
-int32_t KernelTypes::function_id(const std::string &name) const {
-  return std::max(btf__find_by_name_kind(types_, name.c_str(), BTF_KIND_FUNC), 0);
-}
-
-int64_t preempt_count_distance() {
-  Btf vmlinux = load_vmlinux();
-  auto runqueues = per_cpu_offset(vmlinux.get(), "runqueues");
-  auto count = per_cpu_offset(vmlinux.get(), "__preempt_count");
-  if (!count)
-    if (auto hot = per_cpu_offset(vmlinux.get(), "pcpu_hot")) {
-      int type = btf__find_by_name_kind(vmlinux.get(), "pcpu_hot", BTF_KIND_STRUCT);
-      if (auto member = member_offset(vmlinux.get(), uint32_t(std::max(type, 0)), "preempt_count"))
-        count = *hot + *member;
-    }
-  return runqueues && count ? *count - *runqueues : 0;
-}
-
-int64_t steal_distance() {
-  constexpr int64_t kSteal = 7; // CPUTIME_STEAL: its place has not changed since 2.6
-  Btf vmlinux = load_vmlinux();
-  auto runqueues = per_cpu_offset(vmlinux.get(), "runqueues");
-  auto counts = per_cpu_offset(vmlinux.get(), "kernel_cpustat");
-  int type = btf__find_by_name_kind(vmlinux.get(), "kernel_cpustat", BTF_KIND_STRUCT);
-  auto member = member_offset(vmlinux.get(), uint32_t(std::max(type, 0)), "cpustat");
-  return runqueues && counts && member
-             ? *counts + *member + kSteal * int64_t(sizeof(uint64_t)) - *runqueues
-             : 0;
+std::string verifier_verdict(std::string_view log) {
+  const size_t end = log.rfind("\nprocessed ");
+  if (end == log.npos)
+    return {};
+  const size_t begin = log.rfind('\n', end - 1);
+  return std::string(
+      log.substr(begin == log.npos ? 0 : begin + 1, end - (begin == log.npos ? 0 : begin + 1)));
 }
 
 std::string explain_bpf_failure(const std::string &what, int error, const std::string &log) {
   const char *advice = "";
+  if (const std::string verdict = verifier_verdict(log); !verdict.empty()) {
+    utsname kernel = {};
+    uname(&kernel);
+    return fmt::format("cannot {}: the verifier of this kernel ({}) refuses a program that others "
+                       "take: {}. Please report this, with what follows; docs/capture.md lists the "
+                       "kernels that were tested\nthe kernel and libbpf say:\n{}",
+                       what, kernel.release, verdict, log);
+  }
   switch (error) {
   case EPERM:
   case EACCES:
@@ -167,7 +127,7 @@ std::string explain_bpf_failure(const std::string &what, int error, const std::s
   case ESRCH:
   case ENOENT:
   case EOPNOTSUPP:
-    advice = "; the kernel must be 5.14 or later, with CONFIG_BPF_SYSCALL, CONFIG_BPF_JIT and "
+    advice = "; the kernel must be 5.15 or later, with CONFIG_BPF_SYSCALL, CONFIG_BPF_JIT and "
              "CONFIG_DEBUG_INFO_BTF";
     break;
   }

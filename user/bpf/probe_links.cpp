@@ -22,7 +22,8 @@ std::vector<std::string> ProbeLinks::attach(const std::vector<ProbedFile> &files
     std::vector<UprobeAt> places;
     for (const Probe &probe : file.probes)
       places.push_back({probe.offset, first++});
-    const int error = links_.attach(fmt::format("/proc/self/fd/{}", file.fd.get()), places);
+    const int error = links_.attach(fmt::format("/proc/self/fd/{}", file.fd.get()), places,
+                                    UprobeLinks::kAllProcesses);
     if (error)
       refused.push_back(
           fmt::format("the kernel refuses probes in {}: {}; events that it logs are not captured "

@@ -2,8 +2,12 @@
 // Puts one BPF program on many places of files.
 #pragma once
 
+#include "emulator/base/unique_fd.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,33 +23,47 @@ struct UprobeAt {
   uint64_t cookie = 0;
 };
 
+struct DestroyLink {
+  void operator()(bpf_link *link) const;
+};
+
+/// Probes that are set. The destructor takes them away: that waits for all CPUs, some 10 ms.
+struct UprobeHold {
+  std::vector<UniqueFd> fds; ///< links, where the kernel sets all places of a file with one
+  std::vector<std::unique_ptr<bpf_link, DestroyLink>> links; ///< where it cannot
+};
+
 /// The links of one BPF program.
 class UprobeLinks {
 public:
+  static constexpr uint32_t kAllProcesses = 0;
+
   UprobeLinks() = default;
-  ~UprobeLinks() { detach(); }
   UprobeLinks(const UprobeLinks &) = delete;
   UprobeLinks &operator=(const UprobeLinks &) = delete;
 
-  /// To be called before `program` is loaded: how it will be attached is part of it. `returns`: it
-  /// runs where the functions at the places return.
-  void prepare(bpf_program *program, bool returns = false);
+  /// To be called before `program` is loaded: how it will be attached is part of it.
+  void prepare(bpf_program *program);
   /// How many descriptors attach() takes for so many places of one file.
   size_t files_needed(size_t places) const;
-  /// 0 or an errno; then what was attached before it stays.
-  int attach(const std::string &path, std::span<const UprobeAt> places);
+  /// Sets the probes for one process: the kernel changes the code of no other, except of those that
+  /// the process forks, where the program does not run until they are attached to as well. 0 or an
+  /// errno; then what was attached before it stays.
+  int attach(const std::string &path, std::span<const UprobeAt> places, uint32_t process);
+  /// What was attached for the process.
+  UprobeHold take(uint32_t process);
+  /// What was attached for all processes.
+  std::vector<UprobeHold> take_all();
   /// The program is started no more when it returns.
-  void detach();
+  void detach() { holds_.clear(); }
 
 private:
-  int attach_all(const std::string &path, std::span<const UprobeAt> places);
-  int attach_each(const std::string &path, std::span<const UprobeAt> places);
+  int attach_all(const std::string &path, std::span<const UprobeAt> places, uint32_t process);
+  int attach_each(const std::string &path, std::span<const UprobeAt> places, uint32_t process);
 
   bpf_program *program_ = nullptr;
-  bool returns_ = false;
-  bool at_once_ = false;          ///< the kernel can attach all places of a file with one link
-  std::vector<int> fds_;          ///< links, where it can
-  std::vector<bpf_link *> links_; ///< where it cannot
+  bool at_once_ = false; ///< the kernel can attach all places of a file with one link
+  std::map<uint32_t, UprobeHold> holds_; ///< by process
 };
 
 } // namespace ovnitrace

@@ -47,20 +47,21 @@ uint64_t parse_size(const std::string &option, const std::string &text) {
 
 BufferKind parse_buffer_kind(const std::string &text) {
   size_t colon = text.find(':');
-  std::string kind = text.substr(0, colon);
-  if (kind == "jtn" && colon == std::string::npos)
+  const std::string kind = text.substr(0, colon);
+  const bool last = kind == "last" || kind == "cyc";
+  if ((kind == "disk" || kind == "jtn") && colon == std::string::npos)
     return {};
-  if ((kind != "cyc" && kind != "stop") || colon == std::string::npos)
+  if ((!last && kind != "stop") || colon == std::string::npos)
     throw Error(
         fmt::format(
-            "--buffer {}: give jtn (all to disk), cyc:SIZE (a flight recorder of the last SIZE "
+            "--buffer {}: give disk (all to disk), last:SIZE (a flight recorder of the last SIZE "
             "of each CPU) or stop:SIZE (tracing stops when SIZE is recorded)",
             text),
         kExitUsage);
   uint64_t bytes = parse_size("--buffer", text.substr(colon + 1));
   if (bytes == 0)
     throw Error(fmt::format("--buffer {}: a buffer of no size keeps nothing", text), kExitUsage);
-  return {kind == "cyc" ? BufferKind::kCyc : BufferKind::kStop, bytes};
+  return {last ? BufferKind::kCyc : BufferKind::kStop, bytes};
 }
 
 void require_memory(const BufferKind &buffer, uint32_t cpus) {
@@ -68,7 +69,7 @@ void require_memory(const BufferKind &buffer, uint32_t cpus) {
   if (buffer.kind != BufferKind::kCyc || buffer.bytes <= available / cpus)
     return;
   throw Error(fmt::format(
-      "--buffer cyc: {} MiB for each of {} CPUs are more than the {} MiB of memory that are "
+      "--buffer last: {} MiB for each of {} CPUs are more than the {} MiB of memory that are "
       "available; give at most {} MiB",
       buffer.bytes >> 20, cpus, available >> 20, (available / cpus) >> 20));
 }

@@ -7,7 +7,8 @@
 
 namespace ovnitrace {
 
-/// "jtn", "cyc:SIZE" or "stop:SIZE", as --buffer has it.
+/// "disk", "last:SIZE" or "stop:SIZE", as --buffer has it; "jtn" and "cyc:SIZE" are the manual's
+/// names of the first two.
 struct BufferKind {
   enum Kind {
     kJtn,  ///< linked chunks: all is kept, on disk

@@ -12,9 +12,10 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint32_t kAffinityWords = CAPTURE_LIFE_CPUS / FTRACE_AFFINITY_CPUS;
-/// Records that one call can need at most: two identities, two events, an affinity, a stack,
-/// trace_start and the end of the chunk.
-constexpr size_t kMostPerCall = 2 * ThreadIdentity::kMostRecords + 2 + kAffinityWords + 1 + 1 + 1;
+/// Records that one call can need at most: two identities, two events, an affinity, a stack, a
+/// device, trace_start and the end of the chunk.
+constexpr size_t kMostPerCall =
+    2 * ThreadIdentity::kMostRecords + 2 + kAffinityWords + 1 + 1 + 1 + 1;
 constexpr uint64_t kMostAge = 1'000'000'000; ///< ns
 
 uint32_t tid_a(uint64_t word) {
@@ -42,8 +43,8 @@ bool is_wakeup(const ftrace_record &record, uint16_t context, uint32_t waker) {
 const ChunkWriter::Handler ChunkWriter::kHandlers[16] = {
     &ChunkWriter::on_nothing, &ChunkWriter::on_switch,  &ChunkWriter::on_wakeup,
     &ChunkWriter::on_wakeup,  &ChunkWriter::on_migrate, &ChunkWriter::on_exec,
-    &ChunkWriter::on_stack,   &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
-    &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
+    &ChunkWriter::on_stack,   &ChunkWriter::on_holder,  &ChunkWriter::on_nothing,
+    &ChunkWriter::on_work,    &ChunkWriter::on_nothing, &ChunkWriter::on_refill,
     &ChunkWriter::on_nothing, &ChunkWriter::on_nothing, &ChunkWriter::on_nothing,
     &ChunkWriter::on_nothing,
 };
@@ -70,6 +71,8 @@ void ChunkWriter::on_switch(const SchedTransition &record) {
     put_stack(FTrace_EXT_stack, SCHED_STACK_OF_PREV, prev_context, time);
     put_off_cpu(record, prev_context, parts);
   }
+  if (!leaves && !next && !is_known)
+    put(FTrace_EXT_holder, uint16_t(cpu_), time, tid_b(word));
   if (next_context && (!leaves || parts.reason == FTRACE_OFFCPU_DEAD))
     put(FTrace_EVT_task_dispatch, next_context, time, parts.priority);
   running_ = next;
@@ -98,6 +101,10 @@ void ChunkWriter::put_off_cpu(const SchedTransition &record, uint16_t context,
   }
 }
 
+void ChunkWriter::on_holder(const SchedTransition &record) {
+  put(FTrace_EXT_holder, uint16_t(tid_b(record.word)), record.time, tid_a(record.word));
+}
+
 /// A thread that is not the main one takes the main one's tid over.
 void ChunkWriter::take_over(uint32_t tid, uint32_t before) {
   if (running_ == before)
@@ -120,8 +127,21 @@ void ChunkWriter::on_wakeup(const SchedTransition &record) {
   bool first = (word & 0xf) == SCHED_KIND_WAKEUP_NEW;
   const uint16_t context = context_of(tid_a(word), record.time);
   put_stack(FTrace_EXT_waker_stack, SCHED_STACK_OF_WAKER, context, record.time);
+  put_device(record, context);
   put(FTrace_EVT_task_activate, context, record.time,
       with_reason(tid_b(word), word) | (first ? FTRACE_WAKEUP_NEW : 0));
+}
+
+/// Before the wakeup by it.
+void ChunkWriter::put_device(const SchedTransition &record, uint16_t context) {
+  const uint32_t place = record.word >> SCHED_PRIO_SHIFT & (CAPTURE_DEVICES - 1);
+  if (place && devices_)
+    put(FTrace_EXT_device, context, record.time,
+        __atomic_load_n(&devices_[place], __ATOMIC_RELAXED));
+}
+
+void ChunkWriter::on_refill(const SchedTransition &record) {
+  put(FTrace_EXT_refill, context_of(tid_a(record.word), record.time), record.time, 0);
 }
 
 void ChunkWriter::on_migrate(const SchedTransition &record) {
@@ -133,6 +153,15 @@ void ChunkWriter::on_exec(const SchedTransition &record) {
   put(FTrace_EXT_exec, context_of(tid_a(record.word), record.time), record.time,
       tid_b(record.word));
   take_over(tid_a(record.word), tid_b(record.word));
+}
+
+void ChunkWriter::on_work(const SchedTransition &record) {
+  const uint16_t context = context_of(tid_a(record.word), record.time);
+  const uint32_t age = SCHED_WORK_AGE(record.call, record.word);
+  put(FTrace_EXT_work, context, record.time, tid_b(record.word));
+  put(FTrace_EXT_work_age, context, record.time,
+      (age & ~SCHED_WORK_MICROSECONDS) |
+          (age & SCHED_WORK_MICROSECONDS ? FTRACE_WORK_MICROSECONDS : 0));
 }
 
 /// Written before the record that it belongs to, which comes next.

@@ -30,6 +30,10 @@ public:
   /// Who numbers stacks; outlives it. Without it, stacks are left out.
   void set_stacks(StackNumbers *stacks) { stacks_ = stacks; }
 
+  /// The devices that wakeups name by their place, CAPTURE_DEVICES of them, which the kernel may be
+  /// writing; outlives it. Without it, devices are left out.
+  void set_devices(const uint32_t *devices) { devices_ = devices; }
+
   void transition(const SchedTransition &record);
   void life(const life_record &record);
   void family(const family_record &record);
@@ -62,7 +66,11 @@ private:
   void on_migrate(const SchedTransition &record);
   void on_exec(const SchedTransition &record);
   void on_stack(const SchedTransition &record);
+  void on_work(const SchedTransition &record);
+  void on_refill(const SchedTransition &record);
+  void on_holder(const SchedTransition &record);
   void put_off_cpu(const SchedTransition &record, uint16_t context, const SwitchParts &parts);
+  void put_device(const SchedTransition &record, uint16_t context);
   void put_stack(uint16_t code, uint32_t whose, uint16_t context, uint64_t time);
   void take_over(uint32_t tid, uint32_t before);
 
@@ -83,6 +91,7 @@ private:
   const uint64_t begin_;
   const ThreadRegistry &registry_;
   StackNumbers *stacks_ = nullptr;
+  const uint32_t *devices_ = nullptr;
   ChunkSink &sink_;
   Chunk *chunk_ = nullptr;
   ContextTable contexts_;

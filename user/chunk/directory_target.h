@@ -31,7 +31,11 @@ public:
     directory_.clear();
     if (first_bytes_)
       directory_.put_in_place(kName);
-    directory_.reserve(kName, first_bytes_ + kBytesKnownLater + cpus_ * kBytesOfACpu);
+    reserve();
+  }
+  void describe(const Description &description) override {
+    end(description, 0);
+    reserve();
   }
   void end(const Description &description, uint64_t) override {
     directory_.prepare_file(kName, description);
@@ -43,6 +47,10 @@ public:
   bool may_stall() const override { return false; }
 
 private:
+  void reserve() {
+    directory_.reserve(kName, first_bytes_ + kBytesKnownLater + cpus_ * kBytesOfACpu);
+  }
+
   static constexpr char kName[] = "trace.json";
   static constexpr size_t kBytesKnownLater = 16 << 10,
                           kBytesOfACpu = 640; ///< without the list of threads

@@ -12,13 +12,13 @@
 namespace ovnitrace {
 
 /// What is missing when this record is: its events; what a blackout's end says (not where each CPU
-/// has the same loss of the machine); nothing for what describes the trace.
+/// has the same loss of the machine); nothing for what describes the trace, or the next record.
 inline uint64_t events_of(const ftrace_record &record) {
   const uint8_t code = code_of(record.code);
   if (code == FTrace_EVT_blackout_end)
     return record.par1 == FTRACE_BLACKOUT_SOMEWHERE ? 0 : record.par2;
-  const bool of_the_trace = (code & FTrace_family_mask) == 0;
-  return of_the_trace ? 0 : event_count(kCodeKinds[code]);
+  const bool describes = (code & FTrace_family_mask) == 0 || code == FTrace_EXT_device;
+  return describes ? 0 : event_count(kCodeKinds[code]);
 }
 
 /// What is missing with records that are not in the trace.

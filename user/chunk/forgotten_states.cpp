@@ -40,6 +40,7 @@ private:
   void on_switched(const ftrace_record &record, uint16_t context);
   void on_woken(const ftrace_record &record);
   void on_moved(const ftrace_record &record);
+  void on_refilled(const ftrace_record &record);
   void on_snapshot(const ftrace_record &record);
   void on_exec(const ftrace_record &record);
   void on_region(const ftrace_record &record);
@@ -75,6 +76,7 @@ const std::array<ForgottenStates::Fold::Handler, 256> ForgottenStates::Fold::kHa
   all[FTrace_EVT_task_end] = &Fold::on_placed<ThreadState::Dead>;
   all[FTrace_EVT_task_activate] = &Fold::on_woken;
   all[FTrace_EXT_migrate] = &Fold::on_moved;
+  all[FTrace_EXT_refill] = &Fold::on_refilled;
   all[FTrace_EXT_snapshot] = &Fold::on_snapshot;
   all[FTrace_EXT_exec] = &Fold::on_exec;
   all[FTrace_EXT_region] = &Fold::on_region;
@@ -221,6 +223,11 @@ void ForgottenStates::Fold::on_moved(const ftrace_record &record) {
   thread->moved_to = uint16_t(record.par2);
 }
 
+void ForgottenStates::Fold::on_refilled(const ftrace_record &record) {
+  if (Thread *thread = thread_of(record))
+    thread->refilled = std::max(thread->refilled, moment(record));
+}
+
 /// Any event says more, an older one too.
 void ForgottenStates::Fold::on_snapshot(const ftrace_record &record) {
   Thread *thread = thread_of(record);
@@ -309,6 +316,8 @@ std::optional<ForgottenStates::Last> ForgottenStates::last_of(const Thread &thre
   if (placed)
     last = {newest, thread.state, thread.cpu, thread.reason, thread.call};
   const Moment since = thread.snapshot ? Moment{} : thread.placed;
+  if (last.reason == FTRACE_OFFCPU_THROTTLED && thread.refilled > since)
+    last.reason = FTRACE_OFFCPU_REFILLED;
   if (last.state != ThreadState::Running && thread.moved > since && is_known(thread.moved))
     last.cpu = thread.moved_to;
   if (is_legal(last.state, ThreadAction::warm) && thread.woken > since && is_known(thread.woken)) {

@@ -60,6 +60,7 @@ private:
     uint16_t moved_to = 0;
     Moment placed; ///< put into a state: created, got or left a CPU
     Moment woken, moved;
+    Moment refilled;                          ///< a throttled one may run again
     ThreadState state = ThreadState::Unknown; ///< since `placed`
     uint8_t reason = 0;
     uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call

@@ -24,6 +24,9 @@ public:
   virtual void prepare(const Description &description) = 0;
   /// The program runs: chunks may come. Throws Error.
   virtual void begin() = 0;
+  /// The last chunk was given, and this is what trace.json says if the process ends now; end() will
+  /// say more. Throws Error.
+  virtual void describe(const Description &) {}
   /// The last chunk was given, and this is what trace.json says in the end. `missing`: events of
   /// the capture that are in no chunk, but blackouts. Throws Error.
   virtual void end(const Description &description, uint64_t missing) = 0;

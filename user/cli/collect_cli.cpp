@@ -2,13 +2,10 @@
 #include "user/cli/collect_cli.h"
 
 #include "emulator/base/error.h"
+#include "emulator/cli/output_ending.h"
 #include "emulator/cli/run.h"
 #include "user/cli/number_option.h"
 #include "user/net/collector.h"
-
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -28,6 +25,7 @@ struct Arguments {
 
 int run(const Arguments &arguments) {
   CollectOptions options = arguments.options;
+  check_is_no_stdout(options.directory, "traces are directories of files: name one for them");
   for (const std::string &text : arguments.listen)
     options.listen.push_back(
         parse_endpoint("--listen", has_transport(text) ? text : "tcp://" + text));
@@ -41,32 +39,31 @@ int run(const Arguments &arguments) {
 
 } // namespace
 
-void add_collect(CLI::App &app) {
+void add_collect(App app) {
   const auto arguments = std::make_shared<Arguments>();
   CollectOptions &options = arguments->options;
-  CLI::App *command =
+  const App command =
       add_unprivileged(app, "collect", "Receive traces that other machines --send, without root");
   command
-      ->add_option("-l,--listen", arguments->listen,
-                   "Where: tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp where none is named, port "
-                   "20000, any free one for 0; may be repeated "
-                   "(default: tcp://127.0.0.1:20000, which only this machine reaches)")
-      ->type_name("ADDRESS");
+      .add_option("-l,--listen", arguments->listen,
+                  "Where: tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp where none is named, port "
+                  "20000, any free one for 0; may be repeated "
+                  "(default: tcp://127.0.0.1:20000, which only this machine reaches)")
+      .type_name("ADDRESS");
   command
-      ->add_option("-o,--output", options.directory,
-                   "Directory in which each trace gets its own (default: here)")
-      ->type_name("DIR");
+      .add_option("-o,--output", options.directory,
+                  "Directory in which each trace gets its own (default: here)")
+      .type_name("DIR");
   command
-      ->add_option("-k,--key", options.key_file,
-                   "File with a secret (16 bytes or more, readable by its owner only) that a "
-                   "sender must have too: TLS 1.3")
-      ->type_name("FILE");
-  add_size(*command, "--max-size", options.trace_bytes,
+      .add_option("-k,--key", options.key_file,
+                  "File with a secret (16 bytes or more, readable by its owner only) that a "
+                  "sender must have too: TLS 1.3")
+      .type_name("FILE");
+  add_size(command, "--max-size", options.trace_bytes,
            "Bytes that one trace may have (default: no limit)");
-  add_number(*command, "--max-senders", options.senders, 1, 10'000,
-             "Senders at once (default: 64)");
-  command->add_flag("-q,--quiet", options.quiet, "Print errors only");
-  command->footer(
+  add_number(command, "--max-senders", options.senders, 1, 10'000, "Senders at once (default: 64)");
+  command.add_flag("-q,--quiet", options.quiet, "Print errors only");
+  command.footer(
       "Collects until Ctrl-C. Exit status 3 if some trace is not complete.\n\n"
       "Examples:\n"
       "  ovnitrace collect -o traces\n"
@@ -74,9 +71,9 @@ void add_collect(CLI::App &app) {
       "  (umask 077; head -c 32 /dev/urandom | base64 > secret)    a key for both machines\n"
       "  ovnitrace collect --listen tcp://192.0.2.1:20000 --key secret -o traces\n"
       "  sudo ovnitrace --send tcp://192.0.2.1 --key secret -- ./app");
-  command->callback([arguments] {
+  command.callback([arguments] {
     if (const int status = run(*arguments))
-      throw CLI::RuntimeError(status);
+      end_command(status);
   });
 }
 

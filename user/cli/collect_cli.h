@@ -2,13 +2,11 @@
 // ovnitrace collect.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "emulator/cli/app.h"
 
 namespace ovnitrace {
 
 /// Receives traces that `--send` sends. Needs no root.
-void add_collect(CLI::App &app);
+void add_collect(App app);
 
 } // namespace ovnitrace

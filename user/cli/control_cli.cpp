@@ -3,14 +3,10 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/printable.h"
-#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/run.h"
 #include "user/control/arming.h"
 #include "user/control/ctl_socket.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -24,6 +20,7 @@ namespace {
 bool print_places(const control::Plan &plan, const std::string &program) {
   control::Arming arming(plan, nullptr, [](const std::string &line) { fmt::print("{}\n", line); });
   arming.look_at_program(program, {});
+  arming.refuse_indirect();
   bool all = true;
   for (size_t a = 0; a < plan.alarms.size(); a++) {
     const control::Alarm &alarm = *plan.alarms[a];
@@ -51,45 +48,43 @@ void check(const std::vector<std::string> &chains, const std::vector<std::string
   const bool all = command.empty() || print_places(plan, command[0]);
   std::fflush(stdout);
   if (!all)
-    throw CLI::RuntimeError(kExitFailure);
+    end_command(kExitFailure);
 }
 
 } // namespace
 
-void add_control(CLI::App &app, const std::vector<std::string> &command) {
+void add_control(App app, const std::vector<std::string> &command) {
   const auto chains = std::make_shared<std::vector<std::string>>();
-  CLI::App *control =
+  const App control =
       add_unprivileged(app, "control", "Print what chains of --control mean and would probe");
-  control->formatter(std::make_shared<HelpFormatter>(
-      "ovnitrace control --check CHAIN [--check CHAIN]... [-- PROGRAM]"));
-  control
-      ->add_option("--check", *chains, "The chains; a program after -- is looked at, and not run")
-      ->type_name("CHAIN")
-      ->required();
+  control.usage("ovnitrace control --check CHAIN [--check CHAIN]... [-- PROGRAM]");
+  control.add_option("--check", *chains, "The chains; a program after -- is looked at, and not run")
+      .type_name("CHAIN")
+      .required();
   std::string types;
   for (const control::AlarmType &type : control::kAlarmTypes)
     types += fmt::format("  {:<14} {:<10} {}\n", type.name, type.example, type.fires);
-  control->footer("\nTypes of alarms, with an example of a value, and when they hit:\n" + types +
-                  "\nExample:\n  ovnitrace control --check "
-                  "start:enter_func:solve,stop:exit_func:solve -- ./app");
-  control->callback([chains, &command] { check(*chains, command); });
+  control.footer("\nTypes of alarms, with an example of a value, and when they hit:\n" + types +
+                 "\nExample:\n  ovnitrace control --check "
+                 "start:enter_func:solve,stop:exit_func:solve,repeat -- ./app");
+  control.callback([chains, &command] { check(*chains, command); });
 }
 
-void add_ctl(CLI::App &app) {
+void add_ctl(App app) {
   struct Arguments {
     std::string where, what;
   };
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App *ctl =
+  const App ctl =
       add_unprivileged(app, "ctl", "Start and stop regions of a capture with --control by hand");
-  ctl->add_option("TRACE", arguments->where,
-                  "The directory of the capture, or the number of the process that it traces")
-      ->required();
-  ctl->add_option("COMMAND", arguments->what,
-                  "start, stop: the alarms start:interactive and stop:interactive hit; status")
-      ->required()
-      ->check(CLI::IsMember({"start", "stop", "status"}));
-  ctl->callback([arguments] {
+  ctl.add_option("TRACE", arguments->where,
+                 "The directory of the capture, or the number of the process that it traces")
+      .required();
+  ctl.add_option("COMMAND", arguments->what,
+                 "start, stop: the alarms start:interactive and stop:interactive hit; status")
+      .required()
+      .one_of({"start", "stop", "status"});
+  ctl.callback([arguments] {
     fmt::print("{}", control::ask(arguments->where, arguments->what));
     std::fflush(stdout);
   });

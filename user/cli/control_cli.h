@@ -2,17 +2,15 @@
 // ovnitrace control and ovnitrace ctl: what chains mean, and regions by hand.
 #pragma once
 
+#include "emulator/cli/app.h"
+
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace ovnitrace {
 
 /// `command`: the program after --, and its arguments; outlives the parsing.
-void add_control(CLI::App &app, const std::vector<std::string> &command);
-void add_ctl(CLI::App &app);
+void add_control(App app, const std::vector<std::string> &command);
+void add_ctl(App app);
 
 } // namespace ovnitrace

@@ -26,14 +26,13 @@ uint64_t parse_number(const std::string &option, const std::string &text, uint64
   return number;
 }
 
-CLI::Option *add_size(CLI::App &app, const std::string &names, uint64_t &bytes,
-                      const std::string &what) {
+Option add_size(App app, const std::string &names, uint64_t &bytes, const std::string &what) {
   const auto read = [&bytes, option = long_name(names)](const std::string &text) {
     bytes = parse_size(option, text);
     if (bytes == 0)
       throw Error(option + ": a size of 0 keeps nothing", kExitUsage);
   };
-  return app.add_option_function<std::string>(names, read, what)->type_name("SIZE");
+  return app.add_option_function<std::string>(names, read, what).type_name("SIZE");
 }
 
 } // namespace ovnitrace

@@ -3,7 +3,7 @@
 // for 8 and 1x for 1.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "emulator/cli/app.h"
 
 #include <cstdint>
 #include <string>
@@ -19,16 +19,15 @@ uint64_t parse_number(const std::string &option, const std::string &text, uint64
 
 /// `names`: the long one last.
 template <typename Number>
-CLI::Option *add_number(CLI::App &app, const std::string &names, Number &number, uint64_t least,
-                        uint64_t most, const std::string &what) {
+Option add_number(App app, const std::string &names, Number &number, uint64_t least, uint64_t most,
+                  const std::string &what) {
   const auto read = [&number, option = long_name(names), least, most](const std::string &text) {
     number = Number(parse_number(option, text, least, most));
   };
-  return app.add_option_function<std::string>(names, read, what)->type_name("N");
+  return app.add_option_function<std::string>(names, read, what).type_name("N");
 }
 
 /// A size above 0 as 512K, 64M or 2G, in bytes. `names`: the long one last.
-CLI::Option *add_size(CLI::App &app, const std::string &names, uint64_t &bytes,
-                      const std::string &what);
+Option add_size(App app, const std::string &names, uint64_t &bytes, const std::string &what);
 
 } // namespace ovnitrace

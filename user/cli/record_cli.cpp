@@ -2,21 +2,20 @@
 #include "user/cli/record_cli.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/human.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
-#include "emulator/cli/help_formatter.h"
+#include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/run_report.h"
 #include "user/cli/record_options.h"
 #include "user/launch/signals.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 
@@ -28,38 +27,48 @@ namespace {
 struct Outputs {
   ConvertOptions convert;
   bool report = false, open = false; ///< the page for the browser
+  bool convert_it = true;            ///< to Paraver
 };
 
 /// `ovnitrace convert` and `ovnitrace report` have more.
-void add_output_options(CLI::App &app, Outputs &outputs) {
+void add_output_options(App app, Outputs &outputs) {
   const OptionGroup group(app, "After the recording");
   ConvertOptions &options = outputs.convert;
+  app.add_flag(
+      "--no-convert", [&outputs](int64_t) { outputs.convert_it = false; },
+      "Write no files for Paraver: they take about 100 bytes an event, the trace 1 to 3");
   app.add_flag("--report", outputs.report,
                "Write report.html too, a page for the browser (docs/report.md)");
   app.add_flag("--open", outputs.open,
                "Write report.html, and open it as the user who called sudo");
   app.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   app.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+      .type_name("FILE")
+      .allow_extra_args(false);
   app.add_option("--comm", options.cut.comms,
                  "Show only threads of these names in the timelines; * and ? as in a shell. The "
                  "trace has all of them")
-      ->type_name("NAME")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      .type_name("NAME")
+      .delimiter(',')
+      .allow_extra_args(false);
 }
 
 /// With --send nothing is converted here.
 void check_outputs(const RecordOptions &options, const Outputs &outputs) {
   const ConvertOptions &conversion = outputs.convert;
-  const bool any = conversion.gzip || !conversion.model_files.empty() ||
+  if (!outputs.convert_it &&
+      (conversion.gzip || !conversion.model_files.empty() || !conversion.cut.comms.empty()))
+    throw Error("--gzip, --model and --comm are for the files of Paraver, which --no-convert does "
+                "not write",
+                kExitUsage);
+  const bool any = !outputs.convert_it || conversion.gzip || !conversion.model_files.empty() ||
                    !conversion.cut.comms.empty() || outputs.report || outputs.open;
   if (any && !options.send.empty())
-    throw Error("--gzip, --model, --comm, --report and --open are for the conversion, and what "
-                "--send sends is converted where it is collected: `ovnitrace convert` and "
-                "`ovnitrace report` take them there",
-                kExitUsage);
+    throw Error(
+        "--gzip, --model, --comm, --report, --open and --no-convert are for the conversion, "
+        "and what --send sends is converted where it is collected: `ovnitrace convert` and "
+        "`ovnitrace report` take them there",
+        kExitUsage);
   if (conversion.model_files.empty())
     return;
   const EffectiveIdentity as_user(calling_user());
@@ -70,6 +79,18 @@ void check_outputs(const RecordOptions &options, const Outputs &outputs) {
   }
 }
 
+/// Before they are written: how large the files for Paraver will be, within a factor of two.
+void print_size(const std::string &directory, uint64_t events, bool gzip) {
+  constexpr uint64_t kBytesOfAnEvent = 100, kZippedBytes = 10;
+  uint64_t trace = 0;
+  std::error_code ignored;
+  for (const auto &file : std::filesystem::directory_iterator(directory, ignored))
+    if (file.is_regular_file(ignored))
+      trace += file.file_size(ignored);
+  print("files for Paraver: about {} beside a trace of {} (--no-convert leaves them out)",
+        human_bytes(events * (gzip ? kZippedBytes : kBytesOfAnEvent)), human_bytes(trace));
+}
+
 /// What is damaged in the trace was reported by the conversion.
 void write_report_of(const std::string &directory, const Outputs &outputs, bool quiet) {
   ReportArguments report;
@@ -78,11 +99,18 @@ void write_report_of(const std::string &directory, const Outputs &outputs, bool 
   report.quiet = true;
   run_report(directory, report);
   if (!quiet)
-    print("or open {}/report.html in a browser", directory);
+    print("{}open {}/report.html in a browser", outputs.convert_it ? "or " : "", directory);
+}
+
+void print_uses(const std::string &directory) {
+  print("see it with `ovnitrace info {0}` or `ovnitrace report {0} --open`; for Paraver, "
+        "`ovnitrace convert {0}`",
+        directory);
 }
 
 /// The trace is on disk whatever happens here. Its exit status: 0, or 1 reported on stderr.
-int convert_recording(const std::string &directory, Outputs outputs, bool quiet) {
+int convert_recording(const RecordResult &result, Outputs outputs, bool quiet) {
+  const std::string &directory = result.directory;
   end_on_signals();
   if (access(directory.c_str(), F_OK) != 0) {
     print_text(
@@ -92,6 +120,15 @@ int convert_recording(const std::string &directory, Outputs outputs, bool quiet)
   outputs.convert.directory = directory;
   try {
     drop_privileges();
+    if (!outputs.convert_it) {
+      if (outputs.report || outputs.open)
+        write_report_of(directory, outputs, quiet);
+      else if (!quiet)
+        print_uses(directory);
+      return 0;
+    }
+    if (!quiet)
+      print_size(directory, result.events, outputs.convert.gzip);
     const auto output = quiet ? ConversionOutput::nothing : ConversionOutput::progress;
     const int status = run_conversion({{directory, 0}}, outputs.convert, output);
     if (!quiet)
@@ -113,20 +150,19 @@ int convert_recording(const std::string &directory, Outputs outputs, bool quiet)
 [[noreturn]] void end_recording(const RecordResult &result, int converted) {
   if (!result.missing.empty())
     print_text(result.missing);
-  throw CLI::RuntimeError(result.exit_status ? result.exit_status : converted);
+  end_command(result.exit_status ? result.exit_status : converted);
 }
 
 /// What belongs to another command than it was given to would have no effect.
-void check_places(const CLI::App &app, const std::vector<std::string> &command) {
-  const auto named = app.get_subcommands();
-  if (named.empty())
+void check_places(App app, const std::vector<std::string> &command) {
+  const std::string name = app.named_subcommand();
+  if (name.empty())
     return;
-  const std::string &name = named.front()->get_name();
-  const auto given = app.get_options([](const CLI::Option *option) { return option->count() > 0; });
+  const std::string given = app.first_given_option();
   if (!given.empty())
     throw Error(
         fmt::format("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
-                    given.front()->get_name(), name),
+                    given, name),
         kExitUsage);
   if (!command.empty() &&
       !std::count(std::begin(kProgramCommands), std::end(kProgramCommands), name))
@@ -137,15 +173,15 @@ void check_places(const CLI::App &app, const std::vector<std::string> &command) 
 
 } // namespace
 
-void add_trace(CLI::App &app, const std::vector<std::string> &command) {
+void add_trace(App app, const std::vector<std::string> &command) {
   auto arguments = std::make_shared<RecordArguments>();
   auto outputs = std::make_shared<Outputs>();
   arguments->options.command = command;
   add_record_options(app, *arguments);
   add_output_options(app, *outputs);
-  app.parse_complete_callback([&app, command] { check_places(app, command); });
-  app.callback([&app, arguments, outputs] {
-    if (!app.get_subcommands().empty())
+  app.parse_complete_callback([app, command] { check_places(app, command); });
+  app.callback([app, arguments, outputs] {
+    if (!app.named_subcommand().empty())
       return;
     const RecordOptions options = checked(*arguments);
     check_outputs(options, *outputs);
@@ -154,31 +190,28 @@ void add_trace(CLI::App &app, const std::vector<std::string> &command) {
     if (result.no_region)
       print("no region started: there is nothing to convert");
     else if (options.send.empty())
-      converted = convert_recording(result.directory, *outputs, options.quiet);
+      converted = convert_recording(result, *outputs, options.quiet);
     end_recording(result, converted);
   });
 }
 
-void add_record(CLI::App &app, const std::vector<std::string> &command) {
+void add_record(App app, const std::vector<std::string> &command) {
   auto arguments = std::make_shared<RecordArguments>();
   arguments->options.command = command;
-  CLI::App *record_app =
+  const App record_app =
       app.add_subcommand("record", "Record only; convert later, anywhere, without root");
-  record_app->formatter(
-      std::make_shared<HelpFormatter>("ovnitrace record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
-                                      "       ovnitrace record [OPTIONS] -a|-p PID"));
-  add_record_options(*record_app, *arguments);
-  record_app->footer(
+  record_app.usage("ovnitrace record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+                   "       ovnitrace record [OPTIONS] -a|-p PID");
+  add_record_options(record_app, *arguments);
+  record_app.footer(
       "Examples:\n"
       "  sudo ovnitrace record -o run1 -- ./app    then: ovnitrace info run1\n"
       "  sudo ovnitrace record -a -d 10 -o run2    the whole machine for ten seconds");
-  record_app->callback([arguments] {
+  record_app.callback([arguments] {
     const RecordOptions options = checked(*arguments);
     const RecordResult result = record(options);
     if (!options.quiet && options.send.empty() && !result.no_region)
-      print("see it with `ovnitrace info {0}` or `ovnitrace report {0} --open`; for Paraver, "
-            "`ovnitrace convert {0}`",
-            result.directory);
+      print_uses(result.directory);
     end_recording(result, 0);
   });
 }

@@ -2,13 +2,11 @@
 // The commands that capture.
 #pragma once
 
+#include "emulator/cli/app.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace ovnitrace {
 
@@ -17,9 +15,9 @@ inline constexpr std::string_view kProgramCommands[] = {"", "record", "stat", "c
 
 /// What `ovnitrace` itself does without a subcommand: records `command`, then converts. The exit
 /// status is the program's. Adds the options of recording to `app`.
-void add_trace(CLI::App &app, const std::vector<std::string> &command);
+void add_trace(App app, const std::vector<std::string> &command);
 
 /// `ovnitrace record`: records only.
-void add_record(CLI::App &app, const std::vector<std::string> &command);
+void add_record(App app, const std::vector<std::string> &command);
 
 } // namespace ovnitrace

@@ -2,32 +2,34 @@
 // The options of recording, for every command that records.
 #pragma once
 
+#include "emulator/cli/app.h"
+
 #include "user/record/record.h"
 
 #include <string>
-
-namespace CLI {
-class App;
-}
+#include <vector>
 
 namespace ovnitrace {
 
 /// What the options say that is made into something else when all of them are known.
 struct RecordArguments {
   RecordOptions options;
-  std::string buffer = "jtn";
-  std::string trigger;  ///< name of an event
-  std::string region;   ///< of --control: global or thread; empty: not given
-  std::string compress; ///< level; empty: the default
-  std::string stacks;   ///< list; empty: none
+  std::string buffer = "disk";
+  std::string trigger;            ///< name of an event
+  std::string region;             ///< of --control: global or thread; empty: not given
+  uint64_t skip = 0;              ///< instructions before the region; 0: not given
+  uint64_t length = 0;            ///< instructions of the region; 0: not given
+  std::string compress;           ///< level; empty: the default
+  std::string stacks;             ///< list; empty: none
+  std::vector<std::string> notes; ///< what the user should know of the options, a line each
 };
 
-/// What is traced, as whom, for how long, and the room that it has in the kernel. `options`
-/// outlives `app`.
-void add_capture_options(CLI::App &app, RecordOptions &options);
+/// What is traced, as whom, for how long, which events, and the room that they have in the kernel.
+/// `arguments` outlives `app`.
+void add_capture_options(App app, RecordArguments &arguments);
 
 /// These and all others. `arguments` outlives `app`.
-void add_record_options(CLI::App &app, RecordArguments &arguments);
+void add_record_options(App app, RecordArguments &arguments);
 
 /// What they ask for, with the defaults. Throws Error (kExitUsage) where they are out of range or
 /// do not go together.

@@ -4,18 +4,19 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
-#include "emulator/cli/help_formatter.h"
+#include "emulator/cli/run.h"
+#include "emulator/cli/terminal.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
+#include "emulator/prv/atomic_file.h"
 #include "emulator/summary/report.h"
-#include "emulator/summary/summarizer.h"
+#include "emulator/why/answered_summary.h"
+#include "emulator/why/why_report.h"
 #include "user/cli/record_options.h"
 #include "user/launch/signals.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -35,6 +36,7 @@ constexpr size_t kTop = 10; ///< threads in the table
 struct Arguments {
   RecordArguments record;
   bool json = false;
+  std::string output; ///< file; empty: stderr
 };
 
 /// A directory in TMPDIR, or in /var/tmp, which is no memory, that is removed at the end. Only the
@@ -67,16 +69,39 @@ private:
   std::string path_;
 };
 
-void print_summary(const std::string &directory, bool json) {
+void write_out(const std::string &text, const std::string &output) {
+  if (output.empty() || output == "-")
+    std::fwrite(text.data(), 1, text.size(), output.empty() ? stderr : stdout);
+  else
+    write_text_file(OutputPlace(output), text);
+}
+
+/// As the user: the trace and the output are his.
+void print_summary(const std::string &directory, const Arguments &arguments) {
   Warnings warnings;
   const std::unique_ptr<EventSource> source = open_trace({{directory}}, warnings);
   NoDiagnostics reported_already;
   const TraceInfo about = read_trace_info(directory, reported_already);
-  const Summary summary = summarize(*source, {});
+  const AnsweredSummary answered = summarize_and_answer(*source, about, {});
   const std::string nowhere; // the trace is not kept
-  const ReportInput input{nowhere, about, source->catalog(), summary};
-  const std::string text = json ? json_report(input) : '\n' + totals(input, kTop);
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  const Catalog &catalog = source->catalog();
+  const ReportInput input{nowhere, about, catalog, answered.summary, answered.answer};
+  const int shown_on = arguments.output == "-" ? STDOUT_FILENO : STDERR_FILENO;
+  ReportOptions options{.top = kTop};
+  options.columns =
+      terminal_columns(arguments.output.empty() || arguments.output == "-" ? shown_on : -1);
+  std::string text = arguments.json ? json_report(input, options) : totals(input, options);
+  if (!arguments.json) {
+    text += family_tables(input, options);
+    if (!about.stacks.empty()) {
+      const Stacks stacks(catalog, reported_already);
+      text += '\n' +
+              blocked_text({nowhere, about, catalog, stacks, answered.why}, kTop, options.columns);
+    }
+    if (arguments.output.empty())
+      text.insert(0, 1, '\n'); // after what the program has printed
+  }
+  write_out(text, arguments.output);
   warnings.finish();
 }
 
@@ -88,7 +113,7 @@ int stat(const Arguments &arguments) {
   const RecordResult result = record(options);
   end_on_signals();
   drop_privileges();
-  print_summary(options.directory, arguments.json);
+  print_summary(options.directory, arguments);
   if (!result.missing.empty())
     print_text(result.missing);
   return result.exit_status;
@@ -96,29 +121,38 @@ int stat(const Arguments &arguments) {
 
 } // namespace
 
-void add_stat(CLI::App &app, const std::vector<std::string> &command) {
+void add_stat(App app, const std::vector<std::string> &command) {
   const auto arguments = std::make_shared<Arguments>();
   arguments->record.options.command = command;
-  CLI::App *stat_app = app.add_subcommand("stat", "Run a program and print only a summary");
-  stat_app->formatter(
-      std::make_shared<HelpFormatter>("ovnitrace stat [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
-                                      "       ovnitrace stat [OPTIONS] -a|-p PID"));
-  add_capture_options(*stat_app, arguments->record.options);
-  stat_app->add_flag("--json", arguments->json,
-                     "Print the object of `ovnitrace info --json` (docs/info.md)");
-  stat_app->footer(R"(
-Prints on stderr, when the program has ended, or at Ctrl-C where there is none: the time of all
-threads in each state, switches, preemptions, migrations and wakeup latencies, then the threads that
-ran longest. The exit status is the program's. While it runs the trace is in TMPDIR, or /var/tmp, 1
-to 3 bytes an event; it is removed at the end, and stays there if ovnitrace is killed.
+  const App stat_app = app.add_subcommand("stat", "Run a program and print only a summary");
+  stat_app.usage("ovnitrace stat [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+                 "       ovnitrace stat [OPTIONS] -a|-p PID");
+  stat_app
+      .add_option("-o,--output", arguments->output,
+                  "Write the summary into this file, - to standard output (default: standard "
+                  "error)")
+      .type_name("FILE");
+  stat_app.add_flag("-q,--quiet", arguments->record.options.quiet,
+                    "Only the summary: not which processes -p NAME stands for; warnings stay");
+  add_capture_options(stat_app, arguments->record);
+  stat_app.add_flag("--json", arguments->json,
+                    "Print the object of `ovnitrace info --json` (docs/info.md)");
+  stat_app.footer(R"(
+Prints on stderr, or with -o into a file, when the program has ended, or at Ctrl-C where there is
+none: the answer in two sentences, the time of all threads in each state, switches, preemptions,
+migrations and wakeup latencies, then the threads that ran longest. Families of --filter and stacks
+have tables of their own below. The exit status is the program's. While it runs the trace is in
+TMPDIR, or /var/tmp, 1 to 3 bytes an event; it is removed at the end, and stays there if ovnitrace
+is killed.
 
 Examples:
   sudo ovnitrace stat -- ./app
   sudo ovnitrace stat -p 1234 -d 10
-  sudo ovnitrace stat --json -a -d 1 2>machine.json)");
-  stat_app->callback([arguments] {
+  sudo ovnitrace stat -p nginx -d 1m
+  sudo ovnitrace stat --json -o machine.json -a -d 1)");
+  stat_app.callback([arguments] {
     if (const int status = stat(*arguments))
-      throw CLI::RuntimeError(status);
+      end_command(status);
   });
 }
 

@@ -16,7 +16,7 @@ namespace ovnitrace::control {
 enum class ValueKind : uint8_t {
   none,
   number,    ///< decimal, above 0
-  place,     ///< 0xADDRESS, IMAGE+OFFSET or a function
+  place,     ///< 0xADDRESS, IMAGE+OFFSET (hexadecimal, with or without 0x) or a function
   hex,       ///< up to 8 digits, maybe after 0x
   bytes,     ///< pairs of hexadecimal digits
   word,      ///< name of a group of instructions
@@ -50,7 +50,7 @@ inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ADDRESS, "address",
      "addres", // so in examples of the manual
      ValueKind::place, Source::probe, "foo",
-     "this instruction is executed: 0xADDRESS, IMAGE+OFFSET or a function"},
+     "this instruction is executed: 0xADDRESS, IMAGE+HEX or a function"},
     {CONTROL_SSC, "ssc", "", ValueKind::hex, Source::probe, "11223344",
      "the marker `mov ebx, VALUE` with 64 67 90 behind it is executed"},
     {CONTROL_ITEXT, "itext", "", ValueKind::bytes, Source::probe, "0fa2",

@@ -25,10 +25,10 @@ constexpr size_t kMostProbes = 1 << 16; ///< in all files together
 constexpr size_t kMostNear = 5;
 
 /// What is added to the addresses of a file where it is loaded.
-std::optional<uint64_t> bias_of(const Image &image, const MappedFile *mapped) {
+std::optional<uint64_t> bias_of(const Image &image, const MappedFile &mapped) {
   for (const Code &code : image.code)
-    if (mapped && code.offset >= mapped->offset)
-      return mapped->address - mapped->offset - (code.address - code.offset);
+    if (code.offset >= mapped.offset)
+      return mapped.address - mapped.offset - (code.address - code.offset);
   return {};
 }
 
@@ -36,14 +36,21 @@ std::optional<uint64_t> bias_of(const Image &image, const MappedFile *mapped) {
 
 Arming::Arming(const Plan &plan, Programs *programs, Say say)
     : plan_(plan), programs_(programs), say_(std::move(say)), found_(plan.alarm_table.size()),
-      near_(plan.alarm_table.size()) {}
+      near_(plan.alarm_table.size()), why_(plan.alarm_table.size()) {}
 
 bool Arming::needs_probe(size_t alarm) const {
   const Source source = type_of(control_type(plan_.alarm_table[alarm].type))->source;
   return source == Source::probe || source == Source::return_probe;
 }
 
-void Arming::arm(const std::string &path, int fd, const Places &places) {
+bool Arming::needs_probes() const {
+  for (size_t a = 0; a < found_.size(); a++)
+    if (needs_probe(a))
+      return true;
+  return false;
+}
+
+void Arming::limit(const std::string &path, Places &places) {
   size_t count = 0;
   for (const auto &[kind, at] : places.probes)
     count += at.size();
@@ -51,43 +58,88 @@ void Arming::arm(const std::string &path, int fd, const Places &places) {
     say_(fmt::format("--control: {} places in {} are more than can be probed together with the {} "
                      "of other files ({} in all): its alarms do not hit there",
                      count, printable_line(path), probes_, kMostProbes));
+    places.probes.clear();
     return;
   }
   probes_ += count;
-  if (!programs_)
-    return;
-  raise_file_limit(programs_->files_needed(count));
-  for (const auto &[kind, at] : places.probes)
-    if (const int error = programs_->add_probes(kind, fmt::format("/proc/self/fd/{}", fd), at))
-      say_(fmt::format("--control: the kernel refuses probes in {}: {} (return probes of many "
-                       "places need Linux 6.6)",
-                       printable_line(path), std::strerror(error)));
 }
 
-void Arming::look(const std::string &path, int fd, const MappedFile *mapped) {
-  struct stat status;
-  if (fd < 0 || fstat(fd, &status) != 0 || !seen_.insert({status.st_dev, status.st_ino}).second)
+void Arming::arm(uint32_t pid, const MappedFile &file, const Places &places, bool own) {
+  for (const auto &[kind, at] : places.probes) {
+    raise_file_limit(programs_->files_needed(at.size()));
+    const std::string name = fmt::format("/proc/self/fd/{}", file.fd.get());
+    const int error = programs_->add_probes(kind, pid, name, at, own);
+    if (error && error != ESRCH && // it has ended
+        said_.insert(fmt::format("{}: {}", file.path, error)).second)
+      say_(fmt::format("--control: the kernel refuses probes in {}: {}", printable_line(file.path),
+                       std::strerror(error)));
+  }
+}
+
+bool Arming::may_hold_address(const MappedFile &mapped) const {
+  return std::any_of(plan_.alarms.begin(), plan_.alarms.end(), [&](const Alarm *alarm) {
+    return alarm->is_address() && alarm->number - mapped.address < mapped.length;
+  });
+}
+
+/// Each process may have loaded the file elsewhere.
+void Arming::look_for_addresses(uint32_t pid, const MappedFile &mapped, bool own) {
+  const std::optional<Image> image = read_image(mapped.path, mapped.fd.get());
+  const std::optional<uint64_t> bias = image ? bias_of(*image, mapped) : std::nullopt;
+  if (!bias || image->fixed)
     return;
-  const std::optional<Image> image = read_image(path, fd);
-  if (!image)
-    return;
-  has_loader_ |= image->has_interpreter;
-  const Places places = find_places(plan_, *image, bias_of(*image, mapped));
+  Places places = find_loaded_addresses(plan_, *image, *bias);
+  add(places, mapped.path);
+  arm(pid, mapped, places, own);
+}
+
+void Arming::add(Places &places, const std::string &path) {
   for (size_t a = 0; a < found_.size(); a++) {
     found_[a] += places.found[a];
+    if (why_[a].empty())
+      why_[a] = places.why[a];
+    if (says_why_)
+      say_why(a);
+  }
+  for (const std::string &note : places.notes)
+    if (said_.insert(note).second)
+      say_("--control: " + note);
+  limit(path, places);
+}
+
+/// Null: there is none.
+const Arming::File *Arming::look(const std::string &path, int fd) {
+  struct stat status;
+  if (fd < 0 || fstat(fd, &status) != 0)
+    return nullptr;
+  const auto [found, is_new] = files_.try_emplace(FileId{status.st_dev, status.st_ino});
+  File &file = found->second;
+  if (!is_new)
+    return &file;
+  const std::optional<Image> image = read_image(path, fd);
+  if (!image) {
+    if (needs_probes() && is_foreign_program(fd))
+      say_(fmt::format("--control: {} is no program of 64 bits for this machine: no alarm that "
+                       "needs a probe hits in it",
+                       printable_line(path)));
+    return &file;
+  }
+  file.has_interpreter = image->has_interpreter;
+  file.is_program = true;
+  has_loader_ |= image->has_interpreter;
+  file.places = find_places(plan_, *image);
+  add(file.places, path);
+  for (size_t a = 0; a < found_.size(); a++) {
     const control_type type = control_type(plan_.alarm_table[a].type);
-    const bool named =
-        type == CONTROL_ADDRESS || type == CONTROL_ENTER_FUNC || type == CONTROL_EXIT_FUNC;
+    const bool named = (type == CONTROL_ADDRESS && !plan_.alarms[a]->is_address()) ||
+                       type == CONTROL_ENTER_FUNC || type == CONTROL_EXIT_FUNC;
     if (named && !found_[a])
       for (std::string &name : nearest_names(*image, plan_.alarms[a]->value, kMostNear))
         if (near_[a].size() < kMostNear &&
             std::find(near_[a].begin(), near_[a].end(), name) == near_[a].end())
           near_[a].push_back(std::move(name));
   }
-  for (const std::string &note : places.notes)
-    if (said_.insert(note).second)
-      say_("--control: " + note);
-  arm(path, fd, places);
+  return &file;
 }
 
 void Arming::look_at_program(const std::string &name, const Identity &identity) {
@@ -99,6 +151,12 @@ void Arming::look_at_program(const std::string &name, const Identity &identity) 
     if (!files[0].second)
       throw ovnitrace::Error(
           fmt::format("--control: cannot read {}: {}", path, std::strerror(errno)));
+    if (needs_probes() && is_foreign_program(files[0].second.get()))
+      throw ovnitrace::Error(
+          fmt::format("--control: {} is no program of 64 bits for this machine, and only those can "
+                      "be probed: timeout, interactive, icount and int3 need no probe",
+                      printable_line(path)),
+          kExitUsage);
     const auto elf = read_elf_file(files[0].second.get());
     has_loader_ |= !elf; // a script: its interpreter is a program that is executed later
     if (elf && !elf->interpreter.empty()) {
@@ -107,13 +165,56 @@ void Arming::look_at_program(const std::string &name, const Identity &identity) 
         files.emplace_back(library, open_regular(library));
     }
   }
-  for (const auto &[path, fd] : files)
-    look(path, fd.get(), nullptr);
+  for (const auto &[path, fd] : files) {
+    look(path, fd.get());
+    if (in_program_.empty())
+      in_program_ = found_;
+  }
+}
+
+std::optional<Arming::FileId> Arming::program_of(uint32_t pid) {
+  struct stat status;
+  if (stat(fmt::format("/proc/{}/exe", pid).c_str(), &status) != 0)
+    return {};
+  return FileId{status.st_dev, status.st_ino};
 }
 
 void Arming::look_at_process(uint32_t pid) {
-  for (const MappedFile &file : mapped_files(pid))
-    look(file.path, file.fd.get(), &file);
+  const std::optional<FileId> program = program_of(pid);
+  const std::vector<MappedFile> mapped = mapped_files(pid);
+  std::vector<std::pair<FileId, const File *>> files; // of `mapped`
+  bool alone = false;                                 // the program loads no others
+  for (const MappedFile &one : mapped) {
+    struct stat status = {};
+    fstat(one.fd.get(), &status);
+    files.emplace_back(FileId{status.st_dev, status.st_ino}, nullptr);
+    if (files.back().first == program) {
+      files.back().second = look(one.path, one.fd.get());
+      alone = files.back().second && files.back().second->is_program &&
+              !files.back().second->has_interpreter;
+    }
+  }
+  if (alone && processes_[pid].program != program)
+    forget(pid, true); // it has executed this one, and what it had probed before it might map now
+  Process &process = processes_[pid];
+  process.program = program;
+  for (size_t n = 0; n < mapped.size(); n++) {
+    auto &[id, file] = files[n];
+    if (alone && id != program)
+      continue;
+    if (!file)
+      file = look(mapped[n].path, mapped[n].fd.get());
+    if (!programs_ || !file || !file->is_program || !process.probed.insert(id).second)
+      continue;
+    arm(pid, mapped[n], file->places, id == program);
+    if (may_hold_address(mapped[n]))
+      look_for_addresses(pid, mapped[n], id == program);
+  }
+}
+
+void Arming::forget(uint32_t pid, bool now) {
+  if (processes_.erase(pid) && programs_)
+    programs_->drop_probes(pid, now);
 }
 
 bool Arming::missing() const {
@@ -123,19 +224,38 @@ bool Arming::missing() const {
   return false;
 }
 
+/// A function of the program itself is what is meant, whatever else has its name: the dynamic
+/// loader has a strlen of its own, which nobody means.
+void Arming::refuse_indirect() {
+  const std::vector<uint64_t> &found = in_program_.empty() ? found_ : in_program_;
+  for (size_t a = 0; a < found_.size(); a++)
+    if (!why_[a].empty() && !plan_.alarms[a]->is_address() && !found[a])
+      fail_usage(plan_.chains[plan_.chain_of[a]].text, plan_.alarms[a]->value_span, why_[a]);
+  says_why_ = true;
+  for (size_t a = 0; a < found_.size(); a++)
+    say_why(a);
+}
+
+void Arming::say_why(size_t alarm) {
+  if (!why_[alarm].empty() && !plan_.alarms[alarm]->is_address() &&
+      said_.insert(why_[alarm]).second)
+    say_("--control: " + why_[alarm]);
+}
+
 void Arming::report_missing(const std::string &later) const {
   for (size_t a = 0; a < found_.size(); a++) {
     if (!needs_probe(a) || found_[a])
       continue;
     const Alarm &alarm = *plan_.alarms[a];
-    std::string what = printable_line(
+    const std::string what = printable_line(
         plan_.chains[plan_.chain_of[a]].text.substr(alarm.span.at, alarm.span.length));
-    std::string near;
+    std::string why = why_[a];
+    if (why.empty())
+      why = "a function may be inlined, or the file stripped: then IMAGE+OFFSET";
     if (!near_[a].empty())
-      near = fmt::format("; near to it are {}", fmt::join(near_[a], ", "));
-    say_(fmt::format("--control: nothing that is loaded has what {} looks for (a function may be "
-                     "inlined, or the file stripped: then IMAGE+OFFSET){}; {}",
-                     what, near, later));
+      why += fmt::format("; near to it are {}", fmt::join(near_[a], ", "));
+    say_(fmt::format("--control: nothing that is loaded has what {} looks for ({}); {}", what, why,
+                     later));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Puts the probes of a plan into the files that traced processes execute.
+// Puts the probes of a plan into the traced processes, and into no other.
 #pragma once
 
 #include "emulator/base/identity.h"
@@ -10,6 +10,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,20 +19,26 @@
 
 namespace ovnitrace::control {
 
-/// Files by what they are, each looked at once, however many processes execute it.
+/// Files by what they are, each looked at once, however many processes execute it. Probes are of a
+/// process: each gets its own.
 class Arming {
 public:
   /// Takes what is to be said to the user, a line each.
   using Say = std::function<void(const std::string &)>;
 
-  /// `programs` null: nothing is armed, only found (ovnitrace control --check).
+  /// `programs` null: nothing is probed, only found (ovnitrace control --check).
   Arming(const Plan &plan, Programs *programs, Say say);
 
   /// The program as execvp() finds it, and the libraries that it needs. Opens files with the rights
-  /// of `identity`. Throws Error if there is no such program.
+  /// of `identity`. Nothing is probed before the program is there. Throws Error if there is none.
   void look_at_program(const std::string &name, const Identity &identity);
-  /// What a process has loaded now.
+  /// Probes what a process has loaded now, while it is stopped. Of a program without a dynamic
+  /// loader, that is its own file alone: others that it maps it may read and translate, as
+  /// Valgrind does, and would take probes for instructions.
   void look_at_process(uint32_t pid);
+  bool has_looked_at(uint32_t pid) const { return processes_.count(pid) > 0; }
+  /// The process is no more, or its probes are of no use to what it has become (`now`).
+  void forget(uint32_t pid, bool now = false);
 
   /// The alarms that can hit nowhere yet, each with the names that are near to what it looks for.
   /// `later`: what will become of them.
@@ -38,20 +46,46 @@ public:
   /// How many places each alarm has.
   const std::vector<uint64_t> &found() const { return found_; }
   bool missing() const;
+  /// After the program and its libraries, or the processes, were looked at. Throws Error with
+  /// status 2 and a caret if a function cannot be probed by its name. From here on such ones are
+  /// reported.
+  void refuse_indirect();
   bool has_loader() const { return has_loader_; } ///< a file can load more later
 
 private:
   bool needs_probe(size_t alarm) const;
-  void look(const std::string &path, int fd, const MappedFile *mapped);
-  void arm(const std::string &path, int fd, const Places &places);
+  bool needs_probes() const;
+  bool may_hold_address(const MappedFile &mapped) const;
+  void look_for_addresses(uint32_t pid, const MappedFile &mapped, bool own);
+  void add(Places &places, const std::string &path);
+  void say_why(size_t alarm);
+  using FileId = std::pair<uint64_t, uint64_t>; ///< device and inode
+  struct File {
+    Places places;
+    bool is_program = false; ///< or a library, of this machine
+    bool has_interpreter = false;
+  };
+  struct Process {
+    std::optional<FileId> program; ///< that it executes
+    std::set<FileId> probed;
+  };
+
+  static std::optional<FileId> program_of(uint32_t pid);
+  const File *look(const std::string &path, int fd);
+  void limit(const std::string &path, Places &places);
+  void arm(uint32_t pid, const MappedFile &file, const Places &places, bool own);
 
   const Plan &plan_;
   Programs *const programs_;
   const Say say_;
-  std::set<std::pair<uint64_t, uint64_t>> seen_; ///< device and inode
+  std::map<FileId, File> files_;
+  std::map<uint32_t, Process> processes_;
   std::set<std::string> said_;
   std::vector<uint64_t> found_;
   std::vector<std::vector<std::string>> near_; ///< by alarm
+  std::vector<std::string> why_;               ///< by alarm, as Places::why
+  std::vector<uint64_t> in_program_;           ///< as found_, without libraries; empty: not known
+  bool says_why_ = false;
   size_t probes_ = 0;
   bool has_loader_ = false;
 };

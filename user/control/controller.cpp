@@ -4,6 +4,7 @@
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
+#include "emulator/base/printable.h"
 
 #include <bpf/bpf.h>
 #include <fmt/core.h>
@@ -16,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -53,6 +55,7 @@ void raise_kept_capabilities() {
 Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread)
     : plan_(std::move(plan)), capture_(capture), region_by_thread_(region_by_thread),
       programs_(plan_, shared_maps(capture), program_options(plan_, region_by_thread)),
+      held_(programs_.held_map()),
       arming_(plan_, &programs_, [](const std::string &line) { print_text(line); }),
       messages_(programs_.messages_fd(), Programs::kMessageBytes),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -71,22 +74,34 @@ Controller::~Controller() {
 void Controller::attach(const std::string &program, const Identity &identity,
                         const std::vector<uint32_t> &pids) {
   programs_.attach();
+  if (plan_.has(Source::stepping)) // its process shall have none of the probes' descriptors
+    single_step_.emplace(plan_, programs_);
   if (!program.empty())
     arming_.look_at_program(program, identity);
   for (uint32_t pid : pids)
     arming_.look_at_process(pid);
+  arming_.refuse_indirect();
   const bool later = arming_.has_loader() || program.empty();
   if (arming_.missing() && !later) {
     arming_.report_missing("the program loads no libraries");
     throw ovnitrace::Error("--control: an alarm can never hit", kExitUsage);
   }
   arming_.report_missing("it is armed when something that has it is loaded");
-  if (plan_.has(Source::stepping))
-    single_step_.emplace(plan_, programs_);
 }
 
 void Controller::begin_living() {
   programs_.begin_living();
+  // Until there are no new ones: one that is not probed yet forks others that are not either.
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto &[tid, pid] : programs_.threads()) {
+      const std::lock_guard lock(arming_mutex_);
+      if (!arming_.has_looked_at(pid)) {
+        arming_.look_at_process(pid);
+        more = true;
+      }
+    }
+  }
   if (single_step_)
     single_step_->look(0);
 }
@@ -113,7 +128,12 @@ void Controller::detach() {
   single_step_.reset();
   if (const uint64_t skipped = programs_.skipped_runs())
     print("--control: {} hits of alarms were skipped by the kernel", skipped);
+  programs_.stop_holding(); // first: to drop probes takes seconds
+  take_messages();
+  held_.release_all();
   programs_.detach();
+  take_messages(); // who loaded a library meanwhile
+  held_.release_all();
   arming_.report_missing("nothing had it until the end");
   if (const uint64_t full = programs_.full())
     print("--control: {} threads had no chains: there were too many at a time", full);
@@ -183,16 +203,51 @@ void Controller::take(const control_message &message) {
   case CONTROL_VISIT:
     programs_.visit(message);
     return;
+  case CONTROL_GONE: {
+    const std::lock_guard lock(arming_mutex_);
+    arming_.forget(message.pid, message.tid != 0);
+    return;
+  }
+  case CONTROL_FORK:
   case CONTROL_LIBRARY:
   case CONTROL_IMAGE:
     look_at(message.pid);
-    kill(pid_t(message.pid), SIGCONT);
+    if (message.alarm == 0)
+      held_.release(message.pid);
     return;
   case CONTROL_COUNT:
     if (single_step_)
       single_step_->look(message.pid);
     return;
+  case CONTROL_DONE:
+    print_end(message);
+    chain_finished(message.pid, message.alarm);
+    return;
   }
+}
+
+/// By its pidfd: it may have ended, and its number be that of a process that is none of ours.
+void Controller::chain_finished(uint32_t pid, uint32_t chain) {
+  if (!program_ || ended_program_)
+    return;
+  std::set<uint32_t> &done = done_[pid];
+  done.insert(chain);
+  if (done.size() < plan_.chains.size())
+    return;
+  if (syscall(SYS_pidfd_send_signal, program_.get(), SIGTERM, nullptr, 0) == 0)
+    ended_program_ = true;
+  else if (errno != ESRCH)
+    print("--early-out: cannot end the program: {}", std::strerror(errno));
+}
+
+/// Of each chain the first end: it can finish for thousands of threads.
+void Controller::print_end(const control_message &message) {
+  if (message.alarm >= plan_.chains.size() || !finished_.insert(message.alarm).second)
+    return;
+  const auto [name, text] = plan_.descriptions()[message.alarm];
+  print("--control: chain {} has finished in {} {}: `,repeat` at its end would start it again",
+        name.empty() ? text : name, message.tid ? "thread" : "process",
+        message.tid ? message.tid : message.pid);
 }
 
 void Controller::fire_timers() {
@@ -204,8 +259,10 @@ void Controller::fire_timers() {
   }
 }
 
-/// A thread or, 0, all of the process; process 0: all. How many threads fired.
-uint32_t Controller::hit(uint32_t pid, uint32_t tid, uint64_t alarms) {
+/// A thread or, 0, all of the process; process 0: all. How many threads fired. `counted`: hits of
+/// alarms that need more of them, of the thread that has most.
+uint32_t Controller::hit(uint32_t pid, uint32_t tid, uint64_t alarms,
+                         std::map<uint32_t, uint64_t> *counted) {
   std::vector<std::pair<uint32_t, uint32_t>> threads = {{tid, pid}};
   if (!tid)
     threads = programs_.threads(pid);
@@ -213,6 +270,10 @@ uint32_t Controller::hit(uint32_t pid, uint32_t tid, uint64_t alarms) {
   for (const auto &[thread, process] : threads) {
     const control_hit result = programs_.hit(process, thread, alarms);
     fired += result.fired != 0;
+    if (counted && result.counted)
+      for (uint32_t a = 0; a < plan_.alarm_table.size(); a++)
+        if (result.counted >> a & 1)
+          (*counted)[a] = std::max((*counted)[a], programs_.hits_of(process, thread, a));
     if (result.fired && result.result & CONTROL_STEPPING && single_step_)
       single_step_->look(process, thread);
   }
@@ -221,11 +282,18 @@ uint32_t Controller::hit(uint32_t pid, uint32_t tid, uint64_t alarms) {
 
 void Controller::look_at(uint32_t pid) {
   try {
+    const std::lock_guard lock(arming_mutex_);
     if (!ending_)
       arming_.look_at_process(pid);
   } catch (const std::exception &error) {
     print("--control: {}", error.what());
   }
+}
+
+/// The alarm as the user wrote it.
+std::string Controller::written(uint32_t alarm) const {
+  const Span span = plan_.alarms[alarm]->span;
+  return printable_line(plan_.chains[plan_.chain_of[alarm]].text.substr(span.at, span.length));
 }
 
 std::string Controller::status() const {
@@ -256,9 +324,15 @@ std::string Controller::answer(const std::string &command) {
     return "error\nunknown command: start, stop or status\n";
   if (!alarms)
     return fmt::format("error\nno chain has an alarm {}:interactive\n", command);
-  const uint32_t fired = hit(0, 0, alarms);
+  std::map<uint32_t, uint64_t> counted;
+  const uint32_t fired = hit(0, 0, alarms, &counted);
   take_messages(); // what the regions are to record, before the user goes on
-  return fired ? "ok\n" : fmt::format("error\nno thread waits for {}:interactive now\n", command);
+  if (!fired && counted.empty())
+    return fmt::format("error\nno thread waits for {}:interactive now\n", command);
+  std::string text = "ok\n";
+  for (const auto &[alarm, count] : counted)
+    text += fmt::format("{}: {} of {}\n", written(alarm), count, plan_.alarm_table[alarm].count);
+  return text;
 }
 
 } // namespace ovnitrace::control

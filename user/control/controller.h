@@ -7,6 +7,7 @@
 #include "user/bpf/capture.h"
 #include "user/control/arming.h"
 #include "user/control/ctl_socket.h"
+#include "user/control/held_processes.h"
 #include "user/control/plan.h"
 #include "user/control/programs.h"
 #include "user/control/single_step.h"
@@ -14,9 +15,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,6 +47,10 @@ public:
   void start(const std::vector<uint32_t> &pids);
   /// After Capture::snapshot(): the threads that are alive have chains.
   void begin_living();
+  /// --early-out: `program` (a pidfd) gets SIGTERM when all chains have finished in one of the
+  /// traced processes. Before start().
+  void end_program_after_chains(UniqueFd program) { program_ = std::move(program); }
+  bool ended_program() const { return ended_program_; }
   /// From now on `ovnitrace ctl` is listened to: by the directory, if it is not empty, and by
   /// `pids`.
   void listen(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner);
@@ -61,8 +69,12 @@ private:
   void run();
   void take_messages();
   void take(const control_message &message);
+  void print_end(const control_message &message);
   void fire_timers();
-  uint32_t hit(uint32_t pid, uint32_t tid, uint64_t alarms);
+  void chain_finished(uint32_t pid, uint32_t chain);
+  uint32_t hit(uint32_t pid, uint32_t tid, uint64_t alarms,
+               std::map<uint32_t, uint64_t> *counted = nullptr);
+  std::string written(uint32_t alarm) const;
   void look_at(uint32_t pid);
   std::string answer(const std::string &command);
   std::string status() const;
@@ -72,14 +84,20 @@ private:
   const Capture &capture_;
   const bool region_by_thread_;
   Programs programs_;
+  const HeldProcesses held_;
   Arming arming_;
+  std::mutex arming_mutex_;               ///< once the thread runs
   std::optional<SingleStep> single_step_; ///< with alarms that need it
   RingBuffer messages_;
   UniqueFd wake_;
+  UniqueFd program_;                            ///< to be ended; -1: none
+  std::map<uint32_t, std::set<uint32_t>> done_; ///< chains that have finished, by process
+  std::atomic<bool> ended_program_ = false;
   std::atomic<bool> ending_ = false;
   std::atomic<CtlSocket *> socket_ = nullptr;
   std::unique_ptr<CtlSocket> socket_owner_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<Timer>> timers_;
+  std::set<uint32_t> finished_; ///< chains of which an end was printed
   std::thread thread_;
 };
 

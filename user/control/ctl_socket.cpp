@@ -84,7 +84,9 @@ CtlSocket::CtlSocket(const std::string &directory, const std::vector<uint32_t> &
   constexpr int kCallers = 8;
   const auto listen_at = [&](const Address &address, const std::string &what) {
     UniqueFd fd = new_socket();
-    if (!fd || bind(fd.get(), of(address), address.size) != 0 || ::listen(fd.get(), kCallers) != 0)
+    // The file gets the socket's mode: one that is changed later could be another by then.
+    if (!fd || fchmod(fd.get(), 0600) != 0 || bind(fd.get(), of(address), address.size) != 0 ||
+        ::listen(fd.get(), kCallers) != 0)
       print("ovnitrace ctl cannot reach this capture by {}: {}", what, std::strerror(errno));
     else
       add(std::move(fd));
@@ -93,7 +95,6 @@ CtlSocket::CtlSocket(const std::string &directory, const std::vector<uint32_t> &
     directory_ = UniqueFd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     unlinkat(directory_.get(), kName, 0); // of a capture that was killed
     listen_at(in_directory(directory_.get()), directory);
-    fchmodat(directory_.get(), kName, 0600, 0);
   }
   for (uint32_t pid : pids)
     listen_at(of_process(std::to_string(pid)), fmt::format("process {}", pid));

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Functions by the names that people give them.
+#include "emulator/base/edit_distance.h"
 #include "user/control/image.h"
 
-#include <cxxabi.h>
+#include "emulator/symbols/demangle.h"
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
-#include <memory>
 #include <set>
 
 namespace ovnitrace::control {
 
 namespace {
-
-std::string demangled(const std::string &name) {
-  struct Free {
-    void operator()(char *text) const { std::free(text); }
-  };
-  int status = 0;
-  const std::unique_ptr<char, Free> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status));
-  return status == 0 && text ? text.get() : "";
-}
 
 std::string without_blanks(std::string_view text) {
   std::string out;
@@ -73,73 +62,95 @@ std::string_view without_clone(std::string_view name) {
                                                                            : name;
 }
 
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t n = 0; n <= b.size(); n++)
-    row[n] = n;
-  for (size_t i = 1; i <= a.size(); i++) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); j++) {
-      const size_t above = row[j];
-      row[j] = std::min(
-          {above + 1, row[j - 1] + 1, diagonal + (tolower(a[i - 1]) != tolower(b[j - 1]))});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
+/// What the linker's name alone says of whether it is the function that a user means.
+enum class Match { yes, no, perhaps };
+
+Match match(std::string_view linker_name, std::string_view wanted, const std::string &bare) {
+  const std::string_view name = without_clone(linker_name);
+  if (name == wanted || linker_name == wanted)
+    return Match::yes;
+  if (name.size() == wanted.size() + 1 && name.starts_with(wanted) && name.back() == '_')
+    return Match::yes; // Fortran
+  if (const size_t module = name.find("_MOD_");
+      name.starts_with("__") && module != name.npos && name.substr(module + 5) == wanted)
+    return Match::yes; // of a Fortran module
+  // The last part of a C++ name stands in the mangled name as it is.
+  const bool can_be = bare.find("operator") != bare.npos || name.find(bare) != name.npos;
+  return name.starts_with("_Z") && can_be ? Match::perhaps : Match::no;
 }
 
-std::string bare_name(const std::string &linker_name) {
-  const std::string text = linker_name.starts_with("_Z") ? demangled(linker_name) : "";
-  return text.empty() ? std::string(without_clone(linker_name)) : split(text).bare;
+bool has_signature(const std::string &signature, std::string_view wanted, Naming naming) {
+  if (signature.empty())
+    return false;
+  const CppName has = split(signature);
+  return has.bare == wanted ||
+         (naming == Naming::any && (without_blanks(signature) == without_blanks(wanted) ||
+                                    without_blanks(has.qualified) == without_blanks(wanted)));
+}
+
+/// Those of `functions` that have the name. C++ names are demangled in one go: that is a process.
+std::vector<const Function *> with_name(const std::vector<Function> &functions,
+                                        std::string_view name, Naming naming) {
+  std::vector<const Function *> found, candidates; ///< `candidates` may have it
+  std::vector<std::string> symbols;                ///< of the candidates
+  const std::string bare = split(name).bare;
+  for (const Function &function : functions) {
+    const Match matches = match(function.name, name, bare);
+    if (matches == Match::yes)
+      found.push_back(&function);
+    if (matches != Match::perhaps)
+      continue;
+    symbols.emplace_back(without_clone(function.name));
+    candidates.push_back(&function);
+  }
+  const std::vector<std::string> signatures = demangle_all(symbols, Demangled::signature);
+  for (size_t n = 0; n < signatures.size(); n++)
+    if (has_signature(signatures[n], name, naming))
+      found.push_back(candidates[n]);
+  return found;
 }
 
 } // namespace
 
-bool has_name(const std::string &linker_name, std::string_view wanted, Naming naming) {
-  const std::string_view name = without_clone(linker_name);
-  if (name == wanted || linker_name == wanted)
-    return true;
-  if (name.size() == wanted.size() + 1 && name.starts_with(wanted) && name.back() == '_')
-    return true; // Fortran
-  if (const size_t module = name.find("_MOD_");
-      name.starts_with("__") && module != name.npos && name.substr(module + 5) == wanted)
-    return true; // of a Fortran module
-  if (!name.starts_with("_Z"))
-    return false;
-  // Its last part stands in the mangled name as it is: that is quick to see.
-  const CppName parts = split(wanted);
-  if (parts.bare.find("operator") == parts.bare.npos && name.find(parts.bare) == name.npos)
-    return false;
-  const std::string text = demangled(std::string(name));
-  if (text.empty())
-    return false;
-  const CppName has = split(text);
-  if (has.bare == wanted)
-    return true;
-  return naming == Naming::any && (without_blanks(text) == without_blanks(wanted) ||
-                                   without_blanks(has.qualified) == without_blanks(wanted));
-}
-
 std::vector<uint64_t> find_functions(const Image &image, std::string_view name, Naming naming) {
   std::set<uint64_t> addresses;
-  for (const Function &function : image.functions)
-    if (has_name(function.name, name, naming) && image.offset_of(function.address))
-      addresses.insert(function.address);
+  for (const Function *function : with_name(image.functions, name, naming))
+    if (image.offset_of(function->address))
+      addresses.insert(function->address);
   return {addresses.begin(), addresses.end()};
+}
+
+bool is_indirect(const Image &image, std::string_view name, Naming naming) {
+  return !with_name(image.indirect, name, naming).empty() &&
+         find_functions(image, name, naming).empty();
+}
+
+std::vector<std::string> implementations(const Image &image, std::string_view name, size_t most) {
+  std::set<std::string> names;
+  std::set<uint64_t> choosers;
+  for (const Function &one : image.indirect)
+    choosers.insert(one.address);
+  for (const Function &function : image.functions)
+    if (names.size() < most && function.name.find(name) != std::string::npos &&
+        image.offset_of(function.address) && !choosers.contains(function.address))
+      names.emplace(without_clone(function.name));
+  return {names.begin(), names.end()};
 }
 
 std::vector<std::string> nearest_names(const Image &image, std::string_view name, size_t most) {
   constexpr size_t kMostLooked = 200'000;
+  std::vector<std::string> symbols;
+  for (size_t n = 0; n < std::min(image.functions.size(), kMostLooked); n++)
+    symbols.emplace_back(without_clone(image.functions[n].name));
+  std::vector<std::string> signatures = demangle_all(symbols, Demangled::signature);
   std::set<std::pair<size_t, std::string>> near;
   const std::string wanted = split(name).bare;
   const size_t far = std::max<size_t>(wanted.size() / 3, 1);
-  for (size_t n = 0; n < std::min(image.functions.size(), kMostLooked); n++) {
-    const std::string bare = bare_name(image.functions[n].name);
+  for (size_t n = 0; n < symbols.size(); n++) {
+    const std::string bare = signatures[n].empty() ? symbols[n] : split(signatures[n]).bare;
     if (bare.size() > wanted.size() + far || wanted.size() > bare.size() + far)
       continue;
-    if (const size_t away = distance(bare, wanted); away <= far)
+    if (const size_t away = edit_distance(bare, wanted); away <= far)
       near.insert({away, bare});
   }
   std::vector<std::string> names;

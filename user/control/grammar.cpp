@@ -51,6 +51,7 @@ private:
   }
   void parse_item();
   bool parse_chain_token(const Piece &word);
+  void parse_repeat(const Piece &word);
   void parse_alarm(const Piece &event);
   void parse_uniform(const Piece &word);
   void parse_value(Alarm &alarm);
@@ -113,18 +114,15 @@ void Parser::parse_uniform(const Piece &word) {
   alarm.bcast = true;
   uint64_t *const numbers[] = {&alarm.period, &alarm.length, &alarm.samples};
   constexpr const char *kNames[] = {"PERIOD of uniform", "LENGTH of uniform", "COUNT of uniform"};
-  Span length;
   for (size_t n = 0; n < std::size(numbers); n++) {
     if (!take(':'))
       fail({at_, 0}, fmt::format("{} is missing: uniform:PERIOD:LENGTH:COUNT", kNames[n]));
     const Piece piece = next_piece();
     *numbers[n] = number(piece, kNames[n], 1);
-    if (n == 1)
-      length = piece.span;
   }
   alarm.span = from(word.span.at);
-  if (alarm.period < alarm.length)
-    fail(length, "LENGTH of uniform is more than its PERIOD");
+  if (alarm.samples - 1 > (uint64_t(INT64_MAX) - alarm.length) / alarm.period)
+    fail(alarm.span, "so many instructions are never executed");
   if (at_ < text_.size() && text_[at_] == ':')
     fail({at_, 1}, "uniform takes no suffix: a comma or the end is expected");
   for (const Alarm &other : chain_.alarms)
@@ -143,13 +141,24 @@ Piece Parser::named(const Piece &token) {
   return name;
 }
 
+/// repeat, repeatN, repeat:N.
+void Parser::parse_repeat(const Piece &word) {
+  constexpr size_t kWord = std::string_view("repeat").size();
+  if (repeat_given_)
+    fail(word.span, "a second repeat");
+  repeat_given_ = true;
+  if (word.text.size() > kWord)
+    chain_.repeat =
+        number({word.text.substr(kWord), {word.span.at + kWord, word.span.length - kWord}},
+               "number of rounds", 1);
+  else
+    chain_.repeat = take(':') ? number(next_piece(), "number of rounds", 1) : 0;
+}
+
 /// repeat, name, waitfor.
 bool Parser::parse_chain_token(const Piece &word) {
-  if (word.text == "repeat") {
-    if (repeat_given_)
-      fail(word.span, "a second repeat");
-    repeat_given_ = true;
-    chain_.repeat = take(':') ? number(next_piece(), "number of rounds", 1) : 0;
+  if (word.text.starts_with("repeat")) {
+    parse_repeat(word);
   } else if (word.text == "name") {
     const Piece name = named(word);
     if (!chain_.name.empty())
@@ -299,9 +308,6 @@ void Parser::parse_suffixes(Alarm &alarm) {
 void Parser::check(const Alarm &alarm) const {
   if (alarm.global && alarm.tid)
     fail(alarm.span, "tid and global together: one thread's hits, or those of all");
-  if (alarm.global && !alarm.count && alarm.type->type != CONTROL_ICOUNT)
-    fail(alarm.span, "global without count: say at which hit of all threads it fires, as "
-                     ":count100:global");
   if (alarm.type->type == CONTROL_ICOUNT && alarm.count > UINT64_MAX / alarm.number)
     fail(alarm.span, "so many instructions are never executed");
   constexpr uint64_t kLongest = 366ull * 86400; // s

@@ -31,6 +31,12 @@ struct Alarm {
   std::optional<uint32_t> tid;
   bool bcast = false, global = false;
   uint64_t period = 0, length = 0, samples = 0; ///< of a uniform
+
+  /// Whether the place is 0xADDRESS.
+  bool is_address() const {
+    return type && type->type == CONTROL_ADDRESS &&
+           (value.starts_with("0x") || value.starts_with("0X"));
+  }
 };
 
 struct Chain {

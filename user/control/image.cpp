@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -90,14 +91,21 @@ void Reader::read_symbols(Elf_Scn *section, const GElf_Shdr &header) {
   if (!data || header.sh_entsize == 0)
     return;
   const size_t count = header.sh_size / header.sh_entsize;
-  for (size_t n = 0; n < count && image_.functions.size() < kMostFunctions; n++) {
+  for (size_t n = 0; n < count && image_.functions.size() + image_.indirect.size() < kMostFunctions;
+       n++) {
     GElf_Sym symbol;
-    if (!gelf_getsym(data, int(n), &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
-        symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0)
+    if (!gelf_getsym(data, int(n), &symbol) || symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0)
+      continue;
+    const int type = GELF_ST_TYPE(symbol.st_info);
+    if (type != STT_FUNC && type != STT_GNU_IFUNC)
       continue;
     const char *name = elf_strptr(elf_, header.sh_link, symbol.st_name);
-    if (name && *name && strnlen(name, kMostName) < kMostName)
-      image_.functions.push_back({name, symbol.st_value});
+    if (!name || !*name || strnlen(name, kMostName) == kMostName)
+      continue;
+    if (type == STT_GNU_IFUNC)
+      image_.indirect.push_back({name, symbol.st_value, symbol.st_size});
+    else
+      image_.functions.push_back({name, symbol.st_value, symbol.st_size});
   }
 }
 
@@ -165,6 +173,11 @@ std::optional<Image> read_image(const std::string &path, int fd) {
     return {};
   Image image;
   image.path = path;
+  struct stat status;
+  if (fstat(fd, &status) == 0) {
+    image.device = status.st_dev;
+    image.inode = status.st_ino;
+  }
   Reader reader(image, elf.get());
   reader.read_segments();
   reader.read_sections(true);

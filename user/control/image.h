@@ -14,6 +14,7 @@ namespace ovnitrace::control {
 struct Function {
   std::string name; ///< as the linker has it
   uint64_t address = 0;
+  uint64_t size = 0; ///< bytes; 0: not known
 };
 
 /// Consecutive code of a file.
@@ -25,11 +26,14 @@ struct Code {
 
 struct Image {
   std::string path;                ///< for messages, and what IMAGE+OFFSET is compared with
+  uint64_t device = 0, inode = 0;  ///< of the file, which may have other paths
   bool fixed = false;              ///< it is always loaded where it was linked for (ET_EXEC)
   bool has_interpreter = false;    ///< a dynamic loader loads it, and may load libraries later
   uint64_t base = 0;               ///< lowest address that it was linked for
   std::vector<Code> code;          ///< of executable sections
   std::vector<Function> functions; ///< of its symbols and those of its separate debug file
+  /// Symbols without code of their own (IFUNC): each process chooses a function for them.
+  std::vector<Function> indirect; ///< each with the address of what chooses
 
   /// Where in the file the instruction of an address is; nothing if it is no code.
   std::optional<uint64_t> offset_of(uint64_t address) const;
@@ -47,12 +51,17 @@ enum class Naming : uint8_t {
   any,  ///< address: that, or the name with any of them, or as the linker has it
 };
 
-/// Whether a function has the name that a user gave: also Fortran's with an underscore, and what a
-/// compiler made of one function (foo.constprop.0).
-bool has_name(const std::string &linker_name, std::string_view wanted, Naming naming);
-
-/// Addresses of the functions of that name, each once, in order.
+/// Addresses of the functions of that name, each once, in order. A function has also a name of
+/// Fortran with an underscore, and the one of which a compiler made it (foo.constprop.0). C++ names
+/// are demangled in a child process (demangle_all).
 std::vector<uint64_t> find_functions(const Image &image, std::string_view name, Naming naming);
+
+/// Whether the image has the name only as one that each process chooses a function for (IFUNC).
+bool is_indirect(const Image &image, std::string_view name, Naming naming);
+
+/// Up to `most` functions that may be what a process chooses for an indirect one: their names hold
+/// its name.
+std::vector<std::string> implementations(const Image &image, std::string_view name, size_t most);
 
 /// Those of the image's functions whose names are like it, the nearest first; at most `most`.
 std::vector<std::string> nearest_names(const Image &image, std::string_view name, size_t most);

@@ -2,9 +2,12 @@
 #include "user/control/places.h"
 
 #include "emulator/base/printable.h"
+#include "user/control/instruction_groups.h"
+#include "user/control/leaves.h"
 #include "user/control/scan.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <charconv>
@@ -17,22 +20,25 @@ constexpr std::string_view kEndbr = "\xf3\x0f\x1e\xfa";
 
 class Finder {
 public:
-  Finder(const Plan &plan, const Image &image, std::optional<uint64_t> bias)
-      : plan_(plan), image_(image), bias_(bias) {
+  Finder(const Plan &plan, const Image &image) : plan_(plan), image_(image) {
     places_.found.resize(plan.alarm_table.size());
+    places_.why.resize(plan.alarm_table.size());
   }
   Places find();
+  Places find_loaded(uint64_t bias);
 
 private:
   void find_alarm(uint32_t alarm);
   void find_functions_of(uint32_t alarm, std::string_view name, Naming naming);
   void find_address(uint32_t alarm);
-  void add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function);
+  bool is_image(std::string_view name) const;
+  Places take();
+  bool add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function);
+  void add_exit(uint32_t alarm, uint64_t address);
   void put(ProbeKind kind, uint64_t offset, uint64_t alarms);
 
   const Plan &plan_;
   const Image &image_;
-  const std::optional<uint64_t> bias_;
   std::map<ProbeKind, std::map<uint64_t, uint64_t>> by_offset_; ///< alarms, a bit each
   Places places_;
 };
@@ -41,8 +47,9 @@ void Finder::put(ProbeKind kind, uint64_t offset, uint64_t alarms) {
   by_offset_[kind][offset] |= alarms;
 }
 
-/// Of a function the push after an endbr64 is as good, and costs a thirtieth.
-void Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function) {
+/// Of a function the push after an endbr64 is as good, and costs a thirtieth. False: it cannot be
+/// probed, which is noted.
+bool Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function) {
   const auto code = image_.bytes_at(address, 16);
   if (function && code.starts_with(kEndbr) && code.size() > 5 &&
       (code[4] == '\x55' || code[4] == '\x53'))
@@ -53,27 +60,62 @@ void Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function
   if (!why.empty()) {
     places_.notes.push_back(
         fmt::format("{:#x} in {} cannot be probed: {}", address, printable_line(image_.path), why));
-    return;
+    return false;
   }
-  const uint64_t bit = 1ull << alarm;
-  places_.found[alarm]++;
-  put(kind, *offset, bit);
-  if (kind == ProbeKind::alarm_return)
-    put(ProbeKind::alarm, *offset, bit); // to know which call is the outermost
+  places_.found[alarm] += kind != ProbeKind::leave;
+  put(kind, *offset, 1ull << alarm);
+  return true;
+}
+
+/// The entry, to know which call is the outermost, and all that leaves the function.
+void Finder::add_exit(uint32_t alarm, uint64_t address) {
+  const Leaves leaves = find_leaves(image_, address);
+  std::string why = leaves.refused;
+  for (uint64_t at : leaves.at)
+    if (const std::string no = why_no_probe(image_.bytes_at(at, 16)); !no.empty() && why.empty())
+      why = fmt::format("{} at {:#x}", no, at);
+  if (why.empty() && leaves.at.empty())
+    why = "it never returns";
+  if (!why.empty())
+    places_.notes.push_back(
+        fmt::format("the exit of the function at {:#x} in {} cannot be probed: {}", address,
+                    printable_line(image_.path), why));
+  else if (add(alarm, address, ProbeKind::alarm, true))
+    for (uint64_t at : leaves.at)
+      add(alarm, at, ProbeKind::leave, true);
 }
 
 void Finder::find_functions_of(uint32_t alarm, std::string_view name, Naming naming) {
   const std::vector<uint64_t> addresses = find_functions(image_, name, naming);
   const control_type type = control_type(plan_.alarm_table[alarm].type);
-  const ProbeKind kind = type == CONTROL_EXIT_FUNC  ? ProbeKind::alarm_return
-                         : type == CONTROL_PCONTROL ? ProbeKind::pcontrol
-                                                    : ProbeKind::alarm;
+  const ProbeKind kind = type == CONTROL_PCONTROL ? ProbeKind::pcontrol : ProbeKind::alarm;
   for (uint64_t address : addresses)
-    add(alarm, address, kind, true);
+    if (type == CONTROL_EXIT_FUNC)
+      add_exit(alarm, address);
+    else
+      add(alarm, address, kind, true);
+  if (is_indirect(image_, name, naming)) {
+    const auto others = implementations(image_, name, 5);
+    places_.why[alarm] = fmt::format(
+        "{} in {} is an IFUNC, for which each process chooses one of several functions when it is "
+        "loaded: name that function{}, or use IMAGE+OFFSET (docs/control.md says how to find it)",
+        printable_line(name), printable_line(image_.path),
+        others.empty() ? "" : fmt::format(", as {}", fmt::join(others, ", ")));
+  }
   if (addresses.size() > 1 && type != CONTROL_PCONTROL)
     places_.notes.push_back(
         fmt::format("{} functions called {} in {}: the alarm is for all of them", addresses.size(),
                     printable_line(name), printable_line(image_.path)));
+}
+
+/// By the file's name, or by any path of it, so that it does not matter how it was started.
+bool Finder::is_image(std::string_view name) const {
+  const std::string_view path = image_.path;
+  if (name == path || name == path.substr(path.rfind('/') + 1))
+    return true;
+  struct stat status;
+  return name.find('/') != name.npos && stat(std::string(name).c_str(), &status) == 0 &&
+         status.st_dev == image_.device && status.st_ino == image_.inode;
 }
 
 /// 0xADDRESS, IMAGE+OFFSET or a function, as parse_chain() has accepted it.
@@ -81,16 +123,15 @@ void Finder::find_address(uint32_t alarm) {
   const Alarm &written = *plan_.alarms[alarm];
   const std::string &text = written.value;
   const size_t plus = text.rfind('+');
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    if (!image_.fixed && !bias_)
-      return;
-    const uint64_t address = written.number - bias_.value_or(0);
-    if (image_.offset_of(address))
-      add(alarm, address, ProbeKind::alarm, false);
+  if (written.is_address()) {
+    if (!image_.fixed)
+      places_.why[alarm] =
+          "programs and libraries are loaded at random addresses, unless they run under setarch -R "
+          "or are linked with -no-pie: use IMAGE+OFFSET";
+    else if (image_.offset_of(written.number))
+      add(alarm, written.number, ProbeKind::alarm, false);
   } else if (plus != text.npos && plus > 0 && text.find("operator") == text.npos) {
-    const std::string_view name(text.data(), plus);
-    const std::string_view path = image_.path;
-    if (name == path || name == path.substr(path.rfind('/') + 1))
+    if (is_image(std::string_view(text.data(), plus)))
       add(alarm, image_.base + written.number, ProbeKind::alarm, false);
   } else {
     find_functions_of(alarm, text, Naming::any);
@@ -132,27 +173,41 @@ Places Finder::find() {
   for (uint64_t address : find_functions(image_, "_dl_debug_state", Naming::bare))
     if (const auto offset = image_.offset_of(address))
       put(ProbeKind::library, *offset, 0);
+  return take();
+}
+
+Places Finder::take() {
   for (const auto &[kind, offsets] : by_offset_)
     for (const auto &[offset, alarms] : offsets)
       places_.probes[kind].push_back({offset, alarms});
   return std::move(places_);
 }
 
+Places Finder::find_loaded(uint64_t bias) {
+  for (uint32_t a = 0; a < plan_.alarm_table.size(); a++)
+    if (const Alarm &written = *plan_.alarms[a];
+        written.is_address() && image_.offset_of(written.number - bias))
+      add(a, written.number - bias, ProbeKind::alarm, false);
+  return take();
+}
+
 } // namespace
 
-Places find_places(const Plan &plan, const Image &image, std::optional<uint64_t> bias) {
-  return Finder(plan, image, bias).find();
+Places find_places(const Plan &plan, const Image &image) {
+  return Finder(plan, image).find();
+}
+
+Places find_loaded_addresses(const Plan &plan, const Image &image, uint64_t bias) {
+  return Finder(plan, image).find_loaded(bias);
 }
 
 void check_groups(const Plan &plan) {
   for (size_t a = 0; a < plan.alarm_table.size(); a++) {
     const control_type type = control_type(plan.alarm_table[a].type);
-    if ((type == CONTROL_ISA_EXTENSION || type == CONTROL_ISA_CATEGORY) &&
-        !is_group(type, plan.alarms[a]->value))
-      fail_usage(plan.chains[plan.chain_of[a]].text, plan.alarms[a]->value_span,
-                 fmt::format("there is no such {}; there are {}",
-                             type == CONTROL_ISA_EXTENSION ? "extension" : "category",
-                             group_names(type)));
+    if (type != CONTROL_ISA_EXTENSION && type != CONTROL_ISA_CATEGORY)
+      continue;
+    if (const std::string why = why_no_group(type, plan.alarms[a]->value); !why.empty())
+      fail_usage(plan.chains[plan.chain_of[a]].text, plan.alarms[a]->value_span, why);
   }
 }
 

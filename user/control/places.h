@@ -16,12 +16,17 @@ namespace ovnitrace::control {
 struct Places {
   std::map<ProbeKind, std::vector<UprobeAt>> probes; ///< by offset, each once
   std::vector<uint32_t> found;    ///< by alarm: at how many places of the file it may hit
+  std::vector<std::string> why;   ///< by alarm: what keeps a place from being found; mostly empty
   std::vector<std::string> notes; ///< overloads, instructions that cannot be probed: in words
 };
 
-/// Of one file. `bias`: what is added to its addresses where it is loaded, if that is known; then
-/// 0xADDRESS can be found in a file that is loaded anywhere.
-Places find_places(const Plan &plan, const Image &image, std::optional<uint64_t> bias = {});
+/// Finds the places of one file. 0xADDRESS is found only where the file is always loaded at the
+/// same addresses.
+Places find_places(const Plan &plan, const Image &image);
+
+/// Finds 0xADDRESS in a file that a process has loaded. `bias`: what is added to the file's
+/// addresses there.
+Places find_loaded_addresses(const Plan &plan, const Image &image, uint64_t bias);
 
 /// What does not depend on a file: that groups of instructions exist. Throws Error with status 2
 /// and a caret.

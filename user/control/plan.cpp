@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000; // ns
 
-control_alarm compile(const Alarm &alarm, uint32_t &exits) {
+control_alarm compile(const Alarm &alarm) {
   control_alarm out = {};
   out.event = uint8_t(alarm.event);
   out.type = uint8_t(alarm.type->type);
@@ -27,6 +27,10 @@ control_alarm compile(const Alarm &alarm, uint32_t &exits) {
   switch (alarm.type->type) {
   case CONTROL_ICOUNT:
     out.count *= alarm.number; // a hit is an instruction
+    break;
+  case CONTROL_ADDRESS:
+    if (!alarm.is_address())
+      out.value = 0; // any place that is probed for it
     break;
   case CONTROL_CPUID:
     out.value = 0x4711 | alarm.number << 16;
@@ -40,34 +44,43 @@ control_alarm compile(const Alarm &alarm, uint32_t &exits) {
   case CONTROL_PCONTROL:
     alarm.value.copy(out.text, CONTROL_STRING - 1);
     break;
-  case CONTROL_EXIT_FUNC:
-    out.exit = uint8_t(exits++);
-    break;
   default:
     break;
   }
   return out;
 }
 
+/// What the samples of a uniform are as regions. PERIOD counts from start to start, so samples that
+/// are longer than it overlap: they are one region.
+struct Samples {
+  uint64_t count, length, gap; ///< regions, instructions of each, and between two of them
+};
+
+Samples samples_of(const Alarm &uniform) {
+  if (uniform.period < uniform.length)
+    return {1, (uniform.samples - 1) * uniform.period + uniform.length, 0};
+  return {uniform.samples, uniform.length, uniform.period - uniform.length};
+}
+
 /// Its start and its stop.
 void compile_uniform(const Alarm &alarm, Plan &plan, control_chain &chain) {
+  const Samples samples = samples_of(alarm);
   chain.loop = uint32_t(plan.alarm_table.size()) - chain.first;
-  chain.loops = uint32_t(alarm.samples);
+  chain.loops = uint32_t(samples.count);
   control_alarm half = {};
   half.type = CONTROL_ICOUNT;
   half.event = CONTROL_START;
   half.flags = CONTROL_BCAST | CONTROL_IMMEDIATE;
-  half.count = alarm.period - alarm.length;
+  half.count = samples.gap;
   plan.alarm_table.push_back(half);
   half.event = CONTROL_STOP;
   half.flags = CONTROL_BCAST;
-  half.count = alarm.length;
+  half.count = samples.length;
   plan.alarm_table.push_back(half);
   plan.alarms.insert(plan.alarms.end(), 2, &alarm);
 }
 
 void compile(Plan &plan) {
-  uint32_t exits = 0;
   for (const Chain &chain : plan.chains) {
     control_chain out = {};
     out.first = uint32_t(plan.alarm_table.size());
@@ -78,15 +91,12 @@ void compile(Plan &plan) {
       if (!alarm.type) {
         compile_uniform(alarm, plan, out);
       } else {
-        plan.alarm_table.push_back(compile(alarm, exits));
+        plan.alarm_table.push_back(compile(alarm));
         plan.alarms.push_back(&alarm);
       }
       if (plan.alarm_table.size() > CONTROL_ALARMS)
         fail_usage(chain.text, alarm.span,
                    fmt::format("more than {} alarms in all chains together", CONTROL_ALARMS));
-      if (exits > CONTROL_EXITS)
-        fail_usage(chain.text, alarm.span,
-                   fmt::format("more than {} alarms of type exit_func", CONTROL_EXITS));
     }
     out.alarms = uint32_t(plan.alarm_table.size()) - out.first;
     plan.chain_of.resize(plan.alarm_table.size(), uint32_t(plan.chain_table.size()));
@@ -172,11 +182,20 @@ std::string who(const Alarm &alarm) {
   return alarm.global ? "counted over all threads" : "counted in each thread by itself";
 }
 
+std::string describe_uniform(const Alarm &alarm) {
+  const Samples samples = samples_of(alarm);
+  if (samples.count == 1)
+    return fmt::format(
+        "the region starts, and stops after {} instructions, for all threads{}", samples.length,
+        alarm.samples > 1 ? fmt::format(": {} samples that overlap", alarm.samples) : "");
+  return fmt::format("the region starts, stops after {} instructions, and starts again {} "
+                     "instructions after that: {} times in all, for all threads",
+                     samples.length, samples.gap, samples.count);
+}
+
 std::string describe(const Alarm &alarm) {
   if (!alarm.type)
-    return fmt::format("the region starts, stops after {} instructions, and starts again {} "
-                       "instructions after that: {} times in all, for all threads",
-                       alarm.length, alarm.period - alarm.length, alarm.samples);
+    return describe_uniform(alarm);
   const auto event = std::find_if(std::begin(kEventNames), std::end(kEventNames),
                                   [&](const EventName &row) { return row.event == alarm.event; });
   std::string text = "when " + describe_value(alarm);

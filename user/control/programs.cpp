@@ -2,8 +2,10 @@
 #include "user/control/programs.h"
 
 #include "user/bpf/bpf_log.h"
+#include "user/bpf/kernel_types.h"
 #include "user/bpf/kfuncs.h"
 #include "user/bpf/preflight.h"
+#include "user/bpf/twins.h"
 #include "user/bpf/visit_tasks.h"
 
 #include "control.skel.h"
@@ -11,9 +13,15 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <signal.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <thread>
 
 namespace ovnitrace::control {
 
@@ -21,6 +29,65 @@ struct Programs::Skeleton {
   control_bpf *object = nullptr;
   ~Skeleton() { control_bpf__destroy(object); }
   const volatile control_bpf::control_bpf__bss &counters() const { return *object->bss; }
+};
+
+namespace {
+
+/// Many at a time: each waits for all CPUs, and those that wait together wait once.
+void drop_all(std::vector<UprobeHold> holds) {
+  constexpr size_t kTogether = 32;
+  std::atomic<size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (size_t n = 0; n < std::min(holds.size(), kTogether); n++)
+    threads.emplace_back([&] {
+      for (size_t at; (at = next++) < holds.size();)
+        holds[at] = {};
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+} // namespace
+
+/// Takes probes away beside the work of others, as it takes time.
+class Programs::Dropper {
+public:
+  Dropper() : thread_([this] { run(); }) {}
+  ~Dropper() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    there_is_work_.notify_one();
+    thread_.join();
+  }
+  void drop(UprobeHold hold) {
+    {
+      const std::lock_guard lock(mutex_);
+      holds_.push_back(std::move(hold));
+    }
+    there_is_work_.notify_one();
+  }
+
+private:
+  void run() {
+    sigset_t all;
+    sigfillset(&all); // they are the main thread's
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    for (std::unique_lock lock(mutex_); !ending_ || !holds_.empty();) {
+      there_is_work_.wait(lock, [this] { return ending_ || !holds_.empty(); });
+      std::vector<UprobeHold> dropped = std::exchange(holds_, {});
+      lock.unlock();
+      drop_all(std::move(dropped));
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable there_is_work_;
+  std::vector<UprobeHold> holds_;
+  bool ending_ = false;
+  std::thread thread_;
 };
 
 namespace {
@@ -41,10 +108,8 @@ template <class Rodata> void fill_tables(const Plan &plan, Rodata &data) {
       data.immediate_alarms |= bit;
     if (alarm.type == CONTROL_ICOUNT)
       data.count_mask |= bit;
-    if (alarm.type == CONTROL_EXIT_FUNC) {
+    if (alarm.type == CONTROL_EXIT_FUNC)
       data.exit_mask |= bit;
-      data.exit_alarms[data.exit_count++] = uint8_t(a);
-    }
   }
 }
 
@@ -54,10 +119,24 @@ void share(bpf_map *map, int fd) {
       fail_bpf("share the maps of the scheduler's programs", error);
 }
 
+/// Before 6.1 (02cc5aa29e8c "bpf: Remove prealloc-only restriction for sleepable bpf programs") a
+/// program that may sleep uses only maps whose memory is taken at once. So they are smaller there:
+/// 30 MiB.
+void preallocate(control_bpf &object) {
+  constexpr uint32_t kProcesses = 4096, kThreads = 32768;
+  bpf_map__set_map_flags(object.maps.control_processes, 0);
+  bpf_map__set_max_entries(object.maps.control_processes, kProcesses);
+  bpf_map__set_map_flags(object.maps.control_threads, 0);
+  bpf_map__set_max_entries(object.maps.control_threads, kThreads);
+}
+
 } // namespace
 
 Programs::Programs(const Plan &plan, const SharedMaps &shared, const ProgramOptions &options)
     : skeleton_(std::make_unique<Skeleton>()) {
+  const KernelTypes types;
+  if (plan.has(CONTROL_PCONTROL))
+    require_kernel(KernelPart::pcontrol, types);
   collect_bpf_log();
   control_bpf *o = skeleton_->object = control_bpf__open();
   if (!o)
@@ -66,28 +145,27 @@ Programs::Programs(const Plan &plan, const SharedMaps &shared, const ProgramOpti
   o->rodata->has_regions = true;
   o->rodata->region_by_thread = options.region_by_thread;
   o->rodata->holds = options.holds;
-  o->rodata->preempt_count_distance = preempt_count_distance();
-  o->rodata->kfuncs = use_kfuncs(o->obj);
+  set_preempt_count(*o->rodata, types);
+  o->rodata->kfuncs = use_kfuncs(o->obj, types);
+  o->rodata->has_twins = choose_twins(o->obj, types);
+  if (!types.has_function("bpf_mem_alloc_init"))
+    preallocate(*o);
   share(o->maps.marks, shared.marks);
   share(o->maps.regions, shared.regions);
   share(o->maps.life, shared.life);
   share(o->maps.life_lost, shared.life_lost);
   alarm_.prepare(o->progs.on_alarm);
   library_.prepare(o->progs.on_library);
-  bpf_program__set_autoload(o->progs.on_alarm_return, plan.has(CONTROL_EXIT_FUNC));
+  bpf_program__set_autoload(o->progs.on_alarm_leave, plan.has(CONTROL_EXIT_FUNC));
   bpf_program__set_autoload(o->progs.on_pcontrol, plan.has(CONTROL_PCONTROL));
   if (plan.has(CONTROL_EXIT_FUNC))
-    alarm_return_.prepare(o->progs.on_alarm_return, true);
+    leave_.prepare(o->progs.on_alarm_leave);
   if (plan.has(CONTROL_PCONTROL))
     pcontrol_.prepare(o->progs.on_pcontrol);
   for (bpf_program *iterator : {o->progs.begin_living, o->progs.visit_living})
     bpf_program__set_autoattach(iterator, false);
   if (const int error = control_bpf__load(o))
-    fail_bpf(plan.has(CONTROL_PCONTROL)
-                 ? "load the BPF programs of --control (pcontrol needs a program that may sleep, "
-                   "which uprobes have since Linux 6.0)"
-                 : "load the BPF programs of --control",
-             error);
+    fail_bpf("load the BPF programs of --control", error);
   control_process process = {};
   for (size_t c = 0; c < plan.chain_table.size(); c++)
     if (plan.chain_table[c].waits)
@@ -105,6 +183,7 @@ void Programs::attach() {
   collect_bpf_log();
   if (const int error = control_bpf__attach(skeleton_->object))
     fail_bpf("attach the BPF programs of --control", error);
+  dropper_ = std::make_unique<Dropper>();
 }
 
 void Programs::begin_living() {
@@ -113,8 +192,8 @@ void Programs::begin_living() {
 
 UprobeLinks &Programs::links(ProbeKind kind) {
   switch (kind) {
-  case ProbeKind::alarm_return:
-    return alarm_return_;
+  case ProbeKind::leave:
+    return leave_;
   case ProbeKind::pcontrol:
     return pcontrol_;
   case ProbeKind::library:
@@ -124,19 +203,37 @@ UprobeLinks &Programs::links(ProbeKind kind) {
   }
 }
 
-int Programs::add_probes(ProbeKind kind, const std::string &path,
-                         std::span<const UprobeAt> places) {
-  return links(kind).attach(path, places);
+int Programs::add_probes(ProbeKind kind, uint32_t pid, const std::string &path,
+                         std::span<const UprobeAt> places, bool own) {
+  const uint8_t probed = own ? 2 : 1;
+  if (kind != ProbeKind::library)
+    bpf_map_update_elem(bpf_map__fd(skeleton_->object->maps.control_probed), &pid, &probed,
+                        own ? BPF_ANY : BPF_NOEXIST);
+  return links(kind).attach(path, places, pid);
+}
+
+void Programs::drop_probes(uint32_t pid, bool now) {
+  bpf_map_delete_elem(bpf_map__fd(skeleton_->object->maps.control_probed), &pid);
+  for (UprobeLinks *links : {&alarm_, &leave_, &pcontrol_, &library_})
+    if (UprobeHold hold = links->take(pid); !now && dropper_)
+      dropper_->drop(std::move(hold));
 }
 
 size_t Programs::files_needed(size_t places) const {
   return alarm_.files_needed(places);
 }
 
-void Programs::detach() {
-  for (UprobeLinks *links : {&alarm_, &alarm_return_, &pcontrol_, &library_})
-    links->detach();
+void Programs::stop_holding() {
   control_bpf__detach(skeleton_->object);
+}
+
+void Programs::detach() {
+  dropper_.reset();
+  std::vector<UprobeHold> holds;
+  for (UprobeLinks *links : {&alarm_, &leave_, &pcontrol_, &library_})
+    for (UprobeHold &hold : links->take_all())
+      holds.push_back(std::move(hold));
+  drop_all(std::move(holds));
 }
 
 control_hit Programs::hit(uint32_t pid, uint32_t tid, uint64_t alarms) const {
@@ -152,6 +249,21 @@ control_hit Programs::hit(uint32_t pid, uint32_t tid, uint64_t alarms) const {
           bpf_prog_test_run_opts(bpf_program__fd(skeleton_->object->progs.hit_alarm), &options))
     fail_bpf("let an alarm of --control hit", error);
   return request;
+}
+
+uint64_t Programs::hits_of(uint32_t pid, uint32_t tid, uint32_t alarm) const {
+  const auto &tables = *skeleton_->object->rodata;
+  if (tables.alarms[alarm].flags & CONTROL_GLOBAL) {
+    control_process process = {};
+    bpf_map_lookup_elem(processes_map(), &pid, &process);
+    return process.counts[alarm] & CONTROL_COUNT_MASK;
+  }
+  control_thread thread = {};
+  bpf_map_lookup_elem(threads_map(), &tid, &thread);
+  for (uint32_t c = 0; c < tables.chain_count; c++)
+    if (alarm - tables.chains[c].first < tables.chains[c].alarms)
+      return thread.places[c].count;
+  return 0;
 }
 
 void Programs::stop_for_tracer(bool on) {
@@ -173,6 +285,10 @@ int Programs::processes_map() const {
 
 int Programs::threads_map() const {
   return bpf_map__fd(skeleton_->object->maps.control_threads);
+}
+
+int Programs::held_map() const {
+  return bpf_map__fd(skeleton_->object->maps.control_held);
 }
 
 std::vector<std::pair<uint32_t, uint32_t>> Programs::threads(uint32_t pid) const {

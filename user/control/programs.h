@@ -24,8 +24,10 @@ struct ProgramOptions {
   bool holds = false; ///< a process stops (SIGSTOP) when it has loaded code, until release()
 };
 
-/// Which of the programs runs at a place.
-enum class ProbeKind : uint8_t { alarm, alarm_return, pcontrol, library };
+/// Which of the programs runs at a place. They are set in this order; where there are several at
+/// one place, the kernel runs the last first: a function may be entered and left by one
+/// instruction.
+enum class ProbeKind : uint8_t { leave, alarm, pcontrol, library };
 
 /// Loads the programs; the destructor detaches and frees everything.
 class Programs {
@@ -40,13 +42,22 @@ public:
   void attach();
   /// Gives chains to the traced threads that are alive. Throws Error.
   void begin_living();
-  /// 0 or an errno. The cookie of a place has a bit for each alarm that may hit there.
-  int add_probes(ProbeKind kind, const std::string &path, std::span<const UprobeAt> places);
+  /// Sets probes for one process. 0 or an errno. The cookie of a place has a bit for each alarm
+  /// that may hit there. `own`: in its program, and not in a library; those that it forks are
+  /// stopped then (from Linux 6.13 on) until they have probes.
+  int add_probes(ProbeKind kind, uint32_t pid, const std::string &path,
+                 std::span<const UprobeAt> places, bool own);
+  /// Takes all probes of a process away: at once if `now`, else before long, by a thread.
+  void drop_probes(uint32_t pid, bool now);
   size_t files_needed(size_t places) const;
+  /// From now on no process is stopped for what it forks or executes.
+  void stop_holding();
   void detach();
 
   /// On behalf of a thread; of process 0: of whichever it is. Throws Error.
   control_hit hit(uint32_t pid, uint32_t tid, uint64_t alarms) const;
+  /// Hits that an alarm has which is armed for the thread.
+  uint64_t hits_of(uint32_t pid, uint32_t tid, uint32_t alarm) const;
   /// Whether a thread stops, by a SIGSTOP from the kernel, when its instructions are to be counted,
   /// and when it has loaded code. Its tracer must be there.
   void stop_for_tracer(bool on);
@@ -59,6 +70,7 @@ public:
   int threads_map() const;   ///< control_thread by tid
   /// The threads that have chains, of a process or, 0, of all: tid and process.
   std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid = 0) const;
+  int held_map() const;  ///< processes that are stopped, by tgid
   int life_map() const;  ///< ring of life events
   uint64_t full() const; ///< threads and processes that have no chains, as there were too many
   uint64_t messages_lost() const;
@@ -66,10 +78,12 @@ public:
 
 private:
   struct Skeleton;
+  class Dropper;
   UprobeLinks &links(ProbeKind kind);
 
   std::unique_ptr<Skeleton> skeleton_;
-  UprobeLinks alarm_, alarm_return_, pcontrol_, library_; ///< before the skeleton they go
+  UprobeLinks alarm_, leave_, pcontrol_, library_; ///< before the skeleton they go
+  std::unique_ptr<Dropper> dropper_;
 };
 
 } // namespace ovnitrace::control

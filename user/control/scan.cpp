@@ -1,37 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/control/scan.h"
 
+#include "user/control/instruction_groups.h"
+
 #include <Zydis/Zydis.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
 namespace ovnitrace::control {
 
 namespace {
-
-std::string upper(std::string_view text) {
-  std::string out(text);
-  for (char &c : out)
-    c = c == '-' ? '_' : char(toupper(static_cast<unsigned char>(c)));
-  return out;
-}
-
-/// The number of a group by its name; -1: there is none.
-int group_of(control_type type, std::string_view name) {
-  const std::string wanted = upper(name);
-  if (type == CONTROL_ISA_EXTENSION) {
-    for (int n = 1; n <= ZYDIS_ISA_EXT_MAX_VALUE; n++)
-      if (upper(ZydisISAExtGetString(ZydisISAExt(n))) == wanted)
-        return n;
-    return -1;
-  }
-  for (int n = 1; n <= ZYDIS_CATEGORY_MAX_VALUE; n++)
-    if (upper(ZydisCategoryGetString(ZydisInstructionCategory(n))) == wanted)
-      return n;
-  return -1;
-}
 
 ZydisDecoder make_decoder() {
   ZydisDecoder decoder;
@@ -49,7 +28,7 @@ struct Wanted {
   uint64_t bit;
   control_type type;
   uint64_t value;
-  int group = -1;
+  Group group = {};
   std::string bytes = {}; ///< itext
 };
 
@@ -107,9 +86,8 @@ bool fits(const Wanted &wanted, const ZydisDecodedInstruction &instruction,
   case CONTROL_ITEXT:
     return instruction.length == wanted.bytes.size() && bytes.starts_with(wanted.bytes);
   case CONTROL_ISA_EXTENSION:
-    return instruction.meta.isa_ext == wanted.group;
   case CONTROL_ISA_CATEGORY:
-    return instruction.meta.category == wanted.group;
+    return belongs_to(instruction, wanted.group);
   case CONTROL_MAGIC:
     return bytes.starts_with("\x66\x87\xdb") || bytes.starts_with("\x87\xdb");
   case CONTROL_CPUID:
@@ -121,26 +99,13 @@ bool fits(const Wanted &wanted, const ZydisDecodedInstruction &instruction,
 
 } // namespace
 
-bool is_group(control_type type, std::string_view name) {
-  return group_of(type, name) >= 0;
-}
-
-std::string group_names(control_type type) {
-  std::string names;
-  const int most =
-      type == CONTROL_ISA_EXTENSION ? int(ZYDIS_ISA_EXT_MAX_VALUE) : int(ZYDIS_CATEGORY_MAX_VALUE);
-  for (int n = 1; n <= most; n++)
-    names += (names.empty() ? "" : ", ") +
-             std::string(type == CONTROL_ISA_EXTENSION
-                             ? ZydisISAExtGetString(ZydisISAExt(n))
-                             : ZydisCategoryGetString(ZydisInstructionCategory(n)));
-  return names;
-}
-
 /// arch/x86/kernel/uprobes.c: is_prefix_bad(), good_insns_64, good_2byte_insns. What is refused
 /// there is refused here first, as a probe that is set before the file is executed would silently
 /// never hit.
 std::string why_no_probe(std::string_view bytes) {
+#if !defined(__x86_64__)
+  return bytes.empty() ? "it is no instruction" : ""; // the kernel says what it cannot probe
+#endif
   static const ZydisDecoder decoder = make_decoder();
   ZydisDecodedInstruction instruction;
   if (!decode(decoder, bytes, instruction))

@@ -13,12 +13,6 @@
 
 namespace ovnitrace::control {
 
-/// Whether there is a group of instructions of that name, XED's or Zydis's. `type`: isa-extension
-/// or isa-category.
-bool is_group(control_type type, std::string_view name);
-/// All names of groups, for messages.
-std::string group_names(control_type type);
-
 /// Why the kernel cannot put a probe on the instruction that starts with these bytes, in words;
 /// empty: it can.
 std::string why_no_probe(std::string_view bytes);

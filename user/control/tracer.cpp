@@ -193,31 +193,46 @@ void Tracer::take_stop(pid_t tid, int event, int signal) {
   case 0:
     take_signal(tid, thread, signal);
     return;
-  case PTRACE_EVENT_STOP:
+  case PTRACE_EVENT_STOP: {
     if (is_group_stop(signal)) {
       request(PTRACE_LISTEN, tid);
       return;
     }
-    if (hit(tid, thread, 0).result & CONTROL_NO_THREAD && is_new) { // of no traced process
+    const control_hit seen = hit(tid, thread, 0);
+    if (seen.result & CONTROL_NO_THREAD && is_new) { // of no traced process
       request(PTRACE_DETACH, tid);
       threads_.erase(tid);
       return;
     }
+    if (hold(tid, thread, seen))
+      return;
     break;
+  }
   case PTRACE_EVENT_EXEC: {
     unsigned long former = 0;
     ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &former);
     if (pid_t(former) != tid)
       threads_.erase(pid_t(former));
     thread = {};
-    hit(tid, thread, 0);
+    const control_hit seen = hit(tid, thread, 0);
     thread.in_exec = thread.stepping;
+    if (hold(tid, thread, seen))
+      return;
     break;
   }
   default:
     break;
   }
   resume(tid, thread);
+}
+
+/// Whether it waits, from now on, until its probes are set.
+bool Tracer::hold(pid_t tid, Thread &thread, const control_hit &seen) {
+  if (!(seen.result & CONTROL_HELD))
+    return false;
+  thread.held = true;
+  send_step(socket_, {StepMessage::held, seen.pid, uint32_t(tid), 0});
+  return true;
 }
 
 void Tracer::take_signal(pid_t tid, Thread &thread, int signal) {
@@ -227,12 +242,8 @@ void Tracer::take_signal(pid_t tid, Thread &thread, int signal) {
     return;
   }
   if (signal == SIGSTOP) {
-    const control_hit seen = hit(tid, thread, 0);
-    if (seen.result & CONTROL_HELD) {
-      thread.held = true;
-      send_step(socket_, {StepMessage::held, seen.pid, uint32_t(tid), 0});
+    if (hold(tid, thread, hit(tid, thread, 0)))
       return;
-    }
   } else if (info.si_code == SI_KERNEL) {
     hit(tid, thread, traps_);
   } else if (info.si_code == TRAP_BRKPT && std::exchange(thread.in_exec, false)) {

@@ -41,6 +41,7 @@ private:
   void let_go(pid_t tid, int event, int signal);
 
   control_hit hit(pid_t tid, Thread &thread, uint64_t alarms);
+  bool hold(pid_t tid, Thread &thread, const control_hit &seen);
   void resume(pid_t tid, const Thread &thread, int signal = 0);
 
   Programs &programs_;

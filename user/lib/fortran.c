@@ -17,3 +17,8 @@ int ftrace_disable_(void)
 {
 	return FTrace_disable();
 }
+
+int ftrace_fire_(const int *event, const int *tid, const int *bcast)
+{
+	return FTrace_fire(*event, *tid, *bcast);
+}

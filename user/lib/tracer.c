@@ -283,6 +283,14 @@ int FTrace_disable(void)
 	return FTRACE_OK;
 }
 
+int FTrace_fire(int event, int tid, int bcast)
+{
+	if (event < FTrace_FIRE_stop || event > FTrace_FIRE_threadid || tid < 0)
+		return FTRACE_E_ARGUMENT;
+	OVNITRACE_USDT3("ovnitrace", "fire", event, tid, bcast != 0);
+	return FTRACE_OK;
+}
+
 unsigned int FTrace_clk_per_msec(void)
 {
 	return OVT_CLK_PER_MSEC;

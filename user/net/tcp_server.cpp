@@ -23,6 +23,13 @@ constexpr uint64_t kIntroductionTime = 10 * kSecond, kDescriptionTime = 60 * kSe
 constexpr uint64_t kSilentTime = 60 * kSecond; ///< while others want the place
 constexpr unsigned kMostIdle = 64;             ///< connections not described yet, or ended
 constexpr size_t kReadSize = 256 << 10;
+constexpr uint64_t kMostComplaints = 10; ///< that are reported of one host
+constexpr size_t kMostHosts = 1024;      ///< whose complaints are counted apart
+
+/// An address without its port.
+std::string host_of(const std::string &peer) {
+  return peer.substr(0, peer.rfind(':'));
+}
 
 UniqueFd listen_on(const addrinfo &address) {
   UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -81,14 +88,8 @@ void TcpServer::accept_all() {
 }
 
 void TcpServer::add_connection(UniqueFd fd) {
-  const auto idle = [](const Connection &connection) {
-    return !connection.serving || connection.ended;
-  };
-  if (std::count_if(connections_.begin(), connections_.end(), idle) >= kMostIdle) {
-    const auto oldest = std::find_if(connections_.begin(), connections_.end(), idle);
-    refuse(*oldest, "another connection needed its place");
-    connections_.erase(oldest);
-  }
+  make_room(false);
+  make_room(true);
   keep_alive(fd.get());
   const std::string peer = peer_text(fd.get());
   const MakeTraceSink make_sink = [this](const std::string &name) {
@@ -104,8 +105,39 @@ void TcpServer::add_connection(UniqueFd fd) {
          .last = now_,
          .deadline = now_ + kIntroductionTime});
   } catch (const Error &error) {
-    report_(fmt::format("{}: error: {}", peer, error.what()));
+    complain(peer, fmt::format("{}: error: {}", peer, error.what()));
   }
+}
+
+/// Ends a connection, if there are too many that are not described yet or have ended.
+void TcpServer::make_room(bool proved) {
+  std::map<std::string, unsigned> idle; ///< by host
+  const auto counts = [&](const Connection &one) {
+    return (!one.serving || one.ended) && one.proved == proved;
+  };
+  unsigned all = 0;
+  for (const Connection &one : connections_)
+    if (counts(one))
+      idle[host_of(one.peer)]++, all++;
+  if (all < kMostIdle)
+    return;
+  const auto most = std::max_element(
+      idle.begin(), idle.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
+  const auto oldest =
+      std::find_if(connections_.begin(), connections_.end(), [&](const Connection &one) {
+        return counts(one) && host_of(one.peer) == most->first;
+      });
+  refuse(*oldest, "another connection needed its place");
+  connections_.erase(oldest);
+}
+
+/// Reports what went wrong with a connection that never sent a trace: anybody can make many.
+void TcpServer::complain(const std::string &peer, const std::string &line) {
+  const std::string host = host_of(peer);
+  const bool is_known = complaints_.size() < kMostHosts || complaints_.contains(host);
+  const uint64_t number = ++complaints_[is_known ? host : "other hosts"];
+  if (number <= kMostComplaints)
+    report_(line + (number == kMostComplaints ? "; more of this host is only counted" : ""));
 }
 
 /// Whether no sender more is served. The one that is silent for longest gives its place up, if that
@@ -150,6 +182,7 @@ void TcpServer::read(Connection &connection) {
   try {
     if (!connection.channel.handshake())
       return;
+    connection.proved = key_.has_value();
     for (size_t read = 0; read < kReadSize;) {
       const std::optional<size_t> got = connection.channel.receive(buffer_);
       if (!got)
@@ -211,9 +244,13 @@ void TcpServer::follow(Connection &connection) {
     connection.deadline = now_ + kClosingTime;
     incomplete_ |= session.introduced() && !session.complete();
     const std::string what = session.introduced() ? session.sink()->path() : connection.peer;
-    report_(session.complete()
-                ? fmt::format("{} is complete: {} bytes", what, session.sink()->bytes())
-                : fmt::format("{}: error: {}", what, session.error()));
+    if (session.complete())
+      report_(fmt::format("{} is complete: {} bytes", what, session.sink()->bytes()));
+    else if (const std::string line = fmt::format("{}: error: {}", what, session.error());
+             connection.serving)
+      report_(line);
+    else
+      complain(connection.peer, line);
   }
 }
 
@@ -221,6 +258,9 @@ void TcpServer::finish() {
   for (Connection &connection : connections_)
     refuse(connection, "the collector was stopped");
   connections_.clear();
+  for (const auto &[host, number] : complaints_)
+    if (number > kMostComplaints)
+      report_(fmt::format("{}: error: {} connections came to nothing", host, number));
 }
 
 } // namespace ovnitrace

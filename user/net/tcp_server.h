@@ -10,14 +10,16 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <string>
 
 namespace ovnitrace {
 
 /// A connection has a time for each step: to prove the key and to say who it is, to describe its
 /// trace, and, when its session has ended, to close. Those that are not described yet, or have
-/// ended, are few: a new one takes the place of the oldest. So whoever only connects keeps nobody
-/// out.
+/// ended, are few: a new one takes the place of the oldest one of the host that has most of them.
+/// Those that have proved the key are counted apart. So whoever only connects keeps nobody out.
+/// What one host does wrong before it sends is reported ten times, and then only counted.
 class TcpServer final : public Server {
 public:
   /// Listens. `make_sink` and `report` are called on the thread of the caller of handle(). Throws
@@ -34,15 +36,18 @@ public:
 private:
   struct Connection {
     SecureChannel channel;
-    std::string peer;
+    std::string peer; ///< address and port
     TcpSession session;
     uint64_t last = 0;     ///< ns: when something came
     uint64_t deadline = 0; ///< ns: until when its next step must be done; 0: none
+    bool proved = false;   ///< that it has the key
     bool introduced = false, serving = false, ended = false; ///< what was reported of it
     bool gone = false;                                       ///< to be closed
   };
   void accept_all();
   void add_connection(UniqueFd fd);
+  void make_room(bool proved);
+  void complain(const std::string &peer, const std::string &line);
   void handle(Connection &connection, short events);
   void read(Connection &connection);
   void write(Connection &connection);
@@ -58,6 +63,7 @@ private:
   const MakeTraceSink make_sink_;
   const Report report_;
   std::list<Connection> connections_;
+  std::map<std::string, uint64_t> complaints_; ///< by host; of very many hosts together
   std::string buffer_;
   uint64_t now_ = 0; ///< ns, of this handle()
   bool incomplete_ = false;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -118,9 +119,10 @@ void Reader::read_note(std::string_view body) {
     return;
   Probe probe;
   bool good = true;
-  if (name == "event")
+  if (name == "event" || name == "fire") {
     good = parse_arguments(*arguments, probe.what.arguments);
-  else if (name == "enable" || name == "disable")
+    probe.what.kind = name == "event" ? USER_PROBE_EVENT : USER_PROBE_FIRE;
+  } else if (name == "enable" || name == "disable")
     probe.what.kind = name == "enable" ? USER_PROBE_ENABLE : USER_PROBE_DISABLE;
   else
     return;
@@ -198,6 +200,14 @@ bool is_native_program(int fd) {
          header.e_machine == kMachine && (header.e_type == ET_EXEC || header.e_type == ET_DYN) &&
          header.e_shnum > 0 && header.e_shnum < kMostSections && header.e_phnum > 0 &&
          header.e_phnum <= kMostSegments;
+}
+
+bool is_foreign_program(int fd) {
+  Elf64_Ehdr header;
+  if (pread(fd, &header, offsetof(Elf64_Ehdr, e_version), 0) != offsetof(Elf64_Ehdr, e_version))
+    return false;
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kMachine);
 }
 
 std::optional<ElfFile> read_elf_file(int fd) {

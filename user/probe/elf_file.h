@@ -22,6 +22,9 @@ struct ElfFile {
 /// take memory without bounds.
 bool is_native_program(int fd);
 
+/// Whether the file is an ELF file of another kind than this machine's, as of 32 bits.
+bool is_foreign_program(int fd);
+
 /// Reads a program or shared library of this machine's kind; nothing if the file is anything else.
 /// The file is its owner's, who may have made it to harm us: all that it says is checked, and
 /// memory is bounded. `fd` is a regular file and stays the caller's.

@@ -51,10 +51,12 @@ std::vector<MappedFile> mapped_files(uint32_t pid) {
     if (mapping.rights.find('x') == std::string::npos || !mapping.path.starts_with('/') ||
         !seen.insert(mapping.device + " " + mapping.inode).second)
       continue;
+    char *dash = nullptr;
+    const uint64_t start = std::strtoull(mapping.range.c_str(), &dash, 16);
+    const uint64_t end = *dash ? std::strtoull(dash + 1, nullptr, 16) : start;
     if (UniqueFd fd = open_mapped(pid, mapping))
-      files.push_back({mapping.path, std::move(fd),
-                       std::strtoull(mapping.range.c_str(), nullptr, 16),
-                       std::strtoull(mapping.offset.c_str(), nullptr, 16)});
+      files.push_back({mapping.path, std::move(fd), start,
+                       std::strtoull(mapping.offset.c_str(), nullptr, 16), end - start});
   }
   return files;
 }

@@ -15,6 +15,7 @@ struct MappedFile {
   UniqueFd fd;
   uint64_t address = 0; ///< where the first of its code is mapped
   uint64_t offset = 0;  ///< of that in the file
+  uint64_t length = 0;  ///< of that mapping, bytes
 };
 
 /// The files that a process has mapped to execute, each once; none if it may not be looked at. The

@@ -2,11 +2,14 @@
 #include "user/record/host.h"
 
 #include <fmt/core.h>
+#include <ovnitrace/ftrace_codes.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 namespace ovnitrace {
 
@@ -65,6 +68,19 @@ std::vector<std::string> idle_state_names(const Host &host) {
         names[state].clear();
     }
   return names;
+}
+
+std::vector<DeviceName> named_devices(std::span<const uint32_t> numbers) {
+  std::vector<DeviceName> devices;
+  std::ifstream stats("/proc/diskstats");
+  uint32_t major, minor;
+  for (std::string name; stats >> major >> minor >> name;
+       stats.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+    const uint32_t number = major << FTRACE_DEVICE_MAJOR_SHIFT | minor;
+    if (number && std::find(numbers.begin(), numbers.end(), number) != numbers.end())
+      devices.push_back({number, name});
+  }
+  return devices;
 }
 
 } // namespace ovnitrace

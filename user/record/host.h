@@ -2,7 +2,10 @@
 // What machine this is, for trace.json.
 #pragma once
 
+#include "emulator/input/source.h"
+
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,5 +31,8 @@ Host describe_host(uint32_t possible_cpus);
 /// What the kernel calls the idle states of the CPUs, by number: "POLL", "C1", …. One that is not
 /// the same on all CPUs has an empty name. Empty where the kernel has no cpuidle.
 std::vector<std::string> idle_state_names(const Host &host);
+
+/// Names those of `numbers` that are not 0 and that the kernel lists in /proc/diskstats.
+std::vector<DeviceName> named_devices(std::span<const uint32_t> numbers);
 
 } // namespace ovnitrace

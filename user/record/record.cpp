@@ -34,6 +34,7 @@ TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Ide
   trace.with_children = options.children;
   trace.all_threads =
       options.all && options.families.has(FTRACE_FAMILY_TASK) && options.control.empty();
+  trace.cpu_holders = options.families.has(FTRACE_FAMILY_TASK) && !trace.all_threads;
   if (options.families.has(FTRACE_FAMILY_POWER))
     trace.idle_states = idle_state_names(trace.host);
   trace.user = runs_as.name;
@@ -86,8 +87,11 @@ RecordResult record(const RecordOptions &options) {
   std::unique_ptr<Recording> recording;
   try {
     traced.attach();
+    trace.families = traced.captured_families();
     trace.begin = monotonic_ns();
     trace.offset_to_wall = offset_to_wall_ns();
+    if (options.cmdlines && (options.all || !options.pids.empty()))
+      add_living(trace.command_lines);
     traced.start_program();
     trace.program_pid = traced.program_pid();
     recording = std::make_unique<Recording>(options, traced, *target, std::move(trace));
@@ -107,6 +111,7 @@ RecordResult record(const RecordOptions &options) {
     print_end(recording->trace(), recording->threads(), target->place());
   return {target->place(), recording->trace().exit_status,
           !options.control.empty() && recording->regions() == 0,
+          recording->trace().events - recording->trace().forgotten,
           what_is_missing(recording->trace())};
 }
 

@@ -24,10 +24,11 @@ struct RecordOptions {
   bool quiet = false;   ///< no summary on stderr
   std::string user;     ///< run the program as; empty: the user who called sudo
   FamilySet families = default_families();
-  uint32_t stacks = 0; ///< enum stack_choice: which are taken; 0: none
+  bool cmdlines = true; ///< the command lines of traced processes are recorded
+  uint32_t stacks = 0;  ///< enum stack_choice: which are taken; 0: none
   std::vector<std::string>
-      probe_files; ///< where probes of user events are, beside where they are looked for
-  uint64_t ring_bytes = 8u << 20; ///< per CPU
+      probe_files;         ///< where probes of user events are, beside where they are looked for
+  uint64_t ring_bytes = 0; ///< per CPU; 0: to be chosen
   BufferKind buffer;
   uint64_t chunk_bytes = 0; ///< 0: to be chosen
   uint64_t spare_chunks =
@@ -35,6 +36,7 @@ struct RecordOptions {
   int compress_level = 0;           ///< of zstd; 0: plain files
   std::vector<std::string> control; ///< chains; empty: all is recorded
   bool region_by_thread = false;    ///< a region is a thread's, and not its process's
+  bool early_out = false;           ///< the program is ended when all chains have finished
   bool save_on_region_stop = false; ///< with a flight recorder: the trigger is that a region stops
   uint16_t trigger = 0; ///< with a flight recorder: saves when an event of this code comes; 0: none
   uint64_t trigger_saves = 0; ///< how often, at most
@@ -46,6 +48,7 @@ struct RecordResult {
   /// program kExitIncomplete if events are missing.
   int exit_status = 0;
   bool no_region = false; ///< with `control`: none started, so nothing was recorded
+  uint64_t events = 0;    ///< in the trace
   std::string missing;    ///< what is missing in the trace, for the last line; empty: nothing
 };
 

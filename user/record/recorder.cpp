@@ -33,8 +33,8 @@ void watch(int epoll, int fd) {
 
 } // namespace
 
-Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks, ChunkSink &sink,
-                   uint64_t begin)
+Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks,
+                   const uint32_t *devices, ChunkSink &sink, uint64_t begin)
     : capture_(capture), families_(families), stacks_(stacks),
       life_(capture.life_fd(), capture.life_bytes()), counts_(capture.cpus()),
       somewhere_checked_(begin), epoll_(epoll_create1(EPOLL_CLOEXEC)),
@@ -44,6 +44,7 @@ Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stac
     ChunkWriter writer(cpu, begin, registry_, sink);
     if (stacks)
       writer.set_stacks(&stacks->numbers());
+    writer.set_devices(devices);
     cpus_.emplace_back(std::move(writer), end_);
     if (capture.ring_fd(cpu) < 0)
       continue;
@@ -51,6 +52,10 @@ Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stac
     watch(epoll_, capture.ring_fd(cpu));
   }
   watch(epoll_, capture.life_fd());
+  if (capture.cmdlines_fd() >= 0) {
+    cmdlines_.emplace(capture.cmdlines_fd(), capture.cmdlines_bytes());
+    watch(epoll_, capture.cmdlines_fd());
+  }
   watch(epoll_, stop_event_);
   watch(epoll_, flush_event_);
   std::latch raised(1);
@@ -142,6 +147,7 @@ void Recorder::look() {
   if (stacks_)
     stacks_->learn();
   read_life();
+  read_command_lines();
   for (uint32_t n = 0; n < cpus_.size(); n++)
     if (cpus_[n].drain())
       cpus_[n].settle(capture_.stage(n), last_look);
@@ -157,6 +163,13 @@ void Recorder::read_life() {
   // whose transitions come next. It has preemption disabled: it will be done soon.
   for (int tries = 0; !life_.drain(until, take) && tries < kMostTries; tries++)
     usleep(kTryUs);
+}
+
+void Recorder::read_command_lines() {
+  if (cmdlines_)
+    cmdlines_->drain(cmdlines_->produced(), [this](const void *message, size_t bytes) {
+      command_lines_.take(message, bytes);
+    });
 }
 
 void Recorder::take_life(const life_record &record) {
@@ -176,13 +189,14 @@ void Recorder::take_life(const life_record &record) {
 /// After a stop nobody knows who has a CPU, until the next region.
 void Recorder::take_region(const life_record &record) {
   const uint32_t event = record.arg >> FTRACE_REGION_EVENT_SHIFT & 3;
-  regions_ += event == CONTROL_START;
+  const bool again = record.arg & FTRACE_REGION_AGAIN; // it is open already
+  regions_ += event == CONTROL_START && !again;
   if (record.cpu < cpus_.size())
     cpus_[record.cpu].add_life(record);
   for (CpuStream &cpu : cpus_)
     if (event == CONTROL_STOP)
       cpu.add_region_stop(record.time);
-  if (on_region_ && (event == CONTROL_START || event == CONTROL_STOP))
+  if (on_region_ && !again && (event == CONTROL_START || event == CONTROL_STOP))
     on_region_(event == CONTROL_START);
 }
 

@@ -5,12 +5,14 @@
 #include "user/bpf/capture.h"
 #include "user/bpf/family_capture.h"
 #include "user/chunk/thread_registry.h"
+#include "user/record/command_lines.h"
 #include "user/record/cpu_stream.h"
 #include "user/stacks/stack_capture.h"
 
 #include <atomic>
 #include <functional>
 #include <latch>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -24,11 +26,11 @@ namespace ovnitrace {
 /// any other, so each transition meets a thread that is known already.
 class Recorder {
 public:
-  /// `capture`, `families` and `stacks` (null if there are none) and `sink` outlive it. `begin`:
-  /// ns. The thread takes its raised priority at once, while the process still may, and waits for
-  /// start().
-  Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks, ChunkSink &sink,
-           uint64_t begin);
+  /// `capture`, `families`, `stacks` and `devices` (CauseCapture::devices()), each null if there
+  /// are none, and `sink` outlive it. `begin`: ns. The thread takes its raised priority at once,
+  /// while the process still may, and waits for start().
+  Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks, const uint32_t *devices,
+           ChunkSink &sink, uint64_t begin);
   ~Recorder();
 
   /// Now chunks may be made: the process is the user whom the files shall belong to.
@@ -49,6 +51,8 @@ public:
   void on_region(std::function<void(bool starts)> call) { on_region_ = std::move(call); }
 
   // After finish():
+  /// What processes have executed since the capture began.
+  const CommandLines &command_lines() const { return command_lines_; }
   const ThreadRegistry &threads() const { return registry_; }
   const std::vector<CpuCount> &counts() const { return counts_; }
   uint64_t skipped_runs() const { return skipped_runs_; }
@@ -61,6 +65,7 @@ private:
   void run();
   void look();
   void read_life();
+  void read_command_lines();
   void take_life(const life_record &record);
   void take_region(const life_record &record);
   void notice_losses_somewhere();
@@ -72,6 +77,8 @@ private:
   StackCapture *const stacks_;    ///< null: none are taken
   ThreadRegistry registry_;
   RingBuffer life_;
+  std::optional<RingBuffer> cmdlines_; ///< none: they are not recorded
+  CommandLines command_lines_;
   std::vector<CpuStream> cpus_;
   std::vector<CpuCount> counts_;
   uint64_t skipped_runs_ = 0;

@@ -18,6 +18,14 @@
 
 namespace ovnitrace {
 
+namespace {
+
+void warn(const std::string &what) {
+  print("warning: {}", what);
+}
+
+} // namespace
+
 Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &target,
                      TraceDescription trace)
     : options_(options), traced_(traced), target_(target), trace_(std::move(trace)),
@@ -25,8 +33,11 @@ Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &
           options, target, traced.capture().cpus(),
           [this] { requests_->ask(CaptureRequests::kSave); },
           [this] { requests_->ask(CaptureRequests::kFull); }),
-      recorder_(traced.capture(), traced.families(), traced.stacks(), storage_.sink(),
-                trace_.begin) {}
+      recorder_(traced.capture(), traced.families(), traced.stacks(),
+                traced.causes() ? traced.causes()->devices() : nullptr, storage_.sink(),
+                trace_.begin) {
+  trace_.sees_refills = traced.causes() && traced.causes()->sees_refills();
+}
 
 /// A trace that is to be overwritten is removed last, when the new one can be written and the
 /// program runs.
@@ -49,8 +60,14 @@ void Recording::start(int save_signal) {
   recorder_.start();
 }
 
-TraceTarget::Description Recording::description(const ThreadRegistry *threads) const {
+TraceTarget::Description Recording::description(const TracedThreads *threads) const {
   return [this, threads](const Put &put) { write_json(trace_, threads, put); };
+}
+
+/// The devices that have woken threads so far.
+std::vector<DeviceName> Recording::seen_devices() const {
+  const uint32_t *devices = traced_.causes() ? traced_.causes()->devices() : nullptr;
+  return devices ? named_devices({devices, CAPTURE_DEVICES}) : std::vector<DeviceName>();
 }
 
 /// ns in which a collector must take what waits for it: a minute, and a second for each MiB.
@@ -79,10 +96,14 @@ void Recording::save() {
     target->end_by(monotonic_ns() + sending_time());
     recorder_.flush();
     TraceDescription saved = trace_;
-    if (const StackCapture *stacks = traced_.stacks())
-      saved.stacks = std::make_shared<const NamedStacks>(stacks->named());
+    if (const StackCapture *stacks = traced_.stacks()) {
+      auto named = std::make_shared<NamedStacks>(stacks->named());
+      name_files(*named, warn);
+      saved.stacks = std::move(named);
+    }
     const auto describe = [&](const Put &put) { write_json(saved, nullptr, put); };
     saved.how = "saved while the capture went on";
+    saved.devices = seen_devices();
     target->begin();
     CountedOutput output(target->output(), cpus);
     saved.end = monotonic_ns();
@@ -151,13 +172,16 @@ void Recording::end(const Traced::End &end) {
     trace_.how = fmt::format("{} and tracing stopped{}", stopped_early_,
                              traced_.is_program() ? "; later the program " + trace_.how : "");
   trace_.finished = true;
+  trace_.devices = seen_devices();
   trace_.counts = recorder_.counts();
   trace_.life_lost = recorder_.life_lost();
+  trace_.command_lines_lost = traced_.capture().cmdlines_lost();
   trace_.skipped_runs = recorder_.skipped_runs();
   trace_.user_refused = traced_.families() ? traced_.families()->user_refused() : 0;
   trace_.records = recorder_.records();
+  std::shared_ptr<NamedStacks> named;
   if (const StackCapture *stacks = traced_.stacks()) {
-    trace_.stacks = std::make_shared<const NamedStacks>(stacks->named());
+    trace_.stacks = named = std::make_shared<NamedStacks>(stacks->named());
     trace_.stacks_lost = stacks->lost();
     if (const uint64_t lost = stacks->mappings_lost())
       print("warning: {} of what processes mapped found no room: functions on their stacks may be "
@@ -168,6 +192,8 @@ void Recording::end(const Traced::End &end) {
   trace_.events = recorder_.events() - trace_.dropped.counted;
   for (const EventLoss &loss : trace_.not_written)
     trace_.events -= std::min(trace_.events, loss.counted);
+  if (named)
+    name_later(*named);
   end_target();
   if (!traced_.is_program() && is_incomplete(trace_))
     trace_.exit_status = kExitIncomplete;
@@ -175,10 +201,22 @@ void Recording::end(const Traced::End &end) {
     trace_.exit_status = kExitFailure;
 }
 
+/// The trace is complete before files are read, which can take long.
+void Recording::name_later(NamedStacks &stacks) {
+  try {
+    const TracedThreads threads = {recorder_.threads(), recorder_.command_lines()};
+    target_.describe(description(&threads));
+  } catch (const Error &) {
+    // end() meets the same
+  }
+  name_files(stacks, warn);
+}
+
 void Recording::end_target() {
   target_.end_by(monotonic_ns() + sending_time());
   try {
-    target_.end(description(&recorder_.threads()), events_lost(trace_));
+    const TracedThreads threads = {recorder_.threads(), recorder_.command_lines()};
+    target_.end(description(&threads), events_lost(trace_));
   } catch (const Error &error) {
     if (trace_.write_error.empty())
       trace_.write_error = error.what();

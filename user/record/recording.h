@@ -36,11 +36,13 @@ public:
   size_t threads() const { return recorder_.threads().count(); } ///< that were seen; after end()
 
 private:
-  TraceTarget::Description description(const ThreadRegistry *threads) const;
+  TraceTarget::Description description(const TracedThreads *threads) const;
+  std::vector<DeviceName> seen_devices() const;
   uint64_t sending_time() const;
   void save();
   void stop_early(CaptureRequests::Request why);
   void end_capture();
+  void name_later(NamedStacks &stacks);
   void end_target();
 
   const RecordOptions &options_;

@@ -94,7 +94,7 @@ Json peer_of(const NamedPeer &peer) {
 }
 
 /// One element at a time: a capture of a machine can have seen millions of threads.
-void put_threads(const ThreadRegistry &registry, const Put &put) {
+void put_threads(const ThreadRegistry &registry, bool regions, const Put &put) {
   const std::vector<const TracedThread *> threads = in_order(registry);
   {
     JsonList processes("processes", put);
@@ -115,9 +115,45 @@ void put_threads(const ThreadRegistry &registry, const Put &put) {
     JsonList list("peers", put);
     for (const NamedPeer &peer : registry.peers())
       list.add(peer_of(peer));
+    // What is outside the regions is in no chunk, but it wakes and holds those inside.
+    for (const TracedThread *thread : threads)
+      if (regions)
+        list.add({{"tid", thread->tid},
+                  {"pid", thread->pid},
+                  {"name", thread->name->raw()},
+                  {"since_ns", thread->birth}});
   }
   if (registry.peers_left_out())
     put(",\n \"peers_left_out\": " + std::to_string(registry.peers_left_out()));
+}
+
+/// By process and time. Of what was alive before the capture, only those that were traced.
+void put_command_lines(const TraceDescription &trace, const TracedThreads &threads,
+                       const Put &put) {
+  std::vector<const CommandLine *> lines;
+  for (const CommandLine &line : trace.command_lines.all())
+    if (const auto found = threads.registry.all().find(line.pid);
+        found != threads.registry.all().end() && found->second.birth < trace.begin)
+      lines.push_back(&line);
+  for (const CommandLine &line : threads.command_lines.all())
+    lines.push_back(&line);
+  std::stable_sort(lines.begin(), lines.end(), [](const CommandLine *a, const CommandLine *b) {
+    return std::pair(a->pid, a->since_ns) < std::pair(b->pid, b->since_ns);
+  });
+  {
+    JsonList list("command_lines", put);
+    for (const CommandLine *line : lines)
+      list.add({{"pid", line->pid}, {"since_ns", line->since_ns}, {"text", line->text}});
+  }
+  if (const uint64_t missing = trace.command_lines_lost + threads.command_lines.left_out())
+    put(",\n \"command_lines_left_out\": " + std::to_string(missing));
+}
+
+Json devices_of(const std::vector<DeviceName> &devices) {
+  Json list = Json::array();
+  for (const DeviceName &device : devices)
+    list.push_back({{"device", device.number}, {"name", device.name}});
+  return list;
 }
 
 std::string buffer_of(const BufferKind &buffer) {
@@ -177,7 +213,7 @@ uint64_t events_lost(const TraceDescription &trace) {
   return lost;
 }
 
-void write_json(const TraceDescription &trace, const ThreadRegistry *threads, const Put &put) {
+void write_json(const TraceDescription &trace, const TracedThreads *threads, const Put &put) {
   Json json = {
       {"format", "ovnitrace"},
       {"version", kVersion},
@@ -208,8 +244,14 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
   }
   if (trace.all_threads)
     json["all_threads"] = true;
+  if (trace.cpu_holders)
+    json["cpu_holders"] = true;
   if (!trace.idle_states.empty())
     json["idle_states"] = trace.idle_states;
+  if (trace.sees_refills)
+    json["sees_refills"] = true;
+  if (!trace.devices.empty())
+    json["devices"] = devices_of(trace.devices);
   if (!trace.control.empty()) {
     Json chains = Json::array();
     for (const auto &[name, text] : trace.control)
@@ -248,7 +290,9 @@ void write_json(const TraceDescription &trace, const ThreadRegistry *threads, co
   head.resize(head.rfind('\n')); // without the closing brace
   put(head);
   if (threads)
-    put_threads(*threads, put);
+    put_threads(threads->registry, !trace.control.empty(), put);
+  if (threads)
+    put_command_lines(trace, *threads, put);
   if (trace.stacks)
     write_stacks(*trace.stacks, put);
   put("\n}\n");

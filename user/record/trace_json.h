@@ -6,6 +6,7 @@
 #include "user/chunk/buffer_kind.h"
 #include "user/chunk/thread_registry.h"
 #include "user/chunk/trace_directory.h"
+#include "user/record/command_lines.h"
 #include "user/record/host.h"
 #include "user/record/recorder.h"
 #include "user/stacks/name_stacks.h"
@@ -27,7 +28,10 @@ struct TraceDescription {
   std::vector<uint32_t> attached_pids;
   bool with_children = true; ///< of those
   bool all_threads = false;  ///< every transition of every thread of the machine is captured
+  bool cpu_holders = false;  ///< who has a CPU for which a traced thread waits is captured
   std::vector<std::string> idle_states; ///< by number; empty: none is recorded, or no names
+  std::vector<DeviceName> devices;      ///< that woke threads
+  bool sees_refills = false;            ///< it is recorded when a throttled thread may run again
   std::string user;
   FamilySet families;
   std::string stacks_option; ///< "kernel,user"; "none"
@@ -39,6 +43,8 @@ struct TraceDescription {
 
   std::vector<std::pair<std::string, std::string>> control; ///< chains: name and text
   bool region_by_thread = false;
+  CommandLines command_lines;      ///< of processes that were alive before the capture
+  uint64_t command_lines_lost = 0; ///< not recorded for want of room
 
   bool finished = false;
   uint64_t end = 0; ///< ns
@@ -68,7 +74,13 @@ uint64_t events_lost(const TraceDescription &trace);
 /// Of trace.stacks, which is there.
 StackCounts stack_counts(const TraceDescription &trace);
 
+/// What is known of the traced threads at the end.
+struct TracedThreads {
+  const ThreadRegistry &registry;
+  const CommandLines &command_lines; ///< of what they have executed since the capture began
+};
+
 /// The text of trace.json, in pieces. `threads` may be null before the end.
-void write_json(const TraceDescription &trace, const ThreadRegistry *threads, const Put &put);
+void write_json(const TraceDescription &trace, const TracedThreads *threads, const Put &put);
 
 } // namespace ovnitrace

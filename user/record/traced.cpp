@@ -2,6 +2,7 @@
 #include "user/record/traced.h"
 
 #include "emulator/base/clock.h"
+#include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/base/printable.h"
@@ -9,8 +10,12 @@
 #include "user/probe/find_probes.h"
 
 #include <fmt/core.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <utility>
 
 namespace ovnitrace {
@@ -24,6 +29,7 @@ CaptureParameters capture_parameters(const RecordOptions &options) {
           .only_targets = !options.children,
           .regions = !options.control.empty(),
           .region_by_thread = options.region_by_thread,
+          .cmdlines = options.cmdlines,
           .stacks = options.stacks,
           .ring_bytes = options.ring_bytes};
 }
@@ -34,6 +40,14 @@ std::optional<StopSignals> stop_signals(const RecordOptions &options) {
     return std::nullopt;
   return std::optional<StopSignals>(std::in_place,
                                     options.buffer.kind == BufferKind::kCyc ? SIGUSR2 : 0);
+}
+
+/// Of our child. Throws Error.
+UniqueFd pidfd_of(pid_t pid) {
+  UniqueFd fd(int(syscall(SYS_pidfd_open, pid, 0)));
+  if (!fd)
+    throw Error(fmt::format("--early-out: cannot hold the program: {}", std::strerror(errno)));
+  return fd;
 }
 
 /// Waits until processes that are not our children have ended, and prints that they have; a signal
@@ -72,7 +86,11 @@ Traced::Traced(const RecordOptions &options, const Identity &owner, const Identi
 void Traced::attach() {
   if (options_.stacks)
     stacks_.emplace(capture_, !is_program());
+  if (options_.families.has(FTRACE_FAMILY_TASK))
+    causes_.emplace(capture_);
   capture_.attach();
+  if (causes_)
+    causes_->attach();
   end_if_signalled();
   attach_families();
   end_if_signalled();
@@ -103,6 +121,13 @@ void Traced::listen(const std::string &directory) {
   controller_->listen(directory, pids, owner_.uid);
 }
 
+FamilySet Traced::captured_families() const {
+  if (!families_)
+    return options_.families;
+  const uint32_t refused = wanted_families_.bits() & ~families_->families().bits();
+  return options_.families & FamilySet(~refused);
+}
+
 /// What the kernel lacks for a family is reported, and the rest of it captured.
 void Traced::attach_families() {
   FamilySet wanted = options_.families & families_of_tracepoints();
@@ -114,6 +139,7 @@ void Traced::attach_families() {
     wanted = wanted | (options_.families & families_of_programs());
   if (!wanted.bits())
     return;
+  wanted_families_ = wanted;
   families_.emplace(capture_, wanted, std::move(probes), owner_.uid);
   for (const std::string &name : families_->absent())
     print("this kernel has no {}: its events are not captured", name);
@@ -151,6 +177,8 @@ void Traced::start_program() {
   capture_.follow_children_of_caller(true);
   program_.emplace(options_.command, runs_as_);
   capture_.follow_children_of_caller(false);
+  if (controller_ && options_.early_out)
+    controller_->end_program_after_chains(pidfd_of(program_->pid()));
   if (controller_)
     controller_->start({uint32_t(program_->pid())});
 }
@@ -164,6 +192,8 @@ Traced::End Traced::wait() {
   if (program_) {
     const ProgramEnd end = program_->wait();
     capture_.await_last_switch();
+    if (controller_ && controller_->ended_program())
+      return {"ended after the last alarm (--early-out): " + end.text(), kExitEarlyOut};
     return {end.text(), end.exit_status()};
   }
   if (!processes_.empty())
@@ -177,6 +207,8 @@ void Traced::detach() {
     controller_->detach();
   if (families_)
     families_->detach();
+  if (causes_)
+    causes_->detach();
   capture_.detach();
 }
 

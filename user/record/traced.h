@@ -4,6 +4,7 @@
 
 #include "emulator/base/identity.h"
 #include "user/bpf/capture.h"
+#include "user/bpf/cause_capture.h"
 #include "user/bpf/family_capture.h"
 #include "user/control/controller.h"
 #include "user/launch/process_watch.h"
@@ -62,6 +63,9 @@ public:
   std::string description() const;
 
   Capture &capture() { return capture_; }
+  /// After attach(): the families that were asked for, but for those that the kernel refuses.
+  FamilySet captured_families() const;
+  CauseCapture *causes() { return causes_ ? &*causes_ : nullptr; }        ///< after attach()
   StackCapture *stacks() { return stacks_ ? &*stacks_ : nullptr; }        ///< after attach()
   FamilyCapture *families() { return families_ ? &*families_ : nullptr; } ///< after attach()
 
@@ -74,8 +78,10 @@ private:
   const Identity &owner_, &runs_as_;
   std::optional<StopSignals> signals_; ///< without a program
   Capture capture_;
+  std::optional<CauseCapture> causes_;            ///< with the scheduler's family
   std::optional<StackCapture> stacks_;            ///< with options.stacks
   std::deque<ProcessWatch> processes_;            ///< options.pids
+  FamilySet wanted_families_;                     ///< of families_
   std::optional<FamilyCapture> families_;         ///< with families beyond the scheduler's
   std::optional<control::Controller> controller_; ///< with options.control
   std::optional<Program> program_;

@@ -16,7 +16,7 @@ uint32_t Mappings::start_life(uint32_t pid, uint64_t since, uint32_t parent) {
   if (lives_.size() == kMost)
     return kNoLife;
   const auto number = uint32_t(lives_.size());
-  lives_.push_back({pid, since, parent, {}});
+  lives_.push_back({pid, since, parent, {}, 0});
   std::vector<uint32_t> &all = by_pid_[pid];
   const auto later =
       std::upper_bound(all.begin(), all.end(), since,
@@ -56,7 +56,8 @@ void Mappings::map(uint32_t pid, uint64_t time, uint64_t start, uint64_t end, ui
     return;
   }
   mappings_++;
-  lives_[owner].mappings.push_back({start, end, offset, time, file(mapped)});
+  lives_[owner].mappings.emplace(start, Mapping{end, offset, time, file(mapped)});
+  lives_[owner].longest = std::max(lives_[owner].longest, end - start);
 }
 
 void Mappings::fork(uint32_t pid, uint32_t parent, uint64_t time) {
@@ -70,13 +71,18 @@ void Mappings::exec(uint32_t pid, uint64_t time) {
 Mappings::Place Mappings::find(uint32_t number, uint64_t time, uint64_t address) const {
   for (int n = 0; n < kMostGenerations && number != kNoLife; n++) {
     const Life &life = lives_[number];
-    const Mapping *last = nullptr;
-    for (const Mapping &mapping : life.mappings)
-      if (address >= mapping.start && address < mapping.end && mapping.time <= time &&
-          (!last || mapping.time >= last->time))
-        last = &mapping;
-    if (last)
-      return {last->file, address - last->start + last->offset, true};
+    // From the last that starts no later than the address back to the first that can reach it.
+    auto last = life.mappings.end();
+    for (auto at = life.mappings.upper_bound(address); at != life.mappings.begin();) {
+      --at;
+      if (address - at->first >= life.longest)
+        break;
+      if (address < at->second.end && at->second.time <= time &&
+          (last == life.mappings.end() || at->second.time > last->second.time))
+        last = at;
+    }
+    if (last != life.mappings.end())
+      return {last->second.file, address - last->first + last->second.offset, true};
     time = std::min(time, life.since);
     number = life.parent;
   }

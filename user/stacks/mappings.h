@@ -50,14 +50,15 @@ public:
 
 private:
   struct Mapping {
-    uint64_t start, end, offset, time;
+    uint64_t end, offset, time;
     uint32_t file;
   };
   struct Life {
     uint32_t pid;
     uint64_t since;
-    uint32_t parent = kNoLife; ///< it has what that one had then
-    std::vector<Mapping> mappings;
+    uint32_t parent = kNoLife;                 ///< it has what that one had then
+    std::multimap<uint64_t, Mapping> mappings; ///< by start; of equal ones in the order of map()
+    uint64_t longest = 0;                      ///< bytes of one
   };
 
   uint32_t start_life(uint32_t pid, uint64_t since, uint32_t parent);

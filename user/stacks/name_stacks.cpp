@@ -2,12 +2,12 @@
 #include "user/stacks/name_stacks.h"
 
 #include "emulator/symbols/c_library.h"
+#include "emulator/symbols/file_symbols.h"
 #include "user/stacks/address_names.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -36,6 +36,34 @@ bool starts_thread(const std::string &function) {
   return std::find(kFirst.begin(), kFirst.end(), function) != kFirst.end();
 }
 
+/// Whether the outermost frame is not where threads start, as it is where a thread is whole. (Frame
+/// pointers of a static program can lead on from there, to nowhere.)
+bool is_cut(const NamedStacks &all, const CapturedStacks::Stack &stack) {
+  const CapturedStacks &captured = all.captured;
+  if (stack.user == 0 || stack.deep)
+    return stack.deep;
+  const auto places = std::span(captured.places).subspan(stack.first + stack.kernel, stack.user);
+  if (std::any_of(places.begin(), places.end(), [&](uint32_t place) {
+        return starts_thread(all.frames[place].places.back().function);
+      }))
+    return false;
+  const uint32_t last = places.back();
+  const CapturedFrame &frame = captured.frames[last];
+  const std::string &function = all.frames[last].places.back().function;
+  if (!function.empty())
+    return true;
+  // The symbols of those in which threads start are often stripped.
+  return stack.user == 1 || frame.kind != CapturedFrame::file ||
+         !is_c_library(captured.files[frame.where].path);
+}
+
+void find_cuts(NamedStacks &all) {
+  all.cut.clear();
+  for (const CapturedStacks::Stack &stack : all.captured.stacks)
+    all.cut.push_back(is_cut(all, stack));
+}
+
+/// Names what is in the kernel and in the memory of processes.
 class Namer {
 public:
   Namer(NamedStacks &stacks, int kallsyms) : all_(stacks), captured_(stacks.captured) {
@@ -45,8 +73,7 @@ public:
 
   void name() {
     all_.frames.resize(captured_.frames.size());
-    all_.build_ids.resize(captured_.files.size());
-    // One file after another, so that one is open at a time.
+    // One process after another, so that the names of one are in memory.
     std::vector<uint32_t> order(captured_.frames.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -55,12 +82,9 @@ public:
     });
     for (const uint32_t index : order)
       name(captured_.frames[index], all_.frames[index]);
-    elf_.reset();
     all_.build_ids.resize(captured_.files.size()); // those of the kernel's modules have none
     for (CapturedStacks::Stack &stack : captured_.stacks)
       leave_out_tracer(stack);
-    for (const CapturedStacks::Stack &stack : captured_.stacks)
-      all_.cut.push_back(is_cut(stack));
   }
 
 private:
@@ -68,7 +92,7 @@ private:
     if (frame.kind == CapturedFrame::kernel)
       name_kernel(frame, named);
     else if (frame.kind == CapturedFrame::file)
-      name_in_file(frame, named);
+      named.offset = frame.address;
     else
       name_in_process(frame, named);
   }
@@ -86,24 +110,6 @@ private:
     if (added)
       captured_.files.push_back({name, 0});
     return at->second;
-  }
-
-  void name_in_file(const CapturedFrame &frame, NamedFrame &named) {
-    named.offset = frame.address;
-    if (file_ != frame.where) {
-      file_ = frame.where;
-      const CodeFile &file = captured_.files[frame.where];
-      elf_ = ElfSymbols::open(file.path, "");
-      if (elf_ && elf_->inode() != file.inode)
-        elf_.reset(); // another file has its place
-      if (elf_)
-        all_.build_ids[frame.where] = elf_->build_id();
-    }
-    if (!elf_)
-      return;
-    named.address = elf_->address_of(frame.address);
-    if (named.address)
-      named.places = elf_->at(*named.address);
   }
 
   void name_in_process(const CapturedFrame &frame, NamedFrame &named) {
@@ -130,32 +136,11 @@ private:
     stack.kernel -= own;
   }
 
-  /// Of a thread that is whole, the outermost frame is where threads start. (Frame pointers of a
-  /// static program can lead on from there, to nowhere.)
-  bool is_cut(const CapturedStacks::Stack &stack) const {
-    if (stack.user == 0 || stack.deep)
-      return stack.deep;
-    const auto places = std::span(captured_.places).subspan(stack.first + stack.kernel, stack.user);
-    if (std::any_of(places.begin(), places.end(), [this](uint32_t place) {
-          return starts_thread(all_.frames[place].places.back().function);
-        }))
-      return false;
-    const uint32_t last = places.back();
-    const CapturedFrame &frame = captured_.frames[last];
-    const std::string &function = all_.frames[last].places.back().function;
-    if (!function.empty())
-      return true;
-    // The symbols of those in which threads start are often stripped.
-    return stack.user == 1 || frame.kind != CapturedFrame::file ||
-           !is_c_library(captured_.files[frame.where].path);
-  }
-
   NamedStacks &all_;
   CapturedStacks &captured_;
   AddressNames kernel_, jit_;
   std::map<std::string, uint32_t> modules_; ///< of the kernel, in captured_.files
-  std::unique_ptr<ElfSymbols> elf_;
-  uint32_t file_ = UINT32_MAX, pid_ = UINT32_MAX; ///< whose symbols are there
+  uint32_t pid_ = UINT32_MAX;               ///< whose symbols are there
 };
 
 } // namespace
@@ -164,7 +149,34 @@ NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms) {
   NamedStacks stacks;
   stacks.captured = std::move(captured);
   Namer(stacks, kallsyms).name();
+  find_cuts(stacks);
   return stacks;
+}
+
+void name_files(NamedStacks &stacks, const std::function<void(const std::string &)> &warn) {
+  const CapturedStacks &captured = stacks.captured;
+  std::map<uint32_t, std::vector<uint32_t>> frames; ///< by file
+  for (uint32_t n = 0; n < captured.frames.size(); n++)
+    if (captured.frames[n].kind == CapturedFrame::file)
+      frames[captured.frames[n].where].push_back(n);
+  std::vector<PlacesOfFile> files;
+  for (const auto &[file, indices] : frames) {
+    const CodeFile &code = captured.files[file];
+    files.push_back({.path = code.path, .build_id = "", .inode = code.inode, .places = {}});
+    for (const uint32_t n : indices)
+      files.back().places.push_back({.offset = captured.frames[n].address});
+  }
+  std::vector<NamesOfFile> names = name_places(files, warn);
+  auto known = names.begin();
+  for (const auto &[file, indices] : frames) {
+    stacks.build_ids[file] = std::move(known->build_id);
+    for (size_t n = 0; n < indices.size(); n++) {
+      stacks.frames[indices[n]].address = known->places[n].address;
+      stacks.frames[indices[n]].places = std::move(known->places[n].functions);
+    }
+    ++known;
+  }
+  find_cuts(stacks);
 }
 
 } // namespace ovnitrace

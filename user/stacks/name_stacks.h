@@ -6,6 +6,7 @@
 #include "user/stacks/stack_collector.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,8 +30,12 @@ struct NamedStacks {
   std::vector<bool> cut;
 };
 
-/// Reads symbols and debug data of the files, the kernel's symbols (an open /proc/kallsyms; -1:
-/// none) and those of JIT compilers. A file that is not the one that was mapped is not asked.
+/// Reads the kernel's symbols (an open /proc/kallsyms; -1: none) and those of JIT compilers.
+/// Nothing is known yet of what is in files.
 NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms);
+
+/// Adds what the symbols and debug data of files say. A file that is not the one that was mapped is
+/// not asked. `warn` is called with a sentence about each that cannot be read.
+void name_files(NamedStacks &stacks, const std::function<void(const std::string &)> &warn);
 
 } // namespace ovnitrace

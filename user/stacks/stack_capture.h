@@ -28,7 +28,7 @@ public:
   StackNumbers &numbers() { return collector_; }
   /// Before the stacks are read that were taken until now: learns what was mapped.
   void learn() { collector_.learn(events_); }
-  /// All that was captured so far, with names. Any thread may call it.
+  /// All that was captured so far, with the names of name_stacks(). Any thread may call it.
   NamedStacks named() const { return name_stacks(collector_.captured(), kallsyms_.get()); }
   /// Stacks that found no room, here or in the kernel.
   uint64_t lost() const { return capture_.stacks_lost() + collector_.left_out(); }

@@ -147,7 +147,8 @@ std::vector<ChannelDef> channels() {
 
 Model ovni_model() {
   using namespace ovni_model_parts;
-  Model model{"ovni", "states of threads and CPUs", channels(), kernel_events(), start, check_end};
+  Model model{"ovni",   "states of threads and CPUs", channels(), kernel_events(), start, {},
+              check_end};
   for (const EventDef &event : stream_events())
     model.events.push_back(event);
   return model;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Arrows from who woke the selected thread, and to who ran instead of it.
-import {WARMING, PAUSED, COOLING} from './trace.js';
+import {WARMING, PAUSED, COOLING, THROTTLED} from './trace.js';
 import {NAMES} from './layout.js';
 
 const MOST = 400; // wakeups in the view: of more nothing could be seen
@@ -53,7 +53,7 @@ export function drawArrows(timeline) {
       arrow(timeline, trace.peerOf(peer).thread, thread, trace.start[wakeup], colors.ui('accent'));
   }
   const state = trace.state(selected.slice), cause = trace.startCause(selected.slice);
-  if ((state === COOLING || state === PAUSED) && cause?.reason !== undefined && cause.peer)
+  if ([COOLING, PAUSED, THROTTLED].includes(state) && cause?.reason !== undefined && cause.peer)
     arrow(timeline, thread, trace.peerOf(cause.peer).thread, trace.start[selected.slice],
           colors.css[COOLING]);
 }

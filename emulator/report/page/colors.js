@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Colours of the trace's palette on a dark or light page, and patterns for those who see no colours.
-import {UNKNOWN, PAUSED, DEAD, COOLING, WARMING, STATES} from './trace.js';
+import {UNKNOWN, PAUSED, DEAD, COOLING, WARMING, THROTTLED, STATES} from './trace.js';
 
 function parse(css) {
   return [1, 3, 5].map(at => parseInt(css.slice(at, at + 2), 16));
@@ -57,12 +57,15 @@ export class Colors {
     this.alarmPixel = packed(parse(this.alarm));
   }
 
-  /// The pixel of a state at a place of the screen: Cooling is hatched, Warming has stripes.
+  /// The pixel of a state at a place of the screen: Cooling is hatched, Warming and Throttled have
+  /// stripes.
   at(state, x, y) {
     if (state === COOLING)
       return (x + y) % 6 < 2 ? this.marks[state] : this.pixel[state];
     if (state === WARMING)
       return x % 4 < 1 ? this.marks[state] : this.pixel[state];
+    if (state === THROTTLED)
+      return y % 4 < 1 ? this.marks[state] : this.pixel[state];
     if (state === UNKNOWN)
       return (x % 8 === 0 && y % 8 === 4) ? this.marks[PAUSED] : this.pixel[state];
     return this.pixel[state];
@@ -73,10 +76,10 @@ export class Colors {
 export function showLegend(list, header, colors) {
   const meanings = {
     running: 'on a CPU', paused: 'blocked', dead: 'has ended', cooling: 'was preempted, waits for a CPU',
-    warming: 'was woken, waits for a CPU', unknown: 'not seen',
+    warming: 'was woken, waits for a CPU', throttled: 'its cgroup has no CPU quota left', unknown: 'not seen',
   };
   list.replaceChildren();
-  for (const state of [1, 4, 5, 2, 3, 0].slice(0, STATES)) {
+  for (const state of [1, 4, 5, 6, 2, 3, 0].slice(0, STATES)) {
     const item = document.createElement('li'), canvas = document.createElement('canvas');
     canvas.width = 22;
     canvas.height = 13;

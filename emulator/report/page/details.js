@@ -36,6 +36,9 @@ export class Details {
       ['From', exactTime(start) + (seen || trace.starts(slice) ? '' : ' (its start was not seen)')],
       ['To', exactTime(end) + (seen || trace.ends(slice) ? '' : ' (its end was not seen)')],
     ];
+    const line = this.commandLine(trace.threads[thread]);
+    if (line)
+      facts.push(['Command line', line]);
     if (state === MIXED)
       return [...facts, ['Times', this.mixText(trace.mixes.get(slice))]];
     facts.push([state === RUNNING ? 'CPU' : 'Last CPU',
@@ -54,6 +57,12 @@ export class Details {
       this.addWakeup(facts, at, thread);
     }
     return facts;
+  }
+
+  /// Of the thread's process, as its main thread has it.
+  commandLine(thread) {
+    return this.app.trace.threads.findLast(
+        other => other.tid === thread.pid && other.node === thread.node)?.command_line;
   }
 
   mixText(times) {

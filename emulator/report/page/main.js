@@ -23,6 +23,9 @@ function showHead(trace) {
     count(trace.cpus.length) + (trace.cpus.length === 1 ? ' CPU' : ' CPUs'),
     count(summary.events) + ' events', lost,
   ].filter(text => text).join(' · ');
+  const {sentences, advice} = summary.answer;
+  byId('answer').textContent = [sentences, advice].filter(text => text).join('\n');
+  byId('answer').hidden = !sentences;
   const notices = [];
   if (trace.header.coarse_threads)
     notices.push(count(trace.header.coarse_threads) + ' of ' + count(trace.threads.length) +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tables beside the timeline: threads, who did what to whom, CPUs, longest waits.
-import {nameOf, COOLING, WARMING, PAUSED, RUNNING} from './trace.js';
+import {nameOf, COOLING, WARMING, THROTTLED, PAUSED, RUNNING} from './trace.js';
 import {causes} from './slices.js';
 import {element, svgElement} from './dom.js';
 import {SortedTable} from './tables.js';
@@ -125,12 +125,33 @@ function longest(app, states) {
   return kept;
 }
 
+/// Who had the CPU during one of the longest waits, by slice: most time first.
+function holdersOf(trace) {
+  const found = new Map();
+  for (const wait of trace.header.waits.longest) {
+    const slice = trace.find(wait.waiter, wait.start);
+    const parts = wait.parts.slice().sort((a, b) => b.known - a.known || b.ns - a.ns)
+        .map(part => part.name + ' ' + duration(part.ns));
+    found.set(slice, parts.slice(0, 3).join('; ') + (parts.length > 3 || wait.more ? '; others' : ''));
+  }
+  return found;
+}
+
 export function waitsPage(app) {
-  const {trace} = app;
+  const {trace} = app, held = holdersOf(trace), {sums, left_out} = trace.header.waits;
+  const holders = new SortedTable([
+    {title: 'Thread', words: true, value: row => nameOf(trace.threads[row.waiter]),
+     click: row => app.showThread(row.waiter)},
+    {title: 'Waited while this had its CPU', words: true, value: row => row.name,
+     click: row => app.showThread(row.thread),
+     can: row => row.thread !== null && trace.hasSlices(row.thread)},
+    {title: 'Time', value: row => row.known ? row.ns : row.ns - 1e18, text: row => duration(row.ns)},
+  ], {sort: 2});
   const choices = {
     cpu: ['for a CPU', [COOLING, WARMING]],
     warming: ['woken', [WARMING]],
     cooling: ['preempted', [COOLING]],
+    throttled: ['throttled', [THROTTLED]],
     paused: ['blocked', [PAUSED]],
   };
   const select = element('select', {'aria-label': 'Which waits'});
@@ -141,16 +162,23 @@ export function waitsPage(app) {
     {title: 'State', words: true, value: row => trace.header.states[trace.state(row.slice)].label},
     {title: 'Length', value: row => row.ns, text: row => duration(row.ns)},
     {title: 'From', value: row => trace.start[row.slice], text: row => (trace.start[row.slice] / 1e9).toFixed(6) + ' s'},
-    {title: 'Ran instead, or woke it', words: true, value: row => {
+    {title: 'Had the CPU meanwhile', words: true, value: row => held.get(row.slice) ?? '–'},
+    {title: 'Preempted or woken by', words: true, value: row => {
       const found = causes(trace, row), peer = found.peer ?? found.waker;
       return peer ? nameOf(peer) : '–';
     }},
   ], {sort: 2});
+  const chosen = () => new Set(app.rows.matching.map(thread => thread.index));
   return into => {
     const show = () => table.show(longest(app, choices[select.value][1]));
     select.onchange = show;
     into.replaceChildren(element('h2', {}, 'Longest waits ', select),
-                         element('p', {className: 'note'}, app.range ? 'In the selected range.' : 'Of the whole run.'),
-                         show());
+                         element('p', {className: 'note'}, (app.range ? 'In the selected range.' : 'Of the whole run.') +
+                                 ' Who had the CPU is known of the ' + trace.header.waits.longest.length + ' longest waits for one.'),
+                         show(),
+                         element('h2', {}, 'Who had the CPU while threads waited for it'),
+                         element('p', {className: 'note'}, 'Of the whole run, whatever range is selected. The search above chooses threads.' +
+                                 (left_out ? ' Left out: ' + duration(left_out) + ' of shorter ones.' : '')),
+                         holders.show(sums.filter(sum => chosen().has(sum.waiter))));
   };
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pixels of rows. A column of pixels that shows several states is divided by their shares of its
 // time, what runs or could run at the bottom, so that from afar a row is a graph of its load.
-import {RUNNING, COOLING, WARMING, PAUSED, UNKNOWN, DEAD, MIXED, STATES} from './trace.js';
+import {RUNNING, COOLING, WARMING, THROTTLED, PAUSED, UNKNOWN, DEAD, MIXED, STATES} from './trace.js';
 
-const STACK = [RUNNING, COOLING, WARMING];
+const STACK = [RUNNING, COOLING, WARMING, THROTTLED];
+const PATTERNS = [COOLING, WARMING, THROTTLED, UNKNOWN];
 
 export class Painter {
   constructor(trace, sums, runs, colors) {
@@ -31,7 +32,7 @@ export class Painter {
   /// A rectangle of one state; rows above and below the picture are cut off.
   fillState(state, x0, x1, y0, y1) {
     const {colors, width} = this;
-    if (state !== COOLING && state !== WARMING && state !== UNKNOWN)
+    if (!PATTERNS.includes(state))
       return this.fillColor(colors.pixel[state], x0, x1, y0, y1);
     const bottom = Math.min(this.height, y1);
     for (let y = Math.max(0, y0); y < bottom; y++)

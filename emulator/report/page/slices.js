@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is known of one slice, and the ways from one to another.
-import {RUNNING, PAUSED, COOLING, WARMING, UNKNOWN} from './trace.js';
+import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED, UNKNOWN} from './trace.js';
 
 const nothing = {reason: null, call: null, peer: null, context: null, waker: null};
 
@@ -9,7 +9,7 @@ const nothing = {reason: null, call: null, peer: null, context: null, waker: nul
 export function causes(trace, {slice, thread}) {
   const found = {...nothing}, state = trace.state(slice);
   const departure = state === RUNNING ? trace.endCause(slice, thread) :
-      state === COOLING || state === PAUSED ? trace.startCause(slice) : null;
+      [COOLING, PAUSED, THROTTLED].includes(state) ? trace.startCause(slice) : null;
   if (departure?.reason !== undefined)
     Object.assign(found, {reason: departure.reason, call: state === PAUSED ? departure.call : null,
                           peer: trace.peerOf(departure.peer)});
@@ -59,7 +59,7 @@ export const ways = {
 /// What design and scripts call a slice: window.ovnitrace.select().
 export function plainSlice(trace, selected) {
   const {slice, thread} = selected, found = causes(trace, selected);
-  const state = trace.header.states[trace.state(slice)];
+  const look = trace.state(slice), state = trace.header.states[look === THROTTLED ? COOLING : look];
   const cpu = trace.cpus[trace.cpu[slice] - 1];
   return {
     tid: trace.threads[thread].tid,
@@ -76,4 +76,4 @@ export function plainSlice(trace, selected) {
   };
 }
 
-export const COUNTED = [RUNNING, COOLING, WARMING, PAUSED, UNKNOWN];
+export const COUNTED = [RUNNING, COOLING, WARMING, THROTTLED, PAUSED, UNKNOWN];

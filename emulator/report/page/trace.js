@@ -5,8 +5,10 @@ import {Varints} from './data.js';
 import {lastUpTo, lastUpToNear} from './search.js';
 import {Critical} from './critical.js';
 
-export const UNKNOWN = 0, RUNNING = 1, PAUSED = 2, DEAD = 3, COOLING = 4, WARMING = 5, MIXED = 6;
-export const STATES = 6;
+export const UNKNOWN = 0, RUNNING = 1, PAUSED = 2, DEAD = 3, COOLING = 4, WARMING = 5;
+/// A throttled thread is Cooling, but waits for no CPU. Several slices as one are mixed.
+export const THROTTLED = 6, MIXED = 7;
+export const STATES = 7;
 const REASONS = 16; // of departures, above them the system call
 const STATE_MASK = 7, STARTS = 8, ENDS = 16;
 

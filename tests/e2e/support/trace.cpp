@@ -121,7 +121,9 @@ uint64_t count_transitions(const std::vector<DumpEvent> &events) {
     const bool same_switch =
         event.takes_cpu() && left_at.contains(event.cpu) && left_at[event.cpu] == event.time;
     count += event.leaves_cpu() || (event.takes_cpu() && !same_switch) ||
-             event.event == "task_activate" || event.event == "EXT_migrate";
+             event.event == "task_activate" || event.event == "EXT_migrate" ||
+             event.event == "EXT_refill" || event.event == "EXT_holder" ||
+             event.event == "EXT_work"; // EXT_work_age is of the same record
   }
   return count;
 }

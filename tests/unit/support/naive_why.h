@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -47,6 +48,16 @@ private:
     return all;
   }
   const std::vector<Thread> &threads() { return replay_.system().threads(); }
+
+  bool is_told() const { return catalog_.nodes[0].cpu_holders && !catalog_.nodes[0].all_threads; }
+  bool is_exact() const { return catalog_.nodes[0].cpu_holders || catalog_.nodes[0].all_threads; }
+  /// Whether a thread waits for a CPU, other than `but`.
+  bool waits_for(uint32_t cpu, uint32_t but) {
+    for (uint32_t t = 0; t < threads().size(); t++)
+      if (t != but && is_waiting(threads()[t].state) && threads()[t].cpu == cpu)
+        return true;
+    return false;
+  }
 
   uint32_t running_on(uint32_t cpu) {
     for (uint32_t t = 0; t < threads().size(); t++)
@@ -95,6 +106,12 @@ private:
     for (uint32_t cpu = 0; cpu < after_.size(); cpu++)
       ran.push_back(running_on(cpu));
     const std::vector<Thread> before = threads();
+    if (event.kind == FTrace_EXT_refill && event.thread != kNone && event.time <= to_ &&
+        threads()[event.thread].state == ThreadState::Cooling &&
+        kinds_[event.thread] == "throttling") {
+      kinds_[event.thread] = "refill";
+      nowhere_[event.thread].clear(); // where it waited before stays unknown
+    }
     replay_.handle(event);
     replay_.skip();
     const bool leaves =
@@ -106,15 +123,26 @@ private:
       const bool own = leaves && event.thread == ran[cpu];
       if (dark_[cpu] || threads()[ran[cpu]].state == ThreadState::Unknown)
         after_[cpu] = "lost";
-      else if (own && next && event.peer == kNone)
-        after_[cpu] = std::to_string(next);
+      else if (own && is_exact() && event.peer == kNone)
+        after_[cpu] = next ? std::to_string(next) : "idle";
       else
-        after_[cpu] = catalog_.nodes[0].all_threads ? "idle" : "unseen";
+        after_[cpu] = catalog_.nodes[0].all_threads ? "idle" : is_told() ? "lost" : "unseen";
     }
+    if (event.kind == FTrace_EXT_holder && event.par1 < after_.size() && !dark_[event.par1])
+      after_[event.par1] = next ? std::to_string(next) : "idle";
     if (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end) {
       dark_[event.cpu] = event.kind == FTrace_EVT_blackout_start;
       after_[event.cpu] = "lost";
+      for (uint32_t cpu = 0; cpu < after_.size(); cpu++)
+        if (!dark_[event.cpu] && is_told() && !waits_for(cpu, kNone))
+          after_[cpu] = "lost";
     }
+    const bool any_dark = std::find(dark_.begin(), dark_.end(), 1) != dark_.end();
+    for (uint32_t t = 0; t < threads().size() && any_dark && is_told(); t++)
+      if ((threads()[t].cpu != before[t].cpu || threads()[t].state != before[t].state) &&
+          is_waiting(threads()[t].state) && threads()[t].cpu < after_.size() &&
+          !waits_for(threads()[t].cpu, t))
+        after_[threads()[t].cpu] = "lost";
     for (uint32_t t = 0; t < threads().size(); t++) {
       const bool moved = threads()[t].cpu != before[t].cpu;
       if ((moved || threads()[t].state != before[t].state) && event.time <= to_)

@@ -79,7 +79,7 @@ private:
 
 struct PackedSlice {
   uint32_t thread;
-  uint8_t state; ///< 6: mixed
+  uint8_t state; ///< 7: mixed
   bool starts, ends;
   uint64_t start, end; ///< ns from the start of the trace
   int64_t cpu;         ///< 1 + index, 0: none
@@ -137,7 +137,7 @@ private:
                           why.next(),
                           peer.next(),
                           {}});
-        for (int state = 0; (kind & 7) == 6 && state < 6; state++)
+        for (int state = 0; (kind & 7) == 7 && state < 7; state++)
           slices.back().mix.push_back(mix.next());
       }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a database has beside its tables: indices and views for the usual questions.
+// What is beside the tables: indices of a database, and views for the usual questions. The views
+// are SQL that SQLite and DuckDB both take.
 #pragma once
 
 namespace ovnitrace {
@@ -13,12 +14,14 @@ CREATE INDEX wakeup_by_tid ON wakeup(tid, time_ns);
 )sql";
 
 /// A tid that the kernel used twice has the name of one of its threads in `task`.
-inline constexpr const char *kSqliteViews = R"sql(
+inline constexpr const char *kViews = R"sql(
 CREATE VIEW task AS
   SELECT tid, name FROM thread WHERE id IN (SELECT max(id) FROM thread GROUP BY tid)
   UNION ALL
-  SELECT tid, name FROM (SELECT tid, name, max(since_ns) FROM peer WHERE tid > 0 GROUP BY tid)
-    WHERE tid NOT IN (SELECT tid FROM thread)
+  SELECT p.tid, max(p.name) FROM peer p
+    JOIN (SELECT tid, max(since_ns) AS since_ns FROM peer GROUP BY tid) newest
+      ON newest.tid = p.tid AND newest.since_ns = p.since_ns
+    WHERE p.tid > 0 AND p.tid NOT IN (SELECT tid FROM thread) GROUP BY p.tid
   UNION ALL
   SELECT 0, '(idle)' WHERE 0 NOT IN (SELECT tid FROM thread);
 
@@ -29,12 +32,14 @@ CREATE VIEW thread_time AS
     coalesce(sum(end_ns - start_ns) FILTER (WHERE state = 'warming'), 0) AS warming_ns,
     coalesce(sum(end_ns - start_ns) FILTER (WHERE state = 'paused'), 0) AS paused_ns,
     coalesce(sum(end_ns - start_ns) FILTER (WHERE state = 'unknown'), 0) AS unknown_ns
-  FROM thread t LEFT JOIN slice s ON s.thread = t.id GROUP BY t.id;
+  FROM thread t LEFT JOIN slice s ON s.thread = t.id
+  GROUP BY t.id, t.tid, t.pid, t.name;
 
 CREATE VIEW cpu_time AS
   SELECT s.cpu, t.id AS thread, t.tid, t.name, sum(end_ns - start_ns) AS running_ns
   FROM slice s JOIN thread t ON t.id = s.thread
-  WHERE state = 'running' AND s.cpu IS NOT NULL GROUP BY s.cpu, t.id;
+  WHERE state = 'running' AND s.cpu IS NOT NULL
+  GROUP BY s.cpu, t.id, t.tid, t.name;
 
 CREATE VIEW latency AS
   SELECT t.id AS thread, t.tid, t.name, w.start_ns, w.end_ns, w.end_ns - w.start_ns AS ns,
@@ -48,14 +53,15 @@ CREATE VIEW latency AS
 CREATE VIEW preemption AS
   SELECT t.id AS thread, t.tid, t.name, s.next_tid AS by_tid, task.name AS by_name, count(*) AS times
   FROM slice s JOIN thread t ON t.id = s.thread LEFT JOIN task ON task.tid = s.next_tid
-  WHERE s.state = 'running' AND s.reason = 'preempted' GROUP BY t.id, s.next_tid;
+  WHERE s.state = 'running' AND s.reason = 'preempted'
+  GROUP BY t.id, t.tid, t.name, s.next_tid, task.name;
 
 CREATE VIEW waking AS
   SELECT w.tid, woken.name, w.waker_tid AS by_tid, task.name AS by_name, w.context,
     count(*) AS times
   FROM wakeup w LEFT JOIN task AS woken ON woken.tid = w.tid
     LEFT JOIN task ON task.tid = w.waker_tid
-  GROUP BY w.tid, w.waker_tid, w.context;
+  GROUP BY w.tid, woken.name, w.waker_tid, task.name, w.context;
 )sql";
 
 } // namespace ovnitrace

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What no tracepoint says: which block device ended the I/O that a thread waits for, and when a
+ * throttled thread may run again. Functions of the kernel are watched for it, which not every
+ * kernel has or lets us watch: a capture goes on without these programs.
+ */
+#include "ktypes.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include <ovnitrace/capture.h>
+#include "kfuncs.h"
+#include "kernel_diffs.h"
+#include "shared_maps.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#include "scheduler/staging.bpf.h"
+#include "scheduler/completion.bpf.h"
+#include "scheduler/throttled.bpf.h"
+
+__u32 devices[CAPTURE_DEVICES] = {}; /* by place, read by the loader */
+
+/* The place of a device, which it keeps. Interrupts of several CPUs look for one at once. Not
+ * static, so that the verifier looks at it once. */
+__noinline __u32 place_of(__u32 device)
+{
+	__u32 hash = device * 0x9e3779b1u >> 16;
+
+	for (__u32 step = 0; step < 8; step++) {
+		__u32 place = (hash + step) & (CAPTURE_DEVICES - 1);
+		volatile __u32 *slot = &devices[place];
+		__u32 there;
+
+		if (!place || place == CAPTURE_OTHER_DEVICE)
+			continue;
+		there = *slot;
+		if (!there && !(there = __sync_val_compare_and_swap(slot, 0, device)))
+			return place;
+		if (there == device)
+			return place;
+	}
+	return CAPTURE_OTHER_DEVICE;
+}
+
+/* Set by the loader before loading. */
+const volatile bool sees_end = false; /* of a request, and not only of the interrupt that ends it */
+
+struct request_queue___disk {
+	struct gendisk *disk; /* 5.15 */
+} __attribute__((preserve_access_index));
+struct request___disk {
+	struct gendisk *rq_disk; /* until 5.17 */
+} __attribute__((preserve_access_index));
+
+static __always_inline __u32 number_of(struct gendisk *disk)
+{
+	return (__u32)disk->major << FTRACE_DEVICE_MAJOR_SHIFT |
+	       ((__u32)disk->first_minor & FTRACE_DEVICE_MINOR_MASK);
+}
+
+/* From here on the CPU wakes who waits for this request. The kernel says that it has ended the
+ * request only where it counts the I/O of the device (`part`). A thread can do that as well as an
+ * interrupt, but then the end of an interrupt is not its end. */
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_block_rq_complete, struct request *rq)
+{
+	struct request_queue___disk *queue = (void *)rq->q;
+	struct request___disk *old = (void *)rq;
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct cpu_stage *s = stage_of_this_cpu();
+	enum ftrace_wakeup_context context = wakeup_context(current);
+	__u32 device;
+
+	if (!s || context == FTRACE_WAKER_UNKNOWN ||
+	    (sees_end ? !rq->part : context == FTRACE_WAKER_TASK))
+		return 0;
+	device = bpf_core_field_exists(queue->disk)    ? number_of(queue->disk)
+		 : bpf_core_field_exists(old->rq_disk) ? number_of(old->rq_disk)
+						       : 0;
+	if (device)
+		s->completing = place_of(device) | stretch_of(current, context);
+	return 0;
+}
+
+/* The I/O of a device that stands on others ends while a request of one of them is being ended. */
+SEC("tp_btf/block_bio_complete")
+int BPF_PROG(on_block_bio_complete, struct request_queue *q, struct bio *bio)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct cpu_stage *s = stage_of_this_cpu();
+	__u32 device = number_of(bio->bi_bdev->bd_disk);
+
+	if (s && device && completing_device(current, wakeup_context(current)))
+		s->completing = place_of(device) | (s->completing & ~(__u64)COMPLETING_PLACE);
+	return 0;
+}
+
+static __always_inline int request_ended(void)
+{
+	struct cpu_stage *s = stage_of_this_cpu();
+
+	if (s && s->completing)
+		s->completing = 0;
+	return 0;
+}
+
+SEC("tp_btf/block_io_done") /* 6.5 */
+int on_block_io_done(void *ctx)
+{
+	return request_ended();
+}
+
+/* Without it, the end of the interrupt. */
+SEC("tp_btf/irq_handler_exit")
+int on_irq_handler_exit(void *ctx)
+{
+	return request_ended();
+}
+
+SEC("tp_btf/softirq_exit")
+int on_softirq_exit(void *ctx)
+{
+	return request_ended();
+}
+
+/* ---- quotas ---------------------------------------------------------------------------------- */
+
+struct list_head {
+	struct list_head *next;
+} __attribute__((preserve_access_index));
+struct cfs_rq___quota {
+	bool throttled : 1;
+	struct list_head throttled_csd_list; /* 6.3: another CPU has been told to let it go on */
+} __attribute__((preserve_access_index));
+struct sched_entity___parent {
+	struct sched_entity *parent;
+} __attribute__((preserve_access_index));
+
+/* Whether the runqueue of a cgroup has no quota, and nobody is about to let it go on. */
+static __always_inline bool has_no_quota(struct cfs_rq *cfs_rq)
+{
+	struct cfs_rq___quota *quota = (void *)cfs_rq;
+
+	if (!BPF_CORE_READ_BITFIELD_PROBED(quota, throttled))
+		return false;
+	return !bpf_core_field_exists(quota->throttled_csd_list) ||
+	       (__u64)BPF_CORE_READ(quota, throttled_csd_list.next) ==
+		       (__u64)quota + bpf_core_field_offset(quota->throttled_csd_list);
+}
+
+/* Records that a thread may run again, if it may: the cgroups above its own have quota, too. Not
+ * static, so that the verifier looks at it once. */
+__noinline int release(__u32 n)
+{
+	__u32 zero = 0;
+	struct throttled_threads *all = bpf_map_lookup_elem(&throttled, &zero);
+	struct cpu_stage *s = stage_of_this_cpu();
+	struct throttled_thread *one;
+	struct sched_entity *se;
+	__u64 task;
+	__u32 tid, pid;
+
+	if (!all || !s)
+		return 0;
+	one = &all->of[n & (CAPTURE_THROTTLED - 1)];
+	task = one->task;
+	tid = one->tid;
+	pid = one->pid;
+	if (!task)
+		return 0;
+	se = (void *)(task + bpf_core_field_offset(struct task_struct, se));
+	for (int level = 0; level < 8 && se; level++) {
+		if (has_no_quota(BPF_CORE_READ(se, cfs_rq)))
+			return 0;
+		se = BPF_CORE_READ((struct sched_entity___parent *)se, parent);
+	}
+	if (__sync_val_compare_and_swap(&one->task, task, 0) != task)
+		return 0; /* another CPU has looked at it, or another thread has its place */
+	__sync_fetch_and_add(&all->left, -1);
+	if (is_open(pid, tid))
+		stage_at(s, SCHED_WHEN(bpf_ktime_get_ns(), 0),
+			 SCHED_WORD(SCHED_KIND_REFILL, 0, 0, tid, 0) | SCHED_A_TRACED);
+	return 0;
+}
+
+/* A timer's function has returned. Interrupts are off in the interrupt of a timer: the staging area
+ * of this CPU is ours. The timer itself may be gone: then this looks at the threads in vain. */
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_hrtimer_expire_exit, struct hrtimer *timer)
+{
+	__u32 zero = 0;
+	struct throttled_threads *all = bpf_map_lookup_elem(&throttled, &zero);
+	__u64 function;
+
+	if (!all || likely(!all->left))
+		return 0;
+	function = (__u64)timer->function;
+	if ((function != all->timers[0] && function != all->timers[1]) ||
+	    wakeup_context(bpf_get_current_task_btf()) != FTRACE_WAKER_HARDIRQ)
+		return 0;
+	for (__u32 n = 0; n < CAPTURE_THROTTLED && all->left; n++)
+		if (all->of[n].task)
+			release(n);
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which block device a thread is woken by. The kernel says when a request of a device is complete,
+ * then wakes who waits for it, then says that it has ended the request. Meanwhile the CPU's staging
+ * area has the place of the device (bpf/causes.bpf.c).
+ */
+#ifndef OVNITRACE_COMPLETION_H
+#define OVNITRACE_COMPLETION_H
+
+#define COMPLETING_PLACE (CAPTURE_DEVICES - 1)
+
+/* What a CPU does, above the place of a device: the same as long as `current` is not switched, and
+ * no interrupt comes or returns. One that comes while a request is being ended wakes others for its
+ * own reasons. */
+static __always_inline __u64 stretch_of(struct task_struct *current,
+					enum ftrace_wakeup_context context)
+{
+	return (__u64)context << 6 | (__u64)(current->pid & FTRACE_TID_MASK) << 9 |
+	       (__u64)(current->nvcsw + current->nivcsw) << 31;
+}
+
+/* The place of the device whose request this CPU ends now; 0: it does something else. */
+static __always_inline __u32 completing_device(struct task_struct *current,
+					       enum ftrace_wakeup_context context)
+{
+	struct cpu_stage *s = stage_of_this_cpu();
+
+	if (likely(!s || !s->completing) ||
+	    (s->completing & ~(__u64)COMPLETING_PLACE) != stretch_of(current, context))
+		return 0;
+	return s->completing & COMPLETING_PLACE;
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who has a CPU while traced threads wait for it, where not every thread is recorded. Each CPU
+ * counts the traced threads in its run queue. While there is one, every switch of that CPU is
+ * recorded; when one comes, who has the CPU is recorded unless the trace says so already.
+ *
+ * The count does not drift: each thread has a mark, the CPU that counts it, and every change of a
+ * mark takes the thread off the count of its old mark. A mark is changed under the lock of the run
+ * queue or p->pi_lock, as are wakeups, switches and migrations. A mark that is wrong, as after a
+ * run of a program that the kernel skipped, is right again at the thread's next switch-in: until
+ * then its CPU records more switches than are needed.
+ *
+ * A wakeup and the switches of its CPU exclude one another by the lock of the run queue. A thread
+ * that is moved to another CPU is announced before that lock is taken: a switch of that CPU within
+ * the same few nanoseconds may be missed, until the next one.
+ */
+const volatile bool wants_holders = false; /* set by the loader before loading */
+
+/* cpu_stage::holder; 0: no switch of that CPU was seen yet. */
+#define HOLDER_SEEN (1u << 31)
+#define HOLDER_TOLD (1u << 30) /* the trace says so */
+
+static __always_inline struct cpu_stage *stage_of(__u32 cpu)
+{
+	return bpf_map_lookup_elem(&stages, &cpu);
+}
+
+static __always_inline __u32 holder_of(struct cpu_stage *s)
+{
+	return *(volatile __u32 *)&s->holder;
+}
+
+static __always_inline void set_holder(struct cpu_stage *s, __u32 tid, __u32 told)
+{
+	*(volatile __u32 *)&s->holder = HOLDER_SEEN | told | (tid & FTRACE_TID_MASK);
+}
+
+/* Whether a traced thread waits for this CPU. Asked after set_holder(). */
+static __always_inline bool has_waiters(struct cpu_stage *s)
+{
+	__u64 both = *(volatile __u64 *)&s->waiters;
+
+	return (__u32)both + (__u32)(both >> 32);
+}
+
+/* `place`: the number of the CPU + 1. */
+static __always_inline void count_waiter(__u32 place, int more, bool locked)
+{
+	struct cpu_stage *s = stage_of(place - 1);
+
+	if (!s)
+		return;
+	if (likely(locked))
+		s->waiters += more;
+	else
+		__sync_fetch_and_add(&s->moved, more);
+}
+
+/* A thread waits for the CPU of number `place` - 1; 0: for none. `locked`: the place whose run
+ * queue is locked, 0: none is. */
+static __always_inline void set_wait(struct thread_facts *facts, __u32 place, __u32 locked)
+{
+	__u32 before = facts->waits;
+
+	if (before == place)
+		return;
+	facts->waits = place;
+	if (before)
+		count_waiter(before, -1, before == locked);
+	if (place)
+		count_waiter(place, 1, place == locked);
+}
+
+/* A thread has run on this CPU, whose run queue is locked, or gets it now. */
+static __noinline int end_wait(__u32 tid)
+{
+	struct thread_facts *facts = facts_of(tid);
+
+	if (facts)
+		set_wait(facts, 0, bpf_get_smp_processor_id() + 1);
+	return 0;
+}
+
+/* `p` waits for a CPU since `now`, when the clock was read. Its record follows. */
+static __noinline int begin_wait(struct cpu_stage *mine, struct task_struct *p, __u32 cpu,
+				 __u64 now, bool locked)
+{
+	struct cpu_stage *s = stage_of(cpu);
+	struct thread_facts *facts = facts_of(p->pid);
+	__u32 holder;
+
+	if (!mine || !s || !facts || (holder_of(s) & FTRACE_TID_MASK) == (__u32)p->pid)
+		return 0; /* the last: it was to sleep and has its CPU still */
+	set_wait(facts, cpu + 1, locked ? cpu + 1 : 0);
+	holder = holder_of(s);
+	if (!holder || holder & HOLDER_TOLD ||
+	    __sync_val_compare_and_swap(&s->holder, holder, holder | HOLDER_TOLD) != holder)
+		return 0;
+	stage_at(mine, SCHED_WHEN(now, 0),
+		 SCHED_WORD(SCHED_KIND_HOLDER, 0, 0, holder & FTRACE_TID_MASK, cpu));
+	return 0;
+}
+
+/* What the snapshot finds: who has a CPU that has not switched yet, and who waits already. One that
+ * runs or blocks at this very moment keeps a wrong mark until it runs next. */
+static __always_inline void snapshot_holder(struct task_struct *p)
+{
+	struct thread_facts *facts = facts_of(p->pid);
+	__u32 cpu = task_cpu(p);
+	struct cpu_stage *s = stage_of(cpu);
+
+	if (!wants_holders || !s || !facts || !bpf_core_field_exists(p->se.cfs_rq->rq))
+		return;
+	if (BPF_CORE_READ(p, se.cfs_rq, rq, curr) == p)
+		__sync_val_compare_and_swap(&s->holder, 0, HOLDER_SEEN | p->pid);
+	else if (!task_state(p) && is_recorded(p) &&
+		 __sync_val_compare_and_swap(&facts->waits, 0, cpu + 1) == 0)
+		__sync_fetch_and_add(&s->moved, 1);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who queued the work item in which a kernel worker wakes a traced thread.
+ *
+ * These tracepoints are raised for each work item of the machine, so they only remember: in two
+ * tables of fixed size, at the place that a hash says. An item that finds its place taken evicts
+ * the one there, whose queuer is unknown from then on. A record is written when a worker wakes a
+ * traced thread, just before the wakeup.
+ */
+const volatile bool has_work_items = false; /* the kernel has the tracepoints; set by the loader
+					     * before loading */
+
+struct work_queuer {
+	__u64 time; /* ns: when the item was queued; 0: nobody knows */
+	__u32 tid;  /* who queued it; 0: an interrupt */
+	__u32 pid;
+	char comm[CAPTURE_COMM_LEN];
+};
+
+/* By the address of the item; by the tid of the worker, while it runs one. */
+struct work_slot {
+	__u64 key; /* 0: free, or being written */
+	struct work_queuer queuer;
+	__u64 pad[3];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* CAPTURE_WORK_ITEMS with has_work_items, set by the loader */
+	__type(key, __u32);
+	__type(value, struct work_slot);
+} work_items SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* CAPTURE_WORKERS with has_work_items, set by the loader */
+	__type(key, __u32);
+	__type(value, struct work_slot);
+} workers SEC(".maps");
+
+/* Of a pointer that the verifier knows it allows no arithmetic. */
+static __always_inline __u64 address_of(__u64 pointer)
+{
+	__u64 address = 0;
+
+	bpf_probe_read_kernel(&address, sizeof(address), &pointer);
+	return address;
+}
+
+static __always_inline __u32 work_hash(__u64 key)
+{
+	return key * 0x9e3779b97f4a7c15ULL >> 40;
+}
+
+/* Two CPUs may want one place: the later one goes without. */
+static __always_inline void work_put(struct work_slot *slot, __u64 key, struct work_queuer *queuer)
+{
+	__u64 before = *(volatile __u64 *)&slot->key;
+
+	if (__sync_val_compare_and_swap(&slot->key, before, 0) != before)
+		return;
+	slot->queuer = *queuer;
+	__sync_lock_test_and_set(&slot->key, key);
+}
+
+/* False: the place is another's now, or was while it was read. */
+static __always_inline bool work_get(struct work_slot *slot, __u64 key, struct work_queuer *queuer)
+{
+	if (*(volatile __u64 *)&slot->key != key)
+		return false;
+	*queuer = slot->queuer;
+	return *(volatile __u64 *)&slot->key == key;
+}
+
+static __always_inline bool queuer_of_worker(struct task_struct *worker, struct work_queuer *queuer)
+{
+	__u32 place = work_hash(worker->pid) & (CAPTURE_WORKERS - 1);
+	struct work_slot *slot = bpf_map_lookup_elem(&workers, &place);
+
+	return slot && work_get(slot, worker->pid, queuer) && queuer->time;
+}
+
+/* The arguments are req_cpu, pwq, work. What a work item queues belongs to who queued that item. */
+SEC("tp_btf/workqueue_queue_work")
+int on_queue_work(__u64 *ctx)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	enum ftrace_wakeup_context context = wakeup_context(current);
+	__u64 work = address_of(ctx[2]);
+	__u32 place = work_hash(work) & (CAPTURE_WORK_ITEMS - 1);
+	struct work_slot *slot = bpf_map_lookup_elem(&work_items, &place);
+	struct work_queuer queuer = {};
+
+	if (!slot)
+		return 0;
+	if (context == FTRACE_WAKER_TASK && current->flags & PF_WQ_WORKER) {
+		if (!queuer_of_worker(current, &queuer))
+			queuer.time = 0;
+	} else if (context != FTRACE_WAKER_UNKNOWN) {
+		queuer.time = bpf_ktime_get_ns();
+		if (context == FTRACE_WAKER_TASK) {
+			queuer.tid = current->pid;
+			queuer.pid = current->tgid;
+			__builtin_memcpy(queuer.comm, current->comm, CAPTURE_COMM_LEN);
+		}
+	}
+	work_put(slot, work, &queuer);
+	return 0;
+}
+
+/* A worker has one item at a time. */
+SEC("tp_btf/workqueue_execute_start")
+int on_execute_work(__u64 *ctx)
+{
+	struct task_struct *worker = bpf_get_current_task_btf();
+	__u64 work = address_of(ctx[0]);
+	__u32 item = work_hash(work) & (CAPTURE_WORK_ITEMS - 1);
+	__u32 place = work_hash(worker->pid) & (CAPTURE_WORKERS - 1);
+	struct work_slot *from = bpf_map_lookup_elem(&work_items, &item);
+	struct work_slot *to = bpf_map_lookup_elem(&workers, &place);
+	struct work_queuer queuer = {};
+
+	if (!from || !to)
+		return 0;
+	if (!work_get(from, work, &queuer))
+		queuer.time = 0;
+	work_put(to, worker->pid, &queuer);
+	return 0;
+}
+
+/* The queuer may be gone: its name is the one that it had then. */
+static __noinline int name_queuer(struct work_queuer *queuer)
+{
+	struct life_record r;
+
+	if (!queuer)
+		return 0;
+	__builtin_memset(&r, 0, sizeof(r));
+	r.time = queuer->time;
+	r.kind = LIFE_NAME;
+	r.cpu = bpf_get_smp_processor_id();
+	r.tid = queuer->tid;
+	r.pid = queuer->pid;
+	__builtin_memcpy(r.comm, queuer->comm, CAPTURE_COMM_LEN);
+	if (life_try(&r))
+		change_marks(queuer->tid, THREAD_NAMED, 0);
+	return 0;
+}
+
+/* A worker wakes `p`. Interrupts are off. Workers wake one another only to share what is queued. */
+static __noinline int log_work(struct task_struct *p, struct task_struct *worker)
+{
+	struct cpu_stage *s = stage_of_this_cpu();
+	struct work_queuer queuer = {};
+	__u64 now, age;
+
+	if (!s || !p || !worker || p->flags & PF_WQ_WORKER || !queuer_of_worker(worker, &queuer))
+		return 0;
+	now = bpf_ktime_get_ns();
+	age = now - queuer.time;
+	if (age >= SCHED_WORK_MICROSECONDS) {
+		age /= 1000;
+		if (age >= SCHED_WORK_MICROSECONDS)
+			return 0;
+		age |= SCHED_WORK_MICROSECONDS;
+	}
+	if (queuer.tid && !trace_all && !(marks_of(queuer.tid) & (THREAD_NAMED | THREAD_TRACED)))
+		name_queuer(&queuer);
+	if (in_region(p))
+		stage_at(s, SCHED_WHEN(now, age & 0xffff),
+			 SCHED_WORD(SCHED_KIND_WORK, age >> 16 & 0xf, age >> 20 & 0xff, p->pid,
+				    queuer.tid) |
+				 SCHED_A_TRACED);
+	return 0;
+}

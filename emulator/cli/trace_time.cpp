@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/cli/trace_time.h"
+
+#include "emulator/base/error.h"
+#include "emulator/cli/time_option.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <string_view>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr int64_t kNs = 1'000'000'000;
+
+/// Seconds with decimals; false where there is anything else.
+bool parse_seconds(std::string_view text, uint64_t most, uint64_t &ns) {
+  uint64_t whole = 0;
+  const char *const end = text.data() + text.size();
+  auto [at, error] = std::from_chars(text.data(), end, whole);
+  if (error != std::errc() || whole > most)
+    return false;
+  ns = whole * uint64_t(kNs);
+  if (at == end)
+    return true;
+  if (*at++ != '.' || at == end)
+    return false;
+  for (uint64_t unit = kNs / 10; at != end; at++, unit /= 10) {
+    if (*at < '0' || *at > '9')
+      return false;
+    ns += uint64_t(*at - '0') * unit;
+  }
+  return true;
+}
+
+/// HH:MM or HH:MM:SS with decimals.
+bool parse_time_of_day(std::string_view text, uint64_t &ns) {
+  const size_t first = text.find(':'), second = text.find(':', first + 1);
+  uint64_t hours = 0, minutes = 0, seconds = 0;
+  if (first == text.npos || text.find('.') < std::min(second, text.size()))
+    return false;
+  const size_t after = second == text.npos ? text.size() : second;
+  if (!parse_seconds(text.substr(0, first), 23, hours) ||
+      !parse_seconds(text.substr(first + 1, after - first - 1), 59, minutes) ||
+      (second != text.npos && !parse_seconds(text.substr(second + 1), 59, seconds)))
+    return false;
+  ns = (hours * 60 + minutes) * 60 + seconds;
+  return true;
+}
+
+/// The instant at which the local clock shows `ns` since midnight, on the day of `begin` or `days`
+/// later.
+int64_t on_day(uint64_t ns, int64_t begin, int days) {
+  const time_t start = time_t(begin / kNs);
+  tm day{};
+  localtime_r(&start, &day);
+  day.tm_mday += days;
+  day.tm_hour = int(ns / (3600 * uint64_t(kNs)));
+  day.tm_min = int(ns / (60 * uint64_t(kNs)) % 60);
+  day.tm_sec = int(ns / uint64_t(kNs) % 60);
+  day.tm_isdst = -1;
+  return int64_t(std::mktime(&day)) * kNs + int64_t(ns % uint64_t(kNs));
+}
+
+std::string clock_text(int64_t wall) {
+  const time_t seconds = time_t(wall / kNs);
+  tm local{};
+  char text[64] = "";
+  if (localtime_r(&seconds, &local))
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
+  return fmt::format("{}.{:03}", text, wall % kNs / 1'000'000);
+}
+
+} // namespace
+
+bool parse_trace_time(const std::string &text, TraceTime &time) {
+  time = {.text = text};
+  if (parse_time(text, time.ns))
+    time.kind = TraceTime::Kind::since_start;
+  else if (text.starts_with('@') &&
+           parse_seconds(std::string_view(text).substr(1), 9'000'000'000, time.ns))
+    time.kind = TraceTime::Kind::of_epoch;
+  else if (parse_time_of_day(text, time.ns))
+    time.kind = TraceTime::Kind::of_day;
+  return time.kind != TraceTime::Kind::not_given;
+}
+
+uint64_t since_start(const TraceTime &time, const char *option, const WallRange &trace) {
+  if (!time.is_wall())
+    return time.ns;
+  int64_t wall = int64_t(time.ns);
+  if (time.kind == TraceTime::Kind::of_day) {
+    wall = on_day(time.ns, trace.begin, 0);
+    if (const int64_t next = on_day(time.ns, trace.begin, 1);
+        wall < trace.begin && next <= trace.end)
+      wall = next;
+  }
+  if (wall >= trace.begin)
+    return uint64_t(wall - trace.begin);
+  if (std::string_view(option) == "--from")
+    return 0;
+  throw Error(fmt::format("{} {} is before the trace, which is from {} to {}", option, time.text,
+                          clock_text(trace.begin), clock_text(trace.end)),
+              kExitUsage);
+}
+
+} // namespace ovnitrace

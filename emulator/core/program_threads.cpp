@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/core/program_threads.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ovnitrace {
+
+namespace {
+
+/// By tid: the threads that had it, one after another.
+using ByTid = std::multimap<uint32_t, const ThreadInfo *>;
+
+/// The thread that created another one: of those that had the tid, the last that was born before.
+const ThreadInfo *creator_of(const ThreadInfo &thread, const ByTid &by_tid) {
+  const ThreadInfo *creator = nullptr;
+  const auto [begin, end] = by_tid.equal_range(thread.parent);
+  for (auto at = begin; at != end; ++at)
+    if (at->second->birth <= thread.birth && (!creator || creator->birth <= at->second->birth))
+      creator = at->second;
+  return creator;
+}
+
+} // namespace
+
+std::vector<uint32_t> program_pids(const TraceInfo &info, const Catalog &catalog) {
+  if (!info.program_pid || info.command.empty())
+    return {};
+  ByTid by_tid;
+  std::vector<const ThreadInfo *> by_birth;
+  for (const ThreadInfo &thread : catalog.threads) {
+    by_tid.emplace(thread.tid, &thread);
+    by_birth.push_back(&thread);
+  }
+  std::stable_sort(by_birth.begin(), by_birth.end(),
+                   [](const ThreadInfo *a, const ThreadInfo *b) { return a->birth < b->birth; });
+  std::set<uint32_t> pids;
+  for (const ThreadInfo *thread : by_birth) { // a creator comes before what it creates
+    const ThreadInfo *creator = thread->parent ? creator_of(*thread, by_tid) : nullptr;
+    if (thread->pid == info.program_pid || (creator && pids.count(creator->pid)))
+      pids.insert(thread->pid);
+  }
+  return {pids.begin(), pids.end()};
+}
+
+Cut cut_to_program(const Cut &cut, const TraceInfo &info, const Catalog &catalog) {
+  Cut narrowed = cut;
+  if (info.all_threads && cut.pids.empty() && cut.tids.empty() && cut.comms.empty())
+    narrowed.pids = program_pids(info, catalog);
+  return narrowed;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/report/waits_part.h"
+
+#include "emulator/why/words.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace ovnitrace {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostSums = 1000;
+
+/// What the page says of one holder.
+Json holder_json(const Catalog &catalog, Who who, uint32_t thread) {
+  return {{"name", who_text(catalog, who, catalog.threads[thread].node)},
+          {"thread", who.kind() == Who::Kind::thread ? Json(who.number()) : Json()},
+          {"known", who.is_known()}};
+}
+
+/// After whichever event a thread waited: one sum for each thread and holder.
+std::vector<WaitSum> sums_of(const Explanation &why) {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> all;
+  for (const WaitSum &sum : why.waits)
+    if (sum.kind != WaitKind::throttling)
+      all[{sum.thread, sum.holder.code()}] += sum.ns;
+  std::vector<WaitSum> sums;
+  for (const auto &[key, ns] : all)
+    sums.push_back({.thread = key.first, .holder = Who::from_code(key.second), .ns = ns});
+  std::sort(sums.begin(), sums.end(), [](const WaitSum &a, const WaitSum &b) {
+    return std::tuple(b.ns, a.thread, a.holder.code()) <
+           std::tuple(a.ns, b.thread, b.holder.code());
+  });
+  return sums;
+}
+
+} // namespace
+
+Json waits_header(const Catalog &catalog, const Explanation &why) {
+  Json sums = Json::array(), longest = Json::array();
+  uint64_t left_out = 0;
+  for (const WaitSum &sum : sums_of(why)) {
+    if (sums.size() == kMostSums) {
+      left_out += sum.ns;
+      continue;
+    }
+    Json one = holder_json(catalog, sum.holder, sum.thread);
+    one["waiter"] = sum.thread;
+    one["ns"] = sum.ns;
+    sums.push_back(std::move(one));
+  }
+  for (const Story &wait : why.longest_waits) {
+    Json parts = Json::array();
+    for (const Story::Part &part : wait.holders) {
+      parts.push_back(holder_json(catalog, part.who, wait.thread));
+      parts.back()["ns"] = part.ns;
+    }
+    longest.push_back({{"waiter", wait.thread},
+                       {"start", wait.start - catalog.begin},
+                       {"more", wait.more_holders},
+                       {"parts", std::move(parts)}});
+  }
+  return {{"sums", std::move(sums)}, {"left_out", left_out}, {"longest", std::move(longest)}};
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/advice.h"
+
+#include "emulator/base/human.h"
+
+#include <fmt/format.h>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint64_t kLeastTime = 10'000'000; // ns
+constexpr uint64_t kLeastShare = 10;        // % of the time in which it wanted a CPU
+
+uint64_t where(bool holds, uint64_t ns) {
+  return holds ? ns : 0;
+}
+
+constexpr AdviceRule kRules[] = {
+    {"quota", [](const AdviceFacts &facts) { return facts.throttled; },
+     [](const AdviceFacts &facts) {
+       return fmt::format("Try a larger CPU quota (cpu.max): its cgroup had none left for {}.",
+                          human_duration(facts.throttled));
+     }},
+    {"pinned", [](const AdviceFacts &facts) { return facts.idle_forbidden; },
+     [](const AdviceFacts &facts) {
+       return fmt::format("Try a wider affinity (taskset, OMP_PROC_BIND): for {} of its waiting "
+                          "only CPUs were idle that its threads may not use.",
+                          human_duration(facts.idle_forbidden));
+     }},
+    {"preempted holder",
+     [](const AdviceFacts &facts) {
+       return where(facts.behind_preempted * 4 >= facts.woken_by_threads, facts.behind_preempted);
+     },
+     [](const AdviceFacts &facts) {
+       return fmt::format("Try to keep the CPU of {} free (fewer threads, nice, taskset): for {} "
+                          "others were blocked in futex until it woke them, and it was preempted.",
+                          facts.preempted, human_duration(facts.behind_preempted));
+     }},
+    {"fewer threads",
+     [](const AdviceFacts &facts) {
+       const bool too_many = facts.cpus && facts.wanted() > facts.length * facts.cpus;
+       return where(too_many && facts.behind_own * 2 >= facts.waiting, facts.behind_own);
+     },
+     [](const AdviceFacts &facts) {
+       return fmt::format("Try fewer threads: {:.1f} of them wanted a CPU at a time, and there {} "
+                          "{}.",
+                          double(facts.wanted()) / double(facts.length),
+                          facts.cpus == 1 ? "is" : "are", facts.cpus);
+     }},
+    {"other program",
+     [](const AdviceFacts &facts) {
+       return where(facts.behind_other * 2 >= facts.waiting, facts.behind_other);
+     },
+     [](const AdviceFacts &facts) {
+       return fmt::format("Try to keep {} off its CPUs (taskset, nice, a cgroup): {} waited {} "
+                          "while that ran.",
+                          facts.other, facts.name, human_duration(facts.behind_other));
+     }},
+};
+
+} // namespace
+
+std::span<const AdviceRule> advice_rules() {
+  return kRules;
+}
+
+std::string advice(const AdviceFacts &facts) {
+  const AdviceRule *best = nullptr;
+  uint64_t most = 0;
+  for (const AdviceRule &rule : kRules) {
+    const uint64_t lost = rule.lost(facts);
+    if (lost > most && lost >= kLeastTime && lost >= facts.wanted() / 100 * kLeastShare) {
+      best = &rule;
+      most = lost;
+    }
+  }
+  return best ? best->text(facts) : "";
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/answered_summary.h"
+
+#include "emulator/core/program_threads.h"
+#include "emulator/critical/path.h"
+#include "emulator/slices/slicer.h"
+#include "emulator/summary/summarizer.h"
+#include "emulator/why/explainer.h"
+
+namespace ovnitrace {
+
+AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut) {
+  const Catalog &catalog = source.catalog();
+  check_cut(cut, catalog);
+  Summarizer summarizer(catalog, cut);
+  Explainer explainer(catalog, cut_to_program(cut, info, catalog),
+                      info.program_pid ? main_thread(catalog, info) : kNone);
+  Cut whole; // who ran while a thread waited need not be of the cut
+  whole.to = cut.to;
+  const SliceView views[] = {{cut, summarizer}, {whole, explainer}};
+  replay_slices(source, views);
+  AnsweredSummary all{summarizer.finish(), explainer.finish(), {}};
+  all.answer = answer_of(info, catalog, all.why);
+  return all;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/sentences.h"
+
+#include "emulator/base/human.h"
+#include "emulator/summary/names.h"
+#include "emulator/why/subject.h"
+#include "emulator/why/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+/// One who is to blame, or a call.
+struct Part {
+  std::string text;
+  uint64_t ns = 0;
+};
+
+/// In whole percent: more is not read in a sentence.
+std::string percent(uint64_t part, uint64_t whole) {
+  const std::string rounded =
+      fmt::format("{:.0f}", whole ? 100.0 * double(part) / double(whole) : 0.0);
+  return rounded == "0" && part ? "less than 1 %" : rounded + " %";
+}
+
+constexpr const char *kNotKnownWho = "not known", *kNearlyAlways = "nearly always ",
+                     *kMostly = "mostly ";
+
+/// How much of `whole` it is; empty: less than half.
+std::string how_often(uint64_t part, uint64_t whole) {
+  const double share = double(part) / double(whole);
+  return share >= 0.9 ? kNearlyAlways : share >= 0.5 ? kMostly : "";
+}
+
+std::string name_or_none(const std::string &name) {
+  return name.empty() ? "threads without a name" : short_name(name);
+}
+
+/// Sums by text.
+class Parts {
+public:
+  void add(const std::string &text, uint64_t ns) {
+    sums_[text] += ns;
+    whole_ += ns;
+  }
+  uint64_t whole() const { return whole_; }
+  Part largest() const {
+    Part part;
+    for (const auto &[text, ns] : sums_)
+      if (ns > part.ns)
+        part = {text, ns};
+    return part;
+  }
+
+private:
+  std::map<std::string, uint64_t> sums_;
+  uint64_t whole_ = 0;
+};
+
+/// The words for a part of a whole: "mostly behind xz", "most of all behind xz (34 % of that)".
+std::string largest_text(const Parts &parts) {
+  const Part part = parts.largest();
+  const std::string often = how_often(part.ns, parts.whole());
+  const std::string share =
+      often.empty() ? " (" + percent(part.ns, parts.whole()) + " of that)" : "";
+  if (part.text == kNotKnownWho)
+    return "and who ran there is " + (often == kMostly ? often : "") + part.text + share;
+  return (often.empty() ? "most of all " : often) + part.text + share;
+}
+
+class Sentences {
+public:
+  Sentences(const WhyInput &input, const Subject &subject) : input_(input), subject_(subject) {
+    for (const uint32_t thread : subject.threads) {
+      const ThreadTime &time = input.why.threads[thread];
+      sum_.running += time.running;
+      sum_.waiting += time.waiting;
+      sum_.blocked += time.blocked;
+      sum_.unknown += time.unknown;
+    }
+  }
+
+  std::string text() const { return subject_.is_machine ? machine() : life() + ' ' + blocked(); }
+
+private:
+  std::string machine() const {
+    const TimeRange &range = input_.why.range;
+    const size_t cpus = input_.catalog.cpus.size();
+    const uint64_t all = (range.to - range.from) * cpus;
+    Parts by_name;
+    for (const uint32_t thread : subject_.threads)
+      by_name.add(name_or_none(input_.catalog.threads[thread].name),
+                  input_.why.threads[thread].running);
+    std::string text = fmt::format(
+        "The {} busy for {} of {}", cpus == 1 ? "CPU was" : fmt::format("{} CPUs were", cpus),
+        percent(sum_.running, all), human_duration(range.to - range.from));
+    if (const Part most = by_name.largest(); most.ns)
+      text += fmt::format(", longest with {} ({})", most.text, percent(most.ns, all));
+    if (!sum_.waiting)
+      return text + ". No thread waited for a CPU.";
+    return text + fmt::format(". Threads waited {} for a CPU, {}.", human_duration(sum_.waiting),
+                              largest_text(holders()));
+  }
+
+  /// "app (9 threads) ran for 53 % of its life and waited 20 % for a CPU, mostly behind xz (7)."
+  std::string life() const {
+    std::string text = fmt::format("{}{} ran for {} of its life and ", subject_.name,
+                                   subject_.count, percent(sum_.running, sum_.life()));
+    if (!sum_.waiting)
+      return text + "never waited for a CPU.";
+    const std::string share = percent(sum_.waiting, sum_.life());
+    text += "waited " + share + " for a CPU";
+    return share.starts_with("less") ? text + "." : text + ", " + largest_text(holders()) + ".";
+  }
+
+  Parts holders() const {
+    Parts parts;
+    for (const WaitSum &sum : input_.why.held)
+      parts.add(sum.kind == WaitKind::throttling ? "because its cgroup had no CPU quota left"
+                                                 : holder(sum),
+                sum.ns);
+    return parts;
+  }
+  std::string holder(const WaitSum &sum) const {
+    switch (sum.holder.kind()) {
+    case Who::Kind::thread:
+      if (!subject_.is_machine && input_.why.shown[sum.holder.number()])
+        return subject_.threads.size() > 1 ? "behind its own threads" : "behind itself";
+      [[fallthrough]];
+    case Who::Kind::untraced:
+      return "behind " + name_or_none(name_of(input_.catalog, sum.holder, 0));
+    case Who::Kind::idle:
+      return "while an idle CPU woke up";
+    case Who::Kind::unseen:
+      return "while no traced thread had that CPU";
+    default:
+      return kNotKnownWho;
+    }
+  }
+
+  /// "27 % it was blocked, mostly in futex, woken by loader (4711)."
+  std::string blocked() const {
+    const std::string unknown = sum_.unknown > sum_.life() / 100
+                                    ? "; " + percent(sum_.unknown, sum_.life()) + " is not known"
+                                    : "";
+    if (!sum_.blocked)
+      return "It was never blocked" + unknown + ".";
+    const std::string share = percent(sum_.blocked, sum_.life());
+    if (share.starts_with("less"))
+      return "It was blocked for " + share + unknown + ".";
+    Parts calls;
+    for (const BlockSum &sum : input_.why.blocks)
+      calls.add(block_text(sum.block), sum.ns);
+    const Part most = calls.largest();
+    std::string text = share + " it was blocked";
+    if (how_often(most.ns, calls.whole()) != kNearlyAlways)
+      text += ", " + largest_text(calls);
+    else
+      text += ' ' + most.text;
+    return text + waker(most.text) + unknown + ".";
+  }
+  std::string block_text(Block block) const {
+    switch (block.reason) {
+    case FTRACE_OFFCPU_STOPPED:
+    case FTRACE_OFFCPU_TRACED:
+    case FTRACE_OFFCPU_PARKED:
+    case FTRACE_OFFCPU_IDLE:
+      return "as " + block_name(input_, block);
+    default:
+      break;
+    }
+    if (block.call == FTRACE_CALL_UNKNOWN)
+      return block.reason == FTRACE_OFFCPU_DISK ? "on the disk" : "in calls that are not known";
+    const std::string name = block_name(input_, block);
+    return name.starts_with("no system call") ? "outside system calls" + name.substr(14)
+                                              : "in " + name;
+  }
+  /// Who woke it from what was largest, where that was mostly one.
+  std::string waker(const std::string &block) const {
+    Parts all;
+    std::map<std::string, std::set<uint32_t>> threads; // of a name
+    std::map<std::string, std::string> first;
+    Parts own;
+    for (const BlockSum &sum : input_.why.blocks) {
+      if (block_text(sum.block) != block)
+        continue;
+      const bool is_thread = sum.waker.kind() == Who::Kind::thread;
+      const std::string name = is_thread ? name_of(input_.catalog, sum.waker, 0) : who(sum);
+      all.add(name, sum.ns);
+      threads[name].insert(sum.waker.code());
+      first.emplace(name, who(sum));
+      own.add(is_thread && input_.why.shown[sum.waker.number()] ? "own" : "", sum.ns);
+    }
+    const Part most = all.largest();
+    if (std::string often = how_often(most.ns, all.whole()); !often.empty()) {
+      often = often == kNearlyAlways ? "" : often;
+      if (first[most.text] == "nobody yet")
+        return ", and nobody has woken it";
+      if (first[most.text] == "not known")
+        return "; who woke it is not known";
+      return ", " + often + "woken by " +
+             (threads[most.text].size() == 1 ? first[most.text]
+                                             : fmt::format("{} ({} threads)", short_name(most.text),
+                                                           threads[most.text].size()));
+    }
+    const Part side = own.largest();
+    return side.text == "own" && !how_often(side.ns, own.whole()).empty()
+               ? ", mostly woken by its own threads"
+               : "";
+  }
+  std::string who(const BlockSum &sum) const { return who_text(input_, sum.waker, sum.thread); }
+
+  const WhyInput &input_;
+  const Subject &subject_;
+  ThreadTime sum_;
+};
+
+/// The program outside that had the CPU longest, by name.
+Part largest_other(const Catalog &catalog, const Explanation &why) {
+  Parts parts;
+  std::map<std::string, std::set<uint32_t>> tids;
+  for (const WaitSum &sum : why.held) {
+    const bool traced = sum.holder.kind() == Who::Kind::thread;
+    if (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Who::Kind::untraced)
+      continue;
+    const std::string name = name_of(catalog, sum.holder, 0);
+    parts.add(name, sum.ns);
+    tids[name].insert(traced ? catalog.threads[sum.holder.number()].tid : sum.holder.number());
+  }
+  Part part = parts.largest();
+  part.text = tids[part.text].size() == 1
+                  ? name_and_number(part.text, "thread", *tids[part.text].begin())
+                  : short_name(part.text);
+  return part;
+}
+
+} // namespace
+
+AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
+                         const std::string &name) {
+  const Part other = largest_other(catalog, why);
+  AdviceFacts facts{.name = name,
+                    .length = why.range.to - why.range.from,
+                    .cpus = info.topology.empty() ? catalog.cpus.size() : info.topology.size(),
+                    .behind_other = other.ns,
+                    .other = other.text,
+                    .woken_by_threads = why.preempted_wakers.woken,
+                    .behind_preempted = why.preempted_wakers.preempted};
+  if (why.preempted_wakers.most != kNone)
+    facts.preempted = thread_label(catalog.threads[why.preempted_wakers.most]);
+  for (const ThreadTime &time : why.threads) {
+    facts.running += time.running;
+    facts.waiting += time.waiting;
+    facts.idle_forbidden += time.idle_forbidden;
+  }
+  for (const WaitSum &sum : why.held)
+    if (sum.kind == WaitKind::throttling)
+      facts.throttled += sum.ns;
+    else if (sum.holder.kind() == Who::Kind::thread && why.shown[sum.holder.number()])
+      facts.behind_own += sum.ns;
+  return facts;
+}
+
+Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why) {
+  NoDiagnostics silent;
+  const Stacks none(Catalog(), silent); // sentences name no functions
+  const std::string path;
+  const WhyInput input{path, info, catalog, none, why};
+  const Subject subject = subject_of(info, catalog, why);
+  if (subject.threads.empty())
+    return {};
+  Answer answer{.sentences = Sentences(input, subject).text()};
+  if (!subject.is_machine) // nobody owns all programs of a machine
+    answer.advice = advice(advice_facts(info, catalog, why, subject.name));
+  return answer;
+}
+
+} // namespace ovnitrace

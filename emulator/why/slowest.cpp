@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/slowest.h"
+
+#include "emulator/base/error.h"
+#include "emulator/base/human.h"
+#include "emulator/critical/path.h"
+#include "emulator/models/user_thread.h"
+#include "emulator/slices/slicer.h"
+#include "emulator/summary/names.h"
+#include "emulator/why/explainer.h"
+#include "emulator/why/path_report.h"
+#include "emulator/why/time_tree.h"
+#include "emulator/why/why_report.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostParts = 3, kMostLines = 5; // of a tree, of a path
+constexpr size_t kMostNested = 512;              // a program can log any number
+
+/// Finds the sections of one number.
+class SectionFinder final : public SliceSink {
+public:
+  SectionFinder(uint32_t number, size_t most, std::vector<uint8_t> kept)
+      : number_(number), most_(most), kept_(std::move(kept)) {}
+
+  void on_event(const Event &event, const System &system) override {
+    const bool starts = event.kind == FTrace_EVT_user_event_13;
+    if ((!starts && event.kind != FTrace_EVT_user_event_14) || event.by_manual ||
+        event.par2 != number_)
+      return;
+    const uint32_t thread =
+        event.thread != kNone ? event.thread : running_thread(system, event.cpu);
+    if (thread == kNone || !kept_[thread])
+      return;
+    std::vector<uint64_t> &open = open_[thread];
+    if (starts && open.size() < kMostNested) {
+      open.push_back(event.time);
+    } else if (!starts && !open.empty()) {
+      add({thread, open.back(), event.time});
+      open.pop_back();
+    }
+  }
+
+  std::vector<LongSection> found() && { return std::move(found_); }
+
+private:
+  void add(LongSection section) {
+    const auto shorter = std::upper_bound(
+        found_.begin(), found_.end(), section,
+        [](const LongSection &a, const LongSection &b) { return a.length() > b.length(); });
+    if (found_.size() == most_ && shorter == found_.end())
+      return;
+    found_.insert(shorter, section);
+    found_.resize(std::min(found_.size(), most_));
+  }
+
+  const uint32_t number_;
+  const size_t most_;
+  const std::vector<uint8_t> kept_;
+  std::map<uint32_t, std::vector<uint64_t>> open_; ///< by thread: starts, ns
+  std::vector<LongSection> found_;
+};
+
+/// One section with what explains it.
+struct Explained {
+  const SlowestInput &input;
+  const LongSection &section;
+  const Catalog &catalog;
+  const Explanation &why;
+  CriticalPath &path;
+};
+
+/// Calls `take(n, explained)` for each, n from 1.
+template <class Take> void explain_each(const SlowestInput &input, Take take) {
+  std::vector<LongSection> sections =
+      longest_sections(*input.open(), input.cut, input.number, input.most);
+  if (sections.empty())
+    throw Error(
+        fmt::format("no section {} starts and ends in this part of the trace", input.number),
+        kExitUsage);
+  for (size_t n = 0; n < sections.size(); n++) {
+    const std::unique_ptr<EventSource> source = input.open();
+    const Catalog &catalog = source->catalog();
+    Cut cut;
+    cut.from = sections[n].from - catalog.begin;
+    cut.to = sections[n].to - catalog.begin;
+    cut.tids = {catalog.threads[sections[n].thread].tid};
+    const Explanation why = explain(*source, cut);
+    PathQuery query;
+    query.thread = sections[n].thread;
+    CriticalPath path = critical_path(*input.open(), input.info, cut, query);
+    take(n + 1, Explained{input, sections[n], catalog, why, path});
+  }
+}
+
+} // namespace
+
+std::vector<LongSection> longest_sections(EventSource &source, const Cut &cut, uint32_t number,
+                                          size_t most) {
+  SectionFinder finder(number, most, kept_threads(cut, source.catalog()));
+  Cut times;
+  times.from = cut.from;
+  times.to = cut.to;
+  check_cut(cut, source.catalog());
+  replay_slices(source, times, finder);
+  return std::move(finder).found();
+}
+
+std::string slowest_text(const SlowestInput &input) {
+  std::string text;
+  explain_each(input, [&](size_t n, const Explained &of) {
+    NoDiagnostics silent;
+    const Stacks stacks(of.catalog, silent);
+    const WhyInput why = {input.path, input.info, of.catalog, stacks, of.why};
+    text += fmt::format(
+        "{}{}. Section {} of {}: {}, from {:.6f} s of the trace on\n\n", n > 1 ? "\n" : "", n,
+        input.number, thread_label(of.catalog.threads[of.section.thread]),
+        human_duration(of.section.length()), double(of.section.from - of.catalog.begin) / 1e9);
+    text += tree_text(time_tree(why), kMostParts, WhyOptions().columns) + '\n';
+    text += path_text(of.path, of.catalog, kMostLines);
+  });
+  return text;
+}
+
+nlohmann::ordered_json slowest_json(const SlowestInput &input) {
+  using Json = nlohmann::ordered_json;
+  Json all = Json::array();
+  explain_each(input, [&](size_t, const Explained &of) {
+    const ThreadInfo &thread = of.catalog.threads[of.section.thread];
+    const ThreadTime &time = of.why.threads[of.section.thread];
+    Json one = {{"tid", thread.tid},
+                {"name", thread.name},
+                {"from_ns", of.section.from - of.catalog.begin},
+                {"to_ns", of.section.to - of.catalog.begin},
+                {"running_ns", time.running},
+                {"waiting_ns", time.waiting},
+                {"blocked_ns", time.blocked},
+                {"unknown_ns", time.unknown}};
+    add_path_json(one, of.path, of.catalog);
+    all.push_back(std::move(one));
+  });
+  return {{"section", input.number}, {"slowest", std::move(all)}};
+}
+
+} // namespace ovnitrace

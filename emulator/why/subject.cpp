@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/subject.h"
+
+#include "emulator/base/human.h"
+#include "emulator/base/printable.h"
+#include "emulator/core/program_threads.h"
+#include "emulator/summary/groups.h"
+#include "emulator/summary/names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kMostNames = 3;
+
+/// The last part of the path, as the shell's user typed it.
+std::string program_name(const TraceInfo &info) {
+  const std::string &path = info.command.front();
+  return printable_line(path.substr(path.rfind('/') + 1));
+}
+
+/// The first ones and how many others: "nginx, redis", "a, b, c and 4 others".
+std::string list_of(const std::vector<std::string> &names) {
+  std::string text;
+  const size_t shown =
+      names.size() == kMostNames + 1 ? names.size() : std::min(names.size(), kMostNames);
+  for (size_t n = 0; n < shown; n++)
+    text += (n ? ", " : "") + short_name(names[n]);
+  return shown < names.size() ? text + " and " + human_count(names.size() - shown) + " others"
+                              : text;
+}
+
+/// The names of their processes; those that wanted a CPU longest first.
+std::vector<std::string> names_of(const Catalog &catalog, const Explanation &why,
+                                  const std::vector<uint32_t> &threads) {
+  std::map<std::string, uint64_t> time;
+  for (const uint32_t thread : threads) {
+    const std::string name = process_name(catalog, thread);
+    time[name.empty() ? "a process without a name" : name] +=
+        why.threads[thread].running + why.threads[thread].waiting;
+  }
+  std::vector<std::string> names;
+  for (const auto &[name, ns] : time)
+    names.push_back(name);
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const std::string &a, const std::string &b) { return time[a] > time[b]; });
+  return names;
+}
+
+/// Whether these are all processes of the started program.
+bool is_program(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
+                const std::set<std::pair<uint32_t, uint32_t>> &processes) {
+  const std::vector<uint32_t> pids = program_pids(info, catalog);
+  for (uint32_t t = 0; t < why.shown.size(); t++)
+    if (!why.shown[t] && std::count(pids.begin(), pids.end(), catalog.threads[t].pid))
+      return false;
+  return !pids.empty() && catalog.nodes.size() == 1 && processes.size() == pids.size() &&
+         std::all_of(processes.begin(), processes.end(), [&](const auto &process) {
+           return std::count(pids.begin(), pids.end(), process.second) > 0;
+         });
+}
+
+} // namespace
+
+Subject subject_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why) {
+  Subject subject;
+  std::set<std::pair<uint32_t, uint32_t>> processes; // node, pid
+  for (uint32_t t = 0; t < why.shown.size(); t++)
+    if (why.shown[t]) {
+      subject.threads.push_back(t);
+      processes.emplace(catalog.threads[t].node, catalog.threads[t].pid);
+    }
+  if (subject.threads.empty())
+    return subject;
+  if (subject.threads.size() == 1) {
+    subject.name = thread_label(catalog.threads[subject.threads.front()]);
+    return subject;
+  }
+  subject.is_machine =
+      std::all_of(why.shown.begin(), why.shown.end(), [](uint8_t is) { return is; }) &&
+      std::all_of(catalog.nodes.begin(), catalog.nodes.end(),
+                  [](const NodeInfo &node) { return node.all_threads; });
+  const std::string count = human_count(subject.threads.size(), "thread", "threads");
+  const std::vector<std::string> names = names_of(catalog, why, subject.threads);
+  subject.name = is_program(info, catalog, why, processes) ? program_name(info) : list_of(names);
+  if (processes.size() > 1)
+    subject.count =
+        " (" + count + " of " + human_count(processes.size(), "process", "processes") + ")";
+  else
+    subject.count = fmt::format(" ({}, {})", processes.begin()->second, count);
+  return subject;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What --control reaches: files by any path, addresses of a process, several timeouts and commands;
+// and what it cannot reach, which it says.
+#include "tests/e2e/support/regions.h"
+
+#include <cstdio>
+#include <elf.h>
+#include <filesystem>
+#include <fstream>
+
+namespace ovnitrace::test {
+
+namespace {
+
+/// A program of 32 bits whose only code is exit(7).
+void write_program_of_32_bits(const std::string &path) {
+  constexpr uint32_t kBase = 0x10000;
+  const unsigned char code[] = {0xb8, 1, 0, 0, 0, 0xbb, 7, 0, 0, 0, 0xcd, 0x80};
+  Elf32_Ehdr header = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS32;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_EXEC;
+  header.e_machine = EM_386;
+  header.e_version = EV_CURRENT;
+  header.e_entry = kBase + sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr);
+  header.e_phoff = header.e_ehsize = sizeof(header);
+  header.e_phentsize = sizeof(Elf32_Phdr);
+  header.e_phnum = 1;
+  Elf32_Phdr segment = {};
+  segment.p_type = PT_LOAD;
+  segment.p_flags = PF_R | PF_X;
+  segment.p_vaddr = kBase;
+  segment.p_filesz = segment.p_memsz = sizeof(header) + sizeof(segment) + sizeof(code);
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char *>(&header), sizeof(header));
+  file.write(reinterpret_cast<const char *>(&segment), sizeof(segment));
+  file.write(reinterpret_cast<const char *>(code), sizeof(code));
+  file.close();
+  std::filesystem::permissions(path, std::filesystem::perms(0755));
+}
+
+} // namespace
+
+class ControlReach : public RegionTest {
+protected:
+  /// Where foo of the program is: in a process without random addresses, and in its file.
+  void find_foo() {
+    const Outcome outcome = run({.argv = {"setarch", "-R", installed("regions"), "where"}});
+    if (outcome.status() != 0)
+      GTEST_SKIP() << "no process without random addresses here: " << outcome.err;
+    ASSERT_EQ(std::sscanf(outcome.out.c_str(), "where %lx %lx", &address_, &offset_), 2);
+  }
+  Outcome ctl(const std::string &what) const {
+    return run({.argv = {ovnitrace(), "ctl", trace(), what}});
+  }
+
+  unsigned long address_ = 0, offset_ = 0;
+};
+
+TEST_F(ControlReach, ATimeoutFiresAtItsCount) {
+  Process capture(record_command(trace(), {installed("regions"), "spin=" + path("go")},
+                                 {"--control", "start:timeout:1:count2"}));
+  eventually([&] { return ctl("status").out.find("in a region") != std::string::npos; },
+             "two timeouts are over");
+  write_text(path("go"), "");
+  read(capture.wait());
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].started_by, "timeout");
+  EXPECT_GT(all[0].start, begin_ + 2'000'000'000);
+}
+
+TEST_F(ControlReach, ACommandThatIsCountedSaysSo) {
+  Process capture(
+      record_command(trace(), {"sleep", "60"}, {"--control", "start:interactive:count2:bcast"}));
+  eventually([&] { return ctl("status").status() == 0; }, "the capture listens");
+  const Outcome first = ctl("start");
+  EXPECT_EQ(first.status(), 0) << first.err;
+  EXPECT_EQ(first.out, "start:interactive:count2:bcast: 1 of 2\n");
+  EXPECT_NE(ctl("status").out.find("in no region"), std::string::npos);
+  EXPECT_EQ(ctl("start").out, "");
+  EXPECT_NE(ctl("status").out.find("in a region"), std::string::npos);
+  EXPECT_EQ(ctl("start").status(), 1) << "nothing waits for it any more";
+  capture.signal(SIGTERM);
+  read(capture.wait());
+  EXPECT_EQ(regions().size(), 1u);
+}
+
+TEST_F(ControlReach, AnImageByItsPathHoweverItIsStarted) {
+  find_foo();
+  char offset[32];
+  snprintf(offset, sizeof(offset), "+%lx", offset_);
+  const std::filesystem::path program = installed("regions");
+  const Outcome check =
+      run({.argv = {ovnitrace(), "control", "--check", "start:address:" + program.string() + offset,
+                    "--", "./" + program.filename().string()},
+           .cwd = program.parent_path()});
+  EXPECT_EQ(check.status(), 0) << check.out << check.err;
+  EXPECT_NE(check.out.find(": 1 place in"), std::string::npos) << check.out;
+}
+
+TEST_F(ControlReach, AnAddressOfAProgramThatIsLoadedThere) {
+  find_foo();
+  char alarm[64];
+  snprintf(alarm, sizeof(alarm), "start:address:0x%lx,stop:enter_func:bar", address_);
+  Command capture =
+      record_command(trace(), {installed("regions"), "wait=2", "foo", "bar"}, {"--control", alarm});
+  capture.argv.insert(capture.argv.begin(), {"setarch", "-R"});
+  const Outcome outcome = run(capture);
+  read(outcome);
+  const std::vector<Region> all = regions();
+  ASSERT_EQ(all.size(), 1u) << outcome.err;
+  EXPECT_EQ(all[0].started_by, "address");
+  EXPECT_GT(all[0].start, mark("wait"));
+  EXPECT_LT(all[0].start, mark("foo"));
+}
+
+TEST_F(ControlReach, AFunctionThatEachProcessChoosesIsRefused) {
+  for (const char *chain :
+       {"start:enter_func:chosen", "start:enter_func:foo,stop:address:chosen"}) {
+    const Outcome outcome =
+        run(record_command(trace(), {installed("regions"), "foo"}, {"--control", chain}));
+    EXPECT_EQ(outcome.status(), 2) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find("IFUNC"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("chosen_one"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("^~~~~~"), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(ControlReach, AProgramOf32BitsIsRefusedOrReported) {
+  const std::string program = path("of32bits");
+  write_program_of_32_bits(program);
+  Outcome outcome = run(record_command(trace(), {program}, {"--control", "start:enter_func:foo"}));
+  EXPECT_EQ(outcome.status(), 2) << outcome.err;
+  EXPECT_NE(outcome.err.find("64 bits"), std::string::npos) << outcome.err;
+  if (run({.argv = {program}}).status() != 7)
+    GTEST_SKIP() << "this kernel runs none";
+  outcome = run(record_command(trace(), {"/bin/sh", "-c", "exec " + program},
+                               {"--control", "start:enter_func:foo"}));
+  EXPECT_EQ(outcome.status(), 7) << outcome.err;
+  EXPECT_NE(outcome.err.find("64 bits"), std::string::npos) << outcome.err;
+}
+
+} // namespace ovnitrace::test

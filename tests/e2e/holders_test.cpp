@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who has the CPU for which a traced thread waits: a capture of one process says what a capture of
+// the whole machine says at the same time.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+#include <cstdlib>
+#include <map>
+
+namespace ovnitrace::test {
+
+using nlohmann::json;
+
+namespace {
+
+/// How long one thread waited, by the tid of who had its CPU; kUnknown: the trace does not say.
+using Holders = std::map<int64_t, int64_t>;
+constexpr int64_t kUnknown = -1;
+
+int64_t sum_of(const Holders &holders) {
+  int64_t sum = 0;
+  for (const auto &[tid, ns] : holders)
+    sum += ns;
+  return sum;
+}
+
+json trace_json(const std::string &trace) {
+  return json::parse(read_text(trace + "/trace.json"));
+}
+
+} // namespace
+
+class HoldersOf : public CaptureTest {
+protected:
+  /// Of a thread, from `from` to `to` on the clock of the machine, ns.
+  Holders holders(const std::string &trace, pid_t tid, uint64_t from, uint64_t to) {
+    const uint64_t begin = trace_json(trace)["begin_ns"];
+    const Outcome outcome = run(
+        {.argv = {ovnitrace(), "why", trace, "--json", "--tid", std::to_string(tid), "--from",
+                  std::to_string(from - begin) + "ns", "--to", std::to_string(to - begin) + "ns"}});
+    EXPECT_EQ(outcome.status(), 0) << outcome.err;
+    const json why = json::parse(outcome.out);
+    Holders found;
+    for (const json &thread : why["threads"])
+      for (const json &wait : thread["waiting"])
+        found[wait["holder_tid"].is_null() ? kUnknown : wait["holder_tid"].get<int64_t>()] +=
+            wait["ns"].get<int64_t>();
+    return found;
+  }
+};
+
+TEST_F(HoldersOf, AProcessAreThoseThatACaptureOfTheWholeMachineHas) {
+  Process hog({.argv = {"taskset", "-c", "0", "sh", "-c", "while :; do :; done"}});
+  Process pair({.argv = {"taskset", "-c", "0", installed("pingpong"), "--cpus", "0", "10000000"}});
+  Process victim({.argv = {"taskset", "-c", "0", installed("spin"), "1000000"}});
+  const std::string whole = path("whole"), one = path("one");
+  Process of_all(record_command(whole, {}, {"-a"}));
+  Process of_one(record_command(one, {}, {"-p", std::to_string(victim.pid())}));
+  ASSERT_TRUE(
+      eventually([&] { return exists(whole + "/trace.json") && exists(one + "/trace.json"); },
+                 "both captures begin"));
+  usleep(1'500'000);
+  for (Process *tracer : {&of_one, &of_all}) {
+    tracer->signal(SIGINT);
+    const Outcome outcome = tracer->wait();
+    EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  }
+  const json a = trace_json(whole), b = trace_json(one);
+  EXPECT_EQ(b.value("cpu_holders", false), true);
+  EXPECT_FALSE(a.contains("cpu_holders")) << "every thread is recorded there";
+  const auto time = [](const json &trace, const char *name) { return trace[name].get<uint64_t>(); };
+  const uint64_t from = std::max(time(a, "begin_ns"), time(b, "begin_ns")),
+                 to = std::min(time(a, "end_ns"), time(b, "end_ns"));
+  const Holders truth = holders(whole, victim.pid(), from, to),
+                found = holders(one, victim.pid(), from, to);
+  const int64_t waited = sum_of(truth);
+  ASSERT_GT(waited, 0);
+  EXPECT_GT(truth.count(hog.pid()), 0u) << "both spin on one CPU";
+  int64_t wrong = std::abs(sum_of(found) - waited);
+  for (const auto &[tid, ns] : found)
+    if (tid != kUnknown)
+      wrong += std::max<int64_t>(0, ns - (truth.contains(tid) ? truth.at(tid) : 0));
+  EXPECT_LT(wrong, waited / 50) << "time that is charged to whom it is not of";
+  EXPECT_LT(found.contains(kUnknown) ? found.at(kUnknown) : 0, waited / 10)
+      << "what the start of the capture does not say";
+}
+
+} // namespace ovnitrace::test

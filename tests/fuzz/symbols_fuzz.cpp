@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What stands between a hostile program and its names: demangle() with any bytes as a symbol,
+// ElfSymbols with any bytes as a file, and ConfinedInput with any bytes as a child's answer.
+#include "emulator/base/confined.h"
+#include "emulator/base/unique_fd.h"
+#include "emulator/symbols/demangle.h"
+#include "emulator/symbols/elf_symbols.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using namespace ovnitrace;
+
+constexpr size_t kLongest = 4096, kMostFunctions = 65;
+
+void check(const std::string &name) {
+  if (name.size() > kLongest)
+    abort();
+}
+
+/// Short: symbols that take endless time are for a child process.
+void demangle_it(const std::string &symbol) {
+  for (const std::string &start : {std::string(), std::string("_Z"), std::string("_R")}) {
+    check(demangle(start + symbol.substr(0, 64)));
+    check(demangle(start + symbol.substr(0, 64), Demangled::signature));
+  }
+}
+
+void read_symbols(const std::string &bytes) {
+  const UniqueFd file(memfd_create("fuzz", MFD_CLOEXEC));
+  if (write(file.get(), bytes.data(), bytes.size()) != ssize_t(bytes.size()))
+    abort();
+  const auto symbols = ElfSymbols::open("/proc/self/fd/" + std::to_string(file.get()), "");
+  for (uint64_t offset = 0; symbols && offset < 0x2000; offset += 0x100) {
+    const uint64_t address = symbols->address_of(offset).value_or(offset);
+    const size_t count = symbols->at(address).size();
+    if (count == 0 || count > kMostFunctions)
+      abort();
+  }
+}
+
+void read_answer(const std::string &bytes) {
+  int ends[2];
+  if (bytes.size() > 32 << 10 || pipe(ends) != 0)
+    return;
+  const UniqueFd from(ends[0]);
+  {
+    const UniqueFd to(ends[1]);
+    if (write(to.get(), bytes.data(), bytes.size()) != ssize_t(bytes.size()))
+      abort();
+  }
+  ConfinedInput in(from.get());
+  while (in.good()) {
+    if (in.number(100) > 100)
+      abort();
+    check(in.text(kLongest));
+  }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size == 0)
+    return 0;
+  const std::string bytes(reinterpret_cast<const char *>(data) + 1, size - 1);
+  if (data[0] == 'd')
+    demangle_it(bytes);
+  else if (data[0] == 'a')
+    read_answer(bytes);
+  else
+    read_symbols(bytes);
+  return 0;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What `why` advises: each rule speaks where the numbers carry it, and nowhere else.
+#include "emulator/why/advice.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace ovnitrace {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+/// Two CPUs for a second; the program ran for 400 ms and waited for 200 ms.
+AdviceFacts usual() {
+  return {
+      .name = "app", .length = 1000 * kMs, .cpus = 2, .running = 400 * kMs, .waiting = 200 * kMs};
+}
+
+TEST(Advice, SaysNothingWithoutACause) {
+  EXPECT_EQ(advice(usual()), "");
+  EXPECT_EQ(advice({}), "");
+}
+
+TEST(Advice, QuotaNamesTheThrottledTime) {
+  AdviceFacts facts = usual();
+  facts.throttled = 60 * kMs;
+  EXPECT_EQ(advice(facts),
+            "Try a larger CPU quota (cpu.max): its cgroup had none left for 60.00 ms.");
+  facts.throttled = 59 * kMs; // less than 10 % of 600 ms
+  EXPECT_EQ(advice(facts), "");
+}
+
+TEST(Advice, TimesBelowTenMillisecondsAreNoCause) {
+  AdviceFacts facts{.name = "app", .length = kMs, .running = 9 * kMs, .throttled = 9'999'999};
+  EXPECT_EQ(advice(facts), "");
+  facts.throttled = 10 * kMs;
+  EXPECT_NE(advice(facts), "");
+}
+
+TEST(Advice, PinnedThreadsBesideAnIdleCpu) {
+  AdviceFacts facts = usual();
+  facts.behind_own = facts.idle_forbidden = 180 * kMs;
+  EXPECT_EQ(advice(facts), "Try a wider affinity (taskset, OMP_PROC_BIND): for 180.0 ms of its "
+                           "waiting only CPUs were idle that its threads may not use.");
+}
+
+TEST(Advice, FewerThreadsOnlyWhereMoreWantedACpuThanThereAre) {
+  AdviceFacts facts = usual();
+  facts.running = 1900 * kMs;
+  facts.waiting = 2300 * kMs;
+  facts.behind_own = 2000 * kMs;
+  EXPECT_EQ(advice(facts),
+            "Try fewer threads: 4.2 of them wanted a CPU at a time, and there are 2.");
+  facts.cpus = 1;
+  EXPECT_EQ(advice(facts),
+            "Try fewer threads: 4.2 of them wanted a CPU at a time, and there is 1.");
+  facts.cpus = 5;
+  EXPECT_EQ(advice(facts), "") << "there are CPUs enough";
+  facts.cpus = 0;
+  EXPECT_EQ(advice(facts), "") << "how many there are is not known";
+  facts.cpus = 2;
+  facts.behind_own = 1000 * kMs;
+  EXPECT_EQ(advice(facts), "") << "others had the CPUs for most of the waiting";
+}
+
+TEST(Advice, APreemptedHolderIsTheOneThatWokeTheOthers) {
+  AdviceFacts facts = usual();
+  facts.woken_by_threads = 400 * kMs;
+  facts.behind_preempted = 100 * kMs;
+  facts.preempted = "worker (12)";
+  EXPECT_EQ(advice(facts),
+            "Try to keep the CPU of worker (12) free (fewer threads, nice, taskset): for 100.0 ms "
+            "others were blocked in futex until it woke them, and it was preempted.");
+  facts.woken_by_threads = 401 * kMs;
+  EXPECT_EQ(advice(facts), "") << "a small part of the time in futexes";
+}
+
+TEST(Advice, AnotherProgramThatHadTheCpus) {
+  AdviceFacts facts = usual();
+  facts.other = "xz (7)";
+  facts.behind_other = 150 * kMs;
+  EXPECT_EQ(advice(facts), "Try to keep xz (7) off its CPUs (taskset, nice, a cgroup): app waited "
+                           "150.0 ms while that ran.");
+  facts.behind_other = 99 * kMs;
+  EXPECT_EQ(advice(facts), "") << "less than half of the waiting";
+}
+
+TEST(Advice, TheRuleAboutMostTimeSpeaks) {
+  AdviceFacts facts = usual();
+  facts.throttled = 70 * kMs;
+  facts.other = "xz (7)";
+  facts.behind_other = 120 * kMs;
+  EXPECT_EQ(advice(facts).find("Try to keep xz (7)"), 0u);
+  facts.throttled = 121 * kMs;
+  EXPECT_EQ(advice(facts).find("Try a larger CPU quota"), 0u);
+}
+
+TEST(Advice, EachRuleIsInTheManual) {
+  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../../docs/why.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  for (const AdviceRule &rule : advice_rules())
+    EXPECT_NE(text.str().find("| " + std::string(rule.name) + " |"), std::string::npos)
+        << rule.name;
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Work in a child process that can do no harm: emulator/base/confined.
+#include "emulator/base/confined.h"
+#include "emulator/base/unique_fd.h"
+#include "tests/unit/support/temp_dir.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+namespace {
+
+constexpr ConfinedLimits kLimits = {.memory = 64 << 20, .seconds = 1};
+
+struct Answers {
+  std::vector<std::optional<std::string>> texts;
+  std::vector<size_t> failed;
+  size_t asked = 0;
+};
+
+Answers ask(size_t count, const std::function<void(size_t, ConfinedOutput &)> &answer) {
+  Answers answers;
+  answers.texts.resize(count);
+  answers.asked = ask_confined(
+      count, kLimits, answer,
+      [&](size_t n, ConfinedInput &in) {
+        const std::string text = in.text(1000);
+        if (in.good())
+          answers.texts[n] = text;
+      },
+      [&](size_t n) { answers.failed.push_back(n); });
+  return answers;
+}
+
+std::string answer_of(const std::function<std::string()> &work) {
+  const Answers answers = ask(1, [&](size_t, ConfinedOutput &out) { out.text(work()); });
+  return answers.texts[0].value_or("none");
+}
+
+TEST(Confined, GoesOnAfterAQuestionOverWhichAChildEnds) {
+  const Answers answers = ask(10, [](size_t n, ConfinedOutput &out) {
+    if (n == 3)
+      __builtin_trap();
+    if (n == 5)
+      abort();
+    out.text("answer " + std::to_string(n));
+  });
+  EXPECT_EQ(answers.failed, (std::vector<size_t>{3, 5}));
+  EXPECT_EQ(answers.asked, 10u);
+  EXPECT_EQ(answers.texts[2], "answer 2");
+  EXPECT_EQ(answers.texts[3], std::nullopt);
+  EXPECT_EQ(answers.texts[9], "answer 9");
+}
+
+TEST(Confined, GivesUpAfterAFew) {
+  const Answers answers = ask(10, [](size_t, ConfinedOutput &) { abort(); });
+  EXPECT_EQ(answers.failed, (std::vector<size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(answers.asked, 4u);
+}
+
+TEST(Confined, HasLittleTimeAndMemory) {
+  const Answers answers = ask(2, [](size_t n, ConfinedOutput &out) {
+    if (n == 0)
+      while (clock() >= 0) // for ever
+        ;
+    out.text(std::string(128 << 20, 'x'));
+  });
+  EXPECT_EQ(answers.failed, (std::vector<size_t>{0, 1}));
+}
+
+TEST(Confined, TakesNoAnswerThatIsTooLong) {
+  const Answers answers = ask(
+      2, [](size_t n, ConfinedOutput &out) { out.text(std::string(n == 0 ? 1001 : 1000, 'x')); });
+  EXPECT_EQ(answers.failed, std::vector<size_t>{0});
+  EXPECT_EQ(answers.texts[1], std::string(1000, 'x'));
+}
+
+TEST(Confined, HasNoPrivilegeAndNoFileOfOurs) {
+  test::TempDir dir;
+  const UniqueFd low(open((dir / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const UniqueFd high(fcntl(low.get(), F_DUPFD_CLOEXEC, 100)); // no number that the child uses
+  ASSERT_TRUE(high);
+  EXPECT_EQ(answer_of([&] { return write(high.get(), "x", 1) < 0 ? "closed" : "open"; }), "closed");
+  EXPECT_EQ(answer_of([&] {
+              const int other = open((dir / "file").c_str(), O_WRONLY);
+              return other >= 0 && write(other, "x", 1) < 0 ? "refused" : "written";
+            }),
+            "refused");
+  EXPECT_EQ(answer_of([] {
+              __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+              __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+              syscall(SYS_capget, &header, data);
+              return data[0].effective & ~(1u << CAP_DAC_READ_SEARCH) || data[1].effective
+                         ? "some"
+                         : "no more";
+            }),
+            "no more");
+}
+
+} // namespace
+} // namespace ovnitrace

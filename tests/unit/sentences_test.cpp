@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The two sentences that `why`, `info`, `stat` and the page open with.
+#include "emulator/core/program_threads.h"
+#include "emulator/open/open_trace.h"
+#include "emulator/why/answered_summary.h"
+#include "emulator/why/explainer.h"
+#include "emulator/why/sentences.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace ovnitrace {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint32_t kFutex = FTRACE_CALL_NATIVE + 202; // x86-64's
+
+class Sentences : public ::testing::Test {
+protected:
+  Sentences() : trace(dir.path()) {}
+
+  /// What trace.json says: of a capture of app (10), or of all threads with it.
+  void about(const std::string &more) {
+    trace.json(R"({"version": 1, "machine": "x86_64", "command": ["/usr/bin/app", "x"],
+                   "program_pid": 10)" +
+               more + "}");
+  }
+  static test::ChunkBuilder &block(test::ChunkBuilder &cpu, uint16_t context, uint32_t next = 0) {
+    return cpu.record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kFutex)), context,
+                      next | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kFutex));
+  }
+  Answer answer(const Cut &cut = {}) {
+    trace.write();
+    source = open_trace({{dir.path()}}, sink);
+    const TraceInfo info = read_trace_info(dir.path(), sink);
+    const Catalog &catalog = source->catalog();
+    return answer_of(info, catalog, explain(*source, cut_to_program(cut, info, catalog)));
+  }
+
+  test::TempDir dir;
+  test::TraceBuilder trace;
+  test::CollectingSink sink;
+  std::unique_ptr<EventSource> source;
+};
+
+TEST_F(Sentences, AProgramThatWaitsForItselfAndIsWokenByAnother) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start();
+  cpu.id(1, 10, 10, "app").id(2, 11, 10, "worker", 10 * kMs).id(3, 20, 20, "loader").parent(3, 10);
+  cpu.dispatch(1).at(10 * kMs).activate_new(2, 10).at(40 * kMs).epilogue(1, 11).dispatch(2);
+  block(cpu.at(60 * kMs), 2, 10).dispatch(1).at(80 * kMs).end(1, 10);
+  cpu.at(90 * kMs).activate(2, 20).dispatch(2).at(100 * kMs).end(2, 11).stop();
+  Cut cut;
+  cut.pids = {10};
+  const Answer of = answer(cut);
+  EXPECT_EQ(of.sentences,
+            "app (10, 2 threads) ran for 53 % of its life and waited 29 % for a "
+            "CPU, nearly always behind its own threads. 18 % it was blocked in futex, "
+            "woken by loader (20).");
+}
+
+TEST_F(Sentences, TheProgramHasTheNameThatWasStarted) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "main").id(2, 11, 10, "worker");
+  cpu.dispatch(1).at(50 * kMs).end(1, 10).dispatch(2).at(100 * kMs).end(2, 11).stop();
+  EXPECT_EQ(answer().sentences.find("app (10, 2 threads) ran for "), 0u) << answer().sentences;
+  EXPECT_EQ(answer().advice, "");
+}
+
+TEST_F(Sentences, OneThreadIsNamedWithItsNumber) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
+  cpu.at(100 * kMs).end(1, 10).stop();
+  EXPECT_EQ(answer().sentences,
+            "app (10) ran for 100 % of its life and never waited for a CPU. It was never blocked.");
+}
+
+TEST_F(Sentences, LittleWaitingHasNobodyToBlame) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
+  cpu.at(10 * kMs).epilogue(1, 99).at(10 * kMs + 1000).dispatch(1).at(100 * kMs).end(1, 10).stop();
+  EXPECT_EQ(answer().sentences, "app (10) ran for 100 % of its life and waited less than 1 % for a "
+                                "CPU. It was never blocked.");
+}
+
+TEST_F(Sentences, AHolderThatIsNotTracedHasItsName) {
+  about(R"(, "cpu_holders": true, "peers": [{"tid": 99, "pid": 99, "name": "cron"}])");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
+  cpu.at(10 * kMs).epilogue(1, 99).at(60 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
+  const Answer of = answer();
+  EXPECT_EQ(of.sentences, "app (10) ran for 50 % of its life and waited 50 % for a CPU, nearly "
+                          "always behind cron. It was never blocked.");
+  EXPECT_NE(of.advice.find("cron (99)"), std::string::npos) << of.advice;
+}
+
+TEST_F(Sentences, ATraceWithoutHoldersDoesNotNameWhoGotTheCpuFirst) {
+  about(R"(, "peers": [{"tid": 99, "pid": 99, "name": "cron"}])");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
+  cpu.at(10 * kMs).epilogue(1, 99).at(60 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
+  const Answer of = answer();
+  EXPECT_EQ(of.sentences, "app (10) ran for 50 % of its life and waited 50 % for a CPU, nearly "
+                          "always while no traced thread had that CPU. It was never blocked.");
+  EXPECT_EQ(of.advice, "");
+}
+
+TEST_F(Sentences, WhatIsNotKnownIsSaid) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").at(25 * kMs).dispatch(1);
+  cpu.at(100 * kMs).end(1, 10).stop();
+  EXPECT_EQ(answer().sentences, "app (10) ran for 75 % of its life and never waited for a CPU. It "
+                                "was never blocked; 25 % is not known.");
+}
+
+TEST_F(Sentences, AQuotaIsToBlameAndHasAnAdvice) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
+  cpu.at(20 * kMs).epilogue(1, 0, FTRACE_OFFCPU_THROTTLED).at(100 * kMs).dispatch(1);
+  cpu.at(100 * kMs + 1).end(1, 10).stop();
+  EXPECT_EQ(
+      answer().sentences,
+      "app (10) ran for 20 % of its life and waited 80 % for a CPU, nearly always because its "
+      "cgroup had no CPU quota left. It was never blocked.");
+  EXPECT_EQ(answer().advice,
+            "Try a larger CPU quota (cpu.max): its cgroup had none left for 80.00 ms.");
+}
+
+/// app (10), its child (12), and a hog (90) that was there before; all on one CPU.
+test::ChunkBuilder &machine(test::TraceBuilder &trace) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").parent(1, 9).id(2, 90, 90, "hog");
+  cpu.id(3, 12, 12, "child", 10 * kMs).parent(3, 10, 10 * kMs).dispatch(1);
+  cpu.at(10 * kMs).create(3, 12).activate_new(3, 10).at(20 * kMs).epilogue(1, 90).dispatch(2);
+  cpu.at(80 * kMs).epilogue(2, 10).dispatch(1).at(90 * kMs).end(1, 10).dispatch(3);
+  return cpu.at(100 * kMs).end(3, 12).dispatch(2).stop();
+}
+
+TEST_F(Sentences, OfAMachineTheProgramIsExplained) {
+  about(R"(, "all_threads": true)");
+  machine(trace);
+  EXPECT_EQ(answer().sentences.find("app (2 threads of 2 processes) ran for 22 % of its life and "
+                                    "waited 78 % for a CPU, mostly behind hog."),
+            0u)
+      << answer().sentences;
+  EXPECT_EQ(answer().advice, "Try to keep hog (90) off its CPUs (taskset, nice, a cgroup): app "
+                             "waited 120.0 ms while that ran.");
+}
+
+TEST_F(Sentences, AMachineWithoutAProgramHasTheTimeOfItsCpus) {
+  trace.json(R"({"version": 1, "all_threads": true})");
+  machine(trace);
+  EXPECT_EQ(answer().sentences, "The CPU was busy for 100 % of 100.0 ms, longest with hog (60 %). "
+                                "Threads waited 160.0 ms for a CPU, mostly behind hog.");
+  EXPECT_EQ(answer().advice, "") << "nobody owns all of its programs";
+}
+
+TEST_F(Sentences, ASummaryHasThoseOfTheProgramAndTheTimesOfAll) {
+  about(R"(, "all_threads": true)");
+  machine(trace);
+  trace.write();
+  source = open_trace({{dir.path()}}, sink);
+  const AnsweredSummary both = summarize_and_answer(*source, read_trace_info(dir.path(), sink), {});
+  EXPECT_EQ(both.answer.sentences, answer().sentences);
+  EXPECT_EQ(both.summary.threads.size(), 3u);
+  EXPECT_EQ(both.summary.cpus.at(0).busy, 100 * kMs);
+}
+
+TEST_F(Sentences, AThreadThatIsPreemptedWhileOthersWaitForItsLock) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").id(2, 11, 10, "owner");
+  block(cpu.dispatch(1).at(5 * kMs), 1, 11).dispatch(2).at(10 * kMs).epilogue(2, 99);
+  cpu.at(90 * kMs).dispatch(2).at(95 * kMs).activate(1, 11).at(96 * kMs).end(2, 11).dispatch(1);
+  cpu.at(100 * kMs).end(1, 10).stop();
+  EXPECT_EQ(answer().advice,
+            "Try to keep the CPU of owner (11) free (fewer threads, nice, taskset): for 80.00 ms "
+            "others were blocked in futex until it woke them, and it was preempted.");
+}
+
+TEST(AnswerText, IsWrappedAndHasAnEmptyLineBehind) {
+  EXPECT_EQ(answer_text({"one two three", "Try it."}, 7), "one two\nthree\nTry it.\n\n");
+  EXPECT_EQ(answer_text({"one two", ""}, 100), "one two\n\n");
+  EXPECT_EQ(answer_text({}, 100), "");
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Times of a trace on the command line: from its start, and by the clock.
+#include "emulator/base/error.h"
+#include "emulator/cli/trace_time.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace ovnitrace {
+namespace {
+
+constexpr int64_t kNs = 1'000'000'000;
+/// 2025-03-30 12:00:00 UTC, a day on which summer starts in Madrid.
+constexpr int64_t kNoon = 1'743'336'000 * kNs;
+
+class TraceTimes : public ::testing::Test {
+protected:
+  void SetUp() override { zone("UTC0"); }
+  void TearDown() override {
+    unsetenv("TZ");
+    tzset();
+  }
+  static void zone(const char *name) {
+    setenv("TZ", name, 1);
+    tzset();
+  }
+  /// ns from the start of a trace of a minute; the message where it is refused.
+  static std::string of(const std::string &text, int64_t begin, const char *option = "--to",
+                        int64_t length = 60) {
+    TraceTime time;
+    EXPECT_TRUE(parse_trace_time(text, time)) << text;
+    try {
+      return std::to_string(since_start(time, option, {begin, begin + length * kNs}));
+    } catch (const Error &error) {
+      EXPECT_EQ(error.status(), kExitUsage);
+      return error.what();
+    }
+  }
+};
+
+TEST_F(TraceTimes, FromTheStart) {
+  EXPECT_EQ(of("1.5s", kNoon), "1500000000");
+  EXPECT_EQ(of("2m", kNoon), "120000000000");
+  EXPECT_EQ(of("0", kNoon), "0");
+}
+
+TEST_F(TraceTimes, SinceTheEpoch) {
+  EXPECT_EQ(of("@1743336001", kNoon), "1000000000");
+  EXPECT_EQ(of("@1743336000.5", kNoon), "500000000");
+  EXPECT_EQ(of("@1743336000.000000001", kNoon), "1");
+}
+
+TEST_F(TraceTimes, OfTheDayInTheLocalZone) {
+  EXPECT_EQ(of("12:00:07.5", kNoon), "7500000000");
+  EXPECT_EQ(of("12:01", kNoon), "60000000000");
+  zone("CET-1CEST,M3.5.0,M10.5.0/3");
+  EXPECT_EQ(of("14:00:07.5", kNoon), "7500000000");
+}
+
+TEST_F(TraceTimes, AfterMidnightIsTheNextDay) {
+  const int64_t late = kNoon + 43'170 * kNs; // 23:59:30
+  EXPECT_EQ(of("23:59:40", late), "10000000000");
+  EXPECT_EQ(of("00:00:10", late), "40000000000");
+}
+
+TEST_F(TraceTimes, BeforeTheTraceIsItsStartOrAnError) {
+  EXPECT_EQ(of("11:59", kNoon, "--from"), "0");
+  EXPECT_EQ(of("@1", kNoon, "--from"), "0");
+  EXPECT_EQ(of("11:59", kNoon), "--to 11:59 is before the trace, which is from 2025-03-30 "
+                                "12:00:00.000 to 2025-03-30 12:01:00.000");
+}
+
+TEST_F(TraceTimes, AreNothingElse) {
+  for (const char *text : {"", "x", "24:00", "12:60", "12:00:60", "12", "12:", ":12", "12:00:",
+                           "1.5:00", "@", "@x", "@1.", "12:00:00.x", "-12:00", "12:00:00:00"}) {
+    TraceTime time;
+    const bool is_time = parse_trace_time(text, time);
+    EXPECT_EQ(is_time, std::string(text) == "12") << text; // seconds from the start
+  }
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/bpf/cause_capture.h"
+
+#include "emulator/base/messages.h"
+#include "user/bpf/bpf_log.h"
+#include "user/bpf/kernel_types.h"
+#include "user/bpf/kfuncs.h"
+
+#include "causes.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace ovnitrace {
+
+struct CauseCapture::Skeleton {
+  causes_bpf *object = nullptr;
+  ~Skeleton() { causes_bpf__destroy(object); }
+};
+
+CauseCapture::CauseCapture(const Capture &capture) : skeleton_(std::make_unique<Skeleton>()) {
+  collect_bpf_log();
+  if (load(capture))
+    return;
+  log_debug("devices and refills of CPU quotas are not recorded: {}", std::strerror(errno));
+  skeleton_.reset();
+}
+
+CauseCapture::~CauseCapture() = default;
+
+/// False with errno set.
+bool CauseCapture::load(const Capture &capture) {
+  causes_bpf *o = skeleton_->object = causes_bpf__open();
+  if (!o)
+    return false;
+  o->rodata->trace_all = capture.trace_all();
+  o->rodata->wakeup_watermark = capture.wakeup_watermark();
+  o->rodata->has_regions = capture.has_regions();
+  o->rodata->region_by_thread = capture.region_by_thread();
+  const KernelTypes types;
+  set_preempt_count(*o->rodata, types);
+  o->rodata->kfuncs = use_kfuncs(o->obj, types);
+  const std::pair<bpf_map *, int> shared[] = {{o->maps.marks, capture.marks_map()},
+                                              {o->maps.rings, capture.rings_map()},
+                                              {o->maps.regions, capture.regions_map()},
+                                              {o->maps.stages, capture.stages_map()},
+                                              {o->maps.throttled, capture.throttled_map()}};
+  for (const auto &[map, fd] : shared)
+    if (bpf_map__reuse_fd(map, fd) != 0)
+      return false;
+  const bool sees_end = types.has_tracepoint("block_io_done");
+  o->rodata->sees_end = sees_end;
+  bpf_program__set_autoload(o->progs.on_block_io_done, sees_end);
+  bpf_program__set_autoload(o->progs.on_irq_handler_exit, !sees_end);
+  bpf_program__set_autoload(o->progs.on_softirq_exit, !sees_end);
+  // With PREEMPT_RT these timers expire in a thread, where the staging area is not ours.
+  const bool refills = access("/sys/kernel/realtime", F_OK) != 0;
+  bpf_program__set_autoload(o->progs.on_hrtimer_expire_exit, refills);
+  if (int error = causes_bpf__load(o)) {
+    errno = -error;
+    return false;
+  }
+  log_bpf_object(o->obj);
+  return true;
+}
+
+void CauseCapture::attach() {
+  if (!skeleton_)
+    return;
+  collect_bpf_log();
+  if (int error = causes_bpf__attach(skeleton_->object)) {
+    log_debug("devices and refills of CPU quotas are not recorded: {}", std::strerror(-error));
+    skeleton_.reset();
+  }
+}
+
+void CauseCapture::detach() {
+  if (skeleton_)
+    causes_bpf__detach(skeleton_->object);
+}
+
+bool CauseCapture::sees_refills() const {
+  return skeleton_ && skeleton_->object->links.on_hrtimer_expire_exit;
+}
+
+const uint32_t *CauseCapture::devices() const {
+  return skeleton_ ? skeleton_->object->bss->devices : nullptr;
+}
+
+} // namespace ovnitrace

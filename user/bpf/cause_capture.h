@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The BPF object that says which device woke a thread, and when a throttled one may run again.
+#pragma once
+
+#include "user/bpf/capture.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Loads and attaches bpf/causes.bpf.c, as far as the running kernel allows it. It throws no Error
+/// for what the kernel refuses: the debug log says why, and the capture goes on without it.
+class CauseCapture {
+public:
+  /// `capture` outlives it.
+  explicit CauseCapture(const Capture &capture);
+  ~CauseCapture();
+  CauseCapture(const CauseCapture &) = delete;
+  CauseCapture &operator=(const CauseCapture &) = delete;
+
+  /// From here on, devices and refills are seen. After Capture::attach().
+  void attach();
+  /// Before Capture::detach(), which waits for the programs that run.
+  void detach();
+
+  /// Whether it is recorded when throttled threads may run again. After attach().
+  bool sees_refills() const;
+  /// The devices by their place (CAPTURE_DEVICES of them, dev_t, 0: none), written by the kernel
+  /// until detach(). Null where devices are not seen.
+  const uint32_t *devices() const;
+
+private:
+  struct Skeleton;
+  bool load(const Capture &capture);
+
+  std::unique_ptr<Skeleton> skeleton_; ///< null: the kernel takes none of it
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/cli/process_names.h"
+
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace ovnitrace {
+
+namespace {
+
+/// A process may end at any time: what cannot be read is empty.
+std::string line_of(const std::filesystem::path &file, char end) {
+  std::string line;
+  std::ifstream in(file);
+  std::getline(in, line, end);
+  return line;
+}
+
+bool matches(const std::string &pattern, const std::string &name) {
+  return !name.empty() && fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+} // namespace
+
+std::vector<NamedProcess> processes_named(const std::string &name, const std::string &proc) {
+  std::vector<NamedProcess> found;
+  std::error_code ignored;
+  for (const auto &entry : std::filesystem::directory_iterator(proc, ignored)) {
+    const std::string number = entry.path().filename();
+    if (number.find_first_not_of("0123456789") != number.npos)
+      continue;
+    const auto pid = uint32_t(std::stoul(number));
+    const std::string comm = line_of(entry.path() / "comm", '\n');
+    const std::string program = line_of(entry.path() / "cmdline", '\0'); // the kernel cuts comm off
+    const bool is_it = matches(name, comm) || matches(name, program.substr(program.rfind('/') + 1));
+    if (is_it && pid != uint32_t(getpid()))
+      found.push_back({pid, comm});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const NamedProcess &a, const NamedProcess &b) { return a.pid < b.pid; });
+  return found;
+}
+
+} // namespace ovnitrace

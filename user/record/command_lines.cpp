@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/record/command_lines.h"
+
+#include "emulator/base/printable.h"
+#include "emulator/base/unique_fd.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr ino_t kInitialPidNamespace = 0xEFFFFFFC; // PROC_PID_INIT_INO, include/linux/proc_ns.h
+
+struct CloseDirectory {
+  void operator()(DIR *directory) const { closedir(directory); }
+};
+
+std::string arguments_of(uint32_t pid) {
+  const UniqueFd file(open(fmt::format("/proc/{}/cmdline", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(CAPTURE_CMDLINE_LONG + 1, 0);
+  const ssize_t bytes = file ? read(file.get(), text.data(), text.size()) : 0;
+  text.resize(size_t(std::max<ssize_t>(bytes, 0)));
+  return text;
+}
+
+} // namespace
+
+void CommandLines::take(const void *message, size_t bytes) {
+  if (bytes < sizeof(cmdline_record))
+    return;
+  const auto *record = static_cast<const cmdline_record *>(message);
+  const size_t room = bytes - sizeof(cmdline_record);
+  add(record->pid, record->time, {record->text, std::min<size_t>(record->bytes, room)},
+      record->bytes > room);
+}
+
+void CommandLines::add(uint32_t pid, uint64_t since_ns, std::string_view arguments, bool cut) {
+  std::string text(arguments);
+  while (!text.empty() && text.back() == 0)
+    text.pop_back();
+  if (text.empty())
+    return;
+  std::replace(text.begin(), text.end(), char(0), ' ');
+  text = printable_line(text) + (cut ? "…" : "");
+  if (bytes_ + text.size() > kMostBytes) {
+    left_out_++;
+    return;
+  }
+  bytes_ += text.size();
+  all_.push_back({pid, since_ns, std::move(text)});
+}
+
+void add_living(CommandLines &lines) {
+  struct stat own;
+  if (stat("/proc/self/ns/pid", &own) != 0 || own.st_ino != kInitialPidNamespace)
+    return;
+  const std::unique_ptr<DIR, CloseDirectory> directory(opendir("/proc"));
+  while (const dirent *entry = directory ? readdir(directory.get()) : nullptr) {
+    uint32_t pid = 0;
+    const char *end = entry->d_name + std::strlen(entry->d_name);
+    const auto [at, error] = std::from_chars(entry->d_name, end, pid);
+    if (error != std::errc() || at != end)
+      continue;
+    const std::string text = arguments_of(pid);
+    const bool cut = text.size() > CAPTURE_CMDLINE_LONG;
+    lines.add(pid, 0, std::string_view(text).substr(0, CAPTURE_CMDLINE_LONG), cut);
+  }
+}
+
+} // namespace ovnitrace
