@@ -103,7 +103,7 @@ TEST_F(Control, OnlyTheThreadThatIsMeant) {
 }
 
 TEST_F(Control, EveryThreadHasItsTrueStateFromTheStart) {
-  capture({"start:enter_func:foo,stop:exit_func:foo"}, {"threads=1:foo"});
+  capture({"start:enter_func:foo,stop:exit_func:foo"}, {"threads=1:joined=foo"});
   std::set<uint32_t> shown;
   uint32_t inside = 0;
   for (const DumpEvent &event : events_) {

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <random>
 #include <string>
@@ -263,6 +264,20 @@ void in_threads(const std::string &what, int count) {
     thread.join();
 }
 
+/// Wait until the main thread is blocked in a futex: it joins the thread that calls this.
+void wait_until_joined() {
+  const std::string main = "/proc/self/task/" + std::to_string(getpid());
+  for (;; nap(1)) {
+    // In /proc/PID/stat the state follows the name in parentheses.
+    std::string stat, call;
+    std::getline(std::ifstream(main + "/stat"), stat);
+    std::ifstream(main + "/syscall") >> call;
+    const size_t name_end = stat.rfind(") ");
+    if (name_end != stat.npos && stat[name_end + 2] == 'S' && call == std::to_string(SYS_futex))
+      return;
+  }
+}
+
 void do_one(const std::string &what) {
   const size_t equals = what.find('=');
   const std::string word = what.substr(0, equals);
@@ -302,6 +317,8 @@ void do_one(const std::string &what) {
       foo(), nap(1), bar(), nap(1);
   else if (word == "threads") // threads=N:WHAT
     in_threads(value.substr(value.find(':') + 1), atoi(value.c_str()));
+  else if (word == "joined") // joined=WHAT, in a thread: once the main thread waits for its end
+    wait_until_joined(), do_one(value);
   else if (word == "fork") {
     const pid_t child = fork();
     if (child == 0) {
