@@ -10,7 +10,7 @@
 #include "emulator/critical/path.h"
 #include "emulator/folded/folded.h"
 #include "emulator/open/open_trace.h"
-#include "emulator/prv/atomic_file.h"
+#include "emulator/output/atomic_file.h"
 #include "emulator/slices/slicer.h"
 
 #include <fmt/format.h>

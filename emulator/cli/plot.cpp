@@ -13,10 +13,10 @@
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
+#include "emulator/output/atomic_file.h"
 #include "emulator/plot/figure.h"
 #include "emulator/plot/svg.h"
 #include "emulator/plot/text_figure.h"
-#include "emulator/prv/atomic_file.h"
 
 #include <unistd.h>
 

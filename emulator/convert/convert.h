@@ -5,7 +5,7 @@
 
 #include "emulator/core/cut.h"
 #include "emulator/input/source.h"
-#include "emulator/prv/output_place.h"
+#include "emulator/output/output_place.h"
 
 #include <cstdint>
 #include <map>

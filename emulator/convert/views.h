@@ -4,8 +4,8 @@
 #pragma once
 
 #include "emulator/convert/labels.h"
+#include "emulator/output/output_place.h"
 #include "emulator/prv/cfg.h"
-#include "emulator/prv/output_place.h"
 #include "emulator/prv/round_scale.h"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/input/source.h"
-#include "emulator/prv/atomic_directory.h"
+#include "emulator/output/atomic_directory.h"
 
 #include <cstdint>
 #include <string>

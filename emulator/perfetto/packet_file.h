@@ -2,8 +2,8 @@
 // The file: packets, one after the other, in any order of time.
 #pragma once
 
+#include "emulator/output/atomic_file.h"
 #include "emulator/perfetto/fields.h"
-#include "emulator/prv/atomic_file.h"
 
 #include <protozero/pbf_builder.hpp>
 

@@ -6,8 +6,8 @@
 #include "emulator/critical/path.h"
 #include "emulator/input/stacks.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/output/output_place.h"
 #include "emulator/perfetto/sched_tracks.h"
-#include "emulator/prv/output_place.h"
 
 namespace ovnitrace::perfetto {
 

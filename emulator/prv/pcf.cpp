@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/pcf.h"
 
-#include "emulator/prv/atomic_file.h"
+#include "emulator/output/atomic_file.h"
 #include "emulator/prv/label.h"
 
 namespace ovnitrace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/base/palette.h"
-#include "emulator/prv/output_place.h"
+#include "emulator/output/output_place.h"
 
 #include <cstdint>
 #include <optional>

@@ -2,8 +2,8 @@
 // From lines as numbers to the text of a .prv.
 #pragma once
 
+#include "emulator/output/output_file.h"
 #include "emulator/prv/line_block.h"
-#include "emulator/prv/output_file.h"
 #include "emulator/prv/round_scale.h"
 #include "emulator/prv/time_text.h"
 

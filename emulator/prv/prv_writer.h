@@ -4,8 +4,8 @@
 
 #include "emulator/base/cores.h"
 #include "emulator/base/relay.h"
+#include "emulator/output/output_file.h"
 #include "emulator/prv/line_block.h"
-#include "emulator/prv/output_file.h"
 #include "emulator/prv/prv_formatter.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // The .row beside a .prv: the names of the rows.
 #pragma once
 
-#include "emulator/prv/output_place.h"
+#include "emulator/output/output_place.h"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // The HTML page that shows a packed trace.
 #pragma once
 
-#include "emulator/prv/atomic_file.h"
+#include "emulator/output/atomic_file.h"
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/core/cut.h"
-#include "emulator/prv/output_place.h"
+#include "emulator/output/output_place.h"
 #include "emulator/summary/report.h"
 
 #include <cstdint>

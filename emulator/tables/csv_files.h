@@ -2,8 +2,8 @@
 // The tables as CSV files in a directory.
 #pragma once
 
-#include "emulator/prv/atomic_directory.h"
-#include "emulator/prv/output_file.h"
+#include "emulator/output/atomic_directory.h"
+#include "emulator/output/output_file.h"
 #include "emulator/tables/tables.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 // The tables as a database of SQLite.
 #pragma once
 
-#include "emulator/prv/atomic_file.h"
+#include "emulator/output/atomic_file.h"
 #include "emulator/tables/tables.h"
 
 #include <array>

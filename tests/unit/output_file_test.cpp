@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/prv/output_file.h"
+#include "emulator/output/output_file.h"
 
 #include "emulator/base/error.h"
-#include "emulator/prv/atomic_file.h"
+#include "emulator/output/atomic_file.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 

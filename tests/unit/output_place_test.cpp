@@ -2,7 +2,7 @@
 // What somebody has planted where a conversion writes.
 #include "emulator/base/error.h"
 #include "emulator/convert/convert.h"
-#include "emulator/prv/atomic_file.h"
+#include "emulator/output/atomic_file.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

@@ -9,7 +9,7 @@
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
-#include "emulator/prv/atomic_file.h"
+#include "emulator/output/atomic_file.h"
 #include "emulator/summary/report.h"
 #include "emulator/why/answered_summary.h"
 #include "emulator/why/why_report.h"

@@ -2,7 +2,7 @@
 // A file that is there whole or not at all.
 #pragma once
 
-#include "emulator/prv/output_place.h"
+#include "emulator/output/output_place.h"
 
 #include <cstdint>
 #include <string>

@@ -3,7 +3,7 @@
 // waits for the disk or for the compressor unless they are slower.
 #pragma once
 
-#include "emulator/prv/output_place.h"
+#include "emulator/output/output_place.h"
 
 #include <cstddef>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/prv/atomic_file.h"
+#include "emulator/output/atomic_file.h"
 
 #include "emulator/base/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/prv/atomic_directory.h"
+#include "emulator/output/atomic_directory.h"
 
 #include "emulator/base/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/prv/output_place.h"
+#include "emulator/output/output_place.h"
 
 #include "emulator/base/error.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
-#include "emulator/prv/output_place.h"
+#include "emulator/output/output_place.h"
 
 #include <string>
 

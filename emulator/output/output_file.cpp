@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/prv/output_file.h"
+#include "emulator/output/output_file.h"
 
 #include "emulator/base/cores.h"
 #include "emulator/base/error.h"
 #include "emulator/base/relay.h"
-#include "emulator/prv/atomic_file.h"
+#include "emulator/output/atomic_file.h"
 
 #include <algorithm>
 #include <vector>
