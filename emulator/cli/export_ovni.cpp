@@ -7,9 +7,9 @@
 #include "emulator/cli/progress_bar.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/convert/convert.h"
-#include "emulator/export/export_trace.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/ovni/stream_dir.h"
+#include "emulator/ovni_export/export_trace.h"
 
 #include <fmt/format.h>
 

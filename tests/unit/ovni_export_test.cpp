@@ -4,8 +4,8 @@
 // anew: which event is legal in which state, and no two running threads on a physical CPU in any
 // order of the events of one instant.
 #include "emulator/base/error.h"
-#include "emulator/export/exporter.h"
 #include "emulator/ovni/ovni_source.h"
+#include "emulator/ovni_export/exporter.h"
 #include "tests/unit/support/ovni_streams.h"
 
 #include <gtest/gtest.h>

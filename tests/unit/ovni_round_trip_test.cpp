@@ -2,9 +2,9 @@
 // "Round trip capture → ovni stream → convert gives the same thread states": a random schedule as
 // the kernel logs it is exported and both it and its ovni trace are replayed.
 #include "emulator/core/replay.h"
-#include "emulator/export/export_trace.h"
 #include "emulator/models/registry.h"
 #include "emulator/open/open_trace.h"
+#include "emulator/ovni_export/export_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

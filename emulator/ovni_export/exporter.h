@@ -2,10 +2,10 @@
 // Thread states over time as the streams of an ovni trace that ovni's own emulator accepts.
 #pragma once
 
-#include "emulator/export/legal_path.h"
-#include "emulator/export/stream_store.h"
 #include "emulator/format/thread_state.h"
 #include "emulator/input/source.h"
+#include "emulator/ovni_export/legal_path.h"
+#include "emulator/ovni_export/stream_store.h"
 
 #include <cstdint>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/export/stream_json.h"
+#include "emulator/ovni_export/stream_json.h"
 
 #include "emulator/ovni/stream_format.h"
 

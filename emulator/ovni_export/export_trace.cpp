@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/export/export_trace.h"
+#include "emulator/ovni_export/export_trace.h"
 
 #include "emulator/base/error.h"
 #include "emulator/core/replay.h"

@@ -2,8 +2,8 @@
 // A capture as an ovni trace directory.
 #pragma once
 
-#include "emulator/export/exporter.h"
 #include "emulator/input/source.h"
+#include "emulator/ovni_export/exporter.h"
 
 #include <cstdint>
 #include <string>

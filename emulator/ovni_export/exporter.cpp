@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/export/exporter.h"
+#include "emulator/ovni_export/exporter.h"
 
 #include "emulator/base/error.h"
-#include "emulator/export/legal_path.h"
 #include "emulator/format/chunk_header.h"
 #include "emulator/ovni/stream_format.h"
+#include "emulator/ovni_export/legal_path.h"
 
 #include <algorithm>
 #include <cstring>

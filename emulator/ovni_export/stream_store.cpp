@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/export/stream_store.h"
+#include "emulator/ovni_export/stream_store.h"
 
 #include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
-#include "emulator/export/stream_json.h"
 #include "emulator/ovni/stream_format.h"
+#include "emulator/ovni_export/stream_json.h"
 
 #include <cerrno>
 #include <cstring>

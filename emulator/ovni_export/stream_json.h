@@ -2,7 +2,7 @@
 // The text of stream.json.
 #pragma once
 
-#include "emulator/export/stream_store.h"
+#include "emulator/ovni_export/stream_store.h"
 
 #include <string>
 
