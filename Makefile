@@ -78,7 +78,7 @@ objects = $(patsubst %,$(B)/obj/%.o,$(1))
 
 EMULATOR_SRC := $(filter-out emulator/cli/main.cpp,$(call find,emulator,*.cpp))
 USER_SRC := $(filter-out user/main.cpp,$(call find,user,*.cpp))
-LIB_SRC := $(call find,user/lib,*.c)
+LIB_SRC := $(call find,user/libovnitrace,*.c)
 UNIT_SRC := $(call find,tests/unit,*.cpp) $(call find,tests/unit,*.c)
 E2E_SRC := $(call find,tests/e2e,*.cpp)
 BROWSER_SRC := $(call find,tests/browser,*.cpp)

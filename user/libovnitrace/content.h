@@ -3,7 +3,7 @@
 #ifndef OVT_CONTENT_H
 #define OVT_CONTENT_H
 
-#include "user/lib/chunk.h"
+#include "user/libovnitrace/chunk.h"
 
 struct ovt_content {
 	const struct ftrace_record *part[2]; /* normal, emergency */

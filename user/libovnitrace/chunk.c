@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "user/lib/chunk.h"
+#include "user/libovnitrace/chunk.h"
 
-#include "user/lib/clock.h"
+#include "user/libovnitrace/clock.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

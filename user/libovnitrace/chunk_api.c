@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The primitives that make, change, link and select chunks. */
-#include "user/lib/chunk.h"
-#include "user/lib/tracer.h"
+#include "user/libovnitrace/chunk.h"
+#include "user/libovnitrace/tracer.h"
 
 enum { EVENT_SIZE = sizeof(struct ftrace_record) };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "user/lib/content.h"
+#include "user/libovnitrace/content.h"
 
-#include "user/lib/clock.h"
-#include "user/lib/zstd.h"
+#include "user/libovnitrace/clock.h"
+#include "user/libovnitrace/zstd.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #ifndef OVT_CHUNK_H
 #define OVT_CHUNK_H
 
-#include "user/lib/area.h"
-#include "user/lib/life.h"
+#include "user/libovnitrace/area.h"
+#include "user/libovnitrace/life.h"
 
 #include <ovnitrace/ftrace.h>
 

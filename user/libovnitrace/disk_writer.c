@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The disk writer: chunk after chunk into one file, written at once rather than at exit, so that a
  * program that dies later has lost nothing. */
-#include "user/lib/sender.h"
+#include "user/libovnitrace/sender.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "user/lib/chunk.h"
+#include "user/libovnitrace/chunk.h"
 
 static _Thread_local int last_error;
 

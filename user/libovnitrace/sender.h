@@ -3,7 +3,7 @@
 #ifndef OVT_SENDER_H
 #define OVT_SENDER_H
 
-#include "user/lib/content.h"
+#include "user/libovnitrace/content.h"
 
 typedef int ovt_send(const struct ovt_content *content);
 

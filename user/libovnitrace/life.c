@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "user/lib/life.h"
+#include "user/libovnitrace/life.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* FTrace_send_chunk and FTrace_compress_chunk: what is done to a whole chunk, while it is BUSY. */
-#include "user/lib/sender.h"
-#include "user/lib/tracer.h"
+#include "user/libovnitrace/sender.h"
+#include "user/libovnitrace/tracer.h"
 
 static ovt_send *sender;
 

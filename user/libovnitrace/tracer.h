@@ -3,7 +3,7 @@
 #ifndef OVT_TRACER_H
 #define OVT_TRACER_H
 
-#include "user/lib/chunk.h"
+#include "user/libovnitrace/chunk.h"
 
 /* Makes a chunk the selected one. Under ovt_lock. Returns the one before, or -1. */
 int ovt_tracer_select(int number);

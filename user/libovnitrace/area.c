@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "user/lib/area.h"
+#include "user/libovnitrace/area.h"
 
-#include "user/lib/clock.h"
-#include "user/lib/life.h"
+#include "user/libovnitrace/clock.h"
+#include "user/libovnitrace/life.h"
 
 #include <ovnitrace/ftrace_codes.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* FTrace_get_chunk_table: a table for each thread that asks, so that no other one writes in it. It
  * is not thread-local memory, which would take its size from the stack of every thread. */
-#include "user/lib/chunk.h"
+#include "user/libovnitrace/chunk.h"
 
 #include <stdlib.h>
 

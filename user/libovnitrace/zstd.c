@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "user/lib/zstd.h"
+#include "user/libovnitrace/zstd.h"
 
 #ifdef OVT_ZSTD
 

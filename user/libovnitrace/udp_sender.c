@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The network sender: datagrams of the original's format, a header of 24 bytes and at most 60
  * records. All numbers are little-endian. */
-#include "user/lib/sender.h"
+#include "user/libovnitrace/sender.h"
 
 #include <netdb.h>
 #include <netinet/in.h>

@@ -7,8 +7,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* fork() waits for both (user/lib/chunk.c). Where both are taken, the sender's comes first. */
-extern pthread_mutex_t ovt_lock;	/* chunks (user/lib/chunk.h) */
+/* fork() waits for both (user/libovnitrace/chunk.c). Where both are taken, the sender's comes
+ * first. */
+extern pthread_mutex_t ovt_lock;	/* chunks (user/libovnitrace/chunk.h) */
 extern pthread_mutex_t ovt_sender_lock; /* where they are sent to */
 
 /* Counts the forks that led to this process. A function that finds another number at its end than

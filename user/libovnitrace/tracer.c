@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "user/lib/tracer.h"
+#include "user/libovnitrace/tracer.h"
 
-#include "user/lib/clock.h"
+#include "user/libovnitrace/clock.h"
 
 #include <ovnitrace/usdt.h>
 
