@@ -4,8 +4,8 @@
  * there is none of a name, libbpf wants to read the types of all modules before it believes so, and
  * for that CAP_BPF is not enough. A call of them looks like that of a helper whose number no helper
  * has, and must not be reached unless has_kfunc() says so: then the loader has made a call of the
- * kfunc of it (user/bpf/kfuncs.h). It sees programs with what is inlined into them, and no
- * functions that they call.
+ * kfunc of it (user/bpf/kernel_functions.h). It sees programs with what is inlined into them, and
+ * no functions that they call.
  */
 #ifndef OVNITRACE_KFUNCS_H
 #define OVNITRACE_KFUNCS_H

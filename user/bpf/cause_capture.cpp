@@ -3,8 +3,8 @@
 
 #include "emulator/base/messages.h"
 #include "user/bpf/bpf_log.h"
+#include "user/bpf/kernel_functions.h"
 #include "user/bpf/kernel_types.h"
-#include "user/bpf/kfuncs.h"
 
 #include "causes.skel.h"
 

@@ -4,8 +4,8 @@
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "user/bpf/bpf_log.h"
+#include "user/bpf/kernel_functions.h"
 #include "user/bpf/kernel_types.h"
-#include "user/bpf/kfuncs.h"
 #include "user/bpf/twins.h"
 
 #include "families.skel.h"

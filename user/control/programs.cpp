@@ -2,8 +2,8 @@
 #include "user/control/programs.h"
 
 #include "user/bpf/bpf_log.h"
+#include "user/bpf/kernel_functions.h"
 #include "user/bpf/kernel_types.h"
-#include "user/bpf/kfuncs.h"
 #include "user/bpf/preflight.h"
 #include "user/bpf/twins.h"
 #include "user/bpf/visit_tasks.h"

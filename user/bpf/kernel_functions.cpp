@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/bpf/kfuncs.h"
+#include "user/bpf/kernel_functions.h"
 
 #include "user/bpf/bpf_log.h"
 #include "user/bpf/kernel_types.h"
