@@ -4,8 +4,8 @@
 #include "tests/unit/support/chunks.h"
 #include "user/chunk/buffer_kind.h"
 #include "user/chunk/chunk_meters.h"
-#include "user/chunk/chunk_queue.h"
-#include "user/chunk/lossy_queue.h"
+#include "user/chunk/dropping_buffer.h"
+#include "user/chunk/waiting_buffer.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ TEST(BufferKind, RefusesMoreThanTheMemory) {
 
 TEST(RecordingLimit, ReportsOnceWhenSoMuchIsRecordedAndLosesNothing) {
   test::CollectingOutput output;
-  ChunkQueue queue(output, 4, 256);
+  WaitingBuffer queue(output, 4, 256);
   const Chunk chunk = test::event_chunk(0, 0, 1000, 100);
   const uint64_t bytes = chunk.records.size() * sizeof(ftrace_record);
   int full = 0;
@@ -64,10 +64,10 @@ TEST(RecordingLimit, ReportsOnceWhenSoMuchIsRecordedAndLosesNothing) {
   EXPECT_EQ(output.finished, 1);
 }
 
-TEST(ChunkQueue, CountsWhatItsOutputDoesNotTake) {
+TEST(WaitingBuffer, CountsWhatItsOutputDoesNotTake) {
   const Chunk chunk = test::event_chunk(0, 0, 1000, 100);
   test::CollectingOutput output(2 * chunk.records.size());
-  ChunkQueue queue(output, 2, 256);
+  WaitingBuffer queue(output, 2, 256);
   for (int n = 0; n < 5; n++)
     test::give(queue, chunk);
   queue.close();
@@ -98,7 +98,7 @@ TEST(CountedOutput, CountsWhatIsTakenAndWhatIsNotOfEachCpu) {
 }
 
 // The documented maximum of --chunks: 64 GiB, if it were taken at once.
-TEST(ChunkQueue, TakesMemoryWhenItIsNeeded) {
+TEST(WaitingBuffer, TakesMemoryWhenItIsNeeded) {
   const auto pages = [] {
     uint64_t size = 0;
     std::ifstream("/proc/self/statm") >> size;
@@ -108,9 +108,10 @@ TEST(ChunkQueue, TakesMemoryWhenItIsNeeded) {
   test::CollectingOutput output;
   const uint64_t before = pages();
   {
-    ChunkQueue queue(output, kMany, kMebibyte);
-    LossyQueue lossy(output, 2, kMany, kMebibyte);
-    for (ChunkStore *store : {static_cast<ChunkStore *>(&queue), static_cast<ChunkStore *>(&lossy)})
+    WaitingBuffer queue(output, kMany, kMebibyte);
+    DroppingBuffer lossy(output, 2, kMany, kMebibyte);
+    for (CaptureBuffer *store :
+         {static_cast<CaptureBuffer *>(&queue), static_cast<CaptureBuffer *>(&lossy)})
       for (uint32_t n = 0; n < 3; n++)
         test::give(*store, test::event_chunk(0, n, 1000 * (n + 1), 100));
     EXPECT_LT((pages() - before) * uint64_t(getpagesize()), uint64_t(1) << 30);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What waits on a CPU for its transitions: user/record/cpu_stream.
 #include "tests/unit/support/chunks.h"
-#include "user/chunk/chunk_queue.h"
+#include "user/chunk/waiting_buffer.h"
 #include "user/record/cpu_stream.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ protected:
     }
   }
   test::CollectingOutput output_;
-  ChunkQueue queue_{output_, 4, 1 << 16};
+  WaitingBuffer queue_{output_, 4, 1 << 16};
   ThreadRegistry registry_;
   std::atomic<uint64_t> end_{UINT64_MAX};
   CpuStream stream_{ChunkWriter(0, 0, registry_, queue_), end_};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/format/chunk_frame.h"
-#include "user/chunk/chunk_output.h"
+#include "user/chunk/chunk_destination.h"
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ namespace ovnitrace {
 /// Appends each CPU's chunks to `cpuNNNN.ftr`, or compressed to `cpuNNNN.ftr.zst`. Files are made
 /// when their first chunk comes. After a failed write (a full disk) the file is cut back to whole
 /// records, a compressed one to whole chunks.
-class ChunkFiles final : public ChunkOutput {
+class ChunkFiles final : public ChunkDestination {
 public:
   /// `directory_fd` stays the caller's. `level`: of zstd, 0 for plain files.
   ChunkFiles(int directory_fd, uint32_t cpus, int level = 0);

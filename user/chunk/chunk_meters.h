@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chunks are counted on their way: before they are stored, and as they are written.
+// Counts chunks: RecordingLimit before they are buffered, CountedOutput as they are written.
 #pragma once
 
-#include "user/chunk/chunk_output.h"
-#include "user/chunk/chunk_sink.h"
+#include "user/chunk/chunk_destination.h"
+#include "user/chunk/chunk_pool.h"
 #include "user/chunk/event_count.h"
 
 #include <cstdint>
@@ -14,21 +14,20 @@
 
 namespace ovnitrace {
 
-/// A chunk that stops tracing when it is full (STOP), of any number of linked ones: passes
-/// everything on to another sink, and calls `full` once when `bytes` were given. What is given
-/// after that, until the tracing has stopped, is passed on too: nothing that was captured is thrown
-/// away.
-class RecordingLimit final : public ChunkSink {
+/// Stops tracing after a number of bytes (`--buffer stop:SIZE`; S.Ha.R.K.: STOP). It passes all
+/// chunks on to another pool and calls `full` once, when `bytes` were given. Chunks that come until
+/// tracing has stopped are passed on too.
+class RecordingLimit final : public ChunkPool {
 public:
-  /// `sink` outlives it. `full` is called on the thread that gives.
-  RecordingLimit(ChunkSink &sink, uint64_t bytes, std::function<void()> full)
-      : sink_(sink), left_(bytes), full_(std::move(full)) {}
+  /// `pool` outlives it. `full` is called on the thread that calls give().
+  RecordingLimit(ChunkPool &pool, uint64_t bytes, std::function<void()> full)
+      : pool_(pool), left_(bytes), full_(std::move(full)) {}
 
-  Chunk *borrow(uint32_t cpu) override { return sink_.borrow(cpu); }
+  Chunk *borrow(uint32_t cpu) override { return pool_.borrow(cpu); }
 
   void give(Chunk *chunk) override {
     uint64_t bytes = chunk->records.size() * sizeof(ftrace_record);
-    sink_.give(chunk);
+    pool_.give(chunk);
     if (left_ == 0)
       return;
     left_ -= bytes < left_ ? bytes : left_;
@@ -37,18 +36,17 @@ public:
   }
 
 private:
-  ChunkSink &sink_;
+  ChunkPool &pool_;
   uint64_t left_; ///< bytes
   std::function<void()> full_;
 };
 
-/// Passes chunks on and counts, by CPU, the records that the output took and what it did not take:
-/// trace.json has both, so that a reader knows when a file, or a part of one, is missing, and what
-/// was in it.
-class CountedOutput final : public ChunkOutput {
+/// Passes chunks on and counts, for each CPU, the records that the destination took and those that
+/// it did not take. trace.json reports both, so a reader notices a missing or shortened file.
+class CountedOutput final : public ChunkDestination {
 public:
   /// `output` outlives it.
-  CountedOutput(ChunkOutput &output, uint32_t cpus)
+  CountedOutput(ChunkDestination &output, uint32_t cpus)
       : output_(output), records_(cpus), losses_(cpus) {}
 
   size_t write(const Chunk &chunk) override {
@@ -61,12 +59,12 @@ public:
   void finish() override { output_.finish(); }
   std::string error() const override { return output_.error(); }
 
-  /// By CPU. For the thread that writes, or after finish().
+  /// Indexed by CPU. Only for the thread that writes, or after finish().
   const std::vector<uint64_t> &records() const { return records_; }
   const std::vector<EventLoss> &losses() const { return losses_; }
 
 private:
-  ChunkOutput &output_;
+  ChunkDestination &output_;
   std::vector<uint64_t> records_;
   std::vector<EventLoss> losses_;
 };

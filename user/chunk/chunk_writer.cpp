@@ -50,7 +50,7 @@ const ChunkWriter::Handler ChunkWriter::kHandlers[16] = {
 };
 
 ChunkWriter::ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry,
-                         ChunkSink &sink)
+                         ChunkPool &sink)
     : cpu_(cpu), begin_(begin), registry_(registry), sink_(sink) {}
 
 void ChunkWriter::transition(const SchedTransition &record) {

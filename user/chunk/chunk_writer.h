@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/format/switch_record.h"
-#include "user/chunk/chunk_sink.h"
+#include "user/chunk/chunk_pool.h"
 #include "user/chunk/context_table.h"
 #include "user/chunk/sched_transition.h"
 #include "user/chunk/stack_numbers.h"
@@ -25,7 +25,7 @@ class ChunkWriter {
 public:
   /// `sink` and `registry` outlive it. `begin` is the start of the
   /// capture, ns; what was logged before it (while a snapshot was taken) stands before trace_start.
-  ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry, ChunkSink &sink);
+  ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry, ChunkPool &sink);
 
   /// Who numbers stacks; outlives it. Without it, stacks are left out.
   void set_stacks(StackNumbers *stacks) { stacks_ = stacks; }
@@ -92,7 +92,7 @@ private:
   const ThreadRegistry &registry_;
   StackNumbers *stacks_ = nullptr;
   const uint32_t *devices_ = nullptr;
-  ChunkSink &sink_;
+  ChunkPool &sink_;
   Chunk *chunk_ = nullptr;
   ContextTable contexts_;
   uint32_t chunk_number_ = 0;

@@ -16,7 +16,7 @@ public:
   DirectoryTarget(const std::string &path, IfExists exists, uint32_t cpus, int level)
       : directory_(path, exists), files_(directory_.fd(), cpus, level), cpus_(cpus) {}
 
-  ChunkOutput &output() override { return files_; }
+  ChunkDestination &output() override { return files_; }
   void prepare(const Description &description) override {
     directory_.prepare_file(kName, [&](const Put &put) {
       description([&](std::string_view text) {

@@ -63,7 +63,7 @@ Chunk end_chunk(const Chunk &newest, uint64_t end) {
 
 } // namespace
 
-FlightRecorder::FlightRecorder(ChunkOutput &output, uint32_t cpus, uint64_t bytes_per_cpu,
+FlightRecorder::FlightRecorder(ChunkDestination &output, uint32_t cpus, uint64_t bytes_per_cpu,
                                size_t chunk_records)
     : output_(output), bytes_per_cpu_(bytes_per_cpu), chunk_records_(chunk_records), filling_(cpus),
       histories_(cpus), states_(cpus) {}
@@ -135,7 +135,7 @@ uint64_t FlightRecorder::events_forgotten() {
   return all;
 }
 
-uint64_t FlightRecorder::save(ChunkOutput &output, uint64_t end) {
+uint64_t FlightRecorder::save(ChunkDestination &output, uint64_t end) {
   rearm(); // before: what comes while it is copied may be in it or not
   return write(output, end);
 }
@@ -153,7 +153,7 @@ ForgottenStates::Chunks FlightRecorder::kept_in(const std::vector<History> &hist
 }
 
 /// Chunks are shared with those who write them, so that recording never waits for a save.
-uint64_t FlightRecorder::write(ChunkOutput &output, std::optional<uint64_t> end) {
+uint64_t FlightRecorder::write(ChunkDestination &output, std::optional<uint64_t> end) {
   std::unique_lock lock(mutex_);
   std::vector<History> histories = histories_;
   const ForgottenStates states = states_;

@@ -2,7 +2,7 @@
 // The last of each CPU's chunks, in memory.
 #pragma once
 
-#include "user/chunk/chunk_output.h"
+#include "user/chunk/chunk_destination.h"
 #include "user/chunk/forgotten_states.h"
 
 #include <atomic>
@@ -22,12 +22,13 @@ namespace ovnitrace {
 /// something is forgotten, it begins 1 ns before the first event that any CPU has kept: trace_start
 /// is left out, and a blackout goes from there to the first that this CPU has kept, with the number
 /// of events forgotten, and in it the states of threads.
-class FlightRecorder final : public ChunkStore {
+class FlightRecorder final : public CaptureBuffer {
 public:
   /// `output` outlives it and takes what is kept at close(). Memory: `bytes_per_cpu` for each CPU
   /// that has events, a chunk that it fills, and ForgottenStates; while a save goes on, what it has
   /// not written yet.
-  FlightRecorder(ChunkOutput &output, uint32_t cpus, uint64_t bytes_per_cpu, size_t chunk_records);
+  FlightRecorder(ChunkDestination &output, uint32_t cpus, uint64_t bytes_per_cpu,
+                 size_t chunk_records);
 
   /// `triggered` is called, on the thread that gives, when a chunk has an event of this code: once
   /// until a save holds it or rearm(), and `most` times in all. Before the first chunk is borrowed.
@@ -41,7 +42,7 @@ public:
 
   /// Writes what is kept now, ended by trace_stop at `end` (ns), while recording goes on. How many
   /// records `output` did not take.
-  uint64_t save(ChunkOutput &output, uint64_t end);
+  uint64_t save(ChunkDestination &output, uint64_t end);
 
   void close() override;
   std::string error() const override { return output_.error(); }
@@ -59,9 +60,9 @@ private:
   void forget_oldest(History &history);
   static ForgottenStates::Chunks kept_in(const std::vector<History> &histories);
   void look_for_trigger(const Chunk &chunk);
-  uint64_t write(ChunkOutput &output, std::optional<uint64_t> end);
+  uint64_t write(ChunkDestination &output, std::optional<uint64_t> end);
 
-  ChunkOutput &output_;
+  ChunkDestination &output_;
   const uint64_t bytes_per_cpu_;
   const size_t chunk_records_;
   std::vector<Chunk> filling_; ///< by CPU

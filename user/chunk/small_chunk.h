@@ -2,7 +2,7 @@
 // Chunks that say what is missing around others.
 #pragma once
 
-#include "user/chunk/chunk_sink.h"
+#include "user/chunk/chunk_pool.h"
 
 #include <cstdint>
 #include <vector>

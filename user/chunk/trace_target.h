@@ -2,7 +2,7 @@
 // Where a capture goes: a directory, or a collector.
 #pragma once
 
-#include "user/chunk/chunk_output.h"
+#include "user/chunk/chunk_destination.h"
 #include "user/chunk/trace_directory.h"
 
 #include <cstdint>
@@ -18,7 +18,7 @@ public:
   using Description = std::function<void(const Put &)>;
 
   virtual ~TraceTarget() = default;
-  virtual ChunkOutput &output() = 0;
+  virtual ChunkDestination &output() = 0;
   /// Does all that can fail before the program runs; what was there before stays. Left out, there
   /// is no trace.json before the end. Throws Error.
   virtual void prepare(const Description &description) = 0;

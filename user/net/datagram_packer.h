@@ -2,7 +2,7 @@
 // A capture as datagrams.
 #pragma once
 
-#include "user/chunk/chunk_sink.h"
+#include "user/chunk/chunk_pool.h"
 #include "user/net/datagram.h"
 
 #include <cstdint>

@@ -14,13 +14,13 @@
 namespace ovnitrace {
 
 /// The collector's files become what ChunkFiles would have written here.
-class TcpTarget final : public TraceTarget, private ChunkOutput {
+class TcpTarget final : public TraceTarget, private ChunkDestination {
 public:
   /// Connects. `level`: of zstd, 0 for plain files. `check`: as TcpLink has it. Throws Error.
   TcpTarget(const Endpoint &collector, const std::optional<PresharedKey> &key,
             const std::string &name, int level, const std::function<void()> &check);
 
-  ChunkOutput &output() override { return *this; }
+  ChunkDestination &output() override { return *this; }
   void prepare(const Description &description) override;
   void begin() override {}
   void end(const Description &description, uint64_t missing) override;

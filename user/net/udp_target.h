@@ -14,12 +14,12 @@ namespace ovnitrace {
 
 /// Sends without knowing what arrives: each datagram says what was sent before it, so the
 /// collector knows what is missing.
-class UdpTarget final : public TraceTarget, private ChunkOutput {
+class UdpTarget final : public TraceTarget, private ChunkDestination {
 public:
   /// Throws Error.
   UdpTarget(const Endpoint &collector, const std::string &name, uint32_t cpus);
 
-  ChunkOutput &output() override { return *this; }
+  ChunkDestination &output() override { return *this; }
   void prepare(const Description &description) override;
   void begin() override {}
   void end(const Description &description, uint64_t missing) override;

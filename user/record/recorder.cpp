@@ -34,7 +34,7 @@ void watch(int epoll, int fd) {
 } // namespace
 
 Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks,
-                   const uint32_t *devices, ChunkSink &sink, uint64_t begin)
+                   const uint32_t *devices, ChunkPool &sink, uint64_t begin)
     : capture_(capture), families_(families), stacks_(stacks),
       life_(capture.life_fd(), capture.life_bytes()), counts_(capture.cpus()),
       somewhere_checked_(begin), epoll_(epoll_create1(EPOLL_CLOEXEC)),

@@ -30,7 +30,7 @@ public:
   /// are none, and `sink` outlive it. `begin`: ns. The thread takes its raised priority at once,
   /// while the process still may, and waits for start().
   Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks, const uint32_t *devices,
-           ChunkSink &sink, uint64_t begin);
+           ChunkPool &sink, uint64_t begin);
   ~Recorder();
 
   /// Now chunks may be made: the process is the user whom the files shall belong to.

@@ -4,7 +4,7 @@
 
 #include "user/chunk/trace_target.h"
 #include "user/record/capture_requests.h"
-#include "user/record/chunk_storage.h"
+#include "user/record/capture_storage.h"
 #include "user/record/record.h"
 #include "user/record/recorder.h"
 #include "user/record/trace_json.h"
@@ -49,7 +49,7 @@ private:
   Traced &traced_;
   TraceTarget &target_;
   TraceDescription trace_;
-  ChunkStorage storage_;
+  CaptureStorage storage_;
   Recorder recorder_;
   std::mutex ending_; ///< a save or the end, not both
   bool ended_ = false;

@@ -2,14 +2,14 @@
 // A sink that keeps every chunk, for tests of what writes them.
 #pragma once
 
-#include "user/chunk/chunk_sink.h"
+#include "user/chunk/chunk_pool.h"
 
 #include <memory>
 #include <vector>
 
 namespace ovnitrace::test {
 
-class ChunkList : public ChunkSink {
+class ChunkList : public ChunkPool {
 public:
   explicit ChunkList(size_t chunk_records) : chunk_records_(chunk_records) {}
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tests/unit/support/trace_builder.h"
-#include "user/chunk/chunk_output.h"
+#include "user/chunk/chunk_destination.h"
 
 #include <map>
 #include <string>
@@ -29,14 +29,14 @@ inline Chunk event_chunk(uint16_t cpu, uint32_t number, uint64_t time, unsigned 
 }
 
 /// Fills a borrowed chunk and gives it.
-inline void give(ChunkSink &sink, const Chunk &content) {
+inline void give(ChunkPool &sink, const Chunk &content) {
   Chunk *chunk = sink.borrow(content.cpu);
   chunk->records.assign(content.records.begin(), content.records.end());
   sink.give(chunk);
 }
 
 /// Keeps what it is given, up to `room` records; after that it fails.
-class CollectingOutput final : public ChunkOutput {
+class CollectingOutput final : public ChunkDestination {
 public:
   explicit CollectingOutput(size_t room = SIZE_MAX) : room_(room) {}
   size_t write(const Chunk &chunk) override {

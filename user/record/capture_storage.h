@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How chunks get from the reader to the target of a capture: as --buffer says.
+// Connects the reader to the target of a capture with the buffer that --buffer asks for.
 #pragma once
 
 #include "user/chunk/chunk_meters.h"
@@ -15,23 +15,24 @@
 
 namespace ovnitrace {
 
-class ChunkStorage {
+/// Owns the buffer and the counters around it.
+class CaptureStorage {
 public:
   /// `target` outlives it. `save` is called when the trigger of a flight recorder comes, `full`
   /// when all that --buffer allows is recorded; both on the thread that gives.
-  ChunkStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
-               std::function<void()> save, std::function<void()> full);
+  CaptureStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
+                 std::function<void()> save, std::function<void()> full);
 
-  ChunkSink &sink() { return limit_ ? static_cast<ChunkSink &>(*limit_) : *store_; }
-  FlightRecorder *flight() { return flight_; } ///< null if it is none
-  /// Brings all that was given to the target. Nothing may follow.
+  ChunkPool &sink() { return limit_ ? static_cast<ChunkPool &>(*limit_) : *store_; }
+  FlightRecorder *flight() { return flight_; } ///< null if --buffer asks for no flight recorder
+  /// Writes all chunks to the target. Only describe() may follow.
   void close() { store_->close(); }
-  /// After close(): what became of all that was given.
+  /// Puts into `trace` what was written, dropped and lost. Call it after close().
   void describe(TraceDescription &trace) const;
 
 private:
   CountedOutput output_;
-  std::unique_ptr<ChunkStore> store_;
+  std::unique_ptr<CaptureBuffer> store_;
   FlightRecorder *flight_ = nullptr;    ///< store_, if it is one
   std::optional<RecordingLimit> limit_; ///< in front of store_
 };

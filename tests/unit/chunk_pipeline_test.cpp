@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Chunks are written in their order and whole, whether there is time to compress them or not.
-#include "user/chunk/chunk_line.h"
+#include "user/chunk/chunk_pipeline.h"
 
 #include "emulator/format/chunk_times.h"
 #include "tests/unit/support/chunks.h"
@@ -17,7 +17,7 @@ namespace ovnitrace {
 namespace {
 
 /// Keeps what is in the frames, and waits for `gate` before it takes the first.
-class FrameOutput final : public ChunkOutput {
+class FrameOutput final : public ChunkDestination {
 public:
   size_t write(const Chunk &chunk) override {
     std::lock_guard waits(gate);
@@ -46,11 +46,11 @@ constexpr uint32_t kChunks = 40;
 
 /// What came of so many chunks.
 struct Passage {
-  explicit Passage(const LineCompression &compression, bool stalls) {
+  explicit Passage(const PipelineCompression &compression, bool stalls) {
     std::unique_lock waits(output.gate, std::defer_lock);
     if (stalls)
       waits.lock();
-    ChunkLine line(output, compression, [this](Chunk *chunk, size_t records) {
+    ChunkPipeline line(output, compression, [this](Chunk *chunk, size_t records) {
       std::lock_guard lock(mutex);
       EXPECT_TRUE(chunk->frame.empty());
       done.push_back(chunk);
@@ -83,15 +83,16 @@ struct Passage {
 
 constexpr std::chrono::hours kLong(1);
 
-TEST(ChunkLine, CompressesAllWhereItCanWait) {
+TEST(ChunkPipeline, CompressesAllWhereItCanWait) {
   Passage run({1, kChunks, kLong}, false);
   EXPECT_TRUE(run.is_whole());
   EXPECT_EQ(run.output.compressed, kChunks);
 }
 
-TEST(ChunkLine, WaitsForNoneThatIsNotReady) {
-  for (const LineCompression &compression :
-       {LineCompression{1, 0, kLong}, LineCompression{1, kChunks, std::chrono::seconds(0)}}) {
+TEST(ChunkPipeline, WaitsForNoneThatIsNotReady) {
+  for (const PipelineCompression &compression :
+       {PipelineCompression{1, 0, kLong},
+        PipelineCompression{1, kChunks, std::chrono::seconds(0)}}) {
     Passage run(compression, false);
     EXPECT_TRUE(run.is_whole());
     EXPECT_EQ(run.output.written.size(), kChunks);
@@ -100,7 +101,7 @@ TEST(ChunkLine, WaitsForNoneThatIsNotReady) {
 
 // The output stalls until there are too many: the first ones are written as they are, also one that
 // is just being compressed.
-TEST(ChunkLine, GivesUpForTheFirstOfTooMany) {
+TEST(ChunkPipeline, GivesUpForTheFirstOfTooMany) {
   for (const size_t waits : {1u, 5u, 20u}) {
     Passage run({1, waits, kLong}, true);
     EXPECT_TRUE(run.is_whole());
@@ -109,10 +110,10 @@ TEST(ChunkLine, GivesUpForTheFirstOfTooMany) {
   }
 }
 
-TEST(ChunkLine, ThrowsWhereAThreadCannotStart) {
+TEST(ChunkPipeline, ThrowsWhereAThreadCannotStart) {
   const auto start = [] {
     FrameOutput output;
-    ChunkLine(output, {.level = 1}, [](Chunk *, size_t) {});
+    ChunkPipeline(output, {.level = 1}, [](Chunk *, size_t) {});
   };
   EXPECT_GE(test::failures_with_few_threads(start), 2);
 }

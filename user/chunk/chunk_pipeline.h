@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chunks on their way to an output.
+// Compresses chunks on one thread and writes them, in order, on another.
 #pragma once
 
 #include "emulator/format/chunk_frame.h"
-#include "user/chunk/chunk_output.h"
+#include "user/chunk/chunk_destination.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -15,30 +15,30 @@
 
 namespace ovnitrace {
 
-/// How the chunks of a line are compressed.
-struct LineCompression {
-  int level = 0;    ///< of zstd, 0: they are not
-  size_t waits = 0; ///< chunks that may wait for it: where there are more, it is given up for some
-  std::chrono::steady_clock::duration patience = std::chrono::seconds(1); ///< how long one may
+/// How a ChunkPipeline compresses.
+struct PipelineCompression {
+  int level = 0;    ///< of zstd; 0: no compression
+  size_t waits = 0; ///< chunks that may wait for the compressor
+  std::chrono::steady_clock::duration patience =
+      std::chrono::seconds(1); ///< how long each may wait
 };
 
-/// Writes chunks to an output in the order in which they come, by a thread of its own. Another one,
-/// of low priority, compresses them before. Nothing waits for that one for long: a chunk that has
-/// waited for too long, or is one of too many, is written in a frame that is not compressed. At the
-/// end who closes the line compresses too.
-class ChunkLine {
+/// The compressor has low priority, so chunks may pile up before it. A chunk that has waited for
+/// `patience`, or that is one of more than `waits`, is written uncompressed. close() helps to
+/// compress the rest.
+class ChunkPipeline {
 public:
-  /// Called for each chunk when it is written, on a thread of the line; `missing`: records that the
-  /// output did not take.
+  /// Called on a thread of the pipeline when a chunk is written. `missing`: how many of its records
+  /// the destination did not take.
   using Done = std::function<void(Chunk *chunk, size_t missing)>;
 
   /// `output` outlives it. Throws std::system_error where a thread cannot start.
-  ChunkLine(ChunkOutput &output, const LineCompression &compression, Done done);
-  ~ChunkLine();
+  ChunkPipeline(ChunkDestination &output, const PipelineCompression &compression, Done done);
+  ~ChunkPipeline();
 
-  /// Never waits. The chunk is not touched before it is done.
+  /// Adds a chunk and returns at once. The caller must not touch the chunk until `done`.
   void add(Chunk *chunk);
-  /// Writes what was added, ends the threads and finishes the output.
+  /// Writes the chunks that were added, ends the threads and finishes the destination.
   void close();
 
 private:
@@ -68,8 +68,8 @@ private:
   bool is_any_waiting() const;
   void end(Lock &lock, Items::iterator item);
 
-  ChunkOutput &output_;
-  const LineCompression compression_;
+  ChunkDestination &output_;
+  const PipelineCompression compression_;
   const Done done_;
   std::mutex mutex_;
   std::condition_variable added_, changed_; ///< for who compresses; for who writes

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/chunk/chunk_queue.h"
+#include "user/chunk/waiting_buffer.h"
 
 #include <new>
 #include <utility>
 
 namespace ovnitrace {
 
-ChunkQueue::ChunkQueue(ChunkOutput &output, size_t chunks, size_t chunk_records,
-                       const LineCompression &compression)
+WaitingBuffer::WaitingBuffer(ChunkDestination &output, size_t chunks, size_t chunk_records,
+                             const PipelineCompression &compression)
     : output_(output), most_chunks_(chunks), chunk_records_(chunk_records),
       line_(output, compression,
             [this](Chunk *chunk, size_t missing) { take_back(chunk, missing); }) {}
 
-Chunk *ChunkQueue::borrow(uint32_t cpu) {
+Chunk *WaitingBuffer::borrow(uint32_t cpu) {
   std::unique_lock lock(mutex_);
   if (free_.empty() && chunks_.size() < most_chunks_)
     add_chunk();
@@ -25,7 +25,7 @@ Chunk *ChunkQueue::borrow(uint32_t cpu) {
 }
 
 /// Where there is no memory for more, those that are on their way must do; there must be some.
-void ChunkQueue::add_chunk() {
+void WaitingBuffer::add_chunk() {
   try {
     auto chunk = std::make_unique<Chunk>();
     chunk->records.reserve(chunk_records_);
@@ -37,7 +37,7 @@ void ChunkQueue::add_chunk() {
   }
 }
 
-void ChunkQueue::give(Chunk *chunk) {
+void WaitingBuffer::give(Chunk *chunk) {
   {
     std::lock_guard lock(mutex_);
     under_way_++;
@@ -45,7 +45,7 @@ void ChunkQueue::give(Chunk *chunk) {
   line_.add(chunk);
 }
 
-void ChunkQueue::take_back(Chunk *chunk, size_t missing) {
+void WaitingBuffer::take_back(Chunk *chunk, size_t missing) {
   std::lock_guard lock(mutex_);
   records_dropped_ += missing;
   free_.push_back(chunk);

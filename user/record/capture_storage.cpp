@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/record/chunk_storage.h"
+#include "user/record/capture_storage.h"
 
-#include "user/chunk/chunk_queue.h"
-#include "user/chunk/lossy_queue.h"
+#include "user/chunk/dropping_buffer.h"
+#include "user/chunk/waiting_buffer.h"
 
 #include <utility>
 
 namespace ovnitrace {
 
-ChunkStorage::ChunkStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
-                           std::function<void()> save, std::function<void()> full)
+CaptureStorage::CaptureStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
+                               std::function<void()> save, std::function<void()> full)
     : output_(target.output(), cpus) {
   const size_t chunk_records = options.chunk_bytes / sizeof(ftrace_record);
   if (options.buffer.kind == BufferKind::kCyc) {
@@ -21,18 +21,18 @@ ChunkStorage::ChunkStorage(const RecordOptions &options, TraceTarget &target, ui
     store_ = std::move(flight);
     return;
   }
-  const LineCompression compression = {options.compress_level, options.spare_chunks / 2};
+  const PipelineCompression compression = {options.compress_level, options.spare_chunks / 2};
   if (target.may_stall())
-    store_ = std::make_unique<LossyQueue>(output_, cpus, options.spare_chunks, chunk_records,
-                                          compression);
+    store_ = std::make_unique<DroppingBuffer>(output_, cpus, options.spare_chunks, chunk_records,
+                                              compression);
   else
-    store_ = std::make_unique<ChunkQueue>(output_, cpus + options.spare_chunks, chunk_records,
-                                          compression);
+    store_ = std::make_unique<WaitingBuffer>(output_, cpus + options.spare_chunks, chunk_records,
+                                             compression);
   if (options.buffer.kind == BufferKind::kStop)
     limit_.emplace(*store_, options.buffer.bytes, std::move(full));
 }
 
-void ChunkStorage::describe(TraceDescription &trace) const {
+void CaptureStorage::describe(TraceDescription &trace) const {
   trace.written = output_.records();
   trace.not_written = output_.losses();
   trace.dropped = store_->dropped();

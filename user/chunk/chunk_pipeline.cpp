@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/chunk/chunk_line.h"
+#include "user/chunk/chunk_pipeline.h"
 
 #include "user/chunk/service_thread.h"
 
@@ -23,7 +23,8 @@ std::vector<char> frame_of(const Chunk &chunk, FrameCompressor &compressor) {
 
 } // namespace
 
-ChunkLine::ChunkLine(ChunkOutput &output, const LineCompression &compression, Done done)
+ChunkPipeline::ChunkPipeline(ChunkDestination &output, const PipelineCompression &compression,
+                             Done done)
     : output_(output), compression_(compression), done_(std::move(done)) {
   if (compression.level)
     store_.emplace(kStoredLevel);
@@ -37,11 +38,11 @@ ChunkLine::ChunkLine(ChunkOutput &output, const LineCompression &compression, Do
   }
 }
 
-ChunkLine::~ChunkLine() {
+ChunkPipeline::~ChunkPipeline() {
   close();
 }
 
-void ChunkLine::add(Chunk *chunk) {
+void ChunkPipeline::add(Chunk *chunk) {
   std::lock_guard lock(mutex_);
   const Item::State state = compression_.level ? Item::kWaits : Item::kReady;
   items_.push_back({chunk, Clock::now(), state});
@@ -49,7 +50,7 @@ void ChunkLine::add(Chunk *chunk) {
   added_.notify_one();
 }
 
-void ChunkLine::close() {
+void ChunkPipeline::close() {
   if (!writer_.joinable())
     return;
   {
@@ -69,14 +70,14 @@ void ChunkLine::close() {
   output_.finish();
 }
 
-void ChunkLine::write_all() {
+void ChunkPipeline::write_all() {
   enter_service_thread();
   Lock lock(mutex_);
   while (wait_for_first(lock))
     write_first(lock);
 }
 
-void ChunkLine::compress_all() {
+void ChunkPipeline::compress_all() {
   enter_background_thread();
   FrameCompressor compressor(compression_.level);
   Lock lock(mutex_);
@@ -85,12 +86,12 @@ void ChunkLine::compress_all() {
 }
 
 /// They are compressed in their order.
-bool ChunkLine::is_any_waiting() const {
+bool ChunkPipeline::is_any_waiting() const {
   return !items_.empty() && items_.back().state == Item::kWaits;
 }
 
 /// Until the first chunk is to be written; false: no more come.
-bool ChunkLine::wait_for_first(Lock &lock) {
+bool ChunkPipeline::wait_for_first(Lock &lock) {
   for (;;) {
     if (items_.empty()) {
       if (closing_)
@@ -107,7 +108,7 @@ bool ChunkLine::wait_for_first(Lock &lock) {
   }
 }
 
-void ChunkLine::write_first(Lock &lock) {
+void ChunkPipeline::write_first(Lock &lock) {
   const Items::iterator item = items_.begin();
   const bool is_ready = item->state == Item::kReady;
   if (item->state == Item::kIsCompressed)
@@ -125,7 +126,7 @@ void ChunkLine::write_first(Lock &lock) {
 }
 
 /// Of those that wait; false: none does.
-bool ChunkLine::compress_first(Lock &lock, FrameCompressor &compressor) {
+bool ChunkPipeline::compress_first(Lock &lock, FrameCompressor &compressor) {
   const Items::iterator item = std::find_if(items_.begin(), items_.end(), [](const Item &waiting) {
     return waiting.state == Item::kWaits;
   });
@@ -147,7 +148,7 @@ bool ChunkLine::compress_first(Lock &lock, FrameCompressor &compressor) {
 }
 
 /// Nobody has the chunk any more.
-void ChunkLine::end(Lock &lock, Items::iterator item) {
+void ChunkPipeline::end(Lock &lock, Items::iterator item) {
   const Item done = *item;
   taken_.erase(item);
   done.chunk->frame.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/chunk/lossy_queue.h"
+#include "user/chunk/dropping_buffer.h"
 
 #include "emulator/format/chunk_header.h"
 #include "user/chunk/small_chunk.h"
@@ -12,8 +12,8 @@
 
 namespace ovnitrace {
 
-LossyQueue::LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_t chunk_records,
-                       const LineCompression &compression)
+DroppingBuffer::DroppingBuffer(ChunkDestination &output, uint32_t cpus, size_t waiting,
+                               size_t chunk_records, const PipelineCompression &compression)
     : output_(output), waiting_(waiting), chunk_records_(chunk_records), gaps_(cpus), shifts_(cpus),
       line_(output, compression,
             [this](Chunk *chunk, size_t missing) { take_back(chunk, missing); }) {
@@ -21,11 +21,11 @@ LossyQueue::LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_
     add_chunk();
 }
 
-LossyQueue::~LossyQueue() {
+DroppingBuffer::~DroppingBuffer() {
   close();
 }
 
-void LossyQueue::add_chunk() {
+void DroppingBuffer::add_chunk() {
   auto chunk = std::make_unique<Chunk>();
   chunk->records.reserve(chunk_records_);
   chunks_.push_back(std::move(chunk));
@@ -33,7 +33,7 @@ void LossyQueue::add_chunk() {
 }
 
 /// Whether one chunk more may be under way, and each CPU has one to fill all the same.
-bool LossyQueue::has_room() {
+bool DroppingBuffer::has_room() {
   if (under_way_ >= waiting_)
     return false;
   try {
@@ -46,7 +46,7 @@ bool LossyQueue::has_room() {
 }
 
 /// give() has seen to it that there is one.
-Chunk *LossyQueue::borrow(uint32_t cpu) {
+Chunk *DroppingBuffer::borrow(uint32_t cpu) {
   std::lock_guard lock(mutex_);
   Chunk *chunk = free_.back();
   free_.pop_back();
@@ -55,7 +55,7 @@ Chunk *LossyQueue::borrow(uint32_t cpu) {
   return chunk;
 }
 
-void LossyQueue::give(Chunk *chunk) {
+void DroppingBuffer::give(Chunk *chunk) {
   std::lock_guard lock(mutex_);
   if (!has_room()) {
     drop(*chunk);
@@ -69,12 +69,12 @@ void LossyQueue::give(Chunk *chunk) {
 }
 
 /// Before what follows on that CPU.
-void LossyQueue::add_gap(uint32_t cpu) {
+void DroppingBuffer::add_gap(uint32_t cpu) {
   if (std::optional<Chunk> gap = take_gap(cpu))
     line_.add(&gap_chunks_.emplace_back(std::move(*gap)));
 }
 
-void LossyQueue::drop(const Chunk &chunk) {
+void DroppingBuffer::drop(const Chunk &chunk) {
   Gap &gap = gaps_[chunk.cpu];
   if (gap.chunks++ == 0) {
     gap.begin = ftrace_record_tsc(&chunk.records.front());
@@ -88,7 +88,7 @@ void LossyQueue::drop(const Chunk &chunk) {
   dropped_ += loss;
 }
 
-void LossyQueue::renumber(Chunk &chunk) const {
+void DroppingBuffer::renumber(Chunk &chunk) const {
   const uint32_t shift = shifts_[chunk.cpu];
   const ChunkHeader header = ChunkHeader::decode(chunk.records);
   ChunkHeader::set_place(chunk.records, header.cpu, header.number - shift);
@@ -97,7 +97,7 @@ void LossyQueue::renumber(Chunk &chunk) const {
 }
 
 /// As a chunk of its own, with one number for all that it stands for.
-std::optional<Chunk> LossyQueue::take_gap(uint32_t cpu) {
+std::optional<Chunk> DroppingBuffer::take_gap(uint32_t cpu) {
   const Gap gap = std::exchange(gaps_[cpu], {});
   if (!gap.chunks)
     return std::nullopt;
@@ -111,7 +111,7 @@ std::optional<Chunk> LossyQueue::take_gap(uint32_t cpu) {
   return small_chunk(cpu, gap.number, events);
 }
 
-void LossyQueue::close() {
+void DroppingBuffer::close() {
   {
     std::lock_guard lock(mutex_);
     for (uint32_t cpu = 0; cpu < gaps_.size(); cpu++)
@@ -120,7 +120,7 @@ void LossyQueue::close() {
   line_.close();
 }
 
-void LossyQueue::take_back(Chunk *chunk, size_t missing) {
+void DroppingBuffer::take_back(Chunk *chunk, size_t missing) {
   std::lock_guard lock(mutex_);
   if (gap_chunks_.remove_if([chunk](const Chunk &gap) { return &gap == chunk; }))
     return;
@@ -129,17 +129,17 @@ void LossyQueue::take_back(Chunk *chunk, size_t missing) {
   under_way_--;
 }
 
-uint64_t LossyQueue::records_dropped() const {
+uint64_t DroppingBuffer::records_dropped() const {
   std::lock_guard lock(mutex_);
   return dropped_.records + not_taken_;
 }
 
-EventLoss LossyQueue::dropped() const {
+EventLoss DroppingBuffer::dropped() const {
   std::lock_guard lock(mutex_);
   return dropped_;
 }
 
-std::string LossyQueue::error() const {
+std::string DroppingBuffer::error() const {
   if (const std::string error = output_.error(); !error.empty() || !dropped_.lost)
     return error;
   return fmt::format("what takes the chunks was too slow: {} events are missing, shown as "

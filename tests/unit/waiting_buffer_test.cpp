@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_files.h"
-#include "user/chunk/chunk_queue.h"
+#include "user/chunk/waiting_buffer.h"
 
 #include "tests/unit/support/temp_dir.h"
 
@@ -21,7 +21,7 @@ struct DiskWriter {
   DiskWriter(int directory, uint32_t cpus, size_t chunks, size_t records)
       : files(directory, cpus), queue(files, chunks, records) {}
   ChunkFiles files;
-  ChunkQueue queue;
+  WaitingBuffer queue;
 };
 
 class DiskWriterTest : public testing::Test {
@@ -29,7 +29,7 @@ protected:
   DiskWriterTest() : fd_(open(dir_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
   ~DiskWriterTest() override { close(fd_); }
 
-  static void give(ChunkSink &writer, uint32_t cpu, size_t records, uint32_t mark) {
+  static void give(ChunkPool &writer, uint32_t cpu, size_t records, uint32_t mark) {
     Chunk *chunk = writer.borrow(cpu);
     ASSERT_TRUE(chunk->records.empty()) << "it is lent with what was in it";
     ASSERT_EQ(chunk->cpu, cpu);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chunks to an output that stalls: user/chunk/lossy_queue.
+// Chunks to an output that stalls: user/chunk/dropping_buffer.
 #include "tests/unit/support/chunks.h"
+#include "user/chunk/dropping_buffer.h"
 #include "user/chunk/event_count.h"
-#include "user/chunk/lossy_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace ovnitrace {
 namespace {
 
 /// Holds the first chunk until it may go on.
-class StallingOutput final : public ChunkOutput {
+class StallingOutput final : public ChunkDestination {
 public:
   size_t write(const Chunk &chunk) override {
     if (!std::exchange(begun, true)) {
@@ -39,9 +39,9 @@ uint64_t events_in(const std::vector<ftrace_record> &records) {
 
 constexpr size_t kRecords = 40;
 
-TEST(LossyQueue, LosesNothingWhileThereIsRoom) {
+TEST(DroppingBuffer, LosesNothingWhileThereIsRoom) {
   test::CollectingOutput output;
-  LossyQueue queue(output, 2, 8, kRecords);
+  DroppingBuffer queue(output, 2, 8, kRecords);
   std::vector<ftrace_record> given;
   for (uint32_t n = 0; n < 4; n++) {
     const Chunk chunk = test::event_chunk(1, n, 100 * (n + 1), 20);
@@ -57,9 +57,9 @@ TEST(LossyQueue, LosesNothingWhileThereIsRoom) {
 }
 
 // Nobody who fills chunks waits, and every event is there or in a blackout.
-TEST(LossyQueue, DropsAndCountsWhenTheOutputStalls) {
+TEST(DroppingBuffer, DropsAndCountsWhenTheOutputStalls) {
   StallingOutput output;
-  LossyQueue queue(output, 2, 2, kRecords);
+  DroppingBuffer queue(output, 2, 2, kRecords);
   uint64_t events = 0;
   const auto give = [&](uint16_t cpu, uint32_t number, uint16_t last = FTrace_EVT_next_chunk) {
     const Chunk chunk = test::event_chunk(cpu, number, 100 * (number + 1), 10 + number, last);
@@ -103,9 +103,9 @@ TEST(LossyQueue, DropsAndCountsWhenTheOutputStalls) {
   EXPECT_EQ(numbers, (std::vector<uint32_t>{0, 1, 2}));
 }
 
-TEST(LossyQueue, NumbersChunksAnewAfterAGap) {
+TEST(DroppingBuffer, NumbersChunksAnewAfterAGap) {
   StallingOutput output;
-  LossyQueue queue(output, 1, 1, kRecords);
+  DroppingBuffer queue(output, 1, 1, kRecords);
   test::give(queue,
              test::event_chunk(0, 7, 100, 5)); // a flight recorder's first can have any number
   output.reached.wait();
@@ -135,7 +135,7 @@ TEST(LossyQueue, NumbersChunksAnewAfterAGap) {
 }
 
 /// Writes one chunk each time that it may.
-class SteppingOutput final : public ChunkOutput {
+class SteppingOutput final : public ChunkDestination {
 public:
   size_t write(const Chunk &chunk) override {
     reached.release();
@@ -149,9 +149,9 @@ public:
   test::CollectingOutput kept;
 };
 
-TEST(LossyQueue, NumbersChunksAnewAfterEachGap) {
+TEST(DroppingBuffer, NumbersChunksAnewAfterEachGap) {
   SteppingOutput output;
-  LossyQueue queue(output, 1, 1, kRecords);
+  DroppingBuffer queue(output, 1, 1, kRecords);
   uint32_t number = 0;
   const auto give = [&] { // whether it was taken
     const uint64_t dropped = queue.records_dropped();
@@ -180,9 +180,9 @@ TEST(LossyQueue, NumbersChunksAnewAfterEachGap) {
   EXPECT_EQ(events_in(output.kept.files[0]), 5u * number);
 }
 
-TEST(LossyQueue, ReportsTheFirstFailureOfTheOutput) {
+TEST(DroppingBuffer, ReportsTheFirstFailureOfTheOutput) {
   test::CollectingOutput output(30);
-  LossyQueue queue(output, 1, 8, kRecords);
+  DroppingBuffer queue(output, 1, 8, kRecords);
   for (uint32_t n = 0; n < 3; n++)
     test::give(queue, test::event_chunk(0, n, 100 * (n + 1), 10));
   queue.close();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chunks to an output, by threads of their own.
+// Writes chunks to a disk. The reader waits if the disk is too slow.
 #pragma once
 
-#include "user/chunk/chunk_line.h"
+#include "user/chunk/chunk_pipeline.h"
 
 #include <condition_variable>
 #include <memory>
@@ -12,14 +12,14 @@
 
 namespace ovnitrace {
 
-/// Linked chunks (JTN): a fixed number of them goes round between the CPUs that fill them and the
-/// output that empties them. What the output does not take is counted.
-class ChunkQueue final : public ChunkStore {
+/// A fixed number of chunks circulates between the reader, which fills them, and a ChunkPipeline,
+/// which writes them (S.Ha.R.K.: linked chunks, JTN). Counts records that the destination refuses.
+class WaitingBuffer final : public CaptureBuffer {
 public:
-  /// `output` outlives it. Memory: at most `chunks` × `chunk_records` × 16 bytes, taken when they
-  /// are needed, and what they are compressed to.
-  ChunkQueue(ChunkOutput &output, size_t chunks, size_t chunk_records,
-             const LineCompression &compression = {});
+  /// `output` outlives it. Allocates at most `chunks` × `chunk_records` × 16 bytes, when they are
+  /// needed, and their compressed form.
+  WaitingBuffer(ChunkDestination &output, size_t chunks, size_t chunk_records,
+                const PipelineCompression &compression = {});
 
   Chunk *borrow(uint32_t cpu) override;
   void give(Chunk *chunk) override;
@@ -32,7 +32,7 @@ private:
   void add_chunk();
   void take_back(Chunk *chunk, size_t missing);
 
-  ChunkOutput &output_;
+  ChunkDestination &output_;
   const size_t most_chunks_, chunk_records_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::mutex mutex_;
@@ -40,7 +40,7 @@ private:
   std::vector<Chunk *> free_;
   size_t under_way_ = 0; ///< chunks in the line
   uint64_t records_dropped_ = 0;
-  ChunkLine line_; ///< last: its threads use the others
+  ChunkPipeline line_; ///< last: its threads use the others
 };
 
 } // namespace ovnitrace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chunks to an output that may stall, by threads of their own.
+// Sends chunks over a network that may stall. The reader never waits: chunks are dropped.
 #pragma once
 
-#include "user/chunk/chunk_line.h"
+#include "user/chunk/chunk_pipeline.h"
 
 #include <list>
 #include <memory>
@@ -13,18 +13,16 @@
 
 namespace ovnitrace {
 
-/// Linked chunks (JTN) as ChunkQueue has them, but those who fill chunks never wait: a chunk that
-/// finds `waiting` others before it is dropped. In the place of what was dropped on a CPU comes, as
-/// soon as there is room, a blackout with the number of its events; later chunks of that CPU are
-/// numbered anew, so that numbers still follow one another.
-class LossyQueue final : public ChunkStore {
+/// Linked chunks (JTN) like those of WaitingBuffer. If `waiting` chunks wait already, the next one
+/// is dropped. As soon as there is room, a blackout with the number of dropped events is written in
+/// its place. Later chunks of that CPU are renumbered, so their numbers stay consecutive.
+class DroppingBuffer final : public CaptureBuffer {
 public:
-  /// `output` outlives it. `cpus`: how many fill chunks at once. Memory: at most
-  /// (cpus + waiting) × chunk_records × 16 bytes, taken when they are needed, and what they are
-  /// compressed to.
-  LossyQueue(ChunkOutput &output, uint32_t cpus, size_t waiting, size_t chunk_records,
-             const LineCompression &compression = {});
-  ~LossyQueue() override;
+  /// `output` outlives it. `cpus`: how many chunks are filled at once. Allocates at most
+  /// (cpus + waiting) × chunk_records × 16 bytes, when they are needed, and their compressed form.
+  DroppingBuffer(ChunkDestination &output, uint32_t cpus, size_t waiting, size_t chunk_records,
+                 const PipelineCompression &compression = {});
+  ~DroppingBuffer() override;
 
   Chunk *borrow(uint32_t cpu) override;
   void give(Chunk *chunk) override;
@@ -50,7 +48,7 @@ private:
   void renumber(Chunk &chunk) const;
   std::optional<Chunk> take_gap(uint32_t cpu);
 
-  ChunkOutput &output_;
+  ChunkDestination &output_;
   const size_t waiting_, chunk_records_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   mutable std::mutex mutex_;
@@ -61,7 +59,7 @@ private:
   std::vector<uint32_t> shifts_; ///< by CPU: how much its numbers are less than its chunks say
   uint64_t not_taken_ = 0;       ///< records that the output did not take
   EventLoss dropped_;
-  ChunkLine line_; ///< last: its threads use the others
+  ChunkPipeline line_; ///< last: its threads use the others
 };
 
 } // namespace ovnitrace
