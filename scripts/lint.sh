@@ -10,6 +10,8 @@ failed=0
 mapfile -t code < <(git ls-files -- "$below" | grep -E '\.(c|cpp|h)$')
 clang-format --dry-run -Werror "${code[@]}" || { echo "lint: run \`make format\`" >&2; failed=1; }
 
+scripts/lint_rooms.sh || failed=1
+
 # C of the kernel's side is compiled for BPF, which clang-tidy does not know; tests are checked by
 # their compiler's warnings and by running.
 mapfile -t units < <(git ls-files -- "$below" | grep -E '^(emulator|user)/.*\.(cpp|c)$')
