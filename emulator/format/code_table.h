@@ -322,6 +322,10 @@ inline constexpr CodeInfo kRows[] = {
      "only in datagrams; the TSC is how many events were sent before"},
     {FTrace_EXT_text, "EXT_text", control, number, kText, {}, "", "", {},
      "only in datagrams: 14 characters in place of the other fields"},
+    {FTrace_EXT_extension, "EXT_extension", control, number, kPayloads, kExtensionFamily, "", "", {},
+     "an event of a 32-bit family; that many `EXT_payload` records follow"},
+    {FTrace_EXT_payload, "EXT_payload", control, number, kPayload, {}, "", "", {},
+     "14 bytes of the event before, in place of the other fields"},
     // family E: power
     {FTrace_EXT_idle_start, "EXT_idle_start", event, nothing, {}, kIdleState, "", "", {},
      "the CPU enters this idle state"},

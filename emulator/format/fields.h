@@ -203,6 +203,9 @@ inline constexpr Field kWorkAge[] = {{.name = "ns",
 inline constexpr Field kStack[] = {{.name = "stack"}};
 inline constexpr Field kDatagram[] = {{.name = "kind"}};
 inline constexpr Field kText[] = {{.name = "text"}};
+inline constexpr Field kPayloads[] = {{.name = "payloads"}};
+inline constexpr Field kExtensionFamily[] = {{.name = "family"}};
+inline constexpr Field kPayload[] = {{.name = "payload"}};
 
 } // namespace fields
 

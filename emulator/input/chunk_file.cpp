@@ -284,9 +284,23 @@ void ChunkFile::control(const ftrace_record &record, uint8_t code) {
   case FTrace_EXT_part:
   case FTrace_EXT_text:
     return; // of a datagram whose records somebody put into a file as they came
+  case FTrace_EXT_extension:
+    return skip_extension(record);
+  case FTrace_EXT_payload:
+    return; // of an extension, which was reported
   default:
     report_gap(offset_of(&record), fmt::format("unknown code {:#06x}: left out", record.code));
   }
+}
+
+/// No family is known so far. Its EXT_payload records are skipped one by one, so a wrong length of
+/// an extension does no harm.
+void ChunkFile::skip_extension(const ftrace_record &record) {
+  constexpr size_t kMostFamilies = 16; // a damaged file may have a new one in each record
+  if (unknown_families_.size() < kMostFamilies && unknown_families_.insert(record.par2).second)
+    warn(offset_of(&record), fmt::format("events of the unknown family {:#x} are skipped: a newer "
+                                         "ovnitrace may know them",
+                                         record.par2));
 }
 
 /// EXT_format: a chunk starts, at the cycles_per_msec before it.

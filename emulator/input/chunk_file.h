@@ -12,6 +12,7 @@
 #include "emulator/input/tick_clock.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,7 @@ private:
   void bind(const ftrace_record &record);
   void bind_birth(const ftrace_record &record);
   void end_chunk(const ftrace_record *last);
+  void skip_extension(const ftrace_record &record);
   uint64_t offset_of(const ftrace_record *record) const;
   void warn(uint64_t offset, std::string what);
   /// The same where events are missing.
@@ -88,9 +90,10 @@ private:
   uint16_t file_;
   bool stopped_ = false; ///< trace_stop was read
   bool any_event_ = false;
-  bool gap_ = false;           ///< events are missing after the last
-  bool ended_ = false;         ///< the file was read
-  std::vector<Event> waiting_; ///< after the start of a gap, the next one last
+  bool gap_ = false;                    ///< events are missing after the last
+  bool ended_ = false;                  ///< the file was read
+  std::vector<Event> waiting_;          ///< after the start of a gap, the next one last
+  std::set<uint32_t> unknown_families_; ///< of extensions: reported already
 
   // Of the chunk:
   bool in_chunk_ = false;

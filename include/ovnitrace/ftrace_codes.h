@@ -161,6 +161,9 @@ enum ftrace_code {
 	FTrace_EXT_session = 0xAD, /* (kind of datagram, -); the TSC is the number of the session */
 	FTrace_EXT_part = 0xBD,	   /* (CPU, chunk); the TSC is the events that were sent before */
 	FTrace_EXT_text = 0xCD,	   /* 14 characters in place of the other fields */
+	/* room for events that need more than one record: */
+	FTrace_EXT_extension = 0xDD, /* (EXT_payload records that follow, 32-bit family) */
+	FTrace_EXT_payload = 0xED,   /* 14 bytes of it in place of the other fields */
 
 	/* family E, free in the manual: ovnitrace's extensions about power */
 	FTrace_EXT_idle_start = 0x0E, /* (-, number of the idle state that the CPU enters) */
@@ -174,7 +177,8 @@ enum ftrace_code {
 /* Version of the extensions, parameter 1 of FTrace_EXT_format. A reader refuses a newer one. Since
  * 2, records of blocked threads have an ftrace_call; since 3 there are FTrace_EXT_switch and
  * FTrace_EXT_wake_switch, and times can be differences; since 4 there are the codes that only 4
- * has, and an FTrace_EXT_region can be a start of a region that is open already. */
+ * has, an FTrace_EXT_region can be a start of a region that is open already, and
+ * FTrace_EXT_extension can add families of events without a new version. */
 #define FTRACE_EXT_VERSION 4
 
 /* par2 of FTrace_EXT_format: from the next record on to the end of the chunk, the TSC is how much

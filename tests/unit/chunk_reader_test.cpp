@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One chunk file, good and broken: emulator/input/chunk_file.
 #include "emulator/base/error.h"
+#include "emulator/format/chunk_times.h"
 #include "emulator/input/merge.h"
 #include "emulator/input/tick_clock.h"
 #include "emulator/open/open_trace.h"
@@ -143,6 +144,40 @@ TEST(ChunkReader, DoesNotLetOneWildTimeDragAllLaterEventsAlong) {
   EXPECT_EQ(result.events[3].time, 210u);
   EXPECT_EQ(result.catalog.end, 300u);
   EXPECT_EQ(result.sink.count("after the end of the trace"), 1u);
+}
+
+ChunkBuilder with_extensions() {
+  ChunkBuilder chunk = started();
+  chunk.id(1, 10, 10, "a").at(120).dispatch(1);
+  for (const uint32_t family : {7u, 7u, 0xfffffffeu})
+    chunk.at(130)
+        .record(FTrace_EXT_extension, 2, family)
+        .record_at(~0ull, FTrace_EXT_payload, 0xffff, ~0u)
+        .record_at(0, FTrace_EXT_payload);
+  chunk.at(140).sleep(1).at(150).stop();
+  return chunk;
+}
+
+TEST(ChunkReader, SkipsExtensionsOfUnknownFamiliesAndWarnsOnceForEach) {
+  ChunkBuilder chunk = with_extensions();
+  const Result result = read_chunk(chunk);
+  EXPECT_EQ(result.kinds(), (std::vector<uint32_t>{FTrace_EVT_trace_start, FTrace_EVT_task_dispatch,
+                                                   FTrace_EVT_task_sleep, FTrace_EVT_trace_stop}));
+  EXPECT_EQ(result.events[2].time, 140u);
+  EXPECT_EQ(result.sink.reported.size(), 2u);
+  EXPECT_EQ(result.sink.count("events of the unknown family 0x7 are skipped: a newer ovnitrace may "
+                              "know them"),
+            1u);
+  EXPECT_EQ(result.sink.count("unknown family 0xfffffffe"), 1u);
+}
+
+TEST(ChunkReader, RestoresPayloadsThatWereStoredAsDifferences) {
+  ChunkBuilder chunk = with_extensions();
+  std::vector<ftrace_record> records = chunk.records();
+  ASSERT_TRUE(make_differences(records));
+  TimeRestorer().restore(records);
+  EXPECT_EQ(memcmp(records.data(), chunk.records().data(), records.size() * sizeof(ftrace_record)),
+            0);
 }
 
 TEST(ChunkReader, ReportsWhatDoesNotBelongAndReadsOn) {
