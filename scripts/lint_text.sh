@@ -118,7 +118,7 @@ awk '
   function finish(   i, start) {
     start = 1
     for (i = 1; i <= words; i++)
-      if (i == words || (word[i] ~ /[.!?]$/ && word[i] !~ /…$/ && word[i + 1] !~ /^[a-z]/)) {
+      if (i == words || (word[i] ~ /[.!?]$/ && word[i] !~ /^(e\.g|i\.e|vs)\.$/)) {
         sentence(start, i)
         start = i + 1
       }
