@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs clang-tidy (.clang-tidy) on the sources that are named, on all CPUs: tidy.sh FILE…
-# C++ files that share no name are checked together, as one unit: most of the time goes to headers, and a
-# unit of twenty files reads them once. Exit status 1 if anything is found. `make lint` runs this.
+# Most of the time goes to headers. C++ files that share no name are therefore joined to units of up to
+# twenty files, which read the headers once. Exit status 1 if anything is found. `make lint` runs this.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d) || exit 1
@@ -76,25 +76,46 @@ tidy() {
   clang-tidy --quiet --config-file=.clang-tidy "$1" -- "${flags[@]}" 2>/dev/null
 }
 
+# Joins files to a unit; where each starts in it is in UNIT.map: join UNIT FILE…
+join() {
+  awk -v map="$1.map" 'FNR == 1 { print NR - 1, FILENAME >map } { print }' "${@:2}" >"$1"
+}
+
+# Replaces places in a unit by those in its files.
+places_in_files() {
+  awk -v unit="$1:" '
+    NR == FNR { start[++count] = $1; file[count] = $2; next }
+    index($0, unit) == 1 {
+      line = substr($0, length(unit) + 1)
+      rest = substr(line, index(line, ":"))
+      line += 0
+      for (i = count; start[i] >= line; i--);
+      $0 = file[i] ":" line - start[i] rest
+    }
+    { print }' "$1.map" -
+}
+
 # Checks the files of one unit, or of each half of it where they do not compile together.
 check() {
   local unit=$1 log status
   if [ $# -gt 1 ]; then
     unit=$(mktemp "$work/XXXXXX.cpp")
-    printf '#include "%s"\n' "$@" >"$unit"
+    join "$unit" "$@"
   fi
   log=$(tidy "$unit" "$1")
   status=$?
-  if [ $# -gt 1 ] && [[ $log == *clang-diagnostic-error* ]]; then
-    check "${@:1:$# / 2}" & check "${@:$# / 2 + 1}"
-    status=$?
-    wait $! && return "$status"
-    return 1
+  if [ $# -gt 1 ]; then
+    if [[ $log == *clang-diagnostic-error* ]]; then
+      check "${@:1:$# / 2}" && status=0
+      check "${@:$# / 2 + 1}" || status=1
+      return "$status"
+    fi
+    log=$(places_in_files "$unit" <<<"$log")
   fi
   [ -z "$log" ] || printf '%s\n' "$log"
   return "$status"
 }
-export -f check tidy
+export -f check join places_in_files tidy
 
 single=() together=()
 for file; do
