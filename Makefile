@@ -13,9 +13,10 @@
 #   make test-kernels   run a part of the captures on other kernels, in QEMU
 #   make bench          measure capture and conversion, as ratios within one run
 #   make format         format the code with clang-format
-#   make lint           check the format, and the code with clang-tidy; T=path for a part
+#   make lint           check formats, English, scripts and code with linters; T=path for a part
 #   make emulator       build only build/ovnitrace-emu (convert, info, dump): needs no libbpf
 #   make lib            build only libovnitrace: the FTrace primitives for programs
+#   make setup-hooks    check commit messages in this clone
 #   make install        install under PREFIX=/usr/local, below DESTDIR=
 #   make clean          remove build/
 #
@@ -33,7 +34,7 @@ MAKEFLAGS += --no-builtin-rules
 
 Q := $(if $(V),,@)
 PREFIX ?= /usr/local
-VERSION := 0.1.0
+VERSION := 0.3.0
 
 CC := gcc
 CXX := g++
@@ -98,7 +99,7 @@ ZSTD := $(shell echo '\#include <zstd.h>' | $(CC) -E -xc - >/dev/null 2>&1 && ec
 LIB_LIBS := $(ZSTD) -lpthread
 
 .PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean \
-  help check e2e browser fuzz format lint
+  help check e2e browser fuzz format lint setup-hooks
 all: $(B)/ovnitrace lib
 lib: $(B)/libovnitrace.a $(B)/$(SO)
 emulator: $(B)/ovnitrace-emu
@@ -274,8 +275,11 @@ CODE = $(shell git ls-files '*.c' '*.cpp' '*.h')
 format:
 	$(Q)clang-format -i $(CODE)
 
-lint: | $(SKELETONS) $(PAGE)
+lint: | $(SKELETONS) $(PAGE) $(B)/tests/bench/bare_tracers.skel.h
 	$(Q)scripts/lint.sh $(T)
+
+setup-hooks:
+	$(Q)ln -sf "$$PWD/scripts/commit_msg.sh" "$$(git rev-parse --git-path hooks)/commit-msg"
 
 test-kernels:
 	$(Q)scripts/setup.sh kernels

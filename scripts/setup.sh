@@ -15,7 +15,7 @@ build   clang              the eBPF programs
 build   bpftool            their skeletons
 build   libbpf-dev         loads them
 build   libelf-dev         libbpf reads its objects with it
-build   libdw-dev          symbols and debug data of what stands on stacks
+build   libdw-dev          symbols and debug data of functions on stacks
 build   libiberty-dev      demangles names of C++ and Rust
 build   libzydis-dev       decodes x86 instructions for --control
 build   zlib1g-dev         libbpf and .prv.gz
@@ -33,8 +33,10 @@ test    linux-perf         a second tracer beside ours
 test    valgrind           translates a program beside a capture with --control
 test    procps             pgrep
 test    chromium           the report page in a real browser
-test    clang-format        `make lint`
-test    clang-tidy          `make lint`
+test    clang-format       `make lint`
+test    clang-tidy         `make lint`
+test    shellcheck         `make lint`: scripts
+test    node-typescript    `make lint`: the modules of the report page
 kernels qemu-system-x86    boots other kernels
 kernels busybox-static     all that runs there beside the tests
 kernels cpio               packs it
@@ -94,7 +96,7 @@ for pause in 5 15 0; do
   # shellcheck disable=SC2086 # one argument a package
   apt install --no-install-recommends $packages && break
   [ "$pause" -ne 0 ] || die "apt-get could not install: $packages" \
-    "What it says above is why. Mend that, or install them by hand, and run this again."
+    "What it says above is why. Fix that, or install them by hand, and run this again."
   echo "setup: trying again in $pause s" >&2
   sleep "$pause"
 done

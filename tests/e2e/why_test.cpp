@@ -164,7 +164,7 @@ TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForWhoIsThere) {
   EXPECT_GT(held_by(named(all, "spinner"), "victim"), 0u);
   if (sysconf(_SC_NPROCESSORS_ONLN) > 2)
     return; // that of several CPUs at once is what unit tests see
-  const json longest = all["waits"];
+  const json &longest = all["waits"];
   for (const json &wait : longest) {
     if (wait["after"] != "preemption")
       continue;

@@ -23,7 +23,7 @@ done
 cp build/ovnitrace build/tests/e2e_tests "$root/w/build/"
 mv "$root/w/build/e2e_tests" "$root/w/build/tests"
 strip "$root/w/build/ovnitrace" "$root/w/build/tests/e2e_tests"
-cp $(find build/tests/programs -type f -executable) "$root/w/build/tests/programs"
+find build/tests/programs -type f -executable -exec cp -t "$root/w/build/tests/programs" {} +
 cp -L build/libovnitrace.so.0 "$root/w/build"
 
 libraries() {

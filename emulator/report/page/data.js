@@ -13,7 +13,7 @@ function bytesOf(base64) {
 }
 
 async function inflate(blocks) {
-  const stream = new DecompressionStream('deflate-raw');
+  const stream = new window.DecompressionStream('deflate-raw');
   const writer = stream.writable.getWriter();
   const feed = async () => {
     for (const block of blocks) {

@@ -33,7 +33,7 @@ export class Overview {
   }
 
   draw() {
-    const {trace, colors, view} = this.app, height = 54;
+    const {colors, view} = this.app, height = 54;
     const context = fitCanvas(this.canvas, this.canvas.clientWidth, height);
     context.fillStyle = colors.ui('panel');
     context.fillRect(0, 0, this.canvas.clientWidth, height);

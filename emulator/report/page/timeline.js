@@ -268,7 +268,7 @@ export class Timeline {
   }
 
   drawName(row) {
-    const {colors, trace, rows, selected} = this.app, {context} = this;
+    const {colors, trace, selected} = this.app, {context} = this;
     const y = row.top - this.top;
     const chosen = row.type === 'thread' && selected?.thread === row.thread;
     const isHead = row.type === 'head' || row.type === 'process';
