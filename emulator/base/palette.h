@@ -21,15 +21,11 @@ inline constexpr Color kNothing{0, 0, 0};       ///< the background: nothing, or
 inline constexpr Color kRunning{0, 175, 125};   ///< has a CPU
 inline constexpr Color kBlocked{66, 74, 96};    ///< sleeps, waits for a lock or for I/O
 inline constexpr Color kGone{30, 30, 34};       ///< has ended: hardly more than the background
-inline constexpr Color kRobbed{205, 75, 0};     ///< runnable, but robbed of its CPU
+inline constexpr Color kPreempted{205, 75, 0};  ///< runnable, but preempted
 inline constexpr Color kThrottled{235, 205, 0}; ///< runnable, but without CPU quota
 inline constexpr Color kWoken{170, 200, 255};   ///< woken, waits for a CPU
 inline constexpr Color kBad{255, 255, 255};     ///< ST_BAD: what no channel should show
 inline constexpr Color kAlarm{255, 0, 255}; ///< events lost, deadlines missed, impossible things
-
-/// By the value of the thread state: Unknown, Running, Paused, Dead, Cooling, Warming.
-inline constexpr std::array<Color, 6> kThreadStates = {kNothing, kRunning, kBlocked,
-                                                       kGone,    kRobbed,  kWoken};
 
 /// For values without a meaning that has a colour: the first are those that differ most.
 inline constexpr std::array<Color, 12> kSeries = {{{86, 180, 233},

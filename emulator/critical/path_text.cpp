@@ -21,7 +21,7 @@ struct CauseWords {
 /// By Cause.
 constexpr std::array<CauseWords, kCauses> kWords = {{
     {"running", "Running", palette::kRunning},
-    {"waiting for a CPU", "Waiting for a CPU", palette::kRobbed},
+    {"waiting for a CPU", "Waiting for a CPU", palette::kPreempted},
     {"throttled", "Throttled: its cgroup has no CPU quota left", palette::kThrottled},
     {"timer", "Blocked until a timer", palette::series(0)},
     {"I/O", "Blocked until I/O", palette::series(3)},

@@ -2,10 +2,12 @@
 // What the numbers in the parameters of events mean.
 #pragma once
 
+#include "emulator/format/state_table.h"
+
 #include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
-#include <ovnitrace/thread_state.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -49,11 +51,13 @@ inline constexpr ValueName kWakerContextNames[] = {
     {FTRACE_WAKER_UNKNOWN, "unknown", "Unknown"},
 };
 
-inline constexpr ValueName kStateNames[] = {
-    {OVNI_THREAD_UNKNOWN, "unknown", "Unknown"}, {OVNI_THREAD_RUNNING, "running", "Running"},
-    {OVNI_THREAD_PAUSED, "paused", "Paused"},    {OVNI_THREAD_DEAD, "dead", "Dead"},
-    {OVNI_THREAD_COOLING, "cooling", "Cooling"}, {OVNI_THREAD_WARMING, "warming", "Warming"},
-};
+/// Of the states that records have: those of ovni.
+inline constexpr auto kStateNames = [] {
+  std::array<ValueName, OVNI_THREAD_STATES> names{};
+  for (uint32_t state = 0; state < names.size(); state++)
+    names[state] = {state, kStateTable[state].name, kStateTable[state].label};
+  return names;
+}();
 
 inline constexpr ValueName kRegionEventNames[] = {
     {CONTROL_STOP, "stop", "Stop"},

@@ -24,7 +24,7 @@ std::vector<ValueLabel> reasons() {
 /// Where a reason is what a thread state says too, it has that colour.
 const std::vector<ValueColor> kReasonColors = {
     {FTRACE_OFFCPU_YIELDED + 1, palette::kSeries[3]},
-    {FTRACE_OFFCPU_PREEMPTED + 1, palette::kRobbed},
+    {FTRACE_OFFCPU_PREEMPTED + 1, palette::kPreempted},
     {FTRACE_OFFCPU_SLEEP + 1, palette::kBlocked},
     {FTRACE_OFFCPU_DISK + 1, palette::kSeries[0]},
     {FTRACE_OFFCPU_STOPPED + 1, palette::kSeries[7]},

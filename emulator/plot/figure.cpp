@@ -52,7 +52,7 @@ public:
     if (row == kNone)
       return;
     each_column(slice.start, slice.end, [&](size_t column, uint64_t ns) {
-      figure_.rows[row].time[column][size_t(look_of(slice))] += ns;
+      figure_.rows[row].time[column][size_t(shown_state(slice))] += ns;
     });
     if (arrows_)
       add_arrow(slice, row);
@@ -177,7 +177,7 @@ bool Figure::has_dark() const {
   return std::find(dark.begin(), dark.end(), 1) != dark.end();
 }
 
-uint64_t Figure::time_in(Look state) const {
+uint64_t Figure::time_in(ShownState state) const {
   uint64_t sum = 0;
   for (const FigureRow &row : rows)
     for (const StateTimes &time : row.time)

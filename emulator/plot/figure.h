@@ -6,7 +6,7 @@
 #include "emulator/critical/path.h"
 #include "emulator/input/source.h"
 #include "emulator/input/trace_dir.h"
-#include "emulator/slices/look.h"
+#include "emulator/slices/shown_state.h"
 
 #include <array>
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace ovnitrace {
 
-/// ns by Look.
-using StateTimes = std::array<uint64_t, kLooks>;
+/// ns by ShownState.
+using StateTimes = std::array<uint64_t, kShownStates>;
 
 struct FigureRow {
   std::string label;            ///< "name (tid)", printable
@@ -50,7 +50,7 @@ struct Figure {
 
   bool has_dark() const;
   /// What a state takes of all rows, ns.
-  uint64_t time_in(Look state) const;
+  uint64_t time_in(ShownState state) const;
 };
 
 struct FigureOptions {

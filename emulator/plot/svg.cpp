@@ -6,7 +6,7 @@
 #include "emulator/base/printable.h"
 #include "emulator/base/short_line.h"
 #include "emulator/plot/axis.h"
-#include "emulator/plot/state_look.h"
+#include "emulator/plot/column_states.h"
 
 #include <fmt/format.h>
 
@@ -37,21 +37,21 @@ std::string css(Color color) {
 }
 
 /// The palette is meant for black, and paper is white: what is dark there is light here.
-Color on_paper(Look state) {
+Color on_paper(ShownState state) {
   switch (state) {
-  case Look::unknown:
+  case ShownState::unknown:
     return kWhite;
-  case Look::paused:
+  case ShownState::paused:
     return mix(palette::kBlocked, kWhite, 0.74);
-  case Look::dead:
+  case ShownState::dead:
     return mix(kWhite, kBlack, 0.07);
   default:
-    return color_of(state);
+    return info_of(state).color;
   }
 }
 
-std::string_view word(Look state) {
-  return name_of(state);
+std::string_view word(ShownState state) {
+  return info_of(state).name;
 }
 
 /// What a state is filled with: those that could be mistaken for one another have patterns.
@@ -66,23 +66,23 @@ std::string patterns() {
     return fmt::format("<path d=\"{}\" stroke=\"{}\" stroke-width=\"1.2\"/>", path,
                        css(mix(color, kBlack, part)));
   };
-  const Color cooling = on_paper(Look::cooling), warming = on_paper(Look::warming),
-              throttled = on_paper(Look::throttled);
-  return pattern(word(Look::cooling), 6, cooling,
+  const Color cooling = on_paper(ShownState::cooling), warming = on_paper(ShownState::warming),
+              throttled = on_paper(ShownState::throttled);
+  return pattern(word(ShownState::cooling), 6, cooling,
                  mark(cooling, 0.4, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5")) +
-         pattern(word(Look::warming), 4, warming, mark(warming, 0.45, "M1 0V4")) +
-         pattern(word(Look::throttled), 4, throttled, mark(throttled, 0.4, "M0 1H4")) +
-         pattern(word(Look::unknown), 6, kWhite,
+         pattern(word(ShownState::warming), 4, warming, mark(warming, 0.45, "M1 0V4")) +
+         pattern(word(ShownState::throttled), 4, throttled, mark(throttled, 0.4, "M0 1H4")) +
+         pattern(word(ShownState::unknown), 6, kWhite,
                  "<circle cx=\"3\" cy=\"3\" r=\"0.8\" fill=\"#999\"/>") +
          pattern("dark", 4, kWhite, mark(palette::kAlarm, 0, "M-1 5L5 -1M-1 1L1 -1M3 5L5 3"));
 }
 
-std::string fill(Look state) {
+std::string fill(ShownState state) {
   switch (state) {
-  case Look::cooling:
-  case Look::warming:
-  case Look::throttled:
-  case Look::unknown:
+  case ShownState::cooling:
+  case ShownState::warming:
+  case ShownState::throttled:
+  case ShownState::unknown:
     return fmt::format("url(#{})", word(state));
   default:
     return css(on_paper(state));
@@ -183,7 +183,7 @@ private:
     centers_.push_back(y_ + kRowHeight / 2.0);
     body_ += text_at(left_ - 8, y_ + 13, " text-anchor=\"end\"", row.label);
     body_ += start_columns(y_) + "<title>" + xml_text(sums(row)) + "</title>";
-    for (const Look rest : {Look::paused, Look::unknown, Look::dead})
+    for (const ShownState rest : {ShownState::paused, ShownState::unknown, ShownState::dead})
       put_path(rest, runs(figure_.columns, kRowHeight, [&](size_t c) {
                  return row.time[c][size_t(rest)] && rest_of(row.time[c]) == rest;
                }));
@@ -217,7 +217,7 @@ private:
     y_ += kDarkHeight + kGap;
   }
 
-  void put_path(Look state, const std::string &path) {
+  void put_path(ShownState state, const std::string &path) {
     if (!path.empty())
       body_ +=
           fmt::format("<path class=\"{}\" fill=\"{}\" d=\"{}\"/>", word(state), fill(state), path);
@@ -247,12 +247,12 @@ private:
   /// The times of a row, for who points at it.
   static std::string sums(const FigureRow &row) {
     std::string text = row.label;
-    for (const StateLook &look : kStateLooks) {
+    for (const ShownState state : kStateOrder) {
       uint64_t ns = 0;
       for (const StateTimes &time : row.time)
-        ns += time[size_t(look.state)];
+        ns += time[size_t(state)];
       if (ns)
-        text += fmt::format("; {} {}", word(look.state), human_duration(ns));
+        text += fmt::format("; {} {}", word(state), human_duration(ns));
     }
     return text;
   }
@@ -296,12 +296,11 @@ private:
   void put_legend() {
     double x = left_;
     body_ += "<g class=\"legend\">\n";
-    for (const StateLook &look : kStateLooks) {
-      if (!figure_.time_in(look.state))
+    for (const ShownState state : kStateOrder) {
+      if (!figure_.time_in(state))
         continue;
-      const std::string_view label = label_of(look.state);
-      const double width =
-          46 + kCharacter * double(label.size() + 2 + std::string_view(look.meaning).size());
+      const StateInfo &info = info_of(state);
+      const double width = 46 + kCharacter * double(info.label.size() + 2 + info.meaning.size());
       if (x > left_ && x + width > left_ + kPlotWidth) {
         x = left_;
         y_ += 20;
@@ -310,7 +309,7 @@ private:
                            "fill=\"{}\" stroke=\"#888\" stroke-width=\"0.5\"/>\n"
                            "<text x=\"{:.1f}\" y=\"{:.0f}\"><tspan font-weight=\"bold\">{}</tspan>"
                            " {}</text>\n",
-                           x, y_, fill(look.state), x + 30, y_ + 10, label, look.meaning);
+                           x, y_, fill(state), x + 30, y_ + 10, info.label, info.meaning);
       x += width;
     }
     body_ += "</g>\n";

@@ -5,7 +5,7 @@
 #include "emulator/base/palette.h"
 #include "emulator/base/short_line.h"
 #include "emulator/plot/axis.h"
-#include "emulator/plot/state_look.h"
+#include "emulator/plot/column_states.h"
 
 #include <fmt/format.h>
 
@@ -37,17 +37,17 @@ int nearest_index(Color color) {
 }
 
 /// What is nothing has the colour of the terminal.
-bool has_color(Look state) {
-  return state != Look::unknown && state != Look::dead;
+bool has_color(ShownState state) {
+  return state != ShownState::unknown && state != ShownState::dead;
 }
 
 /// The two states that a column shows, and how high the lower one is, in eighths.
 struct Cell {
-  Look below = Look::dead, above = Look::dead;
+  ShownState below = ShownState::dead, above = ShownState::dead;
   int height = 0;
 };
 
-uint64_t time_in(const StateTimes &time, Look state) {
+uint64_t time_in(const StateTimes &time, ShownState state) {
   return time[size_t(state)];
 }
 
@@ -55,15 +55,16 @@ Cell cell_of(const StateTimes &time) {
   const uint64_t all = all_of(time);
   if (!all)
     return {};
-  constexpr std::array kWaits = {Look::cooling, Look::warming, Look::throttled};
+  constexpr std::array kWaits = {ShownState::cooling, ShownState::warming, ShownState::throttled};
   Cell cell;
-  cell.below = time_in(time, Look::running)
-                   ? Look::running
-                   : *std::max_element(kWaits.begin(), kWaits.end(), [&](Look a, Look b) {
-                       return time_in(time, a) < time_in(time, b);
-                     });
+  cell.below =
+      time_in(time, ShownState::running)
+          ? ShownState::running
+          : *std::max_element(kWaits.begin(), kWaits.end(), [&](ShownState a, ShownState b) {
+              return time_in(time, a) < time_in(time, b);
+            });
   cell.above = rest_of(time);
-  for (const Look state : kWaits)
+  for (const ShownState state : kWaits)
     if (state != cell.below && time_in(time, state) > time_in(time, cell.above))
       cell.above = state;
   const uint64_t below = time_in(time, cell.below);
@@ -79,19 +80,16 @@ char plain_of(const StateTimes &time) {
   if (!all)
     return ' ';
   uint64_t active = 0;
-  Look most = Look::running;
-  for (const Look state : kStacked) {
+  ShownState most = ShownState::running;
+  for (const ShownState state : kStacked) {
     active += time_in(time, state);
     if (time_in(time, state) > time_in(time, most))
       most = state;
   }
   if (active && active < all - active)
     return kMixed;
-  const Look shown = active ? most : rest_of(time);
-  for (const StateLook &look : kStateLooks)
-    if (look.state == shown)
-      return look.plain;
-  return ' ';
+  const ShownState shown = active ? most : rest_of(time);
+  return info_of(shown).glyph;
 }
 
 class Text {
@@ -129,7 +127,7 @@ private:
   }
 
   void end_line() {
-    below_ = above_ = Look::dead;
+    below_ = above_ = ShownState::dead;
     if (style_ != TextStyle::plain)
       text_ += "\x1b[0m";
     text_.erase(text_.find_last_not_of(' ') + 1);
@@ -137,12 +135,12 @@ private:
   }
 
   /// 38: of what is written; 48: of what it is written on.
-  void put_color(int ground, Look state) {
+  void put_color(int ground, ShownState state) {
     if (!has_color(state)) {
       text_ += fmt::format("\x1b[{}m", ground + 1); // the terminal's own
       return;
     }
-    const Color color = color_of(state);
+    const Color color = info_of(state).color;
     if (style_ == TextStyle::true_color)
       text_ += fmt::format("\x1b[{};2;{};{};{}m", ground, color.red, color.green, color.blue);
     else
@@ -209,17 +207,18 @@ private:
   }
 
   void put_legend() {
-    for (const StateLook &look : kStateLooks) {
-      if (!figure_.time_in(look.state))
+    for (const ShownState state : kStateOrder) {
+      if (!figure_.time_in(state))
         continue;
+      const StateInfo &info = info_of(state);
       if (style_ == TextStyle::plain) {
-        text_ += look.plain == ' ' ? "blank" : std::string(1, look.plain);
+        text_ += info.glyph == ' ' ? "blank" : std::string(1, info.glyph);
       } else {
-        put_color(38, look.state);
-        text_ += has_color(look.state) ? "██" : "  ";
+        put_color(38, state);
+        text_ += has_color(state) ? "██" : "  ";
         text_ += "\x1b[0m";
       }
-      text_ += fmt::format(" {}: {}\n", label_of(look.state), look.meaning);
+      text_ += fmt::format(" {}: {}\n", info.label, info.meaning);
     }
     if (style_ == TextStyle::plain)
       text_ += std::string(1, kMixed) + " ran or waited for a CPU, but for less than half of it\n";
@@ -235,7 +234,7 @@ private:
   const Figure &figure_;
   const TextStyle style_;
   /// Those whose colours the terminal has now.
-  Look below_ = Look::dead, above_ = Look::dead;
+  ShownState below_ = ShownState::dead, above_ = ShownState::dead;
   std::string text_;
   std::string letters_; ///< by row, of the critical path
 };

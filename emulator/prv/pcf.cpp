@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/pcf.h"
 
+#include "emulator/format/state_table.h"
 #include "emulator/output/atomic_file.h"
 #include "emulator/prv/label.h"
 
@@ -13,8 +14,8 @@ namespace {
 constexpr uint32_t kColors = 24;
 
 Color color_of(uint32_t value) {
-  constexpr size_t kStates = palette::kThreadStates.size();
-  return value < kStates ? palette::kThreadStates[value] : palette::series(value - kStates);
+  return value < OVNI_THREAD_STATES ? kStateTable[value].color
+                                    : palette::series(value - OVNI_THREAD_STATES);
 }
 
 std::string braces(Color color) {

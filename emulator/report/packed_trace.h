@@ -20,7 +20,7 @@ namespace ovnitrace {
 struct PackedThread {
   uint64_t slices = 0;
   uint64_t start = 0; ///< of the first one, from the start of the trace
-  /// A byte each: its Look, or kMixed; then kStarts and kEnds as in Slice.
+  /// A byte each: its ShownState, or kMixed; then kStarts and kEnds as in Slice.
   std::string kind;
   std::string length;
   /// 1 + the index of the CPU, 0: none, as the difference to that of the slice before (zigzag).
@@ -31,7 +31,7 @@ struct PackedThread {
   /// start of the next one.
   std::string why;
   std::string peer; ///< PeerNumbers: who got its CPU, or who woke it
-  std::string mix;  ///< of each mixed one: its ns by Look
+  std::string mix;  ///< of each mixed one: its ns by ShownState
 };
 
 /// All of a trace. Threads are by their index in the Catalog.

@@ -4,7 +4,7 @@
 #include "emulator/base/palette.h"
 #include "emulator/format/value_names.h"
 #include "emulator/input/command_lines.h"
-#include "emulator/slices/look.h"
+#include "emulator/slices/shown_state.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,10 +21,18 @@ std::string css(Color color) {
 
 Json states() {
   Json all = Json::array();
-  for (size_t look = 0; look < kLooks; look++)
-    all.push_back({{"name", name_of(Look(look))},
-                   {"label", label_of(Look(look))},
-                   {"color", css(color_of(Look(look)))}});
+  for (const StateInfo &state : kStateTable)
+    all.push_back({{"name", state.name},
+                   {"label", state.label},
+                   {"meaning", state.meaning},
+                   {"color", css(state.color)}});
+  return all;
+}
+
+Json state_order() {
+  Json all = Json::array();
+  for (const ShownState state : kStateOrder)
+    all.push_back(int(state));
   return all;
 }
 
@@ -102,6 +110,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
   return {{"from", summary.from - input.catalog.begin},
           {"to", summary.to - input.catalog.begin},
           {"states", states()},
+          {"state_order", state_order()},
           {"reasons", words(kReasonNames, &ValueName::label)},
           {"reason_names", words(kReasonNames, &ValueName::name)},
           {"calls", trace.calls},

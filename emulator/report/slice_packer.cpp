@@ -40,7 +40,7 @@ void SlicePacker::on_event(const Event &event, const System &system) {
 }
 
 void SlicePacker::on_slice(const Slice &slice) {
-  if (is_waiting(slice.state) && look_of(slice) != Look::throttled)
+  if (is_waiting(slice.state) && shown_state(slice) != ShownState::throttled)
     add_load(catalog_.cpus.size(), slice.start, slice.end);
   if (overflown())
     return;
@@ -63,7 +63,7 @@ void SlicePacker::put(const Slice &slice) {
   Before &before = before_[slice.thread];
   if (to.slices++ == 0)
     to.start = slice.start - catalog_.begin;
-  to.kind += char(uint8_t(look_of(slice)) | (slice.starts ? PackedTrace::kStarts : 0) |
+  to.kind += char(uint8_t(shown_state(slice)) | (slice.starts ? PackedTrace::kStarts : 0) |
                   (slice.ends ? PackedTrace::kEnds : 0));
   put_varint(to.length, slice.length());
   put_cpu(to, before, slice.cpu == kNone ? 0 : slice.cpu + 1);
@@ -115,7 +115,7 @@ void SlicePacker::mix(Before &before, const Slice &slice) {
   if (to.slices == 0 && before.mixed_ns == 0)
     to.start = slice.start - catalog_.begin;
   before.mixed_ns += slice.length();
-  before.mix[size_t(look_of(slice))] += slice.length();
+  before.mix[size_t(shown_state(slice))] += slice.length();
 }
 
 void SlicePacker::put_mix(uint32_t thread) {

@@ -4,7 +4,7 @@
 
 #include "emulator/core/cut.h"
 #include "emulator/report/packed_trace.h"
-#include "emulator/slices/look.h"
+#include "emulator/slices/shown_state.h"
 #include "emulator/slices/slice.h"
 
 #include <map>
@@ -40,7 +40,7 @@ private:
     Slice slice;
     uint32_t cpu = 0; ///< 1 + index
     uint64_t mixed_ns = 0;
-    std::array<uint64_t, kLooks> mix{};
+    std::array<uint64_t, kShownStates> mix{};
   };
 
   void put(const Slice &slice);

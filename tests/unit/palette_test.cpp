@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The colours, as people with each kind of colour vision see them: CIE L*a*b* of the colour, and of
 // what Machado, Oliveira and Fernandes (2009) compute for those who lack one kind of cone.
-#include "emulator/base/palette.h"
+#include "emulator/format/state_table.h"
 
 #include <gtest/gtest.h>
 
@@ -92,7 +92,10 @@ TEST(Palette, NormalEyesSeeBlackAndWhiteAHundredApart) {
 }
 
 TEST(Palette, StatesOfThreadsDifferWithAnyColourVisionAndWithNone) {
-  const auto &states = palette::kThreadStates;
+  std::vector<Color> states;
+  for (const StateInfo &state : kStateTable)
+    if (state.state != ShownState::throttled)
+      states.push_back(state.color);
   for (size_t a = 0; a < states.size(); a++)
     for (size_t b = a + 1; b < states.size(); b++) {
       EXPECT_GE(std::abs(lightness(states[a]) - lightness(states[b])), 10) << a << " " << b;
@@ -102,9 +105,9 @@ TEST(Palette, StatesOfThreadsDifferWithAnyColourVisionAndWithNone) {
 }
 
 TEST(Palette, WhatIsDrawnOverOrBesideStatesLooksLikeNoneOfThem) {
-  for (Color state : palette::kThreadStates)
+  for (const StateInfo &state : kStateTable)
     for (Color other : {palette::kBad, palette::kAlarm, kArrows})
-      EXPECT_GE(distance(state, other), 25) << testing::PrintToString(state);
+      EXPECT_GE(distance(state.color, other), 25) << state.name;
 }
 
 TEST(Palette, ADeadThreadIsHardlyMoreThanTheBackground) {

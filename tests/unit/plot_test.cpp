@@ -137,8 +137,9 @@ TEST_F(Plot, ColumnsSumUpToWhatInfoSays) {
       std::array<uint64_t, kThreadStates> sum{};
       for (const StateTimes &time : drawn.rows[t].time)
         for (size_t look = 0; look < time.size(); look++)
-          sum[look == size_t(Look::throttled) ? size_t(Look::cooling) : look] += time[look];
-      sum[size_t(Look::dead)] = summary.threads[t].time[size_t(ThreadState::Dead)];
+          sum[look == size_t(ShownState::throttled) ? size_t(ShownState::cooling) : look] +=
+              time[look];
+      sum[size_t(ShownState::dead)] = summary.threads[t].time[size_t(ThreadState::Dead)];
       EXPECT_EQ(sum, summary.threads[t].time);
     }
     EXPECT_TRUE(test::is_well_formed(svg_of(drawn)));

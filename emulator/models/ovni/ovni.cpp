@@ -80,10 +80,9 @@ void check_end(ModelContext &ctx, const Event &end) {
 }
 
 std::vector<ValueColor> state_colors() {
-  static_assert(palette::kThreadStates.size() == kThreadStates);
   std::vector<ValueColor> colors;
   for (uint32_t s = 0; s < kThreadStates; s++)
-    colors.push_back({s, palette::kThreadStates[s]});
+    colors.push_back({s, kStateTable[s].color});
   return colors;
 }
 

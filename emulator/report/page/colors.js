@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Colours of the trace's palette on a dark or light page, and patterns for those who see no colours.
-import {UNKNOWN, PAUSED, DEAD, COOLING, WARMING, THROTTLED, STATES} from './trace.js';
+import {UNKNOWN, PAUSED, DEAD, COOLING, WARMING, THROTTLED} from './trace.js';
 
 function parse(css) {
   return [1, 3, 5].map(at => parseInt(css.slice(at, at + 2), 16));
@@ -74,12 +74,8 @@ export class Colors {
 
 /// Fills the list of what the colours mean.
 export function showLegend(list, header, colors) {
-  const meanings = {
-    running: 'on a CPU', paused: 'blocked', dead: 'has ended', cooling: 'was preempted, waits for a CPU',
-    warming: 'was woken, waits for a CPU', throttled: 'its cgroup has no CPU quota left', unknown: 'not seen',
-  };
   list.replaceChildren();
-  for (const state of [1, 4, 5, 6, 2, 3, 0].slice(0, STATES)) {
+  for (const state of header.state_order) {
     const item = document.createElement('li'), canvas = document.createElement('canvas');
     canvas.width = 22;
     canvas.height = 13;
@@ -90,7 +86,7 @@ export function showLegend(list, header, colors) {
     context.putImageData(image, 0, 0);
     const name = document.createElement('b');
     name.textContent = header.states[state].label;
-    item.append(canvas, name, ' ' + meanings[header.states[state].name]);
+    item.append(canvas, name, ' ' + header.states[state].meaning);
     list.append(item);
   }
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The states of a thread as every output shows them: one table. A new state is a row here, a value
+// in include/ovnitrace/thread_state.h if records have it, and a constant in report/page/trace.js.
+#pragma once
+
+#include "emulator/base/palette.h"
+
+#include <ovnitrace/thread_state.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace ovnitrace {
+
+/// The states that outputs tell apart: those of ovni, by its values, and `throttled`. A throttled
+/// thread is Cooling in PRV type 4 and in `info`, but its cgroup has no CPU quota left, so it does
+/// not wait for a CPU.
+enum class ShownState : uint8_t {
+  unknown = OVNI_THREAD_UNKNOWN,
+  running = OVNI_THREAD_RUNNING,
+  paused = OVNI_THREAD_PAUSED,
+  dead = OVNI_THREAD_DEAD,
+  cooling = OVNI_THREAD_COOLING,
+  warming = OVNI_THREAD_WARMING,
+  throttled = OVNI_THREAD_STATES,
+};
+
+struct StateInfo {
+  ShownState state;
+  std::string_view name;    ///< in JSON, SQL and CSV, and for `--sort`
+  std::string_view label;   ///< ovni's name: in Paraver and in legends
+  std::string_view term;    ///< the field's term, for readers who do not know ovni
+  std::string_view meaning; ///< in legends, after the label
+  Color color;              ///< in every output
+  char glyph;               ///< in figures of plain text
+};
+
+/// By the value of ShownState.
+inline constexpr std::array kStateTable = {
+    StateInfo{ShownState::unknown, "unknown", "Unknown", "unknown", "not seen", palette::kNothing,
+              '?'},
+    StateInfo{ShownState::running, "running", "Running", "running", "on a CPU", palette::kRunning,
+              '#'},
+    StateInfo{ShownState::paused, "paused", "Paused", "blocked", "blocked", palette::kBlocked, '.'},
+    StateInfo{ShownState::dead, "dead", "Dead", "ended", "has ended", palette::kGone, ' '},
+    StateInfo{ShownState::cooling, "cooling", "Cooling", "preempted", "preempted, waits for a CPU",
+              palette::kPreempted, 'x'},
+    StateInfo{ShownState::warming, "warming", "Warming", "woken", "woken, waits for a CPU",
+              palette::kWoken, 'o'},
+    StateInfo{ShownState::throttled, "throttled", "Throttled", "throttled",
+              "its cgroup has no CPU quota left", palette::kThrottled, '='},
+};
+inline constexpr size_t kShownStates = kStateTable.size();
+
+/// The order of legends and tables: what does most comes first.
+inline constexpr std::array kStateOrder = {
+    ShownState::running, ShownState::cooling, ShownState::warming, ShownState::throttled,
+    ShownState::paused,  ShownState::dead,    ShownState::unknown};
+static_assert(kStateOrder.size() == kShownStates);
+
+constexpr const StateInfo &info_of(ShownState state) {
+  return kStateTable[size_t(state)];
+}
+static_assert(std::all_of(kStateTable.begin(), kStateTable.end(),
+                          [](const StateInfo &row) { return &row == &info_of(row.state); }));
+
+} // namespace ovnitrace

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The state in which outputs show a slice.
+#pragma once
+
+#include "emulator/format/state_table.h"
+#include "emulator/slices/slice.h"
+
+namespace ovnitrace {
+
+constexpr ShownState shown_state(const Slice &slice) {
+  const bool throttled =
+      slice.state == ThreadState::Cooling && slice.reason == FTRACE_OFFCPU_THROTTLED;
+  return throttled ? ShownState::throttled : ShownState(slice.state);
+}
+
+} // namespace ovnitrace
