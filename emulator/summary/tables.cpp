@@ -146,9 +146,10 @@ private:
       Table::Row row{line.name, line.second};
       for (ThreadState state : {ThreadState::Running, ThreadState::Cooling, ThreadState::Warming,
                                 ThreadState::Paused, ThreadState::Unknown}) {
-        row.push_back(human_duration(line.sum.time[size_t(state)]));
+        const uint64_t outside = state == ThreadState::Unknown ? line.sum.outside : 0;
+        row.push_back(human_duration(line.sum.time[size_t(state)] - outside));
         if (state == ThreadState::Running)
-          row.push_back(human_percent(line.sum.running(), line.sum.alive()));
+          row.push_back(human_percent(line.sum.running(), line.sum.recorded()));
       }
       table.add(std::move(row));
     });
@@ -424,7 +425,7 @@ private:
                                         [](const CpuSummary &cpu) { return cpu.interrupts > 0; });
     const bool stolen = std::any_of(summary_.cpus.begin(), summary_.cpus.end(),
                                     [](const CpuSummary &cpu) { return cpu.stolen_known; });
-    const uint64_t length = summary_.to - summary_.from;
+    const uint64_t length = summary_.recorded;
     Table::Row head{"CPU", "BUSY", "%", "UNKNOWN", "%", "SWITCHES", "LOST"};
     if (interrupts)
       head.push_back("INTERRUPTS");

@@ -84,6 +84,7 @@ public:
       sum_.waiting += time.waiting;
       sum_.blocked += time.blocked;
       sum_.unknown += time.unknown;
+      sum_.outside += time.outside;
     }
   }
 
@@ -111,8 +112,9 @@ private:
 
   /// "app (9 threads) ran for 53 % of its life and waited 20 % for a CPU, mostly behind xz (7)."
   std::string life() const {
-    std::string text = fmt::format("{}{} ran for {} of its life and ", subject_.name,
-                                   subject_.count, percent(sum_.running, sum_.life()));
+    std::string text = fmt::format("{}{} ran for {} of its {} and ", subject_.name, subject_.count,
+                                   percent(sum_.running, sum_.life()),
+                                   sum_.outside ? "time in the regions of --control" : "life");
     if (!sum_.waiting)
       return text + "never waited for a CPU.";
     const std::string share = percent(sum_.waiting, sum_.life());
@@ -247,7 +249,7 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
                          const std::string &name) {
   const Part other = largest_other(catalog, why);
   AdviceFacts facts{.name = name,
-                    .length = why.range.to - why.range.from,
+                    .length = why.recorded,
                     .cpus = info.topology.empty() ? catalog.cpus.size() : info.topology.size(),
                     .behind_other = other.ns,
                     .other = other.text,

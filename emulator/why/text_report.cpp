@@ -42,10 +42,15 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   text += ", " + human_duration(input.why.range.to - input.why.range.from);
   if (input.why.range.from > input.catalog.begin)
     text += " from " + human_duration(input.why.range.from - input.catalog.begin) + " on";
-  uint64_t lives = 0;
-  for (uint32_t t : threads)
+  uint64_t lives = 0, outside = 0;
+  for (uint32_t t : threads) {
     lives += input.why.threads[t].life();
-  if (threads.size() > 1)
+    outside += input.why.threads[t].outside;
+  }
+  if (outside)
+    text += fmt::format("; 100 % is {} time in the regions of --control, {}",
+                        threads.size() > 1 ? "their" : "its", human_duration(lives));
+  else if (threads.size() > 1)
     text += "; 100 % is the sum of their lives, " + human_duration(lives);
   else if (lives < input.why.range.to - input.why.range.from)
     text += "; 100 % is the time it was alive, " + human_duration(lives);

@@ -2,6 +2,7 @@
 // The two sentences that `why`, `info`, `stat` and the page open with.
 #include "emulator/core/program_threads.h"
 #include "emulator/open/open_trace.h"
+#include "emulator/summary/report.h"
 #include "emulator/why/answered_summary.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/sentences.h"
@@ -10,6 +11,7 @@
 #include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
+#include <ovnitrace/control.h>
 
 namespace ovnitrace {
 namespace {
@@ -174,6 +176,46 @@ TEST_F(Sentences, AThreadThatIsPreemptedWhileOthersWaitForItsLock) {
   EXPECT_EQ(answer().advice,
             "Try to keep the CPU of owner (11) free (fewer threads, nice, taskset): for 80.00 ms "
             "others were blocked in futex until it woke them, and it was preempted.");
+}
+
+constexpr uint32_t kStartRegion = CONTROL_START << FTRACE_REGION_EVENT_SHIFT | 1;
+constexpr uint32_t kStopRegion = CONTROL_STOP << FTRACE_REGION_EVENT_SHIFT | 1;
+
+TEST_F(Sentences, OfRegionsReferToTheTimeInThem) {
+  about(R"(, "cpu_holders": true, "peers": [{"tid": 99, "pid": 99, "name": "cron"}])");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").at(100 * kMs);
+  cpu.record(FTrace_EXT_region, 1, kStartRegion).snapshot(1, 1, 0);
+  cpu.at(120 * kMs).epilogue(1, 99).at(130 * kMs).dispatch(1).at(140 * kMs);
+  cpu.record(FTrace_EXT_region, 1, kStopRegion).at(300 * kMs);
+  cpu.record(FTrace_EXT_region, 1, kStartRegion).snapshot(1, 1, 0).at(310 * kMs);
+  block(cpu, 1).at(350 * kMs).record(FTrace_EXT_region, 1, kStopRegion).at(500 * kMs).stop();
+  EXPECT_EQ(answer().sentences,
+            "app (10) ran for 44 % of its time in the regions of --control and waited 11 % for a "
+            "CPU, nearly always behind cron. 44 % it was blocked in futex; who woke it is not "
+            "known.");
+  const Explanation why = explain(*open_trace({{dir.path()}}, sink), {});
+  EXPECT_EQ(why.recorded, 90 * kMs);
+  EXPECT_EQ(why.threads[0].outside, 410 * kMs);
+  EXPECT_EQ(why.threads[0].unknown, 0u);
+}
+
+TEST_F(Sentences, ASummaryOfRegionsHasPercentagesOfTheTimeInThem) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").at(100 * kMs);
+  cpu.record(FTrace_EXT_region, 1, kStartRegion).snapshot(1, 1, 0).at(150 * kMs);
+  cpu.record(FTrace_EXT_region, 1, kStopRegion).at(500 * kMs).stop();
+  trace.write();
+  source = open_trace({{dir.path()}}, sink);
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  const AnsweredSummary all = summarize_and_answer(*source, info, {});
+  const std::string text =
+      text_report({dir.path(), info, source->catalog(), all.summary, all.answer});
+  for (const char *line :
+       {"regions   50.00 ms, to which times and percentages refer\n",
+        "app (10)   10  50.00 ms  100.0 %          0          0         0        "
+        "0\n",
+        "CPU 0  50.00 ms  100.0 %"})
+    EXPECT_NE(text.find(line), std::string::npos) << text;
 }
 
 TEST(AnswerText, IsWrappedAndHasAnEmptyLineBehind) {
