@@ -55,6 +55,15 @@ TEST_F(Stat, WritesItsSummaryIntoAFile) {
   EXPECT_NE(text.out.find("switches"), std::string::npos) << text.out;
 }
 
+TEST_F(Stat, RefusesAFileThatItCannotWriteBeforeTheProgramRuns) {
+  for (const std::string &bad : {path("missing/stat.json"), path("scratch")}) {
+    const Outcome outcome = run(stat({"-o", bad, "--", "touch", path("ran")}));
+    EXPECT_EQ(outcome.status(), 1) << bad;
+    EXPECT_NE(outcome.err.find(bad), std::string::npos) << outcome.err;
+    EXPECT_NE(access(path("ran").c_str(), F_OK), 0) << bad;
+  }
+}
+
 TEST_F(Stat, TakesFamiliesAndStacks) {
   const Outcome outcome = run(stat({"--filter", "+mutex", "--stacks", "--", installed("futexes")}));
   EXPECT_EQ(outcome.status(), 0) << outcome.err;

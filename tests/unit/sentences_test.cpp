@@ -71,6 +71,23 @@ TEST_F(Sentences, TheProgramHasTheNameThatWasStarted) {
   EXPECT_EQ(answer().advice, "");
 }
 
+TEST_F(Sentences, AProgramBehindALauncherHasTheNameOfWhatWasExecutedLast) {
+  const std::pair<const char *, const char *> cases[] = {
+      {R"("taskset 1 app x"}, {"pid": 10, "since_ns": 2, "text": "/opt/solver x")", "solver"},
+      {R"("/usr/bin/env python3 /bin/app"}, {"pid": 10, "since_ns": 2, "text": "python3 /bin/app")",
+       "app"},
+      {R"("/usr/bin/app x"}, {"pid": 11, "since_ns": 2, "text": "child")", "app"},
+  };
+  for (const auto &[lines, name] : cases) {
+    trace = test::TraceBuilder(dir.path());
+    about(std::string(R"(, "command_lines": [{"pid": 10, "since_ns": 1, "text": )") + lines + "}]");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "main").id(2, 12, 10, "worker");
+    cpu.dispatch(1).at(50 * kMs).end(1, 10).dispatch(2).at(100 * kMs).end(2, 12).stop();
+    EXPECT_EQ(answer().sentences.find(std::string(name) + " (10, 2 threads) ran"), 0u)
+        << answer().sentences;
+  }
+}
+
 TEST_F(Sentences, OneThreadIsNamedWithItsNumber) {
   about("");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
