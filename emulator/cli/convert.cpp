@@ -104,8 +104,9 @@ void add_convert(App app) {
       .type_name("DIR");
   command.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   command.add_flag("--lint", options.lint,
-                   "List all impossible events and what is left on stacks; exit status 1 if there "
-                   "is any, 3 if only events of models that are not checked remain");
+                   "List all impossible events, and values that nothing took from their stack. "
+                   "Exit status: 1 if there are any; 3 if there are none, but some events are of "
+                   "models that are not checked");
   command.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
       .type_name("FILE")
       .allow_extra_args(false);

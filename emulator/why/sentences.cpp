@@ -30,8 +30,7 @@ std::string percent(uint64_t part, uint64_t whole) {
   return rounded == "0" && part ? "less than 1 %" : rounded + " %";
 }
 
-constexpr const char *kNotKnownWho = "not known", *kNearlyAlways = "nearly always ",
-                     *kMostly = "mostly ";
+constexpr const char *kNearlyAlways = "nearly always ", *kMostly = "mostly ";
 
 /// How much of `whole` it is; empty: less than half.
 std::string how_often(uint64_t part, uint64_t whole) {
@@ -70,8 +69,6 @@ std::string largest_text(const Parts &parts) {
   const std::string often = how_often(part.ns, parts.whole());
   const std::string share =
       often.empty() ? " (" + percent(part.ns, parts.whole()) + " of that)" : "";
-  if (part.text == kNotKnownWho)
-    return "and who ran there is " + (often == kMostly ? often : "") + part.text + share;
   return (often.empty() ? "most of all " : often) + part.text + share;
 }
 
@@ -143,7 +140,7 @@ private:
     case Who::Kind::unseen:
       return "while no traced thread had that CPU";
     default:
-      return kNotKnownWho;
+      return "behind an unknown holder";
     }
   }
 

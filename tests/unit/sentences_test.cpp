@@ -114,6 +114,15 @@ TEST_F(Sentences, AHolderThatIsNotTracedHasItsName) {
   EXPECT_NE(of.advice.find("cron (99)"), std::string::npos) << of.advice;
 }
 
+TEST_F(Sentences, AHolderThatIsNotKnownIsSaidToBeUnknown) {
+  about(R"(, "cpu_holders": true)");
+  auto &cpu = trace.cpu(0).at(0).id(1, 10, 10, "app").snapshot(1, 5, 0).start();
+  cpu.at(50 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
+  EXPECT_EQ(answer().sentences,
+            "app (10) ran for 50 % of its life and waited 50 % for a CPU, nearly "
+            "always behind an unknown holder. It was never blocked.");
+}
+
 TEST_F(Sentences, ATraceWithoutHoldersDoesNotNameWhoGotTheCpuFirst) {
   about(R"(, "peers": [{"tid": 99, "pid": 99, "name": "cron"}])");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
@@ -191,8 +200,8 @@ TEST_F(Sentences, AThreadThatIsPreemptedWhileOthersWaitForItsLock) {
   cpu.at(90 * kMs).dispatch(2).at(95 * kMs).activate(1, 11).at(96 * kMs).end(2, 11).dispatch(1);
   cpu.at(100 * kMs).end(1, 10).stop();
   EXPECT_EQ(answer().advice,
-            "Try to keep the CPU of owner (11) free (fewer threads, nice, taskset): for 80.00 ms "
-            "others were blocked in futex until it woke them, and it was preempted.");
+            "Try to keep the CPU of owner (11) free (fewer threads, nice, taskset): others "
+            "were blocked in futex for 80.00 ms while it, which woke them later, was preempted.");
 }
 
 constexpr uint32_t kStartRegion = CONTROL_START << FTRACE_REGION_EVENT_SHIFT | 1;

@@ -65,9 +65,9 @@ void check_outputs(const RecordOptions &options, const Outputs &outputs) {
                    !conversion.cut.comms.empty() || outputs.report || outputs.open;
   if (any && !options.send.empty())
     throw Error(
-        "--gzip, --model, --comm, --report, --open and --no-convert are for the conversion, "
-        "and what --send sends is converted where it is collected: `ovnitrace convert` and "
-        "`ovnitrace report` take them there",
+        "--gzip, --model, --comm, --report, --open and --no-convert do not go with --send, which "
+        "converts nothing: give them to `ovnitrace convert` and `ovnitrace report` where the trace "
+        "is collected",
         kExitUsage);
   if (conversion.model_files.empty())
     return;
