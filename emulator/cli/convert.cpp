@@ -60,8 +60,7 @@ void cut_region(const Arguments &arguments, Cut &cut) {
   if (arguments.region > summary.regions.size())
     throw Error(fmt::format("--region {}: the trace has {}; `ovnitrace info` lists them",
                             arguments.region,
-                            human_count(summary.regions.size(), "region", "regions")),
-                kExitUsage);
+                            human_count(summary.regions.size(), "region", "regions")));
   const RegionSummary &region = summary.regions[arguments.region - 1];
   cut.from = region.start - source->catalog().begin;
   cut.to = (region.stop ? region.stop : summary.to) - source->catalog().begin;

@@ -2,6 +2,7 @@
 #include "emulator/why/sentences.h"
 
 #include "emulator/base/human.h"
+#include "emulator/base/printable.h"
 #include "emulator/summary/names.h"
 #include "emulator/why/subject.h"
 #include "emulator/why/words.h"
@@ -221,6 +222,17 @@ private:
   ThreadTime sum_;
 };
 
+/// Why a trace has no thread; empty: it is not known.
+std::string no_region(const Catalog &catalog) {
+  std::string chains;
+  for (const NodeInfo &node : catalog.nodes)
+    for (const std::string &chain : node.chains)
+      chains += (chains.empty() ? "" : ", ") + printable_line(chain);
+  return chains.empty()
+             ? ""
+             : "No region of --control started, so nothing was recorded: " + chains + ".";
+}
+
 /// The program outside that had the CPU longest, by name.
 Part largest_other(const Catalog &catalog, const Explanation &why) {
   Parts parts;
@@ -236,7 +248,7 @@ Part largest_other(const Catalog &catalog, const Explanation &why) {
   Part part = parts.largest();
   part.text = tids[part.text].size() == 1
                   ? name_and_number(part.text, "thread", *tids[part.text].begin())
-                  : short_name(part.text);
+                  : name_or_none(part.text);
   return part;
 }
 
@@ -274,7 +286,7 @@ Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanatio
   const WhyInput input{path, info, catalog, none, why};
   const Subject subject = subject_of(info, catalog, why);
   if (subject.threads.empty())
-    return {};
+    return {no_region(catalog), {}};
   Answer answer{.sentences = Sentences(input, subject).text()};
   if (!subject.is_machine) // nobody owns all programs of a machine
     answer.advice = advice(advice_facts(info, catalog, why, subject.name));

@@ -166,7 +166,7 @@ std::string lock_table(const WhyInput &input, const WhyOptions &options) {
 std::string why_text(const WhyInput &input, const WhyOptions &options) {
   const std::vector<uint32_t> threads = shown_threads(input.why);
   std::string text = answer_text(answer_of(input.info, input.catalog, input.why), options.columns);
-  if (options.brief)
+  if (options.brief || (threads.empty() && !text.empty()))
     return text.substr(0, text.find_last_not_of('\n') + 1) + '\n';
   text += head(input, threads);
   const TimeNode tree = time_tree(input);

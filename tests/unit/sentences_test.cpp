@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The two sentences that `why`, `info`, `stat` and the page open with.
+#include "emulator/base/error.h"
 #include "emulator/core/program_threads.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/report.h"
@@ -61,6 +62,30 @@ TEST_F(Sentences, AProgramThatWaitsForItselfAndIsWokenByAnother) {
             "app (10, 2 threads) ran for 53 % of its life and waited 29 % for a "
             "CPU, nearly always behind its own threads. 18 % it was blocked in futex, "
             "woken by loader (20).");
+}
+
+TEST_F(Sentences, HoldersWithoutANameAreNamedSo) {
+  about(R"(, "cpu_holders": true)");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
+  cpu.at(10 * kMs).epilogue(1, 98).at(40 * kMs).record(FTrace_EXT_holder, 0, 99);
+  cpu.at(60 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
+  EXPECT_EQ(answer().advice, "Try to keep threads without a name off its CPUs (taskset, nice, a "
+                             "cgroup): app (10) waited 50.00 ms while that ran.");
+}
+
+TEST_F(Sentences, TheDescriptionOfATraceIsNoTrace) {
+  about("");
+  trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1).at(100).end(1, 10).stop();
+  trace.write();
+  try {
+    open_trace({{dir / "trace.json"}}, sink);
+    ADD_FAILURE() << "it was opened";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.what(), (dir / "trace.json") +
+                                " only describes a trace: name the directory "
+                                "of the trace, " +
+                                dir.path());
+  }
 }
 
 TEST_F(Sentences, TheProgramHasTheNameThatWasStarted) {
@@ -242,6 +267,14 @@ TEST_F(Sentences, ASummaryOfRegionsHasPercentagesOfTheTimeInThem) {
         "0\n",
         "CPU 0  50.00 ms  100.0 %"})
     EXPECT_NE(text.find(line), std::string::npos) << text;
+}
+
+TEST_F(Sentences, WithoutARegionTheyNameTheChains) {
+  about(R"(, "control": {"chains": [{"name": "", "text": "start:enter_func:f"},
+                                    {"name": "b", "text": "start:enter_func:g"}]})");
+  trace.cpu(0).at(0).start().at(100).stop();
+  EXPECT_EQ(answer().sentences, "No region of --control started, so nothing was recorded: "
+                                "start:enter_func:f, b.");
 }
 
 TEST(AnswerText, IsWrappedAndHasAnEmptyLineBehind) {

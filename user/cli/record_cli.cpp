@@ -8,6 +8,7 @@
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/run_report.h"
+#include "user/cli/no_region.h"
 #include "user/cli/record_options.h"
 #include "user/launch/signals.h"
 
@@ -188,7 +189,7 @@ void add_trace(App app, const std::vector<std::string> &command) {
     RecordResult result = record(options);
     int converted = 0;
     if (result.no_region)
-      print("no region started: there is nothing to convert");
+      print_text(no_region_text(options.control, options.command));
     else if (options.send.empty())
       converted = convert_recording(result, *outputs, options.quiet);
     end_recording(result, converted);
@@ -210,6 +211,8 @@ void add_record(App app, const std::vector<std::string> &command) {
   record_app.callback([arguments] {
     const RecordOptions options = checked(*arguments);
     const RecordResult result = record(options);
+    if (result.no_region)
+      print_text(no_region_text(options.control, options.command));
     if (!options.quiet && options.send.empty() && !result.no_region)
       print_uses(result.directory);
     end_recording(result, 0);

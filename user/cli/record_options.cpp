@@ -54,8 +54,7 @@ std::vector<uint32_t> pids_named(const std::string &name, std::vector<std::strin
   if (found.empty())
     throw Error(fmt::format("--pid {0}: no process has this name or number; `pgrep -l {0}` lists "
                             "names that are like it",
-                            name),
-                kExitUsage);
+                            name));
   std::vector<uint32_t> pids;
   std::string list;
   for (const NamedProcess &process : found) {
