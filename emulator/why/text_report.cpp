@@ -81,7 +81,7 @@ template <class Line>
 std::string stories(const char *title, const std::vector<Story> &stories, const WhyOptions &options,
                     Line line) {
   std::string text;
-  for (size_t n = 0; n < stories.size() && n < most_of(options, stories.size()); n++)
+  for (size_t n = 0; n < stories.size() && n < most_of(options, Explanation::kMostStories); n++)
     text += wrapped(line(stories[n]), options.columns);
   return text.empty() ? text : '\n' + std::string(title) + ":\n" + text;
 }

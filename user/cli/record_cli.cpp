@@ -8,8 +8,8 @@
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/run_report.h"
+#include "user/cli/checked_options.h"
 #include "user/cli/no_region.h"
-#include "user/cli/record_options.h"
 #include "user/launch/signals.h"
 
 #include <fmt/core.h>

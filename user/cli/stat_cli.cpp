@@ -13,7 +13,7 @@
 #include "emulator/summary/report.h"
 #include "emulator/why/answered_summary.h"
 #include "emulator/why/why_report.h"
-#include "user/cli/record_options.h"
+#include "user/cli/checked_options.h"
 #include "user/launch/signals.h"
 
 #include <unistd.h>
