@@ -119,8 +119,8 @@ const Arming::File *Arming::look(const std::string &path, int fd) {
   const std::optional<Image> image = read_image(path, fd);
   if (!image) {
     if (needs_probes() && is_foreign_program(fd))
-      say_(fmt::format("--control: {} is no program of 64 bits for this machine: no alarm that "
-                       "needs a probe hits in it",
+      say_(fmt::format("--control: alarms that need probes do not hit in {}: it is not a 64-bit "
+                       "program for this machine",
                        printable_line(path)));
     return &file;
   }
