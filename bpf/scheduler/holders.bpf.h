@@ -18,7 +18,7 @@ const volatile bool wants_holders = false; /* set by the loader before loading *
 
 /* cpu_stage::holder; 0: no switch of that CPU was seen yet. */
 #define HOLDER_SEEN (1u << 31)
-#define HOLDER_TOLD (1u << 30) /* the trace says so */
+#define HOLDER_REPORTED (1u << 30) /* the trace says so */
 
 static __always_inline struct cpu_stage *stage_of(__u32 cpu)
 {
@@ -93,8 +93,8 @@ static __noinline int begin_wait(struct cpu_stage *mine, struct task_struct *p, 
 		return 0; /* the last: it was to sleep and has its CPU still */
 	set_wait(facts, cpu + 1, locked ? cpu + 1 : 0);
 	holder = holder_of(s);
-	if (!holder || holder & HOLDER_TOLD ||
-	    __sync_val_compare_and_swap(&s->holder, holder, holder | HOLDER_TOLD) != holder)
+	if (!holder || holder & HOLDER_REPORTED ||
+	    __sync_val_compare_and_swap(&s->holder, holder, holder | HOLDER_REPORTED) != holder)
 		return 0;
 	stage_at(mine, SCHED_WHEN(now, 0),
 		 SCHED_WORD(SCHED_KIND_HOLDER, 0, 0, holder & FTRACE_TID_MASK, cpu));

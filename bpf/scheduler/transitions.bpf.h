@@ -146,7 +146,7 @@ static __noinline int log_between(struct cpu_stage *s, __u64 *ctx, __u32 before)
 		return 0;
 	if (unlikely((before & FTRACE_TID_MASK) != (__u32)prev->pid))
 		log_unseen_holder(s, prev);
-	set_holder(s, next->pid, HOLDER_TOLD);
+	set_holder(s, next->pid, HOLDER_REPORTED);
 	name_once(next, marks_of(next->pid));
 	log_taken(s, ctx, bpf_ktime_get_ns(), 0,
 		  SCHED_WORD(SCHED_KIND_SWITCH, 0, 0, (__u32)prev->pid, (__u32)next->pid));
@@ -166,7 +166,7 @@ static __always_inline int pass_by(__u64 *ctx, __u32 next_tid)
 		return 0;
 	before = s->holder;
 	set_holder(s, next_tid, 0);
-	if (likely(!has_waiters(s)) && likely(!(before & HOLDER_TOLD)))
+	if (likely(!has_waiters(s)) && likely(!(before & HOLDER_REPORTED)))
 		return 0;
 	return log_between(s, ctx, before);
 }
@@ -209,7 +209,7 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 		if (!(word & SCHED_A_TRACED) && unlikely((holder_of(s) & FTRACE_TID_MASK) !=
 							 (word >> SCHED_A_SHIFT & FTRACE_TID_MASK)))
 			log_unseen_holder(s, (void *)argument(ctx, 1));
-		set_holder(s, word >> SCHED_B_SHIFT, HOLDER_TOLD);
+		set_holder(s, word >> SCHED_B_SHIFT, HOLDER_REPORTED);
 	}
 	now = bpf_ktime_get_ns();
 	prev = (void *)argument(ctx, 1);

@@ -105,7 +105,7 @@ Identity user_named(const std::string &name) {
   if (const auto uid = number(name.c_str()); !user && uid)
     user = getpwuid(*uid);
   if (!user)
-    throw Error(fmt::format("--user {}: there is no such user on this machine", name), kExitUsage);
+    throw Error(fmt::format("--user {}: there is no such user on this machine", name));
   Identity identity = from_database(*user, {});
   identity.change = identity.uid != geteuid();
   if (identity.change && geteuid() != 0)

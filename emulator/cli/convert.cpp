@@ -60,8 +60,7 @@ void cut_region(const Arguments &arguments, Cut &cut) {
   if (arguments.region > summary.regions.size())
     throw Error(fmt::format("--region {}: the trace has {}; `ovnitrace info` lists them",
                             arguments.region,
-                            human_count(summary.regions.size(), "region", "regions")),
-                kExitUsage);
+                            human_count(summary.regions.size(), "region", "regions")));
   const RegionSummary &region = summary.regions[arguments.region - 1];
   cut.from = region.start - source->catalog().begin;
   cut.to = (region.stop ? region.stop : summary.to) - source->catalog().begin;
@@ -104,8 +103,9 @@ void add_convert(App app) {
       .type_name("DIR");
   command.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   command.add_flag("--lint", options.lint,
-                   "List all impossible events and what is left on stacks; exit status 1 if there "
-                   "is any, 3 if only events of models that are not checked remain");
+                   "List all impossible events, and values that nothing took from their stack. "
+                   "Exit status: 1 if there are any; 3 if there are none, but some events are of "
+                   "models that are not checked");
   command.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
       .type_name("FILE")
       .allow_extra_args(false);

@@ -104,8 +104,7 @@ uint64_t since_start(const TraceTime &time, const char *option, const WallRange 
   if (std::string_view(option) == "--from")
     return 0;
   throw Error(fmt::format("{} {} is before the trace, which is from {} to {}", option, time.text,
-                          clock_text(trace.begin), clock_text(trace.end)),
-              kExitUsage);
+                          clock_text(trace.begin), clock_text(trace.end)));
 }
 
 } // namespace ovnitrace

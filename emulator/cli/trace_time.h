@@ -38,7 +38,7 @@ struct WallRange {
 
 /// Returns where `time` is, ns from the start of the trace. A time of day is that of the day on
 /// which the trace began; where the trace has it only after midnight, of the next one. What is
-/// before the trace is its start for the option --from. Throws Error (usage) where --to is before
+/// before the trace is its start for the option --from. Throws Error where --to is before
 /// the trace.
 uint64_t since_start(const TraceTime &time, const char *option, const WallRange &trace);
 

@@ -102,6 +102,8 @@ void write_slowest(const Arguments &arguments, const TraceInfo &about, Diagnosti
 int why(Arguments arguments) {
   if (arguments.json && arguments.options.brief)
     throw Error("--brief is for the text: the JSON has the answer as `answer`", kExitUsage);
+  if (arguments.path.wanted && arguments.options.by == WhyBy::process)
+    throw Error("--critical-path takes --by thread or --by name", kExitUsage);
   if (arguments.path.query.section && !arguments.path.wanted && !arguments.slowest)
     throw Error("--section goes with --critical-path or --slowest N", kExitUsage);
   Warnings warnings;
@@ -165,6 +167,10 @@ void add_why(App app) {
       .type_name("N")
       .range(1, 1000)
       .needs("--section");
+  for (const char *option : {"--brief", "--sort", "--top", "--by"})
+    command.get_option(option).excludes(command.get_option("--slowest"));
+  for (const char *option : {"--brief", "--sort"})
+    command.get_option(option).excludes(command.get_option("--critical-path"));
   command.add_flag("--json", arguments->json, "Print all of it for programs, times in ns");
   command.footer(R"(
 The answer in two sentences and, where the numbers carry it, what to try. Then where the time of the

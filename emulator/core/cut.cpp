@@ -45,9 +45,7 @@ void check_cut(const Cut &cut, const Catalog &catalog) {
                 kExitUsage);
   if (cut.from > length_of(catalog))
     throw Error("the cut starts at " + human_duration(cut.from) +
-                    ", after the end of the trace, which lasts " +
-                    human_duration(length_of(catalog)),
-                kExitUsage);
+                ", after the end of the trace, which lasts " + human_duration(length_of(catalog)));
   const auto kept = [&](const ThreadInfo &thread) { return cut.keeps(thread); };
   if (!catalog.threads.empty() &&
       std::none_of(catalog.threads.begin(), catalog.threads.end(), kept))

@@ -23,8 +23,7 @@ uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
     if (catalog.threads[t].tid == tid)
       return t;
   throw Error(
-      fmt::format("no thread {} is in the trace: `ovnitrace info` lists those that are", tid),
-      kExitUsage);
+      fmt::format("no thread {} is in the trace: `ovnitrace info` lists those that are", tid));
 }
 
 /// `kept`: 1 by thread that the cut keeps, whose path it can be.
@@ -35,8 +34,7 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
     const FoundSection &found = past.section();
     if (found.thread == kNone)
       throw Error(
-          fmt::format("no section {} starts and ends in this part of the trace", *query.section),
-          kExitUsage);
+          fmt::format("no section {} starts and ends in this part of the trace", *query.section));
     return {found.thread, found.from, found.to, false};
   }
   uint32_t thread = query.thread ? *query.thread
@@ -47,8 +45,7 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
   if (guessed)
     thread = past.longest_running(kept);
   if (thread == kNone)
-    throw Error("no thread ran in this part of the trace, so there is no critical path",
-                kExitUsage);
+    throw Error("no thread ran in this part of the trace, so there is no critical path");
   const uint64_t end = past.ended_at(thread);
   return {thread, range.from, end > range.from ? std::min(end, range.to) : range.to, guessed};
 }

@@ -70,7 +70,7 @@ struct CriticalPath {
 /// Reads all of `source` once. Of `cut` the times count, and whose path it is where `query` names
 /// nobody: a path leads through any thread. It ends where its thread does. `info` says what was
 /// traced. Memory depends on threads and CPUs; the slices are in a temporary
-/// file. Throws Error (usage) where there is no such thread or section.
+/// file. Throws Error where there is no such thread or section.
 CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut &cut,
                            const PathQuery &query);
 

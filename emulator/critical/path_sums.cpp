@@ -12,11 +12,15 @@ std::vector<PathSum> sum_up(CriticalPath &path) {
     return std::tuple(s.thread, s.cause, s.call, s.device, s.interrupt, s.peer.tid, s.peer.thread);
   };
   std::map<decltype(kind(PathSegment())), PathSum> kinds;
+  PathSegment before;
   path.for_each([&](const PathSegment &segment) {
     PathSum &sum = kinds[kind(segment)];
     sum.like = segment;
     sum.ns += segment.length();
     sum.count++;
+    sum.stretches += segment.cause != Cause::waiting || before.cause != Cause::waiting ||
+                     segment.thread != before.thread;
+    before = segment;
   });
   std::vector<PathSum> sums;
   for (const auto &[key, sum] : kinds)

@@ -14,6 +14,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace ovnitrace {
@@ -61,7 +62,16 @@ constexpr InputKind kKinds[] = {
     {shark::is_plain_file, open_plain_files},
 };
 
+/// Whoever completes names in a shell stops at it easily.
+void refuse_description(const std::string &path) {
+  const std::filesystem::path file(path);
+  const std::string directory = file.has_parent_path() ? file.parent_path().string() : ".";
+  if (file.filename() == "trace.json" && is_trace_dir(directory))
+    throw Error(path + " only describes a trace: name the directory of the trace, " + directory);
+}
+
 const InputKind &kind_of(const std::string &path) {
+  refuse_description(path);
   for (const InputKind &kind : kKinds)
     if (kind.matches(path))
       return kind;

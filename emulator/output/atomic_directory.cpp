@@ -2,6 +2,7 @@
 #include "emulator/output/atomic_directory.h"
 
 #include "emulator/base/error.h"
+#include "emulator/prv/stale_outputs.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -28,7 +29,9 @@ AtomicDirectory::AtomicDirectory(std::string path) : path_(std::move(path)) {
   if (std::filesystem::exists(std::filesystem::symlink_status(path_, ignored)) &&
       !std::filesystem::is_empty(path_, ignored))
     throw Error(path_ + " exists already; remove it or name another directory with -o");
-  std::string name = path_ + ".XXXXXX";
+  const std::string prefix = temporary_prefix(path_);
+  remove_stale(AT_FDCWD, prefix);
+  std::string name = prefix + "XXXXXX";
   if (!mkdtemp(name.data()))
     fail("make the directory " + path_);
   temporary_ = name;
@@ -39,6 +42,7 @@ AtomicDirectory::AtomicDirectory(std::string path) : path_(std::move(path)) {
   errno = EPERM; // the owner of the directory around it has put another in its place
   if (status.st_uid != geteuid() || fchmod(fd_.get(), 0755) != 0)
     fail("use the directory " + name);
+  lock_output(fd_.get(), path_);
 }
 
 AtomicDirectory::~AtomicDirectory() {

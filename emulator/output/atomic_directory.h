@@ -10,7 +10,8 @@
 namespace ovnitrace {
 
 /// A directory made under a temporary name beside its own and renamed by commit(). Destroyed before
-/// that, it is removed with all that is in it. Every function throws Error.
+/// that, it is removed with all that is in it. What a killed process has left of the same path is
+/// removed by the next one. Every function throws Error.
 class AtomicDirectory {
 public:
   /// There must be nothing at `path`, or an empty directory.

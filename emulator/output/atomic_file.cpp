@@ -2,6 +2,7 @@
 #include "emulator/output/atomic_file.h"
 
 #include "emulator/base/error.h"
+#include "emulator/prv/stale_outputs.h"
 
 #include <cerrno>
 #include <cstring>
@@ -28,8 +29,7 @@ void refuse_link_to_no_file(const OutputPlace &place) {
 }
 
 std::string temporary_name(const std::string &path) {
-  size_t name = path.rfind('/') + 1; // npos + 1 is 0
-  return path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(getpid()) + ".tmp";
+  return temporary_prefix(path) + std::to_string(getpid());
 }
 
 /// Where a descriptor can be linked to.
@@ -47,16 +47,20 @@ AtomicFile::AtomicFile(OutputPlace place, Named named) : place_(std::move(place)
   fstatat(place_.directory, place_.name.c_str(), &before, AT_SYMLINK_NOFOLLOW);
   if (S_ISLNK(before.st_mode))
     refuse_link_to_no_file(place_);
+  if (S_ISDIR(before.st_mode))
+    throw Error("cannot write " + place_.path + ": it is a directory; name a file with -o");
   if (S_ISCHR(before.st_mode) || S_ISBLK(before.st_mode)) {
     fd_ = openat(place_.directory, place_.name.c_str(), kFlags | O_NOFOLLOW);
   } else if (named == Named::yes || !open_unnamed()) {
     const std::string name = temporary_name(place_.name);
-    unlinkat(place_.directory, name.c_str(), 0); // left by a killed process that had our id
+    remove_stale(place_.directory, temporary_prefix(place_.name));
     fd_ = openat(place_.directory, name.c_str(), kFlags | O_NOFOLLOW | O_CREAT | O_EXCL, kMode);
     temporary_ = fd_ < 0 ? "" : name;
   }
   if (fd_ < 0)
     fail("create");
+  if (!temporary_.empty())
+    lock_output(fd_, place_.path);
   // A file that only some may read stays so when it is written again.
   if (S_ISREG(before.st_mode) && before.st_uid == geteuid())
     fchmod(fd_, before.st_mode & 0777);

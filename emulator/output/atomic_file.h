@@ -12,10 +12,10 @@ namespace ovnitrace {
 
 /// A file that has no name until commit(): it is gone with the process, however that ends. Where
 /// the file system has no such files, or a library opens it by name, it has a temporary name, which
-/// is removed with this object. So an aborted conversion never leaves half a trace under a final
-/// name. What was at the path is replaced; a symbolic link or a pipe there is replaced, not
-/// followed or written to. A device is written in place: nobody but root can have put it there.
-/// Every function throws Error.
+/// is removed with this object, or by the next one for the same path if the process was killed. So
+/// an aborted conversion never leaves half a trace under a final name. What was at the path is
+/// replaced; a symbolic link or a pipe there is replaced, not followed or written to. A device is
+/// written in place: nobody but root can have put it there. Every function throws Error.
 class AtomicFile {
 public:
   /// Whether temporary() is needed.

@@ -120,6 +120,7 @@ private:
         {"birth_ns", thread.birth},
         {"name", thread.name},
         {"time_ns", time_json(summary)},
+        {"outside_regions_ns", summary.outside},
         {"switches",
          {{"preempted", summary.preempted},
           {"yielded", summary.yielded},

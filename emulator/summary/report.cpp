@@ -128,6 +128,10 @@ std::string head(const ReportInput &input) {
       {"stacks", info.stack_counts.all ? info.stack_counts.text() : ""},
       {"tracer", info.tracer.empty() ? "" : "ovnitrace " + info.tracer},
       {"shown", shown(input)},
+      {"regions",
+       input.summary.recorded < input.summary.to - input.summary.from
+           ? human_duration(input.summary.recorded) + ", to which times and percentages refer"
+           : ""},
       {"contents",
        fmt::format("{}, {}, {}", human_count(processes_of(input), "process", "processes"),
                    human_count(threads_of(input), "thread", "threads"),

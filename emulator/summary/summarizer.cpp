@@ -45,6 +45,7 @@ uint64_t ThreadSummary::alive() const {
 void ThreadSummary::add(const ThreadSummary &other) {
   for (size_t state = 0; state < time.size(); state++)
     time[state] += other.time[state];
+  outside += other.outside;
   preempted += other.preempted;
   yielded += other.yielded;
   throttled += other.throttled;
@@ -67,6 +68,7 @@ Summarizer::Summarizer(const Catalog &catalog, const Cut &cut)
   const TimeRange range = range_of(cut, catalog);
   summary_.from = range.from;
   summary_.to = range.to;
+  summary_.recorded = range.to - range.from;
   summary_.threads.resize(catalog.threads.size());
   summary_.cpus.resize(catalog.cpus.size());
   summary_.shown = kept_threads(cut, catalog);

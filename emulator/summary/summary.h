@@ -27,6 +27,7 @@ struct Spans {
 struct ThreadSummary {
   /// ns in each state, by ThreadState. What is before its birth and after its end is not counted.
   std::array<uint64_t, kThreadStates> time{};
+  uint64_t outside = 0;        ///< of Unknown, ns: outside the regions of --control
   uint64_t preempted = 0;      ///< lost its CPU to another while runnable
   uint64_t yielded = 0;        ///< gave its CPU up while runnable
   uint64_t throttled = 0;      ///< lost its CPU because its cgroup had no CPU quota left
@@ -42,6 +43,7 @@ struct ThreadSummary {
   uint64_t running() const { return time[size_t(ThreadState::Running)]; }
   /// ns that it was there, in whichever state.
   uint64_t alive() const;
+  uint64_t recorded() const { return alive() - outside; }
   /// All times that it left its CPU. Linux counts all but the last together as involuntary.
   uint64_t switches() const { return preempted + yielded + throttled + voluntary; }
   /// Adds those of another thread.
@@ -105,6 +107,7 @@ struct Summary {
   std::map<uint32_t, LatencyHistogram> section_lengths = {}; ///< of these, ns
   std::vector<RegionSummary> regions;                        ///< by their start
   uint64_t from = 0, to = 0; ///< ns on the clock of the trace: what is summed up
+  uint64_t recorded = 0;     ///< ns of that; with --control those in which a region was open
   uint64_t events = 0;
   uint64_t lost = 0;      ///< events that were lost on all CPUs
   uint64_t forgotten = 0; ///< by a flight recorder

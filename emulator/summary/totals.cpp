@@ -54,19 +54,23 @@ private:
         human_count(processes.size(), "process", "processes"),
         human_count(input_.catalog.cpus.size(), "CPU", "CPUs"), human_duration(length()),
         input_.info.ended.empty() ? "" : "; " + input_.info.ended);
+    if (sum_.outside)
+      text_.insert(text_.size() - 1, fmt::format("Of that, {} are in the regions of --control.\n",
+                                                 human_duration(input_.summary.recorded)));
   }
 
   void put_states() {
     const auto put_state = [&](ThreadState state, const char *what, const std::string &more) {
       put(human_duration(sum_.time[size_t(state)]), what, more);
     };
-    const uint64_t all = length() * input_.catalog.cpus.size();
+    const uint64_t all = input_.summary.recorded * input_.catalog.cpus.size();
     put_state(ThreadState::Running, "running", human_percent(sum_.running(), all) + " of the CPUs");
     put_state(ThreadState::Cooling, "preempted (cooling)",
               "or yielded or throttled, waiting for a CPU");
     put_state(ThreadState::Warming, "woken (warming)", "waiting for a CPU");
     put_state(ThreadState::Paused, "blocked (paused)", "waiting for something else");
-    put_state(ThreadState::Unknown, "unknown", "not seen");
+    put(human_duration(sum_.time[size_t(ThreadState::Unknown)] - sum_.outside), "unknown",
+        "not seen");
     text_ += '\n';
   }
 

@@ -94,7 +94,8 @@ std::vector<NamesOfFile> name_places(const std::vector<PlacesOfFile> &files,
       files.size(), kLimits, [&](size_t n, ConfinedOutput &out) { answer(files[n], out); }, take,
       failed);
   if (asked < files.size())
-    warn("the symbols of " + std::to_string(files.size() - asked) + " more files are not read");
+    warn("ovnitrace reads the symbols of no further files (" +
+         std::to_string(files.size() - asked) + " left): too many could not be read");
   if (bytes > kMostBytes)
     warn("the names of functions take more than 256 MiB: the rest of them is not known");
   return names;

@@ -14,7 +14,8 @@ namespace ovnitrace {
 
 namespace {
 
-/// Nobody else has the file, and it is removed if we fail: no journal, no waiting for the disk.
+/// Nobody else has the file, which AtomicFile has locked, and it is removed if we fail: no journal,
+/// no waiting for the disk.
 /// Large pages are fewer to find and to write. CREATE INDEX sorts in as much memory as the cache.
 constexpr const char *kSetUp = "PRAGMA page_size = 16384; PRAGMA cache_size = -8192;"
                                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
@@ -66,7 +67,7 @@ SqliteFile::SqliteFile(const OutputPlace &place)
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX;
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // a lock and sums at each malloc, for nobody
   try {
-    if (sqlite3_open_v2(name.c_str(), &database_, kFlags, nullptr) != SQLITE_OK)
+    if (sqlite3_open_v2(name.c_str(), &database_, kFlags, "unix-none") != SQLITE_OK)
       fail();
     execute(kSetUp);
     for (size_t table = 0; table < kTables; table++) {

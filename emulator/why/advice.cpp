@@ -33,8 +33,9 @@ constexpr AdviceRule kRules[] = {
        return where(facts.behind_preempted * 4 >= facts.woken_by_threads, facts.behind_preempted);
      },
      [](const AdviceFacts &facts) {
-       return fmt::format("Try to keep the CPU of {} free (fewer threads, nice, taskset): for {} "
-                          "others were blocked in futex until it woke them, and it was preempted.",
+       return fmt::format("Try to keep the CPU of {} free (fewer threads, nice, taskset): others "
+                          "were blocked in futex for {} while it, which woke them later, was "
+                          "preempted.",
                           facts.preempted, human_duration(facts.behind_preempted));
      }},
     {"fewer threads",

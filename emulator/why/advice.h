@@ -12,7 +12,7 @@ namespace ovnitrace {
 /// What rules look at. Times are ns, of all threads of the program together.
 struct AdviceFacts {
   std::string name = {};             ///< of the program
-  uint64_t length = 0;               ///< of the range
+  uint64_t length = 0;               ///< of the range, without what was not recorded
   size_t cpus = 0;                   ///< of the host; 0: not known
   uint64_t running = 0, waiting = 0; ///< waiting for a CPU
   uint64_t throttled = 0;            ///< of `waiting`: the cgroup had no CPU quota left

@@ -20,6 +20,9 @@ AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info,
   const SliceView views[] = {{cut, summarizer}, {whole, explainer}};
   replay_slices(source, views);
   AnsweredSummary all{summarizer.finish(), explainer.finish(), {}};
+  all.summary.recorded = all.why.recorded;
+  for (size_t t = 0; t < all.summary.threads.size(); t++)
+    all.summary.threads[t].outside = all.why.threads[t].outside;
   all.answer = answer_of(info, catalog, all.why);
   return all;
 }

@@ -13,6 +13,10 @@ namespace ovnitrace {
 
 namespace {
 
+bool is_seen(ThreadState state) {
+  return state != ThreadState::Unknown && state != ThreadState::Dead;
+}
+
 WaitKind wait_kind(ThreadState state, uint8_t reason) {
   if (state == ThreadState::Warming)
     return WaitKind::wakeup;
@@ -83,7 +87,7 @@ void Explainer::on_event(const Event &event, const System &system) {
     return;
   case FTrace_EXT_region:
     now_.hides = UnknownWhy::no_region;
-    return;
+    return start_region(event);
   case FTrace_EXT_refill:
     return refill(event.thread, system.threads()[event.thread], event.time);
   case FTrace_EXT_holder:
@@ -100,6 +104,18 @@ void Explainer::on_event(const Event &event, const System &system) {
       holders_.set_dark(event.cpu, event.kind == FTrace_EVT_blackout_start, event.time);
     return;
   }
+}
+
+/// Until the first region, nothing of the process was recorded.
+void Explainer::start_region(const Event &event) {
+  if (event.thread == kNone || (event.par2 >> FTRACE_REGION_EVENT_SHIFT & 3) != CONTROL_START)
+    return;
+  const ThreadInfo &starter = catalog_.threads[event.thread];
+  for (size_t t = 0; t < unknown_.size(); t++)
+    if (const ThreadInfo &thread = catalog_.threads[t]; unknown_[t] == UnknownWhy::not_seen_yet &&
+                                                        thread.pid == starter.pid &&
+                                                        thread.node == starter.node)
+      unknown_[t] = UnknownWhy::no_region;
 }
 
 /// From here on a throttled thread waits for a CPU that others hold.
@@ -121,6 +137,12 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
                     change.to == ThreadState::Cooling && kind == WaitKind::preemption);
   if (change.from == change.to)
     return;
+  if (all_.shown[thread] && is_seen(change.from) != is_seen(change.to)) {
+    if (is_seen(change.from) && --seen_ == 0)
+      add_recorded(time);
+    else if (is_seen(change.to) && seen_++ == 0)
+      seen_since_ = time;
+  }
   if (change.to == ThreadState::Unknown)
     unknown_[thread] = now_.hides;
   if (change.to == ThreadState::Warming || change.to == ThreadState::Paused)
@@ -172,6 +194,10 @@ void Explainer::on_slice(const Slice &whole) {
     end_block(slice);
     break;
   case ThreadState::Unknown:
+    if (unknown_[slice.thread] == UnknownWhy::no_region) {
+      time.outside += slice.length();
+      break;
+    }
     time.unknown += slice.length();
     all_.unknown[size_t(unknown_[slice.thread])] += slice.length();
     break;
@@ -283,7 +309,18 @@ void Explainer::add_waits() {
   }
 }
 
+/// A time in which at least one thread was seen.
+void Explainer::add_recorded(uint64_t until) {
+  const uint64_t start = std::max(seen_since_, from_), end = std::min(until, all_.range.to);
+  all_.recorded += end > start ? end - start : 0;
+}
+
 Explanation Explainer::finish() {
+  if (seen_)
+    add_recorded(all_.range.to);
+  if (std::none_of(all_.threads.begin(), all_.threads.end(),
+                   [](const ThreadTime &time) { return time.outside > 0; }))
+    all_.recorded = all_.range.to - all_.range.from;
   add_waits();
   all_.blocks = blocks_.take();
   std::sort(all_.blocks.begin(), all_.blocks.end(), [](const BlockSum &a, const BlockSum &b) {

@@ -54,12 +54,14 @@ private:
   };
 
   Who waker_of(const Event &event) const;
+  void start_region(const Event &event);
   void refill(uint32_t thread, const Thread &now, uint64_t time);
   void held(uint32_t thread, WaitKind kind, const HolderSums &sums) override;
   void end_wait(const Slice &slice, const IdleElsewhere &idle);
   void note_block(const Slice &slice);
   void end_block(const Slice &slice);
   void add_waits();
+  void add_recorded(uint64_t until);
 
   const Catalog &catalog_;
   Explanation all_;
@@ -74,6 +76,8 @@ private:
   std::vector<OpenWait> open_;      ///< by thread
   std::vector<Woken> woken_;        ///< by thread: how its last block ended
   std::vector<UnknownWhy> unknown_; ///< by thread: why it was Unknown last
+  size_t seen_ = 0;                 ///< shown threads whose state is known
+  uint64_t seen_since_ = 0;         ///< ns: since when there are some
   StartGate gate_;
   SumTable<BlockSum> blocks_;
   SumTable<WakeSum> wakes_;

@@ -68,18 +68,20 @@ struct LockSum {
   std::array<uint32_t, 3> key() const { return {thread, futex, waker.code()}; }
 };
 
-/// Why the state of a thread is not known.
-enum class UnknownWhy : uint8_t { not_seen_yet, lost, forgotten, missing, no_region, other };
-inline constexpr size_t kUnknownWhys = 6;
+/// Why the state of a thread is not known. `no_region` is no missing knowledge: nobody asked.
+enum class UnknownWhy : uint8_t { not_seen_yet, lost, forgotten, missing, other, no_region };
+inline constexpr size_t kUnknownWhys = 5; ///< without no_region
 
 /// Time of one thread in the range, ns.
 struct ThreadTime {
   uint64_t running = 0, waiting = 0, blocked = 0, unknown = 0;
+  uint64_t outside = 0; ///< outside the regions of --control: nothing was recorded
   /// Of `waiting`, that of waits of which it is known whether another CPU was idle, and how long at
   /// least one was that the thread may use.
   uint64_t idle_known = 0, idle_elsewhere = 0;
   uint64_t idle_forbidden = 0; ///< how long only such were idle that it may not use
 
+  /// Without the time outside regions.
   uint64_t life() const { return running + waiting + blocked + unknown; }
 };
 
@@ -109,8 +111,9 @@ struct Story {
 
 struct Explanation {
   TimeRange range = {};
-  std::vector<uint8_t> shown;           ///< by index in the Catalog: whether the cut keeps it
-  std::vector<ThreadTime> threads = {}; ///< by index in the Catalog
+  uint64_t recorded = 0;      ///< ns of the range; with --control those in which a region was open
+  std::vector<uint8_t> shown; ///< by index in the Catalog: whether the cut keeps it
+  std::vector<ThreadTime> threads = {};            ///< by index in the Catalog
   std::array<uint64_t, kUnknownWhys> unknown = {}; ///< ns, of the threads that are shown together
   /// Of all threads together: most time first; what is not known is last.
   std::vector<WaitSum> held = {};

@@ -84,6 +84,7 @@ private:
                    {"waiting_ns", time.waiting},
                    {"blocked_ns", time.blocked},
                    {"unknown_ns", time.unknown},
+                   {"outside_regions_ns", time.outside},
                    {"idle_elsewhere_ns", time.idle_known ? Json(time.idle_elsewhere) : Json()},
                    {"idle_forbidden_ns", time.idle_known ? Json(time.idle_forbidden) : Json()},
                    {"waiting", waiting({waits, wait})},

@@ -29,11 +29,11 @@ struct Line {
 /// By what makes them one; lines come in the order of their time.
 using Lines = std::map<std::vector<std::string>, Line>;
 
-void add(Lines &lines, std::vector<std::string> words, const PathSum &sum) {
+void add(Lines &lines, std::vector<std::string> words, uint64_t ns, uint64_t count) {
   Line &line = lines[words];
   line.words = std::move(words);
-  line.ns += sum.ns;
-  line.count += sum.count;
+  line.ns += ns;
+  line.count += count;
 }
 
 /// The threads of a path by their names.
@@ -110,7 +110,7 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bo
     const std::string thread =
         by_name ? groups.label(sum.like.thread) : thread_label(catalog.threads[sum.like.thread]);
     const std::string cause = cause_and_call(sum.like, catalog);
-    add(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum);
+    add(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum.ns, sum.stretches);
     if (sum.like.cause != Cause::waiting)
       continue;
     std::string holder = holder_text(sum.like, catalog);
@@ -118,7 +118,7 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bo
       holder = "not known";
     if (is_untraced(sum.like.peer))
       holder += ", not traced";
-    add(holders, {short_line(holder, kCause)}, sum);
+    add(holders, {short_line(holder, kCause)}, sum.ns, sum.count);
   }
   std::string text = fmt::format("Critical path of {}: {}, from {} to {} of the trace\n\n",
                                  thread_label(catalog.threads[path.thread]), human_duration(length),

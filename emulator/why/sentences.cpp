@@ -2,6 +2,7 @@
 #include "emulator/why/sentences.h"
 
 #include "emulator/base/human.h"
+#include "emulator/base/printable.h"
 #include "emulator/summary/names.h"
 #include "emulator/why/subject.h"
 #include "emulator/why/words.h"
@@ -30,8 +31,7 @@ std::string percent(uint64_t part, uint64_t whole) {
   return rounded == "0" && part ? "less than 1 %" : rounded + " %";
 }
 
-constexpr const char *kNotKnownWho = "not known", *kNearlyAlways = "nearly always ",
-                     *kMostly = "mostly ";
+constexpr const char *kNearlyAlways = "nearly always ", *kMostly = "mostly ";
 
 /// How much of `whole` it is; empty: less than half.
 std::string how_often(uint64_t part, uint64_t whole) {
@@ -70,8 +70,6 @@ std::string largest_text(const Parts &parts) {
   const std::string often = how_often(part.ns, parts.whole());
   const std::string share =
       often.empty() ? " (" + percent(part.ns, parts.whole()) + " of that)" : "";
-  if (part.text == kNotKnownWho)
-    return "and who ran there is " + (often == kMostly ? often : "") + part.text + share;
   return (often.empty() ? "most of all " : often) + part.text + share;
 }
 
@@ -84,6 +82,7 @@ public:
       sum_.waiting += time.waiting;
       sum_.blocked += time.blocked;
       sum_.unknown += time.unknown;
+      sum_.outside += time.outside;
     }
   }
 
@@ -111,8 +110,9 @@ private:
 
   /// "app (9 threads) ran for 53 % of its life and waited 20 % for a CPU, mostly behind xz (7)."
   std::string life() const {
-    std::string text = fmt::format("{}{} ran for {} of its life and ", subject_.name,
-                                   subject_.count, percent(sum_.running, sum_.life()));
+    std::string text = fmt::format("{}{} ran for {} of its {} and ", subject_.name, subject_.count,
+                                   percent(sum_.running, sum_.life()),
+                                   sum_.outside ? "time in the regions of --control" : "life");
     if (!sum_.waiting)
       return text + "never waited for a CPU.";
     const std::string share = percent(sum_.waiting, sum_.life());
@@ -141,7 +141,7 @@ private:
     case Who::Kind::unseen:
       return "while no traced thread had that CPU";
     default:
-      return kNotKnownWho;
+      return "behind an unknown holder";
     }
   }
 
@@ -222,6 +222,17 @@ private:
   ThreadTime sum_;
 };
 
+/// Why a trace has no thread; empty: it is not known.
+std::string no_region(const Catalog &catalog) {
+  std::string chains;
+  for (const NodeInfo &node : catalog.nodes)
+    for (const std::string &chain : node.chains)
+      chains += (chains.empty() ? "" : ", ") + printable_line(chain);
+  return chains.empty()
+             ? ""
+             : "No region of --control started, so nothing was recorded: " + chains + ".";
+}
+
 /// The program outside that had the CPU longest, by name.
 Part largest_other(const Catalog &catalog, const Explanation &why) {
   Parts parts;
@@ -237,7 +248,7 @@ Part largest_other(const Catalog &catalog, const Explanation &why) {
   Part part = parts.largest();
   part.text = tids[part.text].size() == 1
                   ? name_and_number(part.text, "thread", *tids[part.text].begin())
-                  : short_name(part.text);
+                  : name_or_none(part.text);
   return part;
 }
 
@@ -247,7 +258,7 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
                          const std::string &name) {
   const Part other = largest_other(catalog, why);
   AdviceFacts facts{.name = name,
-                    .length = why.range.to - why.range.from,
+                    .length = why.recorded,
                     .cpus = info.topology.empty() ? catalog.cpus.size() : info.topology.size(),
                     .behind_other = other.ns,
                     .other = other.text,
@@ -275,7 +286,7 @@ Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanatio
   const WhyInput input{path, info, catalog, none, why};
   const Subject subject = subject_of(info, catalog, why);
   if (subject.threads.empty())
-    return {};
+    return {no_region(catalog), {}};
   Answer answer{.sentences = Sentences(input, subject).text()};
   if (!subject.is_machine) // nobody owns all programs of a machine
     answer.advice = advice(advice_facts(info, catalog, why, subject.name));

@@ -40,7 +40,7 @@ struct SlowestInput {
 };
 
 /// For people: of each where the time of its thread went, and its critical path. Reads the trace
-/// twice for each section, up to the section's end. Throws Error (usage) where there is no such
+/// twice for each section, up to the section's end. Throws Error where there is no such
 /// section.
 std::string slowest_text(const SlowestInput &input);
 

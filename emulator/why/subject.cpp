@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace ovnitrace {
@@ -20,10 +21,30 @@ namespace {
 
 constexpr size_t kMostNames = 3;
 
-/// The last part of the path, as the shell's user typed it.
+std::string last_part(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+/// Whether one of the words of a command line is this program, by whichever path.
+bool names(std::string_view line, const std::string &program) {
+  for (size_t at = 0; at < line.size();) {
+    const size_t end = std::min(line.find(' ', at), line.size());
+    if (last_part(line.substr(at, end - at)) == program)
+      return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+/// What was started, as its user typed it; of a launcher (env, taskset, nice) what its process
+/// executed last. The command line of an interpreter still names the script that was started.
 std::string program_name(const TraceInfo &info) {
-  const std::string &path = info.command.front();
-  return printable_line(path.substr(path.rfind('/') + 1));
+  const std::string started = printable_line(last_part(info.command.front()));
+  std::string_view last;
+  for (const CommandLine &line : info.command_lines) // by process, then time
+    if (line.pid == info.program_pid)
+      last = line.text;
+  return last.empty() || names(last, started) ? started : last_part(last.substr(0, last.find(' ')));
 }
 
 /// The first ones and how many others: "nginx, redis", "a, b, c and 4 others".

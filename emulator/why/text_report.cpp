@@ -42,10 +42,15 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   text += ", " + human_duration(input.why.range.to - input.why.range.from);
   if (input.why.range.from > input.catalog.begin)
     text += " from " + human_duration(input.why.range.from - input.catalog.begin) + " on";
-  uint64_t lives = 0;
-  for (uint32_t t : threads)
+  uint64_t lives = 0, outside = 0;
+  for (uint32_t t : threads) {
     lives += input.why.threads[t].life();
-  if (threads.size() > 1)
+    outside += input.why.threads[t].outside;
+  }
+  if (outside)
+    text += fmt::format("; 100 % is {} time in the regions of --control, {}",
+                        threads.size() > 1 ? "their" : "its", human_duration(lives));
+  else if (threads.size() > 1)
     text += "; 100 % is the sum of their lives, " + human_duration(lives);
   else if (lives < input.why.range.to - input.why.range.from)
     text += "; 100 % is the time it was alive, " + human_duration(lives);
@@ -76,7 +81,7 @@ template <class Line>
 std::string stories(const char *title, const std::vector<Story> &stories, const WhyOptions &options,
                     Line line) {
   std::string text;
-  for (size_t n = 0; n < stories.size() && n < most_of(options, stories.size()); n++)
+  for (size_t n = 0; n < stories.size() && n < most_of(options, Explanation::kMostStories); n++)
     text += wrapped(line(stories[n]), options.columns);
   return text.empty() ? text : '\n' + std::string(title) + ":\n" + text;
 }
@@ -161,7 +166,7 @@ std::string lock_table(const WhyInput &input, const WhyOptions &options) {
 std::string why_text(const WhyInput &input, const WhyOptions &options) {
   const std::vector<uint32_t> threads = shown_threads(input.why);
   std::string text = answer_text(answer_of(input.info, input.catalog, input.why), options.columns);
-  if (options.brief)
+  if (options.brief || (threads.empty() && !text.empty()))
     return text.substr(0, text.find_last_not_of('\n') + 1) + '\n';
   text += head(input, threads);
   const TimeNode tree = time_tree(input);

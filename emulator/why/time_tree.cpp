@@ -64,7 +64,9 @@ private:
   static TimeNode node(const std::string &before, const std::string &one, const Key &key,
                        const Sum &sum) {
     const std::string name = key.second.empty() ? "without a name" : key.second;
-    const std::string many = fmt::format("{} ({} threads)", name, sum.whos.size());
+    const std::string many =
+        fmt::format("{} ({} threads){}", name, sum.whos.size(),
+                    key.first == Who::Kind::untraced ? ", not traced" : ""); // as who_text() has it
     return {.label = before + (sum.whos.size() == 1 ? one : many),
             .ns = sum.ns,
             .count = sum.count,
@@ -150,12 +152,8 @@ TimeNode blocked(const WhyInput &input) {
 
 TimeNode unknown(const WhyInput &input) {
   constexpr std::array<const char *, kUnknownWhys> labels = {
-      "before its first event",
-      "events were lost",
-      "older than what the flight recorder keeps",
-      "records are missing in the files",
-      "outside the regions of --control",
-      "another reason"};
+      "before its first event", "events were lost", "older than what the flight recorder keeps",
+      "records are missing in the files", "another reason"};
   TimeNode node{.label = "not known"};
   for (size_t why = 0; why < kUnknownWhys; why++)
     if (input.why.unknown[why])

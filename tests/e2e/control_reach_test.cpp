@@ -135,13 +135,13 @@ TEST_F(ControlReach, AProgramOf32BitsIsRefusedOrReported) {
   write_program_of_32_bits(program);
   Outcome outcome = run(record_command(trace(), {program}, {"--control", "start:enter_func:foo"}));
   EXPECT_EQ(outcome.status(), 2) << outcome.err;
-  EXPECT_NE(outcome.err.find("64 bits"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("64-bit program"), std::string::npos) << outcome.err;
   if (run({.argv = {program}}).status() != 7)
     GTEST_SKIP() << "this kernel runs none";
   outcome = run(record_command(trace(), {"/bin/sh", "-c", "exec " + program},
                                {"--control", "start:enter_func:foo"}));
   EXPECT_EQ(outcome.status(), 7) << outcome.err;
-  EXPECT_NE(outcome.err.find("64 bits"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("64-bit program"), std::string::npos) << outcome.err;
 }
 
 } // namespace ovnitrace::test

@@ -55,6 +55,15 @@ TEST_F(Stat, WritesItsSummaryIntoAFile) {
   EXPECT_NE(text.out.find("switches"), std::string::npos) << text.out;
 }
 
+TEST_F(Stat, RefusesAFileThatItCannotWriteBeforeTheProgramRuns) {
+  for (const std::string &bad : {path("missing/stat.json"), path("scratch")}) {
+    const Outcome outcome = run(stat({"-o", bad, "--", "touch", path("ran")}));
+    EXPECT_EQ(outcome.status(), 1) << bad;
+    EXPECT_NE(outcome.err.find(bad), std::string::npos) << outcome.err;
+    EXPECT_NE(access(path("ran").c_str(), F_OK), 0) << bad;
+  }
+}
+
 TEST_F(Stat, TakesFamiliesAndStacks) {
   const Outcome outcome = run(stat({"--filter", "+mutex", "--stacks", "--", installed("futexes")}));
   EXPECT_EQ(outcome.status(), 0) << outcome.err;
@@ -79,7 +88,7 @@ TEST_F(Stat, FindsProcessesByNameAndSaysWhich) {
   EXPECT_EQ(outcome.err.find(is), 0u) << outcome.err;
   const Outcome quiet = run(stat({"-q", "-p", "ovn-nap", "-d", "0.1"}));
   EXPECT_EQ(quiet.err.find(is), std::string::npos) << quiet.err;
-  EXPECT_EQ(run(stat({"-p", "no-such-name", "-d", "0.1"})).status(), 2);
+  EXPECT_EQ(run(stat({"-p", "no-such-name", "-d", "0.1"})).status(), 1);
 }
 
 TEST_F(Stat, HasTheExitStatusOfWhatCannotRunOrIsKilled) {

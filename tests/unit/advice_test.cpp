@@ -72,8 +72,8 @@ TEST(Advice, APreemptedHolderIsTheOneThatWokeTheOthers) {
   facts.behind_preempted = 100 * kMs;
   facts.preempted = "worker (12)";
   EXPECT_EQ(advice(facts),
-            "Try to keep the CPU of worker (12) free (fewer threads, nice, taskset): for 100.0 ms "
-            "others were blocked in futex until it woke them, and it was preempted.");
+            "Try to keep the CPU of worker (12) free (fewer threads, nice, taskset): others "
+            "were blocked in futex for 100.0 ms while it, which woke them later, was preempted.");
   facts.woken_by_threads = 401 * kMs;
   EXPECT_EQ(advice(facts), "") << "a small part of the time in futexes";
 }

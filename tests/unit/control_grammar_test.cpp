@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The language of --control: what it accepts, what it refuses and where its caret points.
 #include "emulator/base/error.h"
+#include "user/cli/no_region.h"
 #include "user/control/instruction_groups.h"
 #include "user/control/plan.h"
 
@@ -262,6 +263,18 @@ TEST(ControlPlan, InWords) {
             "  3. when 100 instructions have been executed since, counted in each thread by "
             "itself: the region stops; what follows is armed for all threads\n"
             "  2 times in all\n");
+}
+
+TEST(NoRegion, NamesTheAlarmsThatShouldHaveStartedOne) {
+  EXPECT_EQ(no_region_text({"start:enter_func:f,stop:exit_func:f,repeat"}, {"./app", "x"}),
+            "no region started, so nothing was recorded. Never fired: start:enter_func:f. "
+            "`ovnitrace control --check 'start:enter_func:f,stop:exit_func:f,repeat' -- ./app` "
+            "shows where the probes are set");
+  EXPECT_EQ(no_region_text({"precond:ssc:1,start:address:g:count3", "start:timeout:60"}, {}),
+            "no region started, so nothing was recorded. Never fired: start:address:g:count3 "
+            "(after precond:ssc:1); start:timeout:60. `ovnitrace control --check "
+            "'precond:ssc:1,start:address:g:count3' 'start:timeout:60'` shows where the probes are "
+            "set");
 }
 
 } // namespace

@@ -285,7 +285,7 @@ TEST_F(PingPong, ACutThatLeavesNothingIsAnError) {
     run(options);
     ADD_FAILURE() << "an empty trace and no error";
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), kExitUsage) << error.what();
+    EXPECT_EQ(error.status(), kExitFailure) << error.what();
   }
   EXPECT_FALSE(std::filesystem::exists(options.directory));
 }

@@ -71,6 +71,18 @@ TEST_F(CpuHoldersTest, AWaitIsDividedAmongAllThatHadTheCpu) {
   EXPECT_EQ(text().find("unknown after the first"), std::string::npos);
 }
 
+TEST_F(CpuHoldersTest, SeveralOfOneNameAreStillNotTraced) {
+  trace.json(R"({"version": 1, "cpu_holders": true,
+                 "peers": [{"tid": 77, "pid": 77, "name": "hog"},
+                           {"tid": 78, "pid": 78, "name": "hog"}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);
+  cpu.at(100).epilogue(1, 77);
+  holder(cpu.at(140), 0, 78).at(200).dispatch(1).at(300).stop();
+  EXPECT_EQ(holders_of(11), (Parts{{"hog", 100}}));
+  EXPECT_NE(text().find("held by: hog (2 threads), not traced  100 ns"), std::string::npos)
+      << text();
+}
+
 TEST_F(CpuHoldersTest, AWakeupFromAnotherCpuSaysWhoHasTheCpu) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1).at(100).sleep(1, 0);
   cpu.at(200).dispatch(1).at(300).stop();

@@ -124,6 +124,20 @@ TEST_F(Help, OfACommandNeedsNoTrace) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), app.get_subcommand("why")->help("ovnitrace"));
 }
 
+TEST_F(Help, WhyRefusesOptionsThatTheCriticalPathHasNoUseFor) {
+  EXPECT_EQ(answer({"why", "--critical-path", "--brief", "run1"}),
+            "ovnitrace: --brief excludes --critical-path");
+  EXPECT_EQ(answer({"why", "--critical-path", "--sort", "running", "run1"}),
+            "ovnitrace: --sort excludes --critical-path");
+  EXPECT_EQ(answer({"why", "--critical-path", "--by", "process", "run1"}),
+            "ovnitrace: --critical-path takes --by thread or --by name");
+  for (const char *option : {"--sort=running", "--top=3", "--by=name", "--brief"})
+    EXPECT_NE(
+        answer({"why", "--slowest=1", "--section=7", option, "run1"}).find(" excludes --slowest"),
+        std::string::npos)
+        << option;
+}
+
 TEST_F(Help, ToIsTheEndOfARangeEverywhere) {
   for (CLI::App *one : commands())
     if (one->get_option_no_throw("--from")) {

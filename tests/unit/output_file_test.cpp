@@ -2,6 +2,7 @@
 #include "emulator/output/output_file.h"
 
 #include "emulator/base/error.h"
+#include "emulator/output/atomic_directory.h"
 #include "emulator/output/atomic_file.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
@@ -241,6 +242,63 @@ TEST(AtomicFile, LeavesNothingWhereItsProcessIsKilled) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
+/// Makes outputs that must have names, in a child that waits to be killed.
+class Unfinished {
+public:
+  explicit Unfinished(const std::string &directory) {
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    child_ = fork();
+    if (child_ == 0) {
+      AtomicFile file{OutputPlace(directory + "/f"), AtomicFile::Named::yes};
+      AtomicDirectory other(directory + "/d");
+      write_text_file(other.file("part"), "text");
+      (void)!write(ready[1], "", 1);
+      pause();
+    }
+    char byte;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+  }
+  ~Unfinished() {
+    ::kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+
+private:
+  pid_t child_ = 0;
+};
+
+TEST(AtomicFile, AndDirectoriesRemoveWhatAKilledProcessHasLeft) {
+  test::TempDir dir;
+  const auto count = [&] {
+    return std::distance(std::filesystem::directory_iterator(dir.path()), {});
+  };
+  const auto write_both = [&] {
+    AtomicFile file{OutputPlace(dir / "f"), AtomicFile::Named::yes};
+    file.commit();
+    std::filesystem::remove_all(dir / "d");
+    AtomicDirectory(dir / "d").commit();
+  };
+  std::ofstream(dir / ".f.tmp-is_mine") << "no name of ours";
+  std::ofstream(dir / ".g.tmp-1") << "of another output";
+  {
+    const Unfinished alive(dir.path());
+    EXPECT_EQ(count(), 4);
+    write_both();
+    EXPECT_EQ(count(), 6) << "it is still written";
+  }
+  EXPECT_EQ(count(), 6) << "killed";
+  write_both();
+  EXPECT_EQ(count(), 4);
+}
+
+TEST(AtomicFile, RefusesADirectoryAtOnce) {
+  test::TempDir dir;
+  EXPECT_THROW(AtomicFile{OutputPlace(dir.path())}, Error);
 }
 
 TEST(AtomicFile, WorksOnANameWithoutADirectory) {

@@ -127,6 +127,28 @@ TEST_F(PathRows, TheTableSumsUpToTheLengthOfThePath) {
   EXPECT_NE(text.find("the rest"), std::string::npos);
 }
 
+TEST_F(PathRows, AWaitWithSeveralHoldersIsOneTime) {
+  trace = TraceBuilder(dir.path());
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "first").dispatch(1);
+  for (const uint64_t at : {100, 300}) {
+    cpu.at(at).epilogue(1, 98).at(at + 40).record(FTrace_EXT_holder, 0, 99);
+    cpu.at(at + 60).record(FTrace_EXT_holder, 0, 98).at(at + 100).dispatch(1);
+  }
+  cpu.at(500).stop();
+  trace.json(R"({"version": 1, "cpu_holders": true})");
+  trace.write();
+  CriticalPath whole = path();
+  EXPECT_EQ(path_text(whole, open()->catalog(), 0),
+            "Critical path of first (11): 500 ns, from 0 to 500 ns of the trace\n\n"
+            "THREAD      CAUSE                TIME   SHARE  TIMES\n"
+            "first (11)  running            300 ns  60.0 %      3\n"
+            "first (11)  waiting for a CPU  200 ns  40.0 %      2\n\n"
+            "Who held the CPU meanwhile\n\n"
+            "HOLDER                   TIME   SHARE  TIMES\n"
+            "thread 98, not traced  160 ns  32.0 %      4\n"
+            "thread 99, not traced   40 ns   8.0 %      2\n");
+}
+
 TEST_F(PathRows, AFigureHasItAlongTheRows) {
   CriticalPath whole = path();
   FigureOptions options;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The two sentences that `why`, `info`, `stat` and the page open with.
+#include "emulator/base/error.h"
 #include "emulator/core/program_threads.h"
 #include "emulator/open/open_trace.h"
+#include "emulator/summary/report.h"
 #include "emulator/why/answered_summary.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/sentences.h"
@@ -10,6 +12,7 @@
 #include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
+#include <ovnitrace/control.h>
 
 namespace ovnitrace {
 namespace {
@@ -61,12 +64,53 @@ TEST_F(Sentences, AProgramThatWaitsForItselfAndIsWokenByAnother) {
             "woken by loader (20).");
 }
 
+TEST_F(Sentences, HoldersWithoutANameAreNamedSo) {
+  about(R"(, "cpu_holders": true)");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
+  cpu.at(10 * kMs).epilogue(1, 98).at(40 * kMs).record(FTrace_EXT_holder, 0, 99);
+  cpu.at(60 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
+  EXPECT_EQ(answer().advice, "Try to keep threads without a name off its CPUs (taskset, nice, a "
+                             "cgroup): app (10) waited 50.00 ms while that ran.");
+}
+
+TEST_F(Sentences, TheDescriptionOfATraceIsNoTrace) {
+  about("");
+  trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1).at(100).end(1, 10).stop();
+  trace.write();
+  try {
+    open_trace({{dir / "trace.json"}}, sink);
+    ADD_FAILURE() << "it was opened";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.what(), (dir / "trace.json") +
+                                " only describes a trace: name the directory "
+                                "of the trace, " +
+                                dir.path());
+  }
+}
+
 TEST_F(Sentences, TheProgramHasTheNameThatWasStarted) {
   about("");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "main").id(2, 11, 10, "worker");
   cpu.dispatch(1).at(50 * kMs).end(1, 10).dispatch(2).at(100 * kMs).end(2, 11).stop();
   EXPECT_EQ(answer().sentences.find("app (10, 2 threads) ran for "), 0u) << answer().sentences;
   EXPECT_EQ(answer().advice, "");
+}
+
+TEST_F(Sentences, AProgramBehindALauncherHasTheNameOfWhatWasExecutedLast) {
+  const std::pair<const char *, const char *> cases[] = {
+      {R"("taskset 1 app x"}, {"pid": 10, "since_ns": 2, "text": "/opt/solver x")", "solver"},
+      {R"("/usr/bin/env python3 /bin/app"}, {"pid": 10, "since_ns": 2, "text": "python3 /bin/app")",
+       "app"},
+      {R"("/usr/bin/app x"}, {"pid": 11, "since_ns": 2, "text": "child")", "app"},
+  };
+  for (const auto &[lines, name] : cases) {
+    trace = test::TraceBuilder(dir.path());
+    about(std::string(R"(, "command_lines": [{"pid": 10, "since_ns": 1, "text": )") + lines + "}]");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "main").id(2, 12, 10, "worker");
+    cpu.dispatch(1).at(50 * kMs).end(1, 10).dispatch(2).at(100 * kMs).end(2, 12).stop();
+    EXPECT_EQ(answer().sentences.find(std::string(name) + " (10, 2 threads) ran"), 0u)
+        << answer().sentences;
+  }
 }
 
 TEST_F(Sentences, OneThreadIsNamedWithItsNumber) {
@@ -93,6 +137,15 @@ TEST_F(Sentences, AHolderThatIsNotTracedHasItsName) {
   EXPECT_EQ(of.sentences, "app (10) ran for 50 % of its life and waited 50 % for a CPU, nearly "
                           "always behind cron. It was never blocked.");
   EXPECT_NE(of.advice.find("cron (99)"), std::string::npos) << of.advice;
+}
+
+TEST_F(Sentences, AHolderThatIsNotKnownIsSaidToBeUnknown) {
+  about(R"(, "cpu_holders": true)");
+  auto &cpu = trace.cpu(0).at(0).id(1, 10, 10, "app").snapshot(1, 5, 0).start();
+  cpu.at(50 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
+  EXPECT_EQ(answer().sentences,
+            "app (10) ran for 50 % of its life and waited 50 % for a CPU, nearly "
+            "always behind an unknown holder. It was never blocked.");
 }
 
 TEST_F(Sentences, ATraceWithoutHoldersDoesNotNameWhoGotTheCpuFirst) {
@@ -172,8 +225,56 @@ TEST_F(Sentences, AThreadThatIsPreemptedWhileOthersWaitForItsLock) {
   cpu.at(90 * kMs).dispatch(2).at(95 * kMs).activate(1, 11).at(96 * kMs).end(2, 11).dispatch(1);
   cpu.at(100 * kMs).end(1, 10).stop();
   EXPECT_EQ(answer().advice,
-            "Try to keep the CPU of owner (11) free (fewer threads, nice, taskset): for 80.00 ms "
-            "others were blocked in futex until it woke them, and it was preempted.");
+            "Try to keep the CPU of owner (11) free (fewer threads, nice, taskset): others "
+            "were blocked in futex for 80.00 ms while it, which woke them later, was preempted.");
+}
+
+constexpr uint32_t kStartRegion = CONTROL_START << FTRACE_REGION_EVENT_SHIFT | 1;
+constexpr uint32_t kStopRegion = CONTROL_STOP << FTRACE_REGION_EVENT_SHIFT | 1;
+
+TEST_F(Sentences, OfRegionsReferToTheTimeInThem) {
+  about(R"(, "cpu_holders": true, "peers": [{"tid": 99, "pid": 99, "name": "cron"}])");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").at(100 * kMs);
+  cpu.record(FTrace_EXT_region, 1, kStartRegion).snapshot(1, 1, 0);
+  cpu.at(120 * kMs).epilogue(1, 99).at(130 * kMs).dispatch(1).at(140 * kMs);
+  cpu.record(FTrace_EXT_region, 1, kStopRegion).at(300 * kMs);
+  cpu.record(FTrace_EXT_region, 1, kStartRegion).snapshot(1, 1, 0).at(310 * kMs);
+  block(cpu, 1).at(350 * kMs).record(FTrace_EXT_region, 1, kStopRegion).at(500 * kMs).stop();
+  EXPECT_EQ(answer().sentences,
+            "app (10) ran for 44 % of its time in the regions of --control and waited 11 % for a "
+            "CPU, nearly always behind cron. 44 % it was blocked in futex; who woke it is not "
+            "known.");
+  const Explanation why = explain(*open_trace({{dir.path()}}, sink), {});
+  EXPECT_EQ(why.recorded, 90 * kMs);
+  EXPECT_EQ(why.threads[0].outside, 410 * kMs);
+  EXPECT_EQ(why.threads[0].unknown, 0u);
+}
+
+TEST_F(Sentences, ASummaryOfRegionsHasPercentagesOfTheTimeInThem) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").at(100 * kMs);
+  cpu.record(FTrace_EXT_region, 1, kStartRegion).snapshot(1, 1, 0).at(150 * kMs);
+  cpu.record(FTrace_EXT_region, 1, kStopRegion).at(500 * kMs).stop();
+  trace.write();
+  source = open_trace({{dir.path()}}, sink);
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  const AnsweredSummary all = summarize_and_answer(*source, info, {});
+  const std::string text =
+      text_report({dir.path(), info, source->catalog(), all.summary, all.answer});
+  for (const char *line :
+       {"regions   50.00 ms, to which times and percentages refer\n",
+        "app (10)   10  50.00 ms  100.0 %          0          0         0        "
+        "0\n",
+        "CPU 0  50.00 ms  100.0 %"})
+    EXPECT_NE(text.find(line), std::string::npos) << text;
+}
+
+TEST_F(Sentences, WithoutARegionTheyNameTheChains) {
+  about(R"(, "control": {"chains": [{"name": "", "text": "start:enter_func:f"},
+                                    {"name": "b", "text": "start:enter_func:g"}]})");
+  trace.cpu(0).at(0).start().at(100).stop();
+  EXPECT_EQ(answer().sentences, "No region of --control started, so nothing was recorded: "
+                                "start:enter_func:f, b.");
 }
 
 TEST(AnswerText, IsWrappedAndHasAnEmptyLineBehind) {

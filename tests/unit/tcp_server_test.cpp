@@ -143,8 +143,8 @@ TEST_F(TcpServerTest, BoundsWhatItReportsOfOneHost) {
     connect();
   server_.finish();
   EXPECT_EQ(told_.size(), 11u);
-  EXPECT_TRUE(reported("more of this host is only counted"));
-  EXPECT_EQ(told_.back(), "127.0.0.1: error: 200 connections came to nothing");
+  EXPECT_TRUE(reported("further errors of this host are only counted"));
+  EXPECT_EQ(told_.back(), "127.0.0.1: error: 200 connections failed");
 }
 
 TEST_F(TcpServerTest, GivesEachStepItsTime) {
@@ -179,7 +179,7 @@ TEST_F(TcpServerTest, GivesThePlaceOfWhoIsSilentLongestToAnother) {
   EXPECT_EQ(heard(identify("early")).first, uint32_t(MessageType::refuse));
   pass(2 * kSecond); // now both are silent for more than a minute, but not for as long
   EXPECT_EQ(heard(serve("late")), accepted("late"));
-  EXPECT_EQ(heard(silent).second, "nothing came of it for 62 s, another sender gets its place");
+  EXPECT_EQ(heard(silent).second, "it sent nothing for 62 s, and another sender gets its place");
   EXPECT_EQ(heard(busy), std::pair(0u, std::string("nothing")));
   say_record(busy);
   EXPECT_EQ(heard(identify("later")).first, uint32_t(MessageType::refuse)) << "it sends again";
@@ -207,7 +207,7 @@ TEST_F(TcpServerTest, IsIncompleteWhereATraceIs) {
     EXPECT_EQ(server_.incomplete(), missing != 0);
   }
   EXPECT_TRUE(reported("memory/app0 is complete: 0 bytes"));
-  EXPECT_TRUE(reported("memory/app1: error: 1 events are missing"));
+  EXPECT_TRUE(reported("memory/app1: error: 1 event is missing"));
   EXPECT_FALSE(reported("memory/app1 is complete"));
 }
 

@@ -92,7 +92,7 @@ TEST_F(TcpSessionTest, CallsNoTraceCompleteOfWhichTheSenderDroppedEvents) {
   EXPECT_EQ(get_u64(sender.read(MessageType::done), 0), 16u) << "as much as was sent is written";
   EXPECT_TRUE(session.ended());
   EXPECT_FALSE(session.complete());
-  EXPECT_NE(session.error().find("959621 events are missing"), std::string::npos)
+  EXPECT_NE(session.error().find("959,621 events are missing"), std::string::npos)
       << session.error();
 }
 

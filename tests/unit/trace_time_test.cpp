@@ -34,7 +34,7 @@ protected:
     try {
       return std::to_string(since_start(time, option, {begin, begin + length * kNs}));
     } catch (const Error &error) {
-      EXPECT_EQ(error.status(), kExitUsage);
+      EXPECT_EQ(error.status(), kExitFailure);
       return error.what();
     }
   }

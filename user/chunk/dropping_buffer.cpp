@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/dropping_buffer.h"
 
+#include "emulator/base/human.h"
 #include "emulator/format/chunk_header.h"
 #include "user/chunk/small_chunk.h"
-
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <new>
@@ -142,9 +141,9 @@ EventLoss DroppingBuffer::dropped() const {
 std::string DroppingBuffer::error() const {
   if (const std::string error = output_.error(); !error.empty() || !dropped_.lost)
     return error;
-  return fmt::format("what takes the chunks was too slow: {} events are missing, shown as "
-                     "blackouts; try more --chunks",
-                     dropped_.lost);
+  return "what takes the chunks was too slow: " +
+         human_count(dropped_.lost, "event is", "events are") +
+         " missing, shown as blackouts; try more --chunks";
 }
 
 } // namespace ovnitrace

@@ -8,7 +8,8 @@
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/run_report.h"
-#include "user/cli/record_options.h"
+#include "user/cli/checked_options.h"
+#include "user/cli/no_region.h"
 #include "user/launch/signals.h"
 
 #include <fmt/core.h>
@@ -65,9 +66,9 @@ void check_outputs(const RecordOptions &options, const Outputs &outputs) {
                    !conversion.cut.comms.empty() || outputs.report || outputs.open;
   if (any && !options.send.empty())
     throw Error(
-        "--gzip, --model, --comm, --report, --open and --no-convert are for the conversion, "
-        "and what --send sends is converted where it is collected: `ovnitrace convert` and "
-        "`ovnitrace report` take them there",
+        "--gzip, --model, --comm, --report, --open and --no-convert do not go with --send, which "
+        "converts nothing: give them to `ovnitrace convert` and `ovnitrace report` where the trace "
+        "is collected",
         kExitUsage);
   if (conversion.model_files.empty())
     return;
@@ -188,7 +189,7 @@ void add_trace(App app, const std::vector<std::string> &command) {
     RecordResult result = record(options);
     int converted = 0;
     if (result.no_region)
-      print("no region started: there is nothing to convert");
+      print_text(no_region_text(options.control, options.command));
     else if (options.send.empty())
       converted = convert_recording(result, *outputs, options.quiet);
     end_recording(result, converted);
@@ -210,6 +211,8 @@ void add_record(App app, const std::vector<std::string> &command) {
   record_app.callback([arguments] {
     const RecordOptions options = checked(*arguments);
     const RecordResult result = record(options);
+    if (result.no_region)
+      print_text(no_region_text(options.control, options.command));
     if (!options.quiet && options.send.empty() && !result.no_region)
       print_uses(result.directory);
     end_recording(result, 0);

@@ -31,8 +31,4 @@ void add_capture_options(App app, RecordArguments &arguments);
 /// These and all others. `arguments` outlives `app`.
 void add_record_options(App app, RecordArguments &arguments);
 
-/// What they ask for, with the defaults. Throws Error (kExitUsage) where they are out of range or
-/// do not go together.
-RecordOptions checked(const RecordArguments &arguments);
-
 } // namespace ovnitrace

@@ -13,7 +13,7 @@
 #include "emulator/summary/report.h"
 #include "emulator/why/answered_summary.h"
 #include "emulator/why/why_report.h"
-#include "user/cli/record_options.h"
+#include "user/cli/checked_options.h"
 #include "user/launch/signals.h"
 
 #include <unistd.h>
@@ -76,6 +76,14 @@ void write_out(const std::string &text, const std::string &output) {
     write_text_file(OutputPlace(output), text);
 }
 
+/// Before the program runs: what it was run for must not be lost. Throws Error.
+void check_output(const std::string &output) {
+  if (output.empty() || output == "-")
+    return;
+  const EffectiveIdentity as_owner(calling_user());
+  const AtomicFile could_be_made{OutputPlace(output)};
+}
+
 /// As the user: the trace and the output are his.
 void print_summary(const std::string &directory, const Arguments &arguments) {
   Warnings warnings;
@@ -107,6 +115,7 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
 
 int stat(const Arguments &arguments) {
   RecordOptions options = checked(arguments.record);
+  check_output(arguments.output);
   const ScratchDirectory scratch;
   options.directory = scratch.path() + "/trace";
   options.quiet = true;

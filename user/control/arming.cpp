@@ -119,8 +119,8 @@ const Arming::File *Arming::look(const std::string &path, int fd) {
   const std::optional<Image> image = read_image(path, fd);
   if (!image) {
     if (needs_probes() && is_foreign_program(fd))
-      say_(fmt::format("--control: {} is no program of 64 bits for this machine: no alarm that "
-                       "needs a probe hits in it",
+      say_(fmt::format("--control: alarms that need probes do not hit in {}: it is not a 64-bit "
+                       "program for this machine",
                        printable_line(path)));
     return &file;
   }
@@ -153,8 +153,8 @@ void Arming::look_at_program(const std::string &name, const Identity &identity) 
           fmt::format("--control: cannot read {}: {}", path, std::strerror(errno)));
     if (needs_probes() && is_foreign_program(files[0].second.get()))
       throw ovnitrace::Error(
-          fmt::format("--control: {} is no program of 64 bits for this machine, and only those can "
-                      "be probed: timeout, interactive, icount and int3 need no probe",
+          fmt::format("--control: cannot set probes in {}: it is not a 64-bit program for this "
+                      "machine; timeout, interactive, icount and int3 work without probes",
                       printable_line(path)),
           kExitUsage);
     const auto elf = read_elf_file(files[0].second.get());
@@ -251,10 +251,10 @@ void Arming::report_missing(const std::string &later) const {
         plan_.chains[plan_.chain_of[a]].text.substr(alarm.span.at, alarm.span.length));
     std::string why = why_[a];
     if (why.empty())
-      why = "a function may be inlined, or the file stripped: then IMAGE+OFFSET";
+      why = "if the function is inlined or the file is stripped, give IMAGE+OFFSET";
     if (!near_[a].empty())
-      why += fmt::format("; near to it are {}", fmt::join(near_[a], ", "));
-    say_(fmt::format("--control: nothing that is loaded has what {} looks for ({}); {}", what, why,
+      why += fmt::format("; similar names: {}", fmt::join(near_[a], ", "));
+    say_(fmt::format("--control: no loaded file contains what {} looks for ({}); {}", what, why,
                      later));
   }
 }

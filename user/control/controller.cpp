@@ -86,7 +86,7 @@ void Controller::attach(const std::string &program, const Identity &identity,
     arming_.report_missing("the program loads no libraries");
     throw ovnitrace::Error("--control: an alarm can never hit", kExitUsage);
   }
-  arming_.report_missing("it is armed when something that has it is loaded");
+  arming_.report_missing("the alarm is armed when a file that contains it is loaded");
 }
 
 void Controller::begin_living() {
@@ -127,16 +127,16 @@ void Controller::detach() {
     thread_.join();
   single_step_.reset();
   if (const uint64_t skipped = programs_.skipped_runs())
-    print("--control: {} hits of alarms were skipped by the kernel", skipped);
+    print("--control: hits of alarms that the kernel skipped: {}", skipped);
   programs_.stop_holding(); // first: to drop probes takes seconds
   take_messages();
   held_.release_all();
   programs_.detach();
   take_messages(); // who loaded a library meanwhile
   held_.release_all();
-  arming_.report_missing("nothing had it until the end");
+  arming_.report_missing("no file that was loaded until the end contained it");
   if (const uint64_t full = programs_.full())
-    print("--control: {} threads had no chains: there were too many at a time", full);
+    print("--control: threads that had no chains, because there were too many at a time: {}", full);
   if (const uint64_t lost = programs_.messages_lost())
     print("--control: {} messages were lost: timeouts or libraries were missed", lost);
 }
@@ -245,7 +245,7 @@ void Controller::print_end(const control_message &message) {
   if (message.alarm >= plan_.chains.size() || !finished_.insert(message.alarm).second)
     return;
   const auto [name, text] = plan_.descriptions()[message.alarm];
-  print("--control: chain {} has finished in {} {}: `,repeat` at its end would start it again",
+  print("--control: chain {} has finished in {} {}; `,repeat` at its end makes it start again",
         name.empty() ? text : name, message.tid ? "thread" : "process",
         message.tid ? message.tid : message.pid);
 }

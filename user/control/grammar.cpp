@@ -122,7 +122,7 @@ void Parser::parse_uniform(const Piece &word) {
   }
   alarm.span = from(word.span.at);
   if (alarm.samples - 1 > (uint64_t(INT64_MAX) - alarm.length) / alarm.period)
-    fail(alarm.span, "so many instructions are never executed");
+    fail(alarm.span, "this number of instructions is too large");
   if (at_ < text_.size() && text_[at_] == ':')
     fail({at_, 1}, "uniform takes no suffix: a comma or the end is expected");
   for (const Alarm &other : chain_.alarms)
@@ -309,7 +309,7 @@ void Parser::check(const Alarm &alarm) const {
   if (alarm.global && alarm.tid)
     fail(alarm.span, "tid and global together: one thread's hits, or those of all");
   if (alarm.type->type == CONTROL_ICOUNT && alarm.count > UINT64_MAX / alarm.number)
-    fail(alarm.span, "so many instructions are never executed");
+    fail(alarm.span, "this number of instructions is too large");
   constexpr uint64_t kLongest = 366ull * 86400; // s
   if (alarm.type->type == CONTROL_TIMEOUT && alarm.number > kLongest)
     fail(alarm.value_span, "a timeout of more than a year");

@@ -299,8 +299,7 @@ bool Walk::walk(const Part &part) {
     if (!step.length || instructions_++ > kMostInstructions)
       return refuse(at, step.length ? "it is too long" : "there is no instruction");
     if (step.flow == Flow::unclear)
-      return refuse(at, "a jump through a table or a pointer, of which is not known whether it "
-                        "stays in the function,");
+      return refuse(at, "a jump through a table or a pointer, which may leave the function");
     if (step.flow == Flow::leaves)
       at_.insert(at);
     else if (step.flow == Flow::jumps || step.flow == Flow::branches)
@@ -313,7 +312,7 @@ bool Walk::walk(const Part &part) {
       return true;
   }
   if (last == Flow::branches || last == Flow::next)
-    return refuse(part.end, "it goes on into what lies behind it,");
+    return refuse(part.end, "it runs past its end");
   return true;
 }
 

@@ -97,15 +97,16 @@ void Finder::find_functions_of(uint32_t alarm, std::string_view name, Naming nam
   if (is_indirect(image_, name, naming)) {
     const auto others = implementations(image_, name, 5);
     places_.why[alarm] = fmt::format(
-        "{} in {} is an IFUNC, for which each process chooses one of several functions when it is "
-        "loaded: name that function{}, or use IMAGE+OFFSET (docs/control.md says how to find it)",
+        "{} in {} is an IFUNC: when the file is loaded, each process chooses one of several "
+        "functions; name that function{}, or give IMAGE+OFFSET (docs/control.md says how to find "
+        "it)",
         printable_line(name), printable_line(image_.path),
-        others.empty() ? "" : fmt::format(", as {}", fmt::join(others, ", ")));
+        others.empty() ? "" : fmt::format(", for example {}", fmt::join(others, ", ")));
   }
   if (addresses.size() > 1 && type != CONTROL_PCONTROL)
     places_.notes.push_back(
-        fmt::format("{} functions called {} in {}: the alarm is for all of them", addresses.size(),
-                    printable_line(name), printable_line(image_.path)));
+        fmt::format("{} functions are called {} in {}: the alarm is set in all of them",
+                    addresses.size(), printable_line(name), printable_line(image_.path)));
 }
 
 /// By the file's name, or by any path of it, so that it does not matter how it was started.

@@ -137,7 +137,8 @@ void TcpServer::complain(const std::string &peer, const std::string &line) {
   const bool is_known = complaints_.size() < kMostHosts || complaints_.contains(host);
   const uint64_t number = ++complaints_[is_known ? host : "other hosts"];
   if (number <= kMostComplaints)
-    report_(line + (number == kMostComplaints ? "; more of this host is only counted" : ""));
+    report_(line +
+            (number == kMostComplaints ? "; further errors of this host are only counted" : ""));
 }
 
 /// Whether no sender more is served. The one that is silent for longest gives its place up, if that
@@ -153,7 +154,7 @@ bool TcpServer::is_full() {
       silent = &one;
   if (!silent)
     return true;
-  refuse(*silent, fmt::format("nothing came of it for {} s, another sender gets its place",
+  refuse(*silent, fmt::format("it sent nothing for {} s, and another sender gets its place",
                               (now_ - silent->last) / kSecond));
   return false;
 }
@@ -260,7 +261,7 @@ void TcpServer::finish() {
   connections_.clear();
   for (const auto &[host, number] : complaints_)
     if (number > kMostComplaints)
-      report_(fmt::format("{}: error: {} connections came to nothing", host, number));
+      report_(fmt::format("{}: error: {} connections failed", host, number));
 }
 
 } // namespace ovnitrace

@@ -2,6 +2,7 @@
 #include "user/net/tcp_session.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/human.h"
 #include "emulator/base/printable.h"
 #include "emulator/format/chunk_header.h"
 
@@ -116,8 +117,8 @@ void TcpSession::end(std::string_view payload) {
   const uint64_t missing = get_u64(payload, 8);
   complete_ = missing == 0;
   if (missing)
-    error_ = fmt::format("{} events are missing, shown as blackouts: the sender had to drop them",
-                         missing);
+    error_ = human_count(missing, "event is", "events are") +
+             " missing, shown as blackouts: the sender had to drop them";
 }
 
 } // namespace ovnitrace

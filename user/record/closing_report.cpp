@@ -51,14 +51,17 @@ std::string what_is_missing(const TraceDescription &trace) {
     not_written += loss.logged;
   std::vector<std::string> parts;
   if (in_kernel)
-    parts.push_back(fmt::format("{} events found no room (try a larger --ring-size)", in_kernel));
+    parts.push_back(human_count(in_kernel, "event", "events") +
+                    " found no room (try a larger --ring-size)");
   if (trace.skipped_runs)
-    parts.push_back(fmt::format("{} were skipped by the kernel", trace.skipped_runs));
+    parts.push_back(human_count(trace.skipped_runs, "event was", "events were") +
+                    " skipped by the kernel");
   if (trace.life_lost)
-    parts.push_back(
-        fmt::format("{} creations, names and ends of threads found no room", trace.life_lost));
+    parts.push_back(human_count(trace.life_lost, "creation, name or end of a thread",
+                                "creations, names and ends of threads") +
+                    " found no room");
   if (not_written)
-    parts.push_back(fmt::format("{} events could not be written", not_written));
+    parts.push_back(human_count(not_written, "event", "events") + " could not be written");
   if (!trace.write_error.empty())
     parts.push_back(trace.write_error);
   return fmt::format("warning: the trace is not complete: {}", fmt::join(parts, "; "));

@@ -4,7 +4,7 @@ import {MIXED, RUNNING, STATES} from './trace.js';
 import {nameOf} from './trace.js';
 import {causes, wakeupOf, ways, COUNTED} from './slices.js';
 import {element, button} from './dom.js';
-import {duration, exactTime, percent, count} from './format.js';
+import {duration, exactTime, percent, counted} from './format.js';
 
 const chip = color => {
   const made = element('span', {className: 'chip'});
@@ -134,7 +134,7 @@ export class Details {
                           button('Zoom to it', () => this.app.view.set(range.from, range.to)),
                           button('Clear (Esc)', () => this.app.setRange(null))));
     const states = element('table', {id: 'range-states'}, element('thead', {}, element('tr', {},
-        element('th', {}, 'State'), element('th', {}, 'Time of ' + count(threads.length) + ' threads'),
+        element('th', {}, 'State'), element('th', {}, 'Time of ' + counted(threads.length, 'thread')),
         element('th', {}, 'Share'))));
     for (const s of COUNTED)
       states.append(element('tr', {}, element('td', {}, chip(colors.css[s]), stateNames[s]),

@@ -29,6 +29,11 @@ export function count(number) {
   return number === null || number === undefined ? 'unknown' : number.toLocaleString('en');
 }
 
+/// "1 thread", "1,234 threads".
+export function counted(number, one, many = one + 's') {
+  return count(number) + ' ' + (number === 1 ? one : many);
+}
+
 /// "5ms", "30us", "2.5 s" or "100" (ns) as ns; NaN if it is none.
 export function parseDuration(text) {
   const match = /^(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?$/.exec(text);

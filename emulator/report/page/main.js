@@ -6,7 +6,7 @@ import {App} from './app.js';
 import {SORTS} from './rows.js';
 import {handleWheel, handlePointer, handleAxis, handleKeys, fillHelp} from './input.js';
 import {byId, element} from './dom.js';
-import {duration, count} from './format.js';
+import {duration, count, counted} from './format.js';
 
 function showHead(trace) {
   const {summary} = trace;
@@ -17,19 +17,18 @@ function showHead(trace) {
   byId('title').title = command;
   document.title = short + ' – ovnitrace';
   const lost = summary.lost === null ? 'an unknown number of events lost' :
-      summary.lost ? count(summary.lost) + ' events lost' : 'no event lost';
+      summary.lost ? counted(summary.lost, 'event') + ' lost' : 'no event lost';
   byId('about').textContent = [
-    summary.host, duration(summary.duration_ns), count(summary.threads.length) + ' threads',
-    count(trace.cpus.length) + (trace.cpus.length === 1 ? ' CPU' : ' CPUs'),
-    count(summary.events) + ' events', lost,
+    summary.host, duration(summary.duration_ns), counted(summary.threads.length, 'thread'),
+    counted(trace.cpus.length, 'CPU'), counted(summary.events, 'event'), lost,
   ].filter(text => text).join(' · ');
   const {sentences, advice} = summary.answer;
   byId('answer').textContent = [sentences, advice].filter(text => text).join('\n');
   byId('answer').hidden = !sentences;
   const notices = [];
   if (trace.header.coarse_threads)
-    notices.push(count(trace.header.coarse_threads) + ' of ' + count(trace.threads.length) +
-                 ' threads, marked ≈, are shown in steps of ' + duration(trace.header.grain) +
+    notices.push(count(trace.header.coarse_threads) + ' of ' + counted(trace.threads.length, 'thread') +
+                 ', marked ≈, are shown in steps of ' + duration(trace.header.grain) +
                  ': all detail did not fit into --max-size. Their latencies and waits are only in the tables ' +
                  'of threads; the CPUs show their runs as grey.');
   if (summary.lost !== 0)

@@ -49,7 +49,8 @@ export class Overview {
     context.strokeRect(x0, 1, x1 - x0, height - 2);
     context.font = '12px system-ui, "DejaVu Sans", sans-serif';
     context.fillStyle = colors.ui('text');
-    context.fillText('CPUs busy, whole run', 10, 18);
+    const all = this.app.trace.summary.all_threads;
+    context.fillText(all ? 'CPUs busy, whole run' : 'CPUs busy with these threads', 10, 18);
     context.fillStyle = colors.css[COOLING];
     context.fillRect(10, 32, 10, 2);
     context.fillStyle = colors.ui('soft');

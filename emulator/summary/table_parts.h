@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the tables of a report have in common.
+#pragma once
+
+#include "emulator/summary/groups.h"
+#include "emulator/summary/report.h"
+#include "emulator/summary/table.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Puts tables one after another into a text.
+class TableParts {
+protected:
+  /// Of a table of threads or of groups of threads.
+  struct Line {
+    std::string name, second;
+    ThreadSummary sum;
+    size_t of = 1; ///< threads, or groups
+  };
+
+  TableParts(const ReportInput &input, const ReportOptions &options)
+      : input_(input), catalog_(input.catalog), summary_(input.summary), options_(options) {}
+
+  /// Adds a table, unless it is empty. `title`: "" for none.
+  void put(const char *title, const Table &table);
+
+  std::vector<Line> thread_lines() const;
+  std::vector<Line> lines_of(const std::vector<ThreadGroup> &groups) const;
+  std::string thread_text(uint32_t thread) const;
+  std::string cpu_text(size_t cpu) const;
+  std::string others(size_t count) const; ///< "12 others"
+  /// Seconds from the start of the trace, as dump prints them and --from takes them.
+  std::string at_text(uint64_t ns) const;
+  Table::Row span_row(std::string name, const Spans &spans) const;
+  bool is_full(size_t lines) const { return options_.top && lines >= options_.top; }
+
+  /// Those that there is room for, and one for the rest.
+  template <class Put> void put_lines(const std::vector<Line> &lines, Put put_line) const {
+    Line rest{"", "", {}, 0};
+    for (size_t n = 0; n < lines.size(); n++) {
+      if (!is_full(n)) {
+        put_line(lines[n]);
+        continue;
+      }
+      rest.sum.add(lines[n].sum);
+      rest.of++;
+    }
+    if (!rest.of)
+      return;
+    rest.name = others(rest.of);
+    put_line(rest);
+  }
+
+  const ReportInput &input_;
+  const Catalog &catalog_;
+  const Summary &summary_;
+  const ReportOptions &options_;
+  std::string text_;
+};
+
+} // namespace ovnitrace

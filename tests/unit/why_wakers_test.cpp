@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `ovnitrace why`: who ended a block, and how that is said.
+#include "tests/unit/support/why_rig.h"
+
+#include <set>
+
+namespace ovnitrace {
+namespace {
+
+using nlohmann::json;
+using test::kEpollWait;
+using test::kFutex;
+using test::kNanosleep;
+using test::kPread;
+using test::kPwritev;
+using test::kRead;
+
+class WhyWakers : public test::WhyRig {};
+
+TEST_F(WhyWakers, AnInterruptIsNamedAfterWhatItStandsFor) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  uint64_t time = 100;
+  const auto wake_in = [&](uint32_t call, uint32_t context, uint32_t interrupt) {
+    block(cpu.at(time), 1, call, 22).dispatch(2).at(time + 10);
+    time += 20;
+    if (interrupt)
+      cpu.record(FTrace_EVT_interrupt_start, uint16_t(interrupt), 22);
+    cpu.activate(1, 22, context);
+    if (interrupt)
+      cpu.record(FTrace_EVT_interrupt_end, uint16_t(interrupt), 22);
+    cpu.epilogue(2, 11).dispatch(1);
+  };
+  wake_in(kNanosleep, FTRACE_WAKER_HARDIRQ, 0);
+  wake_in(kEpollWait, FTRACE_WAKER_HARDIRQ, 0);
+  wake_in(kEpollWait, FTRACE_WAKER_HARDIRQ, FTRACE_INTERRUPT_VECTOR | 0xec);
+  wake_in(kEpollWait, FTRACE_WAKER_HARDIRQ, 17);
+  wake_in(kEpollWait, FTRACE_WAKER_SOFTIRQ, FTRACE_INTERRUPT_SOFT | 3);
+  wake_in(kFutex, FTRACE_WAKER_SOFTIRQ, FTRACE_INTERRUPT_SOFT | 1);
+  wake_in(kFutex, FTRACE_WAKER_TASK, 0);
+  cpu.at(time += 10).stop();
+  explain_all();
+  std::map<std::string, std::string> wakers; // several of a call: in the order of their names
+  const json all = thread(report(), 11);
+  for (const json &block : all["blocked"])
+    wakers[block["call"].get<std::string>() + " " + block["waker"].get<std::string>()] =
+        block["waker_tid"].dump();
+  EXPECT_EQ(wakers, (std::map<std::string, std::string>{
+                        {"nanosleep timer", "null"},
+                        {"epoll_wait interrupt", "null"},
+                        {"epoll_wait timer", "null"},
+                        {"epoll_wait I/O", "null"},
+                        {"epoll_wait network", "null"},
+                        {"futex timer", "null"},
+                        {"futex b", "22"},
+                    }));
+}
+
+TEST_F(WhyWakers, AThreadThatWasInterruptedIsNeverTheWaker) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true,
+                 "peers": [{"tid": 77, "pid": 77, "name": "browser"}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
+  uint64_t time = 1000;
+  const auto wake_in = [&](uint32_t call, uint32_t reason, uint32_t context) {
+    block(cpu.at(time), 1, call, 77, reason).at(time + 100).activate(1, 77, context).dispatch(1);
+    time += 1000;
+  };
+  for (const uint32_t call : {kEpollWait, kRead, kPread, kPwritev, kFutex})
+    for (const uint32_t reason : {FTRACE_OFFCPU_SLEEP, FTRACE_OFFCPU_DISK})
+      for (const uint32_t context : {FTRACE_WAKER_SOFTIRQ, FTRACE_WAKER_HARDIRQ, FTRACE_WAKER_NMI})
+        wake_in(call, reason, context);
+  cpu.at(time).stop();
+  explain_all();
+  std::set<std::string> wakers;
+  const json all = thread(report(), 11);
+  for (const json &block : all["blocked"])
+    wakers.insert(block["waker"].get<std::string>() + " " + block["waker_tid"].dump());
+  EXPECT_EQ(wakers, std::set<std::string>{"interrupt null"});
+  EXPECT_NE(why_text(input()).find("woken by: an interrupt "), std::string::npos);
+  EXPECT_EQ(why_text(input()).find("browser"), std::string::npos);
+}
+
+TEST_F(WhyWakers, ABlockDeviceIsTheWakerWhateverItInterrupted) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true,
+                 "devices": [{"device": 266338304, "name": "vda"}, {"device": 8388609, "name": 3},
+                             {"device": 8388610, "name": "s\"d\u001ba"}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "dd").id(2, 22, 22, "spin").dispatch(1);
+  uint64_t time = 1000;
+  const auto wake_by = [&](uint32_t device, uint32_t context, uint32_t interrupt) {
+    block(cpu.at(time), 1, kRead, 22, FTRACE_OFFCPU_DISK).dispatch(2).at(time + 100);
+    if (interrupt)
+      cpu.record(FTrace_EVT_interrupt_start, uint16_t(interrupt), 22);
+    cpu.record(FTrace_EXT_device, 1, device).activate(1, 22, context);
+    if (interrupt)
+      cpu.record(FTrace_EVT_interrupt_end, uint16_t(interrupt), 22);
+    cpu.epilogue(2, 11).dispatch(1);
+    time += 1000;
+  };
+  wake_by(254 << 20, FTRACE_WAKER_SOFTIRQ, 0);
+  wake_by(254 << 20, FTRACE_WAKER_HARDIRQ, 36);
+  wake_by(254 << 20, FTRACE_WAKER_TASK, 0); // a kernel thread that ends the I/O
+  wake_by(8 << 20 | 1, FTRACE_WAKER_HARDIRQ, 0);
+  wake_by(8 << 20 | 2, FTRACE_WAKER_HARDIRQ, 0);
+  wake_by(0, FTRACE_WAKER_SOFTIRQ, FTRACE_INTERRUPT_SOFT | 1);
+  wake_by(9 << 20 | 70000, FTRACE_WAKER_SOFTIRQ, 0);
+  // What follows is no wakeup by a device.
+  block(cpu.at(time), 1, kRead, 22, FTRACE_OFFCPU_DISK).dispatch(2);
+  cpu.record(FTrace_EXT_device, 1, 254 << 20).at(time + 5);
+  cpu.activate(1, 22, FTRACE_WAKER_HARDIRQ).epilogue(2, 11).dispatch(1).at(time + 10).stop();
+  explain_all();
+  std::map<std::string, uint64_t> wakers;
+  const json all = thread(report(), 11);
+  for (const json &block : all["blocked"]) {
+    EXPECT_EQ(block["cause"], "read (disk)");
+    EXPECT_TRUE(block["waker_tid"].is_null());
+    wakers[block["waker"]] = block["count"];
+  }
+  EXPECT_EQ(wakers, (std::map<std::string, uint64_t>{
+                        {"vda", 3}, {"8:1", 1}, {"s?d?a", 1}, {"I/O", 2}, {"interrupt", 1}}));
+  EXPECT_NE(why_text(input()).find("woken by: vda "), std::string::npos) << why_text(input());
+}
+
+TEST_F(WhyWakers, AFutexHasItsWaitsByWhoEndedThem) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 10, "a").id(2, 22, 10, "b").dispatch(1);
+  const auto wait = [&](uint64_t from, uint64_t to, uint32_t end) {
+    cpu.at(from).record(FTrace_EVT_mutex_wait, 1, 0x1000);
+    block(cpu, 1, kFutex, 22).dispatch(2).at(to).activate(1, 22).epilogue(2, 11).dispatch(1);
+    cpu.record(FTrace_EVT_mutex_lock, 1, 0x1000 | end);
+  };
+  wait(100, 150, FTRACE_FUTEX_PLAIN);
+  wait(200, 230, FTRACE_FUTEX_PLAIN);
+  cpu.at(300).record(FTrace_EVT_mutex_wait, 1, 0x2000).at(305);
+  cpu.record(FTrace_EVT_mutex_lock, 1, 0x2000 | FTRACE_FUTEX_PLAIN | FTRACE_FUTEX_GAVE_UP);
+  cpu.at(400).record(FTrace_EVT_mutex_wait, 1, 0x3000).at(500).stop();
+  explain_all();
+  const json locks = report()["locks"];
+  ASSERT_EQ(locks.size(), 2u) << "a wait that has not ended is none";
+  EXPECT_EQ(locks[0]["futex"], 0x1000);
+  EXPECT_EQ(locks[0]["pid"], 10);
+  EXPECT_EQ(locks[0]["count"], 2);
+  EXPECT_EQ(locks[0]["ns"], 80);
+  EXPECT_EQ(locks[0]["max_ns"], 50);
+  EXPECT_EQ(locks[0]["waits"][0]["waker_tid"], 22);
+  EXPECT_EQ(locks[1]["gave_up"], 1);
+  EXPECT_EQ(locks[1]["waits"][0]["waker"], "nobody yet");
+  EXPECT_NE(why_text(input()).find("nobody: it did not block"), std::string::npos);
+}
+
+TEST_F(WhyWakers, WhoWakesWhomHasHowLateThatWas) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  for (const uint64_t late : {10, 30}) {
+    cpu.at(100 * late).sleep(1, 22).dispatch(2).at(100 * late + 50).activate(1, 22);
+    cpu.at(100 * late + 50 + late).epilogue(2, 11).dispatch(1);
+  }
+  cpu.at(4000).sleep(1, 22).dispatch(2).at(4100).activate(1, 22).at(4200).stop();
+  explain_all();
+  ASSERT_EQ(why.wakes.size(), 1u);
+  EXPECT_EQ(why.wakes[0].count, 3u);
+  EXPECT_EQ(why.wakes[0].late, 40u) << "the last one has no CPU yet";
+  EXPECT_EQ(why.wakes[0].late_max, 30u);
+}
+
+TEST_F(WhyWakers, ACallThatWaitsForAThreadIsNoDisk) {
+  constexpr uint32_t kVfork = FTRACE_CALL_NATIVE + 58, kRead = FTRACE_CALL_NATIVE + 0;
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
+  block(cpu.at(10), 1, kVfork, 0, FTRACE_OFFCPU_DISK).at(20).activate(1, 0).dispatch(1);
+  block(cpu.at(30), 1, kRead, 0, FTRACE_OFFCPU_DISK).at(90).activate(1, 0).dispatch(1);
+  cpu.at(100).stop();
+  explain_all();
+  const std::string text = why_text(input());
+  EXPECT_NE(text.find("read (disk)"), std::string::npos) << text;
+  EXPECT_NE(text.find("vfork"), std::string::npos) << text;
+  EXPECT_EQ(text.find("vfork (disk)"), std::string::npos) << text;
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/cli/trigger.h"
+
+#include "emulator/base/error.h"
+#include "emulator/format/code_kind.h"
+#include "emulator/format/code_table.h"
+#include "emulator/format/event_names.h"
+
+#include <fmt/format.h>
+
+namespace ovnitrace {
+
+namespace {
+
+bool is_captured(uint16_t code, FamilySet families) {
+  const uint32_t family = capturing_family(code);
+  return family == FTRACE_FAMILY_TRACE || !find_family(family) || families.has(family);
+}
+
+/// Whether a user waits for events of this code, and a capture can have them: what is left out are
+/// the tracer's own records, and what only S.Ha.R.K. logs.
+bool is_trigger(uint16_t code) {
+  switch (code) {
+  case FTrace_EVT_trace_start:
+  case FTrace_EVT_trace_stop:
+  case FTrace_EVT_blackout_start:
+  case FTrace_EVT_blackout_end:
+  case FTrace_EVT_ipoint:
+  case FTrace_EVT_data_pointer:
+  case FTrace_EVT_task_begin_cycle:
+  case FTrace_EVT_task_end_cycle:
+  case FTrace_EVT_task_schedule:
+  case FTrace_EVT_task_timer:
+  case FTrace_EVT_task_disable:
+  case FTrace_EVT_task_wcet_violation:
+  case FTrace_EVT_mutex_unlock_misprint:
+    return false;
+  }
+  const std::string_view name = event_name(code);
+  return event_count(kCodeKinds[code]) == 1 && !name.starts_with("EXT_") &&
+         !name.starts_with("filter_") && capturing_family(code) != FTRACE_FAMILY_TRACE &&
+         families_that_can_be().has(capturing_family(code));
+}
+
+/// A line for each family, with the option that it needs.
+std::string list_of_triggers(FamilySet families) {
+  std::string text = "\n  region_stop (with --control)";
+  for (const FamilyInfo &family : kFamilies) {
+    std::string names;
+    for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
+      if (is_trigger(code) && capturing_family(code) == uint32_t(family.number))
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", event_name(code));
+    if (!names.empty())
+      text += fmt::format(
+          "\n  {}{}", names,
+          families.has(family.number) ? "" : fmt::format(" (with --filter +{})", family.option));
+  }
+  return text;
+}
+
+uint16_t event_code(const std::string &name, FamilySet families) {
+  for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
+    if (event_count(kCodeKinds[code]) == 1 && event_name(code) == name)
+      return code;
+  throw Error((name == "help"
+                   ? "--trigger takes one of these events:"
+                   : fmt::format("--trigger {}: there is no such event. There are:", name)) +
+                  list_of_triggers(families),
+              kExitUsage);
+}
+
+/// Of a family that is not captured no event would ever come.
+void require_captured(const std::string &name, uint16_t code, FamilySet families) {
+  if (is_captured(code, families))
+    return;
+  const std::string missing = to_string(FamilySet(1u << capturing_family(code)));
+  throw Error(missing == "none"
+                  ? fmt::format("--trigger {}: such events are in files of S.Ha.R.K. only", name)
+                  : fmt::format("--trigger {}: its family is not captured: add --filter +{}", name,
+                                missing),
+              kExitUsage);
+}
+
+} // namespace
+
+uint16_t trigger_code(const std::string &name, FamilySet families) {
+  const uint16_t code = event_code(name, families);
+  require_captured(name, code, families);
+  return code;
+}
+
+} // namespace ovnitrace

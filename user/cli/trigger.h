@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The events that can be a --trigger.
+#pragma once
+
+#include "user/bpf/family_set.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ovnitrace {
+
+/// Returns the code of the event `name`. Throws Error (kExitUsage), with a list of all, if there is
+/// no such event, or if its family is none of `families` that are captured.
+uint16_t trigger_code(const std::string &name, FamilySet families);
+
+} // namespace ovnitrace
