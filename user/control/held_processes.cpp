@@ -19,7 +19,9 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <sstream>
+#include <string>
 
 namespace ovnitrace::control {
 
@@ -77,15 +79,16 @@ pthread_mutex_t *locked_mutex() {
   return mutex;
 }
 
-/// For ps and for those who kill by name.
-void call_us(const char *name) {
-  prctl(PR_SET_NAME, name);
-  const size_t bytes = strlen(name) + 1;
-  char *const title = program_invocation_name; // the first argument, where the kernel reads it
-  if (strlen(title) < bytes - 1)
+/// For ps and for those who kill by name or by command line.
+void call_us(const std::string &name) {
+  prctl(PR_SET_NAME, name.c_str());
+  char *const title = program_invocation_name; // where the arguments begin in memory
+  std::ifstream file("/proc/self/cmdline");
+  const std::string line(std::istreambuf_iterator<char>(file), {});
+  if (line.size() <= name.size() || line.c_str() != std::string(title))
     return;
-  std::memcpy(title, name, bytes);
-  prctl(PR_SET_MM, PR_SET_MM_ARG_END, title + bytes, 0, 0);
+  std::memset(title, 0, line.size());
+  name.copy(title, name.size());
 }
 
 } // namespace
