@@ -85,7 +85,7 @@ void call_us(const std::string &name) {
   char *const title = program_invocation_name; // where the arguments begin in memory
   std::ifstream file("/proc/self/cmdline");
   const std::string line(std::istreambuf_iterator<char>(file), {});
-  if (line.size() <= name.size() || line.c_str() != std::string(title))
+  if (line.size() <= name.size() || std::strcmp(line.c_str(), title) != 0)
     return;
   std::memset(title, 0, line.size());
   name.copy(title, name.size());
