@@ -28,7 +28,6 @@ namespace ovnitrace::control {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000; // ns
-constexpr std::chrono::milliseconds kParentsLook{50};
 
 ProgramOptions program_options(const Plan &plan, bool region_by_thread) {
   ProgramOptions options;
@@ -136,7 +135,7 @@ void Controller::detach() {
     print("--control: {} hits of alarms were skipped by the kernel", skipped);
   std::thread detaching([this] { programs_.detach(); }); // takes seconds, with many probes
   while (held_.continue_parents())
-    std::this_thread::sleep_for(kParentsLook);
+    std::this_thread::sleep_for(std::chrono::milliseconds(HeldProcesses::kParentsLook));
   detaching.join();
   arming_.report_missing("nothing had it until the end");
   if (const uint64_t full = programs_.full())
@@ -151,7 +150,7 @@ void Controller::detach() {
 }
 
 int Controller::patience(bool parents_may_stop) const {
-  const int look = parents_may_stop ? int(kParentsLook.count()) : 1000; // ms
+  const int look = parents_may_stop ? HeldProcesses::kParentsLook : 1000; // ms
   if (timers_.empty())
     return look;
   const uint64_t now = monotonic_ns(), due = timers_.top().time;

@@ -95,7 +95,7 @@ void call_us(const std::string &name) {
 
 /// Waits for the end of ovnitrace's main thread. The kernel detaches the BPF programs only later.
 void HeldProcesses::guard() {
-  constexpr int kMap = 3, kLooks = 20, kPause = 50'000; // us
+  constexpr int kMap = 3, kLooks = 20;
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -112,7 +112,7 @@ void HeldProcesses::guard() {
   for (int look = 0; look < kLooks; look++) { // a BPF program that runs now may still stop one
     release_all();
     continue_parents();
-    usleep(kPause);
+    usleep(kParentsLook * 1000);
   }
   _exit(0);
 }
@@ -161,6 +161,11 @@ void HeldProcesses::watch_parent(uint32_t pid) {
 }
 
 bool HeldProcesses::continue_parents() {
+  constexpr uint64_t kMillisecond = 1'000'000; // ns
+  const uint64_t now = monotonic_ns();
+  if (now < next_look_)
+    return !parents_.empty();
+  next_look_ = now + kParentsLook * kMillisecond;
   const std::map<uint32_t, uint64_t> parents = parents_;
   for (const auto &[pid, until] : parents) {
     const UniqueFd process = open_process(pid);
@@ -168,7 +173,7 @@ bool HeldProcesses::continue_parents() {
       watch_parent(pid); // which may have seen this one stop
       continue_process(process);
     }
-    if (!process || until < monotonic_ns())
+    if (!process || until < now)
       parents_.erase(pid);
   }
   return !parents_.empty();

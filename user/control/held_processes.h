@@ -26,9 +26,10 @@ public:
   /// Continues those that are stopped. When the BPF side stops processes no more, none is left.
   void release_all();
   /// Continues those that have stopped themselves because a child of theirs was stopped by us, as
-  /// `su` does: they wait with WUNTRACED. To be called again while it returns true, a few times in
-  /// a second: a parent stops some time after its child.
+  /// `su` does: they wait with WUNTRACED. To be called again while it returns true: a parent stops
+  /// some time after its child. It looks once in kParentsLook.
   bool continue_parents();
+  static constexpr int kParentsLook = 50; ///< ms
 
 private:
   [[noreturn]] void guard();
@@ -39,6 +40,7 @@ private:
   pthread_mutex_t *alive_; ///< our main thread has it, until it ends
   pid_t guard_ = -1;
   std::map<uint32_t, uint64_t> parents_; ///< that may stop themselves, each until a time, ns
+  uint64_t next_look_ = 0;               ///< at them, ns
 };
 
 } // namespace ovnitrace::control
