@@ -35,7 +35,7 @@ struct {
 
 __u32 steps = 0; /* the loader traces all threads (user/control/single_step.h) */
 
-__u64 control_full = 0;	 /* threads and processes that found no room */
+__u64 control_full = 0;	  /* threads and processes that found no room */
 __u64 control_unheld = 0; /* processes that could not be stopped when they had new code */
 
 static __always_inline void begin_process(__u32 pid)
