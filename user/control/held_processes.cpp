@@ -4,13 +4,13 @@
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
+#include "user/control/process_name.h"
 
 #include <ovnitrace/control.h>
 
 #include <bpf/bpf.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,6 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -79,18 +78,6 @@ pthread_mutex_t *locked_mutex() {
   return mutex;
 }
 
-/// For ps and for those who kill by name or by command line.
-void call_us(const std::string &name) {
-  prctl(PR_SET_NAME, name.c_str());
-  char *const title = program_invocation_name; // where the arguments begin in memory
-  std::ifstream file("/proc/self/cmdline");
-  const std::string line(std::istreambuf_iterator<char>(file), {});
-  if (line.size() <= name.size() || std::strcmp(line.c_str(), title) != 0)
-    return;
-  std::memset(title, 0, line.size());
-  name.copy(title, name.size());
-}
-
 } // namespace
 
 /// Waits for the end of ovnitrace's main thread. The kernel detaches the BPF programs only later.
@@ -100,7 +87,7 @@ void HeldProcesses::guard() {
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   setsid(); // who kills the terminal's processes does not mean this one
-  call_us("ovt-guard");
+  call_process("ovt-guard");
   if (map_ != kMap && dup2(map_, kMap) < 0)
     _exit(1);
   map_ = kMap;
