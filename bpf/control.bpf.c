@@ -17,8 +17,9 @@
 #define SIGSTOP	     19
 #define CLONE_VM     0x100
 #define PIDTYPE_PID  0
-#define PIDTYPE_PGID 2
 #define PIDTYPE_TGID 1
+#define PIDTYPE_PGID 2
+#define PIDTYPE_SID  3
 
 char LICENSE[] SEC("license") = "GPL";
 

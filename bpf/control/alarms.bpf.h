@@ -164,7 +164,7 @@ int on_library(struct pt_regs *ctx)
 	struct hit h = {};
 
 	if (holds && find_current(&h))
-		hold(&h, CONTROL_LIBRARY);
+		hold_current(&h, CONTROL_LIBRARY);
 	return 0;
 }
 

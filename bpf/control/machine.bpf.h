@@ -26,13 +26,13 @@ struct {
 	__type(value, struct control_thread);
 } control_threads SEC(".maps");
 
-/* Processes that were stopped when they had loaded code, until the loader continues them. */
+/* Processes that were stopped, until the loader continues them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 32768);
-	__type(key, __u32); /* tgid */
-	__type(value, __u8);
+	__type(key, __u32);  /* tgid */
+	__type(value, __u8); /* CONTROL_HELD_PROCESS, … */
 } control_held SEC(".maps");
 
 struct {

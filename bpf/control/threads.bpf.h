@@ -20,8 +20,8 @@ struct {
 } fresh_thread SEC(".maps");
 
 const volatile bool starts_open = false; /* no chain has a start: the region is open at once */
-const volatile bool holds = false; /* processes stop when they have loaded code, until the loader
-				    * has put its probes into it */
+bool holds = false; /* processes stop when they have new code, until the loader has put its probes
+		     * into it; set and cleared by the loader, cleared by its guard */
 
 /* Processes that the loader has put probes of alarms into. 1: only into libraries, 2: also into
  * their own program. */
@@ -35,7 +35,8 @@ struct {
 
 __u32 steps = 0; /* the loader traces all threads (user/control/single_step.h) */
 
-__u64 control_full = 0; /* threads and processes that found no room */
+__u64 control_full = 0;	  /* threads and processes that found no room */
+__u64 control_unheld = 0; /* processes that could not be stopped when they had new code */
 
 static __always_inline void begin_process(__u32 pid)
 {
@@ -102,6 +103,72 @@ static __always_inline bool find_thread(struct hit *h, __u32 pid, __u32 tid)
 	return h->process && h->thread && h->thread->pid == pid;
 }
 
+struct signal_struct___control {
+	struct pid *pids[PIDTYPE_SID + 1];
+} __attribute__((preserve_access_index));
+
+struct task_struct___control {
+	struct task_struct___control *real_parent;
+	struct signal_struct___control *signal;
+	__u32 __state;
+} __attribute__((preserve_access_index));
+
+/* Whether the current process is in a process group that its parent is not in, in the same session:
+ * so shells with job control start their children, and take one that stops for one that the user
+ * has stopped. */
+static __always_inline bool is_job(void)
+{
+	struct task_struct___control *p = (void *)bpf_get_current_task();
+	struct task_struct___control *parent = BPF_CORE_READ(p, real_parent);
+
+	return BPF_CORE_READ(p, signal, pids[PIDTYPE_PGID]) !=
+		       BPF_CORE_READ(parent, signal, pids[PIDTYPE_PGID]) &&
+	       BPF_CORE_READ(p, signal, pids[PIDTYPE_SID]) ==
+		       BPF_CORE_READ(parent, signal, pids[PIDTYPE_SID]);
+}
+
+static __always_inline bool parent_is_stopped(void)
+{
+	struct task_struct___control *p = (void *)bpf_get_current_task();
+
+	return bpf_core_field_exists(p->__state) &&
+	       BPF_CORE_READ(p, real_parent, __state) & __TASK_STOPPED;
+}
+
+/* Tells the loader that a process has new code and, if it `stops`, stops the process until the
+ * loader continues it: the current one, or the `child` that it has just made. A process stops only
+ * when there is room for all that continues it. */
+static __always_inline void hold(__u32 kind, __u32 pid, __u32 tid, bool stops,
+				 struct task_struct *child)
+{
+	struct control_message *m = bpf_ringbuf_reserve(&control_messages, sizeof(*m), 0);
+	__u8 how = !child && parent_is_stopped() ? CONTROL_PARENT_STOPPED : CONTROL_HELD_PROCESS;
+
+	if (!m) {
+		__sync_fetch_and_add(&control_unheld, 1);
+		return;
+	}
+	__builtin_memset(m, 0, sizeof(*m));
+	m->time = bpf_ktime_get_ns();
+	m->kind = kind;
+	m->pid = pid;
+	m->tid = tid;
+	m->alarm = 1;
+	if (stops && bpf_map_update_elem(&control_held, &pid, &how, BPF_ANY)) {
+		__sync_fetch_and_add(&control_unheld, 1);
+	} else if (stops) {
+		if (child && has_kfunc(KFUNC_SEND_SIGNAL_TASK))
+			kfunc_send_signal_task(child, SIGSTOP, PIDTYPE_TGID, 0);
+		else
+			bpf_send_signal(SIGSTOP);
+		/* Again: what continues all may have come in between. */
+		bpf_map_update_elem(&control_held, &pid, &how, BPF_ANY);
+		m->alarm = 0;
+	}
+	/* Last: the loader's SIGCONT must not overtake the stop. */
+	bpf_ringbuf_submit(m, BPF_RB_FORCE_WAKEUP);
+}
+
 /* After the scheduler's program of the same tracepoint, which says who is traced. The loader's own
  * child has no chains before it has executed the program. */
 TWIN_PROG("tp_btf/task_newtask", on_control_newtask, 1, struct task_struct *child,
@@ -110,7 +177,7 @@ TWIN_PROG("tp_btf/task_newtask", on_control_newtask, 1, struct task_struct *chil
 	struct task_struct *parent = bpf_get_current_task_btf();
 	__u32 pid = child->tgid, tid = child->pid, parent_pid = parent->tgid;
 	struct hit h = {};
-	__u8 *probed, one = 1;
+	__u8 *probed;
 	bool stops;
 
 	if (!is_traced(tid) || !bpf_map_lookup_elem(&control_processes, &parent_pid))
@@ -120,17 +187,15 @@ TWIN_PROG("tp_btf/task_newtask", on_control_newtask, 1, struct task_struct *chil
 	begin_thread(&h, pid, tid);
 	/* One that shares its parent's memory, until it executes a program, is let alone. */
 	probed = bpf_map_lookup_elem(&control_probed, &parent_pid);
-	if (!h.thread || pid != tid || clone_flags & CLONE_VM || !probed)
+	if (!h.thread || pid != tid || clone_flags & CLONE_VM || !probed || !holds)
 		return 0;
 	stops = *probed == 2 && has_kfunc(KFUNC_SEND_SIGNAL_TASK);
-	if (stops) { /* before it first runs */
-		h.thread->held = steps != 0;
-		kfunc_send_signal_task(child, SIGSTOP, steps ? PIDTYPE_PID : PIDTYPE_TGID, 0);
-		if (!steps)
-			bpf_map_update_elem(&control_held, &pid, &one, BPF_ANY);
+	if (stops && steps) { /* before it first runs */
+		h.thread->held = 1;
+		kfunc_send_signal_task(child, SIGSTOP, PIDTYPE_PID, 0);
+	} else {
+		hold(CONTROL_FORK, pid, tid, stops, child);
 	}
-	if (!stops || !steps)
-		send_message(CONTROL_FORK, pid, tid, !stops);
 	return 0; /* it has no state yet that could be recorded */
 }
 
@@ -161,45 +226,14 @@ static __always_inline void stop_for_tracer(void)
 	bpf_send_signal_thread(SIGSTOP);
 }
 
-struct signal_struct___control {
-	struct pid *pids[PIDTYPE_PGID + 1];
-} __attribute__((preserve_access_index));
-
-struct task_struct___control {
-	struct task_struct___control *real_parent;
-	struct signal_struct___control *signal;
-	__u32 tgid;
-} __attribute__((preserve_access_index));
-
-/* Whether the current process is in a process group that its parent, which is traced, is not in: so
- * shells with job control start their children, and take one that stops for one that the user has
- * stopped. */
-static __always_inline bool is_job(void)
-{
-	struct task_struct___control *p = (void *)bpf_get_current_task();
-	struct task_struct___control *parent = BPF_CORE_READ(p, real_parent);
-	__u32 parent_pid = BPF_CORE_READ(parent, tgid);
-
-	return bpf_map_lookup_elem(&control_processes, &parent_pid) &&
-	       BPF_CORE_READ(p, signal, pids[PIDTYPE_PGID]) !=
-		       BPF_CORE_READ(parent, signal, pids[PIDTYPE_PGID]);
-}
-
 /* The current process has loaded code. */
-static __always_inline void hold(struct hit *h, __u32 kind)
+static __always_inline void hold_current(struct hit *h, __u32 kind)
 {
 	if (steps) {
 		h->thread->held = 1;
 		stop_for_tracer();
-	} else if (is_job()) {
-		send_message(kind, h->visitor.pid, h->visitor.tid, 1);
 	} else {
-		__u32 pid = h->visitor.pid;
-		__u8 held = 1;
-
-		bpf_send_signal(SIGSTOP); /* first: the loader's SIGCONT must not overtake it */
-		bpf_map_update_elem(&control_held, &pid, &held, BPF_ANY);
-		send_message(kind, h->visitor.pid, h->visitor.tid, 0);
+		hold(kind, h->visitor.pid, h->visitor.tid, !is_job(), NULL);
 	}
 }
 
@@ -221,7 +255,7 @@ TWIN_PROG("tp_btf/sched_process_exec", on_control_exec, 4, struct task_struct *p
 	if (h.visitor.visit && !visit_threads(&h.visitor, false))
 		ask_for_visit(&h.visitor);
 	if (holds && h.thread)
-		hold(&h, CONTROL_IMAGE);
+		hold_current(&h, CONTROL_IMAGE);
 	return 0;
 }
 

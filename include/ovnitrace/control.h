@@ -139,6 +139,10 @@ struct control_message {
 	__u32 visit, what; /* CONTROL_VISIT: as struct visitor has them */
 };
 
+/* What the map of stopped processes has of each, until the loader continues it. */
+#define CONTROL_HELD_PROCESS   1
+#define CONTROL_PARENT_STOPPED 2 /* the process's parent was stopped before, by somebody else */
+
 /* The argument of the program hit_alarm, which the loader runs for a thread. */
 struct control_hit {
 	__u32 pid; /* 0: that of the thread, which is the result */

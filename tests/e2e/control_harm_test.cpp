@@ -136,6 +136,49 @@ TEST_F(ControlHarm, AShellWithJobControl) {
   EXPECT_EQ(outcome.out, "3\n") << outcome.err;
 }
 
+/// The shell is not traced.
+TEST_F(ControlHarm, AJobOfAShell) {
+  const std::string program =
+      installed("regions") + " spin=" + path("go") + " dlopen=libz.so.1:zlibCompileFlags";
+  Process shell({.argv = {"bash", "-c", "set -m; " + program + "; echo status $?"}});
+  eventually([&] { return shell.out().find("spin") != std::string::npos; }, "the job runs");
+  Process capture(record_command(trace(), {},
+                                 {"-p", std::to_string(child_of(shell.pid())), "--control",
+                                  "start:enter_func:zlibCompileFlags"}));
+  eventually([&] { return capture.err().find("tracing process") != std::string::npos; }, "traced");
+  write_text(path("go"), "");
+  const Outcome outcome = shell.wait();
+  EXPECT_NE(outcome.out.find("status 0"), std::string::npos) << outcome.out << outcome.err;
+  EXPECT_EQ(capture.wait().status(), 0);
+}
+
+/// Such a parent stops itself when its child stops, and so does the parent of that.
+TEST_F(ControlHarm, AParentThatWaitsForStops) {
+  capture({"threadid:enter_func:foo,repeat"},
+          {"su=su=foo", "su=su=exec=" + installed("regions") + ":foo", "bar"});
+  EXPECT_EQ(alarms(), (std::vector<std::string>{"enter_func/1/1", "enter_func/1/1"}));
+}
+
+/// Nobody would continue it: the loader cannot be told.
+TEST_F(ControlHarm, AProcessIsNotStoppedIfThereIsNoRoomForItsMessage) {
+  std::vector<std::string> options = {"--control", "threadid:enter_func:foo,repeat"};
+  for (int n = 0; n < 4; n++) // a message of each, for each new thread
+    options.insert(options.end(), {"--control", "start:timeout:100000"});
+  std::vector<std::string> program = {installed("regions"), "spin=" + path("go")};
+  program.insert(program.end(), 16, "threads=500:bar"); // 32,000 messages: 1.2 MB
+  program.push_back("fork=foo");
+  Process capture(record_command(trace(), program, options));
+  eventually([&] { return capture.out().find("spin") != std::string::npos; }, "it runs");
+  capture.signal(SIGSTOP);
+  write_text(path("go"), "");
+  EXPECT_TRUE(eventually([&] { return capture.out().find("foo") != std::string::npos; },
+                         "the child is not stopped"));
+  capture.signal(SIGCONT);
+  const Outcome outcome = capture.wait();
+  EXPECT_EQ(outcome.status(), 0);
+  EXPECT_NE(outcome.err.find("could not be stopped"), std::string::npos) << outcome.err;
+}
+
 TEST_F(ControlHarm, NothingIsLeftOfOneThatIsKilled) {
   const std::vector<std::string> command = {
       installed("unwinds"), "where", "wait=" + path("go"), "parent", "throw", "coroutine"};

@@ -99,9 +99,19 @@ TEST_F(ControlProcess, OneThatRunsAlready) {
 }
 
 TEST_F(ControlProcess, AFlightRecorderIsSavedAtAStop) {
-  const Outcome outcome = capture({"start:enter_func:foo,stop:exit_func:foo,repeat:2"},
-                                  {"foo", "wait=1500", "bar", "foo", "wait=1500"},
-                                  {"--buffer", "cyc:1M", "--trigger", "region_stop"});
+  Process capture(record_command(
+      trace(),
+      {installed("regions"), "foo", "spin=" + path("1"), "bar", "foo", "spin=" + path("2")},
+      {"--buffer", "cyc:1M", "--trigger", "region_stop", "--control",
+       "start:enter_func:foo,stop:exit_func:foo,repeat:2"}));
+  for (const std::string save : {"1", "2"}) {
+    eventually(
+        [&] { return capture.err().find("saved to " + trace() + "." + save) != std::string::npos; },
+        "save " + save);
+    write_text(path(save), "");
+  }
+  const Outcome outcome = capture.wait();
+  read(outcome);
   ASSERT_EQ(regions().size(), 2u);
   for (const std::string save : {".1", ".2"}) {
     ASSERT_TRUE(exists(trace() + save + "/trace.json")) << outcome.err;

@@ -178,7 +178,12 @@ TEST_F(Control, WithoutAStartAllIsRecordedUntilTheStop) {
 }
 
 TEST_F(Control, ATimeout) {
-  capture({"start:timeout:1,stop:enter_func:bar"}, {"wait=1500", "bar"});
+  Process capture(record_command(trace(), {installed("regions"), "spin=" + path("go"), "bar"},
+                                 {"--control", "start:timeout:1,stop:enter_func:bar"}));
+  const auto status = [&] { return run({.argv = {ovnitrace(), "ctl", trace(), "status"}}).out; };
+  eventually([&] { return status().find("in a region") != std::string::npos; }, "it has started");
+  write_text(path("go"), "");
+  read(capture.wait());
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u);
   EXPECT_GT(all[0].start, begin_ + 1'000'000'000);

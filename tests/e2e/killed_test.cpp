@@ -6,10 +6,13 @@
 #include "tests/e2e/support/trace.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <set>
 
 namespace fs = std::filesystem;
 
@@ -91,7 +94,63 @@ char state_of(pid_t pid) {
   return end + 2 < line.size() ? line[end + 2] : '?';
 }
 
-class KilledWithControl : public CaptureTest {};
+/// What a process has started.
+std::vector<pid_t> children_of(pid_t pid) {
+  const std::string id = std::to_string(pid);
+  std::ifstream file("/proc/" + id + "/task/" + id + "/children");
+  return {std::istream_iterator<pid_t>(file), {}};
+}
+
+class KilledWithControl : public CaptureTest {
+protected:
+  /// The number that a process has written.
+  pid_t pid_in(const std::string &name) const {
+    pid_t pid = 0;
+    eventually([&] { return bool(std::ifstream(path(name)) >> pid); }, name + " runs");
+    return pid;
+  }
+};
+
+// Nobody of its session is left to continue the process group of ovnitrace: if the program is still
+// stopped when ovnitrace has ended, the kernel sends SIGHUP to it.
+TEST_F(KilledWithControl, ContinuesTheProgramBeforeItsGroupIsOrphaned) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  Command session = record_command(
+      trace(), {"sh", "-c", "echo $$ >program; read line <pipe; exec sh -c 'echo alive >alive'"},
+      {"--control", "start:enter_func:main,stop:enter_func:exit"});
+  session.argv.insert(session.argv.begin(),
+                      {"bash", "-c", "set -m; \"$@\" & echo $! >tracer; exec sleep 1000", "bash"});
+  session.cwd = directory();
+  session.in_child = [] { setsid(); };
+  Process leader(session);
+  const pid_t tracer = pid_in("tracer"), program = pid_in("program");
+  kill(tracer, SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return state_of(tracer) == 'T'; }, "a stop"));
+  write_text(pipe, "go\n");
+  ASSERT_TRUE(eventually([&] { return state_of(program) == 'T'; }, "the program is held"));
+  kill(tracer, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return exists(path("alive")); }, "the program goes on"));
+}
+
+TEST_F(KilledWithControl, KillingByNameLeavesWhatLetsTheProgramGo) {
+  Process tracer(record_command(trace(), {"sh", "-c", "echo $$ >" + path("program") + "; sleep 60"},
+                                {"--control", "precond:enter_func:main,start:icount:9"}));
+  const pid_t program = pid_in("program");
+  std::set<std::string> names;
+  for (pid_t child : children_of(tracer.pid())) {
+    if (child == program)
+      continue;
+    const std::string process = "/proc/" + std::to_string(child);
+    const std::string arguments = read_text(process + "/cmdline");
+    names.insert(read_text(process + "/comm") + arguments.c_str());
+    EXPECT_EQ(arguments.find("ovnitrace"), std::string::npos) << arguments;
+    if (arguments.starts_with("ovt-guard")) {
+      EXPECT_EQ(getsid(child), child) << "the terminal's processes are killed together";
+    }
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"ovt-guard\novt-guard", "ovt-steps\novt-steps"}));
+}
 
 // A program that executes another is stopped until that is armed. Here nobody does it any more.
 TEST_F(KilledWithControl, ContinuesOnlyWhatItHasStopped) {

@@ -278,6 +278,20 @@ void wait_until_joined() {
   }
 }
 
+/// As su does: it waits for the stops of its child too, stops itself then, and continues the child
+/// when it is continued.
+void as_su(const std::string &what) {
+  const pid_t child = fork();
+  if (child == 0) {
+    do_one(what);
+    _exit(0);
+  }
+  for (int status; waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status);) {
+    kill(getpid(), SIGSTOP);
+    kill(child, SIGCONT);
+  }
+}
+
 void do_one(const std::string &what) {
   const size_t equals = what.find('=');
   const std::string word = what.substr(0, equals);
@@ -326,6 +340,8 @@ void do_one(const std::string &what) {
       _exit(0);
     }
     waitpid(child, nullptr, 0);
+  } else if (word == "su") {
+    as_su(value);
   } else if (word == "exec") { // exec=PROGRAM:STEP
     const std::string program = value.substr(0, value.find(':'));
     execl(program.c_str(), program.c_str(), value.substr(program.size() + 1).c_str(), nullptr);

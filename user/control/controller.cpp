@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <vector>
 
@@ -55,7 +56,7 @@ void raise_kept_capabilities() {
 Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread)
     : plan_(std::move(plan)), capture_(capture), region_by_thread_(region_by_thread),
       programs_(plan_, shared_maps(capture), program_options(plan_, region_by_thread)),
-      held_(programs_.held_map()),
+      held_(programs_.held_map(), programs_.holds()),
       arming_(plan_, &programs_, [](const std::string &line) { print_text(line); }),
       messages_(programs_.messages_fd(), Programs::kMessageBytes),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -64,11 +65,18 @@ Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread)
 }
 
 Controller::~Controller() {
-  if (!thread_.joinable())
-    return;
+  end_thread();
+}
+
+/// No process is stopped when it returns.
+void Controller::end_thread() {
+  programs_.stop_holding();
   ending_ = true;
   eventfd_write(wake_.get(), 1);
-  thread_.join();
+  if (thread_.joinable())
+    thread_.join();
+  take_messages();
+  held_.release_all();
 }
 
 void Controller::attach(const std::string &program, const Identity &identity,
@@ -121,32 +129,31 @@ void Controller::listen(const std::string &directory, const std::vector<uint32_t
 }
 
 void Controller::detach() {
-  ending_ = true;
-  eventfd_write(wake_.get(), 1);
-  if (thread_.joinable())
-    thread_.join();
+  end_thread();
   single_step_.reset();
   if (const uint64_t skipped = programs_.skipped_runs())
     print("--control: hits of alarms that the kernel skipped: {}", skipped);
-  programs_.stop_holding(); // first: to drop probes takes seconds
-  take_messages();
-  held_.release_all();
-  programs_.detach();
-  take_messages(); // who loaded a library meanwhile
-  held_.release_all();
+  std::thread detaching([this] { programs_.detach(); }); // takes seconds, with many probes
+  while (held_.continue_parents())
+    std::this_thread::sleep_for(std::chrono::milliseconds(HeldProcesses::kParentsLook));
+  detaching.join();
   arming_.report_missing("no file that was loaded until the end contained it");
   if (const uint64_t full = programs_.full())
     print("--control: threads that had no chains, because there were too many at a time: {}", full);
+  if (const uint64_t unheld = programs_.unheld())
+    print("--control: processes with new code that could not be stopped until their probes were set, "
+          "so alarms may have been missed: {}",
+          unheld);
   if (const uint64_t lost = programs_.messages_lost())
-    print("--control: {} messages were lost: timeouts or libraries were missed", lost);
+    print("--control: {} messages were lost: timeouts were missed", lost);
 }
 
-int Controller::patience() const {
-  constexpr int kLook = 1000; // ms
+int Controller::patience(bool parents_may_stop) const {
+  const int look = parents_may_stop ? HeldProcesses::kParentsLook : 1000; // ms
   if (timers_.empty())
-    return kLook;
+    return look;
   const uint64_t now = monotonic_ns(), due = timers_.top().time;
-  return due <= now ? 0 : int(std::min<uint64_t>((due - now) / kMillisecond + 1, kLook));
+  return due <= now ? 0 : int(std::min<uint64_t>((due - now) / kMillisecond + 1, look));
 }
 
 void Controller::run() {
@@ -163,7 +170,7 @@ void Controller::run() {
     if (socket)
       for (int fd : socket->files())
         files.push_back({fd, POLLIN, 0});
-    poll(files.data(), files.size(), patience());
+    poll(files.data(), files.size(), patience(held_.continue_parents()));
     eventfd_t ignored;
     eventfd_read(wake_.get(), &ignored);
     raise_kept_capabilities();
@@ -184,7 +191,6 @@ void Controller::run() {
       print("--control: {}", error.what());
     }
   }
-  take_messages(); // a process that is held must go on
 }
 
 void Controller::take_messages() {

@@ -67,6 +67,7 @@ private:
   };
 
   void run();
+  void end_thread();
   void take_messages();
   void take(const control_message &message);
   void print_end(const control_message &message);
@@ -78,13 +79,13 @@ private:
   void look_at(uint32_t pid);
   std::string answer(const std::string &command);
   std::string status() const;
-  int patience() const;
+  int patience(bool parents_may_stop) const;
 
   const Plan plan_;
   const Capture &capture_;
   const bool region_by_thread_;
   Programs programs_;
-  const HeldProcesses held_;
+  HeldProcesses held_;
   Arming arming_;
   std::mutex arming_mutex_;               ///< once the thread runs
   std::optional<SingleStep> single_step_; ///< with alarms that need it

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/control/held_processes.h"
 
+#include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
+#include "user/control/process_name.h"
+
+#include <ovnitrace/control.h>
 
 #include <bpf/bpf.h>
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <poll.h>
-#include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,63 +18,98 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 namespace ovnitrace::control {
 
 namespace {
 
-UniqueFd open_process(pid_t pid) {
+/// By a pidfd, so that it is not one that has the pid later.
+UniqueFd open_process(uint32_t pid) {
   return UniqueFd(int(syscall(SYS_pidfd_open, pid, 0)));
 }
 
-/// Continues it if it is in the map, or `always`.
-void continue_process(int map, uint32_t pid, bool always) {
-  const UniqueFd process = open_process(pid_t(pid)); // not one that has the pid later
-  const bool held = bpf_map_delete_elem(map, &pid) == 0;
-  if (process && (held || always))
+void continue_process(const UniqueFd &process) {
+  if (process)
     syscall(SYS_pidfd_send_signal, process.get(), SIGCONT, nullptr, 0);
 }
 
-void continue_all(int map) {
-  for (uint32_t pid; bpf_map_get_next_key(map, nullptr, &pid) == 0;)
-    continue_process(map, pid, false);
+struct ProcessState {
+  char state = 0; ///< 'T': stopped
+  uint32_t parent = 0;
+};
+
+ProcessState state_of(uint32_t pid) {
+  std::string line;
+  std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), line);
+  const size_t name_end = line.rfind(')'); // a name may have all characters
+  ProcessState process;
+  if (name_end != line.npos)
+    std::istringstream(line.substr(name_end + 1)) >> process.state >> process.parent;
+  return process;
 }
 
-/// Waits for the end of ovnitrace, which detaches the programs too, so that nothing is stopped any
-/// more. One that was running then may still do it.
-[[noreturn]] void guard(int parent, int map) {
-  constexpr int kMap = 4, kParent = 3, kLooks = 5, kPause = 100'000; // us
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
-  setsid(); // who kills the terminal's processes does not mean this one
-  prctl(PR_SET_NAME, "ovnitrace-guard");
-  // Both away from where they go to.
-  const int map_copy = fcntl(map, F_DUPFD_CLOEXEC, kMap + 1),
-            parent_copy = fcntl(parent, F_DUPFD_CLOEXEC, kMap + 1);
-  if (dup2(parent_copy, kParent) < 0 || dup2(map_copy, kMap) < 0)
-    _exit(1);
-  closefrom(kMap + 1); // links among them, which must not outlive ovnitrace
-  for (int stream = 0; stream < kParent; stream++)
-    close(stream); // a pipe that somebody reads to its end
-  pollfd end = {kParent, POLLIN, 0};
-  while (poll(&end, 1, -1) != 1)
-    ;
-  for (int look = 0; look < kLooks; look++) {
-    continue_all(kMap);
-    usleep(kPause);
-  }
-  _exit(0);
+/// Whether it was stopped while it sent a signal: no other process has stopped it.
+bool has_stopped_itself(uint32_t pid) {
+  if (state_of(pid).state != 'T')
+    return false;
+  long call = -1;
+  std::ifstream(fmt::format("/proc/{}/syscall", pid)) >> call;
+  return call == SYS_kill || call == SYS_tgkill || call == SYS_tkill;
+}
+
+/// A mutex that its owner's end gives to a process that waits for it: the kernel does that before
+/// it closes the owner's files, which takes seconds where probes are among them. Null: no memory.
+pthread_mutex_t *locked_mutex() {
+  void *memory = mmap(nullptr, sizeof(pthread_mutex_t), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return nullptr;
+  auto *mutex = static_cast<pthread_mutex_t *>(memory);
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(mutex, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  pthread_mutex_lock(mutex);
+  return mutex;
 }
 
 } // namespace
 
-HeldProcesses::HeldProcesses(int map) : map_(map) {
-  const UniqueFd self = open_process(getpid());
-  if (self)
+/// Waits for the end of ovnitrace's main thread. The kernel detaches the BPF programs only later.
+void HeldProcesses::guard() {
+  constexpr int kMap = 3, kLooks = 20;
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  setsid(); // who kills the terminal's processes does not mean this one
+  call_process("ovt-guard");
+  if (map_ != kMap && dup2(map_, kMap) < 0)
+    _exit(1);
+  map_ = kMap;
+  closefrom(kMap + 1); // links among them, which must not outlive ovnitrace
+  for (int stream = 0; stream < kMap; stream++)
+    close(stream); // a pipe that somebody reads to its end
+  pthread_mutex_lock(alive_);
+  *holds_ = false;
+  for (int look = 0; look < kLooks; look++) { // a BPF program that runs now may still stop one
+    release_all();
+    continue_parents();
+    usleep(kParentsLook * 1000);
+  }
+  _exit(0);
+}
+
+HeldProcesses::HeldProcesses(int map, volatile bool *holds)
+    : map_(map), holds_(holds), alive_(locked_mutex()) {
+  if (alive_)
     guard_ = fork();
   if (guard_ == 0)
-    guard(self.get(), map);
+    guard();
   if (guard_ < 0)
     throw ovnitrace::Error(fmt::format("--control: cannot start the process that continues what is "
                                        "stopped: {}",
@@ -82,15 +120,50 @@ HeldProcesses::~HeldProcesses() {
   kill(guard_, SIGKILL);
   while (waitpid(guard_, nullptr, 0) < 0 && errno == EINTR)
     ;
+  pthread_mutex_unlock(alive_);
+  munmap(alive_, sizeof(*alive_));
 }
 
 /// Also where the map does not have it: of two stops that came together one message is left.
-void HeldProcesses::release(uint32_t pid) const {
-  continue_process(map_, pid, true);
+void HeldProcesses::release(uint32_t pid) {
+  const UniqueFd process = open_process(pid);
+  uint8_t how = 0;
+  bpf_map_lookup_elem(map_, &pid, &how);
+  bpf_map_delete_elem(map_, &pid);
+  if (how == CONTROL_HELD_PROCESS)
+    watch_parent(pid);
+  continue_process(process);
 }
 
-void HeldProcesses::release_all() const {
-  continue_all(map_);
+void HeldProcesses::release_all() {
+  for (uint32_t pid; bpf_map_get_next_key(map_, nullptr, &pid) == 0;)
+    release(pid);
+}
+
+void HeldProcesses::watch_parent(uint32_t pid) {
+  constexpr uint64_t kSecond = 1'000'000'000; // ns
+  const uint32_t parent = state_of(pid).parent;
+  if (parent > 1 && parent != uint32_t(getpid()))
+    parents_[parent] = monotonic_ns() + kSecond;
+}
+
+bool HeldProcesses::continue_parents() {
+  constexpr uint64_t kMillisecond = 1'000'000; // ns
+  const uint64_t now = monotonic_ns();
+  if (now < next_look_)
+    return !parents_.empty();
+  next_look_ = now + kParentsLook * kMillisecond;
+  const std::map<uint32_t, uint64_t> parents = parents_;
+  for (const auto &[pid, until] : parents) {
+    const UniqueFd process = open_process(pid);
+    if (has_stopped_itself(pid)) {
+      watch_parent(pid); // which may have seen this one stop
+      continue_process(process);
+    }
+    if (!process || until < now)
+      parents_.erase(pid);
+  }
+  return !parents_.empty();
 }
 
 } // namespace ovnitrace::control

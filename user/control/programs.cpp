@@ -13,7 +13,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <linux/membarrier.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -144,7 +147,7 @@ Programs::Programs(const Plan &plan, const SharedMaps &shared, const ProgramOpti
   fill_tables(plan, *o->rodata);
   o->rodata->has_regions = true;
   o->rodata->region_by_thread = options.region_by_thread;
-  o->rodata->holds = options.holds;
+  o->bss->holds = options.holds;
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
   o->rodata->has_twins = choose_twins(o->obj, types);
@@ -223,11 +226,17 @@ size_t Programs::files_needed(size_t places) const {
   return alarm_.files_needed(places);
 }
 
+volatile bool *Programs::holds() {
+  return &skeleton_->object->bss->holds;
+}
+
 void Programs::stop_holding() {
-  control_bpf__detach(skeleton_->object);
+  *holds() = false;
+  syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0); // waits for BPF programs that are running
 }
 
 void Programs::detach() {
+  control_bpf__detach(skeleton_->object);
   dropper_.reset();
   std::vector<UprobeHold> holds;
   for (UprobeLinks *links : {&alarm_, &leave_, &pcontrol_, &library_})
@@ -310,6 +319,10 @@ int Programs::life_map() const {
 
 uint64_t Programs::full() const {
   return skeleton_->counters().control_full;
+}
+
+uint64_t Programs::unheld() const {
+  return skeleton_->counters().control_unheld;
 }
 
 uint64_t Programs::messages_lost() const {

@@ -50,7 +50,10 @@ public:
   /// Takes all probes of a process away: at once if `now`, else before long, by a thread.
   void drop_probes(uint32_t pid, bool now);
   size_t files_needed(size_t places) const;
-  /// From now on no process is stopped for what it forks or executes.
+  /// Whether processes are stopped, in memory that the BPF side reads. A copy of this process that
+  /// fork() makes may write it too.
+  volatile bool *holds();
+  /// When it returns, no process is stopped any more for what it forks, executes or loads.
   void stop_holding();
   void detach();
 
@@ -70,9 +73,10 @@ public:
   int threads_map() const;   ///< control_thread by tid
   /// The threads that have chains, of a process or, 0, of all: tid and process.
   std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid = 0) const;
-  int held_map() const;  ///< processes that are stopped, by tgid
-  int life_map() const;  ///< ring of life events
-  uint64_t full() const; ///< threads and processes that have no chains, as there were too many
+  int held_map() const;    ///< processes that are stopped, by tgid
+  int life_map() const;    ///< ring of life events
+  uint64_t full() const;   ///< threads and processes that have no chains, as there were too many
+  uint64_t unheld() const; ///< processes that went on without probes in their new code
   uint64_t messages_lost() const;
   uint64_t skipped_runs() const;
 

@@ -3,9 +3,9 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/messages.h"
+#include "user/control/process_name.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -65,7 +65,7 @@ Tracer::Tracer(const Plan &plan, Programs &programs, int socket)
 }
 
 void Tracer::run() {
-  prctl(PR_SET_NAME, "ovnitrace-steps");
+  call_process("ovt-steps");
   sigset_t all, awaited;
   sigfillset(&all); // what ends ovnitrace ends us by the socket
   sigprocmask(SIG_BLOCK, &all, nullptr);
