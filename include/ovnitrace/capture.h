@@ -136,11 +136,18 @@ struct throttled_thread {
 	__u32 tid, pid;
 };
 struct throttled_threads {
-	__u32 next;	 /* where the next one goes, counted on */
-	__u32 left;	 /* how many there are */
-	__u64 timers[2]; /* what the kernel calls when a quota may be refilled; 0: not known yet */
+	__u32 next; /* where the next one goes, counted on */
+	__u32 left; /* how many there are */
 	struct throttled_thread of[CAPTURE_THROTTLED];
 };
+
+/* Functions that the kernel calls when a quota may be refilled; 0: not known. */
+struct quota_timers {
+	__u64 period, slack;
+};
+/* The loader writes their addresses into the code of bpf/causes.bpf.c, in place of these. */
+#define QUOTA_TIMER_PERIOD 0x3c8e51a7d2960f4bULL
+#define QUOTA_TIMER_SLACK  0x6ad30b94e71f285cULL
 
 /* ---- stacks -----------------------------------------------------------------------------------
  */
