@@ -81,6 +81,14 @@ static __noinline int end_wait(__u32 tid)
 	return 0;
 }
 
+/* Whether the trace says who has this CPU. Before the last start of a region it may have said so
+ * and then missed a switch: readers believe it no more. */
+static __always_inline bool is_told(struct cpu_stage *s, __u32 holder)
+{
+	return holder & HOLDER_TOLD &&
+	       (!has_regions || *(volatile __u64 *)&s->switched >= about_regions(REGIONS_OPENED));
+}
+
 /* `p` waits for a CPU since `now`, when the clock was read. Its record follows. */
 static __noinline int begin_wait(struct cpu_stage *mine, struct task_struct *p, __u32 cpu,
 				 __u64 now, bool locked)
@@ -93,7 +101,7 @@ static __noinline int begin_wait(struct cpu_stage *mine, struct task_struct *p, 
 		return 0; /* the last: it was to sleep and has its CPU still */
 	set_wait(facts, cpu + 1, locked ? cpu + 1 : 0);
 	holder = holder_of(s);
-	if (!holder || holder & HOLDER_TOLD ||
+	if (!holder || is_told(s, holder) ||
 	    __sync_val_compare_and_swap(&s->holder, holder, holder | HOLDER_TOLD) != holder)
 		return 0;
 	stage_at(mine, SCHED_WHEN(now, 0),

@@ -28,7 +28,8 @@
 #define CAPTURE_LIFE_BYTES (4u << 20) /* ring of life events: room for 37,000 */
 #define CAPTURE_WORK_ITEMS 4096	      /* queued work items whose queuer is remembered: 2^n */
 #define CAPTURE_WORKERS	   1024	      /* kernel workers of which that is: 2^n */
-#define CAPTURE_LIFE_CPUS  192	      /* in one life event: whole words of ours and of FTrace's */
+#define CAPTURE_REGIONS	   (FTRACE_TID_MASK + 2) /* bpf/shared_maps.h's `regions` */
+#define CAPTURE_LIFE_CPUS  192 /* in one life event: whole words of ours and of FTrace's */
 
 /* ---- scheduling transitions ------------------------------------------------------------------ */
 

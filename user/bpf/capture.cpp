@@ -103,7 +103,7 @@ Capture::Capture(const CaptureParameters &parameters)
   o->rodata->region_by_thread = parameters.region_by_thread;
   o->rodata->wants_holders = wants_holders(parameters);
   if (parameters.regions)
-    bpf_map__set_max_entries(o->maps.regions, FTRACE_TID_MASK + 1);
+    bpf_map__set_max_entries(o->maps.regions, CAPTURE_REGIONS);
   bpf_program__set_autoload(o->progs.on_switch, transitions_ && modern);
   bpf_program__set_autoload(o->progs.on_switch_3_arguments, transitions_ && !modern);
   for (bpf_program *program :
