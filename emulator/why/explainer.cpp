@@ -4,6 +4,7 @@
 #include "emulator/input/call_name.h"
 #include "emulator/slices/slicer.h"
 
+#include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
@@ -83,6 +84,8 @@ void Explainer::on_event(const Event &event, const System &system) {
     return;
   case FTrace_EXT_region:
     now_.hides = UnknownWhy::no_region;
+    if (event.thread != kNone && FTRACE_REGION_STARTS(event.par2))
+      holders_.forget_unwaited(catalog_.threads[event.thread].node, event.time);
     return;
   case FTrace_EXT_refill:
     return refill(event.thread, system.threads()[event.thread], event.time);
