@@ -301,5 +301,7 @@ enum kfunc {
 	KFUNCS, /* how many */
 };
 #define KFUNC_CALL 0x70000000 /* helper numbers start at 1 */
+#define KFUNC_TAIL_CALL                                                                            \
+	0x70001000 /* no kfunc, but bpf_tail_call(), where there are private stacks */
 
 #endif
