@@ -184,23 +184,47 @@ __noinline int release(__u32 n)
 	return 0;
 }
 
-/* A timer's function has returned. Interrupts are off in the interrupt of a timer: the staging area
- * of this CPU is ours. The timer itself may be gone: then this looks at the threads in vain. */
-SEC("tp_btf/hrtimer_expire_exit")
-int BPF_PROG(on_hrtimer_expire_exit, struct hrtimer *timer)
+/* Looks at the threads that are throttled. Not static and not inlined, so that the code of other
+ * timers fits into a line or two of the cache. */
+__noinline int release_all(void)
 {
 	__u32 zero = 0;
 	struct throttled_threads *all = bpf_map_lookup_elem(&throttled, &zero);
-	__u64 function;
 
-	if (!all || likely(!all->left))
-		return 0;
-	function = (__u64)timer->function;
-	if ((function != all->timers[0] && function != all->timers[1]) ||
-	    wakeup_context(bpf_get_current_task_btf()) != FTRACE_WAKER_HARDIRQ)
+	if (!all)
 		return 0;
 	for (__u32 n = 0; n < CAPTURE_THROTTLED && all->left; n++)
 		if (all->of[n].task)
 			release(n);
 	return 0;
+}
+
+/* A timer's function has returned. Without PREEMPT_RT the timers of quotas expire in an interrupt,
+ * where interrupts are off: the staging area of this CPU is ours.
+ *
+ * This runs for every timer of the machine, mostly after an idle time, when nothing of ours is in
+ * the caches: the first look at a map takes 50 to 150 ns then. So the two functions are in the
+ * code. */
+static __always_inline int timer_returned(struct hrtimer *timer)
+{
+	__u64 function = (__u64)timer->function;
+
+	if (likely(function != QUOTA_TIMER_PERIOD) && likely(function != QUOTA_TIMER_SLACK))
+		return 0;
+	return release_all();
+}
+
+/* A timer may be on the stack of a thread that it has woken, which may be gone with it. With the
+ * cast, the load of its function may fail. */
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_hrtimer_expire_exit, struct hrtimer *timer)
+{
+	return timer_returned(kfunc_rdonly_cast(timer, bpf_core_type_id_kernel(struct hrtimer)));
+}
+
+/* Without the cast (before 6.2), each load from an argument may fail. */
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_hrtimer_expire_exit_uncast, struct hrtimer *timer)
+{
+	return timer_returned(timer);
 }

@@ -45,4 +45,18 @@ static int (*const kfunc_send_signal_task)(struct task_struct *task, int signal,
 					   __u64 value) = (void *)(KFUNC_CALL +
 								   KFUNC_SEND_SIGNAL_TASK);
 
+/* From 6.13 on, the kernel keeps stacks of 64 bytes and more in memory of the CPU. A program of a
+ * uprobe can be preempted, and another thread of that CPU then runs it on the same stack: one of
+ * them reads what the other wrote, and the kernel may crash. A program with a tail call keeps the
+ * stack of its thread, also where the call is never reached. The loader makes one of this. */
+const volatile bool never = false;
+static void (*const tail_call)(void *ctx) = (void *)KFUNC_TAIL_CALL;
+
+/* At the start of each program of a uprobe. */
+static __always_inline void keep_own_stack(void *ctx)
+{
+	if (never)
+		tail_call(ctx);
+}
+
 #endif

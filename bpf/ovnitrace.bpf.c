@@ -20,6 +20,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "scheduler/threads.bpf.h"
 #include "scheduler/completion.bpf.h"
 #include "scheduler/throttled.bpf.h"
+#include "scheduler/quota_timers.bpf.h"
 #include "scheduler/holders.bpf.h"
 #include "scheduler/affinity.bpf.h"
 #include "scheduler/stacks.bpf.h"

@@ -53,6 +53,42 @@ static __noinline int send_region(__u32 pid, __u32 tid, __u32 what, __u64 time)
 	return 0;
 }
 
+static __always_inline void count_region(__s64 more)
+{
+	__u32 open = REGIONS_OPEN;
+	__u64 *count = bpf_map_lookup_elem(&regions, &open);
+
+	if (count)
+		__sync_fetch_and_add(count, more);
+}
+
+/* Whether it was closed. In between, it counts as open: what is counted on is there for as long as
+ * the region. */
+static __always_inline bool set_open(__u64 *region, __u64 now)
+{
+	__u32 opened = REGIONS_OPENED;
+	__u64 *last;
+
+	count_region(1);
+	if (__sync_val_compare_and_swap(region, 0, now)) {
+		count_region(-1);
+		return false;
+	}
+	last = bpf_map_lookup_elem(&regions, &opened);
+	if (last)
+		*(volatile __u64 *)last = now;
+	return true;
+}
+
+/* Whether it was open. */
+static __always_inline bool set_closed(__u64 *region)
+{
+	if (!region || !__sync_lock_test_and_set(region, 0))
+		return false;
+	count_region(-1);
+	return true;
+}
+
 /* Whether it was closed. An alarm that starts a region that is open is recorded too, as long as the
  * ring has room for what matters more. */
 static __always_inline bool open_region(__u32 pid, __u32 tid, __u32 what)
@@ -61,7 +97,7 @@ static __always_inline bool open_region(__u32 pid, __u32 tid, __u32 what)
 
 	if (!region)
 		return false;
-	if (!__sync_val_compare_and_swap(region, 0, now)) {
+	if (set_open(region, now)) {
 		send_region(pid, tid, what, now);
 		return true;
 	}
@@ -76,9 +112,7 @@ static __always_inline bool open_region(__u32 pid, __u32 tid, __u32 what)
 
 static __always_inline void close_region(__u32 pid, __u32 tid, __u32 what)
 {
-	__u64 *region = region_of(pid, tid);
-
-	if (region && __sync_lock_test_and_set(region, 0))
+	if (set_closed(region_of(pid, tid)))
 		send_region(pid, tid, what, bpf_ktime_get_ns());
 }
 

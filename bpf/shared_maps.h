@@ -88,10 +88,14 @@ static __always_inline bool is_traced(__u32 tid)
 const volatile bool has_regions = false;      /* only what is in a region is recorded */
 const volatile bool region_by_thread = false; /* a region is a thread's, and not its process's */
 
-/* By tid or, without region_by_thread, by tgid: when the region was opened, ns; 0: it is closed. */
+/* By tid or, without region_by_thread, by tgid: when the region was opened, ns; 0: it is closed.
+ * And, for what belongs to no thread of the trace, how many are open, and when the last one was
+ * opened, ns. */
+#define REGIONS_OPEN   0 /* the tid of the idle task, which has no region */
+#define REGIONS_OPENED (FTRACE_TID_MASK + 1)
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* FTRACE_TID_MASK + 1 with has_regions, set by the loader */
+	__uint(max_entries, 1); /* CAPTURE_REGIONS with has_regions, set by the loader */
 	__type(key, __u32);
 	__type(value, __u64);
 } regions SEC(".maps");
@@ -119,6 +123,19 @@ static __always_inline bool is_open(__u32 pid, __u32 tid)
 static __always_inline bool in_region(struct task_struct *p)
 {
 	return is_open(p->tgid, p->pid);
+}
+
+static __always_inline __u64 about_regions(__u32 what)
+{
+	volatile __u64 *value = bpf_map_lookup_elem(&regions, &what);
+
+	return value ? *value : 0;
+}
+
+/* Whether what belongs to no thread of the trace is recorded. Asked as in_region(). */
+static __always_inline bool in_any_region(void)
+{
+	return !has_regions || about_regions(REGIONS_OPEN);
 }
 
 /* For events of families, which are about a thread. */

@@ -89,6 +89,7 @@ int on_alarm(struct pt_regs *ctx)
 {
 	struct hit h = {};
 
+	keep_own_stack(ctx);
 	if (!find_current(&h))
 		return 0;
 	h.mask = bpf_get_attach_cookie(ctx);
@@ -115,6 +116,7 @@ int on_alarm_leave(struct pt_regs *ctx)
 	struct hit h = {};
 	__u64 mask = bpf_get_attach_cookie(ctx), sp = stack_pointer(ctx);
 
+	keep_own_stack(ctx);
 	if (!find_current(&h))
 		return 0;
 	h.thread->hits = 0;
@@ -140,6 +142,7 @@ int on_pcontrol(struct pt_regs *ctx)
 	__u64 mask = bpf_get_attach_cookie(ctx), at = PT_REGS_PARM2(ctx);
 	char *text;
 
+	keep_own_stack(ctx);
 	if (!find_current(&h))
 		return 0;
 	text = h.thread->text; /* too large for the stack */
@@ -163,6 +166,7 @@ int on_library(struct pt_regs *ctx)
 {
 	struct hit h = {};
 
+	keep_own_stack(ctx);
 	if (holds && find_current(&h))
 		hold_current(&h, CONTROL_LIBRARY);
 	return 0;

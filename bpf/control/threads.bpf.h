@@ -42,15 +42,11 @@ static __always_inline void begin_process(__u32 pid)
 {
 	__u32 zero = 0;
 	void *fresh = bpf_map_lookup_elem(&fresh_process, &zero);
-	__u64 *region;
 
 	if (fresh && bpf_map_update_elem(&control_processes, &pid, fresh, BPF_ANY))
 		__sync_fetch_and_add(&control_full, 1);
-	if (!region_by_thread) {
-		region = region_of(pid, pid);
-		if (region)
-			*region = 0; /* the pid's earlier process may have ended inside */
-	}
+	if (!region_by_thread)
+		set_closed(region_of(pid, pid)); /* its earlier process may have ended inside */
 }
 
 /* A new thread is at the first alarm of each chain, or where the last broadcast has put all. */
@@ -58,7 +54,7 @@ static __noinline int begin_thread(struct hit *h, __u32 pid, __u32 tid)
 {
 	__u32 zero = 0;
 	void *fresh = bpf_map_lookup_elem(&fresh_thread, &zero);
-	__u64 *region, now = bpf_ktime_get_ns();
+	__u64 now = bpf_ktime_get_ns();
 
 	if (!h || !fresh)
 		return 0;
@@ -75,11 +71,8 @@ static __noinline int begin_thread(struct hit *h, __u32 pid, __u32 tid)
 	h->thread->pid = pid;
 	h->thread->number = __sync_fetch_and_add(&h->process->threads, 1);
 	__sync_fetch_and_add(&h->process->alive, 1);
-	if (region_by_thread) {
-		region = region_of(pid, tid);
-		if (region)
-			*region = 0;
-	}
+	if (region_by_thread)
+		set_closed(region_of(pid, tid));
 	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++) {
 		struct control_place *place = &h->thread->places[c];
 

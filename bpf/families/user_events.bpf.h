@@ -211,6 +211,7 @@ int on_user_probe(struct pt_regs *ctx)
 	__u32 number = bpf_get_attach_cookie(ctx);
 	struct user_probe *probe = bpf_map_lookup_elem(&user_probes, &number);
 
+	keep_own_stack(ctx);
 	if (!probe || !is_traced(current->pid))
 		return 0;
 	switch (probe->kind) {

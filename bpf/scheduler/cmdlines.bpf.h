@@ -17,6 +17,7 @@ static __always_inline bool send_cmdline(struct task_struct *p, __u64 start, __u
 {
 	struct cmdline_record *r;
 	__u64 used = bpf_ringbuf_query(&cmdlines, BPF_RB_AVAIL_DATA);
+	__u32 taken = bytes;
 
 	r = bpf_ringbuf_reserve(&cmdlines, sizeof(*r) + room, 0);
 	if (!r)
@@ -24,9 +25,12 @@ static __always_inline bool send_cmdline(struct task_struct *p, __u64 start, __u
 	r->time = bpf_ktime_get_ns();
 	r->pid = p->tgid;
 	r->bytes = bytes;
-	if (bytes > room)
-		bytes = room;
-	if (bpf_probe_read_user(r->text, bytes, (void *)start)) {
+	/* The register that is compared is the one that is passed: the verifier of 6.1 does
+	 * not know that the lower half of another one is as small. */
+	barrier_var(taken);
+	if (taken > room)
+		taken = room;
+	if (bpf_probe_read_user(r->text, taken, (void *)start)) {
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 		return true;
 	}

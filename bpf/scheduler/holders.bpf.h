@@ -17,7 +17,7 @@
 const volatile bool wants_holders = false; /* set by the loader before loading */
 
 /* cpu_stage::holder; 0: no switch of that CPU was seen yet. */
-#define HOLDER_SEEN (1u << 31)
+#define HOLDER_SEEN	(1u << 31)
 #define HOLDER_REPORTED (1u << 30) /* the trace says so */
 
 static __always_inline struct cpu_stage *stage_of(__u32 cpu)
@@ -81,6 +81,14 @@ static __noinline int end_wait(__u32 tid)
 	return 0;
 }
 
+/* Whether the trace says who has this CPU. Before the last start of a region it may have said so
+ * and then missed a switch: readers believe it no more. */
+static __always_inline bool is_reported(struct cpu_stage *s, __u32 holder)
+{
+	return holder & HOLDER_REPORTED &&
+	       (!has_regions || *(volatile __u64 *)&s->switched >= about_regions(REGIONS_OPENED));
+}
+
 /* `p` waits for a CPU since `now`, when the clock was read. Its record follows. */
 static __noinline int begin_wait(struct cpu_stage *mine, struct task_struct *p, __u32 cpu,
 				 __u64 now, bool locked)
@@ -93,7 +101,7 @@ static __noinline int begin_wait(struct cpu_stage *mine, struct task_struct *p, 
 		return 0; /* the last: it was to sleep and has its CPU still */
 	set_wait(facts, cpu + 1, locked ? cpu + 1 : 0);
 	holder = holder_of(s);
-	if (!holder || holder & HOLDER_REPORTED ||
+	if (!holder || is_reported(s, holder) ||
 	    __sync_val_compare_and_swap(&s->holder, holder, holder | HOLDER_REPORTED) != holder)
 		return 0;
 	stage_at(mine, SCHED_WHEN(now, 0),

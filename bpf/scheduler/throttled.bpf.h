@@ -14,36 +14,15 @@ struct {
 	__type(value, struct throttled_threads);
 } throttled SEC(".maps");
 
-/* With CONFIG_CFS_BANDWIDTH. */
-struct cfs_bandwidth {
-	struct hrtimer period_timer, slack_timer;
-} __attribute__((preserve_access_index));
-struct task_group {
-	struct cfs_bandwidth cfs_bandwidth;
-} __attribute__((preserve_access_index));
-struct task_struct___grouped {
-	struct task_group *sched_task_group;
-} __attribute__((preserve_access_index));
-
 /* `p` leaves its CPU. One that is forgotten is throttled until it gets a CPU, to us. */
 static __always_inline void note_throttled(struct task_struct *p)
 {
-	struct task_struct___grouped *grouped = (void *)p;
-	struct throttled_threads *all;
-	struct throttled_thread *one;
 	__u32 zero = 0;
+	struct throttled_threads *all = bpf_map_lookup_elem(&throttled, &zero);
+	struct throttled_thread *one;
 
-	if (!bpf_core_field_exists(grouped->sched_task_group->cfs_bandwidth.period_timer))
-		return;
-	all = bpf_map_lookup_elem(&throttled, &zero);
 	if (!all)
 		return;
-	if (!all->timers[0]) { /* those of all groups call the same */
-		all->timers[1] = (__u64)BPF_CORE_READ(grouped, sched_task_group,
-						      cfs_bandwidth.slack_timer.function);
-		all->timers[0] = (__u64)BPF_CORE_READ(grouped, sched_task_group,
-						      cfs_bandwidth.period_timer.function);
-	}
 	one = &all->of[__sync_fetch_and_add(&all->next, 1) & (CAPTURE_THROTTLED - 1)];
 	one->tid = p->pid;
 	one->pid = p->tgid;

@@ -122,33 +122,41 @@ static __always_inline void log_taken(struct cpu_stage *s, __u64 *ctx, __u64 now
 /* An unrecorded thread leaves its CPU that was not seen to take it, as in log_unseen_dispatch(). */
 static __noinline int log_unseen_holder(struct cpu_stage *s, struct task_struct *prev)
 {
-	__u64 now = bpf_ktime_get_ns(), since = now - time_on_cpu(prev);
+	__u64 now = bpf_ktime_get_ns(), since = now - time_on_cpu(prev), region;
 
 	if (!s || !prev->pid || since == now || since < complete_since)
 		return 0;
 	if (since < s->switched)
 		since = s->switched;
+	region = has_regions ? about_regions(REGIONS_OPENED) : 0;
+	if (since < region)
+		since = region;
 	stage_at(s, SCHED_WHEN(since, 0),
 		 SCHED_WORD(SCHED_KIND_HOLDER, 0, 0, (__u32)prev->pid, bpf_get_smp_processor_id()));
 	return 0;
 }
 
 /* A switch between two threads that are not recorded, on a CPU for which a traced one waits, or
- * whose holder the trace names. */
+ * whose holder the trace names. One that waits since before the end of its region is waited for
+ * until it runs: nothing of it is recorded while no region is open. */
 static __noinline int log_between(struct cpu_stage *s, __u64 *ctx, __u32 before)
 {
 	struct task_struct *prev = (void *)argument(ctx, 1), *next = (void *)argument(ctx, 2);
+	__u64 now;
 
 	if (!s)
 		return 0;
 	name_once(prev, marks_of(prev->pid));
-	if (!has_waiters(s))
+	if (!has_waiters(s) || !in_any_region())
 		return 0;
 	if (unlikely((before & FTRACE_TID_MASK) != (__u32)prev->pid))
 		log_unseen_holder(s, prev);
+	now = bpf_ktime_get_ns();
+	if (!in_any_region())
+		return 0; /* closed meanwhile */
 	set_holder(s, next->pid, HOLDER_REPORTED);
 	name_once(next, marks_of(next->pid));
-	log_taken(s, ctx, bpf_ktime_get_ns(), 0,
+	log_taken(s, ctx, now, 0,
 		  SCHED_WORD(SCHED_KIND_SWITCH, 0, 0, (__u32)prev->pid, (__u32)next->pid));
 	return 0;
 }

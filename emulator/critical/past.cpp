@@ -4,6 +4,7 @@
 #include "emulator/input/call_name.h"
 #include "emulator/models/user_thread.h"
 
+#include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
@@ -51,6 +52,10 @@ void PastRecorder::on_event(const Event &event, const System &system) {
   }
   case FTrace_EXT_holder:
     return hold(event, system);
+  case FTrace_EXT_region:
+    if (event.thread != kNone && FTRACE_REGION_STARTS(event.par2))
+      forget_holders(catalog_.threads[event.thread].node, event.time);
+    return;
   case FTrace_EVT_user_event_13:
   case FTrace_EVT_user_event_14:
     return section_event(event, system);
@@ -183,6 +188,15 @@ void PastRecorder::hold(const Event &event, const System &system) {
   end_left(cpu, event.time);
   leave(cpu, event.time);
   left_[cpu].next = {event.par2 & FTRACE_TID_MASK, event.peer};
+}
+
+/// Before a region of --control, switches may not have been recorded.
+void PastRecorder::forget_holders(uint32_t node, uint64_t time) {
+  for (uint32_t cpu = 0; cpu < left_.size(); cpu++)
+    if (left_[cpu].is && left_[cpu].next.tid != kNone && catalog_.cpus[cpu].node == node) {
+      end_left(cpu, time);
+      leave(cpu, time);
+    }
 }
 
 void PastRecorder::leave(uint32_t cpu, uint64_t time) {

@@ -75,15 +75,20 @@ void CpuHolders::forget_untold(uint32_t cpu, uint64_t time) {
     give(cpu, Who(), time);
 }
 
+void CpuHolders::forget_unwaited(uint32_t node, uint64_t time) {
+  for (uint32_t cpu = 0; cpu < cpus_.size() - 1; cpu++)
+    if (cpus_[cpu].node == node && !cpus_[cpu].waiters)
+      forget_untold(cpu, time);
+}
+
 /// A thread that ran there until now is reported by change() too, where that is not known any more.
 void CpuHolders::set_dark(uint32_t cpu, bool dark, uint64_t time) {
   const uint32_t node = cpus_[cpu].node;
   dark_[node] += uint32_t(dark && !cpus_[cpu].dark);
   dark_[node] -= uint32_t(!dark && cpus_[cpu].dark);
   cpus_[cpu].dark = dark;
-  for (uint32_t other = 0; !dark && other < cpus_.size() - 1; other++)
-    if (cpus_[other].node == node && !cpus_[other].waiters)
-      forget_untold(other, time);
+  if (!dark)
+    forget_unwaited(node, time);
   if (!cpus_[cpu].running)
     give(cpu, Who(), time);
 }

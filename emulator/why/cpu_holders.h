@@ -66,6 +66,9 @@ public:
   void hold(uint32_t cpu, Who who, uint64_t time);
   /// Events of a CPU are missing from now on, or from now on no more.
   void set_dark(uint32_t cpu, bool dark, uint64_t time);
+  /// Switches of the CPUs of a node for which nobody waits may not have been recorded until now, as
+  /// before a region of --control.
+  void forget_unwaited(uint32_t node, uint64_t time);
   /// Gives out the wait of a thread up to now; it goes on waiting.
   void settle(uint32_t thread, uint64_t time);
   /// A holder, by its number; 0 is kOthers.

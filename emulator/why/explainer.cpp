@@ -4,6 +4,7 @@
 #include "emulator/input/call_name.h"
 #include "emulator/slices/slicer.h"
 
+#include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
@@ -108,9 +109,10 @@ void Explainer::on_event(const Event &event, const System &system) {
 
 /// Until the first region, nothing of the process was recorded.
 void Explainer::start_region(const Event &event) {
-  if (event.thread == kNone || (event.par2 >> FTRACE_REGION_EVENT_SHIFT & 3) != CONTROL_START)
+  if (event.thread == kNone || !FTRACE_REGION_STARTS(event.par2))
     return;
   const ThreadInfo &starter = catalog_.threads[event.thread];
+  holders_.forget_unwaited(starter.node, event.time);
   for (size_t t = 0; t < unknown_.size(); t++)
     if (const ThreadInfo &thread = catalog_.threads[t]; unknown_[t] == UnknownWhy::not_seen_yet &&
                                                         thread.pid == starter.pid &&

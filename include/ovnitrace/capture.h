@@ -28,7 +28,8 @@
 #define CAPTURE_LIFE_BYTES (4u << 20) /* ring of life events: room for 37,000 */
 #define CAPTURE_WORK_ITEMS 4096	      /* queued work items whose queuer is remembered: 2^n */
 #define CAPTURE_WORKERS	   1024	      /* kernel workers of which that is: 2^n */
-#define CAPTURE_LIFE_CPUS  192	      /* in one life event: whole words of ours and of FTrace's */
+#define CAPTURE_REGIONS	   (FTRACE_TID_MASK + 2) /* bpf/shared_maps.h's `regions` */
+#define CAPTURE_LIFE_CPUS  192 /* in one life event: whole words of ours and of FTrace's */
 
 /* ---- scheduling transitions ------------------------------------------------------------------ */
 
@@ -136,11 +137,18 @@ struct throttled_thread {
 	__u32 tid, pid;
 };
 struct throttled_threads {
-	__u32 next;	 /* where the next one goes, counted on */
-	__u32 left;	 /* how many there are */
-	__u64 timers[2]; /* what the kernel calls when a quota may be refilled; 0: not known yet */
+	__u32 next; /* where the next one goes, counted on */
+	__u32 left; /* how many there are */
 	struct throttled_thread of[CAPTURE_THROTTLED];
 };
+
+/* Functions that the kernel calls when a quota may be refilled; 0: not known. */
+struct quota_timers {
+	__u64 period, slack;
+};
+/* The loader writes their addresses into the code of bpf/causes.bpf.c, in place of these. */
+#define QUOTA_TIMER_PERIOD 0x3c8e51a7d2960f4bULL
+#define QUOTA_TIMER_SLACK  0x6ad30b94e71f285cULL
 
 /* ---- stacks -----------------------------------------------------------------------------------
  */
@@ -293,5 +301,7 @@ enum kfunc {
 	KFUNCS, /* how many */
 };
 #define KFUNC_CALL 0x70000000 /* helper numbers start at 1 */
+#define KFUNC_TAIL_CALL                                                                            \
+	0x70001000 /* no kfunc, but bpf_tail_call(), where there are private stacks */
 
 #endif

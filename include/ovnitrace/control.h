@@ -167,5 +167,8 @@ struct control_hit {
 #define FTRACE_REGION_BCAST	  (1u << 27) /* the event is for all threads of the process */
 #define FTRACE_REGION_AGAIN	  (1u << 28) /* a start of a region that is open already */
 #define FTRACE_REGION_OTHER	  (1u << 29) /* it happened in another thread of the process */
+#define FTRACE_REGION_STARTS(par2)                                                                 \
+	(((par2) >> FTRACE_REGION_EVENT_SHIFT & 3) == CONTROL_START &&                             \
+	 !((par2)&FTRACE_REGION_AGAIN))
 
 #endif

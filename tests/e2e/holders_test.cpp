@@ -2,6 +2,7 @@
 // Who has the CPU for which a traced thread waits: a capture of one process says what a capture of
 // the whole machine says at the same time.
 #include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/regions.h"
 #include "tests/e2e/support/trace.h"
 
 #include <nlohmann/json.hpp>
@@ -86,6 +87,31 @@ TEST_F(HoldersOf, AProcessAreThoseThatACaptureOfTheWholeMachineHas) {
   EXPECT_LT(wrong, waited / 50) << "time that is charged to whom it is not of";
   EXPECT_LT(found.contains(kUnknown) ? found.at(kUnknown) : 0, waited / 10)
       << "what the start of the capture does not say";
+}
+
+class HoldersIn : public RegionTest {};
+
+// The victim shares its CPU with others that switch all the time, so it mostly waits when a region
+// ends.
+TEST_F(HoldersIn, RegionsEndWithThem) {
+  Process hog({.argv = {"taskset", "-c", "0", "sh", "-c", "while :; do :; done"}});
+  Process pair({.argv = {"taskset", "-c", "0", installed("pingpong"), "--cpus", "0", "10000000"}});
+  Process victim({.argv = {"taskset", "-c", "0", installed("spin"), "1000000"}});
+  Process capture(record_command(trace(), {},
+                                 {"-p", std::to_string(victim.pid()), "--control",
+                                  "start:interactive,stop:interactive,repeat"}));
+  const auto ctl = [&](const std::string &what) {
+    return run({.argv = {ovnitrace(), "ctl", trace(), what}}).status() == 0;
+  };
+  eventually([&] { return ctl("status"); }, "the capture listens");
+  for (int n = 0; n < 8; n++) {
+    EXPECT_TRUE(ctl("start"));
+    EXPECT_TRUE(ctl("stop"));
+  }
+  capture.signal(SIGINT);
+  read(capture.wait());
+  EXPECT_EQ(regions().size(), 8u);
+  expect_events_in_regions();
 }
 
 } // namespace ovnitrace::test

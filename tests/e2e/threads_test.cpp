@@ -131,7 +131,11 @@ TEST_F(Threads, ThatAreRenamedAllTheTimeFloodNothing) {
   EXPECT_EQ(reported.life_lost, 0u);
   ASSERT_EQ(reported.threads.size(), 2u);
   EXPECT_EQ(reported.threads[1].name, "last");
-  EXPECT_LT(reported.records, 50'000u) << "a sleeping thread is named when it appears";
+  // On a busy CPU, each switch of others while a thread waits is a record.
+  uint64_t holders = 0;
+  for (const DumpEvent &event : dump(trace()))
+    holders += event.event == "EXT_holder";
+  EXPECT_LT(reported.records - holders, 10'000u) << "a sleeping thread is named when it appears";
 }
 
 // When the program ends, the capture does; what it left behind goes on, untraced.

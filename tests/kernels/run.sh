@@ -9,6 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 tests='Accounting.CountsTheSwitchesOfEachThreadToItsDeath:Accounting.CountsEachTransitionOnce'
 tests+=':Accounting.TellsPreemption*:Families.*:SchedulingFamilies.*:UserEvents.EachIsThere*:UserEvents.OfChildProcessesToo'
 tests+=':UserEvents.ADisabled*:Killed.LeavesNoBpf*:Loss.IsCountedExactly:Threads.ThatExecute*'
+tests+=':HoldersOf.*:Control.AFunctionFrom*:Control.ARegionOfAThread*:ControlFire.StartsMarks*'
 tests+=':CpuLimits.*:Threads.OfAPidNamespaceAreTracedFromWithin:Timeline.HasOneThread*:Waker.*:Privileges.OfTwo*-SchedulingFamilies.OnlyThe*'
 
 failed=0

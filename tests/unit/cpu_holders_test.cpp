@@ -10,6 +10,8 @@
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
+#include <ovnitrace/control.h>
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -117,6 +119,16 @@ TEST_F(CpuHoldersTest, AThreadOutsideItsRegionCanHoldACpu) {
   holder(cpu, 0, 12).at(200).dispatch(1).at(300).stop();
   EXPECT_EQ(holders_of(11), (Parts{{"rival", 50}, {"idle", 10}, {"not known", 40}}))
       << "it is not seen to take the CPU at first";
+}
+
+TEST_F(CpuHoldersTest, AHolderOfAnEarlierRegionIsNotBelieved) {
+  constexpr uint32_t kStart = CONTROL_START << FTRACE_REGION_EVENT_SHIFT, kStop = CONTROL_STOP;
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app");
+  cpu.record(FTrace_EXT_region, 1, kStart).dispatch(1).at(100).epilogue(1, 77);
+  cpu.at(120).record(FTrace_EXT_region, 1, kStop).at(200).record(FTrace_EXT_region, 1, kStart);
+  cpu.snapshot(1, uint32_t(ThreadState::Cooling), 0, FTRACE_OFFCPU_PREEMPTED).at(240);
+  holder(cpu, 0, 88).at(260).dispatch(1).at(300).stop();
+  EXPECT_EQ(holders_of(11), (Parts{{"hog", 20}, {"not known", 40}, {"cron", 20}}));
 }
 
 TEST_F(CpuHoldersTest, ABlackoutHidesWhoHasOtherCpusForWhichNobodyWaits) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is said of a kernel that refuses our programs, and what of them is used all the same.
+#include "user/bpf/bpf_log.h"
 #include "user/bpf/family_set.h"
 #include "user/bpf/preflight.h"
 
+#include <bpf/libbpf.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,22 @@ TEST(KernelNeeds, TheVerdictIsTheLastLineBeforeTheVerifiersCount) {
   EXPECT_EQ(verifier_verdict(kRefusal), "Sleepable programs can only use preallocated maps");
   EXPECT_EQ(verifier_verdict("libbpf: failed to load object 'control_bpf'\n"), "");
   EXPECT_EQ(verifier_verdict(""), "");
+}
+
+/// As libbpf prints a warning.
+void warn(libbpf_print_fn_t print, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print(LIBBPF_WARN, format, arguments);
+  va_end(arguments);
+}
+
+TEST(KernelNeeds, TheVerdictIsFoundAtTheEndOfALongLog) {
+  collect_bpf_log();
+  const libbpf_print_fn_t collect = libbpf_set_print(nullptr);
+  const std::string instructions(100'000, '\n');
+  warn(collect, "%s%s", instructions.c_str(), kRefusal.c_str());
+  EXPECT_EQ(why_refused(EACCES), "Sleepable programs can only use preallocated maps");
 }
 
 TEST(KernelNeeds, ARefusalOfTheVerifierIsNotBlamedOnRightsOrTheConfiguration) {

@@ -7,6 +7,8 @@
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
+#include <ovnitrace/control.h>
+
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -44,6 +46,11 @@ uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses, bo
     const uint32_t next = nexts[random() % 4];
     if (holders && random() % 3 == 0) {
       chunk.record(FTrace_EXT_holder, uint16_t(random() % (kCpus + 1)), random() % 2 ? 0 : 98);
+      continue;
+    }
+    if (holders && random() % 8 == 0) {
+      const uint32_t what = random() % 3 ? CONTROL_START : CONTROL_STOP;
+      chunk.record(FTrace_EXT_region, thread, what << FTRACE_REGION_EVENT_SHIFT);
       continue;
     }
     switch (random() % (losses ? 10 : 9)) {

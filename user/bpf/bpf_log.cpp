@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +20,7 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kMaxLog = 16 << 10;
+constexpr size_t kMaxLine = 4 << 10;
 
 std::string &text() {
   static std::string log;
@@ -29,12 +31,14 @@ int collect(libbpf_print_level level, const char *format, va_list arguments) {
   const bool collected = level != LIBBPF_DEBUG && text().size() <= kMaxLog;
   if (!collected && !has_debug_log())
     return 0;
-  char line[4096];
-  vsnprintf(line, sizeof(line), format, arguments);
-  std::string_view shown = line;
-  log_debug("{}", shown.substr(0, shown.find_last_not_of('\n') + 1));
-  if (collected)
-    text() += line;
+  va_list again;
+  va_copy(again, arguments);
+  std::string line(size_t(std::max(0, vsnprintf(nullptr, 0, format, again))), '\0');
+  va_end(again);
+  vsnprintf(line.data(), line.size() + 1, format, arguments);
+  log_debug("{}", std::string_view(line).substr(0, line.find_last_not_of('\n') + 1));
+  if (collected) // the verifier's verdict is at the end of its log
+    text() += line.size() > kMaxLine ? "…" + line.substr(line.size() - kMaxLine) : line;
   return 0;
 }
 

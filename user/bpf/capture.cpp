@@ -45,6 +45,15 @@ bool wants_holders(const CaptureParameters &parameters) {
   return parameters.transitions && (!parameters.trace_all || parameters.regions);
 }
 
+/// Runs a program of type `syscall` in this thread. `context` is its argument, which it may change.
+template <class Context> int run_once(const bpf_program *program, Context &context) {
+  bpf_test_run_opts options = {};
+  options.sz = sizeof(options);
+  options.ctx_in = &context;
+  options.ctx_size_in = sizeof(context);
+  return bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+}
+
 } // namespace
 
 struct Capture::Skeleton {
@@ -94,7 +103,7 @@ Capture::Capture(const CaptureParameters &parameters)
   o->rodata->region_by_thread = parameters.region_by_thread;
   o->rodata->wants_holders = wants_holders(parameters);
   if (parameters.regions)
-    bpf_map__set_max_entries(o->maps.regions, FTRACE_TID_MASK + 1);
+    bpf_map__set_max_entries(o->maps.regions, CAPTURE_REGIONS);
   bpf_program__set_autoload(o->progs.on_switch, transitions_ && modern);
   bpf_program__set_autoload(o->progs.on_switch_3_arguments, transitions_ && !modern);
   for (bpf_program *program :
@@ -209,13 +218,14 @@ void Capture::detach() {
 
 void Capture::follow_children_of_caller(bool follow) {
   follow_request request = {follow};
-  bpf_test_run_opts options = {};
-  options.sz = sizeof(options);
-  options.ctx_in = &request;
-  options.ctx_size_in = sizeof(request);
-  int fd = bpf_program__fd(skeleton_->object->progs.follow_caller);
-  if (int error = bpf_prog_test_run_opts(fd, &options))
+  if (int error = run_once(skeleton_->object->progs.follow_caller, request))
     fail_bpf("mark the traced program", error);
+}
+
+quota_timers Capture::find_quota_timers() const {
+  quota_timers found = {};
+  run_once(skeleton_->object->progs.find_quota_timers, found);
+  return found;
 }
 
 /// A thread that is created by one that is not marked yet needs another visit.

@@ -58,6 +58,7 @@ public:
   int regions_map() const;   ///< of `regions`
   int stages_map() const;    ///< of bpf/scheduler/staging.bpf.h's `stages`
   int throttled_map() const; ///< of bpf/scheduler/throttled.bpf.h's `throttled`
+  quota_timers find_quota_timers() const;
   int life_lost_map() const; ///< of bpf/life_ring.bpf.h's `life_lost`
   bool has_regions() const { return regions_; }
   bool region_by_thread() const { return region_by_thread_; }

@@ -15,8 +15,28 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace ovnitrace {
+
+namespace {
+
+/// Replaces a constant of 64 bits in a program. Returns whether it is there.
+bool replace_constant(bpf_program *program, uint64_t constant, uint64_t value) {
+  const bpf_insn *first = bpf_program__insns(program);
+  std::vector<bpf_insn> code(first, first + bpf_program__insn_cnt(program));
+  bool found = false;
+  for (size_t n = 0; n + 1 < code.size(); n++)
+    if (code[n].code == (BPF_LD | BPF_DW | BPF_IMM) && code[n].src_reg == 0 &&
+        code[n].imm == int32_t(constant) && code[n + 1].imm == int32_t(constant >> 32)) {
+      code[n].imm = int32_t(value);
+      code[n + 1].imm = int32_t(value >> 32);
+      found = true;
+    }
+  return found && bpf_program__set_insns(program, code.data(), code.size()) == 0;
+}
+
+} // namespace
 
 struct CauseCapture::Skeleton {
   causes_bpf *object = nullptr;
@@ -59,8 +79,16 @@ bool CauseCapture::load(const Capture &capture) {
   bpf_program__set_autoload(o->progs.on_irq_handler_exit, !sees_end);
   bpf_program__set_autoload(o->progs.on_softirq_exit, !sees_end);
   // With PREEMPT_RT these timers expire in a thread, where the staging area is not ours.
-  const bool refills = access("/sys/kernel/realtime", F_OK) != 0;
-  bpf_program__set_autoload(o->progs.on_hrtimer_expire_exit, refills);
+  const quota_timers timers = capture.find_quota_timers();
+  const bool can_cast = o->rodata->kfuncs & 1u << KFUNC_RDONLY_CAST;
+  bpf_program *const on_timer =
+      can_cast ? o->progs.on_hrtimer_expire_exit : o->progs.on_hrtimer_expire_exit_uncast;
+  sees_refills_ = access("/sys/kernel/realtime", F_OK) != 0 && timers.period && timers.slack &&
+                  replace_constant(on_timer, QUOTA_TIMER_PERIOD, timers.period) &&
+                  replace_constant(on_timer, QUOTA_TIMER_SLACK, timers.slack);
+  for (bpf_program *program :
+       {o->progs.on_hrtimer_expire_exit, o->progs.on_hrtimer_expire_exit_uncast})
+    bpf_program__set_autoload(program, sees_refills_ && program == on_timer);
   if (int error = causes_bpf__load(o)) {
     errno = -error;
     return false;
@@ -85,7 +113,7 @@ void CauseCapture::detach() {
 }
 
 bool CauseCapture::sees_refills() const {
-  return skeleton_ && skeleton_->object->links.on_hrtimer_expire_exit;
+  return skeleton_ && sees_refills_;
 }
 
 const uint32_t *CauseCapture::devices() const {

@@ -36,6 +36,7 @@ private:
   bool load(const Capture &capture);
 
   std::unique_ptr<Skeleton> skeleton_; ///< null: the kernel takes none of it
+  bool sees_refills_ = false;
 };
 
 } // namespace ovnitrace

@@ -40,6 +40,7 @@ int kfunc_called(const bpf_insn &instruction) {
 
 uint32_t use_kfuncs(bpf_object *object, const KernelTypes &types) {
   const std::vector<int32_t> ids = ids_of_kfuncs(types);
+  const bool has_private_stacks = types.has_function("bpf_jit_supports_private_stack");
   bpf_program *program = nullptr;
   bpf_object__for_each_program(program, object) {
     const bpf_insn *first = bpf_program__insns(program);
@@ -48,6 +49,9 @@ uint32_t use_kfuncs(bpf_object *object, const KernelTypes &types) {
       if (const int kfunc = kfunc_called(instruction); kfunc >= 0 && ids[size_t(kfunc)]) {
         instruction.src_reg = BPF_PSEUDO_KFUNC_CALL;
         instruction.imm = ids[size_t(kfunc)];
+      } else if (has_private_stacks && instruction.code == (BPF_JMP | BPF_CALL) &&
+                 instruction.src_reg == 0 && instruction.imm == KFUNC_TAIL_CALL) {
+        instruction.imm = BPF_FUNC_tail_call;
       }
     if (const int error = bpf_program__set_insns(program, instructions.data(), instructions.size()))
       fail_bpf("let a BPF program call functions of the kernel", error);

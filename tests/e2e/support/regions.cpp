@@ -83,8 +83,6 @@ void RegionTest::expect_events_in_regions() const {
   for (const DumpEvent &event : events_) {
     if (event.event == "trace_start" || event.event == "trace_stop" || event.event == "EXT_region")
       continue;
-    if (event.event == "EXT_holder") // of a wait that began in a region, until it ends
-      continue;
     const uint64_t time = begin_ + event.time;
     EXPECT_TRUE(std::any_of(
         all.begin(), all.end(),

@@ -7,6 +7,7 @@
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 
+#include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
 
 #include <fmt/format.h>
@@ -137,6 +138,10 @@ private:
         if (!dark_[event.cpu] && is_told() && !waits_for(cpu, kNone))
           after_[cpu] = "lost";
     }
+    if (event.kind == FTrace_EXT_region && FTRACE_REGION_STARTS(event.par2))
+      for (uint32_t cpu = 0; cpu < after_.size(); cpu++)
+        if (is_told() && !waits_for(cpu, kNone))
+          after_[cpu] = "lost";
     const bool any_dark = std::find(dark_.begin(), dark_.end(), 1) != dark_.end();
     for (uint32_t t = 0; t < threads().size() && any_dark && is_told(); t++)
       if ((threads()[t].cpu != before[t].cpu || threads()[t].state != before[t].state) &&

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which functions the kernel calls when a CPU quota may be refilled. The timers of all groups call
+ * the same two. No symbol is looked up: that takes a privilege more, and the file has 100,000.
+ */
+/* With CONFIG_CFS_BANDWIDTH. */
+struct cfs_bandwidth {
+	struct hrtimer period_timer, slack_timer;
+} __attribute__((preserve_access_index));
+struct task_group {
+	struct cfs_bandwidth cfs_bandwidth;
+} __attribute__((preserve_access_index));
+struct task_struct___grouped {
+	struct task_group *sched_task_group;
+} __attribute__((preserve_access_index));
+
+/* Run in the loader, before it loads bpf/causes.bpf.c. */
+SEC("syscall")
+int find_quota_timers(struct quota_timers *found)
+{
+	struct task_struct___grouped *current = (void *)bpf_get_current_task_btf();
+
+	if (!bpf_core_field_exists(current->sched_task_group->cfs_bandwidth.period_timer))
+		return 0;
+	found->period = (__u64)BPF_CORE_READ(current, sched_task_group,
+					     cfs_bandwidth.period_timer.function);
+	found->slack =
+		(__u64)BPF_CORE_READ(current, sched_task_group, cfs_bandwidth.slack_timer.function);
+	return 0;
+}
