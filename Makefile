@@ -44,7 +44,7 @@ CLANG ?= clang
 BPFTOOL ?= $(shell command -v bpftool || echo /usr/sbin/bpftool)
 
 OPT ?= -O2 -g1
-# Of the tests themselves: without optimization they take a third less to compile.
+# For the tests: without optimization they take a third less to compile.
 OPT_TESTS ?= -O0 -g1
 WARN := -Wall -Wextra -Werror
 # Checks of the C library: they need optimisation, and a sanitizer has its own.
