@@ -279,7 +279,8 @@ lint: | $(SKELETONS) $(PAGE) $(B)/tests/bench/bare_tracers.skel.h
 	$(Q)scripts/lint.sh $(T)
 
 setup-hooks:
-	$(Q)ln -sf "$$PWD/scripts/commit_msg.sh" "$$(git rev-parse --git-path hooks)/commit-msg"
+	$(Q)hooks=$$(git rev-parse --git-path hooks) && mkdir -p "$$hooks" && \
+	  ln -sf "$$PWD/scripts/commit_msg.sh" "$$hooks/commit-msg"
 
 test-kernels:
 	$(Q)scripts/setup.sh kernels
