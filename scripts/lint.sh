@@ -7,6 +7,10 @@ cd "$(dirname "$0")/.." || exit 1
 below=${1:-.}
 failed=0
 
+for tool in clang-format clang-tidy shellcheck tsc; do
+  command -v "$tool" >/dev/null || { echo "lint: no $tool: run scripts/setup.sh" >&2; exit 1; }
+done
+
 # Prints how long a check took, and counts it if it found something.
 check() {
   local name=$1 start=$SECONDS result=clean
@@ -65,7 +69,7 @@ tidy() {
 check "English" english
 check "version" version
 check "clang-format" format
-check "shellcheck" shell
+check "scripts" shell
 check "JavaScript" javascript
 check "rooms" scripts/lint_rooms.sh
 check "clang-tidy" tidy

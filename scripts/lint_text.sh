@@ -10,10 +10,12 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-# Not yet rewritten. A path that is clean must leave this list.
+# Not yet rewritten. Remove a path from this list when it is clean. The last one stays: its examples
+# are faults.
 exempt=(
-  bpf/ emulator/ include/ tests/ user/
+  bpf/ emulator/ user/ tests/e2e/ tests/unit/
   docs/capture.md docs/control.md docs/sql.md docs/usage.md docs/why.md
+  tests/scripts/lint_text_test.sh
 )
 
 is_exempt() {

@@ -5,9 +5,9 @@
 #   scripts/plant.sh [FOLDER]    those of a folder (emulator/core), or all of them
 #
 # It works on a copy of the tree in build/plant, so that the tree itself stays as it is, and builds
-# there only the unit tests; OPT and LDFLAGS are those of the environment, OPT is -O1 by default.
+# there only the unit tests. OPT and LDFLAGS come from the environment; OPT is -O1 by default.
 # Exit status 1 if fewer than 95 % of the faults that are not equivalent are found, or if the table
-# is wrong: a text that does not occur once, or a fault marked as equivalent that a test finds.
+# is wrong. It is wrong if a text does not occur once, or if a test finds an equivalent fault.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 table=tests/faults.txt copy=build/plant log=build/plant.log

@@ -21,8 +21,8 @@ passed=0 failed=0 skipped=0
 skips=$(mktemp) || exit 1
 trap 'rm -f "$skips"' EXIT
 
-# Counts by each test's own closing line, so that what ran before a crash is counted too, and takes
-# a runner that died, or ran fewer tests than it announced, as one more failure.
+# Counts the closing lines of tests, so that tests before a crash are counted, too. A runner that died,
+# or ran fewer tests than it announced, is one more failure.
 googletest() {
   local name=$1 log=$1.log status announced ok bad skip
   shift

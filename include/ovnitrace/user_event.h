@@ -7,7 +7,7 @@
  *   #include <ovnitrace/user_event.h>
  *   TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, iteration);
  *
- * The probes, for whoever attaches to them (docs/user-events.md): provider "ovnitrace",
+ * The probes, for tools that attach to them (docs/user-events.md): provider "ovnitrace",
  *   event    (type, par1, par2): 3 unsigned numbers of 32 bits, type and par1 below 65536
  *   enable   ()
  *   disable  ()

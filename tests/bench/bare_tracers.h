@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tracers with nothing but a place for records (bare_tracers.bpf.c), read by a thread with
-// real-time priority that writes them to a file as they are: what capturing costs at the least.
+// Runs tracers that only store records (bare_tracers.bpf.c). A thread with real-time priority
+// writes the records to a file unchanged. This is the least that capturing can cost.
 #pragma once
 
 #include "user/chunk/service_thread.h"

@@ -38,7 +38,7 @@ inline std::vector<Load> bench_loads() {
           {"C: 500 threads", together(kPairs, kTrips / 100), 2.0 * kTrips / 100 * kPairs}};
 }
 
-/// Of one run; what is not known is not a number.
+/// The costs in one run. NAN means not known.
 struct Sample {
   double cpu_ns = NAN;    ///< of the load, a switch
   double bytes = NAN;     ///< written, a switch

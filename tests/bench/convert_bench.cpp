@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How fast, and in how much memory, a trace is converted: generated traces of 1, 3 and 10 million
-// scheduler events of 64 threads on 8 CPUs, and of 50,000 on 256, to both .prv files with arrows.
-// Events a second, both of wall time and of the CPU time of all threads (which other load on the
-// machine disturbs less), peak memory, and the ratio to the floor: copying the files that were
-// written.
+// Measures the conversion of generated traces to both .prv files with arrows. The traces have 1, 3
+// and 10 million scheduler events of 64 threads on 8 CPUs, and of 50,000 threads on 256 CPUs.
+// Prints events a second of wall time and of CPU time, which other load disturbs less, peak memory,
+// and the ratio to the floor: copying the files that were written.
 //
 //   convert_bench [directory [millions of events ...]]
 #include "emulator/base/error.h"
@@ -99,7 +98,7 @@ private:
   uint32_t number_ = 0;
   uint64_t time_ = 0;
   std::vector<ftrace_record> records_;
-  // Of the chunk, as the tracer numbers them:
+  // Contexts of the current chunk, numbered as the tracer does:
   std::vector<uint16_t> contexts_; ///< by thread; 0: none yet
   uint16_t used_ = 0;
 };

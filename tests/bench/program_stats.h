@@ -44,7 +44,7 @@ public:
 
   bool works() const { return stats_ >= 0; }
 
-  /// Of all whose name ends with `_switch`, `_waking` and `_wakeup`, by that ending.
+  /// Returns the sums of the programs whose names end with `_switch`, `_waking` and `_wakeup`.
   std::map<std::string, ProgramTime> times() {
     stop();
     std::map<std::string, ProgramTime> sums;

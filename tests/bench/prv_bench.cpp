@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How fast PrvWriter formats: lines a second, ns a line, and the ratio to the floor, which is to
-// copy the same bytes through a buffer and write() them in the same run.
+// Measures how fast PrvWriter formats: lines a second, ns a line, and the ratio to the floor. The
+// floor copies the same bytes through a buffer and writes them in the same run.
 //
 //   prv_bench [lines in millions] [directory]
 

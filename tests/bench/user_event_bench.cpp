@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a user event costs the program that logs it: without a tracer (one nop), with the library
-// but tracing disabled, and into a chunk of its own; as ratios to an empty loop and to reading the
-// clock, which each event in a chunk must do once. Then, as root, under a real capture, as a ratio
-// to the least system call, which is what a way into the kernel costs at least; and where the
-// process has disabled its events, which is the trap into the kernel alone.
+// Measures what a user event costs the program that logs it: without a tracer (one nop), with the
+// library but tracing disabled, and into a chunk of the program. Prints ratios to an empty loop and
+// to reading the clock, which each event in a chunk does once. As root it also measures a real
+// capture, as a ratio to the least system call. With disabled events only the trap into the kernel
+// is left.
 //
 //   user_event_bench [calls in millions]
 

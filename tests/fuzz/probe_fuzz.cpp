@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// read_elf_file with any bytes as a program, and with a small good program some bytes of which are
-// changed, whose notes and interpreter are any bytes; listed_libraries and parse_arguments with the
-// same bytes.
+// Feeds any bytes to read_elf_file as a program, to listed_libraries and to parse_arguments. It
+// also changes some bytes of a small good program, whose notes and interpreter are any bytes.
 #include "user/probe/arguments.h"
 #include "user/probe/elf_file.h"
 #include "user/probe/needed_libraries.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What stands between a hostile program and its names: demangle() with any bytes as a symbol,
-// ElfSymbols with any bytes as a file, and ConfinedInput with any bytes as a child's answer.
+// Feeds the readers of a hostile program's names: demangle() with any bytes as a symbol, ElfSymbols
+// with any bytes as a file, ConfinedInput with any bytes as a child's answer.
 #include "emulator/base/confined.h"
 #include "emulator/base/unique_fd.h"
 #include "emulator/symbols/demangle.h"

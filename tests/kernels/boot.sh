@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# boot.sh KERNEL COMMAND [ARGUMENTS]: boots build/kernels/KERNEL in QEMU, without any help of the
-# processor, runs the command there as root in a copy of this checkout's build, and ends with its status.
-# What it prints comes through a serial line of its own; the kernel's messages are in
+# Boots build/kernels/KERNEL in QEMU, without help of the processor, and runs a command there as root in
+# a copy of this checkout's build: boot.sh KERNEL COMMAND [ARGUMENTS]. Ends with the command's status.
+# The output of the command comes through a serial line of its own. The kernel's messages are in
 # build/kernels/KERNEL/console.log.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -53,8 +53,8 @@ printf '%q ' "$@" >"$root/command"
 
 # In a file and not through a pipe: busybox's find and cpio would do as well, and gzip saves nothing here.
 (cd "$root" && find . | cpio --quiet -o -H newc -R 0:0) >"$dir/initrd"
-# One thread for both CPUs: with two, QEMU 7.2 sometimes keeps a translation that holds an int3 with which the
-# kernel patched its code meanwhile, and the guest traps there for ever.
+# One thread for both CPUs. With two, QEMU 7.2 sometimes keeps a translation with an int3 that the kernel
+# used while it patched its code, and the guest traps there for ever.
 timeout "${GUEST_SECONDS:-900}" qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 2G -no-reboot \
   -display none -monitor none -serial "file:$dir/console.log" -serial stdio -kernel "$dir/vmlinuz" \
   -initrd "$dir/initrd" -append "console=ttyS0 panic=-1 no_timer_check" </dev/null |

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Blocks on purpose, in one system call after another, each in a thread of its own. A line each:
+// Blocks on purpose, in one system call after another, each in a thread of its own. Prints a line
+// for each:
 //   THREAD NAME NUMBER /proc's
-// the name of the thread, the system call (from the C library's headers, none: a page fault), its
-// number, and the first word of /proc/self/task/TID/syscall while it was blocked ("missed" where it
-// was not seen so). It is also built static, and for i386.
+// NAME is the system call, from the C library's headers, or none for a page fault. The last word is
+// the first of /proc/self/task/TID/syscall while the thread was blocked, or "missed". The program
+// is also built static, and for i386.
 #include "tests/programs/block_table.h"
 
 #include <csignal>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // crash [ROUNDS, 15000]: every millisecond, ROUNDS times, main wakes its four workers for a little
-// work; then worker-3 writes through a null pointer while another thread has slept all the time.
-// Dies by SIGSEGV, without a core file. What a flight recorder is for.
+// work. Then worker-3 writes through a null pointer. Another thread has slept all the time. The
+// program dies by SIGSEGV, without a core file: a case for a flight recorder.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>

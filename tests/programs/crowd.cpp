@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// crowd MS CPU CPU: two threads, each of which uses MS ms of CPU time, "spinner" pinned to the
-// first CPU and "victim" to the second, which can be the same one.
+// crowd MS CPU CPU: two threads use MS ms of CPU time each. "spinner" is pinned to the first CPU
+// and "victim" to the second, which can be the same one.
 #include <cstdlib>
 #include <ctime>
 #include <pthread.h>

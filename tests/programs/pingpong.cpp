@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // pingpong [--threads] [--cpus A[,B]] [N, 100000]: a byte goes to and fro over two pipes N times,
-// between two processes or threads, both pinned to CPU A or one to A and one to B. The load of
+// between two processes or threads. Both are pinned to CPU A, or one to A and one to B. The load of
 // `perf bench sched pipe`: two context switches a round trip, and nothing else. Prints
 //   roundtrips= ns= ns_per_roundtrip= cpu_ns_per_roundtrip=
 // The last is the CPU time of both sides, which other load on the machine disturbs less.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program with phases for --control: functions, markers and an MPI_Pcontrol, each of which logs
-// on standard output when it was there, in ns of CLOCK_MONOTONIC: "name tid ns". The arguments say
-// what is done, in their order; wait_ms sleeps so long.
+// A program with phases for --control: functions, markers and an MPI_Pcontrol. Each of them prints
+// "name tid ns" when it runs, in ns of CLOCK_MONOTONIC. The arguments name the phases, in order;
+// wait_ms sleeps that long.
 #include <dlfcn.h>
 #include <ovnitrace/user_event.h>
 #include <sys/syscall.h>
@@ -160,8 +160,8 @@ void counted(unsigned rounds) {
 
 volatile int handled[NSIG];
 
-/// Signals that the program sends to itself, each of which its handler must get. (Of SIGTRAP only
-/// one: the kernel takes the handler away when it is single-stepped.)
+/// Signals that the program sends to itself, each of which its handler must get. (SIGTRAP is sent
+/// only once: the kernel takes the handler away when it is single-stepped.)
 void signals() {
   for (int signal : {SIGUSR1, SIGURG, SIGTRAP}) {
     handled[signal] = 0;

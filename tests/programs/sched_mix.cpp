@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// sched_mix [SECONDS, 1]: threads that meet the scheduler in every way: sleep, spin, share a CPU,
-// yield, wake each other over futexes and pipes, migrate between two CPUs and fork. Each ends with
-// what the kernel accounted to it, to be compared with the trace:
+// sched_mix [SECONDS, 1]: threads that sleep, spin, share a CPU, yield, wake each other over
+// futexes and pipes, migrate between two CPUs and fork. In the end each thread prints what the
+// kernel accounted to it, to be compared with the trace:
 //   thread tid= pid= role= exec= delay= slices= vol= invol= before= after=
 // (ns and counts, see schedstat.h). The main thread, which lived before its execve, prints a line
 // of role main-start as well.

@@ -31,10 +31,11 @@ struct Accounting {
   uint64_t involuntary = 0; ///< nonvoluntary_ctxt_switches
 };
 
-/// The accounting of the calling thread. The kernel adds up the time of a running thread at ticks
-/// and in schedule() only, so that one's own sum_exec_runtime is up to a tick old: sched_yield
-/// first, since its schedule() calls update_curr whether or not another thread is picked (a sleep
-/// would too, but adds a voluntary switch and a wait). That is how old the figure is at `before`.
+/// Returns the accounting of the calling thread. The kernel adds up the time of a running thread
+/// only at ticks and in schedule(), so a thread's own sum_exec_runtime is up to a tick old. This
+/// calls sched_yield first, because its schedule() calls update_curr whether or not another thread
+/// is picked. A sleep would do that too, but adds a voluntary switch and a wait. The number at
+/// `before` is therefore only as old as that call.
 /// Ends the program when a file cannot be read.
 inline Accounting read_accounting() {
   Accounting a;

@@ -138,7 +138,7 @@ private:
                wake_comms = column(11, w), flags = column(12, w);
     column(10, w);
     for (size_t i = 0; i < w; i++) {
-      names.at(wake_comms[i]);
+      (void)names.at(wake_comms[i]); // throws if there is no such name
       compact_[cpu].push_back({time += wake_times[i], int32_t(woken[i]), 0, flags[i], targets[i]});
     }
     for (const Proto &event : bundle.messages(2))

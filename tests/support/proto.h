@@ -10,7 +10,7 @@
 
 namespace ovnitrace::test {
 
-/// The fields of one message. Throws std::runtime_error for what is none.
+/// The fields of one message. Throws std::runtime_error if the bytes are not one.
 class Proto {
 public:
   explicit Proto(std::string_view bytes) {

@@ -38,7 +38,7 @@ protected:
   void *library_;
 };
 
-#define GET(name) get(#name, &name)
+#define GET(name) get(#name, &(name))
 
 TEST_F(FtraceSo, HasEveryPrimitive) {
   for (const char *name : {"FTrace_enable",

@@ -157,7 +157,7 @@ TEST(Report, JsonHasEachNumberUnderItsKey) {
   info.buffer = "cyc:4096";
   info.user = "worker";
   info.attached_pids = {10};
-  const std::string path = dir.path();
+  const std::string &path = dir.path();
   const ReportInput input{path, info, summed.catalog, summed.summary};
   const nlohmann::json json = nlohmann::json::parse(json_report(input));
   const nlohmann::json &thread = json["threads"][0];

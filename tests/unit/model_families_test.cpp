@@ -7,7 +7,6 @@
 namespace ovnitrace {
 namespace {
 
-using test::CollectingRows;
 using test::ReplayRig;
 using test::Timeline;
 

@@ -112,7 +112,7 @@ TEST(OvniStream, MarksArePushedPoppedAndSet) {
   EXPECT_EQ(rig.cpus.timeline(0, 104), (Timeline{{5, 9}}));
   rig.at(6).ovni("OM]", 0, {7, 0, 3});
   EXPECT_EQ(rig.last_fault(), "cannot pop from channel 'mark 3' of t0 (100): expected 7, found 5");
-  for (std::vector<int32_t> payload :
+  for (const std::vector<int32_t> &payload :
        {std::vector<int32_t>{5, 0}, {5, 0, 100}, {5, 0, -1}, {0, 0, 3}}) {
     const uint64_t before = rig.faults();
     rig.at(7).ovni("OM[", 0, payload);
