@@ -2,7 +2,7 @@
 #include "emulator/output/atomic_directory.h"
 
 #include "emulator/base/error.h"
-#include "emulator/prv/stale_outputs.h"
+#include "emulator/output/stale_outputs.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

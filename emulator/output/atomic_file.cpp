@@ -2,7 +2,7 @@
 #include "emulator/output/atomic_file.h"
 
 #include "emulator/base/error.h"
-#include "emulator/prv/stale_outputs.h"
+#include "emulator/output/stale_outputs.h"
 
 #include <cerrno>
 #include <cstring>

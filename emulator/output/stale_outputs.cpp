@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/prv/stale_outputs.h"
+#include "emulator/output/stale_outputs.h"
 
 #include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
