@@ -146,7 +146,7 @@ TEST(WhyProperty, TimesAreThoseOfASlowSecondCount) {
     for (const BlockSum &sum : why.blocks)
       blocked[sum.thread] += sum.ns;
     for (size_t t = 0; t < catalog.threads.size(); t++) {
-      ASSERT_EQ(why.threads[t].life(), summary.threads[t].alive());
+      ASSERT_EQ(why.threads[t].life() + why.threads[t].outside, summary.threads[t].alive());
       ASSERT_EQ(why.threads[t].running, summary.threads[t].running());
       ASSERT_EQ(why.threads[t].blocked, blocked[t]);
     }
