@@ -15,6 +15,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 
@@ -156,7 +157,13 @@ uint64_t number_after(const std::string &text, const std::string &key) {
     ADD_FAILURE() << "no '" << key << "' in:\n" << text;
     return 0;
   }
-  return strtoull(text.c_str() + at + key.size(), nullptr, 10);
+  std::smatch found; // "1,234,567" is one number
+  const std::string rest = text.substr(at + key.size(), 64);
+  if (!std::regex_search(rest, found, std::regex("^\\s*(\\d+(,\\d{3})*)")))
+    return 0;
+  std::string digits = found[1];
+  std::erase(digits, ',');
+  return std::stoull(digits);
 }
 
 std::vector<std::string> lines_of(const std::string &text) {
