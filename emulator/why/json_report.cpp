@@ -96,21 +96,25 @@ private:
   /// Who it was is not known, nor how many.
   static bool has_others(Who holder) { return holder.kind() == Who::Kind::unseen; }
 
-  /// Of one thread: one for each holder.
+  /// One entry for each holder. A throttled thread waits for quota and not for a CPU: a thread
+  /// that runs there meanwhile is not its holder.
   Json waiting(std::span<const WaitSum> sums) const {
     Json all = Json::array();
-    std::map<uint32_t, size_t> place;
+    std::map<std::pair<bool, uint32_t>, size_t> place;
     for (const WaitSum &sum : sums) {
-      const auto [at, is_new] = place.try_emplace(sum.holder.code(), all.size());
+      const bool throttled = sum.kind == WaitKind::throttling;
+      const auto [at, is_new] =
+          place.try_emplace({throttled, throttled ? 0 : sum.holder.code()}, all.size());
       if (is_new)
-        all.push_back({{"holder_tid", tid(sum.holder)},
-                       {"holder", name(sum.holder, sum.thread)},
+        all.push_back({{"holder_tid", throttled ? Json() : tid(sum.holder)},
+                       {"holder", throttled ? Json() : Json(name(sum.holder, sum.thread))},
                        {"and_others", has_others(sum.holder)},
                        {"ns", 0},
                        {"after_ns", Json::object()}});
       Json &one = all[at->second];
       one["ns"] = one["ns"].get<uint64_t>() + sum.ns;
-      one["after_ns"][wait_word(sum.kind)] = sum.ns;
+      Json &after = one["after_ns"][wait_word(sum.kind)];
+      after = (after.is_null() ? 0 : after.get<uint64_t>()) + sum.ns;
     }
     return all;
   }
@@ -178,7 +182,8 @@ private:
         one["cpu"] = known ? Json(catalog_.cpus[story.cpu].index) : Json();
         one["after"] = wait_word(story.kind);
         one["holders"] = Json::array();
-        for (const Story::Part &part : story.holders)
+        const bool throttled = story.kind == WaitKind::throttling;
+        for (const Story::Part &part : throttled ? std::vector<Story::Part>() : story.holders)
           one["holders"].push_back({{"holder_tid", tid(part.who)},
                                     {"holder", name(part.who, story.thread)},
                                     {"and_others", has_others(part.who)},
