@@ -2,6 +2,7 @@
 // What the numbers in the parameters of events mean.
 #pragma once
 
+#include "emulator/format/alarm_types.h"
 #include "emulator/format/state_table.h"
 
 #include <ovnitrace/control.h>
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string_view>
 
@@ -67,25 +69,16 @@ inline constexpr ValueName kRegionEventNames[] = {
 };
 
 /// The types of alarms, and what else starts and stops a region.
-inline constexpr ValueName kRegionTypeNames[] = {
-    {CONTROL_NO_ALARM, "begin", "No alarm: it starts by itself"},
-    {CONTROL_ICOUNT, "icount", "Instructions"},
-    {CONTROL_ADDRESS, "address", "Address"},
-    {CONTROL_SSC, "ssc", "SSC marker"},
-    {CONTROL_ITEXT, "itext", "Instruction"},
-    {CONTROL_ISA_EXTENSION, "isa-extension", "ISA extension"},
-    {CONTROL_ISA_CATEGORY, "isa-category", "ISA category"},
-    {CONTROL_INT3, "int3", "int3"},
-    {CONTROL_MAGIC, "magic", "Magic instruction"},
-    {CONTROL_CPUID, "cpuid", "cpuid marker"},
-    {CONTROL_PCONTROL, "pcontrol", "MPI_Pcontrol"},
-    {CONTROL_ENTER_FUNC, "enter_func", "Function entered"},
-    {CONTROL_EXIT_FUNC, "exit_func", "Function left"},
-    {CONTROL_INTERACTIVE, "interactive", "User"},
-    {CONTROL_TIMEOUT, "timeout", "Timeout"},
-    {CONTROL_PROGRAM, "program", "The program"},
-    {CONTROL_END, "exec", "Another program"},
-};
+inline constexpr auto kRegionTypeNames = [] {
+  std::array<ValueName, std::size(control::kAlarmTypes) + 3> names{};
+  auto to = names.begin();
+  *to++ = {CONTROL_NO_ALARM, "begin", "No alarm: it starts by itself"};
+  for (const control::AlarmType &type : control::kAlarmTypes)
+    *to++ = {type.type, type.name, type.label};
+  *to++ = {CONTROL_PROGRAM, "program", "The program"};
+  *to++ = {CONTROL_END, "exec", "Another program"};
+  return names;
+}();
 
 inline constexpr ValueName kBlackoutNames[] = {
     {FTRACE_BLACKOUT_TRANSITIONS, "cpu", "On this CPU"},

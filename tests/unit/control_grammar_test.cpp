@@ -5,6 +5,8 @@
 #include "user/control/instruction_groups.h"
 #include "user/control/plan.h"
 
+#include "tests/unit/support/project_file.h"
+
 #include <gtest/gtest.h>
 
 namespace ovnitrace::control {
@@ -71,6 +73,16 @@ TEST(ControlGrammar, EveryTypeWithItsExample) {
       EXPECT_EQ(chain.alarms[0].tid, 1u);
       EXPECT_TRUE(chain.alarms[0].bcast);
       EXPECT_EQ(chain.alarms[0].value, type.example);
+    }
+  }
+}
+
+TEST(ControlGrammar, TheManualHasEveryTypeAndItsCost) {
+  const std::string manual = test::project_file("docs/control.md");
+  for (const AlarmType &type : kAlarmTypes) {
+    EXPECT_NE(manual.find("`" + std::string(type.name)), manual.npos) << type.name;
+    if (type.cost != kNoCost) {
+      EXPECT_NE(manual.find("| " + std::string(type.cost) + " |"), manual.npos) << type.name;
     }
   }
 }

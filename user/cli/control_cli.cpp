@@ -63,8 +63,12 @@ void add_control(App app, const std::vector<std::string> &command) {
       .required();
   std::string types;
   for (const control::AlarmType &type : control::kAlarmTypes)
-    types += fmt::format("  {:<14} {:<10} {}\n", type.name, type.example, type.fires);
-  control.footer("\nTypes of alarms, with an example of a value, and when they hit:\n" + types +
+    types +=
+        fmt::format("  {:<14} {:<9} {:<9} {}\n", type.name, type.example, type.cost, type.fires);
+  control.footer("\nTypes of alarms, with an example of a value, what a hit costs the program "
+                 "(with icount, an\n"
+                 "instruction), and when they hit:\n" +
+                 types +
                  "\nExample:\n  ovnitrace control --check "
                  "start:enter_func:solve,stop:exit_func:solve,repeat -- ./app");
   control.callback([chains, &command] { check(*chains, command); });

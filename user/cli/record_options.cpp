@@ -6,7 +6,7 @@
 #include "emulator/cli/time_option.h"
 #include "user/cli/number_option.h"
 #include "user/cli/process_names.h"
-#include "user/control/alarm_types.h"
+#include "emulator/format/alarm_types.h"
 
 #include <fmt/core.h>
 #include <ovnitrace/capture.h>

@@ -2,7 +2,7 @@
 // The language of --control: from text to chains of alarms.
 #pragma once
 
-#include "user/control/alarm_types.h"
+#include "emulator/format/alarm_types.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -139,41 +139,25 @@ void check_rounds(const Chain &chain) {
     fail_usage(chain.text, {0, chain.text.size()}, "more than 2^32 rounds of repeat and uniform");
 }
 
-std::string describe_value(const Alarm &alarm) {
-  const std::string value = printable_line(alarm.value);
-  switch (alarm.type->type) {
-  case CONTROL_ICOUNT:
-    return fmt::format("{} instructions have been executed since", alarm.number);
-  case CONTROL_ADDRESS:
-    return fmt::format("the instruction at {} is executed", value);
-  case CONTROL_SSC:
-    return fmt::format("the ssc marker {:#x} is executed", alarm.number);
-  case CONTROL_ITEXT:
-    return fmt::format("an instruction of the bytes {} is executed", value);
-  case CONTROL_ISA_EXTENSION:
-    return fmt::format("an instruction of the extension {} is executed", value);
-  case CONTROL_ISA_CATEGORY:
-    return fmt::format("an instruction of the category {} is executed", value);
-  case CONTROL_INT3:
-    return "an int3 is reached";
-  case CONTROL_MAGIC:
-    return fmt::format("the magic instruction {}.{} is executed", alarm.number, alarm.second);
-  case CONTROL_CPUID:
-    return fmt::format("the cpuid marker {:#x} is executed", alarm.number);
-  case CONTROL_PCONTROL:
-    return fmt::format("MPI_Pcontrol is called with \"{}\"", value);
-  case CONTROL_ENTER_FUNC:
-    return fmt::format("the function {} is entered", value);
-  case CONTROL_EXIT_FUNC:
-    return fmt::format("the function {} returns from its outermost call", value);
-  case CONTROL_INTERACTIVE:
-    return fmt::format("`ovnitrace ctl … {}` says so",
-                       alarm.event == CONTROL_STOP ? "stop" : "start");
-  case CONTROL_TIMEOUT:
-    return fmt::format("{} s have passed since", alarm.number);
+/// The value of an alarm, as a sentence shows it.
+std::string value_text(const Alarm &alarm) {
+  if (alarm.type->type == CONTROL_INTERACTIVE)
+    return alarm.event == CONTROL_STOP ? "stop" : "start";
+  switch (alarm.type->value) {
+  case ValueKind::number:
+    return fmt::to_string(alarm.number);
+  case ValueKind::hex:
+  case ValueKind::small_hex:
+    return fmt::format("{:#x}", alarm.number);
+  case ValueKind::pair:
+    return fmt::format("{}.{}", alarm.number, alarm.second);
   default:
-    return "";
+    return printable_line(alarm.value);
   }
+}
+
+std::string describe_value(const Alarm &alarm) {
+  return fmt::format(fmt::runtime(alarm.type->hits), value_text(alarm));
 }
 
 std::string who(const Alarm &alarm) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types of alarms of --control, described once: parser, help, documentation and arming all
-// read this table.
+// The types of alarms of --control in one table. The parser, the help, `control --check`, the names
+// in outputs, the documentation and the loader all read it.
 #pragma once
 
 #include <ovnitrace/control.h>
@@ -41,40 +41,58 @@ struct AlarmType {
   ValueKind value;
   Source source;
   std::string_view example; ///< of a value; empty where there is none
-  std::string_view fires;   ///< when, in words
+  std::string_view fires;   ///< when an alarm of this type hits, in general
+  std::string_view hits;    ///< when this one does; `{}` is its value (`control --check`)
+  std::string_view cost;    ///< of a hit, for the program; of `icount`: of each instruction
+  std::string_view label;   ///< in Paraver
 };
+
+inline constexpr std::string_view kCheapProbe = "0.6 µs", kProbe = "18 µs", kStep = "20-40 µs",
+                                  kTrap = "6-12 µs", kNoCost = "none";
 
 inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ICOUNT, "icount", "", ValueKind::number, Source::stepping, "1000000",
-     "the thread has executed so many instructions since the alarm was armed"},
+     "the thread has executed so many instructions since the alarm was armed",
+     "{} instructions have been executed since", kStep, "Instructions"},
     {CONTROL_ADDRESS, "address",
      "addres", // so in examples of the manual
      ValueKind::place, Source::probe, "foo",
-     "this instruction is executed: 0xADDRESS, IMAGE+HEX or a function"},
+     "this instruction is executed: 0xADDRESS, IMAGE+HEX or a function",
+     "the instruction at {} is executed", kCheapProbe, "Address"},
     {CONTROL_SSC, "ssc", "", ValueKind::hex, Source::probe, "11223344",
-     "the marker `mov ebx, VALUE` with 64 67 90 behind it is executed"},
+     "the marker `mov ebx, VALUE` with 64 67 90 behind it is executed",
+     "the ssc marker {} is executed", kCheapProbe, "SSC marker"},
     {CONTROL_ITEXT, "itext", "", ValueKind::bytes, Source::probe, "0fa2",
-     "an instruction of exactly these bytes is executed"},
+     "an instruction of exactly these bytes is executed",
+     "an instruction of the bytes {} is executed", kProbe, "Instruction"},
     {CONTROL_ISA_EXTENSION, "isa-extension", "isa_extension", ValueKind::word, Source::probe,
-     "AVX2", "an instruction of this ISA extension, by XED's name, is executed"},
+     "AVX2", "an instruction of this ISA extension, by XED's name, is executed",
+     "an instruction of the extension {} is executed", kProbe, "ISA extension"},
     {CONTROL_ISA_CATEGORY, "isa-category", "isa_category", ValueKind::word, Source::probe,
-     "X87_ALU", "an instruction of this category, by XED's name, is executed"},
+     "X87_ALU", "an instruction of this category, by XED's name, is executed",
+     "an instruction of the category {} is executed", kProbe, "ISA category"},
     {CONTROL_INT3, "int3", "", ValueKind::none, Source::stepping, "",
-     "an int3 of the program is reached; it is skipped"},
+     "an int3 of the program is reached; it is skipped", "an int3 is reached", kTrap, "int3"},
     {CONTROL_MAGIC, "magic", "", ValueKind::pair, Source::probe, "1.2",
-     "`xchg bx,bx` is executed with 4 in rax, A in rbx and B in rcx"},
+     "`xchg bx,bx` is executed with 4 in rax, A in rbx and B in rcx",
+     "the magic instruction {} is executed", kProbe, "Magic instruction"},
     {CONTROL_CPUID, "cpuid", "", ValueKind::small_hex, Source::probe, "0x12",
-     "cpuid is executed with 0x4711 | VALUE << 16 in eax"},
+     "cpuid is executed with 0x4711 | VALUE << 16 in eax", "the cpuid marker {} is executed",
+     kProbe, "cpuid marker"},
     {CONTROL_PCONTROL, "pcontrol", "", ValueKind::text, Source::probe, "roi",
-     "MPI_Pcontrol is called with this string as its second argument"},
+     "MPI_Pcontrol is called with this string as its second argument",
+     "MPI_Pcontrol is called with \"{}\"", kCheapProbe, "MPI_Pcontrol"},
     {CONTROL_ENTER_FUNC, "enter_func", "", ValueKind::function, Source::probe, "foo",
-     "a function of this bare name is entered"},
+     "a function of this bare name is entered", "the function {} is entered", kCheapProbe,
+     "Function entered"},
     {CONTROL_EXIT_FUNC, "exit_func", "", ValueKind::function, Source::return_probe, "foo",
-     "a function of this bare name returns from its outermost call"},
+     "a function of this bare name returns from its outermost call",
+     "the function {} returns from its outermost call", "10-18 µs", "Function left"},
     {CONTROL_INTERACTIVE, "interactive", "", ValueKind::none, Source::loader, "",
-     "the user says so: ovnitrace ctl"},
+     "the user says so: ovnitrace ctl", "`ovnitrace ctl … {}` says so", kNoCost, "User"},
     {CONTROL_TIMEOUT, "timeout", "", ValueKind::number, Source::loader, "5",
-     "so many seconds have passed since the alarm was armed"},
+     "so many seconds have passed since the alarm was armed", "{} s have passed since", kNoCost,
+     "Timeout"},
 };
 
 /// Null if there is none of that name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/control/alarm_types.h"
+#include "emulator/format/alarm_types.h"
 
 namespace ovnitrace::control {
 
