@@ -52,7 +52,7 @@ inline constexpr std::string_view kCheapProbe = "0.6 µs", kProbe = "18 µs", kS
 
 inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ICOUNT, "icount", "", ValueKind::number, Source::stepping, "1000000",
-     "the thread has executed so many instructions since the alarm was armed",
+     "the thread has executed so many instructions since it was armed",
      "{} instructions have been executed since", kStep, "Instructions"},
     {CONTROL_ADDRESS, "address",
      "addres", // so in examples of the manual

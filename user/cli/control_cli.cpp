@@ -64,7 +64,7 @@ void add_control(App app, const std::vector<std::string> &command) {
   std::string types;
   for (const control::AlarmType &type : control::kAlarmTypes)
     types +=
-        fmt::format("  {:<14} {:<9} {:<9} {}\n", type.name, type.example, type.cost, type.fires);
+        fmt::format("  {:<13} {:<8} {:<8} {}\n", type.name, type.example, type.cost, type.fires);
   control.footer("\nTypes of alarms, with an example of a value, what a hit costs the program "
                  "(with icount, an\n"
                  "instruction), and when they hit:\n" +
