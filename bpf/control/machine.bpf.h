@@ -78,13 +78,13 @@ static __noinline int ask_for_visit(struct visitor *v)
 	return 0;
 }
 
-/* The verifier checks a static function again for each call and each path to it: with 16 chains
- * that is more than it accepts. It checks a global function once, for any arguments. Such a
- * function loses the pointers in a struct that it is given, so process and thread are arguments of
- * their own. */
-#define VERIFIED_ONCE __noinline
-
-/* One hit of a thread, of whichever alarms of `mask` are armed for it. */
+/* One hit of a thread, of whichever alarms of `mask` are armed for it.
+ *
+ * The verifier checks a static function again for each call and each path to it: with 16 chains
+ * that is more than it accepts. So the steps below that a chain takes are not static, and checked
+ * once, for any arguments. Such a function loses the pointers in a struct that it is given: process
+ * and thread are arguments of their own. Indices are masked, as the verifier may lose what a
+ * comparison says of them. */
 struct hit {
 	__u64 mask;
 	__u64 ip, ax, bx, cx; /* of the thread, where it hits an instruction */
@@ -173,14 +173,15 @@ static __always_inline __u64 needed(__u32 c, const volatile struct control_alarm
 
 /* Says what the loader must make hit, if that is what is armed now. Returns what h->stepping is
  * then. */
-VERIFIED_ONCE __u32 announce_armed(struct hit *h, __u32 c, __u32 position, __u32 all)
+__noinline __u32 announce_armed(struct hit *h, __u32 c, __u32 position, __u32 all)
 {
 	__u32 a;
 
-	if (!h || c >= CONTROL_CHAINS)
+	if (!h)
 		return 0;
-	a = chains[c].first + position;
-	if (position >= chains[c].alarms || a >= CONTROL_ALARMS)
+	c &= CONTROL_CHAINS - 1;
+	a = (chains[c].first + position) & (CONTROL_ALARMS - 1);
+	if (position >= chains[c].alarms)
 		return h->stepping;
 	if (alarms[a].type == CONTROL_TIMEOUT)
 		send_message(CONTROL_ARMED, h->visitor.pid, all ? 0 : h->visitor.tid, a);
@@ -210,10 +211,10 @@ static __always_inline bool broadcast(struct control_process *process, __u32 c, 
 }
 
 /* A chain has finished: those that wait for it are armed, for this thread or for all. */
-VERIFIED_ONCE int release(struct hit *h, struct control_process *process,
-			  struct control_thread *thread, __u32 c, __u32 all)
+__noinline int release(struct hit *h, struct control_process *process,
+		       struct control_thread *thread, __u32 c, __u32 all)
 {
-	__u32 waiters = c < CONTROL_CHAINS ? chains[c].waiters : 0;
+	__u32 waiters = chains[c & (CONTROL_CHAINS - 1)].waiters;
 
 	if (!h || !process || !thread)
 		return 0;
@@ -264,8 +265,8 @@ static __noinline int await_more(struct hit *h, struct control_thread *thread, _
 
 /* One hit of the alarm that is armed in chain `c`, if it is one of h->mask. `hits`: 0 only looks
  * whether it fires without one. */
-VERIFIED_ONCE int hit_chain(struct hit *h, struct control_process *process,
-			    struct control_thread *thread, __u32 c, __u32 hits)
+__noinline int hit_chain(struct hit *h, struct control_process *process,
+			 struct control_thread *thread, __u32 c, __u32 hits)
 {
 	const volatile struct control_alarm *alarm;
 	struct control_place *place;
@@ -275,7 +276,7 @@ VERIFIED_ONCE int hit_chain(struct hit *h, struct control_process *process,
 
 	if (!h || !process || !thread)
 		return 0;
-	c &= CONTROL_CHAINS - 1; /* not a comparison, which the verifier may lose */
+	c &= CONTROL_CHAINS - 1;
 	/* Again, if another thread's broadcast came in between: then the hit is one of what that
 	 * has armed. So often in a row nobody is overtaken. */
 	for (__u32 tries = 0; tries < 8; tries++) {
@@ -330,8 +331,7 @@ VERIFIED_ONCE int hit_chain(struct hit *h, struct control_process *process,
 }
 
 /* A bit for the alarm of chain `c` that is armed for the thread, if one is. */
-VERIFIED_ONCE __u64 armed_in(struct control_process *process, struct control_thread *thread,
-			     __u32 c)
+__noinline __u64 armed_in(struct control_process *process, struct control_thread *thread, __u32 c)
 {
 	struct control_place *place;
 	__u32 a;
@@ -359,8 +359,8 @@ static __noinline __u64 armed_now(struct control_process *process, struct contro
 }
 
 /* A uniform whose turn has come starts at once, whichever hit brought it. */
-VERIFIED_ONCE int fire_immediate(struct hit *h, struct control_process *process,
-				 struct control_thread *thread)
+__noinline int fire_immediate(struct hit *h, struct control_process *process,
+			      struct control_thread *thread)
 {
 	if (!h || !immediate_alarms)
 		return 0;
@@ -370,8 +370,8 @@ VERIFIED_ONCE int fire_immediate(struct hit *h, struct control_process *process,
 	return 0;
 }
 
-VERIFIED_ONCE int take_hit(struct hit *h, struct control_process *process,
-			   struct control_thread *thread)
+__noinline int take_hit(struct hit *h, struct control_process *process,
+			struct control_thread *thread)
 {
 	if (!h)
 		return 0;
