@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <elf.h>
 #include <filesystem>
 #include <fstream>
