@@ -28,11 +28,11 @@ static __always_inline int after_hit(struct hit *h, bool sleepable)
 	return 0;
 }
 
-static __always_inline bool find_current(struct hit *h)
+static __always_inline bool find_current(struct hit *h, struct subject *s)
 {
 	__u64 ids = bpf_get_current_pid_tgid();
 
-	return find_thread(h, ids >> 32, (__u32)ids);
+	return find_thread(h, s, ids >> 32, (__u32)ids);
 }
 
 static __noinline int is_text(__u32 a, const char *text)
@@ -64,19 +64,19 @@ static __always_inline bool may_be_live(struct control_call *call)
 
 /* Functions whose exit is waited for are entered. A call is inside another if it is below it on the
  * stack, and that one has not been left without a return, by an exception or longjmp. */
-static __noinline int note_entries(struct hit *h, __u64 sp)
+static __noinline int note_entries(struct control_thread *thread, __u64 mask, __u64 sp)
 {
 	__u64 back = 0;
 
-	if (!h)
+	if (!thread)
 		return 0;
 #if defined(__TARGET_ARCH_x86)
 	bpf_probe_read_user(&back, sizeof(back), (void *)sp);
 #endif
 	for (__u32 a = 0; a < CONTROL_ALARMS && a < alarm_count; a++) {
-		struct control_call *call = &h->thread->outermost[a];
+		struct control_call *call = &thread->outermost[a];
 
-		if (!(h->mask & exit_mask & 1ull << a) || (sp < call->sp && may_be_live(call)))
+		if (!(mask & 1ull << a) || (sp < call->sp && may_be_live(call)))
 			continue;
 		call->sp = sp;
 		call->back = back;
@@ -88,13 +88,14 @@ SEC("uprobe")
 int on_alarm(struct pt_regs *ctx)
 {
 	struct hit h = {};
+	struct subject s = {};
 
 	keep_own_stack(ctx);
-	if (!find_current(&h))
+	if (!find_current(&h, &s))
 		return 0;
 	h.mask = bpf_get_attach_cookie(ctx);
 	if (h.mask & exit_mask)
-		note_entries(&h, stack_pointer(ctx));
+		note_entries(s.thread, h.mask & exit_mask, stack_pointer(ctx));
 	h.mask &= ~exit_mask;
 	h.ip = PT_REGS_IP(ctx);
 #if defined(__TARGET_ARCH_x86)
@@ -102,7 +103,7 @@ int on_alarm(struct pt_regs *ctx)
 	h.bx = ctx->bx;
 	h.cx = ctx->cx;
 #endif
-	take_hit(&h);
+	take_hit(&h, s.process, s.thread);
 	return after_hit(&h, false);
 }
 
@@ -114,22 +115,23 @@ SEC("uprobe")
 int on_alarm_leave(struct pt_regs *ctx)
 {
 	struct hit h = {};
+	struct subject s = {};
 	__u64 mask = bpf_get_attach_cookie(ctx), sp = stack_pointer(ctx);
 
 	keep_own_stack(ctx);
-	if (!find_current(&h))
+	if (!find_current(&h, &s))
 		return 0;
-	h.thread->hits = 0;
+	s.thread->hits = 0;
 	for (__u32 a = 0; a < CONTROL_ALARMS && a < alarm_count; a++) {
-		struct control_call *call = &h.thread->outermost[a];
+		struct control_call *call = &s.thread->outermost[a];
 
 		if (!(mask & 1ull << a) || call->sp != sp)
 			continue;
 		call->sp = 0;
-		h.thread->hits |= 1ull << a;
+		s.thread->hits |= 1ull << a;
 	}
-	h.mask = h.thread->hits;
-	take_hit(&h);
+	h.mask = s.thread->hits;
+	take_hit(&h, s.process, s.thread);
 	return after_hit(&h, false);
 }
 
@@ -139,24 +141,25 @@ SEC("uprobe.s")
 int on_pcontrol(struct pt_regs *ctx)
 {
 	struct hit h = {};
+	struct subject s = {};
 	__u64 mask = bpf_get_attach_cookie(ctx), at = PT_REGS_PARM2(ctx);
 	char *text;
 
 	keep_own_stack(ctx);
-	if (!find_current(&h))
+	if (!find_current(&h, &s))
 		return 0;
-	text = h.thread->text; /* too large for the stack */
+	text = s.thread->text; /* too large for the stack */
 	__builtin_memset(text, 0, CONTROL_STRING);
 	/* It may end just before the end of its page. */
 	for (__u32 n = 0; n < CONTROL_STRING - 1; n++)
 		if (bpf_copy_from_user(&text[n], 1, (void *)(at + n)) || !text[n])
 			break;
-	h.thread->hits = 0;
+	s.thread->hits = 0;
 	for (__u32 a = 0; a < CONTROL_ALARMS && a < alarm_count; a++)
 		if (alarms[a].type == CONTROL_PCONTROL && mask >> a & 1 && is_text(a, text))
-			h.thread->hits |= 1ull << a;
-	h.mask = h.thread->hits;
-	take_hit(&h);
+			s.thread->hits |= 1ull << a;
+	h.mask = s.thread->hits;
+	take_hit(&h, s.process, s.thread);
 	return after_hit(&h, true);
 }
 
@@ -165,10 +168,11 @@ SEC("uprobe")
 int on_library(struct pt_regs *ctx)
 {
 	struct hit h = {};
+	struct subject s = {};
 
 	keep_own_stack(ctx);
-	if (holds && find_current(&h))
-		hold_current(&h, CONTROL_LIBRARY);
+	if (holds && find_current(&h, &s))
+		hold_current(s.thread, CONTROL_LIBRARY);
 	return 0;
 }
 
@@ -197,6 +201,7 @@ SEC("syscall")
 int hit_alarm(struct control_hit *request)
 {
 	struct hit h = {};
+	struct subject s = {};
 
 	request->fired = 0;
 	request->result = CONTROL_NO_THREAD;
@@ -207,20 +212,20 @@ int hit_alarm(struct control_hit *request)
 		if (thread)
 			request->pid = thread->pid;
 	}
-	if (!find_thread(&h, request->pid, request->tid))
+	if (!find_thread(&h, &s, request->pid, request->tid))
 		return 0;
 	h.mask = request->alarms;
-	h.thread->counted = 0;
-	take_hit(&h);
+	s.thread->counted = 0;
+	take_hit(&h, s.process, s.thread);
 	request->fired = h.fired;
-	request->counted = h.thread->counted;
+	request->counted = s.thread->counted;
 	if (h.visitor.visit && !visit_threads(&h.visitor, true))
 		ask_for_visit(&h.visitor);
 	if (h.stepping & 2)
 		send_message(CONTROL_COUNT, request->pid, 0, 0);
-	request->result = armed_now(&h) & count_mask ? CONTROL_STEPPING : 0;
-	if (!request->alarms && h.thread->held) {
-		h.thread->held = 0;
+	request->result = armed_now(s.process, s.thread) & count_mask ? CONTROL_STEPPING : 0;
+	if (!request->alarms && s.thread->held) {
+		s.thread->held = 0;
 		request->result |= CONTROL_HELD;
 	}
 	return 0;

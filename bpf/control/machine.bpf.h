@@ -78,19 +78,25 @@ static __noinline int ask_for_visit(struct visitor *v)
 	return 0;
 }
 
-/* Of a function whose result nobody needs the compiler may leave anything in its place, and the
- * verifier refuses some of that. */
-#define keep_result(value) asm volatile("" ::"r"(value))
-
-/* One hit of a thread, of whichever alarms of `mask` are armed for it. */
+/* One hit of a thread, of whichever alarms of `mask` are armed for it.
+ *
+ * The verifier checks a static function again for each call and each path to it: with 16 chains
+ * that is more than it accepts. So the steps below that a chain takes are not static, and checked
+ * once, for any arguments. Such a function loses the pointers in a struct that it is given: process
+ * and thread are arguments of their own. Indices are masked, as the verifier may lose what a
+ * comparison says of them. */
 struct hit {
-	struct control_process *process;
-	struct control_thread *thread;
 	__u64 mask;
 	__u64 ip, ax, bx, cx; /* of the thread, where it hits an instruction */
 	__u64 fired;	      /* a bit each */
 	__u32 stepping; /* 1: an icount was armed for this thread, 2: for all of its process */
 	struct visitor visitor;
+};
+
+/* The thread of a hit, and its process. */
+struct subject {
+	struct control_process *process;
+	struct control_thread *thread;
 };
 
 /* ---- where a thread is -------------------------------------------------------------------------
@@ -106,12 +112,13 @@ static __always_inline void put(struct control_place *place, __u64 word, __u64 n
 }
 
 /* Takes over a broadcast that the thread has not seen. Returns the word. */
-static __always_inline __u64 adopt(struct hit *h, struct control_place *place, __u32 c)
+static __always_inline __u64 adopt(struct control_process *process, struct control_place *place,
+				   __u32 c)
 {
-	__u64 word = *(volatile __u64 *)&h->process->broadcast[c];
+	__u64 word = *(volatile __u64 *)&process->broadcast[c];
 
 	if (place->epoch != (word >> CONTROL_EPOCH_SHIFT & CONTROL_EPOCH_MASK))
-		put(place, word, h->process->since[c]);
+		put(place, word, process->since[c]);
 	return word;
 }
 
@@ -166,14 +173,15 @@ static __always_inline __u64 needed(__u32 c, const volatile struct control_alarm
 
 /* Says what the loader must make hit, if that is what is armed now. Returns what h->stepping is
  * then. */
-static __noinline __u32 announce_armed(struct hit *h, __u32 c, __u32 position, __u32 all)
+__noinline __u32 announce_armed(struct hit *h, __u32 c, __u32 position, __u32 all)
 {
 	__u32 a;
 
-	if (!h || c >= CONTROL_CHAINS)
+	if (!h)
 		return 0;
-	a = chains[c].first + position;
-	if (position >= chains[c].alarms || a >= CONTROL_ALARMS)
+	c &= CONTROL_CHAINS - 1;
+	a = (chains[c].first + position) & (CONTROL_ALARMS - 1);
+	if (position >= chains[c].alarms)
 		return h->stepping;
 	if (alarms[a].type == CONTROL_TIMEOUT)
 		send_message(CONTROL_ARMED, h->visitor.pid, all ? 0 : h->visitor.tid, a);
@@ -190,38 +198,41 @@ static __always_inline void announce(struct hit *h, __u32 c, __u32 position, boo
 
 /* Puts all threads of the process to another place; `before`: the word that it was worked out from,
  * and what comes of it if nobody was faster. */
-static __always_inline bool broadcast(struct hit *h, __u32 c, __u64 before, __u64 place)
+static __always_inline bool broadcast(struct control_process *process, __u32 c, __u64 before,
+				      __u64 place)
 {
 	__u64 epoch = (before >> CONTROL_EPOCH_SHIFT) + 1 & CONTROL_EPOCH_MASK;
 
-	if (__sync_val_compare_and_swap(&h->process->broadcast[c], before,
+	if (__sync_val_compare_and_swap(&process->broadcast[c], before,
 					epoch << CONTROL_EPOCH_SHIFT | place) != before)
 		return false;
-	h->process->since[c] = bpf_ktime_get_ns();
+	process->since[c] = bpf_ktime_get_ns();
 	return true;
 }
 
 /* A chain has finished: those that wait for it are armed, for this thread or for all. */
-static __noinline int release(struct hit *h, __u32 c, __u32 all)
+__noinline int release(struct hit *h, struct control_process *process,
+		       struct control_thread *thread, __u32 c, __u32 all)
 {
-	__u32 waiters = c < CONTROL_CHAINS ? chains[c].waiters : 0;
+	__u32 waiters = chains[c & (CONTROL_CHAINS - 1)].waiters;
 
-	if (!h)
+	if (!h || !process || !thread)
 		return 0;
 	send_message(CONTROL_DONE, h->visitor.pid, all ? 0 : h->visitor.tid, c);
 	for (__u32 w = 0; w < CONTROL_CHAINS && w < chain_count; w++) {
+		struct control_place *place = &thread->places[w];
 		__u64 before;
 
 		if (!(waiters & 1u << w))
 			continue;
-		before = adopt(h, &h->thread->places[w], w);
+		before = adopt(process, place, w);
 		if (!all)
-			put(&h->thread->places[w],
-			    before >> CONTROL_EPOCH_SHIFT << CONTROL_EPOCH_SHIFT,
+			put(place, before >> CONTROL_EPOCH_SHIFT << CONTROL_EPOCH_SHIFT,
 			    bpf_ktime_get_ns());
-		for (__u32 tries = 0; all && tries < 4 && !broadcast(h, w, before, 0); tries++)
-			before = adopt(h, &h->thread->places[w], w);
-		adopt(h, &h->thread->places[w], w);
+		for (__u32 tries = 0; all && tries < 4 && !broadcast(process, w, before, 0);
+		     tries++)
+			before = adopt(process, place, w);
+		adopt(process, place, w);
 		announce(h, w, 0, all);
 	}
 	return 0;
@@ -240,13 +251,13 @@ static __always_inline void fire(struct hit *h, __u32 c, __u32 a, __u32 position
 }
 
 /* The hit of an alarm that needs more of them. A timeout begins anew. */
-static __noinline int await_more(struct hit *h, __u32 c, __u32 a)
+static __noinline int await_more(struct hit *h, struct control_thread *thread, __u32 c, __u32 a)
 {
-	if (!h || c >= CONTROL_CHAINS || a >= CONTROL_ALARMS)
+	if (!h || !thread || c >= CONTROL_CHAINS || a >= CONTROL_ALARMS)
 		return 0;
-	h->thread->counted |= 1ull << a;
+	thread->counted |= 1ull << a;
 	if (alarms[a].type == CONTROL_TIMEOUT) {
-		h->thread->places[c].since = bpf_ktime_get_ns();
+		thread->places[c].since = bpf_ktime_get_ns();
 		announce(h, c, a - chains[c].first, false);
 	}
 	return 0;
@@ -254,7 +265,8 @@ static __noinline int await_more(struct hit *h, __u32 c, __u32 a)
 
 /* One hit of the alarm that is armed in chain `c`, if it is one of h->mask. `hits`: 0 only looks
  * whether it fires without one. */
-static __noinline int hit_chain(struct hit *h, __u32 c, __u32 hits)
+__noinline int hit_chain(struct hit *h, struct control_process *process,
+			 struct control_thread *thread, __u32 c, __u32 hits)
 {
 	const volatile struct control_alarm *alarm;
 	struct control_place *place;
@@ -262,16 +274,18 @@ static __noinline int hit_chain(struct hit *h, __u32 c, __u32 hits)
 	__u32 a, position;
 	bool all;
 
-	if (!h || c >= CONTROL_CHAINS)
+	if (!h || !process || !thread)
 		return 0;
-	place = &h->thread->places[c];
+	c &= CONTROL_CHAINS - 1;
 	/* Again, if another thread's broadcast came in between: then the hit is one of what that
 	 * has armed. So often in a row nobody is overtaken. */
 	for (__u32 tries = 0; tries < 8; tries++) {
-		word = adopt(h, place, c);
+		barrier_var(c); /* so that no address is kept on the stack for the next try */
+		place = &thread->places[c];
+		word = adopt(process, place, c);
 		position = place->position;
-		a = chains[c].first + position;
-		if (position >= chains[c].alarms || a >= CONTROL_ALARMS || !(h->mask >> a & 1))
+		a = (chains[c].first + position) & (CONTROL_ALARMS - 1);
+		if (position >= chains[c].alarms || !(h->mask >> a & 1))
 			return 0;
 		alarm = &alarms[a];
 		if (!is_marker(h, a))
@@ -282,7 +296,7 @@ static __noinline int hit_chain(struct hit *h, __u32 c, __u32 hits)
 		enough = needed(c, alarm, place->round);
 		all = alarm->flags & (CONTROL_BCAST | CONTROL_GLOBAL);
 		if (alarm->flags & CONTROL_GLOBAL) {
-			__u64 *counts = &h->process->counts[a];
+			__u64 *counts = &process->counts[a];
 			__u64 before = *(volatile __u64 *)counts;
 			__u64 epoch = word >> CONTROL_EPOCH_SHIFT << CONTROL_EPOCH_SHIFT;
 
@@ -295,20 +309,20 @@ static __noinline int hit_chain(struct hit *h, __u32 c, __u32 hits)
 			count = place->count += hits;
 		}
 		if (count < enough)
-			return await_more(h, c, a);
+			return await_more(h, thread, c, a);
 		after = next_place(c, position, place->round);
 		if (!all) {
 			put(place, (word >> CONTROL_EPOCH_SHIFT << CONTROL_EPOCH_SHIFT) | after,
 			    bpf_ktime_get_ns());
-		} else if (!broadcast(h, c, word, after)) {
+		} else if (!broadcast(process, c, word, after)) {
 			continue;
 		} else {
-			adopt(h, place, c);
+			adopt(process, place, c);
 		}
 		fire(h, c, a, position, all);
 		position = after >> CONTROL_POSITION_SHIFT;
 		if (position == CONTROL_FINISHED)
-			release(h, c, all);
+			release(h, process, thread, c, all);
 		else
 			announce(h, c, position, all);
 		return 1;
@@ -316,48 +330,57 @@ static __noinline int hit_chain(struct hit *h, __u32 c, __u32 hits)
 	return 0;
 }
 
-/* The alarms that are armed when the hit begins get it, each chain's one, and none that it arms. */
-static __noinline __u64 armed_now(struct hit *h)
+/* A bit for the alarm of chain `c` that is armed for the thread, if one is. */
+__noinline __u64 armed_in(struct control_process *process, struct control_thread *thread, __u32 c)
 {
-	if (!h)
-		return 0;
-	h->thread->hits = 0;
-	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++) {
-		struct control_place *place = &h->thread->places[c];
-		__u32 a;
+	struct control_place *place;
+	__u32 a;
 
-		adopt(h, place, c);
-		a = chains[c].first + place->position;
-		if (place->position >= chains[c].alarms || a >= CONTROL_ALARMS)
-			continue;
-		if (alarms[a].flags & CONTROL_ONE_TID && alarms[a].tid != h->thread->number)
-			continue;
-		h->thread->hits |= 1ull << a;
-	}
-	return h->thread->hits;
+	if (!process || !thread)
+		return 0;
+	c &= CONTROL_CHAINS - 1;
+	place = &thread->places[c];
+	adopt(process, place, c);
+	a = (chains[c].first + place->position) & (CONTROL_ALARMS - 1);
+	if (place->position >= chains[c].alarms ||
+	    (alarms[a].flags & CONTROL_ONE_TID && alarms[a].tid != thread->number))
+		return 0;
+	return 1ull << a;
+}
+
+/* The alarms that are armed when the hit begins get it, each chain's one, and none that it arms. */
+static __noinline __u64 armed_now(struct control_process *process, struct control_thread *thread)
+{
+	__u64 armed = 0;
+
+	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++)
+		armed |= armed_in(process, thread, c);
+	return armed;
 }
 
 /* A uniform whose turn has come starts at once, whichever hit brought it. */
-static __noinline int fire_immediate(struct hit *h)
+__noinline int fire_immediate(struct hit *h, struct control_process *process,
+			      struct control_thread *thread)
 {
 	if (!h || !immediate_alarms)
 		return 0;
 	h->mask = immediate_alarms;
 	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++)
-		hit_chain(h, c, 0);
+		hit_chain(h, process, thread, c, 0);
 	return 0;
 }
 
-static __noinline int take_hit(struct hit *h)
+__noinline int take_hit(struct hit *h, struct control_process *process,
+			struct control_thread *thread)
 {
 	if (!h)
 		return 0;
-	h->mask &= armed_now(h);
+	h->mask &= armed_now(process, thread);
 	if (!h->mask)
 		return 0;
 	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++)
-		keep_result(hit_chain(h, c, 1));
+		hit_chain(h, process, thread, c, 1);
 	if (h->fired)
-		fire_immediate(h);
+		fire_immediate(h, process, thread);
 	return 0;
 }

@@ -50,50 +50,50 @@ static __always_inline void begin_process(__u32 pid)
 }
 
 /* A new thread is at the first alarm of each chain, or where the last broadcast has put all. */
-static __noinline int begin_thread(struct hit *h, __u32 pid, __u32 tid)
+static __noinline int begin_thread(struct hit *h, struct subject *s, __u32 pid, __u32 tid)
 {
 	__u32 zero = 0;
 	void *fresh = bpf_map_lookup_elem(&fresh_thread, &zero);
 	__u64 now = bpf_ktime_get_ns();
 
-	if (!h || !fresh)
+	if (!h || !s || !fresh)
 		return 0;
-	h->process = bpf_map_lookup_elem(&control_processes, &pid);
-	if (!h->process)
+	s->process = bpf_map_lookup_elem(&control_processes, &pid);
+	if (!s->process)
 		return 0;
 	if (bpf_map_update_elem(&control_threads, &tid, fresh, BPF_ANY))
 		__sync_fetch_and_add(&control_full, 1);
-	h->thread = bpf_map_lookup_elem(&control_threads, &tid);
-	if (!h->thread)
+	s->thread = bpf_map_lookup_elem(&control_threads, &tid);
+	if (!s->thread)
 		return 0;
 	h->visitor.pid = pid;
 	h->visitor.tid = tid;
-	h->thread->pid = pid;
-	h->thread->number = __sync_fetch_and_add(&h->process->threads, 1);
-	__sync_fetch_and_add(&h->process->alive, 1);
+	s->thread->pid = pid;
+	s->thread->number = __sync_fetch_and_add(&s->process->threads, 1);
+	__sync_fetch_and_add(&s->process->alive, 1);
 	if (region_by_thread)
 		set_closed(region_of(pid, tid));
 	for (__u32 c = 0; c < CONTROL_CHAINS && c < chain_count; c++) {
-		struct control_place *place = &h->thread->places[c];
+		struct control_place *place = &s->thread->places[c];
 
-		put(place, h->process->broadcast[c], now);
+		put(place, s->process->broadcast[c], now);
 		announce(h, c, place->position, false);
 	}
-	if (h->thread->number == 0)
-		fire_immediate(h);
+	if (s->thread->number == 0)
+		fire_immediate(h, s->process, s->thread);
 	if (starts_open)
 		do_event(&h->visitor, CONTROL_START, CONTROL_START << FTRACE_REGION_EVENT_SHIFT,
 			 false);
 	return 0;
 }
 
-static __always_inline bool find_thread(struct hit *h, __u32 pid, __u32 tid)
+static __always_inline bool find_thread(struct hit *h, struct subject *s, __u32 pid, __u32 tid)
 {
-	h->process = bpf_map_lookup_elem(&control_processes, &pid);
-	h->thread = bpf_map_lookup_elem(&control_threads, &tid);
+	s->process = bpf_map_lookup_elem(&control_processes, &pid);
+	s->thread = bpf_map_lookup_elem(&control_threads, &tid);
 	h->visitor.pid = pid;
 	h->visitor.tid = tid;
-	return h->process && h->thread && h->thread->pid == pid;
+	return s->process && s->thread && s->thread->pid == pid;
 }
 
 struct signal_struct___control {
@@ -170,6 +170,7 @@ TWIN_PROG("tp_btf/task_newtask", on_control_newtask, 1, struct task_struct *chil
 	struct task_struct *parent = bpf_get_current_task_btf();
 	__u32 pid = child->tgid, tid = child->pid, parent_pid = parent->tgid;
 	struct hit h = {};
+	struct subject s = {};
 	__u8 *probed;
 	bool stops;
 
@@ -177,14 +178,14 @@ TWIN_PROG("tp_btf/task_newtask", on_control_newtask, 1, struct task_struct *chil
 		return 0;
 	if (pid == tid)
 		begin_process(pid);
-	begin_thread(&h, pid, tid);
+	begin_thread(&h, &s, pid, tid);
 	/* One that shares its parent's memory, until it executes a program, is let alone. */
 	probed = bpf_map_lookup_elem(&control_probed, &parent_pid);
-	if (!h.thread || pid != tid || clone_flags & CLONE_VM || !probed || !holds)
+	if (!s.thread || pid != tid || clone_flags & CLONE_VM || !probed || !holds)
 		return 0;
 	stops = *probed == 2 && has_kfunc(KFUNC_SEND_SIGNAL_TASK);
 	if (stops && steps) { /* before it first runs */
-		h.thread->held = 1;
+		s.thread->held = 1;
 		kfunc_send_signal_task(child, SIGSTOP, PIDTYPE_PID, 0);
 	} else {
 		hold(CONTROL_FORK, pid, tid, stops, child);
@@ -220,13 +221,15 @@ static __always_inline void stop_for_tracer(void)
 }
 
 /* The current process has loaded code. */
-static __always_inline void hold_current(struct hit *h, __u32 kind)
+static __always_inline void hold_current(struct control_thread *thread, __u32 kind)
 {
 	if (steps) {
-		h->thread->held = 1;
+		thread->held = 1;
 		stop_for_tracer();
 	} else {
-		hold(kind, h->visitor.pid, h->visitor.tid, !is_job(), NULL);
+		__u64 ids = bpf_get_current_pid_tgid();
+
+		hold(kind, ids >> 32, (__u32)ids, !is_job(), NULL);
 	}
 }
 
@@ -236,6 +239,7 @@ TWIN_PROG("tp_btf/sched_process_exec", on_control_exec, 4, struct task_struct *p
 {
 	__u32 pid = p->tgid, old = old_tid;
 	struct hit h = {};
+	struct subject s = {};
 
 	if (!is_traced(pid))
 		return 0;
@@ -244,11 +248,11 @@ TWIN_PROG("tp_btf/sched_process_exec", on_control_exec, 4, struct task_struct *p
 	if (holds && old != pid)
 		send_message(CONTROL_GONE, pid, old, 0);
 	begin_process(pid);
-	begin_thread(&h, pid, pid);
+	begin_thread(&h, &s, pid, pid);
 	if (h.visitor.visit && !visit_threads(&h.visitor, false))
 		ask_for_visit(&h.visitor);
-	if (holds && h.thread)
-		hold_current(&h, CONTROL_IMAGE);
+	if (holds && s.thread)
+		hold_current(s.thread, CONTROL_IMAGE);
 	return 0;
 }
 
@@ -258,6 +262,7 @@ int begin_living(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
 	struct hit h = {};
+	struct subject s = {};
 	__u32 pid, tid;
 
 	if (!p || !is_traced(p->pid))
@@ -268,7 +273,7 @@ int begin_living(struct bpf_iter__task *ctx)
 		return 0;
 	if (!bpf_map_lookup_elem(&control_processes, &pid))
 		begin_process(pid);
-	begin_thread(&h, pid, tid);
+	begin_thread(&h, &s, pid, tid);
 	if (h.visitor.visit)
 		ask_for_visit(&h.visitor);
 	return 0;

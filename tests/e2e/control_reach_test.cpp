@@ -3,7 +3,9 @@
 // and what it cannot reach, which it says.
 #include "tests/e2e/support/regions.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <elf.h>
 #include <filesystem>
 #include <fstream>
@@ -115,6 +117,54 @@ TEST_F(ControlReach, AnAddressOfAProgramThatIsLoadedThere) {
   EXPECT_EQ(all[0].started_by, "address");
   EXPECT_GT(all[0].start, mark("wait"));
   EXPECT_LT(all[0].start, mark("foo"));
+}
+
+/// 16 chains with 64 alarms: eight of one alarm, and eight of seven.
+TEST_F(ControlReach, AsManyChainsAndAlarmsAsThereMayBe) {
+  std::vector<std::string> options, expected = {"timeout/1/1", "interactive/2/1"};
+  for (const char *chain : {
+           "start:timeout:1:bcast",
+           "start:interactive",
+           "threadid:itext:0f1f8044332211",
+           "threadid:cpuid:5:tid0",
+           "threadid:enter_func:boo:count7:global",
+           "start:exit_func:recursive:count7",
+           "threadid:isa-category:X87_ALU,waitfor:last",
+           "start:int3",
+       })
+    options.insert(options.end(), {"--control", chain});
+  for (const char *alarm : {"itext/3/1", "cpuid/4/1", "enter_func/5/1", "exit_func/6/1",
+                            "isa-category/7/1", "int3/8/1"})
+    expected.push_back(alarm);
+  const std::string kLong[] = {"address:foo",  "enter_func:foo:global", "exit_func:bar",
+                               "ssc:11223344", "magic:7.9:bcast",       "isa-extension:SSE4",
+                               "pcontrol:roi", "enter_func:tick:bcast"};
+  for (size_t n = 0; n < std::size(kLong); n++) {
+    const std::string mark = "threadid:" + kLong[n], other = ",precond:" + kLong[n] + ",";
+    options.insert(options.end(),
+                   {"--control", mark + other + mark + other + mark + other + mark +
+                                     (n + 1 == std::size(kLong) ? ",name:last" : "")});
+    for (const char *step : {"/1", "/3", "/5", "/7"})
+      expected.push_back(kLong[n].substr(0, kLong[n].find(':')) + "/" + std::to_string(9 + n) +
+                         step);
+  }
+  std::vector<std::string> program = {installed("regions"), "spin=" + path("go")};
+  for (int round = 0; round < 7; round++)
+    for (const char *step :
+         {"foo", "bar", "boo", "ssc", "magic", "crc", "pcontrol=roi", "recursive"})
+      program.push_back(step);
+  for (const char *step : {"itext", "cpuid", "int3", "turns=1:30", "x87"})
+    program.push_back(step);
+  Process capture(record_command(trace(), program, options));
+  eventually([&] { return ctl("status").out.find("in a region") != std::string::npos; },
+             "the timeout is over");
+  EXPECT_EQ(ctl("start").status(), 0);
+  write_text(path("go"), "");
+  read(capture.wait());
+  std::vector<std::string> seen = alarms();
+  std::sort(seen.begin(), seen.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(seen, expected);
 }
 
 TEST_F(ControlReach, AFunctionThatEachProcessChoosesIsRefused) {

@@ -213,6 +213,23 @@ TEST_F(ControlMachine, AllChainsAndAlarmsThatThereCanBe) {
   EXPECT_EQ(machine.hit(0, ~0ull), 0x2222'2222'2222'2222u);
 }
 
+/// The verifier knows the plan, and may need more steps for one than for another.
+TEST_F(ControlMachine, TheKernelTakesTheLargestPlans) {
+  const std::string text = "pcontrol:" + std::string(CONTROL_STRING - 1, 'a');
+  const std::string chains[] = {
+      "start:timeout:100000",
+      "start:exit_func:f,stop:exit_func:f,start:exit_func:f:bcast,stop:exit_func:f:global",
+      fmt::format("start:{0},stop:{0},threadid:{0},precond:{0},repeat", text),
+  };
+  for (const std::string &chain : chains)
+    for (const bool region_by_thread : {false, true}) {
+      ProgramOptions options;
+      options.region_by_thread = region_by_thread;
+      const Plan plan = make_plan(std::vector<std::string>(CONTROL_CHAINS, chain));
+      EXPECT_NO_THROW(Programs(plan, {}, options)) << chain;
+    }
+}
+
 /// Each hit counts once, however many CPUs count at a time.
 TEST_F(ControlMachine, GlobalCountsOfManyThreadsAtOnce) {
   constexpr uint32_t kThreads = 8, kHits = 2000, kCount = 100;

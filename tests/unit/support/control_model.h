@@ -6,6 +6,7 @@
 #include <ovnitrace/control.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
