@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 1
 # are faults.
 exempt=(
   bpf/ emulator/ user/ tests/e2e/ tests/unit/
-  docs/capture.md docs/sql.md
+  docs/sql.md
   tests/scripts/lint_text_test.sh
 )
 
