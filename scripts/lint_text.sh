@@ -14,7 +14,6 @@ cd "$(dirname "$0")/.." || exit 1
 # are faults.
 exempt=(
   bpf/ emulator/ user/ tests/e2e/ tests/unit/
-  docs/sql.md
   tests/scripts/lint_text_test.sh
 )
 
