@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The chains of --control as a state machine: a thread is at one place of each chain. Only the
- * thread itself, or the loader on its behalf while it cannot run, moves it. What concerns all
- * threads of a process is a broadcast: one word, changed by compare-and-swap, that each thread
- * adopts when it next looks. So no lock is needed, and hits on all CPUs together count right.
+ * thread itself moves it, or the loader on its behalf while the thread cannot run. What concerns
+ * all threads of a process is a broadcast: one word, changed by compare-and-swap, that each thread
+ * adopts when it next looks. This needs no lock, and hits on all CPUs together count right.
  */
 const volatile struct control_alarm alarms[CONTROL_ALARMS] = {};
 const volatile struct control_chain chains[CONTROL_CHAINS] = {};
@@ -78,7 +78,7 @@ static __noinline int ask_for_visit(struct visitor *v)
 	return 0;
 }
 
-/* Of a function whose result nobody needs the compiler may leave anything in its place, and the
+/* If nobody needs the result of a function, the compiler may leave anything in its place, and the
  * verifier refuses some of that. */
 #define keep_result(value) asm volatile("" ::"r"(value))
 
@@ -265,8 +265,8 @@ static __noinline int hit_chain(struct hit *h, __u32 c, __u32 hits)
 	if (!h || c >= CONTROL_CHAINS)
 		return 0;
 	place = &h->thread->places[c];
-	/* Again, if another thread's broadcast came in between: then the hit is one of what that
-	 * has armed. So often in a row nobody is overtaken. */
+	/* Tries again if another thread's broadcast came in between: the hit then belongs to what
+	 * the broadcast has armed. Nobody is overtaken eight times in a row. */
 	for (__u32 tries = 0; tries < 8; tries++) {
 		word = adopt(h, place, c);
 		position = place->position;

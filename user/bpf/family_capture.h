@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The second BPF object: events of the families beyond the scheduler's.
+// Records events of the families beyond the scheduler's, with the second BPF object.
 #pragma once
 
 #include "user/bpf/capture.h"
