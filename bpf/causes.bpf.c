@@ -203,8 +203,8 @@ __noinline int release_all(void)
  * where interrupts are off: the staging area of this CPU is ours.
  *
  * This runs for every timer of the machine, mostly after an idle time, when nothing of ours is in
- * the caches: the first look at a map takes 50 to 150 ns then. So the two functions are in the
- * code. */
+ * the caches. The first look at a map then takes 50 to 150 ns. The addresses of the two functions
+ * are therefore constants in the code. */
 static __always_inline int timer_returned(struct hrtimer *timer)
 {
 	__u64 function = (__u64)timer->function;

@@ -38,7 +38,7 @@ struct {
 	__type(value, struct work_slot);
 } workers SEC(".maps");
 
-/* Of a pointer that the verifier knows it allows no arithmetic. */
+/* Returns a pointer as a number. The verifier allows no arithmetic with a pointer that it knows. */
 static __always_inline __u64 address_of(__u64 pointer)
 {
 	__u64 address = 0;

@@ -24,8 +24,8 @@ struct RecordArguments {
   std::vector<std::string> notes; ///< what the user should know of the options, a line each
 };
 
-/// What is traced, as whom, for how long, which events, and the room that they have in the kernel.
-/// `arguments` outlives `app`.
+/// Adds the options that say what is traced, as which user, for how long, which events, and how
+/// much room they have in the kernel. `arguments` outlives `app`.
 void add_capture_options(App app, RecordArguments &arguments);
 
 /// These and all others. `arguments` outlives `app`.

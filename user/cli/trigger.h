@@ -10,7 +10,7 @@
 namespace ovnitrace {
 
 /// Returns the code of the event `name`. Throws Error (kExitUsage), with a list of all, if there is
-/// no such event, or if its family is none of `families` that are captured.
+/// no such event, or if its family is not one of the captured `families`.
 uint16_t trigger_code(const std::string &name, FamilySet families);
 
 } // namespace ovnitrace

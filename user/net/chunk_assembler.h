@@ -13,10 +13,10 @@
 
 namespace ovnitrace {
 
-/// Writes a chunk file as docs/format.md has it. Where nothing is missing it is byte for byte what
-/// the sender's own would be. What is missing becomes a blackout, from the last event before to the
-/// next one after, with the number of its events. So does an event that came, of a thread whose
-/// introduction did not.
+/// Writes a chunk file as docs/format.md has it. If nothing is missing, it is byte for byte the
+/// sender's own file. What is missing becomes a blackout, from the last event before to the next
+/// one after, with the number of its events. An event of a thread whose introduction is missing
+/// counts as missing, too.
 class ChunkAssembler {
 public:
   /// `sink` outlives it.

@@ -26,7 +26,8 @@ struct Datagram {
   std::span<const ftrace_record> all() const { return {records.data(), count}; }
 };
 
-/// Nothing, and why, if the bytes are none: every field must agree with their number.
+/// Parses a datagram. Every field must agree with the number of bytes; otherwise it returns
+/// nothing, and sets `why`.
 std::optional<Datagram> parse_datagram(std::string_view bytes, const char *&why);
 
 /// The bytes of a datagram.

@@ -12,9 +12,9 @@
 
 namespace ovnitrace {
 
-/// Makes datagrams that say by themselves where their records belong, so that whatever is lost,
-/// the number of the events in it is known to whoever gets a later one. Never mixes chunks in one,
-/// nor splits what introduces a thread.
+/// Makes datagrams that each say where their records belong. Whatever is lost, the receiver of a
+/// later datagram knows the number of lost events. A datagram never mixes chunks, and never splits
+/// the introduction of a thread.
 class DatagramPacker {
 public:
   using Send = std::function<void(const Datagram &)>;

@@ -39,7 +39,7 @@ UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
 /// ADDRESS:PORT, numeric.
 std::string address_text(const sockaddr *address, unsigned size);
 
-/// Those of the other side and of ours; empty if there is none.
+/// Return the address of the other side, and of ours; empty if the socket has none.
 std::string peer_text(int socket);
 std::string local_text(int socket);
 

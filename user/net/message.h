@@ -56,7 +56,8 @@ public:
 
   /// Adds bytes that have come. Take all messages out before adding more.
   void feed(std::string_view bytes);
-  /// The next message that is whole, if any. Throws Error at what is none.
+  /// Returns the next complete message, if there is one. Throws Error at bytes that are not a
+  /// message.
   std::optional<Message> next();
 
 private:

@@ -19,8 +19,8 @@ struct ProbedFile {
   size_t not_understood = 0; ///< probes of it that cannot be watched
 };
 
-/// Of the files that are found, and not named with --probe, so many are watched: each costs tens of
-/// milliseconds at the start and at the end.
+/// The most files that are watched without --probe. Each costs tens of milliseconds at the start
+/// and at the end.
 constexpr size_t kMostFoundFiles = 16;
 
 /// What is traced.

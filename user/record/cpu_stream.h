@@ -32,7 +32,7 @@ public:
   CpuStream(ChunkWriter &&writer, const std::atomic<uint64_t> &end)
       : writer_(std::move(writer)), end_(end) {}
 
-  /// Of a CPU that was there at the beginning. `fd` stays the caller's.
+  /// Sets the ring of a CPU that was there at the beginning. `fd` stays the caller's.
   void set_ring(int fd, size_t bytes) { ring_.emplace(fd, bytes); }
 
   /// Where the producer is `now`, ns: drain() goes up to there.
@@ -43,8 +43,8 @@ public:
   /// False if a message is still being written: it and those behind it are for the next look.
   bool drain();
 
-  /// Takes what is staged, and writes all that is older than `settled` (ns), before which nothing
-  /// can come any more: what waits on a CPU that hardly switches does not wait for long.
+  /// Takes what is staged, and writes everything that is older than `settled` (ns). Nothing older
+  /// can come any more. Events of a CPU that rarely switches therefore do not wait for long.
   void settle(const volatile cpu_stage &stage, uint64_t settled);
 
   void add_life(const life_record &life) { add({Waiting::kLife, life.time, 0, {}, life}); }

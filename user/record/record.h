@@ -44,8 +44,8 @@ struct RecordOptions {
 
 struct RecordResult {
   std::string directory; ///< or, sent to a collector, in words where
-  /// Of the program; kExitFailure if it was 0 but the trace could not be written whole. Without a
-  /// program kExitIncomplete if events are missing.
+  /// The program's; kExitFailure if that was 0 but the trace could not be written whole. Without a
+  /// program: kExitIncomplete if events are missing.
   int exit_status = 0;
   bool no_region = false; ///< with `control`: none started, so nothing was recorded
   uint64_t events = 0;    ///< in the trace

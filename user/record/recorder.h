@@ -26,9 +26,9 @@ namespace ovnitrace {
 /// any other, so each transition meets a thread that is known already.
 class Recorder {
 public:
-  /// `capture`, `families`, `stacks` and `devices` (CauseCapture::devices()), each null if there
-  /// are none, and `sink` outlive it. `begin`: ns. The thread takes its raised priority at once,
-  /// while the process still may, and waits for start().
+  /// `capture`, `families`, `stacks` and `devices` (CauseCapture::devices()) may be null. They and
+  /// `sink` outlive it. `begin`: ns. The thread takes its raised priority at once, while the
+  /// process still may, and waits for start().
   Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks, const uint32_t *devices,
            ChunkPool &sink, uint64_t begin);
   ~Recorder();
@@ -40,9 +40,9 @@ public:
   /// Between start() and finish(), by another thread than the sink's.
   void flush();
 
-  /// Before Capture::detach(), which takes one program after the other away: what is logged after
-  /// `end` (ns) is left out, because without all of them it would be shown wrong, a tid that is
-  /// used again for instance.
+  /// Leaves out what is logged after `end` (ns). Call it before Capture::detach(), which removes
+  /// one program after the other. Events that only some programs have logged would be shown wrong:
+  /// a tid that is used again, for instance.
   void end_at(uint64_t end) { end_ = end; }
   /// After Capture::detach(): reads what is left in rings and staging areas and ends every file.
   void finish();

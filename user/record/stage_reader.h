@@ -8,12 +8,13 @@
 
 namespace ovnitrace {
 
-/// Without it, what other families log could wait for long: a CPU that switches rarely keeps up to
-/// 31 old transitions to itself, and what is younger than they must not be written before them.
+/// Reads the transitions that are still staged on a CPU. A CPU that switches rarely keeps up to 31
+/// old transitions to itself. Younger events of other families must not be written before them, and
+/// would wait for long.
 ///
 /// Counts batches, to know which of the staged records a batch brings again. A batch is one full
-/// area, also if it was lost. Which records are there is asked twice, one look of the reader apart,
-/// and what both answers have is taken: so nobody has to rely on the order in which another CPU's
+/// area, also if it was lost. It asks twice which records are there, one look of the reader apart,
+/// and takes what both answers have. Nobody then has to rely on the order in which another CPU's
 /// stores are seen.
 class StageReader {
 public:

@@ -71,7 +71,7 @@ struct TraceDescription {
 /// logged.
 uint64_t events_lost(const TraceDescription &trace);
 
-/// Of trace.stacks, which is there.
+/// Counts trace.stacks, which must not be null.
 StackCounts stack_counts(const TraceDescription &trace);
 
 /// What is known of the traced threads at the end.

@@ -42,7 +42,7 @@ std::optional<StopSignals> stop_signals(const RecordOptions &options) {
                                     options.buffer.kind == BufferKind::kCyc ? SIGUSR2 : 0);
 }
 
-/// Of our child. Throws Error.
+/// Opens a pidfd of our child. Throws Error.
 UniqueFd pidfd_of(pid_t pid) {
   UniqueFd fd(int(syscall(SYS_pidfd_open, pid, 0)));
   if (!fd)

@@ -54,10 +54,10 @@ public:
   /// Signals have their usual effect again.
   void release_signals() { signals_.reset(); }
 
-  /// 0: there is none.
+  /// Returns the program's pid; 0 without a program.
   uint32_t program_pid() const { return program_ ? uint32_t(program_->pid()) : 0; }
   bool is_program() const { return !options_.command.empty(); }
-  /// Of the program or the first process, or "system".
+  /// Returns the name of the program or the first process, or "system".
   std::string name() const;
   /// Without a program: what it is, in words.
   std::string description() const;

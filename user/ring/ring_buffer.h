@@ -9,10 +9,12 @@
 
 namespace ovnitrace {
 
-/// Maps a BPF_MAP_TYPE_RINGBUF. Layout, from kernel/bpf/ringbuf.c: a page with the consumer's
-/// position (ours to write), a page with the producer's, then the data twice in a row, so that a
-/// message that wraps is contiguous. A message is a header of 8 bytes, whose first word is its
-/// length and two flag bits, then the payload, padded to 8.
+/// Maps a BPF_MAP_TYPE_RINGBUF and reads its messages.
+///
+/// The layout is that of kernel/bpf/ringbuf.c: a page with the consumer's position (ours to write),
+/// a page with the producer's, and the data twice in a row. A message that wraps is therefore
+/// contiguous. A message is a header of 8 bytes, then the payload, padded to 8. The first word of
+/// the header is the length and two flag bits.
 class RingBuffer {
 public:
   /// `fd` stays the caller's. Throws Error.

@@ -17,11 +17,11 @@ public:
     uint64_t offset = 0;     ///< bytes from its start
   };
 
-  /// Of the running kernel, from an open /proc/kallsyms: code only. Empty where the kernel hid the
-  /// addresses from who opened it.
+  /// Reads the names of the running kernel's code from an open /proc/kallsyms. Empty if the kernel
+  /// hid the addresses from the user who opened it.
   static AddressNames of_kernel(int kallsyms);
-  /// Of a process, from /tmp/perf-PID.map, as JIT compilers write it. Only a regular file that
-  /// belongs to root, to us or to the user of the process is read.
+  /// Reads the names of a process from /tmp/perf-PID.map, as JIT compilers write it. Only a regular
+  /// file is read, and only one that belongs to root, to us or to the user of the process.
   static AddressNames of_process(uint32_t pid);
 
   bool empty() const { return entries_.empty(); }

@@ -34,7 +34,7 @@ struct CapturedFrame {
 
 /// All that was captured of stacks.
 struct CapturedStacks {
-  /// Of one number - 1: its frames are indices in `places`, the kernel's first, and from the
+  /// The stack of one number - 1. Its frames are indices in `places`: the kernel's first, from the
   /// innermost outward.
   struct Stack {
     size_t first = 0;              ///< in `places`
