@@ -64,7 +64,7 @@ void add_control(App app, const std::vector<std::string> &command) {
   std::string types;
   for (const control::AlarmType &type : control::kAlarmTypes)
     types += fmt::format("  {:<14} {:<10} {}\n", type.name, type.example, type.fires);
-  control.footer("\nTypes of alarms, with an example of a value, and when they hit:\n" + types +
+  control.footer("\nTypes of alarms, an example of a value, and when the alarm hits:\n" + types +
                  "\nExample:\n  ovnitrace control --check "
                  "start:enter_func:solve,stop:exit_func:solve,repeat -- ./app");
   control.callback([chains, &command] { check(*chains, command); });

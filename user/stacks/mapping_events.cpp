@@ -30,8 +30,8 @@ size_t page_size() {
 }
 
 /// Describes an event that never happens, on one CPU: the records that come beside it are what we
-/// want. It does not ask for build ids. On kernels up to 6.18 at least, that would mark the records
-/// of a perf that records at the same time (perf_event_mmap_output() does not take the mark back).
+/// want. It does not ask for build ids. On kernels up to 6.18 at least, this would mark the records
+/// of another perf as having build ids (perf_event_mmap_output() does not take the mark back).
 perf_event_attr attributes() {
   perf_event_attr attr = {};
   attr.size = sizeof(attr);
