@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What no tracepoint says: which block device ended the I/O that a thread waits for, and when a
- * throttled thread may run again. Functions of the kernel are watched for it, which not every
- * kernel has or lets us watch: a capture goes on without these programs.
+ * Finds what no tracepoint says: which block device ended the I/O that a thread waits for, and when
+ * a throttled thread may run again. It watches functions of the kernel. Not every kernel has them
+ * or allows that; a capture goes on without these programs.
  */
 #include "ktypes.h"
 #include <bpf/bpf_helpers.h>

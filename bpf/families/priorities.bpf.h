@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 5: the priority or the policy of a traced thread changes. No tracepoint says what the
- * system calls for it do, so each thread is compared with what it was: at the end of those calls,
- * and, as there may be other causes, whenever it gets or leaves a CPU. Inheritance has a
- * tracepoint.
+ * Family 5: changes of the priority or the policy of a traced thread. No tracepoint says what the
+ * system calls for it do. Each thread is therefore compared with what it was before: at the end of
+ * those calls and, as there may be other causes, whenever it gets or leaves a CPU. Inheritance has
+ * a tracepoint.
  */
 
 /* What was logged last of the thread that has a tid: par2 of set_priority in the low 16 bits, above

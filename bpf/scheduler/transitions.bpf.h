@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the scheduler does to traced threads: switch, wakeup, migration. A thread that is not traced
- * costs a test, one that is a clock read and two stores.
+ * Logs what the scheduler does to traced threads: switch, wakeup, migration. A thread that is not
+ * traced costs a test; a traced one also costs a clock read and two stores.
  */
 __u64 complete_since = -1ULL; /* ns: all programs are attached from here on; set by the loader */
 

@@ -84,7 +84,7 @@ The table of threads shows, for each thread:
 
   RUNNING to UNKNOWN  its time in each state. UNKNOWN was not seen: before its first event, or after
                       events were lost
-  %                   the share of its life in the part that is shown
+  %                   the share of RUNNING in its life in the part that is shown
   PREEMPTED, YIELDED  how often it left its CPU while it could still run
   VOLUNTARY           how often it left its CPU to wait or to end
   p50, p99, MAX       how long it waited for a CPU after a wakeup. p50 and p99 are within 1/64 of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Records which device woke a thread, and when a throttled thread may run again.
+// The BPF object that says which device woke a thread, and when a throttled one may run again.
 #pragma once
 
 #include "user/bpf/capture.h"

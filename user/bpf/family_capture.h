@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Records events of the families beyond the scheduler's, with the second BPF object.
+// The second BPF object: events of the families beyond the scheduler's.
 #pragma once
 
 #include "user/bpf/capture.h"

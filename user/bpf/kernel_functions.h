@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Connects calls of BPF programs with functions of the kernel, if the kernel has them.
+// Functions of the kernel that BPF programs call where it has them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace ovnitrace {
 
 class KernelTypes;
 
-/// Makes the calls that bpf/kfuncs.h describes real ones; call it before the object is loaded.
-/// Returns which functions the kernel has, a bit each of enum kfunc, for the object's `kfuncs`.
+/// Before an object is loaded: lets the calls of its programs that bpf/kfuncs.h describes be what
+/// they stand for. Returns which there are, a bit each of enum kfunc, for the object's `kfuncs`.
 uint32_t use_kfuncs(bpf_object *object, const KernelTypes &types);
 
 } // namespace ovnitrace

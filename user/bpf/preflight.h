@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks whether the kernel and the caller can capture, and says it more clearly than libbpf would.
+// Why a kernel or a caller cannot capture, said before libbpf would say it less clearly.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ enum class KernelPart : uint8_t { recording, pcontrol };
 /// Throws Error if the running kernel lacks what `part` needs; it names the first that has it.
 void require_kernel(KernelPart part, const KernelTypes &types);
 
-/// Returns why the kernel's verifier refused a program: the last line of `log` about it, or an
-/// empty text if `log` has no refusal.
+/// Returns why the kernel's verifier refused a program, the last line that it says of it; empty if
+/// `log` has no refusal.
 std::string verifier_verdict(std::string_view log);
 
-/// Returns the message for a failure of the bpf() system call: what was tried, why, what to do.
+/// The message for a failure of the bpf() system call: what was tried, why, what to do.
 std::string explain_bpf_failure(const std::string &what, int error, const std::string &libbpf_log);
 
 } // namespace ovnitrace

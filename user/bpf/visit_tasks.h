@@ -6,7 +6,7 @@ struct bpf_program;
 
 namespace ovnitrace {
 
-/// Runs `program`, a loaded iterator over tasks. Throws Error: cannot `what`.
+/// `program` is an iterator over tasks, loaded. Throws Error: cannot `what`.
 void visit_tasks(bpf_program *program, const char *what);
 
 } // namespace ovnitrace

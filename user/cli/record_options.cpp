@@ -110,7 +110,7 @@ void add_event_options(App app, RecordArguments &arguments) {
          [&options](const std::string &list) { options.families = parse_families(list); },
          "Record these families of events: " + family_names() +
              " (default: sched,user). Names or the manual's numbers, as irq,signal. +irq adds to "
-             "the default, all,-irq is all but one")
+             "the default, all,-irq is all but irq")
       .type_name("LIST");
   app.add_option(
          "--probe", options.probe_files,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of recording, for every command that records.
+// Adds the options of recording, for every command that records.
 #pragma once
 
 #include "emulator/cli/app.h"
@@ -11,7 +11,7 @@
 
 namespace ovnitrace {
 
-/// What the options say that is made into something else when all of them are known.
+/// Values of options that are interpreted only when all options are known.
 struct RecordArguments {
   RecordOptions options;
   std::string buffer = "disk";
@@ -28,7 +28,7 @@ struct RecordArguments {
 /// much room they have in the kernel. `arguments` outlives `app`.
 void add_capture_options(App app, RecordArguments &arguments);
 
-/// These and all others. `arguments` outlives `app`.
+/// Adds these options and all others. `arguments` outlives `app`.
 void add_record_options(App app, RecordArguments &arguments);
 
 } // namespace ovnitrace

@@ -141,8 +141,9 @@ void add_stat(App app, const std::vector<std::string> &command) {
                   "Write the summary into this file, - to standard output (default: standard "
                   "error)")
       .type_name("FILE");
-  stat_app.add_flag("-q,--quiet", arguments->record.options.quiet,
-                    "Only the summary: not which processes -p NAME stands for; warnings stay");
+  stat_app.add_flag(
+      "-q,--quiet", arguments->record.options.quiet,
+      "Print only the summary and warnings, not the processes that -p NAME has found");
   add_capture_options(stat_app, arguments->record);
   stat_app.add_flag("--json", arguments->json,
                     "Print the object of `ovnitrace info --json` (docs/info.md)");

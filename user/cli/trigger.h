@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The events that can be a --trigger.
+// Finds the events that can be a --trigger.
 #pragma once
 
 #include "user/bpf/family_set.h"

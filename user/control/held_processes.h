@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Continues processes that the BPF side has stopped, when their new code is armed.
+// Processes that the BPF side has stopped, until their new code is armed.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace ovnitrace::control {
 
-/// Continues stopped processes. If ovnitrace is killed, a process of its own, `ovt-guard`,
-/// continues them instead. `pkill ovnitrace` does not match the guard.
+/// Continues stopped processes. If ovnitrace is killed, nobody would: then a process of its own,
+/// `ovt-guard`, does. `pkill ovnitrace` does not mean the guard.
 class HeldProcesses {
 public:
   /// `map`: the processes that are stopped, by tgid; borrowed. `holds`: whether the BPF side stops
@@ -21,14 +21,13 @@ public:
   HeldProcesses(const HeldProcesses &) = delete;
   HeldProcesses &operator=(const HeldProcesses &) = delete;
 
-  /// Continues a process that was stopped, according to a message.
+  /// Continues a process, of which a message says that it was stopped.
   void release(uint32_t pid);
-  /// Continues all stopped processes. After this call none is stopped, if the BPF side no longer
-  /// stops processes.
+  /// Continues those that are stopped. When the BPF side stops processes no more, none is left.
   void release_all();
-  /// Continues parents that have stopped themselves because we stopped their child, as `su` does:
-  /// they wait with WUNTRACED. Call it again while it returns true, because a parent stops some
-  /// time after its child. It looks once in kParentsLook.
+  /// Continues those that have stopped themselves because a child of theirs was stopped by us, as
+  /// `su` does: they wait with WUNTRACED. To be called again while it returns true: a parent stops
+  /// some time after its child. It looks once in kParentsLook.
   bool continue_parents();
   static constexpr int kParentsLook = 50; ///< ms
 

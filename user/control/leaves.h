@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds where a function is left: the places for the probes of exit_func.
+// Where a function is left: what exit_func puts probes on.
 #pragma once
 
 #include "user/control/image.h"
@@ -16,9 +16,9 @@ struct Leaves {
 };
 
 /// Decodes the function that starts at `address`, with the parts of it that lie elsewhere
-/// (foo.cold), as far as jumps lead. It is left by its returns, by jumps to other functions (for a
-/// conditional jump, the probe is at the target), and by jumps through pointers. A jump through a
-/// table of a switch stays inside. If a jump may be either, the function is refused.
+/// (foo.cold), as far as jumps lead. It is left by its returns, by jumps to other functions (of a
+/// conditional one, its target is named), and by jumps through pointers. A jump through a table of
+/// a switch stays inside. One that may be either is refused.
 Leaves find_leaves(const Image &image, uint64_t address);
 
 } // namespace ovnitrace::control

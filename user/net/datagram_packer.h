@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture as datagrams.
+// Turns a capture into datagrams.
 #pragma once
 
 #include "user/chunk/chunk_pool.h"
@@ -24,7 +24,8 @@ public:
   void name(std::string_view name); ///< at most 100 characters count
   void describe(std::string_view text);
   void chunk(const Chunk &chunk);
-  /// The capture ended at `time` (ns). `missing`: events that are in no chunk, but blackouts.
+  /// Ends the session: the capture ended at `time` (ns). `missing`: events that are in no chunk,
+  /// except blackouts.
   void end(uint64_t time, uint64_t missing);
 
 private:

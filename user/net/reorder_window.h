@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Datagrams in the order in which they were sent.
+// Puts datagrams into the order in which they were sent.
 #pragma once
 
 #include "user/net/datagram.h"
@@ -39,7 +39,7 @@ public:
     return overtaken ? Verdict::reordered : Verdict::taken;
   }
 
-  /// Gives up what is missing before those that wait, and passes them on.
+  /// Gives up the missing datagrams, and passes on those that wait.
   void flush() {
     while (!waiting_.empty())
       deliver_first();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One capture, from loading the programs to the finished trace directory.
+// Runs one capture, from loading the programs to the finished trace directory.
 #pragma once
 
 #include "user/bpf/family_set.h"
@@ -52,8 +52,8 @@ struct RecordResult {
   std::string missing;    ///< what is missing in the trace, for the last line; empty: nothing
 };
 
-/// Needs to be called by the main thread before any other is created. When it returns, the process
-/// is the user of the trace, no longer root. Throws Error.
+/// Runs a capture. Call it on the main thread, before any other thread is created. When it returns,
+/// the process is the user of the trace and no longer root. Throws Error.
 RecordResult record(const RecordOptions &options);
 
 } // namespace ovnitrace

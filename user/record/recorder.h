@@ -33,7 +33,7 @@ public:
            ChunkPool &sink, uint64_t begin);
   ~Recorder();
 
-  /// Now chunks may be made: the process is the user whom the files shall belong to.
+  /// Allows chunks: the process is now the user to whom the files will belong.
   void start() { started_.count_down(); }
 
   /// Hands all that was read to the sink, full chunks or not, and returns when that is done.
@@ -44,7 +44,8 @@ public:
   /// one program after the other. Events that only some programs have logged would be shown wrong:
   /// a tid that is used again, for instance.
   void end_at(uint64_t end) { end_ = end; }
-  /// After Capture::detach(): reads what is left in rings and staging areas and ends every file.
+  /// Reads what is left in rings and staging areas, and ends every file. REQUIRES:
+  /// Capture::detach()
   void finish();
 
   /// Called on the recorder's thread when a region starts (true) or stops. Before start().

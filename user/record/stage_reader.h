@@ -18,9 +18,9 @@ namespace ovnitrace {
 /// stores are seen.
 class StageReader {
 public:
-  /// Calls `take(const sched_record &)` for records that were staged at the last look already and
-  /// were not taken yet. Whether all that was logged before the last look is taken now; if not, the
-  /// next look of a quiet CPU says so.
+  /// Calls `take(const sched_record &)` for records that were already staged at the last look and
+  /// were not taken yet. Returns whether everything that was logged before the last look is now
+  /// taken; if not, the next look at a quiet CPU says so.
   template <typename Take> bool look(const volatile cpu_stage &stage, Take take) {
     uint32_t count = stage.count;
     uint64_t batches = stage.events / CAPTURE_BATCH;
@@ -36,8 +36,8 @@ public:
     return complete;
   }
 
-  /// A batch was read. How many of its first records were taken before, or, if batches before it
-  /// were lost, how many of those.
+  /// Notes that a batch was read. Returns how many of its first records were taken before; if
+  /// batches before it were lost, how many of their records were.
   uint32_t next_batch(const sched_batch &batch) {
     uint32_t taken = taken_;
     taken_ = 0;
@@ -47,7 +47,8 @@ public:
   }
 
 private:
-  /// Just when an area is full its batch is counted, and the area looks filled by the next still.
+  /// When an area is full, its batch is counted before the next one overwrites the area: for a
+  /// moment it looks filled by the next.
   bool is_last_batch(const volatile cpu_stage &stage) const {
     return stage.batch.records[0].when == last_first_;
   }

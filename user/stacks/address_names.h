@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions by address, as lists in text files have them: the kernel's, and those of JIT compilers.
+// Finds functions by address in lists: the kernel's, and those of JIT compilers.
 #pragma once
 
 #include <cstdint>
