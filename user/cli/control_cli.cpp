@@ -84,7 +84,7 @@ void add_ctl(App app) {
   ctl.add_option(
          "COMMAND", arguments->what,
          "start or stop: make the alarms start:interactive or stop:interactive hit; status: "
-         "print the state of the chains")
+         "print which processes are in a region")
       .required()
       .one_of({"start", "stop", "status"});
   ctl.callback([arguments] {
