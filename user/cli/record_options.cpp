@@ -26,7 +26,7 @@ constexpr const char *kRoomGroup = "Buffers and files";
 uint64_t parse_duration(const std::string &text) {
   uint64_t ns = 0;
   if (!parse_time(text, ns) || ns == 0 || ns > kLongestDuration)
-    throw Error(fmt::format("--duration: '{}' is no time above 0 and up to a year: write 10s, "
+    throw Error(fmt::format("--duration: '{}' is not a time above 0 and up to a year: write 10s, "
                             "200ms, 30us, 5m or 1h; a number alone is in seconds",
                             text),
                 kExitUsage);
@@ -38,7 +38,7 @@ std::vector<uint32_t> pids_named(const std::string &name, std::vector<std::strin
   const std::vector<NamedProcess> found = processes_named(name);
   if (found.empty())
     throw Error(fmt::format("--pid {0}: no process has this name or number; `pgrep -l {0}` lists "
-                            "names that are like it",
+                            "similar names",
                             name));
   std::vector<uint32_t> pids;
   std::string list;
@@ -67,8 +67,8 @@ void add_pids(const std::string &text, RecordArguments &arguments) {
         pids.push_back(pid);
   }
   if (pids.size() > CAPTURE_TARGETS)
-    throw Error(fmt::format("--pid: {} processes are too many, {} is the most; with their parent "
-                            "alone its children are traced too",
+    throw Error(fmt::format("--pid: {} processes are more than {}, the limit; name only their "
+                            "parent, and its children are traced, too",
                             pids.size(), CAPTURE_TARGETS),
                 kExitUsage);
 }
