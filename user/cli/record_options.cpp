@@ -26,7 +26,7 @@ constexpr const char *kRoomGroup = "Buffers and files";
 uint64_t parse_duration(const std::string &text) {
   uint64_t ns = 0;
   if (!parse_time(text, ns) || ns == 0 || ns > kLongestDuration)
-    throw Error(fmt::format("--duration: '{}' is not a time above 0 and up to a year: write 10s, "
+    throw Error(fmt::format("--duration: '{}' is no time above 0 and up to a year: write 10s, "
                             "200ms, 30us, 5m or 1h; a number alone is in seconds",
                             text),
                 kExitUsage);
