@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What no tracepoint says: which block device ended the I/O that a thread waits for, and when a
- * throttled thread may run again. Functions of the kernel are watched for it, which not every
- * kernel has or lets us watch: a capture goes on without these programs.
+ * Finds what no tracepoint says: which block device ended the I/O that a thread waits for, and when
+ * a throttled thread may run again. It watches functions of the kernel. Not every kernel has them
+ * or allows that; a capture goes on without these programs.
  */
 #include "ktypes.h"
 #include <bpf/bpf_helpers.h>
@@ -203,8 +203,8 @@ __noinline int release_all(void)
  * where interrupts are off: the staging area of this CPU is ours.
  *
  * This runs for every timer of the machine, mostly after an idle time, when nothing of ours is in
- * the caches: the first look at a map takes 50 to 150 ns then. So the two functions are in the
- * code. */
+ * the caches. The first look at a map then takes 50 to 150 ns. The addresses of the two functions
+ * are therefore constants in the code. */
 static __always_inline int timer_returned(struct hrtimer *timer)
 {
 	__u64 function = (__u64)timer->function;

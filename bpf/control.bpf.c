@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The chains of --control, run where their alarms hit. Loaded with --control only.
+ * Runs the chains of --control where their alarms hit. Loaded only with --control.
  */
 #include "ktypes.h"
 #include <bpf/bpf_helpers.h>

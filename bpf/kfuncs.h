@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions of the kernel that not every kernel has (kfuncs). Not declared `__ksym __weak`: where
- * there is none of a name, libbpf wants to read the types of all modules before it believes so, and
- * for that CAP_BPF is not enough. A call of them looks like that of a helper whose number no helper
- * has, and must not be reached unless has_kfunc() says so: then the loader has made a call of the
- * kfunc of it (user/bpf/kernel_functions.h). It sees programs with what is inlined into them, and
- * no functions that they call.
+ * Functions of the kernel that not every kernel has (kfuncs). They are not declared `__ksym
+ * __weak`. If the kernel lacks a name, libbpf then reads the types of all modules before it
+ * believes so, and CAP_BPF is not enough for that.
+ *
+ * A call looks like that of a helper whose number no helper has. It must not be reached unless
+ * has_kfunc() says so: the loader has then turned it into a call of the kfunc
+ * (user/bpf/kernel_functions.h). The loader sees programs with the code that is inlined into them,
+ * but not the functions that they call.
  */
 #ifndef OVNITRACE_KFUNCS_H
 #define OVNITRACE_KFUNCS_H

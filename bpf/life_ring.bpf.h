@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ring of life events, and how one is made.
+ * Makes life events and sends them through a ring of their own.
  */
 #ifndef OVNITRACE_LIFE_RING_H
 #define OVNITRACE_LIFE_RING_H

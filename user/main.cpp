@@ -29,38 +29,31 @@ std::vector<std::string> take_command(int &argc, char **argv) {
   return {};
 }
 
-constexpr const char *kFooter =
-    "Examples:\n"
-    "  sudo ovnitrace -- ./app --its-options     trace a program, then: wxparaver "
-    "app-…/thread.prv\n"
-    "  sudo ovnitrace -o run1 -- mpirun -n 4 ./app\n"
-    "  sudo ovnitrace -a -d 5                    the whole machine for five seconds\n"
-    "  sudo ovnitrace -a -- ./app                the whole machine while the program runs\n"
-    "  sudo ovnitrace -p 1234,nginx              processes that run and their children, until "
-    "Ctrl-C\n"
-    "  sudo ovnitrace stat -- ./app              only a summary, no trace\n"
-    "  ovnitrace why run1                        where the time went, who is to blame, what to "
-    "try\n"
-    "  ovnitrace info run1                       who ran, waited, was preempted, and how long\n"
-    "  ovnitrace report run1 --open              the same as a timeline in the browser\n"
-    "\n"
-    "The program runs as the user who called sudo, and its exit status is ovnitrace's (128 + the "
-    "signal\n"
-    "if one killed it; 127 not found, 126 cannot be executed). Failures of ovnitrace: 1; usage: "
-    "2.\n"
-    "If events are missing in the trace, the last line says so, and without a program the exit "
-    "status\n"
-    "is 3. HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 sent to ovnitrace are forwarded to the "
-    "program;\n"
-    "without one they end the capture. With --buffer last, USR2 saves it instead.\n"
-    "\n"
-    "sudo resets the environment: PATH, OMP_NUM_THREADS, LD_LIBRARY_PATH, virtual environments. To "
-    "keep\n"
-    "it:\n"
-    "  sudo -E ovnitrace -- ./app                what the rules of sudo let through\n"
-    "  sudo env \"PATH=$PATH\" ovnitrace -- app\n"
-    "  sudo ovnitrace -- env OMP_NUM_THREADS=1 \"LD_LIBRARY_PATH=$LD_LIBRARY_PATH\" ./app\n"
-    "or give ovnitrace file capabilities, and run it without sudo (docs/usage.md).";
+constexpr const char *kFooter = R"(Examples:
+  sudo ovnitrace -- ./app --its-options     trace a program, then: wxparaver app-…/thread.prv
+  sudo ovnitrace -o run1 -- mpirun -n 4 ./app
+  sudo ovnitrace -a -d 5                    the whole machine for five seconds
+  sudo ovnitrace -a -- ./app                the whole machine while the program runs
+  sudo ovnitrace -p 1234,nginx              running processes and their children, until Ctrl-C
+  sudo ovnitrace stat -- ./app              only a summary, no trace
+  ovnitrace why run1                        where the time went, who is to blame, what to try
+  ovnitrace info run1                       which threads ran, waited, were preempted, how long
+  ovnitrace report run1 --open              the same as a timeline in the browser
+
+The program runs as the user who called sudo. ovnitrace forwards HUP, INT, QUIT, TERM, ALRM, USR1
+and USR2 to it. Without a program, these signals end the capture. With --buffer last, USR2 saves it
+instead.
+
+The exit status is that of the program: 128 + the signal if one killed it, 127 if it was not found,
+126 if it cannot be executed. It is 1 if ovnitrace failed, and 2 for wrong usage. If events are
+missing in the trace, the last line says so, and without a program the exit status is 3.
+
+sudo resets the environment: PATH, OMP_NUM_THREADS, LD_LIBRARY_PATH, virtual environments. To keep
+it:
+  sudo -E ovnitrace -- ./app                keep what the rules of sudo allow
+  sudo env "PATH=$PATH" ovnitrace -- app
+  sudo ovnitrace -- env OMP_NUM_THREADS=1 "LD_LIBRARY_PATH=$LD_LIBRARY_PATH" ./app
+or give ovnitrace file capabilities, and run it without sudo (docs/usage.md).)";
 
 } // namespace
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The chains of --control as a state machine: a thread is at one place of each chain. Only the
- * thread itself, or the loader on its behalf while it cannot run, moves it. What concerns all
- * threads of a process is a broadcast: one word, changed by compare-and-swap, that each thread
- * adopts when it next looks. So no lock is needed, and hits on all CPUs together count right.
+ * thread itself moves it, or the loader on its behalf while the thread cannot run. What concerns
+ * all threads of a process is a broadcast: one word, changed by compare-and-swap, that each thread
+ * adopts when it next looks. This needs no lock, and hits on all CPUs together count right.
  */
 const volatile struct control_alarm alarms[CONTROL_ALARMS] = {};
 const volatile struct control_chain chains[CONTROL_CHAINS] = {};
@@ -81,10 +81,10 @@ static __noinline int ask_for_visit(struct visitor *v)
 /* One hit of a thread, of whichever alarms of `mask` are armed for it.
  *
  * The verifier checks a static function again for each call and each path to it: with 16 chains
- * that is more than it accepts. So the steps below that a chain takes are not static, and checked
- * once, for any arguments. Such a function loses the pointers in a struct that it is given: process
- * and thread are arguments of their own. Indices are masked, as the verifier may lose what a
- * comparison says of them. */
+ * that is more than it accepts. The steps below that a chain takes are therefore not static, and
+ * checked once, for any arguments. Such a function loses the pointers in a struct that it is given:
+ * process and thread are arguments of their own. Indices are masked, as the verifier may lose what
+ * a comparison says of them. */
 struct hit {
 	__u64 mask;
 	__u64 ip, ax, bx, cx; /* of the thread, where it hits an instruction */
@@ -277,8 +277,8 @@ __noinline int hit_chain(struct hit *h, struct control_process *process,
 	if (!h || !process || !thread)
 		return 0;
 	c &= CONTROL_CHAINS - 1;
-	/* Again, if another thread's broadcast came in between: then the hit is one of what that
-	 * has armed. So often in a row nobody is overtaken. */
+	/* Tries again if another thread's broadcast came in between: the hit then belongs to what
+	 * the broadcast has armed. Nobody is overtaken eight times in a row. */
 	for (__u32 tries = 0; tries < 8; tries++) {
 		barrier_var(c); /* so that no address is kept on the stack for the next try */
 		place = &thread->places[c];

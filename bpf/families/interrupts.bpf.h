@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Family 3: interrupts that hit a traced thread; with trace_all also those that hit the idle task.
- * What interrupts a thread is what it loses time to; what wakes it stands in its wakeup.
+ * These records show what a thread loses time to. What wakes a thread is in the record of its
+ * wakeup.
  */
 static __always_inline int log_interrupt(__u16 code, __u16 number)
 {

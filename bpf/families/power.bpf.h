@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family E: idle states, frequencies and stolen time of all CPUs, whoever ran there before.
+ * Family E: idle states, frequencies and stolen time of all CPUs, whether traced threads run there
+ * or not.
  */
 #define POWER_IDLE_END 0xffffffffu /* PWR_EVENT_EXIT */
 
@@ -24,8 +25,8 @@ struct {
 	__type(value, struct stolen);
 } stolen SEC(".maps");
 
-/* Runs with interrupts off. The first look is an event of 0, and so is the first at which nothing
- * more was stolen; others are none. */
+/* Runs with interrupts off. Logs the first look as an event of 0, and an event when nothing more
+ * was stolen for the first time. Later looks without stolen time log nothing. */
 static __always_inline void look_at_stolen_time(void)
 {
 	struct task_struct *current = bpf_get_current_task_btf();

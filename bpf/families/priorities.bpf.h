@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 5: the priority or the policy of a traced thread changes. No tracepoint says what the
- * system calls for it do, so each thread is compared with what it was: at the end of those calls,
- * and, as there may be other causes, whenever it gets or leaves a CPU. Inheritance has a
- * tracepoint.
+ * Family 5: changes of the priority or the policy of a traced thread. No tracepoint says what the
+ * system calls for it do. Each thread is therefore compared with what it was before: at the end of
+ * those calls and, as there may be other causes, whenever it gets or leaves a CPU. Inheritance has
+ * a tracepoint.
  */
 
 /* What was logged last of the thread that has a tid: par2 of set_priority in the low 16 bits, above
@@ -76,8 +76,8 @@ int BPF_PROG(prio_on_sched_pi_setprio, struct task_struct *p)
 
 	if (!is_on(FTrace_EVT_inheritance) || !is_recorded(p))
 		return 0;
-	/* The second argument, as a number: before 6.13 the verifier believes that it is never
-	 * NULL, and takes a test for it out. Of NULL, the tid reads as 0. */
+	/* The second argument, read as a number: before 6.13 the verifier believes that it is never
+	 * NULL, and removes a test for it. The tid of NULL reads as 0. */
 	bpf_probe_read_kernel(&waiter, sizeof(waiter), ctx + 1);
 	waiter_tid = BPF_CORE_READ(waiter, pid);
 	prio = waiter_tid ? BPF_CORE_READ(waiter, prio) : p->normal_prio;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * System calls that families are about. Their tracepoints are raised for every call of every
- * thread, so the number is looked at first.
+ * The system calls that families record. Their tracepoints are raised for every call of every
+ * thread, so the number of the call is tested first.
  */
 
 /* What the calls are to the families. */

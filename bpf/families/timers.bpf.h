@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family B: timers that traced threads arm: high-resolution timers, which all sleeps, timeouts and
- * timers that a program can ask for with a clock end in.
+ * Family B: high-resolution timers that traced threads arm. All sleeps, timeouts and timers that a
+ * program can ask for with a clock use one.
  */
 
-/* Which thread armed a timer. Of those that are forgotten, the wakeups are not logged. */
+/* Which thread armed a timer. The expiry of an evicted timer is not logged. */
 #define MAX_TIMERS 16384
 struct armed_timer {
 	__u64 function; /* another timer may come to lie at the same address */
@@ -44,7 +44,7 @@ static __always_inline __u32 timer_kind(__u64 function)
 	return FTRACE_TIMER_OTHER;
 }
 
-/* par2 of an event of a timer; a time below 0 is none. */
+/* Returns par2 of a timer's event; a time below 0 counts as 0. */
 static __always_inline __u32 timer_word(__u32 kind, __s64 ns, __u32 unit)
 {
 	__u64 most = ~0u >> FTRACE_TIMER_SHIFT, much = ns < 0 ? 0 : (__u64)ns / unit;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Which CPUs traced threads may use. No tracepoint shows all the ways to change that
- * (sched_setaffinity, cpusets, the kernel's binding of its own threads), and it matters only to a
- * thread that waits for a CPU. So each thread is looked at when such a wait starts, and what has
- * changed is sent.
+ * (sched_setaffinity, cpusets, the kernel's binding of its own threads). But it matters to a thread
+ * only while it waits for a CPU. These programs look at a thread when such a wait starts, and send
+ * what has changed.
  */
 const volatile __u32 possible_cpus = 0; /* set by the loader before loading; 0: do not look */
 

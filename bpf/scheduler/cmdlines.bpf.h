@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The command line of each traced process, when it executes a program: many live too short for
- * /proc. Through a ring of their own: one that finds no room is no loss of an event.
+ * Sends the command line of each traced process when it executes a program: many live too short for
+ * /proc. Command lines have a ring of their own. If one finds no room, no event is lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

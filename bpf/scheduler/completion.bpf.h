@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which block device a thread is woken by. The kernel says when a request of a device is complete,
- * then wakes who waits for it, then says that it has ended the request. Meanwhile the CPU's staging
- * area has the place of the device (bpf/causes.bpf.c).
+ * Says which block device woke a thread. The kernel raises a tracepoint when a request of a device
+ * is complete, wakes the threads that wait for it, and raises another one when the request has
+ * ended. In between, the CPU's staging area has the place of the device (bpf/causes.bpf.c).
  */
 #ifndef OVNITRACE_COMPLETION_H
 #define OVNITRACE_COMPLETION_H

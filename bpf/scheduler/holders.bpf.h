@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who has a CPU while traced threads wait for it, where not every thread is recorded. Each CPU
- * counts the traced threads in its run queue. While there is one, every switch of that CPU is
- * recorded; when one comes, who has the CPU is recorded unless the trace says so already.
+ * Records which thread runs on a CPU while traced threads wait for it, if not every thread is
+ * recorded. Each CPU counts the traced threads in its run queue. While there is one, every switch
+ * of that CPU is recorded. When one comes, the running thread is recorded, unless the trace already
+ * says which one it is.
  *
  * The count does not drift: each thread has a mark, the CPU that counts it, and every change of a
  * mark takes the thread off the count of its old mark. A mark is changed under the lock of the run
- * queue or p->pi_lock, as are wakeups, switches and migrations. A mark that is wrong, as after a
- * run of a program that the kernel skipped, is right again at the thread's next switch-in: until
- * then its CPU records more switches than are needed.
+ * queue or p->pi_lock, as are wakeups, switches and migrations. If the kernel skips a run of a
+ * program, a mark may be wrong. It is right again at the thread's next switch-in. Until then its
+ * CPU records more switches than are needed.
  *
  * A wakeup and the switches of its CPU exclude one another by the lock of the run queue. A thread
  * that is moved to another CPU is announced before that lock is taken: a switch of that CPU within

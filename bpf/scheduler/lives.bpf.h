@@ -58,9 +58,9 @@ static __noinline int send_name(struct task_struct *p)
 	return 0;
 }
 
-/* Who appears beside a traced thread, as the next on its CPU or as its waker, has a name too. So
- * has, with trace_all, a thread that the snapshot did not show. `its_marks`: of `p`. Sent once, and
- * again after a renaming. */
+/* Sends the name of a thread that appears beside a traced one, as the next on its CPU or as its
+ * waker. With trace_all, also that of a thread that the snapshot did not show. `its_marks`: of `p`.
+ * Sent once, and again after a renaming. */
 static __always_inline void name_once(struct task_struct *p, __u32 its_marks)
 {
 	if (unlikely(!(its_marks & THREAD_NAMED)) && p->pid)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The state of the threads that are alive before the capture.
+ * Records the state of the threads that were alive before the capture.
  */
 
 /* Without trace_all: the processes whose threads are to be traced, as the loader counts pids. Set

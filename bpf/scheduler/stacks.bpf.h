@@ -33,9 +33,9 @@ struct {
 	__type(value, __u64);
 } waker_stacks SEC(".maps");
 
-/* Keeps the `count` addresses in the scratch of this CPU. Their place + 1; 0 if there is none.
- * Equal hashes of 64 bits are taken for equal stacks. Not static, so that the verifier looks at its
- * loop once and not on each way that leads here. */
+/* Keeps the `count` addresses in the scratch of this CPU. Returns their place + 1; 0 if there was
+ * no room. Equal hashes of 64 bits are taken for equal stacks. Not static, so that the verifier
+ * looks at the loop once and not on each path that leads here. */
 __noinline int keep_stack(__u32 cpu, __u32 count)
 {
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is kept of each thread beside its marks, and how these are changed.
+ * Keeps facts about each thread beside its marks, and changes the marks.
  */
 
 /* In one place, so that an event touches one cache line for both. */

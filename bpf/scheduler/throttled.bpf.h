@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Traced threads that are off their CPU because their cgroup has no CPU quota left. No tracepoint
- * shows when it has some again. It gets some in two timers of the kernel, so these threads are
- * noted, and looked at when one of those timers has expired (bpf/causes.bpf.c).
+ * Keeps the traced threads that are off their CPU because their cgroup has no CPU quota left. No
+ * tracepoint shows when the cgroup has quota again. The kernel refills it in two timers. When one
+ * of them has expired, these threads are examined (bpf/causes.bpf.c).
  */
 #ifndef OVNITRACE_THROTTLED_H
 #define OVNITRACE_THROTTLED_H

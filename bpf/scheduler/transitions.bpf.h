@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the scheduler does to traced threads: switch, wakeup, migration. A thread that is not traced
- * costs a test, one that is a clock read and two stores.
+ * Logs what the scheduler does to traced threads: switch, wakeup, migration. A thread that is not
+ * traced costs a test; a traced one also costs a clock read and two stores.
  */
 __u64 complete_since = -1ULL; /* ns: all programs are attached from here on; set by the loader */
 
-/* A thread leaves its CPU that was not seen to take it: the kernel did not run us at that switch.
- * (Some kernels show no event of certain threads, among them the switch from such a thread to
- * ours.) Or it was not traced yet at that switch. The kernel's own account says since when it has
- * had the CPU. Returns the tid under which it took it. */
+/* Logs when a thread got its CPU, if that switch was not seen. Either the kernel did not run us at
+ * that switch: some kernels show no event of certain threads, among them the switch from such a
+ * thread to ours. Or the thread was not traced yet. The kernel's own account says since when it has
+ * run. Returns the tid under which it got the CPU. */
 static __always_inline __u32 log_unseen_dispatch(struct cpu_stage *s, struct task_struct *p,
 						 __u64 now)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who queued the work item in which a kernel worker wakes a traced thread.
+ * Records which thread queued the work item in which a kernel worker wakes a traced thread.
  *
  * These tracepoints are raised for each work item of the machine, so they only remember: in two
- * tables of fixed size, at the place that a hash says. An item that finds its place taken evicts
- * the one there, whose queuer is unknown from then on. A record is written when a worker wakes a
- * traced thread, just before the wakeup.
+ * tables of fixed size, at the place that a hash says. An item evicts the one that has its place,
+ * whose queuer is unknown from then on. A record is written when a worker wakes a traced thread,
+ * just before the wakeup.
  */
 const volatile bool has_work_items = false; /* the kernel has the tracepoints; set by the loader
 					     * before loading */
@@ -38,7 +38,7 @@ struct {
 	__type(value, struct work_slot);
 } workers SEC(".maps");
 
-/* Of a pointer that the verifier knows it allows no arithmetic. */
+/* Returns a pointer as a number. The verifier allows no arithmetic with a pointer that it knows. */
 static __always_inline __u64 address_of(__u64 pointer)
 {
 	__u64 address = 0;

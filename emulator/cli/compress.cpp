@@ -63,11 +63,11 @@ void add_compress(App app) {
   command.add_flag("-d,--decompress", arguments->decompress, "Make them plain again")
       .excludes(level);
   command.footer(R"(
-Each chunk becomes a zstd frame of its own: cpu0000.ftr becomes cpu0000.ftr.zst, which every command
-reads as it is. A capture is compressed already, unless it was recorded with --compress=0. A file is
-replaced when its successor is on the disk.
+Each chunk becomes a zstd frame: cpu0000.ftr becomes cpu0000.ftr.zst. Every command reads both
+forms. A capture is compressed already, unless it was recorded with --compress=0. A file is removed
+only when its replacement is on the disk.
 
-The exit status is 1 if a part of the trace is missing; all the rest is compressed.
+The exit status is 1 if a part of the trace is missing. The rest is still compressed.
 
 Examples:
   ovnitrace compress app-20250101-120000

@@ -93,44 +93,45 @@ void add_convert(App app) {
   const App command = add_unprivileged(app, "convert", "Convert a trace to Paraver");
   command
       .add_option("TRACE", arguments->inputs,
-                  "Trace directories, of which several become one timeline, or an FTrace file")
+                  "Trace directories, or an FTrace file. Several directories become one timeline")
       .required();
   command
-      .add_option("-o,--output", options.directory,
-                  "Directory to write to (default: the trace directory itself, TRACE.prv.d for a "
-                  "trace that ovnitrace did not write, TRACE.cut.d for a part of one); several "
-                  "traces need it")
+      .add_option(
+          "-o,--output", options.directory,
+          "Write into this directory (default: the trace directory itself; TRACE.cut.d for a "
+          "part of a trace; TRACE.prv.d for a trace that ovnitrace did not write). "
+          "Required for several traces")
       .type_name("DIR");
   command.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   command.add_flag("--lint", options.lint,
-                   "List all impossible events, and values that nothing took from their stack. "
-                   "Exit status: 1 if there are any; 3 if there are none, but some events are of "
-                   "models that are not checked");
-  command.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
+                   "List all impossible events, and values that nothing took from their stack. The "
+                   "exit status is 1 if there are any, and 3 if there are none but some events "
+                   "were not checked");
+  command.add_option("--model", options.model_files, "Use a model of your own (docs/models.md)")
       .type_name("FILE")
       .allow_extra_args(false);
   add_cut_options(command, arguments->cut);
   add_path_options(command, arguments->path, "Add a row of the critical path to thread.prv");
   command
       .add_option("--region", arguments->region,
-                  "Only this region of --control, as `ovnitrace info` numbers them")
+                  "Only this region of --control, by its number in `ovnitrace info`")
       .type_name("N")
       .group(kCutGroup)
       .range(1, UINT32_MAX);
   add_cut_list(command, "--cpu", "CPU", arguments->cut.cut.cpus, "Only these CPUs in cpu.prv");
   command
       .add_option("--clock-offsets", arguments->clock_offsets,
-                  "Offsets of the clocks of several hosts, a table as ovnisync writes it")
+                  "Use this table of the offsets of several hosts' clocks, as ovnisync writes it")
       .type_name("FILE");
   command.add_flag("-q,--quiet", arguments->quiet,
-                   "No progress and no summary; warnings about the trace stay");
+                   "Print no progress and no summary, only warnings about the trace");
   command.footer(R"(
-Writes thread.prv and cpu.prv, with a .pcf and a .row each, and cfg/: open a .prv in Paraver, then
-a view of cfg/, which cfg/README lists. Views that an earlier conversion has left in cfg/ are
-removed; those that you saved under other names stay. What holds at --from is shown from time 0 on.
---pid, --tid, --comm, --cpu and --model can be given more than once.
+Writes thread.prv and cpu.prv, each with a .pcf and a .row, and cfg/. Open a .prv in Paraver, then a
+view of cfg/; cfg/README lists them. Views of an earlier conversion are removed from cfg/. Views
+that you saved under other names stay. The states at --from are shown from time 0 on. --pid, --tid,
+--comm, --cpu and --model can be given more than once.
 
-The exit status is 1 if a part of the trace is damaged; all the rest is converted.
+The exit status is 1 if a part of the trace is damaged. The rest is still converted.
 
 Examples:
   ovnitrace convert app-20250101-120000

@@ -21,10 +21,10 @@ void add_time(App command, const std::string &name, TraceTime &time, const std::
 
 void add_cut_options(App command, CutArguments &arguments, bool with_end) {
   add_time(command, "--from", arguments.from,
-           "From this time on: 1.5s, 200ms, 30us, 100ns or 2m from the start of the trace (a "
-           "number alone is in seconds), or by the clock: 14:03:07.5, @1732345678");
+           "Start of the part. From the start of the trace: 1.5s, 200ms, 30us, 100ns or 2m; a "
+           "number alone is in seconds. By the clock: 14:03:07.5, @1732345678");
   if (with_end)
-    add_time(command, "--to,--until", arguments.to, "Up to this time");
+    add_time(command, "--to,--until", arguments.to, "End of the part, as in --from");
   add_cut_list(command, "--pid", "PID", arguments.cut.pids,
                "Only threads of these processes; a list as 12,34");
   add_cut_list(command, "--tid", "TID", arguments.cut.tids, "Only these threads; a list as 12,34");

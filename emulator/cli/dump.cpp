@@ -68,20 +68,25 @@ void add_dump(App app) {
   const App command = add_unprivileged(app, "dump", "Print the events of a trace, one a line");
   command
       .add_option("TRACE", arguments->paths,
-                  "The directory of a trace, or FTrace files; several are one timeline")
+                  "The directory of a trace, or FTrace files. Several become one timeline")
       .required();
   add_cut_options(command, arguments->cut);
   command.add_flag("--json", arguments->json, "Print an object of JSON a line, times in ns");
   command.footer(R"(
-Columns, separated by blanks: seconds since the start of the trace (negative of what happened before
-it and made the states at its start; --from 0 leaves that out), number of the CPU, event, thread as
-'comm(tid)', details as key=value. No column holds a blank: one in a name is printed as '_'; --json
-has the names as they are. What is not known is '-'. The thread of what a program logs itself is the
-one that runs on that CPU. docs/format.md says what each event means.
+A line has five columns, separated by blanks. No column contains a blank:
 
-Events of a CPU, which are about no thread, are printed whatever the threads.
+  time     seconds from the start of the trace. Events before 0 made the states at the start;
+           --from 0 leaves them out
+  CPU      its number
+  event    docs/format.md explains each
+  thread   comm(tid), with _ for each blank of its name. If a program logs an event itself, this is
+           the thread that runs on that CPU
+  details  key=value
 
-The exit status is 1 if a part of the trace is damaged; all the rest is printed.
+What is not known is '-'. --pid, --tid and --comm do not remove events that are about a CPU and not
+about a thread. --json has the names unchanged.
+
+The exit status is 1 if a part of the trace is damaged. The rest is still printed.
 
 Examples:
   ovnitrace dump app-20250101-120000 | head

@@ -103,8 +103,8 @@ void add_export(App app) {
   command
       .add_option_function<std::vector<std::string>>(
           "--to,--until", set,
-          "The format, one of those below; given once more with a TIME, the end of the part to "
-          "export, as in --to sqlite --from 1.5s --to 2s")
+          "The format, one of those below. Give --to a second time, with a TIME, to end the part, "
+          "as in --to sqlite --from 1.5s --to 2s")
       .type_name("FORMAT")
       .allow_extra_args(false);
   command
@@ -112,20 +112,20 @@ void add_export(App app) {
       .required();
   command
       .add_option("-o,--output", arguments->write.output,
-                  "What to write (default: TRACE with the suffix of the format)")
+                  "File or directory to write (default: TRACE with the suffix of the format)")
       .type_name("PATH");
   add_cut_options(command, arguments->cut, false);
   add_path_options(command, arguments->write.path,
                    "With --to perfetto: add a track of the critical path");
   command.add_flag("--per-thread", arguments->write.per_thread,
-                   "With --to folded: each process and thread by itself, with its id, and not "
-                   "those of one name together");
+                   "With --to folded: separate all processes and threads, with their ids. Without "
+                   "it, those of one name are summed up");
   command.footer("\nFormats:\n" + list_of_formats() + R"(
-docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded) say what each of them shows; docs/sql.md
-has the tables of sqlite and csv, and questions to ask them. For folded, -o - is standard output.
---to ovni takes several traces, each of which becomes a loom, and no cut.
+docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded) explain the formats. docs/sql.md has the
+tables of sqlite and csv, with example queries. --to folded -o - writes to standard output. --to
+ovni takes several traces, and each becomes a loom; it cannot export a part.
 
-The exit status is 1 if a part of the trace is damaged; all the rest is exported.
+The exit status is 1 if a part of the trace is damaged. The rest is still exported.
 
 Examples:
   ovnitrace export --to perfetto app-20250101-120000

@@ -58,7 +58,7 @@ void add_info(App app) {
   const App command = add_unprivileged(app, "info", "Print what a trace is and sum up its threads");
   command
       .add_option("TRACE", arguments->paths,
-                  "The directory of a trace, or FTrace files; several are one timeline")
+                  "The directory of a trace, or FTrace files. Several become one timeline")
       .required();
   add_cut_options(command, arguments->cut);
   command
@@ -70,30 +70,31 @@ void add_info(App app) {
       .one_of(sort_words());
   command
       .add_option("--top", arguments->report.top,
-                  "Print at most so many lines of a table and sum up the rest in one more; 0: "
-                  "all (default: 20)")
+                  "Print at most N lines of a table, and one with the sum of the rest; 0: all "
+                  "(default: 20)")
       .type_name("N")
       .check([](const std::string &text) {
         return text.find_first_not_of("0123456789") == text.npos
                    ? ""
                    : "'" + text + "' is no number of lines, 0 or more";
       });
-  command.add_flag("--json", arguments->json, "Print all of it for programs, times in ns");
+  command.add_flag("--json", arguments->json, "Print an object of JSON, with times in ns");
   command.footer(R"(
-Of each thread: its time in each state, how it left its CPU (PREEMPTED and YIELDED while runnable,
-VOLUNTARY to wait or to end), how often it was woken and put on another CPU, and how long it waited
-from woken to running. UNKNOWN is what was not seen: before its first event, and after events were
-lost. Then the same times by process and by name, who got the CPU of whom, who woke whom, and, where
-they were recorded, waits for mutexes, interrupts and sections; one that a cut, a loss or a filter
-cut short is not counted. Of each CPU: the time in which a thread of the trace ran on it, and that
-in which its events were lost or are missing. How many were LOST is not known where records are
-missing.
+The table of threads shows, for each thread:
 
-The % of a thread is of its own life in what is shown, that of a CPU of all that is shown. p50 and
-p99 are within 1/64 (1.6 %) of the true value. MAX is exact, and AT says when it ended, in seconds
-from the start of the trace, as --from takes it.
+  RUNNING to UNKNOWN  its time in each state. UNKNOWN was not seen: before its first event, or after
+                      events were lost
+  %                   the share of RUNNING in its life in the part that is shown
+  PREEMPTED, YIELDED  how often it left its CPU while it could still run
+  VOLUNTARY           how often it left its CPU to wait or to end
+  p50, p99, MAX       how long it waited for a CPU after a wakeup. p50 and p99 are within 1/64 of
+                      the true value, MAX is exact
+  AT                  when its longest wait ended, in seconds from the start of the trace
 
-The exit status is 1 if a part of the trace is damaged; all the rest is summed up.
+Then come the same times by process and by name, which thread preempted or woke which, the CPUs, and
+what else was recorded. docs/info.md explains all tables.
+
+The exit status is 1 if a part of the trace is damaged. The rest is still summed up.
 
 Examples:
   ovnitrace info app-20250101-120000

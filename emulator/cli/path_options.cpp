@@ -33,15 +33,15 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
   const Option path =
       command
           .add_flag("--critical-path", arguments.text,
-                    what + ": who is responsible for each moment, back from the end, for thread "
-                           "TID (default: the program's main thread)")
+                    what + ": the thread that was responsible for each moment, back from the end, "
+                           "for thread TID (default: the program's main thread)")
           .each(set)
           .type_name("[=TID]")
           .group(kGroup);
   command
       .add_option("--section", arguments.query.section,
-                  "With --critical-path: the path of the longest section of this number "
-                  "(docs/user-events.md) instead of the whole time")
+                  "With --critical-path: only the path of the longest section of this number "
+                  "(docs/user-events.md)")
       .type_name("NUMBER")
       .group(kGroup)
       .needs(path);

@@ -101,23 +101,23 @@ void add_plot(App app) {
       .required();
   command
       .add_option("-o,--output", arguments->output,
-                  "Write an SVG figure, - to standard output; without it, text goes there")
+                  "Write an SVG figure; - is standard output (default: print text)")
       .type_name("FILE.svg");
   command
       .add_option("--rows", arguments->figure.rows,
-                  "Threads to draw, at most: those that ran or waited longest (default: 40)")
+                  "Draw at most N threads: those that ran or waited longest (default: 40)")
       .type_name("N")
       .range(1, kMostRows);
   command.add_flag("--arrows", arguments->figure.arrows,
-                   "With -o: arrows from who woke a thread to when it got its CPU");
+                   "With -o: draw arrows from the waker to the moment when the thread got its CPU");
   add_cut_options(command, arguments->cut);
   add_path_options(command, arguments->path, "Draw the critical path");
   command.footer(R"(
-A row is a thread, a column a part of the time. A column of several states is divided by their
-shares: docs/plot.md has the details. On a terminal the text has colours and its width; elsewhere,
-and with NO_COLOR, it is plain.
+A row is a thread, and a column is a part of the time. If a thread is in several states during a
+column, the column is divided by their shares (docs/plot.md). On a terminal, the text has colours
+and the terminal's width. Elsewhere, and with NO_COLOR, it is plain.
 
-The exit status is 1 if a part of the trace is damaged; all the rest is drawn.
+The exit status is 1 if a part of the trace is damaged. The rest is still drawn.
 
 Examples:
   ovnitrace plot app-20250101-120000

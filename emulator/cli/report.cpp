@@ -23,25 +23,28 @@ void add_report(App app) {
   command.add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
       .required();
   command
-      .add_option("-o,--output", report.output,
-                  "The page (default: report.html in the trace directory, TRACE.html for a file)")
+      .add_option(
+          "-o,--output", report.output,
+          "File to write (default: report.html in the trace directory, TRACE.html for a file)")
       .type_name("FILE.html");
   command
       .add_option("--max-size", report.most_bytes,
-                  "Bytes that the page may have, as 20M; what is more is summed up (default: 64M)")
+                  "Largest size of the page, as 20M. If a trace needs more, details are summed up "
+                  "(default: 64M)")
       .type_name("SIZE")
       .as_size();
-  command.add_flag("--open", report.open, "Open it in the browser of the user who called sudo");
-  command.add_flag("-q,--quiet", report.quiet, "No summary; warnings about the trace stay");
+  command.add_flag("--open", report.open,
+                   "Open the page in the browser, as the user who called sudo");
+  command.add_flag("-q,--quiet", report.quiet, "Print no summary, only warnings about the trace");
   add_cut_options(command, arguments->cut);
   add_path_options(command, report.path, "Draw the critical path");
   command.footer(R"(
-The page needs no network, no server and no other file. It shows each thread's states on a timeline,
-and why each of them started and ended, as docs/report.md describes. Where all of it does not fit
-into --max-size, the threads that waited longest for a CPU keep all detail, and short states of the
-others are summed up; the page says so.
+The page needs no network, no server and no other file. It shows the states of each thread on a
+timeline, and why each state started and ended (docs/report.md). If a trace does not fit into
+--max-size, the threads that waited longest for a CPU keep all detail. For the others, short states
+are summed up, and the page says so.
 
-The exit status is 1 if a part of the trace is damaged; all the rest is shown.
+The exit status is 1 if a part of the trace is damaged. The rest is still shown.
 
 Examples:
   ovnitrace report app-20250101-120000 --open

@@ -132,13 +132,13 @@ void add_why(App app) {
       .required();
   add_cut_options(command, arguments->given_cut);
   command.add_flag("--all-threads", arguments->all_threads,
-                   "All threads of a trace of the machine (default: with `-a -- PROGRAM`, those "
-                   "of the program)");
+                   "Explain all threads (default for a trace of `-a -- PROGRAM`: only those of the "
+                   "program)");
   command.add_flag("--brief", arguments->options.brief, "Print only the answer in two sentences");
   command
       .add_option("--top", arguments->options.top,
-                  "Print at most so many lines of a table; 0: all (default: 5 of each part of the "
-                  "tree, 10 of the others)")
+                  "Print at most N lines of a table; 0: all (default: 5 for each part of the tree, "
+                  "10 for other tables)")
       .type_name("N")
       .check([](const std::string &text) {
         return text.find_first_not_of("0123456789") == text.npos
@@ -155,8 +155,8 @@ void add_why(App app) {
   command
       .add_option_function<std::string>(
           "--by", [arguments](const std::string &word) { arguments->options.by = by_word(word); },
-          "Whose times that table has: thread (default), process or name. With "
-          "--critical-path: name, one line for all threads of a name")
+          "One line of that table for each thread (default), process or name. With "
+          "--critical-path: only name")
       .type_name("WHAT")
       .one_of({"thread", "process", "name"});
   add_path_options(command, arguments->path, "Print the critical path");
@@ -171,15 +171,16 @@ void add_why(App app) {
     command.get_option(option).excludes(command.get_option("--slowest"));
   for (const char *option : {"--brief", "--sort"})
     command.get_option(option).excludes(command.get_option("--critical-path"));
-  command.add_flag("--json", arguments->json, "Print all of it for programs, times in ns");
+  command.add_flag("--json", arguments->json, "Print an object of JSON, with times in ns");
   command.footer(R"(
-The answer in two sentences and, where the numbers carry it, what to try. Then where the time of the
-threads went, as a tree: running; waiting for a CPU, by who had it; blocked, by system call and by
-who woke it. Then the longest waits, each in one line, and who wakes whom.
-docs/why.md has the details. With --critical-path only a table of the path (docs/critical-path.md),
-and with --json all of it; of very many who had the CPU of one thread, it has those with most time.
+Prints first the answer in two sentences and, if the numbers allow it, what to try. A tree shows
+where the time of the threads went: running; waiting for a CPU, by the thread that ran there;
+blocked, by system call and by waker. Then come the longest waits, and which thread wakes which.
+With --critical-path, it prints only the path.
 
-The exit status is 1 if a part of the trace is damaged; all the rest is explained.
+docs/why.md explains the output, docs/critical-path.md the path.
+
+The exit status is 1 if a part of the trace is damaged. The rest is still explained.
 
 Examples:
   ovnitrace why app-20250101-120000

@@ -95,9 +95,9 @@ inline constexpr AlarmType kAlarmTypes[] = {
      "Timeout"},
 };
 
-/// Null if there is none of that name.
+/// Finds the type of this name; null if no type has it.
 const AlarmType *find_type(std::string_view name);
-/// That of an alarm; CONTROL_PROGRAM and the like are none.
+/// Finds the type of an alarm; null for CONTROL_PROGRAM and other values that are not alarms.
 const AlarmType *type_of(control_type type);
 
 struct EventName {

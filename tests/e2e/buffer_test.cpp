@@ -122,7 +122,7 @@ TEST_F(Buffer, IsSavedByATrigger) {
   }));
 }
 
-TEST_F(Buffer, IsSavedByAFrequentTriggerSoOftenAtMost) {
+TEST_F(Buffer, AFrequentTriggerSavesAtMostMaxSavesTimes) {
   const std::string pingpong = installed("pingpong") + " 3000 >/dev/null; ";
   const std::string wait = "until [ -e " + trace() + ".2/trace.json ]; do " + pingpong + "done; ";
   const Outcome outcome =
@@ -154,7 +154,7 @@ TEST_F(Buffer, StopsWhenFullAndTheProgramGoesOn) {
 
 // Its last switch will not be seen any more, so nobody waits for it, which would be some thousand
 // short sleeps.
-TEST_F(Buffer, DoesNotWaitForTheEndOfAProgramThatIsNotTracedAnyMore) {
+TEST_F(Buffer, DoesNotWaitForAProgramThatIsNoLongerTraced) {
   rusage before, after;
   getrusage(RUSAGE_CHILDREN, &before);
   const Outcome outcome =

@@ -55,7 +55,7 @@ pid_t child_of(pid_t parent) {
 
 class ControlHarm : public RegionTest {};
 
-TEST_F(ControlHarm, HoweverAFunctionIsLeft) {
+TEST_F(ControlHarm, ProgramsBehaveTheSameHoweverAFunctionIsLeft) {
   for (const std::string step : {"call", "tail", "throw", "longjmp", "coroutine", "frames",
                                  "altstack", "copied", "exit_thread", "fork=throw"}) {
     SCOPED_TRACE(step);
@@ -110,7 +110,7 @@ TEST_F(ControlHarm, OtherProcessesHaveNoProbes) {
 }
 
 /// It reads the code of the program and translates it: a probe is an int3 to it.
-TEST_F(ControlHarm, Valgrind) {
+TEST_F(ControlHarm, ValgrindIsNotDisturbed) {
   if (run({.argv = {"sh", "-c", "command -v valgrind"}}).status() != 0)
     GTEST_SKIP() << "valgrind is not installed";
   const std::vector<std::string> valgrind = {"valgrind", "-q", installed("unwinds"), "parent",
@@ -129,7 +129,7 @@ TEST_F(ControlHarm, Valgrind) {
 }
 
 /// It would take a child that is stopped to be probed for one that the user has stopped.
-TEST_F(ControlHarm, AShellWithJobControl) {
+TEST_F(ControlHarm, AShellWithJobControlIsNotDisturbed) {
   const std::string script = "set -m; sleep 0.01; sleep 0.01; (exit 3); echo $?; jobs";
   const Outcome outcome = run(record_command(trace(), {"bash", "-c", script}, kChains));
   EXPECT_EQ(outcome.status(), 0);
@@ -137,7 +137,7 @@ TEST_F(ControlHarm, AShellWithJobControl) {
 }
 
 /// The shell is not traced.
-TEST_F(ControlHarm, AJobOfAShell) {
+TEST_F(ControlHarm, AJobOfAShellIsNotDisturbed) {
   const std::string program =
       installed("regions") + " spin=" + path("go") + " dlopen=libz.so.1:zlibCompileFlags";
   Process shell({.argv = {"bash", "-c", "set -m; " + program + "; echo status $?"}});
@@ -153,7 +153,7 @@ TEST_F(ControlHarm, AJobOfAShell) {
 }
 
 /// Such a parent stops itself when its child stops, and so does the parent of that.
-TEST_F(ControlHarm, AParentThatWaitsForStops) {
+TEST_F(ControlHarm, AParentThatWaitsForStopsIsContinued) {
   capture({"threadid:enter_func:foo,repeat"},
           {"su=su=foo", "su=su=exec=" + installed("regions") + ":foo", "bar"});
   EXPECT_EQ(alarms(), (std::vector<std::string>{"enter_func/1/1", "enter_func/1/1"}));
@@ -179,7 +179,7 @@ TEST_F(ControlHarm, AProcessIsNotStoppedIfThereIsNoRoomForItsMessage) {
   EXPECT_NE(outcome.err.find("could not be stopped"), std::string::npos) << outcome.err;
 }
 
-TEST_F(ControlHarm, NothingIsLeftOfOneThatIsKilled) {
+TEST_F(ControlHarm, AKilledCaptureLeavesNoProbes) {
   const std::vector<std::string> command = {
       installed("unwinds"), "where", "wait=" + path("go"), "parent", "throw", "coroutine"};
   Process program({.argv = command});

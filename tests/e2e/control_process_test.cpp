@@ -80,7 +80,7 @@ TEST_F(ControlProcess, AHundredThreadsDoWhatTheModelDoes) {
   EXPECT_EQ(seen, expected);
 }
 
-TEST_F(ControlProcess, OneThatRunsAlready) {
+TEST_F(ControlProcess, ARunningProcessHasRegions) {
   Process program({.argv = {installed("regions"), "spin=" + path("go"), "foo", "wait=2"}});
   eventually([&] { return program.out().find("spin") != std::string::npos; }, "it runs");
   Process tracer({.argv = {ovnitrace(), "-o", trace(), "-p", std::to_string(program.pid()),
@@ -136,7 +136,7 @@ TEST_F(ControlProcess, UserEventsAreRecordedInRegionsOnly) {
   expect_events_in_regions();
 }
 
-TEST_F(ControlProcess, ThatEndsInsideItsRegion) {
+TEST_F(ControlProcess, AProcessMayEndInsideItsRegion) {
   capture({"start:enter_func:foo"}, {"bar", "foo"});
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u);
@@ -151,7 +151,7 @@ TEST_F(ControlProcess, ThatEndsInsideItsRegion) {
 }
 
 /// The region of the old program ends there, and the chains of the new one are at their starts.
-TEST_F(ControlProcess, ThatExecutesAnotherInsideItsRegion) {
+TEST_F(ControlProcess, AProcessMayExecuteAProgramInsideItsRegion) {
   const std::string program = installed("regions");
   capture({"start:enter_func:foo,stop:enter_func:bar"}, {"foo", "exec=" + program + ":boo"});
   const std::vector<Region> all = regions();

@@ -90,7 +90,7 @@ TEST_F(ControlReach, ACommandThatIsCountedSaysSo) {
   EXPECT_EQ(regions().size(), 1u);
 }
 
-TEST_F(ControlReach, AnImageByItsPathHoweverItIsStarted) {
+TEST_F(ControlReach, AnImageIsFoundByItsPathHoweverItIsStarted) {
   find_foo();
   char offset[32];
   snprintf(offset, sizeof(offset), "+%lx", offset_);
@@ -103,7 +103,7 @@ TEST_F(ControlReach, AnImageByItsPathHoweverItIsStarted) {
   EXPECT_NE(check.out.find(": 1 place in"), std::string::npos) << check.out;
 }
 
-TEST_F(ControlReach, AnAddressOfAProgramThatIsLoadedThere) {
+TEST_F(ControlReach, AnAddressIsFoundWhenAProgramIsLoadedThere) {
   find_foo();
   char alarm[64];
   snprintf(alarm, sizeof(alarm), "start:address:0x%lx,stop:enter_func:bar", address_);

@@ -76,7 +76,7 @@ TEST_F(ControlStep, EachThreadCountsItsOwn) {
     EXPECT_EQ(alarms, "icount ssc ") << tid;
 }
 
-TEST_F(ControlStep, OfOneThreadOrOfAllTogether) {
+TEST_F(ControlStep, InstructionsOfOneThreadOrOfAllAreCounted) {
   capture({"precond:ssc:100,threadid:icount:30:tid0"}, {"threads=2:count=10", "count=10"});
   EXPECT_EQ(alarms(), std::vector<std::string>{"icount/1/2"});
   remove_trace();
@@ -85,7 +85,7 @@ TEST_F(ControlStep, OfOneThreadOrOfAllTogether) {
   EXPECT_EQ(alarms(), std::vector<std::string>{"icount/1/2"});
 }
 
-TEST_F(ControlStep, AfterAndForSoManyInstructions) { // of the seed
+TEST_F(ControlStep, SkipAndLengthCountInstructions) { // of the seed
   capture({"start:icount:10000,stop:icount:1000"}, {"foo"});
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u);
@@ -94,7 +94,7 @@ TEST_F(ControlStep, AfterAndForSoManyInstructions) { // of the seed
   expect_events_in_regions();
 }
 
-TEST_F(ControlStep, SamplesAtEqualDistances) { // of the seed
+TEST_F(ControlStep, SamplesStartAtEqualDistances) { // of the seed
   for (const std::string before : {"precond:icount:200", "precond:ssc:100"}) {
     remove_trace();
     capture({before + ",uniform:800:500:5"}, {"count=3000", "foo"});
@@ -119,7 +119,7 @@ TEST_F(ControlStep, AnInt3IsAnAlarmAndNoTrap) {
   expect_events_in_regions();
 }
 
-TEST_F(ControlStep, SignalsReachTheProgramAsEver) {
+TEST_F(ControlStep, SignalsReachTheProgramAsWithoutIt) {
   for (const std::string event : {"icount:1000000000", "int3"}) {
     remove_trace();
     capture({"precond:enter_func:foo,start:" + event}, {"foo", "signals", "fork=signals"});

@@ -10,7 +10,7 @@ namespace ovnitrace::test {
 
 class Control : public RegionTest {};
 
-TEST_F(Control, AFunctionFromItsEntryToItsExit) {
+TEST_F(Control, ARegionLastsFromEntryToExitOfAFunction) {
   capture({"start:enter_func:foo,stop:exit_func:foo"}, {"bar", "foo", "boo"});
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u);
@@ -93,7 +93,7 @@ TEST_F(Control, CountsAreOfEachThreadOrOfAll) {
   EXPECT_GT(all[0].start, mark("foo", 4));
 }
 
-TEST_F(Control, OnlyTheThreadThatIsMeant) {
+TEST_F(Control, TidNFiresOnlyInThatThread) {
   capture({"start:enter_func:foo:tid0,stop:enter_func:bar:tid0"},
           {"threads=2:foo", "foo", "threads=2:bar", "bar", "wait=2"});
   const std::vector<Region> all = regions();
@@ -117,7 +117,7 @@ TEST_F(Control, EveryThreadHasItsTrueStateFromTheStart) {
   EXPECT_EQ(shown.size(), 2u) << "the one that calls foo, and the main thread that waits for it";
 }
 
-TEST_F(Control, ARegionOfAThreadHasNoOther) {
+TEST_F(Control, ARegionOfAThreadRecordsNoOtherThread) {
   capture({"start:enter_func:foo"}, {"threads=3:foo", "wait=2"}, {"--region", "thread"});
   std::set<uint32_t> started, seen;
   for (const DumpEvent &event : events_)
@@ -129,7 +129,7 @@ TEST_F(Control, ARegionOfAThreadHasNoOther) {
   EXPECT_EQ(seen, started);
 }
 
-TEST_F(Control, AThousandRegionsNoneTooFewAndNoneTooMany) {
+TEST_F(Control, AThousandRegionsAreExactlyAThousand) {
   capture({"start:enter_func:foo,stop:enter_func:bar,repeat"}, {"many=1000"});
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1000u);
@@ -143,7 +143,7 @@ TEST_F(Control, AThousandRegionsNoneTooFewAndNoneTooMany) {
   expect_events_in_regions();
 }
 
-TEST_F(Control, ALibraryThatIsOpenedLater) {
+TEST_F(Control, ALibraryThatIsOpenedLaterIsProbed) {
   capture({"start:enter_func:zlibCompileFlags"}, {"wait=2", "dlopen=libz.so.1:zlibCompileFlags"});
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u);
@@ -158,7 +158,7 @@ TEST_F(Control, AChildHasChainsOfItsOwn) {
   EXPECT_NE(all[0].tid, all[1].tid);
 }
 
-TEST_F(Control, AProgramThatAnotherOneExecutes) {
+TEST_F(Control, AProgramThatAnotherExecutesIsProbed) {
   const Outcome outcome = record({"/bin/sh", "-c", "exec " + installed("regions") + " foo wait=2"},
                                  {"--control", "start:enter_func:foo,stop:exit_func:foo"});
   read(outcome);
@@ -177,7 +177,7 @@ TEST_F(Control, WithoutAStartAllIsRecordedUntilTheStop) {
   EXPECT_LT(all[0].stop, mark("foo"));
 }
 
-TEST_F(Control, ATimeout) {
+TEST_F(Control, ATimeoutStartsARegion) {
   Process capture(record_command(trace(), {installed("regions"), "spin=" + path("go"), "bar"},
                                  {"--control", "start:timeout:1,stop:enter_func:bar"}));
   const auto status = [&] { return run({.argv = {ovnitrace(), "ctl", trace(), "status"}}).out; };
@@ -190,7 +190,7 @@ TEST_F(Control, ATimeout) {
   EXPECT_LT(all[0].stop, mark("bar"));
 }
 
-TEST_F(Control, TheUserStartsAndStops) {
+TEST_F(Control, TheUserStartsAndStopsRegions) {
   Process capture(record_command(trace(), {"sleep", "60"},
                                  {"--control", "start:interactive:bcast,stop:interactive:bcast"}));
   const auto ctl = [&](const std::string &what) {
@@ -212,7 +212,7 @@ TEST_F(Control, TheUserStartsAndStops) {
   EXPECT_FALSE(exists(trace() + "/control.sock"));
 }
 
-TEST_F(Control, AreListedAndCutOut) {
+TEST_F(Control, RegionsAreListedAndCutOut) {
   capture({"start:enter_func:foo,stop:exit_func:foo,repeat,name:phase"}, {"many=3"});
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 3u);

@@ -81,7 +81,7 @@ TEST_F(Pipeline, TheSlowestStageIsOnThePathWheneverItSleeps) {
     EXPECT_NE(row["cause"], "ended") << row;
 }
 
-TEST_F(Pipeline, ATableARowOfParaverAndAFigureHaveIt) {
+TEST_F(Pipeline, ThePathIsInATableARowOfParaverAndAFigure) {
   record({installed("pipeline")});
   const Outcome table = run({.argv = {ovnitrace(), "why", "--critical-path", trace()}});
   EXPECT_EQ(table.status(), 0) << table.err;

@@ -89,7 +89,7 @@ TEST_F(Directory, IsOverwrittenByForce) {
   EXPECT_EQ(read_text(trace() + "/notes.txt"), "of the user");
 }
 
-TEST_F(Directory, IsNotWhatIsNoTraceEvenByForce) {
+TEST_F(Directory, ForceDoesNotOverwriteWhatIsNoTrace) {
   mkdir(trace().c_str(), 0755);
   write_text(trace() + "/precious", "data");
   write_text(trace() + "/cpu0000.ftr", "data too");
@@ -98,7 +98,7 @@ TEST_F(Directory, IsNotWhatIsNoTraceEvenByForce) {
   EXPECT_EQ(read_text(trace() + "/cpu0000.ftr"), "data too");
 }
 
-TEST_F(Directory, IsAnEmptyOneByForce) {
+TEST_F(Directory, ForceTakesAnEmptyDirectory) {
   mkdir(trace().c_str(), 0755);
   refused({}, "exists");
   record({"true"}, {"-f"});

@@ -88,13 +88,13 @@ TEST_F(ExitStatus, Is2ForWrongUsage) {
   EXPECT_EQ(run({.argv = {ovnitrace(), "no-such-command"}}).status(), 2);
 }
 
-TEST_F(ExitStatus, Is1ForWhatIsNamedAndDoesNotExist) {
+TEST_F(ExitStatus, Is1ForANameThatDoesNotExist) {
   EXPECT_TRUE(says(refused({"--user", "no-such-user-here", "--", "true"}, 1), "no-such-user-here"));
   for (const std::string value : {"nonsense", "0x1", "1x", "4194303"})
     refused({"-p", value}, 1);
 }
 
-TEST_F(ExitStatus, Is2ForWhatIsNoNumber) {
+TEST_F(ExitStatus, Is2ForTextInsteadOfANumber) {
   for (const std::string value :
        {"", "-1", "1x", "x", " 1", "0x1", "20000000", "99999999999999999999"})
     for (const std::string option : {"--compress", "--chunks"})
@@ -114,7 +114,7 @@ TEST_F(ExitStatus, Is2ForWhatIsNoNumber) {
 }
 
 // An option that has no effect would be a surprise: a disk full in place of a recording that stops.
-TEST_F(ExitStatus, Is2ForWhatHasNoEffectWhereItStands) {
+TEST_F(ExitStatus, Is2ForAnOptionWithoutEffect) {
   for (const std::vector<std::string> &arguments :
        {std::vector<std::string>{"-b", "stop:1M", "record", "--", "true"},
         {"--send", "tcp://127.0.0.1:1", "record", "--", "true"},

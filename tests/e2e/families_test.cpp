@@ -126,7 +126,7 @@ TEST_F(Families, ShowInParaver) {
   EXPECT_TRUE(cpu.types.contains(400));
 }
 
-TEST_F(Families, ANameThatIsNoneIsRefusedBeforeAnythingRuns) {
+TEST_F(Families, AnUnknownNameIsRefusedBeforeAnythingRuns) {
   const Outcome outcome = record({"touch", path("ran")}, {"--filter", "irqs"}, 2);
   EXPECT_NE(outcome.err.find("signal"), std::string::npos)
       << "the families are reported: " << outcome.err;

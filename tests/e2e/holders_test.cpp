@@ -53,7 +53,7 @@ protected:
   }
 };
 
-TEST_F(HoldersOf, AProcessAreThoseThatACaptureOfTheWholeMachineHas) {
+TEST_F(HoldersOf, AProcessAgreeWithACaptureOfTheMachine) {
   Process hog({.argv = {"taskset", "-c", "0", "sh", "-c", "while :; do :; done"}});
   Process pair({.argv = {"taskset", "-c", "0", installed("pingpong"), "--cpus", "0", "10000000"}});
   Process victim({.argv = {"taskset", "-c", "0", installed("spin"), "1000000"}});

@@ -126,7 +126,7 @@ TEST_F(IdentityTest, IsRootWhenSudoWasNotCalled) {
 }
 
 // Not as root by mistake.
-TEST_F(IdentityTest, IsNobodysWhenWhoCalledSudoIsGarbage) {
+TEST_F(IdentityTest, IsNobodyIfSudoUidIsGarbage) {
   for (const char *uid : {"12x", "-1", "", "4294967295", "4294967296"}) {
     Command command = record_command(trace(), {"touch", path("ran")});
     command.env = {{"SUDO_UID", uid}, {"SUDO_GID", "100"}};
@@ -153,7 +153,7 @@ TEST_F(IdentityTest, IsTheUserOfTheOption) {
 
 // It is neither root's, whom the caller could not remove it from, nor must the program's user be
 // able to write into the caller's directory.
-TEST_F(IdentityTest, OfTheProgramIsNotThatOfTheTrace) {
+TEST_F(IdentityTest, TheProgramsUserNeedNotOwnTheTrace) {
   ASSERT_EQ(chown(place_.c_str(), 54321, 54321), 0);
   for (const std::string name : {"root", "nobody"}) {
     Command command{.argv = {ovnitrace(), "-f", "-o", place_ + "/trace", "--user", name, "--",
@@ -167,7 +167,7 @@ TEST_F(IdentityTest, OfTheProgramIsNotThatOfTheTrace) {
   }
 }
 
-TEST_F(IdentityTest, OfTheProgramMayBeAnotherAndItStillGetsSignals) {
+TEST_F(IdentityTest, AProgramOfAnotherUserGetsSignals) {
   ASSERT_EQ(chown(place_.c_str(), 54321, 54321), 0);
   for (const std::string name : {"root", "nobody"}) {
     Command command =
@@ -184,7 +184,7 @@ TEST_F(IdentityTest, OfTheProgramMayBeAnotherAndItStillGetsSignals) {
 }
 
 // What root's shell reads from the terminal it would run.
-TEST_F(IdentityTest, OfAnotherUserCannotTypeIntoTheTerminal) {
+TEST_F(IdentityTest, AProgramOfAnotherUserCannotTypeIntoTheTerminal) {
   const std::vector<std::string> program = {installed("type_into_terminal")};
   Terminal same(record_command(trace(), program).argv);
   EXPECT_EQ(WEXITSTATUS(same.wait()), 0) << same.printed();

@@ -133,7 +133,7 @@ TEST_F(KilledWithControl, ContinuesTheProgramBeforeItsGroupIsOrphaned) {
   EXPECT_TRUE(eventually([&] { return exists(path("alive")); }, "the program goes on"));
 }
 
-TEST_F(KilledWithControl, KillingByNameLeavesWhatLetsTheProgramGo) {
+TEST_F(KilledWithControl, KillingByNameLeavesTheGuard) {
   Process tracer(record_command(trace(), {"sh", "-c", "echo $$ >" + path("program") + "; sleep 60"},
                                 {"--control", "precond:enter_func:main,start:icount:9"}));
   const pid_t program = pid_in("program");

@@ -74,7 +74,7 @@ TEST_F(MissingFile, IsNamedByEachCommandAndAFailure) {
   }
 }
 
-TEST_F(MissingFile, IsNoneInWhatAFlightRecorderKeeps) {
+TEST_F(MissingFile, AFlightRecorderHasNone) {
   record({installed("pingpong"), "3000"}, {"--buffer", "cyc:16K", "--compress=0"});
   EXPECT_FALSE(counted_files(trace()).empty());
   expect_whole(trace());

@@ -33,7 +33,7 @@ TEST_F(Plotted, AFigureGoesThroughAPipe) {
   EXPECT_EQ(names_in(directory()).size(), 1u) << "only the trace";
 }
 
-TEST_F(Plotted, CapturesAreDrawnForWhatReadsThem) {
+TEST_F(Plotted, CapturesAreDrawnForTheTerminalOrThePipe) {
   record({installed("sample")});
   const Outcome plain = run({.argv = {ovnitrace(), "plot", trace(), "--rows", "3"}});
   EXPECT_EQ(plain.status(), 0) << plain.err;

@@ -89,7 +89,7 @@ TEST_F(Privileges, AreNotNeededToRead) {
 }
 
 // `setcap cap_bpf,cap_perfmon+ep ovnitrace`, as its message advises: no root at all.
-TEST_F(Privileges, OfTwoCapabilitiesSuffice) {
+TEST_F(Privileges, TwoCapabilitiesSuffice) {
   const std::string command = with_capabilities("cap_bpf,cap_perfmon");
   if (command.empty())
     GTEST_SKIP() << kNoSetcap;
@@ -120,7 +120,7 @@ TEST_F(Privileges, AreNotInheritedByTheProgram) {
 }
 
 // Neither by its own threads, once the program runs.
-TEST_F(Privileges, OfTheFileAreDroppedBeforeTheProgramRuns) {
+TEST_F(Privileges, FileCapabilitiesAreDroppedBeforeTheProgramRuns) {
   const std::string command = with_capabilities("cap_bpf,cap_perfmon,cap_sys_nice");
   if (command.empty())
     GTEST_SKIP() << kNoSetcap;
@@ -145,7 +145,7 @@ TEST_F(Privileges, AreNotUsedToReadUnderSudo) {
                                        {"SUDO_GID", std::to_string(nobody_gid())}}});
 }
 
-TEST_F(Privileges, OfTheFileAreNotUsedToRead) {
+TEST_F(Privileges, FileCapabilitiesAreNotUsedToRead) {
   record_for_root();
   const std::string command = with_capabilities("cap_dac_override,cap_dac_read_search");
   if (command.empty())

@@ -98,7 +98,7 @@ protected:
   }
 };
 
-TEST_F(SchedulingFamilies, APriorityChangesForEachCauseOnceAndForWhomItWasChanged) {
+TEST_F(SchedulingFamilies, EachPriorityChangeIsLoggedOnceForItsThread) {
   std::string out;
   const Events events = capture("prio", {installed("priorities")}, out);
   const uint32_t main = uint32_t(number_after(out, "main")),
@@ -129,7 +129,7 @@ TEST_F(SchedulingFamilies, ThePriorityIsTheOneOfTheNextDispatch) {
   EXPECT_GE(compared, 1u) << "the other thread is woken at the end";
 }
 
-TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromWhoWaits) {
+TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromTheWaiter) {
   if (!allowed({installed("priorities"), "pi"}))
     GTEST_SKIP() << "SCHED_FIFO is not allowed here";
   std::string out;
@@ -148,7 +148,7 @@ TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromWhoWaits) {
 
 // What is known of a tid is of the thread that had it before, and is no change of the one that has
 // it now.
-TEST_F(SchedulingFamilies, AThreadInheritsNothingFromWhoHadItsTid) {
+TEST_F(SchedulingFamilies, AThreadInheritsNothingFromAnEarlierThreadWithItsTid) {
   if (!allowed({installed("tid_reuse")}))
     GTEST_SKIP() << "a process may not choose the tids of its children here";
   std::string out;

@@ -89,7 +89,7 @@ TEST_F(SendTcp, GoesOnWhenNobodyReadsWhatTheCollectorSays) {
   EXPECT_EQ(collector.wait().status(), 0);
 }
 
-TEST_F(SendTcp, GivesWhatALocalTraceIs) {
+TEST_F(SendTcp, GivesTheSameTraceAsALocalCapture) {
   CollectorProcess collector("tcp", collected());
   const Outcome sent = run(send_command(collector.url(), {installed("sched_mix")}));
   ASSERT_EQ(sent.status(), 0) << sent.err;
@@ -306,7 +306,7 @@ TEST_F(SendTcp, KeepsWhatAFullDiskTook) {
 }
 
 // A program's own failure is worth more than ours.
-TEST_F(SendTcp, ReportsOfACollectorThatWasStoppedAndEndsAsTheProgram) {
+TEST_F(SendTcp, ReportsAStoppedCollectorAndEndsAsTheProgram) {
   for (const auto &[status, reported] : {std::pair{0, 1}, {7, 7}}) {
     CollectorProcess collector("tcp", collected());
     const std::string go = path("go" + std::to_string(status)),

@@ -121,7 +121,7 @@ TEST_F(SendUdp, CountsExactlyWhatABadNetworkLoses) {
   EXPECT_GT(reordered, 10u);
 }
 
-TEST_F(SendUdp, GivesWhatALocalTraceIs) {
+TEST_F(SendUdp, GivesTheSameTraceAsALocalCapture) {
   CollectorProcess collector("udp", path("collected"));
   const Outcome sent = run(send_command(collector.url(), {installed("sched_mix")}));
   ASSERT_EQ(sent.status(), 0) << sent.err;

@@ -178,7 +178,7 @@ TEST_F(Signals, EndOvnitraceWhileACollectorIsSilent) {
   close(silent);
 }
 
-TEST_F(Signals, OfTheProgramToOvnitraceAreNotForwardedToIt) {
+TEST_F(Signals, ASignalFromTheProgramIsNotForwardedToIt) {
   Process tracer(record_command(trace(), {"sh", "-c",
                                           "kill -USR1 $PPID; trap 'exit 6' TERM; echo >" +
                                               path("ready") + "; while :; do sleep 0.02; done"}));
@@ -217,14 +217,14 @@ void break_stderr() {
   close(ends[0]), close(ends[1]);
 }
 
-TEST_F(Signals, OfABrokenPipeDoNotEndOvnitrace) {
+TEST_F(Signals, ABrokenPipeDoesNotEndOvnitrace) {
   Command command{.argv = {ovnitrace(), "-o", trace(), "--", "sh", "-c", "exit 5"},
                   .in_child = break_stderr};
   EXPECT_EQ(run(command).status(), 5);
   EXPECT_TRUE(exists(trace() + "/thread.prv"));
 }
 
-TEST_F(Signals, OfABrokenPipeEndTheProgram) {
+TEST_F(Signals, ABrokenPipeEndsTheProgram) {
   Command command = record_command(trace(), {"sh", "-c", "echo text >&2; exit 5"});
   command.in_child = break_stderr;
   EXPECT_EQ(run(command).status(), 128 + SIGPIPE);
@@ -245,7 +245,7 @@ TEST_F(Signals, ThatKillTheProgramEndTheCapture) {
   EXPECT_EQ(dump(trace()).empty(), false);
 }
 
-TEST_F(Signals, OfTheTerminalReachTheProgramOnce) {
+TEST_F(Signals, AKeyOnTheTerminalReachesTheProgramOnce) {
   for (const char *name : {"got", "ready", "end"})
     unlink(path(name).c_str());
   Terminal terminal(record_command(trace(), {"sh", "-c", counting("INT")}).argv);
@@ -260,7 +260,7 @@ TEST_F(Signals, OfTheTerminalReachTheProgramOnce) {
   EXPECT_FALSE(dump(trace()).empty());
 }
 
-TEST_F(Signals, OfTheTerminalEndAProgramAndItsTraceIsFinished) {
+TEST_F(Signals, AKeyThatEndsTheProgramLeavesAFinishedTrace) {
   Terminal terminal(
       record_command(trace(), {"sh", "-c", "echo >" + path("ready") + "; exec sleep 1000"}).argv);
   wait_for("ready");
@@ -272,7 +272,7 @@ TEST_F(Signals, OfTheTerminalEndAProgramAndItsTraceIsFinished) {
 }
 
 // timeout(1) makes a process group of its own, which has not the terminal.
-TEST_F(Signals, OfTheTerminalReachAProgramThatLeftTheGroup) {
+TEST_F(Signals, AKeyReachesAProgramThatLeftTheGroup) {
   Terminal terminal(record_command(trace(), {"timeout", "1000", "sh", "-c", counting("INT")}).argv);
   wait_for("ready");
   terminal.type(3);
@@ -282,7 +282,7 @@ TEST_F(Signals, OfTheTerminalReachAProgramThatLeftTheGroup) {
 }
 
 // The kernel signals only the leader of the session, which is ovnitrace here.
-TEST_F(Signals, OfAHangUpReachesTheProgram) {
+TEST_F(Signals, AHangUpReachesTheProgram) {
   Terminal terminal(
       record_command(trace(), {"sh", "-c", "echo >" + path("ready") + "; exec sleep 1000"}).argv);
   wait_for("ready");
@@ -293,7 +293,7 @@ TEST_F(Signals, OfAHangUpReachesTheProgram) {
 }
 
 // The program has the terminal: it reads from it, and it is its controlling one.
-TEST_F(Signals, AndTheTerminalAreThePrograms) {
+TEST_F(Signals, TheTerminalIsThePrograms) {
   Terminal terminal(record_command(trace(), {installed("show_env")}).argv);
   EXPECT_EQ(WEXITSTATUS(terminal.wait()), 0);
   EXPECT_NE(terminal.printed().find("foreground=1"), std::string::npos) << terminal.printed();

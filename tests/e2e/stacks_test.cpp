@@ -109,7 +109,7 @@ TEST_F(StackCaptures, NameTheFunctionThatBlockedAndWhatIsInlined) {
 }
 
 /// The program is in no place any more: what the recording found out is in the trace.
-TEST_F(StackCaptures, OfAStrippedProgramComeFromItsDebugFile) {
+TEST_F(StackCaptures, NamesOfAStrippedProgramComeFromItsDebugFile) {
   const std::string program = compile("-g -fno-omit-frame-pointer -Wl,--build-id");
   const std::string split = "cd '" + path("") +
                             "' && objcopy --only-keep-debug blocker blocker.debug && strip -s "
@@ -138,7 +138,7 @@ TEST_F(StackCaptures, AreCompletedWhenTheTraceIsRead) {
   EXPECT_EQ(names(number, false), bare);
 }
 
-TEST_F(StackCaptures, AreThoseThatPerfSees) {
+TEST_F(StackCaptures, AgreeWithPerf) {
   if (run({.argv = {"sh", "-c", "command -v perf"}}).status() != 0)
     GTEST_SKIP() << "perf (linux-perf) is not installed";
   // Without debug data: perf would ask addr2line for what is inlined.
@@ -180,7 +180,7 @@ TEST_F(StackCaptures, WithoutFramePointersEndTooEarlyAndThatIsReported) {
   EXPECT_NE(info.out.find("end too early"), std::string::npos) << info.out;
 }
 
-TEST_F(StackCaptures, OfWakersAreThoseOfTheInterrupt) {
+TEST_F(StackCaptures, AWakersStackIsThatOfTheInterrupt) {
   record({compile("-fno-omit-frame-pointer")}, {"--stacks=kernel,wakeup"});
   const Names kernel = names(most_frequent("EXT_waker_stack"), true);
   EXPECT_NE(std::find(kernel.begin(), kernel.end(), "hrtimer_wakeup"), kernel.end());

@@ -91,7 +91,7 @@ TEST_F(Stat, FindsProcessesByNameAndSaysWhich) {
   EXPECT_EQ(run(stat({"-p", "no-such-name", "-d", "0.1"})).status(), 1);
 }
 
-TEST_F(Stat, HasTheExitStatusOfWhatCannotRunOrIsKilled) {
+TEST_F(Stat, HasTheExitStatusOfAProgramThatCannotRunOrIsKilled) {
   EXPECT_EQ(run(stat({"--", "/no/such"})).status(), 127);
   EXPECT_EQ(run(stat({"--", "sh", "-c", "kill -9 $$"})).status(), 128 + SIGKILL);
   EXPECT_EQ(run(stat({})).status(), 2);

@@ -64,7 +64,7 @@ TEST_F(States, ChangeNothingWhereNothingIsMissing) {
 
 // A flight recorder that has kept nothing but a thread's own events knows whose they are, and that
 // another thread is blocked, which has logged nothing since the begin.
-TEST_F(States, AreKnownOfThreadsWhoseLastSwitchIsForgotten) {
+TEST_F(States, AThreadWhoseLastSwitchIsEvictedHasAState) {
   constexpr unsigned kEvents = 20'000;
   const Outcome outcome =
       record({installed("user_events"), "spin", std::to_string(kEvents)}, {"--buffer", "cyc:16K"});

@@ -9,7 +9,7 @@ namespace ovnitrace::test {
 
 class ExportedTables : public CaptureTest {};
 
-TEST_F(ExportedTables, OfACaptureSumUpToWhatInfoSays) {
+TEST_F(ExportedTables, SumsOfACaptureAreThoseOfInfo) {
   record({installed("sample")});
   const nlohmann::json info =
       nlohmann::json::parse(run({.argv = {ovnitrace(), "info", "--json", trace()}}).out);
@@ -43,7 +43,7 @@ TEST_F(ExportedTables, OfACaptureSumUpToWhatInfoSays) {
   }
 }
 
-TEST_F(ExportedTables, AreLeftOutWhereTheyCannotBeWritten) {
+TEST_F(ExportedTables, NothingIsLeftIfTheyCannotBeWritten) {
   record({"true"});
   for (const char *format : {"sqlite", "csv"}) {
     const Outcome outcome = run(

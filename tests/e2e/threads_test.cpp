@@ -39,7 +39,7 @@ protected:
   std::map<uint32_t, std::vector<DumpEvent>> threads_;
 };
 
-TEST_F(Threads, OfAMomentAreAllThere) {
+TEST_F(Threads, ShortLivedOnesAreAllThere) {
   const Outcome outcome = record({installed("many_threads"), "300", "16"});
   read();
   std::set<uint32_t> tids;
@@ -52,7 +52,7 @@ TEST_F(Threads, OfAMomentAreAllThere) {
   EXPECT_EQ(told_.threads.size(), 301u);
 }
 
-TEST_F(Threads, OfChildrenAreFollowedAndNamedAfterWhatTheyExecute) {
+TEST_F(Threads, ChildrenAreFollowedAndNamedAfterTheirProgram) {
   const Outcome outcome = record({installed("forker"), "20"});
   read();
   size_t children = 0;
@@ -64,7 +64,7 @@ TEST_F(Threads, OfChildrenAreFollowedAndNamedAfterWhatTheyExecute) {
   EXPECT_EQ(children, 20u);
 }
 
-TEST_F(Threads, OfGrandchildrenAreFollowed) {
+TEST_F(Threads, GrandchildrenAreFollowed) {
   record({"sh", "-c", "(sh -c '(sleep 0.01; true); true'; true); true"});
   read();
   std::set<std::string> names;
@@ -139,7 +139,7 @@ TEST_F(Threads, ThatAreRenamedAllTheTimeFloodNothing) {
 }
 
 // When the program ends, the capture does; what it left behind goes on, untraced.
-TEST_F(Threads, OfADaemonGoOnAfterTheCapture) {
+TEST_F(Threads, ADaemonContinuesAfterTheCapture) {
   const std::string script = "(sleep 0.2; until [ -e " + path("go") +
                              " ]; do sleep 0.02; done; echo >" + path("alive") +
                              ") >/dev/null 2>&1 & exit 4";
@@ -157,7 +157,7 @@ TEST_F(Threads, OfADaemonGoOnAfterTheCapture) {
 
 // In a PID namespace of its own the program knows its threads by other numbers; the trace has those
 // of the kernel.
-TEST_F(Threads, OfAPidNamespaceAreTracedFromWithin) {
+TEST_F(Threads, APidNamespaceIsTracedFromWithin) {
   Command command = record_command(trace(), {installed("many_threads"), "10"});
   command.argv.insert(command.argv.begin(), {"unshare", "--pid", "--fork"});
   const Outcome outcome = run(command);
@@ -170,7 +170,7 @@ TEST_F(Threads, OfAPidNamespaceAreTracedFromWithin) {
     expect_whole_life(thread.tid, "many_threads");
 }
 
-TEST_F(Threads, OfAPidNamespaceAreTracedFromOutside) {
+TEST_F(Threads, APidNamespaceIsTracedFromOutside) {
   record({"unshare", "--pid", "--fork", installed("many_threads"), "10"});
   read();
   size_t named = 0;

@@ -52,15 +52,15 @@ TEST_F(UserEvents, EachIsThereAtItsTimeInTheTimeOfItsThread) {
   expect_all_there({installed("user_events"), "7"}, 1000);
 }
 
-TEST_F(UserEvents, OfChildProcessesToo) {
+TEST_F(UserEvents, ChildProcessesAreRecorded) {
   expect_all_there({installed("user_events"), "fork", "100"}, 3000);
 }
 
-TEST_F(UserEvents, OfTheWholeMachineToo) {
+TEST_F(UserEvents, TheWholeMachineIsRecorded) {
   expect_all_there({installed("user_events"), "7"}, 1000, {"-a"});
 }
 
-TEST_F(UserEvents, OfAnotherUserToo) {
+TEST_F(UserEvents, AProgramOfAnotherUserIsRecorded) {
   ASSERT_EQ(chown(directory().c_str(), nobody_uid(), nobody_gid()), 0);
   expect_all_there({installed("user_events"), "7"}, 1000, {"--user", "nobody"});
 }
@@ -75,18 +75,18 @@ TEST_F(UserEvents, AreFoundByTheNameOfTheProgramInThePath) {
   expect_in_trace(read_logged(outcome.out), trace());
 }
 
-TEST_F(UserEvents, OfAProgramThatAnotherStartsNeedItsName) {
+TEST_F(UserEvents, AProgramThatAnotherStartsNeedsProbe) {
   const std::string program = installed("user_events");
   expect_all_there({"sh", "-c", "true; exec '" + program + "' 7"}, 1000, {"--probe", program});
 }
 
-TEST_F(UserEvents, OfAFileThatIsNamedWithProbe) {
+TEST_F(UserEvents, AFileNamedWithProbeIsRecorded) {
   write_text(path("script"), "#!/bin/sh\nexec " + installed("user_events") + " 7\n");
   ASSERT_EQ(chmod(path("script").c_str(), 0755), 0);
   expect_all_there({path("script")}, 1000, {"--probe", installed("user_events")});
 }
 
-TEST_F(UserEvents, OfMoreFilesThanMayBeOpen) {
+TEST_F(UserEvents, MoreFilesThanMayBeOpenAreRecorded) {
   std::vector<std::string> options;
   std::string last;
   for (int n = 0; n < 50; n++) {
@@ -107,23 +107,23 @@ TEST_F(UserEvents, OfMoreFilesThanMayBeOpen) {
   expect_in_trace(logged, trace());
 }
 
-TEST_F(UserEvents, OfAProgramWithTheLibraryInIt) {
+TEST_F(UserEvents, AProgramThatContainsTheLibraryIsRecorded) {
   expect_all_there({installed("library_events_static"), "7"}, 101);
 }
 
-TEST_F(UserEvents, OfAProgramThatIsLinkedWithTheLibrary) {
+TEST_F(UserEvents, AProgramLinkedWithTheLibraryIsRecorded) {
   installed("libovnitrace.so.0");
   expect_all_there({installed("library_events_shared"), "7"}, 101);
 }
 
-TEST_F(UserEvents, OfAProgramThatOpensTheLibrary) {
+TEST_F(UserEvents, AProgramThatOpensTheLibraryIsRecorded) {
   const std::string library = installed("libovnitrace.so.0"), other = path("other.so");
   write_text(other, read_text(library));
   expect_all_there({installed("library_events_shared"), "7", "loaded", other}, 101,
                    {"--probe", other});
 }
 
-TEST_F(UserEvents, OfALibraryThatIsFoundWhereTheDynamicLoaderLooks) {
+TEST_F(UserEvents, ALibraryOnTheLoadersPathIsRecorded) {
   write_text(path("libovnitrace.so.0"), read_text(installed("libovnitrace.so.0")));
   write_text(path("program"), read_text(installed("library_events_shared")));
   ASSERT_EQ(chmod(path("program").c_str(), 0755), 0);
@@ -293,14 +293,14 @@ TEST_F(UserEvents, AProgramCannotFilterTheSchedulerNorAddAFamily) {
   })) << "the scheduler is captured to the end";
 }
 
-TEST_F(UserEvents, AreLeftOutWhereTheFilterSaysSo) {
+TEST_F(UserEvents, TheFilterLeavesThemOut) {
   const Outcome outcome = record({installed("user_events"), "7"}, {"--filter", "sched"});
   ASSERT_FALSE(read_logged(outcome.out).empty());
   for (const DumpEvent &event : dump(trace()))
     EXPECT_TRUE(event.detail("par1").empty()) << event.event;
 }
 
-TEST_F(UserEvents, OfAProcessThatIsNotTracedAreNotThere) {
+TEST_F(UserEvents, AnUntracedProcessIsNotRecorded) {
   Process other({.argv = {installed("user_events"), "until", path("end")}});
   const Outcome outcome = record({installed("user_events"), "7"});
   EXPECT_TRUE(other.running());
@@ -312,7 +312,7 @@ TEST_F(UserEvents, OfAProcessThatIsNotTracedAreNotThere) {
 }
 
 // Each file takes its time at the start and at the end, in which no signal would be heard.
-TEST_F(UserEvents, OfAProcessWithManyProbedFilesOnlySomeAreWatched) {
+TEST_F(UserEvents, OnlySomeOfManyProbedFilesAreWatched) {
   std::string preload;
   for (int n = 0; n < 20; n++) {
     const std::string copy = path("lib" + std::to_string(n) + ".so");
@@ -329,10 +329,11 @@ TEST_F(UserEvents, OfAProcessWithManyProbedFilesOnlySomeAreWatched) {
   const Outcome outcome =
       run(record_command(trace(), {}, {"-p", std::to_string(program.pid()), "-d", "10ms"}));
   EXPECT_EQ(outcome.status(), 0) << outcome.err;
-  EXPECT_NE(outcome.err.find("4 files more with probes"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("user events of 4 more files are not recorded"), std::string::npos)
+      << outcome.err;
 }
 
-TEST_F(UserEvents, OfAProcessThatRunsAlready) {
+TEST_F(UserEvents, ARunningProcessIsRecorded) {
   Process program({.argv = {installed("user_events"), "until", path("end")}});
   Process tracer(record_command(trace(), {}, {"-p", std::to_string(program.pid())}));
   ASSERT_TRUE(eventually([&] { return exists(trace() + "/trace.json"); }, "the capture begins"));
@@ -348,7 +349,7 @@ TEST_F(UserEvents, OfAProcessThatRunsAlready) {
     EXPECT_EQ(std::stoul(events[n].detail("par2")), std::stoul(events[n - 1].detail("par2")) + 1);
 }
 
-TEST_F(UserEvents, CostNothingWhereAProgramHasNone) {
+TEST_F(UserEvents, AProgramWithoutThemPaysNothing) {
   std::set<size_t> programs;
   for (const std::string families : {"sched", "sched,user"}) {
     const std::string where = path(families);

@@ -28,7 +28,7 @@ TEST_F(Waker, IsTheThreadAtTheOtherEndOfAPipe) {
   EXPECT_GE(wakeups, 100u) << "of 500 round trips";
 }
 
-TEST_F(Waker, OfASleepIsAnInterrupt) {
+TEST_F(Waker, ASleepIsEndedByAnInterrupt) {
   record({"sleep", "0.02"});
   std::string context;
   for (const DumpEvent &event : dump(trace()))

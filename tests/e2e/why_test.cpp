@@ -143,7 +143,7 @@ protected:
   }
 };
 
-TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForWhoIsThere) {
+TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForTheThreadThatRunsThere) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
     GTEST_SKIP() << "needs two CPUs";
   record({installed("crowd"), "100", "1", "1"}, {"-a"});

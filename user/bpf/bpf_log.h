@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What libbpf and the kernel's verifier say, kept for the message of an Error.
+// Collects what libbpf and the kernel's verifier print, for the message of an Error.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ struct bpf_object;
 
 namespace ovnitrace {
 
-/// Starts to collect libbpf's warnings anew. They are printed only in the debug log, which has all
-/// that libbpf says.
+/// Forgets what was collected, and collects libbpf's warnings from now on. They are printed only in
+/// the debug log, which has everything that libbpf prints.
 void collect_bpf_log();
 
-/// The programs and maps of an object that is loaded, into the debug log.
+/// Writes the programs and maps of a loaded object into the debug log.
 void log_bpf_object(bpf_object *object);
 
 /// Throws the Error of a failed call: `what` was tried, `error` is an errno, positive or negative.
@@ -23,8 +23,9 @@ void log_bpf_object(bpf_object *object);
 /// that of `error`, an errno.
 std::string why_refused(int error);
 
-/// Runs of an object's programs that the kernel skipped because the program was running on that CPU
-/// already (bpf_prog_info::recursion_misses), and that no twin has made up for.
+/// Counts the runs of an object's programs that the kernel skipped because the program was already
+/// running on that CPU (bpf_prog_info::recursion_misses). Runs that a twin has made up for do not
+/// count.
 uint64_t skipped_runs_of(bpf_object *object);
 
 } // namespace ovnitrace

@@ -27,8 +27,8 @@ namespace ovnitrace {
 
 namespace {
 
-/// Whether a CPU is there, on line or off, and could not only be plugged in some day: firmware of
-/// virtual machines often promises hundreds of the latter, and a ring for each would be gigabytes.
+/// Returns whether a CPU is plugged in, online or offline. Firmware of virtual machines often
+/// promises hundreds of CPUs that could be plugged in some day. A ring for each would be gigabytes.
 bool is_plugged_in(uint32_t cpu) {
   return access(fmt::format("/sys/devices/system/cpu/cpu{}", cpu).c_str(), F_OK) == 0;
 }

@@ -41,8 +41,8 @@ public:
 
   /// Whether children that the calling thread creates from now on are traced.
   void follow_children_of_caller(bool follow);
-  /// After attach(): lets the targets be traced and, unless only_targets, their living descendants;
-  /// then puts a LIFE_SNAPSHOT of each traced thread that is alive into the life ring.
+  /// Traces the targets and, unless only_targets, their living descendants. Then puts a
+  /// LIFE_SNAPSHOT of each traced thread that is alive into the life ring. REQUIRES: attach().
   void snapshot();
 
   uint32_t cpus() const { return cpus_; } ///< possible CPUs
@@ -74,8 +74,8 @@ public:
   /// What CPU `cpu` has staged; being written until detach().
   const volatile cpu_stage &stage(uint32_t cpu) const { return stages_[cpu]; }
   uint64_t life_lost() const; ///< life events that found no room
-  /// The stack that a record of it names by its place + 1; null if there is none, or if it is still
-  /// being written. Its contents stay as they are.
+  /// Returns the stack that a record names by its place + 1; null without a stack, or while it is
+  /// still being written. Its contents stay as they are.
   const stack_slot *stack(uint32_t place_and_1) const;
   uint64_t stacks_lost() const; ///< stacks that found no place
   /// Runs of our programs that the kernel skipped because one was running on that CPU already, on

@@ -91,9 +91,9 @@ FamilyCapture::~FamilyCapture() {
     munmap(const_cast<family_count *>(counts_), counts_bytes_);
 }
 
-/// Arrays of all tids only where they are used. Of an LRU map each CPU takes up to kSpare entries
-/// for itself alone (kernel/bpf/bpf_lru_list.c, LOCAL_FREE_TARGET), by which it would forget some
-/// long before it is full.
+/// Makes arrays of all tids only for families that use them. In an LRU map each CPU takes up to
+/// kSpare entries for itself (kernel/bpf/bpf_lru_list.c, LOCAL_FREE_TARGET). Without spare entries,
+/// the map would evict some long before it is full.
 void FamilyCapture::size_maps(FamilySet chosen) {
   constexpr uint32_t kSpare = 128;
   families_bpf *o = skeleton_->object;

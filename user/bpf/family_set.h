@@ -51,7 +51,7 @@ uint32_t capturing_family(uint16_t code);
 
 /// Reads a list like `sched,irq`, `+signal`, `all,-irq`, `none`. Items are names or numbers of
 /// families. If the first starts with a sign, the list changes the default; otherwise it starts
-/// from nothing. Throws Error with status 2 on a name that is none.
+/// from nothing. Throws Error with status 2 on an unknown name.
 FamilySet parse_families(std::string_view list);
 
 /// The names, for the help: "sched, irq, …".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the running kernel has, asked of its type information (BTF) and never of its version,
-// because distributions backport.
+// Says what the running kernel has. It reads the kernel's type information (BTF) and never its
+// version, because distributions backport.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ public:
   /// Returns how many arguments a tracepoint has; -1: there is no such tracepoint.
   int tracepoint_arguments(const std::string &name) const;
   bool has_function(const std::string &name) const { return function_id(name) != 0; }
-  /// Returns the id of a function's type, for calls from BPF programs; 0: there is none.
+  /// Returns the id of a function's type, for calls from BPF programs; 0 without such a function.
   int32_t function_id(const std::string &name) const;
   /// Whether BPF programs can call bpf_NAME().
   bool has_helper(const std::string &name) const;

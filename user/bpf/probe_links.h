@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Puts a BPF program on the probes of files.
+// Attaches a BPF program to the probes of files.
 #pragma once
 
 #include "user/bpf/uprobe_links.h"
@@ -10,8 +10,8 @@
 
 namespace ovnitrace {
 
-/// The links of one BPF program that runs at every probe, with the number of the probe as its
-/// cookie: they are counted from 0 in the order of the files.
+/// Attaches one BPF program to every probe of some files. The program gets the number of the probe
+/// as its cookie, counted from 0 in the order of the files.
 class ProbeLinks {
 public:
   /// To be called before `program` is loaded: how it will be attached is part of it.

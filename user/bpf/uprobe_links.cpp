@@ -30,9 +30,9 @@ int create_link(LinkUprobeMulti &link) {
   return int(syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof(link)));
 }
 
-/// Whether a link for one process is for all of its threads: not before 46ba0e49b642 "bpf: fix
-/// multi-uprobe PID filtering logic" (6.10, and stable 6.6.33), which refuses a pid below 0 before
-/// it looks at the file.
+/// Returns whether a link for one process covers all of its threads. It does since 46ba0e49b642
+/// "bpf: fix multi-uprobe PID filtering logic" (6.10, and stable 6.6.33). That commit also refuses
+/// a pid below 0 before it looks at the file.
 bool filters_by_process() {
   if (!KernelTypes().has_function("bpf_uprobe_multi_link_attach"))
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Puts one BPF program on many places of files.
+// Attaches one BPF program to many places of files.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -46,9 +46,9 @@ public:
   void prepare(bpf_program *program);
   /// How many descriptors attach() takes for so many places of one file.
   size_t files_needed(size_t places) const;
-  /// Sets the probes for one process: the kernel changes the code of no other, except of those that
-  /// the process forks, where the program does not run until they are attached to as well. 0 or an
-  /// errno; then what was attached before it stays.
+  /// Sets the probes for one process, and returns 0 or an errno. After an error, what was attached
+  /// before stays. The kernel changes the code of no other process, except those that the process
+  /// forks. There the program does not run until they are attached to as well.
   int attach(const std::string &path, std::span<const UprobeAt> places, uint32_t process);
   /// What was attached for the process.
   UprobeHold take(uint32_t process);

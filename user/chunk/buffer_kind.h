@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What happens to the chunks of a capture: the kinds of the S.Ha.R.K. tracer.
+// Reads --buffer: what happens to the chunks of a capture. The kinds are those of S.Ha.R.K.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct BufferKind {
   uint64_t bytes = 0;
 };
 
-/// Throws Error with kExitUsage.
+/// Reads the text of --buffer. Throws Error with kExitUsage.
 BufferKind parse_buffer_kind(const std::string &text);
 
-/// Bytes of 512, 64K, 16M, 2G or 1T, in powers of 1024. Throws Error with kExitUsage; `option` is
-/// named in it.
+/// Returns the bytes of 512, 64K, 16M, 2G or 1T, in powers of 1024. Throws Error with kExitUsage,
+/// which names `option`.
 uint64_t parse_size(const std::string &option, const std::string &text);
 
 /// Throws Error if a flight recorder of so many CPUs cannot fit into this machine's memory.

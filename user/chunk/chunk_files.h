@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chunks to the files of a trace directory.
+// Writes chunks to the files of a trace directory.
 #pragma once
 
 #include "emulator/format/chunk_frame.h"

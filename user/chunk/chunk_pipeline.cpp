@@ -125,7 +125,7 @@ void ChunkPipeline::write_first(Lock &lock) {
     end(lock, item);
 }
 
-/// Of those that wait; false: none does.
+/// Compresses the first chunk that waits. Returns false if no chunk waits.
 bool ChunkPipeline::compress_first(Lock &lock, FrameCompressor &compressor) {
   const Items::iterator item = std::find_if(items_.begin(), items_.end(), [](const Item &waiting) {
     return waiting.state == Item::kWaits;

@@ -111,9 +111,10 @@ void ChunkWriter::take_over(uint32_t tid, uint32_t before) {
     running_ = tid;
 }
 
-/// A switch that the kernel did not show is found out when the thread leaves its CPU, and its time
-/// then, from another clock, can be a hair late: a thread that logs something has the CPU already.
-/// Who had it before is gone: the reader counts that as a switch that was not seen.
+/// Makes up for a switch that the kernel did not show. It is noticed when the thread leaves its
+/// CPU. Its time comes from another clock and can be slightly late, if the thread has logged
+/// something before. The thread that ran before is not known: the reader counts this as a switch
+/// that was not seen.
 void ChunkWriter::expect_running(uint32_t tid, uint64_t time) {
   if (!running_ || *running_ == tid)
     return;

@@ -16,22 +16,24 @@
 
 namespace ovnitrace {
 
-/// Writes the format of docs/format.md. Each chunk starts with who has the CPU, if that is known
-/// and traced, for who does not have the chunks before. Transitions come in time order. What comes
-/// a hair late is written at the time of the last record: a thread that logs its creation, renaming
-/// or end does so with interrupts on, and one between the look at the clock and the message may
-/// have been logged and written already.
+/// Writes the format of docs/format.md. Each chunk starts with the thread that runs on the CPU, if
+/// that thread is known and traced, so that the chunk can be read alone. Transitions come in time
+/// order.
+///
+/// Other records may come slightly late. A thread logs its creation, renaming or end with
+/// interrupts on. An interrupt between its look at the clock and its message may log something that
+/// is written first. What comes late is written at the time of the last record.
 class ChunkWriter {
 public:
-  /// `sink` and `registry` outlive it. `begin` is the start of the
-  /// capture, ns; what was logged before it (while a snapshot was taken) stands before trace_start.
+  /// `sink` and `registry` outlive it. `begin`: the start of the capture, ns. What was logged
+  /// before it (while a snapshot was taken) is written before trace_start.
   ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry, ChunkPool &sink);
 
-  /// Who numbers stacks; outlives it. Without it, stacks are left out.
+  /// Sets what numbers stacks; it outlives this. Without it, stacks are left out.
   void set_stacks(StackNumbers *stacks) { stacks_ = stacks; }
 
-  /// The devices that wakeups name by their place, CAPTURE_DEVICES of them, which the kernel may be
-  /// writing; outlives it. Without it, devices are left out.
+  /// Sets the devices that wakeups name by their place: CAPTURE_DEVICES of them, which the kernel
+  /// may be writing. They outlive this. Without them, devices are left out.
   void set_devices(const uint32_t *devices) { devices_ = devices; }
 
   void transition(const SchedTransition &record);
@@ -43,12 +45,12 @@ public:
   /// Hands over a chunk that was begun a second before `now`, full or not, so that a tracer that is
   /// killed has lost no more.
   void pass_on(uint64_t now);
-  /// The tid came to another thread at `time`, which must be introduced anew.
+  /// From `time` on, the tid belongs to another thread, which must be introduced anew.
   void expire(uint32_t tid, uint64_t time) { contexts_.expire(tid, time); }
   /// Ends the last chunk with trace_stop and hands it over. Nothing may follow.
   void finish(uint64_t time);
 
-  /// Who has the CPU is not known any more.
+  /// Forgets which thread runs on the CPU.
   void forget_running() { running_.reset(); }
 
   uint64_t last_time() const { return last_time_; } ///< of the last record

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The contexts of one chunk: the 16-bit numbers by which its records name threads.
+// Assigns the contexts of one chunk: the 16-bit numbers by which its records name threads.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace ovnitrace {
 
-/// tid → context, for one chunk at a time. A fixed open-addressing table, so that a look-up costs a
-/// multiplication and mostly one cache line, and nothing is allocated. Emptied by counting an
+/// Maps tids to contexts, for one chunk at a time. A fixed open-addressing table: a look-up costs a
+/// multiplication and mostly one cache line, and nothing is allocated. clear() only counts an
 /// epoch.
 class ContextTable {
 public:
@@ -21,7 +21,7 @@ public:
     used_ = 0;
   }
 
-  /// The context of the thread that has `tid` at `time` (ns), 0 if it has none yet.
+  /// Returns the context of the thread that has `tid` at `time` (ns); 0 if it has none yet.
   uint16_t find(uint32_t tid, uint64_t time) const {
     for (uint32_t at = hash(tid);; at = (at + 1) % kSlots) {
       const Slot &slot = slots_[at];
@@ -34,8 +34,8 @@ public:
 
   uint32_t remaining() const { return kCapacity - used_; } ///< contexts left to assign
 
-  /// Gives `tid` a new context, also if it has one: a new thread may have an old tid. It holds for
-  /// times before `until` (ns). Only while something remains.
+  /// Gives `tid` a new context, also if it has one: a new thread may have an old tid. The context
+  /// holds for times before `until` (ns). REQUIRES: remaining() > 0
   uint16_t assign(uint32_t tid, uint64_t until = UINT64_MAX) {
     uint32_t at = hash(tid);
     while (slots_[at].epoch == epoch_ && slots_[at].tid != tid)

@@ -11,8 +11,11 @@
 
 namespace ovnitrace {
 
-/// What is missing when this record is: its events; what a blackout's end says (not where each CPU
-/// has the same loss of the machine); nothing for what describes the trace, or the next record.
+/// Returns how many events are missing if this record is.
+///
+/// For an event, this is 1. For the end of a blackout, it is the blackout's count, or 0 if each CPU
+/// has the same blackout (a loss of the machine). For records that describe the trace or the next
+/// record, it is 0.
 inline uint64_t events_of(const ftrace_record &record) {
   const uint8_t code = code_of(record.code);
   if (code == FTrace_EVT_blackout_end)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The last of each CPU's chunks, in memory.
+// Keeps the last chunks of each CPU in memory.
 #pragma once
 
 #include "user/chunk/chunk_destination.h"
@@ -17,11 +17,12 @@
 
 namespace ovnitrace {
 
-/// Cyclic chunks (CYC): keeps the last chunks of each CPU, as many as their bytes allow, and
-/// forgets the oldest. Nothing of it waits for a disk. What is kept is a trace of its own. Where
-/// something is forgotten, it begins 1 ns before the first event that any CPU has kept: trace_start
-/// is left out, and a blackout goes from there to the first that this CPU has kept, with the number
-/// of events forgotten, and in it the states of threads.
+/// Keeps the last chunks of each CPU, as many as their bytes allow, and evicts the oldest (cyclic
+/// chunks, CYC). It never waits for a disk. What it keeps is a trace of its own.
+///
+/// If something was evicted, that trace begins 1 ns before the first event that any CPU has kept,
+/// without trace_start. A blackout goes from there to the first event that this CPU has kept. It
+/// has the number of evicted events and, inside it, the states of threads.
 class FlightRecorder final : public CaptureBuffer {
 public:
   /// `output` outlives it and takes what is kept at close(). Memory: `bytes_per_cpu` for each CPU
@@ -30,18 +31,19 @@ public:
   FlightRecorder(ChunkDestination &output, uint32_t cpus, uint64_t bytes_per_cpu,
                  size_t chunk_records);
 
-  /// `triggered` is called, on the thread that gives, when a chunk has an event of this code: once
-  /// until a save holds it or rearm(), and `most` times in all. Before the first chunk is borrowed.
+  /// Calls `triggered`, on the thread that gives, when a chunk has an event of this code. After a
+  /// call, there is no other until a save holds the event or rearm(), and there are `most` calls in
+  /// all. Call this before the first chunk is borrowed.
   void set_trigger(uint16_t code, uint64_t most, std::function<void()> triggered);
-  /// There will be no save of what triggered: the next may call for one.
+  /// Allows the next trigger: there will be no save for the last one.
   void rearm() { trigger_waits_ = false; }
   bool triggers_spent() const { return triggers_left_ == 0; } ///< was called so often
 
   Chunk *borrow(uint32_t cpu) override;
   void give(Chunk *chunk) override;
 
-  /// Writes what is kept now, ended by trace_stop at `end` (ns), while recording goes on. How many
-  /// records `output` did not take.
+  /// Writes what is kept now, ended by trace_stop at `end` (ns), while recording goes on. Returns
+  /// how many records `output` did not take.
   uint64_t save(ChunkDestination &output, uint64_t end);
 
   void close() override;
@@ -50,7 +52,7 @@ public:
   uint64_t events_forgotten();
 
 private:
-  /// Of one CPU.
+  /// What is kept of one CPU.
   struct History {
     std::deque<std::shared_ptr<const Chunk>> chunks; ///< oldest first
     uint64_t bytes = 0;

@@ -11,9 +11,9 @@
 
 namespace ovnitrace {
 
-/// Goes through the records of one chunk; contexts are local to it. Of the frequent events it only
-/// remembers where the last of each kind and context is, and looks at those in the end: what a
-/// record costs is a store.
+/// Reads the records of one chunk; contexts are local to it. For frequent events, it only remembers
+/// where the last one of each kind and context is, and looks at those in the end. A record then
+/// costs a store.
 class ForgottenStates::Fold {
 public:
   Fold(ForgottenStates &to, const Chunk &chunk);

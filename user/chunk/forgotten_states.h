@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the chunks that were forgotten said last of each thread.
+// Remembers what evicted chunks said last about each thread.
 #pragma once
 
 #include "emulator/format/thread_identity.h"
@@ -19,27 +19,28 @@
 
 namespace ovnitrace {
 
-/// Keeps, of all that a flight recorder lets go, the last state of each thread, so that what it
-/// keeps starts with the threads' real states. Memory: some 200 bytes for each tid that was seen in
-/// it. A copy stands for itself.
+/// Keeps the last state of each thread from the chunks that a flight recorder evicts. What the
+/// recorder keeps can then start with the threads' real states. Memory: some 200 bytes for each tid
+/// that was seen. A copy is independent.
 class ForgottenStates {
 public:
   using Chunks = std::vector<std::shared_ptr<const Chunk>>;
 
   explicit ForgottenStates(uint32_t cpus) : cpus_(cpus) {}
 
-  /// A chunk is let go; those of one CPU come in their order.
+  /// Takes an evicted chunk. Chunks of one CPU come in their order.
   void fold(const Chunk &chunk);
 
-  /// What is to stand, by CPU, in place of what it has forgotten.
+  /// What replaces the evicted chunks, by CPU.
   struct Remembered {
     /// In order of time: identities, and an EXT_state at the time from which on all events of the
-    /// thread are kept. Not of a thread that has ended, nor of one of which something may have been
-    /// lost since its last event.
+    /// thread are kept. A thread has none if it has ended, or if something may have been lost since
+    /// its last event.
     std::vector<std::vector<SmallEvent>> states;
     std::vector<std::vector<ftrace_blackout>> unfinished; ///< blackouts that have not ended
   };
-  /// `begin`, ns, is older than all events that are `kept`. Something was forgotten.
+  /// Returns what to write before the `kept` chunks. `begin` (ns) is older than all their events.
+  /// REQUIRES: something was evicted.
   Remembered remembered(uint64_t begin, const Chunks &kept) const;
 
 private:

@@ -8,11 +8,13 @@ namespace ovnitrace {
 /// an ordinary thread has. Blocks signals and drops capabilities, as below.
 void enter_background_thread();
 
-/// To be called first by the reader and the writer. Blocks all signals, which are the main
-/// thread's, and takes the lowest real-time priority: above every ordinary thread, so that a
-/// machine full of runnable threads cannot starve it, and below every real-time program that may be
-/// what is measured. Falls back to the best nice value. Children inherit neither. Then it drops the
-/// capabilities of the file, which were needed for that.
+/// Prepares the reader's or the writer's thread; call it there first. It blocks all signals, which
+/// are for the main thread. It takes the lowest real-time priority, or else the best nice value,
+/// and then drops the capabilities of the file, which were needed for that.
+///
+/// The priority is above every ordinary thread, so that a machine full of runnable threads cannot
+/// starve this one. It is below every real-time program, which may be what is measured. Children do
+/// not inherit it.
 void enter_service_thread();
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers of stacks, as records have them.
+// Gives stacks the numbers that records use.
 #pragma once
 
 #include "user/chunk/sched_transition.h"
@@ -11,7 +11,7 @@ namespace ovnitrace {
 class StackNumbers {
 public:
   virtual ~StackNumbers() = default;
-  /// The number of the stack that a record of SCHED_KIND_STACK names; 0 if it is not known.
+  /// Returns the number of the stack that a record of SCHED_KIND_STACK names; 0 if it is not known.
   virtual uint32_t number(const SchedTransition &record) = 0;
 };
 

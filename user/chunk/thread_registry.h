@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who the traced threads are, from their life events.
+// Knows the traced threads, from their life events.
 #pragma once
 
 #include "emulator/format/thread_identity.h"
@@ -20,8 +20,8 @@ struct TracedThread : ThreadIdentity {
   std::optional<life_account> account; ///< the kernel's own figures, once it is dead
 };
 
-/// One that is not traced, and appears beside traced ones: as the next on their CPU, or as who woke
-/// them.
+/// A thread that is not traced, but appears beside traced ones: as the next on their CPU, or as
+/// their waker.
 struct NamedPeer {
   uint32_t tid = 0;
   uint32_t pid = 0;   ///< process (tgid)
@@ -29,14 +29,14 @@ struct NamedPeer {
   std::array<char, CAPTURE_COMM_LEN> comm{};
 };
 
-/// The latest thread of each tid and the one before it, of which some events may be unread when the
-/// creation of the next is read already.
+/// Keeps the latest thread of each tid and the one before it. Some events of the earlier one may be
+/// unread when the creation of the later one has been read.
 class ThreadRegistry {
 public:
   static constexpr size_t kMostPeers = 1 << 16;
 
-  /// Learns from a life event. Events of one thread come in their order. Whether a tid that an
-  /// earlier thread had has come to another.
+  /// Learns from a life event. Events of one thread come in their order. Returns whether the tid
+  /// has come from an earlier thread to a new one.
   bool learn(const life_record &record) {
     if (record.kind == LIFE_NAME && !record.arg) {
       learn_peer(record);
@@ -60,7 +60,7 @@ public:
     return !first && record.kind == LIFE_NEW;
   }
 
-  /// Who has the tid at `time` (ns), or null if nothing was ever said of it.
+  /// Returns the thread that has the tid at `time` (ns); null if no event named the tid.
   const TracedThread *find(uint32_t tid, uint64_t time) const {
     auto found = threads_.find(tid);
     if (found == threads_.end() || time >= found->second.birth)
@@ -69,17 +69,17 @@ public:
     return before == earlier_.end() ? &found->second : &before->second;
   }
 
-  /// Until when the thread that has the tid at `time` can have it, ns.
+  /// Returns until when (ns) the thread that has the tid at `time` can have it.
   uint64_t until(uint32_t tid, uint64_t time) const {
     auto found = threads_.find(tid);
     return found != threads_.end() && time < found->second.birth ? found->second.birth : UINT64_MAX;
   }
 
   const std::unordered_map<uint32_t, TracedThread> &all() const { return threads_; }
-  /// How many threads there were, also of tids that were used again.
+  /// Counts all threads, also those whose tid was used again.
   size_t count() const { return threads_.size() + reused_; }
-  /// In the order in which they were named; a tid again when its name has changed. The first
-  /// kMostPeers.
+  /// Returns the peers in the order in which they were named; a tid again when its name has
+  /// changed. Only the first kMostPeers.
   const std::vector<NamedPeer> &peers() const { return peers_; }
   uint64_t peers_left_out() const { return peers_left_out_; }
 

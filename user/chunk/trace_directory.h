@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The directory that a capture is written to.
+// Makes the directory of a trace, and writes its small files.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@ namespace ovnitrace {
 
 using Put = std::function<void(std::string_view)>;
 
-/// What to do where the directory is there already.
+/// What to do if the directory exists.
 enum class IfExists {
   refuse,
   overwrite, ///< if it is empty or holds a trace
   next_name, ///< take `path`-2, `path`-3, …: two captures that start in one second
 };
 
-/// A new trace directory, opened. Files in it are reached through its descriptor only, so that
-/// nobody can swap it for another while it is written; and it is locked (lock_trace()), so that
-/// nobody overwrites or compresses it meanwhile.
+/// Makes and opens a new trace directory. It reaches files only through its descriptor, so that
+/// nobody can replace the directory while it is written. A lock (lock_trace()) keeps others from
+/// overwriting or compressing it meanwhile.
 class TraceDirectory {
 public:
   /// Makes `path`. Throws Error.
@@ -58,7 +58,7 @@ private:
   bool cleared_ = false; ///< what is in it is ours
 };
 
-/// NAME-YYYYmmdd-HHMMSS, NAME the last part of `program`, which may be a path.
+/// Returns NAME-YYYYmmdd-HHMMSS, where NAME is the last part of `program`, which may be a path.
 std::string default_trace_name(const std::string &program);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where a capture goes: a directory, or a collector.
+// Takes a capture: a directory, or a collector.
 #pragma once
 
 #include "user/chunk/chunk_destination.h"
@@ -19,28 +19,28 @@ public:
 
   virtual ~TraceTarget() = default;
   virtual ChunkDestination &output() = 0;
-  /// Does all that can fail before the program runs; what was there before stays. Left out, there
-  /// is no trace.json before the end. Throws Error.
+  /// Does everything that can fail before the program runs. What was there before stays. Without
+  /// this call, there is no trace.json before the end. Throws Error.
   virtual void prepare(const Description &description) = 0;
-  /// The program runs: chunks may come. Throws Error.
+  /// Begins: the program runs, and chunks may come. Throws Error.
   virtual void begin() = 0;
-  /// The last chunk was given, and this is what trace.json says if the process ends now; end() will
-  /// say more. Throws Error.
+  /// Writes the trace.json that stays if the process ends now; end() will say more. The last chunk
+  /// was given. Throws Error.
   virtual void describe(const Description &) {}
-  /// The last chunk was given, and this is what trace.json says in the end. `missing`: events of
-  /// the capture that are in no chunk, but blackouts. Throws Error.
+  /// Writes the final trace.json. The last chunk was given. `missing`: events of the capture that
+  /// are in no chunk, except blackouts. Throws Error.
   virtual void end(const Description &description, uint64_t missing) = 0;
-  /// That failed: a trace.json of what matters most, where there may be room for that at least.
-  /// Throws Error.
+  /// Writes a shorter trace.json if end() failed: there may be room for what matters most. Throws
+  /// Error.
   virtual void end_briefly(const Description &) {}
-  /// At `time` (ns, CLOCK_MONOTONIC; 0: now) what may wait for others gives up. Any thread may call
-  /// it while others are called, and a signal handler.
+  /// Gives up what waits for others at `time` (ns, CLOCK_MONOTONIC; 0: now). Any thread may call it
+  /// while other functions run, and a signal handler.
   virtual void end_by(uint64_t) noexcept {}
-  /// The capture never began.
+  /// Removes what was made: the capture never began.
   virtual void discard() noexcept = 0;
-  /// For messages, and for a conversion if it is a directory.
+  /// Returns the place, for messages, and for a conversion if it is a directory.
   virtual std::string place() const = 0;
-  /// Whether chunks may have to wait for long.
+  /// Returns whether chunks may have to wait for long.
   virtual bool may_stall() const = 0;
 };
 

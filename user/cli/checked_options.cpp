@@ -99,8 +99,7 @@ void check_target(const RecordOptions &options) {
   if (!options.command.empty() && !options.pids.empty())
     throw Error("either a program after -- or -p PID, not both", kExitUsage);
   if (options.command.empty() && !options.user.empty())
-    throw Error("-u NAME says who runs a program that is started: it goes with a program after --",
-                kExitUsage);
+    throw Error("-u NAME runs a program as another user: give a program after --", kExitUsage);
   if (!options.children && options.pids.empty())
     throw Error("--no-children goes with -p PID", kExitUsage);
 }
@@ -115,7 +114,7 @@ void check_send(const RecordOptions &options) {
                 kExitUsage);
   const Endpoint collector = parse_endpoint("--send", options.send);
   if (collector.transport == Endpoint::kUdp && !options.key_file.empty())
-    throw Error("--key goes with tcp://: datagrams prove nothing", kExitUsage);
+    throw Error("--key works only with tcp://: datagrams are not encrypted", kExitUsage);
   if (collector.transport == Endpoint::kUdp && options.compress_level > 0)
     throw Error("--compress goes with tcp://: datagrams hold plain records; `ovnitrace compress` "
                 "does it there",

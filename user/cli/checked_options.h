@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the options of recording ask for together.
+// Checks the options of recording together.
 #pragma once
 
 #include "user/cli/record_options.h"
 
 namespace ovnitrace {
 
-/// What they ask for, with the defaults. Throws Error (kExitUsage) where they are out of range or
-/// do not go together.
+/// Returns what they ask for, with the defaults. Throws Error (kExitUsage) if they are out of range
+/// or exclude each other.
 RecordOptions checked(const RecordArguments &arguments);
 
 } // namespace ovnitrace

@@ -33,7 +33,7 @@ int run(const Arguments &arguments) {
       std::all_of(options.listen.begin(), options.listen.end(),
                   [](const Endpoint &endpoint) { return endpoint.transport == Endpoint::kUdp; });
   if (all_udp && !options.key_file.empty())
-    throw Error("--key goes with tcp://: datagrams prove nothing", kExitUsage);
+    throw Error("--key works only with tcp://: datagrams are not encrypted", kExitUsage);
   return collect(options);
 }
 
@@ -45,19 +45,21 @@ void add_collect(App app) {
   const App command =
       add_unprivileged(app, "collect", "Receive traces that other machines --send, without root");
   command
-      .add_option("-l,--listen", arguments->listen,
-                  "Where: tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp where none is named, port "
-                  "20000, any free one for 0; may be repeated "
-                  "(default: tcp://127.0.0.1:20000, which only this machine reaches)")
+      .add_option(
+          "-l,--listen", arguments->listen,
+          "Listen at tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp and port 20000 can be left "
+          "out, and port 0 is any free port. Can be given more than once (default: "
+          "tcp://127.0.0.1:20000, which only this machine reaches)")
       .type_name("ADDRESS");
   command
       .add_option("-o,--output", options.directory,
-                  "Directory in which each trace gets its own (default: here)")
+                  "Make a directory for each trace in this one (default: the current one)")
       .type_name("DIR");
   command
-      .add_option("-k,--key", options.key_file,
-                  "File with a secret (16 bytes or more, readable by its owner only) that a "
-                  "sender must have too: TLS 1.3")
+      .add_option(
+          "-k,--key", options.key_file,
+          "Encrypt everything (TLS 1.3) with the secret in this file, which a sender must have, "
+          "too: 16 bytes or more, readable only by its owner")
       .type_name("FILE");
   add_size(command, "--max-size", options.trace_bytes,
            "Bytes that one trace may have (default: no limit)");

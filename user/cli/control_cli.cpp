@@ -58,7 +58,8 @@ void add_control(App app, const std::vector<std::string> &command) {
   const App control =
       add_unprivileged(app, "control", "Print what chains of --control mean and would probe");
   control.usage("ovnitrace control --check CHAIN [--check CHAIN]... [-- PROGRAM]");
-  control.add_option("--check", *chains, "The chains; a program after -- is looked at, and not run")
+  control
+      .add_option("--check", *chains, "Explain this chain. A program after -- is examined, not run")
       .type_name("CHAIN")
       .required();
   std::string types;
@@ -84,8 +85,10 @@ void add_ctl(App app) {
   ctl.add_option("TRACE", arguments->where,
                  "The directory of the capture, or the number of the process that it traces")
       .required();
-  ctl.add_option("COMMAND", arguments->what,
-                 "start, stop: the alarms start:interactive and stop:interactive hit; status")
+  ctl.add_option(
+         "COMMAND", arguments->what,
+         "start or stop: make the alarms start:interactive or stop:interactive hit; status: "
+         "print which processes are in a region")
       .required()
       .one_of({"start", "stop", "status"});
   ctl.callback([arguments] {

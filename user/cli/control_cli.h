@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace control and ovnitrace ctl: what chains mean, and regions by hand.
+// Adds ovnitrace control, which explains chains, and ovnitrace ctl, which controls regions by hand.
 #pragma once
 
 #include "emulator/cli/app.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is said of a capture with --control in which no region started.
+// Explains why no region started in a capture with --control.
 #pragma once
 
 #include <string>

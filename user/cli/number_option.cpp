@@ -30,7 +30,7 @@ Option add_size(App app, const std::string &names, uint64_t &bytes, const std::s
   const auto read = [&bytes, option = long_name(names)](const std::string &text) {
     bytes = parse_size(option, text);
     if (bytes == 0)
-      throw Error(option + ": a size of 0 keeps nothing", kExitUsage);
+      throw Error(option + ": give a size above 0", kExitUsage);
   };
   return app.add_option_function<std::string>(names, read, what).type_name("SIZE");
 }

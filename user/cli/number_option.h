@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Options that are numbers, read strictly: decimal digits and nothing else, where CLI11 takes 010
-// for 8 and 1x for 1.
+// Adds options that are numbers. They are read strictly: decimal digits and nothing else, where
+// CLI11 takes 010 for 8 and 1x for 1.
 #pragma once
 
 #include "emulator/cli/app.h"
@@ -10,10 +10,10 @@
 
 namespace ovnitrace {
 
-/// The long name of "-p,--pid".
+/// Returns the long name of "-p,--pid".
 std::string long_name(const std::string &names);
 
-/// The whole number in `text`. Throws Error (kExitUsage) about `option`.
+/// Returns the whole number in `text`. Throws Error (kExitUsage) about `option`.
 uint64_t parse_number(const std::string &option, const std::string &text, uint64_t least,
                       uint64_t most);
 

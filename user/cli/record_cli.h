@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The commands that capture.
+// Adds the commands that capture.
 #pragma once
 
 #include "emulator/cli/app.h"
@@ -13,8 +13,8 @@ namespace ovnitrace {
 /// The commands that take a program after --; "" is `ovnitrace` itself.
 inline constexpr std::string_view kProgramCommands[] = {"", "record", "stat", "control"};
 
-/// What `ovnitrace` itself does without a subcommand: records `command`, then converts. The exit
-/// status is the program's. Adds the options of recording to `app`.
+/// Adds the options of recording to `app`, for `ovnitrace` without a subcommand: it records
+/// `command`, then converts. The exit status is the program's.
 void add_trace(App app, const std::vector<std::string> &command);
 
 /// `ovnitrace record`: records only.

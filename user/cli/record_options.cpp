@@ -38,7 +38,7 @@ std::vector<uint32_t> pids_named(const std::string &name, std::vector<std::strin
   const std::vector<NamedProcess> found = processes_named(name);
   if (found.empty())
     throw Error(fmt::format("--pid {0}: no process has this name or number; `pgrep -l {0}` lists "
-                            "names that are like it",
+                            "similar names",
                             name));
   std::vector<uint32_t> pids;
   std::string list;
@@ -67,8 +67,8 @@ void add_pids(const std::string &text, RecordArguments &arguments) {
         pids.push_back(pid);
   }
   if (pids.size() > CAPTURE_TARGETS)
-    throw Error(fmt::format("--pid: {} processes are too many, {} is the most; with their parent "
-                            "alone its children are traced too",
+    throw Error(fmt::format("--pid: {} processes are more than {}, the limit; name only their "
+                            "parent, and its children are traced, too",
                             pids.size(), CAPTURE_TARGETS),
                 kExitUsage);
 }
@@ -83,22 +83,22 @@ void add_target_options(App app, RecordArguments &arguments) {
            for (const std::string &list : lists)
              add_pids(list, arguments);
          },
-         "Trace a process that is running, with its children, those that it has and those to "
-         "come: its number, or the name of one or more; a list as 12,nginx, and may be given again")
+         "Trace running processes with their present and future children: a number, a name, or "
+         "a list as 12,nginx; can be given more than once")
       .type_name("PID|NAME")
       .allow_extra_args(false)
       .excludes(all);
   app.add_flag(
       "--no-children", [&options](int64_t) { options.children = false; },
-      "With -p: the processes alone, without their children");
+      "With -p: only the processes, without their children");
   app.add_option_function<std::string>(
          "-d,--duration",
          [&options](const std::string &text) { options.duration = parse_duration(text); },
-         "Stop after this time, as 10s, 200ms or 5m; a number alone is in seconds. A program goes "
-         "on untraced")
+         "Stop tracing after this time: 10s, 200ms, 5m or 1h; a number alone is in seconds. The "
+         "program continues untraced")
       .type_name("TIME");
   app.add_option("-u,--user", options.user,
-                 "Run the program as this user (default: who called sudo)")
+                 "Run the program as this user (default: the user who called sudo)")
       .type_name("NAME");
 }
 
@@ -108,54 +108,57 @@ void add_event_options(App app, RecordArguments &arguments) {
   app.add_option_function<std::string>(
          "--filter",
          [&options](const std::string &list) { options.families = parse_families(list); },
-         "Families of events to capture: names or the manual's numbers, as irq,signal; +irq adds "
-         "to the default, all,-irq takes from all. Families: " +
-             family_names() + " (default: sched,user)")
+         "Record these families of events: " + family_names() +
+             " (default: sched,user). Names or the manual's numbers, as irq,signal. +irq adds to "
+             "the default, all,-irq is all but irq")
       .type_name("LIST");
-  app.add_option("--probe", options.probe_files,
-                 "A program or library whose user events are wanted, beside the program and the "
-                 "libraries that it needs; may be given again (docs/user-events.md)")
+  app.add_option(
+         "--probe", options.probe_files,
+         "Also record the user events of this program or library. Those of the traced program "
+         "and the libraries that it needs are always recorded (docs/user-events.md). Can be "
+         "given more than once")
       .type_name("FILE")
       .allow_extra_args(false);
   app.add_flag(
       "--no-cmdline", [&options](int64_t) { options.cmdlines = false; },
-      "Do not record the command lines of the traced processes, which can hold secrets");
-  app.add_flag("--stacks{blocks}", arguments.stacks,
-               "Record the stacks with which threads block, of the kernel and the program "
-               "(kernel,user, or one of them); wakeup: also those of who wakes them; preempt: also "
-               "those with which they lose their CPU (docs/stacks.md)")
+      "Do not record the command lines of the traced processes: they can contain secrets");
+  app.add_flag(
+         "--stacks{blocks}", arguments.stacks,
+         "Record the stacks of threads that block (docs/stacks.md). LIST: kernel or user for only "
+         "this part of the stack; wakeup: also the stacks of wakers; preempt: also the stacks "
+         "of preempted threads")
       .type_name("[=LIST]");
 }
 
 void add_control_options(App app, RecordArguments &arguments) {
   const OptionGroup group(app, "Regions");
-  app.add_option("--control", arguments.options.control,
-                 "Trace only regions of the run: a chain of alarms, as "
-                 "start:enter_func:solve,stop:exit_func:solve; may be given again. Types of "
-                 "alarms: " +
-                     control::type_names() + " (docs/control.md)")
+  app.add_option(
+         "--control", arguments.options.control,
+         "Trace only regions of the run. A chain of alarms starts and stops them, as "
+         "start:enter_func:solve,stop:exit_func:solve (docs/control.md). Types of alarms: " +
+             control::type_names() + ". Can be given more than once")
       .type_name("CHAIN")
       .allow_extra_args(false);
   app.add_option("--region", arguments.region,
-                 "With --control: what starts and stops with an alarm: global: all threads of the "
-                 "process (default); thread: the thread that it fires for")
+                 "With --control: an alarm starts and stops the region of its process (global, the "
+                 "default) or of its thread (thread)")
       .type_name("global|thread")
       .one_of({"global", "thread"});
   add_number(app, "--skip", arguments.skip, 0, INT64_MAX,
-             "Trace nothing until a thread has executed so many instructions: short for --control "
-             "start:icount:N");
+             "Start tracing after N instructions of a thread: short for --control start:icount:N");
   add_number(app, "--length", arguments.length, 1, INT64_MAX,
-             "Trace so many instructions: short for stop:icount:N in the same chain");
-  app.add_flag("--early-out", arguments.options.early_out,
-               "With --control: end the program by SIGTERM when all chains have finished in one of "
-               "its processes; the exit status is 124 then");
+             "Stop tracing after N more instructions: short for stop:icount:N in the same chain");
+  app.add_flag(
+      "--early-out", arguments.options.early_out,
+      "With --control: send SIGTERM to the program when all chains have finished in one of "
+      "its processes. The exit status is then 124");
 }
 
 void add_ring_option(App app, RecordOptions &options) {
   const OptionGroup group(app, kRoomGroup);
   add_size(app, "-m,--ring-size", options.ring_bytes,
-           "Ring buffer per CPU, as 512K or 16M, rounded up to a power of two (default: 8M, or "
-           "less in a small memory cgroup)");
+           "Size of the ring buffer of each CPU, as 512K or 16M, rounded up to a power of two "
+           "(default: 8M, or less in a small memory cgroup)");
 }
 
 void add_buffer_options(App app, RecordArguments &arguments) {
@@ -163,44 +166,45 @@ void add_buffer_options(App app, RecordArguments &arguments) {
   const OptionGroup group(app, kRoomGroup);
   app.add_option(
          "-b,--buffer", arguments.buffer,
-         "disk: everything to disk (default); last:SIZE: a flight recorder, the last SIZE of "
-         "each CPU in memory, saved at the end and on SIGUSR2; stop:SIZE: tracing stops "
-         "when SIZE is recorded, before compression")
+         "disk: write everything to disk (default). last:SIZE: a flight recorder, which keeps the "
+         "last SIZE of each CPU in memory, and saves it at the end and on SIGUSR2. stop:SIZE: stop "
+         "tracing when SIZE is recorded, before compression")
       .type_name("KIND");
   app.add_option(
          "--trigger", arguments.trigger,
-         "With --buffer last: save also when such an event is recorded, as task_end, user_event_3 "
-         "or task_deadline_miss (with --filter +server); region_stop: when a region of --control "
-         "stops; help: list all")
+         "With --buffer last: also save when this event is recorded, as task_end, user_event_3 or "
+         "task_deadline_miss (with --filter +server). region_stop: when a region of --control "
+         "stops. help: list all events")
       .type_name("EVENT");
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
-             "With --trigger: how often it saves, at most (default: 10)");
+             "With --trigger: save at most N times (default: 10)");
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
-           "Bytes of a chunk in the trace (default: 1M, or a 16th of the buffer if that is less)");
+           "Size of a chunk of the trace (default: 1M, or a 16th of the buffer if that is less)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
-             "Chunks on their way to the disk or the network, beside the one that each CPU fills "
-             "(default: 16; with --send udp://… 512, which are smaller)");
+             "How many full chunks may wait for the disk or the network (default: 16; with --send "
+             "udp://… 512, which are smaller)");
 }
 
 void add_compress_option(App app, std::string &level) {
   const OptionGroup group(app, kRoomGroup);
   app.add_flag("--compress{1}", level,
-               "Compress chunks (zstd) at a level from 1 (fast) to 19 (small); 0: plain files "
+               "Level of compression (zstd), from 1 (fast) to 19 (small); 0: do not compress "
                "(default: 1)")
       .type_name("[=LEVEL]");
 }
 
 void add_send_options(App app, RecordOptions &options) {
   const OptionGroup group(app, "Over the network");
-  app.add_option("--send", options.send,
-                 "Send the trace to `ovnitrace collect` there instead of writing it here: "
-                 "tcp://HOST[:PORT], where "
-                 "nothing is lost, or udp://HOST[:PORT], the tracer's datagrams, where what is "
-                 "lost is reported")
+  app.add_option(
+         "--send", options.send,
+         "Send the trace to `ovnitrace collect` on another machine, and write no file here. "
+         "tcp://HOST[:PORT] loses nothing. udp://HOST[:PORT] sends datagrams, and reports "
+         "those that are lost")
       .type_name("URL");
-  app.add_option("--key", options.key_file,
-                 "With --send tcp://…: file with the secret that the collector has too; all is "
-                 "encrypted then (TLS 1.3)")
+  app.add_option(
+         "--key", options.key_file,
+         "With --send tcp://…: encrypt everything (TLS 1.3) with the secret in this file, which "
+         "the collector must have, too")
       .type_name("FILE");
 }
 
@@ -214,9 +218,10 @@ void add_capture_options(App app, RecordArguments &arguments) {
 
 void add_record_options(App app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
-  app.add_option("-o,--output", options.directory,
-                 "Trace directory (default: NAME-YYYYmmdd-HHMMSS after the program's or process's "
-                 "name; system-… for -a)")
+  app.add_option(
+         "-o,--output", options.directory,
+         "Write the trace into this directory (default: NAME-YYYYmmdd-HHMMSS with the name of "
+         "the program or process; system-… with -a)")
       .type_name("DIR");
   app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
   add_target_options(app, arguments);
@@ -225,7 +230,7 @@ void add_record_options(App app, RecordArguments &arguments) {
   add_buffer_options(app, arguments);
   add_compress_option(app, arguments.compress);
   add_send_options(app, options);
-  app.add_flag("-q,--quiet", options.quiet, "No summary; warnings about the trace stay");
+  app.add_flag("-q,--quiet", options.quiet, "Print no summary, only warnings about the trace");
   app.add_flag_callback(
       "-v,--verbose", [] { set_debug_log(true); },
       "Print what is loaded, attached, sized and skipped, and libbpf's log; OVNITRACE_LOG=debug in "

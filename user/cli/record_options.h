@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of recording, for every command that records.
+// Adds the options of recording, for every command that records.
 #pragma once
 
 #include "emulator/cli/app.h"
@@ -11,7 +11,7 @@
 
 namespace ovnitrace {
 
-/// What the options say that is made into something else when all of them are known.
+/// Values of options that are interpreted only when all options are known.
 struct RecordArguments {
   RecordOptions options;
   std::string buffer = "disk";
@@ -24,11 +24,11 @@ struct RecordArguments {
   std::vector<std::string> notes; ///< what the user should know of the options, a line each
 };
 
-/// What is traced, as whom, for how long, which events, and the room that they have in the kernel.
-/// `arguments` outlives `app`.
+/// Adds the options that say what is traced, as which user, for how long, which events, and how
+/// much room they have in the kernel. `arguments` outlives `app`.
 void add_capture_options(App app, RecordArguments &arguments);
 
-/// These and all others. `arguments` outlives `app`.
+/// Adds these options and all others. `arguments` outlives `app`.
 void add_record_options(App app, RecordArguments &arguments);
 
 } // namespace ovnitrace

@@ -141,18 +141,20 @@ void add_stat(App app, const std::vector<std::string> &command) {
                   "Write the summary into this file, - to standard output (default: standard "
                   "error)")
       .type_name("FILE");
-  stat_app.add_flag("-q,--quiet", arguments->record.options.quiet,
-                    "Only the summary: not which processes -p NAME stands for; warnings stay");
+  stat_app.add_flag(
+      "-q,--quiet", arguments->record.options.quiet,
+      "Print only the summary and warnings, not the processes that -p NAME has found");
   add_capture_options(stat_app, arguments->record);
   stat_app.add_flag("--json", arguments->json,
                     "Print the object of `ovnitrace info --json` (docs/info.md)");
   stat_app.footer(R"(
-Prints on stderr, or with -o into a file, when the program has ended, or at Ctrl-C where there is
-none: the answer in two sentences, the time of all threads in each state, switches, preemptions,
-migrations and wakeup latencies, then the threads that ran longest. Families of --filter and stacks
-have tables of their own below. The exit status is the program's. While it runs the trace is in
-TMPDIR, or /var/tmp, 1 to 3 bytes an event; it is removed at the end, and stays there if ovnitrace
-is killed.
+Prints when the program has ended, or at Ctrl-C without a program: the answer in two sentences, the
+time of all threads in each state, switches, preemptions, migrations and wakeup latencies, and the
+threads that ran longest. Families of --filter and stacks have their own tables below. The exit
+status is the program's.
+
+While the program runs, the trace is in TMPDIR, or /var/tmp, with 1 to 3 bytes an event. It is
+removed at the end. It stays there if ovnitrace is killed.
 
 Examples:
   sudo ovnitrace stat -- ./app

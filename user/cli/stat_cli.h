@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command that measures and keeps no trace.
+// Adds the command that measures and keeps no trace.
 #pragma once
 
 #include "emulator/cli/app.h"

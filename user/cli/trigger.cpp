@@ -69,7 +69,7 @@ uint16_t event_code(const std::string &name, FamilySet families) {
               kExitUsage);
 }
 
-/// Of a family that is not captured no event would ever come.
+/// Throws Error if the family is not captured, because no event of it would ever come.
 void require_captured(const std::string &name, uint16_t code, FamilySet families) {
   if (is_captured(code, families))
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The events that can be a --trigger.
+// Finds the events that can be a --trigger.
 #pragma once
 
 #include "user/bpf/family_set.h"
@@ -10,7 +10,7 @@
 namespace ovnitrace {
 
 /// Returns the code of the event `name`. Throws Error (kExitUsage), with a list of all, if there is
-/// no such event, or if its family is none of `families` that are captured.
+/// no such event, or if its family is not one of the captured `families`.
 uint16_t trigger_code(const std::string &name, FamilySet families);
 
 } // namespace ovnitrace

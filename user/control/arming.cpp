@@ -107,7 +107,7 @@ void Arming::add(Places &places, const std::string &path) {
   limit(path, places);
 }
 
-/// Null: there is none.
+/// Returns the file, which is read the first time; null if it is not open.
 const Arming::File *Arming::look(const std::string &path, int fd) {
   struct stat status;
   if (fd < 0 || fstat(fd, &status) != 0)

@@ -29,12 +29,13 @@ public:
   /// `programs` null: nothing is probed, only found (ovnitrace control --check).
   Arming(const Plan &plan, Programs *programs, Say say);
 
-  /// The program as execvp() finds it, and the libraries that it needs. Opens files with the rights
-  /// of `identity`. Nothing is probed before the program is there. Throws Error if there is none.
+  /// Looks at the program, as execvp() finds it, and at the libraries that it needs. Opens files
+  /// with the rights of `identity`. Nothing is probed before the program runs. Throws Error if it
+  /// is not found.
   void look_at_program(const std::string &name, const Identity &identity);
-  /// Probes what a process has loaded now, while it is stopped. Of a program without a dynamic
-  /// loader, that is its own file alone: others that it maps it may read and translate, as
-  /// Valgrind does, and would take probes for instructions.
+  /// Probes what a process has loaded now, while it is stopped. In a process without a dynamic
+  /// loader, only its own file is probed. Such a process (Valgrind, for example) may map other
+  /// files to read and translate them, and would take the probes for instructions.
   void look_at_process(uint32_t pid);
   bool has_looked_at(uint32_t pid) const { return processes_.count(pid) > 0; }
   /// The process is no more, or its probes are of no use to what it has become (`now`).

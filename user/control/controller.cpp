@@ -232,7 +232,8 @@ void Controller::take(const control_message &message) {
   }
 }
 
-/// By its pidfd: it may have ended, and its number be that of a process that is none of ours.
+/// Signals by pidfd: if the process has ended, its number may belong to a process that is not
+/// traced.
 void Controller::chain_finished(uint32_t pid, uint32_t chain) {
   if (!program_ || ended_program_)
     return;
@@ -246,7 +247,7 @@ void Controller::chain_finished(uint32_t pid, uint32_t chain) {
     print("--early-out: cannot end the program: {}", std::strerror(errno));
 }
 
-/// Of each chain the first end: it can finish for thousands of threads.
+/// Prints only the first end of each chain, which can finish for thousands of threads.
 void Controller::print_end(const control_message &message) {
   if (message.alarm >= plan_.chains.size() || !finished_.insert(message.alarm).second)
     return;

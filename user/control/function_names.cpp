@@ -74,7 +74,7 @@ Match match(std::string_view linker_name, std::string_view wanted, const std::st
   if (const size_t module = name.find("_MOD_");
       name.starts_with("__") && module != name.npos && name.substr(module + 5) == wanted)
     return Match::yes; // of a Fortran module
-  // The last part of a C++ name stands in the mangled name as it is.
+  // The mangled name contains the last part of a C++ name unchanged.
   const bool can_be = bare.find("operator") != bare.npos || name.find(bare) != name.npos;
   return name.starts_with("_Z") && can_be ? Match::perhaps : Match::no;
 }

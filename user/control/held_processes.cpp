@@ -60,8 +60,8 @@ bool has_stopped_itself(uint32_t pid) {
   return call == SYS_kill || call == SYS_tgkill || call == SYS_tkill;
 }
 
-/// A mutex that its owner's end gives to a process that waits for it: the kernel does that before
-/// it closes the owner's files, which takes seconds where probes are among them. Null: no memory.
+/// Returns a locked mutex that a waiting process gets when the owner ends; null without memory. The
+/// kernel hands it over before it closes the owner's files, which takes seconds if some are probes.
 pthread_mutex_t *locked_mutex() {
   void *memory = mmap(nullptr, sizeof(pthread_mutex_t), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -17,8 +17,8 @@ struct Group {
   int number = 0;
 };
 
-/// Finds a group by XED's name or by Zydis'; Kind::none: there is none. `type`: isa-extension or
-/// isa-category.
+/// Finds a group by XED's name or by Zydis'; Kind::none for an unknown name. `type`: isa-extension
+/// or isa-category.
 Group group_of(control_type type, std::string_view name);
 
 bool belongs_to(const ZydisDecodedInstruction &instruction, const Group &group);

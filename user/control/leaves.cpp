@@ -42,10 +42,10 @@ struct Step {
 
 #if defined(__x86_64__)
 
-/// Looks at instructions in the order in which they lie, and remembers what tells a jump through
-/// the table of a switch from a call through a pointer in the place of a return: such a table is
-/// read at an index that has been compared with a bound, or holds distances that are added to an
-/// address. `notrack` says of itself that the targets are no functions.
+/// Decodes instructions in the order of their addresses, and tells a jump through the table of a
+/// switch from a jump through a pointer, which may leave the function. A table of a switch is read
+/// at an index that has been compared with a bound, or it holds distances that are added to an
+/// address. A jump that is marked `notrack` does not lead to a function.
 class Decoder {
 public:
   Decoder() { ZydisDecoderInit(&decoder_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64); }
@@ -111,7 +111,8 @@ void Decoder::remember(const ZydisDecodedInstruction &instruction,
   }
 }
 
-/// Of the linkage table: endbr64, if it is there, and a jump through a pointer at a distance.
+/// Returns whether this is code of the linkage table: an optional endbr64, and a jump through a
+/// pointer at a distance.
 bool is_stub(std::string_view bytes) {
   using namespace std::string_view_literals;
   for (const std::string_view start : {"\xf3\x0f\x1e\xfa"sv, "\xf2"sv})
@@ -210,7 +211,7 @@ private:
   bool added_ = false;
 };
 
-/// Of the linkage table: bti, if it is there, and adrp x16.
+/// Returns whether this is code of the linkage table: an optional bti, and adrp x16.
 bool is_stub(std::string_view bytes) {
   constexpr uint32_t kBti = 0xd503245f;
   uint32_t words[2] = {};
@@ -266,8 +267,9 @@ Walk::Walk(const Image &image, uint64_t start) : image_(image), start_(start) {
     left_.push_back({start, start + size});
 }
 
-/// Where a jump leads: on in this function, or to another. What has no name is looked at as if it
-/// were of this one: then another's returns do no harm, as the stack shows whose they are.
+/// Follows a jump: on in this function, or to another. Code without a name is decoded as if it
+/// belonged to this function. Another function's returns do no harm, because the stack shows whose
+/// they are.
 void Walk::follow(uint64_t jump, const Step &step) {
   if (step.target == start_ || is_inside(step.target) || begun_.count(step.target))
     return;

@@ -47,8 +47,8 @@ void Finder::put(ProbeKind kind, uint64_t offset, uint64_t alarms) {
   by_offset_[kind][offset] |= alarms;
 }
 
-/// Of a function the push after an endbr64 is as good, and costs a thirtieth. False: it cannot be
-/// probed, which is noted.
+/// Adds a probe. If a function starts with endbr64 and a push, the probe is set on the push, which
+/// costs a thirtieth. Returns false, with a note, if the place cannot be probed.
 bool Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function) {
   const auto code = image_.bytes_at(address, 16);
   if (function && code.starts_with(kEndbr) && code.size() > 5 &&
@@ -67,7 +67,8 @@ bool Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function
   return true;
 }
 
-/// The entry, to know which call is the outermost, and all that leaves the function.
+/// Probes the entry, to know which call is the outermost, and every instruction that leaves the
+/// function.
 void Finder::add_exit(uint32_t alarm, uint64_t address) {
   const Leaves leaves = find_leaves(image_, address);
   std::string why = leaves.refused;

@@ -122,9 +122,9 @@ void share(bpf_map *map, int fd) {
       fail_bpf("share the maps of the scheduler's programs", error);
 }
 
-/// Before 6.1 (02cc5aa29e8c "bpf: Remove prealloc-only restriction for sleepable bpf programs") a
-/// program that may sleep uses only maps whose memory is taken at once. So they are smaller there:
-/// 30 MiB.
+/// Makes maps smaller (30 MiB) before 6.1. There, a program that may sleep can use only maps whose
+/// memory is allocated at once (02cc5aa29e8c "bpf: Remove prealloc-only restriction for sleepable
+/// bpf programs").
 void preallocate(control_bpf &object) {
   constexpr uint32_t kProcesses = 4096, kThreads = 32768;
   bpf_map__set_map_flags(object.maps.control_processes, 0);

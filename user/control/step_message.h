@@ -20,7 +20,7 @@ struct StepMessage {
   int32_t error;
 };
 
-/// The other end may be gone: whoever waits for an answer sees that.
+/// Sends a message. The other end may be gone: the receiver that waits for an answer notices that.
 inline void send_step(int socket, const StepMessage &message) {
   (void)!send(socket, &message, sizeof(message), MSG_NOSIGNAL);
 }

@@ -41,7 +41,7 @@ siginfo_t signal_of(pid_t tid) {
   return info;
 }
 
-/// Of the signals that are sent to a thread because it is traced.
+/// Returns whether a signal was sent to the thread because it is traced.
 bool is_of_tracer(const siginfo_t &info, bool stepping, bool takes_int3) {
   if (info.si_signo == SIGSTOP)
     return info.si_code == SI_KERNEL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A process that is not our child, watched until it ends.
+// Watches a process that is not our child until it ends.
 #pragma once
 
 #include <cstdint>

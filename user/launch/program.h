@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The traced program: started at a gate, waited for, its end reported.
+// Starts the traced program at a gate, waits for it, and says how it ended.
 #pragma once
 
 #include "emulator/base/identity.h"
@@ -15,15 +15,16 @@ namespace ovnitrace {
 /// How a program ended.
 struct ProgramEnd {
   int wait_status = 0;
-  /// The exit status that says it, as shells do: its own, or 128 + the signal.
+  /// Returns an exit status, as shells do: the program's own, or 128 + the signal.
   int exit_status() const;
-  /// "exited with status 1", "killed by signal 11 (Segmentation fault), core dumped".
+  /// Returns, for example, "exited with status 1" or "killed by signal 11 (Segmentation fault),
+  /// core dumped".
   std::string text() const;
 };
 
-/// Forks at once; the child waits at a gate and calls execvp() when it is opened, so that tracing
-/// can be made ready in between. It gets the terminal, the standard streams, the signal mask and
-/// the signal dispositions that we were started with.
+/// Forks at once. The child waits at a gate and calls execvp() when the gate is opened, so that
+/// tracing can be prepared in between. The child gets the terminal, the standard streams, the
+/// signal mask and the signal dispositions that we were started with.
 class Program {
 public:
   /// `argv` is not empty. Throws Error if it cannot fork.
@@ -35,9 +36,10 @@ public:
 
   pid_t pid() const { return pid_; }
 
-  /// Lets the child execute the program. Throws Error if it cannot: status 127 if there is no such
-  /// command, 126 if it cannot be executed, as shells have it, 128 + the signal if one was held
-  /// before. From here to the end signals are the program's business (SignalForwarder).
+  /// Lets the child execute the program. From here to the end, signals are forwarded to the program
+  /// (SignalForwarder). Throws Error if the program cannot be executed. Its status is that of
+  /// shells: 127 if there is no such command, 126 if it cannot be executed. If a signal was held
+  /// before, the status is 128 + the signal.
   void open_gate();
 
   /// Waits for the end.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signals between the terminal, ovnitrace and the traced program.
+// Holds, forwards and restores the signals between the terminal, ovnitrace and the traced program.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -8,35 +8,37 @@
 
 namespace ovnitrace {
 
-/// From now on HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 do not end us, unless end_on_signals()
-/// says so; a file size limit, and a pipe that nobody reads, are errors of write(2) and no signals;
-/// a child can be waited for, whoever ignored SIGCHLD before us. The state that we were started
-/// with is remembered for the traced program.
+/// Holds HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 from now on: they do not end us, until
+/// end_on_signals(). A file size limit, and a pipe that nobody reads, become errors of write(2). A
+/// child can be waited for, also if our parent ignored SIGCHLD. The state that we were started with
+/// is remembered for the traced program.
 void hold_signals();
 
-/// In the forked child: the signal mask and dispositions that ovnitrace was started with. A held
-/// signal that was sent to the child before has its usual effect now.
+/// Restores the signal mask and dispositions that ovnitrace was started with. Call it in the forked
+/// child. A held signal that was sent to the child before now has its usual effect.
 void restore_signals();
 
-/// One of them that came while there was nobody to forward it to, or that a StopSignals has not
-/// taken yet; 0: none.
+/// Returns a held signal that came while there was nobody to forward it to, or that a StopSignals
+/// has not taken yet; 0 without one.
 int held_signal();
 
-/// Throws Error, with status 128 + the signal, if there is such a signal: what was going to be
+/// Throws Error, with status 128 + the signal, if there is a held signal: what was going to be
 /// traced has not started. For what takes a while before a capture.
 void end_if_signalled();
 
-/// The capture is over and is being finished: the second signal from now on ends us at once. The
-/// first one does not, because timeout(1) sends each signal twice, and it may be the same that
-/// ended the capture.
+/// Lets the second signal from now on end us at once. For the time after the capture, while it is
+/// being finished. The first signal may be the one that ended the capture, because timeout(1) sends
+/// each signal twice.
 void end_on_second_signal();
 
-/// From now on they have the effect on us that they had before hold_signals().
+/// Gives the signals the effect on us that they had before hold_signals().
 void end_on_signals();
 
-/// While it lives, they are forwarded to `pid` by sudo's rule: what a process sends to us, unless
-/// that is `pid` itself; and what the kernel sends, unless a key was typed (INT, QUIT) and `pid` is
-/// in our process group, which the terminal signals as a whole. One at a time.
+/// Forwards the held signals to `pid` by sudo's rule, while it lives. One object at a time.
+///
+/// A signal from a process is forwarded, unless that process is `pid` itself. A signal from the
+/// kernel is forwarded, too. The exception is a typed key (INT, QUIT) while `pid` is in our process
+/// group, because the terminal signals the whole group.
 class SignalForwarder {
 public:
   explicit SignalForwarder(pid_t pid);
@@ -45,8 +47,8 @@ public:
   SignalForwarder &operator=(const SignalForwarder &) = delete;
 };
 
-/// While it lives, they wait to be taken by wait(); but HUP is ignored if it was before us. To be
-/// made before any thread is created, on the main thread.
+/// Keeps the held signals for wait(), while it lives; HUP is ignored if it was ignored before us.
+/// Make it before any thread is created, on the main thread.
 class StopSignals {
 public:
   /// `but`: one that means something else, 0: none. Throws Error.
@@ -54,8 +56,8 @@ public:
   ~StopSignals();
   StopSignals(const StopSignals &) = delete;
   StopSignals &operator=(const StopSignals &) = delete;
-  /// Waits until one has come, the file `other` (-1: none) can be read, or `seconds` have passed
-  /// (0: no limit). Whether one has come; it is taken.
+  /// Waits until a signal has come, the file `other` (-1: none) can be read, or `seconds` have
+  /// passed (0: no limit). Returns whether a signal has come; it is taken.
   bool wait(double seconds, int other = -1);
 
 private:

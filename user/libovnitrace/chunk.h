@@ -67,7 +67,8 @@ void ovt_chunk_unclaim(struct ovt_chunk *chunk, const struct ovt_claim *claim);
 /* Ends the loss of events, if there was any, with a blackout_end. */
 void ovt_chunk_end_blackout(struct ovt_chunk *chunk);
 
-/* Logs trace_stop into a full STOP chunk: once, whoever calls it, until the chunk is emptied. */
+/* Logs trace_stop into a full STOP chunk, once until the chunk is emptied, no matter how many
+ * threads call it. */
 void ovt_chunk_stop(struct ovt_chunk *chunk);
 
 /* All slots of the normal area are taken. */

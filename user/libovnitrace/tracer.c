@@ -59,8 +59,8 @@ static bool successor_is_ready(struct ovt_chunk *chunk)
 	return next >= 0 && (atomic_load(&ovt_chunks[next].normal.head) & AREA_READY);
 }
 
-/* Goes on in the linked chunk, together with all threads that want to: false if there is none that
- * can be used. `chunk`, of the selection `from`, is pinned. */
+/* Continues in the linked chunk, together with all threads that want to. Returns false if no linked
+ * chunk can be used. `chunk`, of the selection `from`, is pinned. */
 static bool jump(struct ovt_chunk *chunk, uint64_t from)
 {
 	int next = atomic_load(&chunk->next);

@@ -35,8 +35,8 @@ static bool is_port(const char *text)
 	return port > 0 && port <= 65535;
 }
 
-/* Splits "ADDRESS", "ADDRESS:PORT" or "[ADDRESS]:PORT" and resolves it, without any look-up. Null
- * if it is none; otherwise to be freed by freeaddrinfo. */
+/* Splits "ADDRESS", "ADDRESS:PORT" or "[ADDRESS]:PORT" and resolves it, without any look-up.
+ * Returns null for any other text; otherwise free it with freeaddrinfo. */
 static struct addrinfo *resolve(const char *text, const char *port)
 {
 	char copy[128];

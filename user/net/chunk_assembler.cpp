@@ -19,7 +19,7 @@ std::string_view bytes_of(const ftrace_record *records, size_t count) {
   return {reinterpret_cast<const char *>(records), count * sizeof(ftrace_record)};
 }
 
-/// Of the first record whose TSC is one; `otherwise` if there is none.
+/// Returns the time of the first record whose TSC is a time; `otherwise` without such a record.
 uint64_t time_of_first(std::span<const ftrace_record> records, uint64_t otherwise) {
   for (const ftrace_record &record : records)
     if (!ThreadIdentity::has_birth(code_of(record.code)))

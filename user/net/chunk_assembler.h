@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The chunks of one CPU, out of datagrams of which some are missing.
+// Assembles the chunks of one CPU from datagrams, some of which may be missing.
 #pragma once
 
 #include "user/net/trace_sink.h"
@@ -13,24 +13,25 @@
 
 namespace ovnitrace {
 
-/// Writes a chunk file as docs/format.md has it. Where nothing is missing it is byte for byte what
-/// the sender's own would be. What is missing becomes a blackout, from the last event before to the
-/// next one after, with the number of its events. So does an event that came, of a thread whose
-/// introduction did not.
+/// Writes a chunk file as docs/format.md has it. If nothing is missing, it is byte for byte the
+/// sender's own file. What is missing becomes a blackout, from the last event before to the next
+/// one after, with the number of its events. An event of a thread whose introduction is missing
+/// counts as missing, too.
 class ChunkAssembler {
 public:
   /// `sink` outlives it.
   ChunkAssembler(uint16_t cpu, TraceSink &sink) : cpu_(cpu), sink_(sink) {}
 
-  /// Records of a chunk of this number, in their order. `events_before`: events of this CPU that
-  /// were sent before them. `first_time`: ns, no event of the trace is older as far as is known.
-  /// `datagrams_lost`: of all CPUs, so far. False, and nothing is done, if they say what cannot
-  /// be. Throws what the sink throws.
+  /// Adds records of the chunk with this number, in their order. Returns false, and does nothing,
+  /// if the records say what cannot be. Throws what the sink throws.
+  ///
+  /// `events_before`: events of this CPU that were sent before them. `first_time` (ns): no known
+  /// event of the trace is older. `datagrams_lost`: of all CPUs, so far.
   bool take(uint32_t chunk, uint64_t events_before, std::span<const ftrace_record> records,
             uint64_t first_time, uint64_t datagrams_lost);
-  /// The capture ended at `time` (ns), with so many events of this CPU.
+  /// Ends the file: the capture ended at `time` (ns), with so many events of this CPU.
   void end(uint64_t events, uint64_t time, uint64_t first_time);
-  /// Nothing more comes, and it is not known what was sent.
+  /// Ends the file when nothing more comes, and it is not known what was sent.
   void cut();
 
   uint64_t events() const { return events_; } ///< of the sender's, in the file or lost

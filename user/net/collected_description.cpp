@@ -13,7 +13,7 @@ namespace {
 constexpr int kVersion = 1; // of the trace directory
 constexpr size_t kMostValues = 1 << 20;
 
-/// A stranger's text as an object; null if it is none, or not like what ovnitrace writes.
+/// Parses a stranger's text. Returns null if it is not an object, or not one that ovnitrace writes.
 Json parse(const std::string &text) {
   Json json;
   std::string why;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A trace directory that a collector fills.
+// Fills a trace directory at a collector.
 #pragma once
 
 #include "emulator/base/unique_fd.h"

@@ -105,8 +105,8 @@ int collect(const CollectOptions &options) {
     const std::string address = servers.back()->address();
     print_text("listening on " + address);
     if ((!key || endpoint.transport == Endpoint::kUdp) && !is_loopback(address))
-      print_text("warning: whoever reaches " + address +
-                 " can write traces here, and whoever is on the way can read them; "
+      print_text("warning: anybody who reaches " + address +
+                 " can write traces here, and anybody on the way can read them; "
                  "tcp:// with --key FILE prevents both");
   }
   std::vector<pollfd> polls;

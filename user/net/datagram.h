@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Datagrams of the S.Ha.R.K. tracer's format, and what ovnitrace puts into them: docs/network.md.
+// Reads and writes datagrams of the S.Ha.R.K. tracer's format, with what ovnitrace puts into them:
+// docs/network.md.
 #pragma once
 
 #include <ovnitrace/ftrace_record.h>
@@ -26,10 +27,11 @@ struct Datagram {
   std::span<const ftrace_record> all() const { return {records.data(), count}; }
 };
 
-/// Nothing, and why, if the bytes are none: every field must agree with their number.
+/// Parses a datagram. Every field must agree with the number of bytes; otherwise it returns
+/// nothing, and sets `why`.
 std::optional<Datagram> parse_datagram(std::string_view bytes, const char *&why);
 
-/// The bytes of a datagram.
+/// Returns the bytes of a datagram.
 std::string write_datagram(const Datagram &datagram);
 
 /// Parameter 1 of FTrace_EXT_session, the first record of a datagram of ovnitrace: what follows.
@@ -47,7 +49,7 @@ inline constexpr size_t kTextInDatagram = (kMostRecords - 2) * kTextInRecord;
 inline constexpr size_t kMostDescription = 4 << 20; ///< bytes of a trace.json in datagrams
 
 ftrace_record text_record(std::string_view text); ///< of at most kTextInRecord characters
-/// The characters of such records, at most `most`.
+/// Returns the characters of such records, at most `most`.
 std::string text_of(std::span<const ftrace_record> records, size_t most);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture as datagrams.
+// Turns a capture into datagrams.
 #pragma once
 
 #include "user/chunk/chunk_pool.h"
@@ -12,9 +12,9 @@
 
 namespace ovnitrace {
 
-/// Makes datagrams that say by themselves where their records belong, so that whatever is lost,
-/// the number of the events in it is known to whoever gets a later one. Never mixes chunks in one,
-/// nor splits what introduces a thread.
+/// Makes datagrams that each say where their records belong. Whatever is lost, the receiver of a
+/// later datagram knows the number of lost events. A datagram never mixes chunks, and never splits
+/// the introduction of a thread.
 class DatagramPacker {
 public:
   using Send = std::function<void(const Datagram &)>;
@@ -24,7 +24,8 @@ public:
   void name(std::string_view name); ///< at most 100 characters count
   void describe(std::string_view text);
   void chunk(const Chunk &chunk);
-  /// The capture ended at `time` (ns). `missing`: events that are in no chunk, but blackouts.
+  /// Ends the session: the capture ended at `time` (ns). `missing`: events that are in no chunk,
+  /// except blackouts.
   void end(uint64_t time, uint64_t missing);
 
 private:

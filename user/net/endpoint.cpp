@@ -61,7 +61,7 @@ Endpoint parse_endpoint(const std::string &option, const std::string &text) {
   } else {
     endpoint.host = rest.substr(0, colon);
     if (endpoint.host.find(':') != endpoint.host.npos)
-      refuse(option, text, "an IPv6 address stands in brackets");
+      refuse(option, text, "put an IPv6 address into brackets");
   }
   if (endpoint.host.empty() || endpoint.host.size() > kLongestHost)
     refuse(option, text, "no host is named");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where a trace is sent to, or listened for.
+// Parses and opens the addresses to which a trace is sent, or at which a collector listens.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -28,7 +28,7 @@ struct Endpoint {
 /// `option` is named in it.
 Endpoint parse_endpoint(const std::string &option, const std::string &text);
 
-/// Whether `text` says tcp:// or udp://.
+/// Returns whether `text` starts with tcp:// or udp://.
 bool has_transport(const std::string &text);
 
 /// Calls `try_one` with each address of the endpoint until it gives a socket. It returns none with
@@ -36,10 +36,10 @@ bool has_transport(const std::string &text);
 UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
                      const std::function<UniqueFd(const addrinfo &)> &try_one);
 
-/// ADDRESS:PORT, numeric.
+/// Returns ADDRESS:PORT, numeric.
 std::string address_text(const sockaddr *address, unsigned size);
 
-/// Those of the other side and of ours; empty if there is none.
+/// Return the address of the other side, and of ours; empty if the socket has none.
 std::string peer_text(int socket);
 std::string local_text(int socket);
 

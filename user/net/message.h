@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The messages of a TCP connection between a sender and a collector: docs/network.md.
+// Makes and parses the messages of a TCP connection between a sender and a collector:
+// docs/network.md.
 #pragma once
 
 #include <cstdint>
@@ -47,16 +48,17 @@ private:
   std::string bytes_;
 };
 
-/// Takes messages out of a stream of bytes. Memory: what has come of one message, at most its
-/// greatest size.
+/// Takes messages out of a stream of bytes. Memory: the part of one message that has come, at most
+/// the greatest size of a message.
 class MessageParser {
 public:
-  /// The other side is known: messages may be large.
+  /// Allows large messages, when the other side is known.
   void allow_large() { most_ = kMostPayload; }
 
   /// Adds bytes that have come. Take all messages out before adding more.
   void feed(std::string_view bytes);
-  /// The next message that is whole, if any. Throws Error at what is none.
+  /// Returns the next complete message, if there is one. Throws Error at bytes that are not a
+  /// message.
   std::optional<Message> next();
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Datagrams in the order in which they were sent.
+// Puts datagrams into the order in which they were sent.
 #pragma once
 
 #include "user/net/datagram.h"
@@ -10,9 +10,9 @@
 
 namespace ovnitrace {
 
-/// Passes datagrams on in the order of their numbers, each once. One that is missing is waited for
+/// Passes datagrams on in the order of their numbers, each once. It waits for a missing datagram
 /// until `depth` later ones have come, or flush(). Memory: depth + 1 datagrams and the last 1024
-/// gaps that were given up; what a datagram costs does not depend on the size of a gap, as anybody
+/// gaps that were given up. The cost of a datagram does not depend on the size of a gap, as anybody
 /// can send any number.
 class ReorderWindow {
 public:
@@ -39,7 +39,7 @@ public:
     return overtaken ? Verdict::reordered : Verdict::taken;
   }
 
-  /// Gives up what is missing before those that wait, and passes them on.
+  /// Gives up the missing datagrams, and passes on those that wait.
   void flush() {
     while (!waiting_.empty())
       deliver_first();

@@ -87,7 +87,7 @@ struct SecureChannel::Tls {
     return 0;
   }
 
-  /// Looks at the first byte: whoever speaks something else is distinguished from a wrong key.
+  /// Looks at the first byte, to tell a peer that speaks another protocol from a wrong key.
   static ssize_t pull(gnutls_transport_ptr_t self, void *data, size_t size) {
     Tls &tls = *static_cast<Tls *>(self);
     const ssize_t got = recv(tls.fd, data, size, 0);

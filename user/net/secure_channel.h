@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bytes of a TCP connection: plain, or in TLS 1.3 where both sides have the key.
+// Sends and receives the bytes of a TCP connection: plain, or in TLS 1.3 if both sides have the
+// key.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -26,21 +27,23 @@ public:
   SecureChannel(SecureChannel &&) noexcept;
   ~SecureChannel();
 
-  /// Whether both sides have proved the key, as far as there is one; if not yet, call it again when
-  /// poll(2) finds the events of waits_for(). Throws Error: the other side has not the key.
+  /// Returns whether both sides have proved the key, if there is one. If not yet, call it again
+  /// when poll(2) finds the events of waits_for(). Throws Error if the other side does not have the
+  /// key.
   bool handshake();
   short waits_for() const;
 
-  /// How many of the bytes it took, 0: none now. The next call gives the rest, which must be in the
-  /// same order. Throws Error.
+  /// Sends bytes and returns how many it took; 0: none now. The next call gives the rest, which
+  /// must be in the same order. Throws Error.
   size_t send(std::string_view bytes);
-  /// How many came; nothing: none now; 0: the other side has closed it. Throws Error.
+  /// Receives bytes and returns how many came; nothing: none now; 0: the other side has closed the
+  /// connection. Throws Error.
   std::optional<size_t> receive(std::span<char> bytes);
-  /// Whether receive() has some that poll(2) does not see.
+  /// Returns whether receive() has bytes that poll(2) does not see.
   bool has_input() const;
 
-  /// Whether what is sent is encrypted, or will be after handshake(). No longer so after the other
-  /// side turned out to speak no TLS: what is sent then, in words, is for anybody.
+  /// Returns whether what is sent is encrypted, or will be after handshake(). It is false after the
+  /// other side turned out to speak no TLS: what is then sent, in words, anybody can read.
   bool encrypts() const { return bool(tls_); }
   int fd() const { return fd_.get(); }
   bool open() const { return bool(fd_); }

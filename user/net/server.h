@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What listens at a collector.
+// Listens at a collector.
 #pragma once
 
 #include <poll.h>
@@ -15,18 +15,18 @@ namespace ovnitrace {
 /// Reports to a person what happens: one line.
 using Report = std::function<void(const std::string &)>;
 
-/// One socket that listens, and its senders.
+/// Serves one listening socket and its senders.
 class Server {
 public:
   virtual ~Server() = default;
   virtual std::string address() const = 0; ///< as it is bound: tcp://127.0.0.1:20000
-  /// Adds what it waits for.
+  /// Adds the files that it waits for.
   virtual void add(std::vector<pollfd> &polls) = 0;
-  /// What it added, with what has happened. `now`: ns on CLOCK_MONOTONIC.
+  /// Handles the events of the files that it added. `now`: ns on CLOCK_MONOTONIC.
   virtual void handle(std::span<const pollfd> polls, uint64_t now) = 0;
-  /// The collector ends: what has come is brought to where it stays.
+  /// Stores what has come, because the collector ends.
   virtual void finish() = 0;
-  /// Whether some trace is not whole.
+  /// Returns whether a trace is not complete.
   virtual bool incomplete() const = 0;
 };
 

@@ -192,8 +192,8 @@ void TcpLink::take_input() {
     fail("it goes on sending what is no message");
 }
 
-/// While we send, it may only refuse. So what it says is bounded: one message that is not whole
-/// yet.
+/// Reads what the collector says while we send: only a refusal is allowed. The size is therefore
+/// bounded by one message that is not complete yet.
 void TcpLink::check_input() {
   take_input();
   try {

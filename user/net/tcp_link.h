@@ -16,25 +16,25 @@
 
 namespace ovnitrace {
 
-/// Connected, and the collector has accepted the trace. Every call waits while the collector is
-/// slow and gives up when nothing moves for a minute. For one thread at a time, but for end_by(). A
-/// call that throws Error closes it.
+/// Is connected to a collector that has accepted the trace. Every call waits while the collector is
+/// slow, and gives up when nothing moves for a minute. A call that throws Error closes the
+/// connection. For one thread at a time, except end_by().
 class TcpLink {
 public:
   static constexpr uint64_t kPatience = 60'000'000'000; ///< ns
 
-  /// Connects and introduces the trace `name`. `check`: called now and then meanwhile; what it
-  /// throws ends that. `patience`: ns in which the collector must take something, or say all of
-  /// what is waited for. Throws Error.
+  /// Connects and introduces the trace `name`. `check` is called now and then meanwhile; what it
+  /// throws ends the attempt. `patience`: ns in which the collector must take something, or send
+  /// all of the answer that is waited for. Throws Error.
   TcpLink(const Endpoint &endpoint, const std::optional<PresharedKey> &key, const std::string &name,
           const std::function<void()> &check = {}, uint64_t patience = kPatience);
 
   /// Throws Error, with the collector's own words if it refused.
   void send(MessageType type, std::string_view payload, std::string_view more = {});
-  /// Waits for a message of this type; gives its payload. Throws Error.
+  /// Waits for a message of this type, and returns its payload. Throws Error.
   std::string receive(MessageType type);
-  /// At `time` (ns, CLOCK_MONOTONIC; 0: now) what is being done ends with an Error, however well it
-  /// goes. Any thread may call it meanwhile, and a signal handler.
+  /// Ends the current call with an Error at `time` (ns, CLOCK_MONOTONIC; 0: now), even if it goes
+  /// well. Any thread may call it meanwhile, and a signal handler.
   void end_by(uint64_t time) noexcept;
 
   bool open() const { return channel_.open(); }

@@ -141,8 +141,9 @@ void TcpServer::complain(const std::string &peer, const std::string &line) {
             (number == kMostComplaints ? "; further errors of this host are only counted" : ""));
 }
 
-/// Whether no sender more is served. The one that is silent for longest gives its place up, if that
-/// is long; but who has proved the key and sent a chunk may be silent for as long as its program.
+/// Returns whether no more senders are served. The sender that has been silent for longest gives
+/// its place up, if that is long. A sender that has proved the key and sent a chunk may be silent
+/// for as long as its program.
 bool TcpServer::is_full() {
   const auto serves = [](const Connection &one) { return one.serving && !one.ended; };
   if (std::count_if(connections_.begin(), connections_.end(), serves) < most_senders_)

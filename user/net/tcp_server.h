@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The senders of a collector that come by TCP.
+// Serves the senders of a collector that come by TCP.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -15,11 +15,13 @@
 
 namespace ovnitrace {
 
-/// A connection has a time for each step: to prove the key and to say who it is, to describe its
-/// trace, and, when its session has ended, to close. Those that are not described yet, or have
-/// ended, are few: a new one takes the place of the oldest one of the host that has most of them.
-/// Those that have proved the key are counted apart. So whoever only connects keeps nobody out.
-/// What one host does wrong before it sends is reported ten times, and then only counted.
+/// Serves TCP senders. Each step of a connection has a time limit: to prove the key and say who it
+/// is, to describe its trace, and to close after its session.
+///
+/// Few connections may be undescribed or ended. A new one takes the place of the oldest one of the
+/// host that has most of them. Connections that have proved the key are counted apart. A host that
+/// only connects therefore keeps nobody out. What a host does wrong before it sends is reported ten
+/// times, and then only counted.
 class TcpServer final : public Server {
 public:
   /// Listens. `make_sink` and `report` are called on the thread of the caller of handle(). Throws

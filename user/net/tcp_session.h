@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One sender at a collector, over TCP.
+// Talks with one sender at a collector, over TCP.
 #pragma once
 
 #include "user/net/message.h"
@@ -11,17 +11,17 @@
 
 namespace ovnitrace {
 
-/// Takes the bytes that come on a connection and gives those that are to go out; knows no socket.
-/// Whatever comes, it ends in ended(), with error() where something was wrong or is missing; what
-/// was taken until then is a readable trace.
+/// Takes the bytes that come on a connection and returns those to send; it knows no socket.
+/// Whatever comes, it ends in ended(), with error() if something was wrong or is missing. What was
+/// taken until then is a readable trace.
 class TcpSession {
 public:
   explicit TcpSession(MakeTraceSink make_sink);
 
   void receive(std::string_view bytes);
-  /// The connection is gone.
+  /// Ends the session: the connection is gone.
   void disconnect();
-  /// Ends it from this side.
+  /// Ends the session from this side.
   void refuse(const std::string &why);
 
   std::string &output() { return output_; } ///< to be taken away as it is sent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture to a collector, over TCP.
+// Sends a capture to a collector, over TCP.
 #pragma once
 
 #include "emulator/format/chunk_frame.h"
@@ -13,7 +13,7 @@
 
 namespace ovnitrace {
 
-/// The collector's files become what ChunkFiles would have written here.
+/// Sends chunks. The collector's files become what ChunkFiles would have written here.
 class TcpTarget final : public TraceTarget, private ChunkDestination {
 public:
   /// Connects. `level`: of zstd, 0 for plain files. `check`: as TcpLink has it. Throws Error.

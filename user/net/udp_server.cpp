@@ -92,7 +92,7 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
   }
 }
 
-/// Of this datagram; null if it is of none that is served.
+/// Returns the sender of this datagram; null if that sender is not served.
 UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram,
                                         std::string_view bytes, uint64_t now) {
   auto at = senders_.find(key);
@@ -180,7 +180,7 @@ void UdpServer::end(std::map<Key, Sender>::iterator at) {
         counts.taken, counts.lost, counts.repeated, counts.reordered, counts.late, counts.wrong,
         counts.events_lost, counts.dropped);
     incomplete_ |= !whole;
-    // What is none of its datagrams is perhaps not of this sender, but nobody can know.
+    // A datagram that does not fit is perhaps from another sender, but nobody can know.
     const char *verdict =
         !whole ? ": error: not whole"
         : counts.wrong

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The senders of a collector that come by UDP.
+// Serves the senders of a collector that come by UDP.
 #pragma once
 
 #include "emulator/base/unique_fd.h"

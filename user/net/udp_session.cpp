@@ -146,7 +146,8 @@ void UdpSession::end(std::span<const ftrace_record> records) {
       cpu(part.par1).end(ftrace_record_tsc(&part), time, std::min(first_time_, time));
 }
 
-/// Of another sender: records as they come. How many events were in what is missing is not known.
+/// Takes the datagram of a sender that is not ovnitrace: records as they come. How many events were
+/// in what is missing is not known.
 void UdpSession::plain(const Datagram &datagram) {
   if (ours_ || datagram.count == 0) {
     counts_.wrong += ours_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One sender at a collector, over UDP.
+// Assembles the trace of one sender at a collector, over UDP.
 #pragma once
 
 #include "user/net/chunk_assembler.h"
@@ -36,12 +36,12 @@ public:
 
   /// Throws Error when the sink fails: then the session is at its end.
   void take(const Datagram &datagram);
-  /// Something came from its address that is no datagram of the format: nothing of the trace, as
-  /// far as is known.
+  /// Notes that something came from its address that is not a datagram of the format. As far as is
+  /// known, nothing of the trace is lost.
   void count_stray() { strays_++; }
-  /// Nothing came for a while: what is missing will not come.
+  /// Gives up what is missing: nothing came for a while.
   void settle();
-  /// Nothing more is taken; a trace without any record is removed. Throws Error.
+  /// Ends the trace. A trace without any record is removed. Throws Error.
   void finish();
 
   bool begun() const {
@@ -78,11 +78,11 @@ private:
   bool ours_ = false, closing_ = false, finished_ = false;
 };
 
-/// Whether it is a trace.json of ovnitrace.
+/// Returns whether this is a trace.json of ovnitrace.
 bool is_description(const std::string &text);
 
-/// trace.json of a trace that came by UDP: the sender's, if it came, with what the collector has to
-/// add.
+/// Returns the trace.json of a trace that came by UDP: the sender's, if it came, with what the
+/// collector adds.
 std::string collected_description(const std::string &description, const std::string &from,
                                   const UdpCounts &counts, bool closed);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture to a collector, over UDP.
+// Sends a capture to a collector, over UDP.
 #pragma once
 
 #include "emulator/base/unique_fd.h"

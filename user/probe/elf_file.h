@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a program or library says of itself: its probes, and its dynamic loader.
+// Reads what a program or library says about itself: its probes, and its dynamic loader.
 #pragma once
 
 #include "user/probe/probe.h"
@@ -18,16 +18,16 @@ struct ElfFile {
   uint64_t bytes_read = 0;   ///< of the file, about
 };
 
-/// Whether the file is a program or shared library of this machine's kind, and cannot make libelf
-/// take memory without bounds.
+/// Returns whether the file is a program or shared library of this machine's kind, and cannot make
+/// libelf take memory without bounds.
 bool is_native_program(int fd);
 
-/// Whether the file is an ELF file of another kind than this machine's, as of 32 bits.
+/// Returns whether the file is an ELF file of another kind than this machine's, as of 32 bits.
 bool is_foreign_program(int fd);
 
-/// Reads a program or shared library of this machine's kind; nothing if the file is anything else.
-/// The file is its owner's, who may have made it to harm us: all that it says is checked, and
-/// memory is bounded. `fd` is a regular file and stays the caller's.
+/// Reads a program or shared library of this machine's kind; returns nothing for any other file.
+/// The file belongs to a user who may have made it to harm us: everything that it says is checked,
+/// and memory is bounded. `fd` is a regular file and stays the caller's.
 std::optional<ElfFile> read_elf_file(int fd);
 
 } // namespace ovnitrace

@@ -19,8 +19,8 @@ struct ProbedFile {
   size_t not_understood = 0; ///< probes of it that cannot be watched
 };
 
-/// Of the files that are found, and not named with --probe, so many are watched: each costs tens of
-/// milliseconds at the start and at the end.
+/// The most files that are watched without --probe. Each costs tens of milliseconds at the start
+/// and at the end.
 constexpr size_t kMostFoundFiles = 16;
 
 /// What is traced.
@@ -31,7 +31,7 @@ struct ProbeSearch {
   std::vector<std::string> files = {}; ///< to be looked at in any case (--probe)
 };
 
-/// The path at which execvp() finds a program. Empty: it finds none.
+/// Returns the path at which execvp() finds a program; empty if it finds none.
 std::string path_of_program(const std::string &program);
 
 struct FoundProbes {
@@ -39,10 +39,10 @@ struct FoundProbes {
   size_t left_out = 0; ///< files with probes beyond kMostFoundFiles
 };
 
-/// The program and the libraries that it needs, as its dynamic loader finds them; or the files that
-/// the processes have mapped to execute. Opens files with the rights that the calling thread has.
-/// There is a limit to what is looked at. Throws Error if one of `files` cannot be read or has no
-/// probes; whatever else cannot be read has none.
+/// Finds the probes of the program and the libraries that it needs, as its dynamic loader finds
+/// them; or of the files that the processes have mapped to execute. Opens files with the rights of
+/// the calling thread. There is a limit to the number of files. Throws Error if one of `files`
+/// cannot be read or has no probes. Other files that cannot be read are left out.
 FoundProbes find_probes(const ProbeSearch &search);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The code that a process has loaded.
+// Finds the files of the code that a process has loaded.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -18,9 +18,9 @@ struct MappedFile {
   uint64_t length = 0;  ///< of that mapping, bytes
 };
 
-/// The files that a process has mapped to execute, each once; none if it may not be looked at. The
-/// files that it really has, also where they were replaced since, or are in another mount
-/// namespace.
+/// Returns the files that a process has mapped to execute, each once; none without the right to
+/// look. These are the files that it really has, even if they have been replaced or are in another
+/// mount namespace.
 std::vector<MappedFile> mapped_files(uint32_t pid);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A probe of user events (include/ovnitrace/user_event.h) in a file.
+// Describes a probe of user events (include/ovnitrace/user_event.h) in a file.
 #pragma once
 
 #include <ovnitrace/capture.h>

@@ -8,11 +8,12 @@
 
 namespace ovnitrace {
 
-/// The regular file at `path`, to be read; nothing, and errno, if it is anything else or may not be
-/// read. To open it does nothing to it, also if it is a device or a pipe.
+/// Opens the regular file at `path` for reading. Returns nothing, and sets errno, if it is anything
+/// else or may not be read. Opening does nothing to the file, even if it is a device or a pipe.
 UniqueFd open_regular(const std::string &path);
 
-/// The same, if somebody may execute it: what a command line names is mostly no business of ours.
+/// Does the same, if somebody may execute the file. Most files that a command line names are no
+/// business of ours.
 UniqueFd open_program(const std::string &path);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is asked of a capture while the main thread waits for the program.
+// Carries out requests during a capture, while the main thread waits for the program.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -11,7 +11,7 @@
 
 namespace ovnitrace {
 
-/// While it lives, SIGUSR2 does not end this process but can be read. Before any thread is created,
+/// Makes SIGUSR2 readable instead of deadly, while it lives. Make it before any thread is created,
 /// on the main thread.
 class SaveSignal {
 public:
@@ -28,7 +28,7 @@ private:
   UniqueFd file_;
 };
 
-/// A thread that does what SIGUSR2, or another thread, asks for.
+/// Runs a thread that does what SIGUSR2, or another thread, requests.
 class CaptureRequests {
 public:
   enum Request : unsigned { kSave = 1, kFull = 2, kTimeOver = 4 };
@@ -36,14 +36,14 @@ public:
   /// `save` and `stop` are called on its thread, one at a time. `save_signal`: of a SaveSignal, -1:
   /// none. Throws Error.
   CaptureRequests(int save_signal, std::function<void()> save, std::function<void(Request)> stop);
-  /// kTimeOver is asked for in `duration` ns; to be called once, before any request.
+  /// Requests kTimeOver in `duration` ns. Call it once, before any request.
   void stop_in(uint64_t duration);
-  /// Does what was asked for, then ends.
+  /// Carries out what was requested, then ends the thread.
   ~CaptureRequests();
   CaptureRequests(const CaptureRequests &) = delete;
   CaptureRequests &operator=(const CaptureRequests &) = delete;
 
-  /// Returns at once. Several requests of one kind that wait are one.
+  /// Requests something and returns at once. Several waiting requests of one kind are one.
   void ask(Request request) { wake(request); }
 
 private:

@@ -12,11 +12,11 @@ namespace ovnitrace {
 
 namespace {
 
-/// What a flight recorder let go, which is not in the trace.
+/// Says how many events a flight recorder has evicted; they are not in the trace.
 std::string forgotten_text(uint64_t events) {
   return events == 0 ? ""
-                     : fmt::format("; {} forgotten, and some threads with them perhaps",
-                                   human_count(events, "older one was", "older ones were"));
+                     : fmt::format("; {} evicted, and perhaps some threads",
+                                   human_count(events, "older event was", "older events were"));
 }
 
 } // namespace
@@ -33,8 +33,8 @@ void print_end(const TraceDescription &trace, size_t threads, const std::string 
   if (trace.stacks)
     print("{}", stack_counts(trace).text());
   if (trace.user_refused)
-    print("{} that the program logged left out: not for programs (docs/user-events.md)",
-          human_count(trace.user_refused, "event", "events"));
+    print("{} left out: a program may not log events with these codes (docs/user-events.md)",
+          human_count(trace.user_refused, "event was", "events were"));
 }
 
 bool is_incomplete(const TraceDescription &trace) {

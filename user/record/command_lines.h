@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the traced processes execute, as they were called.
+// Collects the command lines of the traced processes.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -14,8 +14,8 @@
 
 namespace ovnitrace {
 
-/// The command lines of a capture, in bounded memory: the arguments with a blank between them,
-/// without control characters; "…" where one was cut.
+/// Keeps the command lines of a capture, in bounded memory. Arguments have a blank between them and
+/// no control characters; "…" where one was cut.
 class CommandLines {
 public:
   static constexpr size_t kMostBytes = 32 << 20; ///< of all texts together
@@ -34,8 +34,8 @@ private:
   uint64_t left_out_ = 0;
 };
 
-/// Adds those of the processes that are alive, from /proc. None where pids are other numbers than
-/// those of traces: in a PID namespace.
+/// Adds the command lines of the processes that are alive, from /proc. Adds none in a PID
+/// namespace, where pids are other numbers than in traces.
 void add_living(CommandLines &lines);
 
 } // namespace ovnitrace

@@ -8,9 +8,9 @@ namespace ovnitrace {
 
 namespace {
 
-/// Events of families, and life events and blackouts, that may wait for a staging area that cannot
-/// be read, because a batch of it was lost and no later one came. Beyond it they are written, and
-/// what was staged gets their time.
+/// The most events of families, and the most life events and blackouts, that wait for an unreadable
+/// staging area. It cannot be read if a batch of it was lost and no later one came. Beyond these
+/// limits they are written, and what was staged gets their time.
 constexpr size_t kMostFamiliesWaiting = 1 << 20, kMostWaiting = 1 << 16;
 
 bool is_before(const SchedTransition &a, const SchedTransition &b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// All that comes from one CPU, put in order of time and into its chunks.
+// Puts everything that comes from one CPU in order of time and into chunks.
 #pragma once
 
 #include "user/chunk/chunk_writer.h"
@@ -24,45 +24,47 @@ struct CpuCount {
   uint64_t family_lost = 0;
 };
 
-/// Transitions come in order, up to 31 of them late because they are staged. What else there is
-/// waits for those before it: life events, blackouts, events of other families.
+/// Merges the events of one CPU. Transitions come in order, up to 31 of them late because they are
+/// staged. Life events, blackouts and events of other families wait for the transitions before
+/// them.
 class CpuStream {
 public:
   /// `end`, ns, outlives it: what was logged later is left out.
   CpuStream(ChunkWriter &&writer, const std::atomic<uint64_t> &end)
       : writer_(std::move(writer)), end_(end) {}
 
-  /// Of a CPU that was there at the beginning. `fd` stays the caller's.
+  /// Sets the ring of a CPU that was there at the beginning. `fd` stays the caller's.
   void set_ring(int fd, size_t bytes) { ring_.emplace(fd, bytes); }
 
-  /// Where the producer is `now`, ns: drain() goes up to there.
+  /// Notes where the producer is `now` (ns): drain() reads up to there.
   void note_position(uint64_t now) {
     until_ = ring_ ? ring_->produced() : 0;
     now_ = now;
   }
-  /// False if a message is still being written: it and those behind it are for the next look.
+  /// Reads messages. Returns false if a message is still being written: that message and those
+  /// behind it are for the next look.
   bool drain();
 
-  /// Takes what is staged, and writes all that is older than `settled` (ns), before which nothing
-  /// can come any more: what waits on a CPU that hardly switches does not wait for long.
+  /// Takes what is staged, and writes everything that is older than `settled` (ns). Nothing older
+  /// can come any more. Events of a CPU that rarely switches therefore do not wait for long.
   void settle(const volatile cpu_stage &stage, uint64_t settled);
 
   void add_life(const life_record &life) { add({Waiting::kLife, life.time, 0, {}, life}); }
-  /// From `time` (ns) on nothing is known of who has this CPU.
+  /// Notes that from `time` (ns) on it is not known which thread runs on this CPU.
   void add_region_stop(uint64_t time) { add({Waiting::kRegionStop, time, 0, {}, {}}); }
   void add_blackout(uint64_t start, uint64_t end, uint64_t lost, ftrace_blackout what);
 
-  /// After detach: what is left in the staging area, then all that waits.
+  /// Takes what is left in the staging area, and then everything that waits. REQUIRES: detached
   void take_stage(const cpu_stage &stage);
-  /// As ChunkWriter has them.
+  /// Counts records and events as ChunkWriter does.
   void expire(uint32_t tid, uint64_t time) { writer_.expire(tid, time); }
   void pass_on(uint64_t now) { writer_.pass_on(now); }
   /// Ends the file.
   void finish() { writer_.finish(end_); }
 
   const ChunkWriter &writer() const { return writer_; }
-  /// What is to be left out of the kernel's counts: logged after the end, or not lost after all,
-  /// because it was read in the staging area.
+  /// What to subtract from the kernel's counts: events that were logged after the end, or that were
+  /// not lost after all, because they were read in the staging area.
   const CpuCount &late() const { return late_; }
 
 private:

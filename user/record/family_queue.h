@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events of the other families that wait for the transitions before them.
+// Keeps events of the other families until the transitions before them have come.
 #pragma once
 
 #include <ovnitrace/capture.h>
@@ -11,8 +11,9 @@
 
 namespace ovnitrace {
 
-/// By time. A CPU sends them in order but for the few that an interrupt overtook, so one is put at
-/// the end, or a few places before it. Nothing is allocated once it has its greatest size.
+/// Sorts events by time. A CPU sends them in order, except a few that an interrupt overtook. A new
+/// event goes to the end, or a few places before it. Nothing is allocated once the queue has its
+/// greatest size.
 class FamilyQueue {
 public:
   bool empty() const { return first_ == records_.size(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What machine this is, for trace.json.
+// Describes this machine, for trace.json.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -23,13 +23,13 @@ struct Host {
   std::vector<CpuTopology> cpus; ///< those that are present
 };
 
-/// Whether the CPU exists, and not only could be plugged in.
+/// Returns whether the CPU exists, and is not only one that could be plugged in.
 bool cpu_is_present(uint32_t cpu);
 
 Host describe_host(uint32_t possible_cpus);
 
-/// What the kernel calls the idle states of the CPUs, by number: "POLL", "C1", …. One that is not
-/// the same on all CPUs has an empty name. Empty where the kernel has no cpuidle.
+/// Returns the kernel's names of the CPUs' idle states, by number: "POLL", "C1", …. A state that
+/// differs between CPUs has an empty name. Empty without cpuidle.
 std::vector<std::string> idle_state_names(const Host &host);
 
 /// Names those of `numbers` that are not 0 and that the kernel lists in /proc/diskstats.

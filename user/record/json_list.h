@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists of trace.json, written one element at a time: they can be long.
+// Writes lists of trace.json one element at a time, because they can be long.
 #pragma once
 
 #include "user/chunk/trace_directory.h"

@@ -60,8 +60,8 @@ void print_start(const RecordOptions &options, const Traced &traced, const Trace
 
 } // namespace
 
-/// Files are made, and connections, by the user they will belong to; the service threads get their
-/// priority while we are root; then we are root no longer, and only then they start to work.
+/// Makes files and connections as the user they will belong to. Service threads get their priority
+/// while we are root. They start to work only when we are no longer root.
 RecordResult record(const RecordOptions &options) {
   hold_signals();
   constexpr size_t kFilesOfACpu = 2,

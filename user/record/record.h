@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One capture, from loading the programs to the finished trace directory.
+// Runs one capture, from loading the programs to the finished trace directory.
 #pragma once
 
 #include "user/bpf/family_set.h"
@@ -44,16 +44,16 @@ struct RecordOptions {
 
 struct RecordResult {
   std::string directory; ///< or, sent to a collector, in words where
-  /// Of the program; kExitFailure if it was 0 but the trace could not be written whole. Without a
-  /// program kExitIncomplete if events are missing.
+  /// The program's; kExitFailure if that was 0 but the trace could not be written whole. Without a
+  /// program: kExitIncomplete if events are missing.
   int exit_status = 0;
   bool no_region = false; ///< with `control`: none started, so nothing was recorded
   uint64_t events = 0;    ///< in the trace
   std::string missing;    ///< what is missing in the trace, for the last line; empty: nothing
 };
 
-/// Needs to be called by the main thread before any other is created. When it returns, the process
-/// is the user of the trace, no longer root. Throws Error.
+/// Runs a capture. Call it on the main thread, before any other thread is created. When it returns,
+/// the process is the user of the trace and no longer root. Throws Error.
 RecordResult record(const RecordOptions &options);
 
 } // namespace ovnitrace

@@ -204,10 +204,11 @@ uint64_t Recorder::skipped_runs_now() const {
   return capture_.skipped_runs() + (families_ ? families_->skipped_runs() : 0);
 }
 
-/// Runs that the kernel skipped, and creations, renamings and exits that found no room, since the
-/// last look: on which CPU is not known, and whose later transitions are shown wrong without them
-/// is not either, so all CPUs are in the dark for that time. Everything that was written so far is
-/// older than the last look, because a look notes the producers' positions before it comes here.
+/// Notices runs that the kernel skipped, and creations, renamings and exits that found no room,
+/// since the last look. It is not known on which CPU they were, nor which later transitions are
+/// shown wrong without them. All CPUs are therefore dark for that time. Everything that was written
+/// so far is older than the last look, because a look notes the producers' positions before it
+/// comes here.
 void Recorder::notice_losses_somewhere() {
   uint64_t now = std::min<uint64_t>(monotonic_ns(), end_);
   uint64_t skipped = skipped_runs_now(), life_lost = capture_.life_lost();

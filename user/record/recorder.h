@@ -26,25 +26,26 @@ namespace ovnitrace {
 /// any other, so each transition meets a thread that is known already.
 class Recorder {
 public:
-  /// `capture`, `families`, `stacks` and `devices` (CauseCapture::devices()), each null if there
-  /// are none, and `sink` outlive it. `begin`: ns. The thread takes its raised priority at once,
-  /// while the process still may, and waits for start().
+  /// `capture`, `families`, `stacks` and `devices` (CauseCapture::devices()) may be null. They and
+  /// `sink` outlive it. `begin`: ns. The thread takes its raised priority at once, while the
+  /// process still may, and waits for start().
   Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks, const uint32_t *devices,
            ChunkPool &sink, uint64_t begin);
   ~Recorder();
 
-  /// Now chunks may be made: the process is the user whom the files shall belong to.
+  /// Allows chunks: the process is now the user to whom the files will belong.
   void start() { started_.count_down(); }
 
   /// Hands all that was read to the sink, full chunks or not, and returns when that is done.
   /// Between start() and finish(), by another thread than the sink's.
   void flush();
 
-  /// Before Capture::detach(), which takes one program after the other away: what is logged after
-  /// `end` (ns) is left out, because without all of them it would be shown wrong, a tid that is
-  /// used again for instance.
+  /// Leaves out what is logged after `end` (ns). Call it before Capture::detach(), which removes
+  /// one program after the other. Events that only some programs have logged would be shown wrong:
+  /// a tid that is used again, for instance.
   void end_at(uint64_t end) { end_ = end; }
-  /// After Capture::detach(): reads what is left in rings and staging areas and ends every file.
+  /// Reads what is left in rings and staging areas, and ends every file. REQUIRES:
+  /// Capture::detach()
   void finish();
 
   /// Called on the recorder's thread when a region starts (true) or stops. Before start().

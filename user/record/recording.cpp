@@ -125,8 +125,8 @@ void Recording::save() {
           options_.trigger_saves);
 }
 
-/// The program goes on untraced; without one there is nothing to wait for, and the main thread
-/// leaves signals their effect while this one sends.
+/// Stops tracing. The program continues untraced. Without a program there is nothing to wait for,
+/// and the main thread leaves signals their effect while this one sends.
 void Recording::stop_early(CaptureRequests::Request why) {
   std::lock_guard lock(ending_);
   if (ended_)
@@ -184,8 +184,9 @@ void Recording::end(const Traced::End &end) {
     trace_.stacks = named = std::make_shared<NamedStacks>(stacks->named());
     trace_.stacks_lost = stacks->lost();
     if (const uint64_t lost = stacks->mappings_lost())
-      print("warning: {} of what processes mapped found no room: functions on their stacks may be "
-            "unknown, or have the names of what was mapped there before",
+      print("warning: {} about mapped files found no room: functions on stacks may have no name, "
+            "or the "
+            "name of what was mapped there before",
             human_count(lost, "report", "reports"));
   }
   storage_.describe(trace_);

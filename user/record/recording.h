@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture while it runs, and how it ends.
+// Runs a capture, and ends it.
 #pragma once
 
 #include "user/chunk/trace_target.h"
@@ -17,7 +17,8 @@
 
 namespace ovnitrace {
 
-/// From the reader that waits to the finished trace. Members are destroyed in the reverse order.
+/// Owns everything from the waiting reader to the finished trace. Members are destroyed in the
+/// reverse order.
 class Recording {
 public:
   /// Makes the service threads, while the process may still raise their priority; nothing is read
@@ -25,10 +26,10 @@ public:
   Recording(const RecordOptions &options, Traced &traced, TraceTarget &target,
             TraceDescription trace);
 
-  /// The process is the owner of the trace now: the target is made ready, the program runs and
-  /// chunks come. `save_signal`: of a SaveSignal, -1: none. Throws Error.
+  /// Prepares the target; from now on the program runs and chunks come. REQUIRES: the process is
+  /// the owner of the trace. `save_signal`: of a SaveSignal, -1: none. Throws Error.
   void start(int save_signal);
-  /// What is traced has ended so: ends the trace. To be called once.
+  /// Ends the trace; call it once. The argument says how the traced program or processes ended.
   void end(const Traced::End &end);
 
   uint64_t regions() const { return recorder_.regions(); } ///< of --control, that started

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stacks of a capture as trace.json has them.
+// Writes the stacks of a capture into trace.json.
 #pragma once
 
 #include "user/chunk/trace_directory.h"
@@ -7,7 +7,8 @@
 
 namespace ovnitrace {
 
-/// The members of trace.json, each after a comma. Frames and files that no stack has are left out.
+/// Writes the members of trace.json, each after a comma. Frames and files that are in no stack are
+/// left out.
 void write_stacks(const NamedStacks &stacks, const Put &put);
 
 } // namespace ovnitrace

@@ -8,18 +8,19 @@
 
 namespace ovnitrace {
 
-/// Without it, what other families log could wait for long: a CPU that switches rarely keeps up to
-/// 31 old transitions to itself, and what is younger than they must not be written before them.
+/// Reads the transitions that are still staged on a CPU. A CPU that switches rarely keeps up to 31
+/// old transitions to itself. Younger events of other families must not be written before them, and
+/// would wait for long.
 ///
 /// Counts batches, to know which of the staged records a batch brings again. A batch is one full
-/// area, also if it was lost. Which records are there is asked twice, one look of the reader apart,
-/// and what both answers have is taken: so nobody has to rely on the order in which another CPU's
+/// area, also if it was lost. It asks twice which records are there, one look of the reader apart,
+/// and takes what both answers have. Nobody then has to rely on the order in which another CPU's
 /// stores are seen.
 class StageReader {
 public:
-  /// Calls `take(const sched_record &)` for records that were staged at the last look already and
-  /// were not taken yet. Whether all that was logged before the last look is taken now; if not, the
-  /// next look of a quiet CPU says so.
+  /// Calls `take(const sched_record &)` for records that were already staged at the last look and
+  /// were not taken yet. Returns whether everything that was logged before the last look is now
+  /// taken; if not, the next look at a quiet CPU says so.
   template <typename Take> bool look(const volatile cpu_stage &stage, Take take) {
     uint32_t count = stage.count;
     uint64_t batches = stage.events / CAPTURE_BATCH;
@@ -35,8 +36,8 @@ public:
     return complete;
   }
 
-  /// A batch was read. How many of its first records were taken before, or, if batches before it
-  /// were lost, how many of those.
+  /// Notes that a batch was read. Returns how many of its first records were taken before; if
+  /// batches before it were lost, how many of their records were.
   uint32_t next_batch(const sched_batch &batch) {
     uint32_t taken = taken_;
     taken_ = 0;
@@ -46,7 +47,8 @@ public:
   }
 
 private:
-  /// Just when an area is full its batch is counted, and the area looks filled by the next still.
+  /// When an area is full, its batch is counted before the next one overwrites the area: for a
+  /// moment it looks filled by the next.
   bool is_last_batch(const volatile cpu_stage &stage) const {
     return stage.batch.records[0].when == last_first_;
   }

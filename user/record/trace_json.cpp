@@ -40,7 +40,7 @@ Json counts_of(const TraceDescription &trace) {
   return list;
 }
 
-/// Of the CPUs that have a file.
+/// Returns what was written for each CPU that has a file.
 Json written_of(const TraceDescription &trace) {
   Json list = Json::array();
   for (size_t cpu = 0; cpu < trace.written.size(); cpu++)
@@ -127,7 +127,8 @@ void put_threads(const ThreadRegistry &registry, bool regions, const Put &put) {
     put(",\n \"peers_left_out\": " + std::to_string(registry.peers_left_out()));
 }
 
-/// By process and time. Of what was alive before the capture, only those that were traced.
+/// Adds command lines by process and time. If a process was alive before the capture, it is
+/// included only if it was traced.
 void put_command_lines(const TraceDescription &trace, const TracedThreads &threads,
                        const Put &put) {
   std::vector<const CommandLine *> lines;

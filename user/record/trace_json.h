@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// trace.json: what a capture was, for people and for other programs.
+// Writes trace.json, which describes a capture for people and for other programs.
 #pragma once
 
 #include "emulator/input/trace_dir.h"
@@ -19,7 +19,7 @@
 
 namespace ovnitrace {
 
-/// Everything that trace.json has. The second part is known at the end only.
+/// Everything that trace.json has. The second part is known only at the end.
 struct TraceDescription {
   Host host;
   uint32_t possible_cpus = 0;
@@ -67,11 +67,10 @@ struct TraceDescription {
   uint64_t stacks_lost = 0;                  ///< taken, but with no room for them
 };
 
-/// All events that were lost, wherever, but for those that the kernel's skipped runs would have
-/// logged.
+/// Counts all lost events, except those that the kernel's skipped runs would have logged.
 uint64_t events_lost(const TraceDescription &trace);
 
-/// Of trace.stacks, which is there.
+/// Counts trace.stacks, which must not be null.
 StackCounts stack_counts(const TraceDescription &trace);
 
 /// What is known of the traced threads at the end.
@@ -80,7 +79,7 @@ struct TracedThreads {
   const CommandLines &command_lines; ///< of what they have executed since the capture began
 };
 
-/// The text of trace.json, in pieces. `threads` may be null before the end.
+/// Writes the text of trace.json, in pieces. `threads` may be null before the end.
 void write_json(const TraceDescription &trace, const TracedThreads *threads, const Put &put);
 
 } // namespace ovnitrace

@@ -42,7 +42,7 @@ std::optional<StopSignals> stop_signals(const RecordOptions &options) {
                                     options.buffer.kind == BufferKind::kCyc ? SIGUSR2 : 0);
 }
 
-/// Of our child. Throws Error.
+/// Opens a pidfd of our child. Throws Error.
 UniqueFd pidfd_of(pid_t pid) {
   UniqueFd fd(int(syscall(SYS_pidfd_open, pid, 0)));
   if (!fd)
@@ -128,13 +128,14 @@ FamilySet Traced::captured_families() const {
   return options_.families & FamilySet(~refused);
 }
 
-/// What the kernel lacks for a family is reported, and the rest of it captured.
+/// Attaches the programs of families. It reports what the kernel lacks, and captures the rest.
 void Traced::attach_families() {
   FamilySet wanted = options_.families & families_of_tracepoints();
   std::vector<ProbedFile> probes = find_user_probes();
   end_if_signalled();
   if (!probes.empty() && !capture_parameters(options_).transitions)
-    print("user events without the scheduler's (--filter sched,user): their threads are not known");
+    print("the threads of user events are not known without the scheduler's events: add sched to "
+          "--filter");
   if (!probes.empty())
     wanted = wanted | (options_.families & families_of_programs());
   if (!wanted.bits())
@@ -148,8 +149,8 @@ void Traced::attach_families() {
     print("{}", why);
 }
 
-/// Files of a program are opened with the rights of who will run it; those of a process that runs
-/// already with ours, as it need not be his.
+/// Opens files of a program with the rights of the user who will run it. Opens files of a running
+/// process with ours, because it may belong to another user.
 std::vector<ProbedFile> Traced::find_user_probes() {
   if (!(options_.families & families_of_programs()).bits())
     return {};
@@ -166,8 +167,10 @@ std::vector<ProbedFile> Traced::find_user_probes() {
     found = find_probes(search);
   }
   if (found.left_out)
-    print("{} more with probes of user events not watched: name those that you want with --probe",
-          human_count(found.left_out, "file", "files"));
+    print("user events of {} are not recorded, because there are too many such files: name those "
+          "that "
+          "you want with --probe",
+          human_count(found.left_out, "more file", "more files"));
   return std::move(found.files);
 }
 

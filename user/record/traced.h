@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is traced: a program that we run, processes that are alive, or the whole machine.
+// Controls what is traced: a program that we run, living processes, or the whole machine.
 #pragma once
 
 #include "emulator/base/identity.h"
@@ -21,10 +21,11 @@
 
 namespace ovnitrace {
 
-/// How a capture ended that was limited to `duration` ns, in words.
+/// Says in words how a capture ended that was limited to `duration` ns.
 std::string time_over(uint64_t duration);
 
-/// Events are logged from attach() to detach(). Members are destroyed in the reverse order.
+/// Loads, attaches and detaches a capture. Events are logged from attach() to detach(). Members are
+/// destroyed in the reverse order.
 class Traced {
 public:
   /// How it ended.
@@ -37,33 +38,34 @@ public:
   /// it. Throws Error.
   Traced(const RecordOptions &options, const Identity &owner, const Identity &runs_as);
 
-  /// From now on events are logged; those of a program come with start_program(). Throws Error.
+  /// Starts to log events; those of a program come with start_program(). Throws Error.
   void attach();
-  /// The program is a child now, traced from its first instant, and waits for open_gate(). Nothing
-  /// if none is to run. Throws Error.
+  /// Forks the program, which is traced from its first instant and waits for open_gate(). Does
+  /// nothing without a program. Throws Error.
   void start_program();
-  /// `ovnitrace ctl` finds this capture: in `directory`, unless that is empty, and by the
+  /// Lets `ovnitrace ctl` find this capture: by `directory`, unless that is empty, and by its
   /// processes.
   void listen(const std::string &directory);
-  /// The program may go on.
+  /// Lets the program run.
   void open_gate();
-  /// Until the program or the processes have ended, a signal came or the time was over.
+  /// Waits until the program or the processes have ended, a signal came or the time was over.
   End wait();
-  /// Nothing is logged any more.
+  /// Stops logging events.
   void detach();
-  /// Signals have their usual effect again.
+  /// Gives signals their usual effect again.
   void release_signals() { signals_.reset(); }
 
-  /// 0: there is none.
+  /// Returns the program's pid; 0 without a program.
   uint32_t program_pid() const { return program_ ? uint32_t(program_->pid()) : 0; }
   bool is_program() const { return !options_.command.empty(); }
-  /// Of the program or the first process, or "system".
+  /// Returns the name of the program or the first process, or "system".
   std::string name() const;
-  /// Without a program: what it is, in words.
+  /// Describes in words what is traced without a program.
   std::string description() const;
 
   Capture &capture() { return capture_; }
-  /// After attach(): the families that were asked for, but for those that the kernel refuses.
+  /// Returns the families that were asked for, except those that the kernel refuses. REQUIRES:
+  /// attach()
   FamilySet captured_families() const;
   CauseCapture *causes() { return causes_ ? &*causes_ : nullptr; }        ///< after attach()
   StackCapture *stacks() { return stacks_ ? &*stacks_ : nullptr; }        ///< after attach()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reading side of one BPF ring buffer.
+// Reads one BPF ring buffer.
 #pragma once
 
 #include <linux/bpf.h>
@@ -9,10 +9,12 @@
 
 namespace ovnitrace {
 
-/// Maps a BPF_MAP_TYPE_RINGBUF. Layout, from kernel/bpf/ringbuf.c: a page with the consumer's
-/// position (ours to write), a page with the producer's, then the data twice in a row, so that a
-/// message that wraps is contiguous. A message is a header of 8 bytes, whose first word is its
-/// length and two flag bits, then the payload, padded to 8.
+/// Maps a BPF_MAP_TYPE_RINGBUF and reads its messages.
+///
+/// The layout is that of kernel/bpf/ringbuf.c: a page with the consumer's position (ours to write),
+/// a page with the producer's, and the data twice in a row. A message that wraps is therefore
+/// contiguous. A message is a header of 8 bytes, then the payload, padded to 8. The first word of
+/// the header is the length and two flag bits.
 class RingBuffer {
 public:
   /// `fd` stays the caller's. Throws Error.
@@ -22,12 +24,13 @@ public:
   RingBuffer(const RingBuffer &) = delete;
   RingBuffer &operator=(const RingBuffer &) = delete;
 
-  /// Where the producers are now: all that was committed before the call is before it.
+  /// Returns where the producers are now. All that was committed before the call is before this
+  /// position.
   uint64_t produced() const { return __atomic_load_n(producer_, __ATOMIC_ACQUIRE); }
 
   /// Calls `take(const void *message, size_t bytes)` for each message up to position `until`, and
-  /// gives the space back in steps. Stops at a message that is still being written, and is false
-  /// then.
+  /// gives the space back in steps. Stops at a message that is still being written, and then
+  /// returns false.
   template <typename Take> bool drain(uint64_t until, Take take) {
     constexpr uint64_t kGiveBack =
         256 << 10; // bytes: not an atomic store to a shared line each message

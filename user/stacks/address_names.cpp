@@ -52,7 +52,7 @@ std::string_view word(std::string_view &text) {
   return found;
 }
 
-/// A hexadecimal number; 0 if it is none.
+/// Reads a hexadecimal number; 0 for any other text.
 uint64_t number(std::string_view text) {
   if (text.starts_with("0x"))
     text.remove_prefix(2);

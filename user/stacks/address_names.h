@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions by address, as lists in text files have them: the kernel's, and those of JIT compilers.
+// Finds functions by address in lists: the kernel's, and those of JIT compilers.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ public:
     uint64_t offset = 0;     ///< bytes from its start
   };
 
-  /// Of the running kernel, from an open /proc/kallsyms: code only. Empty where the kernel hid the
-  /// addresses from who opened it.
+  /// Reads the names of the running kernel's code from an open /proc/kallsyms. Empty if the kernel
+  /// hid the addresses from the user who opened it.
   static AddressNames of_kernel(int kallsyms);
-  /// Of a process, from /tmp/perf-PID.map, as JIT compilers write it. Only a regular file that
-  /// belongs to root, to us or to the user of the process is read.
+  /// Reads the names of a process from /tmp/perf-PID.map, as JIT compilers write it. Only a regular
+  /// file is read, and only one that belongs to root, to us or to the user of the process.
   static AddressNames of_process(uint32_t pid);
 
   bool empty() const { return entries_.empty(); }

@@ -29,9 +29,9 @@ size_t page_size() {
   return size_t(sysconf(_SC_PAGESIZE));
 }
 
-/// An event that never happens, on one CPU: what comes beside it is what we want. Build ids could
-/// come, too, but where they do, kernels up to 6.18 at least give the reports of perf, recording at
-/// the same time, the mark of having one (perf_event_mmap_output() does not take it back).
+/// Describes an event that never happens, on one CPU: the records that come beside it are what we
+/// want. It does not ask for build ids. On kernels up to 6.18 at least, this would mark the records
+/// of another perf as having build ids (perf_event_mmap_output() does not take the mark back).
 perf_event_attr attributes() {
   perf_event_attr attr = {};
   attr.size = sizeof(attr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reports of the kernel of what processes map: perf events, which need no program of ours.
+// Reads what processes map, fork and execute from perf events. They need no BPF program of ours.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -10,17 +10,17 @@
 
 namespace ovnitrace {
 
-/// One buffer for each CPU, in which the kernel says when any process maps code, forks or calls
-/// execve. Nothing of it runs where a process does none of these.
+/// Opens one buffer for each CPU, in which the kernel reports when any process maps code, forks or
+/// calls execve. It costs nothing while no process does one of these.
 class MappingEvents {
 public:
-  /// From here on it is reported. Needs CAP_PERFMON. Throws Error.
+  /// Starts the reports. Needs CAP_PERFMON. Throws Error.
   explicit MappingEvents(uint32_t cpus);
   ~MappingEvents();
   MappingEvents(const MappingEvents &) = delete;
   MappingEvents &operator=(const MappingEvents &) = delete;
 
-  /// Takes what has come since the last time.
+  /// Takes the reports since the last call.
   void read(Mappings &mappings);
   uint64_t lost() const { return lost_; } ///< reports that found no room
 
@@ -47,10 +47,10 @@ private:
   uint64_t lost_ = 0;
 };
 
-/// What the process has mapped now, from /proc/PID/maps, as if it had always had it. Nothing if
-/// that cannot be read.
+/// Adds what the process has mapped now, from /proc/PID/maps, as if it had always been mapped. Adds
+/// nothing if that cannot be read.
 void read_mappings(uint32_t pid, Mappings &mappings);
-/// The same of every process.
+/// Does the same for every process.
 void read_all_mappings(Mappings &mappings);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which file's code was at an address of a process at a time.
+// Tells which file's code was at an address of a process at a time.
 #pragma once
 
 #include <compare>
@@ -18,9 +18,9 @@ struct CodeFile {
   auto operator<=>(const CodeFile &) const = default;
 };
 
-/// The mappings of executable code of all processes, as they come and go. What was mapped stays
-/// until something is mapped over it: the kernel does not say what is unmapped. Times are ns; in
-/// whatever order it learns, it answers for a time with what it knows of that time.
+/// Keeps the mappings of executable code of all processes. The kernel does not report what is
+/// unmapped. A mapping therefore stays until something else is mapped over it. Times are ns.
+/// Mappings may be added in any order of time.
 class Mappings {
 public:
   static constexpr uint32_t kNoFile = UINT32_MAX; ///< code in no file: made by the process itself
@@ -39,8 +39,8 @@ public:
   void fork(uint32_t pid, uint32_t parent, uint64_t time);
   void exec(uint32_t pid, uint64_t time);
 
-  /// A number for the process that has this pid at `time`, from its fork or execve to the next;
-  /// kNoLife beyond kMost.
+  /// Returns a number for the process that has this pid at `time`, from its fork or execve to the
+  /// next; kNoLife beyond kMost.
   uint32_t life(uint32_t pid, uint64_t time);
   Place find(uint32_t life, uint64_t time, uint64_t address) const;
   /// 0 for kNoLife.

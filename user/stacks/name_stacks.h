@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names what is on the stacks of a capture.
+// Names the functions on the stacks of a capture.
 #pragma once
 
 #include "emulator/symbols/elf_symbols.h"
@@ -30,12 +30,12 @@ struct NamedStacks {
   std::vector<bool> cut;
 };
 
-/// Reads the kernel's symbols (an open /proc/kallsyms; -1: none) and those of JIT compilers.
-/// Nothing is known yet of what is in files.
+/// Reads the kernel's symbols (an open /proc/kallsyms; -1: none) and those of JIT compilers, but no
+/// files yet.
 NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms);
 
-/// Adds what the symbols and debug data of files say. A file that is not the one that was mapped is
-/// not asked. `warn` is called with a sentence about each that cannot be read.
+/// Adds the names from symbols and debug data of files. A file that is not the one that was mapped
+/// is not read. Calls `warn` with a sentence about each file that cannot be read.
 void name_files(NamedStacks &stacks, const std::function<void(const std::string &)> &warn);
 
 } // namespace ovnitrace

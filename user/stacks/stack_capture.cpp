@@ -26,7 +26,7 @@ uint32_t choice_of(const std::string &word) {
       return known.choice;
   if (word == "blocks")
     return 0;
-  throw Error(fmt::format("--stacks: '{}' is none of kernel, user, wakeup and preempt", word),
+  throw Error(fmt::format("--stacks: '{}' is not one of kernel, user, wakeup and preempt", word),
               kExitUsage);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stacks of a capture: what of it needs privileges, and what the reader does with them.
+// Captures stacks: the part that needs privileges, and the part of the reader.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -13,8 +13,8 @@
 
 namespace ovnitrace {
 
-/// A list as `--stacks` takes it: kernel, user, wakeup, preempt. Where neither kernel nor user is
-/// in it, both parts are wanted; "blocks" is both. Returns enum stack_choice. Throws Error (usage).
+/// Reads the list of `--stacks`: kernel, user, wakeup, preempt. Without kernel and user, both parts
+/// are wanted; "blocks" is both. Returns enum stack_choice. Throws Error (usage).
 uint32_t parse_stacks(const std::string &list);
 /// The list; "none" for 0.
 std::string stacks_text(uint32_t choice);
@@ -26,14 +26,15 @@ public:
   StackCapture(const Capture &capture, bool living);
 
   StackNumbers &numbers() { return collector_; }
-  /// Before the stacks are read that were taken until now: learns what was mapped.
+  /// Learns what was mapped. Call it before the stacks are read that were taken until now.
   void learn() { collector_.learn(events_); }
-  /// All that was captured so far, with the names of name_stacks(). Any thread may call it.
+  /// Returns everything that was captured so far, with the names of name_stacks(). Any thread may
+  /// call it.
   NamedStacks named() const { return name_stacks(collector_.captured(), kallsyms_.get()); }
-  /// Stacks that found no room, here or in the kernel.
+  /// Counts the stacks that found no room, here or in the kernel.
   uint64_t lost() const { return capture_.stacks_lost() + collector_.left_out(); }
 
-  /// Mappings that are not known, as their reports found no room. After the capture.
+  /// Counts the mappings whose reports found no room. Call it after the capture.
   uint64_t mappings_lost() const { return events_.lost() + mappings_.left_out(); }
 
 private:

@@ -34,7 +34,7 @@ struct CapturedFrame {
 
 /// All that was captured of stacks.
 struct CapturedStacks {
-  /// Of one number - 1: its frames are indices in `places`, the kernel's first, and from the
+  /// The stack of one number - 1. Its frames are indices in `places`: the kernel's first, from the
   /// innermost outward.
   struct Stack {
     size_t first = 0;              ///< in `places`
@@ -49,8 +49,8 @@ struct CapturedStacks {
   std::vector<CodeFile> files;
 };
 
-/// Stacks with the same frames have one number, whichever processes they are of. `number()` is for
-/// one thread; any may call captured() meanwhile.
+/// Gives stacks numbers; stacks with the same frames have the same number, in any process. number()
+/// is for one thread; any thread may call captured() meanwhile.
 class StackCollector final : public StackNumbers {
 public:
   using Slot = std::function<const stack_slot *(uint32_t place_and_1)>;
@@ -63,7 +63,7 @@ public:
   /// On the thread of number(), before the stacks that were taken meanwhile.
   void learn(MappingEvents &events);
   CapturedStacks captured() const;
-  /// How often a stack was taken that found no room here.
+  /// Counts the stacks that found no room here.
   uint64_t left_out() const;
 
 private:

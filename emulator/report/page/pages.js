@@ -125,7 +125,7 @@ function longest(app, states) {
   return kept;
 }
 
-/// Who had the CPU during one of the longest waits, by slice: most time first.
+/// The threads that ran during one of the longest waits, by slice: most time first.
 function holdersOf(trace) {
   const found = new Map();
   for (const wait of trace.header.waits.longest) {
@@ -162,7 +162,7 @@ export function waitsPage(app) {
     {title: 'State', words: true, value: row => trace.header.states[trace.state(row.slice)].label},
     {title: 'Length', value: row => row.ns, text: row => duration(row.ns)},
     {title: 'From', value: row => trace.start[row.slice], text: row => (trace.start[row.slice] / 1e9).toFixed(6) + ' s'},
-    {title: 'Had the CPU meanwhile', words: true, value: row => held.get(row.slice) ?? '–'},
+    {title: 'Ran meanwhile', words: true, value: row => held.get(row.slice) ?? '–'},
     {title: 'Preempted or woken by', words: true, value: row => {
       const found = causes(trace, row), peer = found.peer ?? found.waker;
       return peer ? nameOf(peer) : '–';
@@ -174,9 +174,9 @@ export function waitsPage(app) {
     select.onchange = show;
     into.replaceChildren(element('h2', {}, 'Longest waits ', select),
                          element('p', {className: 'note'}, (app.range ? 'In the selected range.' : 'Of the whole run.') +
-                                 ' Who had the CPU is known of the ' + trace.header.waits.longest.length + ' longest waits for one.'),
+                                 ' Which threads ran meanwhile is known for the ' + trace.header.waits.longest.length + ' longest waits for a CPU.'),
                          show(),
-                         element('h2', {}, 'Who had the CPU while threads waited for it'),
+                         element('h2', {}, 'Which threads ran while others waited for their CPU'),
                          element('p', {className: 'note'}, 'Of the whole run, whatever range is selected. The search above chooses threads.' +
                                  (left_out ? ' Left out: ' + duration(left_out) + ' of shorter ones.' : '')),
                          holders.show(sums.filter(sum => chosen().has(sum.waiter))));
