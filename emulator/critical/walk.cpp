@@ -27,7 +27,7 @@ Cause cause_of(uint16_t interrupt, bool sleeps) {
 }
 
 /// What ended the time in which a thread was blocked, where no thread on the path did.
-Cause cause_of(const Past &block) {
+Cause cause_of(const HistoryRecord &block) {
   if (!block.woken)
     return Cause::blocked;
   if (block.device != kNone)
@@ -54,16 +54,16 @@ bool goes_on(const PathSegment &later, const PathSegment &earlier) {
 
 } // namespace
 
-Walk::Walk(Spill<Past> &past, const Catalog &catalog, Spill<PathSegment> &segments)
-    : group_(catalog), past_(past), left_(past.count()), at_(catalog.threads.size()),
+Walk::Walk(Spill<HistoryRecord> &history, const Catalog &catalog, Spill<PathSegment> &segments)
+    : group_(catalog), history_(history), left_(history.count()), at_(catalog.threads.size()),
       segments_(segments) {
-  for (Past &none : at_)
+  for (HistoryRecord &none : at_)
     none.thread = kNone;
 }
 
 /// Reads one slice more.
 void Walk::take() {
-  const Past slice = past_.at(--left_);
+  const HistoryRecord slice = history_.at(--left_);
   const bool nobody = slice.thread == kNone;
   if (!nobody)
     at_[slice.thread] = slice;
@@ -75,7 +75,7 @@ void Walk::take() {
 }
 
 void Walk::take_back_to(uint64_t time) {
-  while (left_ && past_.at(left_ - 1).end >= time)
+  while (left_ && history_.at(left_ - 1).end >= time)
     take();
 }
 
@@ -96,7 +96,7 @@ void Walk::from(const PathRoot &root) {
 /// Goes back through the slice of the topmost thread, or to who ended it.
 void Walk::step() {
   take_back_to(now_);
-  const Past slice = at_[stack_.back().thread];
+  const HistoryRecord slice = at_[stack_.back().thread];
   if (slice.thread == kNone || slice.start >= now_)
     return step_unborn(slice);
   if (slice.spins)
@@ -116,7 +116,7 @@ void Walk::step() {
 }
 
 /// It waits where it was woken or preempted: who runs there holds its CPU.
-void Walk::step_waiting(const Past &wait) {
+void Walk::step_waiting(const HistoryRecord &wait) {
   if (wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_THROTTLED)
     return put(wait.start, {.cause = Cause::throttled});
   const Held held = wait.cpu < held_.size() ? held_[wait.cpu] : Held();
@@ -128,9 +128,9 @@ void Walk::step_waiting(const Past &wait) {
 
 /// It waits for another thread without blocking. The trace does not show whom; but if only one
 /// thread of its group neither spins nor is blocked, it can be no other: it is responsible.
-void Walk::step_spinning(const Past &spin) {
+void Walk::step_spinning(const HistoryRecord &spin) {
   const uint32_t other = group_.only_other(spin.thread, [&](uint32_t thread) {
-    const Past &slice = at_[thread];
+    const HistoryRecord &slice = at_[thread];
     return slice.thread != kNone && slice.start < now_ && !slice.spins &&
            (slice.state == ThreadState::Running || slice.state == ThreadState::Cooling ||
             slice.state == ThreadState::Warming);
@@ -142,7 +142,7 @@ void Walk::step_spinning(const Past &spin) {
 
 /// A kernel worker's work item belongs to the thread that queued it, from then on. Nothing that the
 /// worker did before has to do with it.
-void Walk::step_worker(const Past &block) {
+void Walk::step_worker(const HistoryRecord &block) {
   const uint64_t floor = std::max(block.start, stack_.back().floor);
   const PathSegment ended = {.cause = Cause::worker, .peer = block.waker};
   if (!block.since)
@@ -161,7 +161,7 @@ void Walk::step_worker(const Past &block) {
 }
 
 /// Nobody knows who queued its item: the worker has the run in which it made the wakeup.
-void Walk::step_unowned(const Past &block, uint64_t floor) {
+void Walk::step_unowned(const HistoryRecord &block, uint64_t floor) {
   const uint32_t worker = block.waker.thread;
   const bool ran = worker != kNone && at_[worker].thread != kNone && now_ == block.end &&
                    at_[worker].state == ThreadState::Running && at_[worker].start < now_;
@@ -170,7 +170,7 @@ void Walk::step_unowned(const Past &block, uint64_t floor) {
   put(floor, {.cause = Cause::unowned, .call = block.call, .peer = block.waker});
 }
 
-void Walk::step_blocked(const Past &block) {
+void Walk::step_blocked(const HistoryRecord &block) {
   if (block.worker)
     return step_worker(block);
   const bool paused = block.state == ThreadState::Paused;
@@ -192,7 +192,7 @@ void Walk::step_blocked(const Past &block) {
 }
 
 /// Before a thread was there its creator is responsible.
-void Walk::step_unborn(const Past &first) {
+void Walk::step_unborn(const HistoryRecord &first) {
   if (first.thread != kNone && first.state == ThreadState::Warming && first.start == now_ &&
       follow(first, 0))
     return;
@@ -202,16 +202,16 @@ void Walk::step_unborn(const Past &first) {
 /// Goes on with the thread that made a wakeup. It ran then; where it has left its CPU before the
 /// wakeup is seen, that was on its way to the CPU of the woken one since. False where no thread
 /// made it, or none that ran while the woken one was blocked.
-bool Walk::follow(const Past &woken, uint64_t floor) {
+bool Walk::follow(const HistoryRecord &woken, uint64_t floor) {
   const uint32_t waker = woken.waker.thread;
   if (woken.context != FTRACE_WAKER_TASK || waker == kNone)
     return false;
   floor = std::max(floor, stack_.back().floor);
   const auto ran = [&] {
-    const Past &slice = at_[waker];
+    const HistoryRecord &slice = at_[waker];
     return slice.thread != kNone && slice.state == ThreadState::Running && slice.start < now_;
   };
-  while (!ran() && left_ && past_.at(left_ - 1).end > floor)
+  while (!ran() && left_ && history_.at(left_ - 1).end > floor)
     take();
   if (!ran())
     return false;

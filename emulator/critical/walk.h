@@ -2,7 +2,7 @@
 // Walks back through a trace, from a wakeup to who made it.
 #pragma once
 
-#include "emulator/critical/past.h"
+#include "emulator/critical/path_history.h"
 #include "emulator/critical/spin_groups.h"
 
 #include <vector>
@@ -19,8 +19,8 @@ struct PathRoot {
 /// The segments of the path, the last one first. Memory depends on threads and CPUs.
 class Walk {
 public:
-  /// `past` as PastRecorder has written it. Borrows all three.
-  Walk(Spill<Past> &past, const Catalog &catalog, Spill<PathSegment> &segments);
+  /// `history` as HistoryRecorder has written it. Borrows all three.
+  Walk(Spill<HistoryRecord> &history, const Catalog &catalog, Spill<PathSegment> &segments);
 
   /// To be called once.
   void from(const PathRoot &root);
@@ -41,20 +41,21 @@ private:
   void take();
   void take_back_to(uint64_t time);
   void step();
-  void step_waiting(const Past &wait);
-  void step_spinning(const Past &spin);
-  void step_blocked(const Past &block);
-  void step_worker(const Past &block);
-  void step_unowned(const Past &block, uint64_t floor);
-  void step_unborn(const Past &first);
-  bool follow(const Past &woken, uint64_t floor);
+  void step_waiting(const HistoryRecord &wait);
+  void step_spinning(const HistoryRecord &spin);
+  void step_blocked(const HistoryRecord &block);
+  void step_worker(const HistoryRecord &block);
+  void step_unowned(const HistoryRecord &block, uint64_t floor);
+  void step_unborn(const HistoryRecord &first);
+  bool follow(const HistoryRecord &woken, uint64_t floor);
   void push(uint32_t thread, uint64_t floor);
   void put(uint64_t from, PathSegment what);
 
   SpinGroups group_;
-  Spill<Past> &past_;
-  uint64_t left_;          ///< slices that were not read yet
-  std::vector<Past> at_;   ///< by thread: the slice that was read last: the earliest of those
+  Spill<HistoryRecord> &history_;
+  uint64_t left_; ///< slices that were not read yet
+  std::vector<HistoryRecord>
+      at_;                 ///< by thread: the slice that was read last: the earliest of those
   std::vector<Held> held_; ///< by CPU: who was read last
   /// A thread is there once: one below the top was blocked over all that is above it.
   std::vector<Frame> stack_;

@@ -13,7 +13,7 @@ namespace ovnitrace {
 
 /// A slice, as far as a path needs it; of no thread it is a time in which none of the trace is
 /// known to have run on a CPU.
-struct Past {
+struct HistoryRecord {
   uint64_t start, end; ///< ns on the clock of the trace
   uint32_t thread, cpu;
   Peer waker; ///< who ended a blocked one; of a Warming one, who started it
@@ -39,10 +39,10 @@ struct FoundSection {
 };
 
 /// Writes the slices down, in the order in which they end.
-class PastRecorder final : public SliceSink {
+class HistoryRecorder final : public SliceSink {
 public:
   /// Borrows both. `kept`: 1 by thread whose sections count.
-  PastRecorder(const Catalog &catalog, const PathQuery &query, std::vector<uint8_t> kept);
+  HistoryRecorder(const Catalog &catalog, const PathQuery &query, std::vector<uint8_t> kept);
 
   void on_event(const Event &event, const System &system) override;
   void on_slice(const Slice &slice) override;
@@ -50,7 +50,7 @@ public:
   /// To be called once, after the last slice, with the end of the range.
   void finish(uint64_t time);
 
-  Spill<Past> &slices() { return slices_; }
+  Spill<HistoryRecord> &slices() { return slices_; }
   /// The thread that ran longest, of those in `kept` (1 by index) and of those that have not ended
   /// where there is one; kNone: none ran.
   uint32_t longest_running(const std::vector<uint8_t> &kept) const;
@@ -83,7 +83,7 @@ private:
   };
 
   bool is_worker(const Peer &waker, uint32_t woken) const;
-  void note_spin(Past &past, uint64_t length);
+  void note_spin(HistoryRecord &record, uint64_t length);
   void leave(uint32_t cpu, uint64_t time);
   void end_left(uint32_t cpu, uint64_t time);
   void hold(const Event &event, const System &system);
@@ -93,7 +93,7 @@ private:
 
   const Catalog &catalog_;
   const PathQuery &query_;
-  Spill<Past> slices_;
+  Spill<HistoryRecord> slices_;
   ServedInterrupts served_;
   Event wakeup_ = {}; ///< the event now, if it is a wakeup
   uint16_t wakeup_interrupt_ = kNoInterrupt;
