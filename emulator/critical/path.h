@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/core/cut.h"
-#include "emulator/critical/spill.h"
+#include "emulator/critical/disk_list.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
@@ -55,10 +55,10 @@ struct PathQuery {
 
 /// Segments follow one another without a gap, from `from` to `to`.
 struct CriticalPath {
-  uint32_t thread = kNone;     ///< whose path it is, index into Catalog::threads
-  bool guessed = false;        ///< it is that thread's as it ran longest: nobody named one
-  uint64_t from = 0, to = 0;   ///< ns on the clock of the trace
-  Spill<PathSegment> segments; ///< the last one first
+  uint32_t thread = kNone;        ///< whose path it is, index into Catalog::threads
+  bool guessed = false;           ///< it is that thread's as it ran longest: nobody named one
+  uint64_t from = 0, to = 0;      ///< ns on the clock of the trace
+  DiskList<PathSegment> segments; ///< the last one first
 
   /// Calls `f(segment)` for each, in the order of time.
   template <class F> void for_each(F &&f) {

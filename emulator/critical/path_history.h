@@ -50,7 +50,7 @@ public:
   /// To be called once, after the last slice, with the end of the range.
   void finish(uint64_t time);
 
-  Spill<HistoryRecord> &slices() { return slices_; }
+  DiskList<HistoryRecord> &slices() { return slices_; }
   /// The thread that ran longest, of those in `kept` (1 by index) and of those that have not ended
   /// where there is one; kNone: none ran.
   uint32_t longest_running(const std::vector<uint8_t> &kept) const;
@@ -93,7 +93,7 @@ private:
 
   const Catalog &catalog_;
   const PathQuery &query_;
-  Spill<HistoryRecord> slices_;
+  DiskList<HistoryRecord> slices_;
   ServedInterrupts served_;
   Event wakeup_ = {}; ///< the event now, if it is a wakeup
   uint16_t wakeup_interrupt_ = kNoInterrupt;

@@ -54,7 +54,8 @@ bool goes_on(const PathSegment &later, const PathSegment &earlier) {
 
 } // namespace
 
-Walk::Walk(Spill<HistoryRecord> &history, const Catalog &catalog, Spill<PathSegment> &segments)
+Walk::Walk(DiskList<HistoryRecord> &history, const Catalog &catalog,
+           DiskList<PathSegment> &segments)
     : group_(catalog), history_(history), left_(history.count()), at_(catalog.threads.size()),
       segments_(segments) {
   for (HistoryRecord &none : at_)

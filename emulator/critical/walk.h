@@ -20,7 +20,7 @@ struct PathRoot {
 class Walk {
 public:
   /// `history` as HistoryRecorder has written it. Borrows all three.
-  Walk(Spill<HistoryRecord> &history, const Catalog &catalog, Spill<PathSegment> &segments);
+  Walk(DiskList<HistoryRecord> &history, const Catalog &catalog, DiskList<PathSegment> &segments);
 
   /// To be called once.
   void from(const PathRoot &root);
@@ -52,7 +52,7 @@ private:
   void put(uint64_t from, PathSegment what);
 
   SpinGroups group_;
-  Spill<HistoryRecord> &history_;
+  DiskList<HistoryRecord> &history_;
   uint64_t left_; ///< slices that were not read yet
   std::vector<HistoryRecord>
       at_;                 ///< by thread: the slice that was read last: the earliest of those
@@ -60,7 +60,7 @@ private:
   /// A thread is there once: one below the top was blocked over all that is above it.
   std::vector<Frame> stack_;
   uint64_t now_ = 0; ///< ns; all slices that end then or later are read
-  Spill<PathSegment> &segments_;
+  DiskList<PathSegment> &segments_;
   PathSegment last_; ///< not written yet
 };
 

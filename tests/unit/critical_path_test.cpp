@@ -238,8 +238,8 @@ TEST_F(PathOf, ASectionIsTheLongestOfItsNumber) {
   }
 }
 
-TEST(Spill, IsReadInBothDirectionsAlsoFromItsFile) {
-  Spill<uint64_t> list(4); // records of a block
+TEST(DiskList, IsReadInBothDirectionsAlsoFromItsFile) {
+  DiskList<uint64_t> list(4); // records of a block
   for (uint64_t n = 0; n < 4 * 5 + 3; n++)
     list.append(n * n);
   ASSERT_EQ(list.count(), 23u);
@@ -249,12 +249,12 @@ TEST(Spill, IsReadInBothDirectionsAlsoFromItsFile) {
     EXPECT_EQ(list.at(n), n * n);
 }
 
-TEST(Spill, AFileThatCannotBeMadeIsAnError) {
+TEST(DiskList, AFileThatCannotBeMadeIsAnError) {
   TempDir dir;
   const char *before = getenv("TMPDIR");
   const std::string kept = before ? before : "";
   setenv("TMPDIR", (dir.path() + "/none").c_str(), 1);
-  Spill<uint64_t> list(1);
+  DiskList<uint64_t> list(1);
   list.append(1);
   EXPECT_THROW(list.append(2), Error);
   before ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");

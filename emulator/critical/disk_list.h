@@ -13,10 +13,10 @@ namespace ovnitrace {
 
 /// Records of one size, appended and then read at any place, well in either direction. Two blocks
 /// are in memory. Shorter lists need no file. Throws Error as TemporaryFile does.
-class SpillBytes {
+class DiskListBytes {
 public:
   /// `block`: records in one.
-  SpillBytes(size_t record_bytes, size_t block) : size_(record_bytes), block_(block) {}
+  DiskListBytes(size_t record_bytes, size_t block) : size_(record_bytes), block_(block) {}
 
   void append(const void *record);
   uint64_t count() const { return count_; }
@@ -33,13 +33,13 @@ private:
 };
 
 /// The same of a type.
-template <class Record> class Spill {
+template <class Record> class DiskList {
   static_assert(std::is_trivially_copyable_v<Record>);
 
 public:
   static constexpr size_t kBlock = (1 << 20) / sizeof(Record);
 
-  explicit Spill(size_t block = kBlock) : bytes_(sizeof(Record), block) {}
+  explicit DiskList(size_t block = kBlock) : bytes_(sizeof(Record), block) {}
 
   void append(const Record &record) { bytes_.append(&record); }
   uint64_t count() const { return bytes_.count(); }
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  SpillBytes bytes_;
+  DiskListBytes bytes_;
 };
 
 } // namespace ovnitrace
