@@ -8,7 +8,7 @@ namespace ovnitrace {
 CpuHolders::CpuHolders(const Catalog &catalog, uint64_t from, const std::vector<uint8_t> &shown,
                        Taker &taker)
     : catalog_(catalog), from_(from), shown_(shown), place_(catalog.threads.size()),
-      cpus_(catalog.cpus.size() + 1), dark_(catalog.nodes.size()), holders_{Who::Kind::others},
+      cpus_(catalog.cpus.size() + 1), dark_(catalog.nodes.size()), holders_{Culprit::Kind::others},
       totals_(1), taker_(taker) {
   for (size_t cpu = 0; cpu < catalog.cpus.size(); cpu++) {
     Held &held = cpus_[cpu];
@@ -16,14 +16,14 @@ CpuHolders::CpuHolders(const Catalog &catalog, uint64_t from, const std::vector<
     const NodeInfo &node = catalog.nodes[held.node];
     held.exact = node.all_threads || node.cpu_holders;
     held.told = node.cpu_holders && !node.all_threads;
-    held.nobody = node.all_threads   ? Who::Kind::idle
-                  : node.cpu_holders ? Who::Kind::not_known
-                                     : Who::Kind::unseen;
-    held.turn.holder = number_of(held.who, held.node);
+    held.nobody = node.all_threads   ? Culprit::Kind::idle
+                  : node.cpu_holders ? Culprit::Kind::not_known
+                                     : Culprit::Kind::unseen;
+    held.turn.holder = number_of(held.culprit, held.node);
   }
 }
 
-void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t time, Who next,
+void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t time, Culprit next,
                         WaitKind kind) {
   if (is_waiting(change.from)) {
     if (change.old_cpu == kNone && change.to == ThreadState::Running)
@@ -31,17 +31,17 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
     stop_waiting(thread, time);
   }
   if (change.from == ThreadState::Running && change.old_cpu < cpus_.size() - 1 &&
-      cpus_[change.old_cpu].who == Who(Who::Kind::thread, thread)) {
+      cpus_[change.old_cpu].culprit == Culprit(Culprit::Kind::thread, thread)) {
     // A next one that is traced is dispatched at this very time, or it was not seen.
     Held &held = cpus_[change.old_cpu];
     held.running = false;
-    const bool named =
-        held.exact && (next.kind() == Who::Kind::untraced || next.kind() == Who::Kind::idle);
+    const bool named = held.exact && (next.kind() == Culprit::Kind::untraced ||
+                                      next.kind() == Culprit::Kind::idle);
     const bool known = change.to != ThreadState::Unknown && !held.dark;
-    give(change.old_cpu, !known ? Who() : named ? next : held.nobody, time);
+    give(change.old_cpu, !known ? Culprit() : named ? next : held.nobody, time);
   }
   if (change.to == ThreadState::Running && change.cpu < cpus_.size() - 1) {
-    give(change.cpu, Who(Who::Kind::thread, thread), time);
+    give(change.cpu, Culprit(Culprit::Kind::thread, thread), time);
     cpus_[change.cpu].running = true;
   }
   if (is_waiting(change.from))
@@ -52,9 +52,9 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
   }
 }
 
-void CpuHolders::hold(uint32_t cpu, Who who, uint64_t time) {
+void CpuHolders::hold(uint32_t cpu, Culprit culprit, uint64_t time) {
   if (cpu < cpus_.size() - 1 && !cpus_[cpu].dark && !cpus_[cpu].running)
-    give(cpu, who, time);
+    give(cpu, culprit, time);
 }
 
 /// Threads of all kinds, shown or not. Where one comes to a CPU for which none waited, another
@@ -72,7 +72,7 @@ void CpuHolders::count_waiter(uint32_t cpu, bool more, uint64_t time) {
 /// Who has a CPU for which nobody waits: switches of it are not recorded.
 void CpuHolders::forget_untold(uint32_t cpu, uint64_t time) {
   if (cpus_[cpu].told && !cpus_[cpu].running)
-    give(cpu, Who(), time);
+    give(cpu, Culprit(), time);
 }
 
 void CpuHolders::forget_unwaited(uint32_t node, uint64_t time) {
@@ -90,28 +90,28 @@ void CpuHolders::set_dark(uint32_t cpu, bool dark, uint64_t time) {
   if (!dark)
     forget_unwaited(node, time);
   if (!cpus_[cpu].running)
-    give(cpu, Who(), time);
+    give(cpu, Culprit(), time);
 }
 
-void CpuHolders::give(uint32_t cpu, Who who, uint64_t time) {
-  if (cpu >= cpus_.size() - 1 || cpus_[cpu].who == who)
+void CpuHolders::give(uint32_t cpu, Culprit culprit, uint64_t time) {
+  if (cpu >= cpus_.size() - 1 || cpus_[cpu].culprit == culprit)
     return;
   Held &held = cpus_[cpu];
   if (held.turn.start < time) {
     held.turn.end = time;
     held.past.push_back(held.turn);
   }
-  held.who = who;
-  held.turn = {.holder = number_of(who, held.node), .start = time};
+  held.culprit = culprit;
+  held.turn = {.holder = number_of(culprit, held.node), .start = time};
   if (held.past.size() >= 2 * kMostPast)
     forget(held, time);
 }
 
-uint32_t CpuHolders::number_of(Who who, uint32_t node) {
+uint32_t CpuHolders::number_of(Culprit culprit, uint32_t node) {
   const auto [at, is_new] =
-      numbers_.try_emplace(uint64_t(node) << 32 | who.code(), uint32_t(holders_.size()));
+      numbers_.try_emplace(uint64_t(node) << 32 | culprit.code(), uint32_t(holders_.size()));
   if (is_new) {
-    holders_.push_back(who);
+    holders_.push_back(culprit);
     totals_.emplace_back();
   }
   return at->second;
@@ -207,7 +207,7 @@ void CpuHolders::hand_over(const Waiting &waiting) {
 /// Who has a CPU that is not known depends on the node of the thread alone.
 CpuHolders::Turn &CpuHolders::nobody_knows(uint32_t thread) {
   Held &nowhere = cpus_.back();
-  const uint32_t holder = number_of(Who(), catalog_.threads[thread].node);
+  const uint32_t holder = number_of(Culprit(), catalog_.threads[thread].node);
   if (nowhere.turn.holder != holder) {
     add_total(totals_, nowhere.turn);
     nowhere.turn = {.holder = holder};

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "emulator/core/state_observer.h"
+#include "emulator/why/culprit.h"
 #include "emulator/why/explanation.h"
 #include "emulator/why/sum_table.h"
-#include "emulator/why/who.h"
 
 #include <array>
 #include <cstdint>
@@ -61,9 +61,10 @@ public:
 
   /// As SliceSink::on_change(). `next`: who gets the CPU that the thread leaves, where an event
   /// says it. `kind`: if it waits now, after what.
-  void change(uint32_t thread, const StateChange &change, uint64_t time, Who next, WaitKind kind);
+  void change(uint32_t thread, const StateChange &change, uint64_t time, Culprit next,
+              WaitKind kind);
   /// Who has a CPU from now on, as EXT_holder says, unless a thread is known to run there.
-  void hold(uint32_t cpu, Who who, uint64_t time);
+  void hold(uint32_t cpu, Culprit culprit, uint64_t time);
   /// Events of a CPU are missing from now on, or from now on no more.
   void set_dark(uint32_t cpu, bool dark, uint64_t time);
   /// Switches of the CPUs of a node for which nobody waits may not have been recorded until now, as
@@ -72,7 +73,7 @@ public:
   /// Gives out the wait of a thread up to now; it goes on waiting.
   void settle(uint32_t thread, uint64_t time);
   /// A holder, by its number; 0 is kOthers.
-  Who holder(uint32_t number) const { return holders_[number]; }
+  Culprit holder(uint32_t number) const { return holders_[number]; }
   /// By holder, of all that was handed over, however.
   std::vector<Total> totals() const;
 
@@ -92,10 +93,10 @@ private:
     std::array<uint64_t, kWaitKinds> waited = {};
   };
   struct Held {
-    Who who;
+    Culprit culprit;
     Turn turn; ///< his
     uint32_t node = 0;
-    Who nobody = Who::Kind::not_known; ///< while no thread is known to run there
+    Culprit nobody = Culprit::Kind::not_known; ///< while no thread is known to run there
     bool exact = false; ///< who gets the CPU of a thread that leaves is all that is to be known
     bool told = false;  ///< who has it is recorded only while a thread waits
     bool dark = false;
@@ -111,7 +112,7 @@ private:
 
   static constexpr size_t kMostPast = 1024, kMostWaiting = 1024;
 
-  uint32_t number_of(Who who, uint32_t node);
+  uint32_t number_of(Culprit culprit, uint32_t node);
   void add(Turn &turn, const Waiting &waiting, uint64_t until);
   static void add_total(std::vector<Total> &totals, const Turn &turn);
   void forget(Held &held, uint64_t time);
@@ -121,7 +122,7 @@ private:
   void hand_over(const Waiting &waiting);
   Turn &nobody_knows(uint32_t thread);
   void place(uint32_t thread, uint32_t cpu, uint64_t time);
-  void give(uint32_t cpu, Who who, uint64_t time);
+  void give(uint32_t cpu, Culprit culprit, uint64_t time);
   void count_waiter(uint32_t cpu, bool more, uint64_t time);
   void forget_untold(uint32_t cpu, uint64_t time);
   void wait(uint32_t thread, uint32_t cpu, uint64_t time, WaitKind kind);
@@ -133,8 +134,8 @@ private:
   std::vector<Place> place_;   ///< by thread
   std::vector<Held> cpus_;     ///< the last one: no CPU
   std::vector<uint32_t> dark_; ///< by node: how many of its CPUs are
-  std::vector<Who> holders_;
-  std::unordered_map<uint64_t, uint32_t> numbers_; ///< of holders: by node and Who
+  std::vector<Culprit> holders_;
+  std::unordered_map<uint64_t, uint32_t> numbers_; ///< of holders: by node and Culprit
   std::vector<Total> totals_;                      ///< by holder: of turns that are forgotten
   HolderSums sums_;                                ///< to be handed over
   Taker &taker_;

@@ -34,7 +34,7 @@ public:
 
 private:
   struct Woken {
-    Who waker = {};
+    Culprit waker = {};
     Block block = {}; ///< in what it was blocked
     uint32_t stack = kNone;
   };
@@ -47,13 +47,13 @@ private:
   struct Now {
     uint32_t leaves = kNone;              ///< the thread that leaves its CPU
     uint8_t reason = kNotKnown;           ///< why
-    Who next = {};                        ///< who gets it
+    Culprit next = {};                    ///< who gets it
     uint32_t wakes_up = kNone;            ///< the thread that is woken
-    Who waker = {};                       ///< by whom
+    Culprit waker = {};                   ///< by whom
     UnknownWhy hides = UnknownWhy::other; ///< why a thread becomes Unknown
   };
 
-  Who waker_of(const Event &event) const;
+  Culprit waker_of(const Event &event) const;
   void start_region(const Event &event);
   void refill(uint32_t thread, const Thread &now, uint64_t time);
   void held(uint32_t thread, WaitKind kind, const HolderSums &sums) override;

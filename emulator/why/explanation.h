@@ -5,8 +5,8 @@
 #include "emulator/core/cut.h"
 #include "emulator/slices/idle_watch.h"
 #include "emulator/summary/latency_histogram.h"
+#include "emulator/why/culprit.h"
 #include "emulator/why/preempted_wakers.h"
-#include "emulator/why/who.h"
 
 #include <array>
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr size_t kWaitKinds = 6;
 struct WaitSum {
   uint32_t thread = 0; ///< index into Catalog::threads: who waited, or one of the node
   WaitKind kind = WaitKind::not_known;
-  Who holder = {}; ///< who had the CPU
+  Culprit holder = {}; ///< who had the CPU
   uint64_t ns = 0;
 };
 
@@ -38,7 +38,7 @@ struct BlockSum {
   uint32_t thread = 0;
   Block block = {};
   uint32_t stack = kNone; ///< number in the table of stacks; kNone: none was taken
-  Who waker = {};
+  Culprit waker = {};
   uint64_t ns = 0, count = 0;
 
   std::array<uint32_t, 4> key() const {
@@ -49,7 +49,7 @@ struct BlockSum {
 /// How often one thread was woken by one other, and how long it then waited for a CPU.
 struct WakeSum {
   uint32_t thread = 0;
-  Who waker = {};
+  Culprit waker = {};
   uint64_t count = 0;
   uint64_t late = 0, late_max = 0; ///< ns, of those that got a CPU in the range
 
@@ -61,7 +61,7 @@ struct LockSum {
   uint32_t thread = 0;
   uint32_t futex = 0;    ///< the low 32 bits of its address in the thread's process
   bool inherits = false; ///< a PI futex: who ended the wait had it
-  Who waker = {};        ///< nobody: it did not block
+  Culprit waker = {};    ///< nobody: it did not block
   uint64_t count = 0, gave_up = 0;
   uint64_t ns = 0, max = 0;
 
@@ -88,7 +88,7 @@ struct ThreadTime {
 /// A wait for a CPU, or a block, with what a line says of it.
 struct Story {
   struct Part {
-    Who who;
+    Culprit who;
     uint64_t ns;
   };
   static constexpr size_t kMostParts = 8;
@@ -100,7 +100,7 @@ struct Story {
   Block block = {};       ///< of a wait after a wakeup: in what it was blocked before
   uint32_t stack = kNone; ///< of the block
   /// Who woke it; after a preemption, who got its CPU. Of a block that has not ended: nobody.
-  Who by = {};
+  Culprit by = {};
   std::vector<Part> holders = {};    ///< of a wait: in their order; no more than kMostParts
   IdleElsewhere idle = {};           ///< of a wait
   bool more_holders = false;         ///< there were others

@@ -49,12 +49,12 @@ public:
   }
 
 private:
-  Json tid(Who who) const {
-    const uint32_t tid = tid_of(catalog_, who);
+  Json tid(Culprit culprit) const {
+    const uint32_t tid = tid_of(catalog_, culprit);
     return tid == kNone ? Json() : Json(tid);
   }
-  std::string name(Who who, uint32_t thread) const {
-    return name_of(catalog_, who, catalog_.threads[thread].node);
+  std::string name(Culprit culprit, uint32_t thread) const {
+    return name_of(catalog_, culprit, catalog_.threads[thread].node);
   }
   Json call(Block block) const {
     return block.call == FTRACE_CALL_UNKNOWN ? Json()
@@ -94,7 +94,7 @@ private:
   }
 
   /// Who it was is not known, nor how many.
-  static bool has_others(Who holder) { return holder.kind() == Who::Kind::unseen; }
+  static bool has_others(Culprit holder) { return holder.kind() == Culprit::Kind::unseen; }
 
   /// Of one thread: one for each holder.
   Json waiting(std::span<const WaitSum> sums) const {
@@ -179,9 +179,9 @@ private:
         one["after"] = wait_word(story.kind);
         one["holders"] = Json::array();
         for (const Story::Part &part : story.holders)
-          one["holders"].push_back({{"holder_tid", tid(part.who)},
-                                    {"holder", name(part.who, story.thread)},
-                                    {"and_others", has_others(part.who)},
+          one["holders"].push_back({{"holder_tid", tid(part.holder)},
+                                    {"holder", name(part.holder, story.thread)},
+                                    {"and_others", has_others(part.holder)},
                                     {"ns", part.ns}});
         const bool idle = story.idle.cpu < catalog_.cpus.size();
         one["idle_elsewhere_ns"] = story.idle.known ? Json(story.idle.ns) : Json();

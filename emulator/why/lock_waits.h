@@ -21,7 +21,7 @@ public:
   /// Any event, in the order of time.
   void event(const Event &event);
   /// Who wakes a thread.
-  void wake(uint32_t thread, Who waker) { waits_[thread].waker = waker; }
+  void wake(uint32_t thread, Culprit waker) { waits_[thread].waker = waker; }
   /// All sums, most time first; none are left.
   std::vector<LockSum> take();
 
@@ -30,7 +30,7 @@ private:
   struct Wait {
     uint64_t since = kNot; ///< ns
     uint32_t futex = 0;
-    Who waker = {}; ///< the last one since then
+    Culprit waker = {}; ///< the last one since then
   };
 
   void end_wait(const Event &event);

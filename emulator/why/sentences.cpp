@@ -130,15 +130,15 @@ private:
   }
   std::string holder(const WaitSum &sum) const {
     switch (sum.holder.kind()) {
-    case Who::Kind::thread:
+    case Culprit::Kind::thread:
       if (!subject_.is_machine && input_.why.shown[sum.holder.number()])
         return subject_.threads.size() > 1 ? "behind its own threads" : "behind itself";
       [[fallthrough]];
-    case Who::Kind::untraced:
+    case Culprit::Kind::untraced:
       return "behind " + name_or_none(name_of(input_.catalog, sum.holder, 0));
-    case Who::Kind::idle:
+    case Culprit::Kind::idle:
       return "while an idle CPU woke up";
-    case Who::Kind::unseen:
+    case Culprit::Kind::unseen:
       return "while no traced thread had that CPU";
     default:
       return "behind an unknown holder";
@@ -191,11 +191,11 @@ private:
     for (const BlockSum &sum : input_.why.blocks) {
       if (block_text(sum.block) != block)
         continue;
-      const bool is_thread = sum.waker.kind() == Who::Kind::thread;
-      const std::string name = is_thread ? name_of(input_.catalog, sum.waker, 0) : who(sum);
+      const bool is_thread = sum.waker.kind() == Culprit::Kind::thread;
+      const std::string name = is_thread ? name_of(input_.catalog, sum.waker, 0) : waker(sum);
       all.add(name, sum.ns);
       threads[name].insert(sum.waker.code());
-      first.emplace(name, who(sum));
+      first.emplace(name, waker(sum));
       own.add(is_thread && input_.why.shown[sum.waker.number()] ? "own" : "", sum.ns);
     }
     const Part most = all.largest();
@@ -215,7 +215,9 @@ private:
                ? ", mostly woken by its own threads"
                : "";
   }
-  std::string who(const BlockSum &sum) const { return who_text(input_, sum.waker, sum.thread); }
+  std::string waker(const BlockSum &sum) const {
+    return culprit_text(input_, sum.waker, sum.thread);
+  }
 
   const WhyInput &input_;
   const Subject &subject_;
@@ -238,8 +240,8 @@ Part largest_other(const Catalog &catalog, const Explanation &why) {
   Parts parts;
   std::map<std::string, std::set<uint32_t>> tids;
   for (const WaitSum &sum : why.held) {
-    const bool traced = sum.holder.kind() == Who::Kind::thread;
-    if (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Who::Kind::untraced)
+    const bool traced = sum.holder.kind() == Culprit::Kind::thread;
+    if (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Culprit::Kind::untraced)
       continue;
     const std::string name = name_of(catalog, sum.holder, 0);
     parts.add(name, sum.ns);
@@ -274,7 +276,7 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
   for (const WaitSum &sum : why.held)
     if (sum.kind == WaitKind::throttling)
       facts.throttled += sum.ns;
-    else if (sum.holder.kind() == Who::Kind::thread && why.shown[sum.holder.number()])
+    else if (sum.holder.kind() == Culprit::Kind::thread && why.shown[sum.holder.number()])
       facts.behind_own += sum.ns;
   return facts;
 }

@@ -26,8 +26,8 @@ std::string cpu_text(const WhyInput &input, uint32_t cpu) {
 
 /// Why it did not run when the wait began.
 std::string cause(const WhyInput &input, const Story &wait) {
-  const bool known = wait.by.kind() != Who::Kind::not_known;
-  const std::string by = known ? " by " + who_text(input, wait.by, wait.thread) : "";
+  const bool known = wait.by.kind() != Culprit::Kind::not_known;
+  const std::string by = known ? " by " + culprit_text(input, wait.by, wait.thread) : "";
   switch (wait.kind) {
   case WaitKind::wakeup: {
     const bool was_blocked = wait.block != Block();
@@ -36,7 +36,7 @@ std::string cause(const WhyInput &input, const Story &wait) {
   case WaitKind::preemption:
     return "preempted" + by;
   case WaitKind::yield:
-    return "it yielded to" + (known ? " " + who_text(input, wait.by, wait.thread) : " others");
+    return "it yielded to" + (known ? " " + culprit_text(input, wait.by, wait.thread) : " others");
   case WaitKind::throttling:
     return "its cgroup had no CPU quota left";
   case WaitKind::refill:
@@ -48,18 +48,18 @@ std::string cause(const WhyInput &input, const Story &wait) {
 }
 
 std::string holder_text(const WhyInput &input, const Story &wait, const Story::Part &part) {
-  switch (part.who.kind()) {
-  case Who::Kind::idle:
+  switch (part.holder.kind()) {
+  case Culprit::Kind::idle:
     return "nobody (idle)";
-  case Who::Kind::unseen:
-  case Who::Kind::not_known:
+  case Culprit::Kind::unseen:
+  case Culprit::Kind::not_known:
     return "nobody knows who";
-  case Who::Kind::untraced:
+  case Culprit::Kind::untraced:
     return name_and_number(
-        name_of(input.catalog, part.who, input.catalog.threads[wait.thread].node), "thread",
-        part.who.number());
+        name_of(input.catalog, part.holder, input.catalog.threads[wait.thread].node), "thread",
+        part.holder.number());
   default:
-    return who_text(input, part.who, wait.thread);
+    return culprit_text(input, part.holder, wait.thread);
   }
 }
 
@@ -67,7 +67,7 @@ std::string holder_text(const WhyInput &input, const Story &wait, const Story::P
 std::vector<Story::Part> parts_of(const Story &wait) {
   std::vector<Story::Part> parts = wait.holders;
   std::stable_sort(parts.begin(), parts.end(), [](const Story::Part &a, const Story::Part &b) {
-    return std::pair(a.who.is_known(), a.ns) > std::pair(b.who.is_known(), b.ns);
+    return std::pair(a.holder.is_known(), a.ns) > std::pair(b.holder.is_known(), b.ns);
   });
   return parts;
 }
@@ -81,8 +81,8 @@ std::string holders(const WhyInput &input, const Story &wait) {
   const std::string first = holder_text(input, wait, parts[0]);
   if (parts[0].ns >= wait.length() / 10 * 9) {
     const bool same =
-        wait.kind == WaitKind::preemption && parts[0].who == wait.by &&
-        (wait.by.kind() == Who::Kind::thread || wait.by.kind() == Who::Kind::untraced);
+        wait.kind == WaitKind::preemption && parts[0].holder == wait.by &&
+        (wait.by.kind() == Culprit::Kind::thread || wait.by.kind() == Culprit::Kind::untraced);
     return same ? ", which ran there" : ", " + first + " ran there";
   }
   std::string text = ", meanwhile " + first + " ran there for " + human_duration(parts[0].ns);
@@ -116,10 +116,10 @@ std::string wait_story(const WhyInput &input, const Story &wait) {
 }
 
 std::string block_story(const WhyInput &input, const Story &block) {
-  std::string end = "woken by " + who_text(input, block.by, block.thread);
-  if (block.by.kind() == Who::Kind::nobody)
+  std::string end = "woken by " + culprit_text(input, block.by, block.thread);
+  if (block.by.kind() == Culprit::Kind::nobody)
     end = "nobody has woken it in this time";
-  else if (block.by.kind() == Who::Kind::not_known)
+  else if (block.by.kind() == Culprit::Kind::not_known)
     end = "who woke it is not known";
   return fmt::format(
       "{} was blocked {} at {}{}: {}", thread_label(input.catalog.threads[block.thread]),

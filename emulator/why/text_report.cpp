@@ -91,7 +91,7 @@ std::string wake_table(const WhyInput &input, const WhyOptions &options) {
   for (size_t n = 0; n < input.why.wakes.size() && n < most_of(options, kMostWakes); n++) {
     const WakeSum &wake = input.why.wakes[n];
     const ThreadInfo &thread = input.catalog.threads[wake.thread];
-    table.add({who_text(input, wake.waker, wake.thread), thread_label(thread),
+    table.add({culprit_text(input, wake.waker, wake.thread), thread_label(thread),
                human_count(wake.count), human_duration(wake.late / wake.count),
                human_duration(wake.late_max)});
   }
@@ -121,7 +121,7 @@ std::string idle_line(const WhyInput &input) {
 std::string unseen_line(const WhyInput &input) {
   const bool some =
       std::any_of(input.why.held.begin(), input.why.held.end(),
-                  [](const WaitSum &sum) { return sum.holder.kind() == Who::Kind::unseen; });
+                  [](const WaitSum &sum) { return sum.holder.kind() == Culprit::Kind::unseen; });
   return some ? "\nThis trace names only the first thread that got a CPU from a traced one, not "
                 "those that\nfollowed. Record it again to see all who had the CPU.\n"
               : "";
@@ -129,15 +129,15 @@ std::string unseen_line(const WhyInput &input) {
 
 /// Who ended the wait; of a PI futex he had it.
 std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
-  if (sum.waker.kind() == Who::Kind::nobody)
+  if (sum.waker.kind() == Culprit::Kind::nobody)
     return "nobody: it did not block";
-  const std::string who = who_text(input, sum.waker, sum.thread);
-  return sum.inherits && sum.waker.kind() == Who::Kind::thread ? who + ", who had it" : who;
+  const std::string waker = culprit_text(input, sum.waker, sum.thread);
+  return sum.inherits && sum.waker.kind() == Culprit::Kind::thread ? waker + ", who had it" : waker;
 }
 
 /// A sum of who ended the waits that took most time together.
 const LockSum &longest_ender(const Lock &lock) {
-  std::map<uint32_t, uint64_t> ns; // by Who::code()
+  std::map<uint32_t, uint64_t> ns; // by Culprit::code()
   for (const LockSum *part : lock.parts)
     ns[part->waker.code()] += part->ns;
   return **std::max_element(lock.parts.begin(), lock.parts.end(),

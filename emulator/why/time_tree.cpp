@@ -36,10 +36,10 @@ class ByWho {
 public:
   explicit ByWho(const WhyInput &input) : input_(input) {}
 
-  void add(Who who, uint32_t thread, uint64_t ns, uint64_t count) {
+  void add(Culprit culprit, uint32_t thread, uint64_t ns, uint64_t count) {
     const uint32_t node = input_.catalog.threads[thread].node;
-    Sum &sum = sums_[{who.kind(), name_of(input_.catalog, who, node)}];
-    sum.whos.emplace(node, who.code());
+    Sum &sum = sums_[{culprit.kind(), name_of(input_.catalog, culprit, node)}];
+    sum.culprits.emplace(node, culprit.code());
     sum.thread = thread;
     sum.ns += ns;
     sum.count += count;
@@ -47,30 +47,30 @@ public:
   std::vector<TimeNode> nodes(const std::string &before) const {
     std::vector<TimeNode> nodes;
     for (const auto &[key, sum] : sums_)
-      nodes.push_back(node(before, who_text(input_, sum.first(), sum.thread), key, sum));
+      nodes.push_back(node(before, culprit_text(input_, sum.first(), sum.thread), key, sum));
     return nodes;
   }
 
 private:
   struct Sum {
-    std::set<std::pair<uint32_t, uint32_t>> whos; ///< node, code
-    uint32_t thread = 0;                          ///< to one of which he did it
+    std::set<std::pair<uint32_t, uint32_t>> culprits; ///< node, code
+    uint32_t thread = 0;                              ///< to one of which he did it
     uint64_t ns = 0, count = 0;
 
-    Who first() const { return Who::from_code(whos.begin()->second); }
+    Culprit first() const { return Culprit::from_code(culprits.begin()->second); }
   };
-  using Key = std::pair<Who::Kind, std::string>; ///< by name
+  using Key = std::pair<Culprit::Kind, std::string>; ///< by name
   /// `one`: who it was, where it was one.
   static TimeNode node(const std::string &before, const std::string &one, const Key &key,
                        const Sum &sum) {
     const std::string name = key.second.empty() ? "without a name" : key.second;
-    const std::string many =
-        fmt::format("{} ({} threads){}", name, sum.whos.size(),
-                    key.first == Who::Kind::untraced ? ", not traced" : ""); // as who_text() has it
-    return {.label = before + (sum.whos.size() == 1 ? one : many),
+    const std::string many = fmt::format(
+        "{} ({} threads){}", name, sum.culprits.size(),
+        key.first == Culprit::Kind::untraced ? ", not traced" : ""); // as culprit_text() has it
+    return {.label = before + (sum.culprits.size() == 1 ? one : many),
             .ns = sum.ns,
             .count = sum.count,
-            .known = key.first != Who::Kind::not_known && key.first != Who::Kind::unseen};
+            .known = key.first != Culprit::Kind::not_known && key.first != Culprit::Kind::unseen};
   }
 
   const WhyInput &input_;
@@ -113,8 +113,8 @@ public:
   }
   TimeNode node(Block block) const {
     TimeNode node{.label = block_name(input_, block), .count = count_};
-    for (const auto &[at, by_who] : by_place_) {
-      std::vector<TimeNode> wakers = by_who.nodes("woken by: ");
+    for (const auto &[at, by_culprit] : by_place_) {
+      std::vector<TimeNode> wakers = by_culprit.nodes("woken by: ");
       sort(wakers);
       if (by_place_.size() == 1 && at.empty()) {
         node.parts = std::move(wakers);

@@ -76,30 +76,30 @@ const char *wait_word(WaitKind kind) {
 namespace {
 
 /// A thread, traced or not; `node`: where an untraced one runs.
-std::string label_of(const Catalog &catalog, Who who, uint32_t node) {
-  if (who.kind() == Who::Kind::thread)
-    return thread_label(catalog.threads[who.number()]);
-  return name_and_number(name_of(catalog, who, node), "thread", who.number());
+std::string label_of(const Catalog &catalog, Culprit culprit, uint32_t node) {
+  if (culprit.kind() == Culprit::Kind::thread)
+    return thread_label(catalog.threads[culprit.number()]);
+  return name_and_number(name_of(catalog, culprit, node), "thread", culprit.number());
 }
 
 } // namespace
 
-std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
-  return who_text(input.catalog, who, input.catalog.threads[thread].node);
+std::string culprit_text(const WhyInput &input, Culprit culprit, uint32_t thread) {
+  return culprit_text(input.catalog, culprit, input.catalog.threads[thread].node);
 }
 
-std::string who_text(const Catalog &catalog, Who who, uint32_t node) {
-  switch (who.kind()) {
-  case Who::Kind::thread:
-    return label_of(catalog, who, node);
-  case Who::Kind::untraced:
-    return label_of(catalog, who, node) + ", not traced";
-  case Who::Kind::unseen:
+std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t node) {
+  switch (culprit.kind()) {
+  case Culprit::Kind::thread:
+    return label_of(catalog, culprit, node);
+  case Culprit::Kind::untraced:
+    return label_of(catalog, culprit, node) + ", not traced";
+  case Culprit::Kind::unseen:
     return "unknown after the first that got it";
-  case Who::Kind::interrupt:
-    return std::string(source_phrase(InterruptSource(who.number())));
+  case Culprit::Kind::interrupt:
+    return std::string(source_phrase(InterruptSource(culprit.number())));
   default:
-    return name_of(catalog, who, node);
+    return name_of(catalog, culprit, node);
   }
 }
 

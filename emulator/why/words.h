@@ -18,8 +18,8 @@ const char *wait_word(WaitKind kind);
 
 /// "main (1234)", "bash (99), not traced", "an interrupt", "not known". `thread`: who waited for
 /// it, or was woken.
-std::string who_text(const WhyInput &input, Who who, uint32_t thread);
+std::string culprit_text(const WhyInput &input, Culprit culprit, uint32_t thread);
 /// The same; `node` is where an untraced one runs.
-std::string who_text(const Catalog &catalog, Who who, uint32_t node);
+std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t node);
 
 } // namespace ovnitrace

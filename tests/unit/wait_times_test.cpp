@@ -114,8 +114,8 @@ TEST(WaitTimes, OfManyWaitersOfOneCpuSomeAreOne) {
   constexpr uint64_t kEnd = kTurns / 2 * 3;
   std::map<uint32_t, uint64_t> waited, others;
   for (const WaitSum &sum : why.waits) {
-    const bool is_b = sum.holder == Who(Who::Kind::thread, 1);
-    const bool is_other = sum.holder.kind() == Who::Kind::others;
+    const bool is_b = sum.holder == Culprit(Culprit::Kind::thread, 1);
+    const bool is_other = sum.holder.kind() == Culprit::Kind::others;
     waited[sum.thread] += sum.ns;
     others[sum.thread] += is_other ? sum.ns : 0;
     EXPECT_TRUE(is_other || sum.ns <= kEnd * (is_b ? 2 : 1) / 3);
@@ -126,7 +126,7 @@ TEST(WaitTimes, OfManyWaitersOfOneCpuSomeAreOne) {
   EXPECT_EQ(others.size(), kWaiters + 1 - 1024u) << "one of a and b waits too";
   ASSERT_EQ(why.held.size(), 4u) << "a and b wait for each other, after another cause";
   for (const WaitSum &sum : why.held) {
-    const uint64_t has = kEnd * (sum.holder == Who(Who::Kind::thread, 1) ? 2 : 1) / 3;
+    const uint64_t has = kEnd * (sum.holder == Culprit(Culprit::Kind::thread, 1) ? 2 : 1) / 3;
     const bool preempted = sum.kind != WaitKind::wakeup;
     EXPECT_EQ(sum.ns, preempted ? has - (has == kEnd / 3) : kWaiters * has);
   }

@@ -91,12 +91,12 @@ NaiveWaits waits_of(const Catalog &catalog, const std::vector<WaitSum> &sums, bo
   NaiveWaits waits;
   for (const WaitSum &sum : sums) {
     const uint32_t tid = tid_of(catalog, sum.holder);
-    const Who::Kind kind = sum.holder.kind();
+    const Culprit::Kind kind = sum.holder.kind();
     waits[{of_all ? 0 : catalog.threads[sum.thread].tid, wait_word(sum.kind),
-           kind == Who::Kind::idle     ? "idle"
-           : kind == Who::Kind::unseen ? "unseen"
-           : tid == kNone              ? "lost"
-                                       : std::to_string(tid)}] += sum.ns;
+           kind == Culprit::Kind::idle     ? "idle"
+           : kind == Culprit::Kind::unseen ? "unseen"
+           : tid == kNone                  ? "lost"
+                                           : std::to_string(tid)}] += sum.ns;
   }
   return waits;
 }

@@ -231,7 +231,8 @@ TEST_F(Why, WhatStartedBeforeTheCutIsMarkedAndKeepsItsCause) {
                                 "a (11) waited 3.000 ms for CPU 0 at 0.003000 s: " + end,
                             }))
       << "the block is over, but the wait starts here";
-  EXPECT_EQ(why.wakes.at(0).waker, Who(Who::Kind::interrupt, uint32_t(InterruptSource::timer)));
+  EXPECT_EQ(why.wakes.at(0).waker,
+            Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer)));
   EXPECT_EQ(lines(4 * kMs),
             (std::vector<std::string>{
                 "a (11) waited 2.000 ms for CPU 0 at 0.004000 s, and already before: " + end,

@@ -12,7 +12,7 @@
 namespace ovnitrace {
 
 /// A thread, traced or not, or what there is in its place.
-class Who {
+class Culprit {
 public:
   enum class Kind : uint8_t {
     not_known, ///< events are missing, or nothing says it
@@ -26,23 +26,23 @@ public:
     others,    ///< of holders of a CPU: there are too many to tell them apart
   };
 
-  constexpr Who(Kind kind = Kind::not_known, uint32_t number = 0)
+  constexpr Culprit(Kind kind = Kind::not_known, uint32_t number = 0)
       : code_(uint32_t(kind) << kBits | number) {}
   /// A peer that an event names: the thread that runs instead, or a waker in task context.
-  static constexpr Who of(const Peer &peer) {
-    return peer.thread != kNone ? Who(Kind::thread, peer.thread)
-           : peer.tid == kNone  ? Who()
-           : peer.tid == 0      ? Who(Kind::idle)
-                                : Who(Kind::untraced, peer.tid);
+  static constexpr Culprit of(const Peer &peer) {
+    return peer.thread != kNone ? Culprit(Kind::thread, peer.thread)
+           : peer.tid == kNone  ? Culprit()
+           : peer.tid == 0      ? Culprit(Kind::idle)
+                                : Culprit(Kind::untraced, peer.tid);
   }
 
   /// A block device by its number (dev_t); "I/O" for one whose number does not fit.
-  static constexpr Who of_device(uint32_t device) {
+  static constexpr Culprit of_device(uint32_t device) {
     const uint32_t major = device >> FTRACE_DEVICE_MAJOR_SHIFT;
     const uint32_t minor = device & FTRACE_DEVICE_MINOR_MASK;
     return device == 0 || minor > kMinorMask
-               ? Who(Kind::interrupt, uint32_t(InterruptSource::device))
-               : Who(Kind::device, major << kMinorBits | minor);
+               ? Culprit(Kind::interrupt, uint32_t(InterruptSource::device))
+               : Culprit(Kind::device, major << kMinorBits | minor);
   }
 
   constexpr Kind kind() const { return Kind(code_ >> kBits); }
@@ -54,10 +54,10 @@ public:
   constexpr uint32_t device_number() const {
     return number() >> kMinorBits << FTRACE_DEVICE_MAJOR_SHIFT | (number() & kMinorMask);
   }
-  static constexpr Who from_code(uint32_t code) {
-    return Who(Kind(code >> kBits), code & ((1u << kBits) - 1));
+  static constexpr Culprit from_code(uint32_t code) {
+    return Culprit(Kind(code >> kBits), code & ((1u << kBits) - 1));
   }
-  constexpr bool operator==(const Who &) const = default;
+  constexpr bool operator==(const Culprit &) const = default;
 
 private:
   static constexpr uint32_t kBits = 28; // a tid has 22, and no trace as many threads
@@ -66,9 +66,9 @@ private:
 };
 
 /// kNone: it is no thread. The idle task is thread 0.
-uint32_t tid_of(const Catalog &catalog, Who who);
+uint32_t tid_of(const Catalog &catalog, Culprit culprit);
 
 /// Its name alone: of a thread that has none, "". `node` is where an untraced one runs.
-std::string name_of(const Catalog &catalog, Who who, uint32_t node);
+std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t node);
 
 } // namespace ovnitrace
