@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/report/waits_part.h"
 
-#include "emulator/why/words.h"
+#include "emulator/why/cause_names.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,11 +2,11 @@
 #include "emulator/base/json_stream.h"
 #include "emulator/format/call_names.h"
 #include "emulator/why/blocked_at.h"
+#include "emulator/why/cause_names.h"
 #include "emulator/why/locks.h"
 #include "emulator/why/path_report.h"
 #include "emulator/why/sentences.h"
 #include "emulator/why/why_report.h"
-#include "emulator/why/words.h"
 
 #include <nlohmann/json.hpp>
 

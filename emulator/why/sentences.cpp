@@ -4,8 +4,8 @@
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
 #include "emulator/summary/names.h"
+#include "emulator/why/cause_names.h"
 #include "emulator/why/subject.h"
-#include "emulator/why/words.h"
 
 #include <fmt/format.h>
 

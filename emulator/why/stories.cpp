@@ -3,7 +3,7 @@
 
 #include "emulator/base/human.h"
 #include "emulator/summary/names.h"
-#include "emulator/why/words.h"
+#include "emulator/why/cause_names.h"
 
 #include <fmt/format.h>
 

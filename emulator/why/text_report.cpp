@@ -3,13 +3,13 @@
 #include "emulator/base/short_line.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
+#include "emulator/why/cause_names.h"
 #include "emulator/why/locks.h"
 #include "emulator/why/sentences.h"
 #include "emulator/why/stories.h"
 #include "emulator/why/time_tree.h"
 #include "emulator/why/times_table.h"
 #include "emulator/why/why_report.h"
-#include "emulator/why/words.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
 #include "emulator/why/blocked_at.h"
-#include "emulator/why/words.h"
+#include "emulator/why/cause_names.h"
 
 #include <fmt/format.h>
 

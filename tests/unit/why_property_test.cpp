@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace why`: whatever happens in a trace, the sums are those of a slow second count.
 #include "emulator/summary/summarizer.h"
+#include "emulator/why/cause_names.h"
 #include "emulator/why/explainer.h"
-#include "emulator/why/words.h"
 #include "tests/unit/support/naive_why.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/why/words.h"
+#include "emulator/why/cause_names.h"
 
 #include "emulator/format/call_names.h"
 #include "emulator/slices/interrupts.h"
