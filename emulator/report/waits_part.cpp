@@ -55,9 +55,9 @@ Json waits_header(const Catalog &catalog, const Explanation &why) {
     one["ns"] = sum.ns;
     sums.push_back(std::move(one));
   }
-  for (const Story &wait : why.longest_waits) {
+  for (const LongWait &wait : why.longest_waits) {
     Json parts = Json::array();
-    for (const Story::Part &part : wait.holders) {
+    for (const LongWait::Part &part : wait.holders) {
       parts.push_back(holder_json(catalog, part.holder, wait.thread));
       parts.back()["ns"] = part.ns;
     }

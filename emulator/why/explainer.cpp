@@ -165,7 +165,7 @@ void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
     if (std::any_of(open.holders.begin(), open.holders.begin() + ptrdiff_t(known),
                     [&](const HolderSum &part) { return part.holder == sum.holder; }))
       continue;
-    open.more = open.holders.size() == Story::kMostParts || sum.holder == CpuHolders::kOthers;
+    open.more = open.holders.size() == LongWait::kMostParts || sum.holder == CpuHolders::kOthers;
     if (!open.more)
       open.holders.push_back(sum);
   }
@@ -232,7 +232,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
     all_.threads[slice.thread].idle_forbidden += idle.forbidden_ns;
   }
   if (longest_waits_.wants(slice.length())) {
-    std::vector<Story::Part> parts;
+    std::vector<LongWait::Part> parts;
     for (const HolderSum &sum : open.holders)
       parts.push_back({holders_.holder(sum.holder), sum.ns});
     longest_waits_.add({.thread = slice.thread,

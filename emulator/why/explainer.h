@@ -40,7 +40,7 @@ private:
   };
   struct OpenWait {
     WaitKind kind = WaitKind::not_known;
-    std::vector<HolderSum> holders; ///< of the wait so far, as of a Story
+    std::vector<HolderSum> holders; ///< of the wait so far, as of a LongWait
     bool more = false;
   };
   /// What the event that is being replayed says.
@@ -82,7 +82,7 @@ private:
   SumTable<BlockSum> blocks_;
   SumTable<WakeSum> wakes_;
   std::map<Block, LatencyHistogram> block_lengths_;
-  Longest longest_waits_{Explanation::kMostWaits}, longest_blocks_{Explanation::kMostStories};
+  Longest longest_waits_{Explanation::kMostWaits}, longest_blocks_{Explanation::kMostLines};
 };
 
 /// Explains a whole trace, but for the wait of `program` for its start (see Explainer). Throws

@@ -86,7 +86,7 @@ struct ThreadTime {
 };
 
 /// A wait for a CPU, or a block, with what a line says of it.
-struct Story {
+struct LongWait {
   struct Part {
     Culprit who;
     uint64_t ns;
@@ -127,9 +127,9 @@ struct Explanation {
   /// Of waits that were seen whole, all threads together.
   std::array<LatencyHistogram, kWaitKinds> wait_lengths = {};
   std::vector<std::pair<Block, LatencyHistogram>> block_lengths = {};
-  static constexpr size_t kMostWaits = 100;  ///< as many as the page of `report` lists
-  static constexpr size_t kMostStories = 10; ///< as many blocks, and waits in a report for people
-  std::vector<Story> longest_waits = {}, longest_blocks = {}; ///< the longest first
+  static constexpr size_t kMostWaits = 100; ///< as many as the page of `report` lists
+  static constexpr size_t kMostLines = 10;  ///< as many blocks, and waits in a report for people
+  std::vector<LongWait> longest_waits = {}, longest_blocks = {}; ///< the longest first
 };
 
 } // namespace ovnitrace

@@ -35,8 +35,8 @@ public:
     out.member("answer", Json{{"sentences", answer.sentences}, {"advice", answer.advice}});
     put_threads(out);
     out.member("causes", causes());
-    out.member("waits", stories(why_.longest_waits, true));
-    out.member("blocks", stories(why_.longest_blocks, false));
+    out.member("waits", long_waits(why_.longest_waits, true));
+    out.member("blocks", long_waits(why_.longest_blocks, false));
     put_wakeups(out);
     out.member("locks", locks());
     if (input_.critical_path) {
@@ -161,38 +161,35 @@ private:
     return all;
   }
 
-  Json stories(const std::vector<Story> &longest, bool waits) const {
-    const std::span stories =
-        std::span(longest).first(std::min(longest.size(), Explanation::kMostStories));
+  Json long_waits(const std::vector<LongWait> &longest, bool waits) const {
+    const std::span long_waits =
+        std::span(longest).first(std::min(longest.size(), Explanation::kMostLines));
     Json all = Json::array();
-    for (const Story &story : stories) {
-      const ThreadInfo &thread = catalog_.threads[story.thread];
-      Json one = {{"tid", thread.tid},
-                  {"name", thread.name},
-                  {"start_ns", story.start - catalog_.begin},
-                  {"ns", story.length()},
-                  {"starts", story.starts},
-                  {"ends", story.ends}};
+    for (const LongWait &wait : long_waits) {
+      const ThreadInfo &thread = catalog_.threads[wait.thread];
+      Json one = {
+          {"tid", thread.tid},   {"name", thread.name},   {"start_ns", wait.start - catalog_.begin},
+          {"ns", wait.length()}, {"starts", wait.starts}, {"ends", wait.ends}};
       if (waits) {
-        const bool known = story.cpu < catalog_.cpus.size();
-        one["cpu"] = known ? Json(catalog_.cpus[story.cpu].index) : Json();
-        one["after"] = wait_word(story.kind);
+        const bool known = wait.cpu < catalog_.cpus.size();
+        one["cpu"] = known ? Json(catalog_.cpus[wait.cpu].index) : Json();
+        one["after"] = wait_word(wait.kind);
         one["holders"] = Json::array();
-        for (const Story::Part &part : story.holders)
+        for (const LongWait::Part &part : wait.holders)
           one["holders"].push_back({{"holder_tid", tid(part.holder)},
-                                    {"holder", name(part.holder, story.thread)},
+                                    {"holder", name(part.holder, wait.thread)},
                                     {"and_others", has_others(part.holder)},
                                     {"ns", part.ns}});
-        const bool idle = story.idle.cpu < catalog_.cpus.size();
-        one["idle_elsewhere_ns"] = story.idle.known ? Json(story.idle.ns) : Json();
-        one["idle_forbidden_ns"] = story.idle.known ? Json(story.idle.forbidden_ns) : Json();
-        one["idle_cpu"] = idle ? Json(catalog_.cpus[story.idle.cpu].index) : Json();
-        one["idle_cpu_ns"] = idle ? Json(story.idle.cpu_ns) : Json();
+        const bool idle = wait.idle.cpu < catalog_.cpus.size();
+        one["idle_elsewhere_ns"] = wait.idle.known ? Json(wait.idle.ns) : Json();
+        one["idle_forbidden_ns"] = wait.idle.known ? Json(wait.idle.forbidden_ns) : Json();
+        one["idle_cpu"] = idle ? Json(catalog_.cpus[wait.idle.cpu].index) : Json();
+        one["idle_cpu_ns"] = idle ? Json(wait.idle.cpu_ns) : Json();
       }
-      const bool blocked = !waits || story.kind == WaitKind::wakeup;
-      one["call"] = blocked ? call(story.block) : Json();
-      one["by_tid"] = tid(story.by);
-      one["by"] = name(story.by, story.thread);
+      const bool blocked = !waits || wait.kind == WaitKind::wakeup;
+      one["call"] = blocked ? call(wait.block) : Json();
+      one["by_tid"] = tid(wait.by);
+      one["by"] = name(wait.by, wait.thread);
       all.push_back(std::move(one));
     }
     return all;

@@ -6,9 +6,9 @@
 #include "emulator/why/cause_names.h"
 #include "emulator/why/locks.h"
 #include "emulator/why/sentences.h"
-#include "emulator/why/stories.h"
 #include "emulator/why/time_tree.h"
 #include "emulator/why/times_table.h"
+#include "emulator/why/wait_lines.h"
 #include "emulator/why/why_report.h"
 
 #include <fmt/format.h>
@@ -78,11 +78,11 @@ std::string wrapped(const std::string &line, size_t most) {
 }
 
 template <class Line>
-std::string stories(const char *title, const std::vector<Story> &stories, const WhyOptions &options,
-                    Line line) {
+std::string long_waits(const char *title, const std::vector<LongWait> &long_waits,
+                       const WhyOptions &options, Line line) {
   std::string text;
-  for (size_t n = 0; n < stories.size() && n < most_of(options, Explanation::kMostStories); n++)
-    text += wrapped(line(stories[n]), options.columns);
+  for (size_t n = 0; n < long_waits.size() && n < most_of(options, Explanation::kMostLines); n++)
+    text += wrapped(line(long_waits[n]), options.columns);
   return text.empty() ? text : '\n' + std::string(title) + ":\n" + text;
 }
 
@@ -178,10 +178,10 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
     text += '\n' + lengths;
   if (threads.size() > 1)
     text += '\n' + times_table(input, options);
-  text += stories("The longest waits for a CPU", input.why.longest_waits, options,
-                  [&](const Story &wait) { return wait_story(input, wait); });
-  text += stories("The longest times blocked", input.why.longest_blocks, options,
-                  [&](const Story &block) { return block_story(input, block); });
+  text += long_waits("The longest waits for a CPU", input.why.longest_waits, options,
+                     [&](const LongWait &wait) { return wait_line(input, wait); });
+  text += long_waits("The longest times blocked", input.why.longest_blocks, options,
+                     [&](const LongWait &block) { return block_line(input, block); });
   return text + wake_table(input, options) + lock_table(input, options);
 }
 

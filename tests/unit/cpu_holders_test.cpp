@@ -4,7 +4,7 @@
 #include "emulator/critical/path_text.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/why/explainer.h"
-#include "emulator/why/stories.h"
+#include "emulator/why/wait_lines.h"
 #include "emulator/why/why_report.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"

@@ -150,10 +150,10 @@ TEST(WhyProperty, TimesAreThoseOfASlowSecondCount) {
       ASSERT_EQ(why.threads[t].running, summary.threads[t].running());
       ASSERT_EQ(why.threads[t].blocked, blocked[t]);
     }
-    for (const Story &wait : why.longest_waits) {
+    for (const LongWait &wait : why.longest_waits) {
       const uint64_t held =
           std::accumulate(wait.holders.begin(), wait.holders.end(), uint64_t(0),
-                          [](uint64_t sum, const Story::Part &part) { return sum + part.ns; });
+                          [](uint64_t sum, const LongWait::Part &part) { return sum + part.ns; });
       ASSERT_LE(held, wait.length());
       ASSERT_EQ(held < wait.length(), wait.more_holders);
     }

@@ -10,9 +10,9 @@ namespace ovnitrace {
 
 /// "worker-3 (12) waited 3.77 ms for CPU 1 at 0.412 s: woken by main (10) (futex), spinner (99)
 /// ran there"
-std::string wait_story(const WhyInput &input, const Story &wait);
+std::string wait_line(const WhyInput &input, const LongWait &wait);
 
 /// "worker-3 (12) was blocked 12.0 ms at 0.412 s (futex): woken by main (10)"
-std::string block_story(const WhyInput &input, const Story &block);
+std::string block_line(const WhyInput &input, const LongWait &block);
 
 } // namespace ovnitrace

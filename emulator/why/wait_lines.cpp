@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/why/stories.h"
+#include "emulator/why/wait_lines.h"
 
 #include "emulator/base/human.h"
 #include "emulator/summary/names.h"
@@ -14,9 +14,9 @@ namespace ovnitrace {
 namespace {
 
 /// From the start of the trace, as --from takes it.
-std::string at_text(const WhyInput &input, const Story &story) {
-  return fmt::format("{:.6f} s{}", double(story.start - input.catalog.begin) / 1e9,
-                     story.starts ? "" : ", and already before");
+std::string at_text(const WhyInput &input, const LongWait &wait) {
+  return fmt::format("{:.6f} s{}", double(wait.start - input.catalog.begin) / 1e9,
+                     wait.starts ? "" : ", and already before");
 }
 
 std::string cpu_text(const WhyInput &input, uint32_t cpu) {
@@ -25,7 +25,7 @@ std::string cpu_text(const WhyInput &input, uint32_t cpu) {
 }
 
 /// Why it did not run when the wait began.
-std::string cause(const WhyInput &input, const Story &wait) {
+std::string cause(const WhyInput &input, const LongWait &wait) {
   const bool known = wait.by.kind() != Culprit::Kind::not_known;
   const std::string by = known ? " by " + culprit_text(input, wait.by, wait.thread) : "";
   switch (wait.kind) {
@@ -47,7 +47,7 @@ std::string cause(const WhyInput &input, const Story &wait) {
   return "why is not known";
 }
 
-std::string holder_text(const WhyInput &input, const Story &wait, const Story::Part &part) {
+std::string holder_text(const WhyInput &input, const LongWait &wait, const LongWait::Part &part) {
   switch (part.holder.kind()) {
   case Culprit::Kind::idle:
     return "nobody (idle)";
@@ -64,18 +64,19 @@ std::string holder_text(const WhyInput &input, const Story &wait, const Story::P
 }
 
 /// Most time first; what is not known is last.
-std::vector<Story::Part> parts_of(const Story &wait) {
-  std::vector<Story::Part> parts = wait.holders;
-  std::stable_sort(parts.begin(), parts.end(), [](const Story::Part &a, const Story::Part &b) {
-    return std::pair(a.holder.is_known(), a.ns) > std::pair(b.holder.is_known(), b.ns);
-  });
+std::vector<LongWait::Part> parts_of(const LongWait &wait) {
+  std::vector<LongWait::Part> parts = wait.holders;
+  std::stable_sort(
+      parts.begin(), parts.end(), [](const LongWait::Part &a, const LongWait::Part &b) {
+        return std::pair(a.holder.is_known(), a.ns) > std::pair(b.holder.is_known(), b.ns);
+      });
   return parts;
 }
 
 /// The one who had the CPU nearly all of the time, or else the first ones and the rest.
-std::string holders(const WhyInput &input, const Story &wait) {
+std::string holders(const WhyInput &input, const LongWait &wait) {
   constexpr size_t kMostNamed = 2;
-  const std::vector<Story::Part> parts = parts_of(wait);
+  const std::vector<LongWait::Part> parts = parts_of(wait);
   if (parts.empty() || wait.kind == WaitKind::throttling)
     return "";
   const std::string first = holder_text(input, wait, parts[0]);
@@ -94,7 +95,7 @@ std::string holders(const WhyInput &input, const Story &wait) {
   return text + (rest ? ", others for " + human_duration(rest) : "");
 }
 
-std::string idle_text(const WhyInput &input, const Story &wait) {
+std::string idle_text(const WhyInput &input, const LongWait &wait) {
   if (wait.idle.cpu != kNone)
     return fmt::format(", {} was idle for {} of it", cpu_text(input, wait.idle.cpu),
                        human_duration(wait.idle.cpu_ns));
@@ -107,7 +108,7 @@ std::string idle_text(const WhyInput &input, const Story &wait) {
 
 } // namespace
 
-std::string wait_story(const WhyInput &input, const Story &wait) {
+std::string wait_line(const WhyInput &input, const LongWait &wait) {
   const std::string start =
       fmt::format("{} waited {} for {} at {}: ", thread_label(input.catalog.threads[wait.thread]),
                   human_duration(wait.length()), cpu_text(input, wait.cpu), at_text(input, wait));
@@ -115,7 +116,7 @@ std::string wait_story(const WhyInput &input, const Story &wait) {
          (wait.ends ? "" : ", and it waits still");
 }
 
-std::string block_story(const WhyInput &input, const Story &block) {
+std::string block_line(const WhyInput &input, const LongWait &block) {
   std::string end = "woken by " + culprit_text(input, block.by, block.thread);
   if (block.by.kind() == Culprit::Kind::nobody)
     end = "nobody has woken it in this time";
