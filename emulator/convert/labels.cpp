@@ -71,8 +71,8 @@ void threads(const System &system, const ChannelDef &, Labels &labels) {
   Names names;
   for (uint32_t t = 0; t < catalog.threads.size(); t++)
     names.add(catalog.threads[t].tid, thread_name(catalog, t));
-  for (const NodeInfo &node : catalog.nodes)
-    for (const PeerName &peer : node.peers)
+  for (const HostInfo &host : catalog.hosts)
+    for (const PeerName &peer : host.peers)
       names.add(peer.tid, fmt::format("{} ({})", peer.name, peer.tid));
   names.put(labels);
 }
@@ -83,12 +83,12 @@ std::string process_name(const ThreadInfo &main) {
 }
 
 /// Calls `f(main thread, number of the process)` for each process that had a pid. The number is the
-/// one that the ovni model gives: in the order of the threads, by node and pid.
+/// one that the ovni model gives: in the order of the threads, by host and pid.
 template <class F> void for_each_process(const Catalog &catalog, F &&f) {
   size_t count = 0;
   const ThreadInfo *before = nullptr;
   for (const ThreadInfo &thread : catalog.threads) {
-    bool first = !before || thread.node != before->node || thread.pid != before->pid;
+    bool first = !before || thread.host != before->host || thread.pid != before->pid;
     count += first;
     if (first || thread.tid == thread.pid)
       f(thread, process_number(count - 1));
@@ -113,18 +113,18 @@ void process_indices(const System &system, const ChannelDef &, Labels &labels) {
 }
 
 void cpus(const System &system, const ChannelDef &, Labels &labels) {
-  bool one_node = system.catalog().nodes.size() <= 1;
+  bool one_host = system.catalog().hosts.size() <= 1;
   for (uint32_t c = 0; c < system.catalog().cpus.size(); c++)
-    labels[(one_node ? system.cpus()[c].index : c) + int64_t(1)] = cpu_name(system, c);
+    labels[(one_host ? system.cpus()[c].index : c) + int64_t(1)] = cpu_name(system, c);
 }
 
 /// Of hosts of several architectures a value can have several names.
 void calls(const System &system, const ChannelDef &, Labels &labels) {
   Names names;
   names.add(kBlockedInUnknown, "Not known");
-  for (const NodeInfo &node : system.catalog().nodes)
+  for (const HostInfo &host : system.catalog().hosts)
     for (uint16_t call = FTRACE_CALL_NATIVE; call < FTRACE_CALLS; call++)
-      if (const auto name = call_name(node.machine, call); name != call_name("", call))
+      if (const auto name = call_name(host.machine, call); name != call_name("", call))
         names.add(blocked_in_value(call), std::string(name));
   names.put(labels);
 }

@@ -20,7 +20,7 @@ struct Layout {
   std::vector<uint32_t> cpu_number; ///< by CPU: its number in the header, 0 if it has none
 };
 
-/// Threads by process, then thread, on real nodes and CPUs. Throws Error if the cut leaves none.
+/// Threads by process, then thread, on real hosts and CPUs. Throws Error if the cut leaves none.
 Layout thread_layout(const System &system, const Cut &cut);
 
 /// CPUs by number, each a row of one task, as ovni writes them: "0:1:1(nrows:1)". The virtual CPU

@@ -78,7 +78,7 @@ struct Model {
 
 /// "name (tid)" or "thread tid": how messages call a thread.
 std::string thread_name(const Catalog &catalog, uint32_t thread);
-/// "CPU n", with its node where there are several; "no CPU" for kNone.
+/// "CPU n", with its host where there are several; "no CPU" for kNone.
 std::string cpu_name(const System &system, uint32_t cpu);
 
 } // namespace ovnitrace

@@ -14,7 +14,7 @@
 namespace ovnitrace {
 
 struct SystemOptions {
-  bool virtual_cpus = false;     ///< each node has one more CPU, of the threads that have none
+  bool virtual_cpus = false;     ///< each host has one more CPU, of the threads that have none
   std::vector<uint8_t> left_out; ///< by thread; 1: no CPU shows it. Empty: all are shown
 };
 
@@ -33,17 +33,17 @@ public:
 
   const Catalog &catalog() const { return catalog_; }
   const std::vector<Thread> &threads() const { return threads_; }
-  /// Those of the catalog, by its index, then the virtual one of each node.
+  /// Those of the catalog, by its index, then the virtual one of each host.
   const std::vector<Cpu> &cpus() const { return cpus_; }
   ChannelBank &channels() { return channels_; }
   const ChannelBank &channels() const { return channels_; }
 
-  /// The CPU that has this number on a node; kNone if there is none.
-  uint32_t find_cpu(uint32_t node, uint32_t index) const;
-  /// The virtual CPU of a node, kNone where there are none.
-  uint32_t virtual_cpu(uint32_t node) const;
-  /// The thread that has this tid on a node now: of those that had it, the last one not dead.
-  uint32_t find_thread(uint32_t node, uint32_t tid) const;
+  /// The CPU that has this number on a host; kNone if there is none.
+  uint32_t find_cpu(uint32_t host, uint32_t index) const;
+  /// The virtual CPU of a host, kNone where there are none.
+  uint32_t virtual_cpu(uint32_t host) const;
+  /// The thread that has this tid on a host now: of those that had it, the last one not dead.
+  uint32_t find_thread(uint32_t host, uint32_t tid) const;
 
   /// Puts a thread into a state and on a CPU (kNone: on none), and notifies the channels that track
   /// it.
@@ -86,8 +86,8 @@ private:
   std::vector<Cpu> cpus_;
   IndexSet known_;
   bool virtual_cpus_;
-  std::unordered_map<uint64_t, uint32_t> cpu_by_number_;      ///< node << 32 | index
-  std::unordered_multimap<uint64_t, uint32_t> thread_by_tid_; ///< node << 32 | tid
+  std::unordered_map<uint64_t, uint32_t> cpu_by_number_;      ///< host << 32 | index
+  std::unordered_multimap<uint64_t, uint32_t> thread_by_tid_; ///< host << 32 | tid
   uint32_t lost_ = 0, forgotten_ = 0;                         ///< CPUs in such a blackout
   Transition transition_;
   StateObserver *observer_ = nullptr;

@@ -36,7 +36,7 @@ private:
 struct Thread {
   ThreadState state = ThreadState::Unknown;
   uint32_t cpu = kNone;    ///< index into System's CPUs, which hold the virtual ones too
-  uint32_t node = 0;       ///< index into Catalog::nodes
+  uint32_t host = 0;       ///< index into Catalog::hosts
   bool shown = true;       ///< false: left out of the trace, so that no CPU shows it
   bool out_of_cpu = false; ///< ovni streams: between KCO and KCI
   bool whole = false;      ///< nothing of it that is still to come was forgotten
@@ -48,8 +48,8 @@ enum class Blackout : uint8_t { none, lost, forgotten };
 struct Cpu {
   ThreadSet running;        ///< all that run on it, shown or not: what events are judged by
   ByTrack<ThreadSet> shown; ///< what its channels follow
-  uint32_t node = 0;
-  uint32_t index = 0; ///< number on its node; kNone for the virtual CPU
+  uint32_t host = 0;
+  uint32_t index = 0; ///< number on its host; kNone for the virtual CPU
   Blackout blackout = Blackout::none;
 };
 

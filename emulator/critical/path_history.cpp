@@ -54,7 +54,7 @@ void HistoryRecorder::on_event(const Event &event, const System &system) {
     return hold(event, system);
   case FTrace_EXT_region:
     if (event.thread != kNone && FTRACE_REGION_STARTS(event.par2))
-      forget_holders(catalog_.threads[event.thread].node, event.time);
+      forget_holders(catalog_.threads[event.thread].host, event.time);
     return;
   case FTrace_EVT_user_event_13:
   case FTrace_EVT_user_event_14:
@@ -134,9 +134,9 @@ bool HistoryRecorder::is_worker(const Peer &waker, uint32_t woken) const {
   constexpr std::string_view kWorker = "kworker/";
   if (waker.thread != kNone)
     return catalog_.threads[waker.thread].name.starts_with(kWorker);
-  const NodeInfo &node = catalog_.nodes[catalog_.threads[woken].node];
+  const HostInfo &host = catalog_.hosts[catalog_.threads[woken].host];
   const PeerName *name =
-      waker.tid == kNone ? nullptr : find_peer(node.peers, waker.tid, wakeup_.time);
+      waker.tid == kNone ? nullptr : find_peer(host.peers, waker.tid, wakeup_.time);
   return name && name->name.starts_with(kWorker);
 }
 
@@ -175,14 +175,14 @@ void HistoryRecorder::on_change(uint32_t, const StateChange &change, uint64_t ti
 }
 
 bool HistoryRecorder::says_holders(uint32_t cpu) const {
-  const NodeInfo &node = catalog_.nodes[catalog_.cpus[cpu].node];
-  return node.all_threads || node.cpu_holders;
+  const HostInfo &host = catalog_.hosts[catalog_.cpus[cpu].host];
+  return host.all_threads || host.cpu_holders;
 }
 
 /// Another one has a CPU on which no thread of the trace runs.
 void HistoryRecorder::hold(const Event &event, const System &system) {
   const uint32_t cpu =
-      event.cpu == kNone ? kNone : system.find_cpu(system.cpus()[event.cpu].node, event.par1);
+      event.cpu == kNone ? kNone : system.find_cpu(system.cpus()[event.cpu].host, event.par1);
   if (cpu == kNone || system.cpus()[cpu].running.count())
     return;
   end_left(cpu, event.time);
@@ -191,9 +191,9 @@ void HistoryRecorder::hold(const Event &event, const System &system) {
 }
 
 /// Before a region of --control, switches may not have been recorded.
-void HistoryRecorder::forget_holders(uint32_t node, uint64_t time) {
+void HistoryRecorder::forget_holders(uint32_t host, uint64_t time) {
   for (uint32_t cpu = 0; cpu < left_.size(); cpu++)
-    if (left_[cpu].is && left_[cpu].next.tid != kNone && catalog_.cpus[cpu].node == node) {
+    if (left_[cpu].is && left_[cpu].next.tid != kNone && catalog_.cpus[cpu].host == host) {
       end_left(cpu, time);
       leave(cpu, time);
     }

@@ -87,7 +87,7 @@ private:
   void leave(uint32_t cpu, uint64_t time);
   void end_left(uint32_t cpu, uint64_t time);
   void hold(const Event &event, const System &system);
-  void forget_holders(uint32_t node, uint64_t time);
+  void forget_holders(uint32_t host, uint64_t time);
   bool says_holders(uint32_t cpu) const;
   void section_event(const Event &event, const System &system);
 

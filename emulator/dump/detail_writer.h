@@ -24,21 +24,21 @@ public:
   std::string_view word(uint32_t thread) const;
   /// The name as a JSON string, `null` where it is not known.
   std::string_view json_name(uint32_t thread) const;
-  /// The same of a thread that is not traced, at a time on a node. Empty and `null` where it has no
+  /// The same of a thread that is not traced, at a time on a host. Empty and `null` where it has no
   /// name.
-  std::string_view peer_word(uint32_t node, uint32_t tid, uint64_t time) const;
-  std::string_view peer_json_name(uint32_t node, uint32_t tid, uint64_t time) const;
+  std::string_view peer_word(uint32_t host, uint32_t tid, uint64_t time) const;
+  std::string_view peer_json_name(uint32_t host, uint32_t tid, uint64_t time) const;
 
 private:
   struct PeerTexts {
-    std::vector<std::string> words, json_names; ///< by index in NodeInfo::peers
+    std::vector<std::string> words, json_names; ///< by index in HostInfo::peers
   };
-  std::string_view peer_text(const std::vector<std::string> PeerTexts::*texts, uint32_t node,
+  std::string_view peer_text(const std::vector<std::string> PeerTexts::*texts, uint32_t host,
                              uint32_t tid, uint64_t time) const;
 
   const Catalog &catalog_;
   std::vector<std::string> words_, json_names_;
-  std::vector<PeerTexts> peers_; ///< by node
+  std::vector<PeerTexts> peers_; ///< by host
 };
 
 /// Writes ` key=value`, or the members `"key":value` of an object, at a place where there is room.
@@ -47,9 +47,9 @@ class DetailWriter {
 public:
   enum class Style : uint8_t { text, json };
 
-  /// `node` and `time`: where and when the event was, for the names of threads.
-  DetailWriter(char *at, Style style, const ThreadTexts &threads, uint32_t node, uint64_t time)
-      : at_(at), style_(style), threads_(threads), node_(node), time_(time) {}
+  /// `host` and `time`: where and when the event was, for the names of threads.
+  DetailWriter(char *at, Style style, const ThreadTexts &threads, uint32_t host, uint64_t time)
+      : at_(at), style_(style), threads_(threads), host_(host), time_(time) {}
 
   void number(std::string_view key, int64_t value);
   /// An address, or a part of one: hexadecimal in text, a number in JSON.
@@ -73,7 +73,7 @@ private:
   bool first_ = true;
   Style style_;
   const ThreadTexts &threads_;
-  const uint32_t node_;
+  const uint32_t host_;
   const uint64_t time_; ///< ns
 };
 

@@ -63,10 +63,10 @@ char *put_event(char *at, uint32_t kind) {
 
 /// What the kernel calls the idle state that a CPU enters; empty if that is not known.
 std::string_view idle_state_of(const Event &event, const Catalog &catalog) {
-  const uint32_t node = event.cpu < catalog.cpus.size() ? catalog.cpus[event.cpu].node : kNone;
-  if (node >= catalog.nodes.size() || event.par2 >= catalog.nodes[node].idle_states.size())
+  const uint32_t host = event.cpu < catalog.cpus.size() ? catalog.cpus[event.cpu].host : kNone;
+  if (host >= catalog.hosts.size() || event.par2 >= catalog.hosts[host].idle_states.size())
     return {};
-  return catalog.nodes[node].idle_states[event.par2];
+  return catalog.hosts[host].idle_states[event.par2];
 }
 
 /// As chrt and nice have it: 1 to 99 for real time, 0 and a nice value for others. The JSON has the
@@ -111,8 +111,8 @@ void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) 
 
 DumpLine::DumpLine(const Catalog &catalog) : catalog_(catalog), threads_(catalog) {}
 
-uint32_t DumpLine::node_of(const Event &event) const {
-  return event.cpu < catalog_.cpus.size() ? catalog_.cpus[event.cpu].node : kNone;
+uint32_t DumpLine::host_of(const Event &event) const {
+  return event.cpu < catalog_.cpus.size() ? catalog_.cpus[event.cpu].host : kNone;
 }
 
 char *DumpLine::put(char *at, const Event &event) const {
@@ -127,7 +127,7 @@ char *DumpLine::put(char *at, const Event &event) const {
   at = put_text(at, "  ");
   const std::string_view thread = threads_.word(event.thread);
   at = pad(at, put_text(at, thread.empty() ? "-" : thread), kThreadWidth);
-  DetailWriter details(at, DetailWriter::Style::text, threads_, node_of(event), event.time);
+  DetailWriter details(at, DetailWriter::Style::text, threads_, host_of(event), event.time);
   put_details(details, event, catalog_);
   at = details.end();
   while (at[-1] == ' ')
@@ -159,7 +159,7 @@ char *DumpLine::put_json(char *at, const Event &event) const {
 
 char *DumpLine::put_json_details(char *at, const Event &event) const {
   *at++ = '{';
-  DetailWriter details(at, DetailWriter::Style::json, threads_, node_of(event), event.time);
+  DetailWriter details(at, DetailWriter::Style::json, threads_, host_of(event), event.time);
   put_details(details, event, catalog_);
   return put_text(details.end(), "}");
 }

@@ -33,7 +33,7 @@ public:
   char *put_json_details(char *at, const Event &event) const;
 
 private:
-  uint32_t node_of(const Event &event) const;
+  uint32_t host_of(const Event &event) const;
 
   const Catalog &catalog_;
   ThreadTexts threads_;

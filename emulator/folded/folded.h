@@ -42,7 +42,7 @@ public:
 private:
   /// Time of one stack: who, which stack, and how it waits.
   struct Key {
-    uint32_t root, node, stack;
+    uint32_t root, host, stack;
     uint16_t call;
     bool waits; ///< for a CPU; else it is blocked
     auto operator<=>(const Key &) const = default;

@@ -9,7 +9,7 @@ namespace ovnitrace {
 
 /// As call_name() of the machine that `thread`, an index into Catalog::threads, ran on.
 inline std::string_view call_name(const Catalog &catalog, uint32_t thread, uint16_t call) {
-  return call_name(catalog.nodes[catalog.threads[thread].node].machine, call);
+  return call_name(catalog.hosts[catalog.threads[thread].host].machine, call);
 }
 
 } // namespace ovnitrace

@@ -5,7 +5,7 @@
 #include "emulator/format/switch_record.h"
 #include "emulator/input/bindings.h"
 #include "emulator/input/cpu_table.h"
-#include "emulator/input/node_input.h"
+#include "emulator/input/host_input.h"
 #include "emulator/input/record_buffer.h"
 #include "emulator/input/source.h"
 #include "emulator/input/thread_table.h"
@@ -18,10 +18,10 @@
 
 namespace ovnitrace {
 
-/// Where the threads, CPUs and times of a node's files belong.
-struct NodeTables {
-  NodeTables(const Catalog &catalog, uint32_t node)
-      : threads(catalog, node), cpus(catalog, node), begin(catalog.begin), end(catalog.end) {}
+/// Where the threads, CPUs and times of a host's files belong.
+struct HostTables {
+  HostTables(const Catalog &catalog, uint32_t host)
+      : threads(catalog, host), cpus(catalog, host), begin(catalog.begin), end(catalog.end) {}
 
   ThreadTable threads;
   CpuTable cpus;
@@ -43,7 +43,7 @@ class ChunkFile {
 public:
   /// Borrows all of them. `file` is the index into Catalog::files.
   ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offset_ns,
-            const NodeTables &tables, size_t block_records, DiagnosticSink &sink);
+            const HostTables &tables, size_t block_records, DiagnosticSink &sink);
 
   /// The next event; false at the end.
   bool next(Event &event);
@@ -75,7 +75,7 @@ private:
   void report_gap(uint64_t offset, std::string what);
 
   const ChunkInput &input_;
-  const NodeTables &tables_;
+  const HostTables &tables_;
   DiagnosticSink &sink_;
   RecordBuffer buffer_;
   const ftrace_record *block_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the CPUs of a node by their number.
+// Finds the CPUs of a host by their number.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -9,13 +9,13 @@
 
 namespace ovnitrace {
 
-/// The CPUs of one node of a catalog.
+/// The CPUs of one host of a catalog.
 class CpuTable {
 public:
-  CpuTable(const Catalog &catalog, uint32_t node) {
+  CpuTable(const Catalog &catalog, uint32_t host) {
     for (uint32_t i = 0; i < catalog.cpus.size(); i++) {
       const CpuInfo &cpu = catalog.cpus[i];
-      if (cpu.node != node)
+      if (cpu.host != host)
         continue;
       if (index_.size() <= cpu.index)
         index_.resize(size_t(cpu.index) + 1, kNone);

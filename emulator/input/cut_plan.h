@@ -4,7 +4,7 @@
 
 #include "emulator/format/code_kind.h"
 #include "emulator/format/event.h"
-#include "emulator/input/node_input.h"
+#include "emulator/input/host_input.h"
 #include "emulator/input/thread_key.h"
 
 #include <ovnitrace/ftrace_record.h>

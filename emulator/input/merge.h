@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The events of all files of all nodes, merged by time.
+// The events of all files of all hosts, merged by time.
 #pragma once
 
 #include "emulator/input/chunk_file.h"
 #include "emulator/input/cut_plan.h"
-#include "emulator/input/node_input.h"
+#include "emulator/input/host_input.h"
 #include "emulator/input/source.h"
 
 #include <array>
@@ -15,14 +15,14 @@
 namespace ovnitrace {
 
 /// An EventSource over opened chunk files. What was logged before trace_start (while a snapshot was
-/// taken) comes with its own time, which is before the start. Threads and CPUs of all nodes are
+/// taken) comes with its own time, which is before the start. Threads and CPUs of all hosts are
 /// learnt when it is made (it throws Error as make_catalog does); then events are read as they are
 /// asked for.
 class MergedTrace final : public EventSource {
 public:
   /// `sink` must outlive it. `from`, ns from the start of the trace: what does not matter to the
   /// states of threads from then on is left out, where that is known.
-  MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink, uint64_t from = 0);
+  MergedTrace(std::vector<HostInput> hosts, DiagnosticSink &sink, uint64_t from = 0);
 
   const Catalog &catalog() const override { return catalog_; }
   bool next(Event &event) override;
@@ -62,12 +62,12 @@ private:
   /// Plays all matches below a node for the first time; returns the winner.
   Key play(uint32_t node);
 
-  std::vector<NodeInput> nodes_;
+  std::vector<HostInput> hosts_;
   uint64_t from_; ///< ns; 0: all events matter
   CutPlanner planner_;
   Catalog catalog_;
   std::vector<uint64_t> since_;                   ///< by thread: events before it do not matter
-  std::vector<NodeTables> tables_;                ///< by node
+  std::vector<HostTables> tables_;                ///< by host
   std::vector<Head> heads_;                       ///< by rank
   std::vector<std::unique_ptr<ChunkFile>> files_; ///< by rank: by CPU number, then file order
   Key winner_ = kDone;                            ///< the least of all heads

@@ -4,7 +4,7 @@
 
 #include "emulator/format/chunk_times.h"
 #include "emulator/format/frame_reader.h"
-#include "emulator/input/node_input.h"
+#include "emulator/input/host_input.h"
 
 #include <ovnitrace/ftrace_record.h>
 

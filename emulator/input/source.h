@@ -19,15 +19,15 @@ struct ThreadInfo {
   uint32_t tid = 0;    ///< as the kernel numbers it (initial PID namespace)
   uint32_t pid = 0;    ///< its process (tgid)
   uint32_t parent = 0; ///< tid of its creator, 0 unknown
-  uint32_t node = 0;   ///< index into Catalog::nodes
+  uint32_t host = 0;   ///< index into Catalog::hosts
   uint64_t birth = 0;  ///< ns, 0: before the capture or unknown
   std::string name;    ///< last known comm, empty if never given
 };
 
 struct CpuInfo {
   uint32_t index =
-      0; ///< number on its node; of a loom: its phyid (CPU payloads hold the same number)
-  uint32_t node = 0; ///< index into Catalog::nodes
+      0; ///< number on its host; of a loom: its phyid (CPU payloads hold the same number)
+  uint32_t host = 0; ///< index into Catalog::hosts
 };
 
 /// A name of a thread that is not traced: it ran next, or woke or held one that is.
@@ -60,7 +60,7 @@ struct DeviceName {
 std::string device_name(const std::vector<DeviceName> &devices, uint32_t number);
 
 /// One host: a trace directory, or a loom of an ovni trace.
-struct NodeInfo {
+struct HostInfo {
   std::string name;
   std::vector<PeerName> peers = {};            ///< by tid, then time
   std::vector<CommandLine> command_lines = {}; ///< by process, then time
@@ -83,10 +83,10 @@ struct MarkType {
   std::vector<std::pair<int64_t, std::string>> labels; ///< value and its label, by value
 };
 
-/// What a trace holds. Threads are in row order: by node, then process, then birth and tid, the
-/// main thread of a process first. CPUs are by node, then index.
+/// What a trace holds. Threads are in row order: by host, then process, then birth and tid, the
+/// main thread of a process first. CPUs are by host, then index.
 struct Catalog {
-  std::vector<NodeInfo> nodes;
+  std::vector<HostInfo> hosts;
   std::vector<CpuInfo> cpus;
   std::vector<ThreadInfo> threads;
   std::vector<std::string> files; ///< for messages

@@ -204,8 +204,8 @@ bool StackTable::is_cut(uint32_t number) const {
 }
 
 Stacks::Stacks(const Catalog &catalog, DiagnosticSink &sink) {
-  for (const NodeInfo &node : catalog.nodes)
-    tables_.push_back(node.stacks.empty() ? StackTable() : StackTable::read(node.stacks, sink));
+  for (const HostInfo &host : catalog.hosts)
+    tables_.push_back(host.stacks.empty() ? StackTable() : StackTable::read(host.stacks, sink));
 }
 
 } // namespace ovnitrace

@@ -67,13 +67,13 @@ private:
   std::vector<Stack> stacks_; ///< by number - 1
 };
 
-/// The stacks of all traces of a source, by node.
+/// The stacks of all traces of a source, by host.
 class Stacks {
 public:
-  /// Reads those of each node that has some.
+  /// Reads those of each host that has some.
   Stacks(const Catalog &catalog, DiagnosticSink &sink);
-  const StackTable &of_node(uint32_t node) const { return tables_[node]; }
-  const StackTable &of_thread(const ThreadInfo &thread) const { return tables_[thread.node]; }
+  const StackTable &of_host(uint32_t host) const { return tables_[host]; }
+  const StackTable &of_thread(const ThreadInfo &thread) const { return tables_[thread.host]; }
 
 private:
   std::vector<StackTable> tables_;

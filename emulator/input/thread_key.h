@@ -8,7 +8,7 @@
 namespace ovnitrace {
 
 struct ThreadKey {
-  uint32_t node, tid;
+  uint32_t host, tid;
   uint64_t birth; ///< ns, on the clock of the trace
   auto operator<=>(const ThreadKey &) const = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the threads of a node by what its chunks say of them.
+// Finds the threads of a host by what its chunks say of them.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -11,13 +11,13 @@
 
 namespace ovnitrace {
 
-/// The numbers of a node's threads, by tid, and by birth among those of one tid.
+/// The numbers of a host's threads, by tid, and by birth among those of one tid.
 class ThreadTable {
 public:
   /// With none yet.
   ThreadTable() { resize(16); }
-  /// Those of one node of a catalog, by their index there.
-  ThreadTable(const Catalog &catalog, uint32_t node);
+  /// Those of one host of a catalog, by their index there.
+  ThreadTable(const Catalog &catalog, uint32_t host);
 
   /// Number of the thread with this tid and birth; if it is not there yet it gets `next`.
   uint32_t find_or_add(uint32_t tid, uint64_t birth, uint32_t next);

@@ -127,21 +127,21 @@ void add_counts(const TraceInfo &info, ChunkInput &chunk) {
   }
 }
 
-void add_missing(const TraceInfo &info, NodeInput &node) {
+void add_missing(const TraceInfo &info, HostInput &host) {
   std::set<uint16_t> missing = expected_cpus(info);
-  for (ChunkInput &chunk : node.chunks) {
+  for (ChunkInput &chunk : host.chunks) {
     missing.erase(chunk.cpu);
     add_counts(info, chunk);
   }
   for (const uint16_t cpu : missing) {
     ChunkInput chunk;
-    chunk.name = fmt::format("{}/cpu{:04}.ftr", node.path, cpu);
+    chunk.name = fmt::format("{}/cpu{:04}.ftr", host.path, cpu);
     chunk.cpu = cpu;
     add_counts(info, chunk);
     chunk.missing = true;
-    node.chunks.push_back(std::move(chunk));
+    host.chunks.push_back(std::move(chunk));
   }
-  std::stable_sort(node.chunks.begin(), node.chunks.end(),
+  std::stable_sort(host.chunks.begin(), host.chunks.end(),
                    [](const ChunkInput &a, const ChunkInput &b) { return a.cpu < b.cpu; });
 }
 
@@ -163,14 +163,14 @@ std::vector<std::string> chunk_files(const std::string &path, bool compressed) {
   return names;
 }
 
-NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns) {
+HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns) {
   const auto chunks = list_chunks(path);
   if (!chunks)
     throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
   if (chunks->empty())
     throw Error("no trace in " + path +
                 ": it has no chunk file (cpu0000.ftr, …); name the directory that ovnitrace wrote");
-  NodeInput node{.name = info.host.empty() ? path : info.host,
+  HostInput host{.name = info.host.empty() ? path : info.host,
                  .path = path,
                  .clock_offset_ns = clock_offset_ns,
                  .cpus = info.cpus,
@@ -191,13 +191,13 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .chunks = {}};
   uint64_t bytes = 0;
   for (const ChunkPath &chunk : *chunks) {
-    node.chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
-    bytes += node.chunks.back().size;
+    host.chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
+    bytes += host.chunks.back().size;
   }
   if (bytes < kSmallestFile)
     throw Error("the trace " + path + " is empty: nothing was captured, or it was not written");
-  add_missing(info, node);
-  return node;
+  add_missing(info, host);
+  return host;
 }
 
 } // namespace ovnitrace

@@ -2,7 +2,7 @@
 // A trace directory (docs/format.md): its chunk files and what trace.json says.
 #pragma once
 
-#include "emulator/input/node_input.h"
+#include "emulator/input/host_input.h"
 #include "emulator/input/source.h"
 
 #include <cstdint>
@@ -63,9 +63,9 @@ struct TraceInfo {
   std::vector<std::string> chains;         ///< of --control: what each is called
   std::vector<std::string> idle_states;    ///< by number: the kernel's names
   std::vector<DeviceName> devices;         ///< that woke threads
-  bool sees_refills = false;               ///< as NodeInfo has it
+  bool sees_refills = false;               ///< as HostInfo has it
   bool all_threads = false;                ///< every transition of every thread was captured
-  bool cpu_holders = false;                ///< as in NodeInfo
+  bool cpu_holders = false;                ///< as in HostInfo
 };
 
 /// Whether a path looks like a trace directory: it holds a chunk file or a trace.json.
@@ -83,6 +83,6 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink);
 /// Opens the chunk files of a trace directory, in the order of their CPUs, those that are missing
 /// among them. Throws Error where there is no such directory, no chunk file, nothing in any of
 /// them, or one cannot be opened.
-NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns);
+HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns);
 
 } // namespace ovnitrace

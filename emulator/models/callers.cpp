@@ -24,7 +24,7 @@ struct Values {
 };
 
 struct State {
-  std::vector<std::vector<std::array<Values, kLevels>>> stacks; ///< by node, by number - 1
+  std::vector<std::vector<std::array<Values, kLevels>>> stacks; ///< by host, by number - 1
   ChannelId functions = kNone;                                  ///< of level 1; the lines follow
 };
 
@@ -60,9 +60,9 @@ void set(ModelContext &ctx, uint32_t thread, const std::array<Values, kLevels> &
 
 void left(ModelContext &ctx, const Event &event) {
   const State &state = state_of(ctx);
-  const uint32_t node = ctx.system.catalog().threads[event.thread].node;
-  if (node < state.stacks.size() && event.par2 > 0 && event.par2 <= state.stacks[node].size())
-    set(ctx, event.thread, state.stacks[node][event.par2 - 1]);
+  const uint32_t host = ctx.system.catalog().threads[event.thread].host;
+  if (host < state.stacks.size() && event.par2 > 0 && event.par2 <= state.stacks[host].size())
+    set(ctx, event.thread, state.stacks[host][event.par2 - 1]);
 }
 
 void over(ModelContext &ctx, const Event &event) {
@@ -90,8 +90,8 @@ void start(ModelContext &ctx) {
   Labels functions, lines;
   NoDiagnostics silent; // the files are looked at again by who reports
   const Stacks stacks(ctx.system.catalog(), silent);
-  for (uint32_t node = 0; node < ctx.system.catalog().nodes.size(); node++)
-    state.stacks.push_back(levels_of(stacks.of_node(node), functions, lines));
+  for (uint32_t host = 0; host < ctx.system.catalog().hosts.size(); host++)
+    state.stacks.push_back(levels_of(stacks.of_host(host), functions, lines));
   if (!functions.all.empty()) {
     for (const bool of_lines : {false, true})
       for (uint32_t level = 1; level <= kLevels; level++) {

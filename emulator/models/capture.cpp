@@ -37,7 +37,7 @@ void snapshot(ModelContext &ctx, const Event &) {
 }
 
 bool of_same_process(const ThreadInfo &a, const ThreadInfo &b) {
-  return a.node == b.node && a.pid == b.pid;
+  return a.host == b.host && a.pid == b.pid;
 }
 
 /// On every thread of the process: they are rows side by side.

@@ -41,7 +41,7 @@ void filter(ModelContext &ctx, const Event &event) {
   const int64_t family = int64_t(1) << (event.kind & FTrace_family_mask);
   const std::vector<Cpu> &cpus = ctx.system.cpus();
   for (uint32_t cpu = 0; cpu < cpus.size(); cpu++) {
-    if (cpus[cpu].node != cpus[event.cpu].node)
+    if (cpus[cpu].host != cpus[event.cpu].host)
       continue;
     const int64_t filtered = ctx.value(kFilter, cpu);
     ctx.set(kFilter, cpu, event.par1 ? filtered | family : filtered & ~family);

@@ -90,7 +90,7 @@ void filtered(ModelContext &ctx, const Event &event) {
     return;
   const std::vector<Cpu> &cpus = ctx.system.cpus();
   for (uint32_t cpu = 0; cpu < cpus.size(); cpu++)
-    if (cpus[cpu].node == cpus[event.cpu].node)
+    if (cpus[cpu].host == cpus[event.cpu].host)
       leave(ctx, cpu, 0);
 }
 

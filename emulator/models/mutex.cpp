@@ -48,9 +48,9 @@ void lock(ModelContext &ctx, const Event &event) {
 }
 
 /// A loss or a filter on one host says nothing of another.
-bool of_its_node(const ModelContext &ctx, const Event &event, uint32_t thread) {
+bool of_its_host(const ModelContext &ctx, const Event &event, uint32_t thread) {
   return event.cpu == kNone ||
-         ctx.system.threads()[thread].node == ctx.system.cpus()[event.cpu].node;
+         ctx.system.threads()[thread].host == ctx.system.cpus()[event.cpu].host;
 }
 
 void end(ModelContext &ctx, const Event &event) {
@@ -60,7 +60,7 @@ void end(ModelContext &ctx, const Event &event) {
 /// Which waits ended while events were lost is not known.
 void blackout(ModelContext &ctx, const Event &event) {
   for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++)
-    if (of_its_node(ctx, event, thread))
+    if (of_its_host(ctx, event, thread))
       ctx.set(kWaits, thread, 0);
 }
 

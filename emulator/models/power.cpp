@@ -32,7 +32,7 @@ void idle_end(ModelContext &ctx, const Event &event) {
 void frequency(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
-  const uint32_t cpu = ctx.system.find_cpu(ctx.system.cpus()[event.cpu].node, event.par1);
+  const uint32_t cpu = ctx.system.find_cpu(ctx.system.cpus()[event.cpu].host, event.par1);
   if (cpu != kNone)
     ctx.set(kFrequency, cpu, event.par2);
 }
@@ -59,9 +59,9 @@ void start(ModelContext &ctx) {
                     .cpu_type = 500,
                     .scope = Scope::cpu};
   std::vector<std::string> names;
-  for (const NodeInfo &node : ctx.system.catalog().nodes)
+  for (const HostInfo &host : ctx.system.catalog().hosts)
     if (names.empty())
-      names = node.idle_states;
+      names = host.idle_states;
   for (uint32_t state = 0; state < kMostStates; state++)
     def.values.push_back({state + 1, state < names.size() && !names[state].empty()
                                          ? names[state]

@@ -20,7 +20,7 @@ constexpr int64_t kNoChain = CONTROL_CHAINS + 1; ///< started by no chain
 constexpr int64_t kMarkBcast = 4, kMarkAgain = 8, kMarkOther = 16;
 
 struct Open {
-  /// By node and process, or node and thread where a region is a thread's: the value of a region
+  /// By host and process, or host and thread where a region is a thread's: the value of a region
   /// that is open.
   std::map<std::pair<uint32_t, uint32_t>, int64_t> values;
   bool by_thread = false;
@@ -29,7 +29,7 @@ struct Open {
 
 std::pair<uint32_t, uint32_t> key_of(const ModelContext &ctx, const Open &open, uint32_t thread) {
   const ThreadInfo &info = ctx.system.catalog().threads[thread];
-  return {info.node, open.by_thread ? info.tid : info.pid};
+  return {info.host, open.by_thread ? info.tid : info.pid};
 }
 
 void set(ModelContext &ctx, uint32_t thread, int64_t value) {
@@ -105,10 +105,10 @@ void start(ModelContext &ctx) {
                     .thread_type = 480,
                     .cpu_type = 480,
                     .cpu_track = Track::running};
-  for (const NodeInfo &node : ctx.system.catalog().nodes) {
+  for (const HostInfo &host : ctx.system.catalog().hosts) {
     if (!def.values.empty())
       break;
-    for (const std::string &chain : node.chains)
+    for (const std::string &chain : host.chains)
       def.values.push_back({int64_t(def.values.size()) + 1, chain});
   }
   def.values.push_back({kNoChain, "Started by no chain"});

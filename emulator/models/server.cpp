@@ -64,7 +64,7 @@ void using_reclaimed(ModelContext &ctx, const Event &event) {
 void blackout(ModelContext &ctx, const Event &event) {
   for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++) {
     if (event.cpu != kNone &&
-        ctx.system.threads()[thread].node != ctx.system.cpus()[event.cpu].node)
+        ctx.system.threads()[thread].host != ctx.system.cpus()[event.cpu].host)
       continue; // a loss or a filter on one host says nothing of another
     ctx.set(kState, thread, 0);
     ctx.set(kBudget, thread, 0);

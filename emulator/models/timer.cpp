@@ -41,7 +41,7 @@ const std::vector<ValueLabel> kKinds = value_labels(kTimerNames, 1);
 void filtered(ModelContext &ctx, const Event &event) {
   const std::vector<Cpu> &cpus = ctx.system.cpus();
   for (uint32_t cpu = 0; event.par1 && cpu < cpus.size(); cpu++)
-    if (event.cpu == kNone || cpus[cpu].node == cpus[event.cpu].node)
+    if (event.cpu == kNone || cpus[cpu].host == cpus[event.cpu].host)
       ctx.set(kHandler, cpu, 0);
 }
 

@@ -25,11 +25,11 @@ using Inputs = std::vector<TraceInput>;
 
 std::unique_ptr<EventSource> open_trace_dirs(const Inputs &inputs, DiagnosticSink &sink,
                                              uint64_t from) {
-  std::vector<NodeInput> nodes;
+  std::vector<HostInput> hosts;
   for (const TraceInput &input : inputs)
-    nodes.push_back(
+    hosts.push_back(
         open_trace_dir(input.path, read_trace_info(input.path, sink), input.clock_offset_ns));
-  return std::make_unique<MergedTrace>(std::move(nodes), sink, from);
+  return std::make_unique<MergedTrace>(std::move(hosts), sink, from);
 }
 
 std::unique_ptr<EventSource> open_ovni_traces(const Inputs &inputs, DiagnosticSink &sink,

@@ -16,7 +16,7 @@ struct TraceInput {
   int64_t clock_offset_ns = 0; ///< added to each of its times, to bring hosts to one clock
 };
 
-/// Opens one trace, or several of one kind as one: each trace directory becomes a node. Looks once
+/// Opens one trace, or several of one kind as one: each trace directory becomes a host. Looks once
 /// through the whole input, to learn its threads. Throws Error where nothing can be read; what is
 /// only damaged is reported to `sink`, which must outlive the source, and the rest is read.
 /// `from`: the start of what is wanted, ns from the start of the trace. Scheduling events that do

@@ -43,7 +43,7 @@ private:
   std::vector<Cursor> cursors_;
   std::vector<uint32_t> heap_; ///< cursors with an event, the earliest first
   bool delivered_ = false;     ///< the event of heap_[0] was given out
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> by_tid_; ///< (node, tid): threads
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> by_tid_; ///< (host, tid): threads
   uint8_t payload_[kPayloadMax] = {};
 };
 
@@ -51,7 +51,7 @@ OvniSource::OvniSource(StreamDir dir, DiagnosticSink &sink)
     : EventSource(sink), catalog_(std::move(dir.catalog)),
       cpu_indices_(std::move(dir.cpu_indices)) {
   for (uint32_t i = 0; i < catalog_.threads.size(); ++i)
-    by_tid_[{catalog_.threads[i].node, catalog_.threads[i].tid}].push_back(i);
+    by_tid_[{catalog_.threads[i].host, catalog_.threads[i].tid}].push_back(i);
   for (Stream &stream : dir.streams)
     cursors_.push_back({std::move(stream), {}});
   for (uint32_t i = 0; i < cursors_.size(); ++i) {
@@ -146,7 +146,7 @@ bool OvniSource::next(Event &event) {
 }
 
 void OvniSource::rewrite_payload(Event &event, const Cursor &cursor, int32_t cpu) {
-  const CpuIndices &indices = cpu_indices_[catalog_.threads[cursor.stream.thread].node];
+  const CpuIndices &indices = cpu_indices_[catalog_.threads[cursor.stream.thread].host];
   int32_t phyid = kBadCpu;
   if (cpu == kVirtualCpu)
     phyid = kVirtualCpu;
@@ -166,7 +166,7 @@ void OvniSource::rewrite_payload(Event &event, const Cursor &cursor, int32_t cpu
 /// ovni looks in the process of the thread that logged the event, then in the rest of its loom.
 uint32_t OvniSource::find_peer(uint32_t thread, int32_t tid) const {
   const ThreadInfo &own = catalog_.threads[thread];
-  const auto found = by_tid_.find({own.node, uint32_t(tid)});
+  const auto found = by_tid_.find({own.host, uint32_t(tid)});
   if (found == by_tid_.end())
     return kNone;
   for (const uint32_t candidate : found->second)

@@ -218,18 +218,18 @@ void Builder::make_threads() {
   Catalog &catalog = dir_.catalog;
   catalog.ovni = true;
   for (const Found &f : found_) {
-    if (catalog.nodes.empty() || catalog.nodes.back().name != f.meta.loom)
-      catalog.nodes.push_back({f.meta.loom});
+    if (catalog.hosts.empty() || catalog.hosts.back().name != f.meta.loom)
+      catalog.hosts.push_back({f.meta.loom});
     ThreadInfo thread;
     thread.tid = uint32_t(f.meta.tid);
     thread.pid = uint32_t(f.meta.pid);
     thread.parent = f.meta.parent;
-    thread.node = uint32_t(catalog.nodes.size() - 1);
+    thread.host = uint32_t(catalog.hosts.size() - 1);
     thread.birth = f.meta.birth;
     thread.name = f.meta.name;
     catalog.threads.push_back(std::move(thread));
   }
-  looms_.resize(catalog.nodes.size());
+  looms_.resize(catalog.hosts.size());
   for (size_t i = 0; i < found_.size(); ++i) {
     for (const auto &[index, phyid] : found_[i].meta.cpus)
       declare_cpu(found_[i], index, phyid);
@@ -240,8 +240,8 @@ void Builder::make_threads() {
 }
 
 void Builder::declare_cpu(const Found &found, uint32_t index, uint32_t phyid) {
-  const uint32_t node = dir_.catalog.threads[size_t(&found - found_.data())].node;
-  if (!looms_[node].declare(index, phyid))
+  const uint32_t host = dir_.catalog.threads[size_t(&found - found_.data())].host;
+  if (!looms_[host].declare(index, phyid))
     warn(shown_file(found.place, "stream.json"),
          "ovni.loom_cpus gives CPU " + std::to_string(phyid) + " the index " +
              std::to_string(index) + ", which another thread contradicts: left out");
@@ -273,10 +273,10 @@ ClockOffsets Builder::read_offsets(const std::string &asked) {
   std::vector<std::string> problems;
   ClockOffsets offsets = parse_clock_offsets(*text, problems);
   for (const auto &entry : offsets) {
-    const auto is_host = [&](const NodeInfo &node) {
-      return node.name.substr(0, node.name.find('.')) == entry.first;
+    const auto is_host = [&](const HostInfo &host) {
+      return host.name.substr(0, host.name.find('.')) == entry.first;
     };
-    if (std::none_of(dir_.catalog.nodes.begin(), dir_.catalog.nodes.end(), is_host))
+    if (std::none_of(dir_.catalog.hosts.begin(), dir_.catalog.hosts.end(), is_host))
       problems.push_back("no loom is of the host " + entry.first);
   }
   for (const std::string &problem : problems)
@@ -314,7 +314,7 @@ void Builder::scan(Stream &stream, const Found &found) {
     warn(name, "its clock offset puts its first event before time 0: shown at 0");
   check_models(scan, name);
 
-  const LoomCpus &loom = looms_[dir_.catalog.threads[stream.thread].node];
+  const LoomCpus &loom = looms_[dir_.catalog.threads[stream.thread].host];
   for (const uint32_t cpu : scan.cpus)
     if (!loom.has_index(cpu)) {
       warn(name, "uses CPU index " + std::to_string(cpu) +
@@ -334,18 +334,18 @@ void Builder::scan(Stream &stream, const Found &found) {
 void Builder::make_cpus() {
   Catalog &catalog = dir_.catalog;
   dir_.cpu_indices.resize(looms_.size());
-  for (uint32_t node = 0; node < looms_.size(); ++node) {
-    for (const auto &[phyid, index] : looms_[node].index_of()) {
-      catalog.cpus.push_back({phyid, node});
-      CpuIndices &indices = dir_.cpu_indices[node];
+  for (uint32_t host = 0; host < looms_.size(); ++host) {
+    for (const auto &[phyid, index] : looms_[host].index_of()) {
+      catalog.cpus.push_back({phyid, host});
+      CpuIndices &indices = dir_.cpu_indices[host];
       if (indices.size() <= index)
         indices.resize(index + 1, kNone);
       indices[index] = phyid;
     }
-    if (dir_.cpu_indices[node].size() > looms_[node].index_of().size())
-      warn(catalog.nodes[node].name, "the indices of its CPUs have gaps");
-    if (looms_[node].index_of().empty())
-      warn(catalog.nodes[node].name, "no stream of this loom declares a CPU");
+    if (dir_.cpu_indices[host].size() > looms_[host].index_of().size())
+      warn(catalog.hosts[host].name, "the indices of its CPUs have gaps");
+    if (looms_[host].index_of().empty())
+      warn(catalog.hosts[host].name, "no stream of this loom declares a CPU");
   }
 }
 

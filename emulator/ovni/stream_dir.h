@@ -23,9 +23,9 @@ struct Stream {
 using CpuIndices = std::vector<uint32_t>; ///< phyid of index i, kNone where there is none
 
 struct StreamDir {
-  Catalog catalog; ///< one node a loom; CpuInfo::index is the phyid
+  Catalog catalog; ///< one host a loom; CpuInfo::index is the phyid
   std::vector<Stream> streams;
-  std::vector<CpuIndices> cpu_indices; ///< by node
+  std::vector<CpuIndices> cpu_indices; ///< by host
 };
 
 /// Whether `path` is a directory that holds an ovni trace or a part of one: below it are loom.*,

@@ -84,12 +84,12 @@ private:
   StreamStore &store_;
   std::vector<Thread> threads_;
   std::vector<Cpu> cpus_;
-  std::vector<std::string> looms_;                           ///< names, by node
+  std::vector<std::string> looms_;                           ///< names, by host
   std::vector<uint32_t> pending_;                            ///< threads that change at time_
   std::vector<int32_t> tids_;                                ///< by stream
-  std::map<std::pair<uint32_t, uint32_t>, int32_t> app_ids_; ///< by (node, pid)
-  std::set<uint32_t> looms_with_cpus_;                       ///< nodes whose CPUs a stream lists
-  std::set<std::tuple<uint32_t, uint32_t, int32_t>> names_;  ///< (node, pid, tid) in use
+  std::map<std::pair<uint32_t, uint32_t>, int32_t> app_ids_; ///< by (host, pid)
+  std::set<uint32_t> looms_with_cpus_;                       ///< hosts whose CPUs a stream lists
+  std::set<std::tuple<uint32_t, uint32_t, int32_t>> names_;  ///< (host, pid, tid) in use
   uint64_t time_ = 0;
   uint64_t latest_ = 0; ///< ns, of all events
   size_t streams_ = 0;

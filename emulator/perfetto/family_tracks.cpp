@@ -109,7 +109,7 @@ void FamilyTracks::region(const Event &event) {
   if (what == CONTROL_STOP)
     return;
   const uint32_t chain = event.par2 >> FTRACE_REGION_CHAIN_SHIFT & 0xff;
-  const std::vector<std::string> &chains = catalog_.nodes.front().chains;
+  const std::vector<std::string> &chains = catalog_.hosts.front().chains;
   const std::string name =
       chain && chain <= chains.size() ? printable_line(chains[chain - 1]) : std::string("no chain");
   regions_.insert(track.uuid());

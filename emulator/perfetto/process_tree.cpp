@@ -91,7 +91,7 @@ void ProcessTree::write_process(uint32_t first, uint32_t end) {
 std::string ProcessTree::name_of_process(uint32_t pid, uint32_t first) const {
   if (catalog_.threads[first].tid == pid)
     return names_.name(first);
-  const PeerName *peer = find_peer(catalog_.nodes.front().peers, pid, range_.to);
+  const PeerName *peer = find_peer(catalog_.hosts.front().peers, pid, range_.to);
   return peer ? printable_line(peer->name) : std::string();
 }
 
@@ -100,9 +100,9 @@ void ProcessTree::write_untraced() {
   std::unordered_set<uint32_t> traced;
   for (const ThreadInfo &thread : catalog_.threads)
     traced.insert(thread.tid);
-  if (catalog_.nodes.empty())
+  if (catalog_.hosts.empty())
     return;
-  const std::vector<PeerName> &peers = catalog_.nodes.front().peers;
+  const std::vector<PeerName> &peers = catalog_.hosts.front().peers;
   for (size_t n = 0; n < peers.size(); n++) {
     const bool last = n + 1 == peers.size() || peers[n + 1].tid != peers[n].tid;
     if (last && peers[n].tid != 0 && !traced.contains(peers[n].tid))

@@ -19,8 +19,8 @@ public:
       : threads_(catalog.threads), priorities_(catalog.threads.size(), kNotKnownPriority) {
     for (const ThreadInfo &thread : catalog.threads)
       names_.push_back(printable_line(thread.name));
-    for (const NodeInfo &node : catalog.nodes)
-      for (const PeerName &peer : node.peers)
+    for (const HostInfo &host : catalog.hosts)
+      for (const PeerName &peer : host.peers)
         outside_.insert_or_assign(peer.tid, printable_line(peer.name));
   }
 

@@ -160,11 +160,11 @@ private:
 };
 
 void check_fits(const Catalog &catalog) {
-  if (catalog.nodes.size() > 1)
+  if (catalog.hosts.size() > 1)
     throw Error(
         fmt::format("the trace is of {} hosts, and Perfetto numbers threads and CPUs of one: "
                     "export each host by itself",
-                    catalog.nodes.size()),
+                    catalog.hosts.size()),
         kExitUsage);
   for (const CpuInfo &cpu : catalog.cpus)
     if (cpu.index >= kMostCpus)

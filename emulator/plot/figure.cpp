@@ -161,7 +161,7 @@ void set_rows(Figure &figure, const Catalog &catalog, const std::vector<uint32_t
     const ThreadInfo &thread = catalog.threads[t];
     FigureRow &row = figure.rows.emplace_back();
     row.label = thread_label(thread);
-    row.new_process = above && (above->node != thread.node || above->pid != thread.pid);
+    row.new_process = above && (above->host != thread.host || above->pid != thread.pid);
     row.time.resize(figure.columns);
     above = &thread;
   }

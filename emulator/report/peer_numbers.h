@@ -24,13 +24,13 @@ public:
   explicit PeerNumbers(const Catalog &catalog) : catalog_(catalog) {}
 
   /// `time`: ns on the clock of the trace, as a tid may have had several names.
-  uint32_t number(const Peer &peer, uint32_t node, uint64_t time);
+  uint32_t number(const Peer &peer, uint32_t host, uint64_t time);
   const std::vector<Untraced> &untraced() const { return untraced_; }
 
 private:
   const Catalog &catalog_;
   std::vector<Untraced> untraced_;
-  std::unordered_map<uint64_t, uint32_t> nameless_; ///< node << 32 | tid
+  std::unordered_map<uint64_t, uint32_t> nameless_; ///< host << 32 | tid
   std::unordered_map<const PeerName *, uint32_t> named_;
 };
 

@@ -75,10 +75,10 @@ void SlicePacker::put(const Slice &slice) {
 
 /// What ended the slice before it started this one.
 void SlicePacker::put_start(PackedThread &to, const Slice &slice, const Slice &before) {
-  const uint32_t node = catalog_.threads[slice.thread].node;
+  const uint32_t host = catalog_.threads[slice.thread].host;
   const auto put = [&](uint64_t why, const Peer &peer) {
     put_varint(to.why, why);
-    put_varint(to.peer, peers_.number(peer, node, slice.start));
+    put_varint(to.peer, peers_.number(peer, host, slice.start));
   };
   const bool ran = before.thread != kNone && before.state == ThreadState::Running;
   const auto put_departure = [&](const Slice &from) {

@@ -19,7 +19,7 @@ constexpr size_t kMostSums = 1000;
 
 /// What the page says of one holder.
 Json holder_json(const Catalog &catalog, Culprit holder, uint32_t thread) {
-  return {{"name", culprit_text(catalog, holder, catalog.threads[thread].node)},
+  return {{"name", culprit_text(catalog, holder, catalog.threads[thread].host)},
           {"thread", holder.kind() == Culprit::Kind::thread ? Json(holder.number()) : Json()},
           {"known", holder.is_known()}};
 }

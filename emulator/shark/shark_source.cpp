@@ -56,7 +56,7 @@ SharkSource::SharkSource(std::vector<SharkFile> files, DiagnosticSink &sink)
       }()),
       merge_(descriptors(), index_) {
   const std::string &name = files_.front().name;
-  catalog_.nodes.push_back({name.substr(name.find_last_of('/') + 1)});
+  catalog_.hosts.push_back({name.substr(name.find_last_of('/') + 1)});
   catalog_.cpus.push_back({});
   for (const SharkFile &file : files_)
     catalog_.files.push_back(file.name);

@@ -27,7 +27,7 @@ struct IdleElsewhere {
 /// answers for the slices that the same replay hands over.
 ///
 /// A CPU is idle from the departure of a thread without a successor to the next dispatch there.
-/// That is seen where every thread was captured (NodeInfo::all_threads); else a CPU is idle while
+/// That is seen where every thread was captured (HostInfo::all_threads); else a CPU is idle while
 /// it is in an idle state (family power). Where neither is known, before the first such event and
 /// in a blackout of the CPU, it is not taken to be idle: the time may be too short, never too long.
 ///
@@ -75,7 +75,7 @@ private:
     std::vector<uint64_t> idle; ///< of each CPU
   };
   struct Affinity {
-    uint32_t node = 0;
+    uint32_t host = 0;
     uint32_t mask = kNone; ///< index into masks_, kNone: not known
     Wait wait;
   };
@@ -97,8 +97,8 @@ private:
   void take_blackout(const Event &event);
 
   uint64_t now_ = 0;               ///< ns: of the last event
-  std::vector<uint8_t> says_idle_; ///< by node: whether something says when its CPUs are
-  std::vector<uint32_t> all_cpus_; ///< by node: the mask of all of them
+  std::vector<uint8_t> says_idle_; ///< by host: whether something says when its CPUs are
+  std::vector<uint32_t> all_cpus_; ///< by host: the mask of all of them
   std::vector<Cpu> cpus_;
   std::vector<Affinity> threads_;
   std::vector<Mask> masks_;

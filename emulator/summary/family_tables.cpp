@@ -157,7 +157,7 @@ private:
   std::string chain_text(const RegionSummary &region) const {
     if (!region.chain)
       return "-";
-    const auto &names = catalog_.nodes[catalog_.threads[region.thread].node].chains;
+    const auto &names = catalog_.hosts[catalog_.threads[region.thread].host].chains;
     const bool fits = region.chain <= names.size() && names[region.chain - 1].size() <= kMaxName;
     return fits ? short_name(names[region.chain - 1]) : std::to_string(region.chain);
   }

@@ -13,7 +13,7 @@ namespace ovnitrace {
 
 /// Several threads as one.
 struct ThreadGroup {
-  uint32_t node = 0;
+  uint32_t host = 0;
   uint32_t pid = 0; ///< 0: of several processes
   std::string name; ///< of its main thread, or the one that all have; empty: not known
   size_t threads = 0;

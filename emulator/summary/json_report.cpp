@@ -46,9 +46,9 @@ public:
         out.element(pair(of));
       out.end_array();
     };
-    Json nodes = Json::array();
-    for (const NodeInfo &node : catalog_.nodes)
-      nodes.push_back(node.name);
+    Json hosts = Json::array();
+    for (const HostInfo &host : catalog_.hosts)
+      hosts.push_back(host.name);
     out.member("schema", kJsonSchema);
     out.member("trace", input_.path);
     out.member("host", info_.host);
@@ -64,7 +64,7 @@ public:
     out.member("events", summary_.events);
     out.member("lost", lost_json(summary_.lost, summary_.lost_more));
     out.member("forgotten", summary_.forgotten);
-    out.member("nodes", nodes);
+    out.member("nodes", hosts);
     out.start_array("threads");
     for (const uint32_t index : sorted_threads(summary_, options_.sort))
       out.element(thread(index));
@@ -116,7 +116,7 @@ private:
         {"tid", thread.tid},
         {"pid", thread.pid},
         {"parent", thread.parent},
-        {"node", thread.node},
+        {"node", thread.host},
         {"birth_ns", thread.birth},
         {"name", thread.name},
         {"time_ns", time_json(summary)},
@@ -149,7 +149,7 @@ private:
         interrupts.back().update(spans(of));
       }
       all.push_back({{"cpu", catalog_.cpus[i].index},
-                     {"node", catalog_.cpus[i].node},
+                     {"node", catalog_.cpus[i].host},
                      {"busy_ns", cpu.busy},
                      {"switches", cpu.switches},
                      {"unknown_ns", cpu.unknown},
@@ -190,8 +190,8 @@ private:
     for (size_t t = 0; t < lines.size(); t++)
       if (const ThreadInfo &thread = catalog_.threads[t];
           summary_.shown[t] && !lines[t].empty() &&
-          shown.emplace(thread.node, thread.pid, lines[t]).second)
-        all.push_back({{"pid", thread.pid}, {"node", thread.node}, {"command_line", lines[t]}});
+          shown.emplace(thread.host, thread.pid, lines[t]).second)
+        all.push_back({{"pid", thread.pid}, {"node", thread.host}, {"command_line", lines[t]}});
     return all;
   }
 
@@ -200,7 +200,7 @@ private:
     for (const ThreadGroup &group : groups) {
       Json one = Json::object();
       if (processes)
-        one = {{"pid", group.pid}, {"node", group.node}};
+        one = {{"pid", group.pid}, {"node", group.host}};
       one["name"] = group.name;
       one["threads"] = group.threads;
       one["time_ns"] = time_json(group.sum);
@@ -214,7 +214,7 @@ private:
     const uint32_t tid = pair.peer == kNone ? pair.tid : catalog_.threads[pair.peer].tid;
     const std::string name = peer_name(catalog_, pair);
     return {{"tid", catalog_.threads[pair.thread].tid},
-            {"node", catalog_.threads[pair.thread].node},
+            {"node", catalog_.threads[pair.thread].host},
             {"by_tid", tid == kNone ? Json() : Json(tid)},
             {"by_name", name.empty() ? Json() : Json(name)},
             {"count", pair.count}};

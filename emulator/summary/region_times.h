@@ -22,9 +22,9 @@ public:
 
 private:
   /// Of a process or, if a region is a thread's, of a thread.
-  using Owner = std::pair<uint32_t, uint32_t>; ///< node, pid or tid
+  using Owner = std::pair<uint32_t, uint32_t>; ///< host, pid or tid
   Owner owner_of(const ThreadInfo &thread) const {
-    return {thread.node, by_thread_ ? thread.tid : thread.pid};
+    return {thread.host, by_thread_ ? thread.tid : thread.pid};
   }
 
   Summary &summary_;

@@ -59,7 +59,7 @@ size_t processes_of(const ReportInput &input) {
   std::set<std::pair<uint32_t, uint32_t>> processes;
   for (size_t t = 0; t < input.catalog.threads.size(); t++)
     if (input.summary.shown[t])
-      processes.emplace(input.catalog.threads[t].node, input.catalog.threads[t].pid);
+      processes.emplace(input.catalog.threads[t].host, input.catalog.threads[t].pid);
   return processes.size();
 }
 

@@ -46,7 +46,7 @@ std::string block_name(const WhyInput &input, Block block) {
 }
 
 std::string wait_name(const WhyInput &input, WaitKind kind) {
-  const std::vector<NodeInfo> &nodes = input.catalog.nodes;
+  const std::vector<HostInfo> &hosts = input.catalog.hosts;
   switch (kind) {
   case WaitKind::wakeup:
     return "after a wakeup";
@@ -55,8 +55,8 @@ std::string wait_name(const WhyInput &input, WaitKind kind) {
   case WaitKind::yield:
     return "after it yielded";
   case WaitKind::throttling:
-    return std::all_of(nodes.begin(), nodes.end(),
-                       [](const NodeInfo &node) { return node.sees_refills; })
+    return std::all_of(hosts.begin(), hosts.end(),
+                       [](const HostInfo &host) { return host.sees_refills; })
                ? "throttled: its cgroup had no CPU quota left"
                : "throttled, at most: its cgroup had no CPU quota left";
   case WaitKind::refill:
@@ -75,31 +75,31 @@ const char *wait_word(WaitKind kind) {
 
 namespace {
 
-/// A thread, traced or not; `node`: where an untraced one runs.
-std::string label_of(const Catalog &catalog, Culprit culprit, uint32_t node) {
+/// A thread, traced or not; `host`: where an untraced one runs.
+std::string label_of(const Catalog &catalog, Culprit culprit, uint32_t host) {
   if (culprit.kind() == Culprit::Kind::thread)
     return thread_label(catalog.threads[culprit.number()]);
-  return name_and_number(name_of(catalog, culprit, node), "thread", culprit.number());
+  return name_and_number(name_of(catalog, culprit, host), "thread", culprit.number());
 }
 
 } // namespace
 
 std::string culprit_text(const WhyInput &input, Culprit culprit, uint32_t thread) {
-  return culprit_text(input.catalog, culprit, input.catalog.threads[thread].node);
+  return culprit_text(input.catalog, culprit, input.catalog.threads[thread].host);
 }
 
-std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t node) {
+std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t host) {
   switch (culprit.kind()) {
   case Culprit::Kind::thread:
-    return label_of(catalog, culprit, node);
+    return label_of(catalog, culprit, host);
   case Culprit::Kind::untraced:
-    return label_of(catalog, culprit, node) + ", not traced";
+    return label_of(catalog, culprit, host) + ", not traced";
   case Culprit::Kind::unseen:
     return "unknown after the first that got it";
   case Culprit::Kind::interrupt:
     return std::string(source_phrase(InterruptSource(culprit.number())));
   default:
-    return name_of(catalog, culprit, node);
+    return name_of(catalog, culprit, host);
   }
 }
 

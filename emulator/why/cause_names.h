@@ -19,7 +19,7 @@ const char *wait_word(WaitKind kind);
 /// "main (1234)", "bash (99), not traced", "an interrupt", "not known". `thread`: who waited for
 /// it, or was woken.
 std::string culprit_text(const WhyInput &input, Culprit culprit, uint32_t thread);
-/// The same; `node` is where an untraced one runs.
-std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t node);
+/// The same; `host` is where an untraced one runs.
+std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t host);
 
 } // namespace ovnitrace

@@ -8,18 +8,18 @@ namespace ovnitrace {
 CpuHolders::CpuHolders(const Catalog &catalog, uint64_t from, const std::vector<uint8_t> &shown,
                        Taker &taker)
     : catalog_(catalog), from_(from), shown_(shown), place_(catalog.threads.size()),
-      cpus_(catalog.cpus.size() + 1), dark_(catalog.nodes.size()), holders_{Culprit::Kind::others},
+      cpus_(catalog.cpus.size() + 1), dark_(catalog.hosts.size()), holders_{Culprit::Kind::others},
       totals_(1), taker_(taker) {
   for (size_t cpu = 0; cpu < catalog.cpus.size(); cpu++) {
     Held &held = cpus_[cpu];
-    held.node = catalog.cpus[cpu].node;
-    const NodeInfo &node = catalog.nodes[held.node];
-    held.exact = node.all_threads || node.cpu_holders;
-    held.told = node.cpu_holders && !node.all_threads;
-    held.nobody = node.all_threads   ? Culprit::Kind::idle
-                  : node.cpu_holders ? Culprit::Kind::not_known
+    held.host = catalog.cpus[cpu].host;
+    const HostInfo &host = catalog.hosts[held.host];
+    held.exact = host.all_threads || host.cpu_holders;
+    held.told = host.cpu_holders && !host.all_threads;
+    held.nobody = host.all_threads   ? Culprit::Kind::idle
+                  : host.cpu_holders ? Culprit::Kind::not_known
                                      : Culprit::Kind::unseen;
-    held.turn.holder = number_of(held.culprit, held.node);
+    held.turn.holder = number_of(held.culprit, held.host);
   }
 }
 
@@ -63,7 +63,7 @@ void CpuHolders::count_waiter(uint32_t cpu, bool more, uint64_t time) {
   if (cpu >= cpus_.size() - 1)
     return;
   Held &held = cpus_[cpu];
-  if (more && held.waiters++ == 0 && dark_[held.node])
+  if (more && held.waiters++ == 0 && dark_[held.host])
     forget_untold(cpu, time);
   else if (!more && held.waiters)
     held.waiters--;
@@ -75,20 +75,20 @@ void CpuHolders::forget_untold(uint32_t cpu, uint64_t time) {
     give(cpu, Culprit(), time);
 }
 
-void CpuHolders::forget_unwaited(uint32_t node, uint64_t time) {
+void CpuHolders::forget_unwaited(uint32_t host, uint64_t time) {
   for (uint32_t cpu = 0; cpu < cpus_.size() - 1; cpu++)
-    if (cpus_[cpu].node == node && !cpus_[cpu].waiters)
+    if (cpus_[cpu].host == host && !cpus_[cpu].waiters)
       forget_untold(cpu, time);
 }
 
 /// A thread that ran there until now is reported by change() too, where that is not known any more.
 void CpuHolders::set_dark(uint32_t cpu, bool dark, uint64_t time) {
-  const uint32_t node = cpus_[cpu].node;
-  dark_[node] += uint32_t(dark && !cpus_[cpu].dark);
-  dark_[node] -= uint32_t(!dark && cpus_[cpu].dark);
+  const uint32_t host = cpus_[cpu].host;
+  dark_[host] += uint32_t(dark && !cpus_[cpu].dark);
+  dark_[host] -= uint32_t(!dark && cpus_[cpu].dark);
   cpus_[cpu].dark = dark;
   if (!dark)
-    forget_unwaited(node, time);
+    forget_unwaited(host, time);
   if (!cpus_[cpu].running)
     give(cpu, Culprit(), time);
 }
@@ -102,14 +102,14 @@ void CpuHolders::give(uint32_t cpu, Culprit culprit, uint64_t time) {
     held.past.push_back(held.turn);
   }
   held.culprit = culprit;
-  held.turn = {.holder = number_of(culprit, held.node), .start = time};
+  held.turn = {.holder = number_of(culprit, held.host), .start = time};
   if (held.past.size() >= 2 * kMostPast)
     forget(held, time);
 }
 
-uint32_t CpuHolders::number_of(Culprit culprit, uint32_t node) {
+uint32_t CpuHolders::number_of(Culprit culprit, uint32_t host) {
   const auto [at, is_new] =
-      numbers_.try_emplace(uint64_t(node) << 32 | culprit.code(), uint32_t(holders_.size()));
+      numbers_.try_emplace(uint64_t(host) << 32 | culprit.code(), uint32_t(holders_.size()));
   if (is_new) {
     holders_.push_back(culprit);
     totals_.emplace_back();
@@ -204,10 +204,10 @@ void CpuHolders::hand_over(const Waiting &waiting) {
   sums_.clear();
 }
 
-/// Who has a CPU that is not known depends on the node of the thread alone.
+/// Who has a CPU that is not known depends on the host of the thread alone.
 CpuHolders::Turn &CpuHolders::nobody_knows(uint32_t thread) {
   Held &nowhere = cpus_.back();
-  const uint32_t holder = number_of(Culprit(), catalog_.threads[thread].node);
+  const uint32_t holder = number_of(Culprit(), catalog_.threads[thread].host);
   if (nowhere.turn.holder != holder) {
     add_total(totals_, nowhere.turn);
     nowhere.turn = {.holder = holder};

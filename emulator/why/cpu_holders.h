@@ -32,7 +32,7 @@ using HolderSums = SumTable<HolderSum>;
 /// totals have all by holder.
 ///
 /// Where every thread was captured, or a thread that waits makes its CPU say who has it
-/// (NodeInfo::cpu_holders), holders are exact. Else it is not known who has a CPU while no thread
+/// (HostInfo::cpu_holders), holders are exact. Else it is not known who has a CPU while no thread
 /// of the trace runs there.
 ///
 /// The trace says where a new thread waits only when it gets its CPU. Then it has the last 1024 who
@@ -50,7 +50,7 @@ public:
   };
   /// How long threads waited while one had their CPU.
   struct Total {
-    uint32_t waiter = kNone; ///< a thread of their node; kNone: there is none
+    uint32_t waiter = kNone; ///< a thread of their host; kNone: there is none
     std::array<uint64_t, kWaitKinds> ns = {};
   };
 
@@ -67,9 +67,9 @@ public:
   void hold(uint32_t cpu, Culprit culprit, uint64_t time);
   /// Events of a CPU are missing from now on, or from now on no more.
   void set_dark(uint32_t cpu, bool dark, uint64_t time);
-  /// Switches of the CPUs of a node for which nobody waits may not have been recorded until now, as
+  /// Switches of the CPUs of a host for which nobody waits may not have been recorded until now, as
   /// before a region of --control.
-  void forget_unwaited(uint32_t node, uint64_t time);
+  void forget_unwaited(uint32_t host, uint64_t time);
   /// Gives out the wait of a thread up to now; it goes on waiting.
   void settle(uint32_t thread, uint64_t time);
   /// A holder, by its number; 0 is kOthers.
@@ -95,7 +95,7 @@ private:
   struct Held {
     Culprit culprit;
     Turn turn; ///< his
-    uint32_t node = 0;
+    uint32_t host = 0;
     Culprit nobody = Culprit::Kind::not_known; ///< while no thread is known to run there
     bool exact = false; ///< who gets the CPU of a thread that leaves is all that is to be known
     bool told = false;  ///< who has it is recorded only while a thread waits
@@ -112,7 +112,7 @@ private:
 
   static constexpr size_t kMostPast = 1024, kMostWaiting = 1024;
 
-  uint32_t number_of(Culprit culprit, uint32_t node);
+  uint32_t number_of(Culprit culprit, uint32_t host);
   void add(Turn &turn, const Waiting &waiting, uint64_t until);
   static void add_total(std::vector<Total> &totals, const Turn &turn);
   void forget(Held &held, uint64_t time);
@@ -133,9 +133,9 @@ private:
   const std::vector<uint8_t> &shown_;
   std::vector<Place> place_;   ///< by thread
   std::vector<Held> cpus_;     ///< the last one: no CPU
-  std::vector<uint32_t> dark_; ///< by node: how many of its CPUs are
+  std::vector<uint32_t> dark_; ///< by host: how many of its CPUs are
   std::vector<Culprit> holders_;
-  std::unordered_map<uint64_t, uint32_t> numbers_; ///< of holders: by node and Culprit
+  std::unordered_map<uint64_t, uint32_t> numbers_; ///< of holders: by host and Culprit
   std::vector<Total> totals_;                      ///< by holder: of turns that are forgotten
   HolderSums sums_;                                ///< to be handed over
   Taker &taker_;

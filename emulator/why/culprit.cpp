@@ -16,12 +16,12 @@ uint32_t tid_of(const Catalog &catalog, Culprit culprit) {
   }
 }
 
-std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t node) {
+std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t host) {
   switch (culprit.kind()) {
   case Culprit::Kind::thread:
     return catalog.threads[culprit.number()].name;
   case Culprit::Kind::untraced: {
-    const PeerName *peer = find_peer(catalog.nodes[node].peers, culprit.number(), catalog.end);
+    const PeerName *peer = find_peer(catalog.hosts[host].peers, culprit.number(), catalog.end);
     return peer ? peer->name : "";
   }
   case Culprit::Kind::idle:
@@ -31,7 +31,7 @@ std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t node) {
   case Culprit::Kind::interrupt:
     return std::string(source_name(InterruptSource(culprit.number())));
   case Culprit::Kind::device:
-    return device_name(catalog.nodes[node].devices, culprit.device_number());
+    return device_name(catalog.hosts[host].devices, culprit.device_number());
   case Culprit::Kind::nobody:
     return "nobody yet";
   case Culprit::Kind::others:

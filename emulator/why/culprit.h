@@ -68,7 +68,7 @@ private:
 /// kNone: it is no thread. The idle task is thread 0.
 uint32_t tid_of(const Catalog &catalog, Culprit culprit);
 
-/// Its name alone: of a thread that has none, "". `node` is where an untraced one runs.
-std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t node);
+/// Its name alone: of a thread that has none, "". `host` is where an untraced one runs.
+std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t host);
 
 } // namespace ovnitrace

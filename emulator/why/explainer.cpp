@@ -93,7 +93,7 @@ void Explainer::on_event(const Event &event, const System &system) {
     return refill(event.thread, system.threads()[event.thread], event.time);
   case FTrace_EXT_holder:
     if (event.cpu != kNone)
-      holders_.hold(system.find_cpu(system.cpus()[event.cpu].node, event.par1),
+      holders_.hold(system.find_cpu(system.cpus()[event.cpu].host, event.par1),
                     Culprit::of({event.par2 & FTRACE_TID_MASK, event.peer}), event.time);
     return;
   case FTrace_EVT_blackout_start:
@@ -112,11 +112,11 @@ void Explainer::start_region(const Event &event) {
   if (event.thread == kNone || !FTRACE_REGION_STARTS(event.par2))
     return;
   const ThreadInfo &starter = catalog_.threads[event.thread];
-  holders_.forget_unwaited(starter.node, event.time);
+  holders_.forget_unwaited(starter.host, event.time);
   for (size_t t = 0; t < unknown_.size(); t++)
     if (const ThreadInfo &thread = catalog_.threads[t]; unknown_[t] == UnknownWhy::not_seen_yet &&
                                                         thread.pid == starter.pid &&
-                                                        thread.node == starter.node)
+                                                        thread.host == starter.host)
       unknown_[t] = UnknownWhy::no_region;
 }
 

@@ -21,7 +21,7 @@ inline constexpr size_t kWaitKinds = 6;
 
 /// How long threads waited while one had the CPU.
 struct WaitSum {
-  uint32_t thread = 0; ///< index into Catalog::threads: who waited, or one of the node
+  uint32_t thread = 0; ///< index into Catalog::threads: who waited, or one of the host
   WaitKind kind = WaitKind::not_known;
   Culprit holder = {}; ///< who had the CPU
   uint64_t ns = 0;

@@ -54,7 +54,7 @@ private:
     return tid == kNone ? Json() : Json(tid);
   }
   std::string name(Culprit culprit, uint32_t thread) const {
-    return name_of(catalog_, culprit, catalog_.threads[thread].node);
+    return name_of(catalog_, culprit, catalog_.threads[thread].host);
   }
   Json call(Block block) const {
     return block.call == FTRACE_CALL_UNKNOWN ? Json()

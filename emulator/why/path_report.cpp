@@ -144,7 +144,7 @@ void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catal
       row["call"] = call;
     if (like.device != kNone)
       row["device"] =
-          device_name(catalog.nodes[catalog.threads[like.thread].node].devices, like.device);
+          device_name(catalog.hosts[catalog.threads[like.thread].host].devices, like.device);
     if (!holder_text(like, catalog).empty()) {
       const uint32_t tid = peer_tid(like, catalog);
       row["holder_tid"] = tid == kNone ? Json() : Json(tid);

@@ -227,8 +227,8 @@ private:
 /// Why a trace has no thread; empty: it is not known.
 std::string no_region(const Catalog &catalog) {
   std::string chains;
-  for (const NodeInfo &node : catalog.nodes)
-    for (const std::string &chain : node.chains)
+  for (const HostInfo &host : catalog.hosts)
+    for (const std::string &chain : host.chains)
       chains += (chains.empty() ? "" : ", ") + printable_line(chain);
   return chains.empty()
              ? ""

@@ -82,7 +82,7 @@ bool is_program(const TraceInfo &info, const Catalog &catalog, const Explanation
   for (uint32_t t = 0; t < why.shown.size(); t++)
     if (!why.shown[t] && std::count(pids.begin(), pids.end(), catalog.threads[t].pid))
       return false;
-  return !pids.empty() && catalog.nodes.size() == 1 && processes.size() == pids.size() &&
+  return !pids.empty() && catalog.hosts.size() == 1 && processes.size() == pids.size() &&
          std::all_of(processes.begin(), processes.end(), [&](const auto &process) {
            return std::count(pids.begin(), pids.end(), process.second) > 0;
          });
@@ -92,11 +92,11 @@ bool is_program(const TraceInfo &info, const Catalog &catalog, const Explanation
 
 Subject subject_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why) {
   Subject subject;
-  std::set<std::pair<uint32_t, uint32_t>> processes; // node, pid
+  std::set<std::pair<uint32_t, uint32_t>> processes; // host, pid
   for (uint32_t t = 0; t < why.shown.size(); t++)
     if (why.shown[t]) {
       subject.threads.push_back(t);
-      processes.emplace(catalog.threads[t].node, catalog.threads[t].pid);
+      processes.emplace(catalog.threads[t].host, catalog.threads[t].pid);
     }
   if (subject.threads.empty())
     return subject;
@@ -106,8 +106,8 @@ Subject subject_of(const TraceInfo &info, const Catalog &catalog, const Explanat
   }
   subject.is_machine =
       std::all_of(why.shown.begin(), why.shown.end(), [](uint8_t is) { return is; }) &&
-      std::all_of(catalog.nodes.begin(), catalog.nodes.end(),
-                  [](const NodeInfo &node) { return node.all_threads; });
+      std::all_of(catalog.hosts.begin(), catalog.hosts.end(),
+                  [](const HostInfo &host) { return host.all_threads; });
   const std::string count = human_count(subject.threads.size(), "thread", "threads");
   const std::vector<std::string> names = names_of(catalog, why, subject.threads);
   subject.name = is_program(info, catalog, why, processes) ? program_name(info) : list_of(names);

@@ -37,9 +37,9 @@ public:
   explicit ByWho(const WhyInput &input) : input_(input) {}
 
   void add(Culprit culprit, uint32_t thread, uint64_t ns, uint64_t count) {
-    const uint32_t node = input_.catalog.threads[thread].node;
-    Sum &sum = sums_[{culprit.kind(), name_of(input_.catalog, culprit, node)}];
-    sum.culprits.emplace(node, culprit.code());
+    const uint32_t host = input_.catalog.threads[thread].host;
+    Sum &sum = sums_[{culprit.kind(), name_of(input_.catalog, culprit, host)}];
+    sum.culprits.emplace(host, culprit.code());
     sum.thread = thread;
     sum.ns += ns;
     sum.count += count;
@@ -53,7 +53,7 @@ public:
 
 private:
   struct Sum {
-    std::set<std::pair<uint32_t, uint32_t>> culprits; ///< node, code
+    std::set<std::pair<uint32_t, uint32_t>> culprits; ///< host, code
     uint32_t thread = 0;                              ///< to one of which he did it
     uint64_t ns = 0, count = 0;
 
@@ -105,9 +105,9 @@ public:
   explicit Blocked(const WhyInput &input) : input_(input) {}
 
   void add(const BlockSum &sum) {
-    const uint32_t node = input_.catalog.threads[sum.thread].node;
+    const uint32_t host = input_.catalog.threads[sum.thread].host;
     const std::string at =
-        sum.stack == kNone ? "" : blocked_at(input_.stacks.of_node(node), sum.stack);
+        sum.stack == kNone ? "" : blocked_at(input_.stacks.of_host(host), sum.stack);
     by_place_.try_emplace(at, input_).first->second.add(sum.waker, sum.thread, sum.ns, sum.count);
     count_ += sum.count;
   }

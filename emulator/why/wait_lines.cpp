@@ -56,7 +56,7 @@ std::string holder_text(const WhyInput &input, const LongWait &wait, const LongW
     return "nobody knows who";
   case Culprit::Kind::untraced:
     return name_and_number(
-        name_of(input.catalog, part.holder, input.catalog.threads[wait.thread].node), "thread",
+        name_of(input.catalog, part.holder, input.catalog.threads[wait.thread].host), "thread",
         part.holder.number());
   default:
     return culprit_text(input, part.holder, wait.thread);

@@ -195,12 +195,12 @@ TEST(ThreadTable, FindsEveryThreadOfItsNodeAndNoOther) {
   Catalog catalog;
   for (uint32_t i = 0; i < 3000; i++)
     catalog.threads.push_back(
-        {.tid = i / 3 * 4096, .node = i % 7 == 0, .birth = i % 3 * 100, .name = ""});
-  for (uint32_t node : {0u, 1u}) {
-    const ThreadTable table(catalog, node);
+        {.tid = i / 3 * 4096, .host = i % 7 == 0, .birth = i % 3 * 100, .name = ""});
+  for (uint32_t host : {0u, 1u}) {
+    const ThreadTable table(catalog, host);
     for (uint32_t i = 0; i < 3000; i++) {
       const ThreadInfo &thread = catalog.threads[i];
-      EXPECT_EQ(table.find(thread.tid, thread.birth), thread.node == node ? i : kNone);
+      EXPECT_EQ(table.find(thread.tid, thread.birth), thread.host == host ? i : kNone);
       EXPECT_EQ(table.find(thread.tid + 1, thread.birth), kNone);
       EXPECT_EQ(table.find(thread.tid, thread.birth + 1), kNone);
     }

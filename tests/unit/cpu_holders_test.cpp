@@ -45,7 +45,7 @@ protected:
     Parts parts;
     for (const WaitSum &sum : why.waits)
       if (const ThreadInfo &thread = source->catalog().threads[sum.thread]; thread.tid == tid)
-        parts[name_of(source->catalog(), sum.holder, thread.node)] += sum.ns;
+        parts[name_of(source->catalog(), sum.holder, thread.host)] += sum.ns;
     return parts;
   }
   std::string text() {

@@ -26,13 +26,13 @@ struct ModelEdges : ::testing::Test {
 
   static Catalog two_hosts() {
     Catalog catalog;
-    catalog.nodes = {{"one"}, {"two"}};
+    catalog.hosts = {{"one"}, {"two"}};
     catalog.files = {"cpu0000.ftr"};
-    for (uint32_t node : {0, 1})
+    for (uint32_t host : {0, 1})
       for (uint32_t n : {0, 1}) {
-        catalog.cpus.push_back({n, node});
+        catalog.cpus.push_back({n, host});
         catalog.threads.push_back(
-            {.tid = 10 + 10 * n, .pid = 10 + 10 * n, .node = node, .name = "t"});
+            {.tid = 10 + 10 * n, .pid = 10 + 10 * n, .host = host, .name = "t"});
       }
     return catalog;
   }

@@ -14,7 +14,7 @@ using test::Timeline;
 
 Catalog two_cpus_three_threads() {
   Catalog catalog;
-  catalog.nodes = {{"node"}};
+  catalog.hosts = {{"node"}};
   catalog.cpus = {{0, 0}, {1, 0}};
   catalog.threads.resize(3);
   for (uint32_t t = 0; t < 3; t++)

@@ -145,9 +145,9 @@ void expect_readable(const test::MemoryTrace &trace) {
     test::TraceBuilder::write_file(directory / ("cpu000" + std::to_string(key.first) + ".ftr"),
                                    file.data(), file.size());
   test::CollectingSink reported;
-  std::vector<NodeInput> nodes;
-  nodes.push_back(open_trace_dir(directory.path(), {}, 0));
-  MergedTrace merged(std::move(nodes), reported);
+  std::vector<HostInput> hosts;
+  hosts.push_back(open_trace_dir(directory.path(), {}, 0));
+  MergedTrace merged(std::move(hosts), reported);
   for (Event event; merged.next(event);) {
   }
   EXPECT_EQ(reported.damage(), 0u)

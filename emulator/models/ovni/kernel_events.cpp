@@ -88,7 +88,7 @@ void activate(ModelContext &ctx, const Event &event) {
 
 void migrate(ModelContext &ctx, const Event &event) {
   const Thread &thread = ctx.system.threads()[event.thread];
-  uint32_t cpu = ctx.system.find_cpu(thread.node, event.par2);
+  uint32_t cpu = ctx.system.find_cpu(thread.host, event.par2);
   if (cpu == kNone)
     ctx.faults.add(event, [&] {
       return fmt::format("{} is put on CPU {}, which is not in the trace", who(ctx, event.thread),
@@ -111,7 +111,7 @@ void exec(ModelContext &ctx, const Event &event) {
   const ThreadInfo &info = catalog.threads[event.thread];
   if (event.par2 == 0 || event.par2 == info.tid)
     return;
-  uint32_t old = ctx.system.find_thread(info.node, event.par2);
+  uint32_t old = ctx.system.find_thread(info.host, event.par2);
   if (old != kNone && catalog.threads[old].pid == info.pid)
     put(ctx, old, ThreadState::Dead, kNone);
   else if (ctx.system.threads()[event.thread].state !=
@@ -137,7 +137,7 @@ void snapshot(ModelContext &ctx, const Event &event) {
     return;
   }
   const uint32_t number = event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff;
-  uint32_t cpu = ctx.system.find_cpu(thread.node, number);
+  uint32_t cpu = ctx.system.find_cpu(thread.host, number);
   const bool known = number != FTRACE_SNAPSHOT_NO_CPU;
   if (cpu == kNone && known &&
       is_active(ThreadState(state))) // one that sleeps may have left a CPU that is offline now
@@ -183,7 +183,7 @@ void region(ModelContext &ctx, const Event &event) {
   const ThreadInfo &info = ctx.system.catalog().threads[event.thread];
   ctx.system.known().for_each([&](uint32_t t) {
     const ThreadInfo &other = ctx.system.catalog().threads[t];
-    if (of_thread ? t == event.thread : other.node == info.node && other.pid == info.pid)
+    if (of_thread ? t == event.thread : other.host == info.host && other.pid == info.pid)
       put(ctx, t, ThreadState::Unknown, kNone);
   });
 }

@@ -78,8 +78,8 @@ bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
     });
     return false;
   }
-  uint32_t node = ctx.system.threads()[event.thread].node;
-  cpu = index == -1 ? ctx.system.virtual_cpu(node) : ctx.system.find_cpu(node, uint32_t(index));
+  uint32_t host = ctx.system.threads()[event.thread].host;
+  cpu = index == -1 ? ctx.system.virtual_cpu(host) : ctx.system.find_cpu(host, uint32_t(index));
   if (cpu == kNone)
     ctx.faults.add(event, [&] {
       return fmt::format("{} of {} names CPU {}, which is not in the trace", kind_name(event.kind),
@@ -91,14 +91,14 @@ bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
 void execute(ModelContext &ctx, const Event &event) {
   uint32_t cpu;
   if (!payload_cpu(ctx, event, cpu))
-    cpu = ctx.system.virtual_cpu(ctx.system.threads()[event.thread].node);
+    cpu = ctx.system.virtual_cpu(ctx.system.threads()[event.thread].host);
   act(ctx, event, ThreadAction::execute, cpu);
 }
 
 /// Where a thread is of which no place is known: on the virtual CPU.
 uint32_t present_cpu(const ModelContext &ctx, uint32_t thread) {
   const Thread &t = ctx.system.threads()[thread];
-  return t.cpu != kNone ? t.cpu : ctx.system.virtual_cpu(t.node);
+  return t.cpu != kNone ? t.cpu : ctx.system.virtual_cpu(t.host);
 }
 
 template <ThreadAction action> void change(ModelContext &ctx, const Event &event) {

@@ -50,8 +50,8 @@ private:
   }
   const std::vector<Thread> &threads() { return replay_.system().threads(); }
 
-  bool is_told() const { return catalog_.nodes[0].cpu_holders && !catalog_.nodes[0].all_threads; }
-  bool is_exact() const { return catalog_.nodes[0].cpu_holders || catalog_.nodes[0].all_threads; }
+  bool is_told() const { return catalog_.hosts[0].cpu_holders && !catalog_.hosts[0].all_threads; }
+  bool is_exact() const { return catalog_.hosts[0].cpu_holders || catalog_.hosts[0].all_threads; }
   /// Whether a thread waits for a CPU, other than `but`.
   bool waits_for(uint32_t cpu, uint32_t but) {
     for (uint32_t t = 0; t < threads().size(); t++)
@@ -127,7 +127,7 @@ private:
       else if (own && is_exact() && event.peer == kNone)
         after_[cpu] = next ? std::to_string(next) : "idle";
       else
-        after_[cpu] = catalog_.nodes[0].all_threads ? "idle" : is_told() ? "lost" : "unseen";
+        after_[cpu] = catalog_.hosts[0].all_threads ? "idle" : is_told() ? "lost" : "unseen";
     }
     if (event.kind == FTrace_EXT_holder && event.par1 < after_.size() && !dark_[event.par1])
       after_[event.par1] = next ? std::to_string(next) : "idle";

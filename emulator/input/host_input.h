@@ -35,7 +35,7 @@ struct ChunkInput {
 };
 
 /// One host.
-struct NodeInput {
+struct HostInput {
   std::string name;
   std::string path = {};            ///< of its directory, for messages
   int64_t clock_offset_ns = 0;      ///< added to each of its times
@@ -50,10 +50,10 @@ struct NodeInput {
   std::vector<std::string> idle_states = {};   ///< by number: the kernel's names; empty: not known
   bool has_stacks = false;                     ///< they were recorded
   bool all_threads = false;                    ///< every transition of every thread was captured
-  bool cpu_holders = false;                    ///< as in NodeInfo
+  bool cpu_holders = false;                    ///< as in HostInfo
   std::string machine = {};                    ///< architecture, empty: not known
   std::vector<DeviceName> devices = {};        ///< that woke threads
-  bool sees_refills = false;                   ///< as NodeInfo has it
+  bool sees_refills = false;                   ///< as HostInfo has it
   std::vector<ChunkInput> chunks;
 };
 
