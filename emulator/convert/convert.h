@@ -18,9 +18,9 @@ struct CriticalPath;
 
 struct ConvertOptions {
   std::string directory; ///< where the files go; it is made if it is missing
-  OutputDirectory::Link link =
-      OutputDirectory::Link::follow; ///< whether it may be a link. Nothing in it is followed
-  bool gzip = false;                 ///< thread.prv.gz and cpu.prv.gz
+  /// Whether it may be a link. Nothing in it is followed.
+  OutputDirectory::Link link = OutputDirectory::Link::follow;
+  bool gzip = false; ///< thread.prv.gz and cpu.prv.gz
   bool lint = false; ///< report every fault, and what must not be at the end of the trace
   std::vector<std::string> model_files; ///< JSON models, besides those that are built in
   Cut cut = {};

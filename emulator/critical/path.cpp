@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kNameLength = 15; // bytes that the kernel keeps of a name
 
-/// A tid that was used again is that of its last thread.
+/// Returns the last thread that had this tid.
 uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
   for (uint32_t t = uint32_t(catalog.threads.size()); t-- > 0;)
     if (catalog.threads[t].tid == tid)
@@ -26,7 +26,7 @@ uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
       fmt::format("no thread {} is in the trace: `ovnitrace info` lists those that are", tid));
 }
 
-/// `kept`: 1 by thread that the cut keeps, whose path it can be.
+/// Returns where the path ends. `kept`: by thread, 1 if the cut keeps it, so the path can be its.
 PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
                  const PathQuery &query, const std::vector<uint8_t> &kept,
                  const HistoryRecorder &history) {

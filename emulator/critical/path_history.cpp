@@ -15,7 +15,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// A run that is longer does more than to look whether it may go on.
+/// A longer run does more than check whether the thread may go on.
 constexpr uint64_t kLongestSpin = 1'000'000; ///< ns
 
 } // namespace
@@ -62,7 +62,7 @@ void HistoryRecorder::on_event(const Event &event, const System &system) {
   }
 }
 
-/// Of sections of one number in one another, the outermost counts.
+/// Follows nested sections of one number: the outermost counts.
 void HistoryRecorder::section_event(const Event &event, const System &system) {
   if (!query_.section || event.by_manual || event.par2 != *query_.section)
     return;
@@ -107,8 +107,8 @@ void HistoryRecorder::on_slice(const Slice &slice) {
                           .spins = false};
   const bool asleep = slice.state == ThreadState::Paused || slice.state == ThreadState::Unknown;
   const bool wakes = slice.ends && wakeup_.thread == slice.thread && asleep;
-  // Of a thread of which nothing was known until it was woken, only that of a new one says where it
-  // was before: it was not.
+  // If nothing is known about a thread before a wakeup, only a new thread's first wakeup says
+  // something: the thread did not exist before.
   if (wakes && (slice.state == ThreadState::Paused || (wakeup_.par2 & FTRACE_WAKEUP_NEW))) {
     record.woken = true;
     record.waker = {wakeup_.par2 & FTRACE_TID_MASK, wakeup_.peer};
@@ -129,7 +129,7 @@ void HistoryRecorder::on_slice(const Slice &slice) {
     left_[slice.cpu].next = slice.next;
 }
 
-/// By its name: of a trace that does not say who queued the work item.
+/// Recognizes a kernel worker by its name, for traces that do not say who queued the work item.
 bool HistoryRecorder::is_worker(const Peer &waker, uint32_t woken) const {
   constexpr std::string_view kWorker = "kworker/";
   if (waker.thread != kNone)
@@ -140,7 +140,7 @@ bool HistoryRecorder::is_worker(const Peer &waker, uint32_t woken) const {
   return name && name->name.starts_with(kWorker);
 }
 
-/// A thread spins from its second yield in a row on: each after a short run.
+/// Marks spins. A thread spins from its second successive yield on, each after a short run.
 void HistoryRecorder::note_spin(HistoryRecord &record, uint64_t length) {
   Spin &spin = spins_[record.thread];
   const bool yields = record.reason == FTRACE_OFFCPU_YIELDED;
@@ -179,7 +179,7 @@ bool HistoryRecorder::says_holders(uint32_t cpu) const {
   return host.all_threads || host.cpu_holders;
 }
 
-/// Another one has a CPU on which no thread of the trace runs.
+/// Notes who has a CPU on which no thread of the trace runs.
 void HistoryRecorder::hold(const Event &event, const System &system) {
   const uint32_t cpu =
       event.cpu == kNone ? kNone : system.find_cpu(system.cpus()[event.cpu].host, event.par1);
@@ -190,7 +190,7 @@ void HistoryRecorder::hold(const Event &event, const System &system) {
   left_[cpu].next = {event.par2 & FTRACE_TID_MASK, event.peer};
 }
 
-/// Before a region of --control, switches may not have been recorded.
+/// Forgets who has CPUs: before a region of --control, switches may not have been recorded.
 void HistoryRecorder::forget_holders(uint32_t host, uint64_t time) {
   for (uint32_t cpu = 0; cpu < left_.size(); cpu++)
     if (left_[cpu].is && left_[cpu].next.tid != kNone && catalog_.cpus[cpu].host == host) {

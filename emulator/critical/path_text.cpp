@@ -18,7 +18,7 @@ struct CauseWords {
   Color color;
 };
 
-/// By Cause.
+/// The texts, by Cause.
 constexpr std::array<CauseWords, kCauses> kWords = {{
     {"running", "Running", palette::kRunning},
     {"waiting for a CPU", "Waiting for a CPU", palette::kPreempted},
@@ -40,7 +40,7 @@ const HostInfo &host_of(const PathSegment &segment, const Catalog &catalog) {
   return catalog.hosts[catalog.threads[segment.thread].host];
 }
 
-/// "name (tid)" of another thread than the segment's.
+/// Returns "name (tid)" of the other thread of a segment.
 std::string peer_text(const PathSegment &segment, const Catalog &catalog) {
   const std::string name = printable_line(peer_name(segment, catalog));
   const uint32_t tid = peer_tid(segment, catalog);

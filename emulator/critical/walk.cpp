@@ -9,7 +9,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// What an interrupt stands for.
+/// Returns what an interrupt stands for.
 Cause cause_of(uint16_t interrupt, bool sleeps) {
   if (interrupt == kNoInterrupt && sleeps)
     return Cause::timer;
@@ -26,7 +26,7 @@ Cause cause_of(uint16_t interrupt, bool sleeps) {
   return Cause::interrupt;
 }
 
-/// What ended the time in which a thread was blocked, where no thread on the path did.
+/// Returns what ended a block, if no thread on the path did.
 Cause cause_of(const HistoryRecord &block) {
   if (!block.woken)
     return Cause::blocked;
@@ -62,7 +62,7 @@ Walk::Walk(DiskList<HistoryRecord> &history, const Catalog &catalog,
     none.thread = kNone;
 }
 
-/// Reads one slice more.
+/// Reads the next slice, going back.
 void Walk::take() {
   const HistoryRecord slice = history_.at(--left_);
   const bool nobody = slice.thread == kNone;
@@ -94,7 +94,7 @@ void Walk::from(const PathRoot &root) {
     segments_.append(last_);
 }
 
-/// Goes back through the slice of the topmost thread, or to who ended it.
+/// Goes back through the slice of the topmost thread, or to the thread that ended it.
 void Walk::step() {
   take_back_to(now_);
   const HistoryRecord slice = at_[stack_.back().thread];
@@ -116,19 +116,19 @@ void Walk::step() {
   }
 }
 
-/// It waits where it was woken or preempted: who runs there holds its CPU.
+/// The thread waits where it was woken or preempted: the thread that runs there holds its CPU.
 void Walk::step_waiting(const HistoryRecord &wait) {
   if (wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_THROTTLED)
     return put(wait.start, {.cause = Cause::throttled});
   const Held held = wait.cpu < held_.size() ? held_[wait.cpu] : Held();
   if (held.start < now_ && now_ <= held.end)
-    put(std::max(wait.start, held.start), {.cause = Cause::waiting, .peer = held.who});
+    put(std::max(wait.start, held.start), {.cause = Cause::waiting, .peer = held.peer});
   else
     put(wait.start, {.cause = Cause::waiting});
 }
 
-/// It waits for another thread without blocking. The trace does not show whom; but if only one
-/// thread of its group neither spins nor is blocked, it can be no other: it is responsible.
+/// The thread waits for another one without blocking. The trace does not say for which. If only one
+/// thread of its group neither spins nor is blocked, that one is responsible.
 void Walk::step_spinning(const HistoryRecord &spin) {
   const uint32_t other = group_.only_other(spin.thread, [&](uint32_t thread) {
     const HistoryRecord &slice = at_[thread];
@@ -141,8 +141,8 @@ void Walk::step_spinning(const HistoryRecord &spin) {
   push(other, std::max({stack_.back().floor, spin.since, at_[other].start}));
 }
 
-/// A kernel worker's work item belongs to the thread that queued it, from then on. Nothing that the
-/// worker did before has to do with it.
+/// The time since a work item was queued belongs to the thread that queued it. What the kernel
+/// worker did before has nothing to do with it.
 void Walk::step_worker(const HistoryRecord &block) {
   const uint64_t floor = std::max(block.start, stack_.back().floor);
   const PathSegment ended = {.cause = Cause::worker, .peer = block.waker};
@@ -161,7 +161,8 @@ void Walk::step_worker(const HistoryRecord &block) {
     put(floor, {.cause = Cause::outside, .call = block.call, .peer = queuer});
 }
 
-/// Nobody knows who queued its item: the worker has the run in which it made the wakeup.
+/// Nobody knows who queued the item: the worker is responsible for the run in which it made the
+/// wakeup.
 void Walk::step_unowned(const HistoryRecord &block, uint64_t floor) {
   const uint32_t worker = block.waker.thread;
   const bool ran = worker != kNone && at_[worker].thread != kNone && now_ == block.end &&
@@ -192,7 +193,7 @@ void Walk::step_blocked(const HistoryRecord &block) {
   put(block.start, what);
 }
 
-/// Before a thread was there its creator is responsible.
+/// Before a thread existed, its creator is responsible.
 void Walk::step_unborn(const HistoryRecord &first) {
   if (first.thread != kNone && first.state == ThreadState::Warming && first.start == now_ &&
       follow(first, 0))
@@ -200,9 +201,9 @@ void Walk::step_unborn(const HistoryRecord &first) {
   put(0, {.cause = Cause::unknown});
 }
 
-/// Goes on with the thread that made a wakeup. It ran then; where it has left its CPU before the
-/// wakeup is seen, that was on its way to the CPU of the woken one since. False where no thread
-/// made it, or none that ran while the woken one was blocked.
+/// Goes on with the thread that made a wakeup, which ran then. If it is seen to have left its CPU
+/// before the wakeup, the wakeup has been on its way to the woken thread's CPU since. Returns false
+/// if no thread made the wakeup, or if it did not run during the block.
 bool Walk::follow(const HistoryRecord &woken, uint64_t floor) {
   const uint32_t waker = woken.waker.thread;
   if (woken.context != FTRACE_WAKER_TASK || waker == kNone)
@@ -226,7 +227,7 @@ void Walk::push(uint32_t thread, uint64_t floor) {
   stack_.push_back({thread, floor});
 }
 
-/// The topmost thread is responsible from then on, but not before its floor.
+/// Adds a segment: the topmost thread is responsible from `from` on, but not before its floor.
 void Walk::put(uint64_t from, PathSegment what) {
   what.thread = stack_.back().thread;
   what.from = std::max(from, stack_.back().floor);

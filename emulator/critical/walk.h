@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks back through a trace, from a wakeup to who made it.
+// Walks back through a recorded history, from each wakeup to the thread that made it.
 #pragma once
 
 #include "emulator/critical/path_history.h"
@@ -9,32 +9,32 @@
 
 namespace ovnitrace {
 
-/// Where a path starts: at the end of a time of a thread.
+/// The end of a path: the end of a time of a thread.
 struct PathRoot {
   uint32_t thread;   ///< index into Catalog::threads
   uint64_t from, to; ///< ns on the clock of the trace
-  bool guessed;      ///< the thread
+  bool guessed;      ///< `thread` was not named by anybody
 };
 
-/// The segments of the path, the last one first. Memory depends on threads and CPUs.
+/// Finds the segments of a path, the last one first. Memory grows with threads and CPUs.
 class Walk {
 public:
-  /// `history` as HistoryRecorder has written it. Borrows all three.
+  /// Borrows all three. `history`: as HistoryRecorder has written it.
   Walk(DiskList<HistoryRecord> &history, const Catalog &catalog, DiskList<PathSegment> &segments);
 
-  /// To be called once.
+  /// Walks the whole path. To be called once.
   void from(const PathRoot &root);
 
 private:
-  /// A thread that is responsible back to the floor. The one below it in the stack was blocked
-  /// since then, and this one woke it.
+  /// A thread that is responsible back to the floor, and then woke the thread below it in the
+  /// stack, which was blocked since the floor.
   struct Frame {
     uint32_t thread;
     uint64_t floor; ///< ns
   };
-  /// Who had a CPU.
+  /// A time in which a thread had a CPU.
   struct Held {
-    Peer who = {};
+    Peer peer = {};
     uint64_t start = 0, end = 0; ///< ns
   };
 
@@ -53,13 +53,13 @@ private:
 
   SpinGroups group_;
   DiskList<HistoryRecord> &history_;
-  uint64_t left_; ///< slices that were not read yet
-  std::vector<HistoryRecord>
-      at_;                 ///< by thread: the slice that was read last: the earliest of those
-  std::vector<Held> held_; ///< by CPU: who was read last
-  /// A thread is there once: one below the top was blocked over all that is above it.
+  uint64_t left_;                 ///< slices that were not read yet
+  std::vector<HistoryRecord> at_; ///< by thread: the slice that was read last, its earliest so far
+  std::vector<Held> held_;        ///< by CPU: read last
+  /// The threads on the path. Each is there once: a thread below the top is blocked while those
+  /// above it run.
   std::vector<Frame> stack_;
-  uint64_t now_ = 0; ///< ns; all slices that end then or later are read
+  uint64_t now_ = 0; ///< ns; all slices that end at or after this time are read
   DiskList<PathSegment> &segments_;
   PathSegment last_; ///< not written yet
 };

@@ -22,9 +22,10 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kBlockRecords = 16384;
-constexpr size_t kMostThreads = 8; ///< of this program: each knows all of its files' threads
+constexpr size_t kMostThreads = 8; ///< each has a table of all threads of its files
 
-/// When the trace starts, by the first host that knows; 0 if none does, or it is no date.
+/// Returns when the trace starts, by the first host that knows; 0 if none does or if it is not a
+/// date.
 int64_t date_of(const std::vector<HostInput> &hosts, uint64_t begin) {
   constexpr int64_t kNsPerSecond = 1000000000, kYear10000 = 253402300800;
   for (const HostInput &host : hosts) {
@@ -42,7 +43,7 @@ struct File {
   ChunkInput *chunk;
 };
 
-/// Who the threads of a host are, as all chunks say.
+/// The threads of a host, as all its chunks describe them.
 class KnownThreads {
 public:
   const std::vector<ThreadIdentity> &all() const { return all_; }
@@ -58,7 +59,7 @@ private:
   std::vector<ThreadIdentity> all_;
 };
 
-/// What is said of a thread after what is known of it.
+/// Adds what is said of a thread to what is known.
 void take(ThreadIdentity &known, const ThreadIdentity &said) {
   if (said.pid)
     known.pid = said.pid;
@@ -70,13 +71,13 @@ void take(ThreadIdentity &known, const ThreadIdentity &said) {
   }
 }
 
-/// Looks through some files, one after another.
+/// Scans some files, one after another.
 class Scan {
 public:
   Scan(const CutPlanner &planner, size_t hosts) : planner_(planner), threads_(hosts) {}
 
   void file(const File &file);
-  /// The files of `later` follow.
+  /// Appends the results of `later`, whose files follow.
   void join(Scan &&later);
   void finish(const std::vector<HostInput> &hosts, Catalog &catalog) const;
   CutPlanner &planner() { return planner_; }
@@ -104,7 +105,7 @@ private:
   uint64_t first_ = UINT64_MAX;                  ///< first event
   uint64_t last_ = 0;                            ///< last event
 
-  // Of the file that is looked through:
+  // About the current file:
   uint32_t host_ = 0;
   TickClock clock_;
   bool any_format_ = false;
@@ -179,7 +180,7 @@ void Scan::plan(const ftrace_record &record, uint8_t code) {
   plan_cpu(record, code, time);
 }
 
-/// Who has the CPU of the file after a record whose contexts are known.
+/// Notes who has the CPU of the file after this record, whose contexts are known.
 void Scan::plan_cpu(const ftrace_record &record, uint8_t code, uint64_t time) {
   switch (code) {
   case FTrace_EXT_switch:
@@ -204,7 +205,7 @@ void Scan::plan_cpu(const ftrace_record &record, uint8_t code, uint64_t time) {
   }
 }
 
-/// A chunk whose first record is the one before that at `offset`.
+/// Notes a chunk. `offset`: of the record after its first.
 void Scan::plan_chunk(uint64_t offset) {
   if (offset < sizeof(ftrace_record))
     return planner_.give_up();
@@ -324,7 +325,8 @@ void Scan::finish(const std::vector<HostInput> &hosts, Catalog &catalog) const {
   catalog.date = date_of(hosts, catalog.begin);
 }
 
-/// Files that follow one another, about as many bytes for each CPU.
+/// Splits the files into shares of successive files, about as many bytes each, one share for each
+/// CPU.
 std::vector<std::vector<File>> shares_of(const std::vector<File> &files) {
   uint64_t total = 0, before = 0;
   for (const File &file : files)

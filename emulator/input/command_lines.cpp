@@ -9,7 +9,8 @@ namespace ovnitrace {
 
 namespace {
 
-/// The last line of a process that it executed before `until`, ns; null: none.
+/// Returns the last command that a process executed in from … until, ns; nullptr if there was no
+/// command.
 const CommandLine *last_line(const std::vector<CommandLine> &lines, uint32_t pid, uint64_t from,
                              uint64_t until) {
   const auto after = std::lower_bound(lines.begin(), lines.end(), std::pair(pid, until),

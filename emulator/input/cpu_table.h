@@ -9,7 +9,7 @@
 
 namespace ovnitrace {
 
-/// The CPUs of one host of a catalog.
+/// The CPUs of one host of a catalog, by number.
 class CpuTable {
 public:
   CpuTable(const Catalog &catalog, uint32_t host) {
@@ -23,7 +23,7 @@ public:
     }
   }
 
-  /// Index of the CPU with this number, kNone if there is none.
+  /// Returns the index of the CPU with this number, kNone if there is no such CPU.
   uint32_t find(uint32_t number) const { return number < index_.size() ? index_[number] : kNone; }
 
 private:

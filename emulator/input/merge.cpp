@@ -21,8 +21,8 @@ size_t block_records(size_t files) {
                     kMinBlockRecords, kMaxBlockRecords);
 }
 
-/// When a cut starts on the clock of the trace; 0 where that is not known before the files are
-/// looked through, or all must be read.
+/// Returns when a cut starts on the clock of the trace. Returns 0 if that is not known before the
+/// files are scanned, or if everything must be read.
 uint64_t start_of_cut(const std::vector<HostInput> &hosts, uint64_t from) {
   uint64_t begin = UINT64_MAX;
   for (const HostInput &host : hosts) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kBlockRecords = 16384;
 
-/// The size of a plain file says how many; a compressed one must be read.
+/// Counts the records of a file: a plain file by its size, a compressed one by reading it.
 uint64_t count_records(const ChunkInput &chunk) {
   if (!chunk.compressed)
     return chunk.size / sizeof(ftrace_record);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which thread a record is about, while the files of a trace are looked through.
+// Identifies a thread while the files of a trace are scanned.
 #pragma once
 
 #include <compare>

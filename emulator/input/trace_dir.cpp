@@ -29,12 +29,12 @@ struct CloseDir {
 };
 
 constexpr std::string_view kCompressed = ".zst";
-/// Bytes of files in which there can be a record: it takes a compressed one more than one byte,
-/// too.
+/// The smallest file that can hold a record, in bytes. A compressed record takes more than one
+/// byte, too.
 constexpr uint64_t kSmallestFile = sizeof(ftrace_record);
 
-/// The CPU of a chunk file by its name, cpuNNNN.ftr or cpuNNNN.ftr.zst; nothing if it is another
-/// file.
+/// Returns the CPU of a chunk file by its name, cpuNNNN.ftr or cpuNNNN.ftr.zst; nothing for other
+/// files.
 std::optional<uint16_t> cpu_of(std::string_view name) {
   constexpr std::string_view prefix = "cpu", suffix = ".ftr";
   constexpr size_t kMinDigits = 4;
@@ -58,7 +58,7 @@ struct ChunkPath {
   bool compressed() const { return name.ends_with(kCompressed); }
 };
 
-/// The chunk files of a directory by CPU; errno is set if it cannot be read.
+/// Lists the chunk files of a directory by CPU. Sets errno if it cannot be read.
 std::optional<std::vector<ChunkPath>> list_chunks(const std::string &path) {
   const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
   if (!dir)
@@ -82,7 +82,7 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
   const auto fail = [&](const std::string &why) {
     return Error("cannot read " + name + ": " + why);
   };
-  // Nothing in a directory of someone else may make us wait: a FIFO is opened at once.
+  // A FIFO opens at once: a directory of another user must not make us wait.
   UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
   if (!fd && errno == EMFILE)
     throw fail("too many open files; raise their number with 'ulimit -n'");
@@ -105,7 +105,7 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
 
 namespace {
 
-/// The CPUs that had something to record, or of which it is not known that they had nothing.
+/// Returns the CPUs that recorded something, or of which it is not known that they did not.
 std::set<uint16_t> expected_cpus(const TraceInfo &info) {
   std::set<uint16_t> cpus(info.topology.begin(), info.topology.end());
   for (uint32_t cpu = 0; info.topology.empty() && cpu < info.cpus; cpu++)

@@ -36,7 +36,7 @@ Json state_order() {
   return all;
 }
 
-/// By value: a word of each, or its label.
+/// Returns the words or labels of values, by value.
 Json words(ValueNames names, std::string_view ValueName::*word) {
   Json all = Json::object();
   for (const ValueName &name : names)
@@ -71,7 +71,7 @@ Json cpus(const Catalog &catalog) {
   return all;
 }
 
-/// What the chains of --control are called, as their numbers in the regions count them.
+/// Returns the names of the chains of --control, by their numbers in regions.
 Json chains(const Catalog &catalog) {
   for (const HostInfo &host : catalog.hosts)
     if (!host.chains.empty())

@@ -17,14 +17,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostSums = 1000;
 
-/// What the page says of one holder.
+/// Returns what the page says about a holder.
 Json holder_json(const Catalog &catalog, Culprit holder, uint32_t thread) {
   return {{"name", culprit_text(catalog, holder, catalog.threads[thread].host)},
           {"thread", holder.kind() == Culprit::Kind::thread ? Json(holder.number()) : Json()},
           {"known", holder.is_known()}};
 }
 
-/// After whichever event a thread waited: one sum for each thread and holder.
+/// Returns one sum for each thread and holder, over all kinds of waits.
 std::vector<WaitSum> sums_of(const Explanation &why) {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> all;
   for (const WaitSum &sum : why.waits)

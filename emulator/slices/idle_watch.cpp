@@ -14,7 +14,7 @@ bool has(const std::vector<uint64_t> &cpus, uint32_t cpu) {
   return cpus[cpu / 64] >> cpu % 64 & 1;
 }
 
-/// Whether a change of affinity can be among what it hides: it is no transition of one CPU.
+/// Returns whether a blackout can hide a change of affinity, which is not a transition of one CPU.
 bool hides_affinity(const Event &event) {
   return event.par1 != FTRACE_BLACKOUT_TRANSITIONS;
 }
@@ -84,7 +84,7 @@ IdleElsewhere IdleWatch::of(const Slice &slice) {
   return found;
 }
 
-/// How long a CPU of the mask was idle up to then, but for the times when only `without` was.
+/// Returns how long a CPU of the mask was idle up to `until`, except while only `without` was.
 uint64_t IdleWatch::idle_time(uint32_t mask, uint32_t without, uint64_t until) const {
   const Mask &of = masks_[mask];
   return of.any.at(until) - (without == kNone ? 0 : of.only[without].at(until));
@@ -115,7 +115,7 @@ void IdleWatch::set_idle(uint32_t cpu, bool idle) {
     count(masks_[mask], cpu, idle);
 }
 
-/// One of its CPUs becomes idle, or is no longer.
+/// Notes that a CPU of the mask becomes idle, or is no longer.
 void IdleWatch::count(Mask &mask, uint32_t cpu, bool idle) {
   if (mask.idle == 1)
     mask.only[mask.sum].set(false, now_);

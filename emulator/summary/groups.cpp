@@ -37,8 +37,7 @@ auto value_of(const std::string &word) {
   return kWords[0].value;
 }
 
-/// The threads that the cut keeps, by what `key_of` says of each; `start` makes a group of its
-/// first.
+/// Groups the threads that the cut keeps by `key_of`. `start` makes a group of its first thread.
 template <class KeyOf, class Start>
 std::vector<ThreadGroup> group(const Catalog &catalog, const Summary &summary,
                                const std::string &word, KeyOf key_of, Start start) {

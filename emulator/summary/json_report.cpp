@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Null where it is not known how many.
+/// Returns the number of lost events, null if it is not known.
 Json lost_json(uint64_t lost, bool more) {
   return more ? Json() : Json(lost);
 }
@@ -95,7 +95,7 @@ public:
   }
 
 private:
-  /// From the start of the trace; null where there is none.
+  /// Returns ns from the start of the trace, null if the time is not known.
   Json at(uint64_t ns, bool known) const { return known ? Json(ns - catalog_.begin) : Json(); }
 
   Json spans(const Spans &spans) const {
@@ -163,7 +163,7 @@ private:
     return all;
   }
 
-  /// Null where no event says it.
+  /// Returns null if no event says the frequency.
   static Json frequency(const CpuFrequency &of) {
     if (!of.changes)
       return Json();
@@ -182,7 +182,7 @@ private:
     return all;
   }
 
-  /// Of each process that the cut keeps.
+  /// Returns the command line of each process that the cut keeps.
   Json command_line_list() const {
     Json all = Json::array();
     const std::vector<std::string_view> lines = command_lines(catalog_);
@@ -209,7 +209,7 @@ private:
     return all;
   }
 
-  /// tid 0 is the idle task; null is an interrupt, which no thread made.
+  /// Returns a pair. A tid of 0 is the idle task, null an interrupt.
   Json pair(const PairCount &pair) const {
     const uint32_t tid = pair.peer == kNone ? pair.tid : catalog_.threads[pair.peer].tid;
     const std::string name = peer_name(catalog_, pair);
@@ -236,7 +236,7 @@ private:
             {"p99_ns", lengths.percentile(99)}};
   }
 
-  /// Of the regions of each chain that were stopped.
+  /// Returns the lengths of the stopped regions of each chain.
   Json region_lengths() const {
     Json all = Json::array();
     for (const auto &[chain, lengths] : lengths_by_chain(summary_)) {

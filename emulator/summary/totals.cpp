@@ -124,7 +124,7 @@ private:
   }
 
   const ReportInput &input_;
-  const std::vector<uint32_t> threads_; ///< those that ran longest first
+  const std::vector<uint32_t> threads_; ///< sorted, the longest running first
   const size_t top_, columns_;
   ThreadSummary sum_;
   std::string text_;

@@ -15,7 +15,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// Whether a call waits uninterruptibly for another thread, and never for a disk.
+/// Returns whether a call waits uninterruptibly for another thread, and never for a disk.
 bool waits_for_threads(std::string_view call) {
   constexpr std::array<std::string_view, 6> calls = {
       "vfork", "clone", "clone3", "sched_setaffinity", "membarrier", "exit_group"};
@@ -75,7 +75,7 @@ const char *wait_word(WaitKind kind) {
 
 namespace {
 
-/// A thread, traced or not; `host`: where an untraced one runs.
+/// Returns the label of a thread, traced or not. `host`: where an untraced one runs.
 std::string label_of(const Catalog &catalog, Culprit culprit, uint32_t host) {
   if (culprit.kind() == Culprit::Kind::thread)
     return thread_label(catalog.threads[culprit.number()]);

@@ -32,7 +32,7 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
   }
   if (change.from == ThreadState::Running && change.old_cpu < cpus_.size() - 1 &&
       cpus_[change.old_cpu].culprit == Culprit(Culprit::Kind::thread, thread)) {
-    // A next one that is traced is dispatched at this very time, or it was not seen.
+    // A traced next thread is dispatched at this very time, or its dispatch was not seen.
     Held &held = cpus_[change.old_cpu];
     held.running = false;
     const bool named = held.exact && (next.kind() == Culprit::Kind::untraced ||
@@ -57,8 +57,8 @@ void CpuHolders::hold(uint32_t cpu, Culprit culprit, uint64_t time) {
     give(cpu, culprit, time);
 }
 
-/// Threads of all kinds, shown or not. Where one comes to a CPU for which none waited, another
-/// CPU's record may say who has it, and that one may be lost.
+/// Counts the threads that wait for a CPU, shown or not. If a thread comes to a CPU for which
+/// nobody waited, the holder may be in a record of another CPU, which may be lost.
 void CpuHolders::count_waiter(uint32_t cpu, bool more, uint64_t time) {
   if (cpu >= cpus_.size() - 1)
     return;
@@ -69,7 +69,7 @@ void CpuHolders::count_waiter(uint32_t cpu, bool more, uint64_t time) {
     held.waiters--;
 }
 
-/// Who has a CPU for which nobody waits: switches of it are not recorded.
+/// Forgets who has a CPU that nobody waits for: its switches are not recorded.
 void CpuHolders::forget_untold(uint32_t cpu, uint64_t time) {
   if (cpus_[cpu].told && !cpus_[cpu].running)
     give(cpu, Culprit(), time);
@@ -81,7 +81,8 @@ void CpuHolders::forget_unwaited(uint32_t host, uint64_t time) {
       forget_untold(cpu, time);
 }
 
-/// A thread that ran there until now is reported by change() too, where that is not known any more.
+/// Starts or ends a time in which events are missing. change() is also called for a thread that ran
+/// there until now.
 void CpuHolders::set_dark(uint32_t cpu, bool dark, uint64_t time) {
   const uint32_t host = cpus_[cpu].host;
   dark_[host] += uint32_t(dark && !cpus_[cpu].dark);
@@ -117,7 +118,7 @@ uint32_t CpuHolders::number_of(Culprit culprit, uint32_t host) {
   return at->second;
 }
 
-/// All but the last kMostPast. `time`: when the last one ended.
+/// Forgets all turns but the last kMostPast. `time`: the end of the last one.
 void CpuHolders::forget(Held &held, uint64_t time) {
   for (size_t n = 0; n < held.waiting.size() && n < kMostWaiting; n++) {
     add_turns(held, held.waiting[n], time);
@@ -130,7 +131,8 @@ void CpuHolders::forget(Held &held, uint64_t time) {
   held.past.erase(held.past.begin(), old);
 }
 
-/// Of threads beyond kMostWaiting: the totals in a step for each turn, not one for each thread too.
+/// Adds the totals of threads beyond kMostWaiting: a step for each turn, not one for each thread
+/// too.
 void CpuHolders::add_rest(Held &held, uint64_t time) {
   std::vector<std::array<uint64_t, kWaitKinds>> more(held.past.size() + 1); // wait all of this turn
   for (size_t n = kMostWaiting; n < held.waiting.size(); n++) {
@@ -174,7 +176,7 @@ std::vector<CpuHolders::Total> CpuHolders::totals() const {
   return totals;
 }
 
-/// The part of a wait up to `until` that is in this turn.
+/// Adds the part of a wait, up to `until`, that is in this turn.
 void CpuHolders::add(Turn &turn, const Waiting &waiting, uint64_t until) {
   const uint64_t start = std::max(turn.start, waiting.since), end = std::min(turn.end, until);
   if (start >= end)
@@ -184,13 +186,13 @@ void CpuHolders::add(Turn &turn, const Waiting &waiting, uint64_t until) {
   sums_.of({.holder = turn.holder}).ns += end - start;
 }
 
-/// The first past turn of which it has a part.
+/// Returns the first past turn that overlaps the wait.
 std::vector<CpuHolders::Turn>::iterator CpuHolders::first_turn(Held &held, const Waiting &waiting) {
   return std::partition_point(held.past.begin(), held.past.end(),
                               [&](const Turn &past) { return past.end <= waiting.since; });
 }
 
-/// All of it since `waiting.since`.
+/// Adds the whole wait since `waiting.since`.
 void CpuHolders::add_turns(Held &held, Waiting &waiting, uint64_t time) {
   for (auto turn = first_turn(held, waiting); turn != held.past.end(); ++turn)
     add(*turn, waiting, time);
@@ -204,7 +206,7 @@ void CpuHolders::hand_over(const Waiting &waiting) {
   sums_.clear();
 }
 
-/// Who has a CPU that is not known depends on the host of the thread alone.
+/// Returns the turn of an unknown holder, which depends only on the host of the thread.
 CpuHolders::Turn &CpuHolders::nobody_knows(uint32_t thread) {
   Held &nowhere = cpus_.back();
   const uint32_t holder = number_of(Culprit(), catalog_.threads[thread].host);
@@ -215,7 +217,7 @@ CpuHolders::Turn &CpuHolders::nobody_knows(uint32_t thread) {
   return nowhere.turn;
 }
 
-/// A thread that waited on no known CPU gets this one.
+/// Moves a thread that waited on no known CPU to this one.
 void CpuHolders::place(uint32_t thread, uint32_t cpu, uint64_t time) {
   if (cpu >= cpus_.size() - 1 || place_[thread].cpu == kNone)
     return;

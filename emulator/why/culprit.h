@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who or what made a thread wait, or woke it.
+// Names the thread, device or interrupt that made a thread wait, or woke it.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -11,24 +11,24 @@
 
 namespace ovnitrace {
 
-/// A thread, traced or not, or what there is in its place.
+/// A thread, traced or not, or whatever takes its place.
 class Culprit {
 public:
   enum class Kind : uint8_t {
-    not_known, ///< events are missing, or nothing says it
+    not_known, ///< events are missing, or nothing says who
     thread,    ///< number(): index into Catalog::threads
     untraced,  ///< number(): its tid
     idle,      ///< nobody: the CPU was idle
-    unseen,    ///< no thread of the trace, which does not say who else: nobody, or others
+    unseen,    ///< not a thread of the trace, which does not say more: nobody, or any other thread
     interrupt, ///< number(): InterruptSource
     device,    ///< a block device: device_number()
-    nobody,    ///< nobody yet: it still waits when the range ends
-    others,    ///< of holders of a CPU: there are too many to tell them apart
+    nobody,    ///< nobody yet: the thread still waits when the range ends
+    others,    ///< holders of a CPU that are too many to be distinguished
   };
 
   constexpr Culprit(Kind kind = Kind::not_known, uint32_t number = 0)
       : code_(uint32_t(kind) << kBits | number) {}
-  /// A peer that an event names: the thread that runs instead, or a waker in task context.
+  /// Returns the thread that an event names: the one that runs next, or a waker in task context.
   static constexpr Culprit of(const Peer &peer) {
     return peer.thread != kNone ? Culprit(Kind::thread, peer.thread)
            : peer.tid == kNone  ? Culprit()
@@ -36,7 +36,7 @@ public:
                                 : Culprit(Kind::untraced, peer.tid);
   }
 
-  /// A block device by its number (dev_t); "I/O" for one whose number does not fit.
+  /// Returns a block device by its number (dev_t); "I/O" for a number that does not fit.
   static constexpr Culprit of_device(uint32_t device) {
     const uint32_t major = device >> FTRACE_DEVICE_MAJOR_SHIFT;
     const uint32_t minor = device & FTRACE_DEVICE_MINOR_MASK;
@@ -48,9 +48,9 @@ public:
   constexpr Kind kind() const { return Kind(code_ >> kBits); }
   constexpr uint32_t number() const { return code_ & ((1u << kBits) - 1); }
   constexpr uint32_t code() const { return code_; } ///< as a key
-  /// Whether the trace says who it is.
+  /// Returns whether the trace says who it is.
   constexpr bool is_known() const { return kind() != Kind::not_known && kind() != Kind::unseen; }
-  /// Of a block device: its number (dev_t).
+  /// Returns the number (dev_t) of a block device. REQUIRES: kind() == Kind::device.
   constexpr uint32_t device_number() const {
     return number() >> kMinorBits << FTRACE_DEVICE_MAJOR_SHIFT | (number() & kMinorMask);
   }
@@ -65,10 +65,10 @@ private:
   uint32_t code_;
 };
 
-/// kNone: it is no thread. The idle task is thread 0.
+/// Returns the tid of a culprit, 0 for the idle task, kNone if it is not a thread.
 uint32_t tid_of(const Catalog &catalog, Culprit culprit);
 
-/// Its name alone: of a thread that has none, "". `host` is where an untraced one runs.
+/// Returns the plain name of a culprit, "" if it has none. `host` is where an untraced thread runs.
 std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t host);
 
 } // namespace ovnitrace

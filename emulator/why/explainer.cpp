@@ -47,8 +47,8 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, uint32_t program)
   all_.threads.resize(catalog.threads.size());
 }
 
-/// A device, where one is known. Only in task context the thread that ran made the wakeup;
-/// otherwise an interrupt did, and the thread was a bystander.
+/// Returns the device, if one is known. Only in task context did the running thread make the
+/// wakeup; otherwise an interrupt did, and the thread was a bystander.
 Culprit Explainer::waker_of(const Event &event) const {
   if (const uint32_t device = served_.device(event); device != kNone)
     return Culprit::of_device(device);
@@ -107,7 +107,7 @@ void Explainer::on_event(const Event &event, const System &system) {
   }
 }
 
-/// Until the first region, nothing of the process was recorded.
+/// Starts the first region: nothing of the process was recorded before.
 void Explainer::start_region(const Event &event) {
   if (event.thread == kNone || !FTRACE_REGION_STARTS(event.par2))
     return;
@@ -120,7 +120,7 @@ void Explainer::start_region(const Event &event) {
       unknown_[t] = UnknownWhy::no_region;
 }
 
-/// From here on a throttled thread waits for a CPU that others hold.
+/// Notes that a throttled thread waits from now on for a CPU that others hold.
 void Explainer::refill(uint32_t thread, const Thread &now, uint64_t time) {
   WaitKind &kind = open_[thread].kind;
   if (now.state != ThreadState::Cooling || kind != WaitKind::throttling)
@@ -253,7 +253,8 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   open.more = false;
 }
 
-/// Before the range too: the wait that follows can reach into it.
+/// Notes how a block ended. Blocks before the range too, because the wait that follows can reach
+/// into it.
 void Explainer::note_block(const Slice &slice) {
   Woken &woken = woken_[slice.thread];
   woken.block = {slice.call, slice.reason};
@@ -266,7 +267,7 @@ void Explainer::note_block(const Slice &slice) {
     woken.waker = Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));
 }
 
-/// After note_block().
+/// Adds a block. To be called after note_block().
 void Explainer::end_block(const Slice &slice) {
   const auto &[waker, block, stack] = woken_[slice.thread];
   BlockSum &sum =
@@ -312,7 +313,7 @@ void Explainer::add_waits() {
   }
 }
 
-/// A time in which at least one thread was seen.
+/// Adds the time up to `until`, in which at least one thread was seen.
 void Explainer::add_recorded(uint64_t until) {
   const uint64_t start = std::max(seen_since_, from_), end = std::min(until, all_.range.to);
   all_.recorded += end > start ? end - start : 0;

@@ -93,10 +93,10 @@ private:
     out.end_array();
   }
 
-  /// Who it was is not known, nor how many.
+  /// Returns whether it is not known who held the CPU, nor how many did.
   static bool has_others(Culprit holder) { return holder.kind() == Culprit::Kind::unseen; }
 
-  /// Of one thread: one for each holder.
+  /// Returns the waits of a thread, one for each holder.
   Json waiting(std::span<const WaitSum> sums) const {
     Json all = Json::array();
     std::map<uint32_t, size_t> place;
@@ -115,7 +115,7 @@ private:
     return all;
   }
 
-  /// Of one thread: one for each call and waker, with its stacks.
+  /// Returns the blocks of a thread, one for each call and waker, with their stacks.
   Json blocked(std::span<const BlockSum> sums) const {
     Json all = Json::array();
     std::map<std::pair<Block, uint32_t>, size_t> place;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The longest of many.
+// Keeps the longest of many waits.
 #pragma once
 
 #include "emulator/why/explanation.h"
@@ -14,11 +14,11 @@ class Longest {
 public:
   explicit Longest(size_t most) : most_(most) {}
 
-  /// Whether one of this length would be kept: to know before it is made.
+  /// Returns whether a wait of this length would be kept. To be asked before the wait is made.
   bool wants(uint64_t length) const {
     return length && (longest_.size() < most_ || length > longest_.back().length());
   }
-  /// Of two that are as long, the first one stands first.
+  /// Adds a wait. If several are equally long, the first one added comes first.
   void add(LongWait wait) {
     const auto at = std::upper_bound(
         longest_.begin(), longest_.end(), wait,

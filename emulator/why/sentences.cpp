@@ -18,13 +18,13 @@ namespace ovnitrace {
 
 namespace {
 
-/// One who is to blame, or a call.
+/// A culprit or a call, with its time.
 struct Part {
   std::string text;
   uint64_t ns = 0;
 };
 
-/// In whole percent: more is not read in a sentence.
+/// Returns whole percents: in a sentence, nobody reads more.
 std::string percent(uint64_t part, uint64_t whole) {
   const std::string rounded =
       fmt::format("{:.0f}", whole ? 100.0 * double(part) / double(whole) : 0.0);
@@ -33,7 +33,7 @@ std::string percent(uint64_t part, uint64_t whole) {
 
 constexpr const char *kNearlyAlways = "nearly always ", *kMostly = "mostly ";
 
-/// How much of `whole` it is; empty: less than half.
+/// Returns how large a part of `whole` is, in words; empty below one half.
 std::string how_often(uint64_t part, uint64_t whole) {
   const double share = double(part) / double(whole);
   return share >= 0.9 ? kNearlyAlways : share >= 0.5 ? kMostly : "";
@@ -64,7 +64,8 @@ private:
   uint64_t whole_ = 0;
 };
 
-/// The words for a part of a whole: "mostly behind xz", "most of all behind xz (34 % of that)".
+/// Returns the largest part of a whole in words: "mostly behind xz", "most of all behind xz (34 %
+/// of that)".
 std::string largest_text(const Parts &parts) {
   const Part part = parts.largest();
   const std::string often = how_often(part.ns, parts.whole());
@@ -108,7 +109,8 @@ private:
                               largest_text(holders()));
   }
 
-  /// "app (9 threads) ran for 53 % of its life and waited 20 % for a CPU, mostly behind xz (7)."
+  /// Returns "app (9 threads) ran for 53 % of its life and waited 20 % for a CPU, mostly behind xz
+  /// (7)."
   std::string life() const {
     std::string text = fmt::format("{}{} ran for {} of its {} and ", subject_.name, subject_.count,
                                    percent(sum_.running, sum_.life()),
@@ -145,7 +147,7 @@ private:
     }
   }
 
-  /// "27 % it was blocked, mostly in futex, woken by loader (4711)."
+  /// Returns "27 % it was blocked, mostly in futex, woken by loader (4711)."
   std::string blocked() const {
     const std::string unknown = sum_.unknown > sum_.life() / 100
                                     ? "; " + percent(sum_.unknown, sum_.life()) + " is not known"
@@ -182,7 +184,7 @@ private:
     return name.starts_with("no system call") ? "outside system calls" + name.substr(14)
                                               : "in " + name;
   }
-  /// Who woke it from what was largest, where that was mostly one.
+  /// Returns who woke the thread from its largest block, if that was mostly one culprit.
   std::string waker(const std::string &block) const {
     Parts all;
     std::map<std::string, std::set<uint32_t>> threads; // of a name
@@ -224,7 +226,7 @@ private:
   ThreadTime sum_;
 };
 
-/// Why a trace has no thread; empty: it is not known.
+/// Returns why a trace has no thread; empty if that is not known.
 std::string no_region(const Catalog &catalog) {
   std::string chains;
   for (const HostInfo &host : catalog.hosts)
@@ -235,7 +237,7 @@ std::string no_region(const Catalog &catalog) {
              : "No region of --control started, so nothing was recorded: " + chains + ".";
 }
 
-/// The program outside that had the CPU longest, by name.
+/// Returns the other program that had CPUs longest, by name.
 Part largest_other(const Catalog &catalog, const Explanation &why) {
   Parts parts;
   std::map<std::string, std::set<uint32_t>> tids;

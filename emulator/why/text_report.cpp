@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostParts = 5, kMostCauses = 10, kMostWakes = 10, kMostLocks = 10;
 
-/// Lines of a table that has `usual` ones.
+/// Returns the most lines of a table that usually has `usual` ones.
 size_t most_of(const WhyOptions &options, size_t usual) {
   const size_t top = options.top.value_or(usual);
   return top ? top : SIZE_MAX;
@@ -57,7 +57,7 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   return text + "\n\n";
 }
 
-/// In lines of at most `most` columns, as far as words allow it.
+/// Breaks a line between words, at `most` columns.
 std::string wrapped(const std::string &line, size_t most) {
   constexpr const char *kFirst = "  ", *kNext = "\n      ";
   std::string text = kFirst;
@@ -127,7 +127,7 @@ std::string unseen_line(const WhyInput &input) {
               : "";
 }
 
-/// Who ended the wait; of a PI futex he had it.
+/// Returns who ended the wait, and that it had held a PI futex.
 std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
   if (sum.waker.kind() == Culprit::Kind::nobody)
     return "nobody: it did not block";
@@ -135,7 +135,7 @@ std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
   return sum.inherits && sum.waker.kind() == Culprit::Kind::thread ? waker + ", who had it" : waker;
 }
 
-/// A sum of who ended the waits that took most time together.
+/// Returns a sum with the culprit that ended waits of the longest total time.
 const LockSum &longest_ender(const Lock &lock) {
   std::map<uint32_t, uint64_t> ns; // by Culprit::code()
   for (const LockSum *part : lock.parts)

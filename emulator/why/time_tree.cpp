@@ -31,7 +31,7 @@ uint64_t sum_of(const std::vector<TimeNode> &nodes) {
   return sum;
 }
 
-/// Adds up by who it was; threads of one name are one.
+/// Sums by culprit; threads of one name share a sum.
 class ByWho {
 public:
   explicit ByWho(const WhyInput &input) : input_(input) {}
@@ -54,13 +54,13 @@ public:
 private:
   struct Sum {
     std::set<std::pair<uint32_t, uint32_t>> culprits; ///< host, code
-    uint32_t thread = 0;                              ///< to one of which he did it
+    uint32_t thread = 0;                              ///< a thread whose wait or block it was
     uint64_t ns = 0, count = 0;
 
     Culprit first() const { return Culprit::from_code(culprits.begin()->second); }
   };
   using Key = std::pair<Culprit::Kind, std::string>; ///< by name
-  /// `one`: who it was, where it was one.
+  /// `one`: the culprit, if it is only one.
   static TimeNode node(const std::string &before, const std::string &one, const Key &key,
                        const Sum &sum) {
     const std::string name = key.second.empty() ? "without a name" : key.second;
@@ -98,8 +98,8 @@ TimeNode waiting(const WhyInput &input) {
   return node;
 }
 
-/// Of one call or reason: by where in the program that was, where stacks say it, then by who woke
-/// the threads.
+/// The blocks in one call or for one reason: by place in the program if there are stacks, then by
+/// waker.
 class Blocked {
 public:
   explicit Blocked(const WhyInput &input) : input_(input) {}
@@ -161,7 +161,7 @@ TimeNode unknown(const WhyInput &input) {
   return node;
 }
 
-/// The parts that are not known are the last ones, and never among the rest.
+/// Adds the lines of a node. Unknown parts are last, and never in the rest.
 void put(Table &table, const TimeNode &node, size_t depth, uint64_t whole, size_t most) {
   Table::Row row{std::string(2 * depth, ' ') + node.label, human_duration(node.ns),
                  human_percent(node.ns, whole), node.count ? human_count(node.count) : ""};

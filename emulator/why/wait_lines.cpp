@@ -13,7 +13,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// From the start of the trace, as --from takes it.
+/// Returns the time from the start of the trace, as --from takes it.
 std::string at_text(const WhyInput &input, const LongWait &wait) {
   return fmt::format("{:.6f} s{}", double(wait.start - input.catalog.begin) / 1e9,
                      wait.starts ? "" : ", and already before");
@@ -24,7 +24,7 @@ std::string cpu_text(const WhyInput &input, uint32_t cpu) {
                                          : "a CPU";
 }
 
-/// Why it did not run when the wait began.
+/// Returns why the thread did not run when the wait began.
 std::string cause(const WhyInput &input, const LongWait &wait) {
   const bool known = wait.by.kind() != Culprit::Kind::not_known;
   const std::string by = known ? " by " + culprit_text(input, wait.by, wait.thread) : "";
@@ -63,7 +63,7 @@ std::string holder_text(const WhyInput &input, const LongWait &wait, const LongW
   }
 }
 
-/// Most time first; what is not known is last.
+/// Returns the holders, most time first, unknown ones last.
 std::vector<LongWait::Part> parts_of(const LongWait &wait) {
   std::vector<LongWait::Part> parts = wait.holders;
   std::stable_sort(
@@ -73,7 +73,8 @@ std::vector<LongWait::Part> parts_of(const LongWait &wait) {
   return parts;
 }
 
-/// The one who had the CPU nearly all of the time, or else the first ones and the rest.
+/// Returns the holder that held the CPU nearly all of the time, or else the first ones and the
+/// rest.
 std::string holders(const WhyInput &input, const LongWait &wait) {
   constexpr size_t kMostNamed = 2;
   const std::vector<LongWait::Part> parts = parts_of(wait);
