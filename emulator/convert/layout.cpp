@@ -12,7 +12,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// The CPUs of each host, and the number of each CPU in the header, from 1.
+/// Lists the CPUs of each host, and the number of each CPU in the header, from 1.
 void place_cpus(const System &system, Layout &layout) {
   const Catalog &catalog = system.catalog();
   layout.cpu_number.assign(system.cpus().size(), 0);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxComm = 64; // of another input than ours it may be longer
 
-/// As much of a name as fits, in one line.
+/// Returns as much of a name as fits, in one line.
 std::string short_name(const std::string &name) {
   return printable_line(std::string_view(name).substr(0, kMaxComm));
 }

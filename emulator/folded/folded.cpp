@@ -11,7 +11,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// A name as one element of a line: a semicolon would end it.
+/// Returns a name as one element of a line: a semicolon would end the element.
 std::string element(std::string name) {
   std::replace(name.begin(), name.end(), ';', ':');
   return name;
@@ -62,7 +62,7 @@ void Folded::on_slice(const Slice &slice) {
   no_stack_ += blocked && !known ? slice.length() : 0;
 }
 
-/// From the root outward in: what is called stands after what calls it.
+/// Returns the frames from the root outward: callers before callees.
 std::string Folded::text_of(const Key &key) const {
   std::string text = names_[key.root];
   const StackTable &table = stacks_.of_host(key.host);

@@ -31,9 +31,12 @@ struct IdleElsewhere {
 /// in an idle state (family power). A CPU is not taken to be idle before the first such event, and
 /// in a blackout. Therefore the time may be too short, never too long.
 ///
-/// The answer is not known if the trace does not say which CPUs the thread may use, if that changed
-/// during the wait, if a cut cuts the wait off, or if nothing says when CPUs are idle. A throttled
-/// thread does not wait for a CPU. The CPU on which the thread first waits does not count.
+/// The answer is not known in these cases:
+/// - the trace does not say which CPUs the thread may use, or that changed during the wait;
+/// - a cut cuts the wait off;
+/// - nothing says when CPUs are idle.
+/// A throttled thread does not wait for a CPU. The CPU on which the thread first waits does not
+/// count.
 ///
 /// Memory grows with threads × CPUs. An event costs as much as there are different affinities with
 /// its CPU. The start of a wait costs as much as there are CPUs.
