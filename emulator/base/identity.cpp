@@ -72,8 +72,8 @@ uint32_t sudo_id(const char *variable) {
   auto id = number(text);
   if (!id || *id == UINT32_MAX)
     throw Error(fmt::format(
-        "{}={}: not an id; the environment variables SUDO_UID and SUDO_GID say as whom the "
-        "program runs: let sudo set both, unset them, or give --user NAME",
+        "{}={}: not an id; the environment variables SUDO_UID and SUDO_GID say as which user "
+        "the program runs: let sudo set both, unset them, or give --user NAME",
         variable, text ? text : ""));
   return *id;
 }

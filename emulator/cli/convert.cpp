@@ -104,7 +104,7 @@ void add_convert(App app) {
   command.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   command.add_flag("--lint", options.lint,
                    "List all impossible events, and values that nothing took from their stack. "
-                   "Exit status: 1 if there are any; 3 if there are none, but some events are of "
+                   "Exit status: 1 if there are any; 3 if not, but some events are of "
                    "models that are not checked");
   command.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
       .type_name("FILE")

@@ -19,7 +19,7 @@ inline constexpr std::string_view kOtherEndings[] = {
     ".csv", ".gif", ".htm", ".html", ".jpeg", ".jpg", ".json", ".md",     ".pcf", ".pdf",
     ".png", ".prv", ".ps",  ".row",  ".svg",  ".txt", ".webp", ".sqlite", ".zst", ".pftrace"};
 
-/// Throws Error with `what_to_do` where the name given with -o has the ending of another format
+/// Throws Error with `what_to_do` if the name given with -o has the ending of a format other
 /// than `endings`.
 inline void check_ending(const std::string &path, std::initializer_list<std::string_view> endings,
                          std::string_view what_to_do) {

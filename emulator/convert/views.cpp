@@ -124,7 +124,7 @@ private:
     views_.push_back(std::move(view));
   }
 
-  /// Of the timeline of a type, where the trace has one.
+  /// Adds a histogram of the timeline of a type, if the trace has the type.
   void add_histogram(const std::string &name, const std::string &about, uint32_t type,
                      CfgHistogram histogram) {
     const View *timeline = view_of(type);

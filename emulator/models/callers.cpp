@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions from which a thread left its CPU: the innermost of its stack, a channel each.
+// Shows the functions from which a thread left its CPU: a channel for each of the innermost frames.
 #include "emulator/input/stacks.h"
 #include "emulator/models/registry.h"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t kFunctionType = 70000000, kLineType = 80000000;
 constexpr uint32_t kLevels = 5;
 
-/// What a frame is called in the channels: 0 is nothing.
+/// Returns what a frame is called in the channels; value 0 means no frame.
 struct Values {
   int64_t function = 0, line = 0;
 };
@@ -28,7 +28,7 @@ struct State {
   ChannelId functions = kNone;                                  ///< of level 1; the lines follow
 };
 
-/// The value of a text, from 1 on in the order in which they come.
+/// Returns the value of a text. Values count from 1, in the order of first use.
 class Labels {
 public:
   int64_t value(const std::string &text) {
@@ -69,7 +69,7 @@ void over(ModelContext &ctx, const Event &event) {
   set(ctx, event.thread, {});
 }
 
-/// Of each stack the innermost frames of the program.
+/// Returns the innermost program frames of each stack.
 std::vector<std::array<Values, kLevels>> levels_of(const StackTable &table, Labels &functions,
                                                    Labels &lines) {
   std::vector<std::array<Values, kLevels>> all(table.size());
@@ -88,7 +88,7 @@ std::vector<std::array<Values, kLevels>> levels_of(const StackTable &table, Labe
 void start(ModelContext &ctx) {
   State state;
   Labels functions, lines;
-  NoDiagnostics silent; // the files are looked at again by who reports
+  NoDiagnostics silent; // the files are read again by a part that reports
   const Stacks stacks(ctx.system.catalog(), silent);
   for (uint32_t host = 0; host < ctx.system.catalog().hosts.size(); host++)
     state.stacks.push_back(levels_of(stacks.of_host(host), functions, lines));

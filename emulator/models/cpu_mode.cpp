@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What state a CPU is in, which families of events it does not log, and pointers that it logged.
+// Shows the mode of a CPU, the families of events that it does not log, and logged pointers.
 #include "emulator/format/code_table.h"
 #include "emulator/models/registry.h"
 
@@ -33,8 +33,8 @@ void sti(ModelContext &ctx, const Event &event) {
     ctx.set(kInterruptsOff, event.cpu, 0);
 }
 
-/// (status, -): with status 1 "all the events belonging to that family are not logged". It stands
-/// on the CPU of the program that asked for it, and holds on all of them.
+/// Handles (status, -): with status 1 "all the events belonging to that family are not logged". The
+/// event is on the CPU of the program that asked, and applies to all CPUs.
 void filter(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Idle states, frequencies and stolen time of CPUs.
+// Shows idle states, frequencies and stolen time of CPUs.
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ void idle_end(ModelContext &ctx, const Event &event) {
   set_idle(ctx, event, 0);
 }
 
-/// Another CPU may set it.
+/// Sets a frequency. The event may come from another CPU.
 void frequency(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
@@ -42,7 +42,7 @@ void stolen(ModelContext &ctx, const Event &event) {
     ctx.set(kStolen, event.cpu, event.par2);
 }
 
-/// What changed while events were lost is not known.
+/// Clears what changed while events were lost.
 void blackout(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
@@ -51,7 +51,7 @@ void blackout(ModelContext &ctx, const Event &event) {
   ctx.set(kStolen, event.cpu, 0);
 }
 
-/// The names of idle states are those of the first trace that has some.
+/// Uses the names of idle states of the first trace that has some.
 void start(ModelContext &ctx) {
   ChannelDef def = {.name = "idle state",
                     .label = "Idle state that the CPU is in",

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kStreamsMax = 65535;       ///< rows that Paraver loads, and Event::file holds
+constexpr size_t kStreamsMax = 65535; ///< as many rows as Paraver loads, and as Event::file holds
 constexpr size_t kBuffersTotal = 16u << 20; ///< bytes, shared by the buffers of all streams
 constexpr size_t kBufferMost = 64u << 10;   ///< bytes of one
 constexpr uint64_t kClockGate = 3600ull * 1000 * 1000 * 1000; ///< ns, as ovni's emulator checks it
@@ -32,7 +32,7 @@ struct Found {
   StreamMeta meta;
 };
 
-/// Everything that is needed while the parts are put together.
+/// The state of the merge.
 class Builder {
 public:
   Builder(const std::string &root, DiagnosticSink &sink) : root_(root), sink_(sink) {}
@@ -122,8 +122,9 @@ void Builder::add(StreamPlace place) {
   found_.push_back({std::move(place), std::move(*meta)});
 }
 
-/// Looms by name, processes by pid, or both by MPI rank where every loom has ranks, as ovni's
-/// emulator orders its rows; in a process the main thread first, then by birth and tid.
+/// Orders looms by name and processes by pid. If every loom has MPI ranks, orders both by rank, as
+/// ovni's emulator orders its rows. In a process, the main thread is first; others are by birth and
+/// tid.
 void Builder::order() {
   std::map<std::string, int32_t> rank; // lowest of the loom
   for (const Found &f : found_)
@@ -133,7 +134,7 @@ void Builder::order() {
     }
   const bool by_rank = std::all_of(found_.begin(), found_.end(),
                                    [&](const Found &f) { return rank.contains(f.meta.loom); });
-  // The rank of a process is in one of its streams only.
+  // The rank of a process is only in one of its streams.
   std::map<std::pair<std::string, int32_t>, int32_t> process_rank;
   for (const Found &f : found_)
     if (f.meta.rank)
@@ -159,8 +160,7 @@ void Builder::order() {
   found_.erase(std::unique(found_.begin(), found_.end(), twice), found_.end());
 }
 
-/// What the streams of one process say of it must agree; ranks are of all processes of a loom, or
-/// of none.
+/// Checks that the streams of a process agree. Either all processes of a loom have ranks, or none.
 void Builder::check_processes() {
   struct Process {
     std::optional<int32_t> app_id, rank, nranks;
@@ -194,7 +194,8 @@ void Builder::check_processes() {
   }
 }
 
-/// ovni takes the events of a model if any thread of the trace requires it.
+/// Reports events of models that no thread requires. If any thread requires a model, ovni takes its
+/// events from all.
 void Builder::check_models(const StreamScan &scan, const std::string &name) {
   for (const auto &[model_letter, offset] : scan.models) {
     const char letter = model_letter; // clang 14 captures no structured binding
@@ -349,7 +350,7 @@ void Builder::make_cpus() {
   }
 }
 
-/// Clocks that are not in step make a timeline of nothing but gaps: ovni refuses them.
+/// Warns if clocks differ much: the timeline would consist of gaps, and ovni refuses such streams.
 void Builder::check_clocks() {
   const auto [low, high] = std::minmax_element(starts_.begin(), starts_.end());
   if (!starts_.empty() && *high - *low > kClockGate)

@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kTidGeneration = 1u << 22; ///< above every Linux tid (PID_MAX_LIMIT)
 constexpr size_t kLoomNameMost = 200;         ///< bytes of a file name
 
-/// A loom's name is part of a file name, and ovni refuses a slash in it.
+/// Returns a loom's name fit for a file name: ovni refuses a slash in it.
 std::string loom_name(const std::string &host) {
   std::string name = host.substr(0, kLoomNameMost);
   for (char &c : name)
@@ -74,7 +74,7 @@ void Exporter::settle() {
   pending_.clear();
 }
 
-/// Everything but taking a CPU to run on.
+/// Takes all steps, except for taking a CPU to run on.
 void Exporter::leave(uint32_t id, Thread &thread) {
   const Place from = thread.now, to = thread.target;
   if (from.state == to.state && from.cpu == to.cpu && !thread.gap)
@@ -119,7 +119,7 @@ void Exporter::enter(uint32_t id, Thread &thread) {
   walk(thread, legal_path(thread.now.state, ThreadState::Running), time);
 }
 
-/// Logs the steps and goes where they lead.
+/// Logs the steps and follows them.
 void Exporter::walk(Thread &thread, Path steps, uint64_t time) {
   set_gap(thread, false, time);
   for (const char step : steps)
@@ -148,7 +148,8 @@ void Exporter::transition(Thread &thread, char step, uint64_t time) {
   thread.now.state = kStateAfter[kLetters.find(step)];
 }
 
-/// OAs is for active threads; a paused one moves itself by OAr, which ovni accepts from any thread.
+/// Moves a thread to a CPU. OAs is for active threads; a paused thread moves itself by OAr, which
+/// ovni accepts from any thread.
 void Exporter::set_cpu(Thread &thread, uint32_t cpu, uint64_t time) {
   if (thread.now.cpu == cpu)
     return;
@@ -160,8 +161,7 @@ void Exporter::set_cpu(Thread &thread, uint32_t cpu, uint64_t time) {
     log(thread, "OAr", time, pack(buffer, cpu_index(cpu), tid_of(thread)));
 }
 
-/// A time of which nothing is known is one in which ovni's "flushing" is on: like that, it is the
-/// tracer's own.
+/// Marks a time in which nothing is known with ovni's "flushing", which also belongs to the tracer.
 void Exporter::set_gap(Thread &thread, bool gap, uint64_t time) {
   if (thread.gap == gap)
     return;
@@ -195,12 +195,13 @@ void Exporter::begin_stream(uint32_t id, Thread &thread) {
   tids_.push_back(tid);
   ++streams_;
   // ovni's emulator refuses streams whose first events are more than an hour apart, and its time 0
-  // is the first event of all: an empty sorting region, which it ignores, gives both.
+  // is the first event of all. An empty sorting region, which it ignores, provides a first event.
   log(thread, "OU[", catalog_.begin);
   log(thread, "OU]", catalog_.begin);
 }
 
-/// The tid, or if a thread of the process had it before, that plus a multiple of 2^22; 0: none.
+/// Returns the tid. If a thread of the process had it before, adds a multiple of 2^22. 0: no name
+/// is possible.
 int32_t Exporter::free_tid(const ThreadInfo &info) {
   if (!info.tid || !info.pid || info.pid > uint32_t(INT32_MAX))
     return 0;

@@ -77,7 +77,8 @@ void FamilyTracks::user_event(const Event &event, const System &system) {
                     {{"parameter 1", event.par1}, {"parameter 2", event.par2}});
 }
 
-/// The end of one that is not the innermost ends those within it, of which the ends were not seen.
+/// Ends a section. If it is not the innermost one, those within it end too: their ends were not
+/// seen.
 void FamilyTracks::section(const Event &event, uint32_t thread) {
   std::vector<uint32_t> &nested = sections_[thread];
   const Track track{TrackKind::thread, thread};

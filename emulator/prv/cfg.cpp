@@ -10,8 +10,8 @@ namespace ovnitrace {
 
 namespace {
 
-// How a pixel that many values fall into is drawn: a colour that is one of them for codes, the
-// largest for quantities, so that a short burst is seen.
+// How a pixel with several values is drawn: with one of them for codes, with the largest one for
+// quantities, so that a short burst is visible.
 const struct {
   const char *color_mode; ///< null: Paraver's default, code colours
   const char *draw_mode;

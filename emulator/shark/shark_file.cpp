@@ -19,7 +19,7 @@ namespace ovnitrace::shark {
 
 namespace {
 
-/// A file of a trace directory, named alone: its chunks can be read without the others.
+/// Opens a file of a trace directory, named alone: its chunks can be read without the others.
 std::unique_ptr<EventSource> open_chunk_file(SharkFile file, uint64_t size, bool compressed,
                                              DiagnosticSink &sink) {
   HostInput host{.name = file.name, .chunks = {}};

@@ -23,12 +23,12 @@ Cell text(std::string_view value) {
   return value.empty() ? Cell() : Cell(value);
 }
 
-/// A tid as an event names it.
+/// Returns a tid as an event names it.
 Cell tid_of(const Peer &peer) {
   return peer.tid == kNone ? Cell() : Cell(peer.tid);
 }
 
-/// 0: not known.
+/// Returns a pid; 0 is not known.
 Cell pid_of(uint32_t pid) {
   return pid ? Cell(pid) : Cell();
 }
@@ -58,7 +58,7 @@ void TraceTables::put_names() {
     const ThreadInfo &thread = catalog_.threads[t];
     const ThreadInfo *before = t ? &catalog_.threads[t - 1] : nullptr;
     if (!before || before->host != thread.host || before->pid != thread.pid)
-      process = printable_line(thread.name); // the main one is the first
+      process = printable_line(thread.name); // the main thread is the first
     if (!kept_[t])
       continue;
     const std::string name = printable_line(thread.name),
