@@ -7,10 +7,10 @@
 
 namespace ovnitrace {
 
-/// Returns the name of `call`, an enum ftrace_call of a trace of `machine` (as uname names it):
-/// "futex", "read (32-bit)" for a 32-bit program, or "no system call". A number without a name is
-/// "call 599". Returns "" where the trace does not say in which call a thread was. The text has
-/// static storage.
+/// Returns the name of `call`, an enum ftrace_call of a trace of `machine` (as uname names it).
+/// Examples are "futex", "read (32-bit)" for a 32-bit program, "no system call", and "call 599" for
+/// a number without a name. Returns "" where the trace does not say in which call a thread was. The
+/// text has static storage.
 std::string_view call_name(std::string_view machine, uint16_t call);
 
 } // namespace ovnitrace

@@ -21,8 +21,8 @@ enum class CfgColor {
 /// The unit of times on axes and in histograms.
 enum class CfgUnit { nanoseconds, microseconds, milliseconds, seconds };
 
-/// Returns the unit in which a time of this length has at most six digits, as Paraver shows no
-/// fractions: ns up to 100 µs, µs up to 100 ms, ms up to 100 s, then seconds.
+/// Returns the unit in which a time of this length has at most six digits, because Paraver shows no
+/// fractions. The limits are 100 µs for ns, 100 ms for µs and 100 s for ms.
 CfgUnit unit_for(uint64_t length_ns);
 
 /// A timeline: the value of one event type in each row.

@@ -37,7 +37,7 @@ struct Slice {
   /// enum ftrace_wakeup_context of `waker`, which started a Warming slice or ended a Paused one.
   /// Only in FTRACE_WAKER_TASK the waker itself did; otherwise an interrupt that came while it ran.
   uint8_t context = kNotKnown;
-  /// Of a Paused slice: enum ftrace_call in which it is blocked.
+  /// A Paused slice: enum ftrace_call in which it is blocked.
   uint16_t call = FTRACE_CALL_UNKNOWN;
   /// Numbers in the table of stacks (emulator/input/stacks.h), kNone: no stack. `stack`: where the
   /// thread left its CPU. `waker_stack`: where `waker` was.

@@ -118,7 +118,8 @@ struct Explanation {
   std::array<uint64_t, kUnknownWhys> unknown = {}; ///< ns, of all shown threads together
   /// By holder, of all threads together: most time first, unknown holders last.
   std::vector<WaitSum> held = {};
-  /// By thread, then as `held`. Of very many holders, only the longest have sums (see WaitTimes).
+  /// By thread, then as `held`. A thread with very many holders has sums only for the longest (see
+  /// WaitTimes).
   std::vector<WaitSum> waits = {};
   std::vector<BlockSum> blocks = {}; ///< by thread, then most time first
   std::vector<WakeSum> wakes = {};   ///< most often first

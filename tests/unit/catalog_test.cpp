@@ -101,7 +101,7 @@ TEST(Catalog, KeepsWhatALaterChunkOmits) {
   EXPECT_EQ(catalog.threads[0].parent, 5u);
 }
 
-TEST(Catalog, OfTwoNamesAtOneTimeTheOneReadLastHolds) {
+TEST(Catalog, LastReadOfTwoNamesAtOneTimeHolds) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(100).start().id(1, 7, 7, "before").next_chunk().id(1, 7, 7, "after").stop();
@@ -191,7 +191,7 @@ TEST(TraceInfo, NamesAPeerByItsTidAndTheTime) {
   EXPECT_FALSE(find_peer(info.peers, 11, 100));
 }
 
-TEST(ThreadTable, FindsEveryThreadOfItsNodeAndNoOther) {
+TEST(ThreadTable, FindsEveryThreadOfItsHostAndNoOther) {
   Catalog catalog;
   for (uint32_t i = 0; i < 3000; i++)
     catalog.threads.push_back(

@@ -181,7 +181,7 @@ TEST_F(SpinOf, TheOneThreadOfItsProcessThatDoesNotSpinIsResponsible) {
       << "it spins from its second yield on";
 }
 
-TEST_F(SpinOf, WhereNobodyElseOrMoreThanOneThreadCouldEndItItSpins) {
+TEST_F(SpinOf, ThreadSpinsIfNoneOrSeveralOthersCouldEndIt) {
   spin(11);
   EXPECT_EQ(path({11, {}}),
             (Texts{"11 running 100-150", "11 waiting 150-160 peer=33", "33 waiting 160-170 peer=11",
@@ -280,7 +280,7 @@ TEST(MainThread, IsThatOfTheProgram) {
 }
 
 /// With -a, others have its name too.
-TEST(MainThread, OfTheProgramIsTheFirstThatWasBornAfterTheCaptureStarted) {
+TEST(MainThread, MainThreadOfTheProgramIsTheFirstBornAfterTheCaptureStarted) {
   Catalog catalog;
   catalog.threads = {{.tid = 5, .pid = 5, .parent = 1, .name = "sh"},
                      {.tid = 7, .pid = 7, .parent = 9, .birth = 20, .name = "sh"},

@@ -215,7 +215,7 @@ TEST(Dump, PrintsAddressesInHexadecimalAndNumbersByTheirNames) {
                                                ""}));
 }
 
-TEST(Dump, WhatAProgramLogsIsOfTheThreadThatRunsThere) {
+TEST(Dump, UserEventsBelongToTheThreadThatRunsThere) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   auto &cpu = trace.cpu(0);

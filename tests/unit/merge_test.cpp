@@ -120,7 +120,7 @@ TEST(Merge, CountsDamageOfWhichThereIsTooMuchInOnePlace) {
   EXPECT_EQ(sink.damage(), 1001u);
 }
 
-TEST(Merge, TwoHostsAreTwoNodesOnOneClock) {
+TEST(Merge, TwoHostsShareOneClock) {
   TempDir first, second;
   TraceBuilder a(first.path()), b(second.path());
   a.cpu(0).at(100).start().id(1, 7, 7, "a").at(150).dispatch(1).at(300).stop();

@@ -131,7 +131,7 @@ TEST_F(ModelEdges, AWakeupBeforeABlackoutHasNoLatency) {
     EXPECT_EQ(latency, 0);
 }
 
-TEST_F(ModelEdges, WhatAFlightRecorderHasForgottenIsNotLost) {
+TEST_F(ModelEdges, EventsThatAFlightRecorderForgotAreNotLost) {
   at(5, FTrace_EVT_blackout_start, kNone, 0, 0, FTRACE_BLACKOUT_FORGOTTEN);
   at(9, FTrace_EVT_blackout_end, kNone, 0, 1000, FTRACE_BLACKOUT_FORGOTTEN).flush();
   EXPECT_EQ(cpus.timeline(0, 10), (Timeline{{5, 1}, {9, 0}}));

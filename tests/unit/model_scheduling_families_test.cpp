@@ -39,7 +39,7 @@ TEST(PriorityModel, WithoutParametersItOnlyHappens) {
   EXPECT_EQ(rig.threads.timeline(0, 421), (Timeline{}));
 }
 
-TEST(PriorityModel, WhoInheritsRunsForAnotherUntilItIsItselfAgain) {
+TEST(PriorityModel, ThreadRunsForAnotherUntilInheritanceEnds) {
   ReplayRig rig;
   rig.at(1).dispatch(0);
   rig.at(10).ftrace(FTrace_EVT_inheritance, 0, 0, 2, 1);
@@ -137,7 +137,7 @@ TEST(TimerModel, ABlackoutEndsWhatIsHandledOnItsCpu) {
   EXPECT_EQ(rig.cpus.timeline(1, 444), (Timeline{{20, 5}}));
 }
 
-TEST(TimerModel, WhatBeganInABlackoutIsNotKnownAfterIt) {
+TEST(TimerModel, HandlerThatBeganInABlackoutIsNotKnownAfterIt) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EVT_blackout_start, kNone, 0, 0, kNone, FTRACE_BLACKOUT_FAMILIES);
   rig.at(20).ftrace(FTrace_EVT_timer_wakeup_start, 0, 0, timer(FTRACE_TIMER_TIMERFD));

@@ -292,7 +292,7 @@ TEST(OvniExport, IdleTaskIsLeftOutAndATidUsedTwiceIsTwoThreads) {
   EXPECT_EQ(ovni.catalog.threads[1].name, "t2");
 }
 
-TEST(OvniExport, NodesBecomeLooms) {
+TEST(OvniExport, HostsBecomeLooms) {
   TempDir dir;
   Catalog catalog = make_catalog(2, 2, 100);
   catalog.hosts = {{"a/b"}, {"a/b"}};

@@ -39,7 +39,7 @@ TEST(OvniImport, EqualTimesComeInTheOrderOfTheStreams) {
             (Lines{"OHp@5/0", "OHp@5/1", "OHr@5/1"}));
 }
 
-TEST(OvniImport, OneNodeALoomSameTidInTwoLooms) {
+TEST(OvniImport, EachLoomIsAHostAndMayReuseATid) {
   TempDir dir;
   write_stream(dir, "b.1", 10, 10, execute(1, 0));
   write_stream(dir, "a.1", 10, 10, execute(2, 0));

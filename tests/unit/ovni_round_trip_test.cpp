@@ -257,7 +257,7 @@ TEST(OvniRoundTrip, ThreadStatesAreTheSame) {
     round_trip(seed, false);
 }
 
-TEST(OvniRoundTrip, WhatABlackoutHidesIsDeadNotInvented) {
+TEST(OvniRoundTrip, TimesInABlackoutAreDeadAndNotInvented) {
   for (uint32_t seed = 0; seed < 60; ++seed)
     round_trip(seed, true);
 }

@@ -104,7 +104,7 @@ TEST(Palette, StatesOfThreadsDifferWithAnyColourVisionAndWithNone) {
     }
 }
 
-TEST(Palette, WhatIsDrawnOverOrBesideStatesLooksLikeNoneOfThem) {
+TEST(Palette, MarksBesideStatesLookLikeNoState) {
   for (const StateInfo &state : kStateTable)
     for (Color other : {palette::kBad, palette::kAlarm, kArrows})
       EXPECT_GE(distance(state.color, other), 25) << state.name;

@@ -192,7 +192,7 @@ TEST_F(Shark, UnknownCodesAreCountedAndReported) {
   EXPECT_EQ(back.sink.count("2 records of unknown codes, of which this is the first (0x00ee)"), 1u);
 }
 
-TEST_F(Shark, WhatIsNoFTraceFileIsRefused) {
+TEST_F(Shark, FileThatIsNotFTraceIsRefused) {
   std::mt19937 random(1);
   for (int i = 0; i < 10000; i++)
     file.at(random()).record(uint16_t(random()), uint16_t(random()), uint32_t(random()));

@@ -167,7 +167,7 @@ TEST(Summary, ABlackoutWithinABlackoutIsOne) {
   EXPECT_EQ(summed.summary.lost, 11u);
 }
 
-TEST(Summary, OfACutIsWhatHappenedInIt) {
+TEST(Summary, CutCountsOnlyWhatHappenedInIt) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 10, "a").id(2, 22, 20, "b").dispatch(1);

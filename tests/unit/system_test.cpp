@@ -49,7 +49,7 @@ TEST(System, FindsTheLatestThreadOfATidThatIsNotDead) {
   } while (std::next_permutation(births.begin(), births.end()));
 }
 
-TEST(System, KeepsTheNumbersOfTwoNodesApart) {
+TEST(System, KeepsTheNumbersOfTwoHostsApart) {
   Catalog catalog;
   catalog.hosts = {{"a"}, {"b"}};
   catalog.cpus = {{0, 0}, {1, 0}, {0, 1}};
@@ -73,7 +73,7 @@ TEST(System, KeepsTheNumbersOfTwoNodesApart) {
   EXPECT_EQ(cpu_name(system, kNone), "no CPU");
 }
 
-TEST(System, NamesNoNodeWhereThereIsOne) {
+TEST(System, OmitsTheNameOfAnOnlyHost) {
   Catalog catalog;
   catalog.hosts = {{"a"}};
   catalog.cpus = {{3, 0}};

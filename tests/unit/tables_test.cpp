@@ -190,7 +190,7 @@ TEST_F(Tables, CsvStartsANewFileAfterSoManyRows) {
   EXPECT_FALSE(fs::exists(files + "/wakeup-0002.csv"));
 }
 
-TEST_F(Tables, OfATraceWithoutEventsAreEmpty) {
+TEST_F(Tables, TraceWithoutEventsHasEmptyTables) {
   trace.cpu(0).at(100).start().stop();
   EXPECT_EQ(query(sqlite(), "SELECT (SELECT count(*) FROM thread), (SELECT count(*) FROM slice), "
                             "(SELECT count(*) FROM latency)"),

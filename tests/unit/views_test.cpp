@@ -298,7 +298,7 @@ TEST_F(Again, ViewsThatAModelReplacesAreRemoved) {
   EXPECT_EQ(names("thread").count("user-event-0.cfg"), 1u);
 }
 
-TEST_F(Again, WhatTheUserSavedThereStays) {
+TEST_F(Again, ViewsThatTheUserSavedStay) {
   trace(true);
   convert();
   std::ofstream(dir / "out/cfg/thread/mine.cfg") << "#ParaverCFG\nwindow_name mine\n";

@@ -77,14 +77,14 @@ TEST(WaitTimes, NotTooManyAreAllKeptApart) {
   EXPECT_EQ(take(times, 50), expected);
 }
 
-TEST(WaitTimes, OfOneThreadTheLongestAreKept) {
+TEST(WaitTimes, OneThreadKeepsItsLongestSums) {
   WaitTimes times(2);
   const Times expected = add_waits(times, 2, 5000, 2000);
   ASSERT_GT(expected.size(), 10000u);
   EXPECT_EQ(expect_bounded(take(times, 2), expected), 2u * 1024);
 }
 
-TEST(WaitTimes, OfManyThreadsFewerAreKept) {
+TEST(WaitTimes, ManyThreadsKeepFewerSumsEach) {
   constexpr uint32_t kThreads = 2000;
   WaitTimes times(kThreads);
   const Times expected = add_waits(times, kThreads, 700, 80);
@@ -93,7 +93,7 @@ TEST(WaitTimes, OfManyThreadsFewerAreKept) {
 }
 
 /// Two threads have a CPU in turn while more wait there than are followed.
-TEST(WaitTimes, OfManyWaitersOfOneCpuSomeAreOne) {
+TEST(WaitTimes, ManyWaitersOfOneCpuAreSummedAsOthers) {
   constexpr uint16_t kWaiters = 1100;
   constexpr uint64_t kTurns = 5000;
   test::TempDir dir;

@@ -70,7 +70,7 @@ TEST_F(Why, OnlyATraceOfAllThreadsKnowsThatACpuIsIdle) {
   }
 }
 
-TEST_F(Why, OfANewThreadTheCpuIsTheOneThatItGets) {
+TEST_F(Why, NewThreadWaitsForTheCpuThatItGets) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1).at(100);
   cpu.id(2, 12, 11, "b", 100).create(2, 12).activate_new(2, 11).at(150).epilogue(1, 12);
   cpu.dispatch(2).at(200).stop();
@@ -81,7 +81,7 @@ TEST_F(Why, OfANewThreadTheCpuIsTheOneThatItGets) {
   EXPECT_EQ(waiting[0]["ns"], 50);
 }
 
-TEST_F(Why, WhoHadACpuLongAgoIsNotKnown) {
+TEST_F(Why, HoldersLongAgoAreNotKnown) {
   constexpr uint32_t kSwitches = 5000;
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(3, 33, 33, "c").dispatch(1).at(100);
   cpu.id(2, 12, 11, "b", 100).create(2, 12).activate_new(2, 11);
@@ -202,7 +202,7 @@ TEST_F(Why, ACutKeepsWhoIsToBlame) {
             "(call not known), b (22) ran there, and it waits still");
 }
 
-TEST_F(Why, WhatStartedBeforeTheCutIsMarkedAndKeepsItsCause) {
+TEST_F(Why, WaitFromBeforeTheCutIsMarkedAndKeepsItsCause) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   block(cpu.at(1 * kMs), 1, kNanosleep, 22).dispatch(2);
   cpu.at(3 * kMs).activate(1, 22, FTRACE_WAKER_HARDIRQ).at(6 * kMs).epilogue(2, 11).dispatch(1);

@@ -145,7 +145,7 @@ TEST_F(WhyWakers, AFutexHasItsWaitsByWhoEndedThem) {
   EXPECT_NE(why_text(input()).find("nobody: it did not block"), std::string::npos);
 }
 
-TEST_F(WhyWakers, WhoWakesWhomHasHowLateThatWas) {
+TEST_F(WhyWakers, WakeupSumsHaveTheirLatency) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   for (const uint64_t late : {10, 30}) {
     cpu.at(100 * late).sleep(1, 22).dispatch(2).at(100 * late + 50).activate(1, 22);
