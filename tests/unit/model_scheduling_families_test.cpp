@@ -101,7 +101,7 @@ TEST(MutexModel, NobodyIsKnownToWaitAfterABlackoutBeganOrAnEnd) {
   EXPECT_EQ(rig.threads.timeline(1, 430), (Timeline{{10, 65}, {30, 0}}));
 }
 
-// Of a wait that began while events were lost on another CPU the end may be among these.
+// The end of a wait that began while another CPU lost events may be among the lost ones.
 TEST(MutexModel, NobodyIsKnownToWaitWhenABlackoutEnds) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EVT_blackout_start, kNone, 0, 0, kNone, FTRACE_BLACKOUT_FAMILIES);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writing ovni traces: "writes a capture as an ovni trace that the real ovniemu accepts, events of
-// one instant ordered so that no order is illegal". StrictReader below is ovniemu's rules, written
-// anew: which event is legal in which state, and no two running threads on a physical CPU in any
-// order of the events of one instant.
+// one instant ordered so that no order is illegal". StrictReader below is an independent version of
+// ovniemu's rules. It checks which event is legal in which state. It also checks that no two
+// running threads are on a physical CPU, in any order of the events of one instant.
 #include "emulator/base/error.h"
 #include "emulator/ovni/ovni_source.h"
 #include "emulator/ovni_export/exporter.h"

@@ -100,7 +100,7 @@ TEST_F(Plot, AColumnInWhichItRanOrWaitedAllTheTimeShowsNothingElse) {
   EXPECT_FALSE(row.contains("paused"));
 }
 
-/// Of any trace, its sums are those of `info`.
+/// The sums of any trace are those of `info`.
 TEST_F(Plot, AThrottledThreadIsThrottledUntilTheRefill) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   cpu.at(2000).epilogue(1, 22, FTRACE_OFFCPU_THROTTLED).dispatch(2).at(6000);

@@ -62,7 +62,7 @@ TEST_F(RegionTimes, OrOfAThreadAlone) {
   const RegionSummary region = summary(true).regions.at(0);
   EXPECT_TRUE(region.of_thread);
   EXPECT_EQ(region.running, 500u);
-  EXPECT_EQ(region.waiting, 0u) << "that of the other thread is none of it";
+  EXPECT_EQ(region.waiting, 0u) << "the wait of the other thread does not count";
 }
 
 TEST_F(RegionTimes, HaveTheMarksOfTheirStart) {

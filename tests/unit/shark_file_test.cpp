@@ -34,8 +34,7 @@ TEST_F(Shark, DumpShowsBothParametersOfWhatTheProgramLogged) {
   EXPECT_NE(text.find(" number=6000 par2=9\n"), std::string::npos) << text;
 }
 
-/// What captures have in parameter 2 is none of the manual's business: dump shows the number that
-/// is there.
+/// The manual does not define what captures have in parameter 2: dump shows the plain number.
 TEST_F(Shark, DumpReadsNothingIntoParametersThatTheManualDoesNotHave) {
   file.at(0).rate(kNsRate).id(1, 7).context_switch(1).at(5);
   for (uint32_t mutex : {0u, 1u, 5u})

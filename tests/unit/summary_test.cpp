@@ -116,7 +116,7 @@ TEST(Summary, KnowsNothingOfABlackout) {
   EXPECT_EQ(summed.summary.cpus[1].lost, 0u);
 }
 
-// Its count stands in the file of every CPU; and what a flight recorder let go was not lost.
+// Its count is in the file of every CPU. Events that a flight recorder let go were not lost.
 TEST(Summary, CountsALossSomewhereOnceAndTheForgottenApart) {
   TempDir dir;
   TraceBuilder trace(dir.path());

@@ -25,7 +25,7 @@ namespace {
 
 using test::ChunkBuilder;
 
-/// An event without what depends on where and under which context it stands in the file.
+/// An event without its place in the file and its context.
 struct Happened {
   uint64_t time;
   std::string what;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture through datagrams of which some are lost, repeated, out of order: every event is in the
-// trace once, or counted in a blackout: user/net/datagram_packer, user/net/udp_session,
-// user/net/chunk_assembler.
+// A capture through datagrams of which some are lost, repeated or out of order. Every event is in
+// the trace once, or counted in a blackout. Covers user/net/datagram_packer, user/net/udp_session
+// and user/net/chunk_assembler.
 #include "emulator/input/merge.h"
 #include "emulator/input/trace_dir.h"
 #include "tests/unit/support/collecting_sink.h"

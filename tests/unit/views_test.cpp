@@ -29,7 +29,7 @@ using test::TempDir;
 using test::text_of;
 using test::TraceBuilder;
 
-/// What follows a tag on its line; "-" where there is none.
+/// Returns what follows a tag on its line; "-" if the tag is missing.
 std::string value_of(const std::string &text, const std::string &tag) {
   const size_t at = text.find("\n" + tag + " ");
   if (at == std::string::npos)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Waits by who had the CPU, where there are too many to tell all apart.
+// Waits by holder of the CPU, with too many holders to keep all apart.
 #include "emulator/open/open_trace.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/wait_times.h"

@@ -26,7 +26,7 @@ using test::TraceBuilder;
 constexpr uint64_t kStart = 100;
 constexpr uint16_t kThreads = 6, kCpus = 2;
 
-/// Of a few threads on fewer CPUs, legal or not. The end of the trace, ns.
+/// Makes waits of a few threads on fewer CPUs, legal or not. Returns the end of the trace, ns.
 uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses, bool holders,
                       int events) {
   uint64_t time = kStart;

@@ -133,7 +133,7 @@ TEST_F(WhyWakers, AFutexHasItsWaitsByWhoEndedThem) {
   cpu.at(400).record(FTrace_EVT_mutex_wait, 1, 0x3000).at(500).stop();
   explain_all();
   const json locks = report()["locks"];
-  ASSERT_EQ(locks.size(), 2u) << "a wait that has not ended is none";
+  ASSERT_EQ(locks.size(), 2u) << "a wait that has not ended does not count";
   EXPECT_EQ(locks[0]["futex"], 0x1000);
   EXPECT_EQ(locks[0]["pid"], 10);
   EXPECT_EQ(locks[0]["count"], 2);

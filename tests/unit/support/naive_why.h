@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who had the CPU while threads waited, found out the slow way: ns by ns.
+// Finds who held the CPU while threads waited, in the slow way: ns by ns.
 #pragma once
 
 #include "emulator/core/replay.h"
@@ -21,8 +21,8 @@
 
 namespace ovnitrace::test {
 
-/// By tid of who waited, why ("wakeup", …) and who had the CPU (a tid, "idle", "unseen", "lost"):
-/// ns.
+/// By tid of the waiting thread, why ("wakeup", …) and who held the CPU (a tid, "idle", "unseen",
+/// "lost"): ns.
 using NaiveWaits = std::map<std::tuple<uint32_t, std::string, std::string>, uint64_t>;
 
 class NaiveWhy {
@@ -67,7 +67,7 @@ private:
     return kNone;
   }
 
-  /// Each ns up to `time` belongs to whoever has the CPU then.
+  /// Counts each ns up to `time` for the thread that has the CPU then.
   void pass_to(uint64_t time) {
     for (; now_ < time; now_++) {
       for (uint32_t cpu = 0; cpu < after_.size(); cpu++) {
