@@ -20,7 +20,7 @@ struct HistoryRecord {
   /// A time without a thread: who got the CPU when a thread of the trace left it. A thread that a
   /// kernel worker woke: who queued the work item; tid 0 means an interrupt.
   Peer next;
-  /// ns: when it was queued, 0 not known; of a spinning thread: since when it spins.
+  /// ns: when the work item was queued, 0 not known; of a spinning thread: since when it spins.
   uint64_t since;
   uint32_t device; ///< block device that ended a blocked slice (dev_t), kNone: none is known
   uint16_t call, interrupt;

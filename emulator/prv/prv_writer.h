@@ -108,8 +108,8 @@ private:
   uint64_t now_ = 0;      ///< of the current instant
   bool merged_ = false;   ///< a row has several lines at this time, or a line follows an arrow
   bool arrows_ = false;   ///< there is an arrow at this time
-  const bool has_thread_; ///< a thread for formatting
-  alignas(kApart) PrvFormatter formatter_; ///< used by the relay's thread until close()
+  const bool has_thread_; ///< whether a thread formats
+  alignas(kApart) PrvFormatter formatter_; ///< used by the relay's thread, as what follows
   OutputFile file_;
   alignas(kApart) Relay<LineBlock> relay_;
 };

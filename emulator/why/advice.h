@@ -35,7 +35,7 @@ struct AdviceRule {
   std::string (*text)(const AdviceFacts &facts);
 };
 
-/// All rules. If two are about as much time, the first one is used.
+/// Returns all rules. If two are about as much time, the first one is used.
 std::span<const AdviceRule> advice_rules();
 
 /// Returns the advice of the rule that is about the most time, a sentence that starts with "Try".

@@ -42,8 +42,8 @@ public:
   /// Receives the results.
   class Taker {
   public:
-    /// Takes how long each holder held the CPU during a part of a wait. All calls together cover the
-    /// wait.
+    /// Takes how long each holder held the CPU during a part of a wait. All calls together cover
+    /// the wait.
     virtual void held(uint32_t thread, WaitKind kind, const HolderSums &sums) = 0;
 
   protected:

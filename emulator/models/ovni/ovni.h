@@ -23,7 +23,7 @@ struct Freed {
 /// is among them.
 void put(ModelContext &ctx, uint32_t thread, ThreadState state, uint32_t cpu);
 
-/// The events of the kernel's scheduler (FTrace records) and of instrumented programs (ovni
+/// Return the events of the kernel's scheduler (FTrace records) and of instrumented programs (ovni
 /// streams).
 std::vector<EventDef> kernel_events();
 std::vector<EventDef> stream_events();

@@ -130,7 +130,7 @@ export class Trace {
     return lastUpTo(this.start, first, last, time);
   }
 
-  /// Does the same as find(), but returns the nearest slice if there is none at `time`. Searches
+  /// Does the same as find(), but returns the nearest slice if no slice is at `time`. Searches
   /// from `hint` on, a slice that is not after the result.
   findFrom(hint, thread, time) {
     return lastUpToNear(this.start, hint, this.first[thread + 1] - 1, time);
