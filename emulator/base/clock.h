@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The clock of a capture.
+// Reads the clock of a capture.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ inline uint64_t clock_ns(clockid_t id) {
   return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
 }
 
-/// ns on CLOCK_MONOTONIC: what bpf_ktime_get_ns() reads.
+/// Returns ns on CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns().
 inline uint64_t monotonic_ns() {
   return clock_ns(CLOCK_MONOTONIC);
 }
 
-/// What to add to the capture's clock to get wall time (CLOCK_REALTIME), ns.
+/// Returns the ns from the capture's clock to wall time (CLOCK_REALTIME).
 inline int64_t offset_to_wall_ns() {
   uint64_t before = monotonic_ns(), wall = clock_ns(CLOCK_REALTIME), after = monotonic_ns();
   return int64_t(wall - (before + (after - before) / 2));

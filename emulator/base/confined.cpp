@@ -30,14 +30,14 @@ bool limit(__rlimit_resource what, uint64_t most) {
   return setrlimit(what, &both) == 0;
 }
 
-/// Bytes of addresses that this process uses.
+/// Returns the bytes of addresses that this process uses.
 uint64_t address_space() {
   uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   return pages * uint64_t(sysconf(_SC_PAGESIZE));
 }
 
-/// Root reads the files of all users, as without a child.
+/// Drops all capabilities. Root keeps reading the files of all users, as without a child.
 bool drop_all_capabilities() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {}, had[_LINUX_CAPABILITY_U32S_3] = {};
@@ -48,7 +48,8 @@ bool drop_all_capabilities() {
   return syscall(SYS_capset, &header, data) == 0;
 }
 
-/// Signals are blocked: those of a terminal are the parent's, with which this process ends.
+/// Restricts this process. Signals are blocked: those of a terminal are for the parent, with which
+/// this process ends.
 bool confine(int pipe, pid_t parent, const ConfinedLimits &limits) {
   sigset_t all;
   sigfillset(&all);

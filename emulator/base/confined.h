@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Work on what strangers made, in a child process that can do no harm.
+// Handles data from strangers in a child process that can do no harm.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace ovnitrace {
 
-/// Of one child.
+/// The limits of one child.
 struct ConfinedLimits {
-  uint64_t memory = 0;  ///< bytes, beyond what this process has
+  uint64_t memory = 0;  ///< bytes, in addition to what this process has
   unsigned seconds = 0; ///< of CPU time
 };
 
@@ -22,8 +22,8 @@ public:
   explicit ConfinedOutput(int pipe) : pipe_(pipe) {}
   void number(uint64_t value);
   void text(std::string_view text);
-  /// Writes what waits: there is more than is good in memory, or the answer is complete. Ends the
-  /// process if nobody reads.
+  /// Writes what is buffered. To be called when much is buffered, and at the end of an answer. Ends
+  /// the process if nobody reads.
   void flush();
 
 private:
@@ -31,14 +31,14 @@ private:
   std::string waiting_;
 };
 
-/// The same numbers and texts, which the parent reads. A child that was taken over can write
-/// anything: after what cannot be, all numbers are 0 and all texts empty.
+/// Numbers and texts that the parent reads. A compromised child can write anything: after a
+/// malformed value, all numbers are 0 and all texts empty.
 class ConfinedInput {
 public:
   explicit ConfinedInput(int pipe) : pipe_(pipe) {}
-  /// At most `most`.
+  /// Returns the next number. A number above `most` is malformed.
   uint64_t number(uint64_t most = UINT64_MAX);
-  /// Of at most `most` bytes.
+  /// Returns the next text. A text of more than `most` bytes is malformed.
   std::string text(size_t most);
   bool good() const { return good_; }
 
@@ -47,16 +47,17 @@ private:
 
   const int pipe_;
   bool good_ = true;
-  std::string read_; ///< and not taken yet, from at_ on
+  std::string read_; ///< from at_ on: read and not yet taken
   size_t at_ = 0;
 };
 
-/// Answers questions 0 to `count` - 1 in a child process. It has no capability but, as root, to
-/// read any file; it cannot write to a file or become anybody else, its files are closed, and it
-/// ends with this process. `answer` runs there, `take` reads the answer here. Where a child ends
-/// over a question, or its answer cannot be right, `failed` is called, and another child goes on
-/// with the next question; but after 4 such questions no more are asked. Returns the number of
-/// questions that were asked. Any thread may call it.
+/// Answers questions 0 to `count` - 1 in a child process and returns how many were asked. `answer`
+/// runs in the child, `take` reads the answer in this process. Any thread may call it.
+///
+/// The child has no capability except, as root, to read any file. It cannot write to files or
+/// become another user, has no open files, and ends with this process. If a child dies over a
+/// question or gives a malformed answer, `failed` is called, and a new child answers the next
+/// question. After 4 failures no more questions are asked.
 size_t ask_confined(size_t count, const ConfinedLimits &limits,
                     const std::function<void(size_t, ConfinedOutput &)> &answer,
                     const std::function<void(size_t, ConfinedInput &)> &take,

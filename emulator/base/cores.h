@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What more threads are worth on this machine.
+// Tells how many threads are worth starting on this machine.
 #pragma once
 
 #include <sched.h>
@@ -10,12 +10,12 @@
 
 namespace ovnitrace {
 
-/// Bytes between what one thread writes and what another one uses all the time: a cache line, and
-/// the one beside it, which the processor fetches with it.
+/// The bytes between data that one thread writes and data that another one uses: a cache line, and
+/// its neighbour, which the processor fetches too.
 inline constexpr size_t kApart = 128;
 
-/// How many CPUs this thread may run on; where there are more than a cpu_set_t holds, how many
-/// there are.
+/// Returns how many CPUs this thread may run on. If there are more than fit a cpu_set_t, returns
+/// how many exist.
 inline unsigned cores() {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0

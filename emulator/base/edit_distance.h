@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How far a misspelt word is from a known one.
+// Measures how far a misspelt word is from a known one.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace ovnitrace {
 
-/// Counts the letters to insert, delete, replace or swap with their neighbour that turn `a` into
-/// `b`. Capitals are as small letters.
+/// Returns how many letters to insert, delete, replace or swap with a neighbour to turn `a` into
+/// `b`. Case does not matter.
 size_t edit_distance(std::string_view a, std::string_view b);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one exception type: a message for people and the exit status that goes with it.
+// Defines the one exception type: a message for people, and an exit status.
 #pragma once
 
 #include <stdexcept>
@@ -7,14 +7,14 @@
 
 namespace ovnitrace {
 
-inline constexpr int kExitFailure = 1; ///< it was tried and failed
-inline constexpr int kExitUsage = 2;   ///< it was asked for wrongly
+inline constexpr int kExitFailure = 1; ///< an operation failed
+inline constexpr int kExitUsage = 2;   ///< the command line is wrong
 /// It was done, but not for all events: some were lost, dropped, not written or not checked.
 inline constexpr int kExitIncomplete = 3;
-/// ovnitrace ended the program (--early-out), as timeout(1) says that it did.
+/// ovnitrace ended the program (--early-out). The same status as timeout(1).
 inline constexpr int kExitEarlyOut = 124;
 
-/// Says what was tried, on what, why it failed and what to do.
+/// An error. The message says what was tried, on what, why it failed and what to do.
 class Error : public std::runtime_error {
 public:
   explicit Error(const std::string &message, int status = kExitFailure)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers for people.
+// Formats numbers for people.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace ovnitrace {
 
-/// A duration in the unit that suits it, with three to four digits: "1.234 s", "56.7 ms", "0".
+/// Returns a duration in a suitable unit, with three to four digits: "1.234 s", "56.7 ms", "0".
 std::string human_duration(uint64_t ns);
 
-/// A count with its thousands apart: "1,234,567".
+/// Returns a count with separated thousands: "1,234,567".
 std::string human_count(uint64_t count);
 
-/// A count with what is counted: "1 thread", "1,234 threads".
+/// Returns a count and what is counted: "1 thread", "1,234 threads".
 std::string human_count(uint64_t count, const char *one, const char *many);
 
-/// Bytes in powers of 1000, as `df -H` has them: "16 kB", "0.5 MB", "32 MB", "1,234 MB".
+/// Returns bytes in powers of 1000, as `df -H` does: "16 kB", "0.5 MB", "32 MB", "1,234 MB".
 std::string human_bytes(uint64_t bytes);
 
-/// A part of a whole as "12.3 %"; "-" of nothing.
+/// Returns a part of a whole as "12.3 %"; "-" if the whole is 0.
 std::string human_percent(uint64_t part, uint64_t whole);
 
 } // namespace ovnitrace

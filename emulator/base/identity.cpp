@@ -65,21 +65,21 @@ Identity from_ids(uid_t uid, gid_t gid) {
   return identity;
 }
 
-/// Never root by mistake: what is there and is no id is an error. -1 would mean "unchanged" to
-/// setresuid().
+/// Returns an id from a variable of sudo. Throws Error if it is set and is not an id, so that
+/// nobody becomes root by mistake. -1 would mean "unchanged" to setresuid().
 uint32_t sudo_id(const char *variable) {
   const char *text = std::getenv(variable);
   auto id = number(text);
   if (!id || *id == UINT32_MAX)
     throw Error(fmt::format(
-        "{}={}: not an id; the environment variables SUDO_UID and SUDO_GID say as whom the "
-        "program runs: let sudo set both, unset them, or give --user NAME",
+        "{}={}: not an id; the environment variables SUDO_UID and SUDO_GID say as which user "
+        "the program runs: let sudo set both, unset them, or give --user NAME",
         variable, text ? text : ""));
   return *id;
 }
 
-/// Of the calling thread: permitted and effective are `capabilities`, nothing is inheritable, and
-/// so nothing is ambient.
+/// Sets the capabilities of the calling thread: `capabilities` are permitted and effective. None
+/// are inheritable, and therefore none ambient.
 void set_capabilities(uint32_t capabilities) {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
@@ -148,7 +148,7 @@ EffectiveIdentity::EffectiveIdentity(const Identity &identity)
 EffectiveIdentity::~EffectiveIdentity() {
   if (changed_ &&
       (seteuid(uid_) != 0 || setegid(gid_) != 0 || setgroups(groups_.size(), groups_.data()) != 0))
-    std::abort(); // neither one nor the other: nothing safe is left to do
+    std::abort(); // half changed: nothing safe is left to do
 }
 
 void set_environment(const Identity &identity) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// As whom we run: who called us, and how root and capabilities are given up.
+// Changes the user that the process runs as, and gives up capabilities.
 #pragma once
 
 #include <string>
@@ -12,33 +12,33 @@ struct Identity {
   uid_t uid = 0;
   gid_t gid = 0;
   std::vector<gid_t> groups; ///< supplementary
-  std::string name;          ///< empty if the user database does not know the uid
+  std::string name;          ///< empty if the user database lacks the uid
   std::string home;
-  bool change = false; ///< differs from who we are
+  bool change = false; ///< differs from the current user
 };
 
-/// The user who called sudo (SUDO_UID, SUDO_GID), if we are root; else who we are. Throws Error if
-/// those variables hold no ids.
+/// Returns the user who called sudo (SUDO_UID, SUDO_GID) if we are root, else the current user.
+/// Throws Error if those variables hold no ids.
 Identity calling_user();
 
-/// The user of `--user NAME`, a name or a number. Throws Error if there is no such user or we may
-/// not become it.
+/// Returns the user of `--user NAME`, a name or a number. Throws Error if there is no such user, or
+/// if we may not become that user.
 Identity user_named(const std::string &name);
 
-/// Makes the whole process that identity for ever, without any capability, but with CAP_KILL if
-/// `may_signal`: for a program that runs as somebody else. Does nothing if it is that already, or
-/// is to stay root. Throws Error.
+/// Makes the whole process that user for ever, without capabilities, except CAP_KILL if
+/// `may_signal`: for a program that runs as another user. Does nothing if there is nothing to
+/// change. Throws Error.
 void become(const Identity &identity, bool may_signal = false);
 
-/// Takes every capability from the calling thread, as file capabilities give them; root keeps its
-/// own. Throws Error.
+/// Drops all capabilities of the calling thread, which it has from file capabilities; root keeps
+/// its own. Throws Error.
 void drop_capabilities();
 
-/// What a command does first that needs no privilege: becomes the calling user and drops every
-/// capability. For a process with one thread. Throws Error.
+/// Becomes the calling user and drops every capability. To be called first by commands that need no
+/// privilege, in a process with one thread. Throws Error.
 void drop_privileges();
 
-/// While it lives, files are made as that identity. For a process with one thread. Throws Error.
+/// Makes files as that user while it lives. For a process with one thread. Throws Error.
 class EffectiveIdentity {
 public:
   explicit EffectiveIdentity(const Identity &identity);
@@ -53,7 +53,8 @@ private:
   std::vector<gid_t> groups_;
 };
 
-/// HOME, USER and LOGNAME of that user, as a login would set them. Nothing if nothing changes.
+/// Sets HOME, USER and LOGNAME to those of that user, as a login would. Does nothing if the user
+/// stays the same.
 void set_environment(const Identity &identity);
 
 } // namespace ovnitrace

@@ -25,7 +25,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The bytes of a file. Ends where one token becomes too long, as the parser keeps it in memory.
+/// The bytes of a file. Ends where a token is too long, because the parser keeps it in memory.
 class FileBytes final : public std::streambuf {
 public:
   explicit FileBytes(int file) : file_(file) {}
@@ -50,12 +50,12 @@ private:
 
   const int file_;
   std::array<char, 64 << 10> bytes_;
-  size_t token_ = 0; ///< bytes read since its start
+  size_t token_ = 0; ///< bytes since its start
   bool given_up_ = false;
 };
 
-/// Makes the value from its tokens, and stops at the first that is not allowed. (The library's own
-/// parser with a callback looks at all members of an array again after each of them.)
+/// Makes the value from tokens and stops at the first one that is not allowed. (The library's own
+/// parser with a callback scans all members of an array after each of them.)
 class Builder final : public nlohmann::json_sax<json> {
 public:
   Builder(FileBytes &bytes, const JsonFileBounds &bounds, json &result, std::string &why)
@@ -136,11 +136,11 @@ private:
   const JsonFileBounds &bounds_;
   json &result_;
   std::string &why_;
-  size_t depth_ = 0;                           ///< arrays and objects that are open
-  std::vector<json *> open_;                   ///< those of them that are kept
+  size_t depth_ = 0;                           ///< open arrays and objects
+  std::vector<json *> open_;                   ///< the open ones that are kept
   json *last_ = nullptr;                       ///< the value that was added last
   std::string name_;                           ///< of the next member
-  std::vector<std::set<std::string>> members_; ///< so far, of the object that is open at a depth
+  std::vector<std::set<std::string>> members_; ///< so far, of the open object at each depth
   size_t values_ = 0;
   bool left_out_ = false; ///< the member of the outermost object that is being read
 };

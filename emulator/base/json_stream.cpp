@@ -13,17 +13,17 @@ constexpr int kIndent = 2;
 
 } // namespace
 
-/// The end of a line and what the next one starts with.
+/// Returns the end of a line and the start of the next one.
 std::string JsonStream::line(size_t depth) const {
   return one_line_ ? "" : '\n' + std::string(kIndent * depth, ' ');
 }
 
-/// What stands before the next value at this depth.
+/// Returns what comes before the next value at this depth.
 std::string JsonStream::next(bool &first, size_t depth) const {
   return (std::exchange(first, false) ? "" : ",") + line(depth);
 }
 
-/// A value at this depth. Texts in it hold no line break: JSON writes \n.
+/// Returns a value at this depth. Texts in it have no line breaks: JSON writes \n.
 std::string JsonStream::dumped(const Json &value, size_t depth) const {
   const std::string text =
       value.dump(one_line_ ? -1 : kIndent, ' ', false, Json::error_handler_t::replace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A large JSON object, written while it is made.
+// Writes a large JSON object piece by piece.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace ovnitrace {
 
-/// "schema" of every JSON object that ovnitrace prints. Additions do not change it.
+/// The "schema" of every JSON object that ovnitrace prints. Additions do not change it.
 inline constexpr uint32_t kJsonSchema = 1;
 
-/// Writes an object member by member, and an array in it element by element; all is laid out as
-/// dump(2) or dump() of nlohmann's JSON does it. In memory is one value at a time. Bytes that are
-/// no UTF-8, as names can have them, are replaced.
+/// Writes an object member by member, and arrays in it element by element, in the layout of dump(2)
+/// or dump() of nlohmann's JSON. Keeps one value in memory. Bytes that are not UTF-8, as in names,
+/// are replaced.
 class JsonStream {
 public:
   using Json = nlohmann::ordered_json;
@@ -26,11 +26,11 @@ public:
       : write_(std::move(write)), one_line_(one_line) {}
 
   void member(std::string_view key, const Json &value);
-  /// Then come its elements, and end_array().
+  /// Starts an array. Its elements and end_array() must follow.
   void start_array(std::string_view key);
   void element(const Json &value);
   void end_array();
-  /// Of the object, with a line break.
+  /// Ends the object, with a line break.
   void end();
 
 private:
@@ -41,8 +41,8 @@ private:
 
   Write write_;
   const bool one_line_;
-  bool first_ = true;         ///< of the object
-  bool first_element_ = true; ///< of the array
+  bool first_ = true;         ///< of the object: no member was written
+  bool first_element_ = true; ///< of the array: no element was written
 };
 
 } // namespace ovnitrace

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Looks at a text without keeping it; stops at the first thing that is not allowed.
+/// Checks a text without keeping it. Stops at the first thing that is not allowed.
 class Checker final : public nlohmann::json_sax<json> {
 public:
   Checker(size_t max_values, std::string &why) : max_values_(max_values), why_(why) {}
@@ -62,7 +62,7 @@ private:
   size_t max_values_;
   std::string &why_;
   size_t values_ = 0;
-  std::vector<std::set<std::string>> open_; ///< the members so far of each object that is open
+  std::vector<std::set<std::string>> open_; ///< the members so far of each open object
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages for people, on standard error: the one place that writes there.
+// Prints messages for people on standard error. Nothing else writes there.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,12 +9,12 @@
 
 namespace ovnitrace {
 
-/// The name that stands before each message. "ovnitrace" before it is set.
+/// Sets the name before each message. The default is "ovnitrace".
 void set_program_name(const std::string &name);
 
-/// Writes "PROGRAM: text" and a newline. Names in it may be anybody's: what a terminal would obey
-/// instead of showing it becomes '?' (printable_line()), but for line ends. A stderr that is closed
-/// or full is no failure of what is being done: never throws for it.
+/// Writes "PROGRAM: text" and a newline. Control characters become '?' (printable_line()), except
+/// line ends, because names may be chosen by anybody. Ignores a closed or full stderr. Never
+/// throws.
 void print_text(const std::string &text) noexcept;
 
 template <typename... Arguments>
@@ -22,11 +22,11 @@ void print(fmt::format_string<Arguments...> format, Arguments &&...arguments) {
   print_text(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
-/// Whether log_debug() prints. It does not before this is called.
+/// Switches the output of log_debug(), which is off at first.
 void set_debug_log(bool on);
 bool has_debug_log() noexcept;
 
-/// Prints "PROGRAM: debug: text", for whoever looks for why a capture is not as it should be.
+/// Prints "PROGRAM: debug: text", for people who examine why a capture is not as expected.
 template <typename... Arguments>
 void log_debug(fmt::format_string<Arguments...> format, Arguments &&...arguments) {
   if (has_debug_log())

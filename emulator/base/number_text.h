@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Integers to decimal digits, for the millions of lines of a trace: no printf, no locale,
-// eight digits a step.
+// Converts integers to decimal digits, fast enough for the millions of lines of a trace: no printf,
+// no locale, eight digits in a step.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace ovnitrace {
 
-inline constexpr uint32_t kMaxDigits = 20; ///< bytes that one number takes at most, sign included
+inline constexpr uint32_t kMaxDigits = 20; ///< most bytes of a number, with its sign
 
 namespace detail {
 inline constexpr std::array<uint64_t, 20> kPowersOfTen = {
@@ -37,15 +37,15 @@ inline constexpr std::array<uint64_t, 20> kPowersOfTen = {
 };
 } // namespace detail
 
-/// How many decimal digits `value` has; 0 has one.
+/// Returns the number of decimal digits of `value`; 0 has one.
 inline uint32_t decimal_digits(uint64_t value) {
   uint32_t bits = 64u - uint32_t(__builtin_clzll(value | 1));
   uint32_t digits = bits * 1233 >> 12; // 1233 / 4096 is log10(2), close enough for 64 bits
   return digits + (value >= detail::kPowersOfTen[digits]);
 }
 
-/// The eight digits of `value`, below 10^8, with leading zeros: the first one in the lowest byte.
-/// All digits at once, in parts of one number: the halves of four, then pairs, then digits.
+/// Returns the eight digits of `value`, below 10^8, with leading zeros and the first digit in the
+/// lowest byte. Splits all parts at once: halves of four digits, then pairs, then digits.
 inline uint64_t eight_digits(uint32_t value) {
   const uint64_t halves = value / 10000 | uint64_t(value % 10000) << 32;
   const uint64_t high = (halves * 10486 >> 20) & 0x7f0000007f; // / 100, exact below 10^4
@@ -54,7 +54,7 @@ inline uint64_t eight_digits(uint32_t value) {
   return (tens | (pairs - 10 * tens) << 8) | 0x3030303030303030;
 }
 
-/// Writes them, and returns their end.
+/// Writes eight digits at `at` and returns their end.
 inline char *put_eight_digits(char *at, uint32_t value) {
   static_assert(std::endian::native == std::endian::little, "the lowest byte comes first");
   const uint64_t digits = eight_digits(value);
@@ -73,7 +73,7 @@ inline char *put_decimal(char *at, uint64_t value) {
   return at + size;
 }
 
-/// put_decimal() of a signed value.
+/// Does the same as put_decimal() for a signed value.
 inline char *put_decimal(char *at, int64_t value) {
   if (value >= 0)
     return put_decimal(at, uint64_t(value));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The colours of every output: one place, so that a state looks the same in Paraver, in pages and
-// in pictures. They differ in lightness too, for those who see no colour, and are
-// meant for a black background.
+// Defines the colours of every output, so that a state looks the same in Paraver, in pages and in
+// pictures. Colours differ in lightness too, for people who cannot distinguish them, and suit a
+// black background.
 #pragma once
 
 #include <array>
@@ -20,14 +20,14 @@ namespace palette {
 inline constexpr Color kNothing{0, 0, 0};       ///< the background: nothing, or not known
 inline constexpr Color kRunning{0, 175, 125};   ///< has a CPU
 inline constexpr Color kBlocked{66, 74, 96};    ///< sleeps, waits for a lock or for I/O
-inline constexpr Color kGone{30, 30, 34};       ///< has ended: hardly more than the background
+inline constexpr Color kGone{30, 30, 34};       ///< has ended: hardly lighter than the background
 inline constexpr Color kPreempted{205, 75, 0};  ///< runnable, but preempted
 inline constexpr Color kThrottled{235, 205, 0}; ///< runnable, but without CPU quota
 inline constexpr Color kWoken{170, 200, 255};   ///< woken, waits for a CPU
-inline constexpr Color kBad{255, 255, 255};     ///< ST_BAD: what no channel should show
+inline constexpr Color kBad{255, 255, 255};     ///< ST_BAD: no channel should show it
 inline constexpr Color kAlarm{255, 0, 255}; ///< events lost, deadlines missed, impossible things
 
-/// For values without a meaning that has a colour: the first are those that differ most.
+/// For values without a meaning that has a colour. The first ones differ most.
 inline constexpr std::array<Color, 12> kSeries = {{{86, 180, 233},
                                                    {216, 36, 0},
                                                    {144, 108, 108},
@@ -41,7 +41,7 @@ inline constexpr std::array<Color, 12> kSeries = {{{86, 180, 233},
                                                    {255, 0, 180},
                                                    {180, 216, 255}}};
 
-/// The colour of the n-th of many things (processes, interrupts): those of kSeries in turn.
+/// Returns the colour of the n-th of many things (processes, interrupts): kSeries, repeated.
 constexpr Color series(size_t n) {
   return kSeries[n % kSeries.size()];
 }

@@ -9,8 +9,9 @@ namespace ovnitrace {
 
 namespace {
 
-/// Bytes of the UTF-8 character that `text` starts with, 0 if it starts with none (RFC 3629: no
-/// overlong forms, no surrogates, nothing above U+10FFFF) or with a C1 control character.
+/// Returns the bytes of the UTF-8 character at the start of `text`. Returns 0 for anything else
+/// (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF) and for a C1 control
+/// character.
 size_t utf8_size(std::string_view text) {
   auto byte = [text](size_t i) { return i < text.size() ? uint8_t(text[i]) : uint8_t(0); };
   auto tail = [byte](size_t i) { return (byte(i) & 0xc0) == 0x80; };
@@ -32,7 +33,7 @@ size_t utf8_size(std::string_view text) {
   return 0;
 }
 
-/// The code point of a character of two to four bytes.
+/// Returns the code point of a character of two to four bytes.
 uint32_t code_point(std::string_view character) {
   uint32_t point = uint8_t(character[0]) & (0x7f >> character.size());
   for (const char byte : character.substr(1))
@@ -40,8 +41,8 @@ uint32_t code_point(std::string_view character) {
   return point;
 }
 
-/// Characters that are not seen and change what is: they turn the direction of text, break the line
-/// or hide in it (Unicode's categories Cf, Zl and Zp, as far as they do).
+/// Returns whether a character is invisible and changes text around it. Such characters turn the
+/// direction of text, break the line or hide in it (Unicode's categories Cf, Zl and Zp).
 bool is_invisible(uint32_t point) {
   return point == 0xad || point == 0x061c || (point >= 0x200b && point <= 0x200f) ||
          (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) ||

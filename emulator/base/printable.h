@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names that programs and strangers chose, made fit for terminals and line-based files.
+// Makes names that programs and strangers chose fit for terminals and line-based files.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace ovnitrace {
 
-/// `text` as printable UTF-8 in one line: a thread or a host may be called anything, line ends,
-/// escape sequences, characters that turn its direction and half a character included. Each such
-/// byte becomes '?', a tab a blank.
+/// Returns `text` as one line of printable UTF-8. Threads and hosts may have any name, with line
+/// ends, escape sequences, characters that turn the direction of text, or half a character. Each
+/// such byte becomes '?', a tab a blank.
 std::string printable_line(std::string_view text);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Blocks that one thread fills and others finish, in their order.
+// Passes blocks from one thread, which fills them, to others, which finish them in order.
 #pragma once
 
 #include <condition_variable>
@@ -13,18 +13,18 @@
 
 namespace ovnitrace {
 
-/// A ring of blocks. Its owner fills the current one and passes it on. Threads of the relay then
-/// work on the blocks, several at a time where there are several threads, and put each away in the
-/// order in which they were passed. What a thread throws ends the relay: nothing more is put, and
-/// each later call of the owner throws it.
+/// A ring of blocks. The owner fills the current block and passes it on. The relay's threads work
+/// on blocks, several at a time if there are several threads, and put them away in the order in
+/// which they were passed. An exception in a thread ends the relay: nothing more is put, and each
+/// later call of the owner throws it.
 template <class Block> class Relay {
 public:
   using Step = std::function<void(Block &)>;
 
   /// `work` (may be empty) and `put` are called by `threads` threads: `work` at any time, `put` for
-  /// one block after the other. There are at most `blocks` (above 1) on their way, the current one
-  /// included. Without threads both are called where a block is passed, and there may be one.
-  /// Throws std::system_error where a thread cannot start.
+  /// one block after the other. `blocks` (at least 2) limits the blocks on their way, with the
+  /// current one. Without threads, pass() calls both, and one block suffices. Throws
+  /// std::system_error if a thread cannot start.
   Relay(std::vector<Block> blocks, uint32_t threads, Step work, Step put)
       : blocks_(std::move(blocks)), work_(std::move(work)), put_(std::move(put)) {
     try {
@@ -35,15 +35,15 @@ public:
       throw;
     }
   }
-  /// What was passed is finished, unless something was thrown.
+  /// Finishes what was passed, unless something was thrown.
   ~Relay() { stop(); }
   Relay(const Relay &) = delete;
   Relay &operator=(const Relay &) = delete;
 
-  /// The block being filled: there is always one.
+  /// Returns the block to fill: there is always one.
   Block &current() { return *current_; }
 
-  /// Hands the current block over and waits for a free one.
+  /// Passes the current block on and waits for a free one.
   void pass() {
     if (threads_.empty()) {
       if (work_)
@@ -61,7 +61,7 @@ public:
     finish(); // joins all threads first, as they may still use any block
   }
 
-  /// Waits until all that was passed is put away. Nothing may be passed after it.
+  /// Waits until everything is put away. Nothing may be passed afterwards.
   void finish() {
     stop();
     if (error_)
@@ -116,9 +116,9 @@ private:
   const Step work_, put_;
   std::mutex mutex_; // guards what follows
   std::condition_variable changed_;
-  uint64_t passed_ = 0; ///< blocks passed on so far; only the owner changes it
-  uint64_t taken_ = 0;  ///< of them, given to a thread
-  uint64_t done_ = 0;   ///< of them, put away
+  uint64_t passed_ = 0; ///< number of blocks passed; only the owner changes it
+  uint64_t taken_ = 0;  ///< of them: given to a thread
+  uint64_t done_ = 0;   ///< of them: put away
   bool stopping_ = false;
   std::exception_ptr error_; ///< why the relay ended
   std::vector<std::thread> threads_;

@@ -17,7 +17,7 @@ bool starts_character(char c) {
   return (uint8_t(c) & 0xc0) != 0x80;
 }
 
-/// The C library's table of widths, whatever the locale of the user.
+/// The C library's table of widths, for any locale of the user.
 class Utf8Locale {
 public:
   Utf8Locale() : old_(uselocale(utf8())) {}
@@ -33,7 +33,7 @@ private:
   const locale_t old_;
 };
 
-/// Of the character of UTF-8 that `text` starts with.
+/// Returns the columns of the first character of a UTF-8 text.
 size_t columns_of_first(std::string_view text, size_t bytes) {
   uint32_t point = uint8_t(text[0]);
   if (bytes > 1)
@@ -44,7 +44,7 @@ size_t columns_of_first(std::string_view text, size_t bytes) {
   return columns < 0 ? 1 : size_t(columns);
 }
 
-/// Where the text is cut off to take at most `most` columns, and how many it takes then.
+/// Where a text is cut to take at most `most` columns, and how many it takes then.
 struct Place {
   size_t bytes = 0, columns = 0;
 };

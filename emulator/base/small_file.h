@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A small text file read whole, with a bound.
+// Reads a small text file whole, with a bound.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,17 @@
 
 namespace ovnitrace {
 
-/// Whether the last part of a path may be a symbolic link. It may where a person named the file,
-/// but not in a trace directory, which anybody may have made.
+/// Whether the last part of a path may be a symbolic link. It may if a person named the file, but
+/// not in a trace directory, which anybody may have made.
 enum class Links { follow, refuse };
 
-/// The contents of the regular file at `path`; nothing, and why in `error`, if it cannot be read or
-/// has more than `limit` bytes.
+/// Returns the contents of the regular file at `path`. Returns nothing and the reason in `error` if
+/// it cannot be read or has more than `limit` bytes.
 std::optional<std::string> read_small_file(const std::string &path, size_t limit,
                                            std::string &error, Links links = Links::follow);
 
-/// Why a file cannot be opened, from errno. Says that a link is not followed, where it is one.
+/// Returns why a file cannot be opened, from errno. Says that a link is not followed if it is a
+/// link.
 std::string open_failure(int error);
 
 } // namespace ovnitrace

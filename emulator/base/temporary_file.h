@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file for what does not fit into memory.
+// Provides a temporary file for data that do not fit into memory.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -9,13 +9,13 @@
 
 namespace ovnitrace {
 
-/// It is in TMPDIR or /var/tmp and has no name, so that it is gone with this object. It is made by
-/// the first write. Throws Error where it cannot be made, written or read.
+/// A file without a name in TMPDIR or /var/tmp, which disappears with this object. The first write
+/// creates it. Throws Error if it cannot be created, written or read.
 class TemporaryFile {
 public:
   /// Writes at the end.
   void append(const void *bytes, size_t size);
-  /// Reads bytes that were written.
+  /// Reads bytes that were written before.
   void read(uint64_t offset, void *bytes, size_t size) const;
   uint64_t size() const { return size_; } ///< bytes
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A value of a channel as it goes to a trace.
+// Defines a value of a channel as it is written to a trace.
 #pragma once
 
 #include <cstdint>

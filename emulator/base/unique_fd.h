@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file descriptor with one owner.
+// Owns a file descriptor.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace ovnitrace {
 
-/// Closes its descriptor when it goes. -1 is none.
+/// Closes its descriptor when it is destroyed. -1 means that it owns nothing.
 class UniqueFd {
 public:
   explicit UniqueFd(int fd = -1) : fd_(fd) {}

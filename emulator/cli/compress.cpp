@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace compress: the chunk files of a trace, smaller, and back.
+// ovnitrace compress: compresses the chunk files of a trace, or decompresses them.
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/cli/commands.h"

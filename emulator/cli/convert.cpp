@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace convert: a trace to Paraver.
+// ovnitrace convert: converts a trace to Paraver.
 #include "emulator/convert/convert.h"
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
@@ -26,14 +26,14 @@ struct Arguments {
   std::vector<std::string> inputs;
   std::string clock_offsets;
   bool quiet = false;
-  uint64_t region = 0; ///< only this one, from 1; 0: all of the trace
+  uint64_t region = 0; ///< number of the only region to convert, from 1; 0: the whole trace
   PathArguments path;
   CutArguments cut;
   ConvertOptions options; ///< without a cut
 };
 
-/// Beside the chunks of a trace directory; what is not ours, and a part of a trace, whose files
-/// would replace those of all of it, get a directory of their own, which nobody has named.
+/// Chooses where the output goes. It goes beside the chunks of a trace directory. Other inputs, and
+/// a part of a trace, whose files would replace those of the whole, get a directory of their own.
 void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &options) {
   if (inputs.size() > 1)
     throw Error("several traces become one timeline, which belongs beside none of them: name a "
@@ -49,7 +49,7 @@ void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &op
   options.link = OutputDirectory::Link::refuse;
 }
 
-/// From the start of the region to its stop.
+/// Cuts from the start of the region to its stop.
 void cut_region(const Arguments &arguments, Cut &cut) {
   if (arguments.cut.has_times())
     throw Error("either --region or --from and --to: a region is a time", kExitUsage);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options that choose a part of a trace, the same of every subcommand.
+// Adds the options that choose a part of a trace, the same for every subcommand.
 #pragma once
 
 #include "emulator/cli/app.h"
@@ -15,9 +15,9 @@ namespace ovnitrace {
 
 inline constexpr const char *kCutGroup = "Part of the trace"; ///< in --help
 
-/// Adds an option that takes one value a time, or a list with commas: the traces that follow are
-/// not taken for values. `type` is what --help calls a value. `list` must live until the command
-/// line is parsed.
+/// Adds an option that takes one value, or a list with commas, each time that it is given. Traces
+/// that follow are not taken for values. `type`: the value's name in --help. `list` must live until
+/// the command line is parsed.
 template <class List>
 void add_cut_list(App command, const std::string &name, const char *type, List &list,
                   const std::string &what) {
@@ -28,27 +28,26 @@ void add_cut_list(App command, const std::string &name, const char *type, List &
       .group(kCutGroup);
 }
 
-/// What the options say. A time by the clock needs the trace to become one of the cut.
+/// The parsed options. A time by the clock needs the trace to become part of a Cut.
 struct CutArguments {
   Cut cut = {}; ///< without the times
   TraceTime from = {}, to = {};
 
-  /// Whether it leaves out any thread or time.
+  /// Returns whether any thread or time is left out.
   bool cuts() const { return cut.cuts() || has_times(); }
   bool has_times() const {
     return from.kind != TraceTime::Kind::not_given || to.kind != TraceTime::Kind::not_given;
   }
 };
 
-/// Adds --from, --to, --pid, --tid and --comm, which set `arguments`; it must live until the
-/// command line is parsed. `with_end`: false where the name --to is taken.
+/// Adds --from, --to, --pid, --tid and --comm, which set `arguments`. `arguments` must live until
+/// the command line is parsed. `with_end`: false if --to means something else.
 void add_cut_options(App command, CutArguments &arguments, bool with_end = true);
 
-/// Returns the cut of these traces. Whether it fits the trace, check_cut() says. Opens the traces
-/// where a time is by the clock. Throws Error (usage) where they do not say when they were
-/// recorded.
+/// Returns the cut of these traces; check_cut() says whether it fits. Opens the traces if a time is
+/// by the clock. Throws Error (usage) if they do not say when they were recorded.
 Cut cut_of(const CutArguments &arguments, const std::vector<TraceInput> &inputs);
-/// The same for one trace.
+/// Does the same for one trace.
 Cut cut_of(const CutArguments &arguments, const std::string &trace);
 
 } // namespace ovnitrace

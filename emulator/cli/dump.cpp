@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace dump: the events of a trace as text.
+// ovnitrace dump: prints the events of a trace as text.
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
@@ -33,12 +33,12 @@ void dump(const Arguments &arguments) {
   check_cut(cut, catalog);
   const TimeRange range = range_of(cut, catalog);
   const std::vector<uint8_t> kept = kept_threads(cut, catalog);
-  // What led to the states at the start of the trace is before it: only --from leaves it out.
+  // Events that lead to the states at the start of the trace are before it: only --from omits them.
   const uint64_t from = arguments.cut.from.kind == TraceTime::Kind::not_given ? 0 : range.from;
   const DumpLine line(catalog);
   StdoutWriter out;
   Callers callers(catalog);
-  /// False after the end.
+  /// Returns false after the end.
   const auto put = [&](std::span<Event> events) {
     for (Event &event : events) {
       if (out.gone() || event.time > range.to)

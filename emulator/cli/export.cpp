@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace export: a trace to the format of another tool.
+// ovnitrace export: writes the format of another tool.
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
@@ -30,8 +30,8 @@ const ExportFormat *find_format(const std::string &word) {
   return nullptr;
 }
 
-/// --to is given twice where only a part is exported: a format, and the time at which it ends.
-/// Words of formats are no times. Returns what is wrong with a value, or nothing.
+/// Takes a value of --to, which is given twice to export a part: a format, and the end of the part.
+/// No format looks like a time. Returns what is wrong with the value, or nothing.
 std::string take_to(const std::string &word, Arguments &arguments) {
   TraceTime time;
   const bool is_time = parse_trace_time(word, time);
@@ -50,7 +50,7 @@ std::string take_to(const std::string &word, Arguments &arguments) {
   return {};
 }
 
-/// The formats, one a line, as --help prints them.
+/// Returns the formats, one in a line, for --help.
 std::string list_of_formats() {
   std::string lines;
   for (const ExportFormat &format : kExportFormats)

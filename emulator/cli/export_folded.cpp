@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace export --to folded: where threads were off their CPUs, for flame graphs.
+// ovnitrace export --to folded: writes where threads were off their CPUs, for flame graphs.
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `ovnitrace export` can write. A format is a row of the table and a file that writes it.
+// Lists the formats that `ovnitrace export` can write. A format is a row of the table and a file
+// that writes it.
 #pragma once
 
 #include "emulator/cli/path_options.h"
@@ -11,15 +12,15 @@
 namespace ovnitrace {
 
 struct ExportArguments {
-  std::vector<std::string> inputs; ///< paths of traces, one at least
+  std::vector<std::string> inputs; ///< paths of traces, at least one
   std::string output;              ///< path
-  Cut cut = {};                    ///< only for formats that take one
-  PathArguments path = {};         ///< the same
-  bool per_thread = false;         ///< folded: each process and thread by itself
+  Cut cut = {};                    ///< only for formats that take a cut
+  PathArguments path = {};         ///< only for formats that take a path
+  bool per_thread = false;         ///< folded: each process and thread separately
 };
 
-/// Each writes one format and prints what it wrote. Returns the exit status: 0, or 1 where a part
-/// of the trace is damaged, which is reported. Throws Error.
+/// Write a format and print what was written. Return the exit status: 0, or 1 if a part of the
+/// trace is damaged, which is reported. Throw Error.
 int export_ovni(const ExportArguments &arguments);
 int export_sqlite(const ExportArguments &arguments);
 int export_csv(const ExportArguments &arguments);
@@ -27,12 +28,12 @@ int export_perfetto(const ExportArguments &arguments);
 int export_folded(const ExportArguments &arguments);
 
 struct ExportFormat {
-  const char *word;   ///< as `--to` takes it
-  const char *what;   ///< what is written, for --help
+  const char *word;   ///< value of `--to`
+  const char *what;   ///< what it writes, for --help
   const char *suffix; ///< of an output that is named after the first input
   int (*write)(const ExportArguments &arguments);
-  bool takes_cut;  ///< it takes one trace, and a cut of it
-  bool takes_path; ///< it shows a critical path
+  bool takes_cut;  ///< takes one trace, and a cut of it
+  bool takes_path; ///< shows a critical path
 };
 
 inline constexpr ExportFormat kExportFormats[] = {

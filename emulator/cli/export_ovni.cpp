@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace export --to ovni: a capture as the streams of ovni.
+// ovnitrace export --to ovni: writes a capture as ovni streams.
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
@@ -20,7 +20,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// What the trace has and ovni's does not.
+/// Prints what the capture has and ovni streams cannot hold.
 void print_differences(const ovni::ExportResult &result) {
   const auto print_count = [](uint64_t count, const char *what) {
     if (count)

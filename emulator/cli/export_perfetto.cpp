@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace export --to perfetto: a trace for ui.perfetto.dev and trace_processor.
+// ovnitrace export --to perfetto: writes a trace for ui.perfetto.dev and trace_processor.
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace export --to sqlite and --to csv: a trace as tables.
+// ovnitrace export --to sqlite and --to csv: writes a trace as tables.
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/cli/export_formats.h"

@@ -13,11 +13,11 @@ namespace {
 
 constexpr size_t kIndent = 28, kWidth = 100; // columns: of the text beside the names, and of all
 
-/// "-o, --output", and names without a short one below the long ones. Of several long names the
-/// first one: the others are older names, which still work.
+/// Returns "-o, --output"; long names without a short one are indented. An option with several long
+/// names shows the first one. The others are older names, which still work.
 std::string names_of(const CLI::Option &option) {
   std::string names = option.get_name(false, true);
-  if (const size_t value = names.find('{'); value != names.npos) // of a flag, where it has none
+  if (const size_t value = names.find('{'); value != names.npos) // of a flag, if it has one
     names.erase(value, names.find('}') - value + 1);
   if (const size_t older = names.find(",--", names.find("--")); older != names.npos)
     names.erase(older);
@@ -26,7 +26,8 @@ std::string names_of(const CLI::Option &option) {
   return names.starts_with("--") ? "    " + names : names;
 }
 
-/// " FILE", "[=LEVEL]", or nothing. CLI11 adds what a check says of itself after a colon.
+/// Returns " FILE", "[=LEVEL]", or nothing. CLI11 appends what a check says about itself after a
+/// colon.
 std::string value_of(const CLI::Option &option) {
   if (option.get_type_size() == 0)
     return "";
@@ -35,7 +36,7 @@ std::string value_of(const CLI::Option &option) {
   return word.empty() || word.starts_with("[=") ? word : " " + word;
 }
 
-/// `name`, and beside it `text` in lines that are not too long.
+/// Returns `name` and, beside it, `text` in short lines.
 std::string entry(const std::string &name, const std::string &text) {
   std::string all = "  " + name;
   size_t column = columns_of(all);
@@ -63,8 +64,8 @@ std::string entry(const std::string &name, const std::string &text) {
 
 } // namespace
 
-/// Subcommands before options, and one empty line between parts: CLI11 has it the other way round,
-/// with two.
+/// Prints subcommands before options, and one empty line between parts. CLI11 prints options first,
+/// with two lines.
 std::string HelpFormatter::make_help(const CLI::App *app, std::string name,
                                      CLI::AppFormatMode mode) const {
   std::string text = make_description(app) + make_usage(app, name) + make_subcommands(app, mode) +

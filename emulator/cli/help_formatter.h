@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How --help looks: what a person needs, without the parser's own notes, in 100 columns.
+// Formats --help: what a person needs, without the parser's own notes, in 100 columns.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -12,8 +12,8 @@ namespace ovnitrace {
 
 class HelpFormatter final : public CLI::Formatter {
 public:
-  /// Subcommands that are added afterwards have it too. `usage` is what follows "Usage: "; empty:
-  /// it is made from the options.
+  /// `usage`: what follows "Usage: "; empty: made from the options. Applies to subcommands that are
+  /// added later, too.
   explicit HelpFormatter(std::string usage = {}) : usage_(std::move(usage)) {}
 
   std::string make_help(const CLI::App *app, std::string name,

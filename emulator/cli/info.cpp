@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace info: what a trace is and what its threads and CPUs did.
+// ovnitrace info: says what a trace is, and what its threads and CPUs did.
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"

@@ -17,7 +17,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// What sudo took away, and a browser needs to find the session of its user.
+/// Restores variables that sudo removed and that a browser needs to find the user's session.
 void set_session_environment() {
   if (const passwd *user = getpwuid(getuid())) {
     setenv("HOME", user->pw_dir, 1);
@@ -31,7 +31,7 @@ void set_session_environment() {
   setenv("DBUS_SESSION_BUS_ADDRESS", ("unix:path=" + runtime + "/bus").c_str(), 0);
 }
 
-/// Its output belongs to nobody: it outlives us.
+/// Starts xdg-open. Its output is discarded, because it outlives us.
 int spawn_xdg_open(std::string path) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

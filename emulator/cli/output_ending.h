@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Outputs that have one format: what the name given with -o may be.
+// Checks the name given with -o, for outputs of one format.
 #pragma once
 
 #include "emulator/base/error.h"
@@ -14,12 +14,12 @@
 
 namespace ovnitrace {
 
-/// Endings of files that other formats have: a name may have any other, as run-1.5.
+/// Endings of other formats. A name may have any other ending, such as run-1.5.
 inline constexpr std::string_view kOtherEndings[] = {
     ".csv", ".gif", ".htm", ".html", ".jpeg", ".jpg", ".json", ".md",     ".pcf", ".pdf",
     ".png", ".prv", ".ps",  ".row",  ".svg",  ".txt", ".webp", ".sqlite", ".zst", ".pftrace"};
 
-/// Throws Error with `what_to_do` where the name given with -o has the ending of another format
+/// Throws Error with `what_to_do` if the name given with -o has the ending of a format other
 /// than `endings`.
 inline void check_ending(const std::string &path, std::initializer_list<std::string_view> endings,
                          std::string_view what_to_do) {
@@ -30,7 +30,7 @@ inline void check_ending(const std::string &path, std::initializer_list<std::str
     throw Error(fmt::format("-o {}: {}", path, what_to_do), kExitUsage);
 }
 
-/// Throws Error with `what_to_do` where -o - asks for standard output, which cannot be.
+/// Throws Error with `what_to_do` for -o -: the output cannot go to standard output.
 inline void check_is_no_stdout(const std::string &path, std::string_view what_to_do) {
   if (path == "-")
     throw Error(fmt::format("-o -: {}", what_to_do), kExitUsage);

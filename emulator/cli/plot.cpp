@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace plot: the timeline as a figure, or in the terminal.
+// ovnitrace plot: draws the timeline as a figure, or in the terminal.
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/commands.h"

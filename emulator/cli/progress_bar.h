@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How far a long conversion is, on a terminal only.
+// Shows on a terminal how far a long conversion is.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -10,30 +10,30 @@
 
 namespace ovnitrace {
 
-/// One line on stderr that is drawn again and again, and gone in the end.
+/// A line on stderr that is redrawn, and removed at the end.
 class ProgressBar {
 public:
-  /// `to`: where reading ends, ns from the start of the trace.
+  /// `to`: the end of reading, ns from the start of the trace.
   explicit ProgressBar(const Catalog &catalog, uint64_t to = UINT64_MAX)
       : begin_(catalog.begin), length_(std::min(catalog.end - catalog.begin, to)) {}
   ~ProgressBar();
   ProgressBar(const ProgressBar &) = delete;
   ProgressBar &operator=(const ProgressBar &) = delete;
 
-  /// What keeps it up to date, while it lives; empty where stderr is no terminal.
+  /// Returns a function that updates it, valid while it lives; empty if stderr is not a terminal.
   Progress progress();
 
-  /// How much of all is done, from 0 to 1, where `time` is reached.
+  /// Returns the part of the work, from 0 to 1, that is done when `time` is reached.
   double part(uint64_t time) const;
 
 private:
   void update(uint64_t time, uint64_t events);
 
   using Clock = std::chrono::steady_clock;
-  const uint64_t begin_, length_; ///< ns, of what is read of the trace
+  const uint64_t begin_, length_; ///< ns: of what is read of the trace
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();
-  Clock::time_point next_ = start_ + std::chrono::milliseconds(300); ///< short ones need none
+  Clock::time_point next_ = start_ + std::chrono::milliseconds(300); ///< short work needs no bar
 };
 
 } // namespace ovnitrace

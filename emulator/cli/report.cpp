@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace report: a trace as one page for the browser.
+// ovnitrace report: writes a page for the browser.
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/output_ending.h"

@@ -30,7 +30,8 @@ int fail(const std::string &message, int status) {
   return status;
 }
 
-/// CLI11 takes `--compress=` for `--compress`, and `--output= TRACE` for `--output TRACE`.
+/// Refuses options with an empty value: CLI11 takes `--compress=` for `--compress`, and `--output=
+/// TRACE` for `--output TRACE`.
 void refuse_empty_values(int argc, char **argv) {
   for (int n = 1; n < argc; n++) {
     const std::string_view argument = argv[n];
@@ -39,7 +40,7 @@ void refuse_empty_values(int argc, char **argv) {
   }
 }
 
-/// The innermost subcommand that was named: its --help is the one to read.
+/// Returns the innermost subcommand that was named, whose --help is to be read.
 std::string command_of(const CLI::App &app) {
   std::string name = app.get_name().empty() ? "ovnitrace" : app.get_name();
   for (const CLI::App *sub : app.get_subcommands())
@@ -47,13 +48,13 @@ std::string command_of(const CLI::App &app) {
   return name;
 }
 
-/// Whether one is probably a misspelt other.
+/// Returns whether a word is probably a misspelling of a known one.
 bool is_like(std::string_view word, std::string_view known) {
   return edit_distance(word, known) <= std::clamp<size_t>(known.size() / 3, 1, 2);
 }
 
-/// An option that starts as the one that does not exist, which other tools would take for it, or is
-/// spelt nearly so.
+/// Returns the option that an unknown one probably means: it starts the same, as other tools
+/// accept, or is spelt nearly so.
 std::string meant_by(const std::string &argument, const CLI::App &command) {
   const std::string name = argument.substr(0, argument.find('='));
   if (!name.starts_with("--"))
@@ -67,7 +68,7 @@ std::string meant_by(const std::string &argument, const CLI::App &command) {
   return "";
 }
 
-/// The subcommand that a word is probably a misspelling of; empty: none.
+/// Returns the subcommand that a word probably means; empty if there is no such one.
 std::string command_meant_by(const std::string &word, const CLI::App &app) {
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
     if (is_like(word, command->get_name()))
@@ -75,8 +76,8 @@ std::string command_meant_by(const std::string &word, const CLI::App &app) {
   return "";
 }
 
-/// What nothing takes. Where there are options among it, these alone: what follows one may be its
-/// value, and CLI11 has taken that for something else.
+/// Returns the arguments that nothing takes. If there are options among them, returns only those:
+/// what follows an option may be its value, and CLI11 has taken it for something else.
 std::vector<std::string> not_expected(const CLI::App &app) {
   std::vector<std::string> extras = app.remaining(true), options;
   std::copy_if(extras.begin(), extras.end(), std::back_inserter(options),
@@ -84,7 +85,7 @@ std::vector<std::string> not_expected(const CLI::App &app) {
   return options.empty() ? extras : options;
 }
 
-/// Of arguments that nothing takes: what could have been meant.
+/// Returns a hint about arguments that nothing takes: what could have been meant.
 std::string hint_about(const CLI::App &app, int argc, char **argv,
                        std::span<const std::string_view> program_commands) {
   const auto named = app.get_subcommands();
@@ -98,7 +99,7 @@ std::string hint_about(const CLI::App &app, int argc, char **argv,
     if (!value.empty() && argv[n + 1][0] != '-')
       hint += fmt::format("; a value of {0} follows an =, as in {0}={1}", name, value);
   }
-  bool word = false; // that is no option
+  bool word = false; // it is not an option
   for (const std::string &extra : not_expected(app)) {
     if (const std::string meant = command_meant_by(extra, app); named.empty() && !meant.empty())
       return fmt::format("; did you mean `{}`?", meant);
@@ -112,8 +113,8 @@ std::string hint_about(const CLI::App &app, int argc, char **argv,
   return hint;
 }
 
-/// CLI11's "Could not convert: --cpu = x" does not say what is wrong with which.
-/// It names arguments that nothing takes in reverse.
+/// Returns the message for a wrong command line. CLI11's "Could not convert: --cpu = x" does not
+/// say what is wrong. CLI11 lists unexpected arguments in reverse.
 std::string message_of(const CLI::ParseError &error, const CLI::App &app) {
   if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
     std::string extras;
@@ -130,7 +131,8 @@ std::string message_of(const CLI::ParseError &error, const CLI::App &app) {
   return option + ": '" + message.substr(is + kIs.size()) + "' is not what it takes";
 }
 
-/// What the standard library throws where a thread cannot start says neither that nor why.
+/// Returns the message for a failed system call. If a thread cannot start, the standard library
+/// says neither that nor why.
 std::string message_of(const std::system_error &error) {
   if (error.code() != std::errc::resource_unavailable_try_again)
     return error.what();
@@ -140,7 +142,7 @@ std::string message_of(const std::system_error &error) {
                      error.code().message());
 }
 
-/// What --help and --version ask for.
+/// Prints what --help or --version asks for.
 int print_help(const CLI::App &app, const CLI::ParseError &error) {
   const int status = app.exit(error);
   if (!std::cout.flush())
@@ -149,7 +151,7 @@ int print_help(const CLI::App &app, const CLI::ParseError &error) {
   return status;
 }
 
-/// `ovnitrace help COMMAND`.
+/// Runs `ovnitrace help COMMAND`.
 int help_about(const CLI::App &app, const std::string &name) {
   const CLI::App *command = name.empty() ? &app : nullptr;
   for (const CLI::App *one : app.get_subcommands([](const CLI::App *) { return true; }))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a command line: the one place where errors become messages and exit statuses.
+// Runs a command line and turns errors into messages and exit statuses.
 #pragma once
 
 #include "emulator/cli/app.h"
@@ -10,20 +10,21 @@
 
 namespace ovnitrace {
 
-/// Parses the command line and does what its subcommand says. Returns the exit status of the
-/// program: 0; 2 for a command line that is wrong; the status of an ovnitrace::Error, reported on
-/// stderr as "PROGRAM: message" with the name of `program`; 1 for any other failure. A subcommand
-/// that has reported its failure itself ends with end_command(). Throws nothing. Where an argument
-/// that nothing takes could have been meant as the program to trace, as one of the
-/// `program_commands` is named (`program` itself is "") and none is given, the message says so.
+/// Parses the command line, runs its subcommand and returns the exit status. It is 0, 2 for a wrong
+/// command line, the status of an ovnitrace::Error, or 1 for any other failure. Errors are printed
+/// on stderr as "PROGRAM: message" with the name of `program`. A subcommand that has reported a
+/// failure itself calls end_command(). Throws nothing.
+///
+/// An unexpected argument may be the program to trace. If no command of `program_commands` was
+/// given (`program` itself is ""), the message suggests that.
 int run_cli(App program, int argc, char **argv,
             std::span<const std::string_view> program_commands = {}) noexcept;
 
-/// Adds a subcommand that needs no privilege: before anything else it becomes the user who called
-/// sudo, and drops every capability.
+/// Adds a subcommand that needs no privilege. Before anything else, it becomes the user who called
+/// sudo and drops every capability.
 App add_unprivileged(App app, const std::string &name, const std::string &description);
 
-/// Ends a command from its callback, and with it the program.
+/// Ends a command, and the program, from its callback.
 [[noreturn]] void end_command(int status);
 
 } // namespace ovnitrace

@@ -20,7 +20,8 @@ namespace ovnitrace {
 
 namespace {
 
-/// Every event of FTrace has a model. Of ovni streams some have none here.
+/// Reports events that no model takes. Every FTrace event has a model; some events of ovni streams
+/// have none.
 void print_untaken(const ConvertResult &result, bool lint) {
   std::map<char, uint64_t> models;
   for (const auto &[kind, count] : result.untaken) {
@@ -64,7 +65,7 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
                    ConversionOutput output) {
   const auto begin = std::chrono::steady_clock::now();
   Warnings warnings(options.lint ? UINT64_MAX : kFaultsReported);
-  // What a model of the user takes, or what breaks a rule, may be before the cut.
+  // Events before the cut may matter to a user's model, or break a rule.
   const bool needs_all = options.lint || !options.model_files.empty();
   std::unique_ptr<EventSource> source =
       open_trace(inputs, warnings, needs_all ? 0 : options.cut.from);

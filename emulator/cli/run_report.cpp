@@ -50,7 +50,7 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
   const auto start = std::chrono::steady_clock::now();
   Warnings warnings;
   const TraceInfo info = about_trace(trace);
-  std::optional<OutputDirectory> directory; // whoever owns the trace may have planted a link in it
+  std::optional<OutputDirectory> directory; // the owner of the trace may have planted a link in it
   std::string path = arguments.output;
   OutputPlace place(path);
   const bool is_directory = is_trace_dir(trace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One report, as `ovnitrace report` and the one-step command write it.
+// Writes one report, for `ovnitrace report` and for the one-step command.
 #pragma once
 
 #include "emulator/cli/path_options.h"
@@ -18,7 +18,7 @@ struct ReportArguments {
   bool quiet = false;
 };
 
-/// Writes the page and prints where. Returns the exit status: 0, or 1 where a part of the trace is
+/// Writes the page and prints its path. Returns the exit status: 0, or 1 if a part of the trace is
 /// damaged, which is reported. Throws Error.
 int run_report(const std::string &trace, const ReportArguments &arguments);
 

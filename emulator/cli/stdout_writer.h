@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Standard output for large texts.
+// Writes large texts to standard output.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace ovnitrace {
 
-/// Buffers standard output. When whoever reads it has gone away, as `| head` does, that is no
-/// failure: gone() says so and the rest is dropped. Any other failure to write throws Error.
+/// Buffers standard output. If the reader has closed the pipe, as `| head` does, gone() says so and
+/// further output is dropped. Other failures throw Error.
 class StdoutWriter {
 public:
   StdoutWriter();
 
-  /// Where the next `size` bytes (at most kMaxReserve) go; then commit() says where they ended.
+  /// Returns where to write the next `size` bytes (at most kMaxReserve). commit() must follow.
   char *reserve(size_t size) {
     if (size_t(buffer_.get() + kBytes - at_) < size)
       flush();
@@ -23,7 +23,7 @@ public:
   void commit(char *end) { at_ = end; }
   void write(std::string_view text);
 
-  /// Writes what is buffered; to be called at the end.
+  /// Writes what is buffered. To be called at the end.
   void flush();
   bool gone() const { return gone_; }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How wide the output may be.
+// Tells how wide the output may be.
 #pragma once
 
 #include <cstddef>
 
 namespace ovnitrace {
 
-/// Returns the columns of the terminal that the descriptor is, 100 where it is none.
+/// Returns the columns of the terminal that the descriptor refers to, 100 if it is not a terminal.
 size_t terminal_columns(int fd);
 
 } // namespace ovnitrace

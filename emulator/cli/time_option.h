@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A time as a person writes it on a command line.
+// Reads a duration as a person writes it on a command line.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace ovnitrace {
 
-/// "1.5s", "200ms", "30us", "100ns", "2m", "1h"; a number alone is seconds. In ns. False if it is
-/// none of these, negative, or too large.
+/// Parses "1.5s", "200ms", "30us", "100ns", "2m", "1h", or a number of seconds, to ns. Returns
+/// false for anything else, and for a negative or too large time.
 bool parse_time(const std::string &text, uint64_t &ns);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inputs of a command line: names made of theirs, what is known of them, how they are opened.
+// Makes names, descriptions and sources of the inputs on a command line.
 #pragma once
 
 #include "emulator/input/trace_dir.h"
@@ -12,22 +12,23 @@
 
 namespace ovnitrace {
 
-/// One input for each path. `offsets_file` may be empty; otherwise it is a table as ovni's
-/// clock-offsets.txt (`rank hostname offset_median offset_mean offset_std`, in ns), from which each
-/// trace directory gets the offset of its host. Throws Error if it cannot be read, is wrong, or
-/// lacks a host.
+/// Returns one input for each path. `offsets_file`, if not empty, is a table in the format of
+/// ovni's clock-offsets.txt (`rank hostname offset_median offset_mean offset_std`, in ns). Each
+/// trace directory gets the offset of its host from it. Throws Error if it cannot be read, is
+/// wrong, or lacks a host.
 std::vector<TraceInput> trace_inputs(const std::vector<std::string> &paths,
                                      const std::string &offsets_file = "");
 
-/// The path without slashes at its end, so that a name can be made of it; "." and ".." become the
-/// name of that directory.
+/// Returns the path without slashes at its end, so that other names can be made of it. "." and ".."
+/// become the name of that directory.
 std::string nameable(const std::string &path);
 
-/// What trace.json says; empty for what is no trace directory. Reports nothing: open_trace() does.
+/// Returns what trace.json says, empty for anything but a trace directory. Reports nothing:
+/// open_trace() does.
 TraceInfo about_trace(const std::string &path);
 
-/// Opens the trace at each call, for what is from `from` on (open_trace()); reports to `sink`,
-/// which outlives it, at the first.
+/// Returns a function that opens the trace for events from `from` on (open_trace()). The first call
+/// reports to `sink`, which must outlive the function.
 std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
                                                        DiagnosticSink &sink, uint64_t from);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kNs = 1'000'000'000;
 
-/// Seconds with decimals; false where there is anything else.
+/// Parses seconds with decimals. Returns false for anything else.
 bool parse_seconds(std::string_view text, uint64_t most, uint64_t &ns) {
   uint64_t whole = 0;
   const char *const end = text.data() + text.size();
@@ -37,7 +37,7 @@ bool parse_seconds(std::string_view text, uint64_t most, uint64_t &ns) {
   return true;
 }
 
-/// HH:MM or HH:MM:SS with decimals.
+/// Parses HH:MM or HH:MM:SS with decimals.
 bool parse_time_of_day(std::string_view text, uint64_t &ns) {
   const size_t first = text.find(':'), second = text.find(':', first + 1);
   uint64_t hours = 0, minutes = 0, seconds = 0;
@@ -52,8 +52,8 @@ bool parse_time_of_day(std::string_view text, uint64_t &ns) {
   return true;
 }
 
-/// The instant at which the local clock shows `ns` since midnight, on the day of `begin` or `days`
-/// later.
+/// Returns the instant at which the local clock shows `ns` since midnight, `days` after the day of
+/// `begin`.
 int64_t on_day(uint64_t ns, int64_t begin, int days) {
   const time_t start = time_t(begin / kNs);
   tm day{};

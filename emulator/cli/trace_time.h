@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A point in a trace as a person writes it: from the start of the trace, or by the clock.
+// Reads a point in a trace as a person writes it: from the start of the trace, or by the clock.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -18,28 +18,28 @@ struct TraceTime {
   };
   Kind kind = Kind::not_given;
   uint64_t ns = 0;
-  std::string text = {}; ///< as it was given
+  std::string text = {}; ///< as given
 
   bool is_wall() const { return kind == Kind::of_day || kind == Kind::of_epoch; }
 };
 
-/// What parse_trace_time() takes, for messages.
+/// The accepted forms, for messages.
 inline constexpr const char *kTimeForms =
     "1.5s, 200ms, 30us, 100ns, 2m or 1h, counted from the start of the trace, or a time by the "
     "clock, as 14:03:07.5 or @1732345678";
 
-/// Reads "1.5s", "200ms", "14:03:07.5", "14:03" or "@1732345678.5". False if it is none of these.
+/// Parses "1.5s", "200ms", "14:03:07.5", "14:03" or "@1732345678.5". Returns false for anything
+/// else.
 bool parse_trace_time(const std::string &text, TraceTime &time);
 
-/// A trace by the clock: ns since 1970.
+/// The range of a trace by the clock: ns since 1970.
 struct WallRange {
   int64_t begin = 0, end = 0;
 };
 
-/// Returns where `time` is, ns from the start of the trace. A time of day is that of the day on
-/// which the trace began; where the trace has it only after midnight, of the next one. What is
-/// before the trace is its start for the option --from. Throws Error where --to is before
-/// the trace.
+/// Returns where `time` is, ns from the start of the trace. A time of day is on the day on which
+/// the trace began, or on the next one if the trace has it only after midnight. For --from, a time
+/// before the trace is its start. Throws Error for --to before the trace.
 uint64_t since_start(const TraceTime &time, const char *option, const WallRange &trace);
 
 } // namespace ovnitrace

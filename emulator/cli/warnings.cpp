@@ -7,7 +7,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// As `ovnitrace dump` has it, and --from takes it.
+/// Returns a time as `ovnitrace dump` prints and --from takes it.
 std::string at(std::optional<uint64_t> time) {
   constexpr uint64_t kNsPerSecond = 1'000'000'000;
   return time ? fmt::format(", at {}.{:09}s", *time / kNsPerSecond, *time % kNsPerSecond) : "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reports to a person what is wrong in an input.
+// Prints what is wrong in an input.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -8,16 +8,16 @@
 
 namespace ovnitrace {
 
-/// Prints the first diagnostics as warnings on stderr and counts all.
+/// Prints the first diagnostics as warnings on stderr, and counts all.
 class Warnings final : public DiagnosticSink {
 public:
   /// Prints at most `limit` of them.
   explicit Warnings(uint64_t limit = 10) : limit_(limit) {}
   void report(const Diagnostic &diagnostic) override;
 
-  /// Says how many were not printed; to be called at the end.
+  /// Prints how many were not printed. To be called at the end.
   void finish() const;
-  /// How many are about something missing or doubtful.
+  /// Returns how many are about something missing or doubtful.
   uint64_t damage() const { return damage_; }
 
 private:

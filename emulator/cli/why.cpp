@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace why: where the time of threads went, and who is to blame.
+// ovnitrace why: says where the time of threads went, and who is to blame.
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/cli/commands.h"
@@ -33,12 +33,12 @@ namespace {
 struct Arguments {
   std::string trace;
   bool json = false;
-  bool all_threads = false; ///< of the machine, not only those of the program
+  bool all_threads = false; ///< of the machine, not only of the program
   CutArguments given_cut;
   Cut cut; ///< known when the trace is
   PathArguments path;
   WhyOptions options;
-  uint32_t slowest = 0; ///< sections that are explained; 0: the whole part
+  uint32_t slowest = 0; ///< number of sections to explain; 0: the whole part
 };
 
 constexpr size_t kPathLines = 20;
@@ -47,7 +47,7 @@ WhyBy by_word(const std::string &word) {
   return word == "process" ? WhyBy::process : word == "name" ? WhyBy::name : WhyBy::thread;
 }
 
-/// The table of the path alone: the rest is another question.
+/// Returns only the tables of the path: the rest answers another question.
 std::string path_only(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink) {
   const std::unique_ptr<EventSource> source = open_trace({{arguments.trace}}, sink);
   std::optional<CriticalPath> path = wanted_path(arguments.path, about, arguments.cut, *source);
@@ -55,7 +55,7 @@ std::string path_only(const Arguments &arguments, const TraceInfo &about, Diagno
                    arguments.options.by == WhyBy::name);
 }
 
-/// Says that threads beside the program are not explained.
+/// Returns a note that threads outside the program are not explained.
 std::string left_out_text(const Catalog &catalog, const Cut &given, const Cut &used) {
   const auto kept = [&](const Cut &cut) {
     const std::vector<uint8_t> threads = kept_threads(cut, catalog);

@@ -31,7 +31,7 @@ constexpr size_t kBlock = 256 << 10;
   throw Error(what + ": " + why + "; nothing of it was changed");
 }
 
-/// Puts a new file in place of another of the directory, whole or not at all.
+/// Puts a new file in place of another one, complete or not at all.
 class Replacement {
 public:
   Replacement(int directory, const std::string &from, const std::string &to)
@@ -48,7 +48,7 @@ public:
                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file_)
       fail("cannot write " + to, strerror(errno));
-    // Of the same user, if we may; its mode is no secret but a permission.
+    // The new file gets the same owner if possible. Its mode is a permission, not a secret.
     if (fchown(file_.get(), status.st_uid, status.st_gid) == 0)
       fchmod(file_.get(), status.st_mode & 0777);
   }
@@ -74,7 +74,7 @@ public:
     }
   }
 
-  /// On disk before the other goes.
+  /// Writes the file to disk before the other one is removed.
   void commit() {
     struct stat status;
     if (fstat(source_.get(), &status) != 0 || uint64_t(status.st_size) != size_)
@@ -95,7 +95,8 @@ private:
   uint64_t size_ = 0, written_ = 0;
 };
 
-/// Where the first chunk of these bytes ends because another starts; their size if none does.
+/// Returns where the first chunk of these bytes ends because another one starts; their size if none
+/// does.
 size_t chunk_end(const char *bytes, size_t size) {
   const auto code = [bytes](size_t at) {
     uint16_t code;
@@ -142,7 +143,7 @@ void decompress_file(Replacement &file) {
   std::vector<ftrace_record> buffer(kBlock / sizeof(ftrace_record));
   char *const bytes = reinterpret_cast<char *>(buffer.data());
   size_t got;
-  do { // what is no whole record is at the end
+  do { // the rest is not a whole record
     got = frames.read(bytes, kBlock);
     if (const std::string fault = frames.take_fault(); !fault.empty())
       fail("cannot decompress a chunk file", fault);
@@ -156,7 +157,7 @@ CompressResult replace_all(const std::string &path, bool compressed,
   const UniqueFd directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory)
     throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
-  if (!lock_trace(directory.get())) // a tracer would write on into the files that we remove
+  if (!lock_trace(directory.get())) // a tracer would go on writing to files that we remove
     throw Error(path + " is being written by another ovnitrace; wait for its end");
   const std::vector<std::string> names = chunk_files(path, compressed);
   CompressResult result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compresses the chunk files of a trace directory, and brings them back.
+// Compresses and decompresses the chunk files of a trace directory.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@ namespace ovnitrace {
 
 struct CompressResult {
   unsigned files = 0;
-  unsigned left = 0; ///< files that were in the wanted form already
+  unsigned left = 0; ///< files that had the wanted form already
   uint64_t bytes_before = 0, bytes_after = 0;
 };
 
-/// Makes cpuNNNN.ftr.zst of each cpuNNNN.ftr, a frame a chunk, at `level`. File by file: at every
-/// moment each is there whole in one form, and what was done stays done. Throws Error at the first
-/// that fails; that one is left as it was. Throws it too, and changes nothing, if the directory has
+/// Replaces each cpuNNNN.ftr with cpuNNNN.ftr.zst, in frames of one chunk, at `level`. At every
+/// moment each file exists whole in one form. Throws Error at the first file that fails, which
+/// stays as it was; earlier ones stay done. Throws Error and changes nothing if the directory has
 /// no chunk file or is being written (lock_trace()).
 CompressResult compress_trace(const std::string &directory, int level);
 
-/// The reverse. A damaged file is an Error and is left as it is.
+/// Does the reverse. Throws Error for a damaged file and leaves it as it is.
 CompressResult decompress_trace(const std::string &directory);
 
 } // namespace ovnitrace

@@ -18,7 +18,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// A user event that a user's own model takes means only what that model says.
+/// Leaves the user events that a user's model takes to that model alone.
 void give_events_to(const Model &owner, std::vector<Model> &models) {
   auto user = std::find_if(models.begin(), models.end(),
                            [](const Model &model) { return model.name == "user"; });
@@ -46,7 +46,7 @@ SystemOptions system_options(const Catalog &catalog, const Cut &cut) {
   return options;
 }
 
-/// The PRV types that are painted by size.
+/// Returns the PRV types that are painted by size.
 std::vector<uint32_t> gradients(const System &system, TraceKind kind) {
   std::vector<uint32_t> types;
   for (ChannelId id = 0; id < system.channels().size(); id++) {
@@ -60,7 +60,7 @@ std::vector<uint32_t> gradients(const System &system, TraceKind kind) {
 
 constexpr size_t kThreadsInCache = 1000;
 
-/// The replay and the two traces, and which instant is on its way.
+/// A running conversion: the replay, the two traces, and the current instant.
 class Conversion {
 public:
   Conversion(const Catalog &catalog, const ConvertOptions &options, DiagnosticSink &sink)
@@ -78,7 +78,7 @@ public:
         cpus_(directory_.file("cpu.prv"), cpu_layout_,
               {options.gzip, gradients(replay_.system(), TraceKind::cpu)}) {}
 
-  /// False after the end of the cut.
+  /// Returns false after the end of the cut.
   bool take(std::span<const Event> events) {
     constexpr size_t kAhead = 4; // events
     for (size_t n = 0; n < events.size(); n++) {
@@ -124,7 +124,7 @@ private:
     uint64_t time = event.time > catalog_.begin ? event.time - catalog_.begin : 0;
     if (event.time >= catalog_.begin && !begun_) {
       begun_ = true;
-      replay_.skip(); // what led to the states at the start did not happen then
+      replay_.skip(); // events that lead to the states at the start happened earlier
     }
     if (time != now_)
       end_instant();
@@ -145,7 +145,8 @@ private:
     return layout;
   }
 
-  /// What holds at the start of the cut is shown from its time 0 on; what was punctual is over.
+  /// Shows the states at the start of the cut from time 0 on. Earlier punctual events are not
+  /// shown.
   void start() {
     started_ = true;
     threads_.begin(kThreadStateType);
@@ -164,7 +165,7 @@ private:
       path_->put_until(time, threads_);
   }
 
-  /// Whether its thread or, where it has none, its CPU is in the cut.
+  /// Returns whether the event's thread is in the cut or, without a thread, its CPU.
   bool is_shown(const Event &event) const {
     if (event.thread != kNone)
       return thread_layout_.row_of[event.thread] != kNone;
@@ -179,7 +180,7 @@ private:
       path_->add_to(pcf);
     write_pcf(directory_.file(name + ".pcf"), pcf);
     write_row(directory_.file(name + ".row"), layout.names);
-    // That of an earlier conversion, which these do not belong to.
+    // A .prv of an earlier conversion does not match the new files.
     directory_.remove(name + (options_.gzip ? ".prv" : ".prv.gz"));
     return make_views(replay_.system(), kind, std::move(pcf), shape);
   }
@@ -187,15 +188,15 @@ private:
   const Catalog &catalog_;
   const ConvertOptions &options_;
   uint64_t from_;
-  const bool wide_; ///< so many threads that they are not in a cache
+  const bool wide_; ///< so many threads that they do not fit a cache
   Replay replay_;
   std::optional<PathRow> path_;
   Layout thread_layout_, cpu_layout_;
   OutputDirectory directory_;
   PrvRows threads_, cpus_;
   uint64_t now_ = 0;
-  uint64_t events_ = 0;  ///< that are shown
-  bool begun_ = false;   ///< an event at or after the start of the trace came
+  uint64_t events_ = 0;  ///< in the cut
+  bool begun_ = false;   ///< an event at or after the start of the trace was handled
   bool started_ = false; ///< the start of the cut is reached
 };
 
@@ -208,13 +209,13 @@ void check_models(const std::vector<std::string> &model_files) {
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink) {
   check_cut(options.cut, source.catalog());
   ReadAhead reader(source);
-  std::span<const Event> events = reader.next(); // nothing is made of what cannot be read
+  std::span<const Event> events = reader.next(); // throws before any file is made
   Conversion conversion(source.catalog(), options, sink);
   uint64_t read = 0;
   for (; !events.empty() && conversion.take(events); events = reader.next())
     if (read += events.size(); options.progress)
       options.progress(events.back().time, read);
-  if (options.lint && events.empty()) // what is open where a cut ends may yet be closed
+  if (options.lint && events.empty()) // what is open at the end of a cut may yet be closed
     conversion.replay().report_end(source.catalog().end);
   ConvertResult result;
   conversion.finish(result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Converts a trace to Paraver: replays it once and writes thread.prv and cpu.prv, with the .pcf and
-// .row of each and cfg/, a timeline for each channel.
+// .row of each, and cfg/ with a timeline for each channel.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -17,10 +17,10 @@ namespace ovnitrace {
 struct CriticalPath;
 
 struct ConvertOptions {
-  std::string directory; ///< where the files go; it is made if it is missing
-  OutputDirectory::Link link =
-      OutputDirectory::Link::follow; ///< whether it may be a link. Nothing in it is followed
-  bool gzip = false;                 ///< thread.prv.gz and cpu.prv.gz
+  std::string directory; ///< for the output; made if it is missing
+  /// Whether the directory may be a link. Nothing in it is followed.
+  OutputDirectory::Link link = OutputDirectory::Link::follow;
+  bool gzip = false; ///< thread.prv.gz and cpu.prv.gz
   bool lint = false; ///< report every fault, and what must not be at the end of the trace
   std::vector<std::string> model_files; ///< JSON models, besides those that are built in
   Cut cut = {};
@@ -36,19 +36,18 @@ struct ConvertResult {
   size_t thread_rows = 0, cpu_rows = 0; ///< of thread.prv and cpu.prv
 };
 
-/// How many faults are reported without lint.
+/// The most faults that are reported without lint.
 inline constexpr uint64_t kFaultsReported = 20;
 
-/// Reads the models of a conversion, so that what is wrong with a file is known before. Throws
-/// Error.
+/// Reads the models of a conversion, so that a wrong file is reported early. Throws Error.
 void check_models(const std::vector<std::string> &model_files);
 
-/// Memory depends on threads and CPUs only. Impossible events are reported to `sink`, the thread is
-/// resynchronised to what the event implies, and conversion goes on. Throws Error; then no .prv is
-/// left at its final name.
+/// Converts a trace. Memory grows with threads and CPUs only. Impossible events are reported to
+/// `sink`; the thread is then set to the state that the event implies, and conversion goes on.
+/// Throws Error and leaves no .prv at its final name.
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink);
 
-/// Opens the trace directory at `path` and converts it; without options.directory, into itself.
+/// Converts the trace directory at `path`, into itself if options.directory is empty.
 ConvertResult convert_directory(const std::string &path, ConvertOptions options,
                                 DiagnosticSink &sink);
 

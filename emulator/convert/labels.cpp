@@ -24,15 +24,16 @@ void given(const System &, const ChannelDef &def, Labels &labels) {
     labels[value.value] = value.label;
 }
 
-/// The names that one value may stand for: two hosts may share a tid, and a kernel uses one again.
+/// Collects the names of values. A value can have several: two hosts may share a tid, and a kernel
+/// uses a tid again.
 class Names {
 public:
   void add(int64_t value, std::string name) { names_.push_back({value, std::move(name)}); }
 
-  /// "alpha (100) | beta (100)", each once, in the order in which they were added.
+  /// Returns "alpha (100) | beta (100)": each name once, in the order in which they were added.
   void put(Labels &labels) {
     const auto by_value = [](const Name &a, const Name &b) { return a.value < b.value; };
-    // A trace can have many: they are mostly in order, and each the only one.
+    // A trace can have many names, mostly in order and one for each value.
     if (!std::is_sorted(names_.begin(), names_.end(), by_value))
       std::stable_sort(names_.begin(), names_.end(), by_value);
     for (auto at = names_.begin(); at != names_.end();) {
@@ -71,8 +72,8 @@ void threads(const System &system, const ChannelDef &, Labels &labels) {
   Names names;
   for (uint32_t t = 0; t < catalog.threads.size(); t++)
     names.add(catalog.threads[t].tid, thread_name(catalog, t));
-  for (const NodeInfo &node : catalog.nodes)
-    for (const PeerName &peer : node.peers)
+  for (const HostInfo &host : catalog.hosts)
+    for (const PeerName &peer : host.peers)
       names.add(peer.tid, fmt::format("{} ({})", peer.name, peer.tid));
   names.put(labels);
 }
@@ -82,13 +83,13 @@ std::string process_name(const ThreadInfo &main) {
                            : fmt::format("{} ({})", main.name, main.pid);
 }
 
-/// Calls `f(main thread, number of the process)` for each process that had a pid. The number is the
-/// one that the ovni model gives: in the order of the threads, by node and pid.
+/// Calls `f(main thread, number of the process)` for each process with a pid. The number is that of
+/// the ovni model: in the order of the threads, by host and pid.
 template <class F> void for_each_process(const Catalog &catalog, F &&f) {
   size_t count = 0;
   const ThreadInfo *before = nullptr;
   for (const ThreadInfo &thread : catalog.threads) {
-    bool first = !before || thread.node != before->node || thread.pid != before->pid;
+    bool first = !before || thread.host != before->host || thread.pid != before->pid;
     count += first;
     if (first || thread.tid == thread.pid)
       f(thread, process_number(count - 1));
@@ -113,18 +114,18 @@ void process_indices(const System &system, const ChannelDef &, Labels &labels) {
 }
 
 void cpus(const System &system, const ChannelDef &, Labels &labels) {
-  bool one_node = system.catalog().nodes.size() <= 1;
+  bool one_host = system.catalog().hosts.size() <= 1;
   for (uint32_t c = 0; c < system.catalog().cpus.size(); c++)
-    labels[(one_node ? system.cpus()[c].index : c) + int64_t(1)] = cpu_name(system, c);
+    labels[(one_host ? system.cpus()[c].index : c) + int64_t(1)] = cpu_name(system, c);
 }
 
-/// Of hosts of several architectures a value can have several names.
+/// Adds the names of system calls. With hosts of several architectures, a value can have several.
 void calls(const System &system, const ChannelDef &, Labels &labels) {
   Names names;
   names.add(kBlockedInUnknown, "Not known");
-  for (const NodeInfo &node : system.catalog().nodes)
+  for (const HostInfo &host : system.catalog().hosts)
     for (uint16_t call = FTRACE_CALL_NATIVE; call < FTRACE_CALLS; call++)
-      if (const auto name = call_name(node.machine, call); name != call_name("", call))
+      if (const auto name = call_name(host.machine, call); name != call_name("", call))
         names.add(blocked_in_value(call), std::string(name));
   names.put(labels);
 }
@@ -137,18 +138,18 @@ bool is_copy(const ChannelDef &def, TraceKind kind) {
   return kind == TraceKind::cpu && def.scope == Scope::thread;
 }
 
-/// On a CPU that shows its running thread there may be none.
+/// Returns the label of 0. A CPU that shows its running thread may have none.
 std::string label_of_none(const ChannelDef &def, TraceKind kind) {
   if (!is_copy(def, kind))
     return def.none;
   return def.idle.empty() ? "Idle | " + def.none : def.idle;
 }
 
-/// Labelled values with colours of their own; more of them cannot be seen apart.
+/// The most labelled values that get colours. More cannot be distinguished.
 constexpr size_t kColoredMost = 4096;
 
-/// Colours by value: those that the channel declares, then those of the series in turn. None for 0,
-/// which is background, nor for the errors of copies.
+/// Adds colours by value: the channel's own, then the series, repeated. 0 has no colour, as it is
+/// background. Neither have the errors of copies.
 void put_colors(const ChannelDef &def, PcfType &type) {
   size_t next = 0;
   for (PcfValue &value : type.values) {

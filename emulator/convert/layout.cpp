@@ -12,26 +12,26 @@ namespace ovnitrace {
 
 namespace {
 
-/// The CPUs of each node, and the number of each CPU in the header, from 1.
+/// Lists the CPUs of each host, and the number of each CPU in the header, from 1.
 void place_cpus(const System &system, Layout &layout) {
   const Catalog &catalog = system.catalog();
   layout.cpu_number.assign(system.cpus().size(), 0);
   if (catalog.cpus.empty())
     return; // NODES is 0: every line has CPU 0
   uint32_t number = 0;
-  for (uint32_t node = 0; node < catalog.nodes.size(); node++) {
+  for (uint32_t host = 0; host < catalog.hosts.size(); host++) {
     uint32_t first = number;
     for (uint32_t c = 0; c < catalog.cpus.size(); c++)
-      if (catalog.cpus[c].node == node) {
+      if (catalog.cpus[c].host == host) {
         layout.cpu_number[c] = ++number;
         layout.names.cpus.push_back(cpu_name(system, c));
       }
     if (number == first) { // Paraver knows no node without CPUs
       number++;
-      layout.names.cpus.push_back(catalog.nodes[node].name + " no CPU");
+      layout.names.cpus.push_back(catalog.hosts[host].name + " no CPU");
     }
     layout.header.cpus_per_node.push_back(number - first);
-    layout.names.nodes.push_back(catalog.nodes[node].name);
+    layout.names.nodes.push_back(catalog.hosts[host].name);
   }
 }
 
@@ -43,24 +43,24 @@ Layout thread_layout(const System &system, const Cut &cut) {
   layout.header.date = system.catalog().date;
   place_cpus(system, layout);
   layout.row_of.assign(threads.size(), kNone);
-  uint32_t task_pid = 0, task_node = kNone; // of the last task that was made
+  uint32_t task_pid = 0, task_host = kNone; // of the last task that was made
   const ThreadInfo *first = nullptr;        // of the process: its main thread, in the cut or not
   for (uint32_t t = 0; t < threads.size(); t++) {
     const ThreadInfo &thread = threads[t];
-    if (!first || thread.node != first->node || thread.pid != first->pid)
+    if (!first || thread.host != first->host || thread.pid != first->pid)
       first = &thread;
     if (!cut.keeps(thread))
       continue;
     std::vector<PrvTask> &tasks = layout.header.tasks;
-    if (thread.node != task_node || thread.pid != task_pid) {
-      task_node = thread.node;
+    if (thread.host != task_host || thread.pid != task_pid) {
+      task_host = thread.host;
       task_pid = thread.pid;
       tasks.emplace_back();
       layout.names.tasks.push_back(first->name.empty()
                                        ? fmt::format("process {}", first->pid)
                                        : fmt::format("{} ({})", first->name, first->pid));
     }
-    tasks.back().thread_nodes.push_back(thread.node + 1);
+    tasks.back().thread_nodes.push_back(thread.host + 1);
     layout.row_of[t] = uint32_t(layout.rows.size());
     layout.rows.push_back({uint32_t(tasks.size()), uint32_t(tasks.back().thread_nodes.size())});
     layout.names.threads.push_back(thread_name(system.catalog(), t));

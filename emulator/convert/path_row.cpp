@@ -9,7 +9,7 @@
 namespace ovnitrace {
 
 void PathRow::add_to(Layout &layout) {
-  layout.header.tasks.push_back({{catalog_.threads[path_.thread].node + 1}});
+  layout.header.tasks.push_back({{catalog_.threads[path_.thread].host + 1}});
   layout.names.tasks.push_back("critical path");
   row_ = uint32_t(layout.rows.size());
   layout.rows.push_back({uint32_t(layout.header.tasks.size()), 1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Emitted channels, to the lines of a .prv.
+// Writes emitted channels to the lines of a .prv.
 #pragma once
 
 #include "emulator/convert/layout.h"
@@ -8,16 +8,17 @@
 
 namespace ovnitrace {
 
-/// The writer of a trace with the rows of a layout; what has no row there is dropped.
+/// Writes a trace with the rows of a layout. Drops threads and CPUs without a row.
 class PrvRows final : public RowSink {
 public:
   PrvRows(const OutputPlace &place, const Layout &layout, const PrvOptions &options)
       : layout_(layout), writer_(place, layout.header, layout.rows, options) {}
 
-  /// Paraver loads no trace without a record: says that the first row has nothing of `type` yet.
+  /// Writes that the first row has nothing of `type` yet. Paraver does not load a trace without a
+  /// record.
   void begin(uint32_t type) { writer_.punctual(0, 0, {0, type}); }
 
-  /// Asks the processor for what a line of this row needs. GCC would drop a call, as it has no
+  /// Prefetches what a line of this row needs. Always inline: GCC would drop a call, as it has no
   /// effect.
   [[gnu::always_inline]] void prefetch(uint32_t row) const {
     if (const uint32_t at = layout_.row_of[row]; at != kNone)
@@ -32,7 +33,7 @@ public:
     if (const uint32_t at = layout_.row_of[row]; at != kNone)
       writer_.punctual(time, at, value);
   }
-  /// Of a row that is no thread's and no CPU's, by its place in the layout.
+  /// Writes a line of a row that is not a thread or a CPU, by its place in the layout.
   void line_of_row(uint64_t time, uint32_t row, std::span<const TypedValue> values) {
     writer_.line(time, row, 0, values);
   }
@@ -52,7 +53,7 @@ public:
 private:
   const Layout &layout_;
   PrvWriter writer_;
-  bool arrows_ = false; ///< there was one
+  bool arrows_ = false; ///< an arrow was written
 };
 
 } // namespace ovnitrace

@@ -17,7 +17,8 @@ namespace {
 
 constexpr uint32_t kProcessType = 5, kLatencyType = 222; // docs/models.md
 
-/// After the channel; where that is taken, with its PRV type, which no other has.
+/// Returns a file name made of the channel's name. If it is taken, adds the PRV type, which is
+/// unique.
 std::string file_name(const ChannelDef &def, uint32_t type, std::set<std::string> &taken) {
   constexpr size_t kLongest = 100; // bytes, so that every file system takes it
   std::string name;
@@ -28,7 +29,7 @@ std::string file_name(const ChannelDef &def, uint32_t type, std::set<std::string
   return name + ".cfg";
 }
 
-/// Numbers without labels: without these the first would look like states of threads.
+/// Colours numbers without labels: otherwise the first ones would look like states of threads.
 void color_numbers(std::vector<PcfValue> &values) {
   constexpr int64_t kNumbers = 32;
   if (std::none_of(values.begin(), values.end(), [](const PcfValue &v) { return v.color; }))
@@ -36,7 +37,7 @@ void color_numbers(std::vector<PcfValue> &values) {
       values.push_back({n, {}, palette::series(size_t(n - 1))});
 }
 
-/// The views of one of the two traces.
+/// Makes the views of one of the two traces.
 class Views {
 public:
   Views(const System &system, TraceKind kind, Pcf pcf, const TraceShape &shape)
@@ -87,8 +88,8 @@ private:
     const auto latency = shape_.scales.find(kLatencyType);
     if (latency == shape_.scales.end() || latency->second.empty())
       return;
-    // Twenty columns for the common ones. All are counted: the rare ones, however long, have more
-    // such columns, of which Paraver leaves out the empty ones.
+    // Twenty columns for the common values. All values are counted: rare ones, however long, get
+    // more columns of that width, of which Paraver omits empty ones.
     constexpr double kColumns = 20, kColumnsMost = 2000;
     const double largest = double(latency->second.largest());
     const double delta =
@@ -112,7 +113,8 @@ private:
                   {.maximum = double(last), .transposed = true}); // few CPUs, many processes
   }
 
-  /// The states, and who woke whom: in any other view arrows would hide what is below them.
+  /// Adds the states with arrows for who woke whom. In any other view, arrows would hide what is
+  /// below.
   void add_arrows() {
     View view{.file = "arrows.cfg",
               .about = "Thread state, with an arrow from each waker to whom it woke",
@@ -122,7 +124,7 @@ private:
     views_.push_back(std::move(view));
   }
 
-  /// Of the timeline of a type, where the trace has one.
+  /// Adds a histogram of the timeline of a type, if the trace has the type.
   void add_histogram(const std::string &name, const std::string &about, uint32_t type,
                      CfgHistogram histogram) {
     const View *timeline = view_of(type);
@@ -146,13 +148,13 @@ private:
   const TraceKind kind_;
   Pcf pcf_;
   const TraceShape &shape_;
-  /// A channel of a user's model may be called as the views that are no timelines.
+  /// A channel of a user's model may have the name of a view that is not a timeline.
   std::set<std::string> taken_ = {"arrows", "time-per-state", "wakeup-latency-distribution",
                                   "time-per-process"};
   std::vector<View> views_;
 };
 
-/// Views that the earlier conversion listed, as "thread/state.cfg": only those were ours.
+/// Views that the earlier conversion listed, as "thread/state.cfg". Only those were ours.
 using Listed = std::set<std::string>;
 
 Listed listed_views(const std::string &readme) {
@@ -164,7 +166,8 @@ Listed listed_views(const std::string &readme) {
   return listed;
 }
 
-/// Removes a view that was listed and is no more, unless the user has saved another in its place.
+/// Writes the views of a folder. Removes a listed view that is not replaced, unless the user saved
+/// another one in its place.
 void write_folder(const OutputDirectory &parent, const std::string &name,
                   const std::vector<View> &views, const Listed &listed) {
   constexpr size_t kHead = 1024; ///< bytes that the mark is in

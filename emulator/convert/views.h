@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Paraver configurations that lie beside a trace: a timeline for each channel, what is worth
-// seeing besides, and a list of them all.
+// Writes the Paraver configurations beside a trace: a timeline for each channel, further views, and
+// a list of them.
 #pragma once
 
 #include "emulator/convert/labels.h"
@@ -19,8 +19,8 @@ namespace ovnitrace {
 /// What was written to the .prv.
 struct TraceShape {
   uint64_t length = 0;                   ///< ns
-  bool arrows = false;                   ///< there is one at least
-  std::map<uint32_t, RoundScale> scales; ///< by PRV type: the values of channels with a gradient
+  bool arrows = false;                   ///< it has at least one
+  std::map<uint32_t, RoundScale> scales; ///< of channels with a gradient, by PRV type
 };
 
 struct View {
@@ -30,14 +30,13 @@ struct View {
   std::optional<CfgHistogram> histogram = {};
 };
 
-/// The views of thread.prv or of cpu.prv, each of its own file name. `pcf` has its types.
+/// Returns the views of thread.prv or of cpu.prv, with distinct file names. `pcf` has the types.
 std::vector<View> make_views(const System &system, TraceKind kind, Pcf pcf,
                              const TraceShape &shape);
 
-/// Writes cfg/thread/, cfg/cpu/ and cfg/README into `directory`. Views that the README
-/// of an earlier conversion lists, and that these do not replace, are removed; a copy under another
-/// name, and what the user saved over one, is left alone.
-/// Throws Error.
+/// Writes cfg/thread/, cfg/cpu/ and cfg/README into `directory`. Removes views that the README of
+/// an earlier conversion lists and that are not replaced. Keeps files that the user saved, under
+/// any name. Throws Error.
 void write_views(const OutputDirectory &directory, const std::vector<View> &thread,
                  const std::vector<View> &cpu);
 

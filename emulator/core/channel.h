@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A channel: an integer that stands for a state, and is what Paraver's timeline shows.
+// Defines a channel: an integer that stands for a state and is shown in a Paraver timeline.
 #pragma once
 
 #include <cstddef>
@@ -8,52 +8,53 @@
 
 namespace ovnitrace {
 
-inline constexpr int64_t kStateBad = 666;            ///< ST_BAD: the tracked channel is disabled
-inline constexpr int64_t kStateTooManyThreads = 777; ///< ST_TOO_MANY_TH: which thread is not known
-inline constexpr size_t kMaxStackDepth = 512;        ///< deeper pushes are counted, not kept
+inline constexpr int64_t kStateBad = 666; ///< ST_BAD: the tracked channel is disabled
+inline constexpr int64_t kStateTooManyThreads =
+    777; ///< ST_TOO_MANY_TH: several threads, so it is not known which one
+inline constexpr size_t kMaxStackDepth = 512; ///< deeper pushes are counted, but not kept
 
-/// What is wrong with a pop or a push; whoever knows the thread, channel and time reports them.
+/// What is wrong with a push or a pop. The caller, who knows thread, channel and time, reports it.
 struct ChannelFault {
   enum Kind { none, empty_stack, wrong_value, too_deep } kind = none;
-  int64_t expected = 0; ///< what pop() was given
-  int64_t found = 0;    ///< what was on the top, for wrong_value
+  int64_t expected = 0; ///< the value that pop() was given
+  int64_t found = 0;    ///< wrong_value: the top of the stack
   explicit operator bool() const { return kind != none; }
 };
 
-/// One channel of one thread or CPU: what was set, or the top of what was pushed, and the value
-/// that was emitted last; nothing emitted is 0. Small, as there are millions; whether it is
-/// enabled, its stack and its `bad` value are kept by the ChannelBank.
+/// One channel of one thread or CPU: the value that was set or is on the top of its stack, and the
+/// value that was last emitted. 0 means nothing. Small, as there are millions; the ChannelBank
+/// keeps stacks, `bad` values and what is enabled.
 struct Channel {
   int64_t value = 0;
   int64_t shown = 0;
 };
 
-/// The states that were pushed to one channel, above the one that it had before.
+/// The stack of a channel: pushed states, above the state from before the first push.
 class ChannelStack {
 public:
   explicit ChannelStack(int64_t below) : values_{below} {}
 
-  /// Stacks a state above those before. Beyond kMaxStackDepth it is not shown, only counted, so
-  /// that its pop is known.
+  /// Pushes a state. Beyond kMaxStackDepth the push is only counted, so that its pop is recognized.
   ChannelFault push(int64_t value);
-  /// Takes the top off, which must be `expected`. If it is not but lies deeper, all above it goes
-  /// too (their pops are missing); if it is nowhere, nothing is taken.
+  /// Pops the top, which must be `expected`. If `expected` is deeper in the stack, everything above
+  /// it is popped too, as those pops are missing. If it is not in the stack, nothing is popped.
   ChannelFault pop(int64_t expected);
-  /// Overrides the top, or the state below the first push where nothing is pushed.
+  /// Replaces the top, or the state from before the first push if the stack is empty.
   void set(int64_t value) { values_.back() = value; }
-  /// Back to the state below the first push, as what was pushed is not known any more.
+  /// Drops all pushed states, because what was pushed is not known any more.
   void forget() {
     values_.resize(1);
     overflow_ = 0;
   }
 
   int64_t top() const { return values_.back(); }
-  size_t depth() const { return values_.size() - 1; } ///< states left on the stack
+  size_t depth() const { return values_.size() - 1; } ///< pushed states that are kept
   std::vector<int64_t> pushed() const { return {values_.begin() + 1, values_.end()}; }
 
 private:
-  std::vector<int64_t> values_; ///< bottom first; values_[0] was never pushed
-  size_t overflow_ = 0;         ///< pushes beyond the greatest depth
+  /// Bottom first; values_[0] is the state from before the first push.
+  std::vector<int64_t> values_;
+  size_t overflow_ = 0; ///< pushes beyond kMaxStackDepth
 };
 
 } // namespace ovnitrace

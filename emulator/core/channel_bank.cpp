@@ -20,7 +20,7 @@ ChannelId ChannelBank::declare(ChannelDef def) {
   return size() - 1;
 }
 
-/// A new channel in each row.
+/// Adds a channel to each row.
 uint32_t ChannelBank::Table::add_place() {
   if (places == room) {
     std::vector<Channel> wider(count * (room + kLine));
@@ -57,7 +57,7 @@ void ChannelBank::first_use(ChannelId id) {
       cpus().mark(c, rank);
 }
 
-/// What is kept by rank, after a channel was used for the first time.
+/// Updates what is kept by rank, after a channel was used for the first time.
 void ChannelBank::describe_used() {
   const ChannelBits none(threads().words());
   const auto set_bit = [](ChannelBits &bits, uint32_t rank) {
@@ -129,8 +129,8 @@ ChannelFault ChannelBank::pop(ChannelId id, uint32_t row, int64_t expected) {
   return fault;
 }
 
-/// set() of a channel that is not used yet, or to which something was pushed, once: that is its
-/// top, or what is below.
+/// Sets a channel that is not used yet, or that has a stack: its top, or the state below the first
+/// push.
 void ChannelBank::set_other(ChannelId id, uint32_t row, int64_t value) {
   if (!used(id) && value == 0)
     return; // as every channel is 0 at first, this is no use of it
@@ -174,7 +174,7 @@ bool ChannelBank::enabled(ChannelId id, uint32_t row) const {
   return !(off >> column.rank % 64 & 1);
 }
 
-/// Of the channels of word `w`, those that enable() disabled.
+/// Returns the channels of word `w` that enable() disabled.
 inline uint64_t ChannelBank::switched_off(const Table &table, uint32_t row, uint32_t w) const {
   uint64_t off = 0;
   for (uint64_t left = table.switched[w]; left; left &= left - 1) {
@@ -185,7 +185,7 @@ inline uint64_t ChannelBank::switched_off(const Table &table, uint32_t row, uint
   return off;
 }
 
-/// The same of a thread; where they are tracked, the state that it has now counts.
+/// Does the same for a thread, where tracked channels depend on its state, too.
 inline uint64_t ChannelBank::disabled(uint32_t thread, uint32_t w) const {
   return disabled_[size_t(threads_[thread].state)][w] |
          switched_off(tables_[size_t(Scope::thread)], thread, w);
@@ -230,7 +230,8 @@ void ChannelBank::emit_punctual(uint64_t time, RowSink &threads, RowSink &cpus) 
   punctual_.clear();
 }
 
-/// "A channel emits only if it changed": if what is to be seen differs from what was shown.
+/// Emits only changes: "A channel emits only if it changed". A value counts as changed if it
+/// differs from the shown one.
 void ChannelBank::emit_threads(uint64_t time, RowSink &sink) {
   Table &threads = table(Scope::thread);
   const uint32_t words = threads.dirty.words();
@@ -254,7 +255,7 @@ void ChannelBank::emit_threads(uint64_t time, RowSink &sink) {
         const Shown &shown = all_shown[bit];
         Channel &channel = channels[shown.place];
         const int64_t value = off >> bit & 1 ? shown.bad : channel.value;
-        *end = {value, shown.type}; // no branch: which have changed can hardly be foreseen
+        *end = {value, shown.type}; // no branch: which ones have changed can hardly be predicted
         end += (value != channel.shown) & (shown.type != 0);
         channel.shown = value;
       }
@@ -265,8 +266,9 @@ void ChannelBank::emit_threads(uint64_t time, RowSink &sink) {
   threads.dirty.clear();
 }
 
-/// A copy is disabled without a thread to follow, ST_BAD if the channel of the one is disabled,
-/// ST_TOO_MANY_TH if there are several (docs/models.md, "Channels").
+/// Emits the copies on CPUs. A copy is disabled if there is no thread to follow. It is ST_BAD if
+/// the channel of its thread is disabled, and ST_TOO_MANY_TH if there are several threads
+/// (docs/models.md, "Channels").
 void ChannelBank::emit_cpus(uint64_t time, RowSink &sink) {
   const Table &threads = table(Scope::thread);
   Table &cpus = table(Scope::cpu);
@@ -295,7 +297,7 @@ void ChannelBank::emit_cpus(uint64_t time, RowSink &sink) {
           else
             value = threads.at(set.only(), shown.source)->value;
         }
-        *end = {value, shown.type}; // no branch: which have changed can hardly be foreseen
+        *end = {value, shown.type}; // no branch: which ones have changed can hardly be predicted
         end += (value != channel.shown) & (shown.type != 0);
         channel.shown = value;
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// All channels of all threads and CPUs, what they show at any time, and their emission.
+// Keeps all channels of all threads and CPUs, follows threads as they move, and emits changes.
 #pragma once
 
 #include "emulator/core/channel.h"
@@ -18,14 +18,14 @@ namespace ovnitrace {
 
 using ChannelId = uint32_t;
 
-/// The channels, a column each; the channels of one thread (or CPU) lie together. A column has its
-/// place there and its bit among the dirty marks from its first use on, so that what is declared
-/// but never used costs nothing. Tracking is done here: a model sets channels and never sees a
-/// thread switch (docs/models.md, "Channels").
+/// All channels: a column for each, with the channels of one thread (or CPU) side by side. A column
+/// gets its place and its dirty bit when it is first used, so unused declarations cost nothing.
+/// Models set channels and never see thread switches: tracking is done here (docs/models.md,
+/// "Channels").
 ///
-/// An instant is a step: however many events happen at one time, a channel is emitted once, with
-/// what it is in the end, so no state has a length of zero. Before the states of an instant come
-/// its punctual events, 1 ns earlier.
+/// All events of one time are one instant. A channel is emitted at most once in an instant, with
+/// its last value, so no state has a length of zero. Punctual events of an instant are emitted
+/// before its states, 1 ns earlier.
 class ChannelBank {
 public:
   /// `threads` and `cpus` must outlive the bank and keep their sizes.
@@ -37,15 +37,15 @@ public:
   const ChannelDef &def(ChannelId id) const { return defs_[id]; }
   uint32_t size() const { return uint32_t(columns_.size()); }
   bool used(ChannelId id) const { return columns_[id].place != kNoPlace; }
-  /// What a channel of a thread, or of a CPU where its scope is that, is, enabled or not.
+  /// Returns the value of a channel of a thread, or of a CPU by its scope, whether enabled or not.
   int64_t value(ChannelId id, uint32_t row) const {
     const Column &column = columns_[id];
     return used(id) ? column.table->at(row, column.place)->value : 0;
   }
-  /// What was pushed to it and is still there, bottom first.
+  /// Returns its pushed states, bottom first.
   std::vector<int64_t> stack(ChannelId id, uint32_t row) const;
 
-  /// Shows a channel from now on, also while nothing has set it.
+  /// Shows a channel from now on, even if nothing has set it.
   void use(ChannelId id) {
     if (!used(id))
       first_use(id);
@@ -62,27 +62,27 @@ public:
   }
   ChannelFault push(ChannelId id, uint32_t row, int64_t value);
   ChannelFault pop(ChannelId id, uint32_t row, int64_t expected);
-  /// chan_ev(): "it will first output the new state at the current time minus 1 ns, then restore
-  /// the previous channel state and emit it at the current time". Not seen where the channel is
-  /// disabled.
+  /// Shows a value for 1 ns, as ovni's chan_ev(): the value 1 ns before this time, and the value
+  /// from before it at this time. Not shown while the channel is disabled.
   void punctual(ChannelId id, uint32_t row, int64_t value);
-  /// For channels of no tracking: "the channels can be enabled or disabled as to only provide
-  /// information when it is necessary".
+  /// Enables or disables a channel that does not track: "the channels can be enabled or disabled as
+  /// to only provide information when it is necessary".
   void enable(ChannelId id, uint32_t row, bool on);
 
-  /// A thread is tracked from now on, or no longer.
+  /// Notes that a thread is tracked from now on, or no longer.
   void thread_changed(Track mode, uint32_t thread) { threads().mark_all(thread, track_[mode]); }
-  /// The set of tracked threads of a CPU has changed.
+  /// Notes that the set of tracked threads of a CPU has changed.
   void set_changed(Track mode, uint32_t cpu) { cpus().mark_all(cpu, copy_[mode]); }
-  /// Nothing is known of the thread any more: channels about its scheduling become 0.
+  /// Sets the channels about a thread's scheduling to 0: nothing about it is known any more.
   void forget(uint32_t thread);
 
-  /// Pushes may have been missed: from now on to pop what is not there is no fault.
+  /// Accepts pops of what is not on the stack from now on: pushes may have been missed.
   void miss_pushes() { lost_ = true; }
-  /// Events were lost: pushes may have been, and what is on the stacks is not known any more.
+  /// Drops the contents of all stacks: events were lost, so they are not known any more.
   void forget_stacks();
 
-  /// Asks the processor for the channels of a thread. GCC would drop a call, as it has no effect.
+  /// Prefetches the channels of a thread. Always inline: GCC would drop a call, as it has no
+  /// effect.
   [[gnu::always_inline]] void prefetch(uint32_t thread) const {
     const Table &table = tables_[size_t(Scope::thread)];
     for (uint32_t place = 0; place < table.places; place += kLine)
@@ -90,32 +90,32 @@ public:
     table.dirty.prefetch(thread);
   }
 
-  /// Whether there is anything to emit.
+  /// Returns whether there is anything to emit.
   bool dirty() const {
     return !tables_[0].dirty.empty() || !tables_[1].dirty.empty() || !punctual_.empty();
   }
-  /// The emit phase: what has changed goes to the traces, at `time`.
+  /// Emits all changes at `time`, ns from the start of the trace.
   void emit(uint64_t time, RowSink &threads, RowSink &cpus);
-  /// Instead of an emit phase: states stay dirty, punctual events are gone.
+  /// Ends the instant without emitting: states stay dirty, punctual events are dropped.
   void skip() { punctual_.clear(); }
 
-  /// Calls back for each stack that is not empty.
+  /// Calls `f` for each stack that is not empty.
   void for_each_left(
       const std::function<void(ChannelId, uint32_t row, const std::vector<int64_t> &)> &f) const;
 
 private:
   static constexpr uint32_t kNoPlace = UINT32_MAX;
-  static constexpr uint32_t kLine = 64 / sizeof(Channel); ///< rows are of whole cache lines
+  static constexpr uint32_t kLine = 64 / sizeof(Channel); ///< rows are whole cache lines
 
-  /// What a used channel is in the lines of one of the traces.
+  /// How a used channel appears in the lines of one of the traces.
   struct Shown {
-    uint32_t place = kNoPlace;  ///< of its cell in the rows of this table
+    uint32_t place = kNoPlace;  ///< of its cell in a row of this table
     uint32_t type = 0;          ///< PRV type, 0: not written
-    int64_t bad = 0;            ///< while it is disabled
-    uint32_t source = kNoPlace; ///< of a copy: its place in the rows of threads
+    int64_t bad = 0;            ///< value while it is disabled
+    uint32_t source = kNoPlace; ///< of a copy: the place of the original in the rows of threads
     Track track = Track::none;  ///< of a copy: which threads it follows
   };
-  /// The channels of all threads, or of all CPUs and what each has shown of its thread.
+  /// The channels of all threads, or of all CPUs and of what each has shown of its thread.
   struct Table {
     explicit Table(size_t count) : count(count), dirty(count) {}
     Channel *at(uint32_t row, uint32_t place) {
@@ -129,19 +129,19 @@ private:
     size_t count; ///< rows
     DirtyRows dirty;
     std::vector<Channel> channels; ///< by row, then place
-    uint32_t places = 0, room = 0; ///< of each row: used, and in all
+    uint32_t places = 0, room = 0; ///< per row: used, and allocated
     std::vector<Shown> shown;      ///< by rank
-    ChannelBits switched;          ///< those of which enable() was called, where that counts
+    ChannelBits switched;          ///< the ones for which enable() was called, if that matters
   };
   /// What setting a channel needs to know.
   struct Column {
     Table *table;              ///< of its scope
     uint32_t place = kNoPlace; ///< in the rows of that table
-    uint32_t copy = kNoPlace;  ///< thread scope with a copy: the same in the rows of CPUs
+    uint32_t copy = kNoPlace;  ///< of its copy on CPUs, if any
     uint32_t rank = 0;
-    bool plain = false;    ///< it is used, and nothing was ever pushed
-    bool stacked = false;  ///< something was pushed, once
-    bool switched = false; ///< enable() was called, once
+    bool plain = false;    ///< used, and nothing was ever pushed
+    bool stacked = false;  ///< something was pushed
+    bool switched = false; ///< enable() was called
   };
   struct Punctual {
     ChannelId id;
@@ -176,13 +176,13 @@ private:
   std::array<Table, 2> tables_; ///< by Scope
   std::vector<Stacks> stacks_;  ///< by channel
   std::vector<ChannelId> used_; ///< by rank
-  /// Channels of threads: those that a change of tracked threads concerns, and their copies.
+  /// Channels of threads that a change of tracked threads affects, and their copies.
   ByTrack<ChannelBits> track_, copy_;
   std::array<ChannelBits, kThreadStates> disabled_; ///< channels of threads, by the thread's state
-  std::vector<ChannelId> scheduling_;               ///< the used ones that forget() clears
-  std::unordered_set<uint64_t> off_;                ///< channel << 32 | row, that enable() disabled
+  std::vector<ChannelId> scheduling_;               ///< used channels that forget() clears
+  std::unordered_set<uint64_t> off_;                ///< channel << 32 | row, disabled by enable()
   std::vector<Punctual> punctual_;
-  std::vector<TypedValue> line_; ///< being emitted; it has room for all channels
+  std::vector<TypedValue> line_; ///< being emitted; has room for all channels
   bool lost_ = false;            ///< pushes may have been lost
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which part of a trace an output shows.
+// Selects the part of a trace that an output shows.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -10,34 +10,34 @@
 
 namespace ovnitrace {
 
-/// All conditions must hold; a list that is empty admits all. All that the states at its start come
-/// from is replayed before, so that these are right.
+/// What to keep. All conditions must hold; an empty list admits everything. Events from before the
+/// cut are replayed first, so the states at its start are right.
 struct Cut {
   uint64_t from = 0;        ///< ns from the start of the trace
   uint64_t to = UINT64_MAX; ///< ns from the start of the trace; its last instant is shown
   std::vector<uint32_t> pids, tids;
   std::vector<std::string> comms; ///< names of threads, as shell patterns
-  std::vector<uint32_t> cpus;     ///< numbers; of the rows of cpu.prv
+  std::vector<uint32_t> cpus;     ///< numbers of CPUs: rows of cpu.prv
 
   bool keeps(const ThreadInfo &thread) const;
   bool keeps_cpu(uint32_t index) const;
-  /// Whether it leaves out any thread or time.
+  /// Returns whether any thread or time is left out.
   bool cuts() const;
 };
 
-/// What of the time of a trace a cut shows, ns on the clock of the trace; from <= to.
+/// The time that a cut shows, ns on the clock of the trace; from <= to.
 struct TimeRange {
   uint64_t from, to;
 };
 
-/// Throws Error (usage) where the cut starts after its end or after that of the trace, or keeps no
-/// thread of a trace that has some: that is a mistake of who asked for it.
+/// Throws Error (usage) for a mistake of the user: the cut starts after its end or after the
+/// trace's end, or keeps none of the trace's threads.
 void check_cut(const Cut &cut, const Catalog &catalog);
 
-/// To be called with a cut that check_cut() accepts.
+/// Returns the time that a cut shows. REQUIRES: check_cut() accepts the cut.
 TimeRange range_of(const Cut &cut, const Catalog &catalog);
 
-/// By thread of the catalog: 1 where the cut keeps it.
+/// Returns, by thread of the catalog, 1 if the cut keeps it.
 std::vector<uint8_t> kept_threads(const Cut &cut, const Catalog &catalog);
 
 } // namespace ovnitrace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The dirty marks of the channels: a bit for each used channel of each row, and a list of the rows
-// that have any.
+// Marks changed channels: a bit for each used channel of each row, and a list of rows with a bit.
 #pragma once
 
 #include <cstddef>
@@ -10,45 +9,45 @@
 
 namespace ovnitrace {
 
-/// A bit for each used channel, by its rank: how many of the used ones were declared before it.
+/// A bit for each used channel, by its rank among the used channels in the order of declaration.
 using ChannelBits = std::vector<uint64_t>;
 
-/// The rows whose channels have changed at this instant: only these are written when it ends.
+/// The rows with channels that changed in this instant: only these are written when it ends.
 class DirtyRows {
 public:
   explicit DirtyRows(size_t rows = 0) : count_(rows), rows_(rows), bits_(rows) {}
 
   static uint32_t words_for(uint32_t channels) { return channels / 64 + (channels % 64 != 0); }
 
-  /// Words of a row: the channel of rank r has bit r % 64 of word r / 64.
+  /// Returns the words of a row: the channel of rank r has bit r % 64 of word r / 64.
   uint32_t words() const { return words_; }
   uint64_t *row(uint32_t row) { return &bits_[size_t(row) * words_]; }
 
   void mark(uint32_t row, uint32_t rank) { mark(row, rank / 64, uint64_t(1) << rank % 64); }
-  /// Marks the channels of these bits, one at least, of word `w`.
+  /// Marks the channels of these bits of word `w`. REQUIRES: bits != 0.
   void mark(uint32_t row, uint32_t w, uint64_t bits) {
     uint64_t *words = this->row(row);
     if (!words[w] && (words_ == 1 || !any(words)))
       rows_[listed_++] = row;
     words[w] |= bits;
   }
-  /// Marks all channels of `mask`, of words() words.
+  /// Marks all channels of `mask`, which has words() words.
   void mark_all(uint32_t row, const ChannelBits &mask) {
     for (uint32_t w = 0; w < words_; w++)
       if (mask[w])
         mark(row, w, mask[w]);
   }
-  /// Asks the processor for the bits of a row.
+  /// Prefetches the bits of a row.
   void prefetch(uint32_t row) const { __builtin_prefetch(&bits_[size_t(row) * words_], 1); }
-  /// Those with a bit, by their first.
+  /// Returns the rows with a bit, in the order of their first marks.
   std::span<const uint32_t> rows() const { return {rows_.data(), listed_}; }
   bool empty() const { return listed_ == 0; }
 
-  /// To be called when the bits of all rows are 0.
+  /// Empties the list. REQUIRES: the bits of all rows are 0.
   void clear() { listed_ = 0; }
 
-  /// Another channel is used, of this rank: those above it get the next one. `count`: how many are
-  /// used then.
+  /// Makes room for another used channel of this rank; higher ranks move up by one. `count`: of the
+  /// used channels, with this one.
   void insert(uint32_t rank, uint32_t count) {
     if (words_for(count) > words_)
       grow(words_for(count));

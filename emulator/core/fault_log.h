@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the replay finds impossible: reported up to a limit, counted always.
+// Counts what the replay finds impossible, and reports it up to a limit.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -14,27 +14,27 @@ class FaultLog {
 public:
   static constexpr uint64_t kUnlimited = UINT64_MAX;
 
-  /// Reports the first `limit` faults to `sink`, which, like `catalog`, must outlive it.
+  /// Reports the first `limit` faults to `sink`. `sink` and `catalog` must outlive it.
   FaultLog(const Catalog &catalog, DiagnosticSink &sink, uint64_t limit)
       : catalog_(catalog), sink_(sink), limit_(limit) {}
 
-  /// `what()` makes the message, only if it is reported.
+  /// Counts a fault. `what()` makes the message; it is called only if the fault is reported.
   template <class F> void add(const Event &event, F &&what) {
     if (count_++ < limit_)
       warn(event, what());
   }
   uint64_t count() const { return count_; }
 
-  /// A capture does not show that `thread` left its CPU: some kernels hide the switches of certain
-  /// threads. A known limit and no fault, unless all faults are wanted: counted, and reported in
-  /// one line by report_unseen().
+  /// Counts a switch of `thread` that the capture does not show: some kernels hide the switches of
+  /// certain threads. A known limit, so not a fault unless all faults are wanted; report_unseen()
+  /// reports all in one line.
   template <class F> void add_unseen_switch(const Event &event, uint32_t thread, F &&what) {
     if (limit_ == kUnlimited)
       return add(event, what);
     unseen_switches_++;
     hidden_.insert(thread);
   }
-  /// Once, at the end.
+  /// Reports the unseen switches. To be called once, at the end.
   void report_unseen() const;
 
 private:
@@ -45,7 +45,7 @@ private:
   uint64_t limit_;
   uint64_t count_ = 0;
   uint64_t unseen_switches_ = 0;
-  std::set<uint32_t> hidden_; ///< threads whose switches were not seen
+  std::set<uint32_t> hidden_; ///< threads with unseen switches
 };
 
 } // namespace ovnitrace

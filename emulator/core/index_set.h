@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A set of small numbers that is walked in the time of what is in it.
+// Provides a set of small numbers, walked in time proportional to its members.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace ovnitrace {
 
-/// Some of the numbers 0 … size - 1; adding, removing and asking take no search and no memory.
+/// A subset of 0 … size - 1. Adding, removing and asking need no search and no allocation.
 class IndexSet {
 public:
   explicit IndexSet(size_t size) : place_(size, kNowhere) { members_.reserve(size); }
 
   bool has(uint32_t index) const { return place_[index] != kNowhere; }
-  /// Asks the processor for a number.
+  /// Prefetches a number.
   void prefetch(uint32_t index) const { __builtin_prefetch(&place_[index], 1); }
   size_t size() const { return members_.size(); }
 
@@ -31,7 +31,7 @@ public:
     members_.pop_back();
   }
 
-  /// Calls `f` for each member. It may remove that one, and no other.
+  /// Calls `f` for each member. `f` may remove that member, and no other.
   template <class F> void for_each(F &&f) const {
     for (size_t n = members_.size(); n-- > 0;)
       f(members_[n]);

@@ -49,8 +49,8 @@ std::string cpu_name(const System &system, uint32_t cpu) {
     return "no CPU";
   const Cpu &c = system.cpus()[cpu];
   std::string name = c.index == kNone ? "virtual CPU" : fmt::format("CPU {}", c.index);
-  const std::vector<NodeInfo> &nodes = system.catalog().nodes;
-  return nodes.size() > 1 ? fmt::format("{} {}", nodes[c.node].name, name) : name;
+  const std::vector<HostInfo> &hosts = system.catalog().hosts;
+  return hosts.size() > 1 ? fmt::format("{} {}", hosts[c.host].name, name) : name;
 }
 
 } // namespace ovnitrace

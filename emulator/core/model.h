@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a model is: channels, and what each event does to them, in one table.
+// Defines a model: its channels, and a table of what each event does to them.
 #pragma once
 
 #include "emulator/core/fault_log.h"
@@ -14,13 +14,14 @@
 
 namespace ovnitrace {
 
-/// A communication to be drawn from one thread to another, at the time of the event.
+/// A communication, drawn from one thread to another at the time of the event.
 struct Arrow {
   uint32_t from = kNone, to = kNone; ///< threads
   uint32_t tag = 0;
 };
 
-/// What the handlers of one model work with. Channels are numbered as the model declares them.
+/// What the handlers of a model work with. Channels have the numbers in which the model declares
+/// them.
 struct ModelContext {
   System &system;
   FaultLog &faults;
@@ -29,7 +30,7 @@ struct ModelContext {
   std::shared_ptr<void> state = {}; ///< the model's own, made by its `start` with keep()
 
   template <class T> void keep(T own) { state = std::make_shared<T>(std::move(own)); }
-  /// What was given to keep(), of the same type.
+  /// Returns what was given to keep(), of the same type.
   template <class T> T &own() const { return *static_cast<T *>(state.get()); }
 
   void set(uint32_t channel, uint32_t row, int64_t value) {
@@ -41,7 +42,7 @@ struct ModelContext {
   void punctual(uint32_t channel, uint32_t row, int64_t value) {
     system.channels().punctual(first + channel, row, value);
   }
-  /// These report what is wrong, with thread, channel, expected and found value.
+  /// Push or pop, and report faults with thread, channel, expected and found value.
   void push(const Event &event, uint32_t channel, uint32_t thread, int64_t value) {
     push_id(event, first + channel, thread, value);
   }
@@ -54,13 +55,13 @@ struct ModelContext {
 
 using EventHandler = void (*)(ModelContext &, const Event &);
 
-/// An event that a model takes. Several models may take one event: they see it in the order of the
+/// An event that a model takes. If several models take an event, they see it in the order of the
 /// registry.
 struct EventDef {
-  uint32_t kind;            ///< FTrace code or mcv(); with a value of 0 all others of its category
-  EventHandler handle;      ///< nullptr: known, but without effect
-  std::string what;         ///< what it does, in one line
-  bool needs_thread = true; ///< skipped when the thread is not known, which its input has reported
+  uint32_t kind;       ///< FTrace code or mcv(); a value letter of 0 takes the rest of its category
+  EventHandler handle; ///< nullptr: known, but without effect
+  std::string what;    ///< what it does, in one line
+  bool needs_thread = true; ///< skipped if the thread is not known, which the input has reported
 };
 
 struct Model {
@@ -68,17 +69,17 @@ struct Model {
   std::string about; ///< one line
   std::vector<ChannelDef> channels = {};
   std::vector<EventDef> events = {};
-  std::function<void(ModelContext &)> start = {}; ///< before the first event; may be empty
-  /// ovni's "post" phase: called when an instant has been emitted or skipped, before the next
-  /// event; may be empty.
+  std::function<void(ModelContext &)> start = {}; ///< called before the first event; may be empty
+  /// Called when an instant has been emitted or skipped, before the next event: ovni's "post"
+  /// phase. May be empty.
   std::function<void(ModelContext &)> post = {};
-  /// Reports faults of a trace that was replayed whole, at an event of no file; may be empty.
+  /// Reports faults after a whole trace was replayed, at an event of no file. May be empty.
   std::function<void(ModelContext &, const Event &)> check_end = {};
 };
 
-/// "name (tid)" or "thread tid": how messages call a thread.
+/// Returns how messages call a thread: "name (tid)" or "thread tid".
 std::string thread_name(const Catalog &catalog, uint32_t thread);
-/// "CPU n", with its node where there are several; "no CPU" for kNone.
+/// Returns "CPU n", with its host if there are several; "no CPU" for kNone.
 std::string cpu_name(const System &system, uint32_t cpu);
 
 } // namespace ovnitrace

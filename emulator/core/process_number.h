@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers of processes as channels show them.
+// Numbers processes as channels show them.
 #pragma once
 
 #include "emulator/core/channel.h"
@@ -9,8 +9,8 @@
 
 namespace ovnitrace {
 
-/// Of the process at `index`, in the order of the rows: 1, 2, …, without the two that a CPU shows
-/// for an error.
+/// Returns the number of the process at `index` in the order of the rows: 1, 2, … without the two
+/// numbers with which a CPU shows an error.
 constexpr int64_t process_number(size_t index) {
   int64_t number = int64_t(index) + 1;
   for (const int64_t error : {kStateBad, kStateTooManyThreads})

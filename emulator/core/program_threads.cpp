@@ -9,10 +9,11 @@ namespace ovnitrace {
 
 namespace {
 
-/// By tid: the threads that had it, one after another.
+/// The threads that had a tid, one after another.
 using ByTid = std::multimap<uint32_t, const ThreadInfo *>;
 
-/// The thread that created another one: of those that had the tid, the last that was born before.
+/// Returns the thread that created another one: the last thread with its parent's tid that was born
+/// before.
 const ThreadInfo *creator_of(const ThreadInfo &thread, const ByTid &by_tid) {
   const ThreadInfo *creator = nullptr;
   const auto [begin, end] = by_tid.equal_range(thread.parent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which threads of a trace belong to the program that was started for it.
+// Finds the threads of the program for which a trace was captured.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -10,12 +10,12 @@
 
 namespace ovnitrace {
 
-/// Returns the process ids of the program and of the children that it has created, directly or not.
-/// Empty: no program was started, or the trace does not have it.
+/// Returns the process ids of the program and of its children, direct or not. Empty if no program
+/// was started, or if the trace lacks it.
 std::vector<uint32_t> program_pids(const TraceInfo &info, const Catalog &catalog);
 
-/// Returns `cut`, narrowed to the program where all threads of the machine were recorded while it
-/// ran (`-a -- PROGRAM`). A cut that names threads itself stays as it is.
+/// Returns `cut` narrowed to the program, if all threads of the machine were traced while it ran
+/// (`-a -- PROGRAM`). A cut that selects threads is returned unchanged.
 Cut cut_to_program(const Cut &cut, const TraceInfo &info, const Catalog &catalog);
 
 } // namespace ovnitrace

@@ -23,7 +23,7 @@ Replay::Replay(const Catalog &catalog, std::vector<Model> models, const SystemOp
         known_letters_[event.kind >> 16 & 0xff] = true;
     }
   }
-  // Only now, as a model may declare more channels when it starts, after those of all tables.
+  // After all tables: a model may declare more channels when it starts, which follow those.
   for (size_t m = 0; m < models_.size(); m++) {
     if (models_[m].start)
       models_[m].start(contexts_[m]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replays events through the models: ovni's pre, emit and post phases.
+// Replays events through the models, in ovni's pre, emit and post phases.
 #pragma once
 
 #include "emulator/core/model.h"
@@ -12,9 +12,8 @@
 
 namespace ovnitrace {
 
-/// Has three phases for each instant. handle() changes the state by each of its events. emit()
-/// writes what has changed, once all are handled. Then the instant ends: arrows that it drew are
-/// gone, and the models' post hooks run.
+/// Replays instants in three phases. handle() applies each event of the instant. emit() writes the
+/// changes. Then the instant ends: its arrows are dropped, and the models' post hooks run.
 class Replay {
 public:
   static constexpr size_t kMaxUntakenKinds = 1024;
@@ -24,16 +23,17 @@ public:
          DiagnosticSink &sink, uint64_t fault_limit);
 
   void handle(const Event &event);
-  /// Times are those of the traces: from their beginning.
+  /// Writes the changes of the instant. `time`: ns from the start of the trace.
   void emit(uint64_t time, RowSink &threads, RowSink &cpus);
-  /// Instead of emit(): the instant is not shown, but what holds after it will be.
+  /// Ends the instant without writing it. Its changes are written with the next one.
   void skip();
-  /// Faults for what must not be at the end of a trace: states on stacks, and what models say.
+  /// Adds faults for what must not be at the end of a trace: pushed states, and what models report.
   void report_end(uint64_t time);
 
   System &system() { return system_; }
   const FaultLog &faults() const { return faults_; }
-  /// Events that no model takes, by kind; all beyond kMaxUntakenKinds kinds are under kNone.
+  /// Returns the number of events that no model takes, by kind. Beyond kMaxUntakenKinds kinds, they
+  /// are counted under kNone.
   const std::map<uint32_t, uint64_t> &untaken() const { return untaken_; }
 
 private:
@@ -43,7 +43,7 @@ private:
     bool needs_thread;
   };
   struct Takers {
-    bool known = false; ///< a model takes it, be it without effect
+    bool known = false; ///< a model takes it, even if without effect
     std::vector<Taker> all;
   };
   const Takers *takers_of(uint32_t kind) const {
@@ -59,10 +59,10 @@ private:
   std::vector<Arrow> arrows_;
   std::vector<Model> models_;
   std::deque<ModelContext> contexts_;
-  std::vector<size_t> with_post_;               ///< models that have such a hook
+  std::vector<size_t> with_post_;               ///< models with such a hook
   std::array<Takers, 256> by_code_;             ///< FTrace
   std::unordered_map<uint32_t, Takers> by_mcv_; ///< ovni streams
-  std::array<bool, 256> known_letters_ = {};    ///< models of ovni of which all events are known
+  std::array<bool, 256> known_letters_ = {};    ///< models of ovni whose events are all known
   std::map<uint32_t, uint64_t> untaken_;
 };
 

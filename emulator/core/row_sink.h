@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where channels are emitted to.
+// Takes what channels emit.
 #pragma once
 
 #include "emulator/base/typed_value.h"
@@ -9,15 +9,15 @@
 
 namespace ovnitrace {
 
-/// The lines of one trace: rows are threads or CPUs, by their index in the System. Times never go
-/// back.
+/// The lines of one trace. Rows are threads or CPUs, by their index in the System. Times never
+/// decrease.
 class RowSink {
 public:
   virtual ~RowSink() = default;
-  /// What changed in `row`, which is on `cpu` (kNone: on none) from now on.
+  /// Takes the changed values of `row`, which is on `cpu` from now on (kNone: on none).
   virtual void line(uint64_t time, uint32_t row, uint32_t cpu,
                     std::span<const TypedValue> values) = 0;
-  /// A value of `row` on the CPU that its last line gave it.
+  /// Takes a value of `row`, on the CPU of its last line.
   virtual void punctual(uint64_t time, uint32_t row, const TypedValue &value) = 0;
   virtual void arrow(uint64_t time, uint32_t from_row, uint32_t to_row, uint64_t size,
                      uint32_t tag) = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who wants to know what the replay does to threads.
+// Notifies observers when the replay changes the state of a thread.
 #pragma once
 
 #include "emulator/format/thread_state.h"
@@ -8,8 +8,7 @@
 
 namespace ovnitrace {
 
-/// A thread has another state, is on another CPU, or both. CPUs are indices into System's, or
-/// kNone.
+/// A change of a thread's state, CPU or both. CPUs are indices into System::cpus(), or kNone.
 struct StateChange {
   ThreadState from, to;
   uint32_t old_cpu, cpu;

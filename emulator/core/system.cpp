@@ -5,14 +5,14 @@ namespace ovnitrace {
 
 namespace {
 
-uint64_t key(uint32_t node, uint32_t number) {
-  return uint64_t(node) << 32 | number;
+uint64_t key(uint32_t host, uint32_t number) {
+  return uint64_t(host) << 32 | number;
 }
 
 std::vector<Thread> make_threads(const Catalog &catalog, const std::vector<uint8_t> &left_out) {
   std::vector<Thread> threads(catalog.threads.size());
   for (size_t t = 0; t < threads.size(); t++) {
-    threads[t].node = catalog.threads[t].node;
+    threads[t].host = catalog.threads[t].host;
     threads[t].shown = left_out.empty() || !left_out[t];
   }
   return threads;
@@ -22,12 +22,12 @@ std::vector<Cpu> make_cpus(const Catalog &catalog, bool virtual_cpus) {
   std::vector<Cpu> cpus;
   for (const CpuInfo &info : catalog.cpus) {
     cpus.emplace_back();
-    cpus.back().node = info.node;
+    cpus.back().host = info.host;
     cpus.back().index = info.index;
   }
-  for (uint32_t node = 0; virtual_cpus && node < catalog.nodes.size(); node++) {
+  for (uint32_t host = 0; virtual_cpus && host < catalog.hosts.size(); host++) {
     cpus.emplace_back();
-    cpus.back().node = node;
+    cpus.back().host = host;
     cpus.back().index = kNone;
   }
   return cpus;
@@ -40,23 +40,23 @@ System::System(const Catalog &catalog, const SystemOptions &options)
       cpus_(make_cpus(catalog, options.virtual_cpus)), known_(threads_.size()),
       virtual_cpus_(options.virtual_cpus), channels_(threads_, cpus_) {
   for (uint32_t c = 0; c < catalog.cpus.size(); c++)
-    cpu_by_number_.emplace(key(cpus_[c].node, cpus_[c].index), c);
+    cpu_by_number_.emplace(key(cpus_[c].host, cpus_[c].index), c);
   for (uint32_t t = 0; t < threads_.size(); t++)
-    thread_by_tid_.emplace(key(threads_[t].node, catalog.threads[t].tid), t);
+    thread_by_tid_.emplace(key(threads_[t].host, catalog.threads[t].tid), t);
 }
 
-uint32_t System::find_cpu(uint32_t node, uint32_t index) const {
-  auto at = cpu_by_number_.find(key(node, index));
+uint32_t System::find_cpu(uint32_t host, uint32_t index) const {
+  auto at = cpu_by_number_.find(key(host, index));
   return at == cpu_by_number_.end() ? kNone : at->second;
 }
 
-uint32_t System::virtual_cpu(uint32_t node) const {
-  return virtual_cpus_ && node < catalog_.nodes.size() ? uint32_t(catalog_.cpus.size()) + node
+uint32_t System::virtual_cpu(uint32_t host) const {
+  return virtual_cpus_ && host < catalog_.hosts.size() ? uint32_t(catalog_.cpus.size()) + host
                                                        : kNone;
 }
 
-uint32_t System::find_thread(uint32_t node, uint32_t tid) const {
-  auto [at, end] = thread_by_tid_.equal_range(key(node, tid));
+uint32_t System::find_thread(uint32_t host, uint32_t tid) const {
+  auto [at, end] = thread_by_tid_.equal_range(key(host, tid));
   uint32_t found = kNone;
   for (; at != end; ++at) {
     uint32_t t = at->second;

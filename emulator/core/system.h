@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The threads and CPUs of a trace, who is where, and their channels.
+// Keeps the threads and CPUs of a trace during a replay: their states, who is where, and channels.
 #pragma once
 
 #include "emulator/core/channel_bank.h"
@@ -14,11 +14,11 @@
 namespace ovnitrace {
 
 struct SystemOptions {
-  bool virtual_cpus = false;     ///< each node has one more CPU, of the threads that have none
+  bool virtual_cpus = false;     ///< each host has another CPU, for threads without one
   std::vector<uint8_t> left_out; ///< by thread; 1: no CPU shows it. Empty: all are shown
 };
 
-/// The change that an event made to a thread.
+/// The change of state that an event caused.
 struct Transition {
   uint32_t thread = kNone; ///< kNone: there was none
   ThreadState from = ThreadState::Unknown, to = ThreadState::Unknown;
@@ -33,51 +33,51 @@ public:
 
   const Catalog &catalog() const { return catalog_; }
   const std::vector<Thread> &threads() const { return threads_; }
-  /// Those of the catalog, by its index, then the virtual one of each node.
+  /// Returns the CPUs of the catalog, by index, then the virtual CPU of each host.
   const std::vector<Cpu> &cpus() const { return cpus_; }
   ChannelBank &channels() { return channels_; }
   const ChannelBank &channels() const { return channels_; }
 
-  /// The CPU that has this number on a node; kNone if there is none.
-  uint32_t find_cpu(uint32_t node, uint32_t index) const;
-  /// The virtual CPU of a node, kNone where there are none.
-  uint32_t virtual_cpu(uint32_t node) const;
-  /// The thread that has this tid on a node now: of those that had it, the last one not dead.
-  uint32_t find_thread(uint32_t node, uint32_t tid) const;
+  /// Returns the CPU of a host with this number, kNone if it has no such CPU.
+  uint32_t find_cpu(uint32_t host, uint32_t index) const;
+  /// Returns the virtual CPU of a host, kNone if there are no virtual CPUs.
+  uint32_t virtual_cpu(uint32_t host) const;
+  /// Returns the thread of a host that has this tid now: the last one that had it and is not dead.
+  uint32_t find_thread(uint32_t host, uint32_t tid) const;
 
   /// Puts a thread into a state and on a CPU (kNone: on none), and notifies the channels that track
   /// it.
   void change(uint32_t thread, ThreadState state, uint32_t cpu);
-  /// What change() made since the last begin_event().
+  /// Returns the change since the last begin_event().
   const Transition &transition() const { return transition_; }
   void begin_event() { transition_ = {}; }
-  /// Reports each later change to `observer`, which must live until the last one.
+  /// Reports later changes to `observer`, which must live until the last one.
   void observe(StateObserver *observer) { observer_ = observer; }
 
-  /// Asks the processor for what an event of this thread changes. GCC would drop a call, as it has
-  /// no effect.
+  /// Prefetches what an event of this thread changes. Always inline: GCC would drop a call, as it
+  /// has no effect.
   [[gnu::always_inline]] void prefetch(uint32_t thread) const {
     __builtin_prefetch(&threads_[thread], 1);
     known_.prefetch(thread);
     channels_.prefetch(thread);
   }
 
-  /// What KCO and KCI of an ovni stream say; no transition.
+  /// Marks a thread as out of the CPU or back, as KCO and KCI of an ovni stream say. Not a
+  /// transition.
   void set_out_of_cpu(uint32_t thread, bool on) { threads_[thread].out_of_cpu = on; }
 
-  /// The threads of which something is known that may not last: neither Unknown nor Dead, or on a
-  /// CPU.
+  /// Returns the threads whose state may be lost: neither Unknown nor Dead, or on a CPU.
   const IndexSet &known() const { return known_; }
 
   void set_blackout(uint32_t cpu, Blackout blackout);
   bool any_blackout() const { return lost_ || forgotten_; }
-  /// From now on none of its events is among those that were forgotten.
+  /// Notes that none of the thread's later events are among forgotten ones.
   void set_whole(uint32_t thread) { threads_[thread].whole = true; }
-  /// Whether events that are missing could have taken a thread out of this state, unseen.
+  /// Returns whether missing events may have taken a thread out of this state.
   bool may_have_left(uint32_t thread, ThreadState state, uint32_t cpu) const;
 
 private:
-  /// Takes a thread out of these sets of a CPU (kNone: of none), or puts it into them.
+  /// Removes a thread from these sets of a CPU (kNone: of none), or adds it to them.
   void leave(uint32_t cpu, const Thread &thread, uint32_t index, uint32_t tracks);
   void join(uint32_t cpu, const Thread &thread, uint32_t index, uint32_t tracks);
 
@@ -86,8 +86,8 @@ private:
   std::vector<Cpu> cpus_;
   IndexSet known_;
   bool virtual_cpus_;
-  std::unordered_map<uint64_t, uint32_t> cpu_by_number_;      ///< node << 32 | index
-  std::unordered_multimap<uint64_t, uint32_t> thread_by_tid_; ///< node << 32 | tid
+  std::unordered_map<uint64_t, uint32_t> cpu_by_number_;      ///< host << 32 | index
+  std::unordered_multimap<uint64_t, uint32_t> thread_by_tid_; ///< host << 32 | tid
   uint32_t lost_ = 0, forgotten_ = 0;                         ///< CPUs in such a blackout
   Transition transition_;
   StateObserver *observer_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A thread and a CPU as the replay sees them.
+// Defines a thread and a CPU as the replay sees them.
 #pragma once
 
 #include "emulator/core/track.h"
@@ -10,9 +10,9 @@
 
 namespace ovnitrace {
 
-/// The running or the active threads of a CPU: only the size matters and, while it has one, which
-/// one. The exclusive or of all members is the member when
-/// there is one: no list, no search, whatever the number of threads.
+/// The running or the active threads of a CPU. Only their number matters and, if there is one,
+/// which one it is. The exclusive or of all members is that member, so there is no list and no
+/// search, whatever the number of threads.
 class ThreadSet {
 public:
   void add(uint32_t thread) {
@@ -24,7 +24,7 @@ public:
     mix_ ^= thread;
   }
   uint32_t count() const { return count_; }
-  /// The only member; call it only while count() is 1.
+  /// Returns the only member. REQUIRES: count() == 1.
   uint32_t only() const { return mix_; }
   bool is_only(uint32_t thread) const { return count_ == 1 && mix_ == thread; }
 
@@ -35,21 +35,21 @@ private:
 
 struct Thread {
   ThreadState state = ThreadState::Unknown;
-  uint32_t cpu = kNone;    ///< index into System's CPUs, which hold the virtual ones too
-  uint32_t node = 0;       ///< index into Catalog::nodes
-  bool shown = true;       ///< false: left out of the trace, so that no CPU shows it
+  uint32_t cpu = kNone;    ///< index into System::cpus(), which has the virtual ones too
+  uint32_t host = 0;       ///< index into Catalog::hosts
+  bool shown = true;       ///< false: left out of the output, so no CPU shows it
   bool out_of_cpu = false; ///< ovni streams: between KCO and KCI
-  bool whole = false;      ///< nothing of it that is still to come was forgotten
+  bool whole = false;      ///< none of its later events were forgotten
 };
 
 /// Why events of a CPU are missing.
 enum class Blackout : uint8_t { none, lost, forgotten };
 
 struct Cpu {
-  ThreadSet running;        ///< all that run on it, shown or not: what events are judged by
+  ThreadSet running;        ///< all that run on it, shown or not: for judging events
   ByTrack<ThreadSet> shown; ///< what its channels follow
-  uint32_t node = 0;
-  uint32_t index = 0; ///< number on its node; kNone for the virtual CPU
+  uint32_t host = 0;
+  uint32_t index = 0; ///< number on its host; kNone for the virtual CPU
   Blackout blackout = Blackout::none;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tracking modes: in which states of its thread a channel is enabled.
+// Defines in which states of its thread a channel is enabled.
 #pragma once
 
 #include "emulator/format/thread_state.h"
@@ -11,8 +11,8 @@
 
 namespace ovnitrace {
 
-/// When a channel is enabled: always; while its thread is Running; while it is Running, Cooling or
-/// Warming. For the copy on a CPU: which thread is followed; with `none` there is no copy.
+/// When a channel is enabled: always; while its thread is Running; or while it is Running, Cooling
+/// or Warming. For the copy on a CPU: which thread is followed; `none` means no copy.
 enum class Track : uint8_t { none, running, active };
 
 constexpr bool is_tracked(Track mode, ThreadState state) {
@@ -24,7 +24,7 @@ constexpr uint32_t track_bit(Track mode) {
   return 1u << uint32_t(mode);
 }
 
-/// By state, a bit for each mode whose channels are enabled in it.
+/// By state: a bit for each mode that enables channels in this state.
 inline constexpr auto kTracksOf = [] {
   std::array<uint8_t, kThreadStates> bits{};
   for (uint32_t state = 0; state < kThreadStates; state++)
@@ -40,7 +40,7 @@ template <class F> void for_each_track(uint32_t bits, F &&f) {
     f(Track(std::countr_zero(bits)));
 }
 
-/// One of each mode.
+/// A value for each mode.
 template <class T> class ByTrack {
 public:
   T &operator[](Track mode) { return all_[size_t(mode)]; }

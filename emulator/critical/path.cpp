@@ -2,7 +2,7 @@
 #include "emulator/critical/path.h"
 
 #include "emulator/base/error.h"
-#include "emulator/critical/past.h"
+#include "emulator/critical/path_history.h"
 #include "emulator/critical/walk.h"
 #include "emulator/slices/slicer.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kNameLength = 15; // bytes that the kernel keeps of a name
 
-/// A tid that was used again is that of its last thread.
+/// Returns the last thread that had this tid.
 uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
   for (uint32_t t = uint32_t(catalog.threads.size()); t-- > 0;)
     if (catalog.threads[t].tid == tid)
@@ -26,12 +26,12 @@ uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
       fmt::format("no thread {} is in the trace: `ovnitrace info` lists those that are", tid));
 }
 
-/// `kept`: 1 by thread that the cut keeps, whose path it can be.
+/// Returns where the path ends. `kept`: by thread, 1 if the cut keeps it, so the path can be its.
 PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
                  const PathQuery &query, const std::vector<uint8_t> &kept,
-                 const PastRecorder &past) {
+                 const HistoryRecorder &history) {
   if (query.section) {
-    const FoundSection &found = past.section();
+    const FoundSection &found = history.section();
     if (found.thread == kNone)
       throw Error(
           fmt::format("no section {} starts and ends in this part of the trace", *query.section));
@@ -43,10 +43,10 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
   const bool named = query.thread || query.tid;
   const bool guessed = thread == kNone || (!named && !kept[thread]);
   if (guessed)
-    thread = past.longest_running(kept);
+    thread = history.longest_running(kept);
   if (thread == kNone)
     throw Error("no thread ran in this part of the trace, so there is no critical path");
-  const uint64_t end = past.ended_at(thread);
+  const uint64_t end = history.ended_at(thread);
   return {thread, range.from, end > range.from ? std::min(end, range.to) : range.to, guessed};
 }
 
@@ -96,16 +96,16 @@ CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut
     threads = {};
   check_cut(threads, catalog);
   const std::vector<uint8_t> kept = kept_threads(threads, catalog);
-  PastRecorder past(catalog, query, kept);
-  replay_slices(source, times, past);
-  past.finish(range_of(times, catalog).to);
-  const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, kept, past);
+  HistoryRecorder history(catalog, query, kept);
+  replay_slices(source, times, history);
+  history.finish(range_of(times, catalog).to);
+  const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, kept, history);
   CriticalPath path;
   path.thread = root.thread;
   path.guessed = root.guessed;
   path.from = root.from;
   path.to = root.to;
-  Walk(past.slices(), catalog, path.segments).from(root);
+  Walk(history.slices(), catalog, path.segments).from(root);
   return path;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The critical path: who is responsible for each moment until a thread got where it is.
+// Finds the critical path: who is responsible for each moment until a thread got where it is.
 #pragma once
 
 #include "emulator/core/cut.h"
-#include "emulator/critical/spill.h"
+#include "emulator/critical/disk_list.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
@@ -13,7 +13,7 @@
 
 namespace ovnitrace {
 
-/// Why the time of a segment passed. Of a thread that was blocked it is what ended that.
+/// Why the time of a segment passed. For a blocked thread: what ended the block.
 enum class Cause : uint8_t {
   running,   ///< the thread ran
   waiting,   ///< it waited for a CPU
@@ -21,61 +21,61 @@ enum class Cause : uint8_t {
   timer,     ///< blocked until a timer woke it
   io,        ///< blocked until a device woke it
   network,   ///< blocked until the network woke it
-  interrupt, ///< blocked until another interrupt woke it, or nobody knows which one
-  outside,   ///< blocked until a thread woke it that is not traced
-  blocked,   ///< blocked; nobody is known to have woken it
+  interrupt, ///< blocked until another or an unknown interrupt woke it
+  outside,   ///< blocked until an untraced thread woke it
+  blocked,   ///< blocked; the trace does not say what woke it
   ended,     ///< the thread has ended
   unknown,   ///< its state is not known
-  worker,    ///< blocked until a kernel worker had run a work item; the thread is who queued that
-  unowned,   ///< the same, and nobody knows who queued it: the thread is who was blocked
+  worker,    ///< blocked until a kernel worker ran a work item; `thread` queued it
+  unowned,   ///< the same, and it is not known who queued the item; `thread` was blocked
   spins,     ///< it yielded again and again: it waited for something without blocking
 };
 inline constexpr uint32_t kCauses = 14;
 
-/// A part of the path: one thread, for one reason.
+/// A part of the path: one thread and one cause.
 struct PathSegment {
   uint64_t from = 0, to = 0; ///< ns on the clock of the trace
-  uint32_t thread = kNone;   ///< index into Catalog::threads: who is responsible
+  uint32_t thread = kNone;   ///< responsible thread, index into Catalog::threads
   Cause cause = Cause::unknown;
-  uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call, of one that was blocked
+  uint16_t call = FTRACE_CALL_UNKNOWN; ///< of a blocked thread: enum ftrace_call
   uint32_t device = kNone;             ///< io: number of the block device, kNone: not known
-  uint16_t interrupt = kNoInterrupt;   ///< parameter 1 of interrupt_start: which one woke it
-  Peer peer = {}; ///< waiting: who held the CPU; outside: who woke it; worker, unowned: which
+  uint16_t interrupt = kNoInterrupt;   ///< that woke it: parameter 1 of interrupt_start
+  Peer peer = {}; ///< waiting: who held the CPU; outside: who woke it; worker, unowned: the worker
 
   uint64_t length() const { return to - from; }
 };
 
-/// What the path leads to.
+/// Where the path ends.
 struct PathQuery {
-  std::optional<uint32_t> tid; ///< none: main_thread()
-  std::optional<uint32_t> section =
-      {}; ///< the longest section of this number; none: the whole range
-  std::optional<uint32_t> thread = {}; ///< by index in the Catalog; comes before `tid`
+  std::optional<uint32_t> tid; ///< absent: main_thread()
+  /// The longest section of this number; absent: the whole range.
+  std::optional<uint32_t> section = {};
+  std::optional<uint32_t> thread = {}; ///< index in the Catalog; overrides `tid`
 };
 
-/// Segments follow one another without a gap, from `from` to `to`.
+/// A path. Its segments cover `from` to `to` without a gap.
 struct CriticalPath {
-  uint32_t thread = kNone;     ///< whose path it is, index into Catalog::threads
-  bool guessed = false;        ///< it is that thread's as it ran longest: nobody named one
-  uint64_t from = 0, to = 0;   ///< ns on the clock of the trace
-  Spill<PathSegment> segments; ///< the last one first
+  uint32_t thread = kNone;        ///< at the end of the path, index into Catalog::threads
+  bool guessed = false;           ///< nobody named a thread: this one ran longest
+  uint64_t from = 0, to = 0;      ///< ns on the clock of the trace
+  DiskList<PathSegment> segments; ///< the last one first
 
-  /// Calls `f(segment)` for each, in the order of time.
+  /// Calls `f(segment)` for each segment, in the order of time.
   template <class F> void for_each(F &&f) {
     for (uint64_t n = segments.count(); n-- > 0;)
       f(segments.at(n));
   }
 };
 
-/// Reads all of `source` once. Of `cut` the times count, and whose path it is where `query` names
-/// nobody: a path leads through any thread. It ends where its thread does. `info` says what was
-/// traced. Memory depends on threads and CPUs; the slices are in a temporary
-/// file. Throws Error where there is no such thread or section.
+/// Returns the path that ends where its thread does, from reading all of `source` once. `cut`
+/// selects the time and, if `query` names no thread, the threads that the path may end in; a path
+/// leads through any thread. Memory grows with threads and CPUs: slices are in a temporary file.
+/// Throws Error if there is no such thread or section.
 CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut &cut,
                            const PathQuery &query);
 
-/// The main thread of the program that was traced, or of the first process that was attached to.
-/// kNone where that is not known.
+/// Returns the main thread of the traced program, or of the first process attached to; kNone if
+/// that is not known.
 uint32_t main_thread(const Catalog &catalog, const TraceInfo &info);
 
 } // namespace ovnitrace

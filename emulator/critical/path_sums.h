@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What each thread and cause takes of a path.
+// Sums up a path by thread and cause.
 #pragma once
 
 #include "emulator/critical/path.h"
@@ -8,18 +8,18 @@
 
 namespace ovnitrace {
 
-/// All segments that are alike.
+/// The sum of all segments that differ only in their times.
 struct PathSum {
-  PathSegment like; ///< one of them; its times say nothing
+  PathSegment like; ///< one of them; its times mean nothing
   uint64_t ns = 0;
   uint64_t count = 0; ///< segments
-  /// Of the segments, those that do not go on with the wait of the segment before: a wait has a
-  /// segment for each holder of the CPU.
+  /// The number of waits and blocks: a wait has a segment for each holder of the CPU, and counts
+  /// once.
   uint64_t stretches = 0;
 };
 
-/// The largest first. Their ns are the length of the path. Memory depends on the kinds of segments
-/// that there are.
+/// Returns the sums, largest first. Together their ns are the length of the path. Memory grows with
+/// the number of sums.
 std::vector<PathSum> sum_up(CriticalPath &path);
 
 } // namespace ovnitrace

@@ -18,7 +18,7 @@ struct CauseWords {
   Color color;
 };
 
-/// By Cause.
+/// The texts, by Cause.
 constexpr std::array<CauseWords, kCauses> kWords = {{
     {"running", "Running", palette::kRunning},
     {"waiting for a CPU", "Waiting for a CPU", palette::kPreempted},
@@ -36,11 +36,11 @@ constexpr std::array<CauseWords, kCauses> kWords = {{
     {"spins in sched_yield", "Spins in sched_yield", palette::series(9)},
 }};
 
-const NodeInfo &node_of(const PathSegment &segment, const Catalog &catalog) {
-  return catalog.nodes[catalog.threads[segment.thread].node];
+const HostInfo &host_of(const PathSegment &segment, const Catalog &catalog) {
+  return catalog.hosts[catalog.threads[segment.thread].host];
 }
 
-/// "name (tid)" of another thread than the segment's.
+/// Returns "name (tid)" of the other thread of a segment.
 std::string peer_text(const PathSegment &segment, const Catalog &catalog) {
   const std::string name = printable_line(peer_name(segment, catalog));
   const uint32_t tid = peer_tid(segment, catalog);
@@ -84,7 +84,7 @@ std::string cause_text(const PathSegment &segment, const Catalog &catalog) {
   case Cause::io:
     return segment.device == kNone || segment.device == 0
                ? word
-               : word + ": " + device_name(node_of(segment, catalog).devices, segment.device);
+               : word + ": " + device_name(host_of(segment, catalog).devices, segment.device);
   case Cause::interrupt:
     return interrupt_text(segment.interrupt);
   case Cause::blocked: {
@@ -109,7 +109,7 @@ std::string peer_name(const PathSegment &segment, const Catalog &catalog) {
     return catalog.threads[peer.thread].name;
   if (peer.tid == 0)
     return "idle";
-  const PeerName *name = find_peer(node_of(segment, catalog).peers, peer.tid, segment.to);
+  const PeerName *name = find_peer(host_of(segment, catalog).peers, peer.tid, segment.to);
   return name ? name->name : std::string();
 }
 

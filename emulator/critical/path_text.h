@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A path in words.
+// Describes the segments of a path in words.
 #pragma once
 
 #include "emulator/base/palette.h"
@@ -10,30 +10,29 @@
 
 namespace ovnitrace {
 
-/// The kind of a cause, as Paraver and legends show it: "Running", "Blocked until a timer".
+/// Returns the kind of a cause, as Paraver and legends show it: "Running", "Blocked until a timer".
 std::string_view cause_label(Cause cause);
 
-/// Its colour: what is a state of threads has that of the state.
+/// Returns the colour of a cause. A cause that is a state of threads has the colour of the state.
 Color cause_color(Cause cause);
 
-/// The cause of a segment: "running", "waiting for a CPU", "throttled", "timer", "I/O: vda" ("I/O"
-/// where the device is not known), "network",
-/// "interrupt" (with its name where it is known), "outside: NAME (tid)", "blocked in futex",
-/// "blocked", "ended", "unknown". A name of foreign origin is printable.
+/// Returns the cause of a segment, printable: "running", "waiting for a CPU", "throttled", "timer",
+/// "network", "blocked in futex", "blocked", "ended" or "unknown". A device, interrupt or untraced
+/// waker has its name if that is known: "I/O: vda", "I/O", "outside: NAME (tid)".
 std::string cause_text(const PathSegment &segment, const Catalog &catalog);
 
-/// The system call in which the thread of a segment was blocked; empty where it was not, or where
+/// Returns the system call in which the thread of a segment was blocked; empty if it was not, or if
 /// that is not known.
 std::string_view call_text(const PathSegment &segment, const Catalog &catalog);
 
-/// The tid of the other thread that a segment names: who held the CPU, or who woke. 0: the idle
-/// task; kNone: not known.
+/// Returns the tid of the other thread of a segment, which held the CPU or made the wakeup. 0: the
+/// idle task; kNone: not known.
 uint32_t peer_tid(const PathSegment &segment, const Catalog &catalog);
-/// Its name alone, as it was given: "" where it has none, "idle".
+/// Returns the other thread's name as it was given, or "idle"; "" if it has no name.
 std::string peer_name(const PathSegment &segment, const Catalog &catalog);
 
-/// Who held the CPU for which the thread of a segment waited: "spinner (12)", "idle" where nobody
-/// did; empty where it did not wait, or where that is not known.
+/// Returns who held the CPU for which the thread of a segment waited: "spinner (12)", or "idle".
+/// Empty if the thread did not wait, or if that is not known.
 std::string holder_text(const PathSegment &segment, const Catalog &catalog);
 
 } // namespace ovnitrace

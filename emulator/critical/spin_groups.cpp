@@ -24,12 +24,12 @@ SpinGroups::SpinGroups(const Catalog &catalog) : group_of_(catalog.threads.size(
     if (const auto maker = process_of.find(thread.parent);
         thread.tid == thread.pid && maker != process_of.end() && maker->second > kInit)
       maker_of[thread.pid] = maker->second;
-  std::map<std::tuple<uint32_t, bool, uint32_t>, uint32_t> numbers; // node, is a maker, process
+  std::map<std::tuple<uint32_t, bool, uint32_t>, uint32_t> numbers; // host, is a maker, process
   for (uint32_t t = 0; t < threads.size(); t++) {
     const auto maker = maker_of.find(threads[t].pid);
     const bool has_maker = maker != maker_of.end();
     const auto [at, first] = numbers.try_emplace(
-        {threads[t].node, has_maker, has_maker ? maker->second : threads[t].pid}, groups_.size());
+        {threads[t].host, has_maker, has_maker ? maker->second : threads[t].pid}, groups_.size());
     if (first)
       groups_.emplace_back();
     groups_[at->second].push_back(t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which threads may wait for one another without blocking.
+// Finds the thread for which a spinning thread waits.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -9,14 +9,14 @@
 
 namespace ovnitrace {
 
-/// Threads that share memory as far as a trace can say so: those of one process, and of processes
-/// that one traced process has made, as the ranks of an MPI job.
+/// Groups of threads that may wait for one another without blocking. Those are the threads of one
+/// process, and of processes that one traced process made, such as the ranks of an MPI job.
 class SpinGroups {
 public:
   explicit SpinGroups(const Catalog &catalog);
 
-  /// The one thread of the group of `thread`, beside itself, for which `is(index)` holds. kNone:
-  /// there is none, or more than one, or the group has more than 1024 threads.
+  /// Returns the only other thread of the group of `thread` for which `is(index)` holds. Returns
+  /// kNone if no thread or several match, or if the group has more than 1024 threads.
   template <class Is> uint32_t only_other(uint32_t thread, Is is) const {
     const std::vector<uint32_t> &group = groups_[group_of_[thread]];
     uint32_t found = kNone;

@@ -9,7 +9,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// What an interrupt stands for.
+/// Returns what an interrupt stands for.
 Cause cause_of(uint16_t interrupt, bool sleeps) {
   if (interrupt == kNoInterrupt && sleeps)
     return Cause::timer;
@@ -26,8 +26,8 @@ Cause cause_of(uint16_t interrupt, bool sleeps) {
   return Cause::interrupt;
 }
 
-/// What ended the time in which a thread was blocked, where no thread on the path did.
-Cause cause_of(const Past &block) {
+/// Returns what ended a block, if no thread on the path did.
+Cause cause_of(const HistoryRecord &block) {
   if (!block.woken)
     return Cause::blocked;
   if (block.device != kNone)
@@ -54,16 +54,17 @@ bool goes_on(const PathSegment &later, const PathSegment &earlier) {
 
 } // namespace
 
-Walk::Walk(Spill<Past> &past, const Catalog &catalog, Spill<PathSegment> &segments)
-    : group_(catalog), past_(past), left_(past.count()), at_(catalog.threads.size()),
+Walk::Walk(DiskList<HistoryRecord> &history, const Catalog &catalog,
+           DiskList<PathSegment> &segments)
+    : group_(catalog), history_(history), left_(history.count()), at_(catalog.threads.size()),
       segments_(segments) {
-  for (Past &none : at_)
+  for (HistoryRecord &none : at_)
     none.thread = kNone;
 }
 
-/// Reads one slice more.
+/// Reads the next slice, going back.
 void Walk::take() {
-  const Past slice = past_.at(--left_);
+  const HistoryRecord slice = history_.at(--left_);
   const bool nobody = slice.thread == kNone;
   if (!nobody)
     at_[slice.thread] = slice;
@@ -75,7 +76,7 @@ void Walk::take() {
 }
 
 void Walk::take_back_to(uint64_t time) {
-  while (left_ && past_.at(left_ - 1).end >= time)
+  while (left_ && history_.at(left_ - 1).end >= time)
     take();
 }
 
@@ -93,10 +94,10 @@ void Walk::from(const PathRoot &root) {
     segments_.append(last_);
 }
 
-/// Goes back through the slice of the topmost thread, or to who ended it.
+/// Goes back through the slice of the topmost thread, or to the thread that ended it.
 void Walk::step() {
   take_back_to(now_);
-  const Past slice = at_[stack_.back().thread];
+  const HistoryRecord slice = at_[stack_.back().thread];
   if (slice.thread == kNone || slice.start >= now_)
     return step_unborn(slice);
   if (slice.spins)
@@ -115,22 +116,22 @@ void Walk::step() {
   }
 }
 
-/// It waits where it was woken or preempted: who runs there holds its CPU.
-void Walk::step_waiting(const Past &wait) {
+/// The thread waits where it was woken or preempted: the thread that runs there holds its CPU.
+void Walk::step_waiting(const HistoryRecord &wait) {
   if (wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_THROTTLED)
     return put(wait.start, {.cause = Cause::throttled});
   const Held held = wait.cpu < held_.size() ? held_[wait.cpu] : Held();
   if (held.start < now_ && now_ <= held.end)
-    put(std::max(wait.start, held.start), {.cause = Cause::waiting, .peer = held.who});
+    put(std::max(wait.start, held.start), {.cause = Cause::waiting, .peer = held.peer});
   else
     put(wait.start, {.cause = Cause::waiting});
 }
 
-/// It waits for another thread without blocking. The trace does not show whom; but if only one
-/// thread of its group neither spins nor is blocked, it can be no other: it is responsible.
-void Walk::step_spinning(const Past &spin) {
+/// The thread waits for another one without blocking. The trace does not say for which. If only one
+/// thread of its group neither spins nor is blocked, that one is responsible.
+void Walk::step_spinning(const HistoryRecord &spin) {
   const uint32_t other = group_.only_other(spin.thread, [&](uint32_t thread) {
-    const Past &slice = at_[thread];
+    const HistoryRecord &slice = at_[thread];
     return slice.thread != kNone && slice.start < now_ && !slice.spins &&
            (slice.state == ThreadState::Running || slice.state == ThreadState::Cooling ||
             slice.state == ThreadState::Warming);
@@ -140,9 +141,9 @@ void Walk::step_spinning(const Past &spin) {
   push(other, std::max({stack_.back().floor, spin.since, at_[other].start}));
 }
 
-/// A kernel worker's work item belongs to the thread that queued it, from then on. Nothing that the
-/// worker did before has to do with it.
-void Walk::step_worker(const Past &block) {
+/// The time since a work item was queued belongs to the thread that queued it. What the kernel
+/// worker did before has nothing to do with it.
+void Walk::step_worker(const HistoryRecord &block) {
   const uint64_t floor = std::max(block.start, stack_.back().floor);
   const PathSegment ended = {.cause = Cause::worker, .peer = block.waker};
   if (!block.since)
@@ -160,8 +161,9 @@ void Walk::step_worker(const Past &block) {
     put(floor, {.cause = Cause::outside, .call = block.call, .peer = queuer});
 }
 
-/// Nobody knows who queued its item: the worker has the run in which it made the wakeup.
-void Walk::step_unowned(const Past &block, uint64_t floor) {
+/// Nobody knows who queued the item: the worker is responsible for the run in which it made the
+/// wakeup.
+void Walk::step_unowned(const HistoryRecord &block, uint64_t floor) {
   const uint32_t worker = block.waker.thread;
   const bool ran = worker != kNone && at_[worker].thread != kNone && now_ == block.end &&
                    at_[worker].state == ThreadState::Running && at_[worker].start < now_;
@@ -170,7 +172,7 @@ void Walk::step_unowned(const Past &block, uint64_t floor) {
   put(floor, {.cause = Cause::unowned, .call = block.call, .peer = block.waker});
 }
 
-void Walk::step_blocked(const Past &block) {
+void Walk::step_blocked(const HistoryRecord &block) {
   if (block.worker)
     return step_worker(block);
   const bool paused = block.state == ThreadState::Paused;
@@ -191,27 +193,27 @@ void Walk::step_blocked(const Past &block) {
   put(block.start, what);
 }
 
-/// Before a thread was there its creator is responsible.
-void Walk::step_unborn(const Past &first) {
+/// Before a thread existed, its creator is responsible.
+void Walk::step_unborn(const HistoryRecord &first) {
   if (first.thread != kNone && first.state == ThreadState::Warming && first.start == now_ &&
       follow(first, 0))
     return;
   put(0, {.cause = Cause::unknown});
 }
 
-/// Goes on with the thread that made a wakeup. It ran then; where it has left its CPU before the
-/// wakeup is seen, that was on its way to the CPU of the woken one since. False where no thread
-/// made it, or none that ran while the woken one was blocked.
-bool Walk::follow(const Past &woken, uint64_t floor) {
+/// Goes on with the thread that made a wakeup, which ran then. If it is seen to have left its CPU
+/// before the wakeup, the wakeup has been on its way to the woken thread's CPU since. Returns false
+/// if no thread made the wakeup, or if it did not run during the block.
+bool Walk::follow(const HistoryRecord &woken, uint64_t floor) {
   const uint32_t waker = woken.waker.thread;
   if (woken.context != FTRACE_WAKER_TASK || waker == kNone)
     return false;
   floor = std::max(floor, stack_.back().floor);
   const auto ran = [&] {
-    const Past &slice = at_[waker];
+    const HistoryRecord &slice = at_[waker];
     return slice.thread != kNone && slice.state == ThreadState::Running && slice.start < now_;
   };
-  while (!ran() && left_ && past_.at(left_ - 1).end > floor)
+  while (!ran() && left_ && history_.at(left_ - 1).end > floor)
     take();
   if (!ran())
     return false;
@@ -225,7 +227,7 @@ void Walk::push(uint32_t thread, uint64_t floor) {
   stack_.push_back({thread, floor});
 }
 
-/// The topmost thread is responsible from then on, but not before its floor.
+/// Adds a segment: the topmost thread is responsible from `from` on, but not before its floor.
 void Walk::put(uint64_t from, PathSegment what) {
   what.thread = stack_.back().thread;
   what.from = std::max(from, stack_.back().floor);

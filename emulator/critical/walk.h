@@ -1,65 +1,66 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks back through a trace, from a wakeup to who made it.
+// Walks back through a recorded history, from each wakeup to the thread that made it.
 #pragma once
 
-#include "emulator/critical/past.h"
+#include "emulator/critical/path_history.h"
 #include "emulator/critical/spin_groups.h"
 
 #include <vector>
 
 namespace ovnitrace {
 
-/// Where a path starts: at the end of a time of a thread.
+/// The end of a path: the end of a time of a thread.
 struct PathRoot {
   uint32_t thread;   ///< index into Catalog::threads
   uint64_t from, to; ///< ns on the clock of the trace
-  bool guessed;      ///< the thread
+  bool guessed;      ///< `thread` was not named by anybody
 };
 
-/// The segments of the path, the last one first. Memory depends on threads and CPUs.
+/// Finds the segments of a path, the last one first. Memory grows with threads and CPUs.
 class Walk {
 public:
-  /// `past` as PastRecorder has written it. Borrows all three.
-  Walk(Spill<Past> &past, const Catalog &catalog, Spill<PathSegment> &segments);
+  /// Borrows all three. `history`: as HistoryRecorder has written it.
+  Walk(DiskList<HistoryRecord> &history, const Catalog &catalog, DiskList<PathSegment> &segments);
 
-  /// To be called once.
+  /// Walks the whole path. To be called once.
   void from(const PathRoot &root);
 
 private:
-  /// A thread that is responsible back to the floor. The one below it in the stack was blocked
-  /// since then, and this one woke it.
+  /// A thread that is responsible back to the floor, and then woke the thread below it in the
+  /// stack, which was blocked since the floor.
   struct Frame {
     uint32_t thread;
     uint64_t floor; ///< ns
   };
-  /// Who had a CPU.
+  /// A time in which a thread had a CPU.
   struct Held {
-    Peer who = {};
+    Peer peer = {};
     uint64_t start = 0, end = 0; ///< ns
   };
 
   void take();
   void take_back_to(uint64_t time);
   void step();
-  void step_waiting(const Past &wait);
-  void step_spinning(const Past &spin);
-  void step_blocked(const Past &block);
-  void step_worker(const Past &block);
-  void step_unowned(const Past &block, uint64_t floor);
-  void step_unborn(const Past &first);
-  bool follow(const Past &woken, uint64_t floor);
+  void step_waiting(const HistoryRecord &wait);
+  void step_spinning(const HistoryRecord &spin);
+  void step_blocked(const HistoryRecord &block);
+  void step_worker(const HistoryRecord &block);
+  void step_unowned(const HistoryRecord &block, uint64_t floor);
+  void step_unborn(const HistoryRecord &first);
+  bool follow(const HistoryRecord &woken, uint64_t floor);
   void push(uint32_t thread, uint64_t floor);
   void put(uint64_t from, PathSegment what);
 
   SpinGroups group_;
-  Spill<Past> &past_;
-  uint64_t left_;          ///< slices that were not read yet
-  std::vector<Past> at_;   ///< by thread: the slice that was read last: the earliest of those
-  std::vector<Held> held_; ///< by CPU: who was read last
-  /// A thread is there once: one below the top was blocked over all that is above it.
+  DiskList<HistoryRecord> &history_;
+  uint64_t left_;                 ///< slices that were not read yet
+  std::vector<HistoryRecord> at_; ///< by thread: the slice that was read last, its earliest so far
+  std::vector<Held> held_;        ///< by CPU: read last
+  /// The threads on the path. Each is there once: a thread below the top is blocked while those
+  /// above it run.
   std::vector<Frame> stack_;
-  uint64_t now_ = 0; ///< ns; all slices that end then or later are read
-  Spill<PathSegment> &segments_;
+  uint64_t now_ = 0; ///< ns; all slices that end at or after this time are read
+  DiskList<PathSegment> &segments_;
   PathSegment last_; ///< not written yet
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which thread logged what names none: user events, ipoints, pointers and changes of filters.
+// Finds the thread for events that do not name one: user events, ipoints, pointers and filter
+// changes.
 #pragma once
 
 #include "emulator/core/replay.h"
@@ -7,20 +8,20 @@
 
 namespace ovnitrace {
 
-/// Both parameters of these are the program's own, so no record of them names a thread: it is the
-/// one that runs on the CPU where it was logged, as `convert` shows it. Replays the scheduler's
-/// events for that; memory depends on threads and CPUs.
+/// Finds the thread that logged an event whose parameters both belong to the program. It is the
+/// thread that runs on the event's CPU, as in `convert`. Replays the scheduler's events; memory
+/// grows with threads and CPUs.
 class Callers {
 public:
   /// Borrows the catalog.
   explicit Callers(const Catalog &catalog);
 
-  /// To be given every event of the trace, in order. Sets the thread of one that a program logged,
+  /// Takes every event of the trace, in order. Sets the thread of an event that a program logged,
   /// if it is known.
   void find(Event &event);
 
 private:
-  NoDiagnostics silent_; ///< what the replay finds impossible, `convert` reports
+  NoDiagnostics silent_; ///< `convert` reports faults of the replay
   Replay replay_;
 };
 

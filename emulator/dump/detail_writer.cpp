@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxComm = 64; // of another input than ours it may be longer
 
-/// As much of a name as fits, in one line.
+/// Returns as much of a name as fits, in one line.
 std::string short_name(const std::string &name) {
   return printable_line(std::string_view(name).substr(0, kMaxComm));
 }
@@ -41,9 +41,9 @@ ThreadTexts::ThreadTexts(const Catalog &catalog) : catalog_(catalog) {
     words_.push_back(word_of(thread.name, thread.tid));
     json_names_.push_back(json_name_of(thread.name));
   }
-  for (const NodeInfo &node : catalog.nodes) {
+  for (const HostInfo &host : catalog.hosts) {
     PeerTexts &texts = peers_.emplace_back();
-    for (const PeerName &peer : node.peers) {
+    for (const PeerName &peer : host.peers) {
       texts.words.push_back(word_of(peer.name, peer.tid));
       texts.json_names.push_back(json_name_of(peer.name));
     }
@@ -51,21 +51,21 @@ ThreadTexts::ThreadTexts(const Catalog &catalog) : catalog_(catalog) {
 }
 
 std::string_view ThreadTexts::peer_text(const std::vector<std::string> PeerTexts::*texts,
-                                        uint32_t node, uint32_t tid, uint64_t time) const {
-  if (node >= peers_.size())
+                                        uint32_t host, uint32_t tid, uint64_t time) const {
+  if (host >= peers_.size())
     return {};
-  const std::vector<PeerName> &peers = catalog_.nodes[node].peers;
+  const std::vector<PeerName> &peers = catalog_.hosts[host].peers;
   const PeerName *peer = find_peer(peers, tid, time);
-  return peer ? std::string_view((peers_[node].*texts)[size_t(peer - peers.data())])
+  return peer ? std::string_view((peers_[host].*texts)[size_t(peer - peers.data())])
               : std::string_view();
 }
 
-std::string_view ThreadTexts::peer_word(uint32_t node, uint32_t tid, uint64_t time) const {
-  return peer_text(&PeerTexts::words, node, tid, time);
+std::string_view ThreadTexts::peer_word(uint32_t host, uint32_t tid, uint64_t time) const {
+  return peer_text(&PeerTexts::words, host, tid, time);
 }
 
-std::string_view ThreadTexts::peer_json_name(uint32_t node, uint32_t tid, uint64_t time) const {
-  const std::string_view name = peer_text(&PeerTexts::json_names, node, tid, time);
+std::string_view ThreadTexts::peer_json_name(uint32_t host, uint32_t tid, uint64_t time) const {
+  const std::string_view name = peer_text(&PeerTexts::json_names, host, tid, time);
   return name.empty() ? "null" : name;
 }
 
@@ -122,13 +122,13 @@ void DetailWriter::thread(std::string_view key, uint32_t thread, uint32_t tid,
                           std::string_view zero) {
   std::string_view known = threads_.word(thread);
   if (known.empty() && tid)
-    known = threads_.peer_word(node_, tid, time_);
+    known = threads_.peer_word(host_, tid, time_);
   if (style_ == Style::json) {
     number(key, tid);
     start(key, "_name");
     put(tid ? "" : "\"");
     put(!tid              ? zero
-        : thread == kNone ? threads_.peer_json_name(node_, tid, time_)
+        : thread == kNone ? threads_.peer_json_name(host_, tid, time_)
                           : threads_.json_name(thread));
     put(tid ? "" : "\"");
   } else if (tid == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The details of an event, as text or as members of a JSON object.
+// Writes the details of an event as text, or as members of a JSON object.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -11,55 +11,55 @@
 
 namespace ovnitrace {
 
-/// How dump writes the threads of a catalog: made once, so that no event allocates.
+/// The names of the threads of a catalog as dump writes them. Made once, so that no event
+/// allocates.
 class ThreadTexts {
 public:
-  /// Bytes that one takes at most.
+  /// The most bytes of a thread.
   static constexpr size_t kMaxBytes = 160;
 
   explicit ThreadTexts(const Catalog &catalog);
 
-  /// `comm(tid)`, a blank in a name as '_', so that a line can be split at its blanks. Empty for a
-  /// thread that the catalog does not have.
+  /// Returns `comm(tid)` with '_' for a blank, so that a line can be split at its blanks. Empty for
+  /// a thread that the catalog does not have.
   std::string_view word(uint32_t thread) const;
-  /// The name as a JSON string, `null` where it is not known.
+  /// Returns the name as a JSON string, `null` if it is not known.
   std::string_view json_name(uint32_t thread) const;
-  /// The same of a thread that is not traced, at a time on a node. Empty and `null` where it has no
-  /// name.
-  std::string_view peer_word(uint32_t node, uint32_t tid, uint64_t time) const;
-  std::string_view peer_json_name(uint32_t node, uint32_t tid, uint64_t time) const;
+  /// Return the same for an untraced thread, at a time on a host. Without a name: "" and `null`.
+  std::string_view peer_word(uint32_t host, uint32_t tid, uint64_t time) const;
+  std::string_view peer_json_name(uint32_t host, uint32_t tid, uint64_t time) const;
 
 private:
   struct PeerTexts {
-    std::vector<std::string> words, json_names; ///< by index in NodeInfo::peers
+    std::vector<std::string> words, json_names; ///< by index in HostInfo::peers
   };
-  std::string_view peer_text(const std::vector<std::string> PeerTexts::*texts, uint32_t node,
+  std::string_view peer_text(const std::vector<std::string> PeerTexts::*texts, uint32_t host,
                              uint32_t tid, uint64_t time) const;
 
   const Catalog &catalog_;
   std::vector<std::string> words_, json_names_;
-  std::vector<PeerTexts> peers_; ///< by node
+  std::vector<PeerTexts> peers_; ///< by host
 };
 
-/// Writes ` key=value`, or the members `"key":value` of an object, at a place where there is room.
-/// Keys and words are ours: nothing in them is escaped.
+/// Writes ` key=value`, or members `"key":value` of an object, where the caller has made room. Does
+/// not escape keys and words: they are ours.
 class DetailWriter {
 public:
   enum class Style : uint8_t { text, json };
 
-  /// `node` and `time`: where and when the event was, for the names of threads.
-  DetailWriter(char *at, Style style, const ThreadTexts &threads, uint32_t node, uint64_t time)
-      : at_(at), style_(style), threads_(threads), node_(node), time_(time) {}
+  /// `host` and `time`: where and when the event was, for the names of threads.
+  DetailWriter(char *at, Style style, const ThreadTexts &threads, uint32_t host, uint64_t time)
+      : at_(at), style_(style), threads_(threads), host_(host), time_(time) {}
 
   void number(std::string_view key, int64_t value);
-  /// An address, or a part of one: hexadecimal in text, a number in JSON.
+  /// Writes an address, or a part of one: hexadecimal in text, a number in JSON.
   void address(std::string_view key, uint64_t value);
-  /// A name of ours.
+  /// Writes a name of ours.
   void word(std::string_view key, std::string_view value);
-  /// The same with blanks, in text as '_'.
+  /// Does the same for names with blanks, which are '_' in text.
   void name(std::string_view key, std::string_view value);
-  /// Another thread: `key=comm(tid)`, or the tid alone where its name is not known. In JSON the
-  /// tid, and a member `key_name`. `zero` is the name of tid 0, which is no thread.
+  /// Writes another thread: `key=comm(tid)`, or the tid alone if its name is not known. In JSON:
+  /// the tid, and a member `key_name`. `zero` is the name for tid 0, which is not a thread.
   void thread(std::string_view key, uint32_t thread, uint32_t tid, std::string_view zero = "idle");
 
   char *end() const { return at_; }
@@ -73,7 +73,7 @@ private:
   bool first_ = true;
   Style style_;
   const ThreadTexts &threads_;
-  const uint32_t node_;
+  const uint32_t host_;
   const uint64_t time_; ///< ns
 };
 

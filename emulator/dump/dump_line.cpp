@@ -26,7 +26,7 @@ char *put_text(char *at, std::string_view text) {
   return at + text.size();
 }
 
-/// Blanks after what was written from `from` to `at`, up to `width`.
+/// Adds blanks after what was written from `from` to `at`, up to `width`.
 char *pad(const char *from, char *at, size_t width) {
   while (at < from + width)
     *at++ = ' ';
@@ -39,7 +39,7 @@ char *put_right(char *at, uint64_t number, size_t width) {
   return put_decimal(at, number);
 }
 
-/// Since the start; what is before it has a minus.
+/// Writes seconds since the start; earlier times have a minus.
 char *put_seconds(char *at, uint64_t time, uint64_t begin) {
   const uint64_t ns = time < begin ? begin - time : time - begin;
   const uint64_t whole = ns / kNsPerSecond;
@@ -56,21 +56,21 @@ char *put_seconds(char *at, uint64_t time, uint64_t begin) {
   return put_decimal(at, fraction);
 }
 
-/// Of an event of an ovni stream its three letters.
+/// Writes the name of an event. Events of ovni streams have three letters.
 char *put_event(char *at, uint32_t kind) {
   return kind <= UINT8_MAX ? put_text(at, event_name(kind)) : put_text(at, kind_name(kind));
 }
 
-/// What the kernel calls the idle state that a CPU enters; empty if that is not known.
+/// Returns the kernel's name of the idle state that a CPU enters; empty if it is not known.
 std::string_view idle_state_of(const Event &event, const Catalog &catalog) {
-  const uint32_t node = event.cpu < catalog.cpus.size() ? catalog.cpus[event.cpu].node : kNone;
-  if (node >= catalog.nodes.size() || event.par2 >= catalog.nodes[node].idle_states.size())
+  const uint32_t host = event.cpu < catalog.cpus.size() ? catalog.cpus[event.cpu].host : kNone;
+  if (host >= catalog.hosts.size() || event.par2 >= catalog.hosts[host].idle_states.size())
     return {};
-  return catalog.nodes[node].idle_states[event.par2];
+  return catalog.hosts[host].idle_states[event.par2];
 }
 
-/// As chrt and nice have it: 1 to 99 for real time, 0 and a nice value for others. The JSON has the
-/// kernel's number too.
+/// Writes a priority as chrt and nice do: 1 to 99 for real time, 0 and a nice value for others.
+/// JSON has the kernel's number too.
 void put_priority(DetailWriter &out, std::string_view key, int64_t kernels) {
   constexpr int64_t kMostRealTime = 99, kNiceZero = 120;
   if (out.is_json())
@@ -94,12 +94,13 @@ void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) 
       put_priority(out, detail.name, detail.value);
     else if (detail.unit == Unit::call)
       out.name(detail.name, call_name(catalog, event.thread, uint16_t(detail.value)));
-    else if (detail.unit == Unit::peer) // nobody sends a signal: the kernel does
+    else if (detail.unit == Unit::peer) // without a sender, the kernel sent it
       out.thread(detail.name, event.peer, uint32_t(detail.value),
                  event.kind == FTrace_EVT_signal ? "kernel" : "idle");
     else if (detail.unit != Unit::peer_context)
       out.number(detail.name, detail.value);
-    else if (event.peer < catalog.threads.size()) // readers want the thread, no context of a chunk
+    else if (event.peer <
+             catalog.threads.size()) // for readers: the thread, not the context of a chunk
       out.thread(detail.name, event.peer, catalog.threads[event.peer].tid);
   }
   if (event.kind == FTrace_EXT_idle_start)
@@ -111,8 +112,8 @@ void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) 
 
 DumpLine::DumpLine(const Catalog &catalog) : catalog_(catalog), threads_(catalog) {}
 
-uint32_t DumpLine::node_of(const Event &event) const {
-  return event.cpu < catalog_.cpus.size() ? catalog_.cpus[event.cpu].node : kNone;
+uint32_t DumpLine::host_of(const Event &event) const {
+  return event.cpu < catalog_.cpus.size() ? catalog_.cpus[event.cpu].host : kNone;
 }
 
 char *DumpLine::put(char *at, const Event &event) const {
@@ -127,7 +128,7 @@ char *DumpLine::put(char *at, const Event &event) const {
   at = put_text(at, "  ");
   const std::string_view thread = threads_.word(event.thread);
   at = pad(at, put_text(at, thread.empty() ? "-" : thread), kThreadWidth);
-  DetailWriter details(at, DetailWriter::Style::text, threads_, node_of(event), event.time);
+  DetailWriter details(at, DetailWriter::Style::text, threads_, host_of(event), event.time);
   put_details(details, event, catalog_);
   at = details.end();
   while (at[-1] == ' ')
@@ -159,7 +160,7 @@ char *DumpLine::put_json(char *at, const Event &event) const {
 
 char *DumpLine::put_json_details(char *at, const Event &event) const {
   *at++ = '{';
-  DetailWriter details(at, DetailWriter::Style::json, threads_, node_of(event), event.time);
+  DetailWriter details(at, DetailWriter::Style::json, threads_, host_of(event), event.time);
   put_details(details, event, catalog_);
   return put_text(details.end(), "}");
 }

@@ -11,7 +11,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// A name as one element of a line: a semicolon would end it.
+/// Returns a name as one element of a line: a semicolon would end the element.
 std::string element(std::string name) {
   std::replace(name.begin(), name.end(), ';', ':');
   return name;
@@ -36,7 +36,7 @@ uint32_t Folded::root_of(uint32_t thread) {
   // The main thread has the name of its process; rows are by process, the main thread first.
   const ThreadInfo *main = &info;
   for (uint32_t t = thread; t > 0 && catalog_.threads[t - 1].pid == info.pid &&
-                            catalog_.threads[t - 1].node == info.node;)
+                            catalog_.threads[t - 1].host == info.host;)
     main = &catalog_.threads[--t];
   const std::string name = named(main->name, info.pid, options_.per_thread) + ";" +
                            named(info.name, info.tid, options_.per_thread);
@@ -53,7 +53,7 @@ void Folded::on_slice(const Slice &slice) {
   const ThreadInfo &thread = catalog_.threads[slice.thread];
   const bool known = !stacks_.of_thread(thread).frames(slice.stack).empty();
   const Key key = {.root = root_of(slice.thread),
-                   .node = thread.node,
+                   .host = thread.host,
                    .stack = known ? slice.stack : kNone,
                    .call = blocked && !known ? slice.call : uint16_t(FTRACE_CALL_UNKNOWN),
                    .waits = !blocked};
@@ -62,10 +62,10 @@ void Folded::on_slice(const Slice &slice) {
   no_stack_ += blocked && !known ? slice.length() : 0;
 }
 
-/// From the root outward in: what is called stands after what calls it.
+/// Returns the frames from the root outward: callers before callees.
 std::string Folded::text_of(const Key &key) const {
   std::string text = names_[key.root];
-  const StackTable &table = stacks_.of_node(key.node);
+  const StackTable &table = stacks_.of_host(key.host);
   const auto frames = table.frames(key.stack);
   for (size_t n = frames.size(); n-- > 0;)
     text += ";" + element(table.name(frames[n])) + (table.frame(frames[n]).kernel ? "_[k]" : "");
@@ -73,7 +73,7 @@ std::string Folded::text_of(const Key &key) const {
     return text + ";[waiting for a CPU]";
   if (!frames.empty())
     return text;
-  const std::string_view call = call_name(catalog_.nodes[key.node].machine, key.call);
+  const std::string_view call = call_name(catalog_.hosts[key.host].machine, key.call);
   return text + ";" + (call.empty() ? "[blocked]" : fmt::format("[{}]", call));
 }
 

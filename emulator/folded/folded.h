@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where threads were off their CPUs, as a flame graph in the folded format: a line for each stack,
-// "process;thread;main;f;read;ksys_read_[k] 1234".
+// Makes a flame graph of where threads were off their CPUs, in the folded format: a line for each
+// stack, "process;thread;main;f;read;ksys_read_[k] 1234".
 #pragma once
 
 #include "emulator/input/stacks.h"
@@ -18,13 +18,14 @@
 namespace ovnitrace {
 
 struct FoldedOptions {
-  bool per_thread = false; ///< each process and thread by itself, with its id; else by their names
-  /// Index of the main thread of a program that ovnitrace started, whose wait for that is left out.
+  bool per_thread = false; ///< each process and thread separately, with its id; otherwise by name
+  /// Index of the main thread of a program that ovnitrace started: its wait for the start is left
+  /// out.
   uint32_t program = kNone;
 };
 
-/// Sums up the time that threads were blocked, by their stacks, and that they waited for a CPU.
-/// Memory depends on distinct stacks and threads, not on the length of the trace.
+/// Sums up by stack the time in which threads were blocked or waited for a CPU. Memory grows with
+/// distinct stacks and threads, not with the length of the trace.
 class Folded final : public SliceSink {
 public:
   /// Borrows both.
@@ -32,19 +33,19 @@ public:
 
   void on_event(const Event &event, const System &) override { gate_.event(event); }
   void on_slice(const Slice &slice) override;
-  /// Each line without its end, in order.
+  /// Calls `take` for each line, without line end, in order.
   void lines(const std::function<void(std::string_view)> &take) const;
 
   uint64_t blocked() const { return blocked_; }   ///< ns
   uint64_t waiting() const { return waiting_; }   ///< ns: for a CPU
-  uint64_t no_stack() const { return no_stack_; } ///< ns of blocked() of which no stack is known
+  uint64_t no_stack() const { return no_stack_; } ///< ns of blocked() without a stack
 
 private:
-  /// Time of one stack: who, which stack, and how it waits.
+  /// Which threads had which stack, and whether they waited or were blocked.
   struct Key {
-    uint32_t root, node, stack;
+    uint32_t root, host, stack;
     uint16_t call;
-    bool waits; ///< for a CPU; else it is blocked
+    bool waits; ///< for a CPU; false: blocked
     auto operator<=>(const Key &) const = default;
   };
 
@@ -55,7 +56,7 @@ private:
   const Stacks &stacks_;
   const FoldedOptions options_;
   StartGate gate_;
-  std::vector<uint32_t> roots_; ///< by thread: index in names_; kNone: not yet
+  std::vector<uint32_t> roots_; ///< by thread: index in names_; kNone: not set yet
   std::map<std::string, uint32_t> root_names_;
   std::vector<std::string> names_; ///< "process;thread"
   std::map<Key, uint64_t> times_;  ///< ns

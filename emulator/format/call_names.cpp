@@ -20,7 +20,7 @@ namespace {
 
 using Names = std::array<std::string, FTRACE_CALLS>; ///< by enum ftrace_call
 
-/// Takes a table of call_table_*.h, the word of number 0 of which has the value `call`.
+/// Adds the words of a table of call_table_*.h. The first word names `call`.
 void put(Names &names, uint32_t call, std::string_view words, std::string_view suffix = {}) {
   for (size_t begin = 0; begin <= words.size(); call++) {
     const size_t end = std::min(words.find(' ', begin), words.size());
@@ -40,7 +40,7 @@ void put_machine(Names &names, std::string_view native, std::string_view compat)
   put(names, FTRACE_CALL_COMPAT + call_table::kCommonFrom, call_table::kCommon, k32);
 }
 
-/// What is the same on all machines, and the numbers of calls without name.
+/// Returns the names that do not depend on the machine: calls without a name are numbers.
 Names numbers() {
   Names names;
   names[FTRACE_CALL_NONE] = "no system call";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The names of system calls, on the machines that ovnitrace records.
+// Gives the name of a system call, by the machine that was traced.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace ovnitrace {
 
-/// The name of `call`, an enum ftrace_call of a trace of `machine` (as uname names it): "futex",
-/// "read (32-bit)" of a 32-bit program, "no system call", and empty where it is not known in which
-/// one a thread was. "call 599" where the number has no name or the machine is not known. Static
-/// storage.
+/// Returns the name of `call`, an enum ftrace_call of a trace of `machine` (as uname names it).
+/// Examples are "futex", "read (32-bit)" for a 32-bit program, "no system call", and "call 599" for
+/// a number without a name. Returns "" where the trace does not say in which call a thread was. The
+/// text has static storage.
 std::string_view call_name(std::string_view machine, uint16_t call);
 
 } // namespace ovnitrace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The system calls of arm64, by number: those of all newer architectures. A word a number, "-" for
-// none.
+// Lists the system calls of arm64, and of all newer architectures, by number: one word for each
+// number, "-" for an unused one.
 #pragma once
 
 #include <string_view>

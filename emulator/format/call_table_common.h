@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The system calls that have the same number on all architectures. A word a number, "-" for none.
+// Lists the system calls that have the same number on all architectures: one word for each number,
+// "-" for an unused one.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace ovnitrace::call_table {
 
-/// From 403 on, on 32-bit machines only: with times of 64 bits.
+/// From 403 on, on 32-bit machines only: calls with 64-bit times.
 inline constexpr uint32_t kTime64From = 403;
 inline constexpr std::string_view kTime64 =
     "clock_gettime64 clock_settime64 clock_adjtime64 clock_getres_time64 clock_nanosleep_time64 "
@@ -16,7 +17,7 @@ inline constexpr std::string_view kTime64 =
     "mq_timedreceive_time64 semtimedop_time64 rt_sigtimedwait_time64 futex_time64 "
     "sched_rr_get_interval_time64";
 
-/// From 424 on: what was added since Linux 5.1.
+/// From 424 on: calls added since Linux 5.1.
 inline constexpr uint32_t kCommonFrom = 424;
 inline constexpr std::string_view kCommon =
     "pidfd_send_signal io_uring_setup io_uring_enter io_uring_register open_tree move_mount "

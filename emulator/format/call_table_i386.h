@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The system calls of 32-bit x86 programs, by number. A word a number, "-" for none.
+// Lists the system calls of 32-bit x86 programs by number: one word for each number, "-" for an
+// unused one.
 #pragma once
 
 #include <string_view>

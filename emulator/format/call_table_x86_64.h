@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The system calls of x86-64, by number. A word a number, "-" for none.
+// Lists the system calls of x86-64 by number: one word for each number, "-" for an unused one.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A chunk as a zstd frame.
+// Compresses a chunk to a zstd frame.
 #pragma once
 
 #include <ovnitrace/ftrace_record.h>
@@ -14,22 +14,23 @@ struct ZSTD_CCtx_s;
 namespace ovnitrace {
 
 inline constexpr int kLeastLevel = 1, kMostLevel = 19;
-/// Frames that are as large as what is in them, at the speed of a copy.
+/// A level for frames that only copy their contents: as large as these, and as fast as a copy.
 inline constexpr int kStoredLevel = -(1 << 17);
 
-/// What a reader of frames needs at most, as 2^n bytes: no frame of ours refers further back.
+/// The largest window of a frame, as 2^n bytes: no frame of ours refers further back.
 inline constexpr int kFrameWindowLog = 21;
 
-/// Compresses chunk by chunk. Each becomes a frame of its own, with its size and a checksum, so
-/// that each can be read alone.
+/// Compresses chunks. Each becomes a frame of its own, with its size and a checksum, and can be
+/// decompressed alone.
 class FrameCompressor {
 public:
   /// `level`: kLeastLevel (fast) to kMostLevel (small), or kStoredLevel.
   explicit FrameCompressor(int level);
 
-  /// The frame of these bytes, valid until the next call. Throws Error if there is no memory.
+  /// Returns the frame of these bytes, valid until the next call. Throws Error if there is no
+  /// memory.
   std::span<const char> compress(const void *bytes, size_t size);
-  /// The same of a chunk, with differences in place of its times if it is a whole one.
+  /// Does the same for a chunk. A whole chunk is compressed with differences in place of its times.
   std::span<const char> compress_chunk(std::span<const ftrace_record> chunk);
 
 private:

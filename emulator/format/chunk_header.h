@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The first records of a chunk, which say what it is (docs/format.md).
+// Writes and reads the first records of a chunk, which describe it (docs/format.md).
 #pragma once
 
 #include <ovnitrace/ftrace_codes.h>
@@ -12,19 +12,19 @@
 
 namespace ovnitrace {
 
-/// CPUs of a host, at most: NR_CPUS of the largest Linux.
+/// The most CPUs of a host: NR_CPUS of the largest Linux.
 inline constexpr uint32_t kMostCpus = 8192;
 
-/// Each chunk of a capture starts with cycles_per_msec, EXT_format, EXT_chunk and numevents, all
-/// with the time at which it starts.
+/// The start of each chunk of a capture: cycles_per_msec, EXT_format, EXT_chunk and numevents, all
+/// with the time at which the chunk starts.
 struct ChunkHeader {
   uint16_t cpu = 0;
   uint32_t number = 0;  ///< of the chunk in its file, from 0
   uint64_t time = 0;    ///< ns
   uint32_t records = 0; ///< of the whole chunk, header included; 0: not known
 
-  static constexpr size_t kRecords = 4; ///< records that it takes
-  /// Bytes from the start of the chunk to the number of its records.
+  static constexpr size_t kRecords = 4; ///< of the header
+  /// The offset of numevents' parameter 2 in the chunk, in bytes.
   static constexpr size_t kRecordsOffset =
       3 * sizeof(ftrace_record) + offsetof(ftrace_record, par2);
 
@@ -38,7 +38,7 @@ struct ChunkHeader {
     return all;
   }
 
-  /// Of a chunk that has one.
+  /// Reads the header of a chunk. REQUIRES: starts(chunk).
   static ChunkHeader decode(std::span<const ftrace_record> chunk) {
     return {.cpu = chunk[2].par1,
             .number = chunk[2].par2,
@@ -46,12 +46,12 @@ struct ChunkHeader {
             .records = chunk[3].par2};
   }
 
-  /// Whether a whole header is there.
+  /// Returns whether the chunk starts with a whole header.
   static bool starts(std::span<const ftrace_record> chunk) {
     return chunk.size() >= kRecords && starts(chunk[0].code, chunk[1].code) &&
            chunk[2].code == FTrace_EXT_chunk && chunk[3].code == FTrace_EVT_numevents;
   }
-  /// The same by two codes that follow one another, for who looks for a chunk among records.
+  /// Returns whether two successive codes can be the start of a header. For searches among records.
   static constexpr bool starts(uint16_t code, uint16_t next) {
     return code == FTrace_EVT_cycles_per_msec && next == FTrace_EXT_format;
   }

@@ -20,9 +20,9 @@ bool ends(const ftrace_record &record) {
   return record.code == FTrace_EVT_next_chunk || record.code == FTrace_EVT_trace_stop;
 }
 
-constexpr uint16_t kVersionOfDifferences = 3; ///< of the extensions: since then they are allowed
+constexpr uint16_t kVersionOfDifferences = 3; ///< of the extensions: the first that allows them
 
-/// What TimeRestorer takes for the end of differences is the last record and no other.
+/// Returns whether only the last record is what TimeRestorer takes for the end of differences.
 bool is_whole_chunk(std::span<const ftrace_record> chunk) {
   return ChunkHeader::starts(chunk) && chunk[kFormat].par1 >= kVersionOfDifferences &&
          chunk[kFormat].par2 == 0 && ends(chunk.back()) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The times of a chunk as differences, with which it compresses to two thirds.
+// Replaces the times of a chunk with differences, which compress a third better, and back.
 #pragma once
 
 #include <ovnitrace/ftrace_record.h>
@@ -9,22 +9,23 @@
 
 namespace ovnitrace {
 
-/// Puts differences in the place of the times of a whole chunk (docs/format.md), and says so in its
-/// EXT_format. False, and nothing is done, if these records are no whole chunk of this version.
+/// Replaces the times of a whole chunk with differences (docs/format.md) and marks that in its
+/// EXT_format. Returns false and changes nothing if the records are not one whole chunk of this
+/// version.
 bool make_differences(std::span<ftrace_record> chunk);
 
-/// Puts times in the place of differences, wherever a chunk has them, and takes that off its
-/// EXT_format: the reverse of make_differences(), for records as they come from a file.
+/// Replaces differences with times and clears the mark in EXT_format, for records as they come from
+/// a file. The reverse of make_differences(). Chunks that have times stay as they are.
 class TimeRestorer {
 public:
-  /// The next records.
+  /// Restores the next records of the file, in place.
   void restore(std::span<ftrace_record> records);
-  /// What follows is not in one piece with what was before.
+  /// Forgets the last time. To be called where the next records do not follow the last ones.
   void reset() { active_ = false; }
 
 private:
-  bool active_ = false;   ///< the next record has a difference
-  uint64_t last_tsc_ = 0; ///< of the record before
+  bool active_ = false;   ///< the next record holds a difference
+  uint64_t last_tsc_ = 0; ///< time of the last record
 };
 
 } // namespace ovnitrace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every family and every code of FTrace, described once. Names, the reader's kinds, the details of
-// `dump`, the rules of S.Ha.R.K. files and the tables of docs/format.md are all derived from this
-// table.
+// Describes every family and every code of FTrace, once. Names, kinds, the details of `dump`, the
+// rules of S.Ha.R.K. files and the tables of docs/format.md are derived from this table.
 #pragma once
 
 #include "emulator/format/fields.h"
@@ -17,13 +16,13 @@ namespace ovnitrace {
 
 struct FamilyInfo {
   ftrace_family number;
-  std::string_view name;   ///< the manual's
-  std::string_view option; ///< --filter chooses it by this name; empty: nothing captures it
-  std::string_view other;  ///< another name that --filter takes, may be empty
+  std::string_view name;   ///< as in the manual
+  std::string_view option; ///< name for --filter; empty: never captured
+  std::string_view other;  ///< another name for --filter, may be empty
 };
 
-/// By number. Families of one option are captured together. What extensions say of threads and of
-/// chunks (C and D) is of no family that can be chosen.
+/// The families by number. Families with the same option are captured together. Families C and D,
+/// the extensions about threads and chunks, are always captured and not listed.
 inline constexpr FamilyInfo kFamilies[] = {
     {FTRACE_FAMILY_TRACE, "trace_Events", "", ""},
     {FTRACE_FAMILY_IPOINT, "ipoint", "user", ""},
@@ -40,11 +39,11 @@ inline constexpr FamilyInfo kFamilies[] = {
     {FTRACE_FAMILY_POWER, "power", "power", ""},
 };
 
-/// Those of the manual: a program can filter them (FTrace_set_filter).
+/// The families of the manual, which a program can filter (FTrace_set_filter).
 inline constexpr std::span<const FamilyInfo> kManualFamilies =
     std::span(kFamilies).first(FTRACE_FAMILIES);
 
-/// Null: none has the number.
+/// Returns the family of a number, nullptr if no family has it.
 constexpr const FamilyInfo *find_family(uint32_t number) {
   for (const FamilyInfo &family : kFamilies)
     if (family.number == number)
@@ -58,16 +57,16 @@ enum class Record : uint8_t {
   event,        ///< something happened
   control,      ///< describes the chunk or a thread
   state,        ///< no event: the state that a thread is in
-  two_events,   ///< what two records say, in one
-  three_events, ///< what three records say, in one
+  two_events,   ///< two events in one record
+  three_events, ///< three events in one record
 };
 
 /// What parameter 1 is.
 enum class Par1 : uint8_t {
   nothing,
-  context,       ///< of the thread that it is about
-  maybe_context, ///< the same; the manual does not say, so it may be none
-  number,        ///< something else: CodeInfo::par1_fields says what
+  context,       ///< of the thread of the record
+  maybe_context, ///< the same, or not a context: the manual does not say
+  number,        ///< see CodeInfo::par1_fields
 };
 
 struct CodeInfo {
@@ -75,12 +74,12 @@ struct CodeInfo {
   std::string_view name;
   Record record = Record::event;
   Par1 par1 = Par1::nothing;
-  Fields par1_fields = {};                     ///< where it is a number
-  Fields par2_fields = {};                     ///< in captures
+  Fields par1_fields = {};                     ///< if it is a number
+  Fields par2_fields = {};                     ///< as captured
   std::string_view manual1 = {}, manual2 = {}; ///< names of the parameters in the manual
   shark::RecordRule shark = {};
-  std::string_view what = {};    ///< docs/format.md
-  int captured_by = code & 0x0f; ///< family that --filter chooses it by
+  std::string_view what = {};    ///< the text in docs/format.md
+  int captured_by = code & 0x0f; ///< the family whose --filter option captures it
 };
 
 namespace code_rows {
@@ -95,7 +94,7 @@ inline constexpr shark::RecordRule kRunning{About::running, Meaning::nothing};
 inline constexpr shark::RecordRule kAnyContext{About::any_context, Meaning::nothing};
 inline constexpr shark::RecordRule kFilter{About::nobody, Meaning::filter};
 
-/// A user event: both parameters are the program's own.
+/// Returns the row of a user event. Both parameters belong to the program.
 constexpr CodeInfo user_event(int code, std::string_view name) {
   return {.code = code,
           .name = name,
@@ -106,7 +105,7 @@ constexpr CodeInfo user_event(int code, std::string_view name) {
           .what = "the program logged it"};
 }
 
-/// The call of FTrace_set_filter for a family.
+/// Returns the row of a call of FTrace_set_filter for a family.
 constexpr CodeInfo filter(int code, std::string_view name) {
   return {.code = code,
           .name = name,
@@ -117,7 +116,7 @@ constexpr CodeInfo filter(int code, std::string_view name) {
           .what = "the program called `FTrace_set_filter`: 1 not logged from here on, 0 again"};
 }
 
-// The columns are those of CodeInfo, in its order.
+// The columns are the members of CodeInfo, in order.
 // clang-format off
 inline constexpr CodeInfo kRows[] = {
     // family 0: the trace
@@ -354,7 +353,8 @@ inline constexpr CodeInfo kRows[] = {
 
 } // namespace code_rows
 
-/// By code within a family, families in the order of the manual; codes that are free have no row.
+/// All codes: families in the order of the manual, codes of a family by number. Unused codes have
+/// no row.
 inline constexpr std::span<const CodeInfo> kCodes = code_rows::kRows;
 
 } // namespace ovnitrace

@@ -34,7 +34,7 @@ void Details::add_captured(const CodeInfo &info, const Event &event) {
     add({.name = "par2", .value = event.par2});
 }
 
-/// What is in the file, whatever it means.
+/// Adds the parameters as they are in the file, whatever they mean.
 void Details::add_file(const CodeInfo &info, const Event &event) {
   const bool about_par1 =
       info.shark.about == shark::About::context || info.shark.about == shark::About::any_context;

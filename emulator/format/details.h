@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the parameters of an event say, one named value after another.
+// Splits the parameters of an event into named values, in the order in which they are printed.
 #pragma once
 
 #include "emulator/format/code_table.h"
@@ -14,15 +14,15 @@ struct Detail {
   std::string_view name; ///< static storage
   Unit unit = Unit::number;
   int64_t value = 0;
-  std::string_view text = {}; ///< name of the value; empty: it has none. Static storage
+  std::string_view text = {}; ///< name of the value, empty if it has none; static storage
 };
 
-/// The details of one event, in the order in which they are printed.
+/// The named values of one event.
 class Details {
 public:
-  /// Of an event of a plain FTrace file, which stands in it: the parameters that are in the file,
-  /// by the manual's names, or par1 and par2. What a record implies has details too.
-  /// Parameter 1 is left out where it is the context of the event's thread.
+  /// For a record of a plain FTrace file: its parameters as in the file, with the names of the
+  /// manual, or par1 and par2. For any other event: the fields of docs/format.md. Omits parameter 1
+  /// if it is the context of the event's thread.
   explicit Details(const Event &event);
 
   const Detail *begin() const { return all_.data(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The names of events, as the manual of FTrace and docs/format.md write them.
+// Gives the names of events, as the manual of FTrace and docs/format.md write them.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace ovnitrace {
 
-/// The name of an FTrace code (0 … 255), "unknown" if it has none. Static storage.
+/// Returns the name of an FTrace code (0 … 255), "unknown" if it has none. Static storage.
 std::string_view event_name(uint32_t code);
 
-/// The name of any kind of event (Event::kind): event_name() of an FTrace code, the three letters
-/// of an event of an ovni stream, * for a letter of 0 (all of a category), ? for what is no letter.
+/// Returns the name of any kind of event (Event::kind): event_name() of an FTrace code, or the
+/// three letters of an ovni event. A letter of 0 (all of a category) is *, anything that is not a
+/// letter is ?.
 std::string kind_name(uint32_t kind);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The named bits of the parameters of events.
+// Names the bits of the parameters of events.
 #pragma once
 
 #include "emulator/format/value_names.h"
@@ -13,35 +13,35 @@
 
 namespace ovnitrace {
 
-/// What the number of a field is.
+/// What the value of a field is.
 enum class Unit : uint8_t {
   number,
-  address,      ///< low 32 bits of it; keeps its place, and is printed in hexadecimal
+  address,      ///< its low 32 bits, in place; printed in hexadecimal
   tid,          ///< of a thread
-  peer,         ///< tid of the second thread, 0: none
+  peer,         ///< tid of the second thread, 0 if there is none
   peer_context, ///< context of the second thread
-  cpu,          ///< number of a CPU; all ones: not known
+  cpu,          ///< number of a CPU, all ones if not known
   cpus,         ///< a bit for each CPU; printed in hexadecimal
   ns,
   us,
-  call,     ///< enum ftrace_call; of its bits the parameter has only some: Event::call has all
-  priority, ///< the kernel's: -1 SCHED_DEADLINE, 0-98 real time, 100-139 nice
+  call,     ///< enum ftrace_call; the field has some of its bits, Event::call has all
+  priority, ///< the kernel's: -1 is SCHED_DEADLINE, 0-98 real time, 100-139 nice
   flag,     ///< 0 or 1
 };
 
 /// When `dump` prints a field.
 enum class Show : uint8_t { always, if_set, never };
 
-/// Some bits of a parameter, with their name.
+/// A range of bits of a parameter, and its name.
 struct Field {
   std::string_view name;
   Unit unit = Unit::number;
   uint32_t mask = UINT32_MAX;
   ValueNames names = {};
   Show show = Show::always;
-  uint32_t bias = 0;   ///< the value is the bits less this; bits of 0 are then not known
-  uint32_t when = 0;   ///< there only where one of these bits of the parameter is set
-  uint32_t unless = 0; ///< not there where one of these is
+  uint32_t bias = 0;   ///< value = bits - bias; bits of 0 mean not known
+  uint32_t when = 0;   ///< present only if one of these bits of the parameter is set
+  uint32_t unless = 0; ///< present only if none of these bits is set
 
   constexpr bool is_in(uint32_t parameter) const {
     return (!when || (parameter & when)) && !(parameter & unless);

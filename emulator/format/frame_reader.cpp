@@ -19,7 +19,7 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kInputBytes = 128 << 10;
-/// A file of nothing but beginnings of frames shall not be tried at each of them.
+/// Limits the cost of a file that consists of nothing but starts of frames.
 constexpr unsigned kMostFaults = 1000;
 constexpr std::string_view kMagic("\x28\xB5\x2F\xFD", 4);
 
@@ -78,7 +78,7 @@ void FrameReader::seek(const Start &frame) {
   inside_ = searching_ = false;
 }
 
-/// Of frames without contents only the last of a row counts, so that memory is bounded.
+/// Keeps one start for a row of empty frames, so that memory is bounded.
 void FrameReader::add_start(const Start &frame) {
   if (!starts_.empty() && starts_.back().offset == frame.offset)
     starts_.back() = frame;
@@ -90,7 +90,7 @@ std::string FrameReader::take_fault() {
   return std::exchange(fault_, {});
 }
 
-/// More of the file after what is left. False: there is none.
+/// Reads more of the file behind the rest of input_. Returns false at the end.
 bool FrameReader::refill() {
   std::memmove(input_.data(), input_.data() + at_, end_ - at_);
   end_ -= at_;
@@ -121,7 +121,7 @@ void FrameReader::fail(const std::string &why) {
                   faults_ == kMostFaults ? "; so much of it is that the rest is left out" : "");
 }
 
-/// Goes to where a frame may start, or to the end.
+/// Moves to the next possible start of a frame, or to the end.
 void FrameReader::find_frame() {
   for (;;) {
     const std::string_view left(input_.data() + at_, end_ - at_);

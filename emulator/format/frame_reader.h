@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a file of zstd frames, whatever its bytes are.
+// Decompresses a file of zstd frames. The file may contain anything.
 #pragma once
 
 #include <cstddef>
@@ -12,32 +12,32 @@ struct ZSTD_DCtx_s;
 
 namespace ovnitrace {
 
-/// The bytes that the frames of a file hold, one frame after another. Memory is bounded, whatever
-/// size a frame claims: a frame that refers further back than kFrameWindowLog allows is refused. A
-/// frame that is damaged is a fault; reading goes on at the next one.
+/// Reads the contents of all frames of a file as one stream of bytes. Memory is bounded: a frame
+/// whose window is larger than kFrameWindowLog is refused. A damaged frame is a fault, and reading
+/// goes on at the next frame.
 class FrameReader {
 public:
-  /// Where a frame starts: what it holds, and it itself in the file. Bytes.
+  /// The start of a frame in bytes: `offset` in the contents, `place` in the file.
   struct Start {
     uint64_t offset, place;
   };
 
-  /// Whether a file starts with a frame.
+  /// Returns whether a file starts with a frame.
   static bool is_at_start(int fd);
 
-  /// Borrows `fd`, a file of `size` bytes, and reads it with pread.
+  /// Borrows `fd`, a file of `size` bytes. Reads it with pread, so others may use `fd` too.
   FrameReader(int fd, uint64_t size);
 
-  /// Up to `size` bytes; fewer only at a fault or, without one, at the end.
+  /// Reads up to `size` bytes and returns how many. Fewer only at a fault or at the end.
   size_t read(char *to, size_t size);
 
-  /// What was wrong in the last read(), once; empty: nothing. What was read before it and what
-  /// follows are not in one piece.
+  /// Returns what was wrong in the last read(), once; empty if nothing was. At a fault, the next
+  /// bytes do not continue the last ones.
   std::string take_fault();
 
-  /// The frames that started in the last read().
+  /// Returns the frames that started in the last read().
   const std::vector<Start> &starts() const { return starts_; }
-  /// Goes on with the frame that starts there.
+  /// Continues with the frame that starts there.
   void seek(const Start &frame);
 
 private:
@@ -54,11 +54,11 @@ private:
   const uint64_t size_;
   std::unique_ptr<ZSTD_DCtx_s, Free> context_;
   std::vector<char> input_;
-  size_t at_ = 0, end_ = 0; ///< what of input_ is not decoded yet
-  uint64_t offset_ = 0;     ///< of what is read next
-  uint64_t given_ = 0;      ///< offset of what read() gives next, of all that the frames hold
+  size_t at_ = 0, end_ = 0; ///< the part of input_ that is not decoded yet
+  uint64_t offset_ = 0;     ///< of the next read from the file
+  uint64_t given_ = 0;      ///< of the next byte of read(), in the contents
   std::vector<Start> starts_;
-  bool inside_ = false;    ///< a frame has begun and not ended
+  bool inside_ = false;    ///< between the start and the end of a frame
   bool searching_ = false; ///< for the next frame, after a fault
   unsigned faults_ = 0;
   std::string fault_;

@@ -1,50 +1,49 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a record means in a file of S.Ha.R.K. (docs/shark.md lists it).
+// Defines what a record means in a file of S.Ha.R.K. (docs/shark.md lists the meanings).
 #pragma once
 
 #include <cstdint>
 
 namespace ovnitrace::shark {
 
-/// Whom a record is about.
+/// Which task a record is about.
 enum class About : uint8_t {
   nobody,
-  running,    ///< the task that has the CPU: parameter 1 is no context
+  running,    ///< the task that runs; parameter 1 is not a context
   context,    ///< the task of the context in parameter 1
-  any_context ///< that one; if parameter 1 is 0, as the manual leaves it, the task that has the
-              ///< CPU, or that gets it now
+  any_context ///< the same; if parameter 1 is 0, the task that runs or gets the CPU now
 };
 
-/// What it means for who has the CPU. Where it is not `nothing`, Scheduling adds the events of
-/// docs/format.md that it implies.
+/// What a record says about who runs. Scheduling adds the implied events of docs/format.md, unless
+/// it is `nothing`.
 enum class Meaning : uint8_t {
   nothing,
   not_an_event, ///< describes the file; no event
   activate,
-  release, ///< the timer of a period starts the next cycle
+  release, ///< a timer starts the next cycle
   dispatch,
   epilogue,
   sleep,
   end,
   begin_cycle,
   end_cycle,
-  wait,     ///< is about to block
-  lock,     ///< has, or asks for, a mutex: a wait before it is over
-  schedule, ///< the scheduler decided: (who gets the CPU, for whom)
-  gets_cpu, ///< parameter 1 has the CPU from now on
+  wait,     ///< will block
+  lock,     ///< has a mutex or asks for it; an earlier wait is over
+  schedule, ///< the scheduler chose who runs, and for whom
+  gets_cpu, ///< the task of parameter 1 runs from now on
   interrupt_begin,
   interrupt_end,
-  wakeup_end, ///< of the timer interrupt; parameter 1 has the CPU from now on
+  wakeup_end, ///< end of the timer interrupt; the task of parameter 1 runs from now on
   blackout,
-  filter, ///< a family is not logged any more, or again
+  filter, ///< a family is switched off or on
 };
 
-/// What a record says of the context in parameter 1.
+/// What a record says about the context in parameter 1.
 enum class Mention : uint8_t {
-  names,   ///< id: the pid of the task that has the context
+  names,   ///< id: the pid of its task
   creates, ///< task_create: a task gets the context
-  ends,    ///< task_end: and gives it back
-  wakes,   ///< only a task that is alive can be activated or get the CPU
+  ends,    ///< task_end: the context is free again
+  wakes,   ///< the task is alive: only such a task is activated or runs
   other
 };
 

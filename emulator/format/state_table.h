@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The states of a thread as every output shows them: one table. A new state is a row here, a value
+// Lists the states of a thread as every output shows them. To add a state, add a row here, a value
 // in include/ovnitrace/thread_state.h if records have it, and a constant in report/page/trace.js.
 #pragma once
 
@@ -15,9 +15,9 @@
 
 namespace ovnitrace {
 
-/// The states that outputs tell apart: those of ovni, by its values, and `throttled`. A throttled
-/// thread is Cooling in PRV type 4 and in `info`, but its cgroup has no CPU quota left, so it does
-/// not wait for a CPU.
+/// The states that outputs distinguish: ovni's, with its values, and `throttled`. A throttled
+/// thread is Cooling in PRV type 4 and in `info`. It does not wait for a CPU, though: its cgroup
+/// has no CPU quota left.
 enum class ShownState : uint8_t {
   unknown = OVNI_THREAD_UNKNOWN,
   running = OVNI_THREAD_RUNNING,
@@ -38,7 +38,7 @@ struct StateInfo {
   char glyph;               ///< in figures of plain text
 };
 
-/// By the value of ShownState.
+/// The states, by the value of ShownState.
 inline constexpr std::array kStateTable = {
     StateInfo{ShownState::unknown, "unknown", "Unknown", "unknown", "not seen", palette::kNothing,
               '?'},
@@ -55,7 +55,7 @@ inline constexpr std::array kStateTable = {
 };
 inline constexpr size_t kShownStates = kStateTable.size();
 
-/// The order of legends and tables: what does most comes first.
+/// The order of legends and tables: the most active state first.
 inline constexpr std::array kStateOrder = {
     ShownState::running, ShownState::cooling, ShownState::warming, ShownState::throttled,
     ShownState::paused,  ShownState::dead,    ShownState::unknown};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// EXT_switch and EXT_wake_switch: a thread leaves its CPU and another traced one, which it may have
-// woken, gets it, in one record.
+// Packs and unpacks EXT_switch and EXT_wake_switch: in one record a thread leaves its CPU, and
+// another traced thread, which it may have woken, gets it.
 #pragma once
 
 #include "emulator/format/code_kind.h"
@@ -13,30 +13,29 @@
 
 namespace ovnitrace {
 
-/// Which record says that a thread left its CPU for this reason (enum ftrace_offcpu_reason), not
-/// for ever.
+/// Returns the code of the record with which a thread leaves its CPU for this reason (enum
+/// ftrace_offcpu_reason), except at its end.
 inline uint8_t off_cpu_code(uint32_t reason) {
   return ftrace_offcpu_is_runnable(reason) ? FTrace_EVT_task_epilogue : FTrace_EVT_task_sleep;
 }
 
-/// What parameter 2 of an EXT_switch or EXT_wake_switch says of the thread that left, and of the
-/// next one.
+/// The contents of parameter 2 of an EXT_switch or EXT_wake_switch.
 struct SwitchParts {
-  uint32_t reason = 0;   ///< enum ftrace_offcpu_reason
-  uint16_t next = 0;     ///< context
-  uint32_t priority = 0; ///< parameter 2 of its task_dispatch
-  uint32_t woken = 0;    ///< EXT_wake_switch: how many ticks before it was woken
+  uint32_t reason = 0;   ///< of the thread that leaves: enum ftrace_offcpu_reason
+  uint16_t next = 0;     ///< context of the next thread
+  uint32_t priority = 0; ///< of the next thread: parameter 2 of its task_dispatch
+  uint32_t woken = 0;    ///< EXT_wake_switch: ticks from the wakeup to the switch
 
-  /// Parameter 2 of an EXT_switch, without the system call.
+  /// Returns parameter 2 of an EXT_switch, without the system call.
   constexpr uint32_t par2() const {
     return next | priority << FTRACE_SWITCH_PRIO_SHIFT | reason << FTRACE_REASON_SHIFT;
   }
-  /// Whether it can be an EXT_wake_switch, if the next one was woken so many ticks before.
+  /// Returns whether it fits an EXT_wake_switch whose wakeup was so many ticks before.
   constexpr bool fits_wake(uint64_t ticks) const {
     return next <= FTRACE_WAKE_SWITCH_NEXT_MASK && priority == FTRACE_WAKE_SWITCH_PRIO &&
            ticks <= FTRACE_WAKE_SWITCH_TICKS_MASK;
   }
-  /// Parameter 2 of that EXT_wake_switch, without the system call.
+  /// Returns parameter 2 of that EXT_wake_switch, without the system call.
   constexpr uint32_t wake_par2(uint64_t ticks) const {
     return next | uint32_t(ticks) << FTRACE_WAKE_SWITCH_TICKS_SHIFT | reason << FTRACE_REASON_SHIFT;
   }
@@ -54,7 +53,7 @@ struct SwitchParts {
   }
 };
 
-/// Whether an event of a record has this code.
+/// Returns whether one of the events of a record has this code.
 inline bool has_event(const ftrace_record &record, uint16_t code) {
   const CodeKind kind = kCodeKinds[code_of(record.code)];
   if (!is_several_events(kind))
@@ -63,7 +62,7 @@ inline bool has_event(const ftrace_record &record, uint16_t code) {
          (code == FTrace_EVT_task_activate && kind == CodeKind::three_events);
 }
 
-/// The time of the first event of a record, which has that of its last one.
+/// Returns the time of the first event of a record. The record itself has the time of the last one.
 inline uint64_t first_tsc(const ftrace_record &record) {
   const uint64_t tsc = ftrace_record_tsc(&record);
   if (code_of(record.code) != FTrace_EXT_wake_switch)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who a thread is, and the records that say so: id, EXT_process, EXT_parent and EXT_name_0 to _3.
+// Packs and unpacks the records that say who a thread is: id, EXT_process, EXT_parent and
+// EXT_name_0 to EXT_name_3.
 #pragma once
 
 #include "emulator/base/printable.h"
@@ -18,13 +19,13 @@
 
 namespace ovnitrace {
 
-/// Up to 16 characters, four a record. The first record starts a new name.
+/// A name of up to 16 characters, four in each record. The first record starts a new name.
 class ThreadName {
 public:
   static constexpr unsigned kParts = 4;
 
   ThreadName() = default;
-  /// 16 characters, with 0 after the last.
+  /// Copies 16 characters. A shorter name ends with zeros.
   explicit ThreadName(const char *comm) {
     std::memcpy(characters_.data(), comm, characters_.size());
   }
@@ -40,13 +41,13 @@ public:
     return uint16_t(FTrace_EXT_name_0 + (part << 4));
   }
 
-  /// Sets characters 4 * part … 4 * part + 3, part below kParts.
+  /// Sets characters 4 * part … 4 * part + 3. REQUIRES: part < kParts.
   void set(unsigned part, uint32_t four) {
     if (part == 0)
       characters_.fill(0);
     std::memcpy(characters_.data() + part * 4, &four, 4);
   }
-  /// Calls put(code, characters) for each record that it takes: for an empty one too it is one.
+  /// Calls put(code, characters) for each record of the name. An empty name has one record.
   template <class Put> void encode(const Put &put) const {
     for (unsigned part = 0; part == 0 || (part < kParts && characters_[4 * part]); part++) {
       uint32_t four;
@@ -56,38 +57,40 @@ public:
   }
 
   bool empty() const { return characters_[0] == 0; }
-  /// As the thread named itself.
+  /// Returns the name as the thread set it.
   std::string_view raw() const {
     return {characters_.data(), strnlen(characters_.data(), characters_.size())};
   }
-  /// As a thread may name itself anything, what is not printable becomes '?'.
+  /// Returns the name with '?' for what is not printable: a thread may set any bytes.
   std::string text() const { return printable_line(raw()); }
 
 private:
   std::array<char, 4 * kParts> characters_{};
 };
 
-/// What is not known is 0, or absent.
+/// Who a thread is. What is not known is 0 or absent.
 struct ThreadIdentity {
   uint32_t tid = 0;
   uint32_t pid = 0;    ///< process (tgid)
-  uint32_t parent = 0; ///< tid of its creator
+  uint32_t parent = 0; ///< tid of the creator
   uint64_t birth = 0;  ///< ns; 0: alive before the capture
   std::optional<ThreadName> name = std::nullopt;
-  uint64_t name_time = 0; ///< ns: since when it is known to have that name
+  uint64_t name_time = 0; ///< ns: when it is first known to have that name
 
   static constexpr size_t kMostRecords = 3 + ThreadName::kParts;
 
-  /// Whether a record goes on with what an id said before it.
+  /// Returns whether a record continues an id record.
   static constexpr bool continues(uint8_t code) {
     return has_birth(code) || ThreadName::is_part(code);
   }
-  /// Whether the time of a record is the birth of its thread, which gives no order.
+  /// Returns whether the time of a record is a birth, which says nothing about the order of
+  /// records.
   static constexpr bool has_birth(uint8_t code) {
     return code == FTrace_EXT_process || code == FTrace_EXT_parent;
   }
 
-  /// Calls put(code, context, time, par2) for each record that binds `context` to it at `time`, ns.
+  /// Calls put(code, context, time, par2) for each record that binds `context` to this thread at
+  /// `time`, ns.
   template <class Put> void encode(uint16_t context, uint64_t time, const Put &put) const {
     put(FTrace_EVT_id, context, time, tid);
     if (pid)
@@ -98,7 +101,7 @@ struct ThreadIdentity {
       name->encode([&](uint16_t code, uint32_t four) { put(code, context, time, four); });
   }
 
-  /// Takes what one of its records says, and nothing from any other. `ns` makes ns of ticks.
+  /// Takes what a record says; ignores records of other codes. `ns` converts ticks to ns.
   template <class Ns = std::identity> void take(const ftrace_record &record, const Ns &ns = {}) {
     const uint8_t code = code_of(record.code);
     const uint64_t ticks = ftrace_record_tsc(&record);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The states of a thread and its legal transitions: one table.
+// Defines the states of a thread and the legal transitions between them.
 #pragma once
 
 #include "emulator/format/value_names.h"
@@ -12,7 +12,7 @@
 
 namespace ovnitrace {
 
-/// By ovni's values, which are those of PRV type 4.
+/// The states, with ovni's values, which are those of PRV type 4.
 enum class ThreadState : uint8_t {
   Unknown = OVNI_THREAD_UNKNOWN,
   Running = OVNI_THREAD_RUNNING,
@@ -26,12 +26,12 @@ inline constexpr uint32_t kThreadStates = OVNI_THREAD_STATES;
 enum class ThreadAction : uint8_t { execute, pause, resume, cool, warm, end };
 inline constexpr uint32_t kThreadActions = 6;
 
-/// Active as ovni has it: Running, Cooling or Warming.
+/// Returns whether a state is active in ovni's sense: Running, Cooling or Warming.
 constexpr bool is_active(ThreadState s) {
   return s == ThreadState::Running || s == ThreadState::Cooling || s == ThreadState::Warming;
 }
 
-/// It could run, but has no CPU.
+/// Returns whether a thread in this state is runnable but has no CPU.
 constexpr bool is_waiting(ThreadState s) {
   return s == ThreadState::Cooling || s == ThreadState::Warming;
 }
@@ -44,8 +44,8 @@ inline constexpr uint8_t RUN = uint8_t(ThreadState::Running), PAU = uint8_t(Thre
                          WAR = uint8_t(ThreadState::Warming), ___ = kIllegal;
 } // namespace detail
 
-/// The state after an action. Ours, not ovni's: Cooling → Running (a preempted thread gets its CPU
-/// back) and Unknown → Warming (a new thread waits for its first CPU).
+/// The state after an action. Cooling → Running (a preempted thread runs again) and Unknown →
+/// Warming (a new thread waits for its first CPU) are ours, not ovni's.
 inline constexpr std::array<std::array<uint8_t, kThreadActions>, kThreadStates> kTransitions = [] {
   using namespace detail;
   return std::array<std::array<uint8_t, kThreadActions>, kThreadStates>{{
@@ -68,7 +68,8 @@ constexpr bool is_legal(ThreadState from, ThreadAction action) {
   return kTransitions[std::size_t(from)][std::size_t(action)] != kIllegal;
 }
 
-/// Of these, what ovni's own emulator accepts in its streams: the extensions are for captures.
+/// Returns whether ovni's own emulator accepts the transition in its streams. The extensions above
+/// are for captures only.
 constexpr bool is_legal_in_ovni(ThreadState from, ThreadAction action) {
   const bool extension = (from == ThreadState::Cooling && action == ThreadAction::resume) ||
                          (from == ThreadState::Unknown && action == ThreadAction::warm);

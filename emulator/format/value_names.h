@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the numbers in the parameters of events mean.
+// Names the values in the parameters of events.
 #pragma once
 
 #include "emulator/format/alarm_types.h"
@@ -23,7 +23,7 @@ struct ValueName {
 };
 using ValueNames = std::span<const ValueName>;
 
-/// The name of a value; empty if it has none.
+/// Returns the name of a value, empty if it has none.
 constexpr std::string_view name_of(ValueNames names, uint32_t value) {
   for (const ValueName &entry : names)
     if (entry.value == value)
@@ -53,7 +53,7 @@ inline constexpr ValueName kWakerContextNames[] = {
     {FTRACE_WAKER_UNKNOWN, "unknown", "Unknown"},
 };
 
-/// Of the states that records have: those of ovni.
+/// The states that records have: ovni's.
 inline constexpr auto kStateNames = [] {
   std::array<ValueName, OVNI_THREAD_STATES> names{};
   for (uint32_t state = 0; state < names.size(); state++)
@@ -68,7 +68,7 @@ inline constexpr ValueName kRegionEventNames[] = {
     {CONTROL_PRECOND, "precond", "Precondition"},
 };
 
-/// The types of alarms, and what else starts and stops a region.
+/// The types of alarms, and the other causes that start and stop a region.
 inline constexpr auto kRegionTypeNames = [] {
   std::array<ValueName, std::size(control::kAlarmTypes) + 3> names{};
   auto to = names.begin();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which thread each context of a chunk is.
+// Maps the contexts of a chunk to threads.
 #pragma once
 
 #include "emulator/format/event.h"
@@ -9,26 +9,27 @@
 
 namespace ovnitrace {
 
-/// What an id bound to a context: small, as each of hundreds of files has as many as its chunk.
+/// A hash table of what id records bound to contexts. Small: hundreds of files are open at once,
+/// and each has as many bindings as its chunk has threads.
 class Bindings {
 public:
   struct Binding {
     uint32_t tid = 0;
     uint32_t thread = kNone; ///< index into Catalog::threads
-    uint16_t context = 0;    ///< 0: free, as it is that of no thread
+    uint16_t context = 0;    ///< 0: a free slot
   };
 
   Bindings() : slots_(16) {}
 
-  /// The thread of a context; kNone if it has none.
+  /// Returns the thread of a context, kNone if it has none.
   uint32_t thread(uint16_t context) const { return slots_[place(context)].thread; }
 
-  /// Asks the processor for a context.
+  /// Prefetches the slot of a context.
   void prefetch(uint16_t context) const {
     __builtin_prefetch(&slots_[context & (slots_.size() - 1)], 1);
   }
 
-  /// The binding of a context, nullptr if it has none.
+  /// Returns the binding of a context, nullptr if it has none.
   Binding *find(uint16_t context) {
     Binding &slot = slots_[place(context)];
     return slot.context ? &slot : nullptr;
@@ -51,8 +52,8 @@ public:
   }
 
 private:
-  /// That of the context, or the free one where it belongs. Contexts are mostly small numbers in a
-  /// row, so that they need no hash; half of the slots are free.
+  /// Returns the slot of the context, or the free one where it belongs. Contexts are mostly small
+  /// successive numbers, so they need no hash. Half of the slots are free.
   size_t place(uint16_t context) const {
     const size_t mask = slots_.size() - 1;
     size_t at = context & mask;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The name of the system call in which a thread of a trace is blocked.
+// Gives the name of the system call in which a thread of a trace is blocked.
 #pragma once
 
 #include "emulator/format/call_names.h"
@@ -7,9 +7,9 @@
 
 namespace ovnitrace {
 
-/// As call_name() of the machine that `thread`, an index into Catalog::threads, ran on.
+/// Returns call_name() for the machine on which `thread`, an index into Catalog::threads, ran.
 inline std::string_view call_name(const Catalog &catalog, uint32_t thread, uint16_t call) {
-  return call_name(catalog.nodes[catalog.threads[thread].node].machine, call);
+  return call_name(catalog.hosts[catalog.threads[thread].host].machine, call);
 }
 
 } // namespace ovnitrace

@@ -22,27 +22,28 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kBlockRecords = 16384;
-constexpr size_t kMostThreads = 8; ///< of this program: each knows all of its files' threads
+constexpr size_t kMostThreads = 8; ///< each has a table of all threads of its files
 
-/// When the trace starts, by the first host that knows; 0 if none does, or it is no date.
-int64_t date_of(const std::vector<NodeInput> &nodes, uint64_t begin) {
+/// Returns when the trace starts, by the first host that knows; 0 if none does or if it is not a
+/// date.
+int64_t date_of(const std::vector<HostInput> &hosts, uint64_t begin) {
   constexpr int64_t kNsPerSecond = 1000000000, kYear10000 = 253402300800;
-  for (const NodeInput &node : nodes) {
+  for (const HostInput &host : hosts) {
     const __int128 seconds =
-        (__int128(begin) - node.clock_offset_ns + node.to_wall_ns) / kNsPerSecond;
-    if (node.to_wall_ns && seconds > 0 && seconds < kYear10000)
+        (__int128(begin) - host.clock_offset_ns + host.to_wall_ns) / kNsPerSecond;
+    if (host.to_wall_ns && seconds > 0 && seconds < kYear10000)
       return int64_t(seconds);
   }
   return 0;
 }
 
 struct File {
-  const NodeInput *node;
-  uint32_t node_index;
+  const HostInput *host;
+  uint32_t host_index;
   ChunkInput *chunk;
 };
 
-/// Who the threads of a node are, as all chunks say.
+/// The threads of a host, as all its chunks describe them.
 class KnownThreads {
 public:
   const std::vector<ThreadIdentity> &all() const { return all_; }
@@ -58,7 +59,7 @@ private:
   std::vector<ThreadIdentity> all_;
 };
 
-/// What is said of a thread after what is known of it.
+/// Adds what is said of a thread to what is known.
 void take(ThreadIdentity &known, const ThreadIdentity &said) {
   if (said.pid)
     known.pid = said.pid;
@@ -70,15 +71,15 @@ void take(ThreadIdentity &known, const ThreadIdentity &said) {
   }
 }
 
-/// Looks through some files, one after another.
+/// Scans some files, one after another.
 class Scan {
 public:
-  Scan(const CutPlanner &planner, size_t nodes) : planner_(planner), threads_(nodes) {}
+  Scan(const CutPlanner &planner, size_t hosts) : planner_(planner), threads_(hosts) {}
 
   void file(const File &file);
-  /// The files of `later` follow.
+  /// Appends the results of `later`, whose files follow.
   void join(Scan &&later);
-  void finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const;
+  void finish(const std::vector<HostInput> &hosts, Catalog &catalog) const;
   CutPlanner &planner() { return planner_; }
 
 private:
@@ -90,7 +91,7 @@ private:
   void plan_cpu(const ftrace_record &record, uint8_t code, uint64_t time);
   void plan_chunk(uint64_t offset);
   ThreadKey key_of(uint16_t context) const {
-    return {node_, identities_[context]->tid, identities_[context]->birth};
+    return {host_, identities_[context]->tid, identities_[context]->birth};
   }
   void event(const ftrace_record &record);
   void begin_identity(const ftrace_record &id);
@@ -98,14 +99,14 @@ private:
   void end_identities();
 
   CutPlanner planner_;
-  std::vector<KnownThreads> threads_;            ///< by node
-  std::set<std::pair<uint32_t, uint32_t>> cpus_; ///< node, number
+  std::vector<KnownThreads> threads_;            ///< by host
+  std::set<std::pair<uint32_t, uint32_t>> cpus_; ///< host, number
   uint64_t start_ = UINT64_MAX;                  ///< first trace_start
   uint64_t first_ = UINT64_MAX;                  ///< first event
   uint64_t last_ = 0;                            ///< last event
 
-  // Of the file that is looked through:
-  uint32_t node_ = 0;
+  // About the current file:
+  uint32_t host_ = 0;
   TickClock clock_;
   bool any_format_ = false;
   bool any_chunk_ = false;
@@ -120,8 +121,8 @@ private:
 
 void Scan::file(const File &file) {
   ChunkInput &chunk = *file.chunk;
-  node_ = file.node_index;
-  clock_ = TickClock(file.node->clock_offset_ns);
+  host_ = file.host_index;
+  clock_ = TickClock(file.host->clock_offset_ns);
   any_format_ = any_chunk_ = any_event_ = false;
   RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, chunk.compressed);
   planner_.start_file();
@@ -153,7 +154,7 @@ void Scan::file(const File &file) {
   if (last_tsc_)
     last_ = std::max(last_, clock_.ns(*last_tsc_));
   last_tsc_.reset();
-  cpus_.emplace(node_, chunk.cpu);
+  cpus_.emplace(host_, chunk.cpu);
   if (buffer.error() || buffer.tail() || !buffer.take_fault().empty() || chunk.missing ||
       chunk.unwritten || chunk.records < chunk.written)
     planner_.give_up();
@@ -179,7 +180,7 @@ void Scan::plan(const ftrace_record &record, uint8_t code) {
   plan_cpu(record, code, time);
 }
 
-/// Who has the CPU of the file after a record whose contexts are known.
+/// Notes who has the CPU of the file after this record, whose contexts are known.
 void Scan::plan_cpu(const ftrace_record &record, uint8_t code, uint64_t time) {
   switch (code) {
   case FTrace_EXT_switch:
@@ -204,7 +205,7 @@ void Scan::plan_cpu(const ftrace_record &record, uint8_t code, uint64_t time) {
   }
 }
 
-/// A chunk whose first record is the one before that at `offset`.
+/// Notes a chunk. `offset`: of the record after its first.
 void Scan::plan_chunk(uint64_t offset) {
   if (offset < sizeof(ftrace_record))
     return planner_.give_up();
@@ -242,7 +243,7 @@ void Scan::control(const ftrace_record &record, uint8_t code, uint64_t offset, C
     if (next_number_.value_or(record.par2) != record.par2)
       planner_.give_up(); // one is missing
     next_number_ = uint64_t(record.par2) + 1;
-    cpus_.emplace(node_, record.par1);
+    cpus_.emplace(host_, record.par1);
     return;
   case FTrace_EVT_id:
     return begin_identity(record);
@@ -269,8 +270,8 @@ void Scan::begin_identity(const ftrace_record &id) {
 void Scan::end_identity(uint16_t context) {
   std::optional<ThreadIdentity> &of = identities_[context];
   if (planner_.wanted())
-    planner_.end_context(context, {node_, of->tid, of->birth});
-  take(threads_[node_].of(of->tid, of->birth), *of);
+    planner_.end_context(context, {host_, of->tid, of->birth});
+  take(threads_[host_].of(of->tid, of->birth), *of);
   of.reset();
 }
 
@@ -282,49 +283,50 @@ void Scan::end_identities() {
 
 void Scan::join(Scan &&later) {
   planner_.join(std::move(later.planner_));
-  for (size_t node = 0; node < threads_.size(); node++)
-    for (const ThreadIdentity &thread : later.threads_[node].all())
-      take(threads_[node].of(thread.tid, thread.birth), thread);
+  for (size_t host = 0; host < threads_.size(); host++)
+    for (const ThreadIdentity &thread : later.threads_[host].all())
+      take(threads_[host].of(thread.tid, thread.birth), thread);
   cpus_.merge(later.cpus_);
   start_ = std::min(start_, later.start_);
   first_ = std::min(first_, later.first_);
   last_ = std::max(last_, later.last_);
 }
 
-void Scan::finish(const std::vector<NodeInput> &nodes, Catalog &catalog) const {
+void Scan::finish(const std::vector<HostInput> &hosts, Catalog &catalog) const {
   std::set<std::pair<uint32_t, uint32_t>> cpus = cpus_;
-  for (uint32_t node = 0; node < nodes.size(); node++)
-    for (uint32_t cpu = 0; cpu < nodes[node].cpus; cpu++)
-      cpus.emplace(node, cpu);
-  for (auto [node, number] : cpus)
-    catalog.cpus.push_back({.index = number, .node = node});
-  for (uint32_t node = 0; node < threads_.size(); node++)
-    for (const ThreadIdentity &thread : threads_[node].all())
+  for (uint32_t host = 0; host < hosts.size(); host++)
+    for (uint32_t cpu = 0; cpu < hosts[host].cpus; cpu++)
+      cpus.emplace(host, cpu);
+  for (auto [host, number] : cpus)
+    catalog.cpus.push_back({.index = number, .host = host});
+  for (uint32_t host = 0; host < threads_.size(); host++)
+    for (const ThreadIdentity &thread : threads_[host].all())
       catalog.threads.push_back({.tid = thread.tid,
                                  .pid = thread.pid,
                                  .parent = thread.parent,
-                                 .node = node,
+                                 .host = host,
                                  .birth = thread.birth,
                                  .name = thread.name ? thread.name->text() : ""});
   const auto row = [](const ThreadInfo &t) {
-    return std::make_tuple(t.node, t.pid, t.tid != t.pid, t.birth, t.tid);
+    return std::make_tuple(t.host, t.pid, t.tid != t.pid, t.birth, t.tid);
   };
   std::sort(catalog.threads.begin(), catalog.threads.end(),
             [&](const ThreadInfo &a, const ThreadInfo &b) { return row(a) < row(b); });
   uint64_t start = start_, last = last_;
-  for (const NodeInput &node : nodes) { // a file that was cut has not all that was captured
-    const TickClock clock(node.clock_offset_ns);
-    if (node.start_lost && node.began_ns)
-      start = std::min(start, clock.ns(node.began_ns));
-    if (node.end_ns)
-      last = std::max(last, clock.ns(node.end_ns));
+  for (const HostInput &host : hosts) { // a file that was cut has not all that was captured
+    const TickClock clock(host.clock_offset_ns);
+    if (host.start_lost && host.began_ns)
+      start = std::min(start, clock.ns(host.began_ns));
+    if (host.end_ns)
+      last = std::max(last, clock.ns(host.end_ns));
   }
   catalog.begin = start != UINT64_MAX ? start : first_ != UINT64_MAX ? first_ : 0;
   catalog.end = std::max(last, catalog.begin);
-  catalog.date = date_of(nodes, catalog.begin);
+  catalog.date = date_of(hosts, catalog.begin);
 }
 
-/// Files that follow one another, about as many bytes for each CPU.
+/// Splits the files into shares of successive files, about as many bytes each, one share for each
+/// CPU.
 std::vector<std::vector<File>> shares_of(const std::vector<File> &files) {
   uint64_t total = 0, before = 0;
   for (const File &file : files)
@@ -340,8 +342,8 @@ std::vector<std::vector<File>> shares_of(const std::vector<File> &files) {
   return shares;
 }
 
-Scan look_through(const std::vector<File> &files, const CutPlanner &planner, size_t nodes) {
-  Scan scan(planner, nodes);
+Scan look_through(const std::vector<File> &files, const CutPlanner &planner, size_t hosts) {
+  Scan scan(planner, hosts);
   for (const File &file : files)
     scan.file(file);
   return scan;
@@ -349,22 +351,22 @@ Scan look_through(const std::vector<File> &files, const CutPlanner &planner, siz
 
 } // namespace
 
-Catalog make_catalog(std::vector<NodeInput> &nodes, CutPlanner &planner) {
+Catalog make_catalog(std::vector<HostInput> &hosts, CutPlanner &planner) {
   Catalog catalog;
   std::vector<File> files;
-  for (uint32_t i = 0; i < nodes.size(); i++) {
-    catalog.nodes.push_back({nodes[i].name, nodes[i].peers, nodes[i].command_lines, nodes[i].chains,
-                             nodes[i].idle_states, nodes[i].all_threads, nodes[i].cpu_holders,
-                             nodes[i].machine, nodes[i].devices, nodes[i].sees_refills,
-                             nodes[i].has_stacks ? nodes[i].path : ""});
-    for (PeerName &peer : catalog.nodes.back().peers)
-      peer.since_ns += uint64_t(nodes[i].clock_offset_ns);
-    for (CommandLine &line : catalog.nodes.back().command_lines)
+  for (uint32_t i = 0; i < hosts.size(); i++) {
+    catalog.hosts.push_back({hosts[i].name, hosts[i].peers, hosts[i].command_lines, hosts[i].chains,
+                             hosts[i].idle_states, hosts[i].all_threads, hosts[i].cpu_holders,
+                             hosts[i].machine, hosts[i].devices, hosts[i].sees_refills,
+                             hosts[i].has_stacks ? hosts[i].path : ""});
+    for (PeerName &peer : catalog.hosts.back().peers)
+      peer.since_ns += uint64_t(hosts[i].clock_offset_ns);
+    for (CommandLine &line : catalog.hosts.back().command_lines)
       if (line.since_ns)
-        line.since_ns += uint64_t(nodes[i].clock_offset_ns);
-    for (ChunkInput &chunk : nodes[i].chunks) {
+        line.since_ns += uint64_t(hosts[i].clock_offset_ns);
+    for (ChunkInput &chunk : hosts[i].chunks) {
       catalog.files.push_back(chunk.name);
-      files.push_back({&nodes[i], i, &chunk});
+      files.push_back({&hosts[i], i, &chunk});
     }
   }
   if (catalog.files.size() > UINT16_MAX)
@@ -374,13 +376,13 @@ Catalog make_catalog(std::vector<NodeInput> &nodes, CutPlanner &planner) {
   std::vector<std::future<Scan>> others;
   for (size_t n = 1; n < shares.size(); n++)
     others.push_back(std::async(std::launch::async, look_through, std::cref(shares[n]),
-                                std::cref(planner), nodes.size()));
-  Scan scan = look_through(shares[0], planner, nodes.size());
+                                std::cref(planner), hosts.size()));
+  Scan scan = look_through(shares[0], planner, hosts.size());
   for (std::future<Scan> &other : others)
     scan.join(other.get());
   planner = std::move(scan.planner());
   planner.finish_files();
-  scan.finish(nodes, catalog);
+  scan.finish(hosts, catalog);
   return catalog;
 }
 

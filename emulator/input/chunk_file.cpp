@@ -19,7 +19,7 @@ constexpr size_t kAhead = 8; ///< records whose contexts are prefetched
 } // namespace
 
 ChunkFile::ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offset_ns,
-                     const NodeTables &tables, size_t block_records, DiagnosticSink &sink)
+                     const HostTables &tables, size_t block_records, DiagnosticSink &sink)
     : input_(input), tables_(tables), sink_(sink),
       buffer_(input.fd.get(), input.size, block_records, input.compressed), clock_(clock_offset_ns),
       cpu_(tables.cpus.find(input.cpu)), file_(file) {
@@ -45,11 +45,11 @@ bool ChunkFile::next(Event &event) {
   return next_beside_gap(event, since, more);
 }
 
-/// At the first event, a gap and the end of the file: `event` is the next one if there is one.
+/// Handles the first event, a gap, or the end of the file. `event` is the next one if `more`.
 bool ChunkFile::next_beside_gap(Event &event, uint64_t since, bool more) {
   const uint64_t begin = any_event_ ? since : tables_.begin;
   any_event_ = true;
-  // Where a part of the file was there and is gone too, nobody knows how much is missing.
+  // Where the file has lost records that it had, nobody knows how many are missing.
   const bool counted = !more && input_.unwritten && input_.records >= input_.written;
   const bool nothing_lost = counted && input_.unwritten_events == 0;
   const bool gap =
@@ -124,8 +124,8 @@ inline void ChunkFile::take_time(const ftrace_record &record, uint64_t tsc) {
   time_ = time >= time_ && time <= tables_.end ? time : checked_time(record, time);
 }
 
-/// The first event of an EXT_switch or EXT_wake_switch, whose thread is known. False if the next
-/// one is not.
+/// Makes the first event of an EXT_switch or EXT_wake_switch, whose thread is known. Returns false
+/// if the next thread is not known.
 bool ChunkFile::begin_switch(Event &event, const ftrace_record &record, uint8_t code) {
   const SwitchParts parts = SwitchParts::of(record);
   const Bindings::Binding *next = bindings_.find(parts.next);
@@ -149,7 +149,7 @@ bool ChunkFile::begin_switch(Event &event, const ftrace_record &record, uint8_t 
   return true;
 }
 
-/// The next event of the record that begin_switch() began.
+/// Makes the next event of the record that begin_switch() began.
 void ChunkFile::go_on(Event &event) {
   const SwitchParts parts = SwitchParts::of(*switch_);
   if (has_left_)
@@ -177,7 +177,7 @@ void ChunkFile::dispatch(Event &event, const ftrace_record &record, const Switch
   event.call = FTRACE_CALL_UNKNOWN;
 }
 
-/// The event of a record, but for what its parameters say.
+/// Makes the event of a record, without the meaning of its parameters.
 inline void ChunkFile::fill(Event &event, const ftrace_record &record, uint8_t code,
                             uint32_t thread) const {
   event.time = time_;
@@ -204,7 +204,7 @@ bool ChunkFile::refill() {
   return false;
 }
 
-/// At the end of the file: what is missing.
+/// Reports what is missing at the end of the file.
 void ChunkFile::finish() {
   if (input_.missing || input_.unwritten)
     return; // reported already
@@ -234,7 +234,7 @@ void ChunkFile::report_gap(uint64_t offset, std::string what) {
   warn(offset, std::move(what));
 }
 
-/// The time of an event whose own cannot be right.
+/// Returns the time for an event whose own time is impossible.
 uint64_t ChunkFile::checked_time(const ftrace_record &record, uint64_t time) {
   if (time < time_)
     warn(offset_of(&record), fmt::format("the time goes back by {} ns", time_ - time));
@@ -293,8 +293,8 @@ void ChunkFile::control(const ftrace_record &record, uint8_t code) {
   }
 }
 
-/// No family is known so far. Its EXT_payload records are skipped one by one, so a wrong length of
-/// an extension does no harm.
+/// Skips an extension: no family is known so far. Its EXT_payload records are skipped one by one,
+/// so a wrong length does no harm.
 void ChunkFile::skip_extension(const ftrace_record &record) {
   constexpr size_t kMostFamilies = 16; // a damaged file may have a new one in each record
   if (unknown_families_.size() < kMostFamilies && unknown_families_.insert(record.par2).second)
@@ -303,7 +303,7 @@ void ChunkFile::skip_extension(const ftrace_record &record) {
                                          record.par2));
 }
 
-/// EXT_format: a chunk starts, at the cycles_per_msec before it.
+/// Starts a chunk at its EXT_format. The cycles_per_msec is the record before.
 void ChunkFile::begin_chunk(const ftrace_record &record) {
   const uint64_t offset = offset_of(&record);
   const bool after_rate = rate_offset_ + sizeof(ftrace_record) == offset;
@@ -349,7 +349,7 @@ void ChunkFile::bind_birth(const ftrace_record &record) {
   binding->thread = tables_.threads.find(binding->tid, process.birth);
 }
 
-/// A chunk ended, with its last record or, where it has none, without.
+/// Ends a chunk with its last record, if it has one.
 void ChunkFile::end_chunk(const ftrace_record *last) {
   if (!in_chunk_)
     return;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the events of one chunk file (docs/format.md), whatever its bytes are.
+// Reads the events of one chunk file (docs/format.md). The file may contain anything.
 #pragma once
 
 #include "emulator/format/switch_record.h"
 #include "emulator/input/bindings.h"
 #include "emulator/input/cpu_table.h"
-#include "emulator/input/node_input.h"
+#include "emulator/input/host_input.h"
 #include "emulator/input/record_buffer.h"
 #include "emulator/input/source.h"
 #include "emulator/input/thread_table.h"
@@ -18,34 +18,34 @@
 
 namespace ovnitrace {
 
-/// Where the threads, CPUs and times of a node's files belong.
-struct NodeTables {
-  NodeTables(const Catalog &catalog, uint32_t node)
-      : threads(catalog, node), cpus(catalog, node), begin(catalog.begin), end(catalog.end) {}
+/// Resolves the threads, CPUs and times of a host's files.
+struct HostTables {
+  HostTables(const Catalog &catalog, uint32_t host)
+      : threads(catalog, host), cpus(catalog, host), begin(catalog.begin), end(catalog.end) {}
 
   ThreadTable threads;
   CpuTable cpus;
   uint64_t begin; ///< ns
-  uint64_t end;   ///< ns: no event is later
+  uint64_t end;   ///< ns: the time of a later event is set to this
 };
 
-/// The events of one file, in order, with thread, CPU and peer resolved. Memory is bounded. All
-/// that is wrong is reported, and:
-///  - an event whose time goes back, or is after the end of the trace, has the time of the one
-///    before;
-///  - an event about a context that no record bound to a thread is dropped;
-///  - what is no record of the format is skipped;
-///  - where records are missing there is a blackout (FTRACE_BLACKOUT_MISSING), from the event
-///    before to the next one, or to the end of the trace if the file does not end with trace_stop.
-///    If trace.json says how many events could not be written there, both ends of that blackout
-///    have their number as parameter 2.
+/// The events of one file, in order, with thread, CPU and peer resolved. Memory is bounded.
+/// Everything that is wrong is reported, and:
+/// - an event whose time goes back, or is after the end of the trace, gets the time of the event
+/// before;
+/// - an event of a context that no record bound to a thread is dropped;
+/// - bytes that are not a record of the format are skipped;
+/// - where records are missing there is a blackout (FTRACE_BLACKOUT_MISSING), from the event before
+///   to the next one, or to the end of the trace if the file does not end with trace_stop. If
+///   trace.json says how many events could not be written, both ends of the blackout have their
+///   number as parameter 2.
 class ChunkFile {
 public:
   /// Borrows all of them. `file` is the index into Catalog::files.
   ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offset_ns,
-            const NodeTables &tables, size_t block_records, DiagnosticSink &sink);
+            const HostTables &tables, size_t block_records, DiagnosticSink &sink);
 
-  /// The next event; false at the end.
+  /// Reads the next event. Returns false at the end.
   bool next(Event &event);
 
 private:
@@ -71,18 +71,19 @@ private:
   void skip_extension(const ftrace_record &record);
   uint64_t offset_of(const ftrace_record *record) const;
   void warn(uint64_t offset, std::string what);
-  /// The same where events are missing.
+  /// Does the same where events are missing.
   void report_gap(uint64_t offset, std::string what);
 
   const ChunkInput &input_;
-  const NodeTables &tables_;
+  const HostTables &tables_;
   DiagnosticSink &sink_;
   RecordBuffer buffer_;
   const ftrace_record *block_ = nullptr;
   const ftrace_record *position_ = nullptr;
   const ftrace_record *block_end_ = nullptr;
-  const ftrace_record *switch_ = nullptr; ///< an EXT_switch that was begun; null: none
-  bool has_left_ = false;                 ///< its thread has left its CPU: the next one gets it
+  /// An EXT_switch whose events are not all read; null: none.
+  const ftrace_record *switch_ = nullptr;
+  bool has_left_ = false; ///< the thread of switch_ has left its CPU: the next thread gets it
   TickClock clock_;
   uint64_t time_ = 0; ///< of the last event
   Bindings bindings_;
@@ -90,12 +91,12 @@ private:
   uint16_t file_;
   bool stopped_ = false; ///< trace_stop was read
   bool any_event_ = false;
-  bool gap_ = false;                    ///< events are missing after the last
-  bool ended_ = false;                  ///< the file was read
-  std::vector<Event> waiting_;          ///< after the start of a gap, the next one last
+  bool gap_ = false;           ///< events are missing after the last one
+  bool ended_ = false;         ///< the whole file was read
+  std::vector<Event> waiting_; ///< from the start of a gap to the next event, which is last
   std::set<uint32_t> unknown_families_; ///< of extensions: reported already
 
-  // Of the chunk:
+  // About the current chunk:
   bool in_chunk_ = false;
   uint64_t chunk_begin_ = 0;      ///< offset of its first record
   uint64_t rate_offset_ = ~0ull;  ///< of the last cycles_per_msec

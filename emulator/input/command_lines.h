@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command line of each process of a catalog.
+// Finds the command line of each process of a catalog.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -9,8 +9,9 @@
 
 namespace ovnitrace {
 
-/// By index in the Catalog: what the process of a thread executed last, printable; empty where that
-/// is not known. A pid that was used again is two processes. Views into the Catalog.
+/// Returns, by index in the Catalog, what the process of each thread executed last; empty where
+/// that is not known. The texts are printable views into the Catalog. A pid that was used again is
+/// two processes.
 std::vector<std::string_view> command_lines(const Catalog &catalog);
 
 } // namespace ovnitrace

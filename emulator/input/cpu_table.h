@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the CPUs of a node by their number.
+// Finds the CPUs of a host by their number.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -9,13 +9,13 @@
 
 namespace ovnitrace {
 
-/// The CPUs of one node of a catalog.
+/// The CPUs of one host of a catalog, by number.
 class CpuTable {
 public:
-  CpuTable(const Catalog &catalog, uint32_t node) {
+  CpuTable(const Catalog &catalog, uint32_t host) {
     for (uint32_t i = 0; i < catalog.cpus.size(); i++) {
       const CpuInfo &cpu = catalog.cpus[i];
-      if (cpu.node != node)
+      if (cpu.host != host)
         continue;
       if (index_.size() <= cpu.index)
         index_.resize(size_t(cpu.index) + 1, kNone);
@@ -23,7 +23,7 @@ public:
     }
   }
 
-  /// Index of the CPU with this number, kNone if there is none.
+  /// Returns the index of the CPU with this number, kNone if there is no such CPU.
   uint32_t find(uint32_t number) const { return number < index_.size() ? index_[number] : kNone; }
 
 private:

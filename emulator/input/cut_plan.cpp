@@ -13,7 +13,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// Chunks are taken together up to this: those of datagrams have one or two KiB.
+/// Chunks are taken together up to this size: those of datagrams have one or two KiB.
 constexpr uint64_t kRunBytes = 64 << 10;
 
 constexpr auto kScheduling = [] {
@@ -28,7 +28,7 @@ constexpr auto kScheduling = [] {
   return is;
 }();
 
-/// Whether nothing before this event of a thread matters to its state.
+/// Returns whether no event before this one matters to the state of its thread.
 bool is_fresh(const ftrace_record &record, uint8_t code) {
   switch (code) {
   case FTrace_EVT_task_epilogue:
@@ -109,7 +109,7 @@ void CutPlanner::finish_files() {
       give_up();
 }
 
-/// A chunk that lacks something, or its clock rate, which the one before can have set.
+/// Gives up at a chunk that lacks something or relies on the clock rate of the one before.
 void CutPlanner::check_chunk(const ftrace_record &record, uint8_t code) {
   records_++;
   if (code == FTrace_EXT_format) {
@@ -164,7 +164,7 @@ void CutPlanner::end_context(uint16_t context, const ThreadKey &thread) {
     here.runs.push_back(last);
 }
 
-/// The start of the latest run in which it left a CPU; 0: it never did.
+/// Returns the start of the latest run in which the thread left a CPU, 0 if it never did.
 uint64_t CutPlanner::since(const std::vector<Seen> &seen) const {
   uint64_t since = 0;
   for (const Seen &here : seen)

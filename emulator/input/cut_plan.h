@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What of a trace need not be read to know in which state each thread is at a time.
+// Decides which parts of a trace must be read to know the state of each thread at a time.
 #pragma once
 
 #include "emulator/format/code_kind.h"
 #include "emulator/format/event.h"
-#include "emulator/input/node_input.h"
+#include "emulator/input/host_input.h"
 #include "emulator/input/thread_key.h"
 
 #include <ovnitrace/ftrace_record.h>
@@ -15,75 +15,75 @@
 
 namespace ovnitrace {
 
-/// Whether an event matters only to the state of its thread, until that thread leaves a CPU again:
-/// switches, wakeups and migrations, with their stacks.
+/// Returns whether an event matters only to the state of its thread, and only until that thread
+/// next leaves a CPU: switches, wakeups and migrations, with their stacks.
 bool is_scheduling(uint8_t code);
 
-/// Whether a snapshot says that its thread has a CPU. Whether that is believed depends on who else
-/// was seen on that CPU.
+/// Returns whether a snapshot says that its thread has a CPU. The caller decides by the other
+/// threads seen on that CPU whether to believe it.
 bool is_running_snapshot(const ftrace_record &record);
 
-/// Collects, while the files of a trace are looked through, what the states of its threads at
-/// `from` come from.
+/// Collects, while the files of a trace are scanned, where the states of its threads at `from` come
+/// from.
 ///
-/// The rule: to know the state of a thread at `from`, it is enough to replay its events since it
-/// left a CPU for the last time before, or was first seen. So each thread has a time since which
-/// its scheduling events matter; a run of chunks is left out if it has none of those, of any
-/// thread, and no other event. All threads are replayed as from the start of a trace then, and
-/// never with a gap.
+/// To know a thread's state at `from`, it is enough to replay its events since it last left a CPU
+/// before `from`, or since it was first seen. Therefore each thread has a time since which its
+/// scheduling events matter. A run of chunks is skipped if it has only scheduling events that do
+/// not matter. All threads are then replayed as from the start of a trace, and never with a gap.
 class CutPlanner {
 public:
-  /// `from`: ns on the clock of the trace. 0: nothing is left out, and nothing collected.
+  /// `from`: ns on the clock of the trace. 0: everything is read, and nothing is collected.
   explicit CutPlanner(uint64_t from) : from_(from) {}
 
   bool wanted() const { return from_ != 0; }
 
-  /// The calls of who looks through the files, in their order.
+  /// Starts the next file. The following functions are called by the scan, in the order of the
+  /// files.
   void start_file();
-  /// A chunk starts at byte `offset` of the plain file, and at byte `place` of the file itself.
+  /// Starts a chunk at byte `offset` of the plain file, byte `place` of the file itself.
   void start_chunk(uint64_t offset, uint64_t place);
-  /// A record of the chunk, whose first event is at `first` and whose last at `time`. Gives up
-  /// where it cannot be right.
+  /// Takes a record of the chunk, with its first event at `first` and its last one at `time`. Gives
+  /// up if the record makes a plan unsafe.
   void record(const ftrace_record &record, uint8_t code, uint64_t first, uint64_t time);
-  /// The same record says that a thread gets the CPU of the file, or leaves it. Gives up where
-  /// another one has it still: that one left by a switch that the kernel did not show, and what is
-  /// known of it then comes from the events of other threads.
+  /// Notes that the thread of the last record gets or leaves the CPU of the file. Gives up if
+  /// another thread still has the CPU: the kernel did not show when that thread left, so its state
+  /// comes from events of other threads.
   void takes_cpu(const ThreadKey &thread, uint64_t time);
   void leaves_cpu(const ThreadKey &thread);
-  /// A snapshot says that the thread has a CPU.
+  /// Notes a snapshot of a thread that has a CPU.
   void runs_at_start(const ThreadKey &thread) { at_start_.push_back(thread); }
-  /// Nobody knows who has it.
+  /// Forgets who has the CPU.
   void forget_cpu() { on_cpu_ = {}; }
-  /// A context of the chunk was a thread, and is that no longer.
+  /// Notes that a context of the chunk no longer is this thread.
   void end_context(uint16_t context, const ThreadKey &thread);
-  /// The files of `later`, which was fresh as this was, follow.
+  /// Appends the files of `later`, a plan that was made with the same `from`.
   void join(CutPlanner &&later);
-  /// No file follows. Gives up if a thread that had a CPU at the start has not left it since.
+  /// Ends the scan. Gives up if a thread that had a CPU at the start never left it.
   void finish_files();
-  /// Something is wrong with the files, so all must be read to say what.
+  /// Reads everything: something is wrong with the files, and only reading all of it shows what.
   void give_up() { from_ = 0; }
 
-  /// What must be read of each file, of which the first was `files[0]`, in the order of
-  /// start_file(): sets ChunkInput::parts where something can be left out.
+  /// Sets ChunkInput::parts of each file of which something can be skipped. `files`: in the order
+  /// of start_file().
   void set_parts(const std::vector<ChunkInput *> &files) const;
-  /// Since when the events of a thread matter, ns.
+  /// Returns since when the events of a thread matter, ns.
   uint64_t since(const ThreadKey &thread) const;
 
 private:
-  /// Some chunks of a file that follow one another.
+  /// Some successive chunks of a file.
   struct Run {
-    uint64_t offset, place; ///< where they start: in the plain file, in the file itself
+    uint64_t offset, place;                ///< its start: in the plain file, in the file itself
     uint64_t first = UINT64_MAX, last = 0; ///< times of their events, ns
-    bool needed = false;                   ///< there is an event that is not about scheduling
+    bool needed = false;                   ///< it has an event that is not about scheduling
   };
   struct File {
     std::vector<Run> runs;
     uint64_t last = 0; ///< time of the last event, ns
   };
-  /// Where a thread's events are, in one file, since the last time that it left a CPU there.
+  /// The runs of a file with events of a thread, from the last one in which it left a CPU.
   struct Seen {
     uint32_t file;
-    bool left = false; ///< the first of the runs has that
+    bool left = false; ///< it left a CPU in the first of the runs
     std::vector<uint32_t> runs;
   };
   struct Mark {
@@ -98,11 +98,11 @@ private:
   uint64_t from_;
   std::vector<File> files_;
   std::map<ThreadKey, std::vector<Seen>> threads_;
-  std::vector<ThreadKey> at_start_; ///< had a CPU then
+  std::vector<ThreadKey> at_start_; ///< had a CPU at the start
   std::vector<Mark> marks_;         ///< by context, in this chunk
-  ThreadKey on_cpu_{};              ///< who has the CPU of the file; tid 0: nobody, or not known
+  ThreadKey on_cpu_{}; ///< the thread that has the CPU of the file; tid 0: none, or not known
 
-  // Of the chunk:
+  // About the current chunk:
   bool in_chunk_ = false;
   uint64_t records_ = 0;          ///< so far
   uint32_t declared_records_ = 0; ///< by its numevents, 0: not given

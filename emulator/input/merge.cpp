@@ -21,45 +21,45 @@ size_t block_records(size_t files) {
                     kMinBlockRecords, kMaxBlockRecords);
 }
 
-/// When a cut starts on the clock of the trace; 0 where that is not known before the files are
-/// looked through, or all must be read.
-uint64_t start_of_cut(const std::vector<NodeInput> &nodes, uint64_t from) {
+/// Returns when a cut starts on the clock of the trace. Returns 0 if that is not known before the
+/// files are scanned, or if everything must be read.
+uint64_t start_of_cut(const std::vector<HostInput> &hosts, uint64_t from) {
   uint64_t begin = UINT64_MAX;
-  for (const NodeInput &node : nodes) {
-    if (!node.began_ns || !node.chains.empty()) // regions start with any event of a thread
+  for (const HostInput &host : hosts) {
+    if (!host.began_ns || !host.chains.empty()) // regions start with any event of a thread
       return 0;
-    begin = std::min(begin, TickClock(node.clock_offset_ns).ns(node.began_ns));
+    begin = std::min(begin, TickClock(host.clock_offset_ns).ns(host.began_ns));
   }
   return from ? begin + from : 0;
 }
 
 } // namespace
 
-MergedTrace::MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink, uint64_t from)
-    : EventSource(sink), nodes_(std::move(nodes)), from_(start_of_cut(nodes_, from)),
-      planner_(from_), catalog_(make_catalog(nodes_, planner_)) {
+MergedTrace::MergedTrace(std::vector<HostInput> hosts, DiagnosticSink &sink, uint64_t from)
+    : EventSource(sink), hosts_(std::move(hosts)), from_(start_of_cut(hosts_, from)),
+      planner_(from_), catalog_(make_catalog(hosts_, planner_)) {
   if (catalog_.begin + from != from_)
     planner_.give_up();
   plan();
-  tables_.reserve(nodes_.size()); // the files point at them
+  tables_.reserve(hosts_.size()); // the files point at them
   struct Place {
     const ChunkInput *input;
-    uint32_t node;
+    uint32_t host;
     uint16_t file;
   };
   std::vector<Place> places;
-  for (uint32_t node = 0; node < nodes_.size(); node++) {
-    tables_.emplace_back(catalog_, node);
-    report_missing_records(nodes_[node], sink);
-    for (const ChunkInput &chunk : nodes_[node].chunks)
-      places.push_back({&chunk, node, uint16_t(places.size())});
+  for (uint32_t host = 0; host < hosts_.size(); host++) {
+    tables_.emplace_back(catalog_, host);
+    report_missing_records(hosts_[host], sink);
+    for (const ChunkInput &chunk : hosts_[host].chunks)
+      places.push_back({&chunk, host, uint16_t(places.size())});
   }
   std::stable_sort(places.begin(), places.end(),
                    [](const Place &a, const Place &b) { return a.input->cpu < b.input->cpu; });
   heads_.resize(places.size()); // the files report to them
   for (const Place &place : places)
     files_.push_back(std::make_unique<ChunkFile>(
-        *place.input, place.file, nodes_[place.node].clock_offset_ns, tables_[place.node],
+        *place.input, place.file, hosts_[place.host].clock_offset_ns, tables_[place.host],
         block_records(places.size()), heads_[files_.size()]));
   losers_.resize(std::max<size_t>(files_.size(), 1), kDone);
   if (!files_.empty())
@@ -72,12 +72,12 @@ void MergedTrace::plan() {
     return;
   }
   std::vector<ChunkInput *> files;
-  for (NodeInput &node : nodes_)
-    for (ChunkInput &chunk : node.chunks)
+  for (HostInput &host : hosts_)
+    for (ChunkInput &chunk : host.chunks)
       files.push_back(&chunk);
   planner_.set_parts(files);
   for (const ThreadInfo &thread : catalog_.threads)
-    since_.push_back(planner_.since({thread.node, thread.tid, thread.birth}));
+    since_.push_back(planner_.since({thread.host, thread.tid, thread.birth}));
 }
 
 void MergedTrace::report_found(Head &head) {

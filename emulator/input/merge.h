@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The events of all files of all nodes, merged by time.
+// Merges the events of all files of all hosts by time.
 #pragma once
 
 #include "emulator/input/chunk_file.h"
 #include "emulator/input/cut_plan.h"
-#include "emulator/input/node_input.h"
+#include "emulator/input/host_input.h"
 #include "emulator/input/source.h"
 
 #include <array>
@@ -14,34 +14,33 @@
 
 namespace ovnitrace {
 
-/// An EventSource over opened chunk files. What was logged before trace_start (while a snapshot was
-/// taken) comes with its own time, which is before the start. Threads and CPUs of all nodes are
-/// learnt when it is made (it throws Error as make_catalog does); then events are read as they are
-/// asked for.
+/// An EventSource over opened chunk files. Events from before trace_start (a snapshot was being
+/// taken) keep their own times, which are before the start. The constructor finds the threads and
+/// CPUs of all hosts and throws Error as make_catalog() does. Events are read as they are asked
+/// for.
 class MergedTrace final : public EventSource {
 public:
-  /// `sink` must outlive it. `from`, ns from the start of the trace: what does not matter to the
-  /// states of threads from then on is left out, where that is known.
-  MergedTrace(std::vector<NodeInput> nodes, DiagnosticSink &sink, uint64_t from = 0);
+  /// `sink` must outlive it. `from`, ns from the start of the trace: events that do not matter to
+  /// the states of threads from then on are skipped where possible.
+  MergedTrace(std::vector<HostInput> hosts, DiagnosticSink &sink, uint64_t from = 0);
 
   const Catalog &catalog() const override { return catalog_; }
   bool next(Event &event) override;
 
 private:
-  /// Time in the high bits, the file's rank among those of equal time in the low 32, so that one
-  /// comparison orders two heads.
+  /// Time in the high bits, rank of the file in the low 32, so one comparison orders two heads.
   using Key = unsigned __int128;
   static constexpr Key kDone = ~Key(0);
 
-  /// Which parts of the files must be read.
+  /// Decides which parts of the files to read.
   void plan();
   bool is_left_out(const Event &event) const {
     return event.time < from_ && event.thread != kNone && event.time < since_[event.thread] &&
            is_scheduling(uint8_t(event.kind));
   }
-  /// The next events of a file. Several are read at once, as that takes the processor hardly longer
-  /// than one: what each needs is mostly in no cache, where there are many files. None is read
-  /// after something wrong, which is reported when its place is reached.
+  /// The next events of a file. Several are read at once because their data is mostly in no cache:
+  /// with many files, reading several takes hardly longer than one. Reading stops after a fault,
+  /// which is reported when its place is reached.
   struct Head final : DiagnosticSink {
     void report(const Diagnostic &diagnostic) override {
       constexpr size_t kMost = 16; // a file can be nothing but damage
@@ -54,24 +53,26 @@ private:
     std::array<Event, 16> events;
     uint32_t at = 0, count = 0;
     std::vector<Diagnostic> found;
-    uint32_t found_at = kNone; ///< before which of the events, or after them all; kNone: nothing
+    /// The faults belong before this event, or after them all; kNone: no faults.
+    uint32_t found_at = kNone;
   };
   void report_found(Head &head);
-  /// Goes to the next event of a file.
+  /// Moves to the next event of a file and returns its key.
   Key advance(uint32_t rank);
   /// Plays all matches below a node for the first time; returns the winner.
   Key play(uint32_t node);
 
-  std::vector<NodeInput> nodes_;
+  std::vector<HostInput> hosts_;
   uint64_t from_; ///< ns; 0: all events matter
   CutPlanner planner_;
   Catalog catalog_;
-  std::vector<uint64_t> since_;                   ///< by thread: events before it do not matter
-  std::vector<NodeTables> tables_;                ///< by node
-  std::vector<Head> heads_;                       ///< by rank
+  std::vector<uint64_t> since_;    ///< by thread: scheduling events before this time do not matter
+  std::vector<HostTables> tables_; ///< by host
+  std::vector<Head> heads_;        ///< by rank
   std::vector<std::unique_ptr<ChunkFile>> files_; ///< by rank: by CPU number, then file order
-  Key winner_ = kDone;                            ///< the least of all heads
-  std::vector<Key> losers_; ///< tournament tree: node n has its losing key, 2n and 2n + 1 below it
+  Key winner_ = kDone;                            ///< the smallest key of all heads
+  /// Tournament tree: node n has its losing key, 2n and 2n + 1 are below it.
+  std::vector<Key> losers_;
 };
 
 } // namespace ovnitrace

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kBlockRecords = 16384;
 
-/// The size of a plain file says how many; a compressed one must be read.
+/// Counts the records of a file: a plain file by its size, a compressed one by reading it.
 uint64_t count_records(const ChunkInput &chunk) {
   if (!chunk.compressed)
     return chunk.size / sizeof(ftrace_record);
@@ -26,8 +26,8 @@ uint64_t count_records(const ChunkInput &chunk) {
 
 } // namespace
 
-void report_missing_records(const NodeInput &node, DiagnosticSink &sink) {
-  for (const ChunkInput &chunk : node.chunks) {
+void report_missing_records(const HostInput &host, DiagnosticSink &sink) {
+  for (const ChunkInput &chunk : host.chunks) {
     if (chunk.unwritten)
       sink.report({.file = chunk.name,
                    .offset = chunk.records * sizeof(ftrace_record),
@@ -52,10 +52,10 @@ void report_missing_records(const NodeInput &node, DiagnosticSink &sink) {
 }
 
 void report_missing_records(const std::string &directory, DiagnosticSink &sink) {
-  NodeInput node = open_trace_dir(directory, read_trace_info(directory, sink), 0);
-  for (ChunkInput &chunk : node.chunks)
+  HostInput host = open_trace_dir(directory, read_trace_info(directory, sink), 0);
+  for (ChunkInput &chunk : host.chunks)
     chunk.records = count_records(chunk);
-  report_missing_records(node, sink);
+  report_missing_records(host, sink);
 }
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a source some batches ahead of whoever takes its events, by a thread of its own.
+// Reads a source some batches ahead of the caller, in a thread of its own.
 #pragma once
 
 #include "emulator/base/cores.h"
@@ -18,9 +18,9 @@
 
 namespace ovnitrace {
 
-/// The events of a source, batch by batch. Where there is one CPU, the caller reads them. What the
-/// source reports meanwhile comes to its sink in the caller's thread, just before the events that
-/// follow it. Nobody else may use the source until this is destroyed, but for its catalog.
+/// The events of a source, in batches. On a single CPU, the caller's thread reads them. Diagnostics
+/// of the source are passed to its sink in the caller's thread, just before the events that follow
+/// them. While this exists, nobody else may use the source, except for its catalog.
 class ReadAhead {
 public:
   /// Borrows `source`.
@@ -29,48 +29,48 @@ public:
   ReadAhead(const ReadAhead &) = delete;
   ReadAhead &operator=(const ReadAhead &) = delete;
 
-  /// The next events, with their payloads, until the next call; empty at the end. Throws what the
-  /// source threw.
+  /// Returns the next events and their payloads, valid until the next call; empty at the end.
+  /// Throws what the source threw.
   std::span<Event> next();
 
 private:
-  static constexpr size_t kEvents = 512;  ///< of a batch
-  static constexpr uint32_t kBatches = 8; ///< all of them fit the second-level cache
+  static constexpr size_t kEvents = 512;  ///< in a batch
+  static constexpr uint32_t kBatches = 8; ///< together they fit the second-level cache
 
   struct Batch {
     std::array<Event, kEvents> events;
-    size_t count = 0;                                   ///< of them
-    std::vector<uint8_t> payloads;                      ///< of those that have one
-    std::vector<std::pair<size_t, Diagnostic>> reports; ///< what was found before which event
+    size_t count = 0;                                   ///< used events
+    std::vector<uint8_t> payloads;                      ///< of the events that have one
+    std::vector<std::pair<size_t, Diagnostic>> reports; ///< each before the event of this index
     bool last = false;
-    std::exception_ptr error; ///< why it is the last
+    std::exception_ptr error; ///< why it is the last one
   };
   struct Reports final : DiagnosticSink {
     void report(const Diagnostic &diagnostic) override {
       batch->reports.emplace_back(batch->count, diagnostic);
     }
-    Batch *batch = nullptr; ///< that is being filled
+    Batch *batch = nullptr; ///< the one that is being filled
   };
 
-  /// Gives the current batch back and waits for the one after it.
+  /// Returns the current batch and waits for the next one.
   void advance();
   void run();
   void fill(Batch &batch);
 
-  // Of whoever reads the source:
+  // Used by the thread that reads the source:
   EventSource &source_;
   const bool threaded_;
   const std::unique_ptr<Batch[]> batches_;
   Reports reports_;
 
-  // Of the caller:
-  alignas(kApart) DiagnosticSink &sink_; ///< where the source reported to before
+  // Used by the caller:
+  alignas(kApart) DiagnosticSink &sink_; ///< the sink that the source reported to before
   Batch *current_ = nullptr;
-  size_t at_ = 0;      ///< of the current batch: its next event
-  size_t report_ = 0;  ///< and its next report
-  uint32_t taken_ = 0; ///< batches, the current one included
+  size_t at_ = 0;      ///< next event of the current batch
+  size_t report_ = 0;  ///< next report of the current batch
+  uint32_t taken_ = 0; ///< batches, with the current one
 
-  // Between the two:
+  // Shared by both threads:
   alignas(kApart) std::mutex mutex_; // guards what follows
   std::condition_variable changed_;
   uint32_t filled_ = 0;  ///< batches

@@ -59,7 +59,7 @@ std::span<const ftrace_record> RecordBuffer::next_block() {
   return {records_.get(), whole};
 }
 
-/// To where the file has data again: a sparse file of any size costs nothing.
+/// Skips to where the file has data again, so that a sparse file of any size costs nothing.
 void RecordBuffer::skip_hole() {
   const uint64_t end = parts_.empty() ? size_ : std::min(size_, parts_.front().end);
   const off_t data = lseek(fd_, off_t(offset_), SEEK_DATA);
@@ -69,7 +69,7 @@ void RecordBuffer::skip_hole() {
   offset_ = std::max(offset_, to / sizeof(ftrace_record) * sizeof(ftrace_record));
 }
 
-/// Goes to where the next part starts, if what is next is of none.
+/// Moves to the next part if the current one is over.
 void RecordBuffer::next_part() {
   jumped_ = false;
   if (parts_.size() > 1 && offset_ == parts_.front().end)

@@ -4,7 +4,7 @@
 
 #include "emulator/format/chunk_times.h"
 #include "emulator/format/frame_reader.h"
-#include "emulator/input/node_input.h"
+#include "emulator/input/host_input.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -18,36 +18,37 @@
 
 namespace ovnitrace {
 
-/// The whole records of a file, block by block, with pread: several may share one descriptor. Times
-/// stand in them also where the file has differences (docs/format.md). A hole of a sparse file,
-/// which would be empty records, is left out but for a block at its start.
+/// The whole records of a file, block by block, read with pread so that several buffers can share a
+/// descriptor. A file with differences (docs/format.md) is returned with times. Holes of a sparse
+/// file, which would be empty records, are skipped, except for the first block of each.
 class RecordBuffer {
 public:
-  /// Borrows `fd`, a file of `size` bytes; what is written after them later is not read.
-  /// A block has at most `block_records` records. `compressed`: the file is of zstd frames.
+  /// Borrows `fd`, a file of `size` bytes; later growth is not read. A block has at most
+  /// `block_records` records. `compressed`: the file is of zstd frames.
   RecordBuffer(int fd, uint64_t size, size_t block_records, bool compressed = false);
 
-  /// Leaves differences as they are: the file is another tracer's.
+  /// Keeps differences: another tracer's file has none, whatever its records look like.
   void keep_differences() { keeps_differences_ = true; }
-  /// Reads these parts of the file alone. `parts` must outlive it. To be called before all else.
+  /// Reads only these parts of the file. `parts` must outlive it. To be called before next_block().
   void only(const std::vector<FilePart> &parts) { parts_ = parts; }
 
-  /// The next block, valid until the next call; empty at the end or after an error.
+  /// Returns the next block, valid until the next call; empty at the end or after an error.
   std::span<const ftrace_record> next_block();
 
-  /// Whether something was left out before the last block.
+  /// Returns whether a part of the file was skipped before the last block.
   bool jumped() const { return jumped_; }
-  /// The frames that start in the last block; null: it is a plain file.
+  /// Returns the frames that start in the last block, nullptr for a plain file.
   const std::vector<FrameReader::Start> *frames() const {
     return frames_ ? &frames_->starts() : nullptr;
   }
-  /// Byte offset of the first record of the last block, in the plain file.
+  /// Returns the byte offset of the first record of the last block, in the plain file.
   uint64_t block_offset() const { return block_offset_; }
-  /// At the end: bytes there that are no whole record.
+  /// Returns, at the end, the bytes of an incomplete last record.
   unsigned tail() const { return tail_; }
-  /// errno of the read that failed, 0 if none did.
+  /// Returns errno of the read that failed, 0 if none did.
   int error() const { return error_; }
-  /// A fault of a compressed file between the last block and the next, once; empty: none.
+  /// Returns the fault of a compressed file between the last block and the next, once; empty if
+  /// there was no fault.
   std::string take_fault() { return std::exchange(fault_, {}); }
 
 private:
@@ -59,7 +60,7 @@ private:
   int fd_;
   uint64_t size_;
   uint64_t offset_ = 0;             ///< of the next block
-  std::span<const FilePart> parts_; ///< that are not finished; of the whole file none
+  std::span<const FilePart> parts_; ///< parts left to read; empty for the whole file
   bool jumped_ = false;
   uint64_t block_offset_ = 0;
   std::optional<FrameReader> frames_; ///< of a compressed file

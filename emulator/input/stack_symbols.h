@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks again, on this machine, for what a capture did not find out about its stacks.
+// Looks on this machine for functions and lines of stacks that the capture could not find.
 #pragma once
 
 #include "emulator/symbols/elf_symbols.h"
@@ -12,22 +12,24 @@
 
 namespace ovnitrace {
 
-/// A place in a file of code of which the function or the line is not known.
+/// A place in a file of code whose function or line is not known.
 struct UnknownPlace {
-  uint32_t frame = 0; ///< the caller's number for it
+  uint32_t frame = 0; ///< the caller's number for the place
   uint32_t file = 0;
   std::string path, build_id;           ///< of the file
   uint64_t offset = 0;                  ///< bytes in the file
-  std::optional<uint64_t> address = {}; ///< of the ELF file
+  std::optional<uint64_t> address = {}; ///< in the ELF file
 };
 
 struct FoundPlace {
   uint32_t frame = 0;
-  std::vector<CodePlace> places; ///< as ElfSymbols::at() gives them, the last with a name or a line
+  /// As ElfSymbols::at() gives them; the last one has a name or a line.
+  std::vector<CodePlace> places;
 };
 
-/// Asks the file of that path, if it has that build id, and else the debug data of that build id.
-/// Without a build id nothing is asked. `warn`: as name_places() calls it.
+/// Returns the places that it finds. Reads the file at the given path if its build id matches,
+/// otherwise the debug data with that build id. Skips places without a build id. `warn`: as
+/// name_places() calls it.
 std::vector<FoundPlace> find_places(std::vector<UnknownPlace> places,
                                     const std::function<void(const std::string &)> &warn);
 

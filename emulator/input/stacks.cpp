@@ -49,7 +49,7 @@ std::string file_name(const std::string &path) {
 
 } // namespace
 
-/// Makes a table from what trace.json has; what is not as it should be is left out.
+/// Makes a table from trace.json and leaves out what is malformed.
 class StackReader {
 public:
   StackReader(const json &trace, StackTable &table,
@@ -100,7 +100,7 @@ private:
       unknown_.back().address = number_of(json, "address");
   }
 
-  /// What `json` says of a function at the place of `frame`.
+  /// Returns the function that `json` describes, at the place of `frame`.
   static StackFrame part_of(StackFrame frame, const json &json, bool inlined) {
     frame.function = text_of(json, "function");
     frame.source = text_of(json, "source");
@@ -110,7 +110,7 @@ private:
     return frame;
   }
 
-  /// What the capture has found out stays, if no more is found out here.
+  /// Adds what was found on this machine. Keeps what the capture found if there is nothing new.
   static void complete(std::vector<StackFrame> &parts, std::vector<CodePlace> &&places) {
     if (!places.back().line && !parts.back().function.empty())
       return;
@@ -204,8 +204,8 @@ bool StackTable::is_cut(uint32_t number) const {
 }
 
 Stacks::Stacks(const Catalog &catalog, DiagnosticSink &sink) {
-  for (const NodeInfo &node : catalog.nodes)
-    tables_.push_back(node.stacks.empty() ? StackTable() : StackTable::read(node.stacks, sink));
+  for (const HostInfo &host : catalog.hosts)
+    tables_.push_back(host.stacks.empty() ? StackTable() : StackTable::read(host.stacks, sink));
 }
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stacks of a capture: what stood on them when threads left their CPUs and woke others.
+// Reads the stacks of a capture: the calls of threads that left their CPUs or woke others.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -12,46 +12,46 @@
 
 namespace ovnitrace {
 
-/// One function on a stack. A text is empty and a number 0 where it is not known.
+/// One function on a stack. Unknown texts are empty, unknown numbers 0.
 struct StackFrame {
   std::string function;  ///< demangled
   std::string source;    ///< file, as the compiler named it
-  uint32_t line = 0;     ///< in `source`, where it calls the next inner one, or is
-  uint32_t file = kNone; ///< index for StackTable::file(): what the code is in
-  uint64_t offset = 0;   ///< bytes; where in the file or, in the kernel, from the function's start
+  uint32_t line = 0;     ///< in `source`: where it calls the next inner function, or where it is
+  uint32_t file = kNone; ///< index for StackTable::file(): the file of the code
+  uint64_t offset = 0;   ///< bytes, in the file; in the kernel, from the start of the function
   bool kernel = false;
-  bool inlined = false; ///< into the next outer frame, with which it shares the address
+  bool inlined = false; ///< into the next outer frame, which has the same address
 };
 
-/// A file of code that stacks go through.
+/// A file with code.
 struct StackFile {
-  std::string path;     ///< where it was when it was mapped; "[ext4]": a module of the kernel
+  std::string path;     ///< where it was mapped from; "[ext4]": a module of the kernel
   std::string build_id; ///< hexadecimal, empty: not known
 };
 
-/// The stacks of one trace directory. All texts are printable, in one line.
+/// The stacks of one trace directory. All texts are printable single lines.
 class StackTable {
 public:
-  /// Reads trace.json, and completes it with the symbols and debug data that are on this machine,
-  /// of files with the build ids that it says. That it holds no stacks is no fault; what is wrong
-  /// is reported to `sink`, and the table is empty then. Throws nothing but for memory, which is
-  /// bounded.
+  /// Reads trace.json, then adds symbols and debug data from files on this machine whose build ids
+  /// match. A trace without stacks has an empty table. Anything wrong is reported to `sink` and
+  /// makes the table empty. Throws only for lack of memory, which is bounded.
   static StackTable read(const std::string &directory, DiagnosticSink &sink);
 
   bool empty() const { return stacks_.empty(); }
-  /// Numbers are 1 to size(), as parameter 2 of EXT_stack and EXT_waker_stack.
+  /// Returns the largest number; numbers start at 1, as in parameter 2 of EXT_stack and
+  /// EXT_waker_stack.
   uint32_t size() const { return uint32_t(stacks_.size()); }
-  /// Its frames, as indices for frame(), from the innermost outward: those of the kernel, then
-  /// those of the program. Empty for a number that the table does not have.
+  /// Returns the frames of a stack as indices for frame(), from the innermost outward: the
+  /// kernel's, then the program's. Empty if there is no such number.
   std::span<const uint32_t> frames(uint32_t number) const;
   const StackFrame &frame(uint32_t index) const { return frames_[index]; }
   const StackFile &file(uint32_t index) const { return files_[index]; }
-  /// The function of a frame or, where that is not known, "libc.so.6+0x1234" or "[unknown]".
+  /// Returns the function of a frame or, if it is not known, "libc.so.6+0x1234" or "[unknown]".
   std::string name(uint32_t index) const;
-  /// Its source line, "file.c:12", without folders; empty if it is not known.
+  /// Returns the source line of a frame, "file.c:12", without folders; empty if it is not known.
   std::string place(uint32_t index) const;
-  /// Whether its outermost frame of the program is probably not the first function of the thread:
-  /// the rest could not be unwound (docs/stacks.md).
+  /// Returns whether the rest of the stack could probably not be unwound: its outermost program
+  /// frame is not the first function of the thread (docs/stacks.md).
   bool is_cut(uint32_t number) const;
 
 private:
@@ -67,13 +67,13 @@ private:
   std::vector<Stack> stacks_; ///< by number - 1
 };
 
-/// The stacks of all traces of a source, by node.
+/// The stacks of all hosts of a trace.
 class Stacks {
 public:
-  /// Reads those of each node that has some.
+  /// Reads the stacks of each host that has some.
   Stacks(const Catalog &catalog, DiagnosticSink &sink);
-  const StackTable &of_node(uint32_t node) const { return tables_[node]; }
-  const StackTable &of_thread(const ThreadInfo &thread) const { return tables_[thread.node]; }
+  const StackTable &of_host(uint32_t host) const { return tables_[host]; }
+  const StackTable &of_thread(const ThreadInfo &thread) const { return tables_[thread.host]; }
 
 private:
   std::vector<StackTable> tables_;

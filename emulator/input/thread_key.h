@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which thread a record is about, while the files of a trace are looked through.
+// Identifies a thread while the files of a trace are scanned.
 #pragma once
 
 #include <compare>
@@ -8,7 +8,7 @@
 namespace ovnitrace {
 
 struct ThreadKey {
-  uint32_t node, tid;
+  uint32_t host, tid;
   uint64_t birth; ///< ns, on the clock of the trace
   auto operator<=>(const ThreadKey &) const = default;
 };

@@ -7,9 +7,9 @@
 
 namespace ovnitrace {
 
-ThreadTable::ThreadTable(const Catalog &catalog, uint32_t node) : ThreadTable() {
+ThreadTable::ThreadTable(const Catalog &catalog, uint32_t host) : ThreadTable() {
   for (uint32_t i = 0; i < catalog.threads.size(); i++)
-    if (const ThreadInfo &thread = catalog.threads[i]; thread.node == node)
+    if (const ThreadInfo &thread = catalog.threads[i]; thread.host == host)
       find_or_add(thread.tid, thread.birth, i);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the threads of a node by what its chunks say of them.
+// Finds the threads of a host by tid, birth or time.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -11,30 +11,31 @@
 
 namespace ovnitrace {
 
-/// The numbers of a node's threads, by tid, and by birth among those of one tid.
+/// A hash table of the threads of a host: a number for each tid and birth.
 class ThreadTable {
 public:
-  /// With none yet.
+  /// Makes an empty table.
   ThreadTable() { resize(16); }
-  /// Those of one node of a catalog, by their index there.
-  ThreadTable(const Catalog &catalog, uint32_t node);
+  /// Takes the threads of one host of a catalog, with their indices there as numbers.
+  ThreadTable(const Catalog &catalog, uint32_t host);
 
-  /// Number of the thread with this tid and birth; if it is not there yet it gets `next`.
+  /// Returns the number of the thread with this tid and birth. A new thread gets `next`.
   uint32_t find_or_add(uint32_t tid, uint64_t birth, uint32_t next);
 
-  /// Number of the thread with this tid and birth, kNone if there is none.
+  /// Returns the number of the thread with this tid and birth, kNone if no thread has them.
   uint32_t find(uint32_t tid, uint64_t birth) const;
 
-  /// Number of the thread that had this tid at `time`: the last one born until then, or the first
-  /// one if none was. kNone if there is none.
+  /// Returns the number of the thread that had this tid at `time`: the last one born until then, or
+  /// else the first one. kNone if the tid is unknown.
   uint32_t latest(uint32_t tid, uint64_t time) const;
 
-  /// Asks the processor for a tid.
+  /// Prefetches the slot of a tid.
   void prefetch(uint32_t tid) const { __builtin_prefetch(&slots_[place(tid)]); }
 
 private:
-  static constexpr uint32_t kOthers = kNone - 1; ///< no number of a thread is so large
-  static constexpr uint32_t kMostSteps = 64;     ///< from where a tid belongs; few take so many
+  static constexpr uint32_t kOthers = kNone - 1; ///< larger than any number of a thread
+  /// Slots tried for a tid; hardly any tid takes so many.
+  static constexpr uint32_t kMostSteps = 64;
 
   /// A tid, and its thread.
   struct Slot {
@@ -42,9 +43,9 @@ private:
     uint32_t tid = 0;
     uint32_t number = kNone; ///< kNone: free; kOthers: its threads are in others_
   };
-  /// Where a tid belongs: multiplicative hashing, of which the high bits are the good ones.
+  /// Returns where a tid belongs: multiplicative hashing, whose high bits are the good ones.
   uint32_t place(uint32_t tid) const { return (tid * 2654435769u) >> shift_; }
-  /// The slot of a tid, or the free one where it belongs; nullptr where there is no room for it:
+  /// Returns the slot of a tid, or the free slot where it belongs; nullptr if there is no room, and
   /// its threads are in others_.
   const Slot *find_slot(uint32_t tid) const {
     uint32_t at = place(tid);
@@ -58,11 +59,11 @@ private:
   Slot *find_slot(uint32_t tid) { return const_cast<Slot *>(std::as_const(*this).find_slot(tid)); }
   void resize(size_t slots);
 
-  std::vector<Slot> slots_; ///< 2^n, of which a fifth is free at least
+  std::vector<Slot> slots_; ///< 2^n slots, at least a fifth of them free
   uint32_t shift_ = 0;
   size_t used_ = 0; ///< slots
-  /// By tid and birth: of tids that the kernel used again, and of those that found no slot, as a
-  /// file may have any number of tids that belong to one place.
+  /// By tid and birth: threads of tids that the kernel used again, and of tids that found no slot.
+  /// A file may have any number of tids that belong to one slot.
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> others_;
 };
 

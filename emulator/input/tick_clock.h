@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the ticks of a chunk to ns on the clock of the trace.
+// Converts the ticks of a chunk to ns on the clock of the trace.
 #pragma once
 
 #include <cstdint>
 
 namespace ovnitrace {
 
-/// The clock of a chunk: `cycles_per_msec` says its rate; the clock offset of its host is added.
+/// The clock of a chunk: its rate from `cycles_per_msec`, and the clock offset of its host.
 class TickClock {
 public:
   explicit TickClock(int64_t offset_ns = 0) : offset_(offset_ns) {}
 
-  /// Ticks per ms, above 0. 1000000, ns, until it is given.
+  /// Sets the ticks per ms, above 0. The default is 1000000: ticks of 1 ns.
   void set_rate(uint32_t ticks_per_ms) { rate_ = ticks_per_ms; }
 
-  /// Exact, rounded down to whole ns, and kept within 0 … 2^63 - 1.
+  /// Converts exactly, rounded down to whole ns and clamped to 0 … 2^63 - 1.
   uint64_t ns(uint64_t ticks) const {
     if (rate_ == kNsPerMs && offset_ == 0 && ticks <= kMax) [[likely]]
       return ticks;

@@ -29,12 +29,12 @@ struct CloseDir {
 };
 
 constexpr std::string_view kCompressed = ".zst";
-/// Bytes of files in which there can be a record: it takes a compressed one more than one byte,
-/// too.
+/// The smallest file that can hold a record, in bytes. A compressed record takes more than one
+/// byte, too.
 constexpr uint64_t kSmallestFile = sizeof(ftrace_record);
 
-/// The CPU of a chunk file by its name, cpuNNNN.ftr or cpuNNNN.ftr.zst; nothing if it is another
-/// file.
+/// Returns the CPU of a chunk file by its name, cpuNNNN.ftr or cpuNNNN.ftr.zst; nothing for other
+/// files.
 std::optional<uint16_t> cpu_of(std::string_view name) {
   constexpr std::string_view prefix = "cpu", suffix = ".ftr";
   constexpr size_t kMinDigits = 4;
@@ -58,7 +58,7 @@ struct ChunkPath {
   bool compressed() const { return name.ends_with(kCompressed); }
 };
 
-/// The chunk files of a directory by CPU; errno is set if it cannot be read.
+/// Lists the chunk files of a directory by CPU. Sets errno if it cannot be read.
 std::optional<std::vector<ChunkPath>> list_chunks(const std::string &path) {
   const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
   if (!dir)
@@ -82,7 +82,7 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
   const auto fail = [&](const std::string &why) {
     return Error("cannot read " + name + ": " + why);
   };
-  // Nothing in a directory of someone else may make us wait: a FIFO is opened at once.
+  // A FIFO opens at once: a directory of another user must not make us wait.
   UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
   if (!fd && errno == EMFILE)
     throw fail("too many open files; raise their number with 'ulimit -n'");
@@ -105,7 +105,7 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
 
 namespace {
 
-/// The CPUs that had something to record, or of which it is not known that they had nothing.
+/// Returns the CPUs that recorded something, or of which it is not known that they did not.
 std::set<uint16_t> expected_cpus(const TraceInfo &info) {
   std::set<uint16_t> cpus(info.topology.begin(), info.topology.end());
   for (uint32_t cpu = 0; info.topology.empty() && cpu < info.cpus; cpu++)
@@ -127,21 +127,21 @@ void add_counts(const TraceInfo &info, ChunkInput &chunk) {
   }
 }
 
-void add_missing(const TraceInfo &info, NodeInput &node) {
+void add_missing(const TraceInfo &info, HostInput &host) {
   std::set<uint16_t> missing = expected_cpus(info);
-  for (ChunkInput &chunk : node.chunks) {
+  for (ChunkInput &chunk : host.chunks) {
     missing.erase(chunk.cpu);
     add_counts(info, chunk);
   }
   for (const uint16_t cpu : missing) {
     ChunkInput chunk;
-    chunk.name = fmt::format("{}/cpu{:04}.ftr", node.path, cpu);
+    chunk.name = fmt::format("{}/cpu{:04}.ftr", host.path, cpu);
     chunk.cpu = cpu;
     add_counts(info, chunk);
     chunk.missing = true;
-    node.chunks.push_back(std::move(chunk));
+    host.chunks.push_back(std::move(chunk));
   }
-  std::stable_sort(node.chunks.begin(), node.chunks.end(),
+  std::stable_sort(host.chunks.begin(), host.chunks.end(),
                    [](const ChunkInput &a, const ChunkInput &b) { return a.cpu < b.cpu; });
 }
 
@@ -163,14 +163,14 @@ std::vector<std::string> chunk_files(const std::string &path, bool compressed) {
   return names;
 }
 
-NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns) {
+HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns) {
   const auto chunks = list_chunks(path);
   if (!chunks)
     throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
   if (chunks->empty())
     throw Error("no trace in " + path +
                 ": it has no chunk file (cpu0000.ftr, …); name the directory that ovnitrace wrote");
-  NodeInput node{.name = info.host.empty() ? path : info.host,
+  HostInput host{.name = info.host.empty() ? path : info.host,
                  .path = path,
                  .clock_offset_ns = clock_offset_ns,
                  .cpus = info.cpus,
@@ -191,13 +191,13 @@ NodeInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .chunks = {}};
   uint64_t bytes = 0;
   for (const ChunkPath &chunk : *chunks) {
-    node.chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
-    bytes += node.chunks.back().size;
+    host.chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
+    bytes += host.chunks.back().size;
   }
   if (bytes < kSmallestFile)
     throw Error("the trace " + path + " is empty: nothing was captured, or it was not written");
-  add_missing(info, node);
-  return node;
+  add_missing(info, host);
+  return host;
 }
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// trace.json: read here only, as its parser is slow to compile.
+// Parses trace.json. A file of its own, as the JSON parser is slow to compile.
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/json_file.h"
@@ -22,7 +22,8 @@ constexpr uint64_t kVersion = 1;
 constexpr size_t kMaxChains = 255;                             // what a record can number
 constexpr size_t kMostIdleStates = 10, kLongestIdleState = 16; // CPUIDLE_STATE_MAX, …_NAME_LEN
 constexpr size_t kMostDevices = 64, kLongestDevice = 32;       // DISK_NAME_LEN
-/// Without those of the lists of threads and processes, which no reader of events needs.
+/// The most values of a trace.json, without the lists of threads and processes, which no reader of
+/// events needs.
 constexpr size_t kMaxValues = 4 << 20;
 
 std::string text_of(const nlohmann::json &json, const char *key) {
@@ -41,7 +42,7 @@ nlohmann::json object_of(const nlohmann::json &json, const char *key) {
   return it != json.end() && it->is_object() ? *it : nlohmann::json::object();
 }
 
-/// A command line is a list of arguments.
+/// Returns a list of texts, such as the arguments of a command line.
 std::vector<std::string> texts_of(const nlohmann::json &json, const char *key) {
   std::vector<std::string> texts;
   const auto it = json.find(key);
@@ -52,7 +53,7 @@ std::vector<std::string> texts_of(const nlohmann::json &json, const char *key) {
   return texts;
 }
 
-/// The numbers of the CPUs.
+/// Returns the numbers of the CPUs.
 std::vector<uint16_t> topology_of(const nlohmann::json &json) {
   std::vector<uint16_t> cpus;
   const auto it = json.find("topology");
@@ -64,7 +65,7 @@ std::vector<uint16_t> topology_of(const nlohmann::json &json) {
   return cpus;
 }
 
-/// A list, or the one of older traces.
+/// Returns the attached processes: a list, or the only one in older traces.
 std::vector<uint32_t> attached_of(const nlohmann::json &json) {
   std::vector<uint32_t> pids;
   if (const auto it = json.find("attached_pids"); it != json.end() && it->is_array())
@@ -87,7 +88,7 @@ bool flag_of(const nlohmann::json &json, const char *key, bool otherwise) {
   return it == json.end() || !it->is_boolean() ? otherwise : it->get<bool>();
 }
 
-/// How many records the file of each CPU had in the end.
+/// Returns how many records the tracer wrote to the file of each CPU.
 std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
   std::map<uint16_t, uint64_t> written;
   const auto it = json.find("written");
@@ -103,7 +104,7 @@ std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
   return written;
 }
 
-/// What each CPU captured and could not write.
+/// Returns what each CPU captured and could not write.
 std::map<uint16_t, TraceInfo::Unwritten> unwritten_of(const nlohmann::json &json) {
   std::map<uint16_t, TraceInfo::Unwritten> unwritten;
   const auto it = json.find("not_written");
@@ -116,7 +117,7 @@ std::map<uint16_t, TraceInfo::Unwritten> unwritten_of(const nlohmann::json &json
   return unwritten;
 }
 
-/// A time of the trace's clock; 0 where there is none, or none that a clock can have.
+/// Returns a time of the trace's clock; 0 if it is missing, or if no clock can have it.
 uint64_t time_of(const nlohmann::json &json, const char *key) {
   constexpr uint64_t kLatest = uint64_t(1) << 62;
   const uint64_t time = number_of(json, key);
@@ -157,7 +158,7 @@ std::vector<CommandLine> command_lines_of(const nlohmann::json &json) {
   return lines;
 }
 
-/// `control.chains`, a list of `name` and `text`.
+/// Returns the names of `control.chains`, a list of `name` and `text`.
 std::vector<std::string> names_of_chains(const nlohmann::json &json) {
   std::vector<std::string> names;
   const nlohmann::json control = object_of(json, "control");
@@ -173,7 +174,7 @@ std::vector<std::string> names_of_chains(const nlohmann::json &json) {
   return names;
 }
 
-/// What is left of it needs no quoting anywhere.
+/// Returns a name reduced to characters that need no quoting anywhere.
 std::string plain_name(const nlohmann::json &json, size_t longest) {
   std::string name = json.is_string() ? json.get<std::string>() : std::string();
   name.resize(std::min(name.size(), longest));
@@ -183,7 +184,7 @@ std::string plain_name(const nlohmann::json &json, size_t longest) {
   return name;
 }
 
-/// By number; a name that is no text is empty.
+/// Returns the names by number. A name that is not a text is empty.
 std::vector<std::string> names_of_idle_states(const nlohmann::json &json) {
   std::vector<std::string> names;
   const auto it = json.find("idle_states");

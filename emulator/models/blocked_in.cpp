@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In which system call a thread is blocked.
+// Shows in which system call a thread is blocked.
 #include "emulator/models/blocked_in.h"
 
 #include "emulator/models/registry.h"
@@ -20,7 +20,7 @@ void found(ModelContext &ctx, const Event &event) {
     blocked(ctx, event);
 }
 
-/// A wakeup of a thread that is not blocked is no transition.
+/// A wakeup of a thread that is not blocked is not a transition.
 void over(ModelContext &ctx, const Event &event) {
   if (ctx.system.transition().thread == event.thread)
     ctx.set(kCall, event.thread, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The values of PRV type 203.
+// Computes the values of PRV type 203.
 #pragma once
 
 #include <ovnitrace/ftrace_codes.h>
@@ -8,11 +8,11 @@
 
 namespace ovnitrace {
 
-/// Nobody looked in which call the thread is blocked: beyond the values of all calls.
+/// The capture did not record calls. Above the values of all calls.
 inline constexpr int64_t kBlockedInUnknown = FTRACE_CALLS;
 
-/// The value for an enum ftrace_call: the number of the system call + 1; of 32-bit programs, whose
-/// calls have other numbers, 1024 + the number. 0: none.
+/// Returns the value for an enum ftrace_call: 1 + the number of the system call. 32-bit programs,
+/// whose calls have other numbers: 1024 + the number. 0: no call.
 constexpr int64_t blocked_in_value(uint16_t call) {
   if (call >= FTRACE_CALL_COMPAT)
     return call;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions from which a thread left its CPU: the innermost of its stack, a channel each.
+// Shows the functions from which a thread left its CPU: a channel for each of the innermost frames.
 #include "emulator/input/stacks.h"
 #include "emulator/models/registry.h"
 
@@ -18,17 +18,17 @@ namespace {
 constexpr uint32_t kFunctionType = 70000000, kLineType = 80000000;
 constexpr uint32_t kLevels = 5;
 
-/// What a frame is called in the channels: 0 is nothing.
+/// Returns what a frame is called in the channels; value 0 means no frame.
 struct Values {
   int64_t function = 0, line = 0;
 };
 
 struct State {
-  std::vector<std::vector<std::array<Values, kLevels>>> stacks; ///< by node, by number - 1
+  std::vector<std::vector<std::array<Values, kLevels>>> stacks; ///< by host, by number - 1
   ChannelId functions = kNone;                                  ///< of level 1; the lines follow
 };
 
-/// The value of a text, from 1 on in the order in which they come.
+/// Returns the value of a text. Values count from 1, in the order of first use.
 class Labels {
 public:
   int64_t value(const std::string &text) {
@@ -60,16 +60,16 @@ void set(ModelContext &ctx, uint32_t thread, const std::array<Values, kLevels> &
 
 void left(ModelContext &ctx, const Event &event) {
   const State &state = state_of(ctx);
-  const uint32_t node = ctx.system.catalog().threads[event.thread].node;
-  if (node < state.stacks.size() && event.par2 > 0 && event.par2 <= state.stacks[node].size())
-    set(ctx, event.thread, state.stacks[node][event.par2 - 1]);
+  const uint32_t host = ctx.system.catalog().threads[event.thread].host;
+  if (host < state.stacks.size() && event.par2 > 0 && event.par2 <= state.stacks[host].size())
+    set(ctx, event.thread, state.stacks[host][event.par2 - 1]);
 }
 
 void over(ModelContext &ctx, const Event &event) {
   set(ctx, event.thread, {});
 }
 
-/// Of each stack the innermost frames of the program.
+/// Returns the innermost program frames of each stack.
 std::vector<std::array<Values, kLevels>> levels_of(const StackTable &table, Labels &functions,
                                                    Labels &lines) {
   std::vector<std::array<Values, kLevels>> all(table.size());
@@ -88,10 +88,10 @@ std::vector<std::array<Values, kLevels>> levels_of(const StackTable &table, Labe
 void start(ModelContext &ctx) {
   State state;
   Labels functions, lines;
-  NoDiagnostics silent; // the files are looked at again by who reports
+  NoDiagnostics silent; // the files are read again by a part that reports
   const Stacks stacks(ctx.system.catalog(), silent);
-  for (uint32_t node = 0; node < ctx.system.catalog().nodes.size(); node++)
-    state.stacks.push_back(levels_of(stacks.of_node(node), functions, lines));
+  for (uint32_t host = 0; host < ctx.system.catalog().hosts.size(); host++)
+    state.stacks.push_back(levels_of(stacks.of_host(host), functions, lines));
   if (!functions.all.empty()) {
     for (const bool of_lines : {false, true})
       for (uint32_t level = 1; level <= kLevels; level++) {

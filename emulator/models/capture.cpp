@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the capture itself says: where events were lost, how many, and what programs do to it.
+// Shows what the capture itself says: lost events, and what programs do to the capture.
 #include "emulator/models/registry.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -15,7 +15,7 @@ uint32_t channel_of(const Event &event) {
   return event.par1 == FTRACE_BLACKOUT_FAMILIES ? kFamilies : kBlackout;
 }
 
-/// What began before may have ended meanwhile, and what began meanwhile too.
+/// Handles lost events: anything may have ended or begun meanwhile.
 void blackout_start(ModelContext &ctx, const Event &event) {
   ctx.system.channels().forget_stacks();
   if (event.cpu != kNone)
@@ -31,16 +31,16 @@ void blackout_end(ModelContext &ctx, const Event &event) {
     ctx.punctual(kLost, event.cpu, event.par2);
 }
 
-/// What it pushed before the capture was not seen.
+/// Pushes before the capture were not seen.
 void snapshot(ModelContext &ctx, const Event &) {
   ctx.system.channels().miss_pushes();
 }
 
 bool of_same_process(const ThreadInfo &a, const ThreadInfo &b) {
-  return a.node == b.node && a.pid == b.pid;
+  return a.host == b.host && a.pid == b.pid;
 }
 
-/// On every thread of the process: they are rows side by side.
+/// Sets a value on every thread of the process; they are adjacent rows.
 void set_program(ModelContext &ctx, uint32_t thread, int64_t value) {
   const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
   uint32_t first = thread;
@@ -58,12 +58,12 @@ void disabled(ModelContext &ctx, const Event &event) {
   set_program(ctx, event.thread, kDisabled);
 }
 
-/// Another program has said nothing yet.
+/// After an execve, the new program has said nothing yet.
 void executed(ModelContext &ctx, const Event &event) {
   set_program(ctx, event.thread, 0);
 }
 
-/// Nor has a process that gets the number of one that is gone.
+/// Neither has a new process that gets the pid of an old one.
 void created(ModelContext &ctx, const Event &event) {
   const ThreadInfo &thread = ctx.system.catalog().threads[event.thread];
   if (thread.tid == thread.pid)

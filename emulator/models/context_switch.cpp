@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel model of ovni streams: context switches as the instrumented program got them from
-// perf.
+// The kernel model of ovni streams: context switches that the instrumented program got from perf.
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What state a CPU is in, which families of events it does not log, and pointers that it logged.
+// Shows the mode of a CPU, the families of events that it does not log, and logged pointers.
 #include "emulator/format/code_table.h"
 #include "emulator/models/registry.h"
 
@@ -33,15 +33,15 @@ void sti(ModelContext &ctx, const Event &event) {
     ctx.set(kInterruptsOff, event.cpu, 0);
 }
 
-/// (status, -): with status 1 "all the events belonging to that family are not logged". It stands
-/// on the CPU of the program that asked for it, and holds on all of them.
+/// Handles (status, -): with status 1 "all the events belonging to that family are not logged". The
+/// event is on the CPU of the program that asked, and applies to all CPUs.
 void filter(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
   const int64_t family = int64_t(1) << (event.kind & FTrace_family_mask);
   const std::vector<Cpu> &cpus = ctx.system.cpus();
   for (uint32_t cpu = 0; cpu < cpus.size(); cpu++) {
-    if (cpus[cpu].node != cpus[event.cpu].node)
+    if (cpus[cpu].host != cpus[event.cpu].host)
       continue;
     const int64_t filtered = ctx.value(kFilter, cpu);
     ctx.set(kFilter, cpu, event.par1 ? filtered | family : filtered & ~family);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cycles of periodic tasks: which one a task is in, how long it took, and what went wrong in it.
+// Shows cycles of periodic tasks: the current one, how long each took, and what went wrong.
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 
 enum : uint32_t { kCycle, kResponse, kDeadlineMiss, kWcetViolation, kEndLevel, kTimerLevel };
 
-/// Of each thread: the cycles that were seen, and since when the one under way is.
+/// By thread: the cycles seen, and the start of the current one.
 struct Cycles {
   int64_t count = 0;
   uint64_t since = 0;
@@ -43,7 +43,7 @@ void begin(ModelContext &ctx, const Event &event) {
   ctx.set(kCycle, event.thread, of.count);
 }
 
-/// The first cycle of a trace may have begun before it.
+/// The first cycle of a trace may have begun before the trace.
 void end(ModelContext &ctx, const Event &event) {
   Cycles &of = cycles(ctx, event.thread);
   if (of.under_way)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Interrupts: which one a CPU serves, and whom it interrupts.
+// Shows which interrupt a CPU serves, and which thread it interrupts.
 #include "emulator/format/value_names.h"
 #include "emulator/models/registry.h"
 
@@ -14,15 +14,15 @@ namespace {
 
 enum : uint32_t { kOnCpu, kOnThread, kCount };
 
-constexpr size_t kMostNested = 16; // more than any hardware nests; further ones are not shown
+constexpr size_t kMostNested = 16; // more than any hardware nests; others are not shown
 
-/// An interrupt that is being served, and the thread whose time it takes (kNone: the idle task's).
+/// An interrupt that is being served, and the interrupted thread (kNone: the idle task).
 struct Served {
   int64_t value;
   uint32_t thread;
 };
-/// Of each CPU, those under way, the innermost last. An end without its start (it began before the
-/// capture, or was lost) is nothing wrong, so this is no stack of a channel.
+/// By CPU: the current interrupts, innermost last. Not a stack of a channel, because an end without
+/// a start is legal: the interrupt began before the capture, or its start was lost.
 using Nested = std::vector<std::vector<Served>>;
 
 Nested &nested(ModelContext &ctx) {
@@ -40,7 +40,7 @@ void show(ModelContext &ctx, uint32_t cpu) {
     ctx.set(kOnThread, served.back().thread, served.back().value);
 }
 
-/// Takes off all from place `from` on.
+/// Removes all from place `from` on.
 void leave(ModelContext &ctx, uint32_t cpu, size_t from) {
   std::vector<Served> &served = nested(ctx)[cpu];
   for (size_t n = from; n < served.size(); n++)
@@ -78,19 +78,19 @@ void interrupt_count(ModelContext &ctx, const Event &event) {
     ctx.set(kCount, event.cpu, event.par2 ? event.par2 : event.par1);
 }
 
-/// What ended while events were lost is not known.
+/// Clears CPUs whose events are lost: what ended meanwhile is not known.
 void blackout(ModelContext &ctx, const Event &event) {
   if (event.cpu != kNone)
     leave(ctx, event.cpu, 0);
 }
 
-/// Nor what ends while they are not logged, on any CPU.
+/// Clears CPUs that do not log interrupts, on the whole host.
 void filtered(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone || !event.par1)
     return;
   const std::vector<Cpu> &cpus = ctx.system.cpus();
   for (uint32_t cpu = 0; cpu < cpus.size(); cpu++)
-    if (cpus[cpu].node == cpus[event.cpu].node)
+    if (cpus[cpu].host == cpus[event.cpu].host)
       leave(ctx, cpu, 0);
 }
 

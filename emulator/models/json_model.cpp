@@ -33,12 +33,13 @@ constexpr size_t kMaxChannels = 256;
 constexpr size_t kMaxRules = 4096;
 constexpr uint32_t kUserEvents = 15;
 constexpr int64_t kFirstType = 1000;
-constexpr int64_t kLastType = std::numeric_limits<int32_t>::max(); // Paraver loses labels beyond it
+constexpr int64_t kLastType =
+    std::numeric_limits<int32_t>::max(); // Paraver loses labels of larger types
 
 enum class Act { set, push, pop, punctual };
 enum class From { fixed, par1, par2 };
 
-/// What one entry of "events" does.
+/// What an entry of "events" does.
 struct Rule {
   std::optional<uint16_t> par1; ///< only events with this parameter 1
   Act act = Act::set;
@@ -84,7 +85,7 @@ void user_event(ModelContext &ctx, const Event &event) {
   }
 }
 
-/// One value of the file, with its place in it for messages.
+/// A value of the file, with its place in it for messages.
 class Place {
 public:
   Place(const json &value, const std::string &file, std::string path)
@@ -95,7 +96,7 @@ public:
         printable_line(fmt::format("model {}: {}: {}", file_, path_.empty() ? "/" : path_, why)));
   }
 
-  /// The member `key`; absent members are given out as null.
+  /// Returns the member `key`, null if it is absent.
   Place operator[](const char *key) const {
     static const json null;
     auto at = value_.find(key);
@@ -104,7 +105,7 @@ public:
   Place item(size_t i) const { return {value_[i], file_, fmt::format("{}/{}", path_, i)}; }
   bool absent() const { return value_.is_null(); }
 
-  /// An object with no members but these: a misspelt one would be ignored otherwise.
+  /// Checks that an object has only these members: otherwise a misspelt one would be ignored.
   const Place &object(std::initializer_list<const char *> keys) const {
     if (!value_.is_object())
       fail("must be an object");
@@ -125,7 +126,7 @@ public:
       fail("must be a text that is not empty");
     return printable_line(value_.get<std::string>());
   }
-  /// The same of what must not be empty.
+  /// Does the same for what must not be empty.
   size_t some(size_t max) const {
     if (array(max) == 0)
       fail("must not be empty");
@@ -140,13 +141,13 @@ public:
       fail(fmt::format("must be a whole number from {} to {}", min, max));
     return value_.get<int64_t>();
   }
-  /// The position of the text in `names`.
+  /// Returns the position of the text in `names`.
   template <size_t n> size_t one_of(const std::array<const char *, n> &names) const {
     std::string given = text();
     for (size_t i = 0; i < n; i++)
       if (given == names[i])
         return i;
-    fail(fmt::format("\"{}\" is none of {}", given, fmt::join(names, ", ")));
+    fail(fmt::format("\"{}\" is not one of {}", given, fmt::join(names, ", ")));
   }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Models that users write: a JSON file that maps user events to channels (docs/models.md).
+// Reads models that users write: a JSON file that maps user events to channels (docs/models.md).
 #pragma once
 
 #include "emulator/core/model.h"
@@ -9,11 +9,11 @@
 
 namespace ovnitrace {
 
-/// Reads the model in a file. Its PRV types must not be those of `others`. Throws Error that names
-/// the file, the place in it and what is wrong there.
+/// Reads the model in a file. Throws Error with the file, the place in it and what is wrong there,
+/// also for a PRV type of one of `others`.
 Model load_json_model(const std::string &path, const std::vector<Model> &others);
 
-/// The same for a text; `path` is for messages.
+/// Does the same for a text; `path` is for messages.
 Model parse_json_model(const std::string &text, const std::string &path,
                        const std::vector<Model> &others);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Why a thread is off its CPU, who runs instead of it, and its priority.
+// Shows why a thread is off its CPU, which thread runs instead, and its priority.
 #include "emulator/models/priority_labels.h"
 #include "emulator/models/registry.h"
 #include "emulator/models/value_labels.h"
@@ -12,7 +12,7 @@ namespace {
 
 enum : uint32_t { kReason, kNext, kPriority };
 
-/// PRV type 200: the reason of the record + 1, so that 0 is on a CPU or unknown.
+/// PRV type 200: the reason of the record + 1. 0 means on a CPU or unknown.
 std::vector<ValueLabel> reasons() {
   std::vector<ValueLabel> labels = value_labels(kReasonNames, 1);
   std::erase_if(labels, [](const ValueLabel &label) {
@@ -21,7 +21,7 @@ std::vector<ValueLabel> reasons() {
   return labels;
 }
 
-/// Where a reason is what a thread state says too, it has that colour.
+/// A reason that is also a thread state has the state's colour.
 const std::vector<ValueColor> kReasonColors = {
     {FTRACE_OFFCPU_YIELDED + 1, palette::kSeries[3]},
     {FTRACE_OFFCPU_PREEMPTED + 1, palette::kPreempted},
@@ -49,12 +49,12 @@ void switched_out(ModelContext &ctx, const Event &event) {
 void dispatched(ModelContext &ctx, const Event &event) {
   ctx.set(kReason, event.thread, 0);
   ctx.set(kNext, event.thread, 0);
-  // It is not if its CPU is losing events: then nothing is known of the thread.
+  // It is not, if its CPU is losing events: then nothing is known about the thread.
   bool running = ctx.system.threads()[event.thread].state == ThreadState::Running;
   ctx.set(kPriority, event.thread, running ? event.par2 & FTRACE_PRIO_MASK : 0);
 }
 
-/// The reason is over once the thread is woken: from then on it waits for a CPU.
+/// Ends the reason when the thread is woken: from then on it waits for a CPU.
 void woken(ModelContext &ctx, const Event &event) {
   if (ctx.system.transition().thread != event.thread)
     return;
@@ -62,7 +62,7 @@ void woken(ModelContext &ctx, const Event &event) {
   ctx.set(kNext, event.thread, 0);
 }
 
-/// A throttled thread waits for a CPU from here on.
+/// Shows that a throttled thread waits for a CPU from now on.
 void refilled(ModelContext &ctx, const Event &event) {
   if (ctx.system.threads()[event.thread].state == ThreadState::Cooling)
     ctx.set(kReason, event.thread, FTRACE_OFFCPU_REFILLED + 1);
@@ -79,7 +79,8 @@ void snapshot(ModelContext &ctx, const Event &event) {
     off_cpu(ctx, event, event.par2 >> FTRACE_REASON_SHIFT, 0);
 }
 
-/// The manual's event has no parameters: then the next dispatch has the priority.
+/// Shows the priority. The manual's event has no parameters; then the next dispatch has the
+/// priority.
 void priority_set(ModelContext &ctx, const Event &event) {
   if (added_par2(event) >> FTRACE_POLICY_SHIFT)
     ctx.set(kPriority, event.thread, event.par2 & FTRACE_PRIO_MASK);

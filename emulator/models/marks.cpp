@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// User marks of ovni streams: OM[, OM] and OM=.
+// Shows user marks of ovni streams: OM[, OM] and OM=.
 #include "emulator/format/event_names.h"
 #include "emulator/models/on_cpu.h"
 #include "emulator/models/payload.h"
@@ -50,9 +50,9 @@ void start(ModelContext &ctx) {
   ctx.keep(std::move(marks));
 }
 
-/// The channel and value of a mark event; kNone, and reported, if it is none. Reported, and done,
-/// is what is not meant for the channel as stream.json declares it: `kind` says what is. A type
-/// that none declares gets a channel without labels.
+/// Returns the channel and value of a mark event; kNone, and reports it, if the event is malformed.
+/// An event that does not suit the channel as stream.json declares it (`kind` says how) is reported
+/// and applied. An undeclared type gets a channel without labels.
 ChannelId mark_channel(ModelContext &ctx, const Event &event, MarkKind kind, int64_t &value) {
   int32_t type;
   if (!read_payload(event, 0, value) || !read_payload(event, 8, type) || type < 0 ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Mutexes and semaphores: which one a thread waits for, and what it does with them.
+// Shows which mutex or semaphore a thread waits for, and what it does with them.
 #include "emulator/models/registry.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -12,7 +12,7 @@ enum : uint32_t { kWaits, kEvent, kMutex };
 
 enum : int64_t { kCreates = 1, kLocks, kUnlocks, kPosts, kInherits, kWaitOver, kGivesUp };
 
-/// + 1, because semaphores of S.Ha.R.K. count from 0, as the low half of an address can be 0.
+/// Adds 1: semaphores of S.Ha.R.K. count from 0, and the low half of an address can be 0.
 int64_t number(uint32_t mutex) {
   return int64_t(mutex) + 1;
 }
@@ -26,7 +26,7 @@ template <int64_t what> void does(ModelContext &ctx, const Event &event) {
   does(ctx, event, what, number(event.par2));
 }
 
-/// In the manual these have no parameters: with which mutex is not known.
+/// In the manual these events have no parameters, so the mutex is not known.
 template <int64_t what> void does_to_some(ModelContext &ctx, const Event &event) {
   ctx.punctual(kEvent, event.thread, what);
 }
@@ -35,8 +35,8 @@ void wait(ModelContext &ctx, const Event &event) {
   ctx.set(kWaits, event.thread, number(event.par2));
 }
 
-/// It has the mutex, or ends a wait otherwise. Which wait is known better than the event says it,
-/// which S.Ha.R.K. does not log.
+/// Ends a wait: the thread has the mutex, or the wait ended otherwise. The wait is known from its
+/// start, while S.Ha.R.K. does not log it in this event.
 void lock(ModelContext &ctx, const Event &event) {
   const uint32_t how = added_par2(event) & (FTRACE_FUTEX_GAVE_UP | FTRACE_FUTEX_PLAIN);
   const int64_t waited = ctx.value(kWaits, event.thread);
@@ -47,24 +47,24 @@ void lock(ModelContext &ctx, const Event &event) {
   ctx.set(kWaits, event.thread, 0);
 }
 
-/// A loss or a filter on one host says nothing of another.
-bool of_its_node(const ModelContext &ctx, const Event &event, uint32_t thread) {
+/// A loss or a filter on one host does not affect another.
+bool of_its_host(const ModelContext &ctx, const Event &event, uint32_t thread) {
   return event.cpu == kNone ||
-         ctx.system.threads()[thread].node == ctx.system.cpus()[event.cpu].node;
+         ctx.system.threads()[thread].host == ctx.system.cpus()[event.cpu].host;
 }
 
 void end(ModelContext &ctx, const Event &event) {
   ctx.set(kWaits, event.thread, 0);
 }
 
-/// Which waits ended while events were lost is not known.
+/// Clears waits: which ones ended while events were lost is not known.
 void blackout(ModelContext &ctx, const Event &event) {
   for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++)
-    if (of_its_node(ctx, event, thread))
+    if (of_its_host(ctx, event, thread))
       ctx.set(kWaits, thread, 0);
 }
 
-/// Nor which end while they are not logged.
+/// Clears waits: which ones end while they are not logged is not known.
 void filtered(ModelContext &ctx, const Event &event) {
   if (event.par1)
     blackout(ctx, event);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events that a thread can log only while it is on its CPU: all of ovni's own model.
+// Checks events that a thread can log only while it is on its CPU: all of ovni's own model.
 #pragma once
 
 #include "emulator/core/model.h"
@@ -9,7 +9,7 @@ namespace ovnitrace {
 /// Reports that the thread of the event is out of its CPU.
 void report_out_of_cpu(ModelContext &ctx, const Event &event);
 
-/// Calls the handler, if there is one; reported if the thread is between KCO and KCI.
+/// Calls the handler, if any. Reports an event between KCO and KCI.
 template <EventHandler handle = nullptr> void on_cpu(ModelContext &ctx, const Event &event) {
   if (ctx.system.threads()[event.thread].out_of_cpu)
     report_out_of_cpu(ctx, event);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads numbers out of the payload of an ovni event, never beyond its end.
+// Reads numbers from the payload of an ovni event, never beyond its end.
 #pragma once
 
 #include "emulator/format/event.h"
@@ -8,7 +8,8 @@
 
 namespace ovnitrace {
 
-/// The number at byte `at` of the payload into `value`; false if the payload is too short.
+/// Reads the number at byte `at` of the payload into `value`. Returns false if the payload is too
+/// short.
 template <class T> bool read_payload(const Event &event, uint32_t at, T &value) {
   if (!event.payload || event.payload_size < at + sizeof(T))
     return false;

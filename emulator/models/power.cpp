@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Idle states, frequencies and stolen time of CPUs.
+// Shows idle states, frequencies and stolen time of CPUs.
 #include "emulator/models/registry.h"
 
 #include <fmt/format.h>
@@ -28,11 +28,11 @@ void idle_end(ModelContext &ctx, const Event &event) {
   set_idle(ctx, event, 0);
 }
 
-/// Another CPU may set it.
+/// Sets a frequency. The event may come from another CPU.
 void frequency(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
-  const uint32_t cpu = ctx.system.find_cpu(ctx.system.cpus()[event.cpu].node, event.par1);
+  const uint32_t cpu = ctx.system.find_cpu(ctx.system.cpus()[event.cpu].host, event.par1);
   if (cpu != kNone)
     ctx.set(kFrequency, cpu, event.par2);
 }
@@ -42,7 +42,7 @@ void stolen(ModelContext &ctx, const Event &event) {
     ctx.set(kStolen, event.cpu, event.par2);
 }
 
-/// What changed while events were lost is not known.
+/// Clears what changed while events were lost.
 void blackout(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
@@ -51,7 +51,7 @@ void blackout(ModelContext &ctx, const Event &event) {
   ctx.set(kStolen, event.cpu, 0);
 }
 
-/// The names of idle states are those of the first trace that has some.
+/// Uses the names of idle states of the first trace that has some.
 void start(ModelContext &ctx) {
   ChannelDef def = {.name = "idle state",
                     .label = "Idle state that the CPU is in",
@@ -59,9 +59,9 @@ void start(ModelContext &ctx) {
                     .cpu_type = 500,
                     .scope = Scope::cpu};
   std::vector<std::string> names;
-  for (const NodeInfo &node : ctx.system.catalog().nodes)
+  for (const HostInfo &host : ctx.system.catalog().hosts)
     if (names.empty())
-      names = node.idle_states;
+      names = host.idle_states;
   for (uint32_t state = 0; state < kMostStates; state++)
     def.values.push_back({state + 1, state < names.size() && !names[state].empty()
                                          ? names[state]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Changes of a thread's priority and policy.
+// Shows changes of a thread's priority and policy.
 #include "emulator/models/priority_labels.h"
 #include "emulator/models/registry.h"
 #include "emulator/models/value_labels.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of the kernel's priorities.
+// Names the kernel's priorities.
 #pragma once
 
 #include "emulator/core/channel_def.h"
@@ -8,7 +8,7 @@
 
 namespace ovnitrace {
 
-/// Of values that are the kernel's priority + FTRACE_PRIO_BIAS, as task_dispatch has it.
+/// Returns labels for the kernel's priority + FTRACE_PRIO_BIAS, as task_dispatch has it.
 std::vector<ValueLabel> priority_labels();
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The regions of --control: which chain's region a thread is recorded in.
+// Shows the regions of --control: the chain whose region a thread is recorded in.
 #include "emulator/format/value_names.h"
 #include "emulator/models/registry.h"
 
@@ -20,8 +20,8 @@ constexpr int64_t kNoChain = CONTROL_CHAINS + 1; ///< started by no chain
 constexpr int64_t kMarkBcast = 4, kMarkAgain = 8, kMarkOther = 16;
 
 struct Open {
-  /// By node and process, or node and thread where a region is a thread's: the value of a region
-  /// that is open.
+  /// By host and process, or by host and thread if a region belongs to a thread: the value of the
+  /// open region.
   std::map<std::pair<uint32_t, uint32_t>, int64_t> values;
   bool by_thread = false;
   ChannelId channel = kNone, fired = kNone;
@@ -29,14 +29,14 @@ struct Open {
 
 std::pair<uint32_t, uint32_t> key_of(const ModelContext &ctx, const Open &open, uint32_t thread) {
   const ThreadInfo &info = ctx.system.catalog().threads[thread];
-  return {info.node, open.by_thread ? info.tid : info.pid};
+  return {info.host, open.by_thread ? info.tid : info.pid};
 }
 
 void set(ModelContext &ctx, uint32_t thread, int64_t value) {
   ctx.system.channels().set(ctx.own<Open>().channel, thread, value);
 }
 
-/// All labels that 481 can have.
+/// Returns all labels of type 481.
 std::vector<ValueLabel> mark_labels() {
   std::vector<ValueLabel> labels;
   for (int64_t marks = 0; marks < 2 * kMarkOther; marks += kMarkBcast)
@@ -82,7 +82,7 @@ void region(ModelContext &ctx, const Event &event) {
   }
 }
 
-/// The thread is there, and what it does is recorded.
+/// The thread exists, and what it does is recorded.
 void seen(ModelContext &ctx, const Event &event) {
   const Open &open = ctx.own<Open>();
   if (open.values.empty())
@@ -96,7 +96,7 @@ void ended(ModelContext &ctx, const Event &event) {
   set(ctx, event.thread, 0);
 }
 
-/// The names of the chains are those of the first trace that has some.
+/// Uses the names of the chains of the first trace that has some.
 void start(ModelContext &ctx) {
   ChannelDef def = {.name = "region",
                     .label = "Region of --control",
@@ -105,10 +105,10 @@ void start(ModelContext &ctx) {
                     .thread_type = 480,
                     .cpu_type = 480,
                     .cpu_track = Track::running};
-  for (const NodeInfo &node : ctx.system.catalog().nodes) {
+  for (const HostInfo &host : ctx.system.catalog().hosts) {
     if (!def.values.empty())
       break;
-    for (const std::string &chain : node.chains)
+    for (const std::string &chain : host.chains)
       def.values.push_back({int64_t(def.values.size()) + 1, chain});
   }
   def.values.push_back({kNoChain, "Started by no chain"});

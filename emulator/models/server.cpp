@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Servers: budgets of SCHED_DEADLINE threads, and the servers of S.Ha.R.K.
+// Shows servers: budgets of SCHED_DEADLINE threads, and the servers of S.Ha.R.K.
 #include "emulator/models/registry.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -14,7 +14,7 @@ enum : uint32_t { kState, kBudget, kOverrun, kEvent, kServer, kReclaimed };
 
 enum : int64_t { kHasBudget = 1, kExhausted, kNextPeriod, kReclaiming };
 
-/// On Linux a thread is its own server. In the manual a server has a number and no context.
+/// On Linux a thread is its own server. In the manual, a server has a number and no context.
 bool is_thread(ModelContext &ctx, const Event &event) {
   if (event.thread != kNone)
     return true;
@@ -54,24 +54,24 @@ void remove(ModelContext &ctx, const Event &event) {
   ctx.set(kBudget, event.thread, 0);
 }
 
-/// Always (reclaiming, server).
+/// The parameters are always (reclaiming, server).
 void using_reclaimed(ModelContext &ctx, const Event &event) {
   if (!is_thread(ctx, event) && event.cpu != kNone)
     ctx.punctual(kReclaimed, event.cpu, int64_t(event.par1) + 1);
 }
 
-/// What became of budgets while events were lost is not known.
+/// Clears budgets: what happened to them while events were lost is not known.
 void blackout(ModelContext &ctx, const Event &event) {
   for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++) {
     if (event.cpu != kNone &&
-        ctx.system.threads()[thread].node != ctx.system.cpus()[event.cpu].node)
-      continue; // a loss or a filter on one host says nothing of another
+        ctx.system.threads()[thread].host != ctx.system.cpus()[event.cpu].host)
+      continue; // a loss or a filter on one host does not affect another
     ctx.set(kState, thread, 0);
     ctx.set(kBudget, thread, 0);
   }
 }
 
-/// Nor what becomes of them while their events are not logged.
+/// Clears budgets of CPUs that do not log their events.
 void filtered(ModelContext &ctx, const Event &event) {
   if (event.par1)
     blackout(ctx, event);

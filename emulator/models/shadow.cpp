@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the scheduler of S.Ha.R.K. decided: which task runs in the place of which.
+// Shows what the scheduler of S.Ha.R.K. decided: which task runs in place of which.
 #include "emulator/models/registry.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -10,8 +10,9 @@ namespace {
 
 constexpr uint32_t kFor = 0;
 
-/// (exec_shadow.context, exec.context): exec was chosen; if it is blocked, exec_shadow, which it
-/// waits for, runs in its place. On Linux, which has priorities: it runs with that of exec.
+/// Handles (exec_shadow.context, exec.context): exec was chosen. If it is blocked, exec_shadow, for
+/// which it waits, runs in its place. On Linux, which has priorities, exec_shadow runs with that of
+/// exec.
 void schedule(ModelContext &ctx, const Event &event) {
   const bool other = event.peer != kNone && event.peer != event.thread;
   ctx.set(kFor, event.thread, other ? ctx.system.catalog().threads[event.peer].tid : 0);

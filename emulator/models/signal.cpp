@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signals: sent to a thread, and taken by it.
+// Shows signals sent to a thread, and taken by it.
 #include "emulator/models/registry.h"
 #include "emulator/models/value_labels.h"
 
@@ -15,7 +15,7 @@ enum : uint32_t { kSent, kTaken, kUnspecified };
 constexpr uint32_t kArrowTag = 1000; // + number of the signal; a wakeup's tag is its context
 
 void signal(ModelContext &ctx, const Event &event) {
-  if (event.by_manual) // which gives it no parameters
+  if (event.by_manual) // the manual gives it no parameters
     return ctx.punctual(kUnspecified, event.thread, 1);
   uint32_t number = event.par2 >> FTRACE_SIGNAL_SHIFT;
   if (!number)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Timers: who arms them, when they fire, and how late.
+// Shows timers: who arms them, when they fire, and how late.
 #include "emulator/models/registry.h"
 #include "emulator/models/value_labels.h"
 
@@ -19,7 +19,7 @@ template <uint32_t channel> void happens(ModelContext &ctx, const Event &event) 
   ctx.punctual(channel, event.thread, kind(event));
 }
 
-/// In the manual it has no context.
+/// In the manual the event has no context.
 void wakeup_start(ModelContext &ctx, const Event &event) {
   if (event.cpu != kNone)
     ctx.set(kHandler, event.cpu, kind(event));
@@ -37,11 +37,11 @@ void wakeup_end(ModelContext &ctx, const Event &event) {
 
 const std::vector<ValueLabel> kKinds = value_labels(kTimerNames, 1);
 
-/// Which handlers end while they are not logged is not known, on any CPU of the host.
+/// Clears handlers: which ones end while they are not logged is not known, on any CPU of the host.
 void filtered(ModelContext &ctx, const Event &event) {
   const std::vector<Cpu> &cpus = ctx.system.cpus();
   for (uint32_t cpu = 0; event.par1 && cpu < cpus.size(); cpu++)
-    if (event.cpu == kNone || cpus[cpu].node == cpus[event.cpu].node)
+    if (event.cpu == kNone || cpus[cpu].host == cpus[event.cpu].host)
       ctx.set(kHandler, cpu, 0);
 }
 

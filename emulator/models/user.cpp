@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the traced program itself logs: user events, ipoints and sections.
+// Shows what the traced program logs: user events, ipoints and sections.
 #include "emulator/models/registry.h"
 #include "emulator/models/user_thread.h"
 

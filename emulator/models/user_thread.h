@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which thread a user event belongs to.
+// Finds the thread to which a user event belongs.
 #pragma once
 
 #include "emulator/core/model.h"
@@ -8,7 +8,8 @@
 
 namespace ovnitrace {
 
-/// Whether programs log events of this kind: both parameters are free, so they name no thread.
+/// Returns whether programs log events of this kind. Their parameters are free, so they name no
+/// thread.
 constexpr bool programs_log(uint32_t kind) {
   if (kind >= FTrace_filter_trace_Events)
     return kind <= FTrace_filter_timer;
@@ -18,18 +19,18 @@ constexpr bool programs_log(uint32_t kind) {
          family == (FTrace_filter_data & FTrace_family_mask);
 }
 
-/// Whether it is an ipoint or a numbered event of the program.
+/// Returns whether it is an ipoint or a numbered user event.
 constexpr bool is_users(const Event &event) {
   return event.kind == FTrace_EVT_ipoint ||
          (event.kind <= FTrace_EVT_user_event_14 &&
           (event.kind & FTrace_family_mask) == FTRACE_FAMILY_USER);
 }
 
-/// The thread that runs on a CPU; kNone if none is known to, or several are.
+/// Returns the thread that runs on a CPU; kNone if none or several are known to.
 uint32_t running_thread(const System &system, uint32_t cpu);
 
-/// Both parameters of a user event are free, so it names no thread: it is of the one that runs on
-/// the CPU where it was logged. kNone, and reported, if none does.
+/// Returns the thread of a user event: the one that runs on the CPU that logged it, as its
+/// parameters name no thread. Returns kNone, and reports it, if no thread runs there.
 uint32_t user_thread(ModelContext &ctx, const Event &event);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The names of values in records, as labels of a channel.
+// Makes labels of a channel from the names of values in records.
 #pragma once
 
 #include "emulator/core/channel_def.h"
@@ -10,7 +10,7 @@
 
 namespace ovnitrace {
 
-/// The labels of values that are those of the records + `offset`.
+/// Returns labels for the values of records + `offset`.
 inline std::vector<ValueLabel> value_labels(ValueNames names, int64_t offset = 0) {
   std::vector<ValueLabel> labels;
   for (const ValueName &entry : names)

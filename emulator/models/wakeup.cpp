@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who woke a thread, from where, and how long it then waited for a CPU.
+// Shows who woke a thread, from where, and how long it then waited for a CPU.
 #include "emulator/models/registry.h"
 #include "emulator/models/value_labels.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 enum : uint32_t { kWaker, kContext, kLatency };
 
-/// When each thread was woken; kAwake while it waits for no CPU.
+/// By thread: when it was woken; kAwake while it does not wait for a CPU.
 using WokenAt = std::vector<uint64_t>;
 constexpr uint64_t kAwake = UINT64_MAX;
 
@@ -36,7 +36,7 @@ void activate(ModelContext &ctx, const Event &event) {
     ctx.arrows.push_back({event.peer, event.thread, context});
 }
 
-/// On a CPU, or off it again: who woke it is history.
+/// Ends the wait: the thread runs, or is off its CPU again.
 void over(ModelContext &ctx, const Event &event) {
   ctx.set(kWaker, event.thread, 0);
   ctx.set(kContext, event.thread, 0);

@@ -25,11 +25,11 @@ using Inputs = std::vector<TraceInput>;
 
 std::unique_ptr<EventSource> open_trace_dirs(const Inputs &inputs, DiagnosticSink &sink,
                                              uint64_t from) {
-  std::vector<NodeInput> nodes;
+  std::vector<HostInput> hosts;
   for (const TraceInput &input : inputs)
-    nodes.push_back(
+    hosts.push_back(
         open_trace_dir(input.path, read_trace_info(input.path, sink), input.clock_offset_ns));
-  return std::make_unique<MergedTrace>(std::move(nodes), sink, from);
+  return std::make_unique<MergedTrace>(std::move(hosts), sink, from);
 }
 
 std::unique_ptr<EventSource> open_ovni_traces(const Inputs &inputs, DiagnosticSink &sink,
@@ -50,7 +50,7 @@ std::unique_ptr<EventSource> open_plain_files(const Inputs &inputs, DiagnosticSi
   return shark::open_shark_files(paths, sink);
 }
 
-/// A kind of input: how it is known, and what opens one or several of it.
+/// A kind of input: how to recognize it, and how to open one or several of it.
 struct InputKind {
   bool (*matches)(const std::string &path);
   std::unique_ptr<EventSource> (*open)(const Inputs &inputs, DiagnosticSink &sink, uint64_t from);
@@ -62,7 +62,7 @@ constexpr InputKind kKinds[] = {
     {shark::is_plain_file, open_plain_files},
 };
 
-/// Whoever completes names in a shell stops at it easily.
+/// Throws Error for a trace.json: completing names in a shell easily stops at it.
 void refuse_description(const std::string &path) {
   const std::filesystem::path file(path);
   const std::string directory = file.has_parent_path() ? file.parent_path().string() : ".";

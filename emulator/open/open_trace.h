@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens whatever can be converted: the kind of an input is found by looking at it.
+// Opens any input that can be converted. The kind of an input is found by looking at it.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -10,17 +10,17 @@
 
 namespace ovnitrace {
 
-/// One input, as named on the command line.
+/// An input, as named on the command line.
 struct TraceInput {
   std::string path;
   int64_t clock_offset_ns = 0; ///< added to each of its times, to bring hosts to one clock
 };
 
-/// Opens one trace, or several of one kind as one: each trace directory becomes a node. Looks once
-/// through the whole input, to learn its threads. Throws Error where nothing can be read; what is
-/// only damaged is reported to `sink`, which must outlive the source, and the rest is read.
-/// `from`: the start of what is wanted, ns from the start of the trace. Scheduling events that do
-/// not matter to the states of threads from then on are left out, where it is known which.
+/// Opens one trace, or several of one kind as one: each trace directory becomes a host. Scans the
+/// whole input once, to find its threads. Throws Error if nothing can be read. Damage is reported
+/// to `sink`, which must outlive the source, and the rest is read. `from`: start of the wanted
+/// part, ns from the start of the trace. Scheduling events that do not matter to the states of
+/// threads from then on are left out where possible.
 std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs, DiagnosticSink &sink,
                                         uint64_t from = 0);
 

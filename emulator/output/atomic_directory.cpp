@@ -39,7 +39,7 @@ AtomicDirectory::AtomicDirectory(std::string path) : path_(std::move(path)) {
   struct stat status;
   if (!fd_ || fstat(fd_.get(), &status) != 0)
     fail("open the directory " + name);
-  errno = EPERM; // the owner of the directory around it has put another in its place
+  errno = EPERM; // the owner of the parent directory has put another one in its place
   if (status.st_uid != geteuid() || fchmod(fd_.get(), 0755) != 0)
     fail("use the directory " + name);
   lock_output(fd_.get(), path_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A directory that is there whole or not at all.
+// Writes a directory that appears complete or not at all.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -9,12 +9,12 @@
 
 namespace ovnitrace {
 
-/// A directory made under a temporary name beside its own and renamed by commit(). Destroyed before
-/// that, it is removed with all that is in it. What a killed process has left of the same path is
-/// removed by the next one. Every function throws Error.
+/// A directory that is made under a temporary name beside its own, and renamed by commit(). If it
+/// is destroyed before, it is removed with its contents. Leftovers of a killed process for the same
+/// path are removed by the next one. Every function throws Error.
 class AtomicDirectory {
 public:
-  /// There must be nothing at `path`, or an empty directory.
+  /// REQUIRES: `path` does not exist, or is an empty directory.
   explicit AtomicDirectory(std::string path);
   ~AtomicDirectory();
   AtomicDirectory(const AtomicDirectory &) = delete;
@@ -22,7 +22,7 @@ public:
 
   const std::string &path() const { return path_; } ///< the final one, without slashes at its end
   int fd() const { return fd_.get(); }
-  /// A file in it; borrows the directory.
+  /// Returns a place in it. Borrows the directory.
   OutputPlace file(const std::string &name) const { return {fd_.get(), name, path_ + "/" + name}; }
   void commit();
 

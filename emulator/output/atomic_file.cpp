@@ -15,8 +15,9 @@ namespace ovnitrace {
 
 namespace {
 
-/// A link to /dev/stdout's target, a pipe of the shell or a device would be replaced by a file.
-/// Links to files are, and pipes themselves, which somebody may have planted.
+/// Throws Error for a link to anything but a file, such as /dev/stdout: a pipe of the shell or a
+/// device would be replaced by a file. Links to files are replaced, and so are pipes, which
+/// somebody may have planted.
 void refuse_link_to_no_file(const OutputPlace &place) {
   constexpr std::string_view kProc = "/proc/"; // as /dev/stdout is a link to /proc/self/fd/1
   char link[kProc.size()] = {};
@@ -32,12 +33,12 @@ std::string temporary_name(const std::string &path) {
   return temporary_prefix(path) + std::to_string(getpid());
 }
 
-/// Where a descriptor can be linked to.
+/// Returns a path from which a descriptor can be linked.
 std::string path_of(int fd) {
   return "/proc/self/fd/" + std::to_string(fd);
 }
 
-constexpr mode_t kMode = 0666; // the umask takes from it
+constexpr mode_t kMode = 0666; // before the umask
 constexpr int kFlags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
 
 } // namespace
@@ -61,13 +62,13 @@ AtomicFile::AtomicFile(OutputPlace place, Named named) : place_(std::move(place)
     fail("create");
   if (!temporary_.empty())
     lock_output(fd_, place_.path);
-  // A file that only some may read stays so when it is written again.
+  // Keeps the mode of our own file, which may be restricted, when it is written again.
   if (S_ISREG(before.st_mode) && before.st_uid == geteuid())
     fchmod(fd_, before.st_mode & 0777);
 }
 
-/// False where the file system has no files without a name, or there would be no way to give it
-/// one.
+/// Opens a file without a name. Returns false if the file system has none, or if it could not be
+/// named later.
 bool AtomicFile::open_unnamed() {
   const size_t end = place_.name.rfind('/');
   const std::string directory = end == std::string::npos ? "." : place_.name.substr(0, end + 1);
@@ -78,7 +79,7 @@ bool AtomicFile::open_unnamed() {
   return unnamed_;
 }
 
-/// A link cannot replace what is there; a new name can, by a renaming.
+/// Gives the file its name by renaming: a link cannot replace an existing file.
 void AtomicFile::give_name() {
   const std::string name = temporary_name(place_.name);
   unlinkat(place_.directory, name.c_str(), 0);

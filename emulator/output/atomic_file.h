@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file that is there whole or not at all.
+// Writes a file that appears complete or not at all, so that no aborted output looks like a whole
+// one.
 #pragma once
 
 #include "emulator/output/output_place.h"
@@ -10,15 +11,15 @@
 
 namespace ovnitrace {
 
-/// A file that has no name until commit(): it is gone with the process, however that ends. Where
-/// the file system has no such files, or a library opens it by name, it has a temporary name, which
-/// is removed with this object, or by the next one for the same path if the process was killed. So
-/// an aborted conversion never leaves half a trace under a final name. What was at the path is
-/// replaced; a symbolic link or a pipe there is replaced, not followed or written to. A device is
-/// written in place: nobody but root can have put it there. Every function throws Error.
+/// A file without a name until commit(), which disappears with the process. If the file system has
+/// no such files, or a library opens the file by name, it has a temporary name. Then it is removed
+/// with this object or, after a kill, by the next one for the same path.
+///
+/// Replaces what is at the path, also a symbolic link or a pipe, which is not followed or written
+/// to. Writes to a device in place: only root can have put it there. Every function throws Error.
 class AtomicFile {
 public:
-  /// Whether temporary() is needed.
+  /// `yes`: the caller uses temporary().
   enum class Named { no, yes };
 
   explicit AtomicFile(OutputPlace place, Named named = Named::no);
@@ -29,13 +30,12 @@ public:
   void write(std::string_view bytes);
   /// Replaces bytes that were written before.
   void rewrite(uint64_t offset, std::string_view bytes);
-  /// Asks for disk space of `bytes` beyond what was written, in one piece; the size of the file
-  /// stays. What is left of it at commit() is given back. Where this cannot be, nothing happens.
+  /// Asks for disk space of `bytes` beyond the written bytes, in one piece. The size of the file
+  /// stays. commit() returns the rest. Does nothing where the file system cannot do it.
   void set_aside(uint64_t bytes);
   void commit();
 
-  /// The name that a file that must have one has until commit(); empty where it is written in
-  /// place.
+  /// Returns the name that the file has until commit(), empty if it is written in place.
   const std::string &temporary() const { return temporary_; }
 
 private:
@@ -45,7 +45,7 @@ private:
 
   OutputPlace place_;
   bool unnamed_ = false;
-  std::string temporary_; ///< name; empty: it has none, is written in place, or committed
+  std::string temporary_; ///< name; empty: unnamed, written in place, or committed
   int fd_ = -1;
   bool set_aside_ = false; ///< there may be space beyond the end
 };

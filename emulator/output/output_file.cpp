@@ -36,7 +36,7 @@ public:
   GzipMember(const GzipMember &) = delete;
   GzipMember &operator=(const GzipMember &) = delete;
 
-  /// One of `bytes`, valid until the next call.
+  /// Returns a member of `bytes`, valid until the next call.
   std::string_view make(std::string_view bytes) {
     if (deflateReset(&stream_) != Z_OK)
       gzip_failed(stream_);
@@ -55,8 +55,9 @@ private:
   std::vector<char> member_;
 };
 
-/// The header as a gzip member of its own, stored and not compressed: its size depends only on the
-/// size of the header, so it can be rewritten. A gzip file is any number of members (RFC 1952).
+/// Returns the header as a gzip member of its own. It is stored, not compressed, so its size
+/// depends only on the size of the header, and it can be rewritten. A gzip file is any number of
+/// members (RFC 1952).
 std::string header_member(std::string_view header) {
   return std::string(GzipMember(Z_NO_COMPRESSION).make(header));
 }
@@ -64,7 +65,7 @@ std::string header_member(std::string_view header) {
 struct Buffer {
   std::unique_ptr<char[]> bytes = std::make_unique_for_overwrite<char[]>(kBufferSize);
   size_t size = 0;
-  std::unique_ptr<GzipMember> gzip; ///< none: plain
+  std::unique_ptr<GzipMember> gzip; ///< nullptr: plain
   std::string_view member;          ///< the bytes, compressed
 };
 
@@ -82,8 +83,7 @@ std::vector<Buffer> make_buffers(OutputFile::Format format) {
 
 } // namespace
 
-/// The buffers and the threads that compress and write them, in the order in which they were
-/// filled.
+/// The buffers, and the threads that compress and write them in order.
 class OutputFile::Worker {
 public:
   Worker(const OutputPlace &place, std::string_view header, Format format)
@@ -99,10 +99,10 @@ public:
                                              });
   }
 
-  /// The buffer being filled: there is always one.
+  /// Returns the buffer to fill: there is always one.
   char *begin() { return relay_->current().bytes.get(); }
 
-  /// Hands `size` bytes of the current buffer to the threads and waits for a free one.
+  /// Hands `size` bytes of the current buffer over and waits for a free one.
   void hand_over(size_t size) {
     relay_->current().size = size;
     relay_->pass();
@@ -117,10 +117,11 @@ public:
   }
 
 private:
-  /// Space that is set aside in large pieces makes writing cheaper, and the renaming too: where it
-  /// replaces a file, ext4 would look for space for all of it then, and start to write it out.
+  /// Writes bytes. Setting space aside in large pieces makes writing cheaper. It makes the renaming
+  /// cheaper too: when a file is replaced, ext4 would find space for all of it at once and start to
+  /// write it out.
   void write_plain(std::string_view bytes) {
-    if (aside_ < bytes.size() && bytes.size() > kBufferSize / 2) { // no small file
+    if (aside_ < bytes.size() && bytes.size() > kBufferSize / 2) { // not a small file
       file_.set_aside(kSetAside);
       aside_ = kSetAside;
     }
@@ -134,8 +135,8 @@ private:
   AtomicFile file_;
   size_t header_size_;
   bool gzip_;
-  uint64_t aside_ = 0;                   ///< bytes, of the last piece
-  std::unique_ptr<Relay<Buffer>> relay_; ///< ends before the file that it writes to
+  uint64_t aside_ = 0;                   ///< bytes left of the last piece
+  std::unique_ptr<Relay<Buffer>> relay_; ///< ends before the file to which it writes
 };
 
 OutputFile::OutputFile(const OutputPlace &place, std::string_view header, Format format)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A large output file that threads of its own compress and write, so that whoever formats it never
-// waits for the disk or for the compressor unless they are slower.
+// Writes a large file in threads of its own, which compress and write, so that the caller waits
+// only if they are slower.
 #pragma once
 
 #include "emulator/output/output_place.h"
@@ -12,9 +12,9 @@
 
 namespace ovnitrace {
 
-/// A file that starts with a header of fixed size, which may be rewritten at close. Until close()
-/// it has a temporary name beside the final one; destroyed before that, it is removed. Memory is a
-/// few fixed buffers. A failed write is kept and thrown as Error by the next call.
+/// A file with a header of fixed size, which close() may rewrite. It has a temporary name beside
+/// the final one until close(), and is removed if it is destroyed before. Memory is a few fixed
+/// buffers. A failed write is thrown as Error by the next call.
 class OutputFile {
 public:
   enum class Format { plain, gzip };
@@ -27,7 +27,7 @@ public:
 
   static constexpr size_t kMostReserve = 4096; ///< bytes
 
-  /// Where the next `size` bytes (at most kMostReserve) go; then commit() says where they ended.
+  /// Returns where to write the next `size` bytes (at most kMostReserve). commit() must follow.
   char *reserve(size_t size) {
     if (size_t(end_ - at_) < size)
       next_buffer();
@@ -35,7 +35,7 @@ public:
   }
   void commit(char *end) { at_ = end; }
 
-  /// Writes everything, replaces the header with one of the same size and gives the file its name.
+  /// Writes everything, replaces the header with one of the same size, and gives the file its name.
   void close(std::string_view header);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where output files go: a directory that is held open, so that nobody can put another in its
-// place.
+// Names the place of an output file in a directory that is held open, so that nobody can exchange
+// the directory.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -29,27 +29,27 @@ struct OutputPlace {
   std::string path;
 };
 
-/// A directory for output, made if it is missing. Whoever owns it may have planted links in it:
-/// none is followed.
+/// A directory for output, made if it is missing. Follows no links in it, as its owner may have
+/// planted them.
 class OutputDirectory {
 public:
   enum class Link { follow, refuse };
 
-  /// `link`: whether the directory itself may be a symbolic link, because the caller has named it.
-  /// Throws Error.
+  /// `link`: whether the directory itself may be a symbolic link, because the user named it. Throws
+  /// Error.
   OutputDirectory(std::string path, Link link);
-  /// A directory in this one. Throws Error if there is something else of this name, such as a link.
+  /// Opens a directory in this one, made if it is missing. Throws Error if the name belongs to
+  /// anything else, such as a link.
   OutputDirectory below(const std::string &name) const;
 
-  /// Borrows the directory.
+  /// Returns a place in it. Borrows the directory.
   OutputPlace file(const std::string &name) const { return {fd_.get(), name, path_ + "/" + name}; }
 
-  /// The names of what is in it. Throws Error.
+  /// Returns the names of its entries. Throws Error.
   std::vector<std::string> names() const;
-  /// The first bytes of a file, `most` of them; empty where it is no regular file or cannot be
-  /// read.
+  /// Returns the first `most` bytes of a file; empty if it is not a regular file or cannot be read.
   std::string start_of(const std::string &name, size_t most) const;
-  /// Removes a file, where there is one. Throws Error.
+  /// Removes a file if it exists. Throws Error.
   void remove(const std::string &name) const;
 
 private:

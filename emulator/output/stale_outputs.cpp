@@ -20,7 +20,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// With its slash; empty: the directory that relative names start from.
+/// Returns the parent with its slash; empty for the current directory.
 std::string parent_of(const std::string &path) {
   return path.substr(0, path.rfind('/') + 1); // npos + 1 is 0
 }
@@ -36,7 +36,7 @@ bool is_locked(int fd) {
   return flock(fd, LOCK_EX | LOCK_NB) != 0; // without locks on this file system: keep it
 }
 
-/// `parent` is the directory in which `name` is.
+/// `parent` is the directory of `name`.
 void remove_if_stale(int parent, const char *name) {
   const UniqueFd fd(openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status;

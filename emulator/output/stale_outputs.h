@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a process that was killed has left under a temporary name.
+// Removes what a killed process has left under temporary names.
 #pragma once
 
 #include <string>
@@ -7,15 +7,16 @@
 
 namespace ovnitrace {
 
-/// A temporary name is this and letters or digits: ".run1.sqlite.tmp-4711".
+/// Returns the start of temporary names for a path. Letters or digits follow it:
+/// ".run1.sqlite.tmp-4711".
 std::string temporary_prefix(const std::string &path);
 
-/// Locks what has a temporary name until `fd` is closed, however the process ends. Throws Error if
+/// Locks a file with a temporary name until `fd` is closed or the process ends. Throws Error if
 /// another process has taken it for stale meanwhile.
 void lock_output(int fd, const std::string &path);
 
-/// Removes the files and directories below `directory` (a descriptor, or AT_FDCWD) whose path is
-/// `prefix` and letters or digits. Keeps what another user owns and what a process has locked.
+/// Removes files and directories below `directory` (a descriptor, or AT_FDCWD) whose path is
+/// `prefix` and letters or digits. Keeps those that another user owns or a process has locked.
 void remove_stale(int directory, const std::string &prefix);
 
 } // namespace ovnitrace

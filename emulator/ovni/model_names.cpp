@@ -10,7 +10,7 @@ namespace ovnitrace::ovni {
 
 namespace {
 
-/// As ovni 1.14 has them.
+/// The models of ovni 1.14.
 constexpr std::array<Model, 8> kModels{{{'6', "nanos6", "1.1.0"},
                                         {'D', "nodes", "1.0.0"},
                                         {'K', "kernel", "1.0.0"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The models whose events an ovni stream may hold.
+// Lists the models whose events an ovni stream may have.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace ovnitrace::ovni {
 
 /// A model of ovni.
 struct Model {
-  char letter;              ///< with which its events start
+  char letter;              ///< first letter of its events
   std::string_view name;    ///< in "ovni.require"
-  std::string_view version; ///< the newest that is known here
+  std::string_view version; ///< the newest one known here
 };
 
-/// Finds the model of this name; null if ovni has none.
+/// Returns the model of this name; nullptr if ovni has no such model.
 const Model *find_model(std::string_view name);
 
-/// Its name; empty if ovni has no model of this letter.
+/// Returns the name of a model; empty if ovni has no model of this letter.
 std::string_view model_name(char letter);
 
-/// Names `count` events of a model by the letter with which they start: "12 events of model V
-/// (nosv) are", so that a caller says what they are not.
+/// Returns the start of a sentence about `count` events of a model: "12 events of model V (nosv)
+/// are".
 std::string events_of_model(char model, uint64_t count);
 
 } // namespace ovnitrace::ovni

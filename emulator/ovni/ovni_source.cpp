@@ -13,7 +13,7 @@ namespace ovnitrace::ovni {
 
 namespace {
 
-/// A stream being replayed: its next event and the time that was reached.
+/// A stream during the replay: its next event, and the time it has reached.
 struct Cursor {
   Stream stream;
   StreamEvent event;
@@ -41,9 +41,9 @@ private:
   Catalog catalog_;
   std::vector<CpuIndices> cpu_indices_;
   std::vector<Cursor> cursors_;
-  std::vector<uint32_t> heap_; ///< cursors with an event, the earliest first
-  bool delivered_ = false;     ///< the event of heap_[0] was given out
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> by_tid_; ///< (node, tid): threads
+  std::vector<uint32_t> heap_; ///< cursors with an event, the earliest one first
+  bool delivered_ = false;     ///< the event of heap_[0] was returned
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> by_tid_; ///< (host, tid): threads
   uint8_t payload_[kPayloadMax] = {};
 };
 
@@ -51,7 +51,7 @@ OvniSource::OvniSource(StreamDir dir, DiagnosticSink &sink)
     : EventSource(sink), catalog_(std::move(dir.catalog)),
       cpu_indices_(std::move(dir.cpu_indices)) {
   for (uint32_t i = 0; i < catalog_.threads.size(); ++i)
-    by_tid_[{catalog_.threads[i].node, catalog_.threads[i].tid}].push_back(i);
+    by_tid_[{catalog_.threads[i].host, catalog_.threads[i].tid}].push_back(i);
   for (Stream &stream : dir.streams)
     cursors_.push_back({std::move(stream), {}});
   for (uint32_t i = 0; i < cursors_.size(); ++i) {
@@ -65,7 +65,7 @@ OvniSource::OvniSource(StreamDir dir, DiagnosticSink &sink)
     sift_down(i);
 }
 
-/// Loads the next event of a stream; false when it has none.
+/// Loads the next event of a stream. Returns false if there are no more.
 bool OvniSource::advance(Cursor &cursor) {
   const uint64_t from = cursor.stream.file.position();
   const auto status = cursor.stream.file.read(cursor.event);
@@ -86,7 +86,8 @@ bool OvniSource::advance(Cursor &cursor) {
   return true;
 }
 
-/// ovni: times never go back within a stream, but for regions that ovnisort has yet to sort.
+/// Returns the time of an event. In ovni, times never go back within a stream, except in regions
+/// that ovnisort has yet to sort.
 void OvniSource::check_time(Cursor &cursor, uint64_t time) {
   if (time < cursor.time) {
     diagnostics().report(
@@ -115,7 +116,7 @@ void OvniSource::sift_down(size_t at) {
 }
 
 bool OvniSource::next(Event &event) {
-  // The payload of the event given out last lives in its stream's buffer: step only now.
+  // The payload of the last event is in its stream's buffer: step only now.
   if (delivered_) {
     if (!advance(cursors_[heap_[0]])) {
       heap_[0] = heap_.back();
@@ -146,7 +147,7 @@ bool OvniSource::next(Event &event) {
 }
 
 void OvniSource::rewrite_payload(Event &event, const Cursor &cursor, int32_t cpu) {
-  const CpuIndices &indices = cpu_indices_[catalog_.threads[cursor.stream.thread].node];
+  const CpuIndices &indices = cpu_indices_[catalog_.threads[cursor.stream.thread].host];
   int32_t phyid = kBadCpu;
   if (cpu == kVirtualCpu)
     phyid = kVirtualCpu;
@@ -163,10 +164,11 @@ void OvniSource::rewrite_payload(Event &event, const Cursor &cursor, int32_t cpu
   event.payload = payload_;
 }
 
-/// ovni looks in the process of the thread that logged the event, then in the rest of its loom.
+/// Finds the thread with this tid as ovni does: first in the process of the event's thread, then in
+/// the rest of its loom.
 uint32_t OvniSource::find_peer(uint32_t thread, int32_t tid) const {
   const ThreadInfo &own = catalog_.threads[thread];
-  const auto found = by_tid_.find({own.node, uint32_t(tid)});
+  const auto found = by_tid_.find({own.host, uint32_t(tid)});
   if (found == by_tid_.end())
     return kNone;
   for (const uint32_t candidate : found->second)

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kStreamsMax = 65535;       ///< rows that Paraver loads, and Event::file holds
+constexpr size_t kStreamsMax = 65535; ///< as many rows as Paraver loads, and as Event::file holds
 constexpr size_t kBuffersTotal = 16u << 20; ///< bytes, shared by the buffers of all streams
 constexpr size_t kBufferMost = 64u << 10;   ///< bytes of one
 constexpr uint64_t kClockGate = 3600ull * 1000 * 1000 * 1000; ///< ns, as ovni's emulator checks it
@@ -32,7 +32,7 @@ struct Found {
   StreamMeta meta;
 };
 
-/// Everything that is needed while the parts are put together.
+/// The state of the merge.
 class Builder {
 public:
   Builder(const std::string &root, DiagnosticSink &sink) : root_(root), sink_(sink) {}
@@ -122,8 +122,9 @@ void Builder::add(StreamPlace place) {
   found_.push_back({std::move(place), std::move(*meta)});
 }
 
-/// Looms by name, processes by pid, or both by MPI rank where every loom has ranks, as ovni's
-/// emulator orders its rows; in a process the main thread first, then by birth and tid.
+/// Orders looms by name and processes by pid. If every loom has MPI ranks, orders both by rank, as
+/// ovni's emulator orders its rows. In a process, the main thread is first; others are by birth and
+/// tid.
 void Builder::order() {
   std::map<std::string, int32_t> rank; // lowest of the loom
   for (const Found &f : found_)
@@ -133,7 +134,7 @@ void Builder::order() {
     }
   const bool by_rank = std::all_of(found_.begin(), found_.end(),
                                    [&](const Found &f) { return rank.contains(f.meta.loom); });
-  // The rank of a process is in one of its streams only.
+  // The rank of a process is only in one of its streams.
   std::map<std::pair<std::string, int32_t>, int32_t> process_rank;
   for (const Found &f : found_)
     if (f.meta.rank)
@@ -159,8 +160,7 @@ void Builder::order() {
   found_.erase(std::unique(found_.begin(), found_.end(), twice), found_.end());
 }
 
-/// What the streams of one process say of it must agree; ranks are of all processes of a loom, or
-/// of none.
+/// Checks that the streams of a process agree. Either all processes of a loom have ranks, or none.
 void Builder::check_processes() {
   struct Process {
     std::optional<int32_t> app_id, rank, nranks;
@@ -194,7 +194,8 @@ void Builder::check_processes() {
   }
 }
 
-/// ovni takes the events of a model if any thread of the trace requires it.
+/// Reports events of models that no thread requires. If any thread requires a model, ovni takes its
+/// events from all.
 void Builder::check_models(const StreamScan &scan, const std::string &name) {
   for (const auto &[model_letter, offset] : scan.models) {
     const char letter = model_letter; // clang 14 captures no structured binding
@@ -218,18 +219,18 @@ void Builder::make_threads() {
   Catalog &catalog = dir_.catalog;
   catalog.ovni = true;
   for (const Found &f : found_) {
-    if (catalog.nodes.empty() || catalog.nodes.back().name != f.meta.loom)
-      catalog.nodes.push_back({f.meta.loom});
+    if (catalog.hosts.empty() || catalog.hosts.back().name != f.meta.loom)
+      catalog.hosts.push_back({f.meta.loom});
     ThreadInfo thread;
     thread.tid = uint32_t(f.meta.tid);
     thread.pid = uint32_t(f.meta.pid);
     thread.parent = f.meta.parent;
-    thread.node = uint32_t(catalog.nodes.size() - 1);
+    thread.host = uint32_t(catalog.hosts.size() - 1);
     thread.birth = f.meta.birth;
     thread.name = f.meta.name;
     catalog.threads.push_back(std::move(thread));
   }
-  looms_.resize(catalog.nodes.size());
+  looms_.resize(catalog.hosts.size());
   for (size_t i = 0; i < found_.size(); ++i) {
     for (const auto &[index, phyid] : found_[i].meta.cpus)
       declare_cpu(found_[i], index, phyid);
@@ -240,8 +241,8 @@ void Builder::make_threads() {
 }
 
 void Builder::declare_cpu(const Found &found, uint32_t index, uint32_t phyid) {
-  const uint32_t node = dir_.catalog.threads[size_t(&found - found_.data())].node;
-  if (!looms_[node].declare(index, phyid))
+  const uint32_t host = dir_.catalog.threads[size_t(&found - found_.data())].host;
+  if (!looms_[host].declare(index, phyid))
     warn(shown_file(found.place, "stream.json"),
          "ovni.loom_cpus gives CPU " + std::to_string(phyid) + " the index " +
              std::to_string(index) + ", which another thread contradicts: left out");
@@ -273,10 +274,10 @@ ClockOffsets Builder::read_offsets(const std::string &asked) {
   std::vector<std::string> problems;
   ClockOffsets offsets = parse_clock_offsets(*text, problems);
   for (const auto &entry : offsets) {
-    const auto is_host = [&](const NodeInfo &node) {
-      return node.name.substr(0, node.name.find('.')) == entry.first;
+    const auto is_host = [&](const HostInfo &host) {
+      return host.name.substr(0, host.name.find('.')) == entry.first;
     };
-    if (std::none_of(dir_.catalog.nodes.begin(), dir_.catalog.nodes.end(), is_host))
+    if (std::none_of(dir_.catalog.hosts.begin(), dir_.catalog.hosts.end(), is_host))
       problems.push_back("no loom is of the host " + entry.first);
   }
   for (const std::string &problem : problems)
@@ -314,7 +315,7 @@ void Builder::scan(Stream &stream, const Found &found) {
     warn(name, "its clock offset puts its first event before time 0: shown at 0");
   check_models(scan, name);
 
-  const LoomCpus &loom = looms_[dir_.catalog.threads[stream.thread].node];
+  const LoomCpus &loom = looms_[dir_.catalog.threads[stream.thread].host];
   for (const uint32_t cpu : scan.cpus)
     if (!loom.has_index(cpu)) {
       warn(name, "uses CPU index " + std::to_string(cpu) +
@@ -334,22 +335,22 @@ void Builder::scan(Stream &stream, const Found &found) {
 void Builder::make_cpus() {
   Catalog &catalog = dir_.catalog;
   dir_.cpu_indices.resize(looms_.size());
-  for (uint32_t node = 0; node < looms_.size(); ++node) {
-    for (const auto &[phyid, index] : looms_[node].index_of()) {
-      catalog.cpus.push_back({phyid, node});
-      CpuIndices &indices = dir_.cpu_indices[node];
+  for (uint32_t host = 0; host < looms_.size(); ++host) {
+    for (const auto &[phyid, index] : looms_[host].index_of()) {
+      catalog.cpus.push_back({phyid, host});
+      CpuIndices &indices = dir_.cpu_indices[host];
       if (indices.size() <= index)
         indices.resize(index + 1, kNone);
       indices[index] = phyid;
     }
-    if (dir_.cpu_indices[node].size() > looms_[node].index_of().size())
-      warn(catalog.nodes[node].name, "the indices of its CPUs have gaps");
-    if (looms_[node].index_of().empty())
-      warn(catalog.nodes[node].name, "no stream of this loom declares a CPU");
+    if (dir_.cpu_indices[host].size() > looms_[host].index_of().size())
+      warn(catalog.hosts[host].name, "the indices of its CPUs have gaps");
+    if (looms_[host].index_of().empty())
+      warn(catalog.hosts[host].name, "no stream of this loom declares a CPU");
   }
 }
 
-/// Clocks that are not in step make a timeline of nothing but gaps: ovni refuses them.
+/// Warns if clocks differ much: the timeline would consist of gaps, and ovni refuses such streams.
 void Builder::check_clocks() {
   const auto [low, high] = std::minmax_element(starts_.begin(), starts_.end());
   if (!starts_.empty() && *high - *low > kClockGate)

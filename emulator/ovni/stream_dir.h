@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The streams of an ovni trace directory and what they say about looms, CPUs and threads.
+// Reads the streams of an ovni trace directory, and what they say about looms, CPUs and threads.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -11,7 +11,7 @@
 
 namespace ovnitrace::ovni {
 
-/// A stream that can be read.
+/// A readable stream.
 struct Stream {
   StreamFile file;
   uint32_t thread; ///< index into Catalog::threads
@@ -19,23 +19,23 @@ struct Stream {
   int64_t offset;  ///< ns to add to its times
 };
 
-/// The CPUs of one loom, by the index that its events name them with.
-using CpuIndices = std::vector<uint32_t>; ///< phyid of index i, kNone where there is none
+/// The CPUs of one loom, by the index with which its events name them.
+using CpuIndices = std::vector<uint32_t>; ///< phyid of index i, kNone if there is no such CPU
 
 struct StreamDir {
-  Catalog catalog; ///< one node a loom; CpuInfo::index is the phyid
+  Catalog catalog; ///< each loom is a host; CpuInfo::index is the phyid
   std::vector<Stream> streams;
-  std::vector<CpuIndices> cpu_indices; ///< by node
+  std::vector<CpuIndices> cpu_indices; ///< by host
 };
 
-/// Whether `path` is a directory that holds an ovni trace or a part of one: below it are loom.*,
-/// proc.*, thread.* or a stream.json. Looks at its own entries only.
+/// Returns whether `path` is a directory with an ovni trace or a part of one: loom.*, proc.*,
+/// thread.* or a stream.json. Looks only at its own entries.
 bool is_stream_dir(const std::string &path);
 
-/// Reads every stream.json below `path`, and every stream once, to learn its times. What is missing
-/// or wrong goes to `sink` and the rest is used. `clock_offsets` is a table as ovnisync makes it;
-/// empty: `path`/clock-offsets.txt if there is one. Throws Error when `path` cannot be read, holds
-/// no thread at all or too many, or a table that was asked for cannot be read.
+/// Reads every stream.json below `path`, and scans every stream for its times. Reports what is
+/// missing or wrong to `sink` and uses the rest. `clock_offsets` is a table as ovnisync makes it;
+/// empty: `path`/clock-offsets.txt if it exists. Throws Error if `path` cannot be read, has no
+/// thread or too many, or if a given table cannot be read.
 StreamDir open_stream_dir(const std::string &path, const std::string &clock_offsets,
                           DiagnosticSink &sink);
 

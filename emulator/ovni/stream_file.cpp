@@ -98,7 +98,7 @@ void StreamFile::release() {
   filled_ = cursor_ = 0;
 }
 
-/// Makes `bytes` from the cursor on available; false if the file ends before.
+/// Makes `bytes` from the cursor on available. Returns false if the file ends before.
 bool StreamFile::fill(size_t bytes) {
   if (cursor_ <= filled_ && filled_ - cursor_ >= bytes)
     return true;
@@ -126,7 +126,7 @@ bool StreamFile::fill(size_t bytes) {
   return filled_ >= bytes;
 }
 
-/// The cursor may pass the end of the buffer: the next fill() goes on from there.
+/// The cursor may be beyond the end of the buffer: the next fill() continues there.
 void StreamFile::skip_to(uint64_t offset) {
   cursor_ = size_t(offset - base_);
 }

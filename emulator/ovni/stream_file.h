@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One stream.obs read from its beginning to its end through a buffer of fixed size.
+// Reads one stream.obs from start to end through a buffer of fixed size.
 #pragma once
 
 #include "emulator/ovni/stream_format.h"
@@ -10,46 +10,46 @@
 
 namespace ovnitrace::ovni {
 
-/// One event as it stands in the file.
+/// An event as in the file.
 struct StreamEvent {
   uint64_t offset = 0; ///< bytes from the start of the file
   uint64_t time = 0;   ///< ns on the clock of the writer
   uint32_t mcv = 0;    ///< ovnitrace::mcv() of its letters
   uint8_t flags = 0;
-  const uint8_t *payload = nullptr; ///< in the buffer of the file: valid until the next read
-  uint32_t payload_size = 0; ///< bytes at payload; of a jumbo event at most kJumboKept are kept
+  const uint8_t *payload = nullptr; ///< in the buffer of the file, valid until the next read
+  uint32_t payload_size = 0;        ///< bytes at payload; at most kJumboKept of a jumbo event
 };
 
-/// The file is opened for each refill of the buffer and closed again, so that a trace of thousands
-/// of threads needs one descriptor at a time. A file that shrinks meanwhile ends early.
+/// Reads a stream. Opens the file for each refill of the buffer and closes it again, so that a
+/// trace of thousands of threads needs one descriptor. A file that shrinks meanwhile ends early.
 class StreamFile {
 public:
   static constexpr size_t kBufferMin = 4096;
-  static constexpr size_t kJumboKept = 1024; ///< bytes of a jumbo payload, its size field included
+  static constexpr size_t kJumboKept = 1024; ///< bytes of a jumbo payload, with its size field
 
   enum class Status {
-    event,     ///< there is one more event
-    end,       ///< the last event ended where the file does
-    truncated, ///< the file ends inside an event, or cannot be read further
-    damaged,   ///< what stands at position() cannot be an event
+    event,     ///< an event was read
+    end,       ///< the last event ended at the end of the file
+    truncated, ///< the file ends inside an event, or cannot be read on
+    damaged,   ///< the bytes at position() are not an event
   };
 
-  /// `path` is only kept. `buffer_size` in bytes, at least kBufferMin.
+  /// Only keeps `path`. `buffer_size` in bytes, at least kBufferMin.
   StreamFile(std::string path, size_t buffer_size);
 
-  /// Opens and checks the header and goes to the first event. Empty when all is well, otherwise why
-  /// the file cannot be read as a stream.
+  /// Opens the file, checks the header and moves to the first event. Returns why the file is not a
+  /// readable stream; empty if it is.
   std::string start();
 
-  /// The next event. After anything but Status::event there is none.
+  /// Reads the next event. Nothing follows after any result but Status::event.
   Status read(StreamEvent &event);
 
-  /// Offset of the next byte to parse.
+  /// Returns the offset of the next byte to parse.
   uint64_t position() const { return base_ + cursor_; }
   uint64_t size() const { return size_; }
-  /// Reads no byte from `offset` on: the part before it is known to be good.
+  /// Ends the stream at `offset`: the part before it is known to be good.
   void set_end(uint64_t offset) { size_ = offset; }
-  /// Gives the buffer back; start() takes it again.
+  /// Frees the buffer; start() allocates it again.
   void release();
 
 private:
@@ -59,7 +59,7 @@ private:
   std::string path_;
   size_t buffer_size_;
   std::vector<uint8_t> buffer_;
-  uint64_t size_ = UINT64_MAX; ///< of the file, or where set_end() said
+  uint64_t size_ = UINT64_MAX; ///< end of the file, or of set_end()
   uint64_t base_ = 0;          ///< file offset of buffer_[0]
   size_t cursor_ = 0;          ///< next byte to parse in buffer_
   size_t filled_ = 0;          ///< bytes of buffer_ that hold data

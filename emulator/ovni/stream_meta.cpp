@@ -23,7 +23,7 @@ constexpr size_t kFileMax = 16u << 20; ///< bytes: thousands of mark labels fit
 constexpr size_t kValuesMax = 1u << 19;
 constexpr uint32_t kMarkTypes = 100; ///< ovni: mark types are 0 to 99
 constexpr size_t kLabelMost = 511;   ///< bytes of a title or label that ovni takes
-constexpr int32_t kCpusMax = 65536;  ///< beyond any host: a wrong number must not cost memory
+constexpr int32_t kCpusMax = 65536;  ///< larger than any host: a wrong number must not cost memory
 
 const json *find(const json &object, const char *key) {
   if (!object.is_object())
@@ -32,12 +32,12 @@ const json *find(const json &object, const char *key) {
   return found == object.end() ? nullptr : &*found;
 }
 
-/// Texts go to terminals and files as they are here.
+/// Returns a printable text: it goes to terminals and files.
 std::string read_text(const json &text) {
   return printable_line(text.get<std::string>());
 }
 
-/// A whole number within [low, high]; libovni writes its numbers through a double.
+/// Returns a whole number within [low, high]. libovni writes its numbers through a double.
 std::optional<int64_t> whole(const json *value, int64_t low, int64_t high) {
   if (!value || !value->is_number())
     return std::nullopt;
@@ -55,8 +55,8 @@ std::optional<int64_t> whole(const json *value, int64_t low, int64_t high) {
   return number >= low && number <= high ? std::optional(number) : std::nullopt;
 }
 
-/// The number as ovni's emulator reads it: without its fraction, and 0 where there is none. Nothing
-/// where it does not fit.
+/// Returns the number as ovni's emulator reads it: without its fraction, 0 if it is absent, nothing
+/// if it does not fit.
 std::optional<int32_t> ovni_number(const json *value) {
   const double real = value && value->is_number() ? std::trunc(value->get<double>()) : 0;
   return real >= INT32_MIN && real <= INT32_MAX ? std::optional(int32_t(real)) : std::nullopt;
@@ -69,7 +69,7 @@ int32_t read_id(const json &ovni, const char *key, Problems &problems) {
   return std::max(id, 0);
 }
 
-/// Since metadata version 3 a stream names the libovni that wrote it.
+/// Checks the version of libovni, which streams name since metadata version 3.
 void check_library(const json &ovni, Problems &problems) {
   const json none = json::object();
   const json *lib = find(ovni, "lib");
@@ -81,7 +81,7 @@ void check_library(const json &ovni, Problems &problems) {
 void read_cpus(const json &ovni, StreamMeta &meta, Problems &problems) {
   const json *list = find(ovni, "loom_cpus");
   if (!list)
-    return; // ovni: not every thread has them
+    return; // in ovni, not every thread has them
   if (!list->is_array() || list->empty()) {
     problems.push_back("ovni.loom_cpus is no list of CPUs");
     return;
@@ -102,7 +102,7 @@ template <typename T> std::optional<T> number_key(const std::string &key) {
   return error == std::errc{} && stop == end && !key.empty() ? std::optional(number) : std::nullopt;
 }
 
-/// The major and the minor number of "1.2.3".
+/// Returns the major and minor number of "1.2.3".
 std::optional<std::pair<unsigned, unsigned>> version_of(std::string_view text) {
   unsigned numbers[3];
   const char *at = text.data(), *end = at + text.size();
@@ -151,7 +151,8 @@ void read_mark(const std::string &key, const json &value, StreamMeta &meta, Prob
   meta.marks.push_back(std::move(mark));
 }
 
-/// ovni's rule: the major version is equal, and the minor one not above what its emulator has.
+/// Returns whether ovni accepts a version: the major number is equal, the minor one not above that
+/// of its emulator.
 void check_version(const Model &model, const std::string &want, Problems &problems) {
   const auto version = version_of(want), have = version_of(model.version);
   if (!version || version->first != have->first || version->second > have->second)

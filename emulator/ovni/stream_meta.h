@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What stream.json says about the stream beside it.
+// Reads stream.json, which describes the stream beside it.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -13,17 +13,17 @@
 
 namespace ovnitrace::ovni {
 
-/// Keys are ovni's trace specification, metadata version 3; name, parent and birth are ovnitrace's
-/// own ("ovnitrace": {…}), written by export so that a thread keeps its name.
+/// The keys are those of ovni's trace specification, metadata version 3. Name, parent and birth are
+/// ovnitrace's own ("ovnitrace": {…}); the export writes them so that a thread keeps its name.
 struct StreamMeta {
-  bool is_thread = true;         ///< "ovni.part" is "thread": other parts have no thread model
+  bool is_thread = true;         ///< "ovni.part" is "thread"; other parts have no thread model
   int32_t tid = 0;               ///< 1 to INT32_MAX; 0: the file does not say
   int32_t pid = 0;               ///< likewise
   std::string loom;              ///< empty: the file does not say
   std::optional<int32_t> rank;   ///< MPI rank of the process
-  std::optional<int32_t> nranks; ///< and of how many, where there is a rank
+  std::optional<int32_t> nranks; ///< their number, if there is a rank
   std::optional<int32_t> app_id; ///< of the process
-  std::set<char> models;         ///< letters of the models that it requires
+  std::set<char> models;         ///< letters of the required models
   std::vector<std::pair<uint32_t, uint32_t>> cpus; ///< (index, phyid) of the loom
   std::vector<MarkType> marks;
   std::string name;
@@ -31,12 +31,12 @@ struct StreamMeta {
   uint64_t birth = 0;
 };
 
-/// Reads the file at `path` and adds to `problems` what is wrong with it, one sentence each. What
-/// can be used is returned even then; nothing if it is no JSON object at all.
+/// Reads the file at `path` and adds to `problems` what is wrong, one sentence each. Returns what
+/// can be used; nothing if the file is not a JSON object.
 std::optional<StreamMeta> read_stream_meta(const std::string &path,
                                            std::vector<std::string> &problems);
 
-/// The same from the text of the file.
+/// Does the same for the text of the file.
 std::optional<StreamMeta> parse_stream_meta(const std::string &text,
                                             std::vector<std::string> &problems);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where in a directory tree the streams of an ovni trace are.
+// Finds the streams of an ovni trace in a directory tree.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace ovnitrace::ovni {
 
-/// One directory that holds a stream.
+/// A directory with a stream.
 struct StreamPlace {
   std::string path;  ///< of the directory
   std::string shown; ///< the same below the root, for messages
-  bool has_meta;     ///< stream.json is there
-  bool has_events;   ///< stream.obs is there
+  bool has_meta;     ///< stream.json exists
+  bool has_events;   ///< stream.obs exists
 };
 
-/// All directories below `root`, itself included, with a stream.json or a stream.obs, by path.
-/// Symbolic links below it are not followed. What cannot be read is added to `unreadable`.
+/// Returns all directories below `root`, itself included, with a stream.json or a stream.obs, by
+/// path. Does not follow symbolic links below it. Adds what cannot be read to `unreadable`.
 std::vector<StreamPlace> find_streams(const std::string &root,
                                       std::vector<std::string> &unreadable);
 
-/// Who a stream belongs to by its place `…/loom.L/proc.P/thread.T`; 0 or empty where the path does
-/// not say.
+/// The owner of a stream by its path `…/loom.L/proc.P/thread.T`; 0 or empty where the path does not
+/// say it.
 struct PlaceIdentity {
   std::string loom;
   int32_t pid = 0;

@@ -12,7 +12,7 @@ namespace ovnitrace::ovni {
 
 namespace {
 
-/// Which rows were emitted at all: what they are now, the System knows.
+/// Notes which rows were emitted at all; the System has their values.
 class ChangedRows final : public RowSink {
 public:
   void line(uint64_t, uint32_t row, uint32_t, std::span<const TypedValue>) override { add(row); }
@@ -27,7 +27,7 @@ private:
   }
 };
 
-/// Brings the states that hold after an instant from the replay to the exporter.
+/// Passes the states after an instant from the replay to the exporter.
 void settle(uint64_t time, Replay &replay, Exporter &exporter, ChangedRows &threads) {
   ChangedRows cpus;
   replay.emit(time, threads, cpus);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture as an ovni trace directory.
+// Exports a capture as an ovni trace directory.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -17,9 +17,9 @@ struct ExportResult {
 };
 
 /// Replays `source` and writes the states and CPUs of its threads to the ovni trace directory
-/// `directory`, which must not exist. What is impossible is reported to `sink`, as by convert(), at
-/// most `faults_reported` of it. `progress` may be empty. Throws Error, also when no thread has a
-/// state; then nothing is left over.
+/// `directory`, which must not exist. Reports what is impossible to `sink`, as convert() does, at
+/// most `faults_reported` times. `progress` may be empty. Throws Error, also if no thread has a
+/// state, and leaves nothing behind.
 ExportResult export_trace(EventSource &source, const std::string &directory, DiagnosticSink &sink,
                           uint64_t faults_reported, const Progress &progress);
 

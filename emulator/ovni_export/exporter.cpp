@@ -16,9 +16,9 @@ namespace {
 constexpr uint32_t kTidGeneration = 1u << 22; ///< above every Linux tid (PID_MAX_LIMIT)
 constexpr size_t kLoomNameMost = 200;         ///< bytes of a file name
 
-/// A loom's name is part of a file name, and ovni refuses a slash in it.
-std::string loom_name(const std::string &node) {
-  std::string name = node.substr(0, kLoomNameMost);
+/// Returns a loom's name fit for a file name: ovni refuses a slash in it.
+std::string loom_name(const std::string &host) {
+  std::string name = host.substr(0, kLoomNameMost);
   for (char &c : name)
     if (c == '/' || uint8_t(c) < 0x20 || c == 0x7f)
       c = '_';
@@ -37,19 +37,19 @@ Exporter::Exporter(const Catalog &catalog, StreamStore &store)
     : catalog_(catalog), store_(store), threads_(catalog.threads.size()),
       cpus_(catalog.cpus.size()) {
   std::set<std::string> taken;
-  for (const NodeInfo &node : catalog.nodes) {
-    std::string name = loom_name(node.name);
+  for (const HostInfo &host : catalog.hosts) {
+    std::string name = loom_name(host.name);
     while (!taken.insert(name).second)
       name += "." + std::to_string(looms_.size());
     looms_.push_back(std::move(name));
   }
-  std::vector<int32_t> next(catalog.nodes.size());
+  std::vector<int32_t> next(catalog.hosts.size());
   for (size_t i = 0; i < cpus_.size(); ++i)
-    cpus_[i].index = next[catalog.cpus[i].node]++;
-  for (size_t node = 0; node < next.size(); ++node)
-    if (next[node] > int32_t(kMostCpus))
-      throw Error("cannot export " + looms_[node] + ": its trace names " +
-                  std::to_string(next[node]) + " CPUs, Linux has at most " +
+    cpus_[i].index = next[catalog.cpus[i].host]++;
+  for (size_t host = 0; host < next.size(); ++host)
+    if (next[host] > int32_t(kMostCpus))
+      throw Error("cannot export " + looms_[host] + ": its trace names " +
+                  std::to_string(next[host]) + " CPUs, Linux has at most " +
                   std::to_string(kMostCpus));
 }
 
@@ -74,7 +74,7 @@ void Exporter::settle() {
   pending_.clear();
 }
 
-/// Everything but taking a CPU to run on.
+/// Takes all steps, except for taking a CPU to run on.
 void Exporter::leave(uint32_t id, Thread &thread) {
   const Place from = thread.now, to = thread.target;
   if (from.state == to.state && from.cpu == to.cpu && !thread.gap)
@@ -119,7 +119,7 @@ void Exporter::enter(uint32_t id, Thread &thread) {
   walk(thread, legal_path(thread.now.state, ThreadState::Running), time);
 }
 
-/// Logs the steps and goes where they lead.
+/// Logs the steps and follows them.
 void Exporter::walk(Thread &thread, Path steps, uint64_t time) {
   set_gap(thread, false, time);
   for (const char step : steps)
@@ -148,7 +148,8 @@ void Exporter::transition(Thread &thread, char step, uint64_t time) {
   thread.now.state = kStateAfter[kLetters.find(step)];
 }
 
-/// OAs is for active threads; a paused one moves itself by OAr, which ovni accepts from any thread.
+/// Moves a thread to a CPU. OAs is for active threads; a paused thread moves itself by OAr, which
+/// ovni accepts from any thread.
 void Exporter::set_cpu(Thread &thread, uint32_t cpu, uint64_t time) {
   if (thread.now.cpu == cpu)
     return;
@@ -160,8 +161,7 @@ void Exporter::set_cpu(Thread &thread, uint32_t cpu, uint64_t time) {
     log(thread, "OAr", time, pack(buffer, cpu_index(cpu), tid_of(thread)));
 }
 
-/// A time of which nothing is known is one in which ovni's "flushing" is on: like that, it is the
-/// tracer's own.
+/// Marks a time in which nothing is known with ovni's "flushing", which also belongs to the tracer.
 void Exporter::set_gap(Thread &thread, bool gap, uint64_t time) {
   if (thread.gap == gap)
     return;
@@ -179,33 +179,34 @@ void Exporter::begin_stream(uint32_t id, Thread &thread) {
     return;
   }
   StreamOwner owner;
-  owner.loom = looms_[info.node];
+  owner.loom = looms_[info.host];
   owner.pid = int32_t(info.pid);
   owner.tid = tid;
   owner.name = info.name;
   owner.parent = info.parent;
   owner.birth = info.birth;
-  const auto app = app_ids_.emplace(std::pair(info.node, info.pid), int32_t(app_ids_.size() + 1));
+  const auto app = app_ids_.emplace(std::pair(info.host, info.pid), int32_t(app_ids_.size() + 1));
   owner.app_id = app.first->second;
-  if (looms_with_cpus_.insert(info.node).second)
+  if (looms_with_cpus_.insert(info.host).second)
     for (const CpuInfo &cpu : catalog_.cpus)
-      if (cpu.node == info.node)
+      if (cpu.host == info.host)
         owner.cpus.push_back(cpu.index);
   thread.stream = store_.add(std::move(owner));
   tids_.push_back(tid);
   ++streams_;
   // ovni's emulator refuses streams whose first events are more than an hour apart, and its time 0
-  // is the first event of all: an empty sorting region, which it ignores, gives both.
+  // is the first event of all. An empty sorting region, which it ignores, provides a first event.
   log(thread, "OU[", catalog_.begin);
   log(thread, "OU]", catalog_.begin);
 }
 
-/// The tid, or if a thread of the process had it before, that plus a multiple of 2^22; 0: none.
+/// Returns the tid. If a thread of the process had it before, adds a multiple of 2^22. 0: no name
+/// is possible.
 int32_t Exporter::free_tid(const ThreadInfo &info) {
   if (!info.tid || !info.pid || info.pid > uint32_t(INT32_MAX))
     return 0;
   for (uint64_t tid = info.tid; tid <= uint64_t(INT32_MAX); tid += kTidGeneration)
-    if (names_.emplace(info.node, info.pid, int32_t(tid)).second) {
+    if (names_.emplace(info.host, info.pid, int32_t(tid)).second) {
       counts_.renamed += tid != info.tid;
       return int32_t(tid);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Thread states over time as the streams of an ovni trace that ovni's own emulator accepts.
+// Writes thread states over time as ovni streams that ovni's own emulator accepts.
 #pragma once
 
 #include "emulator/format/thread_state.h"
@@ -16,30 +16,30 @@
 
 namespace ovnitrace::ovni {
 
-/// Takes where each thread is and in which state, and logs the events that lead there. docs/ovni.md
-/// says what of a capture an ovni trace cannot say.
+/// Takes the state and CPU of each thread, and logs the events that lead there. docs/ovni.md lists
+/// what ovni streams cannot hold.
 ///
-/// ovni's emulator leaves the order of events of two streams at one time open, and refuses two
-/// threads that run on one physical CPU. So all changes of one instant are taken together, those
-/// that free a CPU are logged first, and a thread that takes a CPU does so 1 ns after the one
-/// before left it. Times of a stream never go back.
+/// ovni's emulator leaves the order of two streams' events at one time open, and refuses two
+/// threads that run on one physical CPU. Therefore the changes of one instant are handled together.
+/// Those that free a CPU are logged first, and a thread takes a CPU 1 ns after the last thread left
+/// it. Times of a stream never decrease.
 class Exporter {
 public:
   struct Counts {
     uint64_t events = 0;    ///< logged, all streams
-    uint64_t unnamed = 0;   ///< threads left out, as ovni has no tid or pid 0 (the idle task)
-    uint64_t renamed = 0;   ///< threads with a tid that another one had before
-    uint64_t conflicts = 0; ///< times that two threads ran on one CPU: the second is on the virtual
+    uint64_t unnamed = 0;   ///< threads left out: ovni has no tid or pid 0 (the idle task)
+    uint64_t renamed = 0;   ///< threads whose tid another one had before
+    uint64_t conflicts = 0; ///< times that a CPU had two threads: the second is on the virtual CPU
     uint64_t gaps = 0;      ///< times that the state of a thread became unknown
   };
 
   /// Both must outlive it.
   Exporter(const Catalog &catalog, StreamStore &store);
 
-  /// From `time` on (ns; never less than before) `thread` is in `state` on `cpu`; both are indices
-  /// of the catalog, no CPU is kNone. The last of several at one time holds.
+  /// Puts `thread` in `state` on `cpu` from `time` on (ns, never decreasing). Both are indices of
+  /// the catalog; kNone: no CPU. The last call at one time counts.
   void change(uint64_t time, uint32_t thread, ThreadState state, uint32_t cpu);
-  /// Ends every thread at the end of the capture, as ovni asks. To be called once, at the end.
+  /// Ends every thread at the end of the capture, as ovni requires. To be called once, at the end.
   void finish();
 
   const Counts &counts() const { return counts_; }
@@ -56,13 +56,13 @@ private:
     uint32_t stream = kNone;
     uint64_t last = 0; ///< ns, of its last event
     bool pending = false;
-    bool dropped = false; ///< cannot be named
+    bool dropped = false; ///< has no possible name
     bool gap = false;     ///< between OF[ and OF]
   };
   struct Cpu {
     int32_t index = 0;        ///< in its loom, as events name it
     uint32_t running = kNone; ///< thread
-    uint64_t free_since = 0;  ///< ns, of the event that freed it
+    uint64_t free_since = 0;  ///< ns: time of the event that freed it
     bool was_used = false;
   };
 
@@ -84,12 +84,12 @@ private:
   StreamStore &store_;
   std::vector<Thread> threads_;
   std::vector<Cpu> cpus_;
-  std::vector<std::string> looms_;                           ///< names, by node
+  std::vector<std::string> looms_;                           ///< names, by host
   std::vector<uint32_t> pending_;                            ///< threads that change at time_
   std::vector<int32_t> tids_;                                ///< by stream
-  std::map<std::pair<uint32_t, uint32_t>, int32_t> app_ids_; ///< by (node, pid)
-  std::set<uint32_t> looms_with_cpus_;                       ///< nodes whose CPUs a stream lists
-  std::set<std::tuple<uint32_t, uint32_t, int32_t>> names_;  ///< (node, pid, tid) in use
+  std::map<std::pair<uint32_t, uint32_t>, int32_t> app_ids_; ///< by (host, pid)
+  std::set<uint32_t> looms_with_cpus_;                       ///< hosts whose CPUs a stream lists
+  std::set<std::tuple<uint32_t, uint32_t, int32_t>> names_;  ///< (host, pid, tid) in use
   uint64_t time_ = 0;
   uint64_t latest_ = 0; ///< ns, of all events
   size_t streams_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a thread gets from one state to another by the transitions that ovni's emulator accepts.
+// Finds transitions that ovni's emulator accepts from one state of a thread to another.
 #pragma once
 
 #include "emulator/format/thread_state.h"
@@ -10,9 +10,9 @@
 
 namespace ovnitrace::ovni {
 
-/// One step of a path, by the letter that its event ends with where it is an OH event.
+/// A step of a path. The letter is the last one of its event, if that is an OH event.
 enum Step : char {
-  kStart = 'X',   ///< OHx on the CPU that the thread is on in the end
+  kStart = 'X',   ///< OHx on the CPU where the thread ends up
   kExecute = 'x', ///< OHx on the virtual CPU
   kPause = 'p',
   kResume = 'r',
@@ -20,7 +20,7 @@ enum Step : char {
   kWarm = 'w',
   kEnd = 'e',
   kLeaveCpu = 'v', ///< OAs to the virtual CPU
-  kTakeCpu = 't',  ///< OAs or OAr to the CPU that the thread is on in the end
+  kTakeCpu = 't',  ///< OAs or OAr to the CPU where the thread ends up
 };
 
 using Path = std::string_view;
@@ -28,11 +28,12 @@ using Path = std::string_view;
 namespace detail {
 using PathTable = std::array<std::array<Path, kThreadStates>, kThreadStates>;
 
-/// Ours, but not ovni's, are Cooling → Running, Unknown → any and any → Unknown; captures with
-/// faults have others. All are made of ovni's own, at one instant. A thread that passes Running on
-/// its way to another state does so on the virtual CPU, where any number of threads may run: on a
-/// physical one a second running thread is an error. ovni has no way back to Unknown: Dead, the
-/// only other state without a CPU, stands for it.
+/// The paths by state before and after. Some transitions are ours and not ovni's: Cooling →
+/// Running, Unknown → any, any → Unknown, and others in captures with faults. All are made of
+/// ovni's own, at one instant. A thread that passes Running on its way to another state does so on
+/// the virtual CPU, where any number of threads may run. On a physical CPU, a second running thread
+/// is an error. ovni has no way back to Unknown, so Dead, the only other state without a CPU,
+/// replaces it.
 inline constexpr PathTable kPaths = {{
     //             Unknown Running Paused  Dead    Cooling Warming
     /* Unknown */ {{"", "X", "xpt", "xe", "xct", "xpwt"}},

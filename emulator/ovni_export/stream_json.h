@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text of stream.json.
+// Makes the text of stream.json.
 #pragma once
 
 #include "emulator/ovni_export/stream_store.h"
@@ -8,8 +8,8 @@
 
 namespace ovnitrace::ovni {
 
-/// What ovni's emulator (version 1.14) asks of a finished thread, and, under the key "ovnitrace"
-/// that it does not read, the name of the thread, its creator and its birth.
+/// Returns what ovni's emulator (version 1.14) requires of a finished thread. Adds the thread's
+/// name, creator and birth under the key "ovnitrace", which ovni ignores.
 std::string format_stream_json(const StreamOwner &owner);
 
 } // namespace ovnitrace::ovni

@@ -14,34 +14,34 @@
 
 namespace ovnitrace::ovni {
 
-/// Who a stream is of, for its place and its stream.json.
+/// The owner of a stream, for its place and its stream.json.
 struct StreamOwner {
   std::string loom;
   int32_t pid = 0;
   int32_t tid = 0;
   int32_t app_id = 0; ///< from 1
-  std::string name;   ///< of the thread; kept under a key of ours
+  std::string name;   ///< of the thread; under a key of ours
   uint32_t parent = 0;
   uint64_t birth = 0;
-  std::vector<uint32_t> cpus; ///< phyids of the loom, by index; empty: another stream has them
+  std::vector<uint32_t> cpus; ///< phyids of the loom, by index; empty: in another stream
 };
 
-/// Streams are collected in memory up to kBuffered bytes and appended to their files, each opened
-/// for that moment only: thousands of threads need neither thousands of descriptors nor more
-/// memory. All is written under a temporary name beside `path`; finish() gives it its own, and
-/// without finish() nothing is left over. Every function throws Error.
+/// Collects streams in memory up to kBuffered bytes and appends them to their files. Each file is
+/// open only for that moment, so thousands of threads need few descriptors and little memory.
+/// Everything is under a temporary name beside `path` until finish(); without finish() nothing is
+/// left behind. Every function throws Error.
 class StreamStore {
 public:
   static constexpr size_t kBuffered = 16u << 20;   ///< bytes, all streams together
   static constexpr size_t kStreamMost = 64u << 10; ///< bytes, one stream
 
-  /// `path` must not exist or be an empty directory.
+  /// REQUIRES: `path` does not exist, or is an empty directory.
   explicit StreamStore(std::string path) : directory_(std::move(path)) {}
 
-  /// Begins a stream. Its number, from 0.
+  /// Starts a stream and returns its number, from 0.
   uint32_t add(StreamOwner owner);
   void append(uint32_t stream, std::string_view bytes);
-  /// Writes all that is left and every stream.json.
+  /// Writes everything that is left, and every stream.json.
   void finish();
 
 private:
@@ -49,7 +49,7 @@ private:
     StreamOwner owner;
     std::string place; ///< directory below the root
     std::string buffer;
-    bool on_disk; ///< something of it was written
+    bool on_disk; ///< a part of it was written
   };
   void flush(Stream &stream);
   void flush_all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tracks of what is not the scheduler's, with their slices and instants.
+// Writes tracks of everything but the scheduler, with their slices and instants.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -14,7 +14,7 @@ namespace ovnitrace::perfetto {
 
 inline constexpr uint32_t kMarkTypes = 100; ///< of ovni: 0 to 99
 
-/// What a track is of; in its number the kind is above 32 bits of index.
+/// What a track shows. In its number, the kind is above 32 bits of index.
 enum class TrackKind : uint64_t {
   trace = 1,      ///< index 0
   process,        ///< pid
@@ -22,21 +22,21 @@ enum class TrackKind : uint64_t {
   process_region, ///< pid
   thread_region,  ///< thread
   mutex,          ///< thread
-  unknown,        ///< thread: when its state is not known
+  unknown,        ///< thread: while its state is not known
   mark,           ///< thread * kMarkTypes + type
-  interrupts,     ///< 0: those of all CPUs
+  interrupts,     ///< 0: group of all CPUs
   interrupt,      ///< CPU
-  blackouts,      ///< 0: those of all CPUs
+  blackouts,      ///< 0: group of all CPUs
   blackout,       ///< CPU
-  user_events,    ///< 0: of which the thread is not known
-  critical_path,  ///< 0: who is responsible
-  idle_states,    ///< 0: those of all CPUs
+  user_events,    ///< 0: events of unknown threads
+  critical_path,  ///< 0: responsible threads
+  idle_states,    ///< 0: group of all CPUs
   idle_state,     ///< CPU
-  frequencies,    ///< 0: those of all CPUs
+  frequencies,    ///< 0: group of all CPUs
   frequency,      ///< CPU; a counter of kHz
-  stolen_times,   ///< 0: those of all CPUs
+  stolen_times,   ///< 0: group of all CPUs
   stolen_time,    ///< CPU; a counter of us
-  outside_wakers, ///< 0: threads that are not traced and wake traced ones
+  outside_wakers, ///< 0: untraced threads that wake traced ones
 };
 
 struct Track {
@@ -45,7 +45,7 @@ struct Track {
   uint64_t uuid() const { return uint64_t(kind) << 32 | index; }
 };
 
-/// A fact beside an event: a number, or a text where it is not empty.
+/// A fact about an event: a number, or a text if it is not empty.
 struct Note {
   const char *name;
   uint64_t number = 0;
@@ -53,19 +53,19 @@ struct Note {
 };
 using Notes = std::initializer_list<Note>;
 
-/// A track is described when its first event is written. Times are ns. Names must be UTF-8.
+/// Writes events. A track is described with its first event. Times are ns. Names must be UTF-8.
 class EventTracks {
 public:
   /// Borrows both.
   EventTracks(const Catalog &catalog, PacketFile &file) : catalog_(catalog), file_(file) {}
 
   void begin(Track track, uint64_t time, std::string_view name, Notes notes = {});
-  /// Ends the innermost of the track that has begun.
+  /// Ends the innermost open slice of the track.
   void end(Track track, uint64_t time);
   void instant(Track track, uint64_t time, std::string_view name, Notes notes = {});
-  /// What begin() and end() write, at once.
+  /// Writes a slice: begin() and end() in one call.
   void slice(Track track, uint64_t start, uint64_t end, std::string_view name, Notes notes = {});
-  /// The value that a counter has from `time` on.
+  /// Sets the value of a counter from `time` on.
   void counter(Track track, uint64_t time, int64_t value);
   uint64_t count() const { return count_; } ///< of slices, instants and values
 

@@ -77,7 +77,8 @@ void FamilyTracks::user_event(const Event &event, const System &system) {
                     {{"parameter 1", event.par1}, {"parameter 2", event.par2}});
 }
 
-/// The end of one that is not the innermost ends those within it, of which the ends were not seen.
+/// Ends a section. If it is not the innermost one, those within it end too: their ends were not
+/// seen.
 void FamilyTracks::section(const Event &event, uint32_t thread) {
   std::vector<uint32_t> &nested = sections_[thread];
   const Track track{TrackKind::thread, thread};
@@ -109,7 +110,7 @@ void FamilyTracks::region(const Event &event) {
   if (what == CONTROL_STOP)
     return;
   const uint32_t chain = event.par2 >> FTRACE_REGION_CHAIN_SHIFT & 0xff;
-  const std::vector<std::string> &chains = catalog_.nodes.front().chains;
+  const std::vector<std::string> &chains = catalog_.hosts.front().chains;
   const std::string name =
       chain && chain <= chains.size() ? printable_line(chains[chain - 1]) : std::string("no chain");
   regions_.insert(track.uuid());

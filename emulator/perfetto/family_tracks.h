@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the other families record, as tracks: user events, sections, regions, marks, mutexes and
+// Writes tracks of the other families: user events, sections, regions, marks, mutexes and
 // interrupts.
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace ovnitrace::perfetto {
 
-/// What started before the range or while events were lost is shown only from what is seen of it
-/// on: an end without its start is nothing. What was under way when events were lost ends there.
+/// Shows what began before the range, or while events were lost, only from its first event on. An
+/// end without a start is ignored. What is open when events are lost ends there.
 class FamilyTracks {
 public:
-  /// Borrows all. `kept`: as kept_threads() has it.
+  /// Borrows all. `kept`: as from kept_threads().
   FamilyTracks(const Catalog &catalog, const std::vector<uint8_t> &kept, EventTracks &tracks)
       : catalog_(catalog), kept_(kept), tracks_(tracks), waits_(catalog.threads.size()),
         sections_(catalog.threads.size()), served_(catalog.cpus.size()) {}
 
-  /// An event in the range, before what it changes.
+  /// Takes an event in the range, before its effect.
   void event(const Event &event, const System &system);
 
 private:
@@ -40,11 +40,12 @@ private:
   const Catalog &catalog_;
   const std::vector<uint8_t> &kept_;
   EventTracks &tracks_;
-  std::vector<uint8_t> waits_;                   ///< by thread: for a mutex
-  std::vector<std::vector<uint32_t>> sections_;  ///< by thread, the innermost last
-  std::vector<std::vector<uint16_t>> served_;    ///< by CPU: interrupts, the innermost last
-  std::unordered_set<uint64_t> regions_;         ///< numbers of the tracks of those that are open
-  std::unordered_map<uint64_t, uint32_t> marks_; ///< how many are open, by the number of the track
+  std::vector<uint8_t> waits_;                  ///< by thread: for a mutex
+  std::vector<std::vector<uint32_t>> sections_; ///< by thread, the innermost last
+  std::vector<std::vector<uint16_t>> served_;   ///< by CPU: interrupts, the innermost last
+  std::unordered_set<uint64_t> regions_;        ///< numbers of the tracks of open ones
+  /// Number of open ones, by the number of the track.
+  std::unordered_map<uint64_t, uint32_t> marks_;
   std::unordered_map<uint16_t, std::string> interrupt_labels_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The numbers of the fields that are written, by the messages of Perfetto's trace format. The
-// format adds numbers and never changes one.
+// Lists the field numbers of Perfetto's trace format that are written, by message. The format adds
+// numbers and never changes one.
 #pragma once
 
 #include <protozero/data_view.hpp>
@@ -14,7 +14,7 @@ inline protozero::data_view view(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-/// The file is packets, each as this field.
+/// The file consists of packets, each as this field.
 inline constexpr protozero::pbf_tag_type kTracePacket = 1;
 
 enum class Packet : protozero::pbf_tag_type {
@@ -47,7 +47,7 @@ enum class Bundle : protozero::pbf_tag_type {
   compact_sched = 4,
 };
 
-/// Columns: an entry for each switch, then one for each waking. Times are the difference to the one
+/// Columns: an entry for each switch, then one for each waking. Times are differences to the entry
 /// before.
 enum class CompactSched : protozero::pbf_tag_type {
   switch_timestamp = 1,

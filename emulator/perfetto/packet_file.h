@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The file: packets, one after the other, in any order of time.
+// Writes the file: packets one after the other, in any order of time.
 #pragma once
 
 #include "emulator/output/atomic_file.h"
@@ -13,13 +13,14 @@ namespace ovnitrace::perfetto {
 
 using PacketBuilder = protozero::pbf_builder<Packet>;
 
-/// Written whole, or not at all: it has its name only after close(). All functions throw Error.
+/// A file that appears complete or not at all: it has its name only after close(). All functions
+/// throw Error.
 class PacketFile {
 public:
   /// Replaces what is at `place`, as AtomicFile does.
   explicit PacketFile(const OutputPlace &place) : file_(place) {}
 
-  /// Appends a packet, of which `fill` writes the fields.
+  /// Appends a packet. `fill` writes its fields.
   template <class Fill> void packet(Fill fill) {
     {
       protozero::pbf_writer file(buffer_);
@@ -30,7 +31,7 @@ public:
     if (buffer_.size() >= kBufferSize)
       flush();
   }
-  /// The same, at a time in ns.
+  /// Does the same with a time in ns.
   template <class Fill> void packet_at(uint64_t time, Fill fill) {
     packet([&](PacketBuilder &packet) {
       packet.add_uint64(Packet::timestamp, time);
@@ -46,7 +47,7 @@ public:
 
 private:
   static constexpr size_t kBufferSize = 256 * 1024;
-  static constexpr uint32_t kSequence = 1; ///< who wrote a packet: there is one writer
+  static constexpr uint32_t kSequence = 1; ///< number of the one writer of packets
 
   void flush() {
     file_.write(buffer_);

@@ -21,7 +21,7 @@ void PowerTracks::event(const Event &event, const System &system) {
   case FTrace_EVT_blackout_end:
     return end_idle(event.cpu, event.time);
   case FTrace_EXT_frequency: { // another CPU may set it
-    const uint32_t cpu = system.find_cpu(system.cpus()[event.cpu].node, event.par1);
+    const uint32_t cpu = system.find_cpu(system.cpus()[event.cpu].host, event.par1);
     if (cpu < idle_.size())
       tracks_.counter({TrackKind::frequency, cpu}, event.time, event.par2);
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Idle states, frequencies and stolen time of CPUs, as tracks.
+// Writes tracks of idle states, frequencies and stolen time of CPUs.
 #pragma once
 
 #include "emulator/core/system.h"
@@ -9,15 +9,15 @@
 
 namespace ovnitrace::perfetto {
 
-/// An idle state of which the start was not seen is not shown; one that was under way when events
-/// were lost ends there.
+/// Does not show an idle state whose start was not seen. An idle state that is open when events are
+/// lost ends there.
 class PowerTracks {
 public:
   /// Borrows both.
   PowerTracks(const Catalog &catalog, EventTracks &tracks)
       : catalog_(catalog), tracks_(tracks), idle_(catalog.cpus.size()) {}
 
-  /// An event in the range.
+  /// Takes an event in the range.
   void event(const Event &event, const System &system);
 
 private:

@@ -18,8 +18,8 @@ using TreeBuilder = protozero::pbf_builder<Tree>;
 constexpr uint64_t kCloneThread = 0x10000; ///< CLONE_THREAD of <linux/sched.h>
 constexpr size_t kMostInPacket = 1000;     ///< bounds the memory
 
-/// Perfetto calls a process after its first argument: that is `name`. The others are from `line`,
-/// its command line; empty: not known.
+/// Writes a process. Perfetto calls it by its first argument, which is `name`. The others are from
+/// `line`, its command line; empty: not known.
 void add_process(TreeBuilder &tree, uint32_t pid, const std::string &name, std::string_view line) {
   protozero::pbf_builder<Process> process(tree, Tree::processes);
   process.add_int32(Process::pid, int32_t(pid));
@@ -50,7 +50,7 @@ bool ProcessTree::is_there(uint32_t thread) const {
   return kept_[thread] && catalog_.threads[thread].birth < range_.from;
 }
 
-/// Threads of a process follow one another, the main thread first.
+/// The threads of a process are adjacent, the main thread first.
 void ProcessTree::start() {
   const std::vector<ThreadInfo> &threads = catalog_.threads;
   for (uint32_t first = 0; first < threads.size();) {
@@ -91,18 +91,19 @@ void ProcessTree::write_process(uint32_t first, uint32_t end) {
 std::string ProcessTree::name_of_process(uint32_t pid, uint32_t first) const {
   if (catalog_.threads[first].tid == pid)
     return names_.name(first);
-  const PeerName *peer = find_peer(catalog_.nodes.front().peers, pid, range_.to);
+  const PeerName *peer = find_peer(catalog_.hosts.front().peers, pid, range_.to);
   return peer ? printable_line(peer->name) : std::string();
 }
 
-/// Each with its last name. A tid that a traced thread has is that one's.
+/// Writes untraced threads, each with its last name. If a traced thread has the tid, it is left
+/// out.
 void ProcessTree::write_untraced() {
   std::unordered_set<uint32_t> traced;
   for (const ThreadInfo &thread : catalog_.threads)
     traced.insert(thread.tid);
-  if (catalog_.nodes.empty())
+  if (catalog_.hosts.empty())
     return;
-  const std::vector<PeerName> &peers = catalog_.nodes.front().peers;
+  const std::vector<PeerName> &peers = catalog_.hosts.front().peers;
   for (size_t n = 0; n < peers.size(); n++) {
     const bool last = n + 1 == peers.size() || peers[n + 1].tid != peers[n].tid;
     if (last && peers[n].tid != 0 && !traced.contains(peers[n].tid))
@@ -141,7 +142,7 @@ void ProcessTree::event(const Event &event) {
   }
 }
 
-/// Of a process that was created in the trace.
+/// Writes a process that was created in the trace.
 void ProcessTree::write_command_line(const Event &event) {
   const ThreadInfo &info = catalog_.threads[event.thread];
   if (info.tid == info.pid && !lines_[event.thread].empty())
@@ -151,7 +152,7 @@ void ProcessTree::write_command_line(const Event &event) {
     });
 }
 
-/// Of whom it is not known who created it, that is not made up.
+/// Writes a thread without a creator if that is not known: none is invented.
 void ProcessTree::create(const Event &event) {
   const ThreadInfo &info = catalog_.threads[event.thread];
   if (known_[event.thread] || info.parent == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which threads there are: of which process, called what, created by whom.
+// Describes threads: their processes, names and creators.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -13,18 +13,18 @@
 
 namespace ovnitrace::perfetto {
 
-/// A thread is written once: by its creation where an event says it, else as one that is there.
+/// Writes each thread once: with the event of its creation or, without one, as existing.
 class ProcessTree {
 public:
   /// Borrows all but the range.
   ProcessTree(const Catalog &catalog, TimeRange range, const std::vector<uint8_t> &kept,
               const TaskNames &names, SchedTracks &sched, PacketFile &file);
 
-  /// The threads that are there at the start, and those that are not traced and have a name.
+  /// Writes the threads that exist at the start, and untraced threads with names.
   void start();
-  /// An event in the range.
+  /// Takes an event in the range.
   void event(const Event &event);
-  /// Before a thread is shown.
+  /// Writes a thread, unless it is written. To be called before it is shown.
   void introduce(uint32_t thread) {
     if (!known_[thread])
       write_late(thread);

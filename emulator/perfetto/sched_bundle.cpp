@@ -15,7 +15,7 @@ void add(std::string &column, uint64_t value) {
   protozero::add_varint_to_buffer(&column, value);
 }
 
-/// As int32 and int64 are encoded: a negative one is as wide as 64 bits are.
+/// Encodes as int32 and int64: a negative number takes 64 bits.
 void add_signed(std::string &column, int64_t value) {
   add(column, uint64_t(value));
 }

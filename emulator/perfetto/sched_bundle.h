@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The switches and wakeups of one CPU, packed as columns of small numbers until there are enough of
-// them for a packet.
+// Packs the switches and wakeups of one CPU as columns of small numbers, until they fill a packet.
 #pragma once
 
 #include "emulator/perfetto/packet_file.h"
@@ -15,7 +14,7 @@ namespace ovnitrace::perfetto {
 struct Task {
   uint32_t tid = 0;
   int32_t priority = 0;
-  uint32_t key = 0; ///< a number that only this name has
+  uint32_t key = 0; ///< unique for this name
   std::string_view name;
 };
 
@@ -23,25 +22,25 @@ class SchedBundle {
 public:
   explicit SchedBundle(uint32_t cpu) : cpu_(cpu) { clear(); }
 
-  /// `next` gets the CPU. `prev_state` is that of the thread that had it, as the kernel writes it
-  /// since Linux 4.14. Times of switches rise.
+  /// Adds a switch: `next` gets the CPU. `prev_state` is the state of the former thread, as the
+  /// kernel writes it since Linux 4.14. Times of switches increase.
   void add_switch(uint64_t time, uint32_t prev_state, const Task &next);
-  /// `task` is woken by the thread that runs on this CPU or, as `flags` say, by an interrupt of it.
-  /// Times of wakings rise.
+  /// Adds a wakeup of `task` by the thread that runs on this CPU or, as `flags` say, by an
+  /// interrupt there. Times of wakeups increase.
   void add_waking(uint64_t time, const Task &task, uint32_t target_cpu, uint32_t flags);
-  /// Any event, made by ftrace_event().
+  /// Adds any event, made by ftrace_event().
   void add_event(std::string_view fields);
-  /// Events are missing before those that follow.
+  /// Notes that events are missing before the next ones.
   void set_lost() { lost_ = true; }
 
   bool full() const { return entries_ >= kMostEntries; }
-  /// Appends what there is, and starts again.
+  /// Appends everything to a packet, and starts again.
   void write(PacketFile &file);
 
 private:
-  static constexpr uint32_t kMostEntries = 2048; ///< bounds the memory of a CPU
+  static constexpr uint32_t kMostEntries = 2048; ///< limits the memory of a CPU
 
-  /// A column and the time of its last entry.
+  /// A column, and the time of its last entry.
   struct Times {
     std::string bytes;
     uint64_t last;
@@ -63,14 +62,14 @@ private:
   std::string waking_pid_, waking_cpu_, waking_prio_, waking_comm_, waking_flags_;
   std::string names_, events_; ///< encoded fields
   uint32_t names_count_;
-  /// Where the name of a key is, by its low bits. One that was pushed out is written once more:
-  /// that costs bytes, and no memory that depends on the threads.
+  /// Where the name of a key is, by the key's low bits. A name that was replaced is written again.
+  /// That costs some bytes, while memory does not grow with threads.
   std::array<Seen, 64> seen_;
 };
 
-/// An event of the kernel's trace, as a bundle holds it. `tid`: who ran where it was logged. `fill`
-/// gets a builder for the fields of the event. Perfetto reads it fastest with these two fields
-/// first.
+/// Returns an event of the kernel's trace for a bundle. `tid`: the thread that ran where it was
+/// logged. `fill` gets a builder for its fields. These two fields come first: Perfetto reads that
+/// fastest.
 template <class Fields, class Fill>
 std::string ftrace_event(uint64_t time, uint32_t tid, FtraceEvent kind, Fill fill) {
   std::string event;

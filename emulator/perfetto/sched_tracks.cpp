@@ -11,7 +11,7 @@ namespace ovnitrace::perfetto {
 
 namespace {
 
-/// prev_state of sched_switch since Linux 4.14.
+/// Values of prev_state of sched_switch since Linux 4.14.
 enum PrevState : uint32_t {
   kRunnable = 0,
   kInterruptible = 1,
@@ -25,7 +25,7 @@ enum PrevState : uint32_t {
   kUnknown = 0x200, // no state that there is: Perfetto shows it as unknown
 };
 
-/// common_flags of an event that an interrupt made.
+/// Bits in common_flags of an event that an interrupt made.
 enum Flags : uint32_t { kHardirq = 0x08, kSoftirq = 0x10, kNmi = 0x40 };
 
 uint32_t blocked_state(uint8_t reason) {
@@ -65,7 +65,7 @@ uint32_t flags_of(uint32_t context) {
   case FTRACE_WAKER_HARDIRQ:
     return kHardirq;
   case FTRACE_WAKER_NMI:
-    return kNmi | kHardirq; // Perfetto looks at the latter
+    return kNmi | kHardirq; // Perfetto looks at kHardirq
   default:
     return 0;
   }
@@ -93,9 +93,10 @@ void SchedTracks::event(const Event &event, const System &system) {
     waking(event, system);
 }
 
-/// Columns have no place for the waker: it is who runs on that CPU. A thread that is not traced is
-/// shown there for this instant: Perfetto drops a waker that does not run, and takes who does for
-/// the interrupted thread. Where the waker is not known, the event is written in full.
+/// Adds a wakeup. Columns have no field for the waker: it is the thread that runs on that CPU. An
+/// untraced waker is shown there for this instant, because Perfetto drops a waker that does not
+/// run, and takes the running thread for an interrupted one. If the waker is not known, the event
+/// is written in full.
 void SchedTracks::waking(const Event &event, const System &system) {
   const bool captured = event.kind == FTrace_EVT_task_activate;
   const uint32_t par2 = captured ? added_par2(event) : FTRACE_WAKER_UNKNOWN << FTRACE_REASON_SHIFT;
@@ -132,9 +133,9 @@ void SchedTracks::add_waking(uint32_t cpu, uint64_t time, uint32_t waker, const 
             }));
 }
 
-/// A run from 1 ns before `time` to 1 ns after it, if nobody else has the CPU then, of a thread
-/// that is not traced: that it had the CPU at `time` is all that is known. Before its first run it
-/// is runnable, as every run is in Perfetto's chains of wakeups.
+/// Adds a run of an untraced thread from 1 ns before `time` to 1 ns after it, if nobody else has
+/// the CPU then: only `time` is known. The thread is runnable before its first run, as each run is
+/// in Perfetto's chains of wakeups.
 void SchedTracks::show_outside(CpuTrack &track, uint64_t time, uint32_t tid) {
   if (time < track.end)
     return;
@@ -155,7 +156,7 @@ void SchedTracks::show_outside(CpuTrack &track, uint64_t time, uint32_t tid) {
                                     : fmt::format("{} ({})", task.name, tid));
 }
 
-/// In the place of the function of the kernel in which a thread is blocked.
+/// Adds where a thread is blocked, in place of the kernel's function.
 void SchedTracks::blocked(const Slice &slice, const std::string &where) {
   const auto [known, is_new] = reasons_.try_emplace(where, uint32_t(reasons_.size() + 1));
   const uint32_t reason = known->second; // clang 14 captures no structured binding
@@ -180,7 +181,7 @@ void SchedTracks::add_event(uint32_t cpu, std::string_view fields) {
   put(track);
 }
 
-/// The first entry of a CPU only says who had it before the second: nobody whom we know.
+/// Adds the first entry of a CPU, which only says who had it before: an unknown thread.
 SchedTracks::CpuTrack &SchedTracks::start(uint32_t cpu) {
   CpuTrack &track = cpus_[cpu < cpus_.size() ? cpu : 0];
   if (!track.started) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who runs on which CPU and who wakes whom, as the kernel's own trace says it: of these Perfetto
-// makes its tracks of CPUs and of the states of threads.
+// Writes who runs on each CPU and who wakes whom, as events of the kernel's own trace. Perfetto
+// makes its tracks of CPUs and of thread states of them.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -21,25 +21,25 @@ class SchedTracks {
 public:
   struct Counts {
     uint64_t runs = 0, wakeups = 0;
-    uint64_t without_cpu = 0; ///< runs that are left out: on no CPU
-    uint64_t doubled = 0;     ///< runs that are cut short or left out: another thread had the CPU
+    uint64_t without_cpu = 0; ///< runs left out: on no CPU
+    uint64_t doubled = 0;     ///< runs shortened or left out: another thread had the CPU
   };
 
-  /// Borrows all but the range. `kept`: as kept_threads() has it.
+  /// Borrows all but the range. `kept`: as from kept_threads().
   SchedTracks(const Catalog &catalog, TimeRange range, const std::vector<uint8_t> &kept,
               TaskNames &names, EventTracks &tracks, PacketFile &file);
 
-  /// An event in the range, before what it changes.
+  /// Takes an event in the range, before its effect.
   void event(const Event &event, const System &system);
-  /// One of state Running, in the order in which they end.
+  /// Takes a Running slice, in the order of their ends.
   void run(const Slice &slice);
-  /// One of state Paused that was blocked in `where`, a text that is not empty.
+  /// Takes a Paused slice that was blocked in `where`, which is not empty.
   void blocked(const Slice &slice, const std::string &where);
-  /// From here on events of this CPU may be missing before those that follow.
+  /// Notes that events of this CPU may be missing before the next ones.
   void lose(uint32_t cpu) { cpus_[cpu].bundle.set_lost(); }
-  /// Any event, made by ftrace_event(), that was logged on a CPU (kNone: not known on which).
+  /// Adds any event, made by ftrace_event(), logged on this CPU (kNone: not known).
   void add_event(uint32_t cpu, std::string_view fields);
-  /// Writes what is left.
+  /// Writes everything that is left.
   void finish();
   const Counts &counts() const { return counts_; }
 
@@ -48,11 +48,11 @@ private:
     explicit CpuTrack(uint32_t number) : number(number), bundle(number) {}
     uint32_t number;
     SchedBundle bundle;
-    uint32_t thread = kNone; ///< who ran last; kNone: nobody yet; kOutside: one that is not traced
+    uint32_t thread = kNone; ///< ran last; kNone: nobody yet; kOutside: an untraced thread
     uint64_t end = 0;        ///< ns, of that run
     uint32_t state = 0;      ///< after it
-    bool ended = false;      ///< false: the range cut it off
-    bool started = false;    ///< has an entry
+    bool ended = false;      ///< false: the range cut the run off
+    bool started = false;    ///< it has an entry
   };
 
   CpuTrack &start(uint32_t cpu);
@@ -72,9 +72,9 @@ private:
   TaskNames &names_;
   EventTracks &tracks_;
   PacketFile &file_;
-  std::unordered_set<uint32_t> outside_; ///< tids of threads that are not traced and were shown
+  std::unordered_set<uint32_t> outside_;              ///< tids of untraced threads that were shown
   std::unordered_map<std::string, uint32_t> reasons_; ///< their numbers in the file
-  std::vector<CpuTrack> cpus_;                        ///< by index into Catalog::cpus; one at least
+  std::vector<CpuTrack> cpus_;                        ///< by index into Catalog::cpus; at least one
   Counts counts_;
 };
 

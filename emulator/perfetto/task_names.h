@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The threads as the scheduler's events name them.
+// Names threads as the scheduler's events do.
 #pragma once
 
 #include "emulator/base/printable.h"
@@ -12,23 +12,23 @@
 
 namespace ovnitrace::perfetto {
 
-/// Names are valid UTF-8, as the format wants it: see printable_line().
+/// Names of threads, valid UTF-8 as the format requires: see printable_line().
 class TaskNames {
 public:
   explicit TaskNames(const Catalog &catalog)
       : threads_(catalog.threads), priorities_(catalog.threads.size(), kNotKnownPriority) {
     for (const ThreadInfo &thread : catalog.threads)
       names_.push_back(printable_line(thread.name));
-    for (const NodeInfo &node : catalog.nodes)
-      for (const PeerName &peer : node.peers)
+    for (const HostInfo &host : catalog.hosts)
+      for (const PeerName &peer : host.peers)
         outside_.insert_or_assign(peer.tid, printable_line(peer.name));
   }
 
-  /// The name stays where it is.
+  /// Returns a thread of the trace. Its name stays valid.
   Task task(uint32_t thread) const {
     return {threads_[thread].tid, priorities_[thread], thread, names_[thread]};
   }
-  /// A thread that is not traced.
+  /// Returns an untraced thread.
   Task outside(uint32_t tid) const {
     const auto name = outside_.find(tid);
     return {tid, kNotKnownPriority, kOutsideKey | tid,
@@ -44,8 +44,8 @@ private:
 
   const std::vector<ThreadInfo> &threads_;
   std::vector<std::string> names_;                    ///< by thread
-  std::vector<int32_t> priorities_;                   ///< by thread: the last that is known
-  std::unordered_map<uint32_t, std::string> outside_; ///< by tid: the last name that was seen
+  std::vector<int32_t> priorities_;                   ///< by thread: the last known one
+  std::unordered_map<uint32_t, std::string> outside_; ///< by tid: the last name seen
 };
 
 } // namespace ovnitrace::perfetto

@@ -25,8 +25,9 @@ constexpr uint32_t kMostCpus = 1024; ///< Perfetto refuses a trace with a higher
 
 enum ClockId : uint32_t { kRealtime = 1, kMonotonic = 3, kBoottime = 6 };
 
-/// Events of ftrace are on BOOTTIME and have no field to say otherwise. Ours are on MONOTONIC; they
-/// differ by the time for which the machine slept, which no trace says: both get the same number.
+/// Sets the clocks. Events of ftrace are on BOOTTIME and have no field to say otherwise. Ours are
+/// on MONOTONIC. The difference is the time for which the machine slept, which no trace says, so
+/// both get the same number.
 void write_clocks(PacketFile &file, uint64_t time, int64_t to_wall_ns) {
   const auto add = [](protozero::pbf_builder<ClockSnapshot> &snapshot, uint32_t id, uint64_t ns) {
     protozero::pbf_builder<Clock> clock(snapshot, ClockSnapshot::clocks);
@@ -44,7 +45,7 @@ void write_clocks(PacketFile &file, uint64_t time, int64_t to_wall_ns) {
   });
 }
 
-/// The states of threads are numbered as Linux does since 4.14, and Perfetto looks which it is.
+/// Says that thread states are numbered as in Linux since 4.14: Perfetto checks it.
 std::string release_of(const TraceInfo &info) {
   unsigned major = 0, minor = 0;
   const bool known = std::sscanf(info.kernel.c_str(), "%u.%u", &major, &minor) == 2;
@@ -67,7 +68,7 @@ void write_system(PacketFile &file, const TraceInfo &info) {
   });
 }
 
-/// A slice of the whole length: Perfetto's timeline is as long as what is on it.
+/// Writes a slice of the whole length: Perfetto's timeline is as long as its contents.
 void write_range(EventTracks &tracks, TimeRange range, const TraceInfo &info) {
   std::string command;
   for (const std::string &word : info.command)
@@ -78,7 +79,7 @@ void write_range(EventTracks &tracks, TimeRange range, const TraceInfo &info) {
                 {"ovnitrace", 0, tracer.empty() ? "not known" : tracer}});
 }
 
-/// A slice for each segment: "worker (12): waiting for a CPU".
+/// Writes a slice for each segment: "worker (12): waiting for a CPU".
 void write_path(EventTracks &tracks, const Catalog &catalog, CriticalPath &path) {
   path.for_each([&](const PathSegment &segment) {
     const std::string name =
@@ -94,7 +95,7 @@ void write_path(EventTracks &tracks, const Catalog &catalog, CriticalPath &path)
   });
 }
 
-/// Distributes the stream.
+/// Passes the stream on to the tracks.
 class Distributor final : public SliceSink {
 public:
   Distributor(const Catalog &catalog, TimeRange range, ProcessTree &tree, SchedTracks &sched,
@@ -134,7 +135,7 @@ private:
     if (const std::string where = blocked_in(slice); !where.empty())
       sched_.blocked(slice, where);
   }
-  /// "read: t_read < main", the innermost function first; "read" without a stack.
+  /// Returns "read: t_read < main", the innermost function first; "read" without a stack.
   std::string blocked_in(const Slice &slice) const {
     constexpr size_t kMost = 1024; // bytes
     std::string text(call_name(catalog_, slice.thread, slice.call));
@@ -155,16 +156,16 @@ private:
   EventTracks &tracks_;
   FamilyTracks &families_;
   PowerTracks &power_;
-  const Stacks *stacks_;       ///< null: there are none
-  std::vector<uint8_t> shown_; ///< by thread: was in a state that is known
+  const Stacks *stacks_;       ///< may be null
+  std::vector<uint8_t> shown_; ///< by thread: was in a known state
 };
 
 void check_fits(const Catalog &catalog) {
-  if (catalog.nodes.size() > 1)
+  if (catalog.hosts.size() > 1)
     throw Error(
         fmt::format("the trace is of {} hosts, and Perfetto numbers threads and CPUs of one: "
                     "export each host by itself",
-                    catalog.nodes.size()),
+                    catalog.hosts.size()),
         kExitUsage);
   for (const CpuInfo &cpu : catalog.cpus)
     if (cpu.index >= kMostCpus)
@@ -199,7 +200,7 @@ WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut
     write_path(tracks, catalog, *path);
   sched.finish();
   file.close();
-  return {sched.counts(), tracks.count() - 1, // without that of write_range()
+  return {sched.counts(), tracks.count() - 1, // without the slice of write_range()
 
           uint64_t(std::count(kept.begin(), kept.end(), uint8_t(1))), file.bytes()};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes a trace in the format of Perfetto.
+// Writes a trace in Perfetto's format.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -14,14 +14,14 @@ namespace ovnitrace::perfetto {
 struct WriteResult {
   SchedTracks::Counts sched;
   uint64_t track_events = 0; ///< slices and instants
-  uint64_t threads = 0;      ///< that are shown
+  uint64_t threads = 0;      ///< shown threads
   uint64_t bytes = 0;        ///< of the file
 };
 
-/// Replays the whole trace. A `path` of the times of the cut gets a track. `info` says of which
-/// machine it is; it may say nothing. `stacks` may be null. Memory depends on threads, CPUs and
-/// stacks. Throws Error, also where there are several hosts or a CPU that Perfetto cannot show;
-/// then nothing is left at `place`.
+/// Replays the whole trace and writes it. A `path` within the times of the cut gets a track.
+/// `info`: about the machine, may be empty. `stacks`: may be null. Memory grows with threads, CPUs
+/// and stacks. Throws Error, also for several hosts or a CPU that Perfetto cannot show, and leaves
+/// nothing at `place`.
 WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut &cut,
                            const OutputPlace &place, CriticalPath *path = nullptr,
                            const Stacks *stacks = nullptr);

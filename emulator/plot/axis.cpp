@@ -15,7 +15,7 @@ struct Unit {
 };
 constexpr Unit kUnits[] = {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}};
 
-/// 1, 2 or 5 times a power of ten.
+/// Returns 1, 2 or 5 times a power of ten.
 uint64_t round_step(uint64_t length, size_t most) {
   for (uint64_t power = 1;; power *= 10)
     for (const uint64_t factor : {1, 2, 5})
@@ -30,7 +30,7 @@ const Unit &unit_of(uint64_t length) {
   return kUnits[3];
 }
 
-/// A time in a unit, with as many decimals as the step has.
+/// Returns a time in a unit, with as many decimals as the step has.
 std::string number(uint64_t ns, const Unit &unit, uint64_t step) {
   int decimals = 0;
   for (uint64_t part = unit.ns; part > 1 && step % part != 0; part /= 10)

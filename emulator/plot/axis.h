@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The axis of time: where its marks are, and what stands at them.
+// Places the marks of a time axis, and their texts.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct Axis {
   std::vector<Mark> marks;
 };
 
-/// Marks at round times of a range, `most` of them at most (2 or more). Where their numbers would
-/// be long they count from a round time, which the title names.
+/// Returns marks at round times of a range, at most `most` (2 or more). If numbers would be long,
+/// they count from a round time, which the title names.
 Axis make_axis(uint64_t from, uint64_t to, size_t most);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a column that stands for several states is divided.
+// Divides a column that shows several states.
 #pragma once
 
 #include "emulator/plot/figure.h"
@@ -8,8 +8,8 @@
 
 namespace ovnitrace {
 
-/// The states that are drawn at the bottom of a column, from there: each is seen however short it
-/// was.
+/// The states that are stacked at the bottom of a column, lowest first. They are visible however
+/// short they were.
 inline constexpr std::array kStacked = {ShownState::running, ShownState::cooling,
                                         ShownState::warming, ShownState::throttled};
 
@@ -20,7 +20,7 @@ inline uint64_t all_of(const StateTimes &time) {
   return sum;
 }
 
-/// The largest of what is not stacked: what the rest of a column shows.
+/// Returns the state for the rest of a column: the largest one that is not stacked.
 inline ShownState rest_of(const StateTimes &time) {
   ShownState most = ShownState::paused;
   for (const ShownState state : {ShownState::unknown, ShownState::dead})

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMostName = 20, kMostTitle = 80; // characters
 
-/// Those of which most is to be seen.
+/// Chooses the threads that show most.
 class Activity final : public SliceSink {
 public:
   explicit Activity(size_t threads) : time_(threads) {}
@@ -133,7 +133,7 @@ std::vector<uint32_t> kept(const Cut &cut, const Catalog &catalog) {
   return threads;
 }
 
-/// What was traced, in words.
+/// Returns what was traced, in words.
 std::string title_of(const std::string &path, const TraceInfo &info) {
   std::string title;
   for (const std::string &argument : info.command) // the program without its directory
@@ -161,7 +161,7 @@ void set_rows(Figure &figure, const Catalog &catalog, const std::vector<uint32_t
     const ThreadInfo &thread = catalog.threads[t];
     FigureRow &row = figure.rows.emplace_back();
     row.label = thread_label(thread);
-    row.new_process = above && (above->node != thread.node || above->pid != thread.pid);
+    row.new_process = above && (above->host != thread.host || above->pid != thread.pid);
     row.time.resize(figure.columns);
     above = &thread;
   }

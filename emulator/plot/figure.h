@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A timeline of a given size: what a picture of it is drawn from.
+// Makes a timeline of a given size, from which pictures are drawn.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -22,34 +22,34 @@ using StateTimes = std::array<uint64_t, kShownStates>;
 
 struct FigureRow {
   std::string label;            ///< "name (tid)", printable
-  bool new_process = false;     ///< the row above is of another process
+  bool new_process = false;     ///< its process differs from that of the row above
   std::vector<StateTimes> time; ///< by column
-  std::vector<uint64_t> path;   ///< by column: ns on the critical path; empty: none is drawn
+  std::vector<uint64_t> path;   ///< by column: ns on the critical path; empty: no path
   bool on_path() const;
 };
 
-/// A thread woke another one.
+/// A wakeup of one thread by another.
 struct FigureArrow {
   uint32_t from, to;    ///< rows
   uint64_t woken, runs; ///< ns from the start of the trace
 };
 
-/// Bounded by rows and columns, whatever the trace.
+/// A timeline. Its size is limited by rows and columns, whatever the trace.
 struct Figure {
   std::string title, subtitle; ///< printable
   uint64_t from = 0, to = 0;   ///< ns from the start of the trace
   uint64_t step = 1;           ///< ns of a column; the last one can be shorter
   size_t columns = 1;
   std::vector<FigureRow> rows;          ///< threads in the order of the trace
-  std::vector<uint8_t> dark;            ///< by column: 1: events of a CPU are missing
-  uint64_t threads = 0;                 ///< that the cut keeps, with those that have no row
-  std::string path_of;                  ///< label of whose critical path is drawn; empty: of nobody
-  std::vector<uint64_t> path_elsewhere; ///< by column: ns of it on threads that have no row
+  std::vector<uint8_t> dark;            ///< by column, 1: events of a CPU are missing
+  uint64_t threads = 0;                 ///< kept by the cut, with those that have no row
+  std::string path_of;                  ///< label of the thread of the path; empty: no path
+  std::vector<uint64_t> path_elsewhere; ///< by column: ns of the path on threads without a row
   std::vector<FigureArrow> arrows;      ///< by time
-  uint64_t wakeups = 0;                 ///< of a row by a row, of which the arrows are the longest
+  uint64_t wakeups = 0;                 ///< of a row by a row; the arrows are the longest of them
 
   bool has_dark() const;
-  /// What a state takes of all rows, ns.
+  /// Returns the time of a state over all rows, ns.
   uint64_t time_in(ShownState state) const;
 };
 
@@ -57,14 +57,14 @@ struct FigureOptions {
   static constexpr size_t kMostArrows = 500;
 
   Cut cut;
-  size_t rows = 40;      ///< threads that are drawn, at most: those that ran or waited longest
-  size_t columns = 1000; ///< about
+  size_t rows = 40;      ///< most threads: the ones that ran or waited longest
+  size_t columns = 1000; ///< approximate
   bool arrows = false;
-  CriticalPath *path = nullptr; ///< borrowed: one to draw, of the times of the cut
+  CriticalPath *path = nullptr; ///< to draw, for the times of the cut; borrowed, may be null
 };
 
-/// Reads the trace, twice where it has more threads than there are rows: `open` opens it each time.
-/// Throws Error.
+/// Reads the trace and returns the figure. `open` opens the trace, twice if it has more threads
+/// than there are rows. Throws Error.
 Figure make_figure(const std::string &path, const TraceInfo &info,
                    const std::function<std::unique_ptr<EventSource>()> &open,
                    const FigureOptions &options);

@@ -17,7 +17,7 @@ namespace ovnitrace {
 
 namespace {
 
-// Pixels, as far as nothing else is said.
+// Pixels, unless another unit is given.
 constexpr double kPlotWidth = 1000, kRight = 30, kTop = 58;
 constexpr int kRowHeight = 18, kGap = 3, kProcessGap = 8, kDarkHeight = 8;
 constexpr double kCharacter = 6.7; // of a label, on average
@@ -36,7 +36,8 @@ std::string css(Color color) {
   return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
 }
 
-/// The palette is meant for black, and paper is white: what is dark there is light here.
+/// Returns a colour for white paper. The palette is for a black background, so dark colours become
+/// light.
 Color on_paper(ShownState state) {
   switch (state) {
   case ShownState::unknown:
@@ -54,7 +55,7 @@ std::string_view word(ShownState state) {
   return info_of(state).name;
 }
 
-/// What a state is filled with: those that could be mistaken for one another have patterns.
+/// Returns the fill of a state. States that could be confused have patterns.
 std::string patterns() {
   const auto pattern = [](std::string_view id, int size, Color ground, const std::string &marks) {
     return fmt::format("<pattern id=\"{0}\" width=\"{1}\" height=\"{1}\" "
@@ -93,7 +94,8 @@ std::string text_at(double x, double y, const char *style, std::string_view text
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, style, xml_text(text));
 }
 
-/// Equal columns as one rectangle each, as a path; empty where `has` holds of none.
+/// Returns a path with a rectangle for each run of equal columns; empty if `has` is true for no
+/// column.
 template <class Has> std::string runs(size_t columns, int height, Has has) {
   std::string path;
   for (size_t c = 0; c < columns; c++) {
@@ -106,7 +108,7 @@ template <class Has> std::string runs(size_t columns, int height, Has has) {
   return path;
 }
 
-/// How high each of kStacked is with those below it, in a column.
+/// Returns the height of each state of kStacked in a column, with the states below it.
 std::array<int, kStacked.size()> heights(const StateTimes &time) {
   std::array<int, kStacked.size()> heights{};
   const uint64_t all = all_of(time);
@@ -117,7 +119,7 @@ std::array<int, kStacked.size()> heights(const StateTimes &time) {
       height += std::max(1, int(std::lround(kRowHeight * (double(ns) / double(all)))));
     heights[n] = height = std::min(height, kRowHeight);
   }
-  if (all && !time[size_t(rest_of(time))]) // there is nothing else that the rest could show
+  if (all && !time[size_t(rest_of(time))]) // the rest can show nothing else
     for (size_t n = kStacked.size(); n-- > 0;) {
       heights[n] = kRowHeight;
       if (time[size_t(kStacked[n])])
@@ -170,7 +172,7 @@ private:
            text_at(10, 43, " fill=\"#555\"", figure_.subtitle);
   }
 
-  /// Coordinates in it are columns.
+  /// Starts a group in which coordinates are columns.
   std::string start_columns(double y) const {
     const double length = double(std::max<uint64_t>(figure_.to - figure_.from, 1));
     return fmt::format("<g transform=\"translate({:.1f} {:.0f}) scale({:.6g} 1)\">", left_, y,
@@ -194,7 +196,7 @@ private:
     y_ += kRowHeight + kGap;
   }
 
-  /// In the gap below the row.
+  /// Draws the path, in the gap below the row.
   void put_critical(const std::vector<uint64_t> &ns, int y) {
     const std::string path =
         runs(ns.size(), kGap - 1, [&](size_t column) { return ns[column] > 0; });
@@ -204,7 +206,7 @@ private:
                            y, kCritical, path);
   }
 
-  /// Of threads that have no row.
+  /// Draws the path on threads without a row.
   void put_path_elsewhere() {
     const std::vector<uint64_t> &ns = figure_.path_elsewhere;
     if (std::all_of(ns.begin(), ns.end(), [](uint64_t column) { return column == 0; }))
@@ -223,8 +225,8 @@ private:
           fmt::format("<path class=\"{}\" fill=\"{}\" d=\"{}\"/>", word(state), fill(state), path);
   }
 
-  /// Of the states up to the n-th of kStacked together: what is below it is drawn over it. Empty
-  /// where there is nothing of the n-th.
+  /// Draws the states up to the n-th of kStacked together; those below it are drawn over it. Empty
+  /// if the n-th is absent.
   std::string area(const FigureRow &row, size_t n) const {
     std::string path;
     int height = 0;
@@ -244,7 +246,7 @@ private:
     return any ? path : "";
   }
 
-  /// The times of a row, for who points at it.
+  /// Returns the times of a row, shown under the pointer.
   static std::string sums(const FigureRow &row) {
     std::string text = row.label;
     for (const ShownState state : kStateOrder) {
@@ -292,7 +294,7 @@ private:
     y_ += 50;
   }
 
-  /// Of the states that are drawn.
+  /// Draws the legend of the shown states.
   void put_legend() {
     double x = left_;
     body_ += "<g class=\"legend\">\n";
@@ -369,7 +371,7 @@ std::string xml_text(std::string_view text) {
     default:
       xml += c;
     }
-  // Two characters that UTF-8 has and XML does not.
+  // XML lacks two characters that UTF-8 has.
   for (const std::string_view no : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
     for (size_t at; (at = xml.find(no)) != xml.npos;)
       xml.replace(at, no.size(), "?");

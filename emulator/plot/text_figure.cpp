@@ -23,7 +23,7 @@ constexpr char kMixed = ':';               ///< plain: it ran or waited, but for
 constexpr char kElsewhere = '*';           ///< the critical path, on threads without a letter
 constexpr const char *kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-/// Of the 6 x 6 x 6 colours that a terminal has from number 16 on.
+/// Returns one of the 6 x 6 x 6 colours that a terminal has from number 16 on.
 int nearest_index(Color color) {
   constexpr std::array kLevels = {0, 95, 135, 175, 215, 255};
   const auto nearest = [&](int value) {
@@ -36,12 +36,12 @@ int nearest_index(Color color) {
   return 16 + 36 * nearest(color.red) + 6 * nearest(color.green) + nearest(color.blue);
 }
 
-/// What is nothing has the colour of the terminal.
+/// Returns the terminal's own colour for nothing.
 bool has_color(ShownState state) {
   return state != ShownState::unknown && state != ShownState::dead;
 }
 
-/// The two states that a column shows, and how high the lower one is, in eighths.
+/// The two states of a column, and the height of the lower one in eighths.
 struct Cell {
   ShownState below = ShownState::dead, above = ShownState::dead;
   int height = 0;
@@ -134,7 +134,7 @@ private:
     text_ += '\n';
   }
 
-  /// 38: of what is written; 48: of what it is written on.
+  /// 38: foreground, 48: background.
   void put_color(int ground, ShownState state) {
     if (!has_color(state)) {
       text_ += fmt::format("\x1b[{}m", ground + 1); // the terminal's own
@@ -155,7 +155,8 @@ private:
     text_ += kEighths[cell.height];
   }
 
-  /// Letters for the rows that are on the path, and in each column that of the row with most of it.
+  /// Chooses letters for the rows on the path, and the letter of each column: that of the row with
+  /// most of it.
   void put_path() {
     char next = 'a';
     for (const FigureRow &row : figure_.rows)
@@ -233,7 +234,7 @@ private:
 
   const Figure &figure_;
   const TextStyle style_;
-  /// Those whose colours the terminal has now.
+  /// The colours that the terminal has now.
   ShownState below_ = ShownState::dead, above_ = ShownState::dead;
   std::string text_;
   std::string letters_; ///< by row, of the critical path

@@ -10,8 +10,8 @@ namespace ovnitrace {
 
 namespace {
 
-// How a pixel that many values fall into is drawn: a colour that is one of them for codes, the
-// largest for quantities, so that a short burst is seen.
+// How a pixel with several values is drawn: with one of them for codes, with the largest one for
+// quantities, so that a short burst is visible.
 const struct {
   const char *color_mode; ///< null: Paraver's default, code colours
   const char *draw_mode;
@@ -21,7 +21,7 @@ const struct {
     /* not_null_gradient */ {"window_in_null_gradient_mode", "draw_maximum"},
 };
 
-// The value of a thread is that of the last event of the type; levels above add, though these
+// The value of a thread is that of the last event of the type. Levels above add values. These
 // windows are of the level of threads: a row of cpu.prv is a thread to Paraver, too.
 constexpr char kFunctions[] =
     "window_selected_functions { 14, { {cpu, Active Thd}, {appl, Adding}, {task, Adding}, {thread, "

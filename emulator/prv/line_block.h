@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of a .prv as numbers, on their way from the replay to their text.
+// Carries the lines of a .prv as numbers from the replay to the thread that formats them.
 #pragma once
 
 #include "emulator/base/typed_value.h"
@@ -13,21 +13,22 @@
 
 namespace ovnitrace {
 
-/// What a block holds: a head for each instant, then its lines and arrows in the order in which
-/// they were given. All are of whole 8 bytes.
+/// The content of a block: a head for each instant, then its lines and arrows in the order of the
+/// calls. Every size is a multiple of 8 bytes.
 struct InstantHead {
   uint64_t time;   ///< ns
-  uint32_t bytes;  ///< of what follows
-  uint32_t merged; ///< 1: a row has several lines, or a line comes after an arrow
+  uint32_t bytes;  ///< of lines and arrows that follow
+  uint32_t merged; ///< 1: a row has several lines, or a line follows an arrow
 };
 struct LineHead {
   enum Kind : uint32_t { narrow, wide, arrow };
-  uint16_t row, cpu;   ///< Paraver has no more than 65535 of them
-  uint32_t count : 29; ///< of the values that follow
+  uint16_t row, cpu;   ///< Paraver has at most 65535 of them
+  uint32_t count : 29; ///< number of values that follow
   uint32_t punctual : 1;
-  uint32_t kind : 2; ///< narrow: they are NarrowValues, wide: TypedValues, arrow: an ArrowBody
+  uint32_t kind : 2; ///< narrow: NarrowValues, wide: TypedValues, arrow: an ArrowBody follows
 };
-/// A value of 32 bits, as nearly all are: what one core writes and another reads costs by its size.
+/// A value of 32 bits, which suffice nearly always: data that one core writes and another reads
+/// costs by its size.
 struct NarrowValue {
   int32_t value;
   uint32_t type;
@@ -38,13 +39,13 @@ struct ArrowBody {
   uint64_t recv_time, size;
 };
 
-/// Whole instants: a line becomes text only when its instant has ended, as only then it is known
-/// whether its row has another. An instant that is larger than a block makes it grow.
+/// Whole instants. A line becomes text only when its instant has ended, because only then it is
+/// known whether its row has another line. The block grows for a larger instant.
 class LineBlock {
 public:
-  /// Whether it should be passed on; `size`: bytes that it should have.
+  /// Returns whether the block should be passed on. `size`: of a full block, bytes.
   bool full(size_t size) const { return size_ >= size; }
-  /// Forgets all, and what an exceptionally large instant has taken.
+  /// Clears the block, and frees what an exceptionally large instant has taken.
   void clear() {
     size_ = 0;
     if (capacity_ > 2 * kFirst) [[unlikely]]
@@ -57,7 +58,7 @@ public:
   }
   void end_instant(uint64_t time, bool merged) {
     if (const size_t bytes = size_ - head_ - sizeof(InstantHead); bytes == 0)
-      size_ = head_; // nothing was given
+      size_ = head_; // the instant has no lines
     else
       put(InstantHead{time, uint32_t(bytes), merged}, &bytes_[head_]);
   }
@@ -110,10 +111,10 @@ private:
   std::unique_ptr<std::byte[]> bytes_;
   size_t capacity_ = 0;
   size_t size_ = 0;
-  size_t head_ = 0; ///< of the current instant
+  size_t head_ = 0; ///< place of the head of the current instant
 };
 
-/// Reads what a LineBlock holds.
+/// Reads the contents of a LineBlock.
 class LineReader {
 public:
   explicit LineReader(std::span<const std::byte> bytes)
@@ -123,13 +124,13 @@ public:
   InstantHead instant() { return take<InstantHead>(); }
   LineHead head() { return take<LineHead>(); }
   ArrowBody arrow() { return take<ArrowBody>(); }
-  /// The values of a line, of the type that its head says.
+  /// Returns the values of a line, of the type that its head says.
   template <class Value> std::span<const Value> values(uint32_t count) {
     const auto *values = reinterpret_cast<const Value *>(at_);
     at_ += count * sizeof(Value);
     return {values, count};
   }
-  /// The next `bytes`, which are left out here.
+  /// Skips the next `bytes`.
   LineReader part(size_t bytes) {
     at_ += bytes;
     return LineReader({at_ - bytes, bytes});

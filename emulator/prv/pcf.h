@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The .pcf beside a .prv: what event types and values are called and which colours they have.
+// Makes the .pcf beside a .prv: names of event types and values, and their colours.
 #pragma once
 
 #include "emulator/base/palette.h"
@@ -12,8 +12,8 @@
 
 namespace ovnitrace {
 
-/// One value of an event type. Paraver has one palette for all types of a trace; a value
-/// with a colour of its own has it in its channel's cfg (cfg.h).
+/// A value of an event type. Paraver has one palette for all types of a trace, so a colour of its
+/// own goes to the cfg of its channel (cfg.h).
 struct PcfValue {
   int64_t value = 0;
   std::string label;
@@ -23,14 +23,14 @@ struct PcfValue {
 struct PcfType {
   uint32_t type = 0;
   std::string label;
-  std::vector<PcfValue> values; ///< may be empty: numbers that need no names
+  std::vector<PcfValue> values; ///< may be empty, for numbers that need no names
 };
 
 struct Pcf {
   std::vector<PcfType> types;
 };
 
-/// The text of the .pcf. Labels are made fit for one line; an empty one becomes its number.
+/// Returns the text of the .pcf. Labels become single lines; an empty one becomes its number.
 std::string pcf_text(const Pcf &pcf);
 
 /// Writes it to `path` ("thread.pcf" for "thread.prv"). Throws Error.

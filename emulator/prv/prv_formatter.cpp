@@ -11,11 +11,11 @@ namespace ovnitrace {
 
 namespace {
 
-/// Room for a prefix, a time and a new line, whatever their values.
+/// Room for any prefix, time and line end.
 constexpr size_t kLineRoom = 32 + TimeText::kRoom + 1;
 /// Room for a value with its type and two colons, and for a whole ValueText.
 constexpr size_t kValueRoom = 48;
-/// Values for which room is made at once, and one more.
+/// Values for which room is made at once, with one more.
 constexpr size_t kPiece = (OutputFile::kMostReserve - kLineRoom) / kValueRoom - 1;
 /// Room for a communication: 15 numbers and their colons.
 constexpr size_t kArrowRoom = 16 * (kMaxDigits + 1) + TimeText::kRoom;
@@ -44,7 +44,7 @@ PrvFormatter::PrvFormatter(const std::vector<PrvRow> &rows, const std::vector<ui
   }
 }
 
-/// Asks the processor for all rows of a block. The second-level cache has room for them.
+/// Prefetches all rows of a block, for which the second-level cache has room.
 [[gnu::always_inline]] inline void PrvFormatter::prefetch_rows(const LineBlock &block) const {
   for (LineReader reader(block.bytes()); reader.more();) {
     LineReader lines = reader.part(reader.instant().bytes);
@@ -93,7 +93,7 @@ char *PrvFormatter::put_object(char *at, const Row &row) {
   return at + row.prefix_size - 1;
 }
 
-/// A CPU that is not of the row's node becomes 0, none, as Paraver would drop the line.
+/// Returns 0 for a CPU outside the row's node, because Paraver would drop the line.
 void PrvFormatter::prepare_prefix(Row &row, uint32_t cpu) {
   const bool shown = cpu < cpu_node_.size() && cpu_node_[cpu] == row.node;
   char *at = row.prefix.data();
@@ -132,7 +132,7 @@ char *PrvFormatter::put_new_value(char *at, const TypedValue &value, ValueText &
   return end;
 }
 
-/// A value that may be of a measured type.
+/// Adds a value that may be of a measured type.
 char *PrvFormatter::put_measured(char *at, const TypedValue &value) {
   for (const Measured &measured : measured_)
     if (measured.type == value.type)
@@ -147,8 +147,8 @@ void PrvFormatter::put_line(uint32_t number, uint32_t cpu, std::span<const Value
   char *at = file.reserve(OutputFile::kMostReserve);
   memcpy(at, row.prefix.data(), row.prefix.size());
   at = time_text_.put(at + row.prefix_size);
-  // Where there is one of a gradient it is mostly the last. To know that before the others are
-  // looked up is cheaper than to find, each time, that its text is not kept.
+  // A measured value is mostly the last one. It is cheaper to know that before the others are
+  // looked up than to find each time that its text is not kept.
   const bool measured = !values.empty() && maybe_measured(values.back().type);
   std::span<const Value> others = values.first(values.size() - measured);
   for (;;) {
@@ -188,8 +188,8 @@ void PrvFormatter::put_arrow(const LineHead &from, const ArrowBody &body, Output
   last_time_ = std::max(last_time_, body.recv_time);
 }
 
-/// The lines of each row as one, in which each type is there once, with its last value (but with
-/// all that were punctual) and the CPU of the first; then the arrows.
+/// Writes one line for each row, with each type once and its last value (and all punctual ones),
+/// and the CPU of the row's first line. Then writes the arrows.
 void PrvFormatter::merge_lines(LineReader reader, OutputFile &file) {
   struct Line {
     uint32_t row, cpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From lines as numbers to the text of a .prv.
+// Formats lines given as numbers to the text of a .prv.
 #pragma once
 
 #include "emulator/output/output_file.h"
@@ -15,44 +15,43 @@
 
 namespace ovnitrace {
 
-/// The Paraver object of a row, both 1-based; the application is always 1.
+/// The Paraver object of a row, both 1-based. The application is always 1.
 struct PrvRow {
   uint32_t task = 1;
   uint32_t thread = 1;
 };
 
-/// Formats the lines of a trace. Each row and each value that is there again and again is formatted
-/// once, and copied then.
+/// Formats the lines of a trace. Keeps the texts of rows and of frequent values to copy them.
 class PrvFormatter {
 public:
   /// `rows`: the objects, and the node (1-based) of each. `cpu_node`: the node of each global CPU,
-  /// from 1. The values of `measured`, PRV types, are counted.
+  /// from 1. `measured`: PRV types whose values are counted.
   PrvFormatter(const std::vector<PrvRow> &rows, const std::vector<uint32_t> &nodes,
                std::vector<uint32_t> cpu_node, const std::vector<uint32_t> &measured);
 
-  /// Appends all instants of a block. Times never go back.
+  /// Appends all instants of a block. Times never decrease.
   void format(const LineBlock &block, OutputFile &file);
 
-  bool empty() const { return empty_; }             ///< there was no line and no arrow
-  uint64_t last_time() const { return last_time_; } ///< the latest, ns
+  bool empty() const { return empty_; }             ///< no line and no arrow so far
+  uint64_t last_time() const { return last_time_; } ///< of the last line or arrow, ns
   const std::map<uint32_t, RoundScale> &scales() const { return scales_; } ///< by PRV type
 
 private:
   struct alignas(64) Row {       // one cache line
     std::array<char, 32> prefix; ///< "2:cpu:1:task:thread:", each number at most 65535
     uint32_t prefix_size;
-    uint32_t cpu; ///< that of the prefix, as it was given
+    uint32_t cpu; ///< in the prefix, as it was given
     uint32_t node;
     PrvRow object;
   };
-  /// ":type:value"; one that is longer is not kept.
+  /// The text ":type:value". Longer ones are not kept.
   struct ValueText {
     int64_t value;
     uint32_t type;
-    uint32_t size = 0; ///< 0: none
+    uint32_t size = 0; ///< 0: unused
     std::array<char, 16> text;
   };
-  /// A type whose values are counted, and differ nearly each time.
+  /// A type whose values are counted and mostly differ.
   struct Measured {
     uint32_t type;
     RoundScale *scale;
@@ -63,7 +62,7 @@ private:
   bool maybe_measured(uint32_t type) const {
     return maybe_measured_[type % maybe_measured_.size()];
   }
-  /// The row, with the prefix for a CPU.
+  /// Returns the row with the prefix for a CPU.
   const Row &row_on(uint32_t number, uint32_t cpu) {
     Row &row = rows_[number];
     if (row.cpu != cpu)
@@ -85,9 +84,9 @@ private:
   std::vector<ValueText> texts_{1 << kTextBits}; ///< by a hash of type and value
   std::map<uint32_t, RoundScale> scales_;        ///< of the measured types
   std::vector<Measured> measured_;
-  std::array<bool, 512> maybe_measured_{}; ///< by type % size: whether one of them is there
+  std::array<bool, 512> maybe_measured_{}; ///< by type % size: whether a measured type is there
   TimeText time_text_;
-  uint64_t time_ = 0; ///< of the instant
+  uint64_t time_ = 0; ///< of the current instant
   uint64_t last_time_ = 0;
   bool empty_ = true;
 };

@@ -12,7 +12,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// CPUs, tasks or threads that the default build of Paraver can load in one trace.
+/// The most CPUs, tasks or threads that the default build of Paraver loads.
 constexpr uint64_t kMaxObjects = 65535;
 
 /// Paraver keeps times in a signed or floating type.
@@ -22,7 +22,7 @@ constexpr size_t kBlocks = 3;             ///< on their way to the thread that f
 constexpr size_t kBlockSize = 256 * 1024; ///< bytes; all of both traces fit the second-level cache
 constexpr size_t kInlineSize = 8 * 1024;  ///< without such a thread: fits the first-level cache
 
-/// `part`: the options that leave some of them out.
+/// Throws Error for too many objects. `part`: the options that leave some out.
 void check_count(const char *what, uint64_t count, const char *part) {
   if (count > kMaxObjects)
     throw Error("cannot write a Paraver trace of " + std::to_string(count) + " " + what +
@@ -30,7 +30,7 @@ void check_count(const char *what, uint64_t count, const char *part) {
                 "; convert a part of it with " + part);
 }
 
-/// "2(4,4):1:2(1:1,3:2)": the machine and the one application.
+/// Returns "2(4,4):1:2(1:1,3:2)": the machine and the one application.
 std::string objects_text(const PrvHeader &header) {
   std::string text = std::to_string(header.cpus_per_node.size());
   for (size_t i = 0; i < header.cpus_per_node.size(); i++)
@@ -72,13 +72,13 @@ std::string date_text(int64_t date) {
   return text;
 }
 
-/// The header: of the same size whatever the length of the trace is.
+/// Returns the header. Its size does not depend on the length of the trace.
 std::string header_text(const std::string &date, uint64_t end, const std::string &objects) {
   std::string digits = std::to_string(end);
   return date + std::string(kMaxDigits - digits.size(), '0') + digits + "_ns:" + objects;
 }
 
-/// By row: its node. Throws Error for a row that the header has not.
+/// Returns the node of each row. Throws Error for a row that the header lacks.
 std::vector<uint32_t> nodes_of(const PrvHeader &header, const std::vector<PrvRow> &rows) {
   std::vector<uint32_t> nodes;
   nodes.reserve(rows.size());
@@ -91,7 +91,7 @@ std::vector<uint32_t> nodes_of(const PrvHeader &header, const std::vector<PrvRow
   return nodes;
 }
 
-/// By global CPU, from 1: its node.
+/// Returns the node of each global CPU, from 1.
 std::vector<uint32_t> cpu_nodes(const PrvHeader &header) {
   std::vector<uint32_t> nodes = {UINT32_MAX};
   for (size_t node = 0; node < header.cpus_per_node.size(); node++)
@@ -117,7 +117,7 @@ PrvWriter::PrvWriter(const OutputPlace &place, const PrvHeader &header,
   relay_.current().start_instant();
 }
 
-/// Ends the instant and starts another.
+/// Ends the instant and starts another one.
 void PrvWriter::advance(uint64_t time) {
   if (time > kMaxTime || time < now_)
     throw Error("cannot write an event at " + std::to_string(time) + " ns after one at " +
@@ -131,7 +131,7 @@ void PrvWriter::advance(uint64_t time) {
   arrows_ = false;
 }
 
-/// Paraver refuses a trace without a record: one state, "None", of the first row.
+/// Adds a state "None" of the first row: Paraver refuses a trace without a record.
 void PrvWriter::put_empty_body(uint64_t end) {
   char *at = file_.reserve(64);
   memcpy(at, "1:0:1:1:1:0:", 12);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The digits of times that grow: most of them are those of the time before.
+// Formats increasing times: most digits are those of the time before.
 #pragma once
 
 #include "emulator/base/number_text.h"
@@ -11,8 +11,7 @@
 
 namespace ovnitrace {
 
-/// The text of one time, kept until the next: its digits above 0.1 s are made again only when they
-/// change.
+/// The text of one time. Its digits above 0.1 s are made again only when they change.
 class TimeText {
 public:
   /// Makes the text of `time`, ns.
@@ -35,7 +34,7 @@ public:
   static constexpr size_t kRoom = 32; ///< bytes
 
 private:
-  static constexpr uint64_t kLow = 100'000'000; ///< what eight digits hold
+  static constexpr uint64_t kLow = 100'000'000; ///< range of eight digits
   std::array<char, kRoom> text_;
   size_t size_ = 0; ///< 0: no time was given yet
   uint64_t high_ = 0;

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Makes one HTML page of the files in page/, as a C++ string literal on standard output: the style
-# sheet and all modules go into index.html, with their hashes in its Content-Security-Policy. A module
-# stands behind those that it imports (an import is one line, and no two import each other), and all
-# share one scope, so that no two of them may declare the same name at their top.
+# Prints the HTML page made of the files in page/, as a C++ string literal. The style sheet and all
+# modules go into index.html, with their hashes in its Content-Security-Policy. Each module comes
+# after those that it imports. An import is one line, and no two modules import each other. All
+# modules share one scope, so no two of them may declare the same name at the top level.
 set -eu
 cd "$(dirname "$0")/page"
 

@@ -13,7 +13,8 @@ namespace ovnitrace {
 
 namespace {
 
-/// The page, with a line kDataMark where its data go: assemble.sh makes it of the files in page/.
+/// The page, with a line kDataMark in place of its data. assemble.sh makes it of the files in
+/// page/.
 constexpr std::string_view kPage =
 #include "report/page.inc"
     ;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The HTML page that shows a packed trace.
+// Makes the HTML page that shows a packed trace.
 #pragma once
 
 #include "emulator/output/atomic_file.h"
@@ -13,18 +13,18 @@
 
 namespace ovnitrace {
 
-/// A part of the data of a page, with its name.
+/// A named part of the data of a page.
 using PagePart = std::pair<std::string, std::string>;
 
-/// All parts, raw deflate. Inside stand the size of a JSON object (4 bytes, the lowest first), the
-/// object, which is `header` with the names and sizes of the parts in `parts`, and the parts.
-/// Throws Error.
+/// Returns all parts, raw deflate. The deflated data are the size of a JSON object (4 bytes, little
+/// endian), the object, and the parts. The object is `header` with the names and sizes of the parts
+/// in `parts`. Throws Error.
 std::string deflate_parts(nlohmann::ordered_json header, const std::vector<PagePart> &parts);
 
-/// How many bytes the page of so many deflated ones has.
+/// Returns the bytes of a page with so many bytes of deflated data.
 uint64_t page_bytes(uint64_t deflated);
 
-/// Nothing in it but base64 comes from the trace, so that no name there can be taken for HTML or
+/// Writes a page. Data of the trace are only in base64, so no name there can be taken for HTML or
 /// JavaScript. Throws Error.
 void write_page(AtomicFile &file, std::string_view deflated);
 

@@ -36,7 +36,7 @@ Json state_order() {
   return all;
 }
 
-/// By value: a word of each, or its label.
+/// Returns the words or labels of values, by value.
 Json words(ValueNames names, std::string_view ValueName::*word) {
   Json all = Json::object();
   for (const ValueName &name : names)
@@ -52,7 +52,7 @@ Json threads(const ReportInput &input, const PackedTrace &trace) {
     const PackedThread &packed = trace.threads[t];
     all.push_back({{"tid", thread.tid},
                    {"pid", thread.pid},
-                   {"node", thread.node},
+                   {"node", thread.host},
                    {"name", thread.name},
                    {"slices", packed.slices},
                    {"start", packed.start}});
@@ -67,15 +67,15 @@ Json threads(const ReportInput &input, const PackedTrace &trace) {
 Json cpus(const Catalog &catalog) {
   Json all = Json::array();
   for (const CpuInfo &cpu : catalog.cpus)
-    all.push_back({{"index", cpu.index}, {"node", cpu.node}});
+    all.push_back({{"index", cpu.index}, {"node", cpu.host}});
   return all;
 }
 
-/// What the chains of --control are called, as their numbers in the regions count them.
+/// Returns the names of the chains of --control, by their numbers in regions.
 Json chains(const Catalog &catalog) {
-  for (const NodeInfo &node : catalog.nodes)
-    if (!node.chains.empty())
-      return node.chains;
+  for (const HostInfo &host : catalog.hosts)
+    if (!host.chains.empty())
+      return host.chains;
   return Json::array();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the page must know beside the columns: threads, CPUs, words and colours.
+// Makes the JSON that the page needs beside the columns: threads, CPUs, words and colours.
 #pragma once
 
 #include "emulator/report/packed_trace.h"
@@ -9,7 +9,7 @@
 
 namespace ovnitrace {
 
-/// Times in it are ns from the start of the trace.
+/// Returns the JSON. Times are ns from the start of the trace.
 nlohmann::ordered_json page_header(const ReportInput &input, const PackedTrace &trace);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The critical path as the page in the browser reads it.
+// Packs the critical path for the page in the browser.
 #pragma once
 
 #include "emulator/critical/path.h"
@@ -11,12 +11,12 @@
 
 namespace ovnitrace {
 
-/// Of each segment its length in ns, the index of its thread and of its cause, as varints. Nothing
-/// where that is more than so many bytes.
+/// Returns for each segment its length in ns, thread and cause (indices), as varints. Returns
+/// nothing if that takes more than `most_bytes`.
 std::optional<std::string> pack_path(CriticalPath &path, uint64_t most_bytes);
 
-/// Whose path it is, when it starts (ns from the start of the trace), and what its causes are
-/// called.
+/// Returns whose path it is, its start (ns from the start of the trace), and the names of its
+/// causes.
 nlohmann::ordered_json path_header(const CriticalPath &path, const Catalog &catalog);
 
 } // namespace ovnitrace

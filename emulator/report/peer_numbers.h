@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The numbers by which slices name other threads, traced or not.
+// Numbers the threads that slices name, traced or not.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -12,8 +12,8 @@
 
 namespace ovnitrace {
 
-/// 0 is nobody, 1 + an index in the Catalog a thread of the trace; those that are not traced have
-/// the numbers after these, in the order in which they were first met.
+/// Numbers threads: 0 is nobody, 1 + index in the Catalog a thread of the trace. Untraced threads
+/// have the numbers after those, in the order in which they are first met.
 class PeerNumbers {
 public:
   struct Untraced {
@@ -23,14 +23,15 @@ public:
 
   explicit PeerNumbers(const Catalog &catalog) : catalog_(catalog) {}
 
-  /// `time`: ns on the clock of the trace, as a tid may have had several names.
-  uint32_t number(const Peer &peer, uint32_t node, uint64_t time);
+  /// Returns the number of a peer. `time`: ns on the clock of the trace; a tid may have several
+  /// names.
+  uint32_t number(const Peer &peer, uint32_t host, uint64_t time);
   const std::vector<Untraced> &untraced() const { return untraced_; }
 
 private:
   const Catalog &catalog_;
   std::vector<Untraced> untraced_;
-  std::unordered_map<uint64_t, uint32_t> nameless_; ///< node << 32 | tid
+  std::unordered_map<uint64_t, uint32_t> nameless_; ///< host << 32 | tid
   std::unordered_map<const PeerName *, uint32_t> named_;
 };
 

@@ -73,12 +73,12 @@ void SlicePacker::put(const Slice &slice) {
   bytes_ += kSliceBytes;
 }
 
-/// What ended the slice before it started this one.
+/// Packs why a slice started, which is why the last one ended.
 void SlicePacker::put_start(PackedThread &to, const Slice &slice, const Slice &before) {
-  const uint32_t node = catalog_.threads[slice.thread].node;
+  const uint32_t host = catalog_.threads[slice.thread].host;
   const auto put = [&](uint64_t why, const Peer &peer) {
     put_varint(to.why, why);
-    put_varint(to.peer, peers_.number(peer, node, slice.start));
+    put_varint(to.peer, peers_.number(peer, host, slice.start));
   };
   const bool ran = before.thread != kNone && before.state == ThreadState::Running;
   const auto put_departure = [&](const Slice &from) {
@@ -94,7 +94,7 @@ void SlicePacker::put_start(PackedThread &to, const Slice &slice, const Slice &b
     put(0, {});
 }
 
-/// Of the one in which it is blocked, 0: not known.
+/// Returns the number of the system call in which the thread is blocked, 0 if not known.
 uint64_t SlicePacker::call_number(const Slice &slice) {
   const std::string_view name = call_name(catalog_, slice.thread, slice.call);
   if (name.empty())

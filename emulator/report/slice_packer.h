@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs the stream of slices.
+// Packs slices for the page.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -13,29 +13,29 @@
 
 namespace ovnitrace {
 
-/// How much of a trace is packed.
+/// How much of a trace to pack.
 struct PackPlan {
-  std::vector<uint8_t> coarse; ///< by thread: 1: short slices of it become mixed ones. Empty: none
-  uint64_t grain = 0;          ///< ns that those last at least
-  uint64_t most_bytes = UINT64_MAX; ///< beyond this nothing more is kept
+  std::vector<uint8_t> coarse; ///< by thread, 1: short slices become mixed ones; empty: none do
+  uint64_t grain = 0;          ///< least ns of a mixed slice
+  uint64_t most_bytes = UINT64_MAX; ///< nothing beyond is kept
 };
 
 class SlicePacker final : public SliceSink {
 public:
-  /// `catalog` must outlive it. `cut` is one that check_cut() accepts.
+  /// `catalog` must outlive it. REQUIRES: check_cut() accepts `cut`.
   SlicePacker(const Catalog &catalog, const Cut &cut, PackPlan plan);
 
   void on_event(const Event &event, const System &system) override;
   void on_slice(const Slice &slice) override;
   void on_cpu(const CpuSpan &span) override;
 
-  /// Whether there was more than PackPlan::most_bytes: then finish() is not all.
+  /// Returns whether there was more than PackPlan::most_bytes; finish() is incomplete then.
   bool overflown() const { return bytes_ > plan_.most_bytes; }
-  /// To be called once, after the last slice.
+  /// Returns the packed trace. To be called once, after the last slice.
   PackedTrace finish();
 
 private:
-  /// What the next slice of a thread must know.
+  /// What the next slice of a thread needs to know.
   struct Before {
     Slice slice;
     uint32_t cpu = 0; ///< 1 + index
@@ -56,11 +56,11 @@ private:
   PackPlan plan_;
   PackedTrace trace_;
   PeerNumbers peers_;
-  std::map<std::string_view, uint64_t> calls_; ///< numbers of those that are in the trace
+  std::map<std::string_view, uint64_t> calls_; ///< numbers of the system calls in the trace
   std::vector<Before> before_;                 ///< by thread
   uint64_t step_;                              ///< ns of a step of the load
   uint64_t last_event_;                        ///< ns on the clock of the trace
-  uint64_t bytes_ = 0;                         ///< about
+  uint64_t bytes_ = 0;                         ///< approximate
 };
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small numbers in few bytes.
+// Encodes small numbers in few bytes.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace ovnitrace {
 
-/// Appends `value`: seven bits a byte, the lowest first, bit 7 where more bytes follow.
+/// Appends `value`: seven bits per byte, lowest first, bit 7 set if more bytes follow.
 inline void put_varint(std::string &bytes, uint64_t value) {
   for (; value >= 0x80; value >>= 7)
     bytes += char(value | 0x80);
   bytes += char(value);
 }
 
-/// A difference as a number that is small where its size is: 0, -1, 1, -2, … as 0, 1, 2, 3, …
+/// Maps differences of small size to small numbers: 0, -1, 1, -2, … to 0, 1, 2, 3, …
 inline uint64_t zigzag(int64_t value) {
   return uint64_t(value) << 1 ^ uint64_t(value >> 63);
 }

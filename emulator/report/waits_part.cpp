@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/report/waits_part.h"
 
-#include "emulator/why/words.h"
+#include "emulator/why/cause_names.h"
 
 #include <nlohmann/json.hpp>
 
@@ -17,14 +17,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostSums = 1000;
 
-/// What the page says of one holder.
-Json holder_json(const Catalog &catalog, Who who, uint32_t thread) {
-  return {{"name", who_text(catalog, who, catalog.threads[thread].node)},
-          {"thread", who.kind() == Who::Kind::thread ? Json(who.number()) : Json()},
-          {"known", who.is_known()}};
+/// Returns what the page says about a holder.
+Json holder_json(const Catalog &catalog, Culprit holder, uint32_t thread) {
+  return {{"name", culprit_text(catalog, holder, catalog.threads[thread].host)},
+          {"thread", holder.kind() == Culprit::Kind::thread ? Json(holder.number()) : Json()},
+          {"known", holder.is_known()}};
 }
 
-/// After whichever event a thread waited: one sum for each thread and holder.
+/// Returns one sum for each thread and holder, over all kinds of waits.
 std::vector<WaitSum> sums_of(const Explanation &why) {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> all;
   for (const WaitSum &sum : why.waits)
@@ -32,7 +32,7 @@ std::vector<WaitSum> sums_of(const Explanation &why) {
       all[{sum.thread, sum.holder.code()}] += sum.ns;
   std::vector<WaitSum> sums;
   for (const auto &[key, ns] : all)
-    sums.push_back({.thread = key.first, .holder = Who::from_code(key.second), .ns = ns});
+    sums.push_back({.thread = key.first, .holder = Culprit::from_code(key.second), .ns = ns});
   std::sort(sums.begin(), sums.end(), [](const WaitSum &a, const WaitSum &b) {
     return std::tuple(b.ns, a.thread, a.holder.code()) <
            std::tuple(a.ns, b.thread, b.holder.code());
@@ -55,10 +55,10 @@ Json waits_header(const Catalog &catalog, const Explanation &why) {
     one["ns"] = sum.ns;
     sums.push_back(std::move(one));
   }
-  for (const Story &wait : why.longest_waits) {
+  for (const LongWait &wait : why.longest_waits) {
     Json parts = Json::array();
-    for (const Story::Part &part : wait.holders) {
-      parts.push_back(holder_json(catalog, part.who, wait.thread));
+    for (const LongWait::Part &part : wait.holders) {
+      parts.push_back(holder_json(catalog, part.holder, wait.thread));
       parts.back()["ns"] = part.ns;
     }
     longest.push_back({{"waiter", wait.thread},

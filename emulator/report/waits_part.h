@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who had the CPU while threads waited, for the page.
+// Makes the part of the page that says who held the CPU while threads waited.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -9,9 +9,8 @@
 
 namespace ovnitrace {
 
-/// As JSON: `sums`, how long each thread waited while one holder had its CPU, the longest first,
-/// 1000 of them at most, and `left_out`, the ns of the others; `longest`, the parts of the longest
-/// waits.
+/// Returns JSON. `sums`: how long each thread waited while one holder held its CPU, the longest
+/// first, at most 1000. `left_out`: ns of the others. `longest`: the parts of the longest waits.
 nlohmann::ordered_json waits_header(const Catalog &catalog, const Explanation &why);
 
 } // namespace ovnitrace

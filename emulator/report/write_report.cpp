@@ -22,13 +22,13 @@ namespace ovnitrace {
 
 namespace {
 
-/// Columns are that much larger than the page that they become, at most: no more is kept.
+/// Columns are at most so many times larger than the page that they become. No more is kept.
 constexpr uint64_t kRatio = 4;
 constexpr int kMostPasses = 8;
 constexpr uint64_t kMixedBytes = 24; ///< of a mixed slice in all columns, about
 constexpr uint64_t kPathPart = 8;    ///< of the page that the critical path may take
 
-/// Hands one stream to two sinks.
+/// Passes one stream to two sinks.
 class Tee final : public SliceSink {
 public:
   Tee(SliceSink &a, SliceSink &b) : a_(a), b_(b) {}
@@ -49,7 +49,7 @@ private:
   SliceSink &a_, &b_;
 };
 
-/// One column of all threads, and frees it there.
+/// Joins a column of all threads, and frees it there.
 PagePart column(const char *name, PackedTrace &trace, std::string PackedThread::*member) {
   PagePart part{name, {}};
   for (PackedThread &thread : trace.threads) {
@@ -67,7 +67,7 @@ std::string load_bytes(const PackedTrace &trace) {
   return bytes;
 }
 
-/// The path as a part of the page, and what the header says of it.
+/// The path as a part of the page, and its header.
 struct PathPart {
   nlohmann::ordered_json header;
   std::string bytes;
@@ -109,8 +109,8 @@ uint64_t waited(const ThreadSummary &thread) {
   return thread.time[size_t(ThreadState::Cooling)] + thread.time[size_t(ThreadState::Warming)];
 }
 
-/// All detail of those that waited longest, as long as they have no more than `share` of all
-/// slices; of the others so much that it takes a quarter of the page at most.
+/// Plans full detail for the threads that waited longest, up to `share` of all slices. Detail of
+/// the others is limited to a quarter of the page.
 PackPlan coarser(const Summary &summary, double share, uint64_t most_bytes) {
   std::vector<uint32_t> threads(summary.threads.size());
   std::iota(threads.begin(), threads.end(), 0);

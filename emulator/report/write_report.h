@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes a trace as one HTML page that needs nothing else.
+// Writes a trace as one self-contained HTML page.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -20,23 +20,23 @@ struct WriteReportOptions {
   OutputPlace place;
   uint64_t most_bytes = kDefaultPageBytes; ///< of the page
   Cut cut = {};
-  CriticalPath *path = nullptr; ///< borrowed: one to draw, of the times of the cut
-  Answer answer = {};           ///< that the page opens with
+  CriticalPath *path = nullptr; ///< to draw, for the times of the cut; borrowed, may be null
+  Answer answer = {};           ///< with which the page opens
 };
 
 struct WriteReportResult {
   uint64_t bytes = 0; ///< of the page
   uint64_t slices = 0, events = 0;
-  uint64_t threads = 0, coarse_threads = 0; ///< the latter without all of their detail
-  uint64_t grain = 0;                       ///< ns, of those
+  uint64_t threads = 0, coarse_threads = 0; ///< coarse: without all of their detail
+  uint64_t grain = 0;                       ///< least ns of a slice of those
   bool path_left_out = false;               ///< it has too many segments
 };
 
-/// `path` and `info` say what the trace is. `open` is called for each pass over the trace, from its
-/// start on: two, as who had a CPU is found out first, and more where all detail is too much for a
-/// page of most_bytes. Then the threads that waited longest for a CPU keep theirs, and of the
-/// others short slices are summed up. Memory depends on the threads, the CPUs and most_bytes.
-/// Throws Error; then nothing is left at its place.
+/// Writes the page. `path` and `info` say what the trace is. `open` is called for each pass over
+/// the trace, from its start: one for who had CPUs, and one for the slices. If these do not fit
+/// most_bytes, more passes follow: threads that waited longest for a CPU keep their detail, and
+/// short slices of the others are summed up. Memory grows with threads, CPUs and most_bytes. Throws
+/// Error and leaves nothing behind.
 WriteReportResult write_report(const std::string &path, const TraceInfo &info,
                                const std::function<std::unique_ptr<EventSource>()> &open,
                                const WriteReportOptions &options);

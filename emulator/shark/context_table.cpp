@@ -11,7 +11,7 @@ constexpr bool gives_pid(Mention mention) {
 
 } // namespace
 
-/// Whether a record is about a task that came after this one.
+/// Returns whether a record is about a later task than this one.
 bool ContextTable::is_another(const Task &task, Mention mention, uint32_t pid) {
   switch (mention) {
   case Mention::names:

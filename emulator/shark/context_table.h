@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which task a context means: S.Ha.R.K. gives the context of a task that ended to another one.
+// Maps contexts to tasks: S.Ha.R.K. gives the context of an ended task to another one.
 #pragma once
 
 #include "emulator/format/event.h"
@@ -11,7 +11,7 @@
 
 namespace ovnitrace::shark {
 
-/// One task from the time it got its context until it ended. It is one thread of the trace.
+/// A task, from when it got its context until it ended: one thread of the trace.
 struct Task {
   uint16_t context = 0;
   bool named = false; ///< its pid was given, at any time of its life
@@ -21,15 +21,15 @@ struct Task {
   uint64_t created = 0; ///< ticks of its task_create, 0: not seen
 };
 
-/// The tasks of a file, numbered in the order in which they are first mentioned. Records must come
-/// in order of time. An id may come late: it gives the pid of a task that was mentioned before. Two
-/// tables that are given the same records give the same numbers.
+/// The tasks of a file, numbered in the order of their first mention. Records must come in order of
+/// time. An id may come late: it gives the pid of a task that was mentioned before. Two tables with
+/// the same records have the same numbers.
 class ContextTable {
 public:
-  /// S.Ha.R.K. runs some dozens of tasks; a file that claims more than this many gets no more.
+  /// The most tasks. S.Ha.R.K. runs some dozens; a file that claims more gets no more.
   static constexpr size_t kMaxTasks = 1 << 18;
 
-  /// The number of the task that `context` means now. kNone for 0, which is no context.
+  /// Returns the number of the task that `context` means now; kNone for 0, which is not a context.
   uint32_t task(uint16_t context, Mention mention, uint32_t pid, uint64_t ticks);
 
   std::vector<Task> &tasks() { return tasks_; }

@@ -23,7 +23,7 @@ RunMerge::RunMerge(std::vector<int> files, const RunIndex &index)
       block_records_(std::clamp(kBufferRecords / std::max<size_t>(index.runs.size(), 1),
                                 kMinBlockRecords, kMaxBlockRecords)) {}
 
-/// Reads on in a run. False at its end, or where the file cannot be read any more.
+/// Reads on in a run. Returns false at its end, or if the file cannot be read any more.
 bool RunMerge::fill(OpenRun &run) {
   const uint64_t left = (run.end - run.next_offset) / sizeof(ftrace_record);
   run.buffer.resize(size_t(std::min<uint64_t>(left, block_records_)));
@@ -44,7 +44,7 @@ bool RunMerge::fill(OpenRun &run) {
   return run.filled > 0;
 }
 
-/// Loads the next record of a run; false when it has none.
+/// Loads the next record of a run. Returns false at its end.
 bool RunMerge::advance(OpenRun &run) {
   for (;;) {
     if (run.at == run.filled && !fill(run))

@@ -10,9 +10,9 @@
 
 namespace ovnitrace::shark {
 
-/// Merges the runs of an index: those of equal time by the start of their run, then in file order.
-/// A run is open, with a buffer, only while the merge is within its times; all buffers together
-/// stay within some MiB.
+/// Merges the runs of an index. Records of equal time are in the order of the start of their runs,
+/// then of the files. A run has a buffer only while the merge is within its times. All buffers
+/// together take some MiB.
 class RunMerge {
 public:
   /// Borrows the index, and the descriptors of its files.
@@ -23,19 +23,19 @@ public:
     uint64_t offset; ///< bytes
     uint32_t file;
   };
-  /// The next record that is_read(); false at the end. Ticks go back only where the index had no
-  /// room for more runs, or the file changed.
+  /// Reads the next record for which is_read(). Returns false at the end. Ticks decrease only if
+  /// the index had no room for more runs, or the file changed.
   bool next(Item &item);
 
 private:
   struct OpenRun {
     uint32_t rank;        ///< among the runs of the index
-    uint64_t next_offset; ///< of what the buffer will hold next
+    uint64_t next_offset; ///< of the next contents of the buffer
     uint64_t end;
     uint32_t file;
     uint64_t offset = 0; ///< of the head
     std::vector<ftrace_record> buffer = {};
-    size_t at = 0; ///< of the record after the head
+    size_t at = 0; ///< index of the record after the head
     size_t filled = 0;
     ftrace_record head = {};
   };
@@ -50,9 +50,9 @@ private:
   std::vector<int> files_;
   const RunIndex &index_;
   size_t block_records_;
-  size_t next_run_ = 0;       ///< first run that is not open yet
+  size_t next_run_ = 0;       ///< the first run that is not open yet
   std::vector<OpenRun> heap_; ///< the earliest head first
-  bool taken_ = false;        ///< the head of heap_[0] was given out
+  bool taken_ = false;        ///< the head of heap_[0] was returned
 };
 
 } // namespace ovnitrace::shark

@@ -75,7 +75,7 @@ void Scheduling::record(const Event &event, Meaning meaning) {
   default:
     break;
   }
-  put(now_); // as it stands in the file, and what it implies after it
+  put(now_); // as in the file; implied events follow
   switch (meaning) {
   case Meaning::release:
     return known ? release() : void();
@@ -87,7 +87,7 @@ void Scheduling::record(const Event &event, Meaning meaning) {
     if (!known)
       return;
     if (!known_)
-      gets_cpu(event.thread); // only who runs can end its cycle
+      gets_cpu(event.thread); // only a running task can end its cycle
     threads_[event.thread].in_cycle = false;
     [[fallthrough]];
   case Meaning::wait:
@@ -143,7 +143,7 @@ void Scheduling::put_as_captured(uint32_t par2) {
   put(now_);
 }
 
-/// `par2` has the context of the wakeup; whoever had the CPU made it, or was interrupted by it.
+/// Handles a wakeup. `par2` has its context. The running task made it, or was interrupted by it.
 void Scheduling::activate(uint32_t par2, uint32_t peer) {
   const uint32_t tid = peer == kNone ? 0 : threads_[peer].facts.tid;
   set_wait(now_.thread, Wait::none);
@@ -155,7 +155,8 @@ void Scheduling::activate(uint32_t par2, uint32_t peer) {
   }
 }
 
-/// The next cycle of a thread starts. One that waits for a mutex or a semaphore goes on waiting.
+/// Starts the next cycle of a thread. A thread that waits for a mutex or a semaphore goes on
+/// waiting.
 void Scheduling::release() {
   const State &state = threads_[now_.thread];
   if (state.waits == Wait::resource && state.since == blackouts_)
@@ -170,7 +171,7 @@ void Scheduling::release() {
 void Scheduling::dispatch() {
   known_ = true;
   chosen_ = kNone;
-  // Reported already; or it goes on, as what leaves the CPU for a moment is not logged.
+  // Reported already, or it goes on: a short absence from the CPU is not logged.
   if (now_.thread == running_ && (std::exchange(implied_, false) || !habits_.leavings)) {
     about_to_ = Wait::none;
     return ends_wait(running_);
@@ -187,8 +188,8 @@ void Scheduling::dispatch() {
   implied_ = false;
 }
 
-/// (who gets the CPU, for whom): they differ when the second is blocked and the first, which it
-/// waits for, runs in its place.
+/// Handles (who gets the CPU, for whom). They differ when the second is blocked and the first, for
+/// which it waits, runs in its place.
 void Scheduling::schedule() {
   chosen_ = now_.thread;
   if (now_.thread == kNone)
@@ -219,7 +220,7 @@ void Scheduling::gets_cpu(uint32_t thread) {
   implied_ = true;
 }
 
-/// The running thread leaves the CPU, which goes to `next`.
+/// Takes the CPU from the running thread; `next` gets it.
 void Scheduling::leaves_cpu(uint32_t next) {
   const bool blocked = about_to_ != Wait::none;
   set_wait(running_, about_to_);
@@ -239,8 +240,8 @@ void Scheduling::left(uint32_t thread) {
   implied_ = false;
 }
 
-/// Where the file logs no starts of cycles, one starts with the first sign of life of a
-/// thread after the end of the one before.
+/// Starts a cycle if the file logs no starts of cycles: at the thread's first sign of life after
+/// its last cycle ended.
 void Scheduling::begin_cycle(uint32_t thread) {
   State &state = threads_[thread];
   if (habits_.begin_cycles || !state.facts.cyclic || state.in_cycle)
@@ -254,15 +255,15 @@ void Scheduling::set_wait(uint32_t thread, Wait wait) {
   threads_[thread].since = blackouts_;
 }
 
-/// Who gets the CPU waits no more, as S.Ha.R.K. lets a task that waits for a mutex run by its
-/// owner.
+/// Ends the wait of the thread that gets the CPU: S.Ha.R.K. lets the owner of a mutex run in place
+/// of the waiter.
 void Scheduling::ends_wait(uint32_t thread) {
   if (std::exchange(threads_[thread].in_wait, kNone) == waits_forgotten_)
     put_implied(FTrace_EVT_mutex_lock, thread, FTRACE_FUTEX_PLAIN);
 }
 
-/// Without the events of tasks nothing is known of them: that is what a blackout is. Without those
-/// of mutexes it is not known which waits end.
+/// Handles filters. Without the events of tasks, nothing is known about them: a blackout. Without
+/// those of mutexes, it is not known which waits end.
 void Scheduling::filter() {
   if (now_.kind == FTrace_filter_mutex && now_.par1)
     waits_forgotten_++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who has the CPU: from the records of S.Ha.R.K. to the scheduler's events of docs/format.md.
+// Turns the records of S.Ha.R.K. into the scheduler's events of docs/format.md.
 #pragma once
 
 #include "emulator/format/event.h"
@@ -12,41 +12,40 @@
 
 namespace ovnitrace::shark {
 
-/// What a file logs at all decides how its records are to be understood.
+/// What a file logs at all, which decides how its records are understood.
 struct FileHabits {
-  bool switches = false;     ///< task_dispatch or context_switch: then task_schedule only decides
-  bool leavings = false;     ///< task_epilogue or task_sleep: then a dispatch needs one before it
-  bool begin_cycles = false; ///< task_begin_cycle: then no other record begins a cycle
+  bool switches = false;     ///< task_dispatch or context_switch: task_schedule only decides
+  bool leavings = false;     ///< task_epilogue or task_sleep: a dispatch needs one before it
+  bool begin_cycles = false; ///< task_begin_cycle: no other record begins a cycle
   bool interrupts = false;   ///< interrupt_start or timer_wakeup_start
 };
 
-/// What Scheduling knows of a thread.
+/// What Scheduling needs to know about a thread.
 struct ThreadFacts {
   uint32_t tid = 0;
   bool cyclic = false; ///< ends cycles
 };
 
-/// Takes each record of the file as an Event and gives it out again with the events that it
-/// implies. S.Ha.R.K. logs that the CPU went to a task, seldom that another one left it, and never
-/// why: so when the CPU goes to another task, the one that had it leaves it, blocked if it had
-/// said so before (task_end_cycle, mutex_wait, a task_schedule in which another runs for it),
-/// otherwise preempted.
+/// Takes each record of a file as an Event, and returns it with the events that it implies.
+/// S.Ha.R.K. logs that a task got the CPU, seldom that another one left it, and never why. When a
+/// task gets the CPU, the former one leaves it. It is blocked if it announced that (task_end_cycle,
+/// mutex_wait, a task_schedule in which another runs for it), otherwise preempted.
 class Scheduling {
 public:
   Scheduling(const FileHabits &habits, const std::vector<ThreadFacts> &threads);
 
-  /// The thread that has the CPU, kNone if it is not known.
+  /// Returns the running thread, kNone if it is not known.
   uint32_t running() const { return running_; }
 
-  /// The thread that a task_dispatch without a context is about: the one that was chosen since the
-  /// last one got the CPU, or else the running one.
+  /// Returns the thread of a task_dispatch without a context: the one that was chosen since the
+  /// last dispatch, or else the running one.
   uint32_t dispatched() const { return chosen_ == kNone ? running_ : chosen_; }
 
-  /// `event` has its thread resolved and, for a schedule, its peer: the thread for which it runs.
-  /// Replaces what take() gives.
+  /// Takes a record with its thread resolved and, for a schedule, its peer: the thread for which it
+  /// runs. Discards what take() has not returned.
   void record(const Event &event, Meaning meaning);
 
-  /// The next of the events that the last record made; false when there is none.
+  /// Returns the next of the events that the last record made. False at the end.
   bool take(Event &event);
 
 private:
@@ -54,13 +53,13 @@ private:
   struct State {
     ThreadFacts facts;
     bool in_cycle = false;
-    Wait waits = Wait::none;  ///< for what it left the CPU,
+    Wait waits = Wait::none;  ///< why it left the CPU,
     uint32_t since = 0;       ///< as known since this blackout
-    uint32_t in_wait = kNone; ///< waits_forgotten_ at a mutex_wait whose end was not logged
+    uint32_t in_wait = kNone; ///< waits_forgotten_ at a mutex_wait without a logged end
   };
 
   void put(const Event &event) { out_[count_++] = event; }
-  /// The record itself, with what docs/format.md has in its parameter 2.
+  /// Returns the record itself, with parameter 2 as in docs/format.md.
   void put_as_captured(uint32_t par2);
   void put_implied(uint32_t code, uint32_t thread, uint32_t par2 = 0, uint32_t peer = kNone);
   void activate(uint32_t par2, uint32_t peer);
@@ -79,14 +78,14 @@ private:
   FileHabits habits_;
   std::vector<State> threads_;
   uint32_t running_ = kNone;
-  uint32_t chosen_ = kNone;      ///< by a task_schedule, and has not got the CPU yet
-  Wait about_to_ = Wait::none;   ///< what the running thread is about to wait for
-  bool implied_ = false;         ///< that it runs was implied: its task_dispatch may follow
-  bool known_ = false;           ///< something said who has the CPU, since the last blackout
-  uint32_t interrupts_ = 0;      ///< nested ones under way
+  uint32_t chosen_ = kNone;      ///< by a task_schedule; has not got the CPU yet
+  Wait about_to_ = Wait::none;   ///< what the running thread will wait for
+  bool implied_ = false;         ///< its running was implied: its task_dispatch may follow
+  bool known_ = false;           ///< a record since the last blackout says who runs
+  uint32_t interrupts_ = 0;      ///< open ones, nested
   uint32_t blackouts_ = 0;       ///< seen so far
   uint32_t waits_forgotten_ = 0; ///< times that waits may have ended unseen
-  Event now_;                    ///< the record
+  Event now_;                    ///< the current record
   std::array<Event, 8> out_;
   size_t count_ = 0, taken_ = 0;
 };

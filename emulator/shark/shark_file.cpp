@@ -19,15 +19,15 @@ namespace ovnitrace::shark {
 
 namespace {
 
-/// A file of a trace directory, named alone: its chunks can be read without the others.
+/// Opens a file of a trace directory, named alone: its chunks can be read without the others.
 std::unique_ptr<EventSource> open_chunk_file(SharkFile file, uint64_t size, bool compressed,
                                              DiagnosticSink &sink) {
-  NodeInput node{.name = file.name, .chunks = {}};
-  node.chunks.push_back(
+  HostInput host{.name = file.name, .chunks = {}};
+  host.chunks.push_back(
       {.name = file.name, .fd = std::move(file.fd), .size = size, .compressed = compressed});
-  std::vector<NodeInput> nodes;
-  nodes.push_back(std::move(node));
-  return std::make_unique<MergedTrace>(std::move(nodes), sink);
+  std::vector<HostInput> hosts;
+  hosts.push_back(std::move(host));
+  return std::make_unique<MergedTrace>(std::move(hosts), sink);
 }
 
 } // namespace

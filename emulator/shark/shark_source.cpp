@@ -18,8 +18,8 @@ namespace {
 constexpr std::array<RecordRule, 256> kRecordRules =
     ovnitrace::detail::by_code(RecordRule(), [](const CodeInfo &info) { return info.shark; });
 
-/// The task that a record is about by its parameter 1, as `table` knows it then; and, as every
-/// mention counts, the one for which another runs (parameter 2 of a schedule) too.
+/// Returns the task of a record by its parameter 1, as `table` knows it then. Mentions the task for
+/// which another one runs (parameter 2 of a schedule), too, as every mention counts.
 struct Mentioned {
   uint32_t task = kNone;
   uint32_t other = kNone;
@@ -56,7 +56,7 @@ SharkSource::SharkSource(std::vector<SharkFile> files, DiagnosticSink &sink)
       }()),
       merge_(descriptors(), index_) {
   const std::string &name = files_.front().name;
-  catalog_.nodes.push_back({name.substr(name.find_last_of('/') + 1)});
+  catalog_.hosts.push_back({name.substr(name.find_last_of('/') + 1)});
   catalog_.cpus.push_back({});
   for (const SharkFile &file : files_)
     catalog_.files.push_back(file.name);
@@ -104,7 +104,7 @@ void SharkSource::set_clock() {
   catalog_.end = clock_.ns(index_.last - index_.first);
 }
 
-/// Makes the threads of the catalog. Returns what Scheduling wants to know of them.
+/// Makes the threads of the catalog. Returns what Scheduling needs to know about them.
 std::vector<ThreadFacts> SharkSource::learn_tasks() {
   ContextTable table;
   RunMerge merge(descriptors(), index_);
@@ -137,7 +137,7 @@ std::vector<ThreadFacts> SharkSource::learn_tasks() {
                                 .name = task.named ? fmt::format("task {}", task.pid) : "task ?"});
     facts.push_back({.tid = task.context, .cyclic = task.cyclic});
   }
-  if (!contexts_) { // what the program logged itself needs a row nonetheless
+  if (!contexts_) { // user events need a row nevertheless
     catalog_.threads.push_back({.name = "task ?"});
     facts.emplace_back();
   }
@@ -145,7 +145,8 @@ std::vector<ThreadFacts> SharkSource::learn_tasks() {
 }
 
 uint32_t SharkSource::thread_of(uint32_t task) const {
-  return task < thread_of_task_.size() ? thread_of_task_[task] : kNone; // or the file changed
+  return task < thread_of_task_.size() ? thread_of_task_[task]
+                                       : kNone; // otherwise the file changed
 }
 
 bool SharkSource::next(Event &event) {
@@ -188,7 +189,7 @@ void SharkSource::interpret(const RunMerge::Item &item) {
   scheduling_->record(event, rule.meaning);
 }
 
-/// Relative to the first event, so that nothing of the rate is lost to the age of the machine.
+/// Returns the time relative to the first event, so that the age of the machine costs no precision.
 uint64_t SharkSource::time_of(const RunMerge::Item &item) {
   const uint64_t ticks = ftrace_record_tsc(&item.record);
   const uint64_t time = std::min(clock_.ns(ticks - std::min(ticks, index_.first)), catalog_.end);

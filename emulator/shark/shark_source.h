@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The events of one S.Ha.R.K. trace: a file, or several of one tracer.
+// Reads the events of one S.Ha.R.K. trace: a file, or several of one tracer.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -17,7 +17,7 @@
 
 namespace ovnitrace::shark {
 
-/// A file that was looked through.
+/// A scanned file.
 struct SharkFile {
   std::string name; ///< for messages
   UniqueFd fd;
@@ -26,7 +26,7 @@ struct SharkFile {
 
 class SharkSource final : public EventSource {
 public:
-  /// Of one tracer, at least one. Learns the tasks. `sink` must outlive it.
+  /// Scans the files, at least one, for tasks. All must be of one tracer. `sink` must outlive it.
   SharkSource(std::vector<SharkFile> files, DiagnosticSink &sink);
 
   const Catalog &catalog() const override { return catalog_; }
@@ -43,16 +43,17 @@ private:
   void warn(uint32_t file, uint64_t offset, std::string what);
 
   std::vector<SharkFile> files_;
-  RunIndex index_; ///< of all of them
+  RunIndex index_; ///< of all files
   Catalog catalog_;
   TickClock clock_;
   std::vector<uint32_t> thread_of_task_;
-  bool contexts_ = true; ///< false: the file names none, so that all is about its one thread
+  /// False: the file names no contexts, so everything is about its one thread.
+  bool contexts_ = true;
   ContextTable table_;
   std::optional<Scheduling> scheduling_;
   RunMerge merge_;
   uint64_t time_ = 0;      ///< ns, of the last record
-  bool unordered_ = false; ///< that was reported
+  bool unordered_ = false; ///< a time that goes back was reported
 };
 
 } // namespace ovnitrace::shark

@@ -14,7 +14,7 @@ bool has(const std::vector<uint64_t> &cpus, uint32_t cpu) {
   return cpus[cpu / 64] >> cpu % 64 & 1;
 }
 
-/// Whether a change of affinity can be among what it hides: it is no transition of one CPU.
+/// Returns whether a blackout can hide a change of affinity, which is not a transition of one CPU.
 bool hides_affinity(const Event &event) {
   return event.par1 != FTRACE_BLACKOUT_TRANSITIONS;
 }
@@ -43,7 +43,7 @@ void IdleWatch::on_event(const Event &event, const System &system) {
 }
 
 void IdleWatch::take_idle(const Event &event, const System &system) {
-  const bool all = system.catalog().nodes[system.cpus()[event.cpu].node].all_threads;
+  const bool all = system.catalog().hosts[system.cpus()[event.cpu].host].all_threads;
   switch (event.kind) {
   case FTrace_EVT_task_dispatch:
     return set_idle(event.cpu, false);
@@ -54,7 +54,7 @@ void IdleWatch::take_idle(const Event &event, const System &system) {
     return set_idle(event.cpu, all);
   case FTrace_EXT_idle_start:
   case FTrace_EXT_idle_end:
-    says_idle_[system.cpus()[event.cpu].node] = true;
+    says_idle_[system.cpus()[event.cpu].host] = true;
     if (!all)
       set_idle(event.cpu, event.kind == FTrace_EXT_idle_start);
   }
@@ -69,9 +69,9 @@ IdleElsewhere IdleWatch::of(const Slice &slice) {
     return {};
   IdleElsewhere found{.known = true};
   found.ns = idle_time(thread.mask, wait.cpu, slice.end) - wait.allowed;
-  found.forbidden_ns = idle_time(all_cpus_[thread.node], wait.cpu, slice.end) - wait.all - found.ns;
+  found.forbidden_ns = idle_time(all_cpus_[thread.host], wait.cpu, slice.end) - wait.all - found.ns;
   for (uint32_t cpu = 0; cpu < cpus_.size() && found.ns + found.forbidden_ns; cpu++) {
-    if (cpu == wait.cpu || !has(masks_[all_cpus_[thread.node]].cpus, cpu))
+    if (cpu == wait.cpu || !has(masks_[all_cpus_[thread.host]].cpus, cpu))
       continue;
     const uint64_t idle = cpus_[cpu].idle.at(slice.end) - wait.idle[cpu];
     const bool allowed = has(masks_[thread.mask].cpus, cpu);
@@ -84,7 +84,7 @@ IdleElsewhere IdleWatch::of(const Slice &slice) {
   return found;
 }
 
-/// How long a CPU of the mask was idle up to then, but for the times when only `without` was.
+/// Returns how long a CPU of the mask was idle up to `until`, except while only `without` was.
 uint64_t IdleWatch::idle_time(uint32_t mask, uint32_t without, uint64_t until) const {
   const Mask &of = masks_[mask];
   return of.any.at(until) - (without == kNone ? 0 : of.only[without].at(until));
@@ -96,13 +96,13 @@ void IdleWatch::prepare(const System &system) {
   cpus_.resize(system.catalog().cpus.size());
   threads_.resize(system.threads().size());
   for (uint32_t thread = 0; thread < threads_.size(); thread++)
-    threads_[thread].node = system.threads()[thread].node;
-  for (uint32_t node = 0; node < system.catalog().nodes.size(); node++) {
+    threads_[thread].host = system.threads()[thread].host;
+  for (uint32_t host = 0; host < system.catalog().hosts.size(); host++) {
     std::vector<uint64_t> cpus(words());
     for (uint32_t cpu = 0; cpu < cpus_.size(); cpu++)
-      cpus[cpu / 64] |= uint64_t(system.cpus()[cpu].node == node) << cpu % 64;
+      cpus[cpu / 64] |= uint64_t(system.cpus()[cpu].host == host) << cpu % 64;
     all_cpus_.push_back(use_mask(std::move(cpus)));
-    says_idle_.push_back(system.catalog().nodes[node].all_threads);
+    says_idle_.push_back(system.catalog().hosts[host].all_threads);
   }
 }
 
@@ -115,7 +115,7 @@ void IdleWatch::set_idle(uint32_t cpu, bool idle) {
     count(masks_[mask], cpu, idle);
 }
 
-/// One of its CPUs becomes idle, or is no longer.
+/// Notes that a CPU of the mask becomes idle, or is no longer.
 void IdleWatch::count(Mask &mask, uint32_t cpu, bool idle) {
   if (mask.idle == 1)
     mask.only[mask.sum].set(false, now_);
@@ -129,12 +129,12 @@ void IdleWatch::count(Mask &mask, uint32_t cpu, bool idle) {
 void IdleWatch::start_wait(uint32_t thread, const Thread &of, uint32_t cpu) {
   Wait &wait = threads_[thread].wait;
   wait.start = now_;
-  wait.known = threads_[thread].mask != kNone && says_idle_[of.node];
+  wait.known = threads_[thread].mask != kNone && says_idle_[of.host];
   if (!wait.known)
     return;
   wait.cpu = cpu < cpus_.size() ? cpu : kNone;
   wait.allowed = idle_time(threads_[thread].mask, wait.cpu, now_);
-  wait.all = idle_time(all_cpus_[of.node], wait.cpu, now_);
+  wait.all = idle_time(all_cpus_[of.host], wait.cpu, now_);
   wait.idle.resize(cpus_.size());
   for (uint32_t n = 0; n < cpus_.size(); n++)
     wait.idle[n] = cpus_[n].idle.at(now_);
@@ -143,7 +143,7 @@ void IdleWatch::start_wait(uint32_t thread, const Thread &of, uint32_t cpu) {
 void IdleWatch::take_affinity(const Event &event, const System &system) {
   if (event.thread >= threads_.size())
     return;
-  const uint32_t node = system.threads()[event.thread].node;
+  const uint32_t host = system.threads()[event.thread].host;
   const uint32_t index = event.par2 >> FTRACE_AFFINITY_SHIFT, old = threads_[event.thread].mask;
   std::vector<uint64_t> cpus(words());
   if (index > 0) {
@@ -152,7 +152,7 @@ void IdleWatch::take_affinity(const Event &event, const System &system) {
     cpus = masks_[old].cpus;
   }
   for (uint32_t bit = 0; bit < FTRACE_AFFINITY_CPUS; bit++) {
-    const uint32_t cpu = system.find_cpu(node, index * FTRACE_AFFINITY_CPUS + bit);
+    const uint32_t cpu = system.find_cpu(host, index * FTRACE_AFFINITY_CPUS + bit);
     if (event.par2 >> bit & 1 && cpu < cpus_.size())
       cpus[cpu / 64] |= uint64_t(1) << cpu % 64;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether a thread that waited for a CPU could have run on another one that was idle.
+// Finds out whether a thread that waited for a CPU could have run on another, idle one.
 #pragma once
 
 #include "emulator/core/system.h"
@@ -11,41 +11,44 @@
 
 namespace ovnitrace {
 
-/// While a thread waited for a CPU: how long at least one other CPU was idle. All 0 if it is not
-/// known.
+/// How long at least one other CPU was idle while a thread waited. All 0 if not known.
 struct IdleElsewhere {
   bool known = false;
-  uint64_t ns = 0;           ///< that it may use
-  uint32_t cpu = kNone;      ///< index into System::cpus(): which was idle longest; kNone: none was
-  uint64_t cpu_ns = 0;       ///< how long that one was
-  uint64_t forbidden_ns = 0; ///< how long only such were that it may not use
-  uint32_t forbidden_cpu = kNone; ///< of those the one that was idle longest
+  uint64_t ns = 0; ///< ns of CPUs that the thread may use
+  /// The CPU that was idle longest, index into System::cpus(); kNone: none was.
+  uint32_t cpu = kNone;
+  uint64_t cpu_ns = 0;            ///< of that CPU
+  uint64_t forbidden_ns = 0;      ///< ns in which only CPUs were idle that it may not use
+  uint32_t forbidden_cpu = kNone; ///< the one of them that was idle longest
   uint64_t forbidden_cpu_ns = 0;
 };
 
-/// Takes the events of a replay that shows all threads (an empty cut, or one by time alone) and
-/// answers for the slices that the same replay hands over.
+/// Answers for slices of a replay whether another CPU was idle. Takes the events of that replay,
+/// which must show all threads (an empty cut, or one by time alone).
 ///
-/// A CPU is idle from the departure of a thread without a successor to the next dispatch there.
-/// That is seen where every thread was captured (NodeInfo::all_threads); else a CPU is idle while
-/// it is in an idle state (family power). Where neither is known, before the first such event and
-/// in a blackout of the CPU, it is not taken to be idle: the time may be too short, never too long.
+/// A CPU is idle from when a thread leaves it without a successor until the next dispatch. That is
+/// seen if every thread was captured (HostInfo::all_threads). Otherwise a CPU is idle while it is
+/// in an idle state (family power). A CPU is not taken to be idle before the first such event, and
+/// in a blackout. Therefore the time may be too short, never too long.
 ///
-/// It is not known for a thread of which the trace does not say which CPUs it may use, for a wait
-/// in which that changed or that a cut cuts off, and where nothing says when CPUs are idle. A
-/// throttled thread waits for no CPU. The CPU on which the thread waits at first does not count.
+/// The answer is not known in these cases:
+/// - the trace does not say which CPUs the thread may use, or that changed during the wait;
+/// - a cut cuts the wait off;
+/// - nothing says when CPUs are idle.
+/// A throttled thread does not wait for a CPU. The CPU on which the thread first waits does not
+/// count.
 ///
-/// Memory: by threads × CPUs. Time: an event costs as much as there are different affinities with
-/// its CPU; a wait that starts costs as much as there are CPUs.
+/// Memory grows with threads × CPUs. An event costs as much as there are different affinities with
+/// its CPU. The start of a wait costs as much as there are CPUs.
 class IdleWatch {
 public:
-  /// An event, before the replay handles it, as SliceSink::on_event() has it.
+  /// Takes an event before the replay handles it, as SliceSink::on_event() does.
   void on_event(const Event &event, const System &system);
-  /// Of a Cooling or Warming slice, when it is handed over.
+  /// Returns the answer for a Cooling or Warming slice, when it is handed over.
   IdleElsewhere of(const Slice &slice);
 
 private:
-  /// Time in which a condition holds, counted up to `now_` when it is asked for.
+  /// The time in which a condition holds, up to `now_`.
   struct Counter {
     uint64_t total = 0, since = 0;
     bool on = false;
@@ -57,31 +60,32 @@ private:
     }
     uint64_t at(uint64_t now) const { return total + (on ? now - since : 0); }
   };
-  /// The threads that may use the same CPUs share one; the host counts as one of all CPUs.
+  /// The CPUs that some threads may use. Equal masks are shared; each host has a mask of all its
+  /// CPUs.
   struct Mask {
-    std::vector<uint64_t> cpus; ///< a bit each, by index into System::cpus()
-    uint32_t threads = 0;       ///< that have it; 0: to be used anew
-    uint32_t idle = 0;          ///< how many of its CPUs are
-    uint32_t sum = 0;           ///< of the indices of these: the CPU where it is one
-    Counter any;                ///< at least one is idle
-    std::vector<Counter> only;  ///< by CPU: no other is
+    std::vector<uint64_t> cpus; ///< a bit for each, by index into System::cpus()
+    uint32_t threads = 0;       ///< threads with this mask; 0: free
+    uint32_t idle = 0;          ///< how many of its CPUs are idle
+    uint32_t sum = 0;           ///< of the indices of idle CPUs: the idle CPU if there is one
+    Counter any;                ///< time in which at least one is idle
+    std::vector<Counter> only;  ///< by CPU: time in which no other is idle
   };
   struct Wait {
     uint64_t start = UINT64_MAX;
     bool known = false;
-    uint32_t cpu = kNone;       ///< on which it waits
-    uint64_t allowed = 0;       ///< of its mask, then, without `cpu`
-    uint64_t all = 0;           ///< of all CPUs of its host
-    std::vector<uint64_t> idle; ///< of each CPU
+    uint32_t cpu = kNone;       ///< where it waits
+    uint64_t allowed = 0;       ///< idle time of its mask at the start, without `cpu`
+    uint64_t all = 0;           ///< idle time of all CPUs of its host at the start
+    std::vector<uint64_t> idle; ///< of each CPU, at the start
   };
   struct Affinity {
-    uint32_t node = 0;
+    uint32_t host = 0;
     uint32_t mask = kNone; ///< index into masks_, kNone: not known
     Wait wait;
   };
   struct Cpu {
     Counter idle;
-    std::vector<uint32_t> masks; ///< those that have it
+    std::vector<uint32_t> masks; ///< with this CPU
   };
 
   size_t words() const { return (cpus_.size() + 63) / 64; } ///< of a mask
@@ -96,9 +100,9 @@ private:
   void drop_mask(uint32_t thread);
   void take_blackout(const Event &event);
 
-  uint64_t now_ = 0;               ///< ns: of the last event
-  std::vector<uint8_t> says_idle_; ///< by node: whether something says when its CPUs are
-  std::vector<uint32_t> all_cpus_; ///< by node: the mask of all of them
+  uint64_t now_ = 0;               ///< ns: time of the last event
+  std::vector<uint8_t> says_idle_; ///< by host: whether something says when its CPUs are idle
+  std::vector<uint32_t> all_cpus_; ///< by host: its mask of all CPUs
   std::vector<Cpu> cpus_;
   std::vector<Affinity> threads_;
   std::vector<Mask> masks_;

@@ -15,7 +15,7 @@ struct SourceWords {
   std::string_view name, phrase;
 };
 
-/// By InterruptSource.
+/// The names, by InterruptSource.
 constexpr std::array<SourceWords, 4> kSources = {{
     {"timer", "a timer"},
     {"network", "the network"},
@@ -56,7 +56,7 @@ void ServedInterrupts::start(uint32_t cpu, uint16_t interrupt) {
     served_[cpu].push_back(interrupt);
 }
 
-/// An end without its start began before the capture, or was lost.
+/// Ends an interrupt. An end without a start is ignored: it began before the capture, or was lost.
 void ServedInterrupts::end(uint32_t cpu, uint16_t interrupt) {
   if (cpu >= served_.size())
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which interrupt a CPU serves, and what it stands for.
+// Tells which interrupt a CPU serves, and what that interrupt stands for.
 #pragma once
 
 #include "emulator/format/event.h"
@@ -12,20 +12,21 @@ namespace ovnitrace {
 
 inline constexpr uint16_t kNoInterrupt = 0xffff;
 
-/// Follows the interrupts of each CPU, where they were recorded, and the devices that wake threads.
-/// What a timer of a thread does when it expires is an interrupt, too. Memory depends on CPUs.
+/// Follows the interrupts of each CPU, if they were recorded, and the devices that wake threads.
+/// The expiry of a thread's timer counts as an interrupt. Memory grows with CPUs.
 class ServedInterrupts {
 public:
   explicit ServedInterrupts(size_t cpus) : served_(cpus) {}
 
   void event(const Event &event);
-  /// Parameter 1 of interrupt_start of the one that a CPU serves; kNoInterrupt: none is known.
+  /// Returns parameter 1 of interrupt_start of the interrupt that a CPU serves; kNoInterrupt if
+  /// none is known.
   uint16_t innermost(uint32_t cpu) const {
     return cpu < served_.size() && !served_[cpu].empty() ? served_[cpu].back() : kNoInterrupt;
   }
 
-  /// The number of the block device that makes this wakeup, the last event (FTrace_EXT_device);
-  /// kNone: none is known to.
+  /// Returns the number of the block device that caused this wakeup, the last event
+  /// (FTrace_EXT_device); kNone if none is known.
   uint32_t device(const Event &wakeup) const {
     return device_.thread == wakeup.thread && device_.time == wakeup.time &&
                    device_.cpu == wakeup.cpu
@@ -41,23 +42,23 @@ private:
   std::vector<std::vector<uint16_t>> served_; ///< by CPU, the innermost last
 };
 
-/// What an interrupt brought.
+/// The cause of an interrupt.
 enum class InterruptSource : uint8_t {
-  timer,   ///< the end of a time
-  network, ///< a packet
-  device,  ///< the answer of a disk or another device
-  other,   ///< something else, or it is not known which interrupt it was
+  timer,   ///< a timer expired
+  network, ///< a packet arrived or was sent
+  device,  ///< a disk or another device answered
+  other,   ///< anything else, or it is not known which interrupt it was
 };
 
 InterruptSource source_of(uint16_t interrupt);
 
-/// "timer", "network", "I/O", "interrupt".
+/// Returns "timer", "network", "I/O" or "interrupt".
 std::string_view source_name(InterruptSource source);
-/// The same in a sentence: "a timer", "the network".
+/// Returns the source for use in a sentence: "a timer", "the network".
 std::string_view source_phrase(InterruptSource source);
 
-/// Whether a system call of this name (call_name()) ends when a time is over: if an interrupt woke
-/// a thread in it, a timer did.
+/// Returns whether a system call of this name (call_name()) waits for a time: if an interrupt woke
+/// a thread in it, that was a timer.
 bool is_sleep(std::string_view call);
 
 } // namespace ovnitrace

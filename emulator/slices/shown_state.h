@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The state in which outputs show a slice.
+// Gives the state in which outputs show a slice.
 #pragma once
 
 #include "emulator/format/state_table.h"

@@ -18,12 +18,12 @@ constexpr bool takes_off_cpu(const Event &event) {
   return event.kind == FTrace_EVT_task_epilogue || event.kind == FTrace_EVT_task_sleep;
 }
 
-/// Who is named in parameter 2.
+/// Returns the thread that parameter 2 names.
 Peer peer_of(const Event &event) {
   return {event.par2 & FTRACE_TID_MASK, event.peer};
 }
 
-/// How a thread left its CPU, as its own event says.
+/// Sets how a thread left its CPU, from its own event.
 void set_departure(Slice &slice, const Event &event, uint32_t stack) {
   if (takes_off_cpu(event)) {
     slice.stack = stack;
@@ -72,7 +72,7 @@ bool Slicer::event(const Event &event) {
   return true;
 }
 
-/// A thread that was throttled waits for a CPU from here on.
+/// Starts a new slice: a throttled thread waits for a CPU from now on.
 void Slicer::refill(uint32_t thread) {
   if (thread >= open_.size() || open_[thread].state != ThreadState::Cooling ||
       open_[thread].reason != FTRACE_OFFCPU_THROTTLED)
@@ -105,7 +105,8 @@ void Slicer::on_change(uint32_t thread, const StateChange &change) {
     return; // only moved
   const bool own = event_->thread == thread;
   const bool given = event_->kind == FTrace_EXT_snapshot || event_->kind == FTrace_EXT_state;
-  // Of others, only an execve knows: it ends the thread whose place the main one takes.
+  // Other threads' events are not seen, except for execve: it ends the thread whose place the main
+  // thread takes.
   const bool seen = !given && (own || change.to != ThreadState::Unknown);
   const SeenStacks stacks = thread < stacks_.size() ? stacks_[thread] : SeenStacks{};
   Slice &open = open_[thread];
@@ -123,7 +124,7 @@ void Slicer::on_change(uint32_t thread, const StateChange &change) {
     set_waker(open, *event_, stacks.wakers.at(now_));
 }
 
-/// Hands over as much of it as is in the range.
+/// Passes on the part of a slice that is in the range.
 void Slicer::end_slice(Slice &open, uint64_t time, ThreadState then, bool seen) {
   if (!kept_[open.thread] || time < range_.from || open.start > range_.to || time < open.start)
     return;
@@ -147,7 +148,7 @@ void Slicer::start_slice(Slice &open, uint64_t time, ThreadState state, uint32_t
           .starts = seen && time == start};
 }
 
-/// One thread more, or fewer, runs on a CPU.
+/// Notes that one thread more, or one less, runs on a CPU.
 void Slicer::run(uint32_t cpu, int more) {
   if (cpu >= cpus_.size())
     return;
@@ -159,7 +160,7 @@ void Slicer::run(uint32_t cpu, int more) {
     put_cpu(CpuSpan::What::busy, cpu, at.busy_since, true);
 }
 
-/// A second start within a blackout goes on with it; its first end is its end.
+/// Starts or ends a blackout. A second start within a blackout is ignored; its first end ends it.
 void Slicer::blackout(const Event &event) {
   if (!hides_states(event) || event.cpu >= cpus_.size())
     return;
@@ -194,14 +195,14 @@ void Slicer::finish() {
 
 namespace {
 
-/// Hands the changes of a replay to the slicers of all views.
+/// Passes the changes of a replay to the slicers of all views.
 class Slicers final : public StateObserver {
 public:
   Slicers(const System &system, std::span<const SliceView> views) {
     for (const SliceView &view : views)
       slicers_.emplace_back(system, view.cut, view.sink);
   }
-  /// False after the end of the range: the event is not to be handled.
+  /// Returns false after the end of the range: the event must not be handled.
   bool event(const Event &event) {
     bool wanted = false;
     for (Slicer &slicer : slicers_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the stream of slices while a trace is replayed.
+// Makes slices while a trace is replayed.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -11,14 +11,14 @@
 
 namespace ovnitrace {
 
-/// Watches a replay. Memory depends on threads and CPUs; nothing is allocated per event.
+/// Makes slices of a replay. Memory grows with threads and CPUs; events allocate nothing.
 class Slicer final : public StateObserver {
 public:
-  /// Borrows all three. `cut` is one that check_cut() accepts.
+  /// Borrows all three. REQUIRES: check_cut() accepts `cut`.
   Slicer(const System &system, const Cut &cut, SliceSink &sink);
 
-  /// An event that the replay is about to handle; it must live until that is done. False after the
-  /// end of the range: the event is not to be handled.
+  /// Takes an event before the replay handles it. The event must live until it is handled. Returns
+  /// false after the end of the range: the event must not be handled.
   bool event(const Event &event);
   void on_change(uint32_t thread, const StateChange &change) override;
   /// Ends all slices at the end of the range. To be called once.
@@ -26,13 +26,13 @@ public:
 
 private:
   struct OpenCpu {
-    uint32_t running = 0; ///< threads that are shown
+    uint32_t running = 0; ///< shown threads
     uint64_t busy_since = 0, dark_since = 0;
     bool dark = false, counted = true;
   };
 
-  /// The last stack that an event of a thread named. It belongs to what the thread does at that
-  /// very time.
+  /// The last stack that an event of a thread named. It belongs to what the thread does at this
+  /// time.
   struct SeenStack {
     uint64_t time = 0; ///< ns
     uint32_t number = kNone;
@@ -56,24 +56,24 @@ private:
   TimeRange range_;
   uint64_t events_from_; ///< ns
   std::vector<uint8_t> kept_;
-  std::vector<Slice> open_;        ///< by thread; start is not cut off
-  std::vector<SeenStacks> stacks_; ///< by thread; empty until there is one
+  std::vector<Slice> open_;        ///< by thread; start is not cut off by the range
+  std::vector<SeenStacks> stacks_; ///< by thread; empty until the first one
   std::vector<OpenCpu> cpus_;
   const Event *event_ = nullptr;
   uint64_t now_ = 0;
 };
 
-/// Who takes the slices of which part of a trace; both borrowed.
+/// A part of a trace, and the sink for its slices. Borrows both.
 struct SliceView {
   const Cut &cut;
   SliceSink &sink;
 };
 
-/// Replays a trace once for the slices of each view; all cuts end at the same time. What the replay
-/// finds impossible is not reported: `convert` does that. Throws Error for a cut that check_cut()
-/// refuses.
+/// Replays a trace once and passes its slices to each view. All cuts must end at the same time.
+/// Faults of the replay are not reported: `convert` does that. Throws Error if check_cut() refuses
+/// a cut.
 void replay_slices(EventSource &source, std::span<const SliceView> views);
-/// The same for one view.
+/// Does the same for one view.
 void replay_slices(EventSource &source, const Cut &cut, SliceSink &sink);
 
 } // namespace ovnitrace

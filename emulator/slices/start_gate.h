@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The wait of a program for ovnitrace, which lets it run when the capture is ready.
+// Recognizes the time in which a started program waits until ovnitrace lets it run.
 #pragma once
 
 #include "emulator/slices/slice.h"
@@ -8,15 +8,15 @@
 
 namespace ovnitrace {
 
-/// Until its first execve the main thread of a program that ovnitrace started is blocked only until
-/// ovnitrace lets it run. Waits for a CPU count: somebody has that CPU.
+/// A program that ovnitrace starts blocks in its main thread before its first execve, until the
+/// capture is ready. Waits for a CPU in that time count as usual.
 class StartGate {
 public:
-  /// `program`: index of that thread; kNone: ovnitrace has started none.
+  /// `program`: index of the main thread, kNone if ovnitrace started no program.
   explicit StartGate(uint32_t program) : program_(program) {}
 
-  /// Each event of the replay, before the slices that it ends. A trace that lacks the thread's
-  /// creation (a region, a flight recorder, a cut) may lack its execve: the gate is open then.
+  /// Takes each event of the replay, before the slices that it ends. The gate stays open in a trace
+  /// without the thread's creation, which may lack its execve too.
   void event(const Event &event) {
     if (event.kind == FTrace_EVT_blackout_start)
       closed_ = false;
@@ -25,7 +25,7 @@ public:
     else if (event.thread == program_ && event.kind == FTrace_EXT_exec)
       closed_ = false;
   }
-  /// Whether it waits at the gate in this slice.
+  /// Returns whether the thread is blocked at the gate in this slice.
   bool is_closed(const Slice &slice) const {
     return closed_ && slice.thread == program_ && slice.state == ThreadState::Paused;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What each report opens with: where the time went, and what to try (emulator/why/sentences.h makes
-// it).
+// Holds the answer with which each report opens: where the time went, and what to try
+// (emulator/why/sentences.h makes it).
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace ovnitrace {
 
-/// Each a line without its end.
+/// Two texts without line ends.
 struct Answer {
-  std::string sentences;   ///< where the time went, and who is to blame; empty: there is no thread
-  std::string advice = {}; ///< what to try; empty: the numbers carry nothing
+  std::string sentences; ///< where the time went, and who is to blame; empty if there is no thread
+  std::string advice = {}; ///< what to try; empty if the numbers do not support any advice
 };
 
-/// Returns both in lines of at most `columns`, with an empty line behind.
+/// Returns both in lines of at most `columns`, followed by an empty line.
 std::string answer_text(const Answer &answer, size_t columns);
 
 } // namespace ovnitrace

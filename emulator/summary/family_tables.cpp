@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables of the families that --filter adds, of sections, and of the regions of --control.
+// Makes the tables of the families that --filter adds, of sections, and of the regions of
+// --control.
 #include "emulator/base/human.h"
 #include "emulator/format/value_names.h"
 #include "emulator/summary/names.h"
@@ -37,7 +38,7 @@ public:
   }
 
 private:
-  /// Of threads that waited.
+  /// Lists the threads that waited.
   Table mutex_waits(const std::vector<Line> &threads) const {
     Table table({"THREAD", "WAITS", "TIME", "MAX", "AT", "GAVE UP"});
     std::vector<Line> waited;
@@ -77,7 +78,7 @@ private:
     return table;
   }
 
-  /// Those that took longest first.
+  /// Lists spans, the longest first.
   Table spans(const char *what, std::vector<std::pair<std::string, Spans>> all) const {
     std::stable_sort(all.begin(), all.end(),
                      [](const auto &a, const auto &b) { return a.second.time > b.second.time; });
@@ -141,7 +142,7 @@ private:
     return (region.stop ? region.stop : summary_.to) - region.start;
   }
 
-  /// How long the regions of each chain were, of those that were stopped.
+  /// Lists the lengths of the stopped regions of each chain.
   Table region_lengths() const {
     Table table({"CHAIN", "TIMES", "TIME", "p50", "p90", "p99", "MAX"});
     for (const auto &[chain, lengths] : lengths_by_chain(summary_)) {
@@ -153,16 +154,17 @@ private:
     return table;
   }
 
-  /// The name of the chain, or its number where that is a long text.
+  /// Returns the name of the chain, or its number if the name is long.
   std::string chain_text(const RegionSummary &region) const {
     if (!region.chain)
       return "-";
-    const auto &names = catalog_.nodes[catalog_.threads[region.thread].node].chains;
+    const auto &names = catalog_.hosts[catalog_.threads[region.thread].host].chains;
     const bool fits = region.chain <= names.size() && names[region.chain - 1].size() <= kMaxName;
     return fits ? short_name(names[region.chain - 1]) : std::to_string(region.chain);
   }
 
-  /// "enter_func", with what else is known of the start: bcast, another thread's, starts after it.
+  /// Returns what started a region: "enter_func", with bcast, another thread's alarm, and later
+  /// starts.
   static std::string started_by(const RegionSummary &region) {
     std::string text(name_of(kRegionTypeNames, region.started_by));
     text += region.bcast ? " bcast" : "";

@@ -84,7 +84,8 @@ void FamilyTimes::end_wait(const Event &event) {
   waits_since_[event.thread] = kNot;
 }
 
-/// The end of one that is not the innermost ends those within it, of which the ends were not seen.
+/// Starts or ends a section. If the innermost one is not the one that ends, those within it end
+/// too: their ends were not seen.
 void FamilyTimes::section(const Event &event, uint32_t thread) {
   std::vector<Section> &nested = sections_[thread];
   if (event.kind == FTrace_EVT_user_event_13) {
@@ -128,7 +129,7 @@ void FamilyTimes::interrupt_end(const Event &event) {
   }
 }
 
-/// A CPU goes from one state to another without an end in between.
+/// Starts or ends an idle state. A CPU enters another state without an end in between.
 void FamilyTimes::idle(const Event &event) {
   if (event.cpu >= idle_.size())
     return;

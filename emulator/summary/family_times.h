@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long what the other families record lasted: waits for mutexes, interrupts, sections, idle
-// states.
+// Measures what further families record: waits for mutexes, interrupts, sections, idle states.
 #pragma once
 
 #include "emulator/core/system.h"
@@ -10,17 +9,17 @@
 
 namespace ovnitrace {
 
-/// Adds up what it sees both ends of; what was under way when events were lost, or when their
-/// family was filtered out, is left out. Memory depends on threads, CPUs and what is nested.
+/// Sums up times with both ends seen. Leaves out times during which events were lost or their
+/// family was filtered out. Memory grows with threads, CPUs and what is nested.
 class FamilyTimes {
 public:
-  /// Borrows the summary, which it adds to.
+  /// Borrows the summary, to which it adds.
   FamilyTimes(Summary &summary, size_t threads, size_t cpus)
       : summary_(summary), waits_since_(threads, kNot), sections_(threads), served_(cpus),
         idle_(cpus) {}
 
   void event(const Event &event, const System &system);
-  /// Nothing is known of it any more.
+  /// Forgets what the thread was doing.
   void forget(uint32_t thread);
 
 private:
@@ -32,7 +31,7 @@ private:
   struct Served {
     uint16_t interrupt;
     uint64_t since;  ///< ns
-    uint64_t nested; ///< ns of those that interrupted it
+    uint64_t nested; ///< ns of interrupts that interrupted it
   };
 
   struct Idle {

@@ -14,7 +14,7 @@ void FrequencyTimes::event(const Event &event, const System &system) {
     return set(event.cpu, 0, event.time);
   if (event.kind != FTrace_EXT_frequency)
     return;
-  const uint32_t cpu = system.find_cpu(system.cpus()[event.cpu].node, event.par1);
+  const uint32_t cpu = system.find_cpu(system.cpus()[event.cpu].host, event.par1);
   if (cpu >= now_.size())
     return; // one CPU sets another's, which may have no file
   set(cpu, event.par2, event.time);

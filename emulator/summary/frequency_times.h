@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// At which frequencies CPUs ran (family power).
+// Measures at which frequencies CPUs ran (family power).
 #pragma once
 
 #include "emulator/core/system.h"
@@ -10,15 +10,15 @@
 
 namespace ovnitrace {
 
-/// Weighs frequencies by how long each lasted. What a CPU ran at before its first event in the
-/// range, and after events were lost, is not known and does not count.
+/// Weighs frequencies by their durations. Does not count the time before a CPU's first event in the
+/// range, nor the time after events were lost: the frequency is not known then.
 class FrequencyTimes {
 public:
-  /// Borrows the summary, which it adds to.
+  /// Borrows the summary, to which it adds.
   FrequencyTimes(Summary &summary, size_t cpus) : summary_(summary), now_(cpus) {}
 
   void event(const Event &event, const System &system);
-  /// Ends what holds at the end of the range.
+  /// Ends the times at the end of the range.
   void finish();
 
 private:

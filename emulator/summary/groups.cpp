@@ -37,8 +37,7 @@ auto value_of(const std::string &word) {
   return kWords[0].value;
 }
 
-/// The threads that the cut keeps, by what `key_of` says of each; `start` makes a group of its
-/// first.
+/// Groups the threads that the cut keeps by `key_of`. `start` makes a group of its first thread.
 template <class KeyOf, class Start>
 std::vector<ThreadGroup> group(const Catalog &catalog, const Summary &summary,
                                const std::string &word, KeyOf key_of, Start start) {
@@ -66,7 +65,7 @@ std::vector<ThreadGroup> group(const Catalog &catalog, const Summary &summary,
 /// The main thread is the first of its process.
 std::string process_name(const Catalog &catalog, size_t thread) {
   const ThreadInfo &of = catalog.threads[thread];
-  while (thread > 0 && catalog.threads[thread - 1].node == of.node &&
+  while (thread > 0 && catalog.threads[thread - 1].host == of.host &&
          catalog.threads[thread - 1].pid == of.pid)
     thread--;
   return catalog.threads[thread].name;
@@ -95,10 +94,10 @@ std::vector<ThreadGroup> by_process(const Catalog &catalog, const Summary &summa
                                     const std::string &word) {
   return group(
       catalog, summary, word,
-      [](const ThreadInfo &thread) { return std::pair(thread.node, thread.pid); },
+      [](const ThreadInfo &thread) { return std::pair(thread.host, thread.pid); },
       [&](size_t t) {
         const ThreadInfo &thread = catalog.threads[t];
-        return ThreadGroup{thread.node, thread.pid, process_name(catalog, t), 0, {}};
+        return ThreadGroup{thread.host, thread.pid, process_name(catalog, t), 0, {}};
       });
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Null where it is not known how many.
+/// Returns the number of lost events, null if it is not known.
 Json lost_json(uint64_t lost, bool more) {
   return more ? Json() : Json(lost);
 }
@@ -46,9 +46,9 @@ public:
         out.element(pair(of));
       out.end_array();
     };
-    Json nodes = Json::array();
-    for (const NodeInfo &node : catalog_.nodes)
-      nodes.push_back(node.name);
+    Json hosts = Json::array();
+    for (const HostInfo &host : catalog_.hosts)
+      hosts.push_back(host.name);
     out.member("schema", kJsonSchema);
     out.member("trace", input_.path);
     out.member("host", info_.host);
@@ -64,7 +64,7 @@ public:
     out.member("events", summary_.events);
     out.member("lost", lost_json(summary_.lost, summary_.lost_more));
     out.member("forgotten", summary_.forgotten);
-    out.member("nodes", nodes);
+    out.member("nodes", hosts);
     out.start_array("threads");
     for (const uint32_t index : sorted_threads(summary_, options_.sort))
       out.element(thread(index));
@@ -95,7 +95,7 @@ public:
   }
 
 private:
-  /// From the start of the trace; null where there is none.
+  /// Returns ns from the start of the trace, null if the time is not known.
   Json at(uint64_t ns, bool known) const { return known ? Json(ns - catalog_.begin) : Json(); }
 
   Json spans(const Spans &spans) const {
@@ -116,7 +116,7 @@ private:
         {"tid", thread.tid},
         {"pid", thread.pid},
         {"parent", thread.parent},
-        {"node", thread.node},
+        {"node", thread.host},
         {"birth_ns", thread.birth},
         {"name", thread.name},
         {"time_ns", time_json(summary)},
@@ -149,7 +149,7 @@ private:
         interrupts.back().update(spans(of));
       }
       all.push_back({{"cpu", catalog_.cpus[i].index},
-                     {"node", catalog_.cpus[i].node},
+                     {"node", catalog_.cpus[i].host},
                      {"busy_ns", cpu.busy},
                      {"switches", cpu.switches},
                      {"unknown_ns", cpu.unknown},
@@ -163,7 +163,7 @@ private:
     return all;
   }
 
-  /// Null where no event says it.
+  /// Returns null if no event says the frequency.
   static Json frequency(const CpuFrequency &of) {
     if (!of.changes)
       return Json();
@@ -182,7 +182,7 @@ private:
     return all;
   }
 
-  /// Of each process that the cut keeps.
+  /// Returns the command line of each process that the cut keeps.
   Json command_line_list() const {
     Json all = Json::array();
     const std::vector<std::string_view> lines = command_lines(catalog_);
@@ -190,8 +190,8 @@ private:
     for (size_t t = 0; t < lines.size(); t++)
       if (const ThreadInfo &thread = catalog_.threads[t];
           summary_.shown[t] && !lines[t].empty() &&
-          shown.emplace(thread.node, thread.pid, lines[t]).second)
-        all.push_back({{"pid", thread.pid}, {"node", thread.node}, {"command_line", lines[t]}});
+          shown.emplace(thread.host, thread.pid, lines[t]).second)
+        all.push_back({{"pid", thread.pid}, {"node", thread.host}, {"command_line", lines[t]}});
     return all;
   }
 
@@ -200,7 +200,7 @@ private:
     for (const ThreadGroup &group : groups) {
       Json one = Json::object();
       if (processes)
-        one = {{"pid", group.pid}, {"node", group.node}};
+        one = {{"pid", group.pid}, {"node", group.host}};
       one["name"] = group.name;
       one["threads"] = group.threads;
       one["time_ns"] = time_json(group.sum);
@@ -209,12 +209,12 @@ private:
     return all;
   }
 
-  /// tid 0 is the idle task; null is an interrupt, which no thread made.
+  /// Returns a pair. A tid of 0 is the idle task, null an interrupt.
   Json pair(const PairCount &pair) const {
     const uint32_t tid = pair.peer == kNone ? pair.tid : catalog_.threads[pair.peer].tid;
     const std::string name = peer_name(catalog_, pair);
     return {{"tid", catalog_.threads[pair.thread].tid},
-            {"node", catalog_.threads[pair.thread].node},
+            {"node", catalog_.threads[pair.thread].host},
             {"by_tid", tid == kNone ? Json() : Json(tid)},
             {"by_name", name.empty() ? Json() : Json(name)},
             {"count", pair.count}};
@@ -236,7 +236,7 @@ private:
             {"p99_ns", lengths.percentile(99)}};
   }
 
-  /// Of the regions of each chain that were stopped.
+  /// Returns the lengths of the stopped regions of each chain.
   Json region_lengths() const {
     Json all = Json::array();
     for (const auto &[chain, lengths] : lengths_by_chain(summary_)) {

@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned kBits = 5; // 2^5 buckets in a power of two
 constexpr uint64_t kSub = 1 << kBits;
 
-/// The values of 2^(kBits + shift) … are divided into buckets 2^shift wide.
+/// Returns the bucket of a value. Values from 2^(kBits + shift) on are in buckets 2^shift wide.
 size_t bucket_of(uint64_t ns) {
   if (ns < kSub)
     return size_t(ns);

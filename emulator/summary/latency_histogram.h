@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Durations of which percentiles are asked, in bounded memory.
+// Collects durations and returns their percentiles, in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -8,27 +8,28 @@
 
 namespace ovnitrace {
 
-/// A log-linear histogram: each power of two is divided into 32 buckets of equal width, so that a
-/// percentile is off by at most 1/64 of its value; below 32 it is exact. At most 60 * 32 buckets,
-/// and no more than lie between the smallest value and the largest.
+/// A log-linear histogram: each power of two has 32 buckets of equal width, so a percentile is off
+/// by at most 1/64 of its value. Values below 32 are exact. There are at most 60 * 32 buckets, and
+/// only those between the smallest and the largest value.
 class LatencyHistogram {
 public:
   void add(uint64_t ns);
-  /// All that another one holds.
+  /// Adds all durations of another one.
   void add(const LatencyHistogram &other);
 
   uint64_t count() const { return count_; }
-  uint64_t max() const { return max_; } ///< exact; 0 if there is none
+  uint64_t max() const { return max_; } ///< exact; 0 if empty
 
-  /// The smallest duration that `percent` (0 … 100) of all do not exceed; 0 if there is none.
+  /// Returns the smallest duration that `percent` (0 … 100) of all do not exceed; 0 if empty.
   uint64_t percentile(double percent) const;
 
 private:
-  /// That it has the buckets [from, to).
+  /// Makes sure that it has the buckets [from, to).
   void make_room(size_t from, size_t to);
 
-  size_t first_ = 0;              ///< the bucket that buckets_ starts with
-  std::vector<uint32_t> buckets_; ///< a thread each: small; they stop counting at their maximum
+  size_t first_ = 0; ///< the first bucket in buckets_
+  /// Small, as each thread has some; a bucket stops counting at its maximum.
+  std::vector<uint32_t> buckets_;
   uint64_t count_ = 0;
   uint64_t max_ = 0;
 };

@@ -34,7 +34,7 @@ std::string interrupt_name(uint16_t par1) {
 }
 
 std::string idle_state_name(const Catalog &catalog, uint32_t cpu, uint32_t state) {
-  const auto &names = catalog.nodes[catalog.cpus[cpu].node].idle_states;
+  const auto &names = catalog.hosts[catalog.cpus[cpu].host].idle_states;
   return state < names.size() && !names[state].empty() ? names[state]
                                                        : fmt::format("state {}", state);
 }
@@ -43,7 +43,7 @@ std::string peer_name(const Catalog &catalog, const PairCount &pair) {
   if (pair.peer != kNone)
     return catalog.threads[pair.peer].name;
   const PeerName *peer =
-      find_peer(catalog.nodes[catalog.threads[pair.thread].node].peers, pair.tid, catalog.end);
+      find_peer(catalog.hosts[catalog.threads[pair.thread].host].peers, pair.tid, catalog.end);
   return peer ? peer->name : "";
 }
 

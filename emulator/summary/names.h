@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the reports call threads, CPUs' idle states, interrupts and what is lost.
+// Makes the names that reports use for threads, idle states of CPUs, interrupts and losses.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -11,29 +11,29 @@
 
 namespace ovnitrace {
 
-/// Characters of a name that a table has room for: what a name of Linux has at most.
+/// Characters of a name in a table: the longest name of a Linux thread.
 inline constexpr size_t kMaxName = 16;
 
-/// As much of a name as a table has room for.
+/// Returns a name, shortened to fit a table.
 std::string short_name(const std::string &name);
 
-/// "name (number)", or "otherwise number" where it has no name.
+/// Returns "name (number)", or "otherwise number" if there is no name.
 std::string name_and_number(const std::string &name, const char *otherwise, uint32_t number);
 
-/// "name (tid)", or "thread tid" where it has no name; as much of a name as a table has room for.
+/// Returns "name (tid)", or "thread tid" if there is no name. The name is shortened to fit a table.
 std::string thread_label(const ThreadInfo &thread);
 
-/// How many events were lost, as far as it is known; `counted` is the text of those that were.
+/// Returns how many events were lost, as far as it is known. `counted`: the text for known losses.
 std::string lost_text(uint64_t lost, bool more, const std::string &counted);
 
-/// What parameter 1 of interrupt_start says: "IRQ 3", or the name of a vector or softirq.
+/// Returns the name of an interrupt, by parameter 1 of interrupt_start: "IRQ 3", or a vector or
+/// softirq.
 std::string interrupt_name(uint16_t par1);
 
-/// What the kernel calls an idle state of a CPU, by index in the Catalog; its number where it has
-/// no name.
+/// Returns the kernel's name of an idle state of a CPU (index in the Catalog), or its number.
 std::string idle_state_name(const Catalog &catalog, uint32_t cpu, uint32_t state);
 
-/// The name of who did something to a thread; empty if it is not known.
+/// Returns the name of the peer of a pair; empty if it is not known.
 std::string peer_name(const Catalog &catalog, const PairCount &pair);
 
 } // namespace ovnitrace

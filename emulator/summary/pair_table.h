@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How often which thread did something to which other.
+// Counts how often one thread did something to another.
 #pragma once
 
 #include "emulator/slices/slice.h"
@@ -11,22 +11,22 @@
 
 namespace ovnitrace {
 
-/// Memory depends on the pairs that there are. A thread meets the same peer many times in a row:
-/// that costs one comparison.
+/// Counts pairs of threads. Memory grows with the different pairs. Repeated pairs, which are
+/// common, cost one comparison.
 class PairTable {
 public:
   explicit PairTable(size_t threads) : last_(threads) {}
 
-  /// A peer that is not known is none.
+  /// Counts a peer; ignores an unknown one.
   void add(uint32_t thread, Peer peer);
-  /// That no thread did, but an interrupt.
+  /// Counts an interrupt in place of a peer.
   void add_interrupt(uint32_t thread) { count(thread, kInterrupt); }
 
-  /// All, most first, then by thread and peer.
+  /// Returns all pairs, most frequent first, then by thread and peer.
   std::vector<PairCount> sorted() const;
 
 private:
-  /// An index in the Catalog, or a tid with this bit; a tid is below 2^22.
+  /// A peer is an index in the Catalog, or a tid with this bit; tids are below 2^22.
   static constexpr uint32_t kByTid = 1u << 31;
   static constexpr uint32_t kInterrupt = kByTid | (kByTid - 1);
   struct Last {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long the regions of each chain of --control were.
+// Sums up the lengths of the regions of each chain of --control.
 #pragma once
 
 #include "emulator/summary/summary.h"
@@ -9,14 +9,14 @@
 
 namespace ovnitrace {
 
-/// Of one chain, those of its regions that were stopped.
+/// The regions of one chain that were stopped.
 struct RegionLengths {
-  const RegionSummary *first = nullptr; ///< of them
-  uint64_t ns = 0;                      ///< together
+  const RegionSummary *first = nullptr; ///< the first of them
+  uint64_t ns = 0;                      ///< total
   LatencyHistogram all = {};
 };
 
-/// By number of the chain, as RegionSummary has it. Borrows the regions.
+/// Returns the sums by number of the chain, as in RegionSummary. Borrows the regions.
 inline std::map<uint32_t, RegionLengths> lengths_by_chain(const Summary &summary) {
   std::map<uint32_t, RegionLengths> lengths;
   for (const RegionSummary &region : summary.regions) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The regions of --control, one after the other, and what their threads did in them.
+// Measures the regions of --control, and what their threads did in them.
 #pragma once
 
 #include "emulator/core/system.h"
@@ -11,20 +11,20 @@
 
 namespace ovnitrace {
 
-/// Fills Summary::regions from the stream of slices.
+/// Fills Summary::regions from slices.
 class RegionTimes {
 public:
   explicit RegionTimes(Summary &summary) : summary_(summary) {}
 
   void event(const Event &event, const System &system);
-  /// Slices of a thread come when they end: those that the stop of a region ends just after it.
+  /// Takes a slice, including those that the stop of a region ends, which come just after it.
   void slice(const Slice &slice, const Catalog &catalog);
 
 private:
-  /// Of a process or, if a region is a thread's, of a thread.
-  using Owner = std::pair<uint32_t, uint32_t>; ///< node, pid or tid
+  /// A process or, if regions belong to threads, a thread.
+  using Owner = std::pair<uint32_t, uint32_t>; ///< host, pid or tid
   Owner owner_of(const ThreadInfo &thread) const {
-    return {thread.node, by_thread_ ? thread.tid : thread.pid};
+    return {thread.host, by_thread_ ? thread.tid : thread.pid};
   }
 
   Summary &summary_;

@@ -16,7 +16,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// As it could be typed into a shell.
+/// Returns a command line, quoted for a shell.
 std::string command_line(const std::vector<std::string> &arguments) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -59,16 +59,16 @@ size_t processes_of(const ReportInput &input) {
   std::set<std::pair<uint32_t, uint32_t>> processes;
   for (size_t t = 0; t < input.catalog.threads.size(); t++)
     if (input.summary.shown[t])
-      processes.emplace(input.catalog.threads[t].node, input.catalog.threads[t].pid);
+      processes.emplace(input.catalog.threads[t].host, input.catalog.threads[t].pid);
   return processes.size();
 }
 
-/// As --buffer has it; trace.json has the manual's names.
+/// Returns the kind of a buffer as --buffer has it; trace.json has the manual's names.
 std::string buffer_text(const std::string &kind) {
   return kind == "jtn" ? "disk" : kind.starts_with("cyc") ? "last" + kind.substr(3) : kind;
 }
 
-/// What the capture was asked to record; empty where trace.json does not say.
+/// Returns what the capture was asked to record; empty if trace.json does not say.
 std::string asked(const TraceInfo &info) {
   std::string text;
   const auto add = [&](const char *what, const std::string &value) {
@@ -83,7 +83,7 @@ std::string asked(const TraceInfo &info) {
   return text;
 }
 
-/// Which threads: those of a program, of processes that were alive, or of the whole machine.
+/// Returns which threads were traced: of a program, of running processes, or of the whole machine.
 std::string target(const TraceInfo &info) {
   if (info.attached_pids.empty())
     return info.all_threads || (info.command.empty() && !info.tracer.empty()) ? "the whole machine"
@@ -94,7 +94,7 @@ std::string target(const TraceInfo &info) {
   return (info.attached_pids.size() > 1 ? "processes " : "process ") + pids;
 }
 
-/// What of the trace is summed up; empty: all.
+/// Returns which part of the trace is summed up; empty for all of it.
 std::string shown(const ReportInput &input) {
   const Summary &summary = input.summary;
   const Catalog &catalog = input.catalog;
@@ -150,7 +150,7 @@ std::string head(const ReportInput &input) {
   return text;
 }
 
-/// One line each: what the columns of the tables of threads mean.
+/// Explains the columns of the tables of threads, one line each.
 constexpr const char *kStates = R"(
 RUNNING              on a CPU; the % is of its own life in what is shown
 PREEMPTED (COOLING)  could run, but lost its CPU, was throttled or yielded, and waits for one

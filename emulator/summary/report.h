@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `ovnitrace info` says of a trace, as text and as JSON.
+// Makes the output of `ovnitrace info` and `ovnitrace stat`, as text and as JSON.
 #pragma once
 
 #include "emulator/base/json_stream.h"
@@ -16,40 +16,40 @@ namespace ovnitrace {
 
 inline const Answer kNoAnswer;
 
-/// All that a report is made from; borrowed.
+/// Everything that a report is made from; borrowed.
 struct ReportInput {
   const std::string &path;
   const TraceInfo &info;
   const Catalog &catalog;
   const Summary &summary;
-  const Answer &answer = kNoAnswer; ///< that it opens with
+  const Answer &answer = kNoAnswer; ///< with which it opens
 };
 
 struct ReportOptions {
   std::string sort = "running"; ///< one of sort_words()
-  size_t top = 0;               ///< lines of a table at most, the rest is one more; 0: all
-  bool one_line = false;        ///< of JSON
-  size_t columns = 100;         ///< that a line of a table may have
+  size_t top = 0;               ///< most lines of a table, and one for the rest; 0: all
+  bool one_line = false;        ///< JSON in one line
+  size_t columns = 100;         ///< width of a line of a table
 };
 
-/// For people: the answer, what the trace is, then its tables, then what the states mean.
+/// Returns text: the answer, what the trace is, its tables, and what the states mean.
 std::string text_report(const ReportInput &input, const ReportOptions &options = {});
 
-/// For programs: one object, times in ns. Keys are never renamed. It has everything, whatever the
-/// top.
+/// Returns a JSON object. Times are ns. Keys are never renamed. It is complete, whatever `top` is.
 std::string json_report(const ReportInput &input, const ReportOptions &options = {});
-/// The same, written while it is made.
+/// Writes the same piece by piece while it is made.
 void write_json_report(const ReportInput &input, const ReportOptions &options,
                        const JsonStream::Write &write);
 
-/// The tables alone.
+/// Returns only the tables.
 std::string tables(const ReportInput &input, const ReportOptions &options);
 
-/// Those of families that --filter adds: waits for mutexes, interrupts, idle states, sections.
+/// Returns the tables of families that --filter adds: waits for mutexes, interrupts, idle states,
+/// sections.
 std::string family_tables(const ReportInput &input, const ReportOptions &options);
 
-/// What it all comes to in a few lines, as `ovnitrace stat` prints it, and a table of the threads
-/// that ran longest. Opens with the answer.
+/// Returns the output of `ovnitrace stat`: the answer, totals in a few lines, and a table of the
+/// threads that ran longest.
 std::string totals(const ReportInput &input, const ReportOptions &options);
 
 } // namespace ovnitrace

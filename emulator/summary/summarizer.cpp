@@ -108,7 +108,7 @@ void Summarizer::on_event(const Event &event, const System &system) {
   frequencies_.event(event, system);
 }
 
-/// Counted by events, and not by slices: in a blackout an event is seen, and the state is not.
+/// Counts how threads leave CPUs. Counts events and not slices, as a blackout hides slices only.
 void Summarizer::leave_cpu(const Event &event) {
   ThreadSummary &thread = summary_.threads[event.thread];
   switch (event.kind) {
@@ -135,7 +135,7 @@ void Summarizer::leave_cpu(const Event &event) {
   }
 }
 
-/// What was lost on the whole machine stands in the file of every CPU.
+/// Counts lost events. Losses of the whole machine are in the file of every CPU.
 void Summarizer::lose(const Event &event) {
   if (event.par1 == FTRACE_BLACKOUT_FORGOTTEN) {
     summary_.forgotten += event.par2;
@@ -179,7 +179,7 @@ void Summarizer::on_slice(const Slice &slice) {
 
 void Summarizer::on_cpu(const CpuSpan &span) {
   if (span.cpu >= summary_.cpus.size())
-    return; // of threads that are on no CPU of the machine
+    return; // CPUs of threads that are on no CPU of the machine
   CpuSummary &cpu = summary_.cpus[span.cpu];
   if (span.what == CpuSpan::What::busy) {
     cpu.busy += span.end - span.start;

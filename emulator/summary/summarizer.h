@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes a Summary from the stream of slices.
+// Makes a Summary from slices.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -16,7 +16,7 @@
 
 namespace ovnitrace {
 
-/// Counts events, and adds up slices.
+/// Counts events and sums up slices.
 class Summarizer final : public SliceSink {
 public:
   Summarizer(const Catalog &catalog, const Cut &cut);
@@ -25,7 +25,7 @@ public:
   void on_slice(const Slice &slice) override;
   void on_cpu(const CpuSpan &span) override;
 
-  /// All. To be called once, after the last slice.
+  /// Returns the summary. To be called once, after the last slice.
   Summary finish();
 
 private:
@@ -33,7 +33,8 @@ private:
   void lose(const Event &event);
 
   Summary summary_;
-  std::vector<uint64_t> lost_somewhere_; ///< by CPU: events, as its file says
+  /// By CPU: events lost anywhere on the machine, as its file says.
+  std::vector<uint64_t> lost_somewhere_;
   PairTable preemptions_, wakeups_;
   FamilyTimes families_;
   FrequencyTimes frequencies_;
@@ -41,8 +42,8 @@ private:
   const Catalog &catalog_;
 };
 
-/// Replays a trace for the summary of the part that the cut keeps. Throws Error for a cut that
-/// check_cut() refuses. What the replay finds impossible is not reported: `convert` does that.
+/// Replays a trace and sums up the part that the cut keeps. Faults of the replay are not reported:
+/// `convert` does that. Throws Error if check_cut() refuses the cut.
 Summary summarize(EventSource &source, const Cut &cut = {});
 
 } // namespace ovnitrace

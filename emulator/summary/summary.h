@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What each thread and each CPU did, in numbers.
+// Holds what each thread and each CPU did, in numbers.
 #pragma once
 
 #include "emulator/format/thread_state.h"
@@ -13,63 +13,64 @@
 
 namespace ovnitrace {
 
-/// Times of one kind: how many, how long together, the longest and when that one ended.
+/// Times of one kind: their number, their sum, and the longest one.
 struct Spans {
   uint64_t count = 0;
-  uint64_t time = 0;   ///< ns
-  uint64_t max = 0;    ///< ns
-  uint64_t max_at = 0; ///< ns on the clock of the trace; the first of several that are as long
+  uint64_t time = 0; ///< ns
+  uint64_t max = 0;  ///< ns
+  /// End of the longest, ns on the clock of the trace; the first of equal ones.
+  uint64_t max_at = 0;
 
   void add(uint64_t start, uint64_t end);
   void add(const Spans &other);
 };
 
 struct ThreadSummary {
-  /// ns in each state, by ThreadState. What is before its birth and after its end is not counted.
+  /// ns in each state, by ThreadState, from its birth to its end.
   std::array<uint64_t, kThreadStates> time{};
   uint64_t outside = 0;        ///< of Unknown, ns: outside the regions of --control
   uint64_t preempted = 0;      ///< lost its CPU to another while runnable
   uint64_t yielded = 0;        ///< gave its CPU up while runnable
   uint64_t throttled = 0;      ///< lost its CPU because its cgroup had no CPU quota left
-  uint64_t voluntary = 0;      ///< left its CPU to wait, or for ever
+  uint64_t voluntary = 0;      ///< left its CPU to wait, or at its end
   uint64_t wakeups = 0;        ///< became runnable
   uint64_t migrations = 0;     ///< was put on another CPU
   LatencyHistogram latency;    ///< from woken to Running, ns
-  uint64_t latency_max_at = 0; ///< ns on the clock of the trace, when the longest one ended
-  Spans mutex_waits;           ///< for futexes and mutexes, of which both ends were seen
+  uint64_t latency_max_at = 0; ///< when the longest one ended, ns on the clock of the trace
+  Spans mutex_waits;           ///< for futexes and mutexes, with both ends seen
   uint64_t waits_given_up = 0; ///< of them
-  Spans throttling;            ///< off its CPU for that; of which both ends were seen
+  Spans throttling;            ///< off its CPU while throttled, with both ends seen
 
   uint64_t running() const { return time[size_t(ThreadState::Running)]; }
-  /// ns that it was there, in whichever state.
+  /// Returns the ns in which it existed, in any state.
   uint64_t alive() const;
   uint64_t recorded() const { return alive() - outside; }
-  /// All times that it left its CPU. Linux counts all but the last together as involuntary.
+  /// Returns how often it left its CPU. Linux counts all but `voluntary` as involuntary.
   uint64_t switches() const { return preempted + yielded + throttled + voluntary; }
-  /// Adds those of another thread.
+  /// Adds the numbers of another thread.
   void add(const ThreadSummary &other);
 };
 
-/// At which frequencies a CPU ran, as far as it is known.
+/// The frequencies of a CPU, as far as they are known.
 struct CpuFrequency {
   uint64_t changes = 0;         ///< that were seen
   uint64_t known = 0;           ///< ns
   uint32_t least = 0, most = 0; ///< kHz
-  double khz_ns = 0;            ///< the sum of kHz times ns
+  double khz_ns = 0;            ///< sum of kHz times ns
 
   uint32_t mean_khz() const { return known ? uint32_t(std::lround(khz_ns / double(known))) : 0; }
 };
 
 struct CpuSummary {
   uint64_t busy = 0;       ///< ns in which a thread of the trace was Running on it
-  uint64_t switches = 0;   ///< times that a thread of the trace got it
-  uint64_t lost = 0;       ///< events that were lost on it
+  uint64_t switches = 0;   ///< how often a thread of the trace got it
+  uint64_t lost = 0;       ///< events lost on it
   uint64_t unknown = 0;    ///< ns of its blackouts
-  bool lost_more = false;  ///< records are missing: it is not known how many events beside
-  uint64_t interrupts = 0; ///< ns in which it served interrupts of which both ends were seen
-  /// By parameter 1 of interrupt_start. Without the time of those that interrupted it.
+  bool lost_more = false;  ///< records are missing, with an unknown number of further events
+  uint64_t interrupts = 0; ///< ns in which it served interrupts, with both ends seen
+  /// By parameter 1 of interrupt_start. Without the time of nested interrupts.
   std::map<uint16_t, Spans> interrupt = {};
-  std::map<uint32_t, Spans> idle = {}; ///< in idle states of which both ends were seen, by number
+  std::map<uint32_t, Spans> idle = {}; ///< by number: idle states with both ends seen
   CpuFrequency frequency = {};
   uint64_t stolen = 0;       ///< ns that the hypervisor took from it
   bool stolen_known = false; ///< the kernel counted that
@@ -85,13 +86,13 @@ struct PairCount {
 
 /// A region of --control.
 struct RegionSummary {
-  uint32_t thread = 0;          ///< by index in the Catalog: who started it
-  uint64_t start = 0, stop = 0; ///< ns on the clock of the trace; stop 0: it was not stopped
-  uint32_t chain = 0;           ///< 1 + its index, 0: none
-  bool of_thread = false;       ///< of that thread alone, and not of its process
-  bool bcast = false;           ///< it started for all threads
-  bool by_other = false;        ///< with of_thread: the alarm fired in another thread
-  uint64_t repeated_starts = 0; ///< that came while it was open
+  uint32_t thread = 0;                    ///< that started it, by index in the Catalog
+  uint64_t start = 0, stop = 0;           ///< ns on the clock of the trace; stop 0: not stopped
+  uint32_t chain = 0;                     ///< 1 + index of the chain, 0: none
+  bool of_thread = false;                 ///< of that thread alone, not of its process
+  bool bcast = false;                     ///< it started for all threads
+  bool by_other = false;                  ///< with of_thread: the alarm fired in another thread
+  uint64_t repeated_starts = 0;           ///< starts while it was open
   uint8_t started_by = 0, stopped_by = 0; ///< enum control_type
   uint64_t running = 0, waiting = 0;      ///< ns, of all its threads; waiting for a CPU
 };
@@ -100,10 +101,10 @@ struct Summary {
   std::vector<ThreadSummary> threads; ///< by index in the Catalog
   std::vector<uint8_t> shown;         ///< by index in the Catalog: whether the cut keeps it
   std::vector<CpuSummary> cpus;       ///< by index in the Catalog
-  std::vector<PairCount>
-      preemptions;                ///< who got the CPU of a thread that was preempted, most first
-  std::vector<PairCount> wakeups; ///< who woke a thread, most first
-  std::map<uint32_t, Spans> sections; ///< by number, of which both ends were seen
+  /// Who got the CPU of a thread that was preempted, most first.
+  std::vector<PairCount> preemptions;
+  std::vector<PairCount> wakeups;                            ///< who woke a thread, most first
+  std::map<uint32_t, Spans> sections;                        ///< by number, with both ends seen
   std::map<uint32_t, LatencyHistogram> section_lengths = {}; ///< of these, ns
   std::vector<RegionSummary> regions;                        ///< by their start
   uint64_t from = 0, to = 0; ///< ns on the clock of the trace: what is summed up

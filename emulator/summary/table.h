@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A table of text with aligned columns.
+// Lays out a text table with aligned columns.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@ class Table {
 public:
   using Row = std::vector<std::string>;
 
-  /// The first `left` columns are aligned to the left, the others to the right. A cell of the head
-  /// may have two lines.
+  /// The first `left` columns are left-aligned, the others right-aligned. A cell of the head may
+  /// have two lines.
   explicit Table(Row head, size_t left = 1);
 
-  /// A row has as many cells as the head.
+  /// Adds a row, which has as many cells as the head.
   void add(Row row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.size() == heads_; }
-  /// Returns the lines. Where they are wider than `most`, the left columns are made narrower, the
-  /// widest first, and what has no room there ends with an ellipsis.
+  /// Returns the lines. If they are wider than `most`, the left columns are narrowed, the widest
+  /// first, and shortened cells end with an ellipsis.
   std::string text(size_t most = SIZE_MAX) const;
 
 private:

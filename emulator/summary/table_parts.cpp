@@ -48,8 +48,8 @@ std::string TableParts::thread_text(uint32_t thread) const {
 
 std::string TableParts::cpu_text(size_t cpu) const {
   const std::string name = fmt::format("CPU {}", catalog_.cpus[cpu].index);
-  return catalog_.nodes.size() > 1
-             ? short_name(catalog_.nodes[catalog_.cpus[cpu].node].name) + " " + name
+  return catalog_.hosts.size() > 1
+             ? short_name(catalog_.hosts[catalog_.cpus[cpu].host].name) + " " + name
              : name;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the tables of a report have in common.
+// Shares between the tables of a report what they have in common.
 #pragma once
 
 #include "emulator/summary/groups.h"
@@ -12,10 +12,10 @@
 
 namespace ovnitrace {
 
-/// Puts tables one after another into a text.
+/// Appends tables to a text.
 class TableParts {
 protected:
-  /// Of a table of threads or of groups of threads.
+  /// A line of a table of threads or of groups.
   struct Line {
     std::string name, second;
     ThreadSummary sum;
@@ -25,7 +25,7 @@ protected:
   TableParts(const ReportInput &input, const ReportOptions &options)
       : input_(input), catalog_(input.catalog), summary_(input.summary), options_(options) {}
 
-  /// Adds a table, unless it is empty. `title`: "" for none.
+  /// Adds a table, unless it is empty. `title`: "" for no title.
   void put(const char *title, const Table &table);
 
   std::vector<Line> thread_lines() const;
@@ -33,12 +33,12 @@ protected:
   std::string thread_text(uint32_t thread) const;
   std::string cpu_text(size_t cpu) const;
   std::string others(size_t count) const; ///< "12 others"
-  /// Seconds from the start of the trace, as dump prints them and --from takes them.
+  /// Returns seconds from the start of the trace, as dump prints and --from takes them.
   std::string at_text(uint64_t ns) const;
   Table::Row span_row(std::string name, const Spans &spans) const;
   bool is_full(size_t lines) const { return options_.top && lines >= options_.top; }
 
-  /// Those that there is room for, and one for the rest.
+  /// Calls `put_line` for the lines that fit, and for one that sums up the rest.
   template <class Put> void put_lines(const std::vector<Line> &lines, Put put_line) const {
     Line rest{"", "", {}, 0};
     for (size_t n = 0; n < lines.size(); n++) {

@@ -117,8 +117,8 @@ private:
     return name_and_number(peer_name(catalog_, pair), "thread", tid);
   }
 
-  /// Of each process that the cut keeps, in the order of rows; what is too long is cut. That of a
-  /// program alone is at the top already.
+  /// Lists the command line of each process that the cut keeps, in row order and shortened. Empty
+  /// if there is only the program, whose command line is at the top already.
   Table command_line_table() const {
     constexpr size_t kLongest = 72; // characters
     Table table({"PROCESS", "COMMAND LINE"}, 2);

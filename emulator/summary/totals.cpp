@@ -48,7 +48,7 @@ private:
   void put_head() {
     std::set<std::pair<uint32_t, uint32_t>> processes;
     for (const uint32_t t : threads_)
-      processes.emplace(input_.catalog.threads[t].node, input_.catalog.threads[t].pid);
+      processes.emplace(input_.catalog.threads[t].host, input_.catalog.threads[t].pid);
     text_ = fmt::format(
         "{} of {} on {} for {}{}\n\n", human_count(threads_.size(), "thread", "threads"),
         human_count(processes.size(), "process", "processes"),
@@ -124,7 +124,7 @@ private:
   }
 
   const ReportInput &input_;
-  const std::vector<uint32_t> threads_; ///< those that ran longest first
+  const std::vector<uint32_t> threads_; ///< sorted, the longest running first
   const size_t top_, columns_;
   ThreadSummary sum_;
   std::string text_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which files are the C library and its loader.
+// Recognizes the files of the C library and its loader.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace ovnitrace {
 
-/// Whether the file at `path` is one of them, by its name. Threads start there, and it stands
-/// between every program and the kernel.
+/// Returns whether the file at `path` is one of them, by its name. Threads start in them, and they
+/// are between every program and the kernel.
 inline bool is_c_library(std::string_view path) {
   constexpr std::array<std::string_view, 5> starts = {"libc.", "libc-", "libpthread", "ld-linux",
                                                       "ld-musl"};

@@ -15,14 +15,14 @@ namespace {
 
 constexpr size_t kLongest = 4096; ///< bytes
 
-/// What a demangler has written so far.
+/// The output of a demangler so far.
 struct Output {
   std::string text;
   std::jmp_buf too_long;
 };
 
-/// Leaves the demangler when its output is too long: 300 bytes can stand for gigabytes. The frames
-/// that it jumps over are libiberty's, which is C.
+/// Leaves the demangler when its output is too long: 300 bytes can expand to gigabytes. The skipped
+/// frames are libiberty's, which is C.
 void append(const char *text, size_t size, void *opaque) {
   Output &output = *static_cast<Output *>(opaque);
   if (size > kLongest - output.text.size())
@@ -32,7 +32,7 @@ void append(const char *text, size_t size, void *opaque) {
 
 using Demangler = int(const char *, int, demangle_callbackref, void *);
 
-/// False: it is no name of this kind, or it would be too long.
+/// Returns false if it is not a name of this kind, or would be too long.
 bool run(Demangler *demangler, const char *symbol, int options, Output &output) {
   output.text.clear();
   output.text.reserve(kLongest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of functions as their programmers wrote them.
+// Demangles names of functions.
 #pragma once
 
 #include <string>
@@ -7,19 +7,19 @@
 
 namespace ovnitrace {
 
-/// What of a function a name shows.
+/// Which part of a function's name to return.
 enum class Demangled {
-  name,      ///< "ns::Class::function"; a name that is not mangled stays as it is
-  signature, ///< "ns::Class::function(int)"; of C++ only, empty for any other name
+  name,      ///< "ns::Class::function"; a plain name stays as it is
+  signature, ///< "ns::Class::function(int)", only of C++; empty for other names
 };
 
-/// Demangles a C++ or Rust symbol, without the hash. A name that would have more than 4096 bytes
-/// stays mangled, and is cut there. A hostile symbol can take any time: call it for such symbols
-/// only in a child process (confined.h), or call demangle_all().
+/// Returns the name of a C++ or Rust symbol, without Rust's hash. A name above 4096 bytes stays
+/// mangled and is cut there. A hostile symbol can take any time: use a child process (confined.h)
+/// for such symbols, or demangle_all().
 std::string demangle(const std::string &symbol, Demangled what = Demangled::name);
 
-/// Demangles them all, in a child process without privileges and within 2 s of CPU time. A symbol
-/// for which that fails stays as it is (`name`) or is empty (`signature`).
+/// Demangles all symbols, in a child process without privileges and within 2 s of CPU time. A
+/// symbol for which that fails stays as it is (`name`) or becomes empty (`signature`).
 std::vector<std::string> demangle_all(const std::vector<std::string> &symbols, Demangled what);
 
 } // namespace ovnitrace

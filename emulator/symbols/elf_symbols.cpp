@@ -31,7 +31,7 @@ struct EndDwfl {
 struct EndElf {
   void operator()(Elf *elf) const { elf_end(elf); }
 };
-/// A regular file; nothing may make us wait. A device is not even opened: that can do something.
+/// Opens a regular file without waiting. A device is not even opened, as that can have effects.
 UniqueFd open_regular(const std::string &path, struct stat &status) {
   const UniqueFd place(path.starts_with('/') ? ::open(path.c_str(), O_PATH | O_CLOEXEC) : -1);
   if (!place || fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode))
@@ -54,7 +54,7 @@ std::string text_or_empty(const char *text) {
 } // namespace
 
 struct ElfSymbols::Opened {
-  /// Code of a compilation unit.
+  /// The code of a compilation unit.
   struct Range {
     Dwarf_Addr start, end;
     Dwarf_Die unit;
@@ -64,7 +64,7 @@ struct ElfSymbols::Opened {
   std::unique_ptr<Dwfl, EndDwfl> dwfl{dwfl_begin(&kCallbacks)};
   Dwfl_Module *module = nullptr;
   bool debug_only = false;
-  std::vector<Range> units; ///< by start; of files without .debug_aranges
+  std::vector<Range> units; ///< by start; for files without .debug_aranges
   bool looked_for_units = false;
 
   bool report(const std::string &path, UniqueFd &&fd);
@@ -89,8 +89,8 @@ std::string build_id_of(int fd) {
   return count > 0 ? hexadecimal(static_cast<const unsigned char *>(bits), int(count)) : "";
 }
 
-/// The debug data of a file, as elfutils asks for it. Its own search would open whatever is where a
-/// debug link points, wait at a FIFO, and ask a debug server. Returns a descriptor or -1.
+/// Finds the debug data of a file for elfutils. Its own search would open whatever a debug link
+/// points to, wait at a FIFO, and ask a debug server. Returns a descriptor or -1.
 int find_debug_data(Dwfl_Module *module, void **, const char *, Dwarf_Addr, const char *file,
                     const char *link, GElf_Word, char **found) {
   const unsigned char *bits = nullptr;
@@ -126,7 +126,7 @@ bool ElfSymbols::Opened::report(const std::string &path, UniqueFd &&fd) {
   if (!dwfl)
     return false;
   dwfl_report_begin(dwfl.get());
-  // It closes the descriptor when it is done with it, so it gets one of its own.
+  // elfutils closes the descriptor, so it gets one of its own.
   const int own = fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
   module = dwfl_report_elf(dwfl.get(), path.c_str(), path.c_str(), own, 0, true);
   if (!module && own >= 0)
@@ -147,7 +147,8 @@ void ElfSymbols::Opened::list_units() {
             [](const Range &a, const Range &b) { return a.start < b.start; });
 }
 
-/// Compilers other than GCC write no .debug_aranges, without which elfutils finds no unit.
+/// Lists the units. Compilers other than GCC write no .debug_aranges, without which elfutils finds
+/// no unit.
 bool ElfSymbols::Opened::unit_at(uint64_t address, Dwarf_Die &unit, Dwarf_Addr &bias) {
   if (Dwarf_Die *found = dwfl_module_addrdie(module, address, &bias)) {
     unit = *found;
@@ -165,7 +166,7 @@ bool ElfSymbols::Opened::unit_at(uint64_t address, Dwarf_Die &unit, Dwarf_Addr &
   return true;
 }
 
-/// The function that the symbols name, and the line.
+/// Returns the function from the symbols, and the line.
 CodePlace ElfSymbols::Opened::called_at(uint64_t address) {
   CodePlace place;
   GElf_Off offset = 0;
@@ -183,7 +184,7 @@ CodePlace ElfSymbols::Opened::called_at(uint64_t address) {
 
 namespace {
 
-/// The name that the debug data gives to a function, or to one that is inlined.
+/// Returns the name of a function in the debug data, also of an inlined one.
 std::string name_of_die(Dwarf_Die *die) {
   Dwarf_Attribute attribute;
   for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
@@ -202,9 +203,9 @@ uint64_t number_of(Dwarf_Die *die, unsigned kind) {
 
 namespace {
 
-/// Those of the nested scopes around `address` that are functions, from the outermost inward. False
-/// if they are nested too deep, or the data is damaged. (elfutils' own dwarf_getscopes() calls
-/// itself for each level, and each takes a part of the stack.)
+/// Collects the functions among the scopes around `address`, from the outermost inward. Returns
+/// false if they are nested too deep, or the data is damaged. (elfutils' own dwarf_getscopes() is
+/// recursive and can use up the stack.)
 bool find_functions(Dwarf_Die unit, Dwarf_Addr address, std::vector<Dwarf_Die> &functions) {
   Dwarf_Die scope = unit;
   for (int depth = 0; depth < kMostNested; depth++) {
@@ -229,8 +230,8 @@ bool find_functions(Dwarf_Die unit, Dwarf_Addr address, std::vector<Dwarf_Die> &
 
 } // namespace
 
-/// `called`: its line is that of the innermost function there. Each inlined one says where it was
-/// called, and that is the line of the next.
+/// Sets lines. `called` has the line in the innermost function. Each inlined function says where it
+/// was called, which is the line of the next one.
 std::vector<CodePlace> ElfSymbols::Opened::inlined_at(uint64_t address, CodePlace called) {
   std::vector<CodePlace> places;
   std::vector<Dwarf_Die> functions;

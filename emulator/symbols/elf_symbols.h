@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions and source lines of one ELF file, from its symbols and from its debug data.
+// Finds functions and source lines in one ELF file, from its symbols and its debug data.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,37 @@
 
 namespace ovnitrace {
 
-/// What a place in the code is in. A text is empty and a number 0 where it is not known.
+/// A function at a place in the code. Unknown texts are empty, unknown numbers 0.
 struct CodePlace {
   std::string function; ///< demangled
   std::string source;   ///< file, as the compiler named it
   uint32_t line = 0;
 };
 
-/// Debug data is looked for in the file and, where a file with the same build id is there, below
-/// /usr/lib/debug and where its .gnu_debuglink points. A hostile file can end the process: open
-/// those of others only in a child process (file_symbols.h).
+/// An ELF file and its debug data, which is searched for in the file, below /usr/lib/debug, and
+/// where .gnu_debuglink points; build ids must match. A hostile file can end the process: open
+/// files of other users only in a child process (file_symbols.h).
 class ElfSymbols {
 public:
-  /// The regular file at `path`, which is absolute. With `build_id`, in hexadecimal, the file must
-  /// have that one; if it has not, or is not there, the debug file of that build id is taken. Null
-  /// if there is nothing.
+  /// Opens the regular file at `path`, which is absolute. If it lacks `build_id` (hexadecimal) or
+  /// does not exist, opens the debug file with that build id. Returns nullptr if there is no such
+  /// file either.
   static std::unique_ptr<ElfSymbols> open(const std::string &path, const std::string &build_id);
   ~ElfSymbols();
   ElfSymbols(const ElfSymbols &) = delete;
   ElfSymbols &operator=(const ElfSymbols &) = delete;
 
-  const std::string &build_id() const { return build_id_; } ///< hexadecimal; empty: it has none
+  const std::string &build_id() const { return build_id_; } ///< hexadecimal; empty: not known
   uint64_t inode() const { return inode_; }
-  /// The address, as the file counts, of what is at `offset`, bytes in the file; nothing if no
-  /// segment has it, or if the file is one of debug data only.
+  /// Returns the address, as the file counts, of the byte at `offset` in the file. Returns nothing
+  /// if no segment has it, or if the file has only debug data.
   std::optional<uint64_t> address_of(uint64_t offset) const;
-  /// The functions that are at an address, from the innermost inlined one to the one that is
-  /// called. At least one; its function may be unknown.
+  /// Returns the functions at an address, from the innermost inlined one to the called one. At
+  /// least one; its name may be unknown.
   std::vector<CodePlace> at(uint64_t address);
 
 private:
-  struct Opened; // elfutils' side
+  struct Opened; // the part that uses elfutils
   ElfSymbols(std::unique_ptr<Opened> elf);
 
   std::unique_ptr<Opened> elf_;

@@ -14,14 +14,14 @@ namespace {
 
 constexpr size_t kLongestText = 4096;     ///< bytes
 constexpr size_t kMostFunctions = 128;    ///< at one place
-constexpr size_t kMostBytes = 256u << 20; ///< that all names take here, about
+constexpr size_t kMostBytes = 256u << 20; ///< approximately, of all names
 constexpr ConfinedLimits kLimits = {.memory = 1u << 30, .seconds = 30};
 
-/// In the child.
+/// Runs in the child.
 void answer(const PlacesOfFile &file, ConfinedOutput &out) {
   std::unique_ptr<ElfSymbols> symbols = ElfSymbols::open(file.path, file.build_id);
   if (symbols && file.inode && symbols->inode() != *file.inode)
-    symbols.reset(); // another file has its place
+    symbols.reset(); // another file is in its place
   out.text(symbols ? symbols->build_id().substr(0, kLongestText) : "");
   for (const PlaceInFile &place : file.places) {
     std::optional<uint64_t> address;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of places in ELF files, which may be anybody's.
+// Finds functions in ELF files that may be anybody's.
 #pragma once
 
 #include "emulator/symbols/elf_symbols.h"
@@ -15,30 +15,30 @@ namespace ovnitrace {
 /// A place in the code of a file.
 struct PlaceInFile {
   uint64_t offset = 0;                  ///< bytes in the file
-  std::optional<uint64_t> address = {}; ///< of the ELF file; nothing: it is that of the offset
+  std::optional<uint64_t> address = {}; ///< in the ELF file; absent: of the offset
 };
 
-/// What is asked of a file.
+/// A question about a file.
 struct PlacesOfFile {
-  std::string path;                   ///< absolute; nothing is known of any other
-  std::string build_id;               ///< hexadecimal, that it must have; empty: any
-  std::optional<uint64_t> inode = {}; ///< that it must have; nothing: any
+  std::string path;                   ///< absolute, otherwise nothing is found
+  std::string build_id;               ///< hexadecimal, must match; empty: any
+  std::optional<uint64_t> inode = {}; ///< must match; absent: any
   std::vector<PlaceInFile> places;
 };
 
 struct NamedPlace {
-  std::optional<uint64_t> address;         ///< of the ELF file
-  std::vector<CodePlace> functions = {{}}; ///< as ElfSymbols::at() gives them
+  std::optional<uint64_t> address;         ///< in the ELF file
+  std::vector<CodePlace> functions = {{}}; ///< as from ElfSymbols::at()
 };
 
 struct NamesOfFile {
   std::string build_id;           ///< hexadecimal; empty: not known
-  std::vector<NamedPlace> places; ///< one for each that was asked for
+  std::vector<NamedPlace> places; ///< in the order of the question
 };
 
-/// Looks the places up. Files are read in a child process (confined.h) of at most 1 GiB and 30 s of
-/// CPU time. Where it ends over a file, the names of that file are not known, and `warn` is called
-/// with a sentence that says so.
+/// Looks the places up. Reads files in a child process (confined.h) of at most 1 GiB and 30 s of
+/// CPU time. If the child dies over a file, the names of that file are not known, and `warn` is
+/// called with a sentence that says so.
 std::vector<NamesOfFile> name_places(const std::vector<PlacesOfFile> &files,
                                      const std::function<void(const std::string &)> &warn);
 

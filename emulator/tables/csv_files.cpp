@@ -19,12 +19,12 @@ std::string header_of(TableId table) {
   return line + '\n';
 }
 
-/// What makes a spreadsheet run the text of a cell.
+/// Characters with which a spreadsheet takes a text for a formula.
 bool is_formula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
 }
 
-/// Quotes doubled. Details are full of them, so that a branch for each is slow.
+/// Doubles quotes. Details are full of them, so a branch for each is slow.
 char *put_quoted(char *at, std::string_view text) {
   for (const char c : text) {
     *at++ = c;
@@ -54,7 +54,7 @@ void put_text(OutputFile &file, std::string_view text) {
   put_char(file, '"');
 }
 
-/// The files as tables of DuckDB, with their types, which an empty file does not show.
+/// Lists the files as tables of DuckDB, with types, which an empty file does not show.
 std::string duckdb_tables() {
   std::string text = "-- The tables of this directory and their views, for DuckDB:\n"
                      "--   cd DIRECTORY && duckdb -init views.sql\n";

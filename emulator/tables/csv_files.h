@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables as CSV files in a directory.
+// Writes the tables as CSV files in a directory.
 #pragma once
 
 #include "emulator/output/atomic_directory.h"
@@ -12,20 +12,20 @@
 
 namespace ovnitrace {
 
-/// Files TABLE-0001.csv, TABLE-0002.csv, … as RFC 4180 has them, but with \n: each starts with the
-/// names of the columns. A text is quoted, and what is not known is nothing between two commas. A
-/// text that a spreadsheet would take for a formula has a ' before it.
+/// Writes files TABLE-0001.csv, TABLE-0002.csv, … in the format of RFC 4180, but with \n. Each
+/// starts with the names of the columns. Texts are quoted, unknown values are empty. A text that a
+/// spreadsheet would take for a formula has a ' before it.
 class CsvFiles final : public TableSink {
 public:
-  /// Rows of one file at most: about half a GiB.
+  /// The most rows of one file: about half a GiB.
   static constexpr uint64_t kMostRows = 5'000'000;
 
-  /// There must be nothing at `directory`, or an empty one. Throws Error.
+  /// REQUIRES: `directory` does not exist, or is empty. Throws Error.
   explicit CsvFiles(const std::string &directory, uint64_t most_rows = kMostRows);
   ~CsvFiles() override;
 
   void row(TableId table, std::span<const Cell> cells) override;
-  /// Ends the files and gives the directory its name. Without it nothing is left over. Throws
+  /// Ends the files and gives the directory its name. Without it, nothing is left behind. Throws
   /// Error.
   void finish();
   uint64_t files() const { return files_; }

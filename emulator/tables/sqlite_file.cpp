@@ -14,9 +14,9 @@ namespace ovnitrace {
 
 namespace {
 
-/// Nobody else has the file, which AtomicFile has locked, and it is removed if we fail: no journal,
-/// no waiting for the disk.
-/// Large pages are fewer to find and to write. CREATE INDEX sorts in as much memory as the cache.
+/// Settings. Nobody else has the file, which AtomicFile has locked, and it is removed on failure:
+/// no journal, no waiting for the disk. Large pages are fewer to find and to write. CREATE INDEX
+/// sorts in as much memory as the cache has.
 constexpr const char *kSetUp = "PRAGMA page_size = 16384; PRAGMA cache_size = -8192;"
                                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = FILE;"
@@ -46,7 +46,8 @@ std::string insert_into(TableId id, size_t rows) {
   return sql;
 }
 
-/// SQLite opens a file by its path: no link that somebody puts there meanwhile is followed.
+/// Opens the database. SQLite opens a file by its path, so links that somebody puts there are not
+/// followed.
 std::string real_path(const std::string &name) {
   const std::filesystem::path path(name);
   std::error_code error;
@@ -65,7 +66,7 @@ SqliteFile::SqliteFile(const OutputPlace &place)
     throw Error("cannot write a database to " + path_ + ": it is a device; name a file with -o");
   const std::string name = real_path(file_.temporary());
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX;
-  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // a lock and sums at each malloc, for nobody
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // a lock and sums at each malloc, that nobody reads
   try {
     if (sqlite3_open_v2(name.c_str(), &database_, kFlags, "unix-none") != SQLITE_OK)
       fail();

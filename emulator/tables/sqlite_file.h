@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables as a database of SQLite.
+// Writes the tables as an SQLite database.
 #pragma once
 
 #include "emulator/output/atomic_file.h"
@@ -14,23 +14,23 @@ struct sqlite3_stmt;
 
 namespace ovnitrace {
 
-/// All rows go into one transaction, by prepared statements of many rows; then come the indices and
-/// views of sqlite_schema.h. Memory is bounded: SQLite sorts what it indexes in files of its own.
-/// Every function throws Error.
+/// Writes all rows in one transaction, with prepared statements of many rows, then the indices and
+/// views of views.h. Memory is bounded: SQLite sorts in files of its own. Every function throws
+/// Error.
 class SqliteFile final : public TableSink {
 public:
-  /// Replaces what is at `place`, as AtomicFile does; it cannot be a device.
+  /// Replaces what is at `place`, as AtomicFile does. It cannot be a device.
   explicit SqliteFile(const OutputPlace &place);
   ~SqliteFile() override;
   SqliteFile(const SqliteFile &) = delete;
   SqliteFile &operator=(const SqliteFile &) = delete;
 
   void row(TableId table, std::span<const Cell> cells) override;
-  /// Makes indices and views, and gives the file its name. Without it nothing is left over.
+  /// Makes indices and views, and gives the file its name. Without it, nothing is left behind.
   void finish();
 
 private:
-  /// Rows of a table that no INSERT has taken yet.
+  /// The rows of a table that are not inserted yet.
   struct Waiting {
     sqlite3_stmt *insert = nullptr;
     std::vector<Cell> cells;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables that a trace is exported as, and who takes their rows.
+// Defines the tables that a trace is exported as, and takes their rows.
 #pragma once
 
 #include <array>
@@ -39,14 +39,14 @@ inline constexpr ColumnInfo kPeerColumns[] = {
     {"tid", false}, {"pid", false}, {"name", true}, {"since_ns", false}, {"node", true}};
 } // namespace detail
 
-/// By TableId. Scripts rely on the names and on their order: columns are only added, at the end.
+/// By TableId. Scripts rely on the names and their order: new columns go to the end.
 inline constexpr std::array<TableInfo, kTables> kTableInfo = {{{"thread", detail::kThreadColumns},
                                                                {"slice", detail::kSliceColumns},
                                                                {"wakeup", detail::kWakeupColumns},
                                                                {"event", detail::kEventColumns},
                                                                {"peer", detail::kPeerColumns}}};
 
-/// One value: nothing where it is not known.
+/// A value. Absent if it is not known.
 struct Cell {
   enum class Kind : uint8_t { nothing, number, text };
 
@@ -58,14 +58,14 @@ struct Cell {
 
   Kind kind = Kind::nothing;
   int64_t number = 0;
-  std::string_view text; ///< borrowed; printable UTF-8 in one line, as printable_line() makes it
+  std::string_view text; ///< borrowed; printable UTF-8 in one line, as from printable_line()
 };
 
 class TableSink {
 public:
   virtual ~TableSink() = default;
-  /// A row of a table, with a cell for each of its columns. They hold during the call only. Throws
-  /// Error.
+  /// Takes a row of a table, with a cell for each column. Cells are valid only during the call.
+  /// Throws Error.
   virtual void row(TableId table, std::span<const Cell> cells) = 0;
 };
 

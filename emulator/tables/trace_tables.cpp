@@ -23,12 +23,12 @@ Cell text(std::string_view value) {
   return value.empty() ? Cell() : Cell(value);
 }
 
-/// A tid as an event names it.
+/// Returns a tid as an event names it.
 Cell tid_of(const Peer &peer) {
   return peer.tid == kNone ? Cell() : Cell(peer.tid);
 }
 
-/// 0: not known.
+/// Returns a pid; 0 is not known.
 Cell pid_of(uint32_t pid) {
   return pid ? Cell(pid) : Cell();
 }
@@ -57,20 +57,20 @@ void TraceTables::put_names() {
   for (uint32_t t = 0; t < catalog_.threads.size(); t++) {
     const ThreadInfo &thread = catalog_.threads[t];
     const ThreadInfo *before = t ? &catalog_.threads[t - 1] : nullptr;
-    if (!before || before->node != thread.node || before->pid != thread.pid)
-      process = printable_line(thread.name); // the main one is the first
+    if (!before || before->host != thread.host || before->pid != thread.pid)
+      process = printable_line(thread.name); // the main thread is the first
     if (!kept_[t])
       continue;
     const std::string name = printable_line(thread.name),
-                      node = printable_line(catalog_.nodes[thread.node].name);
-    const Cell cells[] = {t, thread.tid, pid_of(thread.pid), text(name), text(process), text(node)};
+                      host = printable_line(catalog_.hosts[thread.host].name);
+    const Cell cells[] = {t, thread.tid, pid_of(thread.pid), text(name), text(process), text(host)};
     put(TableId::thread, cells);
   }
-  for (const NodeInfo &node : catalog_.nodes)
-    for (const PeerName &peer : node.peers) {
-      const std::string name = printable_line(peer.name), host = printable_line(node.name);
+  for (const HostInfo &host : catalog_.hosts)
+    for (const PeerName &peer : host.peers) {
+      const std::string name = printable_line(peer.name), host_name = printable_line(host.name);
       const Cell cells[] = {peer.tid, pid_of(peer.pid), text(name), since_start(peer.since_ns),
-                            text(host)};
+                            text(host_name)};
       put(TableId::peer, cells);
     }
 }

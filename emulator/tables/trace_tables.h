@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the rows of the tables from the stream of slices.
+// Makes the rows of the tables from slices.
 #pragma once
 
 #include "emulator/core/cut.h"
@@ -14,16 +14,16 @@
 
 namespace ovnitrace {
 
-using TableRows = std::array<uint64_t, kTables>; ///< how many, by TableId
+using TableRows = std::array<uint64_t, kTables>; ///< number of rows, by TableId
 
-/// Times are in ns from the start of the trace, tids as the kernel numbers them (0: the idle task),
-/// CPUs by their number. What is not known is nothing.
+/// Makes rows. Times are ns from the start of the trace, tids as the kernel numbers them (0: the
+/// idle task), CPUs by number. What is not known is absent.
 class TraceTables final : public SliceSink {
 public:
-  /// Borrows the catalog and the sink. `cut` is one that check_cut() accepts.
+  /// Borrows the catalog and the sink. REQUIRES: check_cut() accepts `cut`.
   TraceTables(const Catalog &catalog, const Cut &cut, TableSink &sink, Progress progress = {});
 
-  /// The tables thread and peer: to be called once, before the stream.
+  /// Writes the tables thread and peer. To be called once, before the stream.
   void put_names();
 
   void on_event(const Event &event, const System &system) override;
@@ -44,8 +44,8 @@ private:
   TableRows rows_{};
 };
 
-/// Replays a trace for its tables: first those of names, then the others, in which a slice and a
-/// wakeup come when the slice ends. Throws Error.
+/// Replays a trace for its tables: first those of names, then the others. Slices and wakeups are
+/// written when the slice ends. Throws Error.
 TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink, Progress progress = {});
 
 } // namespace ovnitrace

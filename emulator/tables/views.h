@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is beside the tables: indices of a database, and views for the usual questions. The views
-// are SQL that SQLite and DuckDB both take.
+// Defines what goes beside the tables: indices of a database, and views for common questions. The
+// views are SQL for both SQLite and DuckDB.
 #pragma once
 
 namespace ovnitrace {
 
-/// Those that the views and the questions of docs/sql.md need. Whoever looks for few events by name
-/// reads their table in less time than such an index takes to make.
+/// The indices that the views and the questions of docs/sql.md need. A search for few events by
+/// name takes less time than making an index for it.
 inline constexpr const char *kSqliteIndices = R"sql(
 CREATE INDEX slice_by_thread ON slice(thread, start_ns);
 CREATE INDEX slice_by_cpu ON slice(cpu, start_ns) WHERE state = 'running';
 CREATE INDEX wakeup_by_tid ON wakeup(tid, time_ns);
 )sql";
 
-/// A tid that the kernel used twice has the name of one of its threads in `task`.
+/// If the kernel used a tid twice, `task` has the name of one of its threads.
 inline constexpr const char *kViews = R"sql(
 CREATE VIEW task AS
   SELECT tid, name FROM thread WHERE id IN (SELECT max(id) FROM thread GROUP BY tid)

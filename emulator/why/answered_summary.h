@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A summary with the answer that it opens with, of one replay.
+// Makes a summary and the answer that opens its report, in one replay.
 #pragma once
 
 #include "emulator/summary/summary.h"
@@ -9,12 +9,12 @@ namespace ovnitrace {
 
 struct AnsweredSummary {
   Summary summary;
-  Explanation why; ///< of the program, where all threads of the machine were recorded with it
+  Explanation why; ///< of the program, if all threads of the machine were recorded with it
   Answer answer;
 };
 
-/// Replays a trace for both. The source must have all events from the start of the trace on. Throws
-/// Error for a cut that check_cut() refuses.
+/// Replays a trace for both. `source` must have all events from the start of the trace. Throws
+/// Error if check_cut() refuses the cut.
 AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut);
 
 } // namespace ovnitrace

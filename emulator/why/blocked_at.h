@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where in its program a thread blocked, in a few words.
+// Says where in its program a thread blocked.
 #pragma once
 
 #include "emulator/input/stacks.h"
@@ -10,13 +10,13 @@
 
 namespace ovnitrace {
 
-/// The innermost function of the program on a stack with its source line: "worker_loop app.c:42".
-/// Functions of the C library are passed over, as they stand between every program and the kernel.
-/// Of a stack without the program's part, the innermost function of the kernel that is none of the
-/// scheduler. Empty where there is no such stack.
+/// Returns the innermost function of the program on a stack with its source line: "worker_loop
+/// app.c:42". Skips functions of the C library, which are between every program and the kernel. If
+/// the stack has no part of the program, returns the innermost function of the kernel outside the
+/// scheduler. Empty if the stack does not exist.
 std::string blocked_at(const StackTable &stacks, uint32_t number);
 
-/// All its functions, from the innermost outward.
+/// Returns all functions of a stack, from the innermost outward.
 std::vector<std::string> functions_of(const StackTable &stacks, uint32_t number);
 
 } // namespace ovnitrace

@@ -8,22 +8,22 @@ namespace ovnitrace {
 CpuHolders::CpuHolders(const Catalog &catalog, uint64_t from, const std::vector<uint8_t> &shown,
                        Taker &taker)
     : catalog_(catalog), from_(from), shown_(shown), place_(catalog.threads.size()),
-      cpus_(catalog.cpus.size() + 1), dark_(catalog.nodes.size()), holders_{Who::Kind::others},
+      cpus_(catalog.cpus.size() + 1), dark_(catalog.hosts.size()), holders_{Culprit::Kind::others},
       totals_(1), taker_(taker) {
   for (size_t cpu = 0; cpu < catalog.cpus.size(); cpu++) {
     Held &held = cpus_[cpu];
-    held.node = catalog.cpus[cpu].node;
-    const NodeInfo &node = catalog.nodes[held.node];
-    held.exact = node.all_threads || node.cpu_holders;
-    held.told = node.cpu_holders && !node.all_threads;
-    held.nobody = node.all_threads   ? Who::Kind::idle
-                  : node.cpu_holders ? Who::Kind::not_known
-                                     : Who::Kind::unseen;
-    held.turn.holder = number_of(held.who, held.node);
+    held.host = catalog.cpus[cpu].host;
+    const HostInfo &host = catalog.hosts[held.host];
+    held.exact = host.all_threads || host.cpu_holders;
+    held.told = host.cpu_holders && !host.all_threads;
+    held.nobody = host.all_threads   ? Culprit::Kind::idle
+                  : host.cpu_holders ? Culprit::Kind::not_known
+                                     : Culprit::Kind::unseen;
+    held.turn.holder = number_of(held.culprit, held.host);
   }
 }
 
-void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t time, Who next,
+void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t time, Culprit next,
                         WaitKind kind) {
   if (is_waiting(change.from)) {
     if (change.old_cpu == kNone && change.to == ThreadState::Running)
@@ -31,17 +31,17 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
     stop_waiting(thread, time);
   }
   if (change.from == ThreadState::Running && change.old_cpu < cpus_.size() - 1 &&
-      cpus_[change.old_cpu].who == Who(Who::Kind::thread, thread)) {
-    // A next one that is traced is dispatched at this very time, or it was not seen.
+      cpus_[change.old_cpu].culprit == Culprit(Culprit::Kind::thread, thread)) {
+    // A traced next thread is dispatched at this very time, or its dispatch was not seen.
     Held &held = cpus_[change.old_cpu];
     held.running = false;
-    const bool named =
-        held.exact && (next.kind() == Who::Kind::untraced || next.kind() == Who::Kind::idle);
+    const bool named = held.exact && (next.kind() == Culprit::Kind::untraced ||
+                                      next.kind() == Culprit::Kind::idle);
     const bool known = change.to != ThreadState::Unknown && !held.dark;
-    give(change.old_cpu, !known ? Who() : named ? next : held.nobody, time);
+    give(change.old_cpu, !known ? Culprit() : named ? next : held.nobody, time);
   }
   if (change.to == ThreadState::Running && change.cpu < cpus_.size() - 1) {
-    give(change.cpu, Who(Who::Kind::thread, thread), time);
+    give(change.cpu, Culprit(Culprit::Kind::thread, thread), time);
     cpus_[change.cpu].running = true;
   }
   if (is_waiting(change.from))
@@ -52,72 +52,73 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
   }
 }
 
-void CpuHolders::hold(uint32_t cpu, Who who, uint64_t time) {
+void CpuHolders::hold(uint32_t cpu, Culprit culprit, uint64_t time) {
   if (cpu < cpus_.size() - 1 && !cpus_[cpu].dark && !cpus_[cpu].running)
-    give(cpu, who, time);
+    give(cpu, culprit, time);
 }
 
-/// Threads of all kinds, shown or not. Where one comes to a CPU for which none waited, another
-/// CPU's record may say who has it, and that one may be lost.
+/// Counts the threads that wait for a CPU, shown or not. If a thread comes to a CPU for which
+/// nobody waited, the holder may be in a record of another CPU, which may be lost.
 void CpuHolders::count_waiter(uint32_t cpu, bool more, uint64_t time) {
   if (cpu >= cpus_.size() - 1)
     return;
   Held &held = cpus_[cpu];
-  if (more && held.waiters++ == 0 && dark_[held.node])
+  if (more && held.waiters++ == 0 && dark_[held.host])
     forget_untold(cpu, time);
   else if (!more && held.waiters)
     held.waiters--;
 }
 
-/// Who has a CPU for which nobody waits: switches of it are not recorded.
+/// Forgets who has a CPU that nobody waits for: its switches are not recorded.
 void CpuHolders::forget_untold(uint32_t cpu, uint64_t time) {
   if (cpus_[cpu].told && !cpus_[cpu].running)
-    give(cpu, Who(), time);
+    give(cpu, Culprit(), time);
 }
 
-void CpuHolders::forget_unwaited(uint32_t node, uint64_t time) {
+void CpuHolders::forget_unwaited(uint32_t host, uint64_t time) {
   for (uint32_t cpu = 0; cpu < cpus_.size() - 1; cpu++)
-    if (cpus_[cpu].node == node && !cpus_[cpu].waiters)
+    if (cpus_[cpu].host == host && !cpus_[cpu].waiters)
       forget_untold(cpu, time);
 }
 
-/// A thread that ran there until now is reported by change() too, where that is not known any more.
+/// Starts or ends a time in which events are missing. change() is also called for a thread that ran
+/// there until now.
 void CpuHolders::set_dark(uint32_t cpu, bool dark, uint64_t time) {
-  const uint32_t node = cpus_[cpu].node;
-  dark_[node] += uint32_t(dark && !cpus_[cpu].dark);
-  dark_[node] -= uint32_t(!dark && cpus_[cpu].dark);
+  const uint32_t host = cpus_[cpu].host;
+  dark_[host] += uint32_t(dark && !cpus_[cpu].dark);
+  dark_[host] -= uint32_t(!dark && cpus_[cpu].dark);
   cpus_[cpu].dark = dark;
   if (!dark)
-    forget_unwaited(node, time);
+    forget_unwaited(host, time);
   if (!cpus_[cpu].running)
-    give(cpu, Who(), time);
+    give(cpu, Culprit(), time);
 }
 
-void CpuHolders::give(uint32_t cpu, Who who, uint64_t time) {
-  if (cpu >= cpus_.size() - 1 || cpus_[cpu].who == who)
+void CpuHolders::give(uint32_t cpu, Culprit culprit, uint64_t time) {
+  if (cpu >= cpus_.size() - 1 || cpus_[cpu].culprit == culprit)
     return;
   Held &held = cpus_[cpu];
   if (held.turn.start < time) {
     held.turn.end = time;
     held.past.push_back(held.turn);
   }
-  held.who = who;
-  held.turn = {.holder = number_of(who, held.node), .start = time};
+  held.culprit = culprit;
+  held.turn = {.holder = number_of(culprit, held.host), .start = time};
   if (held.past.size() >= 2 * kMostPast)
     forget(held, time);
 }
 
-uint32_t CpuHolders::number_of(Who who, uint32_t node) {
+uint32_t CpuHolders::number_of(Culprit culprit, uint32_t host) {
   const auto [at, is_new] =
-      numbers_.try_emplace(uint64_t(node) << 32 | who.code(), uint32_t(holders_.size()));
+      numbers_.try_emplace(uint64_t(host) << 32 | culprit.code(), uint32_t(holders_.size()));
   if (is_new) {
-    holders_.push_back(who);
+    holders_.push_back(culprit);
     totals_.emplace_back();
   }
   return at->second;
 }
 
-/// All but the last kMostPast. `time`: when the last one ended.
+/// Forgets all turns but the last kMostPast. `time`: the end of the last one.
 void CpuHolders::forget(Held &held, uint64_t time) {
   for (size_t n = 0; n < held.waiting.size() && n < kMostWaiting; n++) {
     add_turns(held, held.waiting[n], time);
@@ -130,7 +131,8 @@ void CpuHolders::forget(Held &held, uint64_t time) {
   held.past.erase(held.past.begin(), old);
 }
 
-/// Of threads beyond kMostWaiting: the totals in a step for each turn, not one for each thread too.
+/// Adds the totals of threads beyond kMostWaiting: a step for each turn, not one for each thread
+/// too.
 void CpuHolders::add_rest(Held &held, uint64_t time) {
   std::vector<std::array<uint64_t, kWaitKinds>> more(held.past.size() + 1); // wait all of this turn
   for (size_t n = kMostWaiting; n < held.waiting.size(); n++) {
@@ -174,7 +176,7 @@ std::vector<CpuHolders::Total> CpuHolders::totals() const {
   return totals;
 }
 
-/// The part of a wait up to `until` that is in this turn.
+/// Adds the part of a wait, up to `until`, that is in this turn.
 void CpuHolders::add(Turn &turn, const Waiting &waiting, uint64_t until) {
   const uint64_t start = std::max(turn.start, waiting.since), end = std::min(turn.end, until);
   if (start >= end)
@@ -184,13 +186,13 @@ void CpuHolders::add(Turn &turn, const Waiting &waiting, uint64_t until) {
   sums_.of({.holder = turn.holder}).ns += end - start;
 }
 
-/// The first past turn of which it has a part.
+/// Returns the first past turn that overlaps the wait.
 std::vector<CpuHolders::Turn>::iterator CpuHolders::first_turn(Held &held, const Waiting &waiting) {
   return std::partition_point(held.past.begin(), held.past.end(),
                               [&](const Turn &past) { return past.end <= waiting.since; });
 }
 
-/// All of it since `waiting.since`.
+/// Adds the whole wait since `waiting.since`.
 void CpuHolders::add_turns(Held &held, Waiting &waiting, uint64_t time) {
   for (auto turn = first_turn(held, waiting); turn != held.past.end(); ++turn)
     add(*turn, waiting, time);
@@ -204,10 +206,10 @@ void CpuHolders::hand_over(const Waiting &waiting) {
   sums_.clear();
 }
 
-/// Who has a CPU that is not known depends on the node of the thread alone.
+/// Returns the turn of an unknown holder, which depends only on the host of the thread.
 CpuHolders::Turn &CpuHolders::nobody_knows(uint32_t thread) {
   Held &nowhere = cpus_.back();
-  const uint32_t holder = number_of(Who(), catalog_.threads[thread].node);
+  const uint32_t holder = number_of(Culprit(), catalog_.threads[thread].host);
   if (nowhere.turn.holder != holder) {
     add_total(totals_, nowhere.turn);
     nowhere.turn = {.holder = holder};
@@ -215,7 +217,7 @@ CpuHolders::Turn &CpuHolders::nobody_knows(uint32_t thread) {
   return nowhere.turn;
 }
 
-/// A thread that waited on no known CPU gets this one.
+/// Moves a thread that waited on no known CPU to this one.
 void CpuHolders::place(uint32_t thread, uint32_t cpu, uint64_t time) {
   if (cpu >= cpus_.size() - 1 || place_[thread].cpu == kNone)
     return;

@@ -47,20 +47,20 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, uint32_t program)
   all_.threads.resize(catalog.threads.size());
 }
 
-/// A device, where one is known. Only in task context the thread that ran made the wakeup;
-/// otherwise an interrupt did, and the thread was a bystander.
-Who Explainer::waker_of(const Event &event) const {
+/// Returns the device, if one is known. Only in task context did the running thread make the
+/// wakeup; otherwise an interrupt did, and the thread was a bystander.
+Culprit Explainer::waker_of(const Event &event) const {
   if (const uint32_t device = served_.device(event); device != kNone)
-    return Who::of_device(device);
+    return Culprit::of_device(device);
   switch (event.par2 >> FTRACE_REASON_SHIFT) {
   case FTRACE_WAKER_TASK:
-    return Who::of({event.par2 & FTRACE_TID_MASK, event.peer});
+    return Culprit::of({event.par2 & FTRACE_TID_MASK, event.peer});
   case FTRACE_WAKER_SOFTIRQ:
   case FTRACE_WAKER_HARDIRQ:
   case FTRACE_WAKER_NMI:
-    return Who(Who::Kind::interrupt, uint32_t(source_of(served_.innermost(event.cpu))));
+    return Culprit(Culprit::Kind::interrupt, uint32_t(source_of(served_.innermost(event.cpu))));
   default:
-    return Who();
+    return Culprit();
   }
 }
 
@@ -73,7 +73,7 @@ void Explainer::on_event(const Event &event, const System &system) {
   switch (event.kind) {
   case FTrace_EVT_task_epilogue:
   case FTrace_EVT_task_sleep:
-    now_.next = Who::of({event.par2 & FTRACE_TID_MASK, event.peer});
+    now_.next = Culprit::of({event.par2 & FTRACE_TID_MASK, event.peer});
     now_.leaves = event.thread;
     now_.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
     return;
@@ -93,8 +93,8 @@ void Explainer::on_event(const Event &event, const System &system) {
     return refill(event.thread, system.threads()[event.thread], event.time);
   case FTrace_EXT_holder:
     if (event.cpu != kNone)
-      holders_.hold(system.find_cpu(system.cpus()[event.cpu].node, event.par1),
-                    Who::of({event.par2 & FTRACE_TID_MASK, event.peer}), event.time);
+      holders_.hold(system.find_cpu(system.cpus()[event.cpu].host, event.par1),
+                    Culprit::of({event.par2 & FTRACE_TID_MASK, event.peer}), event.time);
     return;
   case FTrace_EVT_blackout_start:
   case FTrace_EVT_blackout_end:
@@ -107,26 +107,26 @@ void Explainer::on_event(const Event &event, const System &system) {
   }
 }
 
-/// Until the first region, nothing of the process was recorded.
+/// Starts the first region: nothing of the process was recorded before.
 void Explainer::start_region(const Event &event) {
   if (event.thread == kNone || !FTRACE_REGION_STARTS(event.par2))
     return;
   const ThreadInfo &starter = catalog_.threads[event.thread];
-  holders_.forget_unwaited(starter.node, event.time);
+  holders_.forget_unwaited(starter.host, event.time);
   for (size_t t = 0; t < unknown_.size(); t++)
     if (const ThreadInfo &thread = catalog_.threads[t]; unknown_[t] == UnknownWhy::not_seen_yet &&
                                                         thread.pid == starter.pid &&
-                                                        thread.node == starter.node)
+                                                        thread.host == starter.host)
       unknown_[t] = UnknownWhy::no_region;
 }
 
-/// From here on a throttled thread waits for a CPU that others hold.
+/// Notes that a throttled thread waits from now on for a CPU that others hold.
 void Explainer::refill(uint32_t thread, const Thread &now, uint64_t time) {
   WaitKind &kind = open_[thread].kind;
   if (now.state != ThreadState::Cooling || kind != WaitKind::throttling)
     return;
   kind = WaitKind::refill;
-  holders_.change(thread, {now.state, now.state, now.cpu, now.cpu}, time, Who(), kind);
+  holders_.change(thread, {now.state, now.state, now.cpu, now.cpu}, time, Culprit(), kind);
 }
 
 void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
@@ -134,7 +134,7 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   WaitKind &kind = open_[thread].kind;
   if (change.from != change.to) // or else it is put on another CPU
     kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
-  holders_.change(thread, change, time, leaves ? now_.next : Who(), kind);
+  holders_.change(thread, change, time, leaves ? now_.next : Culprit(), kind);
   preempted_.change(thread, change, time,
                     change.to == ThreadState::Cooling && kind == WaitKind::preemption);
   if (change.from == change.to)
@@ -148,7 +148,7 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   if (change.to == ThreadState::Unknown)
     unknown_[thread] = now_.hides;
   if (change.to == ThreadState::Warming || change.to == ThreadState::Paused)
-    woken_[thread] = {.waker = thread == now_.wakes_up ? now_.waker : Who(), .block = {}};
+    woken_[thread] = {.waker = thread == now_.wakes_up ? now_.waker : Culprit(), .block = {}};
   if (change.to == ThreadState::Warming)
     locks_.wake(thread, woken_[thread].waker);
 }
@@ -165,7 +165,7 @@ void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
     if (std::any_of(open.holders.begin(), open.holders.begin() + ptrdiff_t(known),
                     [&](const HolderSum &part) { return part.holder == sum.holder; }))
       continue;
-    open.more = open.holders.size() == Story::kMostParts || sum.holder == CpuHolders::kOthers;
+    open.more = open.holders.size() == LongWait::kMostParts || sum.holder == CpuHolders::kOthers;
     if (!open.more)
       open.holders.push_back(sum);
   }
@@ -215,7 +215,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   const bool over = slice.then == ThreadState::Running || kind == WaitKind::throttling;
   const bool whole = slice.starts && slice.ends && over;
   const Woken &woken = woken_[slice.thread];
-  const Who by = kind == WaitKind::wakeup ? woken.waker : Who::of(slice.next);
+  const Culprit by = kind == WaitKind::wakeup ? woken.waker : Culprit::of(slice.next);
   if (whole)
     all_.wait_lengths[size_t(kind)].add(slice.length());
   if (slice.starts && kind == WaitKind::wakeup) {
@@ -232,7 +232,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
     all_.threads[slice.thread].idle_forbidden += idle.forbidden_ns;
   }
   if (longest_waits_.wants(slice.length())) {
-    std::vector<Story::Part> parts;
+    std::vector<LongWait::Part> parts;
     for (const HolderSum &sum : open.holders)
       parts.push_back({holders_.holder(sum.holder), sum.ns});
     longest_waits_.add({.thread = slice.thread,
@@ -253,19 +253,21 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   open.more = false;
 }
 
-/// Before the range too: the wait that follows can reach into it.
+/// Notes how a block ended. Blocks before the range too, because the wait that follows can reach
+/// into it.
 void Explainer::note_block(const Slice &slice) {
   Woken &woken = woken_[slice.thread];
   woken.block = {slice.call, slice.reason};
   woken.stack = slice.stack;
   if (!slice.ends)
-    woken.waker = Who(slice.then == ThreadState::Paused ? Who::Kind::nobody : Who::Kind::not_known);
-  else if (woken.waker == Who(Who::Kind::interrupt, uint32_t(InterruptSource::other)) &&
+    woken.waker = Culprit(slice.then == ThreadState::Paused ? Culprit::Kind::nobody
+                                                            : Culprit::Kind::not_known);
+  else if (woken.waker == Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::other)) &&
            is_sleep(call_name(catalog_, slice.thread, slice.call)))
-    woken.waker = Who(Who::Kind::interrupt, uint32_t(InterruptSource::timer));
+    woken.waker = Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));
 }
 
-/// After note_block().
+/// Adds a block. To be called after note_block().
 void Explainer::end_block(const Slice &slice) {
   const auto &[waker, block, stack] = woken_[slice.thread];
   BlockSum &sum =
@@ -274,7 +276,7 @@ void Explainer::end_block(const Slice &slice) {
   sum.count++;
   if (slice.starts && slice.ends) {
     block_lengths_[block].add(slice.length());
-    if (waker.kind() == Who::Kind::thread &&
+    if (waker.kind() == Culprit::Kind::thread &&
         call_name(catalog_, slice.thread, slice.call) == "futex")
       preempted_.block(slice, waker.number());
   }
@@ -311,7 +313,7 @@ void Explainer::add_waits() {
   }
 }
 
-/// A time in which at least one thread was seen.
+/// Adds the time up to `until`, in which at least one thread was seen.
 void Explainer::add_recorded(uint64_t until) {
   const uint64_t start = std::max(seen_since_, from_), end = std::min(until, all_.range.to);
   all_.recorded += end > start ? end - start : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes an Explanation from the stream of slices.
+// Makes an Explanation from slices.
 #pragma once
 
 #include "emulator/slices/idle_watch.h"
@@ -18,13 +18,13 @@
 
 namespace ovnitrace {
 
-/// Wants the slices of all threads, from the start of the trace to the end of the range: who ran
-/// while a thread of the cut waited need not be of the cut. Memory depends on threads, CPUs, and
-/// the different wakers and system calls that threads have.
+/// Makes an Explanation. Needs the slices of all threads from the start of the trace to the end of
+/// the range, because holders of a CPU may be outside the cut. Memory grows with threads, CPUs, and
+/// the different wakers and system calls of threads.
 class Explainer final : public SliceSink, private CpuHolders::Taker {
 public:
-  /// `cut` is one that check_cut() accepts. `program`: the main thread of a program that ovnitrace
-  /// started, which waits for that until its execve; kNone: none. That wait is left out.
+  /// REQUIRES: check_cut() accepts `cut`. `program`: the main thread of a program that ovnitrace
+  /// started, or kNone. Its wait for the start of the capture is left out.
   Explainer(const Catalog &catalog, const Cut &cut, uint32_t program);
 
   void on_event(const Event &event, const System &system) override;
@@ -34,26 +34,26 @@ public:
 
 private:
   struct Woken {
-    Who waker = {};
+    Culprit waker = {};
     Block block = {}; ///< in what it was blocked
     uint32_t stack = kNone;
   };
   struct OpenWait {
     WaitKind kind = WaitKind::not_known;
-    std::vector<HolderSum> holders; ///< of the wait so far, as of a Story
+    std::vector<HolderSum> holders; ///< of the wait so far, as of a LongWait
     bool more = false;
   };
-  /// What the event that is being replayed says.
+  /// What the current event says.
   struct Now {
     uint32_t leaves = kNone;              ///< the thread that leaves its CPU
     uint8_t reason = kNotKnown;           ///< why
-    Who next = {};                        ///< who gets it
+    Culprit next = {};                    ///< who gets it
     uint32_t wakes_up = kNone;            ///< the thread that is woken
-    Who waker = {};                       ///< by whom
+    Culprit waker = {};                   ///< by whom
     UnknownWhy hides = UnknownWhy::other; ///< why a thread becomes Unknown
   };
 
-  Who waker_of(const Event &event) const;
+  Culprit waker_of(const Event &event) const;
   void start_region(const Event &event);
   void refill(uint32_t thread, const Thread &now, uint64_t time);
   void held(uint32_t thread, WaitKind kind, const HolderSums &sums) override;
@@ -65,7 +65,7 @@ private:
 
   const Catalog &catalog_;
   Explanation all_;
-  const uint64_t from_; ///< ns: of the range
+  const uint64_t from_; ///< ns: start of the range
   CpuHolders holders_;
   WaitTimes times_;
   IdleWatch idle_;
@@ -75,18 +75,18 @@ private:
   Now now_;
   std::vector<OpenWait> open_;      ///< by thread
   std::vector<Woken> woken_;        ///< by thread: how its last block ended
-  std::vector<UnknownWhy> unknown_; ///< by thread: why it was Unknown last
+  std::vector<UnknownWhy> unknown_; ///< by thread: why it was last Unknown
   size_t seen_ = 0;                 ///< shown threads whose state is known
-  uint64_t seen_since_ = 0;         ///< ns: since when there are some
+  uint64_t seen_since_ = 0;         ///< ns: since when there are any
   StartGate gate_;
   SumTable<BlockSum> blocks_;
   SumTable<WakeSum> wakes_;
   std::map<Block, LatencyHistogram> block_lengths_;
-  Longest longest_waits_{Explanation::kMostWaits}, longest_blocks_{Explanation::kMostStories};
+  Longest longest_waits_{Explanation::kMostWaits}, longest_blocks_{Explanation::kMostLines};
 };
 
-/// Explains a whole trace, but for the wait of `program` for its start (see Explainer). Throws
-/// Error for a cut that check_cut() refuses.
+/// Explains a whole trace, without the wait of `program` for its start (see Explainer). Throws
+/// Error if check_cut() refuses the cut.
 Explanation explain(EventSource &source, const Cut &cut, uint32_t program = kNone);
 
 } // namespace ovnitrace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the time of threads went, and who is to blame.
+// Holds the result of `why`: where the time of threads went, and who is to blame.
 #pragma once
 
 #include "emulator/core/cut.h"
 #include "emulator/slices/idle_watch.h"
 #include "emulator/summary/latency_histogram.h"
+#include "emulator/why/culprit.h"
 #include "emulator/why/preempted_wakers.h"
-#include "emulator/why/who.h"
 
 #include <array>
 #include <cstdint>
@@ -15,15 +15,16 @@
 
 namespace ovnitrace {
 
-/// What made a thread wait for a CPU.
+/// What happened before a wait for a CPU.
 enum class WaitKind : uint8_t { wakeup, preemption, yield, throttling, refill, not_known };
 inline constexpr size_t kWaitKinds = 6;
 
-/// How long threads waited while one had the CPU.
+/// How long threads waited while one holder held the CPU.
 struct WaitSum {
-  uint32_t thread = 0; ///< index into Catalog::threads: who waited, or one of the node
+  /// The waiting thread, index into Catalog::threads; in sums over threads one of the host.
+  uint32_t thread = 0;
   WaitKind kind = WaitKind::not_known;
-  Who holder = {}; ///< who had the CPU
+  Culprit holder = {}; ///< had the CPU
   uint64_t ns = 0;
 };
 
@@ -37,8 +38,8 @@ struct Block {
 struct BlockSum {
   uint32_t thread = 0;
   Block block = {};
-  uint32_t stack = kNone; ///< number in the table of stacks; kNone: none was taken
-  Who waker = {};
+  uint32_t stack = kNone; ///< number in the table of stacks; kNone: no stack
+  Culprit waker = {};
   uint64_t ns = 0, count = 0;
 
   std::array<uint32_t, 4> key() const {
@@ -46,49 +47,49 @@ struct BlockSum {
   }
 };
 
-/// How often one thread was woken by one other, and how long it then waited for a CPU.
+/// How often a thread was woken by a culprit, and how long it then waited for a CPU.
 struct WakeSum {
   uint32_t thread = 0;
-  Who waker = {};
+  Culprit waker = {};
   uint64_t count = 0;
-  uint64_t late = 0, late_max = 0; ///< ns, of those that got a CPU in the range
+  uint64_t late = 0, late_max = 0; ///< ns, of wakeups whose thread got a CPU in the range
 
   std::array<uint32_t, 2> key() const { return {thread, waker.code()}; }
 };
 
-/// How long one thread waited for one futex, where one other ended that.
+/// How long a thread waited for a futex until one culprit woke it.
 struct LockSum {
   uint32_t thread = 0;
-  uint32_t futex = 0;    ///< the low 32 bits of its address in the thread's process
-  bool inherits = false; ///< a PI futex: who ended the wait had it
-  Who waker = {};        ///< nobody: it did not block
+  uint32_t futex = 0;    ///< low 32 bits of its address in the thread's process
+  bool inherits = false; ///< a PI futex: the waker had held it
+  Culprit waker = {};    ///< nobody: the thread did not block
   uint64_t count = 0, gave_up = 0;
   uint64_t ns = 0, max = 0;
 
   std::array<uint32_t, 3> key() const { return {thread, futex, waker.code()}; }
 };
 
-/// Why the state of a thread is not known. `no_region` is no missing knowledge: nobody asked.
+/// Why the state of a thread is not known. With `no_region`, nothing is missing: nobody asked.
 enum class UnknownWhy : uint8_t { not_seen_yet, lost, forgotten, missing, other, no_region };
 inline constexpr size_t kUnknownWhys = 5; ///< without no_region
 
-/// Time of one thread in the range, ns.
+/// The time of a thread in the range, ns.
 struct ThreadTime {
   uint64_t running = 0, waiting = 0, blocked = 0, unknown = 0;
-  uint64_t outside = 0; ///< outside the regions of --control: nothing was recorded
-  /// Of `waiting`, that of waits of which it is known whether another CPU was idle, and how long at
-  /// least one was that the thread may use.
+  uint64_t outside = 0; ///< outside the regions of --control: not recorded
+  /// `idle_known`: the part of `waiting` for which it is known whether another CPU was idle.
+  /// `idle_elsewhere`: of that, time in which a CPU was idle that the thread may use.
   uint64_t idle_known = 0, idle_elsewhere = 0;
-  uint64_t idle_forbidden = 0; ///< how long only such were idle that it may not use
+  uint64_t idle_forbidden = 0; ///< time in which only CPUs were idle that it may not use
 
-  /// Without the time outside regions.
+  /// Returns the time of the thread, without the time outside regions.
   uint64_t life() const { return running + waiting + blocked + unknown; }
 };
 
-/// A wait for a CPU, or a block, with what a line says of it.
-struct Story {
+/// A wait for a CPU, or a block, that is listed in a line of its own.
+struct LongWait {
   struct Part {
-    Who who;
+    Culprit holder;
     uint64_t ns;
   };
   static constexpr size_t kMostParts = 8;
@@ -99,37 +100,37 @@ struct Story {
   WaitKind kind = WaitKind::not_known;
   Block block = {};       ///< of a wait after a wakeup: in what it was blocked before
   uint32_t stack = kNone; ///< of the block
-  /// Who woke it; after a preemption, who got its CPU. Of a block that has not ended: nobody.
-  Who by = {};
-  std::vector<Part> holders = {};    ///< of a wait: in their order; no more than kMostParts
+  /// Who woke the thread; after a preemption: who got its CPU. Nobody, if a block has not ended.
+  Culprit by = {};
+  std::vector<Part> holders = {};    ///< of a wait: in their order, at most kMostParts
   IdleElsewhere idle = {};           ///< of a wait
-  bool more_holders = false;         ///< there were others
-  bool starts = false, ends = false; ///< as of a Slice: the whole of it was seen
+  bool more_holders = false;         ///< there were more holders
+  bool starts = false, ends = false; ///< as in Slice: it was seen from its start, to its end
 
   uint64_t length() const { return end - start; }
 };
 
 struct Explanation {
   TimeRange range = {};
-  uint64_t recorded = 0;      ///< ns of the range; with --control those in which a region was open
+  uint64_t recorded = 0;      ///< ns of the range; with --control: in which a region was open
   std::vector<uint8_t> shown; ///< by index in the Catalog: whether the cut keeps it
   std::vector<ThreadTime> threads = {};            ///< by index in the Catalog
-  std::array<uint64_t, kUnknownWhys> unknown = {}; ///< ns, of the threads that are shown together
-  /// Of all threads together: most time first; what is not known is last.
+  std::array<uint64_t, kUnknownWhys> unknown = {}; ///< ns, of all shown threads together
+  /// By holder, of all threads together: most time first, unknown holders last.
   std::vector<WaitSum> held = {};
-  /// By thread, then as `held`. Of very many holders only the longest have sums of
-  /// their own (see WaitTimes).
+  /// By thread, then as `held`. A thread with very many holders has sums only for the longest (see
+  /// WaitTimes).
   std::vector<WaitSum> waits = {};
   std::vector<BlockSum> blocks = {}; ///< by thread, then most time first
   std::vector<WakeSum> wakes = {};   ///< most often first
   std::vector<LockSum> locks = {};   ///< most time first
   PreemptedWakers::Sum preempted_wakers = {};
-  /// Of waits that were seen whole, all threads together.
+  /// Only waits that were seen whole, of all threads together.
   std::array<LatencyHistogram, kWaitKinds> wait_lengths = {};
   std::vector<std::pair<Block, LatencyHistogram>> block_lengths = {};
-  static constexpr size_t kMostWaits = 100;  ///< as many as the page of `report` lists
-  static constexpr size_t kMostStories = 10; ///< as many blocks, and waits in a report for people
-  std::vector<Story> longest_waits = {}, longest_blocks = {}; ///< the longest first
+  static constexpr size_t kMostWaits = 100; ///< as many as the page of `report` lists
+  static constexpr size_t kMostLines = 10;  ///< of blocks, and of waits in text
+  std::vector<LongWait> longest_waits = {}, longest_blocks = {}; ///< the longest first
 };
 
 } // namespace ovnitrace

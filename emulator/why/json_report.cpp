@@ -2,11 +2,11 @@
 #include "emulator/base/json_stream.h"
 #include "emulator/format/call_names.h"
 #include "emulator/why/blocked_at.h"
+#include "emulator/why/cause_names.h"
 #include "emulator/why/locks.h"
 #include "emulator/why/path_report.h"
 #include "emulator/why/sentences.h"
 #include "emulator/why/why_report.h"
-#include "emulator/why/words.h"
 
 #include <nlohmann/json.hpp>
 
@@ -35,8 +35,8 @@ public:
     out.member("answer", Json{{"sentences", answer.sentences}, {"advice", answer.advice}});
     put_threads(out);
     out.member("causes", causes());
-    out.member("waits", stories(why_.longest_waits, true));
-    out.member("blocks", stories(why_.longest_blocks, false));
+    out.member("waits", long_waits(why_.longest_waits, true));
+    out.member("blocks", long_waits(why_.longest_blocks, false));
     put_wakeups(out);
     out.member("locks", locks());
     if (input_.critical_path) {
@@ -49,12 +49,12 @@ public:
   }
 
 private:
-  Json tid(Who who) const {
-    const uint32_t tid = tid_of(catalog_, who);
+  Json tid(Culprit culprit) const {
+    const uint32_t tid = tid_of(catalog_, culprit);
     return tid == kNone ? Json() : Json(tid);
   }
-  std::string name(Who who, uint32_t thread) const {
-    return name_of(catalog_, who, catalog_.threads[thread].node);
+  std::string name(Culprit culprit, uint32_t thread) const {
+    return name_of(catalog_, culprit, catalog_.threads[thread].host);
   }
   Json call(Block block) const {
     return block.call == FTRACE_CALL_UNKNOWN ? Json()
@@ -93,11 +93,11 @@ private:
     out.end_array();
   }
 
-  /// Who it was is not known, nor how many.
-  static bool has_others(Who holder) { return holder.kind() == Who::Kind::unseen; }
+  /// Returns whether it is not known who held the CPU, nor how many did.
+  static bool has_others(Culprit holder) { return holder.kind() == Culprit::Kind::unseen; }
 
-  /// One entry for each holder. A throttled thread waits for quota and not for a CPU: a thread
-  /// that runs there meanwhile is not its holder.
+  /// Returns the waits of a thread, one entry for each holder. A throttled thread waits for quota
+  /// and not for a CPU: a thread that runs there meanwhile is not its holder.
   Json waiting(std::span<const WaitSum> sums) const {
     Json all = Json::array();
     std::map<std::pair<bool, uint32_t>, size_t> place;
@@ -119,7 +119,7 @@ private:
     return all;
   }
 
-  /// Of one thread: one for each call and waker, with its stacks.
+  /// Returns the blocks of a thread, one for each call and waker, with their stacks.
   Json blocked(std::span<const BlockSum> sums) const {
     Json all = Json::array();
     std::map<std::pair<Block, uint32_t>, size_t> place;
@@ -165,39 +165,36 @@ private:
     return all;
   }
 
-  Json stories(const std::vector<Story> &longest, bool waits) const {
-    const std::span stories =
-        std::span(longest).first(std::min(longest.size(), Explanation::kMostStories));
+  Json long_waits(const std::vector<LongWait> &longest, bool waits) const {
+    const std::span long_waits =
+        std::span(longest).first(std::min(longest.size(), Explanation::kMostLines));
     Json all = Json::array();
-    for (const Story &story : stories) {
-      const ThreadInfo &thread = catalog_.threads[story.thread];
-      Json one = {{"tid", thread.tid},
-                  {"name", thread.name},
-                  {"start_ns", story.start - catalog_.begin},
-                  {"ns", story.length()},
-                  {"starts", story.starts},
-                  {"ends", story.ends}};
+    for (const LongWait &wait : long_waits) {
+      const ThreadInfo &thread = catalog_.threads[wait.thread];
+      Json one = {
+          {"tid", thread.tid},   {"name", thread.name},   {"start_ns", wait.start - catalog_.begin},
+          {"ns", wait.length()}, {"starts", wait.starts}, {"ends", wait.ends}};
       if (waits) {
-        const bool known = story.cpu < catalog_.cpus.size();
-        one["cpu"] = known ? Json(catalog_.cpus[story.cpu].index) : Json();
-        one["after"] = wait_word(story.kind);
+        const bool known = wait.cpu < catalog_.cpus.size();
+        one["cpu"] = known ? Json(catalog_.cpus[wait.cpu].index) : Json();
+        one["after"] = wait_word(wait.kind);
         one["holders"] = Json::array();
-        const bool throttled = story.kind == WaitKind::throttling;
-        for (const Story::Part &part : throttled ? std::vector<Story::Part>() : story.holders)
-          one["holders"].push_back({{"holder_tid", tid(part.who)},
-                                    {"holder", name(part.who, story.thread)},
-                                    {"and_others", has_others(part.who)},
+        const bool throttled = wait.kind == WaitKind::throttling;
+        for (const LongWait::Part &part : throttled ? std::vector<LongWait::Part>() : wait.holders)
+          one["holders"].push_back({{"holder_tid", tid(part.holder)},
+                                    {"holder", name(part.holder, wait.thread)},
+                                    {"and_others", has_others(part.holder)},
                                     {"ns", part.ns}});
-        const bool idle = story.idle.cpu < catalog_.cpus.size();
-        one["idle_elsewhere_ns"] = story.idle.known ? Json(story.idle.ns) : Json();
-        one["idle_forbidden_ns"] = story.idle.known ? Json(story.idle.forbidden_ns) : Json();
-        one["idle_cpu"] = idle ? Json(catalog_.cpus[story.idle.cpu].index) : Json();
-        one["idle_cpu_ns"] = idle ? Json(story.idle.cpu_ns) : Json();
+        const bool idle = wait.idle.cpu < catalog_.cpus.size();
+        one["idle_elsewhere_ns"] = wait.idle.known ? Json(wait.idle.ns) : Json();
+        one["idle_forbidden_ns"] = wait.idle.known ? Json(wait.idle.forbidden_ns) : Json();
+        one["idle_cpu"] = idle ? Json(catalog_.cpus[wait.idle.cpu].index) : Json();
+        one["idle_cpu_ns"] = idle ? Json(wait.idle.cpu_ns) : Json();
       }
-      const bool blocked = !waits || story.kind == WaitKind::wakeup;
-      one["call"] = blocked ? call(story.block) : Json();
-      one["by_tid"] = tid(story.by);
-      one["by"] = name(story.by, story.thread);
+      const bool blocked = !waits || wait.kind == WaitKind::wakeup;
+      one["call"] = blocked ? call(wait.block) : Json();
+      one["by_tid"] = tid(wait.by);
+      one["by"] = name(wait.by, wait.thread);
       all.push_back(std::move(one));
     }
     return all;

@@ -12,7 +12,7 @@ void LockWaits::event(const Event &event) {
   switch (event.kind) {
   case FTrace_EVT_mutex_wait:
     if (event.thread != kNone)
-      waits_[event.thread] = {event.time, event.par2, Who(Who::Kind::nobody)};
+      waits_[event.thread] = {event.time, event.par2, Culprit(Culprit::Kind::nobody)};
     return;
   case FTrace_EVT_mutex_lock:
     if (event.thread != kNone)

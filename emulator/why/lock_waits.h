@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long threads waited for which futex, and who ended that.
+// Measures how long threads waited for each futex, and who ended the waits.
 #pragma once
 
 #include "emulator/why/explanation.h"
@@ -10,19 +10,19 @@
 
 namespace ovnitrace {
 
-/// Adds up the waits of family mutex of which both ends are in the range. What was under way when
-/// events were lost, or the family was filtered out, is left out. Memory depends on threads, and on
-/// how many of them waited for which futex.
+/// Sums up waits of family mutex with both ends in the range. Leaves out waits during which events
+/// were lost or the family was filtered out. Memory grows with threads, and with the futexes that
+/// each waited for.
 class LockWaits {
 public:
-  /// `from`: ns on the clock of the trace, where the range starts.
+  /// `from`: ns on the clock of the trace, start of the range.
   LockWaits(size_t threads, uint64_t from) : from_(from), waits_(threads) {}
 
-  /// Any event, in the order of time.
+  /// Takes each event, in the order of time.
   void event(const Event &event);
-  /// Who wakes a thread.
-  void wake(uint32_t thread, Who waker) { waits_[thread].waker = waker; }
-  /// All sums, most time first; none are left.
+  /// Notes who wakes a thread.
+  void wake(uint32_t thread, Culprit waker) { waits_[thread].waker = waker; }
+  /// Returns all sums, most time first, and clears them.
   std::vector<LockSum> take();
 
 private:
@@ -30,7 +30,7 @@ private:
   struct Wait {
     uint64_t since = kNot; ///< ns
     uint32_t futex = 0;
-    Who waker = {}; ///< the last one since then
+    Culprit waker = {}; ///< the last one since then
   };
 
   void end_wait(const Event &event);

@@ -11,7 +11,7 @@ std::vector<Lock> locks_of(const Catalog &catalog, const Explanation &why) {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Lock> by_key;
   for (const LockSum &sum : why.locks) {
     const ThreadInfo &thread = catalog.threads[sum.thread];
-    Lock &lock = by_key[{thread.node, thread.pid, sum.futex}];
+    Lock &lock = by_key[{thread.host, thread.pid, sum.futex}];
     lock.pid = thread.pid;
     lock.futex = sum.futex;
     lock.inherits |= sum.inherits;

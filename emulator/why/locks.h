@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The futexes that threads waited for, each with who waited and who ended that.
+// Sums up waits by futex, with who waited and who ended the waits.
 #pragma once
 
 #include "emulator/why/explanation.h"
@@ -10,7 +10,7 @@
 
 namespace ovnitrace {
 
-/// One futex of one process. One that processes share is one for each.
+/// A futex of one process. A futex that processes share is one for each of them.
 struct Lock {
   uint32_t pid = 0, futex = 0;
   bool inherits = false; ///< a PI futex
@@ -19,7 +19,7 @@ struct Lock {
   std::vector<const LockSum *> parts = {}; ///< most time first
 };
 
-/// Most time first. Borrows the sums of `why`.
+/// Returns the futexes, most time first. Borrows the sums of `why`.
 std::vector<Lock> locks_of(const Catalog &catalog, const Explanation &why);
 
 } // namespace ovnitrace

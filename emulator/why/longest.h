@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The longest of many.
+// Keeps the longest of many waits.
 #pragma once
 
 #include "emulator/why/explanation.h"
@@ -14,24 +14,24 @@ class Longest {
 public:
   explicit Longest(size_t most) : most_(most) {}
 
-  /// Whether one of this length would be kept: to know before it is made.
+  /// Returns whether a wait of this length would be kept. To be asked before the wait is made.
   bool wants(uint64_t length) const {
-    return length && (stories_.size() < most_ || length > stories_.back().length());
+    return length && (longest_.size() < most_ || length > longest_.back().length());
   }
-  /// Of two that are as long, the first one stands first.
-  void add(Story story) {
-    const auto at =
-        std::upper_bound(stories_.begin(), stories_.end(), story,
-                         [](const Story &a, const Story &b) { return a.length() > b.length(); });
-    stories_.insert(at, std::move(story));
-    if (stories_.size() > most_)
-      stories_.pop_back();
+  /// Adds a wait. If several are equally long, the first one added comes first.
+  void add(LongWait wait) {
+    const auto at = std::upper_bound(
+        longest_.begin(), longest_.end(), wait,
+        [](const LongWait &a, const LongWait &b) { return a.length() > b.length(); });
+    longest_.insert(at, std::move(wait));
+    if (longest_.size() > most_)
+      longest_.pop_back();
   }
-  std::vector<Story> take() { return std::move(stories_); }
+  std::vector<LongWait> take() { return std::move(longest_); }
 
 private:
   size_t most_;
-  std::vector<Story> stories_;
+  std::vector<LongWait> longest_;
 };
 
 } // namespace ovnitrace

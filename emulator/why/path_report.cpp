@@ -26,7 +26,7 @@ struct Line {
   std::vector<std::string> words;
   uint64_t ns = 0, count = 0;
 };
-/// By what makes them one; lines come in the order of their time.
+/// Lines by what makes them one; added in the order of time.
 using Lines = std::map<std::vector<std::string>, Line>;
 
 void add(Lines &lines, std::vector<std::string> words, uint64_t ns, uint64_t count) {
@@ -36,14 +36,14 @@ void add(Lines &lines, std::vector<std::string> words, uint64_t ns, uint64_t cou
   line.count += count;
 }
 
-/// The threads of a path by their names.
+/// Groups the threads of a path by name.
 class Groups {
 public:
   Groups(const Catalog &catalog, const std::vector<PathSum> &sums) : catalog_(catalog) {
     for (const PathSum &sum : sums)
       threads_[catalog.threads[sum.like.thread].name].insert(sum.like.thread);
   }
-  /// "cc1 (20 threads)"; of a name that one thread has, or of none, that thread.
+  /// Returns "cc1 (20 threads)", or the thread if no other one has its name.
   std::string label(uint32_t thread) const {
     const std::string &name = catalog_.threads[thread].name;
     const size_t count = threads_.at(name).size();
@@ -56,12 +56,12 @@ private:
   std::map<std::string, std::set<uint32_t>> threads_;
 };
 
-/// A thread that is none of the trace, and not the idle task.
+/// Returns whether a peer is neither in the trace nor the idle task.
 bool is_untraced(const Peer &peer) {
   return peer.thread == kNone && peer.tid != 0 && peer.tid != kNone;
 }
 
-/// With the system call in which a thread was blocked, where the cause does not have it.
+/// Returns the cause, with the system call of a blocked thread if the cause does not name it.
 std::string cause_and_call(const PathSegment &like, const Catalog &catalog) {
   const std::string cause = cause_text(like, catalog);
   const std::string_view call = call_text(like, catalog);
@@ -69,7 +69,7 @@ std::string cause_and_call(const PathSegment &like, const Catalog &catalog) {
                                                       : fmt::format("{}, in {}", cause, call);
 }
 
-/// `head` names the words of a line. What is beyond `top` lines is one more.
+/// Makes a table. `head` names its columns of words. Lines beyond `top` are summed up in one.
 std::string table_of(const Lines &lines, std::vector<std::string> head, uint64_t length,
                      size_t top) {
   std::vector<Line> sorted;
@@ -144,7 +144,7 @@ void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catal
       row["call"] = call;
     if (like.device != kNone)
       row["device"] =
-          device_name(catalog.nodes[catalog.threads[like.thread].node].devices, like.device);
+          device_name(catalog.hosts[catalog.threads[like.thread].host].devices, like.device);
     if (!holder_text(like, catalog).empty()) {
       const uint32_t tid = peer_tid(like, catalog);
       row["holder_tid"] = tid == kNone ? Json() : Json(tid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The critical path as a table.
+// Shows the critical path as tables and as JSON.
 #pragma once
 
 #include "emulator/critical/path.h"
@@ -10,9 +10,9 @@
 
 namespace ovnitrace {
 
-/// For people: whose path it is, what each thread and cause takes of it, and who held the CPU while
-/// one of them waited. Of each table `top` lines at most and the rest as one more; 0: all.
-/// `by_name`: threads of one name are one line, as "cc1 (20 threads)".
+/// Returns text: whose path it is, the time of each thread and cause in it, and who held the CPU
+/// during its waits. Each table has at most `top` lines, and one for the rest; 0: all lines.
+/// `by_name`: threads of one name share a line, such as "cc1 (20 threads)".
 std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bool by_name = false);
 
 /// Adds `critical_path`, whose `ns` sum up to the length of the path, and `critical_path_of`. Names

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long threads were blocked in a futex while the thread that woke them in the end was itself
-// preempted, as the holder of a lock can be.
+// Measures how long threads were blocked in a futex while the later waker was itself preempted, as
+// a lock holder can be.
 #pragma once
 
 #include "emulator/core/state_observer.h"
@@ -12,21 +12,20 @@
 
 namespace ovnitrace {
 
-/// Of each thread the last 32 preemptions are remembered; what is older is left out, so a sum may
-/// be too short, never too long.
+/// Remembers the last 32 preemptions of each thread. Older ones are left out, so a sum may be too
+/// small, never too large.
 class PreemptedWakers {
 public:
   explicit PreemptedWakers(size_t threads) : threads_(threads) {}
 
-  /// Every change of state. `preempted`: of one to Cooling, whether the thread lost its CPU to
-  /// another one.
+  /// Takes each change of state. `preempted`, for a change to Cooling: another thread took the CPU.
   void change(uint32_t thread, const StateChange &change, uint64_t time, bool preempted);
-  /// A block in a futex that was seen to start and to end, woken by another thread of the trace.
+  /// Takes a block in a futex with both ends seen, and whose waker is another thread of the trace.
   void block(const Slice &slice, uint32_t waker);
 
   struct Sum {
     uint64_t woken = 0;     ///< ns, of all blocks
-    uint64_t preempted = 0; ///< ns of that
+    uint64_t preempted = 0; ///< ns of `woken`, in which the waker was preempted
     uint32_t most = kNone;  ///< index into Catalog::threads: the waker that was preempted most
   };
   Sum sum() const;
@@ -37,10 +36,10 @@ private:
   };
   static constexpr size_t kMost = 32;
   struct Thread {
-    std::vector<Span> spans; ///< a ring of kMost
+    std::vector<Span> spans; ///< the last kMost, as a ring
     size_t next = 0;
-    bool open = false;  ///< the newest one has not ended
-    uint64_t blame = 0; ///< ns
+    bool open = false;  ///< the newest span has not ended
+    uint64_t blame = 0; ///< ns for which it is to blame
   };
 
   std::vector<Thread> threads_;

@@ -4,8 +4,8 @@
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
 #include "emulator/summary/names.h"
+#include "emulator/why/cause_names.h"
 #include "emulator/why/subject.h"
-#include "emulator/why/words.h"
 
 #include <fmt/format.h>
 
@@ -18,13 +18,13 @@ namespace ovnitrace {
 
 namespace {
 
-/// One who is to blame, or a call.
+/// A culprit or a call, with its time.
 struct Part {
   std::string text;
   uint64_t ns = 0;
 };
 
-/// In whole percent: more is not read in a sentence.
+/// Returns whole percents: in a sentence, nobody reads more.
 std::string percent(uint64_t part, uint64_t whole) {
   const std::string rounded =
       fmt::format("{:.0f}", whole ? 100.0 * double(part) / double(whole) : 0.0);
@@ -33,7 +33,7 @@ std::string percent(uint64_t part, uint64_t whole) {
 
 constexpr const char *kNearlyAlways = "nearly always ", *kMostly = "mostly ";
 
-/// How much of `whole` it is; empty: less than half.
+/// Returns how large a part of `whole` is, in words; empty below one half.
 std::string how_often(uint64_t part, uint64_t whole) {
   const double share = double(part) / double(whole);
   return share >= 0.9 ? kNearlyAlways : share >= 0.5 ? kMostly : "";
@@ -64,7 +64,8 @@ private:
   uint64_t whole_ = 0;
 };
 
-/// The words for a part of a whole: "mostly behind xz", "most of all behind xz (34 % of that)".
+/// Returns the largest part of a whole in words: "mostly behind xz", "most of all behind xz (34 %
+/// of that)".
 std::string largest_text(const Parts &parts) {
   const Part part = parts.largest();
   const std::string often = how_often(part.ns, parts.whole());
@@ -108,7 +109,8 @@ private:
                               largest_text(holders()));
   }
 
-  /// "app (9 threads) ran for 53 % of its life and waited 20 % for a CPU, mostly behind xz (7)."
+  /// Returns "app (9 threads) ran for 53 % of its life and waited 20 % for a CPU, mostly behind xz
+  /// (7)."
   std::string life() const {
     std::string text = fmt::format("{}{} ran for {} of its {} and ", subject_.name, subject_.count,
                                    percent(sum_.running, sum_.life()),
@@ -130,22 +132,22 @@ private:
   }
   std::string holder(const WaitSum &sum) const {
     switch (sum.holder.kind()) {
-    case Who::Kind::thread:
+    case Culprit::Kind::thread:
       if (!subject_.is_machine && input_.why.shown[sum.holder.number()])
         return subject_.threads.size() > 1 ? "behind its own threads" : "behind itself";
       [[fallthrough]];
-    case Who::Kind::untraced:
+    case Culprit::Kind::untraced:
       return "behind " + name_or_none(name_of(input_.catalog, sum.holder, 0));
-    case Who::Kind::idle:
+    case Culprit::Kind::idle:
       return "while an idle CPU woke up";
-    case Who::Kind::unseen:
+    case Culprit::Kind::unseen:
       return "while no traced thread had that CPU";
     default:
       return "behind an unknown holder";
     }
   }
 
-  /// "27 % it was blocked, mostly in futex, woken by loader (4711)."
+  /// Returns "27 % it was blocked, mostly in futex, woken by loader (4711)."
   std::string blocked() const {
     const std::string unknown = sum_.unknown > sum_.life() / 100
                                     ? "; " + percent(sum_.unknown, sum_.life()) + " is not known"
@@ -182,7 +184,7 @@ private:
     return name.starts_with("no system call") ? "outside system calls" + name.substr(14)
                                               : "in " + name;
   }
-  /// Who woke it from what was largest, where that was mostly one.
+  /// Returns who woke the thread from its largest block, if that was mostly one culprit.
   std::string waker(const std::string &block) const {
     Parts all;
     std::map<std::string, std::set<uint32_t>> threads; // of a name
@@ -191,11 +193,11 @@ private:
     for (const BlockSum &sum : input_.why.blocks) {
       if (block_text(sum.block) != block)
         continue;
-      const bool is_thread = sum.waker.kind() == Who::Kind::thread;
-      const std::string name = is_thread ? name_of(input_.catalog, sum.waker, 0) : who(sum);
+      const bool is_thread = sum.waker.kind() == Culprit::Kind::thread;
+      const std::string name = is_thread ? name_of(input_.catalog, sum.waker, 0) : waker(sum);
       all.add(name, sum.ns);
       threads[name].insert(sum.waker.code());
-      first.emplace(name, who(sum));
+      first.emplace(name, waker(sum));
       own.add(is_thread && input_.why.shown[sum.waker.number()] ? "own" : "", sum.ns);
     }
     const Part most = all.largest();
@@ -215,31 +217,33 @@ private:
                ? ", mostly woken by its own threads"
                : "";
   }
-  std::string who(const BlockSum &sum) const { return who_text(input_, sum.waker, sum.thread); }
+  std::string waker(const BlockSum &sum) const {
+    return culprit_text(input_, sum.waker, sum.thread);
+  }
 
   const WhyInput &input_;
   const Subject &subject_;
   ThreadTime sum_;
 };
 
-/// Why a trace has no thread; empty: it is not known.
+/// Returns why a trace has no thread; empty if that is not known.
 std::string no_region(const Catalog &catalog) {
   std::string chains;
-  for (const NodeInfo &node : catalog.nodes)
-    for (const std::string &chain : node.chains)
+  for (const HostInfo &host : catalog.hosts)
+    for (const std::string &chain : host.chains)
       chains += (chains.empty() ? "" : ", ") + printable_line(chain);
   return chains.empty()
              ? ""
              : "No region of --control started, so nothing was recorded: " + chains + ".";
 }
 
-/// The program outside that had the CPU longest, by name.
+/// Returns the other program that had CPUs longest, by name.
 Part largest_other(const Catalog &catalog, const Explanation &why) {
   Parts parts;
   std::map<std::string, std::set<uint32_t>> tids;
   for (const WaitSum &sum : why.held) {
-    const bool traced = sum.holder.kind() == Who::Kind::thread;
-    if (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Who::Kind::untraced)
+    const bool traced = sum.holder.kind() == Culprit::Kind::thread;
+    if (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Culprit::Kind::untraced)
       continue;
     const std::string name = name_of(catalog, sum.holder, 0);
     parts.add(name, sum.ns);
@@ -274,7 +278,7 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
   for (const WaitSum &sum : why.held)
     if (sum.kind == WaitKind::throttling)
       facts.throttled += sum.ns;
-    else if (sum.holder.kind() == Who::Kind::thread && why.shown[sum.holder.number()])
+    else if (sum.holder.kind() == Culprit::Kind::thread && why.shown[sum.holder.number()])
       facts.behind_own += sum.ns;
   return facts;
 }

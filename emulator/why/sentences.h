@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The answer to "why was it slow?" in two sentences, with what to try: `why`, `info`, `stat` and
-// the page for the browser open with it.
+// Answers "why was it slow?" in two sentences, with what to try. `why`, `info`, `stat` and the page
+// of `report` open with the answer.
 #pragma once
 
 #include "emulator/input/trace_dir.h"
@@ -12,11 +12,12 @@
 
 namespace ovnitrace {
 
-/// Makes the answer for the threads and the range of `why`. Percentages are of the lives of all its
-/// threads together; where these are all threads of a machine, of the time of its CPUs.
+/// Returns the answer for the threads and the range of `why`. Percentages are of the lives of all
+/// its threads together. If these are all threads of a machine, percentages are of the time of its
+/// CPUs.
 Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why);
 
-/// Returns what the rules of advice look at. `name`: of the program.
+/// Returns the input of the rules of advice. `name`: of the program.
 AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
                          const std::string &name);
 

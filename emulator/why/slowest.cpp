@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kMostParts = 3, kMostLines = 5; // of a tree, of a path
 constexpr size_t kMostNested = 512;              // a program can log any number
 
-/// Finds the sections of one number.
+/// Finds the sections of a number.
 class SectionFinder final : public SliceSink {
 public:
   SectionFinder(uint32_t number, size_t most, std::vector<uint8_t> kept)
@@ -69,7 +69,7 @@ private:
   std::vector<LongSection> found_;
 };
 
-/// One section with what explains it.
+/// A section with its explanation.
 struct Explained {
   const SlowestInput &input;
   const LongSection &section;
@@ -78,7 +78,7 @@ struct Explained {
   CriticalPath &path;
 };
 
-/// Calls `take(n, explained)` for each, n from 1.
+/// Calls `take(n, explained)` for each section, n from 1.
 template <class Take> void explain_each(const SlowestInput &input, Take take) {
   std::vector<LongSection> sections =
       longest_sections(*input.open(), input.cut, input.number, input.most);

@@ -25,7 +25,7 @@ std::string last_part(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-/// Whether one of the words of a command line is this program, by whichever path.
+/// Returns whether a word of a command line is this program, by any path.
 bool names(std::string_view line, const std::string &program) {
   for (size_t at = 0; at < line.size();) {
     const size_t end = std::min(line.find(' ', at), line.size());
@@ -36,8 +36,9 @@ bool names(std::string_view line, const std::string &program) {
   return false;
 }
 
-/// What was started, as its user typed it; of a launcher (env, taskset, nice) what its process
-/// executed last. The command line of an interpreter still names the script that was started.
+/// Returns the name of what was started, as its user typed it. For a launcher (env, taskset, nice),
+/// returns what its process executed last. The command line of an interpreter still names the
+/// script that was started.
 std::string program_name(const TraceInfo &info) {
   const std::string started = printable_line(last_part(info.command.front()));
   std::string_view last;
@@ -47,7 +48,7 @@ std::string program_name(const TraceInfo &info) {
   return last.empty() || names(last, started) ? started : last_part(last.substr(0, last.find(' ')));
 }
 
-/// The first ones and how many others: "nginx, redis", "a, b, c and 4 others".
+/// Returns the first names and the number of others: "nginx, redis", "a, b, c and 4 others".
 std::string list_of(const std::vector<std::string> &names) {
   std::string text;
   const size_t shown =
@@ -58,7 +59,7 @@ std::string list_of(const std::vector<std::string> &names) {
                               : text;
 }
 
-/// The names of their processes; those that wanted a CPU longest first.
+/// Returns the names of the processes. The ones that wanted a CPU longest come first.
 std::vector<std::string> names_of(const Catalog &catalog, const Explanation &why,
                                   const std::vector<uint32_t> &threads) {
   std::map<std::string, uint64_t> time;
@@ -75,14 +76,14 @@ std::vector<std::string> names_of(const Catalog &catalog, const Explanation &why
   return names;
 }
 
-/// Whether these are all processes of the started program.
+/// Returns whether these are all processes of the started program.
 bool is_program(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
                 const std::set<std::pair<uint32_t, uint32_t>> &processes) {
   const std::vector<uint32_t> pids = program_pids(info, catalog);
   for (uint32_t t = 0; t < why.shown.size(); t++)
     if (!why.shown[t] && std::count(pids.begin(), pids.end(), catalog.threads[t].pid))
       return false;
-  return !pids.empty() && catalog.nodes.size() == 1 && processes.size() == pids.size() &&
+  return !pids.empty() && catalog.hosts.size() == 1 && processes.size() == pids.size() &&
          std::all_of(processes.begin(), processes.end(), [&](const auto &process) {
            return std::count(pids.begin(), pids.end(), process.second) > 0;
          });
@@ -92,11 +93,11 @@ bool is_program(const TraceInfo &info, const Catalog &catalog, const Explanation
 
 Subject subject_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why) {
   Subject subject;
-  std::set<std::pair<uint32_t, uint32_t>> processes; // node, pid
+  std::set<std::pair<uint32_t, uint32_t>> processes; // host, pid
   for (uint32_t t = 0; t < why.shown.size(); t++)
     if (why.shown[t]) {
       subject.threads.push_back(t);
-      processes.emplace(catalog.threads[t].node, catalog.threads[t].pid);
+      processes.emplace(catalog.threads[t].host, catalog.threads[t].pid);
     }
   if (subject.threads.empty())
     return subject;
@@ -106,8 +107,8 @@ Subject subject_of(const TraceInfo &info, const Catalog &catalog, const Explanat
   }
   subject.is_machine =
       std::all_of(why.shown.begin(), why.shown.end(), [](uint8_t is) { return is; }) &&
-      std::all_of(catalog.nodes.begin(), catalog.nodes.end(),
-                  [](const NodeInfo &node) { return node.all_threads; });
+      std::all_of(catalog.hosts.begin(), catalog.hosts.end(),
+                  [](const HostInfo &host) { return host.all_threads; });
   const std::string count = human_count(subject.threads.size(), "thread", "threads");
   const std::vector<std::string> names = names_of(catalog, why, subject.threads);
   subject.name = is_program(info, catalog, why, processes) ? program_name(info) : list_of(names);

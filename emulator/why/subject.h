@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the threads that are explained are called together.
+// Finds a name for the explained threads together.
 #pragma once
 
 #include "emulator/input/trace_dir.h"
@@ -14,13 +14,13 @@ namespace ovnitrace {
 
 struct Subject {
   std::string name;              ///< "redis-server (18210)", "make", "nginx"
-  std::string count;             ///< " (13 threads of 9 processes)"; empty: one thread
+  std::string count;             ///< " (13 threads of 9 processes)"; empty for one thread
   bool is_machine = false;       ///< all threads of a machine
   std::vector<uint32_t> threads; ///< by index in the Catalog
 };
 
-/// Finds the name of the threads that `why` shows: that of the only one, of the program that was
-/// started, of the process, or of the processes.
+/// Returns the subject for the threads that `why` shows. Its name is that of the only thread, of
+/// the program that was started, of the process, or of the processes.
 Subject subject_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why);
 
 } // namespace ovnitrace

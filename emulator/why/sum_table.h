@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums by what they are of.
+// Provides a hash table of sums.
 #pragma once
 
 #include "emulator/format/event.h"
@@ -12,14 +12,15 @@
 
 namespace ovnitrace {
 
-/// A hash table whose sums lie one after another, in the order in which they came first: it takes a
-/// third of the memory of std::unordered_map, and small ones stay in the nearest cache. A Sum has
-/// key(): an array of 32-bit numbers.
+/// A hash table that keeps its sums contiguous, in the order of insertion. It takes a third of the
+/// memory of std::unordered_map, and small tables stay in the L1 cache. A Sum has key(): an array
+/// of 32-bit numbers.
 template <class Sum> class SumTable {
 public:
   using Key = decltype(std::declval<const Sum &>().key());
 
-  /// The sum of the same key, which is `zero` if there was none. Until the next call.
+  /// Returns the sum with the key of `zero`; inserts `zero` if there was none before. Valid until
+  /// the next call.
   Sum &of(const Sum &zero) {
     uint32_t &slot = slots_[place_of(zero.key())];
     if (slot != kNone)
@@ -30,10 +31,10 @@ public:
       grow();
     return sums_.back();
   }
-  /// In all(); kNone: there is none.
+  /// Returns the index in all(), kNone if the key is not there.
   uint32_t index_of(const Key &key) const { return slots_[place_of(key)]; }
   const std::vector<Sum> &all() const { return sums_; }
-  /// All; the table is empty then.
+  /// Returns all sums and clears the table.
   std::vector<Sum> take() {
     std::vector<Sum> sums = std::move(sums_);
     clear();
@@ -63,7 +64,7 @@ private:
   }
 
   std::vector<Sum> sums_;
-  /// Index into sums_, kNone: free. Their number is a power of two, more than half are free.
+  /// Indices into sums_, kNone: free. The size is a power of two; more than half is free.
   std::vector<uint32_t> slots_ = std::vector<uint32_t>(64, kNone);
 };
 

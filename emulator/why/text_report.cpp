@@ -3,13 +3,13 @@
 #include "emulator/base/short_line.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
+#include "emulator/why/cause_names.h"
 #include "emulator/why/locks.h"
 #include "emulator/why/sentences.h"
-#include "emulator/why/stories.h"
 #include "emulator/why/time_tree.h"
 #include "emulator/why/times_table.h"
+#include "emulator/why/wait_lines.h"
 #include "emulator/why/why_report.h"
-#include "emulator/why/words.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostParts = 5, kMostCauses = 10, kMostWakes = 10, kMostLocks = 10;
 
-/// Lines of a table that has `usual` ones.
+/// Returns the most lines of a table that usually has `usual` ones.
 size_t most_of(const WhyOptions &options, size_t usual) {
   const size_t top = options.top.value_or(usual);
   return top ? top : SIZE_MAX;
@@ -57,7 +57,7 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   return text + "\n\n";
 }
 
-/// In lines of at most `most` columns, as far as words allow it.
+/// Breaks a line between words, at `most` columns.
 std::string wrapped(const std::string &line, size_t most) {
   constexpr const char *kFirst = "  ", *kNext = "\n      ";
   std::string text = kFirst;
@@ -78,11 +78,11 @@ std::string wrapped(const std::string &line, size_t most) {
 }
 
 template <class Line>
-std::string stories(const char *title, const std::vector<Story> &stories, const WhyOptions &options,
-                    Line line) {
+std::string long_waits(const char *title, const std::vector<LongWait> &long_waits,
+                       const WhyOptions &options, Line line) {
   std::string text;
-  for (size_t n = 0; n < stories.size() && n < most_of(options, Explanation::kMostStories); n++)
-    text += wrapped(line(stories[n]), options.columns);
+  for (size_t n = 0; n < long_waits.size() && n < most_of(options, Explanation::kMostLines); n++)
+    text += wrapped(line(long_waits[n]), options.columns);
   return text.empty() ? text : '\n' + std::string(title) + ":\n" + text;
 }
 
@@ -91,7 +91,7 @@ std::string wake_table(const WhyInput &input, const WhyOptions &options) {
   for (size_t n = 0; n < input.why.wakes.size() && n < most_of(options, kMostWakes); n++) {
     const WakeSum &wake = input.why.wakes[n];
     const ThreadInfo &thread = input.catalog.threads[wake.thread];
-    table.add({who_text(input, wake.waker, wake.thread), thread_label(thread),
+    table.add({culprit_text(input, wake.waker, wake.thread), thread_label(thread),
                human_count(wake.count), human_duration(wake.late / wake.count),
                human_duration(wake.late_max)});
   }
@@ -121,23 +121,23 @@ std::string idle_line(const WhyInput &input) {
 std::string unseen_line(const WhyInput &input) {
   const bool some =
       std::any_of(input.why.held.begin(), input.why.held.end(),
-                  [](const WaitSum &sum) { return sum.holder.kind() == Who::Kind::unseen; });
+                  [](const WaitSum &sum) { return sum.holder.kind() == Culprit::Kind::unseen; });
   return some ? "\nThis trace names only the first thread that got a CPU from a traced one, not "
                 "those that\nfollowed. Record it again to see all who had the CPU.\n"
               : "";
 }
 
-/// Who ended the wait; of a PI futex he had it.
+/// Returns who ended the wait, and that it had held a PI futex.
 std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
-  if (sum.waker.kind() == Who::Kind::nobody)
+  if (sum.waker.kind() == Culprit::Kind::nobody)
     return "nobody: it did not block";
-  const std::string who = who_text(input, sum.waker, sum.thread);
-  return sum.inherits && sum.waker.kind() == Who::Kind::thread ? who + ", who had it" : who;
+  const std::string waker = culprit_text(input, sum.waker, sum.thread);
+  return sum.inherits && sum.waker.kind() == Culprit::Kind::thread ? waker + ", who had it" : waker;
 }
 
-/// A sum of who ended the waits that took most time together.
+/// Returns a sum with the culprit that ended waits of the longest total time.
 const LockSum &longest_ender(const Lock &lock) {
-  std::map<uint32_t, uint64_t> ns; // by Who::code()
+  std::map<uint32_t, uint64_t> ns; // by Culprit::code()
   for (const LockSum *part : lock.parts)
     ns[part->waker.code()] += part->ns;
   return **std::max_element(lock.parts.begin(), lock.parts.end(),
@@ -178,10 +178,10 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
     text += '\n' + lengths;
   if (threads.size() > 1)
     text += '\n' + times_table(input, options);
-  text += stories("The longest waits for a CPU", input.why.longest_waits, options,
-                  [&](const Story &wait) { return wait_story(input, wait); });
-  text += stories("The longest times blocked", input.why.longest_blocks, options,
-                  [&](const Story &block) { return block_story(input, block); });
+  text += long_waits("The longest waits for a CPU", input.why.longest_waits, options,
+                     [&](const LongWait &wait) { return wait_line(input, wait); });
+  text += long_waits("The longest times blocked", input.why.longest_blocks, options,
+                     [&](const LongWait &block) { return block_line(input, block); });
   return text + wake_table(input, options) + lock_table(input, options);
 }
 

@@ -5,7 +5,7 @@
 #include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
 #include "emulator/why/blocked_at.h"
-#include "emulator/why/words.h"
+#include "emulator/why/cause_names.h"
 
 #include <fmt/format.h>
 
@@ -31,15 +31,15 @@ uint64_t sum_of(const std::vector<TimeNode> &nodes) {
   return sum;
 }
 
-/// Adds up by who it was; threads of one name are one.
+/// Sums by culprit; threads of one name share a sum.
 class ByWho {
 public:
   explicit ByWho(const WhyInput &input) : input_(input) {}
 
-  void add(Who who, uint32_t thread, uint64_t ns, uint64_t count) {
-    const uint32_t node = input_.catalog.threads[thread].node;
-    Sum &sum = sums_[{who.kind(), name_of(input_.catalog, who, node)}];
-    sum.whos.emplace(node, who.code());
+  void add(Culprit culprit, uint32_t thread, uint64_t ns, uint64_t count) {
+    const uint32_t host = input_.catalog.threads[thread].host;
+    Sum &sum = sums_[{culprit.kind(), name_of(input_.catalog, culprit, host)}];
+    sum.culprits.emplace(host, culprit.code());
     sum.thread = thread;
     sum.ns += ns;
     sum.count += count;
@@ -47,30 +47,30 @@ public:
   std::vector<TimeNode> nodes(const std::string &before) const {
     std::vector<TimeNode> nodes;
     for (const auto &[key, sum] : sums_)
-      nodes.push_back(node(before, who_text(input_, sum.first(), sum.thread), key, sum));
+      nodes.push_back(node(before, culprit_text(input_, sum.first(), sum.thread), key, sum));
     return nodes;
   }
 
 private:
   struct Sum {
-    std::set<std::pair<uint32_t, uint32_t>> whos; ///< node, code
-    uint32_t thread = 0;                          ///< to one of which he did it
+    std::set<std::pair<uint32_t, uint32_t>> culprits; ///< host, code
+    uint32_t thread = 0;                              ///< a thread whose wait or block it was
     uint64_t ns = 0, count = 0;
 
-    Who first() const { return Who::from_code(whos.begin()->second); }
+    Culprit first() const { return Culprit::from_code(culprits.begin()->second); }
   };
-  using Key = std::pair<Who::Kind, std::string>; ///< by name
-  /// `one`: who it was, where it was one.
+  using Key = std::pair<Culprit::Kind, std::string>; ///< by name
+  /// `one`: the culprit, if it is only one.
   static TimeNode node(const std::string &before, const std::string &one, const Key &key,
                        const Sum &sum) {
     const std::string name = key.second.empty() ? "without a name" : key.second;
-    const std::string many =
-        fmt::format("{} ({} threads){}", name, sum.whos.size(),
-                    key.first == Who::Kind::untraced ? ", not traced" : ""); // as who_text() has it
-    return {.label = before + (sum.whos.size() == 1 ? one : many),
+    const std::string many = fmt::format(
+        "{} ({} threads){}", name, sum.culprits.size(),
+        key.first == Culprit::Kind::untraced ? ", not traced" : ""); // as culprit_text() has it
+    return {.label = before + (sum.culprits.size() == 1 ? one : many),
             .ns = sum.ns,
             .count = sum.count,
-            .known = key.first != Who::Kind::not_known && key.first != Who::Kind::unseen};
+            .known = key.first != Culprit::Kind::not_known && key.first != Culprit::Kind::unseen};
   }
 
   const WhyInput &input_;
@@ -98,23 +98,23 @@ TimeNode waiting(const WhyInput &input) {
   return node;
 }
 
-/// Of one call or reason: by where in the program that was, where stacks say it, then by who woke
-/// the threads.
+/// The blocks in one call or for one reason: by place in the program if there are stacks, then by
+/// waker.
 class Blocked {
 public:
   explicit Blocked(const WhyInput &input) : input_(input) {}
 
   void add(const BlockSum &sum) {
-    const uint32_t node = input_.catalog.threads[sum.thread].node;
+    const uint32_t host = input_.catalog.threads[sum.thread].host;
     const std::string at =
-        sum.stack == kNone ? "" : blocked_at(input_.stacks.of_node(node), sum.stack);
+        sum.stack == kNone ? "" : blocked_at(input_.stacks.of_host(host), sum.stack);
     by_place_.try_emplace(at, input_).first->second.add(sum.waker, sum.thread, sum.ns, sum.count);
     count_ += sum.count;
   }
   TimeNode node(Block block) const {
     TimeNode node{.label = block_name(input_, block), .count = count_};
-    for (const auto &[at, by_who] : by_place_) {
-      std::vector<TimeNode> wakers = by_who.nodes("woken by: ");
+    for (const auto &[at, by_culprit] : by_place_) {
+      std::vector<TimeNode> wakers = by_culprit.nodes("woken by: ");
       sort(wakers);
       if (by_place_.size() == 1 && at.empty()) {
         node.parts = std::move(wakers);
@@ -161,7 +161,7 @@ TimeNode unknown(const WhyInput &input) {
   return node;
 }
 
-/// The parts that are not known are the last ones, and never among the rest.
+/// Adds the lines of a node. Unknown parts are last, and never in the rest.
 void put(Table &table, const TimeNode &node, size_t depth, uint64_t whole, size_t most) {
   Table::Row row{std::string(2 * depth, ' ') + node.label, human_duration(node.ns),
                  human_percent(node.ns, whole), node.count ? human_count(node.count) : ""};

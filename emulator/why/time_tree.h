@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the time went, as a tree: each node is a part of the one above it.
+// Shows where the time went as a tree: each node is a part of the node above it.
 #pragma once
 
 #include "emulator/why/why_report.h"
@@ -13,19 +13,19 @@ struct TimeNode {
   std::string label;
   uint64_t ns = 0;
   uint64_t count = 0;                        ///< times; 0: not counted
-  const LatencyHistogram *lengths = nullptr; ///< of each of those that were seen whole; may be null
-  std::vector<TimeNode> parts = {};          ///< most time first; what is not known is last
+  const LatencyHistogram *lengths = nullptr; ///< of the times that were seen whole; may be null
+  std::vector<TimeNode> parts = {};          ///< most time first, unknown last
   bool known = true;                         ///< the trace says who it was
 };
 
-/// Of all threads together that are shown. Borrows the histograms of the input.
+/// Returns the tree of all shown threads together. Borrows the histograms of the input.
 TimeNode time_tree(const WhyInput &input);
 
-/// Its lines, aligned, in at most `columns`. No node shows more than `most` parts; the rest is one
-/// more.
+/// Returns aligned lines of at most `columns`. Shows at most `most` parts of a node, and the rest
+/// as one more.
 std::string tree_text(const TimeNode &tree, size_t most, size_t columns);
 
-/// Percentiles of its causes, `most` at most; empty where none was seen whole.
+/// Returns percentiles for at most `most` causes. Empty if nothing was seen whole.
 std::string lengths_text(const TimeNode &tree, size_t most, size_t columns);
 
 } // namespace ovnitrace

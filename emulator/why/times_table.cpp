@@ -44,7 +44,7 @@ struct Line {
   }
 };
 
-using Key = std::tuple<uint32_t, uint32_t, std::string>; ///< node, number, name
+using Key = std::tuple<uint32_t, uint32_t, std::string>; ///< host, number, name
 
 std::vector<Line> lines_of(const WhyInput &input, WhyBy by) {
   std::map<Key, size_t> places;
@@ -54,7 +54,7 @@ std::vector<Line> lines_of(const WhyInput &input, WhyBy by) {
       continue;
     const ThreadInfo &thread = input.catalog.threads[t];
     const Key key = by == WhyBy::thread    ? Key(0, t, "")
-                    : by == WhyBy::process ? Key(thread.node, thread.pid, "")
+                    : by == WhyBy::process ? Key(thread.host, thread.pid, "")
                                            : Key(0, 0, thread.name);
     const auto [at, is_new] = places.try_emplace(key, lines.size());
     if (is_new)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of `why` that has the times of each thread, process or name.
+// Makes the table of `why` with the times of each thread, process or name.
 #pragma once
 
 #include "emulator/why/why_report.h"
@@ -8,8 +8,7 @@
 
 namespace ovnitrace {
 
-/// Returns the lines of the table: the largest first, as the options sort it, and one line for the
-/// sum of those that are not shown.
+/// Returns the lines of the table, sorted as the options say, and a line for the sum of the rest.
 std::string times_table(const WhyInput &input, const WhyOptions &options);
 
 } // namespace ovnitrace

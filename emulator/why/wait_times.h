@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long each thread waited for a CPU, by who had it.
+// Sums up how long each thread waited for a CPU, by the holder of the CPU.
 #pragma once
 
 #include "emulator/why/cpu_holders.h"
@@ -10,14 +10,13 @@
 
 namespace ovnitrace {
 
-/// Adds up the waits of each thread by who had the CPU. Of each it keeps the 1024 sums (each of one
-/// holder and one WaitKind) that are longest; once all together are more than a million, 16. What
-/// it drops is the time of others, so that of a holder that was dropped and comes again is too
-/// short, never too long.
+/// Keeps for each thread the 1024 longest sums, each of a holder and a WaitKind; once all threads
+/// have more than a million sums, only 16. Other time is counted under `others`. A holder that was
+/// dropped and reappears may show too little time, never too much.
 class WaitTimes {
 public:
   struct Sum {
-    uint32_t holder; ///< as of CpuHolders
+    uint32_t holder; ///< as in CpuHolders
     WaitKind kind;
     uint64_t ns;
   };
@@ -25,7 +24,7 @@ public:
   explicit WaitTimes(size_t threads) : by_thread_(threads) {}
 
   void add(uint32_t thread, WaitKind kind, const HolderSums &wait);
-  /// Hands over those of a thread, in any order.
+  /// Returns the sums of a thread, in any order, and clears them.
   std::vector<Sum> take(uint32_t thread) { return std::exchange(by_thread_[thread], {}); }
 
 private:
@@ -34,9 +33,9 @@ private:
   void drop_shortest(std::vector<Sum> &sums) const;
 
   std::vector<std::vector<Sum>> by_thread_;
-  size_t together_ = 0;  ///< how many sums these have
-  size_t most_ = kMost;  ///< of one thread, without those of others
-  std::vector<Sum> new_; ///< of a wait that is added
+  size_t together_ = 0;  ///< number of all sums
+  size_t most_ = kMost;  ///< for one thread, without `others`
+  std::vector<Sum> new_; ///< of the wait that is being added
 };
 
 } // namespace ovnitrace

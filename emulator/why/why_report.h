@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `ovnitrace why` prints, as text and as JSON.
+// Makes the output of `ovnitrace why`, as text and as JSON.
 #pragma once
 
 #include "emulator/base/json_stream.h"
@@ -16,38 +16,38 @@
 
 namespace ovnitrace {
 
-/// All that the output is made from; borrowed.
+/// Everything that the output is made from; borrowed.
 struct WhyInput {
   const std::string &path;
   const TraceInfo &info;
   const Catalog &catalog;
   const Stacks &stacks;
   const Explanation &why;
-  CriticalPath *critical_path = nullptr; ///< in the JSON too, where there is one
+  CriticalPath *critical_path = nullptr; ///< shown in the JSON too, if not null
 };
 
-/// Whose times a line of the table of threads has.
+/// What a line of the table of threads is about.
 enum class WhyBy : uint8_t { thread, process, name };
 
 struct WhyOptions {
-  std::optional<size_t> top = {}; ///< lines of each table at most, the rest is one more; 0: all
+  std::optional<size_t> top = {}; ///< most lines of each table, and one for the rest; 0: all
   std::string sort = "waiting";   ///< one of why_sort_words()
   WhyBy by = WhyBy::thread;
   bool brief = false;   ///< only the answer
-  size_t columns = 100; ///< that a line may have
+  size_t columns = 100; ///< width of a line
 };
 
-/// The words that the table of threads can be sorted by, the default first.
+/// Returns the words for sorting the table of threads, the default first.
 std::vector<std::string> why_sort_words();
 
-/// For people: the answer in two sentences, where the time went as a tree, the threads, the longest
-/// waits and blocks, who wakes whom.
+/// Returns text: the answer in two sentences, the tree of times, the threads, the longest waits and
+/// blocks, and who wakes whom.
 std::string why_text(const WhyInput &input, const WhyOptions &options = {});
 
-/// For people: in which calls threads were blocked, where in the program, and who woke them.
+/// Returns text: in which calls and where in the program threads were blocked, and who woke them.
 std::string blocked_text(const WhyInput &input, size_t top, size_t columns);
 
-/// For programs: one object, times in ns. Keys are never renamed.
+/// Returns a JSON object. Times are ns. Keys are never renamed.
 void write_why_json(const WhyInput &input, const JsonStream::Write &write);
 
 } // namespace ovnitrace

@@ -35,14 +35,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < 1)
     return 0;
   const size_t first = (size - 1) * data[0] / 255;
-  NodeInput node{.name = "host", .chunks = {}};
-  node.chunks.push_back(chunk_of(data + 1, first));
-  node.chunks.push_back(chunk_of(data + 1 + first, size - 1 - first));
-  std::vector<NodeInput> nodes;
-  nodes.push_back(std::move(node));
+  HostInput host{.name = "host", .chunks = {}};
+  host.chunks.push_back(chunk_of(data + 1, first));
+  host.chunks.push_back(chunk_of(data + 1 + first, size - 1 - first));
+  std::vector<HostInput> hosts;
+  hosts.push_back(std::move(host));
   Silent sink;
   try {
-    MergedTrace trace(std::move(nodes), sink);
+    MergedTrace trace(std::move(hosts), sink);
     const Catalog &catalog = trace.catalog();
     const DumpLine line(catalog);
     char buffer[DumpLine::kMaxBytes];

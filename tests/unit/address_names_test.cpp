@@ -37,7 +37,7 @@ TEST_F(JitMaps, NameCodeByItsAddress) {
   EXPECT_EQ(name_at(0x3007), "last");
 }
 
-/// Of a line that needs more memory than there is, the rest is left out.
+/// The rest of a line that needs too much memory is left out.
 TEST_F(JitMaps, ReadLinesOfAnyLength) {
   write("1000 10 before\n2000 10 " + std::string(300'000, 'x') + "\n3000 10 after\n");
   EXPECT_EQ(name_at(0x1000), "before");

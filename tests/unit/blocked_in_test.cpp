@@ -151,7 +151,7 @@ TEST(BlockedInModel, ABlackoutEndsIt) {
   EXPECT_EQ(rig.threads.timeline(0, 203), (Timeline{{2, 203}, {3, 0}}));
 }
 
-/// So each label is of one call.
+/// Each label then belongs to one call.
 TEST(BlockedInModel, EveryCallHasAValueOfItsOwn) {
   std::set<int64_t> values;
   for (uint16_t call = FTRACE_CALL_NATIVE; call < FTRACE_CALLS; call++)

@@ -53,16 +53,16 @@ void compare(const std::string &header, std::string (*name)(std::string_view, un
   }
 }
 
-TEST(CallNames, AsTheHeadersOfX86_64) {
+TEST(CallNames, MatchTheHeadersOfX86_64) {
   compare("x86_64-linux-gnu/asm/unistd_64.h", native, "", {{335, "uretprobe"}, {336, "uprobe"}});
 }
 
-TEST(CallNames, AsTheHeadersOfI386) {
+TEST(CallNames, MatchTheHeadersOfI386) {
   compare("x86_64-linux-gnu/asm/unistd_32.h", compat, " (32-bit)", {});
 }
 
 /// The generic header is that of 32-bit machines too: they have 403 to 423.
-TEST(CallNames, AsTheGenericHeaders) {
+TEST(CallNames, MatchTheGenericHeaders) {
   std::map<unsigned, std::string> numbers = numbers_of("asm-generic/unistd.h");
   if (numbers.empty())
     GTEST_SKIP() << "the generic header is not installed";
@@ -99,7 +99,7 @@ TEST(CallNames, NewCallsX32AndArm) {
   EXPECT_EQ(compat(kArm, 401), "kexec_file_load (32-bit)");
 }
 
-TEST(CallNames, WhatIsNoCallOrHasNoName) {
+TEST(CallNames, NumbersWithoutACallOrANameAreCovered) {
   for (const char *machine : {kX86, kArm, "sparc64", ""}) {
     EXPECT_EQ(call_name(machine, FTRACE_CALL_UNKNOWN), "");
     EXPECT_EQ(call_name(machine, FTRACE_CALL_NONE), "no system call");

@@ -101,7 +101,7 @@ TEST(Catalog, KeepsWhatALaterChunkOmits) {
   EXPECT_EQ(catalog.threads[0].parent, 5u);
 }
 
-TEST(Catalog, OfTwoNamesAtOneTimeTheOneReadLastHolds) {
+TEST(Catalog, LastReadOfTwoNamesAtOneTimeHolds) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(100).start().id(1, 7, 7, "before").next_chunk().id(1, 7, 7, "after").stop();
@@ -191,16 +191,16 @@ TEST(TraceInfo, NamesAPeerByItsTidAndTheTime) {
   EXPECT_FALSE(find_peer(info.peers, 11, 100));
 }
 
-TEST(ThreadTable, FindsEveryThreadOfItsNodeAndNoOther) {
+TEST(ThreadTable, FindsEveryThreadOfItsHostAndNoOther) {
   Catalog catalog;
   for (uint32_t i = 0; i < 3000; i++)
     catalog.threads.push_back(
-        {.tid = i / 3 * 4096, .node = i % 7 == 0, .birth = i % 3 * 100, .name = ""});
-  for (uint32_t node : {0u, 1u}) {
-    const ThreadTable table(catalog, node);
+        {.tid = i / 3 * 4096, .host = i % 7 == 0, .birth = i % 3 * 100, .name = ""});
+  for (uint32_t host : {0u, 1u}) {
+    const ThreadTable table(catalog, host);
     for (uint32_t i = 0; i < 3000; i++) {
       const ThreadInfo &thread = catalog.threads[i];
-      EXPECT_EQ(table.find(thread.tid, thread.birth), thread.node == node ? i : kNone);
+      EXPECT_EQ(table.find(thread.tid, thread.birth), thread.host == host ? i : kNone);
       EXPECT_EQ(table.find(thread.tid + 1, thread.birth), kNone);
       EXPECT_EQ(table.find(thread.tid, thread.birth + 1), kNone);
     }

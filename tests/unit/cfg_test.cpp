@@ -127,7 +127,7 @@ TEST(Cfg, AGradientSpreadsItsSmallValues) {
   EXPECT_EQ(tags_of(window)["window_gradient_function"], "gradient_function_log");
 }
 
-TEST(Cfg, OfAHistogramOnlyThatIsShown) {
+TEST(Cfg, HistogramIsTheOnlyWindowShown) {
   CfgWindow window;
   window.type = 4;
   EXPECT_EQ(tags_of(window)["window_open"], "true");

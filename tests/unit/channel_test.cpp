@@ -102,7 +102,7 @@ TEST_F(Channels, AStackIsBoundedAndItsOverflowIsPoppedToo) {
   EXPECT_EQ(bank.stack(plain, 0).size(), 0u);
 }
 
-TEST_F(Channels, WhatIsLeftOnStacksIsFound) {
+TEST_F(Channels, StatesLeftOnStacksAreFound) {
   bank.push(plain, 1, 4);
   bank.push(other, 0, 5);
   bank.pop(other, 0, 5);
@@ -296,7 +296,7 @@ TEST_F(Channels, AStackThatIsForgottenLeavesTheStateBelowIt) {
 
 // What may be missing is a push, of a value that is nowhere. One that lies deeper was pushed, and
 // it is the pops of those above it that are missing.
-TEST_F(Channels, WhereAPushMayBeMissingAWrongPopIsAFaultStill) {
+TEST_F(Channels, WrongPopIsAFaultEvenIfAPushMayBeMissing) {
   bank.miss_pushes();
   for (int64_t v : {1, 2, 3})
     bank.push(plain, 0, v);

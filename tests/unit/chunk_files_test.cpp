@@ -51,7 +51,7 @@ TEST_F(ChunkFilesTest, CompressesEachChunk) {
   EXPECT_EQ(size_of(0), 16 * (chunk.records.size() + last.records.size()));
 }
 
-// Whoever made it: one that is not compressed stands beside the others.
+// A frame that somebody else made: the file that is not compressed is beside the others.
 TEST_F(ChunkFilesTest, WritesAFrameThatIsThere) {
   ChunkFiles files(fd_.get(), 1, 1);
   FrameCompressor store(kStoredLevel);

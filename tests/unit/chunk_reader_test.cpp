@@ -37,14 +37,14 @@ struct Result {
 
 /// Reads bytes as the one chunk file of a host.
 Result read_bytes(const void *bytes, size_t size, int64_t clock_offset_ns = 0) {
-  NodeInput node{.name = "host", .clock_offset_ns = clock_offset_ns, .chunks = {}};
+  HostInput host{.name = "host", .clock_offset_ns = clock_offset_ns, .chunks = {}};
   UniqueFd fd(memfd_create("chunk", MFD_CLOEXEC));
   EXPECT_EQ(write(fd.get(), bytes, size), ssize_t(size));
-  node.chunks.push_back({.name = "chunk", .fd = std::move(fd), .size = size});
-  std::vector<NodeInput> nodes;
-  nodes.push_back(std::move(node));
+  host.chunks.push_back({.name = "chunk", .fd = std::move(fd), .size = size});
+  std::vector<HostInput> hosts;
+  hosts.push_back(std::move(host));
   Result result;
-  MergedTrace trace(std::move(nodes), result.sink);
+  MergedTrace trace(std::move(hosts), result.sink);
   result.catalog = trace.catalog();
   for (Event event; trace.next(event);)
     result.events.push_back(event);

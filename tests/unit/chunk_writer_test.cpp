@@ -61,8 +61,7 @@ TEST(ChunkWriter, ReportsASwitchAsBothItsHalves) {
   EXPECT_EQ(list.chunks[0].cpu, 3u);
 }
 
-// The kernel did not show how 12 got the CPU, and the time that is found out for it later is a hair
-// late.
+// The kernel did not show how 12 got the CPU. The time that is found for it later is slightly late.
 TEST(ChunkWriter, AThreadThatLogsSomethingHasTheCpu) {
   ThreadRegistry registry;
   ChunkList list(256);

@@ -65,7 +65,7 @@ TEST(Warnings, ArePrintedUpToALimitAndCounted) {
   EXPECT_EQ(printed(2, 3), two + "ovnitrace: warning: and 1 more like these\n");
 }
 
-TEST(Warnings, OfACompressedFileSayWhichBytesTheyCount) {
+TEST(Warnings, OffsetsInACompressedFileSayWhichBytesTheyCount) {
   testing::internal::CaptureStderr();
   Warnings().report({.file = "cpu0000.ftr.zst", .offset = 16, .time = 5, .what = "why"});
   EXPECT_EQ(testing::internal::GetCapturedStderr(),

@@ -102,7 +102,7 @@ TEST_F(Compress, GivesTheSameEventsAndTheSameBytes) {
     EXPECT_EQ(text_of(plain_), bytes_);
     EXPECT_FALSE(std::filesystem::exists(packed_));
   }
-  EXPECT_EQ(decompress_trace(dir_.path()).files, 0u) << "there is none any more";
+  EXPECT_EQ(decompress_trace(dir_.path()).files, 0u) << "no compressed file is left";
 }
 
 // Its tracer would write on into files that are gone.

@@ -156,7 +156,7 @@ TEST(ControlGrammar, TheCaretIsUnderWhatIsWrong) {
   EXPECT_EQ(underlined("start:int3,name:a:b"), ":");
 }
 
-TEST(ControlGrammar, WhatCannotBeTogether) {
+TEST(ControlGrammar, ConflictingPartsAreRefused) {
   EXPECT_EQ(underlined("start:int3:count2:tid1:global,stop:int3"), "start:int3:count2:tid1:global");
   EXPECT_NE(refusal({"start:int3:tid1:count2:global"}).find("tid and global"), std::string::npos);
   EXPECT_EQ(underlined("uniform:8:5:1,uniform:9:5:1"), "uniform:9:5:1");
@@ -189,7 +189,7 @@ TEST(ControlGroups, HaveTheNamesOfXed) {
 }
 
 /// What XED has and the decoder has not is never found, which is no misspelling.
-TEST(ControlGroups, ThatTheDecoderIsTooOldForAreRefusedWithItsVersion) {
+TEST(ControlGroups, GroupsTooNewForTheDecoderAreRefusedWithItsVersion) {
   if (group_of(CONTROL_ISA_EXTENSION, "AVX_VNNI_INT8").kind != Group::Kind::none)
     GTEST_SKIP() << "this decoder has it";
   EXPECT_NE(why_no_group(CONTROL_ISA_EXTENSION, "AVX_VNNI_INT8").find("Zydis"), std::string::npos);

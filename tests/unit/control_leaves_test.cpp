@@ -68,7 +68,7 @@ TEST(ControlLeaves, JumpsToOtherFunctions) {
   EXPECT_EQ(leaves_of("75 fe 90 eb fb"), Addresses{}) << "to its own start";
 }
 
-TEST(ControlLeaves, WhatLiesElsewhereBelongsToIt) {
+TEST(ControlLeaves, CodeElsewhereBelongsToTheFunction) {
   // jne foo.cold; ret. foo.cold: je back; ret; jmp back
   EXPECT_EQ(leaves_of("0f 85 fa 00 00 00 c3", "0f 84 00 ff ff ff c3 e9 f4 fe ff ff"),
             (Addresses{kFoo + 6, kCold + 6}));
@@ -92,7 +92,7 @@ TEST(ControlLeaves, JumpsThroughPointersLeave) {
   EXPECT_EQ(leaves_of("48 01 d0 e8 00 00 00 00 ff e0"), Addresses{kFoo + 8});
 }
 
-TEST(ControlLeaves, WhatCannotBeToldIsRefused) {
+TEST(ControlLeaves, CodeWithUnclearTargetsIsRefused) {
   EXPECT_NE(refusal_of("ff 24 fd 00 20 40 00").find("0x1000"), std::string::npos); // no bound
   EXPECT_NE(refusal_of("48 8b 04 fa ff e0"), ""); // the same, loaded
   EXPECT_NE(refusal_of("90 06 c3"), "");          // no instruction

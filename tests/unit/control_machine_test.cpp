@@ -249,7 +249,7 @@ TEST_F(ControlMachine, GlobalCountsOfManyThreadsAtOnce) {
   EXPECT_EQ(fired, kThreads * kHits / kCount);
 }
 
-TEST_F(ControlMachine, OfABroadcastOnlyOneThreadFires) {
+TEST_F(ControlMachine, OnlyOneThreadFiresABroadcast) {
   constexpr uint32_t kThreads = 8;
   const Plan plan = make_plan({"start:int3:bcast,stop:icount:1000000"});
   Machine machine(plan);

@@ -174,7 +174,7 @@ TEST_F(PingPong, ACutHasItsLastInstant) {
   EXPECT_NE(lines_of(threads()).at(0).find("400_ns"), std::string::npos);
 }
 
-TEST_F(PingPong, WhatWasPunctualBeforeACutIsNotInIt) {
+TEST_F(PingPong, PunctualEventsBeforeACutAreNotInIt) {
   for (uint64_t from : {200, 201}) {
     ConvertOptions options;
     options.cut.from = from;

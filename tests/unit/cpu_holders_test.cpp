@@ -4,7 +4,7 @@
 #include "emulator/critical/path_text.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/why/explainer.h"
-#include "emulator/why/stories.h"
+#include "emulator/why/wait_lines.h"
 #include "emulator/why/why_report.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
@@ -45,7 +45,7 @@ protected:
     Parts parts;
     for (const WaitSum &sum : why.waits)
       if (const ThreadInfo &thread = source->catalog().threads[sum.thread]; thread.tid == tid)
-        parts[name_of(source->catalog(), sum.holder, thread.node)] += sum.ns;
+        parts[name_of(source->catalog(), sum.holder, thread.host)] += sum.ns;
     return parts;
   }
   std::string text() {

@@ -30,8 +30,8 @@ using Texts = std::vector<std::string>;
 using Doing = ThreadPlay::Doing;
 using WokenBy = ThreadPlay::WokenBy;
 
-/// What really happened, by the definition: who was blocked is not responsible for that time, but
-/// who woke it, and whoever woke that one.
+/// What really happened, by the definition: the thread that was blocked is not responsible for that
+/// time, but its waker, and the waker of that one.
 class Truth {
 public:
   explicit Truth(const ThreadPlay &play) : play_(play) {}
@@ -94,7 +94,7 @@ private:
       say(p, "waiting", made, end);
   }
 
-  /// Who had the CPU where it waited, ns by ns.
+  /// Lists the threads that held the CPU where it waited, ns by ns.
   void wait(int p, const ThreadPlay::Part &part, uint64_t start, uint64_t end) {
     for (uint64_t at = start; at < end; at++)
       say(p, "waiting", at, at + 1, holder(part.cpu, at));

@@ -181,7 +181,7 @@ TEST_F(SpinOf, TheOneThreadOfItsProcessThatDoesNotSpinIsResponsible) {
       << "it spins from its second yield on";
 }
 
-TEST_F(SpinOf, WhereNobodyElseOrMoreThanOneThreadCouldEndItItSpins) {
+TEST_F(SpinOf, ThreadSpinsIfNoneOrSeveralOthersCouldEndIt) {
   spin(11);
   EXPECT_EQ(path({11, {}}),
             (Texts{"11 running 100-150", "11 waiting 150-160 peer=33", "33 waiting 160-170 peer=11",
@@ -238,8 +238,8 @@ TEST_F(PathOf, ASectionIsTheLongestOfItsNumber) {
   }
 }
 
-TEST(Spill, IsReadInBothDirectionsAlsoFromItsFile) {
-  Spill<uint64_t> list(4); // records of a block
+TEST(DiskList, IsReadInBothDirectionsAlsoFromItsFile) {
+  DiskList<uint64_t> list(4); // records of a block
   for (uint64_t n = 0; n < 4 * 5 + 3; n++)
     list.append(n * n);
   ASSERT_EQ(list.count(), 23u);
@@ -249,12 +249,12 @@ TEST(Spill, IsReadInBothDirectionsAlsoFromItsFile) {
     EXPECT_EQ(list.at(n), n * n);
 }
 
-TEST(Spill, AFileThatCannotBeMadeIsAnError) {
+TEST(DiskList, AFileThatCannotBeMadeIsAnError) {
   TempDir dir;
   const char *before = getenv("TMPDIR");
   const std::string kept = before ? before : "";
   setenv("TMPDIR", (dir.path() + "/none").c_str(), 1);
-  Spill<uint64_t> list(1);
+  DiskList<uint64_t> list(1);
   list.append(1);
   EXPECT_THROW(list.append(2), Error);
   before ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
@@ -280,7 +280,7 @@ TEST(MainThread, IsThatOfTheProgram) {
 }
 
 /// With -a, others have its name too.
-TEST(MainThread, OfTheProgramIsTheFirstThatWasBornAfterTheCaptureStarted) {
+TEST(MainThread, MainThreadOfTheProgramIsTheFirstBornAfterTheCaptureStarted) {
   Catalog catalog;
   catalog.threads = {{.tid = 5, .pid = 5, .parent = 1, .name = "sh"},
                      {.tid = 7, .pid = 7, .parent = 9, .birth = 20, .name = "sh"},

@@ -207,7 +207,7 @@ TEST(CutPlan, LeavesOutNothingThatMatters) {
   }
 }
 
-// What is damaged after the files were looked through is found by who reads it.
+// Damage that appears after the files were scanned is found by the reader.
 TEST(CutPlan, LeavesOutMost) {
   TempDir dir;
   const uint64_t late = write_random_trace(dir, 200000, 2);

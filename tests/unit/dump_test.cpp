@@ -147,7 +147,7 @@ TEST(Dump, NamesPeersThatAreNotTraced) {
   EXPECT_NE(text.find("next=901 "), std::string::npos) << text;
 }
 
-/// Numbers as their bits stand in docs/format.md, written out here by hand.
+/// Numbers, with their bits from docs/format.md written out by hand.
 TEST(Dump, PrintsAddressesInHexadecimalAndNumbersByTheirNames) {
   TempDir dir;
   TraceBuilder trace(dir.path());
@@ -215,7 +215,7 @@ TEST(Dump, PrintsAddressesInHexadecimalAndNumbersByTheirNames) {
                                                ""}));
 }
 
-TEST(Dump, WhatAProgramLogsIsOfTheThreadThatRunsThere) {
+TEST(Dump, UserEventsBelongToTheThreadThatRunsThere) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   auto &cpu = trace.cpu(0);

@@ -28,7 +28,7 @@ TEST(FamilySet, TheDefaultIsTheSchedulerAndWhatProgramsLog) {
     EXPECT_FALSE(default_families().has(family)) << family;
 }
 
-TEST(FamilySet, WhatProgramsLogNeedsNoTracepoint) {
+TEST(FamilySet, UserEventsNeedNoTracepoint) {
   EXPECT_EQ((families_of_tracepoints() & default_families()).bits(), 0u);
   EXPECT_EQ(families_of_programs(), parse_families("user"));
 }

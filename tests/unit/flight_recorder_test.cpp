@@ -206,7 +206,7 @@ std::map<std::string, uint32_t> told_states(const Reading &reading) {
   return reported;
 }
 
-/// Of a thread that was off its CPU.
+/// Returns the state of a thread that was off its CPU.
 uint32_t state_word(ThreadState state, uint32_t cpu, uint32_t reason) {
   return uint32_t(state) | cpu << FTRACE_SNAPSHOT_CPU_SHIFT | reason << FTRACE_REASON_SHIFT;
 }

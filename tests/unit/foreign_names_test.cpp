@@ -25,7 +25,7 @@ TEST(ForeignName, InAMessageIsNoTerminalCommand) {
             "ovnitrace: a?[2J ??31m: b?c??\novnitrace: two\nlines of ä\n");
 }
 
-TEST(ForeignName, OfAThreadIsPrintable) {
+TEST(ForeignName, NameOfAThreadIsPrintable) {
   ThreadName name;
   const char text[17] = "\xc2\x9b\x1b[m\x9b ä half\xc3";
   for (unsigned part = 0; part < 4; part++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a flight recorder has kept shows the threads' real states, not Unknown: hundreds of random
-// schedules, recorded by the real writers and read by the real reader, against what was simulated.
+// What a flight recorder has kept shows the threads' real states, not Unknown. Hundreds of random
+// schedules are recorded by the real writers, read by the real reader, and compared with the
+// simulation.
 #include "emulator/core/replay.h"
 #include "emulator/models/registry.h"
 #include "emulator/open/open_trace.h"
@@ -285,7 +286,7 @@ void check(uint32_t seed, bool losing, Met &met) {
     const History &shown = reading.shown[id];
     History both = truth; // all times at which either changes
     both.insert(shown.begin(), shown.end());
-    // Of a tid that was used again only the latest thread is remembered.
+    // If a tid was used again, only its latest thread is remembered.
     const auto next = std::next(machine.truth.find(id));
     const bool latest = next == machine.truth.end() || next->first.first != id.first;
     const uint64_t from = losing || !latest ? UINT64_MAX : known_from(machine, reading, id);

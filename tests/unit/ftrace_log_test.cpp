@@ -167,7 +167,7 @@ TEST_F(FtraceLog, NowhereToJumpIsABlackout) {
   EXPECT_EQ(said_in(b), Saids{user(6)});
 }
 
-TEST_F(FtraceLog, WhatIsLostAfterAChunkWasSavedOrChangedIsAnotherBlackout) {
+TEST_F(FtraceLog, LossAfterAChunkWasSavedOrChangedIsAnotherBlackout) {
   const Said start_of{FTrace_EVT_blackout_start, 0, 0};
   int chunk = start(2, JTN, 6 * kEvent);
   log(1);
@@ -211,7 +211,7 @@ TEST_F(FtraceLog, ABlackoutEndsWhenTheChunkIsSavedOrLeft) {
   EXPECT_EQ(said_in(other), Saids{user(4)});
 }
 
-TEST_F(FtraceLog, WhatSaysThatTheTraceEndsFindsRoom) {
+TEST_F(FtraceLog, EndOfTheTraceFindsRoom) {
   int chunk = start(1, JTN, 3 * kEvent);
   log(1);
   TRACER_LOGEVENT(FTrace_EVT_trace_stop, 0, 7);
@@ -412,7 +412,7 @@ TEST_F(FtraceLog, EveryCodeOfTheManualByItsName) {
   EXPECT_EQ(said_in(chunk), wanted);
 }
 
-TEST_F(FtraceLog, FromFortran) {
+TEST_F(FtraceLog, FortranProgramsCanLog) {
   int chunk = create(4, kFree);
   FTrace_actual_chunk_select(chunk);
   EXPECT_EQ(ftrace_enable_(), 0);

@@ -118,7 +118,7 @@ TEST_F(Help, NamesTheOptionThatDoesNotExistAndNotWhatFollowsIt) {
   EXPECT_EQ(answer({"-C", "1"}), "ovnitrace: not expected: -C");
 }
 
-TEST_F(Help, OfACommandNeedsNoTrace) {
+TEST_F(Help, HelpOfACommandNeedsNoTrace) {
   testing::internal::CaptureStdout();
   answer({"help", "why"}, 0);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), app.get_subcommand("why")->help("ovnitrace"));

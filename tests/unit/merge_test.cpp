@@ -120,7 +120,7 @@ TEST(Merge, CountsDamageOfWhichThereIsTooMuchInOnePlace) {
   EXPECT_EQ(sink.damage(), 1001u);
 }
 
-TEST(Merge, TwoHostsAreTwoNodesOnOneClock) {
+TEST(Merge, TwoHostsShareOneClock) {
   TempDir first, second;
   TraceBuilder a(first.path()), b(second.path());
   a.cpu(0).at(100).start().id(1, 7, 7, "a").at(150).dispatch(1).at(300).stop();
@@ -130,10 +130,10 @@ TEST(Merge, TwoHostsAreTwoNodesOnOneClock) {
   CollectingSink sink;
   const auto source = open_trace({{first.path()}, {second.path(), -1000}}, sink);
   const Catalog &catalog = source->catalog();
-  ASSERT_EQ(catalog.nodes.size(), 2u);
+  ASSERT_EQ(catalog.hosts.size(), 2u);
   ASSERT_EQ(catalog.threads.size(), 2u);
-  EXPECT_EQ(catalog.threads[0].node, 0u);
-  EXPECT_EQ(catalog.threads[1].node, 1u);
+  EXPECT_EQ(catalog.threads[0].host, 0u);
+  EXPECT_EQ(catalog.threads[1].host, 1u);
   EXPECT_EQ(catalog.threads[1].birth, 50u);
   EXPECT_EQ(catalog.begin, 100u);
   EXPECT_EQ(catalog.end, 300u);
@@ -223,7 +223,7 @@ TEST(Open, RefusesANewerTraceJsonAndSurvivesABadOne) {
                                       "written": [{"cpu": 0, "records": 6}]})")
                            .first;
   EXPECT_EQ(good.cpus.size(), 4u);
-  EXPECT_EQ(good.nodes.front().name, "h");
+  EXPECT_EQ(good.hosts.front().name, "h");
   for (const char *bad : {"{\"version\": 1", "[]", "7", "\xff\xfe", "{\"cpus\": 4000000000}", "{"})
     EXPECT_EQ(open_with(bad).second, 1u) << bad;
   for (const char *other :
@@ -231,7 +231,7 @@ TEST(Open, RefusesANewerTraceJsonAndSurvivesABadOne) {
         "{\"format\": \"x\", \"version\": 1}", "{\"format\": 7, \"version\": 9}"}) {
     const auto opened = open_with(other);
     EXPECT_EQ(opened.second, 1u) << other;
-    EXPECT_NE(opened.first.nodes.front().name, "h") << "what is not of our format says nothing";
+    EXPECT_NE(opened.first.hosts.front().name, "h") << "what is not of our format says nothing";
   }
   EXPECT_EQ(open_with("{\"version\": \"x\", \"cpus\": -3, \"host\": [1]}").first.cpus.size(), 1u);
   EXPECT_EQ(open_with(std::string(100000, '[')).second, 1u);

@@ -218,7 +218,7 @@ TEST_F(NotWritten, HasNoCountWhereTheFileWasCutLater) {
   EXPECT_TRUE(summary().cpus[0].lost_more);
 }
 
-// Of a trace that was written before trace.json counted what was not.
+// The trace was written before trace.json counted what could not be written.
 TEST_F(NotWritten, IsDarkWithoutCountWhereNoneIsThere) {
   write("");
   const Summary of = summary();

@@ -77,7 +77,7 @@ TEST(ModelDocs, AnEventIsDocumentedWhereAReplayTakesIt) {
   const std::set<std::string> documented = documented_events();
   ASSERT_FALSE(documented.empty()) << "run from the root of the project";
   Catalog catalog;
-  catalog.nodes = {{"node"}};
+  catalog.hosts = {{"node"}};
   catalog.cpus.push_back({0, 0});
   catalog.threads.push_back({.tid = 1, .pid = 1, .name = "a"});
   catalog.files = {"file"};

@@ -26,13 +26,13 @@ struct ModelEdges : ::testing::Test {
 
   static Catalog two_hosts() {
     Catalog catalog;
-    catalog.nodes = {{"one"}, {"two"}};
+    catalog.hosts = {{"one"}, {"two"}};
     catalog.files = {"cpu0000.ftr"};
-    for (uint32_t node : {0, 1})
+    for (uint32_t host : {0, 1})
       for (uint32_t n : {0, 1}) {
-        catalog.cpus.push_back({n, node});
+        catalog.cpus.push_back({n, host});
         catalog.threads.push_back(
-            {.tid = 10 + 10 * n, .pid = 10 + 10 * n, .node = node, .name = "t"});
+            {.tid = 10 + 10 * n, .pid = 10 + 10 * n, .host = host, .name = "t"});
       }
     return catalog;
   }
@@ -131,7 +131,7 @@ TEST_F(ModelEdges, AWakeupBeforeABlackoutHasNoLatency) {
     EXPECT_EQ(latency, 0);
 }
 
-TEST_F(ModelEdges, WhatAFlightRecorderHasForgottenIsNotLost) {
+TEST_F(ModelEdges, EventsThatAFlightRecorderForgotAreNotLost) {
   at(5, FTrace_EVT_blackout_start, kNone, 0, 0, FTRACE_BLACKOUT_FORGOTTEN);
   at(9, FTrace_EVT_blackout_end, kNone, 0, 1000, FTRACE_BLACKOUT_FORGOTTEN).flush();
   EXPECT_EQ(cpus.timeline(0, 10), (Timeline{{5, 1}, {9, 0}}));

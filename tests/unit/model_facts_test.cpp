@@ -182,7 +182,7 @@ TEST(Replay, RunsPostHooksOnceAfterEachInstant) {
   EXPECT_EQ(rig.threads.timeline(0, 900), (Timeline{{1, 11}, {5, 12}})) << "0 is an instant too";
 }
 
-TEST(Replay, WhatIsLeftOnAStackIsReportedAtTheEnd) {
+TEST(Replay, StatesLeftOnAStackAreReportedAtTheEnd) {
   ReplayRig rig;
   rig.at(1).dispatch(0).at(2).user(13, 0, 5).flush();
   rig.replay.report_end(0);

@@ -109,7 +109,7 @@ TEST(SignalModel, WithoutParametersItIsNotShown) {
   EXPECT_EQ(rig.faults(), 0u);
 }
 
-TEST(SignalModel, OfSharkItIsShownWithoutANumber) {
+TEST(SignalModel, SharkSignalIsShownWithoutANumber) {
   ReplayRig rig;
   rig.at(5).manual(FTrace_EVT_signal, 1).flush();
   rig.at(9).manual(FTrace_EVT_signal, 1, 10u << FTRACE_SIGNAL_SHIFT | 100).flush();

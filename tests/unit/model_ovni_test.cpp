@@ -203,14 +203,14 @@ TEST(Snapshot, DoesNotPutASecondThreadOnACpu) {
   EXPECT_EQ(rig.state(1), Running);
 }
 
-TEST(Snapshot, OfAStateThatDoesNotExistIsReported) {
+TEST(Snapshot, UnknownStateIsReported) {
   ReplayRig rig;
   rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, 6);
   EXPECT_EQ(rig.faults(), 1u);
   EXPECT_EQ(rig.state(0), Unknown);
 }
 
-TEST(Snapshot, OfARunnableThreadOnACpuThatIsNotInTheTraceIsReported) {
+TEST(Snapshot, RunnableThreadOnACpuOutsideTheTraceIsReported) {
   for (ThreadState s : {Running, Cooling, Warming, Paused}) {
     ReplayRig rig;
     rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, snapshot(s, 500));

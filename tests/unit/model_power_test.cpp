@@ -23,7 +23,7 @@ TEST(PowerModel, ACpuIsInAnIdleStateUntilItLeavesIt) {
 TEST(PowerModel, OneCpuMaySetTheFrequencyOfAnother) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EXT_frequency, kNone, 0, 2'400'000, kNone, 1);
-  rig.at(20).ftrace(FTrace_EXT_frequency, kNone, 0, 800'000, kNone, 777); // there is none
+  rig.at(20).ftrace(FTrace_EXT_frequency, kNone, 0, 800'000, kNone, 777); // no such CPU
   rig.flush();
   EXPECT_EQ(rig.cpus.timeline(1, 501), (Timeline{{10, 2'400'000}}));
   EXPECT_EQ(rig.cpus.timeline(0, 501), (Timeline{}));

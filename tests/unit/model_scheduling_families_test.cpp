@@ -39,7 +39,7 @@ TEST(PriorityModel, WithoutParametersItOnlyHappens) {
   EXPECT_EQ(rig.threads.timeline(0, 421), (Timeline{}));
 }
 
-TEST(PriorityModel, WhoInheritsRunsForAnotherUntilItIsItselfAgain) {
+TEST(PriorityModel, ThreadRunsForAnotherUntilInheritanceEnds) {
   ReplayRig rig;
   rig.at(1).dispatch(0);
   rig.at(10).ftrace(FTrace_EVT_inheritance, 0, 0, 2, 1);
@@ -101,7 +101,7 @@ TEST(MutexModel, NobodyIsKnownToWaitAfterABlackoutBeganOrAnEnd) {
   EXPECT_EQ(rig.threads.timeline(1, 430), (Timeline{{10, 65}, {30, 0}}));
 }
 
-// Of a wait that began while events were lost on another CPU the end may be among these.
+// The end of a wait that began while another CPU lost events may be among the lost ones.
 TEST(MutexModel, NobodyIsKnownToWaitWhenABlackoutEnds) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EVT_blackout_start, kNone, 0, 0, kNone, FTRACE_BLACKOUT_FAMILIES);
@@ -137,7 +137,7 @@ TEST(TimerModel, ABlackoutEndsWhatIsHandledOnItsCpu) {
   EXPECT_EQ(rig.cpus.timeline(1, 444), (Timeline{{20, 5}}));
 }
 
-TEST(TimerModel, WhatBeganInABlackoutIsNotKnownAfterIt) {
+TEST(TimerModel, HandlerThatBeganInABlackoutIsNotKnownAfterIt) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EVT_blackout_start, kNone, 0, 0, kNone, FTRACE_BLACKOUT_FAMILIES);
   rig.at(20).ftrace(FTrace_EVT_timer_wakeup_start, 0, 0, timer(FTRACE_TIMER_TIMERFD));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writing ovni traces: "writes a capture as an ovni trace that the real ovniemu accepts, events of
-// one instant ordered so that no order is illegal". StrictReader below is ovniemu's rules, written
-// anew: which event is legal in which state, and no two running threads on a physical CPU in any
-// order of the events of one instant.
+// one instant ordered so that no order is illegal". StrictReader below is an independent version of
+// ovniemu's rules. It checks which event is legal in which state. It also checks that no two
+// running threads are on a physical CPU, in any order of the events of one instant.
 #include "emulator/base/error.h"
 #include "emulator/ovni/ovni_source.h"
 #include "emulator/ovni_export/exporter.h"
@@ -37,7 +37,7 @@ struct StrictReader {
   };
   std::vector<std::string> refused;
   std::vector<std::map<uint64_t, std::pair<char, int32_t>>> timeline; // after each instant
-  std::map<std::pair<uint32_t, int32_t>, std::vector<Span>> spans;    // by (node, CPU)
+  std::map<std::pair<uint32_t, int32_t>, std::vector<Span>> spans;    // by (host, CPU)
   Catalog catalog;
 
   explicit StrictReader(const std::string &path) {
@@ -101,7 +101,7 @@ struct StrictReader {
       refused.push_back(mcv + " of thread " + std::to_string(event.thread) + " in state " +
                         now.state);
     if (now.state == 'r' && now.cpu >= 0 && (next.state != 'r' || next.cpu != now.cpu))
-      spans[{catalog.threads[event.thread].node, now.cpu}].push_back(
+      spans[{catalog.threads[event.thread].host, now.cpu}].push_back(
           {now.since, event.time, event.thread});
     if (next.state == 'r' && (now.state != 'r' || next.cpu != now.cpu))
       next.since = event.time;
@@ -123,7 +123,7 @@ struct StrictReader {
 
 Catalog make_catalog(uint32_t threads, uint32_t cpus, uint64_t end) {
   Catalog catalog;
-  catalog.nodes.push_back({"node"});
+  catalog.hosts.push_back({"node"});
   for (uint32_t i = 0; i < cpus; ++i)
     catalog.cpus.push_back({i, 0});
   for (uint32_t i = 0; i < threads; ++i) {
@@ -292,17 +292,17 @@ TEST(OvniExport, IdleTaskIsLeftOutAndATidUsedTwiceIsTwoThreads) {
   EXPECT_EQ(ovni.catalog.threads[1].name, "t2");
 }
 
-TEST(OvniExport, NodesBecomeLooms) {
+TEST(OvniExport, HostsBecomeLooms) {
   TempDir dir;
   Catalog catalog = make_catalog(2, 2, 100);
-  catalog.nodes = {{"a/b"}, {"a/b"}};
+  catalog.hosts = {{"a/b"}, {"a/b"}};
   catalog.cpus[1] = {7, 1};
-  catalog.threads[1].node = 1;
+  catalog.threads[1].host = 1;
   catalog.threads[1].name = "\xff\"\n";
   const StrictReader ovni = exported(dir, catalog, {{10, 0, Running, 0}, {10, 1, Running, 1}});
   EXPECT_EQ(ovni.refused, Texts{});
-  ASSERT_EQ(ovni.catalog.nodes.size(), 2u);
-  EXPECT_EQ(ovni.catalog.nodes[0].name, "a_b");
+  ASSERT_EQ(ovni.catalog.hosts.size(), 2u);
+  EXPECT_EQ(ovni.catalog.hosts[0].name, "a_b");
   EXPECT_EQ(ovni.cpu_at(1, 50), 7);
 }
 

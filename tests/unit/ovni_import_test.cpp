@@ -39,18 +39,18 @@ TEST(OvniImport, EqualTimesComeInTheOrderOfTheStreams) {
             (Lines{"OHp@5/0", "OHp@5/1", "OHr@5/1"}));
 }
 
-TEST(OvniImport, OneNodeALoomSameTidInTwoLooms) {
+TEST(OvniImport, EachLoomIsAHostAndMayReuseATid) {
   TempDir dir;
   write_stream(dir, "b.1", 10, 10, execute(1, 0));
   write_stream(dir, "a.1", 10, 10, execute(2, 0));
   CollectingSink sink;
   auto source = open_ovni_trace(dir.path(), "", sink);
   const Catalog &catalog = source->catalog();
-  ASSERT_EQ(catalog.nodes.size(), 2u);
-  EXPECT_EQ(catalog.nodes[0].name, "a.1");
+  ASSERT_EQ(catalog.hosts.size(), 2u);
+  EXPECT_EQ(catalog.hosts[0].name, "a.1");
   ASSERT_EQ(catalog.threads.size(), 2u);
   EXPECT_EQ(catalog.threads[1].tid, 10u);
-  EXPECT_EQ(catalog.threads[1].node, 1u);
+  EXPECT_EQ(catalog.threads[1].host, 1u);
   EXPECT_EQ(catalog.cpus.size(), 4u);
   EXPECT_EQ(drain(*source), (Lines{"OHx@1/1", "OHx@2/0"}));
 }

@@ -140,7 +140,7 @@ TEST_F(OvniLint, NamesCannotSpeakToATerminal) {
   std::unique_ptr<EventSource> source = open_trace({{dir.path(), 0}}, sink);
   const Catalog &catalog = source->catalog();
   EXPECT_EQ(catalog.threads.at(0).name, good);
-  EXPECT_EQ(catalog.nodes.at(0).name, good);
+  EXPECT_EQ(catalog.hosts.at(0).name, good);
   lint_written();
   EXPECT_FALSE(sink.reported.empty());
   for (const Diagnostic &d : sink.reported)

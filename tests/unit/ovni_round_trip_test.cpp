@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// "Round trip capture → ovni stream → convert gives the same thread states": a random schedule as
-// the kernel logs it is exported and both it and its ovni trace are replayed.
+// "Round trip capture → ovni stream → convert gives the same thread states": a random schedule is
+// exported as the kernel logs it. Both the capture and its ovni trace are replayed.
 #include "emulator/core/replay.h"
 #include "emulator/models/registry.h"
 #include "emulator/open/open_trace.h"
@@ -160,7 +160,7 @@ private:
     }
   }
 
-  /// Preempts whoever runs there, at the same instant.
+  /// Preempts the thread that runs there, at the same instant.
   void switch_to(uint16_t cpu, uint32_t t) {
     if (running_.contains(cpu))
       leave(running_[cpu], random_() % 2 ? ThreadState::Cooling : ThreadState::Paused);
@@ -257,7 +257,7 @@ TEST(OvniRoundTrip, ThreadStatesAreTheSame) {
     round_trip(seed, false);
 }
 
-TEST(OvniRoundTrip, WhatABlackoutHidesIsDeadNotInvented) {
+TEST(OvniRoundTrip, TimesInABlackoutAreDeadAndNotInvented) {
   for (uint32_t seed = 0; seed < 60; ++seed)
     round_trip(seed, true);
 }

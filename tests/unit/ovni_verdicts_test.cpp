@@ -106,7 +106,7 @@ TEST_F(OvniVerdicts, EveryEventInEveryState) {
     }
 }
 
-TEST_F(OvniVerdicts, WhoRunsOnACpu) {
+TEST_F(OvniVerdicts, OneThreadRunsOnACpuAtATime) {
   const std::string paused = event("OHp", 2), cooled = event("OHc", 2);
   const struct {
     const char *name;
@@ -158,7 +158,7 @@ TEST_F(OvniVerdicts, ModelsAndPayloads) {
     EXPECT_EQ(lint({{10, 10, c.events, c.changes}}), c.verdict) << c.name << ": " << first();
 }
 
-TEST_F(OvniVerdicts, WhatStreamsSayOfThemselves) {
+TEST_F(OvniVerdicts, MetadataOfAStreamIsChecked) {
   const auto mark = [](const std::string &of) { return R"({"mark": {"3": {)" + of + "}}}"; };
   const auto stack = [&](const std::string &title) {
     return mark(R"("chan_type": "stack", "title": ")" + title + '"');
@@ -210,7 +210,7 @@ TEST_F(OvniVerdicts, WhatStreamsSayOfThemselves) {
     EXPECT_EQ(lint({{10, 10, life(), c.changes}}), c.verdict) << c.name << ": " << first();
 }
 
-TEST_F(OvniVerdicts, WhatTwoStreamsSay) {
+TEST_F(OvniVerdicts, MetadataOfTwoStreamsMustAgree) {
   const auto label = [](const std::string &text) {
     return R"({"mark": {"3": {"title": "t", "chan_type": "stack", "labels": {"1": ")" + text +
            "\"}}}}";

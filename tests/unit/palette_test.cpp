@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The colours, as people with each kind of colour vision see them: CIE L*a*b* of the colour, and of
-// what Machado, Oliveira and Fernandes (2009) compute for those who lack one kind of cone.
+// The colours, as people with each kind of colour vision see them: CIE L*a*b* of each colour. The
+// method of Machado, Oliveira and Fernandes (2009) gives the colours for people who lack one kind
+// of cone.
 #include "emulator/format/state_table.h"
 
 #include <gtest/gtest.h>
@@ -104,7 +105,7 @@ TEST(Palette, StatesOfThreadsDifferWithAnyColourVisionAndWithNone) {
     }
 }
 
-TEST(Palette, WhatIsDrawnOverOrBesideStatesLooksLikeNoneOfThem) {
+TEST(Palette, MarksBesideStatesLookLikeNoState) {
   for (const StateInfo &state : kStateTable)
     for (Color other : {palette::kBad, palette::kAlarm, kArrows}) {
       const bool together = state.state != ShownState::throttled || other != kArrows;

@@ -267,7 +267,7 @@ TEST_F(PerfettoSched, ManyPacketsAreOneTrace) {
   }
 }
 
-TEST_F(PerfettoSched, WhatPerfettoDoesNotOpenIsNotWritten) {
+TEST_F(PerfettoSched, TraceThatPerfettoRefusesIsNotWritten) {
   trace.cpu(1024).at(100).start().id(1, 11, 11, "a").dispatch(1).at(200).stop();
   EXPECT_THROW(exported(), Error);
   EXPECT_TRUE(std::filesystem::is_empty(out.path()));

@@ -100,7 +100,7 @@ TEST_F(Plot, AColumnInWhichItRanOrWaitedAllTheTimeShowsNothingElse) {
   EXPECT_FALSE(row.contains("paused"));
 }
 
-/// Of any trace, its sums are those of `info`.
+/// The sums of any trace are those of `info`.
 TEST_F(Plot, AThrottledThreadIsThrottledUntilTheRefill) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   cpu.at(2000).epilogue(1, 22, FTRACE_OFFCPU_THROTTLED).dispatch(2).at(6000);
@@ -146,7 +146,7 @@ TEST_F(Plot, ColumnsSumUpToWhatInfoSays) {
   }
 }
 
-TEST_F(Plot, OfManyThreadsThoseThatRanLongestAreDrawn) {
+TEST_F(Plot, ThreadsThatRanLongestOfManyAreDrawn) {
   auto &cpu = trace.cpu(0).at(0).start();
   for (uint16_t n = 1; n <= 300; n++)
     cpu.id(n, n, n, "t").at(n * 1000u).dispatch(n).at(n * 1000u + (n % 7 == 3 ? 500 : 5)).sleep(n);
@@ -180,7 +180,7 @@ TEST_F(Plot, ArrowsAreTheWakeupsByThreadsThatWaitedLongest) {
   EXPECT_TRUE(test::is_well_formed(svg_of(drawn)));
 }
 
-TEST_F(Plot, WhatIsMissingIsShown) {
+TEST_F(Plot, MissingEventsAreShown) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
   cpu.at(300).blackout_start().at(500).blackout_end(7).at(1000).stop();
   const Figure drawn = figure();
@@ -203,7 +203,7 @@ TEST_F(Plot, ANameIsOnlyAName) {
   EXPECT_EQ(xml_text("a\xef\xbf\xbf\xef\xbf\xbe\x01"), "a???");
 }
 
-TEST_F(Plot, OfNoThreadAndNoTimeIsAFigureToo) {
+TEST_F(Plot, TraceWithoutThreadsAndTimeIsAFigureToo) {
   trace.cpu(0).at(100).start().stop();
   const Figure drawn = figure();
   EXPECT_EQ(drawn.columns, 1u);

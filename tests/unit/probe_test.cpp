@@ -159,13 +159,13 @@ TEST(NeededLibraries, AreThePathsThatALoaderLists) {
   EXPECT_TRUE(listed_libraries("\tstatically linked\n").empty());
 }
 
-TEST(NeededLibraries, OfALoaderThatFailsAreNone) {
+TEST(NeededLibraries, LoaderThatFailsGivesNone) {
   EXPECT_TRUE(needed_libraries("/bin/false", "/bin/sh", Identity()).empty());
   EXPECT_TRUE(needed_libraries("/no/such/loader", "/bin/sh", Identity()).empty());
 }
 
 // A loader that writes for ever is stopped.
-TEST(NeededLibraries, OfALoaderThatNeverEndsAreBounded) {
+TEST(NeededLibraries, OutputOfALoaderThatNeverEndsIsBounded) {
   test::TempDir dir;
   std::ofstream(dir / "loader") << "#!/bin/sh\nwhile :; do echo ' => /x (0x1)'; done\n";
   ASSERT_EQ(chmod((dir / "loader").c_str(), 0755), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Thousands of random schedules through the emulator, against a small model of it that is written
-// another way: it keeps the list of all events, and for each instant computes from the first event
-// on, with names for states and plain lists of threads, what every channel shows.
+// Thousands of random schedules through the emulator, compared with a small, differently written
+// model of it. The model keeps the list of all events. For each instant it computes from the first
+// event on what every channel shows, with names for states and plain lists of threads.
 #include "tests/unit/support/replay_rig.h"
 
 #include <gtest/gtest.h>

@@ -22,9 +22,9 @@ using test::numbers_of;
 using test::two_nodes;
 using Lines = std::vector<std::string>;
 
-/// What a trace must say, computed in another way: every (time, row) has its types in the order of
-/// their first event with their last values, after a punctual one with each further punctual one
-/// too; all ordered by time.
+/// What a trace must say, computed differently. Every (time, row) has its types in the order of
+/// their first events, with their last values. A type with punctual events has each of them, too.
+/// All are ordered by time.
 struct Expected {
   std::map<std::pair<uint64_t, uint32_t>, std::vector<std::pair<uint32_t, int64_t>>> values;
   std::map<std::pair<uint64_t, uint32_t>, uint32_t> cpu;

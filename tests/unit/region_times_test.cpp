@@ -62,7 +62,7 @@ TEST_F(RegionTimes, OrOfAThreadAlone) {
   const RegionSummary region = summary(true).regions.at(0);
   EXPECT_TRUE(region.of_thread);
   EXPECT_EQ(region.running, 500u);
-  EXPECT_EQ(region.waiting, 0u) << "that of the other thread is none of it";
+  EXPECT_EQ(region.waiting, 0u) << "the wait of the other thread does not count";
 }
 
 TEST_F(RegionTimes, HaveTheMarksOfTheirStart) {
@@ -81,7 +81,7 @@ TEST_F(RegionTimes, HaveTheMarksOfTheirStart) {
   EXPECT_EQ(found.regions[0].stop, 1300u);
 }
 
-TEST_F(RegionTimes, OfThreadsSayWhichOfThemFired) {
+TEST_F(RegionTimes, RegionOfAThreadSaysWhichThreadFired) {
   const uint32_t start = alarm(CONTROL_START, CONTROL_INT3, 1, true) | FTRACE_REGION_BCAST;
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "one").id(2, 12, 11, "two");
   cpu.at(1000).record(FTrace_EXT_region, 1, start);

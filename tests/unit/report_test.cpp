@@ -179,7 +179,7 @@ TEST_F(PageReport, NamesAreOnlyInTheData) {
 }
 
 /// Two threads that take turns; the second waits longer.
-TEST_F(PageReport, WhatIsTooLargeIsSummedUpButForThoseThatWaitedLongest) {
+TEST_F(PageReport, LargeTraceIsSummedUpExceptForThreadsThatWaitedLongest) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
   std::mt19937_64 random(1);
   uint64_t time = 1;
@@ -215,7 +215,7 @@ TEST_F(PageReport, WhatIsTooLargeIsSummedUpButForThoseThatWaitedLongest) {
   EXPECT_THROW(page(1000), Error);
 }
 
-TEST_F(PageReport, OfNothingIsAPageToo) {
+TEST_F(PageReport, TraceWithoutEventsIsAPageToo) {
   trace.cpu(0).at(100).start().at(100).stop();
   const PackedPage packed = page();
   EXPECT_TRUE(packed.slices.empty());

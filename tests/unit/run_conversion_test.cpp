@@ -95,7 +95,7 @@ TEST_F(RunConversion, LintThatDoesNotCheckAllEventsExitsWith3) {
   EXPECT_EQ(status, 0);
 }
 
-// So that what is reported as not taken can only be of an ovni stream.
+// Events that are reported as not taken can therefore only be of an ovni stream.
 TEST(Conversion, TakesEveryEventOfFTrace) {
   size_t events = 0;
   for (const CodeInfo &info : code_rows::kRows) {

@@ -17,7 +17,7 @@ using Key = std::optional<PresharedKey>;
 const Key kNone, kKey = preshared_key("0123456789abcdef"),
                  kOther = preshared_key("0123456789abcdeg");
 
-/// Two channels on one connection, driven by turns.
+/// Two channels on one connection, driven alternately.
 struct Pair {
   Pair(const Key &sender_key, const Key &collector_key) {
     int fds[2];
@@ -86,7 +86,7 @@ TEST(TcpChannel, BothSidesFindAWrongKey) {
   EXPECT_EQ(taken.find("wrong key: the sender does not have the collector's"), 0u) << taken;
 }
 
-// Whoever has the key on one side only learns so, in words where the other speaks no TLS.
+// A side that alone has the key learns only that, in words if the other one speaks no TLS.
 TEST(TcpChannel, HasNoPlainTextFallBack) {
   Pair keyless(kNone, kKey);
   EXPECT_EQ(keyless.sender->send("identify"), 8u);

@@ -158,7 +158,7 @@ TEST_F(Sentences, ATraceWithoutHoldersDoesNotNameWhoGotTheCpuFirst) {
   EXPECT_EQ(of.advice, "");
 }
 
-TEST_F(Sentences, WhatIsNotKnownIsSaid) {
+TEST_F(Sentences, UnknownTimeIsSaid) {
   about("");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").at(25 * kMs).dispatch(1);
   cpu.at(100 * kMs).end(1, 10).stop();
@@ -188,7 +188,7 @@ test::ChunkBuilder &machine(test::TraceBuilder &trace) {
   return cpu.at(100 * kMs).end(3, 12).dispatch(2).stop();
 }
 
-TEST_F(Sentences, OfAMachineTheProgramIsExplained) {
+TEST_F(Sentences, ProgramIsExplainedInATraceOfTheMachine) {
   about(R"(, "all_threads": true)");
   machine(trace);
   EXPECT_EQ(answer().sentences.find("app (2 threads of 2 processes) ran for 22 % of its life and "
@@ -232,7 +232,7 @@ TEST_F(Sentences, AThreadThatIsPreemptedWhileOthersWaitForItsLock) {
 constexpr uint32_t kStartRegion = CONTROL_START << FTRACE_REGION_EVENT_SHIFT | 1;
 constexpr uint32_t kStopRegion = CONTROL_STOP << FTRACE_REGION_EVENT_SHIFT | 1;
 
-TEST_F(Sentences, OfRegionsReferToTheTimeInThem) {
+TEST_F(Sentences, PercentagesReferToTheTimeInRegions) {
   about(R"(, "cpu_holders": true, "peers": [{"tid": 99, "pid": 99, "name": "cron"}])");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").at(100 * kMs);
   cpu.record(FTrace_EXT_region, 1, kStartRegion).snapshot(1, 1, 0);

@@ -34,8 +34,7 @@ TEST_F(Shark, DumpShowsBothParametersOfWhatTheProgramLogged) {
   EXPECT_NE(text.find(" number=6000 par2=9\n"), std::string::npos) << text;
 }
 
-/// What captures have in parameter 2 is none of the manual's business: dump shows the number that
-/// is there.
+/// The manual does not define what captures have in parameter 2: dump shows the plain number.
 TEST_F(Shark, DumpReadsNothingIntoParametersThatTheManualDoesNotHave) {
   file.at(0).rate(kNsRate).id(1, 7).context_switch(1).at(5);
   for (uint32_t mutex : {0u, 1u, 5u})
@@ -192,7 +191,7 @@ TEST_F(Shark, UnknownCodesAreCountedAndReported) {
   EXPECT_EQ(back.sink.count("2 records of unknown codes, of which this is the first (0x00ee)"), 1u);
 }
 
-TEST_F(Shark, WhatIsNoFTraceFileIsRefused) {
+TEST_F(Shark, FileThatIsNotFTraceIsRefused) {
   std::mt19937 random(1);
   for (int i = 0; i < 10000; i++)
     file.at(random()).record(uint16_t(random()), uint16_t(random()), uint32_t(random()));

@@ -104,7 +104,7 @@ TEST_F(Shark, ADispatchWithoutAContextIsOfTheTaskThatWasChosen) {
   EXPECT_EQ(result.faults, 0u);
 }
 
-TEST_F(Shark, WhereNothingElseIsLoggedThoseTwoShowWhoRuns) {
+TEST_F(Shark, ScheduleAndDispatchAloneShowWhoRuns) {
   file.at(0).rate(kNsRate).id(1, 1).id(2, 2);
   for (uint16_t task : {1, 2, 2, 1}) {
     file.record(FTrace_EVT_task_schedule, task, task).record(FTrace_EVT_task_dispatch);
@@ -197,7 +197,7 @@ TEST_F(Shark, EveryNumberOfAMutexIsShown) {
   EXPECT_EQ(timeline("thread.prv", 1, 432), mutexes);
 }
 
-TEST_F(Shark, WhoHasTheMutexHasWaited) {
+TEST_F(Shark, ThreadThatGotTheMutexHasWaited) {
   file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
   file.at(10).record(FTrace_EVT_mutex_wait, 1, 3).at(11).record(FTrace_EVT_mutex_lock, 1, 3);
   file.at(20).context_switch(2).at(30).context_switch(1);
@@ -206,7 +206,7 @@ TEST_F(Shark, WhoHasTheMutexHasWaited) {
   EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "20 4", "30 1"})) << "it was preempted";
 }
 
-TEST_F(Shark, OfAWaitThatMayHaveEndedUnseenNoEndIsShown) {
+TEST_F(Shark, WaitThatMayHaveEndedUnseenHasNoEnd) {
   for (uint16_t hides : {FTrace_filter_mutex, FTrace_filter_task}) {
     file = {};
     file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
@@ -263,7 +263,7 @@ TEST_F(Shark, ATimerInterruptShowsWhoRunsAfterIt) {
                                              FTRACE_WAKER_TASK << FTRACE_REASON_SHIFT | 2}));
 }
 
-TEST_F(Shark, WhereNoInterruptIsLoggedItIsNotKnownWhoWoke) {
+TEST_F(Shark, WakerIsNotKnownIfNoInterruptIsLogged) {
   file.at(0).rate(kNsRate).context_switch(1).at(1).record(FTrace_EVT_task_activate, 2);
   for (const Event &event : read().events) {
     if (event.kind == FTrace_EVT_task_activate) {

@@ -111,7 +111,7 @@ TEST_F(Slices, HaveTheStackOfTheirDepartureAndOfTheirWakerAndOfNothingElse) {
   EXPECT_EQ((own[{22, ThreadState::Cooling}]), (Numbers{6}));
 }
 
-TEST_F(Slices, WhatASnapshotFoundHasNoStartAndWhatWasLostNoEnd) {
+TEST_F(Slices, SnapshotsHaveNoStartAndLossesNoEnd) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").snapshot(1, 1, 0);
   cpu.snapshot(2, 2, 0, FTRACE_OFFCPU_DISK).at(100).start().at(300).blackout_start();
   cpu.at(400).blackout_start().at(500).blackout_end(3).at(600).sleep(1, 0).at(700).stop();

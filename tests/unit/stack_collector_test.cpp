@@ -149,7 +149,7 @@ AddressNames kernel_names(const std::string &text) {
   return AddressNames::of_kernel(file.get());
 }
 
-TEST(AddressNames, OfTheKernelAreItsCodeWithModules) {
+TEST(AddressNames, KernelNamesAreItsCodeWithModules) {
   const AddressNames names = kernel_names("1000 T first\n1800 D data\n2000 t second\t[ext4]\n"
                                           "nonsense\n\n3000 W last\n0 T hidden\n");
   EXPECT_EQ(names.find(0xfff).name, "");

@@ -153,7 +153,7 @@ TEST(StageReader, AnAreaThatIsBeingHandedOverIsNotTakenForANewOne) {
   EXPECT_EQ(reader.seen, up_to(32));
 }
 
-TEST(StageReader, WhatWasTakenOfALostBatchIsNotLost) {
+TEST(StageReader, RecordsTakenFromALostBatchAreNotLost) {
   Producer producer;
   Reader reader;
   for (int n = 0; n < 10; n++)

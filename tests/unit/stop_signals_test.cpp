@@ -36,7 +36,7 @@ TEST(StopSignals, LeaveOneOut) {
   sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
-// So that what takes long before a capture can be given up.
+// Slow work before a capture can therefore be given up.
 TEST(StopSignals, AreSeenBeforeTheyAreTaken) {
   StopSignals signals(0);
   EXPECT_NO_THROW(end_if_signalled());

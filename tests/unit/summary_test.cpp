@@ -116,7 +116,7 @@ TEST(Summary, KnowsNothingOfABlackout) {
   EXPECT_EQ(summed.summary.cpus[1].lost, 0u);
 }
 
-// Its count stands in the file of every CPU; and what a flight recorder let go was not lost.
+// Its count is in the file of every CPU. Events that a flight recorder let go were not lost.
 TEST(Summary, CountsALossSomewhereOnceAndTheForgottenApart) {
   TempDir dir;
   TraceBuilder trace(dir.path());
@@ -167,7 +167,7 @@ TEST(Summary, ABlackoutWithinABlackoutIsOne) {
   EXPECT_EQ(summed.summary.lost, 11u);
 }
 
-TEST(Summary, OfACutIsWhatHappenedInIt) {
+TEST(Summary, CutCountsOnlyWhatHappenedInIt) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 10, "a").id(2, 22, 20, "b").dispatch(1);

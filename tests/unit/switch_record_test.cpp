@@ -25,7 +25,7 @@ namespace {
 
 using test::ChunkBuilder;
 
-/// An event without what depends on where and under which context it stands in the file.
+/// An event without its place in the file and its context.
 struct Happened {
   uint64_t time;
   std::string what;
@@ -54,13 +54,13 @@ std::string name_of(uint32_t kind) {
 struct Reading {
   /// Bytes as the one chunk file of a host.
   Reading(const void *bytes, size_t size) {
-    NodeInput node{.name = "host", .chunks = {}};
+    HostInput host{.name = "host", .chunks = {}};
     UniqueFd fd(memfd_create("chunk", MFD_CLOEXEC));
     EXPECT_EQ(write(fd.get(), bytes, size), ssize_t(size));
-    node.chunks.push_back({.name = "chunk", .fd = std::move(fd), .size = size});
-    std::vector<NodeInput> nodes;
-    nodes.push_back(std::move(node));
-    MergedTrace trace(std::move(nodes), sink);
+    host.chunks.push_back({.name = "chunk", .fd = std::move(fd), .size = size});
+    std::vector<HostInput> hosts;
+    hosts.push_back(std::move(host));
+    MergedTrace trace(std::move(hosts), sink);
     const auto tid = [&](uint32_t thread) {
       return thread == kNone ? 0 : trace.catalog().threads[thread].tid;
     };

@@ -15,10 +15,10 @@ using test::CollectingSink;
 
 constexpr uint32_t kTid = 7;
 
-/// One thread of the tid for each birth, on node 0.
+/// One thread of the tid for each birth, on host 0.
 Catalog born(const std::vector<uint64_t> &births) {
   Catalog catalog;
-  catalog.nodes = {{"a"}, {"b"}};
+  catalog.hosts = {{"a"}, {"b"}};
   for (uint64_t birth : births)
     catalog.threads.push_back({.tid = kTid, .birth = birth, .name = {}});
   return catalog;
@@ -49,12 +49,12 @@ TEST(System, FindsTheLatestThreadOfATidThatIsNotDead) {
   } while (std::next_permutation(births.begin(), births.end()));
 }
 
-TEST(System, KeepsTheNumbersOfTwoNodesApart) {
+TEST(System, KeepsTheNumbersOfTwoHostsApart) {
   Catalog catalog;
-  catalog.nodes = {{"a"}, {"b"}};
+  catalog.hosts = {{"a"}, {"b"}};
   catalog.cpus = {{0, 0}, {1, 0}, {0, 1}};
-  for (uint32_t node : {0, 1})
-    catalog.threads.push_back({.tid = kTid, .node = node, .name = {}});
+  for (uint32_t host : {0, 1})
+    catalog.threads.push_back({.tid = kTid, .host = host, .name = {}});
   SystemOptions options;
   options.virtual_cpus = true;
   const System system(catalog, options);
@@ -73,9 +73,9 @@ TEST(System, KeepsTheNumbersOfTwoNodesApart) {
   EXPECT_EQ(cpu_name(system, kNone), "no CPU");
 }
 
-TEST(System, NamesNoNodeWhereThereIsOne) {
+TEST(System, OmitsTheNameOfAnOnlyHost) {
   Catalog catalog;
-  catalog.nodes = {{"a"}};
+  catalog.hosts = {{"a"}};
   catalog.cpus = {{3, 0}};
   const System system(catalog, {});
   EXPECT_EQ(cpu_name(system, 0), "CPU 3");

@@ -118,7 +118,7 @@ TEST_F(Tables, ViewsAnswerTheUsualQuestions) {
             (TextRows{{"0", "11", "250"}, {"0", "22", "250"}}));
 }
 
-/// Of any trace and any part of it, the sums are those of `info`, and both outputs hold the same.
+/// The sums of any trace, and of any part of it, are those of `info`, and both outputs are equal.
 TEST_F(Tables, SumUpToWhatInfoSays) {
   for (unsigned seed = 0; seed < 40; seed++) {
     SCOPED_TRACE(seed);
@@ -190,7 +190,7 @@ TEST_F(Tables, CsvStartsANewFileAfterSoManyRows) {
   EXPECT_FALSE(fs::exists(files + "/wakeup-0002.csv"));
 }
 
-TEST_F(Tables, OfATraceWithoutEventsAreEmpty) {
+TEST_F(Tables, TraceWithoutEventsHasEmptyTables) {
   trace.cpu(0).at(100).start().stop();
   EXPECT_EQ(query(sqlite(), "SELECT (SELECT count(*) FROM thread), (SELECT count(*) FROM slice), "
                             "(SELECT count(*) FROM latency)"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sender's end of a connection, and collectors that are none: user/net/tcp_link.
+// The sender's end of a connection, and peers that are not collectors: user/net/tcp_link.
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "user/net/tcp_link.h"

@@ -83,7 +83,7 @@ protected:
     describe(sender);
     return sender;
   }
-  /// The next message it got: its type and text; 0 and why if there is none.
+  /// Returns the type and text of the next message that it got; 0 and why if it got no message.
   static std::pair<uint32_t, std::string> heard(Sender &sender) {
     char bytes[1000];
     const ssize_t got = recv(sender.fd.get(), bytes, sizeof bytes, MSG_DONTWAIT);
@@ -249,7 +249,7 @@ TEST(TcpServerTls, EndsAHandshakeThatStalls) {
   EXPECT_EQ(polls.size(), 1u) << "it is closed";
 }
 
-// Whoever has the key and takes long to describe its trace is not pushed out by those without.
+// A sender that has the key and describes its trace slowly is not pushed out by those without it.
 TEST(TcpServerTls, KeepsWhoHasTheKeyHoweverManyConnect) {
   test::MemoryStore store;
   const PresharedKey key = preshared_key("0123456789abcdef");

@@ -63,7 +63,7 @@ TEST_F(TraceStart, HasTheStatesToWhichTheyLead) {
   EXPECT_EQ(summary.cpus[1].busy, 1000u);
 }
 
-TEST_F(TraceStart, TheyAreNeitherSwitchesNorWakeups) {
+TEST_F(TraceStart, FirstStatesAreNeitherSwitchesNorWakeups) {
   const auto source = open_trace({{dir_.path()}}, sink_);
   const Summary summary = summarize(*source);
   for (const ThreadSummary &thread : summary.threads) {
@@ -78,7 +78,7 @@ TEST_F(TraceStart, TheyAreNeitherSwitchesNorWakeups) {
   EXPECT_EQ(summary.events, 13u) << "but they are events of the trace";
 }
 
-TEST_F(TraceStart, TheyDrawNoArrowsAndNoPunctualEvents) {
+TEST_F(TraceStart, FirstStatesDrawNoArrowsAndNoPunctualEvents) {
   const std::string threads = prv("thread.prv");
   EXPECT_EQ(threads.find("\n3:"), std::string::npos) << threads;
   EXPECT_EQ(threads.find(":410:"), std::string::npos) << threads;

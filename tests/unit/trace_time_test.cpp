@@ -40,7 +40,7 @@ protected:
   }
 };
 
-TEST_F(TraceTimes, FromTheStart) {
+TEST_F(TraceTimes, TimesFromTheStart) {
   EXPECT_EQ(of("1.5s", kNoon), "1500000000");
   EXPECT_EQ(of("2m", kNoon), "120000000000");
   EXPECT_EQ(of("0", kNoon), "0");
@@ -52,7 +52,7 @@ TEST_F(TraceTimes, SinceTheEpoch) {
   EXPECT_EQ(of("@1743336000.000000001", kNoon), "1");
 }
 
-TEST_F(TraceTimes, OfTheDayInTheLocalZone) {
+TEST_F(TraceTimes, TimesOfDayAreInTheLocalZone) {
   EXPECT_EQ(of("12:00:07.5", kNoon), "7500000000");
   EXPECT_EQ(of("12:01", kNoon), "60000000000");
   zone("CET-1CEST,M3.5.0,M10.5.0/3");

@@ -14,7 +14,7 @@ using test::Timeline;
 
 Catalog two_cpus_three_threads() {
   Catalog catalog;
-  catalog.nodes = {{"node"}};
+  catalog.hosts = {{"node"}};
   catalog.cpus = {{0, 0}, {1, 0}};
   catalog.threads.resize(3);
   for (uint32_t t = 0; t < 3; t++)
@@ -22,8 +22,8 @@ Catalog two_cpus_three_threads() {
   return catalog;
 }
 
-/// Types: 1, 2 and 3 are tracked in threads by none, running and active; + 10 · (0, 1, 2) are not
-/// copied to CPUs, copied of the running and of the active thread.
+/// Types: 1, 2 and 3 are tracked in threads by none, running and active. Adding 0, 10 or 20: not
+/// copied to CPUs, copied from the running thread, or from the active one.
 class Tracking : public ::testing::Test {
 protected:
   Tracking() : catalog(two_cpus_three_threads()), system(catalog, {}) {

@@ -107,7 +107,7 @@ TEST_F(UdpServerTest, KeepsNothingOfACaptureThatNeverBegan) {
   EXPECT_FALSE(server_.incomplete());
 }
 
-// Of a sender without numbers the first may be overtaken as any other.
+// The first datagram of a sender without numbers may be overtaken like any other.
 class UdpServerOrderTest : public UdpServerTest,
                            public testing::WithParamInterface<std::vector<uint32_t>> {};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture through datagrams of which some are lost, repeated, out of order: every event is in the
-// trace once, or counted in a blackout: user/net/datagram_packer, user/net/udp_session,
-// user/net/chunk_assembler.
+// A capture through datagrams of which some are lost, repeated or out of order. Every event is in
+// the trace once, or counted in a blackout. Covers user/net/datagram_packer, user/net/udp_session
+// and user/net/chunk_assembler.
 #include "emulator/input/merge.h"
 #include "emulator/input/trace_dir.h"
 #include "tests/unit/support/collecting_sink.h"
@@ -145,9 +145,9 @@ void expect_readable(const test::MemoryTrace &trace) {
     test::TraceBuilder::write_file(directory / ("cpu000" + std::to_string(key.first) + ".ftr"),
                                    file.data(), file.size());
   test::CollectingSink reported;
-  std::vector<NodeInput> nodes;
-  nodes.push_back(open_trace_dir(directory.path(), {}, 0));
-  MergedTrace merged(std::move(nodes), reported);
+  std::vector<HostInput> hosts;
+  hosts.push_back(open_trace_dir(directory.path(), {}, 0));
+  MergedTrace merged(std::move(hosts), reported);
   for (Event event; merged.next(event);) {
   }
   EXPECT_EQ(reported.damage(), 0u)

@@ -29,7 +29,7 @@ using test::TempDir;
 using test::text_of;
 using test::TraceBuilder;
 
-/// What follows a tag on its line; "-" where there is none.
+/// Returns what follows a tag on its line; "-" if the tag is missing.
 std::string value_of(const std::string &text, const std::string &tag) {
   const size_t at = text.find("\n" + tag + " ");
   if (at == std::string::npos)
@@ -298,7 +298,7 @@ TEST_F(Again, ViewsThatAModelReplacesAreRemoved) {
   EXPECT_EQ(names("thread").count("user-event-0.cfg"), 1u);
 }
 
-TEST_F(Again, WhatTheUserSavedThereStays) {
+TEST_F(Again, ViewsThatTheUserSavedStay) {
   trace(true);
   convert();
   std::ofstream(dir / "out/cfg/thread/mine.cfg") << "#ParaverCFG\nwindow_name mine\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Waits by who had the CPU, where there are too many to tell all apart.
+// Waits by holder of the CPU, with too many holders to keep all apart.
 #include "emulator/open/open_trace.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/wait_times.h"
@@ -77,14 +77,14 @@ TEST(WaitTimes, NotTooManyAreAllKeptApart) {
   EXPECT_EQ(take(times, 50), expected);
 }
 
-TEST(WaitTimes, OfOneThreadTheLongestAreKept) {
+TEST(WaitTimes, OneThreadKeepsItsLongestSums) {
   WaitTimes times(2);
   const Times expected = add_waits(times, 2, 5000, 2000);
   ASSERT_GT(expected.size(), 10000u);
   EXPECT_EQ(expect_bounded(take(times, 2), expected), 2u * 1024);
 }
 
-TEST(WaitTimes, OfManyThreadsFewerAreKept) {
+TEST(WaitTimes, ManyThreadsKeepFewerSumsEach) {
   constexpr uint32_t kThreads = 2000;
   WaitTimes times(kThreads);
   const Times expected = add_waits(times, kThreads, 700, 80);
@@ -93,7 +93,7 @@ TEST(WaitTimes, OfManyThreadsFewerAreKept) {
 }
 
 /// Two threads have a CPU in turn while more wait there than are followed.
-TEST(WaitTimes, OfManyWaitersOfOneCpuSomeAreOne) {
+TEST(WaitTimes, ManyWaitersOfOneCpuAreSummedAsOthers) {
   constexpr uint16_t kWaiters = 1100;
   constexpr uint64_t kTurns = 5000;
   test::TempDir dir;
@@ -114,8 +114,8 @@ TEST(WaitTimes, OfManyWaitersOfOneCpuSomeAreOne) {
   constexpr uint64_t kEnd = kTurns / 2 * 3;
   std::map<uint32_t, uint64_t> waited, others;
   for (const WaitSum &sum : why.waits) {
-    const bool is_b = sum.holder == Who(Who::Kind::thread, 1);
-    const bool is_other = sum.holder.kind() == Who::Kind::others;
+    const bool is_b = sum.holder == Culprit(Culprit::Kind::thread, 1);
+    const bool is_other = sum.holder.kind() == Culprit::Kind::others;
     waited[sum.thread] += sum.ns;
     others[sum.thread] += is_other ? sum.ns : 0;
     EXPECT_TRUE(is_other || sum.ns <= kEnd * (is_b ? 2 : 1) / 3);
@@ -126,7 +126,7 @@ TEST(WaitTimes, OfManyWaitersOfOneCpuSomeAreOne) {
   EXPECT_EQ(others.size(), kWaiters + 1 - 1024u) << "one of a and b waits too";
   ASSERT_EQ(why.held.size(), 4u) << "a and b wait for each other, after another cause";
   for (const WaitSum &sum : why.held) {
-    const uint64_t has = kEnd * (sum.holder == Who(Who::Kind::thread, 1) ? 2 : 1) / 3;
+    const uint64_t has = kEnd * (sum.holder == Culprit(Culprit::Kind::thread, 1) ? 2 : 1) / 3;
     const bool preempted = sum.kind != WaitKind::wakeup;
     EXPECT_EQ(sum.ns, preempted ? has - (has == kEnd / 3) : kWaiters * has);
   }

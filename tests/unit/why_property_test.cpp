@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace why`: whatever happens in a trace, the sums are those of a slow second count.
 #include "emulator/summary/summarizer.h"
+#include "emulator/why/cause_names.h"
 #include "emulator/why/explainer.h"
-#include "emulator/why/words.h"
 #include "tests/unit/support/naive_why.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -26,7 +26,7 @@ using test::TraceBuilder;
 constexpr uint64_t kStart = 100;
 constexpr uint16_t kThreads = 6, kCpus = 2;
 
-/// Of a few threads on fewer CPUs, legal or not. The end of the trace, ns.
+/// Makes waits of a few threads on fewer CPUs, legal or not. Returns the end of the trace, ns.
 uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses, bool holders,
                       int events) {
   uint64_t time = kStart;
@@ -91,12 +91,12 @@ NaiveWaits waits_of(const Catalog &catalog, const std::vector<WaitSum> &sums, bo
   NaiveWaits waits;
   for (const WaitSum &sum : sums) {
     const uint32_t tid = tid_of(catalog, sum.holder);
-    const Who::Kind kind = sum.holder.kind();
+    const Culprit::Kind kind = sum.holder.kind();
     waits[{of_all ? 0 : catalog.threads[sum.thread].tid, wait_word(sum.kind),
-           kind == Who::Kind::idle     ? "idle"
-           : kind == Who::Kind::unseen ? "unseen"
-           : tid == kNone              ? "lost"
-                                       : std::to_string(tid)}] += sum.ns;
+           kind == Culprit::Kind::idle     ? "idle"
+           : kind == Culprit::Kind::unseen ? "unseen"
+           : tid == kNone                  ? "lost"
+                                           : std::to_string(tid)}] += sum.ns;
   }
   return waits;
 }
@@ -150,10 +150,10 @@ TEST(WhyProperty, TimesAreThoseOfASlowSecondCount) {
       ASSERT_EQ(why.threads[t].running, summary.threads[t].running());
       ASSERT_EQ(why.threads[t].blocked, blocked[t]);
     }
-    for (const Story &wait : why.longest_waits) {
+    for (const LongWait &wait : why.longest_waits) {
       const uint64_t held =
           std::accumulate(wait.holders.begin(), wait.holders.end(), uint64_t(0),
-                          [](uint64_t sum, const Story::Part &part) { return sum + part.ns; });
+                          [](uint64_t sum, const LongWait::Part &part) { return sum + part.ns; });
       ASSERT_LE(held, wait.length());
       ASSERT_EQ(held < wait.length(), wait.more_holders);
     }

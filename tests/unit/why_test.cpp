@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace why`: who held a CPU, what a cut keeps, and how that is said.
 #include "emulator/slices/interrupts.h"
-#include "emulator/why/stories.h"
+#include "emulator/why/wait_lines.h"
 #include "tests/unit/support/why_rig.h"
 
 namespace ovnitrace {
@@ -25,16 +25,16 @@ TEST_F(Why, AWaitSaysWhoWokeTheThreadWhoRanThereAndWhichCpuWasIdle) {
   other.at(2 * kMs).activate(2, 33).at(4 * kMs).sleep(1, 0).at(10 * kMs).stop();
   explain_all();
   ASSERT_EQ(why.longest_waits.size(), 2u) << "and the preempted spinner";
-  EXPECT_EQ(wait_story(input(), why.longest_waits[0]),
+  EXPECT_EQ(wait_line(input(), why.longest_waits[0]),
             "worker (11) waited 5.000 ms for CPU 0 at 0.002000 s: woken by main (33) (epoll_wait), "
             "spinner (22) ran there, CPU 1 was idle for 3.000 ms of it");
-  EXPECT_EQ(wait_story(input(), why.longest_waits[1]),
+  EXPECT_EQ(wait_line(input(), why.longest_waits[1]),
             "spinner (22) waited 3.000 ms for CPU 0 at 0.007000 s: preempted by worker (11), "
             "which ran there, and it waits still");
-  EXPECT_EQ(block_story(input(), why.longest_blocks[0]),
+  EXPECT_EQ(block_line(input(), why.longest_blocks[0]),
             "main (33) was blocked 6.000 ms at 0.004000 s (call not known): nobody has woken it in "
             "this time");
-  EXPECT_EQ(block_story(input(), why.longest_blocks[1]),
+  EXPECT_EQ(block_line(input(), why.longest_blocks[1]),
             "worker (11) was blocked 1.000 ms at 0.001000 s (epoll_wait): woken by main (33)");
   const json worker = thread(report(), 11);
   EXPECT_EQ(worker["waiting"].size(), 1u);
@@ -70,7 +70,7 @@ TEST_F(Why, OnlyATraceOfAllThreadsKnowsThatACpuIsIdle) {
   }
 }
 
-TEST_F(Why, OfANewThreadTheCpuIsTheOneThatItGets) {
+TEST_F(Why, NewThreadWaitsForTheCpuThatItGets) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1).at(100);
   cpu.id(2, 12, 11, "b", 100).create(2, 12).activate_new(2, 11).at(150).epilogue(1, 12);
   cpu.dispatch(2).at(200).stop();
@@ -81,7 +81,7 @@ TEST_F(Why, OfANewThreadTheCpuIsTheOneThatItGets) {
   EXPECT_EQ(waiting[0]["ns"], 50);
 }
 
-TEST_F(Why, WhoHadACpuLongAgoIsNotKnown) {
+TEST_F(Why, HoldersLongAgoAreNotKnown) {
   constexpr uint32_t kSwitches = 5000;
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(3, 33, 33, "c").dispatch(1).at(100);
   cpu.id(2, 12, 11, "b", 100).create(2, 12).activate_new(2, 11);
@@ -137,8 +137,8 @@ TEST_F(Why, AThreadIsThrottledUntilItsQuotaIsRefilled) {
     const std::string text = why_text(input());
     EXPECT_EQ(text.find("throttled: its cgroup") != text.npos, sees) << text;
     EXPECT_EQ(text.find("throttled, at most: its cgroup") != text.npos, !sees) << text;
-    const Story &longest = why.longest_waits.at(0);
-    EXPECT_EQ(wait_story(input(), longest),
+    const LongWait &longest = why.longest_waits.at(0);
+    EXPECT_EQ(wait_line(input(), longest),
               sees
                   ? "a (11) waited 500 ns for CPU 0 at 0.000000 s: its cgroup had CPU quota again, "
                     "hog (22) ran there, CPU 1 was idle for 300 ns of it"
@@ -199,12 +199,12 @@ TEST_F(Why, ACutKeepsWhoIsToBlame) {
   EXPECT_EQ(all["threads"][0]["life_ns"], 200);
   EXPECT_EQ(all["threads"][0]["waiting"][0]["holder_tid"], 22) << "who is not in the cut";
   EXPECT_EQ(all["threads"][0]["waiting"][0]["ns"], 200);
-  EXPECT_EQ(wait_story(input(), why.longest_waits.at(0)),
+  EXPECT_EQ(wait_line(input(), why.longest_waits.at(0)),
             "a (11) waited 200 ns for CPU 0 at 0.000001 s, and already before: woken by b (22) "
             "(call not known), b (22) ran there, and it waits still");
 }
 
-TEST_F(Why, WhatStartedBeforeTheCutIsMarkedAndKeepsItsCause) {
+TEST_F(Why, WaitFromBeforeTheCutIsMarkedAndKeepsItsCause) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   block(cpu.at(1 * kMs), 1, kNanosleep, 22).dispatch(2);
   cpu.at(3 * kMs).activate(1, 22, FTRACE_WAKER_HARDIRQ).at(6 * kMs).epilogue(2, 11).dispatch(1);
@@ -215,10 +215,10 @@ TEST_F(Why, WhatStartedBeforeTheCutIsMarkedAndKeepsItsCause) {
     cut.tids = {11};
     explain_all(cut);
     std::vector<std::string> lines;
-    for (const Story &block : why.longest_blocks)
-      lines.push_back(block_story(input(), block));
-    for (const Story &wait : why.longest_waits)
-      lines.push_back(wait_story(input(), wait));
+    for (const LongWait &block : why.longest_blocks)
+      lines.push_back(block_line(input(), block));
+    for (const LongWait &wait : why.longest_waits)
+      lines.push_back(wait_line(input(), wait));
     return lines;
   };
   const std::string end = "woken by a timer (nanosleep), b (22) ran there";
@@ -233,7 +233,8 @@ TEST_F(Why, WhatStartedBeforeTheCutIsMarkedAndKeepsItsCause) {
                                 "a (11) waited 3.000 ms for CPU 0 at 0.003000 s: " + end,
                             }))
       << "the block is over, but the wait starts here";
-  EXPECT_EQ(why.wakes.at(0).waker, Who(Who::Kind::interrupt, uint32_t(InterruptSource::timer)));
+  EXPECT_EQ(why.wakes.at(0).waker,
+            Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer)));
   EXPECT_EQ(lines(4 * kMs),
             (std::vector<std::string>{
                 "a (11) waited 2.000 ms for CPU 0 at 0.004000 s, and already before: " + end,
@@ -301,7 +302,7 @@ TEST_F(Why, TheWaitOfAProgramForItsStartIsLeftOut) {
   source = open_trace({{dir.path()}}, sink);
   const Explanation without = explain(*source, {}, 0);
   EXPECT_EQ(without.threads[0].blocked, 15u);
-  EXPECT_EQ(without.threads[0].waiting, 10u) << "somebody had the CPU";
+  EXPECT_EQ(without.threads[0].waiting, 10u) << "somebody held the CPU";
   ASSERT_EQ(without.waits.size(), 1u);
   EXPECT_EQ(without.waits[0].ns, 10u) << "sums close";
   EXPECT_EQ(without.threads[0].running, whole.threads[0].running);

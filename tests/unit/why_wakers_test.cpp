@@ -133,7 +133,7 @@ TEST_F(WhyWakers, AFutexHasItsWaitsByWhoEndedThem) {
   cpu.at(400).record(FTrace_EVT_mutex_wait, 1, 0x3000).at(500).stop();
   explain_all();
   const json locks = report()["locks"];
-  ASSERT_EQ(locks.size(), 2u) << "a wait that has not ended is none";
+  ASSERT_EQ(locks.size(), 2u) << "a wait that has not ended does not count";
   EXPECT_EQ(locks[0]["futex"], 0x1000);
   EXPECT_EQ(locks[0]["pid"], 10);
   EXPECT_EQ(locks[0]["count"], 2);
@@ -145,7 +145,7 @@ TEST_F(WhyWakers, AFutexHasItsWaitsByWhoEndedThem) {
   EXPECT_NE(why_text(input()).find("nobody: it did not block"), std::string::npos);
 }
 
-TEST_F(WhyWakers, WhoWakesWhomHasHowLateThatWas) {
+TEST_F(WhyWakers, WakeupSumsHaveTheirLatency) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   for (const uint64_t late : {10, 30}) {
     cpu.at(100 * late).sleep(1, 22).dispatch(2).at(100 * late + 50).activate(1, 22);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The scheduler's records: docs/format.md, "Events".
+// Handles the scheduler's records: docs/format.md, "Events".
 #include "emulator/models/ovni/ovni.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,8 @@ std::string who(const ModelContext &ctx, uint32_t thread) {
   return thread_name(ctx.system.catalog(), thread);
 }
 
-/// Only one thread runs on a CPU: of another that should be running there too, nothing is known.
+/// Clears other threads on a CPU: only one runs there, so nothing is known about another that
+/// should.
 void evict_others(ModelContext &ctx, const Event &event, uint32_t cpu) {
   const Cpu &c = ctx.system.cpus()[cpu];
   if (c.running.count() == 0 || c.running.is_only(event.thread))
@@ -55,7 +56,7 @@ void dispatch(ModelContext &ctx, const Event &event) {
   put(ctx, event.thread, ThreadState::Running, event.cpu);
 }
 
-/// Whatever leaves its CPU was running on it; of an Unknown thread it is now learned.
+/// Notes that a thread that leaves a CPU was running on it, even if it was Unknown.
 void leave_cpu(ModelContext &ctx, const Event &event, ThreadAction action) {
   const Thread &thread = ctx.system.threads()[event.thread];
   bool ran_here = thread.state == ThreadState::Running && thread.cpu == event.cpu;
@@ -79,7 +80,7 @@ void end(ModelContext &ctx, const Event &event) {
   leave_cpu(ctx, event, ThreadAction::end);
 }
 
-/// A wakeup of a thread that never left its CPU, or is woken already, is no transition.
+/// A wakeup of a thread that never left its CPU, or is already woken, is not a transition.
 void activate(ModelContext &ctx, const Event &event) {
   const Thread &thread = ctx.system.threads()[event.thread];
   if (is_legal(thread.state, ThreadAction::warm))
@@ -88,7 +89,7 @@ void activate(ModelContext &ctx, const Event &event) {
 
 void migrate(ModelContext &ctx, const Event &event) {
   const Thread &thread = ctx.system.threads()[event.thread];
-  uint32_t cpu = ctx.system.find_cpu(thread.node, event.par2);
+  uint32_t cpu = ctx.system.find_cpu(thread.host, event.par2);
   if (cpu == kNone)
     ctx.faults.add(event, [&] {
       return fmt::format("{} is put on CPU {}, which is not in the trace", who(ctx, event.thread),
@@ -104,18 +105,18 @@ void migrate(ModelContext &ctx, const Event &event) {
   put(ctx, event.thread, thread.state, cpu);
 }
 
-/// When a thread that is not the main one calls execve, it takes the main one's tid: the row of its
-/// old tid ends, and that of the main thread runs in its place.
+/// Handles an execve of a thread that is not the main one: it takes the main thread's tid. The row
+/// of its old tid ends, and that of the main thread runs in its place.
 void exec(ModelContext &ctx, const Event &event) {
   const Catalog &catalog = ctx.system.catalog();
   const ThreadInfo &info = catalog.threads[event.thread];
   if (event.par2 == 0 || event.par2 == info.tid)
     return;
-  uint32_t old = ctx.system.find_thread(info.node, event.par2);
+  uint32_t old = ctx.system.find_thread(info.host, event.par2);
   if (old != kNone && catalog.threads[old].pid == info.pid)
     put(ctx, old, ThreadState::Dead, kNone);
   else if (ctx.system.threads()[event.thread].state !=
-           ThreadState::Unknown) // else its start was not seen
+           ThreadState::Unknown) // otherwise its start was not seen
     ctx.faults.add(event, [&] {
       return fmt::format("{} goes on with execve of thread {}, which its process does not have",
                          who(ctx, event.thread), event.par2);
@@ -125,7 +126,7 @@ void exec(ModelContext &ctx, const Event &event) {
   put(ctx, event.thread, ThreadState::Running, event.cpu);
 }
 
-/// The real state of a thread at the start. Events of other CPUs may have said more by now.
+/// Sets the real state of a thread at the start. Events of other CPUs may have said more by now.
 void snapshot(ModelContext &ctx, const Event &event) {
   const Thread &thread = ctx.system.threads()[event.thread];
   uint32_t state = event.par2 & FTRACE_SNAPSHOT_STATE_MASK;
@@ -137,10 +138,10 @@ void snapshot(ModelContext &ctx, const Event &event) {
     return;
   }
   const uint32_t number = event.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff;
-  uint32_t cpu = ctx.system.find_cpu(thread.node, number);
+  uint32_t cpu = ctx.system.find_cpu(thread.host, number);
   const bool known = number != FTRACE_SNAPSHOT_NO_CPU;
   if (cpu == kNone && known &&
-      is_active(ThreadState(state))) // one that sleeps may have left a CPU that is offline now
+      is_active(ThreadState(state))) // a thread that sleeps may have left a CPU that is now offline
     ctx.faults.add(event, [&] {
       return fmt::format("{} is said to be {} on CPU {}, which is not in the trace",
                          who(ctx, event.thread), name(ThreadState(state)), number);
@@ -151,8 +152,8 @@ void snapshot(ModelContext &ctx, const Event &event) {
     put(ctx, event.thread, ThreadState(state), cpu);
 }
 
-/// For a reader that lacks the events before. In the blackout of what is forgotten: all events of
-/// this thread are kept from here on.
+/// Sets a state for readers that lack earlier events. After a blackout of forgotten events, all
+/// later events of this thread are kept.
 void state(ModelContext &ctx, const Event &event) {
   if (event.cpu != kNone && ctx.system.cpus()[event.cpu].blackout == Blackout::forgotten)
     ctx.system.set_whole(event.thread);
@@ -175,7 +176,7 @@ void blackout_end(ModelContext &ctx, const Event &event) {
     ctx.system.set_blackout(event.cpu, Blackout::none);
 }
 
-/// Outside a region nothing is recorded, and so nothing is known.
+/// Clears threads outside regions: nothing is recorded there.
 void region(ModelContext &ctx, const Event &event) {
   const bool of_thread = event.par2 & FTRACE_REGION_THREAD;
   if ((event.par2 >> FTRACE_REGION_EVENT_SHIFT & 3) != CONTROL_STOP)
@@ -183,7 +184,7 @@ void region(ModelContext &ctx, const Event &event) {
   const ThreadInfo &info = ctx.system.catalog().threads[event.thread];
   ctx.system.known().for_each([&](uint32_t t) {
     const ThreadInfo &other = ctx.system.catalog().threads[t];
-    if (of_thread ? t == event.thread : other.node == info.node && other.pid == info.pid)
+    if (of_thread ? t == event.thread : other.host == info.host && other.pid == info.pid)
       put(ctx, t, ThreadState::Unknown, kNone);
   });
 }

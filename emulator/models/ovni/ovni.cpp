@@ -15,12 +15,12 @@ namespace ovni_model_parts {
 
 namespace {
 
-/// PRV type 6: the number of the CPU + 1, 0 for none. With several nodes numbers would repeat, so
-/// there it is the position in the list of all CPUs + 1. The virtual CPU is shown as none.
+/// PRV type 6: the number of the CPU + 1, 0 for no CPU. With several hosts, numbers would repeat;
+/// then it is the position in the list of all CPUs + 1. The virtual CPU is shown as no CPU.
 int64_t cpu_value(const System &system, uint32_t cpu) {
   if (cpu == kNone || system.cpus()[cpu].index == kNone)
     return 0;
-  return system.catalog().nodes.size() > 1 ? int64_t(cpu) + 1
+  return system.catalog().hosts.size() > 1 ? int64_t(cpu) + 1
                                            : int64_t(system.cpus()[cpu].index) + 1;
 }
 
@@ -49,7 +49,7 @@ void put(ModelContext &ctx, uint32_t thread, ThreadState state, uint32_t cpu) {
 
 namespace {
 
-/// What is the same for the whole life of a thread.
+/// Sets what stays the same for the whole life of a thread.
 void start(ModelContext &ctx) {
   const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
   ctx.keep(std::vector<Freed>(ctx.system.cpus().size()));
@@ -59,14 +59,14 @@ void start(ModelContext &ctx) {
   std::map<std::pair<uint32_t, uint32_t>, int64_t> processes;
   for (uint32_t t = 0; t < threads.size(); t++) {
     auto process =
-        processes.try_emplace({threads[t].node, threads[t].pid}, process_number(processes.size()));
+        processes.try_emplace({threads[t].host, threads[t].pid}, process_number(processes.size()));
     ctx.set(kProcess, t, process.first->second);
     ctx.set(kPid, t, threads[t].pid);
     ctx.set(kTid, t, threads[t].tid);
   }
 }
 
-/// ovni wants each thread to end; one that a capture saw may live on.
+/// Reports threads that do not end, which ovni forbids. In a capture they may live on.
 void check_end(ModelContext &ctx, const Event &end) {
   const Catalog &catalog = ctx.system.catalog();
   for (uint32_t t = 0; catalog.ovni && t < catalog.threads.size(); t++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The events of ovni's own model in its streams: OH*, OA*, OB*, OC*, OF*, OU*.
+// Handles the events of ovni's own model in its streams: OH*, OA*, OB*, OC*, OF*, OU*.
 #include "emulator/format/event_names.h"
 #include "emulator/models/on_cpu.h"
 #include "emulator/models/ovni/ovni.h"
@@ -17,8 +17,8 @@ std::string who(const ModelContext &ctx, uint32_t thread) {
   return thread_name(ctx.system.catalog(), thread);
 }
 
-/// put(), and what it does to physical CPUs: on each at most one thread runs. ovni has no order
-/// of events of one time in two streams, so a CPU can be handed over only at a later time.
+/// Calls put() and checks physical CPUs: at most one thread runs on each. ovni does not order
+/// events of one time in two streams, so a CPU can be handed over only at a later time.
 void place(ModelContext &ctx, const Event &event, uint32_t thread, ThreadState state,
            uint32_t cpu) {
   std::vector<Freed> &freed = ctx.own<std::vector<Freed>>();
@@ -31,7 +31,7 @@ void place(ModelContext &ctx, const Event &event, uint32_t thread, ThreadState s
     return;
   if (ran)
     freed[before.cpu] = {event.time, thread};
-  if (!runs || ctx.system.cpus()[cpu].index == kNone) // the virtual one has room for all
+  if (!runs || ctx.system.cpus()[cpu].index == kNone) // the virtual CPU has room for all
     return;
   const bool shared = ctx.system.cpus()[cpu].running.count() > 1;
   const Freed &last = freed[cpu];
@@ -48,7 +48,7 @@ void place(ModelContext &ctx, const Event &event, uint32_t thread, ThreadState s
     });
 }
 
-/// ovni wants the payload of these to be of this size.
+/// Checks that the payload has the size that ovni requires.
 void check_payload(ModelContext &ctx, const Event &event, uint32_t bytes) {
   if (event.payload_size != bytes)
     ctx.faults.add(event, [&] {
@@ -67,8 +67,8 @@ void act(ModelContext &ctx, const Event &event, ThreadAction action, uint32_t cp
   place(ctx, event, event.thread, kStateAfter[size_t(action)], cpu);
 }
 
-/// The CPU in the payload: its number in the loom, -1 for the virtual one. False, and reported, if
-/// the payload is too short or there is no such CPU.
+/// Reads the CPU from the payload: its number in the loom, -1 for the virtual one. Returns false,
+/// and reports it, if the payload is too short or there is no such CPU.
 bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
   int32_t index;
   if (!read_payload(event, 0, index)) {
@@ -78,8 +78,8 @@ bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
     });
     return false;
   }
-  uint32_t node = ctx.system.threads()[event.thread].node;
-  cpu = index == -1 ? ctx.system.virtual_cpu(node) : ctx.system.find_cpu(node, uint32_t(index));
+  uint32_t host = ctx.system.threads()[event.thread].host;
+  cpu = index == -1 ? ctx.system.virtual_cpu(host) : ctx.system.find_cpu(host, uint32_t(index));
   if (cpu == kNone)
     ctx.faults.add(event, [&] {
       return fmt::format("{} of {} names CPU {}, which is not in the trace", kind_name(event.kind),
@@ -91,14 +91,14 @@ bool payload_cpu(ModelContext &ctx, const Event &event, uint32_t &cpu) {
 void execute(ModelContext &ctx, const Event &event) {
   uint32_t cpu;
   if (!payload_cpu(ctx, event, cpu))
-    cpu = ctx.system.virtual_cpu(ctx.system.threads()[event.thread].node);
+    cpu = ctx.system.virtual_cpu(ctx.system.threads()[event.thread].host);
   act(ctx, event, ThreadAction::execute, cpu);
 }
 
-/// Where a thread is of which no place is known: on the virtual CPU.
+/// Returns where a thread is; the virtual CPU if that is not known.
 uint32_t present_cpu(const ModelContext &ctx, uint32_t thread) {
   const Thread &t = ctx.system.threads()[thread];
-  return t.cpu != kNone ? t.cpu : ctx.system.virtual_cpu(t.node);
+  return t.cpu != kNone ? t.cpu : ctx.system.virtual_cpu(t.host);
 }
 
 template <ThreadAction action> void change(ModelContext &ctx, const Event &event) {
@@ -125,7 +125,8 @@ void affinity_remote(ModelContext &ctx, const Event &event) {
   uint32_t cpu;
   if (!payload_cpu(ctx, event, cpu))
     return;
-  // Two processes of a loom may each have a thread of this tid: the input has looked who is meant.
+  // Two processes of a loom may each have a thread of this tid: the input has found the one that is
+  // meant.
   uint32_t target = event.peer;
   if (target == kNone) {
     ctx.faults.add(event, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is shown and selected, and how one part of the page makes the others follow.
+// Keeps what is shown and selected, and updates the parts of the page when one of them changes.
 import {nameOf, MIXED, UNKNOWN} from './trace.js';
 import {StateSums} from './sums.js';
 import {CpuRuns} from './cpus.js';
@@ -61,7 +61,7 @@ export class App {
     this.axis.draw();
   }
 
-  /// The rows are to be made anew.
+  /// Makes the rows anew.
   rebuild() {
     this.rows.build();
     this.panel.show();
@@ -95,7 +95,7 @@ export class App {
       this.panel.show();
     this.redraw();
   }
-  /// The slice of a thread at a time; null if it has none then.
+  /// Returns the slice of a thread at a time, null if it has no slice then.
   selectAt(thread, time) {
     const slice = this.trace.find(thread, time);
     if (slice < 0)
@@ -118,7 +118,7 @@ export class App {
     if (target)
       this.goTo(target);
   }
-  /// The thread so many rows below, at the same time.
+  /// Returns the thread that is so many rows below, at the same time.
   step(rows) {
     const list = this.rows.list.filter(row => row.type === 'thread');
     if (!list.length)
@@ -173,7 +173,7 @@ export class App {
     return slice < 0 ? null : {thread: this.trace.threadOf(slice), slice};
   }
 
-  /// What is under the pointer, in a few words.
+  /// Returns what is under the pointer, in a few words.
   hover(event) {
     const tooltip = byId('tooltip');
     this.pointer = event && event.offsetX;
@@ -207,12 +207,12 @@ export class App {
     lines.push(...points.slice(0, 4).map(eventName));
     return lines.join('\n');
   }
-  /// Where in the view keys zoom: under the pointer, else in the middle.
+  /// Returns the place in the view where keys zoom: under the pointer, else the middle.
   pointerPart() {
     return this.pointer > NAMES ? (this.pointer - NAMES) / this.timeline.width : 0.5;
   }
 
-  /// What design says of window.ovnitrace.
+  /// Provides window.ovnitrace, as the documentation describes it.
   api() {
     const {trace} = this;
     return Object.freeze({

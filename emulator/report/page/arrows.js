@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arrows from who woke the selected thread, and to who ran instead of it.
+// Draws arrows from the thread that woke the selected one, and to the thread that ran instead of
+// it.
 import {WARMING, PAUSED, COOLING, THROTTLED} from './trace.js';
 import {NAMES} from './layout.js';
 

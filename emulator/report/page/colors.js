@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Colours of the trace's palette on a dark or light page, and patterns for those who see no colours.
+// Adapts the palette to a dark or light page, and makes patterns for readers who see no colours.
 import {UNKNOWN, PAUSED, DEAD, COOLING, WARMING, THROTTLED} from './trace.js';
 
 function parse(css) {
@@ -8,12 +8,12 @@ function parse(css) {
 function mix(a, b, part) {
   return a.map((value, n) => Math.round(value * (1 - part) + b[n] * part));
 }
-/// As ImageData holds it, on the little-endian machines that browsers run on.
+/// Returns a colour as in ImageData, on the little-endian machines that browsers run on.
 function packed([red, green, blue]) {
   return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
 }
 const css = rgb => `rgb(${rgb.join(' ')})`;
-/// Which of black and white is read better on it.
+/// Returns black or white, whichever is read better on the colour.
 const inkOn = rgb => rgb[0] * 0.3 + rgb[1] * 0.59 + rgb[2] * 0.11 > 125 ? '#000' : '#fff';
 
 export class Colors {
@@ -33,7 +33,7 @@ export class Colors {
     this.ui = name => style.getPropertyValue('--' + name).trim();
     const row = parse(this.ui('row'));
     const states = this.header.states.map(state => parse(state.color));
-    // The palette is meant for black: what is background there is background here.
+    // The palette is meant for a black background: its background becomes ours.
     states[UNKNOWN] = row;
     if (this.light) {
       states[PAUSED] = mix(states[PAUSED], row, 0.74);
@@ -42,7 +42,7 @@ export class Colors {
     this.rgb = states;
     this.css = states.map(css);
     this.ink = states.map(inkOn);
-    // What does nothing is not to be read first.
+    // Inactive states must not attract the eye.
     this.quiet = {[PAUSED]: css(mix(states[PAUSED], this.light ? [0, 0, 0] : [255, 255, 255], 0.45)),
                   [DEAD]: this.ui('soft'), [UNKNOWN]: this.ui('soft')};
     this.pixel = Uint32Array.from(states, packed);
@@ -57,8 +57,8 @@ export class Colors {
     this.alarmPixel = packed(parse(this.alarm));
   }
 
-  /// The pixel of a state at a place of the screen: Cooling is hatched, Warming and Throttled have
-  /// stripes.
+  /// Returns the pixel of a state at a place of the screen: Cooling is hatched, Warming and
+  /// Throttled have stripes.
   at(state, x, y) {
     if (state === COOLING)
       return (x + y) % 6 < 2 ? this.marks[state] : this.pixel[state];
@@ -72,7 +72,7 @@ export class Colors {
   }
 }
 
-/// Fills the list of what the colours mean.
+/// Fills the legend.
 export function showLegend(list, header, colors) {
   list.replaceChildren();
   for (const state of header.state_order) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What ran on each CPU: its Running slices in order, and how long it was busy with them.
+// Finds what ran on each CPU: its Running slices in order, and how long it was busy.
 import {Varints} from './data.js';
 import {lastUpToNear} from './search.js';
 import {RUNNING} from './trace.js';
@@ -27,7 +27,7 @@ export class CpuRuns {
     }
   }
 
-  /// The trace says which thread ran, in the order in which runs ended; each goes on in its slices.
+  /// Lists the runs. The trace says which thread ran, in the order in which runs ended.
   fill() {
     const trace = this.trace, used = new Uint32Array(trace.cpus.length);
     const at = trace.first.slice();
@@ -43,16 +43,16 @@ export class CpuRuns {
     }
   }
 
-  /// Index of the last run of a CPU that starts at `time` or before; -1: there is none.
+  /// Returns the index of the last run of a CPU that starts at `time` or before; -1 if no run does.
   find(cpu, time) {
     return this.findFrom(-1, cpu, time);
   }
-  /// The same, from a run on that is not after it.
+  /// Does the same, starting at a run that is not after the result.
   findFrom(hint, cpu, time) {
     return lastUpToNear(this.start[cpu], hint, this.start[cpu].length, time);
   }
 
-  /// ns until `time` in which it was busy; `run` is what find() says.
+  /// Returns the ns until `time` in which the CPU was busy; `run` is the result of find().
   busyUntil(cpu, run, time) {
     if (run < 0)
       return 0;
@@ -64,7 +64,7 @@ export class CpuRuns {
     return this.busyUntil(cpu, this.find(cpu, to), to) - this.busyUntil(cpu, this.find(cpu, from), from);
   }
 
-  /// The slice that runs on a CPU at `time`; -1: none.
+  /// Returns the slice that runs on a CPU at `time`; -1 if the CPU is idle.
   sliceAt(cpu, time) {
     const run = this.find(cpu, time);
     return run >= 0 && time < this.trace.end(this.slices[cpu][run]) ? this.slices[cpu][run] : -1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The critical path: which thread is responsible for each moment, and why.
+// Shows the critical path: which thread is responsible for each moment, and why.
 import {Varints} from './data.js';
 import {lastUpTo} from './search.js';
 
 export class Critical {
-  /// A page without a path has no thread on it.
+  /// Without a path, no thread is on it.
   constructor(trace, bytes) {
     this.about = trace.header.critical_path;
     this.shown = Boolean(this.about);
@@ -22,8 +22,8 @@ export class Critical {
     }
   }
 
-  /// Calls put(start, end) for the segments of a thread between two times; what is less than
-  /// `least` apart is one.
+  /// Calls put(start, end) for the segments of a thread between two times. Joins segments that are
+  /// less than `least` apart.
   each(thread, from, to, least, put) {
     const all = this.shown && this.byThread.get(thread);
     if (!all)
@@ -38,7 +38,7 @@ export class Critical {
     }
   }
 
-  /// Why a thread is responsible at a time; undefined: it is not.
+  /// Returns why a thread is responsible at a time; undefined if it is not.
   at(thread, time) {
     const all = this.shown && this.byThread.get(thread);
     if (!all)

@@ -42,7 +42,7 @@ async function inflate(blocks) {
   return all;
 }
 
-/// {header, parts}: the parts are bytes by name.
+/// Returns {header, parts}. The parts are bytes by name.
 export async function readData(document) {
   const all = await inflate(document.querySelectorAll('script[type="application/octet-stream"]'));
   const size = new DataView(all.buffer).getUint32(0, true);
@@ -56,7 +56,7 @@ export async function readData(document) {
   return {header, parts};
 }
 
-/// The numbers of a column, one after another.
+/// Reads the numbers of a column, one after another.
 export class Varints {
   constructor(bytes) {
     this.bytes = bytes;
@@ -78,7 +78,7 @@ export class Varints {
     } while (byte >= 0x80);
     return value;
   }
-  /// A difference.
+  /// Returns the next number as a difference.
   nextSigned() {
     const value = this.next();
     return value % 2 ? -(value + 1) / 2 : value / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The page of the selected slice and of the selected range.
+// Makes the page of the selected slice and of the selected range.
 import {MIXED, RUNNING, STATES} from './trace.js';
 import {nameOf} from './trace.js';
 import {causes, wakeupOf, ways, COUNTED} from './slices.js';
@@ -25,7 +25,7 @@ export class Details {
     return button(nameOf(peer), () => this.app.selectAt(peer.thread, time), {className: 'link'});
   }
 
-  /// [term, description] of a slice.
+  /// Returns [term, description] pairs for a slice.
   facts(selected) {
     const {trace} = this.app, {slice, thread} = selected;
     const state = trace.state(slice), found = causes(trace, selected);
@@ -59,7 +59,7 @@ export class Details {
     return facts;
   }
 
-  /// Of the thread's process, as its main thread has it.
+  /// Returns the command line of the thread's process, which its main thread has.
   commandLine(thread) {
     return this.app.trace.threads.findLast(
         other => other.tid === thread.pid && other.node === thread.node)?.command_line;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements. Texts of the trace only ever become text nodes: nothing in them is HTML.
+// Makes elements. Texts of the trace only ever become text nodes, so nothing in them is HTML.
 
 export const byId = id => document.getElementById(id);
 
-/// element('td', {className: 'text'}, 'words', otherElement)
+/// Makes an element: element('td', {className: 'text'}, 'words', otherElement).
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {

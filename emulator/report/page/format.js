@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers as people read them.
+// Formats numbers for people.
 
 const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
 
-/// 1234567 → "1.235 ms"; whole ns stay exact below 1 µs.
+/// Returns a duration: 1234567 → "1.235 ms". Whole ns are exact below 1 µs.
 export function duration(ns) {
   if (ns === null || ns === undefined)
     return '–';
@@ -15,7 +15,7 @@ export function duration(ns) {
   return value.toFixed(digits) + ' ' + name;
 }
 
-/// A time of the trace, exact to the ns: "1.234 567 890 s".
+/// Returns a time of the trace, exact to the ns: "1.234 567 890 s".
 export function exactTime(ns) {
   const whole = Math.floor(ns / 1e9), rest = String(Math.round(ns - whole * 1e9)).padStart(9, '0');
   return whole + '.' + rest.replace(/(...)(...)(...)/, '$1\u2009$2\u2009$3') + ' s';
@@ -29,20 +29,19 @@ export function count(number) {
   return number === null || number === undefined ? 'unknown' : number.toLocaleString('en');
 }
 
-/// "1 thread", "1,234 threads".
+/// Returns a count: "1 thread", "1,234 threads".
 export function counted(number, one, many = one + 's') {
   return count(number) + ' ' + (number === 1 ? one : many);
 }
 
-/// "5ms", "30us", "2.5 s" or "100" (ns) as ns; NaN if it is none.
+/// Parses "5ms", "30us", "2.5 s" or "100" (ns) to ns. Returns NaN for anything else.
 export function parseDuration(text) {
   const match = /^(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?$/.exec(text);
   const units = {ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9};
   return match ? Number(match[1]) * units[match[2] ?? 'ns'] : NaN;
 }
 
-/// Round numbers for an axis: a distance of 1, 2 or 5 times a power of ten, so that at most `most`
-/// fit.
+/// Returns a round distance for an axis, 1, 2 or 5 times a power of ten: at most `most` fit.
 export function roundStep(span, most) {
   const raw = span / most, power = 10 ** Math.floor(Math.log10(raw));
   return Math.max(1, power * [1, 2, 5, 10].find(n => n * power >= raw));

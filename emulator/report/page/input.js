@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Mouse, touch and keys on the timeline.
+// Handles mouse, touch and keys on the timeline.
 import {NAMES} from './layout.js';
 import {byId, element} from './dom.js';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long threads waited from woken to running: a histogram of which each bar is a quarter of a
+// Shows how long threads waited from woken to running: a histogram whose bars are a quarter of a
 // power of two wide.
 import {nameOf, WARMING} from './trace.js';
 import {element, svgElement} from './dom.js';

@@ -69,7 +69,7 @@ function setUpTools(app) {
   byId('help-button').onclick = () => byId('help').showModal();
 }
 
-/// Paper is white.
+/// Switches to light colours for printing: paper is white.
 function setUpPrint(app) {
   let dark = false;
   addEventListener('beforeprint', () => {

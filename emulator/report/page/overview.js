@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The whole run at a glance, with the part that is shown; and the axis of the time that is shown.
+// Draws the whole run with the visible part marked, and the axis of the visible part.
 import {fitCanvas} from './dom.js';
 import {NAMES} from './layout.js';
 import {COOLING, RUNNING} from './trace.js';
@@ -57,7 +57,7 @@ export class Overview {
     context.fillText('threads waiting, per CPU', 25, 37);
   }
 
-  /// How many CPUs were busy, and how many threads waited for one, out of all CPUs.
+  /// Draws how many CPUs were busy, and how many threads waited for one, out of all CPUs.
   drawLoad(context, height) {
     const {trace, colors, view} = this.app, cpus = trace.cpus.length;
     const whole = view.most - view.least, room = height - 10, foot = height - 4;
@@ -105,7 +105,7 @@ export class Axis {
         context.fillText(this.label(time, step), x + 4, 15);
     }
   }
-  /// With as many digits as neighbours differ in.
+  /// Returns a time with as many digits as neighbours differ in.
   label(time, step) {
     const digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step / 1e9) + 1e-9)));
     return (time / 1e9).toFixed(digits) + ' s';

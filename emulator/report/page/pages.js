@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables beside the timeline: threads, who did what to whom, CPUs, longest waits.
+// Makes the tables beside the timeline: threads, who did what to whom, CPUs, longest waits.
 import {nameOf, COOLING, WARMING, THROTTLED, PAUSED, RUNNING} from './trace.js';
 import {causes} from './slices.js';
 import {element, svgElement} from './dom.js';
@@ -60,7 +60,7 @@ export function whoPage(app) {
   };
 }
 
-/// A small graph of a row of the load.
+/// Draws a small graph of a row of the load.
 function loadGraph(app, steps, most, color) {
   const points = Array.from(steps, (ns, n) => n + ',' + (40 - 38 * Math.min(1, ns / most)).toFixed(1));
   const graph = svgElement('svg', {viewBox: '0 0 ' + steps.length + ' 40', preserveAspectRatio: 'none',
@@ -102,7 +102,7 @@ export function cpusPage(app) {
 
 const WAITS_MOST = 100;
 
-/// The longest slices of some states, longest first.
+/// Returns the longest slices of some states, longest first.
 function longest(app, states) {
   const {trace} = app, from = app.range?.from ?? trace.from, to = app.range?.to ?? trace.to;
   let kept = [], least = 0;
@@ -125,7 +125,7 @@ function longest(app, states) {
   return kept;
 }
 
-/// The threads that ran during one of the longest waits, by slice: most time first.
+/// Returns the threads that ran during each of the longest waits, by slice: most time first.
 function holdersOf(trace) {
   const found = new Map();
   for (const wait of trace.header.waits.longest) {

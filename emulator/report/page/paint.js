@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pixels of rows. A column of pixels that shows several states is divided by their shares of its
-// time, what runs or could run at the bottom, so that from afar a row is a graph of its load.
+// Paints rows as pixels. A column of pixels that shows several states is divided by their shares of
+// its time. Running or runnable states are at the bottom, so that from afar a row is a graph of its
+// load.
 import {RUNNING, COOLING, WARMING, THROTTLED, PAUSED, UNKNOWN, DEAD, MIXED, STATES} from './trace.js';
 
 const STACK = [RUNNING, COOLING, WARMING, THROTTLED];
@@ -12,7 +13,7 @@ export class Painter {
     this.shares = new Float64Array(STATES);
   }
 
-  /// `width` and `height`: pixels of the screen; they show `from` to `to`.
+  /// `width` and `height` in pixels of the screen, showing `from` to `to`.
   begin(context, width, height, from, to) {
     if (!this.image || this.image.width !== width || this.image.height !== height) {
       this.image = context.createImageData(width, height);
@@ -29,7 +30,7 @@ export class Painter {
     return Math.max(0, Math.min(this.width, Math.round((time - this.from) / this.nsPerPixel)));
   }
 
-  /// A rectangle of one state; rows above and below the picture are cut off.
+  /// Fills a rectangle with one state. Rows above and below the picture are cut off.
   fillState(state, x0, x1, y0, y1) {
     const {colors, width} = this;
     if (!PATTERNS.includes(state))
@@ -52,7 +53,8 @@ export class Painter {
     }
   }
 
-  /// One column by the shares of states in it. What runs or waits is seen however short it was.
+  /// Paints a column by the shares of its states. Running and waiting are visible however short
+  /// they were.
   fillShares(x, y0, y1) {
     const shares = this.shares, height = y1 - y0;
     let all = 0;
@@ -100,7 +102,7 @@ export class Painter {
     }
   }
 
-  /// How high a CPU was busy with any thread, where some of their runs are not known one by one.
+  /// Paints how busy a CPU was, where its runs are not all known one by one.
   load(cpu, y0, y1) {
     const {trace} = this, steps = trace.load[cpu];
     for (let x = 0; x < this.width; x++) {
@@ -110,7 +112,7 @@ export class Painter {
     }
   }
 
-  /// Coloured by process; from afar as high as it was busy.
+  /// Paints a CPU, coloured by process; from afar as high as it was busy.
   cpu(cpu, y0, y1, colorOf) {
     if (this.trace.header.coarse_threads)
       this.load(cpu, y0, y1);
@@ -145,7 +147,7 @@ export class Painter {
   pixelFloor(time) {
     return Math.min(this.width, Math.floor((time - this.from) / this.nsPerPixel));
   }
-  /// A time without events on a CPU.
+  /// Paints a time without events on a CPU.
   dark(from, to, y0, y1) {
     const x0 = this.pixelOf(from), x1 = Math.max(x0 + 2, this.pixelOf(to));
     for (let y = Math.max(0, y0); y < Math.min(this.height, y1); y++)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tabs beside the timeline.
+// Makes the tabs beside the timeline.
 import {byId, element} from './dom.js';
 
 export class Panel {
-  /// pages: [[title, show(element)]]
+  /// `pages`: [[title, show(element)]].
   constructor(pages) {
     this.pages = pages;
     this.page = byId('pages');

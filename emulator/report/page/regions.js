@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The regions of --control, of each process or thread one after the other.
+// Finds the regions of --control, by process or thread, in order of time.
 import {lastUpTo} from './search.js';
 
 const ownerOf = (whole, pid, tid) => whole ? 'p' + pid : 't' + tid;
@@ -21,15 +21,15 @@ export class Regions {
     return this.byOwner.get(ownerOf(true, pid, tid)) ?? this.byOwner.get(ownerOf(false, pid, tid));
   }
 
-  /// The region of a thread in which a time is; undefined: none.
+  /// Returns the region of a thread at a time; undefined outside regions.
   at(thread, time) {
     const all = this.of(thread);
     const region = all?.regions[lastUpTo(all.start, 0, all.start.length, time)];
     return region && region.start_ns <= time && time <= region.start_ns + region.length_ns
         ? region : undefined;
   }
-  /// Calls put(start, end) for those between two times, but for those that start less than `least`
-  /// after the one before.
+  /// Calls put(start, end) for the regions between two times. Skips those that start less than
+  /// `least` after the last one.
   each(thread, from, to, least, put) {
     const all = this.of(thread), count = all?.start.length ?? 0;
     let n = count ? lastUpTo(all.start, 0, count, from) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which rows the timeline has: CPUs, then threads by process, as they are searched, sorted and folded.
+// Lists the rows of the timeline: CPUs, then threads by process, as searched, sorted and folded.
 import {RUNNING} from './trace.js';
 import {parseDuration} from './format.js';
 import {HEIGHTS} from './layout.js';
@@ -14,7 +14,7 @@ export const SORTS = {
   name: 'name',
 };
 
-/// "cooling>1ms", "running>=5%"
+/// Matches "cooling>1ms" and "running>=5%".
 const CONDITION = /^(running|paused|cooling|warming|unknown)(>=|<=|>|<)([\d.]+)(%|ns|us|µs|ms|s)?$/;
 
 function condition(word) {
@@ -41,14 +41,15 @@ export class Rows {
       this.orderAsInfo();
     this.search = '';
     this.sort = 'process';
-    // Of a whole machine, most threads never run.
+    // In a trace of a whole machine, most threads never run.
     const idle = this.shown.filter(thread => thread.summary.time_ns.running === 0).length;
     this.hideIdle = idle > IDLE_MANY && idle > this.shown.length / 2;
     this.cpusFolded = false;
     this.build();
   }
 
-  /// What `info` says of a thread, by tid and birth, and times that rows are sorted by.
+  /// Collects what `info` says of each thread, by tid and birth, and the times by which rows are
+  /// sorted.
   addSummaries(sums) {
     const byKey = new Map();
     for (const thread of this.trace.summary.threads) {
@@ -79,8 +80,8 @@ export class Rows {
     return all;
   }
 
-  /// Of a whole machine the first processes are the kernel's threads: those that ran longest come
-  /// first instead.
+  /// Sorts processes. The first processes of a whole machine are the kernel's threads, so those
+  /// that ran longest come first instead.
   orderAsInfo() {
     const places = new Map(this.trace.summary.processes.map(
         (process, place) => [process.node + ' ' + process.pid, place]));
@@ -162,7 +163,7 @@ export class Rows {
     this.processes.forEach(process => process.folded = folded);
     this.build();
   }
-  /// Makes the row of a thread be there, whatever was searched or folded.
+  /// Makes sure that a thread has a row, whatever was searched or folded.
   unhide(thread) {
     if (this.rowOf.has(thread))
       return;
@@ -175,7 +176,7 @@ export class Rows {
     this.build();
   }
 
-  /// The row at a height; undefined below the last.
+  /// Returns the row at a height; undefined below the last one.
   at(y) {
     let low = 0, high = this.list.length;
     while (high - low > 1) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches in values that rise.
+// Searches in increasing values.
 
-/// The last index from `low` on and before `high` whose value is not above `value`; `low` if none
-/// after it is.
+/// Returns the last index from `low` on and before `high` whose value is not above `value`; `low`
+/// if no later one is.
 export function lastUpTo(values, low, high, value) {
   while (high - low > 1) {
     const middle = (low + high) >> 1;
@@ -14,7 +14,7 @@ export function lastUpTo(values, low, high, value) {
   return low;
 }
 
-/// The same where it is probably near `low`: looks in steps that double.
+/// Does the same if the result is probably near `low`: tries steps that double.
 export function lastUpToNear(values, low, high, value) {
   let step = 1;
   while (low + step < high && values[low + step] <= value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the program logged itself: its sections and events, by thread.
+// Finds the sections and events that the program logged, by thread.
 
 const SECTION_STARTS = 0xd9, SECTION_ENDS = 0xe9, IPOINT = 0x01;
 

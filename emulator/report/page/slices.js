@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is known of one slice, and the ways from one to another.
+// Describes a slice, and finds related slices.
 import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED, UNKNOWN} from './trace.js';
 
 const nothing = {reason: null, call: null, peer: null, context: null, waker: null};
 
-/// The departure and the wakeup that belong to a slice: how a Running one ended, how a Cooling or
-/// Paused one started; who made a Warming one start or a Paused one end.
+/// Returns the departure and the wakeup of a slice. The departure ended a Running slice, or started
+/// a Cooling or Paused one. The wakeup started a Warming slice, or ended a Paused one.
 export function causes(trace, {slice, thread}) {
   const found = {...nothing}, state = trace.state(slice);
   const departure = state === RUNNING ? trace.endCause(slice, thread) :
@@ -20,7 +20,8 @@ export function causes(trace, {slice, thread}) {
   return found;
 }
 
-/// The wakeup that led to a slice: the Warming one that it is or follows; -1: none.
+/// Returns the wakeup that led to a slice: the Warming slice that it is or follows; -1 if there was
+/// none.
 export function wakeupOf(trace, {slice, thread}) {
   if (trace.state(slice) === WARMING)
     return slice;
@@ -35,11 +36,11 @@ function at(trace, peer, time) {
   return slice < 0 ? null : {thread: peer.thread, slice};
 }
 
-/// Where keys lead from a slice; null: nowhere.
+/// Returns where keys lead from a slice; null: nowhere.
 export const ways = {
   previous: (trace, {thread, slice}) => trace.isFirst(slice, thread) ? null : {thread, slice: slice - 1},
   next: (trace, {thread, slice}) => trace.isLast(slice, thread) ? null : {thread, slice: slice + 1},
-  /// Who woke it, at that time: of a Paused one who will.
+  /// Returns who woke the thread, at that time. For a Paused slice: who will.
   waker(trace, from) {
     const wakeup = wakeupOf(trace, from);
     const slice = wakeup >= 0 ? wakeup : trace.state(from.slice) === PAUSED ? from.slice + 1 : -1;
@@ -48,7 +49,7 @@ export const ways = {
     const cause = trace.startCause(slice);
     return cause?.context === undefined ? null : at(trace, trace.peerOf(cause.peer), trace.start[slice]);
   },
-  /// Who got its CPU.
+  /// Returns who got its CPU.
   instead(trace, from) {
     const {peer} = causes(trace, from);
     return at(trace, peer, trace.state(from.slice) === RUNNING ? trace.end(from.slice)
@@ -56,7 +57,7 @@ export const ways = {
   },
 };
 
-/// What design and scripts call a slice: window.ovnitrace.select().
+/// Returns a slice as window.ovnitrace.select() takes it.
 export function plainSlice(trace, selected) {
   const {slice, thread} = selected, found = causes(trace, selected);
   const look = trace.state(slice), state = trace.header.states[look === THROTTLED ? COOLING : look];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Times in states over any span of a thread, exact and fast: sums up to every 16th slice.
+// Sums up times in states over any span of a thread, exactly and fast: it keeps sums up to every
+// 16th slice.
 import {STATES, MIXED} from './trace.js';
 
 const SHIFT = 4;
@@ -27,7 +28,7 @@ export class StateSums {
     this.total = new Float64Array(STATES);
   }
 
-  /// Adds `sign` times the part of a slice from one time to another.
+  /// Adds `sign` times the part of a slice between two times.
   add(sum, slice, from, to, sign) {
     const state = this.trace.state(slice);
     if (state !== MIXED) {
@@ -40,7 +41,7 @@ export class StateSums {
       sum[s] += part * mix[s];
   }
 
-  /// Adds `sign` times all until `time`, which is in `slice`.
+  /// Adds `sign` times everything until `time`, which is in `slice`.
   addUntil(sum, thread, slice, time, sign) {
     const trace = this.trace, first = trace.first[thread];
     const row = (slice - first) >> SHIFT;
@@ -68,7 +69,7 @@ export class StateSums {
     }
   }
 
-  /// ns of a thread in each state between two times.
+  /// Returns the ns of a thread in each state between two times.
   times(thread, from, to) {
     const sum = new Float64Array(STATES), trace = this.trace;
     if (!trace.hasSlices(thread))

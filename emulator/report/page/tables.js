@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tables that are sorted by a click on a column.
+// Makes tables that are sorted by a click on a column.
 import {element, button} from './dom.js';
 
 const ROWS_MOST = 300; // of a table: more are slow, and nobody reads them
 
-/// columns: [{title, value(row), text(row), words, click(row)}]: `words` for texts. Returns the table
-/// with a line that says what is left out.
+/// `columns`: [{title, value(row), text(row), words, click(row)}], with `words` for columns of
+/// texts. Returns the table, and a line that says what is left out.
 export class SortedTable {
   constructor(columns, {sort = 0, down = true, isSelected = () => false} = {}) {
     this.columns = columns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of threads and CPUs on their canvas.
+// Draws the rows of threads and CPUs on their canvas.
 import {nameOf, RUNNING, COOLING, WARMING, THROTTLED, PAUSED, MIXED} from './trace.js';
 import {fitCanvas} from './dom.js';
 import {NAMES} from './layout.js';
@@ -17,7 +17,7 @@ export class Timeline {
     this.measure();
   }
 
-  /// Once a picture: asking the page for a size is slow.
+  /// Called once for each picture: asking the page for a size is slow.
   measure() {
     this.width = Math.max(1, this.scroller.clientWidth - NAMES); // of the part with slices
     this.height = this.scroller.clientHeight;
@@ -32,7 +32,7 @@ export class Timeline {
     return this.app.rows.at(y + this.scroller.scrollTop);
   }
 
-  /// Scrolls so that a row is seen.
+  /// Scrolls so that a row is visible.
   reveal(row) {
     const {scrollTop, clientHeight} = this.scroller;
     if (row.top < scrollTop || row.top + row.height > scrollTop + clientHeight)
@@ -105,7 +105,7 @@ export class Timeline {
     return this.app.trace.threads[this.app.runs.threads[cpu][run]].process;
   }
 
-  /// Texts in slices that are wide enough, sections and events.
+  /// Draws texts in slices that are wide enough, sections and events.
   decorate(row) {
     const {trace, runs} = this.app;
     const y = row.top - this.top;
@@ -121,7 +121,8 @@ export class Timeline {
     }
   }
 
-  /// Calls put(slice, x0, x1) for those that are wide enough for a text; sliceAt(time) finds them.
+  /// Calls put(slice, x0, x1) for the slices that are wide enough for a text. sliceAt(time) finds
+  /// them.
   eachWide(sliceAt, put) {
     const {trace, view} = this.app, step = TEXT_LEAST / 2, end = NAMES + this.width;
     for (let x = NAMES, before = -1; x <= end; x += step) {
@@ -160,7 +161,7 @@ export class Timeline {
       words.unshift(trace.header.reasons[cause.reason] ?? label);
     if (state === PAUSED && cause?.call)
       words.unshift(words[0] + ' · ' + cause.call);
-    // On a pattern a text needs a plain ground.
+    // On a pattern, a text needs a plain background.
     if ([COOLING, WARMING, THROTTLED].includes(state)) {
       const wide = this.context.measureText(label).width;
       if (wide + 8 > x1 - x0)
@@ -204,7 +205,7 @@ export class Timeline {
     }
   }
 
-  /// A line along the foot of the row.
+  /// Draws a line along the bottom of the row.
   drawRegions(thread, y) {
     const {regions, colors, view} = this.app;
     this.context.fillStyle = colors.ui('accent');
@@ -214,7 +215,7 @@ export class Timeline {
     });
   }
 
-  /// A line in the gap below the row.
+  /// Draws a line in the gap below the row.
   drawCritical(thread, y) {
     const {trace, colors, view} = this.app;
     this.context.fillStyle = colors.ui('critical');
@@ -260,7 +261,7 @@ export class Timeline {
       outline(cpuRow.top - this.top + 1);
   }
 
-  /// The colour of a process on the CPUs. Returns where its name goes.
+  /// Draws the colour of a process on the CPUs. Returns where its name goes.
   drawSwatch(process, y) {
     this.context.fillStyle = this.app.colors.series[process.number % this.app.colors.series.length];
     this.context.fillRect(22, y + 7, 9, 9);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The trace in memory: slices as typed arrays, by thread, then time. Times are ns from the start of
-// the trace.
+// Keeps the trace in memory: slices as typed arrays, by thread, then time. Times are ns from the
+// start of the trace.
 import {Varints} from './data.js';
 import {lastUpTo, lastUpToNear} from './search.js';
 import {Critical} from './critical.js';
 
 export const UNKNOWN = 0, RUNNING = 1, PAUSED = 2, DEAD = 3, COOLING = 4, WARMING = 5;
-/// A throttled thread is Cooling, but waits for no CPU. Several slices as one are mixed.
+/// A throttled thread is Cooling, but does not wait for a CPU. A mixed slice is several slices as
+/// one.
 export const THROTTLED = 6, MIXED = 7;
 export const STATES = 7;
 const REASONS = 16; // of departures, above them the system call
@@ -28,7 +29,7 @@ export class Trace {
     this.critical = new Critical(this, parts.critical_path);
   }
 
-  /// Of each thread one entry more than it has slices: its start is where the last one ends.
+  /// Each thread has one more entry than slices: its start is where the last slice ends.
   readSlices(parts) {
     const total = this.header.slices + this.threads.length;
     this.start = new Float64Array(total);
@@ -62,7 +63,7 @@ export class Trace {
     this.order = parts.order;
   }
 
-  /// Rows of numbers: ns in each step, by CPU, and last those that threads waited.
+  /// Rows of numbers: ns in each step, by CPU, then the waits of all threads.
   readLoad(bytes) {
     const numbers = new Varints(bytes), steps = this.header.load_steps;
     this.stepNs = Math.floor((this.to - this.from) / steps) + 1;
@@ -115,13 +116,13 @@ export class Trace {
     return slice === this.first[thread + 1] - 2;
   }
 
-  /// The thread that has a slice.
+  /// Returns the thread of a slice.
   threadOf(slice) {
     return lastUpTo(this.first, 0, this.threads.length, slice);
   }
 
-  /// The slice of a thread in which `time` is; -1: it has none there. An instant that ends one slice
-  /// is in the next.
+  /// Returns the slice of a thread at `time`; -1 if it has none there. The end of a slice belongs
+  /// to the next one.
   find(thread, time) {
     const first = this.first[thread], last = this.first[thread + 1] - 1;
     if (last <= first || time < this.start[first] || time > this.start[last])
@@ -129,19 +130,20 @@ export class Trace {
     return lastUpTo(this.start, first, last, time);
   }
 
-  /// As find(), but the nearest slice there is, from `hint` on, a slice that is not after it.
+  /// Does the same as find(), but returns the nearest slice if no slice is at `time`. Searches
+  /// from `hint` on, a slice that is not after the result.
   findFrom(hint, thread, time) {
     return lastUpToNear(this.start, hint, this.first[thread + 1] - 1, time);
   }
 
-  /// Whether a slice is a wakeup of which the whole latency was seen.
+  /// Returns whether a slice is a wakeup whose whole latency was seen.
   isWait(slice, thread) {
     return this.state(slice) === WARMING && (this.kind[slice] & (STARTS | ENDS)) === (STARTS | ENDS)
         && !this.isLast(slice, thread) && this.state(slice + 1) === RUNNING;
   }
 
-  /// Why a slice started: {reason, call, peer} of a departure, call null where no system call is
-  /// known; {context, peer} of a wakeup; null where no event said so.
+  /// Returns why a slice started, null if no event said so. After a departure: {reason, call,
+  /// peer}; call is null if no system call is known. After a wakeup: {context, peer}.
   startCause(slice) {
     const why = this.why[slice];
     if (why === 0)
@@ -153,12 +155,12 @@ export class Trace {
     const call = this.header.calls[Math.floor(departure / REASONS) - 1] ?? null;
     return {reason: departure % REASONS, call, peer};
   }
-  /// The same for the way in which it ended.
+  /// Returns why it ended, in the same form.
   endCause(slice, thread) {
     return this.isLast(slice, thread) ? null : this.startCause(slice + 1);
   }
 
-  /// {tid, name, thread}: thread is -1 for those that are not traced. null: nobody.
+  /// Returns {tid, name, thread}; thread is -1 for an untraced thread. null: nobody.
   peerOf(number) {
     if (number === 0)
       return null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which part of the time is shown.
+// Keeps which part of the time is visible.
 
 const SMALLEST = 10; // ns
 
@@ -27,7 +27,7 @@ export class View {
   showWhole() {
     this.set(this.least, this.most);
   }
-  /// `at`: the part of the view, 0 to 1, that stays where it is.
+  /// Zooms. `at`: the part of the view, 0 to 1, that stays in place.
   zoom(factor, at = 0.5) {
     const fixed = this.from + this.span * at, span = this.span * factor;
     if (span > this.most - this.least)
@@ -38,7 +38,7 @@ export class View {
     const ns = this.span * part;
     this.set(this.from + ns, this.to + ns);
   }
-  /// Moves, and zooms out where it must, so that a span is seen with some room.
+  /// Moves, and zooms out if needed, so that a span is visible with some room.
   reveal(from, to) {
     if (from >= this.from && to <= this.to && to - from > this.span / 400)
       return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What chains of --control mean, written as the manual says: threads in a list, and a broadcast
-// goes through it. The BPF programs must do the same.
+// The meaning of chains of --control, written as the manual says: threads are in a list, and a
+// broadcast visits each. The BPF programs must do the same.
 #pragma once
 
 #include <ovnitrace/control.h>

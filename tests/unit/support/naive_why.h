@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who had the CPU while threads waited, found out the slow way: ns by ns.
+// Finds who held the CPU while threads waited, in the slow way: ns by ns.
 #pragma once
 
 #include "emulator/core/replay.h"
@@ -21,8 +21,8 @@
 
 namespace ovnitrace::test {
 
-/// By tid of who waited, why ("wakeup", …) and who had the CPU (a tid, "idle", "unseen", "lost"):
-/// ns.
+/// By tid of the waiting thread, why ("wakeup", …) and who held the CPU (a tid, "idle", "unseen",
+/// "lost"): ns.
 using NaiveWaits = std::map<std::tuple<uint32_t, std::string, std::string>, uint64_t>;
 
 class NaiveWhy {
@@ -50,8 +50,8 @@ private:
   }
   const std::vector<Thread> &threads() { return replay_.system().threads(); }
 
-  bool is_told() const { return catalog_.nodes[0].cpu_holders && !catalog_.nodes[0].all_threads; }
-  bool is_exact() const { return catalog_.nodes[0].cpu_holders || catalog_.nodes[0].all_threads; }
+  bool is_told() const { return catalog_.hosts[0].cpu_holders && !catalog_.hosts[0].all_threads; }
+  bool is_exact() const { return catalog_.hosts[0].cpu_holders || catalog_.hosts[0].all_threads; }
   /// Whether a thread waits for a CPU, other than `but`.
   bool waits_for(uint32_t cpu, uint32_t but) {
     for (uint32_t t = 0; t < threads().size(); t++)
@@ -67,7 +67,7 @@ private:
     return kNone;
   }
 
-  /// Each ns up to `time` belongs to whoever has the CPU then.
+  /// Counts each ns up to `time` for the thread that has the CPU then.
   void pass_to(uint64_t time) {
     for (; now_ < time; now_++) {
       for (uint32_t cpu = 0; cpu < after_.size(); cpu++) {
@@ -127,7 +127,7 @@ private:
       else if (own && is_exact() && event.peer == kNone)
         after_[cpu] = next ? std::to_string(next) : "idle";
       else
-        after_[cpu] = catalog_.nodes[0].all_threads ? "idle" : is_told() ? "lost" : "unseen";
+        after_[cpu] = catalog_.hosts[0].all_threads ? "idle" : is_told() ? "lost" : "unseen";
     }
     if (event.kind == FTrace_EXT_holder && event.par1 < after_.size() && !dark_[event.par1])
       after_[event.par1] = next ? std::to_string(next) : "idle";

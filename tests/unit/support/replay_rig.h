@@ -117,7 +117,7 @@ public:
 private:
   static Catalog make_catalog(uint32_t threads, uint32_t cpus) {
     Catalog catalog;
-    catalog.nodes = {{"node"}};
+    catalog.hosts = {{"node"}};
     catalog.files = {"cpu0000.ftr"};
     for (uint32_t c = 0; c < cpus; c++)
       catalog.cpus.push_back({c, 0});

@@ -41,8 +41,8 @@ public:
     records_.emplace_back();
     return *this;
   }
-  /// All records so far in the memory order of a cyclic chunk: the newer ones, from the `first`
-  /// on, were written over the start of it, so they stand before the older ones.
+  /// Puts all records so far into the memory order of a cyclic chunk. The newer ones, from `first`
+  /// on, were written over its start, so they come before the older ones.
   SharkBuilder &rotate(size_t first) {
     std::rotate(records_.begin(), records_.begin() + std::ptrdiff_t(first), records_.end());
     return *this;

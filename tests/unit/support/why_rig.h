@@ -53,7 +53,7 @@ protected:
     write_why_json(input(), [&](std::string_view part) { text += part; });
     return nlohmann::json::parse(text);
   }
-  /// Of the JSON: the thread of this tid.
+  /// Returns the thread of this tid in the JSON.
   static nlohmann::json thread(const nlohmann::json &report, uint32_t tid) {
     for (const nlohmann::json &thread : report["threads"])
       if (thread["tid"] == tid)

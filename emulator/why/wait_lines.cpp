@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/why/stories.h"
+#include "emulator/why/wait_lines.h"
 
 #include "emulator/base/human.h"
 #include "emulator/summary/names.h"
-#include "emulator/why/words.h"
+#include "emulator/why/cause_names.h"
 
 #include <fmt/format.h>
 
@@ -13,10 +13,10 @@ namespace ovnitrace {
 
 namespace {
 
-/// From the start of the trace, as --from takes it.
-std::string at_text(const WhyInput &input, const Story &story) {
-  return fmt::format("{:.6f} s{}", double(story.start - input.catalog.begin) / 1e9,
-                     story.starts ? "" : ", and already before");
+/// Returns the time from the start of the trace, as --from takes it.
+std::string at_text(const WhyInput &input, const LongWait &wait) {
+  return fmt::format("{:.6f} s{}", double(wait.start - input.catalog.begin) / 1e9,
+                     wait.starts ? "" : ", and already before");
 }
 
 std::string cpu_text(const WhyInput &input, uint32_t cpu) {
@@ -24,10 +24,10 @@ std::string cpu_text(const WhyInput &input, uint32_t cpu) {
                                          : "a CPU";
 }
 
-/// Why it did not run when the wait began.
-std::string cause(const WhyInput &input, const Story &wait) {
-  const bool known = wait.by.kind() != Who::Kind::not_known;
-  const std::string by = known ? " by " + who_text(input, wait.by, wait.thread) : "";
+/// Returns why the thread did not run when the wait began.
+std::string cause(const WhyInput &input, const LongWait &wait) {
+  const bool known = wait.by.kind() != Culprit::Kind::not_known;
+  const std::string by = known ? " by " + culprit_text(input, wait.by, wait.thread) : "";
   switch (wait.kind) {
   case WaitKind::wakeup: {
     const bool was_blocked = wait.block != Block();
@@ -36,7 +36,7 @@ std::string cause(const WhyInput &input, const Story &wait) {
   case WaitKind::preemption:
     return "preempted" + by;
   case WaitKind::yield:
-    return "it yielded to" + (known ? " " + who_text(input, wait.by, wait.thread) : " others");
+    return "it yielded to" + (known ? " " + culprit_text(input, wait.by, wait.thread) : " others");
   case WaitKind::throttling:
     return "its cgroup had no CPU quota left";
   case WaitKind::refill:
@@ -47,42 +47,44 @@ std::string cause(const WhyInput &input, const Story &wait) {
   return "why is not known";
 }
 
-std::string holder_text(const WhyInput &input, const Story &wait, const Story::Part &part) {
-  switch (part.who.kind()) {
-  case Who::Kind::idle:
+std::string holder_text(const WhyInput &input, const LongWait &wait, const LongWait::Part &part) {
+  switch (part.holder.kind()) {
+  case Culprit::Kind::idle:
     return "nobody (idle)";
-  case Who::Kind::unseen:
-  case Who::Kind::not_known:
+  case Culprit::Kind::unseen:
+  case Culprit::Kind::not_known:
     return "nobody knows who";
-  case Who::Kind::untraced:
+  case Culprit::Kind::untraced:
     return name_and_number(
-        name_of(input.catalog, part.who, input.catalog.threads[wait.thread].node), "thread",
-        part.who.number());
+        name_of(input.catalog, part.holder, input.catalog.threads[wait.thread].host), "thread",
+        part.holder.number());
   default:
-    return who_text(input, part.who, wait.thread);
+    return culprit_text(input, part.holder, wait.thread);
   }
 }
 
-/// Most time first; what is not known is last.
-std::vector<Story::Part> parts_of(const Story &wait) {
-  std::vector<Story::Part> parts = wait.holders;
-  std::stable_sort(parts.begin(), parts.end(), [](const Story::Part &a, const Story::Part &b) {
-    return std::pair(a.who.is_known(), a.ns) > std::pair(b.who.is_known(), b.ns);
-  });
+/// Returns the holders, most time first, unknown ones last.
+std::vector<LongWait::Part> parts_of(const LongWait &wait) {
+  std::vector<LongWait::Part> parts = wait.holders;
+  std::stable_sort(
+      parts.begin(), parts.end(), [](const LongWait::Part &a, const LongWait::Part &b) {
+        return std::pair(a.holder.is_known(), a.ns) > std::pair(b.holder.is_known(), b.ns);
+      });
   return parts;
 }
 
-/// The one who had the CPU nearly all of the time, or else the first ones and the rest.
-std::string holders(const WhyInput &input, const Story &wait) {
+/// Returns the holder that held the CPU nearly all of the time, or else the first ones and the
+/// rest.
+std::string holders(const WhyInput &input, const LongWait &wait) {
   constexpr size_t kMostNamed = 2;
-  const std::vector<Story::Part> parts = parts_of(wait);
+  const std::vector<LongWait::Part> parts = parts_of(wait);
   if (parts.empty() || wait.kind == WaitKind::throttling)
     return "";
   const std::string first = holder_text(input, wait, parts[0]);
   if (parts[0].ns >= wait.length() / 10 * 9) {
     const bool same =
-        wait.kind == WaitKind::preemption && parts[0].who == wait.by &&
-        (wait.by.kind() == Who::Kind::thread || wait.by.kind() == Who::Kind::untraced);
+        wait.kind == WaitKind::preemption && parts[0].holder == wait.by &&
+        (wait.by.kind() == Culprit::Kind::thread || wait.by.kind() == Culprit::Kind::untraced);
     return same ? ", which ran there" : ", " + first + " ran there";
   }
   std::string text = ", meanwhile " + first + " ran there for " + human_duration(parts[0].ns);
@@ -94,7 +96,7 @@ std::string holders(const WhyInput &input, const Story &wait) {
   return text + (rest ? ", others for " + human_duration(rest) : "");
 }
 
-std::string idle_text(const WhyInput &input, const Story &wait) {
+std::string idle_text(const WhyInput &input, const LongWait &wait) {
   if (wait.idle.cpu != kNone)
     return fmt::format(", {} was idle for {} of it", cpu_text(input, wait.idle.cpu),
                        human_duration(wait.idle.cpu_ns));
@@ -107,7 +109,7 @@ std::string idle_text(const WhyInput &input, const Story &wait) {
 
 } // namespace
 
-std::string wait_story(const WhyInput &input, const Story &wait) {
+std::string wait_line(const WhyInput &input, const LongWait &wait) {
   const std::string start =
       fmt::format("{} waited {} for {} at {}: ", thread_label(input.catalog.threads[wait.thread]),
                   human_duration(wait.length()), cpu_text(input, wait.cpu), at_text(input, wait));
@@ -115,11 +117,11 @@ std::string wait_story(const WhyInput &input, const Story &wait) {
          (wait.ends ? "" : ", and it waits still");
 }
 
-std::string block_story(const WhyInput &input, const Story &block) {
-  std::string end = "woken by " + who_text(input, block.by, block.thread);
-  if (block.by.kind() == Who::Kind::nobody)
+std::string block_line(const WhyInput &input, const LongWait &block) {
+  std::string end = "woken by " + culprit_text(input, block.by, block.thread);
+  if (block.by.kind() == Culprit::Kind::nobody)
     end = "nobody has woken it in this time";
-  else if (block.by.kind() == Who::Kind::not_known)
+  else if (block.by.kind() == Culprit::Kind::not_known)
     end = "who woke it is not known";
   return fmt::format(
       "{} was blocked {} at {}{}: {}", thread_label(input.catalog.threads[block.thread]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/critical/past.h"
+#include "emulator/critical/path_history.h"
 
 #include "emulator/input/call_name.h"
 #include "emulator/models/user_thread.h"
@@ -15,18 +15,18 @@ namespace ovnitrace {
 
 namespace {
 
-/// A run that is longer does more than to look whether it may go on.
+/// A longer run does more than check whether the thread may go on.
 constexpr uint64_t kLongestSpin = 1'000'000; ///< ns
 
 } // namespace
 
-PastRecorder::PastRecorder(const Catalog &catalog, const PathQuery &query,
-                           std::vector<uint8_t> kept)
+HistoryRecorder::HistoryRecorder(const Catalog &catalog, const PathQuery &query,
+                                 std::vector<uint8_t> kept)
     : catalog_(catalog), query_(query), served_(catalog.cpus.size()), ran_(catalog.threads.size()),
       ended_(catalog.threads.size(), UINT64_MAX), kept_(std::move(kept)),
       spins_(catalog.threads.size()) {}
 
-void PastRecorder::on_event(const Event &event, const System &system) {
+void HistoryRecorder::on_event(const Event &event, const System &system) {
   wakeup_.thread = kNone;
   served_.event(event);
   switch (event.kind) {
@@ -54,7 +54,7 @@ void PastRecorder::on_event(const Event &event, const System &system) {
     return hold(event, system);
   case FTrace_EXT_region:
     if (event.thread != kNone && FTRACE_REGION_STARTS(event.par2))
-      forget_holders(catalog_.threads[event.thread].node, event.time);
+      forget_holders(catalog_.threads[event.thread].host, event.time);
     return;
   case FTrace_EVT_user_event_13:
   case FTrace_EVT_user_event_14:
@@ -62,8 +62,8 @@ void PastRecorder::on_event(const Event &event, const System &system) {
   }
 }
 
-/// Of sections of one number in one another, the outermost counts.
-void PastRecorder::section_event(const Event &event, const System &system) {
+/// Follows nested sections of one number: the outermost counts.
+void HistoryRecorder::section_event(const Event &event, const System &system) {
   if (!query_.section || event.by_manual || event.par2 != *query_.section)
     return;
   const uint32_t thread = event.thread != kNone ? event.thread : running_thread(system, event.cpu);
@@ -84,80 +84,80 @@ void PastRecorder::section_event(const Event &event, const System &system) {
   }
 }
 
-void PastRecorder::on_slice(const Slice &slice) {
+void HistoryRecorder::on_slice(const Slice &slice) {
   if (slice.state == ThreadState::Running)
     ran_[slice.thread] += slice.length();
   ended_[slice.thread] = slice.state == ThreadState::Dead ? slice.start : UINT64_MAX;
-  Past past = {.start = slice.start,
-               .end = slice.end,
-               .thread = slice.thread,
-               .cpu = slice.cpu,
-               .waker = slice.waker,
-               .next = {},
-               .since = 0,
-               .device = kNone,
-               .call = slice.call,
-               .interrupt = kNoInterrupt,
-               .state = slice.state,
-               .reason = slice.reason,
-               .context = slice.context,
-               .sleeps = is_sleep(call_name(catalog_, slice.thread, slice.call)),
-               .woken = false,
-               .worker = false,
-               .spins = false};
+  HistoryRecord record = {.start = slice.start,
+                          .end = slice.end,
+                          .thread = slice.thread,
+                          .cpu = slice.cpu,
+                          .waker = slice.waker,
+                          .next = {},
+                          .since = 0,
+                          .device = kNone,
+                          .call = slice.call,
+                          .interrupt = kNoInterrupt,
+                          .state = slice.state,
+                          .reason = slice.reason,
+                          .context = slice.context,
+                          .sleeps = is_sleep(call_name(catalog_, slice.thread, slice.call)),
+                          .woken = false,
+                          .worker = false,
+                          .spins = false};
   const bool asleep = slice.state == ThreadState::Paused || slice.state == ThreadState::Unknown;
   const bool wakes = slice.ends && wakeup_.thread == slice.thread && asleep;
-  // Of a thread of which nothing was known until it was woken, only that of a new one says where it
-  // was before: it was not.
+  // If nothing is known about a thread before a wakeup, only a new thread's first wakeup says
+  // something: the thread did not exist before.
   if (wakes && (slice.state == ThreadState::Paused || (wakeup_.par2 & FTRACE_WAKEUP_NEW))) {
-    past.woken = true;
-    past.waker = {wakeup_.par2 & FTRACE_TID_MASK, wakeup_.peer};
-    past.context = uint8_t(wakeup_.par2 >> FTRACE_REASON_SHIFT);
-    past.device = wakeup_device_;
-    past.interrupt = past.context == FTRACE_WAKER_TASK ? kNoInterrupt : wakeup_interrupt_;
-    past.worker = past.context == FTRACE_WAKER_TASK && slice.state == ThreadState::Paused &&
-                  (wakeup_work_.is || is_worker(past.waker, slice.thread));
-    if (past.worker && wakeup_work_.is) {
-      past.next = wakeup_work_.queuer;
-      past.since = wakeup_work_.queued;
+    record.woken = true;
+    record.waker = {wakeup_.par2 & FTRACE_TID_MASK, wakeup_.peer};
+    record.context = uint8_t(wakeup_.par2 >> FTRACE_REASON_SHIFT);
+    record.device = wakeup_device_;
+    record.interrupt = record.context == FTRACE_WAKER_TASK ? kNoInterrupt : wakeup_interrupt_;
+    record.worker = record.context == FTRACE_WAKER_TASK && slice.state == ThreadState::Paused &&
+                    (wakeup_work_.is || is_worker(record.waker, slice.thread));
+    if (record.worker && wakeup_work_.is) {
+      record.next = wakeup_work_.queuer;
+      record.since = wakeup_work_.queued;
     }
   }
-  note_spin(past, slice.length());
-  slices_.append(past);
+  note_spin(record, slice.length());
+  slices_.append(record);
   if (slice.state == ThreadState::Running && slice.cpu < left_.size() && left_[slice.cpu].is &&
       left_[slice.cpu].since == slice.end && slice.next.thread == kNone && says_holders(slice.cpu))
     left_[slice.cpu].next = slice.next;
 }
 
-/// By its name: of a trace that does not say who queued the work item.
-bool PastRecorder::is_worker(const Peer &waker, uint32_t woken) const {
+/// Recognizes a kernel worker by its name, for traces that do not say who queued the work item.
+bool HistoryRecorder::is_worker(const Peer &waker, uint32_t woken) const {
   constexpr std::string_view kWorker = "kworker/";
   if (waker.thread != kNone)
     return catalog_.threads[waker.thread].name.starts_with(kWorker);
-  const NodeInfo &node = catalog_.nodes[catalog_.threads[woken].node];
+  const HostInfo &host = catalog_.hosts[catalog_.threads[woken].host];
   const PeerName *name =
-      waker.tid == kNone ? nullptr : find_peer(node.peers, waker.tid, wakeup_.time);
+      waker.tid == kNone ? nullptr : find_peer(host.peers, waker.tid, wakeup_.time);
   return name && name->name.starts_with(kWorker);
 }
 
-/// A thread spins from its second yield in a row on: each after a short run.
-void PastRecorder::note_spin(Past &past, uint64_t length) {
-  Spin &spin = spins_[past.thread];
-  const bool yields = past.reason == FTRACE_OFFCPU_YIELDED;
-  if (past.state == ThreadState::Running && yields && length < kLongestSpin) {
+/// Marks spins. A thread spins from its second successive yield on, each after a short run.
+void HistoryRecorder::note_spin(HistoryRecord &record, uint64_t length) {
+  Spin &spin = spins_[record.thread];
+  const bool yields = record.reason == FTRACE_OFFCPU_YIELDED;
+  if (record.state == ThreadState::Running && yields && length < kLongestSpin) {
     if (spin.yielded && !spin.spins)
-      spin.since = past.start;
+      spin.since = record.start;
     spin.spins = spin.yielded;
     spin.yielded = true;
-  } else if (past.state != ThreadState::Cooling || !yields || !spin.yielded) {
+  } else if (record.state != ThreadState::Cooling || !yields || !spin.yielded) {
     spin = {};
   }
-  past.spins = spin.spins;
-  if (past.spins)
-    past.since = spin.since;
+  record.spins = spin.spins;
+  if (record.spins)
+    record.since = spin.since;
 }
 
-uint32_t PastRecorder::longest_running(const std::vector<uint8_t> &kept) const {
+uint32_t HistoryRecorder::longest_running(const std::vector<uint8_t> &kept) const {
   uint32_t longest = kNone;
   for (uint32_t t = 0; t < ran_.size(); t++)
     if (ran_[t] && kept[t] &&
@@ -167,22 +167,22 @@ uint32_t PastRecorder::longest_running(const std::vector<uint8_t> &kept) const {
   return longest;
 }
 
-void PastRecorder::on_change(uint32_t, const StateChange &change, uint64_t time) {
+void HistoryRecorder::on_change(uint32_t, const StateChange &change, uint64_t time) {
   if (change.from == ThreadState::Running && change.old_cpu != kNone)
     leave(change.old_cpu, time);
   if (change.to == ThreadState::Running && change.cpu != kNone)
     end_left(change.cpu, time);
 }
 
-bool PastRecorder::says_holders(uint32_t cpu) const {
-  const NodeInfo &node = catalog_.nodes[catalog_.cpus[cpu].node];
-  return node.all_threads || node.cpu_holders;
+bool HistoryRecorder::says_holders(uint32_t cpu) const {
+  const HostInfo &host = catalog_.hosts[catalog_.cpus[cpu].host];
+  return host.all_threads || host.cpu_holders;
 }
 
-/// Another one has a CPU on which no thread of the trace runs.
-void PastRecorder::hold(const Event &event, const System &system) {
+/// Notes who has a CPU on which no thread of the trace runs.
+void HistoryRecorder::hold(const Event &event, const System &system) {
   const uint32_t cpu =
-      event.cpu == kNone ? kNone : system.find_cpu(system.cpus()[event.cpu].node, event.par1);
+      event.cpu == kNone ? kNone : system.find_cpu(system.cpus()[event.cpu].host, event.par1);
   if (cpu == kNone || system.cpus()[cpu].running.count())
     return;
   end_left(cpu, event.time);
@@ -190,25 +190,25 @@ void PastRecorder::hold(const Event &event, const System &system) {
   left_[cpu].next = {event.par2 & FTRACE_TID_MASK, event.peer};
 }
 
-/// Before a region of --control, switches may not have been recorded.
-void PastRecorder::forget_holders(uint32_t node, uint64_t time) {
+/// Forgets who has CPUs: before a region of --control, switches may not have been recorded.
+void HistoryRecorder::forget_holders(uint32_t host, uint64_t time) {
   for (uint32_t cpu = 0; cpu < left_.size(); cpu++)
-    if (left_[cpu].is && left_[cpu].next.tid != kNone && catalog_.cpus[cpu].node == node) {
+    if (left_[cpu].is && left_[cpu].next.tid != kNone && catalog_.cpus[cpu].host == host) {
       end_left(cpu, time);
       leave(cpu, time);
     }
 }
 
-void PastRecorder::leave(uint32_t cpu, uint64_t time) {
+void HistoryRecorder::leave(uint32_t cpu, uint64_t time) {
   if (cpu >= left_.size())
     left_.resize(cpu + 1);
   left_[cpu] = {true, time, {}};
 }
 
-void PastRecorder::end_left(uint32_t cpu, uint64_t time) {
+void HistoryRecorder::end_left(uint32_t cpu, uint64_t time) {
   if (cpu >= left_.size() || !left_[cpu].is)
     return;
-  Past gap = {};
+  HistoryRecord gap = {};
   gap.start = left_[cpu].since;
   gap.end = time;
   gap.thread = kNone;
@@ -219,7 +219,7 @@ void PastRecorder::end_left(uint32_t cpu, uint64_t time) {
   left_[cpu].is = false;
 }
 
-void PastRecorder::finish(uint64_t time) {
+void HistoryRecorder::finish(uint64_t time) {
   for (uint32_t cpu = 0; cpu < left_.size(); cpu++)
     end_left(cpu, time);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/why/words.h"
+#include "emulator/why/cause_names.h"
 
 #include "emulator/format/call_names.h"
 #include "emulator/slices/interrupts.h"
@@ -15,7 +15,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// Whether a call waits uninterruptibly for another thread, and never for a disk.
+/// Returns whether a call waits uninterruptibly for another thread, and never for a disk.
 bool waits_for_threads(std::string_view call) {
   constexpr std::array<std::string_view, 6> calls = {
       "vfork", "clone", "clone3", "sched_setaffinity", "membarrier", "exit_group"};
@@ -46,7 +46,7 @@ std::string block_name(const WhyInput &input, Block block) {
 }
 
 std::string wait_name(const WhyInput &input, WaitKind kind) {
-  const std::vector<NodeInfo> &nodes = input.catalog.nodes;
+  const std::vector<HostInfo> &hosts = input.catalog.hosts;
   switch (kind) {
   case WaitKind::wakeup:
     return "after a wakeup";
@@ -55,8 +55,8 @@ std::string wait_name(const WhyInput &input, WaitKind kind) {
   case WaitKind::yield:
     return "after it yielded";
   case WaitKind::throttling:
-    return std::all_of(nodes.begin(), nodes.end(),
-                       [](const NodeInfo &node) { return node.sees_refills; })
+    return std::all_of(hosts.begin(), hosts.end(),
+                       [](const HostInfo &host) { return host.sees_refills; })
                ? "throttled: its cgroup had no CPU quota left"
                : "throttled, at most: its cgroup had no CPU quota left";
   case WaitKind::refill:
@@ -75,31 +75,31 @@ const char *wait_word(WaitKind kind) {
 
 namespace {
 
-/// A thread, traced or not; `node`: where an untraced one runs.
-std::string label_of(const Catalog &catalog, Who who, uint32_t node) {
-  if (who.kind() == Who::Kind::thread)
-    return thread_label(catalog.threads[who.number()]);
-  return name_and_number(name_of(catalog, who, node), "thread", who.number());
+/// Returns the label of a thread, traced or not. `host`: where an untraced one runs.
+std::string label_of(const Catalog &catalog, Culprit culprit, uint32_t host) {
+  if (culprit.kind() == Culprit::Kind::thread)
+    return thread_label(catalog.threads[culprit.number()]);
+  return name_and_number(name_of(catalog, culprit, host), "thread", culprit.number());
 }
 
 } // namespace
 
-std::string who_text(const WhyInput &input, Who who, uint32_t thread) {
-  return who_text(input.catalog, who, input.catalog.threads[thread].node);
+std::string culprit_text(const WhyInput &input, Culprit culprit, uint32_t thread) {
+  return culprit_text(input.catalog, culprit, input.catalog.threads[thread].host);
 }
 
-std::string who_text(const Catalog &catalog, Who who, uint32_t node) {
-  switch (who.kind()) {
-  case Who::Kind::thread:
-    return label_of(catalog, who, node);
-  case Who::Kind::untraced:
-    return label_of(catalog, who, node) + ", not traced";
-  case Who::Kind::unseen:
+std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t host) {
+  switch (culprit.kind()) {
+  case Culprit::Kind::thread:
+    return label_of(catalog, culprit, host);
+  case Culprit::Kind::untraced:
+    return label_of(catalog, culprit, host) + ", not traced";
+  case Culprit::Kind::unseen:
     return "unknown after the first that got it";
-  case Who::Kind::interrupt:
-    return std::string(source_phrase(InterruptSource(who.number())));
+  case Culprit::Kind::interrupt:
+    return std::string(source_phrase(InterruptSource(culprit.number())));
   default:
-    return name_of(catalog, who, node);
+    return name_of(catalog, culprit, host);
   }
 }
 

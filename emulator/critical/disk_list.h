@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A list of records that is longer than memory: what does not fit is in a temporary file.
+// Provides a list of records that may be longer than memory: old blocks are in a temporary file.
 #pragma once
 
 #include "emulator/base/temporary_file.h"
@@ -11,35 +11,36 @@
 
 namespace ovnitrace {
 
-/// Records of one size, appended and then read at any place, well in either direction. Two blocks
-/// are in memory. Shorter lists need no file. Throws Error as TemporaryFile does.
-class SpillBytes {
+/// A list of records of one size. Append, then read at any place; successive reads in either
+/// direction are fast. Two blocks are in memory; a list of one block needs no file. Throws Error as
+/// TemporaryFile does.
+class DiskListBytes {
 public:
-  /// `block`: records in one.
-  SpillBytes(size_t record_bytes, size_t block) : size_(record_bytes), block_(block) {}
+  /// `block`: records in a block.
+  DiskListBytes(size_t record_bytes, size_t block) : size_(record_bytes), block_(block) {}
 
   void append(const void *record);
   uint64_t count() const { return count_; }
-  /// Record `n` of count(); valid until the next call.
+  /// Returns record `n` < count(), valid until the next call.
   const void *at(uint64_t n);
 
 private:
   size_t size_, block_; ///< bytes of a record, records of a block
   uint64_t count_ = 0, written_ = 0;
   std::vector<unsigned char> last_; ///< the block that is being filled
-  std::vector<unsigned char> read_; ///< another one
+  std::vector<unsigned char> read_; ///< the block that was read last
   uint64_t read_block_ = UINT64_MAX;
   TemporaryFile file_;
 };
 
-/// The same of a type.
-template <class Record> class Spill {
+/// A DiskListBytes of a trivially copyable type.
+template <class Record> class DiskList {
   static_assert(std::is_trivially_copyable_v<Record>);
 
 public:
   static constexpr size_t kBlock = (1 << 20) / sizeof(Record);
 
-  explicit Spill(size_t block = kBlock) : bytes_(sizeof(Record), block) {}
+  explicit DiskList(size_t block = kBlock) : bytes_(sizeof(Record), block) {}
 
   void append(const Record &record) { bytes_.append(&record); }
   uint64_t count() const { return bytes_.count(); }
@@ -50,7 +51,7 @@ public:
   }
 
 private:
-  SpillBytes bytes_;
+  DiskListBytes bytes_;
 };
 
 } // namespace ovnitrace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/critical/spill.h"
+#include "emulator/critical/disk_list.h"
 
 namespace ovnitrace {
 
-void SpillBytes::append(const void *record) {
+void DiskListBytes::append(const void *record) {
   if (last_.size() == size_ * block_) {
     file_.append(last_.data(), last_.size());
     written_ += block_;
@@ -14,7 +14,7 @@ void SpillBytes::append(const void *record) {
   count_++;
 }
 
-const void *SpillBytes::at(uint64_t n) {
+const void *DiskListBytes::at(uint64_t n) {
   if (n >= written_)
     return last_.data() + (n - written_) * size_;
   const uint64_t block = n / block_;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Records what the walk back through a trace needs to know.
+#pragma once
+
+#include "emulator/core/cut.h"
+#include "emulator/critical/path.h"
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace ovnitrace {
+
+/// A slice, reduced to what a path needs. Without a thread: a time in which no thread of the trace
+/// is known to have run on a CPU.
+struct HistoryRecord {
+  uint64_t start, end; ///< ns on the clock of the trace
+  uint32_t thread, cpu;
+  Peer waker; ///< of a blocked slice: who ended it; of a Warming one: who started it
+  /// A time without a thread: who got the CPU when a thread of the trace left it. A thread that a
+  /// kernel worker woke: who queued the work item; tid 0 means an interrupt.
+  Peer next;
+  /// ns: when the work item was queued, 0 not known; of a spinning thread: since when it spins.
+  uint64_t since;
+  uint32_t device; ///< block device that ended a blocked slice (dev_t), kNone: none is known
+  uint16_t call, interrupt;
+  ThreadState state;
+  uint8_t reason, context; ///< as in Slice; context: of the wakeup
+  bool sleeps;             ///< blocked in a call that only waits for a time
+  bool woken;  ///< a wakeup ended it: a block, or the time before a new thread's first wakeup
+  bool worker; ///< a kernel worker made that wakeup
+  /// It yielded before and after a short run, or waits for a CPU between two such runs.
+  bool spins;
+};
+
+/// The longest section of the number that the query names.
+struct FoundSection {
+  uint32_t thread = kNone;
+  uint64_t from = 0, to = 0; ///< ns on the clock of the trace
+};
+
+/// Writes down all slices, in the order of their ends.
+class HistoryRecorder final : public SliceSink {
+public:
+  /// Borrows both. `kept`: by thread, 1 if its sections count.
+  HistoryRecorder(const Catalog &catalog, const PathQuery &query, std::vector<uint8_t> kept);
+
+  void on_event(const Event &event, const System &system) override;
+  void on_slice(const Slice &slice) override;
+  void on_change(uint32_t thread, const StateChange &change, uint64_t time) override;
+  /// Ends the recording. To be called once, after the last slice, with the end of the range.
+  void finish(uint64_t time);
+
+  DiskList<HistoryRecord> &slices() { return slices_; }
+  /// Returns the thread that ran longest among those in `kept` (1 by index); threads that have not
+  /// ended are preferred. kNone if none ran.
+  uint32_t longest_running(const std::vector<uint8_t> &kept) const;
+  /// Returns when a thread ended, ns; UINT64_MAX if it has not.
+  uint64_t ended_at(uint32_t thread) const { return ended_[thread]; }
+  const FoundSection &section() const { return found_; }
+
+private:
+  struct OpenSection {
+    uint64_t since, depth; ///< depth: how many nested sections of the number are open
+  };
+
+  /// A CPU that a thread of the trace has left.
+  struct Left {
+    bool is = false;
+    uint64_t since = 0; ///< ns
+    Peer next = {};     ///< who got it, if not a thread of the trace
+  };
+
+  /// Who queued the work item that wakes a thread next.
+  struct Work {
+    bool is = false;
+    Peer queuer = {};
+    uint64_t queued = 0; ///< ns
+  };
+  struct Spin {
+    uint64_t since = 0;
+    bool yielded = false; ///< its last slice ended with a yield, or followed one
+    bool spins = false;   ///< and so did the run before that
+  };
+
+  bool is_worker(const Peer &waker, uint32_t woken) const;
+  void note_spin(HistoryRecord &record, uint64_t length);
+  void leave(uint32_t cpu, uint64_t time);
+  void end_left(uint32_t cpu, uint64_t time);
+  void hold(const Event &event, const System &system);
+  void forget_holders(uint32_t host, uint64_t time);
+  bool says_holders(uint32_t cpu) const;
+  void section_event(const Event &event, const System &system);
+
+  const Catalog &catalog_;
+  const PathQuery &query_;
+  DiskList<HistoryRecord> slices_;
+  ServedInterrupts served_;
+  Event wakeup_ = {}; ///< the current event, if it is a wakeup
+  uint16_t wakeup_interrupt_ = kNoInterrupt;
+  uint32_t wakeup_device_ = kNone;
+  std::map<uint32_t, OpenSection> open_; ///< by thread
+  FoundSection found_;
+  std::vector<Left> left_;                  ///< by CPU
+  std::vector<uint64_t> ran_;               ///< by thread, ns
+  std::vector<uint64_t> ended_;             ///< by thread, ns; UINT64_MAX: not ended
+  std::vector<uint8_t> kept_;               ///< by thread: whether its sections count
+  std::unordered_map<uint32_t, Work> work_; ///< by thread: for its next wakeup
+  Work wakeup_work_ = {};                   ///< for the current event
+  std::vector<Spin> spins_;                 ///< by thread
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Holds the opened files of one host, from which the catalog and the merge read.
+#pragma once
+
+#include "emulator/base/unique_fd.h"
+#include "emulator/input/source.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Successive whole chunks of a file: their bytes in the plain file, and their start in the file
+/// itself.
+struct FilePart {
+  uint64_t start, end;
+  uint64_t place;
+};
+
+/// One chunk file.
+struct ChunkInput {
+  std::string name;              ///< for messages
+  UniqueFd fd;                   ///< a regular file; empty if the file is missing
+  uint64_t size = 0;             ///< bytes, when it was opened: later growth is not read
+  bool compressed = false;       ///< of zstd frames (emulator/compress)
+  uint16_t cpu = 0;              ///< as its name says, until its first chunk says otherwise
+  uint64_t records = 0;          ///< number of its records, once it was scanned
+  uint64_t written = 0;          ///< records that the tracer wrote to it, 0 not known
+  uint64_t unwritten = 0;        ///< records of its CPU that were captured and could not be written
+  uint64_t unwritten_events = 0; ///< events in those
+  std::vector<FilePart> parts = {}; ///< what to read of it; empty: all
+  /// There is no such file, though its CPU may have had something to record.
+  bool missing = false;
+};
+
+/// One host.
+struct HostInput {
+  std::string name;
+  std::string path = {};                       ///< of its directory, for messages
+  int64_t clock_offset_ns = 0;                 ///< added to each of its times
+  uint32_t cpus = 0;                           ///< it has at least so many CPUs, 0 unknown
+  uint64_t began_ns = 0;                       ///< when its capture began, by its clock, 0 unknown
+  bool start_lost = false;                     ///< its files may lack the start of the capture
+  uint64_t end_ns = 0;                         ///< when it ended, 0 unknown
+  int64_t to_wall_ns = 0;                      ///< CLOCK_REALTIME minus its clock, 0 unknown
+  std::vector<PeerName> peers = {};            ///< by tid, then time, by its clock
+  std::vector<CommandLine> command_lines = {}; ///< by process, then time, by its clock
+  std::vector<std::string> chains = {};        ///< of --control: the name of each
+  std::vector<std::string> idle_states = {};   ///< by number: the kernel's names; empty: not known
+  bool has_stacks = false;                     ///< the capture recorded stacks
+  bool all_threads = false;                    ///< every transition of every thread was captured
+  bool cpu_holders = false;                    ///< as in HostInfo
+  std::string machine = {};                    ///< architecture, empty: not known
+  std::vector<DeviceName> devices = {};        ///< that woke threads
+  bool sees_refills = false;                   ///< as HostInfo has it
+  std::vector<ChunkInput> chunks;
+};
+
+} // namespace ovnitrace

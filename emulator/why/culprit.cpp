@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/culprit.h"
+
+namespace ovnitrace {
+
+uint32_t tid_of(const Catalog &catalog, Culprit culprit) {
+  switch (culprit.kind()) {
+  case Culprit::Kind::thread:
+    return catalog.threads[culprit.number()].tid;
+  case Culprit::Kind::untraced:
+    return culprit.number();
+  case Culprit::Kind::idle:
+    return 0;
+  default:
+    return kNone;
+  }
+}
+
+std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t host) {
+  switch (culprit.kind()) {
+  case Culprit::Kind::thread:
+    return catalog.threads[culprit.number()].name;
+  case Culprit::Kind::untraced: {
+    const PeerName *peer = find_peer(catalog.hosts[host].peers, culprit.number(), catalog.end);
+    return peer ? peer->name : "";
+  }
+  case Culprit::Kind::idle:
+    return "idle";
+  case Culprit::Kind::unseen:
+    return "no traced thread";
+  case Culprit::Kind::interrupt:
+    return std::string(source_name(InterruptSource(culprit.number())));
+  case Culprit::Kind::device:
+    return device_name(catalog.hosts[host].devices, culprit.device_number());
+  case Culprit::Kind::nobody:
+    return "nobody yet";
+  case Culprit::Kind::others:
+    return "others";
+  case Culprit::Kind::not_known:
+    break;
+  }
+  return "not known";
+}
+
+} // namespace ovnitrace
