@@ -104,9 +104,9 @@ void add_convert(App app) {
       .type_name("DIR");
   command.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   command.add_flag("--lint", options.lint,
-                   "List all impossible events, and values that nothing took from their stack. The "
-                   "exit status is 1 if there are any, and 3 if there are none but some events "
-                   "were not checked");
+                   "List all impossible events, and values that nothing took from their stack. "
+                   "Exit status: 1 if it lists any; 3 if not, but some events are of models that "
+                   "are not checked");
   command.add_option("--model", options.model_files, "Use a model of your own (docs/models.md)")
       .type_name("FILE")
       .allow_extra_args(false);
