@@ -17,7 +17,7 @@ constexpr size_t kIndent = 28, kWidth = 100; // columns: of the text beside the 
 /// names shows the first one. The others are older names, which still work.
 std::string names_of(const CLI::Option &option) {
   std::string names = option.get_name(false, true);
-  if (const size_t value = names.find('{'); value != names.npos) // of a flag, if it has one
+  if (const size_t value = names.find('{'); value != names.npos) // of a flag given without one
     names.erase(value, names.find('}') - value + 1);
   if (const size_t older = names.find(",--", names.find("--")); older != names.npos)
     names.erase(older);
