@@ -78,6 +78,7 @@ int BPF_PROG(prio_on_sched_pi_setprio, struct task_struct *p)
 		return 0;
 	/* The second argument, read as a number: before 6.13 the verifier believes that it is never
 	 * NULL, and removes a test for it. The tid of NULL reads as 0. */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the pointer itself */
 	bpf_probe_read_kernel(&waiter, sizeof(waiter), ctx + 1);
 	waiter_tid = BPF_CORE_READ(waiter, pid);
 	prio = waiter_tid ? BPF_CORE_READ(waiter, prio) : p->normal_prio;

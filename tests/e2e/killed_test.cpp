@@ -143,7 +143,7 @@ TEST_F(KilledWithControl, KillingByNameLeavesTheGuard) {
       continue;
     const std::string process = "/proc/" + std::to_string(child);
     const std::string arguments = read_text(process + "/cmdline");
-    names.insert(read_text(process + "/comm") + arguments.c_str());
+    names.insert(read_text(process + "/comm") + arguments.substr(0, arguments.find('\0')));
     EXPECT_EQ(arguments.find("ovnitrace"), std::string::npos) << arguments;
     if (arguments.starts_with("ovt-guard")) {
       EXPECT_EQ(getsid(child), child) << "the terminal's processes are killed together";

@@ -124,7 +124,7 @@ TEST(CommandLine, DumpTakesTheCutOfConvert) {
   cpu.snapshot(1, 1, 0).at(1000).start().at(1100).epilogue(1, 22).dispatch(2);
   cpu.at(1200).sleep(2, 11).dispatch(1).at(1300).migrate(2, 0).end(1).at(1400).stop();
   trace.write();
-  const std::string path = dir.path();
+  const std::string &path = dir.path();
   EXPECT_EQ(events_of({"dump", path}),
             "EXT_snapshot trace_start task_epilogue task_dispatch task_sleep task_dispatch "
             "EXT_migrate task_end trace_stop ");

@@ -49,7 +49,7 @@ class Convert : public ::testing::Test {
 protected:
   Convert() : trace(dir.path()) {}
 
-  ConvertResult run(ConvertOptions options = {}) {
+  ConvertResult run(const ConvertOptions &options = {}) {
     trace.write();
     return convert_directory(dir.path(), options, sink);
   }

@@ -93,7 +93,7 @@ public:
 
   DebugData() { open(unit); }
   DebugData &open(Scope scope, const std::string &name = "") {
-    info_ += scope;
+    info_ += char(scope);
     if (scope == function || scope == inlined)
       info_ += name + '\0';
     info_ += std::string("\0\0\x40\0\0\0\0\0\0\x10\0\0\0\0\0\0", 16);

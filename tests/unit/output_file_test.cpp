@@ -131,7 +131,7 @@ protected:
     setrlimit(RLIMIT_FSIZE, &limit);
     handler_ = signal(SIGXFSZ, SIG_IGN);
   }
-  ~OutputFileLimitTest() {
+  ~OutputFileLimitTest() override {
     setrlimit(RLIMIT_FSIZE, &before_);
     signal(SIGXFSZ, handler_);
   }

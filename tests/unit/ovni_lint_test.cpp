@@ -25,7 +25,7 @@ std::string event(const char *mcv, uint64_t time) {
 }
 
 struct OvniLint : ::testing::Test {
-  ConvertResult lint(const std::string &events, Cut cut = {}, bool lint = true,
+  ConvertResult lint(const std::string &events, const Cut &cut = {}, bool lint = true,
                      const std::string &more = std::string(kCpus) + kMarks) {
     const std::string place = dir / stream_place("n", 10, 10);
     std::string json = stream_json("n", 10, 10, more);
@@ -35,7 +35,7 @@ struct OvniLint : ::testing::Test {
     write_file(place + "/stream.obs", stream_header() + events);
     return lint_written(cut, lint);
   }
-  ConvertResult lint_written(Cut cut = {}, bool lint = true) {
+  ConvertResult lint_written(const Cut &cut = {}, bool lint = true) {
     sink.reported.clear();
     std::unique_ptr<EventSource> source = open_trace({{dir.path(), 0}}, sink);
     ConvertOptions options;

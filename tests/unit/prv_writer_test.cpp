@@ -302,8 +302,8 @@ TEST(PrvWriter, MoreObjectsThanParaverLoadsAreRefusedWithAdvice) {
 
 TEST(PrvWriter, ObjectsThatAreNotInTheHeaderAreRefused) {
   test::TempDir dir;
-  auto write = [&](std::vector<PrvRow> rows, PrvHeader header = two_nodes()) {
-    PrvWriter(dir / "thread.prv", header, std::move(rows)).close(1);
+  auto write = [&](const std::vector<PrvRow> &rows, const PrvHeader &header = two_nodes()) {
+    PrvWriter(dir / "thread.prv", header, rows).close(1);
   };
   EXPECT_NO_THROW(write(kFourRows));
   EXPECT_THROW(write({{0, 1}}), Error);

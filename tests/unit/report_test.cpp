@@ -175,7 +175,7 @@ TEST_F(PageReport, NamesAreOnlyInTheData) {
   EXPECT_EQ(PackedPage(text).header["threads"][0]["name"], "<script>x()//");
   EXPECT_NE(text.find("default-src 'none'; script-src 'sha256-"), text.npos);
   EXPECT_EQ(text.find("unsafe"), text.npos);
-  EXPECT_EQ(text.find("@"), text.find("@media")) << "a mark that was not replaced";
+  EXPECT_EQ(text.find('@'), text.find("@media")) << "a mark that was not replaced";
 }
 
 /// Two threads that take turns; the second waits longer.

@@ -162,7 +162,7 @@ TEST_F(Tables, SumUpToWhatInfoSays) {
 TEST_F(Tables, ANameIsOnlyAName) {
   const std::vector<std::string> names = {"=1+1", "@x", "a\"b,c", "<b>&\n'\xff", "'); DROP"};
   auto &cpu = trace.cpu(0).at(100).start();
-  for (uint16_t n = 0; n < names.size(); n++)
+  for (uint32_t n = 0; n < names.size(); n++)
     cpu.id(uint16_t(n + 1), n + 10, n + 10, names[n]);
   cpu.dispatch(1).at(200).stop();
   const std::string path = sqlite(), files = csv();

@@ -21,14 +21,16 @@ namespace ovnitrace {
 
 namespace {
 
+constexpr uint8_t kLoadConstant = BPF_LD | BPF_DW | BPF_IMM; // NOLINT(misc-redundant-expression)
+
 /// Replaces a constant of 64 bits in a program. Returns whether it is there.
 bool replace_constant(bpf_program *program, uint64_t constant, uint64_t value) {
   const bpf_insn *first = bpf_program__insns(program);
   std::vector<bpf_insn> code(first, first + bpf_program__insn_cnt(program));
   bool found = false;
   for (size_t n = 0; n + 1 < code.size(); n++)
-    if (code[n].code == (BPF_LD | BPF_DW | BPF_IMM) && code[n].src_reg == 0 &&
-        code[n].imm == int32_t(constant) && code[n + 1].imm == int32_t(constant >> 32)) {
+    if (code[n].code == kLoadConstant && code[n].src_reg == 0 && code[n].imm == int32_t(constant) &&
+        code[n + 1].imm == int32_t(constant >> 32)) {
       code[n].imm = int32_t(value);
       code[n + 1].imm = int32_t(value >> 32);
       found = true;

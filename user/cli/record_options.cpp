@@ -4,9 +4,9 @@
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/time_option.h"
+#include "emulator/format/alarm_types.h"
 #include "user/cli/number_option.h"
 #include "user/cli/process_names.h"
-#include "emulator/format/alarm_types.h"
 
 #include <fmt/core.h>
 #include <ovnitrace/capture.h>

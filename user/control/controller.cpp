@@ -141,9 +141,10 @@ void Controller::detach() {
   if (const uint64_t full = programs_.full())
     print("--control: threads that had no chains, because there were too many at a time: {}", full);
   if (const uint64_t unheld = programs_.unheld())
-    print("--control: processes with new code that could not be stopped until their probes were set, "
-          "so alarms may have been missed: {}",
-          unheld);
+    print(
+        "--control: processes with new code that could not be stopped until their probes were set, "
+        "so alarms may have been missed: {}",
+        unheld);
   if (const uint64_t lost = programs_.messages_lost())
     print("--control: {} messages were lost: timeouts were missed", lost);
 }
