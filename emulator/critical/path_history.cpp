@@ -41,7 +41,7 @@ void HistoryRecorder::on_event(const Event &event, const System &system) {
     wakeup_device_ = served_.device(event);
     return;
   case FTrace_EXT_work:
-    work_[event.thread] = {false, {event.par2 & FTRACE_TID_MASK, event.peer}, 0};
+    work_[event.thread] = {false, event.named(), 0};
     return;
   case FTrace_EXT_work_age: {
     const uint64_t age = event.par2 & ~FTRACE_WORK_MICROSECONDS;
@@ -109,10 +109,10 @@ void HistoryRecorder::on_slice(const Slice &slice) {
   const bool wakes = slice.ends && wakeup_.thread == slice.thread && asleep;
   // If nothing is known about a thread before a wakeup, only a new thread's first wakeup says
   // something: the thread did not exist before.
-  if (wakes && (slice.state == ThreadState::Paused || (wakeup_.par2 & FTRACE_WAKEUP_NEW))) {
+  if (wakes && (slice.state == ThreadState::Paused || wakeup_.wakes_new_thread())) {
     record.woken = true;
-    record.waker = {wakeup_.par2 & FTRACE_TID_MASK, wakeup_.peer};
-    record.context = uint8_t(wakeup_.par2 >> FTRACE_REASON_SHIFT);
+    record.waker = wakeup_.named();
+    record.context = wakeup_.waker_context();
     record.device = wakeup_device_;
     record.interrupt = record.context == FTRACE_WAKER_TASK ? kNoInterrupt : wakeup_interrupt_;
     record.worker = record.context == FTRACE_WAKER_TASK && slice.state == ThreadState::Paused &&
@@ -187,7 +187,7 @@ void HistoryRecorder::hold(const Event &event, const System &system) {
     return;
   end_left(cpu, event.time);
   leave(cpu, event.time);
-  left_[cpu].next = {event.par2 & FTRACE_TID_MASK, event.peer};
+  left_[cpu].next = event.named();
 }
 
 /// Forgets who has CPUs: before a region of --control, switches may not have been recorded.

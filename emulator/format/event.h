@@ -18,6 +18,12 @@ constexpr uint32_t mcv(char model, char category, char value) {
   return uint32_t(uint8_t(model)) << 16 | uint32_t(uint8_t(category)) << 8 | uint8_t(value);
 }
 
+/// Another thread as an event names it, traced or not.
+struct Peer {
+  uint32_t tid = kNone;    ///< 0: the idle task; kNone: not known
+  uint32_t thread = kNone; ///< index into Catalog::threads; kNone: not traced
+};
+
 struct Event {
   /// ns on the clock of the trace, clock offset applied; may be before Catalog::begin.
   uint64_t time = 0;
@@ -37,6 +43,16 @@ struct Event {
   bool in_plain_file = false;          ///< a record of a plain FTrace file, not implied by one
   bool by_manual = false; ///< of a plain FTrace file: its parameters mean what the manual says,
                           ///< without the additions of docs/format.md
+
+  /// Returns why a thread left its CPU (FTRACE_OFFCPU_…): of an event that takes it off one, or of
+  /// a snapshot.
+  uint8_t reason() const { return uint8_t(par2 >> FTRACE_REASON_SHIFT); }
+  /// Returns in which context a wakeup was made (FTRACE_WAKER_…).
+  uint8_t waker_context() const { return uint8_t(par2 >> FTRACE_REASON_SHIFT); }
+  /// Returns whether a wakeup is the first one of a new thread.
+  bool wakes_new_thread() const { return par2 & FTRACE_WAKEUP_NEW; }
+  /// Returns the thread whose tid is in par2: the waker, or the next thread on the CPU.
+  Peer named() const { return {par2 & FTRACE_TID_MASK, peer}; }
 };
 
 /// Returns parameter 2 if it has the meaning of docs/format.md, 0 if it has the manual's.

@@ -43,7 +43,7 @@ void off_cpu(ModelContext &ctx, const Event &event, int64_t reason, int64_t next
 }
 
 void switched_out(ModelContext &ctx, const Event &event) {
-  off_cpu(ctx, event, event.par2 >> FTRACE_REASON_SHIFT, event.par2 & FTRACE_TID_MASK);
+  off_cpu(ctx, event, event.reason(), event.named().tid);
 }
 
 void dispatched(ModelContext &ctx, const Event &event) {
@@ -76,7 +76,7 @@ void ended(ModelContext &ctx, const Event &event) {
 
 void snapshot(ModelContext &ctx, const Event &event) {
   if (ctx.system.transition().thread == event.thread)
-    off_cpu(ctx, event, event.par2 >> FTRACE_REASON_SHIFT, 0);
+    off_cpu(ctx, event, event.reason(), 0);
 }
 
 /// Shows the priority. The manual's event has no parameters; then the next dispatch has the

@@ -27,8 +27,8 @@ void activate(ModelContext &ctx, const Event &event) {
   const Transition &made = ctx.system.transition();
   if (made.thread != event.thread || made.to != ThreadState::Warming)
     return;
-  uint32_t context = event.par2 >> FTRACE_REASON_SHIFT;
-  ctx.set(kWaker, event.thread, event.par2 & FTRACE_TID_MASK);
+  uint32_t context = event.waker_context();
+  ctx.set(kWaker, event.thread, event.named().tid);
   ctx.set(kContext, event.thread, context + 1);
   woken_at(ctx)[event.thread] = event.time;
   bool by_thread = context == FTRACE_WAKER_TASK && event.peer != kNone;

@@ -49,7 +49,7 @@ void IdleWatch::take_idle(const Event &event, const System &system) {
     return set_idle(event.cpu, false);
   case FTrace_EVT_task_epilogue:
   case FTrace_EVT_task_sleep:
-    return set_idle(event.cpu, all && (event.par2 & FTRACE_TID_MASK) == 0);
+    return set_idle(event.cpu, all && event.named().tid == 0);
   case FTrace_EVT_task_end: // does not name a successor, who is dispatched at this time
     return set_idle(event.cpu, all);
   case FTrace_EXT_idle_start:

@@ -10,12 +10,6 @@
 
 namespace ovnitrace {
 
-/// Another thread as an event names it, traced or not.
-struct Peer {
-  uint32_t tid = kNone;    ///< 0: the idle task; kNone: not known
-  uint32_t thread = kNone; ///< index into Catalog::threads; kNone: not traced
-};
-
 inline constexpr uint8_t kNotKnown = 0xff; ///< no reason, no context
 
 /// A time of one thread in one state and, if Running, on one CPU. The slices of a thread follow

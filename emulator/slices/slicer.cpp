@@ -18,21 +18,16 @@ constexpr bool takes_off_cpu(const Event &event) {
   return event.kind == FTrace_EVT_task_epilogue || event.kind == FTrace_EVT_task_sleep;
 }
 
-/// Returns the thread that parameter 2 names.
-Peer peer_of(const Event &event) {
-  return {event.par2 & FTRACE_TID_MASK, event.peer};
-}
-
 /// Sets how a thread left its CPU, from its own event.
 void set_departure(Slice &slice, const Event &event, uint32_t stack) {
   if (takes_off_cpu(event)) {
     slice.stack = stack;
-    slice.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
-    slice.next = peer_of(event);
+    slice.reason = event.reason();
+    slice.next = event.named();
   } else if (event.kind == FTrace_EVT_task_end) {
     slice.reason = FTRACE_OFFCPU_DEAD; // parameter 2 is its own tid
-  } else if (event.kind == FTrace_EXT_snapshot && event.par2 >> FTRACE_REASON_SHIFT) {
-    slice.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
+  } else if (event.kind == FTrace_EXT_snapshot && event.reason()) {
+    slice.reason = event.reason();
   }
 }
 
@@ -40,8 +35,8 @@ void set_waker(Slice &slice, const Event &event, uint32_t stack) {
   if (event.kind != FTrace_EVT_task_activate)
     return;
   slice.waker_stack = stack;
-  slice.context = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
-  slice.waker = peer_of(event);
+  slice.context = event.waker_context();
+  slice.waker = event.named();
 }
 
 } // namespace

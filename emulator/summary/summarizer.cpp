@@ -113,13 +113,13 @@ void Summarizer::leave_cpu(const Event &event) {
   ThreadSummary &thread = summary_.threads[event.thread];
   switch (event.kind) {
   case FTrace_EVT_task_epilogue:
-    if (event.par2 >> FTRACE_REASON_SHIFT == FTRACE_OFFCPU_YIELDED) {
+    if (event.reason() == FTRACE_OFFCPU_YIELDED) {
       thread.yielded++;
-    } else if (event.par2 >> FTRACE_REASON_SHIFT == FTRACE_OFFCPU_THROTTLED) {
+    } else if (event.reason() == FTRACE_OFFCPU_THROTTLED) {
       thread.throttled++;
     } else {
       thread.preempted++;
-      preemptions_.add(event.thread, {event.par2 & FTRACE_TID_MASK, event.peer});
+      preemptions_.add(event.thread, event.named());
     }
     return;
   case mcv('O', 'H', 'c'):

@@ -52,9 +52,9 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, uint32_t program)
 Culprit Explainer::waker_of(const Event &event) const {
   if (const uint32_t device = served_.device(event); device != kNone)
     return Culprit::of_device(device);
-  switch (event.par2 >> FTRACE_REASON_SHIFT) {
+  switch (event.waker_context()) {
   case FTRACE_WAKER_TASK:
-    return Culprit::of({event.par2 & FTRACE_TID_MASK, event.peer});
+    return Culprit::of(event.named());
   case FTRACE_WAKER_SOFTIRQ:
   case FTRACE_WAKER_HARDIRQ:
   case FTRACE_WAKER_NMI:
@@ -73,14 +73,14 @@ void Explainer::on_event(const Event &event, const System &system) {
   switch (event.kind) {
   case FTrace_EVT_task_epilogue:
   case FTrace_EVT_task_sleep:
-    now_.next = Culprit::of({event.par2 & FTRACE_TID_MASK, event.peer});
+    now_.next = Culprit::of(event.named());
     now_.leaves = event.thread;
-    now_.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
+    now_.reason = event.reason();
     return;
   case FTrace_EXT_snapshot:
     now_.leaves = event.thread;
-    if (event.par2 >> FTRACE_REASON_SHIFT)
-      now_.reason = uint8_t(event.par2 >> FTRACE_REASON_SHIFT);
+    if (event.reason())
+      now_.reason = event.reason();
     return;
   case FTrace_EVT_task_activate:
     now_.wakes_up = event.thread;
@@ -94,7 +94,7 @@ void Explainer::on_event(const Event &event, const System &system) {
   case FTrace_EXT_holder:
     if (event.cpu != kNone)
       holders_.hold(system.find_cpu(system.cpus()[event.cpu].host, event.par1),
-                    Culprit::of({event.par2 & FTRACE_TID_MASK, event.peer}), event.time);
+                    Culprit::of(event.named()), event.time);
     return;
   case FTrace_EVT_blackout_start:
   case FTrace_EVT_blackout_end:
