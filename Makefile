@@ -88,7 +88,7 @@ PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,te
   $(LINKED:%=%_static) $(LINKED:%=%_shared)
 PROGRAMS += $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(shell uname -m)),$(B)/tests/programs/blocks_i386)
 BENCHES := $(patsubst tests/bench/%.cpp,$(B)/tests/bench/%,$(call find,tests/bench,*.cpp))
-FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp emulator/format/alarm_types.cpp \
+FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp \
   user/control/grammar.cpp user/control/plan.cpp
 FUZZERS := $(patsubst tests/fuzz/%.cpp,$(B)/tests/fuzz/%,$(call find,tests/fuzz,*.cpp))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(call find,bpf,*.bpf.c))

@@ -145,7 +145,7 @@ std::string value_text(const Alarm &alarm) {
     return alarm.event == CONTROL_STOP ? "stop" : "start";
   switch (alarm.type->value) {
   case ValueKind::number:
-    return fmt::to_string(alarm.number);
+    return std::to_string(alarm.number);
   case ValueKind::hex:
   case ValueKind::small_hex:
     return fmt::format("{:#x}", alarm.number);
