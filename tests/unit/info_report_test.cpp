@@ -174,7 +174,7 @@ TEST(Report, JsonHasEachNumberUnderItsKey) {
   EXPECT_EQ(json["processes"][0]["time_ns"], thread["time_ns"]);
   EXPECT_EQ(
       json["preemptions"][0],
-      nlohmann::json::parse(R"({"tid": 11, "host": 0, "by_tid": 5, "by_name": null, "count": 2})"));
+      nlohmann::json::parse(R"({"tid": 11, "node": 0, "by_tid": 5, "by_name": null, "count": 2})"));
   EXPECT_EQ(json["wakeups"][0]["by_tid"], 7);
   EXPECT_EQ(json["buffer"], "cyc:4096");
   const std::string text = text_report(input);
