@@ -203,7 +203,8 @@ TEST_F(UserEvents, NothingElseCanBeForged) {
     if (event.detail("par1").starts_with("424"))
       seen.insert(event.event);
   EXPECT_EQ(seen, expected);
-  EXPECT_NE(outcome.err.find("may not log events with these codes"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("may not log events with these codes"), std::string::npos)
+      << outcome.err;
   EXPECT_GT(number_after(read_text(trace() + "/trace.json"), "\"user_events_refused\":"), 200u);
   EXPECT_EQ(run({.argv = {ovnitrace(), "convert", "--lint", trace()}}).status(), 0);
 }
