@@ -225,10 +225,16 @@ TEST_F(Attach, NamesThePeersOfTheTracedThreads) {
   command.argv.insert(command.argv.end(), {"-d", "300ms"});
   ASSERT_EQ(run(command).status(), 0);
   const auto json = nlohmann::json::parse(read_text(trace() + "/trace.json"));
-  std::map<uint32_t, std::string> names;
+  // A forked `sh` becomes `sleep`: the same tid has two names, each from a time on.
+  std::map<uint32_t, std::map<uint64_t, std::string>> names;
   for (const auto &peer : json.at("peers"))
-    names[peer.at("tid")] = peer.at("name");
-  EXPECT_EQ(names[uint32_t(waker.pid())], "sh");
+    names[peer.at("tid")][peer.at("since_ns")] = peer.at("name");
+  const uint64_t begin = read_trace_json(trace()).begin;
+  const auto name_at = [&](uint32_t tid, uint64_t time) {
+    const auto after = names[tid].upper_bound(begin + time);
+    return after == names[tid].begin() ? std::string() : std::prev(after)->second;
+  };
+  EXPECT_EQ(name_at(uint32_t(waker.pid()), ~0ull - begin), "sh");
   EXPECT_FALSE(names.contains(uint32_t(reader.pid()))) << "it is traced, and no peer";
   EXPECT_EQ(json.at("threads").size(), 1u) << "peers are no threads of the trace";
   size_t peers = 0;
@@ -236,7 +242,8 @@ TEST_F(Attach, NamesThePeersOfTheTracedThreads) {
     for (const char *who : {"next", "waker"}) {
       const uint32_t tid = tid_of(event.detail(who));
       if (tid && tid != uint32_t(reader.pid()) && event.time > 0) {
-        EXPECT_EQ(event.detail(who), names[tid] + "(" + std::to_string(tid) + ")") << who;
+        EXPECT_EQ(event.detail(who), name_at(tid, event.time) + "(" + std::to_string(tid) + ")")
+            << who;
         peers++;
       }
     }
