@@ -25,12 +25,10 @@ Json lost_json(uint64_t lost, bool more) {
 }
 
 Json time_json(const ThreadSummary &summary) {
-  const auto time = [&](ThreadState state) { return summary.time[size_t(state)]; };
-  return {{"running", time(ThreadState::Running)},
-          {"cooling", time(ThreadState::Cooling)},
-          {"warming", time(ThreadState::Warming)},
-          {"paused", time(ThreadState::Paused)},
-          {"unknown", time(ThreadState::Unknown)}};
+  Json json;
+  for (ThreadState state : kSummedStates)
+    json[std::string(kStateTable[size_t(state)].name)] = summary.time[size_t(state)];
+  return json;
 }
 
 class JsonReport {

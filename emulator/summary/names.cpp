@@ -4,9 +4,20 @@
 #include "emulator/base/short_line.h"
 #include "emulator/models/registry.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace ovnitrace {
+
+std::string state_head(ThreadState state) {
+  const StateInfo &info = kStateTable[size_t(state)];
+  std::string head(info.term);
+  if (info.term != info.name)
+    head += fmt::format("\n({})", info.name);
+  std::transform(head.begin(), head.end(), head.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
+  return head;
+}
 
 std::string short_name(const std::string &name) {
   return short_line(name, kMaxName);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the names that reports use for threads, idle states of CPUs, interrupts and losses.
+// Makes the names that reports use for states, threads, idle states of CPUs, interrupts and losses.
 #pragma once
 
+#include "emulator/format/thread_state.h"
 #include "emulator/input/source.h"
 #include "emulator/summary/summary.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,6 +15,15 @@ namespace ovnitrace {
 
 /// Characters of a name in a table: the longest name of a Linux thread.
 inline constexpr size_t kMaxName = 16;
+
+/// The states whose times reports sum up, in the order of their columns.
+inline constexpr std::array kSummedStates = {ThreadState::Running, ThreadState::Cooling,
+                                             ThreadState::Warming, ThreadState::Paused,
+                                             ThreadState::Unknown};
+
+/// Returns the head of a state's column, with ovni's name in parentheses if it is another one:
+/// "PREEMPTED\n(COOLING)".
+std::string state_head(ThreadState state);
 
 /// Returns a name, shortened to fit a table.
 std::string short_name(const std::string &name);

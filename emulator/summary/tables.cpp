@@ -49,12 +49,16 @@ public:
 
 private:
   Table times(const char *what, const char *second, const std::vector<Line> &lines) const {
-    Table table({what, second, "RUNNING", "%", "PREEMPTED\n(COOLING)", "WOKEN\n(WARMING)",
-                 "BLOCKED\n(PAUSED)", "UNKNOWN"});
+    Table::Row head{what, second};
+    for (ThreadState state : kSummedStates) {
+      head.push_back(state_head(state));
+      if (state == ThreadState::Running)
+        head.push_back("%");
+    }
+    Table table(std::move(head));
     put_lines(lines, [&](const Line &line) {
       Table::Row row{line.name, line.second};
-      for (ThreadState state : {ThreadState::Running, ThreadState::Cooling, ThreadState::Warming,
-                                ThreadState::Paused, ThreadState::Unknown}) {
+      for (ThreadState state : kSummedStates) {
         const uint64_t outside = state == ThreadState::Unknown ? line.sum.outside : 0;
         row.push_back(human_duration(line.sum.time[size_t(state)] - outside));
         if (state == ThreadState::Running)

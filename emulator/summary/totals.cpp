@@ -98,8 +98,9 @@ private:
   }
 
   Table thread_table() const {
-    Table table({"THREAD", "RUNNING", "PREEMPTED\n(COOLING)", "WOKEN\n(WARMING)", "SWITCHES",
-                 "TIMES\nPREEMPTED", "MIGRA-\nTIONS", "p99", "MAX"});
+    Table table({"THREAD", state_head(ThreadState::Running), state_head(ThreadState::Cooling),
+                 state_head(ThreadState::Warming), "SWITCHES", "TIMES\nPREEMPTED", "MIGRA-\nTIONS",
+                 "p99", "MAX"});
     const auto add = [&](std::string name, const ThreadSummary &of) {
       const auto time = [&](ThreadState state) { return human_duration(of.time[size_t(state)]); };
       const auto latency = [&](uint64_t ns) {
