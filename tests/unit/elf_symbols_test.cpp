@@ -21,18 +21,16 @@ namespace {
 
 constexpr char kBuildId[] = "abcdef01";
 
-/// A program without symbols, of which the debug data is in the file `link` beside it.
-std::string program_with_debug_link(const std::string &link) {
-  const std::string names("\0.gnu_debuglink\0.shstrtab\0", 26);
-  const std::string note("\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\xab\xcd\xef\x01", 20);
-  const std::string linked = link + std::string(4 - link.size() % 4, '\0') + "crc.";
-  struct {
-    Elf64_Ehdr header = {};
-    Elf64_Phdr code = {};
-  } start;
-  Elf64_Shdr sections[4] = {};
-  const size_t names_at = sizeof(start), note_at = names_at + 32, link_at = note_at + 32;
-  const size_t sections_at = link_at + 64;
+/// The first bytes of a program of one segment.
+struct ElfStart {
+  Elf64_Ehdr header = {};
+  Elf64_Phdr code = {};
+};
+
+/// Makes the start of a program of four sections. `names`: which of them has the names;
+/// `sections_at`: where their headers are in the file.
+ElfStart elf_start(uint16_t names, size_t sections_at) {
+  ElfStart start;
   Elf64_Ehdr &header = start.header;
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
@@ -45,12 +43,24 @@ std::string program_with_debug_link(const std::string &link) {
   header.e_phnum = 1;
   header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_shnum = 4;
-  header.e_shstrndx = 2;
+  header.e_shstrndx = names;
   header.e_shoff = sections_at;
   start.code.p_type = PT_LOAD;
   start.code.p_flags = PF_R | PF_X;
   start.code.p_vaddr = start.code.p_paddr = 0x400000;
   start.code.p_filesz = start.code.p_memsz = start.code.p_align = 0x1000;
+  return start;
+}
+
+/// Makes a program without symbols. Its debug data is in the file `link` beside it.
+std::string program_with_debug_link(const std::string &link) {
+  const std::string names("\0.gnu_debuglink\0.shstrtab\0", 26);
+  const std::string note("\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\xab\xcd\xef\x01", 20);
+  const std::string linked = link + std::string(4 - link.size() % 4, '\0') + "crc.";
+  Elf64_Shdr sections[4] = {};
+  const size_t names_at = sizeof(ElfStart), note_at = names_at + 32, link_at = note_at + 32;
+  const size_t sections_at = link_at + 64;
+  const ElfStart start = elf_start(2, sections_at);
   sections[1].sh_name = 1;
   sections[1].sh_type = sections[2].sh_type = SHT_PROGBITS;
   sections[1].sh_offset = link_at;
@@ -122,26 +132,8 @@ private:
 std::string program_with(const DebugData &data) {
   const auto [info, abbreviations] = data.sections();
   const std::string names("\0.debug_info\0.debug_abbrev\0.shstrtab\0", 37);
-  Elf64_Ehdr header = {};
-  Elf64_Phdr code = {};
   Elf64_Shdr sections[4] = {};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_ident[EI_VERSION] = header.e_version = EV_CURRENT;
-  header.e_type = ET_EXEC;
-  header.e_machine = EM_X86_64;
-  header.e_ehsize = header.e_phoff = sizeof(header);
-  header.e_phentsize = sizeof(code);
-  header.e_phnum = 1;
-  header.e_shentsize = sizeof(Elf64_Shdr);
-  header.e_shnum = 4;
-  header.e_shstrndx = 3;
-  header.e_shoff = sizeof(header) + sizeof(code);
-  code.p_type = PT_LOAD;
-  code.p_flags = PF_R | PF_X;
-  code.p_vaddr = code.p_paddr = 0x400000;
-  code.p_filesz = code.p_memsz = code.p_align = 0x1000;
+  const ElfStart start = elf_start(3, sizeof(ElfStart));
   const std::string *const contents[] = {&info, &abbreviations, &names};
   const uint32_t name_places[] = {1, 13, 27};
   std::string file(0x1000, '\0');
@@ -154,9 +146,8 @@ std::string program_with(const DebugData &data) {
     section.sh_addralign = 1;
     file += *contents[n];
   }
-  std::memcpy(file.data(), &header, sizeof(header));
-  std::memcpy(&file[sizeof(header)], &code, sizeof(code));
-  std::memcpy(&file[header.e_shoff], sections, sizeof(sections));
+  std::memcpy(file.data(), &start, sizeof(start));
+  std::memcpy(&file[sizeof(start)], sections, sizeof(sections));
   return file;
 }
 
