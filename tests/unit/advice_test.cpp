@@ -2,11 +2,9 @@
 // What `why` advises: each rule speaks where the numbers carry it, and nowhere else.
 #include "emulator/why/advice.h"
 
-#include <gtest/gtest.h>
+#include "tests/unit/support/project_file.h"
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <gtest/gtest.h>
 
 namespace ovnitrace {
 namespace {
@@ -99,12 +97,9 @@ TEST(Advice, TheRuleAboutMostTimeSpeaks) {
 }
 
 TEST(Advice, EachRuleIsInTheManual) {
-  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../../docs/why.md");
-  std::stringstream text;
-  text << file.rdbuf();
+  const std::string manual = test::project_file("docs/why.md");
   for (const AdviceRule &rule : advice_rules())
-    EXPECT_NE(text.str().find("| " + std::string(rule.name) + " |"), std::string::npos)
-        << rule.name;
+    EXPECT_NE(manual.find("| " + std::string(rule.name) + " |"), std::string::npos) << rule.name;
 }
 
 } // namespace

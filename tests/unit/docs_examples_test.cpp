@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The programs in docs/user-events.md and docs/ftrace-library.md: those in C and C++ compile and
 // run, those in other languages use names that the library has.
+#include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <regex>
 #include <vector>
 
@@ -21,9 +21,7 @@ struct Example {
 };
 
 std::vector<Example> examples_of(const std::string &name) {
-  std::ifstream in(fs::path(__FILE__).parent_path() / "../../docs" / name);
-  const std::string page{std::istreambuf_iterator<char>(in), {}};
-  EXPECT_FALSE(page.empty()) << "run from the root of the project";
+  const std::string page = test::project_file("docs/" + name);
   std::vector<Example> all;
   const std::string fence = "```";
   for (size_t at = 0; (at = page.find(fence, at)) != page.npos;) {

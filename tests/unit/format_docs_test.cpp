@@ -2,13 +2,14 @@
 // docs/format.md has one row for every code, and says of it what the table in the code says.
 #include "emulator/format/code_table.h"
 
+#include "tests/unit/support/project_file.h"
+
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <set>
+#include <sstream>
 
 namespace ovnitrace {
 namespace {
@@ -77,8 +78,7 @@ std::string row_of(const CodeInfo &info) {
 }
 
 TEST(FormatDocs, HaveARowOfEveryCodeAndNoOther) {
-  std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../docs/format.md");
-  ASSERT_TRUE(in) << "run from the root of the project";
+  std::istringstream in(test::project_file("docs/format.md"));
   std::set<std::string> documented, known;
   for (std::string line; std::getline(in, line);)
     if (line.starts_with("| 0x")) {

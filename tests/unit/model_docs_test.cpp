@@ -4,12 +4,11 @@
 #include "emulator/format/event_names.h"
 #include "emulator/models/registry.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/project_file.h"
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -37,11 +36,7 @@ std::string event_line(const EventDef &event) {
 }
 
 TEST(ModelDocs, ListEveryModelChannelAndEvent) {
-  std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../docs/models.md");
-  std::stringstream text;
-  text << in.rdbuf();
-  std::string doc = text.str();
-  ASSERT_FALSE(doc.empty()) << "run from the root of the project";
+  const std::string doc = test::project_file("docs/models.md");
   size_t at = 0;
   std::string missing;
   for (const Model &model : builtin_models()) {
@@ -64,7 +59,7 @@ TEST(ModelDocs, ListEveryModelChannelAndEvent) {
 
 /// The names in a table of docs/models.md, of its first column.
 std::set<std::string> documented_events() {
-  std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../docs/models.md");
+  std::istringstream in(test::project_file("docs/models.md"));
   std::set<std::string> names;
   for (std::string line; std::getline(in, line);)
     if (line.starts_with("| `"))
@@ -92,7 +87,7 @@ TEST(ModelDocs, AnEventIsDocumentedWhereAReplayTakesIt) {
 }
 
 TEST(ModelDocs, HaveNoRowOfAnythingElse) {
-  std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../docs/models.md");
+  std::istringstream in(test::project_file("docs/models.md"));
   std::set<std::string> rows;
   for (const Model &model : builtin_models()) {
     for (const ChannelDef &def : model.channels)
