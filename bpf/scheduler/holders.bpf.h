@@ -31,9 +31,9 @@ static __always_inline __u32 holder_of(struct cpu_stage *s)
 	return *(volatile __u32 *)&s->holder;
 }
 
-static __always_inline void set_holder(struct cpu_stage *s, __u32 tid, __u32 told)
+static __always_inline void set_holder(struct cpu_stage *s, __u32 tid, __u32 reported)
 {
-	*(volatile __u32 *)&s->holder = HOLDER_SEEN | told | (tid & FTRACE_TID_MASK);
+	*(volatile __u32 *)&s->holder = HOLDER_SEEN | reported | (tid & FTRACE_TID_MASK);
 }
 
 /* Whether a traced thread waits for this CPU. Asked after set_holder(). */
