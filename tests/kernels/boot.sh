@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Boots build/kernels/KERNEL in QEMU, without help of the processor, and runs a command there as root in
-# a copy of this checkout's build: boot.sh KERNEL COMMAND [ARGUMENTS]. Ends with the command's status.
+# a copy of this checkout's build: boot.sh KERNEL COMMAND [ARGUMENTS]. GUEST_CPUS and GUEST_SECONDS set
+# its CPUs (2) and its longest time (900). Ends with the command's status.
 # The output of the command comes through a serial line of its own. The kernel's messages are in
 # build/kernels/KERNEL/console.log.
 set -eu
@@ -55,7 +56,7 @@ printf '%q ' "$@" >"$root/command"
 (cd "$root" && find . | cpio --quiet -o -H newc -R 0:0) >"$dir/initrd"
 # One thread for both CPUs. With two, QEMU 7.2 sometimes keeps a translation with an int3 that the kernel
 # used while it patched its code, and the guest traps there for ever.
-timeout "${GUEST_SECONDS:-900}" qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 2G -no-reboot \
+timeout "${GUEST_SECONDS:-900}" qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp "${GUEST_CPUS:-2}" -m 2G -no-reboot \
   -display none -monitor none -serial "file:$dir/console.log" -serial stdio -kernel "$dir/vmlinuz" \
   -initrd "$dir/initrd" -append "console=ttyS0 panic=-1 no_timer_check" </dev/null |
   tee "$dir/output.log"

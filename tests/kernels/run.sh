@@ -1,28 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs the end-to-end tests that depend on the kernel on each kernel of fetch.sh; `make test-kernels`
-# builds what this needs. Arguments name some of the kernels. Tests of times are left out: under
-# emulation the two clocks that they compare run apart. Exit status 1 if a test failed on any
-# kernel, or if a kernel could not be had.
+# Runs the tests of features.txt on the kernels of fetch.sh in QEMU: run.sh [KERNEL…]. `make test-kernels`
+# builds what this needs. CPUS='1 2 8' chooses the numbers of CPUs. Each run leaves its results in
+# build/kernels/results; table.sh makes docs/kernels.md of them. Exit status 1 if a test failed, or if a
+# kernel could not be had.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-
-tests='Accounting.CountsTheSwitchesOfEachThreadToItsDeath:Accounting.CountsEachTransitionOnce'
-tests+=':Accounting.ReportsPreemption*:Families.*:SchedulingFamilies.*:UserEvents.EachIsThere*'
-tests+=':UserEvents.ChildProcesses*:UserEvents.ADisabled*:Killed.LeavesNoBpf*:Loss.IsCountedExactly'
-tests+=':Threads.ThatExecute*:HoldersOf.*:Control.ARegionLasts*:Control.ARegionOfAThread*'
-tests+=':ControlFire.StartsMarks*:CpuLimits.*:Threads.APidNamespaceIsTracedFromWithin'
-tests+=':Timeline.HasOneThread*:Waker.*:Privileges.TwoCapabilities*-SchedulingFamilies.OnlyThe*'
+results=build/kernels/results
+mkdir -p "$results"
+filter=$(sed -n 's/^[^#].* | //p' tests/kernels/features.txt | paste -sd:)
 
 failed=0
 while read -r kernel state <&3; do
-  echo "== Linux $kernel"
   if [ "$state" != ready ]; then
     echo "kernels: $kernel: $state" >&2
     failed=1
-  else
-    tests/kernels/boot.sh "$kernel" build/tests/e2e_tests --gtest_color=no --gtest_brief=1 "--gtest_filter=$tests" ||
-      failed=1
+    continue
   fi
+  for cpus in ${CPUS:-2}; do
+    echo "== Linux $kernel, CPUs: $cpus"
+    GUEST_CPUS=$cpus tests/kernels/boot.sh "$kernel" \
+      build/tests/e2e_tests --gtest_color=no "--gtest_filter=$filter" || failed=1
+    {
+      echo "package $(cat "build/kernels/$kernel/package")"
+      sed -nE 's/^\[ *(OK|FAILED|SKIPPED) *\] ([^ ,]+)[, ].*ms\)\r?$/\1 \2/p' "build/kernels/$kernel/output.log"
+    } >"$results/$kernel.$cpus"
+  done
 done 3< <(tests/kernels/fetch.sh "$@")
 exit "$failed"
