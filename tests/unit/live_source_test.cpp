@@ -201,14 +201,12 @@ TEST(LiveSource, GivesTheSameOvniStreamsAndDumpAsFiles) {
   TempDir dir;
   CollectingSink sink;
   const LiveScript script = reused_tid();
-  {
-    ScriptSource live(script, sink);
-    EXPECT_EQ(streams_of(live, dir.path() + "/live").size(), 4u);
-  }
-  ScriptSource live(script, sink);
-  std::filesystem::create_directory(dir.path() + "/traces");
-  const auto files = script.open_files(dir.path() + "/traces", sink);
-  EXPECT_EQ(dump_of(live), dump_of(*files));
+  const auto open = [&] { return script.open_files(dir.path(), sink); };
+  ScriptSource live(script, sink), again(script, sink);
+  const auto streams = streams_of(live, dir.path() + "/live");
+  EXPECT_EQ(streams.size(), 4u);
+  EXPECT_EQ(streams, streams_of(*open(), dir.path() + "/files"));
+  EXPECT_EQ(dump_of(again), dump_of(*open()));
 }
 
 TEST(LiveSource, NamesAThreadAsItIsNamedThen) {
