@@ -7,9 +7,7 @@
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/dump/callers.h"
-#include "emulator/dump/dump_line.h"
-#include "emulator/input/read_ahead.h"
+#include "emulator/dump/dump_events.h"
 #include "emulator/open/open_trace.h"
 
 #include <memory>
@@ -29,32 +27,16 @@ void dump(const Arguments &arguments) {
   const Cut cut = cut_of(arguments.cut, arguments.paths.front());
   const std::unique_ptr<EventSource> source =
       open_trace(trace_inputs(arguments.paths), warnings, cut.from);
-  const Catalog &catalog = source->catalog();
-  check_cut(cut, catalog);
-  const TimeRange range = range_of(cut, catalog);
-  const std::vector<uint8_t> kept = kept_threads(cut, catalog);
   // Events that lead to the states at the start of the trace are before it: only --from omits them.
-  const uint64_t from = arguments.cut.from.kind == TraceTime::Kind::not_given ? 0 : range.from;
-  const DumpLine line(catalog);
+  const uint64_t from = arguments.cut.from.kind == TraceTime::Kind::not_given
+                            ? 0
+                            : source->catalog().begin + cut.from;
   StdoutWriter out;
-  Callers callers(catalog);
-  /// Returns false after the end.
-  const auto put = [&](std::span<Event> events) {
-    for (Event &event : events) {
-      if (out.gone() || event.time > range.to)
-        return false;
-      callers.find(event);
-      const bool shown = event.time >= from && (event.thread == kNone || kept[event.thread]);
-      if (!shown || !has_happened(event))
-        continue;
-      char *const at = out.reserve(DumpLine::kMaxBytes);
-      out.commit(arguments.json ? line.put_json(at, event) : line.put(at, event));
-    }
-    return !events.empty();
-  };
-  ReadAhead reader(*source);
-  while (put(reader.next()))
-    continue;
+  dump_events(*source, cut, from, [&](const DumpLine &line, const Event &event) {
+    char *const at = out.reserve(DumpLine::kMaxBytes);
+    out.commit(arguments.json ? line.put_json(at, event) : line.put(at, event));
+    return !out.gone();
+  });
   out.flush();
   warnings.finish();
   if (warnings.damage() && !out.gone())

@@ -6,7 +6,6 @@
 #include "emulator/convert/prv_rows.h"
 #include "emulator/convert/views.h"
 #include "emulator/core/replay.h"
-#include "emulator/input/read_ahead.h"
 #include "emulator/models/json_model.h"
 #include "emulator/models/registry.h"
 #include "emulator/open/open_trace.h"
@@ -61,7 +60,7 @@ std::vector<uint32_t> gradients(const System &system, TraceKind kind) {
 constexpr size_t kThreadsInCache = 1000;
 
 /// A running conversion: the replay, the two traces, and the current instant.
-class Conversion {
+class Conversion final : public ReplayPart {
 public:
   Conversion(const Catalog &catalog, const ConvertOptions &options, DiagnosticSink &sink)
       : catalog_(catalog), options_(options), from_(options.cut.from),
@@ -78,20 +77,36 @@ public:
         cpus_(directory_.file("cpu.prv"), cpu_layout_,
               {options.gzip, gradients(replay_.system(), TraceKind::cpu)}) {}
 
+  void prefetch(const Event &event) {
+    if (!wide_ || event.thread == kNone)
+      return;
+    replay_.system().prefetch(event.thread);
+    threads_.prefetch(event.thread);
+    if (event.peer != kNone)
+      threads_.prefetch(event.peer);
+  }
+
   /// Returns false after the end of the cut.
-  bool take(std::span<const Event> events) {
-    constexpr size_t kAhead = 4; // events
-    for (size_t n = 0; n < events.size(); n++) {
-      if (wide_ && n + kAhead < events.size() && events[n + kAhead].thread != kNone) {
-        replay_.system().prefetch(events[n + kAhead].thread);
-        threads_.prefetch(events[n + kAhead].thread);
-        if (events[n + kAhead].peer != kNone)
-          threads_.prefetch(events[n + kAhead].peer);
-      }
-      if (!take(events[n]))
-        return false;
+  bool before(const Event &event) {
+    uint64_t time = event.time > catalog_.begin ? event.time - catalog_.begin : 0;
+    if (event.time >= catalog_.begin && !begun_) {
+      begun_ = true;
+      replay_.skip(); // events that lead to the states at the start happened earlier
     }
+    if (time != now_)
+      end_instant();
+    if (time > options_.cut.to)
+      return false;
+    now_ = time;
+    if (!started_ && now_ >= from_)
+      start();
+    events_ += started_ && was_captured(event) && has_happened(event) && is_shown(event);
     return true;
+  }
+
+  void replayed(std::span<const Event> events) {
+    if (read_ += events.size(); options_.progress)
+      options_.progress(events.back().time, read_);
   }
 
   void finish(ConvertResult &result) {
@@ -120,24 +135,6 @@ public:
   Replay &replay() { return replay_; }
 
 private:
-  bool take(const Event &event) {
-    uint64_t time = event.time > catalog_.begin ? event.time - catalog_.begin : 0;
-    if (event.time >= catalog_.begin && !begun_) {
-      begun_ = true;
-      replay_.skip(); // events that lead to the states at the start happened earlier
-    }
-    if (time != now_)
-      end_instant();
-    if (time > options_.cut.to)
-      return false;
-    now_ = time;
-    if (!started_ && now_ >= from_)
-      start();
-    events_ += started_ && was_captured(event) && has_happened(event) && is_shown(event);
-    replay_.handle(event);
-    return true;
-  }
-
   Layout threads_and_path() {
     Layout layout = thread_layout(replay_.system(), options_.cut);
     if (path_)
@@ -195,6 +192,7 @@ private:
   OutputDirectory directory_;
   PrvRows threads_, cpus_;
   uint64_t now_ = 0;
+  uint64_t read_ = 0;    ///< events
   uint64_t events_ = 0;  ///< in the cut
   bool begun_ = false;   ///< an event at or after the start of the trace was handled
   bool started_ = false; ///< the start of the cut is reached
@@ -209,13 +207,10 @@ void check_models(const std::vector<std::string> &model_files) {
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink) {
   check_cut(options.cut, source.catalog());
   ReadAhead reader(source);
-  std::span<const Event> events = reader.next(); // throws before any file is made
+  reader.begin(); // before any file is made
   Conversion conversion(source.catalog(), options, sink);
-  uint64_t read = 0;
-  for (; !events.empty() && conversion.take(events); events = reader.next())
-    if (read += events.size(); options.progress)
-      options.progress(events.back().time, read);
-  if (options.lint && events.empty()) // what is open at the end of a cut may yet be closed
+  const bool whole = conversion.replay().play(reader, conversion);
+  if (options.lint && whole) // what is open at the end of a cut may yet be closed
     conversion.replay().report_end(source.catalog().end);
   ConvertResult result;
   conversion.finish(result);

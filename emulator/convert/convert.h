@@ -42,7 +42,8 @@ inline constexpr uint64_t kFaultsReported = 20;
 /// Reads the models of a conversion, so that a wrong file is reported early. Throws Error.
 void check_models(const std::vector<std::string> &model_files);
 
-/// Converts a trace. Memory grows with threads and CPUs only. Impossible events are reported to
+/// Converts a trace, which is not live: a .prv starts with all its rows. Memory grows with threads
+/// and CPUs only. Impossible events are reported to
 /// `sink`; the thread is then set to the state that the event implies, and conversion goes on.
 /// Throws Error and leaves no .prv at its final name.
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink);

@@ -32,6 +32,27 @@ uint32_t ChannelBank::Table::add_place() {
   return places++;
 }
 
+void ChannelBank::Table::add_row() {
+  count++;
+  channels.resize(count * room);
+  dirty.add_row();
+}
+
+void ChannelBank::add_thread() {
+  Table &table = tables_[size_t(Scope::thread)];
+  const auto row = uint32_t(table.count);
+  table.add_row();
+  for (uint32_t rank = 0; rank < used_.size(); rank++) {
+    const ChannelId id = used_[rank];
+    if (columns_[id].table != &table)
+      continue;
+    if (columns_[id].stacked)
+      stacks_[id].resize(table.count);
+    if (defs_[id].bad)
+      table.dirty.mark(row, rank);
+  }
+}
+
 void ChannelBank::first_use(ChannelId id) {
   Column &column = columns_[id];
   const ChannelDef &def = defs_[id];

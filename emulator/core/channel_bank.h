@@ -28,12 +28,14 @@ using ChannelId = uint32_t;
 /// before its states, 1 ns earlier.
 class ChannelBank {
 public:
-  /// `threads` and `cpus` must outlive the bank and keep their sizes.
+  /// `threads` and `cpus` must outlive the bank. `cpus` keeps its size.
   ChannelBank(const std::vector<Thread> &threads, const std::vector<Cpu> &cpus);
   ChannelBank(const ChannelBank &) = delete;
   ChannelBank &operator=(const ChannelBank &) = delete;
 
   ChannelId declare(ChannelDef def);
+  /// Adds the channels of the last thread of `threads`.
+  void add_thread();
   const ChannelDef &def(ChannelId id) const { return defs_[id]; }
   uint32_t size() const { return uint32_t(columns_.size()); }
   bool used(ChannelId id) const { return columns_[id].place != kNoPlace; }
@@ -125,6 +127,7 @@ private:
       return channels.data() + size_t(row) * room + place;
     }
     uint32_t add_place();
+    void add_row();
 
     size_t count; ///< rows
     DirtyRows dirty;

@@ -47,7 +47,7 @@ void check_cut(const Cut &cut, const Catalog &catalog) {
     throw Error("the cut starts at " + human_duration(cut.from) +
                 ", after the end of the trace, which lasts " + human_duration(length_of(catalog)));
   const auto kept = [&](const ThreadInfo &thread) { return cut.keeps(thread); };
-  if (!catalog.threads.empty() &&
+  if (!catalog.threads.empty() && !catalog.live &&
       std::none_of(catalog.threads.begin(), catalog.threads.end(), kept))
     throw Error(
         "no thread of the trace is in the cut: 'ovnitrace info --top 0 TRACE' lists those that it "

@@ -31,7 +31,7 @@ struct TimeRange {
 };
 
 /// Throws Error (usage) for a mistake of the user: the cut starts after its end or after the
-/// trace's end, or keeps none of the trace's threads.
+/// trace's end, or keeps none of the trace's threads. A live source may find such a thread later.
 void check_cut(const Cut &cut, const Catalog &catalog);
 
 /// Returns the time that a cut shows. REQUIRES: check_cut() accepts the cut.

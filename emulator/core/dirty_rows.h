@@ -17,6 +17,13 @@ class DirtyRows {
 public:
   explicit DirtyRows(size_t rows = 0) : count_(rows), rows_(rows), bits_(rows) {}
 
+  /// Adds a row without a bit.
+  void add_row() {
+    count_++;
+    rows_.push_back(0);
+    bits_.resize(count_ * words_);
+  }
+
   static uint32_t words_for(uint32_t channels) { return channels / 64 + (channels % 64 != 0); }
 
   /// Returns the words of a row: the channel of rank r has bit r % 64 of word r / 64.

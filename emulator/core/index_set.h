@@ -12,6 +12,12 @@ class IndexSet {
 public:
   explicit IndexSet(size_t size) : place_(size, kNowhere) { members_.reserve(size); }
 
+  /// Makes room for one more number, which is not in the set.
+  void grow() {
+    place_.push_back(kNowhere);
+    members_.reserve(place_.capacity());
+  }
+
   bool has(uint32_t index) const { return place_[index] != kNowhere; }
   /// Prefetches a number.
   void prefetch(uint32_t index) const { __builtin_prefetch(&place_[index], 1); }

@@ -70,6 +70,8 @@ struct Model {
   std::vector<ChannelDef> channels = {};
   std::vector<EventDef> events = {};
   std::function<void(ModelContext &)> start = {}; ///< called before the first event; may be empty
+  /// Called for each thread after `start`, or when the thread is found. May be empty.
+  std::function<void(ModelContext &, uint32_t thread)> born = {};
   /// Called when an instant has been emitted or skipped, before the next event: ovni's "post"
   /// phase. May be empty.
   std::function<void(ModelContext &)> post = {};

@@ -29,7 +29,40 @@ Replay::Replay(const Catalog &catalog, std::vector<Model> models, const SystemOp
       models_[m].start(contexts_[m]);
     if (models_[m].post)
       with_post_.push_back(m);
+    if (models_[m].born)
+      with_born_.push_back(m);
   }
+  for (uint32_t t = 0; t < catalog.threads.size(); t++)
+    start_thread(t);
+}
+
+void Replay::start_thread(uint32_t thread) {
+  for (const size_t m : with_born_)
+    models_[m].born(contexts_[m], thread);
+}
+
+Replay::Growth::Growth(Replay &replay, ThreadObserver &part, EventSource &source)
+    : replay_(replay), part_(part), source_(source) {
+  source_.observe(this);
+}
+
+Replay::Growth::~Growth() {
+  source_.observe(nullptr);
+}
+
+void Replay::Growth::on_born(uint32_t thread) {
+  replay_.system_.add_thread();
+  replay_.start_thread(thread);
+  part_.on_born(thread);
+}
+
+void Replay::Growth::on_named(uint32_t thread) {
+  part_.on_named(thread);
+}
+
+void Replay::Growth::on_ended(uint32_t thread) {
+  replay_.system_.free_tid(thread);
+  part_.on_ended(thread);
 }
 
 const Replay::Takers *Replay::takers_of_mcv(uint32_t kind) const {

@@ -9,15 +9,6 @@ uint64_t key(uint32_t host, uint32_t number) {
   return uint64_t(host) << 32 | number;
 }
 
-std::vector<Thread> make_threads(const Catalog &catalog, const std::vector<uint8_t> &left_out) {
-  std::vector<Thread> threads(catalog.threads.size());
-  for (size_t t = 0; t < threads.size(); t++) {
-    threads[t].host = catalog.threads[t].host;
-    threads[t].shown = left_out.empty() || !left_out[t];
-  }
-  return threads;
-}
-
 std::vector<Cpu> make_cpus(const Catalog &catalog, bool virtual_cpus) {
   std::vector<Cpu> cpus;
   for (const CpuInfo &info : catalog.cpus) {
@@ -36,13 +27,34 @@ std::vector<Cpu> make_cpus(const Catalog &catalog, bool virtual_cpus) {
 } // namespace
 
 System::System(const Catalog &catalog, const SystemOptions &options)
-    : catalog_(catalog), threads_(make_threads(catalog, options.left_out)),
-      cpus_(make_cpus(catalog, options.virtual_cpus)), known_(threads_.size()),
+    : catalog_(catalog), cpus_(make_cpus(catalog, options.virtual_cpus)), known_(0),
       virtual_cpus_(options.virtual_cpus), channels_(threads_, cpus_) {
   for (uint32_t c = 0; c < catalog.cpus.size(); c++)
     cpu_by_number_.emplace(key(cpus_[c].host, cpus_[c].index), c);
-  for (uint32_t t = 0; t < threads_.size(); t++)
-    thread_by_tid_.emplace(key(threads_[t].host, catalog.threads[t].tid), t);
+  threads_.reserve(catalog.threads.size());
+  while (threads_.size() < catalog.threads.size())
+    add_thread();
+  for (size_t t = 0; t < options.left_out.size(); t++)
+    threads_[t].shown = !options.left_out[t];
+}
+
+void System::add_thread() {
+  const auto index = uint32_t(threads_.size());
+  const ThreadInfo &info = catalog_.threads[index];
+  threads_.emplace_back();
+  threads_.back().host = info.host;
+  known_.grow();
+  channels_.add_thread();
+  thread_by_tid_.emplace(key(info.host, info.tid), index);
+}
+
+void System::free_tid(uint32_t thread) {
+  auto [at, end] =
+      thread_by_tid_.equal_range(key(threads_[thread].host, catalog_.threads[thread].tid));
+  while (at != end && at->second != thread)
+    ++at;
+  if (at != end)
+    thread_by_tid_.erase(at);
 }
 
 uint32_t System::find_cpu(uint32_t host, uint32_t index) const {

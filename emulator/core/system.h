@@ -14,8 +14,9 @@
 namespace ovnitrace {
 
 struct SystemOptions {
-  bool virtual_cpus = false;     ///< each host has another CPU, for threads without one
-  std::vector<uint8_t> left_out; ///< by thread; 1: no CPU shows it. Empty: all are shown
+  bool virtual_cpus = false; ///< each host has another CPU, for threads without one
+  /// By thread; 1: no CPU shows it. Empty: all are shown, as are threads that are added later.
+  std::vector<uint8_t> left_out;
 };
 
 /// The change of state that an event caused.
@@ -37,6 +38,11 @@ public:
   const std::vector<Cpu> &cpus() const { return cpus_; }
   ChannelBank &channels() { return channels_; }
   const ChannelBank &channels() const { return channels_; }
+
+  /// Adds the next thread of the catalog.
+  void add_thread();
+  /// Takes its tid from a thread that has ended.
+  void free_tid(uint32_t thread);
 
   /// Returns the CPU of a host with this number, kNone if it has no such CPU.
   uint32_t find_cpu(uint32_t host, uint32_t index) const;

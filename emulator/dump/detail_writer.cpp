@@ -37,10 +37,8 @@ std::string json_name_of(const std::string &name) {
 } // namespace
 
 ThreadTexts::ThreadTexts(const Catalog &catalog) : catalog_(catalog) {
-  for (const ThreadInfo &thread : catalog.threads) {
-    words_.push_back(word_of(thread.name, thread.tid));
-    json_names_.push_back(json_name_of(thread.name));
-  }
+  while (words_.size() < catalog.threads.size())
+    add_thread();
   for (const HostInfo &host : catalog.hosts) {
     PeerTexts &texts = peers_.emplace_back();
     for (const PeerName &peer : host.peers) {
@@ -48,6 +46,18 @@ ThreadTexts::ThreadTexts(const Catalog &catalog) : catalog_(catalog) {
       texts.json_names.push_back(json_name_of(peer.name));
     }
   }
+}
+
+void ThreadTexts::add_thread() {
+  words_.emplace_back();
+  json_names_.emplace_back();
+  name_thread(uint32_t(words_.size() - 1));
+}
+
+void ThreadTexts::name_thread(uint32_t thread) {
+  const ThreadInfo &info = catalog_.threads[thread];
+  words_[thread] = word_of(info.name, info.tid);
+  json_names_[thread] = json_name_of(info.name);
 }
 
 std::string_view ThreadTexts::peer_text(const std::vector<std::string> PeerTexts::*texts,

@@ -11,7 +11,7 @@
 
 namespace ovnitrace {
 
-/// The names of the threads of a catalog as dump writes them. Made once, so that no event
+/// The names of the threads of a catalog as dump writes them. Made ahead, so that no event
 /// allocates.
 class ThreadTexts {
 public:
@@ -19,6 +19,11 @@ public:
   static constexpr size_t kMaxBytes = 160;
 
   explicit ThreadTexts(const Catalog &catalog);
+
+  /// Adds the next thread of the catalog.
+  void add_thread();
+  /// Takes a new name of a thread from the catalog.
+  void name_thread(uint32_t thread);
 
   /// Returns `comm(tid)` with '_' for a blank, so that a line can be split at its blanks. Empty for
   /// a thread that the catalog does not have.

@@ -20,6 +20,11 @@ public:
   /// Borrows the catalog.
   explicit DumpLine(const Catalog &catalog);
 
+  /// Adds the next thread of the catalog.
+  void add_thread() { threads_.add_thread(); }
+  /// Takes a new name of a thread from the catalog.
+  void name_thread(uint32_t thread) { threads_.name_thread(thread); }
+
   /// The most bytes of a line.
   static constexpr size_t kMaxBytes = 1024;
 

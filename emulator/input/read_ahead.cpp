@@ -4,8 +4,9 @@
 namespace ovnitrace {
 
 ReadAhead::ReadAhead(EventSource &source)
-    : source_(source), threaded_(cores() > 1), batches_(new Batch[threaded_ ? kBatches : 1]),
-      sink_(source.report_to(reports_)) {
+    : source_(source), most_(source.catalog().live ? 1 : kEvents),
+      threaded_(cores() > 1 && !source.catalog().live),
+      batches_(new Batch[threaded_ ? kBatches : 1]), sink_(source.report_to(reports_)) {
   if (threaded_)
     thread_ = std::thread([this] { run(); });
 }
@@ -82,7 +83,7 @@ void ReadAhead::fill(Batch &batch) {
   batch.reports.clear();
   reports_.batch = &batch;
   try {
-    while (batch.count < kEvents && !batch.last) {
+    while (batch.count < most_ && !batch.last) {
       Event &event = batch.events[batch.count];
       batch.last = !source_.next(event);
       if (!batch.last && event.payload)

@@ -18,9 +18,10 @@
 
 namespace ovnitrace {
 
-/// The events of a source, in batches. On a single CPU, the caller's thread reads them. Diagnostics
-/// of the source are passed to its sink in the caller's thread, just before the events that follow
-/// them. While this exists, nobody else may use the source, except for its catalog.
+/// The events of a source, in batches. On a single CPU, the caller's thread reads them. It also
+/// reads a live source, one event at a time: the catalog never knows more than the events say.
+/// Diagnostics of the source are passed to its sink in the caller's thread, just before the events
+/// that follow them. While this exists, nobody else may use the source, except for its catalog.
 class ReadAhead {
 public:
   /// Borrows `source`.
@@ -32,6 +33,10 @@ public:
   /// Returns the next events and their payloads, valid until the next call; empty at the end.
   /// Throws what the source threw.
   std::span<Event> next();
+  /// Throws what the source throws before its first event. To be called before next().
+  void begin() { at_ -= next().size(); }
+
+  EventSource &source() { return source_; }
 
 private:
   static constexpr size_t kEvents = 512;  ///< in a batch
@@ -59,6 +64,7 @@ private:
 
   // Used by the thread that reads the source:
   EventSource &source_;
+  const size_t most_; ///< events in a batch
   const bool threaded_;
   const std::unique_ptr<Batch[]> batches_;
   Reports reports_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Defines what every input provides: a Catalog of the trace, known before the first event, and the
-// events, merged by time.
+// Defines what every input provides: a Catalog of the trace, known before the first event unless
+// the source is live, and the events, merged by time.
 #pragma once
 
 #include "emulator/format/event.h"
@@ -85,7 +85,8 @@ struct MarkType {
 };
 
 /// What a trace holds. Threads are in row order: by host, process, birth, then tid, with the main
-/// thread of a process first. CPUs are by host, then index.
+/// thread of a process first. Threads of a live source are in the order in which they were found.
+/// CPUs are by host, then index.
 struct Catalog {
   std::vector<HostInfo> hosts;
   std::vector<CpuInfo> cpus;
@@ -94,8 +95,10 @@ struct Catalog {
   std::vector<MarkType> marks;    ///< ovni streams only, by type
   /// Only streams of instrumented programs: threads may run without a CPU.
   bool ovni = false;
+  /// The source is live: next() adds and names threads.
+  bool live = false;
   uint64_t begin = 0; ///< ns: time 0 of the PRV
-  uint64_t end = 0;   ///< ns: end of the capture
+  uint64_t end = 0;   ///< ns: end of the capture; UINT64_MAX until a live source ends
   int64_t date = 0;   ///< seconds since 1970, when it began; 0 not known
 };
 
@@ -122,6 +125,19 @@ public:
   void report(const Diagnostic &) override {}
 };
 
+/// Takes what a live source finds out about threads, before the events that follow. `thread`: index
+/// into Catalog::threads. An index is never used twice.
+class ThreadObserver {
+public:
+  virtual ~ThreadObserver() = default;
+  /// Takes a new thread, the last one of the catalog. Arrays by thread grow now.
+  virtual void on_born(uint32_t /*thread*/) {}
+  /// Takes a thread whose name the catalog has changed.
+  virtual void on_named(uint32_t /*thread*/) {}
+  /// Takes a thread of which no event follows. Its tid may belong to another one soon.
+  virtual void on_ended(uint32_t /*thread*/) {}
+};
+
 /// Is called now and then while a trace is read, with the time of the last event and the number of
 /// events so far. May be empty.
 using Progress = std::function<void(uint64_t time, uint64_t events)>;
@@ -140,14 +156,18 @@ public:
   virtual bool next(Event &event) = 0;
   /// Reports to `sink` from now on. Returns the former sink.
   DiagnosticSink &report_to(DiagnosticSink &sink) { return *std::exchange(sink_, &sink); }
+  /// Passes what next() finds out about threads to `observer` from now on; nullptr: to nobody.
+  void observe(ThreadObserver *observer) { observer_ = observer; }
 
 protected:
   explicit EventSource(DiagnosticSink &sink) : sink_(&sink) {}
   /// Returns the current sink. It may change: do not keep it.
   DiagnosticSink &diagnostics() { return *sink_; }
+  ThreadObserver *observer() { return observer_; }
 
 private:
   DiagnosticSink *sink_; ///< not null
+  ThreadObserver *observer_ = nullptr;
 };
 
 } // namespace ovnitrace

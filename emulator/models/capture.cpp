@@ -4,6 +4,9 @@
 
 #include <ovnitrace/ftrace_codes.h>
 
+#include <unordered_map>
+#include <vector>
+
 namespace ovnitrace {
 
 namespace {
@@ -36,18 +39,25 @@ void snapshot(ModelContext &ctx, const Event &) {
   ctx.system.channels().miss_pushes();
 }
 
-bool of_same_process(const ThreadInfo &a, const ThreadInfo &b) {
-  return a.host == b.host && a.pid == b.pid;
+/// By host << 32 | pid: the threads of a process.
+using Processes = std::unordered_map<uint64_t, std::vector<uint32_t>>;
+
+std::vector<uint32_t> &process_of(ModelContext &ctx, uint32_t thread) {
+  const ThreadInfo &info = ctx.system.catalog().threads[thread];
+  return ctx.own<Processes>()[uint64_t(info.host) << 32 | info.pid];
 }
 
-/// Sets a value on every thread of the process; they are adjacent rows.
+void start(ModelContext &ctx) {
+  ctx.keep(Processes());
+}
+
+void born(ModelContext &ctx, uint32_t thread) {
+  process_of(ctx, thread).push_back(thread);
+}
+
 void set_program(ModelContext &ctx, uint32_t thread, int64_t value) {
-  const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
-  uint32_t first = thread;
-  while (first > 0 && of_same_process(threads[first - 1], threads[thread]))
-    first--;
-  for (uint32_t n = first; n < threads.size() && of_same_process(threads[n], threads[thread]); n++)
-    ctx.set(kProgram, n, value);
+  for (const uint32_t one : process_of(ctx, thread))
+    ctx.set(kProgram, one, value);
 }
 
 void enabled(ModelContext &ctx, const Event &event) {
@@ -118,7 +128,8 @@ Model capture_model() {
           {FTrace_EXT_exec, executed, "0 on the threads of the process"},
           {FTrace_EVT_task_create, created, "0 on the threads of a new process"},
       },
-      {},
+      start,
+      born,
   };
 }
 

@@ -25,7 +25,11 @@ Cycles &cycles(ModelContext &ctx, uint32_t thread) {
 }
 
 void start(ModelContext &ctx) {
-  ctx.keep(std::vector<Cycles>(ctx.system.threads().size()));
+  ctx.keep(std::vector<Cycles>());
+}
+
+void born(ModelContext &ctx, uint32_t) {
+  ctx.own<std::vector<Cycles>>().emplace_back();
 }
 
 std::string who(const ModelContext &ctx, const Event &event) {
@@ -122,6 +126,7 @@ Model cycle_model() {
           {FTrace_EVT_task_disable, nullptr, "no more cycles; no effect"},
       },
       start,
+      born,
   };
 }
 

@@ -47,4 +47,11 @@ inline std::vector<Model> builtin_models() {
   return models;
 }
 
+/// Returns the model that follows states and CPUs of threads: enough for what shows no channels.
+inline std::vector<Model> state_models() {
+  std::vector<Model> models;
+  models.push_back(ovni_model());
+  return models;
+}
+
 } // namespace ovnitrace

@@ -20,7 +20,11 @@ WokenAt &woken_at(ModelContext &ctx) {
 }
 
 void start(ModelContext &ctx) {
-  ctx.keep(WokenAt(ctx.system.threads().size(), kAwake));
+  ctx.keep(WokenAt());
+}
+
+void born(ModelContext &ctx, uint32_t) {
+  woken_at(ctx).push_back(kAwake);
 }
 
 void activate(ModelContext &ctx, const Event &event) {
@@ -88,6 +92,7 @@ Model wakeup_model() {
           {FTrace_EVT_task_end, over, "no waker"},
       },
       start,
+      born,
   };
 }
 

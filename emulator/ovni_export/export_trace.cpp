@@ -3,40 +3,46 @@
 
 #include "emulator/base/error.h"
 #include "emulator/core/replay.h"
-#include "emulator/input/read_ahead.h"
 #include "emulator/models/registry.h"
 
-#include <vector>
+#include <algorithm>
+#include <utility>
 
 namespace ovnitrace::ovni {
 
 namespace {
 
-/// Notes which rows were emitted at all; the System has their values.
-class ChangedRows final : public RowSink {
+/// Passes the states of threads from a replay to the exporter.
+class Export final : public ReplayPart, public StateObserver {
 public:
-  void line(uint64_t, uint32_t row, uint32_t, std::span<const TypedValue>) override { add(row); }
-  void punctual(uint64_t, uint32_t row, const TypedValue &) override { add(row); }
-  void arrow(uint64_t, uint32_t, uint32_t, uint64_t, uint32_t) override {}
-  std::vector<uint32_t> rows;
+  /// Borrows all.
+  Export(Replay &replay, Exporter &exporter, const Progress &progress)
+      : replay_(replay), exporter_(exporter), progress_(progress),
+        now_(replay.system().catalog().begin) {
+    replay.system().observe(this);
+  }
+
+  bool before(const Event &event) {
+    now_ = std::max(now_, event.time);
+    return true;
+  }
+  void after(const Event &) { replay_.skip(); } // no channel is written
+  void replayed(std::span<const Event> events) {
+    if (events_ += events.size(); progress_)
+      progress_(now_, events_);
+  }
+  void on_change(uint32_t thread, const StateChange &change) override {
+    exporter_.change(now_, thread, change.to, change.cpu);
+  }
+  void on_born(uint32_t) override { exporter_.add_thread(); }
 
 private:
-  void add(uint32_t row) {
-    if (rows.empty() || rows.back() != row)
-      rows.push_back(row);
-  }
+  Replay &replay_;
+  Exporter &exporter_;
+  const Progress &progress_;
+  uint64_t now_; ///< ns: what leads to the states at the start counts as of the start
+  uint64_t events_ = 0;
 };
-
-/// Passes the states after an instant from the replay to the exporter.
-void settle(uint64_t time, Replay &replay, Exporter &exporter, ChangedRows &threads) {
-  ChangedRows cpus;
-  replay.emit(time, threads, cpus);
-  for (const uint32_t row : threads.rows) {
-    const Thread &thread = replay.system().threads()[row];
-    exporter.change(time, row, thread.state, thread.cpu);
-  }
-  threads.rows.clear();
-}
 
 } // namespace
 
@@ -44,26 +50,10 @@ ExportResult export_trace(EventSource &source, const std::string &directory, Dia
                           uint64_t faults_reported, const Progress &progress) {
   StreamStore store(directory);
   Exporter exporter(source.catalog(), store);
-  std::vector<Model> models;
-  models.push_back(ovni_model());
-  Replay replay(source.catalog(), std::move(models), {}, sink, faults_reported);
-
-  ChangedRows threads;
-  uint64_t time = source.catalog().begin;
-  uint64_t events = 0;
+  Replay replay(source.catalog(), state_models(), {}, sink, faults_reported);
+  Export part(replay, exporter, progress);
   ReadAhead reader(source);
-  for (std::span<const Event> batch = reader.next(); !batch.empty(); batch = reader.next()) {
-    for (const Event &event : batch) {
-      if (event.time > time) {
-        settle(time, replay, exporter, threads);
-        time = event.time;
-      }
-      replay.handle(event);
-    }
-    if (events += batch.size(); progress)
-      progress(time, events);
-  }
-  settle(time, replay, exporter, threads);
+  replay.play(reader, part);
   exporter.finish();
   if (!exporter.streams())
     throw Error("no thread of the trace has a state that an ovni trace could show: nothing to "

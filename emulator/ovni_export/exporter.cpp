@@ -67,6 +67,8 @@ void Exporter::change(uint64_t time, uint32_t id, ThreadState state, uint32_t cp
 }
 
 void Exporter::settle() {
+  if (time_ == catalog_.begin) // a snapshot finds all threads at once: by row
+    std::sort(pending_.begin(), pending_.end());
   for (const uint32_t id : pending_)
     leave(id, threads_[id]);
   for (const uint32_t id : pending_)

@@ -36,6 +36,8 @@ public:
   /// Both must outlive it.
   Exporter(const Catalog &catalog, StreamStore &store);
 
+  /// Adds the next thread of the catalog.
+  void add_thread() { threads_.emplace_back(); }
   /// Puts `thread` in `state` on `cpu` from `time` on (ns, never decreasing). Both are indices of
   /// the catalog; kNone: no CPU. The last call at one time counts.
   void change(uint64_t time, uint32_t thread, ThreadState state, uint32_t cpu);

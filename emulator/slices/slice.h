@@ -5,6 +5,7 @@
 #include "emulator/core/system.h"
 #include "emulator/format/event.h"
 #include "emulator/format/thread_state.h"
+#include "emulator/input/source.h"
 
 #include <cstdint>
 
@@ -60,10 +61,10 @@ constexpr bool loses_uncounted(const Event &event) {
   return event.par1 == FTRACE_BLACKOUT_MISSING && event.par2 == 0;
 }
 
-/// Takes slices. What is passed is valid only during the call.
-class SliceSink {
+/// Takes slices. What is passed is valid only during the call. If the source is live, the sink
+/// learns of every thread before the thread's first event, whatever the cut.
+class SliceSink : public ThreadObserver {
 public:
-  virtual ~SliceSink() = default;
   /// Takes an event of the range, of a shown thread or of no thread, before its effect. If the
   /// range starts with the trace, earlier events that set up the first states are passed too.
   virtual void on_event(const Event &, const System &) {}

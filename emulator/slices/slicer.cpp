@@ -2,7 +2,6 @@
 #include "emulator/slices/slicer.h"
 
 #include "emulator/core/replay.h"
-#include "emulator/input/read_ahead.h"
 #include "emulator/models/registry.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -42,14 +41,44 @@ void set_waker(Slice &slice, const Event &event, uint32_t stack) {
 } // namespace
 
 Slicer::Slicer(const System &system, const Cut &cut, SliceSink &sink)
-    : system_(system), sink_(sink), range_(range_of(cut, system.catalog())),
-      events_from_(cut.from ? range_.from : 0), kept_(kept_threads(cut, system.catalog())),
-      open_(system.threads().size()), cpus_(system.cpus().size()) {
-  const Catalog &catalog = system.catalog();
-  for (uint32_t t = 0; t < open_.size(); t++) {
-    open_[t].thread = t;
-    open_[t].start = std::max(catalog.begin, catalog.threads[t].birth);
+    : system_(system), cut_(cut), sink_(sink), range_(range_of(cut, system.catalog())),
+      events_from_(cut.from ? range_.from : 0), cpus_(system.cpus().size()) {
+  open_.reserve(system.threads().size());
+  while (open_.size() < system.threads().size())
+    add_thread();
+}
+
+void Slicer::add_thread() {
+  const Catalog &catalog = system_.catalog();
+  const auto index = uint32_t(open_.size());
+  const ThreadInfo &info = catalog.threads[index];
+  open_.push_back({.thread = index, .start = std::max(catalog.begin, info.birth)});
+  kept_.push_back(cut_.keeps(info));
+  if (!stacks_.empty())
+    stacks_.resize(open_.size());
+}
+
+void Slicer::on_born(uint32_t thread) {
+  add_thread();
+  sink_.on_born(thread);
+}
+
+void Slicer::on_named(uint32_t thread) {
+  const bool keeps = cut_.keeps(system_.catalog().threads[thread]);
+  Slice &open = open_[thread];
+  const bool runs = open.state == ThreadState::Running;
+  if (kept_[thread] && !keeps) {
+    end_slice(open, now_, open.state, false);
+    if (runs)
+      run(open.cpu, -1);
+  } else if (!kept_[thread] && keeps) {
+    open.start = std::max(open.start, now_);
+    open.starts = false;
+    if (runs)
+      run(open.cpu, 1);
   }
+  kept_[thread] = keeps;
+  sink_.on_named(thread);
 }
 
 bool Slicer::event(const Event &event) {
@@ -177,6 +206,7 @@ void Slicer::put_cpu(CpuSpan::What what, uint32_t cpu, uint64_t since, bool coun
 }
 
 void Slicer::finish() {
+  range_ = range_of(cut_, system_.catalog()); // of a live source, the end is known only now
   now_ = range_.to;
   for (Slice &open : open_)
     end_slice(open, now_, open.state, false);
@@ -190,23 +220,37 @@ void Slicer::finish() {
 
 namespace {
 
-/// Passes the changes of a replay to the slicers of all views.
-class Slicers final : public StateObserver {
+/// Passes a replay to the slicers of all views.
+class Slicers final : public ReplayPart, public StateObserver {
 public:
-  Slicers(const System &system, std::span<const SliceView> views) {
+  Slicers(Replay &replay, std::span<const SliceView> views) : replay_(replay) {
     for (const SliceView &view : views)
-      slicers_.emplace_back(system, view.cut, view.sink);
+      slicers_.emplace_back(replay.system(), view.cut, view.sink);
+    replay.system().observe(this);
   }
   /// Returns false after the end of the range: the event must not be handled.
-  bool event(const Event &event) {
+  bool before(const Event &event) {
     bool wanted = false;
     for (Slicer &slicer : slicers_)
       wanted |= slicer.event(event);
     return wanted;
   }
+  void after(const Event &) { replay_.skip(); } // nothing is written
   void on_change(uint32_t thread, const StateChange &change) override {
     for (Slicer &slicer : slicers_)
       slicer.on_change(thread, change);
+  }
+  void on_born(uint32_t thread) override {
+    for (Slicer &slicer : slicers_)
+      slicer.on_born(thread);
+  }
+  void on_named(uint32_t thread) override {
+    for (Slicer &slicer : slicers_)
+      slicer.on_named(thread);
+  }
+  void on_ended(uint32_t thread) override {
+    for (Slicer &slicer : slicers_)
+      slicer.on_ended(thread);
   }
   void finish() {
     for (Slicer &slicer : slicers_)
@@ -214,6 +258,7 @@ public:
   }
 
 private:
+  Replay &replay_;
   std::vector<Slicer> slicers_;
 };
 
@@ -223,19 +268,10 @@ void replay_slices(EventSource &source, std::span<const SliceView> views) {
   for (const SliceView &view : views)
     check_cut(view.cut, source.catalog());
   NoDiagnostics silent;
-  std::vector<Model> models;
-  models.push_back(ovni_model());
-  Replay replay(source.catalog(), std::move(models), {}, silent, 0);
-  Slicers slicers(replay.system(), views);
-  replay.system().observe(&slicers);
+  Replay replay(source.catalog(), state_models(), {}, silent, 0);
+  Slicers slicers(replay, views);
   ReadAhead reader(source);
-  for (std::span<const Event> events = reader.next(); !events.empty(); events = reader.next())
-    for (const Event &event : events) {
-      if (!slicers.event(event))
-        return slicers.finish();
-      replay.handle(event);
-      replay.skip(); // nothing is written
-    }
+  replay.play(reader, slicers);
   slicers.finish();
 }
 

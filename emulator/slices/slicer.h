@@ -12,7 +12,7 @@
 namespace ovnitrace {
 
 /// Makes slices of a replay. Memory grows with threads and CPUs; events allocate nothing.
-class Slicer final : public StateObserver {
+class Slicer final : public StateObserver, public ThreadObserver {
 public:
   /// Borrows all three. REQUIRES: check_cut() accepts `cut`.
   Slicer(const System &system, const Cut &cut, SliceSink &sink);
@@ -21,6 +21,10 @@ public:
   /// false after the end of the range: the event must not be handled.
   bool event(const Event &event);
   void on_change(uint32_t thread, const StateChange &change) override;
+  void on_born(uint32_t thread) override;
+  /// With a cut by names, the thread is shown, or no longer shown, from now on.
+  void on_named(uint32_t thread) override;
+  void on_ended(uint32_t thread) override { sink_.on_ended(thread); }
   /// Ends all slices at the end of the range. To be called once.
   void finish();
 
@@ -51,7 +55,10 @@ private:
   void put_cpu(CpuSpan::What what, uint32_t cpu, uint64_t since, bool counted);
   bool in_range(uint64_t time) const { return time >= range_.from && time <= range_.to; }
 
+  void add_thread();
+
   const System &system_;
+  const Cut &cut_;
   SliceSink &sink_;
   TimeRange range_;
   uint64_t events_from_; ///< ns

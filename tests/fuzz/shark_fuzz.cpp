@@ -2,9 +2,9 @@
 // Any bytes as a plain FTrace file of S.Ha.R.K.: index, merge, tasks, dump and all models must
 // survive them.
 #include "emulator/core/replay.h"
-#include "emulator/dump/callers.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/models/registry.h"
+#include "emulator/models/user_thread.h"
 #include "emulator/shark/shark_source.h"
 
 #include <sys/mman.h>
@@ -60,7 +60,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   shark::SharkSource source(std::move(files), sink);
   const Catalog &catalog = source.catalog();
   const DumpLine line(catalog);
-  Callers callers(catalog);
   Replay replay(catalog, builtin_models(), {}, sink, 0);
   CheckingRows threads, cpus;
   char buffer[DumpLine::kMaxBytes];
@@ -77,7 +76,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(event.thread == kNone || event.thread < catalog.threads.size());
     require(event.peer == kNone || event.peer < catalog.threads.size());
     replay.handle(event);
-    callers.find(event);
+    if (event.thread == kNone && programs_log(event.kind))
+      event.thread = running_thread(replay.system(), event.cpu);
     require(line.put(buffer, event) < buffer + sizeof buffer);
   }
   return 0;

@@ -324,5 +324,27 @@ TEST_F(Channels, APunctualEventIsSeenByTheStateThatTheThreadHasNow) {
   EXPECT_EQ(out.timeline(0, 13), (Timeline{{99, 42}, {100, 1}, {200, 0}}));
 }
 
+TEST_F(Channels, AThreadThatIsAddedLaterStartsAsTheOthersDid) {
+  const ChannelId tracked = bank.declare({.name = "tracked",
+                                          .label = "Tracked",
+                                          .thread_type = 13,
+                                          .thread_track = Track::running,
+                                          .bad = 77});
+  bank.push(plain, 0, 1);
+  bank.set(tracked, 0, 5);
+  emit(1);
+  threads.emplace_back(); // may move all of them
+  bank.add_thread();
+  emit(2);
+  EXPECT_EQ(out.timeline(2, 13), (Timeline{{2, 77}})) << "disabled, as for the others at 1";
+  EXPECT_EQ(out.timeline(1, 13), (Timeline{{1, 77}}));
+  bank.push(plain, 2, 8);
+  bank.set(other, 2, 4);
+  emit(3);
+  EXPECT_EQ(out.timeline(2, 10), (Timeline{{3, 8}}));
+  EXPECT_EQ(out.timeline(2, 11), (Timeline{{3, 4}}));
+  EXPECT_EQ(bank.value(plain, 0), 1);
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace dump`: names of events, and lines.
-#include "emulator/dump/callers.h"
-#include "emulator/dump/dump_line.h"
+#include "emulator/dump/dump_events.h"
 #include "emulator/format/code_kind.h"
 #include "emulator/format/event_names.h"
 #include "emulator/open/open_trace.h"
@@ -53,14 +52,12 @@ std::string lines_of(TraceBuilder &trace, const std::string &path) {
   trace.write();
   CollectingSink sink;
   const auto source = open_trace({{path}}, sink);
-  const DumpLine line(source->catalog());
-  Callers callers(source->catalog());
   std::string text;
-  char buffer[DumpLine::kMaxBytes];
-  for (Event event; source->next(event);) {
-    callers.find(event);
+  dump_events(*source, {}, 0, [&](const DumpLine &line, const Event &event) {
+    char buffer[DumpLine::kMaxBytes];
     text.append(buffer, line.put(buffer, event));
-  }
+    return true;
+  });
   return text;
 }
 

@@ -49,6 +49,19 @@ TEST(System, FindsTheLatestThreadOfATidThatIsNotDead) {
   } while (std::next_permutation(births.begin(), births.end()));
 }
 
+TEST(System, DoesNotFindAThreadWhoseTidIsFree) {
+  Catalog catalog = born({100, 200});
+  System system(catalog, {});
+  system.free_tid(1);
+  EXPECT_EQ(system.find_thread(0, kTid), 0u);
+  system.free_tid(0);
+  EXPECT_EQ(system.find_thread(0, kTid), kNone);
+  catalog.threads.push_back({.tid = kTid, .birth = 50, .name = {}});
+  system.add_thread();
+  EXPECT_EQ(system.find_thread(0, kTid), 2u);
+  EXPECT_EQ(system.threads().size(), 3u);
+}
+
 TEST(System, KeepsTheNumbersOfTwoHostsApart) {
   Catalog catalog;
   catalog.hosts = {{"a"}, {"b"}};

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 namespace ovnitrace {
 
 namespace ovni_model_parts {
@@ -49,21 +47,25 @@ void put(ModelContext &ctx, uint32_t thread, ThreadState state, uint32_t cpu) {
 
 namespace {
 
-/// Sets what stays the same for the whole life of a thread.
 void start(ModelContext &ctx) {
-  const std::vector<ThreadInfo> &threads = ctx.system.catalog().threads;
-  ctx.keep(std::vector<Freed>(ctx.system.cpus().size()));
-  if (ctx.system.catalog().ovni && !threads.empty())
+  const Catalog &catalog = ctx.system.catalog();
+  OvniState state;
+  state.freed.resize(ctx.system.cpus().size());
+  ctx.keep(std::move(state));
+  if (catalog.ovni && !catalog.threads.empty())
     ctx.system.channels().use(ctx.first +
                               kFlush); // a CPU with several running threads shows it from the start
-  std::map<std::pair<uint32_t, uint32_t>, int64_t> processes;
-  for (uint32_t t = 0; t < threads.size(); t++) {
-    auto process =
-        processes.try_emplace({threads[t].host, threads[t].pid}, process_number(processes.size()));
-    ctx.set(kProcess, t, process.first->second);
-    ctx.set(kPid, t, threads[t].pid);
-    ctx.set(kTid, t, threads[t].tid);
-  }
+}
+
+/// Sets what stays the same for the whole life of a thread.
+void born(ModelContext &ctx, uint32_t thread) {
+  const ThreadInfo &info = ctx.system.catalog().threads[thread];
+  auto &processes = ctx.own<OvniState>().processes;
+  const auto process =
+      processes.try_emplace({info.host, info.pid}, process_number(processes.size()));
+  ctx.set(kProcess, thread, process.first->second);
+  ctx.set(kPid, thread, info.pid);
+  ctx.set(kTid, thread, info.tid);
 }
 
 /// Reports threads that do not end, which ovni forbids. In a capture they may live on.
@@ -146,7 +148,7 @@ std::vector<ChannelDef> channels() {
 
 Model ovni_model() {
   using namespace ovni_model_parts;
-  Model model{"ovni",   "states of threads and CPUs", channels(), kernel_events(), start, {},
+  Model model{"ovni",   "states of threads and CPUs", channels(), kernel_events(), start, born, {},
               check_end};
   for (const EventDef &event : stream_events())
     model.events.push_back(event);

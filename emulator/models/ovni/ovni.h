@@ -4,6 +4,9 @@
 
 #include "emulator/core/model.h"
 
+#include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace::ovni_model_parts {
@@ -11,10 +14,15 @@ namespace ovnitrace::ovni_model_parts {
 /// The model's channels, in the order of its table.
 enum OvniChannel : uint32_t { kPid, kTid, kState, kCpu, kRunningThreads, kProcess, kFlush };
 
-/// By CPU: which thread left it last, and when. State of the model, used for ovni streams only.
-struct Freed {
-  uint64_t time = 0;
-  uint32_t thread = kNone;
+/// The state of the model.
+struct OvniState {
+  /// Which thread left a CPU last, and when.
+  struct Freed {
+    uint64_t time = 0;
+    uint32_t thread = kNone;
+  };
+  std::vector<Freed> freed;                                   ///< by CPU; of ovni streams only
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> processes; ///< numbers, by host and pid
 };
 
 /// Puts a thread into a state and on a CPU, and sets the channels of both. While events are being

@@ -21,7 +21,7 @@ std::string who(const ModelContext &ctx, uint32_t thread) {
 /// events of one time in two streams, so a CPU can be handed over only at a later time.
 void place(ModelContext &ctx, const Event &event, uint32_t thread, ThreadState state,
            uint32_t cpu) {
-  std::vector<Freed> &freed = ctx.own<std::vector<Freed>>();
+  std::vector<OvniState::Freed> &freed = ctx.own<OvniState>().freed;
   const Thread before = ctx.system.threads()[thread];
   put(ctx, thread, state, cpu);
   const Thread &now = ctx.system.threads()[thread];
@@ -34,7 +34,7 @@ void place(ModelContext &ctx, const Event &event, uint32_t thread, ThreadState s
   if (!runs || ctx.system.cpus()[cpu].index == kNone) // the virtual CPU has room for all
     return;
   const bool shared = ctx.system.cpus()[cpu].running.count() > 1;
-  const Freed &last = freed[cpu];
+  const OvniState::Freed &last = freed[cpu];
   if (shared)
     ctx.faults.add(event, [&] {
       return fmt::format("{}: {} runs on {}, on which another thread runs", kind_name(event.kind),

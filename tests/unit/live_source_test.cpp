@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Live sources: what is found out about threads while they are read, against the same from files.
+#include "emulator/core/replay.h"
+#include "emulator/dump/dump_events.h"
+#include "emulator/models/registry.h"
+#include "emulator/ovni_export/export_trace.h"
+#include "emulator/slices/slicer.h"
+#include "tests/unit/support/collecting_rows.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/live_script.h"
+#include "tests/unit/support/temp_dir.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingRows;
+using test::CollectingSink;
+using test::LiveScript;
+using test::ScriptSource;
+using test::TempDir;
+using Texts = std::vector<std::string>;
+
+/// Indices of threads differ between the two sources: this does not.
+std::string key(const Catalog &catalog, uint32_t thread) {
+  if (thread == kNone)
+    return "-";
+  const ThreadInfo &info = catalog.threads[thread];
+  return fmt::format("{}/{}@{}", info.host, info.tid, info.birth);
+}
+
+/// The slices, spans and events of a source as text, and what it says of threads.
+class Teller final : public SliceSink {
+public:
+  explicit Teller(const Catalog &catalog) : catalog_(catalog) {}
+
+  void on_event(const Event &event, const System &system) override {
+    if (event.kind == FTrace_EVT_trace_start || event.kind == FTrace_EVT_trace_stop)
+      return; // the live source has none
+    events.push_back(fmt::format("{} {:#x} {} {}", event.time, event.kind,
+                                 key(catalog_, event.thread), key(catalog_, event.peer)));
+    EXPECT_EQ(system.threads().size(), catalog_.threads.size());
+    if (catalog_.live) {
+      EXPECT_EQ(born, catalog_.threads.size()) << "the catalog knows more than was said";
+    }
+  }
+  void on_slice(const Slice &s) override {
+    slices.push_back(
+        fmt::format("{} {} cpu={} {}-{} {}{} then={} reason={} context={} next={},{} waker={},{}",
+                    key(catalog_, s.thread), name(s.state), s.cpu, s.start, s.end, s.starts, s.ends,
+                    name(s.then), s.reason, s.context, s.next.tid, key(catalog_, s.next.thread),
+                    s.waker.tid, key(catalog_, s.waker.thread)));
+  }
+  void on_cpu(const CpuSpan &s) override {
+    slices.push_back(fmt::format("cpu {} {}-{} {}", s.cpu, s.start, s.end, int(s.what)));
+  }
+  void on_born(uint32_t thread) override {
+    EXPECT_EQ(thread, born++);
+    said.push_back("born " + catalog_.threads[thread].name);
+  }
+  void on_named(uint32_t thread) override {
+    said.push_back("named " + catalog_.threads[thread].name);
+  }
+  void on_ended(uint32_t thread) override {
+    said.push_back("ended " + catalog_.threads[thread].name);
+  }
+
+  Texts events, slices, said;
+  uint32_t born = 0;
+
+private:
+  const Catalog &catalog_;
+};
+
+Teller tell(EventSource &source, const Cut &cut = {}) {
+  Teller teller(source.catalog());
+  replay_slices(source, cut, teller);
+  std::sort(teller.slices.begin(), teller.slices.end()); // the last ones end together, by index
+  return teller;
+}
+
+/// The lines of both traces, as the writer of the .prv gets them, without the numbers of processes:
+/// those follow the order of the catalog.
+Texts lines_of(EventSource &source) {
+  class Lines final : public ReplayPart {
+  public:
+    explicit Lines(Replay &replay) : replay_(replay) {}
+    bool before(const Event &event) {
+      if (event.time != now_)
+        emit();
+      now_ = event.time;
+      return true;
+    }
+    void emit() { replay_.emit(now_, threads, cpus); }
+    CollectingRows threads, cpus;
+
+  private:
+    Replay &replay_;
+    uint64_t now_ = 0;
+  };
+  CollectingSink faults;
+  Replay replay(source.catalog(), builtin_models(), {}, faults, FaultLog::kUnlimited);
+  Lines lines(replay);
+  ReadAhead reader(source);
+  replay.play(reader, lines);
+  lines.emit();
+  Texts all;
+  for (const auto &line : lines.threads.lines)
+    all.push_back(fmt::format("{} {} {}={}", line.time, key(source.catalog(), line.row), line.type,
+                              line.value));
+  constexpr uint32_t kProcess = 5;
+  for (const auto &line : lines.cpus.lines)
+    if (line.type != kProcess)
+      all.push_back(fmt::format("{} CPU {} {}={}", line.time, line.row, line.type, line.value));
+  for (const auto &arrow : lines.threads.arrows)
+    all.push_back(fmt::format("{} {} to {}", arrow.time, key(source.catalog(), arrow.from),
+                              key(source.catalog(), arrow.to)));
+  for (const Diagnostic &fault : faults.reported)
+    all.push_back(fmt::format("{} {}", fault.time.value_or(0), fault.what));
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+Texts dump_of(EventSource &source, const Cut &cut = {}) {
+  Texts lines;
+  dump_events(source, cut, 0, [&](const DumpLine &line, const Event &event) {
+    char buffer[DumpLine::kMaxBytes];
+    std::string text(buffer, line.put(buffer, event));
+    if (text.find("trace_st") == text.npos)
+      lines.push_back(std::move(text));
+    return true;
+  });
+  return lines;
+}
+
+/// The streams of an export: path and bytes.
+std::map<std::string, std::string> streams_of(EventSource &source, const std::string &path) {
+  CollectingSink sink;
+  ovni::export_trace(source, path, sink, 0, {});
+  std::map<std::string, std::string> streams;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(path))
+    if (entry.path().extension() == ".obs") {
+      std::ostringstream bytes;
+      bytes << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+      streams[entry.path().lexically_relative(path)] = bytes.str();
+    }
+  return streams;
+}
+
+/// A thread in the middle, a tid used again by another process, and the same tid on another host.
+LiveScript reused_tid() {
+  LiveScript script(2);
+  script.at(110).born(11, 11, "first").dispatch(0, 11);
+  script.at(120, 1).born(11, 11, "other").dispatch(1, 11);
+  script.at(200).born(12, 11, "worker").woken(0, 12, 11);
+  script.at(210).dispatch(1, 12);
+  script.at(220).preempted(0, 11).at(225).dispatch(0, 11);
+  script.at(230, 1).sleep(1, 11);
+  script.at(300).end(1, 12).ended(12);
+  script.at(310, 1).woken(0, 11, 0);
+  script.at(320).born(12, 12, "again").woken(0, 12, 11);
+  script.at(330).sleep(0, 11, 12).at(331).dispatch(0, 12);
+  script.at(340, 1).dispatch(0, 11);
+  script.at(400).woken(0, 11, 12).at(410).dispatch(1, 11);
+  script.at(420).end(0, 12).ended(12);
+  return script;
+}
+
+TEST(LiveSource, GivesTheSameSlicesAndEventsAsFiles) {
+  TempDir dir;
+  CollectingSink sink;
+  const LiveScript script = reused_tid();
+  const auto files = script.open_files(dir.path(), sink);
+  ScriptSource live(script, sink);
+  const Teller of_files = tell(*files), of_live = tell(live);
+  EXPECT_EQ(of_live.slices, of_files.slices);
+  EXPECT_EQ(of_live.events, of_files.events);
+  EXPECT_EQ(of_live.said, (Texts{"born first", "born other", "born worker", "ended worker",
+                                 "born again", "ended again"}));
+  EXPECT_TRUE(of_files.said.empty());
+}
+
+TEST(LiveSource, GivesTheSameLinesOfPrvAsFiles) {
+  TempDir dir;
+  CollectingSink sink;
+  const LiveScript script = reused_tid();
+  ScriptSource live(script, sink);
+  const Texts lines = lines_of(live);
+  EXPECT_EQ(lines, lines_of(*script.open_files(dir.path(), sink)));
+  EXPECT_GT(lines.size(), 60u);
+}
+
+TEST(LiveSource, GivesTheSameOvniStreamsAndDumpAsFiles) {
+  TempDir dir;
+  CollectingSink sink;
+  const LiveScript script = reused_tid();
+  const auto open = [&] { return script.open_files(dir.path(), sink); };
+  ScriptSource live(script, sink), again(script, sink);
+  const auto streams = streams_of(live, dir.path() + "/live");
+  EXPECT_EQ(streams.size(), 4u);
+  EXPECT_EQ(streams, streams_of(*open(), dir.path() + "/files"));
+  EXPECT_EQ(dump_of(again), dump_of(*open()));
+}
+
+TEST(LiveSource, NamesAThreadAsItIsNamedThen) {
+  LiveScript script(1);
+  script.at(110).born(11, 11, "sh").dispatch(0, 11);
+  script.at(200).named(11, "app").preempted(0, 11);
+  CollectingSink sink;
+  ScriptSource live(script, sink);
+  const Texts lines = dump_of(live);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines[0].find("sh(11)"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find("app(11)"), std::string::npos) << lines[1];
+}
+
+// Files give the whole life of a thread its last name. A live source cannot.
+TEST(LiveSource, CutsByNameFromTheRenameOn) {
+  LiveScript script(1);
+  script.at(110).born(11, 11, "sh").dispatch(0, 11);
+  script.at(200).preempted(0, 11).at(220).dispatch(0, 11);
+  script.at(300).named(11, "app").woken(0, 11, 0).at(400).sleep(0, 11);
+  script.at(450).named(11, "sh").woken(0, 11, 0);
+  Cut cut;
+  cut.comms = {"app"};
+  CollectingSink sink;
+  ScriptSource live(script, sink);
+  const Teller told = tell(live, cut);
+  const auto starts_with = [&](const std::string &text) {
+    return std::count_if(told.slices.begin(), told.slices.end(),
+                         [&](const std::string &slice) { return slice.starts_with(text); });
+  };
+  EXPECT_EQ(starts_with("0/11@110 Running cpu=0 220-400 falsetrue"), 1);
+  EXPECT_EQ(starts_with("cpu 0 220-400"), 1);
+  EXPECT_EQ(told.events.size(), 2u);
+}
+
+TEST(LiveSource, MayEndBeforeTheRangeOfACut) {
+  LiveScript script(1);
+  script.at(110).born(11, 11, "app").dispatch(0, 11);
+  CollectingSink sink;
+  for (const uint64_t to : {50, 5000}) {
+    ScriptSource live(script, sink);
+    Cut cut;
+    cut.to = to;
+    cut.tids = {11}; // not found yet when the replay starts
+    const uint64_t end = std::min<uint64_t>(LiveScript::kBegin + to, script.end_time());
+    EXPECT_NE(tell(live, cut).slices.back().find(fmt::format("110-{} ", end)), std::string::npos);
+  }
+}
+
+/// Random lives of threads on two hosts, with few tids.
+LiveScript random_script(std::mt19937 &random) {
+  LiveScript script(2);
+  uint64_t time = LiveScript::kBegin;
+  std::set<std::pair<uint32_t, uint32_t>> alive; // host and tid
+  for (int step = 0; step < 150; step++) {
+    const uint32_t host = random() % 2, tid = 10 + random() % 5, other = 10 + random() % 5;
+    const uint32_t cpu = random() % LiveScript::kCpus;
+    script.at(time += 1 + random() % 20, host);
+    if (alive.emplace(host, tid).second) {
+      script.born(tid, 10, "t").woken(cpu, tid, 0);
+      continue;
+    }
+    const uint32_t peer = alive.contains({host, other}) ? other : 0;
+    switch (random() % 6) {
+    case 0:
+    case 1:
+      script.dispatch(cpu, tid);
+      break;
+    case 2:
+      script.sleep(cpu, tid, peer);
+      break;
+    case 3:
+      script.preempted(cpu, tid, peer);
+      break;
+    case 4:
+      script.woken(cpu, tid, peer);
+      break;
+    case 5:
+      script.end(cpu, tid).ended(tid);
+      alive.erase({host, tid});
+      break;
+    }
+  }
+  return script;
+}
+
+TEST(LiveSourceProperty, GivesWhatFilesGive) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 30; round++) {
+    TempDir dir;
+    CollectingSink sink;
+    const LiveScript script = random_script(random);
+    const auto open = [&] { return script.open_files(dir.path(), sink); };
+    ScriptSource live(script, sink), again(script, sink);
+    ASSERT_EQ(tell(live).slices, tell(*open()).slices) << "round " << round;
+    ASSERT_EQ(lines_of(again), lines_of(*open())) << "round " << round;
+  }
+}
+
+} // namespace
+} // namespace ovnitrace
