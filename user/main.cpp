@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The ovnitrace command.
 #include "emulator/base/messages.h"
-#include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
-#include "user/cli/collect_cli.h"
-#include "user/cli/control_cli.h"
-#include "user/cli/record_cli.h"
-#include "user/cli/stat_cli.h"
+#include "user/cli/commands.h"
 #include "user/launch/standard_streams.h"
 
 #include <cstdlib>
@@ -69,14 +65,7 @@ int main(int argc, char **argv) {
   app.add_version("ovnitrace " OVNITRACE_VERSION);
   app.usage();
   app.require_subcommand(0, 1);
-  ovnitrace::add_trace(app, command);
-  ovnitrace::add_record(app, command);
-  ovnitrace::add_stat(app, command);
-  for (const auto add : ovnitrace::kTraceCommands)
-    add(app);
-  ovnitrace::add_collect(app);
-  ovnitrace::add_control(app, command);
-  ovnitrace::add_ctl(app);
+  ovnitrace::add_commands(app, command);
   app.usage("ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
             "       ovnitrace [OPTIONS] -a|-p PID\n"
             "       ovnitrace SUBCOMMAND [OPTIONS] ...");
