@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The ovnitrace command.
 #include "emulator/base/messages.h"
-#include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
-#include "user/cli/collect_cli.h"
-#include "user/cli/control_cli.h"
-#include "user/cli/record_cli.h"
-#include "user/cli/stat_cli.h"
-#include "user/launch/standard_streams.h"
+#include "user/cli/commands.h"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +13,16 @@
 #include <vector>
 
 namespace {
+
+/// Opens /dev/null in place of the descriptors 0, 1 and 2 that are closed. Otherwise what we print
+/// could land in a file of ours that got the number. The traced program finds the descriptors
+/// closed, as they were: ours are closed on exec.
+void open_standard_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+    if (fcntl(stream, F_GETFD) < 0 &&
+        open("/dev/null", O_RDWR | O_CLOEXEC) < 0) // takes the lowest number
+      _exit(1);                                    // there is nowhere to say why
+}
 
 /// The traced program and its arguments: all that follows the first `--`, which is taken away with
 /// them, so that its options never mix with ours.
@@ -58,7 +66,7 @@ or give ovnitrace file capabilities, and run it without sudo (docs/usage.md).)";
 } // namespace
 
 int main(int argc, char **argv) {
-  ovnitrace::open_standard_streams();
+  open_standard_streams();
   const char *log = std::getenv("OVNITRACE_LOG");
   ovnitrace::set_debug_log(log && std::strcmp(log, "debug") == 0);
   std::vector<std::string> command = take_command(argc, argv);
@@ -69,14 +77,7 @@ int main(int argc, char **argv) {
   app.add_version("ovnitrace " OVNITRACE_VERSION);
   app.usage();
   app.require_subcommand(0, 1);
-  ovnitrace::add_trace(app, command);
-  ovnitrace::add_record(app, command);
-  ovnitrace::add_stat(app, command);
-  for (const auto add : ovnitrace::kTraceCommands)
-    add(app);
-  ovnitrace::add_collect(app);
-  ovnitrace::add_control(app, command);
-  ovnitrace::add_ctl(app);
+  ovnitrace::add_commands(app, command);
   app.usage("ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
             "       ovnitrace [OPTIONS] -a|-p PID\n"
             "       ovnitrace SUBCOMMAND [OPTIONS] ...");

@@ -11,6 +11,7 @@
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/groups.h"
+#include "emulator/summary/names.h"
 #include "emulator/summary/report.h"
 #include "emulator/why/answered_summary.h"
 
@@ -29,6 +30,14 @@ struct Arguments {
   CutArguments cut;
   ReportOptions report{.top = 20};
 };
+
+/// Returns a line of help for each counter.
+std::string counter_help() {
+  std::string text;
+  for (const CounterInfo &counter : kCounters)
+    text += fmt::format("  {:<18}  how often it {}\n", upper_case(counter.name), counter.meaning);
+  return text;
+}
 
 void info(const Arguments &arguments) {
   Warnings warnings;
@@ -79,15 +88,13 @@ void add_info(App app) {
                    : "'" + text + "' is no number of lines, 0 or more";
       });
   command.add_flag("--json", arguments->json, "Print an object of JSON, with times in ns");
-  command.footer(R"(
+  command.footer(fmt::format(R"(
 The table of threads shows, for each thread:
 
   RUNNING to UNKNOWN  its time in each state. UNKNOWN was not seen: before its first event, or after
                       events were lost
   %                   the share of RUNNING in its life in the part that is shown
-  PREEMPTED, YIELDED  how often it left its CPU while it could still run
-  VOLUNTARY           how often it left its CPU to wait or to end
-  p50, p99, MAX       how long it waited for a CPU after a wakeup. p50 and p99 are within 1/64 of
+{}  p50, p99, MAX       how long it waited for a CPU after a wakeup. p50 and p99 are within 1/64 of
                       the true value, MAX is exact
   AT                  when its longest wait ended, in seconds from the start of the trace
 
@@ -99,7 +106,8 @@ The exit status is 1 if a part of the trace is damaged. The rest is still summed
 Examples:
   ovnitrace info app-20250101-120000
   ovnitrace info --sort latency --top 5 --from 1.5s --to 2s app-20250101-120000
-  ovnitrace info --json app-20250101-120000 | jq '.threads[0].time_ns')");
+  ovnitrace info --json app-20250101-120000 | jq '.threads[0].time_ns')",
+                             counter_help()));
   command.callback([arguments] { info(*arguments); });
 }
 

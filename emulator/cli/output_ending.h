@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/base/error.h"
+#include "emulator/cli/export_formats.h"
 
 #include <fmt/format.h>
 
@@ -14,18 +15,22 @@
 
 namespace ovnitrace {
 
-/// Endings of other formats. A name may have any other ending, such as run-1.5.
+/// Endings of other formats, beside those of kExportFormats. A name may have any other ending, such
+/// as run-1.5.
 inline constexpr std::string_view kOtherEndings[] = {
-    ".csv", ".gif", ".htm", ".html", ".jpeg", ".jpg", ".json", ".md",     ".pcf", ".pdf",
-    ".png", ".prv", ".ps",  ".row",  ".svg",  ".txt", ".webp", ".sqlite", ".zst", ".pftrace"};
+    ".gif", ".htm", ".html", ".jpeg", ".jpg", ".json", ".md",   ".pcf", ".pdf",
+    ".png", ".prv", ".ps",   ".row",  ".svg", ".txt",  ".webp", ".zst"};
 
 /// Throws Error with `what_to_do` if the name given with -o has the ending of a format other
 /// than `endings`.
 inline void check_ending(const std::string &path, std::initializer_list<std::string_view> endings,
                          std::string_view what_to_do) {
   const std::string ending = std::filesystem::path(path).extension();
-  const bool other = std::find(std::begin(kOtherEndings), std::end(kOtherEndings), ending) !=
-                     std::end(kOtherEndings);
+  const bool other =
+      std::find(std::begin(kOtherEndings), std::end(kOtherEndings), ending) !=
+          std::end(kOtherEndings) ||
+      std::any_of(std::begin(kExportFormats), std::end(kExportFormats),
+                  [&](const ExportFormat &format) { return ending == format.suffix; });
   if (other && std::find(endings.begin(), endings.end(), ending) == endings.end())
     throw Error(fmt::format("-o {}: {}", path, what_to_do), kExitUsage);
 }

@@ -2,6 +2,7 @@
 #include "emulator/cli/warnings.h"
 
 #include "emulator/base/messages.h"
+#include "emulator/format/chunk_frame.h"
 
 namespace ovnitrace {
 
@@ -29,7 +30,7 @@ void Warnings::report(const Diagnostic &diagnostic) {
     print("warning: {}: {}", diagnostic.file, diagnostic.what);
   else
     print("warning: {}, byte {}{}{}: {}", diagnostic.file, diagnostic.offset,
-          diagnostic.file.ends_with(".zst") ? " uncompressed" : "", at(diagnostic.time),
+          diagnostic.file.ends_with(kFrameSuffix) ? " uncompressed" : "", at(diagnostic.time),
           diagnostic.what);
 }
 

@@ -166,8 +166,8 @@ CompressResult replace_all(const std::string &path, bool compressed,
     throw Error(path + " is no trace: name the directory that ovnitrace wrote, with the chunk "
                        "files cpu0000.ftr, …");
   for (const std::string &name : names) {
-    constexpr size_t kSuffix = 4; // .zst
-    const std::string to = compressed ? name.substr(0, name.size() - kSuffix) : name + ".zst";
+    const std::string to = compressed ? name.substr(0, name.size() - kFrameSuffix.size())
+                                      : name + std::string(kFrameSuffix);
     try {
       Replacement file(directory.get(), name, to);
       convert(file);

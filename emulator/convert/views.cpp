@@ -8,12 +8,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <set>
 #include <string_view>
 
 namespace ovnitrace {
 
 namespace {
+
+/// Names of the views that are not timelines. A channel of a user's model may have one of them.
+constexpr const char *kOwnViews[] = {"arrows", "time-per-state", "wakeup-latency-distribution",
+                                     "time-per-process"};
 
 constexpr uint32_t kProcessType = 5, kLatencyType = 222; // docs/models.md
 
@@ -148,9 +153,7 @@ private:
   const TraceKind kind_;
   Pcf pcf_;
   const TraceShape &shape_;
-  /// A channel of a user's model may have the name of a view that is not a timeline.
-  std::set<std::string> taken_ = {"arrows", "time-per-state", "wakeup-latency-distribution",
-                                  "time-per-process"};
+  std::set<std::string> taken_{std::begin(kOwnViews), std::end(kOwnViews)};
   std::vector<View> views_;
 };
 

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 namespace ovnitrace {
@@ -50,16 +51,11 @@ std::unique_ptr<EventSource> open_plain_files(const Inputs &inputs, DiagnosticSi
   return shark::open_shark_files(paths, sink);
 }
 
-/// A kind of input: how to recognize it, and how to open one or several of it.
-struct InputKind {
-  bool (*matches)(const std::string &path);
-  std::unique_ptr<EventSource> (*open)(const Inputs &inputs, DiagnosticSink &sink, uint64_t from);
-};
-
 constexpr InputKind kKinds[] = {
-    {is_trace_dir, open_trace_dirs},
-    {ovni::is_stream_dir, open_ovni_traces},
-    {shark::is_plain_file, open_plain_files},
+    {"the directory that ovnitrace wrote, with the chunk files cpu0000.ftr, …", "format.md",
+     is_trace_dir, open_trace_dirs},
+    {"an ovni trace, with loom.*", "ovni.md", ovni::is_stream_dir, open_ovni_traces},
+    {"an FTrace file of S.Ha.R.K.", "shark.md", shark::is_plain_file, open_plain_files},
 };
 
 /// Throws Error for a trace.json: completing names in a shell easily stops at it.
@@ -79,11 +75,20 @@ const InputKind &kind_of(const std::string &path) {
   if (stat(path.c_str(), &status) != 0 ||
       (S_ISDIR(status.st_mode) && faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS) != 0))
     throw Error("cannot open the trace " + path + ": " + strerror(errno));
-  throw Error(path + " is no trace: name the directory that ovnitrace wrote, with the chunk files "
-                     "cpu0000.ftr, …, an ovni trace, with loom.*, or an FTrace file of S.Ha.R.K.");
+  std::string kinds;
+  for (const InputKind &kind : kKinds)
+    kinds += (&kind == kKinds                 ? ""
+              : &kind == std::end(kKinds) - 1 ? ", or "
+                                              : ", ") +
+             std::string(kind.what);
+  throw Error(path + " is no trace: name " + kinds);
 }
 
 } // namespace
+
+std::span<const InputKind> input_kinds() {
+  return kKinds;
+}
 
 std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs, DiagnosticSink &sink,
                                         uint64_t from) {

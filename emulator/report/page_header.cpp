@@ -36,6 +36,17 @@ Json state_order() {
   return all;
 }
 
+/// Returns the columns of the counters of a thread: their names are those of `info --json`.
+Json counters() {
+  Json all = Json::array();
+  for (const CounterInfo &counter : kCounters)
+    all.push_back({{"name", counter.name},
+                   {"meaning", counter.meaning},
+                   {"is_switch", counter.is_switch},
+                   {"if_any", counter.if_any}});
+  return all;
+}
+
 /// Returns the words or labels of values, by value.
 Json words(ValueNames names, std::string_view ValueName::*word) {
   Json all = Json::object();
@@ -111,6 +122,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
           {"to", summary.to - input.catalog.begin},
           {"states", states()},
           {"state_order", state_order()},
+          {"counters", counters()},
           {"reasons", words(kReasonNames, &ValueName::label)},
           {"reason_names", words(kReasonNames, &ValueName::name)},
           {"calls", trace.calls},

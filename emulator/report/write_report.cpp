@@ -2,9 +2,9 @@
 #include "emulator/report/write_report.h"
 
 #include "emulator/base/error.h"
+#include "emulator/critical/path_text.h"
 #include "emulator/report/page.h"
 #include "emulator/report/page_header.h"
-#include "emulator/report/path_packer.h"
 #include "emulator/report/slice_packer.h"
 #include "emulator/report/varint.h"
 #include "emulator/report/waits_part.h"
@@ -48,6 +48,31 @@ public:
 private:
   SliceSink &a_, &b_;
 };
+
+/// Returns for each segment of a path its length in ns, thread and cause (indices), as varints.
+/// Returns nothing if that takes more than `most_bytes`.
+std::optional<std::string> pack_path(CriticalPath &path, uint64_t most_bytes) {
+  std::string bytes;
+  path.for_each([&](const PathSegment &segment) {
+    if (bytes.size() > most_bytes)
+      return;
+    put_varint(bytes, segment.length());
+    put_varint(bytes, segment.thread);
+    put_varint(bytes, uint64_t(segment.cause));
+  });
+  if (bytes.size() > most_bytes)
+    return {};
+  return bytes;
+}
+
+/// Returns whose path it is, its start (ns from the start of the trace), and the names of its
+/// causes.
+nlohmann::ordered_json path_header(const CriticalPath &path, const Catalog &catalog) {
+  nlohmann::ordered_json causes = nlohmann::ordered_json::array();
+  for (uint32_t cause = 0; cause < kCauses; cause++)
+    causes.push_back(cause_label(Cause(cause)));
+  return {{"thread", path.thread}, {"from", path.from - catalog.begin}, {"causes", causes}};
+}
 
 /// Joins a column of all threads, and frees it there.
 PagePart column(const char *name, PackedTrace &trace, std::string PackedThread::*member) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/summary/groups.h"
 
+#include "emulator/format/state_table.h"
+
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -10,31 +13,28 @@ namespace ovnitrace {
 
 namespace {
 
-template <ThreadState state> uint64_t time_in(const ThreadSummary &summary) {
-  return summary.time[size_t(state)];
+using Value = std::function<uint64_t(const ThreadSummary &)>;
+
+/// Returns the words by which threads can be sorted, and their values.
+std::vector<std::pair<std::string, Value>> sort_values() {
+  std::vector<std::pair<std::string, Value>> values;
+  for (const ThreadState state : kSummedStates)
+    values.emplace_back(kStateTable[size_t(state)].name,
+                        [=](const ThreadSummary &of) { return of.time[size_t(state)]; });
+  values.emplace_back("switches", &ThreadSummary::switches);
+  for (const CounterInfo &counter : kCounters)
+    values.emplace_back(counter.name, counter.count);
+  values.emplace_back("latency", [](const ThreadSummary &of) { return of.latency.max(); });
+  return values;
 }
 
-constexpr struct {
-  const char *word;
-  uint64_t (*value)(const ThreadSummary &);
-} kWords[] = {
-    {"running", time_in<ThreadState::Running>},
-    {"cooling", time_in<ThreadState::Cooling>},
-    {"warming", time_in<ThreadState::Warming>},
-    {"paused", time_in<ThreadState::Paused>},
-    {"unknown", time_in<ThreadState::Unknown>},
-    {"switches", [](const ThreadSummary &summary) { return summary.switches(); }},
-    {"preempted", [](const ThreadSummary &summary) { return summary.preempted; }},
-    {"wakeups", [](const ThreadSummary &summary) { return summary.wakeups; }},
-    {"migrations", [](const ThreadSummary &summary) { return summary.migrations; }},
-    {"latency", [](const ThreadSummary &summary) { return summary.latency.max(); }},
-};
-
-auto value_of(const std::string &word) {
-  for (const auto &known : kWords)
-    if (word == known.word)
-      return known.value;
-  return kWords[0].value;
+/// Returns the value of a word; that of the first if the word is unknown.
+Value value_of(const std::string &word) {
+  const auto values = sort_values();
+  for (const auto &[known, value] : values)
+    if (word == known)
+      return value;
+  return values.front().second;
 }
 
 /// Groups the threads that the cut keeps by `key_of`. `start` makes a group of its first thread.
@@ -73,8 +73,8 @@ std::string process_name(const Catalog &catalog, size_t thread) {
 
 std::vector<std::string> sort_words() {
   std::vector<std::string> words;
-  for (const auto &known : kWords)
-    words.push_back(known.word);
+  for (const auto &[word, value] : sort_values())
+    words.push_back(word);
   return words;
 }
 

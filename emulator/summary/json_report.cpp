@@ -31,6 +31,15 @@ Json time_json(const ThreadSummary &summary) {
   return json;
 }
 
+/// Returns the counters that are switches, or the others.
+Json counters_json(const ThreadSummary &summary, bool switches) {
+  Json json;
+  for (const CounterInfo &counter : kCounters)
+    if (counter.is_switch == switches)
+      json[std::string(counter.name)] = summary.*counter.count;
+  return json;
+}
+
 class JsonReport {
 public:
   JsonReport(const ReportInput &input, const ReportOptions &options)
@@ -110,31 +119,24 @@ private:
     const auto latency = [&](uint64_t ns) { return waited ? Json(ns) : Json(); };
     Json waits = spans(summary.mutex_waits);
     waits["gave_up"] = summary.waits_given_up;
-    return {
-        {"tid", thread.tid},
-        {"pid", thread.pid},
-        {"parent", thread.parent},
-        {"node", thread.host},
-        {"birth_ns", thread.birth},
-        {"name", thread.name},
-        {"time_ns", time_json(summary)},
-        {"outside_regions_ns", summary.outside},
-        {"switches",
-         {{"preempted", summary.preempted},
-          {"yielded", summary.yielded},
-          {"throttled", summary.throttled},
-          {"voluntary", summary.voluntary}}},
-        {"wakeups", summary.wakeups},
-        {"migrations", summary.migrations},
-        {"wakeup_latency_ns",
-         {{"count", summary.latency.count()},
-          {"p50", latency(summary.latency.percentile(50))},
-          {"p99", latency(summary.latency.percentile(99))},
-          {"max", latency(summary.latency.max())},
-          {"max_at_ns", at(summary.latency_max_at, waited)}}},
-        {"mutex_waits", std::move(waits)},
-        {"throttling", spans(summary.throttling)},
-    };
+    Json json = {{"tid", thread.tid},
+                 {"pid", thread.pid},
+                 {"parent", thread.parent},
+                 {"node", thread.host},
+                 {"birth_ns", thread.birth},
+                 {"name", thread.name},
+                 {"time_ns", time_json(summary)},
+                 {"outside_regions_ns", summary.outside},
+                 {"switches", counters_json(summary, true)}};
+    json.update(counters_json(summary, false));
+    json["wakeup_latency_ns"] = {{"count", summary.latency.count()},
+                                 {"p50", latency(summary.latency.percentile(50))},
+                                 {"p99", latency(summary.latency.percentile(99))},
+                                 {"max", latency(summary.latency.max())},
+                                 {"max_at_ns", at(summary.latency_max_at, waited)}};
+    json["mutex_waits"] = std::move(waits);
+    json["throttling"] = spans(summary.throttling);
+    return json;
   }
 
   Json cpus() const {

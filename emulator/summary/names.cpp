@@ -9,14 +9,19 @@
 
 namespace ovnitrace {
 
+std::string upper_case(std::string_view text) {
+  std::string upper(text);
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
+  return upper;
+}
+
 std::string state_head(ThreadState state) {
   const StateInfo &info = kStateTable[size_t(state)];
   std::string head(info.term);
   if (info.term != info.name)
     head += fmt::format("\n({})", info.name);
-  std::transform(head.begin(), head.end(), head.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
-  return head;
+  return upper_case(head);
 }
 
 std::string short_name(const std::string &name) {

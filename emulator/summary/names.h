@@ -6,20 +6,18 @@
 #include "emulator/input/source.h"
 #include "emulator/summary/summary.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ovnitrace {
 
 /// Characters of a name in a table: the longest name of a Linux thread.
 inline constexpr size_t kMaxName = 16;
 
-/// The states whose times reports sum up, in the order of their columns.
-inline constexpr std::array kSummedStates = {ThreadState::Running, ThreadState::Cooling,
-                                             ThreadState::Warming, ThreadState::Paused,
-                                             ThreadState::Unknown};
+/// Returns an ASCII text in upper case.
+std::string upper_case(std::string_view text);
 
 /// Returns the head of a state's column, with ovni's name in parentheses if it is another one:
 /// "PREEMPTED\n(COOLING)".

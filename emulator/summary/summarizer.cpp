@@ -10,13 +10,6 @@
 
 namespace ovnitrace {
 
-namespace {
-
-constexpr ThreadState kCounted[] = {ThreadState::Unknown, ThreadState::Running, ThreadState::Paused,
-                                    ThreadState::Cooling, ThreadState::Warming};
-
-} // namespace
-
 void Spans::add(uint64_t start, uint64_t end) {
   const uint64_t length = end - start;
   if (count++ == 0 || length > max) {
@@ -37,8 +30,16 @@ void Spans::add(const Spans &other) {
 
 uint64_t ThreadSummary::alive() const {
   uint64_t sum = 0;
-  for (ThreadState state : kCounted)
+  for (ThreadState state : kSummedStates)
     sum += time[size_t(state)];
+  return sum;
+}
+
+uint64_t ThreadSummary::switches() const {
+  uint64_t sum = 0;
+  for (const CounterInfo &counter : kCounters)
+    if (counter.is_switch)
+      sum += this->*counter.count;
   return sum;
 }
 
@@ -46,13 +47,9 @@ void ThreadSummary::add(const ThreadSummary &other) {
   for (size_t state = 0; state < time.size(); state++)
     time[state] += other.time[state];
   outside += other.outside;
-  preempted += other.preempted;
-  yielded += other.yielded;
-  throttled += other.throttled;
+  for (const CounterInfo &counter : kCounters)
+    this->*counter.count += other.*counter.count;
   throttling.add(other.throttling);
-  voluntary += other.voluntary;
-  wakeups += other.wakeups;
-  migrations += other.migrations;
   if (other.latency.count() && (!latency.count() || other.latency.max() > latency.max()))
     latency_max_at = other.latency_max_at;
   latency.add(other.latency);

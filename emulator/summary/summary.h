@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/format/thread_state.h"
+#include "emulator/summary/counters.h"
 #include "emulator/summary/latency_histogram.h"
 
 #include <array>
@@ -25,16 +26,16 @@ struct Spans {
   void add(const Spans &other);
 };
 
-struct ThreadSummary {
+/// The states whose times reports sum up, in the order of their columns. All but Dead.
+inline constexpr std::array kSummedStates = {ThreadState::Running, ThreadState::Cooling,
+                                             ThreadState::Warming, ThreadState::Paused,
+                                             ThreadState::Unknown};
+static_assert(kSummedStates.size() == kThreadStates - 1);
+
+struct ThreadSummary : ThreadCounters {
   /// ns in each state, by ThreadState, from its birth to its end.
   std::array<uint64_t, kThreadStates> time{};
   uint64_t outside = 0;        ///< of Unknown, ns: outside the regions of --control
-  uint64_t preempted = 0;      ///< lost its CPU to another while runnable
-  uint64_t yielded = 0;        ///< gave its CPU up while runnable
-  uint64_t throttled = 0;      ///< lost its CPU because its cgroup had no CPU quota left
-  uint64_t voluntary = 0;      ///< left its CPU to wait, or at its end
-  uint64_t wakeups = 0;        ///< became runnable
-  uint64_t migrations = 0;     ///< was put on another CPU
   LatencyHistogram latency;    ///< from woken to Running, ns
   uint64_t latency_max_at = 0; ///< when the longest one ended, ns on the clock of the trace
   Spans mutex_waits;           ///< for futexes and mutexes, with both ends seen
@@ -46,7 +47,7 @@ struct ThreadSummary {
   uint64_t alive() const;
   uint64_t recorded() const { return alive() - outside; }
   /// Returns how often it left its CPU. Linux counts all but `voluntary` as involuntary.
-  uint64_t switches() const { return preempted + yielded + throttled + voluntary; }
+  uint64_t switches() const;
   /// Adds the numbers of another thread.
   void add(const ThreadSummary &other);
 };

@@ -70,13 +70,22 @@ private:
   }
 
   Table counts(const std::vector<Line> &lines) const {
-    Table table(
-        {"THREAD", "SWITCHES", "PREEMPTED", "YIELDED", "VOLUNTARY", "WAKEUPS", "MIGRATIONS"});
+    const auto is_shown = [&](const CounterInfo &counter) {
+      return !counter.if_any || std::any_of(lines.begin(), lines.end(), [&](const Line &line) {
+        return line.sum.*counter.count > 0;
+      });
+    };
+    std::vector<CounterInfo> shown;
+    std::copy_if(kCounters.begin(), kCounters.end(), std::back_inserter(shown), is_shown);
+    Table::Row head{"THREAD", "SWITCHES"};
+    for (const CounterInfo &counter : shown)
+      head.push_back(upper_case(counter.name));
+    Table table(std::move(head));
     put_lines(lines, [&](const Line &line) {
-      const ThreadSummary &sum = line.sum;
-      table.add({line.name, human_count(sum.switches()), human_count(sum.preempted),
-                 human_count(sum.yielded), human_count(sum.voluntary), human_count(sum.wakeups),
-                 human_count(sum.migrations)});
+      Table::Row row{line.name, human_count(line.sum.switches())};
+      for (const CounterInfo &counter : shown)
+        row.push_back(human_count(line.sum.*counter.count));
+      table.add(std::move(row));
     });
     return table;
   }

@@ -74,14 +74,21 @@ private:
     text_ += '\n';
   }
 
+  bool is_shown(const CounterInfo &counter) const {
+    return !counter.if_any || sum_.*counter.count > 0;
+  }
+
   void put_counts() {
-    put(human_count(sum_.switches()), "switches",
-        fmt::format("{} preempted, {} yielded, {}{} voluntary", human_count(sum_.preempted),
-                    human_count(sum_.yielded),
-                    sum_.throttled ? human_count(sum_.throttled) + " throttled, " : "",
-                    human_count(sum_.voluntary)));
-    put(human_count(sum_.wakeups), "wakeups");
-    put(human_count(sum_.migrations), "migrations", "to another CPU");
+    std::string ways;
+    for (const CounterInfo &counter : kCounters)
+      if (counter.is_switch && is_shown(counter))
+        ways += fmt::format("{}{} {}", ways.empty() ? "" : ", ", human_count(sum_.*counter.count),
+                            counter.name);
+    put(human_count(sum_.switches()), "switches", ways);
+    for (const CounterInfo &counter : kCounters)
+      if (!counter.is_switch && is_shown(counter))
+        put(human_count(sum_.*counter.count), std::string(counter.name),
+            std::string(counter.meaning));
   }
 
   void put_latency() {

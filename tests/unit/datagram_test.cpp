@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Datagrams of the tracer's format, and their order: user/net/datagram, user/net/reorder_window.
+// Datagrams of the tracer's format, how they are packed, and their order.
+#include "tests/unit/support/trace_builder.h"
 #include "user/net/datagram.h"
+#include "user/net/datagram_packer.h"
 #include "user/net/reorder_window.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -149,6 +151,37 @@ TEST_F(Window, RemembersABoundedNumberOfGaps) {
   EXPECT_EQ(put(forgotten * kStep - 1), Verdict::repeated);
   EXPECT_EQ(put(kGaps * kStep - 1), Verdict::late);
   EXPECT_EQ(put(forgotten * kStep + 1), Verdict::late);
+}
+
+// At every place of a datagram, also where it just fits.
+TEST(DatagramPacker, NeverSplitsWhatIntroducesAThread) {
+  constexpr uint32_t kOwn = 2, kHeader = 4,
+                     kGroup = 3; // session and part; of the chunk; id and more
+  for (uint32_t before = 45; before < 60; before++) {
+    test::ChunkBuilder builder(0);
+    builder.at(100);
+    ASSERT_EQ(builder.records().size(), kHeader);
+    for (uint32_t n = 0; n < before; n++)
+      builder.record(FTrace_EVT_interrupt_hit, 7, n);
+    builder.record(FTrace_EVT_id, 1, 101).record(FTrace_EXT_process, 1, 101);
+    builder.record(FTrace_EXT_name_0, 1, 0).record(FTrace_EXT_migrate, 1, 0);
+    std::vector<Datagram> sent;
+    DatagramPacker packer(9, 1, [&](const Datagram &datagram) { sent.push_back(datagram); });
+    packer.chunk({0, builder.records()});
+    const uint32_t filled = kOwn + kHeader + before;
+    const bool fits = filled + kGroup <= kMostRecords;
+    ASSERT_EQ(sent.size(), filled + kGroup + 1 <= kMostRecords ? 1u : 2u) << before;
+    EXPECT_EQ(sent[0].count, sent.size() == 1 ? filled + kGroup + 1
+                             : fits           ? kMostRecords
+                                              : std::min(filled, uint32_t(kMostRecords)))
+        << before;
+    for (const Datagram &datagram : sent)
+      for (uint32_t n = 0; n < datagram.count; n++)
+        if (datagram.records[n].code == FTrace_EVT_id) {
+          ASSERT_LE(n + kGroup, datagram.count) << before;
+          EXPECT_EQ(datagram.records[n + 2].code, FTrace_EXT_name_0) << before;
+        }
+  }
 }
 
 } // namespace

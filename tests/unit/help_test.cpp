@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What --help prints of each command, and what a command line that is wrong is answered.
 #include "emulator/base/error.h"
-#include "emulator/cli/commands.h"
 #include "emulator/cli/help_formatter.h"
 #include "emulator/cli/run.h"
-#include "user/cli/collect_cli.h"
-#include "user/cli/control_cli.h"
-#include "user/cli/record_cli.h"
-#include "user/cli/stat_cli.h"
+#include "user/cli/commands.h"
 
 #include <gtest/gtest.h>
 
@@ -23,14 +19,7 @@ class Help : public ::testing::Test {
 protected:
   Help() {
     app.formatter(std::make_shared<HelpFormatter>());
-    add_trace(app, command);
-    add_record(app, command);
-    add_stat(app, command);
-    add_collect(app);
-    add_control(app, command);
-    add_ctl(app);
-    for (const auto add : kTraceCommands)
-      add(app);
+    add_commands(app, command);
   }
   /// All commands, the one without a name first.
   std::vector<CLI::App *> commands() {

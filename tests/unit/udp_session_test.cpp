@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A capture through datagrams of which some are lost, repeated or out of order. Every event is in
-// the trace once, or counted in a blackout. Covers user/net/datagram_packer, user/net/udp_session
-// and user/net/chunk_assembler.
+// the trace once, or counted in a blackout.
 #include "emulator/input/merge.h"
 #include "emulator/input/trace_dir.h"
 #include "tests/unit/support/collecting_sink.h"
@@ -22,6 +21,7 @@
 namespace ovnitrace {
 namespace {
 
+using test::records_of;
 using Random = std::mt19937;
 
 unsigned below(Random &random, unsigned limit) {
@@ -115,12 +115,6 @@ std::vector<Datagram> pack(const Capture &capture, uint64_t session = 5) {
   packer.describe(kLastDescription);
   packer.end(capture.time, 0);
   return sent;
-}
-
-std::vector<ftrace_record> records_of(const std::string &file) {
-  std::vector<ftrace_record> records(file.size() / sizeof(ftrace_record));
-  memcpy(records.data(), file.data(), records.size() * sizeof(ftrace_record));
-  return records;
 }
 
 /// CPU → events that its records stand for.
@@ -326,75 +320,6 @@ TEST_F(UdpSessionTest, IsNotWholeWhereTheSenderDroppedEvents) {
   }
 }
 
-// At every place of a datagram, also where it just fits.
-TEST_F(UdpSessionTest, NeverSplitsWhatIntroducesAThread) {
-  constexpr uint32_t kOwn = 2, kHeader = 4,
-                     kGroup = 3; // session and part; of the chunk; id and more
-  for (uint32_t before = 45; before < 60; before++) {
-    test::ChunkBuilder builder(0);
-    builder.at(100);
-    ASSERT_EQ(builder.records().size(), kHeader);
-    for (uint32_t n = 0; n < before; n++)
-      builder.record(FTrace_EVT_interrupt_hit, 7, n);
-    builder.record(FTrace_EVT_id, 1, 101).record(FTrace_EXT_process, 1, 101);
-    builder.record(FTrace_EXT_name_0, 1, 0).record(FTrace_EXT_migrate, 1, 0);
-    std::vector<Datagram> sent;
-    DatagramPacker packer(9, 1, [&](const Datagram &datagram) { sent.push_back(datagram); });
-    packer.chunk({0, builder.records()});
-    const uint32_t filled = kOwn + kHeader + before;
-    const bool fits = filled + kGroup <= kMostRecords;
-    ASSERT_EQ(sent.size(), filled + kGroup + 1 <= kMostRecords ? 1u : 2u) << before;
-    EXPECT_EQ(sent[0].count, sent.size() == 1 ? filled + kGroup + 1
-                             : fits           ? kMostRecords
-                                              : std::min(filled, uint32_t(kMostRecords)))
-        << before;
-    for (const Datagram &datagram : sent)
-      for (uint32_t n = 0; n < datagram.count; n++)
-        if (datagram.records[n].code == FTrace_EVT_id) {
-          ASSERT_LE(n + kGroup, datagram.count) << before;
-          EXPECT_EQ(datagram.records[n + 2].code, FTrace_EXT_name_0) << before;
-        }
-  }
-}
-
-// An event that is about no thread needs no introduction.
-TEST(ChunkAssemblerTest, KeepsEventsWithoutAThreadInADamagedChunk) {
-  test::MemoryStore store;
-  const auto sink = store.maker()("app");
-  ChunkAssembler cpu(0, *sink);
-  std::vector<ftrace_record> records(2);
-  ftrace_record_set(&records[0], FTrace_EVT_signal, 0, 500, 1); // no header: it was lost
-  ftrace_record_set(&records[1], FTrace_EVT_signal, 1, 501, 2); // of a thread that nobody knows
-  ASSERT_TRUE(cpu.take(3, 10, records, 400, 1));
-  cpu.end(12, 600, 400);
-  std::vector<uint32_t> there;
-  for (const ftrace_record &record : records_of(store.traces.at("app").files.at({0, false})))
-    if (record.code == FTrace_EVT_signal)
-      there.push_back(record.par2);
-  EXPECT_EQ(there, std::vector<uint32_t>{1});
-  EXPECT_EQ(cpu.events_lost(), 11u);
-}
-
-TEST(ChunkAssemblerTest, CountsWhatIsLostAfterTheEndOfTheTraceCame) {
-  for (const uint64_t lost : {0, 5}) {
-    test::MemoryStore store;
-    const auto sink = store.maker()("app");
-    ChunkAssembler cpu(0, *sink);
-    test::ChunkBuilder builder(0);
-    builder.at(100).start().record(FTrace_EVT_interrupt_hit, 7, 1).at(200).stop();
-    ASSERT_TRUE(cpu.take(0, 0, builder.records(), 100, 0));
-    cpu.end(cpu.events() + lost, 300, 100);
-    const auto records = records_of(store.traces.at("app").files.at({0, false}));
-    EXPECT_EQ(records.back().code, FTrace_EVT_trace_stop);
-    EXPECT_EQ(ftrace_record_tsc(&records.back()), lost ? 300u : 200u);
-    uint64_t shown = 0;
-    for (const ftrace_record &record : records)
-      shown += record.code == FTrace_EVT_blackout_end ? record.par2 : 0;
-    EXPECT_EQ(shown, lost);
-    EXPECT_EQ(cpu.events_lost(), lost);
-  }
-}
-
 TEST_F(UdpSessionTest, SaysWhatItDoesNotKnowOfASenderThatNeverEnds) {
   Random random(3);
   const Capture capture(random);
@@ -407,23 +332,6 @@ TEST_F(UdpSessionTest, SaysWhatItDoesNotKnowOfASenderThatNeverEnds) {
   EXPECT_FALSE(session.whole());
   EXPECT_EQ(nlohmann::json::parse(store_.traces["app-1"].description)["collected"]["end_came"],
             false);
-}
-
-// Neither the time nor the memory that a description takes is the sender's to choose.
-TEST(CollectedDescription, IsNoneOfCountlessValues) {
-  const auto object = [](unsigned keys) {
-    std::string text = "{\"format\": \"ovnitrace\", \"inner\": [{\"a\": 1}, {";
-    for (unsigned n = 0; n < keys; n++)
-      text += (n ? ",\"" : "\"") + std::to_string(n) + "\":0";
-    return text + "}, {\"b\": 2}], \"reported\": true}";
-  };
-  const auto reported = [](const std::string &text) {
-    return nlohmann::json::parse(collected_description(text, "1.2.3.4:5", {}, true))
-        .contains("reported");
-  };
-  EXPECT_TRUE(reported(object(256)));
-  EXPECT_TRUE(reported(object(400'000)));
-  EXPECT_FALSE(reported(object(1 << 20)));
 }
 
 TEST_F(UdpSessionTest, SurvivesDatagramsThatLie) {

@@ -7,6 +7,7 @@
 #include "emulator/models/registry.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
+#include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -255,6 +256,65 @@ TEST_F(Views, TheReadmeHasALineForEachViewAndForNothingElse) {
       written.insert(std::string(folder) + "/" + name);
   EXPECT_EQ(listed, written);
   EXPECT_EQ(listed.count("thread/state.cfg"), 1u);
+}
+
+/// The views that are not the timeline of a channel, as "thread/arrows.cfg".
+class OwnViews : public Views {
+protected:
+  OwnViews() {
+    for (const Model &model : builtin_models())
+      for (const ChannelDef &def : model.channels)
+        for (const char *folder : {"thread/", "cpu/"})
+          timelines.insert(folder + file_of(def.name));
+    trace_of_wakeups(40, 5'000'000);
+    convert();
+    for (const std::string folder : {"thread", "cpu"})
+      for (const std::string &name : names(folder))
+        if (const std::string view = folder + "/" + name; !timelines.contains(view))
+          own.insert(view);
+  }
+  static std::string file_of(std::string name) {
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return !isalnum(c); }, '-');
+    return name + ".cfg";
+  }
+
+  std::set<std::string> timelines, own;
+};
+
+TEST_F(OwnViews, AreInTheDocuments) {
+  EXPECT_GE(own.size(), 4u);
+  EXPECT_EQ(test::first_cells("docs/models.md", "| view | shows |"), own);
+}
+
+TEST_F(OwnViews, KeepTheirNamesBesideAChannelOfThatName) {
+  std::string channels, events;
+  uint32_t number = 0;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(1).start().id(1, 10, 10, "app").dispatch(1).at(2);
+  for (const std::string &view : own) {
+    const std::string name = fs::path(view).stem();
+    channels +=
+        fmt::format(R"({}{{"name": "{}", "type": {}}})", number ? "," : "", name, 1000 + number);
+    events += fmt::format(R"({}{{"event": {}, "action": "set", "channel": "{}", "value": "par2"}})",
+                          number ? "," : "", number, name);
+    cpu.record(uint16_t(FTrace_EVT_user_event_0 | number++ << 4), 0, 7);
+  }
+  cpu.at(9).stop();
+  trace.write();
+  std::ofstream(dir / "model.json")
+      << fmt::format(R"({{"name": "mine", "channels": [{}], "events": [{}]}})", channels, events);
+  ConvertOptions options;
+  options.model_files = {dir / "model.json"};
+  convert(options);
+  for (const std::string &view : own) {
+    const std::string stem = fs::path(view).stem();
+    EXPECT_NE(value_of(text_of(dir / ("out/cfg/" + view)), "window_name"), "Thread: " + stem);
+  }
+  size_t of_channels = 0;
+  for (const std::string &name : names("thread"))
+    of_channels += name.find("-100") != name.npos;
+  EXPECT_EQ(of_channels, own.size());
 }
 
 /// A second conversion into the same directory.

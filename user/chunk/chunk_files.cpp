@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_files.h"
 
+#include "emulator/format/chunk_frame.h"
+
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
@@ -22,7 +24,7 @@ ChunkFiles::~ChunkFiles() {
 }
 
 std::string ChunkFiles::file_name(uint32_t cpu, bool compressed) {
-  return fmt::format("cpu{:04}.ftr{}", cpu, compressed ? ".zst" : "");
+  return fmt::format("cpu{:04}.ftr{}", cpu, compressed ? kFrameSuffix : "");
 }
 
 bool ChunkFiles::open(uint32_t cpu) {

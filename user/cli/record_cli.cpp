@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/cli/record_cli.h"
+#include "user/cli/commands.h"
 
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"

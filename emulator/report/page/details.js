@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Makes the page of the selected slice and of the selected range.
-import {MIXED, RUNNING, STATES} from './trace.js';
+import {COOLING, MIXED, RUNNING, STATES, WARMING} from './trace.js';
 import {nameOf} from './trace.js';
-import {causes, wakeupOf, ways, COUNTED} from './slices.js';
+import {causes, wakeupOf, ways} from './slices.js';
 import {element, button} from './dom.js';
 import {duration, exactTime, percent, counted} from './format.js';
 
@@ -126,7 +126,7 @@ export class Details {
       times.forEach((ns, s) => total[s] += ns);
       threads.push({thread, times});
     }
-    const length = range.to - range.from, alive = COUNTED.reduce((sum, s) => sum + total[s], 0);
+    const length = range.to - range.from, alive = trace.countedStates.reduce((sum, s) => sum + total[s], 0);
     into.append(element('h2', {className: 'big'}, range.whole ? 'The whole run, ' : 'Range of ', duration(length)));
     if (!range.whole)
       into.append(element('p', {className: 'note'}, exactTime(range.from) + ' to ' + exactTime(range.to)),
@@ -136,7 +136,7 @@ export class Details {
     const states = element('table', {id: 'range-states'}, element('thead', {}, element('tr', {},
         element('th', {}, 'State'), element('th', {}, 'Time of ' + counted(threads.length, 'thread')),
         element('th', {}, 'Share'))));
-    for (const s of COUNTED)
+    for (const s of trace.countedStates)
       states.append(element('tr', {}, element('td', {}, chip(colors.css[s]), stateNames[s]),
                             element('td', {}, duration(total[s])),
                             element('td', {}, percent(total[s], alive))));
@@ -160,7 +160,7 @@ export class Details {
     threads.sort((a, b) => b.times[RUNNING] - a.times[RUNNING]);
     for (const {thread, times} of threads.slice(0, 20))
       table.append(element('tr', {}, element('td', {}, button(nameOf(thread), () => this.app.showThread(thread.index), {className: 'link'})),
-                           ...[1, 4, 5].map(s => element('td', {}, duration(times[s])))));
+                           ...[RUNNING, COOLING, WARMING].map(s => element('td', {}, duration(times[s])))));
     into.append(element('h2', {}, 'Threads that ran most'), table);
   }
 }

@@ -6,25 +6,34 @@ import {element, svgElement} from './dom.js';
 import {SortedTable} from './tables.js';
 import {duration, percent, count} from './format.js';
 
+/// Returns the columns of the states whose times `info` sums up.
+function stateColumns({header, summary: {threads: [first]}}) {
+  return header.state_order.map(state => header.states[state])
+      .filter(({name}) => name in (first?.time_ns ?? {}))
+      .map(({name, label, meaning}) => ({
+        title: label, hint: meaning, value: thread => thread.summary.time_ns[name],
+        text: thread => duration(thread.summary.time_ns[name]),
+      }));
+}
+
+function counterColumns({header, summary: {threads}}) {
+  return header.counters.map(({name, meaning, is_switch, if_any}) => {
+    const of = summary => (is_switch ? summary.switches : summary)[name];
+    return {title: name[0].toUpperCase() + name.slice(1), hint: 'How often it ' + meaning,
+            value: thread => of(thread.summary), text: thread => count(of(thread.summary)),
+            shown: !if_any || threads.some(of)};
+  }).filter(column => column.shown);
+}
+
 export function threadsPage(app) {
-  const time = state => ({
-    value: thread => thread.summary.time_ns[state],
-    text: thread => duration(thread.summary.time_ns[state]),
-  });
   const latency = key => ({
     value: thread => thread.summary.wakeup_latency_ns[key],
     text: thread => duration(thread.summary.wakeup_latency_ns[key]),
   });
   const table = new SortedTable([
     {title: 'Thread', words: true, value: nameOf, click: thread => app.showThread(thread.index)},
-    {title: 'Running', ...time('running')},
-    {title: 'Cooling', ...time('cooling'), hint: 'Preempted, waiting for a CPU'},
-    {title: 'Warming', ...time('warming'), hint: 'Woken, waiting for a CPU'},
-    {title: 'Paused', ...time('paused'), hint: 'Blocked'},
-    {title: 'Unknown', ...time('unknown'), hint: 'Not seen'},
-    {title: 'Preempted', value: thread => thread.summary.switches.preempted,
-     text: thread => count(thread.summary.switches.preempted)},
-    {title: 'Woken', value: thread => thread.summary.wakeups, text: thread => count(thread.summary.wakeups)},
+    ...stateColumns(app.trace),
+    ...counterColumns(app.trace),
     {title: 'p50', ...latency('p50'), hint: 'Half of the wakeup latencies are shorter'},
     {title: 'p99', ...latency('p99')},
     {title: 'max', ...latency('max')},

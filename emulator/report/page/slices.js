@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Describes a slice, and finds related slices.
-import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED, UNKNOWN} from './trace.js';
+import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED} from './trace.js';
 
 const nothing = {reason: null, call: null, peer: null, context: null, waker: null};
 
@@ -76,5 +76,3 @@ export function plainSlice(trace, selected) {
                                     : trace.header.context_names[found.context] ?? String(found.context),
   };
 }
-
-export const COUNTED = [RUNNING, COOLING, WARMING, THROTTLED, PAUSED, UNKNOWN];

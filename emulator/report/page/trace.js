@@ -21,6 +21,7 @@ export class Trace {
     this.to = header.to;
     this.threads = header.threads;
     this.cpus = header.cpus;
+    this.countedStates = header.state_order.filter(state => state !== DEAD);
     this.severalNodes = this.summary.nodes.length > 1;
     this.readSlices(parts);
     this.readLoad(parts.load);

@@ -5,6 +5,9 @@
 #include "emulator/base/error.h"
 #include "user/net/trace_sink.h"
 
+#include <ovnitrace/ftrace_record.h>
+
+#include <cstring>
 #include <map>
 #include <string>
 #include <utility>
@@ -57,5 +60,12 @@ struct MemoryStore {
     };
   }
 };
+
+/// Returns the records of a plain file.
+inline std::vector<ftrace_record> records_of(const std::string &file) {
+  std::vector<ftrace_record> records(file.size() / sizeof(ftrace_record));
+  memcpy(records.data(), file.data(), records.size() * sizeof(ftrace_record));
+  return records;
+}
 
 } // namespace ovnitrace::test

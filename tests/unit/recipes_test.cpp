@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What CONTRIBUTING.md says of adding something: what a table of the code lists is in the
+// documents, and the documents list nothing else.
+#include "emulator/base/error.h"
+#include "emulator/cli/cut_options.h"
+#include "emulator/cli/export_formats.h"
+#include "emulator/cli/help_formatter.h"
+#include "emulator/format/alarm_types.h"
+#include "emulator/format/chunk_frame.h"
+#include "emulator/format/code_table.h"
+#include "emulator/format/state_table.h"
+#include "emulator/open/open_trace.h"
+#include "emulator/summary/counters.h"
+#include "emulator/summary/names.h"
+#include "tests/unit/support/project_file.h"
+#include "user/cli/commands.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace ovnitrace {
+namespace {
+
+using test::first_cells;
+using Names = std::set<std::string>;
+
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != text.npos;
+}
+
+/// Returns the texts of the pages in docs/, by file name.
+std::map<std::string, std::string> pages() {
+  std::map<std::string, std::string> all;
+  for (const std::string &name : test::project_files("docs"))
+    if (name.ends_with(".md"))
+      all[name] = test::project_file("docs/" + name);
+  return all;
+}
+
+/// Returns whether a page, other than usage.md, has this text.
+bool some_page_has(const std::string &text) {
+  for (const auto &[name, page] : pages())
+    if (name != "usage.md" && has(page, text))
+      return true;
+  return false;
+}
+
+class Commands : public ::testing::Test {
+protected:
+  Commands() {
+    app.formatter(std::make_shared<HelpFormatter>());
+    add_commands(app, command);
+  }
+  const std::vector<std::string> command;
+  CLI::App app{"", "ovnitrace"};
+};
+
+/// Returns the names that the sources of a folder define with lines that start like `line`, in
+/// which the name is a group.
+Names defined_in(const std::string &folder, const std::string &line) {
+  const std::regex definition(line);
+  Names names;
+  for (const std::string &file : test::project_files(folder))
+    if (file.ends_with(".cpp")) {
+      std::istringstream in(test::project_file(folder + "/" + file));
+      for (std::string text; std::getline(in, text);)
+        if (std::smatch found;
+            std::regex_search(text, found, definition, std::regex_constants::match_continuous))
+          names.insert(found[1]);
+    }
+  EXPECT_FALSE(names.empty()) << folder;
+  return names;
+}
+
+/// Expects a header to declare each name, and to list it.
+void expect_listed(const std::string &header, const Names &names) {
+  const std::string text = test::project_file(header);
+  for (const std::string &name : names) {
+    const std::regex word("\\b" + name + "\\b");
+    EXPECT_GE(std::distance(std::sregex_iterator(text.begin(), text.end(), word), {}), 2)
+        << header << " does not declare and list " << name;
+  }
+}
+
+TEST(Recipes, WhatAListIsMadeOfIsInIt) {
+  const std::string model = R"(Model (\w+)\(\) \{)",
+                    command = R"(void (add_\w+)\(App app(, const .* &command)?\))",
+                    format = R"(int (export_\w+)\()";
+  expect_listed("emulator/models/registry.h", defined_in("emulator/models", model));
+  expect_listed("emulator/models/registry.h", defined_in("emulator/models/ovni", model));
+  expect_listed("emulator/cli/commands.h", defined_in("emulator/cli", command));
+  expect_listed("user/cli/commands.h", defined_in("user/cli", command));
+  expect_listed("emulator/cli/export_formats.h", defined_in("emulator/cli", format));
+}
+
+TEST(Recipes, EveryFileOfBpfFamiliesIsIncluded) {
+  const std::string object = test::project_file("bpf/families.bpf.c");
+  for (const std::string &file : test::project_files("bpf/families"))
+    EXPECT_TRUE(has(object, "#include \"families/" + file + "\"")) << file;
+}
+
+TEST(Recipes, TheReadmeLinksEveryPage) {
+  const std::string readme = test::project_file("README.md");
+  EXPECT_GT(pages().size(), 20u);
+  for (const auto &[name, page] : pages())
+    EXPECT_TRUE(has(readme, "(docs/" + name + ")")) << name;
+}
+
+TEST_F(Commands, EachHasAPageAndAnExampleInUsage) {
+  const std::string usage = test::project_file("docs/usage.md");
+  for (const CLI::App *one : app.get_subcommands({})) {
+    EXPECT_TRUE(has(usage, "ovnitrace " + one->get_name() + " ")) << one->get_name();
+    EXPECT_TRUE(some_page_has("ovnitrace " + one->get_name())) << one->get_name();
+  }
+}
+
+TEST_F(Commands, EachOptionOfAPartIsInItsTable) {
+  Names options;
+  for (const CLI::App *one : app.get_subcommands({}))
+    for (const CLI::Option *option : one->get_options())
+      if (option->get_group() == kCutGroup)
+        options.insert("--" + option->get_lnames().front());
+  EXPECT_EQ(first_cells("docs/info.md", "| option | shows only |"), options);
+}
+
+/// A part must never replace the whole timeline: Cut::cuts() knows every condition.
+TEST(Recipes, EachFilterOptionMakesAPart) {
+  CLI::App all;
+  CutArguments unused;
+  add_cut_options(all, unused);
+  size_t options = 0;
+  for (const CLI::Option *option : all.get_options()) {
+    if (option->get_group() != kCutGroup)
+      continue;
+    CLI::App app;
+    CutArguments arguments;
+    add_cut_options(app, arguments);
+    EXPECT_FALSE(arguments.cuts());
+    app.parse("--" + option->get_lnames().front() + " 1");
+    EXPECT_TRUE(arguments.cuts()) << option->get_name();
+    options++;
+  }
+  EXPECT_GT(options, 4u);
+}
+
+TEST(Recipes, EachExportFormatHasAPageAndAnExampleInUsage) {
+  const std::string usage = test::project_file("docs/usage.md");
+  for (const ExportFormat &format : kExportFormats) {
+    const std::string option = fmt::format("--to {} ", format.word);
+    EXPECT_TRUE(has(usage, "export " + option)) << format.word;
+    EXPECT_TRUE(some_page_has("export " + option)) << format.word;
+  }
+}
+
+TEST(Recipes, EachInputHasAPage) {
+  Names kinds;
+  for (const InputKind &kind : input_kinds()) {
+    EXPECT_TRUE(pages().contains(kind.page)) << kind.page;
+    EXPECT_TRUE(kinds.insert(kind.page).second) << "two kinds on one page: " << kind.page;
+  }
+}
+
+TEST(Recipes, EachFamilyIsInUsageAndInCapture) {
+  Names chosen, tracepoints;
+  for (const FamilyInfo &family : kFamilies)
+    if (!family.option.empty()) {
+      chosen.emplace(family.option);
+      if (family.option != "sched" && family.option != "user")
+        tracepoints.emplace(family.option);
+    }
+  EXPECT_EQ(first_cells("docs/usage.md", "| family | records |"), chosen);
+  EXPECT_EQ(first_cells("docs/capture.md", "| `--filter` | tracepoints |"), tracepoints);
+}
+
+TEST(Recipes, EachAlarmTypeIsInTheTableOfControl) {
+  Names types;
+  for (const control::AlarmType &type : control::kAlarmTypes)
+    types.emplace(type.name);
+  EXPECT_EQ(first_cells("docs/control.md", "| type | value | fires when |"), types);
+}
+
+TEST(Recipes, EachStateIsInTheDocumentsOfTheOutputs) {
+  Names names;
+  const auto page_has = [](const char *name, const std::string &text) {
+    EXPECT_TRUE(has(test::project_file(name), text)) << name << " lacks " << text;
+  };
+  for (const StateInfo &state : kStateTable) {
+    page_has("docs/plot.md", std::string(state.label));
+
+    if (size_t(state.state) >= OVNI_THREAD_STATES)
+      continue;
+    names.emplace(state.name);
+    page_has("docs/perfetto.md", fmt::format("\n| {} | ", state.label));
+    page_has("docs/models.md", fmt::format("{} {}", int(state.state), state.label));
+  }
+  EXPECT_EQ(first_cells("docs/sql.md", "| `state` | the thread |"), names);
+}
+
+TEST(Recipes, EachCounterIsInTheTableOfInfo) {
+  std::set<std::string> rows, documented;
+  for (const CounterInfo &counter : kCounters)
+    rows.insert(fmt::format("| {} | `{}{}` | {} |", upper_case(counter.name),
+                            counter.is_switch ? "switches." : "", counter.name, counter.meaning));
+  std::istringstream in(test::project_file("docs/info.md"));
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (inside && line.starts_with("| "))
+      documented.insert(line);
+    inside = line.starts_with("| column | member") || (inside && line.starts_with("|"));
+  }
+  EXPECT_EQ(documented, rows);
+}
+
+TEST(Recipes, TheFormatNamesTheFilesOfTheCodec) {
+  for (const char *page : {"docs/format.md", "docs/usage.md"})
+    EXPECT_TRUE(has(test::project_file(page), fmt::format("`cpu0000.ftr{}`", kFrameSuffix)))
+        << page;
+}
+
+} // namespace
+} // namespace ovnitrace
