@@ -15,6 +15,9 @@ namespace ovnitrace {
 /// Reports to a person what happens: one line.
 using Report = std::function<void(const std::string &)>;
 
+/// What a sender is told that finds no place, with the number of --max-senders.
+inline constexpr char kFull[] = "{} senders are being served, no more are allowed (--max-senders)";
+
 /// Serves one listening socket and its senders.
 class Server {
 public:

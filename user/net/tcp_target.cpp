@@ -45,7 +45,7 @@ size_t TcpTarget::write(const Chunk &chunk) {
       bytes = {frame.data(), frame.size()};
     }
     std::string cpu;
-    put_u32(cpu, chunk.cpu);
+    put_number(cpu, chunk.cpu);
     for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMostPiece))) {
       const std::string_view piece = bytes.substr(0, kMostPiece);
       link_.send(compressor_ ? MessageType::compressed : MessageType::records, cpu, piece);
@@ -63,8 +63,8 @@ void TcpTarget::end(const Description &description, uint64_t missing) {
     throw Error(error_);
   prepare(description);
   std::string sent, dropped;
-  put_u64(sent, bytes_);
-  put_u64(dropped, missing);
+  put_number(sent, bytes_);
+  put_number(dropped, missing);
   link_.send(MessageType::end, sent, dropped);
   if (link_.receive(MessageType::done) != sent)
     throw Error(fmt::format("{} has not written all that was sent", link_.collector()));

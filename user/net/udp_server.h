@@ -35,25 +35,26 @@ private:
     Sender(const std::string &from, const MakeTraceSink &make_sink) : session(from, make_sink) {}
     UdpSession session;
     uint64_t last = 0; ///< ns: when something came
-    std::string first; ///< its datagram 1, to know a new session of a sender without numbers from a
-                       ///< repetition
+    std::string first; ///< its datagram 1: another one begins a session without number anew
     bool announced = false;
   };
+  using Senders = std::map<Key, Sender>;
   void take(const std::string &from, std::string_view bytes, uint64_t now);
-  Sender *sender_of(const Key &key, const Datagram &datagram, std::string_view bytes, uint64_t now);
-  void look(uint64_t now);
-  void end(std::map<Key, Sender>::iterator at);
+  Senders::iterator sender_of(const Key &key, const Datagram &datagram, std::string_view bytes,
+                              uint64_t now);
   bool make_room(uint64_t now);
-  void forget(std::map<Key, Sender>::iterator at);
-  void wrong(const std::string &from, const std::string &why);
+  void end(Senders::iterator at);
+  void forget(Senders::iterator at);
+  void fail(const std::string &what, const std::string &why);
+  void refuse(const std::string &from, const std::string &why);
 
   const UniqueFd socket_;
   const unsigned most_senders_;
   const MakeTraceSink make_sink_;
   const Report report_;
-  std::map<Key, Sender> senders_;
+  Senders senders_;
   std::deque<Key> ended_; ///< the last of them: what still comes is theirs
-  uint64_t wrong_ = 0;    ///< datagrams that are none, or of no session
+  uint64_t refused_ = 0;  ///< datagrams that are none, or of no session
   bool incomplete_ = false;
 };
 
