@@ -143,7 +143,7 @@ TEST_F(TcpServerTest, BoundsWhatItReportsOfConnections) {
   server_.finish();
   EXPECT_EQ(told_.size(), 11u);
   EXPECT_TRUE(reported("more of this is only counted"));
-  EXPECT_EQ(told_.back(), "error: 200 connections failed");
+  EXPECT_EQ(told_.back(), "error: 200 such errors in all");
 }
 
 TEST_F(TcpServerTest, GivesEachStepItsTime) {

@@ -21,7 +21,6 @@ constexpr uint64_t kIntroductionTime = 10 * kSecond, kDescriptionTime = 60 * kSe
                    kClosingTime = 5 * kSecond;
 constexpr unsigned kMostIdle = 64; ///< connections not described yet, or ended
 constexpr size_t kReadSize = 256 << 10;
-constexpr uint64_t kMostComplaints = 10; ///< that are reported
 
 UniqueFd listen_on(const addrinfo &address) {
   UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -46,9 +45,9 @@ void keep_alive(int fd) {
 
 TcpServer::TcpServer(const Endpoint &endpoint, const std::optional<PresharedKey> &key,
                      unsigned most_senders, MakeTraceSink make_sink, Report report)
-    : socket_(open_socket(endpoint, "listen on", listen_on)), key_(key),
-      most_senders_(most_senders), make_sink_(std::move(make_sink)), report_(std::move(report)),
-      buffer_(kReadSize, '\0') {}
+    : Server(open_socket(endpoint, "listen on", listen_on), most_senders, std::move(make_sink),
+             std::move(report)),
+      key_(key), buffer_(kReadSize, '\0') {}
 
 void TcpServer::add(std::vector<pollfd> &polls) {
   polls.push_back({socket_.get(), POLLIN, 0});
@@ -68,18 +67,20 @@ void TcpServer::handle(std::span<const pollfd> polls, uint64_t now) {
   }
   // Until none waits. If no descriptor is free, it waits.
   while (polls[0].revents) {
-    UniqueFd fd(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    sockaddr_storage storage = {};
+    auto *const address = reinterpret_cast<sockaddr *>(&storage);
+    socklen_t size = sizeof storage;
+    UniqueFd fd(accept4(socket_.get(), address, &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd)
       return;
-    add_connection(std::move(fd));
+    add_connection(std::move(fd), address_text(address, size));
   }
 }
 
-void TcpServer::add_connection(UniqueFd fd) {
+void TcpServer::add_connection(UniqueFd fd, const std::string &peer) {
   make_room(false);
   make_room(true);
   keep_alive(fd.get());
-  const std::string peer = peer_text(fd.get());
   const MakeTraceSink make_sink = [this](const std::string &name) {
     check_room();
     return make_sink_(name);
@@ -91,7 +92,7 @@ void TcpServer::add_connection(UniqueFd fd) {
          .session = TcpSession(make_sink),
          .since = now_});
   } catch (const Error &error) {
-    complain(fmt::format("{}: error: {}", peer, error.what()));
+    report_some(peer, error.what());
   }
 }
 
@@ -112,18 +113,12 @@ void TcpServer::make_room(bool proved) {
   connections_.remove_if([oldest](const Connection &one) { return &one == oldest; });
 }
 
-/// Reports what went wrong with a connection that never sent a trace: anybody can make many.
-void TcpServer::complain(const std::string &line) {
-  if (++complaints_ <= kMostComplaints)
-    report_(line + (complaints_ == kMostComplaints ? "; more of this is only counted" : ""));
-}
-
 /// Throws Error if no more senders are served.
 void TcpServer::check_room() const {
   const auto serving = std::count_if(connections_.begin(), connections_.end(),
                                      [](const Connection &one) { return !one.is_idle(); });
   if (serving >= most_senders_)
-    throw Error(fmt::format(kFull, most_senders_));
+    throw Error(full_text());
 }
 
 void TcpServer::handle(Connection &connection, short events) {
@@ -210,19 +205,17 @@ void TcpServer::follow(Connection &connection) {
   const std::string what = session.introduced() ? session.sink()->path() : connection.peer;
   if (session.complete())
     report_(fmt::format("{} is complete: {} bytes", what, session.sink()->bytes()));
-  else if (const std::string line = fmt::format("{}: error: {}", what, session.error());
-           connection.serving)
-    report_(line);
+  else if (connection.serving)
+    report_error(what, session.error());
   else
-    complain(line);
+    report_some(what, session.error());
 }
 
 void TcpServer::finish() {
   for (Connection &connection : connections_)
     refuse(connection, "the collector was stopped");
   connections_.clear();
-  if (complaints_ > kMostComplaints)
-    report_(fmt::format("error: {} connections failed", complaints_));
+  report_rest();
 }
 
 } // namespace ovnitrace

@@ -2,8 +2,6 @@
 // Serves the senders of a collector that come by TCP.
 #pragma once
 
-#include "emulator/base/unique_fd.h"
-#include "user/net/endpoint.h"
 #include "user/net/secure_channel.h"
 #include "user/net/server.h"
 #include "user/net/tcp_session.h"
@@ -24,8 +22,7 @@ namespace ovnitrace {
 /// is reported ten times, and then only counted.
 class TcpServer final : public Server {
 public:
-  /// Listens. `make_sink` and `report` are called on the thread of the caller of handle(). Throws
-  /// Error.
+  /// Listens. Throws Error.
   TcpServer(const Endpoint &endpoint, const std::optional<PresharedKey> &key, unsigned most_senders,
             MakeTraceSink make_sink, Report report);
 
@@ -33,7 +30,6 @@ public:
   void add(std::vector<pollfd> &polls) override;
   void handle(std::span<const pollfd> polls, uint64_t now) override;
   void finish() override;
-  bool incomplete() const override { return incomplete_; }
 
 private:
   struct Connection {
@@ -47,9 +43,8 @@ private:
     bool gone = false;    ///< to be closed
     bool is_idle() const { return !serving || ended; }
   };
-  void add_connection(UniqueFd fd);
+  void add_connection(UniqueFd fd, const std::string &peer);
   void make_room(bool proved);
-  void complain(const std::string &line);
   void handle(Connection &connection, short events);
   void read(Connection &connection);
   void write(Connection &connection);
@@ -57,16 +52,10 @@ private:
   void follow(Connection &connection);
   void check_room() const;
 
-  const UniqueFd socket_;
   const std::optional<PresharedKey> key_;
-  const unsigned most_senders_;
-  const MakeTraceSink make_sink_;
-  const Report report_;
   std::list<Connection> connections_;
-  uint64_t complaints_ = 0;
   std::string buffer_;
   uint64_t now_ = 0; ///< ns, of this handle()
-  bool incomplete_ = false;
 };
 
 } // namespace ovnitrace

@@ -22,7 +22,6 @@ constexpr uint64_t kIdleTime =
 constexpr int kReceiveBuffer = 8 << 20; ///< bytes that wait in the kernel while we write
 constexpr unsigned kMostAtOnce = 4096;  ///< datagrams before others have their turn
 constexpr size_t kMostEnded = 256;
-constexpr uint64_t kMostReported = 10;
 
 UniqueFd bind_to(const addrinfo &address) {
   UniqueFd fd(socket(address.ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -39,8 +38,8 @@ UniqueFd bind_to(const addrinfo &address) {
 
 UdpServer::UdpServer(const Endpoint &endpoint, unsigned most_senders, MakeTraceSink make_sink,
                      Report report)
-    : socket_(open_socket(endpoint, "listen on", bind_to)), most_senders_(most_senders),
-      make_sink_(std::move(make_sink)), report_(std::move(report)) {}
+    : Server(open_socket(endpoint, "listen on", bind_to), most_senders, std::move(make_sink),
+             std::move(report)) {}
 
 void UdpServer::handle(std::span<const pollfd> polls, uint64_t now) {
   char bytes[kMostDatagram + 1]; // one more, to see what is too long
@@ -73,7 +72,7 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
   const char *why = nullptr;
   const std::optional<Datagram> datagram = parse_datagram(bytes, why);
   if (!datagram)
-    return refuse(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
+    return throw_away(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
   const auto at = sender_of({from, datagram->session()}, *datagram, bytes, now);
   if (at == senders_.end())
     return;
@@ -103,7 +102,7 @@ UdpServer::Senders::iterator UdpServer::sender_of(const Key &key, const Datagram
     if (!begins && std::find(ended_.begin(), ended_.end(), key) != ended_.end())
       return at;
     if (senders_.size() >= most_senders_ && !make_room(now)) {
-      refuse(key.first, fmt::format(kFull, most_senders_));
+      throw_away(key.first, full_text());
       return at;
     }
     at = senders_.try_emplace(key, key.first, make_sink_).first;
@@ -159,22 +158,20 @@ void UdpServer::forget(Senders::iterator at) {
   senders_.erase(at);
 }
 
-void UdpServer::fail(const std::string &what, const std::string &why) {
+void UdpServer::fail(const std::string &from, const std::string &why) {
   incomplete_ = true;
-  report_(fmt::format("{}: error: {}", what, why));
+  report_error(from, why);
 }
 
-/// Throws a datagram away: anybody can send many.
-void UdpServer::refuse(const std::string &from, const std::string &why) {
-  if (++refused_ <= kMostReported)
-    fail(from, why + (refused_ == kMostReported ? "; more of this is only counted" : ""));
+void UdpServer::throw_away(const std::string &from, const std::string &why) {
+  incomplete_ = true;
+  report_some(from, why);
 }
 
 void UdpServer::finish() {
   while (!senders_.empty())
     end(senders_.begin());
-  if (refused_ > kMostReported)
-    report_(fmt::format("error: {} datagrams were thrown away", refused_));
+  report_rest();
 }
 
 } // namespace ovnitrace
