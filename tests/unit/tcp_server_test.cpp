@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <future>
 #include <list>
 #include <memory>
@@ -25,15 +24,15 @@ constexpr uint64_t kSecond = 1'000'000'000; // ns
 
 class TcpServerTest : public testing::Test {
 protected:
+  explicit TcpServerTest(const std::optional<PresharedKey> &key = {}) : key_(key) {}
   /// What a sender sends and gets, in the tests' own words.
   struct Sender {
     UniqueFd fd;
     MessageParser parser;
   };
 
-  static UniqueFd connect_to(const std::string &address) {
-    const Endpoint endpoint = parse_endpoint("", address);
-    return open_socket(endpoint, "send to", [](const addrinfo &to) {
+  UniqueFd connected() const {
+    return open_socket(parse_endpoint("", server_.address()), "send to", [](const addrinfo &to) {
       UniqueFd fd(socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
       EXPECT_EQ(::connect(fd.get(), to.ai_addr, to.ai_addrlen), 0);
       const int on = 1; // what is sent is there at once
@@ -42,7 +41,7 @@ protected:
     });
   }
   Sender &connect() {
-    senders_.push_back({.fd = connect_to(server_.address()), .parser = {}});
+    senders_.push_back({.fd = connected(), .parser = {}});
     turn();
     return senders_.back();
   }
@@ -101,10 +100,11 @@ protected:
     return {uint32_t(MessageType::accept), "memory/" + name};
   }
 
+  const std::optional<PresharedKey> key_;
   test::MemoryStore store_;
   std::vector<std::string> told_;
   TcpServer server_{{.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0},
-                    {},
+                    key_,
                     2,
                     store_.maker(),
                     [this](const std::string &line) { told_.push_back(line); }};
@@ -190,81 +190,43 @@ TEST_F(TcpServerTest, IsIncompleteWhereATraceIs) {
   EXPECT_FALSE(reported("memory/app1 is complete"));
 }
 
+class TcpServerTlsTest : public TcpServerTest {
+protected:
+  TcpServerTlsTest() : TcpServerTest(kKey) {}
+  static const inline PresharedKey kKey = preshared_key("0123456789abcdef");
+};
+
 // A handshake that stops in the middle is a step like others.
-TEST(TcpServerTls, EndsAHandshakeThatStalls) {
-  test::MemoryStore store;
-  std::vector<std::string> reported;
-  TcpServer server({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0},
-                   preshared_key("0123456789abcdef"), 2, store.maker(),
-                   [&](const std::string &line) { reported.push_back(line); });
-  const UniqueFd fd = open_socket(parse_endpoint("", server.address()), "", [](const addrinfo &to) {
-    UniqueFd fd(socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(::connect(fd.get(), to.ai_addr, to.ai_addrlen), 0);
-    return fd;
-  });
-  uint64_t now = kSecond;
-  const auto turn = [&] {
-    for (int n = 0; n < 3; n++) {
-      std::vector<pollfd> polls;
-      server.add(polls);
-      poll(polls.data(), polls.size(), 20);
-      server.handle(polls, now);
-    }
-  };
+TEST_F(TcpServerTlsTest, EndsAHandshakeThatStalls) {
+  Sender &stalled = connect();
+  ASSERT_EQ(send(stalled.fd.get(), "\x16\x03\x01\x02", 4, 0), 4); // half a header of a record
   turn();
-  ASSERT_EQ(send(fd.get(), "\x16\x03\x01\x02", 4, 0), 4); // half a header of a record
-  turn();
-  EXPECT_TRUE(reported.empty());
-  now += 11 * kSecond;
-  turn();
-  ASSERT_EQ(reported.size(), 1u);
-  EXPECT_NE(reported[0].find("it did not say who it is in time"), std::string::npos) << reported[0];
-  now += 6 * kSecond;
-  turn();
-  char byte;
-  EXPECT_LE(recv(fd.get(), &byte, 1, MSG_DONTWAIT), 0);
+  EXPECT_TRUE(told_.empty());
+  pass(11 * kSecond);
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_TRUE(reported("it did not say who it is in time")) << told_[0];
+  EXPECT_EQ(heard(stalled), std::pair(0u, std::string("closed"))) << "no word can reach it";
   std::vector<pollfd> polls;
-  server.add(polls);
+  server_.add(polls);
   EXPECT_EQ(polls.size(), 1u) << "it is closed";
 }
 
 // A sender that has the key and describes its trace slowly is not pushed out by those without it.
-TEST(TcpServerTls, KeepsWhoHasTheKeyHoweverManyConnect) {
-  test::MemoryStore store;
-  const PresharedKey key = preshared_key("0123456789abcdef");
-  TcpServer server({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0}, key, 1,
-                   store.maker(), [](const std::string &) {});
-  const Endpoint endpoint = parse_endpoint("", server.address());
-  const auto turn = [&] {
-    std::vector<pollfd> polls;
-    server.add(polls);
-    poll(polls.data(), polls.size(), 1);
-    server.handle(polls, kSecond);
-  };
-  const auto serve_until_over = [&](const auto &future) {
-    for (int n = 0;
-         n < 10'000 && future.wait_for(std::chrono::seconds(0)) != std::future_status::ready; n++)
-      turn();
-  };
-  auto honest = std::async(std::launch::async,
-                           [&] { return std::make_unique<TcpLink>(endpoint, key, "honest"); });
-  serve_until_over(honest);
-  const std::unique_ptr<TcpLink> link = honest.get();
-  std::vector<UniqueFd> half_open;
-  for (int n = 0; n < 200; n++) {
-    half_open.push_back(open_socket(endpoint, "", [](const addrinfo &to) {
-      UniqueFd fd(socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      EXPECT_EQ(::connect(fd.get(), to.ai_addr, to.ai_addrlen), 0);
-      return fd;
-    }));
+TEST_F(TcpServerTlsTest, KeepsWhoHasTheKeyHoweverManyConnect) {
+  auto honest = std::async(std::launch::async, [endpoint = parse_endpoint("", server_.address())] {
+    return std::make_unique<TcpLink>(endpoint, kKey, "honest");
+  });
+  while (honest.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
     turn();
-  }
+  const std::unique_ptr<TcpLink> link = honest.get();
+  for (int n = 0; n < 200; n++)
+    connect();
   link->send(MessageType::description, "{}");
   link->send(MessageType::description_end, "");
-  for (int n = 0; n < 1000 && store.traces["honest"].description.empty(); n++)
+  for (int n = 0; n < 1000 && store_.traces["honest"].description.empty(); n++)
     turn();
-  EXPECT_EQ(store.traces["honest"].description, "{}");
-  EXPECT_FALSE(store.traces["honest"].discarded);
+  EXPECT_EQ(store_.traces["honest"].description, "{}");
+  EXPECT_FALSE(store_.traces["honest"].discarded);
 }
 
 } // namespace

@@ -166,7 +166,11 @@ void TcpServer::read(Connection &connection) {
 void TcpServer::write(Connection &connection) {
   std::string &output = connection.session.output();
   try {
-    while (!connection.gone && !output.empty() && connection.channel.handshake()) {
+    while (!connection.gone && !output.empty()) {
+      if (!connection.channel.handshake()) { // it has ended without one: nothing can be said
+        connection.gone = true;
+        return;
+      }
       const size_t sent = connection.channel.send(output);
       if (!sent)
         return;
