@@ -10,8 +10,8 @@
 
 namespace ovnitrace::control {
 
-/// Returns the decoder's number of the group that XED or Zydis calls so; 0: there is none. `type`:
-/// isa-extension or isa-category.
+/// Returns the number of the group that XED or Zydis calls so; 0: the decoder has no such group.
+/// `type`: isa-extension or isa-category.
 int group_of(control_type type, std::string_view name);
 
 bool belongs_to(const ZydisDecodedInstruction &instruction, control_type type, int group);
