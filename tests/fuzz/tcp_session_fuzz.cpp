@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   test::MemoryStore store;
   TcpSession session(store.maker());
   if (data[0] & 1)
-    session.receive(MessageWriter().write(MessageType::identify, write_identify("name")));
+    session.receive(write_message(MessageType::identify, write_identify("name")));
   const size_t step = 1 + (data[0] >> 1);
   const std::string_view bytes(reinterpret_cast<const char *>(data + 1), size - 1);
   for (size_t at = 0; at < bytes.size(); at += step)

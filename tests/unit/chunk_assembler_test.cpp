@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One CPU's records from datagrams: what is kept of a damaged chunk, and what is counted as lost.
+// One CPU's records from datagrams: what is counted as lost.
 #include "user/net/chunk_assembler.h"
 
 #include "tests/unit/support/memory_sink.h"
@@ -11,24 +11,6 @@ namespace ovnitrace {
 namespace {
 
 using test::records_of;
-
-// An event that is about no thread needs no introduction.
-TEST(ChunkAssemblerTest, KeepsEventsWithoutAThreadInADamagedChunk) {
-  test::MemoryStore store;
-  const auto sink = store.maker()("app");
-  ChunkAssembler cpu(0, *sink);
-  std::vector<ftrace_record> records(2);
-  ftrace_record_set(&records[0], FTrace_EVT_signal, 0, 500, 1); // no header: it was lost
-  ftrace_record_set(&records[1], FTrace_EVT_signal, 1, 501, 2); // of a thread that nobody knows
-  ASSERT_TRUE(cpu.take(3, 10, records, 400, 1));
-  cpu.end(12, 600, 400);
-  std::vector<uint32_t> there;
-  for (const ftrace_record &record : records_of(store.traces.at("app").files.at({0, false})))
-    if (record.code == FTrace_EVT_signal)
-      there.push_back(record.par2);
-  EXPECT_EQ(there, std::vector<uint32_t>{1});
-  EXPECT_EQ(cpu.events_lost(), 11u);
-}
 
 TEST(ChunkAssemblerTest, CountsWhatIsLostAfterTheEndOfTheTraceCame) {
   for (const uint64_t lost : {0, 5}) {

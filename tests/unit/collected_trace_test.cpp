@@ -33,7 +33,7 @@ protected:
   std::string kept() const { return test::text_of(trace_.path() + "/trace.json"); }
 
   test::TempDir dir_;
-  CollectedTrace trace_{dir_.path(), "app", 0, 1};
+  CollectedTrace trace_{dir_.path(), "app", 0};
 };
 
 // Byte for byte, in place of the one before; whatever a reader will say of it.
@@ -56,7 +56,7 @@ TEST_F(CollectedTraceTest, WantsADescriptionAtItsEnd) {
 // A trace without records is discarded: then nothing is there to be read.
 TEST_F(CollectedTraceTest, SaysWhetherAnythingIsKept) {
   const auto refusal_after = [&](const std::string &first) -> std::string {
-    CollectedTrace trace(dir_.path(), "kept" + std::to_string(first.size()), 100, 1);
+    CollectedTrace trace(dir_.path(), "kept" + std::to_string(first.size()), 100);
     try {
       if (!first.empty())
         trace.append(0, true, first);
@@ -72,13 +72,13 @@ TEST_F(CollectedTraceTest, SaysWhetherAnythingIsKept) {
 
 // Exactly as many as it may have, trace.json included.
 TEST_F(CollectedTraceTest, CountsAllOfItsBytes) {
-  CollectedTrace trace(dir_.path(), "limited", 100, 1);
+  CollectedTrace trace(dir_.path(), "limited", 100);
   trace.append(0, true, std::string(60, 'c'));
   trace.describe(std::string(40, 'd'));
   trace.end_description();
   EXPECT_THROW(trace.append(0, true, "c"), Error);
   EXPECT_EQ(trace.bytes(), 60u);
-  CollectedTrace other(dir_.path(), "other", 100, 1);
+  CollectedTrace other(dir_.path(), "other", 100);
   other.describe(std::string(40, 'd'));
   other.append(0, true, std::string(60, 'c'));
   EXPECT_THROW(other.describe("d"), Error);

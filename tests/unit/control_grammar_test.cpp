@@ -181,18 +181,12 @@ TEST(ControlGrammar, RepeatTakesItsNumberWithAndWithoutAColon) {
 }
 
 TEST(ControlGroups, HaveTheNamesOfXed) {
-  for (const char *name : {"3DNOW", "3dnow", "AMD3DNOW", "PTWRITE", "VIA_PADLOCK_AES", "AVX2"})
+  for (const char *name : {"3DNOW", "3dnow", "AMD3DNOW", "PTWRITE", "AVX2"})
     EXPECT_EQ(why_no_group(CONTROL_ISA_EXTENSION, name), "") << name;
   for (const char *name : {"3DNOW", "PTWRITE", "VIA_PADLOCK", "X87_ALU", "x87-alu"})
     EXPECT_EQ(why_no_group(CONTROL_ISA_CATEGORY, name), "") << name;
-  EXPECT_NE(why_no_group(CONTROL_ISA_CATEGORY, "AVX2000").find("there are"), std::string::npos);
-}
-
-/// What XED has and the decoder has not is never found, which is no misspelling.
-TEST(ControlGroups, GroupsTooNewForTheDecoderAreRefusedWithItsVersion) {
-  if (group_of(CONTROL_ISA_EXTENSION, "AVX_VNNI_INT8").kind != Group::Kind::none)
-    GTEST_SKIP() << "this decoder has it";
-  EXPECT_NE(why_no_group(CONTROL_ISA_EXTENSION, "AVX_VNNI_INT8").find("Zydis"), std::string::npos);
+  // The decoder may be too old for it: its version is said.
+  EXPECT_NE(why_no_group(CONTROL_ISA_CATEGORY, "AVX2000").find("Zydis "), std::string::npos);
 }
 
 TEST(ControlPlan, SamplesThatOverlapAreOneRegion) {

@@ -21,10 +21,9 @@ std::string error_of(MessageParser &parser, std::string_view bytes) {
 }
 
 TEST(Message, ComesOutAsItWentInHoweverTheBytesAreCut) {
-  MessageWriter writer;
-  std::string stream(writer.write(MessageType::records, "abcd", "0123456789abcdef"));
-  stream += writer.write(MessageType::description_end, "");
-  stream += writer.write(MessageType::end, "12345678");
+  std::string stream(write_message(MessageType::records, "abcd", "0123456789abcdef"));
+  stream += write_message(MessageType::description_end, "");
+  stream += write_message(MessageType::end, "12345678");
   for (size_t step = 1; step <= stream.size(); step++) {
     MessageParser parser;
     std::vector<std::pair<MessageType, std::string>> got;
@@ -43,23 +42,23 @@ TEST(Message, ComesOutAsItWentInHoweverTheBytesAreCut) {
 // Before a byte of it is kept.
 TEST(Message, MustNotClaimMoreThanIsAllowed) {
   std::string header;
-  put_u32(header, uint32_t(MessageType::records));
-  put_u32(header, kMostEarlyPayload + 1);
+  put_number(header, uint32_t(MessageType::records));
+  put_number<uint32_t>(header, kMostEarlyPayload + 1);
   MessageParser early, late, greedy;
   EXPECT_NE(error_of(early, header).find("claims 1025 bytes"), std::string::npos);
   late.allow_large();
   EXPECT_EQ(error_of(late, header), "");
   greedy.allow_large();
   header.resize(4);
-  put_u32(header, kMostPayload + 1);
+  put_number<uint32_t>(header, kMostPayload + 1);
   EXPECT_NE(error_of(greedy, header).find("claims"), std::string::npos);
 }
 
 TEST(Message, IsOfAKnownType) {
   for (uint32_t type : {0u, 10u, 0x20544547u}) { // "GET "
     std::string header;
-    put_u32(header, type);
-    put_u32(header, 0);
+    put_number(header, type);
+    put_number<uint32_t>(header, 0);
     MessageParser parser;
     EXPECT_NE(error_of(parser, header).find("no message of ovnitrace"), std::string::npos) << type;
   }
@@ -84,13 +83,12 @@ TEST(Message, IdentifiesASenderOfThisVersion) {
 }
 
 TEST(Message, IsTakenUpToItsGreatestSize) {
-  MessageWriter writer;
   MessageParser parser;
   EXPECT_EQ(
-      error_of(parser, writer.write(MessageType::identify, std::string(kMostEarlyPayload, 'x'))),
+      error_of(parser, write_message(MessageType::identify, std::string(kMostEarlyPayload, 'x'))),
       "");
   EXPECT_NE(error_of(parser,
-                     writer.write(MessageType::identify, std::string(kMostEarlyPayload + 1, 'x'))),
+                     write_message(MessageType::identify, std::string(kMostEarlyPayload + 1, 'x'))),
             "");
 }
 

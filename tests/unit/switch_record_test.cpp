@@ -6,10 +6,8 @@
 #include "emulator/input/merge.h"
 #include "tests/unit/support/chunk_list.h"
 #include "tests/unit/support/collecting_sink.h"
-#include "tests/unit/support/memory_sink.h"
 #include "tests/unit/support/trace_builder.h"
 #include "user/chunk/chunk_writer.h"
-#include "user/net/chunk_assembler.h"
 
 #include <gtest/gtest.h>
 
@@ -329,48 +327,6 @@ TEST(SwitchRecord, IsInOrderAfterAGap) {
   for (const Happened &event : reading.events)
     order.push_back(event.what);
   EXPECT_EQ(order, (std::vector<std::string>{"dark", "light", "sleeps", "gets"}));
-}
-
-TEST(SwitchRecord, IsTwoEventsToACollectorThatLacksIt) {
-  for (const uint16_t unknown : {0, 1, 2}) {
-    test::MemoryStore store;
-    const auto sink = store.maker()("app");
-    ChunkAssembler cpu(0, *sink);
-    std::vector<ftrace_record> records(3); // no header: it was lost
-    ftrace_record_set(&records[0], FTrace_EVT_id, unknown == 1 ? 3 : 1, 500, 11);
-    ftrace_record_set(&records[1], FTrace_EVT_id, unknown == 2 ? 3 : 2, 500, 12);
-    ftrace_record_set(&records[2], FTrace_EXT_switch, 1, 501, 2 | 121 << 16);
-    ASSERT_TRUE(cpu.take(3, 10, records, 400, 1));
-    EXPECT_EQ(cpu.events(), 12u);
-    EXPECT_EQ(cpu.events_lost(), unknown ? 12u : 10u);
-    ftrace_record_set(&records[0], FTrace_EXT_wake_switch, 1, 800, 2 | 100 << 13);
-    ASSERT_TRUE(cpu.take(3, 20, std::span(records).first(1), 400, 2));
-    EXPECT_EQ(cpu.events(), 23u);
-    EXPECT_EQ(cpu.events_lost(), unknown ? 23u : 18u);
-    cpu.end(23, 900, 400);
-    const std::string &file = store.traces.at("app").files.at({0, false});
-    const Reading reading(file.data(), file.size());
-    EXPECT_EQ(reading.sink.count("the time goes back"), 0u) << "its first event is after the loss";
-    if (!unknown) {
-      const Happened &light = reading.events.at(reading.events.size() - 4);
-      EXPECT_EQ(std::tie(light.time, light.what), std::make_tuple(700u, "light"));
-    }
-  }
-}
-
-// Chunks of the versions before, which have two records for a switch.
-TEST(SwitchRecord, IsNotNeededByOlderTraces) {
-  for (const uint16_t version : {1, 2}) {
-    ChunkBuilder chunk = play(false, 7);
-    std::vector<ftrace_record> records = chunk.records();
-    const std::vector<Happened> expected = Reading(records).events;
-    for (ftrace_record &record : records)
-      if (record.code == FTrace_EXT_format)
-        record.par1 = version;
-    const Reading reading(records);
-    EXPECT_EQ(reading.sink.reported.size(), 0u);
-    EXPECT_EQ(reading.events, expected);
-  }
 }
 
 } // namespace

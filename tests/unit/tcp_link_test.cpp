@@ -44,8 +44,7 @@ public:
 
   /// Whether it could say all of it.
   static bool say(int fd, MessageType type, std::string_view payload) {
-    MessageWriter writer;
-    const std::string_view bytes = writer.write(type, payload);
+    const std::string bytes = write_message(type, payload);
     return ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) == ssize_t(bytes.size());
   }
   static void wait_until_closed(int fd) {

@@ -19,18 +19,18 @@ public:
       directory_ = read(MessageType::accept);
   }
   void send(MessageType type, std::string_view payload) {
-    session_.receive(writer_.write(type, payload));
+    session_.receive(write_message(type, payload));
   }
   void send_records(uint32_t cpu, const std::string &bytes,
                     MessageType type = MessageType::records) {
     std::string payload;
-    put_u32(payload, cpu);
+    put_number(payload, cpu);
     send(type, payload + bytes);
   }
   void send_end(uint64_t bytes, uint64_t missing = 0) {
     std::string payload;
-    put_u64(payload, bytes);
-    put_u64(payload, missing);
+    put_number(payload, bytes);
+    put_number(payload, missing);
     send(MessageType::end, payload);
   }
   /// The payload of the next message, which must be of this type.
@@ -44,7 +44,6 @@ public:
 
 private:
   TcpSession &session_;
-  MessageWriter writer_;
   MessageParser parser_;
   std::string directory_;
 };
@@ -72,7 +71,7 @@ TEST_F(TcpSessionTest, TakesATrace) {
   EXPECT_FALSE(session.complete());
   sender.send_end(4 * 16 + 9);
   EXPECT_TRUE(session.complete() && session.ended()) << session.error();
-  EXPECT_EQ(get_u64(sender.read(MessageType::done), 0), 4u * 16 + 9);
+  EXPECT_EQ(get_number<uint64_t>(sender.read(MessageType::done), 0), 4u * 16 + 9);
   const test::MemoryTrace trace = std::exchange(store_.traces["app-1"], {});
   EXPECT_EQ(trace.description, "{\"a\":1}");
   EXPECT_EQ(trace.files.at({0, false}).size(), 32u);
@@ -89,7 +88,8 @@ TEST_F(TcpSessionTest, CallsNoTraceCompleteOfWhichTheSenderDroppedEvents) {
   sender.send(MessageType::description_end, "");
   sender.send_records(0, record_);
   sender.send_end(16, 959'621);
-  EXPECT_EQ(get_u64(sender.read(MessageType::done), 0), 16u) << "as much as was sent is written";
+  EXPECT_EQ(get_number<uint64_t>(sender.read(MessageType::done), 0), 16u)
+      << "as much as was sent is written";
   EXPECT_TRUE(session.ended());
   EXPECT_FALSE(session.complete());
   EXPECT_NE(session.error().find("959,621 events are missing"), std::string::npos)
@@ -144,7 +144,7 @@ TEST_F(TcpSessionTest, EndsAtWhatASenderMustNotSay) {
 
 TEST_F(TcpSessionTest, WantsAnIntroductionFirst) {
   TcpSession session(store_.maker());
-  session.receive(MessageWriter().write(MessageType::records, "1234", record_));
+  session.receive(write_message(MessageType::records, "1234", record_));
   EXPECT_NE(session.error().find("first who it is"), std::string::npos);
   TcpSession silent(store_.maker());
   silent.disconnect();

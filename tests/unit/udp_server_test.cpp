@@ -44,7 +44,7 @@ protected:
     server_.handle(polls, now_);
   }
   DatagramPacker packer(uint64_t session) {
-    return DatagramPacker(session, 1, [this](const Datagram &datagram) { send(datagram); });
+    return DatagramPacker(session, [this](const Datagram &datagram) { send(datagram); });
   }
   void plain(uint32_t number, uint32_t par2) {
     Datagram datagram{.number = number, .count = 1, .records = {}};
@@ -138,22 +138,6 @@ TEST_F(UdpServerTest, BeginsAnotherTraceWithAFirstDatagramThatIsGivenUp) {
   EXPECT_TRUE(reported("not whole: 1 datagrams, 1 lost"));
   server_.finish();
   EXPECT_EQ(made_, 2u);
-}
-
-// It may hide a loss at the end, or be another's: neither complete nor damaged.
-TEST_F(UdpServerTest, CallsNoTraceCompleteFromWhoseAddressSomethingWrongCame) {
-  send("TRACER-V1.0"); // before there is a trace
-  plain(1, 1);
-  send("TRACER-V1.0");
-  plain(2, 2);
-  send("");
-  server_.finish();
-  EXPECT_TRUE(reported("error: nothing is known to be missing, but what is wrong came from its "
-                       "address: 2 datagrams, 0 lost, "
-                       "0 repeated, 0 reordered, 0 late, 2 wrong"))
-      << told_.back();
-  EXPECT_FALSE(reported("is complete"));
-  EXPECT_TRUE(server_.incomplete());
 }
 
 // Otherwise each datagram after a failure would make a directory.

@@ -106,7 +106,7 @@ const std::string kLastDescription = kDescription.substr(0, kDescription.size() 
 
 std::vector<Datagram> pack(const Capture &capture, uint64_t session = 5) {
   std::vector<Datagram> sent;
-  DatagramPacker packer(session, 8, [&](const Datagram &datagram) { sent.push_back(datagram); });
+  DatagramPacker packer(session, [&](const Datagram &datagram) { sent.push_back(datagram); });
   packer.name("app-1");
   packer.name("app-1");
   packer.describe(kDescription);
@@ -221,7 +221,7 @@ TEST_F(UdpSessionTest, HasEveryEventOnceOrCountsIt) {
     const UdpCounts counts = session.counts();
     EXPECT_EQ(counts.lost, network.dropped);
     EXPECT_EQ(counts.repeated, network.repeated);
-    EXPECT_EQ(counts.late + counts.wrong, 0u);
+    EXPECT_EQ(counts.wrong, 0u);
     EXPECT_EQ(events_in(trace.files), events_in(capture.files()));
     all_dropped += network.dropped;
 
@@ -253,8 +253,8 @@ TEST_F(UdpSessionTest, HasEveryEventOnceOrCountsIt) {
   EXPECT_GT(all_dropped, 1000u) << "the test loses something";
 }
 
-// Only what introduces a thread is lost: its events are not given to another or of none.
-TEST_F(UdpSessionTest, CountsEventsOfAThreadWhoseIntroductionIsLost) {
+// Only what introduces a thread is lost: what comes after it is not given to another or to none.
+TEST_F(UdpSessionTest, KeepsAChunkUpToWhatIsMissing) {
   test::ChunkBuilder builder(0);
   builder.at(100).start().id(1, 101, 101, "one");
   for (int n = 0; n < 60; n++)
@@ -264,7 +264,7 @@ TEST_F(UdpSessionTest, CountsEventsOfAThreadWhoseIntroductionIsLost) {
     builder.at(300 + n).record(FTrace_EXT_migrate, uint16_t(1 + n % 2), 0);
   builder.stop();
   std::vector<Datagram> sent;
-  DatagramPacker packer(9, 1, [&](const Datagram &datagram) { sent.push_back(datagram); });
+  DatagramPacker packer(9, [&](const Datagram &datagram) { sent.push_back(datagram); });
   packer.chunk({0, builder.records()});
   packer.end(500, 0);
   const auto introduces = [](const Datagram &datagram) {
@@ -279,10 +279,14 @@ TEST_F(UdpSessionTest, CountsEventsOfAThreadWhoseIntroductionIsLost) {
     send(session, datagram);
   session.finish();
   const std::string &file = store_.traces.begin()->second.files.at({0, false});
-  for (const ftrace_record &record : records_of(file))
-    EXPECT_FALSE(record.code == FTrace_EXT_migrate && record.par1 == 2);
+  uint64_t kept = 0;
+  for (const ftrace_record &record : records_of(file)) {
+    EXPECT_NE(record.code, FTrace_EXT_migrate);
+    kept += record.code == FTrace_EVT_task_dispatch;
+  }
+  EXPECT_GT(kept, 40u);
   EXPECT_EQ(events_in({{{0, false}, file}})[0], 260u);
-  EXPECT_GT(session.counts().events_lost, 80u);
+  EXPECT_EQ(session.counts().events_lost, 260 - kept);
   expect_readable(store_.traces.begin()->second);
 }
 
@@ -311,7 +315,7 @@ TEST_F(UdpSessionTest, IsNotWholeWhereOnlyWrongDatagramsCame) {
 TEST_F(UdpSessionTest, IsNotWholeWhereTheSenderDroppedEvents) {
   for (const uint64_t dropped : {uint64_t(0), uint64_t(7), uint64_t(5'000'000'000)}) {
     UdpSession session("here", store_.maker());
-    DatagramPacker packer(5, 1, [&](const Datagram &datagram) { send(session, datagram); });
+    DatagramPacker packer(5, [&](const Datagram &datagram) { send(session, datagram); });
     packer.chunk({0, test::ChunkBuilder(0).at(100).start().stop().records()});
     packer.end(100, dropped);
     session.finish();
@@ -346,24 +350,13 @@ TEST_F(UdpSessionTest, SurvivesDatagramsThatLie) {
   };
   say(0, FTrace_EXT_part, 0, 1000);
   say(0, FTrace_EXT_part, 0, 10);      // fewer than before
-  say(0, FTrace_EXT_part, 4096, 0);    // no such CPU
+  say(0, FTrace_EXT_part, 8192, 0);    // no such CPU
   say(0, FTrace_EXT_migrate, 0, 0);    // no part
   say(99, FTrace_EXT_part, 0, 0);      // no such kind
   say(2, FTrace_EXT_part, 0, 1 << 30); // a description of a gigabyte
   EXPECT_EQ(session.counts().wrong, 4u);
   session.finish();
   EXPECT_EQ(store_.traces.size(), 1u);
-}
-
-TEST_F(UdpSessionTest, CountsADescriptionThatIsNone) {
-  for (const char *text : {"{\"format\": \"ovnitrace\"", "[1]", "{\"format\": \"other\"}"}) {
-    UdpSession session("here", store_.maker());
-    DatagramPacker packer(5, 1, [&](const Datagram &datagram) { send(session, datagram); });
-    packer.describe(text);
-    session.finish();
-    EXPECT_EQ(session.counts().wrong, 1u) << text;
-    EXPECT_FALSE(session.whole());
-  }
 }
 
 // libovnitrace and S.Ha.R.K. send records and nothing about them.

@@ -7,6 +7,8 @@
 #include "user/bpf/kernel_functions.h"
 #include "user/bpf/kernel_types.h"
 #include "user/bpf/twins.h"
+#include "user/launch/file_limit.h"
+#include "user/launch/signals.h"
 
 #include "families.skel.h"
 
@@ -18,6 +20,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -137,7 +140,7 @@ void FamilyCapture::choose_probes(FamilySet chosen) {
     links_.prepare(skeleton_->object->progs.on_user_probe);
 }
 
-/// By their numbers, which are the cookies of ProbeLinks.
+/// By their numbers, which are the cookies of their places.
 void FamilyCapture::fill_probes() {
   if (!(families_ & families_of_programs()).bits())
     return;
@@ -166,12 +169,38 @@ void FamilyCapture::attach() {
   if (int error = families_bpf__attach(skeleton_->object))
     fail_bpf("attach the BPF programs of the families " + to_string(families_), error);
   if ((families_ & families_of_programs()).bits())
-    for (std::string &why : links_.attach(probes_))
-      refused_.push_back(std::move(why));
+    attach_probes();
   for (const ProbedFile &file : probes_)
     log_debug("{}: {} probes", file.path, file.probes.size());
   log_debug("attached the programs of the families {}", to_string(families_));
   probes_.clear(); // with their descriptors
+}
+
+/// The files are those that were read, whatever has their names now.
+void FamilyCapture::attach_probes() {
+  size_t needed = probes_.size();
+  for (const ProbedFile &file : probes_)
+    needed += links_.files_needed(file.probes.size());
+  raise_file_limit(needed);
+  size_t number = 0;
+  for (const ProbedFile &file : probes_) {
+    end_if_signalled(); // where each probe has a link of its own this takes seconds
+    std::vector<UprobeAt> places;
+    for (const Probe &probe : file.probes)
+      places.push_back({probe.offset, number++});
+    const int error = links_.attach(fmt::format("/proc/self/fd/{}", file.fd.get()), places,
+                                    UprobeLinks::kAllProcesses);
+    if (error)
+      refused_.push_back(
+          fmt::format("the kernel refuses probes in {}: {}; events that it logs are not captured "
+                      "(they need Linux 5.15 with CONFIG_UPROBES)",
+                      file.path, std::strerror(error)));
+    else if (file.not_understood)
+      refused_.push_back(fmt::format(
+          "{} of the probes in {} are unlike those of ovnitrace/usdt.h: their events are "
+          "not captured",
+          file.not_understood, file.path));
+  }
 }
 
 void FamilyCapture::detach() {

@@ -4,7 +4,8 @@
 
 #include "user/bpf/capture.h"
 #include "user/bpf/family_set.h"
-#include "user/bpf/probe_links.h"
+#include "user/bpf/uprobe_links.h"
+#include "user/probe/find_probes.h"
 
 #include <memory>
 #include <string>
@@ -55,12 +56,13 @@ private:
   void choose_programs(const KernelTypes &types, FamilySet chosen);
   void choose_probes(FamilySet chosen);
   void fill_probes();
+  void attach_probes();
   void map_counts();
 
   std::unique_ptr<Skeleton> skeleton_;
   FamilySet families_;
   std::vector<ProbedFile> probes_;
-  ProbeLinks links_; ///< before the skeleton they go
+  UprobeLinks links_; ///< before the skeleton they go
   std::vector<std::string> absent_, refused_;
   uint32_t cpus_ = 0;
   volatile family_count *counts_ = nullptr;

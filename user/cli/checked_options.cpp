@@ -25,8 +25,8 @@ constexpr uint64_t kSmallestRing = 64 << 10, kLargestRing = 1u << 30;    // byte
 constexpr uint64_t kDefaultRing = 8 << 20;                               // bytes
 constexpr uint64_t kSmallestChunk = 4 << 10, kLargestChunk = 256u << 20; // bytes
 constexpr uint64_t kDefaultChunk = 1 << 20;                              // bytes
-constexpr uint64_t kDatagramChunk = 32 << 10;                            // bytes
-constexpr uint64_t kDefaultSpareChunks = 16, kDatagramSpareChunks = 512;
+constexpr uint64_t kDatagramChunk = 16 << 10;                            // bytes
+constexpr uint64_t kDefaultSpareChunks = 16, kDatagramSpareChunks = 1024;
 constexpr uint64_t kDefaultTriggerSaves = 10;
 
 /// --skip and --length are short for a chain.

@@ -28,7 +28,7 @@ int run(const Arguments &arguments) {
   check_is_no_stdout(options.directory, "traces are directories of files: name one for them");
   for (const std::string &text : arguments.listen)
     options.listen.push_back(
-        parse_endpoint("--listen", has_transport(text) ? text : "tcp://" + text));
+        parse_endpoint("--listen", text.find("://") != text.npos ? text : "tcp://" + text));
   const bool all_udp =
       std::all_of(options.listen.begin(), options.listen.end(),
                   [](const Endpoint &endpoint) { return endpoint.transport == Endpoint::kUdp; });

@@ -182,7 +182,7 @@ void add_buffer_options(App app, RecordArguments &arguments) {
            "Size of a chunk of the trace (default: 1M, or a 16th of the buffer if that is less)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
              "How many full chunks may wait for the disk or the network (default: 16; with --send "
-             "udp://… 512, which are smaller)");
+             "udp://… 1024, which are smaller)");
 }
 
 void add_compress_option(App app, std::string &level) {

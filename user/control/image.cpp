@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace ovnitrace::control {
 
@@ -20,17 +19,6 @@ namespace {
 constexpr uint64_t kMostBytes = 1u << 30; // of the sections that are looked into
 constexpr size_t kMostFunctions = 4 << 20;
 constexpr size_t kMostName = 1 << 14;
-
-struct EndElf {
-  void operator()(Elf *elf) const { elf_end(elf); }
-};
-using ElfHandle = std::unique_ptr<Elf, EndElf>;
-
-ElfHandle open_elf(int fd) {
-  if (!is_native_program(fd) || elf_version(EV_CURRENT) == EV_NONE)
-    return nullptr;
-  return ElfHandle(elf_begin(fd, ELF_C_READ, nullptr));
-}
 
 class Reader {
 public:
@@ -169,7 +157,7 @@ std::string_view Image::bytes_at(uint64_t address, size_t most) const {
 
 std::optional<Image> read_image(const std::string &path, int fd) {
   const ElfHandle elf = open_elf(fd);
-  if (!elf || elf_kind(elf.get()) != ELF_K_ELF)
+  if (!elf)
     return {};
   Image image;
   image.path = path;

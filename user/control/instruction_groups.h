@@ -5,23 +5,16 @@
 #include <Zydis/Zydis.h>
 #include <ovnitrace/control.h>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace ovnitrace::control {
 
-/// What the decoder says of an instruction that belongs to a group.
-struct Group {
-  enum class Kind : uint8_t { none, extension, category, set } kind = Kind::none;
-  int number = 0;
-};
+/// Returns the number of the group that XED or Zydis calls so; 0: the decoder has no such group.
+/// `type`: isa-extension or isa-category.
+int group_of(control_type type, std::string_view name);
 
-/// Finds a group by XED's name or by Zydis'; Kind::none for an unknown name. `type`: isa-extension
-/// or isa-category.
-Group group_of(control_type type, std::string_view name);
-
-bool belongs_to(const ZydisDecodedInstruction &instruction, const Group &group);
+bool belongs_to(const ZydisDecodedInstruction &instruction, control_type type, int group);
 
 /// Says why there is no group of that name; empty: there is one.
 std::string why_no_group(control_type type, std::string_view name);

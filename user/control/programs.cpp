@@ -313,10 +313,6 @@ std::vector<std::pair<uint32_t, uint32_t>> Programs::threads(uint32_t pid) const
   return found;
 }
 
-int Programs::life_map() const {
-  return bpf_map__fd(skeleton_->object->maps.life);
-}
-
 uint64_t Programs::full() const {
   return skeleton_->counters().control_full;
 }

@@ -74,7 +74,6 @@ public:
   /// The threads that have chains, of a process or, 0, of all: tid and process.
   std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid = 0) const;
   int held_map() const;    ///< processes that are stopped, by tgid
-  int life_map() const;    ///< ring of life events
   uint64_t full() const;   ///< threads and processes that have no chains, as there were too many
   uint64_t unheld() const; ///< processes that went on without probes in their new code
   uint64_t messages_lost() const;

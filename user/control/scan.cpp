@@ -28,7 +28,7 @@ struct Wanted {
   uint64_t bit;
   control_type type;
   uint64_t value;
-  Group group = {};
+  int group = 0;
   std::string bytes = {}; ///< itext
 };
 
@@ -87,7 +87,7 @@ bool fits(const Wanted &wanted, const ZydisDecodedInstruction &instruction,
     return instruction.length == wanted.bytes.size() && bytes.starts_with(wanted.bytes);
   case CONTROL_ISA_EXTENSION:
   case CONTROL_ISA_CATEGORY:
-    return belongs_to(instruction, wanted.group);
+    return belongs_to(instruction, wanted.type, wanted.group);
   case CONTROL_MAGIC:
     return bytes.starts_with("\x66\x87\xdb") || bytes.starts_with("\x87\xdb");
   case CONTROL_CPUID:

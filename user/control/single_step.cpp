@@ -2,7 +2,6 @@
 #include "user/control/single_step.h"
 
 #include "emulator/base/error.h"
-#include "user/control/step_message.h"
 #include "user/control/tracer.h"
 
 #include <fmt/core.h>
@@ -41,7 +40,7 @@ SingleStep::~SingleStep() {
 }
 
 void SingleStep::trace(uint32_t tid) {
-  send_step(socket_.get(), {StepMessage::trace, 0, tid, 0});
+  send_step(socket_.get(), {StepMessage::trace, 0, tid});
   StepMessage answer = {.kind = StepMessage::trace, .pid = 0, .tid = tid, .error = ESRCH};
   while (recv(socket_.get(), &answer, sizeof(answer), 0) < 0 && errno == EINTR)
     ;
@@ -53,7 +52,7 @@ void SingleStep::trace(uint32_t tid) {
 }
 
 void SingleStep::look(uint32_t pid, uint32_t tid) {
-  send_step(socket_.get(), {StepMessage::look, pid, tid, 0});
+  send_step(socket_.get(), {StepMessage::look, pid, tid});
 }
 
 std::optional<SingleStep::Held> SingleStep::next_held() {
@@ -71,7 +70,7 @@ std::optional<SingleStep::Held> SingleStep::next_held() {
 }
 
 void SingleStep::release(uint32_t tid) {
-  send_step(socket_.get(), {StepMessage::release, 0, tid, 0});
+  send_step(socket_.get(), {StepMessage::release, 0, tid});
 }
 
 } // namespace ovnitrace::control

@@ -56,6 +56,10 @@ bool is_of_tracer(const siginfo_t &info, bool stepping, bool takes_int3) {
 
 } // namespace
 
+void send_step(int socket, const StepMessage &message) {
+  (void)!send(socket, &message, sizeof(message), MSG_NOSIGNAL);
+}
+
 Tracer::Tracer(const Plan &plan, Programs &programs, int socket)
     : programs_(programs), socket_(socket) {
   for (size_t a = 0; a < plan.alarm_table.size(); a++) {
@@ -231,7 +235,7 @@ bool Tracer::hold(pid_t tid, Thread &thread, const control_hit &seen) {
   if (!(seen.result & CONTROL_HELD))
     return false;
   thread.held = true;
-  send_step(socket_, {StepMessage::held, seen.pid, uint32_t(tid), 0});
+  send_step(socket_, {StepMessage::held, seen.pid, uint32_t(tid)});
   return true;
 }
 

@@ -4,7 +4,6 @@
 
 #include "user/control/plan.h"
 #include "user/control/programs.h"
-#include "user/control/step_message.h"
 
 #include <csignal>
 #include <cstdint>
@@ -12,6 +11,22 @@
 #include <sys/types.h>
 
 namespace ovnitrace::control {
+
+/// What SingleStep and its tracer say to one another, over a socket that keeps messages apart.
+struct StepMessage {
+  enum Kind : uint32_t {
+    trace,   ///< to the tracer: a thread, `tid`; and back, with `error`, an errno
+    look,    ///< to the tracer: at threads of `pid` (0: all), or one of them, `tid`
+    held,    ///< from the tracer: a thread waits
+    release, ///< to the tracer: it may go on
+  };
+  Kind kind;
+  uint32_t pid, tid;
+  int32_t error = 0;
+};
+
+/// Sends a message. The other end may be gone: the receiver that waits for an answer notices that.
+void send_step(int socket, const StepMessage &message);
 
 /// Traces threads (PTRACE_SEIZE) until the other end of the socket is closed. A thread of which an
 /// icount is armed goes from instruction to instruction, each a hit; the others run freely. What

@@ -5,10 +5,9 @@
 #include "emulator/input/trace_dir.h"
 #include "user/chunk/chunk_files.h"
 
-#include <ovnitrace/ftrace_record.h>
-
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -17,98 +16,70 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint64_t kMostDescription = kMaxDescriptionBytes;
 constexpr char kDescription[] = "trace.json";
 constexpr char kUnfinished[] = ".trace.json.new"; // as TraceDirectory::put_in_place() has it
+
+/// Returns how many bytes were written; if not all of them, errno says why.
+size_t write_to(int fd, std::string_view bytes) {
+  size_t written = 0;
+  while (written < bytes.size()) {
+    const ssize_t some = write(fd, bytes.data() + written, bytes.size() - written);
+    if (some > 0)
+      written += size_t(some);
+    else if (some == 0)
+      errno = ENOSPC;
+    if (some == 0 || (some < 0 && errno != EINTR))
+      break;
+  }
+  return written;
+}
+
+std::string chunk_file(uint16_t cpu, bool compressed) {
+  return cpu == TraceSink::kPlainFile ? "trace.dat" : ChunkFiles::file_name(cpu, compressed);
+}
 
 } // namespace
 
 CollectedTrace::CollectedTrace(const std::string &directory, const std::string &name,
-                               uint64_t most_bytes, unsigned most_open)
-    : directory_(directory + "/" + name, IfExists::next_name), most_bytes_(most_bytes),
-      most_open_(most_open) {}
+                               uint64_t most_bytes)
+    : directory_(directory + "/" + name, IfExists::next_name), most_bytes_(most_bytes) {}
 
-std::string CollectedTrace::file_name(FileKey key) {
-  return key.first == kPlainFile ? "trace.dat" : ChunkFiles::file_name(key.first, key.second);
-}
-
-CollectedTrace::File &CollectedTrace::opened(FileKey key) {
-  const auto [at, fresh] = files_.try_emplace(key);
-  File &file = at->second;
-  if (file.fd)
-    return file;
-  if (open_files_ >= most_open_) {
-    for (auto &[other, its] : files_)
-      its.fd = UniqueFd();
-    open_files_ = 0;
-  }
-  file.fd =
-      UniqueFd(openat(directory_.fd(), file_name(key).c_str(),
-                      O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (fresh ? O_CREAT | O_EXCL : 0), 0644));
-  if (!file.fd)
-    fail(file_name(key), errno);
-  open_files_++;
-  return file;
+UniqueFd CollectedTrace::open_file(const std::string &name, int flags) {
+  UniqueFd fd(openat(directory_.fd(), name.c_str(),
+                     O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0644));
+  if (!fd)
+    fail(name);
+  return fd;
 }
 
 void CollectedTrace::append(uint16_t cpu, bool compressed, std::string_view bytes) {
   if (failed_)
     throw Error(fmt::format("nothing more is written to {} after a failure", path()));
   count(bytes.size());
-  const FileKey key(cpu, compressed);
-  File &file = opened(key);
-  write(file, file.size, bytes, file_name(key));
-  file.size += bytes.size();
-  bytes_ += bytes.size();
+  const std::string name = chunk_file(cpu, compressed);
+  const size_t written = write_to(open_file(name, O_APPEND).get(), bytes);
+  bytes_ += written; // a reader leaves out half a record at the end
+  if (written != bytes.size())
+    fail(name);
 }
 
 void CollectedTrace::overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) {
-  const FileKey key(cpu, false);
-  if (!failed_)
-    write(opened(key), offset, bytes, file_name(key));
-}
-
-/// After a failure the file is cut back to whole records; they count as taken.
-void CollectedTrace::write(const File &file, uint64_t offset, std::string_view bytes,
-                           const std::string &name) {
-  while (!bytes.empty()) {
-    const ssize_t written = pwrite(file.fd.get(), bytes.data(), bytes.size(), off_t(offset));
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0) {
-      const int error = written < 0 ? errno : ENOSPC;
-      const uint64_t whole = offset & ~uint64_t(sizeof(ftrace_record) - 1);
-      if (offset > file.size && ftruncate(file.fd.get(), off_t(whole)) != 0)
-        fail(name, errno);
-      if (whole > file.size)
-        bytes_ += whole - file.size;
-      fail(name, error);
-    }
-    bytes.remove_prefix(size_t(written));
-    offset += uint64_t(written);
-  }
+  const std::string name = chunk_file(cpu, false);
+  if (!failed_ && pwrite(open_file(name, 0).get(), bytes.data(), bytes.size(), off_t(offset)) < 0)
+    fail(name);
 }
 
 void CollectedTrace::describe(std::string_view text) {
   if (!description_file_) {
     unlinkat(directory_.fd(), kUnfinished, 0);
-    description_file_ = UniqueFd(openat(
-        directory_.fd(), kUnfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-    if (!description_file_)
-      fail(kDescription, errno);
+    description_file_ = open_file(kUnfinished, O_EXCL);
   }
   count(text.size());
   description_ += text.size();
-  if (description_ > 2 * kMostDescription) // two of them at most
+  if (description_ > 2 * kMaxDescriptionBytes) // two of them at most
     throw Error("more than a trace.json can be");
-  while (!text.empty()) {
-    const ssize_t written = ::write(description_file_.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      fail(kDescription, written < 0 ? errno : ENOSPC);
-    text.remove_prefix(size_t(written));
-  }
+  if (write_to(description_file_.get(), text) != text.size())
+    fail(kDescription);
 }
 
 void CollectedTrace::end_description() {
@@ -126,7 +97,8 @@ void CollectedTrace::count(uint64_t bytes) {
                           most_bytes_, kept()));
 }
 
-void CollectedTrace::fail(const std::string &name, int error) {
+void CollectedTrace::fail(const std::string &name) {
+  const int error = errno;
   failed_ = true;
   throw Error(fmt::format("cannot write {}: {}; {}", name, std::strerror(error), kept()));
 }

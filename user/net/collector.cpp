@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,26 +58,10 @@ bool is_loopback(const std::string &address) {
   return address.find("//127.") != address.npos || address.find("//[::1]") != address.npos;
 }
 
-/// How many chunk files each trace may have open, that none of all `traces` finds no descriptor
-/// free. It raises the system's limit, as far as it may.
-unsigned open_files(size_t traces) {
-  constexpr size_t kMost = 64,
-                   kOthers = 4; // directory, trace.json, connection, a connection that has ended
-  constexpr size_t kOurs = 256; // listening, connections that have not said who they are, and room
-  raise_file_limit(traces * (kMost + kOthers) + kOurs);
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return 1;
-  const size_t each =
-      limit.rlim_cur > kOurs ? (limit.rlim_cur - kOurs) / std::max<size_t>(traces, 1) : 0;
-  return unsigned(each > kOthers ? std::min(each - kOthers, kMost) : 1);
-}
-
 std::unique_ptr<Server> make_server(const CollectOptions &options, const Endpoint &endpoint,
-                                    const std::optional<PresharedKey> &key, unsigned most_open) {
-  const MakeTraceSink make_sink = [&options, most_open](const std::string &name) {
-    return std::make_unique<CollectedTrace>(options.directory, name, options.trace_bytes,
-                                            most_open);
+                                    const std::optional<PresharedKey> &key) {
+  const MakeTraceSink make_sink = [&options](const std::string &name) {
+    return std::make_unique<CollectedTrace>(options.directory, name, options.trace_bytes);
   };
   const Report say = [&options](const std::string &line) {
     if (!options.quiet || line.find("error: ") != line.npos)
@@ -98,10 +81,11 @@ int collect(const CollectOptions &options) {
     key = read_key(options.key_file);
   make_directory(options.directory);
   std::vector<std::unique_ptr<Server>> servers;
-  constexpr size_t kClosing = 64; // TCP: traces of connections that have ended
-  const unsigned most_open = open_files(options.listen.size() * (options.senders + kClosing));
+  constexpr size_t kFilesOfSender = 3, // connection, directory, trace.json or chunks
+      kIdle = 128;                     // senders that are not served yet or have ended
+  raise_file_limit(options.listen.size() * (options.senders + kIdle) * kFilesOfSender);
   for (const Endpoint &endpoint : options.listen) {
-    servers.push_back(make_server(options, endpoint, key, most_open));
+    servers.push_back(make_server(options, endpoint, key));
     const std::string address = servers.back()->address();
     print_text("listening on " + address);
     if ((!key || endpoint.transport == Endpoint::kUdp) && !is_loopback(address))

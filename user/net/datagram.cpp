@@ -23,6 +23,10 @@ static_assert(sizeof(Header) == kDatagramHeader);
 
 } // namespace
 
+uint64_t Datagram::session() const {
+  return count && records[0].code == FTrace_EXT_session ? ftrace_record_tsc(&records[0]) : 0;
+}
+
 std::optional<Datagram> parse_datagram(std::string_view bytes, const char *&why) {
   Header header;
   why = "shorter than its header";

@@ -25,6 +25,8 @@ struct Datagram {
   std::array<ftrace_record, kMostRecords> records;
 
   std::span<const ftrace_record> all() const { return {records.data(), count}; }
+  /// Returns the number of the session; 0: it is of no ovnitrace.
+  uint64_t session() const;
 };
 
 /// Parses a datagram. Every field must agree with the number of bytes; otherwise it returns
@@ -44,11 +46,9 @@ enum class DatagramKind : uint16_t {
 };
 
 inline constexpr size_t kTextInRecord = 14;
-/// Characters that a datagram of kind description holds.
-inline constexpr size_t kTextInDatagram = (kMostRecords - 2) * kTextInRecord;
 inline constexpr size_t kMostDescription = 4 << 20; ///< bytes of a trace.json in datagrams
 
-ftrace_record text_record(std::string_view text); ///< of at most kTextInRecord characters
+ftrace_record text_record(std::string_view text); ///< of its first kTextInRecord characters
 /// Returns the characters of such records, at most `most`.
 std::string text_of(std::span<const ftrace_record> records, size_t most);
 

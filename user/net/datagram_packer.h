@@ -7,8 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string_view>
-#include <vector>
 
 namespace ovnitrace {
 
@@ -18,8 +18,8 @@ namespace ovnitrace {
 class DatagramPacker {
 public:
   using Send = std::function<void(const Datagram &)>;
-  /// `session`: a number that no other session has.
-  DatagramPacker(uint64_t session, uint32_t cpus, Send send);
+  /// `session`: a number that no other session has, not 0.
+  DatagramPacker(uint64_t session, Send send);
 
   void name(std::string_view name); ///< at most 100 characters count
   void describe(std::string_view text);
@@ -29,17 +29,15 @@ public:
   void end(uint64_t time, uint64_t missing);
 
 private:
-  void begin(DatagramKind kind, uint32_t par2);
+  void begin(DatagramKind kind, uint32_t par2 = 0);
+  void add(uint16_t code, uint16_t par1, uint64_t tsc, uint32_t par2);
   void add(const ftrace_record &record) { datagram_.records[datagram_.count++] = record; }
+  void add_text(std::string_view text);
   void flush();
 
-  struct Cpu {
-    uint64_t events = 0; ///< sent so far
-    bool any = false;
-  };
   const uint64_t session_;
   const Send send_;
-  std::vector<Cpu> cpus_;
+  std::map<uint32_t, uint64_t> events_; ///< by CPU: sent so far
   Datagram datagram_;
 };
 

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstring>
 #include <memory>
+#include <regex>
 #include <string_view>
 
 namespace ovnitrace {
@@ -18,13 +19,6 @@ namespace ovnitrace {
 namespace {
 
 constexpr std::string_view kSchemes[] = {"tcp://", "udp://"}; // by Transport
-constexpr size_t kLongestHost = 255;
-
-[[noreturn]] void refuse(const std::string &option, const std::string &text,
-                         const std::string &why) {
-  throw Error(fmt::format("{} {}: {}; give tcp://HOST:PORT or udp://HOST:PORT", option, text, why),
-              kExitUsage);
-}
 
 struct FreeAddresses {
   void operator()(addrinfo *list) const { freeaddrinfo(list); }
@@ -37,40 +31,21 @@ std::string Endpoint::text() const {
   return fmt::format("{}{}{}{}:{}", kSchemes[transport], v6 ? "[" : "", host, v6 ? "]" : "", port);
 }
 
-bool has_transport(const std::string &text) {
-  return text.starts_with(kSchemes[Endpoint::kTcp]) || text.starts_with(kSchemes[Endpoint::kUdp]);
-}
-
 Endpoint parse_endpoint(const std::string &option, const std::string &text) {
+  static const std::regex form(
+      R"((tcp|udp)://(?:\[([^\]]{1,255})\]|([^:\[\]]{1,255}))(?::(\d+))?)");
+  std::smatch part;
   Endpoint endpoint;
-  if (const size_t scheme = text.find("://"); !has_transport(text) && scheme != text.npos)
-    refuse(option, text,
-           fmt::format("there is no {}://, only tcp:// and udp://", text.substr(0, scheme)));
-  if (!has_transport(text))
-    refuse(option, text, "no transport is named");
-  endpoint.transport = text.starts_with(kSchemes[Endpoint::kTcp]) ? Endpoint::kTcp : Endpoint::kUdp;
-  std::string_view rest(text);
-  rest.remove_prefix(kSchemes[0].size());
-  size_t colon = rest.rfind(':');
-  if (rest.starts_with('[')) {
-    const size_t bracket = rest.find(']');
-    if (bracket == rest.npos || (bracket + 1 < rest.size() && rest[bracket + 1] != ':'))
-      refuse(option, text, "the bracket of the address is not closed");
-    endpoint.host = rest.substr(1, bracket - 1);
-    colon = bracket + 1 < rest.size() ? bracket + 1 : rest.npos;
-  } else {
-    endpoint.host = rest.substr(0, colon);
-    if (endpoint.host.find(':') != endpoint.host.npos)
-      refuse(option, text, "put an IPv6 address into brackets");
-  }
-  if (endpoint.host.empty() || endpoint.host.size() > kLongestHost)
-    refuse(option, text, "no host is named");
-  if (colon == rest.npos)
-    return endpoint;
-  const std::string_view port = rest.substr(colon + 1);
+  const bool matches = std::regex_match(text, part, form);
+  const std::string port = matches ? part.str(4) : "";
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
-  if (error != std::errc() || end != port.data() + port.size())
-    refuse(option, text, "the port is no number up to 65535");
+  if (!matches || (!port.empty() && error != std::errc()))
+    throw Error(fmt::format("{} {}: give tcp://HOST:PORT or udp://HOST:PORT; an IPv6 address goes "
+                            "into brackets, and a port is at most 65535",
+                            option, text),
+                kExitUsage);
+  endpoint.transport = part.str(1) == "tcp" ? Endpoint::kTcp : Endpoint::kUdp;
+  endpoint.host = part.str(2) + part.str(3); // one of them
   return endpoint;
 }
 
@@ -107,23 +82,12 @@ std::string address_text(const sockaddr *address, unsigned size) {
   return fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", port);
 }
 
-namespace {
-
-std::string name_of(int socket, int (*get)(int, sockaddr *, socklen_t *) noexcept) {
+std::string local_text(int socket) {
   sockaddr_storage address = {};
   socklen_t size = sizeof address;
-  if (get(socket, reinterpret_cast<sockaddr *>(&address), &size) != 0)
+  if (getsockname(socket, reinterpret_cast<sockaddr *>(&address), &size) != 0)
     return {};
   return address_text(reinterpret_cast<const sockaddr *>(&address), size);
-}
-
-} // namespace
-
-std::string peer_text(int socket) {
-  return name_of(socket, getpeername);
-}
-std::string local_text(int socket) {
-  return name_of(socket, getsockname);
 }
 
 } // namespace ovnitrace

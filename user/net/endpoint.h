@@ -28,9 +28,6 @@ struct Endpoint {
 /// `option` is named in it.
 Endpoint parse_endpoint(const std::string &option, const std::string &text);
 
-/// Returns whether `text` starts with tcp:// or udp://.
-bool has_transport(const std::string &text);
-
 /// Calls `try_one` with each address of the endpoint until it gives a socket. It returns none with
 /// errno set. Throws Error: "cannot WHAT tcp://…: why".
 UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
@@ -39,8 +36,7 @@ UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
 /// Returns ADDRESS:PORT, numeric.
 std::string address_text(const sockaddr *address, unsigned size);
 
-/// Return the address of the other side, and of ours; empty if the socket has none.
-std::string peer_text(int socket);
+/// Returns the address to which a socket is bound, or nothing.
 std::string local_text(int socket);
 
 } // namespace ovnitrace

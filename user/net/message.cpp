@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include <bit>
-#include <cstring>
 
 namespace ovnitrace {
 
@@ -16,56 +15,31 @@ namespace {
 
 constexpr std::string_view kMagic("ovnitrace-send\r\n", 16);
 constexpr uint32_t kVersion = 2;
-constexpr size_t kNameAt = kMagic.size() + 4;
-
-template <typename Number> void put(std::string &to, Number number) {
-  to.append(reinterpret_cast<const char *>(&number), sizeof number);
-}
-
-template <typename Number> Number get(std::string_view from, size_t at) {
-  Number number;
-  std::memcpy(&number, from.data() + at, sizeof number);
-  return number;
-}
+constexpr size_t kHeader = 8; // type and size of the payload, u32 each
 
 } // namespace
 
-void put_u32(std::string &to, uint32_t number) {
-  put(to, number);
-}
-void put_u64(std::string &to, uint64_t number) {
-  put(to, number);
-}
-uint32_t get_u32(std::string_view from, size_t at) {
-  return get<uint32_t>(from, at);
-}
-uint64_t get_u64(std::string_view from, size_t at) {
-  return get<uint64_t>(from, at);
-}
-
 std::string write_identify(std::string_view name) {
   std::string payload(kMagic);
-  put_u32(payload, kVersion);
+  put_number(payload, kVersion);
   return payload.append(name);
 }
 
 std::string_view read_identify(std::string_view payload) {
-  if (payload.size() < kNameAt || !payload.starts_with(kMagic))
+  if (payload.size() < kMagic.size() + sizeof kVersion || !payload.starts_with(kMagic))
     throw Error("it is no sender of ovnitrace");
-  if (const uint32_t version = get_u32(payload, kMagic.size()); version != kVersion)
+  if (const auto version = get_number<uint32_t>(payload, kMagic.size()); version != kVersion)
     throw Error(fmt::format("the sender speaks version {} of the protocol, the collector {}",
                             version, kVersion));
-  return payload.substr(kNameAt);
+  return payload.substr(kMagic.size() + sizeof kVersion);
 }
 
-std::string_view MessageWriter::write(MessageType type, std::string_view payload,
-                                      std::string_view more) {
-  bytes_.clear();
-  put_u32(bytes_, uint32_t(type));
-  put_u32(bytes_, uint32_t(payload.size() + more.size()));
-  bytes_ += payload;
-  bytes_ += more;
-  return bytes_;
+std::string write_message(MessageType type, std::string_view payload, std::string_view more) {
+  std::string bytes;
+  bytes.reserve(kHeader + payload.size() + more.size());
+  put_number(bytes, uint32_t(type));
+  put_number(bytes, uint32_t(payload.size() + more.size()));
+  return bytes.append(payload).append(more);
 }
 
 void MessageParser::feed(std::string_view bytes) {
@@ -76,18 +50,17 @@ void MessageParser::feed(std::string_view bytes) {
 
 std::optional<Message> MessageParser::next() {
   const std::string_view left = std::string_view(bytes_).substr(at_);
-  if (left.size() < kMessageHeader)
+  if (left.size() < kHeader)
     return std::nullopt;
-  const uint32_t type = get_u32(left, 0), size = get_u32(left, 4);
+  const auto type = get_number<uint32_t>(left, 0), size = get_number<uint32_t>(left, 4);
   if (type < uint32_t(MessageType::identify) || type > uint32_t(MessageType::refuse))
     throw Error(fmt::format("what came is no message of ovnitrace (type {})", type));
   if (size > most_)
     throw Error(fmt::format("a message claims {} bytes, at most {} are allowed", size, most_));
-  const size_t whole = kMessageHeader + size;
-  if (left.size() < whole)
+  if (left.size() < kHeader + size)
     return std::nullopt;
-  at_ += whole;
-  return Message{MessageType(type), left.substr(kMessageHeader, size)};
+  at_ += kHeader + size;
+  return Message{MessageType(type), left.substr(kHeader, size)};
 }
 
 } // namespace ovnitrace

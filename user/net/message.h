@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,26 +28,18 @@ struct Message {
   std::string_view payload; ///< valid until the next call of the parser
 };
 
-inline constexpr size_t kMessageHeader =
-    8; ///< type and size of the payload, u32 each, little-endian
 inline constexpr size_t kMostPiece = 1 << 20;          ///< bytes of a file in one message
 inline constexpr size_t kMostPayload = kMostPiece + 4; ///< with the CPU before it
-inline constexpr size_t kMostEarlyPayload = 1024;      ///< until the sender is accepted
+inline constexpr size_t kLongestText = 300; ///< bytes of what the other side says, in our messages
+inline constexpr size_t kMostEarlyPayload = 1024; ///< until the sender is accepted
 
 /// The payload of identify.
 std::string write_identify(std::string_view name);
 /// The name in it, as it was sent. Throws Error if it is no identify of this version.
 std::string_view read_identify(std::string_view payload);
 
-/// Makes messages.
-class MessageWriter {
-public:
-  /// The bytes of a message, valid until the next call.
-  std::string_view write(MessageType type, std::string_view payload, std::string_view more = {});
-
-private:
-  std::string bytes_;
-};
+/// Returns the bytes of a message; `more` goes on with its payload.
+std::string write_message(MessageType type, std::string_view payload, std::string_view more = {});
 
 /// Takes messages out of a stream of bytes. Memory: the part of one message that has come, at most
 /// the greatest size of a message.
@@ -67,9 +60,14 @@ private:
   size_t at_ = 0; ///< those before were taken
 };
 
-void put_u32(std::string &to, uint32_t number);
-void put_u64(std::string &to, uint64_t number);
-uint32_t get_u32(std::string_view from, size_t at); ///< it must be there
-uint64_t get_u64(std::string_view from, size_t at);
+/// Appends a number to a payload, or reads the one at `at`, which must be there. Little-endian.
+template <typename Number> void put_number(std::string &to, Number number) {
+  to.append(reinterpret_cast<const char *>(&number), sizeof number);
+}
+template <typename Number> Number get_number(std::string_view from, size_t at) {
+  Number number;
+  std::memcpy(&number, from.data() + at, sizeof number);
+  return number;
+}
 
 } // namespace ovnitrace

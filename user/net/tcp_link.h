@@ -33,30 +33,27 @@ public:
   void send(MessageType type, std::string_view payload, std::string_view more = {});
   /// Waits for a message of this type, and returns its payload. Throws Error.
   std::string receive(MessageType type);
-  /// Ends the current call with an Error at `time` (ns, CLOCK_MONOTONIC; 0: now), even if it goes
-  /// well. Any thread may call it meanwhile, and a signal handler.
-  void end_by(uint64_t time) noexcept;
+  /// Ends the current call with an Error soon after `time` (ns, CLOCK_MONOTONIC; 0: now), even if
+  /// it goes well. Any thread may call it meanwhile, and a signal handler.
+  void end_by(uint64_t time) noexcept { end_by_ = time; }
 
   bool open() const { return channel_.open(); }
   const std::string &directory() const { return directory_; } ///< as the collector names it
   std::string collector() const { return endpoint_.text(); }
 
 private:
-  void introduce(const std::string &name);
+  template <typename Talk> auto talk(const Talk &talk);
   bool wait(short events);
   void take_input();
-  void check_input();
-  void check_refusal(const Message &message) const;
-  [[noreturn]] void fail(const std::string &why);
+  std::optional<Message> next_message();
 
   const Endpoint endpoint_;
   const uint64_t patience_; ///< ns
   uint64_t since_ = 0; ///< ns: when it last took something, or when the waiting for a message began
   std::atomic<uint64_t> end_by_ = UINT64_MAX; ///< ns
-  UniqueFd changed_;                          ///< an eventfd: end_by_ has a new value
   std::function<void()> check_;               ///< while it introduces the trace; may be none
+  bool checked_ = true;                       ///< false: check_ has thrown
   SecureChannel channel_;
-  MessageWriter writer_;
   MessageParser parser_;
   unsigned empty_reads_ = 0; ///< input that held nothing for us
   std::string directory_;

@@ -9,8 +9,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <map>
 #include <utility>
 
 namespace ovnitrace {
@@ -20,16 +19,8 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000; // ns
 constexpr uint64_t kIntroductionTime = 10 * kSecond, kDescriptionTime = 60 * kSecond,
                    kClosingTime = 5 * kSecond;
-constexpr uint64_t kSilentTime = 60 * kSecond; ///< while others want the place
-constexpr unsigned kMostIdle = 64;             ///< connections not described yet, or ended
+constexpr unsigned kMostIdle = 64; ///< connections not described yet, or ended
 constexpr size_t kReadSize = 256 << 10;
-constexpr uint64_t kMostComplaints = 10; ///< that are reported of one host
-constexpr size_t kMostHosts = 1024;      ///< whose complaints are counted apart
-
-/// An address without its port.
-std::string host_of(const std::string &peer) {
-  return peer.substr(0, peer.rfind(':'));
-}
 
 UniqueFd listen_on(const addrinfo &address) {
   UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -54,9 +45,9 @@ void keep_alive(int fd) {
 
 TcpServer::TcpServer(const Endpoint &endpoint, const std::optional<PresharedKey> &key,
                      unsigned most_senders, MakeTraceSink make_sink, Report report)
-    : socket_(open_socket(endpoint, "listen on", listen_on)), key_(key),
-      most_senders_(most_senders), make_sink_(std::move(make_sink)), report_(std::move(report)),
-      buffer_(kReadSize, '\0') {}
+    : Server(open_socket(endpoint, "listen on", listen_on), most_senders, std::move(make_sink),
+             std::move(report)),
+      key_(key), buffer_(kReadSize, '\0') {}
 
 void TcpServer::add(std::vector<pollfd> &polls) {
   polls.push_back({socket_.get(), POLLIN, 0});
@@ -74,27 +65,24 @@ void TcpServer::handle(std::span<const pollfd> polls, uint64_t now) {
     handle(*at, polls[n].revents);
     at = at->channel.open() ? std::next(at) : connections_.erase(at);
   }
-  if (polls[0].revents)
-    accept_all();
-}
-
-void TcpServer::accept_all() {
-  for (;;) {
-    UniqueFd fd(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!fd) // none waits; or no descriptor is free: it waits
+  // Until none waits. If no descriptor is free, it waits.
+  while (polls[0].revents) {
+    sockaddr_storage storage = {};
+    auto *const address = reinterpret_cast<sockaddr *>(&storage);
+    socklen_t size = sizeof storage;
+    UniqueFd fd(accept4(socket_.get(), address, &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd)
       return;
-    add_connection(std::move(fd));
+    add_connection(std::move(fd), address_text(address, size));
   }
 }
 
-void TcpServer::add_connection(UniqueFd fd) {
+void TcpServer::add_connection(UniqueFd fd, const std::string &peer) {
   make_room(false);
   make_room(true);
   keep_alive(fd.get());
-  const std::string peer = peer_text(fd.get());
   const MakeTraceSink make_sink = [this](const std::string &name) {
-    if (is_full())
-      throw Error(full_text());
+    check_room();
     return make_sink_(name);
   };
   try {
@@ -102,77 +90,47 @@ void TcpServer::add_connection(UniqueFd fd) {
         {.channel = SecureChannel(std::move(fd), SecureChannel::Side::collector, key_),
          .peer = peer,
          .session = TcpSession(make_sink),
-         .last = now_,
-         .deadline = now_ + kIntroductionTime});
+         .since = now_});
   } catch (const Error &error) {
-    complain(peer, fmt::format("{}: error: {}", peer, error.what()));
+    report_some(peer, error.what());
   }
 }
 
 /// Ends a connection, if there are too many that are not described yet or have ended.
 void TcpServer::make_room(bool proved) {
-  std::map<std::string, unsigned> idle; ///< by host
-  const auto counts = [&](const Connection &one) {
-    return (!one.serving || one.ended) && one.proved == proved;
-  };
+  std::map<std::string, std::vector<Connection *>> idle; ///< by host
   unsigned all = 0;
-  for (const Connection &one : connections_)
-    if (counts(one))
-      idle[host_of(one.peer)]++, all++;
+  for (Connection &one : connections_)
+    if (one.is_idle() && one.proved == proved)
+      idle[one.peer.substr(0, one.peer.rfind(':'))].push_back(&one), all++;
   if (all < kMostIdle)
     return;
-  const auto most = std::max_element(
-      idle.begin(), idle.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
-  const auto oldest =
-      std::find_if(connections_.begin(), connections_.end(), [&](const Connection &one) {
-        return counts(one) && host_of(one.peer) == most->first;
-      });
+  const auto most = std::max_element(idle.begin(), idle.end(), [](const auto &a, const auto &b) {
+    return a.second.size() < b.second.size();
+  });
+  Connection *const oldest = most->second.front();
   refuse(*oldest, "another connection needed its place");
-  connections_.erase(oldest);
+  connections_.remove_if([oldest](const Connection &one) { return &one == oldest; });
 }
 
-/// Reports what went wrong with a connection that never sent a trace: anybody can make many.
-void TcpServer::complain(const std::string &peer, const std::string &line) {
-  const std::string host = host_of(peer);
-  const bool is_known = complaints_.size() < kMostHosts || complaints_.contains(host);
-  const uint64_t number = ++complaints_[is_known ? host : "other hosts"];
-  if (number <= kMostComplaints)
-    report_(line +
-            (number == kMostComplaints ? "; further errors of this host are only counted" : ""));
-}
-
-/// Returns whether no more senders are served. The sender that has been silent for longest gives
-/// its place up, if that is long. A sender that has proved the key and sent a chunk may be silent
-/// for as long as its program.
-bool TcpServer::is_full() {
-  const auto serves = [](const Connection &one) { return one.serving && !one.ended; };
-  if (std::count_if(connections_.begin(), connections_.end(), serves) < most_senders_)
-    return false;
-  Connection *silent = nullptr;
-  for (Connection &one : connections_)
-    if (serves(one) && now_ - one.last > kSilentTime &&
-        (!key_ || one.session.sink()->bytes() == 0) && (!silent || one.last < silent->last))
-      silent = &one;
-  if (!silent)
-    return true;
-  refuse(*silent, fmt::format("it sent nothing for {} s, and another sender gets its place",
-                              (now_ - silent->last) / kSecond));
-  return false;
-}
-
-std::string TcpServer::full_text() const {
-  return fmt::format("{} senders are being served, no more are allowed (--max-senders)",
-                     most_senders_);
+/// Throws Error if no more senders are served.
+void TcpServer::check_room() const {
+  const auto serving = std::count_if(connections_.begin(), connections_.end(),
+                                     [](const Connection &one) { return !one.is_idle(); });
+  if (serving >= most_senders_)
+    throw Error(full_text());
 }
 
 void TcpServer::handle(Connection &connection, short events) {
   if (events)
     read(connection);
-  if (connection.deadline && now_ > connection.deadline) {
-    connection.gone |= connection.session.ended();
-    connection.session.refuse(connection.introduced ? "it did not describe its trace in time"
-                                                    : "it did not say who it is in time");
-  }
+  const uint64_t waited = now_ - connection.since;
+  if (connection.ended)
+    connection.gone |= waited > kClosingTime;
+  else if (!connection.session.introduced() && waited > kIntroductionTime)
+    connection.session.refuse("it did not say who it is in time");
+  else if (!connection.serving && waited > kDescriptionTime)
+    connection.session.refuse("it did not describe its trace in time");
   write(connection);
   follow(connection);
   if (connection.gone)
@@ -189,9 +147,11 @@ void TcpServer::read(Connection &connection) {
       const std::optional<size_t> got = connection.channel.receive(buffer_);
       if (!got)
         return;
-      if (*got == 0)
-        return lose(connection);
-      connection.last = now_;
+      if (*got == 0) {
+        connection.session.disconnect();
+        connection.gone = true;
+        return;
+      }
       connection.session.receive({buffer_.data(), *got});
       read += *got;
     }
@@ -206,22 +166,22 @@ void TcpServer::read(Connection &connection) {
 void TcpServer::write(Connection &connection) {
   std::string &output = connection.session.output();
   try {
-    while (!connection.gone && !output.empty() && connection.channel.handshake()) {
+    while (!connection.gone && !output.empty()) {
+      if (!connection.channel.handshake()) { // it has ended without one: nothing can be said
+        connection.gone = true;
+        return;
+      }
       const size_t sent = connection.channel.send(output);
       if (!sent)
         return;
       output.erase(0, sent);
     }
   } catch (const Error &) {
-    return lose(connection);
+    connection.session.disconnect();
+    connection.gone = true;
   }
   if (!connection.gone && connection.session.ended())
     shutdown(connection.channel.fd(), SHUT_WR);
-}
-
-void TcpServer::lose(Connection &connection) {
-  connection.session.disconnect();
-  connection.gone = true;
 }
 
 void TcpServer::refuse(Connection &connection, const std::string &why) {
@@ -230,39 +190,36 @@ void TcpServer::refuse(Connection &connection, const std::string &why) {
   follow(connection);
 }
 
-/// Reports what it has come to, and gives it the time for its next step.
+/// Reports what it has come to.
 void TcpServer::follow(Connection &connection) {
   TcpSession &session = connection.session;
-  if (session.introduced() && !std::exchange(connection.introduced, true))
-    connection.deadline = now_ + kDescriptionTime;
   if (session.described() && !session.ended() && !connection.serving) {
-    if (is_full()) // others came first
-      return refuse(connection, full_text());
+    try {
+      check_room(); // others may have come first
+    } catch (const Error &error) {
+      return refuse(connection, error.what());
+    }
     connection.serving = true;
-    connection.deadline = 0;
     report_(fmt::format("{} sends; written to {}", connection.peer, session.sink()->path()));
   }
-  if (session.ended() && !std::exchange(connection.ended, true)) {
-    connection.deadline = now_ + kClosingTime;
-    incomplete_ |= session.introduced() && !session.complete();
-    const std::string what = session.introduced() ? session.sink()->path() : connection.peer;
-    if (session.complete())
-      report_(fmt::format("{} is complete: {} bytes", what, session.sink()->bytes()));
-    else if (const std::string line = fmt::format("{}: error: {}", what, session.error());
-             connection.serving)
-      report_(line);
-    else
-      complain(connection.peer, line);
-  }
+  if (!session.ended() || std::exchange(connection.ended, true))
+    return;
+  connection.since = now_;
+  incomplete_ |= session.introduced() && !session.complete();
+  const std::string what = session.introduced() ? session.sink()->path() : connection.peer;
+  if (session.complete())
+    report_(fmt::format("{} is complete: {} bytes", what, session.sink()->bytes()));
+  else if (connection.serving)
+    report_error(what, session.error());
+  else
+    report_some(what, session.error());
 }
 
 void TcpServer::finish() {
   for (Connection &connection : connections_)
     refuse(connection, "the collector was stopped");
   connections_.clear();
-  for (const auto &[host, number] : complaints_)
-    if (number > kMostComplaints)
-      report_(fmt::format("{}: error: {} connections failed", host, number));
+  report_rest();
 }
 
 } // namespace ovnitrace

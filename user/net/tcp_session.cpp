@@ -16,12 +16,6 @@
 
 namespace ovnitrace {
 
-namespace {
-
-constexpr size_t kLongestText = 300; ///< bytes of what the sender says, in a message of ours
-
-} // namespace
-
 TcpSession::TcpSession(MakeTraceSink make_sink) : make_sink_(std::move(make_sink)) {}
 
 void TcpSession::receive(std::string_view bytes) {
@@ -45,7 +39,7 @@ void TcpSession::disconnect() {
 
 void TcpSession::refuse(const std::string &why) {
   if (!ended_)
-    output_ += writer_.write(MessageType::refuse, why);
+    output_ += write_message(MessageType::refuse, why);
   give_up(why);
 }
 
@@ -69,7 +63,7 @@ void TcpSession::handle(const Message &message) {
     return sink_->describe(message.payload);
   case MessageType::description_end:
     sink_->end_description();
-    described_ = described_once_ = true;
+    described_ = true;
     return;
   case MessageType::records:
   case MessageType::compressed:
@@ -87,14 +81,14 @@ void TcpSession::introduce(std::string_view identify) {
   if (sink_)
     throw Error("a second introduction");
   sink_ = make_sink_(safe_name(read_identify(identify)));
-  output_ += writer_.write(MessageType::accept, sink_->path());
+  output_ += write_message(MessageType::accept, sink_->path());
   parser_.allow_large();
 }
 
 void TcpSession::append(const Message &message) {
   if (message.payload.size() <= 4)
     throw Error("a message of chunks without any");
-  const uint32_t cpu = get_u32(message.payload, 0);
+  const auto cpu = get_number<uint32_t>(message.payload, 0);
   const std::string_view bytes = message.payload.substr(4);
   const bool compressed = message.type == MessageType::compressed;
   if (cpu >= kMostCpus)
@@ -107,14 +101,14 @@ void TcpSession::append(const Message &message) {
 void TcpSession::end(std::string_view payload) {
   if (!described_)
     throw Error("the sender ended without its trace.json");
-  if (payload.size() != 16 || get_u64(payload, 0) != sink_->bytes())
+  if (payload.size() != 16 || get_number<uint64_t>(payload, 0) != sink_->bytes())
     throw Error(
         fmt::format("{} bytes of chunks came, not as many as the sender says", sink_->bytes()));
   std::string written;
-  put_u64(written, sink_->bytes());
-  output_ += writer_.write(MessageType::done, written);
+  put_number(written, sink_->bytes());
+  output_ += write_message(MessageType::done, written);
   ended_ = true;
-  const uint64_t missing = get_u64(payload, 8);
+  const uint64_t missing = get_number<uint64_t>(payload, 8);
   complete_ = missing == 0;
   if (missing)
     error_ = human_count(missing, "event is", "events are") +

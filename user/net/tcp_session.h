@@ -28,8 +28,8 @@ public:
   const std::string &output() const { return output_; }
   bool ended() const { return ended_; } ///< nothing more is read; the connection is to be closed
   bool introduced() const { return bool(sink_); }
-  bool described() const { return described_once_; } ///< a trace.json came: the capture is prepared
-  bool complete() const { return complete_; } ///< all of it is written, and nothing is missing
+  bool described() const { return described_; } ///< by a trace.json that came whole
+  bool complete() const { return complete_; }   ///< all of it is written, and nothing is missing
   const std::string &error() const { return error_; }
   const TraceSink *sink() const { return sink_.get(); } ///< null before introduced()
 
@@ -41,13 +41,10 @@ private:
   void end(std::string_view payload);
 
   const MakeTraceSink make_sink_;
-  MessageWriter writer_;
   MessageParser parser_;
   std::unique_ptr<TraceSink> sink_;
   std::string output_, error_;
-  bool described_ = false; ///< by a trace.json that came whole
-  bool described_once_ = false;
-  bool ended_ = false, complete_ = false;
+  bool described_ = false, ended_ = false, complete_ = false;
 };
 
 } // namespace ovnitrace

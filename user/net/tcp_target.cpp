@@ -5,7 +5,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -16,21 +18,20 @@ TcpTarget::TcpTarget(const Endpoint &collector, const std::optional<PresharedKey
     compressor_.emplace(level);
 }
 
+/// Sends bytes of a file in pieces, each with `before`.
+void TcpTarget::send(MessageType type, std::string_view before, std::string_view bytes) {
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMostPiece)))
+    link_.send(type, before, bytes.substr(0, kMostPiece));
+}
+
 void TcpTarget::prepare(const Description &description) {
   std::string waiting;
-  const auto send_whole = [&](size_t least) {
-    if (waiting.size() < least)
-      return;
-    for (std::string_view left = waiting; !left.empty();
-         left.remove_prefix(std::min(left.size(), kMostPiece)))
-      link_.send(MessageType::description, left.substr(0, kMostPiece));
-    waiting.clear();
-  };
   description([&](std::string_view text) {
     waiting += text;
-    send_whole(kMostPiece / 4);
+    if (waiting.size() >= kMostPiece)
+      send(MessageType::description, {}, std::exchange(waiting, {}));
   });
-  send_whole(1);
+  send(MessageType::description, {}, waiting);
   link_.send(MessageType::description_end, {});
 }
 
@@ -45,12 +46,9 @@ size_t TcpTarget::write(const Chunk &chunk) {
       bytes = {frame.data(), frame.size()};
     }
     std::string cpu;
-    put_u32(cpu, chunk.cpu);
-    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMostPiece))) {
-      const std::string_view piece = bytes.substr(0, kMostPiece);
-      link_.send(compressor_ ? MessageType::compressed : MessageType::records, cpu, piece);
-      bytes_ += piece.size();
-    }
+    put_number(cpu, chunk.cpu);
+    send(compressor_ ? MessageType::compressed : MessageType::records, cpu, bytes);
+    bytes_ += bytes.size();
     return 0;
   } catch (const std::exception &error) {
     error_ = error.what();
@@ -63,8 +61,8 @@ void TcpTarget::end(const Description &description, uint64_t missing) {
     throw Error(error_);
   prepare(description);
   std::string sent, dropped;
-  put_u64(sent, bytes_);
-  put_u64(dropped, missing);
+  put_number(sent, bytes_);
+  put_number(dropped, missing);
   link_.send(MessageType::end, sent, dropped);
   if (link_.receive(MessageType::done) != sent)
     throw Error(fmt::format("{} has not written all that was sent", link_.collector()));

@@ -31,6 +31,7 @@ public:
 
 private:
   size_t write(const Chunk &chunk) override;
+  void send(MessageType type, std::string_view before, std::string_view bytes);
   void finish() override {}
   std::string error() const override { return error_; }
 

@@ -3,8 +3,6 @@
 
 #include "emulator/base/error.h"
 
-#include <ovnitrace/ftrace_codes.h>
-
 #include <fmt/core.h>
 #include <netdb.h>
 #include <sys/socket.h>
@@ -24,7 +22,6 @@ constexpr uint64_t kIdleTime =
 constexpr int kReceiveBuffer = 8 << 20; ///< bytes that wait in the kernel while we write
 constexpr unsigned kMostAtOnce = 4096;  ///< datagrams before others have their turn
 constexpr size_t kMostEnded = 256;
-constexpr uint64_t kMostWrongReported = 10;
 
 UniqueFd bind_to(const addrinfo &address) {
   UniqueFd fd(socket(address.ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -37,17 +34,12 @@ UniqueFd bind_to(const addrinfo &address) {
   return fd;
 }
 
-uint64_t session_of(const Datagram &datagram) {
-  const bool has_session = datagram.count && datagram.records[0].code == FTrace_EXT_session;
-  return has_session ? ftrace_record_tsc(&datagram.records[0]) : 0;
-}
-
 } // namespace
 
 UdpServer::UdpServer(const Endpoint &endpoint, unsigned most_senders, MakeTraceSink make_sink,
                      Report report)
-    : socket_(open_socket(endpoint, "listen on", bind_to)), most_senders_(most_senders),
-      make_sink_(std::move(make_sink)), report_(std::move(report)) {}
+    : Server(open_socket(endpoint, "listen on", bind_to), most_senders, std::move(make_sink),
+             std::move(report)) {}
 
 void UdpServer::handle(std::span<const pollfd> polls, uint64_t now) {
   char bytes[kMostDatagram + 1]; // one more, to see what is too long
@@ -62,66 +54,62 @@ void UdpServer::handle(std::span<const pollfd> polls, uint64_t now) {
       take(address_text(reinterpret_cast<const sockaddr *>(&address), size), {bytes, size_t(got)},
            now);
   }
-  look(now);
+  for (auto at = senders_.begin(); at != senders_.end();) {
+    const auto one = at++;
+    if (now - one->second.last < kSettleTime)
+      continue;
+    try {
+      one->second.session.settle();
+    } catch (const Error &error) {
+      fail(one->first.first, error.what());
+    }
+    if (one->second.session.closing())
+      end(one);
+  }
 }
 
 void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t now) {
   const char *why = nullptr;
   const std::optional<Datagram> datagram = parse_datagram(bytes, why);
-  if (!datagram) {
-    for (auto at = senders_.lower_bound({from, 0}); at != senders_.end() && at->first.first == from;
-         ++at)
-      at->second.session.count_stray();
-    return wrong(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
-  }
-  const Key key(from, session_of(*datagram));
-  Sender *sender = sender_of(key, *datagram, bytes, now);
-  if (!sender)
+  if (!datagram)
+    return throw_away(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
+  const auto at = sender_of({from, datagram->session()}, *datagram, bytes, now);
+  if (at == senders_.end())
     return;
-  sender->last = now;
+  Sender &sender = at->second;
+  sender.last = now;
   try {
-    sender->session.take(*datagram);
-    if (!sender->announced && sender->session.sink()) {
-      sender->announced = true;
-      report_(fmt::format("{} sends; written to {}", from, sender->session.sink()->path()));
-    }
+    sender.session.take(*datagram);
+    if (sender.session.sink() && !std::exchange(sender.announced, true))
+      report_(fmt::format("{} sends; written to {}", from, sender.session.sink()->path()));
   } catch (const Error &error) {
-    report_(fmt::format("{}: error: {}", from, error.what()));
-    incomplete_ = true;
-    forget(senders_.find(key));
+    fail(from, error.what());
+    forget(at);
   }
 }
 
-/// Returns the sender of this datagram; null if that sender is not served.
-UdpServer::Sender *UdpServer::sender_of(const Key &key, const Datagram &datagram,
-                                        std::string_view bytes, uint64_t now) {
+/// Returns the sender of this datagram; end() if that sender is not served.
+UdpServer::Senders::iterator UdpServer::sender_of(const Key &key, const Datagram &datagram,
+                                                  std::string_view bytes, uint64_t now) {
+  const bool begins = key.second == 0 && datagram.number == 1;
   auto at = senders_.find(key);
-  const bool has_numbers = key.second != 0;
-  if (at != senders_.end() && !has_numbers && datagram.number == 1) {
-    Sender &sender = at->second;
-    if (sender.first.empty() && !sender.session.begun()) // later ones overtook it
-      sender.first = bytes;
-    if (sender.first != bytes) {
-      end(at);
-      at = senders_.end();
+  if (at != senders_.end() && begins && at->second.first != bytes && at->second.session.begun()) {
+    end(at);
+    at = senders_.end();
+  }
+  if (at == senders_.end()) {
+    // What still comes of a trace that ended is not another one.
+    if (!begins && std::find(ended_.begin(), ended_.end(), key) != ended_.end())
+      return at;
+    if (senders_.size() >= most_senders_ && !make_room(now)) {
+      throw_away(key.first, full_text());
+      return at;
     }
+    at = senders_.try_emplace(key, key.first, make_sink_).first;
   }
-  if (at != senders_.end())
-    return &at->second;
-  // What still comes of a trace that ended; one of a sender without numbers goes on only with its
-  // datagram 1.
-  if ((has_numbers || datagram.number != 1) &&
-      std::find(ended_.begin(), ended_.end(), key) != ended_.end())
-    return nullptr;
-  if (senders_.size() >= most_senders_ && !make_room(now)) {
-    wrong(key.first, fmt::format("{} senders are being served, no more are allowed (--max-senders)",
-                                 most_senders_));
-    return nullptr;
-  }
-  at = senders_.try_emplace(key, key.first, make_sink_).first;
-  if (datagram.number == 1)
+  if (begins && at->second.first.empty())
     at->second.first = bytes;
-  return &at->second;
+  return at;
 }
 
 /// Ends the sender of which nothing came for longest, if that is long. Nobody else would end one
@@ -131,85 +119,59 @@ bool UdpServer::make_room(uint64_t now) {
       std::min_element(senders_.begin(), senders_.end(), [](const auto &one, const auto &other) {
         return one.second.last < other.second.last;
       });
-  if (oldest == senders_.end() || now - oldest->second.last < kIdleTime)
+  const uint64_t silent = now - oldest->second.last;
+  if (silent < kIdleTime)
     return false;
-  report_(fmt::format("{}: error: nothing came of it for {} s, another sender gets its place",
-                      oldest->first.first, (now - oldest->second.last) / 1'000'000'000));
-  incomplete_ = true;
+  fail(oldest->first.first,
+       fmt::format("nothing came of it for {} s, another sender gets its place",
+                   silent / 1'000'000'000));
   end(oldest);
   return true;
 }
 
+void UdpServer::end(Senders::iterator at) {
+  UdpSession &session = at->second.session;
+  const std::string &from = at->first.first;
+  try {
+    session.finish();
+    const UdpCounts counts = session.counts();
+    const bool empty = !session.sink() || session.sink()->bytes() == 0;
+    incomplete_ |= !session.whole();
+    report_(fmt::format("{}{}{}: {} datagrams, {} lost, {} repeated, {} reordered, {} wrong; "
+                        "{} events lost, {} dropped by the sender",
+                        session.sink() ? session.sink()->path() : from,
+                        session.whole() ? (empty ? "" : " is complete") : ": error: not whole",
+                        empty ? ": no record came, nothing is kept" : "", counts.taken, counts.lost,
+                        counts.repeated, counts.reordered, counts.wrong, counts.events_lost,
+                        counts.dropped));
+  } catch (const Error &error) {
+    fail(from, error.what());
+  }
+  forget(at);
+}
+
 /// Nothing more is taken of it.
-void UdpServer::forget(std::map<Key, Sender>::iterator at) {
+void UdpServer::forget(Senders::iterator at) {
   ended_.push_back(at->first);
   if (ended_.size() > kMostEnded)
     ended_.pop_front();
   senders_.erase(at);
 }
 
-/// Sessions of which nothing came for a moment.
-void UdpServer::look(uint64_t now) {
-  for (auto at = senders_.begin(); at != senders_.end();) {
-    const auto one = at++;
-    UdpSession &session = one->second.session;
-    if (now - one->second.last < kSettleTime)
-      continue;
-    try {
-      session.settle();
-    } catch (const Error &error) {
-      report_(fmt::format("{}: error: {}", one->first.first, error.what()));
-      incomplete_ = true;
-    }
-    if (session.closing())
-      end(one);
-  }
-}
-
-void UdpServer::end(std::map<Key, Sender>::iterator at) {
-  UdpSession &session = at->second.session;
-  const std::string &from = at->first.first;
-  try {
-    session.finish();
-    const UdpCounts counts = session.counts();
-    const std::string what = session.sink() ? session.sink()->path() : from;
-    const bool whole = session.whole();
-    const std::string figures = fmt::format(
-        "{} datagrams, {} lost, {} repeated, {} reordered, {} late, {} wrong; {} events lost, "
-        "{} dropped by the sender",
-        counts.taken, counts.lost, counts.repeated, counts.reordered, counts.late, counts.wrong,
-        counts.events_lost, counts.dropped);
-    incomplete_ |= !whole;
-    // A datagram that does not fit is perhaps from another sender, but nobody can know.
-    const char *verdict =
-        !whole ? ": error: not whole"
-        : counts.wrong
-            ? ": error: nothing is known to be missing, but what is wrong came from its address"
-            : " is complete";
-    if (session.empty())
-      report_(fmt::format("{}: {}no record came, nothing is kept: {}", what,
-                          whole ? "" : "error: ", figures));
-    else
-      report_(fmt::format("{}{}: {}", what, verdict, figures));
-  } catch (const Error &error) {
-    report_(fmt::format("{}: error: {}", from, error.what()));
-    incomplete_ = true;
-  }
-  forget(at);
-}
-
-void UdpServer::wrong(const std::string &from, const std::string &why) {
+void UdpServer::fail(const std::string &from, const std::string &why) {
   incomplete_ = true;
-  if (++wrong_ <= kMostWrongReported)
-    report_(fmt::format("{}: error: {}{}", from, why,
-                        wrong_ == kMostWrongReported ? "; more of this is only counted" : ""));
+  report_error(from, why);
+}
+
+void UdpServer::throw_away(const std::string &from, const std::string &why) {
+  incomplete_ = true;
+  report_some(from, why);
 }
 
 void UdpServer::finish() {
   while (!senders_.empty())
     end(senders_.begin());
-  if (wrong_ > kMostWrongReported)
-    report_(fmt::format("error: {} datagrams were thrown away", wrong_));
+  report_rest();
 }
 
 } // namespace ovnitrace

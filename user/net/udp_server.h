@@ -2,8 +2,6 @@
 // Serves the senders of a collector that come by UDP.
 #pragma once
 
-#include "emulator/base/unique_fd.h"
-#include "user/net/endpoint.h"
 #include "user/net/server.h"
 #include "user/net/udp_session.h"
 
@@ -17,8 +15,7 @@ namespace ovnitrace {
 
 class UdpServer final : public Server {
 public:
-  /// Listens. `make_sink` and `report` are called on the thread of the caller of handle(). Throws
-  /// Error.
+  /// Listens. Throws Error.
   UdpServer(const Endpoint &endpoint, unsigned most_senders, MakeTraceSink make_sink,
             Report report);
 
@@ -26,7 +23,6 @@ public:
   void add(std::vector<pollfd> &polls) override { polls.push_back({socket_.get(), POLLIN, 0}); }
   void handle(std::span<const pollfd> polls, uint64_t now) override;
   void finish() override;
-  bool incomplete() const override { return incomplete_; }
 
 private:
   /// A sender's address, and the number of its session (0: it has none).
@@ -35,26 +31,21 @@ private:
     Sender(const std::string &from, const MakeTraceSink &make_sink) : session(from, make_sink) {}
     UdpSession session;
     uint64_t last = 0; ///< ns: when something came
-    std::string first; ///< its datagram 1, to know a new session of a sender without numbers from a
-                       ///< repetition
+    std::string first; ///< its datagram 1: another one begins a session without number anew
     bool announced = false;
   };
+  using Senders = std::map<Key, Sender>;
   void take(const std::string &from, std::string_view bytes, uint64_t now);
-  Sender *sender_of(const Key &key, const Datagram &datagram, std::string_view bytes, uint64_t now);
-  void look(uint64_t now);
-  void end(std::map<Key, Sender>::iterator at);
+  Senders::iterator sender_of(const Key &key, const Datagram &datagram, std::string_view bytes,
+                              uint64_t now);
   bool make_room(uint64_t now);
-  void forget(std::map<Key, Sender>::iterator at);
-  void wrong(const std::string &from, const std::string &why);
+  void end(Senders::iterator at);
+  void forget(Senders::iterator at);
+  void fail(const std::string &from, const std::string &why);
+  void throw_away(const std::string &from, const std::string &why);
 
-  const UniqueFd socket_;
-  const unsigned most_senders_;
-  const MakeTraceSink make_sink_;
-  const Report report_;
-  std::map<Key, Sender> senders_;
+  Senders senders_;
   std::deque<Key> ended_; ///< the last of them: what still comes is theirs
-  uint64_t wrong_ = 0;    ///< datagrams that are none, or of no session
-  bool incomplete_ = false;
 };
 
 } // namespace ovnitrace

@@ -17,7 +17,8 @@ namespace ovnitrace {
 
 /// What came of one sender. Datagrams, but for the last.
 struct UdpCounts {
-  uint64_t taken = 0, lost = 0, reordered = 0, repeated = 0, late = 0;
+  uint64_t taken = 0, lost = 0, reordered = 0;
+  uint64_t repeated = 0;    ///< came again, or after they had been given up
   uint64_t wrong = 0;       ///< thrown away: what they say cannot be
   uint64_t events = 0;      ///< of ovnitrace: that were sent, as far as is known
   uint64_t events_lost = 0; ///< of them, are blackouts now
@@ -36,30 +37,24 @@ public:
 
   /// Throws Error when the sink fails: then the session is at its end.
   void take(const Datagram &datagram);
-  /// Notes that something came from its address that is not a datagram of the format. As far as is
-  /// known, nothing of the trace is lost.
-  void count_stray() { strays_++; }
   /// Gives up what is missing: nothing came for a while.
-  void settle();
+  void settle() { window_.flush(); }
   /// Ends the trace. A trace without any record is removed. Throws Error.
   void finish();
 
-  bool begun() const {
-    return counts_.taken != 0;
-  } ///< a datagram was passed on: those before it are given up
-  bool closing() const { return closing_; } ///< the sender said that it has ended
+  bool begun() const { return counts_.taken != 0; } ///< those before the first one are given up
+  bool closing() const { return closing_; }         ///< the sender said that it has ended
   UdpCounts counts() const;
   bool whole() const; ///< the sender ended, and nothing is missing
-  bool empty() const { return !sink_ || sink_->bytes() == 0; } ///< no record came
-  const TraceSink *sink() const { return sink_.get(); }        ///< null: not made yet
+  const TraceSink *sink() const { return sink_.get(); } ///< null: not made yet
 
 private:
   void deliver(const Datagram &datagram);
   void make_sink(const std::string &name);
-  void chunk(std::span<const ftrace_record> records);
+  bool chunk(std::span<const ftrace_record> records);
   void describe(std::span<const ftrace_record> records, uint32_t size);
-  void end(std::span<const ftrace_record> records);
-  void plain(const Datagram &datagram);
+  bool end(std::span<const ftrace_record> records);
+  void plain(std::span<const ftrace_record> records);
   ChunkAssembler &cpu(uint16_t number);
   void write_description();
 
@@ -69,17 +64,13 @@ private:
   std::unique_ptr<TraceSink> sink_;
   std::map<uint16_t, ChunkAssembler> cpus_;
   UdpCounts counts_;
-  uint64_t strays_ = 0;                ///< wrong ones that are not in counts_
   uint64_t first_time_ = UINT64_MAX;   ///< ns, the oldest that is known
   std::optional<uint64_t> plain_last_; ///< time of the last record of a plain file
   uint64_t plain_lost_ = 0;            ///< datagrams lost when it was written
   std::string text_, description_;     ///< as far as it has come; whole
   uint64_t text_size_ = 0;             ///< that text_ shall have
-  bool ours_ = false, closing_ = false, finished_ = false;
+  bool ours_ = false, closing_ = false;
 };
-
-/// Returns whether this is a trace.json of ovnitrace.
-bool is_description(const std::string &text);
 
 /// Returns the trace.json of a trace that came by UDP: the sender's, if it came, with what the
 /// collector adds.

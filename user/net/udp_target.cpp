@@ -39,9 +39,9 @@ uint64_t random_number() {
 
 } // namespace
 
-UdpTarget::UdpTarget(const Endpoint &collector, const std::string &name, uint32_t cpus)
+UdpTarget::UdpTarget(const Endpoint &collector, const std::string &name)
     : endpoint_(collector), socket_(open_socket(collector, "send to", connect_to)),
-      packer_(random_number(), cpus, [this](const Datagram &datagram) { send(datagram); }) {
+      packer_(random_number(), [this](const Datagram &datagram) { send(datagram); }) {
   for (int n = 0; n < kNames; n++)
     packer_.name(name);
 }
@@ -57,7 +57,7 @@ void UdpTarget::send(const Datagram &datagram) {
     error_ = fmt::format("{} datagrams at least did not reach {}: {}", unsent_, endpoint_.text(),
                          std::strerror(errno));
   }
-  if (++burst_ % kBurst == 0)
+  if (datagram.number % kBurst == 0)
     nanosleep(&kPause, nullptr);
 }
 
@@ -69,10 +69,6 @@ void UdpTarget::describe(const Description &description, int times) {
   });
   for (int n = 0; n < times && text.size() <= kMostDescription; n++)
     packer_.describe(text);
-}
-
-void UdpTarget::prepare(const Description &description) {
-  describe(description, 1);
 }
 
 size_t UdpTarget::write(const Chunk &chunk) {

@@ -17,10 +17,10 @@ namespace ovnitrace {
 class UdpTarget final : public TraceTarget, private ChunkDestination {
 public:
   /// Throws Error.
-  UdpTarget(const Endpoint &collector, const std::string &name, uint32_t cpus);
+  UdpTarget(const Endpoint &collector, const std::string &name);
 
   ChunkDestination &output() override { return *this; }
-  void prepare(const Description &description) override;
+  void prepare(const Description &description) override { describe(description, 1); }
   void begin() override {}
   void end(const Description &description, uint64_t missing) override;
   void discard() noexcept override;
@@ -39,7 +39,6 @@ private:
   DatagramPacker packer_;
   uint64_t last_time_ = 0; ///< ns, of the last record sent
   uint64_t unsent_ = 0;    ///< datagrams
-  unsigned burst_ = 0;
   std::string error_;
 };
 

@@ -12,8 +12,8 @@
 #include <climits>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <string_view>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -35,11 +35,6 @@ constexpr std::string_view kNop = "\x1f\x20\x03\xd5";
 constexpr GElf_Half kMachine = EM_NONE;
 constexpr std::string_view kNop;
 #endif
-
-struct EndElf {
-  void operator()(Elf *elf) const { elf_end(elf); }
-};
-using ElfHandle = std::unique_ptr<Elf, EndElf>;
 
 class Reader {
 public:
@@ -210,14 +205,21 @@ bool is_foreign_program(int fd) {
          (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kMachine);
 }
 
-std::optional<ElfFile> read_elf_file(int fd) {
+void EndElf::operator()(Elf *elf) const {
+  elf_end(elf);
+}
+
+ElfHandle open_elf(int fd) {
   if (!is_native_program(fd) || elf_version(EV_CURRENT) == EV_NONE)
-    return {};
+    return nullptr;
   ElfHandle elf(
       elf_begin(fd, ELF_C_READ, nullptr)); // read and not mapped: the file may shrink under us
-  if (!elf || elf_kind(elf.get()) != ELF_K_ELF)
-    return {};
-  return Reader(fd, elf.get()).read();
+  return elf && elf_kind(elf.get()) == ELF_K_ELF ? std::move(elf) : nullptr;
+}
+
+std::optional<ElfFile> read_elf_file(int fd) {
+  const ElfHandle elf = open_elf(fd);
+  return elf ? std::optional(Reader(fd, elf.get()).read()) : std::nullopt;
 }
 
 } // namespace ovnitrace

@@ -5,9 +5,12 @@
 #include "user/probe/probe.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+struct Elf;
 
 namespace ovnitrace {
 
@@ -24,6 +27,15 @@ bool is_native_program(int fd);
 
 /// Returns whether the file is an ELF file of another kind than this machine's, as of 32 bits.
 bool is_foreign_program(int fd);
+
+struct EndElf {
+  void operator()(Elf *elf) const;
+};
+using ElfHandle = std::unique_ptr<Elf, EndElf>;
+
+/// Opens a program or shared library of this machine's kind; returns null for any other file. `fd`
+/// must stay open.
+ElfHandle open_elf(int fd);
 
 /// Reads a program or shared library of this machine's kind; returns nothing for any other file.
 /// The file belongs to a user who may have made it to harm us: everything that it says is checked,

@@ -18,10 +18,10 @@ namespace {
 
 /// `check`: asked while a collector is connected to.
 std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std::string &name,
-                                         uint32_t cpus, const std::function<void()> &check) {
+                                         const std::function<void()> &check) {
   const Endpoint collector = parse_endpoint("--send", options.send);
   if (collector.transport == Endpoint::kUdp)
-    return std::make_unique<UdpTarget>(collector, name, cpus);
+    return std::make_unique<UdpTarget>(collector, name);
   std::optional<PresharedKey> key;
   if (!options.key_file.empty())
     key = read_key(options.key_file);
@@ -33,7 +33,7 @@ std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std
 std::unique_ptr<TraceTarget> make_target(const RecordOptions &options, const std::string &traced,
                                          uint32_t cpus) {
   if (!options.send.empty())
-    return make_sender(options, default_trace_name(traced), cpus, end_if_signalled);
+    return make_sender(options, default_trace_name(traced), end_if_signalled);
   if (options.directory.empty())
     return std::make_unique<DirectoryTarget>(default_trace_name(traced), IfExists::next_name, cpus,
                                              options.compress_level);
@@ -46,8 +46,7 @@ std::unique_ptr<TraceTarget> make_save_target(const RecordOptions &options,
                                               const std::string &traced, uint32_t cpus,
                                               const TraceTarget &whole, unsigned &saves) {
   if (!options.send.empty())
-    return make_sender(options, fmt::format("{}.{}", default_trace_name(traced), ++saves), cpus,
-                       {});
+    return make_sender(options, fmt::format("{}.{}", default_trace_name(traced), ++saves), {});
   std::string path;
   do
     path = fmt::format("{}.{}", whole.place(), ++saves);
