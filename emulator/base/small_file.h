@@ -15,8 +15,8 @@ namespace ovnitrace {
 /// not in a trace directory, which anybody may have made.
 enum class Links { follow, refuse };
 
-/// Opens the regular file at `path`. Returns nothing and the reason in `error` if there is none
-/// that we may read, or it has more than `limit` bytes. Throws Error if the machine fails (an I/O
+/// Opens the regular file at `path`. Returns nothing and the reason in `error` if we may
+/// not read it, or if it has more than `limit` bytes. Throws Error if the machine fails (an I/O
 /// error, no memory, too many open files): a second try could succeed, and would read something
 /// else.
 UniqueFd open_small_file(const std::string &path, uint64_t limit, std::string &error,

@@ -72,6 +72,7 @@ const std::vector<Session> kSessions = {
     {"plot_svg", {"plot", "trace", "-o", "out.svg"}},
     {"compress", {"compress", "-l", "5", "plain"}},
     {"decompress", {"compress", "-d", "trace"}},
+    {"ctl", {"ctl", "CAPTURE", "status"}},
     {"control_check", {"control", "--check", "start:enter_func:foo", "--", "regions"}},
     capture("record", {"record", "-o", "out"}),
     capture("record_plain", {"record", "--compress=0", "-o", "out"}),
@@ -105,6 +106,13 @@ protected:
     }
     if (GetParam().name == "send")
       collector_.emplace("tcp", path("collected"));
+    if (GetParam().name == "ctl") {
+      controlled_.emplace(record_command(path("controlled"), {"sleep", "1000"},
+                                         {"--control", "start:interactive"}));
+      const Command status = {.argv = {ovnitrace(), "ctl", path("controlled"), "status"}};
+      eventually([&] { return run(status).status() == 0; }, "the capture listens");
+    }
+    running_ = strays().size();
   }
 
   std::string place() const {
@@ -125,7 +133,9 @@ protected:
     Command command;
     command.argv = {ovnitrace()};
     for (const std::string &argument : GetParam().arguments)
-      command.argv.push_back(argument == "URL" ? collector_->url() : argument);
+      command.argv.push_back(argument == "URL"       ? collector_->url()
+                             : argument == "CAPTURE" ? path("controlled")
+                                                     : argument);
     const std::string programs = fs::path(installed("pingpong")).parent_path();
     installed("regions");
     command.env = {{"TMPDIR", place() + "/tmp"}, {"PATH", programs + ":" + getenv("PATH")}};
@@ -197,8 +207,7 @@ protected:
       return "it crashed";
     if (exists(place() + "/began") && !exists(place() + "/ended"))
       return "it did not wait for the end of the program";
-    const size_t expected = collector_ ? 1 : 0;
-    if (!eventually([&] { return strays().size() == expected; }, "the end of all processes"))
+    if (!eventually([&] { return strays().size() == running_; }, "the end of all processes"))
       return "a process is left";
     const auto left = files();
     const bool capture = GetParam().kind == Kind::capture;
@@ -218,7 +227,7 @@ protected:
         outcome.err.find("cannot write the database") != std::string::npos ||
         outcome.err.find("cannot load the BPF programs") != std::string::npos ||
         outcome.err.find("cannot read the kernel's type information") != std::string::npos;
-    if (!own_words && outcome.err.find(strerror(error)) == std::string::npos)
+    if (!own_words && (outcome.out + outcome.err).find(strerror(error)) == std::string::npos)
       return same_status ? "a loss was not reported" + difference(clean, left)
                          : "the message does not say why";
     if (capture)
@@ -233,6 +242,8 @@ protected:
   }
 
   std::optional<CollectorProcess> collector_;
+  std::optional<Process> controlled_;
+  size_t running_ = 0; ///< processes, before the session
 };
 
 TEST_P(CallFaults, AreReportedOrMakeNoDifference) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Loaded into ovnitrace with LD_PRELOAD. Logs the system calls that it makes, or fails one of them.
-// A call is named by its kind, by a hash of the functions that lead to it, and by how many calls of
-// the same kind and hash came before it. FAILING_CALLS in the environment is a file, to which a
-// line is written for each call:
+// A call is named by its kind, by a hash of the functions that lead to it, and by how many such
+// calls came before it. FAILING_CALLS in the environment is a file, which gets a line for each
+// call:
 //   call KIND SITE NTH FILE
 //     FILE: r regular, s stream to another machine, u other socket, p pipe, - none of these
 // With FAIL_CALL="KIND SITE NTH ERRNO" this call fails, or is short if ERRNO is 0. Only that is
@@ -308,7 +308,10 @@ long ptrace(__ptrace_request request, ...) noexcept {
   const pid_t pid = va_arg(arguments, pid_t);
   void *address = va_arg(arguments, void *), *data = va_arg(arguments, void *);
   va_end(arguments);
-  return verdict("ptrace") == Verdict::fail ? -1 : REAL(ptrace)(request, pid, address, data);
+  // With a thread that is traced already, it fails only if the thread is gone.
+  if (request == PTRACE_SEIZE && verdict("ptrace") == Verdict::fail)
+    return -1;
+  return REAL(ptrace)(request, pid, address, data);
 }
 /// libbpf makes its calls so.
 long syscall(long number, ...) noexcept {

@@ -68,7 +68,7 @@ std::vector<int> errors_of(const CallPoint &point) {
       {"close", {EIO}},   {"fsync", {EIO}},     {"rename", {ENOSPC}},
       {"open", {EIO}},    {"create", {ENOSPC}}, {"ftruncate", {EIO}},
       {"mmap", {ENOMEM}}, {"socket", {ENOMEM}}, {"connect", {EINTR, ENOMEM}},
-      {"bpf", {ENOMEM}},  {"ptrace", {EIO}},    {"perf_event_open", {ENOMEM}},
+      {"bpf", {ENOMEM}},  {"ptrace", {EPERM}},  {"perf_event_open", {ENOMEM}},
   };
   return kErrors.at(point.kind);
 }
