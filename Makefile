@@ -86,7 +86,7 @@ BROWSER_SRC := $(call find,tests/browser,*.cpp)
 LINKED := $(patsubst tests/linked/%.cpp,$(B)/tests/programs/%,$(call find,tests/linked,*.cpp))
 PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp)) \
   $(LINKED:%=%_static) $(LINKED:%=%_shared)
-PROGRAMS += $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(shell uname -m)),$(B)/tests/programs/blocks_i386)
+PROGRAMS += $(B)/tests/programs/failing_calls.so $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(shell uname -m)),$(B)/tests/programs/blocks_i386)
 BENCHES := $(patsubst tests/bench/%.cpp,$(B)/tests/bench/%,$(call find,tests/bench,*.cpp))
 FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp \
   user/control/grammar.cpp user/control/plan.cpp
@@ -148,6 +148,12 @@ $(B)/tests/programs/blocks_static $(B)/tests/programs/blocks_i386: tests/program
 	@echo "  PROGRAM  $@"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(MACHINE) $(CPPFLAGS) $(filter-out -fsanitize=%,$(CXXFLAGS)) -MMD -MP -MF $@.d -o $@ $< -lpthread
+
+# Loaded into ovnitrace itself: it replaces functions of the C library by their own names.
+$(B)/tests/programs/%.so: tests/preload/%.cpp
+	@echo "  PROGRAM  $@"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -D_GNU_SOURCE -std=c++20 -O1 -g1 $(WARN) -fPIC -shared -MMD -MP -MF $@.d -o $@ $<
 
 # Those that use libovnitrace, in both its forms; the shared one is found beside the program.
 $(B)/tests/programs/%_static: tests/linked/%.cpp $(B)/libovnitrace.a

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Defines the one exception type: a message for people, and an exit status.
+// Defines the one exception type: a message for people, and an exit status. Sorts errnos.
 #pragma once
 
+#include <cerrno>
 #include <stdexcept>
 #include <string>
 
@@ -24,5 +25,12 @@ public:
 private:
   int status_;
 };
+
+/// Returns whether a call failed for want of something: another try could succeed. Otherwise it
+/// failed because of what it was asked for, such as a file that is not there.
+inline bool is_machine_failure(int error) {
+  return error == EIO || error == ENOMEM || error == EMFILE || error == ENFILE || error == ENOSPC ||
+         error == EINTR || error == EAGAIN;
+}
 
 } // namespace ovnitrace

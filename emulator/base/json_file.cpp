@@ -4,18 +4,13 @@
 #include "emulator/base/json_text.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/small_file.h"
-#include "emulator/base/unique_fd.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <fcntl.h>
 #include <istream>
 #include <streambuf>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -28,7 +23,7 @@ using nlohmann::json;
 /// The bytes of a file. Ends where a token is too long, because the parser keeps it in memory.
 class FileBytes final : public std::streambuf {
 public:
-  explicit FileBytes(int file) : file_(file) {}
+  FileBytes(int file, const std::string &path) : file_(file), path_(path) {}
   void begin_token() { token_ = 0; }
   bool given_up() const { return given_up_; }
 
@@ -38,17 +33,15 @@ private:
   int_type underflow() override {
     token_ += bytes_.size();
     given_up_ = given_up_ || token_ > kLongestToken + bytes_.size();
-    ssize_t got;
-    do
-      got = given_up_ ? 0 : read(file_, bytes_.data(), bytes_.size());
-    while (got < 0 && errno == EINTR);
-    if (got <= 0)
+    const size_t got = given_up_ ? 0 : read_whole(file_, bytes_.data(), bytes_.size(), path_);
+    if (got == 0)
       return traits_type::eof();
     setg(bytes_.data(), bytes_.data(), bytes_.data() + got);
     return traits_type::to_int_type(bytes_[0]);
   }
 
   const int file_;
+  const std::string &path_;
   std::array<char, 64 << 10> bytes_;
   size_t token_ = 0; ///< bytes since its start
   bool given_up_ = false;
@@ -149,18 +142,10 @@ private:
 
 bool read_json_file(const std::string &path, const JsonFileBounds &bounds, json &result,
                     std::string &why) {
-  // O_NONBLOCK: a FIFO under this name must not hang the reader.
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-  struct stat st;
-  if (!file || fstat(file.get(), &st) != 0) {
-    why = "cannot be opened: " + open_failure(errno);
+  const UniqueFd file = open_small_file(path, bounds.max_bytes, why, Links::refuse);
+  if (!file)
     return false;
-  }
-  if (!S_ISREG(st.st_mode) || uint64_t(st.st_size) > bounds.max_bytes) {
-    why = "is no regular file of at most " + std::to_string(bounds.max_bytes) + " bytes";
-    return false;
-  }
-  FileBytes bytes(file.get());
+  FileBytes bytes(file.get(), path);
   std::istream stream(&bytes);
   constexpr bool kStrict = true, kComments = true;
   result = nullptr;

@@ -18,8 +18,9 @@ struct JsonFileBounds {
 
 /// Reads the regular file at `path`, which must not be a symbolic link, into `json`. Memory grows
 /// with what is kept, not with the size of the file. Returns false and the reason in `why` ("it is
-/// no JSON: …") if the file cannot be read, is not JSON or exceeds a bound. The same for nesting
-/// deeper than kJsonDepthMax, a text above 1 MiB, and an object with one member twice.
+/// no JSON: …") if the file cannot be opened, is not JSON or exceeds a bound. The same for nesting
+/// deeper than kJsonDepthMax, a text above 1 MiB, and an object with one member twice. Throws Error
+/// as open_small_file() and read_whole().
 bool read_json_file(const std::string &path, const JsonFileBounds &bounds, nlohmann::json &json,
                     std::string &why);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/small_file.h"
 
-#include "emulator/base/unique_fd.h"
+#include "emulator/base/error.h"
 
 #include <cerrno>
 #include <cstring>
@@ -10,31 +10,52 @@
 
 namespace ovnitrace {
 
-std::optional<std::string> read_small_file(const std::string &path, size_t limit,
-                                           std::string &error, Links links) {
+namespace {
+
+[[noreturn]] void fail(const std::string &path) {
+  throw Error("cannot read " + path + ": " + std::strerror(errno));
+}
+
+} // namespace
+
+UniqueFd open_small_file(const std::string &path, uint64_t limit, std::string &error, Links links) {
   // O_NONBLOCK: a FIFO under this name must not hang the reader.
   const int no_links = links == Links::refuse ? O_NOFOLLOW : 0;
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | no_links));
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | no_links));
   struct stat st;
-  if (!file || fstat(file.get(), &st) != 0) {
+  if (!file && !is_machine_failure(errno)) {
     error = "cannot be opened: " + open_failure(errno);
-    return std::nullopt;
+    return file;
   }
-  if (!S_ISREG(st.st_mode) || uint64_t(st.st_size) > limit) {
-    error = "is no regular file of at most " + std::to_string(limit) + " bytes";
-    return std::nullopt;
-  }
-  std::string text(size_t(st.st_size), '\0');
+  if (!file || fstat(file.get(), &st) != 0)
+    fail(path);
+  if (S_ISREG(st.st_mode) && uint64_t(st.st_size) <= limit)
+    return file;
+  error = "is no regular file of at most " + std::to_string(limit) + " bytes";
+  return UniqueFd();
+}
+
+size_t read_whole(int file, char *bytes, size_t size, const std::string &path) {
   size_t filled = 0;
-  while (filled < text.size()) {
-    const ssize_t got = read(file.get(), text.data() + filled, text.size() - filled);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
+  while (filled < size) {
+    const ssize_t got = read(file, bytes + filled, size - filled);
+    if (got < 0 && errno != EINTR)
+      fail(path);
+    if (got == 0)
       break;
-    filled += size_t(got);
+    filled += got > 0 ? size_t(got) : 0;
   }
-  text.resize(filled);
+  return filled;
+}
+
+std::optional<std::string> read_small_file(const std::string &path, size_t limit,
+                                           std::string &error, Links links) {
+  const UniqueFd file = open_small_file(path, limit, error, links);
+  struct stat st;
+  if (!file || fstat(file.get(), &st) != 0)
+    return std::nullopt;
+  std::string text(size_t(st.st_size), '\0');
+  text.resize(read_whole(file.get(), text.data(), text.size(), path));
   return text;
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a small text file whole, with a bound.
+// Opens a file of limited size, and reads a small text file whole.
 #pragma once
 
+#include "emulator/base/unique_fd.h"
+
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,8 +15,17 @@ namespace ovnitrace {
 /// not in a trace directory, which anybody may have made.
 enum class Links { follow, refuse };
 
-/// Returns the contents of the regular file at `path`. Returns nothing and the reason in `error` if
-/// it cannot be read or has more than `limit` bytes.
+/// Opens the regular file at `path`. Returns nothing and the reason in `error` if we may
+/// not read it, or if it has more than `limit` bytes. Throws Error if the machine fails (an I/O
+/// error, no memory, too many open files): a second try could succeed, and would read something
+/// else.
+UniqueFd open_small_file(const std::string &path, uint64_t limit, std::string &error,
+                         Links links = Links::follow);
+
+/// Reads up to `size` bytes, and less only at the end of the file. Throws Error with `path`.
+size_t read_whole(int file, char *bytes, size_t size, const std::string &path);
+
+/// Returns the contents of a file. Fails as open_small_file() and read_whole().
 std::optional<std::string> read_small_file(const std::string &path, size_t limit,
                                            std::string &error, Links links = Links::follow);
 

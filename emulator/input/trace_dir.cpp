@@ -58,15 +58,16 @@ struct ChunkPath {
   bool compressed() const { return name.ends_with(kCompressed); }
 };
 
-/// Lists the chunk files of a directory by CPU. Sets errno if it cannot be read.
-std::optional<std::vector<ChunkPath>> list_chunks(const std::string &path) {
+/// Lists the chunk files of a directory by CPU. Throws Error if it cannot be read.
+std::vector<ChunkPath> list_chunks(const std::string &path) {
   const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
-  if (!dir)
-    return std::nullopt;
   std::vector<ChunkPath> chunks;
-  while (const dirent *entry = readdir(dir.get()))
+  errno = dir ? 0 : errno;
+  while (const dirent *entry = dir ? readdir(dir.get()) : nullptr)
     if (const std::optional<uint16_t> cpu = cpu_of(entry->d_name))
       chunks.push_back({*cpu, entry->d_name});
+  if (errno)
+    throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
   std::sort(chunks.begin(), chunks.end(), [](const ChunkPath &a, const ChunkPath &b) {
     return a.cpu != b.cpu ? a.cpu < b.cpu : a.name < b.name;
   });
@@ -148,26 +149,23 @@ void add_missing(const TraceInfo &info, HostInput &host) {
 } // namespace
 
 bool is_trace_dir(const std::string &path) {
-  const auto chunks = list_chunks(path);
-  return chunks && (!chunks->empty() || access((path + "/trace.json").c_str(), F_OK) == 0);
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    return false;
+  return !list_chunks(path).empty() || access((path + "/trace.json").c_str(), F_OK) == 0;
 }
 
 std::vector<std::string> chunk_files(const std::string &path, bool compressed) {
-  const auto chunks = list_chunks(path);
-  if (!chunks)
-    throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
   std::vector<std::string> names;
-  for (const ChunkPath &chunk : *chunks)
+  for (const ChunkPath &chunk : list_chunks(path))
     if (chunk.compressed() == compressed)
       names.push_back(chunk.name);
   return names;
 }
 
 HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns) {
-  const auto chunks = list_chunks(path);
-  if (!chunks)
-    throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
-  if (chunks->empty())
+  const std::vector<ChunkPath> chunks = list_chunks(path);
+  if (chunks.empty())
     throw Error("no trace in " + path +
                 ": it has no chunk file (cpu0000.ftr, …); name the directory that ovnitrace wrote");
   HostInput host{.name = info.host.empty() ? path : info.host,
@@ -190,7 +188,7 @@ HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .sees_refills = info.sees_refills,
                  .chunks = {}};
   uint64_t bytes = 0;
-  for (const ChunkPath &chunk : *chunks) {
+  for (const ChunkPath &chunk : chunks) {
     host.chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
     bytes += host.chunks.back().size;
   }

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -34,15 +35,20 @@ AtomicDirectory::AtomicDirectory(std::string path) : path_(std::move(path)) {
   std::string name = prefix + "XXXXXX";
   if (!mkdtemp(name.data()))
     fail("make the directory " + path_);
+  try {
+    fd_ = UniqueFd(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    struct stat status;
+    if (!fd_ || fstat(fd_.get(), &status) != 0)
+      fail("open the directory " + name);
+    errno = EPERM; // the owner of the parent directory has put another one in its place
+    if (status.st_uid != geteuid() || fchmod(fd_.get(), 0755) != 0)
+      fail("use the directory " + name);
+    lock_output(fd_.get(), path_);
+  } catch (...) {
+    rmdir(name.c_str());
+    throw;
+  }
   temporary_ = name;
-  fd_ = UniqueFd(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  struct stat status;
-  if (!fd_ || fstat(fd_.get(), &status) != 0)
-    fail("open the directory " + name);
-  errno = EPERM; // the owner of the parent directory has put another one in its place
-  if (status.st_uid != geteuid() || fchmod(fd_.get(), 0755) != 0)
-    fail("use the directory " + name);
-  lock_output(fd_.get(), path_);
 }
 
 AtomicDirectory::~AtomicDirectory() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A JSON file read in a stream: emulator/base/json_file.
 #include "emulator/base/json_file.h"
+
+#include "emulator/base/error.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
@@ -64,6 +66,16 @@ TEST_F(JsonFile, IsRefusedBeyondItsBounds) {
   std::ofstream(dir_ / "file") << "[1]";
   EXPECT_FALSE(read_json_file(dir_ / "file", {2, 10, {}}, json_, why_));
   EXPECT_EQ(why_, "is no regular file of at most 2 bytes");
+}
+
+// The memory of this process, from address 0: a file whose read fails.
+TEST_F(JsonFile, AFailedReadIsNoEndOfTheFile) {
+  try {
+    read_json_file("/proc/self/mem", {100, 10, {}}, json_, why_);
+    ADD_FAILURE() << "it was read: " << why_;
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "cannot read /proc/self/mem: Input/output error");
+  }
 }
 
 } // namespace

@@ -10,10 +10,12 @@
 #include <bpf/libbpf.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -47,6 +49,16 @@ int collect(libbpf_print_level level, const char *format, va_list arguments) {
 void collect_bpf_log() {
   libbpf_set_print(collect);
   text().clear();
+}
+
+int load_skeleton(bpf_object_skeleton *skeleton) {
+  std::vector<void **> mapped; // pointers to variables, which libbpf sets
+  for (int n = 0; n < skeleton->map_cnt; n++)
+    if (skeleton->maps[n].mmaped && bpf_map__map_flags(*skeleton->maps[n].map) & BPF_F_MMAPABLE)
+      mapped.push_back(skeleton->maps[n].mmaped);
+  const int error = bpf_object__load_skeleton(skeleton);
+  const bool complete = std::ranges::none_of(mapped, [](void **to) { return *to == nullptr; });
+  return error || complete ? error : -ENOMEM;
 }
 
 void log_bpf_object(bpf_object *object) {

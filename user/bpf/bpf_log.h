@@ -6,12 +6,17 @@
 #include <string>
 
 struct bpf_object;
+struct bpf_object_skeleton;
 
 namespace ovnitrace {
 
 /// Forgets what was collected, and collects libbpf's warnings from now on. They are printed only in
 /// the debug log, which has everything that libbpf prints.
 void collect_bpf_log();
+
+/// Loads the programs of a skeleton. Returns 0 or a negative errno. libbpf alone succeeds without
+/// the variables of the programs if it had no memory when it tried whether the kernel maps them.
+int load_skeleton(bpf_object_skeleton *skeleton);
 
 /// Writes the programs and maps of a loaded object into the debug log.
 void log_bpf_object(bpf_object *object);

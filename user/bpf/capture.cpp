@@ -126,7 +126,7 @@ Capture::Capture(const CaptureParameters &parameters)
   for (bpf_program *iterator : {o->progs.mark_targets, o->progs.snapshot})
     bpf_program__set_autoattach(iterator, false);
 
-  if (int error = ovnitrace_bpf__load(o))
+  if (int error = load_skeleton(o->skeleton))
     fail_bpf("load the BPF programs", error);
   log_bpf_object(o->obj);
   create_rings();
@@ -222,10 +222,8 @@ void Capture::follow_children_of_caller(bool follow) {
     fail_bpf("mark the traced program", error);
 }
 
-quota_timers Capture::find_quota_timers() const {
-  quota_timers found = {};
-  run_once(skeleton_->object->progs.find_quota_timers, found);
-  return found;
+bool Capture::find_quota_timers(quota_timers &found) const {
+  return run_once(skeleton_->object->progs.find_quota_timers, found) == 0;
 }
 
 /// A thread that is created by one that is not marked yet needs another visit.

@@ -58,7 +58,8 @@ public:
   int regions_map() const;   ///< of `regions`
   int stages_map() const;    ///< of bpf/scheduler/staging.bpf.h's `stages`
   int throttled_map() const; ///< of bpf/scheduler/throttled.bpf.h's `throttled`
-  quota_timers find_quota_timers() const;
+  /// Returns false with errno set if the kernel cannot find them now.
+  bool find_quota_timers(quota_timers &found) const;
   int life_lost_map() const; ///< of bpf/life_ring.bpf.h's `life_lost`
   bool has_regions() const { return regions_; }
   bool region_by_thread() const { return region_by_thread_; }

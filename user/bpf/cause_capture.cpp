@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/cause_capture.h"
 
+#include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "user/bpf/bpf_log.h"
 #include "user/bpf/kernel_functions.h"
@@ -47,10 +48,8 @@ struct CauseCapture::Skeleton {
 
 CauseCapture::CauseCapture(const Capture &capture) : skeleton_(std::make_unique<Skeleton>()) {
   collect_bpf_log();
-  if (load(capture))
-    return;
-  log_debug("devices and refills of CPU quotas are not recorded: {}", std::strerror(errno));
-  skeleton_.reset();
+  if (!load(capture))
+    do_without(errno);
 }
 
 CauseCapture::~CauseCapture() = default;
@@ -81,7 +80,9 @@ bool CauseCapture::load(const Capture &capture) {
   bpf_program__set_autoload(o->progs.on_irq_handler_exit, !sees_end);
   bpf_program__set_autoload(o->progs.on_softirq_exit, !sees_end);
   // With PREEMPT_RT these timers expire in a thread, where the staging area is not ours.
-  const quota_timers timers = capture.find_quota_timers();
+  quota_timers timers = {};
+  if (!capture.find_quota_timers(timers) && is_machine_failure(errno))
+    return false;
   const bool can_cast = o->rodata->kfuncs & 1u << KFUNC_RDONLY_CAST;
   bpf_program *const on_timer =
       can_cast ? o->progs.on_hrtimer_expire_exit : o->progs.on_hrtimer_expire_exit_uncast;
@@ -91,7 +92,7 @@ bool CauseCapture::load(const Capture &capture) {
   for (bpf_program *program :
        {o->progs.on_hrtimer_expire_exit, o->progs.on_hrtimer_expire_exit_uncast})
     bpf_program__set_autoload(program, sees_refills_ && program == on_timer);
-  if (int error = causes_bpf__load(o)) {
+  if (int error = load_skeleton(o->skeleton)) {
     errno = -error;
     return false;
   }
@@ -99,14 +100,22 @@ bool CauseCapture::load(const Capture &capture) {
   return true;
 }
 
+void CauseCapture::do_without(int error) {
+  constexpr const char *kWarning =
+      "warning: devices and refills of CPU quotas are not recorded: {}";
+  if (is_machine_failure(error)) // otherwise, this kernel does not have them
+    print(kWarning, std::strerror(error));
+  else
+    log_debug(kWarning, std::strerror(error));
+  skeleton_.reset();
+}
+
 void CauseCapture::attach() {
   if (!skeleton_)
     return;
   collect_bpf_log();
-  if (int error = causes_bpf__attach(skeleton_->object)) {
-    log_debug("devices and refills of CPU quotas are not recorded: {}", std::strerror(-error));
-    skeleton_.reset();
-  }
+  if (int error = causes_bpf__attach(skeleton_->object))
+    do_without(-error);
 }
 
 void CauseCapture::detach() {

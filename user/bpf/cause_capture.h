@@ -34,6 +34,8 @@ public:
 private:
   struct Skeleton;
   bool load(const Capture &capture);
+  /// Goes on without what failed with this errno. Says so, unless the kernel is too old for it.
+  void do_without(int error);
 
   std::unique_ptr<Skeleton> skeleton_; ///< null: the kernel takes none of it
   bool sees_refills_ = false;

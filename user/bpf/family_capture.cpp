@@ -86,7 +86,7 @@ int FamilyCapture::load(const Capture &capture, const KernelTypes &types, Family
   choose_programs(types, families);
   o->rodata->has_twins = choose_twins(o->obj, types);
   choose_probes(families);
-  return -families_bpf__load(o);
+  return -load_skeleton(o->skeleton);
 }
 
 FamilyCapture::~FamilyCapture() {

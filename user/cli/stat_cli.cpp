@@ -122,7 +122,13 @@ int stat(const Arguments &arguments) {
   const RecordResult result = record(options);
   end_on_signals();
   drop_privileges();
-  print_summary(options.directory, arguments);
+  try {
+    print_summary(options.directory, arguments);
+  } catch (const Error &error) { // what is missing may be the reason
+    print_text(error.what());
+    print_text(result.missing);
+    return error.status();
+  }
   if (!result.missing.empty())
     print_text(result.missing);
   return result.exit_status;

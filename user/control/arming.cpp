@@ -116,7 +116,12 @@ const Arming::File *Arming::look(const std::string &path, int fd) {
   File &file = found->second;
   if (!is_new)
     return &file;
+  errno = 0;
   const std::optional<Image> image = read_image(path, fd);
+  const int read_error = image ? image->read_error : errno;
+  if (is_machine_failure(read_error))
+    say_(fmt::format("--control: cannot read all of {}: {}; alarms may not hit in it",
+                     printable_line(path), std::strerror(read_error)));
   if (!image) {
     if (needs_probes() && is_foreign_program(fd))
       say_(fmt::format("--control: alarms that need probes do not hit in {}: it is not a 64-bit "

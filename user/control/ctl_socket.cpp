@@ -70,6 +70,8 @@ std::string read_all(int fd, size_t most, int patience, char end) {
          wait_for(fd, POLLIN, patience)) {
     char bytes[512];
     const ssize_t got = read(fd, bytes, sizeof(bytes));
+    if (got < 0 && errno == EINTR)
+      continue;
     if (got <= 0)
       break;
     text.append(bytes, size_t(got));
@@ -139,7 +141,11 @@ std::string ask(const std::string &where, const std::string &command) {
     throw ovnitrace::Error(fmt::format("ctl {}: no capture with --control listens there: {}", where,
                                        std::strerror(errno)));
   const std::string line = command + "\n";
-  if (send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL) != ssize_t(line.size()))
+  ssize_t sent;
+  do
+    sent = send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  if (sent != ssize_t(line.size()))
     throw ovnitrace::Error(fmt::format("ctl {}: {}", where, std::strerror(errno)));
   const std::string text = read_all(fd.get(), kMostAnswer, kAnswerPatience, 0);
   const size_t first = text.find('\n');

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace ovnitrace::control {
 
@@ -61,7 +62,10 @@ Elf_Data *Reader::data_of(Elf_Scn *section, const GElf_Shdr &header) {
       (header.sh_flags & SHF_COMPRESSED))
     return nullptr;
   bytes_left_ -= header.sh_size;
+  errno = 0; // which libelf only sets
   Elf_Data *data = elf_getdata(section, nullptr);
+  if (!data)
+    image_.read_error = errno;
   return data && data->d_buf ? data : nullptr;
 }
 

@@ -29,6 +29,7 @@ struct Image {
   uint64_t device = 0, inode = 0;  ///< of the file, which may have other paths
   bool fixed = false;              ///< it is always loaded where it was linked for (ET_EXEC)
   bool has_interpreter = false;    ///< a dynamic loader loads it, and may load libraries later
+  int read_error = 0;              ///< errno of the last part that could not be read
   uint64_t base = 0;               ///< lowest address that it was linked for
   std::vector<Code> code;          ///< of executable sections
   std::vector<Function> functions; ///< of its symbols and those of its separate debug file

@@ -167,7 +167,7 @@ Programs::Programs(const Plan &plan, const SharedMaps &shared, const ProgramOpti
     pcontrol_.prepare(o->progs.on_pcontrol);
   for (bpf_program *iterator : {o->progs.begin_living, o->progs.visit_living})
     bpf_program__set_autoattach(iterator, false);
-  if (const int error = control_bpf__load(o))
+  if (const int error = load_skeleton(o->skeleton))
     fail_bpf("load the BPF programs of --control", error);
   control_process process = {};
   for (size_t c = 0; c < plan.chain_table.size(); c++)

@@ -35,9 +35,14 @@ bool is_group_stop(int signal) {
   return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-siginfo_t signal_of(pid_t tid) {
+/// Returns what the kernel says of the signal for which a thread has stopped. Where it says
+/// nothing, a SIGTRAP counts as one of the tracer's single steps: it would kill the thread.
+siginfo_t signal_of(pid_t tid, int signal) {
   siginfo_t info = {};
-  ptrace(PTRACE_GETSIGINFO, tid, nullptr, &info);
+  if (ptrace(PTRACE_GETSIGINFO, tid, nullptr, &info) != 0) {
+    info.si_signo = signal;
+    info.si_code = signal == SIGTRAP ? SIGTRAP : SI_USER;
+  }
   return info;
 }
 
@@ -240,7 +245,7 @@ bool Tracer::hold(pid_t tid, Thread &thread, const control_hit &seen) {
 }
 
 void Tracer::take_signal(pid_t tid, Thread &thread, int signal) {
-  const siginfo_t info = signal_of(tid);
+  const siginfo_t info = signal_of(tid, signal);
   if (!is_of_tracer(info, thread.stepping, traps_)) {
     resume(tid, thread, signal);
     return;
@@ -280,7 +285,7 @@ void Tracer::resume(pid_t tid, const Thread &thread, int signal) {
 /// Not before the signals of ours have come that are on their way.
 void Tracer::let_go(pid_t tid, int event, int signal) {
   const Thread &thread = threads_[tid];
-  if (event != 0 || !signal || is_of_tracer(signal_of(tid), thread.stepping, traps_))
+  if (event != 0 || !signal || is_of_tracer(signal_of(tid, signal), thread.stepping, traps_))
     signal = 0;
   siginfo_t pending[8];
   const __ptrace_peeksiginfo_args all = {0, 0, std::size(pending)};

@@ -103,7 +103,11 @@ void Program::run_child(const std::vector<std::string> &argv, const Identity &id
     become(identity);
     set_environment(identity);
     char go;
-    if (read(gate, &go, 1) != 1)
+    ssize_t got;
+    do
+      got = read(gate, &go, 1);
+    while (got < 0 && errno == EINTR);
+    if (got != 1)
       _exit(kExitFailure); // ovnitrace is gone
     std::vector<char *> arguments;
     for (const std::string &argument : argv)
@@ -125,9 +129,11 @@ void Program::open_gate() {
   end_if_signalled();
   char go = 1;
   int error = 0;
-  // A child that was killed at the gate is no error of ours: wait() says how it ended.
-  if (send(gate_, &go, 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
-    error = errno;
+  do
+    error = send(gate_, &go, 1, MSG_NOSIGNAL) < 0 ? errno : 0;
+  while (error == EINTR);
+  if (error == EPIPE) // a child that was killed at the gate is no error of ours: wait() says how
+    error = 0;
   close(gate_);
   gate_ = -1;
   while (!error && read(failure_, &error, sizeof(error)) < 0 && errno == EINTR)

@@ -35,6 +35,7 @@ public:
   Program &operator=(const Program &) = delete;
 
   pid_t pid() const { return pid_; }
+  bool runs() const { return opened_; } ///< or has run: the gate was opened
 
   /// Lets the child execute the program. From here to the end, signals are forwarded to the program
   /// (SignalForwarder). Throws Error if the program cannot be executed. Its status is that of

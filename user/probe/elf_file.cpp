@@ -185,10 +185,19 @@ ElfFile Reader::read() {
 
 } // namespace
 
+/// Reads the first bytes of a file. Returns false if it fails or has fewer.
+static bool read_start(int fd, void *bytes, size_t size) {
+  size_t done = 0;
+  for (ssize_t got = 1; done < size && got > 0; done += size_t(got))
+    if ((got = pread(fd, static_cast<char *>(bytes) + done, size - done, off_t(done))) < 0)
+      return false;
+  return done == size;
+}
+
 bool is_native_program(int fd) {
   Elf64_Ehdr header;
   constexpr int kNativeData = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-  if (pread(fd, &header, sizeof(header), 0) != ssize_t(sizeof(header)))
+  if (!read_start(fd, &header, sizeof(header)))
     return false;
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
          header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == kNativeData &&
@@ -199,7 +208,7 @@ bool is_native_program(int fd) {
 
 bool is_foreign_program(int fd) {
   Elf64_Ehdr header;
-  if (pread(fd, &header, offsetof(Elf64_Ehdr, e_version), 0) != offsetof(Elf64_Ehdr, e_version))
+  if (!read_start(fd, &header, offsetof(Elf64_Ehdr, e_version)))
     return false;
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
          (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kMachine);

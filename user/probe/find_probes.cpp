@@ -116,6 +116,8 @@ std::string path_of_program(const std::string &program) {
     const std::string place = (directory.empty() ? "." : directory) + "/" + program;
     if (open_program(place))
       return place;
+    if (is_machine_failure(errno)) // it may be there
+      throw Error(fmt::format("cannot read {}: {}", place, std::strerror(errno)));
     at = end + 1;
   }
   return {};

@@ -31,7 +31,8 @@ struct ProbeSearch {
   std::vector<std::string> files = {}; ///< to be looked at in any case (--probe)
 };
 
-/// Returns the path at which execvp() finds a program; empty if it finds none.
+/// Returns the path at which execvp() finds a program; empty if it finds none. Throws Error if the
+/// machine fails.
 std::string path_of_program(const std::string &program);
 
 struct FoundProbes {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/host.h"
 
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
+
 #include <fmt/core.h>
 #include <ovnitrace/ftrace_codes.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -73,6 +78,9 @@ std::vector<std::string> idle_state_names(const Host &host) {
 std::vector<DeviceName> named_devices(std::span<const uint32_t> numbers) {
   std::vector<DeviceName> devices;
   std::ifstream stats("/proc/diskstats");
+  if (!stats && is_machine_failure(errno))
+    print("warning: the trace has no names of devices: cannot read /proc/diskstats: {}",
+          std::strerror(errno));
   uint32_t major, minor;
   for (std::string name; stats >> major >> minor >> name;
        stats.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {

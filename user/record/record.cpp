@@ -104,6 +104,7 @@ RecordResult record(const RecordOptions &options) {
     recording.reset();
     become(owner); // what is removed is removed by its owner
     target->discard();
+    traced.give_up();
     throw;
   }
   recording->end(traced.wait());

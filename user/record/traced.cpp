@@ -191,6 +191,14 @@ void Traced::open_gate() {
     program_->open_gate();
 }
 
+void Traced::give_up() {
+  if (!program_ || !program_->runs())
+    return;
+  print("cannot trace on; the program runs to its end without it");
+  detach();
+  program_->wait();
+}
+
 Traced::End Traced::wait() {
   if (program_) {
     const ProgramEnd end = program_->wait();

@@ -48,6 +48,8 @@ public:
   void listen(const std::string &directory);
   /// Lets the program run.
   void open_gate();
+  /// After a failure: if the program runs already, waits for its end, without tracing it.
+  void give_up();
   /// Waits until the program or the processes have ended, a signal came or the time was over.
   End wait();
   /// Stops logging events.

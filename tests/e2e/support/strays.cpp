@@ -10,7 +10,6 @@
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <vector>
 
 namespace ovnitrace::test {
 
@@ -31,7 +30,9 @@ bool is_marked(const std::string &pid) {
   return text.str().find('\0' + (kMark + ('=' + value())) + '\0') != std::string::npos;
 }
 
-std::vector<pid_t> marked() {
+} // namespace
+
+std::vector<pid_t> strays() {
   std::vector<pid_t> found;
   std::error_code gone;
   for (const auto &entry : std::filesystem::directory_iterator("/proc", gone)) {
@@ -42,8 +43,6 @@ std::vector<pid_t> marked() {
   return found;
 }
 
-} // namespace
-
 void mark_as_ours() {
   setenv(kMark, value().c_str(), 1);
 }
@@ -51,7 +50,7 @@ void mark_as_ours() {
 void kill_strays() {
   constexpr int kMostTries = 500;
   for (int tries = 0; tries < kMostTries; tries++) {
-    const std::vector<pid_t> left = marked();
+    const std::vector<pid_t> left = strays();
     if (left.empty())
       return;
     for (pid_t pid : left)
