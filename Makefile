@@ -7,6 +7,7 @@
 #   make demo           install what is missing, build, trace a sample program
 #   make test           install what is missing, build, run every test
 #   make check          run the unit tests: no root, under a minute once built; T='Name*' runs a part
+#   make test-long      run the unit tests with 20 times as many random cases; T='Name*' runs a part
 #   make e2e            run the captures end to end, as root; T='Name*' runs a part
 #   make browser        run the report page in a headless Chromium; T='Name*' runs a part
 #   make fuzz           run each parser under libFuzzer; SECONDS=60 for each, T=name for one
@@ -99,7 +100,7 @@ ZSTD := $(shell echo '\#include <zstd.h>' | $(CC) -E -xc - >/dev/null 2>&1 && ec
 LIB_LIBS := $(ZSTD) -lpthread
 
 .PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean \
-  help check e2e browser fuzz format lint setup-hooks
+  help check test-long e2e browser fuzz format lint setup-hooks
 all: $(B)/ovnitrace lib
 lib: $(B)/libovnitrace.a $(B)/$(SO)
 emulator: $(B)/ovnitrace-emu
@@ -258,8 +259,13 @@ bench:
 help:
 	@sed -n '/^# `make help`/,/^$$/s/^# \{0,1\}//p' Makefile
 
+# A shard of the unit tests on each CPU.
 check: $(B)/tests/unit_tests
-	$(Q)$< --gtest_brief=1 --gtest_filter='$(or $(T),*)'
+	$(Q)cpus=$$(nproc); seq 0 $$((cpus - 1)) | GTEST_TOTAL_SHARDS=$$cpus xargs -P $$cpus -I {} \
+	  env GTEST_SHARD_INDEX={} $< --gtest_brief=1 --gtest_filter='$(or $(T),*)'
+
+test-long:
+	+$(Q)OVNITRACE_CASES=20 $(MAKE) --no-print-directory check
 
 e2e: all test-programs
 	$(Q)$(B)/tests/e2e_tests --gtest_filter='$(or $(T),*)'

@@ -4,6 +4,7 @@
 // and user/net/chunk_assembler.
 #include "emulator/input/merge.h"
 #include "emulator/input/trace_dir.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/memory_sink.h"
 #include "tests/unit/support/temp_dir.h"
@@ -212,7 +213,7 @@ struct Network {
 TEST_F(UdpSessionTest, HasEveryEventOnceOrCountsIt) {
   Random random(2);
   uint64_t all_dropped = 0;
-  for (int round = 0; round < 300; round++) {
+  for (unsigned round = 0; round < test::cases(100); round++) {
     SCOPED_TRACE(round);
     const Capture capture(random);
     const Network network(pack(capture), random);
@@ -256,7 +257,7 @@ TEST_F(UdpSessionTest, HasEveryEventOnceOrCountsIt) {
     if (HasFailure())
       return;
   }
-  EXPECT_GT(all_dropped, 1000u) << "the test loses something";
+  EXPECT_GT(all_dropped, test::cases(300)) << "the test loses something";
 }
 
 // Only what introduces a thread is lost: its events are not given to another or of none.
@@ -418,8 +419,7 @@ TEST(CollectedDescription, IsNoneOfCountlessValues) {
     return text + "}, {\"b\": 2}], \"reported\": true}";
   };
   const auto reported = [](const std::string &text) {
-    return nlohmann::json::parse(collected_description(text, "1.2.3.4:5", {}, true))
-        .contains("reported");
+    return collected_description(text, "1.2.3.4:5", {}, true).find("\"reported\"") != text.npos;
   };
   EXPECT_TRUE(reported(object(256)));
   EXPECT_TRUE(reported(object(400'000)));
