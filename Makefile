@@ -7,9 +7,11 @@
 #   make demo           install what is missing, build, trace a sample program
 #   make test           install what is missing, build, run every test
 #   make check          run the unit tests: no root, under a minute once built; T='Name*' runs a part
+#   make test-long      run the unit tests with 20 times as many random cases; T='Name*' runs a part
 #   make e2e            run the captures end to end, as root; T='Name*' runs a part
 #   make browser        run the report page in a headless Chromium; T='Name*' runs a part
 #   make fuzz           run each parser under libFuzzer; SECONDS=60 for each, T=name for one
+#   make fuzz-coverage  print how much of each parser its fuzzer runs
 #   make test-kernels   run a part of the captures on other kernels, in QEMU
 #   make bench          measure capture and conversion, as ratios within one run
 #   make format         format the code with clang-format
@@ -39,7 +41,7 @@ VERSION := 0.3.0
 CC := gcc
 CXX := g++
 BY_CLANG := $(findstring clang,$(CXX))
-B := build$(if $(BY_CLANG),/clang)$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
+B := build$(if $(BY_CLANG),/clang)$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)
 CLANG ?= clang
 BPFTOOL ?= $(shell command -v bpftool || echo /usr/sbin/bpftool)
 
@@ -89,7 +91,8 @@ PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,te
 PROGRAMS += $(B)/tests/programs/failing_calls.so $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(shell uname -m)),$(B)/tests/programs/blocks_i386)
 BENCHES := $(patsubst tests/bench/%.cpp,$(B)/tests/bench/%,$(call find,tests/bench,*.cpp))
 FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp \
-  user/control/grammar.cpp user/control/plan.cpp
+  user/control/ctl_socket.cpp user/control/grammar.cpp user/control/plan.cpp \
+  user/stacks/address_names.cpp
 FUZZERS := $(patsubst tests/fuzz/%.cpp,$(B)/tests/fuzz/%,$(call find,tests/fuzz,*.cpp))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(call find,bpf,*.bpf.c))
 
@@ -99,7 +102,7 @@ ZSTD := $(shell echo '\#include <zstd.h>' | $(CC) -E -xc - >/dev/null 2>&1 && ec
 LIB_LIBS := $(ZSTD) -lpthread
 
 .PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean \
-  help check e2e browser fuzz format lint setup-hooks
+  help check test-long e2e browser fuzz fuzz-coverage format lint setup-hooks
 all: $(B)/ovnitrace lib
 lib: $(B)/libovnitrace.a $(B)/$(SO)
 emulator: $(B)/ovnitrace-emu
@@ -176,7 +179,8 @@ $(B)/tests/bench/capture_bench: $(call objects,user/chunk/service_thread.cpp use
 
 # Every parser under libFuzzer, with the emulator compiled once more for it. An archive, of which each
 # links what it uses: the command line does not link with this instrumentation, and is not used.
-FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+  $(if $(COVERAGE),-fprofile-instr-generate -fcoverage-mapping)
 $(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.cpp.o $(B)/fuzz/libnet.a $(B)/fuzz/libemulator.a
 	@echo "  FUZZER   $@"
 	$(Q)mkdir -p $(@D)
@@ -264,8 +268,13 @@ bench:
 help:
 	@sed -n '/^# `make help`/,/^$$/s/^# \{0,1\}//p' Makefile
 
+# A shard of the unit tests on each CPU.
 check: $(B)/tests/unit_tests
-	$(Q)$< --gtest_brief=1 --gtest_filter='$(or $(T),*)'
+	$(Q)cpus=$$(nproc); seq 0 $$((cpus - 1)) | GTEST_TOTAL_SHARDS=$$cpus xargs -P $$cpus -I {} \
+	  env GTEST_SHARD_INDEX={} $< --gtest_brief=1 --gtest_filter='$(or $(T),*)'
+
+test-long:
+	+$(Q)OVNITRACE_CASES=20 $(MAKE) --no-print-directory check
 
 e2e: all test-programs
 	$(Q)$(B)/tests/e2e_tests --gtest_filter='$(or $(T),*)'
@@ -276,6 +285,10 @@ browser: $(B)/tests/browser_tests
 SECONDS ?= 60
 fuzz:
 	+$(Q)MAKE='$(MAKE)' FUZZ_SECONDS=$(SECONDS) FUZZ_RUNS=-1 scripts/test.sh fuzz $(T)
+
+fuzz-coverage:
+	+$(Q)$(MAKE) --no-print-directory COVERAGE=1 fuzzers
+	$(Q)scripts/fuzz_coverage.sh $(FUZZERS:$(B)/%=$(B)/coverage/%)
 
 CODE = $(shell git ls-files '*.c' '*.cpp' '*.h')
 format:

@@ -21,15 +21,29 @@ passed=0 failed=0 skipped=0
 skips=$(mktemp) || exit 1
 trap 'rm -f "$skips"' EXIT
 
+# Runs a GoogleTest program: googletest PROGRAM SHARDS COMMAND… The shards run at a time.
+googletest() {
+  local program=$1 shards=$2 shard pids=()
+  shift 2
+  echo "== $*"
+  for ((shard = 0; shard < shards; shard++)); do
+    {
+      GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard "$@" --gtest_color=no 2>&1 |
+        tee "$program.$shard.log"
+      exit "${PIPESTATUS[0]}"
+    } &
+    pids+=($!)
+  done
+  for ((shard = 0; shard < shards; shard++)); do
+    wait "${pids[shard]}"
+    count_results "$program" $? "$program.$shard.log"
+  done
+}
+
 # Counts the closing lines of tests, so that tests before a crash are counted, too. A runner that died,
 # or ran fewer tests than it announced, is one more failure.
-googletest() {
-  local name=$1 log=$1.log status announced ok bad skip
-  shift
-  echo "== $*"
-  "$@" --gtest_color=no 2>&1 | tee "$log"
-  status=${PIPESTATUS[0]}
-
+count_results() {
+  local name=$1 status=$2 log=$3 announced ok bad skip
   count() { grep -cE "\[ *$1 *\] .*\([0-9]+ ms\)\$" "$log"; }
   ok=$(count OK) bad=$(count FAILED) skip=$(count SKIPPED)
   announced=$(sed -nE 's/^\[=+\] Running ([0-9]+) tests?.*/\1/p' "$log" | head -n 1)
@@ -58,8 +72,9 @@ for runner in $runners; do
   binary=build/tests/$runner
   [ -x "$binary" ] || continue
   case $runner in
-  e2e_tests) googletest "$binary" $root "$binary" ;;
-  *) googletest "$binary" "$binary" ;;
+  e2e_tests) googletest "$binary" 1 $root "$binary" ;;
+  unit_tests) googletest "$binary" "$(nproc)" "$binary" ;;
+  *) googletest "$binary" 1 "$binary" ;;
   esac
 done
 

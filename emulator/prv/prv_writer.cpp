@@ -64,9 +64,9 @@ void check_objects(const PrvHeader &header) {
 }
 
 std::string date_text(int64_t date) {
-  time_t seconds = date ? time_t(date) : time(nullptr);
+  const time_t seconds = date;
   struct tm parts {};
-  localtime_r(&seconds, &parts);
+  gmtime_r(&seconds, &parts);
   char text[32];
   strftime(text, sizeof text, "#Paraver (%d/%m/%y at %H:%M):", &parts);
   return text;

@@ -27,7 +27,7 @@ struct PrvHeader {
   std::vector<uint32_t> cpus_per_node; ///< empty: NODES is 0, and every line has CPU 0
   std::vector<PrvTask> tasks;
   uint64_t end = 0; ///< ns, the length of the trace if it is known; close() sets it
-  int64_t date = 0; ///< seconds since 1970 of the capture; 0: now
+  int64_t date = 0; ///< seconds since 1970 of the capture; 0: not known, and 1970 is written
 };
 
 struct PrvOptions {

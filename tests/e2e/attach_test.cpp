@@ -79,7 +79,7 @@ TEST_F(Attach, FindsEachThreadInItsRealState) {
       "each thread has its name"));
   Process tracer(attach_command(program.pid()));
   wait_for_capture();
-  usleep(300'000);
+  ASSERT_TRUE(blocked(program.pid(), blocks_of(program.pid()) + 20));
   tracer.signal(SIGINT);
   const Outcome outcome = tracer.wait();
   EXPECT_EQ(outcome.status(), 0) << outcome.err;
@@ -138,7 +138,7 @@ TEST_F(Attach, TakesTheLivingDescendantsToo) {
   Process tracer(attach_command(program.pid()));
   wait_for_capture();
   ASSERT_TRUE(eventually([&] { return exists(path("alone") + "/trace.json"); }, "the other too"));
-  usleep(100'000);
+  ASSERT_TRUE(blocked(pid_t(child), blocks_of(pid_t(child)) + 4)) << "it starts another program";
   write_text(path("go"), "");
   EXPECT_EQ(tracer.wait().status(), 0);
   EXPECT_EQ(alone.wait().status(), 0);
@@ -160,9 +160,10 @@ TEST_F(Attach, TakesListsOfProcessesAndEndsWhenAllHaveEnded) {
                      {"-p", std::to_string(first.pid()) + "," + std::to_string(second.pid()), "-p",
                       std::to_string(third.pid()), "-d", "1000"}));
   wait_for_capture();
+  const uint64_t before = blocks_of(tracer.pid());
   third.signal(SIGKILL);
   first.signal(SIGKILL);
-  usleep(50'000);
+  ASSERT_TRUE(blocked(tracer.pid(), before + 1)) << "it waits for one after the other";
   EXPECT_TRUE(tracer.running()) << "one is left";
   second.signal(SIGKILL);
   const Outcome outcome = tracer.wait();

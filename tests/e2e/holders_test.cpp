@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 
 namespace ovnitrace::test {
 
@@ -63,7 +64,15 @@ TEST_F(HoldersOf, AProcessAgreeWithACaptureOfTheMachine) {
   ASSERT_TRUE(
       eventually([&] { return exists(whole + "/trace.json") && exists(one + "/trace.json"); },
                  "both captures begin"));
-  usleep(1'500'000);
+  const auto waited_ns = [&] { // the second number: runnable, but not running
+    uint64_t ran = 0, waited = 0;
+    std::istringstream(read_text("/proc/" + std::to_string(victim.pid()) + "/schedstat")) >> ran >>
+        waited;
+    return waited;
+  };
+  const uint64_t before = waited_ns();
+  ASSERT_TRUE(eventually([&] { return waited_ns() > before + 1'000'000'000; },
+                         "the victim has waited for a second"));
   for (Process *tracer : {&of_one, &of_all}) {
     tracer->signal(SIGINT);
     const Outcome outcome = tracer->wait();

@@ -126,9 +126,14 @@ TEST_F(Privileges, FileCapabilitiesAreDroppedBeforeTheProgramRuns) {
     GTEST_SKIP() << kNoSetcap;
   mkdir(path("place").c_str(), 0755);
   ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
-  const Outcome outcome = run({.argv = {command, "record", "-q", "-o", path("place/trace"), "--",
-                                        "sh", "-c", "sleep 0.3; cat /proc/$PPID/task/*/status"},
-                               .in_child = become_nobody});
+  // The threads start and drop them while the program runs: it looks until it finds none.
+  const std::string look =
+      "for n in $(seq 500); do found=$(cat /proc/$PPID/task/*/status | grep CapPrm); "
+      "[ $(echo \"$found\" | grep -c 0000000000000000) -lt 3 ] || "
+      "echo \"$found\" | grep -qv 0000000000000000 || break; sleep 0.02; done; echo \"$found\"";
+  const Outcome outcome =
+      run({.argv = {command, "record", "-q", "-o", path("place/trace"), "--", "sh", "-c", look},
+           .in_child = become_nobody});
   ASSERT_EQ(outcome.status(), 0) << outcome.err;
   size_t threads = 0;
   for (const std::string &line : lines_of(outcome.out))

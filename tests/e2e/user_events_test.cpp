@@ -338,7 +338,7 @@ TEST_F(UserEvents, ARunningProcessIsRecorded) {
   Process program({.argv = {installed("user_events"), "until", path("end")}});
   Process tracer(record_command(trace(), {}, {"-p", std::to_string(program.pid())}));
   ASSERT_TRUE(eventually([&] { return exists(trace() + "/trace.json"); }, "the capture begins"));
-  usleep(300'000);
+  ASSERT_TRUE(blocked(program.pid(), blocks_of(program.pid()) + 100)) << "after each event";
   tracer.signal(SIGINT);
   const Outcome outcome = tracer.wait();
   EXPECT_EQ(outcome.status(), 0) << outcome.err;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Any bytes as the chunk files of a host: catalog, merge and dump must survive them.
+// Covers: emulator/input/chunk_file.cpp emulator/input/merge.cpp emulator/dump
 #include "emulator/base/error.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/input/merge.h"

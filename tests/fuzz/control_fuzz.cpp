@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // make_plan with any lines as chains of --control: a plan whose tables hold together, or a usage
 // error.
+// Covers: user/control/grammar.cpp user/control/plan.cpp
 #include "emulator/base/error.h"
 #include "user/control/plan.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Any bytes as datagrams: the parser with each piece as it is, then a session with its records
 // under a good header.
+// Covers: user/net/datagram.cpp user/net/udp_session.cpp
 #include "tests/unit/support/memory_sink.h"
 #include "user/chunk/event_count.h"
 #include "user/net/udp_session.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // FrameReader with any bytes as a file, FrameCompressor with any bytes as a chunk, and differences
 // in place of its times.
+// Covers: emulator/format/frame_reader.cpp emulator/format/chunk_times.cpp
 #include "emulator/base/unique_fd.h"
 #include "emulator/format/chunk_frame.h"
 #include "emulator/format/chunk_times.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An ovni trace directory of one thread whose files are the input: up to the first "\n--\n" it is
 // stream.json, up to the next clock-offsets.txt, the rest stream.obs.
+// Covers: emulator/ovni
 #include "emulator/base/error.h"
 #include "emulator/ovni/ovni_source.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Feeds any bytes to read_elf_file as a program, to listed_libraries and to parse_arguments. It
 // also changes some bytes of a small good program, whose notes and interpreter are any bytes.
+// Covers: user/probe/arguments.cpp user/probe/elf_file.cpp user/probe/needed_libraries.cpp
 #include "user/probe/arguments.h"
 #include "user/probe/elf_file.h"
 #include "user/probe/needed_libraries.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Any bytes as a plain FTrace file of S.Ha.R.K.: index, merge, tasks, dump and all models must
 // survive them.
+// Covers: emulator/shark
 #include "emulator/core/replay.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/models/registry.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Feeds the readers of a hostile program's names: demangle() with any bytes as a symbol, ElfSymbols
 // with any bytes as a file, ConfinedInput with any bytes as a child's answer.
+// Covers: emulator/symbols/demangle.cpp emulator/symbols/elf_symbols.cpp
 #include "emulator/base/confined.h"
 #include "emulator/base/unique_fd.h"
 #include "emulator/symbols/demangle.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Any bytes from a sender's TCP connection, cut anywhere: before and after it said who it is.
+// Covers: user/net/tcp_session.cpp
 #include "tests/unit/support/memory_sink.h"
 #include "user/net/tcp_session.h"
 

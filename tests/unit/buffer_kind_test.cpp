@@ -105,11 +105,11 @@ TEST(WaitingBuffer, TakesMemoryWhenItIsNeeded) {
     return size;
   };
   constexpr size_t kMany = 1 << 16, kMebibyte = (1 << 20) / sizeof(ftrace_record);
-  test::CollectingOutput output;
+  test::CollectingOutput output, lossy_output; // each buffer writes from a thread of its own
   const uint64_t before = pages();
   {
     WaitingBuffer queue(output, kMany, kMebibyte);
-    DroppingBuffer lossy(output, 2, kMany, kMebibyte);
+    DroppingBuffer lossy(lossy_output, 2, kMany, kMebibyte);
     for (CaptureBuffer *store :
          {static_cast<CaptureBuffer *>(&queue), static_cast<CaptureBuffer *>(&lossy)})
       for (uint32_t n = 0; n < 3; n++)

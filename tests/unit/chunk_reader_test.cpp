@@ -5,6 +5,7 @@
 #include "emulator/input/merge.h"
 #include "emulator/input/tick_clock.h"
 #include "emulator/open/open_trace.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -292,7 +293,7 @@ TEST(ChunkReader, SurvivesAnyWrongBytes) {
   std::mt19937 random(2);
   ChunkBuilder chunk = small_trace();
   const auto records = chunk.records();
-  for (int round = 0; round < 20000; round++) {
+  for (unsigned round = 0; round < test::cases(20000); round++) {
     auto damaged = records;
     auto *bytes = reinterpret_cast<unsigned char *>(damaged.data());
     const size_t size = damaged.size() * sizeof(ftrace_record);

@@ -93,8 +93,7 @@ TEST(CollectedDescription, IsNoneOfCountlessValues) {
     return text + "}, {\"b\": 2}], \"reported\": true}";
   };
   const auto reported = [](const std::string &text) {
-    return nlohmann::json::parse(collected_description(text, "1.2.3.4:5", {}, true))
-        .contains("reported");
+    return collected_description(text, "1.2.3.4:5", {}, true).find("\"reported\"") != text.npos;
   };
   EXPECT_TRUE(reported(object(256)));
   EXPECT_TRUE(reported(object(400'000)));

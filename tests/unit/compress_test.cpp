@@ -7,6 +7,7 @@
 #include "emulator/format/chunk_frame.h"
 #include "emulator/format/frame_reader.h"
 #include "emulator/open/open_trace.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
@@ -282,7 +283,7 @@ TEST_F(Compress, SurvivesAnyWrongBytes) {
   compress_trace(dir_.path(), 1);
   const std::string packed = text_of(packed_);
   std::mt19937 random(3);
-  for (int round = 0; round < 2000; round++) {
+  for (unsigned round = 0; round < test::cases(500); round++) {
     std::string damaged = packed.substr(0, packed.size() - random() % 40);
     for (uint32_t flips = 1 + random() % 8; flips; flips--)
       damaged[random() % damaged.size()] = char(random());

@@ -3,6 +3,7 @@
 // trace.
 #include "emulator/critical/path.h"
 #include "emulator/open/open_trace.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/path_texts.h"
 #include "tests/unit/support/random_schedule.h"
@@ -135,8 +136,9 @@ private:
 };
 
 TEST(CriticalPath, IsExactlyWhatHappenedOnRandomMachines) {
+  const unsigned plays = test::cases(100);
   size_t followed = 0;
-  for (unsigned seed = 1; seed <= 300; seed++) {
+  for (unsigned seed = 1; seed <= plays; seed++) {
     TempDir dir;
     const ThreadPlay play(seed);
     TraceBuilder trace(dir.path());
@@ -154,12 +156,12 @@ TEST(CriticalPath, IsExactlyWhatHappenedOnRandomMachines) {
       }));
     }
   }
-  EXPECT_GT(followed, 5000u) << "paths that lead through other threads";
+  EXPECT_GT(followed, 15 * plays) << "paths that lead through other threads";
 }
 
 TEST(CriticalPath, HasNoGapWhateverTheTrace) {
   std::mt19937 random(7);
-  for (int n = 0; n < 200; n++) {
+  for (unsigned n = 0; n < test::cases(200); n++) {
     TempDir dir;
     TraceBuilder trace(dir.path());
     const uint64_t end = random_schedule(trace, random, n % 2 ? 300 : 0);

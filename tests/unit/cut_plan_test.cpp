@@ -5,6 +5,7 @@
 #include "emulator/format/switch_record.h"
 #include "emulator/format/thread_state.h"
 #include "emulator/open/open_trace.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -195,7 +196,7 @@ void expect_equal(const std::string &dir, uint64_t from) {
 
 TEST(CutPlan, LeavesOutNothingThatMatters) {
   std::mt19937 random(1);
-  for (int round = 0; round < 8; round++) {
+  for (unsigned round = 0; round < test::cases(4); round++) {
     TempDir dir;
     Machine machine(dir.path(), random);
     machine.run(60000);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Random programs of libovnitrace's calls, against a model of what a chunk is: a list.
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/ftrace_rig.h"
 
 #include <random>
@@ -126,7 +127,7 @@ void FtraceModel::run(unsigned seed) {
 }
 
 TEST_F(FtraceModel, EveryChunkHoldsWhatTheModelSays) {
-  for (unsigned seed = 0; seed < 300; seed++) {
+  for (unsigned seed = 0; seed < ovnitrace::test::cases(300); seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     run(seed);
     clear();

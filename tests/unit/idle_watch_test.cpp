@@ -3,6 +3,7 @@
 #include "emulator/open/open_trace.h"
 #include "emulator/slices/idle_watch.h"
 #include "emulator/slices/slicer.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -307,7 +308,7 @@ private:
 
 TEST(IdleWatchProperty, AgreesWithAMachineThatRemembersEveryNanosecond) {
   size_t known = 0;
-  for (uint32_t seed = 1; seed <= 100; seed++) {
+  for (uint32_t seed = 1; seed <= test::cases(100); seed++) {
     TempDir dir;
     TraceBuilder trace(dir.path());
     trace.json(kAll);

@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -254,7 +255,7 @@ TEST(Open, SurvivesATraceJsonCutAtEachByteAndAnyWrongByte) {
     EXPECT_EQ(read_info(whole.substr(0, length)).host, "");
   EXPECT_EQ(sink.reported.size(), whole.size());
   std::mt19937 random(5);
-  for (int round = 0; round < 2000; round++) {
+  for (unsigned round = 0; round < test::cases(2000); round++) {
     std::string damaged = whole;
     damaged[random() % damaged.size()] = char(random());
     try {

@@ -5,6 +5,7 @@
 #include "emulator/ovni/model_names.h"
 #include "emulator/ovni/ovni_source.h"
 #include "emulator/ovni/stream_dir.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/ovni_streams.h"
 
 #include <gtest/gtest.h>
@@ -304,7 +305,7 @@ TEST(OvniImport, EveryByteOfTheMetadataWrong) {
 TEST(OvniImport, RandomBytes) {
   TempDir dir;
   std::mt19937 random(1);
-  for (int round = 0; round < 200; ++round) {
+  for (unsigned round = 0; round < test::cases(200); ++round) {
     std::string noise;
     for (size_t i = random() % 400; i > 0; --i)
       noise += char(random() % 4 ? random() : "OHxprcweVU[]"[random() % 12]);

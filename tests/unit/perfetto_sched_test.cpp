@@ -2,6 +2,7 @@
 // `ovnitrace export --to perfetto`: who runs where, who wakes whom, and who there is.
 #include "emulator/base/error.h"
 #include "emulator/slices/slicer.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/perfetto_rig.h"
 #include "tests/unit/support/random_schedule.h"
 
@@ -218,7 +219,7 @@ TEST_F(PerfettoSched, EachInstantOfAnyTraceShowsWhoRuns) {
     Shown at;
   };
   size_t instants = 0;
-  for (unsigned seed = 0; seed < 150; seed++) {
+  for (unsigned seed = 0; seed < test::cases(150); seed++) {
     std::mt19937 random(seed);
     trace = TraceBuilder(dir.path());
     const uint64_t end = test::random_schedule(trace, random);

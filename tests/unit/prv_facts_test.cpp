@@ -34,11 +34,17 @@ TEST(PrvDate, IsThatOfTheCapture) {
   write_trace(dir.path(), R"(, "clock": {"to_wall_ns": 994995000000000000})");
   CollectingSink sink;
   convert_directory(dir.path(), {}, sink);
-  const time_t date = 995'000'000; // in July 2001
-  char expected[64];
-  strftime(expected, sizeof expected, "#Paraver (%d/%m/%y at %H:%M):", localtime(&date));
   for (const char *name : {"thread.prv", "cpu.prv"})
-    EXPECT_EQ(text_of(dir / name).find(expected), 0u) << text_of(dir / name);
+    EXPECT_TRUE(text_of(dir / name).starts_with("#Paraver (13/07/01 at 04:53):")) // in UTC
+        << text_of(dir / name);
+}
+
+TEST(PrvDate, IsThatOfNoConversion) {
+  TempDir dir;
+  write_trace(dir.path(), "");
+  CollectingSink sink;
+  convert_directory(dir.path(), {}, sink);
+  EXPECT_TRUE(text_of(dir / "thread.prv").starts_with("#Paraver (01/01/70 at 00:00):"));
 }
 
 TEST(PrvDate, IsThatOfTheCaptureOnAClockWithAnOffset) {

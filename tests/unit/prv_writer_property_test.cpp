@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Random lines, against what they must become.
 #include "emulator/prv/prv_writer.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/prv_shape.h"
 #include "tests/unit/support/temp_dir.h"
@@ -61,7 +62,7 @@ struct Expected {
 };
 
 TEST(PrvWriter, RandomStreamsAreSortedByTimeAndComplete) {
-  for (uint32_t seed = 0; seed < 200; seed++) {
+  for (uint32_t seed = 0; seed < test::cases(200); seed++) {
     test::TempDir dir;
     std::mt19937 random(seed);
     PrvWriter writer(dir / "t.prv", two_nodes(), kFourRows);

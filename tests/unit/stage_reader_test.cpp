@@ -3,6 +3,7 @@
 // step.
 #include "user/record/stage_reader.h"
 
+#include "tests/unit/support/cases.h"
 #include "user/record/family_queue.h"
 
 #include <gtest/gtest.h>
@@ -173,7 +174,7 @@ TEST(StageReader, RecordsTakenFromALostBatchAreNotLost) {
 }
 
 TEST(StageReader, TakesEachRecordOnceInOrder_WhateverTheTurns) {
-  for (uint32_t seed = 1; seed <= 200; seed++) {
+  for (uint32_t seed = 1; seed <= test::cases(200); seed++) {
     std::mt19937 random(seed);
     Producer producer;
     Reader reader;

@@ -3,6 +3,7 @@
 // the trace once, or counted in a blackout.
 #include "emulator/input/merge.h"
 #include "emulator/input/trace_dir.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/memory_sink.h"
 #include "tests/unit/support/temp_dir.h"
@@ -206,7 +207,7 @@ struct Network {
 TEST_F(UdpSessionTest, HasEveryEventOnceOrCountsIt) {
   Random random(2);
   uint64_t all_dropped = 0;
-  for (int round = 0; round < 300; round++) {
+  for (unsigned round = 0; round < test::cases(100); round++) {
     SCOPED_TRACE(round);
     const Capture capture(random);
     const Network network(pack(capture), random);
@@ -250,7 +251,7 @@ TEST_F(UdpSessionTest, HasEveryEventOnceOrCountsIt) {
     if (HasFailure())
       return;
   }
-  EXPECT_GT(all_dropped, 1000u) << "the test loses something";
+  EXPECT_GT(all_dropped, test::cases(300)) << "the test loses something";
 }
 
 // Only what introduces a thread is lost: what comes after it is not given to another or to none.

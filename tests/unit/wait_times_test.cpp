@@ -87,7 +87,7 @@ TEST(WaitTimes, OneThreadKeepsItsLongestSums) {
 TEST(WaitTimes, ManyThreadsKeepFewerSumsEach) {
   constexpr uint32_t kThreads = 2000;
   WaitTimes times(kThreads);
-  const Times expected = add_waits(times, kThreads, 700, 80);
+  const Times expected = add_waits(times, kThreads, 700, 66);
   ASSERT_GT(expected.size(), 1'000'000u);
   EXPECT_EQ(expect_bounded(take(times, kThreads), expected), kThreads * 16u);
 }

@@ -3,6 +3,7 @@
 #include "emulator/summary/summarizer.h"
 #include "emulator/why/cause_names.h"
 #include "emulator/why/explainer.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/naive_why.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -111,7 +112,7 @@ NaiveWaits together(const NaiveWaits &waits) {
 TEST(WhyProperty, TimesAreThoseOfASlowSecondCount) {
   std::mt19937 random(12);
   std::map<std::string, uint64_t> seen; // the test is worth nothing if it meets few cases
-  for (int round = 0; round < 300; round++) {
+  for (unsigned round = 0; round < test::cases(100); round++) {
     TempDir dir;
     TraceBuilder trace(dir.path());
     const bool holders = round % 3 == 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/e2e/support/process.h"
 
+#include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/strays.h"
 
 #include <fcntl.h>
@@ -149,6 +150,16 @@ bool eventually(const std::function<bool()> &condition, const std::string &what)
     usleep(5'000);
   }
   return true;
+}
+
+uint64_t blocks_of(pid_t tid) {
+  return number_after(read_text("/proc/" + std::to_string(tid) + "/status"),
+                      "\nvoluntary_ctxt_switches:");
+}
+
+bool blocked(pid_t tid, uint64_t count) {
+  return eventually([&] { return blocks_of(tid) >= count; },
+                    "thread " + std::to_string(tid) + " blocks");
 }
 
 uint64_t number_after(const std::string &text, const std::string &key) {

@@ -56,6 +56,12 @@ Outcome run(const Command &command);
 /// Waits until `condition` holds. After a minute it fails the test with `what` and returns false.
 bool eventually(const std::function<bool()> &condition, const std::string &what);
 
+/// How often a thread has blocked so far.
+uint64_t blocks_of(pid_t tid);
+/// Waits until a thread has blocked `count` times. After a minute it fails the test and returns
+/// false.
+bool blocked(pid_t tid, uint64_t count);
+
 /// The first number that follows `key` in `text`. Fails the test if there is none.
 uint64_t number_after(const std::string &text, const std::string &key);
 

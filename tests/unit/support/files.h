@@ -3,8 +3,9 @@
 #pragma once
 
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace::test {
@@ -12,7 +13,9 @@ namespace ovnitrace::test {
 /// All its bytes; empty if there is no such file.
 inline std::string text_of(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
 }
 
 inline std::vector<std::string> lines_of(const std::string &path) {
