@@ -183,7 +183,7 @@ def main():
     tests = Tests(os.getcwd())
     failed = tests.measure()
     if failed:
-        sys.exit(f'mutate: {failed} fails without a mutant: see build/test.log there')
+        sys.exit(f'mutate: {failed} fails without a mutant: see build/mutate/tree.log')
     commands = Commands('.')
     workers = os.cpu_count() or 1
     places = queue.Queue()

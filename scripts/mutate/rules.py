@@ -21,8 +21,8 @@ for _a, _b in (('begin', 'end'), ('cbegin', 'cend'), ('rbegin', 'rend'), ('front
                ('push_front', 'push_back'), ('emplace_front', 'emplace_back'),
                ('pop_front', 'pop_back'), ('find_first_of', 'find_last_of'), ('find', 'rfind'),
                ('starts_with', 'ends_with'), ('startsWith', 'endsWith'), ('floor', 'ceil'),
-               ('indexOf', 'lastIndexOf'), ('find', 'findLast'), ('shift', 'pop'),
-               ('unshift', 'push'), ('some', 'every'), ('head', 'tail')):
+               ('indexOf', 'lastIndexOf'), ('find', 'findLast'), ('unshift', 'push'),
+               ('some', 'every'), ('head', 'tail')):
     OPPOSITES.setdefault(_a, []).append(_b)
     OPPOSITES.setdefault(_b, []).append(_a)
 
