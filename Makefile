@@ -260,6 +260,7 @@ help:
 
 check: $(B)/tests/unit_tests
 	$(Q)$< --gtest_brief=1 --gtest_filter='$(or $(T),*)'
+	$(Q)$(if $(T),,node --test tests/page/*_test.mjs >$(B)/tests/page.log || { cat $(B)/tests/page.log; exit 1; })
 
 e2e: all test-programs
 	$(Q)$(B)/tests/e2e_tests --gtest_filter='$(or $(T),*)'
