@@ -164,7 +164,7 @@ TEST_F(ElfBytes, AMappedFileSaysWhereItsCodeIs) {
       EXPECT_EQ(pread(mapped.fd.get(), &byte, 1, 0), 1);
       EXPECT_EQ(byte, 'x');
     }
-  EXPECT_EQ(found, 1u) << "the mapping of data is none of code";
+  EXPECT_EQ(found, 1u) << "data is not executed";
   munmap(data, size_t(page));
   munmap(code, size_t(page) * 2);
 }

@@ -145,8 +145,8 @@ TEST_F(PageReport, EachUserEventSaysItsThreadAndTheTimeSinceTheLastOne) {
   EXPECT_EQ(packed.header["to"], 4000);
 }
 
-// 1000 steps of 3 ns from 2000 on: CPU 0 is busy in the first and in a part of the second, CPU 1
-// later, and both threads wait in one step.
+// A range of 1000 steps of 3 ns. CPU 0 is busy in the first two steps, CPU 1 later. Both threads
+// wait for a while.
 TEST_F(PageReport, TheLoadIsDividedAmongTheStepsOfTheRange) {
   auto &one = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1).at(2005).epilogue(1, 0);
   one.at(2008).dispatch(1).at(2010).sleep(1, 0).at(4500).stop();
