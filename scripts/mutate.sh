@@ -6,9 +6,10 @@
 #
 # 200 mutants of the whole project, or of a folder or file. The same seed on the same sources draws
 # the same mutants. scripts/mutate/ works in build/mutate, on a copy of the tree, and starts there
-# from what is built here. Mutants of bpf/ need root. Survivors are printed as diffs. Exit status 1
-# if fewer than 95 % of the mutants that are not equivalent (tests/equivalent_mutants.txt) are found,
-# or if more than 10 % are declared equivalent.
+# from what is built here. Survivors are printed as diffs. Mutants of bpf/ need root. If root runs
+# this, captures test those of user/, too.
+# Exit status 1 if fewer than 95 % of the mutants that are not equivalent are found, or if more than
+# 10 % are declared equivalent (tests/equivalent_mutants.txt).
 set -eu
 cd "$(dirname "$0")/.."
 tree=build/mutate/tree

@@ -27,8 +27,9 @@ def room_of(path):
 
 
 def code_lines(text):
-    return sum(1 for line in text.splitlines()
-               if line.strip() and not re.match(rb'\s*(//|#|\*|/\*|import |[{}();]*$)', line))
+    """Returns the numbers of the lines that are no comments, brackets or imports."""
+    return [number for number, line in enumerate(text.split(b'\n'))
+            if not re.match(rb'\s*(//|#|\*|/\*|import |[{}();]*$)', line)]
 
 
 class Draw:
@@ -44,7 +45,7 @@ class Draw:
             if path.endswith(ENDINGS) and inside and not path.startswith('scripts/mutate'):
                 with open(path, 'rb') as file:
                     self.sources[path] = file.read()
-        self.weights = {path: code_lines(text) for path, text in self.sources.items()}
+        self.lines = [(path, line) for path, text in self.sources.items() for line in code_lines(text)]
 
     def mutants(self, path):
         """Returns the mutants of a file by line; a file is parsed when it is first drawn."""
@@ -73,19 +74,18 @@ class Draw:
         self.found[path] = lines
 
     def next(self):
-        """Returns a mutant that was not drawn yet, or None if there is none."""
-        while any(self.weights.values()):
-            path = self.random.choices(list(self.weights), list(self.weights.values()))[0]
-            lines = self.mutants(path)
-            left = sorted(line for line in lines if any(m not in self.drawn for m in lines[line]))
-            if not left:
-                self.weights[path] = 0
-                continue
-            of_line = [m for m in lines[self.random.choice(left)] if m not in self.drawn]
-            rule = self.random.choice(sorted({m.rule for m in of_line}))
-            mutant = self.random.choice([m for m in of_line if m.rule == rule])
-            self.drawn.add(mutant)
-            return mutant
+        """Returns a mutant that was not drawn yet, of any line of code, or None if there is none."""
+        while self.lines:
+            at = self.random.randrange(len(self.lines))
+            path, line = self.lines[at]
+            left = [m for m in self.mutants(path).get(line, []) if m not in self.drawn]
+            if left:
+                rule = self.random.choice(sorted({m.rule for m in left}))
+                mutant = self.random.choice([m for m in left if m.rule == rule])
+                self.drawn.add(mutant)
+                return mutant
+            self.lines[at] = self.lines[-1]
+            self.lines.pop()
         return None
 
 

@@ -9,6 +9,20 @@ UNIT, E2E, BROWSER = 'build/tests/unit_tests', 'build/tests/e2e_tests', 'build/t
 COMMAND = 'build/ovnitrace'
 
 
+def makes_page(path):
+    """Returns whether a file is a part of the report page, which a browser tests."""
+    return path.startswith('emulator/report/page/') or path == 'emulator/report/assemble.sh'
+
+
+def archive_of(made):
+    """Returns the archive that an object is in, if it is in one."""
+    if made.startswith('build/obj/user/libovnitrace/'):
+        return 'build/libovnitrace.a'
+    if made.startswith('build/obj/emulator/') and made != 'build/obj/emulator/cli/main.cpp.o':
+        return 'build/libemulator.a'
+    return ''
+
+
 class Commands:
     """What make would run for each file that it makes, and what each object depends on."""
 
@@ -87,13 +101,11 @@ class Workplace:
         """Links a program with these objects in place of those of the build."""
         command = self.commands.of[target].replace('g++ ', 'g++ -fuse-ld=lld -Wl,-S ', 1)
         words = set(command.split())
-        archive = []
+        members = [mutant for made, mutant in here.items() if archive_of(made) in words]
         for made, mutant in here.items():
-            if made in words:
-                command = command.replace(f' {made} ', f' {mutant} ')
-            elif not made.startswith('build/obj/tests/'):
-                archive.append(mutant)  # before its archive, which then adds no other of that name
-        return self.make(target, command.replace(' build/lib', ' ' + ' '.join(archive) + ' build/lib', 1))
+            command = command.replace(f' {made} ', f' {mutant} ')
+        # Before its archive: then no member of the archive is taken for what is in it.
+        return self.make(target, command.replace(' build/lib', ' ' + ' '.join(members) + ' build/lib', 1))
 
     def restore(self):
         """Puts links in place of what was made."""
@@ -111,21 +123,22 @@ class Workplace:
         users = self.commands.users.get(path, set())
         if path.startswith('bpf/'):
             return self.build_bpf(path)
-        if path.startswith('emulator/report/page'):
+        if makes_page(path):
             made = 'build/obj/emulator/report/page.cpp.o'
             if not self.make('build/report/page.inc'):
                 return False
             here = self.compile([made])
-            return here is not None and self.link(BROWSER, here) and self.link(UNIT, here)
+            return here is not None and self.link(BROWSER, here)
         if path.endswith('.sh'):
             return self.run(f'bash -n {path}')
         if not users:
             return False
         own = [made for made in users if made == f'build/obj/{path}.o']
-        here = self.compile(own or [made for made in users if made in self.commands.of and
-                                    f' {made} ' in self.commands.of[UNIT] or
-                                    made.startswith(('build/obj/emulator/', 'build/obj/user/'))])
-        return here is not None and self.link(UNIT, here)
+        linked = set(self.commands.of[UNIT].split() + self.commands.of[COMMAND].split())
+        here = self.compile(own or [made for made in users if made in linked or
+                                    archive_of(made) in linked])
+        return bool(here) and self.link(UNIT, here) and \
+            (not path.startswith('user/') or self.link(COMMAND, here))
 
     def build_bpf(self, path):
         objects = set()

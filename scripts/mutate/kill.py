@@ -7,20 +7,25 @@ import resource
 import signal
 import subprocess
 
-from mutate.build import BROWSER, E2E, UNIT
+from mutate.build import BROWSER, E2E, UNIT, makes_page
 
 SLOW_MS = 100
 # A step may use PATIENCE seconds of a CPU, and twice the time that it takes without a mutant. A step
 # that only waits ends after 2 minutes and WAIT times that time.
 PATIENCE, WAIT = 20, 5
 MEMORY = 8 << 30
-# Captures that show what each BPF folder does; each takes less than a second or two.
+# Captures that show what a folder does, first and last. They need root.
 CAPTURES = {
     'bpf/families': 'Families.*:SchedulingFamilies.*:UserEvents.*:Threads.*',
     'bpf/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*',
-    'bpf': 'States.*:Timeline.*:Waker.*:Threads.*:Loss.*:*BlockedIn.*:StackCaptures.*:HoldersIn.*:'
-           'HoldersOf.*:CpuLimits.*:BlockedBefore.*:WhyOf.*:Attach.*:IdentityTest.*',
+    'user/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*:ControlEnd.*',
+    'user/net': 'SendTcp.*:SendUdp.*',
+    'user/launch': 'Signals.*:ExitStatus.*:Privileges.*:IdentityTest.*',
+    'user/probe': 'UserEvents.*',
 }
+ALL_CAPTURES = ('States.*:Timeline.*:Waker.*:Threads.*:Loss.*:*BlockedIn.*:StackCaptures.*:HoldersIn.*:'
+                'HoldersOf.*:CpuLimits.*:BlockedBefore.*:WhyOf.*:Attach.*:IdentityTest.*:Buffer.*:'
+                'Directory.*:Accounting.*:FirstUse.*')
 
 
 def limits(seconds):
@@ -109,20 +114,25 @@ class Tests:
 
     def steps(self, path, room):
         if path.startswith('bpf/'):
-            first = CAPTURES.get(os.path.dirname(path))
-            chosen = ([first] if first else []) + [CAPTURES['bpf']]
-            return [Step([E2E, '--gtest_fail_fast', '--gtest_color=no', '--gtest_filter=' + c], 60)
-                    for c in chosen]
-        if path.endswith('.sh') and 'page' not in path:
+            return self.captures(os.path.dirname(path))
+        if makes_page(path):
+            modules = ['node', '--test', '--test-reporter=tap'] + [os.path.relpath(t, self.tree)
+                                                                   for t in self.page]
+            browser = Step([BROWSER, '--gtest_fail_fast', '--gtest_color=no'], 30)
+            return [Step(modules, 5), browser] if path.endswith('.js') else [browser]
+        if path.endswith('.sh'):
             tests = sorted(glob.glob(os.path.join(self.tree, 'tests/scripts/*_test.sh')))
             return [Step(['bash', os.path.relpath(t, self.tree)], 10) for t in tests]
-        steps = []
-        if room == 'emulator/report/page':
-            if path.endswith('.js') and self.page:
-                steps.append(Step(['node', '--test', '--test-reporter=tap'] +
-                                  [os.path.relpath(t, self.tree) for t in self.page], 5))
-            steps.append(Step([BROWSER, '--gtest_fail_fast', '--gtest_color=no'], 30))
-        return steps + self.unit_steps(path, room)
+        steps = self.unit_steps(path, room)
+        if path.startswith('user/') and room != 'user/libovnitrace' and os.geteuid() == 0:
+            steps[-1:-1] = self.captures(room)
+        return steps
+
+    @staticmethod
+    def captures(room):
+        chosen = ([CAPTURES[room]] if room in CAPTURES else []) + [ALL_CAPTURES]
+        return [Step([E2E, '--gtest_fail_fast', '--gtest_color=no', '--gtest_filter=' + c], 60)
+                for c in chosen]
 
     def unit_steps(self, path, room):
         stem = re.sub(r'\.\w+$', '', path).removeprefix('include/')
