@@ -87,3 +87,18 @@ export function fakeDocument() {
   };
   return new FakeElement('div');
 }
+
+/// Returns a canvas context that notes each call: 'fillRect 1 2 3 4 #fff', with the style that
+/// matters.
+export function fakeContext() {
+  const calls = [], state = {};
+  const context = new Proxy(state, {
+    get: (target, name) => name in target || typeof name === 'symbol' ? target[name] :
+        (...values) => calls.push([name, ...values.flat().map(value =>
+            typeof value === 'number' ? Math.round(value * 100) / 100 : value),
+            ...name.startsWith('fill') ? [target.fillStyle] : name === 'stroke' ? [target.strokeStyle] : []]
+            .join(' ')),
+    set: (target, name, value) => (target[name] = value, true),
+  });
+  return {context, calls};
+}

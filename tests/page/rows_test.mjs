@@ -77,6 +77,7 @@ test('a word is searched in names, and at the start of numbers', () => {
   assert.deepEqual(search('1'), [0, 1, 2, 3]);
   assert.deepEqual(search('5'), []);
   assert.deepEqual(search('25'), [4]);
+  assert.deepEqual(search('12'), [2], 'the number of a thread alone');
   assert.deepEqual(search('web  log '), [2], 'all words hold');
 });
 
