@@ -68,7 +68,7 @@ TEST(CommandLines, EmptyArgumentsAtTheEndAreNone) {
 TEST(CommandLines, OfThisProcessIsAmongThoseThatAreAlive) {
   struct stat own;
   if (stat("/proc/self/ns/pid", &own) != 0 || own.st_ino != 0xEFFFFFFC)
-    GTEST_SKIP() << "in a PID namespace there are none";
+    GTEST_SKIP() << "in a PID namespace, pids are other numbers";
   CommandLines lines;
   add_living(lines);
   size_t found = 0;
