@@ -69,7 +69,14 @@ class Workplace:
     def link_all(self, name):
         os.mkdir(self.path(name))
         for entry in os.listdir(os.path.join(self.tree, name)):
-            os.symlink(os.path.join(self.tree, name, entry), self.path(os.path.join(name, entry)))
+            self.link_one(os.path.join(name, entry))
+
+    def link_one(self, name):
+        """Links to a file or folder of the build. A program finds others beside its own file, so
+        that a file is a hard link."""
+        original = os.path.join(self.tree, name)
+        (os.symlink if os.path.isdir(original) or os.path.islink(original) else os.link)(
+            original, self.path(name))
 
     def write(self, path, data):
         """Writes a file of the sources; scripts stay executable."""
@@ -112,9 +119,8 @@ class Workplace:
         for target in self.made:
             if os.path.lexists(self.path(target)):
                 os.unlink(self.path(target))
-            original = os.path.join(self.tree, target)
-            if os.path.exists(original):
-                os.symlink(original, self.path(target))
+            if os.path.exists(os.path.join(self.tree, target)):
+                self.link_one(target)
         self.made.clear()
         shutil.rmtree(self.path('build/mutant'), ignore_errors=True)
 
