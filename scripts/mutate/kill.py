@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs the tests that may find a mutant, those of its room first, until one fails."""
+import ctypes
 import glob
 import os
 import re
@@ -14,6 +15,7 @@ SLOW_MS = 100
 # that only waits ends after 2 minutes and WAIT times that time.
 PATIENCE, WAIT = 20, 5
 MEMORY = 8 << 30
+LIBC = ctypes.CDLL(None)
 # Captures that show what a folder does, first and last. They need root.
 CAPTURES = {
     'bpf/families': 'Families.*:SchedulingFamilies.*:UserEvents.*:Threads.*',
@@ -29,6 +31,8 @@ ALL_CAPTURES = ('States.*:Timeline.*:Waker.*:Threads.*:Loss.*:*BlockedIn.*:Stack
 
 
 def limits(seconds):
+    """Runs in the child: it may use so much of a CPU, and ends with this program."""
+    LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
