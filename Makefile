@@ -272,9 +272,10 @@ help:
 check: $(B)/tests/unit_tests
 	$(Q)cpus=$$(nproc); seq 0 $$((cpus - 1)) | GTEST_TOTAL_SHARDS=$$cpus xargs -P $$cpus -I {} \
 	  env GTEST_SHARD_INDEX={} $< --gtest_brief=1 --gtest_filter='$(or $(T),*)'
+	$(Q)$(if $(T),,node --test tests/page/*_test.mjs >$(B)/tests/page.log || { cat $(B)/tests/page.log; exit 1; })
 
 test-long:
-	+$(Q)OVNITRACE_CASES=20 $(MAKE) --no-print-directory check
+	+$(Q)OVNITRACE_CASES=20 OVNITRACE_LONG=1 $(MAKE) --no-print-directory check
 
 e2e: all test-programs
 	$(Q)$(B)/tests/e2e_tests --gtest_filter='$(or $(T),*)'

@@ -37,6 +37,9 @@ test    clang-format       `make lint`
 test    clang-tidy         `make lint`
 test    shellcheck         `make lint`: scripts
 test    node-typescript    `make lint`: the modules of the report page
+test    nodejs             the same modules in unit tests
+test    python3-clang      `scripts/mutate.sh`: the syntax tree
+test    lld                `scripts/mutate.sh`: links fast
 kernels qemu-system-x86    boots other kernels
 kernels busybox-static     all that runs there beside the tests
 kernels cpio               packs it

@@ -78,6 +78,16 @@ for runner in $runners; do
   esac
 done
 
+# The modules of the page, without a browser.
+if [ "${1:-}" != fuzz ]; then
+  echo "== node --test tests/page"
+  node --test --test-reporter=tap tests/page/*_test.mjs 2>&1 | tee build/tests/page.log
+  status=${PIPESTATUS[0]}
+  ok=$(sed -n 's/^# pass //p' build/tests/page.log) bad=$(sed -n 's/^# fail //p' build/tests/page.log)
+  [ "$status" -eq 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
+  passed=$((passed + ${ok:-0})) failed=$((failed + ${bad:-0}))
+fi
+
 # Each parser a while under libFuzzer, from its seeds if it has any: a smoke test, not the hunt
 # itself, which is build/tests/fuzz/NAME by hand for hours.
 for fuzzer in build/tests/fuzz/*; do

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Texts, files and users at their limits: emulator/base.
+#include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/json_text.h"
@@ -81,6 +82,36 @@ TEST(Printable, LeavesOutWhatIsNotSeenAndTurnsOrBreaksText) {
     EXPECT_EQ(printable_line(text), text);
 }
 
+// RFC 3629: the first and the last character of each length, and what is next to them.
+TEST(Printable, EveryByteThatIsNoUtf8IsAQuestionMark) {
+  for (const char *text : {"\xc2\xa0", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+                           "\xef\xbf\xbd", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(printable_line(text), text);
+  for (const std::string text :
+       {"\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80", "\x80", "\xbf", "\xff", "\xc2", "\xe1\x80", "\xf1\x80\x80"})
+    EXPECT_EQ(printable_line(text), std::string(text.size(), '?'));
+  EXPECT_EQ(printable_line("\xe1\x80z"), "??z") << "a cut character takes nothing with it";
+  EXPECT_EQ(printable_line("\xf1\x80\x80\xc3\xa4"), "???\xc3\xa4");
+  EXPECT_EQ(printable_line("\xc3z"), "?z");
+}
+
+TEST(Human, WritesSizes) {
+  EXPECT_EQ(human_bytes(0), "0 kB");
+  EXPECT_EQ(human_bytes(499), "0 kB");
+  EXPECT_EQ(human_bytes(500), "1 kB");
+  EXPECT_EQ(human_bytes(99'999), "100 kB");
+  EXPECT_EQ(human_bytes(100'000), "0.1 MB");
+  EXPECT_EQ(human_bytes(149'999), "0.1 MB");
+  EXPECT_EQ(human_bytes(150'000), "0.2 MB");
+  EXPECT_EQ(human_bytes(9'949'999), "9.9 MB");
+  EXPECT_EQ(human_bytes(9'950'000), "10 MB");
+  EXPECT_EQ(human_bytes(12'490'000'000), "12,490 MB");
+  EXPECT_EQ(human_count(1, "event", "events"), "1 event");
+  EXPECT_EQ(human_count(2000, "event", "events"), "2,000 events");
+  EXPECT_EQ(human_count(0, "event", "events"), "0 events");
+}
+
 TEST(Human, WritesDurationsCountsAndParts) {
   EXPECT_EQ(human_duration(0), "0");
   EXPECT_EQ(human_duration(999), "999 ns");
@@ -118,6 +149,53 @@ TEST(Identity, UnderSudoIsTheUserAndTheGroupOfWhoCalledIt) {
   EXPECT_EQ(identity.gid, other);
   EXPECT_EQ(identity.name, "nobody");
   EXPECT_TRUE(identity.change);
+}
+
+// A wrong variable must not make anybody root.
+TEST(Identity, OfSudoMustBeTwoIds) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root is under sudo";
+  const auto error = [](const char *uid, const char *gid) {
+    setenv("SUDO_UID", uid, 1);
+    setenv("SUDO_GID", gid, 1);
+    std::string what;
+    try {
+      calling_user();
+    } catch (const Error &error) {
+      what = error.what();
+    }
+    unsetenv("SUDO_UID");
+    unsetenv("SUDO_GID");
+    return what.substr(0, what.find(':'));
+  };
+  EXPECT_EQ(error("1000", "1000"), "");
+  EXPECT_EQ(error("4294967294", "0"), "");
+  for (const std::string bad : {"", "x", "1x", "-1", " 1", "4294967295", "4294967296"}) {
+    EXPECT_EQ(error(bad.c_str(), "1000"), "SUDO_UID=" + bad);
+    EXPECT_EQ(error("1000", bad.c_str()), "SUDO_GID=" + bad);
+  }
+}
+
+TEST(Identity, WithoutSudoIsThatOfTheProcess) {
+  const Identity identity = calling_user();
+  EXPECT_EQ(identity.uid, geteuid());
+  EXPECT_EQ(identity.gid, getegid());
+  EXPECT_FALSE(identity.change);
+}
+
+TEST(Identity, AUserIsNamedByNameOrNumber) {
+  const passwd *user = getpwuid(geteuid());
+  if (!user)
+    GTEST_SKIP() << "this user is in no database";
+  const std::string name = user->pw_name;
+  for (const std::string &text : {name, std::to_string(geteuid())}) {
+    const Identity identity = user_named(text);
+    EXPECT_EQ(identity.uid, geteuid());
+    EXPECT_EQ(identity.name, name);
+    EXPECT_FALSE(identity.change);
+  }
+  EXPECT_THROW(user_named("no such user"), Error);
+  EXPECT_THROW(user_named("4294967290"), Error);
 }
 
 } // namespace

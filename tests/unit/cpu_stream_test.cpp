@@ -4,6 +4,7 @@
 #include "user/chunk/waiting_buffer.h"
 #include "user/record/cpu_stream.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace ovnitrace {
@@ -50,6 +51,117 @@ TEST_F(CpuStreamTest, SoManyLifeEventsWaitAtMost) {
   stream_.settle(stage_, time_);
   EXPECT_EQ(stream_.writer().last_time(), time_) << "and no longer";
   stream_.finish();
+}
+
+/// What comes of a batch and of events of a family, up to an end.
+class CpuStreamRecords : public testing::Test {
+protected:
+  static sched_record wakeup(uint64_t time) {
+    return {SCHED_WHEN(time, 0), SCHED_WORD(SCHED_KIND_WAKEUP, 0, 0, 7, 8) | SCHED_A_TRACED};
+  }
+  /// "101 blackout_end 22": time and parameter 2 of all blackouts, wakeups and user events.
+  std::vector<std::string> finish(uint64_t end) {
+    stream_.take_stage(stage_);
+    end_ = end;
+    stream_.finish();
+    queue_.close();
+    std::vector<std::string> lines;
+    for (const ftrace_record &record : output_.files[0]) {
+      const uint64_t time = ftrace_record_tsc(&record);
+      if (record.code == FTrace_EVT_blackout_start)
+        lines.push_back(fmt::format("{} dark {}", time, record.par1));
+      else if (record.code == FTrace_EVT_blackout_end)
+        lines.push_back(fmt::format("{} light {}", time, record.par2));
+      else if (record.code == FTrace_EVT_task_activate)
+        lines.push_back(fmt::format("{} wakeup", time));
+    }
+    return lines;
+  }
+  /// Stages wakeups at 10, 20, …
+  void stage(uint32_t count) {
+    for (uint32_t n = 0; n < count; n++)
+      stage_.batch.records[n] = wakeup(10 * (n + 1));
+    stage_.count = count;
+  }
+  test::CollectingOutput output_;
+  WaitingBuffer queue_{output_, 4, 1 << 16};
+  ThreadRegistry registry_;
+  std::atomic<uint64_t> end_{UINT64_MAX};
+  CpuStream stream_{ChunkWriter(0, 0, registry_, queue_), end_};
+  cpu_stage stage_ = {};
+};
+using Lines = std::vector<std::string>;
+
+TEST_F(CpuStreamRecords, ALossLastsUntilTheFirstTransitionAfterIt) {
+  stream_.note_position(1000);
+  stage(2);
+  stage_.batch.lost = 64;
+  stage_.batch.lost_since = SCHED_WHEN(3, 0);
+  EXPECT_EQ(finish(1000), (Lines{"3 dark 0", "10 light 64", "10 wakeup", "20 wakeup"}));
+  EXPECT_EQ(stream_.late().lost, 0u);
+}
+
+TEST_F(CpuStreamRecords, ALossWithoutAnyTransitionAfterItLastsUntilTheEnd) {
+  stream_.note_position(1000);
+  end_ = 900;
+  stage_.batch.lost = 32;
+  stage_.batch.lost_since = SCHED_WHEN(3, 0);
+  EXPECT_EQ(finish(900), (Lines{"3 dark 0", "900 light 32"}));
+}
+
+// Three records are read where they are staged; then their batch finds no room.
+TEST_F(CpuStreamRecords, WhatWasReadBeforeItsBatchWasLostIsNotLost) {
+  stream_.note_position(1000);
+  stage(3);
+  stream_.settle(stage_, 0);
+  stream_.settle(stage_, 0);
+  stage_.batch.lost = 32;
+  stage_.batch.lost_since = SCHED_WHEN(40, 0);
+  stage_.batch.records[0] = wakeup(500);
+  stage_.count = 1;
+  EXPECT_EQ(finish(1000), (Lines{"10 wakeup", "20 wakeup", "30 wakeup", "40 dark 0", "500 light 29",
+                                 "500 wakeup"}));
+  EXPECT_EQ(stream_.late().lost, 3u) << "which the kernel counted as lost";
+  EXPECT_EQ(stream_.late().events, 0u);
+}
+
+TEST_F(CpuStreamRecords, WhatWasLoggedAfterTheEndIsLeftOutAndCounted) {
+  stream_.note_position(1000);
+  end_ = 20;
+  stage(4);
+  EXPECT_EQ(finish(20), (Lines{"10 wakeup", "20 wakeup"}));
+  EXPECT_EQ(stream_.late().events, 2u);
+}
+
+TEST_F(CpuStreamRecords, ALossAfterTheEndIsNoneOfTheCapture) {
+  stream_.note_position(1000);
+  end_ = 20;
+  stage_.batch.lost = 32;
+  stage_.batch.lost_since = SCHED_WHEN(21, 0);
+  EXPECT_EQ(finish(20), Lines{});
+  EXPECT_EQ(stream_.late().events, 32u);
+  EXPECT_EQ(stream_.late().lost, 32u);
+}
+
+TEST_F(CpuStreamRecords, BlackoutsWaitForTheTransitionsBeforeThem) {
+  stream_.note_position(1000);
+  stream_.add_blackout(15, 25, 7, FTRACE_BLACKOUT_FAMILIES);
+  stream_.add_blackout(5, 8, 6, FTRACE_BLACKOUT_FAMILIES);
+  stage(3);
+  EXPECT_EQ(finish(1000), (Lines{"5 dark 2", "8 light 6", "10 wakeup", "15 dark 2", "20 wakeup",
+                                 "25 light 7", "30 wakeup"}));
+}
+
+TEST_F(CpuStreamRecords, ABlackoutOfFamiliesIsCutAtTheEnd) {
+  stream_.note_position(1000);
+  end_ = 20;
+  stream_.add_blackout(20, 30, 3, FTRACE_BLACKOUT_FAMILIES);
+  stream_.add_blackout(21, 30, 4, FTRACE_BLACKOUT_FAMILIES);
+  stream_.add_blackout(22, 30, 40, FTRACE_BLACKOUT_FAMILIES);
+  EXPECT_EQ(finish(20), (Lines{"20 dark 2", "20 light 3"}));
+  EXPECT_EQ(stream_.late().family_events, 44u);
+  EXPECT_EQ(stream_.late().family_lost, 44u);
+  EXPECT_EQ(stream_.late().events, 0u);
 }
 
 } // namespace

@@ -46,5 +46,44 @@ TEST(LatencyHistogram, IsOffByAtMostOne64thOfTheValue) {
   }
 }
 
+// The values of one are below, among and above those of the other.
+TEST(LatencyHistogram, AddedToAnotherItIsThatOfAllValues) {
+  const std::vector<std::vector<uint64_t>> sets = {
+      {}, {3}, {7, 7, 500, 600}, {7, 550, 1'000'000}, {40'000'000'000, 50'000'000'000}};
+  for (const std::vector<uint64_t> &one : sets)
+    for (const std::vector<uint64_t> &two : sets) {
+      LatencyHistogram first, second, both;
+      for (const uint64_t ns : one)
+        first.add(ns), both.add(ns);
+      for (const uint64_t ns : two)
+        second.add(ns), both.add(ns);
+      first.add(second);
+      EXPECT_EQ(first.count(), one.size() + two.size());
+      EXPECT_EQ(first.max(), both.max());
+      for (const double percent : {1.0, 25.0, 50.0, 75.0, 90.0, 100.0})
+        EXPECT_EQ(first.percentile(percent), both.percentile(percent))
+            << one.size() << " and " << two.size() << ": " << percent;
+      EXPECT_EQ(second.count(), two.size()) << "it is not changed";
+    }
+  LatencyHistogram twice;
+  for (int n = 0; n < 3; n++)
+    twice.add(10);
+  LatencyHistogram slow;
+  slow.add(20), slow.add(20), slow.add(20), slow.add(20);
+  twice.add(slow);
+  EXPECT_EQ(twice.percentile(42), 10u) << "3 of 7";
+  EXPECT_EQ(twice.percentile(43), 20u);
+}
+
+TEST(LatencyHistogram, ABucketIsNamedByItsMiddle) {
+  LatencyHistogram histogram;
+  for (const uint64_t ns : {31u, 64u, 65u, 1000u, 100'000u})
+    histogram.add(ns);
+  EXPECT_EQ(histogram.percentile(20), 31u) << "exact below 32";
+  EXPECT_EQ(histogram.percentile(40), 65u) << "64 and 65 are one bucket";
+  EXPECT_EQ(histogram.percentile(60), 65u);
+  EXPECT_EQ(histogram.percentile(80), 1000u) << "992 to 1007";
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -67,11 +67,14 @@ TEST_F(PerfettoTracks, RegionsHaveTheNamesOfTheirChains) {
   put(120, region(CONTROL_STOP, 1, CONTROL_ICOUNT));
   put(125, region(CONTROL_STOP, 1, CONTROL_ICOUNT)); // none is open
   put(130, region(CONTROL_START, 0, CONTROL_PROGRAM, FTRACE_REGION_THREAD));
+  put(140, region(CONTROL_START, 1, CONTROL_PROGRAM, FTRACE_REGION_THREAD | FTRACE_REGION_AGAIN));
+  put(150, region(CONTROL_START, 1, CONTROL_ICOUNT, FTRACE_REGION_THREAD)); // no stop was seen
   cpu.at(200).stop();
   EXPECT_EQ(texts(exported().slices),
             (Texts{"110-120 process 10/region: warm?up (started by=icount)",
+                   "130-150 thread 11/region: no chain (started by=program)",
                    "120-200 thread 11/unknown: state not known",
-                   "130- thread 11/region: no chain (started by=program)"}))
+                   "150- thread 11/region: warm?up (started by=icount)"}))
       << "outside of a region nothing is recorded";
 }
 

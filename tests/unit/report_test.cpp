@@ -7,6 +7,7 @@
 #include "emulator/slices/slicer.h"
 #include "emulator/summary/summarizer.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/packed_page.h"
 #include "tests/unit/support/random_schedule.h"
 #include "tests/unit/support/temp_dir.h"
@@ -122,6 +123,94 @@ TEST_F(PageReport, HasUserEventsAndBlackoutsAndTheLoad) {
     (step < 200 ? first_half : rest) += load.next();
   EXPECT_EQ(first_half, 1000u);
   EXPECT_EQ(rest, 0u);
+}
+
+// Times of user events are differences to the last one; those before the cut are left out.
+TEST_F(PageReport, EachUserEventSaysItsThreadAndTheTimeSinceTheLastOne) {
+  auto &cpu = trace.cpu(0).at(5000).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  cpu.at(5100).record(FTrace_EVT_user_event_0, 9, 9).at(5500).record(FTrace_EVT_user_event_0, 1, 2);
+  cpu.at(5530).record(FTrace_EVT_user_event_3, 3, 4).at(5600).sleep(1, 22).dispatch(2);
+  cpu.at(5607).record(FTrace_EVT_user_event_0, 5, 6).at(6000).sleep(2, 0);
+  cpu.at(6100).record(FTrace_EVT_user_event_0, 7, 8).at(9000).stop();
+  Cut cut;
+  cut.from = 200;
+  const PackedPage packed = page(kDefaultPageBytes, cut);
+  test::Numbers events(packed.parts.at("events"));
+  const uint64_t first = FTrace_EVT_user_event_0, third = FTrace_EVT_user_event_3;
+  for (const uint64_t expected : std::initializer_list<uint64_t>{
+           300, 1, first, 1, 2, 30, 1, third, 3, 4, 77, 2, first, 5, 6, 493, 0, first, 7, 8})
+    EXPECT_EQ(events.next(), expected);
+  EXPECT_FALSE(events.more());
+  EXPECT_EQ(packed.header["from"], 200);
+  EXPECT_EQ(packed.header["to"], 4000);
+}
+
+// A range of 1000 steps of 3 ns. CPU 0 is busy in the first two steps, CPU 1 later. Both threads
+// wait for a while.
+TEST_F(PageReport, TheLoadIsDividedAmongTheStepsOfTheRange) {
+  auto &one = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1).at(2005).epilogue(1, 0);
+  one.at(2008).dispatch(1).at(2010).sleep(1, 0).at(4500).stop();
+  auto &two = trace.cpu(1).at(1000).start().id(1, 22, 22, "b").at(2990).activate(1, 0);
+  two.at(2995).dispatch(1).at(2999).sleep(1, 0).at(4500).stop();
+  Cut cut;
+  cut.from = 1000;
+  cut.to = 3500;
+  const PackedPage packed = page(kDefaultPageBytes, cut);
+  ASSERT_EQ(packed.header["load_steps"], 1000);
+  test::Numbers load(packed.parts.at("load"));
+  std::map<std::string, uint64_t> filled;
+  for (int row = 0; row < 3; row++)
+    for (int step = 0; step < 1000; step++)
+      if (const uint64_t ns = load.next())
+        filled[fmt::format("{} {}", row, step)] = ns;
+  EXPECT_FALSE(load.more());
+  EXPECT_EQ(filled, (std::map<std::string, uint64_t>{{"0 0", 3},
+                                                     {"0 1", 2},
+                                                     {"0 2", 1},
+                                                     {"0 3", 1},
+                                                     {"1 331", 1},
+                                                     {"1 332", 3},
+                                                     {"2 1", 1},
+                                                     {"2 2", 2},
+                                                     {"2 330", 3},
+                                                     {"2 331", 2}}));
+}
+
+TEST_F(PageReport, TheHeaderHasTheLatenciesOfAllThreads) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  for (uint64_t n = 1; n <= 9; n++) {
+    const uint16_t who = n % 2 ? 2 : 1;
+    cpu.at(1000 * n + 10).sleep(uint16_t(3 - who), 0).at(1000 * n + 500 - n).activate(who, 0);
+    cpu.at(1000 * n + 500).dispatch(who);
+  }
+  cpu.at(20000).stop();
+  EXPECT_EQ(page().header["latency"], json::parse(R"({"count": 9, "p50": 5, "p99": 9, "max": 9})"));
+}
+
+// Their indices are those of all hosts; a time is from the earliest start.
+TEST_F(PageReport, TwoHostsAreOnePage) {
+  TempDir other;
+  TraceBuilder second(other.path());
+  trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1).at(1400).sleep(1, 0).at(2000).stop();
+  second.cpu(3).at(1100).start().id(1, 11, 11, "b").dispatch(1).at(1500).sleep(1, 77);
+  second.cpu(3).at(2000).stop();
+  trace.write();
+  second.write();
+  const std::string file = out / "page.html";
+  write_report(dir.path(), {},
+               [&] {
+                 return open_trace({{dir.path()}, {other.path()}}, sink);
+               },
+               {file, kDefaultPageBytes, {}});
+  const PackedPage packed(test::text_of(file));
+  EXPECT_EQ(texts(packed, 0),
+            (Texts{"0-400 running cpu=1 why=0 peer=0", "400-1000 paused cpu=1 why=5 peer=3"}));
+  EXPECT_EQ(texts(packed, 1),
+            (Texts{"0-100 unknown cpu=0 why=0 peer=0", "100-500 running cpu=2 why=0 peer=0",
+                   "500-1000 paused cpu=2 why=5 peer=4"}));
+  EXPECT_EQ(packed.header["cpus"],
+            json::parse(R"([{"index": 0, "node": 0}, {"index": 3, "node": 1}])"));
+  EXPECT_EQ(packed.header["threads"][1]["node"], 1);
 }
 
 /// What is packed, put together again, is the stream; its sums are those of `info`.

@@ -122,9 +122,12 @@ TEST_F(Collector, NumbersStacksByTheirFramesWhicheverProcessTheyAreOf) {
   EXPECT_EQ(addresses(first), (Addresses{90, 79, 100, 199})) << "callers: before the return";
   EXPECT_NE(number(1, 0, 7), first);
   EXPECT_NE(number(0, 2, 7), first);
+  EXPECT_EQ(number(1, 2, 7), first);
   const CapturedStacks all = collector.captured();
   EXPECT_EQ(all.stacks.size(), 3u);
-  EXPECT_EQ(all.stacks[0].taken, 3u);
+  EXPECT_EQ(all.stacks[0].taken, 4u);
+  EXPECT_EQ(all.stacks[1].taken, 1u);
+  EXPECT_EQ(all.stacks[2].taken, 1u);
   EXPECT_EQ(all.stacks[0].kernel, 2u);
 }
 

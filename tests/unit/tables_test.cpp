@@ -160,7 +160,8 @@ TEST_F(Tables, SumUpToWhatInfoSays) {
 }
 
 TEST_F(Tables, ANameIsOnlyAName) {
-  const std::vector<std::string> names = {"=1+1", "@x", "a\"b,c", "<b>&\n'\xff", "'); DROP"};
+  const std::vector<std::string> names = {"=1+1",   "@x",          "-2+3",     "+4",
+                                          "a\"b,c", "<b>&\n'\xff", "'); DROP", "a=1"};
   auto &cpu = trace.cpu(0).at(100).start();
   for (uint32_t n = 0; n < names.size(); n++)
     cpu.id(uint16_t(n + 1), n + 10, n + 10, names[n]);
@@ -168,11 +169,14 @@ TEST_F(Tables, ANameIsOnlyAName) {
   const std::string path = sqlite(), files = csv();
   TextRows rows = read_csv(files + "/thread-0001.csv");
   ASSERT_EQ(rows.size(), names.size() + 1);
-  const std::vector<std::string> in_csv = {"'=1+1", "'@x", "a\"b,c", "<b>&?'?", "'); DROP"};
+  const std::vector<std::string> in_csv = {"'=1+1",  "'@x",     "'-2+3",    "'+4",
+                                           "a\"b,c", "<b>&?'?", "'); DROP", "a=1"};
   for (size_t n = 0; n < names.size(); n++)
     EXPECT_EQ(rows[n + 1][3], in_csv[n]);
-  EXPECT_EQ(query(path, "SELECT name FROM thread"),
-            (TextRows{{"=1+1"}, {"@x"}, {"a\"b,c"}, {"<b>&?'?"}, {"'); DROP"}}));
+  EXPECT_EQ(
+      query(path, "SELECT name FROM thread"),
+      (TextRows{
+          {"=1+1"}, {"@x"}, {"-2+3"}, {"+4"}, {"a\"b,c"}, {"<b>&?'?"}, {"'); DROP"}, {"a=1"}}));
 }
 
 TEST_F(Tables, CsvStartsANewFileAfterSoManyRows) {

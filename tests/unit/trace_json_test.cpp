@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cstring>
+
 namespace ovnitrace {
 namespace {
 
@@ -83,6 +85,157 @@ TEST(TraceJson, HasTheCommandLinesOfTracedProcesses) {
     lines.push_back(std::to_string(line["since_ns"].get<uint64_t>()) + " " +
                     line["text"].get<std::string>());
   EXPECT_EQ(lines, (std::vector<std::string>{"0 old", "200 make -j4 ?[31m", "300 cc -c…"}));
+}
+
+nlohmann::json written(const TraceDescription &trace, const TracedThreads *threads = nullptr) {
+  std::string text;
+  write_json(trace, threads, [&](std::string_view piece) { text += piece; });
+  return nlohmann::json::parse(text);
+}
+
+TraceDescription described() {
+  TraceDescription trace;
+  trace.host = {
+      .name = "box", .kernel = "6.1.0", .machine = "x86_64", .cpus = {{0, 0, 1, -1}, {3, 1, 2, 0}}};
+  trace.command = {"app", "-x"};
+  trace.program_pid = 77;
+  trace.user = "nobody";
+  trace.stacks_option = "kernel";
+  trace.ring_bytes = 4096;
+  trace.chunk_bytes = 8192;
+  trace.buffer = {BufferKind::kCyc, 65536};
+  trace.compress_level = 3;
+  trace.begin = 5000;
+  trace.offset_to_wall = -12;
+  return trace;
+}
+
+TEST(TraceJson, SaysAtTheStartWhatIsCaptured) {
+  nlohmann::json expected = nlohmann::json::parse(R"({"format": "ovnitrace", "version": 1,
+    "host": "box", "kernel": "6.1.0", "machine": "x86_64", "cpus": 4,
+    "topology": [{"cpu": 0, "package": 0, "core": 1, "node": -1},
+                 {"cpu": 3, "package": 1, "core": 2, "node": 0}],
+    "clock": {"id": "CLOCK_MONOTONIC", "to_wall_ns": -12},
+    "command": ["app", "-x"], "program_pid": 77, "user": "nobody",
+    "options": {"ring_bytes": 4096, "chunk_bytes": 8192, "buffer": "cyc:65536",
+                "compress_level": 3, "families": "none", "stacks": "kernel"},
+    "begin_ns": 5000,
+    "ended": {"how": "still being captured, or the tracer was killed"}})");
+  expected["ovnitrace"] = OVNITRACE_VERSION;
+  EXPECT_EQ(written(described()), expected);
+}
+
+TEST(TraceJson, SaysMoreWhereThereIsMore) {
+  TraceDescription trace = described();
+  trace.attached_pids = {9, 8};
+  trace.with_children = false;
+  trace.all_threads = trace.cpu_holders = trace.sees_refills = true;
+  trace.idle_states = {"POLL", "C1"};
+  trace.devices = {{2049, "sda1"}};
+  trace.control = {{"a", "start:x"}, {"", "stop:y"}};
+  trace.region_by_thread = true;
+  trace.buffer = {BufferKind::kStop, 7};
+  trace.how = "stopping";
+  nlohmann::json found = written(trace);
+  EXPECT_EQ(found["attached_pid"], 9);
+  EXPECT_EQ(found["attached_pids"], nlohmann::json::parse("[9, 8]"));
+  EXPECT_EQ(found["with_children"], false);
+  EXPECT_EQ(found["all_threads"], true);
+  EXPECT_EQ(found["cpu_holders"], true);
+  EXPECT_EQ(found["sees_refills"], true);
+  EXPECT_EQ(found["idle_states"], nlohmann::json::parse(R"(["POLL", "C1"])"));
+  EXPECT_EQ(found["devices"], nlohmann::json::parse(R"([{"device": 2049, "name": "sda1"}])"));
+  EXPECT_EQ(found["control"], nlohmann::json::parse(R"({"region": "thread", "chains": [
+    {"name": "a", "text": "start:x"}, {"name": "", "text": "stop:y"}]})"));
+  EXPECT_EQ(found["options"]["buffer"], "stop:7");
+  EXPECT_EQ(found["ended"], nlohmann::json::parse(R"({"how": "stopping"})"));
+  trace.region_by_thread = false;
+  trace.buffer = {};
+  found = written(trace);
+  EXPECT_EQ(found["control"]["region"], "global");
+  EXPECT_EQ(found["options"]["buffer"], "jtn");
+}
+
+TEST(TraceJson, SaysAtTheEndWhatWasCaptured) {
+  TraceDescription trace = described();
+  trace.finished = true;
+  trace.end = 9000;
+  trace.how = "exited";
+  trace.exit_status = 3;
+  trace.counts = {{.events = 10, .lost = 1, .family_events = 20, .family_lost = 2},
+                  {},
+                  {},
+                  {.events = 300, .lost = 30, .family_events = 400, .family_lost = 40}};
+  trace.events = 600;
+  trace.forgotten = 50;
+  trace.life_lost = 4;
+  trace.skipped_runs = 5;
+  trace.user_refused = 6;
+  trace.tracer_cpu = 7;
+  trace.records = 800;
+  trace.written = {11, 0, 0, 12};
+  trace.not_written = {{}, {}, {}, {.records = 9, .counted = 8, .logged = 7, .lost = 6}};
+  nlohmann::json found = written(trace);
+  nlohmann::json expected = written(described());
+  expected.update(nlohmann::json::parse(R"({"ended": {"how": "exited", "exit_status": 3},
+    "end_ns": 9000, "events": 600, "forgotten": 50, "logged_by_kernel": 730, "lost": 73,
+    "life_events_lost": 4, "skipped_runs": 5, "user_events_refused": 6, "tracer_cpu_ns": 7,
+    "records": 800, "records_dropped": 0,
+    "per_cpu": [{"cpu": 0, "transitions": 10, "lost": 1, "family_events": 20, "family_lost": 2},
+                {"cpu": 3, "transitions": 300, "lost": 30, "family_events": 400, "family_lost": 40}],
+    "written": [{"cpu": 0, "records": 11}, {"cpu": 3, "records": 12}],
+    "not_written": [{"cpu": 3, "records": 9, "events": 6}]})"));
+  EXPECT_EQ(found, expected);
+
+  trace.write_error = "disk full";
+  EXPECT_EQ(written(trace)["ended"]["how"], "exited; the trace is not whole");
+  trace.records_dropped = 21;
+  found = written(trace);
+  EXPECT_EQ(found["ended"]["how"], "exited; the trace is not whole: 21 records were not written");
+  EXPECT_EQ(found["ended"]["write_error"], "disk full");
+  EXPECT_EQ(found["records_dropped"], 21);
+  trace.finished = false;
+  EXPECT_EQ(written(trace)["ended"],
+            nlohmann::json::parse(R"({"how": "exited", "write_error": "disk full"})"));
+}
+
+TEST(TraceJson, AThreadHasWhatTheKernelSaysOfItAndItsProcessItsMainThreadsName) {
+  ThreadRegistry registry;
+  const auto learn = [&](uint16_t kind, uint32_t tid, uint32_t pid, const char *name, uint32_t arg,
+                         uint64_t time, life_account account = {}) {
+    life_record record = {};
+    record.kind = kind;
+    record.tid = tid;
+    record.pid = pid;
+    record.arg = arg;
+    record.time = time;
+    record.account = account;
+    std::strncpy(record.comm, name, sizeof record.comm);
+    registry.learn(record);
+  };
+  learn(LIFE_SNAPSHOT, 8, 9, "worker", 0, 0);
+  learn(LIFE_SNAPSHOT, 9, 9, "main", 0, 0);
+  learn(LIFE_NEW, 20, 20, "new", 9, 6000);
+  learn(LIFE_DEAD, 20, 20, "sixteen letters!", 0, 7000,
+        {.run_ns = 1, .wait_ns = 2, .slices = 3, .voluntary = 4, .involuntary = 5});
+  learn(LIFE_NAME, 50, 51, "peer", 0, 6500);
+  const CommandLines none;
+  const TracedThreads threads = {registry, none};
+  TraceDescription trace = described();
+  nlohmann::json found = written(trace, &threads);
+  EXPECT_EQ(found["processes"], nlohmann::json::parse(R"([{"pid": 9, "name": "main"},
+                                                 {"pid": 20, "name": "sixteen letters!"}])"));
+  EXPECT_EQ(found["threads"], nlohmann::json::parse(R"([
+    {"tid": 8, "pid": 9, "name": "worker"}, {"tid": 9, "pid": 9, "name": "main"},
+    {"tid": 20, "pid": 20, "name": "sixteen letters!", "parent": 9, "birth_ns": 6000,
+     "kernel_account": {"run_ns": 1, "wait_ns": 2, "slices": 3, "voluntary_switches": 4,
+                        "involuntary_switches": 5}}])"));
+  EXPECT_EQ(found["peers"], nlohmann::json::parse(R"([
+    {"tid": 50, "pid": 51, "name": "peer", "since_ns": 6500}])"));
+  EXPECT_FALSE(found.contains("peers_left_out"));
+  EXPECT_FALSE(found.contains("command_lines_left_out"));
+  trace.command_lines_lost = 4;
+  EXPECT_EQ(written(trace, &threads)["command_lines_left_out"], 4);
 }
 
 } // namespace

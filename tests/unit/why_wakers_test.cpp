@@ -145,6 +145,30 @@ TEST_F(WhyWakers, AFutexHasItsWaitsByWhoEndedThem) {
   EXPECT_NE(why_text(input()).find("nobody: it did not block"), std::string::npos);
 }
 
+TEST_F(WhyWakers, AWaitForAFutexThatBeganBeforeTheCutOrABlackoutDoesNotCount) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 10, "a").dispatch(1);
+  const auto wait = [&](uint64_t from, uint64_t to, uint32_t futex) {
+    cpu.at(from).record(FTrace_EVT_mutex_wait, 1, futex);
+    cpu.at(to).record(FTrace_EVT_mutex_lock, 1, futex | FTRACE_FUTEX_PLAIN);
+  };
+  wait(1050, 1101, 0x1000);
+  wait(1199, 1200, 0x2000);
+  wait(1200, 1207, 0x3000);
+  cpu.at(1300).record(FTrace_EVT_mutex_wait, 1, 0x4000).blackout_start().at(1310).blackout_end(1);
+  cpu.at(1320).record(FTrace_EVT_mutex_lock, 1, 0x4000 | FTRACE_FUTEX_PLAIN).dispatch(1);
+  wait(1400, 1409, 0x5000);
+  cpu.at(2000).stop();
+  Cut cut;
+  cut.from = 200;
+  explain_all(cut);
+  const json locks = report()["locks"];
+  ASSERT_EQ(locks.size(), 2u) << locks;
+  EXPECT_EQ(locks[0]["futex"], 0x5000) << "the longest is first";
+  EXPECT_EQ(locks[0]["ns"], 9);
+  EXPECT_EQ(locks[1]["futex"], 0x3000);
+  EXPECT_EQ(locks[1]["ns"], 7);
+}
+
 TEST_F(WhyWakers, WakeupSumsHaveTheirLatency) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   for (const uint64_t late : {10, 30}) {

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Mutants of C++, C and BPF C by rule, from the syntax tree that libclang makes of a file."""
+import re
+from clang import cindex
+from clang.cindex import CursorKind as Kind
+
+from mutate.rules import COMPARISONS, OPERATORS, OPPOSITES, Mutant, numbers, texts
+
+BINARY = {Kind.BINARY_OPERATOR, Kind.COMPOUND_ASSIGNMENT_OPERATOR, Kind.UNEXPOSED_EXPR}
+STATEMENTS = {Kind.CALL_EXPR, Kind.BINARY_OPERATOR, Kind.COMPOUND_ASSIGNMENT_OPERATOR,
+              Kind.UNARY_OPERATOR, Kind.UNEXPOSED_EXPR, Kind.BREAK_STMT, Kind.CONTINUE_STMT,
+              Kind.CXX_DELETE_EXPR}
+FUNCTIONS = {Kind.FUNCTION_DECL, Kind.CXX_METHOD, Kind.CONSTRUCTOR, Kind.DESTRUCTOR,
+             Kind.FUNCTION_TEMPLATE, Kind.CONVERSION_FUNCTION, Kind.LAMBDA_EXPR}
+# Statements that change speed or warnings only.
+WITHOUT_EFFECT = re.compile(rb'\breserve\(|\bshrink_to_fit\(|\(void\)|\bassert\(|\bposix_fadvise\('
+                            rb'|\bsigemptyset\(|\bprctl\(PR_SET_NAME')
+
+
+class Finder:
+    """Collects the mutants of the files of one translation unit."""
+
+    def __init__(self, sources):
+        self.sources = sources  # bytes by path
+        self.found = {path: set() for path in sources}
+
+    def add(self, path, begin, end, text, rule):
+        if isinstance(text, str):
+            text = text.encode()
+        if self.sources[path][begin:end] != text:
+            self.found[path].add(Mutant(path, begin, end, text, rule))
+
+    def visit(self, path, cursor, parent):
+        begin, end = cursor.extent.start.offset, cursor.extent.end.offset
+        kind = cursor.kind
+        if kind == Kind.STATIC_ASSERT:
+            return
+        children = list(cursor.get_children())
+        if kind in BINARY or (kind == Kind.CALL_EXPR and cursor.spelling.startswith('operator')):
+            self.operator(path, children)
+        elif kind == Kind.UNARY_OPERATOR:
+            self.unary(path, begin, end)
+        if kind == Kind.CALL_EXPR:
+            self.arguments(path, cursor)
+        if kind in (Kind.INTEGER_LITERAL, Kind.FLOATING_LITERAL):
+            self.literal(path, begin, end, numbers)
+        elif kind == Kind.STRING_LITERAL:
+            self.string(path, begin, end)
+        elif kind in (Kind.CXX_BOOL_LITERAL_EXPR,):
+            value = self.sources[path][begin:end]
+            self.add(path, begin, end, {b'true': 'false', b'false': 'true'}.get(value, value), 'constant')
+        elif kind in (Kind.MEMBER_REF_EXPR, Kind.DECL_REF_EXPR):
+            self.opposite(path, end, cursor.spelling)
+        elif kind == Kind.IF_STMT and children:
+            self.condition(path, children, cursor)
+        elif kind == Kind.CONDITIONAL_OPERATOR and len(children) == 3:
+            for value in ('true', 'false'):
+                self.add(path, children[0].extent.start.offset, children[0].extent.end.offset,
+                         value, 'condition')
+        elif kind == Kind.RETURN_STMT and children:
+            self.add(path, children[0].extent.start.offset, children[0].extent.end.offset, '{}',
+                     'early return')
+        if kind == Kind.COMPOUND_STMT:
+            self.block(path, children, parent)
+        elif kind in (Kind.IF_STMT, Kind.FOR_STMT, Kind.WHILE_STMT, Kind.CXX_FOR_RANGE_STMT) and children:
+            self.statement(path, children[-1])
+        for child in children:
+            where = child.location.file
+            if where is not None and where.name == path:
+                self.visit(path, child, cursor)
+
+    def operator(self, path, children):
+        if len(children) not in (2, 3):
+            return
+        begin, end = children[0].extent.end.offset, children[-1].extent.start.offset
+        between = self.sources[path][begin:end]
+        sign = between.strip().decode(errors='replace')
+        at = begin + len(between) - len(between.lstrip())
+        for other in OPERATORS.get(sign, []):
+            rule = 'comparison' if sign in COMPARISONS else 'arithmetic'
+            self.add(path, at, at + len(sign), other, rule)
+
+    def unary(self, path, begin, end):
+        text = self.sources[path][begin:end]
+        for sign, other in ((b'++', b'--'), (b'--', b'++')):
+            if text.startswith(sign):
+                self.add(path, begin, begin + 2, other, 'arithmetic')
+            elif text.endswith(sign):
+                self.add(path, end - 2, end, other, 'arithmetic')
+        if text.startswith(b'!'):
+            self.add(path, begin, begin + 1, '', 'condition')
+
+    def arguments(self, path, call):
+        parts = [(a.type.get_canonical().spelling.replace('const ', ''), a.extent.start.offset,
+                  a.extent.end.offset) for a in call.get_arguments() if a is not None]
+        source = self.sources[path]
+        for (one, b1, e1), (two, b2, e2) in zip(parts, parts[1:]):
+            if one == two and b1 < e1 <= b2 < e2 and source[b1:e1] != source[b2:e2]:
+                self.add(path, b1, e2, source[b2:e2] + source[e1:b2] + source[b1:e1], 'arguments')
+
+    def literal(self, path, begin, end, change):
+        for text, rule in change(self.sources[path][begin:end].decode(errors='replace')):
+            self.add(path, begin, end, text, rule)
+
+    def string(self, path, begin, end):
+        match = re.fullmatch(rb'"((?:[^"\\]|\\.)*)"', self.sources[path][begin:end])
+        if match:
+            self.literal(path, begin + 1, end - 1, texts)
+
+    def opposite(self, path, end, name):
+        begin = end - len(name.encode())
+        if self.sources[path][begin:end] == name.encode():
+            for other in OPPOSITES.get(name, []):
+                self.add(path, begin, end, other, 'first and last')
+
+    def condition(self, path, children, cursor):
+        # With an initializer the condition is not the first child: the text before "(" says so.
+        head = children[0]
+        if not head.kind.is_expression() or self.sources[path][cursor.extent.start.offset:].startswith(
+                (b'if constexpr',)):
+            return
+        for value in ('true', 'false'):
+            self.add(path, head.extent.start.offset, head.extent.end.offset, value, 'condition')
+
+    def statement(self, path, child):
+        begin, end = child.extent.start.offset, child.extent.end.offset
+        text = self.sources[path][begin:end]
+        if child.kind in STATEMENTS and self.sources[path][end:end + 1] == b';' and \
+                not WITHOUT_EFFECT.search(text):
+            self.add(path, begin, end, '', 'removed statement')
+
+    def block(self, path, children, parent):
+        for child in children:
+            self.statement(path, child)
+        if parent is not None and parent.kind in FUNCTIONS and children:
+            begin = children[0].extent.start.offset
+            of = parent.result_type.spelling
+            value = 'return; ' if of in ('void', '') else 'return {}; '
+            self.add(path, begin, begin, value, 'early return')
+
+
+def mutants(unit, flags, paths):
+    """Parses `unit` and returns the mutants of those of its files that `paths` names, by path."""
+    sources = {}
+    for path in paths:
+        with open(path, 'rb') as file:
+            sources[path] = file.read()
+    tree = cindex.Index.create().parse(unit, args=flags)
+    finder = Finder(sources)
+    for cursor in tree.cursor.get_children():
+        where = cursor.location.file
+        if where is not None and where.name in sources:
+            finder.visit(where.name, cursor, None)
+    return {path: sorted(found) for path, found in finder.found.items()}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A trace with two nodes and just enough of a document to read what a page shows.
+import {Trace} from '../../emulator/report/page/trace.js';
+
+/// Returns numbers as the page's columns have them: 7 bits in a byte, the lowest first.
+export function varints(...numbers) {
+  const bytes = [];
+  for (let left of numbers) {
+    for (; left >= 128; left = Math.floor(left / 128))
+      bytes.push(left % 128 + 128);
+    bytes.push(left);
+  }
+  return Uint8Array.from(bytes);
+}
+
+const zigzag = number => number < 0 ? -2 * number - 1 : 2 * number;
+
+/// Makes a trace of threads: {tid, pid, node, name, start, slices, latency}. A slice is
+/// {state, length, cpu, flags, why, peer, mix}. `extra` replaces parts of header and summary.
+export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = {}, parts = {}} = {}) {
+  const STATES = ['unknown', 'running', 'paused', 'dead', 'cooling', 'warming', 'throttled'];
+  const columns = {kind: [], length: [], cpu: [], why: [], peer: [], mix: []};
+  const summaries = [];
+  for (const thread of threads) {
+    const time_ns = Object.fromEntries(STATES.map(name => [name, 0]));
+    let cpu = 0;
+    for (const slice of thread.slices) {
+      columns.kind.push(slice.state + (slice.flags ?? 0));
+      columns.length.push(slice.length);
+      columns.cpu.push(zigzag((slice.cpu ?? 0) - cpu));
+      cpu = slice.cpu ?? 0;
+      columns.why.push(slice.why ?? 0);
+      columns.peer.push(slice.peer ?? 0);
+      columns.mix.push(...slice.mix ?? []);
+      if (slice.state < STATES.length)
+        time_ns[STATES[slice.state]] += slice.length;
+    }
+    summaries.push({tid: thread.tid, node: thread.node ?? 0, time_ns,
+                    wakeup_latency_ns: thread.latency ?? {count: 0}});
+  }
+  const all = {
+    from, to, load_steps: 0, cpus: [], calls: [], untraced: [], chains: [],
+    slices: columns.kind.length,
+    threads: threads.map(({tid, pid, node = 0, name, start = 0, slices}) =>
+        ({tid, pid, node, name, start, slices: slices.length})),
+    ...header,
+  };
+  const told = {nodes: ['one', 'two'], threads: summaries, processes: [], ...summary};
+  const bytes = Object.fromEntries(
+      Object.entries(columns).map(([name, numbers]) => [name, varints(...numbers)]));
+  return new Trace(all, {
+    summary: new TextEncoder().encode(JSON.stringify(told)), load: varints(), events: varints(),
+    dark: varints(), order: varints(), critical_path: varints(), ...bytes,
+    kind: Uint8Array.from(columns.kind), ...parts,
+  });
+}
+
+class FakeElement {
+  constructor(tag) {
+    this.tag = tag;
+    this.attributes = {};
+    this.children = [];
+  }
+  setAttribute(name, value) {
+    this.attributes[name] = value;
+  }
+  append(...children) {
+    this.children.push(...children);
+  }
+  replaceChildren(...children) {
+    this.children = children;
+  }
+  get text() {
+    return this.children.map(child => child.text ?? child).join('');
+  }
+  /// Returns all elements of a kind in it, in order.
+  all(tag) {
+    return this.children.flatMap(child => child instanceof FakeElement ?
+        [...child.tag === tag ? [child] : [], ...child.all(tag)] : []);
+  }
+}
+
+export function fakeDocument() {
+  globalThis.document = {
+    createElement: tag => new FakeElement(tag),
+    createElementNS: (space, tag) => new FakeElement(tag),
+  };
+  return new FakeElement('div');
+}
+
+/// Returns a canvas context that notes each call: 'fillRect 1 2 3 4 #fff', with the style that
+/// matters.
+export function fakeContext() {
+  const calls = [], state = {};
+  const context = new Proxy(state, {
+    get: (target, name) => name in target || typeof name === 'symbol' ? target[name] :
+        (...values) => calls.push([name, ...values.flat().map(value =>
+            typeof value === 'number' ? Math.round(value * 100) / 100 : value),
+            ...name.startsWith('fill') ? [target.fillStyle] : name === 'stroke' ? [target.strokeStyle] : []]
+            .join(' ')),
+    set: (target, name, value) => (target[name] = value, true),
+  });
+  return {context, calls};
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Times in states over any span: emulator/report/page/sums.js.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {StateSums} from '../../emulator/report/page/sums.js';
+import {MIXED, PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
+import {makeTrace} from './fake.mjs';
+
+test('a span cuts the slices at its ends, in the second thread, too', () => {
+  const trace = makeTrace([
+    {tid: 1, pid: 1, name: 'a', start: 100, slices: [{state: RUNNING, length: 50}]},
+    {tid: 2, pid: 1, name: 'b', start: 200, slices: [{state: RUNNING, length: 50},
+                                                     {state: PAUSED, length: 30},
+                                                     {state: WARMING, length: 20}]}]);
+  const sums = new StateSums(trace);
+  assert.deepEqual([...sums.times(1, 240, 285)], [0, 10, 30, 0, 0, 5, 0]);
+  assert.deepEqual([...sums.times(1, 0, 1000)], [0, 50, 30, 0, 0, 20, 0]);
+  assert.deepEqual([...sums.times(1, 210, 220)], [0, 10, 0, 0, 0, 0, 0]);
+  assert.deepEqual([...sums.times(1, 300, 400)], [0, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual([...sums.times(0, 0, 120)], [0, 20, 0, 0, 0, 0, 0]);
+});
+
+test('a part of a mixed slice has that part of its mix', () => {
+  const trace = makeTrace([{tid: 1, pid: 1, name: 'a', start: 100, slices: [
+    {state: RUNNING, length: 100},
+    {state: MIXED, length: 200, mix: [0, 120, 60, 0, 4, 16, 0]},
+    {state: PAUSED, length: 100}]}]);
+  const sums = new StateSums(trace);
+  assert.deepEqual([...sums.times(0, 200, 400)], [0, 120, 60, 0, 4, 16, 0]);
+  assert.deepEqual([...sums.times(0, 250, 300)], [0, 30, 15, 0, 1, 4, 0]);
+  assert.deepEqual([...sums.times(0, 150, 450)], [0, 170, 110, 0, 4, 16, 0]);
+});
+
+test('sums over many slices are those of one after the other', () => {
+  const slices = n => Array.from({length: n}, (_, i) => i % 10 === 9 ?
+      {state: MIXED, length: 40, mix: [0, 10, 0, 0, 30, 0, 0]} : {state: 1 + i % 2, length: 3 + i % 7});
+  const trace = makeTrace([{tid: 1, pid: 1, name: 'a', start: 7, slices: slices(33)},
+                           {tid: 2, pid: 1, name: 'b', start: 13, slices: slices(100)}]);
+  const sums = new StateSums(trace);
+  const slow = (from, to) => {
+    const sum = new Float64Array(7);
+    for (let i = trace.first[1]; i < trace.first[2] - 1; i++) {
+      const part = Math.min(to, trace.start[i + 1]) - Math.max(from, trace.start[i]);
+      if (part > 0)
+        sums.add(sum, i, 0, part, 1);
+    }
+    return [...sum];
+  };
+  for (let from = 0; from < 900; from += 17)
+    for (let to = from; to < 1000; to += 31)
+      sums.times(1, from, to).forEach((ns, s) =>
+          assert.ok(Math.abs(ns - slow(from, to)[s]) < 1e-6, from + ' ' + to + ' ' + s));
+});

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The one frame that says where a thread was blocked: emulator/why/blocked_at.
+#include "emulator/why/blocked_at.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace ovnitrace {
+namespace {
+
+constexpr const char *kTrace = R"json({"format": "ovnitrace", "version": 1,
+  "stack_files": [{"path": "/usr/lib/libc.so.6"}, {"path": "/opt/libc++.so"}],
+  "stack_frames": [
+    {"kernel": true, "function": "schedule"},
+    {"kernel": true, "function": "io_schedule_timeout"},
+    {"kernel": true, "function": "futex_wait"},
+    {"kernel": true, "function": "do_syscall_64"},
+    {"file": 0, "function": "pthread_cond_wait", "offset": 1},
+    {"file": 0, "function": "std_wait", "offset": 2},
+    {"file": 1, "function": "pool", "offset": 3, "source": "/src/pool.cpp", "line": 40},
+    {"file": 1, "function": "main", "offset": 4},
+    {"file": 1, "function": "schedule", "offset": 5}],
+  "stacks": [{"kernel": [0, 1, 2, 3], "user": [4, 5, 6, 7]}, {"kernel": [0, 2, 3], "user": [4, 5]},
+             {"kernel": [0, 1, 2, 3]}, {"kernel": [0, 1]}, {"user": [8, 7]}]})json";
+
+class BlockedAt : public testing::Test {
+protected:
+  BlockedAt() {
+    test::TraceBuilder::write_file(dir_.path() + "/trace.json", kTrace, strlen(kTrace));
+    stacks_ = StackTable::read(dir_.path(), sink_);
+  }
+  test::TempDir dir_;
+  test::CollectingSink sink_;
+  StackTable stacks_;
+};
+
+TEST_F(BlockedAt, IsTheInnermostFunctionOfTheProgramWithItsLine) {
+  EXPECT_EQ(blocked_at(stacks_, 1), "pool pool.cpp:40");
+}
+
+TEST_F(BlockedAt, IsOfTheCLibraryRatherThanOfTheKernel) {
+  EXPECT_EQ(blocked_at(stacks_, 2), "pthread_cond_wait");
+}
+
+TEST_F(BlockedAt, IsNotTheSchedulerOfTheKernelWhichEveryThreadIsIn) {
+  EXPECT_EQ(blocked_at(stacks_, 3), "futex_wait");
+  EXPECT_EQ(blocked_at(stacks_, 4), "");
+  EXPECT_EQ(blocked_at(stacks_, 5), "schedule") << "a function of the program may have its name";
+}
+
+TEST_F(BlockedAt, NoStackIsNowhere) {
+  EXPECT_EQ(blocked_at(stacks_, 0), "");
+  EXPECT_EQ(blocked_at(stacks_, 6), "");
+  EXPECT_TRUE(functions_of(stacks_, 6).empty());
+}
+
+TEST_F(BlockedAt, FunctionsAreFromTheInnermostOutward) {
+  EXPECT_EQ(functions_of(stacks_, 2),
+            (std::vector<std::string>{"schedule", "futex_wait", "do_syscall_64",
+                                      "pthread_cond_wait", "std_wait"}));
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The functions from which threads left their CPUs, in Paraver: emulator/models/callers.
+#include "emulator/convert/convert.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+namespace ovnitrace {
+namespace {
+
+using test::lines_of;
+
+constexpr const char *kTrace = R"json({"format": "ovnitrace", "version": 1, "begin_ns": 1000,
+  "options": {"stacks": "kernel,user"},
+  "stack_frames": [{"kernel": true, "function": "schedule"},
+    {"function": "a", "source": "/s/x.c", "line": 1}, {"function": "b", "source": "/s/x.c", "line": 2},
+    {"function": "c", "source": "/s/x.c", "line": 3}, {"function": "d", "source": "/s/x.c", "line": 4},
+    {"function": "e", "source": "/s/x.c", "line": 5}, {"function": "f", "source": "/s/x.c", "line": 6}],
+  "stacks": [{"kernel": [0], "user": [1, 2, 3, 4, 5, 6]}, {"user": [6]}]})json";
+
+class Callers : public ::testing::Test {
+protected:
+  Callers() {
+    test::TraceBuilder trace(dir_.path());
+    auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
+    cpu.at(1100).record(FTrace_EXT_stack, 1, 1).sleep(1, 0).at(1200).activate(1, 0);
+    cpu.at(1250).dispatch(1).at(1300).record(FTrace_EXT_stack, 1, 2).sleep(1, 0);
+    cpu.at(1400).dispatch(1).at(1500).stop();
+    trace.json(kTrace).write();
+    convert_directory(dir_.path(), {}, sink_);
+  }
+  /// "100=e 200=": the values of a type by their labels.
+  std::string timeline(const std::string &type) {
+    std::map<std::string, std::string> labels = {{"0", ""}};
+    bool here = false, values = false;
+    for (const std::string &line : lines_of(dir_ / "thread.pcf")) {
+      std::istringstream words(line);
+      std::string first, second, rest;
+      words >> first >> second;
+      if (line == "EVENT_TYPE")
+        here = values = false;
+      if (second == type)
+        here = true;
+      if (here && values && first != "0")
+        labels[first] = second;
+      values = here && (values || line == "VALUES");
+    }
+    std::string text;
+    for (const std::string &line : lines_of(dir_ / "thread.prv")) {
+      std::vector<std::string> fields;
+      std::istringstream in(line);
+      for (std::string field; std::getline(in, field, ':');)
+        fields.push_back(field);
+      for (size_t n = 6; fields[0] == "2" && n + 1 < fields.size(); n += 2)
+        if (fields[n] == type)
+          text += (text.empty() ? "" : " ") + fields[5] + "=" + labels[fields[n + 1]];
+    }
+    return text;
+  }
+  test::TempDir dir_;
+  test::CollectingSink sink_;
+};
+
+TEST_F(Callers, AreTheFiveInnermostFunctionsOfTheProgramUntilItIsWoken) {
+  EXPECT_EQ(timeline("70000001"), "100=a 200= 300=f 400=");
+  EXPECT_EQ(timeline("70000002"), "100=b 200=");
+  EXPECT_EQ(timeline("70000003"), "100=c 200=");
+  EXPECT_EQ(timeline("70000004"), "100=d 200=");
+  EXPECT_EQ(timeline("70000005"), "100=e 200=");
+  EXPECT_EQ(timeline("70000006"), "");
+}
+
+TEST_F(Callers, HaveTheirLines) {
+  EXPECT_EQ(timeline("80000001"), "100=x.c:1 200= 300=x.c:6 400=");
+  EXPECT_EQ(timeline("80000005"), "100=x.c:5 200=");
+  EXPECT_EQ(timeline("80000006"), "");
+}
+
+} // namespace
+} // namespace ovnitrace

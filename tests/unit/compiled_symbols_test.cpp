@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Functions and lines of a program that a compiler made: emulator/symbols/elf_symbols.
+#include "emulator/symbols/elf_symbols.h"
+#include "emulator/symbols/file_symbols.h"
+#include "tests/unit/support/files.h"
+#include "tests/unit/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace ovnitrace {
+namespace {
+
+constexpr const char *kSource = R"(#include <stdio.h>
+int part(int) __asm__("part.cold.3");
+int __attribute__((noinline)) part(int a) {
+  return a + 1;
+}
+static inline __attribute__((always_inline)) int inner(int a) {
+  __asm__ volatile("in_inner: nop");
+  return a + 2;
+}
+int __attribute__((noinline)) outer(int a) {
+  int b = part(a);
+  b += inner(b);
+  return b;
+}
+extern char in_inner[];
+int main(int count, char **arguments) {
+  (void)arguments;
+  printf("%p %p %p %d\n", (void *)part, (void *)outer, (void *)in_inner, outer(count));
+  return 0;
+}
+)";
+
+class CompiledSymbols : public testing::Test {
+protected:
+  void SetUp() override {
+    std::ofstream(dir_ / "app.c") << kSource;
+    const std::string program = dir_ / "app";
+    ASSERT_EQ(std::system(("gcc -g -O1 -no-pie -Wl,--build-id=0xab12cd34 -o " + program + " " +
+                           dir_ / "app.c" + " && " + program + " > " + dir_ / "places")
+                              .c_str()),
+              0);
+    std::ifstream(dir_ / "places") >> std::hex >> part_ >> outer_ >> in_inner_;
+    symbols_ = ElfSymbols::open(program, "");
+    ASSERT_TRUE(symbols_);
+  }
+  /// "inner app.c:7", without the folder.
+  std::vector<std::string> at(uint64_t address) {
+    std::vector<std::string> texts;
+    for (const CodePlace &place : symbols_->at(address))
+      texts.push_back(place.function + " " +
+                      std::string(place.source.substr(place.source.rfind('/') + 1)) + ":" +
+                      std::to_string(place.line));
+    return texts;
+  }
+  using Texts = std::vector<std::string>;
+
+  test::TempDir dir_;
+  uint64_t part_ = 0, outer_ = 0, in_inner_ = 0;
+  std::unique_ptr<ElfSymbols> symbols_;
+};
+
+TEST_F(CompiledSymbols, APartOfAFunctionKeepsItsWholeName) {
+  ASSERT_EQ(symbols_->at(part_).size(), 1u);
+  EXPECT_EQ(symbols_->at(part_)[0].function, "part.cold.3");
+}
+
+TEST_F(CompiledSymbols, AnInlinedFunctionIsCalledAtALineOfTheOuterOne) {
+  ASSERT_EQ(symbols_->at(outer_).size(), 1u);
+  EXPECT_EQ(symbols_->at(outer_)[0].function, "outer");
+  EXPECT_EQ(at(in_inner_), (Texts{"inner app.c:7", "outer app.c:12"}));
+}
+
+TEST_F(CompiledSymbols, AreOfTheFileThatHasTheBuildId) {
+  EXPECT_EQ(symbols_->build_id(), "ab12cd34");
+  EXPECT_TRUE(ElfSymbols::open(dir_ / "app", "ab12cd34"));
+  EXPECT_FALSE(ElfSymbols::open(dir_ / "app", "ab12cd35"));
+}
+
+// Each file has its own names, also beside one that cannot be read.
+TEST_F(CompiledSymbols, OfSeveralFilesEachPlaceHasItsName) {
+  PlacesOfFile app{.path = dir_ / "app", .build_id = "", .inode = {}, .places = {}};
+  app.places = {{.offset = 0, .address = part_}, {.offset = 0, .address = in_inner_}};
+  PlacesOfFile none = app;
+  none.path = dir_ / "none";
+  std::vector<std::string> warnings;
+  const auto names = name_places({none, app}, [&](const std::string &w) { warnings.push_back(w); });
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_EQ(names[0].build_id, "");
+  ASSERT_EQ(names[0].places.size(), 2u);
+  EXPECT_EQ(names[0].places[0].functions.size(), 1u);
+  EXPECT_EQ(names[0].places[0].functions[0].function, "");
+  EXPECT_EQ(names[1].build_id, "ab12cd34");
+  EXPECT_EQ(names[1].places[0].functions[0].function, "part.cold.3");
+  EXPECT_EQ(names[1].places[0].address, part_);
+  ASSERT_EQ(names[1].places[1].functions.size(), 2u);
+  EXPECT_EQ(names[1].places[1].functions[1].function, "outer");
+  EXPECT_EQ(names[1].places[1].functions[1].line, 12u);
+  EXPECT_TRUE(warnings.empty());
+}
+
+} // namespace
+} // namespace ovnitrace

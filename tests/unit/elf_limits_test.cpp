@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which files are programs, up to the exact limits, and where their code is: user/probe.
+#include "tests/unit/support/files.h"
+#include "tests/unit/support/temp_dir.h"
+#include "user/probe/arguments.h"
+#include "user/probe/elf_file.h"
+#include "user/probe/mapped_files.h"
+#include "user/probe/regular_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <elf.h>
+#include <functional>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace ovnitrace {
+namespace {
+
+class ElfBytes : public testing::Test {
+protected:
+  static std::string library() {
+    return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() /
+           "libovnitrace.so.0";
+  }
+  /// Opens these bytes as a file.
+  UniqueFd file(const std::string &bytes) {
+    std::ofstream(dir_ / "file", std::ios::binary) << bytes;
+    return open_regular(dir_ / "file");
+  }
+  Elf64_Ehdr header() const {
+    Elf64_Ehdr header;
+    std::memcpy(&header, bytes_.data(), sizeof header);
+    return header;
+  }
+  /// The file with another header.
+  std::string with(const std::function<void(Elf64_Ehdr &)> &change) const {
+    Elf64_Ehdr changed = header();
+    change(changed);
+    std::string bytes = bytes_;
+    std::memcpy(bytes.data(), &changed, sizeof changed);
+    return bytes;
+  }
+  /// Changes all its segments.
+  void segments(const std::function<void(Elf64_Phdr &)> &change) {
+    for (size_t n = 0; n < header().e_phnum; n++) {
+      Elf64_Phdr segment;
+      char *place = bytes_.data() + header().e_phoff + n * sizeof segment;
+      std::memcpy(&segment, place, sizeof segment);
+      change(segment);
+      std::memcpy(place, &segment, sizeof segment);
+    }
+  }
+  bool native(const std::function<void(Elf64_Ehdr &)> &change) {
+    return is_native_program(file(with(change)).get());
+  }
+  bool foreign(const std::string &bytes) { return is_foreign_program(file(bytes).get()); }
+
+  test::TempDir dir_;
+  std::string bytes_ = test::text_of(library());
+};
+
+TEST_F(ElfBytes, AProgramHasSectionsAndSegmentsInNumbersThatAreAllowed) {
+  EXPECT_TRUE(native([](Elf64_Ehdr &) {}));
+  EXPECT_TRUE(native([](Elf64_Ehdr &header) { header.e_shnum = 1; }));
+  EXPECT_TRUE(native([](Elf64_Ehdr &header) { header.e_shnum = 0xff00 - 1; }));
+  EXPECT_TRUE(native([](Elf64_Ehdr &header) { header.e_phnum = 1024; }));
+  EXPECT_TRUE(native([](Elf64_Ehdr &header) { header.e_type = ET_EXEC; }));
+  EXPECT_FALSE(native([](Elf64_Ehdr &header) { header.e_shnum = 0; }));
+  EXPECT_FALSE(native([](Elf64_Ehdr &header) { header.e_shnum = 0xff00; }));
+  EXPECT_FALSE(native([](Elf64_Ehdr &header) { header.e_phnum = 0; }));
+  EXPECT_FALSE(native([](Elf64_Ehdr &header) { header.e_phnum = 1025; }));
+  EXPECT_FALSE(native([](Elf64_Ehdr &header) { header.e_type = ET_REL; }));
+  EXPECT_FALSE(native([](Elf64_Ehdr &header) { header.e_type = ET_CORE; }));
+  EXPECT_FALSE(native([](Elf64_Ehdr &header) { header.e_ident[0] = 'x'; }));
+  EXPECT_TRUE(is_native_program(file(bytes_.substr(0, 64)).get())) << "the header says it";
+  EXPECT_FALSE(is_native_program(file(bytes_.substr(0, 63)).get()));
+}
+
+TEST_F(ElfBytes, AForeignProgramIsOfAnotherMachineOrOf32Bits) {
+  EXPECT_FALSE(foreign(bytes_));
+  EXPECT_TRUE(foreign(with([](Elf64_Ehdr &header) { header.e_machine = EM_RISCV; })));
+  EXPECT_TRUE(foreign(with([](Elf64_Ehdr &header) { header.e_ident[EI_CLASS] = ELFCLASS32; })));
+  EXPECT_FALSE(foreign(with([](Elf64_Ehdr &header) {
+    header.e_machine = EM_RISCV;
+    header.e_ident[3] = 'x';
+  }))) << "no ELF file at all";
+  bytes_ = with([](Elf64_Ehdr &header) { header.e_machine = EM_RISCV; });
+  EXPECT_TRUE(foreign(bytes_.substr(0, 20)));
+  EXPECT_FALSE(foreign(bytes_.substr(0, 19)));
+}
+
+TEST_F(ElfBytes, AProbeIsInASegmentThatIsExecuted) {
+  const size_t all = read_elf_file(file(bytes_).get())->probes.size();
+  ASSERT_GT(all, 0u);
+  segments([](Elf64_Phdr &segment) { segment.p_flags &= ~uint32_t(PF_X); });
+  const auto found = read_elf_file(file(bytes_).get());
+  EXPECT_TRUE(found->probes.empty());
+  EXPECT_GE(found->not_understood, all);
+}
+
+// The segment of the code starts where the first probe is, or one byte behind it; and it ends
+// behind its first byte, or before it.
+TEST_F(ElfBytes, AProbeIsBetweenTheEndsOfItsSegment) {
+  const auto before = read_elf_file(file(bytes_).get());
+  const uint64_t offset = before->probes[0].offset;
+  const auto has_first = [&](uint64_t begin, uint64_t end) {
+    const std::string whole = bytes_;
+    segments([&](Elf64_Phdr &segment) {
+      if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X))
+        return;
+      const uint64_t to_address = segment.p_vaddr - segment.p_offset;
+      segment.p_offset = begin;
+      segment.p_vaddr = begin + to_address;
+      segment.p_filesz = segment.p_memsz = end - begin;
+    });
+    const auto found = read_elf_file(file(bytes_).get());
+    bytes_ = whole;
+    return !found->probes.empty() && found->probes[0].offset == offset;
+  };
+  EXPECT_TRUE(has_first(offset, offset + 1));
+  EXPECT_FALSE(has_first(offset, offset));
+  EXPECT_FALSE(has_first(offset + 1, offset + 2));
+  EXPECT_FALSE(has_first(offset - 1, offset));
+  EXPECT_TRUE(has_first(offset - 1, offset + 1));
+}
+
+TEST_F(ElfBytes, TheLoadersNameIsAnAbsolutePathWithItsEnd) {
+  bytes_ = test::text_of("/bin/sh");
+  const std::string name = read_elf_file(file(bytes_).get())->interpreter;
+  EXPECT_EQ(name.substr(0, 4), "/lib");
+  const auto shorter = [&](uint64_t less) {
+    const std::string whole = bytes_;
+    segments([&](Elf64_Phdr &segment) {
+      if (segment.p_type == PT_INTERP)
+        segment.p_filesz -= less;
+    });
+    const std::string found = read_elf_file(file(bytes_).get())->interpreter;
+    bytes_ = whole;
+    return found;
+  };
+  EXPECT_EQ(shorter(0), name);
+  EXPECT_EQ(shorter(1), "") << "its NUL is not in the segment";
+  EXPECT_EQ(shorter(name.size() + 1), "");
+}
+
+TEST_F(ElfBytes, AMappedFileSaysWhereItsCodeIs) {
+  const long page = sysconf(_SC_PAGESIZE);
+  const UniqueFd fd = file(std::string(size_t(page) * 4, 'x'));
+  char *data = static_cast<char *>(mmap(nullptr, size_t(page), PROT_READ, MAP_SHARED, fd.get(), 0));
+  char *code = static_cast<char *>(
+      mmap(nullptr, size_t(page) * 2, PROT_READ | PROT_EXEC, MAP_SHARED, fd.get(), page));
+  ASSERT_NE(code, MAP_FAILED);
+  size_t found = 0;
+  for (const MappedFile &mapped : mapped_files(uint32_t(getpid())))
+    if (mapped.path == dir_ / "file") {
+      found++;
+      EXPECT_EQ(mapped.address, uint64_t(code));
+      EXPECT_EQ(mapped.offset, uint64_t(page));
+      EXPECT_EQ(mapped.length, uint64_t(page) * 2);
+      char byte = 0;
+      EXPECT_EQ(pread(mapped.fd.get(), &byte, 1, 0), 1);
+      EXPECT_EQ(byte, 'x');
+    }
+  EXPECT_EQ(found, 1u) << "data is not executed";
+  munmap(data, size_t(page));
+  munmap(code, size_t(page) * 2);
+}
+
+#if defined(__x86_64__)
+// struct pt_regs of the kernel, as a register's place in words of 8 bytes.
+TEST(ProbeRegisters, AreWhereTheKernelSavesThem) {
+  const std::pair<const char *, uint32_t> places[] = {
+      {"r15d", 0}, {"r14d", 1}, {"r13d", 2}, {"r12d", 3}, {"ebp", 4},  {"ebx", 5},
+      {"r11d", 6}, {"r10d", 7}, {"r9d", 8},  {"r8d", 9},  {"eax", 10}, {"ecx", 11},
+      {"edx", 12}, {"esi", 13}, {"edi", 14}, {"esp", 19}};
+  for (const auto &[name, place] : places) {
+    user_argument found[3];
+    const std::string text = "4@$1 4@$2 4@%" + std::string(name);
+    ASSERT_TRUE(parse_arguments(text, found)) << name;
+    EXPECT_EQ(found[2].in_register, 1u);
+    EXPECT_EQ(found[2].value, 8 * place) << name;
+  }
+}
+
+TEST(ProbeConstants, HaveThe32BitsThatTheCompilerPrints) {
+  user_argument found[3];
+  ASSERT_TRUE(parse_arguments("4@$-2147483648 4@$-1 4@$2147483648", found));
+  EXPECT_EQ(found[0].value, 0x80000000u);
+  EXPECT_EQ(found[1].value, 0xffffffffu);
+  EXPECT_EQ(found[2].value, 0x80000000u);
+}
+#endif
+
+} // namespace
+} // namespace ovnitrace
