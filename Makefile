@@ -23,6 +23,7 @@
 #   V=1                 print the commands
 #   SANITIZE=address,undefined or SANITIZE=thread: build with these sanitizers, in a folder of its own
 #   CXX=clang++         compile the C++ with clang, in a folder of its own
+#   CROSS_COMPILE=aarch64-linux-gnu-: build for another machine, in a folder of its own
 #   OPT='-O0 -g'        compile with other flags; changed flags rebuild what they change
 
 comma := ,
@@ -36,10 +37,14 @@ Q := $(if $(V),,@)
 PREFIX ?= /usr/local
 VERSION := 0.3.0
 
-CC := gcc
-CXX := g++
+CC := $(CROSS_COMPILE)gcc
+CXX := $(CROSS_COMPILE)g++
+AR := $(CROSS_COMPILE)ar
+STRIP := $(CROSS_COMPILE)strip
+# What is built for, as `uname -m` names it.
+TARGET := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 BY_CLANG := $(findstring clang,$(CXX))
-B := build$(if $(BY_CLANG),/clang)$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
+B := build$(CROSS_COMPILE:%-=/%)$(if $(BY_CLANG),/clang)$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
 CLANG ?= clang
 BPFTOOL ?= $(shell command -v bpftool || echo /usr/sbin/bpftool)
 
@@ -63,7 +68,7 @@ endif
 EMULATOR_LIBS := -ldw -lelf -liberty -lfmt -lz -lzstd -lsqlite3 -lpthread
 USER_LIBS := -lbpf -lZydis -lgnutls $(EMULATOR_LIBS)
 
-BPF_ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/ -e s/ppc64le/powerpc/)
+BPF_ARCH := $(patsubst powerpc%,powerpc,$(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(TARGET))))
 BPF_CFLAGS := -g -O2 $(WARN) -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf
 
 # Objects depend on this file, which changes when the flags do.
@@ -86,7 +91,7 @@ BROWSER_SRC := $(call find,tests/browser,*.cpp)
 LINKED := $(patsubst tests/linked/%.cpp,$(B)/tests/programs/%,$(call find,tests/linked,*.cpp))
 PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp)) \
   $(LINKED:%=%_static) $(LINKED:%=%_shared)
-PROGRAMS += $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(shell uname -m)),$(B)/tests/programs/blocks_i386)
+PROGRAMS += $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(TARGET)),$(B)/tests/programs/blocks_i386)
 BENCHES := $(patsubst tests/bench/%.cpp,$(B)/tests/bench/%,$(call find,tests/bench,*.cpp))
 FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp \
   user/control/grammar.cpp user/control/plan.cpp
@@ -289,7 +294,7 @@ test-kernels:
 
 HEADERS := ftrace.h ftrace_codes.h ftrace_record.h user_event.h usdt.h
 install: $(B)/ovnitrace lib
-	install -D -s -m 755 $(B)/ovnitrace $(DESTDIR)$(PREFIX)/bin/ovnitrace
+	install -D -s --strip-program=$(STRIP) -m 755 $(B)/ovnitrace $(DESTDIR)$(PREFIX)/bin/ovnitrace
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/ovnitrace
 	install -m 644 $(HEADERS:%=include/ovnitrace/%) $(DESTDIR)$(PREFIX)/include/ovnitrace
 	install -m 644 $(B)/libovnitrace.a $(B)/$(SO) $(DESTDIR)$(PREFIX)/lib
