@@ -7,7 +7,7 @@
 #   make demo           install what is missing, build, trace a sample program
 #   make test           install what is missing, build, run every test
 #   make check          run the unit tests: no root, under a minute once built; T='Name*' runs a part
-#   make test-long      run the unit tests with 20 times as many random cases; T='Name*' runs a part
+#   make test-long      run the unit tests with 20 times as many random cases, then fail every system call
 #   make e2e            run the captures end to end, as root; T='Name*' runs a part
 #   make browser        run the report page in a headless Chromium; T='Name*' runs a part
 #   make fuzz           run each parser under libFuzzer; SECONDS=60 for each, T=name for one
@@ -25,6 +25,7 @@
 #   V=1                 print the commands
 #   SANITIZE=address,undefined or SANITIZE=thread: build with these sanitizers, in a folder of its own
 #   CXX=clang++         compile the C++ with clang, in a folder of its own
+#   CROSS_COMPILE=aarch64-linux-gnu-: build for another machine, in a folder of its own
 #   OPT='-O0 -g'        compile with other flags; changed flags rebuild what they change
 
 comma := ,
@@ -38,10 +39,14 @@ Q := $(if $(V),,@)
 PREFIX ?= /usr/local
 VERSION := 0.3.0
 
-CC := gcc
-CXX := g++
+CC := $(CROSS_COMPILE)gcc
+CXX := $(CROSS_COMPILE)g++
+AR := $(CROSS_COMPILE)ar
+STRIP := $(CROSS_COMPILE)strip
+# What is built for, as `uname -m` names it.
+TARGET := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 BY_CLANG := $(findstring clang,$(CXX))
-B := build$(if $(BY_CLANG),/clang)$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)
+B := build$(CROSS_COMPILE:%-=/%)$(if $(BY_CLANG),/clang)$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)
 CLANG ?= clang
 BPFTOOL ?= $(shell command -v bpftool || echo /usr/sbin/bpftool)
 
@@ -65,7 +70,7 @@ endif
 EMULATOR_LIBS := -ldw -lelf -liberty -lfmt -lz -lzstd -lsqlite3 -lpthread
 USER_LIBS := -lbpf -lZydis -lgnutls $(EMULATOR_LIBS)
 
-BPF_ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/ -e s/ppc64le/powerpc/)
+BPF_ARCH := $(patsubst powerpc%,powerpc,$(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(TARGET))))
 BPF_CFLAGS := -g -O2 $(WARN) -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf
 
 # Objects depend on this file, which changes when the flags do.
@@ -88,7 +93,7 @@ BROWSER_SRC := $(call find,tests/browser,*.cpp)
 LINKED := $(patsubst tests/linked/%.cpp,$(B)/tests/programs/%,$(call find,tests/linked,*.cpp))
 PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp)) \
   $(LINKED:%=%_static) $(LINKED:%=%_shared)
-PROGRAMS += $(B)/tests/programs/failing_calls.so $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(shell uname -m)),$(B)/tests/programs/blocks_i386)
+PROGRAMS += $(B)/tests/programs/failing_calls.so $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(TARGET)),$(B)/tests/programs/blocks_i386)
 BENCHES := $(patsubst tests/bench/%.cpp,$(B)/tests/bench/%,$(call find,tests/bench,*.cpp))
 FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp \
   user/control/ctl_socket.cpp user/control/grammar.cpp user/control/plan.cpp \
@@ -275,7 +280,8 @@ check: $(B)/tests/unit_tests
 	$(Q)$(if $(T),,node --test tests/page/*_test.mjs >$(B)/tests/page.log || { cat $(B)/tests/page.log; exit 1; })
 
 test-long:
-	+$(Q)OVNITRACE_CASES=20 OVNITRACE_LONG=1 $(MAKE) --no-print-directory check
+	+$(Q)OVNITRACE_CASES=20 $(MAKE) --no-print-directory check
+	+$(Q)OVNITRACE_CASES=20 $(MAKE) --no-print-directory e2e T=CallFaults.*
 
 e2e: all test-programs
 	$(Q)$(B)/tests/e2e_tests --gtest_filter='$(or $(T),*)'
@@ -309,7 +315,7 @@ test-kernels:
 
 HEADERS := ftrace.h ftrace_codes.h ftrace_record.h user_event.h usdt.h
 install: $(B)/ovnitrace lib
-	install -D -s -m 755 $(B)/ovnitrace $(DESTDIR)$(PREFIX)/bin/ovnitrace
+	install -D -s --strip-program=$(STRIP) -m 755 $(B)/ovnitrace $(DESTDIR)$(PREFIX)/bin/ovnitrace
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/ovnitrace
 	install -m 644 $(HEADERS:%=include/ovnitrace/%) $(DESTDIR)$(PREFIX)/include/ovnitrace
 	install -m 644 $(B)/libovnitrace.a $(B)/$(SO) $(DESTDIR)$(PREFIX)/lib

@@ -78,12 +78,14 @@ static __always_inline bool is_throttled(struct task_struct *p)
 	       group->throttle_count > 0;
 }
 
-/* A system call of 32-bit programs on a 64-bit x86 kernel: other numbers, arguments in other
- * registers. arch/x86/include/asm/thread_info.h: TS_COMPAT. */
-static __always_inline bool in_compat_syscall(struct task_struct *current)
+/* A system call of 32-bit programs on a 64-bit kernel: other numbers, on x86 with arguments in other
+ * registers. */
+static __always_inline bool in_compat_syscall(struct task_struct *p)
 {
 #if defined(__TARGET_ARCH_x86)
-	return current->thread_info.status & 2;
+	return p->thread_info.status & 2; /* TS_COMPAT */
+#elif defined(__TARGET_ARCH_arm64)
+	return ((struct pt_regs *)bpf_task_pt_regs(p))->pstate & 0x10; /* PSR_MODE32_BIT */
 #else
 	return false;
 #endif
@@ -95,21 +97,18 @@ static __always_inline bool in_compat_syscall(struct task_struct *current)
 static __always_inline __u32 blocked_call(struct task_struct *p)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
-	bool compat;
 	__s32 number;
 
 #if defined(__TARGET_ARCH_x86)
 	number = (__s32)regs->orig_ax;
-	compat = in_compat_syscall(p);
 #elif defined(__TARGET_ARCH_arm64)
 	number = regs->syscallno;
-	compat = regs->pstate & 0x10; /* PSR_MODE32_BIT */
 #else
 	return FTRACE_CALL_UNKNOWN;
 #endif
 	if (unlikely(number < 0) || unlikely(!regs->sp))
 		return FTRACE_CALL_NONE;
-	if (unlikely(compat))
+	if (unlikely(in_compat_syscall(p)))
 		return number < FTRACE_CALLS - FTRACE_CALL_COMPAT ? FTRACE_CALL_COMPAT + number
 								  : FTRACE_CALL_UNKNOWN;
 #if defined(__TARGET_ARCH_x86)
@@ -137,7 +136,7 @@ struct seqcount {
 static __always_inline bool read_preempt_count(struct task_struct *current, __u32 *count)
 {
 #if defined(__TARGET_ARCH_arm64)
-	*count = current->thread_info.preempt_count;
+	*count = (__u32)current->thread_info.preempt_count;
 	return true;
 #else
 	char *rq;

@@ -66,8 +66,8 @@ struct sched_info {
 };
 
 struct thread_info {
-	int preempt_count; /* arm64 */
-	__u32 status;	   /* x86 */
+	__u64 preempt_count; /* arm64; the lower half is the count */
+	__u32 status;	     /* x86 */
 };
 
 struct upid {

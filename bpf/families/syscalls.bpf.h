@@ -33,7 +33,7 @@ static const __u8 compat_calls[MAX_CALL] = {
 	[422] = CALL_FUTEX,	  FUTEX2_CALLS,
 };
 #else
-/* include/uapi/asm-generic/unistd.h; those of arm64's programs of 32 bits are not looked at */
+/* include/uapi/asm-generic/unistd.h; calls of arm64's programs of 32 bits are ignored */
 static const __u8 calls[MAX_CALL] = {
 	[118] = CALL_SCHED_SET, [119] = CALL_SCHED_SET, [140] = CALL_SETPRIORITY,
 	[274] = CALL_SCHED_SET, [98] = CALL_FUTEX,	FUTEX2_CALLS,

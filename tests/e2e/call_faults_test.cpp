@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Each system call of a short session fails once, for each command. Either nothing is different,
 // or ovnitrace says what failed and why, and leaves nothing that is incomplete and does not say so.
-// Runs a sample of the calls; all of them, and prints a table, with OVNITRACE_LONG=1.
+// Runs a sample of the calls; all of them, and prints a table, with OVNITRACE_CASES.
 #include "tests/e2e/support/collector.h"
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/failing_calls.h"
@@ -248,7 +248,7 @@ protected:
 };
 
 TEST_P(CallFaults, AreReportedOrMakeNoDifference) {
-  const bool all = getenv("OVNITRACE_LONG");
+  const bool all = getenv("OVNITRACE_CASES");
   Clean clean;
   const Command session = command();
   clean.before = files();

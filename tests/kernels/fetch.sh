@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Gets the kernels that end-to-end tests are run on beside the machine's own: build/kernels/NAME/vmlinuz,
-# taken out of packages of Debian and Ubuntu, which are not installed: fetch.sh [NAME…]. Prints a line
-# for each: NAME, and `ready` or why it is not. Signatures are not checked: the kernels run in QEMU only.
+# taken out of packages of Debian and Ubuntu, which are not installed: fetch.sh [NAME…]. Without names, it
+# gets those for x86-64. Prints a line for each: NAME, and `ready` or why it is not. Signatures are not
+# checked: the kernels run in QEMU only.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 mkdir -p build/kernels
@@ -21,6 +22,8 @@ table() {
 7.1       debian/dists/trixie-backports            linux-binary-7.1.[0-9+.a-z]*-cloud-amd64         hrtimer_expire_entry with a time
 7.2       debian/dists/trixie-backports            linux-binary-7.2.[0-9+.a-z]*-cloud-amd64         on_cpu is a byte
 7.3       debian/dists/trixie-backports            linux-binary-7.3.[0-9+.a-z]*-cloud-amd64         preemption count with other bits
+6.1-arm64 debian-security/dists/bookworm-security  linux-image-6.1.0-[0-9+.a-z]*-cloud-arm64
+7.3-arm64 debian/dists/trixie-backports            linux-binary-7.3.[0-9+.a-z]*-cloud-arm64
 TABLE
 }
 
@@ -31,17 +34,19 @@ server() {
   esac
 }
 
-# The list of a suite's packages, once a run.
+# The list of a suite's packages for amd64 or arm64, once a run.
 packages() {
-  local list=$cache/${1//\//_}.list
+  local list=$cache/${1//\//_}.$2.list
   [ -n "$(find "$list" -mmin -60 2>/dev/null)" ] ||
-    curl -fsS --retry 3 "$(server "$1")/$1/main/binary-amd64/Packages.xz" | xz -dc >"$list" || return
+    curl -fsS --retry 3 "$(server "$1")/$1/main/binary-$2/Packages.xz" | xz -dc >"$list" || return
   cat "$list"
 }
 
 # "FILE SHA256" of the newest package that matches.
 newest() {
-  packages "$1" | awk -v want="^$2\$" '
+  local arch=amd64
+  [[ $2 != *-arm64 ]] || arch=arm64
+  packages "$1" $arch | awk -v want="^$2\$" '
     /^Package: / { ok = $2 ~ want; name = $2 } /^Filename: / { file = $2 }
     /^SHA256: / { sum = $2 } /^$/ { if (ok) print name, file, sum; ok = 0 }' |
     sort -V | tail -n 1
@@ -60,7 +65,11 @@ fetch() {
 }
 
 table | while read -r name suite package _; do
-  [ $# -eq 0 ] || [[ " $* " == *" $name "* ]] || continue
+  if [ $# -eq 0 ]; then
+    [[ $name != *-arm64 ]] || continue
+  else
+    [[ " $* " == *" $name "* ]] || continue
+  fi
   if fetch "$name" "$suite" "${package//./\\.}" >&2; then
     echo "$name ready"
   else

@@ -108,7 +108,7 @@ __attribute__((noipa)) int MPI_Pcontrol(const int level, ...) {
 }
 }
 
-#if defined(__GLIBC__) && defined(__x86_64__)
+#if defined(__GLIBC__)
 namespace {
 __attribute__((noipa)) void chosen_one() {
   log("chosen");
@@ -140,7 +140,7 @@ namespace {
 
 /// Between the markers 100 and 101: 2 * `rounds` + 3 instructions, one of them a system call, and 7
 /// rounds of a repeated one. Two more are before that of the marker 102.
-void counted(unsigned rounds) {
+void counted([[maybe_unused]] unsigned rounds) {
 #if defined(__x86_64__)
   static char bytes[7];
   unsigned long count = 7, call = SYS_getpid;
@@ -222,7 +222,7 @@ void spin(const char *file) {
   log("spun");
 }
 
-void markers(const std::string &what) {
+void markers([[maybe_unused]] const std::string &what) {
 #if defined(__x86_64__)
   if (what == "ssc") {
     asm volatile("mov $0x11223344, %%ebx\n .byte 0x64, 0x67, 0x90" ::: "rbx");

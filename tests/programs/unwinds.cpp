@@ -109,11 +109,14 @@ void copied() {
   const size_t bytes = 4096;
   void *memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#if defined(__aarch64__)
+  const unsigned char code[] = {0x40, 5, 0x80, 0x52, 0xc0, 3, 0x5f, 0xd6}; // mov w0, 42; ret
+#else
   const unsigned char code[] = {0xb8, 42, 0, 0, 0, 0xc3}; // mov $42, %eax; ret
-  std::memcpy(memory, code, sizeof(code));
-#if defined(__x86_64__)
-  printf("%d\n", reinterpret_cast<int (*)()>(memory)());
 #endif
+  std::memcpy(memory, code, sizeof(code));
+  __builtin___clear_cache(static_cast<char *>(memory), static_cast<char *>(memory) + sizeof(code));
+  printf("%d\n", reinterpret_cast<int (*)()>(memory)());
   munmap(memory, bytes);
 }
 

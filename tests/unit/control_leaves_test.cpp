@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where functions are left, of code that is written by hand.
 #include "user/control/leaves.h"
+#include "user/control/scan.h"
 
 #include <gtest/gtest.h>
 
@@ -100,6 +101,105 @@ TEST(ControlLeaves, CodeWithUnclearTargetsIsRefused) {
   EXPECT_NE(refusal_of("74 00"), "");
   EXPECT_EQ(leaves_of("74 01 c3 e8 00 00 00 00"), Addresses{kFoo + 2}) << "the call never returns";
   EXPECT_NE(find_leaves(image_of("c3", "0f 0b", false), kFoo).refused, "");
+}
+
+} // namespace ovnitrace::control
+
+#elif defined(__aarch64__)
+
+namespace ovnitrace::control {
+
+namespace {
+
+using Addresses = std::vector<uint64_t>;
+using Words = std::vector<uint32_t>;
+
+constexpr uint64_t kFoo = 0x1000, kCold = 0x1100, kBar = 0x1200, kStub = 0x1300;
+constexpr uint32_t kRet = 0xd65f03c0, kNop = 0xd503201f, kBr = 0xd61f0020 /* x1 */, kTrap = 0;
+constexpr uint32_t kAdd = 0x8b21a841; // add x1, x2, w1, sxth #2
+
+/// foo and its cold part, a function bar, and a stub of the linkage table, which has no name.
+Image image_of(const Words &foo, const Words &cold = {kTrap}) {
+  Image image;
+  image.functions = {
+      {"foo", kFoo, foo.size() * 4}, {"foo.cold", kCold, cold.size() * 4}, {"bar", kBar, 4}};
+  for (const auto &[address, words] :
+       {std::pair(kFoo, foo), std::pair(kCold, cold), std::pair(kBar, Words{kRet}),
+        std::pair(kStub, Words{0x90000010})}) { // adrp x16, …
+    const auto *bytes = reinterpret_cast<const unsigned char *>(words.data());
+    image.code.push_back({address, address, {bytes, bytes + words.size() * 4}});
+  }
+  return image;
+}
+
+Addresses leaves_of(const Words &foo, const Words &cold = {kTrap}) {
+  const Leaves leaves = find_leaves(image_of(foo, cold), kFoo);
+  EXPECT_EQ(leaves.refused, "");
+  return leaves.at;
+}
+
+std::string refusal_of(const Words &foo) {
+  const Leaves leaves = find_leaves(image_of(foo), kFoo);
+  EXPECT_TRUE(leaves.at.empty());
+  return leaves.refused;
+}
+
+std::string why_not(uint32_t word) {
+  return why_no_probe({reinterpret_cast<const char *>(&word), sizeof(word)});
+}
+
+} // namespace
+
+TEST(ControlLeaves, Returns) {
+  EXPECT_EQ(leaves_of({kRet}), Addresses{kFoo});
+  EXPECT_EQ(leaves_of({0xb4000040, kRet, kNop, kRet}), (Addresses{kFoo + 4, kFoo + 12})); // cbz
+  EXPECT_EQ(leaves_of({0x36180041, 0xd65f0bff, 0xd65f0fff}),
+            (Addresses{kFoo + 4, kFoo + 8})); // tbz, retaa, retab
+  EXPECT_EQ(leaves_of({0x14000000}), Addresses{}) << "for ever";
+  EXPECT_EQ(leaves_of({kRet, 0xd4200020}), Addresses{kFoo}) << "padding: brk";
+  EXPECT_EQ(leaves_of({kRet, 0x94000001}), Addresses{kFoo}) << "the call never returns";
+}
+
+TEST(ControlLeaves, JumpsToOtherFunctions) {
+  EXPECT_EQ(leaves_of({kNop, 0x1400007f}), Addresses{kFoo + 4});         // b bar
+  EXPECT_EQ(leaves_of({0x54001000, kRet}), (Addresses{kFoo + 4, kBar})); // b.eq bar
+  EXPECT_EQ(leaves_of({0x140000c0}), Addresses{kFoo}) << "not the stub, which others call";
+  EXPECT_EQ(leaves_of({kNop, 0x17ffffff}), Addresses{}) << "to its own start";
+}
+
+TEST(ControlLeaves, CodeElsewhereBelongsToTheFunction) {
+  // cbnz foo.cold; ret. foo.cold: b.eq back; ret; b back
+  EXPECT_EQ(leaves_of({0xb5000800, kRet}, {0x54fff800, kRet, 0x17ffffbe}),
+            (Addresses{kFoo + 4, kCold + 4}));
+  Image image = image_of({0xb5000800, kRet}, {kNop, kRet, kRet});
+  image.functions.erase(image.functions.begin() + 1); // stripped: it ends where it cannot go on
+  EXPECT_EQ(find_leaves(image, kFoo).at, (Addresses{kFoo + 4, kCold + 4}));
+}
+
+TEST(ControlLeaves, OnlyJumpsToSumsAreTablesOfSwitches) {
+  EXPECT_EQ(leaves_of({kAdd, kBr, kRet}), Addresses{kFoo + 8});
+  EXPECT_NE(refusal_of({kBr, kRet}).find("0x1000"), std::string::npos);
+  EXPECT_NE(refusal_of({kAdd, 0xf9400020, kBr, kRet}), ""); // ldr x0, [x1] between
+  EXPECT_NE(refusal_of({0xd71f0822, kRet}), "");            // braa x1, x2
+}
+
+TEST(ControlLeaves, CodeThatGoesOnBehindItsEndIsRefused) {
+  EXPECT_NE(refusal_of({kNop, 0xaa0103e0}), "");
+  EXPECT_NE(refusal_of({0xb4000040}), "");
+}
+
+TEST(ControlLeaves, WhatTheKernelCannotProbeIsRefused) {
+  // ret, b, bl, cbz, br, blr, adr, mrs, paciasp, bti c, nop, stp, ldr x0, [x1]
+  for (const uint32_t word :
+       {kRet, 0x14000002u, 0x94000001u, 0xb4000040u, kBr, 0xd63f0060u, 0x10000040u, 0xd53bd040u,
+        0xd503233fu, 0xd503245fu, kNop, 0xa9bf7bfdu, 0xf9400020u})
+    EXPECT_EQ(why_not(word), "") << std::hex << word;
+  // svc, brk, retaa, braa, blraa, ldxr, stlxr, cas, ldr x, ldr q and ldrsw of literals, msr,
+  // autiasp, wfi
+  for (const uint32_t word :
+       {0xd4000001u, 0xd4200020u, 0xd65f0bffu, 0xd71f0822u, 0xd73f0822u, 0xc85f7c20u, 0xc802fc20u,
+        0xc8a07c41u, 0x58000040u, 0x9c000040u, 0x98000040u, 0xd51bd040u, 0xd50323bfu, 0xd503207fu})
+    EXPECT_NE(why_not(word), "") << std::hex << word;
 }
 
 } // namespace ovnitrace::control

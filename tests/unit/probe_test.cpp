@@ -66,6 +66,25 @@ TEST(ProbeArguments, RefuseEverythingElseAndLeaveWhatWasThere) {
     EXPECT_FALSE(parse_arguments(text, found)) << text;
   EXPECT_EQ(found[0].value, 7u);
 }
+#elif defined(__aarch64__)
+TEST(ProbeArguments, AreRegistersAndConstants) {
+  user_argument found[3];
+  ASSERT_TRUE(parse_arguments("4@x7 4@-16 4@x30", found));
+  EXPECT_EQ(found[0].in_register, 1u);
+  EXPECT_EQ(found[0].value, 7u * 8);
+  EXPECT_EQ(found[1].in_register, 0u);
+  EXPECT_EQ(found[1].value, 0xfffffff0u);
+  EXPECT_EQ(found[2].value, 30u * 8);
+}
+
+TEST(ProbeArguments, RefuseEverythingElseAndLeaveWhatWasThere) {
+  user_argument found[3] = {{7, 7}, {7, 7}, {7, 7}};
+  for (const char *text : {"", "4@x0", "4@x0 4@1", "4@x0 4@1 4@2 4@3", "8@x0 4@1 4@2",
+                           "4@w0 4@1 4@2", "4@x31 4@1 4@2", "4@x-1 4@1 4@2", "4@x 4@1 4@2",
+                           "4@sp 4@1 4@2", "4@[sp, 12] 4@1 4@2", "4@4294967296 4@1 4@2"})
+    EXPECT_FALSE(parse_arguments(text, found)) << text;
+  EXPECT_EQ(found[0].value, 7u);
+}
 #endif
 
 TEST(ElfFile, ReportsTheProbesOfTheLibrary) {

@@ -99,13 +99,12 @@ bool fits(const Wanted &wanted, const ZydisDecodedInstruction &instruction,
 
 } // namespace
 
-/// arch/x86/kernel/uprobes.c: is_prefix_bad(), good_insns_64, good_2byte_insns. What is refused
-/// there is refused here first, as a probe that is set before the file is executed would silently
-/// never hit.
+// What the kernel refuses is refused here first, as a probe that is set before the file is executed
+// would silently never hit.
+#if defined(__x86_64__)
+
+/// arch/x86/kernel/uprobes.c: is_prefix_bad(), good_insns_64, good_2byte_insns.
 std::string why_no_probe(std::string_view bytes) {
-#if !defined(__x86_64__)
-  return bytes.empty() ? "it is no instruction" : ""; // the kernel says what it cannot probe
-#endif
   static const ZydisDecoder decoder = make_decoder();
   ZydisDecodedInstruction instruction;
   if (!decode(decoder, bytes, instruction))
@@ -140,6 +139,37 @@ std::string why_no_probe(std::string_view bytes) {
     return "";
   }
 }
+
+#else
+
+/// arch/arm64/kernel/probes/decode-insn.c: arm_probe_decode_insn(). The kernel does not refuse
+/// loads of SIMD registers from a literal, but would load them from elsewhere.
+std::string why_no_probe(std::string_view bytes) {
+  uint32_t word;
+  if (bytes.size() < sizeof(word))
+    return "it is no instruction";
+  std::memcpy(&word, bytes.data(), sizeof(word));
+  const auto is = [word](uint32_t mask, uint32_t value) { return (word & mask) == value; };
+  if (is(0x3f000000, 0x08000000))
+    return "a probe would break the exclusive access to memory";
+  if (is(0x3b000000, 0x18000000))
+    return "it loads from a distance from itself, and the kernel executes a copy of it elsewhere";
+  if (is(0xff000000, 0xd4000000))
+    return "the kernel puts no probe on system calls and breakpoints";
+  if (is(0xfff8f01f, 0xd500401f) || is(0xfff00000, 0xd5100000))
+    return "the kernel puts no probe on instructions that set registers of the system";
+  const bool plain = is(0xff9ffc1f, 0xd61f0000); // br, blr, ret
+  if (is(0xfe000000, 0xd6000000) && !plain)
+    return "the kernel puts no probe on jumps that authenticate a pointer";
+  const uint32_t hint = word >> 5 & 0x7f; // nop; xpaclri, pacia1716, …, pacibsp; bti
+  const bool good =
+      hint == 0 || hint == 7 || hint == 8 || hint == 10 || (hint & ~3u) == 24 || (hint & ~6u) == 32;
+  if (is(0xfffff01f, 0xd503201f) && !good)
+    return "the kernel puts no probe on this hint";
+  return "";
+}
+
+#endif
 
 std::vector<Marker> scan(const Plan &plan, const Image &image) {
   const ZydisDecoder decoder = make_decoder();

@@ -31,6 +31,21 @@ Outcome RegionTest::capture(const std::vector<std::string> &chains,
   return outcome;
 }
 
+bool RegionTest::are_possible([[maybe_unused]] const std::vector<std::string> &chains) const {
+#if !defined(__x86_64__)
+  for (const std::string &chain : chains)
+    for (const char *of_x86 :
+         {"icount", "uniform", "int3", "ssc", "itext", "isa-", "magic", "cpuid"})
+      if (chain.find(of_x86) != chain.npos) {
+        const Outcome outcome = run(record_command(trace(), {"true"}, {"--control", chain}));
+        EXPECT_EQ(outcome.status(), 2);
+        EXPECT_NE(outcome.err.find("works on x86-64 only"), std::string::npos) << outcome.err;
+        return false;
+      }
+#endif
+  return true;
+}
+
 void RegionTest::read(const Outcome &outcome) {
   marks_ = marks_of(outcome.out);
   events_ = dump(trace());

@@ -30,6 +30,9 @@ protected:
   /// Records the program, which does `steps`.
   Outcome capture(const std::vector<std::string> &chains, const std::vector<std::string> &steps,
                   std::vector<std::string> options = {});
+  /// Whether chains can be captured on this machine. Checks that those with alarms of x86-64 are
+  /// refused elsewhere.
+  bool are_possible(const std::vector<std::string> &chains) const;
   /// What a capture has left in trace().
   void read(const Outcome &outcome);
   /// That is not there any more.

@@ -16,7 +16,13 @@ namespace ovnitrace::test {
 
 namespace {
 
-constexpr unsigned char kNop = 0x90, kTrap = 0xcc;
+#if defined(__aarch64__)
+using Code = uint32_t;
+constexpr Code kNop = 0xd503201f, kTrap = 0xd4200000; // brk 0
+#else
+using Code = unsigned char;
+constexpr Code kNop = 0x90, kTrap = 0xcc;
+#endif
 
 // For the signal handler.
 constexpr size_t kMost = 64;
@@ -24,16 +30,20 @@ unsigned char *g_address[kMost];
 volatile unsigned g_fired[kMost];
 size_t g_count;
 
-/// The trap is as long as the nop: what follows it goes on by itself.
+/// The trap is as long as the nop: the program goes on behind it. arm64 reports the address of the
+/// trap, x86-64 that behind it.
 void on_trap(int, siginfo_t *, void *context) {
-#ifdef __x86_64__
-  const auto after = static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP];
+  mcontext_t &at = static_cast<ucontext_t *>(context)->uc_mcontext;
+#if defined(__aarch64__)
+  const uintptr_t after = at.pc += sizeof(Code);
+#else
+  const auto after = uintptr_t(at.gregs[REG_RIP]);
+#endif
   for (size_t i = 0; i < g_count; i++)
-    if (g_address[i] == reinterpret_cast<unsigned char *>(after) - 1) {
+    if (uintptr_t(g_address[i]) + sizeof(Code) == after) {
       g_fired[i] = g_fired[i] + 1;
       return;
     }
-#endif
   abort();
 }
 
@@ -71,11 +81,12 @@ void read_notes(const char *path, uint64_t base, const std::string &provider,
   close(fd);
 }
 
-void write_code(unsigned char *at, unsigned char byte) {
+void write_code(unsigned char *at, Code code) {
   const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
   void *start = reinterpret_cast<void *>(uintptr_t(at) & ~(page - 1));
   ASSERT_EQ(mprotect(start, page, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
-  *at = byte;
+  memcpy(at, &code, sizeof code);
+  __builtin___clear_cache(reinterpret_cast<char *>(at), reinterpret_cast<char *>(at + sizeof code));
   ASSERT_EQ(mprotect(start, page, PROT_READ | PROT_EXEC), 0);
 }
 
@@ -92,7 +103,7 @@ ProbeTraps::ProbeTraps(void *library, const std::string &provider) {
   sigaction(SIGTRAP, &action, &before_);
   g_count = 0;
   for (const auto &[address, name] : places_) {
-    EXPECT_EQ(*address, kNop) << name;
+    EXPECT_EQ(memcmp(address, &kNop, sizeof kNop), 0) << name;
     g_address[g_count] = address;
     g_fired[g_count++] = 0;
     write_code(address, kTrap);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Traps in the place of the USDT probes of a loaded library: they count how often each probe fires,
-// as a uprobe would, without a tracer. x86-64 only.
+// as a uprobe would, without a tracer. x86-64 and arm64.
 #pragma once
 
 #include <csignal>
@@ -12,13 +12,6 @@ namespace ovnitrace::test {
 /// One at a time. Takes SIGTRAP for as long as it lives; must go before the library does.
 class ProbeTraps {
 public:
-  static constexpr bool kSupported =
-#ifdef __x86_64__
-      true;
-#else
-      false;
-#endif
-
   /// `library`: from dlopen. Probes of `provider` only.
   ProbeTraps(void *library, const std::string &provider);
   ~ProbeTraps();
