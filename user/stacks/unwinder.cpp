@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/stacks/unwinder.h"
+
+#include "emulator/base/confined.h"
+#include "emulator/symbols/call_frames.h"
+#include "user/chunk/service_thread.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr ConfinedLimits kLimits = {.memory = 512u << 20, .seconds = 10};
+
+/// Reads a word of the memory that was copied. `memory` is an UnfinishedStack.
+long read_copied(void *memory, __u64 address, __u64 *to) {
+  const auto &stack = *static_cast<const UnfinishedStack *>(memory);
+  const uint64_t at = address - stack.start;
+  if (stack.memory.size() < sizeof(*to) || at > stack.memory.size() - sizeof(*to))
+    return -1;
+  std::memcpy(to, stack.memory.data() + at, sizeof(*to));
+  return 0;
+}
+
+/// Walks the rest of a stack. `rule_at` gives the rule for an address, UNWIND_UNKNOWN to stop
+/// there. Returns the addresses of all its frames, with marks.
+std::vector<__u64> walk_stack(const UnfinishedStack &stack,
+                                 const std::function<uint64_t(uint64_t)> &rule_at) {
+  const stack_copy &head = stack.head;
+  std::vector<__u64> addresses(head.addresses, head.addresses + head.count);
+  unwind_state state = head.state;
+  for (;;) {
+    const uint64_t rule = rule_at(unwind_address(&state));
+    const uint64_t marks =
+        rule == UNWIND_UNKNOWN
+            ? STACK_CUT
+            : unwind_step(rule, &state, read_copied, const_cast<UnfinishedStack *>(&stack));
+    addresses.back() |= marks;
+    if (marks & (STACK_LAST | STACK_CUT) || addresses.size() == CAPTURE_STACK_DEPTH)
+      return addresses;
+    addresses.push_back(state.pc | (state.exact ? STACK_EXACT : 0));
+  }
+}
+
+/// Finds rules in files. Runs in the child.
+class RuleFinder {
+public:
+  uint64_t rule_at(const UnfinishedStack &stack, uint64_t address) {
+    const MappedCode::Place place = stack.mappings->find(stack.time, address);
+    if (!place.known)
+      return UNWIND_UNKNOWN;
+    if (!place.file)
+      return UNWIND_GUESS;
+    const auto [at, added] = files_.try_emplace(*place.file);
+    if (added)
+      at->second = CallFrames::open(place.file->path, place.file->path == CallFrames::kVdso
+                                                          ? std::nullopt
+                                                          : std::optional(place.file->inode));
+    return at->second ? at->second->rule_at(place.offset) : uint64_t(UNWIND_GUESS);
+  }
+
+private:
+  std::map<CodeFile, std::unique_ptr<CallFrames>> files_;
+};
+
+} // namespace
+
+Unwinder::~Unwinder() {
+  {
+    const std::lock_guard lock(lock_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable())
+    thread_.join();
+}
+
+bool Unwinder::add(UnfinishedStack &&stack) {
+  {
+    const std::lock_guard lock(lock_);
+    if (waiting_.size() == kMostWaiting)
+      return false;
+    waiting_.push_back(std::move(stack));
+  }
+  changed_.notify_all();
+  if (!thread_.joinable())
+    thread_ = std::thread([this] { run(); });
+  return true;
+}
+
+void Unwinder::forget(uint64_t image, uint32_t epoch) {
+  const std::lock_guard lock(lock_);
+  epochs_[image] = epoch;
+  table_.forget(image);
+}
+
+void Unwinder::finish() {
+  std::unique_lock lock(lock_);
+  changed_.wait(lock, [this] { return waiting_.empty() && !busy_; });
+}
+
+void Unwinder::run() {
+  enter_background_thread();
+  std::unique_lock lock(lock_);
+  for (;;) {
+    changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+    if (ends_)
+      return;
+    busy_ = true;
+    const std::vector<UnfinishedStack> stacks(std::make_move_iterator(waiting_.begin()),
+                                              std::make_move_iterator(waiting_.end()));
+    waiting_.clear();
+    lock.unlock();
+    walk(stacks);
+    lock.lock();
+    busy_ = false;
+    changed_.notify_all();
+  }
+}
+
+/// A child finds the rules, and this process walks by them: so it walks as the kernel side will.
+void Unwinder::walk(const std::vector<UnfinishedStack> &stacks) {
+  std::vector<const UnfinishedStack *> questions;
+  for (const UnfinishedStack &stack : stacks)
+    if (!refused_.contains(stack.head.image))
+      questions.push_back(&stack);
+  std::vector<Rules> rules(questions.size());
+  RuleFinder finder;
+  const auto answer = [&](size_t n, ConfinedOutput &out) {
+    walk_stack(*questions[n], [&](uint64_t address) {
+      const uint64_t rule = finder.rule_at(*questions[n], address);
+      if (rule != UNWIND_UNKNOWN) {
+        out.number(address);
+        out.number(rule);
+      }
+      return rule;
+    });
+    out.number(0);
+  };
+  const auto take = [&](size_t n, ConfinedInput &in) {
+    while (const uint64_t address = in.number())
+      if (const uint64_t rule = in.number(); rules[n].size() < CAPTURE_STACK_DEPTH)
+        rules[n].emplace_back(address, rule);
+  };
+  const auto failed = [&](size_t n) { refused_.insert(questions[n]->head.image); };
+  ask_confined(questions.size(), kLimits, answer, take, failed);
+  for (size_t n = 0; n < questions.size(); n++)
+    publish(*questions[n], rules[n]);
+  auto known = rules.begin();
+  for (const UnfinishedStack &stack : stacks) {
+    const bool asked = known != rules.end() && questions[size_t(known - rules.begin())] == &stack;
+    const Rules found = asked ? *known++ : Rules();
+    take_(stack.number, walk_stack(stack, [&](uint64_t address) {
+            for (const auto &[where, rule] : found)
+              if (where == address)
+                return rule;
+            return uint64_t(UNWIND_UNKNOWN);
+          }));
+  }
+}
+
+void Unwinder::publish(const UnfinishedStack &stack, const Rules &rules) {
+  const std::lock_guard lock(lock_);
+  if (const auto now = epochs_.find(stack.head.image);
+      now != epochs_.end() && stack.epoch < now->second)
+    return;
+  for (const auto &[address, rule] : rules)
+    table_.add(stack.head.image, address, rule);
+}
+
+} // namespace ovnitrace
