@@ -160,7 +160,7 @@ struct pt_regs {
 };
 #else
 struct pt_regs {
-	unsigned long bx, cx, dx, si, di, ip, ax, sp;
+	unsigned long bx, cx, dx, si, di, ip, ax, sp, bp, cs;
 	unsigned long orig_ax; /* the system call; -1 or below for an interrupt */
 };
 #endif

@@ -72,6 +72,10 @@ __noinline int keep_stack(__u32 cpu, __u32 count)
 	return 0;
 }
 
+#include "unwind.bpf.h"
+
+/* As the kernel walks it: the program's part by frame pointers, so that the caller of the innermost
+ * function may be missing. */
 static __always_inline __u32 take_stack(void *ctx, __u64 flags)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -81,6 +85,8 @@ static __always_inline __u32 take_stack(void *ctx, __u64 flags)
 	if (!scratch)
 		return 0;
 	bytes = bpf_get_stack(ctx, scratch->addresses, sizeof(scratch->addresses), flags);
+	if (flags && bytes > 0)
+		scratch->addresses[0] |= STACK_GUESSED;
 	return bytes > 0 ? keep_stack(cpu, (__u32)bytes / sizeof(__u64)) : 0;
 }
 
@@ -94,12 +100,14 @@ static __noinline __u64 stack_word(void *ctx, __u32 whose, bool user)
 
 	if (stacks_wanted & STACKS_KERNEL)
 		kernel_stack = take_stack(ctx, 0);
-	if (stacks_wanted & STACKS_USER && user && !(current->flags & PF_KTHREAD))
-		user_stack = take_stack(ctx, BPF_F_USER_STACK);
+	if (stacks_wanted & STACKS_USER && user && !(current->flags & PF_KTHREAD)) {
+		if (blocked_call(current) >= FTRACE_CALL_NATIVE)
+			in_call = SCHED_STACK_IN_CALL;
+		user_stack = can_unwind(current) ? unwind_user_stack(in_call != 0)
+						 : take_stack(ctx, BPF_F_USER_STACK);
+	}
 	if (!kernel_stack && !user_stack)
 		return 0;
-	if (user_stack && blocked_call(current) >= FTRACE_CALL_NATIVE)
-		in_call = SCHED_STACK_IN_CALL;
 	return SCHED_STACK_WORD(whose, kernel_stack, user_stack, current->tgid) | in_call;
 }
 

@@ -79,6 +79,7 @@ private:
       return;
     StackFrame frame;
     frame.kernel = flag_of(json, "kernel");
+    frame.missing = flag_of(json, "missing");
     frame.offset = number_of(json, "offset");
     if (const auto file = json.find("file"); file != json.end() && file->is_number_unsigned() &&
                                              file->get<uint64_t>() < table_.files_.size())
@@ -162,6 +163,8 @@ private:
 
 std::string StackTable::name(uint32_t index) const {
   const StackFrame &frame = frames_[index];
+  if (frame.missing)
+    return "[frames missing]";
   if (!frame.function.empty())
     return frame.function;
   if (frame.file == kNone || files_[frame.file].path.empty())

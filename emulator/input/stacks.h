@@ -20,6 +20,7 @@ struct StackFrame {
   uint32_t file = kNone; ///< index for StackTable::file(): the file of the code
   uint64_t offset = 0;   ///< bytes, in the file; in the kernel, from the start of the function
   bool kernel = false;
+  bool missing = false; ///< no function, but a place where frames may be missing
   bool inlined = false; ///< into the next outer frame, which has the same address
 };
 

@@ -21,6 +21,7 @@ struct StackCounts {
   uint64_t distinct = 0;
   uint64_t with_program = 0; ///< of all: with frames of a program
   uint64_t cut = 0;          ///< of those: end before the first function of their thread
+  uint64_t gapped = 0;       ///< of the others: frames may be missing between two others
   uint64_t lost = 0;         ///< found no room
 
   /// Returns all of it in one line, with what to do about it.

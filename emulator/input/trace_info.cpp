@@ -225,6 +225,7 @@ StackCounts stack_counts_of(const nlohmann::json &json) {
           .distinct = number_of(taken, "distinct"),
           .with_program = number_of(taken, "with_program"),
           .cut = number_of(taken, "cut"),
+          .gapped = number_of(taken, "gapped"),
           .lost = number_of(taken, "lost")};
 }
 
@@ -233,12 +234,18 @@ StackCounts stack_counts_of(const nlohmann::json &json) {
 std::string StackCounts::text() const {
   std::string text =
       fmt::format("{}, {} distinct", human_count(all, "stack", "stacks"), human_count(distinct));
-  if (const double percent = with_program ? 100.0 * double(cut) / double(with_program) : 0;
-      percent >= 1)
-    text +=
-        fmt::format("; {:.0f} % of the program's end too early, as a rule in code without frame "
-                    "pointers, its own or a library's (docs/stacks.md)",
-                    percent);
+  if (with_program && cut + gapped == 0) {
+    text += "; those of the program are complete";
+  } else if (with_program) {
+    const auto percent = [&](uint64_t count) {
+      return 100.0 * double(count) / double(with_program);
+    };
+    text += fmt::format("; of the program's, {:.1f} % are complete, {:.1f} % end too early and "
+                        "{:.1f} % may lack frames between others "
+                        "(docs/stacks.md#incomplete-stacks says why)",
+                        percent(with_program - std::min(with_program, cut + gapped)), percent(cut),
+                        percent(gapped));
+  }
   if (lost)
     text += fmt::format("; {} more found no room", human_count(lost));
   return text;

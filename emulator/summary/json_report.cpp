@@ -88,6 +88,7 @@ public:
                                 {"distinct", info_.stack_counts.distinct},
                                 {"with_program", info_.stack_counts.with_program},
                                 {"cut", info_.stack_counts.cut},
+                                {"gapped", info_.stack_counts.gapped},
                                 {"lost", info_.stack_counts.lost}});
     out.member("user", info_.user);
     out.member("processes", groups(by_process(catalog_, summary_, options_.sort), true));

@@ -3,6 +3,7 @@
 
 #include "emulator/base/unique_fd.h"
 #include "emulator/symbols/demangle.h"
+#include "emulator/symbols/open_regular.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -11,7 +12,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -31,14 +31,6 @@ struct EndDwfl {
 struct EndElf {
   void operator()(Elf *elf) const { elf_end(elf); }
 };
-/// Opens a regular file without waiting. A device is not even opened, as that can have effects.
-UniqueFd open_regular(const std::string &path, struct stat &status) {
-  const UniqueFd place(path.starts_with('/') ? ::open(path.c_str(), O_PATH | O_CLOEXEC) : -1);
-  if (!place || fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    return UniqueFd();
-  const std::string same = fmt::format("/proc/self/fd/{}", place.get());
-  return UniqueFd(::open(same.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-}
 
 std::string hexadecimal(const unsigned char *bytes, int count) {
   std::string text;

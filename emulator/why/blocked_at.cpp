@@ -28,6 +28,8 @@ std::string blocked_at(const StackTable &stacks, uint32_t number) {
   uint32_t kernel = kNone, library = kNone, program = kNone;
   for (const uint32_t index : stacks.frames(number)) {
     const StackFrame &frame = stacks.frame(index);
+    if (frame.missing)
+      break; // the innermost function of the program may be there
     uint32_t &first = frame.kernel ? kernel : is_of_c_library(stacks, frame) ? library : program;
     if (first == kNone && !(frame.kernel && is_of_scheduler(frame)))
       first = index;

@@ -17,6 +17,7 @@
 #define OVNITRACE_CAPTURE_H
 
 #include <ovnitrace/ftrace_codes.h>
+#include <ovnitrace/unwind.h>
 
 #ifndef __bpf__
 #include <linux/types.h>
@@ -165,9 +166,29 @@ enum stack_choice {
 
 /* One stack, of the kernel or of a program, from the innermost frame outward. 1 KiB. */
 struct stack_slot {
-	__u64 hash;  /* 0: free */
-	__u64 count; /* of addresses; 0 while they are being written */
+	__u64 hash;			      /* 0: free */
+	__u64 count;			      /* of addresses; 0 while they are being written */
+	__u64 addresses[CAPTURE_STACK_DEPTH]; /* those of a program with STACK_* marks */
+};
+
+/* A stack whose walk met an address without a rule. A record of SCHED_KIND_STACK names it by
+ * STACK_COPY_FIRST + a number, in the place of a stack of the program. */
+#define STACK_COPY_FIRST (CAPTURE_STACKS + 1) /* up to 0xffff */
+#define STACK_COPY_PAGE	 4096u
+#define STACK_COPY_PAGES 5
+#define STACK_COPY_RING	 (8u << 20)
+
+struct stack_copy {
+	__u64 image; /* unwind_image() */
+	__u32 pid;   /* process (tgid) */
+	__u32 id;    /* what names it */
+	__u32 count; /* of addresses; the last one is `state`'s */
+	__u32 pages; /* of the memory that could be read */
+	struct unwind_state state;
 	__u64 addresses[CAPTURE_STACK_DEPTH];
+	/* The memory from the page of state.sp on, known from state.sp on. Only `pages` of it are
+	 * sent. */
+	__u8 memory[STACK_COPY_PAGES * STACK_COPY_PAGE];
 };
 
 /* ---- events of the other families --------------------------------------------------------------

@@ -45,6 +45,15 @@ bool wants_holders(const CaptureParameters &parameters) {
   return parameters.transitions && (!parameters.trace_all || parameters.regions);
 }
 
+/// Whether the kernel side can walk stacks by call-frame information: bpf_loop() is in 5.17.
+bool can_unwind(const KernelTypes &types) {
+#if defined(__x86_64__)
+  return types.has_helper("loop");
+#else
+  return false;
+#endif
+}
+
 /// Runs a program of type `syscall` in this thread. `context` is its argument, which it may change.
 template <class Context> int run_once(const bpf_program *program, Context &context) {
   bpf_test_run_opts options = {};
@@ -52,6 +61,19 @@ template <class Context> int run_once(const bpf_program *program, Context &conte
   options.ctx_in = &context;
   options.ctx_size_in = sizeof(context);
   return bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+}
+
+} // namespace
+
+namespace {
+
+/// Maps an array of a BPF object. Children do not get it.
+template <class Value> Value *map_for_writing(const bpf_map *map, size_t count) {
+  const size_t bytes = count * sizeof(Value);
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+  if (memory == MAP_FAILED || madvise(memory, bytes, MADV_DONTFORK) != 0)
+    fail_bpf("map the table of unwind rules", errno);
+  return static_cast<Value *>(memory);
 }
 
 } // namespace
@@ -96,6 +118,14 @@ Capture::Capture(const CaptureParameters &parameters)
     bpf_map__set_max_entries(o->maps.stack_slots, CAPTURE_STACKS);
     bpf_map__set_max_entries(o->maps.stack_scratch, cpus_);
   }
+  unwinds_ = parameters.stacks & STACKS_USER && can_unwind(types);
+  o->rodata->unwinds = unwinds_;
+  if (unwinds_) {
+    bpf_map__set_max_entries(o->maps.unwind_rules, UNWIND_RULES);
+    bpf_map__set_max_entries(o->maps.unwind_walks, cpus_);
+    bpf_map__set_max_entries(o->maps.copy_scratch, cpus_);
+    bpf_map__set_max_entries(o->maps.stack_copies, STACK_COPY_RING);
+  }
   if (parameters.stacks & STACKS_WAKEUP)
     bpf_map__set_max_entries(o->maps.waker_stacks, FTRACE_TID_MASK + 1);
   const bool modern = types.tracepoint_arguments("sched_switch") >= 4; // with prev_state, 5.18
@@ -136,6 +166,10 @@ Capture::Capture(const CaptureParameters &parameters)
 }
 
 Capture::~Capture() {
+  if (rules_)
+    munmap(rules_, UNWIND_RULES * sizeof(unwind_slot));
+  if (asks_)
+    munmap(asks_, UNWIND_ASKS * sizeof(unwind_ask));
   if (slots_)
     munmap(const_cast<stack_slot *>(slots_), CAPTURE_STACKS * sizeof(stack_slot));
   if (life_lost_)
@@ -187,6 +221,14 @@ void Capture::map_stacks() {
   if (memory == MAP_FAILED)
     fail_bpf("map the table of stacks", errno);
   slots_ = static_cast<const stack_slot *>(memory);
+  if (!unwinds_)
+    return;
+  rules_ = map_for_writing<unwind_slot>(skeleton_->object->maps.unwind_rules, UNWIND_RULES);
+  asks_ = map_for_writing<unwind_ask>(skeleton_->object->maps.unwind_asks, UNWIND_ASKS);
+}
+
+int Capture::stack_copies_fd() const {
+  return unwinds_ ? bpf_map__fd(skeleton_->object->maps.stack_copies) : -1;
 }
 
 const stack_slot *Capture::stack(uint32_t place_and_1) const {

@@ -79,6 +79,14 @@ public:
   /// still being written. Its contents stay as they are.
   const stack_slot *stack(uint32_t place_and_1) const;
   uint64_t stacks_lost() const; ///< stacks that found no place
+  /// Returns whether stacks of programs are walked by call-frame information; false: by frame
+  /// pointers.
+  bool unwinds() const { return unwinds_; }
+  /// With unwinds(): the table of UNWIND_RULES slots that the kernel side reads, and UNWIND_ASKS
+  /// counts of its questions.
+  unwind_slot *unwind_rules() const { return rules_; }
+  unwind_ask *unwind_asks() const { return asks_; }
+  int stack_copies_fd() const; ///< ring of stack_copy; -1: without unwinds()
   /// Runs of our programs that the kernel skipped because one was running on that CPU already, on
   /// all CPUs together, from the kernel's own counters (bpf_prog_info::recursion_misses).
   uint64_t skipped_runs() const;
@@ -101,6 +109,9 @@ private:
   const volatile cpu_stage *stages_ = nullptr;
   size_t stages_bytes_ = 0;
   const volatile uint64_t *life_lost_ = nullptr;
+  bool unwinds_ = false;
+  unwind_slot *rules_ = nullptr;
+  unwind_ask *asks_ = nullptr;
   const stack_slot *slots_ = nullptr; ///< CAPTURE_STACKS; null: no stacks are taken
 };
 

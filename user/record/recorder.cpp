@@ -56,6 +56,8 @@ Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stac
     cmdlines_.emplace(capture.cmdlines_fd(), capture.cmdlines_bytes());
     watch(epoll_, capture.cmdlines_fd());
   }
+  if (capture.stack_copies_fd() >= 0)
+    watch(epoll_, capture.stack_copies_fd());
   watch(epoll_, stop_event_);
   watch(epoll_, flush_event_);
   std::latch raised(1);

@@ -96,7 +96,7 @@ void Recording::save() {
     target->end_by(monotonic_ns() + sending_time());
     recorder_.flush();
     TraceDescription saved = trace_;
-    if (const StackCapture *stacks = traced_.stacks()) {
+    if (StackCapture *stacks = traced_.stacks()) {
       auto named = std::make_shared<NamedStacks>(stacks->named());
       name_files(*named, warn);
       saved.stacks = std::move(named);
@@ -180,7 +180,7 @@ void Recording::end(const Traced::End &end) {
   trace_.user_refused = traced_.families() ? traced_.families()->user_refused() : 0;
   trace_.records = recorder_.records();
   std::shared_ptr<NamedStacks> named;
-  if (const StackCapture *stacks = traced_.stacks()) {
+  if (StackCapture *stacks = traced_.stacks()) {
     trace_.stacks = named = std::make_shared<NamedStacks>(stacks->named());
     trace_.stacks_lost = stacks->lost();
     if (const uint64_t lost = stacks->mappings_lost())

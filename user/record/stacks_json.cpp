@@ -60,6 +60,9 @@ Json json_of(const CapturedFrame &frame, const NamedFrame &named, Renumbering &f
     json["pid"] = frame.where;
     json["address"] = frame.address;
     break;
+  case CapturedFrame::missing:
+    json["missing"] = true;
+    break;
   }
   add_place(named.places.back(), json);
   for (size_t n = 0; n + 1 < named.places.size(); n++) {
@@ -82,6 +85,8 @@ void write_stacks(const NamedStacks &stacks, const Put &put) {
       Json json = Json::object(), kernel = Json::array(), user = Json::array();
       for (uint32_t i = 0; i < stack.kernel + stack.user; i++)
         (i < stack.kernel ? kernel : user).push_back(frames.of(captured.places[stack.first + i]));
+      if (stack.user && stacks.cut[n])
+        user.push_back(frames.of(stacks.missing));
       if (stack.kernel)
         json["kernel"] = std::move(kernel);
       if (stack.user)

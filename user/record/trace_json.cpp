@@ -184,11 +184,8 @@ Json ending_of(const TraceDescription &trace) {
 
 Json stacks_of(const TraceDescription &trace) {
   const StackCounts counts = stack_counts(trace);
-  return {{"all", counts.all},
-          {"distinct", counts.distinct},
-          {"with_program", counts.with_program},
-          {"cut", counts.cut},
-          {"lost", counts.lost}};
+  return {{"all", counts.all}, {"distinct", counts.distinct}, {"with_program", counts.with_program},
+          {"cut", counts.cut}, {"gapped", counts.gapped},     {"lost", counts.lost}};
 }
 
 } // namespace
@@ -200,7 +197,10 @@ StackCounts stack_counts(const TraceDescription &trace) {
     const CapturedStacks::Stack &stack = trace.stacks->captured.stacks[n];
     counts.all += stack.taken;
     counts.with_program += stack.user ? stack.taken : 0;
-    counts.cut += trace.stacks->cut[n] ? stack.taken : 0;
+    if (trace.stacks->cut[n])
+      counts.cut += stack.taken;
+    else if (stack.gap)
+      counts.gapped += stack.taken;
   }
   return counts;
 }

@@ -3,6 +3,7 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "emulator/symbols/call_frames.h"
 
 #include <dirent.h>
 #include <fmt/format.h>
@@ -72,6 +73,8 @@ struct MapReport {
 /// Code in no file, as the kernel calls it in reports.
 std::string path_of(const char *name, size_t room) {
   const std::string path(name, strnlen(name, room));
+  if (path == CallFrames::kVdso)
+    return path;
   return path.starts_with("/") && !path.starts_with("//") ? path : "";
 }
 

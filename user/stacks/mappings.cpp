@@ -16,7 +16,7 @@ uint32_t Mappings::start_life(uint32_t pid, uint64_t since, uint32_t parent) {
   if (lives_.size() == kMost)
     return kNoLife;
   const auto number = uint32_t(lives_.size());
-  lives_.push_back({pid, since, parent, {}, 0});
+  lives_.push_back({pid, since, parent, {}, 0, {}});
   std::vector<uint32_t> &all = by_pid_[pid];
   const auto later =
       std::upper_bound(all.begin(), all.end(), since,
@@ -56,15 +56,40 @@ void Mappings::map(uint32_t pid, uint64_t time, uint64_t start, uint64_t end, ui
     return;
   }
   mappings_++;
-  lives_[owner].mappings.emplace(start, Mapping{end, offset, time, file(mapped)});
-  lives_[owner].longest = std::max(lives_[owner].longest, end - start);
+  changes_++;
+  Life &life = lives_[owner];
+  const Mapping mapping = {end, offset, time, file(mapped)};
+  if (replaces(owner, start, end, mapping)) {
+    life.replaced.push_back(time);
+    replaced_.push_back({owner, start, end});
+  }
+  life.mappings.emplace(start, mapping);
+  life.longest = std::max(life.longest, end - start);
+}
+
+/// Whether other code was mapped from `start` to `end`.
+bool Mappings::replaces(uint32_t number, uint64_t start, uint64_t end,
+                        const Mapping &mapping) const {
+  for (int n = 0; n < kMostGenerations && number != kNoLife; n++, number = lives_[number].parent) {
+    const Life &life = lives_[number];
+    const uint64_t first = start > life.longest ? start - life.longest : 0;
+    for (auto at = life.mappings.lower_bound(first); at != life.mappings.end() && at->first < end;
+         ++at)
+      if (at->second.end > start &&
+          (at->second.file != mapping.file ||
+           (mapping.file != kNoFile && at->first - at->second.offset != start - mapping.offset)))
+        return true;
+  }
+  return false;
 }
 
 void Mappings::fork(uint32_t pid, uint32_t parent, uint64_t time) {
+  changes_++;
   start_life(pid, time, life(parent, time));
 }
 
 void Mappings::exec(uint32_t pid, uint64_t time) {
+  changes_++;
   start_life(pid, time, kNoLife);
 }
 
@@ -87,6 +112,48 @@ Mappings::Place Mappings::find(uint32_t number, uint64_t time, uint64_t address)
     number = life.parent;
   }
   return {};
+}
+
+std::shared_ptr<const MappedCode> Mappings::code(uint32_t number) {
+  constexpr size_t kMostKnown = 1024;
+  if (code_.size() >= kMostKnown && !code_.contains(number))
+    code_.clear();
+  KnownCode &known = code_[number];
+  if (known.code && known.changes == changes_)
+    return known.code;
+  const auto code = std::make_shared<MappedCode>();
+  uint64_t until = UINT64_MAX;
+  for (int n = 0; n < kMostGenerations && number != kNoLife; n++) {
+    const Life &life = lives_[number];
+    for (const auto &[start, mapping] : life.mappings)
+      if (mapping.time <= until)
+        code->pieces_.push_back({start, mapping.end, mapping.offset, mapping.time, n,
+                                 mapping.file == kNoFile ? nullptr : &files_[mapping.file]});
+    until = std::min(until, life.since);
+    number = life.parent;
+  }
+  known = {changes_, code};
+  return code;
+}
+
+uint32_t Mappings::replacements(uint32_t number, uint64_t time) const {
+  if (number == kNoLife)
+    return 0;
+  const std::vector<uint64_t> &replaced = lives_[number].replaced;
+  return uint32_t(
+      std::count_if(replaced.begin(), replaced.end(), [&](uint64_t when) { return when <= time; }));
+}
+
+MappedCode::Place MappedCode::find(uint64_t time, uint64_t address) const {
+  const Piece *last = nullptr;
+  for (const Piece &piece : pieces_) {
+    if (last && piece.generation > last->generation)
+      break;
+    if (address >= piece.start && address < piece.end && piece.time <= time &&
+        (!last || piece.time >= last->time))
+      last = &piece;
+  }
+  return last ? Place{last->file, address - last->start + last->offset, true} : Place{};
 }
 
 } // namespace ovnitrace

@@ -4,9 +4,12 @@
 
 #include <compare>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -16,6 +19,27 @@ struct CodeFile {
   std::string path;
   uint64_t inode = 0;
   auto operator<=>(const CodeFile &) const = default;
+};
+
+/// What a process has mapped, and when. Any thread may use it while the Mappings that it is from
+/// exist.
+class MappedCode {
+public:
+  struct Place {
+    const CodeFile *file = nullptr; ///< nullptr: code in no file
+    uint64_t offset = 0;            ///< bytes in the file
+    bool known = false;             ///< false: nothing that is known was mapped there
+  };
+  Place find(uint64_t time, uint64_t address) const;
+
+private:
+  friend class Mappings;
+  struct Piece {
+    uint64_t start, end, offset, time;
+    int generation; ///< 0: mapped by the process itself, 1: by the one that forked it, …
+    const CodeFile *file;
+  };
+  std::vector<Piece> pieces_;
 };
 
 /// Keeps the mappings of executable code of all processes. The kernel does not report what is
@@ -43,9 +67,20 @@ public:
   /// next; kNoLife beyond kMost.
   uint32_t life(uint32_t pid, uint64_t time);
   Place find(uint32_t life, uint64_t time, uint64_t address) const;
+  /// Returns everything that is known of a life by now.
+  std::shared_ptr<const MappedCode> code(uint32_t life);
+  /// Counts how often code had been mapped in the place of other code by then.
+  uint32_t replacements(uint32_t life, uint64_t time) const;
+  /// New code in the place of other code.
+  struct Replaced {
+    uint32_t life;
+    uint64_t start, end; ///< addresses
+  };
+  /// Returns where that happened since the last call.
+  std::vector<Replaced> newly_replaced() { return std::exchange(replaced_, {}); }
   /// 0 for kNoLife.
   uint32_t pid_of(uint32_t life) const { return life == kNoLife ? 0 : lives_[life].pid; }
-  const std::vector<CodeFile> &files() const { return files_; }
+  const std::deque<CodeFile> &files() const { return files_; }
   uint64_t left_out() const { return left_out_; } ///< mappings beyond kMost
 
 private:
@@ -59,17 +94,27 @@ private:
     uint32_t parent = kNoLife;                 ///< it has what that one had then
     std::multimap<uint64_t, Mapping> mappings; ///< by start; of equal ones in the order of map()
     uint64_t longest = 0;                      ///< bytes of one
+    std::vector<uint64_t> replaced;            ///< when code was mapped in the place of other code
   };
 
   uint32_t start_life(uint32_t pid, uint64_t since, uint32_t parent);
   uint32_t file(const CodeFile &file);
+  bool replaces(uint32_t life, uint64_t start, uint64_t end, const Mapping &mapping) const;
 
   std::vector<Life> lives_;
   std::unordered_map<uint32_t, std::vector<uint32_t>> by_pid_; ///< its lives, by time
-  std::vector<CodeFile> files_;
+  std::deque<CodeFile> files_;                                 ///< they stay where they are
   std::map<CodeFile, uint32_t> file_numbers_;
   size_t mappings_ = 0;
   uint64_t left_out_ = 0;
+  uint64_t changes_ = 0; ///< of anything
+  std::vector<Replaced> replaced_;
+
+  struct KnownCode {
+    uint64_t changes = 0;
+    std::shared_ptr<const MappedCode> code;
+  };
+  std::unordered_map<uint32_t, KnownCode> code_; ///< by life: the last result of code()
 };
 
 } // namespace ovnitrace

@@ -40,13 +40,15 @@ bool starts_thread(const std::string &function) {
 /// pointers of a static program can lead on from there, to nowhere.)
 bool is_cut(const NamedStacks &all, const CapturedStacks::Stack &stack) {
   const CapturedStacks &captured = all.captured;
-  if (stack.user == 0 || stack.deep)
+  if (stack.user == 0 || stack.deep || stack.whole)
     return stack.deep;
   const auto places = std::span(captured.places).subspan(stack.first + stack.kernel, stack.user);
   if (std::any_of(places.begin(), places.end(), [&](uint32_t place) {
         return starts_thread(all.frames[place].places.back().function);
       }))
     return false;
+  if (stack.stuck)
+    return true;
   const uint32_t last = places.back();
   const CapturedFrame &frame = captured.frames[last];
   const std::string &function = all.frames[last].places.back().function;
@@ -93,7 +95,7 @@ private:
       name_kernel(frame, named);
     else if (frame.kind == CapturedFrame::file)
       named.offset = frame.address;
-    else
+    else if (frame.kind != CapturedFrame::missing)
       name_in_process(frame, named);
   }
 
@@ -148,6 +150,8 @@ private:
 NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms) {
   NamedStacks stacks;
   stacks.captured = std::move(captured);
+  stacks.missing = uint32_t(stacks.captured.frames.size());
+  stacks.captured.frames.push_back({CapturedFrame::missing, 0, 0});
   Namer(stacks, kallsyms).name();
   find_cuts(stacks);
   return stacks;

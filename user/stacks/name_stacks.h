@@ -28,6 +28,7 @@ struct NamedStacks {
   std::vector<NamedFrame> frames;     ///< of captured.frames
   /// By number - 1: the outermost frame is probably not where the thread started.
   std::vector<bool> cut;
+  uint32_t missing = 0; ///< index of a frame of CapturedFrame::missing
 };
 
 /// Reads the kernel's symbols (an open /proc/kallsyms; -1: none) and those of JIT compilers, but no

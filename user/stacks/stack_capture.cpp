@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstddef>
+
 namespace ovnitrace {
 
 namespace {
@@ -53,11 +55,41 @@ std::string stacks_text(uint32_t choice) {
 StackCapture::StackCapture(const Capture &capture, bool living)
     : capture_(capture), kallsyms_(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)),
       events_(capture.cpus()),
-      collector_([&capture](uint32_t place) { return capture.stack(place); }, mappings_) {
+      collector_([&capture](uint32_t place) { return capture.stack(place); }, mappings_,
+                 [this](UnfinishedStack &&stack) { return unwinder_->add(std::move(stack)); }) {
+  if (capture.unwinds()) {
+    copies_.emplace(capture.stack_copies_fd(), STACK_COPY_RING);
+    unwinder_.emplace(UnwindTable(capture.unwind_rules(), capture.unwind_asks()),
+                      [this](uint32_t number, const std::vector<__u64> &addresses) {
+                        collector_.complete(number, addresses);
+                      });
+  }
   if (living)
     read_all_mappings(mappings_);
   else
     read_mappings(uint32_t(getpid()), mappings_); // of the program, until its execve
+}
+
+void StackCapture::learn() {
+  const uint64_t until = copies_ ? copies_->produced() : 0; // later ones may need later mappings
+  collector_.learn(events_);
+  if (!copies_)
+    return;
+  collector_.replace([this](uint64_t image, uint32_t epoch, uint64_t start, uint64_t end) {
+    unwinder_->forget(image, epoch, start, end);
+  });
+  copies_->drain(until, [this](const void *message, size_t bytes) {
+    constexpr size_t kHead = offsetof(stack_copy, memory);
+    const auto *copy = static_cast<const stack_copy *>(message);
+    if (bytes >= kHead && bytes - kHead >= size_t(copy->pages) * STACK_COPY_PAGE)
+      collector_.keep(*copy);
+  });
+}
+
+NamedStacks StackCapture::named() {
+  if (unwinder_)
+    unwinder_->finish();
+  return name_stacks(collector_.captured(), kallsyms_.get());
 }
 
 } // namespace ovnitrace

@@ -4,11 +4,14 @@
 
 #include "emulator/base/unique_fd.h"
 #include "user/bpf/capture.h"
+#include "user/ring/ring_buffer.h"
 #include "user/stacks/mapping_events.h"
 #include "user/stacks/name_stacks.h"
 #include "user/stacks/stack_collector.h"
+#include "user/stacks/unwinder.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ovnitrace {
@@ -27,10 +30,10 @@ public:
 
   StackNumbers &numbers() { return collector_; }
   /// Learns what was mapped. Call it before the stacks are read that were taken until now.
-  void learn() { collector_.learn(events_); }
+  void learn();
   /// Returns everything that was captured so far, with the names of name_stacks(). Any thread may
-  /// call it.
-  NamedStacks named() const { return name_stacks(collector_.captured(), kallsyms_.get()); }
+  /// call it. Waits until unfinished stacks are walked.
+  NamedStacks named();
   /// Counts the stacks that found no room, here or in the kernel.
   uint64_t lost() const { return capture_.stacks_lost() + collector_.left_out(); }
 
@@ -43,6 +46,8 @@ private:
   MappingEvents events_;
   Mappings mappings_;
   StackCollector collector_;
+  std::optional<RingBuffer> copies_; ///< with Capture::unwinds()
+  std::optional<Unwinder> unwinder_; ///< ends before what it uses
 };
 
 } // namespace ovnitrace

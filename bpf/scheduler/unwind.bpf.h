@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Walks the stack of a program by rules of its files (include/ovnitrace/unwind.h). Where there is
+ * no rule yet, the rest of the stack is copied, once or a few times: the loader walks the copy, and
+ * puts the rules that it needed into the table.
+ */
+const volatile bool unwinds = false; /* set by the loader before loading */
+
+__u32 stack_copies_made = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* UNWIND_RULES with `unwinds`, set by the loader */
+	__type(key, __u32);
+	__type(value, struct unwind_slot);
+} unwind_rules SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_ASKS);
+	__type(key, __u32);
+	__type(value, struct unwind_ask);
+} unwind_asks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* STACK_COPY_RING with `unwinds`, set by the loader */
+} stack_copies SEC(".maps");
+
+/* Where a CPU makes one. Interrupts are off. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* possible CPUs with `unwinds`, set by the loader */
+	__type(key, __u32);
+	__type(value, struct stack_copy);
+} copy_scratch SEC(".maps");
+
+/* The walk of a CPU. Interrupts are off, so it is never needed twice at a time. */
+struct unwind_walk {
+	struct unwind_state state;
+	__u64 image;
+	__u64 missing; /* the key of the rule that is not there */
+	__u32 count;   /* of frames */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* possible CPUs, set by the loader */
+	__type(key, __u32);
+	__type(value, struct unwind_walk);
+} unwind_walks SEC(".maps");
+
+/* Whether the program's own stack can be walked by rules: it is one of 64 bits. */
+static __always_inline bool can_unwind(struct task_struct *current)
+{
+#if defined(__TARGET_ARCH_x86)
+	const __u64 user_code = 0x33; /* arch/x86: __USER_CS */
+
+	return unwinds && ((struct pt_regs *)bpf_task_pt_regs(current))->cs == user_code;
+#else
+	return false;
+#endif
+}
+
+#if defined(__TARGET_ARCH_x86)
+
+static __always_inline long read_user(void *unused, __u64 address, __u64 *to)
+{
+	return bpf_probe_read_user(to, sizeof(*to), (void *)address);
+}
+
+static __always_inline __u64 find_rule(__u64 key)
+{
+	for (__u32 step = 0; step < UNWIND_PROBES; step++) {
+		__u32 place = ((key >> 32) + step) & (UNWIND_RULES - 1);
+		volatile struct unwind_slot *slot = bpf_map_lookup_elem(&unwind_rules, &place);
+		__u64 there, rule;
+
+		if (!slot)
+			return 0;
+		there = slot->key;
+		if (!there)
+			return 0;
+		if (there == key) {
+			rule = slot->rule;
+			return slot->key == key ? rule : 0;
+		}
+	}
+	return 0;
+}
+
+/* Adds a frame to the walk. Not 0: it was the last. */
+static long walk_frame(__u32 n, void *unused)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), count;
+	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
+	struct unwind_walk *walk = bpf_map_lookup_elem(&unwind_walks, &cpu);
+	__u64 key, rule, marks, exact = 0;
+
+	if (!scratch || !walk)
+		return 1;
+	count = walk->count;
+	if (count >= CAPTURE_STACK_DEPTH)
+		return 1;
+	if (walk->state.exact && count)
+		exact = STACK_EXACT;
+	scratch->addresses[count] = walk->state.pc | exact;
+	walk->count = count + 1;
+	key = unwind_key(walk->image, unwind_address(&walk->state));
+	rule = find_rule(key);
+	if (!rule) {
+		walk->missing = key;
+		return 1;
+	}
+	marks = unwind_step(rule, &walk->state, read_user, 0);
+	if (marks)
+		scratch->addresses[count] |= marks;
+	return (marks & (STACK_LAST | STACK_CUT)) != 0;
+}
+
+/* Whether this thread may ask for a rule again: its answer can take a while, and there may be none.
+ * Other threads that come to the same place may have come there in another way. */
+static __always_inline bool may_ask(__u64 key)
+{
+	const __u64 most = 16;
+	struct unwind_ask *ask;
+	__u32 place;
+
+	key = unwind_key(key, (__u32)bpf_get_current_pid_tgid());
+	place = key >> 20 & (UNWIND_ASKS - 1);
+	ask = bpf_map_lookup_elem(&unwind_asks, &place);
+	if (!ask)
+		return false;
+	if (ask->key != key) {
+		ask->key = key;
+		ask->count = 0;
+	}
+	return ask->count++ < most;
+}
+
+/* Sends the walk so far and the memory that it needs to go on. Returns its name for the record; 0
+ * if there was no room. */
+static __always_inline __u32 copy_stack(__u32 cpu, struct unwind_walk *walk,
+					struct stack_slot *scratch)
+{
+	struct stack_copy *copy = bpf_map_lookup_elem(&copy_scratch, &cpu);
+	__u32 before, pages = 0;
+	__u64 page, waiting, flags;
+
+	if (!copy)
+		return 0;
+	copy->image = walk->image;
+	copy->pid = bpf_get_current_pid_tgid() >> 32;
+	copy->id = STACK_COPY_FIRST +
+		   __sync_fetch_and_add(&stack_copies_made, 1) % (0xffff - STACK_COPY_FIRST + 1);
+	copy->count = walk->count;
+	if (unwind_need_bp(&walk->state, read_user, 0)) /* the copy may not have it */
+		walk->state.has_bp = UNWIND_BP_GONE;
+	copy->state = walk->state;
+	bpf_probe_read_kernel(copy->addresses, sizeof(copy->addresses), scratch->addresses);
+	page = walk->state.sp & ~(__u64)(STACK_COPY_PAGE - 1);
+	before = walk->state.sp & (STACK_COPY_PAGE - 1);
+	if (!bpf_probe_read_user(copy->memory + before, STACK_COPY_PAGE - before,
+				 (void *)walk->state.sp))
+		for (pages = 1; pages < STACK_COPY_PAGES; pages++)
+			if (bpf_probe_read_user(copy->memory + pages * STACK_COPY_PAGE,
+						STACK_COPY_PAGE,
+						(void *)(page + pages * STACK_COPY_PAGE)))
+				break;
+	copy->pages = pages;
+	if (pages > STACK_COPY_PAGES)
+		return 0; /* never: for the verifier */
+	/* The reader is woken for the first one, so that an answer comes soon. */
+	waiting = bpf_ringbuf_query(&stack_copies, BPF_RB_AVAIL_DATA);
+	flags = waiting ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
+	if (bpf_ringbuf_output(&stack_copies, copy,
+			       sizeof(*copy) - sizeof(copy->memory) + pages * STACK_COPY_PAGE,
+			       flags))
+		return 0;
+	return copy->id;
+}
+
+/* Takes the stack of the running thread, which is in the kernel. Returns its place + 1, the name of
+ * a copy, or 0. Not static, so that the verifier looks at it once. */
+__noinline int unwind_user_stack(bool in_call)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(current);
+	__u32 cpu = bpf_get_smp_processor_id(), copy, last;
+	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
+	struct unwind_walk *walk = bpf_map_lookup_elem(&unwind_walks, &cpu);
+
+	if (!scratch || !walk || !regs->sp || !regs->ip)
+		return 0;
+	walk->state.pc = regs->ip;
+	walk->state.sp = regs->sp;
+	walk->state.bp = regs->bp;
+	walk->state.exact = !in_call;
+	walk->state.has_bp = UNWIND_BP_HERE;
+	walk->image = unwind_image(current->tgid, current->group_leader->start_time,
+				   current->self_exec_id);
+	walk->missing = 0;
+	walk->count = 0;
+	bpf_loop(CAPTURE_STACK_DEPTH, walk_frame, NULL, 0);
+	if (walk->missing) {
+		copy = may_ask(walk->missing) ? copy_stack(cpu, walk, scratch) : 0;
+		if (copy)
+			return copy;
+		last = walk->count - 1;
+		if (last < CAPTURE_STACK_DEPTH)
+			scratch->addresses[last] |= STACK_CUT;
+	}
+	return keep_stack(cpu, walk->count);
+}
+
+#else
+
+int unwind_user_stack(bool in_call)
+{
+	return 0;
+}
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reads the call-frame information of ELF files: how to find the caller of a function.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ovnitrace {
+
+/// The call-frame information of one ELF file, from .eh_frame and .debug_frame. A hostile file can
+/// end the process: use a child process (confined.h).
+class CallFrames {
+public:
+  static constexpr const char *kVdso = "[vdso]"; ///< the path of the code that the kernel maps
+
+  /// Opens the regular file at `path`, which is absolute, or the kVdso of this process. Returns
+  /// nullptr if that is no ELF file of x86-64, or does not have that inode.
+  static std::unique_ptr<CallFrames> open(const std::string &path, std::optional<uint64_t> inode);
+  ~CallFrames();
+  CallFrames(const CallFrames &) = delete;
+  CallFrames &operator=(const CallFrames &) = delete;
+
+  /// Returns the rule (include/ovnitrace/unwind.h) for the instruction at `offset`, in bytes in the
+  /// file. `interrupted`: the function may be anywhere in it; otherwise it is in a call there.
+  /// Without information on the function, its code shows whether it has a frame pointer. Returns
+  /// UNWIND_STOP if it does not, or if the information is not of a form that a rule can have.
+  uint64_t rule_at(uint64_t offset, bool interrupted);
+
+private:
+  struct Opened; // the part that uses elfutils
+  explicit CallFrames(std::unique_ptr<Opened> elf);
+
+  std::unique_ptr<Opened> elf_;
+};
+
+} // namespace ovnitrace

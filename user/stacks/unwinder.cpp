@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/stacks/unwinder.h"
+
+#include "emulator/base/confined.h"
+#include "emulator/symbols/call_frames.h"
+#include "user/chunk/service_thread.h"
+
+#include <cstring>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr ConfinedLimits kLimits = {.memory = 512u << 20, .seconds = 10};
+
+/// Reads a word of the memory that was copied. `memory` is an UnfinishedStack.
+long read_copied(void *memory, __u64 address, __u64 *to) {
+  const auto &stack = *static_cast<const UnfinishedStack *>(memory);
+  const uint64_t at = address - stack.start;
+  if (stack.memory.size() < sizeof(*to) || at > stack.memory.size() - sizeof(*to))
+    return -1;
+  std::memcpy(to, stack.memory.data() + at, sizeof(*to));
+  return 0;
+}
+
+/// Walks the rest of a stack. `rule_at` gives the rule for a frame, UNWIND_UNKNOWN to stop there.
+/// Returns the addresses of all its frames, with marks.
+std::vector<__u64> walk_stack(const UnfinishedStack &stack,
+                              const std::function<uint64_t(const unwind_state &)> &rule_at) {
+  const stack_copy &head = stack.head;
+  std::vector<__u64> addresses(head.addresses, head.addresses + head.count);
+  unwind_state state = head.state;
+  for (;;) {
+    const uint64_t rule = rule_at(state);
+    const uint64_t marks =
+        rule == UNWIND_UNKNOWN
+            ? STACK_CUT
+            : unwind_step(rule, &state, read_copied, const_cast<UnfinishedStack *>(&stack));
+    addresses.back() |= marks;
+    if (marks & (STACK_LAST | STACK_CUT) || addresses.size() == CAPTURE_STACK_DEPTH)
+      return addresses;
+    addresses.push_back(state.pc | (state.exact ? STACK_EXACT : 0));
+  }
+}
+
+/// Finds rules in files. Runs in the child.
+class RuleFinder {
+public:
+  uint64_t rule_at(const UnfinishedStack &stack, const unwind_state &state) {
+    uint64_t &known = rules_[{stack.head.image, stack.epoch, unwind_address(&state)}];
+    if (known == UNWIND_UNKNOWN)
+      known = look_up(stack, state);
+    return known;
+  }
+
+private:
+  uint64_t look_up(const UnfinishedStack &stack, const unwind_state &state) {
+    const MappedCode::Place place = stack.mappings->find(stack.time, unwind_address(&state));
+    if (!place.known)
+      return UNWIND_UNKNOWN;
+    if (!place.file)
+      return UNWIND_GUESS;
+    const auto [at, added] = files_.try_emplace(*place.file);
+    if (added)
+      at->second = CallFrames::open(place.file->path, place.file->path == CallFrames::kVdso
+                                                          ? std::nullopt
+                                                          : std::optional(place.file->inode));
+    return at->second ? at->second->rule_at(place.offset, state.exact) : uint64_t(UNWIND_STOP);
+  }
+
+  std::map<CodeFile, std::unique_ptr<CallFrames>> files_;
+  std::map<std::tuple<uint64_t, uint32_t, uint64_t>, uint64_t>
+      rules_; ///< by image, epoch and address
+};
+
+} // namespace
+
+Unwinder::~Unwinder() {
+  {
+    const std::lock_guard lock(lock_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable())
+    thread_.join();
+}
+
+bool Unwinder::add(UnfinishedStack &&stack) {
+  {
+    const std::lock_guard lock(lock_);
+    if (waiting_.size() == kMostWaiting)
+      return false;
+    waiting_.push_back(std::move(stack));
+  }
+  changed_.notify_all();
+  if (!thread_.joinable())
+    thread_ = std::thread([this] { run(); });
+  return true;
+}
+
+void Unwinder::forget(uint64_t image, uint32_t epoch, uint64_t start, uint64_t end) {
+  const std::lock_guard lock(lock_);
+  epochs_[image] = epoch;
+  table_.forget(image, start, end);
+}
+
+void Unwinder::finish() {
+  std::unique_lock lock(lock_);
+  changed_.wait(lock, [this] { return waiting_.empty() && !busy_; });
+}
+
+void Unwinder::run() {
+  enter_helper_thread();
+  std::unique_lock lock(lock_);
+  for (;;) {
+    changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+    if (ends_)
+      return;
+    busy_ = true;
+    const std::vector<UnfinishedStack> stacks(std::make_move_iterator(waiting_.begin()),
+                                              std::make_move_iterator(waiting_.end()));
+    waiting_.clear();
+    lock.unlock();
+    walk(stacks);
+    lock.lock();
+    busy_ = false;
+    changed_.notify_all();
+  }
+}
+
+/// A child finds the rules, and this process walks by them: so it walks as the kernel side will.
+void Unwinder::walk(const std::vector<UnfinishedStack> &stacks) {
+  std::vector<const UnfinishedStack *> questions;
+  for (const UnfinishedStack &stack : stacks)
+    if (!refused_.contains(stack.head.image))
+      questions.push_back(&stack);
+  std::vector<Rules> rules(questions.size());
+  RuleFinder finder;
+  const auto answer = [&](size_t n, ConfinedOutput &out) {
+    walk_stack(*questions[n], [&](const unwind_state &state) {
+      const uint64_t rule = finder.rule_at(*questions[n], state);
+      if (rule != UNWIND_UNKNOWN) {
+        out.number(unwind_address(&state));
+        out.number(rule);
+      }
+      return rule;
+    });
+    out.number(0);
+  };
+  const auto take = [&](size_t n, ConfinedInput &in) {
+    while (const uint64_t address = in.number())
+      if (const uint64_t rule = in.number(); rules[n].size() < CAPTURE_STACK_DEPTH)
+        rules[n].emplace_back(address, rule);
+    if (in.good())
+      publish(*questions[n], rules[n]); // at once: the kernel side waits for them
+  };
+  const auto failed = [&](size_t n) { refused_.insert(questions[n]->head.image); };
+  ask_confined(questions.size(), kLimits, answer, take, failed);
+  auto known = rules.begin();
+  for (const UnfinishedStack &stack : stacks) {
+    const bool asked = known != rules.end() && questions[size_t(known - rules.begin())] == &stack;
+    const Rules found = asked ? *known++ : Rules();
+    take_(stack.number, walk_stack(stack, [&](const unwind_state &state) {
+            for (const auto &[where, rule] : found)
+              if (where == unwind_address(&state))
+                return rule;
+            return uint64_t(UNWIND_UNKNOWN);
+          }));
+  }
+}
+
+void Unwinder::publish(const UnfinishedStack &stack, const Rules &rules) {
+  const std::lock_guard lock(lock_);
+  if (const auto now = epochs_.find(stack.head.image);
+      now != epochs_.end() && stack.epoch < now->second)
+    return;
+  for (const auto &[address, rule] : rules)
+    table_.add(stack.head.image, address, rule);
+}
+
+} // namespace ovnitrace
