@@ -59,7 +59,7 @@ wanted() {
   build) table | awk '$1 == "build" { print $2 }' ;;
   all) table | awk '$1 != "kernels" { print $2 }' ;;
   kernels) table | awk '{ print $2 }' ;;
-  *) echo "usage: scripts/setup.sh [build|kernels]" >&2 && exit 2 ;;
+  *) echo "usage: scripts/setup.sh [build|all|kernels]" >&2 && exit 2 ;;
   esac
 }
 
