@@ -93,7 +93,7 @@ TEST(Advice, TheRuleAboutMostTimeSpeaks) {
   facts.throttled = 70 * kMs;
   facts.other = "xz (7)";
   facts.behind_other = 120 * kMs;
-  EXPECT_EQ(advice(facts).find("Try to keep xz (7)"), 0u);
+  EXPECT_EQ(advice(facts).find("Try taskset, nice or a cgroup to keep xz (7)"), 0u);
   facts.throttled = 121 * kMs;
   EXPECT_EQ(advice(facts).find("Try a larger CPU quota"), 0u);
 }
