@@ -13,9 +13,9 @@
 
 namespace ovnitrace::control {
 
-/// Traces threads (PTRACE_SEIZE) until the other end of the socket is closed. A thread of which an
-/// icount is armed goes from instruction to instruction, each a hit; the others run freely. What
-/// other signals there are, stops among them, have the effect that they have without a tracer.
+/// Traces threads (PTRACE_SEIZE) until the other end of the socket is closed. A thread for which an
+/// icount is armed executes one instruction at a time, and each is a hit. The other threads run
+/// freely. All other signals, stops included, have the same effect as without a tracer.
 class Tracer {
 public:
   Tracer(const Plan &plan, Programs &programs, int socket);
