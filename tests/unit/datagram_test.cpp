@@ -40,7 +40,7 @@ TEST(Datagram, HasTheTracersHeader) {
   EXPECT_LT(write_datagram(datagram_of(1, kMostRecords)).size(), 1000u);
 }
 
-TEST(Datagram, IsRefusedIfAnythingInItLies) {
+TEST(Datagram, IsRefusedIfAnyFieldIsWrong) {
   const std::string good = write_datagram(datagram_of(7, 3));
   EXPECT_EQ(why_not(good), "");
   EXPECT_EQ(why_not(write_datagram(datagram_of(7, 0))), "");
@@ -113,7 +113,7 @@ TEST_F(Window, GivesUpWhatIsTooLate) {
   EXPECT_EQ(window_.lost(), 3u);
 }
 
-TEST_F(Window, EachOfAGapIsLateOnce) {
+TEST_F(Window, EachDatagramOfAGapIsLateOnce) {
   put(1);
   put(5);
   window_.flush();

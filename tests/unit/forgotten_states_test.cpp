@@ -309,7 +309,7 @@ void check(uint32_t seed, bool losing, Met &met) {
 
 class ForgottenStatesTest : public ::testing::TestWithParam<bool> {};
 
-TEST_P(ForgottenStatesTest, AreThereAndNeverWrong) {
+TEST_P(ForgottenStatesTest, AreKnownAndNeverWrong) {
   Met met;
   for (uint32_t seed = 0; seed < 300; seed++) {
     check(seed, GetParam(), met);

@@ -20,7 +20,7 @@ std::string error_of(MessageParser &parser, std::string_view bytes) {
   return "";
 }
 
-TEST(Message, ComesOutAsItWentInHoweverTheBytesAreCut) {
+TEST(Message, IsUnchangedHoweverItsBytesAreSplit) {
   MessageWriter writer;
   std::string stream(writer.write(MessageType::records, "abcd", "0123456789abcdef"));
   stream += writer.write(MessageType::description_end, "");

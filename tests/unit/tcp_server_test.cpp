@@ -127,7 +127,7 @@ TEST_F(TcpServerTest, ServesAsManySendersAsItMay) {
 }
 
 // Those who only say who they are keep nobody out, at once and not after a time.
-TEST_F(TcpServerTest, IsNotLockedByThoseWhoOnlyIdentify) {
+TEST_F(TcpServerTest, IsNotBlockedByConnectionsThatOnlyIdentify) {
   for (int n = 0; n < 64; n++)
     identify("idle" + std::to_string(n));
   EXPECT_EQ(heard(serve("honest")), accepted("honest"));
@@ -167,7 +167,7 @@ TEST_F(TcpServerTest, GivesEachStepItsTime) {
 }
 
 // Whatever it has sent before: a record costs an idler nothing.
-TEST_F(TcpServerTest, GivesThePlaceOfWhoIsSilentLongestToAnother) {
+TEST_F(TcpServerTest, GivesThePlaceOfTheLongestSilentSenderToAnother) {
   Sender &silent = serve("silent"), &busy = serve("busy");
   heard(silent), heard(busy);
   say_record(busy);
@@ -187,7 +187,7 @@ TEST_F(TcpServerTest, GivesThePlaceOfWhoIsSilentLongestToAnother) {
 }
 
 // What one of two could not know when it was accepted.
-TEST_F(TcpServerTest, RefusesWhoDescribesTooLate) {
+TEST_F(TcpServerTest, RefusesASenderThatDescribesItsTraceTooLate) {
   serve("one");
   Sender &two = identify("two"), &three = identify("three");
   heard(two), heard(three);
@@ -197,7 +197,7 @@ TEST_F(TcpServerTest, RefusesWhoDescribesTooLate) {
   EXPECT_NE(heard(three).second.find("no more are allowed"), std::string::npos);
 }
 
-TEST_F(TcpServerTest, IsIncompleteWhereATraceIs) {
+TEST_F(TcpServerTest, IsIncompleteIfOneTraceIs) {
   for (const uint64_t missing : {0, 1}) {
     Sender &sender = serve("app" + std::to_string(missing));
     std::string end;
@@ -250,7 +250,7 @@ TEST(TcpServerTls, EndsAHandshakeThatStalls) {
 }
 
 // A sender that has the key and describes its trace slowly is not pushed out by those without it.
-TEST(TcpServerTls, KeepsWhoHasTheKeyHoweverManyConnect) {
+TEST(TcpServerTls, KeepsSendersWithTheKeyHoweverManyConnect) {
   test::MemoryStore store;
   const PresharedKey key = preshared_key("0123456789abcdef");
   TcpServer server({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0}, key, 1,
@@ -289,7 +289,7 @@ TEST(TcpServerTls, KeepsWhoHasTheKeyHoweverManyConnect) {
 }
 
 // Its program may do nothing for long, and only who has the key asks for its place.
-TEST(TcpServerTls, KeepsWhoHasSentAChunkHoweverLongItIsSilent) {
+TEST(TcpServerTls, KeepsASenderThatHasSentAChunkHoweverLongItIsSilent) {
   test::MemoryStore store;
   const PresharedKey key = preshared_key("0123456789abcdef");
   TcpServer server({.transport = Endpoint::kTcp, .host = "127.0.0.1", .port = 0}, key, 1,

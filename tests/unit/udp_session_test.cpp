@@ -355,7 +355,7 @@ TEST_F(UdpSessionTest, SurvivesDatagramsThatLie) {
   EXPECT_EQ(store_.traces.size(), 1u);
 }
 
-TEST_F(UdpSessionTest, CountsADescriptionThatIsNone) {
+TEST_F(UdpSessionTest, CountsAnInvalidDescription) {
   for (const char *text : {"{\"format\": \"ovnitrace\"", "[1]", "{\"format\": \"other\"}"}) {
     UdpSession session("here", store_.maker());
     DatagramPacker packer(5, 1, [&](const Datagram &datagram) { send(session, datagram); });
