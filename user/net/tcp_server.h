@@ -18,10 +18,10 @@ namespace ovnitrace {
 /// Serves TCP senders. Each step of a connection has a time limit: to prove the key and say who it
 /// is, to describe its trace, and to close after its session.
 ///
-/// Few connections may be undescribed or ended. A new one takes the place of the oldest one of the
-/// host that has most of them. Connections that have proved the key are counted apart. A host that
-/// only connects therefore keeps nobody out. What a host does wrong before it sends is reported ten
-/// times, and then only counted.
+/// The number of connections that have not described a trace, or have ended, is limited. A new one
+/// takes the place of the oldest one of the host that has most of them. Connections that have
+/// proved the key are counted separately. A host that only connects therefore keeps nobody out.
+/// What a host does wrong before it sends is reported ten times, and then only counted.
 class TcpServer final : public Server {
 public:
   /// Listens. `make_sink` and `report` are called on the thread of the caller of handle(). Throws
