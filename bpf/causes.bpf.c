@@ -60,8 +60,8 @@ static __always_inline __u32 number_of(struct gendisk *disk)
 }
 
 /* From here on the CPU wakes who waits for this request. The kernel says that it has ended the
- * request only where it counts the I/O of the device (`part`). A thread can do that as well as an
- * interrupt, but then the end of an interrupt is not its end. */
+ * request only where it counts the I/O of the device (`part`). A thread can end a request, too;
+ * then the end of an interrupt does not mark the end of the request. */
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_rq_complete, struct request *rq)
 {
@@ -83,7 +83,8 @@ int BPF_PROG(on_block_rq_complete, struct request *rq)
 	return 0;
 }
 
-/* The I/O of a device that stands on others ends while a request of one of them is being ended. */
+/* If a device is built on others, its I/O ends while a request of one of the others is being
+ * ended. */
 SEC("tp_btf/block_bio_complete")
 int BPF_PROG(on_block_bio_complete, struct request_queue *q, struct bio *bio)
 {

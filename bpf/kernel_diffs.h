@@ -91,9 +91,9 @@ static __always_inline bool in_compat_syscall(struct task_struct *p)
 #endif
 }
 
-/* In which system call a thread is that has blocked in the kernel: enum ftrace_call. A thread that
- * has never been in user space, as those of the kernel and its helpers for io_uring and vhost, has
- * no stack there, and its registers are zeros or those of its creator. */
+/* Returns in which system call a thread has blocked: enum ftrace_call. Threads of the kernel, of
+ * io_uring and of vhost have never been in user space. They have no saved registers of their own:
+ * what is in that place is zeros, or the registers of their creator. */
 static __always_inline __u32 blocked_call(struct task_struct *p)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
@@ -122,13 +122,13 @@ static __always_inline __u32 blocked_call(struct task_struct *p)
 /* The preemption count says in which context we are. arm64 keeps it in the thread_info of the
  * running task. x86 keeps it in a per-CPU variable: of its own until 6.1 and from 6.15 on, in
  * pcpu_hot between (64701838bf05 "x86/percpu: Move preempt_count next to current_task"). Its symbol
- * cannot be had where kallsyms lists no data (CONFIG_KALLSYMS_ALL off), but its place in the
- * per-CPU section is in BTF, and so is that of the runqueues, and to this CPU's runqueue there is a
- * way from every task. */
+ * is not available if kallsyms lists no data (CONFIG_KALLSYMS_ALL off). But BTF has its place in
+ * the per-CPU section, and the place of the run queues, and every task leads to the run queue of
+ * this CPU. */
 const volatile __s64 preempt_count_distance = 0; /* from this CPU's runqueue; 0: not known */
 
-/* Read by a plain load that may fault, where a pointer to it can be had, and not by a helper: that
- * costs four times as much. Any struct that starts with a word does. */
+/* If a pointer to the count can be made, a plain load that may fault reads it: a helper costs four
+ * times as much. The type of the pointer can be any struct that starts with a word. */
 struct seqcount {
 	unsigned int sequence;
 } __attribute__((preserve_access_index));
@@ -155,9 +155,8 @@ static __always_inline bool read_preempt_count(struct task_struct *current, __u3
 #endif
 }
 
-/* For how long a thread that runs has had its CPU, ns, at its switch-out, where the kernel has just
- * read the clock of the runqueue; 0 if it does not say. sched_info is there with
- * CONFIG_SCHED_INFO. */
+/* Returns for how many ns a thread has run that is being switched out. The kernel has just read the
+ * clock of the run queue. 0: not known, as without CONFIG_SCHED_INFO. */
 static __always_inline __u64 time_on_cpu(struct task_struct *p)
 {
 	__u64 clock;

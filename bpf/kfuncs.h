@@ -49,8 +49,9 @@ static int (*const kfunc_send_signal_task)(struct task_struct *task, int signal,
 
 /* From 6.13 on, the kernel keeps stacks of 64 bytes and more in memory of the CPU. A program of a
  * uprobe can be preempted, and another thread of that CPU then runs it on the same stack: one of
- * them reads what the other wrote, and the kernel may crash. A program with a tail call keeps the
- * stack of its thread, also where the call is never reached. The loader makes one of this. */
+ * them reads what the other wrote, and the kernel may crash. A program that contains a tail call
+ * uses the stack of its thread, even if the call is never reached. The loader turns the call below
+ * into a tail call. */
 const volatile bool never = false;
 static void (*const tail_call)(void *ctx) = (void *)KFUNC_TAIL_CALL;
 

@@ -3,12 +3,12 @@
  * Opens and closes regions of --control. A region is a process's or, with region_by_thread, a
  * thread's. When it is opened each of its threads is recorded with the state that it is in.
  *
- * The order makes the trace true: the region is open first, so that every transition from then on
- * is logged; then each thread's state is read, then the clock. A transition that was logged before
- * that instant knows more than the snapshot, and one after it agrees with it. A switch that was
- * under way when the region was opened had set the runqueue's current thread before it asked
- * whether the region is open (__schedule()), so that is who runs, and not task_struct::on_cpu,
- * which follows later.
+ * The order of the steps makes the trace correct. First the region is opened, so every transition
+ * from then on is logged. Then each thread's state is read, and then the clock. A transition that
+ * was logged before that instant says more than the snapshot, and one after it agrees with it. A
+ * switch may be under way when the region is opened. It has set the run queue's current thread
+ * before it asks whether the region is open (__schedule()). The current thread of the run queue
+ * therefore counts as running. task_struct::on_cpu does not, because it follows later.
  */
 #ifndef OVNITRACE_REGION_H
 #define OVNITRACE_REGION_H
@@ -62,8 +62,8 @@ static __always_inline void count_region(__s64 more)
 		__sync_fetch_and_add(count, more);
 }
 
-/* Whether it was closed. In between, it counts as open: what is counted on is there for as long as
- * the region. */
+/* Opens a region, and returns whether it was closed. The count of open regions is raised first, so
+ * it is never lower than the number of open regions. */
 static __always_inline bool set_open(__u64 *region, __u64 now)
 {
 	__u32 opened = REGIONS_OPENED;
@@ -80,7 +80,7 @@ static __always_inline bool set_open(__u64 *region, __u64 now)
 	return true;
 }
 
-/* Whether it was open. */
+/* Closes a region, and returns whether it was open. */
 static __always_inline bool set_closed(__u64 *region)
 {
 	if (!region || !__sync_lock_test_and_set(region, 0))
@@ -89,8 +89,8 @@ static __always_inline bool set_closed(__u64 *region)
 	return true;
 }
 
-/* Whether it was closed. An alarm that starts a region that is open is recorded too, as long as the
- * ring has room for what matters more. */
+/* Opens the region of a thread, and returns whether it was closed. An alarm that starts an open
+ * region is recorded, too, as long as that leaves room in the ring for more important events. */
 static __always_inline bool open_region(__u32 pid, __u32 tid, __u32 what)
 {
 	__u64 *region = region_of(pid, tid), now = bpf_ktime_get_ns();
@@ -160,9 +160,9 @@ static __noinline int visit_thread(struct task_struct *p, struct visitor *v)
 	return 0;
 }
 
-/* Looks at all threads of the machine: those of one process cannot be had by another of its
- * threads, as the iterator goes from the thread that it is given to the last. `sleepable`: the
- * program is. False where the kernel cannot: then the loader does it. */
+/* Visits all threads of the machine. A thread cannot visit only those of its process, because the
+ * iterator goes from the thread that it is given to the last one. `sleepable`: the calling program
+ * may sleep. Returns false if the kernel cannot do it: then the loader does. */
 static __always_inline bool visit_threads(struct visitor *v, bool sleepable)
 {
 	struct bpf_iter_task it;

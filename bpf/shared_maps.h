@@ -10,10 +10,10 @@
 const volatile bool trace_all = false;	   /* every thread of the machine */
 const volatile __u64 wakeup_watermark = 0; /* bytes in a ring at which the reader is woken */
 
-/* Which threads are traced, a byte for each tid. Every creation writes that of the new tid, so
- * nothing has to be cleaned up at an exit. All in one value, of 4 MiB, as
- * older kernels take no larger one: so each program looks for it once, and a thread costs one load.
- * They are hardly ever written, so CPUs may share their cache lines. */
+/* Which threads are traced, a byte for each tid. A creation writes the byte of the new tid, so an
+ * exit needs no cleaning up. All bytes are in one value of 4 MiB, the largest that older kernels
+ * take. A program looks the value up once, and then a thread costs one load. The bytes are hardly
+ * ever written, so CPUs may share their cache lines. */
 #define THREAD_TRACED  1
 #define THREAD_NAMED   2 /* the loader has its present name */
 #define THREAD_PROGRAM 4 /* of the program that the loader started */

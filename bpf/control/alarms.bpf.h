@@ -48,8 +48,8 @@ static __noinline int is_text(__u32 a, const char *text)
 	return 1;
 }
 
-/* Whether a call may still be under way: its return address is where it was. (Also where that
- * cannot be read, or is in a register.) */
+/* Returns whether a call may still be under way: its return address is where it was, or cannot be
+ * read, or is in a register. */
 static __always_inline bool may_be_live(struct control_call *call)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -62,8 +62,8 @@ static __always_inline bool may_be_live(struct control_call *call)
 #endif
 }
 
-/* Functions whose exit is waited for are entered. A call is inside another if it is below it on the
- * stack, and that one has not been left without a return, by an exception or longjmp. */
+/* Handles the entry of functions whose exits are awaited. A call is inside another one if it is
+ * below that on the stack, unless the other call was left by an exception or longjmp. */
 static __noinline int note_entries(struct control_thread *thread, __u64 mask, __u64 sp)
 {
 	__u64 back = 0;
@@ -107,9 +107,9 @@ int on_alarm(struct pt_regs *ctx)
 	return after_hit(&h, false);
 }
 
-/* An instruction that may leave a function. It leaves the outermost call if the stack is as it was
- * at that call's first instruction: so no instruction inside it is taken for one, nor a call inside
- * it.
+/* Handles an instruction that may leave a function. It leaves the outermost call if the stack
+ * pointer is the same as at the first instruction of that call. Jumps inside the function and inner
+ * calls are therefore not taken for exits.
  */
 SEC("uprobe")
 int on_alarm_leave(struct pt_regs *ctx)

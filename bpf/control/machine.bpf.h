@@ -82,9 +82,9 @@ static __noinline int ask_for_visit(struct visitor *v)
  *
  * The verifier checks a static function again for each call and each path to it: with 16 chains
  * that is more than it accepts. The steps below that a chain takes are therefore not static, and
- * checked once, for any arguments. Such a function loses the pointers in a struct that it is given:
- * process and thread are arguments of their own. Indices are masked, as the verifier may lose what
- * a comparison says of them. */
+ * checked once, for any arguments. In such a function the verifier does not know the pointers
+ * inside a struct argument, so process and thread are separate arguments. Indices are masked,
+ * because the verifier may forget the bounds that a comparison gave them. */
 struct hit {
 	__u64 mask;
 	__u64 ip, ax, bx, cx; /* of the thread, where it hits an instruction */
@@ -171,8 +171,8 @@ static __always_inline __u64 needed(__u32 c, const volatile struct control_alarm
 	return alarm->count;
 }
 
-/* Says what the loader must make hit, if that is what is armed now. Returns what h->stepping is
- * then. */
+/* Tells the loader if the alarm that is armed now is one that the loader makes hit. Returns the new
+ * value of h->stepping. */
 __noinline __u32 announce_armed(struct hit *h, __u32 c, __u32 position, __u32 all)
 {
 	__u32 a;
@@ -196,8 +196,8 @@ static __always_inline void announce(struct hit *h, __u32 c, __u32 position, boo
 /* ---- a hit -------------------------------------------------------------------------------------
  */
 
-/* Puts all threads of the process to another place; `before`: the word that it was worked out from,
- * and what comes of it if nobody was faster. */
+/* Puts all threads of the process to another place. `before`: the word from which `place` was
+ * computed. Returns false, and changes nothing, if another thread has changed the word since. */
 static __always_inline bool broadcast(struct control_process *process, __u32 c, __u64 before,
 				      __u64 place)
 {
@@ -348,7 +348,8 @@ __noinline __u64 armed_in(struct control_process *process, struct control_thread
 	return 1ull << a;
 }
 
-/* The alarms that are armed when the hit begins get it, each chain's one, and none that it arms. */
+/* Returns the alarms that get a hit: the one that is armed in each chain when the hit begins. An
+ * alarm that the hit arms is not among them. */
 static __noinline __u64 armed_now(struct control_process *process, struct control_thread *thread)
 {
 	__u64 armed = 0;
@@ -358,7 +359,7 @@ static __noinline __u64 armed_now(struct control_process *process, struct contro
 	return armed;
 }
 
-/* A uniform whose turn has come starts at once, whichever hit brought it. */
+/* Starts each uniform that is armed, whichever hit has armed it. */
 __noinline int fire_immediate(struct hit *h, struct control_process *process,
 			      struct control_thread *thread)
 {

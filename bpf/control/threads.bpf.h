@@ -106,9 +106,9 @@ struct task_struct___control {
 	__u32 __state;
 } __attribute__((preserve_access_index));
 
-/* Whether the current process is in a process group that its parent is not in, in the same session:
- * so shells with job control start their children, and take one that stops for one that the user
- * has stopped. */
+/* Returns whether the current process is in another process group than its parent, in the same
+ * session. Shells with job control start their children in this way. They would take a stopped
+ * child for one that the user has stopped. */
 static __always_inline bool is_job(void)
 {
 	struct task_struct___control *p = (void *)bpf_get_current_task();
@@ -154,7 +154,8 @@ static __always_inline void hold(__u32 kind, __u32 pid, __u32 tid, bool stops,
 			kfunc_send_signal_task(child, SIGSTOP, PIDTYPE_TGID, 0);
 		else
 			bpf_send_signal(SIGSTOP);
-		/* Again: what continues all may have come in between. */
+		/* Again: the loader may have continued all processes in between, and removed the
+		 * entry. */
 		bpf_map_update_elem(&control_held, &pid, &how, BPF_ANY);
 		m->alarm = 0;
 	}
@@ -179,7 +180,7 @@ TWIN_PROG("tp_btf/task_newtask", on_control_newtask, 1, struct task_struct *chil
 	if (pid == tid)
 		begin_process(pid);
 	begin_thread(&h, &s, pid, tid);
-	/* One that shares its parent's memory, until it executes a program, is let alone. */
+	/* A process that shares its parent's memory until it executes a program is left alone. */
 	probed = bpf_map_lookup_elem(&control_probed, &parent_pid);
 	if (!s.thread || pid != tid || clone_flags & CLONE_VM || !probed || !holds)
 		return 0;
@@ -213,8 +214,8 @@ TWIN_PROG("tp_btf/sched_process_exit", on_control_exit, 2, struct task_struct *p
 	return 0;
 }
 
-/* The current thread stops before its next instruction, by a signal that only its tracer sees: no
- * thread can block SIGSTOP, and this one is of the kernel's. */
+/* Stops the current thread before its next instruction, by a signal that only its tracer sees. No
+ * thread can block SIGSTOP, and this one comes from the kernel. */
 static __always_inline void stop_for_tracer(void)
 {
 	bpf_send_signal_thread(SIGSTOP);

@@ -37,8 +37,8 @@ static __always_inline void log_priority(struct task_struct *p, __u64 before, __
 		log_thread(FTrace_EVT_set_priority, p->pid, now & ((1u << PRIORITY_WORD_BITS) - 1));
 }
 
-/* Two CPUs may look at one thread at once: who finds that the other was faster looks again, so that
- * nothing is logged that was read before what has been logged. */
+/* Two CPUs may look at one thread at the same time. The CPU that finds that the other one was
+ * faster looks again, so an old value is never logged after a new one. */
 static __always_inline void look_at_priority(struct task_struct *p)
 {
 	__u64 *logged = logged_priority(p), before, now;

@@ -6,8 +6,8 @@
  *
  * A job is what such a thread does from when it gets a CPU, after it had blocked or yielded (or
  * from when it becomes such a thread), until it blocks or yields again; its deadline is the one
- * that the kernel had given it at that time. It is missed if the job is not over then; that is
- * looked at whenever the thread gets or leaves a CPU, and logged once a job.
+ * that the kernel had given it at that time. The deadline is missed if the job is not over by then.
+ * This is checked whenever the thread gets or leaves a CPU, and logged once for each job.
  */
 
 enum { SCHED_DEADLINE = 6 };
@@ -78,8 +78,8 @@ static __always_inline void look_for_miss(struct server *server, struct task_str
 	log_thread(FTrace_EVT_task_deadline_miss, p->pid, clamp(late, ~0u));
 }
 
-/* A budget that is exhausted when the next period has begun already is replenished at once, without
- * the timer. All that can be seen of it is the deadline that moved in a job. */
+/* If the next period has begun when a budget is exhausted, the kernel replenishes the budget at
+ * once, without the timer. The only sign is that the deadline has moved during a job. */
 static __always_inline void look_for_replenishment(struct server *server, struct task_struct *p)
 {
 	if (server->job && server->seen != p->dl.deadline && !server->replenished) {

@@ -90,8 +90,8 @@ static __always_inline bool is_own_event(__u16 code)
 
 const volatile __u32 recorder_uid = 0; /* who records; set by the loader before loading */
 
-/* It acts on all that is captured: so nobody else may, as other users on a machine that is captured
- * as a whole. Not bpf_get_current_uid_gid(), which counts in the user namespace of the caller. */
+/* A filter acts on the whole capture. With -a, that includes other users' programs, so they may not
+ * set one. Not bpf_get_current_uid_gid(), which counts in the user namespace of the caller. */
 static __always_inline bool may_filter(struct task_struct *current)
 {
 	return marks_of(current->pid) & THREAD_PROGRAM ||
@@ -106,8 +106,8 @@ static __always_inline bool is_filter(__u16 code, __u32 status)
 	       (chosen & FAMILY(code));
 }
 
-/* Logged when it holds already, or still: no event of the family comes between two that say that it
- * is filtered. */
+/* Logs the event while the family is filtered, so no event of the family comes between the two that
+ * say that it is filtered and no longer filtered. */
 static __always_inline void set_filter(__u16 code, __u16 status, __u32 par2, __u32 tid)
 {
 	if (status)

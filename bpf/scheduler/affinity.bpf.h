@@ -22,7 +22,7 @@ static __always_inline __u32 affinity_hash(struct task_struct *p)
 	return hash >> 32 | 1; /* not 0 */
 }
 
-/* The CPUs from `first` on. The kernel's mask can have bits beyond those CPUs that there are. */
+/* Returns the CPUs from `first` on. The kernel's mask can have bits for CPUs that do not exist. */
 static __always_inline void fill_cpus(struct life_record *r, struct task_struct *p, __u32 first)
 {
 	const char *mask = (const char *)p + bpf_core_field_offset(p->cpus_mask);
@@ -62,7 +62,7 @@ static __always_inline bool try_with_cpus(struct life_record *r, struct task_str
 	return true;
 }
 
-/* One that finds no room is no loss: it is sent with the next wait. */
+/* An event that finds no room is not lost: it is sent when the next wait starts. */
 static __noinline int send_affinity(struct task_struct *p, __u64 time)
 {
 	struct life_record r;
@@ -74,7 +74,8 @@ static __noinline int send_affinity(struct task_struct *p, __u64 time)
 	return 0;
 }
 
-/* A wait for a CPU starts at `time`; 0: now. The clock is dear, and hardly ever needed. */
+/* Handles the start of a wait for a CPU at `time`; 0: now. To read the clock is expensive, and is
+ * hardly ever needed. */
 static __always_inline void look_at_affinity(struct task_struct *p, struct thread_facts *facts,
 					     __u64 time)
 {

@@ -9,9 +9,9 @@
 
 #define COMPLETING_PLACE (CAPTURE_DEVICES - 1)
 
-/* What a CPU does, above the place of a device: the same as long as `current` is not switched, and
- * no interrupt comes or returns. One that comes while a request is being ended wakes others for its
- * own reasons. */
+/* Returns a number for what a CPU is doing, in the bits above the place of a device. It stays the
+ * same until `current` is switched, or an interrupt comes or returns. An interrupt that comes while
+ * a request is being ended wakes threads for its own reasons. */
 static __always_inline __u64 stretch_of(struct task_struct *current,
 					enum ftrace_wakeup_context context)
 {

@@ -11,9 +11,9 @@
  * program, a mark may be wrong. It is right again at the thread's next switch-in. Until then its
  * CPU records more switches than are needed.
  *
- * A wakeup and the switches of its CPU exclude one another by the lock of the run queue. A thread
- * that is moved to another CPU is announced before that lock is taken: a switch of that CPU within
- * the same few nanoseconds may be missed, until the next one.
+ * A wakeup and the switches of its CPU exclude one another by the lock of the run queue. The move
+ * of a thread to another CPU is announced before the lock of that CPU is taken. A switch of that
+ * CPU within the same few nanoseconds may therefore be missed. The next switch is recorded.
  */
 const volatile bool wants_holders = false; /* set by the loader before loading */
 
@@ -82,8 +82,8 @@ static __noinline int end_wait(__u32 tid)
 	return 0;
 }
 
-/* Whether the trace says who has this CPU. Before the last start of a region it may have said so
- * and then missed a switch: readers believe it no more. */
+/* Returns whether the trace says who has this CPU. What it said before the last start of a region
+ * does not count, because a switch since then may be missing. Readers do not believe it either. */
 static __always_inline bool is_reported(struct cpu_stage *s, __u32 holder)
 {
 	return holder & HOLDER_REPORTED &&
@@ -110,8 +110,8 @@ static __noinline int begin_wait(struct cpu_stage *mine, struct task_struct *p, 
 	return 0;
 }
 
-/* What the snapshot finds: who has a CPU that has not switched yet, and who waits already. One that
- * runs or blocks at this very moment keeps a wrong mark until it runs next. */
+/* Notes in the snapshot whether `p` has a CPU that has not switched yet, or waits for one already.
+ * If `p` starts to run or blocks at this very moment, it keeps a wrong mark until it runs next. */
 static __always_inline void snapshot_holder(struct task_struct *p)
 {
 	struct thread_facts *facts = facts_of(p->pid);

@@ -10,7 +10,8 @@ __u32 followed = 0;	   /* a thread whose children are traced: the loader; 0: non
 __u32 program_pid = 0;	   /* the process that the loader started */
 __u32 program_threads = 0; /* its threads that have not left their CPU for ever */
 
-/* `more`: THREAD_PROGRAM or 0. It may be running: it is never without the mark meanwhile. */
+/* `more`: THREAD_PROGRAM or 0. The thread may be running, so it is never without the mark
+ * meanwhile. */
 static __always_inline void set_traced(__u32 tid, __u32 more)
 {
 	struct thread_facts *facts = facts_of(tid);
@@ -34,8 +35,8 @@ static __always_inline void set_untraced(__u32 tid)
 	change_marks(tid, 0, THREAD_TRACED | THREAD_NAMED | THREAD_PROGRAM);
 }
 
-/* Whether the caller's children are traced from now on. Run in the loader, and given no tid by
- * it, because in a PID namespace the loader does not know its own. */
+/* Sets whether the caller's children are traced from now on. The loader runs this in itself. It
+ * passes no tid, because in a PID namespace it does not know its own. */
 SEC("syscall")
 int follow_caller(struct follow_request *request)
 {

@@ -8,14 +8,15 @@
 const volatile __u32 target_pids[CAPTURE_TARGETS] = {};
 const volatile __u32 targets = 0;
 
-/* Whether transitions are logged; else no state would last. Set by the loader before loading. */
+/* Whether transitions are logged. If not, a recorded state would soon be out of date. Set by the
+ * loader before loading. */
 const volatile bool has_transitions = true;
 
 __u32 newly_traced = 0; /* by mark_targets(), set to 0 by the loader */
 
-/* The process id of a thread as the loader knows it: ids are counted anew in each PID namespace.
- * The iterator visits the threads of the loader's namespace and of those in it, so that level is
- * there. */
+/* Returns the process id of a thread in the loader's PID namespace: each namespace counts its own
+ * ids. The iterator visits only threads of that namespace and of namespaces inside it, so all have
+ * an id at that level. */
 static __always_inline __u32 pid_for_loader(struct task_struct *p)
 {
 	struct task_struct *loader = bpf_get_current_task_btf();
@@ -62,10 +63,9 @@ int mark_targets(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Threads that are alive already, and traced since a while: the loader sees to it that no switch is
- * under way that was not logged because its thread was not traced yet. The clock is read after the
- * state: a transition before that instant says more than the snapshot, and one after it agrees
- * with it. */
+/* Records the threads that are alive. The loader has marked them as traced, and has waited until
+ * every switch that was under way at that time is over. The clock is read after the state: a
+ * transition before that instant says more than the snapshot, and one after it agrees with it. */
 SEC("iter/task")
 int snapshot(struct bpf_iter__task *ctx)
 {

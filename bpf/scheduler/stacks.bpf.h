@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Stacks of threads that leave their CPU, and of who wakes them. A stack is kept once, in a table
- * that the loader maps, and known by its place there. Our own table, and not a map of the kernel's
- * for stacks: of that one nothing can be read without a system call, which before 5.19 needs
- * privileges that the loader has given up by then.
+ * that the loader maps, and known by its place there. The kernel's own map for stacks is not used:
+ * it can be read only by a system call, which before 5.19 needs privileges that the loader has
+ * given up by then.
  */
 const volatile __u32 stacks_wanted = 0; /* enum stack_choice; set by the loader before loading */
 
@@ -17,7 +17,7 @@ struct {
 	__type(value, struct stack_slot);
 } stack_slots SEC(".maps");
 
-/* Where a CPU looks at one. Interrupts are off, so it is never needed twice at a time. */
+/* Holds the stack that a CPU examines. Interrupts are off, so a CPU examines one at a time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* possible CPUs, set by the loader */
@@ -90,8 +90,8 @@ static __always_inline __u32 take_stack(void *ctx, __u64 flags)
 	return bytes > 0 ? keep_stack(cpu, (__u32)bytes / sizeof(__u64)) : 0;
 }
 
-/* The record of the running thread's stack, to stand before that of what it does. `user`: its own
- * code has to do with it. */
+/* Returns the record of the running thread's stack, which comes before the record of what the
+ * thread does. `user`: the thread's own code led there. */
 static __noinline __u64 stack_word(void *ctx, __u32 whose, bool user)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -127,7 +127,7 @@ static __always_inline void remember_waker_stack(void *ctx, __u32 tid, bool in_t
 		*word = stack_word(ctx, SCHED_STACK_OF_WAKER, in_task);
 }
 
-/* The one that was remembered, once. */
+/* Returns the remembered record of the waker's stack, and forgets it. */
 static __always_inline __u64 waker_stack_of(__u32 tid)
 {
 	__u64 *word, found = 0;

@@ -14,7 +14,8 @@ struct {
 	__type(value, struct throttled_threads);
 } throttled SEC(".maps");
 
-/* `p` leaves its CPU. One that is forgotten is throttled until it gets a CPU, to us. */
+/* Remembers that `p` leaves its CPU throttled. A thread that is evicted counts as throttled until
+ * it gets a CPU. */
 static __always_inline void note_throttled(struct task_struct *p)
 {
 	__u32 zero = 0;

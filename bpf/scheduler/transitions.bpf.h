@@ -5,10 +5,10 @@
  */
 __u64 complete_since = -1ULL; /* ns: all programs are attached from here on; set by the loader */
 
-/* Logs when a thread got its CPU, if that switch was not seen. Either the kernel did not run us at
- * that switch: some kernels show no event of certain threads, among them the switch from such a
- * thread to ours. Or the thread was not traced yet. The kernel's own account says since when it has
- * run. Returns the tid under which it got the CPU. */
+/* Logs when a thread got its CPU, if no event showed that switch. There are two reasons. Some
+ * kernels raise no event for certain threads, nor for the switch from such a thread to a traced
+ * one. Or the thread was not traced yet. The kernel's own account says since when the thread has
+ * run. Returns the tid that the thread had when it got the CPU. */
 static __always_inline __u32 log_unseen_dispatch(struct cpu_stage *s, struct task_struct *p,
 						 __u64 now)
 {
@@ -31,9 +31,10 @@ static __always_inline __u32 log_unseen_dispatch(struct cpu_stage *s, struct tas
 	return p->pid;
 }
 
-/* A thread leaves its CPU that took it with the tid `before`. An execve by a thread that is not the
- * main one swaps their tids (exchange_tids()), long before sched_process_exec is raised, and maybe
- * before the main thread has left its CPU for ever. Returns the word of its switch. */
+/* Logs that a thread leaves the CPU that it got under the tid `before`, which it has no longer. An
+ * execve by a thread that is not the main one swaps the tids of both (exchange_tids()). This
+ * happens long before sched_process_exec is raised, and maybe before the main thread has left its
+ * CPU for ever. Returns the word of the switch. */
 static __always_inline __u64 log_exec(struct cpu_stage *s, struct task_struct *prev, __u64 now,
 				      __u64 word, __u32 before)
 {
@@ -47,7 +48,7 @@ static __always_inline __u64 log_exec(struct cpu_stage *s, struct task_struct *p
 	return word;
 }
 
-/* A thread leaves its CPU that is not the one that was seen to take it. Returns the word of its
+/* Handles a thread that leaves a CPU which it was not seen to take. Returns the word of the
  * switch. */
 static __noinline __u64 log_unseen(struct cpu_stage *s, struct task_struct *prev, __u64 now,
 				   __u64 word)
@@ -59,15 +60,15 @@ static __noinline __u64 log_unseen(struct cpu_stage *s, struct task_struct *prev
 	return before == (__u32)prev->pid ? word : log_exec(s, prev, now, word, before);
 }
 
-/* Before 6.15 a pending signal that kept it on the runqueue left the old state in the argument; its
- * own state is running again. */
+/* Before 6.15, the argument has an old state if a pending signal kept the thread on the run queue.
+ * The thread's own state is running again by then. */
 static __always_inline bool leaves_runnable(struct task_struct *prev, bool preempt,
 					    __u32 prev_state)
 {
 	return preempt || !prev_state || !task_state(prev);
 }
 
-/* Why a traced thread leaves its CPU that could go on: enum ftrace_offcpu. */
+/* Returns why a traced thread that could go on leaves its CPU: enum ftrace_offcpu. */
 static __noinline __u32 runnable_reason(struct task_struct *prev, bool preempt, __u64 now)
 {
 	struct thread_facts *facts = facts_of(prev->pid);
@@ -98,9 +99,9 @@ static __always_inline __u64 only_open(__u64 word, struct task_struct *prev,
 	return word;
 }
 
-/* Arguments of sched_switch are read where they are needed, which the compiler would do much
- * earlier: a program has few registers, and what is kept on its stack takes as long as the work;
- * from 64 bytes on (6.13), the stack is not even that of the kernel. */
+/* Reads an argument of sched_switch where it is needed; the compiler would read it much earlier. A
+ * program has few registers, and to spill a value costs as much as the work. From 64 bytes of stack
+ * on (6.13), the kernel even gives the program a separate stack. */
 static __always_inline __u64 argument(__u64 *ctx, int n)
 {
 	barrier_var(ctx);
@@ -119,7 +120,8 @@ static __always_inline void log_taken(struct cpu_stage *s, __u64 *ctx, __u64 now
 		end_wait(word >> SCHED_B_SHIFT & FTRACE_TID_MASK);
 }
 
-/* An unrecorded thread leaves its CPU that was not seen to take it, as in log_unseen_dispatch(). */
+/* Handles an unrecorded thread that leaves a CPU which it was not seen to take, as
+ * log_unseen_dispatch() does. */
 static __noinline int log_unseen_holder(struct cpu_stage *s, struct task_struct *prev)
 {
 	__u64 now = bpf_ktime_get_ns(), since = now - time_on_cpu(prev), region;
@@ -137,8 +139,8 @@ static __noinline int log_unseen_holder(struct cpu_stage *s, struct task_struct 
 }
 
 /* A switch between two threads that are not recorded, on a CPU for which a traced one waits, or
- * whose holder the trace names. One that waits since before the end of its region is waited for
- * until it runs: nothing of it is recorded while no region is open. */
+ * whose holder the trace names. A thread that waited already when its region ended counts as
+ * waiting until it runs, because nothing of it is recorded while no region is open. */
 static __noinline int log_between(struct cpu_stage *s, __u64 *ctx, __u32 before)
 {
 	struct task_struct *prev = (void *)argument(ctx, 1), *next = (void *)argument(ctx, 2);
@@ -161,7 +163,7 @@ static __noinline int log_between(struct cpu_stage *s, __u64 *ctx, __u32 before)
 	return 0;
 }
 
-/* Most switches of a machine of which one program is traced: they cost this. */
+/* Handles most switches of a machine on which one program is traced. They cost only this. */
 static __always_inline int pass_by(__u64 *ctx, __u32 next_tid)
 {
 	struct cpu_stage *s;
@@ -309,9 +311,9 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	return 0;
 }
 
-/* What happens to `p` now, unless its region was closed meanwhile. `stack`: a record that stands
- * before it; 0: none. `waits`: `p` waits for the CPU of this number - 1 from now on; 0: it does
- * not. `locked`: that CPU's run queue is. */
+/* Logs what happens to `p`, unless its region was closed meanwhile. `stack`: a record to put before
+ * it; 0: none. `waits`: 1 + the CPU for which `p` waits from now on; 0: it does not wait. `locked`:
+ * the run queue of that CPU is locked. */
 static __always_inline void stage(struct task_struct *p, __u64 stack, __u64 word, __u32 waits,
 				  bool locked)
 {

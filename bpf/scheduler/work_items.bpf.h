@@ -2,10 +2,10 @@
 /*
  * Records which thread queued the work item in which a kernel worker wakes a traced thread.
  *
- * These tracepoints are raised for each work item of the machine, so they only remember: in two
- * tables of fixed size, at the place that a hash says. An item evicts the one that has its place,
- * whose queuer is unknown from then on. A record is written when a worker wakes a traced thread,
- * just before the wakeup.
+ * The kernel raises these tracepoints for each work item of the machine. The programs therefore
+ * only remember who queued an item, in two hash tables of fixed size. A later item evicts an
+ * earlier one at its place; then the queuer of the earlier one is unknown. A record is written only
+ * when a worker wakes a traced thread, just before the wakeup.
  */
 const volatile bool has_work_items = false; /* the kernel has the tracepoints; set by the loader
 					     * before loading */
@@ -63,7 +63,7 @@ static __always_inline void work_put(struct work_slot *slot, __u64 key, struct w
 	__sync_lock_test_and_set(&slot->key, key);
 }
 
-/* False: the place is another's now, or was while it was read. */
+/* Returns false if the place belongs to another item, or did while it was read. */
 static __always_inline bool work_get(struct work_slot *slot, __u64 key, struct work_queuer *queuer)
 {
 	if (*(volatile __u64 *)&slot->key != key)
@@ -80,7 +80,8 @@ static __always_inline bool queuer_of_worker(struct task_struct *worker, struct 
 	return slot && work_get(slot, worker->pid, queuer) && queuer->time;
 }
 
-/* The arguments are req_cpu, pwq, work. What a work item queues belongs to who queued that item. */
+/* The arguments are req_cpu, pwq, work. If a work item queues another one, both belong to the
+ * thread that queued the first. */
 SEC("tp_btf/workqueue_queue_work")
 int on_queue_work(__u64 *ctx)
 {

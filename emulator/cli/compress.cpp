@@ -53,15 +53,15 @@ void compress_command(const Arguments &arguments) {
 void add_compress(App app) {
   const auto arguments = std::make_shared<Arguments>();
   const App command =
-      add_unprivileged(app, "compress", "Make the chunk files of a trace smaller, or plain again");
+      add_unprivileged(app, "compress", "Compress the chunk files of a trace, or decompress them");
   command.add_option("TRACE", arguments->traces, "Trace directories").required();
-  const Option level = command
-                           .add_option("-l,--level", arguments->level,
-                                       "How hard to try: 1 (fast) to 19 (small) (default: 1)")
-                           .type_name("N")
-                           .range(kLeastLevel, kMostLevel);
-  command.add_flag("-d,--decompress", arguments->decompress, "Make them plain again")
-      .excludes(level);
+  const Option level =
+      command
+          .add_option("-l,--level", arguments->level,
+                      "Level of compression, from 1 (fast) to 19 (small) (default: 1)")
+          .type_name("N")
+          .range(kLeastLevel, kMostLevel);
+  command.add_flag("-d,--decompress", arguments->decompress, "Decompress them").excludes(level);
   command.footer(R"(
 Each chunk becomes a zstd frame: cpu0000.ftr becomes cpu0000.ftr.zst. Every command reads both
 forms. A capture is compressed already, unless it was recorded with --compress=0. A file is removed

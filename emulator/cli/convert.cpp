@@ -104,9 +104,9 @@ void add_convert(App app) {
       .type_name("DIR");
   command.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   command.add_flag("--lint", options.lint,
-                   "List all impossible events, and values that nothing took from their stack. "
-                   "Exit status: 1 if it lists any; 3 if not, but some events are of models that "
-                   "are not checked");
+                   "List all impossible events, and values that were pushed and never popped. Exit "
+                   "status: 1 if it lists any; otherwise 3 if the trace has events of models that "
+                   "it cannot check");
   command.add_option("--model", options.model_files, "Use a model of your own (docs/models.md)")
       .type_name("FILE")
       .allow_extra_args(false);
@@ -128,8 +128,8 @@ void add_convert(App app) {
   command.footer(R"(
 Writes thread.prv and cpu.prv, each with a .pcf and a .row, and cfg/. Open a .prv in Paraver, then a
 view of cfg/; cfg/README lists them. Views of an earlier conversion are removed from cfg/. Views
-that you saved under other names stay. The states at --from are shown from time 0 on. --pid, --tid,
---comm, --cpu and --model can be given more than once.
+that you saved under other names stay. With --from, that time is time 0 of the timelines. --pid,
+--tid, --comm, --cpu and --model can be given more than once.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still converted.
 

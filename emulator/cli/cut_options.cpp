@@ -20,14 +20,15 @@ void add_time(App command, const std::string &name, TraceTime &time, const std::
 } // namespace
 
 void add_cut_options(App command, CutArguments &arguments, bool with_end) {
-  add_time(command, "--from", arguments.from,
-           "Start of the part. From the start of the trace: 1.5s, 200ms, 30us, 100ns or 2m; a "
-           "number alone is in seconds. By the clock: 14:03:07.5, @1732345678");
+  add_time(
+      command, "--from", arguments.from,
+      "Start of the part: 1.5s, 200ms, 30us, 100ns or 2m after the start of the trace (a number "
+      "alone is in seconds), or a time of the clock: 14:03:07.5, @1732345678");
   if (with_end)
-    add_time(command, "--to,--until", arguments.to, "End of the part, as in --from");
+    add_time(command, "--to,--until", arguments.to, "End of the part, given as for --from");
   add_cut_list(command, "--pid", "PID", arguments.cut.pids,
-               "Only threads of these processes; a list as 12,34");
-  add_cut_list(command, "--tid", "TID", arguments.cut.tids, "Only these threads; a list as 12,34");
+               "Only threads of these processes, such as 12,34");
+  add_cut_list(command, "--tid", "TID", arguments.cut.tids, "Only these threads, such as 12,34");
   add_cut_list(command, "--comm", "NAME", arguments.cut.comms,
                "Only threads of these names; * and ? as in a shell");
 }

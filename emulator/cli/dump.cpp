@@ -53,20 +53,20 @@ void add_dump(App app) {
                   "The directory of a trace, or FTrace files. Several become one timeline")
       .required();
   add_cut_options(command, arguments->cut);
-  command.add_flag("--json", arguments->json, "Print an object of JSON a line, times in ns");
+  command.add_flag("--json", arguments->json, "Print a JSON object on each line, with times in ns");
   command.footer(R"(
 A line has five columns, separated by blanks. No column contains a blank:
 
-  time     seconds from the start of the trace. Events before 0 made the states at the start;
-           --from 0 leaves them out
+  time     seconds from the start of the trace. Events with negative times set the states at
+           the start; --from 0 leaves them out
   CPU      its number
   event    docs/format.md explains each
   thread   comm(tid), with _ for each blank of its name. If a program logs an event itself, this is
            the thread that runs on that CPU
   details  key=value
 
-What is not known is '-'. --pid, --tid and --comm do not remove events that are about a CPU and not
-about a thread. --json has the names unchanged.
+'-' means not known. --pid, --tid and --comm do not remove events that are about a CPU and not
+about a thread. --json prints names unchanged.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still printed.
 

@@ -93,7 +93,7 @@ The table of threads shows, for each thread:
 
   RUNNING to UNKNOWN  its time in each state. UNKNOWN was not seen: before its first event, or after
                       events were lost
-  %                   the share of RUNNING in its life in the part that is shown
+  %                   RUNNING as a share of the thread's life within the part of the trace shown
 {}  p50, p99, MAX       how long it waited for a CPU after a wakeup. p50 and p99 are within 1/64 of
                       the true value, MAX is exact
   AT                  when its longest wait ended, in seconds from the start of the trace

@@ -33,8 +33,9 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
   const Option path =
       command
           .add_flag("--critical-path", arguments.text,
-                    what + ": the thread that was responsible for each moment, back from the end, "
-                           "for thread TID (default: the program's main thread)")
+                    what +
+                        ": which thread was responsible for each moment. It is the path of thread "
+                        "TID (default: the program's main thread)")
           .each(set)
           .type_name("[=TID]")
           .group(kGroup);

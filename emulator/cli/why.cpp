@@ -155,8 +155,8 @@ void add_why(App app) {
   command
       .add_option_function<std::string>(
           "--by", [arguments](const std::string &word) { arguments->options.by = by_word(word); },
-          "One line of that table for each thread (default), process or name. With "
-          "--critical-path: only name")
+          "Print one line of the table of threads for each thread (default), process or name. "
+          "With --critical-path: only name")
       .type_name("WHAT")
       .one_of({"thread", "process", "name"});
   add_path_options(command, arguments->path, "Print the critical path");

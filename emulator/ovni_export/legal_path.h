@@ -28,12 +28,12 @@ using Path = std::string_view;
 namespace detail {
 using PathTable = std::array<std::array<Path, kThreadStates>, kThreadStates>;
 
-/// The paths by state before and after. Some transitions are ours and not ovni's: Cooling →
-/// Running, Unknown → any, any → Unknown, and others in captures with faults. All are made of
-/// ovni's own, at one instant. A thread that passes Running on its way to another state does so on
-/// the virtual CPU, where any number of threads may run. On a physical CPU, a second running thread
-/// is an error. ovni has no way back to Unknown, so Dead, the only other state without a CPU,
-/// replaces it.
+/// The paths by state before and after. Some of ovnitrace's transitions are not legal in ovni:
+/// Cooling → Running, Unknown → any, any → Unknown, and others in captures with faults. A path
+/// makes them of legal ones, at one instant. A thread that passes Running on its way to another
+/// state does so on the virtual CPU, where any number of threads may run. On a physical CPU, a
+/// second running thread is an error. ovni has no way back to Unknown, so Dead, the only other
+/// state without a CPU, replaces it.
 inline constexpr PathTable kPaths = {{
     //             Unknown Running Paused  Dead    Cooling Warming
     /* Unknown */ {{"", "X", "xpt", "xe", "xct", "xpwt"}},

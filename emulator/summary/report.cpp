@@ -152,7 +152,7 @@ std::string head(const ReportInput &input) {
 
 /// Explains the columns of the tables of threads, one line each.
 constexpr const char *kStates = R"(
-RUNNING              on a CPU; the % is of its own life in what is shown
+RUNNING              on a CPU; % is its share of the life of the thread in the part shown
 PREEMPTED (COOLING)  could run, but lost its CPU, was throttled or yielded, and waits for one
 WOKEN (WARMING)      woken, and waits for a CPU
 BLOCKED (PAUSED)     waits for something else than a CPU

@@ -24,8 +24,8 @@ constexpr AdviceRule kRules[] = {
      }},
     {"pinned", [](const AdviceFacts &facts) { return facts.idle_forbidden; },
      [](const AdviceFacts &facts) {
-       return fmt::format("Try a wider affinity (taskset, OMP_PROC_BIND): for {} of its waiting "
-                          "only CPUs were idle that its threads may not use.",
+       return fmt::format("Try a wider affinity (taskset, OMP_PROC_BIND): for {} of its waiting, "
+                          "CPUs were idle, but none that its threads may use.",
                           human_duration(facts.idle_forbidden));
      }},
     {"preempted holder",
@@ -33,10 +33,11 @@ constexpr AdviceRule kRules[] = {
        return where(facts.behind_preempted * 4 >= facts.woken_by_threads, facts.behind_preempted);
      },
      [](const AdviceFacts &facts) {
-       return fmt::format("Try to keep the CPU of {} free (fewer threads, nice, taskset): others "
-                          "were blocked in futex for {} while it, which woke them later, was "
-                          "preempted.",
-                          facts.preempted, human_duration(facts.behind_preempted));
+       return fmt::format(
+           "Try to keep the CPU of {} free (fewer threads, nice, taskset): this thread "
+           "was preempted for {} while others were blocked in futex; it woke them "
+           "later.",
+           facts.preempted, human_duration(facts.behind_preempted));
      }},
     {"fewer threads",
      [](const AdviceFacts &facts) {
@@ -54,8 +55,8 @@ constexpr AdviceRule kRules[] = {
        return where(facts.behind_other * 2 >= facts.waiting, facts.behind_other);
      },
      [](const AdviceFacts &facts) {
-       return fmt::format("Try to keep {} off its CPUs (taskset, nice, a cgroup): {} waited {} "
-                          "while that ran.",
+       return fmt::format("Try taskset, nice or a cgroup to keep {} off the CPUs of {}, which "
+                          "waited {} behind that program.",
                           facts.other, facts.name, human_duration(facts.behind_other));
      }},
 };

@@ -147,7 +147,7 @@ private:
     }
   }
 
-  /// Returns "27 % it was blocked, mostly in futex, woken by loader (4711)."
+  /// Returns "It was blocked for 27 %, mostly in futex, woken by loader (4711)."
   std::string blocked() const {
     const std::string unknown = sum_.unknown > sum_.life() / 100
                                     ? "; " + percent(sum_.unknown, sum_.life()) + " is not known"
@@ -161,11 +161,9 @@ private:
     for (const BlockSum &sum : input_.why.blocks)
       calls.add(block_text(sum.block), sum.ns);
     const Part most = calls.largest();
-    std::string text = share + " it was blocked";
-    if (how_often(most.ns, calls.whole()) != kNearlyAlways)
-      text += ", " + largest_text(calls);
-    else
-      text += ' ' + most.text;
+    const std::string text = how_often(most.ns, calls.whole()) == kNearlyAlways
+                                 ? "It was blocked " + most.text + " for " + share
+                                 : "It was blocked for " + share + ", " + largest_text(calls);
     return text + waker(most.text) + unknown + ".";
   }
   std::string block_text(Block block) const {

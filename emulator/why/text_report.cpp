@@ -110,10 +110,10 @@ std::string idle_line(const WhyInput &input) {
   if (!known)
     return "";
   std::string text =
-      fmt::format("\nAnother CPU that the thread may use was idle for {} of {} of waiting ({}).\n",
+      fmt::format("\nFor {} of {} of waiting ({}), another CPU was idle that the thread may use.\n",
                   human_duration(idle), human_duration(known), human_percent(idle, known));
   if (forbidden)
-    text += fmt::format("For {} ({}) one was idle, but only such as the thread may not use.\n",
+    text += fmt::format("For {} ({}), CPUs were idle, but none that the thread may use.\n",
                         human_duration(forbidden), human_percent(forbidden, known));
   return text;
 }

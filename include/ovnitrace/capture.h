@@ -28,7 +28,7 @@
 #define CAPTURE_TARGETS	   64	      /* most processes that a capture can be attached to */
 #define CAPTURE_LIFE_BYTES (4u << 20) /* ring of life events: room for 37,000 */
 #define CAPTURE_WORK_ITEMS 4096	      /* queued work items whose queuer is remembered: 2^n */
-#define CAPTURE_WORKERS	   1024	      /* kernel workers of which that is: 2^n */
+#define CAPTURE_WORKERS	   1024	      /* kernel workers whose item's queuer is remembered: 2^n */
 #define CAPTURE_REGIONS	   (FTRACE_TID_MASK + 2) /* bpf/shared_maps.h's `regions` */
 #define CAPTURE_LIFE_CPUS  192 /* in one life event: whole words of ours and of FTrace's */
 
@@ -55,9 +55,10 @@ enum sched_kind {
 	SCHED_KIND_REFILL = 11, /* a: tid of one that was throttled and may run again */
 };
 
-/* One transition. All of a switch fits in 62 bits, since a tid has 22 (PID_MAX_LIMIT), but for the
- * system call in which a thread is blocked. That takes the place of the upper bits of the time, of
- * which the lower 48 are enough: they last for 78 hours, and the loader looks all the time. */
+/* One transition. A tid has 22 bits (PID_MAX_LIMIT), so a switch fits into 62 bits, except for the
+ * system call in which a thread is blocked. The call takes the place of the upper bits of the time.
+ * The lower 48 bits of the time are enough: they last for 78 hours, and the loader reads records
+ * all the time. */
 struct sched_record {
 	__u64 when; /* SCHED_WHEN */
 	__u64 word; /* SCHED_*_SHIFT below */
@@ -123,7 +124,7 @@ struct cpu_stage {
 	__u32 waiters;	  /* traced threads that wait for this CPU: the sum of both, modulo 2^32. */
 	__u32 moved;	  /* This one is changed atomically, the other under the run queue's lock */
 	__u64 completing; /* not 0: it ends the I/O of a device (bpf/scheduler/completion.bpf.h) */
-	__u64 pad[53];	  /* to 2^n bytes: then the programs find theirs without a product */
+	__u64 pad[53];	  /* to 2^n bytes: the programs find theirs without a multiplication */
 };
 
 /* Block devices that have woken threads, by their place, from 1 on: dev_t, 0: none yet. The last
@@ -131,7 +132,7 @@ struct cpu_stage {
 #define CAPTURE_DEVICES	     64
 #define CAPTURE_OTHER_DEVICE (CAPTURE_DEVICES - 1)
 
-/* Threads that are throttled, in a circle: of more than these, the oldest are forgotten. */
+/* Threads that are throttled, in a circle: if there are more, the oldest are evicted. */
 #define CAPTURE_THROTTLED 1024 /* 2^n */
 struct throttled_thread {
 	__u64 task; /* address of its task_struct; 0: it is none, or may run again */
@@ -279,8 +280,9 @@ struct life_record {
 	char comm[CAPTURE_COMM_LEN];
 	union {
 		struct life_account account; /* LIFE_DEAD */
-		/* A bit for each CPU that the thread may use; but for LIFE_AFFINITY the first.
-		 * Where there are more, LIFE_AFFINITY with the others follows at the same time. */
+		/* A bit for each CPU that the thread may use. Except in a LIFE_AFFINITY, these are
+		 * the first CPUs. If there are more, a LIFE_AFFINITY with the others follows at the
+		 * same time. */
 		__u64 cpus[CAPTURE_LIFE_CPUS / 64];
 	};
 };

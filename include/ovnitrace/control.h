@@ -66,7 +66,8 @@ struct control_chain {
 	__u32 repeat;  /* rounds, 0: endless */
 	__u32 waiters; /* chains that wait for it, a bit each */
 	__u32 waits;   /* 1: for another */
-	/* A uniform is two alarms, `loop` and the next, that go round `loops` times a round. */
+	/* A uniform is two alarms, `loop` and the next one. They are repeated `loops` times in a
+	 * round. */
 	__u32 loop, loops; /* loops: 1 without it */
 };
 
@@ -102,8 +103,9 @@ struct control_thread {
 	__u32 pad;
 };
 
-/* What is the same for all threads of a process. A broadcast is one word, so that threads of all
- * CPUs agree on it without a lock: its number, and where all threads are from it on. */
+/* What is the same for all threads of a process. A broadcast is one word, so that threads on all
+ * CPUs agree on it without a lock. The word has the number of the broadcast and the place to which
+ * it puts all threads. */
 struct control_process {
 	__u32 threads; /* that there were: the number of the next */
 	__u32 alive;

@@ -45,7 +45,7 @@ TEST_F(JitMaps, ReadLinesOfAnyLength) {
   EXPECT_EQ(name_at(0x3000), "after");
 }
 
-TEST_F(JitMaps, AreReadToAnEndThatIsFarEnoughAndNoFurther) {
+TEST_F(JitMaps, AreReadOnlyUpToTheirLimit) {
   write("1000 10 before\n");
   ASSERT_EQ(truncate(path.c_str(), off_t(1) << 40), 0); // of which nothing is on the disk
   EXPECT_EQ(name_at(0x1000), "before");

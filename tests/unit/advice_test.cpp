@@ -42,7 +42,7 @@ TEST(Advice, PinnedThreadsBesideAnIdleCpu) {
   AdviceFacts facts = usual();
   facts.behind_own = facts.idle_forbidden = 180 * kMs;
   EXPECT_EQ(advice(facts), "Try a wider affinity (taskset, OMP_PROC_BIND): for 180.0 ms of its "
-                           "waiting only CPUs were idle that its threads may not use.");
+                           "waiting, CPUs were idle, but none that its threads may use.");
 }
 
 TEST(Advice, FewerThreadsOnlyWhereMoreWantedACpuThanThereAre) {
@@ -70,8 +70,9 @@ TEST(Advice, APreemptedHolderIsTheOneThatWokeTheOthers) {
   facts.behind_preempted = 100 * kMs;
   facts.preempted = "worker (12)";
   EXPECT_EQ(advice(facts),
-            "Try to keep the CPU of worker (12) free (fewer threads, nice, taskset): others "
-            "were blocked in futex for 100.0 ms while it, which woke them later, was preempted.");
+            "Try to keep the CPU of worker (12) free (fewer threads, nice, taskset): this "
+            "thread was preempted for 100.0 ms while others were blocked in futex; it woke them "
+            "later.");
   facts.woken_by_threads = 401 * kMs;
   EXPECT_EQ(advice(facts), "") << "a small part of the time in futexes";
 }
@@ -80,8 +81,9 @@ TEST(Advice, AnotherProgramThatHadTheCpus) {
   AdviceFacts facts = usual();
   facts.other = "xz (7)";
   facts.behind_other = 150 * kMs;
-  EXPECT_EQ(advice(facts), "Try to keep xz (7) off its CPUs (taskset, nice, a cgroup): app waited "
-                           "150.0 ms while that ran.");
+  EXPECT_EQ(advice(facts),
+            "Try taskset, nice or a cgroup to keep xz (7) off the CPUs of app, which "
+            "waited 150.0 ms behind that program.");
   facts.behind_other = 99 * kMs;
   EXPECT_EQ(advice(facts), "") << "less than half of the waiting";
 }
@@ -91,7 +93,7 @@ TEST(Advice, TheRuleAboutMostTimeSpeaks) {
   facts.throttled = 70 * kMs;
   facts.other = "xz (7)";
   facts.behind_other = 120 * kMs;
-  EXPECT_EQ(advice(facts).find("Try to keep xz (7)"), 0u);
+  EXPECT_EQ(advice(facts).find("Try taskset, nice or a cgroup to keep xz (7)"), 0u);
   facts.throttled = 121 * kMs;
   EXPECT_EQ(advice(facts).find("Try a larger CPU quota"), 0u);
 }

@@ -76,7 +76,7 @@ TEST(AffinityRecords, SayWhichCpusAThreadMayUse) {
   }
 }
 
-TEST(AffinityRecords, AreNotThereWhereNobodyLooked) {
+TEST(AffinityRecords, AreAbsentIfTheCaptureDidNotLook) {
   ThreadRegistry registry;
   ChunkList list(256);
   ChunkWriter writer(0, 0, registry, list);

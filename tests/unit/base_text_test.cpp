@@ -24,7 +24,7 @@ namespace {
 
 using test::TempDir;
 
-TEST(JsonText, HoldsAsManyValuesAsAreAllowedAndNoMore) {
+TEST(JsonText, IsRefusedAboveTheLimitOnValues) {
   nlohmann::json json;
   std::string why;
   EXPECT_TRUE(parse_json("[1,2,3]", 4, json, why)) << why;
@@ -32,7 +32,7 @@ TEST(JsonText, HoldsAsManyValuesAsAreAllowedAndNoMore) {
   EXPECT_EQ(why, "holds more than 3 values");
 }
 
-TEST(JsonText, IsNestedAsDeepAsIsAllowedAndNoDeeper) {
+TEST(JsonText, IsRefusedAboveTheLimitOnNesting) {
   const auto nested = [](size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
@@ -132,7 +132,7 @@ TEST(Human, WritesDurationsCountsAndParts) {
 }
 
 // sudo says as which group, too, which need not be the user's first.
-TEST(Identity, UnderSudoIsTheUserAndTheGroupOfWhoCalledIt) {
+TEST(Identity, UnderSudoIsTheUserAndGroupThatCalledSudo) {
   if (geteuid() != 0)
     GTEST_SKIP() << "only root is under sudo";
   const passwd *user = getpwnam("nobody");

@@ -27,7 +27,7 @@ TEST(Bindings, AllContextsCanBeBound) {
   }
 }
 
-TEST(Bindings, AreWhatAMapWouldHold) {
+TEST(Bindings, AgreeWithAStandardMap) {
   for (uint32_t seed = 0; seed < 50; seed++) {
     std::mt19937 random(seed);
     Bindings bindings;

@@ -27,7 +27,7 @@ TEST(BufferKind, IsReadFromText) {
   EXPECT_EQ(parse_buffer_kind("stop:16777215T").bytes, 16777215ull << 40) << "the largest";
 }
 
-TEST(BufferKind, RefusesWhatIsNone) {
+TEST(BufferKind, RefusesUnknownKinds) {
   for (const char *text :
        {"", "disk:1M", "last", "jtn:1M", "cyc", "cyc:", "cyc:0", "cyc:0K", "stop:0", "cyc:-1",
         "cyc:1X", "cyc:1MB", "cyc: 1M", "CYC:1M", "cyc:1M:2", "cyc:99999999999999999999",
@@ -48,7 +48,7 @@ TEST(BufferKind, RefusesMoreThanTheMemory) {
   EXPECT_NO_THROW(require_memory({BufferKind::kStop, 1ull << 50}, 2)) << "goes to the disk";
 }
 
-TEST(RecordingLimit, ReportsOnceWhenSoMuchIsRecordedAndLosesNothing) {
+TEST(RecordingLimit, ReportsOnceWhenReachedAndPassesOnAllChunks) {
   test::CollectingOutput output;
   WaitingBuffer queue(output, 4, 256);
   const Chunk chunk = test::event_chunk(0, 0, 1000, 100);
@@ -75,7 +75,7 @@ TEST(WaitingBuffer, CountsWhatItsOutputDoesNotTake) {
   EXPECT_EQ(queue.error(), "no room");
 }
 
-TEST(CountedOutput, CountsWhatIsTakenAndWhatIsNotOfEachCpu) {
+TEST(CountedOutput, CountsTakenAndRefusedRecordsOfEachCpu) {
   const Chunk first = test::event_chunk(0, 0, 1000, 100);
   Chunk second = test::event_chunk(1, 0, 1000, 10);
   const auto put = [&](uint16_t code, uint16_t par1, uint32_t par2) {

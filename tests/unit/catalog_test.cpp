@@ -232,11 +232,11 @@ void grow_beside_a_map(uint32_t step) {
   }
 }
 
-TEST(ThreadTable, GrowsAsAMapDoes) {
+TEST(ThreadTable, AgreesWithAMap) {
   grow_beside_a_map(4096);
 }
 
-TEST(ThreadTable, GrowsAsAMapDoesWhereAllTidsBelongToOnePlace) {
+TEST(ThreadTable, AgreesWithAMapIfAllTidsCollide) {
   grow_beside_a_map(0x144cbc89); // its product with the factor of the hash is 1
 }
 

@@ -52,7 +52,7 @@ TEST_F(ChunkFilesTest, CompressesEachChunk) {
 }
 
 // A frame that somebody else made: the file that is not compressed is beside the others.
-TEST_F(ChunkFilesTest, WritesAFrameThatIsThere) {
+TEST_F(ChunkFilesTest, WritesTheFrameThatAChunkAlreadyHas) {
   ChunkFiles files(fd_.get(), 1, 1);
   FrameCompressor store(kStoredLevel);
   size_t records = 0, stored = 0;

@@ -124,7 +124,7 @@ TEST(ChunkReader, KeepsAnEventWhoseTimeGoesBackAtTheTimeBefore) {
   EXPECT_EQ(result.sink.reported[0].offset, 9u * 16);
 }
 
-TEST(ChunkReader, LeavesWhatIsBeforeTraceStartThere) {
+TEST(ChunkReader, LeavesEventsBeforeTraceStartInPlace) {
   ChunkBuilder chunk(0);
   chunk.at(50).id(1, 10, 10, "a").dispatch(1).at(100).start().at(200).sleep(1).stop();
   const Result result = read_chunk(chunk);

@@ -52,7 +52,7 @@ Records restored(Records records, std::mt19937_64 &random) {
   return records;
 }
 
-TEST(ChunkTimes, AreBackAsTheyWereInAnyPieces) {
+TEST(ChunkTimes, AreRestoredHoweverTheChunkIsSplit) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 300; round++) {
     Records plain, packed;
@@ -108,7 +108,7 @@ TEST(ChunkTimes, AreNotAddedUpOverAGap) {
 }
 
 // Any records at all: what was changed is changed back.
-TEST(ChunkTimes, AreBackAsTheyWereWhateverTheRecords) {
+TEST(ChunkTimes, AreRestoredForAnyRecords) {
   std::mt19937_64 random(4);
   constexpr uint16_t kCodes[] = {FTrace_EVT_cycles_per_msec, FTrace_EXT_format,
                                  FTrace_EXT_chunk,           FTrace_EVT_numevents,

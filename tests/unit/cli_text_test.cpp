@@ -90,7 +90,7 @@ TEST(RunCli, SaysWhatToDoWhereAThreadCannotStart) {
   EXPECT_EQ(answer_to(std::errc::io_error).find("thread"), std::string::npos);
 }
 
-TEST(ProgressBar, IsFullWhereReadingEnds) {
+TEST(ProgressBar, IsFullWhenReadingEnds) {
   Catalog catalog;
   catalog.begin = 1000;
   catalog.end = 5000;

@@ -85,7 +85,7 @@ TEST_F(CollectedTraceTest, CountsAllOfItsBytes) {
 }
 
 // Neither the time nor the memory that a description takes is the sender's to choose.
-TEST(CollectedDescription, IsNoneOfCountlessValues) {
+TEST(CollectedDescription, IsRefusedWithTooManyValues) {
   const auto object = [](unsigned keys) {
     std::string text = "{\"format\": \"ovnitrace\", \"inner\": [{\"a\": 1}, {";
     for (unsigned n = 0; n < keys; n++)

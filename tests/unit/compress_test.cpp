@@ -136,7 +136,7 @@ TEST_F(Compress, CountsTheBytesOfAllFiles) {
   EXPECT_EQ(packed.bytes_after, 2 * text_of(packed_).size());
 }
 
-TEST_F(Compress, ReportsWhatIsAsItShallBeAlready) {
+TEST_F(Compress, ReportsFilesThatAreAlreadyInTheWantedForm) {
   EXPECT_EQ(decompress_trace(dir_.path()).left, 1u);
   EXPECT_EQ(compress_trace(dir_.path(), 1).left, 0u);
   const std::string packed = text_of(packed_);
@@ -268,7 +268,7 @@ TEST_F(Compress, ReadsAFileThatWasCut) {
   EXPECT_GE(last_events, 9 * 400u);
 }
 
-TEST_F(Compress, GoesOnBehindADamagedChunk) {
+TEST_F(Compress, ContinuesAfterADamagedChunk) {
   compress_trace(dir_.path(), 1);
   std::string packed = text_of(packed_);
   packed[packed.size() / 2] ^= 0x55;
@@ -347,7 +347,7 @@ TEST(FrameReader, GivesUpWhereAllIsDamage) {
   EXPECT_NE(read.faults.back().find("left out"), std::string::npos);
 }
 
-TEST(FrameReader, ReadsFramesOfOthersAndSkipsWhatIsNone) {
+TEST(FrameReader, ReadsForeignFramesAndSkipsOtherBytes) {
   const std::string skippable("\x50\x2A\x4D\x18\x03\x00\x00\x00xyz", 11);
   const Frames good(frame_of("one ") + skippable + frame_of("") + frame_of("two"));
   EXPECT_EQ(good.out, "one two");

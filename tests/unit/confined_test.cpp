@@ -45,7 +45,7 @@ std::string answer_of(const std::function<std::string()> &work) {
   return answers.texts[0].value_or("none");
 }
 
-TEST(Confined, GoesOnAfterAQuestionOverWhichAChildEnds) {
+TEST(Confined, ContinuesAfterAQuestionThatEndsTheChild) {
   const Answers answers = ask(10, [](size_t n, ConfinedOutput &out) {
     if (n == 3)
       __builtin_trap();

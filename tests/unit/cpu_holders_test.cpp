@@ -73,7 +73,7 @@ TEST_F(CpuHoldersTest, AWaitIsDividedAmongAllThatHadTheCpu) {
   EXPECT_EQ(text().find("unknown after the first"), std::string::npos);
 }
 
-TEST_F(CpuHoldersTest, SeveralOfOneNameAreStillNotTraced) {
+TEST_F(CpuHoldersTest, SeveralUntracedThreadsOfOneNameAreStillUntraced) {
   trace.json(R"({"version": 1, "cpu_holders": true,
                  "peers": [{"tid": 77, "pid": 77, "name": "hog"},
                            {"tid": 78, "pid": 78, "name": "hog"}]})");

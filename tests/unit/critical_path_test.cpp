@@ -52,7 +52,7 @@ TEST_F(PathOf, AChainGoesBackToWhereTheFirstOneWasBlocked) {
 }
 
 /// As with -a. 22 ran longest, but has ended; 33 ran last.
-TEST_F(PathOf, NobodyIsThatOfWhoRanLongestAndIsStillThere) {
+TEST_F(PathOf, WithoutAThreadIsThatOfTheLivingThreadThatRanLongest) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c");
   cpu.at(100).start().dispatch(1).at(200).epilogue(1, 22).dispatch(2).at(400).end(2, 33);
   cpu.dispatch(3).at(450).sleep(3, 11).dispatch(1).at(460).sleep(1, 33).dispatch(3).at(500).stop();
@@ -63,7 +63,7 @@ TEST_F(PathOf, NobodyIsThatOfWhoRanLongestAndIsStillThere) {
 }
 
 /// As of a wakeup that another CPU makes, by an interrupt from the waker's.
-TEST_F(PathOf, AWakeupThatArrivesLateWasOnItsWaySinceItsWakerLeft) {
+TEST_F(PathOf, ALateWakeupIsUnderWaySinceItsWakerLeftTheCpu) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c");
   cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).snapshot(3, 2, 0).at(100).start();
   cpu.at(200).sleep(2).at(250).activate(1, 22).at(260).dispatch(1).at(270).activate(3, 22);
@@ -88,7 +88,7 @@ TEST_F(PathOf, ATimerOfAThreadIsKnownWhenItExpires) {
                                    "11 running 400-500"}));
 }
 
-TEST_F(PathOf, ABlockDeviceEndsItAlsoWhereAThreadThatIsNotTracedMakesTheWakeup) {
+TEST_F(PathOf, ABlockDeviceEndsTheBlockEvenIfAnUntracedThreadMakesTheWakeup) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 2, 0).at(100).start();
   uint64_t time = 200;
   for (const uint32_t context : {FTRACE_WAKER_HARDIRQ, FTRACE_WAKER_SOFTIRQ, FTRACE_WAKER_TASK}) {
@@ -109,14 +109,14 @@ TEST_F(PathOf, AThreadIsThrottledUntilTheRefill) {
                                    "11 waiting 300-400 peer=22", "11 running 400-500"}));
 }
 
-TEST_F(PathOf, ThreadsThatWakeOneAnotherAtOneTimeEndIt) {
+TEST_F(PathOf, ThreadsThatWakeEachOtherAtOneTimeEndThePath) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.snapshot(1, 2, 0).snapshot(2, 2, 0).at(100).start();
   cpu.at(200).activate(1, 22).activate(2, 11).dispatch(1).at(300).stop();
   EXPECT_EQ(path({11, {}}), (Texts{"11 blocked 100-200", "11 running 200-300"}));
 }
 
-TEST_F(PathOf, AWorkItemBelongsToWhoQueuedItFromThenOn) {
+TEST_F(PathOf, AWorkItemBelongsToItsQueuerFromWhenItWasQueued) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).at(100).start();
   cpu.at(310).epilogue(2, 11).dispatch(1).at(400).stop();
@@ -146,7 +146,7 @@ TEST_F(PathOf, AWorkItemOfAnInterruptOrOfAThreadThatIsNotTracedEndsABlock) {
                    "11 worker 500-600 peer=33", "11 running 600-700"}));
 }
 
-TEST_F(PathOf, AWorkItemOfAnUnknownQueuerHasOnlyTheRunInWhichItWoke) {
+TEST_F(PathOf, AWorkItemOfAnUnknownQueuerHasOnlyTheRunThatWokeTheThread) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).at(100).start();
   cpu.at(310).epilogue(2, 11).dispatch(1).at(400).stop();

@@ -209,7 +209,7 @@ TEST(CutPlan, LeavesOutNothingThatMatters) {
 }
 
 // Damage that appears after the files were scanned is found by the reader.
-TEST(CutPlan, LeavesOutMost) {
+TEST(CutPlan, LeavesOutMostChunks) {
   TempDir dir;
   const uint64_t late = write_random_trace(dir, 200000, 2);
   CollectingSink all_faults, cut_faults;
@@ -353,7 +353,7 @@ TEST(CutPlan, ATraceOfAThreadThatRunsFromTheStartIsReadWhole) {
   }
 }
 
-TEST(CutPlan, AnEventOfNoChunkIsNoHarm) {
+TEST(CutPlan, AnEventOutsideAChunkIsHarmless) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.json(R"({"format": "ovnitrace", "version": 1, "begin_ns": 1000})").write();

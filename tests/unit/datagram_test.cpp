@@ -40,7 +40,7 @@ TEST(Datagram, HasTheTracersHeader) {
   EXPECT_LT(write_datagram(datagram_of(1, kMostRecords)).size(), 1000u);
 }
 
-TEST(Datagram, IsRefusedIfAnythingInItLies) {
+TEST(Datagram, IsRefusedIfAnyFieldIsWrong) {
   const std::string good = write_datagram(datagram_of(7, 3));
   EXPECT_EQ(why_not(good), "");
   EXPECT_EQ(why_not(write_datagram(datagram_of(7, 0))), "");

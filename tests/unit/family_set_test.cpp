@@ -93,7 +93,7 @@ TEST(FamilySet, NumbersAreThoseOfTheManual) {
     EXPECT_EQ(parse_families(number), parse_families("user")) << number;
 }
 
-TEST(FamilySet, RefusesWhatIsNoFamily) {
+TEST(FamilySet, RefusesUnknownFamilies) {
   for (const char *list : {"", "irqs", "mutexes", "irq,", ",irq", "+", "-", "4", "16",
                            "99999999999", "0x3", "irq signal"})
     try {

@@ -25,7 +25,7 @@ TEST(FitMemory, LeavesSizesThatFit) {
   EXPECT_EQ(options.chunk_bytes, kMiB);
 }
 
-TEST(FitMemory, MakesThemSmallerWhereTheyDoNot) {
+TEST(FitMemory, ReducesSizesThatDoNotFit) {
   RecordOptions options = usual();
   fit_memory(options, {}, 2, 61 * kMiB);
   EXPECT_EQ(options.ring_bytes, kMiB);
@@ -39,7 +39,7 @@ TEST(FitMemory, KeepsWhatTheUserGave) {
   EXPECT_LT(options.chunk_bytes, kMiB);
 }
 
-TEST(FitMemory, RefusesWithBothNumbers) {
+TEST(FitMemory, RefusesWithTheMemoryNeededAndTheMemoryLeft) {
   RecordOptions options = usual();
   try {
     fit_memory(options, {}, 2, 48 * kMiB);

@@ -45,7 +45,7 @@ struct Reading {
   std::vector<Event> events;
 };
 
-TEST(FlightRecorder, WritesAllIfNothingWasForgotten) {
+TEST(FlightRecorder, WritesAllIfNothingWasEvicted) {
   CollectingOutput output;
   FlightRecorder recorder(output, 2, kBytes, kRecords);
   give(recorder, event_chunk(0, 0, 1000, 100));
@@ -89,7 +89,7 @@ TEST(FlightRecorder, KeepsTheLastChunksOfEachCpu) {
 }
 
 // An idle CPU knows of long ago what a busy one has forgotten: the busy one is dark until it knows.
-TEST(FlightRecorder, IsDarkWhereOnlyAnotherCpuRemembers) {
+TEST(FlightRecorder, HasABlackoutWhereOnlyAnotherCpuHasEvents) {
   CollectingOutput output;
   FlightRecorder recorder(output, 2, kBytes, kRecords);
   give(recorder, event_chunk(1, 0, 500, 5));
@@ -292,7 +292,7 @@ TEST(FlightRecorder, SavesWhileItGoesOn) {
 }
 
 // One save holds all that came before it, and a frequent event must not fill the disk.
-TEST(FlightRecorder, CallsOnceForASaveAndSoOftenAtMost) {
+TEST(FlightRecorder, TriggersOnceForEachSaveUpToTheLimit) {
   CollectingOutput output;
   FlightRecorder recorder(output, 1, kBytes, kRecords);
   int called = 0;

@@ -310,7 +310,7 @@ void check(uint32_t seed, bool losing, Met &met) {
 
 class ForgottenStatesTest : public ::testing::TestWithParam<bool> {};
 
-TEST_P(ForgottenStatesTest, AreThereAndNeverWrong) {
+TEST_P(ForgottenStatesTest, AreKnownAndNeverWrong) {
   Met met;
   const unsigned schedules = test::cases(100);
   for (uint32_t seed = 0; seed < schedules; seed++) {

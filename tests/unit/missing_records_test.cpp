@@ -190,7 +190,7 @@ protected:
   size_t damage_ = 0;
 };
 
-TEST_F(NotWritten, IsDarkToTheEndOfTheCaptureWithItsCount) {
+TEST_F(NotWritten, IsABlackoutToTheEndOfTheCaptureWithItsCount) {
   write(R"(, "not_written": [{"cpu": 0, "records": 90, "events": 40},
                              {"cpu": 1, "records": 9, "events": 5}])");
   const Summary of = summary();
@@ -205,7 +205,7 @@ TEST_F(NotWritten, IsDarkToTheEndOfTheCaptureWithItsCount) {
   EXPECT_EQ(of.events, 2u) << "what a reader adds is no event of the trace";
 }
 
-TEST_F(NotWritten, IsNotDarkWhereTheCpuHadNothing) {
+TEST_F(NotWritten, IsNoBlackoutIfTheCpuHadNoRecords) {
   write(R"(, "not_written": [{"cpu": 1, "records": 6, "events": 0}])");
   const Summary of = summary();
   EXPECT_EQ(of.cpus[1].unknown, 0u);
@@ -228,7 +228,7 @@ TEST_F(NotWritten, IsDarkWithoutCountWhereNoneIsThere) {
 }
 
 // The file that has the last event ends with the trace, as far as anybody knows.
-TEST(CutFile, HasLostNobodyKnowsHowMany) {
+TEST(CutFile, HasLostAnUnknownNumberOfEvents) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(100).start().id(1, 7, 7, "app").dispatch(1).at(200).sleep(1).at(300).stop();

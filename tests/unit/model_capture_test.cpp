@@ -21,13 +21,13 @@ TEST(CaptureModel, AProcessThatIsDisabledShowsSoOnAllItsThreads) {
   EXPECT_EQ(rig.cpus.timeline(1, 13), (Timeline{}));
 }
 
-TEST(CaptureModel, AnotherProgramHasSaidNothing) {
+TEST(CaptureModel, AnExecutedProgramIsNeitherEnabledNorDisabled) {
   ReplayRig rig;
   rig.at(5).ftrace(FTrace_EXT_disable, 0).at(6).ftrace(FTrace_EXT_exec, 0).flush();
   EXPECT_EQ(rig.threads.timeline(0, 13), (Timeline{{5, 2}, {6, 0}}));
 }
 
-TEST(CaptureModel, NorHasAnotherProcessOfTheSameNumber) {
+TEST(CaptureModel, AnotherProcessWithTheSamePidIsNeitherEnabledNorDisabled) {
   ReplayRig rig;
   rig.at(5).ftrace(FTrace_EXT_disable, 1).at(6).ftrace(FTrace_EVT_task_create, 1).flush();
   EXPECT_EQ(rig.threads.timeline(1, 13), (Timeline{{5, 2}})) << "only one thread more";

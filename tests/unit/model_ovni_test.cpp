@@ -220,7 +220,7 @@ TEST(Snapshot, RunnableThreadOnACpuOutsideTheTraceIsReported) {
   }
 }
 
-TEST(State, IsForWhoDoesNotKnowIt) {
+TEST(State, IsForReadersThatLackTheEvents) {
   ReplayRig rig;
   rig.at(1).ftrace(FTrace_EXT_state, 0, 0, snapshot(Running, 1)).at(2).activate(0);
   rig.at(3).ftrace(FTrace_EXT_state, 0, 1, snapshot(Paused, 0)).flush();
@@ -248,7 +248,7 @@ protected:
   ReplayRig rig{3, 2};
 };
 
-TEST_F(Forgotten, EventsDoNotHideAThreadOfWhichNoneIsAmongThem) {
+TEST_F(Forgotten, EventsDoNotHideAThreadThatHasNoneAmongThem) {
   rig.at(1);
   start();
   rig.ftrace(FTrace_EXT_state, 0, 0, snapshot(Paused, 1));  // thread 0 is paused

@@ -31,7 +31,7 @@ TEST(PriorityModel, ThePriorityOfAThreadThatRunsChangesAtOnce) {
   EXPECT_EQ(rig.cpus.timeline(0, 202), (Timeline{{1, 122}, {10, 141}, {20, 0}}));
 }
 
-TEST(PriorityModel, WithoutParametersItOnlyHappens) {
+TEST(PriorityModel, WithoutParametersOnlyTheEventIsShown) {
   ReplayRig rig;
   rig.at(1).dispatch(0, 0, 122).at(10).ftrace(FTrace_EVT_set_priority, 0).flush();
   EXPECT_EQ(rig.threads.timeline(0, 420), (Timeline{{9, 255}, {10, 0}}));

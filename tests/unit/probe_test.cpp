@@ -113,7 +113,7 @@ TEST(ElfFile, ReportsTheDynamicLoaderOfAProgram) {
   EXPECT_EQ(read_bytes(bytes)->interpreter, "") << "a relative path";
 }
 
-TEST(ElfFile, OtherFilesAreNone) {
+TEST(ElfFile, OtherFilesAreNotRead) {
   EXPECT_FALSE(read_bytes(""));
   EXPECT_FALSE(read_bytes("#!/bin/sh\n"));
   EXPECT_FALSE(read_bytes(std::string(4096, '\0')));
@@ -126,7 +126,7 @@ TEST(ElfFile, OtherFilesAreNone) {
   }
 }
 
-TEST(ElfFile, AProbeThatIsNotOnANopIsNoUse) {
+TEST(ElfFile, AProbeThatIsNotOnANopIsIgnored) {
   std::string bytes = text_of(library());
   UniqueFd fd = open_regular(library());
   const auto before = read_elf_file(fd.get());
@@ -144,7 +144,7 @@ TEST(ElfFile, SurvivesFilesThatWereCut) {
     read_bytes(good.substr(0, length));
 }
 
-TEST(ElfFile, SurvivesLies) {
+TEST(ElfFile, SurvivesWrongFields) {
   const std::string good = text_of(library());
   Elf64_Ehdr header;
   std::memcpy(&header, good.data(), sizeof(header));
@@ -278,7 +278,7 @@ TEST(FindProbes, FindsNoneWhereThereAreNone) {
   EXPECT_TRUE(find_probes({}).files.empty());
 }
 
-TEST(FindProbes, AFileThatWasNamedMustHaveSome) {
+TEST(FindProbes, AFileNamedByTheUserMustHaveProbes) {
   EXPECT_EQ(find_probes({.files = {library()}}).files.size(), 1u);
   EXPECT_EQ(find_probes({.files = {library(), library()}}).files.size(), 1u) << "once";
   for (const char *file : {"/bin/sh", "/etc/passwd", "/", "/no/such/file", ""})

@@ -89,7 +89,7 @@ void expect_listed(const std::string &header, const Names &names) {
   }
 }
 
-TEST(Recipes, WhatAListIsMadeOfIsInIt) {
+TEST(Recipes, EachListHasAllItsDefinitions) {
   const std::string model = R"(Model (\w+)\(\) \{)",
                     command = R"(void (add_\w+)\(App app(, const .* &command)?\))",
                     format = R"(int (export_\w+)\()";

@@ -58,10 +58,9 @@ TEST_F(Sentences, AProgramThatWaitsForItselfAndIsWokenByAnother) {
   Cut cut;
   cut.pids = {10};
   const Answer of = answer(cut);
-  EXPECT_EQ(of.sentences,
-            "app (10, 2 threads) ran for 53 % of its life and waited 29 % for a "
-            "CPU, nearly always behind its own threads. 18 % it was blocked in futex, "
-            "woken by loader (20).");
+  EXPECT_EQ(of.sentences, "app (10, 2 threads) ran for 53 % of its life and waited 29 % for a "
+                          "CPU, nearly always behind its own threads. It was blocked in futex for "
+                          "18 %, woken by loader (20).");
 }
 
 TEST_F(Sentences, HoldersWithoutANameAreNamedSo) {
@@ -69,8 +68,8 @@ TEST_F(Sentences, HoldersWithoutANameAreNamedSo) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
   cpu.at(10 * kMs).epilogue(1, 98).at(40 * kMs).record(FTrace_EXT_holder, 0, 99);
   cpu.at(60 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
-  EXPECT_EQ(answer().advice, "Try to keep threads without a name off its CPUs (taskset, nice, a "
-                             "cgroup): app (10) waited 50.00 ms while that ran.");
+  EXPECT_EQ(answer().advice, "Try taskset, nice or a cgroup to keep threads without a name off the "
+                             "CPUs of app (10), which waited 50.00 ms behind that program.");
 }
 
 TEST_F(Sentences, TheDescriptionOfATraceIsNoTrace) {
@@ -195,8 +194,8 @@ TEST_F(Sentences, ProgramIsExplainedInATraceOfTheMachine) {
                                     "waited 78 % for a CPU, mostly behind hog."),
             0u)
       << answer().sentences;
-  EXPECT_EQ(answer().advice, "Try to keep hog (90) off its CPUs (taskset, nice, a cgroup): app "
-                             "waited 120.0 ms while that ran.");
+  EXPECT_EQ(answer().advice, "Try taskset, nice or a cgroup to keep hog (90) off the CPUs of app, "
+                             "which waited 120.0 ms behind that program.");
 }
 
 TEST_F(Sentences, AMachineWithoutAProgramHasTheTimeOfItsCpus) {
@@ -225,8 +224,9 @@ TEST_F(Sentences, AThreadThatIsPreemptedWhileOthersWaitForItsLock) {
   cpu.at(90 * kMs).dispatch(2).at(95 * kMs).activate(1, 11).at(96 * kMs).end(2, 11).dispatch(1);
   cpu.at(100 * kMs).end(1, 10).stop();
   EXPECT_EQ(answer().advice,
-            "Try to keep the CPU of owner (11) free (fewer threads, nice, taskset): others "
-            "were blocked in futex for 80.00 ms while it, which woke them later, was preempted.");
+            "Try to keep the CPU of owner (11) free (fewer threads, nice, taskset): this "
+            "thread was preempted for 80.00 ms while others were blocked in futex; it woke them "
+            "later.");
 }
 
 constexpr uint32_t kStartRegion = CONTROL_START << FTRACE_REGION_EVENT_SHIFT | 1;
@@ -242,8 +242,8 @@ TEST_F(Sentences, PercentagesReferToTheTimeInRegions) {
   block(cpu, 1).at(350 * kMs).record(FTrace_EXT_region, 1, kStopRegion).at(500 * kMs).stop();
   EXPECT_EQ(answer().sentences,
             "app (10) ran for 44 % of its time in the regions of --control and waited 11 % for a "
-            "CPU, nearly always behind cron. 44 % it was blocked in futex; who woke it is not "
-            "known.");
+            "CPU, nearly always behind cron. It was blocked in futex for 44 %; who woke it is "
+            "not known.");
   const Explanation why = explain(*open_trace({{dir.path()}}, sink), {});
   EXPECT_EQ(why.recorded, 90 * kMs);
   EXPECT_EQ(why.threads[0].outside, 410 * kMs);

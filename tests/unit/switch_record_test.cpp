@@ -254,7 +254,7 @@ ChunkBuilder play(bool in_one, uint32_t seed) {
   return chunk.at(time + 100).stop();
 }
 
-TEST(SwitchRecord, IsTheSameAsTwoOrThree) {
+TEST(SwitchRecord, EqualsTwoOrThreeSeparateRecords) {
   for (uint32_t seed = 0; seed < 20; seed++) {
     const Reading one(play(true, seed).records()), two(play(false, seed).records());
     EXPECT_EQ(one.sink.damage() + two.sink.damage(), 0u);

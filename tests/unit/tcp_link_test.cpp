@@ -68,7 +68,7 @@ std::string error_of(const std::function<void()> &what) {
 }
 
 // It never ends to say who it is, byte by byte: as long as the sender would listen.
-TEST(TcpLink, IsNotKeptByACollectorThatGoesOnTalking) {
+TEST(TcpLink, EndsIfTheCollectorKeepsTalking) {
   std::atomic<bool> refused = false;
   std::string why;
   {

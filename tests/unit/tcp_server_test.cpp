@@ -126,7 +126,7 @@ TEST_F(TcpServerTest, ServesAsManySendersAsItMay) {
 }
 
 // Those who only say who they are keep nobody out, at once and not after a time.
-TEST_F(TcpServerTest, IsNotLockedByThoseWhoOnlyIdentify) {
+TEST_F(TcpServerTest, IsNotBlockedByConnectionsThatOnlyIdentify) {
   for (int n = 0; n < 64; n++)
     identify("idle" + std::to_string(n));
   EXPECT_EQ(heard(serve("honest")), accepted("honest"));
@@ -166,7 +166,7 @@ TEST_F(TcpServerTest, GivesEachStepItsTime) {
 }
 
 // What one of two could not know when it was accepted.
-TEST_F(TcpServerTest, RefusesWhoDescribesTooLate) {
+TEST_F(TcpServerTest, RefusesASenderThatDescribesItsTraceTooLate) {
   serve("one");
   Sender &two = identify("two"), &three = identify("three");
   heard(two), heard(three);
@@ -176,7 +176,7 @@ TEST_F(TcpServerTest, RefusesWhoDescribesTooLate) {
   EXPECT_NE(heard(three).second.find("no more are allowed"), std::string::npos);
 }
 
-TEST_F(TcpServerTest, IsIncompleteWhereATraceIs) {
+TEST_F(TcpServerTest, IsIncompleteIfOneTraceIs) {
   for (const uint64_t missing : {0, 1}) {
     Sender &sender = serve("app" + std::to_string(missing));
     std::string end;

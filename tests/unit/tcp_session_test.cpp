@@ -80,7 +80,7 @@ TEST_F(TcpSessionTest, TakesATrace) {
 }
 
 // All that was sent came, but that is not all of the capture.
-TEST_F(TcpSessionTest, CallsNoTraceCompleteOfWhichTheSenderDroppedEvents) {
+TEST_F(TcpSessionTest, ATraceWithDroppedEventsIsIncomplete) {
   TcpSession session(store_.maker());
   Sender sender(session);
   sender.introduce("app");
@@ -96,7 +96,7 @@ TEST_F(TcpSessionTest, CallsNoTraceCompleteOfWhichTheSenderDroppedEvents) {
       << session.error();
 }
 
-TEST_F(TcpSessionTest, EndsAtWhatASenderMustNotSay) {
+TEST_F(TcpSessionTest, EndsAtAForbiddenMessage) {
   const auto error_after = [&](const std::function<void(Sender &)> &say) {
     test::MemoryStore store;
     TcpSession session(store.maker());
@@ -151,7 +151,7 @@ TEST_F(TcpSessionTest, WantsAnIntroductionFirst) {
   EXPECT_NE(silent.error().find("before it said"), std::string::npos);
 }
 
-TEST_F(TcpSessionTest, KeepsWhatCameOfASenderThatDies) {
+TEST_F(TcpSessionTest, KeepsWhatADyingSenderHasSent) {
   TcpSession session(store_.maker());
   Sender sender(session);
   sender.introduce("app");

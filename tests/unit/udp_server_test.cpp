@@ -74,7 +74,7 @@ protected:
   uint64_t now_ = 1000 * kSecond;
 };
 
-TEST_F(UdpServerTest, GivesThePlaceOfWhoIsQuietForLongestToAnother) {
+TEST_F(UdpServerTest, GivesThePlaceOfTheLongestSilentSenderToAnother) {
   DatagramPacker first = packer(11), second = packer(12), third = packer(13);
   first.name("first");
   pass(30 * kSecond);
@@ -111,7 +111,7 @@ TEST_F(UdpServerTest, KeepsNothingOfACaptureThatNeverBegan) {
 class UdpServerOrderTest : public UdpServerTest,
                            public testing::WithParamInterface<std::vector<uint32_t>> {};
 
-TEST_P(UdpServerOrderTest, IsMended) {
+TEST_P(UdpServerOrderTest, IsRestored) {
   for (const uint32_t number : GetParam())
     plain(number, number);
   server_.finish();

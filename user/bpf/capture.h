@@ -68,9 +68,9 @@ public:
   size_t cmdlines_bytes() const;
   uint64_t cmdlines_lost() const; ///< found no room in it
   /// Waits until the last thread of the program that this process started has left its CPU for
-  /// ever: who waits for a process learns of its end some instructions earlier. Not longer than a
-  /// second: the kernel may have hidden that switch. Not at all where no switch is seen, nor after
-  /// detach(), which another thread may call meanwhile.
+  /// ever. waitpid() returns some instructions earlier than that. Waits for a second at most,
+  /// because the kernel may have hidden the last switch. Does not wait if no switch is seen, or
+  /// after detach(), which another thread may call meanwhile.
   void await_last_switch() const;
   /// What CPU `cpu` has staged; being written until detach().
   const volatile cpu_stage &stage(uint32_t cpu) const { return stages_[cpu]; }

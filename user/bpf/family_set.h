@@ -42,8 +42,8 @@ FamilySet families_of_programs();
 /// loaded, and nobody would know.
 FamilySet families_of_program(std::string_view program);
 
-/// Returns the families of `wanted` for which `loads` is true when it is asked for each alone.
-/// Those of one option are asked for together.
+/// Calls `loads` for each option of `wanted`, with the families of that option, and returns the
+/// families for which it is true.
 FamilySet loadable(FamilySet wanted, const std::function<bool(FamilySet)> &loads);
 
 /// The family by which an event is captured: its code's, but for a deadline that is missed.

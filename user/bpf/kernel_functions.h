@@ -10,8 +10,9 @@ namespace ovnitrace {
 
 class KernelTypes;
 
-/// Before an object is loaded: lets the calls of its programs that bpf/kfuncs.h describes be what
-/// they stand for. Returns which there are, a bit each of enum kfunc, for the object's `kfuncs`.
+/// Turns the placeholder calls of bpf/kfuncs.h in an object's programs into calls of the kernel's
+/// functions. Call it before the object is loaded. Returns which functions the kernel has, a bit
+/// for each enum kfunc, for the object's `kfuncs`.
 uint32_t use_kfuncs(bpf_object *object, const KernelTypes &types);
 
 } // namespace ovnitrace

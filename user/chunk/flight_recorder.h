@@ -31,9 +31,9 @@ public:
   FlightRecorder(ChunkDestination &output, uint32_t cpus, uint64_t bytes_per_cpu,
                  size_t chunk_records);
 
-  /// Calls `triggered`, on the thread that gives, when a chunk has an event of this code. After a
-  /// call, there is no other until a save holds the event or rearm(), and there are `most` calls in
-  /// all. Call this before the first chunk is borrowed.
+  /// Calls `triggered`, on the thread that gives, when a chunk has an event of this code. The next
+  /// call comes only after a save that has the event, or after rearm(). There are at most `most`
+  /// calls. Call this before the first chunk is borrowed.
   void set_trigger(uint16_t code, uint64_t most, std::function<void()> triggered);
   /// Allows the next trigger: there will be no save for the last one.
   void rearm() { trigger_waits_ = false; }

@@ -47,8 +47,8 @@ void add_collect(App app) {
   command
       .add_option(
           "-l,--listen", arguments->listen,
-          "Listen at tcp://ADDRESS:PORT or udp://ADDRESS:PORT; tcp and port 20000 can be left "
-          "out, and port 0 is any free port. Can be given more than once (default: "
+          "Listen at tcp://ADDRESS:PORT or udp://ADDRESS:PORT. tcp:// and :20000 can be left "
+          "out. Port 0 is any free port. Can be given more than once (default: "
           "tcp://127.0.0.1:20000, which only this machine reaches)")
       .type_name("ADDRESS");
   command
@@ -58,12 +58,13 @@ void add_collect(App app) {
   command
       .add_option(
           "-k,--key", options.key_file,
-          "Encrypt everything (TLS 1.3) with the secret in this file, which a sender must have, "
-          "too: 16 bytes or more, readable only by its owner")
+          "Encrypt everything (TLS 1.3) with the secret in this file. Senders need the same "
+          "secret. It has 16 bytes or more, and only the owner of the file may read it")
       .type_name("FILE");
   add_size(command, "--max-size", options.trace_bytes,
-           "Bytes that one trace may have (default: no limit)");
-  add_number(command, "--max-senders", options.senders, 1, 10'000, "Senders at once (default: 64)");
+           "Largest size of one trace (default: no limit)");
+  add_number(command, "--max-senders", options.senders, 1, 10'000,
+             "Most senders at one time (default: 64)");
   command.add_flag("-q,--quiet", options.quiet, "Print errors only");
   command.footer(
       "Collects until Ctrl-C. Exit status 3 if some trace is not complete.\n\n"

@@ -66,9 +66,9 @@ void add_control(App app, const std::vector<std::string> &command) {
   for (const control::AlarmType &type : control::kAlarmTypes)
     types +=
         fmt::format("  {:<13} {:<8} {:<8} {}\n", type.name, type.example, type.cost, type.fires);
-  control.footer("\nTypes of alarms, with an example of a value, what a hit costs the program "
-                 "(with icount, an\n"
-                 "instruction), and when they hit:\n" +
+  control.footer("\nThe types of alarms. Beside each: an example of a value, the cost of a hit "
+                 "(of icount: of each\n"
+                 "instruction), and when the alarm hits:\n" +
                  types +
                  "\nExample:\n  ovnitrace control --check "
                  "start:enter_func:solve,stop:exit_func:solve,repeat -- ./app");

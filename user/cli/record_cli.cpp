@@ -37,7 +37,7 @@ void add_output_options(App app, Outputs &outputs) {
   ConvertOptions &options = outputs.convert;
   app.add_flag(
       "--no-convert", [&outputs](int64_t) { outputs.convert_it = false; },
-      "Write no files for Paraver: they take about 100 bytes an event, the trace 1 to 3");
+      "Write no files for Paraver. They take about 100 bytes for each event, the trace 1 to 3");
   app.add_flag("--report", outputs.report,
                "Write report.html too, a page for the browser (docs/report.md)");
   app.add_flag("--open", outputs.open,
@@ -48,7 +48,7 @@ void add_output_options(App app, Outputs &outputs) {
       .allow_extra_args(false);
   app.add_option("--comm", options.cut.comms,
                  "Show only threads of these names in the timelines; * and ? as in a shell. The "
-                 "trace has all of them")
+                 "trace keeps all threads")
       .type_name("NAME")
       .delimiter(',')
       .allow_extra_args(false);

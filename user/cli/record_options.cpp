@@ -84,7 +84,7 @@ void add_target_options(App app, RecordArguments &arguments) {
              add_pids(list, arguments);
          },
          "Trace running processes with their present and future children: a number, a name, or "
-         "a list as 12,nginx; can be given more than once")
+         "a list: 12,nginx. Can be given more than once")
       .type_name("PID|NAME")
       .allow_extra_args(false)
       .excludes(all);
@@ -109,8 +109,8 @@ void add_event_options(App app, RecordArguments &arguments) {
          "--filter",
          [&options](const std::string &list) { options.families = parse_families(list); },
          "Record these families of events: " + family_names() +
-             " (default: sched,user). Names or the manual's numbers, as irq,signal. +irq adds to "
-             "the default, all,-irq is all but irq")
+             " (default: sched,user). A list of names, as irq,signal, or of numbers of the "
+             "S.Ha.R.K. manual. +irq adds to the default; all,-irq records all but irq")
       .type_name("LIST");
   app.add_option(
          "--probe", options.probe_files,
@@ -168,7 +168,7 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "-b,--buffer", arguments.buffer,
          "disk: write everything to disk (default). last:SIZE: a flight recorder, which keeps the "
          "last SIZE of each CPU in memory, and saves it at the end and on SIGUSR2. stop:SIZE: stop "
-         "tracing when SIZE is recorded, before compression")
+         "tracing after SIZE of records, not compressed")
       .type_name("KIND");
   app.add_option(
          "--trigger", arguments.trigger,
@@ -203,8 +203,8 @@ void add_send_options(App app, RecordOptions &options) {
       .type_name("URL");
   app.add_option(
          "--key", options.key_file,
-         "With --send tcp://…: encrypt everything (TLS 1.3) with the secret in this file, which "
-         "the collector must have, too")
+         "With --send tcp://…: encrypt everything (TLS 1.3) with the secret in this file. The "
+         "collector needs the same secret")
       .type_name("FILE");
 }
 

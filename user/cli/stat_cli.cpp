@@ -154,10 +154,10 @@ void add_stat(App app, const std::vector<std::string> &command) {
   stat_app.add_flag("--json", arguments->json,
                     "Print the object of `ovnitrace info --json` (docs/info.md)");
   stat_app.footer(R"(
-Prints when the program has ended, or at Ctrl-C without a program: the answer in two sentences, the
-time of all threads in each state, switches, preemptions, migrations and wakeup latencies, and the
-threads that ran longest. Families of --filter and stacks have their own tables below. The exit
-status is the program's.
+Prints the summary when the program ends; without a program, at Ctrl-C. It has the answer in two
+sentences, the time of all threads in each state, switches, preemptions, migrations, wakeup
+latencies, and the threads that ran longest. Families of --filter and stacks have their own tables
+below. The exit status is the program's.
 
 While the program runs, the trace is in TMPDIR, or /var/tmp, with 1 to 3 bytes an event. It is
 removed at the end. It stays there if ovnitrace is killed.

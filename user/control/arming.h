@@ -38,11 +38,12 @@ public:
   /// files to read and translate them, and would take the probes for instructions.
   void look_at_process(uint32_t pid);
   bool has_looked_at(uint32_t pid) const { return processes_.count(pid) > 0; }
-  /// The process is no more, or its probes are of no use to what it has become (`now`).
+  /// Forgets a process that has ended. `now`: it lives on, but its probes are of no use to what it
+  /// has become, and are removed at once.
   void forget(uint32_t pid, bool now = false);
 
-  /// The alarms that can hit nowhere yet, each with the names that are near to what it looks for.
-  /// `later`: what will become of them.
+  /// Reports the alarms that cannot hit anywhere yet, each with names similar to the one that it
+  /// looks for. `later`: says what will happen to them.
   void report_missing(const std::string &later) const;
   /// How many places each alarm has.
   const std::vector<uint64_t> &found() const { return found_; }

@@ -23,7 +23,8 @@ public:
 
   /// Continues a process, of which a message says that it was stopped.
   void release(uint32_t pid);
-  /// Continues those that are stopped. When the BPF side stops processes no more, none is left.
+  /// Continues all processes that are stopped. If the BPF side no longer stops processes, none is
+  /// left.
   void release_all();
   /// Continues those that have stopped themselves because a child of theirs was stopped by us, as
   /// `su` does: they wait with WUNTRACED. To be called again while it returns true: a parent stops

@@ -52,9 +52,9 @@ enum class Naming : uint8_t {
   any,  ///< address: that, or the name with any of them, or as the linker has it
 };
 
-/// Addresses of the functions of that name, each once, in order. A function has also a name of
-/// Fortran with an underscore, and the one of which a compiler made it (foo.constprop.0). C++ names
-/// are demangled in a child process (demangle_all).
+/// Addresses of the functions of that name, each once, in order. A Fortran function is also found
+/// without its underscore, and foo.constprop.0 by the name foo. C++ names are demangled in a child
+/// process (demangle_all).
 std::vector<uint64_t> find_functions(const Image &image, std::string_view name, Naming naming);
 
 /// Whether the image has the name only as one that each process chooses a function for (IFUNC).

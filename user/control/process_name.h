@@ -6,8 +6,8 @@
 
 namespace ovnitrace::control {
 
-/// Names the calling process for ps, and for those who kill by name or by command line: without it
-/// they would mean this process when they mean ovnitrace.
+/// Names the calling process for ps and pkill. Without a name of its own, `pkill ovnitrace` would
+/// kill this process, too.
 void call_process(const std::string &name);
 
 } // namespace ovnitrace::control

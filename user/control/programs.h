@@ -24,9 +24,9 @@ struct ProgramOptions {
   bool holds = false; ///< a process stops (SIGSTOP) when it has loaded code, until release()
 };
 
-/// Which of the programs runs at a place. They are set in this order; where there are several at
-/// one place, the kernel runs the last first: a function may be entered and left by one
-/// instruction.
+/// Which of the programs runs at a place. Their probes are set in this order. If a place has
+/// several, the kernel runs the last one first: one instruction may both enter and leave a
+/// function.
 enum class ProbeKind : uint8_t { leave, alarm, pcontrol, library };
 
 /// Loads the programs; the destructor detaches and frees everything.
@@ -59,7 +59,7 @@ public:
 
   /// On behalf of a thread; of process 0: of whichever it is. Throws Error.
   control_hit hit(uint32_t pid, uint32_t tid, uint64_t alarms) const;
-  /// Hits that an alarm has which is armed for the thread.
+  /// Returns how many hits an armed alarm of the thread has.
   uint64_t hits_of(uint32_t pid, uint32_t tid, uint32_t alarm) const;
   /// Whether a thread stops, by a SIGSTOP from the kernel, when its instructions are to be counted,
   /// and when it has loaded code. Its tracer must be there.

@@ -3,10 +3,10 @@
  * An area of a chunk: an array of records into which any thread and any signal handler may log at
  * any time, without a lock, while one controlling thread at a time opens and closes it.
  *
- * All that decides whether a record may be logged, and where, is one word, the head, so that one
- * compare-and-swap decides it: a logging thread that was suspended for long finds the head changed.
- * The time is read between the load and the swap of the head: so records lie in the order of their
- * times, whichever threads logged them.
+ * One word, the head, decides whether a record may be logged, and where. A thread changes it with
+ * one compare-and-swap, which fails if the thread was suspended and the head has changed. A thread
+ * reads the clock between the load and the swap of the head. The records of all threads are
+ * therefore in the order of their times.
  */
 #ifndef OVT_AREA_H
 #define OVT_AREA_H
@@ -69,8 +69,8 @@ uint64_t ovt_area_close(struct ovt_area *area);
  * a thread must have been stopped in the middle. */
 bool ovt_area_settle(struct ovt_area *area);
 
-/* In a forked child: gives up the slots that threads were writing which it does not have. They stay
- * empty, or a cyclic area's as they are. Returns how many they were. */
+/* Gives up, in a forked child, the slots that other threads of its parent were writing. They stay
+ * empty, or in a cyclic area as they are. Returns how many they are. */
 uint64_t ovt_area_forked(struct ovt_area *area, bool cyclic);
 
 /* Empties it, and makes it ready or open or neither by `state`; it must be closed and settled. */

@@ -15,7 +15,7 @@
 
 namespace ovnitrace {
 
-/// What came of one sender. Datagrams, but for the last.
+/// What came from one sender. The first members count datagrams, the last three events.
 struct UdpCounts {
   uint64_t taken = 0, lost = 0, reordered = 0;
   uint64_t repeated = 0;    ///< came again, or after they had been given up

@@ -21,9 +21,9 @@ namespace ovnitrace {
 /// The reader: one thread that sleeps until a ring crosses its watermark (or a tenth of a second
 /// has passed), then empties all of them.
 ///
-/// Order of one look, and why: first where the producers are, then the life ring, then the CPUs'
-/// rings up to there. A thread's creation is in the life ring before its first transition can be in
-/// any other, so each transition meets a thread that is known already.
+/// The order of one look: it notes where the CPUs' rings end, reads the life ring, and then reads
+/// the CPUs' rings up to the noted ends. A thread's creation is in the life ring before its first
+/// transition can be in another ring, so the thread of each transition is known already.
 class Recorder {
 public:
   /// `capture`, `families`, `stacks` and `devices` (CauseCapture::devices()) may be null. They and

@@ -12,10 +12,10 @@ namespace ovnitrace {
 /// old transitions to itself. Younger events of other families must not be written before them, and
 /// would wait for long.
 ///
-/// Counts batches, to know which of the staged records a batch brings again. A batch is one full
-/// area, also if it was lost. It asks twice which records are there, one look of the reader apart,
-/// and takes what both answers have. Nobody then has to rely on the order in which another CPU's
-/// stores are seen.
+/// Counts batches (full areas, lost ones included), to know which records a later batch repeats. At
+/// each look of the reader, it notes which records are staged, and takes those that were there at
+/// the last look, too. It therefore does not depend on the order in which the stores of another CPU
+/// become visible.
 class StageReader {
 public:
   /// Calls `take(const sched_record &)` for records that were already staged at the last look and
