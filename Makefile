@@ -259,7 +259,7 @@ $(B)/$(SO): $(call objects,$(LIB_SRC))
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs -o $@ $^ $(LIB_LIBS)
 	$(Q)ln -sf $(SO) $(B)/libovnitrace.so
 
--include $(call find,$(B),*.d)
+-include $(call find,$(filter-out $(B)/mutate,$(wildcard $(B)/*)),*.d)
 
 # The scripts install what is missing and call make for the rest: this one may have begun before the
 # tools were there.

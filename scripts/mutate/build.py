@@ -84,7 +84,9 @@ class Workplace:
             file.write(data)
 
     def run(self, command):
-        return subprocess.run(command, shell=True, cwd=self.folder, stdout=subprocess.DEVNULL,
+        """Runs a command of make; ccache need not keep what is compiled once."""
+        return subprocess.run(command, shell=True, cwd=self.folder,
+                              env=os.environ | {'CCACHE_DISABLE': '1'}, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, check=False).returncode == 0
 
     def make(self, target, command=None):

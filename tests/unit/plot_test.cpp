@@ -149,12 +149,17 @@ TEST_F(Plot, ColumnsSumUpToWhatInfoSays) {
 TEST_F(Plot, ThreadsThatRanLongestOfManyAreDrawn) {
   auto &cpu = trace.cpu(0).at(0).start();
   for (uint16_t n = 1; n <= 300; n++)
-    cpu.id(n, n, n, "t").at(n * 1000u).dispatch(n).at(n * 1000u + (n % 7 == 3 ? 500 : 5)).sleep(n);
+    cpu.id(n, n, n, "t")
+        .at(n * 1000u)
+        .dispatch(n)
+        .at(n * 1000u + (n % 7 == 3 ? 100 + n : 5))
+        .sleep(n);
   cpu.at(400'000).stop();
   const Figure drawn = figure({.cut = {}, .rows = 20});
   ASSERT_EQ(drawn.rows.size(), 20u);
   for (size_t row = 0; row < 20; row++)
-    EXPECT_EQ(drawn.rows[row].label, fmt::format("t ({})", 3 + 7 * row)) << "in the trace's order";
+    EXPECT_EQ(drawn.rows[row].label, fmt::format("t ({})", 164 + 7 * row))
+        << "in the trace's order";
   EXPECT_NE(svg_of(drawn).find("280 threads that ran or waited less are left out"),
             std::string::npos);
   EXPECT_NE(text_of(drawn, TextStyle::plain).find("280 threads that"), std::string::npos);

@@ -121,7 +121,9 @@ TEST_F(TcpSessionTest, EndsAtAForbiddenMessage) {
   has(error_after([&](Sender &s) { s.send_records(0, ""); }), "without any");
   has(error_after([&](Sender &s) { s.send(MessageType::records, "abc"); }), "without any");
   has(error_after([&](Sender &s) { describe(s), s.send_end(17); }),
-      "not as many as the sender says");
+      "16 bytes of chunks came, not as many as the sender says");
+  has(error_after([&](Sender &s) { describe(s), s.send_end(15); }),
+      "16 bytes of chunks came, not as many as the sender says");
   has(error_after([&](Sender &s) { describe(s), s.send(MessageType::end, "x"); }), "not as many");
   has(error_after([&](Sender &s) { s.send_end(16); }), "without its trace.json");
   has(error_after(
