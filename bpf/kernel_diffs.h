@@ -78,8 +78,8 @@ static __always_inline bool is_throttled(struct task_struct *p)
 	       group->throttle_count > 0;
 }
 
-/* A system call of 32-bit programs on a 64-bit kernel: other numbers, on x86 with arguments in other
- * registers. */
+/* A system call of 32-bit programs on a 64-bit kernel: other numbers, on x86 with arguments in
+ * other registers. */
 static __always_inline bool in_compat_syscall(struct task_struct *p)
 {
 #if defined(__TARGET_ARCH_x86)

@@ -13,11 +13,12 @@
 namespace ovnitrace::control {
 namespace {
 
-/// Two instructions at 0x1000, the first of which is the function `foo`.
+/// Instructions at 0x1000 and behind it, the first of which is the function `foo`. They are some of
+/// x86-64 and of arm64.
 Image image_of(const std::string &path) {
   Image image;
   image.path = path;
-  image.code.push_back({0x1000, 0x1000, {0x55, 0xc3}});
+  image.code.push_back({0x1000, 0x1000, {0x55, 0xc3, 0x90, 0x90, 0x90}});
   image.functions.push_back({"foo", 0x1000});
   struct stat status = {};
   if (stat(path.c_str(), &status) == 0) {

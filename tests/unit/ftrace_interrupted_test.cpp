@@ -4,6 +4,7 @@
 #include "tests/unit/support/ftrace_rig.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <ctime>
 #include <sys/mman.h>
@@ -29,6 +30,10 @@ protected:
     shared_ = static_cast<Shared *>(memory);
   }
   ~FtraceInterrupted() override { munmap(shared_, sizeof *shared_); }
+  void SetUp() override {
+    if (ptrace(PTRACE_CONT, getpid(), nullptr, nullptr) != 0 && errno == ENOSYS)
+      GTEST_SKIP() << "no ptrace here: this is qemu-user";
+  }
 
   /// Logs event 0 and so on, `before` of them, into a new chunk, and interrupts the next one by the
   /// handler after so many instructions. What the chunk holds is in shared_ then. False if the
