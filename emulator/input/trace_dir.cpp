@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/small_file.h"
+#include "emulator/format/chunk_frame.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -28,7 +29,6 @@ struct CloseDir {
   void operator()(DIR *dir) const { closedir(dir); }
 };
 
-constexpr std::string_view kCompressed = ".zst";
 /// The smallest file that can hold a record, in bytes. A compressed record takes more than one
 /// byte, too.
 constexpr uint64_t kSmallestFile = sizeof(ftrace_record);
@@ -38,8 +38,8 @@ constexpr uint64_t kSmallestFile = sizeof(ftrace_record);
 std::optional<uint16_t> cpu_of(std::string_view name) {
   constexpr std::string_view prefix = "cpu", suffix = ".ftr";
   constexpr size_t kMinDigits = 4;
-  if (name.ends_with(kCompressed))
-    name.remove_suffix(kCompressed.size());
+  if (name.ends_with(kFrameSuffix))
+    name.remove_suffix(kFrameSuffix.size());
   if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
       name.size() < prefix.size() + kMinDigits + suffix.size())
     return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<uint16_t> cpu_of(std::string_view name) {
 struct ChunkPath {
   uint16_t cpu;
   std::string name;
-  bool compressed() const { return name.ends_with(kCompressed); }
+  bool compressed() const { return name.ends_with(kFrameSuffix); }
 };
 
 /// Lists the chunk files of a directory by CPU. Throws Error if it cannot be read.
@@ -73,7 +73,7 @@ std::vector<ChunkPath> list_chunks(const std::string &path) {
   });
   // Where both forms are there, the compression of the one was interrupted.
   const auto has_plain = [](const ChunkPath &a, const ChunkPath &b) {
-    return b.name.size() == a.name.size() + kCompressed.size() && b.name.starts_with(a.name);
+    return b.name.size() == a.name.size() + kFrameSuffix.size() && b.name.starts_with(a.name);
   };
   chunks.erase(std::unique(chunks.begin(), chunks.end(), has_plain), chunks.end());
   return chunks;

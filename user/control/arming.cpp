@@ -135,11 +135,12 @@ const Arming::File *Arming::look(const std::string &path, int fd) {
   file.places = find_places(plan_, *image);
   add(file.places, path);
   for (size_t a = 0; a < found_.size(); a++) {
-    const control_type type = control_type(plan_.alarm_table[a].type);
-    const bool named = (type == CONTROL_ADDRESS && !plan_.alarms[a]->is_address()) ||
-                       type == CONTROL_ENTER_FUNC || type == CONTROL_EXIT_FUNC;
+    const Alarm &alarm = *plan_.alarms[a];
+    const ValueKind kind = type_of(control_type(plan_.alarm_table[a].type))->value;
+    const bool named =
+        kind == ValueKind::function || (kind == ValueKind::place && !alarm.is_address());
     if (named && !found_[a])
-      for (std::string &name : nearest_names(*image, plan_.alarms[a]->value, kMostNear))
+      for (std::string &name : nearest_names(*image, alarm.value, kMostNear))
         if (near_[a].size() < kMostNear &&
             std::find(near_[a].begin(), near_[a].end(), name) == near_[a].end())
           near_[a].push_back(std::move(name));
