@@ -23,10 +23,14 @@ void block_signals() {
 
 } // namespace
 
-void enter_background_thread() {
+void enter_helper_thread() {
   block_signals();
-  setpriority(PRIO_PROCESS, 0, kBackgroundNice); // on Linux: of this thread
   drop_capabilities();
+}
+
+void enter_background_thread() {
+  setpriority(PRIO_PROCESS, 0, kBackgroundNice); // on Linux: of this thread
+  enter_helper_thread();
 }
 
 void enter_service_thread() {

@@ -8,6 +8,10 @@ namespace ovnitrace {
 /// an ordinary thread has. Blocks signals and drops capabilities, as below.
 void enter_background_thread();
 
+/// To be called first by a thread that works beside the capture. Blocks signals and drops
+/// capabilities, as below.
+void enter_helper_thread();
+
 /// Prepares the reader's or the writer's thread; call it there first. It blocks all signals, which
 /// are for the main thread. It takes the lowest real-time priority, or else the best nice value,
 /// and then drops the capabilities of the file, which were needed for that.

@@ -141,6 +141,7 @@ void StackCollector::complete(uint32_t number, const std::vector<__u64> &address
   add_stack(stack);
   stack.taken = all_.stacks[number - 1].taken;
   all_.stacks[number - 1] = stack;
+  stack_numbers_.try_emplace({stack.kernel, stack_}, number);
 }
 
 /// Adds the frames that are looked at.

@@ -59,7 +59,11 @@ public:
       at->second = CallFrames::open(place.file->path, place.file->path == CallFrames::kVdso
                                                           ? std::nullopt
                                                           : std::optional(place.file->inode));
-    return at->second ? at->second->rule_at(place.offset) : uint64_t(UNWIND_GUESS);
+    if (!at->second)
+      return UNWIND_GUESS;
+    const uint64_t rule = at->second->rule_at(place.offset);
+    // Code that nothing calls is returned to at its first byte: the start of a coroutine.
+    return rule == UNWIND_GUESS ? at->second->rule_at(place.offset + 1) : rule;
   }
 
 private:
@@ -103,7 +107,7 @@ void Unwinder::finish() {
 }
 
 void Unwinder::run() {
-  enter_background_thread();
+  enter_helper_thread();
   std::unique_lock lock(lock_);
   for (;;) {
     changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });

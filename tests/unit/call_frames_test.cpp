@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Rules of unwinding from call-frame information, good and hostile.
+#include "emulator/symbols/call_frames.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+#include <ovnitrace/unwind.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <string>
+
+namespace ovnitrace {
+namespace {
+
+constexpr uint64_t kCode = 0x400000; // where the bytes of the file are mapped
+
+template <class Value> std::string bytes_of(Value value) {
+  return std::string(reinterpret_cast<const char *>(&value), sizeof(value));
+}
+
+/// Makes .eh_frame, record by record.
+class EhFrame {
+public:
+  /// What all functions begin with: `instructions` after those of a function that was just called.
+  EhFrame &common(const std::string &instructions = "", const std::string &augmentation = "zR",
+                  char return_address = 16) {
+    common_ = bytes_.size();
+    std::string body = bytes_of(uint32_t(0)) + '\1' + augmentation + '\0' + "\1\x78" +
+                       return_address + '\1' + '\0';
+    return add(body + std::string("\x0c\7\x8\x90\1", 5) + instructions);
+  }
+  EhFrame &function(uint64_t start, uint64_t size, const std::string &instructions) {
+    const auto back = uint32_t(bytes_.size() + 4 - common_);
+    return add(bytes_of(back) + bytes_of(kCode + start) + bytes_of(size) + '\0' + instructions);
+  }
+  EhFrame &raw(const std::string &bytes) {
+    bytes_ += bytes;
+    return *this;
+  }
+  const std::string &bytes() const { return bytes_; }
+
+private:
+  EhFrame &add(std::string body) {
+    body.resize((body.size() + 7) / 8 * 8 + 4, '\0'); // DW_CFA_nop
+    bytes_ += bytes_of(uint32_t(body.size())) + body;
+    return *this;
+  }
+  std::string bytes_;
+  size_t common_ = 0;
+};
+
+class CallFrameFiles : public ::testing::Test {
+protected:
+  std::unique_ptr<CallFrames> open(const EhFrame &frames, uint16_t machine = EM_X86_64) {
+    const std::string names("\0.eh_frame\0.shstrtab\0", 21);
+    struct {
+      Elf64_Ehdr header = {};
+      Elf64_Phdr code = {};
+      Elf64_Shdr sections[3] = {};
+    } start;
+    std::memcpy(start.header.e_ident, ELFMAG, SELFMAG);
+    start.header.e_ident[EI_CLASS] = ELFCLASS64;
+    start.header.e_ident[EI_DATA] = ELFDATA2LSB;
+    start.header.e_ident[EI_VERSION] = start.header.e_version = EV_CURRENT;
+    start.header.e_type = ET_EXEC;
+    start.header.e_machine = machine;
+    start.header.e_ehsize = sizeof(start.header);
+    start.header.e_phoff = offsetof(decltype(start), code);
+    start.header.e_phentsize = sizeof(start.code);
+    start.header.e_phnum = 1;
+    start.header.e_shoff = offsetof(decltype(start), sections);
+    start.header.e_shentsize = sizeof(Elf64_Shdr);
+    start.header.e_shnum = 3;
+    start.header.e_shstrndx = 2;
+    start.code.p_type = PT_LOAD;
+    start.code.p_flags = PF_R | PF_X;
+    start.code.p_vaddr = kCode;
+    start.code.p_filesz = start.code.p_memsz = 0x1000;
+    Elf64_Shdr *const section = start.sections;
+    section[1].sh_name = 1;
+    section[1].sh_type = SHT_PROGBITS;
+    section[1].sh_flags = SHF_ALLOC;
+    section[1].sh_offset = 0x1000 + names.size();
+    section[1].sh_addr = 0x600000;
+    section[1].sh_size = frames.bytes().size();
+    section[1].sh_addralign = 1;
+    section[2].sh_name = 11;
+    section[2].sh_type = SHT_STRTAB;
+    section[2].sh_offset = 0x1000;
+    section[2].sh_size = names.size();
+    section[2].sh_addralign = 1;
+    std::string file(0x1000, '\0');
+    std::memcpy(file.data(), &start, sizeof(start));
+    file += names + frames.bytes();
+    test::TraceBuilder::write_file(path(), file.data(), file.size());
+    return CallFrames::open(path(), {});
+  }
+  std::string path() const { return dir.path() + "/program"; }
+
+  test::TempDir dir;
+};
+
+constexpr uint64_t kCalled = UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_KEPT, 0);
+
+TEST_F(CallFrameFiles, FollowAFunctionThatSetsItsFramePointer) {
+  const std::string push_and_set("\x41\x0e\x10\x86\2\x43\x0d\6", 8); // push %rbp; mov %rsp,%rbp
+  const auto frames = open(EhFrame().common().function(0x100, 0x50, push_and_set));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x100), kCalled);
+  EXPECT_EQ(frames->rule_at(0x101), UNWIND_RULE(UNWIND_SP, 16, UNWIND_BP_SAVED, 2));
+  EXPECT_EQ(frames->rule_at(0x104), UNWIND_RULE(UNWIND_BP, 16, UNWIND_BP_SAVED, 2));
+  EXPECT_EQ(frames->rule_at(0x14f), UNWIND_RULE(UNWIND_BP, 16, UNWIND_BP_SAVED, 2));
+  for (const uint64_t outside : {0xffu, 0x150u, 0x5000u})
+    EXPECT_EQ(frames->rule_at(outside), uint64_t(UNWIND_GUESS)) << outside;
+}
+
+TEST_F(CallFrameFiles, SayWhereAStackStarts) {
+  const auto frames = open(EhFrame().common().function(0x100, 0x10, "\7\x10"));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x100), uint64_t(UNWIND_END));
+}
+
+TEST_F(CallFrameFiles, KnowTheFrameOfASignal) {
+  // The end of the frame is loaded from 160 bytes above the stack pointer.
+  const std::string loaded("\x0f\4\x77\xa0\1\6", 6);
+  const auto frames = open(EhFrame().common("", "zRS").function(0x100, 0x10, loaded));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x100), uint64_t(UNWIND_SIGNAL));
+}
+
+TEST_F(CallFrameFiles, KnowAFrameThatWasAligned) {
+  // The end of the frame is stored below the frame pointer, which points to the caller's.
+  const std::string aligned("\x0f\3\x76\x78\6\x10\6\2\x76\0", 10);
+  const auto frames = open(EhFrame().common().function(0x100, 0x10, aligned));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x100), UNWIND_RULE(UNWIND_AT_BP, -8, UNWIND_BP_AT_BP, 0));
+}
+
+TEST_F(CallFrameFiles, KnowLinkageTables) {
+  const std::string table("\x0f\x0b\x77\x8\x80\0\x3f\x1a\x3b\x2a\x33\x24\x22", 13);
+  const auto frames = open(EhFrame().common().function(0x100, 0x40, table));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x110), uint64_t(UNWIND_PLT));
+}
+
+/// A frame that a rule cannot describe is where a walk stops: it does not go astray.
+TEST_F(CallFrameFiles, StopAtWhatARuleCannotSay) {
+  const std::pair<const char *, std::string> cases[] = {
+      {"the end of the frame is in another register", std::string("\x0c\3\x10", 3)},
+      {"a 4 GiB frame", std::string("\x0c\7\x80\x80\x80\x80\x20", 7)},
+      {"the return address is elsewhere", std::string("\x90\2", 2)},
+      {"the return address is in a register", std::string("\x09\x10\3", 3)},
+      {"the end of the frame is computed", std::string("\x0f\4\x77\x8\x23\x10", 6)},
+  };
+  for (const auto &[what, instructions] : cases) {
+    const auto frames = open(EhFrame().common().function(0x100, 0x10, instructions));
+    ASSERT_TRUE(frames);
+    EXPECT_EQ(frames->rule_at(0x100), uint64_t(UNWIND_STOP)) << what;
+  }
+  const auto other = open(EhFrame().common("", "zR", 17).function(0x100, 0x10, ""));
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->rule_at(0x100), uint64_t(UNWIND_STOP)) << "another return address register";
+}
+
+TEST_F(CallFrameFiles, LoseAFramePointerThatTheyCannotFollow) {
+  const auto frames = open(EhFrame().common().function(0x100, 0x10, std::string("\x09\6\3", 3)));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x100), UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_LOST, 0));
+}
+
+TEST_F(CallFrameFiles, MayBeDamaged) {
+  const std::string huge(4, '\xff'), endless = bytes_of(uint32_t(0xfffffff0));
+  const EhFrame cases[] = {
+      EhFrame().raw(huge + huge + huge),
+      EhFrame().raw(endless),
+      EhFrame().common().raw(bytes_of(uint32_t(20)) + bytes_of(uint32_t(0x7fffffff)) +
+                             std::string(16, 'x')),
+      EhFrame().common().function(0x100, 0x10, std::string(100, '\x0a')), // remember_state
+      EhFrame().common().function(0x100, 0x10, std::string(100, '\x0b')), // restore_state
+      EhFrame().common(std::string("\x0f\xff\xff\xff\xff\x0f", 6)).function(0x100, 0x10, ""),
+  };
+  for (const EhFrame &damaged : cases) {
+    const auto frames = open(damaged);
+    ASSERT_TRUE(frames);
+    const uint64_t kind = UNWIND_KIND(frames->rule_at(0x100));
+    EXPECT_TRUE(kind == UNWIND_GUESS || kind == UNWIND_STOP || kind == UNWIND_SP) << kind;
+  }
+}
+
+TEST_F(CallFrameFiles, AreThoseOfThisMachineAndOfTheFileThatWasMapped) {
+  EXPECT_FALSE(open(EhFrame().common(), EM_AARCH64));
+  ASSERT_TRUE(open(EhFrame().common()));
+  struct stat status;
+  ASSERT_EQ(stat(path().c_str(), &status), 0);
+  EXPECT_TRUE(CallFrames::open(path(), status.st_ino));
+  EXPECT_FALSE(CallFrames::open(path(), status.st_ino + 1));
+  EXPECT_FALSE(CallFrames::open(dir.path(), {}));
+  EXPECT_FALSE(CallFrames::open("program", {}));
+}
+
+#if defined(__x86_64__)
+TEST(CallFrames, TheCodeThatTheKernelMapsHasSome) {
+  const auto frames = CallFrames::open(CallFrames::kVdso, {});
+  ASSERT_TRUE(frames);
+  int known = 0;
+  for (uint64_t offset = 0; offset < 0x4000; offset += 16)
+    known += UNWIND_KIND(frames->rule_at(offset)) == UNWIND_SP;
+  EXPECT_GT(known, 0);
+}
+#endif
+
+} // namespace
+} // namespace ovnitrace

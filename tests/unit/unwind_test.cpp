@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The walk from a frame to its caller, and the table of its rules.
+#include "user/stacks/unwind_table.h"
+
+#include <gtest/gtest.h>
+#include <ovnitrace/unwind.h>
+
+#include <map>
+#include <random>
+
+namespace ovnitrace {
+namespace {
+
+using Memory = std::map<uint64_t, uint64_t>; // words by address
+
+long read_memory(void *memory, __u64 address, __u64 *to) {
+  const Memory &words = *static_cast<Memory *>(memory);
+  const auto found = words.find(address);
+  if (found == words.end())
+    return -1;
+  *to = found->second;
+  return 0;
+}
+
+class UnwindSteps : public ::testing::Test {
+protected:
+  uint64_t step(uint64_t rule) { return unwind_step(rule, &state, read_memory, &memory); }
+
+  unwind_state state = {.pc = 0x401000, .sp = 0x7000, .bp = 0x7100, .exact = 1, .bp_lost = 0};
+  Memory memory;
+};
+
+TEST_F(UnwindSteps, FollowTheStackPointer) {
+  memory = {{0x7018, 0x402000}};
+  EXPECT_EQ(step(UNWIND_RULE(UNWIND_SP, 32, UNWIND_BP_KEPT, 0)), 0u);
+  EXPECT_EQ(state.pc, 0x402000u);
+  EXPECT_EQ(state.sp, 0x7020u);
+  EXPECT_EQ(state.bp, 0x7100u);
+  EXPECT_EQ(unwind_address(&state), 0x401fffu) << "in the call, not behind it";
+}
+
+TEST_F(UnwindSteps, FollowTheFramePointerAndRestoreIt) {
+  memory = {{0x7108, 0x402000}, {0x7100, 0x7200}};
+  EXPECT_EQ(step(UNWIND_RULE(UNWIND_BP, 16, UNWIND_BP_SAVED, 2)), 0u);
+  EXPECT_EQ(state.sp, 0x7110u);
+  EXPECT_EQ(state.bp, 0x7200u);
+}
+
+TEST_F(UnwindSteps, LoadTheEndOfAFrame) {
+  memory = {{0x70f8, 0x7300}, {0x72f8, 0x402000}, {0x7100, 0x7400}};
+  EXPECT_EQ(step(UNWIND_RULE(UNWIND_AT_BP, -8, UNWIND_BP_AT_BP, 0)), 0u);
+  EXPECT_EQ(state.sp, 0x7300u);
+  EXPECT_EQ(state.bp, 0x7400u);
+}
+
+TEST_F(UnwindSteps, GoFromASignalToTheInstructionThatItInterrupted) {
+  memory = {{0x7000 + 168, 0x403000}, {0x7000 + 120, 0x7500}, {0x7000 + 160, 0x6000}};
+  state.exact = 0;
+  state.bp_lost = 1;
+  EXPECT_EQ(step(UNWIND_SIGNAL), 0u);
+  EXPECT_EQ(state.sp, 0x6000u) << "from a stack of its own";
+  EXPECT_EQ(state.bp, 0x7500u);
+  EXPECT_FALSE(state.bp_lost);
+  EXPECT_EQ(unwind_address(&state), 0x403000u);
+}
+
+TEST_F(UnwindSteps, KnowHowFarAnEntryOfALinkageTableCame) {
+  memory = {{0x7000, 0x402000}, {0x7008, 0x403000}};
+  unwind_state before = state;
+  state.pc = 0x40100a;
+  EXPECT_EQ(step(UNWIND_PLT), 0u);
+  EXPECT_EQ(state.pc, 0x402000u);
+  state = before;
+  state.pc = 0x40100b;
+  EXPECT_EQ(step(UNWIND_PLT), 0u);
+  EXPECT_EQ(state.pc, 0x403000u);
+}
+
+TEST_F(UnwindSteps, SayWhatIsGuessed) {
+  memory = {{0x7108, 0x402000}, {0x7100, 0x7200}};
+  EXPECT_EQ(step(UNWIND_GUESS), STACK_GUESSED);
+  EXPECT_EQ(state.pc, 0x402000u);
+  state.bp = state.sp - 8;
+  EXPECT_EQ(step(UNWIND_GUESS), STACK_CUT) << "below the stack";
+  state.bp = state.sp + (2 << 20);
+  memory = {{state.bp, 0}, {state.bp + 8, 0x402000}};
+  EXPECT_EQ(step(UNWIND_GUESS), STACK_CUT) << "too far above it";
+}
+
+TEST_F(UnwindSteps, EndWhereAThreadStarts) {
+  EXPECT_EQ(step(UNWIND_END), STACK_LAST);
+  memory = {{0x7000, 0}};
+  EXPECT_EQ(step(UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_KEPT, 0)), STACK_LAST) << "returns nowhere";
+  memory = {{0x7108, 0}, {0x7100, 0}};
+  EXPECT_EQ(step(UNWIND_GUESS), STACK_CUT) << "a guess proves nothing";
+}
+
+TEST_F(UnwindSteps, StopRatherThanGoAstray) {
+  memory = {{0x7000, 0x402000}, {0x6ff8, 0x402000}, {0x7008, 1ull << 47}};
+  const std::pair<uint64_t, const char *> cases[] = {
+      {UNWIND_STOP, "no rule can say"},
+      {15, "no such rule"},
+      {UNWIND_RULE(UNWIND_SP, 0, 0, 0), "the stack pointer stays"},
+      {UNWIND_RULE(UNWIND_SP, -8, 0, 0), "it falls"},
+      {UNWIND_RULE(UNWIND_SP, 64, 0, 0), "nothing to read there"},
+      {UNWIND_RULE(UNWIND_SP, 16, 0, 0), "no address of a program"},
+      {UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_SAVED, 9), "no frame pointer to read"},
+      {UNWIND_RULE(UNWIND_AT_BP, 0, 0, 0), "no end of the frame to read"},
+      {UNWIND_SIGNAL, "no registers to read"},
+  };
+  for (const auto &[rule, what] : cases) {
+    const unwind_state before = state;
+    EXPECT_EQ(step(rule), STACK_CUT) << what;
+    state = before;
+  }
+  EXPECT_EQ(step(UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_LOST, 0)), 0u);
+  memory[0x7108] = 0x402000;
+  EXPECT_EQ(step(UNWIND_RULE(UNWIND_BP, 16, 0, 0)), STACK_CUT) << "the frame pointer is lost";
+}
+
+class UnwindTables : public ::testing::Test {
+protected:
+  std::vector<unwind_slot> slots = std::vector<unwind_slot>(UNWIND_RULES);
+  std::vector<unwind_ask> asks = std::vector<unwind_ask>(UNWIND_ASKS);
+  UnwindTable table{slots.data(), asks.data()};
+};
+
+TEST_F(UnwindTables, HaveTheRulesOfEachImage) {
+  table.add(1, 0x1000, 11);
+  table.add(2, 0x1000, 12);
+  table.add(1, 0x1000, 13);
+  EXPECT_EQ(table.find(1, 0x1000), 11u) << "the first one counts";
+  EXPECT_EQ(table.find(2, 0x1000), 12u);
+  EXPECT_EQ(table.find(1, 0x1001), 0u);
+  table.forget(1);
+  EXPECT_EQ(table.find(1, 0x1000), 0u);
+  EXPECT_EQ(table.find(2, 0x1000), 12u);
+  table.add(1, 0x1000, 14);
+  EXPECT_EQ(table.find(1, 0x1000), 14u);
+}
+
+TEST_F(UnwindTables, StartAgainWhenTheyAreFull) {
+  asks[5].count = 3;
+  for (uint64_t address = 0; address < UNWIND_RULES; address++)
+    table.add(7, address, address + 1);
+  uint64_t there = 0;
+  for (uint64_t address = 0; address < UNWIND_RULES; address++)
+    if (const uint64_t rule = table.find(7, address)) {
+      ASSERT_EQ(rule, address + 1);
+      there++;
+    }
+  EXPECT_GT(there, UNWIND_RULES / 4);
+  EXPECT_LE(there, UNWIND_RULES / 2);
+  EXPECT_NE(table.find(7, UNWIND_RULES - 1), 0u);
+  EXPECT_EQ(asks[5].count, 0u) << "all may be asked for again";
+}
+
+/// Whatever rules a hostile file has: a walk ends, as each step but that of a signal goes up.
+TEST_F(UnwindSteps, GoUpWhateverTheRule) {
+  std::mt19937_64 random(7);
+  for (uint64_t address = 0x7000; address < 0x7400; address += 8)
+    memory[address] = random() % 2 ? 0x7000 + random() % 0x400 : random() % 0x500000;
+  for (int n = 0; n < 20000; n++) {
+    state.sp = 0x7000 + random() % 64 * 8;
+    state.bp = 0x7000 + random() % 64 * 8;
+    const unwind_state before = state;
+    const uint64_t rule =
+        UNWIND_RULE(random() % 16, int32_t(random() % 256) - 64, random() % 4, random() % 32);
+    if (step(rule) & (STACK_LAST | STACK_CUT) || UNWIND_KIND(rule) == UNWIND_SIGNAL)
+      state = before;
+    else
+      ASSERT_GT(state.sp, before.sp) << rule;
+  }
+}
+
+} // namespace
+} // namespace ovnitrace
