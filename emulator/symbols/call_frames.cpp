@@ -9,9 +9,13 @@
 #include <ovnitrace/unwind.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <span>
+#include <string_view>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -68,7 +72,9 @@ uint64_t bp_rule(Dwarf_Frame *frame) {
   if (const auto offset = offset_from_end(bp.operations()))
     if (*offset < 0 && *offset % 8 == 0 && -*offset / 8 <= int64_t(UNWIND_MOST_BP_WORDS))
       return UNWIND_RULE(0, 0, UNWIND_BP_SAVED, -*offset / 8);
-  if (offset_from(bp.operations(), kBp) == 0)
+  // libdw puts the end of the frame in front of an expression, which need not use it.
+  if (bp.count == 2 && bp.ops[0].atom == DW_OP_call_frame_cfa &&
+      offset_from(bp.operations().last(1), kBp) == 0)
     return UNWIND_RULE(0, 0, UNWIND_BP_AT_BP, 0);
   return UNWIND_RULE(0, 0, UNWIND_BP_LOST, 0);
 }
@@ -121,8 +127,7 @@ uint64_t rule_of(Dwarf_Frame *frame) {
   if (is_loaded)
     if (const auto offset = offset_from(where.first(1), kBp); offset && fits(*offset))
       return bp | UNWIND_RULE(UNWIND_AT_BP, *offset, 0, 0);
-  return is_of_linkage_table(where) ? bp | UNWIND_RULE(UNWIND_PLT, 0, 0, 0)
-                                    : uint64_t(UNWIND_STOP);
+  return is_of_linkage_table(where) ? bp | UNWIND_RULE(UNWIND_PLT, 0, 0, 0) : uint64_t(UNWIND_STOP);
 }
 
 /// Returns the code that the kernel has mapped into this process.
@@ -137,11 +142,16 @@ std::span<char> own_vdso() {
 } // namespace
 
 struct CallFrames::Opened {
+  struct Function {
+    uint64_t start, end; ///< addresses
+  };
   UniqueFd fd;
   Elf *elf = nullptr;
   Dwarf_CFI *run_time = nullptr; ///< .eh_frame
   Dwarf *data = nullptr;
   bool looked_for_data = false;
+  std::vector<Function> functions; ///< by start
+  bool looked_for_functions = false;
 
   ~Opened() {
     if (run_time)
@@ -152,11 +162,14 @@ struct CallFrames::Opened {
       elf_end(elf);
   }
 
-  std::optional<uint64_t> address_of(uint64_t offset) const;
+  std::optional<GElf_Phdr> code_at(uint64_t offset) const;
   Dwarf_CFI *debug_frames();
+  void list_functions();
+  bool has_frame_pointer(uint64_t address);
 };
 
-std::optional<uint64_t> CallFrames::Opened::address_of(uint64_t offset) const {
+/// Returns the segment of code that has the byte at `offset`.
+std::optional<GElf_Phdr> CallFrames::Opened::code_at(uint64_t offset) const {
   size_t count = 0;
   if (elf_getphdrnum(elf, &count) != 0)
     return {};
@@ -166,7 +179,7 @@ std::optional<uint64_t> CallFrames::Opened::address_of(uint64_t offset) const {
       return {};
     if (segment.p_type == PT_LOAD && segment.p_flags & PF_X && offset >= segment.p_offset &&
         offset - segment.p_offset < segment.p_filesz)
-      return segment.p_vaddr + (offset - segment.p_offset);
+      return segment;
   }
   return {};
 }
@@ -177,6 +190,57 @@ Dwarf_CFI *CallFrames::Opened::debug_frames() {
     data = dwarf_begin_elf(elf, DWARF_C_READ, nullptr);
   looked_for_data = true;
   return data ? dwarf_getcfi(data) : nullptr;
+}
+
+void CallFrames::Opened::list_functions() {
+  constexpr size_t kMost = 4 << 20;
+  looked_for_functions = true;
+  for (Elf_Scn *section = nullptr; (section = elf_nextscn(elf, section));) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(section, &header) ||
+        (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+      continue;
+    Elf_Data *symbols = elf_getdata(section, nullptr);
+    GElf_Sym symbol;
+    for (int n = 0; symbols && gelf_getsym(symbols, n, &symbol) && functions.size() < kMost; n++)
+      if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
+          symbol.st_size <= UINT64_MAX - symbol.st_value)
+        functions.push_back({symbol.st_value, symbol.st_value + symbol.st_size});
+  }
+  std::sort(functions.begin(), functions.end(),
+            [](const Function &a, const Function &b) { return a.start < b.start; });
+}
+
+/// Whether the function at `address` starts by setting its frame pointer. Where it calls another
+/// one, it has it.
+bool CallFrames::Opened::has_frame_pointer(uint64_t address) {
+  if (!looked_for_functions)
+    list_functions();
+  const auto after =
+      std::upper_bound(functions.begin(), functions.end(), address,
+                       [](uint64_t at, const Function &function) { return at < function.start; });
+  if (after == functions.begin() || address >= std::prev(after)->end)
+    return false;
+  const std::string_view branch_target = "\xf3\x0f\x1e\xfa";     // endbr64
+  const std::string_view set_frame_pointer = "\x55\x48\x89\xe5"; // push %rbp; mov %rsp,%rbp
+  char code[8] = {};
+  size_t count = 0;
+  if (elf_getphdrnum(elf, &count) != 0)
+    return false;
+  for (size_t n = 0; n < count; n++) {
+    GElf_Phdr segment;
+    const uint64_t start = std::prev(after)->start;
+    if (gelf_getphdr(elf, int(n), &segment) && segment.p_type == PT_LOAD &&
+        segment.p_flags & PF_X && start >= segment.p_vaddr &&
+        start - segment.p_vaddr < segment.p_filesz &&
+        pread(fd.get(), code, sizeof(code), off_t(segment.p_offset + (start - segment.p_vaddr))) <
+            ssize_t(sizeof(code)))
+      return false;
+  }
+  std::string_view first(code, sizeof(code));
+  if (first.starts_with(branch_target))
+    first.remove_prefix(branch_target.size());
+  return first.starts_with(set_frame_pointer);
 }
 
 CallFrames::CallFrames(std::unique_ptr<Opened> elf) : elf_(std::move(elf)) {}
@@ -205,17 +269,21 @@ std::unique_ptr<CallFrames> CallFrames::open(const std::string &path,
   return std::unique_ptr<CallFrames>(new CallFrames(std::move(opened)));
 }
 
-uint64_t CallFrames::rule_at(uint64_t offset) {
-  const std::optional<uint64_t> address = elf_->address_of(offset);
-  if (!address)
-    return UNWIND_GUESS;
+uint64_t CallFrames::rule_at(uint64_t offset, bool interrupted) {
+  const std::optional<GElf_Phdr> code = elf_->code_at(offset);
+  if (!code)
+    return UNWIND_STOP;
+  const uint64_t address = code->p_vaddr + (offset - code->p_offset);
   Dwarf_Frame *frame = nullptr;
-  if ((!elf_->run_time || dwarf_cfi_addrframe(elf_->run_time, *address, &frame) != 0) &&
-      (!elf_->debug_frames() || dwarf_cfi_addrframe(elf_->debug_frames(), *address, &frame) != 0))
-    return UNWIND_GUESS;
-  const uint64_t rule = rule_of(frame);
-  free(frame);
-  return rule;
+  if ((elf_->run_time && dwarf_cfi_addrframe(elf_->run_time, address, &frame) == 0) ||
+      (elf_->debug_frames() && dwarf_cfi_addrframe(elf_->debug_frames(), address, &frame) == 0)) {
+    const uint64_t rule = rule_of(frame);
+    free(frame);
+    return rule;
+  }
+  if (!elf_->has_frame_pointer(address))
+    return UNWIND_STOP;
+  return interrupted ? uint64_t(UNWIND_GUESS) : UNWIND_RULE(UNWIND_BP, 16, UNWIND_BP_SAVED, 2);
 }
 
 } // namespace ovnitrace

@@ -23,9 +23,10 @@ public:
   CallFrames &operator=(const CallFrames &) = delete;
 
   /// Returns the rule (include/ovnitrace/unwind.h) for the instruction at `offset`, in bytes in the
-  /// file: UNWIND_GUESS if the file has no information on it, UNWIND_STOP if the information is not
-  /// of a form that a rule can have.
-  uint64_t rule_at(uint64_t offset);
+  /// file. `interrupted`: the function may be anywhere in it; otherwise it is in a call there.
+  /// Without information on the function, its code shows whether it has a frame pointer. Returns
+  /// UNWIND_STOP if it does not, or if the information is not of a form that a rule can have.
+  uint64_t rule_at(uint64_t offset, bool interrupted);
 
 private:
   struct Opened; // the part that uses elfutils

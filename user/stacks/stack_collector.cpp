@@ -156,7 +156,7 @@ void StackCollector::add_kernel(const stack_slot &slot) {
     stack_.push_back(frame({CapturedFrame::kernel, 0, slot.addresses[n] - (n > 0)}));
 }
 
-/// Shows where frames may be missing. A guess that leads to no code is left out.
+/// Shows where frames may be missing. A frame without code is none: the walk went wrong before it.
 void StackCollector::add_user(std::span<const __u64> addresses, const Key &key, uint32_t pid,
                               uint64_t time, CapturedStacks::Stack &stack) {
   const CapturedFrame missing = {CapturedFrame::missing, 0, 0};
@@ -167,8 +167,10 @@ void StackCollector::add_user(std::span<const __u64> addresses, const Key &key, 
     const bool exact = n == 0 ? !key.in_call : (mark & STACK_EXACT) != 0;
     const uint64_t address = STACK_ADDRESS(mark) - !exact;
     const Mappings::Place place = mappings_.find(key.life, time, address);
-    if (guessed && !place.known)
+    if (n > 0 && !place.known) {
+      stack.whole = false;
       break;
+    }
     if (guessed) {
       stack_.push_back(frame(missing));
       stack.gap = true;

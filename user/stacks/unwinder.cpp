@@ -25,15 +25,15 @@ long read_copied(void *memory, __u64 address, __u64 *to) {
   return 0;
 }
 
-/// Walks the rest of a stack. `rule_at` gives the rule for an address, UNWIND_UNKNOWN to stop
-/// there. Returns the addresses of all its frames, with marks.
+/// Walks the rest of a stack. `rule_at` gives the rule for a frame, UNWIND_UNKNOWN to stop there.
+/// Returns the addresses of all its frames, with marks.
 std::vector<__u64> walk_stack(const UnfinishedStack &stack,
-                                 const std::function<uint64_t(uint64_t)> &rule_at) {
+                              const std::function<uint64_t(const unwind_state &)> &rule_at) {
   const stack_copy &head = stack.head;
   std::vector<__u64> addresses(head.addresses, head.addresses + head.count);
   unwind_state state = head.state;
   for (;;) {
-    const uint64_t rule = rule_at(unwind_address(&state));
+    const uint64_t rule = rule_at(state);
     const uint64_t marks =
         rule == UNWIND_UNKNOWN
             ? STACK_CUT
@@ -48,8 +48,8 @@ std::vector<__u64> walk_stack(const UnfinishedStack &stack,
 /// Finds rules in files. Runs in the child.
 class RuleFinder {
 public:
-  uint64_t rule_at(const UnfinishedStack &stack, uint64_t address) {
-    const MappedCode::Place place = stack.mappings->find(stack.time, address);
+  uint64_t rule_at(const UnfinishedStack &stack, const unwind_state &state) {
+    const MappedCode::Place place = stack.mappings->find(stack.time, unwind_address(&state));
     if (!place.known)
       return UNWIND_UNKNOWN;
     if (!place.file)
@@ -59,11 +59,7 @@ public:
       at->second = CallFrames::open(place.file->path, place.file->path == CallFrames::kVdso
                                                           ? std::nullopt
                                                           : std::optional(place.file->inode));
-    if (!at->second)
-      return UNWIND_GUESS;
-    const uint64_t rule = at->second->rule_at(place.offset);
-    // Code that nothing calls is returned to at its first byte: the start of a coroutine.
-    return rule == UNWIND_GUESS ? at->second->rule_at(place.offset + 1) : rule;
+    return at->second ? at->second->rule_at(place.offset, state.exact) : uint64_t(UNWIND_STOP);
   }
 
 private:
@@ -134,10 +130,10 @@ void Unwinder::walk(const std::vector<UnfinishedStack> &stacks) {
   std::vector<Rules> rules(questions.size());
   RuleFinder finder;
   const auto answer = [&](size_t n, ConfinedOutput &out) {
-    walk_stack(*questions[n], [&](uint64_t address) {
-      const uint64_t rule = finder.rule_at(*questions[n], address);
+    walk_stack(*questions[n], [&](const unwind_state &state) {
+      const uint64_t rule = finder.rule_at(*questions[n], state);
       if (rule != UNWIND_UNKNOWN) {
-        out.number(address);
+        out.number(unwind_address(&state));
         out.number(rule);
       }
       return rule;
@@ -157,9 +153,9 @@ void Unwinder::walk(const std::vector<UnfinishedStack> &stacks) {
   for (const UnfinishedStack &stack : stacks) {
     const bool asked = known != rules.end() && questions[size_t(known - rules.begin())] == &stack;
     const Rules found = asked ? *known++ : Rules();
-    take_(stack.number, walk_stack(stack, [&](uint64_t address) {
+    take_(stack.number, walk_stack(stack, [&](const unwind_state &state) {
             for (const auto &[where, rule] : found)
-              if (where == address)
+              if (where == unwind_address(&state))
                 return rule;
             return uint64_t(UNWIND_UNKNOWN);
           }));
