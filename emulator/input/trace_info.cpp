@@ -234,16 +234,17 @@ StackCounts stack_counts_of(const nlohmann::json &json) {
 std::string StackCounts::text() const {
   std::string text =
       fmt::format("{}, {} distinct", human_count(all, "stack", "stacks"), human_count(distinct));
-  if (with_program) {
+  if (with_program && cut + gapped == 0) {
+    text += "; those of the program are complete";
+  } else if (with_program) {
     const auto percent = [&](uint64_t count) {
       return 100.0 * double(count) / double(with_program);
     };
     text += fmt::format("; of the program's, {:.1f} % are complete, {:.1f} % end too early and "
-                        "{:.1f} % may lack frames between others",
+                        "{:.1f} % may lack frames between others "
+                        "(docs/stacks.md#incomplete-stacks says why)",
                         percent(with_program - std::min(with_program, cut + gapped)), percent(cut),
                         percent(gapped));
-    if (cut + gapped > 0)
-      text += " (docs/stacks.md#incomplete-stacks says why)";
   }
   if (lost)
     text += fmt::format("; {} more found no room", human_count(lost));

@@ -156,28 +156,47 @@ TEST_F(StackCaptures, AgreeWithPerf) {
   ASSERT_EQ(script.status(), 0) << script.err;
   std::map<Names, int> theirs; // how often it has seen each
   Names stack;
+  // Where perf follows frame pointers from libc's code, it goes astray.
+  const auto up_to_main = [](Names names) {
+    names.erase(std::find(names.begin(), names.end(), "main"), names.end());
+    return names;
+  };
   for (const std::string &line : lines_of(script.out + "\n")) {
     const size_t name = line.rfind(' ');
     if (line.starts_with("\t") && line.find("__traceiter_") == std::string::npos)
       stack.push_back(line.substr(name + 1));
     if (line.empty() && !stack.empty())
-      theirs[std::exchange(stack, {})]++;
+      theirs[up_to_main(std::exchange(stack, {}))]++;
   }
   const uint32_t number = most_frequent();
   Names ours = names(number, true);
   for (const std::string &name : names(number, false))
     ours.push_back(name);
-  EXPECT_GE(ours.size(), 8u);
+  ours = up_to_main(ours);
+  EXPECT_GE(ours.size(), 7u);
   EXPECT_GE(theirs[ours], 45) << "of 50 blocks";
 }
 
-TEST_F(StackCaptures, WithoutFramePointersEndTooEarlyAndThatIsReported) {
-  const std::string program = compile("-fomit-frame-pointer");
+TEST_F(StackCaptures, WithoutCallFrameInformationEndTooEarlyAndThatIsShown) {
+  const std::string program =
+      compile("-fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-exceptions");
   const Outcome recorded = run(record_command(trace(), {program}, {"--stacks"}));
   ASSERT_EQ(recorded.status(), 0) << recorded.err;
-  EXPECT_NE(recorded.err.find("end too early"), std::string::npos) << recorded.err;
+  EXPECT_NE(recorded.err.find("% end too early"), std::string::npos) << recorded.err;
   const Outcome info = run({.argv = {ovnitrace(), "info", trace()}});
-  EXPECT_NE(info.out.find("end too early"), std::string::npos) << info.out;
+  EXPECT_NE(info.out.find("% end too early"), std::string::npos) << info.out;
+  EXPECT_EQ(names(most_frequent(), false).back(), "[frames missing]");
+  const Outcome folded =
+      run({.argv = {ovnitrace(), "export", "--to", "folded", trace(), "-o", "-"}});
+  EXPECT_NE(folded.out.find("blocker;blocker;[frames missing];"), std::string::npos) << folded.out;
+}
+
+TEST_F(StackCaptures, OfALivingProcessAreWholeAfterAnExec) {
+  const std::string program = compile("-fomit-frame-pointer");
+  record({"sh", "-c", "sleep 0.05; '" + program + "'; exec '" + program + "'"}, {"--stacks"});
+  EXPECT_EQ(to_main(most_frequent()).back(), "app::outer");
+  NoDiagnostics silent;
+  EXPECT_FALSE(StackTable::read(trace(), silent).is_cut(most_frequent()));
 }
 
 TEST_F(StackCaptures, AWakersStackIsThatOfTheInterrupt) {

@@ -142,6 +142,134 @@ TEST_F(Collector, CountsWhatItDoesNotKnow) {
   EXPECT_EQ(number(4, 5, 7), 1u) << "it was still being written";
 }
 
+/// Addresses of a stack, "-" where frames may be missing.
+std::string text_of(const CapturedStacks &all, uint32_t number) {
+  const CapturedStacks::Stack &stack = all.stacks.at(number - 1);
+  std::string text;
+  for (uint32_t n = 0; n < stack.kernel + stack.user; n++) {
+    const CapturedFrame &frame = all.frames[all.places[stack.first + n]];
+    text += (n ? " " : "") +
+            (frame.kind == CapturedFrame::missing ? "-" : std::to_string(frame.address));
+  }
+  return text;
+}
+
+TEST_F(Collector, ShowsWhereFramesMayBeMissing) {
+  mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
+  stack(1, {1100 | STACK_GUESSED, 1200, 1300 | STACK_EXACT | STACK_LAST});
+  const uint32_t guessed = number(0, 1, 7);
+  EXPECT_EQ(text_of(collector.captured(), guessed), "100 - 199 300");
+  EXPECT_TRUE(collector.captured().stacks[guessed - 1].gap);
+  EXPECT_TRUE(collector.captured().stacks[guessed - 1].whole);
+  stack(2, {1100, 1200 | STACK_CUT});
+  const uint32_t cut = number(0, 2, 7);
+  EXPECT_EQ(text_of(collector.captured(), cut), "100 199");
+  EXPECT_FALSE(collector.captured().stacks[cut - 1].gap);
+  EXPECT_FALSE(collector.captured().stacks[cut - 1].whole);
+}
+
+TEST_F(Collector, ShowsNoCallerWhereThereIsNoCode) {
+  mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
+  stack(1, {1100, 9000, 1200 | STACK_LAST});
+  const uint32_t astray = number(0, 1, 7);
+  EXPECT_EQ(text_of(collector.captured(), astray), "100");
+  EXPECT_FALSE(collector.captured().stacks[astray - 1].whole);
+}
+
+class UnfinishedStacks : public Collector {
+protected:
+  UnfinishedStacks()
+      : collector([this](uint32_t place) { return slot(place); }, mappings,
+                  [this](UnfinishedStack &&stack) {
+                    given.push_back(std::move(stack));
+                    return takes;
+                  }) {
+    mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
+  }
+  void copy(uint32_t id, uint32_t pid) {
+    auto made = std::make_unique<stack_copy>();
+    made->image = 77;
+    made->pid = pid;
+    made->id = id;
+    made->count = 1;
+    made->pages = 1;
+    made->addresses[0] = 1100;
+    made->state.sp = 5000;
+    made->memory[5000 - 4096] = 42;
+    collector.keep(*made);
+  }
+  uint32_t number_at(uint64_t time, uint32_t user) {
+    return collector.number({time, SCHED_STACK_WORD(SCHED_STACK_OF_PREV, 0, user, 7)});
+  }
+
+  StackCollector collector; // hides the one that walks nothing
+  std::vector<UnfinishedStack> given;
+  bool takes = true;
+};
+
+TEST_F(UnfinishedStacks, HaveANumberAndAreCompletedLater) {
+  copy(STACK_COPY_FIRST, 7);
+  const uint32_t number = number_at(100, STACK_COPY_FIRST);
+  ASSERT_NE(number, 0u);
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(given[0].number, number);
+  EXPECT_EQ(given[0].start, 5000u);
+  ASSERT_EQ(given[0].memory.size(), 2 * 4096u - 5000u);
+  EXPECT_EQ(given[0].memory[0], 42);
+  EXPECT_EQ(given[0].mappings->find(100, 1100).offset, 100u);
+  EXPECT_EQ(text_of(collector.captured(), number), "");
+  collector.complete(number, {1100, 1200 | STACK_LAST});
+  EXPECT_EQ(text_of(collector.captured(), number), "100 199");
+  stack(1, {1100, 1200 | STACK_LAST});
+  EXPECT_EQ(number_at(200, 1), number) << "the kernel side can walk it now";
+  EXPECT_EQ(collector.captured().stacks[number - 1].taken, 2u);
+}
+
+TEST_F(UnfinishedStacks, AreNotKnownWithoutTheirCopyOrIfTooManyWait) {
+  EXPECT_EQ(number_at(100, STACK_COPY_FIRST), 0u);
+  copy(STACK_COPY_FIRST, 8);
+  EXPECT_EQ(number_at(100, STACK_COPY_FIRST), 0u) << "of another process";
+  takes = false;
+  copy(STACK_COPY_FIRST, 7);
+  EXPECT_EQ(number_at(100, STACK_COPY_FIRST), 0u);
+  EXPECT_EQ(collector.left_out(), 3u);
+}
+
+TEST_F(UnfinishedStacks, RulesOfCodeThatWasReplacedAreNotTrusted) {
+  stack(1, {1100, 1200 | STACK_LAST});
+  copy(STACK_COPY_FIRST, 7);
+  number_at(100, STACK_COPY_FIRST);
+  const uint32_t before = number_at(150, 1);
+  mappings.map(7, 200, 1000, 2000, 0, {"/b", 2});
+  std::vector<uint64_t> images;
+  collector.replace([&](uint64_t image, uint32_t replacements) {
+    images.push_back(image);
+    EXPECT_EQ(replacements, 1u);
+  });
+  EXPECT_EQ(images, (std::vector<uint64_t>{77}));
+  const uint32_t doubtful = number_at(300, 1), after = number_at(UINT64_MAX, 1);
+  EXPECT_EQ(number_at(150, 1), before) << "it was so then";
+  EXPECT_EQ(text_of(collector.captured(), doubtful), "100 - 199");
+  EXPECT_FALSE(collector.captured().stacks[doubtful - 1].whole);
+  EXPECT_EQ(text_of(collector.captured(), after), "100 199");
+  EXPECT_NE(after, before) << "in another file";
+}
+
+TEST_F(UnfinishedStacks, TheSameFileAtTheSamePlaceReplacesNothing) {
+  mappings.map(7, 200, 1000, 2000, 0, {"/a", 1});
+  mappings.map(7, 200, 2000, 3000, 0, {"/b", 2});
+  EXPECT_EQ(mappings.replacements(mappings.life(7, 200), 300), 0u);
+  mappings.fork(8, 7, 300);
+  mappings.map(8, 400, 1500, 1600, 0, {"/c", 3});
+  EXPECT_EQ(mappings.replacements(mappings.life(8, 400), 399), 0u);
+  EXPECT_EQ(mappings.replacements(mappings.life(8, 400), 400), 1u) << "what its parent had";
+  const auto code = mappings.code(mappings.life(8, 400));
+  EXPECT_EQ(code->find(400, 1500).file->path, "/c");
+  EXPECT_EQ(code->find(399, 1500).file->path, "/a");
+  EXPECT_EQ(code->find(400, 1600).file->path, "/a");
+  EXPECT_FALSE(code->find(400, 9000).known);
+}
+
 AddressNames kernel_names(const std::string &text) {
   test::TempDir dir;
   test::TraceBuilder::write_file(dir.path() + "/kallsyms", text.data(), text.size());

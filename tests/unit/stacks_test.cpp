@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The stacks of trace.json, good ones and broken ones.
 #include "emulator/input/stacks.h"
+#include "emulator/why/blocked_at.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -55,6 +56,16 @@ TEST_F(StackTables, GiveFramesFromTheInnermostOutwardWithWhatIsInlined) {
   EXPECT_FALSE(table.frame(frames[4]).inlined);
   EXPECT_EQ(table.file(table.frame(frames[1]).file).build_id, "ab12");
   EXPECT_TRUE(sink.reported.empty());
+}
+
+TEST_F(StackTables, SayWhereFramesMayBeMissing) {
+  const StackTable table = read(R"json(,
+    "stack_frames": [{"function": "read"}, {"missing": true}, {"function": "main"}],
+    "stacks": [{"user": [0, 1, 2]}, {"user": [0, 1], "cut": true}])json");
+  EXPECT_EQ(names(table, 1), (Names{"read", "[frames missing]", "main"}));
+  EXPECT_TRUE(table.frame(table.frames(1)[1]).missing);
+  EXPECT_FALSE(table.frame(table.frames(1)[2]).missing);
+  EXPECT_EQ(blocked_at(table, 1), "read") << "main need not have called it";
 }
 
 TEST_F(StackTables, KnowNothingOfNumbersThatTheyDoNotHave) {
