@@ -143,6 +143,8 @@ static __always_inline __u32 copy_stack(struct unwind_walk *walk, struct stack_s
 	copy->pid = bpf_get_current_pid_tgid() >> 32;
 	copy->id = STACK_COPY_FIRST + number % (0xffff - STACK_COPY_FIRST + 1);
 	copy->count = walk->count;
+	if (unwind_need_bp(&walk->state, read_user, 0)) /* the copy may not have it */
+		walk->state.has_bp = UNWIND_BP_GONE;
 	copy->state = walk->state;
 	bpf_probe_read_kernel(copy->addresses, sizeof(copy->addresses), scratch->addresses);
 	page = walk->state.sp & ~(__u64)(STACK_COPY_PAGE - 1);
@@ -180,7 +182,7 @@ __noinline int unwind_user_stack(bool in_call)
 	walk->state.sp = regs->sp;
 	walk->state.bp = regs->bp;
 	walk->state.exact = !in_call;
-	walk->state.bp_lost = 0;
+	walk->state.has_bp = UNWIND_BP_HERE;
 	walk->image = unwind_image(current->tgid, current->group_leader->start_time,
 				   current->self_exec_id);
 	walk->missing = 0;

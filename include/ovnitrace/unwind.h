@@ -68,10 +68,17 @@ struct unwind_ask {
 #define STACK_CUT	    (1ULL << 60) /* frames are missing behind this one */
 #define STACK_ADDRESS(mark) ((mark) & ((1ULL << 60) - 1))
 
+/* What `bp` of a state is. */
+enum unwind_bp_state {
+	UNWIND_BP_HERE = 0,   /* the frame pointer */
+	UNWIND_BP_STORED = 1, /* the address at which it is saved: few walks need it */
+	UNWIND_BP_GONE = 2,   /* nothing */
+};
+
 struct unwind_state {
 	__u64 pc, sp, bp;
-	__u32 exact;   /* pc is an instruction to come; otherwise it is a return address */
-	__u32 bp_lost; /* bp is not known */
+	__u32 exact;  /* pc is an instruction to come; otherwise it is a return address */
+	__u32 has_bp; /* enum unwind_bp_state */
 };
 
 /* Tells the image of a process from all others: a process that executes another program gets
@@ -100,6 +107,21 @@ static inline __u64 unwind_address(const struct unwind_state *state)
 /* Reads a word of the program's memory; not 0: that failed. */
 typedef long unwind_read(void *memory, __u64 address, __u64 *to);
 
+/* Reads the frame pointer if it is not here yet. Not 0: it is not known. */
+static inline __attribute__((always_inline)) long unwind_need_bp(struct unwind_state *state,
+								 unwind_read *read, void *memory)
+{
+	if (state->has_bp == UNWIND_BP_STORED) {
+		__u64 bp;
+
+		if (read(memory, state->bp, &bp))
+			return -1;
+		state->bp = bp;
+		state->has_bp = UNWIND_BP_HERE;
+	}
+	return state->has_bp != UNWIND_BP_HERE;
+}
+
 /* Goes on to the caller. Returns marks of the frame that is left: with STACK_LAST or STACK_CUT,
  * there is nothing to go on to. Each step leads to a higher stack pointer, but that of a signal. */
 static inline __attribute__((always_inline)) __u64
@@ -107,7 +129,7 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 {
 	const __u64 most_guessed = 1u << 20; /* bytes of a frame */
 	__u32 kind = UNWIND_KIND(rule), bp_rule = UNWIND_BP_RULE(rule);
-	__u64 end, pc, bp = state->bp, marks = 0;
+	__u64 end, pc, marks = 0;
 
 	if (kind == UNWIND_END)
 		return STACK_LAST;
@@ -118,7 +140,7 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 		    read(memory, sp + 160, &state->sp))
 			return STACK_CUT;
 		state->exact = 1;
-		state->bp_lost = 0;
+		state->has_bp = UNWIND_BP_HERE;
 		return !state->pc || state->pc >> 47 ? STACK_CUT : 0;
 	}
 	if (kind == UNWIND_SP) {
@@ -126,16 +148,17 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 	} else if (kind == UNWIND_PLT) {
 		end = state->sp + 8 + ((state->pc & 15) >= 11) * 8;
 	} else {
-		if (state->bp_lost)
+		if (unwind_need_bp(state, read, memory))
 			return STACK_CUT;
-		end = bp + UNWIND_OFFSET(rule);
+		end = state->bp + UNWIND_OFFSET(rule);
 		if (kind == UNWIND_AT_BP) {
 			if (read(memory, end, &end))
 				return STACK_CUT;
 		} else if (kind == UNWIND_GUESS) {
-			if (bp < state->sp || bp - state->sp > most_guessed || bp & 7)
+			if (state->bp < state->sp || state->bp - state->sp > most_guessed ||
+			    state->bp & 7)
 				return STACK_CUT;
-			end = bp + 16;
+			end = state->bp + 16;
 			bp_rule = UNWIND_BP_AT_BP;
 			marks = STACK_GUESSED;
 		} else if (kind != UNWIND_BP) {
@@ -144,23 +167,22 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 	}
 	if (end <= state->sp || read(memory, end - 8, &pc))
 		return STACK_CUT;
-	if (bp_rule == UNWIND_BP_SAVED) {
-		if (read(memory, end - 8 * (__u64)UNWIND_BP_WORDS(rule), &bp))
-			return STACK_CUT;
-		state->bp_lost = 0;
-	} else if (bp_rule == UNWIND_BP_AT_BP) {
-		if (state->bp_lost || read(memory, bp, &bp))
-			return STACK_CUT;
-	} else if (bp_rule == UNWIND_BP_LOST) {
-		state->bp_lost = 1;
-	}
 	if (!pc && !marks)
 		return STACK_LAST;
 	if (!pc || pc >> 47)
 		return STACK_CUT;
+	if (bp_rule == UNWIND_BP_SAVED) {
+		state->bp = end - 8 * (__u64)UNWIND_BP_WORDS(rule);
+		state->has_bp = UNWIND_BP_STORED;
+	} else if (bp_rule == UNWIND_BP_AT_BP) {
+		if (unwind_need_bp(state, read, memory))
+			return STACK_CUT;
+		state->has_bp = UNWIND_BP_STORED; /* where it points */
+	} else if (bp_rule == UNWIND_BP_LOST) {
+		state->has_bp = UNWIND_BP_GONE;
+	}
 	state->pc = pc;
 	state->sp = end;
-	state->bp = bp;
 	state->exact = 0;
 	return marks;
 }

@@ -191,7 +191,7 @@ TEST_F(StackCaptures, WithoutCallFrameInformationEndTooEarlyAndThatIsShown) {
   EXPECT_NE(folded.out.find("blocker;blocker;[frames missing];"), std::string::npos) << folded.out;
 }
 
-TEST_F(StackCaptures, OfALivingProcessAreWholeAfterAnExec) {
+TEST_F(StackCaptures, AreThoseOfTheNewProgramAfterAnExec) {
   const std::string program = compile("-fomit-frame-pointer");
   record({"sh", "-c", "sleep 0.05; '" + program + "'; exec '" + program + "'"}, {"--stacks"});
   EXPECT_EQ(to_main(most_frequent()).back(), "app::outer");
