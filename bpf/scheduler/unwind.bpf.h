@@ -29,6 +29,14 @@ struct {
 	__uint(max_entries, 4096); /* STACK_COPY_RING with `unwinds`, set by the loader */
 } stack_copies SEC(".maps");
 
+/* Where a CPU makes one. Interrupts are off. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* possible CPUs with `unwinds`, set by the loader */
+	__type(key, __u32);
+	__type(value, struct stack_copy);
+} copy_scratch SEC(".maps");
+
 /* The walk of a CPU. Interrupts are off, so it is never needed twice at a time. */
 struct unwind_walk {
 	struct unwind_state state;
@@ -112,13 +120,17 @@ static long walk_frame(__u32 n, void *unused)
 	return (marks & (STACK_LAST | STACK_CUT)) != 0;
 }
 
-/* Whether a rule may be asked for again: its answer can take a while, and there may be none. */
+/* Whether this thread may ask for a rule again: its answer can take a while, and there may be none.
+ * Other threads that come to the same place may have come there in another way. */
 static __always_inline bool may_ask(__u64 key)
 {
 	const __u64 most = 16;
-	__u32 place = key >> 20 & (UNWIND_ASKS - 1);
-	struct unwind_ask *ask = bpf_map_lookup_elem(&unwind_asks, &place);
+	struct unwind_ask *ask;
+	__u32 place;
 
+	key = unwind_key(key, (__u32)bpf_get_current_pid_tgid());
+	place = key >> 20 & (UNWIND_ASKS - 1);
+	ask = bpf_map_lookup_elem(&unwind_asks, &place);
 	if (!ask)
 		return false;
 	if (ask->key != key) {
@@ -130,18 +142,19 @@ static __always_inline bool may_ask(__u64 key)
 
 /* Sends the walk so far and the memory that it needs to go on. Returns its name for the record; 0
  * if there was no room. */
-static __always_inline __u32 copy_stack(struct unwind_walk *walk, struct stack_slot *scratch)
+static __always_inline __u32 copy_stack(__u32 cpu, struct unwind_walk *walk,
+					struct stack_slot *scratch)
 {
-	__u32 number = __sync_fetch_and_add(&stack_copies_made, 1), before, pages = 0;
-	struct stack_copy *copy;
-	__u64 page;
+	struct stack_copy *copy = bpf_map_lookup_elem(&copy_scratch, &cpu);
+	__u32 before, pages = 0;
+	__u64 page, waiting, flags;
 
-	copy = bpf_ringbuf_reserve(&stack_copies, sizeof(*copy), 0);
 	if (!copy)
 		return 0;
 	copy->image = walk->image;
 	copy->pid = bpf_get_current_pid_tgid() >> 32;
-	copy->id = STACK_COPY_FIRST + number % (0xffff - STACK_COPY_FIRST + 1);
+	copy->id = STACK_COPY_FIRST +
+		   __sync_fetch_and_add(&stack_copies_made, 1) % (0xffff - STACK_COPY_FIRST + 1);
 	copy->count = walk->count;
 	if (unwind_need_bp(&walk->state, read_user, 0)) /* the copy may not have it */
 		walk->state.has_bp = UNWIND_BP_GONE;
@@ -157,13 +170,16 @@ static __always_inline __u32 copy_stack(struct unwind_walk *walk, struct stack_s
 						(void *)(page + pages * STACK_COPY_PAGE)))
 				break;
 	copy->pages = pages;
-	number = copy->id;
-	/* Its reader is woken for the first one, so that an answer comes soon. */
-	bpf_ringbuf_submit(copy,
-			   bpf_ringbuf_query(&stack_copies, BPF_RB_AVAIL_DATA) == sizeof(*copy) + 8
-				   ? BPF_RB_FORCE_WAKEUP
-				   : BPF_RB_NO_WAKEUP);
-	return number;
+	if (pages > STACK_COPY_PAGES)
+		return 0; /* never: for the verifier */
+	/* The reader is woken for the first one, so that an answer comes soon. */
+	waiting = bpf_ringbuf_query(&stack_copies, BPF_RB_AVAIL_DATA);
+	flags = waiting ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
+	if (bpf_ringbuf_output(&stack_copies, copy,
+			       sizeof(*copy) - sizeof(copy->memory) + pages * STACK_COPY_PAGE,
+			       flags))
+		return 0;
+	return copy->id;
 }
 
 /* Takes the stack of the running thread, which is in the kernel. Returns its place + 1, the name of
@@ -189,7 +205,7 @@ __noinline int unwind_user_stack(bool in_call)
 	walk->count = 0;
 	bpf_loop(CAPTURE_STACK_DEPTH, walk_frame, NULL, 0);
 	if (walk->missing) {
-		copy = may_ask(walk->missing) ? copy_stack(walk, scratch) : 0;
+		copy = may_ask(walk->missing) ? copy_stack(cpu, walk, scratch) : 0;
 		if (copy)
 			return copy;
 		last = walk->count - 1;

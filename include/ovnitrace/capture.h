@@ -176,7 +176,7 @@ struct stack_slot {
 #define STACK_COPY_FIRST (CAPTURE_STACKS + 1) /* up to 0xffff */
 #define STACK_COPY_PAGE	 4096u
 #define STACK_COPY_PAGES 5
-#define STACK_COPY_RING	 (4u << 20)
+#define STACK_COPY_RING	 (8u << 20)
 
 struct stack_copy {
 	__u64 image; /* unwind_image() */
@@ -186,7 +186,8 @@ struct stack_copy {
 	__u32 pages; /* of the memory that could be read */
 	struct unwind_state state;
 	__u64 addresses[CAPTURE_STACK_DEPTH];
-	/* The memory from the page of state.sp on, known from state.sp on. */
+	/* The memory from the page of state.sp on, known from state.sp on. Only `pages` of it are
+	 * sent. */
 	__u8 memory[STACK_COPY_PAGES * STACK_COPY_PAGE];
 };
 

@@ -123,6 +123,7 @@ Capture::Capture(const CaptureParameters &parameters)
   if (unwinds_) {
     bpf_map__set_max_entries(o->maps.unwind_rules, UNWIND_RULES);
     bpf_map__set_max_entries(o->maps.unwind_walks, cpus_);
+    bpf_map__set_max_entries(o->maps.copy_scratch, cpus_);
     bpf_map__set_max_entries(o->maps.stack_copies, STACK_COPY_RING);
   }
   if (parameters.stacks & STACKS_WAKEUP)

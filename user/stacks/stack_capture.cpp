@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstddef>
+
 namespace ovnitrace {
 
 namespace {
@@ -75,8 +77,10 @@ void StackCapture::learn() {
     return;
   collector_.replace([this](uint64_t image, uint32_t epoch) { unwinder_->forget(image, epoch); });
   copies_->drain(until, [this](const void *message, size_t bytes) {
-    if (bytes == sizeof(stack_copy))
-      collector_.keep(*static_cast<const stack_copy *>(message));
+    constexpr size_t kHead = offsetof(stack_copy, memory);
+    const auto *copy = static_cast<const stack_copy *>(message);
+    if (bytes >= kHead && bytes - kHead >= size_t(copy->pages) * STACK_COPY_PAGE)
+      collector_.keep(*copy);
   });
 }
 

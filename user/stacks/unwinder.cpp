@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace ovnitrace {
@@ -49,6 +50,14 @@ std::vector<__u64> walk_stack(const UnfinishedStack &stack,
 class RuleFinder {
 public:
   uint64_t rule_at(const UnfinishedStack &stack, const unwind_state &state) {
+    uint64_t &known = rules_[{stack.head.image, stack.epoch, unwind_address(&state)}];
+    if (known == UNWIND_UNKNOWN)
+      known = look_up(stack, state);
+    return known;
+  }
+
+private:
+  uint64_t look_up(const UnfinishedStack &stack, const unwind_state &state) {
     const MappedCode::Place place = stack.mappings->find(stack.time, unwind_address(&state));
     if (!place.known)
       return UNWIND_UNKNOWN;
@@ -62,8 +71,9 @@ public:
     return at->second ? at->second->rule_at(place.offset, state.exact) : uint64_t(UNWIND_STOP);
   }
 
-private:
   std::map<CodeFile, std::unique_ptr<CallFrames>> files_;
+  std::map<std::tuple<uint64_t, uint32_t, uint64_t>, uint64_t>
+      rules_; ///< by image, epoch and address
 };
 
 } // namespace
@@ -144,11 +154,11 @@ void Unwinder::walk(const std::vector<UnfinishedStack> &stacks) {
     while (const uint64_t address = in.number())
       if (const uint64_t rule = in.number(); rules[n].size() < CAPTURE_STACK_DEPTH)
         rules[n].emplace_back(address, rule);
+    if (in.good())
+      publish(*questions[n], rules[n]); // at once: the kernel side waits for them
   };
   const auto failed = [&](size_t n) { refused_.insert(questions[n]->head.image); };
   ask_confined(questions.size(), kLimits, answer, take, failed);
-  for (size_t n = 0; n < questions.size(); n++)
-    publish(*questions[n], rules[n]);
   auto known = rules.begin();
   for (const UnfinishedStack &stack : stacks) {
     const bool asked = known != rules.end() && questions[size_t(known - rules.begin())] == &stack;
