@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Feeds the readers of a hostile program's names: demangle() with any bytes as a symbol, ElfSymbols
-// with any bytes as a file, ConfinedInput with any bytes as a child's answer.
+// and CallFrames with any bytes as a file, ConfinedInput with any bytes as a child's answer.
 #include "emulator/base/confined.h"
 #include "emulator/base/unique_fd.h"
+#include "emulator/symbols/call_frames.h"
 #include "emulator/symbols/demangle.h"
 #include "emulator/symbols/elf_symbols.h"
 
+#include <ovnitrace/unwind.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -32,11 +34,28 @@ void demangle_it(const std::string &symbol) {
   }
 }
 
+/// A walk by any of the rules goes up.
+void read_call_frames(const std::string &path) {
+  const auto frames = CallFrames::open(path, {});
+  for (uint64_t offset = 0; frames && offset < 0x2000; offset += 0x10) {
+    unwind_state state = {.pc = 1, .sp = 0x1000, .bp = 0x1000, .exact = 0, .has_bp = 0};
+    const auto read = [](void *, __u64, __u64 *to) {
+      *to = 0x2000;
+      return 0l;
+    };
+    const uint64_t rule = frames->rule_at(offset, offset & 0x10);
+    if (rule == UNWIND_UNKNOWN || (!unwind_step(rule, &state, read, nullptr) && state.sp <= 0x1000))
+      abort();
+  }
+}
+
 void read_symbols(const std::string &bytes) {
   const UniqueFd file(memfd_create("fuzz", MFD_CLOEXEC));
   if (write(file.get(), bytes.data(), bytes.size()) != ssize_t(bytes.size()))
     abort();
-  const auto symbols = ElfSymbols::open("/proc/self/fd/" + std::to_string(file.get()), "");
+  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+  read_call_frames(path);
+  const auto symbols = ElfSymbols::open(path, "");
   for (uint64_t offset = 0; symbols && offset < 0x2000; offset += 0x100) {
     const uint64_t address = symbols->address_of(offset).value_or(offset);
     const size_t count = symbols->at(address).size();

@@ -166,6 +166,7 @@ TEST_F(Collector, ShowsWhereFramesMayBeMissing) {
   EXPECT_EQ(text_of(collector.captured(), cut), "100 199");
   EXPECT_FALSE(collector.captured().stacks[cut - 1].gap);
   EXPECT_FALSE(collector.captured().stacks[cut - 1].whole);
+  EXPECT_TRUE(collector.captured().stacks[cut - 1].stuck);
 }
 
 TEST_F(Collector, ShowsNoCallerWhereThereIsNoCode) {
@@ -242,8 +243,9 @@ TEST_F(UnfinishedStacks, RulesOfCodeThatWasReplacedAreNotTrusted) {
   const uint32_t before = number_at(150, 1);
   mappings.map(7, 200, 1000, 2000, 0, {"/b", 2});
   std::vector<uint64_t> images;
-  collector.replace([&](uint64_t image, uint32_t replacements) {
+  collector.replace([&](uint64_t image, uint32_t replacements, uint64_t start, uint64_t end) {
     images.push_back(image);
+    EXPECT_EQ(std::pair(start, end), std::pair(uint64_t(1000), uint64_t(2000)));
     EXPECT_EQ(replacements, 1u);
   });
   EXPECT_EQ(images, (std::vector<uint64_t>{77}));

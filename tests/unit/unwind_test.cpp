@@ -141,7 +141,11 @@ TEST_F(UnwindTables, HaveTheRulesOfEachImage) {
   EXPECT_EQ(table.find(1, 0x1000), 11u) << "the first one counts";
   EXPECT_EQ(table.find(2, 0x1000), 12u);
   EXPECT_EQ(table.find(1, 0x1001), 0u);
-  table.forget(1);
+  table.add(1, 0x2000, 15);
+  asks[5].count = 3;
+  table.forget(1, 0x1000, 0x2000);
+  EXPECT_EQ(asks[5].count, 0u);
+  EXPECT_EQ(table.find(1, 0x2000), 15u);
   EXPECT_EQ(table.find(1, 0x1000), 0u);
   EXPECT_EQ(table.find(2, 0x1000), 12u);
   table.add(1, 0x1000, 14);

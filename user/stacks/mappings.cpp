@@ -61,7 +61,7 @@ void Mappings::map(uint32_t pid, uint64_t time, uint64_t start, uint64_t end, ui
   const Mapping mapping = {end, offset, time, file(mapped)};
   if (replaces(owner, start, end, mapping)) {
     life.replaced.push_back(time);
-    replaced_.push_back(owner);
+    replaced_.push_back({owner, start, end});
   }
   life.mappings.emplace(start, mapping);
   life.longest = std::max(life.longest, end - start);

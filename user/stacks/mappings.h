@@ -71,8 +71,13 @@ public:
   std::shared_ptr<const MappedCode> code(uint32_t life);
   /// Counts how often code had been mapped in the place of other code by then.
   uint32_t replacements(uint32_t life, uint64_t time) const;
-  /// Returns the lives in which that happened since the last call.
-  std::vector<uint32_t> newly_replaced() { return std::exchange(replaced_, {}); }
+  /// New code in the place of other code.
+  struct Replaced {
+    uint32_t life;
+    uint64_t start, end; ///< addresses
+  };
+  /// Returns where that happened since the last call.
+  std::vector<Replaced> newly_replaced() { return std::exchange(replaced_, {}); }
   /// 0 for kNoLife.
   uint32_t pid_of(uint32_t life) const { return life == kNoLife ? 0 : lives_[life].pid; }
   const std::deque<CodeFile> &files() const { return files_; }
@@ -102,8 +107,8 @@ private:
   std::map<CodeFile, uint32_t> file_numbers_;
   size_t mappings_ = 0;
   uint64_t left_out_ = 0;
-  uint64_t changes_ = 0;           ///< of anything
-  std::vector<uint32_t> replaced_; ///< lives
+  uint64_t changes_ = 0; ///< of anything
+  std::vector<Replaced> replaced_;
 
   struct KnownCode {
     uint64_t changes = 0;

@@ -47,6 +47,8 @@ bool is_cut(const NamedStacks &all, const CapturedStacks::Stack &stack) {
         return starts_thread(all.frames[place].places.back().function);
       }))
     return false;
+  if (stack.stuck)
+    return true;
   const uint32_t last = places.back();
   const CapturedFrame &frame = captured.frames[last];
   const std::string &function = all.frames[last].places.back().function;

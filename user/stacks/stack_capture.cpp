@@ -75,7 +75,9 @@ void StackCapture::learn() {
   collector_.learn(events_);
   if (!copies_)
     return;
-  collector_.replace([this](uint64_t image, uint32_t epoch) { unwinder_->forget(image, epoch); });
+  collector_.replace([this](uint64_t image, uint32_t epoch, uint64_t start, uint64_t end) {
+    unwinder_->forget(image, epoch, start, end);
+  });
   copies_->drain(until, [this](const void *message, size_t bytes) {
     constexpr size_t kHead = offsetof(stack_copy, memory);
     const auto *copy = static_cast<const stack_copy *>(message);

@@ -71,11 +71,11 @@ void StackCollector::keep(const stack_copy &copy) {
   copies_[copy.id] = std::move(stack);
 }
 
-void StackCollector::replace(const std::function<void(uint64_t, uint32_t)> &changed) {
+void StackCollector::replace(const Replaced &replaced) {
   const std::lock_guard lock(lock_);
-  for (const uint32_t life : mappings_.newly_replaced())
+  for (const auto &[life, start, end] : mappings_.newly_replaced())
     if (const auto found = images_.find(life); found != images_.end()) {
-      changed(found->second.image, mappings_.replacements(life, UINT64_MAX));
+      replaced(found->second.image, mappings_.replacements(life, UINT64_MAX), start, end);
       found->second.settled = monotonic_ns();
     }
 }
@@ -169,6 +169,7 @@ void StackCollector::add_user(std::span<const __u64> addresses, const Key &key, 
     const Mappings::Place place = mappings_.find(key.life, time, address);
     if (n > 0 && !place.known) {
       stack.whole = false;
+      stack.stuck = true;
       break;
     }
     if (guessed) {
@@ -182,6 +183,7 @@ void StackCollector::add_user(std::span<const __u64> addresses, const Key &key, 
           frame({place.known ? CapturedFrame::process : CapturedFrame::unknown, pid, address}));
     guessed = mark & STACK_GUESSED || key.doubtful;
     stack.whole = mark & STACK_LAST && !key.doubtful;
+    stack.stuck = (mark & STACK_CUT) != 0;
   }
 }
 

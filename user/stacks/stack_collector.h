@@ -46,6 +46,7 @@ struct CapturedStacks {
     bool deep = false;             ///< it had more frames than are kept
     bool gap = false;              ///< frames may be missing between two others
     bool whole = false;            ///< the outermost frame is known to be where the thread started
+    bool stuck = false;            ///< the caller of the outermost frame could not be found
   };
 
   std::vector<CapturedFrame> frames; ///< each place once
@@ -75,10 +76,12 @@ public:
   void keep(const stack_copy &copy);
   /// Sets the program's part of a stack: addresses with STACK_* marks.
   void complete(uint32_t number, const std::vector<__u64> &addresses);
-  /// Calls `changed(image, replacements)` for each process that has mapped code in the place of
-  /// other code since the last call. Stacks from then until the end of this call may have been
-  /// walked by rules of the other code.
-  void replace(const std::function<void(uint64_t image, uint32_t replacements)> &changed);
+  using Replaced =
+      std::function<void(uint64_t image, uint32_t replacements, uint64_t start, uint64_t end)>;
+  /// Calls `replaced` for each place where a process has mapped code in the place of other code
+  /// since the last call. Stacks from then until the end of this call may have been walked by rules
+  /// of the other code.
+  void replace(const Replaced &replaced);
   CapturedStacks captured() const;
   /// Counts the stacks that found no room here.
   uint64_t left_out() const;

@@ -42,27 +42,35 @@ void UnwindTable::add(uint64_t image, uint64_t address, uint64_t rule) {
     used_ += slot.key == 0;
     __atomic_store_n(&slot.rule, rule, __ATOMIC_RELAXED);
     set_key(slot, key);
-    places_[image].push_back(place);
+    entries_[image].push_back({place, address});
     return;
   }
 }
 
-void UnwindTable::forget(uint64_t image) {
-  const auto found = places_.find(image);
-  if (found == places_.end())
+void UnwindTable::forget(uint64_t image, uint64_t start, uint64_t end) {
+  const auto found = entries_.find(image);
+  if (found == entries_.end())
     return;
-  for (const uint32_t place : found->second)
-    set_key(slots_[place], UNWIND_REMOVED);
-  places_.erase(found);
+  std::erase_if(found->second, [&](const Entry &entry) {
+    const bool goes = entry.address >= start && entry.address < end;
+    if (goes)
+      set_key(slots_[entry.place], UNWIND_REMOVED);
+    return goes;
+  });
+  reset_asks();
+}
+
+void UnwindTable::reset_asks() {
+  for (uint32_t n = 0; n < UNWIND_ASKS; n++)
+    __atomic_store_n(&asks_[n].count, 0, __ATOMIC_RELAXED);
 }
 
 void UnwindTable::clear() {
   for (uint32_t n = 0; n < UNWIND_RULES; n++)
     if (slots_[n].key)
       set_key(slots_[n], 0);
-  for (uint32_t n = 0; n < UNWIND_ASKS; n++)
-    __atomic_store_n(&asks_[n].count, 0, __ATOMIC_RELAXED);
-  places_.clear();
+  reset_asks();
+  entries_.clear();
   used_ = 0;
 }
 

@@ -21,15 +21,22 @@ public:
   /// Adds a rule, or does nothing if there is one. When the table is half full, all rules are
   /// removed first: those in use come back as the kernel side asks for them.
   void add(uint64_t image, uint64_t address, uint64_t rule);
-  /// Removes the rules of an image, because it has mapped other code.
-  void forget(uint64_t image);
+  /// Removes the rules of an image for addresses from `start` to `end`. All rules may be asked for
+  /// again.
+  void forget(uint64_t image, uint64_t start, uint64_t end);
 
 private:
+  struct Entry {
+    uint32_t place;
+    uint64_t address;
+  };
+
   void clear();
+  void reset_asks();
 
   unwind_slot *const slots_;
   unwind_ask *const asks_;
-  std::unordered_map<uint64_t, std::vector<uint32_t>> places_; ///< by image: its slots
+  std::unordered_map<uint64_t, std::vector<Entry>> entries_; ///< by image
   uint32_t used_ = 0; ///< slots, those of removed rules included
 };
 

@@ -101,10 +101,10 @@ bool Unwinder::add(UnfinishedStack &&stack) {
   return true;
 }
 
-void Unwinder::forget(uint64_t image, uint32_t epoch) {
+void Unwinder::forget(uint64_t image, uint32_t epoch, uint64_t start, uint64_t end) {
   const std::lock_guard lock(lock_);
   epochs_[image] = epoch;
-  table_.forget(image);
+  table_.forget(image, start, end);
 }
 
 void Unwinder::finish() {

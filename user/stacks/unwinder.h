@@ -46,9 +46,9 @@ public:
 
   /// Adds a stack, or returns false if too many are waiting.
   bool add(UnfinishedStack &&stack);
-  /// Removes the rules of an image, which has mapped other code in the place of what it had. Rules
-  /// from stacks of an earlier epoch are not used any more.
-  void forget(uint64_t image, uint32_t epoch);
+  /// Removes the rules of an image from address `start` to `end`, where it has mapped other code.
+  /// Rules from stacks of an earlier epoch are not used any more.
+  void forget(uint64_t image, uint32_t epoch, uint64_t start, uint64_t end);
   /// Waits until all stacks are walked.
   void finish();
 
