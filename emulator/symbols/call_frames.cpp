@@ -165,7 +165,9 @@ struct CallFrames::Opened {
   std::optional<GElf_Phdr> code_at(uint64_t offset) const;
   Dwarf_CFI *debug_frames();
   void list_functions();
-  bool has_frame_pointer(uint64_t address);
+  std::string code_from(uint64_t offset) const;
+  bool has_frame_pointer(uint64_t address, const GElf_Phdr &segment);
+  bool leaves_stack(uint64_t offset) const;
 };
 
 /// Returns the segment of code that has the byte at `offset`.
@@ -211,9 +213,19 @@ void CallFrames::Opened::list_functions() {
             [](const Function &a, const Function &b) { return a.start < b.start; });
 }
 
+/// Returns 8 bytes of code from `offset` on, in bytes in the file, without a mark for branches.
+std::string CallFrames::Opened::code_from(uint64_t offset) const {
+  constexpr std::string_view branch_target = "\xf3\x0f\x1e\xfa"; // endbr64
+  std::string code(12, '\0');
+  const ssize_t got = pread(fd.get(), code.data(), code.size(), off_t(offset));
+  code.resize(got > 0 ? size_t(got) : 0);
+  return code.substr(code.starts_with(branch_target) ? branch_target.size() : 0, 8);
+}
+
 /// Whether the function at `address` starts by setting its frame pointer. Where it calls another
-/// one, it has it.
-bool CallFrames::Opened::has_frame_pointer(uint64_t address) {
+/// one, it has it. `segment` has the address.
+bool CallFrames::Opened::has_frame_pointer(uint64_t address, const GElf_Phdr &segment) {
+  constexpr std::string_view set_frame_pointer = "\x55\x48\x89\xe5"; // push %rbp; mov %rsp,%rbp
   if (!looked_for_functions)
     list_functions();
   const auto after =
@@ -221,26 +233,16 @@ bool CallFrames::Opened::has_frame_pointer(uint64_t address) {
                        [](uint64_t at, const Function &function) { return at < function.start; });
   if (after == functions.begin() || address >= std::prev(after)->end)
     return false;
-  const std::string_view branch_target = "\xf3\x0f\x1e\xfa";     // endbr64
-  const std::string_view set_frame_pointer = "\x55\x48\x89\xe5"; // push %rbp; mov %rsp,%rbp
-  char code[8] = {};
-  size_t count = 0;
-  if (elf_getphdrnum(elf, &count) != 0)
-    return false;
-  for (size_t n = 0; n < count; n++) {
-    GElf_Phdr segment;
-    const uint64_t start = std::prev(after)->start;
-    if (gelf_getphdr(elf, int(n), &segment) && segment.p_type == PT_LOAD &&
-        segment.p_flags & PF_X && start >= segment.p_vaddr &&
-        start - segment.p_vaddr < segment.p_filesz &&
-        pread(fd.get(), code, sizeof(code), off_t(segment.p_offset + (start - segment.p_vaddr))) <
-            ssize_t(sizeof(code)))
-      return false;
-  }
-  std::string_view first(code, sizeof(code));
-  if (first.starts_with(branch_target))
-    first.remove_prefix(branch_target.size());
-  return first.starts_with(set_frame_pointer);
+  const uint64_t start = std::prev(after)->start;
+  return start >= segment.p_vaddr &&
+         code_from(segment.p_offset + (start - segment.p_vaddr)).starts_with(set_frame_pointer);
+}
+
+/// Whether code that is returned to at its first byte, which nothing has called, leaves its stack
+/// there: a coroutine ends so, and what returns there has no caller.
+bool CallFrames::Opened::leaves_stack(uint64_t offset) const {
+  constexpr std::string_view take_other_stack = "\x48\x89\xdc"; // mov %rbx,%rsp
+  return code_from(offset).starts_with(take_other_stack);
 }
 
 CallFrames::CallFrames(std::unique_ptr<Opened> elf) : elf_(std::move(elf)) {}
@@ -281,7 +283,9 @@ uint64_t CallFrames::rule_at(uint64_t offset, bool interrupted) {
     free(frame);
     return rule;
   }
-  if (!elf_->has_frame_pointer(address))
+  if (!interrupted && elf_->leaves_stack(offset + 1))
+    return UNWIND_END;
+  if (!elf_->has_frame_pointer(address, *code))
     return UNWIND_STOP;
   return interrupted ? uint64_t(UNWIND_GUESS) : UNWIND_RULE(UNWIND_BP, 16, UNWIND_BP_SAVED, 2);
 }

@@ -98,8 +98,7 @@ private:
   }
 };
 
-/// The first stacks of a kind can be marked, until there are rules for them, and those of a
-/// coroutine are: nothing says that it has no caller.
+/// The first stacks of a kind can be marked, until there are rules for them.
 TEST_F(CallPaths, AreTrueHoweverTheProgramWasCompiled) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "stacks are unwound by call-frame information on x86-64";

@@ -94,6 +94,7 @@ protected:
     section[2].sh_addralign = 1;
     std::string file(0x1000, '\0');
     std::memcpy(file.data(), &start, sizeof(start));
+    file.replace(0x800, code_.size(), code_);
     file += names + frames.bytes();
     test::TraceBuilder::write_file(path(), file.data(), file.size());
     return CallFrames::open(path(), {});
@@ -101,6 +102,7 @@ protected:
   std::string path() const { return dir.path() + "/program"; }
 
   test::TempDir dir;
+  std::string code_; ///< from offset 0x800 on
 };
 
 constexpr uint64_t kCalled = UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_KEPT, 0);
@@ -164,6 +166,15 @@ TEST_F(CallFrameFiles, StopAtWhatARuleCannotSay) {
   ASSERT_TRUE(other);
   EXPECT_EQ(other->rule_at(0x100, false), uint64_t(UNWIND_STOP))
       << "another return address register";
+}
+
+TEST_F(CallFrameFiles, EndWhereACoroutineDoes) {
+  code_ = "\x48\x89\xdc"; // mov %rbx,%rsp
+  const auto frames = open(EhFrame().common().function(0x800, 0x10, ""));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x7ff, false), uint64_t(UNWIND_END)) << "returned to, but not called";
+  EXPECT_EQ(frames->rule_at(0x7ff, true), uint64_t(UNWIND_STOP));
+  EXPECT_EQ(frames->rule_at(0x800, false), kCalled);
 }
 
 TEST_F(CallFrameFiles, LoseAFramePointerThatTheyCannotFollow) {
