@@ -192,6 +192,8 @@ __noinline int unwind_user_stack(bool in_call)
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
 	struct unwind_walk *walk = bpf_map_lookup_elem(&unwind_walks, &cpu);
 
+	if (!unwinds) /* the verifier of a kernel without bpf_loop() looks at no more */
+		return 0;
 	if (!scratch || !walk || !regs->sp || !regs->ip)
 		return 0;
 	walk->state.pc = regs->ip;
