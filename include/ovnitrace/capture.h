@@ -176,7 +176,7 @@ struct stack_slot {
  * STACK_COPY_FIRST + a number, in the place of a stack of the program. */
 #define STACK_COPY_FIRST (CAPTURE_STACKS + 1) /* up to 0xffff */
 #define STACK_COPY_PAGE	 4096u
-#define STACK_COPY_PAGES 5
+#define STACK_COPY_PAGES 8
 #define STACK_COPY_RING	 (8u << 20)
 
 struct stack_copy {
