@@ -300,6 +300,9 @@ __noinline int hit_chain(struct hit *h, struct control_process *process,
 			__u64 before = *(volatile __u64 *)counts;
 			__u64 epoch = word >> CONTROL_EPOCH_SHIFT << CONTROL_EPOCH_SHIFT;
 
+			/* This thread may have been preempted: `before` may be of a later epoch. */
+			if (*(volatile __u64 *)&process->broadcast[c] != word)
+				continue;
 			count = hits;
 			if ((before ^ word) >> CONTROL_EPOCH_SHIFT == 0)
 				count += before & CONTROL_COUNT_MASK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists the states of a thread as every output shows them. To add a state, add a row here, a value
-// in include/ovnitrace/thread_state.h if records have it, and a constant in report/page/trace.js.
+// Lists the states of a thread as every output shows them. CONTRIBUTING.md lists what else a new
+// state needs.
 #pragma once
 
 #include "emulator/base/palette.h"
@@ -28,6 +28,12 @@ enum class ShownState : uint8_t {
   throttled = OVNI_THREAD_STATES,
 };
 
+/// What marks a state for readers who see no colours.
+enum class Pattern : uint8_t { none, hatched, vertical, horizontal, dots };
+
+/// For what a thread in a state waits.
+enum class WaitsFor : uint8_t { nothing, cpu, other };
+
 struct StateInfo {
   ShownState state;
   std::string_view name;    ///< in JSON, SQL and CSV, and for `--sort`
@@ -36,22 +42,29 @@ struct StateInfo {
   std::string_view meaning; ///< in legends, after the label
   Color color;              ///< in every output
   char glyph;               ///< in figures of plain text
+  Pattern pattern = Pattern::none;
+  WaitsFor waits = WaitsFor::nothing;
+  /// A column that shows several states has this one at its bottom, however short it was. The rest
+  /// of the column shows the longest of the other states.
+  bool stacked = false;
 };
 
 /// The states, by the value of ShownState.
 inline constexpr std::array kStateTable = {
     StateInfo{ShownState::unknown, "unknown", "Unknown", "unknown", "not seen", palette::kNothing,
-              '?'},
+              '?', Pattern::dots},
     StateInfo{ShownState::running, "running", "Running", "running", "on a CPU", palette::kRunning,
-              '#'},
-    StateInfo{ShownState::paused, "paused", "Paused", "blocked", "blocked", palette::kBlocked, '.'},
+              '#', Pattern::none, WaitsFor::nothing, true},
+    StateInfo{ShownState::paused, "paused", "Paused", "blocked", "blocked", palette::kBlocked, '.',
+              Pattern::none, WaitsFor::other},
     StateInfo{ShownState::dead, "dead", "Dead", "ended", "has ended", palette::kGone, ' '},
     StateInfo{ShownState::cooling, "cooling", "Cooling", "preempted", "preempted, waits for a CPU",
-              palette::kPreempted, 'x'},
+              palette::kPreempted, 'x', Pattern::hatched, WaitsFor::cpu, true},
     StateInfo{ShownState::warming, "warming", "Warming", "woken", "woken, waits for a CPU",
-              palette::kWoken, 'o'},
+              palette::kWoken, 'o', Pattern::vertical, WaitsFor::cpu, true},
     StateInfo{ShownState::throttled, "throttled", "Throttled", "throttled",
-              "its cgroup has no CPU quota left", palette::kThrottled, '='},
+              "its cgroup has no CPU quota left", palette::kThrottled, '=', Pattern::horizontal,
+              WaitsFor::other, true},
 };
 inline constexpr size_t kShownStates = kStateTable.size();
 

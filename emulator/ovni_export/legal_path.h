@@ -26,7 +26,7 @@ enum Step : char {
 using Path = std::string_view;
 
 namespace detail {
-using PathTable = std::array<std::array<Path, kThreadStates>, kThreadStates>;
+using PathTable = std::array<std::array<const char *, kThreadStates>, kThreadStates>;
 
 /// The paths by state before and after. Some of ovnitrace's transitions are not legal in ovni:
 /// Cooling → Running, Unknown → any, any → Unknown, and others in captures with faults. A path
@@ -43,6 +43,15 @@ inline constexpr PathTable kPaths = {{
     /* Cooling */ {{"e", "ptr", "pt", "e", "t", "pwt"}},
     /* Warming */ {{"vre", "tr", "vrpt", "vre", "vrct", "t"}},
 }};
+static_assert(
+    [] {
+      for (const auto &row : kPaths)
+        for (const char *path : row)
+          if (!path)
+            return false;
+      return true;
+    }(),
+    "a path to or from a state is missing; \"\" is a path without a step");
 } // namespace detail
 
 constexpr Path legal_path(ThreadState from, ThreadState to) {

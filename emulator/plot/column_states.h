@@ -4,14 +4,23 @@
 
 #include "emulator/plot/figure.h"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 
 namespace ovnitrace {
 
 /// The states that are stacked at the bottom of a column, lowest first. They are visible however
 /// short they were.
-inline constexpr std::array kStacked = {ShownState::running, ShownState::cooling,
-                                        ShownState::warming, ShownState::throttled};
+inline constexpr auto kStacked = [] {
+  constexpr size_t size =
+      std::count_if(kStateTable.begin(), kStateTable.end(), std::mem_fn(&StateInfo::stacked));
+  std::array<ShownState, size> stacked{};
+  std::copy_if(kStateOrder.begin(), kStateOrder.end(), stacked.begin(),
+               [](ShownState state) { return info_of(state).stacked; });
+  return stacked;
+}();
+static_assert(kStacked[0] == ShownState::running);
 
 inline uint64_t all_of(const StateTimes &time) {
   uint64_t sum = 0;
@@ -23,8 +32,8 @@ inline uint64_t all_of(const StateTimes &time) {
 /// Returns the state for the rest of a column: the largest one that is not stacked.
 inline ShownState rest_of(const StateTimes &time) {
   ShownState most = ShownState::paused;
-  for (const ShownState state : {ShownState::unknown, ShownState::dead})
-    if (time[size_t(state)] > time[size_t(most)])
+  for (const ShownState state : kStateOrder)
+    if (!info_of(state).stacked && time[size_t(state)] > time[size_t(most)])
       most = state;
   return most;
 }

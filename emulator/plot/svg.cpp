@@ -55,39 +55,50 @@ std::string_view word(ShownState state) {
   return info_of(state).name;
 }
 
-/// Returns the fill of a state. States that could be confused have patterns.
+/// A pattern of marks on the colour of a state.
+struct Marks {
+  int size;         ///< of the square that is repeated, in pixels
+  const char *path; ///< in it
+};
+
+constexpr Marks marks_of(Pattern pattern) {
+  switch (pattern) {
+  case Pattern::hatched:
+    return {6, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5"};
+  case Pattern::vertical:
+    return {4, "M1 0V4"};
+  case Pattern::horizontal:
+    return {4, "M0 1H4"};
+  case Pattern::dots:
+    return {6, "M2.4 3H3.6"};
+  case Pattern::none:
+    break;
+  }
+  return {};
+}
+
+std::string pattern(std::string_view id, Color ground, Color marks, const Marks &of) {
+  return fmt::format("<pattern id=\"{0}\" width=\"{1}\" height=\"{1}\" "
+                     "patternUnits=\"userSpaceOnUse\"><rect width=\"{1}\" height=\"{1}\" "
+                     "fill=\"{2}\"/><path d=\"{3}\" stroke=\"{4}\" stroke-width=\"1.2\"/>"
+                     "</pattern>\n",
+                     id, of.size, css(ground), of.path, css(marks));
+}
+
+/// Returns the definitions of the patterns, by the names of their states.
 std::string patterns() {
-  const auto pattern = [](std::string_view id, int size, Color ground, const std::string &marks) {
-    return fmt::format("<pattern id=\"{0}\" width=\"{1}\" height=\"{1}\" "
-                       "patternUnits=\"userSpaceOnUse\"><rect width=\"{1}\" height=\"{1}\" "
-                       "fill=\"{2}\"/>{3}</pattern>\n",
-                       id, size, css(ground), marks);
-  };
-  const auto mark = [](Color color, double part, const char *path) {
-    return fmt::format("<path d=\"{}\" stroke=\"{}\" stroke-width=\"1.2\"/>", path,
-                       css(mix(color, kBlack, part)));
-  };
-  const Color cooling = on_paper(ShownState::cooling), warming = on_paper(ShownState::warming),
-              throttled = on_paper(ShownState::throttled);
-  return pattern(word(ShownState::cooling), 6, cooling,
-                 mark(cooling, 0.4, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5")) +
-         pattern(word(ShownState::warming), 4, warming, mark(warming, 0.45, "M1 0V4")) +
-         pattern(word(ShownState::throttled), 4, throttled, mark(throttled, 0.4, "M0 1H4")) +
-         pattern(word(ShownState::unknown), 6, kWhite,
-                 "<circle cx=\"3\" cy=\"3\" r=\"0.8\" fill=\"#999\"/>") +
-         pattern("dark", 4, kWhite, mark(palette::kAlarm, 0, "M-1 5L5 -1M-1 1L1 -1M3 5L5 3"));
+  std::string all = pattern("dark", kWhite, palette::kAlarm, {4, "M-1 5L5 -1M-1 1L1 -1M3 5L5 3"});
+  for (const StateInfo &state : kStateTable)
+    if (state.pattern != Pattern::none) {
+      const Color ground = on_paper(state.state);
+      all += pattern(state.name, ground, mix(ground, kBlack, 0.4), marks_of(state.pattern));
+    }
+  return all;
 }
 
 std::string fill(ShownState state) {
-  switch (state) {
-  case ShownState::cooling:
-  case ShownState::warming:
-  case ShownState::throttled:
-  case ShownState::unknown:
-    return fmt::format("url(#{})", word(state));
-  default:
-    return css(on_paper(state));
-  }
+  return info_of(state).pattern == Pattern::none ? css(on_paper(state))
+                                                 : fmt::format("url(#{})", word(state));
 }
 
 std::string text_at(double x, double y, const char *style, std::string_view text) {
@@ -185,10 +196,11 @@ private:
     centers_.push_back(y_ + kRowHeight / 2.0);
     body_ += text_at(left_ - 8, y_ + 13, " text-anchor=\"end\"", row.label);
     body_ += start_columns(y_) + "<title>" + xml_text(sums(row)) + "</title>";
-    for (const ShownState rest : {ShownState::paused, ShownState::unknown, ShownState::dead})
-      put_path(rest, runs(figure_.columns, kRowHeight, [&](size_t c) {
-                 return row.time[c][size_t(rest)] && rest_of(row.time[c]) == rest;
-               }));
+    for (const ShownState rest : kStateOrder)
+      if (!info_of(rest).stacked)
+        put_path(rest, runs(figure_.columns, kRowHeight, [&](size_t c) {
+                   return row.time[c][size_t(rest)] && rest_of(row.time[c]) == rest;
+                 }));
     for (size_t n = kStacked.size(); n-- > 0;)
       put_path(kStacked[n], area(row, n));
     put_critical(row.path, kRowHeight);

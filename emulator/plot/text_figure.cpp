@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 
 namespace ovnitrace {
 
@@ -55,16 +56,16 @@ Cell cell_of(const StateTimes &time) {
   const uint64_t all = all_of(time);
   if (!all)
     return {};
-  constexpr std::array kWaits = {ShownState::cooling, ShownState::warming, ShownState::throttled};
+  constexpr std::span kOthers = std::span(kStacked).subspan(1); // than Running
   Cell cell;
   cell.below =
       time_in(time, ShownState::running)
           ? ShownState::running
-          : *std::max_element(kWaits.begin(), kWaits.end(), [&](ShownState a, ShownState b) {
+          : *std::max_element(kOthers.begin(), kOthers.end(), [&](ShownState a, ShownState b) {
               return time_in(time, a) < time_in(time, b);
             });
   cell.above = rest_of(time);
-  for (const ShownState state : kWaits)
+  for (const ShownState state : kOthers)
     if (state != cell.below && time_in(time, state) > time_in(time, cell.above))
       cell.above = state;
   const uint64_t below = time_in(time, cell.below);

@@ -2,11 +2,13 @@
 // Holds a trace as the page in the browser reads it: columns of small numbers.
 #pragma once
 
+#include "emulator/format/state_table.h"
 #include "emulator/report/peer_numbers.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,9 +37,11 @@ struct PackedThread {
 
 /// A whole trace. Threads are by index in the Catalog.
 struct PackedTrace {
-  static constexpr uint8_t kMixed = 7; ///< several slices as one, of any states
+  static constexpr uint8_t kMixed = kShownStates; ///< several slices as one, of any states
   static constexpr uint64_t kReasons = FTRACE_REASON_MASK / (1u << FTRACE_REASON_SHIFT) + 1;
-  static constexpr uint8_t kStarts = 8, kEnds = 16;
+  /// The flags above the state. page/trace.js derives them from its number of states in this way.
+  static constexpr unsigned kStarts = 1u << std::bit_width(kMixed), kEnds = 2 * kStarts;
+  static_assert(kEnds < 256, "more states need a wider `kind`, here and in page/trace.js");
   static constexpr size_t kLoadSteps = 1000; ///< equal parts of the shown time
 
   std::vector<PackedThread> threads;

@@ -19,13 +19,46 @@ std::string css(Color color) {
   return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
 }
 
+/// Returns the word of the page for a pattern.
+const char *word(Pattern pattern) {
+  switch (pattern) {
+  case Pattern::none:
+    break;
+  case Pattern::hatched:
+    return "hatched";
+  case Pattern::vertical:
+    return "vertical";
+  case Pattern::horizontal:
+    return "horizontal";
+  case Pattern::dots:
+    return "dots";
+  }
+  return "none";
+}
+
+const char *word(WaitsFor what) {
+  switch (what) {
+  case WaitsFor::nothing:
+    break;
+  case WaitsFor::cpu:
+    return "cpu";
+  case WaitsFor::other:
+    return "other";
+  }
+  return "nothing";
+}
+
 Json states() {
   Json all = Json::array();
   for (const StateInfo &state : kStateTable)
     all.push_back({{"name", state.name},
                    {"label", state.label},
+                   {"term", state.term},
                    {"meaning", state.meaning},
-                   {"color", css(state.color)}});
+                   {"color", css(state.color)},
+                   {"pattern", word(state.pattern)},
+                   {"waits", word(state.waits)},
+                   {"stacked", state.stacked}});
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <set>
 #include <string_view>
@@ -150,14 +151,26 @@ std::string head(const ReportInput &input) {
   return text;
 }
 
+/// What the columns of the tables of threads mean, by kSummedStates.
+constexpr std::array kColumns = {
+    "on a CPU; % is its share of the life of the thread in the part shown",
+    "could run, but lost its CPU, was throttled or yielded, and waits for one",
+    "woken, and waits for a CPU",
+    "waits for something else than a CPU",
+    "not seen: before its first event, and after events were lost",
+};
+static_assert(kColumns.size() == kSummedStates.size());
+
 /// Explains the columns of the tables of threads, one line each.
-constexpr const char *kStates = R"(
-RUNNING              on a CPU; % is its share of the life of the thread in the part shown
-PREEMPTED (COOLING)  could run, but lost its CPU, was throttled or yielded, and waits for one
-WOKEN (WARMING)      woken, and waits for a CPU
-BLOCKED (PAUSED)     waits for something else than a CPU
-UNKNOWN              not seen: before its first event, and after events were lost
-)";
+std::string states_text() {
+  std::string text = "\n";
+  for (size_t n = 0; n < kColumns.size(); n++) {
+    std::string head = state_head(kSummedStates[n]);
+    std::replace(head.begin(), head.end(), '\n', ' ');
+    text += fmt::format("{:<21}{}\n", head, kColumns[n]);
+  }
+  return text;
+}
 
 } // namespace
 
@@ -165,7 +178,7 @@ std::string text_report(const ReportInput &input, const ReportOptions &options) 
   std::string text =
       answer_text(input.answer, options.columns) + head(input) + tables(input, options);
   if (!input.catalog.threads.empty())
-    text += kStates;
+    text += states_text();
   return text;
 }
 

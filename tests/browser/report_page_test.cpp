@@ -122,6 +122,11 @@ TEST_F(ReportPage, ShowsThrottledThreadsAsThrottled) {
   EXPECT_EQ(evaluate("ovnitrace.select(11, 650000)")["reason"], "refilled");
   EXPECT_NE(text("#legend").find("Throttled its cgroup has no CPU quota left"), std::string::npos)
       << text("#legend");
+  choose_tab(5);
+  evaluate("(waits => { waits.value = 'throttled'; waits.onchange(); })"
+           "(document.querySelector('#pages select'))");
+  EXPECT_NE(text("#pages").find("left (11) Throttled 400.0 µs"), std::string::npos)
+      << text("#pages");
   EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The states of a thread, which the page and the documents must have as the table has them.
 #include "emulator/format/state_table.h"
-#include "emulator/report/packed_trace.h"
 #include "tests/unit/support/project_file.h"
 
 #include <gtest/gtest.h>
@@ -26,8 +25,6 @@ TEST(StateTable, NamesThePageConstantsByNumber) {
   for (const StateInfo &state : kStateTable)
     EXPECT_EQ(constant(std::string(state.name)), int(state.state));
   EXPECT_EQ(constant("states"), int(kShownStates));
-  EXPECT_EQ(constant("mixed"), int(PackedTrace::kMixed));
-  EXPECT_GE(PackedTrace::kMixed, kShownStates);
 }
 
 TEST(StateTable, EveryStateIsInTheOrderOfLegendsOnce) {

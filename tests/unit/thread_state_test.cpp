@@ -38,18 +38,16 @@ TEST(ThreadStates, EveryPairOfStateAndActionIsAsTheReferenceSays) {
       {{Running, cool}, Cooling},    {{Paused, warm}, Warming},    {{Running, end}, Dead},
       {{Cooling, end}, Dead},        {{Cooling, resume}, Running}, {{Unknown, warm}, Warming},
   };
-  int pairs = 0;
-  for (ThreadState s : {Unknown, Running, Paused, Dead, Cooling, Warming})
+  for (uint32_t state = 0; state < kThreadStates; state++)
     for (ThreadAction a : {execute, pause, resume, cool, warm, end}) {
+      const auto s = ThreadState(state);
       auto at = legal.find({s, a});
       EXPECT_EQ(is_legal(s, a), at != legal.end()) << name(s) << " " << name(a);
       if (at != legal.end()) {
         EXPECT_EQ(kTransitions[size_t(s)][size_t(a)], uint8_t(at->second));
         EXPECT_EQ(kStateAfter[size_t(a)], at->second);
       }
-      pairs++;
     }
-  EXPECT_EQ(pairs, 36);
 }
 
 } // namespace

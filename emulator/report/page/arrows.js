@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Draws arrows from the thread that woke the selected one, and to the thread that ran instead of
 // it.
-import {WARMING, PAUSED, COOLING, THROTTLED} from './trace.js';
+import {COOLING, WARMING} from './trace.js';
 import {NAMES} from './layout.js';
+import {startsByLeaving} from './slices.js';
 
 const MOST = 400; // wakeups in the view: of more nothing could be seen
 
@@ -54,7 +55,7 @@ export function drawArrows(timeline) {
       arrow(timeline, trace.peerOf(peer).thread, thread, trace.start[wakeup], colors.ui('accent'));
   }
   const state = trace.state(selected.slice), cause = trace.startCause(selected.slice);
-  if ([COOLING, PAUSED, THROTTLED].includes(state) && cause?.reason !== undefined && cause.peer)
+  if (startsByLeaving(trace, state) && cause?.reason !== undefined && cause.peer)
     arrow(timeline, thread, trace.peerOf(cause.peer).thread, trace.start[selected.slice],
           colors.css[COOLING]);
 }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Adapts the palette to a dark or light page, and makes patterns for readers who see no colours.
-import {UNKNOWN, PAUSED, DEAD, COOLING, WARMING, THROTTLED} from './trace.js';
+import {UNKNOWN, PAUSED, DEAD} from './trace.js';
+
+/// Whether a pattern has a mark at a place of the screen.
+const MARKS = {
+  hatched: (x, y) => (x + y) % 6 < 2,
+  vertical: x => x % 4 < 1,
+  horizontal: (_x, y) => y % 4 < 1,
+  dots: (x, y) => x % 8 === 0 && y % 8 === 4,
+};
 
 function parse(css) {
   return [1, 3, 5].map(at => parseInt(css.slice(at, at + 2), 16));
@@ -57,18 +65,11 @@ export class Colors {
     this.alarmPixel = packed(parse(this.alarm));
   }
 
-  /// Returns the pixel of a state at a place of the screen: Cooling is hatched, Warming and
-  /// Throttled have stripes.
+  /// Returns the pixel of a state at a place of the screen, by its pattern.
   at(state, x, y) {
-    if (state === COOLING)
-      return (x + y) % 6 < 2 ? this.marks[state] : this.pixel[state];
-    if (state === WARMING)
-      return x % 4 < 1 ? this.marks[state] : this.pixel[state];
-    if (state === THROTTLED)
-      return y % 4 < 1 ? this.marks[state] : this.pixel[state];
-    if (state === UNKNOWN)
-      return (x % 8 === 0 && y % 8 === 4) ? this.marks[PAUSED] : this.pixel[state];
-    return this.pixel[state];
+    const mark = MARKS[this.header.states[state].pattern];
+    // What is not seen has the colour of the background, and no darker one.
+    return mark?.(x, y) ? this.marks[state === UNKNOWN ? PAUSED : state] : this.pixel[state];
   }
 }
 

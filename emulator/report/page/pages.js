@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Makes the tables beside the timeline: threads, who did what to whom, CPUs, longest waits.
-import {nameOf, COOLING, WARMING, THROTTLED, PAUSED, RUNNING} from './trace.js';
+import {nameOf, COOLING, RUNNING} from './trace.js';
 import {causes} from './slices.js';
 import {element, svgElement} from './dom.js';
 import {SortedTable} from './tables.js';
@@ -156,12 +156,11 @@ export function waitsPage(app) {
      can: row => row.thread !== null && trace.hasSlices(row.thread)},
     {title: 'Time', value: row => row.known ? row.ns : row.ns - 1e18, text: row => duration(row.ns)},
   ], {sort: 2});
+  const {states, state_order} = trace.header;
+  const waits = state_order.filter(state => states[state].waits !== 'nothing');
   const choices = {
-    cpu: ['for a CPU', [COOLING, WARMING]],
-    warming: ['woken', [WARMING]],
-    cooling: ['preempted', [COOLING]],
-    throttled: ['throttled', [THROTTLED]],
-    paused: ['blocked', [PAUSED]],
+    cpu: ['for a CPU', waits.filter(state => states[state].waits === 'cpu')],
+    ...Object.fromEntries(waits.map(state => [states[state].name, [states[state].term, [state]]])),
   };
   const select = element('select', {'aria-label': 'Which waits'});
   for (const [value, [text]] of Object.entries(choices))

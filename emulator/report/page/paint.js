@@ -2,14 +2,15 @@
 // Paints rows as pixels. A column of pixels that shows several states is divided by their shares of
 // its time. Running or runnable states are at the bottom, so that from afar a row is a graph of its
 // load.
-import {RUNNING, COOLING, WARMING, THROTTLED, PAUSED, UNKNOWN, DEAD, MIXED, STATES} from './trace.js';
-
-const STACK = [RUNNING, COOLING, WARMING, THROTTLED];
-const PATTERNS = [COOLING, WARMING, THROTTLED, UNKNOWN];
+import {PAUSED, MIXED, STATES} from './trace.js';
 
 export class Painter {
   constructor(trace, sums, runs, colors) {
     Object.assign(this, {trace, sums, runs, colors});
+    const {states, state_order} = trace.header;
+    this.patterned = states.map(state => state.pattern !== 'none');
+    this.stack = state_order.filter(state => states[state].stacked);
+    this.rest = state_order.filter(state => !states[state].stacked);
     this.shares = new Float64Array(STATES);
   }
 
@@ -33,7 +34,7 @@ export class Painter {
   /// Fills a rectangle with one state. Rows above and below the picture are cut off.
   fillState(state, x0, x1, y0, y1) {
     const {colors, width} = this;
-    if (!PATTERNS.includes(state))
+    if (!this.patterned[state])
       return this.fillColor(colors.pixel[state], x0, x1, y0, y1);
     const bottom = Math.min(this.height, y1);
     for (let y = Math.max(0, y0); y < bottom; y++)
@@ -62,10 +63,9 @@ export class Painter {
       all += shares[s];
     if (all <= 0)
       return;
-    const rest = shares[PAUSED] >= Math.max(shares[UNKNOWN], shares[DEAD]) ? PAUSED :
-        shares[UNKNOWN] >= shares[DEAD] ? UNKNOWN : DEAD;
+    const rest = this.rest.reduce((a, b) => shares[b] > shares[a] ? b : a);
     let bottom = y1;
-    for (const state of STACK) {
+    for (const state of this.stack) {
       if (shares[state] <= 0)
         continue;
       const top = Math.max(y0, bottom - Math.max(1, Math.round(height * shares[state] / all)));

@@ -4,12 +4,17 @@ import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED} from './trace.js';
 
 const nothing = {reason: null, call: null, peer: null, context: null, waker: null};
 
+/// Returns whether a state starts with a departure from a CPU: a wait that no wakeup started.
+export function startsByLeaving(trace, state) {
+  return state !== WARMING && (trace.header.states[state]?.waits ?? 'nothing') !== 'nothing';
+}
+
 /// Returns the departure and the wakeup of a slice. The departure ended a Running slice, or started
 /// a Cooling or Paused one. The wakeup started a Warming slice, or ended a Paused one.
 export function causes(trace, {slice, thread}) {
   const found = {...nothing}, state = trace.state(slice);
   const departure = state === RUNNING ? trace.endCause(slice, thread) :
-      [COOLING, PAUSED, THROTTLED].includes(state) ? trace.startCause(slice) : null;
+      startsByLeaving(trace, state) ? trace.startCause(slice) : null;
   if (departure?.reason !== undefined)
     Object.assign(found, {reason: departure.reason, call: state === PAUSED ? departure.call : null,
                           peer: trace.peerOf(departure.peer)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Draws the rows of threads and CPUs on their canvas.
-import {nameOf, RUNNING, COOLING, WARMING, THROTTLED, PAUSED, MIXED} from './trace.js';
+import {nameOf, RUNNING, PAUSED, MIXED} from './trace.js';
 import {fitCanvas} from './dom.js';
 import {NAMES} from './layout.js';
 import {drawArrows} from './arrows.js';
@@ -162,7 +162,7 @@ export class Timeline {
     if (state === PAUSED && cause?.call)
       words.unshift(words[0] + ' · ' + cause.call);
     // On a pattern, a text needs a plain background.
-    if ([COOLING, WARMING, THROTTLED].includes(state)) {
+    if (trace.header.states[state].pattern !== 'none') {
       const wide = this.context.measureText(label).width;
       if (wide + 8 > x1 - x0)
         return;

@@ -8,10 +8,10 @@ import {Critical} from './critical.js';
 export const UNKNOWN = 0, RUNNING = 1, PAUSED = 2, DEAD = 3, COOLING = 4, WARMING = 5;
 /// A throttled thread is Cooling, but does not wait for a CPU. A mixed slice is several slices as
 /// one.
-export const THROTTLED = 6, MIXED = 7;
-export const STATES = 7;
+export const THROTTLED = 6;
+export const STATES = 7, MIXED = STATES;
 const REASONS = 16; // of departures, above them the system call
-const STATE_MASK = 7, STARTS = 8, ENDS = 16;
+const STARTS = 2 ** (32 - Math.clz32(MIXED)), ENDS = 2 * STARTS, STATE_MASK = STARTS - 1;
 
 export class Trace {
   constructor(header, parts) {
