@@ -92,7 +92,9 @@ private:
       else if (found == after->path)
         verdict.equal++;
       else
-        verdict.wrong.push_back(joined(found) + " and not " + joined(after->path));
+        verdict.wrong.push_back(joined(found) + " and not " + joined(after->path) + ", thread " +
+                                std::to_string(event.tid) + " at " + std::to_string(time) + " in " +
+                                std::to_string(after->from) + " to " + std::to_string(after->to));
     }
     return verdict;
   }

@@ -17,12 +17,12 @@ NamedStacks named() {
   CapturedStacks &captured = stacks.captured;
   captured.files = {{"/unused", 1}, {"/opt/app", 2}, {"[ext4]", 3}};
   stacks.build_ids = {"00", "ab12", ""};
-  captured.frames = {{CapturedFrame::file, 0, 9},
-                     {CapturedFrame::kernel, 0, 100},
-                     {CapturedFrame::file, 1, 200},
-                     {CapturedFrame::process, 77, 300},
-                     {CapturedFrame::unknown, 78, 400}};
-  stacks.frames.resize(5);
+  captured.frames = {{CapturedFrame::file, 0, 9},       {CapturedFrame::kernel, 0, 100},
+                     {CapturedFrame::file, 1, 200},     {CapturedFrame::process, 77, 300},
+                     {CapturedFrame::unknown, 78, 400}, {CapturedFrame::missing, 0, 0}};
+  stacks.frames.resize(6);
+  stacks.frames[5].places = {{"[frames missing]", "", 0}};
+  stacks.missing = 5;
   stacks.frames[1].places = {{"ext4_read", "", 0}};
   stacks.frames[1].offset = 5;
   stacks.frames[1].module = 2;
@@ -32,7 +32,7 @@ NamedStacks named() {
   stacks.frames[2].offset = 200;
   stacks.frames[3].places = {{"jit", "", 0}};
   captured.places = {1, 2, 3, 4, 2};
-  captured.stacks = {{.first = 0, .kernel = 1, .user = 2, .taken = 10},
+  captured.stacks = {{.first = 0, .kernel = 1, .user = 2, .taken = 10, .gap = true},
                      {.first = 3, .kernel = 0, .user = 1, .taken = 200},
                      {.first = 4, .kernel = 1, .user = 0, .taken = 3000}};
   stacks.cut = {false, true, false};
@@ -44,13 +44,14 @@ TEST(StacksJson, HasEachFrameAndFileOnceInTheOrderOfTheirUse) {
   write_stacks(named(), [&](std::string_view piece) { text += piece; });
   const json found = json::parse(text + "}");
   EXPECT_EQ(found["stacks"], json::parse(R"([{"kernel": [0], "user": [1, 2]},
-                                             {"user": [3], "cut": true}, {"kernel": [1]}])"));
+                                             {"user": [3, 4], "cut": true}, {"kernel": [1]}])"));
   EXPECT_EQ(found["stack_frames"], json::parse(R"([
     {"kernel": true, "offset": 5, "file": 0, "function": "ext4_read"},
     {"file": 1, "offset": 200, "address": 4200, "function": "outer", "source": "/src/a.c",
      "line": 40, "inlined": [{"function": "inner", "source": "/src/a.h", "line": 3},
                              {"function": "middle"}]},
-    {"pid": 77, "address": 300, "function": "jit"}, {"pid": 78, "address": 400}])"));
+    {"pid": 77, "address": 300, "function": "jit"}, {"pid": 78, "address": 400},
+    {"missing": true, "function": "[frames missing]"}])"));
   EXPECT_EQ(found["stack_files"], json::parse(R"([
     {"path": "[ext4]"}, {"path": "/opt/app", "build_id": "ab12"}])"));
 }
@@ -63,7 +64,7 @@ TEST(StacksJson, StacksAreCountedAsOftenAsTheyWereTaken) {
   std::string text;
   write_json(trace, nullptr, [&](std::string_view piece) { text += piece; });
   EXPECT_EQ(json::parse(text)["stacks_taken"], json::parse(R"({"all": 3210, "distinct": 3,
-    "with_program": 210, "cut": 200, "lost": 6})"));
+    "with_program": 210, "cut": 200, "gapped": 10, "lost": 6})"));
 }
 
 } // namespace
