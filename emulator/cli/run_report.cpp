@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <optional>
 
 namespace ovnitrace {
@@ -37,26 +39,9 @@ void print_written(const std::string &path, const WriteReportResult &result,
           human_count(result.coarse_threads, "thread", "threads"), human_duration(result.grain));
 }
 
-/// Counts damage, and keeps the last of it.
-class Damage final : public DiagnosticSink {
-public:
-  void report(const Diagnostic &diagnostic) override {
-    if (diagnostic.harmless)
-      return;
-    count_ += 1 + diagnostic.more;
-    last_ = diagnostic.file + ": " + diagnostic.what;
-  }
-  uint64_t count() const { return count_; }
-  const std::string &last() const { return last_; }
-
-private:
-  uint64_t count_ = 0;
-  std::string last_;
-};
-
-Answer answer_about(const std::string &trace, const TraceInfo &info, const Cut &cut,
-                    DiagnosticSink &sink) {
-  const std::unique_ptr<EventSource> source = open_trace({{trace}}, sink);
+Answer answer_about(const TraceInfo &info, const Cut &cut,
+                    const std::function<std::unique_ptr<EventSource>()> &open) {
+  const std::unique_ptr<EventSource> source = open();
   const Catalog &catalog = source->catalog();
   return answer_of(info, catalog, explain(*source, cut_to_program(cut, info, catalog)));
 }
@@ -80,20 +65,16 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
   }
   const auto open = reopener(trace, warnings, 0);
   std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);
-  Damage damage; // of the same files as the page, unless a read fails once
   const WriteReportResult result =
       write_report(trace, info, open,
                    {place, arguments.most_bytes, arguments.cut, critical ? &*critical : nullptr,
-                    answer_about(trace, info, arguments.cut, damage)});
+                    answer_about(info, arguments.cut, open)});
   warnings.finish();
-  const bool answer_lacks = damage.count() > warnings.damage();
-  if (answer_lacks)
-    print("warning: the answer of the page lacks a part of the trace: {}", damage.last());
   if (!arguments.quiet)
     print_written(path, result, std::chrono::steady_clock::now() - start);
   if (arguments.open)
     open_browser(path);
-  return warnings.damage() || answer_lacks ? kExitFailure : 0;
+  return warnings.damage() ? kExitFailure : 0;
 }
 
 } // namespace ovnitrace

@@ -6,7 +6,9 @@
 #include "emulator/input/trace_dir.h"
 #include "emulator/ovni/clock_offsets.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 
 namespace ovnitrace {
 
@@ -54,6 +56,33 @@ std::vector<TraceInput> trace_inputs(const std::vector<std::string> &paths,
   return inputs;
 }
 
+namespace {
+
+/// Reports what is wrong once, however often the trace is read. A later pass reports what is more
+/// than in the passes before it: a read can fail then, too.
+class Passes final : public DiagnosticSink {
+public:
+  explicit Passes(DiagnosticSink &sink) : sink_(sink) {}
+  void begin() {
+    first_ = passes_++ == 0;
+    found_ = 0;
+  }
+  void report(const Diagnostic &diagnostic) override {
+    found_ += diagnostic.harmless ? 0 : 1 + diagnostic.more;
+    if (diagnostic.harmless ? first_ : found_ > reported_)
+      sink_.report(diagnostic);
+    reported_ = std::max(reported_, found_);
+  }
+
+private:
+  DiagnosticSink &sink_;
+  int passes_ = 0;
+  bool first_ = true;
+  uint64_t found_ = 0, reported_ = 0; ///< damage: of this pass, the most of a pass
+};
+
+} // namespace
+
 std::string nameable(const std::string &path) {
   const std::string name = path.substr(0, path.find_last_not_of('/') + 1);
   const std::filesystem::path last = std::filesystem::path(name).filename();
@@ -67,11 +96,10 @@ TraceInfo about_trace(const std::string &path) {
 
 std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
                                                        DiagnosticSink &sink, uint64_t from) {
-  return [path, &sink, from, first = true]() mutable {
-    static NoDiagnostics reported_already; // the source keeps it
-    DiagnosticSink &used = first ? sink : reported_already;
-    first = false;
-    return open_trace({{path}}, used, from);
+  const auto passes = std::make_shared<Passes>(sink); // outlives the sources of the function
+  return [path, passes, from] {
+    passes->begin();
+    return open_trace({{path}}, *passes, from);
   };
 }
 

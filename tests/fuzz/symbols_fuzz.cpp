@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Feeds the readers of a hostile program's names: demangle() with any bytes as a symbol, ElfSymbols
-// and CallFrames with any bytes as a file, ConfinedInput with any bytes as a child's answer.
-// Covers: emulator/symbols/demangle.cpp emulator/symbols/elf_symbols.cpp emulator/symbols/call_frames.cpp
+// Feeds the readers of a hostile program's names. demangle() gets any bytes as a symbol, ElfSymbols and
+// CallFrames get them as a file, ConfinedInput as a child's answer.
+// Covers: emulator/symbols
 #include "emulator/base/confined.h"
 #include "emulator/base/unique_fd.h"
 #include "emulator/symbols/call_frames.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Blocks in many ways and at several depths, and says for each block when it was and which
-// functions of the program were on the stack: "FROM TO main;down_1;way_read", times in ns of
-// CLOCK_MONOTONIC. It does not block anywhere else between FROM and TO.
+// Blocks in many ways and at several depths. For each block it prints when it was, and which of its
+// functions were on the stack: "FROM TO main;down_1;way_read". Times are ns of CLOCK_MONOTONIC. It
+// does not block anywhere else between FROM and TO.
 #include <alloca.h>
 #include <fcntl.h>
 #include <mqueue.h>

@@ -156,7 +156,8 @@ void StackCollector::add_kernel(const stack_slot &slot) {
     stack_.push_back(frame({CapturedFrame::kernel, 0, slot.addresses[n] - (n > 0)}));
 }
 
-/// Shows where frames may be missing. A frame without code is none: the walk went wrong before it.
+/// Shows where frames may be missing. A frame without code shows that the walk went wrong before
+/// it.
 void StackCollector::add_user(std::span<const __u64> addresses, const Key &key, uint32_t pid,
                               uint64_t time, CapturedStacks::Stack &stack) {
   const CapturedFrame missing = {CapturedFrame::missing, 0, 0};

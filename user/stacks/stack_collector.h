@@ -113,7 +113,7 @@ private:
     uint32_t pid;
     uint64_t time;
   };
-  /// Of a process that has had unfinished stacks.
+  /// A process that has had unfinished stacks.
   struct Image {
     uint64_t image = 0;
     uint64_t settled = 0; ///< ns: until then, rules may be those of other code
