@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Feeds the readers of a hostile program's names. demangle() gets any bytes as a symbol, ElfSymbols and
-// CallFrames get them as a file, ConfinedInput as a child's answer.
+// Feeds the readers of a hostile program's names. demangle() gets any bytes as a symbol. ElfSymbols
+// and CallFrames get them as a file, and ConfinedInput gets them as a child's answer.
 // Covers: emulator/symbols
 #include "emulator/base/confined.h"
 #include "emulator/base/unique_fd.h"

@@ -19,6 +19,12 @@ const zigzag = number => number < 0 ? -2 * number - 1 : 2 * number;
 /// {state, length, cpu, flags, why, peer, mix}. `extra` replaces parts of header and summary.
 export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = {}, parts = {}} = {}) {
   const STATES = ['unknown', 'running', 'paused', 'dead', 'cooling', 'warming', 'throttled'];
+  const WAITS = {paused: 'other', cooling: 'cpu', warming: 'cpu', throttled: 'other'};
+  const states = STATES.map(name => ({
+    name, label: name, term: name, meaning: name, color: '#000000', pattern: 'none',
+    waits: WAITS[name] ?? 'nothing',
+    stacked: ['running', 'cooling', 'warming', 'throttled'].includes(name),
+  }));
   const columns = {kind: [], length: [], cpu: [], why: [], peer: [], mix: []};
   const summaries = [];
   for (const thread of threads) {
@@ -39,7 +45,7 @@ export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = 
                     wakeup_latency_ns: thread.latency ?? {count: 0}});
   }
   const all = {
-    from, to, load_steps: 0, cpus: [], calls: [], untraced: [], chains: [],
+    from, to, states, state_order: [1, 4, 5, 6, 2, 3, 0], counters: [], load_steps: 0, cpus: [], calls: [], untraced: [], chains: [],
     slices: columns.kind.length,
     threads: threads.map(({tid, pid, node = 0, name, start = 0, slices}) =>
         ({tid, pid, node, name, start, slices: slices.length})),
