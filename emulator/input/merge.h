@@ -36,7 +36,7 @@ private:
   void plan();
   bool is_left_out(const Event &event) const {
     return event.time < from_ && event.thread != kNone && event.time < since_[event.thread] &&
-           is_scheduling(uint8_t(event.kind));
+           event.kind < 256 && is_scheduling(uint8_t(event.kind));
   }
   /// The next events of a file. Several are read at once because their data is mostly in no cache:
   /// with many files, reading several takes hardly longer than one. Reading stops after a fault,
