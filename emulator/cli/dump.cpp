@@ -55,7 +55,7 @@ void add_dump(App app) {
   add_cut_options(command, arguments->cut);
   command.add_flag("--json", arguments->json, "Print a JSON object on each line, with times in ns");
   command.footer(R"(
-A line has five columns, separated by blanks. No column contains a blank:
+A line has four columns and the details, separated by blanks. No column contains a blank:
 
   time     seconds from the start of the trace. Events with negative times set the states at
            the start; --from 0 leaves them out
@@ -63,7 +63,7 @@ A line has five columns, separated by blanks. No column contains a blank:
   event    docs/format.md explains each
   thread   comm(tid), with _ for each blank of its name. If a program logs an event itself, this is
            the thread that runs on that CPU
-  details  key=value
+  details  key=value, as many as the event has, separated by blanks
 
 '-' means not known. --pid, --tid and --comm do not remove events that are about a CPU and not
 about a thread. --json prints names unchanged.

@@ -176,7 +176,7 @@ void add_why(App app) {
 Prints first the answer in two sentences and, if the numbers allow it, what to try. A tree shows
 where the time of the threads went: running; waiting for a CPU, by the thread that ran there;
 blocked, by system call and by waker. Then come the longest waits, and which thread wakes which.
-With --critical-path, it prints only the path.
+With --critical-path, the text has only the path.
 
 docs/why.md explains the output, docs/critical-path.md the path.
 

@@ -80,8 +80,8 @@ void add_ctl(App app) {
     std::string where, what;
   };
   const auto arguments = std::make_shared<Arguments>();
-  const App ctl =
-      add_unprivileged(app, "ctl", "Start and stop regions of a capture with --control by hand");
+  const App ctl = add_unprivileged(
+      app, "ctl", "Start and stop by hand the regions of a capture that has --control");
   ctl.add_option("TRACE", arguments->where,
                  "The directory of the capture, or the number of the process that it traces")
       .required();

@@ -168,7 +168,7 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "-b,--buffer", arguments.buffer,
          "disk: write everything to disk (default). last:SIZE: a flight recorder, which keeps the "
          "last SIZE of each CPU in memory, and saves it at the end and on SIGUSR2. stop:SIZE: stop "
-         "tracing after SIZE of records, not compressed")
+         "tracing after SIZE on all CPUs together, counted before compression")
       .type_name("KIND");
   app.add_option(
          "--trigger", arguments.trigger,
