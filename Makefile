@@ -12,7 +12,7 @@
 #   make browser        run the report page in a headless Chromium; T='Name*' runs a part
 #   make fuzz           run each parser under libFuzzer; SECONDS=60 for each, T=name for one
 #   make fuzz-coverage  print how much of each parser its fuzzer runs
-#   make test-kernels   run a part of the captures on other kernels, in QEMU
+#   make test-kernels   run a part of the captures on other kernels in QEMU, and write docs/kernels.md
 #   make bench          measure capture and conversion, as ratios within one run
 #   make format         format the code with clang-format
 #   make lint           check formats, English, scripts and code with linters; T=path for a part
@@ -311,7 +311,7 @@ setup-hooks:
 test-kernels:
 	$(Q)scripts/setup.sh kernels
 	+$(Q)MAKE='$(MAKE)' scripts/build.sh all test-programs
-	$(Q)tests/kernels/run.sh
+	$(Q)CPUS='1 2 8' tests/kernels/run.sh; status=$$?; tests/kernels/table.sh >docs/kernels.md; exit $$status
 
 HEADERS := ftrace.h ftrace_codes.h ftrace_record.h user_event.h usdt.h
 install: $(B)/ovnitrace lib

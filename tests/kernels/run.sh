@@ -22,7 +22,7 @@ while read -r kernel state <&3; do
     GUEST_CPUS=$cpus tests/kernels/boot.sh "$kernel" \
       build/tests/e2e_tests --gtest_color=no "--gtest_filter=$filter" || failed=1
     {
-      echo "package $(cat "build/kernels/$kernel/package")"
+      echo "package $(cat "build/kernels/$kernel/package") ${QUICK:+quick}"
       sed -nE 's/^\[ *(OK|FAILED|SKIPPED) *\] ([^ ,]+)[, ].*ms\)\r?$/\1 \2/p' "build/kernels/$kernel/output.log"
     } >"$results/$kernel.$cpus"
   done

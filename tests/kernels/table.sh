@@ -47,7 +47,7 @@ awk '
   FNR == 1 && FILENAME !~ /features/ {
     kernel = cpus = FILENAME; sub(/.*\./, "", cpus); sub(/.*\//, "", kernel); sub(/\.[0-9]+$/, "", kernel)
     if (!(kernel in package)) { kernels[++n] = kernel; head = head " | " kernel; rule = rule "|---" }
-    package[kernel] = $2; counts[kernel] = counts[kernel] (counts[kernel] ? ", " : "") cpus; next
+    package[kernel] = $2; ran[kernel] = $3 ? "the first of each row" : "all"; counts[kernel] = counts[kernel] (counts[kernel] ? ", " : "") cpus; next
   }
   FILENAME !~ /features/ { status[kernel, cpus, $2] = $1; next }
   /^#/ { next }
@@ -58,6 +58,6 @@ awk '
     print line " |"
   }
   END {
-    print "\n| kernel | package | numbers of CPUs |\n|---|---|---|"
-    for (i = 1; i <= n; i++) print "| " kernels[i] " | `" package[kernels[i]] "` | " counts[kernels[i]] " |"
+    print "\n| kernel | package | numbers of CPUs | tests |\n|---|---|---|---|"
+    for (i = 1; i <= n; i++) print "| " kernels[i] " | `" package[kernels[i]] "` | " counts[kernels[i]] " | " ran[kernels[i]] " |"
   }' "${results[@]}" tests/kernels/features.txt
