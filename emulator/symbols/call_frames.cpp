@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/symbols/call_frames.h"
 
-#include "emulator/symbols/open_regular.h"
+#include "emulator/base/regular_file.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -258,7 +258,7 @@ std::unique_ptr<CallFrames> CallFrames::open(const std::string &path,
     opened->elf = vdso.empty() ? nullptr : elf_memory(vdso.data(), vdso.size());
   } else {
     struct stat status;
-    opened->fd = open_regular(path, status);
+    opened->fd = open_absolute(path, status);
     if (!opened->fd || (inode && status.st_ino != *inode))
       return nullptr;
     opened->elf = elf_begin(opened->fd.get(), ELF_C_READ, nullptr);

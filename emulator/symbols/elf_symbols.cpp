@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/symbols/elf_symbols.h"
 
+#include "emulator/base/regular_file.h"
 #include "emulator/base/unique_fd.h"
 #include "emulator/symbols/demangle.h"
-#include "emulator/symbols/open_regular.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -96,7 +96,7 @@ int find_debug_data(Dwfl_Module *module, void **, const char *, Dwarf_Addr, cons
                   {folder + link, folder + ".debug/" + link, "/usr/lib/debug" + folder + link});
   for (const std::string &place : places) {
     struct stat status;
-    UniqueFd fd = build_id.empty() ? UniqueFd() : open_regular(place, status);
+    UniqueFd fd = build_id.empty() ? UniqueFd() : open_absolute(place, status);
     if (!fd || build_id_of(fd.get()) != build_id)
       continue;
     *found = strdup(place.c_str());
@@ -269,7 +269,7 @@ std::unique_ptr<ElfSymbols> ElfSymbols::open(const std::string &path, const std:
   const std::array<std::string, 2> places = {path, debug_file_of(build_id)};
   for (const std::string &place : places) {
     struct stat status;
-    UniqueFd fd = open_regular(place, status);
+    UniqueFd fd = open_absolute(place, status);
     auto elf = std::make_unique<Opened>();
     if (!fd || !elf->report(place, std::move(fd)))
       continue;

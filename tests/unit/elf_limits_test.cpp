@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which files are programs, up to the exact limits, and where their code is: user/probe.
+#include "emulator/base/regular_file.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/probe/arguments.h"
 #include "user/probe/elf_file.h"
 #include "user/probe/mapped_files.h"
-#include "user/probe/regular_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where probes of user events are found: notes, arguments, libraries; and files that lie.
 #include "emulator/base/error.h"
+#include "emulator/base/regular_file.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/probe/arguments.h"
@@ -8,7 +9,6 @@
 #include "user/probe/find_probes.h"
 #include "user/probe/mapped_files.h"
 #include "user/probe/needed_libraries.h"
-#include "user/probe/regular_file.h"
 
 #include <gtest/gtest.h>
 

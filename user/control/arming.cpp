@@ -3,12 +3,12 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/printable.h"
+#include "emulator/base/regular_file.h"
 #include "user/launch/file_limit.h"
 #include "user/probe/elf_file.h"
 #include "user/probe/find_probes.h"
 #include "user/probe/mapped_files.h"
 #include "user/probe/needed_libraries.h"
-#include "user/probe/regular_file.h"
 
 #include <fmt/ranges.h>
 #include <sys/stat.h>

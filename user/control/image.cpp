@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/control/image.h"
 
+#include "emulator/base/regular_file.h"
 #include "user/probe/elf_file.h"
-#include "user/probe/regular_file.h"
 
 #include <fmt/core.h>
 #include <gelf.h>

@@ -2,10 +2,10 @@
 #include "user/probe/find_probes.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/regular_file.h"
 #include "user/probe/elf_file.h"
 #include "user/probe/mapped_files.h"
 #include "user/probe/needed_libraries.h"
-#include "user/probe/regular_file.h"
 
 #include <fmt/core.h>
 #include <sys/stat.h>

@@ -4,6 +4,8 @@
 
 #include "emulator/base/unique_fd.h"
 
+#include <sys/stat.h>
+
 #include <string>
 
 namespace ovnitrace {
@@ -15,5 +17,9 @@ UniqueFd open_regular(const std::string &path);
 /// Does the same, if somebody may execute the file. Most files that a command line names are no
 /// business of ours.
 UniqueFd open_program(const std::string &path);
+
+/// Does the same as open_regular(), only for an absolute path, and fills `status`. A relative path
+/// in a trace would let the trace bring the file.
+UniqueFd open_absolute(const std::string &path, struct stat &status);
 
 } // namespace ovnitrace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/probe/regular_file.h"
+#include "emulator/base/regular_file.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -37,6 +38,11 @@ UniqueFd open_regular(const std::string &path) {
 
 UniqueFd open_program(const std::string &path) {
   return open_with(path, S_IXUSR | S_IXGRP | S_IXOTH);
+}
+
+UniqueFd open_absolute(const std::string &path, struct stat &status) {
+  UniqueFd file = path.starts_with('/') ? open_regular(path) : UniqueFd();
+  return file && fstat(file.get(), &status) == 0 ? std::move(file) : UniqueFd();
 }
 
 } // namespace ovnitrace
