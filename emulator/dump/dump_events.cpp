@@ -20,10 +20,11 @@ public:
   bool before(const Event &event) { return !ended_ && event.time <= to_; }
   void after(const Event &event) {
     replay_.skip(); // no channel is written
-    if (event.thread != kNone || !programs_log(event.kind))
+    const uint32_t thread = thread_of(event, replay_.system());
+    if (thread == event.thread)
       return show(event);
     Event found = event;
-    found.thread = running_thread(replay_.system(), event.cpu);
+    found.thread = thread;
     show(found);
   }
   void on_born(uint32_t thread) override {

@@ -78,9 +78,7 @@ void TraceTables::put_names() {
 void TraceTables::on_event(const Event &event, const System &system) {
   if (!was_captured(event) || !has_happened(event))
     return;
-  uint32_t thread = event.thread;
-  if (thread == kNone && programs_log(event.kind))
-    thread = running_thread(system, event.cpu);
+  uint32_t thread = thread_of(event, system);
   if (thread != kNone && !kept_[thread])
     thread = kNone; // it has no row
   char details[DumpLine::kMaxBytes];
