@@ -64,12 +64,12 @@ class Passes final : public DiagnosticSink {
 public:
   explicit Passes(DiagnosticSink &sink) : sink_(sink) {}
   void begin() {
-    first_ = passes_++ == 0;
+    passes_++;
     found_ = 0;
   }
   void report(const Diagnostic &diagnostic) override {
     found_ += diagnostic.harmless ? 0 : 1 + diagnostic.more;
-    if (diagnostic.harmless ? first_ : found_ > reported_)
+    if (diagnostic.harmless ? passes_ == 1 : found_ > reported_)
       sink_.report(diagnostic);
     reported_ = std::max(reported_, found_);
   }
@@ -77,7 +77,6 @@ public:
 private:
   DiagnosticSink &sink_;
   int passes_ = 0;
-  bool first_ = true;
   uint64_t found_ = 0, reported_ = 0; ///< damage: of this pass, the most of a pass
 };
 

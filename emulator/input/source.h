@@ -134,7 +134,7 @@ public:
   virtual void on_born(uint32_t /*thread*/) {}
   /// Takes a thread whose name the catalog has changed.
   virtual void on_named(uint32_t /*thread*/) {}
-  /// Takes a thread of which no event follows. Its tid may belong to another one soon.
+  /// Takes a thread that has no further events. Its tid may belong to another one soon.
   virtual void on_ended(uint32_t /*thread*/) {}
 };
 
