@@ -29,8 +29,8 @@ constexpr bool is_users(const Event &event) {
 /// Returns the thread that runs on a CPU; kNone if none or several are known to.
 uint32_t running_thread(const System &system, uint32_t cpu);
 
-/// Returns the thread that an event is about: its own, or that of the program that logged it. Returns
-/// kNone for an event of a CPU, and if several threads are known to run there.
+/// Returns the thread that an event is about: its own, or that of the program that logged it.
+/// Returns kNone for an event of a CPU, and if several threads are known to run there.
 inline uint32_t thread_of(const Event &event, const System &system) {
   return event.thread == kNone && programs_log(event.kind) ? running_thread(system, event.cpu)
                                                            : event.thread;
