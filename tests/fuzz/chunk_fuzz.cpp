@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/input/merge.h"
+#include "tests/fuzz/require.h"
 
 #include <sys/mman.h>
 
@@ -12,16 +13,6 @@
 namespace {
 
 using namespace ovnitrace;
-
-class Silent : public DiagnosticSink {
-public:
-  void report(const Diagnostic &) override {}
-};
-
-void require(bool truth) {
-  if (!truth)
-    std::abort();
-}
 
 ChunkInput chunk_of(const uint8_t *data, size_t size) {
   UniqueFd fd(memfd_create("chunk", MFD_CLOEXEC));
@@ -41,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   host.chunks.push_back(chunk_of(data + 1 + first, size - 1 - first));
   std::vector<HostInput> hosts;
   hosts.push_back(std::move(host));
-  Silent sink;
+  NoDiagnostics sink;
   try {
     MergedTrace trace(std::move(hosts), sink);
     const Catalog &catalog = trace.catalog();

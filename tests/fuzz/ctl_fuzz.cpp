@@ -3,6 +3,7 @@
 // caller with an answer. The first byte says how many of the bytes come later than the others.
 // Covers: user/control/ctl_socket.cpp
 #include "emulator/base/error.h"
+#include "tests/fuzz/require.h"
 #include "user/control/ctl_socket.h"
 
 #include <sys/socket.h>
@@ -20,16 +21,10 @@ namespace {
 
 using namespace ovnitrace;
 
-void require(bool truth) {
-  if (!truth)
-    std::abort();
-}
-
 /// A directory in memory, made once a run.
 const std::string &directory() {
   static const std::string path = [] {
-    std::string name = "/dev/shm/ctl-fuzz-XXXXXX";
-    require(mkdtemp(name.data()));
+    const std::string name = make_memory_directory();
     std::filesystem::create_directory(name + "/caller");
     return name;
   }();

@@ -2,6 +2,7 @@
 // Any bytes as datagrams: the parser with each piece as it is, then a session with its records
 // under a good header.
 // Covers: user/net/datagram.cpp user/net/udp_session.cpp
+#include "tests/fuzz/require.h"
 #include "tests/unit/support/memory_sink.h"
 #include "user/chunk/event_count.h"
 #include "user/net/udp_session.h"
@@ -10,14 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace {
-
-void require(bool truth) {
-  if (!truth)
-    std::abort();
-}
-
-} // namespace
+namespace {} // namespace
 
 /// Pieces: one byte, how many records follow; one, how far the number goes on (signed).
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -4,6 +4,7 @@
 // Covers: emulator/ovni
 #include "emulator/base/error.h"
 #include "emulator/ovni/ovni_source.h"
+#include "tests/fuzz/require.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -22,9 +23,7 @@ public:
 /// A directory in memory, made once a run.
 const std::string &directory() {
   static const std::string path = [] {
-    std::string name = "/dev/shm/ovni-fuzz-XXXXXX";
-    if (!mkdtemp(name.data()))
-      abort();
+    const std::string name = ovnitrace::make_memory_directory();
     std::filesystem::create_directories(name + "/loom.n/proc.1/thread.1");
     return name;
   }();

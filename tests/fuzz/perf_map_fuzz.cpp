@@ -3,6 +3,7 @@
 // writes, or, behind a first byte 'k', as /proc/kallsyms.
 // Covers: user/stacks/address_names.cpp
 #include "emulator/base/unique_fd.h"
+#include "tests/fuzz/require.h"
 #include "user/stacks/address_names.h"
 
 #include <fcntl.h>
@@ -15,11 +16,6 @@
 namespace {
 
 using namespace ovnitrace;
-
-void require(bool truth) {
-  if (!truth)
-    std::abort();
-}
 
 void fill(int fd, std::string_view bytes) {
   require(ftruncate(fd, 0) == 0);

@@ -7,6 +7,7 @@
 #include "emulator/models/registry.h"
 #include "emulator/models/user_thread.h"
 #include "emulator/shark/shark_source.h"
+#include "tests/fuzz/require.h"
 
 #include <sys/mman.h>
 
@@ -15,11 +16,6 @@
 namespace {
 
 using namespace ovnitrace;
-
-void require(bool truth) {
-  if (!truth)
-    std::abort();
-}
 
 /// Lines must be as a PrvWriter wants them: times never go back.
 class CheckingRows final : public RowSink {

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Any bytes from a sender's TCP connection, cut anywhere: before and after it said who it is.
 // Covers: user/net/tcp_session.cpp
+#include "tests/fuzz/require.h"
 #include "tests/unit/support/memory_sink.h"
 #include "user/net/tcp_session.h"
 
 #include <cstdlib>
 
-namespace {
-
-void require(bool truth) {
-  if (!truth)
-    std::abort();
-}
-
-} // namespace
+namespace {} // namespace
 
 /// The first byte: bit 0, whether a good introduction goes before; the rest, how the bytes are cut.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/input/stacks.h"
 #include "emulator/input/trace_dir.h"
+#include "tests/fuzz/require.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -13,21 +14,10 @@ namespace {
 
 using namespace ovnitrace;
 
-class Silent : public DiagnosticSink {
-public:
-  void report(const Diagnostic &) override {}
-};
-
-void require(bool truth) {
-  if (!truth)
-    std::abort();
-}
-
 /// A directory in memory, made once a run.
 const std::string &directory() {
   static const std::string path = [] {
-    std::string name = "/dev/shm/trace-fuzz-XXXXXX";
-    require(mkdtemp(name.data()));
+    const std::string name = make_memory_directory();
     return name;
   }();
   return path;
@@ -53,7 +43,7 @@ void check(const StackTable &table) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::ofstream(directory() + "/trace.json", std::ios::binary)
       .write(reinterpret_cast<const char *>(data), std::streamsize(size));
-  Silent sink;
+  NoDiagnostics sink;
   try {
     const TraceInfo info = read_trace_info(directory(), sink);
     require(is_line(info.host) && is_line(info.ended) && is_line(info.stack_counts.text()));
