@@ -6,11 +6,15 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
+# One old kernel and the newest.
+kernels="6.1 7.3"
+[ "${1:-}" != fuzz ] && [ "$(uname -m)" = x86_64 ] || kernels=
+
 if [ "${1:-}" = fuzz ]; then
   scripts/build.sh fuzzers || exit 1
 else
   echo "test: step 1 of 3: install what is missing to build and test"
-  scripts/setup.sh "$([ "$(uname -m)" != x86_64 ] && echo all || echo kernels)" || exit 1
+  scripts/setup.sh ${kernels:+kernels} || exit 1
   echo "test: step 2 of 3: build (it goes on where an earlier build ended)"
   scripts/build.sh all test-programs fuzzers || exit 1
   echo "test: step 3 of 3: run the tests: unit tests, captures, the page in a browser, two" \
@@ -88,9 +92,7 @@ if [ "${1:-}" != fuzz ]; then
   passed=$((passed + ${ok:-0})) failed=$((failed + ${bad:-0}))
 fi
 
-# One old kernel and the newest: the first tests of each feature.
-kernels="6.1 7.3"
-[ "${1:-}" != fuzz ] && [ "$(uname -m)" = x86_64 ] || kernels=
+# The first tests of each feature on other kernels.
 for kernel in $kernels; do
   state=$(tests/kernels/fetch.sh "$kernel")
   if [ "$state" = "$kernel ready" ]; then

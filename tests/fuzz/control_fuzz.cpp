@@ -3,6 +3,7 @@
 // error.
 // Covers: user/control/grammar.cpp user/control/plan.cpp
 #include "emulator/base/error.h"
+#include "tests/fuzz/require.h"
 #include "user/control/plan.h"
 
 #include <cstdint>
@@ -13,11 +14,6 @@
 namespace {
 
 using namespace ovnitrace;
-
-void require(bool holds) {
-  if (!holds)
-    abort();
-}
 
 void check(const control::Plan &plan) {
   require(plan.alarms.size() == plan.alarm_table.size() &&
