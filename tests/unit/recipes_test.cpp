@@ -220,7 +220,8 @@ TEST(Recipes, EachCounterIsInTheTableOfInfo) {
 
 TEST(Recipes, TheFormatNamesTheFilesOfTheCodec) {
   for (const char *page : {"docs/format.md", "docs/usage.md"})
-    EXPECT_TRUE(has(test::project_file(page), fmt::format("`cpu0000.ftr{}`", kFrameSuffix)))
+    EXPECT_TRUE(
+        has(test::project_file(page), fmt::format("`cpu0000.ftr{}`", suffix_of(Codec::zstd))))
         << page;
 }
 

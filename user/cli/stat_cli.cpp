@@ -7,7 +7,7 @@
 #include "emulator/cli/run.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/output/atomic_file.h"
 #include "emulator/summary/report.h"
