@@ -6,7 +6,7 @@
 #include "emulator/cli/export_formats.h"
 #include "emulator/cli/help_formatter.h"
 #include "emulator/format/alarm_types.h"
-#include "emulator/format/chunk_frame.h"
+#include "emulator/format/codec.h"
 #include "emulator/format/code_table.h"
 #include "emulator/format/state_table.h"
 #include "emulator/open/open_trace.h"
