@@ -19,7 +19,7 @@ struct RecordOptions {
   uint64_t duration = 0;            ///< ns, 0: until the end of the program or a signal
   std::string directory;            ///< empty: default_trace_name()
   bool force = false;
-  std::string send; ///< to a collector, tcp://HOST:PORT or udp://HOST:PORT; empty: to `directory`
+  std::string send;     ///< to a collector, tcp://HOST:PORT; empty: to `directory`
   std::string key_file; ///< with `send`: the secret shared with the collector; empty: none
   bool quiet = false;   ///< no summary on stderr
   std::string user;     ///< run the program as; empty: the user who called sudo
