@@ -179,11 +179,9 @@ void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
   if (!options.families.has(FTRACE_FAMILY_TASK))
     throw Error("--stacks needs the scheduler's events, which --filter leaves out: add +task",
                 kExitUsage);
-  if (sends_datagrams(options))
-    throw Error("--stacks goes with --send tcp://…: datagrams have no room for them", kExitUsage);
 }
 
-/// Easily left out by who wants a family more.
+/// Warns if the scheduler was left out: who adds a family easily forgets the plus sign.
 void warn_without_sched(const RecordOptions &options) {
   if (options.families.has(FTRACE_FAMILY_TASK) || options.quiet)
     return;
