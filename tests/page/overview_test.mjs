@@ -38,7 +38,7 @@ test('the visible part is framed, and the rest is pale', () => {
   part.draw();
   assert.ok(calls.includes('fillRect 210 0 100 54 #ffffffb0'));
   assert.ok(calls.includes('fillRect 410 0 200 54 #ffffffb0'));
-  assert.ok(calls.includes('strokeRect 310 1 100 52'));
+  assert.ok(calls.includes('strokeRect 310 1 100 52 accent'));
 });
 
 test('bars are the busy part of all CPUs in four steps, and the last one is shorter', () => {
