@@ -81,7 +81,7 @@ const PARTS = {
 };
 
 /// Starts the page on a canvas with 400 pixels of time. draw() draws what is planned.
-export function makeApp({threads = THREADS, header = {}, summary = {}, parts = {}, light = true} = {}) {
+export function makeApp({threads = THREADS, header = {}, summary = {}, parts = {}, light = true, to = 2000} = {}) {
   fakeDocument();
   const {getElementById} = globalThis.document;
   Object.assign(getElementById('scroller'), {clientWidth: 610, clientHeight: 300});
@@ -93,7 +93,7 @@ export function makeApp({threads = THREADS, header = {}, summary = {}, parts = {
     getComputedStyle: page => ({getPropertyValue: name => ' ' + THEME[page.dataset.theme][name.slice(2)]}),
     requestAnimationFrame: draw => planned.push(draw),
   });
-  const trace = makeTrace(threads, {from: 1000, to: 2000, header: {...HEADER, ...header},
+  const trace = makeTrace(threads, {from: 1000, to, header: {...HEADER, ...header},
                                     summary: {...SUMMARY, ...summary}, parts: {...PARTS, ...parts}});
   trace.header.states.forEach((state, n) => Object.assign(state, {color: PALETTE[n], label: 'The ' + state.name}));
   trace.summary.threads.forEach(thread => Object.assign(thread, counted));
