@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {lines, rowsOf} from './fake.mjs';
-import {makeApp, THREADS} from './fake_app.mjs';
+import {makeApp, THREADS, woken} from './fake_app.mjs';
 import {plainSlice, ways} from '../../emulator/report/page/slices.js';
 
 /// Returns all slices as {thread, slice}.
@@ -64,6 +64,17 @@ test('an unknown reason, context or state has its number', () => {
   assert.deepEqual([facts['Why off the CPU'], facts['In context']], ['reason 3', '0']);
   const plain = plainSlice(trace, {thread: 0, slice: 1});
   assert.deepEqual([plain.reason, plain.context], ['3', '0']);
+});
+
+test('a wakeup in an interrupt has who was interrupted, and is told to programs', () => {
+  const {app, trace} = makeApp();
+  trace.why[2] = woken(1);
+  const facts = Object.fromEntries(app.details.facts({thread: 0, slice: 2}));
+  assert.deepEqual([facts['Woken while ran'].text, facts['In context'], facts['Woken by']],
+                   ['work (11)', 'in an interrupt', undefined]);
+  assert.equal(plainSlice(trace, {thread: 0, slice: 2}).context, 'irq');
+  trace.peer[2] = 0;
+  assert.equal(Object.fromEntries(app.details.facts({thread: 0, slice: 2}))['Woken while ran'], 'not known');
 });
 
 test('names of other threads lead to them at that time', () => {

@@ -53,6 +53,7 @@ Who woke whom
 Thread | Woken by | Times ▾
 main (10) | idle | 9
 main (10) | work (11) | 2`));
+  assert.deepEqual(page.all('th').map(head => head.className), ['text', 'text', '', 'text', 'text', '']);
   const links = page.all('button').map(button => button.text).filter(text => /\d/.test(text));
   assert.deepEqual(links, ['work (11)', 'main (10)', 'main (10)', 'main (10)', 'work (11)'], 'no link to what is not traced');
   press('work (11)');
@@ -171,6 +172,9 @@ test('a table sorts numbers from the largest and words from the first, and turns
   assert.deepEqual(shown().slice(1), ['c 10 10!', 'b 2 2!', 'a null null!']);
   press(2);
   assert.deepEqual(shown(), ['Name Size Text ▾', 'c 10 10!', 'b 2 2!', 'a null null!']);
+  table.show([{name: 'z', size: 3}, {name: 'y', size: 3}, {name: 'x', size: 3}, {name: 'w', size: 4}]);
+  assert.deepEqual(shown().slice(1), ['w 4 4!', 'z 3 3!', 'y 3 3!', 'x 3 3!'], 'equal ones stay as they are');
+  table.show(rows);
   const heads = table.box.all('th');
   assert.deepEqual(heads.map(head => [head.className, head.scope, head.title, head.attributes['aria-sort']]), [
     ['text', 'col', '', undefined], ['', 'col', 'in m', undefined], ['', 'col', '', 'descending']]);
