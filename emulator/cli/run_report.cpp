@@ -44,7 +44,9 @@ Answer answer_about(const TraceInfo &info, const Cut &cut,
                     const std::function<std::unique_ptr<EventSource>()> &open) {
   const std::unique_ptr<EventSource> source = open();
   const Catalog &catalog = source->catalog();
-  return answer_of(info, catalog, explain(*source, cut_to_program(cut, info, catalog)));
+  return answer_of(
+      info, catalog,
+      explain(*source, cut_to_program(cut, info, catalog), started_thread(info, catalog)));
 }
 
 } // namespace
