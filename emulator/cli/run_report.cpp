@@ -9,6 +9,7 @@
 #include "emulator/cli/warnings.h"
 #include "emulator/core/program_threads.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/sentences.h"
 

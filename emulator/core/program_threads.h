@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/core/cut.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 
 #include <cstdint>
 #include <vector>

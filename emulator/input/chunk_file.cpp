@@ -21,7 +21,7 @@ constexpr size_t kAhead = 8; ///< records whose contexts are prefetched
 ChunkFile::ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offset_ns,
                      const HostTables &tables, size_t block_records, DiagnosticSink &sink)
     : input_(input), tables_(tables), sink_(sink),
-      buffer_(input.fd.get(), input.size, block_records, input.compressed), clock_(clock_offset_ns),
+      buffer_(input.fd.get(), input.size, block_records, input.codec), clock_(clock_offset_ns),
       cpu_(tables.cpus.find(input.cpu)), file_(file) {
   buffer_.only(input.parts);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parses trace.json. A file of its own, as the JSON parser is slow to compile.
+#include "emulator/input/trace_info.h"
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/json_file.h"
 #include "emulator/base/printable.h"
 #include "emulator/format/chunk_header.h"
-#include "emulator/input/trace_dir.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -249,25 +249,6 @@ std::string StackCounts::text() const {
   if (lost)
     text += fmt::format("; {} more found no room", human_count(lost));
   return text;
-}
-
-const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time) {
-  const auto later = std::upper_bound(
-      peers.begin(), peers.end(), std::pair(tid, time),
-      [](const auto &at, const PeerName &peer) { return at < std::pair(peer.tid, peer.since_ns); });
-  if (later != peers.begin() && std::prev(later)->tid == tid)
-    return &*std::prev(later);
-  return later != peers.end() && later->tid == tid ? &*later : nullptr;
-}
-
-std::string device_name(const std::vector<DeviceName> &devices, uint32_t number) {
-  if (number == 0)
-    return "I/O";
-  for (const DeviceName &device : devices)
-    if (device.number == number && !device.name.empty())
-      return device.name;
-  return fmt::format("{}:{}", number >> FTRACE_DEVICE_MAJOR_SHIFT,
-                     number & FTRACE_DEVICE_MINOR_MASK);
 }
 
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {

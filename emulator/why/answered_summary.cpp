@@ -7,9 +7,12 @@
 #include "emulator/summary/summarizer.h"
 #include "emulator/why/explainer.h"
 
+#include <vector>
+
 namespace ovnitrace {
 
-AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut) {
+AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut,
+                                     SliceSink *more) {
   const Catalog &catalog = source.catalog();
   check_cut(cut, catalog);
   Summarizer summarizer(catalog, cut);
@@ -17,7 +20,9 @@ AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info,
                       info.program_pid ? main_thread(catalog, info) : kNone);
   Cut whole; // who ran while a thread waited need not be of the cut
   whole.to = cut.to;
-  const SliceView views[] = {{cut, summarizer}, {whole, explainer}};
+  std::vector<SliceView> views = {{cut, summarizer}, {whole, explainer}};
+  if (more)
+    views.push_back({whole, *more});
   replay_slices(source, views);
   AnsweredSummary all{summarizer.finish(), explainer.finish(), {}};
   all.summary.recorded = all.why.recorded;

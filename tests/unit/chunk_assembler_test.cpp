@@ -21,7 +21,7 @@ TEST(ChunkAssemblerTest, CountsWhatIsLostAfterTheEndOfTheTraceCame) {
     builder.at(100).start().record(FTrace_EVT_interrupt_hit, 7, 1).at(200).stop();
     ASSERT_TRUE(cpu.take(0, 0, builder.records(), 100, 0));
     cpu.end(cpu.events() + lost, 300, 100);
-    const auto records = records_of(store.traces.at("app").files.at({0, false}));
+    const auto records = records_of(store.traces.at("app").files.at({0, Codec::none}));
     EXPECT_EQ(records.back().code, FTrace_EVT_trace_stop);
     EXPECT_EQ(ftrace_record_tsc(&records.back()), lost ? 300u : 200u);
     uint64_t shown = 0;

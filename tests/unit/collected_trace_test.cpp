@@ -59,8 +59,8 @@ TEST_F(CollectedTraceTest, SaysWhetherAnythingIsKept) {
     CollectedTrace trace(dir_.path(), "kept" + std::to_string(first.size()), 100);
     try {
       if (!first.empty())
-        trace.append(0, true, first);
-      trace.append(0, true, std::string(101, 'c'));
+        trace.append(0, Codec::zstd, first);
+      trace.append(0, Codec::zstd, std::string(101, 'c'));
     } catch (const Error &error) {
       return error.what();
     }
@@ -73,14 +73,14 @@ TEST_F(CollectedTraceTest, SaysWhetherAnythingIsKept) {
 // Exactly as many as it may have, trace.json included.
 TEST_F(CollectedTraceTest, CountsAllOfItsBytes) {
   CollectedTrace trace(dir_.path(), "limited", 100);
-  trace.append(0, true, std::string(60, 'c'));
+  trace.append(0, Codec::zstd, std::string(60, 'c'));
   trace.describe(std::string(40, 'd'));
   trace.end_description();
-  EXPECT_THROW(trace.append(0, true, "c"), Error);
+  EXPECT_THROW(trace.append(0, Codec::zstd, "c"), Error);
   EXPECT_EQ(trace.bytes(), 60u);
   CollectedTrace other(dir_.path(), "other", 100);
   other.describe(std::string(40, 'd'));
-  other.append(0, true, std::string(60, 'c'));
+  other.append(0, Codec::zstd, std::string(60, 'c'));
   EXPECT_THROW(other.describe("d"), Error);
 }
 

@@ -116,7 +116,8 @@ TEST_P(UdpServerOrderTest, IsRestored) {
     plain(number, number);
   server_.finish();
   ASSERT_EQ(made_, 1u);
-  const std::string &bytes = store_.traces.begin()->second.files.at({TraceSink::kPlainFile, false});
+  const std::string &bytes =
+      store_.traces.begin()->second.files.at({TraceSink::kPlainFile, Codec::none});
   const uint32_t most = *std::max_element(GetParam().begin(), GetParam().end());
   ASSERT_EQ(bytes.size(), most * sizeof(ftrace_record));
   for (uint32_t number = 1; number <= most; number++)

@@ -82,10 +82,10 @@ struct Capture {
   }
 
   /// What a local recording would have.
-  std::map<std::pair<uint16_t, bool>, std::string> files() const {
-    std::map<std::pair<uint16_t, bool>, std::string> files;
+  std::map<std::pair<uint16_t, Codec>, std::string> files() const {
+    std::map<std::pair<uint16_t, Codec>, std::string> files;
     for (const Chunk &chunk : chunks)
-      files[{uint16_t(chunk.cpu), false}].append(
+      files[{uint16_t(chunk.cpu), Codec::none}].append(
           reinterpret_cast<const char *>(chunk.records.data()),
           chunk.records.size() * sizeof(ftrace_record));
     return files;
@@ -120,7 +120,7 @@ std::vector<Datagram> pack(const Capture &capture, uint64_t session = 5) {
 
 /// CPU → events that its records stand for.
 std::map<uint16_t, uint64_t>
-events_in(const std::map<std::pair<uint16_t, bool>, std::string> &files) {
+events_in(const std::map<std::pair<uint16_t, Codec>, std::string> &files) {
   std::map<uint16_t, uint64_t> events;
   for (const auto &[key, file] : files)
     for (const ftrace_record &record : records_of(file))
@@ -279,14 +279,14 @@ TEST_F(UdpSessionTest, KeepsAChunkUpToWhatIsMissing) {
   for (const Datagram &datagram : sent)
     send(session, datagram);
   session.finish();
-  const std::string &file = store_.traces.begin()->second.files.at({0, false});
+  const std::string &file = store_.traces.begin()->second.files.at({0, Codec::none});
   uint64_t kept = 0;
   for (const ftrace_record &record : records_of(file)) {
     EXPECT_NE(record.code, FTrace_EXT_migrate);
     kept += record.code == FTrace_EVT_task_dispatch;
   }
   EXPECT_GT(kept, 40u);
-  EXPECT_EQ(events_in({{{0, false}, file}})[0], 260u);
+  EXPECT_EQ(events_in({{{0, Codec::none}, file}})[0], 260u);
   EXPECT_EQ(session.counts().events_lost, 260 - kept);
   expect_readable(store_.traces.begin()->second);
 }
@@ -378,7 +378,7 @@ TEST_F(UdpSessionTest, WritesAPlainFileOfAnotherSender) {
   EXPECT_EQ(trace.name, "10.0.0.1_20000");
   EXPECT_EQ(trace.description, "") << "a plain file is no trace directory";
   const std::vector<ftrace_record> records =
-      records_of(trace.files.at({TraceSink::kPlainFile, false}));
+      records_of(trace.files.at({TraceSink::kPlainFile, Codec::none}));
   ASSERT_EQ(records.size(), 4u * 60 + 2);
   EXPECT_EQ(records[120].code, FTrace_EVT_blackout_start);
   EXPECT_EQ(ftrace_record_tsc(&records[120]), 259u);

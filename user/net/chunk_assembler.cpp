@@ -99,7 +99,7 @@ void ChunkAssembler::add_small_chunk(uint64_t time, uint64_t first_time, bool st
 }
 
 void ChunkAssembler::put(std::span<const ftrace_record> records) {
-  sink_.append(cpu_, false, {reinterpret_cast<const char *>(records.data()), records.size_bytes()});
+  sink_.append(cpu_, Codec::none, {reinterpret_cast<const char *>(records.data()), records.size_bytes()});
   size_ += records.size_bytes();
 }
 

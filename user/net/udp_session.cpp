@@ -126,7 +126,7 @@ void UdpSession::plain(std::span<const ftrace_record> records) {
   if (!sink_)
     make_sink(from_);
   const auto append = [this](std::span<const ftrace_record> some) {
-    sink_->append(TraceSink::kPlainFile, false,
+    sink_->append(TraceSink::kPlainFile, Codec::none,
                   {reinterpret_cast<const char *>(some.data()), some.size_bytes()});
   };
   if (plain_lost_ != window_.lost()) {

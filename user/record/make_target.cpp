@@ -47,6 +47,9 @@ std::unique_ptr<TraceTarget> make_save_target(const RecordOptions &options,
                                               const TraceTarget &whole, unsigned &saves) {
   if (!options.send.empty())
     return make_sender(options, fmt::format("{}.{}", default_trace_name(traced), ++saves), {});
+  if (options.live) // its own directory is not kept
+    return std::make_unique<DirectoryTarget>(default_trace_name(traced), IfExists::next_name, cpus,
+                                             options.compress_level);
   std::string path;
   do
     path = fmt::format("{}.{}", whole.place(), ++saves);

@@ -4,6 +4,7 @@
 
 #include "user/bpf/family_set.h"
 #include "user/chunk/buffer_kind.h"
+#include "user/record/live_view.h"
 
 #include <ovnitrace/capture.h>
 
@@ -44,6 +45,7 @@ struct RecordOptions {
   bool save_on_region_stop = false; ///< with a flight recorder: the trigger is that a region stops
   uint16_t trigger = 0; ///< with a flight recorder: saves when an event of this code comes; 0: none
   uint64_t trigger_saves = 0; ///< how often, at most
+  LiveView *live = nullptr;   ///< looks at a flight recorder's capture while it goes on, or null
 };
 
 struct RecordResult {

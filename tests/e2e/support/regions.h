@@ -33,6 +33,8 @@ protected:
   /// Whether chains can be captured on this machine. Checks that those with alarms of x86-64 are
   /// refused elsewhere.
   bool are_possible(const std::vector<std::string> &chains) const;
+  /// Skips the test if they are not. Returns whether it did: return then.
+  bool skip_if_impossible(const std::vector<std::string> &chains) const;
   /// What a capture has left in trace().
   void read(const Outcome &outcome);
   /// That is not there any more.

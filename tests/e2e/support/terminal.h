@@ -16,6 +16,8 @@ public:
   Terminal(const Terminal &) = delete;
   Terminal &operator=(const Terminal &) = delete;
 
+  /// Reads until the command has printed `text`; the test fails if it ends before.
+  void await(const std::string &text);
   /// Waits for the end of the command then. Its wait status.
   int hang_up();
   void type(char key);
