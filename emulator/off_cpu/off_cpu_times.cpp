@@ -46,7 +46,7 @@ uint32_t OffCpuTimes::owner_of(uint32_t thread, uint64_t time) {
     return current.owner;
   const ThreadInfo &info = catalog_.threads[thread], &main = main_thread_of(thread);
   Owner owner{thread, main.name_at(time), info.name_at(time)};
-  // Without a name, the number stands in its place.
+  // Without a name, the number is shown instead.
   const bool alone = options_.per_thread || owner.process.empty() || owner.name.empty();
   const auto [at, added] = numbers_.try_emplace({alone ? thread : kNone, owner.process, owner.name},
                                                 uint32_t(owners_.size()));

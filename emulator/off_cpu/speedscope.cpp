@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -69,12 +68,12 @@ std::string profile_name(const OffCpuTimes &times, uint32_t owner) {
                      name_or_number(of.name, thread.tid), thread.tid);
 }
 
-Json profile(const OffCpuTimes &times, uint32_t owner, Frames &frames) {
+/// `at`: the first sum of the owner.
+Json profile(const OffCpuTimes &times, OffCpuTimes::Sums::const_iterator at, Frames &frames) {
+  const uint32_t owner = at->first.owner;
   Json samples = Json::array(), weights = Json::array();
   uint64_t total = 0;
-  const auto first = times.sums().lower_bound({.owner = owner});
-  const auto last = times.sums().lower_bound({.owner = owner + 1});
-  for (auto at = first; at != last; ++at) {
+  for (; at != times.sums().end() && at->first.owner == owner; ++at) {
     samples.push_back(frames.of(at->first));
     weights.push_back(at->second.ns);
     total += at->second.ns;
@@ -92,10 +91,12 @@ Json profile(const OffCpuTimes &times, uint32_t owner, Frames &frames) {
 
 uint64_t write_speedscope(const OffCpuTimes &times, const std::string &title,
                           const JsonStream::Write &write) {
-  std::vector<uint32_t> owners(times.owners().size());
-  std::iota(owners.begin(), owners.end(), 0);
-  std::stable_sort(owners.begin(), owners.end(), [&](uint32_t a, uint32_t b) {
-    return times.owners()[a].thread < times.owners()[b].thread;
+  std::vector<OffCpuTimes::Sums::const_iterator> owners; // the first sum of each
+  for (auto at = times.sums().begin(); at != times.sums().end(); ++at)
+    if (owners.empty() || owners.back()->first.owner != at->first.owner)
+      owners.push_back(at);
+  std::stable_sort(owners.begin(), owners.end(), [&](const auto &a, const auto &b) {
+    return times.owners()[a->first.owner].thread < times.owners()[b->first.owner].thread;
   });
   Frames frames(times);
   JsonStream json(write, true);
@@ -103,8 +104,8 @@ uint64_t write_speedscope(const OffCpuTimes &times, const std::string &title,
   json.member("name", title);
   json.member("exporter", "ovnitrace");
   json.start_array("profiles");
-  for (const uint32_t owner : owners)
-    json.element(profile(times, owner, frames));
+  for (const auto &first : owners)
+    json.element(profile(times, first, frames));
   json.end_array();
   json.member("shared", {{"frames", frames.take()}}); // speedscope needs no order of members
   json.end();
