@@ -173,8 +173,12 @@ void set_rings(const RecordArguments &arguments, RecordOptions &options) {
 }
 
 void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
+  if (arguments.stacks.empty() && arguments.stack_depth)
+    throw Error("--stack-depth goes with --stacks", kExitUsage);
   if (arguments.stacks.empty())
     return;
+  if (arguments.stack_depth)
+    options.stack_depth = arguments.stack_depth;
   options.stacks = parse_stacks(arguments.stacks);
   if (!options.families.has(FTRACE_FAMILY_TASK))
     throw Error("--stacks needs the scheduler's events, which --filter leaves out: add +task",

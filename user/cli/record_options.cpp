@@ -128,6 +128,9 @@ void add_event_options(App app, RecordArguments &arguments) {
          "this part of the stack; wakeup: also the stacks of wakers; preempt: also the stacks "
          "of preempted threads")
       .type_name("[=LIST]");
+  add_number(app, "--stack-depth", arguments.stack_depth, 1, CAPTURE_STACK_DEPTH,
+             "With --stacks: record at most N of the program's functions of each stack, the "
+             "innermost ones (default: 126, which is also the most)");
 }
 
 void add_control_options(App app, RecordArguments &arguments) {
