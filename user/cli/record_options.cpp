@@ -128,6 +128,9 @@ void add_event_options(App app, RecordArguments &arguments) {
          "this part of the stack; wakeup: also the stacks of wakers; preempt: also the stacks "
          "of preempted threads")
       .type_name("[=LIST]");
+  app.add_flag("--debuginfod", options.debuginfod,
+               "With --stacks, when the recording ends: fetch debug data that is not on this "
+               "machine from the servers in DEBUGINFOD_URLS");
 }
 
 void add_control_options(App app, RecordArguments &arguments) {

@@ -24,8 +24,9 @@ struct RecordOptions {
   bool quiet = false;   ///< no summary on stderr
   std::string user;     ///< run the program as; empty: the user who called sudo
   FamilySet families = default_families();
-  bool cmdlines = true; ///< the command lines of traced processes are recorded
-  uint32_t stacks = 0;  ///< enum stack_choice: which are taken; 0: none
+  bool cmdlines = true;    ///< the command lines of traced processes are recorded
+  uint32_t stacks = 0;     ///< enum stack_choice: which are taken; 0: none
+  bool debuginfod = false; ///< debug data is fetched from servers
   std::vector<std::string>
       probe_files;         ///< where probes of user events are, beside where they are looked for
   uint64_t ring_bytes = 0; ///< per CPU; 0: to be chosen

@@ -7,6 +7,7 @@
 #include "emulator/base/messages.h"
 #include "user/record/closing_report.h"
 #include "user/record/make_target.h"
+#include "user/stacks/debuginfod.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -98,7 +99,7 @@ void Recording::save() {
     TraceDescription saved = trace_;
     if (StackCapture *stacks = traced_.stacks()) {
       auto named = std::make_shared<NamedStacks>(stacks->named());
-      name_files(*named, warn);
+      name_files(*named, stacks->files(), nullptr, warn);
       saved.stacks = std::move(named);
     }
     const auto describe = [&](const Put &put) { write_json(saved, nullptr, put); };
@@ -210,7 +211,10 @@ void Recording::name_later(NamedStacks &stacks) {
   } catch (const Error &) {
     // end() meets the same
   }
-  name_files(stacks, warn);
+  CodeFiles::Fetch fetch;
+  if (options_.debuginfod)
+    fetch = DebugFetcher(warn);
+  name_files(stacks, traced_.stacks()->files(), fetch, warn);
 }
 
 void Recording::end_target() {
