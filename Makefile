@@ -18,6 +18,7 @@
 #   make lint           check formats, English, scripts and code with linters; T=path for a part
 #   make emulator       build only build/ovnitrace-emu (convert, info, dump): needs no libbpf
 #   make lib            build only libovnitrace: the FTrace primitives for programs
+#   make man            write the manual pages; needs lowdown for those of file formats
 #   make setup-hooks    check commit messages in this clone
 #   make install        install under PREFIX=/usr/local, below DESTDIR=
 #   make clean          remove build/
@@ -107,7 +108,7 @@ ZSTD := $(shell echo '\#include <zstd.h>' | $(CC) -E -xc - >/dev/null 2>&1 && ec
 LIB_LIBS := $(ZSTD) -lpthread
 
 .PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean \
-  help check test-long e2e browser fuzz fuzz-coverage format lint setup-hooks
+  help man check test-long e2e browser fuzz fuzz-coverage format lint setup-hooks
 all: $(B)/ovnitrace lib
 lib: $(B)/libovnitrace.a $(B)/$(SO)
 emulator: $(B)/ovnitrace-emu
@@ -313,17 +314,44 @@ test-kernels:
 	+$(Q)MAKE='$(MAKE)' scripts/build.sh all test-programs
 	$(Q)CPUS='1 2 8' tests/kernels/run.sh; status=$$?; tests/kernels/table.sh >docs/kernels.md; exit $$status
 
+# Manual pages of section 1 come from the tables behind --help, those of section 5 from docs/.
+# A cross build takes them from the native command.
+MAN_BY := build/ovnitrace
+ifeq ($(CROSS_COMPILE),)
+MAN_BY := $(B)/ovnitrace
+else
+$(MAN_BY):
+	+$(Q)$(MAKE) --no-print-directory CROSS_COMPILE= $@
+endif
+FORMAT_PAGES := format models sql perfetto stacks ovni shark
+EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md))
+man: $(B)/man/made
+$(B)/man/made: $(MAN_BY) scripts/doc_man.sh $(FORMAT_PAGES:%=docs/%.md)
+	@echo "  MAN      $(@D)"
+	$(Q)rm -rf $(@D) && SOURCE_DATE_EPOCH=$(EPOCH) $(MAN_BY) help --man $(@D)
+	$(Q)export SOURCE_DATE_EPOCH=$(EPOCH); if command -v lowdown >/dev/null; then for page in $(FORMAT_PAGES); do \
+	  scripts/doc_man.sh docs/$$page.md $(VERSION) >$(@D)/ovnitrace-$$page.5 || exit 1; done; \
+	  else echo "no lowdown: the manual pages of file formats are left out"; fi
+	$(Q)touch $@
+
 HEADERS := ftrace.h ftrace_codes.h ftrace_record.h user_event.h usdt.h
-install: $(B)/ovnitrace lib
-	install -D -s --strip-program=$(STRIP) -m 755 $(B)/ovnitrace $(DESTDIR)$(PREFIX)/bin/ovnitrace
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/ovnitrace
-	install -m 644 $(HEADERS:%=include/ovnitrace/%) $(DESTDIR)$(PREFIX)/include/ovnitrace
-	install -m 644 $(B)/libovnitrace.a $(B)/$(SO) $(DESTDIR)$(PREFIX)/lib
-	ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libovnitrace.so
+# Quoted, since a prefix may have blanks.
+INTO = "$(DESTDIR)$(PREFIX)"
+install: $(B)/ovnitrace lib $(B)/man/made
+	install -D -s --strip-program=$(STRIP) -m 755 $(B)/ovnitrace $(INTO)/bin/ovnitrace
+	install -d $(INTO)/lib/pkgconfig $(INTO)/include/ovnitrace
+	install -m 644 $(HEADERS:%=include/ovnitrace/%) $(INTO)/include/ovnitrace
+	install -m 644 $(B)/libovnitrace.a $(B)/$(SO) $(INTO)/lib
+	ln -sf $(SO) $(INTO)/lib/libovnitrace.so
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: ovnitrace' 'Version: $(VERSION)' \
 	  'Description: FTrace primitives, and user events in the traces of ovnitrace' \
-	  'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lovnitrace' \
-	  'Libs.private: $(LIB_LIBS)' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/ovnitrace.pc
+	  'Cflags: -I"$${prefix}/include"' 'Libs: -L"$${prefix}/lib" -lovnitrace' \
+	  'Libs.private: $(LIB_LIBS)' > $(INTO)/lib/pkgconfig/ovnitrace.pc
+	install -d $(INTO)/share/man/man1 $(INTO)/share/man/man5 $(INTO)/share/doc/ovnitrace/docs
+	install -m 644 $(B)/man/*.1 $(INTO)/share/man/man1
+	for page in $(B)/man/*.5; do [ ! -e $$page ] || install -m 644 $$page $(INTO)/share/man/man5; done
+	install -m 644 README.md CHANGELOG.md SECURITY.md LICENSE $(INTO)/share/doc/ovnitrace
+	install -m 644 docs/* $(INTO)/share/doc/ovnitrace/docs
 	$(Q)PATH=$$PATH:/usr/sbin:/sbin; [ -n "$(DESTDIR)" ] || { ldconfig 2>/dev/null; ldconfig -p | \
 	  grep -qF ' $(PREFIX)/lib/$(SO)'; } || echo "The dynamic loader does not look into" \
 	  "$(PREFIX)/lib: link programs with -Wl,-rpath,$(PREFIX)/lib, or run them with" \

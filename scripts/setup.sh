@@ -31,6 +31,9 @@ test    libclang-rt-dev    clang's sanitizers and libFuzzer
 test    libcap2-bin        setcap: capturing with two capabilities
 test    linux-perf         a second tracer beside ours
 test    valgrind           translates a program beside a capture with --control
+test    lowdown            manual pages of file formats, from docs/
+test    mandoc             checks manual pages
+test    man-db             shows them
 test    procps             pgrep
 test    chromium           the report page in a real browser
 test    clang-format       `make lint`

@@ -5,6 +5,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/man_page.h"
 
 #include <CLI/App.hpp>
 #include <fmt/format.h>
@@ -179,6 +180,10 @@ int run_cli(App program, int argc, char **argv,
   try {
     set_program_name(app.get_name());
     refuse_empty_values(argc, argv);
+    if (argc == 4 && argv[1] == std::string_view("help") && argv[2] == std::string_view("--man")) {
+      write_man_pages(app, argv[3]); // for the Makefile
+      return 0;
+    }
     if (argc > 1 && std::string_view(argv[1]) == "help")
       return help_about(app, argc > 2 ? argv[2] : "");
     app.parse(argc, argv);
