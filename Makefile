@@ -335,6 +335,8 @@ $(B)/man/made: $(MAN_BY) scripts/doc_man.sh $(FORMAT_PAGES:%=docs/%.md)
 	$(Q)touch $@
 
 HEADERS := ftrace.h ftrace_codes.h ftrace_record.h user_event.h usdt.h
+# Debian's packages use vendor-completions.
+ZSH_FUNCTIONS := site-functions
 # Quoted, since a prefix may have blanks.
 INTO = "$(DESTDIR)$(PREFIX)"
 install: $(B)/ovnitrace lib $(B)/man/made
@@ -350,6 +352,9 @@ install: $(B)/ovnitrace lib $(B)/man/made
 	install -d $(INTO)/share/man/man1 $(INTO)/share/man/man5 $(INTO)/share/doc/ovnitrace/docs
 	install -m 644 $(B)/man/*.1 $(INTO)/share/man/man1
 	for page in $(B)/man/*.5; do [ ! -e $$page ] || install -m 644 $$page $(INTO)/share/man/man5; done
+	install -D -m 644 packaging/completion/ovnitrace.bash $(INTO)/share/bash-completion/completions/ovnitrace
+	install -D -m 644 packaging/completion/_ovnitrace $(INTO)/share/zsh/$(ZSH_FUNCTIONS)/_ovnitrace
+	install -D -m 644 packaging/completion/ovnitrace.fish $(INTO)/share/fish/vendor_completions.d/ovnitrace.fish
 	install -m 644 README.md CHANGELOG.md SECURITY.md LICENSE $(INTO)/share/doc/ovnitrace
 	install -m 644 docs/* $(INTO)/share/doc/ovnitrace/docs
 	$(Q)PATH=$$PATH:/usr/sbin:/sbin; [ -n "$(DESTDIR)" ] || { ldconfig 2>/dev/null; ldconfig -p | \

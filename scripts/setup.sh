@@ -34,6 +34,8 @@ test    valgrind           translates a program beside a capture with --control
 test    lowdown            manual pages of file formats, from docs/
 test    mandoc             checks manual pages
 test    man-db             shows them
+test    zsh                its completion
+test    fish               its completion
 test    procps             pgrep
 test    chromium           the report page in a real browser
 test    clang-format       `make lint`

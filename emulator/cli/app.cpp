@@ -57,6 +57,12 @@ Option Option::one_of(const std::vector<std::string> &words) const {
   return Option(option_->check(CLI::IsMember(words)));
 }
 
+/// CLI11 makes a check's description a part of the type name, after a colon.
+Option Option::values(const std::string &words) const {
+  return Option(option_->check(
+      CLI::Validator([](std::string &) { return std::string(); }, "{" + words + "}")));
+}
+
 Option Option::as_size() const {
   return Option(option_->transform(CLI::AsSizeValue(false)));
 }

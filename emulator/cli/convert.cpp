@@ -118,7 +118,8 @@ void add_convert(App app) {
       .type_name("N")
       .group(kCutGroup)
       .range(1, UINT32_MAX);
-  add_cut_list(command, "--cpu", "CPU", arguments->cut.cut.cpus, "Only these CPUs in cpu.prv");
+  add_cut_list(command, "--cpu", "CPU", kTraceCpus, arguments->cut.cut.cpus,
+               "Only these CPUs in cpu.prv");
   command
       .add_option("--clock-offsets", arguments->clock_offsets,
                   "Use this table of the offsets of several hosts' clocks, as ovnisync writes it")

@@ -26,10 +26,11 @@ void add_cut_options(App command, CutArguments &arguments, bool with_end) {
       "alone is in seconds), or a time of the clock: 14:03:07.5, @1732345678");
   if (with_end)
     add_time(command, "--to,--until", arguments.to, "End of the part, given as for --from");
-  add_cut_list(command, "--pid", "PID", arguments.cut.pids,
+  add_cut_list(command, "--pid", "PID", kTracePids, arguments.cut.pids,
                "Only threads of these processes, such as 12,34");
-  add_cut_list(command, "--tid", "TID", arguments.cut.tids, "Only these threads, such as 12,34");
-  add_cut_list(command, "--comm", "NAME", arguments.cut.comms,
+  add_cut_list(command, "--tid", "TID", kTraceTids, arguments.cut.tids,
+               "Only these threads, such as 12,34");
+  add_cut_list(command, "--comm", "NAME", kTraceComms, arguments.cut.comms,
                "Only threads of these names; * and ? as in a shell");
 }
 

@@ -30,6 +30,13 @@ const ExportFormat *find_format(const std::string &word) {
   return nullptr;
 }
 
+std::string format_words() {
+  std::string words;
+  for (const ExportFormat &format : kExportFormats)
+    words += (words.empty() ? "" : ", ") + std::string(format.word);
+  return words;
+}
+
 /// Takes a value of --to, which is given twice to export a part: a format, and the end of the part.
 /// No format looks like a time. Returns what is wrong with the value, or nothing.
 std::string take_to(const std::string &word, Arguments &arguments) {
@@ -41,12 +48,8 @@ std::string take_to(const std::string &word, Arguments &arguments) {
     arguments.format = word;
   else if (is_time || find_format(word))
     return fmt::format("'{}' is one {} too many", word, is_time ? "time" : "format");
-  else {
-    std::string words;
-    for (const ExportFormat &format : kExportFormats)
-      words += (words.empty() ? "" : ", ") + std::string(format.word);
-    return fmt::format("'{}' is neither a format nor a time: formats are {}", word, words);
-  }
+  else
+    return fmt::format("'{}' is neither a format nor a time: formats are {}", word, format_words());
   return {};
 }
 
@@ -106,6 +109,7 @@ void add_export(App app) {
           "The format, one of those below. Give --to a second time, with a TIME, to end the part, "
           "as in --to sqlite --from 1.5s --to 2s")
       .type_name("FORMAT")
+      .values(format_words())
       .allow_extra_args(false);
   command
       .add_option("TRACE", arguments->write.inputs, "The directory of the trace, or an FTrace file")

@@ -7,6 +7,8 @@
 #include "emulator/format/alarm_types.h"
 #include "user/cli/number_option.h"
 #include "user/cli/process_names.h"
+#include "user/cli/trigger.h"
+#include "user/stacks/stack_capture.h"
 
 #include <fmt/core.h>
 #include <ovnitrace/capture.h>
@@ -86,6 +88,7 @@ void add_target_options(App app, RecordArguments &arguments) {
          "Trace running processes with their present and future children: a number, a name, or "
          "a list: 12,nginx. Can be given more than once")
       .type_name("PID|NAME")
+      .values(kProcesses)
       .allow_extra_args(false)
       .excludes(all);
   app.add_flag(
@@ -99,7 +102,8 @@ void add_target_options(App app, RecordArguments &arguments) {
       .type_name("TIME");
   app.add_option("-u,--user", options.user,
                  "Run the program as this user (default: the user who called sudo)")
-      .type_name("NAME");
+      .type_name("NAME")
+      .values(kUsers);
 }
 
 void add_event_options(App app, RecordArguments &arguments) {
@@ -111,7 +115,8 @@ void add_event_options(App app, RecordArguments &arguments) {
          "Record these families of events: " + family_names() +
              " (default: sched,user). A list of names, as irq,signal, or of numbers of the "
              "S.Ha.R.K. manual. +irq adds to the default; all,-irq records all but irq")
-      .type_name("LIST");
+      .type_name("LIST")
+      .values(family_names() + ", all, none");
   app.add_option(
          "--probe", options.probe_files,
          "Also record the user events of this program or library. Those of the traced program "
@@ -127,7 +132,18 @@ void add_event_options(App app, RecordArguments &arguments) {
          "Record the stacks of threads that block (docs/stacks.md). LIST: kernel or user for only "
          "this part of the stack; wakeup: also the stacks of wakers; preempt: also the stacks "
          "of preempted threads")
-      .type_name("[=LIST]");
+      .type_name("[=LIST]")
+      .values(stacks_text(~0u));
+}
+
+/// The alarms with which a chain may begin, for the completion of the shell.
+std::string chain_starts() {
+  std::string words;
+  for (const control::EventName &event : control::kEventNames)
+    for (const control::AlarmType &type : control::kAlarmTypes)
+      words += fmt::format("{}{}:{}{}", words.empty() ? "" : ",", event.name, type.name,
+                           type.value == control::ValueKind::none ? "" : ":");
+  return words;
 }
 
 void add_control_options(App app, RecordArguments &arguments) {
@@ -138,7 +154,8 @@ void add_control_options(App app, RecordArguments &arguments) {
          "start:enter_func:solve,stop:exit_func:solve (docs/control.md). Types of alarms: " +
              control::type_names() + ". Can be given more than once")
       .type_name("CHAIN")
-      .allow_extra_args(false);
+      .allow_extra_args(false)
+      .values(chain_starts());
   app.add_option("--region", arguments.region,
                  "With --control: an alarm starts and stops the region of its process (global, the "
                  "default) or of its thread (thread)")
@@ -169,13 +186,15 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "disk: write everything to disk (default). last:SIZE: a flight recorder, which keeps the "
          "last SIZE of each CPU in memory, and saves it at the end and on SIGUSR2. stop:SIZE: stop "
          "tracing after SIZE on all CPUs together, counted before compression")
-      .type_name("KIND");
+      .type_name("KIND")
+      .values("disk, last:, stop:");
   app.add_option(
          "--trigger", arguments.trigger,
          "With --buffer last: also save when this event is recorded, as task_end, user_event_3 or "
          "task_deadline_miss (with --filter +server). region_stop: when a region of --control "
          "stops. help: list all events")
-      .type_name("EVENT");
+      .type_name("EVENT")
+      .values(trigger_names());
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
              "With --trigger: save at most N times (default: 10)");
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
