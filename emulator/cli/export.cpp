@@ -6,10 +6,13 @@
 #include "emulator/cli/export_formats.h"
 #include "emulator/cli/output_ending.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -61,6 +64,24 @@ std::string list_of_formats() {
   return lines;
 }
 
+/// Empties a directory, if nothing is in it but an earlier export: names that match `entries`.
+void empty_export(const std::string &directory, const char *entries) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  if (!fs::is_directory(directory, none))
+    return;
+  std::vector<fs::path> old;
+  for (const auto &entry : fs::directory_iterator(directory))
+    if (fnmatch(entries, entry.path().filename().c_str(), FNM_EXTMATCH) == 0)
+      old.push_back(entry.path());
+    else
+      throw Error(fmt::format("{} is not replaced: it has other files than an export, as {}; "
+                              "choose another with -o",
+                              directory, entry.path().filename().string()));
+  for (const fs::path &path : old)
+    fs::remove_all(path);
+}
+
 int run_export(const Arguments &arguments) {
   if (arguments.format.empty())
     throw Error("--to FORMAT is required: `ovnitrace export --help` lists the formats", kExitUsage);
@@ -88,6 +109,9 @@ int run_export(const Arguments &arguments) {
   write.cut = cut_of(arguments.cut, write.inputs.front());
   if (write.output.empty())
     write.output = nameable(write.inputs.front()) + format.suffix;
+  if (write.force && format.entries)
+    empty_export(write.output, format.entries);
+  require_free(write.output, write.force);
   return format.write(write);
 }
 
@@ -105,7 +129,7 @@ void add_export(App app) {
   };
   command
       .add_option_function<std::vector<std::string>>(
-          "--to,--until", set,
+          kTo.names, set,
           "The format, one of those below. Give --to a second time, with a TIME, to end the part, "
           "as in --to sqlite --from 1.5s --to 2s")
       .type_name("FORMAT")
@@ -115,9 +139,12 @@ void add_export(App app) {
       .add_option("TRACE", arguments->write.inputs, "The directory of the trace, or an FTrace file")
       .required();
   command
-      .add_option("-o,--output", arguments->write.output,
+      .add_option(kOutput.names, arguments->write.output,
                   "File or directory to write (default: TRACE with the suffix of the format)")
       .type_name("PATH");
+  add_force(command, arguments->write.force);
+  command.add_flag(kQuiet.names, arguments->write.quiet,
+                   "Print no progress and no summary, only warnings about the trace");
   add_cut_options(command, arguments->cut, false);
   add_path_options(command, arguments->write.path,
                    "With --to perfetto: add a track of the critical path");

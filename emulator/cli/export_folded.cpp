@@ -49,9 +49,10 @@ int export_folded(const ExportArguments &arguments) {
   file.commit();
   if (folded.no_stack() && folded.no_stack() == folded.blocked())
     print("no stacks are known: record them with --stacks (docs/stacks.md)");
-  fmt::print("{}: {}, {} blocked and {} waiting for a CPU\n", arguments.output,
-             human_count(lines, "stack", "stacks"), human_duration(folded.blocked()),
-             human_duration(folded.waiting()));
+  if (!arguments.quiet)
+    fmt::print("{}: {}, {} blocked and {} waiting for a CPU\n", arguments.output,
+               human_count(lines, "stack", "stacks"), human_duration(folded.blocked()),
+               human_duration(folded.waiting()));
   return warnings.damage() ? kExitFailure : 0;
 }
 

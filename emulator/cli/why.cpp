@@ -6,6 +6,7 @@
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/path_options.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/trace_inputs.h"
@@ -136,7 +137,7 @@ void add_why(App app) {
                    "program)");
   command.add_flag("--brief", arguments->options.brief, "Print only the answer in two sentences");
   command
-      .add_option("--top", arguments->options.top,
+      .add_option(kTop.names, arguments->options.top,
                   "Print at most N lines of a table; 0: all (default: 5 for each part of the tree, "
                   "10 for other tables)")
       .type_name("N")
@@ -171,7 +172,7 @@ void add_why(App app) {
     command.get_option(option).excludes(command.get_option("--slowest"));
   for (const char *option : {"--brief", "--sort"})
     command.get_option(option).excludes(command.get_option("--critical-path"));
-  command.add_flag("--json", arguments->json, "Print an object of JSON, with times in ns");
+  command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command.footer(R"(
 Prints first the answer in two sentences and, if the numbers allow it, what to try. A tree shows
 where the time of the threads went: running; waiting for a CPU, by the thread that ran there;

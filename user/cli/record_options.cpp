@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/format/alarm_types.h"
 #include "user/cli/number_option.h"
@@ -80,7 +81,7 @@ void add_target_options(App app, RecordArguments &arguments) {
   const OptionGroup group(app, "What to trace");
   const Option all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
   app.add_option_function<std::vector<std::string>>(
-         "-p,--pid",
+         kPid.names,
          [&arguments](const std::vector<std::string> &lists) {
            for (const std::string &list : lists)
              add_pids(list, arguments);
@@ -221,7 +222,7 @@ void add_send_options(App app, RecordOptions &options) {
          "those that are lost")
       .type_name("URL");
   app.add_option(
-         "--key", options.key_file,
+         kKey.names, options.key_file,
          "With --send tcp://…: encrypt everything (TLS 1.3) with the secret in this file. The "
          "collector needs the same secret")
       .type_name("FILE");
@@ -238,18 +239,18 @@ void add_capture_options(App app, RecordArguments &arguments) {
 void add_record_options(App app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
   app.add_option(
-         "-o,--output", options.directory,
+         kOutput.names, options.directory,
          "Write the trace into this directory (default: NAME-YYYYmmdd-HHMMSS with the name of "
          "the program or process; system-… with -a)")
       .type_name("DIR");
-  app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
+  add_force(app, options.force);
   add_target_options(app, arguments);
   add_event_options(app, arguments);
   add_control_options(app, arguments);
   add_buffer_options(app, arguments);
   add_compress_option(app, arguments.compress);
   add_send_options(app, options);
-  app.add_flag("-q,--quiet", options.quiet, "Print no summary, only warnings about the trace");
+  app.add_flag(kQuiet.names, options.quiet, "Print no summary, only warnings about the trace");
   app.add_flag_callback(
       "-v,--verbose", [] { set_debug_log(true); },
       "Print what is loaded, attached, sized and skipped, and libbpf's log; OVNITRACE_LOG=debug in "
