@@ -12,7 +12,7 @@
 
 namespace ovnitrace {
 
-/// Returns the words that may stand in the place of the last one of `words`, which follow the name
+/// Returns the words that may replace the last one of `words`, which follow the name
 /// of the program. A line is a word, a tab and what it means, if that is known. The last line is
 /// `:words` if these are all, `:files` or `:directories` if names of such may follow, too, after
 /// the

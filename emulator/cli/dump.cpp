@@ -6,6 +6,7 @@
 #include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/terminal_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/dump/dump_events.h"
@@ -54,6 +55,7 @@ void add_dump(App app) {
                   "The directory of a trace, or FTrace files. Several become one timeline")
       .required();
   add_cut_options(command, arguments->cut);
+  add_terminal_options(command);
   command.add_flag(kJson.names, arguments->json,
                    "Print a JSON object on each line, with times in ns");
   command.footer(R"(

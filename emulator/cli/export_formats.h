@@ -36,7 +36,7 @@ struct ExportFormat {
   int (*write)(const ExportArguments &arguments);
   bool takes_cut;  ///< takes one trace, and a cut of it
   bool takes_path; ///< shows a critical path
-  /// Of a format that writes a directory: what is in it, as fnmatch() takes it with FNM_EXTMATCH.
+  /// The files of a format that writes a directory, as fnmatch() takes them with FNM_EXTMATCH.
   const char *entries = nullptr;
 };
 

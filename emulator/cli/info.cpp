@@ -7,6 +7,7 @@
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/terminal.h"
+#include "emulator/cli/terminal_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
@@ -54,7 +55,7 @@ void info(const Arguments &arguments) {
   if (arguments.json)
     write_json_report(input, options, [&](std::string_view text) { out.write(text); });
   else
-    out.write(text_report(input, options));
+    out.write(with_headings(text_report(input, options)));
   out.flush();
   warnings.finish();
   if (warnings.damage() && !out.gone())
@@ -88,6 +89,7 @@ void add_info(App app) {
                    ? ""
                    : "'" + text + "' is no number of lines, 0 or more";
       });
+  add_terminal_options(command);
   command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command.footer(fmt::format(R"(
 The table of threads shows, for each thread:

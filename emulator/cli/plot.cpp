@@ -10,6 +10,7 @@
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/terminal.h"
+#include "emulator/cli/terminal_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_dir.h"
@@ -40,16 +41,11 @@ struct Arguments {
   PathArguments path;
 };
 
-std::string_view environment(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "";
-}
-
-/// NO_COLOR: https://no-color.org
 TextStyle text_style() {
-  if (!isatty(STDOUT_FILENO) || !environment("NO_COLOR").empty() || environment("TERM") == "dumb")
+  if (!wants_colors())
     return TextStyle::plain;
-  const std::string_view colors = environment("COLORTERM");
+  const char *value = std::getenv("COLORTERM");
+  const std::string_view colors = value ? value : "";
   return colors == "truecolor" || colors == "24bit" ? TextStyle::true_color : TextStyle::indexed;
 }
 
@@ -116,6 +112,7 @@ void add_plot(App app) {
                    "With -o: draw arrows from the waker to the moment when the thread got its CPU");
   add_cut_options(command, arguments->cut);
   add_path_options(command, arguments->path, "Draw the critical path");
+  add_terminal_options(command);
   command.footer(R"(
 A row is a thread, and a column is a part of the time. If a thread is in several states during a
 column, the column is divided by their shares (docs/plot.md). On a terminal, the text has colours

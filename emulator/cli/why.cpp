@@ -9,6 +9,7 @@
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/terminal.h"
+#include "emulator/cli/terminal_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/core/program_threads.h"
@@ -86,7 +87,8 @@ void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSin
   if (arguments.json)
     write_why_json(input, [&](std::string_view text) { out.write(text); });
   else
-    out.write(why_text(input, arguments.options) + left_out_text(catalog, arguments.cut, cut));
+    out.write(with_headings(why_text(input, arguments.options)) +
+              left_out_text(catalog, arguments.cut, cut));
 }
 
 void write_slowest(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink,
@@ -97,7 +99,8 @@ void write_slowest(const Arguments &arguments, const TraceInfo &about, Diagnosti
                               .number = *arguments.path.query.section,
                               .most = arguments.slowest,
                               .open = reopener(arguments.trace, sink, 0)};
-  out.write(arguments.json ? slowest_json(input).dump(1) + '\n' : slowest_text(input));
+  out.write(arguments.json ? slowest_json(input).dump(1) + '\n'
+                           : with_headings(slowest_text(input)));
 }
 
 int why(Arguments arguments) {
@@ -115,7 +118,7 @@ int why(Arguments arguments) {
   if (arguments.slowest)
     write_slowest(arguments, about, warnings, out);
   else if (arguments.path.wanted && !arguments.json)
-    out.write(path_only(arguments, about, warnings));
+    out.write(with_headings(path_only(arguments, about, warnings)));
   else
     write_all(arguments, about, warnings, out);
   out.flush();
@@ -160,6 +163,7 @@ void add_why(App app) {
           "With --critical-path: only name")
       .type_name("WHAT")
       .one_of({"thread", "process", "name"});
+  add_terminal_options(command);
   add_path_options(command, arguments->path, "Print the critical path");
   command.get_option("--section").remove_needs(command.get_option("--critical-path"));
   command
