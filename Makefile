@@ -391,9 +391,9 @@ deb: dist
 	@ls $(B)/deb/*.deb
 
 static: $(B)/ovnitrace-static
-$(B)/ovnitrace-static: $(call objects,emulator/cli/main.cpp) $(B)/libemulator.a
+$(B)/ovnitrace-static: $(call objects,emulator/cli/main.cpp packaging/static_fmt.cpp) $(B)/libemulator.a
 	@echo "  LINK     $@"
-	$(Q)$(CXX) $(LDFLAGS) -static -o $@ $^ $(EMULATOR_LIBS) -llzma -lbz2 -lm
+	$(Q)$(CXX) $(LDFLAGS) -static -o $@ $^ $(filter-out -lfmt,$(EMULATOR_LIBS)) -llzma -lbz2 -lm
 	$(Q)$(STRIP) $@
 
 clean:
