@@ -23,6 +23,7 @@ build   libzstd-dev        compressed chunks
 build   libsqlite3-dev     `export --to sqlite`
 build   libgnutls28-dev    TLS for senders and collectors that share a key
 build   libfmt-dev         text
+build   libncurses-dev     `ovnitrace top`
 build   libcli11-dev       the command line
 build   libprotozero-dev   Perfetto's format
 build   nlohmann-json3-dev trace.json

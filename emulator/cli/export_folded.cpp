@@ -7,7 +7,7 @@
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/critical/path.h"
+#include "emulator/core/program_threads.h"
 #include "emulator/folded/folded.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/output/atomic_file.h"
@@ -26,9 +26,9 @@ int export_folded(const ExportArguments &arguments) {
       open_trace({{arguments.inputs.front()}}, warnings, arguments.cut.from);
   const Stacks stacks(source->catalog(), warnings);
   const TraceInfo about = about_trace(arguments.inputs.front());
-  const uint32_t program = about.program_pid ? main_thread(source->catalog(), about) : kNone;
-  Folded folded(source->catalog(), stacks,
-                {.per_thread = arguments.per_thread, .program = program});
+  Folded folded(
+      source->catalog(), stacks,
+      {.per_thread = arguments.per_thread, .program = started_thread(about, source->catalog())});
   replay_slices(*source, arguments.cut, folded);
   warnings.finish();
   if (arguments.output == "-") {

@@ -10,7 +10,7 @@
 #include "emulator/cli/terminal_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"

@@ -10,6 +10,7 @@
 #include "emulator/cli/warnings.h"
 #include "emulator/core/program_threads.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/sentences.h"
 
@@ -44,7 +45,9 @@ Answer answer_about(const TraceInfo &info, const Cut &cut,
                     const std::function<std::unique_ptr<EventSource>()> &open) {
   const std::unique_ptr<EventSource> source = open();
   const Catalog &catalog = source->catalog();
-  return answer_of(info, catalog, explain(*source, cut_to_program(cut, info, catalog)));
+  return answer_of(
+      info, catalog,
+      explain(*source, cut_to_program(cut, info, catalog), started_thread(info, catalog)));
 }
 
 } // namespace

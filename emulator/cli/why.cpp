@@ -79,8 +79,7 @@ void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSin
   const Catalog &catalog = source->catalog();
   const Cut cut =
       arguments.all_threads ? arguments.cut : cut_to_program(arguments.cut, about, catalog);
-  const Explanation explanation =
-      explain(*source, cut, about.program_pid ? main_thread(catalog, about) : kNone);
+  const Explanation explanation = explain(*source, cut, started_thread(about, catalog));
   const Stacks stacks(source->catalog(), sink);
   const WhyInput input{arguments.trace, about,       source->catalog(),
                        stacks,          explanation, path ? &*path : nullptr};

@@ -47,7 +47,7 @@ uint32_t Folded::root_of(uint32_t thread) {
 }
 
 void Folded::on_slice(const Slice &slice) {
-  const bool blocked = slice.state == ThreadState::Paused;
+  const bool blocked = is_blocked(slice.state);
   if (gate_.is_closed(slice) || (!blocked && !is_waiting(slice.state)) || slice.length() == 0)
     return;
   const ThreadInfo &thread = catalog_.threads[slice.thread];

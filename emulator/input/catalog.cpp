@@ -124,7 +124,7 @@ void Scan::file(const File &file) {
   host_ = file.host_index;
   clock_ = TickClock(file.host->clock_offset_ns);
   any_format_ = any_chunk_ = any_event_ = false;
-  RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, chunk.compressed);
+  RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, chunk.codec);
   planner_.start_file();
   next_number_.reset();
   for (auto block = buffer.next_block(); !block.empty(); block = buffer.next_block()) {

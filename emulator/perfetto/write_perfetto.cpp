@@ -115,7 +115,7 @@ public:
     tree_.introduce(slice.thread);
     if (slice.state == ThreadState::Running)
       sched_.run(slice);
-    else if (slice.state == ThreadState::Paused && slice.ends)
+    else if (is_blocked(slice.state) && slice.ends)
       blocked(slice);
     else if (slice.state == ThreadState::Unknown && shown_[slice.thread] && slice.length())
       tracks_.slice({TrackKind::unknown, slice.thread}, slice.start, slice.end, "state not known");

@@ -147,7 +147,7 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   }
   if (change.to == ThreadState::Unknown)
     unknown_[thread] = now_.hides;
-  if (change.to == ThreadState::Warming || change.to == ThreadState::Paused)
+  if (change.to == ThreadState::Warming || is_blocked(change.to))
     woken_[thread] = {.waker = thread == now_.wakes_up ? now_.waker : Culprit(), .block = {}};
   if (change.to == ThreadState::Warming)
     locks_.wake(thread, woken_[thread].waker);
@@ -172,9 +172,10 @@ void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
 }
 
 void Explainer::on_slice(const Slice &whole) {
-  if (!all_.shown[whole.thread] || gate_.is_closed(whole))
+  if (!all_.shown[whole.thread])
     return;
-  if (whole.state == ThreadState::Paused)
+  const bool at_gate = gate_.is_closed(whole);
+  if (is_blocked(whole.state) && !at_gate)
     note_block(whole);
   if (whole.end < from_ || (whole.end == from_ && whole.start < from_))
     return;
@@ -182,6 +183,10 @@ void Explainer::on_slice(const Slice &whole) {
   slice.start = std::max(whole.start, from_);
   slice.starts &= whole.start >= from_;
   ThreadTime &time = all_.threads[slice.thread];
+  if (at_gate) {
+    time.gate += slice.length();
+    return;
+  }
   switch (slice.state) {
   case ThreadState::Running:
     time.running += slice.length();
@@ -260,8 +265,8 @@ void Explainer::note_block(const Slice &slice) {
   woken.block = {slice.call, slice.reason};
   woken.stack = slice.stack;
   if (!slice.ends)
-    woken.waker = Culprit(slice.then == ThreadState::Paused ? Culprit::Kind::nobody
-                                                            : Culprit::Kind::not_known);
+    woken.waker =
+        Culprit(is_blocked(slice.then) ? Culprit::Kind::nobody : Culprit::Kind::not_known);
   else if (woken.waker == Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::other)) &&
            is_sleep(call_name(catalog_, slice.thread, slice.call)))
     woken.waker = Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));

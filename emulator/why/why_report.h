@@ -5,7 +5,7 @@
 #include "emulator/base/json_stream.h"
 #include "emulator/critical/path.h"
 #include "emulator/input/stacks.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/why/explanation.h"
 
 #include <cstddef>

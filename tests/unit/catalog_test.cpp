@@ -2,7 +2,7 @@
 // What is known of a trace before its first event: emulator/input/catalog and thread_table.
 #include "emulator/base/error.h"
 #include "emulator/input/thread_table.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"

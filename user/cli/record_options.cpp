@@ -201,8 +201,7 @@ void add_buffer_options(App app, RecordArguments &arguments) {
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "Size of a chunk of the trace (default: 1M, or a 16th of the buffer if that is less)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
-             "How many full chunks may wait for the disk or the network (default: 16; with --send "
-             "udp://… 1024, which are smaller)");
+             "How many full chunks may wait for the disk or the network (default: 16)");
 }
 
 void add_compress_option(App app, std::string &level) {
@@ -218,8 +217,7 @@ void add_send_options(App app, RecordOptions &options) {
   app.add_option(
          "--send", options.send,
          "Send the trace to `ovnitrace collect` on another machine, and write no file here. "
-         "tcp://HOST[:PORT] loses nothing. udp://HOST[:PORT] sends datagrams, and reports "
-         "those that are lost")
+         "tcp://HOST[:PORT]; the port is 20000 by default")
       .type_name("URL");
   app.add_option(
          kKey.names, options.key_file,

@@ -8,7 +8,7 @@
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/output/atomic_file.h"
 #include "emulator/summary/report.h"
@@ -16,16 +16,12 @@
 #include "emulator/why/why_report.h"
 #include "user/cli/checked_options.h"
 #include "user/cli/number_option.h"
+#include "user/cli/scratch_directory.h"
 #include "user/launch/signals.h"
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <exception>
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -38,36 +34,6 @@ struct Arguments {
   bool json = false, force = false;
   size_t top = 10;    ///< threads in the table
   std::string output; ///< file; empty: stderr
-};
-
-/// A directory in TMPDIR, or in /var/tmp, which is no memory, that is removed at the end. Only the
-/// user who called sudo can look into it.
-class ScratchDirectory {
-public:
-  /// For a process with one thread, as the destructor. Throws Error.
-  ScratchDirectory() {
-    const EffectiveIdentity as_owner(calling_user());
-    const char *place = std::getenv("TMPDIR");
-    path_ = std::string(place && *place ? place : "/var/tmp") + "/ovnitrace-XXXXXX";
-    if (!mkdtemp(path_.data()))
-      throw Error("cannot make a directory for the trace as " + path_ + ": " +
-                  std::strerror(errno) + "; name another place with TMPDIR");
-  }
-  ~ScratchDirectory() {
-    try {
-      const EffectiveIdentity as_owner(calling_user());
-      std::filesystem::remove_all(path_);
-    } catch (const std::exception &error) {
-      print_text(std::string("cannot remove the trace: ") + error.what());
-    }
-  }
-  ScratchDirectory(const ScratchDirectory &) = delete;
-  ScratchDirectory &operator=(const ScratchDirectory &) = delete;
-
-  const std::string &path() const { return path_; }
-
-private:
-  std::string path_;
 };
 
 void write_out(const std::string &text, const std::string &output) {
@@ -118,7 +84,7 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
 int stat(const Arguments &arguments) {
   RecordOptions options = checked(arguments.record);
   check_output(arguments.output, arguments.force);
-  const ScratchDirectory scratch;
+  const ScratchDirectory scratch("/var/tmp"); // on a disk, as a trace may be large
   options.directory = scratch.path() + "/trace";
   options.quiet = true;
   const RecordResult result = record(options);
