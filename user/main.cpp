@@ -27,6 +27,8 @@ void open_standard_streams() {
 /// The traced program and its arguments: all that follows the first `--`, which is taken away with
 /// them, so that its options never mix with ours.
 std::vector<std::string> take_command(int &argc, char **argv) {
+  if (argc > 1 && argv[1] == ovnitrace::kCompleteCommand)
+    return {};
   for (int n = 1; n < argc; n++) {
     if (std::strcmp(argv[n], "--") != 0)
       continue;

@@ -49,8 +49,9 @@ public:
   int report(const std::string &what) const {
     if (times_.no_stack() && times_.no_stack() == times_.blocked())
       print("no stacks are known: record them with --stacks (docs/stacks.md)");
-    fmt::print("{}: {}, {} blocked and {} waiting for a CPU\n", arguments_.output, what,
-               human_duration(times_.blocked()), human_duration(times_.waiting()));
+    if (!arguments_.quiet)
+      fmt::print("{}: {}, {} blocked and {} waiting for a CPU\n", arguments_.output, what,
+                 human_duration(times_.blocked()), human_duration(times_.waiting()));
     return status();
   }
 

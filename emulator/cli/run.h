@@ -10,6 +10,10 @@
 
 namespace ovnitrace {
 
+/// The first argument of the call by which the shells complete a command line (complete.h). `--`
+/// may be among the words that follow.
+inline constexpr std::string_view kCompleteCommand = "__complete";
+
 /// Parses the command line, runs its subcommand and returns the exit status. It is 0, 2 for a wrong
 /// command line, the status of an ovnitrace::Error, or 1 for any other failure. Errors are printed
 /// on stderr as "PROGRAM: message" with the name of `program`. A subcommand that has reported a
