@@ -173,6 +173,17 @@ int help_about(const CLI::App &app, const std::string &name) {
 
 } // namespace
 
+std::vector<std::string> take_after_dashes(int &argc, char **argv) {
+  for (int n = 1; n < argc; n++) {
+    if (std::strcmp(argv[n], "--") != 0)
+      continue;
+    std::vector<std::string> after(argv + n + 1, argv + argc);
+    argc = n;
+    return after;
+  }
+  return {};
+}
+
 int run_cli(App program, int argc, char **argv,
             std::span<const std::string_view> program_commands) noexcept {
   CLI::App &app = program.parser();

@@ -7,8 +7,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ovnitrace {
+
+/// Returns all that follows the first `--`: the traced program with its arguments, or traces. Takes
+/// it away from the command line, so that the program's options never mix with ours.
+std::vector<std::string> take_after_dashes(int &argc, char **argv);
 
 /// Parses the command line, runs its subcommand and returns the exit status. It is 0, 2 for a wrong
 /// command line, the status of an ovnitrace::Error, or 1 for any other failure. Errors are printed
