@@ -256,6 +256,7 @@ private:
     for (const RegionSummary &region : summary_.regions)
       all.push_back({{"tid", catalog_.threads[region.thread].tid},
                      {"pid", catalog_.threads[region.thread].pid},
+                     {"node", catalog_.threads[region.thread].host},
                      {"of_thread", region.of_thread},
                      {"bcast", region.bcast},
                      {"by_other_thread", region.by_other},
