@@ -98,6 +98,19 @@ TEST_F(IdentityTest, IsTheUserWhoCalledSudo) {
   expect_owned(place_ + "/trace", user_.pw_uid, user_.pw_gid);
 }
 
+/// The processes that help --control keep their privileges, so that user cannot signal them.
+TEST_F(IdentityTest, EndsACaptureWithControlOfTheUserWhoCalledSudo) {
+  const std::string chains[] = {"start:enter_func:getppid,repeat", "start:icount:1000"};
+  for (size_t n = 0; n < std::size(chains); n++) {
+    Command command =
+        record_command(place_ + "/trace" + std::to_string(n), {"true"}, {"--control", chains[n]});
+    command.env = {{"SUDO_UID", std::to_string(user_.pw_uid)},
+                   {"SUDO_GID", std::to_string(user_.pw_gid)}};
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.status(), 0) << chains[n] << '\n' << outcome.err;
+  }
+}
+
 TEST_F(IdentityTest, ConvertsAsTheUserWhoCalledSudo) {
   Command command{.argv = {ovnitrace(), "-o", place_ + "/trace", "--", "true"}};
   command.env = {{"SUDO_UID", std::to_string(user_.pw_uid)},
