@@ -8,6 +8,7 @@
 #include "emulator/report/slice_packer.h"
 #include "emulator/report/varint.h"
 #include "emulator/report/waits_part.h"
+#include "emulator/report/why_part.h"
 #include "emulator/slices/slicer.h"
 #include "emulator/summary/summarizer.h"
 #include "emulator/why/explainer.h"
@@ -27,6 +28,7 @@ constexpr uint64_t kRatio = 4;
 constexpr int kMostPasses = 8;
 constexpr uint64_t kMixedBytes = 24; ///< of a mixed slice in all columns, about
 constexpr uint64_t kPathPart = 8;    ///< of the page that the critical path may take
+constexpr uint64_t kWhyPart = 4;     ///< of the page that causes for every range may take
 
 /// Passes one stream to two sinks.
 class Tee final : public SliceSink {
@@ -100,14 +102,31 @@ struct PathPart {
 
 /// What is the same in each pass.
 struct Found {
-  nlohmann::ordered_json waits;
+  nlohmann::ordered_json waits, why;
+  std::string why_bytes;
   PathPart path;
 };
+
+void find_whys(Found &found, const TraceInfo &info, EventSource &source,
+               const WriteReportOptions &options) {
+  const Catalog &catalog = source.catalog();
+  check_cut(options.cut, catalog);
+  Explainer explainer(catalog, options.cut, kNone);
+  WhyPart part(catalog, info, options.cut, explainer, options.most_bytes / kWhyPart * kRatio);
+  Cut whole; // who ran while a thread waited need not be of the cut
+  whole.to = options.cut.to;
+  const SliceView views[] = {{whole, explainer}, {options.cut, part}};
+  replay_slices(source, views);
+  found.waits = waits_header(catalog, explainer.finish());
+  found.why = part.header();
+  found.why_bytes = part.bytes();
+}
 
 std::string deflate_trace(const ReportInput &input, PackedTrace trace, const Found &found) {
   const PathPart &path = found.path;
   nlohmann::ordered_json header = page_header(input, trace);
   header["waits"] = found.waits;
+  header["why"] = found.why;
   if (!path.header.is_null())
     header["critical_path"] = path.header;
   std::vector<PagePart> parts;
@@ -123,6 +142,7 @@ std::string deflate_trace(const ReportInput &input, PackedTrace trace, const Fou
   parts.emplace_back("events", std::move(trace.events));
   parts.emplace_back("dark", std::move(trace.dark));
   parts.emplace_back("critical_path", path.bytes);
+  parts.emplace_back("causes", found.why_bytes);
   return deflate_parts(std::move(header), parts);
 }
 
@@ -201,7 +221,7 @@ WriteReportResult write_report(const std::string &path, const TraceInfo &info,
   Found found;
   {
     const std::unique_ptr<EventSource> source = open();
-    found.waits = waits_header(source->catalog(), explain(*source, options.cut));
+    find_whys(found, info, *source, options);
   }
   bool path_left_out = false;
   if (options.path) {

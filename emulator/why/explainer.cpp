@@ -18,6 +18,8 @@ bool is_seen(ThreadState state) {
   return state != ThreadState::Unknown && state != ThreadState::Dead;
 }
 
+} // namespace
+
 WaitKind wait_kind(ThreadState state, uint8_t reason) {
   if (state == ThreadState::Warming)
     return WaitKind::wakeup;
@@ -34,8 +36,6 @@ WaitKind wait_kind(ThreadState state, uint8_t reason) {
     return WaitKind::not_known;
   }
 }
-
-} // namespace
 
 Explainer::Explainer(const Catalog &catalog, const Cut &cut, uint32_t program)
     : catalog_(catalog), all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
@@ -326,6 +326,7 @@ Explanation Explainer::finish() {
                    [](const ThreadTime &time) { return time.outside > 0; }))
     all_.recorded = all_.range.to - all_.range.from;
   add_waits();
+  holders_.end_turns(all_.range.to);
   all_.blocks = blocks_.take();
   std::sort(all_.blocks.begin(), all_.blocks.end(), [](const BlockSum &a, const BlockSum &b) {
     return std::tuple(a.thread, b.ns, a.key()) < std::tuple(b.thread, a.ns, b.key());

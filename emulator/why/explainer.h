@@ -14,9 +14,13 @@
 #include "emulator/why/wait_times.h"
 
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
+
+/// Returns what a wait for a CPU follows. `reason`: that of the slice.
+WaitKind wait_kind(ThreadState state, uint8_t reason);
 
 /// Makes an Explanation. Needs the slices of all threads from the start of the trace to the end of
 /// the range, because holders of a CPU may be outside the cut. Memory grows with threads, CPUs, and
@@ -31,6 +35,15 @@ public:
   void on_change(uint32_t thread, const StateChange &change, uint64_t time) override;
   void on_slice(const Slice &slice) override;
   Explanation finish();
+
+  /// Hands over who had each CPU, from the start of the trace to finish(). To be called before the
+  /// first slice; `taker` outlives it.
+  void take_turns(CpuHolders::TurnTaker &taker) { holders_.take_turns(taker); }
+  /// Returns in what a thread was blocked last, and who woke it. To be called from a sink that gets
+  /// the same slice after this one.
+  std::pair<Block, Culprit> last_block(uint32_t thread) const {
+    return {woken_[thread].block, woken_[thread].waker};
+  }
 
 private:
   struct Woken {
