@@ -2,6 +2,7 @@
 // `ovnitrace report`: what is packed into the page is the stream of slices, and nothing of a trace
 // is HTML there.
 #include "emulator/base/error.h"
+#include "emulator/input/stacks.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/report/write_report.h"
 #include "emulator/slices/slicer.h"
