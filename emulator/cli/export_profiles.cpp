@@ -7,7 +7,7 @@
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/critical/path.h"
+#include "emulator/core/program_threads.h"
 #include "emulator/off_cpu/folded.h"
 #include "emulator/off_cpu/pprof.h"
 #include "emulator/off_cpu/speedscope.h"
@@ -33,8 +33,7 @@ public:
         source_(open_trace({{arguments.inputs.front()}}, warnings_, arguments.cut.from)),
         stacks_(source_->catalog(), warnings_),
         times_(source_->catalog(), stacks_,
-               {.per_thread = per_thread,
-                .program = about_.program_pid ? main_thread(source_->catalog(), about_) : kNone}) {
+               {.per_thread = per_thread, .program = started_thread(about_, source_->catalog())}) {
     replay_slices(*source_, arguments.cut, times_);
     warnings_.finish();
   }
@@ -50,8 +49,9 @@ public:
   int report(const std::string &what) const {
     if (times_.no_stack() && times_.no_stack() == times_.blocked())
       print("no stacks are known: record them with --stacks (docs/stacks.md)");
-    fmt::print("{}: {}, {} blocked and {} waiting for a CPU\n", arguments_.output, what,
-               human_duration(times_.blocked()), human_duration(times_.waiting()));
+    if (!arguments_.quiet)
+      fmt::print("{}: {}, {} blocked and {} waiting for a CPU\n", arguments_.output, what,
+                 human_duration(times_.blocked()), human_duration(times_.waiting()));
     return status();
   }
 

@@ -5,6 +5,7 @@
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/open_browser.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/core/program_threads.h"
@@ -45,7 +46,9 @@ Answer answer_about(const TraceInfo &info, const Cut &cut,
                     const std::function<std::unique_ptr<EventSource>()> &open) {
   const std::unique_ptr<EventSource> source = open();
   const Catalog &catalog = source->catalog();
-  return answer_of(info, catalog, explain(*source, cut_to_program(cut, info, catalog)));
+  return answer_of(
+      info, catalog,
+      explain(*source, cut_to_program(cut, info, catalog), started_thread(info, catalog)));
 }
 
 } // namespace
@@ -65,6 +68,8 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
   } else if (path.empty()) {
     place = OutputPlace(path = nameable(trace) + ".html");
   }
+  if (!directory)
+    require_free(path, arguments.force);
   const auto open = reopener(trace, warnings, 0);
   std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);
   std::optional<Stacks> stacks;

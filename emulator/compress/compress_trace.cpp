@@ -166,7 +166,7 @@ CompressResult replace_all(const std::string &path, Codec from, Codec to,
     throw Error(path + " is no trace: name the directory that ovnitrace wrote, with the chunk "
                        "files cpu0000.ftr, …");
   for (const std::string &name : names) {
-    const std::string new_name = fmt::format("{}{}", plain_name(name), suffix_of(to));
+    const std::string new_name = fmt::format("{}{}", plain_file_name(name), suffix_of(to));
     try {
       Replacement file(directory.get(), name, new_name);
       convert(file);

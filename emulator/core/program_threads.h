@@ -14,6 +14,10 @@ namespace ovnitrace {
 /// was started, or if the trace lacks it.
 std::vector<uint32_t> program_pids(const TraceInfo &info, const Catalog &catalog);
 
+/// Returns the main thread of the program that ovnitrace started, kNone if it started none, or if
+/// the trace lacks it.
+uint32_t started_thread(const TraceInfo &info, const Catalog &catalog);
+
 /// Returns `cut` narrowed to the program, if all threads of the machine were traced while it ran
 /// (`-a -- PROGRAM`). A cut that selects threads is returned unchanged.
 Cut cut_to_program(const Cut &cut, const TraceInfo &info, const Catalog &catalog);

@@ -30,7 +30,7 @@ constexpr Codec codec_of(std::string_view name) {
 }
 
 /// Returns the name that the file has when it is plain.
-constexpr std::string_view plain_name(std::string_view name) {
+constexpr std::string_view plain_file_name(std::string_view name) {
   return name.substr(0, name.size() - suffix_of(codec_of(name)).size());
 }
 

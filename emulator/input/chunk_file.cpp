@@ -280,10 +280,6 @@ void ChunkFile::control(const ftrace_record &record, uint8_t code) {
   case FTrace_EXT_name_2:
   case FTrace_EXT_name_3:
     return; // the catalog knows
-  case FTrace_EXT_session:
-  case FTrace_EXT_part:
-  case FTrace_EXT_text:
-    return; // of a datagram whose records somebody put into a file as they came
   case FTrace_EXT_extension:
     return skip_extension(record);
   case FTrace_EXT_payload:

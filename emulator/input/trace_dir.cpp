@@ -37,7 +37,7 @@ constexpr uint64_t kSmallestFile = sizeof(ftrace_record);
 std::optional<uint16_t> cpu_of(std::string_view name) {
   constexpr std::string_view prefix = "cpu", suffix = ".ftr";
   constexpr size_t kMinDigits = 4;
-  name = plain_name(name);
+  name = plain_file_name(name);
   if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
       name.size() < prefix.size() + kMinDigits + suffix.size())
     return std::nullopt;
@@ -70,7 +70,7 @@ std::vector<ChunkPath> list_chunks(const std::string &path) {
   });
   // Where both forms are there, the compression of the one was interrupted.
   const auto has_plain = [](const ChunkPath &a, const ChunkPath &b) {
-    return a.name == plain_name(b.name);
+    return a.name == plain_file_name(b.name);
   };
   chunks.erase(std::unique(chunks.begin(), chunks.end(), has_plain), chunks.end());
   return chunks;

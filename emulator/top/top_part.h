@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/input/source.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/why/answered_summary.h"
 
 #include <cstdint>

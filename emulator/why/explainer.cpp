@@ -156,9 +156,10 @@ void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
 }
 
 void Explainer::on_slice(const Slice &whole) {
-  if (!all_.shown[whole.thread] || gate_.is_closed(whole))
+  if (!all_.shown[whole.thread])
     return;
-  if (is_blocked(whole.state))
+  const bool at_gate = gate_.is_closed(whole);
+  if (is_blocked(whole.state) && !at_gate)
     note_block(whole);
   if (whole.end < from_ || (whole.end == from_ && whole.start < from_))
     return;
@@ -166,6 +167,10 @@ void Explainer::on_slice(const Slice &whole) {
   slice.start = std::max(whole.start, from_);
   slice.starts &= whole.start >= from_;
   ThreadTime &time = all_.threads[slice.thread];
+  if (at_gate) {
+    time.gate += slice.length();
+    return;
+  }
   switch (slice.state) {
   case ThreadState::Running:
     time.running += slice.length();

@@ -74,12 +74,13 @@ inline constexpr size_t kUnknownWhys = 5; ///< without no_region
 struct ThreadTime {
   uint64_t running = 0, waiting = 0, blocked = 0, unknown = 0;
   uint64_t outside = 0; ///< outside the regions of --control: not recorded
+  uint64_t gate = 0;    ///< blocked until ovnitrace let the program run
   /// `idle_known`: the part of `waiting` for which it is known whether another CPU was idle.
   /// `idle_elsewhere`: of that, time in which a CPU was idle that the thread may use.
   uint64_t idle_known = 0, idle_elsewhere = 0;
   uint64_t idle_forbidden = 0; ///< time in which only CPUs were idle that it may not use
 
-  /// Returns the time of the thread, without the time outside regions.
+  /// Returns the time of the thread, without the time outside regions and at the start gate.
   uint64_t life() const { return running + waiting + blocked + unknown; }
 };
 

@@ -32,7 +32,8 @@ std::string temporary_name(const std::string &name) {
 
 /// Names that we write: chunks, trace.json, and what a conversion leaves beside them.
 bool is_ours(const std::string &name) {
-  return name == "trace.json" || (name.starts_with("cpu") && plain_name(name).ends_with(".ftr")) ||
+  return name == "trace.json" ||
+         (name.starts_with("cpu") && plain_file_name(name).ends_with(".ftr")) ||
          ((name.starts_with("thread.") || name.starts_with("cpu.")) &&
           ends_with_any(name, {".prv", ".prv.gz", ".pcf", ".row"}));
 }

@@ -5,6 +5,7 @@
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/input/trace_info.h"
@@ -14,6 +15,7 @@
 #include "emulator/why/answered_summary.h"
 #include "emulator/why/why_report.h"
 #include "user/cli/checked_options.h"
+#include "user/cli/number_option.h"
 #include "user/cli/scratch_directory.h"
 #include "user/launch/signals.h"
 
@@ -27,11 +29,10 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kTop = 10; ///< threads in the table
-
 struct Arguments {
   RecordArguments record;
-  bool json = false;
+  bool json = false, force = false;
+  size_t top = 10;    ///< threads in the table
   std::string output; ///< file; empty: stderr
 };
 
@@ -43,10 +44,11 @@ void write_out(const std::string &text, const std::string &output) {
 }
 
 /// Before the program runs: what it was run for must not be lost. Throws Error.
-void check_output(const std::string &output) {
+void check_output(const std::string &output, bool force) {
   if (output.empty() || output == "-")
     return;
   const EffectiveIdentity as_owner(calling_user());
+  require_free(output, force);
   const AtomicFile could_be_made{OutputPlace(output)};
 }
 
@@ -61,7 +63,7 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
   const Catalog &catalog = source->catalog();
   const ReportInput input{nowhere, about, catalog, answered.summary, answered.answer};
   const int shown_on = arguments.output == "-" ? STDOUT_FILENO : STDERR_FILENO;
-  ReportOptions options{.top = kTop};
+  ReportOptions options{.top = arguments.top};
   options.columns =
       terminal_columns(arguments.output.empty() || arguments.output == "-" ? shown_on : -1);
   std::string text = arguments.json ? json_report(input, options) : totals(input, options);
@@ -69,8 +71,8 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
     text += family_tables(input, options);
     if (!about.stacks.empty()) {
       const Stacks stacks(catalog, reported_already);
-      text += '\n' +
-              blocked_text({nowhere, about, catalog, stacks, answered.why}, kTop, options.columns);
+      text += '\n' + blocked_text({nowhere, about, catalog, stacks, answered.why}, arguments.top,
+                                  options.columns);
     }
     if (arguments.output.empty())
       text.insert(0, 1, '\n'); // after what the program has printed
@@ -81,7 +83,7 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
 
 int stat(const Arguments &arguments) {
   RecordOptions options = checked(arguments.record);
-  check_output(arguments.output);
+  check_output(arguments.output, arguments.force);
   const ScratchDirectory scratch("/var/tmp"); // on a disk, as a trace may be large
   options.directory = scratch.path() + "/trace";
   options.quiet = true;
@@ -109,15 +111,18 @@ void add_stat(App app, const std::vector<std::string> &command) {
   stat_app.usage("ovnitrace stat [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
                  "       ovnitrace stat [OPTIONS] -a|-p PID");
   stat_app
-      .add_option("-o,--output", arguments->output,
+      .add_option(kOutput.names, arguments->output,
                   "Write the summary into this file, - to standard output (default: standard "
                   "error)")
       .type_name("FILE");
+  add_force(stat_app, arguments->force);
   stat_app.add_flag(
-      "-q,--quiet", arguments->record.options.quiet,
+      kQuiet.names, arguments->record.options.quiet,
       "Print only the summary and warnings, not the processes that -p NAME has found");
+  add_number(stat_app, kTop.names, arguments->top, 1, 1'000'000,
+             "Print at most N threads, those that ran longest (default: 10)");
   add_capture_options(stat_app, arguments->record);
-  stat_app.add_flag("--json", arguments->json,
+  stat_app.add_flag(kJson.names, arguments->json,
                     "Print the object of `ovnitrace info --json` (docs/info.md)");
   stat_app.footer(R"(
 Prints the summary when the program ends; without a program, at Ctrl-C. It has the answer in two

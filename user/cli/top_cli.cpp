@@ -46,8 +46,8 @@ int top(Arguments arguments) {
   if (arguments.json && !arguments.batch)
     throw Error("--json goes with --batch N", kExitUsage);
   if (!arguments.batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
-    throw Error("top draws on a terminal, and standard input or output is none: --batch N prints "
-                "N intervals",
+    throw Error("top draws on a terminal, and standard input or output is not a terminal: "
+                "use --batch N, which prints N intervals",
                 kExitUsage);
   if (arguments.record.options.pids.empty())
     arguments.record.options.all = true;

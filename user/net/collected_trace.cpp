@@ -64,12 +64,6 @@ void CollectedTrace::append(uint16_t cpu, Codec codec, std::string_view bytes) {
     fail(name);
 }
 
-void CollectedTrace::overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) {
-  const std::string name = chunk_file(cpu, Codec::none);
-  if (!failed_ && pwrite(open_file(name, 0).get(), bytes.data(), bytes.size(), off_t(offset)) < 0)
-    fail(name);
-}
-
 void CollectedTrace::describe(std::string_view text) {
   if (!description_file_) {
     unlinkat(directory_.fd(), kUnfinished, 0);

@@ -21,8 +21,8 @@ namespace ovnitrace {
 
 namespace {
 
-/// An event is in a chunk at most two looks of the reader (0.1 s each) after it was logged: a part
-/// is taken that much later than its interval ends.
+/// The reader looks every 0.1 s. An event is in a chunk after two looks at most, so a part is taken
+/// that much later than its interval ends.
 constexpr uint64_t kLag = 300'000'000; // ns
 
 /// Before its interval, a part has what began the waits that end in it.

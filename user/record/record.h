@@ -22,7 +22,7 @@ struct RecordOptions {
   uint64_t duration = 0;            ///< ns, 0: until the end of the program or a signal
   std::string directory;            ///< empty: default_trace_name()
   bool force = false;
-  std::string send; ///< to a collector, tcp://HOST:PORT or udp://HOST:PORT; empty: to `directory`
+  std::string send;     ///< to a collector, tcp://HOST:PORT; empty: to `directory`
   std::string key_file; ///< with `send`: the secret shared with the collector; empty: none
   bool quiet = false;   ///< no summary on stderr
   std::string user;     ///< run the program as; empty: the user who called sudo
@@ -31,6 +31,7 @@ struct RecordOptions {
   uint32_t stacks = 0;  ///< enum stack_choice: which are taken; 0: none
   /// Most frames of the program's part of a stack: 1 to CAPTURE_STACK_DEPTH.
   uint32_t stack_depth = CAPTURE_STACK_DEPTH;
+  bool debuginfod = false; ///< debug data is fetched from servers
   std::vector<std::string>
       probe_files;         ///< where probes of user events are, beside where they are looked for
   uint64_t ring_bytes = 0; ///< per CPU; 0: to be chosen

@@ -60,7 +60,7 @@ StackCapture::StackCapture(const Capture &capture, bool living)
                  capture.stack_depth()) {
   if (capture.unwinds()) {
     copies_.emplace(capture.stack_copies_fd(), STACK_COPY_RING);
-    unwinder_.emplace(UnwindTable(capture.unwind_rules(), capture.unwind_asks()),
+    unwinder_.emplace(UnwindTable(capture.unwind_rules(), capture.unwind_asks()), files_,
                       [this](uint32_t number, const std::vector<__u64> &addresses) {
                         collector_.complete(number, addresses);
                       });

@@ -205,6 +205,7 @@ CapturedStacks StackCollector::captured() const {
   const std::lock_guard lock(lock_);
   CapturedStacks copy = all_;
   copy.files.assign(mappings_.files().begin(), mappings_.files().end());
+  copy.first_uses = mappings_.first_uses();
   return copy;
 }
 

@@ -53,6 +53,7 @@ struct CapturedStacks {
   std::vector<uint32_t> places;      ///< indices in `frames`
   std::vector<Stack> stacks;
   std::vector<CodeFile> files;
+  std::vector<FirstUse> first_uses; ///< of `files`
 };
 
 /// Gives stacks numbers; stacks with the same frames have the same number, in any process. number()

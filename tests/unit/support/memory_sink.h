@@ -33,9 +33,6 @@ public:
     trace_.files[{cpu, codec}] += bytes;
     bytes_ += bytes.size();
   }
-  void overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) override {
-    trace_.files.at({cpu, Codec::none}).replace(offset, bytes.size(), bytes);
-  }
   void describe(std::string_view text) override { trace_.unfinished += text; }
   void end_description() override { trace_.description = std::exchange(trace_.unfinished, {}); }
   void discard() noexcept override { trace_.discarded = true; }
