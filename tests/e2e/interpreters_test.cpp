@@ -21,8 +21,8 @@ protected:
   }
   /// The folded stacks with this function, each from "program (pid)" on.
   std::vector<std::string> stacks_with(const std::string &function) {
-    const Outcome folded = run({.argv = {ovnitrace(), "export", "--to", "folded", "--per-thread",
-                                         trace(), "-o", "-"}});
+    const Outcome folded = run(
+        {.argv = {ovnitrace(), "export", "--to", "folded", "--per-thread", trace(), "-o", "-"}});
     EXPECT_EQ(folded.status(), 0) << folded.err;
     std::vector<std::string> found;
     for (const std::string &line : lines_of(folded.out)) {
@@ -77,9 +77,8 @@ public class App {
 )");
   ASSERT_EQ(run({.argv = {"javac", "-d", directory(), path("App.java")}}).status(), 0);
   record({"java", "-Xcomp", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,App::*",
-          "-XX:CompileCommand=dontinline,App::*",
-          "-XX:+PreserveFramePointer", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit",
-          "-cp", directory(), "App"},
+          "-XX:CompileCommand=dontinline,App::*", "-XX:+PreserveFramePointer",
+          "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "-cp", directory(), "App"},
          {"--stacks=user"});
   const auto stacks = stacks_with("App.innerNap");
   EXPECT_TRUE(any_has(stacks, {"start_thread", "JavaMain", "App.outerWork", ";[frames missing];",
