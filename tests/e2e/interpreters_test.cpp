@@ -58,7 +58,10 @@ function innerNap() { Atomics.wait(word, 0, 0, 1); }
 function outerWork() { innerNap(); }
 for (let n = 0; n < 300; n++) outerWork();
 )");
-  record({"node", "--perf-basic-prof", "--interpreted-frames-native-stack", path("app.js")},
+  // It writes a log into the current directory.
+  record({"sh", "-c",
+          "cd '" + directory() +
+              "' && exec node --perf-basic-prof --interpreted-frames-native-stack app.js"},
          {"--stacks=user"});
   const auto stacks = stacks_with("innerNap");
   EXPECT_TRUE(any_has(stacks, {"outerWork", ";[frames missing];", "innerNap"}))
