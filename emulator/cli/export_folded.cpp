@@ -4,6 +4,7 @@
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/export_formats.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
@@ -22,6 +23,7 @@ namespace ovnitrace {
 
 int export_folded(const ExportArguments &arguments) {
   Warnings warnings;
+  const ReadingProgress progress(!arguments.quiet, arguments.cut.to);
   const std::unique_ptr<EventSource> source =
       open_trace({{arguments.inputs.front()}}, warnings, arguments.cut.from);
   const Stacks stacks(source->catalog(), warnings);
