@@ -38,6 +38,8 @@ test    man-db             shows them
 test    zsh                its completion
 test    fish               its completion
 test    procps             pgrep
+test    xz-utils           compressed symbols of ELF files, lists of packages of kernels
+test    dwz                debug data that files share
 test    chromium           the report page in a real browser
 test    clang-format       `make lint`
 test    clang-tidy         `make lint`
@@ -50,7 +52,6 @@ kernels qemu-system-x86    boots other kernels
 kernels busybox-static     all that runs there beside the tests
 kernels cpio               packs it
 kernels curl               gets the kernels
-kernels xz-utils           and the lists of their packages
 TABLE
   [ "$(uname -m)" != x86_64 ] || echo 'test g++-multilib a program for i386'
 }

@@ -5,6 +5,9 @@
 
 #include "emulator/cli/app.h"
 
+#include <string>
+#include <vector>
+
 namespace ovnitrace {
 
 void add_convert(App app);  ///< converts a trace to Paraver
@@ -17,6 +20,9 @@ void add_plot(App app);     ///< draws a figure, or in the terminal
 void add_why(App app);      ///< says where the time of threads went, and who is to blame
 
 void add_config(App app); ///< says which options are configured, and where
+/// Says what made some runs slower than others. `after`: what follows a --, the traces of the
+/// second runs.
+void add_diff(App app, const std::vector<std::string> &after);
 
 /// The commands, in the order of the help.
 inline constexpr void (*kTraceCommands[])(App) = {add_convert, add_info,     add_why,

@@ -60,7 +60,7 @@ std::string take_to(const std::string &word, Arguments &arguments) {
 std::string list_of_formats() {
   std::string lines;
   for (const ExportFormat &format : kExportFormats)
-    lines += fmt::format("  {:<9} {}; TRACE{}\n", format.word, format.what, format.suffix);
+    lines += fmt::format("  {:<10} {}; TRACE{}\n", format.word, format.what, format.suffix);
   return lines;
 }
 
@@ -152,9 +152,9 @@ void add_export(App app) {
                    "With --to folded: separate all processes and threads, with their ids. Without "
                    "it, those of one name are summed up");
   command.footer("\nFormats:\n" + list_of_formats() + R"(
-docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded) explain the formats. docs/sql.md has the
-tables of sqlite and csv, with example queries. --to folded -o - writes to standard output. --to
-ovni takes several traces, and each becomes a loom; it cannot export a part.
+docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded, pprof, speedscope) explain the formats.
+docs/sql.md has the tables of sqlite and csv, with example queries. --to folded -o - writes to
+standard output. --to ovni takes several traces, and each becomes a loom; it cannot export a part.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still exported.
 
@@ -165,7 +165,9 @@ Examples:
   ovniemu app-20250101-120000.ovni
   ovnitrace export --to sqlite app-20250101-120000
   sqlite3 -box app-20250101-120000.sqlite 'SELECT * FROM latency ORDER BY ns DESC LIMIT 5'
-  ovnitrace export --to folded app-20250101-120000 -o - | flamegraph.pl --countname ns > app.svg)");
+  ovnitrace export --to folded app-20250101-120000 -o - | flamegraph.pl --countname ns > app.svg
+  ovnitrace export --to pprof app-20250101-120000
+  go tool pprof -top -tagfocus cause=futex app-20250101-120000.pb.gz)");
   command.callback([arguments] {
     if (const int status = run_export(*arguments))
       end_command(status);

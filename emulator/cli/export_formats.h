@@ -28,6 +28,8 @@ int export_sqlite(const ExportArguments &arguments);
 int export_csv(const ExportArguments &arguments);
 int export_perfetto(const ExportArguments &arguments);
 int export_folded(const ExportArguments &arguments);
+int export_pprof(const ExportArguments &arguments);
+int export_speedscope(const ExportArguments &arguments);
 
 struct ExportFormat {
   const char *word;   ///< value of `--to`
@@ -50,6 +52,10 @@ inline constexpr ExportFormat kExportFormats[] = {
      true},
     {"folded", "stacks of blocked threads and their times, for flame graphs", ".folded",
      export_folded, true, false},
+    {"pprof", "the same times with their causes, for go tool pprof", ".pb.gz", export_pprof, true,
+     false},
+    {"speedscope", "the same times, a profile for each thread", ".speedscope.json",
+     export_speedscope, true, false},
 };
 
 } // namespace ovnitrace

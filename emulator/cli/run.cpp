@@ -188,6 +188,19 @@ int complete(const std::vector<std::string> &words, const CLI::App &app,
 
 } // namespace
 
+std::vector<std::string> take_after_dashes(int &argc, char **argv) {
+  if (argc > 1 && argv[1] == kCompleteCommand)
+    return {};
+  for (int n = 1; n < argc; n++) {
+    if (std::strcmp(argv[n], "--") != 0)
+      continue;
+    std::vector<std::string> after(argv + n + 1, argv + argc);
+    argc = n;
+    return after;
+  }
+  return {};
+}
+
 int run_cli(App program, int argc, char **argv,
             std::span<const std::string_view> program_commands) noexcept {
   CLI::App &app = program.parser();

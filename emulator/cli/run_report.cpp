@@ -73,10 +73,13 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
     require_free(path, arguments.force);
   const auto open = reopener(trace, warnings, 0);
   std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);
+  std::optional<Stacks> stacks;
+  if (!info.stacks.empty())
+    stacks.emplace(open()->catalog(), warnings);
   const WriteReportResult result =
       write_report(trace, info, open,
                    {place, arguments.most_bytes, arguments.cut, critical ? &*critical : nullptr,
-                    answer_about(info, arguments.cut, open)});
+                    answer_about(info, arguments.cut, open), stacks ? &*stacks : nullptr});
   warnings.finish();
   if (!arguments.quiet)
     print_written(path, result, std::chrono::steady_clock::now() - start);

@@ -151,6 +151,12 @@ void add_why(App app) {
                    : "'" + text + "' is no number of lines, 0 or more";
       });
   command
+      .add_option("--depth", arguments->options.depth,
+                  "Where the trace has stacks: name N functions, the one that blocked and its "
+                  "callers (default: 1). --json has all")
+      .type_name("N")
+      .range(1, 1000);
+  command
       .add_option("--sort", arguments->options.sort,
                   fmt::format("Sort the table of threads by this, the largest first: {} (default: "
                               "waiting)",

@@ -47,9 +47,10 @@ Cause cause_of(const HistoryRecord &block) {
 
 bool goes_on(const PathSegment &later, const PathSegment &earlier) {
   return later.from == earlier.to && later.thread == earlier.thread &&
-         later.cause == earlier.cause && later.call == earlier.call &&
-         later.device == earlier.device && later.interrupt == earlier.interrupt &&
-         later.peer.tid == earlier.peer.tid && later.peer.thread == earlier.peer.thread;
+         later.cause == earlier.cause && later.preempted == earlier.preempted &&
+         later.call == earlier.call && later.device == earlier.device &&
+         later.interrupt == earlier.interrupt && later.peer.tid == earlier.peer.tid &&
+         later.peer.thread == earlier.peer.thread;
 }
 
 } // namespace
@@ -121,10 +122,13 @@ void Walk::step_waiting(const HistoryRecord &wait) {
   if (wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_THROTTLED)
     return put(wait.start, {.cause = Cause::throttled});
   const Held held = wait.cpu < held_.size() ? held_[wait.cpu] : Held();
-  if (held.start < now_ && now_ <= held.end)
-    put(std::max(wait.start, held.start), {.cause = Cause::waiting, .peer = held.peer});
-  else
-    put(wait.start, {.cause = Cause::waiting});
+  PathSegment what = {.cause = Cause::waiting};
+  what.preempted = wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_PREEMPTED;
+  if (held.start < now_ && now_ <= held.end) {
+    what.peer = held.peer;
+    return put(std::max(wait.start, held.start), what);
+  }
+  put(wait.start, what);
 }
 
 /// The thread waits for another one without blocking. The trace does not say for which. If only one

@@ -175,7 +175,7 @@ Pass pass_over(const std::string &path, const TraceInfo &info, EventSource &sour
                const WriteReportOptions &options, PackPlan plan, const Found &found) {
   check_cut(options.cut, source.catalog());
   Summarizer summarizer(source.catalog(), options.cut);
-  SlicePacker packer(source.catalog(), options.cut, std::move(plan));
+  SlicePacker packer(source.catalog(), options.cut, std::move(plan), options.stacks);
   Tee both(summarizer, packer);
   replay_slices(source, options.cut, both);
   Pass pass;

@@ -3,6 +3,7 @@
 
 #include "emulator/input/call_name.h"
 #include "emulator/slices/slicer.h"
+#include "emulator/why/wait_kind.h"
 
 #include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
@@ -16,23 +17,6 @@ namespace {
 
 bool is_seen(ThreadState state) {
   return state != ThreadState::Unknown && state != ThreadState::Dead;
-}
-
-WaitKind wait_kind(ThreadState state, uint8_t reason) {
-  if (state == ThreadState::Warming)
-    return WaitKind::wakeup;
-  switch (reason) {
-  case FTRACE_OFFCPU_PREEMPTED:
-    return WaitKind::preemption;
-  case FTRACE_OFFCPU_YIELDED:
-    return WaitKind::yield;
-  case FTRACE_OFFCPU_THROTTLED:
-    return WaitKind::throttling;
-  case FTRACE_OFFCPU_REFILLED:
-    return WaitKind::refill;
-  default:
-    return WaitKind::not_known;
-  }
 }
 
 } // namespace

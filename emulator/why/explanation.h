@@ -7,6 +7,7 @@
 #include "emulator/summary/latency_histogram.h"
 #include "emulator/why/culprit.h"
 #include "emulator/why/preempted_wakers.h"
+#include "emulator/why/wait_kind.h"
 
 #include <array>
 #include <cstdint>
@@ -14,10 +15,6 @@
 #include <vector>
 
 namespace ovnitrace {
-
-/// What happened before a wait for a CPU.
-enum class WaitKind : uint8_t { wakeup, preemption, yield, throttling, refill, not_known };
-inline constexpr size_t kWaitKinds = 6;
 
 /// How long threads waited while one holder held the CPU.
 struct WaitSum {

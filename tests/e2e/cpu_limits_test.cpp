@@ -157,6 +157,30 @@ TEST_F(CpuLimits, AThreadWithoutQuotaIsThrottledAndNotPreempted) {
   }
 }
 
+TEST_F(CpuLimits, DiffNamesASmallerQuotaFirst) {
+  const Quota quota;
+  if (quota.path().empty())
+    GTEST_SKIP() << "no cgroup with a quota can be made here";
+  for (const std::string &cgroup : {std::string(), quota.path() + "/cgroup.procs"}) {
+    std::vector<std::string> argv = {
+        ovnitrace(), "record",          "-o", path(cgroup.empty() ? "a" : "b"),
+        "--",        installed("spin"), "60"};
+    if (!cgroup.empty())
+      argv.push_back(cgroup);
+    EXPECT_EQ(run({.argv = argv}).status(), 0);
+  }
+  const Outcome outcome = run({.argv = {ovnitrace(), "diff", path("a"), path("b"), "--json"}});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  const nlohmann::json all = nlohmann::json::parse(outcome.out);
+  for (const nlohmann::json &cause : all["causes"]) {
+    if (cause["cause"] == "waiting" || cause["cause"] == "preempted")
+      continue; // the rest of a busy machine, and before 6.18 a part of the throttled time
+    EXPECT_EQ(cause["cause"], "throttled") << all;
+    EXPECT_GT(cause["delta_ns"], 50'000'000) << "10 ms of each 100 ms";
+    break;
+  }
+}
+
 TEST_F(CpuLimits, AThreadIsThrottledForAsLongAsTheKernelSays) {
   const Quota quota;
   if (quota.path().empty())

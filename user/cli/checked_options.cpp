@@ -10,6 +10,7 @@
 #include "user/control/places.h"
 #include "user/net/endpoint.h"
 #include "user/record/fit_memory.h"
+#include "user/stacks/debuginfod.h"
 #include "user/stacks/stack_capture.h"
 
 #include <fmt/core.h>
@@ -173,8 +174,16 @@ void set_rings(const RecordArguments &arguments, RecordOptions &options) {
 }
 
 void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
+  if (arguments.stacks.empty() && arguments.stack_depth)
+    throw Error("--stack-depth goes with --stacks", kExitUsage);
+  if (options.debuginfod && arguments.stacks.empty())
+    throw Error("--debuginfod fetches names for stacks: add --stacks", kExitUsage);
   if (arguments.stacks.empty())
     return;
+  if (arguments.stack_depth)
+    options.stack_depth = arguments.stack_depth;
+  if (options.debuginfod)
+    check_debuginfod();
   options.stacks = parse_stacks(arguments.stacks);
   if (!options.families.has(FTRACE_FAMILY_TASK))
     throw Error("--stacks needs the scheduler's events, which --filter leaves out: add +task",

@@ -13,6 +13,8 @@ namespace ovnitrace {
 
 /// The commands that take a program after --; "" is `ovnitrace` itself.
 inline constexpr std::string_view kProgramCommands[] = {"", "record", "stat", "control"};
+/// The command that takes traces after --.
+inline constexpr std::string_view kTracesCommand = "diff";
 
 /// In all of these, `command` is the program after -- with its arguments. It outlives the parsing.
 
@@ -37,6 +39,7 @@ inline void add_commands(App app, const std::vector<std::string> &command) {
   for (const auto add : kTraceCommands)
     add(app);
   add_top(app);
+  add_diff(app, command);
   add_collect(app);
   add_control(app, command);
   add_ctl(app);

@@ -135,6 +135,12 @@ void add_event_options(App app, RecordArguments &arguments) {
          "of preempted threads")
       .type_name("[=LIST]")
       .values(stacks_text(~0u));
+  add_number(app, "--stack-depth", arguments.stack_depth, 1, CAPTURE_STACK_DEPTH,
+             "With --stacks: record at most N of the program's functions of each stack, the "
+             "innermost ones (default: 126, which is also the most)");
+  app.add_flag("--debuginfod", options.debuginfod,
+               "With --stacks, when the recording ends: fetch debug data that is not on this "
+               "machine from the servers in DEBUGINFOD_URLS");
 }
 
 /// The alarms with which a chain may begin, for the completion of the shell.

@@ -6,6 +6,8 @@
 #include "user/chunk/buffer_kind.h"
 #include "user/record/live_view.h"
 
+#include <ovnitrace/capture.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,6 +29,9 @@ struct RecordOptions {
   FamilySet families = default_families();
   bool cmdlines = true; ///< the command lines of traced processes are recorded
   uint32_t stacks = 0;  ///< enum stack_choice: which are taken; 0: none
+  /// Most frames of the program's part of a stack: 1 to CAPTURE_STACK_DEPTH.
+  uint32_t stack_depth = CAPTURE_STACK_DEPTH;
+  bool debuginfod = false; ///< debug data is fetched from servers
   std::vector<std::string>
       probe_files;         ///< where probes of user events are, beside where they are looked for
   uint64_t ring_bytes = 0; ///< per CPU; 0: to be chosen

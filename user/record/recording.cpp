@@ -8,6 +8,7 @@
 #include "user/chunk/directory_target.h"
 #include "user/record/closing_report.h"
 #include "user/record/make_target.h"
+#include "user/stacks/debuginfod.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -101,7 +102,7 @@ void Recording::write_saved(TraceTarget &target, FlightRecorder &flight) {
   TraceDescription saved = trace_;
   if (StackCapture *stacks = traced_.stacks()) {
     auto named = std::make_shared<NamedStacks>(stacks->named());
-    name_files(*named, warn);
+    name_files(*named, stacks->files(), nullptr, warn);
     saved.stacks = std::move(named);
   }
   const auto describe = [&](const Put &put) { write_json(saved, nullptr, put); };
@@ -238,7 +239,10 @@ void Recording::name_later(NamedStacks &stacks) {
   } catch (const Error &) {
     // end() meets the same
   }
-  name_files(stacks, warn);
+  CodeFiles::Fetch fetch;
+  if (options_.debuginfod)
+    fetch = DebugFetcher(warn);
+  name_files(stacks, traced_.stacks()->files(), fetch, warn);
 }
 
 void Recording::end_target() {
