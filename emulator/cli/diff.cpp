@@ -4,6 +4,7 @@
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/trace_inputs.h"
@@ -24,7 +25,7 @@ namespace ovnitrace {
 namespace {
 
 constexpr int kExitGate = 4; ///< a gate has failed
-constexpr size_t kTop = 10;  ///< lines
+constexpr size_t kLines = 10;
 
 struct Arguments {
   std::vector<std::string> a; ///< traces; without `b`, the second one is that of B
@@ -33,8 +34,8 @@ struct Arguments {
   std::vector<std::string> matches;
   std::vector<std::string> gates;
   bool json = false;
-  std::string to; ///< format; empty: the report
-  size_t top = kTop;
+  std::string to;      ///< format; empty: the report
+  size_t top = kLines; ///< of a table
 };
 
 Renames renames_of(const Arguments &arguments) {
@@ -126,7 +127,7 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .add_option("--section", arguments->query.section,
                   "Compare the longest section of this number (docs/user-events.md)")
       .type_name("NUMBER");
-  add_cut_list(command, "--comm", "GLOB", arguments->query.comms,
+  add_cut_list(command, kComm.names, "GLOB", arguments->query.comms,
                "Compare only threads with this name, as 'worker-*'. The critical path is that of "
                "the one that ran longest");
   command
@@ -141,13 +142,13 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .type_name("GATE")
       .allow_extra_args(false);
   command
-      .add_option("--top", arguments->top,
+      .add_option(kTop.names, arguments->top,
                   "Print at most N groups of threads, and N lines of each; 0: all (default: 10)")
       .type_name("N")
       .range(0, UINT32_MAX);
-  command.add_flag("--json", arguments->json, "Print an object of JSON, with times in ns");
+  command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command
-      .add_option("--to", arguments->to,
+      .add_option(kTo.names, arguments->to,
                   "Write the stacks of both for a differential flame graph: folded")
       .type_name("FORMAT")
       .one_of({"folded"});

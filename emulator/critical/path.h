@@ -4,7 +4,7 @@
 
 #include "emulator/core/cut.h"
 #include "emulator/critical/disk_list.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
 

@@ -179,12 +179,12 @@ void Walk::step_unowned(const HistoryRecord &block, uint64_t floor) {
 void Walk::step_blocked(const HistoryRecord &block) {
   if (block.worker)
     return step_worker(block);
-  const bool paused = block.state == ThreadState::Paused;
+  const bool blocked = is_blocked(block.state);
   // A path is never within it: it starts at the end of what is seen, or where a thread runs.
-  if (block.woken && follow(block, paused ? block.start : 0))
+  if (block.woken && follow(block, blocked ? block.start : 0))
     return;
   PathSegment what = {.cause = Cause::unknown};
-  if (paused) {
+  if (blocked) {
     what.cause = cause_of(block);
     what.call = block.call;
     if (block.woken)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/diff/folded_diff.h"
 
-#include "emulator/critical/path.h"
+#include "emulator/core/program_threads.h"
 #include "emulator/folded/folded.h"
 #include "emulator/slices/slicer.h"
 

@@ -8,6 +8,7 @@
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/run_report.h"
+#include "emulator/cli/shared_options.h"
 #include "user/cli/checked_options.h"
 #include "user/cli/no_region.h"
 #include "user/launch/signals.h"
@@ -46,7 +47,7 @@ void add_output_options(App app, Outputs &outputs) {
   app.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
       .type_name("FILE")
       .allow_extra_args(false);
-  app.add_option("--comm", options.cut.comms,
+  app.add_option(kComm.names, options.cut.comms,
                  "Show only threads of these names in the timelines; * and ? as in a shell. The "
                  "trace keeps all threads")
       .type_name("NAME")

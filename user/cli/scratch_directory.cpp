@@ -13,10 +13,10 @@
 
 namespace ovnitrace {
 
-ScratchDirectory::ScratchDirectory() {
+ScratchDirectory::ScratchDirectory(const char *place) {
   const EffectiveIdentity as_owner(calling_user());
-  const char *place = std::getenv("TMPDIR");
-  path_ = std::string(place && *place ? place : "/var/tmp") + "/ovnitrace-XXXXXX";
+  const char *wanted = std::getenv("TMPDIR");
+  path_ = std::string(wanted && *wanted ? wanted : place) + "/ovnitrace-XXXXXX";
   if (!mkdtemp(path_.data()))
     throw Error("cannot make a directory for the trace as " + path_ + ": " + std::strerror(errno) +
                 "; name another place with TMPDIR");

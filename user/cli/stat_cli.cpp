@@ -5,18 +5,20 @@
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/diff/diff_report.h"
 #include "emulator/diff/repeat_report.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/output/atomic_file.h"
 #include "emulator/summary/report.h"
 #include "emulator/why/answered_summary.h"
 #include "emulator/why/why_report.h"
 #include "user/cli/checked_options.h"
+#include "user/cli/number_option.h"
 #include "user/cli/repeated_capture.h"
 #include "user/cli/scratch_directory.h"
 #include "user/launch/signals.h"
@@ -33,13 +35,12 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kTop = 10; ///< threads in the table
-
 struct Arguments {
   RecordArguments record;
   uint32_t repeat = 0; ///< 0: once, with a summary
   std::string against; ///< another command; empty: none
-  bool json = false;
+  bool json = false, force = false;
+  size_t top = 10;    ///< threads in the table
   std::string output; ///< file; empty: stderr
 };
 
@@ -51,10 +52,11 @@ void write_out(const std::string &text, const std::string &output) {
 }
 
 /// Before the program runs: what it was run for must not be lost. Throws Error.
-void check_output(const std::string &output) {
+void check_output(const std::string &output, bool force) {
   if (output.empty() || output == "-")
     return;
   const EffectiveIdentity as_owner(calling_user());
+  require_free(output, force);
   const AtomicFile could_be_made{OutputPlace(output)};
 }
 
@@ -69,7 +71,7 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
   const Catalog &catalog = source->catalog();
   const ReportInput input{nowhere, about, catalog, answered.summary, answered.answer};
   const int shown_on = arguments.output == "-" ? STDOUT_FILENO : STDERR_FILENO;
-  ReportOptions options{.top = kTop};
+  ReportOptions options{.top = arguments.top};
   options.columns =
       terminal_columns(arguments.output.empty() || arguments.output == "-" ? shown_on : -1);
   std::string text = arguments.json ? json_report(input, options) : totals(input, options);
@@ -77,8 +79,8 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
     text += family_tables(input, options);
     if (!about.stacks.empty()) {
       const Stacks stacks(catalog, reported_already);
-      text += '\n' +
-              blocked_text({nowhere, about, catalog, stacks, answered.why}, kTop, options.columns);
+      text += '\n' + blocked_text({nowhere, about, catalog, stacks, answered.why}, arguments.top,
+                                  options.columns);
     }
     if (arguments.output.empty())
       text.insert(0, 1, '\n'); // after what the program has printed
@@ -106,7 +108,7 @@ void print_runs(const ComparedRuns &runs, const Arguments &arguments) {
     if (arguments.json)
       write_diff_json(input, take);
     else
-      text = diff_text(input, kTop, columns);
+      text = diff_text(input, arguments.top, columns);
   }
   if (arguments.output.empty() && !arguments.json)
     text.insert(0, 1, '\n'); // after what the program has printed
@@ -121,8 +123,8 @@ int stat_repeated(const Arguments &arguments) {
   std::vector<std::vector<std::string>> commands = {options.command};
   if (!arguments.against.empty())
     commands.push_back(words_of(arguments.against));
-  check_output(arguments.output);
-  const ScratchDirectory scratch;
+  check_output(arguments.output, arguments.force);
+  const ScratchDirectory scratch("/var/tmp"); // on a disk, as traces may be large
   options.quiet = true;
   int status = 0;
   std::vector<std::string> traces;
@@ -152,8 +154,8 @@ int stat(const Arguments &arguments) {
   if (arguments.repeat)
     return stat_repeated(arguments);
   RecordOptions options = checked(arguments.record);
-  check_output(arguments.output);
-  const ScratchDirectory scratch;
+  check_output(arguments.output, arguments.force);
+  const ScratchDirectory scratch("/var/tmp"); // on a disk, as a trace may be large
   options.directory = scratch.path() + "/trace";
   options.quiet = true;
   const RecordResult result = record(options);
@@ -180,7 +182,7 @@ void add_stat(App app, const std::vector<std::string> &command) {
   stat_app.usage("ovnitrace stat [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
                  "       ovnitrace stat [OPTIONS] -a|-p PID");
   stat_app
-      .add_option("-o,--output", arguments->output,
+      .add_option(kOutput.names, arguments->output,
                   "Write the summary into this file, - to standard output (default: standard "
                   "error)")
       .type_name("FILE");
@@ -196,11 +198,14 @@ void add_stat(App app, const std::vector<std::string> &command) {
       .type_name("COMMAND")
       .check([](const std::string &text) { return text.empty() ? "the command is empty" : ""; })
       .needs("--repeat");
+  add_force(stat_app, arguments->force);
   stat_app.add_flag(
-      "-q,--quiet", arguments->record.options.quiet,
+      kQuiet.names, arguments->record.options.quiet,
       "Print only the summary and warnings, not the processes that -p NAME has found");
+  add_number(stat_app, kTop.names, arguments->top, 1, 1'000'000,
+             "Print at most N threads, those that ran longest (default: 10)");
   add_capture_options(stat_app, arguments->record);
-  stat_app.add_flag("--json", arguments->json,
+  stat_app.add_flag(kJson.names, arguments->json,
                     "Print the object of `ovnitrace info --json` (docs/info.md), with -r that of "
                     "docs/stat.md, with --against that of docs/diff.md");
   stat_app.footer(R"(
