@@ -127,7 +127,7 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .add_option("--section", arguments->query.section,
                   "Compare the longest section of this number (docs/user-events.md)")
       .type_name("NUMBER");
-  add_cut_list(command, kComm.names, "GLOB", arguments->query.comms,
+  add_cut_list(command, kComm.names, "NAME", kTraceComms, arguments->query.comms,
                "Compare only threads with this name, as 'worker-*'. The critical path is that of "
                "the one that ran longest");
   command
