@@ -225,6 +225,11 @@ test('the legend has the colour and meaning of each state', () => {
   const [canvas] = items[0].children;
   assert.deepEqual([canvas.width, canvas.height], [22, 13]);
   assert.ok(canvas.calls.includes('putImageData [object Object] 0 0'));
+  app.trace.header.states[1].pattern = 'vertical';
+  app.toggleTheme();
+  const {data} = byId('legend').children[0].children[0].context.image;
+  const greens = Array.from({length: 22 * 13}, (_, n) => data[4 * n + 1] === 158 ? '#' : '.').join('').match(/.{22}/g);
+  assert.deepEqual(greens, Array(13).fill('#...#...#...#...#...#.'));
   app.toggleTheme();
   assert.equal(byId('legend').children.length, 7);
 });
