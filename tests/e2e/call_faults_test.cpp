@@ -110,7 +110,7 @@ protected:
     if (GetParam().name == "send")
       collector_.emplace("tcp", path("collected"));
     if (GetParam().name == "record_attached")
-      attached_.emplace(Command{.argv = {installed("sched_mix"), "600"}});
+      attached_.emplace(Command{.argv = {"sleep", "1000"}});
     if (GetParam().name == "ctl") {
       controlled_.emplace(record_command(path("controlled"), {"sleep", "1000"},
                                          {"--control", "start:interactive"}));
