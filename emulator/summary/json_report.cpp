@@ -128,6 +128,7 @@ private:
                  {"name", thread.name},
                  {"time_ns", time_json(summary)},
                  {"outside_regions_ns", summary.outside},
+                 {"start_gate_ns", summary.gate},
                  {"switches", counters_json(summary, true)}};
     json.update(counters_json(summary, false));
     json["wakeup_latency_ns"] = {{"count", summary.latency.count()},

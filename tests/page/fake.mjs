@@ -45,7 +45,7 @@ export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = 
                     wakeup_latency_ns: thread.latency ?? {count: 0}});
   }
   const all = {
-    from, to, states, state_order: [1, 4, 5, 6, 2, 3, 0], counters: [], load_steps: 0, cpus: [], calls: [], untraced: [], chains: [],
+    from, to, states, state_order: [1, 4, 5, 6, 2, 3, 0], counters: [], load_steps: 0, cpus: [], calls: [], places: [], untraced: [], chains: [],
     slices: columns.kind.length,
     threads: threads.map(({tid, pid, node = 0, name, start = 0, slices}) =>
         ({tid, pid, node, name, start, slices: slices.length})),

@@ -19,8 +19,7 @@ public:
   /// Removes a description that did not come whole.
   ~CollectedTrace() override;
 
-  void append(uint16_t cpu, bool compressed, std::string_view bytes) override;
-  void overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) override;
+  void append(uint16_t cpu, Codec codec, std::string_view bytes) override;
   void describe(std::string_view text) override;
   void end_description() override;
   void discard() noexcept override { directory_.discard(); }

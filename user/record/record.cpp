@@ -12,6 +12,7 @@
 #include "user/record/make_target.h"
 #include "user/record/recording.h"
 #include "user/record/traced.h"
+#include "user/stacks/code_files.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -66,7 +67,8 @@ RecordResult record(const RecordOptions &options) {
   hold_signals();
   constexpr size_t kFilesOfACpu = 2,
                    kOthers = 64; // ring, chunk file; programs, links, maps, standard streams
-  raise_file_limit(size_t(sysconf(_SC_NPROCESSORS_CONF)) * kFilesOfACpu + kOthers);
+  const size_t code = options.stacks ? 2 * CodeFiles::kMost : 0; // with debug data
+  raise_file_limit(size_t(sysconf(_SC_NPROCESSORS_CONF)) * kFilesOfACpu + kOthers + code);
   const Identity owner = calling_user();
   const Identity runs_as = options.user.empty() ? owner : user_named(options.user);
   std::optional<SaveSignal> save_signal;
