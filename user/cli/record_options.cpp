@@ -7,6 +7,7 @@
 #include "emulator/format/alarm_types.h"
 #include "user/cli/number_option.h"
 #include "user/cli/process_names.h"
+#include "user/cli/selection_options.h"
 
 #include <fmt/core.h>
 #include <ovnitrace/capture.h>
@@ -100,6 +101,11 @@ void add_target_options(App app, RecordArguments &arguments) {
   app.add_option("-u,--user", options.user,
                  "Run the program as this user (default: the user who called sudo)")
       .type_name("NAME");
+}
+
+void add_all_target_options(App app, RecordArguments &arguments) {
+  add_target_options(app, arguments);
+  add_selection_options(app, arguments.options.selection);
 }
 
 void add_event_options(App app, RecordArguments &arguments) {
@@ -211,7 +217,7 @@ void add_send_options(App app, RecordOptions &options) {
 } // namespace
 
 void add_capture_options(App app, RecordArguments &arguments) {
-  add_target_options(app, arguments);
+  add_all_target_options(app, arguments);
   add_event_options(app, arguments);
   add_ring_option(app, arguments.options);
 }
@@ -224,7 +230,7 @@ void add_record_options(App app, RecordArguments &arguments) {
          "the program or process; system-… with -a)")
       .type_name("DIR");
   app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
-  add_target_options(app, arguments);
+  add_all_target_options(app, arguments);
   add_event_options(app, arguments);
   add_control_options(app, arguments);
   add_buffer_options(app, arguments);
