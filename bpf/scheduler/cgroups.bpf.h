@@ -22,8 +22,11 @@ struct {
 	__type(value, struct cgroup_name);
 } cgroup_names SEC(".maps");
 
-/* A path, one at a time: the kernel makes and removes cgroups under one lock. */
+/* Of the cgroup that is being made, one at a time: the kernel has a lock for that. */
 struct cgroup_path {
+	__u32 hierarchy;
+	__u32 length;
+	__u32 last; /* where its last part starts */
 	char text[SELECT_CGROUP_LENGTH];
 };
 struct {
@@ -62,55 +65,67 @@ static __always_inline __u64 id_at_level(struct cgroup *cgroup, __u32 level)
 	return BPF_CORE_READ(ancestor, kn, id);
 }
 
-/* Returns the cgroup of a thread's set in a hierarchy of version 1, named or not. */
-static __noinline struct cgroup *cgroup_in(struct css_set *set, __u32 hierarchy)
+/* Returns the address of the cgroup that a thread's set (an address, too) has in a hierarchy; 0:
+ * none. This and set_fits() are not static, so that the verifier looks at them once. */
+__noinline __u64 cgroup_in(__u64 address, __u32 hierarchy)
 {
 	const __u64 offset = bpf_core_field_offset(struct cgrp_cset_link, cgrp_link);
-	struct list_head *first = (void *)((char *)set + bpf_core_field_offset(set->cgrp_links));
-	struct list_head *at = BPF_CORE_READ(first, next);
+	struct css_set *set = (void *)address;
+	struct list_head *first = (void *)(address + bpf_core_field_offset(set->cgrp_links));
+	struct list_head *at;
 
+	if (!hierarchy)
+		return (__u64)BPF_CORE_READ(set, dfl_cgrp);
+	at = BPF_CORE_READ(first, next);
 	for (int n = 0; n < 32 && at && at != first; n++) {
 		struct cgrp_cset_link *link = (void *)((char *)at - offset);
 		struct cgroup *cgroup = BPF_CORE_READ(link, cgrp);
 
 		if ((__u32)BPF_CORE_READ(cgroup, root, hierarchy_id) == hierarchy)
-			return cgroup;
+			return (__u64)cgroup;
 		at = BPF_CORE_READ(at, next);
 	}
 	return 0;
 }
 
-static __noinline bool cgroup_fits(struct task_struct *p)
+__noinline int set_fits(__u64 set)
 {
-	struct css_set *set = BPF_CORE_READ(p, cgroups);
-
 	for (__u32 n = 0; n < SELECT_CGROUPS; n++) {
 		__u32 key = n;
 		volatile struct chosen_cgroup *one = bpf_map_lookup_elem(&chosen_cgroups, &key);
-		struct cgroup *cgroup;
 
 		if (!one || !one->id)
 			continue;
-		cgroup = one->hierarchy ? cgroup_in(set, one->hierarchy)
-					: BPF_CORE_READ(set, dfl_cgrp);
-		if (id_at_level(cgroup, one->level) == one->id)
-			return true;
+		if (id_at_level((void *)cgroup_in(set, one->hierarchy), one->level) == one->id)
+			return 1;
 	}
-	return false;
+	return 0;
 }
 
-/* `length`: of the path; `last`: where its last part starts. */
-static __noinline bool has_name(struct cgroup_path *path, struct cgroup_name *name, __u32 length,
-				__u32 last)
+static __always_inline bool cgroup_fits(struct task_struct *p)
 {
-	__u32 at = name->anywhere ? last : 0;
+	return set_fits((__u64)BPF_CORE_READ(p, cgroups));
+}
 
-	if (name->open ? at + name->length > length : at + name->length != length)
-		return false;
-	for (__u32 n = 0; n < SELECT_CGROUP_LENGTH && n < name->length; n++)
+/* Returns whether the cgroup that is being made has a name that was given. Not static, so that the
+ * verifier looks at it once. */
+__noinline int has_name(__u32 which)
+{
+	__u32 zero = 0, at, length;
+	struct cgroup_path *path = bpf_map_lookup_elem(&cgroup_path, &zero);
+	struct cgroup_name *name = bpf_map_lookup_elem(&cgroup_names, &which);
+
+	if (!path || !name ||
+	    (name->hierarchy != SELECT_ANY_HIERARCHY && name->hierarchy != path->hierarchy))
+		return 0;
+	at = name->anywhere ? path->last : 0;
+	length = name->length;
+	if (name->open ? at + length > path->length : at + length != path->length)
+		return 0;
+	for (__u32 n = 0; n < SELECT_CGROUP_LENGTH && n < length; n++)
 		if (path->text[(at + n) & (SELECT_CGROUP_LENGTH - 1)] != name->text[n])
-			return false;
-	return true;
+			return 0;
+	return 1;
 }
 
 static __noinline int choose_cgroup(struct cgroup *cgroup)
@@ -133,7 +148,7 @@ static __noinline int choose_cgroup(struct cgroup *cgroup)
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(on_cgroup_mkdir, struct cgroup *cgroup, const char *text)
 {
-	__u32 zero = 0, last = 0, length;
+	__u32 zero = 0;
 	struct cgroup_path *path = bpf_map_lookup_elem(&cgroup_path, &zero);
 	long got;
 
@@ -142,21 +157,18 @@ int BPF_PROG(on_cgroup_mkdir, struct cgroup *cgroup, const char *text)
 	got = bpf_probe_read_kernel_str(path->text, sizeof(path->text), text);
 	if (got <= 0)
 		return 0;
-	length = got - 1;
-	for (__u32 n = 0; n < SELECT_CGROUP_LENGTH && n < length; n++)
+	path->length = got - 1;
+	path->hierarchy = BPF_CORE_READ(cgroup, root, hierarchy_id);
+	path->last = 0;
+	for (__u32 n = 0; n < SELECT_CGROUP_LENGTH; n++) {
+		if (!path->text[n])
+			break;
 		if (path->text[n] == '/')
-			last = n + 1;
-	for (__u32 n = 0; n < SELECT_CGROUP_NAMES && n < cgroup_names_used; n++) {
-		__u32 key = n;
-		struct cgroup_name *name = bpf_map_lookup_elem(&cgroup_names, &key);
-
-		if (!name || (name->hierarchy != SELECT_ANY_HIERARCHY &&
-			      name->hierarchy !=
-				      (__u32)BPF_CORE_READ(cgroup, root, hierarchy_id)))
-			continue;
-		if (has_name(path, name, length, last))
-			return choose_cgroup(cgroup);
+			path->last = n + 1;
 	}
+	for (__u32 n = 0; n < SELECT_CGROUP_NAMES && n < cgroup_names_used; n++)
+		if (has_name(n))
+			return choose_cgroup(cgroup);
 	return 0;
 }
 

@@ -70,8 +70,8 @@ TWIN_PROG("tp_btf/task_newtask", on_newtask, 1, struct task_struct *child, __u64
 		of_program = true;
 		traced = true;
 	} else {
-		traced = trace_all || (is_traced(creator) &&
-				       !(only_targets && child->tgid != parent->tgid));
+		traced = trace_all ||
+			 (is_traced(creator) && !(only_targets && child->tgid != parent->tgid));
 	}
 	if (selects)
 		traced = fits_at_birth(child, parent);

@@ -11,7 +11,7 @@
  * clock: region.bpf.h says why this is right although the thread may be running elsewhere.
  */
 /* Set by the loader before loading. */
-const volatile __u32 needed_fits = 0; /* enum select_fit; 0: there are no filters */
+const volatile __u32 needed_fits = 0;	  /* enum select_fit; 0: there are no filters */
 const volatile bool only_targets = false; /* and not their children */
 const volatile __u32 globs_chosen = 0;	  /* of --comm, first in name_globs */
 const volatile __u32 globs_used = 0;	  /* of --comm and --no-comm */
@@ -148,7 +148,11 @@ static __noinline int begin_recording(struct task_struct *p, struct passage *now
 		__sync_fetch_and_or(&facts->fits, FITS_ENTERED);
 	else
 		__sync_fetch_and_and(&facts->fits, ~FITS_ENTERED);
-	life_fill(&r, now->creator ? LIFE_NEW : shown ? LIFE_SNAPSHOT : LIFE_ENTER, p, now->creator);
+	life_fill(&r,
+		  now->creator ? LIFE_NEW
+		  : shown      ? LIFE_SNAPSHOT
+			       : LIFE_ENTER,
+		  p, now->creator);
 	if (!now->creator) {
 		r.arg = snapshot_word(p, running) & ~(0xffffu << FTRACE_SNAPSHOT_CPU_SHIFT);
 		r.arg |= (cpu & 0xffff) << FTRACE_SNAPSHOT_CPU_SHIFT;
@@ -264,8 +268,7 @@ static __always_inline bool entered_running(struct task_struct *p)
 {
 	struct thread_facts *facts = facts_of(p->pid);
 
-	return selects && facts &&
-	       __sync_fetch_and_and(&facts->fits, ~FITS_ENTERED) & FITS_ENTERED;
+	return selects && facts && __sync_fetch_and_and(&facts->fits, ~FITS_ENTERED) & FITS_ENTERED;
 }
 
 /* For wakeups: whether `p` may begin to be recorded with the CPU that it gets. */
@@ -282,19 +285,68 @@ static __noinline int change_cpu(struct task_struct *p, __u32 cpu, __u32 creator
 	return change_fit(p, FITS_CPU, cpu_fits(cpu), &now);
 }
 
-SEC("fexit/cgroup_move_task")
-int BPF_PROG(on_cgroup_move, struct task_struct *p)
+static __noinline int change_cgroup(struct task_struct *p)
 {
-	struct passage now = {p->comm, task_cpu(p), 0};
+	struct passage now;
 
+	if (!p)
+		return 0;
+	now.comm = p->comm;
+	now.cpu = task_cpu(p);
+	now.creator = 0;
 	return change_fit(p, FITS_CGROUP, cgroup_fits(p), &now);
 }
 
-SEC("fexit/commit_creds")
-int on_commit_creds(void *ctx)
+/* A thread, or all threads of a process, were put into a cgroup. `leader` is the first of them. */
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(on_cgroup_attach, struct cgroup *cgroup, const char *path, struct task_struct *leader,
+	     bool threadgroup)
+{
+	struct bpf_iter_task it;
+	struct task_struct *p;
+
+	if (!threadgroup)
+		return change_cgroup(leader);
+	if (!has_kfunc(KFUNC_ITER_TASK_NEW))
+		return 0; /* then on_cgroup_move() is loaded, and not this */
+	kfunc_iter_task_new(&it, leader, BPF_TASK_ITER_PROC_THREADS);
+	while ((p = kfunc_iter_task_next(&it)))
+		change_cgroup(p);
+	kfunc_iter_task_destroy(&it);
+	return 0;
+}
+
+/* The same for each thread, for kernels that cannot visit those of a process. */
+SEC("fexit/cgroup_move_task")
+int BPF_PROG(on_cgroup_move, struct task_struct *p)
+{
+	return change_cgroup(p);
+}
+
+/* The end of a system call. Only these change a real user: setuid, setreuid and setresuid, with the
+ * numbers of the programs of 32 bits, too. */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_setuid, struct pt_regs *regs)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct passage now = {p->comm, task_cpu(p), 0};
+	struct passage now;
+	bool sets;
+#if defined(__TARGET_ARCH_x86)
+	__s64 number = regs->orig_ax & ~0x40000000; /* __X32_SYSCALL_BIT */
+	bool native = number == 105 || number == 113 || number == 117;
+#else
+	__s64 number = regs->syscallno;
+	bool native = number == 145 || number == 146 || number == 147;
+#endif
 
+	sets = native;
+	if (!native && (number == 23 || number == 70 || number == 164 || number == 203 ||
+			number == 208 || number == 213))
+		sets = in_compat_syscall(p);
+	if (likely(!sets))
+		return 0;
+	now.comm = p->comm;
+	now.cpu = task_cpu(p);
+	now.creator = 0;
 	return change_fit(p, FITS_UID, uid_fits(p), &now);
 }

@@ -13,7 +13,7 @@ const volatile __u32 targets = 0;
 const volatile bool has_transitions = true;
 
 __u32 threads_found = 0; /* by snapshot() */
-__u32 newly_traced = 0; /* by mark_targets(), set to 0 by the loader */
+__u32 newly_traced = 0;	 /* by mark_targets(), set to 0 by the loader */
 
 /* With -t: the threads, as the loader counts tids. */
 const volatile __u32 target_tids[CAPTURE_TARGETS] = {};

@@ -44,15 +44,15 @@ struct listed_thread {
  * ((states & advance[c]) << 1) | (states & loops). */
 struct name_glob {
 	__u64 advance[256];
-	__u64 loops;  /* states that a star follows */
-	__u64 accept; /* the last state */
+	__u64 loops;   /* states that a star follows */
+	__u64 accept;  /* the last state */
 	__u64 refuses; /* 1: of --no-comm */
 };
 
 struct chosen_cgroup {
-	__u64 id; /* of its directory; 0: this place is free */
+	__u64 id;	 /* of its directory; 0: this place is free */
 	__u32 hierarchy; /* as in /proc/self/cgroup; 0: version 2 */
-	__u32 level; /* how many cgroups it is in */
+	__u32 level;	 /* how many cgroups it is in */
 };
 
 #define SELECT_ANY_HIERARCHY 0xffffffffu

@@ -86,9 +86,7 @@ const std::vector<Filter> &filters() {
        [](const Stretch &s) { return s.name != "alpha" && (s.uid == 1001 || s.uid == 1002); }},
       {{"-G", "CGROUP/a"}, [](const Stretch &s) { return is_in(s, "a"); }},
       {{"-G", "CGROUP/b", "-G", "CGROUP/a/in", "--comm", "?eta", "--no-kthreads"},
-       [](const Stretch &s) {
-         return (is_in(s, "b") || is_in(s, "a/in")) && s.name == "beta";
-       }},
+       [](const Stretch &s) { return (is_in(s, "b") || is_in(s, "a/in")) && s.name == "beta"; }},
       {{"--cpu", "0"}, [](const Stretch &s) { return s.cpu == 0; }},
       {{"--no-cpu", "0", "--no-comm", "beta"},
        [](const Stretch &s) { return s.cpu != 0 && s.name != "beta"; }},
@@ -127,18 +125,18 @@ protected:
     TestCgroup cgroup(place, "ovnitrace-test-" + std::to_string(getpid()));
     for (const char *inside : {"a", "a/in", "b"})
       cgroup.add(inside);
-    std::vector<std::string> options = {"-q"};
+    std::vector<std::string> options = {"-f", "-q"};
     options.insert(options.end(), scope.begin(), scope.end());
     for (std::string option : filter.options) {
       if (const size_t at = option.find("CGROUP"); at != option.npos)
         option.replace(at, 6, cgroup.path());
       options.push_back(option);
     }
-    const Outcome outcome = record({installed("random_trees"), std::to_string(seed),
-                                    std::to_string(trees), cgroup.path()},
-                                   options);
+    const Outcome outcome = record(
+        {installed("random_trees"), std::to_string(seed), std::to_string(trees), cgroup.path()},
+        options);
     ASSERT_EQ(read_trace_json(trace()).lost, 0u);
-    const auto known = known_times(trace(), path("tables"));
+    const auto known = known_times(trace(), path("tables-" + std::to_string(seed)));
     std::set<uint32_t> right, recorded;
     for (const auto &[tid, life] : read_lives(outcome.out)) {
       SCOPED_TRACE("thread " + std::to_string(tid));

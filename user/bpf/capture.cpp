@@ -89,8 +89,9 @@ struct Capture::Skeleton {
 
 Capture::Capture(const CaptureParameters &parameters)
     : skeleton_(std::make_unique<Skeleton>()), ring_bytes_(parameters.ring_bytes),
-      trace_all_(parameters.trace_all && !parameters.selection.any()), transitions_(parameters.transitions),
-      selection_(parameters.selection), regions_(parameters.regions), region_by_thread_(parameters.region_by_thread),
+      trace_all_(parameters.trace_all && !parameters.selection.any()),
+      transitions_(parameters.transitions), selection_(parameters.selection),
+      regions_(parameters.regions), region_by_thread_(parameters.region_by_thread),
       cmdlines_(parameters.cmdlines) {
   check_can_capture();
   const KernelTypes types;
@@ -105,9 +106,9 @@ Capture::Capture(const CaptureParameters &parameters)
   if (!o)
     fail_bpf("open the BPF object", errno);
   o->rodata->trace_all = trace_all_;
-  prepare_selection(*o, selection_, parameters.trace_all, types);
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
+  prepare_selection(*o, selection_, parameters.trace_all, types);
   o->rodata->has_twins = choose_twins(o->obj, types);
   o->rodata->possible_cpus = cpus_ <= FTRACE_AFFINITY_MOST ? cpus_ : 0;
   o->rodata->only_targets = parameters.only_targets;

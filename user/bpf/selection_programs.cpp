@@ -10,6 +10,7 @@
 
 #include <bpf/bpf.h>
 #include <fmt/core.h>
+#include <ovnitrace/capture.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -29,14 +30,6 @@ uint32_t needed_fits(const Selection &selection, bool everywhere) {
          bit(selection.no_kernel_threads, FITS_KIND);
 }
 
-/// The kernel function is where a bit can change: without it a filter would show wrong threads.
-void require_function(const KernelTypes &types, const char *function, const char *options) {
-  if (!types.has_function(function))
-    throw Error(fmt::format("{}: this kernel has no function {}, where ovnitrace would see the "
-                            "change; choose threads with -p or --comm",
-                            options, function));
-}
-
 template <class Value> void put(bpf_map *map, uint32_t key, const Value &value) {
   if (bpf_map_update_elem(bpf_map__fd(map), &key, &value, BPF_ANY) != 0)
     fail_bpf("give a filter to the BPF programs", errno);
@@ -47,15 +40,16 @@ template <class Value> void put(bpf_map *map, uint32_t key, const Value &value) 
 void prepare_selection(ovnitrace_bpf &o, const Selection &selection, bool everywhere,
                        const KernelTypes &types) {
   const uint32_t needed = needed_fits(selection, everywhere);
-  const bool has_cgroups = needed & FITS_CGROUP, has_uids = needed & FITS_UID;
-  if (has_cgroups)
-    require_function(types, "cgroup_move_task", "--cgroup, --unit and --container");
-  if (has_uids)
-    require_function(types, "commit_creds", "--uid");
-  for (bpf_program *program : {o.progs.on_cgroup_move, o.progs.on_cgroup_mkdir,
-                               o.progs.on_cgroup_rmdir})
+  const bool has_cgroups = needed & FITS_CGROUP;
+  const bool visits_threads = o.rodata->kfuncs & 1u << KFUNC_ITER_TASK_NEW;
+  if (has_cgroups && !visits_threads && !types.has_function("cgroup_move_task"))
+    throw Error("--cgroup, --unit and --container need Linux 6.7, or CONFIG_CGROUPS and "
+                "CONFIG_FUNCTION_TRACER");
+  for (bpf_program *program : {o.progs.on_cgroup_mkdir, o.progs.on_cgroup_rmdir})
     bpf_program__set_autoload(program, has_cgroups);
-  bpf_program__set_autoload(o.progs.on_commit_creds, has_uids);
+  bpf_program__set_autoload(o.progs.on_cgroup_attach, has_cgroups && visits_threads);
+  bpf_program__set_autoload(o.progs.on_cgroup_move, has_cgroups && !visits_threads);
+  bpf_program__set_autoload(o.progs.on_setuid, needed & FITS_UID);
   o.rodata->needed_fits = needed;
   o.rodata->globs_used = uint32_t(selection.comms.size() + selection.refused_comms.size());
   o.rodata->globs_chosen = uint32_t(selection.comms.size());

@@ -80,9 +80,8 @@ void add_cpus(App app, const std::string &names, const std::string &what, Select
   });
 }
 
-void add_cgroup(App app, const std::string &names, const std::string &type,
-                const std::string &what, Selection &selection,
-                CgroupChoice (*choose)(const std::string &)) {
+void add_cgroup(App app, const std::string &names, const std::string &type, const std::string &what,
+                Selection &selection, CgroupChoice (*choose)(const std::string &)) {
   add(app, names, type, what, selection,
       [&selection, choose, option = long_name(names)](const std::string &value) {
         selection.cgroups.push_back(choose(value));
@@ -145,8 +144,7 @@ void add_selection_options(App app, Selection &selection) {
           selection.uids.push_back(uid_of(user));
         require_room("--uid", selection.uids.size(), SELECT_NUMBERS);
       });
-  add_cpus(app, "-C,--cpu", "Only what happens on these CPUs, as 0-3,8", selection,
-           selection.cpus);
+  add_cpus(app, "-C,--cpu", "Only what happens on these CPUs, as 0-3,8", selection, selection.cpus);
   add_cpus(app, "--no-cpu", "Nothing that happens on these CPUs", selection,
            selection.refused_cpus);
   app.add_flag(

@@ -18,8 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kUnitTypes[] = {".service", ".scope",  ".slice", ".socket",
-                                      ".mount",   ".swap"};
+constexpr const char *kUnitTypes[] = {".service", ".scope", ".slice", ".socket", ".mount", ".swap"};
 
 bool has_word(const std::string &list, const std::string &word) {
   return ("," + list + ",").find("," + word + ",") != std::string::npos;
@@ -127,9 +126,9 @@ CgroupChoice cgroup_of_unit(const std::string &name) {
       std::any_of(std::begin(kUnitTypes), std::end(kUnitTypes),
                   [&](const char *type) { return name.ends_with(type) && name != type; });
   if (name.empty() || name.find('/') != name.npos)
-    throw Error(fmt::format("--unit '{}' is no name of a unit of systemd, such as nginx.service",
-                            name),
-                kExitUsage);
+    throw Error(
+        fmt::format("--unit '{}' is no name of a unit of systemd, such as nginx.service", name),
+        kExitUsage);
   return {"--unit " + name, {make_cgroup_name(has_type ? name : name + ".service", true, false)}};
 }
 

@@ -35,14 +35,14 @@ json parsed(const std::string &path) {
 /// Returns the id of a container of podman, from its list; empty: it has none of this name.
 std::string podman_id(const std::string &name, const std::string &var_lib) {
   for (const char *driver : {"overlay", "vfs", "btrfs", "zfs"}) {
-    const json list = parsed(
-        fmt::format("{}/containers/storage/{}-containers/containers.json", var_lib, driver));
+    const json list =
+        parsed(fmt::format("{}/containers/storage/{}-containers/containers.json", var_lib, driver));
     if (!list.is_array())
       continue;
     for (const json &one : list) {
       const json names = one.is_object() ? one.value("names", json::array()) : json::array();
-      if (std::find(names.begin(), names.end(), json(name)) != names.end() &&
-          one.contains("id") && one["id"].is_string())
+      if (std::find(names.begin(), names.end(), json(name)) != names.end() && one.contains("id") &&
+          one["id"].is_string())
         return one["id"];
     }
   }
@@ -92,8 +92,7 @@ CgroupChoice cgroup_of_container(const std::string &name, const std::string &var
     choice.names.push_back(make_cgroup_name(id, true, true));
   for (const std::string &machine : {name, escaped(name)}) {
     choice.names.push_back(make_cgroup_name("machine-" + machine + ".scope", true, false));
-    choice.names.push_back(
-        make_cgroup_name("systemd-nspawn@" + machine + ".service", true, false));
+    choice.names.push_back(make_cgroup_name("systemd-nspawn@" + machine + ".service", true, false));
     if (escaped(name) == name)
       break;
   }

@@ -23,11 +23,11 @@ void kill_all_in(const std::string &cgroup) {
 }
 
 /// The innermost first. A process that was killed leaves after a moment.
-void remove(const std::string &cgroup) {
+void remove_tree(const std::string &cgroup) {
   std::error_code gone;
   for (const auto &entry : fs::directory_iterator(cgroup, gone))
     if (entry.is_directory(gone))
-      remove(entry.path());
+      remove_tree(entry.path().string());
   for (int tries = 0; rmdir(cgroup.c_str()) != 0 && tries < 500; tries++) {
     kill_all_in(cgroup);
     usleep(10'000);
@@ -56,7 +56,7 @@ TestCgroup::TestCgroup(const std::string &place, const std::string &name)
 }
 
 TestCgroup::~TestCgroup() {
-  remove(path_);
+  remove_tree(path_);
 }
 
 void TestCgroup::add(const std::string &inside) {
