@@ -18,8 +18,12 @@
 #   make lint           check formats, English, scripts and code with linters; T=path for a part
 #   make emulator       build only build/ovnitrace-emu (convert, info, dump): needs no libbpf
 #   make lib            build only libovnitrace: the FTrace primitives for programs
+#   make man            write the manual pages; needs lowdown for those of file formats
 #   make setup-hooks    check commit messages in this clone
 #   make install        install under PREFIX=/usr/local, below DESTDIR=
+#   make dist           pack the last commit: build/ovnitrace-VERSION.tar.gz, the same bytes each time
+#   make deb            build Debian packages of the last commit, in build/deb/
+#   make static         build build/ovnitrace-static: convert, report, … on any Linux, without libraries
 #   make clean          remove build/
 #
 #   V=1                 print the commands
@@ -68,7 +72,7 @@ CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer $(if $(BY_CLANG),,-Wn
 LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 EMULATOR_LIBS := -ldw -lelf -liberty -lfmt -lz -lzstd -lsqlite3 -lpthread
-USER_LIBS := -lbpf -lZydis -lgnutls $(EMULATOR_LIBS)
+USER_LIBS := -lbpf -lncursesw -lZydis -lgnutls $(EMULATOR_LIBS)
 
 BPF_ARCH := $(patsubst powerpc%,powerpc,$(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(TARGET))))
 BPF_CFLAGS := -g -O2 $(WARN) -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf
@@ -107,7 +111,7 @@ ZSTD := $(shell echo '\#include <zstd.h>' | $(CC) -E -xc - >/dev/null 2>&1 && ec
 LIB_LIBS := $(ZSTD) -lpthread
 
 .PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean \
-  help check test-long e2e browser fuzz fuzz-coverage format lint setup-hooks
+  help man dist deb static check test-long e2e browser fuzz fuzz-coverage format lint setup-hooks
 all: $(B)/ovnitrace lib
 lib: $(B)/libovnitrace.a $(B)/$(SO)
 emulator: $(B)/ovnitrace-emu
@@ -313,21 +317,84 @@ test-kernels:
 	+$(Q)MAKE='$(MAKE)' scripts/build.sh all test-programs
 	$(Q)CPUS='1 2 8' tests/kernels/run.sh; status=$$?; tests/kernels/table.sh >docs/kernels.md; exit $$status
 
+# Manual pages of section 1 come from the tables behind --help, those of section 5 from docs/.
+# A cross build takes them from the native command.
+MAN_BY := build/ovnitrace
+ifeq ($(CROSS_COMPILE),)
+MAN_BY := $(B)/ovnitrace
+else
+$(MAN_BY):
+	+$(Q)$(MAKE) --no-print-directory CROSS_COMPILE= $@
+endif
+FORMAT_PAGES := format config models sql perfetto stacks ovni shark
+EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md))
+man: $(B)/man/made
+$(B)/man/made: $(MAN_BY) scripts/doc_man.sh $(FORMAT_PAGES:%=docs/%.md)
+	@echo "  MAN      $(@D)"
+	$(Q)rm -rf $(@D) && SOURCE_DATE_EPOCH=$(EPOCH) $(MAN_BY) help --man $(@D)
+	$(Q)export SOURCE_DATE_EPOCH=$(EPOCH); if command -v lowdown >/dev/null; then for page in $(FORMAT_PAGES); do \
+	  scripts/doc_man.sh docs/$$page.md $(VERSION) >$(@D)/ovnitrace-$$page.5 || exit 1; done; \
+	  else echo "no lowdown: the manual pages of file formats are left out"; fi
+	$(Q)touch $@
+
 HEADERS := ftrace.h ftrace_codes.h ftrace_record.h user_event.h usdt.h
-install: $(B)/ovnitrace lib
-	install -D -s --strip-program=$(STRIP) -m 755 $(B)/ovnitrace $(DESTDIR)$(PREFIX)/bin/ovnitrace
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/ovnitrace
-	install -m 644 $(HEADERS:%=include/ovnitrace/%) $(DESTDIR)$(PREFIX)/include/ovnitrace
-	install -m 644 $(B)/libovnitrace.a $(B)/$(SO) $(DESTDIR)$(PREFIX)/lib
-	ln -sf $(SO) $(DESTDIR)$(PREFIX)/lib/libovnitrace.so
+# Debian's packages use lib/MACHINE and vendor-completions.
+LIBDIR := lib
+ZSH_FUNCTIONS := site-functions
+# Quoted, since a prefix may have blanks.
+INTO = "$(DESTDIR)$(PREFIX)"
+install: $(B)/ovnitrace lib $(B)/man/made
+	install -D -s --strip-program=$(STRIP) -m 755 $(B)/ovnitrace $(INTO)/bin/ovnitrace
+	install -d $(INTO)/$(LIBDIR)/pkgconfig $(INTO)/include/ovnitrace
+	install -m 644 $(HEADERS:%=include/ovnitrace/%) $(INTO)/include/ovnitrace
+	install -m 644 $(B)/libovnitrace.a $(B)/$(SO) $(INTO)/$(LIBDIR)
+	ln -sf $(SO) $(INTO)/$(LIBDIR)/libovnitrace.so
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: ovnitrace' 'Version: $(VERSION)' \
 	  'Description: FTrace primitives, and user events in the traces of ovnitrace' \
-	  'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lovnitrace' \
-	  'Libs.private: $(LIB_LIBS)' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/ovnitrace.pc
+	  'Cflags: -I"$${prefix}/include"' 'Libs: -L"$${prefix}/$(LIBDIR)" -lovnitrace' \
+	  'Libs.private: $(LIB_LIBS)' > $(INTO)/$(LIBDIR)/pkgconfig/ovnitrace.pc
+	install -d $(INTO)/share/man/man1 $(INTO)/share/man/man5 $(INTO)/share/doc/ovnitrace/docs
+	install -m 644 $(B)/man/*.1 $(INTO)/share/man/man1
+	for page in $(B)/man/*.5; do [ ! -e $$page ] || install -m 644 $$page $(INTO)/share/man/man5; done
+	install -D -m 644 packaging/completion/ovnitrace.bash $(INTO)/share/bash-completion/completions/ovnitrace
+	install -D -m 644 packaging/completion/_ovnitrace $(INTO)/share/zsh/$(ZSH_FUNCTIONS)/_ovnitrace
+	install -D -m 644 packaging/completion/ovnitrace.fish $(INTO)/share/fish/vendor_completions.d/ovnitrace.fish
+	install -m 644 README.md CHANGELOG.md SECURITY.md LICENSE $(INTO)/share/doc/ovnitrace
+	install -m 644 docs/* $(INTO)/share/doc/ovnitrace/docs
 	$(Q)PATH=$$PATH:/usr/sbin:/sbin; [ -n "$(DESTDIR)" ] || { ldconfig 2>/dev/null; ldconfig -p | \
 	  grep -qF ' $(PREFIX)/lib/$(SO)'; } || echo "The dynamic loader does not look into" \
 	  "$(PREFIX)/lib: link programs with -Wl,-rpath,$(PREFIX)/lib, or run them with" \
 	  "LD_LIBRARY_PATH=$(PREFIX)/lib"
+
+# What git has, with the date of the commit, and no name or date of the packing.
+DIST := ovnitrace-$(VERSION)
+dist:
+	$(Q)mkdir -p $(B)
+	$(Q)git archive --format=tar --prefix=$(DIST)/ HEAD | gzip -n -9 >$(B)/$(DIST).tar.gz
+	@sha256sum $(B)/$(DIST).tar.gz
+
+# The changelog has one entry, the packages that are needed to build are those of scripts/setup.sh.
+DEB := $(B)/deb/$(DIST)
+deb: dist
+	$(Q)rm -rf $(B)/deb && mkdir -p $(B)/deb
+	$(Q)cp $(B)/$(DIST).tar.gz $(B)/deb/ovnitrace_$(VERSION).orig.tar.gz
+	$(Q)tar -xf $(B)/$(DIST).tar.gz -C $(B)/deb && cp -R $(DEB)/packaging/debian $(DEB)/debian
+	$(Q)needed=$$(sed -n 's/^build  *\([^ ]*\).*/\1/p' scripts/setup.sh | grep -vx 'make\|g++'); \
+	  sed -i "s/@BUILD_DEPENDS@/$$(echo lowdown $$needed | sed 's/ /, /g')/" $(DEB)/debian/control
+	$(Q)sed -n '/^Redistribution/,/^---/s/^/ /p' LICENSE | sed '$$d; s/^ *$$/ ./' >$(DEB)/debian/license
+	$(Q)sed -i -e '/@LICENSE@/{r $(DEB)/debian/license' -e 'd}' $(DEB)/debian/copyright
+	$(Q)rm $(DEB)/debian/license
+	$(Q)printf '%s\n' 'ovnitrace ($(VERSION)-1) unstable; urgency=medium' '' \
+	  '  * Packaged from the source; CHANGELOG.md says what is new.' '' \
+	  " -- $$(sed -n 's/^Maintainer: //p' $(DEB)/debian/control)  $$(date -uRd @$(EPOCH))" >$(DEB)/debian/changelog
+	$(Q)cd $(DEB) && dpkg-buildpackage -us -uc -b
+	@ls $(B)/deb/*.deb
+
+static: $(B)/ovnitrace-static
+$(B)/ovnitrace-static: $(call objects,emulator/cli/main.cpp packaging/static_fmt.cpp) $(B)/libemulator.a
+	@echo "  LINK     $@"
+	$(Q)$(CXX) $(LDFLAGS) -static -o $@ $^ $(filter-out -lfmt,$(EMULATOR_LIBS)) -llzma -lbz2 -lm
+	$(Q)$(STRIP) $@
 
 clean:
 	rm -rf $(B)

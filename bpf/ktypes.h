@@ -254,6 +254,7 @@ struct bpf_iter__task {
 #define TASK_PARKED	     0x0040
 #define TASK_DEAD	     0x0080
 #define TASK_NOLOAD	     0x0400
+#define TASK_NEW	     0x0800
 #define PF_WQ_WORKER	     0x00000020
 #define PF_KTHREAD	     0x00200000
 

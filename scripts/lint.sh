@@ -47,7 +47,7 @@ format() {
 shell() {
   local test
   for test in tests/scripts/*_test.sh; do "$test" || return; done
-  mapfile -t scripts < <(files '\.sh$|^\.ci/run$')
+  mapfile -t scripts < <(files '\.(sh|bash)$|^\.ci/run$')
   [ ${#scripts[@]} -eq 0 ] || shellcheck "${scripts[@]}"
 }
 

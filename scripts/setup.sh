@@ -23,6 +23,7 @@ build   libzstd-dev        compressed chunks
 build   libsqlite3-dev     `export --to sqlite`
 build   libgnutls28-dev    TLS for senders and collectors that share a key
 build   libfmt-dev         text
+build   libncurses-dev     `ovnitrace top`
 build   libcli11-dev       the command line
 build   libprotozero-dev   Perfetto's format
 build   nlohmann-json3-dev trace.json
@@ -31,7 +32,14 @@ test    libclang-rt-dev    clang's sanitizers and libFuzzer
 test    libcap2-bin        setcap: capturing with two capabilities
 test    linux-perf         a second tracer beside ours
 test    valgrind           translates a program beside a capture with --control
+test    lowdown            manual pages of file formats, from docs/
+test    mandoc             checks manual pages
+test    man-db             shows them
+test    zsh                its completion
+test    fish               its completion
 test    procps             pgrep
+test    xz-utils           compressed symbols of ELF files, lists of packages of kernels
+test    dwz                debug data that files share
 test    chromium           the report page in a real browser
 test    clang-format       `make lint`
 test    clang-tidy         `make lint`
@@ -44,7 +52,6 @@ kernels qemu-system-x86    boots other kernels
 kernels busybox-static     all that runs there beside the tests
 kernels cpio               packs it
 kernels curl               gets the kernels
-kernels xz-utils           and the lists of their packages
 TABLE
   [ "$(uname -m)" != x86_64 ] || echo 'test g++-multilib a program for i386'
 }

@@ -24,19 +24,6 @@ void open_standard_streams() {
       _exit(1);                                    // there is nowhere to say why
 }
 
-/// The traced program and its arguments: all that follows the first `--`, which is taken away with
-/// them, so that its options never mix with ours.
-std::vector<std::string> take_command(int &argc, char **argv) {
-  for (int n = 1; n < argc; n++) {
-    if (std::strcmp(argv[n], "--") != 0)
-      continue;
-    std::vector<std::string> command(argv + n + 1, argv + argc);
-    argc = n;
-    return command;
-  }
-  return {};
-}
-
 constexpr const char *kFooter = R"(Examples:
   sudo ovnitrace -- ./app --its-options     trace a program, then: wxparaver app-…/thread.prv
   sudo ovnitrace -o run1 -- mpirun -n 4 ./app
@@ -47,6 +34,7 @@ constexpr const char *kFooter = R"(Examples:
   ovnitrace why run1                        where the time went, who is to blame, what to try
   ovnitrace info run1                       which threads ran, waited, were preempted, how long
   ovnitrace report run1 --open              the same as a timeline in the browser
+  ovnitrace diff run1 run2                  what made the second run slower
 
 The program runs as the user who called sudo. ovnitrace forwards HUP, INT, QUIT, TERM, ALRM, USR1
 and USR2 to it. Without a program, these signals end the capture. With --buffer last, USR2
@@ -69,7 +57,7 @@ int main(int argc, char **argv) {
   open_standard_streams();
   const char *log = std::getenv("OVNITRACE_LOG");
   ovnitrace::set_debug_log(log && std::strcmp(log, "debug") == 0);
-  std::vector<std::string> command = take_command(argc, argv);
+  std::vector<std::string> command = ovnitrace::take_after_dashes(argc, argv);
   const ovnitrace::RootApp app(
       "What the Linux scheduler did to your threads, as a Paraver timeline.\n"
       "Records every transition of every thread of a program with eBPF, then converts.\n",

@@ -124,6 +124,13 @@ int list_traced(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* Whether on_newtask records a thread, as a new one. A thread that is being created can be visited
+ * before it is announced, and would be recorded as two. */
+static __always_inline bool is_announced(struct task_struct *p)
+{
+	return task_state(p) & TASK_NEW && BPF_CORE_READ(p, start_time) >= complete_since;
+}
+
 /* Records the threads that are alive. The loader has marked them as traced, and has waited until
  * every switch that was under way at that time is over. The clock is read after the state: a
  * transition before that instant says more than the snapshot, and one after it agrees with it. */
@@ -136,7 +143,7 @@ int snapshot(struct bpf_iter__task *ctx)
 	if (!p || !p->pid)
 		return 0;
 	snapshot_holder(p);
-	if (!is_traced(p->pid))
+	if (!is_traced(p->pid) || is_announced(p))
 		return 0;
 	threads_found++;
 	change_marks(p->pid, THREAD_NAMED, 0);

@@ -7,6 +7,9 @@
  */
 const volatile __u32 stacks_wanted = 0; /* enum stack_choice; set by the loader before loading */
 
+/* Frames of the program's part, at most CAPTURE_STACK_DEPTH; set by the loader before loading. */
+const volatile __u32 stack_depth = CAPTURE_STACK_DEPTH;
+
 __u64 stacks_lost = 0; /* found no place in the table */
 
 struct {
@@ -84,7 +87,9 @@ static __always_inline __u32 take_stack(void *ctx, __u64 flags)
 
 	if (!scratch)
 		return 0;
-	bytes = bpf_get_stack(ctx, scratch->addresses, sizeof(scratch->addresses), flags);
+	bytes = bpf_get_stack(ctx, scratch->addresses,
+			      flags ? stack_depth * sizeof(__u64) : sizeof(scratch->addresses),
+			      flags);
 	if (flags && bytes > 0)
 		scratch->addresses[0] |= STACK_GUESSED;
 	return bytes > 0 ? keep_stack(cpu, (__u32)bytes / sizeof(__u64)) : 0;

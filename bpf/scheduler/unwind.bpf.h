@@ -205,7 +205,7 @@ __noinline int unwind_user_stack(bool in_call)
 				   current->self_exec_id);
 	walk->missing = 0;
 	walk->count = 0;
-	bpf_loop(CAPTURE_STACK_DEPTH, walk_frame, NULL, 0);
+	bpf_loop(stack_depth, walk_frame, NULL, 0);
 	if (walk->missing) {
 		copy = may_ask(walk->missing) ? copy_stack(cpu, walk, scratch) : 0;
 		if (copy)

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -15,8 +16,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -48,6 +51,17 @@ bool drop_all_capabilities() {
   return syscall(SYS_capset, &header, data) == 0;
 }
 
+void close_all_but(std::span<const int> files) {
+  const int last = files.empty() ? kPipe : *std::max_element(files.begin(), files.end());
+  std::vector<bool> stays(size_t(last) + 1);
+  for (const int file : files)
+    stays[size_t(file)] = true;
+  for (int file = kPipe + 1; file < last; file++)
+    if (!stays[size_t(file)])
+      close(file);
+  closefrom(last + 1);
+}
+
 /// Restricts this process. Signals are blocked: those of a terminal are for the parent, with which
 /// this process ends.
 bool confine(int pipe, pid_t parent, const ConfinedLimits &limits) {
@@ -57,13 +71,14 @@ bool confine(int pipe, pid_t parent, const ConfinedLimits &limits) {
   const sched_param none = {};
   sched_setscheduler(0, SCHED_OTHER, &none);
   prctl(PR_SET_NAME, "ovnitrace-read");
+  unsetenv("DEBUGINFOD_URLS"); // elfutils would ask these servers
   if (pipe != kPipe && dup2(pipe, kPipe) < 0)
     return false;
   const int null = open("/dev/null", O_RDWR);
   for (int stream = 0; stream < kPipe; stream++)
     if (dup2(null, stream) < 0)
       return false;
-  closefrom(kPipe + 1);
+  close_all_but(limits.files);
   return limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_CPU, limits.seconds) &&
          limit(RLIMIT_AS, address_space() + limits.memory) && drop_all_capabilities() &&
          prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
@@ -97,6 +112,11 @@ void ConfinedOutput::flush() {
 bool ConfinedInput::read(char *to, size_t size) {
   while (good_ && size > 0) {
     if (at_ == read_.size()) {
+      pollfd waiting = {pipe_, POLLIN, 0};
+      const int ready = poll(&waiting, 1, int(patience_ * 1000));
+      good_ = ready > 0 || (ready < 0 && errno == EINTR);
+      if (ready <= 0)
+        continue;
       read_.resize(64 << 10);
       const ssize_t got = ::read(pipe_, read_.data(), read_.size());
       read_.resize(got > 0 ? size_t(got) : 0);
@@ -151,7 +171,7 @@ size_t ask_confined(size_t count, const ConfinedLimits &limits,
       }
     }
     theirs = UniqueFd();
-    ConfinedInput in(ours.get());
+    ConfinedInput in(ours.get(), limits.patience);
     while (next < count && in.good()) {
       take(next, in);
       next += in.good();

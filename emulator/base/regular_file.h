@@ -22,4 +22,8 @@ UniqueFd open_program(const std::string &path);
 /// in a trace would let the trace bring the file.
 UniqueFd open_absolute(const std::string &path, struct stat &status);
 
+/// Opens the regular file at the absolute `path` as a process sees it whose root folder is `root`:
+/// no link leads out of there. Fills `status`.
+UniqueFd open_inside(int root, const std::string &path, struct stat &status);
+
 } // namespace ovnitrace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/app.h"
 
+#include "emulator/cli/config.h"
 #include "emulator/cli/help_formatter.h"
 
 #include <CLI/App.hpp>
@@ -11,6 +12,24 @@
 #include <optional>
 
 namespace ovnitrace {
+
+namespace {
+
+/// Reads the configuration when the command line is parsed and no command has run yet.
+class ConfiguredApp final : public CLI::App {
+public:
+  using CLI::App::App;
+
+private:
+  void pre_callback() override {
+    const std::vector<Setting> settings = read_config(config_files());
+    check_config(*this, settings);
+    const auto named = get_subcommands();
+    apply_config(named.empty() ? *this : *named.front(), settings);
+  }
+};
+
+} // namespace
 
 Option Option::type_name(const std::string &name) const {
   return Option(option_->type_name(name));
@@ -55,6 +74,12 @@ Option Option::range(uint64_t least, uint64_t most) const {
 
 Option Option::one_of(const std::vector<std::string> &words) const {
   return Option(option_->check(CLI::IsMember(words)));
+}
+
+/// CLI11 makes a check's description a part of the type name, after a colon.
+Option Option::values(const std::string &words) const {
+  return Option(option_->check(
+      CLI::Validator([](std::string &) { return std::string(); }, "{" + words + "}")));
 }
 
 Option Option::as_size() const {
@@ -139,7 +164,7 @@ std::string App::first_given_option() const {
 }
 
 RootApp::RootApp(const std::string &what, const std::string &name)
-    : App(*new CLI::App(what, name)) {}
+    : App(*new ConfiguredApp(what, name)) {}
 
 RootApp::~RootApp() {
   delete &parser();

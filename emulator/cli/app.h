@@ -15,6 +15,10 @@ class Option;
 
 namespace ovnitrace {
 
+/// Values that stand for what is there, for Option::values().
+inline constexpr const char *kTracePids = "<pid>", *kTraceTids = "<tid>", *kTraceComms = "<comm>",
+                            *kTraceCpus = "<cpu>", *kProcesses = "<process>", *kUsers = "<user>";
+
 /// An option. Its command owns it.
 class Option {
 public:
@@ -31,6 +35,9 @@ public:
   Option excludes(Option other) const;
   Option range(uint64_t least, uint64_t most) const; ///< refuses other numbers
   Option one_of(const std::vector<std::string> &words) const;
+  /// Sets the words that the completion of the shell offers, with commas between them, or one of
+  /// the kinds above. Other values are allowed.
+  Option values(const std::string &words) const;
   Option as_size() const; ///< reads 20M as bytes
   /// Refuses values for which `wrong` returns a reason.
   Option check(const std::function<std::string(const std::string &)> &wrong) const;

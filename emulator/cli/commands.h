@@ -5,6 +5,9 @@
 
 #include "emulator/cli/app.h"
 
+#include <string>
+#include <vector>
+
 namespace ovnitrace {
 
 void add_convert(App app);  ///< converts a trace to Paraver
@@ -16,8 +19,14 @@ void add_report(App app);   ///< writes a page for the browser
 void add_plot(App app);     ///< draws a figure, or in the terminal
 void add_why(App app);      ///< says where the time of threads went, and who is to blame
 
+void add_config(App app); ///< says which options are configured, and where
+/// Says what made some runs slower than others. `after`: what follows a --, the traces of the
+/// second runs.
+void add_diff(App app, const std::vector<std::string> &after);
+
 /// The commands, in the order of the help.
-inline constexpr void (*kTraceCommands[])(App) = {add_convert, add_info,   add_why,  add_dump,
-                                                  add_export,  add_report, add_plot, add_compress};
+inline constexpr void (*kTraceCommands[])(App) = {add_convert, add_info,     add_why,
+                                                  add_dump,    add_export,   add_report,
+                                                  add_plot,    add_compress, add_config};
 
 } // namespace ovnitrace

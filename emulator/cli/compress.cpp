@@ -4,6 +4,7 @@
 #include "emulator/base/human.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/compress/compress_trace.h"
 #include "emulator/format/chunk_frame.h"
@@ -22,7 +23,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> traces;
   int level = 1;
-  bool decompress = false;
+  bool decompress = false, quiet = false;
 };
 
 void report_done(const std::string &trace, const CompressResult &result, bool decompress) {
@@ -40,7 +41,8 @@ void compress_command(const Arguments &arguments) {
   for (const std::string &trace : arguments.traces) {
     const CompressResult result =
         arguments.decompress ? decompress_trace(trace) : compress_trace(trace, arguments.level);
-    report_done(trace, result, arguments.decompress);
+    if (!arguments.quiet)
+      report_done(trace, result, arguments.decompress);
     report_missing_records(trace, warnings);
   }
   warnings.finish();
@@ -62,6 +64,8 @@ void add_compress(App app) {
           .type_name("N")
           .range(kLeastLevel, kMostLevel);
   command.add_flag("-d,--decompress", arguments->decompress, "Decompress them").excludes(level);
+  command.add_flag(kQuiet.names, arguments->quiet,
+                   "Print no summary, only warnings about the trace");
   command.footer(R"(
 Each chunk becomes a zstd frame: cpu0000.ftr becomes cpu0000.ftr.zst. Every command reads both
 forms. A capture is compressed already, unless it was recorded with --compress=0. A file is removed

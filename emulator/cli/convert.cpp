@@ -9,6 +9,7 @@
 #include "emulator/cli/path_options.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
@@ -25,12 +26,16 @@ namespace {
 struct Arguments {
   std::vector<std::string> inputs;
   std::string clock_offsets;
-  bool quiet = false;
+  bool quiet = false, force = false;
   uint64_t region = 0; ///< number of the only region to convert, from 1; 0: the whole trace
   PathArguments path;
   CutArguments cut;
   ConvertOptions options; ///< without a cut
 };
+
+bool is_part(const ConvertOptions &options) {
+  return options.cut.cuts() || !options.cut.cpus.empty();
+}
 
 /// Chooses where the output goes. It goes beside the chunks of a trace directory. Other inputs, and
 /// a part of a trace, whose files would replace those of the whole, get a directory of their own.
@@ -40,7 +45,7 @@ void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &op
                 "directory for it with -o DIR",
                 kExitUsage);
   const std::string &trace = inputs.front();
-  const bool part = options.cut.cuts() || !options.cut.cpus.empty();
+  const bool part = is_part(options);
   if (is_trace_dir(trace) && !part) {
     options.directory = trace;
     return;
@@ -75,6 +80,9 @@ void convert_command(Arguments arguments) {
     cut_region(arguments, options.cut);
   if (options.directory.empty())
     choose_directory(arguments.inputs, options);
+  require_free(
+      options.directory, arguments.force,
+      is_trace_dir(arguments.inputs.front()) && !is_part(options) ? arguments.inputs.front() : "");
   NoDiagnostics reported_later; // by the conversion
   std::optional<CriticalPath> path =
       wanted_path(arguments.path, about_trace(arguments.inputs.front()), options.cut,
@@ -97,11 +105,12 @@ void add_convert(App app) {
       .required();
   command
       .add_option(
-          "-o,--output", options.directory,
+          kOutput.names, options.directory,
           "Write into this directory (default: the trace directory itself; TRACE.cut.d for a "
           "part of a trace; TRACE.prv.d for a trace that ovnitrace did not write). "
           "Required for several traces")
       .type_name("DIR");
+  add_force(command, arguments->force);
   command.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   command.add_flag("--lint", options.lint,
                    "List all impossible events, and values that were pushed and never popped. Exit "
@@ -118,18 +127,22 @@ void add_convert(App app) {
       .type_name("N")
       .group(kCutGroup)
       .range(1, UINT32_MAX);
-  add_cut_list(command, "--cpu", "CPU", arguments->cut.cut.cpus, "Only these CPUs in cpu.prv");
+  add_cut_list(command, kCpu.names, "CPU", kTraceCpus, arguments->cut.cut.cpus,
+               "Only these CPUs in cpu.prv");
   command
       .add_option("--clock-offsets", arguments->clock_offsets,
                   "Use this table of the offsets of several hosts' clocks, as ovnisync writes it")
       .type_name("FILE");
-  command.add_flag("-q,--quiet", arguments->quiet,
+  command.add_flag(kQuiet.names, arguments->quiet,
                    "Print no progress and no summary, only warnings about the trace");
   command.footer(R"(
 Writes thread.prv and cpu.prv, each with a .pcf and a .row, and cfg/. Open a .prv in Paraver, then a
 view of cfg/; cfg/README lists them. Views of an earlier conversion are removed from cfg/. Views
 that you saved under other names stay. With --from, that time is time 0 of the timelines. --pid,
 --tid, --comm, --cpu and --model can be given more than once.
+
+The files of a trace in its own directory are replaced. Any other directory that is not empty is
+refused without -f.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still converted.
 

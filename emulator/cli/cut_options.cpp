@@ -2,6 +2,7 @@
 #include "emulator/cli/cut_options.h"
 
 #include "emulator/base/error.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
 
 namespace ovnitrace {
@@ -21,15 +22,16 @@ void add_time(App command, const std::string &name, TraceTime &time, const std::
 
 void add_cut_options(App command, CutArguments &arguments, bool with_end) {
   add_time(
-      command, "--from", arguments.from,
+      command, kFrom.names, arguments.from,
       "Start of the part: 1.5s, 200ms, 30us, 100ns or 2m after the start of the trace (a number "
       "alone is in seconds), or a time of the clock: 14:03:07.5, @1732345678");
   if (with_end)
-    add_time(command, "--to,--until", arguments.to, "End of the part, given as for --from");
-  add_cut_list(command, "--pid", "PID", arguments.cut.pids,
+    add_time(command, kTo.names, arguments.to, "End of the part, given as for --from");
+  add_cut_list(command, kPid.names, "PID", kTracePids, arguments.cut.pids,
                "Only threads of these processes, such as 12,34");
-  add_cut_list(command, "--tid", "TID", arguments.cut.tids, "Only these threads, such as 12,34");
-  add_cut_list(command, "--comm", "NAME", arguments.cut.comms,
+  add_cut_list(command, kTid.names, "TID", kTraceTids, arguments.cut.tids,
+               "Only these threads, such as 12,34");
+  add_cut_list(command, kComm.names, "NAME", kTraceComms, arguments.cut.comms,
                "Only threads of these names; * and ? as in a shell");
 }
 

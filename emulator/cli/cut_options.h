@@ -17,12 +17,13 @@ inline constexpr const char *kCutGroup = "Part of the trace"; ///< in --help
 
 /// Adds an option that takes one value, or a list with commas, each time that it is given. Traces
 /// that follow are not taken for values. `type`: the value's name in --help. `list` must live until
-/// the command line is parsed.
+/// the command line is parsed. `values`: for Option::values().
 template <class List>
-void add_cut_list(App command, const std::string &name, const char *type, List &list,
-                  const std::string &what) {
+void add_cut_list(App command, const std::string &name, const char *type, const char *values,
+                  List &list, const std::string &what) {
   command.add_option(name, list, what)
       .type_name(type)
+      .values(values)
       .delimiter(',')
       .allow_extra_args(false)
       .group(kCutGroup);

@@ -4,7 +4,9 @@
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/cli/terminal_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/dump/dump_events.h"
@@ -53,7 +55,9 @@ void add_dump(App app) {
                   "The directory of a trace, or FTrace files. Several become one timeline")
       .required();
   add_cut_options(command, arguments->cut);
-  command.add_flag("--json", arguments->json, "Print a JSON object on each line, with times in ns");
+  add_terminal_options(command);
+  command.add_flag(kJson.names, arguments->json,
+                   "Print a JSON object on each line, with times in ns");
   command.footer(R"(
 A line has four columns and the details, separated by blanks. No column contains a blank:
 

@@ -6,10 +6,13 @@
 #include "emulator/cli/export_formats.h"
 #include "emulator/cli/output_ending.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -30,6 +33,13 @@ const ExportFormat *find_format(const std::string &word) {
   return nullptr;
 }
 
+std::string format_words() {
+  std::string words;
+  for (const ExportFormat &format : kExportFormats)
+    words += (words.empty() ? "" : ", ") + std::string(format.word);
+  return words;
+}
+
 /// Takes a value of --to, which is given twice to export a part: a format, and the end of the part.
 /// No format looks like a time. Returns what is wrong with the value, or nothing.
 std::string take_to(const std::string &word, Arguments &arguments) {
@@ -41,12 +51,8 @@ std::string take_to(const std::string &word, Arguments &arguments) {
     arguments.format = word;
   else if (is_time || find_format(word))
     return fmt::format("'{}' is one {} too many", word, is_time ? "time" : "format");
-  else {
-    std::string words;
-    for (const ExportFormat &format : kExportFormats)
-      words += (words.empty() ? "" : ", ") + std::string(format.word);
-    return fmt::format("'{}' is neither a format nor a time: formats are {}", word, words);
-  }
+  else
+    return fmt::format("'{}' is neither a format nor a time: formats are {}", word, format_words());
   return {};
 }
 
@@ -54,8 +60,26 @@ std::string take_to(const std::string &word, Arguments &arguments) {
 std::string list_of_formats() {
   std::string lines;
   for (const ExportFormat &format : kExportFormats)
-    lines += fmt::format("  {:<9} {}; TRACE{}\n", format.word, format.what, format.suffix);
+    lines += fmt::format("  {:<10} {}; TRACE{}\n", format.word, format.what, format.suffix);
   return lines;
+}
+
+/// Empties a directory, if nothing is in it but an earlier export: names that match `entries`.
+void empty_export(const std::string &directory, const char *entries) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  if (!fs::is_directory(directory, none))
+    return;
+  std::vector<fs::path> old;
+  for (const auto &entry : fs::directory_iterator(directory))
+    if (fnmatch(entries, entry.path().filename().c_str(), FNM_EXTMATCH) == 0)
+      old.push_back(entry.path());
+    else
+      throw Error(fmt::format("{} is not replaced: it has other files than an export, as {}; "
+                              "choose another with -o",
+                              directory, entry.path().filename().string()));
+  for (const fs::path &path : old)
+    fs::remove_all(path);
 }
 
 int run_export(const Arguments &arguments) {
@@ -85,6 +109,9 @@ int run_export(const Arguments &arguments) {
   write.cut = cut_of(arguments.cut, write.inputs.front());
   if (write.output.empty())
     write.output = nameable(write.inputs.front()) + format.suffix;
+  if (write.force && format.entries)
+    empty_export(write.output, format.entries);
+  require_free(write.output, write.force);
   return format.write(write);
 }
 
@@ -102,18 +129,22 @@ void add_export(App app) {
   };
   command
       .add_option_function<std::vector<std::string>>(
-          "--to,--until", set,
+          kTo.names, set,
           "The format, one of those below. Give --to a second time, with a TIME, to end the part, "
           "as in --to sqlite --from 1.5s --to 2s")
       .type_name("FORMAT")
+      .values(format_words())
       .allow_extra_args(false);
   command
       .add_option("TRACE", arguments->write.inputs, "The directory of the trace, or an FTrace file")
       .required();
   command
-      .add_option("-o,--output", arguments->write.output,
+      .add_option(kOutput.names, arguments->write.output,
                   "File or directory to write (default: TRACE with the suffix of the format)")
       .type_name("PATH");
+  add_force(command, arguments->write.force);
+  command.add_flag(kQuiet.names, arguments->write.quiet,
+                   "Print no progress and no summary, only warnings about the trace");
   add_cut_options(command, arguments->cut, false);
   add_path_options(command, arguments->write.path,
                    "With --to perfetto: add a track of the critical path");
@@ -121,9 +152,9 @@ void add_export(App app) {
                    "With --to folded: separate all processes and threads, with their ids. Without "
                    "it, those of one name are summed up");
   command.footer("\nFormats:\n" + list_of_formats() + R"(
-docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded) explain the formats. docs/sql.md has the
-tables of sqlite and csv, with example queries. --to folded -o - writes to standard output. --to
-ovni takes several traces, and each becomes a loom; it cannot export a part.
+docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded, pprof, speedscope) explain the formats.
+docs/sql.md has the tables of sqlite and csv, with example queries. --to folded -o - writes to
+standard output. --to ovni takes several traces, and each becomes a loom; it cannot export a part.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still exported.
 
@@ -134,7 +165,9 @@ Examples:
   ovniemu app-20250101-120000.ovni
   ovnitrace export --to sqlite app-20250101-120000
   sqlite3 -box app-20250101-120000.sqlite 'SELECT * FROM latency ORDER BY ns DESC LIMIT 5'
-  ovnitrace export --to folded app-20250101-120000 -o - | flamegraph.pl --countname ns > app.svg)");
+  ovnitrace export --to folded app-20250101-120000 -o - | flamegraph.pl --countname ns > app.svg
+  ovnitrace export --to pprof app-20250101-120000
+  go tool pprof -top -tagfocus cause=futex app-20250101-120000.pb.gz)");
   command.callback([arguments] {
     if (const int status = run_export(*arguments))
       end_command(status);

@@ -48,12 +48,14 @@ int export_ovni(const ExportArguments &arguments) {
   ovni::ExportResult result;
   {
     ProgressBar bar(source->catalog());
-    result = ovni::export_trace(*source, directory, warnings, kFaultsReported, bar.progress());
+    result = ovni::export_trace(*source, directory, warnings, kFaultsReported,
+                                arguments.quiet ? Progress() : bar.progress());
   }
   warnings.finish();
   print_differences(result);
-  fmt::print("{}: {} of {}\n", directory, human_count(result.counts.events, "event", "events"),
-             human_count(result.streams, "thread", "threads"));
+  if (!arguments.quiet)
+    fmt::print("{}: {} of {}\n", directory, human_count(result.counts.events, "event", "events"),
+               human_count(result.streams, "thread", "threads"));
   return warnings.damage() > std::min(result.faults, kFaultsReported) ? kExitFailure : 0;
 }
 

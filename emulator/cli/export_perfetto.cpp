@@ -30,11 +30,12 @@ int export_perfetto(const ExportArguments &arguments) {
   if (result.sched.doubled)
     print("{} on a CPU where another thread ran: cut short or left out (docs/perfetto.md)",
           human_count(result.sched.doubled, "run is", "runs are"));
-  fmt::print("{}: {}, {} and {} of {} in {:.1f} MiB\n", path,
-             human_count(result.sched.runs, "run", "runs"),
-             human_count(result.sched.wakeups, "wakeup", "wakeups"),
-             human_count(result.track_events, "event", "events"),
-             human_count(result.threads, "thread", "threads"), double(result.bytes) / (1 << 20));
+  if (!arguments.quiet)
+    fmt::print("{}: {}, {} and {} of {} in {:.1f} MiB\n", path,
+               human_count(result.sched.runs, "run", "runs"),
+               human_count(result.sched.wakeups, "wakeup", "wakeups"),
+               human_count(result.track_events, "event", "events"),
+               human_count(result.threads, "thread", "threads"), double(result.bytes) / (1 << 20));
   return warnings.damage() ? kExitFailure : 0;
 }
 

@@ -26,16 +26,18 @@ template <class Sink> int export_tables(const ExportArguments &arguments) {
   TableRows rows;
   {
     ProgressBar bar(source->catalog(), arguments.cut.to);
-    rows = put_tables(*source, arguments.cut, sink, bar.progress());
+    rows = put_tables(*source, arguments.cut, sink, arguments.quiet ? Progress() : bar.progress());
   }
   sink.finish();
   warnings.finish();
   const auto count = [&](TableId table, const char *one, const char *many) {
     return human_count(rows[size_t(table)], one, many);
   };
-  fmt::print("{}: {}, {}, {}, {}\n", arguments.output, count(TableId::thread, "thread", "threads"),
-             count(TableId::slice, "slice", "slices"), count(TableId::wakeup, "wakeup", "wakeups"),
-             count(TableId::event, "event", "events"));
+  if (!arguments.quiet)
+    fmt::print(
+        "{}: {}, {}, {}, {}\n", arguments.output, count(TableId::thread, "thread", "threads"),
+        count(TableId::slice, "slice", "slices"), count(TableId::wakeup, "wakeup", "wakeups"),
+        count(TableId::event, "event", "events"));
   return warnings.damage() ? kExitFailure : 0;
 }
 

@@ -87,12 +87,19 @@ std::string HelpFormatter::make_usage(const CLI::App *app, std::string name) con
 }
 
 std::string HelpFormatter::make_option(const CLI::Option *option, bool is_positional) const {
-  return entry(is_positional ? make_option_usage(option) : names_of(*option) + value_of(*option),
+  return entry(is_positional ? make_option_usage(option) : shown_name(*option),
                option->get_description());
 }
 
 std::string HelpFormatter::make_subcommand(const CLI::App *command) const {
   return entry(command->get_name(), command->get_description());
+}
+
+std::string shown_name(const CLI::Option &option) {
+  if (option.get_positional() && !option.nonpositional())
+    return option.get_name() +
+           (option.get_expected_max() >= CLI::detail::expected_max_vector_size ? "..." : "");
+  return names_of(option) + value_of(option);
 }
 
 std::string optional_value(const CLI::Option &option) {

@@ -26,4 +26,7 @@ private:
   std::string usage_;
 };
 
+/// Returns how --help shows an option, as "-o, --output DIR" or "TRACE...".
+std::string shown_name(const CLI::Option &option);
+
 } // namespace ovnitrace

@@ -4,11 +4,13 @@
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/terminal.h"
+#include "emulator/cli/terminal_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
@@ -53,7 +55,7 @@ void info(const Arguments &arguments) {
   if (arguments.json)
     write_json_report(input, options, [&](std::string_view text) { out.write(text); });
   else
-    out.write(text_report(input, options));
+    out.write(with_headings(text_report(input, options)));
   out.flush();
   warnings.finish();
   if (warnings.damage() && !out.gone())
@@ -78,7 +80,7 @@ void add_info(App app) {
       .type_name("COLUMN")
       .one_of(sort_words());
   command
-      .add_option("--top", arguments->report.top,
+      .add_option(kTop.names, arguments->report.top,
                   "Print at most N lines of a table, and one with the sum of the rest; 0: all "
                   "(default: 20)")
       .type_name("N")
@@ -87,7 +89,8 @@ void add_info(App app) {
                    ? ""
                    : "'" + text + "' is no number of lines, 0 or more";
       });
-  command.add_flag("--json", arguments->json, "Print an object of JSON, with times in ns");
+  add_terminal_options(command);
+  command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command.footer(fmt::format(R"(
 The table of threads shows, for each thread:
 

@@ -38,6 +38,7 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
                         "TID (default: the program's main thread)")
           .each(set)
           .type_name("[=TID]")
+          .values(kTraceTids)
           .group(kGroup);
   command
       .add_option("--section", arguments.query.section,

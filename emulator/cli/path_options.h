@@ -5,7 +5,7 @@
 #include "emulator/cli/app.h"
 
 #include "emulator/critical/path.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 
 #include <functional>
 #include <memory>

@@ -7,11 +7,13 @@
 #include "emulator/cli/output_ending.h"
 #include "emulator/cli/path_options.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/terminal.h"
+#include "emulator/cli/terminal_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/output/atomic_file.h"
 #include "emulator/plot/figure.h"
@@ -33,21 +35,17 @@ constexpr size_t kMostRows = 1000;
 
 struct Arguments {
   std::string trace, output;
+  bool force = false;
   FigureOptions figure;
   CutArguments cut;
   PathArguments path;
 };
 
-std::string_view environment(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "";
-}
-
-/// NO_COLOR: https://no-color.org
 TextStyle text_style() {
-  if (!isatty(STDOUT_FILENO) || !environment("NO_COLOR").empty() || environment("TERM") == "dumb")
+  if (!wants_colors())
     return TextStyle::plain;
-  const std::string_view colors = environment("COLORTERM");
+  const char *value = std::getenv("COLORTERM");
+  const std::string_view colors = value ? value : "";
   return colors == "truecolor" || colors == "24bit" ? TextStyle::true_color : TextStyle::indexed;
 }
 
@@ -68,6 +66,7 @@ int plot(Arguments arguments) {
   check_ending(arguments.output, {".svg"},
                "a figure is SVG: give a name that ends in .svg; `rsvg-convert` or a browser makes "
                "other formats of it");
+  require_free(arguments.output, arguments.force);
   const bool picture = !arguments.output.empty();
   if (!picture && arguments.figure.arrows)
     throw Error("--arrows goes with -o FILE.svg", kExitUsage);
@@ -100,11 +99,12 @@ void add_plot(App app) {
   command.add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
       .required();
   command
-      .add_option("-o,--output", arguments->output,
+      .add_option(kOutput.names, arguments->output,
                   "Write an SVG figure; - is standard output (default: print text)")
       .type_name("FILE.svg");
+  add_force(command, arguments->force);
   command
-      .add_option("--rows", arguments->figure.rows,
+      .add_option(std::string(kTop.names) + ",--rows", arguments->figure.rows,
                   "Draw at most N threads: those that ran or waited longest (default: 40)")
       .type_name("N")
       .range(1, kMostRows);
@@ -112,6 +112,7 @@ void add_plot(App app) {
                    "With -o: draw arrows from the waker to the moment when the thread got its CPU");
   add_cut_options(command, arguments->cut);
   add_path_options(command, arguments->path, "Draw the critical path");
+  add_terminal_options(command);
   command.footer(R"(
 A row is a thread, and a column is a part of the time. If a thread is in several states during a
 column, the column is divided by their shares (docs/plot.md). On a terminal, the text has colours
@@ -122,7 +123,7 @@ The exit status is 1 if a part of the trace is damaged. The rest is still drawn.
 Examples:
   ovnitrace plot app-20250101-120000
   ovnitrace plot app-20250101-120000 -o app.svg --from 1.5s --to 1.6s --arrows
-  ovnitrace plot app-20250101-120000 --comm 'worker-*' --rows 8 -o workers.svg)");
+  ovnitrace plot app-20250101-120000 --comm 'worker-*' --top 8 -o workers.svg)");
   command.callback([arguments] {
     if (const int status = plot(*arguments))
       end_command(status);

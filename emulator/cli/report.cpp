@@ -5,6 +5,7 @@
 #include "emulator/cli/output_ending.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_report.h"
+#include "emulator/cli/shared_options.h"
 
 #include <memory>
 
@@ -24,9 +25,10 @@ void add_report(App app) {
       .required();
   command
       .add_option(
-          "-o,--output", report.output,
+          kOutput.names, report.output,
           "File to write (default: report.html in the trace directory, TRACE.html for a file)")
       .type_name("FILE.html");
+  add_force(command, report.force);
   command
       .add_option("--max-size", report.most_bytes,
                   "Largest size of the page, as 20M. If a trace needs more, details are summed up "
@@ -35,7 +37,7 @@ void add_report(App app) {
       .as_size();
   command.add_flag("--open", report.open,
                    "Open the page in the browser, as the user who called sudo");
-  command.add_flag("-q,--quiet", report.quiet, "Print no summary, only warnings about the trace");
+  command.add_flag(kQuiet.names, report.quiet, "Print no summary, only warnings about the trace");
   add_cut_options(command, arguments->cut);
   add_path_options(command, report.path, "Draw the critical path");
   command.footer(R"(

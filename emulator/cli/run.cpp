@@ -5,9 +5,12 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/complete.h"
+#include "emulator/cli/man_page.h"
 
 #include <CLI/App.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -123,7 +126,10 @@ std::string message_of(const CLI::ParseError &error, const CLI::App &app) {
     return "not expected:" + extras;
   }
   constexpr std::string_view kConvert = "Could not convert: ", kIs = " = ";
-  const std::string message = error.what();
+  std::string message = error.what();
+  if (message.ends_with(" missing")) // after a type name, which ends with the words of values()
+    if (const size_t words = message.find(":{"); words != message.npos)
+      message.replace(words, message.rfind('}') + 1 - words, "");
   const size_t is = message.find(kIs);
   if (!message.starts_with(kConvert) || is == message.npos)
     return message;
@@ -171,14 +177,42 @@ int help_about(const CLI::App &app, const std::string &name) {
   return 0;
 }
 
+/// Answers the completion of a shell, within two seconds or not at all.
+int complete(const std::vector<std::string> &words, const CLI::App &app,
+             std::span<const std::string_view> program_commands) {
+  drop_privileges();
+  alarm(2);
+  std::cout << completions(app, words, program_commands) << std::flush;
+  return 0;
+}
+
 } // namespace
+
+std::vector<std::string> take_after_dashes(int &argc, char **argv) {
+  if (argc > 1 && argv[1] == kCompleteCommand)
+    return {};
+  for (int n = 1; n < argc; n++) {
+    if (std::strcmp(argv[n], "--") != 0)
+      continue;
+    std::vector<std::string> after(argv + n + 1, argv + argc);
+    argc = n;
+    return after;
+  }
+  return {};
+}
 
 int run_cli(App program, int argc, char **argv,
             std::span<const std::string_view> program_commands) noexcept {
   CLI::App &app = program.parser();
   try {
     set_program_name(app.get_name());
+    if (argc > 1 && argv[1] == kCompleteCommand)
+      return complete({argv + 2, argv + argc}, app, program_commands);
     refuse_empty_values(argc, argv);
+    if (argc == 4 && argv[1] == std::string_view("help") && argv[2] == std::string_view("--man")) {
+      write_man_pages(app, argv[3]); // for the Makefile
+      return 0;
+    }
     if (argc > 1 && std::string_view(argv[1]) == "help")
       return help_about(app, argc > 2 ? argv[2] : "");
     app.parse(argc, argv);

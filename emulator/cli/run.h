@@ -7,8 +7,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ovnitrace {
+
+/// The first argument of the call by which the shells complete a command line (complete.h). `--`
+/// may be among the words that follow.
+inline constexpr std::string_view kCompleteCommand = "__complete";
+
+/// Returns all that follows the first `--`: the traced program with its arguments, or traces. Takes
+/// it away from the command line, so that the program's options never mix with ours. Takes nothing
+/// from the call that completes a command line.
+std::vector<std::string> take_after_dashes(int &argc, char **argv);
 
 /// Parses the command line, runs its subcommand and returns the exit status. It is 0, 2 for a wrong
 /// command line, the status of an ovnitrace::Error, or 1 for any other failure. Errors are printed

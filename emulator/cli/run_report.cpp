@@ -5,10 +5,13 @@
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/open_browser.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/core/program_threads.h"
+#include "emulator/input/stacks.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/sentences.h"
 
@@ -43,7 +46,9 @@ Answer answer_about(const TraceInfo &info, const Cut &cut,
                     const std::function<std::unique_ptr<EventSource>()> &open) {
   const std::unique_ptr<EventSource> source = open();
   const Catalog &catalog = source->catalog();
-  return answer_of(info, catalog, explain(*source, cut_to_program(cut, info, catalog)));
+  return answer_of(
+      info, catalog,
+      explain(*source, cut_to_program(cut, info, catalog), started_thread(info, catalog)));
 }
 
 } // namespace
@@ -63,12 +68,17 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
   } else if (path.empty()) {
     place = OutputPlace(path = nameable(trace) + ".html");
   }
+  if (!directory)
+    require_free(path, arguments.force);
   const auto open = reopener(trace, warnings, 0);
   std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);
+  std::optional<Stacks> stacks;
+  if (!info.stacks.empty())
+    stacks.emplace(open()->catalog(), warnings);
   const WriteReportResult result =
       write_report(trace, info, open,
                    {place, arguments.most_bytes, arguments.cut, critical ? &*critical : nullptr,
-                    answer_about(info, arguments.cut, open)});
+                    answer_about(info, arguments.cut, open), stacks ? &*stacks : nullptr});
   warnings.finish();
   if (!arguments.quiet)
     print_written(path, result, std::chrono::steady_clock::now() - start);

@@ -16,6 +16,7 @@ struct ReportArguments {
   PathArguments path = {};
   bool open = false; ///< in the browser
   bool quiet = false;
+  bool force = false; ///< replace a page that exists; one in the trace directory always is
 };
 
 /// Writes the page and prints its path. Returns the exit status: 0, or 1 if a part of the trace is

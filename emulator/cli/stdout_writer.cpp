@@ -28,9 +28,17 @@ void StdoutWriter::write(std::string_view text) {
 }
 
 void StdoutWriter::flush() {
+  drain();
+  if (pager_)
+    pager_->finish();
+}
+
+void StdoutWriter::drain() {
+  if (!pager_)
+    pager_.emplace();
   const char *from = buffer_.get();
   while (from != at_ && !gone_) {
-    const ssize_t n = ::write(STDOUT_FILENO, from, size_t(at_ - from));
+    const ssize_t n = ::write(pager_->fd(), from, size_t(at_ - from));
     if (n >= 0)
       from += n;
     else if (errno == EPIPE)

@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/small_file.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/ovni/clock_offsets.h"
 
 #include <algorithm>

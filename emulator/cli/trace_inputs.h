@@ -2,7 +2,7 @@
 // Makes names, descriptions and sources of the inputs on a command line.
 #pragma once
 
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 
 #include <functional>

@@ -2,7 +2,7 @@
 #include "emulator/cli/warnings.h"
 
 #include "emulator/base/messages.h"
-#include "emulator/format/chunk_frame.h"
+#include "emulator/format/codec.h"
 
 namespace ovnitrace {
 
@@ -30,7 +30,7 @@ void Warnings::report(const Diagnostic &diagnostic) {
     print("warning: {}: {}", diagnostic.file, diagnostic.what);
   else
     print("warning: {}, byte {}{}{}: {}", diagnostic.file, diagnostic.offset,
-          diagnostic.file.ends_with(kFrameSuffix) ? " uncompressed" : "", at(diagnostic.time),
+          codec_of(diagnostic.file) != Codec::none ? " uncompressed" : "", at(diagnostic.time),
           diagnostic.what);
 }
 

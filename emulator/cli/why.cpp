@@ -6,8 +6,10 @@
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/path_options.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/terminal.h"
+#include "emulator/cli/terminal_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/core/program_threads.h"
@@ -77,15 +79,15 @@ void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSin
   const Catalog &catalog = source->catalog();
   const Cut cut =
       arguments.all_threads ? arguments.cut : cut_to_program(arguments.cut, about, catalog);
-  const Explanation explanation =
-      explain(*source, cut, about.program_pid ? main_thread(catalog, about) : kNone);
+  const Explanation explanation = explain(*source, cut, started_thread(about, catalog));
   const Stacks stacks(source->catalog(), sink);
   const WhyInput input{arguments.trace, about,       source->catalog(),
                        stacks,          explanation, path ? &*path : nullptr};
   if (arguments.json)
     write_why_json(input, [&](std::string_view text) { out.write(text); });
   else
-    out.write(why_text(input, arguments.options) + left_out_text(catalog, arguments.cut, cut));
+    out.write(with_headings(why_text(input, arguments.options)) +
+              left_out_text(catalog, arguments.cut, cut));
 }
 
 void write_slowest(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink,
@@ -96,7 +98,8 @@ void write_slowest(const Arguments &arguments, const TraceInfo &about, Diagnosti
                               .number = *arguments.path.query.section,
                               .most = arguments.slowest,
                               .open = reopener(arguments.trace, sink, 0)};
-  out.write(arguments.json ? slowest_json(input).dump(1) + '\n' : slowest_text(input));
+  out.write(arguments.json ? slowest_json(input).dump(1) + '\n'
+                           : with_headings(slowest_text(input)));
 }
 
 int why(Arguments arguments) {
@@ -114,7 +117,7 @@ int why(Arguments arguments) {
   if (arguments.slowest)
     write_slowest(arguments, about, warnings, out);
   else if (arguments.path.wanted && !arguments.json)
-    out.write(path_only(arguments, about, warnings));
+    out.write(with_headings(path_only(arguments, about, warnings)));
   else
     write_all(arguments, about, warnings, out);
   out.flush();
@@ -136,7 +139,7 @@ void add_why(App app) {
                    "program)");
   command.add_flag("--brief", arguments->options.brief, "Print only the answer in two sentences");
   command
-      .add_option("--top", arguments->options.top,
+      .add_option(kTop.names, arguments->options.top,
                   "Print at most N lines of a table; 0: all (default: 5 for each part of the tree, "
                   "10 for other tables)")
       .type_name("N")
@@ -145,6 +148,12 @@ void add_why(App app) {
                    ? ""
                    : "'" + text + "' is no number of lines, 0 or more";
       });
+  command
+      .add_option("--depth", arguments->options.depth,
+                  "Where the trace has stacks: name N functions, the one that blocked and its "
+                  "callers (default: 1). --json has all")
+      .type_name("N")
+      .range(1, 1000);
   command
       .add_option("--sort", arguments->options.sort,
                   fmt::format("Sort the table of threads by this, the largest first: {} (default: "
@@ -159,6 +168,7 @@ void add_why(App app) {
           "With --critical-path: only name")
       .type_name("WHAT")
       .one_of({"thread", "process", "name"});
+  add_terminal_options(command);
   add_path_options(command, arguments->path, "Print the critical path");
   command.get_option("--section").remove_needs(command.get_option("--critical-path"));
   command
@@ -171,7 +181,7 @@ void add_why(App app) {
     command.get_option(option).excludes(command.get_option("--slowest"));
   for (const char *option : {"--brief", "--sort"})
     command.get_option(option).excludes(command.get_option("--critical-path"));
-  command.add_flag("--json", arguments->json, "Print an object of JSON, with times in ns");
+  command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command.footer(R"(
 Prints first the answer in two sentences and, if the numbers allow it, what to try. A tree shows
 where the time of the threads went: running; waiting for a CPU, by the thread that ran there;

@@ -152,24 +152,23 @@ void decompress_file(Replacement &file) {
   } while (got == kBlock);
 }
 
-CompressResult replace_all(const std::string &path, bool compressed,
+CompressResult replace_all(const std::string &path, Codec from, Codec to,
                            const std::function<void(Replacement &)> &convert) {
   const UniqueFd directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory)
     throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
   if (!lock_trace(directory.get())) // a tracer would go on writing to files that we remove
     throw Error(path + " is being written by another ovnitrace; wait for its end");
-  const std::vector<std::string> names = chunk_files(path, compressed);
+  const std::vector<std::string> names = chunk_files(path, from);
   CompressResult result;
-  result.left = unsigned(chunk_files(path, !compressed).size());
+  result.left = unsigned(chunk_files(path, to).size());
   if (names.empty() && result.left == 0)
     throw Error(path + " is no trace: name the directory that ovnitrace wrote, with the chunk "
                        "files cpu0000.ftr, …");
   for (const std::string &name : names) {
-    const std::string to = compressed ? name.substr(0, name.size() - kFrameSuffix.size())
-                                      : name + std::string(kFrameSuffix);
+    const std::string new_name = fmt::format("{}{}", plain_file_name(name), suffix_of(to));
     try {
-      Replacement file(directory.get(), name, to);
+      Replacement file(directory.get(), name, new_name);
       convert(file);
       file.commit();
       result.files++;
@@ -186,11 +185,12 @@ CompressResult replace_all(const std::string &path, bool compressed,
 
 CompressResult compress_trace(const std::string &directory, int level) {
   FrameCompressor compressor(level);
-  return replace_all(directory, false, [&](Replacement &file) { compress_file(file, compressor); });
+  return replace_all(directory, Codec::none, Codec::zstd,
+                     [&](Replacement &file) { compress_file(file, compressor); });
 }
 
 CompressResult decompress_trace(const std::string &directory) {
-  return replace_all(directory, true, decompress_file);
+  return replace_all(directory, Codec::zstd, Codec::none, decompress_file);
 }
 
 } // namespace ovnitrace

@@ -45,6 +45,13 @@ std::vector<uint32_t> program_pids(const TraceInfo &info, const Catalog &catalog
   return {pids.begin(), pids.end()};
 }
 
+uint32_t started_thread(const TraceInfo &info, const Catalog &catalog) {
+  for (uint32_t t = 0; info.program_pid && t < catalog.threads.size(); t++)
+    if (catalog.threads[t].tid == info.program_pid)
+      return t;
+  return kNone;
+}
+
 Cut cut_to_program(const Cut &cut, const TraceInfo &info, const Catalog &catalog) {
   Cut narrowed = cut;
   if (info.all_threads && cut.pids.empty() && cut.tids.empty() && cut.comms.empty())

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/core/cut.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 
 #include <cstdint>
 #include <vector>
@@ -13,6 +13,10 @@ namespace ovnitrace {
 /// Returns the process ids of the program and of its children, direct or not. Empty if no program
 /// was started, or if the trace lacks it.
 std::vector<uint32_t> program_pids(const TraceInfo &info, const Catalog &catalog);
+
+/// Returns the main thread of the program that ovnitrace started, kNone if it started none, or if
+/// the trace lacks it.
+uint32_t started_thread(const TraceInfo &info, const Catalog &catalog);
 
 /// Returns `cut` narrowed to the program, if all threads of the machine were traced while it ran
 /// (`-a -- PROGRAM`). A cut that selects threads is returned unchanged.

@@ -4,7 +4,7 @@
 
 #include "emulator/core/cut.h"
 #include "emulator/critical/disk_list.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
 
@@ -40,6 +40,7 @@ struct PathSegment {
   uint16_t call = FTRACE_CALL_UNKNOWN; ///< of a blocked thread: enum ftrace_call
   uint32_t device = kNone;             ///< io: number of the block device, kNone: not known
   uint16_t interrupt = kNoInterrupt;   ///< that woke it: parameter 1 of interrupt_start
+  bool preempted = false;              ///< waiting: since it was preempted, not since a wakeup
   Peer peer = {}; ///< waiting: who held the CPU; outside: who woke it; worker, unowned: the worker
 
   uint64_t length() const { return to - from; }

@@ -105,17 +105,17 @@ void HistoryRecorder::on_slice(const Slice &slice) {
                           .woken = false,
                           .worker = false,
                           .spins = false};
-  const bool asleep = slice.state == ThreadState::Paused || slice.state == ThreadState::Unknown;
+  const bool asleep = is_blocked(slice.state) || slice.state == ThreadState::Unknown;
   const bool wakes = slice.ends && wakeup_.thread == slice.thread && asleep;
   // If nothing is known about a thread before a wakeup, only a new thread's first wakeup says
   // something: the thread did not exist before.
-  if (wakes && (slice.state == ThreadState::Paused || wakeup_.wakes_new_thread())) {
+  if (wakes && (is_blocked(slice.state) || wakeup_.wakes_new_thread())) {
     record.woken = true;
     record.waker = wakeup_.named();
     record.context = wakeup_.waker_context();
     record.device = wakeup_device_;
     record.interrupt = record.context == FTRACE_WAKER_TASK ? kNoInterrupt : wakeup_interrupt_;
-    record.worker = record.context == FTRACE_WAKER_TASK && slice.state == ThreadState::Paused &&
+    record.worker = record.context == FTRACE_WAKER_TASK && is_blocked(slice.state) &&
                     (wakeup_work_.is || is_worker(record.waker, slice.thread));
     if (record.worker && wakeup_work_.is) {
       record.next = wakeup_work_.queuer;

@@ -47,9 +47,10 @@ Cause cause_of(const HistoryRecord &block) {
 
 bool goes_on(const PathSegment &later, const PathSegment &earlier) {
   return later.from == earlier.to && later.thread == earlier.thread &&
-         later.cause == earlier.cause && later.call == earlier.call &&
-         later.device == earlier.device && later.interrupt == earlier.interrupt &&
-         later.peer.tid == earlier.peer.tid && later.peer.thread == earlier.peer.thread;
+         later.cause == earlier.cause && later.preempted == earlier.preempted &&
+         later.call == earlier.call && later.device == earlier.device &&
+         later.interrupt == earlier.interrupt && later.peer.tid == earlier.peer.tid &&
+         later.peer.thread == earlier.peer.thread;
 }
 
 } // namespace
@@ -121,10 +122,13 @@ void Walk::step_waiting(const HistoryRecord &wait) {
   if (wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_THROTTLED)
     return put(wait.start, {.cause = Cause::throttled});
   const Held held = wait.cpu < held_.size() ? held_[wait.cpu] : Held();
-  if (held.start < now_ && now_ <= held.end)
-    put(std::max(wait.start, held.start), {.cause = Cause::waiting, .peer = held.peer});
-  else
-    put(wait.start, {.cause = Cause::waiting});
+  PathSegment what = {.cause = Cause::waiting};
+  what.preempted = wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_PREEMPTED;
+  if (held.start < now_ && now_ <= held.end) {
+    what.peer = held.peer;
+    return put(std::max(wait.start, held.start), what);
+  }
+  put(wait.start, what);
 }
 
 /// The thread waits for another one without blocking. The trace does not say for which. If only one
@@ -175,12 +179,12 @@ void Walk::step_unowned(const HistoryRecord &block, uint64_t floor) {
 void Walk::step_blocked(const HistoryRecord &block) {
   if (block.worker)
     return step_worker(block);
-  const bool paused = block.state == ThreadState::Paused;
+  const bool blocked = is_blocked(block.state);
   // A path is never within it: it starts at the end of what is seen, or where a thread runs.
-  if (block.woken && follow(block, paused ? block.start : 0))
+  if (block.woken && follow(block, blocked ? block.start : 0))
     return;
   PathSegment what = {.cause = Cause::unknown};
-  if (paused) {
+  if (blocked) {
     what.cause = cause_of(block);
     what.call = block.call;
     if (block.woken)

@@ -5,10 +5,11 @@ namespace ovnitrace::control {
 
 namespace {
 
-template <class Rows> std::string names_of(const Rows &rows) {
+template <class Rows, class Accept> std::string names_of(const Rows &rows, Accept accept) {
   std::string names;
   for (const auto &row : rows)
-    names += (names.empty() ? "" : ", ") + std::string(row.name);
+    if (accept(row))
+      names += (names.empty() ? "" : ", ") + std::string(row.name);
   return names;
 }
 
@@ -29,11 +30,15 @@ const AlarmType *type_of(control_type wanted) {
 }
 
 std::string event_names() {
-  return names_of(kEventNames);
+  return names_of(kEventNames, [](const EventName &) { return true; });
 }
 
 std::string type_names() {
-  return names_of(kAlarmTypes);
+  return names_of(kAlarmTypes, [](const AlarmType &) { return true; });
+}
+
+std::string portable_type_names() {
+  return names_of(kAlarmTypes, [](const AlarmType &type) { return !type.x86_only; });
 }
 
 } // namespace ovnitrace::control

@@ -45,6 +45,7 @@ struct AlarmType {
   std::string_view hits;    ///< when this one does; `{}` is its value (`control --check`)
   std::string_view cost;    ///< of a hit, for the program; of `icount`: of each instruction
   std::string_view label;   ///< in Paraver
+  bool x86_only = false;    ///< not on arm64
 };
 
 inline constexpr std::string_view kCheapProbe = "0.6 µs", kProbe = "18 µs", kStep = "20-40 µs",
@@ -53,7 +54,7 @@ inline constexpr std::string_view kCheapProbe = "0.6 µs", kProbe = "18 µs", kS
 inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ICOUNT, "icount", "", ValueKind::number, Source::stepping, "1000000",
      "the thread has executed so many instructions since it was armed",
-     "{} instructions have been executed since", kStep, "Instructions"},
+     "{} instructions have been executed since", kStep, "Instructions", true},
     {CONTROL_ADDRESS, "address",
      "addres", // so in examples of the manual
      ValueKind::place, Source::probe, "foo",
@@ -61,24 +62,24 @@ inline constexpr AlarmType kAlarmTypes[] = {
      "the instruction at {} is executed", kCheapProbe, "Address"},
     {CONTROL_SSC, "ssc", "", ValueKind::hex, Source::probe, "11223344",
      "the marker `mov ebx, VALUE` with 64 67 90 behind it is executed",
-     "the ssc marker {} is executed", kCheapProbe, "SSC marker"},
+     "the ssc marker {} is executed", kCheapProbe, "SSC marker", true},
     {CONTROL_ITEXT, "itext", "", ValueKind::bytes, Source::probe, "0fa2",
      "an instruction of exactly these bytes is executed",
-     "an instruction of the bytes {} is executed", kProbe, "Instruction"},
+     "an instruction of the bytes {} is executed", kProbe, "Instruction", true},
     {CONTROL_ISA_EXTENSION, "isa-extension", "isa_extension", ValueKind::word, Source::probe,
      "AVX2", "an instruction of this ISA extension, by XED's name, is executed",
-     "an instruction of the extension {} is executed", kProbe, "ISA extension"},
+     "an instruction of the extension {} is executed", kProbe, "ISA extension", true},
     {CONTROL_ISA_CATEGORY, "isa-category", "isa_category", ValueKind::word, Source::probe,
      "X87_ALU", "an instruction of this category, by XED's name, is executed",
-     "an instruction of the category {} is executed", kProbe, "ISA category"},
+     "an instruction of the category {} is executed", kProbe, "ISA category", true},
     {CONTROL_INT3, "int3", "", ValueKind::none, Source::stepping, "",
-     "an int3 of the program is reached; it is skipped", "an int3 is reached", kTrap, "int3"},
+     "an int3 of the program is reached; it is skipped", "an int3 is reached", kTrap, "int3", true},
     {CONTROL_MAGIC, "magic", "", ValueKind::pair, Source::probe, "1.2",
      "`xchg bx,bx` is executed with 4 in rax, A in rbx and B in rcx",
-     "the magic instruction {} is executed", kProbe, "Magic instruction"},
+     "the magic instruction {} is executed", kProbe, "Magic instruction", true},
     {CONTROL_CPUID, "cpuid", "", ValueKind::small_hex, Source::probe, "0x12",
      "cpuid is executed with 0x4711 | VALUE << 16 in eax", "the cpuid marker {} is executed",
-     kProbe, "cpuid marker"},
+     kProbe, "cpuid marker", true},
     {CONTROL_PCONTROL, "pcontrol", "", ValueKind::text, Source::probe, "roi",
      "MPI_Pcontrol is called with this string as its second argument",
      "MPI_Pcontrol is called with \"{}\"", kCheapProbe, "MPI_Pcontrol"},
@@ -115,5 +116,6 @@ inline constexpr EventName kEventNames[] = {
 /// "start, stop, …" and "icount, address, …", for messages.
 std::string event_names();
 std::string type_names();
+std::string portable_type_names(); ///< without those of x86 only
 
 } // namespace ovnitrace::control

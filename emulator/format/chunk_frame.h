@@ -7,15 +7,11 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 struct ZSTD_CCtx_s;
 
 namespace ovnitrace {
-
-/// Ending of a file of frames. The name of the plain file is before it.
-inline constexpr std::string_view kFrameSuffix = ".zst";
 
 inline constexpr int kLeastLevel = 1, kMostLevel = 19;
 /// A level for frames that only copy their contents: as large as these, and as fast as a copy.

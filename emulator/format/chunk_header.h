@@ -24,9 +24,6 @@ struct ChunkHeader {
   uint32_t records = 0; ///< of the whole chunk, header included; 0: not known
 
   static constexpr size_t kRecords = 4; ///< of the header
-  /// The offset of numevents' parameter 2 in the chunk, in bytes.
-  static constexpr size_t kRecordsOffset =
-      3 * sizeof(ftrace_record) + offsetof(ftrace_record, par2);
 
   std::array<ftrace_record, kRecords> encode() const {
     constexpr uint32_t kTicksPerMs = 1'000'000; // ns

@@ -201,8 +201,6 @@ inline constexpr Field kWorkAge[] = {{.name = "ns",
                                       .mask = ~FTRACE_WORK_MICROSECONDS,
                                       .when = FTRACE_WORK_MICROSECONDS}};
 inline constexpr Field kStack[] = {{.name = "stack"}};
-inline constexpr Field kDatagram[] = {{.name = "kind"}};
-inline constexpr Field kText[] = {{.name = "text"}};
 inline constexpr Field kPayloads[] = {{.name = "payloads"}};
 inline constexpr Field kExtensionFamily[] = {{.name = "family"}};
 inline constexpr Field kPayload[] = {{.name = "payload"}};

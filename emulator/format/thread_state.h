@@ -36,6 +36,11 @@ constexpr bool is_waiting(ThreadState s) {
   return s == ThreadState::Cooling || s == ThreadState::Warming;
 }
 
+/// Returns whether a thread in this state waits for something other than a CPU.
+constexpr bool is_blocked(ThreadState s) {
+  return s == ThreadState::Paused;
+}
+
 inline constexpr uint8_t kIllegal = 0xff;
 
 namespace detail {

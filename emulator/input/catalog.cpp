@@ -6,6 +6,7 @@
 #include "emulator/format/switch_record.h"
 #include "emulator/format/thread_identity.h"
 #include "emulator/input/cut_plan.h"
+#include "emulator/input/name_history.h"
 #include "emulator/input/record_buffer.h"
 #include "emulator/input/thread_table.h"
 #include "emulator/input/tick_clock.h"
@@ -43,20 +44,25 @@ struct File {
   ChunkInput *chunk;
 };
 
+struct KnownThread {
+  ThreadIdentity identity;
+  NameHistory names;
+};
+
 /// The threads of a host, as all its chunks describe them.
 class KnownThreads {
 public:
-  const std::vector<ThreadIdentity> &all() const { return all_; }
-  ThreadIdentity &of(uint32_t tid, uint64_t birth) {
+  const std::vector<KnownThread> &all() const { return all_; }
+  KnownThread &of(uint32_t tid, uint64_t birth) {
     const uint32_t number = table_.find_or_add(tid, birth, uint32_t(all_.size()));
     if (number == all_.size())
-      all_.push_back({.tid = tid, .birth = birth});
+      all_.push_back({{.tid = tid, .birth = birth}, {}});
     return all_[number];
   }
 
 private:
   ThreadTable table_; ///< numbers: places in all_
-  std::vector<ThreadIdentity> all_;
+  std::vector<KnownThread> all_;
 };
 
 /// Adds what is said of a thread to what is known.
@@ -83,6 +89,12 @@ public:
   CutPlanner &planner() { return planner_; }
 
 private:
+  /// A thread as a chunk describes it. A second name in the chunk renames the thread.
+  struct Introduced {
+    ThreadIdentity identity = {};
+    bool renamed = false;
+  };
+
   void control(const ftrace_record &record, uint8_t code, uint64_t offset, ChunkInput &chunk);
   void plan(const ftrace_record &record, uint8_t code);
   bool is_bound(uint16_t context) const {
@@ -91,8 +103,10 @@ private:
   void plan_cpu(const ftrace_record &record, uint8_t code, uint64_t time);
   void plan_chunk(uint64_t offset);
   ThreadKey key_of(uint16_t context) const {
-    return {host_, identities_[context]->tid, identities_[context]->birth};
+    const ThreadIdentity &identity = identities_[context]->identity;
+    return {host_, identity.tid, identity.birth};
   }
+  void note_name(const Introduced &thread);
   void event(const ftrace_record &record);
   void begin_identity(const ftrace_record &id);
   void end_identity(uint16_t context);
@@ -113,10 +127,10 @@ private:
   bool any_event_ = false;
   std::optional<uint64_t> next_number_; ///< of the chunk that should follow
   const std::vector<FrameReader::Start> *frames_ =
-      nullptr;                       ///< in this block; null: it is a plain file
-  std::optional<uint64_t> last_tsc_; ///< of the last event at this clock rate
-  std::vector<std::optional<ThreadIdentity>> identities_; ///< by context, as this chunk says
-  std::vector<uint16_t> used_;                            ///< contexts of this chunk
+      nullptr;                                        ///< in this block; null: it is a plain file
+  std::optional<uint64_t> last_tsc_;                  ///< of the last event at this clock rate
+  std::vector<std::optional<Introduced>> identities_; ///< by context
+  std::vector<uint16_t> used_;                        ///< contexts of this chunk
 };
 
 void Scan::file(const File &file) {
@@ -124,7 +138,7 @@ void Scan::file(const File &file) {
   host_ = file.host_index;
   clock_ = TickClock(file.host->clock_offset_ns);
   any_format_ = any_chunk_ = any_event_ = false;
-  RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, chunk.compressed);
+  RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, chunk.codec);
   planner_.start_file();
   next_number_.reset();
   for (auto block = buffer.next_block(); !block.empty(); block = buffer.next_block()) {
@@ -248,8 +262,14 @@ void Scan::control(const ftrace_record &record, uint8_t code, uint64_t offset, C
   case FTrace_EVT_id:
     return begin_identity(record);
   default:
-    if (record.par1 < identities_.size() && identities_[record.par1])
-      identities_[record.par1]->take(record, [this](uint64_t ticks) { return clock_.ns(ticks); });
+    if (!is_bound(record.par1))
+      return;
+    Introduced &thread = *identities_[record.par1];
+    if (code == FTrace_EXT_name_0 && thread.identity.name) {
+      note_name(thread);
+      thread.renamed = true;
+    }
+    thread.identity.take(record, [this](uint64_t ticks) { return clock_.ns(ticks); });
   }
 }
 
@@ -259,19 +279,26 @@ void Scan::begin_identity(const ftrace_record &id) {
     return; // no thread
   if (identities_.size() <= context)
     identities_.resize(std::max<size_t>(size_t(context) + 1, identities_.size() * 2));
-  std::optional<ThreadIdentity> &of = identities_[context];
+  std::optional<Introduced> &of = identities_[context];
   if (of)
     end_identity(context);
   else
     used_.push_back(context);
-  of.emplace().take(id);
+  of.emplace().identity.take(id);
+}
+
+void Scan::note_name(const Introduced &thread) {
+  const ThreadIdentity &said = thread.identity;
+  if (said.name && !said.name->empty())
+    threads_[host_].of(said.tid, said.birth).names.add(said.name_time, *said.name, thread.renamed);
 }
 
 void Scan::end_identity(uint16_t context) {
-  std::optional<ThreadIdentity> &of = identities_[context];
+  std::optional<Introduced> &of = identities_[context];
   if (planner_.wanted())
-    planner_.end_context(context, {host_, of->tid, of->birth});
-  take(threads_[host_].of(of->tid, of->birth), *of);
+    planner_.end_context(context, key_of(context));
+  take(threads_[host_].of(of->identity.tid, of->identity.birth).identity, of->identity);
+  note_name(*of);
   of.reset();
 }
 
@@ -284,8 +311,11 @@ void Scan::end_identities() {
 void Scan::join(Scan &&later) {
   planner_.join(std::move(later.planner_));
   for (size_t host = 0; host < threads_.size(); host++)
-    for (const ThreadIdentity &thread : later.threads_[host].all())
-      take(threads_[host].of(thread.tid, thread.birth), thread);
+    for (const KnownThread &thread : later.threads_[host].all()) {
+      KnownThread &known = threads_[host].of(thread.identity.tid, thread.identity.birth);
+      take(known.identity, thread.identity);
+      known.names.join(thread.names);
+    }
   cpus_.merge(later.cpus_);
   start_ = std::min(start_, later.start_);
   first_ = std::min(first_, later.first_);
@@ -300,13 +330,16 @@ void Scan::finish(const std::vector<HostInput> &hosts, Catalog &catalog) const {
   for (auto [host, number] : cpus)
     catalog.cpus.push_back({.index = number, .host = host});
   for (uint32_t host = 0; host < threads_.size(); host++)
-    for (const ThreadIdentity &thread : threads_[host].all())
+    for (const auto &[thread, names] : threads_[host].all()) {
+      const ThreadName last = thread.name.value_or(ThreadName());
       catalog.threads.push_back({.tid = thread.tid,
                                  .pid = thread.pid,
                                  .parent = thread.parent,
                                  .host = host,
                                  .birth = thread.birth,
-                                 .name = thread.name ? thread.name->text() : ""});
+                                 .name = last.text(),
+                                 .earlier_names = names.before(last)});
+    }
   const auto row = [](const ThreadInfo &t) {
     return std::make_tuple(t.host, t.pid, t.tid != t.pid, t.birth, t.tid);
   };

@@ -21,7 +21,7 @@ constexpr size_t kAhead = 8; ///< records whose contexts are prefetched
 ChunkFile::ChunkFile(const ChunkInput &input, uint16_t file, int64_t clock_offset_ns,
                      const HostTables &tables, size_t block_records, DiagnosticSink &sink)
     : input_(input), tables_(tables), sink_(sink),
-      buffer_(input.fd.get(), input.size, block_records, input.compressed), clock_(clock_offset_ns),
+      buffer_(input.fd.get(), input.size, block_records, input.codec), clock_(clock_offset_ns),
       cpu_(tables.cpus.find(input.cpu)), file_(file) {
   buffer_.only(input.parts);
 }
@@ -280,10 +280,6 @@ void ChunkFile::control(const ftrace_record &record, uint8_t code) {
   case FTrace_EXT_name_2:
   case FTrace_EXT_name_3:
     return; // the catalog knows
-  case FTrace_EXT_session:
-  case FTrace_EXT_part:
-  case FTrace_EXT_text:
-    return; // of a datagram whose records somebody put into a file as they came
   case FTrace_EXT_extension:
     return skip_extension(record);
   case FTrace_EXT_payload:

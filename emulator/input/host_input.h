@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
+#include "emulator/format/codec.h"
 #include "emulator/input/source.h"
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct ChunkInput {
   std::string name;              ///< for messages
   UniqueFd fd;                   ///< a regular file; empty if the file is missing
   uint64_t size = 0;             ///< bytes, when it was opened: later growth is not read
-  bool compressed = false;       ///< of zstd frames (emulator/compress)
+  Codec codec = Codec::none;     ///< how its chunks are compressed
   uint16_t cpu = 0;              ///< as its name says, until its first chunk says otherwise
   uint64_t records = 0;          ///< number of its records, once it was scanned
   uint64_t written = 0;          ///< records that the tracer wrote to it, 0 not known

@@ -4,6 +4,7 @@
 #include "emulator/base/human.h"
 #include "emulator/input/record_buffer.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 
 #include <fmt/format.h>
 
@@ -15,9 +16,9 @@ constexpr size_t kBlockRecords = 16384;
 
 /// Counts the records of a file: a plain file by its size, a compressed one by reading it.
 uint64_t count_records(const ChunkInput &chunk) {
-  if (!chunk.compressed)
+  if (chunk.codec == Codec::none)
     return chunk.size / sizeof(ftrace_record);
-  RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, true);
+  RecordBuffer buffer(chunk.fd.get(), chunk.size, kBlockRecords, chunk.codec);
   uint64_t records = 0;
   for (auto block = buffer.next_block(); !block.empty(); block = buffer.next_block())
     records += block.size();

@@ -21,13 +21,13 @@ bool is_empty(std::span<const ftrace_record> records) {
 
 } // namespace
 
-RecordBuffer::RecordBuffer(int fd, uint64_t size, size_t block_records, bool compressed)
+RecordBuffer::RecordBuffer(int fd, uint64_t size, size_t block_records, Codec codec)
     : fd_(fd), size_(size),
-      capacity_(compressed
+      capacity_(codec != Codec::none
                     ? block_records
                     : size_t(std::clamp<uint64_t>(size / sizeof(ftrace_record), 1, block_records))),
       records_(std::make_unique_for_overwrite<ftrace_record[]>(capacity_)) {
-  if (compressed)
+  if (codec == Codec::zstd)
     frames_.emplace(fd, size);
 }
 

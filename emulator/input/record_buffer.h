@@ -25,7 +25,7 @@ class RecordBuffer {
 public:
   /// Borrows `fd`, a file of `size` bytes; later growth is not read. A block has at most
   /// `block_records` records. `compressed`: the file is of zstd frames.
-  RecordBuffer(int fd, uint64_t size, size_t block_records, bool compressed = false);
+  RecordBuffer(int fd, uint64_t size, size_t block_records, Codec codec = Codec::none);
 
   /// Keeps differences: another tracer's file has none, whatever its records look like.
   void keep_differences() { keeps_differences_ = true; }

@@ -14,6 +14,12 @@
 
 namespace ovnitrace {
 
+/// A name that a thread had before another one.
+struct EarlierName {
+  uint64_t until = 0; ///< ns
+  std::string name;
+};
+
 /// A thread: one row of thread.prv. A tid that the kernel used twice is two threads.
 struct ThreadInfo {
   uint32_t tid = 0;    ///< as in the initial PID namespace
@@ -22,6 +28,15 @@ struct ThreadInfo {
   uint32_t host = 0;   ///< index into Catalog::hosts
   uint64_t birth = 0;  ///< ns, 0: before the capture or unknown
   std::string name;    ///< last known comm, empty if never given
+  std::vector<EarlierName> earlier_names = {}; ///< by time; mostly none
+
+  /// Returns the comm that the thread had at `time`, ns.
+  const std::string &name_at(uint64_t time) const {
+    for (const EarlierName &earlier : earlier_names)
+      if (time < earlier.until)
+        return earlier.name;
+    return name;
+  }
 };
 
 struct CpuInfo {

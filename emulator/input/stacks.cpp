@@ -4,7 +4,7 @@
 #include "emulator/base/json_file.h"
 #include "emulator/base/printable.h"
 #include "emulator/input/stack_symbols.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,6 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/small_file.h"
-#include "emulator/format/chunk_frame.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -38,8 +37,7 @@ constexpr uint64_t kSmallestFile = sizeof(ftrace_record);
 std::optional<uint16_t> cpu_of(std::string_view name) {
   constexpr std::string_view prefix = "cpu", suffix = ".ftr";
   constexpr size_t kMinDigits = 4;
-  if (name.ends_with(kFrameSuffix))
-    name.remove_suffix(kFrameSuffix.size());
+  name = plain_file_name(name);
   if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
       name.size() < prefix.size() + kMinDigits + suffix.size())
     return std::nullopt;
@@ -55,7 +53,6 @@ std::optional<uint16_t> cpu_of(std::string_view name) {
 struct ChunkPath {
   uint16_t cpu;
   std::string name;
-  bool compressed() const { return name.ends_with(kFrameSuffix); }
 };
 
 /// Lists the chunk files of a directory by CPU. Throws Error if it cannot be read.
@@ -73,7 +70,7 @@ std::vector<ChunkPath> list_chunks(const std::string &path) {
   });
   // Where both forms are there, the compression of the one was interrupted.
   const auto has_plain = [](const ChunkPath &a, const ChunkPath &b) {
-    return b.name.size() == a.name.size() + kFrameSuffix.size() && b.name.starts_with(a.name);
+    return a.name == plain_file_name(b.name);
   };
   chunks.erase(std::unique(chunks.begin(), chunks.end(), has_plain), chunks.end());
   return chunks;
@@ -98,7 +95,7 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
   return {.name = name,
           .fd = std::move(fd),
           .size = uint64_t(status.st_size),
-          .compressed = chunk.compressed(),
+          .codec = codec_of(chunk.name),
           .cpu = chunk.cpu};
 }
 
@@ -155,10 +152,10 @@ bool is_trace_dir(const std::string &path) {
   return !list_chunks(path).empty() || access((path + "/trace.json").c_str(), F_OK) == 0;
 }
 
-std::vector<std::string> chunk_files(const std::string &path, bool compressed) {
+std::vector<std::string> chunk_files(const std::string &path, Codec codec) {
   std::vector<std::string> names;
   for (const ChunkPath &chunk : list_chunks(path))
-    if (chunk.compressed() == compressed)
+    if (codec_of(chunk.name) == codec)
       names.push_back(chunk.name);
   return names;
 }

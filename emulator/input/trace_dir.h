@@ -1,86 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens a trace directory (docs/format.md): its chunk files and trace.json.
+// Opens the chunk files of a trace directory (docs/format.md). trace_info.h reads its trace.json.
 #pragma once
 
 #include "emulator/input/host_input.h"
-#include "emulator/input/source.h"
+#include "emulator/input/trace_info.h"
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 namespace ovnitrace {
 
-/// A larger trace.json is refused: it holds no events, and there are at most 4 million tids.
-inline constexpr uint64_t kMaxDescriptionBytes = 2ull << 30;
-
-/// How many stacks a capture took.
-struct StackCounts {
-  uint64_t all = 0; ///< taken in total
-  uint64_t distinct = 0;
-  uint64_t with_program = 0; ///< of all: with frames of a program
-  uint64_t cut = 0;          ///< of those: end before the first function of their thread
-  uint64_t gapped = 0;       ///< of the others: frames may be missing between two others
-  uint64_t lost = 0;         ///< found no room
-
-  /// Returns all of it in one line, with what to do about it.
-  std::string text() const;
-};
-
-/// What trace.json says about a capture. Unknown texts are empty, unknown numbers 0.
-struct TraceInfo {
-  std::string host;
-  std::string kernel;
-  std::string machine;                 ///< architecture
-  std::vector<std::string> command;    ///< the program and its arguments
-  std::string tracer;                  ///< version of ovnitrace
-  std::string ended;                   ///< how the capture ended, in words
-  uint32_t program_pid = 0;            ///< of `command`; 0: none, or not known
-  std::vector<uint32_t> attached_pids; ///< processes that ran before the capture
-  std::vector<std::string> filters;    ///< options that chose threads; empty: none did
-  bool with_children = true;           ///< and their children were traced
-  std::string families;                ///< of events that were asked for
-  std::string buffer;                  ///< kind of the buffer, and its bytes if it has any
-  std::string stacks;                  ///< those asked for, "kernel,user"; empty: none
-  StackCounts stack_counts;            ///< of the stacks
-  std::string user;                    ///< as which the program was to run
-  uint32_t cpus = 0;                   ///< CPUs of the host: one more than the highest number
-  std::vector<uint16_t> topology;      ///< numbers of the CPUs that existed; empty: not known
-  int64_t to_wall_ns = 0;              ///< CLOCK_REALTIME minus its clock
-  uint64_t began_ns = 0;               ///< when the capture began, by its clock; 0: not known
-  bool start_lost = false;             ///< the files may lack the start of the capture
-  uint64_t end_ns = 0;                 ///< when the capture ended, by its clock; 0: not known
-  /// By CPU: records in its file; empty if the capture was killed.
-  std::map<uint16_t, uint64_t> written;
-
-  /// What was captured on a CPU and could not be written.
-  struct Unwritten {
-    uint64_t records = 0, events = 0;
-  };
-  std::map<uint16_t, Unwritten> unwritten; ///< by CPU
-  bool write_failed = false;              ///< a CPU without a file may have had something to record
-  std::vector<PeerName> peers;            ///< by tid, then by time
-  std::vector<CommandLine> command_lines; ///< by process, then by time
-  std::vector<std::string> chains;        ///< of --control: the name of each
-  std::vector<std::string> idle_states;   ///< by number: the kernel's names
-  std::vector<DeviceName> devices;        ///< that woke threads
-  bool sees_refills = false;              ///< as HostInfo has it
-  bool all_threads = false;               ///< every transition of every thread was captured
-  bool cpu_holders = false;               ///< as in HostInfo
-};
-
 /// Returns whether a path looks like a trace directory: it holds a chunk file or a trace.json.
 bool is_trace_dir(const std::string &path);
 
-/// Returns the names of the chunk files of a directory, plain (cpuNNNN.ftr) or compressed
-/// (cpuNNNN.ftr.zst), by CPU. Omits a compressed file whose plain one exists too: it is left from
-/// an interrupted compression. Throws Error if the directory cannot be read.
-std::vector<std::string> chunk_files(const std::string &path, bool compressed);
-
-/// Reads trace.json. If it is missing or wrong, that is only reported to `sink`, as the chunks
-/// suffice. Throws Error if it is of a newer version.
-TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink);
+/// Returns the names of a directory's chunk files with this codec, by CPU. Omits a compressed file
+/// whose plain one exists too: it is left from an interrupted compression. Throws Error if the
+/// directory cannot be read.
+std::vector<std::string> chunk_files(const std::string &path, Codec codec);
 
 /// Opens the chunk files of a trace directory, in the order of their CPUs, and lists missing ones.
 /// Throws Error if there is no such directory, if no chunk file has a record, or if one cannot be

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parses trace.json. A file of its own, as the JSON parser is slow to compile.
+#include "emulator/input/trace_info.h"
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/json_file.h"
 #include "emulator/base/printable.h"
 #include "emulator/format/chunk_header.h"
-#include "emulator/input/trace_dir.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -42,24 +42,26 @@ nlohmann::json object_of(const nlohmann::json &json, const char *key) {
   return it != json.end() && it->is_object() ? *it : nlohmann::json::object();
 }
 
+/// Returns the elements of a list; none if there is no list.
+const nlohmann::json &array_of(const nlohmann::json &json, const char *key) {
+  static const nlohmann::json none = nlohmann::json::array();
+  const auto it = json.find(key);
+  return it != json.end() && it->is_array() ? *it : none;
+}
+
 /// Returns a list of texts, such as the arguments of a command line.
 std::vector<std::string> texts_of(const nlohmann::json &json, const char *key) {
   std::vector<std::string> texts;
-  const auto it = json.find(key);
-  if (it != json.end() && it->is_array())
-    for (const nlohmann::json &element : *it)
-      if (element.is_string())
-        texts.push_back(element.get<std::string>());
+  for (const nlohmann::json &element : array_of(json, key))
+    if (element.is_string())
+      texts.push_back(element.get<std::string>());
   return texts;
 }
 
 /// Returns the numbers of the CPUs.
 std::vector<uint16_t> topology_of(const nlohmann::json &json) {
   std::vector<uint16_t> cpus;
-  const auto it = json.find("topology");
-  if (it == json.end() || !it->is_array())
-    return cpus;
-  for (const nlohmann::json &element : *it)
+  for (const nlohmann::json &element : array_of(json, "topology"))
     if (element.is_object() && element.contains("cpu") && number_of(element, "cpu") < kMostCpus)
       cpus.push_back(uint16_t(number_of(element, "cpu")));
   return cpus;
@@ -68,10 +70,9 @@ std::vector<uint16_t> topology_of(const nlohmann::json &json) {
 /// Returns the attached processes: a list, or the only one in older traces.
 std::vector<uint32_t> attached_of(const nlohmann::json &json) {
   std::vector<uint32_t> pids;
-  if (const auto it = json.find("attached_pids"); it != json.end() && it->is_array())
-    for (const nlohmann::json &pid : *it)
-      if (pid.is_number_unsigned() && pid.get<uint64_t>() <= UINT32_MAX)
-        pids.push_back(pid.get<uint32_t>());
+  for (const nlohmann::json &pid : array_of(json, "attached_pids"))
+    if (pid.is_number_unsigned() && pid.get<uint64_t>() <= UINT32_MAX)
+      pids.push_back(pid.get<uint32_t>());
   const uint64_t one = number_of(json, "attached_pid");
   if (pids.empty() && one > 0 && one <= UINT32_MAX)
     pids.push_back(uint32_t(one));
@@ -91,10 +92,7 @@ bool flag_of(const nlohmann::json &json, const char *key, bool otherwise) {
 /// Returns how many records the tracer wrote to the file of each CPU.
 std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
   std::map<uint16_t, uint64_t> written;
-  const auto it = json.find("written");
-  if (it == json.end() || !it->is_array())
-    return written;
-  for (const nlohmann::json &element : *it) {
+  for (const nlohmann::json &element : array_of(json, "written")) {
     const bool complete =
         element.is_object() && element.contains("cpu") && element.contains("records");
     const uint64_t cpu = number_of(element, "cpu");
@@ -107,10 +105,7 @@ std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
 /// Returns what each CPU captured and could not write.
 std::map<uint16_t, TraceInfo::Unwritten> unwritten_of(const nlohmann::json &json) {
   std::map<uint16_t, TraceInfo::Unwritten> unwritten;
-  const auto it = json.find("not_written");
-  if (it == json.end() || !it->is_array())
-    return unwritten;
-  for (const nlohmann::json &element : *it)
+  for (const nlohmann::json &element : array_of(json, "not_written"))
     if (element.is_object() && element.contains("cpu") && number_of(element, "cpu") < kMostCpus)
       unwritten[uint16_t(number_of(element, "cpu"))] = {number_of(element, "records"),
                                                         number_of(element, "events")};
@@ -126,10 +121,7 @@ uint64_t time_of(const nlohmann::json &json, const char *key) {
 
 std::vector<PeerName> peers_of(const nlohmann::json &json) {
   std::vector<PeerName> peers;
-  const auto it = json.find("peers");
-  if (it == json.end() || !it->is_array())
-    return peers;
-  for (const nlohmann::json &element : *it) {
+  for (const nlohmann::json &element : array_of(json, "peers")) {
     const uint64_t tid = element.is_object() ? number_of(element, "tid") : 0;
     const uint64_t pid = element.is_object() ? number_of(element, "pid") : 0;
     if (tid > 0 && tid <= UINT32_MAX && pid <= UINT32_MAX)
@@ -144,10 +136,7 @@ std::vector<PeerName> peers_of(const nlohmann::json &json) {
 
 std::vector<CommandLine> command_lines_of(const nlohmann::json &json) {
   std::vector<CommandLine> lines;
-  const auto it = json.find("command_lines");
-  if (it == json.end() || !it->is_array())
-    return lines;
-  for (const nlohmann::json &element : *it) {
+  for (const nlohmann::json &element : array_of(json, "command_lines")) {
     const uint64_t pid = element.is_object() ? number_of(element, "pid") : 0;
     if (pid > 0 && pid <= UINT32_MAX)
       lines.push_back({uint32_t(pid), time_of(element, "since_ns"), text_of(element, "text")});
@@ -162,10 +151,7 @@ std::vector<CommandLine> command_lines_of(const nlohmann::json &json) {
 std::vector<std::string> names_of_chains(const nlohmann::json &json) {
   std::vector<std::string> names;
   const nlohmann::json control = object_of(json, "control");
-  const auto it = control.find("chains");
-  if (it == control.end() || !it->is_array())
-    return names;
-  for (const nlohmann::json &chain : *it) {
+  for (const nlohmann::json &chain : array_of(control, "chains")) {
     const std::string name = chain.is_object() ? text_of(chain, "name") : "";
     names.push_back(!name.empty() || !chain.is_object() ? name : text_of(chain, "text"));
     if (names.size() == kMaxChains)
@@ -187,10 +173,7 @@ std::string plain_name(const nlohmann::json &json, size_t longest) {
 /// Returns the names by number. A name that is not a text is empty.
 std::vector<std::string> names_of_idle_states(const nlohmann::json &json) {
   std::vector<std::string> names;
-  const auto it = json.find("idle_states");
-  if (it == json.end() || !it->is_array())
-    return names;
-  for (const nlohmann::json &state : *it) {
+  for (const nlohmann::json &state : array_of(json, "idle_states")) {
     names.push_back(plain_name(state, kLongestIdleState));
     if (names.size() == kMostIdleStates)
       break;
@@ -200,10 +183,7 @@ std::vector<std::string> names_of_idle_states(const nlohmann::json &json) {
 
 std::vector<DeviceName> devices_of(const nlohmann::json &json) {
   std::vector<DeviceName> devices;
-  const auto it = json.find("devices");
-  if (it == json.end() || !it->is_array())
-    return devices;
-  for (const nlohmann::json &device : *it) {
+  for (const nlohmann::json &device : array_of(json, "devices")) {
     const uint64_t number = device.is_object() ? number_of(device, "device") : 0;
     if (number == 0 || number > UINT32_MAX || !device.contains("name"))
       continue;
@@ -249,25 +229,6 @@ std::string StackCounts::text() const {
   if (lost)
     text += fmt::format("; {} more found no room", human_count(lost));
   return text;
-}
-
-const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time) {
-  const auto later = std::upper_bound(
-      peers.begin(), peers.end(), std::pair(tid, time),
-      [](const auto &at, const PeerName &peer) { return at < std::pair(peer.tid, peer.since_ns); });
-  if (later != peers.begin() && std::prev(later)->tid == tid)
-    return &*std::prev(later);
-  return later != peers.end() && later->tid == tid ? &*later : nullptr;
-}
-
-std::string device_name(const std::vector<DeviceName> &devices, uint32_t number) {
-  if (number == 0)
-    return "I/O";
-  for (const DeviceName &device : devices)
-    if (device.number == number && !device.name.empty())
-      return device.name;
-  return fmt::format("{}:{}", number >> FTRACE_DEVICE_MAJOR_SHIFT,
-                     number & FTRACE_DEVICE_MINOR_MASK);
 }
 
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {

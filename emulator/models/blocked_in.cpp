@@ -11,7 +11,7 @@ namespace {
 enum : uint32_t { kCall };
 
 void blocked(ModelContext &ctx, const Event &event) {
-  const bool paused = ctx.system.threads()[event.thread].state == ThreadState::Paused;
+  const bool paused = is_blocked(ctx.system.threads()[event.thread].state);
   ctx.set(kCall, event.thread, paused ? blocked_in_value(event.call) : 0);
 }
 

@@ -37,7 +37,7 @@ const std::vector<ValueColor> kReasonColors = {
 
 void off_cpu(ModelContext &ctx, const Event &event, int64_t reason, int64_t next) {
   ThreadState state = ctx.system.threads()[event.thread].state;
-  bool known = state == ThreadState::Cooling || state == ThreadState::Paused;
+  bool known = state == ThreadState::Cooling || is_blocked(state);
   ctx.set(kReason, event.thread, known ? reason + 1 : 0);
   ctx.set(kNext, event.thread, known ? next : 0);
 }

@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/input/merge.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/ovni/ovni_source.h"
 #include "emulator/ovni/stream_dir.h"
 #include "emulator/shark/shark_file.h"

@@ -35,6 +35,13 @@ void EventTracks::slice(Track track, uint64_t start, uint64_t end, std::string_v
   this->end(track, end);
 }
 
+void EventTracks::slice_at(Track track, uint64_t start, uint64_t end, std::string_view name,
+                           uint64_t callstack) {
+  count_++;
+  put(track, start, kBegin, name, {}, callstack);
+  this->end(track, end);
+}
+
 void EventTracks::counter(Track track, uint64_t time, int64_t value) {
   count_++;
   describe(track);
@@ -46,10 +53,12 @@ void EventTracks::counter(Track track, uint64_t time, int64_t value) {
   });
 }
 
-void EventTracks::put(Track track, uint64_t time, int32_t type, std::string_view name,
-                      Notes notes) {
+void EventTracks::put(Track track, uint64_t time, int32_t type, std::string_view name, Notes notes,
+                      uint64_t callstack) {
   describe(track);
   file_.packet_at(time, [&](PacketBuilder &packet) {
+    if (callstack)
+      packet.add_uint32(Packet::sequence_flags, kNeedsIncrementalState);
     protozero::pbf_builder<TrackEvent> event(packet, Packet::track_event);
     for (const Note &note : notes) {
       protozero::pbf_builder<Annotation> annotation(event, TrackEvent::debug_annotations);
@@ -63,6 +72,8 @@ void EventTracks::put(Track track, uint64_t time, int32_t type, std::string_view
     event.add_uint64(TrackEvent::track_uuid, track.uuid());
     if (!name.empty())
       event.add_string(TrackEvent::name, view(name));
+    if (callstack)
+      event.add_uint64(TrackEvent::callstack, callstack);
   });
 }
 
@@ -103,6 +114,7 @@ Track EventTracks::parent(Track track) const {
   case TrackKind::thread_region:
   case TrackKind::mutex:
   case TrackKind::unknown:
+  case TrackKind::blocked:
     return {TrackKind::thread, track.index};
   case TrackKind::mark:
     return {TrackKind::thread, track.index / kMarkTypes};
@@ -132,6 +144,8 @@ std::string EventTracks::name(Track track) const {
     return "mutex";
   case TrackKind::unknown:
     return "unknown";
+  case TrackKind::blocked:
+    return "blocked";
   case TrackKind::mark:
     for (const MarkType &mark : catalog_.marks)
       if (mark.type == track.index % kMarkTypes && !mark.title.empty())

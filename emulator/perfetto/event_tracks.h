@@ -23,6 +23,7 @@ enum class TrackKind : uint64_t {
   thread_region,  ///< thread
   mutex,          ///< thread
   unknown,        ///< thread: while its state is not known
+  blocked,        ///< thread: while it is blocked, if stacks are known
   mark,           ///< thread * kMarkTypes + type
   interrupts,     ///< 0: group of all CPUs
   interrupt,      ///< CPU
@@ -65,12 +66,16 @@ public:
   void instant(Track track, uint64_t time, std::string_view name, Notes notes = {});
   /// Writes a slice: begin() and end() in one call.
   void slice(Track track, uint64_t start, uint64_t end, std::string_view name, Notes notes = {});
+  /// Does the same with the stack at its start. `callstack`: as Callstacks::write() returns it.
+  void slice_at(Track track, uint64_t start, uint64_t end, std::string_view name,
+                uint64_t callstack);
   /// Sets the value of a counter from `time` on.
   void counter(Track track, uint64_t time, int64_t value);
   uint64_t count() const { return count_; } ///< of slices, instants and values
 
 private:
-  void put(Track track, uint64_t time, int32_t type, std::string_view name, Notes notes);
+  void put(Track track, uint64_t time, int32_t type, std::string_view name, Notes notes,
+           uint64_t callstack = 0);
   void describe(Track track);
   Track parent(Track track) const;
   std::string name(Track track) const;

@@ -83,8 +83,21 @@ enum class SchedWaking : protozero::pbf_tag_type {
 enum class TaskNewtask : protozero::pbf_tag_type { pid = 1, comm = 2, clone_flags = 3 };
 enum class TaskRename : protozero::pbf_tag_type { pid = 1, newcomm = 3 };
 
-enum class InternedData : protozero::pbf_tag_type { kernel_symbols = 26 };
+enum class InternedData : protozero::pbf_tag_type {
+  function_names = 5,
+  frames = 6,
+  callstacks = 7,
+  source_paths = 18,
+  kernel_symbols = 26,
+};
 enum class InternedString : protozero::pbf_tag_type { iid = 1, str = 2 };
+enum class Frame : protozero::pbf_tag_type {
+  iid = 1,
+  function_name = 2,
+  source_path = 5,
+  line_number = 6,
+};
+enum class Callstack : protozero::pbf_tag_type { iid = 1, frames = 2 };
 
 enum class TrackDescriptor : protozero::pbf_tag_type {
   uuid = 1,
@@ -104,6 +117,7 @@ enum class TrackEvent : protozero::pbf_tag_type {
   track_uuid = 11,
   name = 23,
   counter_value = 30,
+  callstack = 56, ///< a Callstack::iid
 };
 enum class Annotation : protozero::pbf_tag_type { uint_value = 3, string_value = 6, name = 10 };
 

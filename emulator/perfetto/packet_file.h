@@ -13,6 +13,10 @@ namespace ovnitrace::perfetto {
 
 using PacketBuilder = protozero::pbf_builder<Packet>;
 
+/// Values of Packet::sequence_flags. The first packet starts the interned data of the file; the
+/// others that use them say so.
+inline constexpr uint32_t kStartsIncrementalState = 1, kNeedsIncrementalState = 2;
+
 /// A file that appears complete or not at all: it has its name only after close(). All functions
 /// throw Error.
 class PacketFile {

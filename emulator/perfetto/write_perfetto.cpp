@@ -6,6 +6,7 @@
 #include "emulator/core/model.h"
 #include "emulator/critical/path_text.h"
 #include "emulator/input/call_name.h"
+#include "emulator/perfetto/callstacks.h"
 #include "emulator/perfetto/family_tracks.h"
 #include "emulator/perfetto/power_tracks.h"
 #include "emulator/perfetto/process_tree.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 namespace ovnitrace::perfetto {
@@ -35,7 +37,7 @@ void write_clocks(PacketFile &file, uint64_t time, int64_t to_wall_ns) {
     clock.add_uint64(Clock::timestamp, ns);
   };
   file.packet([&](PacketBuilder &packet) {
-    packet.add_uint32(Packet::sequence_flags, 1); // the first packet: it refers to none before it
+    packet.add_uint32(Packet::sequence_flags, kStartsIncrementalState);
     protozero::pbf_builder<ClockSnapshot> snapshot(packet, Packet::clock_snapshot);
     add(snapshot, kBoottime, time);
     add(snapshot, kMonotonic, time);
@@ -99,9 +101,13 @@ void write_path(EventTracks &tracks, const Catalog &catalog, CriticalPath &path)
 class Distributor final : public SliceSink {
 public:
   Distributor(const Catalog &catalog, TimeRange range, ProcessTree &tree, SchedTracks &sched,
-              EventTracks &tracks, FamilyTracks &families, PowerTracks &power, const Stacks *stacks)
+              EventTracks &tracks, FamilyTracks &families, PowerTracks &power,
+              const StackTable *stacks, PacketFile &file)
       : catalog_(catalog), range_(range), tree_(tree), sched_(sched), tracks_(tracks),
-        families_(families), power_(power), stacks_(stacks), shown_(catalog.threads.size()) {}
+        families_(families), power_(power), stacks_(stacks), shown_(catalog.threads.size()) {
+    if (stacks)
+      callstacks_.emplace(*stacks, file);
+  }
 
   void on_event(const Event &event, const System &system) override {
     tree_.event(event);
@@ -115,7 +121,7 @@ public:
     tree_.introduce(slice.thread);
     if (slice.state == ThreadState::Running)
       sched_.run(slice);
-    else if (slice.state == ThreadState::Paused && slice.ends)
+    else if (is_blocked(slice.state))
       blocked(slice);
     else if (slice.state == ThreadState::Unknown && shown_[slice.thread] && slice.length())
       tracks_.slice({TrackKind::unknown, slice.thread}, slice.start, slice.end, "state not known");
@@ -132,8 +138,15 @@ public:
 
 private:
   void blocked(const Slice &slice) {
-    if (const std::string where = blocked_in(slice); !where.empty())
+    const std::string where = blocked_in(slice);
+    if (slice.ends && !where.empty())
       sched_.blocked(slice, where);
+    if (!stacks_ || !slice.length())
+      return;
+    const std::string_view call = call_name(catalog_, slice.thread, slice.call);
+    if (const uint64_t callstack = callstacks_->write(slice.stack))
+      tracks_.slice_at({TrackKind::blocked, slice.thread}, slice.start, slice.end,
+                       call.empty() ? "blocked" : call, callstack);
   }
   /// Returns "read: t_read < main", the innermost function first; "read" without a stack.
   std::string blocked_in(const Slice &slice) const {
@@ -141,11 +154,10 @@ private:
     std::string text(call_name(catalog_, slice.thread, slice.call));
     if (!stacks_)
       return text;
-    const StackTable &table = stacks_->of_thread(catalog_.threads[slice.thread]);
     const char *before = text.empty() ? "" : ": ";
-    for (const uint32_t frame : table.frames(slice.stack))
-      if (!table.frame(frame).kernel && text.size() < kMost)
-        text += std::exchange(before, " < ") + table.name(frame);
+    for (const uint32_t frame : stacks_->frames(slice.stack))
+      if (!stacks_->frame(frame).kernel && text.size() < kMost)
+        text += std::exchange(before, " < ") + stacks_->name(frame);
     return text;
   }
 
@@ -156,7 +168,8 @@ private:
   EventTracks &tracks_;
   FamilyTracks &families_;
   PowerTracks &power_;
-  const Stacks *stacks_;       ///< may be null
+  const StackTable *stacks_; ///< null: there are none
+  std::optional<Callstacks> callstacks_;
   std::vector<uint8_t> shown_; ///< by thread: was in a known state
 };
 
@@ -194,7 +207,11 @@ WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut
   PowerTracks power(catalog, tracks);
   tree.start();
   write_range(tracks, range, info);
-  Distributor distributor(catalog, range, tree, sched, tracks, families, power, stacks);
+  // The trace is of one host.
+  const StackTable *table = stacks && !catalog.hosts.empty() && !stacks->of_host(0).empty()
+                                ? &stacks->of_host(0)
+                                : nullptr;
+  Distributor distributor(catalog, range, tree, sched, tracks, families, power, table, file);
   replay_slices(source, cut, distributor);
   if (path)
     write_path(tracks, catalog, *path);

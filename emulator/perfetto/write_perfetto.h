@@ -5,7 +5,7 @@
 #include "emulator/core/cut.h"
 #include "emulator/critical/path.h"
 #include "emulator/input/stacks.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/output/output_place.h"
 #include "emulator/perfetto/sched_tracks.h"
 

@@ -5,7 +5,7 @@
 #include "emulator/core/cut.h"
 #include "emulator/critical/path.h"
 #include "emulator/input/source.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/slices/shown_state.h"
 
 #include <array>

@@ -29,7 +29,8 @@ struct PackedThread {
   std::string cpu;
   /// Why the slice started, 0 if not known. The end of a slice is why the next one started. After
   /// the thread left a CPU: 1 + 2 * (enum ftrace_offcpu_reason + kReasons * number of the system
-  /// call in `calls`, 0 if not known). After a wakeup: 2 + 2 * enum ftrace_wakeup_context.
+  /// call and place in `calls` and `places`, 0 if neither is known). After a wakeup: 2 + 2 * enum
+  /// ftrace_wakeup_context.
   std::string why;
   std::string peer; ///< PeerNumbers: who got its CPU, or who woke it
   std::string mix;  ///< of each mixed slice: its ns by ShownState
@@ -52,7 +53,11 @@ struct PackedTrace {
   /// for a CPU, summed over all threads.
   std::vector<std::vector<uint64_t>> load;
   std::vector<PeerNumbers::Untraced> untraced;
-  std::vector<std::string_view> calls; ///< names of system calls; the first has number 1
+  /// Names of system calls, some several times; the first has number 1. Empty: not known.
+  std::vector<std::string_view> calls;
+  /// By the same numbers: the function that blocked and its callers, "t_read a.c:3 < main". Empty:
+  /// not known.
+  std::vector<std::string> places;
   uint64_t slices = 0, coarse_threads = 0;
   uint64_t grain = 0; ///< least ns of a mixed slice; 0: there are no mixed slices
 };

@@ -159,6 +159,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
           {"reasons", words(kReasonNames, &ValueName::label)},
           {"reason_names", words(kReasonNames, &ValueName::name)},
           {"calls", trace.calls},
+          {"places", trace.places},
           {"contexts", words(kWakerContextNames, &ValueName::label)},
           {"context_names", words(kWakerContextNames, &ValueName::name)},
           {"series", series()},

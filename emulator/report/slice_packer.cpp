@@ -4,7 +4,9 @@
 #include "emulator/input/call_name.h"
 #include "emulator/models/user_thread.h"
 #include "emulator/report/varint.h"
+#include "emulator/why/blocked_at.h"
 
+#include <fmt/ranges.h>
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
@@ -17,9 +19,10 @@ constexpr uint64_t kSliceBytes = 7; ///< of a slice in all columns, about
 
 } // namespace
 
-SlicePacker::SlicePacker(const Catalog &catalog, const Cut &cut, PackPlan plan)
+SlicePacker::SlicePacker(const Catalog &catalog, const Cut &cut, PackPlan plan,
+                         const Stacks *stacks)
     : catalog_(catalog), range_(range_of(cut, catalog)), plan_(std::move(plan)), peers_(catalog),
-      before_(catalog.threads.size()),
+      stacks_(stacks), before_(catalog.threads.size()),
       step_((range_.to - range_.from) / PackedTrace::kLoadSteps + 1), last_event_(range_.from) {
   trace_.threads.resize(catalog.threads.size());
   trace_.load.assign(catalog.cpus.size() + 1, std::vector<uint64_t>(PackedTrace::kLoadSteps));
@@ -82,7 +85,8 @@ void SlicePacker::put_start(PackedThread &to, const Slice &slice, const Slice &b
   };
   const bool ran = before.thread != kNone && before.state == ThreadState::Running;
   const auto put_departure = [&](const Slice &from) {
-    put(1 + 2 * (from.reason + PackedTrace::kReasons * call_number(slice)), from.next);
+    const uint64_t call = is_blocked(slice.state) ? call_number(slice) : 0;
+    put(1 + 2 * (from.reason + PackedTrace::kReasons * call), from.next);
   };
   if (ran && before.reason != kNotKnown)
     put_departure(before);
@@ -94,15 +98,38 @@ void SlicePacker::put_start(PackedThread &to, const Slice &slice, const Slice &b
     put(0, {});
 }
 
-/// Returns the number of the system call in which the thread is blocked, 0 if not known.
+/// Returns the number of the system call and the place in which the thread is blocked, 0 if neither
+/// is known.
 uint64_t SlicePacker::call_number(const Slice &slice) {
-  const std::string_view name = call_name(catalog_, slice.thread, slice.call);
-  if (name.empty())
-    return 0;
-  const auto [it, added] = calls_.try_emplace(name, calls_.size() + 1);
+  const uint32_t host = catalog_.threads[slice.thread].host;
+  const auto [it, added] = known_calls_.try_emplace({host, slice.stack, slice.call}, 0);
   if (added)
-    trace_.calls.push_back(name);
+    it->second = number_of(call_name(catalog_, slice.thread, slice.call), place_of(slice));
   return it->second;
+}
+
+/// The page has room for 2047 numbers. The last ones are for calls alone.
+uint64_t SlicePacker::number_of(std::string_view call, std::string place) {
+  constexpr size_t kMostPlaces = 1500;
+  if (calls_.size() >= kMostPlaces)
+    place.clear();
+  if (call.empty() && place.empty())
+    return 0;
+  const auto [it, added] = calls_.try_emplace({call, place}, calls_.size() + 1);
+  if (added) {
+    trace_.calls.push_back(call);
+    trace_.places.push_back(std::move(place));
+  }
+  return it->second;
+}
+
+/// Returns the functions of a stack from the innermost one of the program outward.
+std::string SlicePacker::place_of(const Slice &slice) const {
+  constexpr size_t kMostFunctions = 16;
+  if (!stacks_)
+    return {};
+  const StackTable &table = stacks_->of_thread(catalog_.threads[slice.thread]);
+  return fmt::format("{}", fmt::join(blocked_at(table, slice.stack, kMostFunctions), " < "));
 }
 
 void SlicePacker::put_cpu(PackedThread &to, Before &before, uint32_t cpu) {

@@ -3,12 +3,16 @@
 #pragma once
 
 #include "emulator/core/cut.h"
+#include "emulator/input/stacks.h"
 #include "emulator/report/packed_trace.h"
 #include "emulator/slices/shown_state.h"
 #include "emulator/slices/slice.h"
 
 #include <map>
+#include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -22,8 +26,10 @@ struct PackPlan {
 
 class SlicePacker final : public SliceSink {
 public:
-  /// `catalog` must outlive it. REQUIRES: check_cut() accepts `cut`.
-  SlicePacker(const Catalog &catalog, const Cut &cut, PackPlan plan);
+  /// `catalog` and `stacks`, which may be null, must outlive it. REQUIRES: check_cut() accepts
+  /// `cut`.
+  SlicePacker(const Catalog &catalog, const Cut &cut, PackPlan plan,
+              const Stacks *stacks = nullptr);
 
   void on_event(const Event &event, const System &system) override;
   void on_slice(const Slice &slice) override;
@@ -46,6 +52,8 @@ private:
   void put(const Slice &slice);
   void put_start(PackedThread &to, const Slice &slice, const Slice &before);
   uint64_t call_number(const Slice &slice);
+  uint64_t number_of(std::string_view call, std::string place);
+  std::string place_of(const Slice &slice) const;
   void put_cpu(PackedThread &to, Before &before, uint32_t cpu);
   void mix(Before &before, const Slice &slice);
   void put_mix(uint32_t thread);
@@ -56,11 +64,14 @@ private:
   PackPlan plan_;
   PackedTrace trace_;
   PeerNumbers peers_;
-  std::map<std::string_view, uint64_t> calls_; ///< numbers of the system calls in the trace
-  std::vector<Before> before_;                 ///< by thread
-  uint64_t step_;                              ///< ns of a step of the load
-  uint64_t last_event_;                        ///< ns on the clock of the trace
-  uint64_t bytes_ = 0;                         ///< approximate
+  const Stacks *stacks_;
+  std::map<std::pair<std::string_view, std::string>, uint64_t> calls_; ///< numbers of PackedTrace
+  /// The same by host, number of the stack, and call.
+  std::map<std::tuple<uint32_t, uint32_t, uint16_t>, uint64_t> known_calls_;
+  std::vector<Before> before_; ///< by thread
+  uint64_t step_;              ///< ns of a step of the load
+  uint64_t last_event_;        ///< ns on the clock of the trace
+  uint64_t bytes_ = 0;         ///< approximate
 };
 
 } // namespace ovnitrace

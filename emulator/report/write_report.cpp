@@ -2,6 +2,7 @@
 #include "emulator/report/write_report.h"
 
 #include "emulator/base/error.h"
+#include "emulator/core/program_threads.h"
 #include "emulator/critical/path_text.h"
 #include "emulator/report/page.h"
 #include "emulator/report/page_header.h"
@@ -10,6 +11,7 @@
 #include "emulator/report/waits_part.h"
 #include "emulator/slices/slicer.h"
 #include "emulator/summary/summarizer.h"
+#include "emulator/why/answered_summary.h"
 #include "emulator/why/explainer.h"
 
 #include <fmt/format.h>
@@ -100,6 +102,7 @@ struct PathPart {
 
 /// What is the same in each pass.
 struct Found {
+  Explanation why; ///< of the cut
   nlohmann::ordered_json waits;
   PathPart path;
 };
@@ -172,11 +175,12 @@ Pass pass_over(const std::string &path, const TraceInfo &info, EventSource &sour
                const WriteReportOptions &options, PackPlan plan, const Found &found) {
   check_cut(options.cut, source.catalog());
   Summarizer summarizer(source.catalog(), options.cut);
-  SlicePacker packer(source.catalog(), options.cut, std::move(plan));
+  SlicePacker packer(source.catalog(), options.cut, std::move(plan), options.stacks);
   Tee both(summarizer, packer);
   replay_slices(source, options.cut, both);
   Pass pass;
   pass.summary = summarizer.finish();
+  leave_out(pass.summary, found.why);
   if (packer.overflown())
     return pass;
   PackedTrace trace = packer.finish();
@@ -201,7 +205,9 @@ WriteReportResult write_report(const std::string &path, const TraceInfo &info,
   Found found;
   {
     const std::unique_ptr<EventSource> source = open();
-    found.waits = waits_header(source->catalog(), explain(*source, options.cut));
+    const Catalog &catalog = source->catalog();
+    found.why = explain(*source, options.cut, started_thread(info, catalog));
+    found.waits = waits_header(catalog, found.why);
   }
   bool path_left_out = false;
   if (options.path) {

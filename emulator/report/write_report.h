@@ -13,6 +13,7 @@
 namespace ovnitrace {
 
 struct CriticalPath;
+class Stacks;
 
 inline constexpr uint64_t kDefaultPageBytes = 64 << 20;
 
@@ -20,8 +21,9 @@ struct WriteReportOptions {
   OutputPlace place;
   uint64_t most_bytes = kDefaultPageBytes; ///< of the page
   Cut cut = {};
-  CriticalPath *path = nullptr; ///< to draw, for the times of the cut; borrowed, may be null
-  Answer answer = {};           ///< with which the page opens
+  CriticalPath *path = nullptr;   ///< to draw, for the times of the cut; borrowed, may be null
+  Answer answer = {};             ///< with which the page opens
+  const Stacks *stacks = nullptr; ///< of the trace; borrowed, may be null
 };
 
 struct WriteReportResult {

@@ -20,11 +20,11 @@ namespace ovnitrace::shark {
 namespace {
 
 /// Opens a file of a trace directory, named alone: its chunks can be read without the others.
-std::unique_ptr<EventSource> open_chunk_file(SharkFile file, uint64_t size, bool compressed,
+std::unique_ptr<EventSource> open_chunk_file(SharkFile file, uint64_t size, Codec codec,
                                              DiagnosticSink &sink) {
   HostInput host{.name = file.name, .chunks = {}};
   host.chunks.push_back(
-      {.name = file.name, .fd = std::move(file.fd), .size = size, .compressed = compressed});
+      {.name = file.name, .fd = std::move(file.fd), .size = size, .codec = codec});
   std::vector<HostInput> hosts;
   hosts.push_back(std::move(host));
   return std::make_unique<MergedTrace>(std::move(hosts), sink);
@@ -59,13 +59,13 @@ std::unique_ptr<EventSource> open_shark_files(const std::vector<std::string> &pa
     if (!known.emplace(status.st_dev, status.st_ino).second)
       throw fail("it was named before");
     if (paths.size() == 1 && FrameReader::is_at_start(file.fd.get()))
-      return open_chunk_file(std::move(file), uint64_t(status.st_size), true, sink);
+      return open_chunk_file(std::move(file), uint64_t(status.st_size), Codec::zstd, sink);
     file.index = make_run_index(file.fd.get(), uint64_t(status.st_size));
     const RunIndex &index = file.index;
     if (index.error)
       throw fail(strerror(index.error));
     if (index.has_chunks && paths.size() == 1)
-      return open_chunk_file(std::move(file), uint64_t(status.st_size), false, sink);
+      return open_chunk_file(std::move(file), uint64_t(status.st_size), Codec::none, sink);
     if (index.has_chunks)
       throw fail("it is of a trace directory; name that, or the file alone");
     if (index.unknown && !index.records)

@@ -136,13 +136,13 @@ void Slicer::on_change(uint32_t thread, const StateChange &change) {
   Slice &open = open_[thread];
   if (own && ran)
     set_departure(open, *event_, stacks.own.at(now_));
-  if (own && change.from == ThreadState::Paused)
+  if (own && is_blocked(change.from))
     set_waker(open, *event_, stacks.wakers.at(now_));
   end_slice(open, now_, change.to, seen);
   start_slice(open, now_, change.to, change.cpu, seen && change.to != ThreadState::Unknown);
-  if (own && (change.to == ThreadState::Cooling || change.to == ThreadState::Paused))
+  if (own && (change.to == ThreadState::Cooling || is_blocked(change.to)))
     set_departure(open, *event_, stacks.own.at(now_));
-  if (own && change.to == ThreadState::Paused)
+  if (own && is_blocked(change.to))
     open.call = event_->call;
   if (own && change.to == ThreadState::Warming)
     set_waker(open, *event_, stacks.wakers.at(now_));

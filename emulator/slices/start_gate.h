@@ -27,7 +27,7 @@ public:
   }
   /// Returns whether the thread is blocked at the gate in this slice.
   bool is_closed(const Slice &slice) const {
-    return closed_ && slice.thread == program_ && slice.state == ThreadState::Paused;
+    return closed_ && slice.thread == program_ && is_blocked(slice.state);
   }
 
 private:

@@ -20,7 +20,7 @@ std::vector<std::pair<std::string, Value>> sort_values() {
   std::vector<std::pair<std::string, Value>> values;
   for (const ThreadState state : kSummedStates)
     values.emplace_back(kStateTable[size_t(state)].name,
-                        [=](const ThreadSummary &of) { return of.time[size_t(state)]; });
+                        [=](const ThreadSummary &of) { return of.reported(state); });
   values.emplace_back("switches", &ThreadSummary::switches);
   for (const CounterInfo &counter : kCounters)
     values.emplace_back(counter.name, counter.count);

@@ -129,6 +129,7 @@ private:
                  {"name", thread.name},
                  {"time_ns", time_json(summary)},
                  {"outside_regions_ns", summary.outside},
+                 {"start_gate_ns", summary.gate},
                  {"switches", counters_json(summary, true)}};
     json.update(counters_json(summary, false));
     json["wakeup_latency_ns"] = {{"count", summary.latency.count()},
@@ -256,6 +257,7 @@ private:
     for (const RegionSummary &region : summary_.regions)
       all.push_back({{"tid", catalog_.threads[region.thread].tid},
                      {"pid", catalog_.threads[region.thread].pid},
+                     {"node", catalog_.threads[region.thread].host},
                      {"of_thread", region.of_thread},
                      {"bcast", region.bcast},
                      {"by_other_thread", region.by_other},

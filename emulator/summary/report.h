@@ -5,7 +5,7 @@
 #include "emulator/base/json_stream.h"
 #include "emulator/core/cut.h"
 #include "emulator/input/source.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/summary/answer.h"
 #include "emulator/summary/summary.h"
 

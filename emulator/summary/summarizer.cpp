@@ -47,6 +47,7 @@ void ThreadSummary::add(const ThreadSummary &other) {
   for (size_t state = 0; state < time.size(); state++)
     time[state] += other.time[state];
   outside += other.outside;
+  gate += other.gate;
   for (const CounterInfo &counter : kCounters)
     this->*counter.count += other.*counter.count;
   throttling.add(other.throttling);

@@ -35,7 +35,9 @@ static_assert(kSummedStates.size() == kThreadStates - 1);
 struct ThreadSummary : ThreadCounters {
   /// ns in each state, by ThreadState, from its birth to its end.
   std::array<uint64_t, kThreadStates> time{};
+  // Left out of reports. leave_out() of emulator/why/answered_summary.h sets them.
   uint64_t outside = 0;        ///< of Unknown, ns: outside the regions of --control
+  uint64_t gate = 0;           ///< of Paused, ns: until ovnitrace let the program run
   LatencyHistogram latency;    ///< from woken to Running, ns
   uint64_t latency_max_at = 0; ///< when the longest one ended, ns on the clock of the trace
   Spans mutex_waits;           ///< for futexes and mutexes, with both ends seen
@@ -45,7 +47,15 @@ struct ThreadSummary : ThreadCounters {
   uint64_t running() const { return time[size_t(ThreadState::Running)]; }
   /// Returns the ns in which it existed, in any state.
   uint64_t alive() const;
-  uint64_t recorded() const { return alive() - outside; }
+  /// Returns the ns to report for a state: without the time outside regions and at the start gate.
+  uint64_t reported(ThreadState state) const {
+    const uint64_t left_out = state == ThreadState::Unknown  ? outside
+                              : state == ThreadState::Paused ? gate
+                                                             : 0;
+    return time[size_t(state)] - left_out;
+  }
+  /// Returns the ns of its life to report, which is the sum of reported().
+  uint64_t recorded() const { return alive() - outside - gate; }
   /// Returns how often it left its CPU. Linux counts all but `voluntary` as involuntary.
   uint64_t switches() const;
   /// Adds the numbers of another thread.

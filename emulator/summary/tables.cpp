@@ -59,8 +59,7 @@ private:
     put_lines(lines, [&](const Line &line) {
       Table::Row row{line.name, line.second};
       for (ThreadState state : kSummedStates) {
-        const uint64_t outside = state == ThreadState::Unknown ? line.sum.outside : 0;
-        row.push_back(human_duration(line.sum.time[size_t(state)] - outside));
+        row.push_back(human_duration(line.sum.reported(state)));
         if (state == ThreadState::Running)
           row.push_back(human_percent(line.sum.running(), line.sum.recorded()));
       }

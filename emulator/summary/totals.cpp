@@ -61,7 +61,7 @@ private:
 
   void put_states() {
     const auto put_state = [&](ThreadState state, const char *what, const std::string &more) {
-      put(human_duration(sum_.time[size_t(state)]), what, more);
+      put(human_duration(sum_.reported(state)), what, more);
     };
     const uint64_t all = input_.summary.recorded * input_.catalog.cpus.size();
     put_state(ThreadState::Running, "running", human_percent(sum_.running(), all) + " of the CPUs");
@@ -69,8 +69,7 @@ private:
               "or yielded or throttled, waiting for a CPU");
     put_state(ThreadState::Warming, "woken (warming)", "waiting for a CPU");
     put_state(ThreadState::Paused, "blocked (paused)", "waiting for something else");
-    put(human_duration(sum_.time[size_t(ThreadState::Unknown)] - sum_.outside), "unknown",
-        "not seen");
+    put_state(ThreadState::Unknown, "unknown", "not seen");
     text_ += '\n';
   }
 
@@ -109,7 +108,7 @@ private:
                  state_head(ThreadState::Warming), "SWITCHES", "TIMES\nPREEMPTED", "MIGRA-\nTIONS",
                  "p99", "MAX"});
     const auto add = [&](std::string name, const ThreadSummary &of) {
-      const auto time = [&](ThreadState state) { return human_duration(of.time[size_t(state)]); };
+      const auto time = [&](ThreadState state) { return human_duration(of.reported(state)); };
       const auto latency = [&](uint64_t ns) {
         return of.latency.count() ? human_duration(ns) : "-";
       };

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/symbols/call_frames.h"
 
-#include "emulator/base/regular_file.h"
-
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <gelf.h>
 #include <ovnitrace/unwind.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -249,20 +249,23 @@ CallFrames::CallFrames(std::unique_ptr<Opened> elf) : elf_(std::move(elf)) {}
 
 CallFrames::~CallFrames() = default;
 
-std::unique_ptr<CallFrames> CallFrames::open(const std::string &path,
-                                             std::optional<uint64_t> inode) {
+std::unique_ptr<CallFrames> CallFrames::open(UniqueFd file) {
   elf_version(EV_CURRENT);
   auto opened = std::make_unique<Opened>();
-  if (path == kVdso) {
-    const std::span<char> vdso = own_vdso();
-    opened->elf = vdso.empty() ? nullptr : elf_memory(vdso.data(), vdso.size());
-  } else {
-    struct stat status;
-    opened->fd = open_absolute(path, status);
-    if (!opened->fd || (inode && status.st_ino != *inode))
-      return nullptr;
-    opened->elf = elf_begin(opened->fd.get(), ELF_C_READ, nullptr);
-  }
+  opened->fd = std::move(file);
+  opened->elf = opened->fd ? elf_begin(opened->fd.get(), ELF_C_READ, nullptr) : nullptr;
+  return read(std::move(opened));
+}
+
+std::unique_ptr<CallFrames> CallFrames::open_vdso() {
+  elf_version(EV_CURRENT);
+  auto opened = std::make_unique<Opened>();
+  const std::span<char> vdso = own_vdso();
+  opened->elf = vdso.empty() ? nullptr : elf_memory(vdso.data(), vdso.size());
+  return read(std::move(opened));
+}
+
+std::unique_ptr<CallFrames> CallFrames::read(std::unique_ptr<Opened> opened) {
   GElf_Ehdr header;
   if (!opened->elf || !gelf_getehdr(opened->elf, &header) || header.e_machine != EM_X86_64 ||
       gelf_getclass(opened->elf) != ELFCLASS64)

@@ -2,10 +2,10 @@
 // Reads the call-frame information of ELF files: how to find the caller of a function.
 #pragma once
 
+#include "emulator/base/unique_fd.h"
+
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
 
 namespace ovnitrace {
 
@@ -15,9 +15,10 @@ class CallFrames {
 public:
   static constexpr const char *kVdso = "[vdso]"; ///< the path of the code that the kernel maps
 
-  /// Opens the regular file at `path`, which is absolute, or the kVdso of this process. Returns
-  /// nullptr if that is no ELF file of x86-64, or does not have that inode.
-  static std::unique_ptr<CallFrames> open(const std::string &path, std::optional<uint64_t> inode);
+  /// Reads a file. Returns nullptr if it is no ELF file of x86-64.
+  static std::unique_ptr<CallFrames> open(UniqueFd file);
+  /// Reads the code that the kernel has mapped into this process. Returns nullptr if there is none.
+  static std::unique_ptr<CallFrames> open_vdso();
   ~CallFrames();
   CallFrames(const CallFrames &) = delete;
   CallFrames &operator=(const CallFrames &) = delete;
@@ -31,6 +32,7 @@ public:
 private:
   struct Opened; // the part that uses elfutils
   explicit CallFrames(std::unique_ptr<Opened> elf);
+  static std::unique_ptr<CallFrames> read(std::unique_ptr<Opened> opened);
 
   std::unique_ptr<Opened> elf_;
 };

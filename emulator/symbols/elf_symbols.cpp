@@ -55,6 +55,7 @@ struct ElfSymbols::Opened {
   static const Dwfl_Callbacks kCallbacks;
   std::unique_ptr<Dwfl, EndDwfl> dwfl{dwfl_begin(&kCallbacks)};
   Dwfl_Module *module = nullptr;
+  int debug = -1; ///< descriptor of the debug file, if it is known
   bool debug_only = false;
   std::vector<Range> units; ///< by start; for files without .debug_aranges
   bool looked_for_units = false;
@@ -81,27 +82,52 @@ std::string build_id_of(int fd) {
   return count > 0 ? hexadecimal(static_cast<const unsigned char *>(bits), int(count)) : "";
 }
 
+int open_if(const std::string &place, const std::string &build_id, char **found) {
+  struct stat status;
+  const UniqueFd fd = build_id.empty() ? UniqueFd() : open_absolute(place, status);
+  if (!fd || build_id_of(fd.get()) != build_id)
+    return -1;
+  *found = strdup(place.c_str());
+  return fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
+}
+
+/// Finds what several debug files share (dwz). `link` is its path.
+int find_shared_data(Dwfl_Module *module, const std::string &link, char **found) {
+  Dwarf_Addr bias;
+  Dwarf *data = dwfl_module_getdwarf(module, &bias);
+  const char *path = nullptr;
+  const void *bits = nullptr;
+  const ssize_t count = data ? dwelf_dwarf_gnu_debugaltlink(data, &path, &bits) : 0;
+  if (count <= 0)
+    return -1;
+  const std::string build_id = hexadecimal(static_cast<const unsigned char *>(bits), int(count));
+  const int shared = open_if(debug_file_of(build_id), build_id, found);
+  return shared >= 0 ? shared : open_if(link, build_id, found);
+}
+
 /// Finds the debug data of a file for elfutils. Its own search would open whatever a debug link
 /// points to, wait at a FIFO, and ask a debug server. Returns a descriptor or -1.
-int find_debug_data(Dwfl_Module *module, void **, const char *, Dwarf_Addr, const char *file,
+int find_debug_data(Dwfl_Module *module, void **data, const char *, Dwarf_Addr, const char *file,
                     const char *link, GElf_Word, char **found) {
+  if (link && std::strchr(link, '/'))
+    return find_shared_data(module, link, found);
   const unsigned char *bits = nullptr;
   GElf_Addr address;
   const int count = dwfl_module_build_id(module, &bits, &address);
   const std::string build_id = hexadecimal(bits, count);
   const std::string path = text_or_empty(file), folder = path.substr(0, path.rfind('/') + 1);
   std::vector<std::string> places = {debug_file_of(build_id)};
-  if (link && !std::strchr(link, '/'))
+  const int known = *static_cast<const int *>(*data);
+  if (known >= 0 && !build_id.empty() && build_id_of(known) == build_id) {
+    *found = strdup("debug data");
+    return fcntl(known, F_DUPFD_CLOEXEC, 0);
+  }
+  if (link)
     places.insert(places.end(),
                   {folder + link, folder + ".debug/" + link, "/usr/lib/debug" + folder + link});
-  for (const std::string &place : places) {
-    struct stat status;
-    UniqueFd fd = build_id.empty() ? UniqueFd() : open_absolute(place, status);
-    if (!fd || build_id_of(fd.get()) != build_id)
-      continue;
-    *found = strdup(place.c_str());
-    return fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
-  }
+  for (const std::string &place : places)
+    if (const int fd = open_if(place, build_id, found); fd >= 0)
+      return fd;
   return -1;
 }
 
@@ -124,6 +150,10 @@ bool ElfSymbols::Opened::report(const std::string &path, UniqueFd &&fd) {
   if (!module && own >= 0)
     ::close(own);
   dwfl_report_end(dwfl.get(), nullptr, nullptr);
+  void **data = nullptr;
+  if (module &&
+      dwfl_module_info(module, &data, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr))
+    *data = &debug;
   return module != nullptr;
 }
 
@@ -265,21 +295,37 @@ ElfSymbols::ElfSymbols(std::unique_ptr<Opened> elf) : elf_(std::move(elf)) {
 
 ElfSymbols::~ElfSymbols() = default;
 
-std::unique_ptr<ElfSymbols> ElfSymbols::open(const std::string &path, const std::string &build_id) {
+std::unique_ptr<ElfSymbols> ElfSymbols::open(const std::string &path, const std::string &build_id,
+                                             Files files) {
   const std::array<std::string, 2> places = {path, debug_file_of(build_id)};
   for (const std::string &place : places) {
+    const bool debug_only = &place != &places.front();
+    const int known = debug_only ? files.debug : files.file;
     struct stat status;
-    UniqueFd fd = open_absolute(place, status);
+    UniqueFd fd =
+        known >= 0 ? UniqueFd(fcntl(known, F_DUPFD_CLOEXEC, 0)) : open_absolute(place, status);
     auto elf = std::make_unique<Opened>();
+    elf->debug = files.debug;
     if (!fd || !elf->report(place, std::move(fd)))
       continue;
-    elf->debug_only = &place != &places.front();
+    elf->debug_only = debug_only;
     std::unique_ptr<ElfSymbols> symbols(new ElfSymbols(std::move(elf)));
-    symbols->inode_ = status.st_ino;
     if (build_id.empty() || symbols->build_id() == build_id)
       return symbols;
   }
   return nullptr;
+}
+
+std::string ElfSymbols::debug_link() const {
+  GElf_Addr bias = 0;
+  GElf_Word checksum = 0;
+  ::Elf *file = dwfl_module_getelf(elf_->module, &bias);
+  return file ? text_or_empty(dwelf_elf_gnu_debuglink(file, &checksum)) : "";
+}
+
+bool ElfSymbols::has_debug_data() const {
+  Dwarf_Addr bias = 0;
+  return dwfl_module_getdwarf(elf_->module, &bias) != nullptr;
 }
 
 std::optional<uint64_t> ElfSymbols::address_of(uint64_t offset) const {

@@ -22,16 +22,27 @@ struct CodePlace {
 /// files of other users only in a child process (file_symbols.h).
 class ElfSymbols {
 public:
-  /// Opens the regular file at `path`, which is absolute. If it lacks `build_id` (hexadecimal) or
-  /// does not exist, opens the debug file with that build id. Returns nullptr if there is no such
-  /// file either.
-  static std::unique_ptr<ElfSymbols> open(const std::string &path, const std::string &build_id);
+  /// Descriptors of a file and of its debug file; -1: search for them. They stay the caller's.
+  struct Files {
+    int file = -1, debug = -1;
+  };
+  /// Opens the regular file at `path`, which is absolute, or the one in `files`. If it lacks
+  /// `build_id` (hexadecimal) or does not exist, opens the debug file with that build id. Returns
+  /// nullptr if there is no such file either.
+  static std::unique_ptr<ElfSymbols> open(const std::string &path, const std::string &build_id,
+                                          Files files);
+  static std::unique_ptr<ElfSymbols> open(const std::string &path, const std::string &build_id) {
+    return open(path, build_id, Files());
+  }
   ~ElfSymbols();
   ElfSymbols(const ElfSymbols &) = delete;
   ElfSymbols &operator=(const ElfSymbols &) = delete;
 
   const std::string &build_id() const { return build_id_; } ///< hexadecimal; empty: not known
-  uint64_t inode() const { return inode_; }
+  /// Returns the name of the debug file that .gnu_debuglink says; empty if there is none.
+  std::string debug_link() const;
+  /// Returns whether there is debug data, not only symbols.
+  bool has_debug_data() const;
   /// Returns the address, as the file counts, of the byte at `offset` in the file. Returns nothing
   /// if no segment has it, or if the file has only debug data.
   std::optional<uint64_t> address_of(uint64_t offset) const;
@@ -45,7 +56,6 @@ private:
 
   std::unique_ptr<Opened> elf_;
   std::string build_id_;
-  uint64_t inode_ = 0;
 };
 
 } // namespace ovnitrace

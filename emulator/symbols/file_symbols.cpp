@@ -15,13 +15,12 @@ namespace {
 constexpr size_t kLongestText = 4096;     ///< bytes
 constexpr size_t kMostFunctions = 128;    ///< at one place
 constexpr size_t kMostBytes = 256u << 20; ///< approximately, of all names
-constexpr ConfinedLimits kLimits = {.memory = 1u << 30, .seconds = 30};
+constexpr uint64_t kMostMemory = 1u << 30;
+constexpr unsigned kMostSeconds = 30;
 
 /// Runs in the child.
 void answer(const PlacesOfFile &file, ConfinedOutput &out) {
-  std::unique_ptr<ElfSymbols> symbols = ElfSymbols::open(file.path, file.build_id);
-  if (symbols && file.inode && symbols->inode() != *file.inode)
-    symbols.reset(); // another file is in its place
+  std::unique_ptr<ElfSymbols> symbols = ElfSymbols::open(file.path, file.build_id, file.files);
   out.text(symbols ? symbols->build_id().substr(0, kLongestText) : "");
   for (const PlaceInFile &place : file.places) {
     std::optional<uint64_t> address;
@@ -73,6 +72,12 @@ std::vector<NamesOfFile> name_places(const std::vector<PlacesOfFile> &files,
   std::vector<NamesOfFile> names;
   for (const PlacesOfFile &file : files)
     names.push_back(unknown(file));
+  std::vector<int> open;
+  for (const PlacesOfFile &file : files)
+    for (const int fd : {file.files.file, file.files.debug})
+      if (fd >= 0)
+        open.push_back(fd);
+  const ConfinedLimits limits = {.memory = kMostMemory, .seconds = kMostSeconds, .files = open};
   size_t bytes = 0;
   const auto take = [&](size_t n, ConfinedInput &in) {
     NamesOfFile read = unknown(files[n]);
@@ -91,7 +96,7 @@ std::vector<NamesOfFile> name_places(const std::vector<PlacesOfFile> &files,
          "have no names");
   };
   const size_t asked = ask_confined(
-      files.size(), kLimits, [&](size_t n, ConfinedOutput &out) { answer(files[n], out); }, take,
+      files.size(), limits, [&](size_t n, ConfinedOutput &out) { answer(files[n], out); }, take,
       failed);
   if (asked < files.size())
     warn("ovnitrace reads the symbols of no further files (" +

@@ -20,9 +20,9 @@ struct PlaceInFile {
 
 /// A question about a file.
 struct PlacesOfFile {
-  std::string path;                   ///< absolute, otherwise nothing is found
-  std::string build_id;               ///< hexadecimal, must match; empty: any
-  std::optional<uint64_t> inode = {}; ///< must match; absent: any
+  std::string path;             ///< absolute, otherwise nothing is found
+  std::string build_id;         ///< hexadecimal, must match; empty: any
+  ElfSymbols::Files files = {}; ///< from kFirstKeptFile on; -1: searched for
   std::vector<PlaceInFile> places;
 };
 

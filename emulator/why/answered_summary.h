@@ -2,6 +2,7 @@
 // Makes a summary and the answer that opens its report, in one replay.
 #pragma once
 
+#include "emulator/slices/slice.h"
 #include "emulator/summary/summary.h"
 #include "emulator/why/sentences.h"
 
@@ -13,8 +14,14 @@ struct AnsweredSummary {
   Answer answer;
 };
 
+/// Takes from `why` the times that reports leave out: outside the regions of --control, and at the
+/// start gate. REQUIRES: both are of the same range of one trace.
+void leave_out(Summary &summary, const Explanation &why);
+
 /// Replays a trace for both. `source` must have all events from the start of the trace. Throws
 /// Error if check_cut() refuses the cut.
-AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut);
+/// `more`, if not null, gets the slices of all threads from the start of the trace to the cut's end.
+AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut,
+                                     SliceSink *more = nullptr);
 
 } // namespace ovnitrace

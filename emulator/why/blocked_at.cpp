@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 namespace ovnitrace {
@@ -24,21 +25,26 @@ bool is_of_scheduler(const StackFrame &frame) {
 
 } // namespace
 
-std::string blocked_at(const StackTable &stacks, uint32_t number) {
-  uint32_t kernel = kNone, library = kNone, program = kNone;
-  for (const uint32_t index : stacks.frames(number)) {
-    const StackFrame &frame = stacks.frame(index);
+std::vector<std::string> blocked_at(const StackTable &stacks, uint32_t number, size_t depth) {
+  const std::span<const uint32_t> frames = stacks.frames(number);
+  size_t kernel = frames.size(), library = kernel, program = kernel; // places of their first
+  for (size_t n = 0; n < frames.size(); n++) {
+    const StackFrame &frame = stacks.frame(frames[n]);
     if (frame.missing)
       break; // the innermost function of the program may be there
-    uint32_t &first = frame.kernel ? kernel : is_of_c_library(stacks, frame) ? library : program;
-    if (first == kNone && !(frame.kernel && is_of_scheduler(frame)))
-      first = index;
+    size_t &first = frame.kernel ? kernel : is_of_c_library(stacks, frame) ? library : program;
+    if (first == frames.size() && !(frame.kernel && is_of_scheduler(frame)))
+      first = n;
   }
-  const uint32_t best = program != kNone ? program : library != kNone ? library : kernel;
-  if (best == kNone)
-    return "";
-  const std::string place = stacks.place(best);
-  return stacks.name(best) + (place.empty() ? "" : " " + place);
+  std::vector<std::string> functions;
+  for (size_t n = program < frames.size()   ? program
+                  : library < frames.size() ? library
+                                            : kernel;
+       n < frames.size() && functions.size() < depth; n++) {
+    const std::string place = stacks.place(frames[n]);
+    functions.push_back(stacks.name(frames[n]) + (place.empty() ? "" : " " + place));
+  }
+  return functions;
 }
 
 std::vector<std::string> functions_of(const StackTable &stacks, uint32_t number) {

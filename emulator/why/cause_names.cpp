@@ -25,7 +25,11 @@ bool waits_for_threads(std::string_view call) {
 } // namespace
 
 std::string block_name(const WhyInput &input, Block block) {
-  const std::string call(call_name(input.info.machine, block.call));
+  return block_name(input.info.machine, block);
+}
+
+std::string block_name(const std::string &machine, Block block) {
+  const std::string call(call_name(machine, block.call));
   const std::string name = call.empty() ? "call not known" : call;
   switch (block.reason) {
   case FTRACE_OFFCPU_DISK:
@@ -46,7 +50,11 @@ std::string block_name(const WhyInput &input, Block block) {
 }
 
 std::string wait_name(const WhyInput &input, WaitKind kind) {
-  const std::vector<HostInfo> &hosts = input.catalog.hosts;
+  return wait_name(input.catalog, kind);
+}
+
+std::string wait_name(const Catalog &catalog, WaitKind kind) {
+  const std::vector<HostInfo> &hosts = catalog.hosts;
   switch (kind) {
   case WaitKind::wakeup:
     return "after a wakeup";

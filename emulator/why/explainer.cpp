@@ -3,6 +3,7 @@
 
 #include "emulator/input/call_name.h"
 #include "emulator/slices/slicer.h"
+#include "emulator/why/wait_kind.h"
 
 #include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
@@ -16,23 +17,6 @@ namespace {
 
 bool is_seen(ThreadState state) {
   return state != ThreadState::Unknown && state != ThreadState::Dead;
-}
-
-WaitKind wait_kind(ThreadState state, uint8_t reason) {
-  if (state == ThreadState::Warming)
-    return WaitKind::wakeup;
-  switch (reason) {
-  case FTRACE_OFFCPU_PREEMPTED:
-    return WaitKind::preemption;
-  case FTRACE_OFFCPU_YIELDED:
-    return WaitKind::yield;
-  case FTRACE_OFFCPU_THROTTLED:
-    return WaitKind::throttling;
-  case FTRACE_OFFCPU_REFILLED:
-    return WaitKind::refill;
-  default:
-    return WaitKind::not_known;
-  }
 }
 
 } // namespace
@@ -147,7 +131,7 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   }
   if (change.to == ThreadState::Unknown)
     unknown_[thread] = now_.hides;
-  if (change.to == ThreadState::Warming || change.to == ThreadState::Paused)
+  if (change.to == ThreadState::Warming || is_blocked(change.to))
     woken_[thread] = {.waker = thread == now_.wakes_up ? now_.waker : Culprit(), .block = {}};
   if (change.to == ThreadState::Warming)
     locks_.wake(thread, woken_[thread].waker);
@@ -172,9 +156,10 @@ void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
 }
 
 void Explainer::on_slice(const Slice &whole) {
-  if (!all_.shown[whole.thread] || gate_.is_closed(whole))
+  if (!all_.shown[whole.thread])
     return;
-  if (whole.state == ThreadState::Paused)
+  const bool at_gate = gate_.is_closed(whole);
+  if (is_blocked(whole.state) && !at_gate)
     note_block(whole);
   if (whole.end < from_ || (whole.end == from_ && whole.start < from_))
     return;
@@ -182,6 +167,10 @@ void Explainer::on_slice(const Slice &whole) {
   slice.start = std::max(whole.start, from_);
   slice.starts &= whole.start >= from_;
   ThreadTime &time = all_.threads[slice.thread];
+  if (at_gate) {
+    time.gate += slice.length();
+    return;
+  }
   switch (slice.state) {
   case ThreadState::Running:
     time.running += slice.length();
@@ -260,8 +249,8 @@ void Explainer::note_block(const Slice &slice) {
   woken.block = {slice.call, slice.reason};
   woken.stack = slice.stack;
   if (!slice.ends)
-    woken.waker = Culprit(slice.then == ThreadState::Paused ? Culprit::Kind::nobody
-                                                            : Culprit::Kind::not_known);
+    woken.waker =
+        Culprit(is_blocked(slice.then) ? Culprit::Kind::nobody : Culprit::Kind::not_known);
   else if (woken.waker == Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::other)) &&
            is_sleep(call_name(catalog_, slice.thread, slice.call)))
     woken.waker = Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));

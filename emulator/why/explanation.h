@@ -7,6 +7,7 @@
 #include "emulator/summary/latency_histogram.h"
 #include "emulator/why/culprit.h"
 #include "emulator/why/preempted_wakers.h"
+#include "emulator/why/wait_kind.h"
 
 #include <array>
 #include <cstdint>
@@ -14,10 +15,6 @@
 #include <vector>
 
 namespace ovnitrace {
-
-/// What happened before a wait for a CPU.
-enum class WaitKind : uint8_t { wakeup, preemption, yield, throttling, refill, not_known };
-inline constexpr size_t kWaitKinds = 6;
 
 /// How long threads waited while one holder held the CPU.
 struct WaitSum {
@@ -77,12 +74,13 @@ inline constexpr size_t kUnknownWhys = 5; ///< without no_region
 struct ThreadTime {
   uint64_t running = 0, waiting = 0, blocked = 0, unknown = 0;
   uint64_t outside = 0; ///< outside the regions of --control: not recorded
+  uint64_t gate = 0;    ///< blocked until ovnitrace let the program run
   /// `idle_known`: the part of `waiting` for which it is known whether another CPU was idle.
   /// `idle_elsewhere`: of that, time in which a CPU was idle that the thread may use.
   uint64_t idle_known = 0, idle_elsewhere = 0;
   uint64_t idle_forbidden = 0; ///< time in which only CPUs were idle that it may not use
 
-  /// Returns the time of the thread, without the time outside regions.
+  /// Returns the time of the thread, without the time outside regions and at the start gate.
   uint64_t life() const { return running + waiting + blocked + unknown; }
 };
 

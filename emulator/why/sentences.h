@@ -3,7 +3,7 @@
 // of `report` open with the answer.
 #pragma once
 
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/summary/answer.h"
 #include "emulator/why/advice.h"
 #include "emulator/why/explanation.h"

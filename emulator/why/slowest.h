@@ -4,7 +4,7 @@
 
 #include "emulator/core/cut.h"
 #include "emulator/input/source.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Finds a name for the explained threads together.
 #pragma once
 
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/why/explanation.h"
 
 #include <cstddef>

@@ -169,7 +169,7 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
   if (options.brief || (threads.empty() && !text.empty()))
     return text.substr(0, text.find_last_not_of('\n') + 1) + '\n';
   text += head(input, threads);
-  const TimeNode tree = time_tree(input);
+  const TimeNode tree = time_tree(input, options.depth);
   text += tree_text(tree, most_of(options, kMostParts), options.columns) + idle_line(input) +
           unseen_line(input);
   if (const std::string lengths =

@@ -102,32 +102,20 @@ TimeNode waiting(const WhyInput &input) {
 /// waker.
 class Blocked {
 public:
-  explicit Blocked(const WhyInput &input) : input_(input) {}
+  Blocked(const WhyInput &input, size_t depth) : input_(input), depth_(depth), everywhere_(input) {}
 
   void add(const BlockSum &sum) {
     const uint32_t host = input_.catalog.threads[sum.thread].host;
-    const std::string at =
-        sum.stack == kNone ? "" : blocked_at(input_.stacks.of_host(host), sum.stack);
-    by_place_.try_emplace(at, input_).first->second.add(sum.waker, sum.thread, sum.ns, sum.count);
+    Place *place = &everywhere_;
+    for (std::string &function : blocked_at(input_.stacks.of_host(host), sum.stack, depth_))
+      place = &place->callers.try_emplace(std::move(function), input_).first->second;
+    place->wakers.add(sum.waker, sum.thread, sum.ns, sum.count);
     count_ += sum.count;
   }
   TimeNode node(Block block) const {
     TimeNode node{.label = block_name(input_, block), .count = count_};
-    for (const auto &[at, by_culprit] : by_place_) {
-      std::vector<TimeNode> wakers = by_culprit.nodes("woken by: ");
-      sort(wakers);
-      if (by_place_.size() == 1 && at.empty()) {
-        node.parts = std::move(wakers);
-        break;
-      }
-      TimeNode place{.label = at.empty() ? "no stack" : "at: " + at, .parts = std::move(wakers)};
-      place.ns = sum_of(place.parts);
-      for (const TimeNode &part : place.parts)
-        place.count += part.count;
-      node.parts.push_back(std::move(place));
-    }
+    node.parts = parts_of(everywhere_, "at: ");
     node.ns = sum_of(node.parts);
-    sort(node.parts);
     for (const auto &[of, lengths] : input_.why.block_lengths)
       if (of == block)
         node.lengths = &lengths;
@@ -135,15 +123,43 @@ public:
   }
 
 private:
+  /// A function with a block in it, or on the way there.
+  struct Place {
+    explicit Place(const WhyInput &input) : wakers(input) {}
+    ByWho wakers; ///< of stacks that are shown up to here
+    std::map<std::string, Place> callers;
+  };
+
+  static TimeNode summed(std::string label, std::vector<TimeNode> parts) {
+    TimeNode node{.label = std::move(label), .parts = std::move(parts)};
+    node.ns = sum_of(node.parts);
+    for (const TimeNode &part : node.parts)
+      node.count += part.count;
+    return node;
+  }
+  static std::vector<TimeNode> parts_of(const Place &place, const std::string &before) {
+    std::vector<TimeNode> parts = place.wakers.nodes("woken by: ");
+    sort(parts);
+    if (place.callers.empty())
+      return parts;
+    if (!parts.empty())
+      parts = {summed(before == "at: " ? "no stack" : "called by: nobody", std::move(parts))};
+    for (const auto &[name, caller] : place.callers)
+      parts.push_back(summed(before + name, parts_of(caller, "called by: ")));
+    sort(parts);
+    return parts;
+  }
+
   const WhyInput &input_;
-  std::map<std::string, ByWho> by_place_;
+  const size_t depth_;
+  Place everywhere_;
   uint64_t count_ = 0;
 };
 
-TimeNode blocked(const WhyInput &input) {
+TimeNode blocked(const WhyInput &input, size_t depth) {
   std::map<Block, Blocked> by_block;
   for (const BlockSum &sum : input.why.blocks)
-    by_block.try_emplace(sum.block, input).first->second.add(sum);
+    by_block.try_emplace(sum.block, input, depth).first->second.add(sum);
   TimeNode node{.label = "blocked"};
   for (const auto &[block, of] : by_block)
     node.parts.push_back(of.node(block));
@@ -184,7 +200,7 @@ void put(Table &table, const TimeNode &node, size_t depth, uint64_t whole, size_
 
 } // namespace
 
-TimeNode time_tree(const WhyInput &input) {
+TimeNode time_tree(const WhyInput &input, size_t depth) {
   TimeNode tree;
   ThreadTime sum;
   for (size_t t = 0; t < input.why.threads.size(); t++) {
@@ -193,7 +209,7 @@ TimeNode time_tree(const WhyInput &input) {
   }
   tree.parts.push_back({.label = "running", .ns = sum.running});
   tree.parts.push_back(waiting(input));
-  tree.parts.push_back(blocked(input));
+  tree.parts.push_back(blocked(input, depth));
   if (sum.unknown)
     tree.parts.push_back(unknown(input));
   for (TimeNode &part : tree.parts) {

@@ -18,8 +18,9 @@ struct TimeNode {
   bool known = true;                         ///< the trace says who it was
 };
 
-/// Returns the tree of all shown threads together. Borrows the histograms of the input.
-TimeNode time_tree(const WhyInput &input);
+/// Returns the tree of all shown threads together. `depth`: how many functions it names of a stack.
+/// Borrows the histograms of the input.
+TimeNode time_tree(const WhyInput &input, size_t depth = 1);
 
 /// Returns aligned lines of at most `columns`. Shows at most `most` parts of a node, and the rest
 /// as one more.

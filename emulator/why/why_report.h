@@ -5,7 +5,7 @@
 #include "emulator/base/json_stream.h"
 #include "emulator/critical/path.h"
 #include "emulator/input/stacks.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/why/explanation.h"
 
 #include <cstddef>
@@ -35,6 +35,7 @@ struct WhyOptions {
   WhyBy by = WhyBy::thread;
   bool brief = false;   ///< only the answer
   size_t columns = 100; ///< width of a line
+  size_t depth = 1;     ///< functions that the tree names of a stack, from the innermost outward
 };
 
 /// Returns the words for sorting the table of threads, the default first.

@@ -157,10 +157,6 @@ enum ftrace_code {
 		0x8D, /* (context, tid): the next wakeup of the thread is by a kernel worker,
 		       * in a work item that this thread queued, 0: an interrupt */
 	FTrace_EXT_work_age = 0x9D, /* (context, FTRACE_WORK_*): follows it: how long ago */
-	/* only in datagrams (docs/network.md), in no file: */
-	FTrace_EXT_session = 0xAD, /* (kind of datagram, -); the TSC is the number of the session */
-	FTrace_EXT_part = 0xBD,	   /* (CPU, chunk); the TSC is the events that were sent before */
-	FTrace_EXT_text = 0xCD,	   /* 14 characters in place of the other fields */
 	/* room for events that need more than one record: */
 	FTrace_EXT_extension = 0xDD, /* (EXT_payload records that follow, 32-bit family) */
 	FTrace_EXT_payload = 0xED,   /* 14 bytes of it in place of the other fields */

@@ -21,7 +21,7 @@ CAPTURES = {
     'bpf/families': 'Families.*:SchedulingFamilies.*:UserEvents.*:Threads.*',
     'bpf/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*',
     'user/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*:ControlEnd.*',
-    'user/net': 'SendTcp.*:SendUdp.*',
+    'user/net': 'SendTcp.*:CollectUdp.*',
     'user/launch': 'Signals.*:ExitStatus.*:Privileges.*:IdentityTest.*',
     'user/probe': 'UserEvents.*',
 }

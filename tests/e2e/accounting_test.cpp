@@ -10,8 +10,8 @@ namespace ovnitrace::test {
 
 namespace {
 
-/// Time that the hypervisor stole so far, on all CPUs, ns: the kernel leaves it out of a thread's
-/// run time (update_rq_clock_task()), no tracer can see it. USER_HZ is 100.
+/// Returns how much time the hypervisor has stolen on all CPUs so far, in ns. The kernel leaves it
+/// out of a thread's run time (update_rq_clock_task()), and no tracer can see it. USER_HZ is 100.
 uint64_t stolen_ns() {
   std::istringstream stat(read_text("/proc/stat"));
   std::string cpu;
@@ -109,7 +109,7 @@ class TimeCheck {
 public:
   explicit TimeCheck(uint64_t stolen) : stolen_(stolen) {}
 
-  /// Each of 10 us for every switch, and 1 % of Running, 5 % of waiting.
+  /// The tolerances: 10 us for every switch, and 1 % of Running or 5 % of waiting.
   void compare(const std::string &who, const Account &low, const Account &high, uint64_t run,
                uint64_t wait) {
     const uint64_t allowance = 10'000 * (high.switches() + 1) + stolen_;
@@ -166,8 +166,8 @@ protected:
   }
 };
 
-// sched_info_arrive() returns without counting when last_queued is 0, so the kernel's time slices
-// may be fewer than the times at which the thread got a CPU; its counts of switches are exact.
+// sched_info_arrive() does not count if last_queued is 0. The kernel may therefore count fewer time
+// slices than times at which the thread got a CPU. Its counts of switches are exact.
 constexpr const char *kUncounted = "the kernel counts no slice that did not happen";
 
 TEST_F(Accounting, CountsTheSwitchesThatEachThreadReadsOfItself) {
@@ -184,7 +184,7 @@ TEST_F(Accounting, CountsTheSwitchesThatEachThreadReadsOfItself) {
   }
 }
 
-// The last switch included.
+// The last switch of each thread counts, too.
 TEST_F(Accounting, CountsTheSwitchesOfEachThreadToItsDeath) {
   const MixCapture mix = capture();
   for (const ThreadRecord &thread : mix.reported.threads) {
@@ -198,8 +198,8 @@ TEST_F(Accounting, CountsTheSwitchesOfEachThreadToItsDeath) {
   }
 }
 
-// The hypervisor can take a CPU away between the kernel's reading of its clock and ours, in the
-// same switch, for longer than any tolerance; what a capture does wrong it does wrong every time.
+// In one switch, the hypervisor can take the CPU away between the kernel's reading of its clock and
+// ours, for longer than any tolerance. A fault of ovnitrace would show in every capture.
 TEST_F(Accounting, AgreesOnRunningAndWaitingTime) {
   std::string disagreements;
   for (int attempt = 0; attempt < 5; attempt++) {
@@ -216,8 +216,8 @@ TEST_F(Accounting, CountsEachTransitionOnce) {
   EXPECT_EQ(mix.events.size(), mix.reported.events);
 }
 
-// A thread that only spins is robbed of its CPU, mostly on the way back to user space, where the
-// kernel does not call it a preemption; only sched_yield() yields. (The reading yields once.)
+// A thread that only spins is preempted, mostly on its way back to user space. The kernel does not
+// call this a preemption. Only sched_yield() yields. (The program yields once to read /proc.)
 TEST_F(Accounting, ReportsPreemptionFromYield) {
   const MixCapture mix = capture();
   std::map<uint32_t, std::string> roles;

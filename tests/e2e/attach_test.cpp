@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A process that is running already, and the whole machine.
+// Captures of a process that runs already, and of the whole machine.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
@@ -95,8 +95,8 @@ TEST_F(Attach, FindsEachThreadInItsRealState) {
       return event.event == "EXT_snapshot";
     });
     ASSERT_NE(snapshot, events.end());
-    // What comes next must be possible from the state that was seen. Before the snapshot,
-    // transitions were logged already.
+    // The next event must be possible from the state in the snapshot. Transitions were logged
+    // before the snapshot, too.
     const auto next = std::find_if(snapshot + 1, events.end(), [](const DumpEvent &event) {
       return event.leaves_cpu() || event.takes_cpu();
     });
@@ -126,7 +126,7 @@ TEST_F(Attach, FollowsChildrenThatComeLater) {
   expect_convertible();
 }
 
-// A master with workers, which has them already.
+// A master that has its workers already.
 TEST_F(Attach, TakesTheLivingDescendantsToo) {
   Process program({.argv = {"sh", "-c",
                             "sh -c 'while [ ! -e " + path("go") +
@@ -189,7 +189,7 @@ TEST_F(Attach, TakesListsOfProcessesAndEndsWhenAllHaveEnded) {
   }
 }
 
-// The snapshot of a thread that is being switched must not be older than the first switch of it.
+// The snapshot of a thread that is being switched must not be older than its first recorded switch.
 TEST_F(Attach, ToProcessesThatSwitchAllTheTimeIsSound) {
   Process program({.argv = {installed("pingpong"), "--threads", "100000000"}});
   for (int n = 0; n < 20; n++) {
@@ -215,7 +215,8 @@ TEST_F(Attach, SaysAtOnceWhatItDoesAndHowToStop) {
   EXPECT_EQ(tracer.wait().status(), 0);
 }
 
-// Who wakes a traced thread, or is the next on its CPU, has a name without being traced.
+// A thread that wakes a traced one, or is the next on its CPU, has a name although it is not
+// traced.
 TEST_F(Attach, NamesThePeersOfTheTracedThreads) {
   Process waker({.argv = {"sh", "-c",
                           "exec 3<> " + path("pipe") + "; while :; do echo >&3; sleep 0.01; done"},
@@ -308,7 +309,7 @@ TEST_F(Attach, EndsAfterItsDuration) {
   expect_convertible();
 }
 
-// SIGCONT interrupts a wait, also where it is not handled; the time goes on.
+// SIGCONT interrupts a wait, even if it has no handler. The time limit still counts.
 TEST_F(Attach, EndsAfterItsDurationHoweverOftenItIsStopped) {
   Process program({.argv = {"sleep", "1000"}});
   Command command = attach_command(program.pid());
@@ -357,7 +358,7 @@ TEST_F(Attach, ToTheMachineFindsEveryThread) {
   expect_convertible();
 }
 
-// `-a` with a program: the machine for as long as the program runs.
+// `-a` with a program captures the machine for as long as the program runs.
 TEST_F(Attach, ToTheMachineWhileAProgramRuns) {
   Process other({.argv = {"sleep", "1000"}});
   const Outcome outcome = record({installed("exit_status"), "5"}, {"-a"}, 5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The system call in which a thread is blocked, in real captures: of a program that blocks on
-// purpose, which says in which one, and in which one the kernel's /proc said that it was.
+// The system call in which a thread is blocked, in real captures. A program blocks on purpose, and
+// prints in which call it blocks and which call the kernel's /proc shows.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/process.h"
 #include "tests/e2e/support/trace.h"
@@ -27,7 +27,7 @@ std::vector<Block> parse_blocks(const std::string &text) {
   return blocks;
 }
 
-/// Where a thread of this name was blocked longest.
+/// Returns the call in which a thread of this name was blocked longest.
 std::string longest_block(const std::vector<DumpEvent> &events, const std::string &thread) {
   std::string call;
   uint64_t longest = 0, since = 0;
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, BlockedIn, testing::Values("", "_static", "_i
 
 class BlockedBefore : public CaptureTest {
 protected:
-  /// The call of the snapshot of a thread.
+  /// Returns the call that the snapshot of a thread has.
   std::string call_of(uint32_t tid) {
     for (const DumpEvent &event : dump(trace()))
       if (event.event == "EXT_snapshot" && event.tid == tid)
@@ -88,7 +88,7 @@ protected:
   }
 };
 
-/// Only the snapshot knows of it.
+/// Only the snapshot has this call.
 TEST_F(BlockedBefore, IsInTheSnapshotOfAProcess) {
   const Process program({.argv = {"sleep", "60"}});
   const std::string proc = "/proc/" + std::to_string(program.pid());

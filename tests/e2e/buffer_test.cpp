@@ -12,7 +12,7 @@ namespace ovnitrace::test {
 
 class Buffer : public CaptureTest {
 protected:
-  /// Runs pingpong, then what follows.
+  /// Runs pingpong, and then the commands `then`.
   std::vector<std::string> script(const std::string &trips, const std::string &then) const {
     return {"sh", "-c", installed("pingpong") + " " + trips + " >/dev/null; " + then};
   }
@@ -23,7 +23,7 @@ protected:
   }
 };
 
-// It ends with the last moments before the crash, and what came long before is gone.
+// The trace ends with the last moments before the crash. Events long before it were evicted.
 TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
   constexpr uint64_t kRounds = 500; // a millisecond at least, each
   record({installed("crash"), std::to_string(kRounds)}, {"--buffer", "cyc:16K", "--compress=0"},
@@ -38,8 +38,8 @@ TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
       bytes += read_text(trace() + "/" + name).size();
   EXPECT_LE(bytes, 2 * (16u << 10) + 10'000) << "two CPUs";
   EXPECT_GT(reported.forgotten, reported.events / 2) << "most of it is forgotten";
-  // In place of what is forgotten there is a blackout; a CPU that forgot nothing is without its
-  // trace_start.
+  // A blackout takes the place of evicted events. A CPU that evicted nothing has no trace_start of
+  // its own.
   const size_t blackouts =
       size_t(std::count_if(events.begin(), events.end(), [](const DumpEvent &event) {
         return event.event.starts_with("blackout_");
@@ -60,7 +60,7 @@ TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
   EXPECT_TRUE(std::any_of(events.begin(), events.end(),
                           [](const DumpEvent &event) { return event.event == "blackout_end"; }));
 
-  // The last is the death of all of them, of the signal: after it nothing but the end of the trace.
+  // The last events are the ends of all threads, by the signal. Only the end of the trace follows.
   const auto last = std::find_if(events.rbegin(), events.rend(), [](const DumpEvent &event) {
     return event.event != "trace_stop";
   });
@@ -152,8 +152,8 @@ TEST_F(Buffer, StopsWhenFullAndTheProgramGoesOn) {
   expect_convertible(trace());
 }
 
-// Its last switch will not be seen any more, so nobody waits for it, which would be some thousand
-// short sleeps.
+// Nobody will see the thread's last switch any more, so ovnitrace does not wait for it: this would
+// take some thousand short sleeps.
 TEST_F(Buffer, DoesNotWaitForAProgramThatIsNoLongerTraced) {
   rusage before, after;
   getrusage(RUSAGE_CHILDREN, &before);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each system call of a short session fails once, for each command. Either nothing is different,
-// or ovnitrace says what failed and why, and leaves nothing that is incomplete and does not say so.
-// Runs a sample of the calls; all of them, and prints a table, with OVNITRACE_CASES.
+// Each system call of a short session fails once, for each command. Either nothing is different, or
+// ovnitrace prints what failed and why, and every incomplete output says that it is incomplete.
+// Runs a sample of the calls. With OVNITRACE_CASES it runs all of them and prints a table.
 #include "tests/e2e/support/collector.h"
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/failing_calls.h"
@@ -36,7 +36,7 @@ void PrintTo(const Session &session, std::ostream *out) {
   *out << session.name;
 }
 
-/// A program that leaves a file at its start and one at its end, with status 7.
+/// A program that writes one file at its start and one at its end, and exits with status 7.
 std::vector<std::string> traced(const std::vector<std::string> &options, const char *work) {
   std::vector<std::string> arguments = options;
   arguments.insert(
@@ -122,7 +122,7 @@ protected:
     return path("calls");
   }
 
-  /// The session in a fresh directory.
+  /// Runs the session in a fresh directory.
   Command command() {
     fs::remove_all(place());
     fs::remove(log());
@@ -143,8 +143,8 @@ protected:
     return command;
   }
 
-  /// What a session leaves: contents by path, or for a capture, whose files differ each time, only
-  /// the paths, without numbers.
+  /// Returns the files that a session leaves: contents by path. The files of a capture differ each
+  /// time, so only their paths are returned, without numbers.
   std::map<std::string, std::string> files() const {
     std::map<std::string, std::string> found;
     for (const auto &entry : fs::recursive_directory_iterator(place())) {
@@ -157,7 +157,7 @@ protected:
     return found;
   }
 
-  /// The members of trace.json that have a value, with what is in them, without numbers.
+  /// Returns the members of trace.json that have a value, with their contents, without numbers.
   std::set<std::string> known() const {
     std::set<std::string> members;
     const std::string file = place() + "/out/trace.json";
@@ -167,8 +167,8 @@ protected:
     for (const auto &[key, value] : flat.items()) {
       std::string name = key;
       std::erase_if(name, [](char c) { return isdigit(c); });
-      // A device wakes a thread in some runs only. libbpf takes a failed call for an old kernel,
-      // where nobody sees refills, and the trace says so.
+      // A device wakes a thread in some runs only. libbpf takes a failed call for a sign of an old
+      // kernel, on which refills are not seen, and the trace says so.
       const bool may_be_absent = name.starts_with("/devices") || name == "/sees_refills";
       if (!value.is_null() && value != "" && value != false && !may_be_absent)
         members.insert(name);
@@ -188,7 +188,7 @@ protected:
     return found == files.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// How the files of a run differ.
+  /// Returns how the files of a run differ.
   std::string difference(const Clean &clean, const std::map<std::string, std::string> &left) const {
     std::string text;
     const std::set<std::string> now = known();
@@ -201,7 +201,7 @@ protected:
     return text;
   }
 
-  /// What is wrong with a run in which a call failed; empty if nothing is.
+  /// Returns what is wrong with a run in which a call failed; empty if nothing is wrong.
   std::string fault(const Clean &clean, const Outcome &outcome, const CallPoint &point, int error) {
     if (WIFSIGNALED(outcome.wait_status) || outcome.status() > 128)
       return "it crashed";

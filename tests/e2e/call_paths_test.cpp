@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// What the program says of one block: when it was, ns, and its functions from main() inward.
+/// One block, as the program logs it: its time in ns, and its functions from main() inward.
 struct LoggedBlock {
   uint64_t from = 0, to = 0;
   Names path;
@@ -100,7 +100,7 @@ private:
   }
 };
 
-/// The first stacks of a kind can be marked, until there are rules for them.
+/// The first stacks at a place may have `[frames missing]`, until rules for them exist.
 TEST_F(CallPaths, AreTrueHoweverTheProgramWasCompiled) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "stacks are unwound by call-frame information on x86-64";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// FTrace_fire: the program starts, stops and marks regions of --control. And the marks that events
-// of regions have in the trace.
+// FTrace_fire: the program starts, stops and marks regions of --control. Also the marks of these
+// events in the trace.
 #include "tests/e2e/support/regions.h"
 
 #include <algorithm>

@@ -16,7 +16,7 @@ const std::vector<std::string> kChains = {"--control",
                                           "start:enter_func:foo,stop:exit_func:foo,repeat",
                                           "--control", "threadid:enter_func:getppid,repeat"};
 
-/// Where the program says that foo and getppid are.
+/// The addresses of foo and getppid, as the program prints them.
 struct Where {
   uint64_t foo = 0, getppid = 0;
 };
@@ -28,7 +28,7 @@ Where where_of(const Process &process) {
   return where;
 }
 
-/// Bytes of the code that a process has: whatever the file has, and probes.
+/// Returns the bytes of a process's code in memory, with the probes.
 std::string code_of(pid_t pid, uint64_t address) {
   std::string bytes(64, '\0');
   const int fd = open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC);
@@ -76,7 +76,8 @@ TEST_F(ControlHarm, ATailCallIsAnExit) {
   EXPECT_EQ(all[0].stopped_by, "exit_func");
 }
 
-/// The first call, left by an exception, is none; the one that returns later is.
+/// The first call ends by an exception and does not count as an exit. The call that returns later
+/// does.
 TEST_F(ControlHarm, AnExceptionIsNoExit) {
   read(run(record_command(trace(), {installed("unwinds"), "throw"},
                           {"--control", "threadid:exit_func:foo,repeat"})));
@@ -109,7 +110,7 @@ TEST_F(ControlHarm, OtherProcessesHaveNoProbes) {
   EXPECT_EQ(capture.wait().status(), 0);
 }
 
-/// It reads the code of the program and translates it: a probe is an int3 to it.
+/// Valgrind reads the code of the program and translates it. A probe would be an int3 for it.
 TEST_F(ControlHarm, ValgrindIsNotDisturbed) {
   if (run({.argv = {"sh", "-c", "command -v valgrind"}}).status() != 0)
     GTEST_SKIP() << "valgrind is not installed";
@@ -128,7 +129,7 @@ TEST_F(ControlHarm, ValgrindIsNotDisturbed) {
   EXPECT_NE(traced.out.find("fine"), std::string::npos) << traced.err;
 }
 
-/// It would take a child that is stopped to be probed for one that the user has stopped.
+/// The shell would take a child that ovnitrace has stopped for one that the user has stopped.
 TEST_F(ControlHarm, AShellWithJobControlIsNotDisturbed) {
   const std::string script = "set -m; sleep 0.01; sleep 0.01; (exit 3); echo $?; jobs";
   const Outcome outcome = run(record_command(trace(), {"bash", "-c", script}, kChains));
@@ -159,7 +160,7 @@ TEST_F(ControlHarm, AParentThatWaitsForStopsIsContinued) {
   EXPECT_EQ(alarms(), (std::vector<std::string>{"enter_func/1/1", "enter_func/1/1"}));
 }
 
-/// Nobody would continue it: the loader cannot be told.
+/// No process would continue it, because ovnitrace does not learn about it.
 TEST_F(ControlHarm, AProcessIsNotStoppedIfThereIsNoRoomForItsMessage) {
   std::vector<std::string> options = {"--control", "threadid:enter_func:foo,repeat"};
   for (int n = 0; n < 4; n++) // a message of each, for each new thread

@@ -23,7 +23,7 @@ control_alarm calls(const std::string &function, uint64_t count, uint32_t flags 
   return alarm;
 }
 
-/// A chain of two alarms, the n-th.
+/// Returns the n-th of several chains of two alarms.
 control_chain chain(uint32_t n, uint32_t repeat) {
   return {.first = 2 * n,
           .alarms = 2,

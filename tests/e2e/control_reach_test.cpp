@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What --control reaches: files by any path, addresses of a process, several timeouts and commands;
-// and what it cannot reach, which it says.
+// What --control finds: files by any path, addresses of a process, several timeouts and commands.
+// What it cannot find, it reports.
 #include "tests/e2e/support/regions.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void write_program_of_32_bits(const std::string &path) {
 
 class ControlReach : public RegionTest {
 protected:
-  /// Where foo of the program is: in a process without random addresses, and in its file.
+  /// The address of foo in a process without random addresses, and its offset in the file.
   void find_foo() {
     const Outcome outcome = run({.argv = {"setarch", "-R", installed("regions"), "where"}});
     if (outcome.status() != 0)
@@ -119,10 +119,10 @@ TEST_F(ControlReach, AnAddressIsFoundWhenAProgramIsLoadedThere) {
   EXPECT_LT(all[0].start, mark("foo"));
 }
 
-/// 16 chains with 64 alarms: eight of one alarm, and eight of seven.
+/// 16 chains with 64 alarms: eight chains with one alarm, and eight with seven.
 TEST_F(ControlReach, AsManyChainsAndAlarmsAsThereMayBe) {
-  if (!are_possible({"start:int3"}))
-    GTEST_SKIP() << "alarms of x86-64 are refused here";
+  if (skip_if_impossible({"start:int3"}))
+    return;
   std::vector<std::string> options, expected = {"timeout/1/1", "interactive/2/1"};
   for (const char *chain : {
            "start:timeout:1:bcast",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Alarms that need a tracer: icount, uniform, int3. What the program counts on is that it goes its
-// way as without one.
+// Alarms that need a tracer: icount, uniform, int3. The program must behave as without a tracer.
 #include "tests/e2e/support/regions.h"
 
 #include <algorithm>
@@ -12,17 +11,17 @@ namespace ovnitrace::test {
 
 class ControlStep : public RegionTest {
 protected:
-  /// A program that works until there is the file `go`, and ovnitrace with -p.
+  /// Starts a program that works until the file `go` exists. Tests trace it with -p.
   void SetUp() override {
     RegionTest::SetUp();
     if (IsSkipped())
       return;
-    if (!are_possible({"start:icount:5"}))
-      GTEST_SKIP() << "alarms of x86-64 are refused here";
+    if (skip_if_impossible({"start:icount:5"}))
+      return;
     program_.emplace(Command{.argv = {installed("regions"), "wait=10", "spin=" + path("go")}});
     eventually([&] { return program_->out().find("spin") != std::string::npos; }, "it works");
   }
-  /// The value of a line of /proc/PID/status.
+  /// Returns the value of a line of /proc/PID/status.
   std::string status(const std::string &key) const {
     const std::string text = read_text("/proc/" + std::to_string(program_->pid()) + "/status");
     const size_t at = text.find(key + ":");
@@ -48,7 +47,7 @@ protected:
   std::optional<Process> program_;
 };
 
-/// Where the program is after so many instructions is known: it is before a marker or after it.
+/// The place of the program after so many instructions is known: before a marker or after it.
 TEST_F(ControlStep, InstructionsAreCountedToTheLast) {
   constexpr int kRounds = 50, kBetween = 2 * kRounds + 3 + 7;
   const std::map<int, std::vector<std::string>> kOrder = {
@@ -150,7 +149,8 @@ TEST_F(ControlStep, AProcessThatRunsIsCountedStoppedAndLetGo) {
   expect_untraced_and_well();
 }
 
-/// More of them than CPUs, so that one has always just stopped: all go on, and ovnitrace ends.
+/// There are more threads than CPUs, so one thread has always just stopped. All go on, and
+/// ovnitrace ends.
 TEST_F(ControlStep, ThreadsThatAllWorkAreAllCounted) {
   constexpr size_t kThreads = 8;
   write_text(path("go"), "");
@@ -177,7 +177,7 @@ TEST_F(ControlStep, ThreadsThatAllWorkAreAllCounted) {
   EXPECT_EQ(program_->wait().status(), 0);
 }
 
-/// A thread between two instructions would be killed by the second's trap.
+/// If ovnitrace left a thread between two instructions, the trap of the second would kill it.
 TEST_F(ControlStep, KillingOvnitraceKillsNoProgram) {
   Process tracer({.argv = attached({"start:icount:1000000000000"})});
   eventually([&] { return status("TracerPid") != "0"; }, "it is traced");

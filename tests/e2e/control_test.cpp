@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Regions of --control in real captures: where they start and stop, against what the program logged
-// about itself, and what is recorded in them.
+// Regions of --control in real captures: where they start and stop, compared with the log of the
+// program, and what is recorded in them.
 #include "tests/e2e/support/regions.h"
 
 #include <csignal>

@@ -28,8 +28,8 @@ protected:
   static bool is_sleep(const json &row) {
     return row.value("call", "").find("nanosleep") != std::string::npos;
   }
-  /// For how long it slept. On a busy machine that is less than it asked for: its timer runs
-  /// already while it still has, or waits for, its CPU.
+  /// Returns how long the stage slept. On a busy machine this is less than it asked for: its timer
+  /// runs already while the stage still has, or waits for, its CPU.
   static uint64_t slept(const json &threads) {
     uint64_t ns = 0;
     for (const json &thread : threads)
@@ -37,9 +37,9 @@ protected:
         ns += is_sleep(row) ? row["ns"].get<uint64_t>() : 0;
     return ns;
   }
-  /// The sleeps of the slow stage are on the path: while it slept, all that came later waited for
-  /// it. Only where a later stage had to wait for a CPU on a busy machine, the path is with that
-  /// one meanwhile. Nobody else sleeps.
+  /// The sleeps of the slow stage are on the path, because all later stages waited for it. If a
+  /// later stage had to wait for a CPU on a busy machine, the path is with that stage meanwhile. No
+  /// other stage sleeps.
   static void expect_slow_stage(const json &all, const json &path) {
     uint64_t ns = 0, count = 0, of_others = 0;
     for (const json &row : path) {
@@ -98,8 +98,8 @@ TEST_F(Pipeline, ThePathIsInATableARowOfParaverAndAFigure) {
   EXPECT_EQ(run({.argv = {ovnitrace(), "why", "--critical-path=1", trace()}}).status(), 1);
 }
 
-/// A kernel worker's item belongs to who queued it: the time before is the writer's, whatever else
-/// the worker did meanwhile, and whether the worker is traced or not.
+/// A kernel worker's item belongs to the thread that queued it. The time before belongs to that
+/// writer, whatever else the worker did meanwhile, and whether the worker is traced or not.
 class Terminal : public Pipeline, public ::testing::WithParamInterface<bool> {};
 
 TEST_P(Terminal, ThePathGoesThroughTheKernelWorkerToTheThreadThatQueuedItsItem) {

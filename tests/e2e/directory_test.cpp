@@ -44,7 +44,7 @@ TEST_F(Directory, HasADefaultNameOfTheProcessThatIsAttachedTo) {
   EXPECT_TRUE(names_in(directory())[0].starts_with("crash-20")) << names_in(directory())[0];
 }
 
-// Whatever it calls itself: an escape sequence, a C1 control character, a path.
+// A program may have any name: an escape sequence, a C1 control character, a path.
 TEST_F(Directory, HasNoControlCharacterOfAForeignName) {
   Process attached({.argv = {"sh", "-c",
                              "printf '\\033[2J\\302\\233/..' >/proc/$$/comm; echo ready; "
@@ -157,7 +157,8 @@ TEST_F(Directory, IsFreeWhenItsTracerWasKilled) {
     EXPECT_FALSE(name.starts_with(".")) << name << " is left over";
 }
 
-// Killed before it had a trace.json, as a third of all that are killed at once.
+// ovnitrace was killed before it wrote trace.json. If it is killed at once, this happens one time
+// in three.
 TEST_F(Directory, IsOverwrittenByForceWhereOnlyAnUnfinishedTraceJsonIsLeft) {
   mkdir(trace().c_str(), 0755);
   write_text(trace() + "/.trace.json.new", "{\"format\"");
@@ -193,7 +194,7 @@ TEST_F(Directory, NeedsAParent) {
   EXPECT_FALSE(exists(path("no")));
 }
 
-/// A small file system for as long as it lives.
+/// Mounts a small file system, and unmounts it in the destructor.
 class SmallDisk {
 public:
   explicit SmallDisk(const std::string &path, const std::string &size = "256k") : path_(path) {
@@ -230,8 +231,7 @@ TEST_F(Directory, ThatIsFullIsReportedAndWhatWasCapturedStays) {
   EXPECT_TRUE(exists(path("prv/thread.prv")));
 }
 
-// What is known at the end is in trace.json; the list of its threads, for which there is no room,
-// is not.
+// trace.json has what is known at the end, but not the list of threads, for which there is no room.
 TEST_F(Directory, ThatIsFullHasTheEndInItsTraceJson) {
   SmallDisk disk(path("disk"));
   if (!disk.mounted())
@@ -250,7 +250,7 @@ TEST_F(Directory, ThatIsFullHasTheEndInItsTraceJson) {
   EXPECT_FALSE(exists(trace + "/.trace.json.new"));
 }
 
-/// What `info --json` says is held against trace.json, for each kind of buffer.
+/// Compares `info --json` with trace.json for each kind of buffer.
 class FullDisk : public Directory, public testing::WithParamInterface<std::string> {};
 
 TEST_P(FullDisk, IsABlackoutWithTheCountOfWhatWasNotWritten) {

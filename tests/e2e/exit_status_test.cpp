@@ -9,7 +9,8 @@ namespace ovnitrace::test {
 
 class ExitStatus : public CaptureTest {
 protected:
-  /// Of `ovnitrace record …` that must fail before anything is traced, and leave nothing behind.
+  /// Returns the outcome of an `ovnitrace record …` that must fail before anything is traced, and
+  /// leave nothing behind.
   Outcome refused(const std::vector<std::string> &arguments, int status) {
     Command command{.argv = {ovnitrace(), "record"}, .cwd = directory()};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
@@ -113,7 +114,7 @@ TEST_F(ExitStatus, Is2ForTextInsteadOfANumber) {
     }
 }
 
-// An option that has no effect would be a surprise: a disk full in place of a recording that stops.
+// An option without effect is refused. Otherwise a recording that should stop could fill the disk.
 TEST_F(ExitStatus, Is2ForAnOptionWithoutEffect) {
   for (const std::vector<std::string> &arguments :
        {std::vector<std::string>{"-b", "stop:1M", "record", "--", "true"},
@@ -154,8 +155,7 @@ TEST_F(ExitStatus, Is1ForHelpThatCannotBeWritten) {
   }
 }
 
-// An early signal must not be swallowed while ovnitrace makes itself ready: the program would run
-// for ever.
+// A signal that comes while ovnitrace gets ready must not be lost: the program would run for ever.
 TEST_F(ExitStatus, IsThatOfASignalThatComesEarly) {
   for (int round = 0; round < 20; round++) {
     Process tracer(record_command(trace(), {"sleep", "1000"}, {"-f", "-q"}));
@@ -165,7 +165,7 @@ TEST_F(ExitStatus, IsThatOfASignalThatComesEarly) {
   }
 }
 
-// Without a program it ends the capture, or ovnitrace before it.
+// Without a program, the signal ends the capture, or ovnitrace before the capture.
 TEST_F(ExitStatus, IsNotWaitedForEverAfterAnEarlySignal) {
   for (int round = 0; round < 10; round++) {
     Process tracer(record_command(trace(), {}, {"-f", "-q", "-a"}));

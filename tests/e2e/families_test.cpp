@@ -55,7 +55,7 @@ TEST_F(Families, OnlyThoseThatAreAskedForHaveRecords) {
   EXPECT_EQ(count(events, "interrupt_start"), 0u);
 }
 
-// The states of the start would last for ever.
+// Otherwise the states at the start would last for ever.
 TEST_F(Families, WithoutSwitchesNoStateIsKnown) {
   record({"sleep", "0.1"}, {"-a", "--filter", "irq"});
   const std::vector<DumpEvent> events = dump(trace());
@@ -133,8 +133,8 @@ TEST_F(Families, AnUnknownNameIsRefusedBeforeAnythingRuns) {
   EXPECT_FALSE(exists(path("ran")));
 }
 
-// Against the kernel's own count of idle periods: what a program reads while it is traced, and what
-// is read around the capture.
+// Compares with the kernel's own count of idle periods. A traced program reads it, and so does the
+// test before and after the capture.
 TEST_F(Families, IdlePeriodsAreThoseThatTheKernelCounts) {
   const std::string count_all =
       "cat /sys/devices/system/cpu/cpu*/cpuidle/state*/usage | awk '{n += $1} END {print n}'";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a person sees who uses ovnitrace for the first time: sizes, times, names, answers.
+// What somebody sees who uses ovnitrace for the first time: sizes, times, names, answers.
 #include "tests/e2e/support/e2e.h"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who has the CPU for which a traced thread waits: a capture of one process says what a capture of
-// the whole machine says at the same time.
+// Which thread has the CPU for which a traced thread waits. A capture of one process names the same
+// threads as a capture of the whole machine at the same time.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/regions.h"
 #include "tests/e2e/support/trace.h"
@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-/// How long one thread waited, by the tid of who had its CPU; kUnknown: the trace does not say.
+/// How long one thread waited, by the tid of the holder; kUnknown: the trace does not say.
 using Holders = std::map<int64_t, int64_t>;
 constexpr int64_t kUnknown = -1;
 
@@ -37,7 +37,7 @@ json trace_json(const std::string &trace) {
 
 class HoldersOf : public CaptureTest {
 protected:
-  /// Of a thread, from `from` to `to` on the clock of the machine, ns.
+  /// Returns the holders while a thread waited, from `from` to `to` on the machine's clock, in ns.
   Holders holders(const std::string &trace, pid_t tid, uint64_t from, uint64_t to) {
     const uint64_t begin = trace_json(trace)["begin_ns"];
     const Outcome outcome = run(

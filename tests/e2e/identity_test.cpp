@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The traced program is what it would be without ovnitrace: whose it is, and all that it inherits.
+// The traced program has the identity, and inherits everything, as it would without ovnitrace.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/terminal.h"
 #include "tests/e2e/support/trace.h"
@@ -71,7 +71,7 @@ protected:
     if (IsSkipped())
       return;
     user_ = *getpwnam("nobody");
-    // A place where that user may make his trace.
+    // A directory in which that user may create the trace.
     place_ = path("place");
     mkdir(place_.c_str(), 0755);
     ASSERT_EQ(chown(place_.c_str(), user_.pw_uid, user_.pw_gid), 0);
@@ -96,6 +96,19 @@ TEST_F(IdentityTest, IsTheUserWhoCalledSudo) {
   EXPECT_EQ(line_of(outcome.out, "env USER="), user_.pw_name);
   EXPECT_EQ(line_of(outcome.out, "env LOGNAME="), user_.pw_name);
   expect_owned(place_ + "/trace", user_.pw_uid, user_.pw_gid);
+}
+
+/// The processes that help --control keep their privileges, so that user cannot signal them.
+TEST_F(IdentityTest, EndsACaptureWithControlOfTheUserWhoCalledSudo) {
+  const std::string chains[] = {"start:enter_func:getppid,repeat", "start:icount:1000"};
+  for (size_t n = 0; n < std::size(chains); n++) {
+    Command command =
+        record_command(place_ + "/trace" + std::to_string(n), {"true"}, {"--control", chains[n]});
+    command.env = {{"SUDO_UID", std::to_string(user_.pw_uid)},
+                   {"SUDO_GID", std::to_string(user_.pw_gid)}};
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.status(), 0) << chains[n] << '\n' << outcome.err;
+  }
 }
 
 TEST_F(IdentityTest, ConvertsAsTheUserWhoCalledSudo) {
@@ -125,7 +138,7 @@ TEST_F(IdentityTest, IsRootWhenSudoWasNotCalled) {
   EXPECT_EQ(line_of(run(command).out, "uid="), "0,0,0");
 }
 
-// Not as root by mistake.
+// The program must not run as root by mistake.
 TEST_F(IdentityTest, IsNobodyIfSudoUidIsGarbage) {
   for (const char *uid : {"12x", "-1", "", "4294967295", "4294967296"}) {
     Command command = record_command(trace(), {"touch", path("ran")});
@@ -151,8 +164,8 @@ TEST_F(IdentityTest, IsTheUserOfTheOption) {
   }
 }
 
-// It is neither root's, whom the caller could not remove it from, nor must the program's user be
-// able to write into the caller's directory.
+// The trace belongs neither to root, because the caller could not remove it then, nor to the
+// program's user, who must not be able to write into the caller's directory.
 TEST_F(IdentityTest, TheProgramsUserNeedNotOwnTheTrace) {
   ASSERT_EQ(chown(place_.c_str(), 54321, 54321), 0);
   for (const std::string name : {"root", "nobody"}) {
@@ -183,7 +196,7 @@ TEST_F(IdentityTest, AProgramOfAnotherUserGetsSignals) {
   }
 }
 
-// What root's shell reads from the terminal it would run.
+// Root's shell would execute what the program types into the terminal.
 TEST_F(IdentityTest, AProgramOfAnotherUserCannotTypeIntoTheTerminal) {
   const std::vector<std::string> program = {installed("type_into_terminal")};
   Terminal same(record_command(trace(), program).argv);

@@ -33,8 +33,8 @@ uint64_t chunk_bytes(const std::string &trace) {
 
 class Killed : public CaptureTest {
 protected:
-  /// Captures a program that switches much and, once it may, writes to a file; kills ovnitrace when
-  /// enough chunks are on the disk.
+  /// Captures a program that switches much and, when it is allowed to, writes to a file. Kills
+  /// ovnitrace when enough chunks are on the disk.
   void SetUp() override {
     CaptureTest::SetUp();
     if (IsSkipped())
@@ -64,8 +64,7 @@ TEST_F(Killed, LeavesNoBpfProgramLoaded) {
     eventually([&] { return !bpf_program_exists(id); }, "BPF program " + std::to_string(id));
 }
 
-// What was cut is reported, and the exit status is 1, since a part of the trace is missing; all the
-// rest is there.
+// The missing end is reported, and the exit status is 1. All the rest is there.
 TEST_F(Killed, LeavesATraceThatCanBeRead) {
   write_text(path("go"), "");
   const Outcome dumped = run({.argv = {ovnitrace(), "dump", trace()}});
@@ -94,7 +93,7 @@ char state_of(pid_t pid) {
   return end + 2 < line.size() ? line[end + 2] : '?';
 }
 
-/// What a process has started.
+/// Returns the children of a process.
 std::vector<pid_t> children_of(pid_t pid) {
   const std::string id = std::to_string(pid);
   std::ifstream file("/proc/" + id + "/task/" + id + "/children");
@@ -103,7 +102,7 @@ std::vector<pid_t> children_of(pid_t pid) {
 
 class KilledWithControl : public CaptureTest {
 protected:
-  /// The number that a process has written.
+  /// Returns the number that a process has written into a file.
   pid_t pid_in(const std::string &name) const {
     pid_t pid = 0;
     eventually([&] { return bool(std::ifstream(path(name)) >> pid); }, name + " runs");
@@ -111,8 +110,8 @@ protected:
   }
 };
 
-// Nobody of its session is left to continue the process group of ovnitrace: if the program is still
-// stopped when ovnitrace has ended, the kernel sends SIGHUP to it.
+// After the end of ovnitrace, no process of the session can continue its process group. If the
+// program is still stopped then, the kernel sends SIGHUP to it.
 TEST_F(KilledWithControl, ContinuesTheProgramBeforeItsGroupIsOrphaned) {
   const std::string pipe = path("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -152,7 +151,8 @@ TEST_F(KilledWithControl, KillingByNameLeavesTheGuard) {
   EXPECT_EQ(names, (std::set<std::string>{"ovt-guard\novt-guard", "ovt-steps\novt-steps"}));
 }
 
-// A program that executes another is stopped until that is armed. Here nobody does it any more.
+// A process that executes another program is stopped until its probes are set. Here ovnitrace is no
+// longer there to set them.
 TEST_F(KilledWithControl, ContinuesOnlyWhatItHasStopped) {
   const std::string pipe = path("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

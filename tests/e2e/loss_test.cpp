@@ -35,8 +35,8 @@ protected:
   std::vector<DumpEvent> events_;
 };
 
-// Without the creation of a thread, what it does later is reported wrong: all is dark when some are
-// lost.
+// If the creation of a thread is lost, its later events would be shown wrong. All CPUs are
+// therefore in a blackout.
 TEST_F(Unread, LosesCreationsAndShowsIt) {
   capture(installed("many_threads") + " 20000", {"-m", "64M"});
   if (IsSkipped())

@@ -17,9 +17,9 @@ struct Switch {
 };
 using Switches = std::map<uint32_t, std::vector<Switch>>; // by tid
 
-/// `perf script` of sched:sched_switch. Where the thread that leaves a CPU is not the one that took
-/// it last, the kernel showed perf no event: some kernels show none of certain threads. That the
-/// one that leaves had taken the CPU is certain all the same.
+/// Reads `perf script` of sched:sched_switch. If the thread that leaves a CPU is not the one that
+/// took it last, the kernel hid a switch from perf: some kernels hide certain threads. The thread
+/// that leaves must have taken the CPU before.
 Switches switches_of_perf(const std::string &text) {
   Switches switches;
   std::map<int, uint64_t> runs; // by CPU
@@ -65,7 +65,8 @@ TEST_F(Perf, SeesTheSameSwitches) {
                                        "comm,tid,cpu,time,event,trace"}});
   ASSERT_EQ(script.status(), 0) << script.err;
 
-  // perf began before and ended after: of each thread of the program it has all.
+  // perf started before and ended after the capture, so it has all switches of the program's
+  // threads.
   Switches theirs = switches_of_perf(script.out), ours = switches_of(dump(trace()));
   EXPECT_GE(ours.size(), 15u);
   for (const auto &[tid, switches] : ours)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who may capture, and that reading a trace needs nothing.
+// Which users may capture. To read a trace needs no privilege.
 #include "tests/e2e/support/collector.h"
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
@@ -15,7 +15,7 @@ namespace ovnitrace::test {
 
 class Privileges : public CaptureTest {
 protected:
-  /// A copy of the command that has them by its file; empty where that cannot be.
+  /// Returns a copy of the command with file capabilities; empty if they cannot be set.
   std::string with_capabilities(const std::string &capabilities) const {
     const std::string command = path("ovnitrace");
     if (run({.argv = {"cp", ovnitrace(), command}}).status() != 0 ||
@@ -30,7 +30,7 @@ protected:
     for (const std::string &name : names_in(trace()))
       chmod((trace() + "/" + name).c_str(), 0600);
   }
-  /// Of each command that only reads, on that trace.
+  /// Expects each command that only reads to refuse that trace.
   void expect_refused(const std::string &command, const Command &caller) {
     const std::vector<std::vector<std::string>> commands = {
         {"info", trace()},
@@ -119,14 +119,15 @@ TEST_F(Privileges, AreNotInheritedByTheProgram) {
   EXPECT_NE(outcome.out.find("CapEff=0000000000000000"), std::string::npos) << outcome.out;
 }
 
-// Neither by its own threads, once the program runs.
+// The threads of ovnitrace must not have them either, once the program runs.
 TEST_F(Privileges, FileCapabilitiesAreDroppedBeforeTheProgramRuns) {
   const std::string command = with_capabilities("cap_bpf,cap_perfmon,cap_sys_nice");
   if (command.empty())
     GTEST_SKIP() << kNoSetcap;
   mkdir(path("place").c_str(), 0755);
   ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
-  // The threads start and drop them while the program runs: it looks until it finds none.
+  // Threads of ovnitrace start, and then drop them, while the program runs. The program looks until
+  // no thread has any.
   const std::string look =
       "for n in $(seq 500); do found=$(cat /proc/$PPID/task/*/status | grep CapPrm); "
       "[ $(echo \"$found\" | grep -c 0000000000000000) -lt 3 ] || "

@@ -49,7 +49,7 @@ protected:
     record({installed("pingpong"), "300"}, {"--filter", "+irq,timer", "--stacks"});
   }
 
-  /// Files that the commands write, and what those print that write none.
+  /// Returns the files that the commands write, and the output of the commands that write none.
   std::map<std::string, std::string> make_all(const Place &place) {
     const std::string out = path(place.name);
     std::filesystem::create_directory(out);

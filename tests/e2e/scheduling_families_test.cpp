@@ -19,7 +19,7 @@ namespace {
 
 using Events = std::vector<DumpEvent>;
 
-/// Those of some kinds, of one thread unless `tid` is 0.
+/// Returns the events of these kinds: of one thread, or of all if `tid` is 0.
 Events only(const Events &events, const std::vector<std::string> &names, uint32_t tid = 0) {
   Events found;
   for (const DumpEvent &event : events)
@@ -51,8 +51,8 @@ std::vector<std::string> priorities(const Events &events, uint32_t tid) {
   return all;
 }
 
-/// The same without those that follow from an inheritance: with PREEMPT_RT the kernel's own locks
-/// lend priorities.
+/// Returns the same without inherited priorities: with PREEMPT_RT, the kernel's own locks lend
+/// priorities.
 std::vector<std::string> priorities_set(const Events &events, uint32_t tid) {
   Events set;
   bool lent = false;
@@ -92,7 +92,8 @@ protected:
     out = outcome.out;
     return dump(trace());
   }
-  /// Whether the kernel lets a program that says so with status 2 be what it wants.
+  /// Returns whether the kernel allows what the program asks for. Otherwise the program exits with
+  /// status 2.
   bool allowed(const std::vector<std::string> &program) {
     return run({.argv = program}).status() != 2;
   }
@@ -113,7 +114,7 @@ TEST_F(SchedulingFamilies, EachPriorityChangeIsLoggedOnceForItsThread) {
   EXPECT_TRUE(only(events, {"inheritance"}).empty() || kernel_locks_lend_priorities());
 }
 
-// The last priority that was reported is what the thread is dispatched with.
+// A thread is dispatched with the priority that was reported last.
 TEST_F(SchedulingFamilies, ThePriorityIsTheOneOfTheNextDispatch) {
   std::string out;
   const Events events = capture("prio", {installed("priorities")}, out);
@@ -146,8 +147,8 @@ TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromTheWaiter) {
   EXPECT_EQ(priorities(events, high), (Texts{"20 fifo"}));
 }
 
-// What is known of a tid is of the thread that had it before, and is no change of the one that has
-// it now.
+// When a tid is used again, the priority of the earlier thread must not count as a change of the
+// new one.
 TEST_F(SchedulingFamilies, AThreadInheritsNothingFromAnEarlierThreadWithItsTid) {
   if (!allowed({installed("tid_reuse")}))
     GTEST_SKIP() << "a process may not choose the tids of its children here";
@@ -298,8 +299,7 @@ TEST_F(SchedulingFamilies, ShowInParaver) {
   EXPECT_EQ(shown(440), count(events, "timer_post"));
 }
 
-// "A family that is filtered out" is not even loaded, and what it must remember of threads takes no
-// memory.
+// A family that is filtered out is not loaded, and its tables of threads take no memory.
 TEST_F(SchedulingFamilies, OnlyThePartsOfAFamilyAreLoaded) {
   struct Loaded {
     size_t programs = 0, tables = 0; // tables of all tids

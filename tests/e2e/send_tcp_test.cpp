@@ -23,7 +23,7 @@ namespace ovnitrace::test {
 class SendTcp : public CaptureTest {
 protected:
   std::string collected() const { return path("collected"); }
-  /// Plain chunks, as tests count what is in them.
+  /// Sends plain chunks, because the tests count their records.
   Command send_command(const std::string &url, const std::vector<std::string> &program,
                        const std::vector<std::string> &options = {}) const {
     Command command;
@@ -48,7 +48,7 @@ protected:
   }
 };
 
-// Every record that the recorder made is in the files, and nothing is to be said of them.
+// Every record that the recorder made is in the files, and no command warns about them.
 TEST_F(SendTcp, LosesNoneOfAMillionEvents) {
   CollectorProcess collector("tcp", collected());
   const Outcome sent = run(send_command(collector.url(), {installed("pingpong"), "400000"},
@@ -159,7 +159,7 @@ TEST_F(SendTcp, RefusesAWrongKeyBeforeTheProgramRuns) {
       1);
 }
 
-// Files are read and connections made as the user who called sudo.
+// ovnitrace reads files and connects as the user who called sudo.
 TEST_F(SendTcp, ReadsTheKeyAsTheUser) {
   const std::string key = write_key("key", "0123456789abcdef0123");
   CollectorProcess collector("tcp", collected(), {"--key", key});
@@ -211,7 +211,7 @@ TEST_F(SendTcp, LeavesAReadableTraceOfASenderThatIsKilled) {
   EXPECT_GT(parse_dump(dumped.out).size(), 5'000u);
 }
 
-// The program runs on, and does not notice; the trace that the collector had is readable.
+// The program runs on and notices nothing. The trace that the collector had received is readable.
 TEST_F(SendTcp, ReportsInTheEndThatTheCollectorWasKilled) {
   CollectorProcess collector("tcp", collected());
   const std::string loop = "until [ -e " + path("go") + " ]; do " + installed("pingpong") +
@@ -235,8 +235,8 @@ TEST_F(SendTcp, ReportsInTheEndThatTheCollectorWasKilled) {
   EXPECT_GT(parse_dump(dumped.out).size(), 5'000u);
 }
 
-// A collector that takes nothing for a while: what does not fit into the sender's memory is a
-// blackout, and every record is either there or counted.
+// The collector takes nothing for a while. Records that do not fit into the sender's memory become
+// a blackout with their number.
 TEST_F(SendTcp, NeverWaitsForTheCollector) {
   CollectorProcess collector("tcp", collected());
   const std::string script = "echo >" + path("begun") + "; until [ -e " + path("go") +
@@ -262,7 +262,7 @@ TEST_F(SendTcp, NeverWaitsForTheCollector) {
   for (const auto &[name, file] : records_in(trace))
     for (size_t n = 0; n < file.size(); n++) {
       records++;
-      // A chunk of its own: header, blackout, next_chunk or trace_stop.
+      // The blackout has a chunk of its own: header, blackout, next_chunk or trace_stop.
       if (file[n].code == FTrace_EVT_numevents && n + 1 < file.size() &&
           file[n + 1].code == FTrace_EVT_blackout_start) {
         gaps += file[n].par2;
@@ -288,7 +288,7 @@ TEST_F(SendTcp, EndsATraceThatIsTooLarge) {
   EXPECT_EQ(collector.stop().status(), 3);
 }
 
-// What of a message found room is kept, even if that was the first.
+// The part of a message that found room is kept, even of the first message.
 TEST_F(SendTcp, KeepsWhatAFullDiskTook) {
   CollectorProcess collector("tcp", collected(), {}, [] {
     const rlimit limit = {
@@ -305,7 +305,7 @@ TEST_F(SendTcp, KeepsWhatAFullDiskTook) {
   EXPECT_GE(count_records(collector.traces()[0]), 100'000 / sizeof(ftrace_record));
 }
 
-// A program's own failure is worth more than ours.
+// The exit status of a program that failed takes precedence over that of ovnitrace.
 TEST_F(SendTcp, ReportsAStoppedCollectorAndEndsAsTheProgram) {
   for (const auto &[status, reported] : {std::pair{0, 1}, {7, 7}}) {
     CollectorProcess collector("tcp", collected());
@@ -326,8 +326,8 @@ TEST_F(SendTcp, ReportsAStoppedCollectorAndEndsAsTheProgram) {
   }
 }
 
-// As nobody, and on this machine only unless asked otherwise: in a network of its own, where port
-// 20000 is free.
+// The collector runs as nobody, and listens on the loopback by default. The test has a network
+// namespace of its own, where port 20000 is free.
 TEST_F(SendTcp, ListensOnTheLoopbackWithoutRoot) {
   ASSERT_EQ(chown(directory().c_str(), nobody_uid(), nobody_gid()), 0);
   Process collector({.argv = {ovnitrace(), "collect"}, .cwd = directory(), .in_child = [] {

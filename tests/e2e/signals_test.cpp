@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signals, by sudo's rule: the program gets itself what the terminal sends to the process group;
-// what a process sends to ovnitrace is forwarded to it.
+// Signals are treated as by sudo. The terminal's signals to the process group reach the program
+// directly. ovnitrace forwards the signals that a process sends to ovnitrace.
 #include "tests/e2e/support/collector.h"
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/terminal.h"
@@ -29,7 +29,7 @@ protected:
   }
 };
 
-/// Interrupts it until it is gone, by that signal.
+/// Interrupts ovnitrace until the signal has ended it.
 void expect_ended_by_interrupts(Process &tracer) {
   eventually(
       [&] {
@@ -61,7 +61,8 @@ TEST_F(Signals, SentToOvnitraceAreForwarded) {
   }
 }
 
-// As timeout(1) does. ovnitrace forwards what it got too: once or twice, as the kernel merges them.
+// The group is signalled, as timeout(1) does. ovnitrace forwards its own copy, too. The program
+// gets the signal once or twice, as the kernel may merge them.
 TEST_F(Signals, SentToTheGroupByAProcessReachTheProgram) {
   Command command = record_command(trace(), {installed("take_signals")});
   command.in_child = [] { setpgid(0, 0); };
@@ -85,7 +86,7 @@ TEST_F(Signals, NeedNoOtherProcess) {
   EXPECT_EQ(tracer.wait().status(), 6);
 }
 
-// It waits for a collector that is stopped.
+// ovnitrace waits for a collector that is stopped.
 TEST_F(Signals, EndOvnitraceAtOnceWhenTheProgramHasEnded) {
   CollectorProcess collector("tcp", path("collected"));
   const std::string until_end = "until [ -e " + path("end") + " ]; do sleep 0.02; done";
@@ -114,7 +115,7 @@ TEST_F(Signals, EndOvnitraceAtOnceWhenTheProgramHasEnded) {
   }
 }
 
-// As above, while what an early stop left is being sent: more than sockets hold.
+// The same, while ovnitrace sends what an early stop left: more than sockets hold.
 TEST_F(Signals, EndOvnitraceAtOnceWhileAnEarlyStopIsSent) {
   CollectorProcess collector("tcp", path("collected"));
   const std::string work = installed("pingpong") + " 400000 >/dev/null";
@@ -152,7 +153,7 @@ TEST_F(Signals, EndOvnitraceAtOnceWhileAnEarlyStopIsSent) {
   }
 }
 
-// It takes the connection and never answers.
+// The collector accepts the connection and never answers.
 TEST_F(Signals, EndOvnitraceWhileACollectorIsSilent) {
   const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {};
@@ -187,7 +188,7 @@ TEST_F(Signals, ASignalFromTheProgramIsNotForwardedToIt) {
   EXPECT_EQ(tracer.wait().status(), 6);
 }
 
-// As nohup starts it.
+// ovnitrace is started as by nohup.
 TEST_F(Signals, ThatWereIgnoredDoNotEndACaptureOfTheMachine) {
   Command command = record_command(trace(), {}, {"-a", "-d", "1"});
   command.in_child = [] { ::signal(SIGHUP, SIG_IGN); };
@@ -271,7 +272,7 @@ TEST_F(Signals, AKeyThatEndsTheProgramLeavesAFinishedTrace) {
   EXPECT_EQ(read_trace_json(trace()).exit_status, 128 + SIGINT);
 }
 
-// timeout(1) makes a process group of its own, which has not the terminal.
+// timeout(1) makes a process group of its own, which is not the terminal's foreground group.
 TEST_F(Signals, AKeyReachesAProgramThatLeftTheGroup) {
   Terminal terminal(record_command(trace(), {"timeout", "1000", "sh", "-c", counting("INT")}).argv);
   wait_for("ready");
@@ -292,7 +293,7 @@ TEST_F(Signals, AHangUpReachesTheProgram) {
   EXPECT_EQ(read_trace_json(trace()).exit_status, 128 + SIGHUP);
 }
 
-// The program has the terminal: it reads from it, and it is its controlling one.
+// The program can read from the terminal, which is its controlling terminal.
 TEST_F(Signals, TheTerminalIsThePrograms) {
   Terminal terminal(record_command(trace(), {installed("show_env")}).argv);
   EXPECT_EQ(WEXITSTATUS(terminal.wait()), 0);

@@ -51,7 +51,7 @@ int main(int argc, char **) {
 
 class StackCaptures : public CaptureTest {
 protected:
-  /// The blocker, compiled with these flags.
+  /// Compiles the blocker with these flags, and returns its path.
   std::string compile(const std::string &flags, const std::string &name = "blocker") {
     std::ofstream(path("blocker.cpp")) << kBlocker;
     const Outcome made = run({.argv = {"sh", "-c",
@@ -78,7 +78,7 @@ protected:
         all.push_back(table.name(index));
     return all;
   }
-  /// Those of the program up to main().
+  /// Returns the functions of the program up to main().
   Names to_main(uint32_t number) {
     Names all = names(number, false);
     all.resize(size_t(std::find(all.begin(), all.end(), "main") - all.begin()));
@@ -108,7 +108,7 @@ TEST_F(StackCaptures, NameTheFunctionThatBlockedAndWhatIsInlined) {
   EXPECT_FALSE(table.is_cut(number));
 }
 
-/// The program is in no place any more: what the recording found out is in the trace.
+/// The program's file is gone: the names that the recording found are in the trace.
 TEST_F(StackCaptures, NamesOfAStrippedProgramComeFromItsDebugFile) {
   const std::string program = compile("-g -fno-omit-frame-pointer -Wl,--build-id");
   const std::string split = "cd '" + path("") +
@@ -121,7 +121,8 @@ TEST_F(StackCaptures, NamesOfAStrippedProgramComeFromItsDebugFile) {
             (Names{"app::pause_here", "app::Worker::step", "app::outer"}));
 }
 
-/// And where there is no debug data at the recording, they come from what is there later.
+/// If there is no debug data during the recording, the names come from debug data that is there
+/// later.
 TEST_F(StackCaptures, AreCompletedWhenTheTraceIsRead) {
   const std::string program = compile("-g -fno-omit-frame-pointer -Wl,--build-id");
   ASSERT_EQ(run({.argv = {"cp", program, path("whole")}}).status(), 0);

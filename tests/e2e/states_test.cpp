@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a chunk says of the threads' states to who lacks the chunks before it.
+// A chunk says in which state each thread is, for a reader that lacks the chunks before it.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
@@ -27,7 +27,7 @@ protected:
   }
 };
 
-/// Takes all EXT_state records out of the files of a trace; how many there were.
+/// Removes all EXT_state records from the files of a trace, and returns how many there were.
 size_t leave_out_states(const std::string &trace) {
   size_t states = 0;
   for (const std::string &name : names_in(trace)) {
@@ -48,7 +48,7 @@ size_t leave_out_states(const std::string &trace) {
   return states;
 }
 
-// Where no chunk is missing they say nothing new.
+// If no chunk is missing, the records add nothing.
 TEST_F(States, ChangeNothingWhereNothingIsMissing) {
   record({installed("sched_mix"), "0.5"}, {"--chunk-size", "4K", "--compress=0"});
   convert(trace());
@@ -62,8 +62,8 @@ TEST_F(States, ChangeNothingWhereNothingIsMissing) {
   EXPECT_EQ(read_trace_json(trace()).events, events.size());
 }
 
-// A flight recorder that has kept nothing but a thread's own events knows whose they are, and that
-// another thread is blocked, which has logged nothing since the begin.
+// A flight recorder has kept nothing but a thread's own events. It still knows which thread logged
+// them, and that another thread, which has logged nothing since the start, is blocked.
 TEST_F(States, AThreadWhoseLastSwitchIsEvictedHasAState) {
   constexpr unsigned kEvents = 20'000;
   const Outcome outcome =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What these tests stand on: no program outlives its test.
+// Checks a promise of these tests: no program outlives its test.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/strays.h"
 
@@ -14,7 +14,7 @@ TEST(Strays, AreKilledWithWhateverTheyStarted) {
   } // killed, and its child is not
   ASSERT_TRUE(exists("/proc/" + pid));
   kill_strays();
-  // Gone, or dead and not yet reaped by who adopted it.
+  // The process is gone, or dead and not yet reaped by its new parent.
   const std::string environ = "/proc/" + pid + "/environ";
   EXPECT_TRUE(!exists(environ) ||
               read_text("/proc/" + pid + "/stat").find(") Z ") != std::string::npos);

@@ -11,7 +11,7 @@ namespace ovnitrace::test {
 
 class Threads : public CaptureTest {
 protected:
-  /// What is known of every thread after it was born and died under the tracer.
+  /// Checks what the trace must say of every thread that started and ended while it was traced.
   void expect_whole_life(uint32_t tid, const std::string &name) {
     SCOPED_TRACE(name + " " + std::to_string(tid));
     const std::vector<DumpEvent> &events = threads_[tid];
@@ -114,7 +114,8 @@ TEST_F(Threads, AreNamedAsTheyNameThemselves) {
   EXPECT_EQ(names.count("sleeper"), 2u);
 }
 
-// However often it does, it is recorded when it leaves its CPU, and its last name is known.
+// A renaming is recorded when the thread leaves its CPU, however often it renames itself. Its last
+// name is known.
 TEST_F(Threads, ThatRenameThemselvesAllTheTimeFloodNothing) {
   record({installed("renames"), "300000"});
   const TraceRecord reported = read_trace_json(trace());
@@ -131,14 +132,14 @@ TEST_F(Threads, ThatAreRenamedAllTheTimeFloodNothing) {
   EXPECT_EQ(reported.life_lost, 0u);
   ASSERT_EQ(reported.threads.size(), 2u);
   EXPECT_EQ(reported.threads[1].name, "last");
-  // On a busy CPU, each switch of others while a thread waits is a record.
+  // While a thread waits for a busy CPU, each switch of other threads there is a record.
   uint64_t holders = 0;
   for (const DumpEvent &event : dump(trace()))
     holders += event.event == "EXT_holder";
   EXPECT_LT(reported.records - holders, 10'000u) << "a sleeping thread is named when it appears";
 }
 
-// When the program ends, the capture does; what it left behind goes on, untraced.
+// The capture ends with the program. Processes that it left behind go on untraced.
 TEST_F(Threads, ADaemonContinuesAfterTheCapture) {
   const std::string script = "(sleep 0.2; until [ -e " + path("go") +
                              " ]; do sleep 0.02; done; echo >" + path("alive") +
@@ -155,8 +156,8 @@ TEST_F(Threads, ADaemonContinuesAfterTheCapture) {
   eventually([&] { return exists(path("alive")); }, "the daemon goes on");
 }
 
-// In a PID namespace of its own the program knows its threads by other numbers; the trace has those
-// of the kernel.
+// In a PID namespace, the program knows its threads by other numbers than the kernel. The trace has
+// the kernel's.
 TEST_F(Threads, APidNamespaceIsTracedFromWithin) {
   Command command = record_command(trace(), {installed("many_threads"), "10"});
   command.argv.insert(command.argv.begin(), {"unshare", "--pid", "--fork"});

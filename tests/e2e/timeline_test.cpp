@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a conversion of a real capture must be at every instant.
+// Checks the conversion of a real capture at every instant.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
@@ -83,7 +83,7 @@ TEST_F(Timeline, IsThereAfterOvnitraceItself) {
   expect_sound(read_prv(trace(), "thread"), read_prv(trace(), "cpu"));
 }
 
-// Each channel comes with a view; a new capture leaves none of an old one's behind.
+// Each channel has a view. A new capture removes the views of an older one.
 TEST_F(Timeline, ComesWithViews) {
   record({installed("pingpong"), "100"});
   convert();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a traced program logs itself: every event is in the trace, once, at its time, on its CPU and
-// in the time of the thread that logged it; and nothing that is not the program's to log.
+// Events that a traced program logs itself. Each is in the trace once, at its time, on its CPU,
+// while its thread runs there. Codes that a program may not log are refused.
 #include "tests/e2e/support/bpf_programs.h"
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/logged.h"
@@ -38,7 +38,7 @@ std::vector<std::string> par2_of(const std::vector<DumpEvent> &events) {
 
 class UserEvents : public CaptureTest {
 protected:
-  /// Runs it, and holds what it says that it logged against the trace.
+  /// Runs the program and compares the trace with what the program prints about its events.
   void expect_all_there(const std::vector<std::string> &program, size_t least,
                         const std::vector<std::string> &options = {}) {
     const Outcome outcome = record(program, options);
@@ -247,13 +247,13 @@ TEST_F(UserEvents, TheLibraryFiltersAFamilyAlsoWhileItsTracingIsDisabled) {
   EXPECT_EQ(interrupts[true], 0);
 }
 
-// Whoever runs programs on the machine must not be able to hide what another user captures of it.
+// A user who runs programs must not be able to hide events from another user's capture.
 TEST_F(UserEvents, OnlyTheOwnerOfACaptureAndItsProgramCanFilter) {
   const std::string program = installed("user_events");
   const std::string filter = program + " filter 0xf3 1";
   const std::string as_nobody =
       "setpriv --reuid=" + std::to_string(nobody_uid()) + " --clear-groups sh -c '" + filter + "'";
-  // The same, in a user namespace where nobody's number is root's.
+  // The same in a user namespace in which the uid of nobody is mapped to root.
   const std::string as_false_root = "setpriv --reuid=" + std::to_string(nobody_uid()) +
                                     " --clear-groups unshare -r sh -c '" + filter + "'";
   const auto filters = [&] {
@@ -276,7 +276,7 @@ TEST_F(UserEvents, OnlyTheOwnerOfACaptureAndItsProgramCanFilter) {
   EXPECT_EQ(capture_beside(as_nobody), 0u);
   EXPECT_EQ(capture_beside(as_false_root), 0u);
   record({"sh", "-c", as_nobody}, {"-f", "-a", "--filter", "+irq", "--probe", program});
-  EXPECT_EQ(filters(), 1u) << "the program that was started here may, as whoever it runs";
+  EXPECT_EQ(filters(), 1u) << "the program that was started here may, as any user";
 }
 
 TEST_F(UserEvents, AProgramCannotFilterTheSchedulerNorAddAFamily) {
@@ -312,7 +312,7 @@ TEST_F(UserEvents, AnUntracedProcessIsNotRecorded) {
     EXPECT_NE(event.detail("par1"), "777");
 }
 
-// Each file takes its time at the start and at the end, in which no signal would be heard.
+// To attach and detach a file takes a while, and ovnitrace handles no signal meanwhile.
 TEST_F(UserEvents, OnlySomeOfManyProbedFilesAreWatched) {
   std::string preload;
   for (int n = 0; n < 20; n++) {

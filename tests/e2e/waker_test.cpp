@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who woke a thread, and in which context, in real captures.
+// Which thread woke another, and in which context, in real captures.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `ovnitrace why` of real captures: whom it blames is who the program made to blame, and its times
-// are those that the events of the same trace have.
+// `ovnitrace why` of real captures. It blames the thread that the program made to blame, and its
+// times are those of the events of the same trace.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
@@ -40,7 +40,8 @@ std::vector<Span> clipped(std::vector<Span> spans, Span to) {
   return spans;
 }
 
-/// From an event that `starts` holds of to the next one that `ends` holds of, or for ever.
+/// Returns the times from an event for which `starts` is true to the next one for which `ends` is
+/// true, or without an end.
 template <class Starts, class Ends>
 std::vector<Span> spans(const std::vector<DumpEvent> &events, Starts starts, Ends ends) {
   std::vector<Span> found;
@@ -64,7 +65,8 @@ std::vector<Span> runs(const std::vector<DumpEvent> &events, uint32_t tid, int c
       [=](const DumpEvent &e) { return e.tid == tid && e.leaves_cpu(); });
 }
 
-/// After it was preempted, or was woken while it did not run, and until it runs again.
+/// Returns when a thread waited: from a preemption, or from a wakeup while it did not run, until it
+/// runs again.
 std::vector<Span> waits(const std::vector<DumpEvent> &events, uint32_t tid) {
   bool runs = false;
   const auto is_own = [&](const DumpEvent &e) {
@@ -79,7 +81,8 @@ std::vector<Span> waits(const std::vector<DumpEvent> &events, uint32_t tid) {
       [&](const DumpEvent &e) { return is_own(e) && e.takes_cpu(); });
 }
 
-/// From who leaves it to the idle task, or ends, to the next one there.
+/// Returns when the CPU was idle: from the thread that leaves it to the idle task, or ends, to the
+/// next thread.
 std::vector<Span> idle(const std::vector<DumpEvent> &events, int cpu) {
   return spans(
       events,
@@ -98,7 +101,7 @@ const json &named(const json &all, const std::string &name) {
   return *found;
 }
 
-/// Of /proc/diskstats; empty: it is none of a disk.
+/// Returns the name of a device in /proc/diskstats; empty if it is not a disk's.
 std::string disk_named(dev_t device) {
   std::ifstream stats("/proc/diskstats");
   std::string line, name;
@@ -119,7 +122,7 @@ bool is_on(const std::string &disk, const std::string &device) {
 
 class WhyOf : public CaptureTest {
 protected:
-  /// Of which every thread adds up.
+  /// Returns the JSON of `why`, and expects the times of every thread to add up.
   json why(std::vector<std::string> options = {}) {
     std::vector<std::string> argv = {ovnitrace(), "why", trace(), "--json"};
     argv.insert(argv.end(), options.begin(), options.end());
@@ -151,7 +154,7 @@ TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForTheThreadThatRunsThere) {
   const json everything = why();
   const uint32_t victim = named(everything, "victim")["tid"],
                  spinner = named(everything, "spinner")["tid"];
-  // From when it is where it stays.
+  // From the moment when it is on the CPU where it stays.
   const auto there = runs(events, victim, 1);
   ASSERT_FALSE(there.empty());
   const uint64_t from = there.front().from;

@@ -3,15 +3,12 @@
 // under a good header.
 // Covers: user/net/datagram.cpp user/net/udp_session.cpp
 #include "tests/fuzz/require.h"
+#include "tests/unit/support/datagram_bytes.h"
 #include "tests/unit/support/memory_sink.h"
-#include "user/chunk/event_count.h"
 #include "user/net/udp_session.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-
-namespace {} // namespace
 
 /// Pieces: one byte, how many records follow; one, how far the number goes on (signed).
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -24,12 +21,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                               uint32_t((size - 2) / sizeof(ftrace_record)));
     const char *why = nullptr;
     if (const auto parsed = parse_datagram({reinterpret_cast<const char *>(data), size}, why))
-      require(parsed->count <= kMostRecords && write_datagram(*parsed).size() == size);
+      require(parsed->count <= kMostRecords && test::bytes_of(*parsed).size() == size);
     Datagram datagram{.number = number += uint32_t(int8_t(data[1])), .count = count, .records = {}};
     std::memcpy(datagram.records.data(), data + 2, count * sizeof(ftrace_record));
     data += 2 + count * sizeof(ftrace_record);
     size -= 2 + count * sizeof(ftrace_record);
-    const auto back = parse_datagram(write_datagram(datagram), why);
+    const auto back = parse_datagram(test::bytes_of(datagram), why);
     require(bool(back) == (datagram.number != 0));
     if (back)
       session.take(*back);

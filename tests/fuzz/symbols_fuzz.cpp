@@ -3,6 +3,7 @@
 // and CallFrames get them as a file, and ConfinedInput gets them as a child's answer.
 // Covers: emulator/symbols
 #include "emulator/base/confined.h"
+#include "emulator/base/regular_file.h"
 #include "emulator/base/unique_fd.h"
 #include "emulator/symbols/call_frames.h"
 #include "emulator/symbols/demangle.h"
@@ -37,7 +38,7 @@ void demangle_it(const std::string &symbol) {
 
 /// A walk by any of the rules goes up.
 void read_call_frames(const std::string &path) {
-  const auto frames = CallFrames::open(path, {});
+  const auto frames = CallFrames::open(open_regular(path));
   for (uint64_t offset = 0; frames && offset < 0x2000; offset += 0x10) {
     unwind_state state = {.pc = 1, .sp = 0x1000, .bp = 0x1000, .exact = 0, .has_bp = 0};
     const auto read = [](void *, __u64, __u64 *to) {

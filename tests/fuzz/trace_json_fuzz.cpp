@@ -3,7 +3,7 @@
 // Covers: emulator/input/trace_info.cpp emulator/input/stacks.cpp emulator/base/json_file.cpp
 #include "emulator/base/error.h"
 #include "emulator/input/stacks.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "tests/fuzz/require.h"
 
 #include <cstdlib>

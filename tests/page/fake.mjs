@@ -45,7 +45,7 @@ export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = 
                     wakeup_latency_ns: thread.latency ?? {count: 0}});
   }
   const all = {
-    from, to, states, state_order: [1, 4, 5, 6, 2, 3, 0], counters: [], load_steps: 0, cpus: [], calls: [], untraced: [], chains: [],
+    from, to, states, state_order: [1, 4, 5, 6, 2, 3, 0], counters: [], load_steps: 0, cpus: [], calls: [], places: [], untraced: [], chains: [],
     slices: columns.kind.length,
     threads: threads.map(({tid, pid, node = 0, name, start = 0, slices}) =>
         ({tid, pid, node, name, start, slices: slices.length})),
@@ -64,8 +64,13 @@ export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = 
 class FakeElement {
   constructor(tag) {
     this.tag = tag;
+    this.tagName = tag.toUpperCase();
     this.attributes = {};
     this.children = [];
+    this.listeners = {};
+    this.style = {};
+    this.dataset = {};
+    this.clientWidth = this.clientHeight = this.scrollTop = 0;
   }
   setAttribute(name, value) {
     this.attributes[name] = value;
@@ -75,6 +80,40 @@ class FakeElement {
   }
   replaceChildren(...children) {
     this.children = children;
+  }
+  set textContent(text) {
+    this.children = [text];
+  }
+  get textContent() {
+    return this.text;
+  }
+  addEventListener(type, listener) {
+    this.listeners[type] = listener;
+  }
+  /// Calls its listener with an event, and returns the calls of preventDefault().
+  fire(type, event = {}) {
+    const told = [];
+    this.listeners[type]({target: this, preventDefault: () => told.push('prevented'),
+                          stopPropagation: () => told.push('stopped'), ...event});
+    return told;
+  }
+  /// What was typed or chosen; a choice begins with its first option.
+  set value(value) {
+    this.entered = value;
+  }
+  get value() {
+    return this.entered ?? this.all('option')[0]?.value ?? '';
+  }
+  setPointerCapture() {}
+  focus() {
+    globalThis.document.focused = this;
+  }
+  showModal() {
+    this.open = true;
+  }
+  getContext() {
+    Object.assign(this, this.calls ? {} : fakeContext());
+    return this.context;
   }
   get text() {
     return this.children.map(child => child.text ?? child).join('');
@@ -86,10 +125,15 @@ class FakeElement {
   }
 }
 
+/// Makes a document whose elements are there once they are asked for by their id.
 export function fakeDocument() {
+  const byId = {}, page = new FakeElement('html');
   globalThis.document = {
+    byId, documentElement: page, listeners: page.listeners, fire: page.fire,
     createElement: tag => new FakeElement(tag),
     createElementNS: (space, tag) => new FakeElement(tag),
+    getElementById: id => byId[id] ??= new FakeElement(id),
+    addEventListener: page.addEventListener,
   };
   return new FakeElement('div');
 }
@@ -98,13 +142,21 @@ export function fakeDocument() {
 /// matters.
 export function fakeContext() {
   const calls = [], state = {};
+  const made = {measureText: text => ({width: 6 * text.length}),
+                createImageData: (width, height) => ({width, height, data: new Uint8ClampedArray(4 * width * height)})};
   const context = new Proxy(state, {
-    get: (target, name) => name in target || typeof name === 'symbol' ? target[name] :
+    get: (target, name) => name in made ? made[name] : name in target || typeof name === 'symbol' ? target[name] :
         (...values) => calls.push([name, ...values.flat().map(value =>
             typeof value === 'number' ? Math.round(value * 100) / 100 : value),
-            ...name.startsWith('fill') ? [target.fillStyle] : name === 'stroke' ? [target.strokeStyle] : []]
+            ...name.startsWith('fill') ? [target.fillStyle] : name.startsWith('stroke') ? [target.strokeStyle] : []]
             .join(' ')),
     set: (target, name, value) => (target[name] = value, true),
   });
   return {context, calls};
 }
+
+/// Returns the lines of a text that starts with a line break.
+export const lines = text => text.slice(1).split('\n');
+
+/// Returns the rows of a table, their cells separated by " | ".
+export const rowsOf = table => table.all('tr').map(row => row.children.map(cell => cell.text).join(' | '));

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {Axis, Overview} from '../../emulator/report/page/overview.js';
 import {View} from '../../emulator/report/page/view.js';
-import {fakeContext} from './fake.mjs';
+import {fakeContext, lines} from './fake.mjs';
+import {makeApp} from './fake_app.mjs';
 
 function made(Part, {from = 1000, to = 2000, load = [[], []], cpus = [{}]} = {}) {
   const {context, calls} = fakeContext();
@@ -38,7 +39,7 @@ test('the visible part is framed, and the rest is pale', () => {
   part.draw();
   assert.ok(calls.includes('fillRect 210 0 100 54 #ffffffb0'));
   assert.ok(calls.includes('fillRect 410 0 200 54 #ffffffb0'));
-  assert.ok(calls.includes('strokeRect 310 1 100 52'));
+  assert.ok(calls.includes('strokeRect 310 1 100 52 accent'));
 });
 
 test('bars are the busy part of all CPUs in four steps, and the last one is shorter', () => {
@@ -62,4 +63,55 @@ test('marks of the axis are at round times, with the digits that differ', () => 
   assert.equal(part.label(1.2345e9, 5e8), '1.2 s');
   assert.equal(part.label(1.2345e9, 1e6), '1.234 s');
   assert.equal(part.label(1, 1), '0.000000001 s');
+});
+
+test('all of the overview and of the axis', () => {
+  const {app, byId} = makeApp({light: false});
+  app.view.set(1100, 1800);
+  app.timeline.measure();
+  for (const part of [app.overview, app.axis]) {
+    part.canvas.getContext();
+    part.canvas.calls.length = 0;
+    part.draw();
+  }
+  assert.deepEqual([...byId('overview').calls, ...byId('axis').calls], lines(`
+setTransform 1 0 0 1 0 0
+fillRect 0 0 610 54 panel
+fillRect 210 31.67 400.5 18.33 rgb(0 255 0)
+beginPath
+lineTo 410 44.85
+stroke rgb(255 165 0)
+fillRect 210 0 40 54 #000000a0
+fillRect 530 0 80 54 #000000a0
+strokeRect 250 1 280 52 accent
+fillText CPUs busy with these threads 10 18 text
+fillRect 10 32 10 2 rgb(255 165 0)
+fillText threads waiting, per CPU 25 37 soft
+setTransform 1 0 0 1 0 0
+fillRect 0 0 610 26 panel
+fillText shown: 700 ns 10 17 soft
+fillRect 267.14 18 1 8 line
+fillText 0.0000012 s 271.14 15 soft
+fillRect 381.43 18 1 8 line
+fillText 0.0000014 s 385.43 15 soft
+fillRect 495.71 18 1 8 line
+fillText 0.0000016 s 499.71 15 soft
+fillRect 610 18 1 8 line`));
+  app.trace.summary.all_threads = true;
+  app.overview.draw();
+  assert.ok(byId('overview').calls.includes('fillText CPUs busy, whole run 10 18 text'));
+});
+
+test('the overview is pressed and dragged, and only while a button is held', () => {
+  const {app, byId} = makeApp(), overview = byId('overview');
+  const captured = [];
+  overview.setPointerCapture = id => captured.push(id);
+  app.view.set(1100, 1300);
+  overview.fire('pointerdown', {offsetX: 250, pointerId: 4}); // 1100: the left end of what is visible
+  overview.fire('pointermove', {offsetX: 290, buttons: 1});
+  assert.deepEqual([app.view.from, app.view.to, captured], [1200, 1400, [4]]);
+  overview.fire('pointermove', {offsetX: 330, buttons: 0});
+  assert.deepEqual([app.view.from, app.view.to], [1200, 1400]);
+  overview.fire('pointerdown', {offsetX: 370}); // 1400: the right end
+  assert.deepEqual([app.view.from, app.view.to], [1200, 1400]);
 });

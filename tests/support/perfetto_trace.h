@@ -48,6 +48,7 @@ struct PerfettoTrace {
     std::string track, name; ///< the names of the tracks from the outermost on, then of the slice
     std::map<std::string, std::string> notes;
     bool instant;
+    std::vector<std::string> callstack = {}; ///< from the outermost inward
   };
 
   std::vector<Run> runs; ///< by CPU, then time
@@ -67,9 +68,9 @@ struct PerfettoTrace {
     for (const Proto &packet : Proto(file_).messages(1)) {
       if (packet.number(10) != 1)
         throw std::runtime_error("a packet of no sequence");
-      for (const Proto &symbol : packet.message(12).messages(26))
-        if (!symbols_.emplace(symbol.number(1), text(symbol, 2)).second)
-          throw std::runtime_error("a number of two texts");
+      if (packet.has(13) && packet.number(13) == 1 && std::exchange(started_, true))
+        throw std::runtime_error("numbers of interned data start again");
+      intern(packet.message(12));
       if (packet.has(1))
         bundle(packet.message(1));
       if (packet.has(2))
@@ -81,8 +82,12 @@ struct PerfettoTrace {
         release = text(packet.message(45).message(1), 3);
       if (packet.has(60))
         describe(packet.message(60));
-      if (packet.has(11))
+      if (packet.has(11)) {
         events_.emplace_back(packet.number(8), packet.message(11));
+        const uint64_t callstack = packet.message(11).number(56);
+        if (callstack && (!callstacks_.contains(callstack) || packet.number(13) != 2 || !started_))
+          throw std::runtime_error("a callstack that is not known yet");
+      }
     }
     finish();
   }
@@ -104,6 +109,32 @@ private:
     int32_t tid, priority;
     std::string name;
   };
+
+  template <class Value> static void define(std::map<uint64_t, Value> &all, uint64_t id, Value of) {
+    if (!id || !all.emplace(id, std::move(of)).second)
+      throw std::runtime_error("a number of two things, or 0");
+  }
+  /// What refers to something not yet defined throws.
+  void intern(const Proto &data) {
+    for (const Proto &symbol : data.messages(26))
+      define(symbols_, symbol.number(1), text(symbol, 2));
+    for (const Proto &name : data.messages(5))
+      define(functions_, name.number(1), text(name, 2));
+    for (const Proto &path : data.messages(18))
+      define(paths_, path.number(1), text(path, 2));
+    for (const Proto &frame : data.messages(6)) {
+      std::string name = functions_.at(frame.number(2));
+      if (frame.has(5))
+        name += " " + paths_.at(frame.number(5)) + ":" + std::to_string(frame.number(6));
+      define(frames_, frame.number(1), name);
+    }
+    for (const Proto &stack : data.messages(7)) {
+      std::vector<std::string> names;
+      for (const uint64_t frame : stack.each_number(2))
+        names.push_back(frames_.at(frame));
+      define(callstacks_, stack.number(1), names);
+    }
+  }
 
   static std::string text(const Proto &message, uint64_t id) {
     std::string found = message.text(id);
@@ -205,6 +236,8 @@ private:
     for (const auto &[time, event] : events_) {
       const uint64_t track = event.number(11), type = event.number(9);
       Slice slice{time, UINT64_MAX, path_of(track), text(event, 23), {}, type == 3};
+      if (event.has(56))
+        slice.callstack = callstacks_.at(event.number(56));
       for (const Proto &note : event.messages(4))
         slice.notes[text(note, 10)] = note.has(6) ? text(note, 6) : std::to_string(note.number(3));
       if (type == 4) { // a counter
@@ -253,7 +286,9 @@ private:
   std::map<uint32_t, std::vector<Switch>> switches_;
   std::map<uint32_t, std::vector<Waking>> compact_;
   std::map<uint64_t, Track> tracks_;
-  std::map<uint64_t, std::string> symbols_;
+  std::map<uint64_t, std::string> symbols_, functions_, paths_, frames_;
+  std::map<uint64_t, std::vector<std::string>> callstacks_;
+  bool started_ = false;
   std::vector<std::pair<uint64_t, Proto>> events_;
 };
 

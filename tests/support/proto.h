@@ -59,6 +59,14 @@ public:
         all.emplace_back(field.bytes);
     return all;
   }
+  /// The numbers of a repeated field that is not packed.
+  std::vector<uint64_t> each_number(uint64_t id) const {
+    std::vector<uint64_t> all;
+    for (const Field &field : fields_)
+      if (field.id == id)
+        all.push_back(field.number);
+    return all;
+  }
   /// The numbers of a packed field.
   std::vector<uint64_t> numbers(uint64_t id) const {
     std::vector<uint64_t> all;

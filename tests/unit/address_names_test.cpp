@@ -30,11 +30,28 @@ protected:
 };
 
 TEST_F(JitMaps, NameCodeByItsAddress) {
-  write("1000 10 first\n0x2000 0x20 second one\n\nno line\n3000 8 last");
+  write("1000 10 first\n0x2000 0x20 second one\n\nno line\n3000 8 last\n");
   EXPECT_EQ(name_at(0x1000), "first");
   EXPECT_EQ(name_at(0x1010), "");
   EXPECT_EQ(name_at(0x201f), "second one");
   EXPECT_EQ(name_at(0x3007), "last");
+}
+
+/// The process may still be writing it.
+TEST_F(JitMaps, ALineWithoutAnEndIsLeftOut) {
+  write("1000 10 first\n2000 10 sec");
+  EXPECT_EQ(name_at(0x1000), "first");
+  EXPECT_EQ(name_at(0x2000), "");
+}
+
+/// When it was used again is in no file, and the stack may be of before.
+TEST_F(JitMaps, MemoryThatWasUsedAgainHasNoName) {
+  write("1000 100 old\n3000 10 same\n2000 10 only\n1080 10 new\n3000 20 same\n10f0 20 newer\n");
+  EXPECT_EQ(name_at(0x1000), "");
+  EXPECT_EQ(name_at(0x1080), "");
+  EXPECT_EQ(name_at(0x10f0), "");
+  EXPECT_EQ(name_at(0x2000), "only");
+  EXPECT_EQ(name_at(0x3000), "same");
 }
 
 /// The rest of a line that needs too much memory is left out.

@@ -21,9 +21,12 @@ constexpr const char *kTrace = R"json({"format": "ovnitrace", "version": 1,
     {"file": 0, "function": "std_wait", "offset": 2},
     {"file": 1, "function": "pool", "offset": 3, "source": "/src/pool.cpp", "line": 40},
     {"file": 1, "function": "main", "offset": 4},
-    {"file": 1, "function": "schedule", "offset": 5}],
+    {"file": 1, "function": "schedule", "offset": 5}, {"missing": true}],
   "stacks": [{"kernel": [0, 1, 2, 3], "user": [4, 5, 6, 7]}, {"kernel": [0, 2, 3], "user": [4, 5]},
-             {"kernel": [0, 1, 2, 3]}, {"kernel": [0, 1]}, {"user": [8, 7]}]})json";
+             {"kernel": [0, 1, 2, 3]}, {"kernel": [0, 1]}, {"user": [8, 7]},
+             {"user": [4, 9, 7]}]})json";
+
+using Names = std::vector<std::string>;
 
 class BlockedAt : public testing::Test {
 protected:
@@ -37,23 +40,32 @@ protected:
 };
 
 TEST_F(BlockedAt, IsTheInnermostFunctionOfTheProgramWithItsLine) {
-  EXPECT_EQ(blocked_at(stacks_, 1), "pool pool.cpp:40");
+  EXPECT_EQ(blocked_at(stacks_, 1, 1), Names{"pool pool.cpp:40"});
 }
 
 TEST_F(BlockedAt, IsOfTheCLibraryRatherThanOfTheKernel) {
-  EXPECT_EQ(blocked_at(stacks_, 2), "pthread_cond_wait");
+  EXPECT_EQ(blocked_at(stacks_, 2, 1), Names{"pthread_cond_wait"});
 }
 
 TEST_F(BlockedAt, IsNotTheSchedulerOfTheKernelWhichEveryThreadIsIn) {
-  EXPECT_EQ(blocked_at(stacks_, 3), "futex_wait");
-  EXPECT_EQ(blocked_at(stacks_, 4), "");
-  EXPECT_EQ(blocked_at(stacks_, 5), "schedule") << "a function of the program may have its name";
+  EXPECT_EQ(blocked_at(stacks_, 3, 1), Names{"futex_wait"});
+  EXPECT_EQ(blocked_at(stacks_, 4, 1), Names());
+  EXPECT_EQ(blocked_at(stacks_, 5, 1), Names{"schedule"})
+      << "a function of the program may have its name";
+}
+
+TEST_F(BlockedAt, ItsCallersFollowAsManyAsAskedFor) {
+  EXPECT_EQ(blocked_at(stacks_, 1, 2), (Names{"pool pool.cpp:40", "main"}));
+  EXPECT_EQ(blocked_at(stacks_, 1, 99), (Names{"pool pool.cpp:40", "main"}));
+  EXPECT_EQ(blocked_at(stacks_, 3, 2), (Names{"futex_wait", "do_syscall_64"}));
+  EXPECT_EQ(blocked_at(stacks_, 6, 99), (Names{"pthread_cond_wait", "[frames missing]", "main"}))
+      << "it need not have been called by main";
 }
 
 TEST_F(BlockedAt, NoStackIsNowhere) {
-  EXPECT_EQ(blocked_at(stacks_, 0), "");
-  EXPECT_EQ(blocked_at(stacks_, 6), "");
-  EXPECT_TRUE(functions_of(stacks_, 6).empty());
+  EXPECT_EQ(blocked_at(stacks_, 0, 1), Names());
+  EXPECT_EQ(blocked_at(stacks_, 7, 1), Names());
+  EXPECT_TRUE(functions_of(stacks_, 7).empty());
 }
 
 TEST_F(BlockedAt, FunctionsAreFromTheInnermostOutward) {

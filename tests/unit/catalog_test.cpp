@@ -2,7 +2,7 @@
 // What is known of a trace before its first event: emulator/input/catalog and thread_table.
 #include "emulator/base/error.h"
 #include "emulator/input/thread_table.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
@@ -75,6 +75,48 @@ TEST(Catalog, KeepsTheLastName) {
   EXPECT_EQ(names(catalog_of(trace, dir.path())), std::vector<std::string>{"a long late one"});
   trace.cpu(1).at(400).name(1, "x\ny\x7f");
   EXPECT_EQ(names(catalog_of(trace, dir.path())), std::vector<std::string>{"x?y?"});
+}
+
+/// "until name" of the earlier names, then the last name.
+std::vector<std::string> history(TraceBuilder &trace, const std::string &path) {
+  const ThreadInfo thread = catalog_of(trace, path).threads.at(0);
+  std::vector<std::string> all;
+  for (const EarlierName &earlier : thread.earlier_names)
+    all.push_back(std::to_string(earlier.until) + " " + earlier.name);
+  all.push_back(thread.name);
+  return all;
+}
+
+TEST(Catalog, KnowsWhenAThreadHadWhichName) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().id(1, 7, 7, "sh").at(300).name(1, "app").at(500).name(1, "sh");
+  trace.cpu(1).at(150).start().id(1, 7, 7, "sh").at(600).stop();
+  EXPECT_EQ(history(trace, dir.path()), (std::vector<std::string>{"300 sh", "500 app", "sh"}));
+  trace.cpu(0).stop();
+  trace.write();
+  CollectingSink sink;
+  const ThreadInfo thread = open_trace({{dir.path()}}, sink)->catalog().threads.at(0);
+  EXPECT_EQ(thread.name_at(299), "sh");
+  EXPECT_EQ(thread.name_at(300), "app");
+  EXPECT_EQ(thread.name_at(500), "sh");
+}
+
+// The recorder learns of the new name before it writes the events that came before it.
+TEST(Catalog, AChunkThatKnowsANameTooEarlyDoesNotMoveTheRenaming) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().id(1, 7, 7, "sh").at(300).name(1, "app").stop();
+  trace.cpu(1).at(200).start().id(1, 7, 7, "app").at(600).stop();
+  EXPECT_EQ(history(trace, dir.path()), (std::vector<std::string>{"300 sh", "app"}));
+}
+
+TEST(Catalog, WithoutARecordOfTheRenamingTheNewNameIsFromItsFirstChunkOn) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().id(1, 7, 7, "sh").at(600).stop();
+  trace.cpu(1).at(400).start().id(1, 7, 7, "app").at(600).stop();
+  EXPECT_EQ(history(trace, dir.path()), (std::vector<std::string>{"400 sh", "app"}));
 }
 
 // A context that a tracer binds twice in one chunk: each thread keeps what was said of it.

@@ -4,7 +4,6 @@
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/net/collected_trace.h"
-#include "user/net/udp_session.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -59,8 +58,8 @@ TEST_F(CollectedTraceTest, SaysWhetherAnythingIsKept) {
     CollectedTrace trace(dir_.path(), "kept" + std::to_string(first.size()), 100);
     try {
       if (!first.empty())
-        trace.append(0, true, first);
-      trace.append(0, true, std::string(101, 'c'));
+        trace.append(0, Codec::zstd, first);
+      trace.append(0, Codec::zstd, std::string(101, 'c'));
     } catch (const Error &error) {
       return error.what();
     }
@@ -73,31 +72,15 @@ TEST_F(CollectedTraceTest, SaysWhetherAnythingIsKept) {
 // Exactly as many as it may have, trace.json included.
 TEST_F(CollectedTraceTest, CountsAllOfItsBytes) {
   CollectedTrace trace(dir_.path(), "limited", 100);
-  trace.append(0, true, std::string(60, 'c'));
+  trace.append(0, Codec::zstd, std::string(60, 'c'));
   trace.describe(std::string(40, 'd'));
   trace.end_description();
-  EXPECT_THROW(trace.append(0, true, "c"), Error);
+  EXPECT_THROW(trace.append(0, Codec::zstd, "c"), Error);
   EXPECT_EQ(trace.bytes(), 60u);
   CollectedTrace other(dir_.path(), "other", 100);
   other.describe(std::string(40, 'd'));
-  other.append(0, true, std::string(60, 'c'));
+  other.append(0, Codec::zstd, std::string(60, 'c'));
   EXPECT_THROW(other.describe("d"), Error);
-}
-
-// Neither the time nor the memory that a description takes is the sender's to choose.
-TEST(CollectedDescription, IsRefusedWithTooManyValues) {
-  const auto object = [](unsigned keys) {
-    std::string text = "{\"format\": \"ovnitrace\", \"inner\": [{\"a\": 1}, {";
-    for (unsigned n = 0; n < keys; n++)
-      text += (n ? ",\"" : "\"") + std::to_string(n) + "\":0";
-    return text + "}, {\"b\": 2}], \"reported\": true}";
-  };
-  const auto reported = [](const std::string &text) {
-    return collected_description(text, "1.2.3.4:5", {}, true).find("\"reported\"") != text.npos;
-  };
-  EXPECT_TRUE(reported(object(256)));
-  EXPECT_TRUE(reported(object(400'000)));
-  EXPECT_FALSE(reported(object(1 << 20)));
 }
 
 } // namespace

@@ -80,9 +80,36 @@ TEST_F(CompiledSymbols, AreOfTheFileThatHasTheBuildId) {
   EXPECT_FALSE(ElfSymbols::open(dir_ / "app", "ab12cd35"));
 }
 
+/// As Fedora strips its programs: the symbols are left, compressed.
+TEST_F(CompiledSymbols, AreInTheSmallDebugDataOfAStrippedFile) {
+  const std::string commands =
+      "cd '" + dir_.path() +
+      "' && cp app symbols && strip -g symbols && xz symbols && strip -s app && "
+      "objcopy --add-section .gnu_debugdata=symbols.xz app";
+  ASSERT_EQ(std::system(commands.c_str()), 0);
+  symbols_ = ElfSymbols::open(dir_ / "app", "");
+  ASSERT_TRUE(symbols_);
+  EXPECT_EQ(at(outer_), Texts{"outer :0"});
+}
+
+/// What several debug files share is in a file with another build id (dwz).
+TEST_F(CompiledSymbols, AreAlsoInAFileThatDebugFilesShare) {
+  std::string commands = "cd '" + dir_.path() + "'";
+  for (const std::string file : {"app", "two"})
+    commands += " && gcc -g -O1 -no-pie -Wl,--build-id=0xab12cd34 -o " + file +
+                " app.c && objcopy --only-keep-debug " + file + " " + file + ".debug";
+  commands += " && dwz -m shared -M '" + dir_.path() +
+              "/shared' app.debug two.debug && strip -s app && "
+              "objcopy --add-gnu-debuglink=app.debug app && test -s shared";
+  ASSERT_EQ(std::system(commands.c_str()), 0);
+  symbols_ = ElfSymbols::open(dir_ / "app", "");
+  ASSERT_TRUE(symbols_);
+  EXPECT_EQ(at(in_inner_), (Texts{"inner app.c:7", "outer app.c:12"}));
+}
+
 // Each file has its own names, also beside one that cannot be read.
 TEST_F(CompiledSymbols, OfSeveralFilesEachPlaceHasItsName) {
-  PlacesOfFile app{.path = dir_ / "app", .build_id = "", .inode = {}, .places = {}};
+  PlacesOfFile app{.path = dir_ / "app", .build_id = "", .files = {}, .places = {}};
   app.places = {{.offset = 0, .address = part_}, {.offset = 0, .address = in_inner_}};
   PlacesOfFile none = app;
   none.path = dir_ / "none";

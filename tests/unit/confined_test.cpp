@@ -83,6 +83,39 @@ TEST(Confined, TakesNoAnswerThatIsTooLong) {
   EXPECT_EQ(answers.texts[1], std::string(1000, 'x'));
 }
 
+TEST(Confined, EndsIfItWaitsForEver) {
+  size_t failed = 0;
+  const ConfinedLimits limits = {.memory = 64 << 20, .seconds = 1, .patience = 1};
+  ask_confined(
+      1, limits, [](size_t, ConfinedOutput &) { pause(); },
+      [](size_t, ConfinedInput &in) { EXPECT_EQ(in.number(), 0u); }, [&](size_t) { failed++; });
+  EXPECT_EQ(failed, 1u);
+}
+
+TEST(Confined, KeepsTheFilesThatItIsGiven) {
+  test::TempDir dir;
+  const UniqueFd low(open((dir / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(write(low.get(), "text", 4), 4);
+  const UniqueFd kept(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstKeptFile)),
+      other(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstKeptFile)),
+      last(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstKeptFile));
+  const int files[] = {last.get(), kept.get()};
+  std::vector<uint64_t> read;
+  ask_confined(
+      1, {.memory = 64 << 20, .seconds = 1, .files = files},
+      [&](size_t, ConfinedOutput &out) {
+        char text[4];
+        for (const UniqueFd *fd : {&low, &kept, &other, &last})
+          out.number(pread(fd->get(), text, 4, 0) == 4);
+      },
+      [&](size_t, ConfinedInput &in) {
+        for (int n = 0; n < 4; n++)
+          read.push_back(in.number(1));
+      },
+      [](size_t) {});
+  EXPECT_EQ(read, (std::vector<uint64_t>{0, 1, 0, 1}));
+}
+
 TEST(Confined, HasNoPrivilegeAndNoFileOfOurs) {
   test::TempDir dir;
   const UniqueFd low(open((dir / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));

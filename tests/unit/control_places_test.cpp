@@ -2,6 +2,7 @@
 // Where the alarms of --control are probed in a file: its paths, functions that each process
 // chooses, addresses of where it is loaded.
 #include "tests/unit/support/temp_dir.h"
+#include "user/control/bodies.h"
 #include "user/control/places.h"
 
 #include <gtest/gtest.h>
@@ -69,6 +70,66 @@ TEST(ControlPlaces, AnAddressIsThatOfWhereTheFileIsLoaded) {
   EXPECT_EQ(found.found[0], 1u);
   EXPECT_EQ(found.found[1], 0u) << "that was found without";
   EXPECT_EQ(find_loaded_addresses(plan, image, 0x555555550000).found[0], 0u);
+}
+
+/// A function of two instructions, data behind it that looks like `cpuid`, and a function.
+Image image_with_data() {
+  Image image;
+  image.path = "/bin/app";
+  image.code.push_back({0x1000,
+                        0x1000,
+                        {0x0f, 0xa2, 0xb8, 0x0f, 0xa2, 0x90, 0x90, 0xc3, // cpuid; mov; ret
+                         0x90, 0x90, 0x0f, 0xa2, 0x00, 0x00, 0x00, 0x48, // data
+                         0x0f, 0xa2, 0xc3}});                            // cpuid; ret
+  image.bodies = {{0x1000, 0x1008}, {0x1010, 0x1013}};
+  return image;
+}
+
+TEST(ControlPlaces, AnAddressInsideAnInstructionIsRefused) {
+  const Image image = image_with_data();
+  for (const char *start : {"app+1000", "app+1002", "app+1007", "app+1010", "app+1012"})
+    EXPECT_EQ(places(start, image), 1u) << start;
+  for (const char *inside : {"app+1003", "app+1005", "app+100b", "app+1011"})
+    EXPECT_EQ(places(inside, image), 0u) << inside;
+  const Places found = find_places(make_plan({"start:address:app+1005"}), image);
+  ASSERT_EQ(found.notes.size(), 1u);
+  EXPECT_EQ(found.notes[0],
+            "0x1005 in /bin/app cannot be probed: it is inside the instruction at 0x1002");
+}
+
+TEST(ControlPlaces, DataThatLooksLikeAnInstructionIsNotProbed) {
+  Image image = image_with_data();
+  const Places found = find_places(make_plan({"start:cpuid:1"}), image);
+  EXPECT_EQ(found.found[0], 2u);
+  ASSERT_EQ(found.probes.at(ProbeKind::alarm).size(), 2u);
+  EXPECT_EQ(found.probes.at(ProbeKind::alarm)[0].offset, 0x1000u);
+  EXPECT_EQ(found.probes.at(ProbeKind::alarm)[1].offset, 0x1010u) << "though data runs into it";
+  ASSERT_EQ(found.notes.size(), 1u);
+  EXPECT_EQ(found.notes[0].find("1 instructions in /bin/app may be data"), 0u) << found.notes[0];
+  image.bodies.clear();
+  EXPECT_EQ(find_places(make_plan({"start:cpuid:1"}), image).found[0], 2u)
+      << "nothing says what is a function: all counts, decoded from the start";
+}
+
+TEST(ControlPlaces, FunctionsAreFoundInUnwindInformation) {
+  const auto word = [](uint32_t value) {
+    return std::string(reinterpret_cast<const char *>(&value), sizeof(value));
+  };
+  const std::string common = word(0x14) + word(0) + std::string("\1zR\0\1\x78\x10\1\x1b", 9) +
+                             std::string(7, '\0'); // relative addresses of 32 bits
+  const auto function = [&](uint32_t at, uint32_t to, uint32_t size) {
+    return word(0x10) + word(at + 4) + word(to - (at + 8)) + word(size) + word(0);
+  };
+  std::string frames = common + function(0x18, 0x500, 0x20) + function(0x2c, 0x600, 0);
+  EXPECT_EQ(bodies_of_frames(frames, 0x9000), (std::vector<Body>{{0x9500, 0x9520}}));
+  frames += function(0x40, 0x700, 1);
+  for (size_t length = 0; length < frames.size(); length++)
+    EXPECT_LE(bodies_of_frames(frames.substr(0, length), 0x9000).size(), 1u);
+  EXPECT_EQ(bodies_of_frames(frames, 0x9000).size(), 2u);
+  frames[0x16] = '\x50'; // an encoding that is not known
+  frames[0x10] = '\x50';
+  EXPECT_LE(bodies_of_frames(frames, 0x9000).size(), 2u);
+  EXPECT_TRUE(bodies_of_frames(std::string(100, '\xff'), 0).empty());
 }
 
 } // namespace

@@ -39,8 +39,8 @@ TEST(Endpoint, RefusesEverythingElse) {
     ADD_FAILURE();
   } catch (const Error &error) {
     EXPECT_EQ(std::string(error.what()),
-              "--send http://localhost:1: give tcp://HOST:PORT or udp://HOST:PORT; an IPv6 address "
-              "goes into brackets, and a port is at most 65535");
+              "--send http://localhost:1: give tcp://HOST:PORT; an IPv6 address goes into "
+              "brackets, and a port is at most 65535");
   }
   EXPECT_THROW(parse_endpoint("--send", "tcp://" + std::string(256, 'a')), Error);
   EXPECT_EQ(parse_endpoint("--send", "tcp://" + std::string(255, 'a')).host.size(), 255u);

@@ -88,6 +88,21 @@ TEST(FlightRecorder, KeepsTheLastChunksOfEachCpu) {
   EXPECT_EQ(output.count(1, FTrace_EVT_blackout_start), 0u);
 }
 
+TEST(FlightRecorder, ForgetsWhatIsOlderButTheNewestChunkOfEachCpu) {
+  CollectingOutput output;
+  FlightRecorder recorder(output, 2, kBytes, kRecords);
+  give(recorder, event_chunk(1, 0, 500, 5));
+  for (uint32_t number = 0; number < 3; number++) // up to 1009, 2009 and 3009
+    give(recorder, event_chunk(0, number, 1000 * (number + 1), 10));
+  recorder.forget_before(1009);
+  EXPECT_EQ(recorder.events_forgotten(), 0u) << "its last event is not older";
+  recorder.forget_before(3010);
+  recorder.save(output, 9000);
+  EXPECT_EQ(output.count(0, FTrace_EVT_task_dispatch), 10u);
+  EXPECT_EQ(output.count(1, FTrace_EVT_task_dispatch), 5u);
+  EXPECT_EQ(recorder.events_forgotten(), 1 + 20u) << "trace_start is one";
+}
+
 // An idle CPU knows of long ago what a busy one has forgotten: the busy one is dark until it knows.
 TEST(FlightRecorder, HasABlackoutWhereOnlyAnotherCpuHasEvents) {
   CollectingOutput output;

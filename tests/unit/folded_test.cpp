@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace export --to folded`: whole lines, by hand.
-#include "emulator/folded/folded.h"
+#include "emulator/off_cpu/folded.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/slices/slicer.h"
 #include "tests/unit/support/collecting_sink.h"
@@ -25,20 +25,21 @@ constexpr const char *kStacks = R"json({"format": "ovnitrace", "version": 1, "be
 class FoldedLines : public ::testing::Test {
 protected:
   /// The lines of these traces; what was summed stays for blocked() and so on.
-  Texts lines(const std::vector<TraceInput> &inputs, FoldedOptions options = {}) {
+  Texts lines(const std::vector<TraceInput> &inputs, OffCpuOptions options = {}) {
     source_ = open_trace(inputs, sink_);
     const Stacks stacks(source_->catalog(), sink_);
-    folded_.emplace(source_->catalog(), stacks, options);
-    replay_slices(*source_, {}, *folded_);
+    times_.emplace(source_->catalog(), stacks, options);
+    replay_slices(*source_, {}, *times_);
     Texts all;
-    folded_->lines([&](std::string_view line) { all.emplace_back(line); });
+    write_folded(*times_, options.per_thread,
+                 [&](std::string_view line) { all.emplace_back(line); });
     return all;
   }
 
   TempDir one_, two_;
   test::CollectingSink sink_;
   std::unique_ptr<EventSource> source_;
-  std::optional<Folded> folded_;
+  std::optional<OffCpuTimes> times_;
 };
 
 /// A main thread "a;b" with a worker. Both are blocked, the worker also without a stack.
@@ -62,9 +63,9 @@ TEST_F(FoldedLines, AreFramesFromTheOutermostInwardWithTheirTime) {
 TEST_F(FoldedLines, AddUpWhatWasBlockedWaitedAndHadNoStack) {
   write_app(one_.path(), 0);
   lines({{one_.path()}});
-  EXPECT_EQ(folded_->blocked(), 430u);
-  EXPECT_EQ(folded_->waiting(), 120u);
-  EXPECT_EQ(folded_->no_stack(), 50u) << "a wait for a CPU needs none";
+  EXPECT_EQ(times_->blocked(), 430u);
+  EXPECT_EQ(times_->waiting(), 120u);
+  EXPECT_EQ(times_->no_stack(), 50u) << "a wait for a CPU needs none";
 }
 
 TEST_F(FoldedLines, ThreadsOfTwoHostsAreAddedUpByNameEachWithTheStacksOfItsHost) {
@@ -95,6 +96,19 @@ TEST_F(FoldedLines, AThreadWithoutANameHasItsIdAndACallItsName) {
   cpu.at(1300).activate(1, 0).dispatch(1).at(1400).stop();
   trace.json(kStacks).write();
   EXPECT_EQ(lines({{one_.path()}}), (Texts{"[11];[11];[read] 200"}));
+}
+
+TEST_F(FoldedLines, HaveTheNamesThatThreadsHadAtThatTime) {
+  TraceBuilder trace(one_.path());
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "sh").id(2, 12, 11, "sh").dispatch(1);
+  cpu.at(1100).sleep(1, 12).dispatch(2).at(1200).sleep(2, 0).at(1300).activate(1, 0).dispatch(1);
+  cpu.at(1310).name(1, "app").at(1350).name(2, "worker").sleep(1, 0).at(1400).activate(1, 0);
+  cpu.activate(2, 0).dispatch(2).at(1500).sleep(2, 0).at(1600).stop();
+  trace.json(R"({"format": "ovnitrace", "version": 1, "begin_ns": 1000})").write();
+  EXPECT_EQ(
+      lines({{one_.path()}}),
+      (Texts{"app;app;[blocked] 50", "app;app;[waiting for a CPU] 200", "app;worker;[blocked] 100",
+             "sh;sh;[blocked] 400", "sh;sh;[waiting for a CPU] 0"}));
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 #include "emulator/convert/convert.h"
 #include "emulator/core/replay.h"
 #include "emulator/dump/dump_line.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/models/registry.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/report.h"

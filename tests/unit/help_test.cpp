@@ -140,7 +140,7 @@ TEST_F(Help, ExportTakesAFormatAndATimeForTo) {
   EXPECT_EQ(
       answer({"export", "--to", "later", "run1"}),
       "ovnitrace: --to: 'later' is neither a format nor a time: formats are ovni, sqlite, csv, "
-      "perfetto, folded");
+      "perfetto, folded, pprof, speedscope");
   EXPECT_EQ(answer({"export", "--to", "1s", "run1"}),
             "ovnitrace: --to FORMAT is required: `ovnitrace export --help` lists the formats");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The merge of all files by time: emulator/input/merge.
 #include "emulator/base/error.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_sink.h"

@@ -141,6 +141,31 @@ TEST_F(PerfettoTracks, ABlackoutShowsThatNothingIsKnown) {
   EXPECT_EQ(perfetto.lost.at(0), 1);
 }
 
+TEST_F(PerfettoTracks, BlockedSlicesHaveTheirCallstacks) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "app").dispatch(1);
+  cpu.at(1100).record(FTrace_EXT_stack, 1, 1).sleep(1, 0).at(1200).activate(1, 0).dispatch(1);
+  cpu.at(1300).sleep(1, 0).at(1400).activate(1, 0).dispatch(1);
+  cpu.at(1500).record(FTrace_EXT_stack, 1, 2).sleep(1, 0).at(1600).activate(1, 0).dispatch(1);
+  cpu.at(1700).record(FTrace_EXT_stack, 1, 1).sleep(1, 0).at(1800).stop();
+  trace.json(R"json({"format": "ovnitrace", "version": 1, "begin_ns": 1000, "machine": "x86_64",
+    "options": {"stacks": "kernel,user"},
+    "stack_frames": [{"kernel": true, "function": "schedule"}, {"function": "f", "source": "/a.c",
+      "line": 7}, {"function": "main"}, {"missing": true}],
+    "stacks": [{"kernel": [0], "user": [1, 2]}, {"user": [1, 3]}]})json");
+  const PerfettoTrace all = exported_with_stacks();
+  std::map<uint64_t, Texts> callstacks;
+  for (const auto &slice : all.slices)
+    if (slice.track == "thread 11/blocked") {
+      EXPECT_EQ(slice.end - slice.start, 100u);
+      callstacks[slice.start] = slice.callstack;
+    }
+  const Texts whole = {"main", "f /a.c:7", "schedule_[k]"};
+  EXPECT_EQ(callstacks,
+            (std::map<uint64_t, Texts>{
+                {1100, whole}, {1500, {"[frames missing]", "f /a.c:7"}}, {1700, whole}}))
+      << "the second block has no stack";
+}
+
 TEST_F(PerfettoTracks, AThreadThatWasNeverSeenIsNotSaidToBeLost) {
   trace.cpu(0).at(100).start().id(1, 11, 11, "a").at(150).dispatch(1).at(160).sleep(1);
   trace.cpu(0).id(2, 22, 22, "never").at(200).stop();

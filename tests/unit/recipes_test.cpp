@@ -6,7 +6,7 @@
 #include "emulator/cli/export_formats.h"
 #include "emulator/cli/help_formatter.h"
 #include "emulator/format/alarm_types.h"
-#include "emulator/format/chunk_frame.h"
+#include "emulator/format/codec.h"
 #include "emulator/format/code_table.h"
 #include "emulator/format/state_table.h"
 #include "emulator/open/open_trace.h"
@@ -220,7 +220,8 @@ TEST(Recipes, EachCounterIsInTheTableOfInfo) {
 
 TEST(Recipes, TheFormatNamesTheFilesOfTheCodec) {
   for (const char *page : {"docs/format.md", "docs/usage.md"})
-    EXPECT_TRUE(has(test::project_file(page), fmt::format("`cpu0000.ftr{}`", kFrameSuffix)))
+    EXPECT_TRUE(
+        has(test::project_file(page), fmt::format("`cpu0000.ftr{}`", suffix_of(Codec::zstd))))
         << page;
 }
 

@@ -100,9 +100,38 @@ TEST_F(PageReport, EachSliceSaysWhyItStartedAndWhoMadeIt) {
                    "200-300 paused cpu=1 why=39 peer=1", // 1 + 2 * (disk + 16 * the first call)
                    "300-350 warming cpu=1 why=2 peer=1", "350-500 running cpu=1 why=0 peer=0"}));
   EXPECT_EQ(packed.header["calls"], json::parse(R"(["call 74"])"));
+  EXPECT_EQ(packed.header["places"], json::parse(R"([""])")) << "there are no stacks";
   EXPECT_EQ(packed.header["untraced"], json::parse(R"([{"tid": 77, "name": ""},
                                                        {"tid": 0, "name": ""}])"));
   EXPECT_EQ(packed.parts.at("order"), std::string({0, 1, 0, 1})) << "the thread of each run";
+}
+
+TEST_F(PageReport, HasWhereInTheProgramThreadsBlocked) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
+  constexpr uint16_t kCall = FTRACE_CALL_NATIVE + 0;
+  for (const uint32_t stack : {1u, 2u, 0u}) {
+    cpu.at(1100).record(FTrace_EXT_stack, 1, stack);
+    cpu.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kCall), 1,
+               FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kCall));
+    cpu.at(1200).activate(1, 0).dispatch(1);
+  }
+  cpu.at(1600).stop();
+  trace
+      .json(R"json({"format": "ovnitrace", "version": 1, "begin_ns": 1000, "machine": "x86_64",
+    "options": {"stacks": "user"}, "stack_files": [{"path": "/usr/lib/libc.so.6"}],
+    "stack_frames": [{"file": 0, "function": "read", "offset": 1}, {"function": "f",
+      "source": "/a.c", "line": 7}, {"function": "main"}, {"missing": true}],
+    "stacks": [{"user": [0, 1, 2]}, {"user": [0, 3, 2]}]})json")
+      .write();
+  const Stacks stacks(open_trace({{dir.path()}}, sink)->catalog(), sink);
+  const std::string file = out / "page.html";
+  write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); },
+               {.place = file, .stacks = &stacks});
+  std::ifstream in(file);
+  const PackedPage packed(std::string{std::istreambuf_iterator<char>(in), {}});
+  EXPECT_EQ(packed.header["calls"], json::parse(R"(["read", "read", "read"])"));
+  EXPECT_EQ(packed.header["places"],
+            json::parse(R"(["f a.c:7 < main", "read < [frames missing] < main", ""])"));
 }
 
 TEST_F(PageReport, HasUserEventsAndBlackoutsAndTheLoad) {

@@ -269,6 +269,37 @@ TEST_F(Sentences, ASummaryOfRegionsHasPercentagesOfTheTimeInThem) {
     EXPECT_NE(text.find(line), std::string::npos) << text;
 }
 
+TEST_F(Sentences, TablesLeaveTheStartGateOutAsTheAnswerDoes) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").create(1, 10).dispatch(1);
+  block(cpu.at(10 * kMs), 1).at(50 * kMs).activate(1, 99).at(60 * kMs).dispatch(1);
+  cpu.record(FTrace_EXT_exec, 1, 10).at(150 * kMs).end(1, 99).stop();
+  trace.write();
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  const auto summary_in = [&](uint64_t from) {
+    source = open_trace({{dir.path()}}, sink);
+    Cut cut;
+    cut.from = from;
+    return summarize_and_answer(*source, info, cut);
+  };
+  const AnsweredSummary all = summary_in(0);
+  EXPECT_EQ(all.answer.sentences, "app (10) ran for 91 % of its life and waited 9 % for a CPU, "
+                                  "nearly always while no traced thread had that CPU. It was "
+                                  "never blocked.");
+  const ReportInput input{dir.path(), info, source->catalog(), all.summary, all.answer};
+  const std::string text = text_report(input, {.sort = "paused"});
+  EXPECT_NE(text.find("app (10)   10  100.0 ms  90.9 %          0   10.00 ms         0        0\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(totals(input, {.top = 10}).find("               0  blocked (paused)"),
+            std::string::npos)
+      << totals(input, {.top = 10});
+  EXPECT_EQ(all.summary.threads[0].gate, 40 * kMs);
+  EXPECT_EQ(all.summary.threads[0].recorded(), 110 * kMs);
+  EXPECT_NE(json_report(input, {}).find("\"start_gate_ns\": 40000000"), std::string::npos);
+  EXPECT_EQ(summary_in(30 * kMs).summary.threads[0].gate, 20 * kMs) << "the part in the range";
+}
+
 TEST_F(Sentences, WithoutARegionTheyNameTheChains) {
   about(R"(, "control": {"chains": [{"name": "", "text": "start:enter_func:f"},
                                     {"name": "b", "text": "start:enter_func:g"}]})");

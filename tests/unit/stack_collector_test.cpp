@@ -109,6 +109,24 @@ protected:
 };
 using Addresses = std::vector<uint64_t>;
 
+TEST_F(Collector, KeepsNoMoreFramesOfTheProgramThanAskedForAndSaysSo) {
+  StackCollector shallow([this](uint32_t place) { return slot(place); }, mappings, nullptr, 2);
+  mappings.map(7, 0, 1000, 9000, 0, {"/a", 1});
+  stack(1, {10, 20, 30});
+  stack(2, {1100, 1200, 1300 | STACK_LAST});
+  stack(3, {1100, 1200 | STACK_LAST});
+  const auto number = [&](uint32_t user) {
+    return shallow.number({100, SCHED_STACK_WORD(SCHED_STACK_OF_PREV, 1, user, 7)});
+  };
+  const uint32_t deep = number(2), complete = number(3);
+  const CapturedStacks all = shallow.captured();
+  EXPECT_EQ(all.stacks.at(deep - 1).kernel, 3u) << "the kernel's part has all its frames";
+  EXPECT_EQ(all.stacks.at(deep - 1).user, 2u);
+  EXPECT_TRUE(all.stacks.at(deep - 1).deep);
+  EXPECT_EQ(all.stacks.at(complete - 1).user, 2u);
+  EXPECT_FALSE(all.stacks.at(complete - 1).deep) << "it has no more";
+}
+
 TEST_F(Collector, NumbersStacksByTheirFramesWhicheverProcessTheyAreOf) {
   mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
   mappings.map(8, 0, 5000, 6000, 0, {"/a", 1});

@@ -65,7 +65,8 @@ TEST_F(StackTables, SayWhereFramesMayBeMissing) {
   EXPECT_EQ(names(table, 1), (Names{"read", "[frames missing]", "main"}));
   EXPECT_TRUE(table.frame(table.frames(1)[1]).missing);
   EXPECT_FALSE(table.frame(table.frames(1)[2]).missing);
-  EXPECT_EQ(blocked_at(table, 1), "read") << "main need not have called it";
+  EXPECT_EQ(blocked_at(table, 1, 1), std::vector<std::string>{"read"})
+      << "main need not have called it";
 }
 
 TEST_F(StackTables, KnowNothingOfNumbersThatTheyDoNotHave) {

@@ -8,7 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <mutex>
 #include <random>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -171,6 +175,72 @@ TEST(StageReader, RecordsTakenFromALostBatchAreNotLost) {
   ASSERT_EQ(reader.seen.size(), 10u + 32);
   EXPECT_EQ(reader.seen[9], 10u);
   EXPECT_EQ(reader.seen[10], 33u);
+}
+
+TEST(StageReader, RecordsAreCopiedBeforeTheFirstIsTaken) {
+  Producer producer;
+  Reader reader;
+  for (int n = 0; n < 5; n++)
+    producer.stage();
+  reader.look(producer);
+  reader.stage.look(producer.area, [&](const sched_record &record) {
+    reader.seen.push_back(record.word);
+    for (int n = 0; n < 32; n++)
+      producer.stage(); // over the records that were staged
+  });
+  EXPECT_EQ(reader.seen, up_to(5));
+}
+
+/// A CPU that stages records on a thread of its own.
+class RunningProducer {
+public:
+  explicit RunningProducer(uint64_t last) : thread_([this, last] { run(last); }) {}
+  ~RunningProducer() { thread_.join(); }
+
+  std::vector<sched_batch> ring() {
+    const std::lock_guard lock(lock_);
+    return std::exchange(ring_, {});
+  }
+  cpu_stage area = {};
+  std::atomic<bool> ended = false;
+
+private:
+  void run(uint64_t last) {
+    std::mt19937 random(1);
+    for (uint64_t time = 1, n = 0; time <= last; time++) {
+      __atomic_store_n(&area.batch.records[n].when, SCHED_WHEN(time, 0), __ATOMIC_RELAXED);
+      __atomic_store_n(&area.batch.records[n].word, time, __ATOMIC_RELAXED);
+      if (++n == CAPTURE_BATCH) {
+        __atomic_store_n(&area.events, area.events + CAPTURE_BATCH, __ATOMIC_SEQ_CST);
+        const std::lock_guard lock(lock_);
+        ring_.push_back(area.batch);
+        n = 0;
+      }
+      __atomic_store_n(&area.count, uint32_t(n), __ATOMIC_RELEASE);
+      if (random() % 64 == 0)
+        std::this_thread::yield();
+    }
+    ended = true;
+  }
+
+  std::mutex lock_;
+  std::vector<sched_batch> ring_;
+  std::thread thread_; ///< last: it uses the others
+};
+
+TEST(StageReader, TakesEachRecordOnceInOrder_WhileTheAreaIsFilled) {
+  const uint64_t last = 50'000ull * test::cases(1);
+  RunningProducer producer(last);
+  Reader reader;
+  for (bool ended = false; !ended;) {
+    ended = producer.ended;
+    for (const sched_batch &batch : producer.ring())
+      reader.take(batch, CAPTURE_BATCH);
+    reader.stage.look(producer.area,
+                      [&](const sched_record &record) { reader.seen.push_back(record.word); });
+  }
+  reader.take(producer.area.batch, producer.area.count);
+  EXPECT_TRUE(reader.seen == up_to(last)) << "of " << last << " records " << reader.seen.size();
 }
 
 TEST(StageReader, TakesEachRecordOnceInOrder_WhateverTheTurns) {

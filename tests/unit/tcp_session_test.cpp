@@ -67,16 +67,16 @@ TEST_F(TcpSessionTest, TakesATrace) {
   sender.send_records(0, record_);
   sender.send_records(3, record_ + record_);
   sender.send_records(0, record_);
-  sender.send_records(1, "any bytes", MessageType::compressed);
+  sender.send_records(1, "any bytes", MessageType::zstd_records);
   EXPECT_FALSE(session.complete());
   sender.send_end(4 * 16 + 9);
   EXPECT_TRUE(session.complete() && session.ended()) << session.error();
   EXPECT_EQ(get_number<uint64_t>(sender.read(MessageType::done), 0), 4u * 16 + 9);
   const test::MemoryTrace trace = std::exchange(store_.traces["app-1"], {});
   EXPECT_EQ(trace.description, "{\"a\":1}");
-  EXPECT_EQ(trace.files.at({0, false}).size(), 32u);
-  EXPECT_EQ(trace.files.at({3, false}).size(), 32u);
-  EXPECT_EQ(trace.files.at({1, true}), "any bytes");
+  EXPECT_EQ(trace.files.at({0, Codec::none}).size(), 32u);
+  EXPECT_EQ(trace.files.at({3, Codec::none}).size(), 32u);
+  EXPECT_EQ(trace.files.at({1, Codec::zstd}), "any bytes");
 }
 
 // All that was sent came, but that is not all of the capture.
@@ -105,7 +105,7 @@ TEST_F(TcpSessionTest, EndsAtAForbiddenMessage) {
     sender.send_records(0, record_);
     say(sender);
     EXPECT_TRUE(session.ended() && !session.complete());
-    EXPECT_EQ(store.traces["app"].files.at({0, false}), record_) << "what came stays";
+    EXPECT_EQ(store.traces["app"].files.at({0, Codec::none}), record_) << "what came stays";
     EXPECT_FALSE(store.traces["app"].discarded);
     return session.error();
   };
@@ -160,7 +160,7 @@ TEST_F(TcpSessionTest, KeepsWhatADyingSenderHasSent) {
   sender.send_records(0, record_);
   session.disconnect();
   EXPECT_NE(session.error().find("went away"), std::string::npos);
-  EXPECT_EQ(store_.traces["app"].files.at({0, false}), record_);
+  EXPECT_EQ(store_.traces["app"].files.at({0, Codec::none}), record_);
   EXPECT_FALSE(store_.traces["app"].discarded);
 
   TcpSession empty(store_.maker());

@@ -119,6 +119,7 @@ Capture::Capture(const CaptureParameters &parameters)
   bpf_map__set_max_entries(o->maps.stages, cpus_);
   bpf_map__set_max_entries(o->maps.rings, cpus_);
   o->rodata->stacks_wanted = parameters.stacks;
+  o->rodata->stack_depth = stack_depth_ = parameters.stack_depth;
   if (parameters.stacks) {
     bpf_map__set_max_entries(o->maps.stack_slots, CAPTURE_STACKS);
     bpf_map__set_max_entries(o->maps.stack_scratch, cpus_);

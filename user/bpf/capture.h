@@ -25,6 +25,8 @@ struct CaptureParameters {
   bool only_looks = false;            ///< nothing is recorded; for list()
   bool cmdlines = true;               ///< what processes execute is recorded
   uint32_t stacks = 0;                ///< enum stack_choice; 0: none
+  /// Most frames of the program's part of a stack: 1 to CAPTURE_STACK_DEPTH.
+  uint32_t stack_depth = CAPTURE_STACK_DEPTH;
   size_t ring_bytes = 8u << 20;       ///< per CPU, a power of two and whole pages
 };
 
@@ -95,6 +97,7 @@ public:
   /// Returns whether stacks of programs are walked by call-frame information; false: by frame
   /// pointers.
   bool unwinds() const { return unwinds_; }
+  uint32_t stack_depth() const { return stack_depth_; } ///< CaptureParameters::stack_depth
   /// With unwinds(): the table of UNWIND_RULES slots that the kernel side reads, and UNWIND_ASKS
   /// counts of its questions.
   unwind_slot *unwind_rules() const { return rules_; }
@@ -126,6 +129,7 @@ private:
   size_t stages_bytes_ = 0;
   const volatile uint64_t *life_lost_ = nullptr;
   bool unwinds_ = false;
+  uint32_t stack_depth_ = CAPTURE_STACK_DEPTH;
   unwind_slot *rules_ = nullptr;
   unwind_ask *asks_ = nullptr;
   const stack_slot *slots_ = nullptr; ///< CAPTURE_STACKS; null: no stacks are taken

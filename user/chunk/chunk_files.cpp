@@ -14,7 +14,7 @@
 namespace ovnitrace {
 
 ChunkFiles::ChunkFiles(int directory_fd, uint32_t cpus, int level)
-    : directory_fd_(directory_fd), files_(cpus) {
+    : directory_fd_(directory_fd), codec_(level ? Codec::zstd : Codec::none), files_(cpus) {
   if (level)
     compressor_.emplace(level);
 }
@@ -23,14 +23,14 @@ ChunkFiles::~ChunkFiles() {
   finish();
 }
 
-std::string ChunkFiles::file_name(uint32_t cpu, bool compressed) {
-  return fmt::format("cpu{:04}.ftr{}", cpu, compressed ? kFrameSuffix : "");
+std::string ChunkFiles::file_name(uint32_t cpu, Codec codec) {
+  return fmt::format("cpu{:04}.ftr{}", cpu, suffix_of(codec));
 }
 
 bool ChunkFiles::open(uint32_t cpu) {
   File &file = files_[cpu];
   if (file.fd < 0)
-    file.fd = openat(directory_fd_, file_name(cpu, compressor_.has_value()).c_str(),
+    file.fd = openat(directory_fd_, file_name(cpu, codec_).c_str(),
                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (file.fd < 0)
     fail(cpu, errno);
@@ -93,7 +93,7 @@ void ChunkFiles::finish() {
 void ChunkFiles::fail(uint32_t cpu, int error) {
   if (error_.empty())
     error_ = fmt::format("cannot write {}: {}; what had been written before stays readable",
-                         file_name(cpu, compressor_.has_value()), std::strerror(error));
+                         file_name(cpu, codec_), std::strerror(error));
 }
 
 } // namespace ovnitrace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/format/chunk_frame.h"
+#include "emulator/format/codec.h"
 #include "user/chunk/chunk_destination.h"
 
 #include <cstdint>
@@ -28,7 +29,7 @@ public:
   void finish() override;
   std::string error() const override { return error_; }
 
-  static std::string file_name(uint32_t cpu, bool compressed = false);
+  static std::string file_name(uint32_t cpu, Codec codec = Codec::none);
 
 private:
   struct File {
@@ -42,7 +43,8 @@ private:
   void fail(uint32_t cpu, int error);
 
   const int directory_fd_;
-  std::optional<FrameCompressor> compressor_;
+  std::optional<FrameCompressor> compressor_; ///< of compressed files
+  const Codec codec_;
   std::vector<File> files_; ///< by CPU
   std::string error_;
 };

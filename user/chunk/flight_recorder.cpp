@@ -127,6 +127,13 @@ void FlightRecorder::forget_oldest(History &history) {
   history.chunks.pop_front();
 }
 
+void FlightRecorder::forget_before(uint64_t time) {
+  std::lock_guard lock(mutex_);
+  for (History &history : histories_)
+    while (history.chunks.size() > 1 && end_of(*history.chunks.front()) < time)
+      forget_oldest(history);
+}
+
 uint64_t FlightRecorder::events_forgotten() {
   std::lock_guard lock(mutex_);
   uint64_t all = 0;

@@ -42,6 +42,9 @@ public:
   Chunk *borrow(uint32_t cpu) override;
   void give(Chunk *chunk) override;
 
+  /// Evicts chunks whose events are all older than `time` (ns), except the newest of each CPU.
+  void forget_before(uint64_t time);
+
   /// Writes what is kept now, ended by trace_stop at `end` (ns), while recording goes on. Returns
   /// how many records `output` did not take.
   uint64_t save(ChunkDestination &output, uint64_t end);

@@ -3,7 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/trace_lock.h"
-#include "emulator/format/chunk_frame.h"
+#include "emulator/format/codec.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -33,8 +33,7 @@ std::string temporary_name(const std::string &name) {
 /// Names that we write: chunks, trace.json, and what a conversion leaves beside them.
 bool is_ours(const std::string &name) {
   return name == "trace.json" ||
-         (name.starts_with("cpu") &&
-          (name.ends_with(".ftr") || name.ends_with(".ftr" + std::string(kFrameSuffix)))) ||
+         (name.starts_with("cpu") && plain_file_name(name).ends_with(".ftr")) ||
          ((name.starts_with("thread.") || name.starts_with("cpu.")) &&
           ends_with_any(name, {".prv", ".prv.gz", ".pcf", ".row"}));
 }

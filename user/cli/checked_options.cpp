@@ -10,6 +10,7 @@
 #include "user/control/places.h"
 #include "user/net/endpoint.h"
 #include "user/record/fit_memory.h"
+#include "user/stacks/debuginfod.h"
 #include "user/stacks/stack_capture.h"
 
 #include <fmt/core.h>
@@ -25,8 +26,7 @@ constexpr uint64_t kSmallestRing = 64 << 10, kLargestRing = 1u << 30;    // byte
 constexpr uint64_t kDefaultRing = 8 << 20;                               // bytes
 constexpr uint64_t kSmallestChunk = 4 << 10, kLargestChunk = 256u << 20; // bytes
 constexpr uint64_t kDefaultChunk = 1 << 20;                              // bytes
-constexpr uint64_t kDatagramChunk = 16 << 10;                            // bytes
-constexpr uint64_t kDefaultSpareChunks = 16, kDatagramSpareChunks = 1024;
+constexpr uint64_t kDefaultSpareChunks = 16;
 constexpr uint64_t kDefaultTriggerSaves = 10;
 
 /// --skip and --length are short for a chain.
@@ -117,43 +117,34 @@ void check_send(const RecordOptions &options) {
     throw Error("either --send or -o DIR (-f), not both: what is sent is written by the collector",
                 kExitUsage);
   const Endpoint collector = parse_endpoint("--send", options.send);
-  if (collector.transport == Endpoint::kUdp && !options.key_file.empty())
-    throw Error("--key works only with tcp://: datagrams are not encrypted", kExitUsage);
-  if (collector.transport == Endpoint::kUdp && options.compress_level > 0)
-    throw Error("--compress goes with tcp://: datagrams hold plain records; `ovnitrace compress` "
-                "does it there",
+  if (collector.transport != Endpoint::kTcp)
+    throw Error(fmt::format("--send {}: a capture is sent over TCP: give tcp://HOST:PORT; only "
+                            "programs with libovnitrace send over UDP",
+                            options.send),
                 kExitUsage);
   if (collector.port == 0)
     throw Error(fmt::format("--send {}: nobody listens on port 0", options.send), kExitUsage);
 }
 
-/// Chunks small enough that a buffer has several, and that a lost datagram spoils little.
-uint64_t default_chunk(const BufferKind &buffer, bool datagrams) {
-  const uint64_t most = datagrams ? kDatagramChunk : kDefaultChunk;
-  return buffer.kind == BufferKind::kJtn ? most
-                                         : std::clamp(buffer.bytes / 16, kSmallestChunk, most);
+/// Chunks small enough that a buffer has several.
+uint64_t default_chunk(const BufferKind &buffer) {
+  return buffer.kind == BufferKind::kJtn
+             ? kDefaultChunk
+             : std::clamp(buffer.bytes / 16, kSmallestChunk, kDefaultChunk);
 }
 
-bool sends_datagrams(const RecordOptions &options) {
-  return !options.send.empty() &&
-         parse_endpoint("--send", options.send).transport == Endpoint::kUdp;
-}
-
-/// Datagrams hold plain records.
 void set_compression(const RecordArguments &arguments, RecordOptions &options) {
-  if (!arguments.compress.empty())
-    options.compress_level = int(parse_number("--compress", arguments.compress, 0, kMostLevel));
-  else
-    options.compress_level = sends_datagrams(options) ? 0 : kLeastLevel;
+  options.compress_level = arguments.compress.empty()
+                               ? kLeastLevel
+                               : int(parse_number("--compress", arguments.compress, 0, kMostLevel));
 }
 
 void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
   options.buffer = parse_buffer_kind(arguments.buffer);
-  const bool datagrams = sends_datagrams(options);
   if (options.chunk_bytes == 0)
-    options.chunk_bytes = default_chunk(options.buffer, datagrams);
+    options.chunk_bytes = default_chunk(options.buffer);
   if (options.spare_chunks == 0)
-    options.spare_chunks = datagrams ? kDatagramSpareChunks : kDefaultSpareChunks;
+    options.spare_chunks = kDefaultSpareChunks;
   require_range("--chunk-size", options.chunk_bytes, kSmallestChunk, kLargestChunk);
   if (options.buffer.kind == BufferKind::kCyc && options.buffer.bytes < 2 * options.chunk_bytes)
     throw Error(fmt::format("--buffer {}: too small for two chunks of {} bytes (--chunk-size)",
@@ -187,17 +178,23 @@ void set_rings(const RecordArguments &arguments, RecordOptions &options) {
 }
 
 void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
+  if (arguments.stacks.empty() && arguments.stack_depth)
+    throw Error("--stack-depth goes with --stacks", kExitUsage);
+  if (options.debuginfod && arguments.stacks.empty())
+    throw Error("--debuginfod fetches names for stacks: add --stacks", kExitUsage);
   if (arguments.stacks.empty())
     return;
+  if (arguments.stack_depth)
+    options.stack_depth = arguments.stack_depth;
+  if (options.debuginfod)
+    check_debuginfod();
   options.stacks = parse_stacks(arguments.stacks);
   if (!options.families.has(FTRACE_FAMILY_TASK))
     throw Error("--stacks needs the scheduler's events, which --filter leaves out: add +task",
                 kExitUsage);
-  if (sends_datagrams(options))
-    throw Error("--stacks goes with --send tcp://…: datagrams have no room for them", kExitUsage);
 }
 
-/// Easily left out by who wants a family more.
+/// Warns if the scheduler was left out: who adds a family easily forgets the plus sign.
 void warn_without_sched(const RecordOptions &options) {
   if (options.families.has(FTRACE_FAMILY_TASK) || options.quiet)
     return;

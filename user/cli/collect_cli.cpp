@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/output_ending.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "user/cli/number_option.h"
 #include "user/net/collector.h"
 
@@ -52,12 +53,12 @@ void add_collect(App app) {
           "tcp://127.0.0.1:20000, which only this machine reaches)")
       .type_name("ADDRESS");
   command
-      .add_option("-o,--output", options.directory,
+      .add_option(kOutput.names, options.directory,
                   "Make a directory for each trace in this one (default: the current one)")
       .type_name("DIR");
   command
       .add_option(
-          "-k,--key", options.key_file,
+          kKey.names, options.key_file,
           "Encrypt everything (TLS 1.3) with the secret in this file. Senders need the same "
           "secret. It has 16 bytes or more, and only the owner of the file may read it")
       .type_name("FILE");
@@ -65,7 +66,7 @@ void add_collect(App app) {
            "Largest size of one trace (default: no limit)");
   add_number(command, "--max-senders", options.senders, 1, 10'000,
              "Most senders at one time (default: 64)");
-  command.add_flag("-q,--quiet", options.quiet, "Print errors only");
+  command.add_flag(kQuiet.names, options.quiet, "Print errors only");
   command.footer(
       "Collects until Ctrl-C. Exit status 3 if some trace is not complete.\n\n"
       "Examples:\n"

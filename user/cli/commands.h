@@ -13,6 +13,8 @@ namespace ovnitrace {
 
 /// The commands that take a program after --; "" is `ovnitrace` itself.
 inline constexpr std::string_view kProgramCommands[] = {"", "record", "stat", "control"};
+/// The command that takes traces after --.
+inline constexpr std::string_view kTracesCommand = "diff";
 
 /// In all of these, `command` is the program after -- with its arguments. It outlives the parsing.
 
@@ -24,6 +26,7 @@ void add_record(App app, const std::vector<std::string> &command);
 /// Measures and keeps no trace: runs `command` and prints a summary. The exit status is the
 /// program's.
 void add_stat(App app, const std::vector<std::string> &command);
+void add_top(App app);     ///< shows a capture while it goes on
 void add_collect(App app); ///< receives traces that `--send` sends; needs no root
 void add_control(App app, const std::vector<std::string> &command); ///< explains chains
 void add_ctl(App app);                                              ///< controls regions by hand
@@ -35,6 +38,8 @@ inline void add_commands(App app, const std::vector<std::string> &command) {
   add_stat(app, command);
   for (const auto add : kTraceCommands)
     add(app);
+  add_top(app);
+  add_diff(app, command);
   add_collect(app);
   add_control(app, command);
   add_ctl(app);

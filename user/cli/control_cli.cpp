@@ -65,7 +65,7 @@ void add_control(App app, const std::vector<std::string> &command) {
   std::string types;
   for (const control::AlarmType &type : control::kAlarmTypes)
     types +=
-        fmt::format("  {:<13} {:<8} {:<8} {}\n", type.name, type.example, type.cost, type.fires);
+        fmt::format("  {:<14} {:<8} {:<8} {}\n", type.name, type.example, type.cost, type.fires);
   control.footer("\nThe types of alarms. Beside each: an example of a value, the cost of a hit "
                  "(of icount: of each\n"
                  "instruction), and when the alarm hits:\n" +

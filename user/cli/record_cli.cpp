@@ -8,6 +8,7 @@
 #include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/run_report.h"
+#include "emulator/cli/shared_options.h"
 #include "user/cli/checked_options.h"
 #include "user/cli/no_region.h"
 #include "user/launch/signals.h"
@@ -165,7 +166,7 @@ void check_places(App app, const std::vector<std::string> &command) {
         fmt::format("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
                     given, name),
         kExitUsage);
-  if (!command.empty() &&
+  if (!command.empty() && name != kTracesCommand &&
       !std::count(std::begin(kProgramCommands), std::end(kProgramCommands), name))
     throw Error(
         fmt::format("`{}` runs no program, and here is one after --: {}", name, command.front()),

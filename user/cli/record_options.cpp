@@ -3,11 +3,14 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/format/alarm_types.h"
 #include "user/cli/number_option.h"
 #include "user/cli/process_names.h"
 #include "user/cli/selection_options.h"
+#include "user/cli/trigger.h"
+#include "user/stacks/stack_capture.h"
 
 #include <fmt/core.h>
 #include <ovnitrace/capture.h>
@@ -79,7 +82,7 @@ void add_target_options(App app, RecordArguments &arguments) {
   const OptionGroup group(app, "What to trace");
   const Option all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
   app.add_option_function<std::vector<std::string>>(
-         "-p,--pid",
+         kPid.names,
          [&arguments](const std::vector<std::string> &lists) {
            for (const std::string &list : lists)
              add_pids(list, arguments);
@@ -87,6 +90,7 @@ void add_target_options(App app, RecordArguments &arguments) {
          "Trace running processes with their present and future children: a number, a name, or "
          "a list: 12,nginx. Can be given more than once")
       .type_name("PID|NAME")
+      .values(kProcesses)
       .allow_extra_args(false)
       .excludes(all);
   app.add_flag(
@@ -100,7 +104,8 @@ void add_target_options(App app, RecordArguments &arguments) {
       .type_name("TIME");
   app.add_option("-u,--user", options.user,
                  "Run the program as this user (default: the user who called sudo)")
-      .type_name("NAME");
+      .type_name("NAME")
+      .values(kUsers);
 }
 
 void add_all_target_options(App app, RecordArguments &arguments) {
@@ -117,7 +122,8 @@ void add_event_options(App app, RecordArguments &arguments) {
          "Record these families of events: " + family_names() +
              " (default: sched,user). A list of names, as irq,signal, or of numbers of the "
              "S.Ha.R.K. manual. +irq adds to the default; all,-irq records all but irq")
-      .type_name("LIST");
+      .type_name("LIST")
+      .values(family_names() + ", all, none");
   app.add_option(
          "--probe", options.probe_files,
          "Also record the user events of this program or library. Those of the traced program "
@@ -133,7 +139,24 @@ void add_event_options(App app, RecordArguments &arguments) {
          "Record the stacks of threads that block (docs/stacks.md). LIST: kernel or user for only "
          "this part of the stack; wakeup: also the stacks of wakers; preempt: also the stacks "
          "of preempted threads")
-      .type_name("[=LIST]");
+      .type_name("[=LIST]")
+      .values(stacks_text(~0u));
+  add_number(app, "--stack-depth", arguments.stack_depth, 1, CAPTURE_STACK_DEPTH,
+             "With --stacks: record at most N of the program's functions of each stack, the "
+             "innermost ones (default: 126, which is also the most)");
+  app.add_flag("--debuginfod", options.debuginfod,
+               "With --stacks, when the recording ends: fetch debug data that is not on this "
+               "machine from the servers in DEBUGINFOD_URLS");
+}
+
+/// The alarms with which a chain may begin, for the completion of the shell.
+std::string chain_starts() {
+  std::string words;
+  for (const control::EventName &event : control::kEventNames)
+    for (const control::AlarmType &type : control::kAlarmTypes)
+      words += fmt::format("{}{}:{}{}", words.empty() ? "" : ",", event.name, type.name,
+                           type.value == control::ValueKind::none ? "" : ":");
+  return words;
 }
 
 void add_control_options(App app, RecordArguments &arguments) {
@@ -144,7 +167,8 @@ void add_control_options(App app, RecordArguments &arguments) {
          "start:enter_func:solve,stop:exit_func:solve (docs/control.md). Types of alarms: " +
              control::type_names() + ". Can be given more than once")
       .type_name("CHAIN")
-      .allow_extra_args(false);
+      .allow_extra_args(false)
+      .values(chain_starts());
   app.add_option("--region", arguments.region,
                  "With --control: an alarm starts and stops the region of its process (global, the "
                  "default) or of its thread (thread)")
@@ -175,20 +199,21 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "disk: write everything to disk (default). last:SIZE: a flight recorder, which keeps the "
          "last SIZE of each CPU in memory, and saves it at the end and on SIGUSR2. stop:SIZE: stop "
          "tracing after SIZE on all CPUs together, counted before compression")
-      .type_name("KIND");
+      .type_name("KIND")
+      .values("disk, last:, stop:");
   app.add_option(
          "--trigger", arguments.trigger,
          "With --buffer last: also save when this event is recorded, as task_end, user_event_3 or "
          "task_deadline_miss (with --filter +server). region_stop: when a region of --control "
          "stops. help: list all events")
-      .type_name("EVENT");
+      .type_name("EVENT")
+      .values(trigger_names());
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
              "With --trigger: save at most N times (default: 10)");
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "Size of a chunk of the trace (default: 1M, or a 16th of the buffer if that is less)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
-             "How many full chunks may wait for the disk or the network (default: 16; with --send "
-             "udp://… 1024, which are smaller)");
+             "How many full chunks may wait for the disk or the network (default: 16)");
 }
 
 void add_compress_option(App app, std::string &level) {
@@ -204,11 +229,10 @@ void add_send_options(App app, RecordOptions &options) {
   app.add_option(
          "--send", options.send,
          "Send the trace to `ovnitrace collect` on another machine, and write no file here. "
-         "tcp://HOST[:PORT] loses nothing. udp://HOST[:PORT] sends datagrams, and reports "
-         "those that are lost")
+         "tcp://HOST[:PORT]; the port is 20000 by default")
       .type_name("URL");
   app.add_option(
-         "--key", options.key_file,
+         kKey.names, options.key_file,
          "With --send tcp://…: encrypt everything (TLS 1.3) with the secret in this file. The "
          "collector needs the same secret")
       .type_name("FILE");
@@ -225,18 +249,18 @@ void add_capture_options(App app, RecordArguments &arguments) {
 void add_record_options(App app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
   app.add_option(
-         "-o,--output", options.directory,
+         kOutput.names, options.directory,
          "Write the trace into this directory (default: NAME-YYYYmmdd-HHMMSS with the name of "
          "the program or process; system-… with -a)")
       .type_name("DIR");
-  app.add_flag("-f,--force", options.force, "Overwrite a trace directory that exists");
+  add_force(app, options.force);
   add_all_target_options(app, arguments);
   add_event_options(app, arguments);
   add_control_options(app, arguments);
   add_buffer_options(app, arguments);
   add_compress_option(app, arguments.compress);
   add_send_options(app, options);
-  app.add_flag("-q,--quiet", options.quiet, "Print no summary, only warnings about the trace");
+  app.add_flag(kQuiet.names, options.quiet, "Print no summary, only warnings about the trace");
   app.add_flag_callback(
       "-v,--verbose", [] { set_debug_log(true); },
       "Print what is loaded, attached, sized and skipped, and libbpf's log; OVNITRACE_LOG=debug in "

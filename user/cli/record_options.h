@@ -22,6 +22,7 @@ struct RecordArguments {
   uint64_t length = 0;            ///< instructions of the region; 0: not given
   std::string compress;           ///< level; empty: the default
   std::string stacks;             ///< list; empty: none
+  uint32_t stack_depth = 0;       ///< 0: not given
   std::vector<std::string> notes; ///< what the user should know of the options, a line each
 };
 

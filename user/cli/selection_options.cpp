@@ -2,6 +2,7 @@
 #include "user/cli/selection_options.h"
 
 #include "emulator/base/error.h"
+#include "emulator/cli/shared_options.h"
 #include "user/cli/number_option.h"
 #include "user/select/containers.h"
 #include "user/select/name_glob.h"
@@ -119,7 +120,7 @@ std::vector<uint32_t> parse_cpus(const std::string &option, const std::string &l
 
 void add_selection_options(App app, Selection &selection) {
   const OptionGroup group(app, "Which threads to record (docs/filters.md)");
-  add(app, "-t,--tid", "TID", "Only these threads, as 12,34. Threads that they create are others",
+  add(app, kTid.names, "TID", "Only these threads, as 12,34. Threads that they create are others",
       selection, [&selection](const std::string &list) {
         for (const std::string &tid : words_of(list))
           selection.tids.push_back(uint32_t(parse_number("--tid", tid, 1, FTRACE_TID_MASK)));
@@ -134,7 +135,7 @@ void add_selection_options(App app, Selection &selection) {
   add_cgroup(app, "--container", "NAME|ID",
              "Only threads of this container of docker, podman, containerd or systemd-nspawn",
              selection, [](const std::string &name) { return cgroup_of_container(name); });
-  add_names(app, "-n,--comm", "Only threads while they have such a name; * and ? as in a shell",
+  add_names(app, kComm.names, "Only threads while they have such a name; * and ? as in a shell",
             selection, selection.comms);
   add_names(app, "--no-comm", "No threads while they have such a name", selection,
             selection.refused_comms);
@@ -144,7 +145,7 @@ void add_selection_options(App app, Selection &selection) {
           selection.uids.push_back(uid_of(user));
         require_room("--uid", selection.uids.size(), SELECT_NUMBERS);
       });
-  add_cpus(app, "-C,--cpu", "Only what happens on these CPUs, as 0-3,8", selection, selection.cpus);
+  add_cpus(app, kCpu.names, "Only what happens on these CPUs, as 0-3,8", selection, selection.cpus);
   add_cpus(app, "--no-cpu", "Nothing that happens on these CPUs", selection,
            selection.refused_cpus);
   app.add_flag(

@@ -5,25 +5,23 @@
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/output/atomic_file.h"
 #include "emulator/summary/report.h"
 #include "emulator/why/answered_summary.h"
 #include "emulator/why/why_report.h"
 #include "user/cli/checked_options.h"
+#include "user/cli/number_option.h"
+#include "user/cli/scratch_directory.h"
 #include "user/launch/signals.h"
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <exception>
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -31,42 +29,11 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kTop = 10; ///< threads in the table
-
 struct Arguments {
   RecordArguments record;
-  bool json = false;
+  bool json = false, force = false;
+  size_t top = 10;    ///< threads in the table
   std::string output; ///< file; empty: stderr
-};
-
-/// A directory in TMPDIR, or in /var/tmp, which is no memory, that is removed at the end. Only the
-/// user who called sudo can look into it.
-class ScratchDirectory {
-public:
-  /// For a process with one thread, as the destructor. Throws Error.
-  ScratchDirectory() {
-    const EffectiveIdentity as_owner(calling_user());
-    const char *place = std::getenv("TMPDIR");
-    path_ = std::string(place && *place ? place : "/var/tmp") + "/ovnitrace-XXXXXX";
-    if (!mkdtemp(path_.data()))
-      throw Error("cannot make a directory for the trace as " + path_ + ": " +
-                  std::strerror(errno) + "; name another place with TMPDIR");
-  }
-  ~ScratchDirectory() {
-    try {
-      const EffectiveIdentity as_owner(calling_user());
-      std::filesystem::remove_all(path_);
-    } catch (const std::exception &error) {
-      print_text(std::string("cannot remove the trace: ") + error.what());
-    }
-  }
-  ScratchDirectory(const ScratchDirectory &) = delete;
-  ScratchDirectory &operator=(const ScratchDirectory &) = delete;
-
-  const std::string &path() const { return path_; }
-
-private:
-  std::string path_;
 };
 
 void write_out(const std::string &text, const std::string &output) {
@@ -77,10 +44,11 @@ void write_out(const std::string &text, const std::string &output) {
 }
 
 /// Before the program runs: what it was run for must not be lost. Throws Error.
-void check_output(const std::string &output) {
+void check_output(const std::string &output, bool force) {
   if (output.empty() || output == "-")
     return;
   const EffectiveIdentity as_owner(calling_user());
+  require_free(output, force);
   const AtomicFile could_be_made{OutputPlace(output)};
 }
 
@@ -95,7 +63,7 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
   const Catalog &catalog = source->catalog();
   const ReportInput input{nowhere, about, catalog, answered.summary, answered.answer};
   const int shown_on = arguments.output == "-" ? STDOUT_FILENO : STDERR_FILENO;
-  ReportOptions options{.top = kTop};
+  ReportOptions options{.top = arguments.top};
   options.columns =
       terminal_columns(arguments.output.empty() || arguments.output == "-" ? shown_on : -1);
   std::string text = arguments.json ? json_report(input, options) : totals(input, options);
@@ -103,8 +71,8 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
     text += family_tables(input, options);
     if (!about.stacks.empty()) {
       const Stacks stacks(catalog, reported_already);
-      text += '\n' +
-              blocked_text({nowhere, about, catalog, stacks, answered.why}, kTop, options.columns);
+      text += '\n' + blocked_text({nowhere, about, catalog, stacks, answered.why}, arguments.top,
+                                  options.columns);
     }
     if (arguments.output.empty())
       text.insert(0, 1, '\n'); // after what the program has printed
@@ -115,8 +83,8 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
 
 int stat(const Arguments &arguments) {
   RecordOptions options = checked(arguments.record);
-  check_output(arguments.output);
-  const ScratchDirectory scratch;
+  check_output(arguments.output, arguments.force);
+  const ScratchDirectory scratch("/var/tmp"); // on a disk, as a trace may be large
   options.directory = scratch.path() + "/trace";
   options.quiet = true;
   const RecordResult result = record(options);
@@ -143,15 +111,18 @@ void add_stat(App app, const std::vector<std::string> &command) {
   stat_app.usage("ovnitrace stat [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
                  "       ovnitrace stat [OPTIONS] -a|-p PID");
   stat_app
-      .add_option("-o,--output", arguments->output,
+      .add_option(kOutput.names, arguments->output,
                   "Write the summary into this file, - to standard output (default: standard "
                   "error)")
       .type_name("FILE");
+  add_force(stat_app, arguments->force);
   stat_app.add_flag(
-      "-q,--quiet", arguments->record.options.quiet,
+      kQuiet.names, arguments->record.options.quiet,
       "Print only the summary and warnings, not the processes that -p NAME has found");
+  add_number(stat_app, kTop.names, arguments->top, 1, 1'000'000,
+             "Print at most N threads, those that ran longest (default: 10)");
   add_capture_options(stat_app, arguments->record);
-  stat_app.add_flag("--json", arguments->json,
+  stat_app.add_flag(kJson.names, arguments->json,
                     "Print the object of `ovnitrace info --json` (docs/info.md)");
   stat_app.footer(R"(
 Prints the summary when the program ends; without a program, at Ctrl-C. It has the answer in two

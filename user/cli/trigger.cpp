@@ -89,4 +89,12 @@ uint16_t trigger_code(const std::string &name, FamilySet families) {
   return code;
 }
 
+std::string trigger_names() {
+  std::string names = "help,region_stop";
+  for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
+    if (is_trigger(code))
+      names += fmt::format(",{}", event_name(code));
+  return names;
+}
+
 } // namespace ovnitrace

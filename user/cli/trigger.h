@@ -13,4 +13,7 @@ namespace ovnitrace {
 /// no such event, or if its family is not one of the captured `families`.
 uint16_t trigger_code(const std::string &name, FamilySet families);
 
+/// Returns the names of all, with commas between them.
+std::string trigger_names();
+
 } // namespace ovnitrace

@@ -94,7 +94,8 @@ void HeldProcesses::guard() {
   closefrom(kMap + 1); // links among them, which must not outlive ovnitrace
   for (int stream = 0; stream < kMap; stream++)
     close(stream); // a pipe that somebody reads to its end
-  pthread_mutex_lock(alive_);
+  if (pthread_mutex_lock(alive_) != EOWNERDEAD)
+    _exit(0); // ovnitrace has ended the capture
   *holds_ = false;
   for (int look = 0; look < kLooks; look++) { // a BPF program that runs now may still stop one
     release_all();
@@ -117,10 +118,9 @@ HeldProcesses::HeldProcesses(int map, volatile bool *holds)
 }
 
 HeldProcesses::~HeldProcesses() {
-  kill(guard_, SIGKILL);
+  pthread_mutex_unlock(alive_); // the guard ends: it has privileges, and cannot be killed by a user
   while (waitpid(guard_, nullptr, 0) < 0 && errno == EINTR)
     ;
-  pthread_mutex_unlock(alive_);
   munmap(alive_, sizeof(*alive_));
 }
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 namespace ovnitrace::control {
 
@@ -32,6 +33,7 @@ private:
   Elf_Data *data_of(Elf_Scn *section, const GElf_Shdr &header);
   void read_code(Elf_Scn *section, const GElf_Shdr &header);
   void read_symbols(Elf_Scn *section, const GElf_Shdr &header);
+  void read_frames(Elf_Scn *section, const GElf_Shdr &header);
   void read_notes(Elf_Scn *section, const GElf_Shdr &header);
 
   Image &image_;
@@ -101,6 +103,17 @@ void Reader::read_symbols(Elf_Scn *section, const GElf_Shdr &header) {
   }
 }
 
+void Reader::read_frames(Elf_Scn *section, const GElf_Shdr &header) {
+  size_t names = 0;
+  const char *name =
+      elf_getshdrstrndx(elf_, &names) == 0 ? elf_strptr(elf_, names, header.sh_name) : nullptr;
+  if (!name || std::strcmp(name, ".eh_frame") != 0)
+    return;
+  if (Elf_Data *data = data_of(section, header))
+    image_.bodies =
+        bodies_of_frames({static_cast<const char *>(data->d_buf), data->d_size}, header.sh_addr);
+}
+
 void Reader::read_notes(Elf_Scn *section, const GElf_Shdr &header) {
   Elf_Data *data = data_of(section, header);
   GElf_Nhdr note;
@@ -127,6 +140,8 @@ void Reader::read_sections(bool code) {
       read_notes(section, header);
     else if (code && (header.sh_flags & SHF_EXECINSTR))
       read_code(section, header);
+    else if (code && (header.sh_flags & SHF_ALLOC))
+      read_frames(section, header);
   }
 }
 
@@ -174,6 +189,10 @@ std::optional<Image> read_image(const std::string &path, int fd) {
   reader.read_segments();
   reader.read_sections(true);
   read_debug_file(image, reader.build_id());
+  for (const Function &function : image.functions)
+    if (function.size && function.address + function.size > function.address)
+      image.bodies.push_back({function.address, function.address + function.size});
+  std::sort(image.bodies.begin(), image.bodies.end());
   return image;
 }
 

@@ -2,6 +2,8 @@
 // A program or library as the region controller sees it: its code, and its functions by name.
 #pragma once
 
+#include "user/control/bodies.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,6 +35,7 @@ struct Image {
   uint64_t base = 0;               ///< lowest address that it was linked for
   std::vector<Code> code;          ///< of executable sections
   std::vector<Function> functions; ///< of its symbols and those of its separate debug file
+  std::vector<Body> bodies; ///< of its functions, by unwind information and symbols; by start
   /// Symbols without code of their own (IFUNC): each process chooses a function for them.
   std::vector<Function> indirect; ///< each with the address of what chooses
 

@@ -47,6 +47,18 @@ void Finder::put(ProbeKind kind, uint64_t offset, uint64_t alarms) {
   by_offset_[kind][offset] |= alarms;
 }
 
+/// Says why a probe at an address that the user gives would change code in the middle of an
+/// instruction, or data; empty: it would not.
+std::string why_no_instruction(const Image &image, uint64_t address) {
+  for (const Function &function : image.functions)
+    if (function.address == address)
+      return "";
+  const std::optional<uint64_t> start = instruction_at(image, address);
+  if (!start)
+    return "it is not known where instructions begin, because what lies before it is no code";
+  return *start == address ? "" : fmt::format("it is inside the instruction at {:#x}", *start);
+}
+
 /// Adds a probe. If a function starts with endbr64 and a push, the probe is set on the push, which
 /// costs a thirtieth. Returns false, with a note, if the place cannot be probed.
 bool Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function) {
@@ -55,8 +67,10 @@ bool Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function
       (code[4] == '\x55' || code[4] == '\x53'))
     address += kEndbr.size();
   const std::optional<uint64_t> offset = image_.offset_of(address);
-  const std::string why =
+  std::string why =
       offset ? why_no_probe(image_.bytes_at(address, 16)) : "it is no code of the file";
+  if (why.empty() && !function)
+    why = why_no_instruction(image_, address);
   if (!why.empty()) {
     places_.notes.push_back(
         fmt::format("{:#x} in {} cannot be probed: {}", address, printable_line(image_.path), why));
@@ -155,11 +169,15 @@ void Finder::find_alarm(uint32_t alarm) {
 Places Finder::find() {
   for (uint32_t a = 0; a < plan_.alarm_table.size(); a++)
     find_alarm(a);
-  size_t refused = 0;
+  size_t refused = 0, perhaps_data = 0;
   std::string why;
   for (const Marker &marker : scan(plan_, image_)) {
     const std::string reason = why_no_probe(image_.bytes_at(marker.address, 16));
     const std::optional<uint64_t> offset = image_.offset_of(marker.address);
+    if (!marker.in_function) {
+      perhaps_data++;
+      continue;
+    }
     if (!reason.empty() || !offset) {
       refused++;
       why = reason;
@@ -172,6 +190,11 @@ Places Finder::find() {
   if (refused)
     places_.notes.push_back(fmt::format("{} instructions in {} cannot be probed: {}", refused,
                                         printable_line(image_.path), why));
+  if (perhaps_data)
+    places_.notes.push_back(fmt::format(
+        "{} instructions in {} may be data and are not probed: no function that symbols or unwind "
+        "information tell of has them",
+        perhaps_data, printable_line(image_.path)));
   for (uint64_t address : find_functions(image_, "_dl_debug_state", Naming::bare))
     if (const auto offset = image_.offset_of(address))
       put(ProbeKind::library, *offset, 0);

@@ -236,26 +236,18 @@ Plan make_plan(const std::vector<std::string> &chains) {
   return plan;
 }
 
-#if defined(__x86_64__)
-void check_possible(const Plan &) {}
-#else
 void check_possible(const Plan &plan) {
-  for (size_t a = 0; a < plan.alarm_table.size(); a++)
-    switch (plan.alarm_table[a].type) {
-    case CONTROL_ADDRESS:
-    case CONTROL_PCONTROL:
-    case CONTROL_ENTER_FUNC:
-    case CONTROL_EXIT_FUNC:
-    case CONTROL_INTERACTIVE:
-    case CONTROL_TIMEOUT:
-      break;
-    default:
-      fail_usage(plan.chains[plan.chain_of[a]].text, plan.alarms[a]->span,
-                 "an alarm of this type works on x86-64 only; this machine has address, "
-                 "enter_func, exit_func, pcontrol, interactive and timeout");
-    }
-}
+#if defined(__x86_64__)
+  constexpr bool x86 = true;
+#else
+  constexpr bool x86 = false;
 #endif
+  for (size_t a = 0; a < plan.alarm_table.size() && !x86; a++)
+    if (type_of(control_type(plan.alarm_table[a].type))->x86_only)
+      fail_usage(plan.chains[plan.chain_of[a]].text, plan.alarms[a]->span,
+                 "an alarm of this type works on x86-64 only; this machine has " +
+                     portable_type_names());
+}
 
 std::string label(const Chain &chain) {
   return printable_line(chain.name.empty() ? chain.text : chain.name);

@@ -103,6 +103,12 @@ bool fits(const Wanted &wanted, const ZydisDecodedInstruction &instruction,
 // would silently never hit.
 #if defined(__x86_64__)
 
+unsigned instruction_length(std::string_view bytes) {
+  static const ZydisDecoder decoder = make_decoder();
+  ZydisDecodedInstruction instruction;
+  return decode(decoder, bytes, instruction) ? instruction.length : 0;
+}
+
 /// arch/x86/kernel/uprobes.c: is_prefix_bad(), good_insns_64, good_2byte_insns.
 std::string why_no_probe(std::string_view bytes) {
   static const ZydisDecoder decoder = make_decoder();
@@ -142,6 +148,10 @@ std::string why_no_probe(std::string_view bytes) {
 
 #else
 
+unsigned instruction_length(std::string_view bytes) {
+  return bytes.size() < sizeof(uint32_t) ? 0 : sizeof(uint32_t);
+}
+
 /// arch/arm64/kernel/probes/decode-insn.c: arm_probe_decode_insn(). The kernel does not refuse
 /// loads of SIMD registers from a literal, but would load them from elsewhere.
 std::string why_no_probe(std::string_view bytes) {
@@ -178,10 +188,16 @@ std::vector<Marker> scan(const Plan &plan, const Image &image) {
   if (wanted.empty())
     return markers;
   for (const Code &part : image.code) {
+    auto body = std::lower_bound(image.bodies.begin(), image.bodies.end(), Body{part.address, 0});
+    uint64_t end_of_function = image.bodies.empty() ? UINT64_MAX : 0;
     const std::string_view all(reinterpret_cast<const char *>(part.bytes.data()),
                                part.bytes.size());
     ZydisDecodedInstruction instruction;
     for (size_t at = 0; at < all.size();) {
+      for (; body != image.bodies.end() && body->start <= part.address + at; ++body) {
+        at = body->start - part.address;
+        end_of_function = std::max(end_of_function, body->end);
+      }
       const std::string_view bytes = all.substr(at);
       if (!decode(decoder, bytes, instruction)) {
         at++; // data in between
@@ -189,7 +205,8 @@ std::vector<Marker> scan(const Plan &plan, const Image &image) {
       }
       for (const Wanted &one : wanted)
         if (fits(one, instruction, bytes))
-          markers.push_back({part.address + at + (one.type == CONTROL_SSC ? kMovEbx : 0), one.bit});
+          markers.push_back({part.address + at + (one.type == CONTROL_SSC ? kMovEbx : 0), one.bit,
+                             part.address + at < end_of_function});
       at += instruction.length;
     }
   }

@@ -17,14 +17,19 @@ namespace ovnitrace::control {
 /// empty: it can.
 std::string why_no_probe(std::string_view bytes);
 
+/// Returns the length in bytes of the instruction that `bytes` start with; 0: it is none.
+unsigned instruction_length(std::string_view bytes);
+
 /// An address of the image, and the alarms that may hit there, a bit each.
 struct Marker {
   uint64_t address = 0;
   uint64_t alarms = 0;
+  bool in_function = true; ///< otherwise it may be data: no known function has the address
 };
 
 /// Where the image has what alarms of the types ssc, itext, isa-extension, isa-category, magic and
-/// cpuid look for. One look at all of its code, from the start of each section; by address.
+/// cpuid look for, by address. Decodes each section once, from its start and again from the start
+/// of each function. If no function of the file is known, all of its code counts as functions.
 std::vector<Marker> scan(const Plan &plan, const Image &image);
 
 } // namespace ovnitrace::control

@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "user/chunk/chunk_files.h"
 
 #include <fcntl.h>
@@ -34,8 +35,8 @@ size_t write_to(int fd, std::string_view bytes) {
   return written;
 }
 
-std::string chunk_file(uint16_t cpu, bool compressed) {
-  return cpu == TraceSink::kPlainFile ? "trace.dat" : ChunkFiles::file_name(cpu, compressed);
+std::string chunk_file(uint16_t cpu, Codec codec) {
+  return cpu == TraceSink::kPlainFile ? "trace.dat" : ChunkFiles::file_name(cpu, codec);
 }
 
 } // namespace
@@ -52,20 +53,14 @@ UniqueFd CollectedTrace::open_file(const std::string &name, int flags) {
   return fd;
 }
 
-void CollectedTrace::append(uint16_t cpu, bool compressed, std::string_view bytes) {
+void CollectedTrace::append(uint16_t cpu, Codec codec, std::string_view bytes) {
   if (failed_)
     throw Error(fmt::format("nothing more is written to {} after a failure", path()));
   count(bytes.size());
-  const std::string name = chunk_file(cpu, compressed);
+  const std::string name = chunk_file(cpu, codec);
   const size_t written = write_to(open_file(name, O_APPEND).get(), bytes);
   bytes_ += written; // a reader leaves out half a record at the end
   if (written != bytes.size())
-    fail(name);
-}
-
-void CollectedTrace::overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) {
-  const std::string name = chunk_file(cpu, false);
-  if (!failed_ && pwrite(open_file(name, 0).get(), bytes.data(), bytes.size(), off_t(offset)) < 0)
     fail(name);
 }
 

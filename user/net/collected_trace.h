@@ -17,8 +17,7 @@ public:
   /// `most_bytes`: of all its files; 0: no limit. Throws Error.
   CollectedTrace(const std::string &directory, const std::string &name, uint64_t most_bytes);
 
-  void append(uint16_t cpu, bool compressed, std::string_view bytes) override;
-  void overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) override;
+  void append(uint16_t cpu, Codec codec, std::string_view bytes) override;
   void describe(std::string_view text) override;
   void end_description() override;
   void discard() noexcept override { directory_.discard(); }

@@ -40,8 +40,8 @@ Endpoint parse_endpoint(const std::string &option, const std::string &text) {
   const std::string port = matches ? part.str(4) : "";
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
   if (!matches || (!port.empty() && error != std::errc()))
-    throw Error(fmt::format("{} {}: give tcp://HOST:PORT or udp://HOST:PORT; an IPv6 address goes "
-                            "into brackets, and a port is at most 65535",
+    throw Error(fmt::format("{} {}: give tcp://HOST:PORT; an IPv6 address goes into "
+                            "brackets, and a port is at most 65535",
                             option, text),
                 kExitUsage);
   endpoint.transport = part.str(1) == "tcp" ? Endpoint::kTcp : Endpoint::kUdp;

@@ -17,7 +17,7 @@ enum class MessageType : uint32_t {
   description,     ///< sender: a piece of trace.json
   description_end, ///< sender: that was all of it
   records,         ///< sender: CPU, then what comes next in its file
-  compressed,      ///< the same, of a compressed file
+  zstd_records,    ///< the same, of a file compressed by zstd
   end,             ///< sender: how many bytes of chunks it sent, how many events it had to drop
   done,            ///< collector: so many bytes are written
   refuse,          ///< either: why it ends here

@@ -66,7 +66,7 @@ void TcpSession::handle(const Message &message) {
     described_ = true;
     return;
   case MessageType::records:
-  case MessageType::compressed:
+  case MessageType::zstd_records:
     return append(message);
   case MessageType::end:
     return end(message.payload);
@@ -90,12 +90,12 @@ void TcpSession::append(const Message &message) {
     throw Error("a message of chunks without any");
   const auto cpu = get_number<uint32_t>(message.payload, 0);
   const std::string_view bytes = message.payload.substr(4);
-  const bool compressed = message.type == MessageType::compressed;
+  const Codec codec = message.type == MessageType::zstd_records ? Codec::zstd : Codec::none;
   if (cpu >= kMostCpus)
     throw Error(fmt::format("there is no CPU {}", cpu));
-  if (!compressed && bytes.size() % sizeof(ftrace_record))
+  if (codec == Codec::none && bytes.size() % sizeof(ftrace_record))
     throw Error(fmt::format("{} bytes are no whole records", bytes.size()));
-  sink_->append(uint16_t(cpu), compressed, bytes);
+  sink_->append(uint16_t(cpu), codec, bytes);
 }
 
 void TcpSession::end(std::string_view payload) {

@@ -47,7 +47,7 @@ size_t TcpTarget::write(const Chunk &chunk) {
     }
     std::string cpu;
     put_number(cpu, chunk.cpu);
-    send(compressor_ ? MessageType::compressed : MessageType::records, cpu, bytes);
+    send(compressor_ ? MessageType::zstd_records : MessageType::records, cpu, bytes);
     bytes_ += bytes.size();
     return 0;
   } catch (const std::exception &error) {

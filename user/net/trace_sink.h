@@ -2,6 +2,8 @@
 // Takes the trace of one sender at a collector.
 #pragma once
 
+#include "emulator/format/codec.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,9 +20,7 @@ public:
   virtual ~TraceSink() = default;
   /// Appends to the file of a CPU. Throws Error: nothing more is taken then, and what was taken
   /// stays readable.
-  virtual void append(uint16_t cpu, bool compressed, std::string_view bytes) = 0;
-  /// Overwrites what was appended to a plain file before. Throws Error.
-  virtual void overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) = 0;
+  virtual void append(uint16_t cpu, Codec codec, std::string_view bytes) = 0;
   /// Adds a piece of trace.json. Throws Error.
   virtual void describe(std::string_view text) = 0;
   /// Replaces trace.json with these pieces. The reader of the file checks them. Throws Error.

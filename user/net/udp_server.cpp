@@ -61,10 +61,8 @@ void UdpServer::handle(std::span<const pollfd> polls, uint64_t now) {
     try {
       one->second.session.settle();
     } catch (const Error &error) {
-      fail(one->first.first, error.what());
+      fail(one->first, error.what());
     }
-    if (one->second.session.closing())
-      end(one);
   }
 }
 
@@ -73,7 +71,7 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
   const std::optional<Datagram> datagram = parse_datagram(bytes, why);
   if (!datagram)
     return throw_away(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
-  const auto at = sender_of({from, datagram->session()}, *datagram, bytes, now);
+  const auto at = sender_of(from, *datagram, bytes, now);
   if (at == senders_.end())
     return;
   Sender &sender = at->second;
@@ -89,23 +87,23 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
 }
 
 /// Returns the sender of this datagram; end() if that sender is not served.
-UdpServer::Senders::iterator UdpServer::sender_of(const Key &key, const Datagram &datagram,
+UdpServer::Senders::iterator UdpServer::sender_of(const std::string &from, const Datagram &datagram,
                                                   std::string_view bytes, uint64_t now) {
-  const bool begins = key.second == 0 && datagram.number == 1;
-  auto at = senders_.find(key);
+  const bool begins = datagram.number == 1;
+  auto at = senders_.find(from);
   if (at != senders_.end() && begins && at->second.first != bytes && at->second.session.begun()) {
     end(at);
     at = senders_.end();
   }
   if (at == senders_.end()) {
     // What still comes of a trace that ended is not another one.
-    if (!begins && std::find(ended_.begin(), ended_.end(), key) != ended_.end())
+    if (!begins && std::find(ended_.begin(), ended_.end(), from) != ended_.end())
       return at;
     if (senders_.size() >= most_senders_ && !make_room(now)) {
-      throw_away(key.first, full_text());
+      throw_away(from, full_text());
       return at;
     }
-    at = senders_.try_emplace(key, key.first, make_sink_).first;
+    at = senders_.try_emplace(from, from, make_sink_).first;
   }
   if (begins && at->second.first.empty())
     at->second.first = bytes;
@@ -122,28 +120,25 @@ bool UdpServer::make_room(uint64_t now) {
   const uint64_t silent = now - oldest->second.last;
   if (silent < kIdleTime)
     return false;
-  fail(oldest->first.first,
-       fmt::format("nothing came of it for {} s, another sender gets its place",
-                   silent / 1'000'000'000));
+  fail(oldest->first, fmt::format("nothing came of it for {} s, another sender gets its place",
+                                  silent / 1'000'000'000));
   end(oldest);
   return true;
 }
 
 void UdpServer::end(Senders::iterator at) {
   UdpSession &session = at->second.session;
-  const std::string &from = at->first.first;
+  const std::string &from = at->first;
   try {
     session.finish();
     const UdpCounts counts = session.counts();
     const bool empty = !session.sink() || session.sink()->bytes() == 0;
-    incomplete_ |= !session.whole();
-    report_(fmt::format("{}{}{}: {} datagrams, {} lost, {} repeated, {} reordered, {} wrong; "
-                        "{} events lost, {} dropped by the sender",
+    incomplete_ |= counts.lost != 0;
+    report_(fmt::format("{}{}{}: {} datagrams, {} lost, {} repeated, {} reordered",
                         session.sink() ? session.sink()->path() : from,
-                        session.whole() ? (empty ? "" : " is complete") : ": error: not whole",
+                        counts.lost ? ": error: not complete" : (empty ? "" : " is complete"),
                         empty ? ": no record came, nothing is kept" : "", counts.taken, counts.lost,
-                        counts.repeated, counts.reordered, counts.wrong, counts.events_lost,
-                        counts.dropped));
+                        counts.repeated, counts.reordered));
   } catch (const Error &error) {
     fail(from, error.what());
   }

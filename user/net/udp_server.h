@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Serves the senders of a collector that come by UDP.
+// Serves the programs that send their records to a collector by UDP (libovnitrace).
 #pragma once
 
 #include "user/net/server.h"
@@ -9,7 +9,6 @@
 #include <deque>
 #include <map>
 #include <string>
-#include <utility>
 
 namespace ovnitrace {
 
@@ -25,19 +24,17 @@ public:
   void finish() override;
 
 private:
-  /// A sender's address, and the number of its session (0: it has none).
-  using Key = std::pair<std::string, uint64_t>;
   struct Sender {
     Sender(const std::string &from, const MakeTraceSink &make_sink) : session(from, make_sink) {}
     UdpSession session;
     uint64_t last = 0; ///< ns: when something came
-    std::string first; ///< its datagram 1: another one begins a session without number anew
+    std::string first; ///< its datagram 1: another one begins a trace
     bool announced = false;
   };
-  using Senders = std::map<Key, Sender>;
+  using Senders = std::map<std::string, Sender>; ///< by address
   void take(const std::string &from, std::string_view bytes, uint64_t now);
-  Senders::iterator sender_of(const Key &key, const Datagram &datagram, std::string_view bytes,
-                              uint64_t now);
+  Senders::iterator sender_of(const std::string &from, const Datagram &datagram,
+                              std::string_view bytes, uint64_t now);
   bool make_room(uint64_t now);
   void end(Senders::iterator at);
   void forget(Senders::iterator at);
@@ -45,7 +42,7 @@ private:
   void throw_away(const std::string &from, const std::string &why);
 
   Senders senders_;
-  std::deque<Key> ended_; ///< the last of them: what still comes is theirs
+  std::deque<std::string> ended_; ///< the last of them: what still comes is theirs
 };
 
 } // namespace ovnitrace

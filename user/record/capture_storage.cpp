@@ -19,6 +19,10 @@ CaptureStorage::CaptureStorage(const RecordOptions &options, TraceTarget &target
     if (options.trigger)
       flight_->set_trigger(options.trigger, options.trigger_saves, std::move(save));
     store_ = std::move(flight);
+    if (options.live) {
+      recent_.emplace(output_, cpus, options.buffer.bytes, chunk_records);
+      tee_.emplace(*store_, *recent_);
+    }
     return;
   }
   const PipelineCompression compression = {options.compress_level, options.spare_chunks / 2};

@@ -4,6 +4,7 @@
 
 #include "user/chunk/chunk_meters.h"
 #include "user/chunk/flight_recorder.h"
+#include "user/chunk/tee_pool.h"
 #include "user/chunk/trace_target.h"
 #include "user/record/record.h"
 #include "user/record/trace_json.h"
@@ -23,8 +24,12 @@ public:
   CaptureStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
                  std::function<void()> save, std::function<void()> full);
 
-  ChunkPool &sink() { return limit_ ? static_cast<ChunkPool &>(*limit_) : *store_; }
+  ChunkPool &sink() {
+    return tee_ ? *tee_ : limit_ ? static_cast<ChunkPool &>(*limit_) : *store_;
+  }
   FlightRecorder *flight() { return flight_; } ///< null if --buffer asks for no flight recorder
+  /// Keeps the same events for a live view, which decides for how long. REQUIRES: options.live
+  FlightRecorder &recent() { return *recent_; }
   /// Writes all chunks to the target. Only describe() may follow.
   void close() { store_->close(); }
   /// Puts into `trace` what was written, dropped and lost. Call it after close().
@@ -35,6 +40,8 @@ private:
   std::unique_ptr<CaptureBuffer> store_;
   FlightRecorder *flight_ = nullptr;    ///< store_, if it is one
   std::optional<RecordingLimit> limit_; ///< in front of store_
+  std::optional<FlightRecorder> recent_;
+  std::optional<TeePool> tee_; ///< in front of store_ and recent_
 };
 
 } // namespace ovnitrace

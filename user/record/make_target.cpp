@@ -4,7 +4,6 @@
 #include "user/chunk/directory_target.h"
 #include "user/launch/signals.h"
 #include "user/net/tcp_target.h"
-#include "user/net/udp_target.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -20,8 +19,6 @@ namespace {
 std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std::string &name,
                                          const std::function<void()> &check) {
   const Endpoint collector = parse_endpoint("--send", options.send);
-  if (collector.transport == Endpoint::kUdp)
-    return std::make_unique<UdpTarget>(collector, name);
   std::optional<PresharedKey> key;
   if (!options.key_file.empty())
     key = read_key(options.key_file);
@@ -47,6 +44,9 @@ std::unique_ptr<TraceTarget> make_save_target(const RecordOptions &options,
                                               const TraceTarget &whole, unsigned &saves) {
   if (!options.send.empty())
     return make_sender(options, fmt::format("{}.{}", default_trace_name(traced), ++saves), {});
+  if (options.live) // its own directory is not kept
+    return std::make_unique<DirectoryTarget>(default_trace_name(traced), IfExists::next_name, cpus,
+                                             options.compress_level);
   std::string path;
   do
     path = fmt::format("{}.{}", whole.place(), ++saves);

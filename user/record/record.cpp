@@ -13,6 +13,7 @@
 #include "user/record/make_target.h"
 #include "user/record/recording.h"
 #include "user/record/traced.h"
+#include "user/stacks/code_files.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -39,9 +40,8 @@ TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Ide
   trace.attached_pids = options.pids;
   trace.with_children = options.children;
   trace.filters = options.selection.asked;
-  trace.all_threads =
-      options.all && !options.selection.any() && options.families.has(FTRACE_FAMILY_TASK) &&
-      options.control.empty();
+  trace.all_threads = options.all && !options.selection.any() &&
+                      options.families.has(FTRACE_FAMILY_TASK) && options.control.empty();
   trace.cpu_holders = options.families.has(FTRACE_FAMILY_TASK) && !trace.all_threads;
   if (options.families.has(FTRACE_FAMILY_POWER))
     trace.idle_states = idle_state_names(trace.host);
@@ -80,8 +80,7 @@ void list_threads(const RecordOptions &options) {
   });
   std::string text = fmt::format("{:>8} {:>8} NAME\n", "PID", "TID");
   for (const listed_thread &thread : threads)
-    text += fmt::format("{:>8} {:>8} {}\n", thread.pid, thread.tid,
-                        ThreadName(thread.comm).text());
+    text += fmt::format("{:>8} {:>8} {}\n", thread.pid, thread.tid, ThreadName(thread.comm).text());
   text += human_count(threads.size(), "thread", "threads") + " would be recorded now\n";
   fmt::print("{}", text);
   std::fflush(stdout);
@@ -93,7 +92,8 @@ RecordResult record(const RecordOptions &options) {
   hold_signals();
   constexpr size_t kFilesOfACpu = 2,
                    kOthers = 64; // ring, chunk file; programs, links, maps, standard streams
-  raise_file_limit(size_t(sysconf(_SC_NPROCESSORS_CONF)) * kFilesOfACpu + kOthers);
+  const size_t code = options.stacks ? 2 * CodeFiles::kMost : 0; // with debug data
+  raise_file_limit(size_t(sysconf(_SC_NPROCESSORS_CONF)) * kFilesOfACpu + kOthers + code);
   const Identity owner = calling_user();
   const Identity runs_as = options.user.empty() ? owner : user_named(options.user);
   std::optional<SaveSignal> save_signal;

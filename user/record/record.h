@@ -4,7 +4,10 @@
 
 #include "user/bpf/family_set.h"
 #include "user/chunk/buffer_kind.h"
+#include "user/record/live_view.h"
 #include "user/select/selection.h"
+
+#include <ovnitrace/capture.h>
 
 #include <cstdint>
 #include <string>
@@ -21,13 +24,16 @@ struct RecordOptions {
   uint64_t duration = 0;            ///< ns, 0: until the end of the program or a signal
   std::string directory;            ///< empty: default_trace_name()
   bool force = false;
-  std::string send; ///< to a collector, tcp://HOST:PORT or udp://HOST:PORT; empty: to `directory`
+  std::string send;     ///< to a collector, tcp://HOST:PORT; empty: to `directory`
   std::string key_file; ///< with `send`: the secret shared with the collector; empty: none
   bool quiet = false;   ///< no summary on stderr
   std::string user;     ///< run the program as; empty: the user who called sudo
   FamilySet families = default_families();
   bool cmdlines = true; ///< the command lines of traced processes are recorded
   uint32_t stacks = 0;  ///< enum stack_choice: which are taken; 0: none
+  /// Most frames of the program's part of a stack: 1 to CAPTURE_STACK_DEPTH.
+  uint32_t stack_depth = CAPTURE_STACK_DEPTH;
+  bool debuginfod = false; ///< debug data is fetched from servers
   std::vector<std::string>
       probe_files;         ///< where probes of user events are, beside where they are looked for
   uint64_t ring_bytes = 0; ///< per CPU; 0: to be chosen
@@ -42,6 +48,7 @@ struct RecordOptions {
   bool save_on_region_stop = false; ///< with a flight recorder: the trigger is that a region stops
   uint16_t trigger = 0; ///< with a flight recorder: saves when an event of this code comes; 0: none
   uint64_t trigger_saves = 0; ///< how often, at most
+  LiveView *live = nullptr;   ///< looks at a flight recorder's capture while it goes on, or null
 };
 
 struct RecordResult {

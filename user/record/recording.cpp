@@ -5,8 +5,10 @@
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
+#include "user/chunk/directory_target.h"
 #include "user/record/closing_report.h"
 #include "user/record/make_target.h"
+#include "user/stacks/debuginfod.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -58,6 +60,10 @@ void Recording::start(int save_signal) {
         requests_->ask(CaptureRequests::kSave);
     });
   recorder_.start();
+  if (options_.live)
+    parts_.emplace(*options_.live, [this](const std::string &directory, uint64_t since) {
+      write_part(directory, since);
+    });
 }
 
 TraceTarget::Description Recording::description(const TracedThreads *threads) const {
@@ -80,6 +86,40 @@ uint64_t Recording::sending_time() const {
   return kLeast + (waiting >> 20) * kSecond;
 }
 
+/// What was recorded last, for a live view.
+void Recording::write_part(const std::string &directory, uint64_t since) {
+  std::lock_guard lock(ending_);
+  if (ended_)
+    return;
+  recorder_.flush();
+  storage_.recent().forget_before(since);
+  DirectoryTarget target(directory, IfExists::overwrite, trace_.possible_cpus, 0);
+  write_saved(target, storage_.recent());
+}
+
+/// What a flight recorder holds now, as a whole trace.
+void Recording::write_saved(TraceTarget &target, FlightRecorder &flight) {
+  TraceDescription saved = trace_;
+  if (StackCapture *stacks = traced_.stacks()) {
+    auto named = std::make_shared<NamedStacks>(stacks->named());
+    name_files(*named, stacks->files(), nullptr, warn);
+    saved.stacks = std::move(named);
+  }
+  const auto describe = [&](const Put &put) { write_json(saved, nullptr, put); };
+  saved.how = "saved while the capture went on";
+  saved.devices = seen_devices();
+  target.begin();
+  CountedOutput output(target.output(), trace_.possible_cpus);
+  saved.end = monotonic_ns();
+  const bool whole = flight.save(output, saved.end) == 0;
+  saved.written = output.records();
+  saved.not_written = output.losses();
+  saved.write_error = output.error();
+  target.end(describe, events_lost(saved));
+  if (!whole)
+    throw Error(output.error());
+}
+
 /// What a flight recorder holds now, as a trace of its own beside the one that is written at the
 /// end.
 void Recording::save() {
@@ -95,30 +135,18 @@ void Recording::save() {
     place = target->place();
     target->end_by(monotonic_ns() + sending_time());
     recorder_.flush();
-    TraceDescription saved = trace_;
-    if (StackCapture *stacks = traced_.stacks()) {
-      auto named = std::make_shared<NamedStacks>(stacks->named());
-      name_files(*named, warn);
-      saved.stacks = std::move(named);
-    }
-    const auto describe = [&](const Put &put) { write_json(saved, nullptr, put); };
-    saved.how = "saved while the capture went on";
-    saved.devices = seen_devices();
-    target->begin();
-    CountedOutput output(target->output(), cpus);
-    saved.end = monotonic_ns();
-    const bool whole = flight.save(output, saved.end) == 0;
-    saved.written = output.records();
-    saved.not_written = output.losses();
-    saved.write_error = output.error();
-    target->end(describe, events_lost(saved));
-    if (!whole)
-      throw Error(output.error());
-    if (!options_.quiet)
+    write_saved(*target, flight);
+    if (options_.live)
+      options_.live->saved("saved to " + place);
+    else if (!options_.quiet)
       print("saved to {} (see it with ovnitrace convert); recording goes on", place);
   } catch (const std::exception &error) {
     flight.rearm();
-    print("error: cannot save to {}: {}", place, error.what());
+    const std::string why = fmt::format("error: cannot save to {}: {}", place, error.what());
+    if (options_.live)
+      options_.live->saved(why);
+    else
+      print_text(why);
   }
   if (options_.trigger && flight.triggers_spent() && !std::exchange(reported_triggers_spent_, true))
     print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
@@ -154,6 +182,7 @@ void Recording::end_capture() {
 }
 
 void Recording::end(const Traced::End &end) {
+  parts_.reset();
   // At once: a save or an early stop holds the lock for as long as it sends.
   end_on_second_signal();
   traced_.release_signals(); // they are not waited for any more
@@ -210,7 +239,10 @@ void Recording::name_later(NamedStacks &stacks) {
   } catch (const Error &) {
     // end() meets the same
   }
-  name_files(stacks, warn);
+  CodeFiles::Fetch fetch;
+  if (options_.debuginfod)
+    fetch = DebugFetcher(warn);
+  name_files(stacks, traced_.stacks()->files(), fetch, warn);
 }
 
 void Recording::end_target() {

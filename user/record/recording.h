@@ -5,6 +5,7 @@
 #include "user/chunk/trace_target.h"
 #include "user/record/capture_requests.h"
 #include "user/record/capture_storage.h"
+#include "user/record/live_parts.h"
 #include "user/record/record.h"
 #include "user/record/recorder.h"
 #include "user/record/trace_json.h"
@@ -41,6 +42,8 @@ private:
   std::vector<DeviceName> seen_devices() const;
   uint64_t sending_time() const;
   void save();
+  void write_saved(TraceTarget &target, FlightRecorder &flight);
+  void write_part(const std::string &directory, uint64_t since);
   void stop_early(CaptureRequests::Request why);
   void end_capture();
   void name_later(NamedStacks &stacks);
@@ -59,6 +62,7 @@ private:
   uint64_t region_saves_ = 0; ///< asked for by the stops of regions
   bool reported_triggers_spent_ = false;
   std::optional<CaptureRequests> requests_; ///< of a flight recorder or a limit
+  std::optional<LiveParts> parts_;          ///< for options.live
 };
 
 } // namespace ovnitrace

@@ -4,6 +4,7 @@
 
 #include <ovnitrace/capture.h>
 
+#include <array>
 #include <cstdint>
 
 namespace ovnitrace {
@@ -15,20 +16,26 @@ namespace ovnitrace {
 /// Counts batches (full areas, lost ones included), to know which records a later batch repeats. At
 /// each look of the reader, it notes which records are staged, and takes those that were there at
 /// the last look, too. It therefore does not depend on the order in which the stores of another CPU
-/// become visible.
+/// become visible. The CPU can fill its area and begin anew while the reader copies from it: the
+/// reader then takes nothing.
 class StageReader {
 public:
   /// Calls `take(const sched_record &)` for records that were already staged at the last look and
   /// were not taken yet. Returns whether everything that was logged before the last look is now
   /// taken; if not, the next look at a quiet CPU says so.
   template <typename Take> bool look(const volatile cpu_stage &stage, Take take) {
-    uint32_t count = stage.count;
-    uint64_t batches = stage.events / CAPTURE_BATCH;
-    bool settled = batches == batches_ && !stage.batch.lost && !(count && is_last_batch(stage));
-    bool complete = looked_ && settled && (seen_batches_ < batches || seen_settled_);
-    uint32_t safe = settled && seen_settled_ && seen_batches_ == batches ? seen_ : 0;
-    for (; taken_ < safe; taken_++)
-      take(sched_record{stage.batch.records[taken_].when, stage.batch.records[taken_].word});
+    const uint32_t count = load(stage.count);
+    const uint64_t batches = load(stage.events) / CAPTURE_BATCH;
+    bool settled =
+        batches == batches_ && !load(stage.batch.lost) && !(count && is_last_batch(stage));
+    const uint32_t safe = settled && seen_settled_ && seen_batches_ == batches ? seen_ : 0;
+    std::array<sched_record, CAPTURE_BATCH> copies;
+    for (uint32_t n = taken_; n < safe; n++)
+      copies[n] = {load(stage.batch.records[n].when), load(stage.batch.records[n].word)};
+    settled = settled && load(stage.events) / CAPTURE_BATCH == batches;
+    const bool complete = looked_ && settled && (seen_batches_ < batches || seen_settled_);
+    for (; settled && taken_ < safe; taken_++)
+      take(copies[taken_]);
     seen_ = count;
     seen_settled_ = settled;
     seen_batches_ = batches;
@@ -47,10 +54,14 @@ public:
   }
 
 private:
+  /// What is read later is not older.
+  template <typename T> static T load(const volatile T &value) {
+    return __atomic_load_n(&value, __ATOMIC_ACQUIRE);
+  }
   /// When an area is full, its batch is counted before the next one overwrites the area: for a
   /// moment it looks filled by the next.
   bool is_last_batch(const volatile cpu_stage &stage) const {
-    return stage.batch.records[0].when == last_first_;
+    return load(stage.batch.records[0].when) == last_first_;
   }
 
   uint64_t batches_ = 0;      ///< that were read or are known to be lost

@@ -2,7 +2,7 @@
 // Writes trace.json, which describes a capture for people and for other programs.
 #pragma once
 
-#include "emulator/input/trace_dir.h"
+#include "emulator/input/trace_info.h"
 #include "user/chunk/buffer_kind.h"
 #include "user/chunk/thread_registry.h"
 #include "user/chunk/trace_directory.h"

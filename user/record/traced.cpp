@@ -74,6 +74,7 @@ CaptureParameters capture_parameters(const RecordOptions &options) {
           .region_by_thread = options.region_by_thread,
           .cmdlines = options.cmdlines,
           .stacks = options.stacks,
+          .stack_depth = options.stack_depth,
           .ring_bytes = options.ring_bytes};
 }
 

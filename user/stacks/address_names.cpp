@@ -21,7 +21,7 @@ constexpr size_t kLongestLine = 8192;         ///< bytes; the rest of it is left
 constexpr uint64_t kMostOfAFile = 128u << 20; ///< bytes that are read
 
 /// Each line of a file, without its end, from its start. The file can be anybody's, with lines of
-/// any length.
+/// any length. A last line without an end is left out: it may still be written.
 void each_line(int fd, const std::function<void(std::string_view)> &take) {
   std::string line;
   std::vector<char> part(64 * 1024);
@@ -40,8 +40,6 @@ void each_line(int fd, const std::function<void(std::string_view)> &take) {
       rest.remove_prefix(end + 1);
     }
   }
-  if (!line.empty())
-    take(line);
 }
 
 /// Takes the next word from the start of `text`.
@@ -101,8 +99,27 @@ AddressNames AddressNames::of_kernel(int kallsyms) {
   return names;
 }
 
-/// "START SIZE name", the numbers in hexadecimal; a name may have blanks. What is written later
-/// is valid where both are: a JIT compiler uses memory again.
+/// Takes the names from functions that overlap others of other names: the file does not say when
+/// which one was there.
+void AddressNames::leave_out_doubtful() {
+  const auto name = [&](const Entry &entry) {
+    return std::string_view(texts_).substr(entry.text, entry.size);
+  };
+  std::vector<uint8_t> doubtful(entries_.size());
+  size_t longest = 0; // reaches farthest, of those so far
+  for (size_t n = 1; n < entries_.size(); n++) {
+    const Entry &one = entries_[longest], &other = entries_[n];
+    if (other.start < one.end && name(one) != name(other))
+      doubtful[longest] = doubtful[n] = true;
+    if (other.end > one.end)
+      longest = n;
+  }
+  for (size_t n = 0; n < entries_.size(); n++)
+    if (doubtful[n])
+      entries_[n].size = 0;
+}
+
+/// "START SIZE name", the numbers in hexadecimal; a name may have blanks.
 AddressNames AddressNames::of_process(uint32_t pid) {
   AddressNames names;
   const UniqueFd file(open(fmt::format("/tmp/perf-{}.map", pid).c_str(),
@@ -121,6 +138,7 @@ AddressNames AddressNames::of_process(uint32_t pid) {
       names.add(start, size, line, "");
   });
   names.sort();
+  names.leave_out_doubtful();
   return names;
 }
 

@@ -21,7 +21,8 @@ public:
   /// hid the addresses from the user who opened it.
   static AddressNames of_kernel(int kallsyms);
   /// Reads the names of a process from /tmp/perf-PID.map, as JIT compilers write it. Only a regular
-  /// file is read, and only one that belongs to root, to us or to the user of the process.
+  /// file is read, and only one that belongs to root, to us or to the user of the process. Code in
+  /// whose place there was other code at another time has no name.
   static AddressNames of_process(uint32_t pid);
 
   bool empty() const { return entries_.empty(); }
@@ -37,6 +38,7 @@ private:
 
   void add(uint64_t start, uint64_t size, std::string_view name, std::string_view module);
   void sort();
+  void leave_out_doubtful();
 
   std::vector<Entry> entries_; ///< by start
   std::string texts_;          ///< names, each followed by its module

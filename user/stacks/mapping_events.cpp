@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -167,7 +168,8 @@ void MappingEvents::take(const uint8_t *record, size_t bytes) {
                         .start = report.start,
                         .end = report.start + report.length,
                         .offset = report.offset,
-                        .file = {path_of(name, bytes - first - sizeof(MapReport)), report.inode}});
+                        .file = {path_of(name, bytes - first - sizeof(MapReport)), report.inode,
+                                 makedev(report.major, report.minor)}});
   }
 }
 
@@ -178,16 +180,18 @@ void read_mappings(uint32_t pid, Mappings &mappings) {
   size_t room = 0;
   while (file && getline(&line, &room, file.get()) > 0) {
     uint64_t start = 0, end = 0, offset = 0, inode = 0;
+    unsigned major = 0, minor = 0;
     char rights[5] = {};
     int path = 0;
-    if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &start,
-                    &end, rights, &offset, &inode, &path) < 5 ||
+    if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &start,
+                    &end, rights, &offset, &major, &minor, &inode, &path) < 7 ||
         rights[2] != 'x' || !path)
       continue;
     std::string name = line + path;
     if (!name.empty() && name.back() == '\n')
       name.pop_back();
-    mappings.map(pid, 0, start, end, offset, {path_of(name.c_str(), name.size()), inode});
+    mappings.map(pid, 0, start, end, offset,
+                 {path_of(name.c_str(), name.size()), inode, makedev(major, minor)});
   }
   free(line);
 }

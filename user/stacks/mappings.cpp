@@ -37,12 +37,14 @@ uint32_t Mappings::life(uint32_t pid, uint64_t time) {
   return start_life(pid, 0, kNoLife);
 }
 
-uint32_t Mappings::file(const CodeFile &file) {
+uint32_t Mappings::file(const CodeFile &file, FirstUse use) {
   if (file.path.empty())
     return kNoFile;
   const auto [at, added] = file_numbers_.try_emplace(file, uint32_t(files_.size()));
-  if (added)
+  if (added) {
     files_.push_back(file);
+    first_uses_.push_back(use);
+  }
   return at->second;
 }
 
@@ -58,7 +60,7 @@ void Mappings::map(uint32_t pid, uint64_t time, uint64_t start, uint64_t end, ui
   mappings_++;
   changes_++;
   Life &life = lives_[owner];
-  const Mapping mapping = {end, offset, time, file(mapped)};
+  const Mapping mapping = {end, offset, time, file(mapped, {pid, time})};
   if (replaces(owner, start, end, mapping)) {
     life.replaced.push_back(time);
     replaced_.push_back({owner, start, end});

@@ -18,6 +18,7 @@ namespace ovnitrace {
 struct CodeFile {
   std::string path;
   uint64_t inode = 0;
+  uint64_t device = 0; ///< as makedev()
   auto operator<=>(const CodeFile &) const = default;
 };
 
@@ -32,14 +33,22 @@ public:
   };
   Place find(uint64_t time, uint64_t address) const;
 
-private:
-  friend class Mappings;
   struct Piece {
     uint64_t start, end, offset, time;
     int generation; ///< 0: mapped by the process itself, 1: by the one that forked it, …
     const CodeFile *file;
   };
+  const std::vector<Piece> &pieces() const { return pieces_; }
+
+private:
+  friend class Mappings;
   std::vector<Piece> pieces_;
+};
+
+/// Who mapped a file first.
+struct FirstUse {
+  uint32_t pid = 0;
+  uint64_t time = 0; ///< ns
 };
 
 /// Keeps the mappings of executable code of all processes. The kernel does not report what is
@@ -81,7 +90,8 @@ public:
   /// 0 for kNoLife.
   uint32_t pid_of(uint32_t life) const { return life == kNoLife ? 0 : lives_[life].pid; }
   const std::deque<CodeFile> &files() const { return files_; }
-  uint64_t left_out() const { return left_out_; } ///< mappings beyond kMost
+  const std::vector<FirstUse> &first_uses() const { return first_uses_; } ///< of files()
+  uint64_t left_out() const { return left_out_; }                         ///< mappings beyond kMost
 
 private:
   struct Mapping {
@@ -98,12 +108,13 @@ private:
   };
 
   uint32_t start_life(uint32_t pid, uint64_t since, uint32_t parent);
-  uint32_t file(const CodeFile &file);
+  uint32_t file(const CodeFile &file, FirstUse use);
   bool replaces(uint32_t life, uint64_t start, uint64_t end, const Mapping &mapping) const;
 
   std::vector<Life> lives_;
   std::unordered_map<uint32_t, std::vector<uint32_t>> by_pid_; ///< its lives, by time
   std::deque<CodeFile> files_;                                 ///< they stay where they are
+  std::vector<FirstUse> first_uses_;
   std::map<CodeFile, uint32_t> file_numbers_;
   size_t mappings_ = 0;
   uint64_t left_out_ = 0;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/stacks/name_stacks.h"
 
+#include "emulator/base/printable.h"
 #include "emulator/symbols/c_library.h"
 #include "emulator/symbols/file_symbols.h"
 #include "user/stacks/address_names.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -157,20 +160,54 @@ NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms) {
   return stacks;
 }
 
-void name_files(NamedStacks &stacks, const std::function<void(const std::string &)> &warn) {
+namespace {
+
+void warn_of_changed(const std::vector<std::string> &paths,
+                     const std::function<void(const std::string &)> &warn) {
+  constexpr size_t kMostNamed = 3;
+  for (size_t n = 0; n < std::min(paths.size(), kMostNamed); n++)
+    warn(printable_line(paths[n]) +
+         " was changed or replaced after a process mapped it: its functions have addresses and no "
+         "names");
+  if (paths.size() > kMostNamed)
+    warn(fmt::format("the same is true of {} more files", paths.size() - kMostNamed));
+}
+
+} // namespace
+
+void name_files(NamedStacks &stacks, CodeFiles &files, const CodeFiles::Fetch &fetch,
+                const std::function<void(const std::string &)> &warn) {
   const CapturedStacks &captured = stacks.captured;
   std::map<uint32_t, std::vector<uint32_t>> frames; ///< by file
   for (uint32_t n = 0; n < captured.frames.size(); n++)
     if (captured.frames[n].kind == CapturedFrame::file)
       frames[captured.frames[n].where].push_back(n);
-  std::vector<PlacesOfFile> files;
+  std::vector<CodeFiles::Use> uses;
+  std::vector<CodeFile> used;
+  for (const auto &[file, indices] : frames) {
+    uses.push_back({&captured.files[file], captured.first_uses[file]});
+    used.push_back(captured.files[file]);
+  }
+  files.open(uses);
+  files.look_into_containers();
+  if (fetch)
+    files.find_debug_data(used, fetch);
+  std::vector<PlacesOfFile> questions;
+  std::vector<std::string> changed;
   for (const auto &[file, indices] : frames) {
     const CodeFile &code = captured.files[file];
-    files.push_back({.path = code.path, .build_id = "", .inode = code.inode, .places = {}});
+    const CodeFiles::Opened opened = files.find(code);
+    if (opened.changed)
+      changed.push_back(code.path);
+    questions.push_back({.path = opened.files.file < 0 ? "" : code.path,
+                         .build_id = "",
+                         .files = opened.files,
+                         .places = {}});
     for (const uint32_t n : indices)
-      files.back().places.push_back({.offset = captured.frames[n].address});
+      questions.back().places.push_back({.offset = captured.frames[n].address});
   }
-  std::vector<NamesOfFile> names = name_places(files, warn);
+  warn_of_changed(changed, warn);
+  std::vector<NamesOfFile> names = name_places(questions, warn);
   auto known = names.begin();
   for (const auto &[file, indices] : frames) {
     stacks.build_ids[file] = std::move(known->build_id);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/symbols/elf_symbols.h"
+#include "user/stacks/code_files.h"
 #include "user/stacks/stack_collector.h"
 
 #include <cstdint>
@@ -36,7 +37,9 @@ struct NamedStacks {
 NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms);
 
 /// Adds the names from symbols and debug data of files. A file that is not the one that was mapped
-/// is not read. Calls `warn` with a sentence about each file that cannot be read.
-void name_files(NamedStacks &stacks, const std::function<void(const std::string &)> &warn);
+/// is not read. Calls `warn` with a sentence about each file that cannot be read. `fetch` gets
+/// debug data by build id; nullptr: nothing is fetched.
+void name_files(NamedStacks &stacks, CodeFiles &files, const CodeFiles::Fetch &fetch,
+                const std::function<void(const std::string &)> &warn);
 
 } // namespace ovnitrace

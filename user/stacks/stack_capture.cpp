@@ -56,10 +56,11 @@ StackCapture::StackCapture(const Capture &capture, bool living)
     : capture_(capture), kallsyms_(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)),
       events_(capture.cpus()),
       collector_([&capture](uint32_t place) { return capture.stack(place); }, mappings_,
-                 [this](UnfinishedStack &&stack) { return unwinder_->add(std::move(stack)); }) {
+                 [this](UnfinishedStack &&stack) { return unwinder_->add(std::move(stack)); },
+                 capture.stack_depth()) {
   if (capture.unwinds()) {
     copies_.emplace(capture.stack_copies_fd(), STACK_COPY_RING);
-    unwinder_.emplace(UnwindTable(capture.unwind_rules(), capture.unwind_asks()),
+    unwinder_.emplace(UnwindTable(capture.unwind_rules(), capture.unwind_asks()), files_,
                       [this](uint32_t number, const std::vector<__u64> &addresses) {
                         collector_.complete(number, addresses);
                       });

@@ -5,6 +5,7 @@
 #include "emulator/base/unique_fd.h"
 #include "user/bpf/capture.h"
 #include "user/ring/ring_buffer.h"
+#include "user/stacks/code_files.h"
 #include "user/stacks/mapping_events.h"
 #include "user/stacks/name_stacks.h"
 #include "user/stacks/stack_collector.h"
@@ -34,6 +35,7 @@ public:
   /// Returns everything that was captured so far, with the names of name_stacks(). Any thread may
   /// call it. Waits until unfinished stacks are walked.
   NamedStacks named();
+  CodeFiles &files() { return files_; }
   /// Counts the stacks that found no room, here or in the kernel.
   uint64_t lost() const { return capture_.stacks_lost() + collector_.left_out(); }
 
@@ -45,6 +47,7 @@ private:
   UniqueFd kallsyms_; ///< what it shows depends on who opened it
   MappingEvents events_;
   Mappings mappings_;
+  CodeFiles files_;
   StackCollector collector_;
   std::optional<RingBuffer> copies_; ///< with Capture::unwinds()
   std::optional<Unwinder> unwinder_; ///< ends before what it uses

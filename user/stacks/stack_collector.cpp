@@ -162,7 +162,8 @@ void StackCollector::add_user(std::span<const __u64> addresses, const Key &key, 
                               uint64_t time, CapturedStacks::Stack &stack) {
   const CapturedFrame missing = {CapturedFrame::missing, 0, 0};
   bool guessed = false;
-  stack.deep = addresses.size() == CAPTURE_STACK_DEPTH;
+  addresses = addresses.first(std::min<size_t>(addresses.size(), depth_));
+  stack.deep = addresses.size() == depth_ && !(addresses.back() & STACK_LAST);
   for (size_t n = 0; n < addresses.size(); n++) {
     const uint64_t mark = addresses[n];
     const bool exact = n == 0 ? !key.in_call : (mark & STACK_EXACT) != 0;
@@ -204,6 +205,7 @@ CapturedStacks StackCollector::captured() const {
   const std::lock_guard lock(lock_);
   CapturedStacks copy = all_;
   copy.files.assign(mappings_.files().begin(), mappings_.files().end());
+  copy.first_uses = mappings_.first_uses();
   return copy;
 }
 

@@ -53,6 +53,7 @@ struct CapturedStacks {
   std::vector<uint32_t> places;      ///< indices in `frames`
   std::vector<Stack> stacks;
   std::vector<CodeFile> files;
+  std::vector<FirstUse> first_uses; ///< of `files`
 };
 
 /// Gives stacks numbers; stacks with the same frames have the same number, in any process. number()
@@ -65,9 +66,11 @@ public:
   static constexpr size_t kMostStacks = 1 << 18, kMostKnown = 1 << 18, kMostFrames = 1 << 18,
                           kMostPlaces = 3 << 20;
 
-  /// `slot` finds what the kernel has kept (Capture::stack()). `mappings` outlives it.
-  StackCollector(Slot slot, Mappings &mappings, Unwind unwind = nullptr)
-      : slot_(std::move(slot)), unwind_(std::move(unwind)), mappings_(mappings) {}
+  /// `slot` finds what the kernel has kept (Capture::stack()). `mappings` outlives it. `depth`: most
+  /// frames of the program's part, from 1 to CAPTURE_STACK_DEPTH.
+  StackCollector(Slot slot, Mappings &mappings, Unwind unwind = nullptr,
+                 uint32_t depth = CAPTURE_STACK_DEPTH)
+      : slot_(std::move(slot)), unwind_(std::move(unwind)), depth_(depth), mappings_(mappings) {}
 
   uint32_t number(const SchedTransition &record) override;
   /// On the thread of number(), before the stacks that were taken meanwhile.
@@ -121,6 +124,7 @@ private:
 
   const Slot slot_;
   const Unwind unwind_;
+  const uint32_t depth_;
   Mappings &mappings_;
   mutable std::mutex lock_;
   CapturedStacks all_;

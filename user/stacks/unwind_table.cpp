@@ -10,8 +10,7 @@ uint32_t place_of(uint64_t key, uint32_t step) {
 }
 
 void set_key(unwind_slot &slot, uint64_t key) {
-  __atomic_store_n(&slot.key, key, __ATOMIC_RELEASE);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST); // before the rule of the next key
+  __atomic_exchange_n(&slot.key, key, __ATOMIC_SEQ_CST); // before the rule of the next key
 }
 
 } // namespace

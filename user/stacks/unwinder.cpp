@@ -5,6 +5,8 @@
 #include "emulator/symbols/call_frames.h"
 #include "user/chunk/service_thread.h"
 
+#include <fcntl.h>
+
 #include <cstring>
 #include <map>
 #include <tuple>
@@ -14,7 +16,8 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr ConfinedLimits kLimits = {.memory = 512u << 20, .seconds = 10};
+constexpr uint64_t kMostMemory = 512u << 20;
+constexpr unsigned kMostSeconds = 10;
 
 /// Reads a word of the memory that was copied. `memory` is an UnfinishedStack.
 long read_copied(void *memory, __u64 address, __u64 *to) {
@@ -46,9 +49,30 @@ std::vector<__u64> walk_stack(const UnfinishedStack &stack,
   }
 }
 
+using OpenFiles = std::map<CodeFile, int>; ///< descriptors
+
+/// Opens the files that the processes of these stacks have mapped.
+OpenFiles open_files(const std::vector<const UnfinishedStack *> &stacks, CodeFiles &all) {
+  std::vector<CodeFiles::Use> uses;
+  std::set<const MappedCode *> seen;
+  for (const UnfinishedStack *stack : stacks)
+    if (seen.insert(stack->mappings.get()).second)
+      for (const MappedCode::Piece &piece : stack->mappings->pieces())
+        if (piece.file)
+          uses.push_back({piece.file, {stack->head.pid, piece.time}});
+  all.open(uses);
+  OpenFiles files;
+  for (const CodeFiles::Use &use : uses)
+    if (const int fd = all.find(*use.file).files.file; fd >= 0)
+      files.emplace(*use.file, fd);
+  return files;
+}
+
 /// Finds rules in files. Runs in the child.
 class RuleFinder {
 public:
+  explicit RuleFinder(const OpenFiles &opened) : opened_(opened) {}
+
   uint64_t rule_at(const UnfinishedStack &stack, const unwind_state &state) {
     uint64_t &known = rules_[{stack.head.image, stack.epoch, unwind_address(&state)}];
     if (known == UNWIND_UNKNOWN)
@@ -65,12 +89,20 @@ private:
       return UNWIND_GUESS;
     const auto [at, added] = files_.try_emplace(*place.file);
     if (added)
-      at->second = CallFrames::open(place.file->path, place.file->path == CallFrames::kVdso
-                                                          ? std::nullopt
-                                                          : std::optional(place.file->inode));
+      at->second = open(*place.file);
     return at->second ? at->second->rule_at(place.offset, state.exact) : uint64_t(UNWIND_STOP);
   }
 
+  std::unique_ptr<CallFrames> open(const CodeFile &file) const {
+    if (file.path == CallFrames::kVdso)
+      return CallFrames::open_vdso();
+    const auto found = opened_.find(file);
+    return found == opened_.end()
+               ? nullptr
+               : CallFrames::open(UniqueFd(fcntl(found->second, F_DUPFD_CLOEXEC, 0)));
+  }
+
+  const OpenFiles &opened_;
   std::map<CodeFile, std::unique_ptr<CallFrames>> files_;
   std::map<std::tuple<uint64_t, uint32_t, uint64_t>, uint64_t>
       rules_; ///< by image, epoch and address
@@ -138,7 +170,13 @@ void Unwinder::walk(const std::vector<UnfinishedStack> &stacks) {
     if (!refused_.contains(stack.head.image))
       questions.push_back(&stack);
   std::vector<Rules> rules(questions.size());
-  RuleFinder finder;
+  const OpenFiles opened = open_files(questions, files_);
+  std::vector<int> descriptors;
+  for (const auto &[file, fd] : opened)
+    descriptors.push_back(fd);
+  const ConfinedLimits limits = {
+      .memory = kMostMemory, .seconds = kMostSeconds, .files = descriptors};
+  RuleFinder finder(opened);
   const auto answer = [&](size_t n, ConfinedOutput &out) {
     walk_stack(*questions[n], [&](const unwind_state &state) {
       const uint64_t rule = finder.rule_at(*questions[n], state);
@@ -158,7 +196,7 @@ void Unwinder::walk(const std::vector<UnfinishedStack> &stacks) {
       publish(*questions[n], rules[n]); // at once: the kernel side waits for them
   };
   const auto failed = [&](size_t n) { refused_.insert(questions[n]->head.image); };
-  ask_confined(questions.size(), kLimits, answer, take, failed);
+  ask_confined(questions.size(), limits, answer, take, failed);
   auto known = rules.begin();
   for (const UnfinishedStack &stack : stacks) {
     const bool asked = known != rules.end() && questions[size_t(known - rules.begin())] == &stack;
@@ -170,6 +208,7 @@ void Unwinder::walk(const std::vector<UnfinishedStack> &stacks) {
             return uint64_t(UNWIND_UNKNOWN);
           }));
   }
+  files_.look_into_containers();
 }
 
 void Unwinder::publish(const UnfinishedStack &stack, const Rules &rules) {

@@ -2,6 +2,7 @@
 // Walks the stacks that the kernel side could not, and makes the rules with which it can.
 #pragma once
 
+#include "user/stacks/code_files.h"
 #include "user/stacks/mappings.h"
 #include "user/stacks/unwind_table.h"
 
@@ -39,7 +40,9 @@ public:
   /// Takes the addresses of a stack with their STACK_* marks. Called on the unwinder's thread.
   using Take = std::function<void(uint32_t number, const std::vector<__u64> &addresses)>;
 
-  Unwinder(UnwindTable table, Take take) : take_(std::move(take)), table_(std::move(table)) {}
+  /// `files` outlives it.
+  Unwinder(UnwindTable table, CodeFiles &files, Take take)
+      : take_(std::move(take)), files_(files), table_(std::move(table)) {}
   ~Unwinder();
   Unwinder(const Unwinder &) = delete;
   Unwinder &operator=(const Unwinder &) = delete;
@@ -61,6 +64,7 @@ private:
   void publish(const UnfinishedStack &stack, const Rules &rules);
 
   const Take take_;
+  CodeFiles &files_;
   std::mutex lock_; ///< for all that follows, but for `refused_`
   UnwindTable table_;
   std::condition_variable changed_;

@@ -49,6 +49,8 @@ export class Details {
                   trace.header.reasons[found.reason] ?? 'reason ' + found.reason]);
       if (found.call !== null)
         facts.push(['Blocked in', found.call]);
+      if (found.place !== null)
+        facts.push(['At', found.place]);
       facts.push(['Ran instead', this.peer(found.peer, when)]);
     }
     const wakeup = wakeupOf(trace, selected);

@@ -6,13 +6,18 @@ import {element, svgElement} from './dom.js';
 import {SortedTable} from './tables.js';
 import {duration, percent, count} from './format.js';
 
+/// Returns the time of a thread in a state, without that at the start gate, as `info` does.
+function timeIn({summary}, state) {
+  return summary.time_ns[state] - (state === 'paused' ? summary.start_gate_ns : 0);
+}
+
 /// Returns the columns of the states whose times `info` sums up.
 function stateColumns({header, summary: {threads: [first]}}) {
   return header.state_order.map(state => header.states[state])
       .filter(({name}) => name in (first?.time_ns ?? {}))
       .map(({name, label, meaning}) => ({
-        title: label, hint: meaning, value: thread => thread.summary.time_ns[name],
-        text: thread => duration(thread.summary.time_ns[name]),
+        title: label, hint: meaning, value: thread => timeIn(thread, name),
+        text: thread => duration(timeIn(thread, name)),
       }));
 }
 

@@ -2,14 +2,14 @@
 // Finds the regions of --control, by process or thread, in order of time.
 import {lastUpTo} from './search.js';
 
-const ownerOf = (whole, pid, tid) => whole ? 'p' + pid : 't' + tid;
+const ownerOf = (whole, {node, pid, tid}) => node + (whole ? ' p' + pid : ' t' + tid);
 
 export class Regions {
   constructor(trace) {
     this.trace = trace;
     this.byOwner = new Map(); // {start, regions}: times to search in, and what starts there
     for (const region of trace.summary.regions ?? []) {
-      const owner = ownerOf(!region.of_thread, region.pid, region.tid);
+      const owner = ownerOf(!region.of_thread, region);
       if (!this.byOwner.has(owner))
         this.byOwner.set(owner, {start: [], regions: []});
       this.byOwner.get(owner).start.push(region.start_ns);
@@ -17,8 +17,8 @@ export class Regions {
     }
   }
   of(thread) {
-    const {pid, tid} = this.trace.threads[thread];
-    return this.byOwner.get(ownerOf(true, pid, tid)) ?? this.byOwner.get(ownerOf(false, pid, tid));
+    const one = this.trace.threads[thread];
+    return this.byOwner.get(ownerOf(true, one)) ?? this.byOwner.get(ownerOf(false, one));
   }
 
   /// Returns the region of a thread at a time; undefined outside regions.

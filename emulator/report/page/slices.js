@@ -2,7 +2,7 @@
 // Describes a slice, and finds related slices.
 import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED} from './trace.js';
 
-const nothing = {reason: null, call: null, peer: null, context: null, waker: null};
+const nothing = {reason: null, call: null, place: null, peer: null, context: null, waker: null};
 
 /// Returns whether a state starts with a departure from a CPU: a wait that no wakeup started.
 export function startsByLeaving(trace, state) {
@@ -17,6 +17,7 @@ export function causes(trace, {slice, thread}) {
       startsByLeaving(trace, state) ? trace.startCause(slice) : null;
   if (departure?.reason !== undefined)
     Object.assign(found, {reason: departure.reason, call: state === PAUSED ? departure.call : null,
+                          place: state === PAUSED ? departure.place : null,
                           peer: trace.peerOf(departure.peer)});
   const wakeup = state === WARMING ? trace.startCause(slice) :
       state === PAUSED ? trace.endCause(slice, thread) : null;

@@ -36,7 +36,7 @@ export class Trace {
     this.start = new Float64Array(total);
     this.kind = new Uint8Array(total);
     this.cpu = new Uint16Array(total); // 1 + index
-    this.why = new Uint16Array(total); // a number of ours: each call has its own
+    this.why = new Uint16Array(total); // a number of ours: each call and place has its own
     this.peer = new Uint32Array(total);
     this.mixes = new Map(); // of mixed slices: ns by state
     this.first = new Uint32Array(this.threads.length + 1);
@@ -144,7 +144,7 @@ export class Trace {
   }
 
   /// Returns why a slice started, null if no event said so. After a departure: {reason, call,
-  /// peer}; call is null if no system call is known. After a wakeup: {context, peer}.
+  /// place, peer}; call and place are null if they are not known. After a wakeup: {context, peer}.
   startCause(slice) {
     const why = this.why[slice];
     if (why === 0)
@@ -153,8 +153,9 @@ export class Trace {
     if (why % 2 === 0)
       return {context: (why - 2) / 2, peer};
     const departure = (why - 1) / 2;
-    const call = this.header.calls[Math.floor(departure / REASONS) - 1] ?? null;
-    return {reason: departure % REASONS, call, peer};
+    const number = Math.floor(departure / REASONS) - 1;
+    return {reason: departure % REASONS, call: this.header.calls[number] || null,
+            place: this.header.places[number] || null, peer};
   }
   /// Returns why it ended, in the same form.
   endCause(slice, thread) {

@@ -16,7 +16,7 @@ namespace ovnitrace::test {
 
 namespace {
 
-/// What the kernel says of each descriptor of a process that is one of BPF.
+/// Returns what the kernel prints about each BPF descriptor of a process.
 std::vector<std::map<std::string, uint64_t>> descriptors_of(pid_t pid) {
   std::vector<std::map<std::string, uint64_t>> all;
   std::error_code ignored;

@@ -26,7 +26,7 @@ public:
   const std::string &directory() const { return directory_; }
   /// The directories of all traces, sorted.
   std::vector<std::string> traces() const;
-  /// As Ctrl-C. What it said and how it ended.
+  /// Ends the collector as Ctrl-C does. Returns what it printed and how it ended.
   Outcome stop();
 
 private:

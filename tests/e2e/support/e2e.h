@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the end-to-end tests stand on: the command as it was built, the programs to trace, a
-// directory for each test.
+// Gives end-to-end tests the command as it was built, the programs to trace, and a directory for
+// each test.
 #pragma once
 
 #include "tests/e2e/support/process.h"
@@ -12,8 +12,8 @@
 
 namespace ovnitrace::test {
 
-/// A copy of build/ovnitrace or the library beside it, or of a program of build/tests/programs,
-/// that every user can execute, wherever the build lies.
+/// Returns the path of a copy that every user can execute: of build/ovnitrace, of the library
+/// beside it, or of a program of build/tests/programs.
 std::string installed(const std::string &name);
 inline std::string ovnitrace() {
   return installed("ovnitrace");
@@ -23,7 +23,7 @@ inline std::string ovnitrace() {
 Command record_command(const std::string &trace, const std::vector<std::string> &program,
                        const std::vector<std::string> &options = {});
 
-/// For Command::in_child: nobody, with no other group and no capability.
+/// Becomes nobody, with no other group and no capability. For Command::in_child.
 void become_nobody();
 uid_t nobody_uid();
 gid_t nobody_gid();
@@ -33,15 +33,15 @@ std::string read_text(const std::string &path);
 void write_text(const std::string &path, const std::string &text);
 std::vector<std::string> names_in(const std::string &directory);
 
-/// A test that captures; no program that it has started outlives it. Skipped, with the reason,
-/// where we are not root.
+/// A test that captures. It is skipped if it does not run as root. Programs that it starts are
+/// killed at its end.
 class CaptureTest : public testing::Test {
 protected:
   CaptureTest();
   ~CaptureTest() override;
   void SetUp() override;
 
-  /// The path of something in the directory of this test, which everybody may search.
+  /// Returns a path in the directory of this test, which every user may search.
   std::string path(const std::string &name) const { return directory_ + "/" + name; }
   const std::string &directory() const { return directory_; }
   /// Runs `ovnitrace record` to the end, expects its status to be `status`.

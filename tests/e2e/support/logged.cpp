@@ -15,7 +15,7 @@ namespace {
 
 using Key = std::pair<std::string, std::string>; ///< parameters 1 and 2
 
-/// An event of the trace, and who had its CPU when it was logged.
+/// An event of the trace, and the thread that had its CPU when it was logged.
 struct Seen {
   DumpEvent event;
   uint32_t running;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the program user_events says that it logged, held against a trace.
+// Compares a trace with what the program user_events prints about its events.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct LoggedEvent {
 /// The lines "logged tid=… …" of a program, each thread's in its order.
 std::vector<LoggedEvent> read_logged(const std::string &text);
 
-/// Each is in the trace once, between its two times, on its CPU, while its thread runs there, and
-/// those of a thread are in its order; none of the trace's is missing in `logged`, but for
-/// sections. Their pairs of parameters differ. Fails the test.
+/// Fails the test unless each event is in the trace once, between its two times, on its CPU, while
+/// its thread runs there. The events of a thread must be in order. The trace must have no other
+/// user events, except sections. Requires that the pairs of parameters differ.
 void expect_in_trace(const std::vector<LoggedEvent> &logged, const std::string &trace);
 
 } // namespace ovnitrace::test

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kPatienceMs = 120'000; // a hang, not a slow machine
 
-/// A file in memory: a program that outlives its parent can go on writing to it.
+/// Makes a file in memory. A program that outlives its parent can go on writing to it.
 int memory_file(const char *name, const std::string &content) {
   const int fd = memfd_create(name, MFD_CLOEXEC);
   if (fd < 0 || write(fd, content.data(), content.size()) != ssize_t(content.size()) ||

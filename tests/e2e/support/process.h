@@ -19,8 +19,8 @@ struct Command {
   std::function<void()> in_child = {};         ///< called in the child before execvp()
 };
 
-/// Default signals, nice 0 and no SUDO_* for this process and its children, as if root had logged
-/// in and started it, whoever runs the tests.
+/// Gives this process and its children default signals, nice 0 and no SUDO_*, as if root had logged
+/// in and started the tests.
 void forget_who_runs_the_tests();
 
 /// How a command ended and what it printed.
@@ -56,13 +56,13 @@ Outcome run(const Command &command);
 /// Waits until `condition` holds. After a minute it fails the test with `what` and returns false.
 bool eventually(const std::function<bool()> &condition, const std::string &what);
 
-/// How often a thread has blocked so far.
+/// Returns how often a thread has blocked so far.
 uint64_t blocks_of(pid_t tid);
 /// Waits until a thread has blocked `count` times. After a minute it fails the test and returns
 /// false.
 bool blocked(pid_t tid, uint64_t count);
 
-/// The first number that follows `key` in `text`. Fails the test if there is none.
+/// Returns the first number that follows `key` in `text`. Fails the test if no number follows.
 uint64_t number_after(const std::string &text, const std::string &key);
 
 std::vector<std::string> lines_of(const std::string &text);

@@ -140,7 +140,7 @@ int64_t tid_of_row(const std::string &row) {
   return atoll(row.c_str() + (before == std::string::npos ? 0 : before + 1));
 }
 
-/// Whether an instant is as it must be; says why not.
+/// Returns what is wrong at an instant; empty if nothing is wrong.
 std::string disagreement(const Instant &now, const Prv &thread) {
   std::vector<int> running(now.cpus.size(), 0);
   std::vector<int64_t> tid(now.cpus.size(), 0);

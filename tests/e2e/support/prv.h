@@ -17,7 +17,7 @@ struct PrvEvent {
   int64_t value = 0;
 };
 
-/// A .prv with its .row and .pcf. What is not well formed fails the test.
+/// A .prv with its .row and .pcf. Reading malformed files fails the test.
 struct Prv {
   uint64_t length = 0;          ///< of the header, ns
   std::vector<PrvEvent> events; ///< in the order of the file
@@ -62,8 +62,8 @@ inline int64_t value_of(const std::map<uint32_t, int64_t> &row, uint32_t type) {
 enum { kThreadTid = 2, kThreadState = 4, kThreadCpu = 6, kCpuTid = 2, kCpuRunning = 3 };
 enum { kUnknown, kRunning, kPaused, kDead, kCooling, kWarming };
 
-/// What must hold in every conversion: order, labels, no error state, one Running thread a CPU at
-/// most, and the two traces agree. Fails the test where it does not.
+/// Fails the test unless a conversion is sound: order, labels, no error state, at most one Running
+/// thread on a CPU, and two traces that agree.
 void expect_sound(const Prv &thread, const Prv &cpu);
 
 } // namespace ovnitrace::test

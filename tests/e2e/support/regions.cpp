@@ -46,6 +46,13 @@ bool RegionTest::are_possible([[maybe_unused]] const std::vector<std::string> &c
   return true;
 }
 
+bool RegionTest::skip_if_impossible(const std::vector<std::string> &chains) const {
+  const bool possible = are_possible(chains);
+  if (!possible)
+    [] { GTEST_SKIP() << "alarms of x86-64 are refused here"; }();
+  return !possible;
+}
+
 void RegionTest::read(const Outcome &outcome) {
   marks_ = marks_of(outcome.out);
   events_ = dump(trace());

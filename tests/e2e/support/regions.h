@@ -12,7 +12,7 @@
 
 namespace ovnitrace::test {
 
-/// A line of the program: it was there then.
+/// A line that the program prints: where it was, and when.
 struct Mark {
   std::string name;
   uint32_t tid = 0;
@@ -27,25 +27,27 @@ struct Region {
 
 class RegionTest : public CaptureTest {
 protected:
-  /// Records the program, which does `steps`.
+  /// Records the program while it does `steps`.
   Outcome capture(const std::vector<std::string> &chains, const std::vector<std::string> &steps,
                   std::vector<std::string> options = {});
   /// Whether chains can be captured on this machine. Checks that those with alarms of x86-64 are
   /// refused elsewhere.
   bool are_possible(const std::vector<std::string> &chains) const;
-  /// What a capture has left in trace().
+  /// Skips the test if they are not. Returns whether it did: return then.
+  bool skip_if_impossible(const std::vector<std::string> &chains) const;
+  /// Reads what a capture has left in trace().
   void read(const Outcome &outcome);
-  /// That is not there any more.
+  /// Removes the trace.
   void remove_trace() const;
 
   std::vector<Region> regions() const;
   /// "TYPE/CHAIN/STEP", both from 1.
   static std::string alarm_of(const DumpEvent &region);
-  /// The alarms of chains that are on record, in order.
+  /// Returns the alarms of chains that the trace has, in order.
   std::vector<std::string> alarms() const;
-  /// The n-th time that the program was at a mark.
+  /// Returns when the program was at a mark for the n-th time.
   uint64_t mark(const std::string &name, size_t n = 0) const;
-  /// Nothing is recorded outside regions, and in them something is.
+  /// Fails the test unless something is recorded in the regions, and nothing outside them.
   void expect_events_in_regions() const;
 
   std::vector<DumpEvent> events_;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char *kMark = "OVNITRACE_E2E";
 
-/// Of this run and no other: set before anything is forked.
+/// The mark of this run and no other. It is set before anything is forked.
 const std::string &value() {
   static const std::string pid = std::to_string(getpid());
   return pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Programs that a test has started and that outlive who started them.
+// Finds and kills programs that outlive the test that started them.
 #pragma once
 
 #include <sys/types.h>
@@ -7,13 +7,13 @@
 
 namespace ovnitrace::test {
 
-/// Marks all that the calling process starts from now on as of this run of the tests.
+/// Marks every process that the caller starts from now on: it belongs to this run of the tests.
 void mark_as_ours();
 
-/// All that are marked and still run.
+/// Returns the marked processes that still run.
 std::vector<pid_t> strays();
 
-/// Kills all that are marked and still run: after a test that failed, its traced programs go on.
+/// Kills the marked processes that still run: the traced programs of a test that failed go on.
 void kill_strays();
 
 } // namespace ovnitrace::test

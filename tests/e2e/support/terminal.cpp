@@ -45,6 +45,15 @@ void Terminal::type(char key) {
   EXPECT_EQ(write(master_, &key, 1), 1);
 }
 
+void Terminal::await(const std::string &text) {
+  char part[4096];
+  while (printed_.find(text) == std::string::npos) {
+    const ssize_t got = read(master_, part, sizeof part);
+    ASSERT_GT(got, 0) << "it ended without " << text;
+    printed_.append(part, size_t(got));
+  }
+}
+
 int Terminal::wait() {
   char part[4096];
   for (ssize_t got; (got = read(master_, part, sizeof part)) > 0;)

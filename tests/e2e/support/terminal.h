@@ -16,10 +16,12 @@ public:
   Terminal(const Terminal &) = delete;
   Terminal &operator=(const Terminal &) = delete;
 
-  /// Waits for the end of the command then. Its wait status.
+  /// Reads until the command has printed `text`; fails the test if the command ends before.
+  void await(const std::string &text);
+  /// Waits for the end of the command then. Returns its wait status.
   int hang_up();
   void type(char key);
-  /// Reads what is printed until the command ends. Its wait status.
+  /// Reads what is printed until the command ends. Returns its wait status.
   int wait();
   const std::string &printed() const { return printed_; }
 

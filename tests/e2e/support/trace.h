@@ -43,7 +43,7 @@ struct DumpEvent {
   uint32_t tid = 0; ///< 0: about no thread
   std::string details;
 
-  /// The value of `key=` in the details, empty if there is none.
+  /// Returns the value of `key=` in the details; empty if the key is missing.
   std::string detail(const std::string &key) const;
   bool takes_cpu() const { return event == "task_dispatch"; }
   bool leaves_cpu() const {
@@ -51,7 +51,7 @@ struct DumpEvent {
   }
 };
 
-/// The tid of a thread as dump writes it, `comm(tid)` or `tid`.
+/// Returns the tid of a thread as dump prints it: `comm(tid)` or `tid`.
 uint32_t tid_of(const std::string &thread);
 
 /// Runs `ovnitrace dump` on a trace that must be sound.
@@ -59,7 +59,8 @@ std::vector<DumpEvent> dump(const std::string &trace);
 std::vector<DumpEvent> parse_dump(const std::string &text);
 std::map<uint32_t, std::vector<DumpEvent>> by_thread(const std::vector<DumpEvent> &events);
 
-/// Kernel transitions among them: a switch between two traced threads is two events.
+/// Counts the kernel's transitions among the events. A switch between two traced threads is two
+/// events.
 uint64_t count_transitions(const std::vector<DumpEvent> &events);
 
 } // namespace ovnitrace::test

@@ -17,7 +17,7 @@ namespace ovnitrace::test {
 
 struct MemoryTrace {
   std::string name;
-  std::map<std::pair<uint16_t, bool>, std::string> files; ///< by CPU, compressed
+  std::map<std::pair<uint16_t, Codec>, std::string> files; ///< by CPU
   std::string unfinished, description;
   size_t room = SIZE_MAX; ///< bytes; then it fails
   bool discarded = false;
@@ -26,15 +26,12 @@ struct MemoryTrace {
 class MemorySink final : public TraceSink {
 public:
   explicit MemorySink(MemoryTrace &trace) : trace_(trace) {}
-  void append(uint16_t cpu, bool compressed, std::string_view bytes) override {
+  void append(uint16_t cpu, Codec codec, std::string_view bytes) override {
     if (bytes.size() > trace_.room)
       throw Error("no room");
     trace_.room -= bytes.size();
-    trace_.files[{cpu, compressed}] += bytes;
+    trace_.files[{cpu, codec}] += bytes;
     bytes_ += bytes.size();
-  }
-  void overwrite(uint16_t cpu, uint64_t offset, std::string_view bytes) override {
-    trace_.files.at({cpu, false}).replace(offset, bytes.size(), bytes);
   }
   void describe(std::string_view text) override { trace_.unfinished += text; }
   void end_description() override { trace_.description = std::exchange(trace_.unfinished, {}); }

@@ -28,6 +28,15 @@ protected:
     trace.write();
     return exported_from(*open_trace({{dir.path()}}, sink), cut, info);
   }
+  /// With the stacks of the trace.
+  PerfettoTrace exported_with_stacks() {
+    trace.write();
+    const auto source = open_trace({{dir.path()}}, sink);
+    const Stacks stacks(source->catalog(), sink);
+    const std::string file = out / "trace.pftrace";
+    result = perfetto::write_perfetto(*source, {}, {}, file, nullptr, &stacks);
+    return PerfettoTrace(text_of(file));
+  }
   PerfettoTrace exported_from(EventSource &source, const Cut &cut = {}, const TraceInfo &info = {},
                               CriticalPath *path = nullptr) {
     const std::string file = out / "trace.pftrace";

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/cli/pager.h"
+
+#include "emulator/base/messages.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <vector>
+
+extern char **environ;
+
+namespace ovnitrace {
+
+namespace {
+
+bool wanted = true;
+std::string &configured_command() {
+  static std::string command;
+  return command;
+}
+
+/// Returns the arguments. A command with characters of the shell goes through it.
+std::vector<std::string> arguments_of(const std::string &command) {
+  if (command.find_first_of("|&;<>()$`\\\"'*?[#~=%") != command.npos)
+    return {"sh", "-c", command};
+  std::istringstream in(command);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;)
+    words.push_back(word);
+  return words;
+}
+
+/// Starts the pager with this standard input. Returns 0 or the error.
+int start(const std::string &command, int input, pid_t &pid) {
+  std::vector<std::string> words = arguments_of(command);
+  std::vector<char *> argv;
+  for (std::string &word : words)
+    argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  posix_spawnattr_t attributes; // a signal that is ignored stays so in a new program
+  posix_spawnattr_init(&attributes);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int error = posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+} // namespace
+
+std::string pager_command(const std::string &configured) {
+  const char *own = std::getenv("OVNITRACE_PAGER"), *common = std::getenv("PAGER");
+  const std::string command = !configured.empty() ? configured
+                              : own               ? own
+                              : common            ? common
+                                                  : "less";
+  return command == "cat" || command.find_first_not_of(' ') == command.npos ? "" : command;
+}
+
+void use_pager(bool yes) {
+  wanted = yes;
+}
+
+void configure_pager(const std::string &command) {
+  configured_command() = command;
+}
+
+Pager::Pager() {
+  const char *terminal = std::getenv("TERM");
+  const bool dumb = !terminal || std::strcmp(terminal, "dumb") == 0;
+  const std::string command = pager_command(configured_command());
+  if (!wanted || command.empty() || dumb || !isatty(STDOUT_FILENO))
+    return;
+  int pipe[2];
+  if (pipe2(pipe, O_CLOEXEC) != 0)
+    return;
+  const UniqueFd output(pipe[0]);
+  input_ = UniqueFd(pipe[1]);
+  // As git: less leaves at once if all fits, shows colours, and leaves the text on the screen.
+  setenv("LESS", "FRX", 0);
+  setenv("LV", "-c", 0);
+  if (const int error = start(command, output.get(), pid_)) {
+    print("cannot start the pager {}: {}; the output follows without one", command,
+          std::strerror(error));
+    input_ = UniqueFd();
+    pid_ = -1;
+    return;
+  }
+  std::signal(SIGINT, SIG_IGN); // Ctrl-C is for the pager: it ends a search there
+}
+
+Pager::~Pager() {
+  finish();
+}
+
+int Pager::fd() const {
+  return pid_ < 0 ? STDOUT_FILENO : input_.get();
+}
+
+void Pager::finish() {
+  if (pid_ < 0)
+    return;
+  input_ = UniqueFd();
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR)
+    ;
+  pid_ = -1;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+} // namespace ovnitrace

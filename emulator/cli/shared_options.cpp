@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/cli/shared_options.h"
+
+#include "emulator/base/error.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace ovnitrace {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool would_be_replaced(const std::string &path) {
+  std::error_code failed; // what cannot be looked at fails when it is written
+  const fs::file_status status = fs::symlink_status(path, failed);
+  if (fs::is_symlink(status) && !fs::is_directory(path, failed))
+    return !fs::is_other(path, failed); // as /dev/stdout
+  if (fs::is_directory(path, failed))
+    return !fs::is_empty(path, failed) && !failed;
+  return fs::is_regular_file(status);
+}
+
+} // namespace
+
+void add_force(App command, bool &force) {
+  command.add_flag(kForce.names, force, "Replace an output that exists");
+}
+
+void require_free(const std::string &path, bool force, const std::string &in_place) {
+  std::error_code failed;
+  if (force || path.empty() || path == "-" || !would_be_replaced(path))
+    return;
+  if (!in_place.empty() && fs::equivalent(path, in_place, failed))
+    return;
+  throw Error(fmt::format(
+      "{} exists already; choose another with -o, or let it be overwritten with -f", path));
+}
+
+} // namespace ovnitrace

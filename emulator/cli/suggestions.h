@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lists the values that the completion of the shell offers for an option.
+#pragma once
+
+#include <CLI/Option.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ovnitrace {
+
+/// What the values of an option name, beside fixed words.
+enum class ValueKind {
+  other,      ///< words, numbers, times
+  file,       ///< type names FILE…, PATH and TRACE
+  directory,  ///< type name DIR
+  trace_pid,  ///< a process of the trace in the line
+  trace_tid,  ///< a thread
+  trace_comm, ///< the name of a thread
+  trace_cpu,  ///< a CPU
+  process,    ///< a running process
+  user,       ///< a user of this machine
+};
+
+/// Returns what Option::values() has told about the option, else what its type name says.
+ValueKind value_kind(const CLI::Option &option);
+
+/// Returns the fixed words of Option::one_of() and Option::values().
+std::vector<std::string> value_words(const CLI::Option &option);
+
+struct Suggestion {
+  std::string word;
+  std::string what; ///< its meaning; may be empty
+};
+
+/// Returns what is there of that kind. `traces`: those in the line. Reports nothing.
+std::vector<Suggestion> suggestions(ValueKind kind, const std::vector<std::string> &traces);
+
+} // namespace ovnitrace

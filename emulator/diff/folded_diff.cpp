@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/diff/folded_diff.h"
+
+#include "emulator/critical/path.h"
+#include "emulator/folded/folded.h"
+#include "emulator/slices/slicer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Folds the first two elements of a stack: the process and the thread.
+std::string with_folded_names(std::string_view stack, Names &names, const Renames &renames) {
+  std::string text;
+  for (int n = 0; n < 2; n++) {
+    const size_t end = std::min(stack.find(';'), stack.size());
+    text += names.fold(std::string(stack.substr(0, end)), renames) + ';';
+    stack.remove_prefix(std::min(end + 1, stack.size()));
+  }
+  return text + std::string(stack);
+}
+
+} // namespace
+
+void FoldedDiff::add(bool second, EventSource &source, const TraceInfo &info, const Cut &cut,
+                     DiagnosticSink &sink, const Renames &renames) {
+  const Catalog &catalog = source.catalog();
+  const Stacks stacks(catalog, sink);
+  Folded folded(
+      catalog, stacks,
+      {.per_thread = false, .program = info.program_pid ? main_thread(catalog, info) : kNone});
+  replay_slices(source, cut, folded);
+  Names names;
+  folded.lines([&](std::string_view line) {
+    const size_t space = line.rfind(' ');
+    uint64_t ns = 0;
+    std::from_chars(line.data() + space + 1, line.data() + line.size(), ns);
+    sums_[with_folded_names(line.substr(0, space), names, renames)].ns[second] += ns;
+  });
+  runs_[second]++;
+}
+
+void FoldedDiff::lines(const std::function<void(std::string_view)> &take) const {
+  const auto mean = [&](const Sum &sum, size_t side) {
+    return sum.ns[side] / std::max<uint64_t>(runs_[side], 1);
+  };
+  for (const auto &[stack, sum] : sums_)
+    take(fmt::format("{} {} {}", stack, mean(sum, 0), mean(sum, 1)));
+}
+
+} // namespace ovnitrace

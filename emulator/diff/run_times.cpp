@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/diff/run_times.h"
+
+#include "emulator/core/program_threads.h"
+#include "emulator/critical/path.h"
+#include "emulator/critical/path_text.h"
+#include "emulator/diff/conditions.h"
+#include "emulator/diff/run_watch.h"
+#include "emulator/slices/slicer.h"
+#include "emulator/summary/groups.h"
+#include "emulator/summary/summarizer.h"
+#include "emulator/why/blocked_at.h"
+#include "emulator/why/cause_names.h"
+#include "emulator/why/explainer.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+using Kind = TimeCause::Kind;
+
+/// Names the causes of one trace.
+class Namer {
+public:
+  Namer(const Catalog &catalog, Names &names, const Renames &renames)
+      : catalog_(catalog), names_(names), renames_(renames), groups_(catalog.threads.size()) {}
+
+  const std::string &group(uint32_t thread) {
+    if (groups_[thread].empty())
+      groups_[thread] =
+          names_.group(process_name(catalog_, thread), catalog_.threads[thread].name, renames_);
+    return groups_[thread];
+  }
+  std::string fold(const std::string &name) { return names_.fold(name, renames_); }
+  /// Returns the folded name of a thread, and the phrase of anything else.
+  std::string culprit(Culprit culprit, uint32_t thread) {
+    const uint32_t host = catalog_.threads[thread].host;
+    const bool is_thread =
+        culprit.kind() == Culprit::Kind::thread || culprit.kind() == Culprit::Kind::untraced;
+    return is_thread ? fold(name_of(catalog_, culprit, host))
+                     : culprit_text(catalog_, culprit, host);
+  }
+
+private:
+  const Catalog &catalog_;
+  Names &names_;
+  const Renames &renames_;
+  std::vector<std::string> groups_; ///< by thread; empty: not named yet
+};
+
+std::string peer(const PathSegment &segment, const Catalog &catalog, Namer &namer) {
+  const uint32_t tid = peer_tid(segment, catalog);
+  if (tid == kNone)
+    return "not known";
+  return tid == 0 ? "idle" : namer.fold(peer_name(segment, catalog));
+}
+
+std::string interrupt(InterruptSource source) {
+  return std::string(source_phrase(source));
+}
+
+TimeCause cause_of(const PathSegment &segment, const Catalog &catalog, Namer &namer) {
+  TimeCause cause{.group = namer.group(segment.thread),
+                  .kind = Kind::blocked,
+                  .call = std::string(call_text(segment, catalog))};
+  switch (segment.cause) {
+  case Cause::running:
+    cause.kind = Kind::running;
+    break;
+  case Cause::waiting:
+    cause.kind = segment.preempted ? Kind::preempted : Kind::waiting;
+    cause.culprit = peer(segment, catalog, namer);
+    break;
+  case Cause::throttled:
+    cause.kind = Kind::throttled;
+    break;
+  case Cause::timer:
+    cause.culprit = interrupt(InterruptSource::timer);
+    break;
+  case Cause::io:
+    cause.culprit = device_name(catalog.hosts[catalog.threads[segment.thread].host].devices,
+                                segment.device == kNone ? 0 : segment.device);
+    break;
+  case Cause::network:
+    cause.culprit = interrupt(InterruptSource::network);
+    break;
+  case Cause::interrupt:
+    cause.culprit = interrupt(InterruptSource::other);
+    break;
+  case Cause::outside:
+  case Cause::worker:
+  case Cause::unowned:
+    cause.culprit = peer(segment, catalog, namer);
+    break;
+  case Cause::blocked:
+    cause.culprit = "not known";
+    break;
+  case Cause::spins:
+    cause.call = "sched_yield, where it spins";
+    break;
+  case Cause::ended:
+  case Cause::unknown:
+    cause.kind = Kind::unknown;
+    break;
+  }
+  return cause;
+}
+
+/// Sums up the path. Sums numbers first: there can be millions of segments.
+Times times_of(CriticalPath &path, const Catalog &catalog, Namer &namer) {
+  const auto kind = [](const PathSegment &s) {
+    return std::tuple(s.thread, s.cause, s.preempted, s.call, s.device, s.interrupt, s.peer.tid,
+                      s.peer.thread);
+  };
+  std::map<decltype(kind({})), std::pair<PathSegment, uint64_t>> sums;
+  path.for_each([&](const PathSegment &segment) {
+    sums.try_emplace(kind(segment), segment, 0).first->second.second += segment.length();
+  });
+  Times times;
+  for (const auto &[key, sum] : sums)
+    times[cause_of(sum.first, catalog, namer)] += sum.second;
+  return times;
+}
+
+TimeCause cause_of(const WaitSum &sum, Namer &namer) {
+  TimeCause cause{.group = namer.group(sum.thread), .kind = Kind::waiting};
+  if (sum.kind == WaitKind::throttling) {
+    cause.kind = Kind::throttled;
+    return cause;
+  }
+  if (sum.kind == WaitKind::preemption)
+    cause.kind = Kind::preempted;
+  cause.culprit = namer.culprit(sum.holder, sum.thread);
+  return cause;
+}
+
+/// Divides the lives of all threads that the explanation is about.
+Times times_of(const WhyInput &input, Namer &namer) {
+  Times times;
+  const Explanation &why = input.why;
+  const auto add = [&](const TimeCause &cause, uint64_t ns) {
+    if (ns)
+      times[cause] += ns;
+  };
+  for (uint32_t t = 0; t < why.threads.size(); t++) {
+    if (!why.shown[t])
+      continue;
+    add({.group = namer.group(t), .kind = Kind::running}, why.threads[t].running);
+    add({.group = namer.group(t), .kind = Kind::unknown}, why.threads[t].unknown);
+  }
+  for (const WaitSum &sum : why.waits)
+    add(cause_of(sum, namer), sum.ns);
+  std::map<std::pair<uint32_t, uint32_t>, std::string> places; // by host and stack
+  for (const BlockSum &sum : why.blocks) {
+    const uint32_t host = input.catalog.threads[sum.thread].host;
+    const auto [place, is_new] = places.try_emplace({host, sum.stack});
+    if (is_new && sum.stack != kNone)
+      place->second = blocked_at(input.stacks.of_host(host), sum.stack);
+    add({.group = namer.group(sum.thread),
+         .kind = Kind::blocked,
+         .call = block_name(input, sum.block),
+         .culprit = namer.culprit(sum.waker, sum.thread),
+         .at = place->second},
+        sum.ns);
+  }
+  return times;
+}
+
+/// Returns the mean frequency of the CPUs, where it is known.
+uint32_t mean_khz(const Summary &summary) {
+  double khz_ns = 0, ns = 0;
+  for (const CpuSummary &cpu : summary.cpus) {
+    khz_ns += cpu.frequency.khz_ns;
+    ns += double(cpu.frequency.known);
+  }
+  return ns > 0 ? uint32_t(khz_ns / ns) : 0;
+}
+
+double stolen_share(const Summary &summary) {
+  double stolen = 0;
+  for (const CpuSummary &cpu : summary.cpus)
+    stolen += double(cpu.stolen);
+  const double all = double(summary.to - summary.from) * double(summary.cpus.size());
+  return all > 0 ? stolen / all : 0;
+}
+
+/// Returns when ovnitrace let the program run, ns from the start of the trace: with its first
+/// execve. Returns 0 if that is not known. Reads `source` up to there.
+uint64_t start_of(EventSource &source, uint32_t program) {
+  Event event;
+  while (program != kNone && source.next(event))
+    if (event.kind == FTrace_EXT_exec && event.thread == program)
+      return event.time - std::min(event.time, source.catalog().begin);
+  return 0;
+}
+
+} // namespace
+
+RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery &query,
+                 const std::function<std::unique_ptr<EventSource>()> &open, Names &names,
+                 const Renames &renames) {
+  RunTimes run;
+  run.trace = trace;
+  Cut cut;
+  cut.comms = query.comms;
+  const std::unique_ptr<EventSource> first = open();
+  const uint32_t program = info.program_pid ? main_thread(first->catalog(), info) : kNone;
+  cut.from = start_of(*first, program);
+  CriticalPath path = critical_path(*open(), info, cut, {.tid = {}, .section = query.section});
+
+  const std::unique_ptr<EventSource> source = open();
+  const Catalog &catalog = source->catalog();
+  if (query.section) {
+    cut.from = path.from - catalog.begin;
+    cut.to = path.to - catalog.begin;
+  }
+  Cut all; // holders, and the start of the program, may be outside
+  all.to = cut.to;
+  Explainer explainer(catalog, cut_to_program(cut, info, catalog), program);
+  Summarizer summarizer(catalog, all);
+  RunWatch watch(catalog.threads.size());
+  const SliceView views[] = {{all, explainer}, {all, summarizer}, {cut, watch}};
+  replay_slices(*source, views);
+  const Explanation why = explainer.finish();
+  const Summary summary = summarizer.finish();
+  NoDiagnostics reported_already;
+  const Stacks stacks(catalog, reported_already);
+
+  Namer namer(catalog, names, renames);
+  run.of = namer.group(path.thread);
+  run.wall = path.to - path.from;
+  run.path = times_of(path, catalog, namer);
+  run.life = times_of({trace, info, catalog, stacks, why}, namer);
+  for (uint32_t t = 0; t < catalog.threads.size(); t++) {
+    if (watch.lost(t))
+      run.lossy.insert(namer.group(t));
+    if (!why.shown[t])
+      continue;
+    run.threads[namer.group(t)]++;
+    run.waits[namer.group(t)].add(watch.waits(t));
+  }
+  run.conditions = conditions_of(info);
+  run.conditions.push_back({"critical path of", Names::parts(run.of).second});
+  run.lost = summary.lost + (summary.lost_more ? 1 : 0);
+  run.stolen = stolen_share(summary);
+  run.khz = mean_khz(summary);
+  return run;
+}
+
+} // namespace ovnitrace

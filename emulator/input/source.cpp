@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/input/source.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace ovnitrace {
+
+const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time) {
+  const auto later = std::upper_bound(
+      peers.begin(), peers.end(), std::pair(tid, time),
+      [](const auto &at, const PeerName &peer) { return at < std::pair(peer.tid, peer.since_ns); });
+  if (later != peers.begin() && std::prev(later)->tid == tid)
+    return &*std::prev(later);
+  return later != peers.end() && later->tid == tid ? &*later : nullptr;
+}
+
+std::string device_name(const std::vector<DeviceName> &devices, uint32_t number) {
+  if (number == 0)
+    return "I/O";
+  for (const DeviceName &device : devices)
+    if (device.number == number && !device.name.empty())
+      return device.name;
+  return fmt::format("{}:{}", number >> FTRACE_DEVICE_MAJOR_SHIFT,
+                     number & FTRACE_DEVICE_MINOR_MASK);
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Says what happened before a wait for a CPU.
+#pragma once
+
+#include "emulator/format/thread_state.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ovnitrace {
+
+/// What happened before a wait for a CPU.
+enum class WaitKind : uint8_t { wakeup, preemption, yield, throttling, refill, not_known };
+inline constexpr size_t kWaitKinds = 6;
+
+/// Returns the kind of a wait in `state`. `reason`: enum ftrace_offcpu_reason or kNotKnown.
+inline WaitKind wait_kind(ThreadState state, uint8_t reason) {
+  if (state == ThreadState::Warming)
+    return WaitKind::wakeup;
+  switch (reason) {
+  case FTRACE_OFFCPU_PREEMPTED:
+    return WaitKind::preemption;
+  case FTRACE_OFFCPU_YIELDED:
+    return WaitKind::yield;
+  case FTRACE_OFFCPU_THROTTLED:
+    return WaitKind::throttling;
+  case FTRACE_OFFCPU_REFILLED:
+    return WaitKind::refill;
+  default:
+    return WaitKind::not_known;
+  }
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Configuration files: what they may say, which value wins, and what is said of a broken one.
+#include "emulator/base/error.h"
+#include "emulator/cli/config.h"
+#include "tests/unit/support/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace ovnitrace {
+namespace {
+
+class Config : public ::testing::Test {
+protected:
+  Config() {
+    app.add_flag("-q,--quiet", quiet, "");
+    why = app.add_subcommand("why", "");
+    why->add_option("--top", top, "");
+    why->add_option("--by", by, "")->check(CLI::IsMember({"thread", "name"}));
+    const auto brief_option = why->add_flag("--brief", brief, "");
+    why->add_flag("--long", longer, "")->excludes(brief_option);
+  }
+  /// Runs the command line with these files.
+  void run(std::vector<std::string> words, const std::vector<std::string> &texts) {
+    std::vector<Setting> settings;
+    for (size_t n = 0; n < texts.size(); n++)
+      for (Setting &one : parse_config("file" + std::to_string(n), texts[n]))
+        settings.push_back(one);
+    std::reverse(words.begin(), words.end());
+    app.parse(words);
+    check_config(app, settings);
+    apply_config(app.get_subcommands().empty() ? app : *why, settings);
+  }
+  std::string refused(const std::string &text) {
+    try {
+      run({"why"}, {text});
+      return "";
+    } catch (const Error &error) {
+      EXPECT_EQ(error.status(), kExitUsage);
+      return error.what();
+    }
+  }
+
+  CLI::App app{"", "ovnitrace"};
+  CLI::App *why = nullptr;
+  bool quiet = false, brief = false, longer = false;
+  int top = 0;
+  std::string by;
+};
+
+TEST_F(Config, GivesDefaultsThatTheCommandLineOverrides) {
+  run({"why", "--by", "thread"}, {"# comment\n\ntop = 7   # more\nby = name\nbrief = true\n"});
+  EXPECT_EQ(top, 7);
+  EXPECT_EQ(by, "thread");
+  EXPECT_TRUE(brief);
+}
+
+TEST_F(Config, TakesASectionBeforeWhatIsForAllAndALaterFileBeforeBoth) {
+  run({"why"}, {"[why]\ntop = 3\n", ""});
+  EXPECT_EQ(top, 3);
+  app.clear();
+  run({"why"}, {"[why]\ntop = 3\n[ovnitrace]\nquiet = true", "top = 4"});
+  EXPECT_EQ(top, 4);
+  EXPECT_FALSE(quiet) << "it is for the command without a subcommand";
+  app.clear();
+  run({"why"}, {"top = 5\n[why]\ntop = 6"});
+  EXPECT_EQ(top, 6);
+}
+
+TEST_F(Config, AppliesToTheCommandWithoutASubcommand) {
+  run({}, {"[ovnitrace]\nquiet = true"});
+  EXPECT_TRUE(quiet);
+}
+
+TEST_F(Config, LeavesFalseFlagsAndExcludedOptionsAlone) {
+  run({"why", "--long"}, {"brief = true\nquiet = false"});
+  EXPECT_TRUE(longer);
+  EXPECT_FALSE(brief);
+  EXPECT_FALSE(quiet);
+}
+
+TEST_F(Config, KeepsBlanksBetweenQuotes) {
+  const std::vector<Setting> settings = parse_config("f", "\tby\t= \" a # b \"\r\n");
+  ASSERT_EQ(settings.size(), 1u);
+  EXPECT_EQ(settings[0].value, " a # b ");
+  EXPECT_EQ(settings[0].line, 1u);
+  EXPECT_EQ(settings[0].column, 7u);
+}
+
+TEST_F(Config, SaysInWhichLineAndColumnItIsWrong) {
+  EXPECT_EQ(refused("top = 1\n  tpo = 3"), "file0:2:9: there is no option --tpo");
+  EXPECT_EQ(refused("[why]\nquiet = true"), "file0:2:9: why has no option --quiet");
+  EXPECT_EQ(refused("[wyh]"), "file0:1:1: there is no subcommand wyh");
+  EXPECT_EQ(refused("[why"), "file0:1:1: the name of the section does not end with ]");
+  EXPECT_EQ(refused("[ ]"), "file0:1:1: the section has no name: write [SUBCOMMAND]");
+  EXPECT_EQ(refused("\n top"), "file0:2:2: 'top' has no value: write NAME = VALUE");
+  EXPECT_EQ(refused("top ="), "file0:1:6: there is no value after the =");
+  EXPECT_EQ(refused("= 3"), "file0:1:1: there is no name before the =");
+  EXPECT_EQ(refused("by = \"name"), "file0:1:6: the quote does not end in this line");
+  EXPECT_EQ(refused("top = 1\nby = \x01"), "file0:2:6: this is no text: there is a control "
+                                           "character");
+  EXPECT_EQ(refused("brief = maybe"), "file0:1:9: brief: write true or false");
+  EXPECT_EQ(refused("help = true"), "file0:1:8: there is no option --help");
+  EXPECT_NE(refused("top = x").find("file0:1:7: "), std::string::npos);
+  EXPECT_NE(refused("by = cpu").find("file0:1:6: "), std::string::npos);
+}
+
+TEST_F(Config, OfTheUserIsNotReadByRootUnderSudo) {
+  setenv("XDG_CONFIG_HOME", "/somewhere", 1);
+  unsetenv("SUDO_UID");
+  EXPECT_EQ(config_files(),
+            (std::vector<std::string>{"/etc/ovnitrace/config", "/somewhere/ovnitrace/config"}));
+  setenv("SUDO_UID", "1000", 1);
+  const std::vector<std::string> files = config_files();
+  EXPECT_EQ(files.size(), geteuid() == 0 ? 1u : 2u);
+  unsetenv("SUDO_UID");
+  unsetenv("XDG_CONFIG_HOME");
+}
+
+TEST_F(Config, OfAnotherUserIsNotRead) {
+  test::TempDir dir;
+  std::ofstream(dir / "config") << "tpo = 3";
+  EXPECT_EQ(read_config({dir / "config"}).size(), 1u);
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(chown((dir / "config").c_str(), 65534, 65534), 0);
+  EXPECT_EQ(read_config({dir / "config", dir / "none"}).size(), 0u);
+}
+
+TEST_F(Config, ThatIsADirectoryOrTooLargeIsRefused) {
+  test::TempDir dir;
+  EXPECT_THROW(read_config({dir.path()}), Error);
+  std::ofstream(dir / "config") << std::string(65537, '#');
+  EXPECT_THROW(read_config({dir / "config"}), Error);
+}
+
+} // namespace
+} // namespace ovnitrace

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ovnitrace top: shows what the threads do now.
+#include "user/cli/commands.h"
+
+#include "emulator/base/error.h"
+#include "emulator/base/identity.h"
+#include "emulator/cli/run.h"
+#include "emulator/cli/terminal.h"
+#include "emulator/cli/time_option.h"
+#include "emulator/summary/groups.h"
+#include "user/cli/checked_options.h"
+#include "user/cli/number_option.h"
+#include "user/cli/scratch_directory.h"
+#include "user/top/batch.h"
+#include "user/top/screen.h"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr uint64_t kShortestInterval = 100'000'000, kLongestInterval = 60'000'000'000; // ns
+
+struct Arguments {
+  RecordArguments record;
+  TopView view;
+  uint64_t interval = 1'000'000'000; ///< ns
+  uint64_t batch = 0;                ///< intervals; 0: on a terminal
+  size_t top = 20;
+  bool json = false;
+};
+
+uint64_t parse_interval(const std::string &text) {
+  uint64_t ns = 0;
+  if (!parse_time(text, ns) || ns < kShortestInterval || ns > kLongestInterval)
+    throw Error("--interval: '" + text + "' is no time from 100ms to 1m", kExitUsage);
+  return ns;
+}
+
+int top(Arguments arguments) {
+  if (arguments.json && !arguments.batch)
+    throw Error("--json goes with --batch N", kExitUsage);
+  if (!arguments.batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
+    throw Error("top draws on a terminal, and standard input or output is not a terminal: "
+                "use --batch N, which prints N intervals",
+                kExitUsage);
+  if (arguments.record.options.pids.empty())
+    arguments.record.options.all = true;
+  RecordOptions options = checked(arguments.record);
+  arguments.view.columns = terminal_columns(STDOUT_FILENO);
+  const ScratchDirectory scratch("/dev/shm"); // a part is small, and read at once
+  options.directory = scratch.path() + "/trace";
+  options.quiet = true;
+  options.compress_level = 0;
+  std::unique_ptr<LiveView> view;
+  if (arguments.batch)
+    view =
+        std::make_unique<TopBatch>(arguments.view, arguments.batch, arguments.top, arguments.json);
+  else
+    view = std::make_unique<TopScreen>(arguments.view);
+  view->interval = arguments.interval;
+  view->scratch = scratch.path();
+  options.live = view.get();
+  record(options);
+  return 0;
+}
+
+} // namespace
+
+void add_top(App app) {
+  const auto arguments = std::make_shared<Arguments>();
+  arguments->record.buffer = "last:8M";
+  const App command = app.add_subcommand("top", "Show what the threads do now, as top(1) does");
+  command.usage("ovnitrace top [OPTIONS] [-a|-p PID]");
+  add_capture_options(command, arguments->record);
+  command
+      .add_option_function<std::string>(
+          "-i,--interval",
+          [arguments](const std::string &text) { arguments->interval = parse_interval(text); },
+          "Show each interval of this length: 500ms, 2s (default: 1s)")
+      .type_name("TIME");
+  command
+      .add_option("--sort", arguments->view.sort,
+                  fmt::format("Sort by this, the largest first: {} (default: running)",
+                              fmt::join(sort_words(), ", ")))
+      .type_name("COLUMN")
+      .one_of(sort_words());
+  command
+      .add_option_function<std::string>(
+          "--by",
+          [arguments](const std::string &word) {
+            arguments->view.by = word == "process" ? TopBy::process
+                                 : word == "name"  ? TopBy::name
+                                                   : TopBy::thread;
+          },
+          "Print one line for each thread (default), process or name")
+      .type_name("WHAT")
+      .one_of({"thread", "process", "name"});
+  add_number(command, "--batch", arguments->batch, 1, UINT32_MAX,
+             "Print N intervals as text, and end");
+  add_number(command, "--top", arguments->top, 0, UINT32_MAX,
+             "With --batch: print at most N lines of a table; 0: all (default: 20)");
+  command.add_flag(
+      "--json", arguments->json,
+      "With --batch: print the object of `ovnitrace info --json` for each interval, in "
+      "one line (docs/info.md)");
+  command.footer(R"(
+Shows the whole machine, or the processes of -p. A line is a thread. For each it shows:
+
+  RUN %       its share of the interval on a CPU
+  PREEMPT     the share in which it was preempted and waited to get a CPU back
+  WOKEN       the share in which it was woken and waited for a CPU
+  BLOCK       the share in which it was blocked
+  THROTTLE    the share in which its cgroup had no CPU quota left, if there is such a thread
+  SW/s        how often it left its CPU in a second
+  p99, MAX    how long it waited for a CPU after a wakeup
+  BLOCKED IN  the call in which it was blocked longest; on wide terminals, as is p50
+
+? lists the keys. Nothing is written, except to memory (/dev/shm) for each interval. Key w writes
+what the flight recorder holds, 8 MiB of events of each CPU, as a trace into the current directory.
+
+Examples:
+  sudo ovnitrace top
+  sudo ovnitrace top -p nginx --sort latency
+  sudo ovnitrace top --batch 1 --by process
+  sudo ovnitrace top --batch 60 --json | jq '.threads[0]')");
+  command.callback([arguments] {
+    if (const int status = top(*arguments))
+      end_command(status);
+  });
+}
+
+} // namespace ovnitrace

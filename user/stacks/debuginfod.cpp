@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/stacks/debuginfod.h"
+
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
+#include "emulator/base/regular_file.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <vector>
+
+namespace ovnitrace {
+
+namespace {
+
+/// Returns our environment with the home folder of the current user: sudo may have left another.
+std::vector<std::string> user_environment() {
+  std::vector<std::string> all;
+  const passwd *user = getpwuid(geteuid());
+  for (char **variable = environ; *variable; variable++)
+    if (const std::string text = *variable; !user || !text.starts_with("HOME="))
+      all.push_back(text);
+  if (user)
+    all.push_back("HOME=" + std::string(user->pw_dir));
+  return all;
+}
+
+/// Starts `argv` with its output at `out`. A signal of the terminal ends it. Returns -1 if it
+/// cannot.
+pid_t start(const std::vector<const char *> &argv, int out) {
+  std::vector<std::string> texts = user_environment();
+  std::vector<char *> environment, arguments;
+  for (std::string &text : texts)
+    environment.push_back(text.data());
+  environment.push_back(nullptr);
+  for (const char *argument : argv)
+    arguments.push_back(const_cast<char *>(argument));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t child = -1;
+  if (posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(),
+                   environment.data()) != 0)
+    child = -1;
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return child;
+}
+
+} // namespace
+
+void check_debuginfod() {
+  const char *urls = std::getenv("DEBUGINFOD_URLS");
+  if (!urls || !*urls)
+    throw Error("--debuginfod: the environment variable DEBUGINFOD_URLS names no server; set it, "
+                "and let sudo keep it: sudo --preserve-env=DEBUGINFOD_URLS ovnitrace …",
+                kExitUsage);
+}
+
+namespace {
+
+UniqueFd fetch(const std::string &build_id) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return UniqueFd();
+  const UniqueFd ours(ends[0]);
+  UniqueFd theirs(ends[1]);
+  const pid_t child = start({"debuginfod-find", "debuginfo", build_id.c_str()}, theirs.get());
+  theirs = UniqueFd();
+  if (child < 0)
+    return UniqueFd();
+  std::string path;
+  char part[512];
+  for (ssize_t got; path.size() < PATH_MAX;) {
+    got = read(ours.get(), part, sizeof(part));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      break;
+    path.append(part, size_t(got));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  path.resize(std::min(path.find('\n'), path.size()));
+  struct stat found;
+  return status == 0 ? open_absolute(path, found) : UniqueFd();
+}
+
+} // namespace
+
+UniqueFd DebugFetcher::operator()(const std::string &build_id) {
+  constexpr uint64_t kMost = 120'000'000'000; // ns
+  if (spent_ > kMost) {
+    if (!std::exchange(warned_, true))
+      warn_("--debuginfod: the servers took more than two minutes: the rest of the debug data is "
+            "not fetched");
+    return UniqueFd();
+  }
+  const uint64_t start = monotonic_ns();
+  UniqueFd found = fetch(build_id);
+  spent_ += monotonic_ns() - start;
+  return found;
+}
+
+} // namespace ovnitrace
