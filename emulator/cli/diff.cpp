@@ -3,10 +3,12 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/terminal.h"
+#include "emulator/cli/terminal_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/diff/diff_report.h"
@@ -24,8 +26,8 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr int kExitGate = 4; ///< a gate has failed
-constexpr size_t kTop = 10;  ///< lines
+constexpr int kExitGate = 4;  ///< a gate has failed
+constexpr size_t kLines = 10; ///< of a table
 
 struct Arguments {
   std::vector<std::string> a; ///< traces; without `b`, the second one is that of B
@@ -35,7 +37,7 @@ struct Arguments {
   std::vector<std::string> gates;
   bool json = false;
   std::string to; ///< format; empty: the report
-  size_t top = kTop;
+  size_t top = kLines;
 };
 
 Renames renames_of(const Arguments &arguments) {
@@ -98,6 +100,7 @@ int diff(Arguments arguments) {
   if (!arguments.to.empty() &&
       (arguments.json || !arguments.gates.empty() || arguments.query.section))
     throw Error("--to folded takes no --json, --gate or --section", kExitUsage);
+  const ReadingProgress progress;
   Warnings warnings;
   StdoutWriter out;
   bool passed = true;
@@ -127,7 +130,7 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .add_option("--section", arguments->query.section,
                   "Compare the longest section of this number (docs/user-events.md)")
       .type_name("NUMBER");
-  add_cut_list(command, kComm.names, "GLOB", arguments->query.comms,
+  add_cut_list(command, kComm.names, "GLOB", kTraceComms, arguments->query.comms,
                "Compare only threads with this name, as 'worker-*'. The critical path is that of "
                "the one that ran longest");
   command
@@ -142,16 +145,17 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .type_name("GATE")
       .allow_extra_args(false);
   command
-      .add_option("--top", arguments->top,
+      .add_option(kTop.names, arguments->top,
                   "Print at most N groups of threads, and N lines of each; 0: all (default: 10)")
       .type_name("N")
       .range(0, UINT32_MAX);
-  command.add_flag("--json", arguments->json, "Print an object of JSON, with times in ns");
+  command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command
       .add_option("--to", arguments->to,
                   "Write the stacks of both for a differential flame graph: folded")
       .type_name("FORMAT")
       .one_of({"folded"});
+  add_terminal_options(command);
   command.footer(R"(
 Prints first what else differs between the runs, then the answer in a sentence: the change of the
 wall time, divided among the causes on the critical path. The tables have each cause, and where the

@@ -4,6 +4,7 @@
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/export_formats.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/perfetto/write_perfetto.h"
@@ -16,6 +17,7 @@ int export_perfetto(const ExportArguments &arguments) {
   const std::string &input = arguments.inputs.front();
   const std::string &path = arguments.output;
   Warnings warnings;
+  const ReadingProgress progress(!arguments.quiet, arguments.cut.to);
   const auto open = reopener(input, warnings, needed_from(arguments.path, arguments.cut));
   const TraceInfo info = about_trace(input);
   std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);

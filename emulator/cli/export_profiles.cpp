@@ -4,6 +4,7 @@
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/export_formats.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
@@ -57,6 +58,7 @@ public:
 
 private:
   const ExportArguments &arguments_;
+  const ReadingProgress progress_{!arguments_.quiet, arguments_.cut.to};
   Warnings warnings_;
   const TraceInfo about_;
   const std::unique_ptr<EventSource> source_;

@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
@@ -43,6 +44,7 @@ std::string counter_help() {
 
 void info(const Arguments &arguments) {
   Warnings warnings;
+  const ReadingProgress progress;
   const Cut cut = cut_of(arguments.cut, arguments.paths.front());
   const std::unique_ptr<EventSource> source = open_trace(trace_inputs(arguments.paths), warnings);
   const std::string names = fmt::format("{}", fmt::join(arguments.paths, " "));

@@ -6,6 +6,7 @@
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/output_ending.h"
 #include "emulator/cli/path_options.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
@@ -76,6 +77,7 @@ int plot(Arguments arguments) {
   if (arguments.figure.cut.from == arguments.figure.cut.to)
     throw Error("--from and --to are the same time: a figure needs a range to draw", kExitUsage);
   Warnings warnings;
+  const ReadingProgress progress;
   const TraceInfo info = about_trace(arguments.trace);
   const auto open =
       reopener(arguments.trace, warnings, needed_from(arguments.path, arguments.figure.cut));

@@ -24,6 +24,27 @@ double ProgressBar::part(uint64_t time) const {
   return length_ ? double(done) / double(length_) : 1;
 }
 
+ReadingProgress::ReadingProgress(bool shown, uint64_t to) : to_(to) {
+  if (shown && isatty(STDERR_FILENO))
+    current = this;
+}
+
+ReadingProgress::~ReadingProgress() {
+  if (current == this)
+    current = nullptr;
+}
+
+void ReadingProgress::reads(const Catalog &catalog, uint64_t time, uint64_t events) {
+  if (!bar_)
+    bar_.emplace(catalog, to_);
+  bar_->update(time, events_ += events);
+}
+
+void ReadingProgress::ends() {
+  bar_.reset();
+  events_ = 0;
+}
+
 void ProgressBar::update(uint64_t time, uint64_t events) {
   constexpr int kWidth = 30;
   Clock::time_point now = Clock::now();

@@ -5,6 +5,7 @@
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/open_browser.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
@@ -56,6 +57,7 @@ Answer answer_about(const TraceInfo &info, const Cut &cut,
 int run_report(const std::string &trace, const ReportArguments &arguments) {
   const auto start = std::chrono::steady_clock::now();
   Warnings warnings;
+  const ReadingProgress progress(!arguments.quiet);
   const TraceInfo info = about_trace(trace);
   std::optional<OutputDirectory> directory; // the owner of the trace may have planted a link in it
   std::string path = arguments.output;

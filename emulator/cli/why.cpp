@@ -5,6 +5,7 @@
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/path_options.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
@@ -110,6 +111,7 @@ int why(Arguments arguments) {
   if (arguments.path.query.section && !arguments.path.wanted && !arguments.slowest)
     throw Error("--section goes with --critical-path or --slowest N", kExitUsage);
   Warnings warnings;
+  const ReadingProgress progress;
   arguments.cut = cut_of(arguments.given_cut, arguments.trace);
   arguments.options.columns = terminal_columns(STDOUT_FILENO);
   const TraceInfo about = about_trace(arguments.trace);

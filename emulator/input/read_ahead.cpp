@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/read_ahead.h"
 
+#include "emulator/input/read_watcher.h"
+
 namespace ovnitrace {
 
 ReadAhead::ReadAhead(EventSource &source)
@@ -21,6 +23,8 @@ ReadAhead::~ReadAhead() {
     thread_.join();
   }
   source_.report_to(sink_);
+  if (ReadWatcher::current)
+    ReadWatcher::current->ends();
 }
 
 std::span<Event> ReadAhead::next() {
@@ -45,6 +49,9 @@ std::span<Event> ReadAhead::next() {
 
 void ReadAhead::advance() {
   at_ = report_ = 0;
+  if (current_ && current_->count && ReadWatcher::current)
+    ReadWatcher::current->reads(source_.catalog(), current_->events[current_->count - 1].time,
+                                current_->count);
   if (!threaded_) {
     current_ = &batches_[0];
     return fill(*current_);

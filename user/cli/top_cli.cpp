@@ -5,6 +5,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/summary/groups.h"
@@ -103,10 +104,10 @@ void add_top(App app) {
       .one_of({"thread", "process", "name"});
   add_number(command, "--batch", arguments->batch, 1, UINT32_MAX,
              "Print N intervals as text, and end");
-  add_number(command, "--top", arguments->top, 0, UINT32_MAX,
+  add_number(command, kTop.names, arguments->top, 0, UINT32_MAX,
              "With --batch: print at most N lines of a table; 0: all (default: 20)");
   command.add_flag(
-      "--json", arguments->json,
+      kJson.names, arguments->json,
       "With --batch: print the object of `ovnitrace info --json` for each interval, in "
       "one line (docs/info.md)");
   command.footer(R"(
