@@ -124,7 +124,7 @@ static long walk_frame(__u32 n, void *unused)
  * Other threads that come to the same place may have come there in another way. */
 static __always_inline bool may_ask(__u64 key)
 {
-	const __u64 most = 16;
+	const __u64 most = 64;
 	struct unwind_ask *ask;
 	__u32 place;
 
@@ -146,7 +146,7 @@ static __always_inline __u32 copy_stack(__u32 cpu, struct unwind_walk *walk,
 					struct stack_slot *scratch)
 {
 	struct stack_copy *copy = bpf_map_lookup_elem(&copy_scratch, &cpu);
-	__u32 before, pages = 0;
+	__u32 before, pages = 0, absent = 0;
 	__u64 page, waiting, flags;
 
 	if (!copy)
@@ -164,11 +164,18 @@ static __always_inline __u32 copy_stack(__u32 cpu, struct unwind_walk *walk,
 	before = walk->state.sp & (STACK_COPY_PAGE - 1);
 	if (!bpf_probe_read_user(copy->memory + before, STACK_COPY_PAGE - before,
 				 (void *)walk->state.sp))
-		for (pages = 1; pages < STACK_COPY_PAGES; pages++)
-			if (bpf_probe_read_user(copy->memory + pages * STACK_COPY_PAGE,
-						STACK_COPY_PAGE,
-						(void *)(page + pages * STACK_COPY_PAGE)))
-				break;
+		pages = 1;
+	else
+		absent = 1;
+	/* A large frame can have pages that were never used: those behind them are needed. */
+	for (__u32 n = 1; n < STACK_COPY_PAGES; n++) {
+		if (bpf_probe_read_user(copy->memory + n * STACK_COPY_PAGE, STACK_COPY_PAGE,
+					(void *)(page + n * STACK_COPY_PAGE)))
+			absent |= 1u << n;
+		else
+			pages = n + 1;
+	}
+	copy->absent = absent;
 	copy->pages = pages;
 	if (pages > STACK_COPY_PAGES)
 		return 0; /* never: for the verifier */

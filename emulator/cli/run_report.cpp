@@ -10,6 +10,7 @@
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/core/program_threads.h"
+#include "emulator/input/stacks.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/input/trace_info.h"
 #include "emulator/why/explainer.h"

@@ -2,7 +2,7 @@
 #include "emulator/diff/folded_diff.h"
 
 #include "emulator/critical/path.h"
-#include "emulator/folded/folded.h"
+#include "emulator/off_cpu/folded.h"
 #include "emulator/slices/slicer.h"
 
 #include <fmt/format.h>
@@ -31,12 +31,12 @@ void FoldedDiff::add(bool second, EventSource &source, const TraceInfo &info, co
                      DiagnosticSink &sink, const Renames &renames) {
   const Catalog &catalog = source.catalog();
   const Stacks stacks(catalog, sink);
-  Folded folded(
+  OffCpuTimes times(
       catalog, stacks,
       {.per_thread = false, .program = info.program_pid ? main_thread(catalog, info) : kNone});
-  replay_slices(source, cut, folded);
+  replay_slices(source, cut, times);
   Names names;
-  folded.lines([&](std::string_view line) {
+  write_folded(times, false, [&](std::string_view line) {
     const size_t space = line.rfind(' ');
     uint64_t ns = 0;
     std::from_chars(line.data() + space + 1, line.data() + line.size(), ns);

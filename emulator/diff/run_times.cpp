@@ -160,8 +160,9 @@ Times times_of(const WhyInput &input, Namer &namer) {
   for (const BlockSum &sum : why.blocks) {
     const uint32_t host = input.catalog.threads[sum.thread].host;
     const auto [place, is_new] = places.try_emplace({host, sum.stack});
-    if (is_new && sum.stack != kNone)
-      place->second = blocked_at(input.stacks.of_host(host), sum.stack);
+    if (is_new)
+      for (std::string &function : blocked_at(input.stacks.of_host(host), sum.stack, 1))
+        place->second = std::move(function);
     add({.group = namer.group(sum.thread),
          .kind = Kind::blocked,
          .call = block_name(input, sum.block),

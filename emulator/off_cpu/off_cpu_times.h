@@ -59,8 +59,8 @@ public:
   const StackTable &stacks(uint32_t host) const { return stacks_.of_host(host); }
   /// Returns the system call or the kind of wait as `why` prints it: "futex", "after a wakeup".
   std::string cause(const Key &key) const;
-  /// Returns what is shown in place of a function inside the innermost frame: "[waiting for a CPU]",
-  /// and "[read]" or "[blocked]" where there is no stack. Empty: nothing.
+  /// Returns what is shown in place of a function inside the innermost frame: "[waiting for a
+  /// CPU]", and "[read]" or "[blocked]" where there is no stack. Empty: nothing.
   std::string innermost(const Key &key) const;
 
   uint64_t blocked() const { return blocked_; }   ///< ns

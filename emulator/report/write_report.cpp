@@ -9,6 +9,7 @@
 #include "emulator/report/slice_packer.h"
 #include "emulator/report/varint.h"
 #include "emulator/report/waits_part.h"
+#include "emulator/report/why_part.h"
 #include "emulator/slices/slicer.h"
 #include "emulator/summary/summarizer.h"
 #include "emulator/why/answered_summary.h"
@@ -29,6 +30,7 @@ constexpr uint64_t kRatio = 4;
 constexpr int kMostPasses = 8;
 constexpr uint64_t kMixedBytes = 24; ///< of a mixed slice in all columns, about
 constexpr uint64_t kPathPart = 8;    ///< of the page that the critical path may take
+constexpr uint64_t kWhyPart = 4;     ///< of the page that causes for every range may take
 
 /// Passes one stream to two sinks.
 class Tee final : public SliceSink {
@@ -103,14 +105,32 @@ struct PathPart {
 /// What is the same in each pass.
 struct Found {
   Explanation why; ///< of the cut
-  nlohmann::ordered_json waits;
+  nlohmann::ordered_json waits, causes;
+  std::string cause_bytes;
   PathPart path;
 };
+
+void find_whys(Found &found, const TraceInfo &info, EventSource &source,
+               const WriteReportOptions &options) {
+  const Catalog &catalog = source.catalog();
+  check_cut(options.cut, catalog);
+  Explainer explainer(catalog, options.cut, started_thread(info, catalog));
+  WhyPart part(catalog, info, options.cut, explainer, options.most_bytes / kWhyPart * kRatio);
+  Cut whole; // who ran while a thread waited need not be of the cut
+  whole.to = options.cut.to;
+  const SliceView views[] = {{whole, explainer}, {options.cut, part}};
+  replay_slices(source, views);
+  found.why = explainer.finish();
+  found.waits = waits_header(catalog, found.why);
+  found.causes = part.header();
+  found.cause_bytes = part.bytes();
+}
 
 std::string deflate_trace(const ReportInput &input, PackedTrace trace, const Found &found) {
   const PathPart &path = found.path;
   nlohmann::ordered_json header = page_header(input, trace);
   header["waits"] = found.waits;
+  header["why"] = found.causes;
   if (!path.header.is_null())
     header["critical_path"] = path.header;
   std::vector<PagePart> parts;
@@ -126,6 +146,7 @@ std::string deflate_trace(const ReportInput &input, PackedTrace trace, const Fou
   parts.emplace_back("events", std::move(trace.events));
   parts.emplace_back("dark", std::move(trace.dark));
   parts.emplace_back("critical_path", path.bytes);
+  parts.emplace_back("causes", found.cause_bytes);
   return deflate_parts(std::move(header), parts);
 }
 
@@ -205,9 +226,7 @@ WriteReportResult write_report(const std::string &path, const TraceInfo &info,
   Found found;
   {
     const std::unique_ptr<EventSource> source = open();
-    const Catalog &catalog = source->catalog();
-    found.why = explain(*source, options.cut, started_thread(info, catalog));
-    found.waits = waits_header(catalog, found.why);
+    find_whys(found, info, *source, options);
   }
   bool path_left_out = false;
   if (options.path) {

@@ -130,6 +130,19 @@ uint64_t rule_of(Dwarf_Frame *frame) {
   return is_of_linkage_table(where) ? bp | UNWIND_RULE(UNWIND_PLT, 0, 0, 0) : uint64_t(UNWIND_STOP);
 }
 
+/// Go's functions that change stacks, and whether nothing calls them on the new one. Their
+/// call-frame information is only true of the old one.
+uint64_t rule_of_go(std::string_view name) {
+  constexpr std::string_view suffix = ".abi0";
+  if (name.ends_with(suffix))
+    name.remove_suffix(suffix.size());
+  if (name == "runtime.mcall" || name == "runtime.morestack")
+    return UNWIND_END;
+  const bool changes = name == "runtime.systemstack" || name == "runtime.asmcgocall" ||
+                       name == "runtime.cgocallback" || name == "runtime.newstack";
+  return changes ? UNWIND_STOP : UNWIND_UNKNOWN;
+}
+
 /// Returns the code that the kernel has mapped into this process.
 std::span<char> own_vdso() {
   auto *start = reinterpret_cast<char *>(getauxval(AT_SYSINFO_EHDR));
@@ -143,7 +156,8 @@ std::span<char> own_vdso() {
 
 struct CallFrames::Opened {
   struct Function {
-    uint64_t start, end; ///< addresses
+    uint64_t start, end;            ///< addresses
+    uint64_t rule = UNWIND_UNKNOWN; ///< of a function that changes stacks, all over it
   };
   UniqueFd fd;
   Elf *elf = nullptr;
@@ -152,6 +166,7 @@ struct CallFrames::Opened {
   bool looked_for_data = false;
   std::vector<Function> functions; ///< by start
   bool looked_for_functions = false;
+  bool is_of_go = false;
 
   ~Opened() {
     if (run_time)
@@ -164,7 +179,9 @@ struct CallFrames::Opened {
 
   std::optional<GElf_Phdr> code_at(uint64_t offset) const;
   Dwarf_CFI *debug_frames();
+  bool has_section(std::string_view ending) const;
   void list_functions();
+  const Function *function_at(uint64_t address);
   std::string code_from(uint64_t offset) const;
   bool has_frame_pointer(uint64_t address, const GElf_Phdr &segment);
   bool leaves_stack(uint64_t offset) const;
@@ -194,6 +211,21 @@ Dwarf_CFI *CallFrames::Opened::debug_frames() {
   return data ? dwarf_getcfi(data) : nullptr;
 }
 
+/// `ending`: of its name.
+bool CallFrames::Opened::has_section(std::string_view ending) const {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0)
+    return false;
+  for (Elf_Scn *section = nullptr; (section = elf_nextscn(elf, section));) {
+    GElf_Shdr header;
+    const char *name =
+        gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
+    if (name && std::string_view(name).ends_with(ending))
+      return true;
+  }
+  return false;
+}
+
 void CallFrames::Opened::list_functions() {
   constexpr size_t kMost = 4 << 20;
   looked_for_functions = true;
@@ -206,11 +238,24 @@ void CallFrames::Opened::list_functions() {
     GElf_Sym symbol;
     for (int n = 0; symbols && gelf_getsym(symbols, n, &symbol) && functions.size() < kMost; n++)
       if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
-          symbol.st_size <= UINT64_MAX - symbol.st_value)
-        functions.push_back({symbol.st_value, symbol.st_value + symbol.st_size});
+          symbol.st_size <= UINT64_MAX - symbol.st_value) {
+        const char *name = is_of_go ? elf_strptr(elf, header.sh_link, symbol.st_name) : nullptr;
+        functions.push_back({symbol.st_value, symbol.st_value + symbol.st_size,
+                             name ? rule_of_go(name) : uint64_t(UNWIND_UNKNOWN)});
+      }
   }
   std::sort(functions.begin(), functions.end(),
             [](const Function &a, const Function &b) { return a.start < b.start; });
+}
+
+const CallFrames::Opened::Function *CallFrames::Opened::function_at(uint64_t address) {
+  if (!looked_for_functions)
+    list_functions();
+  const auto after =
+      std::upper_bound(functions.begin(), functions.end(), address,
+                       [](uint64_t at, const Function &function) { return at < function.start; });
+  return after == functions.begin() || address >= std::prev(after)->end ? nullptr
+                                                                        : &*std::prev(after);
 }
 
 /// Returns 8 bytes of code from `offset` on, in bytes in the file, without a mark for branches.
@@ -226,15 +271,9 @@ std::string CallFrames::Opened::code_from(uint64_t offset) const {
 /// one, it has it. `segment` has the address.
 bool CallFrames::Opened::has_frame_pointer(uint64_t address, const GElf_Phdr &segment) {
   constexpr std::string_view set_frame_pointer = "\x55\x48\x89\xe5"; // push %rbp; mov %rsp,%rbp
-  if (!looked_for_functions)
-    list_functions();
-  const auto after =
-      std::upper_bound(functions.begin(), functions.end(), address,
-                       [](uint64_t at, const Function &function) { return at < function.start; });
-  if (after == functions.begin() || address >= std::prev(after)->end)
-    return false;
-  const uint64_t start = std::prev(after)->start;
-  return start >= segment.p_vaddr &&
+  const Function *function = function_at(address);
+  const uint64_t start = function ? function->start : 0;
+  return function && start >= segment.p_vaddr &&
          code_from(segment.p_offset + (start - segment.p_vaddr)).starts_with(set_frame_pointer);
 }
 
@@ -271,6 +310,7 @@ std::unique_ptr<CallFrames> CallFrames::read(std::unique_ptr<Opened> opened) {
       gelf_getclass(opened->elf) != ELFCLASS64)
     return nullptr;
   opened->run_time = dwarf_getcfi_elf(opened->elf);
+  opened->is_of_go = opened->has_section(".gopclntab");
   return std::unique_ptr<CallFrames>(new CallFrames(std::move(opened)));
 }
 
@@ -279,6 +319,10 @@ uint64_t CallFrames::rule_at(uint64_t offset, bool interrupted) {
   if (!code)
     return UNWIND_STOP;
   const uint64_t address = code->p_vaddr + (offset - code->p_offset);
+  if (elf_->is_of_go)
+    if (const Opened::Function *function = elf_->function_at(address);
+        function && function->rule != UNWIND_UNKNOWN)
+      return function->rule;
   Dwarf_Frame *frame = nullptr;
   if ((elf_->run_time && dwarf_cfi_addrframe(elf_->run_time, address, &frame) == 0) ||
       (elf_->debug_frames() && dwarf_cfi_addrframe(elf_->debug_frames(), address, &frame) == 0)) {

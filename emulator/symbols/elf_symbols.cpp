@@ -225,21 +225,44 @@ uint64_t number_of(Dwarf_Die *die, unsigned kind) {
 
 namespace {
 
+/// Whether functions can be in a scope that has no code of its own, as those of Rust, Fortran and
+/// D are.
+bool is_named_scope(Dwarf_Die &scope) {
+  const int tag = dwarf_tag(&scope);
+  return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_structure_type ||
+         tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type;
+}
+
+enum class Found { yes, no, damaged };
+
+/// Finds the scope in `scope` that has the code at `address`. Looks into scopes of at most `depth`
+/// without code.
+Found find_inner(Dwarf_Die scope, Dwarf_Addr address, int depth, Dwarf_Die &inner) {
+  int more = dwarf_child(&scope, &inner);
+  while (more == 0 && dwarf_haspc(&inner, address) <= 0) {
+    if (Dwarf_Die found; depth > 0 && is_named_scope(inner))
+      if (const Found within = find_inner(inner, address, depth - 1, found); within != Found::no) {
+        inner = found;
+        return within;
+      }
+    Dwarf_Die next;
+    more = dwarf_siblingof(&inner, &next);
+    inner = next;
+  }
+  return more == 0 ? Found::yes : more > 0 ? Found::no : Found::damaged;
+}
+
 /// Collects the functions among the scopes around `address`, from the outermost inward. Returns
 /// false if they are nested too deep, or the data is damaged. (elfutils' own dwarf_getscopes() is
 /// recursive and can use up the stack.)
 bool find_functions(Dwarf_Die unit, Dwarf_Addr address, std::vector<Dwarf_Die> &functions) {
+  constexpr int kMostNamed = 32; ///< namespaces in each other
   Dwarf_Die scope = unit;
   for (int depth = 0; depth < kMostNested; depth++) {
     Dwarf_Die child;
-    int more = dwarf_child(&scope, &child);
-    while (more == 0 && dwarf_haspc(&child, address) <= 0) {
-      Dwarf_Die next;
-      more = dwarf_siblingof(&child, &next);
-      child = next;
-    }
-    if (more != 0)
-      return more > 0;
+    const Found found = find_inner(scope, address, depth == 0 ? kMostNamed : 0, child);
+    if (found != Found::yes)
+      return found == Found::no;
     scope = child;
     const int tag = dwarf_tag(&scope);
     if (tag == DW_TAG_subprogram)

@@ -10,7 +10,6 @@
 
 namespace ovnitrace {
 
-<<<<<<< HEAD
 void leave_out(Summary &summary, const Explanation &why) {
   summary.recorded = why.recorded;
   for (size_t t = 0; t < summary.threads.size(); t++) {
@@ -19,11 +18,8 @@ void leave_out(Summary &summary, const Explanation &why) {
   }
 }
 
-AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut) {
-=======
 AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut,
                                      SliceSink *more) {
->>>>>>> 88af71b605c5fe1547f322a3de730b70fa09b570
   const Catalog &catalog = source.catalog();
   check_cut(cut, catalog);
   Summarizer summarizer(catalog, cut);

@@ -101,6 +101,8 @@ void CpuHolders::give(uint32_t cpu, Culprit culprit, uint64_t time) {
   if (held.turn.start < time) {
     held.turn.end = time;
     held.past.push_back(held.turn);
+    if (turn_taker_)
+      turn_taker_->turn(cpu, holders_[held.turn.holder], held.turn.start, time);
   }
   held.culprit = culprit;
   held.turn = {.holder = number_of(culprit, held.host), .start = time};
@@ -204,6 +206,11 @@ void CpuHolders::hand_over(const Waiting &waiting) {
   if (!sums_.all().empty())
     taker_.held(waiting.thread, waiting.kind, sums_);
   sums_.clear();
+}
+
+void CpuHolders::end_turns(uint64_t time) {
+  for (uint32_t cpu = 0; turn_taker_ && cpu < cpus_.size() - 1; cpu++)
+    turn_taker_->turn(cpu, holders_[cpus_[cpu].turn.holder], cpus_[cpu].turn.start, time);
 }
 
 /// Returns the turn of an unknown holder, which depends only on the host of the thread.

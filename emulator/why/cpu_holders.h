@@ -49,6 +49,16 @@ public:
   protected:
     ~Taker() = default;
   };
+  /// Receives who had each CPU.
+  class TurnTaker {
+  public:
+    /// Takes a time in which one holder had a CPU. The times of a CPU follow each other without a
+    /// gap, from time 0 on.
+    virtual void turn(uint32_t cpu, Culprit holder, uint64_t start, uint64_t end) = 0;
+
+  protected:
+    ~TurnTaker() = default;
+  };
   /// How long threads waited while one holder had their CPU.
   struct Total {
     uint32_t waiter = kNone; ///< a waiting thread, for its host; kNone: none
@@ -72,6 +82,9 @@ public:
   /// Forgets who has the CPUs of a host that nobody waits for: their switches may not have been
   /// recorded until now, as before a region of --control.
   void forget_unwaited(uint32_t host, uint64_t time);
+  /// Hands over all turns from now on, the last ones in end_turns(). `taker` outlives it.
+  void take_turns(TurnTaker &taker) { turn_taker_ = &taker; }
+  void end_turns(uint64_t time);
   /// Hands over the wait of a thread up to now. The thread goes on waiting.
   void settle(uint32_t thread, uint64_t time);
   /// Returns the holder with this number; 0 is kOthers.
@@ -141,6 +154,7 @@ private:
   std::vector<Total> totals_;                      ///< by holder: of forgotten turns
   HolderSums sums_;                                ///< to be handed over
   Taker &taker_;
+  TurnTaker *turn_taker_ = nullptr;
 };
 
 } // namespace ovnitrace

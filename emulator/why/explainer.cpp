@@ -315,6 +315,7 @@ Explanation Explainer::finish() {
                    [](const ThreadTime &time) { return time.outside > 0; }))
     all_.recorded = all_.range.to - all_.range.from;
   add_waits();
+  holders_.end_turns(all_.range.to);
   all_.blocks = blocks_.take();
   std::sort(all_.blocks.begin(), all_.blocks.end(), [](const BlockSum &a, const BlockSum &b) {
     return std::tuple(a.thread, b.ns, a.key()) < std::tuple(b.thread, a.ns, b.key());

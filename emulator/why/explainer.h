@@ -14,6 +14,7 @@
 #include "emulator/why/wait_times.h"
 
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -31,6 +32,17 @@ public:
   void on_change(uint32_t thread, const StateChange &change, uint64_t time) override;
   void on_slice(const Slice &slice) override;
   Explanation finish();
+
+  /// Hands over who had each CPU, from the start of the trace to finish(). To be called before the
+  /// first slice; `taker` outlives it.
+  void take_turns(CpuHolders::TurnTaker &taker) { holders_.take_turns(taker); }
+  /// Returns whether a slice is not explained: the program's wait for the start of the capture.
+  bool leaves_out(const Slice &slice) const { return gate_.is_closed(slice); }
+  /// Returns in what a thread was blocked last, and who woke it. To be called from a sink that gets
+  /// the same slice after this one.
+  std::pair<Block, Culprit> last_block(uint32_t thread) const {
+    return {woken_[thread].block, woken_[thread].waker};
+  }
 
 private:
   struct Woken {

@@ -180,11 +180,13 @@ struct stack_slot {
 #define STACK_COPY_RING	 (8u << 20)
 
 struct stack_copy {
-	__u64 image; /* unwind_image() */
-	__u32 pid;   /* process (tgid) */
-	__u32 id;    /* what names it */
-	__u32 count; /* of addresses; the last one is `state`'s */
-	__u32 pages; /* of the memory that could be read */
+	__u64 image;  /* unwind_image() */
+	__u32 pid;    /* process (tgid) */
+	__u32 id;     /* what names it */
+	__u32 count;  /* of addresses; the last one is `state`'s */
+	__u32 pages;  /* of the memory, up to the last that could be read */
+	__u32 absent; /* bit n: page n of them could not be read, as one never used */
+	__u32 unused;
 	struct unwind_state state;
 	__u64 addresses[CAPTURE_STACK_DEPTH];
 	/* The memory from the page of state.sp on, known from state.sp on. Only `pages` of it are

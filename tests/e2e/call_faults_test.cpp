@@ -63,6 +63,8 @@ const std::vector<Session> kSessions = {
     {"export_sqlite", {"export", "--to", "sqlite", "trace", "-o", "out"}},
     {"export_csv", {"export", "--to", "csv", "trace", "-o", "out"}},
     {"export_folded", {"export", "--to", "folded", "trace", "-o", "out"}},
+    {"export_pprof", {"export", "--to", "pprof", "trace", "-o", "out"}},
+    {"export_speedscope", {"export", "--to", "speedscope", "trace", "-o", "out"}},
     {"info", {"info", "trace"}},
     {"info_json", {"info", "--json", "trace"}},
     {"why", {"why", "trace"}},

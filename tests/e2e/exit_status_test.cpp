@@ -81,6 +81,7 @@ TEST_F(ExitStatus, Is2ForWrongUsage) {
   EXPECT_TRUE(says(refused({"-a", "-u", "nobody", "-d", "1ms"}, 2), "-u NAME"));
   EXPECT_TRUE(says(refused({"-p", "1", "-u", "nobody", "-d", "1ms"}, 2), "-u NAME"));
   EXPECT_TRUE(says(refused({"-p", "1", "--", "true"}, 2), "not both"));
+  EXPECT_TRUE(says(refused({"--send", "udp://127.0.0.1", "--", "true"}, 2), "over TCP"));
   refused({"-a", "-p", "1"}, 2);
   refused({"-m", "1K", "--", "true"}, 2);
   refused({"-m", "7T", "--", "true"}, 2);

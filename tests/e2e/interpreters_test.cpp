@@ -21,8 +21,8 @@ protected:
   }
   /// The folded stacks with this function, each from "program (pid)" on.
   std::vector<std::string> stacks_with(const std::string &function) {
-    const Outcome folded = run({.argv = {ovnitrace(), "export", "--to", "folded", "--per-thread",
-                                         trace(), "-o", "-"}});
+    const Outcome folded = run(
+        {.argv = {ovnitrace(), "export", "--to", "folded", "--per-thread", trace(), "-o", "-"}});
     EXPECT_EQ(folded.status(), 0) << folded.err;
     std::vector<std::string> found;
     for (const std::string &line : lines_of(folded.out)) {
@@ -58,7 +58,10 @@ function innerNap() { Atomics.wait(word, 0, 0, 1); }
 function outerWork() { innerNap(); }
 for (let n = 0; n < 300; n++) outerWork();
 )");
-  record({"node", "--perf-basic-prof", "--interpreted-frames-native-stack", path("app.js")},
+  // It writes a log into the current directory.
+  record({"sh", "-c",
+          "cd '" + directory() +
+              "' && exec node --perf-basic-prof --interpreted-frames-native-stack app.js"},
          {"--stacks=user"});
   const auto stacks = stacks_with("innerNap");
   EXPECT_TRUE(any_has(stacks, {"outerWork", ";[frames missing];", "innerNap"}))
@@ -77,9 +80,8 @@ public class App {
 )");
   ASSERT_EQ(run({.argv = {"javac", "-d", directory(), path("App.java")}}).status(), 0);
   record({"java", "-Xcomp", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,App::*",
-          "-XX:CompileCommand=dontinline,App::*",
-          "-XX:+PreserveFramePointer", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit",
-          "-cp", directory(), "App"},
+          "-XX:CompileCommand=dontinline,App::*", "-XX:+PreserveFramePointer",
+          "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "-cp", directory(), "App"},
          {"--stacks=user"});
   const auto stacks = stacks_with("App.innerNap");
   EXPECT_TRUE(any_has(stacks, {"start_thread", "JavaMain", "App.outerWork", ";[frames missing];",

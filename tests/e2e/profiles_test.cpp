@@ -64,7 +64,8 @@ TEST_F(Profiles, OfSpeedscopeAddUpToFoldedStacksAndToWhy) {
     for (const Json &weight : profile["weights"])
       ns += weight.get<uint64_t>();
   }
-  for (const Json &thread : why()["threads"]) {
+  const Json explained = why();
+  for (const Json &thread : explained["threads"]) {
     why_blocked += thread["blocked_ns"].get<uint64_t>();
     why_waiting += thread["waiting_ns"].get<uint64_t>();
   }
@@ -77,7 +78,8 @@ TEST_F(Profiles, OfSpeedscopeAddUpToFoldedStacksAndToWhy) {
 TEST_F(Profiles, HaveTheNamesOfThatTime) {
   capture();
   std::vector<std::string> names;
-  for (const Json &profile : Json::parse(read_text(exported("speedscope")))["profiles"])
+  const Json file = Json::parse(read_text(exported("speedscope")));
+  for (const Json &profile : file["profiles"])
     names.push_back(profile["name"].get<std::string>());
   const auto has = [&](const std::string &start) {
     return std::any_of(names.begin(), names.end(),

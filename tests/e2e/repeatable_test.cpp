@@ -71,7 +71,8 @@ protected:
     make("why", {"why", "--critical-path", trace()});
     make("report", {"report", trace(), "-o", "report.html"});
     make("plot", {"plot", trace(), "-o", "plot.svg"});
-    for (const char *format : {"ovni", "perfetto", "sqlite", "csv", "folded"})
+    for (const char *format :
+         {"ovni", "perfetto", "sqlite", "csv", "folded", "pprof", "speedscope"})
       make(format, {"export", "--to", format, trace(), "-o", std::string("export.") + format});
     std::map<std::string, std::string> files = files_in(out);
     files.merge(printed);

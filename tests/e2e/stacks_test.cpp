@@ -222,6 +222,16 @@ TEST_F(StackCaptures, AreFoldedWithTheirTimes) {
   EXPECT_GE(blocked, 50'000'000u) << "50 times 1 ms";
 }
 
+/// Those of the kernel are not counted.
+TEST_F(StackCaptures, HaveAsManyFunctionsAsStackDepthSays) {
+  record({compile("-O1 -fno-inline -fno-omit-frame-pointer")}, {"--stacks", "--stack-depth", "2"});
+  const uint32_t number = most_frequent();
+  EXPECT_EQ(names(number, false), (Names{"app::Worker::step", "app::outer", "[frames missing]"}));
+  EXPECT_GT(names(number, true).size(), 2u);
+  NoDiagnostics silent;
+  EXPECT_TRUE(StackTable::read(trace(), silent).is_cut(number));
+}
+
 TEST_F(StackCaptures, CostNothingWithoutTheOption) {
   record({compile("-fno-omit-frame-pointer")});
   EXPECT_EQ(most_frequent(), 0u);

@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (const auto &[name, trace] : store.traces) {
     require(safe_name(name) == name);
     for (const auto &[key, file] : trace.files)
-      require(key.second || file.size() % 16 == 0);
+      require(key.second != Codec::none || file.size() % 16 == 0);
   }
   return 0;
 }

@@ -56,7 +56,7 @@ export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = 
       Object.entries(columns).map(([name, numbers]) => [name, varints(...numbers)]));
   return new Trace(all, {
     summary: new TextEncoder().encode(JSON.stringify(told)), load: varints(), events: varints(),
-    dark: varints(), order: varints(), critical_path: varints(), ...bytes,
+    dark: varints(), order: varints(), critical_path: varints(), causes: varints(), ...bytes,
     kind: Uint8Array.from(columns.kind), ...parts,
   });
 }

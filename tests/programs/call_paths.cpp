@@ -7,6 +7,7 @@
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -345,6 +346,30 @@ FUNCTION way_coroutine() {
   STAY;
 }
 
+/// A page of its frame was never used, so that a stack that is copied has a hole.
+FUNCTION in_new_thread() {
+  char large[20000];
+  asm volatile("" ::"r"(large) : "memory");
+  BLOCK(word += usleep(kPause / 1000));
+}
+FUNCTION way_hole() {
+  static volatile bool done;
+  const std::string before = std::exchange(path, "");
+  done = false;
+  const auto run = [](void *) -> void * {
+    in_new_thread();
+    done = true;
+    return nullptr;
+  };
+  pthread_t thread;
+  pthread_create(&thread, nullptr, run, nullptr);
+  while (!done)
+    sched_yield();
+  pthread_join(thread, nullptr);
+  path = before;
+  STAY;
+}
+
 using Way = void();
 static Way *const kWays[] = {way_read,         way_recv,          way_recvmsg,         way_write,
                              way_poll,         way_ppoll,         way_select,          way_pselect,
@@ -353,7 +378,7 @@ static Way *const kWays[] = {way_read,         way_recv,          way_recvmsg,  
                              way_wait,         way_waitid,        way_msgrcv,          way_semop,
                              way_sigtimedwait, way_flock,         way_timerfd,         way_eventfd,
                              way_large_frame,  way_aligned_frame, way_variable_frame,  way_signal,
-                             way_signal_stack, way_qsort,         way_coroutine};
+                             way_signal_stack, way_qsort,         way_coroutine,       way_hole};
 
 extern "C" void down_1(Way *, int);
 extern "C" void down_2(Way *, int);

@@ -10,7 +10,9 @@
 #include <ovnitrace/unwind.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 namespace ovnitrace {
@@ -210,6 +212,26 @@ TEST_F(CallFrameFiles, AreThoseOfThisMachine) {
 }
 
 #if defined(__x86_64__)
+/// What is on the new stack is not what their call-frame information says.
+TEST(CallFrames, GosFunctionsThatChangeStacksHaveNoKnownCaller) {
+  test::TempDir dir;
+  std::ofstream text(dir / "go.s");
+  text << ".section .gopclntab,\"a\"\n.byte 0\n.text\n";
+  for (const std::string name : {"runtime.mcall", "runtime.systemstack.abi0", "main.mcall"})
+    text << ".balign 16\n.type \"" << name << "\",@function\n\"" << name
+         << "\":\n.cfi_startproc\nnop\nnop\n.cfi_endproc\n.size \"" << name << "\",2\n";
+  text.close();
+  ASSERT_EQ(std::system(("gcc -shared -nostdlib -Wl,--section-start=.text=0x1000 -o " +
+                         (dir / "go.so") + " " + (dir / "go.s"))
+                            .c_str()),
+            0);
+  const auto frames = CallFrames::open(open_regular(dir / "go.so"));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1001, false)), UNWIND_END);
+  EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1011, false)), UNWIND_STOP);
+  EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1021, false)), UNWIND_SP);
+}
+
 TEST(CallFrames, TheCodeThatTheKernelMapsHasSome) {
   const auto frames = CallFrames::open_vdso();
   ASSERT_TRUE(frames);

@@ -96,17 +96,19 @@ protected:
   test::TempDir dir;
 };
 
-/// Debug data, as bytes. Each of its scopes has the same code: 0x1000 bytes from 0x400000 on.
+/// Debug data, as bytes. Each of its scopes but namespaces has the same code: 0x1000 bytes from
+/// 0x400000 on.
 class DebugData {
 public:
-  enum Scope : char { unit = 1, function = 2, block = 3, inlined = 4 };
+  enum Scope : char { unit = 1, function = 2, block = 3, inlined = 4, name_space = 5 };
 
   DebugData() { open(unit); }
   DebugData &open(Scope scope, const std::string &name = "") {
     info_ += char(scope);
     if (scope == function || scope == inlined)
       info_ += name + '\0';
-    info_ += std::string("\0\0\x40\0\0\0\0\0\0\x10\0\0\0\0\0\0", 16);
+    if (scope != name_space)
+      info_ += std::string("\0\0\x40\0\0\0\0\0\0\x10\0\0\0\0\0\0", 16);
     depth_++;
     return *this;
   }
@@ -116,7 +118,8 @@ public:
     const auto length = uint32_t(rest.size());
     return {std::string(reinterpret_cast<const char *>(&length), 4) + rest,
             abbreviation(unit, 0x11, false) + abbreviation(function, 0x2e, true) +
-                abbreviation(block, 0x0b, false) + abbreviation(inlined, 0x1d, true) + '\0'};
+                abbreviation(block, 0x0b, false) + abbreviation(inlined, 0x1d, true) +
+                std::string({name_space, 0x39, 1, 0, 0, 0})};
   }
 
 private:
@@ -200,6 +203,27 @@ TEST_F(ElfFiles, HaveInlinedFunctions) {
   ASSERT_TRUE(symbols);
   EXPECT_EQ(functions(symbols->at(0x400010)), "inner middle outer");
   EXPECT_EQ(functions(symbols->at(0x500000)), "");
+}
+
+/// As those of Rust and of Fortran's modules.
+TEST_F(ElfFiles, HaveInlinedFunctionsInNamespaces) {
+  using D = DebugData;
+  const auto symbols = ElfSymbols::open(write_bytes(program_with(D().open(D::name_space)
+                                                                     .open(D::name_space)
+                                                                     .open(D::function, "outer")
+                                                                     .open(D::inlined, "inner"))),
+                                        "");
+  ASSERT_TRUE(symbols);
+  EXPECT_EQ(functions(symbols->at(0x400010)), "inner outer");
+}
+
+TEST_F(ElfFiles, MayNestTheirNamespacesAsDeepAsTheyLike) {
+  DebugData data;
+  for (int n = 0; n < 300'000; n++)
+    data.open(DebugData::name_space);
+  const auto symbols = ElfSymbols::open(write_bytes(program_with(data)), "");
+  ASSERT_TRUE(symbols);
+  EXPECT_EQ(symbols->at(0x400010).size(), 1u);
 }
 
 // Each level took a part of the stack.

@@ -2,6 +2,7 @@
 // `ovnitrace report`: what is packed into the page is the stream of slices, and nothing of a trace
 // is HTML there.
 #include "emulator/base/error.h"
+#include "emulator/input/stacks.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/report/write_report.h"
 #include "emulator/slices/slicer.h"
@@ -109,13 +110,13 @@ TEST_F(PageReport, EachSliceSaysWhyItStartedAndWhoMadeIt) {
 TEST_F(PageReport, HasWhereInTheProgramThreadsBlocked) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
   constexpr uint16_t kCall = FTRACE_CALL_NATIVE + 0;
-  for (const uint32_t stack : {1u, 2u, 0u}) {
-    cpu.at(1100).record(FTrace_EXT_stack, 1, stack);
+  for (const uint32_t stack : {1u, 2u, 3u}) { // 3: there is none
+    cpu.at(1000 + 200 * stack).record(FTrace_EXT_stack, 1, stack);
     cpu.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kCall), 1,
                FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kCall));
-    cpu.at(1200).activate(1, 0).dispatch(1);
+    cpu.at(1100 + 200 * stack).activate(1, 0).dispatch(1);
   }
-  cpu.at(1600).stop();
+  cpu.at(2000).stop();
   trace
       .json(R"json({"format": "ovnitrace", "version": 1, "begin_ns": 1000, "machine": "x86_64",
     "options": {"stacks": "user"}, "stack_files": [{"path": "/usr/lib/libc.so.6"}],

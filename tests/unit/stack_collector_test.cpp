@@ -114,7 +114,7 @@ TEST_F(Collector, KeepsNoMoreFramesOfTheProgramThanAskedForAndSaysSo) {
   mappings.map(7, 0, 1000, 9000, 0, {"/a", 1});
   stack(1, {10, 20, 30});
   stack(2, {1100, 1200, 1300 | STACK_LAST});
-  stack(3, {1100, 1200 | STACK_LAST});
+  stack(3, {1100, 1250 | STACK_LAST});
   const auto number = [&](uint32_t user) {
     return shallow.number({100, SCHED_STACK_WORD(SCHED_STACK_OF_PREV, 1, user, 7)});
   };

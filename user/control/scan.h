@@ -17,7 +17,8 @@ namespace ovnitrace::control {
 /// empty: it can.
 std::string why_no_probe(std::string_view bytes);
 
-/// Returns the length in bytes of the instruction that `bytes` start with; 0: it is none.
+/// Returns the length in bytes of the instruction that `bytes` start with; 0: there is no
+/// instruction.
 unsigned instruction_length(std::string_view bytes);
 
 /// An address of the image, and the alarms that may hit there, a bit each.

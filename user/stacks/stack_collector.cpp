@@ -61,6 +61,7 @@ void StackCollector::keep(const stack_copy &copy) {
   const uint32_t before = uint32_t(copy.state.sp) & (page - 1);
   stack.head.image = copy.image;
   stack.head.pid = copy.pid;
+  stack.head.absent = copy.absent;
   stack.head.count = std::min(copy.count, CAPTURE_STACK_DEPTH + 0u);
   stack.head.state = copy.state;
   std::copy_n(copy.addresses, stack.head.count, stack.head.addresses);

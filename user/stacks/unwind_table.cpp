@@ -66,8 +66,8 @@ void UnwindTable::reset_asks() {
 
 void UnwindTable::clear() {
   for (uint32_t n = 0; n < UNWIND_RULES; n++)
-    if (slots_[n].key)
-      set_key(slots_[n], 0);
+    __atomic_store_n(&slots_[n].key, 0, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST); // before the next rules
   reset_asks();
   entries_.clear();
   used_ = 0;

@@ -25,6 +25,11 @@ long read_copied(void *memory, __u64 address, __u64 *to) {
   const uint64_t at = address - stack.start;
   if (stack.memory.size() < sizeof(*to) || at > stack.memory.size() - sizeof(*to))
     return -1;
+  const auto page_of = [&](uint64_t where) {
+    return where / STACK_COPY_PAGE - stack.start / STACK_COPY_PAGE;
+  };
+  if ((stack.head.absent >> page_of(address) | stack.head.absent >> page_of(address + 7)) & 1)
+    return -1;
   std::memcpy(to, stack.memory.data() + at, sizeof(*to));
   return 0;
 }

@@ -16,15 +16,20 @@ import {Details} from './details.js';
 import {Panel} from './panel.js';
 import {threadsPage, whoPage, cpusPage, waitsPage} from './pages.js';
 import {latencyPage} from './latency.js';
+import {Whys} from './why.js';
+import {whyPage} from './why_page.js';
 import {ways, plainSlice} from './slices.js';
 import {byId} from './dom.js';
 import {duration} from './format.js';
+
+const FOLLOW_SELECTION = [0, 2, 6]; // tabs: Selection, Latency, Why
 
 export class App {
   constructor(trace) {
     this.trace = trace;
     this.stateNames = trace.header.states.map(state => state.label);
     this.sums = new StateSums(trace);
+    this.whys = new Whys(trace, trace.causeBytes);
     this.runs = new CpuRuns(trace);
     this.sections = new Sections(trace);
     this.regions = new Regions(trace);
@@ -41,7 +46,7 @@ export class App {
     this.panel = new Panel([
       ['Selection', into => this.details.show(into)], ['Threads', threadsPage(this)],
       ['Latency', latencyPage(this)], ['Who', whoPage(this)], ['CPUs', cpusPage(this)],
-      ['Waits', waitsPage(this)],
+      ['Waits', waitsPage(this)], ['Why', whyPage(this)],
     ]);
     showLegend(byId('legend'), trace.header, this.colors);
   }
@@ -91,7 +96,7 @@ export class App {
       this.timeline.spacer.style.height = this.rows.height + 'px'; // there must be room to scroll
       this.timeline.reveal(this.rows.rowOf.get(selected.thread));
     }
-    if (this.panel.chosen === 0 || this.panel.chosen === 2)
+    if (FOLLOW_SELECTION.includes(this.panel.chosen))
       this.panel.show();
     this.redraw();
   }
@@ -226,6 +231,10 @@ export class App {
         if (!thread)
           return null;
         return plainSlice(trace, this.selectAt(thread.index, ns));
+      },
+      why: (from, to, tid) => {
+        const of = trace.threads.filter(one => tid === undefined || one.tid === Number(tid));
+        return this.whys.known ? this.whys.plain(of.map(one => one.index), Number(from), Number(to)) : null;
       },
       view: (from, to) => {
         if (from !== undefined)

@@ -28,6 +28,7 @@ export class Trace {
     this.readEvents(parts.events);
     this.readDark(parts.dark);
     this.critical = new Critical(this, parts.critical_path);
+    this.causeBytes = parts.causes;
   }
 
   /// Each thread has one more entry than slices: its start is where the last slice ends.

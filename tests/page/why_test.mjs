@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The causes of any range: emulator/report/page/why.js.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {COOLING, PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
+import {Whys} from '../../emulator/report/page/why.js';
+import {makeTrace, varints} from './fake.mjs';
+
+const why = {
+  culprits: [{text: 'idle', name: 'idle', kind: 3, known: true, thread: null},
+             {text: 'a (1)', name: 'a', kind: 1, known: true, thread: 0},
+             {text: 'hog (9), not traced', name: 'hog', kind: 2, known: true, thread: null, untraced: true},
+             {text: 'hog (8), not traced', name: 'hog', kind: 2, known: true, thread: null, untraced: true},
+             {text: 'not known', name: 'not known', kind: 0, known: false, thread: null}],
+  blocks: ['futex', 'read (disk)'],
+  kinds: [{word: 'wakeup', name: 'after a wakeup'}, {word: 'preemption', name: 'after a preemption'}],
+};
+
+/// Thread a runs on CPU 1 (index 0) from 100 to 200. Thread b waits for the start of the capture
+/// until 100, is blocked from 100 to 300, waits from
+/// 300 to 400 on CPU index 0 and from 400 on index 1, and runs at 500. The range starts at 100.
+function whys(options = {}) {
+  const trace = makeTrace([
+    {tid: 1, pid: 1, name: 'a', start: 100, slices: [{state: RUNNING, length: 100, cpu: 1}]},
+    {tid: 2, pid: 1, name: 'b', start: 60, slices: [
+      {state: PAUSED, length: 40, cpu: 1},
+      {state: PAUSED, length: 200, cpu: 1}, {state: WARMING, length: 200, cpu: 1},
+      {state: RUNNING, length: 50, cpu: 2}, {state: COOLING, length: 50, cpu: 2}]}],
+      {from: 100, to: 600, header: {why, cpus: [{index: 1, node: 0}, {index: 2, node: 0}], ...options.header},
+       parts: {load: varints()}});
+  // CPU index 0: a to 200, idle to 320, hog (9) to the end. CPU index 1: idle to 450, hog (8).
+  return new Whys(trace, varints(
+      3, 100, 1, 120, 0, 280, 2,
+      2, 350, 0, 150, 3,
+      0,
+      4, 1, 2 + 1, 1, 0, 0, 2, 0, 1, 100, 2, 0, 1, 1, 0, 2));
+}
+
+const parts = tree => tree.parts.map(part => [part.label, part.ns]);
+
+test('a wait has the holders of each CPU on which it was', () => {
+  const tree = whys().tree([1], 100, 600);
+  assert.deepEqual(parts(tree), [['running', 50], ['waiting for a CPU', 250], ['blocked', 200]]);
+  const [waits] = tree.parts[1].parts.filter(part => part.label === 'after a wakeup');
+  assert.deepEqual(parts(waits), [['held by: hog (2 threads), not traced', 80 + 50], ['held by: idle', 20 + 50]]);
+  assert.deepEqual(parts(tree.parts[2].parts[0]), [['woken by: a (1)', 200]]);
+  assert.equal(tree.parts[2].parts[0].label, 'read (disk)');
+  assert.equal(tree.ns, 500);
+});
+
+test('a range cuts waits, holders and blocks', () => {
+  const sums = whys().plain([1], 310, 460);
+  assert.deepEqual(sums.waiting, [{kind: 'wakeup', holder: 'idle', ns: 10 + 50},
+                                  {kind: 'wakeup', holder: 'hog (9), not traced', ns: 80},
+                                  {kind: 'wakeup', holder: 'hog (8), not traced', ns: 10}]);
+  assert.deepEqual(sums.blocked, []);
+  assert.equal(sums.running_ns, 0);
+});
+
+test('who wakes a thread after the range is not known in it', () => {
+  assert.deepEqual(whys().plain([1], 120, 220).blocked, [{block: 'read (disk)', waker: 'nobody yet', ns: 100}]);
+  assert.deepEqual(whys().plain([1], 120, 300).blocked, [{block: 'read (disk)', waker: 'a (1)', ns: 180}]);
+});
+
+test('several threads are summed up, and those with merged slices are left out', () => {
+  assert.equal(whys().tree([0, 1], 100, 600).parts[0].ns, 150);
+  const one = whys();
+  one.trace.threads[0].coarse = true;
+  assert.equal(one.tree([0, 1], 100, 600).parts[0].ns, 50);
+});
+
+test('the wait for the start of the capture is left out', () => {
+  assert.deepEqual(whys().plain([1], 60, 120).blocked, [{block: 'read (disk)', waker: 'nobody yet', ns: 20}]);
+});
+
+test('a page without the part says so', () => {
+  const trace = makeTrace([{tid: 1, pid: 1, name: 'a', slices: [{state: RUNNING, length: 5}]}], {header: {why: null}});
+  assert.equal(new Whys(trace, varints()).known, false);
+});
