@@ -384,7 +384,7 @@ deb: dist
 	$(Q)sed -n '/^Redistribution/,/^---/s/^/ /p' LICENSE | sed '$$d; s/^ *$$/ ./' >$(DEB)/debian/license
 	$(Q)sed -i -e '/@LICENSE@/{r $(DEB)/debian/license' -e 'd}' $(DEB)/debian/copyright
 	$(Q)rm $(DEB)/debian/license
-	$(Q)printf '%s\n' 'ovnitrace ($(VERSION)-1) unstable; urgency=medium' '' \
+	$(Q)printf '%s\n' 'ovnitrace ($(VERSION)-0local1) unstable; urgency=medium' '' \
 	  '  * Packaged from the source; CHANGELOG.md says what is new.' '' \
 	  " -- $$(sed -n 's/^Maintainer: //p' $(DEB)/debian/control)  $$(date -uRd @$(EPOCH))" >$(DEB)/debian/changelog
 	$(Q)cd $(DEB) && dpkg-buildpackage -us -uc -b
