@@ -22,7 +22,8 @@ struct {
 	__type(value, struct cgroup_name);
 } cgroup_names SEC(".maps");
 
-/* Of the cgroup that is being made, one at a time: the kernel has a lock for that. */
+/* The path of the cgroup that is being made. The kernel has a lock that lets one be made at a time.
+ */
 struct cgroup_path {
 	__u32 hierarchy;
 	__u32 length;

@@ -22,12 +22,12 @@ struct EarlierName {
 
 /// A thread: one row of thread.prv. A tid that the kernel used twice is two threads.
 struct ThreadInfo {
-  uint32_t tid = 0;    ///< as in the initial PID namespace
-  uint32_t pid = 0;    ///< its process (tgid)
-  uint32_t parent = 0; ///< tid of its creator, 0 unknown
-  uint32_t host = 0;   ///< index into Catalog::hosts
-  uint64_t birth = 0;  ///< ns, 0: before the capture or unknown
-  std::string name;    ///< last known comm, empty if never given
+  uint32_t tid = 0;                            ///< as in the initial PID namespace
+  uint32_t pid = 0;                            ///< its process (tgid)
+  uint32_t parent = 0;                         ///< tid of its creator, 0 unknown
+  uint32_t host = 0;                           ///< index into Catalog::hosts
+  uint64_t birth = 0;                          ///< ns, 0: before the capture or unknown
+  std::string name;                            ///< last known comm, empty if never given
   std::vector<EarlierName> earlier_names = {}; ///< by time; mostly none
 
   /// Returns the comm that the thread had at `time`, ns.

@@ -17,7 +17,8 @@ public:
 
   /// Reads a file. Returns nullptr if it is no ELF file of x86-64.
   static std::unique_ptr<CallFrames> open(UniqueFd file);
-  /// Reads the code that the kernel has mapped into this process. Returns nullptr if it has mapped nothing.
+  /// Reads the code that the kernel has mapped into this process. Returns nullptr if it has mapped
+  /// nothing.
   static std::unique_ptr<CallFrames> open_vdso();
   ~CallFrames();
   CallFrames(const CallFrames &) = delete;

@@ -39,7 +39,8 @@ public:
   ElfSymbols &operator=(const ElfSymbols &) = delete;
 
   const std::string &build_id() const { return build_id_; } ///< hexadecimal; empty: not known
-  /// Returns the name of the debug file that .gnu_debuglink says; empty if there is no such section.
+  /// Returns the name of the debug file that .gnu_debuglink says; empty if there is no such
+  /// section.
   std::string debug_link() const;
   /// Returns whether there is debug data, not only symbols.
   bool has_debug_data() const;

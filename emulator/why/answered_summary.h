@@ -20,7 +20,8 @@ void leave_out(Summary &summary, const Explanation &why);
 
 /// Replays a trace for both. `source` must have all events from the start of the trace. Throws
 /// Error if check_cut() refuses the cut.
-/// `more`, if not null, gets the slices of all threads from the start of the trace to the cut's end.
+/// `more`, if not null, gets the slices of all threads from the start of the trace to the cut's
+/// end.
 AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut,
                                      SliceSink *more = nullptr);
 

@@ -160,7 +160,7 @@ TEST_F(TcpServerTest, GivesEachStepItsTime) {
   // A program may do nothing for long.
   pass(100'000 * kSecond);
   say_record(served);
-  EXPECT_EQ(store_.traces.at("served").files.at({0, false}).size(), 16u);
+  EXPECT_EQ(store_.traces.at("served").files.at({0, Codec::none}).size(), 16u);
   pass(10 * kSecond);
   EXPECT_EQ(heard(named), std::pair(0u, std::string("closed")));
 }

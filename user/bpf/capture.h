@@ -27,7 +27,7 @@ struct CaptureParameters {
   uint32_t stacks = 0;                ///< enum stack_choice; 0: none
   /// Most frames of the program's part of a stack: 1 to CAPTURE_STACK_DEPTH.
   uint32_t stack_depth = CAPTURE_STACK_DEPTH;
-  size_t ring_bytes = 8u << 20;       ///< per CPU, a power of two and whole pages
+  size_t ring_bytes = 8u << 20; ///< per CPU, a power of two and whole pages
 };
 
 /// Loads the programs and creates the maps; the destructor detaches and frees everything. The

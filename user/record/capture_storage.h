@@ -24,9 +24,7 @@ public:
   CaptureStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
                  std::function<void()> save, std::function<void()> full);
 
-  ChunkPool &sink() {
-    return tee_ ? *tee_ : limit_ ? static_cast<ChunkPool &>(*limit_) : *store_;
-  }
+  ChunkPool &sink() { return tee_ ? *tee_ : limit_ ? static_cast<ChunkPool &>(*limit_) : *store_; }
   FlightRecorder *flight() { return flight_; } ///< null if --buffer asks for no flight recorder
   /// Keeps the same events for a live view, which decides for how long. REQUIRES: options.live
   FlightRecorder &recent() { return *recent_; }

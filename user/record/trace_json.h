@@ -27,9 +27,9 @@ struct TraceDescription {
   uint32_t program_pid = 0;         ///< of `command`; 0: none
   std::vector<uint32_t> attached_pids;
   std::vector<std::string> filters; ///< options that chose threads; empty: none did
-  bool with_children = true; ///< of those
-  bool all_threads = false;  ///< every transition of every thread of the machine is captured
-  bool cpu_holders = false;  ///< who has a CPU for which a traced thread waits is captured
+  bool with_children = true;        ///< of those
+  bool all_threads = false;         ///< every transition of every thread of the machine is captured
+  bool cpu_holders = false;         ///< who has a CPU for which a traced thread waits is captured
   std::vector<std::string> idle_states; ///< by number; empty: none is recorded, or no names
   std::vector<DeviceName> devices;      ///< that woke threads
   bool sees_refills = false;            ///< it is recorded when a throttled thread may run again

@@ -66,8 +66,8 @@ public:
   static constexpr size_t kMostStacks = 1 << 18, kMostKnown = 1 << 18, kMostFrames = 1 << 18,
                           kMostPlaces = 3 << 20;
 
-  /// `slot` finds what the kernel has kept (Capture::stack()). `mappings` outlives it. `depth`: most
-  /// frames of the program's part, from 1 to CAPTURE_STACK_DEPTH.
+  /// `slot` finds what the kernel has kept (Capture::stack()). `mappings` outlives it. `depth`:
+  /// most frames of the program's part, from 1 to CAPTURE_STACK_DEPTH.
   StackCollector(Slot slot, Mappings &mappings, Unwind unwind = nullptr,
                  uint32_t depth = CAPTURE_STACK_DEPTH)
       : slot_(std::move(slot)), unwind_(std::move(unwind)), depth_(depth), mappings_(mappings) {}

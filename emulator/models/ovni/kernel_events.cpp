@@ -156,8 +156,7 @@ void restore(ModelContext &ctx, const Event &event) {
 /// Handles a thread at the start, or one that passes the filters of the capture from now on. If the
 /// state is Unknown, it no longer passes them.
 void snapshot(ModelContext &ctx, const Event &event) {
-  const bool left =
-      ThreadState(event.par2 & FTRACE_SNAPSHOT_STATE_MASK) == ThreadState::Unknown;
+  const bool left = ThreadState(event.par2 & FTRACE_SNAPSHOT_STATE_MASK) == ThreadState::Unknown;
   ctx.system.set_left(event.thread, left);
   if (left)
     put(ctx, event.thread, ThreadState::Unknown, kNone);
