@@ -15,8 +15,6 @@
 #include <sstream>
 #include <vector>
 
-extern char **environ;
-
 namespace ovnitrace {
 
 namespace {
@@ -27,7 +25,7 @@ std::string &configured_command() {
   return command;
 }
 
-/// Returns the arguments. A command with characters of the shell goes through it.
+/// Returns the arguments. The shell runs a command that has its characters.
 std::vector<std::string> arguments_of(const std::string &command) {
   if (command.find_first_of("|&;<>()$`\\\"'*?[#~=%") != command.npos)
     return {"sh", "-c", command};

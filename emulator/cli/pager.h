@@ -23,7 +23,7 @@ public:
   Pager(const Pager &) = delete;
   Pager &operator=(const Pager &) = delete;
 
-  /// Returns where to write: its input, or standard output if there is none.
+  /// Returns where to write: its input, or standard output without a pager.
   int fd() const;
   /// Closes its input and waits.
   void finish();
