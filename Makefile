@@ -285,7 +285,7 @@ check: $(B)/tests/unit_tests
 
 test-long:
 	+$(Q)OVNITRACE_CASES=20 $(MAKE) --no-print-directory check
-	+$(Q)OVNITRACE_CASES=20 $(MAKE) --no-print-directory e2e T='*CallFaults*'
+	+$(Q)OVNITRACE_CASES=20 $(MAKE) --no-print-directory e2e T='*CallFaults*:RandomTrees*'
 
 e2e: all test-programs
 	$(Q)$(B)/tests/e2e_tests --gtest_filter='$(or $(T),*)'

@@ -127,9 +127,6 @@ int on_softirq_exit(void *ctx)
 
 /* ---- quotas ---------------------------------------------------------------------------------- */
 
-struct list_head {
-	struct list_head *next;
-} __attribute__((preserve_access_index));
 struct cfs_rq___quota {
 	bool throttled : 1;
 	struct list_head throttled_csd_list; /* 6.3: another CPU has been told to let it go on */

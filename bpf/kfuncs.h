@@ -24,7 +24,7 @@ static void *(*const kfunc_rdonly_cast)(void *address,
 					__u32 btf_id) = (void *)(KFUNC_CALL + KFUNC_RDONLY_CAST);
 
 /* 6.7, c68a78ffe2cb "bpf: Introduce task open coded iterator kfuncs". */
-enum { BPF_TASK_ITER_ALL_THREADS = 1 };
+enum { BPF_TASK_ITER_ALL_THREADS = 1, BPF_TASK_ITER_PROC_THREADS = 2 };
 static int (*const kfunc_iter_task_new)(struct bpf_iter_task *it, struct task_struct *task,
 					unsigned int flags) = (void *)(KFUNC_CALL +
 								       KFUNC_ITER_TASK_NEW);

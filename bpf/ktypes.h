@@ -114,6 +114,36 @@ struct cred {
 	kuid_t uid;
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup_root {
+	int hierarchy_id; /* as in /proc/self/cgroup; 0: version 2 */
+};
+
+struct cgroup {
+	int level; /* how many cgroups it is in */
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+	struct cgroup *ancestors[1]; /* from the root to itself */
+};
+
+struct cgrp_cset_link {
+	struct cgroup *cgrp;
+	struct list_head cgrp_link;
+};
+
+/* The cgroups of a thread, one in each hierarchy. */
+struct css_set {
+	struct cgroup *dfl_cgrp;     /* of version 2 */
+	struct list_head cgrp_links; /* all */
+};
+
 struct mm_struct {
 	unsigned long arg_start, arg_end; /* the command line, in the process's memory */
 };
@@ -130,6 +160,7 @@ struct task_struct {
 	struct cpumask cpus_mask; /* CPUs that it may use */
 	struct sched_dl_entity dl;
 	int exit_code;
+	int exit_state;
 	int pid;
 	int tgid;
 	unsigned long nvcsw;
@@ -143,6 +174,8 @@ struct task_struct {
 	__u64 self_exec_id; /* one more after each execve */
 	struct pid *thread_pid;
 	const struct cred *cred;
+	const struct cred *real_cred; /* its own, whatever it overrides */
+	struct css_set *cgroups;
 };
 
 /* The user's registers at the entry into the kernel: the system call, if it was one, and its

@@ -20,6 +20,14 @@ struct {
 	__type(value, __u64);
 } life_lost SEC(".maps"); /* life events that found no room */
 
+/* Whether it is the current thread of its run queue. */
+static __always_inline bool has_its_cpu(struct task_struct *p)
+{
+	if (!bpf_core_field_exists(p->se.cfs_rq->rq))
+		return p->on_cpu;
+	return BPF_CORE_READ(p, se.cfs_rq, rq, curr) == p;
+}
+
 /* What a snapshot says of a thread: state, CPU and reason. `running`: it has its CPU. */
 static __always_inline __u32 snapshot_word(struct task_struct *p, bool running)
 {

@@ -24,6 +24,8 @@ char LICENSE[] SEC("license") = "GPL";
 #include "scheduler/holders.bpf.h"
 #include "scheduler/affinity.bpf.h"
 #include "scheduler/stacks.bpf.h"
+#include "scheduler/cgroups.bpf.h"
+#include "scheduler/selection.bpf.h"
 #include "scheduler/lives.bpf.h"
 #include "scheduler/work_items.bpf.h"
 #include "scheduler/cmdlines.bpf.h"

@@ -31,13 +31,6 @@ struct visitor {
 	__u32 only;	/* VISIT_OPENED: this thread; 0: all of the process */
 };
 
-static __always_inline bool has_its_cpu(struct task_struct *p)
-{
-	if (!bpf_core_field_exists(p->se.cfs_rq->rq))
-		return p->on_cpu;
-	return BPF_CORE_READ(p, se.cfs_rq, rq, curr) == p;
-}
-
 static __noinline int send_region(__u32 pid, __u32 tid, __u32 what, __u64 time)
 {
 	struct life_record r;

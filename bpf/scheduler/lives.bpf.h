@@ -1,40 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The lives of threads: creation, exec, renaming and exit, and with them which threads are traced.
- * These run with interrupts on, so they go to a ring of their own.
+ * Records the lives of threads: creation, exec, renaming and exit. These programs run with
+ * interrupts on, so they use a ring of their own.
  */
-const volatile bool only_targets = false; /* and not their children; set by the loader before
-					   * loading */
-
-__u32 followed = 0;	   /* a thread whose children are traced: the loader; 0: none */
-__u32 program_pid = 0;	   /* the process that the loader started */
-__u32 program_threads = 0; /* its threads that have not left their CPU for ever */
-
-/* `more`: THREAD_PROGRAM or 0. The thread may be running, so it is never without the mark
- * meanwhile. */
-static __always_inline void set_traced(__u32 tid, __u32 more)
-{
-	struct thread_facts *facts = facts_of(tid);
-
-	if (facts) {
-		facts->waker = 0;
-		set_wait(facts, 0, 0);
-	}
-	change_marks(tid, THREAD_TRACED | THREAD_NAMED | more, THREAD_PROGRAM & ~more);
-}
-
-/* A tid that was a traced thread's once. */
-static __always_inline void set_untraced(__u32 tid)
-{
-	struct thread_facts *facts = facts_of(tid);
-
-	if (facts) {
-		facts->waker = 0;
-		set_wait(facts, 0, 0);
-	}
-	change_marks(tid, 0, THREAD_TRACED | THREAD_NAMED | THREAD_PROGRAM);
-}
-
 /* Sets whether the caller's children are traced from now on. The loader runs this in itself. It
  * passes no tid, because in a PID namespace it does not know its own. */
 SEC("syscall")
@@ -94,16 +62,24 @@ TWIN_PROG("tp_btf/task_newtask", on_newtask, 1, struct task_struct *child, __u64
 	struct task_struct *parent = bpf_get_current_task_btf();
 	__u32 tid = child->pid;
 	__u32 creator = parent->pid;
-	bool of_program = marks_of(creator) & THREAD_PROGRAM;
+	bool of_program = marks_of(creator) & THREAD_PROGRAM, traced;
 	struct life_record r;
 
 	if (creator && creator == followed) {
 		program_pid = child->tgid;
 		of_program = true;
-	} else if (!trace_all &&
-		   (!is_traced(creator) || (only_targets && child->tgid != parent->tgid))) {
+		traced = true;
+	} else {
+		traced = trace_all ||
+			 (is_traced(creator) && !(only_targets && child->tgid != parent->tgid));
+	}
+	if (selects)
+		traced = fits_at_birth(child, parent);
+	if (!traced) {
 		if (marks_of(tid))
 			set_untraced(tid);
+		if (selects && of_program)
+			change_marks(tid, THREAD_PROGRAM, 0);
 		return 0;
 	}
 	set_traced(tid, of_program ? THREAD_PROGRAM : 0);
@@ -120,9 +96,14 @@ TWIN_PROG("tp_btf/sched_process_exec", on_exec, 2, struct task_struct *p, int ol
 {
 	struct life_record r;
 
+	if (selects) {
+		change_at_exec(p, old_tid);
+		if (!is_traced(p->pid))
+			return 0;
+	}
 	if (!is_traced(p->pid) && !is_traced(old_tid))
 		return 0;
-	if (p->pid != old_tid)
+	if (p->pid != old_tid && !selects)
 		set_traced(p->pid, marks_of(old_tid) & THREAD_PROGRAM);
 	life_fill(&r, LIFE_EXEC, p, old_tid);
 	life_send(&r);
@@ -148,8 +129,16 @@ TWIN_PROG("tp_btf/task_rename", on_rename, 4, struct task_struct *p, const char 
 	struct life_record r;
 	char name[CAPTURE_COMM_LEN] = {};
 	__u32 tid = p->pid;
+	struct passage now = {comm, task_cpu(p), 0};
 	struct cpu_stage *s;
 
+	if (needed_fits & FITS_COMM) {
+		bool traced = is_traced(tid);
+
+		change_fit(p, FITS_COMM, name_fits(comm), &now);
+		if (traced != is_traced(tid))
+			return 0; /* recorded, with its name */
+	}
 	if (!is_traced(tid)) {
 		if (marks_of(tid) & THREAD_NAMED)
 			change_marks(tid, 0, THREAD_NAMED);
@@ -187,6 +176,8 @@ TWIN_PROG("tp_btf/sched_process_exit", on_exit, 8, struct task_struct *p)
 {
 	struct life_record r;
 
+	if (selects)
+		forget_fits(p->pid);
 	if (!is_traced(p->pid))
 		return 0;
 	life_fill(&r, LIFE_EXIT, p, p->exit_code);

@@ -12,15 +12,19 @@ const volatile __u32 targets = 0;
  * loader before loading. */
 const volatile bool has_transitions = true;
 
-__u32 newly_traced = 0; /* by mark_targets(), set to 0 by the loader */
+__u32 threads_found = 0; /* by snapshot() */
+__u32 newly_traced = 0;	 /* by mark_targets(), set to 0 by the loader */
 
-/* Returns the process id of a thread in the loader's PID namespace: each namespace counts its own
- * ids. The iterator visits only threads of that namespace and of namespaces inside it, so all have
- * an id at that level. */
-static __always_inline __u32 pid_for_loader(struct task_struct *p)
+/* With -t: the threads, as the loader counts tids. */
+const volatile __u32 target_tids[CAPTURE_TARGETS] = {};
+const volatile __u32 tids_used = 0;
+
+/* Returns the number of an id in the loader's PID namespace: each namespace counts its own ids. The
+ * iterator visits only threads of that namespace and of namespaces inside it, so all have an id at
+ * that level. */
+static __always_inline __u32 number_for_loader(struct pid *pid)
 {
 	struct task_struct *loader = bpf_get_current_task_btf();
-	struct pid *pid = BPF_CORE_READ(p, group_leader, thread_pid);
 	__u32 level = BPF_CORE_READ(loader, thread_pid, level), number = 0;
 
 	if (pid)
@@ -33,12 +37,51 @@ static __always_inline __u32 pid_for_loader(struct task_struct *p)
 
 static __always_inline bool is_target(struct task_struct *p)
 {
-	__u32 pid = pid_for_loader(p);
+	__u32 pid = number_for_loader(BPF_CORE_READ(p, group_leader, thread_pid));
 
 	for (__u32 n = 0; n < CAPTURE_TARGETS && n < targets; n++)
 		if (target_pids[n] == pid)
 			return true;
 	return false;
+}
+
+static __always_inline bool is_chosen_tid(struct task_struct *p)
+{
+	__u32 tid = number_for_loader(BPF_CORE_READ(p, thread_pid));
+
+	for (__u32 n = 0; n < CAPTURE_TARGETS && n < tids_used; n++)
+		if (target_tids[n] == tid)
+			return true;
+	return false;
+}
+
+/* With filters: notes which of them a living thread passes. */
+static __noinline int look_at_fits(struct task_struct *p)
+{
+	struct thread_facts *facts = facts_of(p->pid),
+			    *parent = facts_of(BPF_CORE_READ(p, real_parent, pid));
+	__u32 fits = visible_fits(p), before, exit_state = BPF_CORE_READ(p, exit_state);
+	bool traced;
+
+	if (!facts || !parent || exit_state)
+		return 0;
+	if (is_target(p) || (!only_targets && parent->fits & FITS_SCOPE))
+		fits |= FITS_SCOPE;
+	if (tids_used && is_chosen_tid(p))
+		fits |= FITS_TID;
+	fits |= facts->fits & (FITS_SCOPE | FITS_TID);
+	before = __sync_fetch_and_or(&facts->fits, fits);
+	__sync_fetch_and_and(&facts->fits, fits | FITS_SHOWN | FITS_ENTERED);
+	traced = marks_of(p->pid) & THREAD_TRACED;
+	if ((fits & ~before) & FITS_SCOPE || traced != passes(fits))
+		newly_traced++;
+	if (passes(fits) && !traced) {
+		__sync_fetch_and_or(&facts->fits, FITS_SHOWN);
+		set_traced(p->pid, 0);
+	} else if (traced && !passes(fits)) {
+		end_recording(p);
+	}
+	return 0;
 }
 
 /* Lets the threads of the targets be traced and, unless only_targets, those of their living
@@ -53,6 +96,8 @@ int mark_targets(struct bpf_iter__task *ctx)
 	if (!p || !p->pid)
 		return 0;
 	tid = p->pid;
+	if (selects)
+		return look_at_fits(p);
 	if (marks_of(tid) & THREAD_TRACED)
 		return 0;
 	parent = BPF_CORE_READ(p, real_parent, pid);
@@ -60,6 +105,22 @@ int mark_targets(struct bpf_iter__task *ctx)
 		set_traced(tid, 0);
 		newly_traced++;
 	}
+	return 0;
+}
+
+/* Lists the threads that are traced, for --dry-run. */
+SEC("iter/task")
+int list_traced(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+	struct listed_thread one = {};
+
+	if (!p || !p->pid || !is_traced(p->pid))
+		return 0;
+	one.tid = p->pid;
+	one.pid = p->tgid;
+	bpf_probe_read_kernel_str(one.comm, sizeof(one.comm), p->comm);
+	bpf_seq_write(ctx->meta->seq, &one, sizeof(one));
 	return 0;
 }
 
@@ -84,6 +145,7 @@ int snapshot(struct bpf_iter__task *ctx)
 	snapshot_holder(p);
 	if (!is_traced(p->pid) || is_announced(p))
 		return 0;
+	threads_found++;
 	change_marks(p->pid, THREAD_NAMED, 0);
 	life_fill(&r, LIFE_SNAPSHOT, p,
 		  has_transitions ? snapshot_word(p, p->on_cpu)

@@ -8,7 +8,7 @@ struct thread_facts {
 	__u32 waker;	/* of the last sched_waking while it was traced: WAKER_*; 0: none */
 	__u32 affinity; /* hash of the CPUs that were sent last; 0: none were */
 	__u32 waits;	/* 1 + the CPU that counts it as waiting; 0: it does not wait */
-	__u32 pad;
+	__u32 fits;	/* enum select_fit: which filters it passes */
 };
 
 #define WAKER_SEEN	    (1u << 31)

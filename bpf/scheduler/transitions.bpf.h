@@ -53,7 +53,7 @@ static __always_inline __u64 log_exec(struct cpu_stage *s, struct task_struct *p
 static __noinline __u64 log_unseen(struct cpu_stage *s, struct task_struct *prev, __u64 now,
 				   __u64 word)
 {
-	__u32 before = log_unseen_dispatch(s, prev, now);
+	__u32 before = entered_running(prev) ? (__u32)prev->pid : log_unseen_dispatch(s, prev, now);
 
 	if (wants_holders)
 		end_wait(prev->pid);
@@ -290,8 +290,12 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	struct thread_facts *facts;
 	struct task_struct *waker;
 
-	if (!all || (!trace_all && !(all->of[tid & FTRACE_TID_MASK] & THREAD_TRACED)) ||
-	    !in_region(p))
+	if (!all)
+		return 0;
+	if (!trace_all && !(all->of[tid & FTRACE_TID_MASK] & THREAD_TRACED) &&
+	    !awaits_cpu(facts_of(tid)))
+		return 0;
+	if (!in_region(p))
 		return 0;
 	waker = bpf_get_current_task_btf();
 	facts = facts_of(tid);
@@ -337,6 +341,8 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 	if (unlikely(!facts))
 		return 0;
 	waker = facts->waker;
+	if (needed_fits & FITS_CPU && !is_traced(tid))
+		return 0;
 	if (unlikely(!(waker & WAKER_SEEN))) {
 		if (!is_traced(tid))
 			return 0;
@@ -370,6 +376,8 @@ int BPF_PROG(on_wakeup_new, struct task_struct *p)
 	__u32 tid = p->pid;
 	__u64 stack = 0;
 
+	if (needed_fits & FITS_CPU)
+		change_cpu(p, task_cpu(p), bpf_get_current_task_btf()->pid);
 	if (!is_recorded(p))
 		return 0;
 	if (stacks_wanted & STACKS_WAKEUP)
@@ -389,6 +397,8 @@ int BPF_PROG(on_migrate, struct task_struct *p, int dest_cpu)
 	__u32 tid = p->pid, waits = 0;
 	struct thread_facts *facts;
 
+	if (needed_fits & FITS_CPU)
+		change_cpu(p, dest_cpu, 0);
 	if (!is_recorded(p))
 		return 0;
 	facts = facts_of(tid);

@@ -127,7 +127,7 @@ void add_convert(App app) {
       .type_name("N")
       .group(kCutGroup)
       .range(1, UINT32_MAX);
-  add_cut_list(command, "--cpu", "CPU", kTraceCpus, arguments->cut.cut.cpus,
+  add_cut_list(command, kCpu.names, "CPU", kTraceCpus, arguments->cut.cut.cpus,
                "Only these CPUs in cpu.prv");
   command
       .add_option("--clock-offsets", arguments->clock_offsets,

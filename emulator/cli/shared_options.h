@@ -23,11 +23,12 @@ inline constexpr SharedOption kOutput = {"-o,--output", "where the output goes"}
                               kJson = {"--json", "print JSON"},
                               kPid = {"-p,--pid", "only these processes"},
                               kTid = {"-t,--tid", "only these threads"},
-                              kComm = {"--comm", "only threads of these names"},
+                              kComm = {"-n,--comm", "only threads of these names"},
+                              kCpu = {"-C,--cpu", "only these CPUs"},
                               kKey = {"-k,--key", "encrypt with the secret in this file"};
 
-inline constexpr SharedOption kSharedOptions[] = {kOutput, kForce, kQuiet, kFrom, kTo, kTop,
-                                                  kJson,   kPid,   kTid,   kComm, kKey};
+inline constexpr SharedOption kSharedOptions[] = {kOutput, kForce, kQuiet, kFrom, kTo,  kTop,
+                                                  kJson,   kPid,   kTid,   kComm, kCpu, kKey};
 
 /// Adds -f, which sets `force`.
 void add_force(App command, bool &force);

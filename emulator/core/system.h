@@ -79,6 +79,9 @@ public:
   bool any_blackout() const { return lost_ || forgotten_; }
   /// Notes that none of the thread's later events are among forgotten ones.
   void set_whole(uint32_t thread) { threads_[thread].whole = true; }
+  /// Notes whether the thread is not recorded from now on: it does not pass the filters of the
+  /// capture. An event of the same instant, from another CPU, may follow and then says nothing.
+  void set_left(uint32_t thread, bool left) { threads_[thread].left = left; }
   /// Returns whether missing events may have taken a thread out of this state.
   bool may_have_left(uint32_t thread, ThreadState state, uint32_t cpu) const;
 

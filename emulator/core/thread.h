@@ -40,6 +40,7 @@ struct Thread {
   bool shown = true;       ///< false: left out of the output, so no CPU shows it
   bool out_of_cpu = false; ///< ovni streams: between KCO and KCI
   bool whole = false;      ///< none of its later events were forgotten
+  bool left = false;       ///< does not pass the filters of the capture
 };
 
 /// Why events of a CPU are missing.

@@ -276,7 +276,7 @@ inline constexpr CodeInfo kRows[] = {
     {FTrace_EXT_migrate, "EXT_migrate", event, context, {}, kCpu, "", "", {},
      "is put on another CPU"},
     {FTrace_EXT_snapshot, "EXT_snapshot", event, context, {}, kSnapshot, "", "", {},
-     "was alive before the capture"},
+     "was alive before the capture, or passes its filters from now on; unknown: no longer"},
     {FTrace_EXT_parent, "EXT_parent", control, context, {}, kParent, "", "", {},
      "creator of the thread; the TSC is its birth"},
     {FTrace_EXT_state, "EXT_state", state, context, {}, kSnapshot, "", "", {},

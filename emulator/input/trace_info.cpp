@@ -268,6 +268,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .ended = text_of(object_of(json, "ended"), "how"),
                  .program_pid = pid_of_program(json),
                  .attached_pids = attached_of(json),
+                 .filters = texts_of(json, "filters"),
                  .with_children = flag_of(json, "with_children", true),
                  .families = text_of(object_of(json, "options"), "families"),
                  .buffer = text_of(object_of(json, "options"), "buffer"),

@@ -80,6 +80,7 @@ public:
     out.member("trace_begin_ns", catalog_.begin);
     out.member("trace_duration_ns", catalog_.end - catalog_.begin);
     out.member("attached_pids", info_.attached_pids);
+    out.member("filters", info_.filters);
     out.member("all_threads", info_.all_threads);
     out.member("families", info_.families);
     out.member("buffer", info_.buffer);

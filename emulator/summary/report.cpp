@@ -2,6 +2,7 @@
 #include "emulator/summary/report.h"
 
 #include "emulator/base/human.h"
+#include "emulator/base/printable.h"
 #include "emulator/summary/names.h"
 
 #include <fmt/format.h>
@@ -81,6 +82,8 @@ std::string asked(const TraceInfo &info) {
   add("stacks ", info.stacks);
   add("as user ", info.user);
   add("", info.with_children ? "" : "--no-children");
+  for (const std::string &filter : info.filters)
+    add("", printable_line(filter));
   return text;
 }
 
@@ -157,7 +160,7 @@ constexpr std::array kColumns = {
     "could run, but lost its CPU, was throttled or yielded, and waits for one",
     "woken, and waits for a CPU",
     "waits for something else than a CPU",
-    "not seen: before its first event, and after events were lost",
+    "not seen: before its first event, outside the filters, and after events were lost",
 };
 static_assert(kColumns.size() == kSummedStates.size());
 

@@ -252,10 +252,13 @@ enum life_kind {
 	LIFE_RENAME = 3,   /* its comm changed */
 	LIFE_EXIT = 4,	   /* begins to exit: arg = wait status */
 	LIFE_DEAD = 5,	   /* has left its CPU for ever: account is final */
-	LIFE_SNAPSHOT = 6, /* was alive before the capture: arg = par2 of FTrace_EXT_snapshot */
+	LIFE_SNAPSHOT = 6, /* was alive before the capture, or passes the filters again or, with
+			    * the state Unknown, no longer: arg = par2 of FTrace_EXT_snapshot */
 	LIFE_NAME = 7,	   /* the name of one that appears beside traced threads, or, arg = 1, of a
 			    * traced one that the snapshot did not show; no event of its own */
 	LIFE_AFFINITY = 9, /* the CPUs that it may use: arg = number of the first CPU in `cpus` */
+	LIFE_ENTER = 10,   /* as LIFE_SNAPSHOT, of a thread that was not recorded before: it passes
+			    * the filters from now on */
 	LIFE_REGION = 8,   /* a region starts or stops: arg = par2 of FTrace_EXT_region; its comm is
 			    * not sent */
 };
@@ -272,7 +275,7 @@ struct life_account {
 struct life_record {
 	__u64 time; /* ns, CLOCK_MONOTONIC */
 	__u16 kind; /* enum life_kind */
-	__u16 call; /* LIFE_SNAPSHOT: enum ftrace_call in which it is blocked */
+	__u16 call; /* LIFE_SNAPSHOT, LIFE_ENTER: enum ftrace_call in which it is blocked */
 	__u32 cpu;  /* where it was logged */
 	__u32 tid;
 	__u32 pid; /* process (tgid) */

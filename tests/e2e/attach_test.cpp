@@ -281,7 +281,7 @@ TEST_F(Attach, OptionsOfTimesSayWhatIsWrong) {
 
 // The one-step command converts as its options say.
 TEST_F(Attach, TheOneStepCommandTakesOptionsOfTheConversion) {
-  const Outcome outcome = run({.argv = {ovnitrace(), "-o", trace(), "--gzip", "--comm", "true*",
+  const Outcome outcome = run({.argv = {ovnitrace(), "-o", trace(), "--gzip", "--draw", "true*",
                                         "--", "sh", "-c", "/bin/true; /bin/true; exit 4"}});
   EXPECT_EQ(outcome.status(), 4) << outcome.err;
   EXPECT_TRUE(exists(trace() + "/thread.prv.gz"));

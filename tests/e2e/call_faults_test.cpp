@@ -6,11 +6,13 @@
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/failing_calls.h"
 #include "tests/e2e/support/strays.h"
+#include "tests/support/sanitizer.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -23,7 +25,7 @@ namespace ovnitrace::test {
 
 namespace {
 
-enum class Kind { offline, capture };
+enum class Kind { offline, capture, collector };
 
 struct Session {
   std::string name;
@@ -87,7 +89,9 @@ const std::vector<Session> kSessions = {
             "regions foo bar > /dev/null"),
     capture("record_step", {"record", "--skip", "1000", "-o", "out"}, "true"),
     {"record_machine", {"record", "-a", "-d", "50ms", "-o", "out"}, Kind::capture},
+    {"record_attached", {"record", "-p", "PID", "-d", "50ms", "-o", "out"}, Kind::capture},
     capture("send", {"record", "--send", "URL"}),
+    {"collect", {"collect", "--listen", "tcp://127.0.0.1:0", "-o", "out"}, Kind::collector},
 };
 
 } // namespace
@@ -95,9 +99,8 @@ const std::vector<Session> kSessions = {
 class CallFaults : public CaptureTest, public testing::WithParamInterface<Session> {
 protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitizer must be the first that is loaded";
-#endif
+    if (kAddressSanitizer || kThreadSanitizer)
+      GTEST_SKIP() << "a sanitizer must be the first that is loaded";
     CaptureTest::SetUp();
     if (IsSkipped())
       return;
@@ -108,6 +111,8 @@ protected:
     }
     if (GetParam().name == "send")
       collector_.emplace("tcp", path("collected"));
+    if (GetParam().name == "record_attached")
+      attached_.emplace(Command{.argv = {"sleep", "1000"}});
     if (GetParam().name == "ctl") {
       controlled_.emplace(record_command(path("controlled"), {"sleep", "1000"},
                                          {"--control", "start:interactive"}));
@@ -117,12 +122,8 @@ protected:
     running_ = strays().size();
   }
 
-  std::string place() const {
-    return path("run");
-  }
-  std::string log() const {
-    return path("calls");
-  }
+  std::string place() const { return path("run"); }
+  std::string log() const { return path("calls"); }
 
   /// Runs the session in a fresh directory.
   Command command() {
@@ -137,6 +138,7 @@ protected:
     for (const std::string &argument : GetParam().arguments)
       command.argv.push_back(argument == "URL"       ? collector_->url()
                              : argument == "CAPTURE" ? path("controlled")
+                             : argument == "PID"     ? std::to_string(attached_->pid())
                                                      : argument);
     const std::string programs = fs::path(installed("pingpong")).parent_path();
     installed("regions");
@@ -145,15 +147,34 @@ protected:
     return command;
   }
 
+  /// Runs the session. A collector gets one trace, and then Ctrl-C.
+  Outcome run_session(const Command &session) {
+    if (GetParam().kind != Kind::collector)
+      return run(session);
+    Process collector(session);
+    const std::string said = "listening on ";
+    const auto first_line = [&] { return collector.err().find('\n') != std::string::npos; };
+    eventually([&] { return first_line() || !collector.running(); }, "the collector listens");
+    if (const std::string err = collector.err(); err.find(said) != std::string::npos) {
+      const std::string line = lines_of(err.substr(err.find(said) + said.size())).at(0);
+      run({.argv = {ovnitrace(), "record", "--send", line, "--", installed("pingpong"), "30"}});
+    }
+    collector.signal(SIGINT);
+    return collector.wait();
+  }
+
+  /// Whether files differ each time, as those of a capture do.
+  static bool is_capture() { return GetParam().kind != Kind::offline; }
+
   /// Returns the files that a session leaves: contents by path. The files of a capture differ each
   /// time, so only their paths are returned, without numbers.
   std::map<std::string, std::string> files() const {
     std::map<std::string, std::string> found;
     for (const auto &entry : fs::recursive_directory_iterator(place())) {
       std::string name = fs::relative(entry.path(), place());
-      if (GetParam().kind == Kind::capture)
+      if (is_capture())
         std::erase_if(name, [](char c) { return isdigit(c); });
-      const bool read = GetParam().kind == Kind::offline && entry.is_regular_file();
+      const bool read = !is_capture() && entry.is_regular_file();
       found[name] = read ? read_text(entry.path()) : "";
     }
     return found;
@@ -212,7 +233,7 @@ protected:
     if (!eventually([&] { return strays().size() == running_; }, "the end of all processes"))
       return "a process is left";
     const auto left = files();
-    const bool capture = GetParam().kind == Kind::capture;
+    const bool capture = is_capture();
     const bool same_status = outcome.status() == clean.outcome.status();
     if (same_status && left == clean.files && (capture || outcome.out == clean.outcome.out) &&
         std::ranges::includes(known(), clean.known))
@@ -245,7 +266,7 @@ protected:
   }
 
   std::optional<CollectorProcess> collector_;
-  std::optional<Process> controlled_;
+  std::optional<Process> controlled_, attached_;
   size_t running_ = 0; ///< processes, before the session
 };
 
@@ -254,17 +275,19 @@ TEST_P(CallFaults, AreReportedOrMakeNoDifference) {
   Clean clean;
   const Command session = command();
   clean.before = files();
-  std::vector<CallPoint> points = count_calls(session, log(), clean.outcome);
+  std::vector<CallPoint> points =
+      count_calls(session, log(), clean.outcome,
+                  [this](const Command &command) { return run_session(command); });
   ASSERT_EQ(clean.outcome.status(), GetParam().status) << clean.outcome.err;
   clean.files = files();
   clean.known = known();
   for (int n = 0; n < 3 && !clean.known.empty(); n++) { // some depend on when threads run
-    run(command());
+    run_session(command());
     std::erase_if(clean.known,
                   [now = known()](const auto &member) { return !now.contains(member); });
   }
   if (!all) {
-    const size_t sample = GetParam().kind == Kind::capture ? 6 : 15;
+    const size_t sample = is_capture() ? 6 : 15;
     std::shuffle(points.begin(), points.end(), std::mt19937(1));
     points.resize(std::min(points.size(), sample));
   }
@@ -272,7 +295,7 @@ TEST_P(CallFaults, AreReportedOrMakeNoDifference) {
   for (const CallPoint &point : points)
     for (const int error : errors_of(point)) {
       const std::string kind = point.kind + " " + name_of_error(error);
-      const Outcome outcome = run(with_failure(command(), log(), point, error));
+      const Outcome outcome = run_session(with_failure(command(), log(), point, error));
       if (!has_failed(log()))
         continue; // it is one that depends on time
       const std::string what = fault(clean, outcome, point, error);

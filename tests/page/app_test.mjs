@@ -2,7 +2,8 @@
 // What is selected and shown, and mouse and keys: emulator/report/page/app.js and input.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {fillHelp, handleAxis, handleKeys, handlePointer, handleWheel, KEYS} from '../../emulator/report/page/input.js';
+import {fillHelp, handleAxis, handleKeys, handlePointer, handleWheel} from '../../emulator/report/page/input.js';
+import {lines} from './fake.mjs';
 import {makeApp} from './fake_app.mjs';
 
 const made = options => {
@@ -348,9 +349,30 @@ test('keys do what the list of keys says', () => {
   assert.equal(byId('help').open, true);
   assert.deepEqual([key('0'), view()], [[], [1110, 1590]], 'the list is open');
   fillHelp();
-  const [title, list, , form] = byId('help').children;
+  const [title, list, note, form] = byId('help').children;
   assert.equal(title.text, 'Keys and mouse');
-  assert.equal(list.all('dt').length, KEYS.length + 6);
-  assert.deepEqual(list.all('kbd').slice(0, 3).map(one => one.text), ['w s', 'a d', '0']);
+  const terms = list.all('dt'), meanings = list.all('dd');
+  assert.deepEqual(terms.map((term, n) => term.text + ': ' + meanings[n].text), lines(`
+w s: zoom in and out
+a d: move left and right
+0: show the whole run
+← →: previous and next slice of the thread
+↑ ↓: the thread above and below
+e: go to who woke it
+q: go to who ran instead of it
+f: zoom to the selected slice
+p: show the critical path, or hide it
+/: search
+Esc: clear the range, then the selection
+?: this list
+Wheel: zoom where the pointer is; over the names: scroll
+Shift + wheel: move in time
+Drag: move in time and scroll
+Shift + drag: select a range; also a drag on the axis
+Double click: zoom to the slice
+Click on a process: fold it`));
+  assert.deepEqual(list.all('kbd').map(one => one.text), terms.map(term => term.text));
+  assert.equal(note.text, 'From afar a column of a row is divided by the shares of its states: how high the green is, ' +
+               'so much of that time the thread ran.');
   assert.deepEqual([form.method, form.text], ['dialog', 'Close']);
 });

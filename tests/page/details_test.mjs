@@ -16,7 +16,7 @@ test('each slice has its facts, and says what is not known', () => {
       .map(([term, what]) => term + ': ' + (what.text ?? what)).join('; ').replaceAll('\u2009', ' '));
   assert.deepEqual(facts, lines(`
 Thread: main (10), process 10; From: 0.000 001 000 s; To: 0.000 001 200 s; CPU: CPU 0 of one; Left the CPU: waits for; Ran instead: work (11)
-Thread: main (10), process 10; From: 0.000 001 200 s; To: 0.000 001 500 s; Last CPU: CPU 0 of one; Why off the CPU: waits for; Blocked in: futex; Ran instead: work (11); Woken by: work (11); In context: by a thread; Wakeup latency: 50 ns
+Thread: main (10), process 10; From: 0.000 001 200 s; To: 0.000 001 500 s; Last CPU: CPU 0 of one; Why off the CPU: waits for; Blocked in: futex; At: lock.c:5; Ran instead: work (11); Woken by: work (11); In context: by a thread; Wakeup latency: 50 ns
 Thread: main (10), process 10; From: 0.000 001 500 s; To: 0.000 001 550 s; Last CPU: CPU 0 of one; Woken by: work (11); In context: by a thread; Wakeup latency: 50 ns
 Thread: main (10), process 10; From: 0.000 001 550 s; To: 0.000 002 000 s; CPU: CPU 1 of one; Woken by: work (11); In context: by a thread; Wakeup latency: 50 ns
 Thread: work (11), process 10; From: 0.000 001 200 s (its start was not seen); To: 0.000 001 400 s; CPU: CPU 0 of one; Left the CPU: preempted; Ran instead: other (77), not traced

@@ -143,7 +143,8 @@ export function fakeDocument() {
 export function fakeContext() {
   const calls = [], state = {};
   const made = {measureText: text => ({width: 6 * text.length}),
-                createImageData: (width, height) => ({width, height, data: new Uint8ClampedArray(4 * width * height)})};
+                createImageData: (width, height) =>
+                    state.image = {width, height, data: new Uint8ClampedArray(4 * width * height)}};
   const context = new Proxy(state, {
     get: (target, name) => name in made ? made[name] : name in target || typeof name === 'symbol' ? target[name] :
         (...values) => calls.push([name, ...values.flat().map(value =>

@@ -41,7 +41,7 @@ export const THREADS = [
 
 const HEADER = {
   cpus: [{index: 0, node: 0}, {index: 1, node: 0}, {index: 0, node: 1}],
-  calls: ['read', 'futex'], untraced: [{tid: 77, name: 'other'}, {tid: 0, name: 'swapper'}],
+  calls: ['read', 'futex'], places: ['', 'lock.c:5'], untraced: [{tid: 77, name: 'other'}, {tid: 0, name: 'swapper'}],
   chains: ['start:interactive'], series: ['#112233', '#ddeeff'], alarm: '#ff0000',
   reasons: ['none', 'preempted', 'blocked', 'waits for', 'exited'],
   reason_names: ['none', 'preempted', 'blocked', 'waits', 'exited'],
@@ -58,7 +58,7 @@ const HEADER = {
             {name: 'a', ns: 30, known: true}, {name: 'b', ns: 60, known: false}, {name: 'c', ns: 40, known: true},
             {name: 'd', ns: 1, known: true}]}]},
 };
-const counted = {migrations: 3, faults: 0, switches: {yielded: 2}};
+const counted = {start_gate_ns: 0, migrations: 3, faults: 0, switches: {yielded: 2}};
 const SUMMARY = {
   command: ['/usr/bin/app', '-x'], trace: 'dir', lost: 0, host: 'box', duration_ns: 1000, events: 1234,
   answer: {sentences: 'It ran.', advice: 'Pin it.'},
@@ -97,6 +97,7 @@ export function makeApp({threads = THREADS, header = {}, summary = {}, parts = {
                                     summary: {...SUMMARY, ...summary}, parts: {...PARTS, ...parts}});
   trace.header.states.forEach((state, n) => Object.assign(state, {color: PALETTE[n], label: 'The ' + state.name}));
   trace.summary.threads.forEach(thread => Object.assign(thread, counted));
+  trace.summary.threads[0].start_gate_ns = 25;
   const app = new App(trace);
   return {app, trace, planned, byId: getElementById, canvas: getElementById('rows'),
           draw: () => planned.splice(0).forEach(draw => draw())};

@@ -21,7 +21,7 @@ test('the threads have their times, counters and latencies, and a name leads to 
 Time in states and wakeup latency, by thread
 Of the whole run. The search above chooses threads.
 Thread | The running ▾ | The cooling | The warming | The throttled | The paused | The dead | The unknown | Migrations | Yielded | p50 | p99 | max
-main (10) | 650 ns | 0 | 50 ns | 0 | 300 ns | 0 | 0 | 3 | 2 | 50 ns | 51 ns | 52 ns
+main (10) | 650 ns | 0 | 50 ns | 0 | 275 ns | 0 | 0 | 3 | 2 | 50 ns | 51 ns | 52 ns
 work (11) | 500 ns | 100 ns | 0 | 0 | 0 | 200 ns | 0 | 3 | 2 | – | – | –
 main (10) | 100 ns | 0 | 0 | 0 | 100 ns | 0 | 0 | 3 | 2 | – | – | –`));
   press('work (11)');
@@ -225,6 +225,11 @@ test('the legend has the colour and meaning of each state', () => {
   const [canvas] = items[0].children;
   assert.deepEqual([canvas.width, canvas.height], [22, 13]);
   assert.ok(canvas.calls.includes('putImageData [object Object] 0 0'));
+  app.trace.header.states[1].pattern = 'vertical';
+  app.toggleTheme();
+  const {data} = byId('legend').children[0].children[0].context.image;
+  const greens = Array.from({length: 22 * 13}, (_, n) => data[4 * n + 1] === 158 ? '#' : '.').join('').match(/.{22}/g);
+  assert.deepEqual(greens, Array(13).fill('#...#...#...#...#...#.'));
   app.toggleTheme();
   assert.equal(byId('legend').children.length, 7);
 });

@@ -54,6 +54,8 @@ pprrrrrrrr
 ..........`));
   const made = one([{state: PAUSED, length: 500}, {state: RUNNING, length: 250, cpu: 1}, {state: WARMING, length: 250}]);
   assert.deepEqual(thread(made, 0, {width: 1}), ['.', 'p', 'p', 'w', 'r', '.']);
+  const none = one([{state: PAUSED, length: 500}, {state: MIXED, length: 500, mix: [0, 0, 0, 0, 0, 0, 0]}]);
+  assert.deepEqual(thread(none, 0, {width: 2}), ['..', 'p.', 'p.', 'p.', 'p.', '..'], 'nothing is known of the second');
   const short = one([{state: PAUSED, length: 991}, {state: RUNNING, length: 4, cpu: 1}, {state: COOLING, length: 5}]);
   assert.deepEqual(thread(short, 0, {width: 1}), ['.', 'p', 'p', 'c', 'r', '.'], 'visible however short');
   const rest = one([{state: UNKNOWN, length: 400}, {state: DEAD, length: 300}, {state: RUNNING, length: 300, cpu: 1}]);

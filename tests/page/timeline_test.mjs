@@ -331,6 +331,15 @@ test('the text of a slice is the longest that has room', () => {
   assert.deepEqual(text(110, left(2)), [], 'exactly 44 pixels, and no room');
 });
 
+test('a selected slice is framed however short, and as far as the view', () => {
+  const frame = (from, to, thread, n) => drawn(({app}) => {
+    app.view.set(from, to);
+    app.select({thread, slice: app.trace.first[thread] + n});
+  }).filter(call => call.startsWith('strokeRect')).map(call => call.split(' ').slice(1, 5).join(' '));
+  assert.deepEqual(frame(1100, 1150, 0, 0), ['205 115 410 20', '205 115 410 20', '205 25 410 20', '205 25 410 20']);
+  assert.deepEqual(frame(1000, 1100, 0, 1), ['1009 115 2 20', '1009 115 2 20'], 'right of the view');
+});
+
 test('scrolling to a row leaves a visible one where it is, and centres others', () => {
   const {app, byId} = makeApp();
   const scroller = byId('scroller');

@@ -8,7 +8,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <iterator>
+#include <set>
+#include <string>
 
 namespace ovnitrace {
 namespace {
@@ -46,6 +49,21 @@ TEST_F(CollectedTraceTest, KeepsTheLastDescriptionThatCameWhole) {
   }
   trace_.describe("half of");
   EXPECT_EQ(kept(), std::string("\0[", 2));
+}
+
+TEST_F(CollectedTraceTest, RemovesADescriptionThatDidNotComeWhole) {
+  std::string place;
+  {
+    CollectedTrace trace(dir_.path(), "half", 0);
+    place = trace.path();
+    trace.describe("{}");
+    trace.end_description();
+    trace.describe("half of");
+  }
+  std::set<std::string> names;
+  for (const auto &entry : std::filesystem::directory_iterator(place))
+    names.insert(entry.path().filename());
+  EXPECT_EQ(names, std::set<std::string>{"trace.json"});
 }
 
 TEST_F(CollectedTraceTest, WantsADescriptionAtItsEnd) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A signal at each instruction of TRACER_LOGEVENT, whose handler logs too, or forks: it must come
 // to an end, and what is saved then must be right.
+#include "tests/support/sanitizer.h"
 #include "tests/unit/support/ftrace_rig.h"
 
 #include <algorithm>
@@ -31,6 +32,8 @@ protected:
   }
   ~FtraceInterrupted() override { munmap(shared_, sizeof *shared_); }
   void SetUp() override {
+    if (kThreadSanitizer)
+      GTEST_SKIP() << "ThreadSanitizer delivers signals later, and its own code is interrupted";
     if (ptrace(PTRACE_CONT, getpid(), nullptr, nullptr) != 0 && errno == ENOSYS)
       GTEST_SKIP() << "no ptrace here: this is qemu-user";
   }

@@ -7,6 +7,7 @@
 #include "user/bpf/kernel_functions.h"
 #include "user/bpf/kernel_types.h"
 #include "user/bpf/preflight.h"
+#include "user/bpf/selection_programs.h"
 #include "user/bpf/twins.h"
 #include "user/bpf/visit_tasks.h"
 
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace ovnitrace {
 
@@ -42,7 +44,8 @@ void await_running_programs() {
 
 /// Where every thread is recorded, their switches say who has a CPU.
 bool wants_holders(const CaptureParameters &parameters) {
-  return parameters.transitions && (!parameters.trace_all || parameters.regions);
+  return parameters.transitions &&
+         (!parameters.trace_all || parameters.selection.any() || parameters.regions);
 }
 
 /// Whether the kernel side can walk stacks by call-frame information: bpf_loop() is in 5.17.
@@ -86,7 +89,8 @@ struct Capture::Skeleton {
 
 Capture::Capture(const CaptureParameters &parameters)
     : skeleton_(std::make_unique<Skeleton>()), ring_bytes_(parameters.ring_bytes),
-      trace_all_(parameters.trace_all), transitions_(parameters.transitions),
+      trace_all_(parameters.trace_all && !parameters.selection.any()),
+      transitions_(parameters.transitions), selection_(parameters.selection),
       regions_(parameters.regions), region_by_thread_(parameters.region_by_thread),
       cmdlines_(parameters.cmdlines) {
   check_can_capture();
@@ -101,9 +105,10 @@ Capture::Capture(const CaptureParameters &parameters)
   ovnitrace_bpf *o = skeleton_->object = ovnitrace_bpf__open();
   if (!o)
     fail_bpf("open the BPF object", errno);
-  o->rodata->trace_all = parameters.trace_all;
+  o->rodata->trace_all = trace_all_;
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
+  prepare_selection(*o, selection_, parameters.trace_all, types);
   o->rodata->has_twins = choose_twins(o->obj, types);
   o->rodata->possible_cpus = cpus_ <= FTRACE_AFFINITY_MOST ? cpus_ : 0;
   o->rodata->only_targets = parameters.only_targets;
@@ -152,14 +157,21 @@ Capture::Capture(const CaptureParameters &parameters)
     bpf_map__set_max_entries(o->maps.work_items, CAPTURE_WORK_ITEMS);
     bpf_map__set_max_entries(o->maps.workers, CAPTURE_WORKERS);
   }
-  bpf_program__set_autoload(o->progs.mark_targets, o->rodata->targets > 0);
-  bpf_program__set_autoload(o->progs.snapshot, parameters.trace_all || o->rodata->targets > 0);
-  for (bpf_program *iterator : {o->progs.mark_targets, o->progs.snapshot})
+  visits_ = o->rodata->targets > 0 || (parameters.trace_all && selection_.any());
+  bpf_program__set_autoload(o->progs.snapshot, parameters.trace_all || visits_);
+  if (parameters.only_looks)
+    leave_out_programs();
+  bpf_program__set_autoload(o->progs.mark_targets, visits_);
+  bpf_program__set_autoload(o->progs.list_traced, parameters.only_looks);
+  for (bpf_program *iterator : {o->progs.mark_targets, o->progs.snapshot, o->progs.list_traced})
     bpf_program__set_autoattach(iterator, false);
 
   if (int error = load_skeleton(o->skeleton))
     fail_bpf("load the BPF programs", error);
   log_bpf_object(o->obj);
+  fill_selection(*o, selection_);
+  if (parameters.only_looks)
+    return;
   create_rings();
   map_stages();
   if (parameters.stacks)
@@ -180,6 +192,12 @@ Capture::~Capture() {
   for (int fd : ring_fds_)
     if (fd >= 0)
       close(fd);
+}
+
+void Capture::leave_out_programs() {
+  bpf_program *program = nullptr;
+  bpf_object__for_each_program(program, skeleton_->object->obj)
+      bpf_program__set_autoload(program, false);
 }
 
 void Capture::create_rings() {
@@ -284,10 +302,27 @@ void Capture::mark_targets() {
 /// A switch that began when its thread was not traced was not logged. Without the wait, the
 /// snapshot could take the state from before it.
 void Capture::snapshot() {
-  if (skeleton_->object->rodata->targets)
+  if (visits_)
     mark_targets();
   await_running_programs();
   visit_tasks(skeleton_->object->progs.snapshot, "take the snapshot of the threads that are alive");
+}
+
+std::vector<std::vector<std::string>> Capture::choose_cgroups() {
+  return choose_living_cgroups(*skeleton_->object, selection_);
+}
+
+std::vector<listed_thread> Capture::list() {
+  if (visits_)
+    mark_targets();
+  const std::string bytes = visit_tasks(skeleton_->object->progs.list_traced, "list the threads");
+  std::vector<listed_thread> threads(bytes.size() / sizeof(listed_thread));
+  std::memcpy(threads.data(), bytes.data(), threads.size() * sizeof(listed_thread));
+  return threads;
+}
+
+uint32_t Capture::threads_found() const {
+  return __atomic_load_n(&skeleton_->object->bss->threads_found, __ATOMIC_RELAXED);
 }
 
 int Capture::life_fd() const {

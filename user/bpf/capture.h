@@ -2,6 +2,8 @@
 // The BPF side of a capture, loaded and attached: rings, staging areas and counters.
 #pragma once
 
+#include "user/select/selection.h"
+
 #include <ovnitrace/capture.h>
 
 #include <atomic>
@@ -17,8 +19,10 @@ struct CaptureParameters {
   bool transitions = true;            ///< false: the scheduler's family is filtered
   std::vector<uint32_t> targets = {}; ///< processes that are alive already: at most CAPTURE_TARGETS
   bool only_targets = false;          ///< and none of their children
+  Selection selection = {};           ///< the filters that a thread must pass, too
   bool regions = false;               ///< only what is in a region of --control is recorded
   bool region_by_thread = false;      ///< a region is a thread's, and not its process's
+  bool only_looks = false;            ///< nothing is recorded; for list()
   bool cmdlines = true;               ///< what processes execute is recorded
   uint32_t stacks = 0;                ///< enum stack_choice; 0: none
   /// Most frames of the program's part of a stack: 1 to CAPTURE_STACK_DEPTH.
@@ -46,12 +50,21 @@ public:
   /// Traces the targets and, unless only_targets, their living descendants. Then puts a
   /// LIFE_SNAPSHOT of each traced thread that is alive into the life ring. REQUIRES: attach().
   void snapshot();
+  /// Chooses the cgroups that the filters name and that are there. Returns the paths of each
+  /// choice. Those that are made later are chosen, too. REQUIRES: attach(), or `only_looks`.
+  std::vector<std::vector<std::string>> choose_cgroups();
+  /// Returns the living threads that would be traced now. REQUIRES: `only_looks`, instead of
+  /// attach().
+  std::vector<listed_thread> list();
+  /// Returns how many threads the last snapshot() found.
+  uint32_t threads_found() const;
 
   uint32_t cpus() const { return cpus_; } ///< possible CPUs
   size_t ring_bytes() const { return ring_bytes_; }
   /// -1: the CPU was not there; what happens on it if it is plugged in later is counted as lost.
   int ring_fd(uint32_t cpu) const { return ring_fds_[cpu]; }
   int life_fd() const;
+  /// Every thread of the machine is traced: there are no filters.
   bool trace_all() const { return trace_all_; }
   /// Bytes in a ring at which its reader is woken.
   uint64_t wakeup_watermark() const { return ring_bytes_ / 8; }
@@ -96,6 +109,7 @@ public:
 
 private:
   struct Skeleton;
+  void leave_out_programs();
   void create_rings();
   void map_stages();
   void map_stacks();
@@ -106,6 +120,8 @@ private:
   size_t ring_bytes_ = 0;
   bool trace_all_ = false;
   bool transitions_ = false;
+  Selection selection_;
+  bool visits_ = false; ///< living threads are looked for
   bool regions_ = false, region_by_thread_ = false, cmdlines_ = false;
   std::atomic<bool> switches_seen_ = false;
   std::vector<int> ring_fds_;

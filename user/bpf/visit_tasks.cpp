@@ -12,20 +12,22 @@
 
 namespace ovnitrace {
 
-void visit_tasks(bpf_program *program, const char *what) {
+std::string visit_tasks(bpf_program *program, const char *what) {
   bpf_link *link = bpf_program__attach_iter(program, nullptr);
   if (!link)
     fail_bpf("attach the task iterator", errno);
   const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link)));
-  char ignored[64];
+  std::string written;
+  char bytes[4096];
   ssize_t got = -1;
   if (iterator)
-    while ((got = read(iterator.get(), ignored, sizeof(ignored))) > 0)
-      ;
+    while ((got = read(iterator.get(), bytes, sizeof(bytes))) > 0)
+      written.append(bytes, size_t(got));
   const int error = errno;
   bpf_link__destroy(link);
   if (got < 0)
     fail_bpf(what, error);
+  return written;
 }
 
 } // namespace ovnitrace

@@ -182,7 +182,7 @@ void ChunkWriter::put_stack(uint16_t code, uint32_t whose, uint16_t context, uin
 void ChunkWriter::life(const life_record &record) {
   uint64_t time = std::max<uint64_t>(record.time, last_time_);
   make_room(time);
-  if (record.kind == LIFE_NEW)
+  if (record.kind == LIFE_NEW || record.kind == LIFE_ENTER)
     introduce(record.tid, time); // never the context of an earlier thread with that tid
   uint16_t context = context_of(record.tid, time);
   switch (record.kind) {
@@ -199,7 +199,9 @@ void ChunkWriter::life(const life_record &record) {
   case LIFE_REGION:
     put(FTrace_EXT_region, context, time, record.arg);
     break;
+  case LIFE_ENTER:
   case LIFE_SNAPSHOT:
+    learn_running(record);
     put_blocked(FTrace_EXT_snapshot, context, time, record.arg, record.call);
     break;
   case LIFE_RENAME:
@@ -208,6 +210,15 @@ void ChunkWriter::life(const life_record &record) {
   }
   if (record.has_cpus)
     put_affinity(context, time, record);
+}
+
+/// A thread that passes the filters from now on, or no longer, may have this CPU.
+void ChunkWriter::learn_running(const life_record &record) {
+  const bool runs = (record.arg & FTRACE_SNAPSHOT_STATE_MASK) == uint32_t(ThreadState::Running);
+  if (runs && (record.arg >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff) == cpu_)
+    running_ = record.tid;
+  else if (running_ == record.tid)
+    running_.reset();
 }
 
 /// Words without a CPU are left out, but for the first of the mask.

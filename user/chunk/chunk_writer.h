@@ -74,6 +74,7 @@ private:
   void put_off_cpu(const SchedTransition &record, uint16_t context, const SwitchParts &parts);
   void put_device(const SchedTransition &record, uint16_t context);
   void put_stack(uint16_t code, uint32_t whose, uint16_t context, uint64_t time);
+  void learn_running(const life_record &record);
   void take_over(uint32_t tid, uint32_t before);
 
   void begin_chunk(uint64_t time);

@@ -219,11 +219,15 @@ void ForgottenStates::Fold::on_refilled(const ftrace_record &record) {
     thread->refilled = std::max(thread->refilled, moment(record));
 }
 
-/// Any event says more, an older one too.
+/// Any event says more, an older one too, unless the thread does not pass the filters for a time.
 void ForgottenStates::Fold::on_snapshot(const ftrace_record &record) {
   Thread *thread = thread_of(record);
   const uint32_t state = record.par2 & FTRACE_SNAPSHOT_STATE_MASK;
-  if (!thread || thread->placed != Moment{} || state >= kThreadStates)
+  if (!thread || state >= kThreadStates)
+    return;
+  const bool filtered =
+      ThreadState(state) == ThreadState::Unknown || thread->state == ThreadState::Unknown;
+  if (thread->placed != Moment{} && !filtered)
     return;
   thread->place(moment(record), ThreadState(state),
                 uint16_t(record.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT),

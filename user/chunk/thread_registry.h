@@ -44,10 +44,13 @@ public:
     }
     auto [at, first] = threads_.try_emplace(record.tid);
     TracedThread &thread = at->second;
-    if (record.kind == LIFE_NEW) {
-      if (!first)
-        earlier_[record.tid] = thread;
+    const bool again = !first && (record.kind == LIFE_NEW || record.kind == LIFE_ENTER);
+    if (again) {
+      earlier_[record.tid] = thread;
       thread = {};
+      thread.birth = record.time; // tells it from the earlier one
+    }
+    if (record.kind == LIFE_NEW) {
       thread.parent = record.arg;
       thread.birth = record.time;
     }
@@ -56,8 +59,8 @@ public:
     thread.name.emplace(record.comm);
     if (record.kind == LIFE_DEAD)
       thread.account = record.account;
-    reused_ += !first && record.kind == LIFE_NEW;
-    return !first && record.kind == LIFE_NEW;
+    reused_ += again;
+    return again;
   }
 
   /// Returns the thread that has the tid at `time` (ns); null if no event named the tid.

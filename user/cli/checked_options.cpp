@@ -92,6 +92,10 @@ void require_range(const char *option, uint64_t value, uint64_t least, uint64_t 
 /// Says what is wrong with the choice of what to trace.
 void check_target(const RecordOptions &options) {
   const bool attaches = options.all || !options.pids.empty();
+  if (options.selection.any() && !options.control.empty())
+    throw Error(options.selection.asked.front() +
+                    " does not go with --control, whose chains need all threads of a process",
+                kExitUsage);
   if (options.command.empty() && !attaches)
     throw Error("nothing to trace: give a program after --, as in `sudo ovnitrace -- ./app`, a "
                 "process with -p PID, or -a for the whole machine; see `ovnitrace --help`",
@@ -209,6 +213,10 @@ RecordOptions checked(const RecordArguments &arguments) {
                      "a trace is a directory of files: name it; `ovnitrace dump` "
                      "prints the events of one");
   set_compression(arguments, options);
+  if (options.selection.any() && options.command.empty() && options.pids.empty())
+    options.all = true; // the filters alone: of the machine
+  if (arguments.dry_run && !options.command.empty())
+    throw Error("--dry-run lists threads that are alive: leave the program out", kExitUsage);
   check_target(options);
   if (!options.probe_files.empty() && !(options.families & families_of_programs()).bits())
     throw Error("--probe is for user events, which --filter leaves out: add +user to it",

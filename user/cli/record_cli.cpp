@@ -47,9 +47,9 @@ void add_output_options(App app, Outputs &outputs) {
   app.add_option("--model", options.model_files, "A model of your own (docs/models.md)")
       .type_name("FILE")
       .allow_extra_args(false);
-  app.add_option(kComm.names, options.cut.comms,
+  app.add_option("--draw", options.cut.comms,
                  "Show only threads of these names in the timelines; * and ? as in a shell. The "
-                 "trace keeps all threads")
+                 "trace keeps all that was recorded")
       .type_name("NAME")
       .delimiter(',')
       .allow_extra_args(false);
@@ -60,14 +60,14 @@ void check_outputs(const RecordOptions &options, const Outputs &outputs) {
   const ConvertOptions &conversion = outputs.convert;
   if (!outputs.convert_it &&
       (conversion.gzip || !conversion.model_files.empty() || !conversion.cut.comms.empty()))
-    throw Error("--gzip, --model and --comm are for the files of Paraver, which --no-convert does "
+    throw Error("--gzip, --model and --draw are for the files of Paraver, which --no-convert does "
                 "not write",
                 kExitUsage);
   const bool any = !outputs.convert_it || conversion.gzip || !conversion.model_files.empty() ||
                    !conversion.cut.comms.empty() || outputs.report || outputs.open;
   if (any && !options.send.empty())
     throw Error(
-        "--gzip, --model, --comm, --report, --open and --no-convert do not go with --send, which "
+        "--gzip, --model, --draw, --report, --open and --no-convert do not go with --send, which "
         "converts nothing: give them to `ovnitrace convert` and `ovnitrace report` where the trace "
         "is collected",
         kExitUsage);
@@ -187,6 +187,9 @@ void add_trace(App app, const std::vector<std::string> &command) {
       return;
     const RecordOptions options = checked(*arguments);
     check_outputs(options, *outputs);
+    if (!options.selection.comms.empty() && !options.quiet)
+      print("--comm records only threads of these names; to record all threads and draw only "
+            "some, as --comm did before, use --draw");
     RecordResult result = record(options);
     int converted = 0;
     if (result.no_region)
@@ -205,12 +208,18 @@ void add_record(App app, const std::vector<std::string> &command) {
   record_app.usage("ovnitrace record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
                    "       ovnitrace record [OPTIONS] -a|-p PID");
   add_record_options(record_app, *arguments);
+  record_app.add_flag("--dry-run", arguments->dry_run,
+                      "Print the threads that would be recorded now, and record nothing");
   record_app.footer(
       "Examples:\n"
       "  sudo ovnitrace record -o run1 -- ./app    then: ovnitrace info run1\n"
-      "  sudo ovnitrace record -a -d 10 -o run2    the whole machine for ten seconds");
+      "  sudo ovnitrace record -a -d 10 -o run2    the whole machine for ten seconds\n"
+      "  sudo ovnitrace record --container web     a container, with what it starts, until Ctrl-C\n"
+      "  sudo ovnitrace record --unit nginx --no-comm 'ssl*' --dry-run");
   record_app.callback([arguments] {
     const RecordOptions options = checked(*arguments);
+    if (arguments->dry_run)
+      return list_threads(options);
     const RecordResult result = record(options);
     if (result.no_region)
       print_text(no_region_text(options.control, options.command));

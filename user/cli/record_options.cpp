@@ -8,6 +8,7 @@
 #include "emulator/format/alarm_types.h"
 #include "user/cli/number_option.h"
 #include "user/cli/process_names.h"
+#include "user/cli/selection_options.h"
 #include "user/cli/trigger.h"
 #include "user/stacks/stack_capture.h"
 
@@ -105,6 +106,11 @@ void add_target_options(App app, RecordArguments &arguments) {
                  "Run the program as this user (default: the user who called sudo)")
       .type_name("NAME")
       .values(kUsers);
+}
+
+void add_all_target_options(App app, RecordArguments &arguments) {
+  add_target_options(app, arguments);
+  add_selection_options(app, arguments.options.selection);
 }
 
 void add_event_options(App app, RecordArguments &arguments) {
@@ -235,7 +241,7 @@ void add_send_options(App app, RecordOptions &options) {
 } // namespace
 
 void add_capture_options(App app, RecordArguments &arguments) {
-  add_target_options(app, arguments);
+  add_all_target_options(app, arguments);
   add_event_options(app, arguments);
   add_ring_option(app, arguments.options);
 }
@@ -248,7 +254,7 @@ void add_record_options(App app, RecordArguments &arguments) {
          "the program or process; system-… with -a)")
       .type_name("DIR");
   add_force(app, options.force);
-  add_target_options(app, arguments);
+  add_all_target_options(app, arguments);
   add_event_options(app, arguments);
   add_control_options(app, arguments);
   add_buffer_options(app, arguments);

@@ -14,6 +14,7 @@ namespace ovnitrace {
 /// Values of options that are interpreted only when all options are known.
 struct RecordArguments {
   RecordOptions options;
+  bool dry_run = false; ///< only list the threads
   std::string buffer = "disk";
   std::string trigger;            ///< name of an event
   std::string region;             ///< of --control: global or thread; empty: not given

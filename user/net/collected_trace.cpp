@@ -45,6 +45,11 @@ CollectedTrace::CollectedTrace(const std::string &directory, const std::string &
                                uint64_t most_bytes)
     : directory_(directory + "/" + name, IfExists::next_name), most_bytes_(most_bytes) {}
 
+CollectedTrace::~CollectedTrace() {
+  if (description_file_)
+    unlinkat(directory_.fd(), kUnfinished, 0);
+}
+
 UniqueFd CollectedTrace::open_file(const std::string &name, int flags) {
   UniqueFd fd(openat(directory_.fd(), name.c_str(),
                      O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0644));

@@ -16,6 +16,8 @@ class CollectedTrace final : public TraceSink {
 public:
   /// `most_bytes`: of all its files; 0: no limit. Throws Error.
   CollectedTrace(const std::string &directory, const std::string &name, uint64_t most_bytes);
+  /// Removes a description that did not come whole.
+  ~CollectedTrace() override;
 
   void append(uint16_t cpu, Codec codec, std::string_view bytes) override;
   void describe(std::string_view text) override;

@@ -176,8 +176,8 @@ void TcpServer::write(Connection &connection) {
         return;
       output.erase(0, sent);
     }
-  } catch (const Error &) {
-    connection.session.disconnect();
+  } catch (const Error &error) {
+    connection.session.disconnect(error.what());
     connection.gone = true;
   }
   if (!connection.gone && connection.session.ended())

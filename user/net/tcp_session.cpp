@@ -32,9 +32,10 @@ void TcpSession::receive(std::string_view bytes) {
   }
 }
 
-void TcpSession::disconnect() {
-  give_up(sink_ ? "the sender went away before the end; what had come is readable"
-                : "it went away before it said who it is");
+void TcpSession::disconnect(const std::string &why) {
+  const std::string cause = why.empty() ? "" : " (" + why + ")";
+  give_up(sink_ ? "the sender went away before the end" + cause + "; what had come is readable"
+                : "it went away before it said who it is" + cause);
 }
 
 void TcpSession::refuse(const std::string &why) {

@@ -19,8 +19,8 @@ public:
   explicit TcpSession(MakeTraceSink make_sink);
 
   void receive(std::string_view bytes);
-  /// Ends the session: the connection is gone.
-  void disconnect();
+  /// Ends the session: the connection is gone. `why`: what failed; empty if the sender closed it.
+  void disconnect(const std::string &why = "");
   /// Ends the session from this side.
   void refuse(const std::string &why);
 

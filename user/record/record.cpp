@@ -5,6 +5,7 @@
 #include "emulator/base/human.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
+#include "emulator/format/thread_identity.h"
 #include "user/control/plan.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
@@ -14,12 +15,17 @@
 #include "user/record/traced.h"
 #include "user/stacks/code_files.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -33,8 +39,9 @@ TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Ide
   trace.command = options.command;
   trace.attached_pids = options.pids;
   trace.with_children = options.children;
-  trace.all_threads =
-      options.all && options.families.has(FTRACE_FAMILY_TASK) && options.control.empty();
+  trace.filters = options.selection.asked;
+  trace.all_threads = options.all && !options.selection.any() &&
+                      options.families.has(FTRACE_FAMILY_TASK) && options.control.empty();
   trace.cpu_holders = options.families.has(FTRACE_FAMILY_TASK) && !trace.all_threads;
   if (options.families.has(FTRACE_FAMILY_POWER))
     trace.idle_states = idle_state_names(trace.host);
@@ -60,6 +67,24 @@ void print_start(const RecordOptions &options, const Traced &traced, const Trace
 }
 
 } // namespace
+
+void list_threads(const RecordOptions &options) {
+  CaptureParameters parameters = capture_parameters(options);
+  parameters.only_looks = true;
+  Capture capture(parameters);
+  if (!options.selection.cgroups.empty())
+    capture.choose_cgroups();
+  std::vector<listed_thread> threads = capture.list();
+  std::sort(threads.begin(), threads.end(), [](const listed_thread &a, const listed_thread &b) {
+    return std::tie(a.pid, a.tid) < std::tie(b.pid, b.tid);
+  });
+  std::string text = fmt::format("{:>8} {:>8} NAME\n", "PID", "TID");
+  for (const listed_thread &thread : threads)
+    text += fmt::format("{:>8} {:>8} {}\n", thread.pid, thread.tid, ThreadName(thread.comm).text());
+  text += human_count(threads.size(), "thread", "threads") + " would be recorded now\n";
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
 
 /// Makes files and connections as the user they will belong to. Service threads get their priority
 /// while we are root. They start to work only when we are no longer root.

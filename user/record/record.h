@@ -5,6 +5,7 @@
 #include "user/bpf/family_set.h"
 #include "user/chunk/buffer_kind.h"
 #include "user/record/live_view.h"
+#include "user/select/selection.h"
 
 #include <ovnitrace/capture.h>
 
@@ -18,6 +19,7 @@ struct RecordOptions {
   std::vector<std::string> command; ///< the program to trace; may be empty with `all` or `pids`
   bool all = false;                 ///< the whole machine
   std::vector<uint32_t> pids;       ///< processes that are alive
+  Selection selection;              ///< filters that their threads must pass
   bool children = true;             ///< of `pids`: with their living and future descendants
   uint64_t duration = 0;            ///< ns, 0: until the end of the program or a signal
   std::string directory;            ///< empty: default_trace_name()
@@ -58,6 +60,9 @@ struct RecordResult {
   uint64_t events = 0;    ///< in the trace
   std::string missing;    ///< what is missing in the trace, for the last line; empty: nothing
 };
+
+/// Prints the living threads that `options` would record now. Throws Error.
+void list_threads(const RecordOptions &options);
 
 /// Runs a capture. Call it on the main thread, before any other thread is created. When it returns,
 /// the process is the user of the trace and no longer root. Throws Error.

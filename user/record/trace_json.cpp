@@ -238,6 +238,8 @@ void write_json(const TraceDescription &trace, const TracedThreads *threads, con
   };
   if (trace.program_pid)
     json["program_pid"] = trace.program_pid;
+  if (!trace.filters.empty())
+    json["filters"] = trace.filters;
   if (!trace.attached_pids.empty()) {
     json["attached_pid"] = trace.attached_pids.front();
     json["attached_pids"] = trace.attached_pids;

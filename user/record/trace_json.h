@@ -26,6 +26,7 @@ struct TraceDescription {
   std::vector<std::string> command; ///< empty: the whole machine, or a process that was alive
   uint32_t program_pid = 0;         ///< of `command`; 0: none
   std::vector<uint32_t> attached_pids;
+  std::vector<std::string> filters; ///< options that chose threads; empty: none did
   bool with_children = true; ///< of those
   bool all_threads = false;  ///< every transition of every thread of the machine is captured
   bool cpu_holders = false;  ///< who has a CPU for which a traced thread waits is captured

@@ -9,7 +9,7 @@
 #include "user/launch/file_limit.h"
 #include "user/probe/find_probes.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,17 +22,8 @@ namespace ovnitrace {
 
 namespace {
 
-CaptureParameters capture_parameters(const RecordOptions &options) {
-  return {.trace_all = options.all,
-          .transitions = options.families.has(FTRACE_FAMILY_TASK),
-          .targets = options.pids,
-          .only_targets = !options.children,
-          .regions = !options.control.empty(),
-          .region_by_thread = options.region_by_thread,
-          .cmdlines = options.cmdlines,
-          .stacks = options.stacks,
-          .stack_depth = options.stack_depth,
-          .ring_bytes = options.ring_bytes};
+std::string filters_text(const Selection &selection) {
+  return printable_line(fmt::format("{}", fmt::join(selection.asked, " ")));
 }
 
 /// Without a program signals end the capture, and they may come while it is being made ready.
@@ -73,6 +64,20 @@ std::string wait_for_processes(const std::deque<ProcessWatch> &processes,
 
 } // namespace
 
+CaptureParameters capture_parameters(const RecordOptions &options) {
+  return {.trace_all = options.all,
+          .transitions = options.families.has(FTRACE_FAMILY_TASK),
+          .targets = options.pids,
+          .only_targets = !options.children,
+          .selection = options.selection,
+          .regions = !options.control.empty(),
+          .region_by_thread = options.region_by_thread,
+          .cmdlines = options.cmdlines,
+          .stacks = options.stacks,
+          .stack_depth = options.stack_depth,
+          .ring_bytes = options.ring_bytes};
+}
+
 std::string time_over(uint64_t duration) {
   return fmt::format("after {} (-d)", human_duration(duration));
 }
@@ -96,12 +101,36 @@ void Traced::attach() {
   attach_families();
   end_if_signalled();
   attach_control();
-  if (options_.all || !options_.pids.empty())
+  choose_cgroups();
+  if (options_.all || !options_.pids.empty()) {
     capture_.snapshot();
+    warn_of_no_match();
+  }
   if (controller_ && !is_program()) {
     controller_->start(options_.pids);
     controller_->begin_living();
   }
+}
+
+/// After attach(): a cgroup that is made meanwhile is chosen by the kernel side.
+void Traced::choose_cgroups() {
+  const std::vector<CgroupChoice> &choices = options_.selection.cgroups;
+  if (choices.empty())
+    return;
+  const std::vector<std::vector<std::string>> paths = capture_.choose_cgroups();
+  for (size_t n = 0; n < paths.size(); n++) {
+    if (paths[n].empty())
+      print("warning: {}: there is no such cgroup now; ovnitrace waits for one", choices[n].asked);
+    for (const std::string &path : paths[n])
+      if (!options_.quiet)
+        print("{} is the cgroup {}", choices[n].asked, printable_line(path));
+  }
+}
+
+void Traced::warn_of_no_match() const {
+  if (options_.selection.any() && capture_.threads_found() == 0)
+    print("warning: no thread passes the filters now ({}); ovnitrace waits for one",
+          filters_text(options_.selection));
 }
 
 void Traced::attach_control() {
@@ -231,6 +260,10 @@ std::string Traced::name() const {
 }
 
 std::string Traced::description() const {
+  if (options_.selection.any())
+    return fmt::format("{} that pass {}",
+                       processes_.empty() ? "threads of the machine" : "threads of the processes",
+                       filters_text(options_.selection));
   if (processes_.empty())
     return "every thread of the machine";
   std::string what = processes_.size() == 1 ? "process" : "processes";

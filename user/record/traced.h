@@ -24,6 +24,9 @@ namespace ovnitrace {
 /// Says in words how a capture ended that was limited to `duration` ns.
 std::string time_over(uint64_t duration);
 
+/// Returns what the kernel side needs to know of the options.
+CaptureParameters capture_parameters(const RecordOptions &options);
+
 /// Loads, attaches and detaches a capture. Events are logged from attach() to detach(). Members are
 /// destroyed in the reverse order.
 class Traced {
@@ -75,6 +78,8 @@ public:
 
 private:
   void attach_families();
+  void choose_cgroups();
+  void warn_of_no_match() const;
   void attach_control();
   std::vector<ProbedFile> find_user_probes();
 

@@ -126,8 +126,9 @@ void exec(ModelContext &ctx, const Event &event) {
   put(ctx, event.thread, ThreadState::Running, event.cpu);
 }
 
-/// Sets the real state of a thread at the start. Events of other CPUs may have said more by now.
-void snapshot(ModelContext &ctx, const Event &event) {
+/// Sets the real state of a thread of which nothing is known. Events of other CPUs may have said
+/// more by now.
+void restore(ModelContext &ctx, const Event &event) {
   const Thread &thread = ctx.system.threads()[event.thread];
   uint32_t state = event.par2 & FTRACE_SNAPSHOT_STATE_MASK;
   if (state >= kThreadStates) {
@@ -152,12 +153,24 @@ void snapshot(ModelContext &ctx, const Event &event) {
     put(ctx, event.thread, ThreadState(state), cpu);
 }
 
+/// Handles a thread at the start, or one that passes the filters of the capture from now on. If the
+/// state is Unknown, it no longer passes them.
+void snapshot(ModelContext &ctx, const Event &event) {
+  const bool left =
+      ThreadState(event.par2 & FTRACE_SNAPSHOT_STATE_MASK) == ThreadState::Unknown;
+  ctx.system.set_left(event.thread, left);
+  if (left)
+    put(ctx, event.thread, ThreadState::Unknown, kNone);
+  else
+    restore(ctx, event);
+}
+
 /// Sets a state for readers that lack earlier events. After a blackout of forgotten events, all
 /// later events of this thread are kept.
 void state(ModelContext &ctx, const Event &event) {
   if (event.cpu != kNone && ctx.system.cpus()[event.cpu].blackout == Blackout::forgotten)
     ctx.system.set_whole(event.thread);
-  snapshot(ctx, event);
+  restore(ctx, event);
 }
 
 void blackout_start(ModelContext &ctx, const Event &event) {
@@ -205,7 +218,9 @@ std::vector<EventDef> kernel_events() {
       {FTrace_EXT_exec, exec,
        "execve; by a thread that is not the main one: it goes on in the main one's row"},
       {FTrace_EXT_exit, nullptr, "starts to exit; no transition yet"},
-      {FTrace_EXT_snapshot, snapshot, "state and CPU before the capture: Unknown to any"},
+      {FTrace_EXT_snapshot, snapshot,
+       "state and CPU before the capture, or when the thread passes the filters again: Unknown to "
+       "any. Unknown: it no longer passes them"},
       {FTrace_EXT_state, state,
        "state and CPU at the start of a chunk, or of what is kept: Unknown to any"},
       {FTrace_EXT_region, region, "a region stops: its threads become Unknown"},

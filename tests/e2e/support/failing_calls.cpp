@@ -21,7 +21,8 @@ Command loaded(Command command, const std::string &log) {
 
 } // namespace
 
-std::vector<CallPoint> count_calls(Command command, const std::string &log, Outcome &clean) {
+std::vector<CallPoint> count_calls(Command command, const std::string &log, Outcome &clean,
+                                   const std::function<Outcome(const Command &)> &run) {
   clean = run(loaded(std::move(command), log));
   std::map<CallPoint, unsigned> counts;
   std::string word;

@@ -5,6 +5,7 @@
 #include "tests/e2e/support/process.h"
 
 #include <compare>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,10 @@ struct CallPoint {
 
 constexpr int kShortCount = 0; ///< in place of an error
 
-/// Runs a command and logs its calls. Returns the first two of each place, the middle one and the
-/// last, and the outcome in `clean`.
-std::vector<CallPoint> count_calls(Command command, const std::string &log, Outcome &clean);
+/// Runs a command by `run` and logs its calls. Returns the first two of each place, the middle one
+/// and the last, and the outcome in `clean`.
+std::vector<CallPoint> count_calls(Command command, const std::string &log, Outcome &clean,
+                                   const std::function<Outcome(const Command &)> &run);
 
 /// Starts the command with a call that fails with `error`.
 Command with_failure(Command command, const std::string &log, const CallPoint &point, int error);

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/select/cgroup_tree.h"
+
+#include "emulator/base/error.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+namespace ovnitrace {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kUnitTypes[] = {".service", ".scope", ".slice", ".socket", ".mount", ".swap"};
+
+bool has_word(const std::string &list, const std::string &word) {
+  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+}
+
+/// Returns the number of the hierarchy of version 1 whose mount has these options: a controller, or
+/// name=….
+std::optional<uint32_t> hierarchy_of(const std::string &options, const std::string &cgroups) {
+  std::ifstream file(cgroups);
+  for (std::string line; std::getline(file, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos || second == first + 1)
+      continue;
+    const std::string names = line.substr(first + 1, second - first - 1);
+    if (has_word(options, names.substr(0, names.find(','))))
+      return uint32_t(std::strtoul(line.c_str(), nullptr, 10));
+  }
+  return std::nullopt;
+}
+
+bool has_name(const std::string &path, const cgroup_name &name) {
+  const std::string_view all = path;
+  const std::string_view part = name.anywhere ? all.substr(all.rfind('/') + 1) : all;
+  const std::string_view text(name.text, name.length);
+  return name.open ? part.starts_with(text) : part == text;
+}
+
+/// Appends the cgroups of a hierarchy that have one of the names. One that is in another one that
+/// was found adds nothing. A cgroup may vanish at any time.
+void find_in(const CgroupMount &mount, const CgroupChoice &choice, const std::string &path,
+             uint32_t level, std::vector<FoundCgroup> &found) {
+  for (const cgroup_name &name : choice.names) {
+    const bool here = name.hierarchy == SELECT_ANY_HIERARCHY || name.hierarchy == mount.hierarchy;
+    struct stat status;
+    if (!here || !has_name(path.empty() ? "/" : path, name) ||
+        stat((mount.place + path).c_str(), &status) != 0)
+      continue;
+    found.push_back({{status.st_ino, mount.hierarchy, level}, path.empty() ? "/" : path});
+    return;
+  }
+  std::error_code gone;
+  for (fs::directory_iterator at(mount.place + path, gone), end; !gone && at != end;
+       at.increment(gone))
+    if (at->is_directory(gone) && !at->is_symlink(gone))
+      find_in(mount, choice, path + "/" + at->path().filename().string(), level + 1, found);
+}
+
+} // namespace
+
+std::vector<CgroupMount> cgroup_mounts(const std::string &mounts, const std::string &cgroups) {
+  std::vector<CgroupMount> found;
+  std::ifstream file(mounts);
+  for (std::string line; std::getline(file, line);) { // proc_pid_mountinfo(5)
+    std::istringstream words(line);
+    std::string skip, root, place, type, options;
+    words >> skip >> skip >> skip >> root >> place;
+    while (words >> skip && skip != "-")
+      ;
+    words >> type >> skip >> options;
+    if (root != "/")
+      continue;
+    if (type == "cgroup2")
+      found.insert(found.begin(), {place, 0});
+    else if (type == "cgroup")
+      if (const auto hierarchy = hierarchy_of(options, cgroups))
+        found.push_back({place, *hierarchy});
+  }
+  return found;
+}
+
+cgroup_name make_cgroup_name(std::string_view text, bool anywhere, bool open, uint32_t hierarchy) {
+  cgroup_name name = {};
+  if (text.size() >= sizeof name.text)
+    throw Error(fmt::format("the name of a cgroup is too long: {} bytes, and {} is the limit",
+                            text.size(), sizeof name.text - 1),
+                kExitUsage);
+  name.hierarchy = hierarchy;
+  name.anywhere = anywhere;
+  name.open = open;
+  name.length = uint32_t(text.size());
+  text.copy(name.text, text.size());
+  return name;
+}
+
+CgroupChoice cgroup_at(const std::string &path, const std::vector<CgroupMount> &mounts) {
+  if (path.empty())
+    throw Error("--cgroup needs a path, such as /sys/fs/cgroup/system.slice", kExitUsage);
+  std::string normal = fs::path(path).lexically_normal().string();
+  while (normal.size() > 1 && normal.ends_with('/'))
+    normal.pop_back();
+  const CgroupMount *of = nullptr;
+  for (const CgroupMount &mount : mounts)
+    if ((normal == mount.place || normal.starts_with(mount.place + "/")) &&
+        (!of || mount.place.size() > of->place.size()))
+      of = &mount;
+  std::string below = of ? normal.substr(of->place.size()) : normal;
+  if (!below.starts_with('/'))
+    below.insert(0, "/");
+  return {"--cgroup " + path,
+          {make_cgroup_name(below, false, false, of ? of->hierarchy : SELECT_ANY_HIERARCHY)}};
+}
+
+CgroupChoice cgroup_of_unit(const std::string &name) {
+  const bool has_type =
+      std::any_of(std::begin(kUnitTypes), std::end(kUnitTypes),
+                  [&](const char *type) { return name.ends_with(type) && name != type; });
+  if (name.empty() || name.find('/') != name.npos)
+    throw Error(
+        fmt::format("--unit '{}' is no name of a unit of systemd, such as nginx.service", name),
+        kExitUsage);
+  return {"--unit " + name, {make_cgroup_name(has_type ? name : name + ".service", true, false)}};
+}
+
+std::vector<FoundCgroup> find_cgroups(const CgroupChoice &choice,
+                                      const std::vector<CgroupMount> &mounts) {
+  std::vector<FoundCgroup> found;
+  for (const CgroupMount &mount : mounts) {
+    find_in(mount, choice, "", 0, found);
+    if (!found.empty())
+      break;
+  }
+  return found;
+}
+
+} // namespace ovnitrace
