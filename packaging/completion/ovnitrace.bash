@@ -2,6 +2,12 @@
 # Completion of ovnitrace in bash. ovnitrace itself knows what may follow.
 # shellcheck shell=bash
 
+# Whether a program may follow --: ovnitrace offers the -- then.
+_ovnitrace_runs() {
+  [[ $2 == -* ]] && set -- "$1"
+  [[ $'\n'$("${1/#\~/$HOME}" __complete ${2:+"$2"} -- 2>/dev/null) == *$'\n--\t'* ]]
+}
+
 _ovnitrace() {
   local cur='' piece words=() n line kind prefix=''
   # Readline splits at = and :, ovnitrace does not.
@@ -14,7 +20,7 @@ _ovnitrace() {
       cur=$piece
       words+=("$cur")
     fi
-    if [[ $cur == -- && $n -lt $COMP_CWORD ]]; then # the program to trace follows
+    if [[ $cur == -- && $n -lt $COMP_CWORD ]] && _ovnitrace_runs "${words[@]}"; then
       if declare -F _command_offset >/dev/null; then
         _command_offset $((n + 1))
       else

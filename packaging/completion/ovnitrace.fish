@@ -4,7 +4,9 @@
 function __ovnitrace_complete
     set -l words (commandline -opc)
     set -l word (commandline -ct)
-    if contains -- -- $words # the program to trace follows
+    # Whether a program may follow --: ovnitrace offers the -- then.
+    set -l sub (string match -v -- '-*' $words[2])
+    if contains -- -- $words; and $words[1] __complete $sub -- 2>/dev/null | string match -qr -- '^--\t'
         __fish_complete_subcommand --fcs-skip=(contains -i -- -- $words)
         return
     end

@@ -89,6 +89,7 @@ TEST_P(Completion, OffersFilesAndDirectories) {
   EXPECT_EQ(candidates({"record", "-o", "adi"}).size(), 1u);
   EXPECT_EQ(candidates({"convert", "ad"}).size(), 1u);
   EXPECT_EQ(candidates({"record", "--probe", "a"}).size(), 2u);
+  EXPECT_EQ(candidates({"diff", "x", "--", "ad"}).size(), 1u) << "no program follows";
 }
 
 TEST_P(Completion, OffersNothingForATraceThatIsNone) {
