@@ -104,7 +104,7 @@ TEST_F(Help, SaysWhatAMisspeltCommandCouldHaveMeant) {
 
 TEST_F(Help, NamesTheOptionThatDoesNotExistAndNotWhatFollowsIt) {
   EXPECT_EQ(answer({"dump", "--cpu", "1", "run1"}), "ovnitrace: not expected: --cpu");
-  EXPECT_EQ(answer({"-C", "1"}), "ovnitrace: not expected: -C");
+  EXPECT_EQ(answer({"-E", "1"}), "ovnitrace: not expected: -E");
 }
 
 TEST_F(Help, HelpOfACommandNeedsNoTrace) {

@@ -116,11 +116,11 @@ TEST_F(CgroupTree, ContainersAreFoundByIdOrName) {
 }
 
 TEST_F(CgroupTree, NamesOfDockerAndPodmanAreLookedUpInTheirFiles) {
-  const std::string docker(64, 'd'), podman(64, 'a'), lib = place_ + "/lib";
+  const std::string docker(64, 'd'), podman(64, 'a'), lib = place_ + "-lib";
   make("/system.slice/docker-" + docker + ".scope");
   make("/machine.slice/libpod-" + podman + ".scope");
-  make("/lib/docker/containers/" + docker);
-  make("/lib/containers/storage/overlay-containers");
+  fs::create_directories(lib + "/docker/containers/" + docker);
+  fs::create_directories(lib + "/containers/storage/overlay-containers");
   std::ofstream(lib + "/docker/containers/" + docker + "/config.v2.json")
       << R"({"ID":"x","Name":"/web"})";
   std::ofstream(lib + "/containers/storage/overlay-containers/containers.json")
@@ -131,6 +131,7 @@ TEST_F(CgroupTree, NamesOfDockerAndPodmanAreLookedUpInTheirFiles) {
             Paths{"/machine.slice/libpod-" + podman + ".scope 2"});
   std::ofstream(lib + "/docker/containers/" + docker + "/config.v2.json") << "{";
   EXPECT_EQ(found(cgroup_of_container("web", lib)), Paths());
+  fs::remove_all(lib);
 }
 
 TEST_F(CgroupTree, MountsOfBothVersionsAreKnown) {
