@@ -17,8 +17,10 @@ namespace fs = std::filesystem;
 bool would_be_replaced(const std::string &path) {
   std::error_code failed; // what cannot be looked at fails when it is written
   const fs::file_status status = fs::symlink_status(path, failed);
+  if (path.starts_with("/dev/"))
+    return false; // /dev/stdout can lead to a regular file
   if (fs::is_symlink(status) && !fs::is_directory(path, failed))
-    return !fs::is_other(path, failed); // as /dev/stdout
+    return !fs::is_other(path, failed);
   if (fs::is_directory(path, failed))
     return !fs::is_empty(path, failed) && !failed;
   return fs::is_regular_file(status);

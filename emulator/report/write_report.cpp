@@ -30,7 +30,7 @@ constexpr uint64_t kRatio = 4;
 constexpr int kMostPasses = 8;
 constexpr uint64_t kMixedBytes = 24; ///< of a mixed slice in all columns, about
 constexpr uint64_t kPathPart = 8;    ///< of the page that the critical path may take
-constexpr uint64_t kWhyPart = 4;     ///< of the page that causes for every range may take
+constexpr uint64_t kWhyPart = 8;     ///< of the page that causes for every range may take
 
 /// Passes one stream to two sinks.
 class Tee final : public SliceSink {

@@ -160,7 +160,7 @@ constexpr std::array kColumns = {
     "could run, but lost its CPU, was throttled or yielded, and waits for one",
     "woken, and waits for a CPU",
     "waits for something else than a CPU",
-    "not seen: before its first event, outside the filters, and after events were lost",
+    "not seen: before its first event, outside filters, and after events were lost",
 };
 static_assert(kColumns.size() == kSummedStates.size());
 

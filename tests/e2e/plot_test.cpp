@@ -41,7 +41,7 @@ TEST_F(Plotted, CapturesAreDrawnForTheTerminalOrThePipe) {
   EXPECT_NE(plain.out.find("7 threads that ran or waited less"), std::string::npos) << plain.out;
   for (const std::string &line : lines_of(plain.out))
     EXPECT_LE(line.size(), 100u) << line;
-  Terminal terminal({ovnitrace(), "plot", trace()});
+  Terminal terminal({ovnitrace(), "plot", "--no-pager", trace()});
   EXPECT_EQ(terminal.wait(), 0);
   EXPECT_NE(terminal.printed().find("\x1b[38;"), std::string::npos);
 }

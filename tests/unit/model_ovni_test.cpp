@@ -126,13 +126,26 @@ TEST(KernelEvents, EveryRecordInEveryState) {
   for (const Row &row : rows)
     for (ThreadState from : {Unknown, Running, Paused, Dead, Cooling, Warming}) {
       ReplayRig rig;
-      rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, snapshot(from, 0));
+      if (from != Unknown) // a snapshot with that state says that the thread left the filters
+        rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, snapshot(from, 0));
       ASSERT_EQ(rig.state(0), from);
       rig.at(2).ftrace(row.code, 0);
       bool legal = std::find(row.legal.begin(), row.legal.end(), from) != row.legal.end();
       EXPECT_EQ(rig.faults(), legal ? 0u : 1u) << row.code << " in " << name(from);
       EXPECT_EQ(rig.state(0), row.after) << row.code << " in " << name(from);
     }
+}
+
+TEST(KernelEvents, AThreadThatLeftTheFiltersStaysUnknownUntilItPassesThemAgain) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0, 0).at(2).ftrace(FTrace_EXT_snapshot, 0, 0, snapshot(Unknown, 0));
+  EXPECT_EQ(rig.state(0), Unknown);
+  rig.at(3).ftrace(FTrace_EVT_task_dispatch, 0);
+  EXPECT_EQ(rig.state(0), Unknown) << "logged before, and late";
+  rig.at(4).ftrace(FTrace_EXT_snapshot, 0, 0, snapshot(Paused, 0));
+  EXPECT_EQ(rig.state(0), Paused);
+  rig.at(5).ftrace(FTrace_EVT_task_dispatch, 0);
+  EXPECT_EQ(rig.state(0), Running);
 }
 
 TEST(KernelEvents, ASwitchOutOnAnotherCpuThanItsOwnIsReported) {

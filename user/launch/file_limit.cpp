@@ -31,6 +31,7 @@ void raise_file_limit(size_t files) {
 void restore_file_limit() {
   if (original)
     setrlimit(RLIMIT_NOFILE, &*original);
+  original.reset();
 }
 
 } // namespace ovnitrace
