@@ -26,8 +26,8 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr int kExitGate = 4;  ///< a gate has failed
-constexpr size_t kLines = 10; ///< of a table
+constexpr int kExitGate = 4; ///< a gate has failed
+constexpr size_t kLines = 10;
 
 struct Arguments {
   std::vector<std::string> a; ///< traces; without `b`, the second one is that of B
@@ -36,8 +36,8 @@ struct Arguments {
   std::vector<std::string> matches;
   std::vector<std::string> gates;
   bool json = false;
-  std::string to; ///< format; empty: the report
-  size_t top = kLines;
+  std::string to;      ///< format; empty: the report
+  size_t top = kLines; ///< of a table
 };
 
 Renames renames_of(const Arguments &arguments) {
@@ -130,7 +130,7 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .add_option("--section", arguments->query.section,
                   "Compare the longest section of this number (docs/user-events.md)")
       .type_name("NUMBER");
-  add_cut_list(command, kComm.names, "GLOB", kTraceComms, arguments->query.comms,
+  add_cut_list(command, kComm.names, "NAME", kTraceComms, arguments->query.comms,
                "Compare only threads with this name, as 'worker-*'. The critical path is that of "
                "the one that ran longest");
   command
@@ -151,7 +151,7 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .range(0, UINT32_MAX);
   command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command
-      .add_option("--to", arguments->to,
+      .add_option(kTo.names, arguments->to,
                   "Write the stacks of both for a differential flame graph: folded")
       .type_name("FORMAT")
       .one_of({"folded"});

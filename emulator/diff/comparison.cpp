@@ -228,7 +228,7 @@ Comparison compare(const ComparedRuns &runs) {
                      };
                      return most(x) > most(y);
                    });
-  all.conditions = differences(a, b);
+  all.conditions = differences(a, b, names);
   return all;
 }
 

@@ -42,7 +42,7 @@ struct GroupChange {
   std::vector<CauseChange> causes;     ///< adds up to `life`; the largest change first
 };
 
-/// The result. Of several runs, `a` and `b` of each Change are means over the middle half of the
+/// The result. With several runs, `a` and `b` of each Change are means over the middle half of the
 /// runs by wall time. They are rounded so that the sums close to the nanosecond.
 struct Comparison {
   bool tested = false; ///< several runs, enough to show a difference

@@ -41,6 +41,14 @@ std::string values_of(const Runs &runs, size_t condition) {
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
+/// Returns the threads whose critical paths are compared.
+std::string paths_of(const Runs &runs, const Names &names) {
+  std::set<std::string> threads;
+  for (const RunTimes &run : runs)
+    threads.insert(names.group_text(run.of));
+  return fmt::format("{}", fmt::join(threads, ", "));
+}
+
 double median_of(const Runs &runs, const std::function<double(const RunTimes &)> &value) {
   std::vector<double> values;
   for (const RunTimes &run : runs)
@@ -73,7 +81,7 @@ std::vector<Condition> conditions_of(const TraceInfo &info) {
           {"ovnitrace", or_unknown(info.tracer)}};
 }
 
-std::vector<Difference> differences(const Runs &a, const Runs &b) {
+std::vector<Difference> differences(const Runs &a, const Runs &b, const Names &names) {
   std::vector<Difference> found;
   for (size_t n = 0; n < a.front().conditions.size(); n++) {
     const std::string first = values_of(a, n), second = values_of(b, n);
@@ -81,6 +89,9 @@ std::vector<Difference> differences(const Runs &a, const Runs &b) {
     if (first != second || mixed)
       found.push_back({a.front().conditions[n].what, first, second});
   }
+  const std::string path_a = paths_of(a, names), path_b = paths_of(b, names);
+  if (path_a != path_b)
+    found.push_back({"thread of the critical path", path_a, path_b});
   const auto khz = [](const RunTimes &run) { return double(run.khz); };
   const double of_a = median_of(a, khz), of_b = median_of(b, khz);
   if (of_a > 0 && of_b > 0 && std::abs(of_b / of_a - 1) > kSameFrequency)

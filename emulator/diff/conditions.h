@@ -19,6 +19,7 @@ struct Difference {
 
 /// Returns the conditions that differ between any two of the runs, and what disturbed some of them:
 /// another frequency, stolen time, lost events.
-std::vector<Difference> differences(const std::vector<RunTimes> &a, const std::vector<RunTimes> &b);
+std::vector<Difference> differences(const std::vector<RunTimes> &a, const std::vector<RunTimes> &b,
+                                    const Names &names);
 
 } // namespace ovnitrace

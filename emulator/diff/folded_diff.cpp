@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/diff/folded_diff.h"
 
-#include "emulator/critical/path.h"
+#include "emulator/core/program_threads.h"
 #include "emulator/off_cpu/folded.h"
 #include "emulator/slices/slicer.h"
 
@@ -31,9 +31,8 @@ void FoldedDiff::add(bool second, EventSource &source, const TraceInfo &info, co
                      DiagnosticSink &sink, const Renames &renames) {
   const Catalog &catalog = source.catalog();
   const Stacks stacks(catalog, sink);
-  OffCpuTimes times(
-      catalog, stacks,
-      {.per_thread = false, .program = info.program_pid ? main_thread(catalog, info) : kNone});
+  OffCpuTimes times(catalog, stacks,
+                    {.per_thread = false, .program = started_thread(info, catalog)});
   replay_slices(source, cut, times);
   Names names;
   write_folded(times, false, [&](std::string_view line) {

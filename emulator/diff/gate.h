@@ -3,27 +3,22 @@
 #pragma once
 
 #include "emulator/diff/comparison.h"
+#include "emulator/diff/quantity.h"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ovnitrace {
 
 /// A limit. docs/diff.md has the grammar.
 struct Gate {
-  enum class Of : uint8_t { wall, life, path, wait };
   enum class Limit : uint8_t {
     percent, ///< of the change, relative to A
     change,  ///< of the change, ns
     value,   ///< of B, ns
   };
   std::string text; ///< as given
-  Of of = Of::wall;
-  TimeCause::Kind kind = TimeCause::Kind::unknown; ///< of life and path
-  std::string call = {};                           ///< of blocked; empty: all calls
-  double percentile = 0;                           ///< of waits; 100: the longest
-  std::string group = {};                          ///< a shell pattern; empty: all groups
+  Quantity quantity = {};
   Limit limit = Limit::percent;
   double most = 0; ///< percent or ns
 };

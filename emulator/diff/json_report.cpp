@@ -35,16 +35,10 @@ void add_change(Json &row, const Change &change) {
   row["significant"] = change.shown;
 }
 
-const char *word(TimeCause::Kind kind) {
-  constexpr const char *words[] = {"running", "preempted", "waiting",
-                                   "blocked", "throttled", "unknown"};
-  return words[size_t(kind)];
-}
-
 Json json_of(const std::vector<CauseChange> &causes, const Names &names) {
   Json list = Json::array();
   for (const auto &[cause, change] : causes) {
-    Json row = {{"cause", word(cause.kind)},
+    Json row = {{"cause", kind_word(cause.kind)},
                 {"thread", names.group_text(cause.group)},
                 {"process", names.text(Names::parts(cause.group).first)},
                 {"call", text_or_null(cause.call)},

@@ -160,9 +160,9 @@ Times times_of(const WhyInput &input, Namer &namer) {
   for (const BlockSum &sum : why.blocks) {
     const uint32_t host = input.catalog.threads[sum.thread].host;
     const auto [place, is_new] = places.try_emplace({host, sum.stack});
-    if (is_new)
-      for (std::string &function : blocked_at(input.stacks.of_host(host), sum.stack, 1))
-        place->second = std::move(function);
+    if (is_new && sum.stack != kNone)
+      for (const std::string &function : blocked_at(input.stacks.of_host(host), sum.stack, 1))
+        place->second = function;
     add({.group = namer.group(sum.thread),
          .kind = Kind::blocked,
          .call = block_name(input, sum.block),
@@ -211,7 +211,7 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
   Cut cut;
   cut.comms = query.comms;
   const std::unique_ptr<EventSource> first = open();
-  const uint32_t program = info.program_pid ? main_thread(first->catalog(), info) : kNone;
+  const uint32_t program = started_thread(info, first->catalog());
   cut.from = start_of(*first, program);
   CriticalPath path = critical_path(*open(), info, cut, {.tid = {}, .section = query.section});
 
@@ -247,7 +247,6 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
     run.waits[namer.group(t)].add(watch.waits(t));
   }
   run.conditions = conditions_of(info);
-  run.conditions.push_back({"critical path of", Names::parts(run.of).second});
   run.lost = summary.lost + (summary.lost_more ? 1 : 0);
   run.stolen = stolen_share(summary);
   run.khz = mean_khz(summary);

@@ -40,6 +40,16 @@ bool several_run(const std::vector<CauseChange> &causes) {
          }) > 1;
 }
 
+/// Returns what ended a block, for the end of a sentence.
+std::string woken_by(const TimeCause &cause, const Names &names) {
+  if (cause.culprit.empty())
+    return "";
+  if (cause.culprit == "nobody yet")
+    return ", not woken yet";
+  return " woken by " +
+         (cause.culprit == "not known" ? "an unknown waker" : names.text(cause.culprit));
+}
+
 /// Returns who ran on the CPU for which a thread waited.
 std::string holder_of(const TimeCause &cause, const Names &names) {
   return cause.culprit == "not known" ? "an unknown holder" : names.text(cause.culprit);
@@ -54,10 +64,8 @@ std::string text_of(const TimeCause &cause, bool named, const Names &names) {
   case Kind::waiting:
     return cause.culprit == "idle" ? "waiting for an idle CPU"
                                    : "waiting for a CPU behind " + holder_of(cause, names);
-  case Kind::blocked: {
-    const std::string woken = cause.culprit.empty() ? "" : " woken by " + names.text(cause.culprit);
-    return (cause.call.empty() ? "blocked" : "in " + cause.call) + woken;
-  }
+  case Kind::blocked:
+    return (cause.call.empty() ? "blocked" : "in " + cause.call) + woken_by(cause, names);
   case Kind::throttled:
     return "throttled";
   case Kind::unknown:

@@ -19,7 +19,8 @@ std::string cause_text(const TimeCause &cause, const Names &names);
 /// Where several runs do not show a difference, says so.
 std::string sentence(const Comparison &comparison, const Names &names);
 
-/// Returns what the statistics say: the medians, the interval and the test, or why there is none.
+/// Returns what the statistics say: the medians, the interval and the test. Without them,
+/// says why.
 std::string verdict(const Comparison &comparison, const ComparedRuns &runs);
 
 } // namespace ovnitrace

@@ -83,7 +83,8 @@ private:
     const std::string threads =
         group.a_threads == group.b_threads
             ? human_count(group.a_threads, "thread", "threads")
-            : fmt::format("{}, then {} threads", group.a_threads, group.b_threads);
+            : fmt::format("{}, then {}", human_count(group.a_threads, "thread", "threads"),
+                          group.b_threads);
     add(table, {label, threads}, group.life);
     const size_t shown = count_of(group.causes);
     Change rest;

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <fstream>
 
@@ -137,6 +139,70 @@ TEST_F(Stat, SaysWhereItCannotPutTheTrace) {
   const Outcome outcome = run(command);
   EXPECT_EQ(outcome.status(), 1);
   EXPECT_NE(outcome.err.find("TMPDIR"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Stat, RepeatsAProgramAndPrintsMedians) {
+  const Outcome outcome = run(stat({"-r", "3", "--", "sh", "-c", "echo ran; exit 5"}));
+  EXPECT_EQ(outcome.status(), 5) << "that of the first run that failed";
+  EXPECT_EQ(outcome.out, "ran\nran\nran\n") << "stdout is the program's";
+  for (const char *word :
+       {"3 RUNS", "MEDIAN", "\nwall ", "\nwait.p99 ", "CRITICAL PATH", "running"})
+    EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " in " << outcome.err;
+  EXPECT_TRUE(names_in(scratch()).empty());
+  const Outcome json = run(stat({"-r", "2", "--json", "--", installed("pipeline"), "3", "100"}));
+  const nlohmann::json all = nlohmann::json::parse(json.err);
+  EXPECT_EQ(all["schema"], 1);
+  EXPECT_EQ(all["runs"].size(), 2u);
+  const double a = all["runs"][0]["wall_ns"], b = all["runs"][1]["wall_ns"];
+  EXPECT_EQ(all["quantities"][0]["quantity"], "wall");
+  EXPECT_EQ(all["quantities"][0]["median_ns"], (a + b) / 2);
+  EXPECT_EQ(all["quantities"][0]["least_ns"], std::min(a, b));
+  EXPECT_EQ(all["quantities"][0]["deviation_ns"], std::abs(a - b) / 2);
+}
+
+TEST_F(Stat, AlternatesTwoCommandsAndComparesThem) {
+  const std::string log = path("log");
+  const auto program = [&](const std::string &name, const std::string &ms) {
+    return "printf " + name + " >> " + log + "; exec " + installed("planted") + " sleep " + ms;
+  };
+  const Outcome outcome =
+      run(stat({"-r", "6", "--json", "-o", "-", "--against", "sh -c '" + program("b", "65") + "'",
+                "--", "sh", "-c", program("a", "5")}));
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  std::ifstream order(log);
+  std::string runs;
+  order >> runs;
+  EXPECT_EQ(runs, "abababababab");
+  const nlohmann::json all = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(all["a"].size(), 6u);
+  EXPECT_EQ(all["verdict"], true);
+  EXPECT_EQ(all["conditions"][0]["what"], "command");
+  bool found = false;
+  for (const nlohmann::json &cause : all["causes"])
+    found |= cause["call"] == "clock_nanosleep" && cause["b_ns"] >= 60'000'000;
+  EXPECT_TRUE(found) << all["causes"];
+  EXPECT_TRUE(names_in(scratch()).empty());
+}
+
+TEST_F(Stat, RefusesToRepeatWhatItCannot) {
+  EXPECT_EQ(run(stat({"-r", "2"})).status(), 2);
+  EXPECT_EQ(run(stat({"-r", "0", "--", "true"})).status(), 2);
+  EXPECT_EQ(run(stat({"--against", "true", "--", "true"})).status(), 2);
+  for (const char *command : {"a | b", "", "$(id)", "'open"})
+    EXPECT_EQ(run(stat({"-r", "2", "--against", command, "--", "true"})).status(), 2) << command;
+  EXPECT_EQ(run(stat({"-r", "2", "--", "/no/such"})).status(), 127);
+  EXPECT_TRUE(names_in(scratch()).empty());
+}
+
+TEST_F(Stat, ASignalEndsAllRuns) {
+  Process process(stat({"-r", "100", "--", "sleep", "60"}));
+  const auto held = [&] { return names_in(scratch()); };
+  ASSERT_TRUE(eventually(
+      [&] { return held().size() == 1 && exists(scratch() + "/" + held()[0] + "/0/trace.json"); },
+      "no trace"));
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait().status(), 128 + SIGTERM);
+  EXPECT_TRUE(held().empty());
 }
 
 } // namespace ovnitrace::test

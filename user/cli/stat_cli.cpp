@@ -7,7 +7,10 @@
 #include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
+#include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
+#include "emulator/diff/diff_report.h"
+#include "emulator/diff/repeat_report.h"
 #include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/output/atomic_file.h"
@@ -16,6 +19,7 @@
 #include "emulator/why/why_report.h"
 #include "user/cli/checked_options.h"
 #include "user/cli/number_option.h"
+#include "user/cli/repeated_capture.h"
 #include "user/cli/scratch_directory.h"
 #include "user/launch/signals.h"
 
@@ -24,6 +28,8 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -31,6 +37,8 @@ namespace {
 
 struct Arguments {
   RecordArguments record;
+  uint32_t repeat = 0; ///< 0: once, with a summary
+  std::string against; ///< another command; empty: none
   bool json = false, force = false;
   size_t top = 10;    ///< threads in the table
   std::string output; ///< file; empty: stderr
@@ -81,7 +89,70 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
   warnings.finish();
 }
 
+/// As the user. Compares the runs with those of the other command, if there are any.
+void print_runs(const ComparedRuns &runs, const Arguments &arguments) {
+  const bool terminal = arguments.output.empty() || arguments.output == "-";
+  const size_t columns = terminal_columns(!terminal                 ? -1
+                                          : arguments.output == "-" ? STDOUT_FILENO
+                                                                    : STDERR_FILENO);
+  std::string text;
+  const auto take = [&](std::string_view part) { text += part; };
+  if (runs.b.empty() && arguments.json)
+    write_repeat_json(runs.a, runs.names, take);
+  else if (runs.b.empty())
+    text = repeat_text(runs.a, runs.names, columns);
+  else {
+    const Comparison comparison = compare(runs);
+    const std::vector<GateResult> no_gates;
+    const DiffInput input{runs, comparison, no_gates};
+    if (arguments.json)
+      write_diff_json(input, take);
+    else
+      text = diff_text(input, arguments.top, columns);
+  }
+  if (arguments.output.empty() && !arguments.json)
+    text.insert(0, 1, '\n'); // after what the program has printed
+  write_out(text, arguments.output);
+}
+
+/// Runs the commands alternately, and measures all runs at the end: only root can record.
+int stat_repeated(const Arguments &arguments) {
+  RecordOptions options = checked(arguments.record);
+  if (options.command.empty())
+    throw Error("-r repeats a program: name it after --", kExitUsage);
+  std::vector<std::vector<std::string>> commands = {options.command};
+  if (!arguments.against.empty())
+    commands.push_back(words_of(arguments.against));
+  check_output(arguments.output, arguments.force);
+  const ScratchDirectory scratch("/var/tmp"); // on a disk, as traces may be large
+  options.quiet = true;
+  int status = 0;
+  std::vector<std::string> traces;
+  for (uint32_t run = 0; run < arguments.repeat; run++)
+    for (const std::vector<std::string> &command : commands) {
+      options.command = command;
+      options.directory = scratch.path() + "/" + std::to_string(traces.size());
+      traces.push_back(options.directory);
+      const RepeatedResult result = record_apart(options);
+      if (!result.missing.empty())
+        print("run {}: {}", run + 1, result.missing);
+      status = status ? status : result.exit_status;
+    }
+  drop_privileges();
+  Warnings warnings;
+  ComparedRuns runs;
+  for (size_t n = 0; n < traces.size(); n++)
+    (n % commands.size() ? runs.b : runs.a)
+        .push_back(measure(traces[n], about_trace(traces[n]), {}, reopener(traces[n], warnings, 0),
+                           runs.names, {}));
+  print_runs(runs, arguments);
+  warnings.finish();
+  return status;
+}
+
 int stat(const Arguments &arguments) {
+  if (arguments.repeat)
+    return stat_repeated(arguments);
   RecordOptions options = checked(arguments.record);
   check_output(arguments.output, arguments.force);
   const ScratchDirectory scratch("/var/tmp"); // on a disk, as a trace may be large
@@ -115,6 +186,18 @@ void add_stat(App app, const std::vector<std::string> &command) {
                   "Write the summary into this file, - to standard output (default: standard "
                   "error)")
       .type_name("FILE");
+  stat_app
+      .add_option("-r,--repeat", arguments->repeat,
+                  "Run the program N times, and print the median and the spread of its times")
+      .type_name("N")
+      .range(1, 1000);
+  stat_app
+      .add_option("--against", arguments->against,
+                  "With -r: run this command line, too, alternately, and say what makes it slower "
+                  "or faster (docs/diff.md)")
+      .type_name("COMMAND")
+      .check([](const std::string &text) { return text.empty() ? "the command is empty" : ""; })
+      .needs("--repeat");
   add_force(stat_app, arguments->force);
   stat_app.add_flag(
       kQuiet.names, arguments->record.options.quiet,
@@ -123,7 +206,8 @@ void add_stat(App app, const std::vector<std::string> &command) {
              "Print at most N threads, those that ran longest (default: 10)");
   add_capture_options(stat_app, arguments->record);
   stat_app.add_flag(kJson.names, arguments->json,
-                    "Print the object of `ovnitrace info --json` (docs/info.md)");
+                    "Print the object of `ovnitrace info --json` (docs/info.md), with -r that of "
+                    "docs/stat.md, with --against that of docs/diff.md");
   stat_app.footer(R"(
 Prints the summary when the program ends; without a program, at Ctrl-C. It has the answer in two
 sentences, the time of all threads in each state, switches, preemptions, migrations, wakeup
@@ -131,13 +215,16 @@ latencies, and the threads that ran longest. Families of --filter and stacks hav
 below. The exit status is the program's.
 
 While the program runs, the trace is in TMPDIR, or /var/tmp, with 1 to 3 bytes an event. It is
-removed at the end. It stays there if ovnitrace is killed.
+removed at the end. It stays there if ovnitrace is killed. -r keeps the traces of all runs until
+then, and its exit status is that of the first run that failed.
 
 Examples:
   sudo ovnitrace stat -- ./app
   sudo ovnitrace stat -p 1234 -d 10
   sudo ovnitrace stat -p nginx -d 1m
-  sudo ovnitrace stat --json -o machine.json -a -d 1)");
+  sudo ovnitrace stat --json -o machine.json -a -d 1
+  sudo ovnitrace stat -r 10 -- ./app
+  sudo ovnitrace stat -r 10 --against './app --new' -- ./app --old)");
   stat_app.callback([arguments] {
     if (const int status = stat(*arguments))
       end_command(status);

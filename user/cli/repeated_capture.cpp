@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/cli/repeated_capture.h"
+
+#include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <wordexp.h>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr std::array kSignals = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+volatile pid_t child = 0;              // gets signals that only we got
+volatile sig_atomic_t last_signal = 0; // that we got
+
+/// A typed key signals the child, too.
+void pass_on(int signal, siginfo_t *info, void *) {
+  last_signal = signal;
+  if (info->si_code != SI_KERNEL && child > 0)
+    kill(child, signal);
+}
+
+/// Passes signals on while it lives.
+class PassedSignals {
+public:
+  PassedSignals() {
+    struct sigaction action = {};
+    action.sa_sigaction = pass_on;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    for (size_t n = 0; n < kSignals.size(); n++) {
+      sigaction(kSignals[n], nullptr, &before_[n]);
+      if (before_[n].sa_handler != SIG_IGN)
+        sigaction(kSignals[n], &action, nullptr);
+    }
+  }
+  ~PassedSignals() { restore(); }
+  PassedSignals(const PassedSignals &) = delete;
+  PassedSignals &operator=(const PassedSignals &) = delete;
+
+  void restore() const {
+    for (size_t n = 0; n < kSignals.size(); n++)
+      sigaction(kSignals[n], &before_[n], nullptr);
+  }
+
+private:
+  std::array<struct sigaction, kSignals.size()> before_ = {};
+};
+
+/// Runs in the child. Writes the result into a pipe.
+[[noreturn]] void run_child(const RecordOptions &options, int pipe) {
+  nlohmann::json result;
+  try {
+    const RecordResult recorded = record(options);
+    result = {{"status", recorded.exit_status}, {"missing", recorded.missing}};
+  } catch (const Error &error) {
+    result = {{"status", error.status()}, {"error", error.what()}};
+  } catch (const std::exception &error) {
+    result = {{"status", kExitFailure}, {"error", error.what()}};
+  }
+  const std::string text = result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  _exit(write(pipe, text.data(), text.size()) == ssize_t(text.size()) ? 0 : kExitFailure);
+}
+
+std::string read_all(int pipe) {
+  std::string text;
+  char part[4096];
+  for (ssize_t got; (got = read(pipe, part, sizeof part)) != 0;)
+    if (got > 0)
+      text.append(part, size_t(got));
+    else if (errno != EINTR)
+      break;
+  return text;
+}
+
+} // namespace
+
+RepeatedResult record_apart(const RecordOptions &options) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  const UniqueFd from(ends[0]);
+  UniqueFd to(ends[1]);
+  const PassedSignals signals;
+  child = fork();
+  if (child == 0) {
+    signals.restore();
+    run_child(options, to.get());
+  }
+  if (child < 0)
+    throw Error(fmt::format("cannot start a process: {}", std::strerror(errno)));
+  to = UniqueFd();
+  const std::string text = read_all(from.get());
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  child = 0;
+  if (last_signal)
+    throw Error(fmt::format("ended by signal {}", int(last_signal)), 128 + last_signal);
+  const nlohmann::json result = nlohmann::json::parse(text, nullptr, false);
+  if (!result.is_object())
+    throw Error("the process that recorded has died");
+  if (result.contains("error"))
+    throw Error(result["error"].get<std::string>(), result["status"].get<int>());
+  return {result["status"].get<int>(), result["missing"].get<std::string>()};
+}
+
+std::vector<std::string> words_of(const std::string &command) {
+  wordexp_t expanded{};
+  const int error = wordexp(command.c_str(), &expanded, WRDE_NOCMD | WRDE_UNDEF);
+  std::vector<std::string> words;
+  if (error == 0)
+    words.assign(expanded.we_wordv, expanded.we_wordv + expanded.we_wordc);
+  wordfree(&expanded);
+  if (error || words.empty())
+    throw Error("--against '" + command +
+                    "' is no plain command line: for pipes and the like, "
+                    "write 'sh -c \"…\"'",
+                kExitUsage);
+  return words;
+}
+
+} // namespace ovnitrace
