@@ -2,6 +2,7 @@
 #include "user/cli/repeated_capture.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/identity.h"
 #include "emulator/base/unique_fd.h"
 
 #include <fmt/format.h>
@@ -116,7 +117,9 @@ RepeatedResult record_apart(const RecordOptions &options) {
   return {result["status"].get<int>(), result["missing"].get<std::string>()};
 }
 
+/// As the user: a pattern of names must not show what only root may see.
 std::vector<std::string> words_of(const std::string &command) {
+  const EffectiveIdentity as_user(calling_user());
   wordexp_t expanded{};
   const int error = wordexp(command.c_str(), &expanded, WRDE_NOCMD | WRDE_UNDEF);
   std::vector<std::string> words;

@@ -4,6 +4,8 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
+#include "emulator/base/messages.h"
+#include "emulator/cli/pager.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
@@ -18,6 +20,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -50,6 +53,9 @@ int top(Arguments arguments) {
     throw Error("top draws on a terminal, and standard input or output is not a terminal: "
                 "use --batch N, which prints N intervals",
                 kExitUsage);
+  if (!arguments.record.stacks.empty())
+    throw Error("top shows no stacks: record them with `ovnitrace record --stacks`", kExitUsage);
+  use_pager(false);
   if (arguments.record.options.pids.empty())
     arguments.record.options.all = true;
   RecordOptions options = checked(arguments.record);
@@ -67,8 +73,14 @@ int top(Arguments arguments) {
   view->interval = arguments.interval;
   view->scratch = scratch.path();
   options.live = view.get();
-  record(options);
-  return 0;
+  const RecordResult result = record(options);
+  const std::exception_ptr failure = view->failure;
+  view.reset(); // the terminal is as before
+  if (failure)
+    std::rethrow_exception(failure);
+  if (!result.missing.empty())
+    print_text(result.missing);
+  return result.exit_status;
 }
 
 } // namespace

@@ -3,7 +3,6 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
-#include "emulator/base/messages.h"
 #include "user/chunk/service_thread.h"
 
 #include <fmt/core.h>
@@ -48,8 +47,8 @@ void LiveParts::run() {
   enter_helper_thread();
   try {
     watch();
-  } catch (const std::exception &error) {
-    print_text(error.what());
+  } catch (...) {
+    view_.failure = std::current_exception();
   }
   if (!stopped_)
     kill(getpid(), SIGTERM);
@@ -59,6 +58,10 @@ void LiveParts::watch() {
   uint64_t from = monotonic_ns(), to = from + view_.interval;
   const uint64_t history = std::max(kLeastHistory, view_.interval);
   for (unsigned part = 0; view_.wait(to + kLag, stop_.get()) && !stopped_; part++) {
+    if (const uint64_t now = monotonic_ns(); now > to + kLag + view_.interval) { // the view froze
+      to = now - kLag;
+      from = to - view_.interval;
+    }
     const std::string directory = fmt::format("{}/part-{}", view_.scratch, part % 2);
     write_(directory, from - std::min(from, history));
     view_.take(directory, from, to);

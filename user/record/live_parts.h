@@ -19,8 +19,8 @@ public:
   /// Writes what was recorded since `since` (ns) as a trace into a directory, which may exist.
   using Write = std::function<void(const std::string &directory, uint64_t since)>;
 
-  /// `view` outlives it. If `write` or `view` throws, the capture ends with that error's message.
-  /// Throws Error.
+  /// `view` outlives it. If `write` or `view` throws, the capture ends, and LiveView::failure has
+  /// what was thrown. Throws Error.
   LiveParts(LiveView &view, Write write);
   /// Returns when the view is not called any more.
   ~LiveParts();

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 
 namespace ovnitrace {
 
-/// What `ovnitrace top` gives to record(). All calls come on one thread, not the main one.
+/// What `ovnitrace top` gives to record(). Calls come on one thread, not the main
+/// one.
 class LiveView {
 public:
   virtual ~LiveView() = default;
@@ -18,10 +20,11 @@ public:
   /// Takes the newest part of the capture: a trace in `directory`, and the interval [from, to] in
   /// it, ns on its clock. The directory stays until the second next call.
   virtual void take(const std::string &directory, uint64_t from, uint64_t to) = 0;
-  /// Notes where a flight recorder was saved, or why it was not.
+  /// Notes where a flight recorder was saved, or why it was not. Called on another thread.
   virtual void saved(const std::string &message) = 0;
 
   uint64_t interval = 1'000'000'000; ///< ns between parts
+  std::exception_ptr failure;        ///< what a call or a part has thrown: it ended the capture
   std::string scratch;               ///< an existing directory for the parts
 };
 

@@ -45,11 +45,19 @@ UniqueFd kept(UniqueFd file) {
   return UniqueFd(file ? fcntl(file.get(), F_DUPFD_CLOEXEC, kFirstKeptFile) : -1);
 }
 
+/// Whether a text is a build id in hexadecimal digits. It comes from a child that reads what may be
+/// hostile.
+bool is_build_id(const std::string &text) {
+  constexpr size_t kLeast = 3, kMost = 128;
+  return text.size() >= kLeast && text.size() <= kMost &&
+         text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
 /// Where a process has debug data of a file. `link` is the name in .gnu_debuglink.
 std::vector<std::string> debug_places(const std::string &path, const std::string &build_id,
                                       const std::string &link) {
   std::vector<std::string> places;
-  if (build_id.size() > 2)
+  if (is_build_id(build_id))
     places.push_back("/usr/lib/debug/.build-id/" + build_id.substr(0, 2) + "/" +
                      build_id.substr(2) + ".debug");
   const std::string folder = path.substr(0, path.rfind('/') + 1);
@@ -71,13 +79,14 @@ void CodeFiles::open(const std::vector<Use> &uses) {
     struct stat status = {};
     UniqueFd root = root_of(by.pid);
     UniqueFd fd = root ? open_inside(root.get(), file->path, status) : UniqueFd();
+    const bool seen = bool(fd); // as the process sees it
     if (!fd || status.st_ino != file->inode) {
       root = UniqueFd();
       fd = open_absolute(file->path, status);
     }
     fd = kept(std::move(fd));
-    if (!fd)
-      continue;
+    if (!fd || (!seen && status.st_ino != file->inode))
+      continue; // it may be another file of a container that we may not look into
     Kept &entry = files_[*file];
     entry.changed =
         status.st_ino != file->inode || ns_of(status.st_ctim) > epoch + std::max(by.time, since_);
@@ -152,7 +161,7 @@ void CodeFiles::find_debug_data(const std::vector<CodeFile> &files, const Fetch 
                                                        : "");
       },
       [&](size_t n, ConfinedInput &in) {
-        if (const std::string build_id = in.text(kLongest); !build_id.empty())
+        if (const std::string build_id = in.text(kLongest); is_build_id(build_id))
           asked[n]->debug = kept(fetch(build_id));
       },
       [](size_t) {});

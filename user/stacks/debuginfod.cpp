@@ -6,6 +6,7 @@
 #include "emulator/base/regular_file.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <pwd.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -22,6 +23,8 @@ namespace ovnitrace {
 
 namespace {
 
+constexpr uint64_t kMostSeconds = 120; ///< for one file, and for those of a recording together
+
 /// Returns our environment with the home folder of the current user: sudo may have left another.
 std::vector<std::string> user_environment() {
   std::vector<std::string> all;
@@ -31,6 +34,7 @@ std::vector<std::string> user_environment() {
       all.push_back(text);
   if (user)
     all.push_back("HOME=" + std::string(user->pw_dir));
+  all.push_back(fmt::format("DEBUGINFOD_MAXTIME={}", kMostSeconds)); // the first one counts
   return all;
 }
 
@@ -81,7 +85,7 @@ UniqueFd fetch(const std::string &build_id) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return UniqueFd();
-  const UniqueFd ours(ends[0]);
+  UniqueFd ours(ends[0]);
   UniqueFd theirs(ends[1]);
   const pid_t child = start({"debuginfod-find", "debuginfo", build_id.c_str()}, theirs.get());
   theirs = UniqueFd();
@@ -97,6 +101,7 @@ UniqueFd fetch(const std::string &build_id) {
       break;
     path.append(part, size_t(got));
   }
+  ours = UniqueFd(); // one that writes more is not waited for
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
@@ -108,8 +113,7 @@ UniqueFd fetch(const std::string &build_id) {
 } // namespace
 
 UniqueFd DebugFetcher::operator()(const std::string &build_id) {
-  constexpr uint64_t kMost = 120'000'000'000; // ns
-  if (spent_ > kMost) {
+  if (spent_ > kMostSeconds * 1'000'000'000) {
     if (!std::exchange(warned_, true))
       warn_("--debuginfod: the servers took more than two minutes: the rest of the debug data is "
             "not fetched");

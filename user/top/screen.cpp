@@ -65,6 +65,15 @@ std::string wall_clock() {
   return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
 }
 
+/// Drops a character of UTF-8.
+void drop_last_character(std::string &text) {
+  const auto continues = [&] { return (uint8_t(text.back()) & 0xc0) == 0x80; };
+  while (!text.empty() && continues())
+    text.pop_back();
+  if (!text.empty())
+    text.pop_back();
+}
+
 const char *word_of(TopBy by) {
   return by == TopBy::thread ? "thread" : by == TopBy::process ? "process" : "name";
 }
@@ -109,10 +118,11 @@ bool TopScreen::wait(uint64_t time, int stop) {
   draw();
   while (!ended_) {
     const uint64_t now = monotonic_ns();
-    if (now >= time)
+    if (now >= time && !frozen_)
       return true;
     pollfd files[] = {{STDIN_FILENO, POLLIN, 0}, {stop, POLLIN, 0}};
-    poll(files, std::size(files), int(std::min(time - now, kLook) / 1'000'000) + 1);
+    poll(files, std::size(files),
+         int(std::min(time > now ? time - now : kLook, kLook) / 1'000'000) + 1);
     if (files[1].revents)
       return true;
     if (files[0].revents & (POLLHUP | POLLERR | POLLNVAL))
@@ -125,7 +135,7 @@ bool TopScreen::wait(uint64_t time, int stop) {
       make_table();
       draw();
     }
-    bool any = false;
+    bool any = take_saved();
     for (int key = getch(); key != ERR; key = getch()) {
       take_key(key);
       any = true;
@@ -137,8 +147,6 @@ bool TopScreen::wait(uint64_t time, int stop) {
 }
 
 void TopScreen::take(const std::string &directory, uint64_t from, uint64_t to) {
-  if (frozen_)
-    return;
   NoDiagnostics none; // a part is made anew each time
   part_.emplace(read_top_part(directory, from, to, none));
   make_table();
@@ -147,7 +155,17 @@ void TopScreen::take(const std::string &directory, uint64_t from, uint64_t to) {
 }
 
 void TopScreen::saved(const std::string &message) {
-  message_ = message;
+  const std::lock_guard lock(saving_);
+  saved_ = message;
+}
+
+/// Returns whether there is a new message.
+bool TopScreen::take_saved() {
+  const std::lock_guard lock(saving_);
+  if (saved_.empty())
+    return false;
+  message_ = std::exchange(saved_, {});
+  return true;
 }
 
 void TopScreen::make_table() {
@@ -174,8 +192,8 @@ void TopScreen::take_filter_key(int key) {
   if (key == '\n' || key == '\r' || key == kEscape)
     mode_ = Mode::table;
   else if (key == KEY_BACKSPACE || key == kBackspace || key == '\b')
-    view_.filter.resize(view_.filter.size() - std::min<size_t>(view_.filter.size(), 1));
-  else if (key >= ' ' && key < kBackspace)
+    drop_last_character(view_.filter);
+  else if (key >= ' ' && key != kBackspace && key <= UINT8_MAX)
     view_.filter += char(key);
   if (key == kEscape)
     view_.filter.clear();

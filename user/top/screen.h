@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ private:
   enum class Mode : uint8_t { table, explanation, help, filter };
 
   void open();
+  bool take_saved();
   void take_key(int key);
   void take_filter_key(int key);
   void move(int lines);
@@ -50,6 +52,8 @@ private:
   bool frozen_ = false;
   bool ended_ = false; ///< by the user
   std::string message_;
+  std::mutex saving_;        ///< guards saved_
+  std::string saved_;        ///< what saved() was told, until it is shown
   void *terminal_ = nullptr; ///< ncurses' SCREEN
 };
 
