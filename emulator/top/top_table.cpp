@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ovnitrace {
@@ -28,7 +29,7 @@ std::string share(uint64_t ns, uint64_t length) {
 }
 
 std::string per_second(uint64_t count, uint64_t length) {
-  return length ? human_count(uint64_t(double(count) * 1e9 / double(length) + 0.5)) : "-";
+  return length ? human_count(uint64_t(std::llround(double(count) * 1e9 / double(length)))) : "-";
 }
 
 /// What a line shows beside the name.

@@ -111,8 +111,10 @@ protected:
     }
     if (GetParam().name == "send")
       collector_.emplace("tcp", path("collected"));
-    if (GetParam().name == "record_attached")
+    if (GetParam().name == "record_attached") {
       attached_.emplace(Command{.argv = {"sleep", "1000"}});
+      eventually([&] { return !strays().empty(); }, "it has its mark since its exec");
+    }
     if (GetParam().name == "ctl") {
       controlled_.emplace(record_command(path("controlled"), {"sleep", "1000"},
                                          {"--control", "start:interactive"}));

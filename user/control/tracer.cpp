@@ -114,8 +114,8 @@ bool Tracer::take_messages() {
     const ssize_t bytes = recv(socket_, &message, sizeof(message), 0);
     if (bytes == sizeof(message))
       take(message);
-    else
-      return bytes < 0 && (errno == EAGAIN || errno == EINTR);
+    else if (bytes >= 0 || errno != EINTR) // no further signal says that a message waits
+      return bytes < 0 && errno == EAGAIN;
   }
 }
 
