@@ -135,7 +135,8 @@ void add_diff(App app, const std::vector<std::string> &after) {
                "the one that ran longest");
   command
       .add_option("--match", arguments->matches,
-                  "Threads or processes of the name OLD in A are those of the name NEW in B")
+                  "Treat threads or processes named OLD in A as those named NEW in B; can be given "
+                  "several times")
       .type_name("OLD=NEW")
       .allow_extra_args(false);
   command
@@ -157,18 +158,18 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .one_of({"folded"});
   add_terminal_options(command);
   command.footer(R"(
-Prints first what else differs between the runs, then the answer in a sentence: the change of the
-wall time, divided among the causes on the critical path. The tables have each cause, and where the
-time of each group of threads went. Threads are matched by process and name, with digits replaced.
+First prints in which conditions the runs differ. Then a sentence divides the change of the wall
+time among the causes on the critical path. The tables show each cause, and the time of each group
+of threads. Threads are matched by process and name, with digits replaced.
 
-Several runs of each side allow a verdict: a change without ~ is more than chance.
+Five runs of each side are enough for a verdict. A change with ~ may be chance.
 
 docs/diff.md explains the output. The exit status is 4 if a gate failed, and 1 if a part of a trace
 is damaged.
 
 Examples:
   ovnitrace diff before after
-  ovnitrace diff before-1 before-2 before-3 -- after-1 after-2 after-3
+  ovnitrace diff a1 a2 a3 a4 a5 -- b1 b2 b3 b4 b5
   ovnitrace diff before after --section 7
   ovnitrace diff before after --gate 'wall<+5%' --gate 'wait.p99<+10%'
   ovnitrace diff before after --to folded | flamegraph.pl --countname ns > change.svg)");

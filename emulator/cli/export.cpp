@@ -149,8 +149,8 @@ void add_export(App app) {
   add_path_options(command, arguments->write.path,
                    "With --to perfetto: add a track of the critical path");
   command.add_flag("--per-thread", arguments->write.per_thread,
-                   "With --to folded: separate all processes and threads, with their ids. Without "
-                   "it, those of one name are summed up");
+                   "With --to folded: keep threads and processes with equal names apart, and add "
+                   "their ids (default: sum them up)");
   command.footer("\nFormats:\n" + list_of_formats() + R"(
 docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded, pprof, speedscope) explain the formats.
 docs/sql.md has the tables of sqlite and csv, with example queries. --to folded -o - writes to

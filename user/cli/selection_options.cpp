@@ -120,7 +120,7 @@ std::vector<uint32_t> parse_cpus(const std::string &option, const std::string &l
 
 void add_selection_options(App app, Selection &selection) {
   const OptionGroup group(app, "Which threads to record (docs/filters.md)");
-  add(app, kTid.names, "TID", "Only these threads, as 12,34. Threads that they create are others",
+  add(app, kTid.names, "TID", "Only these threads, as 12,34; not the threads that they create",
       selection, [&selection](const std::string &list) {
         for (const std::string &tid : words_of(list))
           selection.tids.push_back(uint32_t(parse_number("--tid", tid, 1, FTRACE_TID_MASK)));

@@ -193,8 +193,8 @@ void add_stat(App app, const std::vector<std::string> &command) {
       .range(1, 1000);
   stat_app
       .add_option("--against", arguments->against,
-                  "With -r: run this command line, too, alternately, and say what makes it slower "
-                  "or faster (docs/diff.md)")
+                  "With -r: run this command line alternately with the program, and say which is "
+                  "faster, and why (docs/diff.md)")
       .type_name("COMMAND")
       .check([](const std::string &text) { return text.empty() ? "the command is empty" : ""; })
       .needs("--repeat");
@@ -215,8 +215,8 @@ latencies, and the threads that ran longest. Families of --filter and stacks hav
 below. The exit status is the program's.
 
 While the program runs, the trace is in TMPDIR, or /var/tmp, with 1 to 3 bytes an event. It is
-removed at the end. It stays there if ovnitrace is killed. -r keeps the traces of all runs until
-then, and its exit status is that of the first run that failed.
+removed at the end, unless ovnitrace is killed. With -r, all traces are removed after the last run,
+and the exit status is that of the first run that failed.
 
 Examples:
   sudo ovnitrace stat -- ./app

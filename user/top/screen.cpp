@@ -38,13 +38,13 @@ struct Key {
 /// The lines of the help.
 constexpr Key kKeys[] = {
     {"q", "end"},
-    {"s, S", "sort by the next column, by the one before"},
+    {"s, S", "sort by the next column, or by the previous one"},
     {"g", "group by thread, process or name"},
     {"/", "show only names that contain a text; empty: all"},
-    {"space", "freeze the screen, and go on"},
+    {"space", "freeze the screen; again: continue"},
     {"up, down", "select a line; also page up, page down, home and end"},
     {"enter", "explain the selected thread: `ovnitrace why` of the last interval"},
-    {"w", "write the last seconds as a trace into the current directory"},
+    {"w", "write the flight recorder, 8 MiB of events of each CPU, as a trace"},
     {"h, ?", "this help; escape leaves it"},
 };
 
@@ -183,8 +183,8 @@ void TopScreen::make_table() {
 void TopScreen::explain() {
   try {
     text_ = lines_of(explain_thread(*part_, explained_, view_.columns), view_.columns);
-  } catch (const Error &error) {
-    text_ = {short_line(error.what(), view_.columns)};
+  } catch (const Error &) {
+    text_ = {"this thread did not exist in the last interval"};
   }
 }
 
