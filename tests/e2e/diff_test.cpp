@@ -80,21 +80,28 @@ protected:
 
 class PlantedCause : public DiffOfCaptures, public ::testing::WithParamInterface<Planted> {};
 
+/// This kernel hides a few wakeups (docs/capture.md). Who made them is not known then, and the
+/// cause has no name: the runs are captured again.
 TEST_P(PlantedCause, IsNamedFirst) {
   const Planted &planted = GetParam();
   const auto program = [&](int argument) {
     return std::vector<std::string>{installed("planted"), planted.cause, std::to_string(argument)};
   };
-  const std::string a = capture("a", program(planted.before)),
-                    b = capture("b", program(planted.after));
-  const Outcome outcome = diff({a, b, "--json"});
-  ASSERT_EQ(outcome.status(), 0) << outcome.err;
-  const json all = json::parse(outcome.out);
-  EXPECT_EQ(sum_of(all["causes"]), all["delta_ns"]);
-  for (const json &group : all["groups"])
-    EXPECT_EQ(sum_of(group["causes"]), group["delta_ns"]);
-  for (const json &cause : all["causes"]) {
-    if (is_of_the_machine(cause))
+  constexpr int kTries = 3;
+  for (int n = 1; n <= kTries; n++) {
+    const std::string a = capture("a" + std::to_string(n), program(planted.before)),
+                      b = capture("b" + std::to_string(n), program(planted.after));
+    const Outcome outcome = diff({a, b, "--json"});
+    ASSERT_EQ(outcome.status(), 0) << outcome.err;
+    const json all = json::parse(outcome.out);
+    EXPECT_EQ(sum_of(all["causes"]), all["delta_ns"]);
+    for (const json &group : all["groups"])
+      EXPECT_EQ(sum_of(group["causes"]), group["delta_ns"]);
+    const auto first = std::find_if(all["causes"].begin(), all["causes"].end(),
+                                    [](const json &cause) { return !is_of_the_machine(cause); });
+    ASSERT_NE(first, all["causes"].end()) << all;
+    const json &cause = *first;
+    if (cause["culprit"] == "not known" && n < kTries)
       continue;
     EXPECT_EQ(cause["cause"], planted.kind) << cause;
     EXPECT_TRUE(is(cause["thread"], planted.thread)) << cause;
@@ -103,7 +110,6 @@ TEST_P(PlantedCause, IsNamedFirst) {
     EXPECT_NEAR(cause["delta_ns"].get<double>(), planted.ms * 1e6, planted.ms * 5e5) << cause;
     return;
   }
-  ADD_FAILURE() << "no cause in " << all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PlantedCause, ::testing::ValuesIn(kPlanted), [](const auto &info) {
