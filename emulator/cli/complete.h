@@ -12,10 +12,9 @@
 
 namespace ovnitrace {
 
-/// Returns the words that may replace the last one of `words`, which follow the name
-/// of the program. A line is a word, a tab and what it means, if that is known. The last line is
-/// `:words` if these are all, `:files` or `:directories` if names of such may follow, too, after
-/// the
+/// Returns the words that may replace the last one of `words`, which follow the name of the
+/// program. A line is a word, a tab and what it means, if that is known. The last line is `:words`
+/// if these are all. It is `:files` or `:directories` if names of such may follow, too: after the
 /// `=` if the word has one. `program_commands`: those that take a program after `--`.
 ///
 /// Reads the traces in the line.

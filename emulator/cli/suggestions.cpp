@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/suggestions.h"
 
+#include "emulator/base/comma_list.h"
 #include "emulator/base/printable.h"
 #include "emulator/cli/app.h"
 #include "emulator/open/open_trace.h"
@@ -42,12 +43,9 @@ std::vector<std::string> lists_of(const CLI::Option &option) {
 
 std::vector<std::string> words_in(const std::string &list) {
   std::vector<std::string> words;
-  for (size_t at = 0; at < list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    if (const size_t start = list.find_first_not_of(' ', at); start < comma)
-      words.push_back(list.substr(start, comma - start));
-    at = comma + 1;
-  }
+  for (const std::string &word : comma_list(list))
+    if (const size_t start = word.find_first_not_of(' '); start != word.npos)
+      words.push_back(word.substr(start));
   return words;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds --color and --no-pager, for commands that print much text.
+// Adds --color, --pager and --no-pager, for commands that print much text.
 #pragma once
 
 #include "emulator/cli/app.h"
@@ -8,7 +8,7 @@
 
 namespace ovnitrace {
 
-/// Adds both. They take effect when the command line is parsed.
+/// Adds them. They take effect when the command line is parsed.
 void add_terminal_options(App command);
 
 /// Returns whether standard output gets colours: as --color says, else if it is a terminal that has

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/off_cpu/folded.h"
 
+#include "emulator/off_cpu/frame_names.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +20,8 @@ std::string element(std::string name) {
 }
 
 std::string named(const std::string &name, uint32_t id, bool with_id) {
-  if (name.empty())
-    return fmt::format("[{}]", id);
-  return element(with_id ? fmt::format("{} ({})", name, id) : name);
+  return element(with_id && !name.empty() ? fmt::format("{} ({})", name, id)
+                                          : name_or_number(name, id));
 }
 
 /// Returns the frames from the root inward: callers before callees.
@@ -32,7 +33,7 @@ std::string text_of(const OffCpuTimes &times, const OffCpuTimes::Key &key, bool 
   const StackTable &table = times.stacks(key.host);
   const auto frames = table.frames(key.stack);
   for (size_t n = frames.size(); n-- > 0;)
-    text += ";" + element(table.name(frames[n])) + (table.frame(frames[n]).kernel ? "_[k]" : "");
+    text += ";" + element(frame_name(table, frames[n]));
   const std::string innermost = times.innermost(key);
   return innermost.empty() ? text : text + ";" + innermost;
 }

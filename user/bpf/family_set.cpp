@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/family_set.h"
 
+#include "emulator/base/comma_list.h"
 #include "emulator/base/error.h"
 #include "emulator/format/code_table.h"
 
@@ -104,10 +105,8 @@ uint32_t capturing_family(uint16_t code) {
 FamilySet parse_families(std::string_view list) {
   bool changes = !list.empty() && (list[0] == '+' || list[0] == '-');
   uint32_t bits = changes ? default_families().bits() : 0;
-  for (size_t at = 0; at <= list.size();) {
-    size_t comma = std::min(list.find(',', at), list.size());
-    std::string_view word = list.substr(at, comma - at);
-    at = comma + 1;
+  for (const std::string &part : comma_list(std::string(list))) {
+    std::string_view word = part;
     bool less = word.starts_with('-');
     if (less || word.starts_with('+'))
       word.remove_prefix(1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/cli/record_options.h"
 
+#include "emulator/base/comma_list.h"
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/shared_options.h"
@@ -57,10 +58,7 @@ std::vector<uint32_t> pids_named(const std::string &name, std::vector<std::strin
 /// A list as 12,34 or nginx; each pid once.
 void add_pids(const std::string &text, RecordArguments &arguments) {
   std::vector<uint32_t> &pids = arguments.options.pids;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t comma = std::min(text.find(',', at), text.size());
-    const std::string word = text.substr(at, comma - at);
-    at = comma + 1;
+  for (const std::string &word : comma_list(text)) {
     const bool is_name =
         !word.empty() && word.find_first_not_of("0123456789") != word.npos && word[0] != '-';
     const std::vector<uint32_t> found =

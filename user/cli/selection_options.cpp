@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/cli/selection_options.h"
 
+#include "emulator/base/comma_list.h"
 #include "emulator/base/error.h"
 #include "emulator/cli/shared_options.h"
 #include "user/cli/number_option.h"
@@ -12,7 +13,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <functional>
 
 namespace ovnitrace {
@@ -20,16 +20,6 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint32_t kNoUser = UINT32_MAX; ///< (uid_t)-1, which nobody has
-
-std::vector<std::string> words_of(const std::string &list) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    words.push_back(list.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return words;
-}
 
 void require_room(const std::string &option, size_t count, size_t most) {
   if (count > most)
@@ -64,7 +54,7 @@ void add(App app, const std::string &names, const std::string &type, const std::
 void add_names(App app, const std::string &names, const std::string &what, Selection &selection,
                std::vector<std::string> &patterns) {
   add(app, names, "GLOB", what, selection, [&, option = long_name(names)](const std::string &list) {
-    for (const std::string &pattern : words_of(list)) {
+    for (const std::string &pattern : comma_list(list)) {
       make_name_glob(option, pattern);
       patterns.push_back(pattern);
     }
@@ -98,7 +88,7 @@ void add_cgroup(App app, const std::string &names, const std::string &type, cons
 std::vector<uint32_t> parse_cpus(const std::string &option, const std::string &list,
                                  uint32_t cpus) {
   std::vector<uint32_t> found;
-  for (const std::string &word : words_of(list)) {
+  for (const std::string &word : comma_list(list)) {
     const size_t dash = word.find('-', 1);
     const auto number = [&](const std::string &text) {
       const uint64_t cpu = parse_number(option, text, 0, SELECT_CPUS - 1);
@@ -122,7 +112,7 @@ void add_selection_options(App app, Selection &selection) {
   const OptionGroup group(app, "Which threads to record (docs/filters.md)");
   add(app, kTid.names, "TID", "Only these threads, as 12,34; not the threads that they create",
       selection, [&selection](const std::string &list) {
-        for (const std::string &tid : words_of(list))
+        for (const std::string &tid : comma_list(list))
           selection.tids.push_back(uint32_t(parse_number("--tid", tid, 1, FTRACE_TID_MASK)));
         require_room("--tid", selection.tids.size(), CAPTURE_TARGETS);
       });
@@ -141,7 +131,7 @@ void add_selection_options(App app, Selection &selection) {
             selection.refused_comms);
   add(app, "--uid", "USER", "Only threads of these real users: names or numbers", selection,
       [&selection](const std::string &list) {
-        for (const std::string &user : words_of(list))
+        for (const std::string &user : comma_list(list))
           selection.uids.push_back(uid_of(user));
         require_room("--uid", selection.uids.size(), SELECT_NUMBERS);
       });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/stacks/stack_capture.h"
 
+#include "emulator/base/comma_list.h"
 #include "emulator/base/error.h"
 
 #include <fcntl.h>
@@ -36,11 +37,8 @@ uint32_t choice_of(const std::string &word) {
 
 uint32_t parse_stacks(const std::string &list) {
   uint32_t choice = 0;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    choice |= choice_of(list.substr(at, comma - at));
-    at = comma + 1;
-  }
+  for (const std::string &word : comma_list(list))
+    choice |= choice_of(word);
   return choice & (STACKS_KERNEL | STACKS_USER) ? choice : choice | STACKS_KERNEL | STACKS_USER;
 }
 
