@@ -60,9 +60,9 @@ static __always_inline __u64 id_at_level(struct cgroup *cgroup, __u32 level)
 					      level * sizeof(id));
 		return id;
 	}
-	bpf_probe_read_kernel(&ancestor, sizeof(ancestor),
+	bpf_probe_read_kernel(&ancestor, sizeof(void *),
 			      (char *)cgroup + bpf_core_field_offset(cgroup->ancestors) +
-				      level * sizeof(ancestor));
+				      level * sizeof(void *));
 	return BPF_CORE_READ(ancestor, kn, id);
 }
 
